@@ -1,0 +1,143 @@
+// Package event is the record of what happened inside a cluster, step by step: what the step oracles judge, what the
+// coverage tables count and what a story is told from. Whoever observes a run sees these values and nothing else.
+//
+// Promise: an event carries names, numbers and encoded keys, never a pointer into a node.
+package event
+
+// Kind says what happened, and with it which fields of an Event have a meaning.
+type Kind uint8
+
+// The kinds. Fields named here are set; all others are zero.
+const (
+	// Of the world.
+	NodeUp   Kind = iota + 1 // Value incarnation
+	NodeDown                 // a crash
+	Fault                    // Value kind of the fault, Peer target; N the fault's number in the scenario
+	Repair                   // Value kind of the fault, Peer target; N the fault's number in the scenario
+	PointHit                 // Value site, Peer, ID, N as in env.Note
+	Reached                  // Value name of a Sometimes probe
+
+	// Of a replica set.
+	Elected     // Shard, Term, Index: last index of the log when the node became leader
+	Writable    // Shard, Term: step-up is over, user writes are accepted
+	SteppedDown // Shard, Term
+	Majority    // Shard, Term, Index: the leader learned that everything to Index is committed
+	RolledBack  // Shard, Index: the node forgot everything it had applied after Index
+
+	// Of data. Applied is emitted by the leader only, one for each document operation, when the write is applied.
+	Applied // Shard, Term, Index, NS, Key shard key, DocID, Hash of the new document (0: deleted), Actor, ID session or migration or task
+
+	// Of the catalogue. A CatalogWritten counts from the Majority event of the config server that covers its Index.
+	CatalogWritten // Shard "config", Term, Index, NS, Value why, Chunks: those written; Min and Max with Value "remove" drop old ones
+
+	// Of a shard's knowledge.
+	MetadataInstalled // Shard, NS, Value version; Chunks: what the node now believes it owns
+	MetadataCleared   // Shard, NS
+	CriticalSection   // Shard, NS, Value writesBlocked | readsBlocked | released, Actor Donor or Recipient, ID migration
+	CursorOpened      // Shard, NS, ID cursor, Min, Max
+	CursorClosed      // Shard, NS, ID cursor
+
+	// Of a migration.
+	MigrationRequested // NS, Min, Max, Shard from, Peer to, ID
+	DonorState         // Shard, Peer, NS, Min, Max, ID, Value state
+	RecipientState     // Shard, Peer, NS, Min, Max, ID, Value state
+	DecisionMade       // Shard, ID, Value committed | aborted: persisted by the donor
+	MigrationEnded     // Shard, ID, Value committed | aborted, N 1 when by recovery
+
+	// Of range deletion.
+	RangeDeletion // Shard, NS, Min, Max, ID task, Value pending | ready | processing | done
+
+	kinds
+)
+
+var names = [kinds]string{
+	NodeUp: "node-up", NodeDown: "node-down", Fault: "fault", Repair: "repair", PointHit: "point", Reached: "reached",
+	Elected: "elected", Writable: "writable", SteppedDown: "stepped-down", Majority: "majority", RolledBack: "rolled-back",
+	Applied: "applied", CatalogWritten: "catalog-written", MetadataInstalled: "metadata-installed",
+	MetadataCleared: "metadata-cleared", CriticalSection: "critical-section", CursorOpened: "cursor-opened",
+	CursorClosed: "cursor-closed", MigrationRequested: "migration-requested", DonorState: "donor-state",
+	RecipientState: "recipient-state", DecisionMade: "decision", MigrationEnded: "migration-ended",
+	RangeDeletion: "range-deletion",
+}
+
+// String is the kind's name in texts and files.
+func (k Kind) String() string {
+	if k < kinds && names[k] != "" {
+		return names[k]
+	}
+	return "kind-unknown"
+}
+
+// ParseKind is the inverse of String.
+func ParseKind(s string) (Kind, bool) {
+	for k, n := range names {
+		if n == s && n != "" {
+			return Kind(k), true
+		}
+	}
+	return 0, false
+}
+
+// Actor says on whose behalf something was written or held.
+type Actor uint8
+
+// The actors.
+const (
+	Nobody       Actor = iota
+	User               // a client's operation
+	Donor              // the donor's own book-keeping
+	Recipient          // the recipient's clone and mods
+	Session            // transferred session history
+	RangeDeleter       // deletion of orphans
+	System             // everything else a server writes for itself
+)
+
+var actors = [...]string{"nobody", "user", "donor", "recipient", "session", "range-deleter", "system"}
+
+// String is the actor's name in texts and files.
+func (a Actor) String() string {
+	if int(a) < len(actors) {
+		return actors[a]
+	}
+	return "actor-unknown"
+}
+
+// Chunk is one row of the catalogue as the oracles see it. Min and Max are encoded keys.
+type Chunk struct {
+	Min, Max     string
+	Shard        string
+	Major, Minor uint32
+	Epoch        string
+	// History is newest first (protocol 2.1).
+	History []Placement
+}
+
+// Placement is one entry of a chunk's history.
+type Placement struct {
+	ValidAfter uint64
+	Shard      string
+}
+
+// Event is one thing that happened. Which fields count depends on Kind.
+type Event struct {
+	// Step counts all events of the run from 1; At is true virtual time in nanoseconds. The world sets both, and Node.
+	Step uint64
+	At   int64
+	Node string
+
+	Kind        Kind
+	Actor       Actor
+	Shard, Peer string
+	Term, Index uint64
+	NS          string
+	Key, DocID  string
+	Hash        uint64
+	Min, Max    string
+	ID          string
+	Value       string
+	N           int
+	Chunks      []Chunk
+}
+
+// Observer takes events as they happen. It must not keep the pointer.
+type Observer interface{ Observe(e *Event) }

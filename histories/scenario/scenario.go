@@ -1,0 +1,127 @@
+// Package scenario is a run as text: the cluster, its settings, every operation with its start time, the migrations, the
+// faults and, for a replay, the answers at the choice gate. A scenario prints and parses back to itself; saving,
+// replaying, shrinking and comparing all use this one artefact.
+//
+// Promise: Parse(s.String()) equals s for every valid scenario; a line that cannot be understood is an error that names
+// the file, the line and what is expected.
+package scenario
+
+import "time"
+
+// Schema is the version of the text format that this build writes; it reads no other.
+const Schema = 1
+
+// Scenario is one run.
+type Scenario struct {
+	// Name is a word for people, such as the profile it was drawn from.
+	Name string
+	// Seed answers every question at the choice gate that Decisions leave open.
+	Seed uint64
+	// Planned is true when faults of the network and disk happen only as Decisions say; otherwise they are also drawn
+	// by the odds of the faults in force, and recorded.
+	Planned     bool
+	Topology    Topology
+	Collections []Collection
+	Settings    []Setting
+	Ops         []Op
+	Migrations  []Migration
+	Faults      []Fault
+	Decisions   []Decision
+	// FaultsEnd is when everything is repaired; Limit is how much virtual time the cluster then has to converge.
+	FaultsEnd time.Duration
+	Limit     time.Duration
+}
+
+// Topology is the size of the cluster. All numbers are at least 1.
+type Topology struct {
+	Shards, Members, ConfigMembers, Routers, Clients int
+}
+
+// Collection is a sharded collection, made before the run starts. Documents are {_id: k, k: k, ...}; the shard key is k.
+type Collection struct {
+	NS     string
+	Hashed bool
+	// Bounds are the inner chunk bounds: values of k, or for a hashed collection of the hash. Chunk i starts on shard
+	// i modulo the number of shards.
+	Bounds []int64
+	// Keys is how many keys the workload uses: 0 to Keys-1. Preload of them exist at the start.
+	Keys, Preload int
+}
+
+// Setting sets a cluster setting (settings.Names) or one of the world's ("world.latency", ...).
+type Setting struct{ Name, Value string }
+
+// Op is one operation of a client: it starts at At, or when the client's earlier ones have ended if that is later.
+type Op struct {
+	ID     int
+	At     time.Duration
+	Client int
+	NS     string
+	Kind   OpKind
+	Key    int64
+	To     int64  // scans: the end of the range, exclusive
+	Value  string // the write's unique identity
+	Expect string // CAS: the identity that must be there; empty: the document must be absent
+	Batch  int    // scans: documents a batch
+	// Concern is the read concern; empty means linearizable for reads and majority for writes.
+	Concern string
+}
+
+// OpKind is what an operation does.
+type OpKind string
+
+// The kinds of operations.
+const (
+	Read   OpKind = "read"   // find by shard key
+	Write  OpKind = "write"  // findAndModify that replaces the value and returns what it replaced, upserting
+	CAS    OpKind = "cas"    // findAndModify on {k, v: Expect}
+	Insert OpKind = "insert" // fails with a duplicate key when the document exists
+	Delete OpKind = "delete" // findAndModify with remove: returns what it removed
+	Update OpKind = "update" // $set of the value without upsert; returns only counts
+	Upsert OpKind = "upsert" // blind replacement; returns only counts
+	Push   OpKind = "push"   // $push of the identity to the document's list, exactly once under retries
+	Scan   OpKind = "scan"   // all documents with Key <= k < To, in order
+)
+
+// Migration asks the config server to move a range. Min and Max are values of k (or of the hash); Min equal to the
+// smallest int64 is MinKey and Max equal to the largest is MaxKey.
+type Migration struct {
+	ID         int
+	At         time.Duration
+	NS         string
+	Min, Max   int64
+	To         int // number of the shard
+	WaitDelete bool
+}
+
+// Trigger is when something happens: at a time, or when a site is passed for the Nth time by the node (any when empty).
+type Trigger struct {
+	At    time.Duration
+	Site  string // a name of the point catalogue; empty: use At
+	Nth   int    // from 1
+	After time.Duration
+	Node  string // "", a node such as "shard-a.1", or a role such as "donor.primary"
+}
+
+// Fault is one planned fault.
+type Fault struct {
+	ID   int
+	Kind string // a name of the fault catalogue
+	When Trigger
+	// Target is a node ("shard-a.1"), a role ("shard-a.primary", "config.primary", "donor.primary",
+	// "recipient.primary"), or a link ("shard-a.0>shard-b.1").
+	Target string
+	// For is how long it lasts, until it is repaired; zero: until FaultsEnd unless Until is set.
+	For   time.Duration
+	Until *Trigger
+	// Args are the kind's own parameters, in the kind's order.
+	Args []Setting
+}
+
+// Decision is an explicit answer at the choice gate.
+type Decision struct {
+	Kind       string
+	Site       string
+	Occurrence uint64
+	Answer     int64
+}

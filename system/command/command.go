@@ -1,0 +1,138 @@
+// Package command holds the commands that nodes send each other: plain structs with exported fields, one file for each
+// role that serves them. The names are those of MongoDB's commands.
+//
+// Promise: a command is never changed after it was sent. Every type is registered with the codec, which is how a world
+// proves that nodes share no state.
+package command
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/catalog"
+)
+
+// Session identifies a statement of a retryable write; the zero Session means that the write is not retryable.
+type Session struct {
+	ID   string
+	Txn  int64
+	Stmt int32
+}
+
+// WriteConcern says when a write counts as done.
+type WriteConcern struct {
+	// Majority waits until a majority has it durably. Otherwise W members must have it in their logs; W of 0 or 1 means
+	// that the primary's own is enough.
+	Majority bool
+	W        int
+	// Timeout bounds the wait; zero means the cluster's setting. When it ends, the write stays and the error is
+	// status.WriteConcernFailed.
+	Timeout time.Duration
+}
+
+// Majority is the write concern of everything that must not be lost.
+var Majority = WriteConcern{Majority: true}
+
+// ReadConcern says which data a read may return.
+type ReadConcern string
+
+// The read concerns.
+const (
+	// Local returns what the primary has applied; it may be rolled back later.
+	Local ReadConcern = "local"
+	// MajorityRead returns what is known to be committed; a deposed primary may return old data.
+	MajorityRead ReadConcern = "majority"
+	// Linearizable returns data that was the newest at some instant of the call.
+	Linearizable ReadConcern = "linearizable"
+	// Available does not check versions and may return orphans.
+	Available ReadConcern = "available"
+)
+
+// Placement is what a router attaches to a request to a shard (protocol 3.4). The zero Placement means that the request
+// is not versioned.
+type Placement struct {
+	Versioned bool
+	Shard     catalog.Version
+}
+
+// Insert adds documents one after the other; the first failure ends it.
+type Insert struct {
+	NS      string
+	Docs    []bson.Raw
+	Session Session // of the first document; document i has statement Stmt+i
+	Concern WriteConcern
+	Place   Placement
+}
+
+// Update changes at most one document that matches Filter, which must fix the shard key.
+type Update struct {
+	NS      string
+	Filter  bson.Raw
+	Change  bson.Raw // a replacement, or operators ($set, $unset, $inc, $push)
+	Upsert  bool
+	Session Session
+	Concern WriteConcern
+	Place   Placement
+}
+
+// Delete removes at most one document that matches Filter, which must fix the shard key.
+type Delete struct {
+	NS      string
+	Filter  bson.Raw
+	Session Session
+	Concern WriteConcern
+	Place   Placement
+}
+
+// FindAndModify changes or removes at most one document and returns what it replaced.
+type FindAndModify struct {
+	NS      string
+	Filter  bson.Raw
+	Change  bson.Raw // nil with Remove
+	Remove  bool
+	Upsert  bool
+	New     bool // return the document after the change instead
+	Session Session
+	Concern WriteConcern
+	Place   Placement
+}
+
+// Written is the response to every write.
+type Written struct {
+	N, Modified int
+	Upserted    bool
+	// Image is the document before (or with New, after) a findAndModify; nil when there was none.
+	Image bson.Raw
+	// Retried is true when the statement had been executed before and this is its recorded result.
+	Retried bool
+	// ConcernError is empty or says why the write concern is not satisfied though the write was applied.
+	ConcernError string
+}
+
+// Find opens a query. Results come in the order of the shard key.
+type Find struct {
+	NS        string
+	Filter    bson.Raw // equality and $gt, $gte, $lt, $lte, $in on fields
+	BatchSize int      // 0: everything
+	Concern   ReadConcern
+	Place     Placement
+}
+
+// GetMore continues a query.
+type GetMore struct {
+	Cursor    string
+	BatchSize int
+}
+
+// KillCursors ends queries; unknown cursors are ignored.
+type KillCursors struct{ Cursors []string }
+
+// Batch is the response to Find and GetMore. An empty Cursor means that the query is exhausted.
+type Batch struct {
+	Cursor string
+	Docs   []bson.Raw
+}
+
+// Done is the response of commands that only succeed or fail.
+type Done struct{}

@@ -1,0 +1,77 @@
+package command
+
+import (
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// GetRoutingTable reads the catalogue with majority read concern at or after After. Any member may answer.
+type GetRoutingTable struct {
+	NS string
+	// Since is the collection version of the asker's table; chunks at or above it are returned, all of them when the
+	// incarnation differs or Since is zero (protocol 3.4 step 4).
+	Since catalog.Version
+	After clock.Timestamp
+}
+
+// RoutingUpdate is a consistent piece of the catalogue.
+type RoutingUpdate struct {
+	Collection catalog.Collection
+	Chunks     []catalog.Chunk
+	// Full is true when Chunks is the whole table.
+	Full bool
+	At   clock.Timestamp
+}
+
+// CommitChunkMigration moves a range in the catalogue (protocol 3.2, 3.3, 8.0 form).
+type CommitChunkMigration struct {
+	NS       string
+	UUID     string
+	Epoch    string
+	From, To string
+	Min, Max key.Key
+	// PreVersion is the version of the chunk before the migration; a newer one means that the donor was fenced.
+	PreVersion catalog.Version
+	Migration  string
+}
+
+// CommitReply holds the versions after a change of the catalogue.
+type CommitReply struct {
+	ShardVersion      catalog.Version
+	CollectionVersion catalog.Version
+}
+
+// EnsureChunkVersionIsGreaterThan fences late commits of a dead donor (protocol 9.2 step 1).
+type EnsureChunkVersionIsGreaterThan struct {
+	NS       string
+	UUID     string
+	Min, Max key.Key
+	Version  catalog.Version
+}
+
+// MoveRange is the operator's command to the config server, which passes it to the donor.
+type MoveRange struct {
+	NS         string
+	Min, Max   key.Key
+	To         string
+	WaitDelete bool
+	ForceJumbo bool
+	Name       string
+}
+
+// ShardCollection makes a sharded collection with its first chunks. Bounds are the inner bounds; chunk i goes to
+// Shards[i mod len(Shards)].
+type ShardCollection struct {
+	NS     string
+	Key    key.Pattern
+	Bounds []key.Key
+	Shards []string
+}
+
+// LogChange adds an entry to the changelog with majority.
+type LogChange struct {
+	What   string
+	NS     string
+	Detail string
+}

@@ -1,0 +1,69 @@
+package env
+
+import "time"
+
+// Cond is a queue of waiting tasks of one node. As nothing runs between a caller's test and its Wait, there is no lost
+// wake-up. The zero Cond is ready. It must not be copied once used.
+type Cond struct{ waiting []Task }
+
+// Wait parks the task until Signal or Broadcast reaches it, for at most timeout (zero or less: no limit), then with
+// status.ExceededTimeLimit. A woken caller tests its condition again.
+func (c *Cond) Wait(t Task, timeout time.Duration) error {
+	if err := t.Err(); err != nil {
+		return err
+	}
+	c.waiting = append(c.waiting, t)
+	err := t.Park(timeout)
+	if err != nil {
+		c.remove(t)
+	}
+	return err
+}
+
+// WaitFor waits until ready returns true.
+func (c *Cond) WaitFor(t Task, timeout time.Duration, ready func() bool) error {
+	until := t.Node().Mono().Add(timeout)
+	for !ready() {
+		left := time.Duration(0)
+		if timeout > 0 {
+			if left = until.Sub(t.Node().Mono()); left <= 0 {
+				left = 1
+			}
+		}
+		if err := c.Wait(t, left); err != nil {
+			if ready() && t.Err() == nil {
+				return nil
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// Signal wakes the task that has waited longest.
+func (c *Cond) Signal() {
+	if len(c.waiting) == 0 {
+		return
+	}
+	t := c.waiting[0]
+	c.waiting = c.waiting[1:]
+	t.Unpark()
+}
+
+// Broadcast wakes every waiting task, in the order of their arrival.
+func (c *Cond) Broadcast() {
+	woken := c.waiting
+	c.waiting = nil
+	for _, t := range woken {
+		t.Unpark()
+	}
+}
+
+func (c *Cond) remove(t Task) {
+	for i, w := range c.waiting {
+		if w == t {
+			c.waiting = append(c.waiting[:i], c.waiting[i+1:]...)
+			return
+		}
+	}
+}

@@ -1,0 +1,99 @@
+// Package rpc sends typed commands between nodes and lets every message carry the vector clock (gossip).
+//
+// Promise: a handler sees a command only after the node's clock has taken over the sender's, and a caller sees the
+// response, or the error, only after its own clock has taken over the responder's.
+package rpc
+
+import (
+	"errors"
+	"reflect"
+	"time"
+
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Envelope is what travels: a command, a response or an error, and the sender's clock.
+type Envelope struct {
+	Clock clock.Vector
+	Body  env.Message
+	Err   *status.Error
+}
+
+// Endpoint is a node's end of all conversations.
+type Endpoint struct {
+	node     env.Node
+	clock    *clock.Clock
+	handlers map[reflect.Type]handler
+}
+
+type handler func(t env.Task, from env.NodeID, req env.Message) (env.Message, error)
+
+// Listen starts to serve. Handlers may be added later; a command without one is answered with CommandNotFound.
+func Listen(node env.Node, c *clock.Clock) *Endpoint {
+	e := &Endpoint{node: node, clock: c, handlers: make(map[reflect.Type]handler)}
+	node.Serve(e.serve)
+	return e
+}
+
+// Clock is the node's clock.
+func (e *Endpoint) Clock() *clock.Clock { return e.clock }
+
+// Node is the node the endpoint belongs to.
+func (e *Endpoint) Node() env.Node { return e.node }
+
+// Handle sets the handler of one command type.
+func Handle[Req, Resp any](e *Endpoint, fn func(t env.Task, from env.NodeID, req *Req) (*Resp, error)) {
+	e.handlers[reflect.TypeFor[*Req]()] = func(t env.Task, from env.NodeID, req env.Message) (env.Message, error) {
+		resp, err := fn(t, from, req.(*Req))
+		if err != nil {
+			return nil, err
+		}
+		return resp, nil
+	}
+}
+
+func (e *Endpoint) serve(t env.Task, from env.NodeID, m env.Message) (env.Message, error) {
+	in, ok := m.(*Envelope)
+	if !ok {
+		return nil, status.New(status.BadValue, "a request from %s is not an envelope but %T", from, m)
+	}
+	e.clock.Advance(in.Clock)
+	out := &Envelope{}
+	h := e.handlers[reflect.TypeOf(in.Body)]
+	if h == nil {
+		out.Err = status.New(status.CommandNotFound, "node %s has no command %T", e.node.ID(), in.Body)
+	} else if body, err := h(t, from, in.Body); err != nil {
+		out.Err = coded(err)
+	} else {
+		out.Body = body
+	}
+	out.Clock = e.clock.Now()
+	return out, nil
+}
+
+func coded(err error) *status.Error {
+	if e, ok := errors.AsType[*status.Error](err); ok {
+		return e
+	}
+	return status.New(status.Internal, "%v", err)
+}
+
+// Call sends req and waits for the response, for at most timeout; zero or less means no limit. Errors are *status.Error.
+func Call[Resp any](t env.Task, e *Endpoint, to env.NodeID, req env.Message, timeout time.Duration) (*Resp, error) {
+	m, err := t.Call(to, &Envelope{Clock: e.clock.Now(), Body: req}, timeout)
+	if err != nil {
+		return nil, err
+	}
+	in := m.(*Envelope)
+	e.clock.Advance(in.Clock)
+	if in.Err != nil {
+		return nil, in.Err
+	}
+	resp, ok := in.Body.(*Resp)
+	if !ok {
+		return nil, status.New(status.Internal, "%s answered %T with %T", to, req, in.Body)
+	}
+	return resp, nil
+}

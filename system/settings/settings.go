@@ -1,0 +1,107 @@
+// Package settings holds every limit, delay and size that an operator can set while a cluster runs (protocol 16), with
+// the names by which MongoDB's operators know them, and those of our own transport and replication.
+package settings
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"time"
+)
+
+// Settings are one cluster's values. Durations are virtual time. Every field says its default.
+type Settings struct {
+	// Replication.
+	ElectionTimeout   time.Duration `name:"electionTimeoutMillis"`    // 500ms; real systems 10s. A follower campaigns after 1 to 2 times this
+	HeartbeatInterval time.Duration `name:"heartbeatIntervalMillis"`  // 100ms; one raft tick
+	LogRetention      int           `name:"oplogMinRetentionEntries"` // 2000 entries kept for lagging members and session history
+	CatchUpTimeout    time.Duration `name:"stepDownCatchUpMillis"`    // 1s a graceful stepdown waits for its successor
+
+	// Commands.
+	CommandTimeout      time.Duration `name:"defaultConfigCommandTimeoutMS"` // 30s in real systems; 3s here
+	StaleWait           time.Duration `name:"criticalSectionWaitMillis"`     // 5m a stale request waits behind a critical section
+	WriteConcernTimeout time.Duration `name:"writeConcernTimeoutMillis"`     // 5s a write waits for its write concern
+	CursorTimeout       time.Duration `name:"cursorTimeoutMillis"`           // 10m; idle cursors are closed after it
+
+	// Migration.
+	OrphanCleanupDelay time.Duration `name:"orphanCleanupDelaySecs"`                   // 900s; scenarios draw small values
+	RangeDeleterBatch  int           `name:"rangeDeleterBatchSize"`                    // 0: no limit
+	RangeDeleterDelay  time.Duration `name:"rangeDeleterBatchDelayMS"`                 // 20ms
+	OverlapWait        time.Duration `name:"receiveChunkWaitForRangeDeleterTimeoutMS"` // 10s
+	CloneBatchDocs     int           `name:"migrateCloneInsertionBatchSize"`           // 0: no limit but the bytes
+	CloneBatchBytes    int           `name:"migrateCloneBatchBytes"`                   // 16 MiB
+	CloneBatchDelay    time.Duration `name:"migrateCloneInsertionBatchDelayMS"`        // 0
+	ModsBatchBytes     int           `name:"transferModsBatchBytes"`                   // 16 MiB
+	ModsMemoryLimit    int           `name:"transferModsMemoryBytes"`                  // 500 MiB
+	CatchUpPercent     int           `name:"maxCatchUpPercentageBeforeBlockingWrites"` // 10
+	MaxChunkBytes      int           `name:"chunkSizeBytes"`                           // 128 MiB
+	LockWait           time.Duration `name:"migrationLockAcquisitionMaxWaitMS"`        // 500ms
+	CatchUpWait        time.Duration `name:"moveChunkCatchUpMaxWaitMillis"`            // 6h
+	SteadyPoll         time.Duration `name:"steadyPollMillis"`                         // 10ms
+	StatusPoll         time.Duration `name:"recvChunkStatusWaitMillis"`                // 1s the recipient holds a status request
+	SessionsPoll       time.Duration `name:"sessionModsWaitMillis"`                    // 1s the donor holds a request for session history
+	RetryBackoff       time.Duration `name:"migrationRetryBackoffMillis"`              // 1s first pause of steps that are retried until they succeed
+	HistoryWindow      time.Duration `name:"minSnapshotHistoryWindowInSeconds"`        // 300s
+}
+
+// Default80 returns the values of the 8.0 profile, with replication as quick as a simulation likes.
+func Default80() Settings {
+	return Settings{
+		ElectionTimeout: 500 * time.Millisecond, HeartbeatInterval: 100 * time.Millisecond, LogRetention: 2000, CatchUpTimeout: time.Second,
+		CommandTimeout: 3 * time.Second, StaleWait: 5 * time.Minute, WriteConcernTimeout: 5 * time.Second, CursorTimeout: 10 * time.Minute,
+		OrphanCleanupDelay: 900 * time.Second, RangeDeleterDelay: 20 * time.Millisecond, OverlapWait: 10 * time.Second,
+		CloneBatchBytes: 16 << 20, ModsBatchBytes: 16 << 20, ModsMemoryLimit: 500 << 20, CatchUpPercent: 10, MaxChunkBytes: 128 << 20,
+		LockWait: 500 * time.Millisecond, CatchUpWait: 6 * time.Hour, SteadyPoll: 10 * time.Millisecond, StatusPoll: time.Second,
+		SessionsPoll: time.Second, RetryBackoff: time.Second, HistoryWindow: 300 * time.Second,
+	}
+}
+
+// Names lists the settings in the order of their declaration.
+func Names() []string {
+	typ := reflect.TypeFor[Settings]()
+	names := make([]string, typ.NumField())
+	for i := range names {
+		names[i] = typ.Field(i).Tag.Get("name")
+	}
+	return names
+}
+
+// Set parses value, a Go duration or a whole number, into the named setting.
+func (s *Settings) Set(name, value string) error {
+	typ := reflect.TypeFor[Settings]()
+	for i := range typ.NumField() {
+		if typ.Field(i).Tag.Get("name") != name {
+			continue
+		}
+		return parseInto(reflect.ValueOf(s).Elem().Field(i), name, value)
+	}
+	return fmt.Errorf("there is no setting %q; `shardproof list settings` names them all", name)
+}
+
+func parseInto(field reflect.Value, name, value string) error {
+	if field.Type() == reflect.TypeFor[time.Duration]() {
+		d, err := time.ParseDuration(value)
+		if err != nil || d < 0 {
+			return fmt.Errorf("setting %s wants a duration of zero or more such as 20ms, not %q", name, value)
+		}
+		field.SetInt(int64(d))
+		return nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 {
+		return fmt.Errorf("setting %s wants a whole number of zero or more, not %q", name, value)
+	}
+	field.SetInt(int64(n))
+	return nil
+}
+
+// Get prints the named setting as Set parses it; the second result is false for an unknown name.
+func (s *Settings) Get(name string) (string, bool) {
+	typ := reflect.TypeFor[Settings]()
+	for i := range typ.NumField() {
+		if typ.Field(i).Tag.Get("name") == name {
+			return fmt.Sprint(reflect.ValueOf(s).Elem().Field(i).Interface()), true
+		}
+	}
+	return "", false
+}
