@@ -1,0 +1,24 @@
+package point
+
+// The sites of the config server. Those of a commit are passed under the chunk-operation lock unless their line says
+// otherwise.
+var (
+	ConfigMoveRequest            = declare(Config, "c.moveRequest", "a move is asked for twice, or of a config server that is no longer primary")
+	ConfigSendMove               = declare(Config, "c.sendMove", "the donor runs the migration but its answer is lost, so that the request is sent again")
+	ConfigCommitLock             = declare(Config, "c.commit.lock", "two commits without a common lock would take the same version")
+	ConfigCommitReadShard        = declare(Config, "c.commit.readShard", "the recipient was removed, or is draining, since the migration began")
+	ConfigCommitReadColl         = declare(Config, "c.commit.readColl", "the collection was dropped and made anew since the migration began")
+	ConfigCommitReadChunk        = declare(Config, "c.commit.readChunk", "the chunk is read while another term already writes it")
+	ConfigCommitCheckVersion     = declare(Config, "c.commit.checkVersion", "the commit of a dead donor arrives after its successor decided to abort")
+	ConfigCommitDuplicateRequest = declare(Config, "c.commit.duplicateRequest", "a repeated commit finds its work done, perhaps by a write that is not yet majority-committed")
+	ConfigCommitPickValidAfter   = declare(Config, "c.commit.pickValidAfter", "a clock that went back makes the history of placements run backwards")
+	ConfigCommitTrimHistory      = declare(Config, "c.commit.trimHistory", "history that readers of the past still need is dropped")
+	ConfigCommitControlChunk     = declare(Config, "c.commit.controlChunk", "without a new version on the donor, stale routers go on using it")
+	ConfigCommitTxnWrite         = declare(Config, "c.commit.txnWrite", "the last moment before the placement changes")
+	ConfigCommitAfterLocalWrite  = declare(Config, "c.commit.afterLocalWrite", "the change is applied here but may be rolled back by a failover")
+	ConfigCommitMajority         = declare(Config, "c.commit.majority", "the change is final but nobody has been told")
+	ConfigCommitReply            = declare(Config, "c.commit.reply", "lock released: the donor never learns that its commit succeeded")
+	ConfigEnsureVersionBefore    = declare(Config, "c.ensureVersion.before", "the late commit of a dead donor gets in before the fence")
+	ConfigEnsureVersionAfter     = declare(Config, "c.ensureVersion.after", "the fence is up here but may be rolled back by a failover")
+	ConfigRoutingTable           = declare(Config, "c.routingTable", "outside the lock: a member that lags answers with an old table")
+)
