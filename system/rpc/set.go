@@ -1,0 +1,112 @@
+package rpc
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Set knows a replica set from outside: its members and which of them was last seen to be the primary. It sends each
+// command once; whether a failed one may be sent again is its caller's decision.
+type Set struct {
+	ep       *Endpoint
+	name     string
+	members  []env.NodeID
+	settings *settings.Settings
+	hint     env.NodeID
+	next     int // the member to ask first when there is no hint
+}
+
+// NewSet returns the view of a replica set that has not been contacted yet.
+func NewSet(ep *Endpoint, name string, members []env.NodeID, s *settings.Settings) *Set {
+	return &Set{ep: ep, name: name, members: members, settings: s}
+}
+
+// Name is the replica set's name.
+func (s *Set) Name() string { return s.name }
+
+// CallPrimary sends req to the set's primary, which it finds first when it is not known. NotWritablePrimary means that
+// none was found, or that the one asked refused; network errors are those of the call. In both cases the next call looks
+// for the primary again.
+func CallPrimary[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duration) (*Resp, error) {
+	primary, err := s.Primary(t)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := Call[Resp](t, s.ep, primary, req, timeout)
+	if Gone(err) {
+		s.Forget(primary)
+	}
+	return resp, err
+}
+
+// CallAny sends req to one member, and after a failure that another may not share to the next, each once.
+func CallAny[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duration) (resp *Resp, err error) {
+	for range s.members {
+		member := s.members[s.next%len(s.members)]
+		resp, err = Call[Resp](t, s.ep, member, req, timeout)
+		if !Gone(err) && !status.Is(err, status.ReadConcernMajorityNotAvailableYet, status.ExceededTimeLimit, status.CommandNotFound) || t.Err() != nil {
+			return resp, err
+		}
+		s.next++
+	}
+	return nil, err
+}
+
+// Gone reports whether err says that the node asked does not answer or is not (any more) the primary.
+func Gone(err error) bool {
+	return status.Is(err, status.NetworkTimeout, status.HostUnreachable, status.NotWritablePrimary, status.PrimarySteppedDown,
+		status.InterruptedDueToReplStateChange)
+}
+
+// Forget drops the hint when it names that node.
+func (s *Set) Forget(node env.NodeID) {
+	if s.hint == node {
+		s.hint = ""
+		s.next = slices.Index(s.members, node) + 1
+	}
+}
+
+// Primary returns the member believed to be the primary. Without a hint it asks the members one after the other, those
+// named by others first, and fails with NotWritablePrimary when none says that it is.
+func (s *Set) Primary(t env.Task) (env.NodeID, error) {
+	if s.hint != "" {
+		return s.hint, nil
+	}
+	asked := make([]bool, len(s.members))
+	for i := s.next % len(s.members); i >= 0; i = s.unasked(asked) {
+		asked[i] = true
+		hello, err := Call[command.HelloReply](t, s.ep, s.members[i], &command.Hello{}, 2*s.settings.HeartbeatInterval)
+		if t.Err() != nil {
+			return "", t.Err()
+		}
+		if s.hint != "" { // another task found it meanwhile
+			return s.hint, nil
+		}
+		if err != nil {
+			continue
+		}
+		if hello.Writable {
+			s.hint = s.members[i]
+			return s.hint, nil
+		}
+		if named := slices.Index(s.members, env.NodeID(hello.Primary)); named >= 0 {
+			s.next = named
+		}
+	}
+	return "", status.New(status.NotWritablePrimary, "no member of %s says that it is the primary", s.name)
+}
+
+// unasked prefers the member that next points at, then the others in order; -1 when all were asked.
+func (s *Set) unasked(asked []bool) int {
+	for i := range s.members {
+		if m := (s.next + i) % len(s.members); !asked[m] {
+			return m
+		}
+	}
+	return -1
+}
