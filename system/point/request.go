@@ -1,0 +1,17 @@
+package point
+
+// The phases of a request on a shard (role Q of spec 18.2).
+var (
+	RequestVersionCheck    = declare(Request, "q.versionCheck", "the placement changes right after the version was found good")
+	RequestWaitCritSec     = declare(Request, "q.waitCritSec", "a request that waits behind a critical section misses its end, or runs before it")
+	RequestAcquireSnapshot = declare(Request, "q.acquireSnapshot", "the data is read later than the version was checked")
+	RequestTakeFilter      = declare(Request, "q.takeFilter", "a query begins while the range it needs is already handed to the range deleter")
+	RequestYield           = declare(Request, "q.yield", "between two documents anything may happen: a migration, a failover, a deletion")
+	RequestRestore         = declare(Request, "q.restore", "a query goes on with what it knew before it was descheduled")
+	RequestPreCommit       = declare(Request, "q.preCommitRecheck", "a write that passed its version check is still uncaptured when the critical section begins")
+	RequestCommit          = declare(Request, "q.commit", "the write is applied here, may still be rolled back, and nobody has been told")
+	RequestReply           = declare(Request, "q.replyLost", "the write is done but its client never learns it and tries again")
+	RequestRetryLookup     = declare(Request, "q.retryLookup", "a retry looks for its first execution while the history is moving")
+	RequestRefreshFetch    = declare(Request, "q.refresh.fetch", "the catalogue is read before the change that made the refresh necessary")
+	RequestRefreshInstall  = declare(Request, "q.refresh.install", "an older table overwrites a newer one, or one that was cleared on purpose")
+)
