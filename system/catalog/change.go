@@ -1,0 +1,218 @@
+package catalog
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// The changes below return the chunks to write, or none when nothing is to be done; applying them is Table.With.
+
+// Bump says which part of the version a split or a merge raises. MongoDB's versions differ in it (protocol 3.2).
+type Bump bool
+
+// The bumps.
+const (
+	Minor Bump = false
+	Major Bump = true
+)
+
+func (b Bump) above(v Version) Version {
+	if b == Major {
+		return v.nextMajor()
+	}
+	return v.nextMinor()
+}
+
+// First returns the chunks of a new collection: bounds are the inner bounds, chunk i has version 1|i and goes to
+// shards[i mod len(shards)].
+func First(coll Collection, bounds []key.Key, shards []string) ([]Chunk, error) {
+	if len(shards) == 0 {
+		return nil, status.New(status.BadValue, "collection %s needs a shard", coll.NS)
+	}
+	if err := inner(key.Everything, bounds); err != nil {
+		return nil, err
+	}
+	pieces := cut(key.Everything, bounds)
+	chunks := make([]Chunk, len(pieces))
+	for i, piece := range pieces {
+		shard := shards[i%len(shards)]
+		chunks[i] = Chunk{
+			Range:               piece,
+			Shard:               shard,
+			Version:             coll.Version().with(1, uint32(i)),
+			History:             []Placement{{coll.Timestamp, shard}},
+			OnCurrentShardSince: coll.Timestamp,
+		}
+	}
+	return chunks, nil
+}
+
+// Move gives a range inside one chunk of shard from to shard to (protocol 3.2, 3.3). The moved piece gets the next major
+// version; the remainders of its chunk and one other chunk of the donor, the control chunk, follow with minor versions,
+// so that the donor's version rises too. Placements that ended before validAfter-window are forgotten. A range that is
+// on to already needs no change.
+func Move(t *Table, rng key.Range, from, to string, validAfter clock.Timestamp, window time.Duration) ([]Chunk, error) {
+	c, err := containing(t, rng)
+	if err != nil || c.Shard == to {
+		return nil, err
+	}
+	if c.Shard != from {
+		return nil, inconsistent("range %v is on %s, not on %s", rng, c.Shard, from)
+	}
+	if len(c.History) > 0 && c.History[0].ValidAfter >= validAfter {
+		return nil, inconsistent("chunk %v is there since %v, not before %v", c, c.History[0].ValidAfter, validAfter)
+	}
+	version := t.Version().nextMajor()
+	moved := Chunk{
+		Range:               rng,
+		Shard:               to,
+		Version:             version,
+		History:             prepend(Placement{validAfter, to}, c.History, window),
+		OnCurrentShardSince: validAfter,
+	}
+	changed := []Chunk{moved}
+	for _, piece := range []key.Range{{Min: c.Min, Max: rng.Min}, {Min: rng.Max, Max: c.Max}} {
+		if !piece.Empty() {
+			version = version.nextMinor()
+			changed = append(changed, c.remainder(piece, version))
+		}
+	}
+	if control, ok := t.another(from, c.Min); ok {
+		control.Version = version.nextMinor()
+		changed = append(changed, control)
+	}
+	return changed, nil
+}
+
+func containing(t *Table, rng key.Range) (Chunk, error) {
+	c := t.Owner(rng.Min)
+	if rng.Empty() || !c.ContainsRange(rng) {
+		return Chunk{}, inconsistent("range %v is not inside one chunk of %s", rng, t.coll.NS)
+	}
+	return c, nil
+}
+
+// remainder is a part of the chunk that stays where it is. The jumbo flag was about the old bounds.
+func (c Chunk) remainder(piece key.Range, v Version) Chunk {
+	c.Range, c.Version, c.Jumbo = piece, v, false
+	return c
+}
+
+// prepend keeps at least the placement that ends now.
+func prepend(now Placement, before []Placement, window time.Duration) []Placement {
+	oldest := clock.At(now.ValidAfter.Millis() - window.Milliseconds())
+	keep := len(before)
+	for keep > 1 && before[keep-1].ValidAfter < oldest {
+		keep--
+	}
+	return append([]Placement{now}, before[:keep]...)
+}
+
+// another returns the shard's chunk with the lowest version that does not begin at but.
+func (t *Table) another(shard string, but key.Key) (Chunk, bool) {
+	var other key.Key
+	if versions := t.shards[shard]; versions != nil {
+		versions.Scan(func(_ uint64, min key.Key) bool {
+			other = min
+			return min == but
+		})
+	}
+	if other == "" || other == but {
+		return Chunk{}, false
+	}
+	return t.Owner(other), true
+}
+
+// Split cuts the chunk with exactly these bounds at the points, which strictly increase inside it. All pieces keep shard
+// and history.
+func Split(t *Table, rng key.Range, points []key.Key, bump Bump) ([]Chunk, error) {
+	c, err := exact(t, rng)
+	if err != nil {
+		return nil, err
+	}
+	if err := inner(rng, points); err != nil {
+		return nil, err
+	}
+	version := bump.above(t.Version())
+	var pieces []Chunk
+	for _, piece := range cut(rng, points) {
+		pieces = append(pieces, c.remainder(piece, version))
+		version = version.nextMinor()
+	}
+	return pieces, nil
+}
+
+func exact(t *Table, rng key.Range) (Chunk, error) {
+	c := t.Owner(rng.Min)
+	if c.Range != rng {
+		return Chunk{}, inconsistent("collection %s has no chunk %v", t.coll.NS, rng)
+	}
+	return c, nil
+}
+
+func inner(rng key.Range, points []key.Key) error {
+	last := rng.Min
+	for _, p := range points {
+		if p <= last || p >= rng.Max {
+			return status.New(status.BadValue, "the point %v does not follow %v inside %v", p, last, rng)
+		}
+		last = p
+	}
+	return nil
+}
+
+func cut(rng key.Range, points []key.Key) []key.Range {
+	pieces := make([]key.Range, 0, len(points)+1)
+	for _, p := range points {
+		pieces = append(pieces, key.Range{Min: rng.Min, Max: p})
+		rng.Min = p
+	}
+	return append(pieces, rng)
+}
+
+// Merge joins the chunks that make up the range and are all on one shard. The joint chunk is there since its latest
+// part came (protocol 13.4). A range that is one chunk already needs no change.
+func Merge(t *Table, rng key.Range, bump Bump) ([]Chunk, error) {
+	parts := slices.Collect(t.Overlapping(rng))
+	if len(parts) == 0 || parts[0].Min != rng.Min || parts[len(parts)-1].Max != rng.Max {
+		return nil, inconsistent("range %v does not consist of whole chunks of %s", rng, t.coll.NS)
+	}
+	if len(parts) == 1 {
+		return nil, nil
+	}
+	joint := Chunk{Range: rng, Shard: parts[0].Shard, Version: bump.above(t.Version())}
+	for _, c := range parts {
+		if c.Shard != joint.Shard {
+			return nil, inconsistent("chunks %v and %v are on different shards", parts[0], c)
+		}
+		joint.OnCurrentShardSince = max(joint.OnCurrentShardSince, c.OnCurrentShardSince)
+	}
+	joint.History = []Placement{{joint.OnCurrentShardSince, joint.Shard}}
+	return []Chunk{joint}, nil
+}
+
+// EnsureNewer raises the version of the chunk with exactly these bounds above the collection's, unless it is newer than v
+// already or there is no such chunk (ensureChunkVersionIsGreaterThan, protocol 3.2): a commit that was sent with v is
+// refused from then on.
+func EnsureNewer(t *Table, rng key.Range, v Version) ([]Chunk, error) {
+	c, err := exact(t, rng)
+	if err != nil || v.Older(c.Version) || !v.SameIncarnation(c.Version) {
+		return nil, nil
+	}
+	c.Version = t.Version().nextMajor()
+	return []Chunk{c}, nil
+}
+
+// ClearJumbo takes the jumbo flag off a chunk; the version rises so that everybody sees it.
+func ClearJumbo(t *Table, rng key.Range) ([]Chunk, error) {
+	c, err := exact(t, rng)
+	if err != nil || !c.Jumbo {
+		return nil, err
+	}
+	c.Jumbo, c.Version = false, t.Version().nextMajor()
+	return []Chunk{c}, nil
+}

@@ -1,0 +1,56 @@
+package catalog
+
+import (
+	"fmt"
+
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Chunk is a range of shard keys and the shard that owns it.
+type Chunk struct {
+	key.Range
+	Shard   string
+	Version Version
+	// History says where the range was since when, newest first; the first entry is the owner. It is never changed in
+	// place.
+	History []Placement
+	Jumbo   bool
+	// OnCurrentShardSince is the ValidAfter of the newest placement.
+	OnCurrentShardSince clock.Timestamp
+}
+
+// Placement says that from a time on a shard owned the range.
+type Placement struct {
+	ValidAfter clock.Timestamp
+	Shard      string
+}
+
+// ShardAt returns the owner at a time; status.StaleChunkHistory when that is no longer known.
+func (c Chunk) ShardAt(ts clock.Timestamp) (string, error) {
+	for _, p := range c.History {
+		if p.ValidAfter <= ts {
+			return p.Shard, nil
+		}
+	}
+	return "", status.New(status.StaleChunkHistory, "the owner of %v at %v is not known any more", c.Range, ts)
+}
+
+// String is "[3, 17) shard-a 5|1||epoch".
+func (c Chunk) String() string { return fmt.Sprintf("%v %s %v", c.Range, c.Shard, c.Version) }
+
+// Collection is what the catalogue knows about a sharded collection besides its chunks.
+type Collection struct {
+	NS   string
+	UUID string
+	// Epoch and Timestamp change when the collection is dropped and made again.
+	Epoch     string
+	Timestamp clock.Timestamp
+	Key       key.Pattern
+	// AllowMigrations is false while an operation on the collection forbids them.
+	AllowMigrations bool
+}
+
+// Version is the collection's incarnation with a major and minor version of 0.
+func (c Collection) Version() Version { return Version{Epoch: c.Epoch, Timestamp: c.Timestamp} }

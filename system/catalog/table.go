@@ -1,0 +1,266 @@
+package catalog
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/tidwall/btree"
+
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Table is the routing table of one collection: its chunks at one moment. It is immutable; With makes a newer one that
+// shares what has not changed.
+type Table struct {
+	coll   Collection
+	chunks btree.Map[string, *Chunk] // by Min
+	// versions holds the Min of the chunk of each version: over all shards, and for each shard. The highest is the
+	// collection's or the shard's version.
+	versions btree.Map[uint64, key.Key]
+	shards   map[string]*btree.Map[uint64, key.Key]
+}
+
+// NewTable returns the table of exactly these chunks, in any order; status.IncompatibleShardingMetadata when they are no
+// partition of the key space, and status.StaleEpoch when one is of another incarnation.
+func NewTable(coll Collection, chunks []Chunk) (*Table, error) {
+	t := &Table{coll: coll, shards: make(map[string]*btree.Map[uint64, key.Key])}
+	if err := t.replace(chunks); err != nil {
+		return nil, err
+	}
+	if t.chunks.Len() == 0 {
+		return nil, inconsistent("collection %s has no chunks", coll.NS)
+	}
+	return t, nil
+}
+
+// With returns the table after an incremental refresh: each chunk replaces what it overlaps, and must not be older than
+// that. Errors are those of NewTable.
+func (t *Table) With(chunks []Chunk) (*Table, error) {
+	next := t.copy()
+	if err := next.replace(chunks); err != nil {
+		return nil, err
+	}
+	return next, nil
+}
+
+// WithCollection returns the table with other properties of the same incarnation.
+func (t *Table) WithCollection(coll Collection) *Table {
+	next := t.copy()
+	next.coll = coll
+	return next
+}
+
+func (t *Table) copy() *Table {
+	next := &Table{coll: t.coll, chunks: *t.chunks.Copy(), versions: *t.versions.Copy()}
+	next.shards = make(map[string]*btree.Map[uint64, key.Key], len(t.shards))
+	for shard, versions := range t.shards {
+		next.shards[shard] = versions.Copy()
+	}
+	return next
+}
+
+func inconsistent(format string, args ...any) error {
+	return status.New(status.IncompatibleShardingMetadata, format, args...)
+}
+
+// replace removes what the chunks overlap before it adds them, as a version may move from one chunk to its remainder.
+// Whatever gap this leaves borders on a new chunk, so looking at their neighbours is enough.
+func (t *Table) replace(chunks []Chunk) error {
+	chunks = slices.Clone(chunks)
+	slices.SortFunc(chunks, func(a, b Chunk) int { return cmp.Compare(a.Min, b.Min) })
+	for i, c := range chunks {
+		if err := t.acceptable(c); err != nil {
+			return err
+		}
+		if i > 0 && chunks[i-1].Overlaps(c.Range) {
+			return inconsistent("chunks %v and %v overlap", chunks[i-1], c)
+		}
+		if err := t.clear(c); err != nil {
+			return err
+		}
+	}
+	for _, c := range chunks {
+		if err := t.add(c); err != nil {
+			return err
+		}
+	}
+	for _, c := range chunks {
+		if err := t.neighbours(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Table) acceptable(c Chunk) error {
+	switch {
+	case !c.Version.SameIncarnation(t.coll.Version()):
+		return status.New(status.StaleEpoch, "chunk %v is not of collection %s with epoch %s", c, t.coll.NS, t.coll.Epoch)
+	case c.Empty() || c.Min < key.Min || c.Max > key.Max:
+		return inconsistent("chunk %v is no range of keys", c)
+	case c.Shard == "" || c.Version.OwnsNothing():
+		return inconsistent("chunk %v has no owner or no version", c)
+	}
+	return nil
+}
+
+func (t *Table) clear(c Chunk) error {
+	for old := range t.Overlapping(c.Range) {
+		if c.Version.Older(old.Version) {
+			return inconsistent("chunk %v is older than %v, which it replaces", c, old)
+		}
+		// Deleting while iterating is safe: Overlapping seeks anew for each chunk.
+		t.chunks.Delete(string(old.Min))
+		t.versions.Delete(old.Version.number())
+		t.shards[old.Shard].Delete(old.Version.number())
+		if t.shards[old.Shard].Len() == 0 {
+			delete(t.shards, old.Shard)
+		}
+	}
+	return nil
+}
+
+func (t *Table) add(c Chunk) error {
+	if other, double := t.versions.Set(c.Version.number(), c.Min); double {
+		return inconsistent("chunks %v and the one at %v have the same version", c, other)
+	}
+	t.chunks.Set(string(c.Min), &c)
+	if t.shards[c.Shard] == nil {
+		t.shards[c.Shard] = &btree.Map[uint64, key.Key]{}
+	}
+	t.shards[c.Shard].Set(c.Version.number(), c.Min)
+	return nil
+}
+
+func (t *Table) neighbours(c Chunk) error {
+	before, after := key.Min, key.Max
+	t.chunks.Descend(string(c.Min), func(min string, b *Chunk) bool {
+		if min < string(c.Min) {
+			before = b.Max
+		}
+		return min == string(c.Min)
+	})
+	t.chunks.Ascend(string(key.After(c.Min)), func(_ string, a *Chunk) bool {
+		after = a.Min
+		return false
+	})
+	if before != c.Min || after != c.Max {
+		return inconsistent("chunk %v borders on %v and %v", c, before, after)
+	}
+	return nil
+}
+
+// Collection is what the table is about.
+func (t *Table) Collection() Collection { return t.coll }
+
+// Len is the number of chunks.
+func (t *Table) Len() int { return t.chunks.Len() }
+
+// Owner returns the chunk that contains k.
+func (t *Table) Owner(k key.Key) Chunk {
+	var found Chunk
+	t.chunks.Descend(string(k), func(_ string, c *Chunk) bool {
+		found = *c
+		return false
+	})
+	return found
+}
+
+// OwnsKey reports whether the shard owns k.
+func (t *Table) OwnsKey(shard string, k key.Key) bool { return t.Owner(k).Shard == shard }
+
+// Chunks returns all chunks in the order of their keys.
+func (t *Table) Chunks() iter.Seq[Chunk] { return t.Overlapping(key.Everything) }
+
+// Overlapping returns the chunks that have a key in r, in the order of their keys.
+func (t *Table) Overlapping(r key.Range) iter.Seq[Chunk] {
+	return func(yield func(Chunk) bool) {
+		if r.Empty() {
+			return
+		}
+		at := r.Min
+		if c := t.Owner(at); c.Contains(at) {
+			at = c.Min
+		}
+		for at < r.Max {
+			var c Chunk
+			t.chunks.Ascend(string(at), func(_ string, next *Chunk) bool {
+				c = *next
+				return false
+			})
+			if c.Empty() || c.Min >= r.Max || !yield(c) {
+				return
+			}
+			at = c.Max
+		}
+	}
+}
+
+// Version is the collection's version: the highest of all chunks.
+func (t *Table) Version() Version { return t.highest(&t.versions) }
+
+// ShardVersion is the highest version of the shard's chunks; 0|0 of this incarnation when it owns none.
+func (t *Table) ShardVersion(shard string) Version {
+	if versions := t.shards[shard]; versions != nil {
+		return t.highest(versions)
+	}
+	return t.coll.Version()
+}
+
+func (t *Table) highest(versions *btree.Map[uint64, key.Key]) Version {
+	n, _, _ := versions.Max()
+	return t.coll.Version().with(uint32(n>>32), uint32(n))
+}
+
+// Shards returns the shards that own chunks, sorted.
+func (t *Table) Shards() []string { return slices.Sorted(maps.Keys(t.shards)) }
+
+// Owned returns what the shard owns as ranges that do not touch.
+func (t *Table) Owned(shard string) []key.Range {
+	var owned []key.Range
+	for c := range t.Chunks() {
+		if last := len(owned) - 1; c.Shard != shard {
+			continue
+		} else if last >= 0 && owned[last].Max == c.Min {
+			owned[last].Max = c.Max
+		} else {
+			owned = append(owned, c.Range)
+		}
+	}
+	return owned
+}
+
+// Since returns the chunks whose version is v or newer, in the order of their versions: what a table of version v lacks.
+func (t *Table) Since(v Version) []Chunk {
+	var newer []Chunk
+	t.versions.Ascend(v.number(), func(_ uint64, min key.Key) bool {
+		newer = append(newer, t.Owner(min))
+		return true
+	})
+	return newer
+}
+
+// Validate returns an error when an invariant of the table does not hold; it looks at everything, for tests and audits.
+func (t *Table) Validate() error {
+	var chunks []Chunk
+	t.chunks.Scan(func(_ string, c *Chunk) bool {
+		chunks = append(chunks, *c)
+		return true
+	})
+	rebuilt, err := NewTable(t.coll, chunks)
+	if err != nil {
+		return err
+	}
+	for shard := range t.shards {
+		if want, got := rebuilt.ShardVersion(shard), t.ShardVersion(shard); want != got {
+			return inconsistent("shard %s has version %v but its chunks have %v", shard, got, want)
+		}
+	}
+	if len(rebuilt.shards) != len(t.shards) || rebuilt.Version() != t.Version() {
+		return inconsistent("the table's versions differ from its chunks'")
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package key
+
+import (
+	"crypto/md5"
+	"encoding/binary"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Pattern says which field of a document is the shard key. Hashed patterns use the hash of the value, a whole number.
+type Pattern struct {
+	Field  string // may be dotted
+	Hashed bool
+}
+
+// IsZero reports whether there is no pattern.
+func (p Pattern) IsZero() bool { return p.Field == "" }
+
+// Of returns the shard key of a document; a missing field is null. Arrays, MaxKey (which no range contains) and whatever
+// cannot be a key are a status.BadValue.
+func (p Pattern) Of(doc bson.Raw) (Key, error) {
+	v, err := Lookup(doc, p.Field)
+	if err != nil {
+		return "", err
+	}
+	return p.OfValue(v)
+}
+
+// OfValue returns the shard key of a document whose field has the value.
+func (p Pattern) OfValue(v bson.RawValue) (Key, error) {
+	if p.Hashed {
+		return p.hashed(v)
+	}
+	k, err := Encode(v)
+	if k == Max {
+		return "", status.New(status.BadValue, "MaxKey cannot be the shard key %s of a document", p.Field)
+	}
+	return k, err
+}
+
+func (p Pattern) hashed(v bson.RawValue) (Key, error) {
+	var space [40]byte
+	b, err := Append(space[:0], v)
+	if err != nil {
+		return "", err
+	}
+	return Int(digest(b)), nil
+}
+
+// Lookup returns the value at a dotted path through embedded documents, null when it is missing. A path through an array
+// is a status.BadValue, as it would have many values.
+func Lookup(doc bson.Raw, path string) (bson.RawValue, error) {
+	field, inner, nested := strings.Cut(path, ".")
+	v, err := doc.LookupErr(field)
+	switch {
+	case err != nil:
+		return bson.RawValue{Type: bson.TypeNull}, nil
+	case !nested:
+		return v, nil
+	case v.Type == bson.TypeEmbeddedDocument:
+		return Lookup(v.Document(), inner)
+	case v.Type == bson.TypeArray:
+		return bson.RawValue{}, status.New(status.BadValue, "the path %s leads through an array", path)
+	}
+	return bson.RawValue{Type: bson.TypeNull}, nil
+}
+
+// Hash is the first eight bytes of the MD5 sum of the value's key, as a number; equal values have equal hashes. Values
+// that cannot be a key hash as null.
+func Hash(v bson.RawValue) int64 {
+	b, err := Append(nil, v)
+	if err != nil {
+		b = []byte{tagNull}
+	}
+	return digest(b)
+}
+
+func digest(b []byte) int64 {
+	sum := md5.Sum(b)
+	return int64(binary.LittleEndian.Uint64(sum[:8]))
+}
