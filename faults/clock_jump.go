@@ -1,0 +1,33 @@
+package faults
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+var _ = declare(Kind{
+	Name:  "clock-jump",
+	About: "a node's wall clock jumps, ahead or back",
+	Aim:   AtNode,
+	Args:  []Arg{durationArg("by", "how far; negative is back", "2s")},
+	inject: func(c *Case) (repair func()) {
+		return c.shiftClocks(c.duration("by"), 0)
+	},
+	draw: func(d *Draw) scenario.Fault {
+		by := d.between("by", 10*time.Millisecond, 20*time.Second)
+		if d.n("back", 2) == 0 {
+			by = -by
+		}
+		return scenario.Fault{When: d.anchored(migration...), Target: d.primary("primary"), For: d.span("wrong"),
+			Args: []scenario.Setting{setting("by", by)}}
+	},
+})
+
+func (c *Case) shiftClocks(jump time.Duration, ppm int) (repair func()) {
+	var repairs []func()
+	for _, id := range c.Target {
+		repairs = append(repairs, c.world.ShiftClock(id, jump, ppm))
+	}
+	return all(repairs)
+}

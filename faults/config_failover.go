@@ -1,0 +1,15 @@
+package faults
+
+import (
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+var _ = declare(Kind{
+	Name:  "config-failover",
+	About: "the primary of the config server dies, most telling between a commit's write and its reply",
+	Aim:   AtNode, inject: injectCrash,
+	draw: func(d *Draw) scenario.Fault {
+		return scenario.Fault{When: d.anchored(point.Config), Target: "config.primary", For: d.span("down")}
+	},
+})

@@ -1,0 +1,133 @@
+package faults
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// Space is what faults are drawn for.
+type Space struct {
+	Topology scenario.Topology
+	// From and To bound the times.
+	From, To time.Duration
+	// Migrations is how many the scenario asks for.
+	Migrations int
+}
+
+// Draw plans one fault. Every question carries its own name, so that another answer to one changes nothing else.
+type Draw struct {
+	Space
+	dice func(question string, n int) int
+	id   int
+}
+
+// Plan draws the fault with the given number, of the given kind. Dice answers with a number in [0,n).
+func Plan(kind *Kind, id int, s Space, dice func(question string, n int) int) scenario.Fault {
+	d := &Draw{Space: s, dice: dice, id: id}
+	f := kind.draw(d)
+	f.ID, f.Kind = id, kind.Name
+	return f
+}
+
+func (d *Draw) n(question string, n int) int {
+	return d.dice(fmt.Sprintf("fault/%d/%s", d.id, question), n)
+}
+
+func (d *Draw) one(question string, of ...string) string { return of[d.n(question, len(of))] }
+
+func (d *Draw) between(question string, from, to time.Duration) time.Duration {
+	steps := int((to - from) / time.Millisecond)
+	return from + time.Duration(d.n(question, max(steps, 1)))*time.Millisecond
+}
+
+// span is how long a fault lasts: often shorter than an election, sometimes longer than a command's timeout.
+func (d *Draw) span(question string) time.Duration {
+	switch d.n(question+" class", 4) {
+	case 0:
+		return d.between(question, 5*time.Millisecond, 60*time.Millisecond)
+	case 1, 2:
+		return d.between(question, 60*time.Millisecond, 900*time.Millisecond)
+	default:
+		return d.between(question, 900*time.Millisecond, 4*time.Second)
+	}
+}
+
+func (d *Draw) at() scenario.Trigger { return scenario.Trigger{At: d.between("at", d.From, d.To)} }
+
+// anchored draws a trigger at a site of one of the roles, or one time in four at a time: migrations fail at their phases,
+// and a phase is hit far more surely by its name than by the clock.
+func (d *Draw) anchored(roles ...point.Role) scenario.Trigger {
+	if d.n("by time", 4) == 0 {
+		return d.at()
+	}
+	return d.pass("site", roles...)
+}
+
+func (d *Draw) pass(question string, roles ...point.Role) scenario.Trigger {
+	sites := sitesOf(roles)
+	if len(sites) == 0 {
+		return d.at()
+	}
+	in := sites[d.n(question, len(sites))]
+	t := scenario.Trigger{Site: in.Name, Nth: 1 + d.n(question+" pass", d.passes(in.Role))}
+	if d.n(question+" late", 4) == 0 {
+		t.After = d.between(question+" after", time.Millisecond, 80*time.Millisecond)
+	}
+	return t
+}
+
+// passes is how often a site of the role is likely to be passed; requests come much more often than migrations.
+func (d *Draw) passes(r point.Role) int {
+	switch r {
+	case point.Request, point.Router:
+		return 120
+	case point.Replica:
+		return 12
+	default:
+		return max(1, min(d.Migrations, 5))
+	}
+}
+
+func sitesOf(roles []point.Role) []point.Info {
+	var sites []point.Info
+	for _, in := range point.All() {
+		for _, r := range roles {
+			if in.Role == r {
+				sites = append(sites, in)
+			}
+		}
+	}
+	return sites
+}
+
+// migration are the roles that a migration passes.
+var migration = []point.Role{point.Donor, point.Recipient, point.Config, point.Session, point.RangeDeleter, point.Recovery}
+
+// member draws any member of any replica set.
+func (d *Draw) member(question string) string {
+	n := d.n(question, d.Topology.Shards*d.Topology.Members+d.Topology.ConfigMembers)
+	if n < d.Topology.ConfigMembers {
+		return fmt.Sprintf("config.%d", n)
+	}
+	n -= d.Topology.ConfigMembers
+	return fmt.Sprintf("%s.%d", scenario.ShardName(n/d.Topology.Members), n%d.Topology.Members)
+}
+
+// primary draws a role that matters to a migration.
+func (d *Draw) primary(question string) string {
+	return d.one(question, "donor.primary", "donor.primary", "recipient.primary", "recipient.primary", "config.primary")
+}
+
+// link draws a direction in which a migration's messages travel.
+func (d *Draw) link(question string) string {
+	return d.one(question, "donor.primary>recipient.primary", "recipient.primary>donor.primary",
+		"donor.primary>config.primary", "config.primary>donor.primary", "recipient.primary>config.primary",
+		"donor.*>*", "recipient.*>*", "*>*")
+}
+
+func setting(name string, value any) scenario.Setting {
+	return scenario.Setting{Name: name, Value: fmt.Sprint(value)}
+}

@@ -1,0 +1,209 @@
+package faults
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shardproof/shardproof/faults/failpoints"
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Driver carries out the faults of one run. It is told of every point and every event, and acts through its World.
+//
+// Invariant: every injected fault is in active until it is repaired; after End nothing is active and nothing fires.
+type Driver struct {
+	world   World
+	plan    []scenario.Fault
+	terms   *failpoints.Set
+	roles   *roles
+	nodes   []env.NodeID
+	waiting [][]*waiter // by site
+	next    []*Case     // cases that take the next point of their target
+	active  []*Case
+	wakes   []func() // of tasks that a failpoint's terms hold until another is passed
+	ended   bool
+	fired   []Firing
+}
+
+// Case is one fault while it happens.
+type Case struct {
+	Fault  scenario.Fault
+	Kind   *Kind
+	Target []env.NodeID
+	// Hit is nil for a fault that a time triggered; Action is what befalls the task that passed.
+	Hit    *Hit
+	Action *Action
+
+	driver *Driver
+	world  World
+	repair func()
+	done   bool
+}
+
+// Firing is a fault that happened.
+type Firing struct {
+	Fault int
+	Kind  string
+	At    env.Time
+	// Target is the node, the role or the link it was aimed at.
+	Target string
+}
+
+// New plans the faults; they are checked already (Check). Terms may be nil.
+func New(plan []scenario.Fault, terms *failpoints.Set) *Driver {
+	return &Driver{plan: plan, terms: terms, roles: newRoles(), waiting: make([][]*waiter, point.Count())}
+}
+
+// Start arms every fault in the world.
+func (d *Driver) Start(w World) {
+	d.world, d.nodes = w, w.Nodes()
+	for _, f := range d.plan {
+		kind, err := Find(f.Kind)
+		if err != nil {
+			panic(fmt.Sprintf("faults: a plan was accepted with an unknown kind: %v", err))
+		}
+		d.arm(f.When, func(h *Hit, a *Action) { d.inject(f, kind, h, a) })
+	}
+}
+
+// Fired lists what happened, in order.
+func (d *Driver) Fired() []Firing { return d.fired }
+
+// Active is how many faults are not repaired yet.
+func (d *Driver) Active() int { return len(d.active) }
+
+// Leader is the newest known primary of a replica set, "" before the first election.
+func (d *Driver) Leader(set string) env.NodeID { return d.roles.leader[set] }
+
+// Observe keeps the roles up to date.
+func (d *Driver) Observe(e *event.Event) { d.roles.observe(e) }
+
+// Point is called whenever a task passes a site.
+func (d *Driver) Point(node env.NodeID, site point.Site, note env.Note) Action {
+	var a Action
+	if d.ended || d.world == nil {
+		return a
+	}
+	h := &Hit{Node: node, Site: site, Note: note}
+	if len(d.waiting[site]) > 0 {
+		d.pass(h, &a)
+	}
+	if len(d.next) > 0 {
+		d.takeNext(h, &a)
+	}
+	if d.terms != nil && a.Zero() {
+		d.applyTerms(h, &a)
+	}
+	return a
+}
+
+func (d *Driver) inject(f scenario.Fault, k *Kind, h *Hit, a *Action) {
+	if d.ended {
+		return
+	}
+	c := &Case{Fault: f, Kind: k, Hit: h, Action: a, driver: d, world: d.world}
+	if k.Aim == AtPoint && h == nil {
+		d.next = append(d.next, c)
+		return
+	}
+	d.begin(c)
+}
+
+// takeNext gives the point to the first case that waits for one of its target's.
+func (d *Driver) takeNext(h *Hit, a *Action) {
+	for i, c := range d.next {
+		if d.is(h.Node, c.Fault.Target) {
+			d.next = append(d.next[:i], d.next[i+1:]...)
+			c.Hit, c.Action = h, a
+			d.begin(c)
+			return
+		}
+	}
+}
+
+func (d *Driver) begin(c *Case) {
+	if c.Kind.Aim == AtNode {
+		if c.Target = d.roles.resolve(c.Fault.Target, d.nodes); len(c.Target) == 0 {
+			return
+		}
+	}
+	c.repair = c.Kind.inject(c)
+	d.announce(event.Fault, c)
+	d.fired = append(d.fired, Firing{Fault: c.Fault.ID, Kind: c.Kind.Name, At: d.world.Now(), Target: c.aimedAt()})
+	if c.repair == nil {
+		return
+	}
+	d.active = append(d.active, c)
+	if c.Fault.For > 0 {
+		d.world.At(d.world.Now().Add(c.Fault.For), func() { d.undo(c) })
+	}
+	if c.Fault.Until != nil {
+		d.arm(*c.Fault.Until, func(*Hit, *Action) { d.undo(c) })
+	}
+}
+
+func (d *Driver) undo(c *Case) {
+	if c.done {
+		return
+	}
+	c.done = true
+	for i, other := range d.active {
+		if other == c {
+			d.active = append(d.active[:i], d.active[i+1:]...)
+			break
+		}
+	}
+	c.repair()
+	d.announce(event.Repair, c)
+}
+
+// End repairs everything; from then on no fault fires.
+func (d *Driver) End() {
+	d.ended = true
+	d.next = nil
+	for len(d.active) > 0 {
+		d.undo(d.active[0])
+	}
+	for _, wake := range d.wakes {
+		wake()
+	}
+}
+
+func (d *Driver) announce(kind event.Kind, c *Case) {
+	d.world.Emit(&event.Event{Kind: kind, Value: c.Kind.Name, Peer: c.aimedAt(), N: c.Fault.ID})
+}
+
+func (c *Case) aimedAt() string {
+	if len(c.Target) == 1 {
+		return string(c.Target[0])
+	}
+	if c.Kind.Aim == AtPoint && c.Hit != nil {
+		return string(c.Hit.Node)
+	}
+	return c.Fault.Target
+}
+
+func (d *Driver) applyTerms(h *Hit, a *Action) {
+	switch effect := d.terms.Eval(h.Site); effect.Do {
+	case failpoints.Crash:
+		d.crash(h.Node, a)
+		d.world.At(d.world.Now().Add(defaultDowntime), func() { d.restart(h.Node) })
+	case failpoints.StepDown:
+		d.world.StepDown(h.Node)
+	case failpoints.Fail:
+		a.Err = status.New(effect.Code, "failpoint %s", h.Site)
+	case failpoints.Pause:
+		a.Pause = effect.For
+	case failpoints.Delay:
+		a.Pause = 1 + time.Duration(d.world.Choose("delay", h.Site.String(), int(effect.For)))
+	case failpoints.Until:
+		a.Until = func(wake func()) {
+			d.wakes = append(d.wakes, wake)
+			d.arm(scenario.Trigger{Site: effect.Site.String(), Nth: 1}, func(*Hit, *Action) { wake() })
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package faults
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+var _ = declare(Kind{
+	Name:  "duplicate",
+	About: "control messages arrive twice, the second time possibly much later",
+	Aim:   AtLink,
+	Args: []Arg{messagesArg, percentArg("per cent of the messages that are doubled", 100), countArg,
+		durationArg("delay", "the longest time between the two", "100ms")},
+	inject: func(c *Case) (repair func()) {
+		r := c.rule()
+		r.Duplicate, r.Class, r.Limit = c.number("percent"), c.classes(), c.number("count")
+		r.Delay = c.duration("delay")
+		return c.world.Disturb(r)
+	},
+	draw: func(d *Draw) scenario.Fault {
+		f := drawLoss(d)
+		f.Args = append(f.Args, setting("percent", d.one("percent", "100", "100", "50")),
+			setting("delay", d.between("delay", time.Millisecond, 900*time.Millisecond)))
+		return f
+	},
+})

@@ -1,0 +1,28 @@
+package faults
+
+import (
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// requests are the roles that a client's operation passes.
+var requests = []point.Role{point.Request, point.Router}
+
+var _ = declare(Kind{
+	Name:  "error",
+	About: "the step at a failpoint fails with an error code",
+	Aim:   AtPoint,
+	Args:  []Arg{textArg("code", "the code, as drivers know it", string(status.FailPointEnabled))},
+	inject: func(c *Case) (repair func()) {
+		c.Action.Err = status.New(status.Code(c.text("code")), "fault %d at failpoint %s", c.Fault.ID, c.Hit.Site)
+		return nil
+	},
+	draw: func(d *Draw) scenario.Fault {
+		f := scenario.Fault{When: d.pass("site", migration...)}
+		f.When.After = 0
+		f.Args = []scenario.Setting{setting("code", d.one("code", "FailPointEnabled", "FailPointEnabled", "NetworkTimeout",
+			"HostUnreachable", "ExceededTimeLimit", "WriteConcernFailed"))}
+		return f
+	},
+})

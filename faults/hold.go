@@ -1,0 +1,26 @@
+package faults
+
+import (
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+var _ = declare(Kind{
+	Name:  "hold",
+	About: "control messages are held back until a time or an event, and delivered then",
+	Aim:   AtLink,
+	Args:  []Arg{messagesArg, countArg},
+	inject: func(c *Case) (repair func()) {
+		r := c.rule()
+		r.Hold, r.Class, r.Limit = true, c.classes(), c.number("count")
+		return c.world.Disturb(r)
+	},
+	draw: func(d *Draw) scenario.Fault {
+		f := drawLoss(d)
+		if d.n("until an event", 2) == 0 {
+			until := d.pass("until", migration...)
+			until.Nth = 1
+			f.Until = &until
+		}
+		return f
+	},
+})

@@ -1,0 +1,21 @@
+package faults
+
+import (
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+var _ = declare(Kind{
+	Name:  "kill-op",
+	About: "an operator kills the operation that passes a failpoint",
+	Aim:   AtPoint,
+	inject: func(c *Case) (repair func()) {
+		c.Action.Err = status.New(status.Interrupted, "killed by fault %d at failpoint %s", c.Fault.ID, c.Hit.Site)
+		return nil
+	},
+	draw: func(d *Draw) scenario.Fault {
+		f := scenario.Fault{When: d.pass("site", append(requests, migration...)...)}
+		f.When.After = 0
+		return f
+	},
+})

@@ -1,0 +1,21 @@
+package faults
+
+import "github.com/shardproof/shardproof/histories/scenario"
+
+var _ = declare(Kind{
+	Name:  "lossy-link",
+	About: "a share of a link's messages is lost",
+	Aim:   AtLink,
+	Args:  []Arg{percentArg("per cent of the messages that are lost", 20), textArg("messages", messagesArg.About, "all")},
+	inject: func(c *Case) (repair func()) {
+		r := c.rule()
+		r.Lose, r.Class = c.number("percent"), c.classes()
+		return c.world.Disturb(r)
+	},
+	draw: func(d *Draw) scenario.Fault {
+		return scenario.Fault{
+			When: d.anchored(migration...), Target: d.link("link"), For: d.span("lossy"),
+			Args: []scenario.Setting{setting("percent", 3+d.n("percent", 40)), setting("messages", d.one("messages", "all", "control"))},
+		}
+	},
+})

@@ -1,0 +1,16 @@
+package faults
+
+import "github.com/shardproof/shardproof/histories/scenario"
+
+var _ = declare(Kind{
+	Name:  "lost-reply",
+	About: "the next control messages are executed and their replies are lost: the sender cannot know",
+	Aim:   AtLink,
+	Args:  []Arg{messagesArg, countArg},
+	inject: func(c *Case) (repair func()) {
+		r := c.rule()
+		r.LoseReply, r.Class, r.Limit = 100, c.classes(), c.number("count")
+		return c.world.Disturb(r)
+	},
+	draw: func(d *Draw) scenario.Fault { return drawLoss(d) },
+})

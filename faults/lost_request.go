@@ -1,0 +1,25 @@
+package faults
+
+import "github.com/shardproof/shardproof/histories/scenario"
+
+var countArg = numberArg("count", "how many messages in a row", 1, 1000, 1)
+
+var _ = declare(Kind{
+	Name:  "lost-request",
+	About: "the next control messages never arrive: the sender learns nothing but its timeout",
+	Aim:   AtLink,
+	Args:  []Arg{messagesArg, countArg},
+	inject: func(c *Case) (repair func()) {
+		r := c.rule()
+		r.Lose, r.Class, r.Limit = 100, c.classes(), c.number("count")
+		return c.world.Disturb(r)
+	},
+	draw: func(d *Draw) scenario.Fault { return drawLoss(d) },
+})
+
+func drawLoss(d *Draw) scenario.Fault {
+	return scenario.Fault{
+		When: d.anchored(migration...), Target: d.one("link", "*>*", "*>*", "*>*", d.link("which")), For: d.span("window"),
+		Args: []scenario.Setting{setting("messages", messagesArgs(d)), setting("count", 1+d.n("count", 3))},
+	}
+}

@@ -1,0 +1,62 @@
+package faults
+
+import "fmt"
+
+// control are the messages that steer a migration; most of what goes wrong with migrations goes wrong with them
+// (protocol 5, 8, 9). The names are those of the commands.
+var control = map[string]bool{
+	"ShardsvrMoveRange": true, "MoveRange": true,
+	"RecvChunkStart": true, "RecvChunkStatus": true, "RecvChunkCommit": true, "RecvChunkAbort": true,
+	"RecvChunkReleaseCritSec": true,
+	"MigrateClone":            true, "TransferMods": true, "NextSessionMods": true,
+	"AdvanceTxn": true, "RangeTaskOp": true,
+	"CommitChunkMigration": true, "EnsureChunkVersionIsGreaterThan": true,
+	"GetRoutingTable": true, "FlushRoutingTableCacheUpdates": true,
+}
+
+// commit are those of the commit window alone: from the end of the clone to the release of the recipient.
+var commit = map[string]bool{
+	"RecvChunkCommit": true, "RecvChunkReleaseCritSec": true, "CommitChunkMigration": true,
+	"EnsureChunkVersionIsGreaterThan": true, "AdvanceTxn": true, "RangeTaskOp": true,
+}
+
+// ControlMessages lists the control messages, for tests that hold them against the commands that exist.
+func ControlMessages() []string {
+	names := make([]string, 0, len(control))
+	for name := range control {
+		names = append(names, name)
+	}
+	return sorted(names)
+}
+
+var messagesArg = textArg("messages", "control, commit, all, or the name of one command", "control")
+
+// classes reads the messages argument.
+func (c *Case) classes() func(string) bool {
+	switch want := c.text("messages"); want {
+	case "all":
+		return nil
+	case "control":
+		return func(name string) bool { return control[name] }
+	case "commit":
+		return func(name string) bool { return commit[name] }
+	default:
+		return func(name string) bool { return name == want }
+	}
+}
+
+func messagesArgs(d *Draw) string {
+	switch d.n("messages", 4) {
+	case 0:
+		return "commit"
+	case 1:
+		return "control"
+	default:
+		names := ControlMessages()
+		return names[d.n("message", len(names))]
+	}
+}
+
+func percentArg(about string, value int) Arg { return numberArg("percent", about, 1, 100, value) }
+
+func percentText(n int) string { return fmt.Sprint(n) }

@@ -1,0 +1,28 @@
+package faults
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+var _ = declare(Kind{
+	Name:  "slow-link",
+	About: "messages of a link take up to a given time longer, and so overtake each other",
+	Aim:   AtLink,
+	Args:  []Arg{durationArg("delay", "the longest additional latency", "200ms"), messagesArg},
+	inject: func(c *Case) (repair func()) {
+		r := c.rule()
+		r.Delay, r.Class = c.duration("delay"), c.classes()
+		return c.world.Disturb(r)
+	},
+	draw: func(d *Draw) scenario.Fault {
+		return scenario.Fault{
+			When: d.anchored(migration...), Target: d.link("link"), For: d.span("slow"),
+			Args: []scenario.Setting{
+				setting("delay", d.between("delay", 5*time.Millisecond, 400*time.Millisecond)),
+				setting("messages", d.one("messages", "all", "control", "commit")),
+			},
+		}
+	},
+})

@@ -1,0 +1,18 @@
+package faults
+
+import "github.com/shardproof/shardproof/histories/scenario"
+
+var _ = declare(Kind{
+	Name:  "stepdown",
+	About: "a primary hands over gracefully once another member has caught up",
+	Aim:   AtNode,
+	inject: func(c *Case) (repair func()) {
+		for _, id := range c.Target {
+			c.world.StepDown(id)
+		}
+		return nil
+	},
+	draw: func(d *Draw) scenario.Fault {
+		return scenario.Fault{When: d.anchored(migration...), Target: d.primary("primary")}
+	},
+})
