@@ -1,0 +1,171 @@
+package scenario
+
+import (
+	"strings"
+)
+
+// pairs reads name=value up to the end of the line or the next plain word, and hands each to take, which says whether it
+// knows the name.
+func (l *line) pairs(known string, take func(name, value string) bool) {
+	for l.more() && l.nextIsPair() {
+		t := l.next(known)
+		if !take(t.name, t.text) {
+			l.fail("unknown "+t.name+"=", "expected "+known)
+		}
+	}
+}
+
+func (l *line) nextIsPair() bool {
+	ahead := *l
+	return ahead.next("").pair
+}
+
+func (l *line) topology() Topology {
+	var t Topology
+	fields := map[string]*int{
+		"shards": &t.Shards, "members": &t.Members, "config": &t.ConfigMembers, "routers": &t.Routers, "clients": &t.Clients,
+	}
+	l.pairs("shards=, members=, config=, routers= and clients=", func(name, value string) bool {
+		field, known := fields[name]
+		if known {
+			*field = int(l.integer(value, "a number such as "+name+"=3"))
+		}
+		return known
+	})
+	return t
+}
+
+func (l *line) collection() Collection {
+	c := Collection{NS: l.word("a namespace such as test.docs")}
+	switch kind := l.word("ranged or hashed"); kind {
+	case "ranged":
+	case "hashed":
+		c.Hashed = true
+	default:
+		l.fail("unexpected "+word(kind), "expected ranged or hashed")
+	}
+	l.pairs("keys=, preload= and bounds=", func(name, value string) bool {
+		switch name {
+		case "keys":
+			c.Keys = int(l.integer(value, "a number such as keys=40"))
+		case "preload":
+			c.Preload = int(l.integer(value, "a number such as preload=20"))
+		case "bounds":
+			c.Bounds = l.integers(value)
+		default:
+			return false
+		}
+		return true
+	})
+	return c
+}
+
+func (l *line) integers(text string) []int64 {
+	var all []int64
+	for _, one := range strings.Split(text, ",") {
+		all = append(all, l.integer(one, "numbers such as bounds=10,20"))
+	}
+	return all
+}
+
+// op reads what follows the start time.
+func (l *line) op(id int) Op {
+	l.keyword("client")
+	o := Op{ID: id, Client: l.number("the client's number"), Kind: OpKind(l.word("an operation"))}
+	if !o.Kind.Known() {
+		l.fail("unknown operation "+word(string(o.Kind)), "expected one of "+kindList())
+	}
+	o.NS = l.word("a namespace such as test.docs")
+	if o.Kind == Scan {
+		o.Key, o.To = l.span("a range of keys such as [0, 20)")
+	}
+	l.opPairs(&o)
+	absent := l.optional("if-absent")
+	l.opPairs(&o)
+	if o.Kind == CAS && absent == (o.Expect != "") {
+		l.fail("the cas says not what it expects", "expected either if=VALUE or if-absent")
+	}
+	if o.Kind != CAS && (absent || o.Expect != "") {
+		l.fail("a "+string(o.Kind)+" expects nothing", "expected no if= and no if-absent")
+	}
+	return o
+}
+
+func (l *line) opPairs(o *Op) {
+	l.pairs("k=, v=, if=, batch= and concern=", func(name, value string) bool {
+		switch name {
+		case "k":
+			o.Key = l.integer(value, "a key such as k=17")
+		case "v":
+			o.Value = value
+		case "if":
+			o.Expect = value
+		case "batch":
+			o.Batch = int(l.integer(value, "a number of documents such as batch=3"))
+		case "concern":
+			o.Concern = value
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+// migration reads what follows the start time.
+func (l *line) migration(id int) Migration {
+	m := Migration{ID: id, NS: l.word("a namespace such as test.docs")}
+	m.Min, m.Max = l.span("a range such as [MinKey, 20)")
+	l.keyword("to")
+	name := l.word("a shard such as shard-b")
+	to, known := shardNumber(name)
+	if !known {
+		l.fail(word(name)+" is no shard", "expected a shard such as shard-b")
+	}
+	m.To = to
+	m.WaitDelete = l.optional("wait-delete")
+	return m
+}
+
+func (l *line) fault() Fault {
+	f := Fault{ID: l.number("the fault's number")}
+	l.keyword("at")
+	f.When = l.trigger()
+	f.Kind = l.word("a fault such as crash")
+	f.Target = l.word("a target such as donor.primary")
+	l.pairs("arguments such as odds=20", func(name, value string) bool {
+		f.Args = append(f.Args, Setting{name, value})
+		return true
+	})
+	if l.optional("for") {
+		f.For = l.duration("a time such as 800ms")
+	}
+	if l.optional("until") {
+		until := l.trigger()
+		f.Until = &until
+	}
+	return f
+}
+
+func (l *line) trigger() Trigger {
+	const expected = "a time such as 120ms, or a site and which pass such as donor.cloneDone #2"
+	if startsAsTime(l.peek()) {
+		return Trigger{At: l.duration(expected)}
+	}
+	t := Trigger{Site: l.word(expected), Nth: int(l.occurrence("which pass of the site, such as #1"))}
+	if l.optional("after") {
+		t.After = l.duration("a time such as 5ms")
+	}
+	if l.optional("by") {
+		t.Node = l.word("a node such as shard-a.1 or donor.primary")
+	}
+	return t
+}
+
+func (l *line) decision() Decision {
+	d := Decision{Kind: l.word("a kind of choice such as net.loss"), Site: l.word("a site")}
+	d.Occurrence = l.occurrence("an occurrence such as #17")
+	l.keyword("=")
+	const answer = "an answer such as 1"
+	d.Answer = l.integer(l.word(answer), answer)
+	return d
+}

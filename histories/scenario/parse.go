@@ -1,0 +1,161 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Parse reads a scenario from text. name stands for the file in errors, which are of type *ParseError.
+func Parse(name, text string) (*Scenario, error) { return ParseWith(name, text, Names{}) }
+
+// ParseWith is Parse that also refuses names which the given ones do not know.
+func ParseWith(name, text string, names Names) (*Scenario, error) {
+	p := parser{file: name, s: new(Scenario), seen: map[string]bool{}, lines: map[part]int{}}
+	for i, text := range strings.Split(text, "\n") {
+		if err := p.line(i+1, text); err != nil {
+			return nil, err
+		}
+	}
+	if !p.seen[header] {
+		return nil, p.wrongHeader(1, "the file is empty")
+	}
+	if f := p.s.check(names); f != nil {
+		return nil, &ParseError{File: name, Line: p.lines[f.part], Wrong: f.wrong, Expected: f.expected}
+	}
+	return p.s, nil
+}
+
+// parser knows what has been read and on which line each part stood.
+type parser struct {
+	file  string
+	s     *Scenario
+	seen  map[string]bool
+	lines map[part]int
+}
+
+func (p *parser) line(number int, text string) error {
+	l := &line{rest: text}
+	if strings.HasPrefix(strings.TrimLeft(text, " \t"), "#") || !l.more() {
+		return nil
+	}
+	if !p.seen[header] {
+		return p.header(number, strings.TrimSpace(text))
+	}
+	p.fact(number, l)
+	l.end()
+	if !l.ok() {
+		return &ParseError{File: p.file, Line: number, Wrong: l.wrong, Expected: l.expected}
+	}
+	return nil
+}
+
+func (p *parser) header(number int, text string) error {
+	p.seen[header] = true
+	switch version, ours := strings.CutPrefix(text, header+" "); {
+	case !ours:
+		return p.wrongHeader(number, "this is not a scenario")
+	case version != fmt.Sprint(Schema):
+		return p.wrongHeader(number, "the scenario has schema "+word(version))
+	}
+	return nil
+}
+
+func (p *parser) wrongHeader(number int, wrong string) error {
+	expected := fmt.Sprintf("expected the first line to be \"%s %d\", as this build writes it", header, Schema)
+	return &ParseError{File: p.file, Line: number, Wrong: wrong, Expected: expected}
+}
+
+const facts = "expected name, seed, planned, topology, faults-end, limit, collection, set, op, move, fault, decide or at"
+
+// fact reads one line of any kind.
+func (p *parser) fact(number int, l *line) {
+	switch kind := l.word("a fact"); kind {
+	case "name", "seed", "planned", "topology", "faults-end", "limit":
+		p.single(number, kind, l)
+	case "collection":
+		p.lines[part{kind, len(p.s.Collections)}] = number
+		p.s.Collections = append(p.s.Collections, l.collection())
+	case "set":
+		p.lines[part{kind, len(p.s.Settings)}] = number
+		p.s.Settings = append(p.s.Settings, Setting{l.word("a setting"), l.word("its value")})
+	case "op", "move":
+		id := l.number("a number")
+		l.keyword("at")
+		p.timed(number, kind, id, l)
+	case "at":
+		p.unnumbered(number, l)
+	case "fault":
+		p.lines[part{kind, len(p.s.Faults)}] = number
+		p.s.Faults = append(p.s.Faults, l.fault())
+	case "decide":
+		p.lines[part{kind, len(p.s.Decisions)}] = number
+		p.s.Decisions = append(p.s.Decisions, l.decision())
+	default:
+		l.fail("unknown fact "+word(kind), facts)
+	}
+}
+
+// unnumbered reads "at TIME client ..." and "at TIME move ...", for people who add a line and care for no number: it
+// becomes the next after the highest so far.
+func (p *parser) unnumbered(number int, l *line) {
+	ahead := *l
+	ahead.duration("a time such as 120ms")
+	if !ahead.optional("move") {
+		p.timed(number, "op", nextID(p.s.Ops, func(o Op) int { return o.ID }), l)
+		return
+	}
+	at := l.duration("a time such as 120ms")
+	l.keyword("move")
+	p.add(number, l.migration(nextID(p.s.Migrations, func(m Migration) int { return m.ID })))
+	p.s.Migrations[len(p.s.Migrations)-1].At = at
+}
+
+func nextID[T any](items []T, id func(T) int) int {
+	highest := 0
+	for _, item := range items {
+		highest = max(highest, id(item))
+	}
+	return highest + 1
+}
+
+func (p *parser) timed(number int, kind string, id int, l *line) {
+	at := l.duration("a time such as 120ms")
+	if kind == "op" {
+		p.lines[part{"op", len(p.s.Ops)}] = number
+		op := l.op(id)
+		op.At = at
+		p.s.Ops = append(p.s.Ops, op)
+		return
+	}
+	m := l.migration(id)
+	m.At = at
+	p.add(number, m)
+}
+
+func (p *parser) add(number int, m Migration) {
+	p.lines[part{"move", len(p.s.Migrations)}] = number
+	p.s.Migrations = append(p.s.Migrations, m)
+}
+
+// single reads the facts of which there is one.
+func (p *parser) single(number int, kind string, l *line) {
+	if p.seen[kind] {
+		l.fail(kind+" is given twice", "expected it once")
+	}
+	p.seen[kind] = true
+	p.lines[part{kind, 0}] = number
+	switch kind {
+	case "name":
+		p.s.Name = l.word("a name")
+	case "seed":
+		p.s.Seed = l.unsigned(l.word("a seed"), "a seed such as 42")
+	case "planned":
+		p.s.Planned = true
+	case "topology":
+		p.s.Topology = l.topology()
+	case "faults-end":
+		p.s.FaultsEnd = l.duration("a time such as 8s")
+	case "limit":
+		p.s.Limit = l.duration("a time such as 60s")
+	}
+}

@@ -1,0 +1,227 @@
+package scenario_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+var text = rapid.OneOf(rapid.StringMatching(`[a-z][a-z0-9.]{0,8}`), rapid.StringN(1, 6, -1))
+
+var span = rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.Int64Range(0, 1<<50).Draw(t, "ns")) })
+
+func drawTrigger(t *rapid.T) scenario.Trigger {
+	if rapid.Bool().Draw(t, "timed") {
+		return scenario.Trigger{At: span.Draw(t, "at")}
+	}
+	return scenario.Trigger{
+		Site: "s" + text.Draw(t, "site"), Nth: rapid.IntRange(1, 9).Draw(t, "nth"),
+		After: span.Draw(t, "after"), Node: rapid.OneOf(rapid.Just(""), text).Draw(t, "node"),
+	}
+}
+
+func drawOp(t *rapid.T, id int, c scenario.Collection, clients int) scenario.Op {
+	kinds := []scenario.OpKind{"read", "write", "cas", "insert", "delete", "update", "upsert", "push", "scan"}
+	o := scenario.Op{
+		ID: id, At: span.Draw(t, "at"), Client: rapid.IntRange(0, clients-1).Draw(t, "client"), NS: c.NS,
+		Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Key: rapid.Int64Range(0, int64(c.Keys)-1).Draw(t, "key"),
+		Concern: rapid.SampledFrom([]string{"", "local", "majority"}).Draw(t, "concern"),
+	}
+	if o.Kind.Writes() {
+		o.Value = text.Draw(t, "value")
+	}
+	if o.Kind == scenario.CAS && rapid.Bool().Draw(t, "expects") {
+		o.Expect = text.Draw(t, "expect")
+	}
+	if o.Kind == scenario.Scan {
+		o.To = rapid.Int64Range(o.Key+1, int64(c.Keys)).Draw(t, "to")
+		o.Batch = rapid.IntRange(1, 9).Draw(t, "batch")
+	}
+	return o
+}
+
+func drawFault(t *rapid.T, id int) scenario.Fault {
+	f := scenario.Fault{
+		ID: id, Kind: "f" + text.Draw(t, "kind"), When: drawTrigger(t), For: span.Draw(t, "for"),
+		Target: rapid.OneOf(rapid.Just(""), text).Draw(t, "target"),
+	}
+	if rapid.Bool().Draw(t, "until") {
+		until := drawTrigger(t)
+		f.Until = &until
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "args") {
+		f.Args = append(f.Args, scenario.Setting{Name: rapid.StringMatching(`[a-z]{1,5}`).Draw(t, "arg"), Value: text.Draw(t, "value")})
+	}
+	return f
+}
+
+func drawMove(t *rapid.T, id int, ns string, shards int) scenario.Migration {
+	bound := rapid.OneOf(rapid.Int64(), rapid.SampledFrom([]int64{scenario.MinKey, scenario.MaxKey, 0, 20}))
+	lo, hi := bound.Draw(t, "min"), bound.Draw(t, "max")
+	if lo >= hi {
+		lo, hi = scenario.MinKey, scenario.MaxKey
+	}
+	return scenario.Migration{
+		ID: id, At: span.Draw(t, "at"), NS: ns, Min: lo, Max: hi,
+		To: rapid.IntRange(0, shards-1).Draw(t, "to"), WaitDelete: rapid.Bool().Draw(t, "wait"),
+	}
+}
+
+func drawScenario(t *rapid.T) *scenario.Scenario {
+	size := rapid.IntRange(1, 5)
+	s := &scenario.Scenario{
+		Name: rapid.OneOf(rapid.Just(""), text).Draw(t, "name"), Seed: rapid.Uint64().Draw(t, "seed"),
+		Planned: rapid.Bool().Draw(t, "planned"), FaultsEnd: span.Draw(t, "end"), Limit: span.Draw(t, "limit"),
+		Topology: scenario.Topology{
+			Shards: size.Draw(t, "shards"), Members: size.Draw(t, "members"), ConfigMembers: size.Draw(t, "config"),
+			Routers: size.Draw(t, "routers"), Clients: size.Draw(t, "clients"),
+		},
+		Settings: []scenario.Setting{{Name: text.Draw(t, "setting"), Value: text.Draw(t, "value")}},
+	}
+	c := scenario.Collection{NS: "test.docs", Hashed: rapid.Bool().Draw(t, "hashed"), Bounds: []int64{-3, 10, 20}, Keys: 40, Preload: 20}
+	s.Collections = []scenario.Collection{c, {NS: "test.other docs", Keys: 1}}
+	for i := range rapid.IntRange(0, 6).Draw(t, "ops") {
+		s.Ops = append(s.Ops, drawOp(t, 3*i, c, s.Topology.Clients))
+	}
+	for i := range rapid.IntRange(0, 3).Draw(t, "moves") {
+		s.Migrations = append(s.Migrations, drawMove(t, i, c.NS, s.Topology.Shards))
+	}
+	for i := range rapid.IntRange(0, 3).Draw(t, "faults") {
+		s.Faults = append(s.Faults, drawFault(t, i))
+	}
+	s.Decisions = []scenario.Decision{{
+		Kind: text.Draw(t, "kind"), Site: text.Draw(t, "site"), Occurrence: rapid.Uint64().Draw(t, "occurrence"),
+		Answer: rapid.Int64().Draw(t, "answer"),
+	}}
+	return s
+}
+
+// Every valid scenario prints as a text that parses back to an equal one.
+func TestPrintAndParse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawScenario(t)
+		if err := want.Validate(scenario.Names{}); err != nil {
+			t.Skip(err)
+		}
+		got, err := scenario.Parse("drawn.txt", want.String())
+		if err != nil {
+			t.Fatalf("%v\n%s", err, want)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("parsed back differently:\n%s\n%s", diff, want)
+		}
+	})
+}
+
+const frame = `shardproof scenario 1
+# a comment
+topology shards=2 members=3 config=3 routers=1 clients=2 # another
+collection test.docs ranged keys=40 preload=20 bounds=20
+`
+
+// What people write by hand: no numbers, comments, names for the bounds.
+func TestWrittenByHand(t *testing.T) {
+	got, err := scenario.Parse("hand.txt", frame+`
+at 120ms client 1 write test.docs k=17 v=w4
+at 300ms move test.docs [MinKey, 20) to shard-b
+fault 3 at donor.coordinatorInsert.afterMajority #2 crash donor.primary for 800ms
+decide net.loss shard-a.0>shard-b.1 #17 = 1
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &scenario.Scenario{
+		Topology:    scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 2},
+		Collections: []scenario.Collection{{NS: "test.docs", Keys: 40, Preload: 20, Bounds: []int64{20}}},
+		Ops:         []scenario.Op{{ID: 1, At: 120 * time.Millisecond, Client: 1, NS: "test.docs", Kind: scenario.Write, Key: 17, Value: "w4"}},
+		Migrations:  []scenario.Migration{{ID: 1, At: 300 * time.Millisecond, NS: "test.docs", Min: scenario.MinKey, Max: 20, To: 1}},
+		Faults: []scenario.Fault{{
+			ID: 3, Kind: "crash", Target: "donor.primary", For: 800 * time.Millisecond,
+			When: scenario.Trigger{Site: "donor.coordinatorInsert.afterMajority", Nth: 2},
+		}},
+		Decisions: []scenario.Decision{{Kind: "net.loss", Site: "shard-a.0>shard-b.1", Occurrence: 17, Answer: 1}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatal(diff)
+	}
+}
+
+// Every kind of malformed line is refused with its place, what is wrong and what is expected.
+func TestMalformed(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"opp 1 at 2s", "bad.txt:5: unknown fact opp; expected name, seed"},
+		{"op one at 2s client 1 read test.docs k=1", "bad.txt:5: one is not a whole number; expected a number"},
+		{"op 1 at soon client 1 read test.docs k=1", "bad.txt:5: soon is not a time; expected a time such as 120ms"},
+		{"op 1 at 2s client 9 read test.docs k=1", "bad.txt:5: there is no client 9; expected a client from 0 to 1"},
+		{"op 1 at 2s client 1 fetch test.docs k=1", "bad.txt:5: unknown operation fetch; expected one of read, write"},
+		{"op 1 at 2s client 1 read test.docs k=99", "bad.txt:5: the key 99 is not one of test.docs; expected a key from 0 to 39"},
+		{"op 1 at 2s client 1 read test.none k=9", "bad.txt:5: there is no collection test.none; expected one of the collections above"},
+		{"op 1 at 2s client 1 write test.docs k=9", "bad.txt:5: the write has no value; expected an identity"},
+		{"op 1 at 2s client 1 read test.docs k=9 colour=red", "bad.txt:5: unknown colour=; expected k="},
+		{"op 1 at 2s client 1 cas test.docs k=9 v=w1", "bad.txt:5: the cas says not what it expects; expected either if=VALUE or if-absent"},
+		{"op 1 at 2s client 1 read test.docs k=9 if-absent", "bad.txt:5: a read expects nothing; expected no if= and no if-absent"},
+		{"op 1 at 2s client 1 read test.docs k=9 k=8 now", "bad.txt:5: unexpected now; expected the end of the line"},
+		{"op 1 at 2s client 1 scan test.docs [3 20) batch=2", "bad.txt:5: unexpected \"[3 20)\"; expected a range of keys such as [0, 20)"},
+		{"op 1 at 2s client 1 scan test.docs [9, 3) batch=2", "bad.txt:5: the range [9, 3) is empty or ends beyond the keys; expected an end from 10 to 40"},
+		{"move 1 at 1s test.docs [0, 20) to shard-q", "bad.txt:5: there is no shard-q; expected a shard from shard-a to shard-b"},
+		{"move 1 at 1s test.docs [0, 20) to elsewhere", "bad.txt:5: elsewhere is no shard; expected a shard such as shard-b"},
+		{"move 1 at 1s test.docs [20, 0) to shard-b", "bad.txt:5: the range [20, 0) is empty; expected an end above the start"},
+		{"move 1 at 1s test.docs [20, 0", "bad.txt:5: the range has no end; expected a range such as [MinKey, 20)"},
+		{"fault 1 at donor.x crash donor.primary", "bad.txt:5: unexpected crash; expected which pass of the site, such as #1"},
+		{"fault 1 at donor.x #0 crash donor.primary", "bad.txt:5: the trigger wants pass #0 at 0s; expected a pass from #1 and no time"},
+		{"fault 1 at 1s crash donor.primary for ever", "bad.txt:5: ever is not a time; expected a time such as 800ms"},
+		{"fault 1 at 1s flood donor.primary", "bad.txt:5: unknown fault flood; expected a name that shardproof list shows"},
+		{"fault 1 at no.such #1 crash donor.primary", "bad.txt:5: unknown site no.such; expected a name that shardproof list shows"},
+		{"set no.such 3", "bad.txt:5: unknown setting no.such; expected a name that shardproof list shows"},
+		{"decide net.loss a #x = 1", "bad.txt:5: x is not a whole number from 0; expected an occurrence such as #17"},
+		{"decide net.loss a #1 1", "bad.txt:5: unexpected 1; expected \"=\""},
+		{`name "open`, `bad.txt:5: the quoted text has no end; expected a closing "`},
+		{"seed 1\nseed 2", "bad.txt:6: seed is given twice; expected it once"},
+		{"seed -1", "bad.txt:5: -1 is not a whole number from 0; expected a seed such as 42"},
+		{"limit", "bad.txt:5: the line ends too early; expected a time such as 60s"},
+		{"limit -1s", "bad.txt:5: the limit is negative; expected a time of 0s or more"},
+		{"collection test.docs ranged keys=3", "bad.txt:5: the namespace test.docs is given twice or has no dot; expected a namespace of its own"},
+		{"collection test.more ranged keys=3 preload=4", "bad.txt:5: keys=3 preload=4; expected at least one key, and at most so many preloaded"},
+		{"collection test.more sorted keys=3", "bad.txt:5: unexpected sorted; expected ranged or hashed"},
+		{"collection test.more ranged keys=3 bounds=2,1", "bad.txt:5: the bounds [2 1] do not ascend; expected each greater"},
+	} {
+		_, err := scenario.ParseWith("bad.txt", frame+c.line+"\n", catalogues)
+		var parse *scenario.ParseError
+		if !errors.As(err, &parse) || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s\n got %v\nwant %s", c.line, err, c.want)
+		}
+	}
+}
+
+var catalogues = scenario.Names{Site: only("site", "donor.x"), Fault: only("fault", "crash"), Setting: only("setting", "known")}
+
+func only(what, name string) func(string) error {
+	return func(s string) error {
+		if s != name {
+			return errors.New("unknown " + what + " " + s)
+		}
+		return nil
+	}
+}
+
+// A foreign text and another schema are refused at their first line.
+func TestHeader(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", `f:1: the file is empty; expected the first line to be "shardproof scenario 1", as this build writes it`},
+		{"# nothing\n\n{}", `f:3: this is not a scenario; expected the first line to be`},
+		{"shardproof scenario 2\n", `f:1: the scenario has schema 2; expected the first line to be`},
+		{"shardproof scenario 1\ntopology shards=0 members=1 config=1 routers=1 clients=1", `f:2: shards=0; expected shards=1 or more`},
+		{"shardproof scenario 1\n", `f: shards=0; expected shards=1 or more`},
+	} {
+		if _, err := scenario.Parse("f", c.text); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package scenario
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// header is the first line of every scenario text, followed by the schema.
+const header = "shardproof scenario"
+
+// The bounds that have names instead of numbers.
+const (
+	MinKey = math.MinInt64
+	MaxKey = math.MaxInt64
+)
+
+// String is the scenario as text, one fact a line; Parse reads it back.
+func (s *Scenario) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %d\n", header, Schema)
+	s.printFrame(&b)
+	section(&b, s.Ops, Op.String)
+	section(&b, s.Migrations, Migration.String)
+	section(&b, s.Faults, Fault.String)
+	section(&b, s.Decisions, Decision.String)
+	return b.String()
+}
+
+func (s *Scenario) printFrame(b *strings.Builder) {
+	if s.Name != "" {
+		fmt.Fprintf(b, "name %s\n", word(s.Name))
+	}
+	fmt.Fprintf(b, "seed %d\n", s.Seed)
+	if s.Planned {
+		b.WriteString("planned\n")
+	}
+	fmt.Fprintf(b, "%s\n", s.Topology)
+	fmt.Fprintf(b, "faults-end %s\nlimit %s\n", s.FaultsEnd, s.Limit)
+	for _, c := range s.Collections {
+		fmt.Fprintf(b, "%s\n", c)
+	}
+	for _, v := range s.Settings {
+		fmt.Fprintf(b, "set %s %s\n", word(v.Name), word(v.Value))
+	}
+}
+
+func section[T any](b *strings.Builder, items []T, text func(T) string) {
+	if len(items) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, item := range items {
+		b.WriteString(text(item))
+		b.WriteByte('\n')
+	}
+}
+
+// String is the topology's line.
+func (t Topology) String() string {
+	return fmt.Sprintf("topology shards=%d members=%d config=%d routers=%d clients=%d",
+		t.Shards, t.Members, t.ConfigMembers, t.Routers, t.Clients)
+}
+
+// String is the collection's line.
+func (c Collection) String() string {
+	kind := "ranged"
+	if c.Hashed {
+		kind = "hashed"
+	}
+	line := fmt.Sprintf("collection %s %s keys=%d preload=%d", word(c.NS), kind, c.Keys, c.Preload)
+	if len(c.Bounds) == 0 {
+		return line
+	}
+	bounds := make([]string, len(c.Bounds))
+	for i, v := range c.Bounds {
+		bounds[i] = strconv.FormatInt(v, 10)
+	}
+	return line + " bounds=" + strings.Join(bounds, ",")
+}
+
+// String is the operation's line.
+func (o Op) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "op %d at %s client %d %s %s", o.ID, o.At, o.Client, o.Kind, word(o.NS))
+	if o.Kind == Scan {
+		fmt.Fprintf(&b, " %s batch=%d", bounds(o.Key, o.To), o.Batch)
+	} else {
+		fmt.Fprintf(&b, " k=%d", o.Key)
+	}
+	switch {
+	case o.Kind == CAS && o.Expect == "":
+		b.WriteString(" if-absent")
+	case o.Kind == CAS:
+		b.WriteString(" if=" + word(o.Expect))
+	}
+	if o.Value != "" {
+		b.WriteString(" v=" + word(o.Value))
+	}
+	if o.Concern != "" {
+		b.WriteString(" concern=" + word(o.Concern))
+	}
+	return b.String()
+}
+
+// String is the migration's line.
+func (m Migration) String() string {
+	line := fmt.Sprintf("move %d at %s %s %s to %s", m.ID, m.At, word(m.NS), bounds(m.Min, m.Max), ShardName(m.To))
+	if m.WaitDelete {
+		line += " wait-delete"
+	}
+	return line
+}
+
+// String is the fault's line.
+func (f Fault) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "fault %d at %s %s %s", f.ID, f.When, word(f.Kind), word(f.Target))
+	for _, a := range f.Args {
+		fmt.Fprintf(&b, " %s=%s", word(a.Name), word(a.Value))
+	}
+	if f.For != 0 {
+		fmt.Fprintf(&b, " for %s", f.For)
+	}
+	if f.Until != nil {
+		fmt.Fprintf(&b, " until %s", *f.Until)
+	}
+	return b.String()
+}
+
+// String is the trigger as it stands in a line.
+func (t Trigger) String() string {
+	if t.Site == "" {
+		return t.At.String()
+	}
+	text := fmt.Sprintf("%s #%d", word(t.Site), t.Nth)
+	if t.After != 0 {
+		text += " after " + t.After.String()
+	}
+	if t.Node != "" {
+		text += " by " + word(t.Node)
+	}
+	return text
+}
+
+// String is the decision's line.
+func (d Decision) String() string {
+	return fmt.Sprintf("decide %s %s #%d = %d", word(d.Kind), word(d.Site), d.Occurrence, d.Answer)
+}
+
+// ShardName is the name of the shard with that number: shard-a, shard-b, and so on to shard-z.
+func ShardName(n int) string { return "shard-" + string(rune('a'+n)) }
+
+func shardNumber(name string) (int, bool) {
+	rest, ok := strings.CutPrefix(name, "shard-")
+	if !ok || len(rest) != 1 || rest[0] < 'a' || rest[0] > 'z' {
+		return 0, false
+	}
+	return int(rest[0] - 'a'), true
+}
+
+func bounds(lo, hi int64) string { return "[" + bound(lo) + ", " + bound(hi) + ")" }
+
+func bound(v int64) string {
+	switch v {
+	case MinKey:
+		return "MinKey"
+	case MaxKey:
+		return "MaxKey"
+	}
+	return strconv.FormatInt(v, 10)
+}
+
+// word quotes a text that would not be read back as one word.
+func word(s string) string {
+	if s == "" || s[0] == '#' || s[0] == '[' {
+		return strconv.Quote(s)
+	}
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c == '=' || c == '"' || c > '~' {
+			return strconv.Quote(s)
+		}
+	}
+	return s
+}
+
+// startsAsTime tells a time from a site: sites are names, and names start with no digit.
+func startsAsTime(s string) bool { return s != "" && (s[0] >= '0' && s[0] <= '9' || s[0] == '-') }

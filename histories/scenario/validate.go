@@ -1,0 +1,275 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Names are the catalogues that a scenario refers to and may not import: each returns an error that says what is wrong
+// with a name, or nil. A nil function accepts every name.
+type Names struct {
+	Site, Fault, Setting func(name string) error
+}
+
+// kinds are all kinds of operations, in the order in which they are explained.
+var kinds = []OpKind{Read, Write, CAS, Insert, Delete, Update, Upsert, Push, Scan}
+
+// Known says whether the kind is one that a client can carry out.
+func (k OpKind) Known() bool { return slices.Contains(kinds, k) }
+
+// Writes says whether the kind carries an identity of its own.
+func (k OpKind) Writes() bool { return k != Read && k != Delete && k != Scan }
+
+func kindList() string {
+	all := make([]string, len(kinds))
+	for i, k := range kinds {
+		all[i] = string(k)
+	}
+	return strings.Join(all, ", ")
+}
+
+// Validate says what keeps the scenario from being run, as a *ParseError without a line.
+func (s *Scenario) Validate(names Names) error {
+	if f := s.check(names); f != nil {
+		return &ParseError{File: fmt.Sprintf("scenario, %s %d", f.part.kind, f.part.index+1), Wrong: f.wrong, Expected: f.expected}
+	}
+	return nil
+}
+
+// part is a piece of a scenario: what kind of line and which of them, from 0.
+type part struct {
+	kind  string
+	index int
+}
+
+type defect struct {
+	part
+	wrong, expected string
+}
+
+func flaw(kind string, index int, wrong, expected string) *defect {
+	return &defect{part{kind, index}, wrong, "expected " + expected}
+}
+
+// check finds the first flaw.
+func (s *Scenario) check(names Names) *defect {
+	for _, look := range []func(*Scenario, Names) *defect{
+		(*Scenario).checkTopology, (*Scenario).checkTimes, (*Scenario).checkCollections, (*Scenario).checkSettings,
+		(*Scenario).checkOps, (*Scenario).checkMigrations, (*Scenario).checkFaults,
+	} {
+		if f := look(s, names); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func (s *Scenario) checkTopology(Names) *defect {
+	t := s.Topology
+	if t.Shards > 26 {
+		return flaw("topology", 0, fmt.Sprintf("%d shards", t.Shards), "at most 26, shard-a to shard-z")
+	}
+	for _, n := range []struct {
+		what  string
+		count int
+	}{{"shards", t.Shards}, {"members", t.Members}, {"config", t.ConfigMembers}, {"routers", t.Routers}, {"clients", t.Clients}} {
+		if n.count < 1 {
+			return flaw("topology", 0, fmt.Sprintf("%s=%d", n.what, n.count), n.what+"=1 or more")
+		}
+	}
+	return nil
+}
+
+func (s *Scenario) checkTimes(Names) *defect {
+	if s.FaultsEnd < 0 {
+		return flaw("faults-end", 0, "the faults end before the start", "a time of 0s or later")
+	}
+	if s.Limit < 0 {
+		return flaw("limit", 0, "the limit is negative", "a time of 0s or more")
+	}
+	return nil
+}
+
+func (s *Scenario) checkCollections(Names) *defect {
+	seen := map[string]bool{}
+	for i, c := range s.Collections {
+		switch {
+		case seen[c.NS] || !strings.Contains(c.NS, "."):
+			return flaw("collection", i, "the namespace "+word(c.NS)+" is given twice or has no dot", "a namespace of its own such as test.docs")
+		case c.Keys < 1 || c.Preload < 0 || c.Preload > c.Keys:
+			return flaw("collection", i, fmt.Sprintf("keys=%d preload=%d", c.Keys, c.Preload), "at least one key, and at most so many preloaded")
+		case !ascending(c.Bounds):
+			return flaw("collection", i, fmt.Sprintf("the bounds %v do not ascend", c.Bounds), "each greater than the one before, and neither MinKey nor MaxKey")
+		}
+		seen[c.NS] = true
+	}
+	return nil
+}
+
+func ascending(bounds []int64) bool {
+	for i, b := range bounds {
+		if b == MinKey || b == MaxKey || i > 0 && bounds[i-1] >= b {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Scenario) checkSettings(names Names) *defect {
+	for i, v := range s.Settings {
+		if v.Name == "" {
+			return flaw("set", i, "the setting has no name", "a name")
+		}
+		if f := known(names.Setting, "set", i, v.Name); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func known(check func(string) error, kind string, index int, name string) *defect {
+	if check == nil {
+		return nil
+	}
+	if err := check(name); err != nil {
+		return flaw(kind, index, err.Error(), "a name that shardproof list shows")
+	}
+	return nil
+}
+
+func (s *Scenario) collection(ns string) *Collection {
+	for i := range s.Collections {
+		if s.Collections[i].NS == ns {
+			return &s.Collections[i]
+		}
+	}
+	return nil
+}
+
+func (s *Scenario) checkOps(Names) *defect {
+	ids := map[int]bool{}
+	for i := range s.Ops {
+		o := &s.Ops[i]
+		if ids[o.ID] {
+			return flaw("op", i, fmt.Sprintf("operation %d is given twice", o.ID), "a number of its own")
+		}
+		ids[o.ID] = true
+		if wrong, expected := s.opFlaw(o); wrong != "" {
+			return flaw("op", i, wrong, expected)
+		}
+	}
+	return nil
+}
+
+// opFlaw looks at the place of an operation, opShape at what it carries.
+func (s *Scenario) opFlaw(o *Op) (wrong, expected string) {
+	c := s.collection(o.NS)
+	switch {
+	case o.At < 0:
+		return "the start " + o.At.String() + " is negative", "a time of 0s or later"
+	case o.Client < 0 || o.Client >= s.Topology.Clients:
+		return fmt.Sprintf("there is no client %d", o.Client), fmt.Sprintf("a client from 0 to %d", s.Topology.Clients-1)
+	case !o.Kind.Known():
+		return "unknown operation " + word(string(o.Kind)), "one of " + kindList()
+	case c == nil:
+		return "there is no collection " + word(o.NS), "one of the collections above"
+	case o.Key < 0 || o.Key >= int64(c.Keys):
+		return fmt.Sprintf("the key %d is not one of %s", o.Key, c.NS), fmt.Sprintf("a key from 0 to %d", c.Keys-1)
+	}
+	return o.shapeFlaw(int64(c.Keys))
+}
+
+func (o *Op) shapeFlaw(keys int64) (wrong, expected string) {
+	scan := o.Kind == Scan
+	switch {
+	case o.Kind.Writes() && o.Value == "":
+		return "the " + string(o.Kind) + " has no value", "an identity such as v=w4"
+	case !o.Kind.Writes() && o.Value != "":
+		return "a " + string(o.Kind) + " writes no value", "no v="
+	case o.Kind != CAS && o.Expect != "":
+		return "a " + string(o.Kind) + " expects nothing", "no if="
+	case scan && (o.To <= o.Key || o.To > keys):
+		return "the range " + bounds(o.Key, o.To) + " is empty or ends beyond the keys", fmt.Sprintf("an end from %d to %d", o.Key+1, keys)
+	case scan && o.Batch < 1:
+		return fmt.Sprintf("batch=%d", o.Batch), "batch=1 or more"
+	case !scan && (o.To != 0 || o.Batch != 0):
+		return "a " + string(o.Kind) + " has no range and no batch", "k= alone"
+	}
+	return "", ""
+}
+
+func (s *Scenario) checkMigrations(Names) *defect {
+	ids := map[int]bool{}
+	for i, m := range s.Migrations {
+		switch {
+		case ids[m.ID]:
+			return flaw("move", i, fmt.Sprintf("move %d is given twice", m.ID), "a number of its own")
+		case m.At < 0:
+			return flaw("move", i, "the start "+m.At.String()+" is negative", "a time of 0s or later")
+		case s.collection(m.NS) == nil:
+			return flaw("move", i, "there is no collection "+word(m.NS), "one of the collections above")
+		case m.Min >= m.Max:
+			return flaw("move", i, "the range "+bounds(m.Min, m.Max)+" is empty", "an end above the start")
+		case m.To < 0 || m.To >= s.Topology.Shards:
+			return flaw("move", i, "there is no "+ShardName(m.To), "a shard from shard-a to "+ShardName(s.Topology.Shards-1))
+		}
+		ids[m.ID] = true
+	}
+	return nil
+}
+
+func (s *Scenario) checkFaults(names Names) *defect {
+	ids := map[int]bool{}
+	for i := range s.Faults {
+		f := &s.Faults[i]
+		if ids[f.ID] {
+			return flaw("fault", i, fmt.Sprintf("fault %d is given twice", f.ID), "a number of its own")
+		}
+		ids[f.ID] = true
+		if wrong := s.faultFlaw(i, f, names); wrong != nil {
+			return wrong
+		}
+	}
+	return nil
+}
+
+func (s *Scenario) faultFlaw(i int, f *Fault, names Names) *defect {
+	if f.Kind == "" || f.Kind == "after" || f.Kind == "by" {
+		return flaw("fault", i, "the fault's kind "+word(f.Kind)+" is missing or a word of the grammar", "a name of the fault catalogue")
+	}
+	if f.For < 0 {
+		return flaw("fault", i, "the fault lasts "+f.For.String(), "a time of 0s or more")
+	}
+	if slices.ContainsFunc(f.Args, func(a Setting) bool { return word(a.Name) != a.Name }) {
+		return flaw("fault", i, "an argument's name is not one word", "arguments such as odds=20")
+	}
+	if wrong := known(names.Fault, "fault", i, f.Kind); wrong != nil {
+		return wrong
+	}
+	for _, t := range []*Trigger{&f.When, f.Until} {
+		if wrong := t.flaw(i, names); wrong != nil {
+			return wrong
+		}
+	}
+	return nil
+}
+
+func (t *Trigger) flaw(i int, names Names) *defect {
+	switch {
+	case t == nil:
+		return nil
+	case t.At < 0 || t.After < 0:
+		return flaw("fault", i, "a time of the trigger is negative", "a time of 0s or later")
+	case t.Site == "" && (t.Nth != 0 || t.After != time.Duration(0) || t.Node != ""):
+		return flaw("fault", i, "the trigger has a time and speaks of a site", "either a time or a site")
+	case t.Site == "":
+		return nil
+	case t.At != 0 || t.Nth < 1:
+		return flaw("fault", i, fmt.Sprintf("the trigger wants pass #%d at %s", t.Nth, t.At), "a pass from #1 and no time")
+	case startsAsTime(t.Site):
+		return flaw("fault", i, "the site "+word(t.Site)+" starts like a time", "a name")
+	}
+	return known(names.Site, "fault", i, t.Site)
+}
