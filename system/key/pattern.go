@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/shardproof/shardproof/system/status"
 )
@@ -81,4 +82,33 @@ func Hash(v bson.RawValue) int64 {
 func digest(b []byte) int64 {
 	sum := md5.Sum(b)
 	return int64(binary.LittleEndian.Uint64(sum[:8]))
+}
+
+// Document is the pattern as a catalogue writes it: {k: 1} or {k: "hashed"}; nil for the zero Pattern.
+func (p Pattern) Document() bson.Raw {
+	switch {
+	case p.IsZero():
+		return nil
+	case p.Hashed:
+		return bson.Raw(bsoncore.BuildDocument(nil, bsoncore.AppendStringElement(nil, p.Field, hashed)))
+	}
+	return bson.Raw(bsoncore.BuildDocument(nil, bsoncore.AppendInt32Element(nil, p.Field, 1)))
+}
+
+const hashed = "hashed"
+
+// PatternOf undoes Document; status.BadValue for a document that is no pattern of one field.
+func PatternOf(doc bson.Raw) (Pattern, error) {
+	elements, err := doc.Elements()
+	if err != nil || len(elements) != 1 || elements[0].Key() == "" {
+		return Pattern{}, status.New(status.BadValue, "%v is no shard key pattern of one field", doc)
+	}
+	v := elements[0].Value()
+	if s, ok := v.StringValueOK(); ok && s == hashed {
+		return Pattern{Field: elements[0].Key(), Hashed: true}, nil
+	}
+	if n, ok := v.AsInt64OK(); ok && n == 1 {
+		return Pattern{Field: elements[0].Key()}, nil
+	}
+	return Pattern{}, status.New(status.BadValue, "%v is no ascending or hashed shard key pattern", doc)
 }

@@ -1,0 +1,142 @@
+package catalog
+
+import (
+	"encoding/hex"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// chunkDoc is a document of config.chunks (protocol 2.1). The incarnation is the collection's.
+type chunkDoc struct {
+	ID                  string         `bson:"_id"`
+	UUID                string         `bson:"uuid"`
+	Min                 bson.D         `bson:"min"`
+	Max                 bson.D         `bson:"max"`
+	Shard               string         `bson:"shard"`
+	LastMod             bson.Timestamp `bson:"lastmod"`
+	History             []placementDoc `bson:"history"`
+	Jumbo               bool           `bson:"jumbo,omitempty"`
+	OnCurrentShardSince bson.Timestamp `bson:"onCurrentShardSince"`
+}
+
+type placementDoc struct {
+	ValidAfter bson.Timestamp `bson:"validAfter"`
+	Shard      string         `bson:"shard"`
+}
+
+// ChunkID is the _id of the document of the collection's chunk that begins at min. Within a collection the _ids sort as
+// the chunks.
+func ChunkID(uuid string, min key.Key) string { return uuid + "/" + hex.EncodeToString([]byte(min)) }
+
+// EncodeChunk returns the document of config.chunks.
+func EncodeChunk(coll Collection, c Chunk) (bson.Raw, error) {
+	doc := chunkDoc{
+		ID:                  ChunkID(coll.UUID, c.Min),
+		UUID:                coll.UUID,
+		Shard:               c.Shard,
+		LastMod:             bson.Timestamp{T: c.Version.Major, I: c.Version.Minor},
+		Jumbo:               c.Jumbo,
+		OnCurrentShardSince: stamp(c.OnCurrentShardSince),
+	}
+	var err error
+	if doc.Min, err = encodeBound(coll.Key, c.Min); err != nil {
+		return nil, err
+	}
+	if doc.Max, err = encodeBound(coll.Key, c.Max); err != nil {
+		return nil, err
+	}
+	for _, p := range c.History {
+		doc.History = append(doc.History, placementDoc{stamp(p.ValidAfter), p.Shard})
+	}
+	return bson.Marshal(doc)
+}
+
+// DecodeChunk undoes EncodeChunk.
+func DecodeChunk(coll Collection, raw bson.Raw) (Chunk, error) {
+	var doc chunkDoc
+	if err := bson.Unmarshal(raw, &doc); err != nil {
+		return Chunk{}, status.New(status.BadValue, "a document of config.chunks cannot be read: %v", err)
+	}
+	c := Chunk{
+		Shard:               doc.Shard,
+		Version:             coll.Version().with(doc.LastMod.T, doc.LastMod.I),
+		Jumbo:               doc.Jumbo,
+		OnCurrentShardSince: unstamp(doc.OnCurrentShardSince),
+	}
+	var err error
+	if c.Min, err = decodeBound(coll.Key, raw, "min"); err != nil {
+		return Chunk{}, err
+	}
+	if c.Max, err = decodeBound(coll.Key, raw, "max"); err != nil {
+		return Chunk{}, err
+	}
+	for _, p := range doc.History {
+		c.History = append(c.History, Placement{unstamp(p.ValidAfter), p.Shard})
+	}
+	return c, nil
+}
+
+// Bounds are documents of one field, as the shard key is; the field's name may contain dots.
+func encodeBound(p key.Pattern, k key.Key) (bson.D, error) {
+	v, err := key.Decode(k)
+	return bson.D{{Key: p.Field, Value: v}}, err
+}
+
+func decodeBound(p key.Pattern, raw bson.Raw, name string) (key.Key, error) {
+	v, err := raw.LookupErr(name, p.Field)
+	if err != nil {
+		return "", status.New(status.BadValue, "a document of config.chunks has no %s for %s", name, p.Field)
+	}
+	return key.Encode(v)
+}
+
+func stamp(ts clock.Timestamp) bson.Timestamp {
+	return bson.Timestamp{T: uint32(ts >> 32), I: uint32(ts)}
+}
+
+func unstamp(ts bson.Timestamp) clock.Timestamp {
+	return clock.Timestamp(uint64(ts.T)<<32 | uint64(ts.I))
+}
+
+// collectionDoc is a document of config.collections.
+type collectionDoc struct {
+	NS              string         `bson:"_id"`
+	UUID            string         `bson:"uuid"`
+	Epoch           string         `bson:"lastmodEpoch"`
+	Timestamp       bson.Timestamp `bson:"timestamp"`
+	Key             bson.Raw       `bson:"key"`
+	AllowMigrations bool           `bson:"allowMigrations"`
+}
+
+// EncodeCollection returns the document of config.collections.
+func EncodeCollection(c Collection) (bson.Raw, error) {
+	return bson.Marshal(collectionDoc{
+		NS:              c.NS,
+		UUID:            c.UUID,
+		Epoch:           c.Epoch,
+		Timestamp:       stamp(c.Timestamp),
+		Key:             c.Key.Document(),
+		AllowMigrations: c.AllowMigrations,
+	})
+}
+
+// DecodeCollection undoes EncodeCollection.
+func DecodeCollection(raw bson.Raw) (Collection, error) {
+	var doc collectionDoc
+	if err := bson.Unmarshal(raw, &doc); err != nil {
+		return Collection{}, status.New(status.BadValue, "a document of config.collections cannot be read: %v", err)
+	}
+	pattern, err := key.PatternOf(doc.Key)
+	return Collection{
+		NS:              doc.NS,
+		UUID:            doc.UUID,
+		Epoch:           doc.Epoch,
+		Timestamp:       unstamp(doc.Timestamp),
+		Key:             pattern,
+		AllowMigrations: doc.AllowMigrations,
+	}, err
+}

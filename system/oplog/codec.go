@@ -1,0 +1,202 @@
+package oplog
+
+import (
+	"encoding/binary"
+
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// An entry is written as its fields in order: numbers as varints, texts and documents with their length before them.
+// Documents have their length plus one, as nil is not the same as empty.
+
+const (
+	flagFromMigrate = 1 << iota
+	flagStmt
+	flagDeadEnd
+	flagsEnd
+)
+
+// Marshal returns the entry as bytes, the same for equal entries.
+func (e *Entry) Marshal() []byte {
+	size := 16
+	for i := range e.Ops {
+		size += e.Ops[i].size()
+	}
+	b := binary.AppendUvarint(make([]byte, 0, size), uint64(e.TS))
+	b = binary.AppendUvarint(b, uint64(len(e.Ops)))
+	for i := range e.Ops {
+		b = e.Ops[i].append(b)
+	}
+	return b
+}
+
+// size is an upper bound for an operation in bytes.
+func (o *Op) size() int {
+	const number = binary.MaxVarintLen64
+	size := len(o.NS) + len(o.ID) + len(o.Doc) + len(o.Tag) + 7*number
+	if s := o.Stmt; s != nil {
+		size += len(s.Session) + len(s.NS) + len(s.Key) + len(s.Result) + len(s.Image) + 9*number
+	}
+	return size
+}
+
+func (o *Op) append(b []byte) []byte {
+	b = append(b, byte(o.Kind), o.flags(), o.Actor)
+	b = appendText(b, o.NS)
+	b = appendText(b, o.ID)
+	b = appendDocument(b, o.Doc)
+	b = appendText(b, o.Tag)
+	if o.Stmt != nil {
+		b = o.Stmt.append(b)
+	}
+	return b
+}
+
+func (o *Op) flags() byte {
+	var f byte
+	if o.FromMigrate {
+		f |= flagFromMigrate
+	}
+	if o.Stmt != nil {
+		f |= flagStmt
+		if o.Stmt.DeadEnd {
+			f |= flagDeadEnd
+		}
+	}
+	return f
+}
+
+func (s *Stmt) append(b []byte) []byte {
+	b = appendText(b, s.Session)
+	b = binary.AppendVarint(b, s.Txn)
+	b = binary.AppendVarint(b, int64(s.ID))
+	b = appendText(b, s.NS)
+	b = appendText(b, s.Key)
+	b = binary.AppendUvarint(b, s.Prev.Term)
+	b = binary.AppendUvarint(b, s.Prev.Index)
+	b = appendDocument(b, s.Result)
+	return appendDocument(b, s.Image)
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendDocument(b, doc []byte) []byte {
+	if doc == nil {
+		return append(b, 0)
+	}
+	return append(binary.AppendUvarint(b, uint64(len(doc))+1), doc...)
+}
+
+// Unmarshal undoes Marshal; its documents share memory with b, which must not change any more. Bytes that are not exactly
+// one entry are a status.BadValue.
+func Unmarshal(b []byte) (*Entry, error) {
+	r := reader{rest: b}
+	e := &Entry{TS: clock.Timestamp(r.uint())}
+	// An operation has at least seven bytes, so that a broken count cannot make us allocate without bound.
+	if n := r.uint(); n <= uint64(len(r.rest))/7 {
+		if n > 0 {
+			e.Ops = make([]Op, n)
+		}
+	} else {
+		r.broken = true
+	}
+	for i := range e.Ops {
+		r.op(&e.Ops[i])
+	}
+	if r.broken || len(r.rest) > 0 {
+		return nil, status.New(status.BadValue, "%d bytes are no log entry", len(b))
+	}
+	return e, nil
+}
+
+// reader takes an entry apart. Once the input is broken it reads zeros.
+type reader struct {
+	rest   []byte
+	broken bool
+}
+
+func (r *reader) op(o *Op) {
+	o.Kind = Kind(r.byte())
+	flags := r.byte()
+	o.Actor = r.byte()
+	o.NS = r.text()
+	o.ID = r.text()
+	o.Doc = r.document()
+	o.Tag = r.text()
+	o.FromMigrate = flags&flagFromMigrate != 0
+	if flags >= flagsEnd || flags&flagDeadEnd != 0 && flags&flagStmt == 0 {
+		r.fail()
+	}
+	if flags&flagStmt != 0 {
+		o.Stmt = r.stmt()
+		o.Stmt.DeadEnd = flags&flagDeadEnd != 0
+	}
+}
+
+func (r *reader) stmt() *Stmt {
+	return &Stmt{
+		Session: r.text(),
+		Txn:     r.int(),
+		ID:      int32(r.int()),
+		NS:      r.text(),
+		Key:     r.text(),
+		Prev:    Time{Term: r.uint(), Index: r.uint()},
+		Result:  r.document(),
+		Image:   r.document(),
+	}
+}
+
+func (r *reader) fail() { r.rest, r.broken = nil, true }
+
+func (r *reader) byte() byte {
+	if len(r.rest) == 0 {
+		r.fail()
+		return 0
+	}
+	b := r.rest[0]
+	r.rest = r.rest[1:]
+	return b
+}
+
+func (r *reader) uint() uint64 {
+	v, n := binary.Uvarint(r.rest)
+	if n <= 0 {
+		r.fail()
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+func (r *reader) int() int64 {
+	v, n := binary.Varint(r.rest)
+	if n <= 0 {
+		r.fail()
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+func (r *reader) bytes(n uint64) []byte {
+	if n > uint64(len(r.rest)) {
+		r.fail()
+		return nil
+	}
+	b := r.rest[:n:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+func (r *reader) text() string { return string(r.bytes(r.uint())) }
+
+func (r *reader) document() []byte {
+	n := r.uint()
+	if n == 0 {
+		return nil
+	}
+	return r.bytes(n - 1)
+}
