@@ -1,0 +1,103 @@
+package store
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Apply makes the operations of the entry at index visible to readers at that index and later. Insert and Update set the
+// document, Delete of a missing one does nothing. Collections are made by Create; only those of the database config come
+// into being with their first document.
+//
+// An error means that the entry does not fit the state, which is then unchanged; the index must be higher than Applied.
+func (s *Store) Apply(index uint64, ops []oplog.Op) error {
+	if index <= s.applied {
+		return status.New(status.Internal, "entry %d does not follow %d", index, s.applied)
+	}
+	before := s.applied
+	s.applied = index
+	for i := range ops {
+		if err := s.apply(index, &ops[i]); err != nil {
+			s.Rollback(before)
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) apply(index uint64, op *oplog.Op) error {
+	switch op.Kind {
+	case oplog.Insert, oplog.Update:
+		return s.set(index, op)
+	case oplog.Delete:
+		if c := s.at(op.NS, Latest); c != nil {
+			return s.put(index, c, op.ID, nil)
+		}
+	case oplog.Create:
+		return s.create(index, op)
+	case oplog.Drop:
+		if s.at(op.NS, Latest) != nil {
+			s.become(index, op.NS, nil)
+		}
+	case oplog.Noop, oplog.CreateIndex: // other indexes than that of the shard key have no effect on what is read
+	default:
+		return status.New(status.Internal, "entry %d has an operation of kind %v", index, op.Kind)
+	}
+	return nil
+}
+
+func (s *Store) set(index uint64, op *oplog.Op) error {
+	if op.Doc == nil || op.ID == "" {
+		return status.New(status.Internal, "entry %d sets %x in %s to %v", index, op.ID, op.NS, op.Doc)
+	}
+	c := s.at(op.NS, Latest)
+	if c == nil {
+		if !strings.HasPrefix(op.NS, "config.") {
+			return status.New(status.NamespaceNotFound, "there is no collection %s at entry %d", op.NS, index)
+		}
+		c = &collection{name: op.NS}
+		s.become(index, op.NS, c)
+	}
+	return s.put(index, c, op.ID, op.Doc)
+}
+
+func (s *Store) put(index uint64, c *collection, id string, doc []byte) error {
+	r, err := c.put(index, id, doc)
+	if r != nil {
+		s.undo.push(change{index: index, collection: c, record: r, version: r.head})
+	}
+	return err
+}
+
+// create is harmless when the collection exists with the same options already.
+func (s *Store) create(index uint64, op *oplog.Op) error {
+	if c := s.at(op.NS, Latest); c != nil {
+		if bytes.Equal(c.options, op.Doc) {
+			return nil
+		}
+		return status.New(status.Internal, "entry %d creates %s with %v, which exists with %v", index, op.NS, op.Doc, c.options)
+	}
+	c, err := newCollection(op.NS, op.Doc)
+	if err == nil {
+		s.become(index, op.NS, c)
+	}
+	return err
+}
+
+// become sets what the namespace means from index on.
+func (s *Store) become(index uint64, ns string, c *collection) {
+	n, ok := s.namespaces.Get(ns)
+	if !ok {
+		n = &namespace{name: ns}
+		s.namespaces.Set(ns, n)
+	}
+	if n.head != nil && n.head.index == index { // made and dropped, or the reverse, in one entry
+		n.head.collection = c
+		return
+	}
+	n.head = &incarnation{index: index, collection: c, before: n.head}
+	s.undo.push(change{index: index, namespace: n, incarnation: n.head})
+}

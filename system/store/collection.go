@@ -1,0 +1,160 @@
+package store
+
+import (
+	"github.com/tidwall/btree"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// collection holds the documents of one life of a namespace.
+type collection struct {
+	name    string
+	options bson.Raw
+	pattern key.Pattern
+	records btree.Map[string, *record]
+	index   btree.Map[string, *place] // by shard key and _id; empty without a pattern
+}
+
+// record is a document through time, newest version first. Invariant: indexes strictly decrease along the chain.
+type record struct {
+	id   string
+	head *version
+}
+
+type version struct {
+	index  uint64
+	doc    bson.Raw // nil: deleted
+	place  *place   // nil for a deleted document and without a shard key
+	before *version
+}
+
+// place is an entry of the index. A record has one for each shard key that any of its versions has; a reader must see
+// that the version it reads is one of them.
+type place struct {
+	key    key.Key
+	record *record
+	uses   int // versions that have this key
+}
+
+func (p *place) path() string { return string(p.key) + p.record.id }
+
+func newCollection(name string, options bson.Raw) (*collection, error) {
+	_, pattern, err := DecodeOptions(options)
+	return &collection{name: name, options: options, pattern: pattern}, err
+}
+
+func (r *record) at(index uint64) *version {
+	for v := r.head; v != nil; v = v.before {
+		if v.index <= index {
+			return v
+		}
+	}
+	return nil
+}
+
+// put makes doc, or for nil its absence, the newest version. It returns the record when the version is new, and nil when
+// it took the place of one with the same index.
+func (c *collection) put(index uint64, id string, doc bson.Raw) (*record, error) {
+	r, known := c.records.Get(id)
+	if doc == nil && (!known || r.head.doc == nil) {
+		return nil, nil
+	}
+	if !known {
+		r = &record{id: id}
+	}
+	at, err := c.settle(r, doc)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		c.records.Set(id, r)
+	}
+	if r.head != nil && r.head.index == index {
+		c.leave(r.head.place)
+		r.head.doc, r.head.place = doc, at
+		return nil, nil
+	}
+	r.head = &version{index: index, doc: doc, place: at, before: r.head}
+	return r, nil
+}
+
+// settle returns the index entry of a document, counted once more.
+func (c *collection) settle(r *record, doc bson.Raw) (*place, error) {
+	if doc == nil || c.pattern.IsZero() {
+		return nil, nil
+	}
+	k, err := c.pattern.Of(doc)
+	if err != nil {
+		return nil, err
+	}
+	if r.head != nil && r.head.place != nil && r.head.place.key == k {
+		r.head.place.uses++
+		return r.head.place, nil
+	}
+	p := &place{key: k, record: r}
+	if old, ok := c.index.Get(p.path()); ok {
+		p = old
+	} else {
+		c.index.Set(p.path(), p)
+	}
+	p.uses++
+	return p, nil
+}
+
+// leave undoes settle.
+func (c *collection) leave(p *place) {
+	if p == nil {
+		return
+	}
+	if p.uses--; p.uses == 0 {
+		c.index.Delete(p.path())
+	}
+}
+
+// pop forgets the newest version.
+func (c *collection) pop(r *record) {
+	c.leave(r.head.place)
+	r.head = r.head.before
+	c.sweep(r)
+}
+
+// trim forgets what came before v.
+func (c *collection) trim(r *record, v *version) {
+	if v.before != nil {
+		c.leave(v.before.place)
+		v.before = nil
+	}
+	c.sweep(r)
+}
+
+// sweep removes a record that no reader can see any more.
+func (c *collection) sweep(r *record) {
+	if r.head == nil || r.head.doc == nil && r.head.before == nil {
+		if now, ok := c.records.Get(r.id); ok && now == r {
+			c.records.Delete(r.id)
+		}
+	}
+}
+
+func (c *collection) scanID(rng key.Range, at uint64, after Place, fn func(key.Key, string, bson.Raw) bool) {
+	from := max(string(rng.Min), after.ID)
+	c.records.Ascend(from, func(id string, r *record) bool {
+		if id >= string(rng.Max) {
+			return false
+		}
+		v := r.at(at)
+		return id == after.ID || v == nil || v.doc == nil || fn(key.Key(id), id, v.doc)
+	})
+}
+
+func (c *collection) scanKey(rng key.Range, at uint64, after Place, fn func(key.Key, string, bson.Raw) bool) {
+	done := string(after.Key) + after.ID
+	c.index.Ascend(max(string(rng.Min), done), func(path string, p *place) bool {
+		if p.key >= rng.Max {
+			return false
+		}
+		v := p.record.at(at)
+		return path == done || v == nil || v.place != p || fn(p.key, p.record.id, v.doc)
+	})
+}

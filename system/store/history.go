@@ -1,0 +1,103 @@
+package store
+
+import "github.com/shardproof/shardproof/system/status"
+
+// change is one step of the store's past: a new version of a record, or a new meaning of a namespace.
+type change struct {
+	index uint64
+
+	collection *collection
+	record     *record
+	version    *version
+
+	namespace   *namespace
+	incarnation *incarnation
+}
+
+// queue holds the changes that can still be rolled back and whose predecessors can still be read, oldest first. It is
+// consumed from both ends.
+type queue struct {
+	changes []change
+	first   int
+}
+
+func (q *queue) push(c change) { q.changes = append(q.changes, c) }
+
+func (q *queue) oldest() *change {
+	if q.first == len(q.changes) {
+		return nil
+	}
+	return &q.changes[q.first]
+}
+
+func (q *queue) newest() *change {
+	if q.first == len(q.changes) {
+		return nil
+	}
+	return &q.changes[len(q.changes)-1]
+}
+
+func (q *queue) dropNewest() {
+	q.changes[len(q.changes)-1] = change{}
+	q.changes = q.changes[:len(q.changes)-1]
+}
+
+// dropOldest moves the rest to the front once half of the space is unused, which costs each change at most one move.
+func (q *queue) dropOldest() {
+	q.changes[q.first] = change{}
+	q.first++
+	if q.first*2 >= len(q.changes) {
+		n := copy(q.changes, q.changes[q.first:])
+		clear(q.changes[n:])
+		q.changes, q.first = q.changes[:n], 0
+	}
+}
+
+// Rollback forgets every entry after index. It panics when the state at index is no longer known.
+func (s *Store) Rollback(index uint64) {
+	if index < s.oldest {
+		panic(status.New(status.Internal, "rollback to %d, but history begins at %d", index, s.oldest))
+	}
+	for c := s.undo.newest(); c != nil && c.index > index; c = s.undo.newest() {
+		c.revert(s)
+		s.undo.dropNewest()
+	}
+	s.applied = min(s.applied, index)
+}
+
+// SetOldest says that nobody will read at, or roll back to, an earlier index. An index that is lower than that of an
+// earlier call, or higher than Applied, is cut to these.
+func (s *Store) SetOldest(index uint64) {
+	s.oldest = max(s.oldest, min(index, s.applied))
+	for c := s.undo.oldest(); c != nil && c.index <= s.oldest; c = s.undo.oldest() {
+		c.settle(s)
+		s.undo.dropOldest()
+	}
+}
+
+func (c *change) revert(s *Store) {
+	if c.record != nil {
+		c.collection.pop(c.record)
+		return
+	}
+	c.namespace.head = c.incarnation.before
+	c.namespace.sweep(s)
+}
+
+func (c *change) settle(s *Store) {
+	if c.record != nil {
+		c.collection.trim(c.record, c.version)
+		return
+	}
+	c.incarnation.before = nil
+	c.namespace.sweep(s)
+}
+
+// sweep forgets a name that no reader can see any more.
+func (n *namespace) sweep(s *Store) {
+	if n.head == nil || n.head.collection == nil && n.head.before == nil {
+		if now, ok := s.namespaces.Get(n.name); ok && now == n {
+			s.namespaces.Delete(n.name)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Snapshot returns the state at an index as bytes, the same for equal states: one log entry that makes everything anew.
+func (s *Store) Snapshot(at uint64) ([]byte, error) {
+	if at != Latest && at > s.applied {
+		return nil, status.New(status.Internal, "no snapshot of %d, only %d is applied", at, s.applied)
+	}
+	var e oplog.Entry
+	for _, ns := range s.Collections(at) {
+		e.Ops = append(e.Ops, oplog.Op{Kind: oplog.Create, NS: ns, Doc: s.at(ns, at).options})
+		s.Scan(ns, at, func(id string, doc bson.Raw) bool {
+			e.Ops = append(e.Ops, oplog.Op{Kind: oplog.Insert, NS: ns, ID: id, Doc: doc})
+			return true
+		})
+	}
+	return e.Marshal(), nil
+}
+
+// Restore replaces everything by a snapshot, which was taken at index. On an error the store is unchanged. The snapshot's
+// bytes must not be changed afterwards.
+func (s *Store) Restore(snapshot []byte, index uint64) error {
+	e, err := oplog.Unmarshal(snapshot)
+	if err != nil {
+		return err
+	}
+	restored := New()
+	if index > 0 {
+		err = restored.Apply(index, e.Ops)
+	}
+	if err != nil || index == 0 && len(e.Ops) > 0 {
+		return status.New(status.BadValue, "a snapshot of %d operations cannot be restored at %d: %v", len(e.Ops), index, err)
+	}
+	restored.SetOldest(index)
+	*s = *restored
+	return nil
+}
+
+// Checksum is a number that is equal for equal states, however they came about.
+func (s *Store) Checksum(at uint64) uint64 {
+	h := fnv.New64a()
+	var length [8]byte
+	write := func(b []byte) {
+		binary.LittleEndian.PutUint64(length[:], uint64(len(b)))
+		h.Write(length[:])
+		h.Write(b)
+	}
+	for _, ns := range s.Collections(at) {
+		write([]byte(ns))
+		write(s.at(ns, at).options)
+		s.Scan(ns, at, func(id string, doc bson.Raw) bool {
+			write([]byte(id))
+			write(doc)
+			return true
+		})
+	}
+	return h.Sum64()
+}
+
+// options is the document of a Create operation.
+type options struct {
+	UUID string      `bson:"uuid"`
+	Key  *optionsKey `bson:"key,omitempty"`
+}
+
+type optionsKey struct {
+	Field  string `bson:"field"`
+	Hashed bool   `bson:"hashed"`
+}
+
+// EncodeOptions returns the document of a Create operation; the zero Pattern is for a collection without a shard key.
+func EncodeOptions(uuid string, p key.Pattern) bson.Raw {
+	o := options{UUID: uuid}
+	if !p.IsZero() {
+		o.Key = &optionsKey{p.Field, p.Hashed}
+	}
+	raw, err := bson.Marshal(o)
+	if err != nil {
+		panic(err) // two texts and a bool always have a document
+	}
+	return raw
+}
+
+// DecodeOptions undoes EncodeOptions; a missing document has no uuid and no shard key.
+func DecodeOptions(raw bson.Raw) (uuid string, p key.Pattern, err error) {
+	if raw == nil {
+		return "", key.Pattern{}, nil
+	}
+	var o options
+	if err := bson.Unmarshal(raw, &o); err != nil {
+		return "", key.Pattern{}, status.New(status.BadValue, "%v are no options of a collection: %v", raw, err)
+	}
+	if o.Key != nil {
+		if o.Key.Field == "" {
+			return "", key.Pattern{}, status.New(status.BadValue, "%v are options with a nameless shard key", raw)
+		}
+		p = key.Pattern{Field: o.Key.Field, Hashed: o.Key.Hashed}
+	}
+	return o.UUID, p, nil
+}

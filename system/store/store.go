@@ -1,0 +1,159 @@
+// Package store is the data of one member: collections of documents in the order of their _id and of their shard key,
+// in every state since some index of the log.
+//
+// Promise: a read at an index sees exactly what the entries up to it left, whatever was applied since; Rollback restores
+// the state of an index exactly; all costs of an operation are logarithmic in the size, and history is dropped at no
+// more than the cost of having made it.
+//
+// Refusal: it does not check who may write, does not log, and does not survive a crash: the log and Snapshot do.
+package store
+
+import (
+	"math"
+
+	"github.com/tidwall/btree"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Latest is the index to read at for whatever was applied last.
+const Latest uint64 = math.MaxUint64
+
+// Store is a member's data. Documents that it returns must not be changed. Functions that take a callback must not be
+// used to change the store from inside the callback.
+type Store struct {
+	namespaces btree.Map[string, *namespace]
+	applied    uint64
+	oldest     uint64
+	undo       queue
+}
+
+// namespace is a name and the collections it has meant. A nil collection is a dropped one.
+type namespace struct {
+	name string
+	head *incarnation
+}
+
+type incarnation struct {
+	index      uint64
+	collection *collection
+	before     *incarnation
+}
+
+// New returns an empty store at index 0.
+func New() *Store { return &Store{} }
+
+// Applied is the index of the last entry in the store.
+func (s *Store) Applied() uint64 { return s.applied }
+
+// Oldest is the lowest index that can be read at.
+func (s *Store) Oldest() uint64 { return s.oldest }
+
+func (s *Store) at(ns string, index uint64) *collection {
+	if index < s.oldest {
+		panic(status.New(status.Internal, "a read of %s at %d, but history begins at %d", ns, index, s.oldest))
+	}
+	if n, ok := s.namespaces.Get(ns); ok {
+		return n.at(index)
+	}
+	return nil
+}
+
+func (n *namespace) at(index uint64) *collection {
+	for i := n.head; i != nil; i = i.before {
+		if i.index <= index {
+			return i.collection
+		}
+	}
+	return nil
+}
+
+// Get returns the document with this encoded _id as it was at the index, nil when there was none.
+func (s *Store) Get(ns, id string, at uint64) bson.Raw {
+	c := s.at(ns, at)
+	if c == nil {
+		return nil
+	}
+	if r, ok := c.records.Get(id); ok {
+		if v := r.at(at); v != nil {
+			return v.doc
+		}
+	}
+	return nil
+}
+
+// Scan calls fn for the documents in the order of their _id until it returns false.
+func (s *Store) Scan(ns string, at uint64, fn func(id string, doc bson.Raw) bool) {
+	c := s.at(ns, at)
+	if c == nil {
+		return
+	}
+	c.records.Scan(func(id string, r *record) bool {
+		v := r.at(at)
+		return v == nil || v.doc == nil || fn(id, v.doc)
+	})
+}
+
+// Count is the number of documents; it looks at each.
+func (s *Store) Count(ns string, at uint64) int {
+	n := 0
+	s.Scan(ns, at, func(string, bson.Raw) bool {
+		n++
+		return true
+	})
+	return n
+}
+
+// Place is a document's place in the order of the shard key. The zero Place is before all.
+type Place struct {
+	Key key.Key
+	ID  string
+}
+
+// ScanKey calls fn for the documents behind after whose shard key is in the range, in the order of shard key and _id,
+// until it returns false. The shard key of a collection that has none is the _id.
+func (s *Store) ScanKey(ns string, rng key.Range, at uint64, after Place, fn func(k key.Key, id string, doc bson.Raw) bool) {
+	c := s.at(ns, at)
+	switch {
+	case c == nil:
+	case c.pattern.IsZero():
+		c.scanID(rng, at, after, fn)
+	default:
+		c.scanKey(rng, at, after, fn)
+	}
+}
+
+// Collections returns the names of the collections that exist, sorted.
+func (s *Store) Collections(at uint64) []string {
+	var names []string
+	s.namespaces.Scan(func(name string, n *namespace) bool {
+		if n.at(at) != nil {
+			names = append(names, name)
+		}
+		return true
+	})
+	return names
+}
+
+// Options returns what the collection was created with; nil, false when it does not exist, nil, true when it was made
+// implicitly.
+func (s *Store) Options(ns string) (bson.Raw, bool) {
+	c := s.at(ns, Latest)
+	if c == nil {
+		return nil, false
+	}
+	return c.options, true
+}
+
+// KeyOf returns the shard key of a document as the collection defines it; false when the collection does not exist, has
+// no shard key, or the document cannot have one.
+func (s *Store) KeyOf(ns string, doc bson.Raw) (key.Key, bool) {
+	c := s.at(ns, Latest)
+	if c == nil || c.pattern.IsZero() {
+		return "", false
+	}
+	k, err := c.pattern.Of(doc)
+	return k, err == nil
+}
