@@ -1,0 +1,267 @@
+package histories
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/shardproof/shardproof/histories/event"
+)
+
+// The schemas of the files that this build writes; it reads no others.
+const (
+	HistorySchema = "shardproof.history/1"
+	EventsSchema  = "shardproof.events/1"
+)
+
+// Header is the first line of a file: what it holds and of which run.
+type Header struct {
+	Schema string `json:"schema"`
+	// Scenario names the run, Seed is its seed.
+	Scenario string `json:"scenario,omitempty"`
+	Seed     uint64 `json:"seed"`
+	// Hash is the run's trace hash, when it has one.
+	Hash string `json:"hash,omitempty"`
+	// Dropped counts the records that were left out at the start to keep the file small.
+	Dropped int `json:"dropped,omitempty"`
+}
+
+// FileError says why a file was refused, where, and what to do. Line counts from 1; 0 means the file as a whole.
+type FileError struct {
+	File   string
+	Line   int
+	Wrong  string
+	Remedy string
+}
+
+// Error is "file:line: what is wrong; what to do".
+func (e *FileError) Error() string {
+	place := e.File
+	if e.Line > 0 {
+		place = fmt.Sprintf("%s:%d", e.File, e.Line)
+	}
+	return place + ": " + e.Wrong + "; " + e.Remedy
+}
+
+// Record is what a file may hold, one a line.
+type Record interface{ Op | event.Event }
+
+func schemaOf[T Record]() string {
+	if _, ok := any(new(T)).(*Op); ok {
+		return HistorySchema
+	}
+	return EventsSchema
+}
+
+// footer is the last line. Without it a file is truncated.
+type footer struct {
+	End     bool `json:"end"`
+	Records int  `json:"records"`
+}
+
+// Writer writes one file: a header, a record a line, a footer; compressed with zstd. Equal records give equal bytes.
+type Writer[T Record] struct {
+	zip     *zstd.Encoder
+	lines   *json.Encoder
+	records int
+}
+
+// NewWriter writes the header; h.Schema is set by it.
+func NewWriter[T Record](w io.Writer, h Header) (*Writer[T], error) {
+	zip, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	out := &Writer[T]{zip: zip, lines: json.NewEncoder(zip)}
+	out.lines.SetEscapeHTML(false)
+	h.Schema = schemaOf[T]()
+	return out, out.lines.Encode(h)
+}
+
+// Write appends one record.
+func (w *Writer[T]) Write(record *T) error {
+	w.records++
+	if e, ok := any(record).(*event.Event); ok {
+		return w.lines.Encode(eventLine(e))
+	}
+	return w.lines.Encode(record)
+}
+
+// Close writes the footer and flushes; it does not close the underlying writer.
+func (w *Writer[T]) Close() error {
+	err := w.lines.Encode(footer{End: true, Records: w.records})
+	return errors.Join(err, w.zip.Close())
+}
+
+// Write writes a whole file of records.
+func Write[T Record](w io.Writer, h Header, records []T) error {
+	out, err := NewWriter[T](w, h)
+	if err != nil {
+		return err
+	}
+	for i := range records {
+		if err := out.Write(&records[i]); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// Reader reads one file record by record. It takes the compressed form and the plain one, so that a file can be
+// unpacked, edited and read again.
+type Reader[T Record] struct {
+	Header Header
+
+	file    string
+	lines   *bufio.Reader
+	line    int
+	records int
+	done    bool
+}
+
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// NewReader reads the header. file stands for the source in errors, which are of type *FileError unless r fails.
+func NewReader[T Record](file string, r io.Reader) (*Reader[T], error) {
+	in := bufio.NewReaderSize(r, 1<<16)
+	if magic, _ := in.Peek(len(zstdMagic)); bytes.Equal(magic, zstdMagic) {
+		zip, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
+		if err != nil {
+			return nil, err
+		}
+		in = bufio.NewReaderSize(zip, 1<<16)
+	}
+	reader := &Reader[T]{file: file, lines: in}
+	return reader, reader.readHeader()
+}
+
+func (r *Reader[T]) readHeader() error {
+	text, err := r.next()
+	if err == io.EOF {
+		return r.refuse("the file is empty", "give a history written by shardproof")
+	}
+	if err != nil {
+		return err
+	}
+	want := schemaOf[T]()
+	if json.Unmarshal(text, &r.Header) != nil || r.Header.Schema == "" {
+		return r.refuse("this file was not written by shardproof", `the first line must be {"schema":"`+want+`",...}`)
+	}
+	if r.Header.Schema != want {
+		return r.refuse(fmt.Sprintf("the file has schema %q and this build reads %q", r.Header.Schema, want),
+			"read it with the build that wrote it, or record it anew")
+	}
+	return nil
+}
+
+// next is the next line without its end; io.EOF after the last.
+func (r *Reader[T]) next() ([]byte, error) {
+	r.line++
+	text, err := r.lines.ReadBytes('\n')
+	switch {
+	case err == nil:
+		return text, nil
+	case err == io.EOF && len(text) > 0:
+		return text, nil
+	case err == io.EOF:
+		return nil, io.EOF
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, r.truncated()
+	}
+	return nil, r.refuse("the file is damaged: "+err.Error(), "take another copy or record it anew")
+}
+
+func (r *Reader[T]) refuse(wrong, remedy string) error {
+	return &FileError{File: r.file, Line: r.line, Wrong: wrong, Remedy: remedy}
+}
+
+func (r *Reader[T]) truncated() error {
+	return r.refuse(fmt.Sprintf("the file is truncated after %d records", r.records), "take a complete copy or record it anew")
+}
+
+// Read fills the record with the next one; io.EOF after the last.
+func (r *Reader[T]) Read(record *T) error {
+	if r.done {
+		return io.EOF
+	}
+	text, err := r.next()
+	if err == io.EOF {
+		return r.truncated()
+	}
+	if err != nil {
+		return err
+	}
+	if bytes.HasPrefix(text, []byte(`{"end":`)) {
+		return r.finish(text)
+	}
+	if err := r.decode(text, record); err != nil {
+		return r.undecodable(text, err)
+	}
+	r.records++
+	return nil
+}
+
+func (r *Reader[T]) decode(text []byte, record *T) error {
+	if e, ok := any(record).(*event.Event); ok {
+		return readEvent(text, e)
+	}
+	*record = *new(T)
+	return json.Unmarshal(text, record)
+}
+
+// undecodable tells a line cut in the middle, which is the last one and has no end, from a wrong one.
+func (r *Reader[T]) undecodable(text []byte, err error) error {
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		return r.truncated()
+	}
+	return r.refuse("the line is no record: "+err.Error(), "correct the line or record it anew")
+}
+
+func (r *Reader[T]) finish(text []byte) error {
+	var f footer
+	if err := json.Unmarshal(text, &f); err != nil {
+		return r.undecodable(text, err)
+	}
+	if f.Records != r.records {
+		return r.refuse(fmt.Sprintf("the file holds %d records and its last line says %d", r.records, f.Records),
+			"correct the last line if you edited the file, or record it anew")
+	}
+	r.done = true
+	return io.EOF
+}
+
+// Read reads a whole file of records.
+func Read[T Record](file string, r io.Reader) (Header, []T, error) {
+	reader, err := NewReader[T](file, r)
+	if err != nil {
+		return Header{}, nil, err
+	}
+	var records []T
+	for {
+		var record T
+		switch err := reader.Read(&record); err {
+		case nil:
+			records = append(records, record)
+		case io.EOF:
+			return reader.Header, records, nil
+		default:
+			return reader.Header, records, err
+		}
+	}
+}
+
+// ReadFile is Read of the file at that path.
+func ReadFile[T Record](path string) (Header, []T, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Header{}, nil, err
+	}
+	defer f.Close()
+	return Read[T](path, f)
+}
