@@ -1,0 +1,14 @@
+package workloads
+
+import "github.com/shardproof/shardproof/histories/scenario"
+
+var pushes = Workload{
+	Name:  "pushes",
+	About: "unique identities pushed to lists, each exactly once however often it is retried, and reads of the lists",
+	draw: func(p *plan, o *scenario.Op) {
+		o.Key, o.Kind = p.presentKey(listKeys), scenario.Read
+		if p.chance("push", 70) {
+			o.Kind, o.Value = scenario.Push, p.identity(o.Key)
+		}
+	},
+}

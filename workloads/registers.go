@@ -1,0 +1,21 @@
+package workloads
+
+import "github.com/shardproof/shardproof/histories/scenario"
+
+var registers = Workload{
+	Name:  "registers",
+	About: "reads, replacing writes and compare-and-set on single documents, every write returning what it replaced",
+	draw: func(p *plan, o *scenario.Op) {
+		o.Key = p.key(registerKeys)
+		switch at := p.pick("kind", 100); {
+		case at < 45:
+			o.Kind = scenario.Read
+		case at < 75:
+			o.Kind = scenario.Write
+			o.Value = p.identity(o.Key)
+		default:
+			o.Kind, o.Expect = scenario.CAS, p.expectation(o.Key)
+			o.Value = p.identity(o.Key)
+		}
+	},
+}

@@ -1,0 +1,14 @@
+package workloads
+
+import "github.com/shardproof/shardproof/histories/scenario"
+
+var upserts = Workload{
+	Name:  "upserts",
+	About: "blind replacements that make the document when it is missing, and reads",
+	draw: func(p *plan, o *scenario.Op) {
+		o.Key, o.Kind = p.key(upsertKeys), scenario.Read
+		if p.chance("upsert", 55) {
+			o.Kind, o.Value = scenario.Upsert, p.identity(o.Key)
+		}
+	},
+}

@@ -1,0 +1,149 @@
+// Package workloads says what clients do: which operations on which keys at which times, and which migrations run
+// meanwhile. Everything is drawn as a plan before a run starts, so that a scenario can hold it as text.
+//
+// Promise: a plan is a pure function of the source and the parameters; every written identity is unique in the plan; each
+// kind of key sees only operations for which the identity check is complete, so that a verdict is never a guess.
+package workloads
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// Source answers a question with a number from 0 to n-1. Equal questions get equal answers, in any order, so that one
+// operation can be left out and all others stay as they are. n is at least 1.
+type Source func(question string, n int) int
+
+// Params say how much to draw, and for which collection.
+type Params struct {
+	NS            string
+	Keys, Preload int
+	Clients       int
+	// Count operations start from Start on, spread evenly over Span with some jitter.
+	Count       int
+	Start, Span time.Duration
+	// Hot is how many percent of the operations go to the first key of their class; the others choose evenly.
+	Hot int
+	// FirstID numbers the first operation; the next ones follow. Identities are made of the numbers.
+	FirstID int
+}
+
+// Workload is one way to use a collection.
+type Workload struct {
+	Name, About string
+	draw        func(p *plan, o *scenario.Op)
+}
+
+// Share is a workload and its weight in a mix.
+type Share struct {
+	Name   string
+	Weight int
+}
+
+// Catalogue is every workload, in the order in which they are listed.
+func Catalogue() []Workload {
+	return []Workload{registers, inserts, upserts, updates, pushes, shortScans, longScans}
+}
+
+// Standard is the mix that a standard run uses.
+func Standard() []Share {
+	return []Share{
+		{registers.Name, 38}, {inserts.Name, 16}, {upserts.Name, 10}, {updates.Name, 8}, {pushes.Name, 16},
+		{shortScans.Name, 9}, {longScans.Name, 3},
+	}
+}
+
+// Find is the workload of that name.
+func Find(name string) (Workload, bool) {
+	for _, w := range Catalogue() {
+		if w.Name == name {
+			return w, true
+		}
+	}
+	return Workload{}, false
+}
+
+// Draw plans p.Count operations, each from one workload of the mix, ordered by start time. The mix must name known
+// workloads with weights of which at least one is positive.
+func Draw(source Source, p Params, mix []Share) []scenario.Op {
+	plan := &plan{Params: p, source: source, written: map[int64][]string{}}
+	ops := make([]scenario.Op, p.Count)
+	for i := range ops {
+		plan.id = p.FirstID + i
+		ops[i] = scenario.Op{
+			ID: plan.id, At: plan.start(i), Client: plan.pick("client", p.Clients), NS: p.NS,
+		}
+		plan.choose(mix).draw(plan, &ops[i])
+	}
+	return ops
+}
+
+// plan is a plan being drawn.
+type plan struct {
+	Params
+	source Source
+	// id is the number of the operation being drawn.
+	id int
+	// written holds the identities planned for each key so far, oldest first.
+	written map[int64][]string
+}
+
+// pick answers a question about the operation being drawn.
+func (p *plan) pick(what string, n int) int { return p.source(fmt.Sprintf("op/%d/%s", p.id, what), n) }
+
+// chance is true in so many percent of all cases.
+func (p *plan) chance(what string, percent int) bool { return p.pick(what, 100) < percent }
+
+// start puts operation i somewhere in its own slot, which keeps start times ascending.
+func (p *plan) start(i int) time.Duration {
+	slot := int64(p.Span) / int64(p.Count)
+	if slot == 0 {
+		return p.Start
+	}
+	jitter := int64(p.pick("jitter", 1000)) * slot / 1000
+	return p.Start + time.Duration(int64(i)*slot+jitter)
+}
+
+func (p *plan) choose(mix []Share) Workload {
+	total := 0
+	for _, s := range mix {
+		total += s.Weight
+	}
+	at := p.pick("workload", total)
+	for _, s := range mix {
+		if at -= s.Weight; at < 0 {
+			w, known := Find(s.Name)
+			if !known {
+				panic("no workload is named " + s.Name)
+			}
+			return w
+		}
+	}
+	panic(fmt.Sprintf("workload %d of %d chosen from %v", at, total, mix))
+}
+
+// identity is what the operation being drawn writes to the key.
+func (p *plan) identity(key int64) string {
+	v := fmt.Sprintf("w%d", p.id)
+	p.written[key] = append(p.written[key], v)
+	return v
+}
+
+// expectation is what a CAS of the key asks for: mostly the newest identity planned for it, sometimes an older one or
+// absence.
+func (p *plan) expectation(key int64) string {
+	earlier := p.written[key]
+	if key < int64(p.Preload) {
+		earlier = append([]string{histories.PreloadValue(key)}, earlier...)
+	}
+	switch {
+	case len(earlier) == 0 || p.chance("expect absent", 10):
+		return ""
+	case p.chance("expect newest", 70):
+		return earlier[len(earlier)-1]
+	}
+	return earlier[p.pick("expected", len(earlier))]
+}
