@@ -35,6 +35,16 @@ func (s *Scope) Err() error {
 	return s.err
 }
 
+// Within reports whether s is outer or lies inside it. Everything lies within the nil scope.
+func (s *Scope) Within(outer *Scope) bool {
+	for in := s; in != nil; in = in.parent {
+		if in == outer {
+			return true
+		}
+	}
+	return outer == nil
+}
+
 // Join adds a task; worlds call it when the task starts. The ticket is for Leave.
 func (s *Scope) Join(t Task) (ticket int) {
 	if n := len(s.free); n > 0 {

@@ -1,0 +1,105 @@
+package replset
+
+import (
+	"time"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+
+	"github.com/shardproof/shardproof/system/env"
+)
+
+// The kinds of choices a member asks for.
+const (
+	chooseTimeout env.Choice = "electionTimeout"
+	chooseFirst   env.Choice = "firstElection"
+)
+
+// electionClock decides when a member that does not lead campaigns. raft's own timeout is random outside the world's
+// choices, so it is never consulted: raft gets only the ticks that its leases need, and those only when a vote asks.
+type electionClock struct {
+	// heard is when a leader was last heard of.
+	heard env.Time
+	// patience is how long the member waits for the next word.
+	patience time.Duration
+	// ticked is up to when raft was given ticks.
+	ticked env.Time
+}
+
+// startElections arms the clock. On its very first boot the first member may campaign at once, as whoever initiates a
+// replica set does; a member that is alone always does.
+func (m *Member) startElections(fresh bool) {
+	m.hear()
+	d := m.election.patience
+	eager := fresh && m.self() == 1 && m.node.Choose(chooseFirst, m.cfg.Name, 8) != 0
+	if eager || len(m.cfg.Members) == 1 {
+		d = m.cfg.Settings.HeartbeatInterval / 10
+		m.election.patience = d
+	}
+	m.node.After(d, m.electionDue)
+}
+
+// hear notes a sign of life of a leader.
+func (m *Member) hear() {
+	now := m.node.Mono()
+	m.election.heard, m.election.ticked = now, now
+	if m.election.patience == 0 {
+		m.election.patience = m.drawPatience()
+	}
+}
+
+// drawPatience is between one and two election timeouts.
+func (m *Member) drawPatience() time.Duration {
+	const steps = 1000
+	base := m.cfg.Settings.ElectionTimeout
+	return base + base/steps*time.Duration(m.node.Choose(chooseTimeout, string(m.cfg.Self), steps))
+}
+
+// electionDue campaigns when the member's patience is over, else it looks again when it may be. One timer runs for the
+// whole life of the member, so that hearing from a leader costs nothing.
+func (m *Member) electionDue() {
+	now := m.node.Mono()
+	left := m.election.patience - now.Sub(m.election.heard)
+	switch {
+	case m.leading:
+		left = m.election.patience
+	case left <= 0:
+		m.election.heard = now
+		m.election.patience = m.drawPatience()
+		left = m.election.patience
+		_ = m.raft.Campaign()
+		m.dirty = true
+		m.pump()
+	}
+	m.node.After(left, m.electionDue)
+}
+
+// listen keeps the election clock and raft's leases right before a message is stepped.
+func (m *Member) listen(msg *pb.Message) {
+	switch msg.GetType() {
+	case pb.MsgApp, pb.MsgHeartbeat, pb.MsgSnap:
+		if msg.GetTerm() >= m.term {
+			m.hear()
+		}
+	case pb.MsgVote, pb.MsgPreVote:
+		m.catchUpTicks()
+	}
+}
+
+// catchUpTicks gives raft the ticks since the last sign of a leader: it refuses votes while a leader's lease may hold.
+func (m *Member) catchUpTicks() {
+	if m.leading {
+		return
+	}
+	now, tick := m.node.Mono(), m.cfg.Settings.HeartbeatInterval
+	for ; now.Sub(m.election.ticked) >= tick; m.election.ticked = m.election.ticked.Add(tick) {
+		m.raft.TickQuiesced()
+	}
+}
+
+// voted has a member that just gave its vote wait for the winner's first word.
+func (m *Member) voted(msg *pb.Message) {
+	if msg.GetType() == pb.MsgVote && m.raft.BasicStatus().GetVote() == msg.GetFrom() && m.term == msg.GetTerm() {
+		m.election.heard = m.node.Mono()
+	}
+}
+

@@ -1,0 +1,110 @@
+package replset
+
+import (
+	"sort"
+	"strconv"
+
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/oplog"
+)
+
+// logged is an entry with the term of the leader who appended it.
+type logged struct {
+	term  uint64
+	entry *oplog.Entry
+}
+
+// history is the decoded log after base, and of everything before it the timestamp reached and the extents of the terms.
+//
+// Invariant: kept[i] has index base.Index+1+i; terms increases in both fields and ends with last().
+type history struct {
+	base   oplog.Time
+	baseTS clock.Timestamp
+	kept   []logged
+	// terms holds the last place of every term that ever appended to this log.
+	terms []oplog.Time
+}
+
+func (h *history) last() oplog.Time {
+	if n := len(h.kept); n > 0 {
+		return oplog.Time{Term: h.kept[n-1].term, Index: h.base.Index + uint64(n)}
+	}
+	return h.base
+}
+
+func (h *history) at(index uint64) (logged, bool) {
+	i := index - h.base.Index - 1
+	if index <= h.base.Index || i >= uint64(len(h.kept)) {
+		return logged{}, false
+	}
+	return h.kept[i], true
+}
+
+// place returns the place of an index from base to last.
+func (h *history) place(index uint64) oplog.Time {
+	if l, ok := h.at(index); ok {
+		return oplog.Time{Term: l.term, Index: index}
+	}
+	return h.base
+}
+
+// stamp is the timestamp of the newest entry up to index that has one.
+func (h *history) stamp(index uint64) clock.Timestamp {
+	for ; index > h.base.Index; index-- {
+		if l, ok := h.at(index); ok && l.entry.TS != 0 {
+			return l.entry.TS
+		}
+	}
+	return h.baseTS
+}
+
+func (h *history) append(l logged) {
+	h.kept = append(h.kept, l)
+	at := h.last()
+	if n := len(h.terms); n > 0 && h.terms[n-1].Term == at.Term {
+		h.terms[n-1] = at
+		return
+	}
+	h.terms = append(h.terms, at)
+}
+
+func (h *history) truncate(to uint64) {
+	h.kept = h.kept[:to-h.base.Index]
+	h.terms = extents(h.terms, to)
+}
+
+// compact forgets the entries up to index.
+func (h *history) compact(index uint64) {
+	if index <= h.base.Index {
+		return
+	}
+	ts, n := h.stamp(index), index-h.base.Index
+	h.base = h.place(index)
+	h.baseTS = ts
+	h.kept = append([]logged(nil), h.kept[n:]...)
+}
+
+// extents cuts a list of terms' last places down to a log that ends with index.
+func extents(terms []oplog.Time, index uint64) []oplog.Time {
+	n := sort.Search(len(terms), func(i int) bool { return terms[i].Index >= index })
+	if n == len(terms) || index == 0 {
+		return append([]oplog.Time(nil), terms[:n]...)
+	}
+	cut := append([]oplog.Time(nil), terms[:n+1]...)
+	cut[n].Index = index
+	return cut
+}
+
+// describe prints the last place of every term as "term:index,term:index".
+func describe(terms []oplog.Time) string {
+	var b []byte
+	for i, at := range terms {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, at.Term, 10)
+		b = append(b, ':')
+		b = strconv.AppendUint(b, at.Index, 10)
+	}
+	return string(b)
+}

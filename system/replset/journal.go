@@ -1,0 +1,217 @@
+package replset
+
+import (
+	"math"
+	pb "go.etcd.io/raft/v3/raftpb"
+
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// The member's files.
+const (
+	journalFile  = "journal"
+	snapshotFile = "snapshot"
+)
+
+// journal makes durable what raft says must be, in order. One task writes it, so a slow disk delays acknowledgements and
+// nothing else; everything that queued up meanwhile shares one sync.
+type journal struct {
+	queue []*pb.Message // MsgStorageAppend
+	work  env.Cond
+	busy  bool
+	buf   []byte
+	// hard is what the file says, but for the commit index, which may be ahead of it.
+	hard hardState
+	// written is the commit index that the file says.
+	written uint64
+	// snapshotDue asks for a snapshot and a shorter log.
+	snapshotDue bool
+}
+
+// hardState is what raft must never forget, and the commit index.
+type hardState struct{ term, vote, commit uint64 }
+
+// persist queues a MsgStorageAppend. One that nobody waits for and that only tells the commit index is not worth a write.
+func (m *Member) persist(msg *pb.Message) {
+	if m.unanswered {
+		msg.Responses = withoutAcks(msg.Responses)
+	}
+	j := &m.journal
+	if !m.mustWrite(msg) && len(j.queue) == 0 && !j.busy {
+		j.note(msg)
+		for _, resp := range msg.Responses {
+			m.deliver(resp)
+		}
+		return
+	}
+	j.queue = append(j.queue, msg)
+	j.work.Signal()
+}
+
+// mustWrite reports whether a MsgStorageAppend holds more than a commit index.
+func (m *Member) mustWrite(msg *pb.Message) bool {
+	return len(msg.Entries) > 0 || msg.Snapshot != nil ||
+		msg.Term != nil && (msg.GetTerm() != m.journal.hard.term || msg.GetVote() != m.journal.hard.vote)
+}
+
+func (j *journal) note(msg *pb.Message) {
+	if msg.Term != nil {
+		j.hard = hardState{msg.GetTerm(), msg.GetVote(), msg.GetCommit()}
+	}
+}
+
+func withoutAcks(msgs []*pb.Message) []*pb.Message {
+	kept := msgs[:0]
+	for _, r := range msgs {
+		if r.GetType() != pb.MsgAppResp || r.GetReject() {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// runJournal is the task that writes.
+func (m *Member) runJournal(t env.Task) {
+	j := &m.journal
+	for {
+		for len(j.queue) == 0 && !j.snapshotDue {
+			if j.work.Wait(t, 0) != nil {
+				return
+			}
+		}
+		batch := j.queue
+		j.queue = nil
+		j.busy = true
+		m.write(t, batch)
+		if j.snapshotDue {
+			m.takeSnapshot(t)
+		}
+		j.busy = false
+	}
+}
+
+// write makes a batch durable and acknowledges it; a snapshot among it is written by itself.
+func (m *Member) write(t env.Task, batch []*pb.Message) {
+	for len(batch) > 0 {
+		n := 0
+		for n < len(batch) && batch[n].Snapshot == nil {
+			n++
+		}
+		if n > 0 {
+			m.writeRecords(t, batch[:n])
+		} else {
+			m.writeSnapshot(t, batch[0])
+			n = 1
+		}
+		m.acknowledge(batch[:n])
+		batch = batch[n:]
+	}
+}
+
+func (m *Member) writeRecords(t env.Task, batch []*pb.Message) {
+	j := &m.journal
+	buf, before := j.buf[:0], j.hard
+	for _, msg := range batch {
+		for _, e := range msg.Entries {
+			buf = appendEntry(buf, e)
+		}
+		j.note(msg)
+	}
+	if j.hard.term != before.term || j.hard.vote != before.vote || len(buf) > 0 && j.hard.commit > j.written {
+		buf = appendHard(buf, j.hard)
+		j.written = j.hard.commit
+	}
+	j.buf = buf
+	if len(buf) > 0 {
+		m.sync(t, buf)
+	}
+	for _, msg := range batch {
+		m.check(m.stable.Append(msg.Entries))
+	}
+}
+
+// sync appends records to the journal file and waits until they are durable.
+func (m *Member) sync(t env.Task, records []byte) {
+	m.check(m.node.Disk().Append(t, journalFile, records))
+	_ = t.Point(point.ReplicaBeforeSync, env.Note{N: len(records)})
+	m.check(m.node.Disk().Sync(t, journalFile))
+	_ = t.Point(point.ReplicaAfterSync, env.Note{N: len(records)})
+}
+
+// acknowledge delivers what rests on a durable batch.
+func (m *Member) acknowledge(batch []*pb.Message) {
+	for _, msg := range batch {
+		for _, resp := range msg.Responses {
+			m.deliver(resp)
+		}
+	}
+	m.pump()
+	if m.counting > 0 {
+		m.wake()
+	}
+}
+
+// check takes errors of the disk and of the stable log, which a living member never sees.
+func (m *Member) check(err error) {
+	m.node.Assert(err == nil, "replica set %s: the journal cannot be kept: %v", m.cfg.Name, err)
+}
+
+// writeSnapshot replaces snapshot and journal by a leader's snapshot.
+func (m *Member) writeSnapshot(t env.Task, msg *pb.Message) {
+	m.journal.note(msg)
+	m.check(m.node.Disk().Replace(t, snapshotFile, msg.Snapshot.Data))
+	_ = t.Point(point.ReplicaBetweenSnapshotAndLog, env.Note{})
+	m.check(m.stable.ApplySnapshot(msg.Snapshot))
+	m.rewriteJournal(t)
+}
+
+// considerSnapshot asks for a snapshot once twice the retention is kept.
+func (m *Member) considerSnapshot() {
+	if m.committed.Index-min(m.committed.Index, m.log.base.Index) > 2*m.retention() && !m.journal.snapshotDue {
+		m.journal.snapshotDue = true
+		m.journal.work.Signal()
+	}
+}
+
+func (m *Member) retention() uint64 { return uint64(max(1, m.cfg.Settings.LogRetention)) }
+
+// takeSnapshot saves the committed state, as far as the stable log reaches, and drops the log before it but for the
+// retention.
+func (m *Member) takeSnapshot(t env.Task) {
+	m.journal.snapshotDue = false
+	last, _ := m.stable.LastIndex()
+	at := m.log.place(min(m.committed.Index, last))
+	first, _ := m.stable.FirstIndex()
+	if at.Index < first+m.retention() {
+		return
+	}
+	data := m.image(at)
+	m.check(m.node.Disk().Replace(t, snapshotFile, data))
+	_ = t.Point(point.ReplicaBetweenSnapshotAndLog, env.Note{})
+	_, err := m.stable.CreateSnapshot(at.Index, m.voters, data)
+	m.check(err)
+	m.check(m.stable.Compact(at.Index - m.retention()))
+	m.log.compact(at.Index - m.retention())
+	m.rewriteJournal(t)
+}
+
+// rewriteJournal replaces the file by what the stable log holds.
+func (m *Member) rewriteJournal(t env.Task) {
+	first, _ := m.stable.FirstIndex()
+	last, _ := m.stable.LastIndex()
+	term, err := m.stable.Term(first - 1)
+	m.check(err)
+	buf := appendBase(nil, oplog.Time{Term: term, Index: first - 1})
+	if last >= first {
+		entries, err := m.stable.Entries(first, last+1, math.MaxUint64)
+		m.check(err)
+		for _, e := range entries {
+			buf = appendEntry(buf, e)
+		}
+	}
+	buf = appendHard(buf, m.journal.hard)
+	m.journal.written = m.journal.hard.commit
+	m.check(m.node.Disk().Replace(t, journalFile, buf))
+}

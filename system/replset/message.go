@@ -1,0 +1,72 @@
+package replset
+
+import (
+	pb "go.etcd.io/raft/v3/raftpb"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/shardproof/shardproof/system/env"
+)
+
+// Raft is what members of a replica set send each other, one way: a message of the consensus protocol. Entries within it
+// may be shared with the sender's log, which never changes an entry.
+type Raft struct{ Message *pb.Message }
+
+// MarshalBSON wraps raft's own encoding.
+func (r *Raft) MarshalBSON() ([]byte, error) {
+	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(r.Message)
+	if err != nil {
+		return nil, err
+	}
+	return bson.Marshal(bson.D{{Key: "m", Value: b}})
+}
+
+// UnmarshalBSON is the inverse of MarshalBSON.
+func (r *Raft) UnmarshalBSON(b []byte) error {
+	var outer struct {
+		M []byte `bson:"m"`
+	}
+	if err := bson.Unmarshal(b, &outer); err != nil {
+		return err
+	}
+	r.Message = &pb.Message{}
+	return proto.Unmarshal(outer.M, r.Message)
+}
+
+// Class names the message's type for link rules and traces, for example "MsgApp".
+func (r *Raft) Class() string { return r.Message.GetType().String() }
+
+// receive takes a message from another member.
+func (m *Member) receive(from env.NodeID, in env.Message) {
+	r, ok := in.(*Raft)
+	m.node.Assert(ok, "replica set %s: %s sent %T", m.cfg.Name, from, in)
+	msg := r.Message
+	m.listen(msg)
+	m.unanswered = m.commitOnly(msg)
+	m.step(msg)
+	m.pump()
+	m.unanswered = false
+	m.voted(msg)
+	m.count(msg)
+}
+
+// commitOnly recognises an append that only moves the commit index. A leader learns nothing from its answer: should it
+// be probing, it asks again after the next heartbeat.
+func (m *Member) commitOnly(msg *pb.Message) bool {
+	return msg.GetType() == pb.MsgApp && len(msg.Entries) == 0 && msg.GetCommit() > m.committed.Index
+}
+
+// deliver sends a message of raft, or steps one that the member addresses to itself.
+func (m *Member) deliver(msg *pb.Message) {
+	to := msg.GetTo()
+	if to == m.self() {
+		m.step(msg)
+		return
+	}
+	if msg.GetType() == pb.MsgSnap {
+		m.expectSnapshot(to)
+	}
+	// Without spare capacity a receiver that appends to the slice copies it.
+	msg.Entries = msg.Entries[:len(msg.Entries):len(msg.Entries)]
+	m.node.Send(m.cfg.Members[to-1], &Raft{Message: msg})
+}

@@ -1,0 +1,150 @@
+package replset
+
+import (
+	"go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/oplog"
+)
+
+// step hands raft a message. Its errors tell of messages that came too late to matter.
+func (m *Member) step(msg *pb.Message) {
+	_ = m.raft.Step(msg)
+	m.dirty = true
+}
+
+// pump takes everything that raft has to say. It never waits: what must be durable first goes to the journal.
+func (m *Member) pump() {
+	if m.pumping {
+		return
+	}
+	m.pumping = true
+	for m.dirty {
+		m.dirty = false
+		m.handle(m.raft.Ready())
+	}
+	m.pumping = false
+}
+
+// handle ends a lost leadership before anything is undone, and begins a new one before its first entry is applied.
+func (m *Member) handle(rd raft.Ready) {
+	if rd.HardState != nil {
+		m.term = rd.GetTerm()
+	}
+	if rd.SoftState != nil {
+		m.follow(rd.SoftState)
+	}
+	if !raft.IsEmptySnap(rd.Snapshot) {
+		m.install(rd.Snapshot)
+	}
+	if len(rd.Entries) > 0 {
+		m.append(rd.Entries)
+	}
+	if commit := rd.HardState.GetCommit(); commit > m.committed.Index {
+		m.commit(commit)
+	}
+	m.dispatch(rd.Messages)
+	if len(rd.ReadStates) > 0 {
+		m.confirmed(rd.ReadStates)
+	}
+}
+
+func (m *Member) dispatch(msgs []*pb.Message) {
+	for _, msg := range msgs {
+		switch msg.GetTo() {
+		case raft.LocalAppendThread:
+			m.persist(msg)
+		case raft.LocalApplyThread: // applied when appended
+			for _, resp := range msg.Responses {
+				m.step(resp)
+			}
+		default:
+			m.deliver(msg)
+		}
+	}
+}
+
+// append applies new entries at once, after undoing those that a newer leader replaces.
+func (m *Member) append(entries []*pb.Entry) {
+	if to := entries[0].GetIndex() - 1; to < m.log.last().Index {
+		m.rollBack(to)
+	}
+	for _, e := range entries {
+		m.apply(e, m.decode(e))
+	}
+}
+
+// decode returns the entry's operations: none for the one by which a leader begins its term.
+func (m *Member) decode(e *pb.Entry) *oplog.Entry {
+	if len(e.Data) == 0 {
+		return &oplog.Entry{}
+	}
+	if m.proposed != nil {
+		return m.proposed
+	}
+	entry, err := oplog.Unmarshal(e.Data)
+	m.node.Assert(err == nil, "replica set %s: entry %d.%d does not decode: %v", m.cfg.Name, e.GetTerm(), e.GetIndex(), err)
+	return entry
+}
+
+func (m *Member) apply(e *pb.Entry, entry *oplog.Entry) {
+	index := e.GetIndex()
+	m.enter(e, entry)
+	for _, w := range m.watchers {
+		w.Applied(index, entry, m.leading)
+	}
+}
+
+// enter adds an entry to the log and the store.
+func (m *Member) enter(e *pb.Entry, entry *oplog.Entry) {
+	index := e.GetIndex()
+	m.node.Assert(index == m.log.last().Index+1, "replica set %s: entry %d.%d follows %s", m.cfg.Name, e.GetTerm(), index, m.log.last())
+	m.log.append(logged{term: e.GetTerm(), entry: entry})
+	m.cfg.Clock.Advance(clock.Vector{Cluster: entry.TS})
+	err := m.store.Apply(index, entry.Ops)
+	m.node.Assert(err == nil, "replica set %s: entry %d.%d does not apply: %v", m.cfg.Name, e.GetTerm(), index, err)
+}
+
+func (m *Member) rollBack(to uint64) {
+	m.node.Assert(to >= m.committed.Index, "replica set %s: rollback to %d undoes committed entries up to %s", m.cfg.Name, to, m.committed)
+	m.log.truncate(to)
+	m.store.Rollback(to)
+	m.node.Sometimes("replset.rolledBack")
+	m.emit(event.Event{Kind: event.RolledBack, Index: to})
+	for _, w := range m.watchers {
+		w.RolledBack(to)
+	}
+}
+
+// commit moves the majority point.
+func (m *Member) commit(index uint64) {
+	m.committed = m.log.place(index)
+	m.committedTS = max(m.committedTS, m.log.stamp(index))
+	if m.leading {
+		m.emit(event.Event{Kind: event.Majority, Term: m.led, Index: index})
+	}
+	for _, w := range m.watchers {
+		w.Committed(index)
+	}
+	if kept := uint64(m.cfg.Settings.LogRetention); index > kept {
+		m.store.SetOldest(index - kept)
+	}
+	m.considerSnapshot()
+	m.wake()
+}
+
+// install replaces everything by a snapshot from the leader (initial sync).
+func (m *Member) install(snap *pb.Snapshot) {
+	img, err := decodeImage(snap.Data)
+	m.node.Assert(err == nil, "replica set %s: a snapshot does not decode: %v", m.cfg.Name, err)
+	from := m.committed.Index
+	m.adopt(img)
+	m.node.Sometimes("replset.initialSync")
+	m.emit(event.Event{Kind: event.RolledBack, Index: from})
+	for _, w := range m.watchers {
+		w.Reset(img.at.Index)
+	}
+	m.wake()
+}

@@ -1,0 +1,143 @@
+package replset
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
+)
+
+// image is the state of a replica set at a place: what a snapshot holds.
+type image struct {
+	at    oplog.Time
+	ts    clock.Timestamp
+	terms []oplog.Time
+	store []byte
+}
+
+// image encodes the state at a committed place.
+func (m *Member) image(at oplog.Time) []byte {
+	terms := extents(m.log.terms, at.Index)
+	b := binary.AppendUvarint(nil, at.Term)
+	b = binary.AppendUvarint(b, at.Index)
+	b = binary.AppendUvarint(b, uint64(m.log.stamp(at.Index)))
+	b = binary.AppendUvarint(b, uint64(len(terms)))
+	for _, last := range terms {
+		b = binary.AppendUvarint(b, last.Term)
+		b = binary.AppendUvarint(b, last.Index)
+	}
+	data, err := m.store.Snapshot(at.Index)
+	m.node.Assert(err == nil, "replica set %s: no snapshot at %s: %v", m.cfg.Name, at, err)
+	return append(b, data...)
+}
+
+func decodeImage(b []byte) (img image, err error) {
+	n, b, ok := uvarints(b, 3)
+	img.at, img.ts = oplog.Time{Term: n[0], Index: n[1]}, clock.Timestamp(n[2])
+	n, b, counted := uvarints(b, 1)
+	ok = ok && counted
+	for count := n[0]; ok && count > 0; count-- {
+		n, b, ok = uvarints(b, 2)
+		img.terms = append(img.terms, oplog.Time{Term: n[0], Index: n[1]})
+	}
+	if !ok {
+		return image{}, errors.New("the snapshot ends within its head")
+	}
+	img.store = b
+	return img, nil
+}
+
+// adopt makes an image the member's whole state.
+func (m *Member) adopt(img image) {
+	err := m.store.Restore(img.store, img.at.Index)
+	m.node.Assert(err == nil, "replica set %s: the snapshot at %s does not restore: %v", m.cfg.Name, img.at, err)
+	m.log = history{base: img.at, baseTS: img.ts, terms: img.terms}
+	m.committed, m.committedTS = img.at, max(m.committedTS, img.ts)
+	m.cfg.Clock.Advance(clock.Vector{Cluster: img.ts})
+}
+
+// recover rebuilds everything from the disk: the snapshot, then the log after it, applied at once like any entry. It
+// reports whether the member boots for the first time.
+func (m *Member) recover(t env.Task) (fresh bool) {
+	disk := m.node.Disk()
+	snapshot, err := disk.Read(t, snapshotFile)
+	m.check(err)
+	file, err := disk.Read(t, journalFile)
+	m.check(err)
+	r, sound := readJournal(file)
+	joined := m.rebuild(snapshot, &r)
+	if sound < len(file) || !joined {
+		m.rewriteJournal(t)
+	} else if len(file) > 0 {
+		// What survived without a sync is acknowledged from now on, so the next crash must not take it.
+		m.check(disk.Sync(t, journalFile))
+	}
+	if m.node.Incarnation() > 1 {
+		m.emit(event.Event{Kind: event.RolledBack, Index: m.log.last().Index})
+	}
+	return len(file) == 0 && snapshot == nil
+}
+
+// rebuild fills store, log and raft's log. It reports whether the journal goes on from the snapshot; one that does not is
+// what the snapshot was about to replace, and its entries count for nothing.
+func (m *Member) rebuild(snapshot []byte, r *recorded) (joined bool) {
+	var img image
+	joined = true
+	if snapshot != nil {
+		var err error
+		img, err = decodeImage(snapshot)
+		m.check(err)
+		m.adopt(img)
+		if joined = r.holds(img.at); !joined {
+			*r = recorded{base: img.at, hard: r.hard}
+		}
+	}
+	m.replay(img.at.Index, r)
+	m.restoreHard(r)
+	m.stable = m.restoreStable(img.at, snapshot, r)
+	return joined
+}
+
+// replay puts entries the snapshot contains into the log only, and those after it into the store as well.
+func (m *Member) replay(contained uint64, r *recorded) {
+	m.log.base = r.base
+	for _, e := range r.entries {
+		if entry := m.decode(e); e.GetIndex() <= contained {
+			m.log.kept = append(m.log.kept, logged{term: e.GetTerm(), entry: entry})
+		} else {
+			m.enter(e, entry)
+		}
+	}
+}
+
+// restoreHard takes over term, vote and commit index. The file's commit index may be behind the snapshot, which is
+// committed, or ahead of a torn log.
+func (m *Member) restoreHard(r *recorded) {
+	r.hard.commit = min(max(r.hard.commit, m.committed.Index), r.last())
+	m.term = r.hard.term
+	m.committed = m.log.place(r.hard.commit)
+	m.committedTS = max(m.committedTS, m.log.stamp(r.hard.commit))
+	m.journal.hard, m.journal.written = r.hard, r.hard.commit
+}
+
+func (m *Member) restoreStable(at oplog.Time, snapshot []byte, r *recorded) *raft.MemoryStorage {
+	s := raft.NewMemoryStorage()
+	first := &pb.Snapshot{Metadata: &pb.SnapshotMetadata{ConfState: m.voters, Index: &r.base.Index, Term: &r.base.Term}}
+	if at == r.base {
+		first.Data = snapshot
+	}
+	m.check(s.ApplySnapshot(first))
+	m.check(s.Append(r.entries))
+	m.check(s.SetHardState(&pb.HardState{Term: &r.hard.term, Vote: &r.hard.vote, Commit: &r.hard.commit}))
+	if at != r.base {
+		_, err := s.CreateSnapshot(at.Index, m.voters, snapshot)
+		m.check(err)
+	}
+	return s
+}

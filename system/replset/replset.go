@@ -1,0 +1,187 @@
+// Package replset is a member of a replica set: MongoDB's visible semantics of replication over go.etcd.io/raft.
+//
+// Promises. An entry is applied to the store at the moment it is appended, on every member, so that w:1 and local reads
+// need no wait. It is majority when raft commits it, and from then on no member ever forgets it. An entry that is not may
+// be rolled back by the next primary; then the store, the log history and the watchers go back together. A term has at
+// most one primary; its work lives in the scope of its tenure, which ends with status.PrimarySteppedDown. A deposed
+// primary that does not know it yet still takes w:1 writes, as in reality, until it misses its quorum.
+//
+// Durable are: entries, term and vote before anything is acknowledged that rests on them, and snapshots. The commit index
+// is written with the next record that must be, and learned again after a crash.
+//
+// Refused: a changing membership, arbiters, hidden members, learners.
+package replset
+
+import (
+	"math"
+
+	"go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// Config describes a member. All fields are required.
+type Config struct {
+	// Name is the replica set's, for example "shard-a".
+	Name string
+	// Self is one of Members, which is the same list in the same order on every member for ever.
+	Self    env.NodeID
+	Members []env.NodeID
+	// Settings are read when they are used, but for the quotient of election timeout and heartbeat interval, which is
+	// read once.
+	Settings *settings.Settings
+	Clock    *clock.Clock
+}
+
+// Member is one incarnation of a member of a replica set.
+//
+// Invariant: between two calls from outside, everything raft has to say was taken from it (pump), the store holds exactly
+// the entries of log, and log is exactly raft's.
+type Member struct {
+	cfg  Config
+	node env.Node
+
+	raft    *raft.RawNode
+	stable  *raft.MemoryStorage // what the journal holds durably
+	voters  *pb.ConfState
+	dirty   bool // raft was stepped since the last Ready
+	pumping bool
+	// unanswered is set while an append is stepped whose answer tells the leader nothing.
+	unanswered bool
+	// proposed is the entry being proposed by Write: it need not be decoded again.
+	proposed *oplog.Entry
+
+	store       *store.Store
+	log         history
+	committed   oplog.Time
+	committedTS clock.Timestamp
+	watchers    []Watcher
+	waiting     []*waiter
+	journal     journal
+
+	term     uint64
+	lead     uint64 // raft's number of the primary, 0: unknown
+	leading  bool
+	writable bool
+	led      uint64 // the term of the current or last tenure
+	tenure   *env.Scope
+	election electionClock
+	beat     env.Timer
+	counting int    // waiters that count members
+	reads    uint64 // identities of read confirmations, issued
+	read     uint64 // the highest one confirmed
+
+	said event.Event
+}
+
+// Boot recovers the member from the node's disk and starts it. It takes the node's one-way messages for itself. Watch
+// must be called before the task waits again.
+func Boot(t env.Task, cfg Config) *Member {
+	m := &Member{cfg: cfg, node: t.Node(), store: store.New(), voters: &pb.ConfState{}}
+	for i := range cfg.Members {
+		m.voters.Voters = append(m.voters.Voters, uint64(i)+1)
+	}
+	fresh := m.recover(t)
+	m.raft = m.newRaft()
+	m.node.Receive(m.receive)
+	m.node.Spawn(nil, "journal", m.runJournal)
+	m.startElections(fresh)
+	return m
+}
+
+func (m *Member) newRaft() *raft.RawNode {
+	s := m.cfg.Settings
+	n, err := raft.NewRawNode(&raft.Config{
+		ID:                        m.self(),
+		ElectionTick:              max(2, int(s.ElectionTimeout/s.HeartbeatInterval)),
+		HeartbeatTick:             1,
+		Storage:                   m.stable,
+		Applied:                   m.committed.Index,
+		AsyncStorageWrites:        true,
+		MaxSizePerMsg:             1 << 20,
+		MaxCommittedSizePerReady:  math.MaxUint64,
+		MaxInflightMsgs:           256,
+		CheckQuorum:               true,
+		PreVote:                   true,
+		DisableProposalForwarding: true,
+		Logger:                    logger{m},
+	})
+	m.node.Assert(err == nil, "replica set %s: raft refuses its configuration: %v", m.cfg.Name, err)
+	return n
+}
+
+// self is the member's number in raft: its place in Members, from 1.
+func (m *Member) self() uint64 {
+	for i, id := range m.cfg.Members {
+		if id == m.cfg.Self {
+			return uint64(i) + 1
+		}
+	}
+	m.node.Assert(false, "%s is not a member of replica set %s %v", m.cfg.Self, m.cfg.Name, m.cfg.Members)
+	return 0
+}
+
+// Name is the replica set's name.
+func (m *Member) Name() string { return m.cfg.Name }
+
+// IsPrimary reports whether the member leads and accepts user writes.
+func (m *Member) IsPrimary() bool { return m.writable }
+
+// Leading reports whether the member leads, perhaps not yet writable, perhaps already deposed without knowing it.
+func (m *Member) Leading() bool { return m.leading }
+
+// Term is the newest term the member knows.
+func (m *Member) Term() uint64 { return m.term }
+
+// PrimaryHint is the member believed to lead, empty when unknown.
+func (m *Member) PrimaryHint() env.NodeID {
+	if m.lead == 0 {
+		return ""
+	}
+	return m.cfg.Members[m.lead-1]
+}
+
+// Tenure is the scope of the current leadership, cancelled with status.PrimarySteppedDown when it ends. A member that
+// never led returns nil, one that does not lead now an ended scope.
+func (m *Member) Tenure() *env.Scope { return m.tenure }
+
+// Store holds the member's data. Only the member writes to it.
+func (m *Member) Store() *store.Store { return m.store }
+
+// Applied is the last entry of the log, which is applied.
+func (m *Member) Applied() oplog.Time { return m.log.last() }
+
+// Committed is the last entry known to be held durably by a majority.
+func (m *Member) Committed() oplog.Time { return m.committed }
+
+// CommittedTS is the timestamp of the last committed entry that has one.
+func (m *Member) CommittedTS() clock.Timestamp { return m.committedTS }
+
+// Entry returns an entry of the log and its term; it is false for one that is compacted away or does not exist. Entries
+// by which a leader began its term have no operations and no timestamp.
+func (m *Member) Entry(index uint64) (e *oplog.Entry, term uint64, ok bool) {
+	l, ok := m.log.at(index)
+	return l.entry, l.term, ok
+}
+
+// ReadAt is the index at which the store answers reads of a concern. A linearizable read is a local one that Confirm
+// must follow.
+func (m *Member) ReadAt(rc command.ReadConcern) uint64 {
+	if rc == command.MajorityRead {
+		return m.committed.Index
+	}
+	return store.Latest
+}
+
+func (m *Member) emit(e event.Event) {
+	m.said = e
+	m.said.Shard = m.cfg.Name
+	m.node.Emit(&m.said)
+}

@@ -1,0 +1,128 @@
+package replset
+
+import (
+	"go.etcd.io/raft/v3"
+	"go.etcd.io/raft/v3/tracker"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// follow takes over raft's view of who leads.
+func (m *Member) follow(s *raft.SoftState) {
+	m.lead = s.Lead
+	leads := s.RaftState == raft.StateLeader
+	switch {
+	case leads && !m.leading:
+		m.beginTenure()
+	case !leads && m.leading:
+		m.endTenure()
+	}
+}
+
+func (m *Member) beginTenure() {
+	m.leading, m.led = true, m.term
+	m.tenure = env.NewScope(nil)
+	m.emit(event.Event{Kind: event.Elected, Term: m.led, Index: m.log.last().Index, ID: describe(m.log.terms)})
+	m.beat = m.node.After(m.cfg.Settings.HeartbeatInterval, m.heartbeat)
+	m.node.Spawn(m.tenure, "step-up", m.stepUp)
+}
+
+// stepUp does the watchers' work of a new primary, then lets users write.
+func (m *Member) stepUp(t env.Task) {
+	done := m.insist(t, func() error { return t.Point(point.ReplicaStepUpBegin, env.Note{N: int(m.led)}) })
+	for i := 0; i < len(m.watchers) && done; i++ {
+		done = m.insist(t, func() error { return m.watchers[i].StepUp(t) })
+	}
+	done = done && m.insist(t, func() error { return t.Point(point.ReplicaStepUpBeforeWritable, env.Note{N: int(m.led)}) })
+	if !done || t.Err() != nil {
+		return
+	}
+	m.writable = true
+	m.emit(event.Event{Kind: event.Writable, Term: m.led})
+}
+
+// insist repeats a step until it succeeds; false when the tenure ended first.
+func (m *Member) insist(t env.Task, step func() error) bool {
+	for step() != nil {
+		if t.Sleep(m.cfg.Settings.HeartbeatInterval) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// endTenure tells everyone who acts for the lost leadership before the next leader's entries undo anything.
+func (m *Member) endTenure() {
+	m.leading, m.writable = false, false
+	m.beat.Stop()
+	m.emit(event.Event{Kind: event.SteppedDown, Term: m.led})
+	m.tenure.Cancel(status.New(status.PrimarySteppedDown, "%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, m.led))
+	for _, w := range m.watchers {
+		w.StepDown()
+	}
+	m.wake()
+	m.hear()
+}
+
+// heartbeat is one tick of a leader.
+func (m *Member) heartbeat() {
+	if !m.leading {
+		return
+	}
+	m.beat = m.node.After(m.cfg.Settings.HeartbeatInterval, m.heartbeat)
+	m.raft.Tick()
+	m.dirty = true
+	m.pump()
+}
+
+// StepDown hands the leadership to the member whose log is the longest. While that one catches up, writes fail with
+// status.NotWritablePrimary. Errors: status.NotWritablePrimary without leadership; status.ExceededTimeLimit when nobody
+// caught up in time, and the member goes on to lead; the task's own error.
+func (m *Member) StepDown(t env.Task) error {
+	if !m.leading {
+		return status.New(status.NotWritablePrimary, "%s is not the primary of replica set %s", m.cfg.Self, m.cfg.Name)
+	}
+	term, until := m.led, m.node.Mono().Add(m.cfg.Settings.CatchUpTimeout)
+	for left := m.cfg.Settings.CatchUpTimeout; left > 0; left = until.Sub(m.node.Mono()) {
+		m.transfer(m.successor())
+		// raft gives a transfer up after an election timeout; then it is begun again.
+		err := m.wait(t, min(left, m.cfg.Settings.ElectionTimeout), func() (bool, error) { return !m.leading || m.led != term, nil })
+		if err == nil || t.Err() != nil {
+			return t.Err()
+		}
+	}
+	m.transfer(m.self()) // a transfer to oneself ends the one in progress
+	return status.New(status.ExceededTimeLimit, "no member of replica set %s caught up within %s", m.cfg.Name, m.cfg.Settings.CatchUpTimeout)
+}
+
+func (m *Member) transfer(to uint64) {
+	m.raft.TransferLeader(to)
+	m.dirty = true
+	m.pump()
+}
+
+// successor is the member with the longest log of those heard of lately; the member itself when there is none.
+func (m *Member) successor() uint64 {
+	best, match := m.self(), uint64(0)
+	m.raft.WithProgress(func(id uint64, _ raft.ProgressType, pr tracker.Progress) {
+		if id != m.self() && pr.RecentActive && pr.Match > match {
+			best, match = id, pr.Match
+		}
+	})
+	return best
+}
+
+// expectSnapshot has raft send a snapshot again when its receiver does not answer: one-way messages may be lost.
+func (m *Member) expectSnapshot(to uint64) {
+	term := m.led
+	m.node.After(2*m.cfg.Settings.ElectionTimeout, func() {
+		if m.leading && m.led == term {
+			m.raft.ReportSnapshot(to, raft.SnapshotFailure)
+			m.dirty = true
+			m.pump()
+		}
+	})
+}

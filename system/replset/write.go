@@ -1,0 +1,186 @@
+package replset
+
+import (
+	"encoding/binary"
+	"time"
+
+	"go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
+	"go.etcd.io/raft/v3/tracker"
+
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Write logs operations as one entry and applies them at once, without waiting; the operations must not be changed
+// afterwards. Errors: status.NotWritablePrimary, also while the member hands over, and before it is writable for tasks
+// outside its tenure; the task's own error once its scope has ended. After an error nothing was written.
+func (m *Member) Write(t env.Task, ops ...oplog.Op) (oplog.Time, error) {
+	if err := m.mayWrite(t); err != nil {
+		return oplog.Time{}, err
+	}
+	m.node.Assert(!m.pumping, "replica set %s: a watcher writes", m.cfg.Name)
+	entry := &oplog.Entry{TS: m.cfg.Clock.Tick(), Ops: ops}
+	if err := m.raft.Propose(entry.Marshal()); err != nil {
+		return oplog.Time{}, status.New(status.NotWritablePrimary, "%s hands over replica set %s", m.cfg.Self, m.cfg.Name)
+	}
+	m.dirty = true
+	m.proposed = entry
+	m.pump()
+	m.proposed = nil
+	return m.log.last(), nil
+}
+
+func (m *Member) mayWrite(t env.Task) error {
+	if err := t.Err(); err != nil {
+		return err
+	}
+	if !m.leading || !m.writable && !t.Scope().Within(m.tenure) {
+		return status.New(status.NotWritablePrimary, "%s is not the primary of replica set %s, perhaps %q is", m.cfg.Self, m.cfg.Name, m.PrimaryHint())
+	}
+	return nil
+}
+
+// waiter is a task that waits for the log or the leadership to get somewhere.
+type waiter struct {
+	cond  env.Cond
+	ready func() (bool, error)
+	done  bool
+	err   error
+}
+
+// wait parks the task until ready says true or an error; ready is asked after every progress.
+func (m *Member) wait(t env.Task, timeout time.Duration, ready func() (bool, error)) error {
+	if ok, err := ready(); ok || err != nil {
+		return err
+	}
+	w := &waiter{ready: ready}
+	m.waiting = append(m.waiting, w)
+	if err := w.cond.Wait(t, timeout); err != nil && (!w.done || t.Err() != nil) {
+		m.forget(w)
+		return err
+	}
+	return w.err
+}
+
+func (m *Member) forget(gone *waiter) {
+	for i, w := range m.waiting {
+		if w == gone {
+			m.waiting = append(m.waiting[:i], m.waiting[i+1:]...)
+			return
+		}
+	}
+}
+
+func (m *Member) wake() {
+	still := m.waiting[:0]
+	for _, w := range m.waiting {
+		ok, err := w.ready()
+		if !ok && err == nil {
+			still = append(still, w)
+			continue
+		}
+		w.done, w.err = true, err
+		w.cond.Signal()
+	}
+	clear(m.waiting[len(still):])
+	m.waiting = still
+}
+
+// Await waits until the entry at a place satisfies the write concern; the zero place always does. Errors:
+// status.WriteConcernFailed when the concern's timeout passes; status.PrimarySteppedDown when this member no longer leads
+// and cannot know; the task's own error. In all these cases the entry may survive or not.
+func (m *Member) Await(t env.Task, at oplog.Time, wc command.WriteConcern) error {
+	if !wc.Majority && wc.W <= 1 || at.Index == 0 {
+		return t.Err()
+	}
+	timeout := wc.Timeout
+	if timeout == 0 {
+		timeout = m.cfg.Settings.WriteConcernTimeout
+	}
+	counts := !wc.Majority
+	if counts {
+		m.counting++
+	}
+	err := m.wait(t, timeout, func() (bool, error) { return m.holds(at, wc) })
+	if counts {
+		m.counting--
+	}
+	if status.Is(err, status.ExceededTimeLimit) && t.Err() == nil {
+		return status.New(status.WriteConcernFailed, "replica set %s has entry %s not on enough members after %s", m.cfg.Name, at, timeout)
+	}
+	return err
+}
+
+// AwaitMajority waits until everything applied so far is committed, as step-up work must before it acts on what it reads
+// (protocol 9.2). Errors are those of Await.
+func (m *Member) AwaitMajority(t env.Task) error { return m.Await(t, m.Applied(), command.Majority) }
+
+// holds answers whether the entry at a place is on enough members.
+func (m *Member) holds(at oplog.Time, wc command.WriteConcern) (bool, error) {
+	if l, ok := m.log.at(at.Index); at.Index > m.log.base.Index && (!ok || l.term != at.Term) {
+		return false, status.New(status.PrimarySteppedDown, "entry %s of replica set %s was rolled back", at, m.cfg.Name)
+	}
+	if wc.Majority && m.committed.Index >= at.Index {
+		return true, nil
+	}
+	if !m.leading {
+		return false, status.New(status.PrimarySteppedDown, "%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, m.term)
+	}
+	return !wc.Majority && m.holders(at.Index) >= wc.W, nil
+}
+
+// holders counts the members whose journal has the entry, as far as the leader knows.
+func (m *Member) holders(index uint64) (n int) {
+	m.raft.WithProgress(func(_ uint64, _ raft.ProgressType, pr tracker.Progress) {
+		if pr.Match >= index {
+			n++
+		}
+	})
+	return n
+}
+
+// count wakes those who count members after an acknowledgement.
+func (m *Member) count(msg *pb.Message) {
+	if m.counting > 0 && msg.GetType() == pb.MsgAppResp {
+		m.wake()
+	}
+}
+
+// AwaitTS waits until everything up to a timestamp is committed here, on any member. Errors: status.ExceededTimeLimit
+// after the write concern's default timeout; the task's own error.
+func (m *Member) AwaitTS(t env.Task, ts clock.Timestamp) error {
+	return m.wait(t, m.cfg.Settings.WriteConcernTimeout, func() (bool, error) { return m.committedTS >= ts, nil })
+}
+
+// Confirm waits for proof that the member was still the leader at some instant after the call, and until everything
+// applied before the call is committed: what was read before it was then the newest. Errors: status.PrimarySteppedDown
+// and status.NotWritablePrimary without leadership, status.ExceededTimeLimit, the task's own error.
+func (m *Member) Confirm(t env.Task) error {
+	if !m.leading {
+		return status.New(status.NotWritablePrimary, "%s is not the primary of replica set %s", m.cfg.Self, m.cfg.Name)
+	}
+	at, term := m.Applied(), m.led
+	m.reads++
+	id := m.reads
+	m.raft.ReadIndex(binary.BigEndian.AppendUint64(nil, id))
+	m.dirty = true
+	m.pump()
+	return m.wait(t, m.cfg.Settings.WriteConcernTimeout, func() (bool, error) {
+		if !m.leading || m.led != term {
+			return false, status.New(status.PrimarySteppedDown, "%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, term)
+		}
+		return m.read >= id && m.committed.Index >= at.Index, nil
+	})
+}
+
+// confirmed notes which reads a quorum has confirmed; raft answers them in the order in which they were asked.
+func (m *Member) confirmed(states []raft.ReadState) {
+	for _, s := range states {
+		m.read = max(m.read, binary.BigEndian.Uint64(s.RequestCtx))
+	}
+	m.wake()
+}
