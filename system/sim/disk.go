@@ -1,0 +1,218 @@
+package sim
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/shardproof/shardproof/system/env"
+)
+
+// disk is a machine's disk. It serves one operation after the other, in the order of the requests; an operation takes
+// effect when it ends, whether or not the task that asked still waits for it.
+type disk struct {
+	machine *machine
+	files   map[string]*file
+	// pending are the requests under way, the first one being served until busy.
+	pending []*diskOp
+	busy    env.Time
+	// slowness is the factor on all latencies; tail, when not 0, replaces the odds of a slow operation.
+	slowness int64
+	tail     Odds
+	ops      [opKinds]opQuestions
+}
+
+// file is a file's content, of which the first synced bytes are durable.
+type file struct {
+	data   []byte
+	synced int
+}
+
+type opKind uint8
+
+const (
+	opAppend opKind = iota
+	opSync
+	opReplace
+	opRead
+	opKinds
+)
+
+var opNames = [opKinds]string{opAppend: "append", opSync: "sync", opReplace: "replace", opRead: "read"}
+
+// opQuestions are the questions about one kind of operation on one disk.
+type opQuestions struct {
+	site          string
+	count         uint64
+	latency, tail *question
+}
+
+// diskOp is one request.
+type diskOp struct {
+	disk *disk
+	task *task
+	kind opKind
+	file string
+	data []byte
+	nth  uint64
+	// wait is the number of the task's call that waits for this operation.
+	wait uint64
+}
+
+func (d *disk) Append(t env.Task, file string, p []byte) error {
+	_, err := d.do(t, opAppend, file, slices.Clone(p))
+	return err
+}
+
+func (d *disk) Sync(t env.Task, file string) error {
+	_, err := d.do(t, opSync, file, nil)
+	return err
+}
+
+func (d *disk) Replace(t env.Task, file string, p []byte) error {
+	_, err := d.do(t, opReplace, file, slices.Clone(p))
+	return err
+}
+
+func (d *disk) Read(t env.Task, file string) ([]byte, error) { return d.do(t, opRead, file, nil) }
+
+// do queues an operation and waits for its end.
+func (d *disk) do(by env.Task, kind opKind, file string, data []byte) ([]byte, error) {
+	t := by.(*task)
+	if err := t.enter(); err != nil {
+		return nil, err
+	}
+	t.calls++
+	op := &diskOp{disk: d, task: t, kind: kind, file: file, data: data, wait: t.calls}
+	w := d.machine.world
+	d.busy = max(d.busy, w.now).Add(d.latency(op))
+	d.pending = append(d.pending, op)
+	w.agenda.add(d.busy, slot{node: t.node, op: op})
+	if err := t.wait(onDisk); err != nil {
+		return nil, err
+	}
+	return op.data, nil
+}
+
+// latency is how long the disk is busy with op.
+func (d *disk) latency(op *diskOp) time.Duration {
+	w := d.machine.world
+	q := d.questions(op.kind)
+	q.count++
+	op.nth = q.count
+	base := [opKinds]Latency{
+		opAppend: w.opts.Disk.Append, opSync: w.opts.Disk.Sync, opReplace: w.opts.Disk.Replace, opRead: w.opts.Disk.Read,
+	}[op.kind]
+	took := base.Base + time.Duration(w.gate.pick(q.latency, op.nth, int64(base.Jitter)+1))
+	took *= time.Duration(d.slowness * d.machine.slowness)
+	odds := w.opts.Disk.Tail
+	if d.tail != 0 {
+		odds = d.tail
+	}
+	longest := int64(w.opts.Disk.TailDelay)
+	return took + time.Duration(w.gate.amount(q.tail, op.nth, odds, longest))
+}
+
+func (d *disk) questions(kind opKind) *opQuestions {
+	q := &d.ops[kind]
+	if q.latency == nil {
+		g := d.machine.world.gate
+		q.site = string(d.machine.id) + "/" + opNames[kind]
+		q.latency, q.tail = g.question("disk-latency", q.site), g.question("disk-tail", q.site)
+	}
+	return q
+}
+
+// complete has the operation take effect and tells the task.
+func (op *diskOp) complete() {
+	d, t := op.disk, op.task
+	w := d.machine.world
+	w.note(stepDisk, d.machine, d.ops[op.kind].site, op.nth)
+	d.pending = slices.Delete(d.pending, 0, 1)
+	d.apply(op)
+	if t.state == onDisk && t.calls == op.wait {
+		w.resume(t)
+	}
+}
+
+func (d *disk) apply(op *diskOp) {
+	f := d.files[op.file]
+	if f == nil {
+		if op.kind == opRead || op.kind == opSync {
+			return
+		}
+		f = &file{}
+		d.files[op.file] = f
+	}
+	switch op.kind {
+	case opAppend:
+		f.data = append(f.data, op.data...)
+	case opSync:
+		f.synced = len(f.data)
+	case opReplace:
+		f.data, f.synced = op.data, len(op.data)
+	case opRead:
+		op.data = append([]byte{}, f.data...)
+	}
+}
+
+// crash leaves what a real disk may hold: the operation being served may or may not have taken effect, those behind it
+// have not, and of the bytes that were not synced a prefix is kept.
+func (d *disk) crash() {
+	if len(d.pending) > 0 {
+		d.interrupted(d.pending[0])
+	}
+	d.pending, d.busy = nil, d.machine.world.now
+	names := make([]string, 0, len(d.files))
+	for name := range d.files {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		d.tear(name, d.files[name])
+	}
+}
+
+// interrupted decides about the operation that a crash met: an append becomes part of the unsynced bytes, a replacement
+// happens or not. A sync that had not returned promised nothing.
+func (d *disk) interrupted(op *diskOp) {
+	g := d.machine.world.gate
+	switch op.kind {
+	case opAppend:
+		d.apply(op)
+	case opReplace:
+		q := g.question("replaced", string(d.machine.id)+"/"+op.file)
+		q.asked++
+		if g.decide(q, q.asked, Always/2) {
+			d.apply(op)
+		}
+	}
+}
+
+// tear keeps a prefix of the unsynced bytes: none of them, all, or any number.
+func (d *disk) tear(name string, f *file) {
+	unsynced := int64(len(f.data) - f.synced)
+	if unsynced > 0 {
+		g := d.machine.world.gate
+		q := g.question("kept", string(d.machine.id)+"/"+name)
+		q.asked++
+		keep := g.fault(q, q.asked, func(h uint64) int64 {
+			switch h & 3 {
+			case 0:
+				return 0
+			case 1:
+				return unsynced
+			}
+			return below(mix(h), unsynced+1)
+		})
+		f.data = slices.Clone(f.data[:f.synced+int(min(max(keep, 0), unsynced))])
+	}
+	f.synced = len(f.data)
+}
+
+// SetDiskSlowness sets the factor on the latencies of the node's disk (1 is normal) and the odds of a slow operation
+// (0: those of Options).
+func (w *World) SetDiskSlowness(id env.NodeID, factor int, tail Odds) {
+	d := &w.machine(id).disk
+	d.slowness, d.tail = int64(max(factor, 1)), tail
+}

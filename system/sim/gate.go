@@ -1,0 +1,182 @@
+package sim
+
+import "math/bits"
+
+// Odds are a probability in parts per million.
+type Odds uint32
+
+// Always is certainty.
+const Always Odds = 1_000_000
+
+// Decision is an answer at the gate. Kind, Site and Occurrence (from 1) are the identity of the question.
+type Decision struct {
+	Kind, Site string
+	Occurrence uint64
+	Answer     int64
+}
+
+// Gate answers every question that chance decides in a world. The default answer is a hash of the seed and of the
+// question's identity, and thus does not depend on what else was asked.
+//
+// There are two sorts of questions. Whether a fault happens has a boring answer, 0: in a planned world it is the default,
+// and any other answer is recorded. A choice among equals (a latency, the next election timeout) has none; it is asked
+// again in a replay and answered by the same hash.
+type Gate struct {
+	seed      uint64
+	planned   bool
+	questions map[name]*question
+	explicit  map[name]map[uint64]int64
+	unused    int
+	recorded  []Decision
+	onRecord  func(Decision)
+}
+
+type name struct{ kind, site string }
+
+// A question is everything the gate knows of one kind and site. Whoever asks often keeps it.
+type question struct {
+	name
+	hash     uint64
+	asked    uint64
+	explicit map[uint64]int64
+}
+
+func newGate(seed uint64, planned bool, decisions []Decision) *Gate {
+	g := &Gate{seed: mix(seed ^ 0x9e3779b97f4a7c15), planned: planned, questions: make(map[name]*question)}
+	if len(decisions) > 0 {
+		g.explicit = make(map[name]map[uint64]int64, len(decisions))
+	}
+	for _, d := range decisions {
+		n := name{d.Kind, d.Site}
+		if g.explicit[n] == nil {
+			g.explicit[n] = make(map[uint64]int64)
+		}
+		g.explicit[n][d.Occurrence] = d.Answer
+	}
+	return g
+}
+
+// question interns a kind and site.
+func (g *Gate) question(kind, site string) *question {
+	n := name{kind, site}
+	q := g.questions[n]
+	if q == nil {
+		q = &question{name: n, explicit: g.explicit[n]}
+		q.hash = mix(fold(hashString(g.seed, kind), hashString(g.seed+1, site)))
+		g.questions[n] = q
+	}
+	return q
+}
+
+// Decide asks whether a fault happens.
+func (g *Gate) Decide(kind, site string, odds Odds) bool {
+	q := g.question(kind, site)
+	q.asked++
+	return g.decide(q, q.asked, odds)
+}
+
+// Pick chooses among n equals: a number in [0,n).
+func (g *Gate) Pick(kind, site string, n int) int {
+	q := g.question(kind, site)
+	q.asked++
+	return int(g.pick(q, q.asked, int64(n)))
+}
+
+// Decisions are the answers to questions about faults, other than the boring one, in the order of asking.
+func (g *Gate) Decisions() []Decision { return append([]Decision(nil), g.recorded...) }
+
+// decide answers the question about a fault in its given occurrence.
+func (g *Gate) decide(q *question, occurrence uint64, odds Odds) bool {
+	if odds == 0 && q.explicit == nil {
+		return false
+	}
+	return g.fault(q, occurrence, func(h uint64) int64 {
+		if below(h, int64(Always)) < int64(odds) {
+			return 1
+		}
+		return 0
+	}) != 0
+}
+
+// fault answers a question about a fault with more than two answers; draw maps randomness to an answer.
+func (g *Gate) fault(q *question, occurrence uint64, draw func(uint64) int64) int64 {
+	answer, ok := q.explicit[occurrence]
+	if !ok && !g.planned {
+		answer = draw(q.bits(occurrence))
+	}
+	if answer != 0 {
+		d := Decision{q.kind, q.site, occurrence, answer}
+		g.recorded = append(g.recorded, d)
+		if g.onRecord != nil {
+			g.onRecord(d)
+		}
+	}
+	return answer
+}
+
+// pick answers a choice among n.
+func (g *Gate) pick(q *question, occurrence uint64, n int64) int64 {
+	if n <= 1 {
+		return 0
+	}
+	if q.explicit != nil {
+		if answer, ok := q.explicit[occurrence]; ok {
+			return min(max(answer, 0), n-1)
+		}
+	}
+	return below(q.bits(occurrence), n)
+}
+
+func (q *question) bits(occurrence uint64) uint64 { return mix(q.hash + occurrence*0x9e3779b97f4a7c15) }
+
+// below maps 64 random bits to [0,n) by multiplication. The project's own, since the standard library's may change.
+func below(h uint64, n int64) int64 {
+	hi, _ := bits.Mul64(h, uint64(n))
+	return int64(hi)
+}
+
+// mix is the finaliser of splitmix64.
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// fold adds x to the running hash h.
+func fold(h, x uint64) uint64 {
+	hi, lo := bits.Mul64(h^0xa0761d6478bd642f, x^0xe7037ed1a0b428db)
+	return hi ^ lo ^ bits.RotateLeft64(h, 29)
+}
+
+func hashString(h uint64, s string) uint64 {
+	h = fold(h, uint64(len(s)))
+	for ; len(s) >= 8; s = s[8:] {
+		h = fold(h, word(s))
+	}
+	var last uint64
+	for i := range len(s) {
+		last = last<<8 | uint64(s[i])
+	}
+	return fold(h, last)
+}
+
+func word(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// amount answers whether a fault of some size happens, and its size, from 1 to most; 0 is the boring answer.
+func (g *Gate) amount(q *question, occurrence uint64, odds Odds, most int64) int64 {
+	if odds == 0 && q.explicit == nil {
+		return 0
+	}
+	return g.fault(q, occurrence, func(h uint64) int64 {
+		if below(h, int64(Always)) >= int64(odds) {
+			return 0
+		}
+		return 1 + below(mix(h), most)
+	})
+}

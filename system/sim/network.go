@@ -1,0 +1,340 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// network is what all links share.
+type network struct {
+	world   *World
+	classes map[string]*class
+	rules   []*rule
+	lastID  RuleID
+	free    []*packet
+}
+
+func newNetwork(w *World) network { return network{world: w, classes: make(map[string]*class)} }
+
+// class is an interned class of messages.
+type class struct {
+	name, reply string
+	index       int
+}
+
+func (n *network) class(m env.Message) *class {
+	name := n.world.opts.Classify(m)
+	c := n.classes[name]
+	if c == nil {
+		c = &class{name: name, reply: name + ".reply", index: len(n.classes)}
+		n.classes[name] = c
+	}
+	return c
+}
+
+// link is one direction between two nodes.
+type link struct {
+	from, to *machine
+	latency  Latency
+	cuts     int
+	channels []*channel
+	rules    []*rule
+	// last is when the latest message arrives, for FIFO links.
+	last env.Time
+}
+
+func (w *World) link(from, to *machine) *link {
+	for to.index >= len(from.links) {
+		from.links = append(from.links, nil)
+	}
+	l := from.links[to.index]
+	if l == nil {
+		l = &link{from: from, to: to, latency: w.opts.Network.Latency(from.id, to.id)}
+		from.links[to.index] = l
+		l.rules = w.network.rulesOf(l)
+	}
+	return l
+}
+
+// channel is all messages of one class on one link, in one of the two roles. Its sequence numbers are the occurrences of
+// the questions about them.
+type channel struct {
+	link                                          *link
+	class                                         *class
+	site                                          string
+	sent                                          uint64
+	latency, copied, loss, duplicate, reply, tail *question
+}
+
+func (l *link) channel(c *class, reply bool) *channel {
+	i := 2 * c.index
+	name := c.name
+	if reply {
+		i++
+		name = c.reply
+	}
+	for i >= len(l.channels) {
+		l.channels = append(l.channels, nil)
+	}
+	ch := l.channels[i]
+	if ch == nil {
+		g := l.from.world.gate
+		site := string(l.from.id) + ">" + string(l.to.id) + "/" + name
+		ch = &channel{
+			link: l, class: c, site: site, latency: g.question("latency", site), copied: g.question("latency-of-copy", site),
+			loss: g.question("loss", site), duplicate: g.question("duplicate", site), reply: g.question("lose-reply", site),
+			tail: g.question("tail", site),
+		}
+		l.channels[i] = ch
+	}
+	return ch
+}
+
+type packetKind uint8
+
+const (
+	oneWay packetKind = iota
+	request
+	reply
+)
+
+// packet is a message under way.
+type packet struct {
+	kind    packetKind
+	channel *channel
+	nth     uint64
+	message env.Message
+	// err is the reply of a failed request.
+	err error
+	// bytes is the message as it was when sent, in a world with a codec.
+	bytes []byte
+	// to is the incarnation to which the sender of a request, or of a reply, is connected.
+	to *node
+	// caller and call say who waits for the reply.
+	caller *task
+	call   uint64
+	// mute has the reply to this request lost.
+	mute bool
+	// noLimit: the call has no timeout of its own.
+	noLimit bool
+}
+
+func (n *network) packet() *packet {
+	if k := len(n.free); k > 0 {
+		p := n.free[k-1]
+		n.free = n.free[:k-1]
+		return p
+	}
+	return &packet{}
+}
+
+func (n *network) release(p *packet) {
+	*p = packet{}
+	n.free = append(n.free, p)
+}
+
+func (w *World) oneWay(from *machine, to env.NodeID, m env.Message) {
+	target := w.byID[to]
+	if target == nil {
+		return
+	}
+	p := w.network.packet()
+	p.kind, p.message = oneWay, m
+	w.post(p, w.link(from, target).channel(w.network.class(m), false))
+}
+
+// request sends the request of a call that t is about to wait for.
+func (w *World) request(t *task, to env.NodeID, m env.Message) {
+	p := w.network.packet()
+	p.kind, p.message, p.caller, p.call, p.noLimit = request, m, t, t.calls, t.timer == noSlot
+	target := w.byID[to]
+	if target == nil {
+		w.failCall(p, 0, status.New(status.HostUnreachable, "there is no node %s", to))
+		return
+	}
+	p.to = target.life
+	w.post(p, w.link(t.node.machine, target).channel(w.network.class(m), false))
+}
+
+// post sends a packet on its way, through everything that may happen to it there.
+func (w *World) post(p *packet, ch *channel) {
+	ch.sent++
+	p.channel, p.nth = ch, ch.sent
+	w.encode(p)
+	f := w.fate(p)
+	p.mute = f.LoseReply
+	switch {
+	case f.Drop || ch.link.cuts > 0:
+		w.lose(p)
+	case f.hold != nil:
+		w.note(stepHold, ch.link.from, ch.site, p.nth)
+		f.hold.held = append(f.hold.held, p)
+	default:
+		w.carry(p, w.travel(p, ch.latency)+f.Delay, f)
+	}
+}
+
+// carry delivers the packet after d, and a copy of it at a time of its own.
+func (w *World) carry(p *packet, d time.Duration, f Fate) {
+	at := w.now.Add(d)
+	l := p.channel.link
+	if w.opts.Network.FIFO {
+		at = max(at, l.last)
+		l.last = at
+	}
+	w.agenda.add(at.Add(l.to.service()), slot{packet: p})
+	if f.Duplicate && p.kind != reply {
+		again := w.network.packet()
+		*again = *p
+		w.agenda.add(w.now.Add(d+f.Later+w.travel(p, p.channel.copied)+l.to.service()), slot{packet: again})
+	}
+}
+
+// travel is the packet's latency.
+func (w *World) travel(p *packet, q *question) time.Duration {
+	l := p.channel.link.latency
+	return l.Base + time.Duration(w.gate.pick(q, p.nth, int64(l.Jitter)+1))
+}
+
+// lose drops the packet. A call without a limit of its own then ends by the connection's.
+func (w *World) lose(p *packet) {
+	w.note(stepLose, p.channel.link.from, p.channel.site, p.nth)
+	if p.noLimit && p.awaited() {
+		err := status.New(status.NetworkTimeout, "task %s lost its connection", p.caller.name)
+		w.failCall(p, w.opts.Network.Keepalive, err)
+		return
+	}
+	w.network.release(p)
+}
+
+// awaited reports whether somebody still waits for the reply.
+func (p *packet) awaited() bool {
+	t := p.caller
+	return t != nil && t.state == calling && t.calls == p.call && !t.node.dead
+}
+
+// failCall ends the call that the packet belongs to with err, unless it has ended otherwise by then.
+func (w *World) failCall(p *packet, after time.Duration, err error) {
+	node := p.caller.node
+	w.agenda.add(w.now.Add(after+node.machine.service()), slot{node: node, fn: func() {
+		if p.awaited() {
+			p.caller.calls++
+			p.caller.wake(err)
+		}
+		w.network.release(p)
+	}})
+}
+
+// deliver hands the packet over.
+func (w *World) deliver(p *packet) {
+	ch := p.channel
+	switch {
+	case ch.link.cuts > 0:
+		w.lose(p)
+	case p.kind == reply:
+		w.deliverReply(p)
+	case p.kind == request:
+		w.deliverRequest(p)
+	default:
+		w.deliverOneWay(p)
+	}
+}
+
+func (w *World) deliverOneWay(p *packet) {
+	n := p.channel.link.to.life
+	if n == nil || n.receiver == nil {
+		w.lose(p)
+		return
+	}
+	w.note(stepDeliver, n.machine, p.channel.site, p.nth)
+	from, m := p.channel.link.from.id, w.decode(p)
+	w.network.release(p)
+	n.receiver(from, m)
+}
+
+func (w *World) deliverRequest(p *packet) {
+	l := p.channel.link
+	n := l.to.life
+	if n == nil || n != p.to || n.handler == nil {
+		w.refuse(p)
+		return
+	}
+	w.note(stepDeliver, n.machine, p.channel.site, p.nth)
+	t := n.newTask(&n.scope, p.channel.class.name)
+	t.request = p
+	w.resume(t)
+}
+
+// refuse tells the caller that nobody is there.
+func (w *World) refuse(p *packet) {
+	l := p.channel.link
+	w.note(stepRefuse, l.to, p.channel.site, p.nth)
+	w.hangUpOn(p)
+}
+
+// hangUpOn fails the call of a request that will not be answered, unless the way back is cut.
+func (w *World) hangUpOn(p *packet) {
+	l := p.channel.link
+	back := w.link(l.to, l.from)
+	if back.cuts > 0 || !p.awaited() {
+		w.lose(p)
+		return
+	}
+	w.failCall(p, back.latency.Base, status.New(status.HostUnreachable, "node %s is not reachable from %s", l.to.id, l.from.id))
+}
+
+// hangUp fails the calls that an incarnation leaves unanswered when it crashes.
+func (w *World) hangUp(n *node) {
+	for t := n.first; t != nil; t = t.next {
+		if t.request != nil {
+			p := w.network.packet()
+			*p = *t.request
+			w.hangUpOn(p)
+		}
+	}
+}
+
+// serve is the body of a handler's task.
+func (w *World) serve(t *task) {
+	p := t.request
+	l := p.channel.link
+	received := w.decode(p)
+	m, err := t.node.handler(t, l.from.id, received)
+	if t.node.inert() {
+		return
+	}
+	w.compare(p, received)
+	t.request = nil
+	if p.mute {
+		w.lose(p)
+		return
+	}
+	w.respond(p, m, err)
+}
+
+// respond sends the reply to the request p, whose packet it reuses.
+func (w *World) respond(p *packet, m env.Message, err error) {
+	l := p.channel.link
+	ch := w.link(l.to, l.from).channel(p.channel.class, true)
+	p.kind, p.message, p.bytes, p.err, p.to, p.mute = reply, m, nil, nil, p.caller.node, false
+	if err != nil {
+		p.message, p.err = nil, w.coded(err)
+	}
+	w.post(p, ch)
+}
+
+func (w *World) deliverReply(p *packet) {
+	t := p.caller
+	if !p.awaited() {
+		w.lose(p)
+		return
+	}
+	w.note(stepDeliver, t.node.machine, p.channel.site, p.nth)
+	t.reply, t.result = w.decode(p), p.err
+	w.network.release(p)
+	t.calls++
+	t.disarm()
+	w.resume(t)
+}

@@ -1,0 +1,239 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// machine is what lasts over all incarnations of a node: its name, clock, disk and links.
+type machine struct {
+	world *World
+	id    env.NodeID
+	index int
+	boot  env.Boot
+	// life is the present incarnation, nil while the node is down; lives are all of them.
+	life  *node
+	lives []*node
+	disk  disk
+	clock machineClock
+	// slowness is the factor on service times, 1 for a normal node.
+	slowness int64
+	links    []*link
+	sites    []siteState
+	asked    map[name]*question
+}
+
+// siteState is a node's history at one site.
+type siteState struct {
+	hits  uint64
+	yield *question
+}
+
+func (m *machine) site(s point.Site) *siteState {
+	for int(s) >= len(m.sites) {
+		m.sites = append(m.sites, siteState{})
+	}
+	return &m.sites[s]
+}
+
+// deschedule is for how long a task that yields at the site lets others run; negative: not at all. One question answers
+// both: of all lengths, only those up to YieldMax count.
+func (m *machine) deschedule(site point.Site) time.Duration {
+	o := &m.world.opts
+	if o.YieldMax < 0 || o.YieldOdds == 0 {
+		return -1
+	}
+	s := m.site(site)
+	if s.yield == nil {
+		s.yield = m.world.gate.question("yield", string(m.id)+"/"+site.String())
+	}
+	d := time.Duration(m.world.gate.pick(s.yield, s.hits, int64(o.YieldMax)*int64(Always)/int64(o.YieldOdds)))
+	if d >= o.YieldMax {
+		return -1
+	}
+	return d
+}
+
+func (m *machine) service() time.Duration {
+	return m.world.opts.Service * time.Duration(m.slowness)
+}
+
+// node is one incarnation.
+type node struct {
+	world       *World
+	machine     *machine
+	incarnation int
+	dead        bool
+	scope       env.Scope
+	handler     env.Handler
+	receiver    env.Receiver
+	// The live tasks, in the order in which they were spawned.
+	first, last *task
+}
+
+var _ env.Node = (*node)(nil)
+
+func (n *node) ID() env.NodeID   { return n.machine.id }
+func (n *node) Incarnation() int { return n.incarnation }
+func (n *node) Now() env.Time    { return n.machine.wall() }
+func (n *node) Mono() env.Time   { return n.machine.mono() }
+func (n *node) Disk() env.Disk   { return &n.machine.disk }
+
+func (n *node) Serve(h env.Handler)    { n.handler = h }
+func (n *node) Receive(r env.Receiver) { n.receiver = r }
+func (n *node) Emit(e *event.Event)    { n.emit(e) }
+func (n *node) Sometimes(probe string) { n.world.sometimes(n, probe) }
+func (n *node) inert() bool            { return n.dead || n.world.frozen }
+func (n *node) Send(to env.NodeID, m env.Message) {
+	if !n.inert() {
+		n.world.oneWay(n.machine, to, m)
+	}
+}
+
+func (n *node) emit(e *event.Event) {
+	if n.inert() {
+		return
+	}
+	n.world.emit(n.machine, e)
+	if t := n.world.running; n.dead && t != nil && t.node == n {
+		t.vanish()
+	}
+}
+
+func (n *node) Spawn(scope *env.Scope, name string, fn func(env.Task)) {
+	if n.inert() {
+		return
+	}
+	if scope == nil {
+		scope = &n.scope
+	}
+	t := n.newTask(scope, name)
+	t.fn = fn
+	t.state = ready
+	n.enqueue(t)
+}
+
+func (n *node) newTask(scope *env.Scope, name string) *task {
+	w := n.world
+	w.tasks++
+	t := &task{node: n, scope: scope, name: name, id: w.tasks, timer: noSlot}
+	if scope != &n.scope {
+		t.ticket = scope.Join(t)
+		t.err = scope.Err()
+	}
+	t.prev = n.last
+	if n.last != nil {
+		n.last.next = t
+	} else {
+		n.first = t
+	}
+	n.last = t
+	return t
+}
+
+func (n *node) remove(t *task) {
+	if t.prev != nil {
+		t.prev.next = t.next
+	} else {
+		n.first = t.next
+	}
+	if t.next != nil {
+		t.next.prev = t.prev
+	} else {
+		n.last = t.prev
+	}
+	t.prev, t.next = nil, nil
+}
+
+// enqueue has the task run after one service time.
+func (n *node) enqueue(t *task) {
+	w := n.world
+	if n.machine.slowness == 1 {
+		w.agenda.enqueue(w.now.Add(w.opts.Service), t)
+		return
+	}
+	w.agenda.add(w.now.Add(n.machine.service()), slot{node: n, task: t})
+}
+
+// timer is a pending After.
+type timer struct {
+	world *World
+	slot  int32
+	gen   uint32
+}
+
+func (n *node) After(d time.Duration, fn func()) env.Timer {
+	w := n.world
+	if n.inert() {
+		return &timer{world: w, slot: noSlot}
+	}
+	i := w.agenda.add(w.now.Add(n.machine.real(d)+n.machine.service()), slot{node: n, fn: fn})
+	return &timer{w, i, w.agenda.slots[i].gen}
+}
+
+func (t *timer) Stop() {
+	if t.slot != noSlot && t.world.agenda.slots[t.slot].gen == t.gen {
+		t.world.agenda.remove(t.slot)
+	}
+	t.slot = noSlot
+}
+
+func (n *node) Choose(kind env.Choice, site string, options int) int {
+	if options < 1 {
+		panic(assertion{n, fmt.Sprintf("a choice %s at %s among %d", kind, site, options)})
+	}
+	m := n.machine
+	key := name{string(kind), site}
+	q := m.asked[key]
+	if q == nil {
+		q = n.world.gate.question(key.kind, string(m.id)+"/"+site)
+		m.asked[key] = q
+	}
+	q.asked++
+	return int(n.world.gate.pick(q, q.asked, int64(options)))
+}
+
+func (n *node) Assert(ok bool, format string, args ...any) {
+	if !ok && !n.inert() {
+		panic(assertion{n, fmt.Sprintf(format, args...)})
+	}
+}
+
+func (w *World) sometimes(n *node, probe string) {
+	if n.inert() {
+		return
+	}
+	if w.reached[probe]++; w.reached[probe] == 1 {
+		n.emit(&event.Event{Kind: event.Reached, Value: probe})
+	}
+}
+
+// resume has a task run until it waits or ends.
+func (w *World) resume(t *task) {
+	if t.co == nil {
+		w.note(stepStart, t.node.machine, t.name, t.id)
+	} else {
+		w.note(stepRun, t.node.machine, t.name, t.id)
+	}
+	w.switchTo(t)
+}
+
+func (w *World) switchTo(t *task) {
+	c := t.co
+	if c == nil {
+		c = w.pool.take()
+		c.task, t.co = t, c
+	}
+	t.state = running
+	w.running = t
+	c.next()
+	w.running = nil
+	if t.state == ended {
+		t.co = nil
+		w.pool.give(c)
+	}
+}

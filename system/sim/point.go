@@ -1,0 +1,107 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// Passage is a task's announcement of a site. It is valid during the call of OnPoint only.
+type Passage struct {
+	Node env.NodeID
+	Task string
+	Site point.Site
+	Note env.Note
+	// Nth counts the node's passages of the site over all its incarnations, from 1.
+	Nth uint64
+}
+
+// Action is what happens to a task at a site: it is held for Pause, then until the Latch opens; then its node crashes, or
+// the announcement fails with Err. The zero Action lets the task go on. OnPoint may also crash the node itself.
+type Action struct {
+	Pause time.Duration
+	Until *Latch
+	Crash bool
+	Err   error
+	// Announce emits an event.PointHit even without Options.TracePoints.
+	Announce bool
+}
+
+// Latch holds tasks until it is opened. The zero Latch is closed and ready.
+type Latch struct {
+	open    bool
+	waiting []*task
+}
+
+// Open lets go of every held task, in the order of their arrival, and of all that come later.
+func (l *Latch) Open() {
+	l.open = true
+	for _, t := range l.waiting {
+		if t.state == held && !t.node.inert() {
+			t.wake(nil)
+		}
+	}
+	l.waiting = nil
+}
+
+func (t *task) Point(site point.Site, note env.Note) error {
+	if err := t.enter(); err != nil {
+		return err
+	}
+	w := t.node.world
+	s := t.node.machine.site(site)
+	s.hits++
+	w.count(site)
+	if w.opts.OnPoint == nil && !w.opts.TracePoints {
+		return nil
+	}
+	return t.pass(site, note, s.hits)
+}
+
+func (w *World) count(site point.Site) {
+	for int(site) >= len(w.hits) {
+		w.hits = append(w.hits, 0)
+	}
+	w.hits[site]++
+}
+
+// pass asks what happens at the site and has it happen.
+func (t *task) pass(site point.Site, note env.Note, nth uint64) error {
+	w := t.node.world
+	var do Action
+	if w.opts.OnPoint != nil {
+		w.passage = Passage{t.node.ID(), t.name, site, note, nth}
+		do = w.opts.OnPoint(&w.passage)
+	}
+	if do.Announce || w.opts.TracePoints {
+		t.node.emit(&event.Event{Kind: event.PointHit, Value: site.String(), Peer: note.Peer, ID: note.ID, N: note.N})
+	}
+	if t.node.dead {
+		t.vanish()
+	}
+	if err := t.hold(&do); err != nil {
+		return err
+	}
+	if do.Crash {
+		w.Crash(t.node.ID())
+		t.vanish()
+	}
+	return do.Err
+}
+
+// hold keeps the task at the site as long as the action says.
+func (t *task) hold(do *Action) error {
+	if do.Pause > 0 {
+		t.arm(do.Pause)
+		if err := t.wait(held); err != nil {
+			return err
+		}
+	}
+	if do.Until == nil || do.Until.open {
+		return nil
+	}
+	do.Until.waiting = append(do.Until.waiting, t)
+	return t.wait(held)
+}

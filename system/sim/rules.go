@@ -1,0 +1,196 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/system/env"
+)
+
+// Message is a message under way, as rules see it.
+type Message struct {
+	From, To env.NodeID
+	Class    string
+	// Reply is true for the answer to a request of the class, Call for the request.
+	Reply, Call bool
+	// Nth counts the messages of this class and direction on the link, from 1.
+	Nth  uint64
+	Body env.Message
+}
+
+// Fate is what happens to a message. LoseReply lets a request be executed and loses the answer; Duplicate of a request
+// executes it twice.
+type Fate struct {
+	Drop, LoseReply, Duplicate bool
+	Delay                      time.Duration
+	// Later is how long after the first the copy of a duplicate sets out.
+	Later time.Duration
+	hold  *rule
+}
+
+// Rule is a fault on links. From and To are a node, a prefix followed by "*", or empty for any. It applies to the messages
+// that Match accepts (nil: all), to the first Count of them only when Count is not 0.
+type Rule struct {
+	From, To string
+	Match    func(*Message) bool
+	Count    int
+	// Fate happens always, and Hold keeps messages back until Release.
+	Fate Fate
+	Hold bool
+	// The rest happens by chance; in a planned world only by decision. A Tail adds up to Network.TailDelay.
+	Loss, Duplicate, LoseReply, Tail Odds
+}
+
+// RuleID names an installed rule. The zero RuleID is none.
+type RuleID int
+
+type rule struct {
+	Rule
+	id      RuleID
+	applied int
+	held    []*packet
+}
+
+// AddRule installs a fault. Rules apply in the order in which they were added.
+func (w *World) AddRule(r Rule) RuleID {
+	n := &w.network
+	n.lastID++
+	n.rules = append(n.rules, &rule{Rule: r, id: n.lastID})
+	w.reroute()
+	return n.lastID
+}
+
+// RemoveRule ends a fault and releases what it held. It does nothing for a rule that was removed.
+func (w *World) RemoveRule(id RuleID) {
+	w.Release(id)
+	w.network.rules = slices.DeleteFunc(w.network.rules, func(r *rule) bool { return r.id == id })
+	w.reroute()
+}
+
+// Release lets everything go that the rule has held; it goes on holding what comes.
+func (w *World) Release(id RuleID) {
+	for _, r := range w.network.rules {
+		if r.id != id {
+			continue
+		}
+		freed := r.held
+		r.held = nil
+		for _, p := range freed {
+			w.carry(p, w.travel(p, p.channel.latency), Fate{})
+		}
+	}
+}
+
+// Held counts the messages a rule holds.
+func (w *World) Held(id RuleID) int {
+	for _, r := range w.network.rules {
+		if r.id == id {
+			return len(r.held)
+		}
+	}
+	return 0
+}
+
+// reroute tells every link which rules concern it.
+func (w *World) reroute() {
+	for _, m := range w.machines {
+		for _, l := range m.links {
+			if l != nil {
+				l.rules = w.network.rulesOf(l)
+			}
+		}
+	}
+}
+
+func (n *network) rulesOf(l *link) []*rule {
+	var of []*rule
+	for _, r := range n.rules {
+		if named(r.From, l.from.id) && named(r.To, l.to.id) {
+			of = append(of, r)
+		}
+	}
+	return of
+}
+
+func named(pattern string, id env.NodeID) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(string(id), prefix)
+	}
+	return pattern == "" || pattern == string(id)
+}
+
+// chances are the odds in force for one message.
+type chances struct{ loss, duplicate, reply, tail Odds }
+
+// fate decides what happens to a packet.
+func (w *World) fate(p *packet) Fate {
+	o := &w.opts.Network
+	odds := chances{o.Loss, o.Duplicate, o.LoseReply, o.Tail}
+	var f Fate
+	if len(p.channel.link.rules) > 0 {
+		f = w.applyRules(p, &odds)
+	}
+	ch, g := p.channel, w.gate
+	f.Drop = f.Drop || g.decide(ch.loss, p.nth, odds.loss)
+	f.Duplicate = p.kind != reply && (f.Duplicate || g.decide(ch.duplicate, p.nth, odds.duplicate))
+	f.LoseReply = p.kind == request && (f.LoseReply || g.decide(ch.reply, p.nth, odds.reply))
+	f.Delay += time.Duration(g.amount(ch.tail, p.nth, odds.tail, int64(o.TailDelay)))
+	return f
+}
+
+func (w *World) applyRules(p *packet, odds *chances) (f Fate) {
+	l := p.channel.link
+	m := Message{l.from.id, l.to.id, p.channel.class.name, p.kind == reply, p.kind == request, p.nth, p.message}
+	for _, r := range l.rules {
+		if r.Count > 0 && r.applied >= r.Count || r.Match != nil && !r.Match(&m) {
+			continue
+		}
+		r.applied++
+		f.Drop = f.Drop || r.Fate.Drop
+		f.LoseReply = f.LoseReply || r.Fate.LoseReply
+		f.Duplicate = f.Duplicate || r.Fate.Duplicate
+		f.Delay += r.Fate.Delay
+		f.Later = max(f.Later, r.Fate.Later)
+		if r.Hold && f.hold == nil {
+			f.hold = r
+		}
+		odds.raise(&r.Rule)
+	}
+	return f
+}
+
+func (c *chances) raise(r *Rule) {
+	c.loss, c.duplicate = max(c.loss, r.Loss), max(c.duplicate, r.Duplicate)
+	c.reply, c.tail = max(c.reply, r.LoseReply), max(c.tail, r.Tail)
+}
+
+// Partition loses every message from one node to the other, and unless oneWay back again. Partitions add up.
+func (w *World) Partition(from, to env.NodeID, oneWay bool) { w.cut(from, to, oneWay, 1) }
+
+// Heal takes back one Partition with the same arguments.
+func (w *World) Heal(from, to env.NodeID, oneWay bool) { w.cut(from, to, oneWay, -1) }
+
+func (w *World) cut(from, to env.NodeID, oneWay bool, by int) {
+	a, b := w.machine(from), w.machine(to)
+	there := w.link(a, b)
+	there.cuts = max(0, there.cuts+by)
+	if !oneWay {
+		back := w.link(b, a)
+		back.cuts = max(0, back.cuts+by)
+	}
+}
+
+// HealNetwork ends every partition and rule, and releases every held message.
+func (w *World) HealNetwork() {
+	for _, m := range w.machines {
+		for _, l := range m.links {
+			if l != nil {
+				l.cuts = 0
+			}
+		}
+	}
+	for len(w.network.rules) > 0 {
+		w.RemoveRule(w.network.rules[0].id)
+	}
+}

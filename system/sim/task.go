@@ -1,0 +1,233 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// state is what a task is doing.
+type state uint8
+
+const (
+	fresh state = iota
+	running
+	ready
+	sleeping
+	parked
+	calling
+	onDisk
+	held
+	ended
+)
+
+var stateNames = [...]string{
+	fresh: "new", running: "running", ready: "ready", sleeping: "sleeping", parked: "parked", calling: "calling",
+	onDisk: "on disk", held: "held at a point", ended: "ended",
+}
+
+// task is a thread of control of one incarnation.
+type task struct {
+	node  *node
+	scope *env.Scope
+	name  string
+	id    uint64
+	co    *coroutine
+	fn    func(env.Task)
+	// request is what a handler's task answers, instead of fn.
+	request *packet
+
+	state state
+	// timer is the slot that ends the present wait, or noSlot.
+	timer int32
+	// result is what the present wait returns.
+	result error
+	// err is why every wait fails.
+	err error
+	// refused counts waits that failed at once since the last real one.
+	refused int32
+	ticket  int
+
+	// calls numbers the calls, so that late replies are told from the awaited one.
+	calls uint64
+	reply env.Message
+
+	prev, next *task
+}
+
+// unwinding is what a frozen world has every wait panic with.
+type unwinding struct{}
+
+var _ env.Task = (*task)(nil)
+
+func (t *task) Node() env.Node    { return t.node }
+func (t *task) Name() string      { return t.name }
+func (t *task) Scope() *env.Scope { return t.scope }
+func (t *task) Err() error        { return t.err }
+
+func (t *task) Spawn(name string, fn func(env.Task)) { t.node.Spawn(t.scope, name, fn) }
+
+// body runs on the coroutine.
+func (t *task) body() {
+	defer t.end()
+	if t.request != nil {
+		t.node.world.serve(t)
+		return
+	}
+	t.fn(t)
+}
+
+func (t *task) end() {
+	if r := recover(); r != nil {
+		if _, ok := r.(unwinding); !ok {
+			t.node.world.fail(t, r)
+		}
+	}
+	t.leave()
+}
+
+// leave takes the task off the books of its scope and node.
+func (t *task) leave() {
+	t.state = ended
+	if t.scope != &t.node.scope {
+		t.scope.Leave(t.ticket)
+	}
+	t.node.remove(t)
+}
+
+// spinLimit is how many waits may fail in a row without any time passing, before the task is taken to spin.
+const spinLimit = 10_000
+
+// enter starts a blocking call: it fails when the task is to end.
+func (t *task) enter() error {
+	w := t.node.world
+	if w.frozen {
+		panic(unwinding{})
+	}
+	if w.running != t {
+		panic(assertion{t.node, "task " + t.name + " waits outside its own control: a blocking call from inline code or another task"})
+	}
+	if t.node.dead {
+		t.vanish()
+	}
+	if t.err != nil {
+		if t.refused++; t.refused > spinLimit {
+			panic(assertion{t.node, "task " + t.name + " spins: it goes on although all its waits fail with " + t.err.Error()})
+		}
+	}
+	return t.err
+}
+
+// wait gives control back until the task is woken, and returns what it was woken with.
+func (t *task) wait(s state) error {
+	t.state = s
+	t.refused = 0
+	t.co.yield(struct{}{})
+	if t.node.world.frozen {
+		panic(unwinding{})
+	}
+	err := t.result
+	t.result = nil
+	return err
+}
+
+// vanish ends a task whose node has crashed: it stays where it is until the world is closed.
+func (t *task) vanish() { _ = t.wait(held) }
+
+// arm has the present wait end after d of true time.
+func (t *task) arm(d time.Duration) {
+	w := t.node.world
+	t.timer = w.agenda.add(w.now.Add(d), slot{node: t.node, task: t})
+}
+
+func (t *task) disarm() {
+	if t.timer != noSlot {
+		t.node.world.agenda.remove(t.timer)
+		t.timer = noSlot
+	}
+}
+
+// wake ends the present wait with err; the task runs after one service time.
+func (t *task) wake(err error) {
+	t.disarm()
+	t.state, t.result = ready, err
+	t.node.enqueue(t)
+}
+
+// expire is the end of the armed time.
+func (t *task) expire() {
+	t.timer = noSlot
+	switch t.state {
+	case parked:
+		t.result = status.New(status.ExceededTimeLimit, "task %s waited too long", t.name)
+	case calling:
+		t.calls++
+		t.result = status.New(status.NetworkTimeout, "task %s got no reply in time", t.name)
+	}
+	t.node.world.resume(t)
+}
+
+func (t *task) Sleep(d time.Duration) error {
+	if err := t.enter(); err != nil {
+		return err
+	}
+	t.arm(t.node.machine.real(d) + t.node.machine.service())
+	return t.wait(sleeping)
+}
+
+func (t *task) Park(timeout time.Duration) error {
+	if err := t.enter(); err != nil {
+		return err
+	}
+	if timeout > 0 {
+		t.arm(t.node.machine.real(timeout) + t.node.machine.service())
+	}
+	return t.wait(parked)
+}
+
+func (t *task) Unpark() {
+	if t.state == parked && !t.node.inert() {
+		t.wake(nil)
+	}
+}
+
+func (t *task) Interrupt(err error) {
+	if t.err != nil || t.node.inert() {
+		return
+	}
+	t.err = err
+	switch t.state {
+	case sleeping, parked, calling, onDisk, held:
+		t.calls++
+		t.wake(err)
+	}
+}
+
+func (t *task) Call(to env.NodeID, req env.Message, timeout time.Duration) (env.Message, error) {
+	if err := t.enter(); err != nil {
+		return nil, err
+	}
+	t.calls++
+	if timeout > 0 {
+		t.arm(t.node.machine.real(timeout))
+	}
+	t.node.world.request(t, to, req)
+	err := t.wait(calling)
+	reply := t.reply
+	t.reply = nil
+	return reply, err
+}
+
+func (t *task) Yield(site point.Site) error {
+	if err := t.Point(site, env.Note{}); err != nil {
+		return err
+	}
+	d := t.node.machine.deschedule(site)
+	if d < 0 {
+		return nil
+	}
+	t.arm(d + t.node.machine.service())
+	return t.wait(sleeping)
+}

@@ -1,0 +1,159 @@
+package sim
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/env"
+)
+
+// trace is the record of a run: always its rolling hash, with a mark every markEvery steps, and text on demand.
+type trace struct {
+	step   uint64
+	hash   uint64
+	marks  []uint64
+	out    io.Writer
+	window Window
+}
+
+const markEvery = 1024
+
+// step says what a step was.
+type step uint8
+
+const (
+	stepStart step = iota + 1
+	stepRun
+	stepTimer
+	stepControl
+	stepDeliver
+	stepLose
+	stepRefuse
+	stepHold
+	stepDisk
+	stepDecision
+	stepEmit
+	stepUp
+	stepDown
+	stepReached
+)
+
+var stepNames = [...]string{
+	stepStart: "start", stepRun: "run", stepTimer: "fire", stepControl: "control", stepDeliver: "deliver",
+	stepLose: "lose", stepRefuse: "refuse", stepHold: "hold", stepDisk: "disk", stepDecision: "decide",
+	stepEmit: "emit", stepUp: "up", stepDown: "down", stepReached: "reached",
+}
+
+// Hash is the rolling hash over every step so far.
+func (w *World) Hash() uint64 { return w.trace.hash }
+
+// Checkpoints are the hashes after every 1024th step.
+func (w *World) Checkpoints() []uint64 { return append([]uint64(nil), w.trace.marks...) }
+
+// note counts a step and adds it to the trace. The name goes into the text only; detail, the node and the time are
+// hashed.
+func (w *World) note(s step, m *machine, name string, detail uint64) {
+	t := &w.trace
+	t.step++
+	index := uint64(0)
+	if m != nil {
+		index = uint64(m.index) + 1
+	}
+	t.hash = fold(fold(t.hash, uint64(s)<<32|index), uint64(w.now)^detail*0x9fb21c651e98df25)
+	if t.step%markEvery == 0 {
+		t.marks = append(t.marks, t.hash)
+	}
+	if t.out != nil && t.window.contains(t.step) {
+		w.write(s, m, name, detail)
+	}
+}
+
+// write prints one step: number, virtual time, node, what.
+func (w *World) write(s step, m *machine, name string, detail uint64) {
+	node := env.NodeID("-")
+	if m != nil {
+		node = m.id
+	}
+	what := stepNames[s] + " " + name
+	if s != stepEmit && s != stepDecision && detail != 0 {
+		what = fmt.Sprintf("%s #%d", what, detail)
+	}
+	fmt.Fprintf(w.trace.out, "%8d %14s %-12s %s\n", w.trace.step, time.Duration(w.now), node, what)
+}
+
+func (w *World) emit(m *machine, e *event.Event) {
+	if w.frozen || w.broken != nil {
+		return
+	}
+	e.At, e.Node = int64(w.now), ""
+	if m != nil {
+		e.Node = string(m.id)
+	}
+	text := ""
+	if w.trace.out != nil {
+		text = describe(e)
+	}
+	w.note(stepEmit, m, text, hashEvent(e))
+	e.Step = w.trace.step
+	if w.opts.Observer != nil {
+		w.opts.Observer.Observe(e)
+	}
+}
+
+func hashEvent(e *event.Event) uint64 {
+	h := fold(uint64(e.Kind)<<8|uint64(e.Actor), e.Term)
+	h = fold(fold(h, e.Index), e.Hash)
+	h = fold(h, uint64(e.N))
+	for _, s := range [...]string{e.Shard, e.Peer, e.NS, e.Key, e.DocID, e.Min, e.Max, e.ID, e.Value} {
+		if s != "" {
+			h = hashString(h, s)
+		} else {
+			h = fold(h, 1)
+		}
+	}
+	for i := range e.Chunks {
+		h = hashChunk(h, &e.Chunks[i])
+	}
+	return h
+}
+
+func hashChunk(h uint64, c *event.Chunk) uint64 {
+	h = hashString(hashString(h, c.Min), c.Max)
+	h = hashString(hashString(h, c.Shard), c.Epoch)
+	h = fold(h, uint64(c.Major)<<32|uint64(c.Minor))
+	for _, p := range c.History {
+		h = hashString(fold(h, p.ValidAfter), p.Shard)
+	}
+	return h
+}
+
+// describe is an event in one line; keys are quoted since they are bytes.
+func describe(e *event.Event) string {
+	text := e.Kind.String()
+	if e.Actor != event.Nobody {
+		text += " by " + e.Actor.String()
+	}
+	for _, f := range [...]struct{ name, value string }{
+		{"shard", e.Shard}, {"peer", e.Peer}, {"ns", e.NS}, {"value", e.Value}, {"id", e.ID},
+	} {
+		if f.value != "" {
+			text += " " + f.name + "=" + f.value
+		}
+	}
+	for _, f := range [...]struct{ name, value string }{
+		{"key", e.Key}, {"doc", e.DocID}, {"min", e.Min}, {"max", e.Max},
+	} {
+		if f.value != "" {
+			text += fmt.Sprintf(" %s=%q", f.name, f.value)
+		}
+	}
+	if e.Term|e.Index != 0 {
+		text += fmt.Sprintf(" at=%d/%d", e.Term, e.Index)
+	}
+	if e.N != 0 {
+		text += fmt.Sprintf(" n=%d", e.N)
+	}
+	return text
+}

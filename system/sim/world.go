@@ -1,0 +1,248 @@
+package sim
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// World is one simulated cluster. Its methods are called by the goroutine that runs it: between runs, or from control
+// code inside a run (At, OnPoint, an Observer, a Rule). It must be closed.
+type World struct {
+	opts     Options
+	now      env.Time
+	agenda   agenda
+	gate     *Gate
+	trace    trace
+	pool     *Pool
+	machines []*machine
+	byID     map[env.NodeID]*machine
+	network  network
+	tasks    uint64
+	hits     []uint64
+	reached  map[string]uint64
+	passage  Passage
+	// running is the task in control, nil in inline code.
+	running *task
+	broken  *BrokenInvariant
+	frozen  bool
+}
+
+// New makes a world without nodes.
+func New(opts Options) *World {
+	opts.fill()
+	w := &World{opts: opts, byID: make(map[env.NodeID]*machine), pool: opts.Pool, reached: make(map[string]uint64)}
+	w.trace = trace{hash: mix(opts.Seed), out: opts.Trace, window: opts.Window}
+	w.hits = make([]uint64, point.Count())
+	w.gate = newGate(opts.Seed, opts.Planned, opts.Decisions)
+	w.gate.onRecord = func(d Decision) {
+		w.note(stepDecision, nil, d.Kind, fold(hashString(d.Occurrence, d.Site), uint64(d.Answer)))
+	}
+	w.network = newNetwork(w)
+	if w.pool == nil {
+		w.pool = &Pool{}
+	}
+	return w
+}
+
+// Now is true virtual time.
+func (w *World) Now() env.Time { return w.now }
+
+// Steps counts everything that has happened.
+func (w *World) Steps() uint64 { return w.trace.step }
+
+// Gate is where control code asks its own questions.
+func (w *World) Gate() *Gate { return w.gate }
+
+// Decisions are the faults that chance decided so far; with Planned they make the same run again.
+func (w *World) Decisions() []Decision { return w.gate.Decisions() }
+
+// PointHits counts the announcements of each site.
+func (w *World) PointHits() []uint64 { return append([]uint64(nil), w.hits...) }
+
+// Reached counts how often each Sometimes probe was passed.
+func (w *World) Reached(probe string) uint64 { return w.reached[probe] }
+
+// Emit records an event of control code, such as a fault.
+func (w *World) Emit(e *event.Event) { w.emit(nil, e) }
+
+// At runs fn once the time has come, as part of the schedule; now, if it is past.
+func (w *World) At(at env.Time, fn func()) { w.agenda.add(max(at, w.now), slot{fn: fn}) }
+
+// Ending is why a run ended.
+type Ending string
+
+// The endings.
+const (
+	// Stopped: the condition of the run holds.
+	Stopped Ending = "stopped"
+	// TimeUp: the next thing to happen is after the limit, which is the time now.
+	TimeUp Ending = "time up"
+	// Idle: nothing is left to happen. Tasks that are still parked wait for ever.
+	Idle Ending = "idle"
+	// Exhausted: the budget of steps is spent.
+	Exhausted Ending = "steps exhausted"
+	// Broken: an invariant failed; see Err.
+	Broken Ending = "broken"
+)
+
+// Run has the world go on until the condition holds (nil: never) or time passes the limit. The condition is tested after
+// every step and must not change anything.
+func (w *World) Run(until func() bool, limit env.Time) (why Ending) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.fail(nil, r)
+			why = Broken
+		}
+	}()
+	return w.drive(until, limit)
+}
+
+func (w *World) drive(until func() bool, limit env.Time) Ending {
+	for {
+		switch {
+		case w.broken != nil:
+			return Broken
+		case until != nil && until():
+			return Stopped
+		case w.opts.Steps > 0 && w.trace.step >= w.opts.Steps:
+			return Exhausted
+		}
+		at, fromQueue, ok := w.next()
+		if !ok {
+			return Idle
+		}
+		if at > limit {
+			w.now = max(w.now, limit)
+			return TimeUp
+		}
+		w.now = max(w.now, at)
+		if fromQueue {
+			w.resume(w.agenda.ready.pop())
+		} else {
+			w.happen(w.agenda.pop())
+		}
+	}
+}
+
+// next finds the earliest occasion, dropping those of ended incarnations.
+func (w *World) next() (at env.Time, fromQueue, ok bool) {
+	a := &w.agenda
+	for a.ready.n > 0 && a.ready.first().task.node.dead {
+		a.ready.pop()
+	}
+	for len(a.heap) > 0 && a.slots[a.heap[0].key&slotMask].void() {
+		a.pop()
+	}
+	if a.ready.n == 0 {
+		if len(a.heap) == 0 {
+			return 0, false, false
+		}
+		return a.heap[0].at, false, true
+	}
+	head := a.ready.first()
+	if len(a.heap) == 0 {
+		return head.at, true, true
+	}
+	top := a.heap[0]
+	if head.at < top.at || head.at == top.at && head.seq < top.key>>slotBits {
+		return head.at, true, true
+	}
+	return top.at, false, true
+}
+
+func (w *World) happen(s slot) {
+	switch {
+	case s.task != nil:
+		s.task.expire()
+	case s.packet != nil:
+		w.deliver(s.packet)
+	case s.op != nil:
+		s.op.complete()
+	case s.node != nil:
+		w.note(stepTimer, s.node.machine, "timer", 0)
+		s.fn()
+	default:
+		w.note(stepControl, nil, "control", 0)
+		s.fn()
+	}
+}
+
+// BrokenInvariant is the end of a run: an assertion failed or code panicked.
+type BrokenInvariant struct {
+	Step    uint64
+	At      env.Time
+	Node    env.NodeID
+	Task    string
+	Message string
+	// Stack is for people; it is not the same in every process.
+	Stack string
+}
+
+// Error says what broke, where and when.
+func (b *BrokenInvariant) Error() string {
+	where := "control code"
+	if b.Node != "" {
+		where = fmt.Sprintf("%s (%s)", b.Node, b.Task)
+	}
+	return fmt.Sprintf("broken invariant in %s at step %d, %d ns: %s", where, b.Step, b.At, b.Message)
+}
+
+// assertion is what Assert panics with, to tell it from a mistake of Go code.
+type assertion struct {
+	node    *node
+	message string
+}
+
+// Err is the *BrokenInvariant that ended the run, or nil.
+func (w *World) Err() error {
+	if w.broken == nil {
+		return nil
+	}
+	return w.broken
+}
+
+// fail notes the first broken invariant; the world goes no further.
+func (w *World) fail(t *task, r any) {
+	if w.broken != nil || w.frozen {
+		return
+	}
+	b := &BrokenInvariant{Step: w.trace.step, At: w.now, Task: "inline", Message: fmt.Sprint(r), Stack: string(debug.Stack())}
+	if a, ok := r.(assertion); ok {
+		b.Message = a.message
+		b.Node = a.node.ID()
+	}
+	if t != nil {
+		b.Node, b.Task = t.node.ID(), t.name
+	}
+	w.broken = b
+}
+
+// Close unwinds every task, against a frozen world in which nothing has an effect any more, and frees the coroutines.
+func (w *World) Close() {
+	if w.frozen {
+		return
+	}
+	w.frozen = true
+	for _, m := range w.machines {
+		for _, n := range m.lives {
+			for n.first != nil {
+				w.unwind(n.first)
+			}
+		}
+	}
+	if w.opts.Pool == nil {
+		w.pool.Close()
+	}
+}
+
+func (w *World) unwind(t *task) {
+	if t.co == nil {
+		t.leave()
+		return
+	}
+	w.switchTo(t)
+}
