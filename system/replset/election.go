@@ -102,4 +102,3 @@ func (m *Member) voted(msg *pb.Message) {
 		m.election.heard = m.node.Mono()
 	}
 }
-

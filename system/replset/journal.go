@@ -1,8 +1,8 @@
 package replset
 
 import (
-	"math"
 	pb "go.etcd.io/raft/v3/raftpb"
+	"math"
 
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -184,8 +184,8 @@ func (m *Member) takeSnapshot(t env.Task) {
 	last, _ := m.stable.LastIndex()
 	at := m.log.place(min(m.committed.Index, last))
 	first, _ := m.stable.FirstIndex()
-	if at.Index < first+m.retention() {
-		return
+	if at.Index > last || at.Index < first+m.retention() || at.Index < m.store.Oldest() {
+		return // a leader's snapshot is on its way to the disk, or the disk is far behind: a later commit asks again
 	}
 	data := m.image(at)
 	m.check(m.node.Disk().Replace(t, snapshotFile, data))

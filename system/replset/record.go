@@ -12,15 +12,17 @@ import (
 // A record of the journal file is a head of eight bytes, checksum and length of the body, and the body: a letter for its
 // kind, numbers as varints, then the data of an entry. An entry replaces those of its index and later ones.
 const (
-	recordHead  = 8
-	kindBase    = 'b' // the place before the first entry: term, index
-	kindHard    = 'h' // term, vote, commit
-	kindEntry   = 'e' // term, index, data
+	recordHead = 8
+	kindBase   = 'b' // the place before the first entry: term, index
+	kindHard   = 'h' // term, vote, commit
+	kindEntry  = 'e' // term, index, data
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func appendBase(b []byte, at oplog.Time) []byte { return appendRecord(b, kindBase, nil, at.Term, at.Index) }
+func appendBase(b []byte, at oplog.Time) []byte {
+	return appendRecord(b, kindBase, nil, at.Term, at.Index)
+}
 
 func appendHard(b []byte, h hardState) []byte {
 	return appendRecord(b, kindHard, nil, h.term, h.vote, h.commit)

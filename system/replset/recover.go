@@ -81,7 +81,7 @@ func (m *Member) recover(t env.Task) (fresh bool) {
 	if m.node.Incarnation() > 1 {
 		m.emit(event.Event{Kind: event.RolledBack, Index: m.log.last().Index})
 	}
-	return len(file) == 0 && snapshot == nil
+	return len(file) == 0 && len(snapshot) == 0
 }
 
 // rebuild fills store, log and raft's log. It reports whether the journal goes on from the snapshot; one that does not is
@@ -89,7 +89,7 @@ func (m *Member) recover(t env.Task) (fresh bool) {
 func (m *Member) rebuild(snapshot []byte, r *recorded) (joined bool) {
 	var img image
 	joined = true
-	if snapshot != nil {
+	if len(snapshot) > 0 {
 		var err error
 		img, err = decodeImage(snapshot)
 		m.check(err)
