@@ -119,10 +119,12 @@ type Find struct {
 	Place     Placement
 }
 
-// GetMore continues a query.
+// GetMore continues a query. Batches may be numbered from 1: the same number again gets the same batch, so that a doubled
+// request skips no documents. With Number 0 every request gets the next batch.
 type GetMore struct {
 	Cursor    string
 	BatchSize int
+	Number    int
 }
 
 // KillCursors ends queries; unknown cursors are ignored.

@@ -34,6 +34,7 @@ const (
 	NamespaceNotFound Code = "NamespaceNotFound"
 	ShardNotFound     Code = "ShardNotFound"
 	CursorNotFound    Code = "CursorNotFound"
+	CursorInUse       Code = "CursorInUse"
 	QueryPlanKilled   Code = "QueryPlanKilled"
 	DuplicateKey      Code = "DuplicateKey"
 	BadValue          Code = "BadValue"

@@ -1,0 +1,105 @@
+package shard
+
+import (
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// verdict is what the shard thinks of a request's placement.
+type verdict uint8
+
+const (
+	current     verdict = iota
+	blocked             // by the critical section
+	routerOlder         // only the router can do something about it
+	shardOlder          // or the shard knows nothing: it must refresh
+)
+
+func (s *Server) needPrimary() error {
+	m := s.cfg.Member
+	if m.IsPrimary() {
+		return nil
+	}
+	return status.New(status.NotWritablePrimary, "%s is not the primary of %s, which it believes to be %q", s.node.ID(), s.name, m.PrimaryHint())
+}
+
+func (c *Collection) judge(place command.Placement, write bool) verdict {
+	switch {
+	case !place.Versioned:
+		return current
+	case c.Phase().blocks(write):
+		return blocked
+	case c.known == nil:
+		return shardOlder
+	}
+	got, own := place.Shard, c.known.Version()
+	switch {
+	case !got.SameIncarnation(own):
+		if got.Timestamp > own.Timestamp {
+			return shardOlder
+		}
+		return routerOlder
+	case got.Major > own.Major:
+		return shardOlder
+	case got.Major < own.Major:
+		return routerOlder
+	}
+	// Minor versions differ by splits and control chunks of the same ownership (protocol 3.2).
+	return current
+}
+
+// Check compares a request's placement with what the shard knows, without waiting: nil, or a status.StaleConfig.
+func (c *Collection) Check(place command.Placement, write bool) error {
+	if v := c.judge(place, write); v != current {
+		return c.stale(place, v)
+	}
+	return nil
+}
+
+func (c *Collection) stale(place command.Placement, v verdict) error {
+	info := &command.StaleInfo{NS: c.ns, Shard: c.server.name, Received: place.Shard}
+	if c.known != nil {
+		info.Known, info.Wanted = true, c.known.Version()
+	}
+	why := [...]string{"current", "the critical section is held", "the router is older", "the shard is older or knows nothing"}[v]
+	return status.With(status.StaleConfig, info, "%s: shard %s has version %s, the request %s: %s",
+		c.ns, info.Shard, info.Wanted, place.Shard, why)
+}
+
+// admit lets a request in as protocol 3.4 says, or answers it with status.StaleConfig: at once when the router is older;
+// after the wait when the critical section blocks it; after a refresh when the shard is older and the refresh has not
+// helped, whatever its own error was. Whatever goes wrong in a wait is not told in place of the stale error (SERVER-84623), but for the end of the task.
+func (c *Collection) admit(t env.Task, place command.Placement, write bool) error {
+	v := c.judge(place, write)
+	if v == shardOlder {
+		if c.settleAndRefresh(t); t.Err() != nil {
+			return t.Err()
+		}
+		v = c.judge(place, write)
+	}
+	if v == blocked {
+		stale := c.stale(place, v)
+		if err := c.awaitUnblocked(t, write); err != nil {
+			return err
+		}
+		return stale
+	}
+	if v != current {
+		return c.stale(place, v)
+	}
+	return t.Point(point.RequestVersionCheck, env.Note{ID: c.ns})
+}
+
+// awaitUnblocked waits behind the critical section before a stale answer: answering at once would have the router ask
+// again and again.
+func (c *Collection) awaitUnblocked(t env.Task, write bool) error {
+	if err := t.Point(point.RequestWaitCritSec, env.Note{ID: c.ns}); err != nil {
+		return err
+	}
+	if err := c.awaitOpen(t, write); err != nil && t.Err() != nil {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package shard
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// cursors are the queries that wait for their next getMore. They live in memory and end with the tenure.
+type cursors struct {
+	server *Server
+	opened int
+	open   []*cursor // in the order in which they were opened
+}
+
+type cursor struct {
+	id    string
+	query *query
+	used  env.Time // on the monotonic clock: when the last batch was asked for or answered
+	busy  bool
+	timer env.Timer
+	// batch is the number of the newest batch, which is kept for a client that has not received it.
+	batch int
+	last  *command.Batch
+}
+
+func (cs *cursors) init(s *Server) { cs.server = s }
+
+// add keeps the query; its name is unique over the whole run.
+func (cs *cursors) add(q *query) string {
+	cs.opened++
+	n := cs.server.node
+	cu := &cursor{id: fmt.Sprintf("%s/%d/%d", n.ID(), n.Incarnation(), cs.opened), query: q, used: n.Mono()}
+	cs.open = append(cs.open, cu)
+	cs.announce(event.CursorOpened, cu)
+	cs.watch(cu, cs.timeout())
+	return cu.id
+}
+
+func (cs *cursors) announce(kind event.Kind, cu *cursor) {
+	q := cu.query
+	cs.server.node.Emit(&event.Event{
+		Kind: kind, Shard: cs.server.name, NS: q.c.ns, ID: cu.id, Min: string(q.rng.Min), Max: string(q.rng.Max),
+	})
+}
+
+func (cs *cursors) timeout() time.Duration { return cs.server.cfg.Settings.CursorTimeout }
+
+// watch closes the cursor once it has not been used for the timeout.
+func (cs *cursors) watch(cu *cursor, d time.Duration) {
+	n := cs.server.node
+	cu.timer = n.After(d, func() {
+		left := cs.timeout() - n.Mono().Sub(cu.used)
+		switch {
+		case cu.busy:
+			cs.watch(cu, cs.timeout())
+		case left > 0:
+			cs.watch(cu, left)
+		default:
+			cs.kill(cu)
+		}
+	})
+}
+
+func (cs *cursors) find(id string) *cursor {
+	for _, cu := range cs.open {
+		if cu.id == id {
+			return cu
+		}
+	}
+	return nil
+}
+
+// kill ends a cursor; a getMore that is running on it fails at its next restore.
+func (cs *cursors) kill(cu *cursor) {
+	i := slices.Index(cs.open, cu)
+	if i < 0 {
+		return
+	}
+	cs.open = slices.Delete(cs.open, i, i+1)
+	cu.timer.Stop()
+	cu.query.killed = status.New(status.QueryPlanKilled, "cursor %s was closed", cu.id)
+	cu.query.owned.Drop()
+	cs.announce(event.CursorClosed, cu)
+}
+
+func (cs *cursors) killAll() {
+	for _, cu := range slices.Clone(cs.open) {
+		cs.kill(cu)
+	}
+}
+
+func (s *Server) getMore(t env.Task, _ env.NodeID, req *command.GetMore) (*command.Batch, error) {
+	cu := s.cursors.find(req.Cursor)
+	switch {
+	case cu == nil:
+		return nil, status.New(status.CursorNotFound, "%s has no cursor %s", s.node.ID(), req.Cursor)
+	case cu.busy:
+		return nil, status.New(status.CursorInUse, "cursor %s is answering another request", cu.id)
+	case req.Number != 0 && req.Number == cu.batch:
+		return cu.last, nil
+	case req.Number != 0 && req.Number != cu.batch+1:
+		return nil, status.New(status.CursorNotFound, "cursor %s is at batch %d and cannot give batch %d", cu.id, cu.batch, req.Number)
+	}
+	cu.busy = true
+	docs, err := cu.query.batch(t, req.BatchSize)
+	cu.busy = false
+	return s.cursors.answer(cu, &command.Batch{Docs: docs}, err)
+}
+
+// answer ends the cursor when its query has, and otherwise remembers the batch.
+func (cs *cursors) answer(cu *cursor, b *command.Batch, err error) (*command.Batch, error) {
+	if err != nil || cu.query.done {
+		cs.kill(cu)
+		if err != nil {
+			return nil, err
+		}
+		return b, nil
+	}
+	b.Cursor = cu.id
+	cu.used, cu.last = cs.server.node.Mono(), b
+	cu.batch++
+	return b, nil
+}
+
+func (s *Server) killCursors(_ env.Task, _ env.NodeID, req *command.KillCursors) (*command.Done, error) {
+	for _, id := range req.Cursors {
+		if cu := s.cursors.find(id); cu != nil {
+			s.cursors.kill(cu)
+		}
+	}
+	return &command.Done{}, nil
+}

@@ -1,0 +1,71 @@
+package shard
+
+import (
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// Import records a statement that another shard has executed, as an entry without effect, so that a retry here returns
+// its result (protocol 7). Statements of one session must come in the order of their execution. It reports whether
+// anything was written: a statement already known is not, nor one of a session that has gone on to a newer transaction.
+func (s *Server) Import(t env.Task, st oplog.Stmt, migration string) (written bool, err error) {
+	x, err := s.Checkout(t, st.Session)
+	if err != nil {
+		return false, err
+	}
+	defer x.Release()
+	if err := t.Point(point.SessionDestApply, env.Note{ID: st.Session, N: int(st.ID)}); err != nil {
+		return false, err
+	}
+	if x.Begin(st.Txn) != nil {
+		return false, t.Point(point.SessionDestConflict, env.Note{ID: st.Session})
+	}
+	if x.knows(st) {
+		return false, nil
+	}
+	if st.DeadEnd {
+		if err := t.Point(point.SessionDestSentinel, env.Note{ID: st.Session}); err != nil {
+			return false, err
+		}
+	}
+	op := oplog.Op{Kind: oplog.Noop, NS: st.NS, Actor: uint8(event.Session), Tag: migration, FromMigrate: true}
+	row := x.Stamp(&op, st)
+	_, err = s.cfg.Member.Write(t, op, row)
+	return err == nil, err
+}
+
+// knows reports whether recording the statement would tell nothing new: it is on record, or it is a dead end and the
+// history is known to be incomplete.
+func (x *Session) knows(st oplog.Stmt) bool {
+	rec := x.Record()
+	if rec.Txn != st.Txn {
+		return false
+	}
+	found := false
+	complete := x.server.History(rec, func(known *oplog.Stmt, _ oplog.Time) bool {
+		found = known.ID == st.ID && !known.DeadEnd
+		return st.DeadEnd || !found
+	})
+	if st.DeadEnd {
+		return !complete
+	}
+	return found
+}
+
+// AdvanceSession moves the session to the transaction number, unless it is there or beyond, without a statement. Whatever
+// an older number begins later is refused: this is how a migration fences its past (protocol 9.3). The caller waits for
+// the majority.
+func (s *Server) AdvanceSession(t env.Task, id string, txn int64) error {
+	x, err := s.Checkout(t, id)
+	if err != nil {
+		return err
+	}
+	defer x.Release()
+	if x.Record().Txn >= txn {
+		return nil
+	}
+	_, err = s.cfg.Member.Write(t, sessionOpOf(SessionRecord{ID: id, Txn: txn}))
+	return err
+}

@@ -1,0 +1,146 @@
+package shard
+
+import (
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// Metadata is one state of a shard's knowledge of a collection. It is never changed, but for the count of its users.
+type Metadata struct {
+	Table *catalog.Table
+	shard string
+	owned []key.Range
+	pins  int
+}
+
+// Version is the shard's own version: zero when it owns nothing.
+func (m *Metadata) Version() catalog.Version { return m.Table.ShardVersion(m.shard) }
+
+// Owns reports whether the shard owns the key.
+func (m *Metadata) Owns(k key.Key) bool { return m.Table.OwnsKey(m.shard, k) }
+
+// Owned lists what the shard owns, in order.
+func (m *Metadata) Owned() []key.Range { return m.owned }
+
+func (m *Metadata) overlaps(r key.Range) bool {
+	for _, o := range m.owned {
+		if o.Overlaps(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// Metadata returns what is known now, nil when nothing is. To keep it across a wait, Take a Filter.
+func (c *Collection) Metadata() *Metadata { return c.known }
+
+// Install makes the table the shard's knowledge, unless what is known is newer. Whoever read the table before a Clear must
+// not install it after; Refresh sees to that by itself.
+func (c *Collection) Install(table *catalog.Table) {
+	if c.known != nil && !newer(table, c.known.Table) {
+		return
+	}
+	c.retire()
+	c.cache = table
+	c.known = &Metadata{Table: table, shard: c.server.name, owned: table.Owned(c.server.name)}
+	c.announceInstalled()
+}
+
+// newer reports whether the first table replaces the second: tables of one incarnation by version, others by age.
+func newer(t, than *catalog.Table) bool {
+	v, u := t.Version(), than.Version()
+	if v.SameIncarnation(u) {
+		return u.Older(v)
+	}
+	return v.Timestamp > u.Timestamp
+}
+
+// Clear forgets what is known: every versioned request then waits for a refresh. A refresh that is under way will not
+// undo it.
+func (c *Collection) Clear() {
+	c.clears++
+	if c.known == nil {
+		return
+	}
+	c.retire()
+	c.server.node.Emit(&event.Event{Kind: event.MetadataCleared, Shard: c.server.name, NS: c.ns})
+}
+
+// retire ends the use of the current metadata for new requests; queries that run keep theirs.
+func (c *Collection) retire() {
+	if c.known != nil && c.known.pins > 0 {
+		c.retired = append(c.retired, c.known)
+	}
+	c.known = nil
+}
+
+func (c *Collection) announceInstalled() {
+	v := c.known.Version()
+	e := &event.Event{Kind: event.MetadataInstalled, Shard: c.server.name, NS: c.ns, Value: v.String()}
+	for _, r := range c.known.owned {
+		e.Chunks = append(e.Chunks, event.Chunk{
+			Min: string(r.Min), Max: string(r.Max), Shard: c.server.name, Major: v.Major, Minor: v.Minor, Epoch: v.Epoch,
+		})
+	}
+	c.server.node.Emit(e)
+}
+
+// Filter keeps one state of the metadata for the life of a query (protocol 10.1): what the shard owned when the query
+// began stays visible to it, and is not deleted before Drop.
+type Filter struct {
+	collection *Collection
+	metadata   *Metadata
+}
+
+// Take returns a filter of what is known now, nil when nothing is.
+func (c *Collection) Take() *Filter {
+	if c.known == nil {
+		return nil
+	}
+	c.known.pins++
+	return &Filter{collection: c, metadata: c.known}
+}
+
+// Owns reports whether the query may see the key. A nil Filter lets everything pass.
+func (f *Filter) Owns(k key.Key) bool { return f == nil || f.metadata.Owns(k) }
+
+// Drop ends the use; it may be called again, and on nil.
+func (f *Filter) Drop() {
+	if f == nil || f.metadata == nil {
+		return
+	}
+	m := f.metadata
+	f.metadata = nil
+	m.pins--
+	if m.pins == 0 {
+		f.collection.forget(m)
+		f.collection.drained.Broadcast()
+	}
+}
+
+func (c *Collection) forget(m *Metadata) {
+	for i, r := range c.retired {
+		if r == m {
+			c.retired = append(c.retired[:i], c.retired[i+1:]...)
+			return
+		}
+	}
+}
+
+// InUse reports whether a running query may still see keys of the range.
+func (c *Collection) InUse(r key.Range) bool {
+	for _, m := range c.retired {
+		if m.overlaps(r) {
+			return true
+		}
+	}
+	return c.known != nil && c.known.pins > 0 && c.known.overlaps(r)
+}
+
+// AwaitQueries waits until no running query may see keys of the range. The caller has seen to it that the range is no
+// longer owned, so that no new one begins.
+func (c *Collection) AwaitQueries(t env.Task, r key.Range) error {
+	return c.drained.WaitFor(t, 0, func() bool { return !c.InUse(r) })
+}

@@ -1,0 +1,113 @@
+package shard
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// SectionsNS holds one document {_id: namespace, reason: migration, blockReads} for each recoverable critical section
+// (protocol 2.2).
+const SectionsNS = "config.collection_critical_sections"
+
+type sectionDoc struct {
+	NS         string `bson:"_id"`
+	Reason     string `bson:"reason"`
+	BlockReads bool   `bson:"blockReads"`
+}
+
+// AcquireRecoverable blocks user writes to the namespace on behalf of a recipient's migration, in a way that survives
+// failovers, and returns when a majority knows. It may be repeated by the same migration; another's hold is a
+// status.ConflictingOperationInProgress. Other errors leave open whether the hold exists: only the majority's is promised.
+func (s *Server) AcquireRecoverable(t env.Task, ns, migration string) error {
+	doc, held := s.recoverable(ns)
+	if held && doc.Reason != migration {
+		return status.New(status.ConflictingOperationInProgress, "the critical section of %s is held by %s, not %s", ns, doc.Reason, migration)
+	}
+	if !held {
+		op := documentOp(oplog.Insert, SectionsNS, ns, sectionDoc{NS: ns, Reason: migration})
+		if _, err := s.cfg.Member.Write(t, op); err != nil {
+			return err
+		}
+	}
+	return s.AwaitMajority(t)
+}
+
+// ReleaseRecoverable ends the migration's hold and returns when a majority knows. It may be repeated; the hold of another
+// migration is left alone.
+func (s *Server) ReleaseRecoverable(t env.Task, ns, migration string) error {
+	if doc, held := s.recoverable(ns); held && doc.Reason == migration {
+		op := oplog.Op{Kind: oplog.Delete, NS: SectionsNS, ID: string(key.String(ns)), Actor: uint8(event.System)}
+		if _, err := s.cfg.Member.Write(t, op); err != nil {
+			return err
+		}
+	}
+	return s.AwaitMajority(t)
+}
+
+func (s *Server) recoverable(ns string) (doc sectionDoc, held bool) {
+	raw := s.cfg.Member.Store().Get(SectionsNS, string(key.String(ns)), store.Latest)
+	return doc, raw != nil && s.decode(raw, &doc)
+}
+
+// followSections brings the recipients' holds in line with the documents, after any of these has changed, on every member:
+// a new primary holds what the old one held.
+func (s *Server) followSections() {
+	want := map[string]sectionDoc{}
+	s.cfg.Member.Store().Scan(SectionsNS, store.Latest, func(_ string, raw bson.Raw) bool {
+		var doc sectionDoc
+		if s.decode(raw, &doc) {
+			want[doc.NS] = doc
+			s.Collection(doc.NS)
+		}
+		return true
+	})
+	for _, c := range s.Collections() {
+		doc, held := want[c.ns]
+		c.followSection(doc, held)
+	}
+}
+
+func (c *Collection) followSection(doc sectionDoc, held bool) {
+	for _, h := range slices.Clone(c.section.holds) {
+		if h.Actor == event.Recipient && !(held && h.ID == doc.Reason) {
+			c.Leave(h.Holder)
+		}
+	}
+	if held {
+		phase := WritesBlocked
+		if doc.BlockReads {
+			phase = AllBlocked
+		}
+		c.section.enter(c, Holder{event.Recipient, doc.Reason}, phase)
+	}
+}
+
+// AwaitMajority waits until everything applied so far is held by a majority, for as long as the tenure lasts.
+func (s *Server) AwaitMajority(t env.Task) error {
+	return s.cfg.Member.Await(t, s.cfg.Member.Applied(), command.Majority)
+}
+
+// documentOp is an operation that sets a document of the server's own, whose _id is the string id.
+func documentOp(kind oplog.Kind, ns, id string, doc any) oplog.Op {
+	raw, err := bson.Marshal(doc)
+	if err != nil {
+		panic(status.New(status.Internal, "%s %s: %T cannot be a document: %v", ns, id, doc, err))
+	}
+	return oplog.Op{Kind: kind, NS: ns, ID: string(key.String(id)), Doc: raw, Actor: uint8(event.System)}
+}
+
+// decode reads a document of the server's own; a broken one stops the run.
+func (s *Server) decode(raw bson.Raw, into any) bool {
+	err := bson.Unmarshal(raw, into)
+	s.node.Assert(err == nil, "%s holds a document that is no %T: %v: %v", s.node.ID(), into, raw, err)
+	return err == nil
+}

@@ -1,0 +1,126 @@
+package shard
+
+import (
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// refreshTries is how often a refresh reads the catalogue before it gives up on tables that do not fit together
+// (protocol 3.4 step 4) or a config server that does not answer.
+const refreshTries = 3
+
+// refreshing counts the refreshes of a collection: number started has begun, number ended is over with err. They run one
+// after the other.
+type refreshing struct {
+	started, ended uint64
+	err            error
+	over           env.Cond
+}
+
+// Refresh reads the catalogue and installs what it says, even while the critical section is held or a recovery is under
+// way: that is for migrations. It joins a refresh under way only if that one began after the call (SERVER-36232): an older
+// one may have read the catalogue before the change that the caller must see. The error is that of the refresh;
+// status.Interrupted when the metadata was cleared meanwhile, so that nothing was installed.
+func (c *Collection) Refresh(t env.Task) error {
+	r := &c.refreshing
+	need := r.started
+	for r.ended <= need {
+		if r.started == r.ended {
+			r.started++
+			c.server.node.Spawn(nil, "refresh "+c.ns, c.runRefresh)
+		}
+		if err := r.over.Wait(t, 0); err != nil {
+			return err
+		}
+	}
+	return r.err
+}
+
+func (c *Collection) runRefresh(t env.Task) {
+	err := c.refresh(t)
+	c.refreshing.ended++
+	c.refreshing.err = err
+	c.refreshing.over.Broadcast()
+}
+
+func (c *Collection) refresh(t env.Task) error {
+	clears := c.clears
+	table, err := c.Fetch(t)
+	if err != nil {
+		return err
+	}
+	if err := t.Point(point.RequestRefreshInstall, env.Note{ID: c.ns}); err != nil {
+		return err
+	}
+	if c.clears != clears {
+		return status.New(status.Interrupted, "the metadata of %s was cleared while it was refreshed", c.ns)
+	}
+	c.Install(table)
+	return nil
+}
+
+// Fetch reads the catalogue at or after everything this node has heard of and returns the table without installing it.
+// Status.NamespaceNotFound means that the collection does not exist.
+func (c *Collection) Fetch(t env.Task) (*catalog.Table, error) {
+	var last error
+	for try := range refreshTries {
+		if err := t.Point(point.RequestRefreshFetch, env.Note{ID: c.ns, N: try}); err != nil {
+			return nil, err
+		}
+		base := c.cache
+		if try > 0 {
+			base = nil // the increment did not fit, or nothing was answered: ask for everything
+		}
+		table, err := c.fetchFrom(t, base)
+		if err == nil || status.Is(err, status.NamespaceNotFound) || t.Err() != nil {
+			return table, err
+		}
+		last = err
+	}
+	return nil, last
+}
+
+func (c *Collection) fetchFrom(t env.Task, base *catalog.Table) (*catalog.Table, error) {
+	req := &command.GetRoutingTable{NS: c.ns, After: c.server.Clock().Now().Config}
+	if base != nil {
+		req.Since = base.Version()
+	}
+	update, err := rpc.CallAny[command.RoutingUpdate](t, c.server.Set(ConfigSet), req, c.server.cfg.Settings.CommandTimeout)
+	if err != nil {
+		return nil, err
+	}
+	return apply(base, update)
+}
+
+func apply(base *catalog.Table, update *command.RoutingUpdate) (*catalog.Table, error) {
+	if update.Full || base == nil {
+		return catalog.NewTable(update.Collection, update.Chunks)
+	}
+	if !base.Version().SameIncarnation(update.Collection.Version()) {
+		return nil, status.New(status.StaleEpoch, "an increment of epoch %s does not fit the table of epoch %s",
+			update.Collection.Epoch, base.Collection().Epoch)
+	}
+	return base.WithCollection(update.Collection).With(update.Chunks)
+}
+
+// settleAndRefresh is the refresh on behalf of requests: behind the critical section and recoveries (protocol 8).
+func (c *Collection) settleAndRefresh(t env.Task) error {
+	if err := c.awaitSettled(t); err != nil {
+		return err
+	}
+	return c.Refresh(t)
+}
+
+func (s *Server) flush(t env.Task, _ env.NodeID, req *command.FlushRoutingTableCacheUpdates) (*command.Done, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	if err := s.Collection(req.NS).settleAndRefresh(t); err != nil {
+		return nil, err
+	}
+	return &command.Done{}, nil
+}

@@ -1,0 +1,61 @@
+package shard
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// result is what a statement's record keeps of its outcome, besides the image.
+type result struct {
+	N        int  `bson:"n"`
+	Modified int  `bson:"nModified"`
+	Upserted bool `bson:"upserted"`
+}
+
+func encodeResult(w command.Written) bson.Raw {
+	raw, err := bson.Marshal(result{w.N, w.Modified, w.Upserted})
+	if err != nil {
+		panic(status.New(status.Internal, "the outcome %+v cannot be a document: %v", w, err))
+	}
+	return raw
+}
+
+// replay answers statement i from the record when it was executed before (protocol 7). That comes before the version
+// check: what was done here is known here, wherever the document has gone since. A statement that changed nothing is not
+// on record; it is executed again.
+func (w *write) replay(t env.Task, i int) (bool, error) {
+	if w.session == nil {
+		return false, nil
+	}
+	if err := t.Point(point.RequestRetryLookup, w.note(i)); err != nil {
+		return false, err
+	}
+	st, at, err := w.session.Find(w.statementID(i))
+	if st == nil || err != nil {
+		return false, err
+	}
+	if err := w.announceRetry(t, at); err != nil {
+		return false, err
+	}
+	var r result
+	w.server.decode(st.Result, &r)
+	w.count(command.Written{N: r.N, Modified: r.Modified, Upserted: r.Upserted, Image: st.Image, Retried: true})
+	return true, nil
+}
+
+// announceRetry tells the world about retries that meet a migration.
+func (w *write) announceRetry(t env.Task, at oplog.Time) error {
+	e, _, _ := w.server.cfg.Member.Entry(at.Index)
+	if e.Ops[0].Kind == oplog.Noop {
+		return t.Point(point.SessionRetryAfter, w.note(0))
+	}
+	if w.c.donor != nil || len(w.c.receiving) > 0 {
+		return t.Point(point.SessionRetryDuring, w.note(0))
+	}
+	return nil
+}

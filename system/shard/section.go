@@ -1,0 +1,112 @@
+package shard
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/env"
+)
+
+// Phase is how much a critical section blocks. The zero Phase blocks nothing.
+type Phase uint8
+
+// The phases (protocol 8).
+const (
+	Open          Phase = iota
+	WritesBlocked       // reads go on
+	AllBlocked          // reads wait, too
+)
+
+// Holder is who holds a critical section: a donor or a recipient, and its migration.
+type Holder struct {
+	Actor event.Actor // event.Donor or event.Recipient
+	ID    string      // the migration
+}
+
+// section is the critical section of a collection. It is namespace wide. A donor's is in memory and ends with the tenure;
+// a recipient's follows a replicated document (see AcquireRecoverable) and outlives failovers.
+type section struct{ holds []hold }
+
+type hold struct {
+	Holder
+	phase Phase
+}
+
+// EnterWrites blocks user writes to the namespace from now on. Writes that have passed their version check but are not yet
+// committed find out at their commit.
+func (c *Collection) EnterWrites(h Holder) { c.section.enter(c, h, WritesBlocked) }
+
+// EnterReads blocks user reads as well.
+func (c *Collection) EnterReads(h Holder) { c.section.enter(c, h, AllBlocked) }
+
+// Leave ends h's hold and wakes whoever waits for it; it does nothing when there is none.
+func (c *Collection) Leave(h Holder) {
+	for i, in := range c.section.holds {
+		if in.Holder == h {
+			c.section.holds = append(c.section.holds[:i], c.section.holds[i+1:]...)
+			c.announceSection(h, "released")
+			c.settled.Broadcast()
+			return
+		}
+	}
+}
+
+// Phase is what is blocked now.
+func (c *Collection) Phase() Phase {
+	p := Open
+	for _, h := range c.section.holds {
+		p = max(p, h.phase)
+	}
+	return p
+}
+
+func (s *section) enter(c *Collection, h Holder, p Phase) {
+	for i := range s.holds {
+		if s.holds[i].Holder == h {
+			if s.holds[i].phase < p {
+				s.holds[i].phase = p
+				c.announceSection(h, p.String())
+			}
+			return
+		}
+	}
+	s.holds = append(s.holds, hold{h, p})
+	c.announceSection(h, p.String())
+}
+
+// String is the phase's name in events.
+func (p Phase) String() string {
+	return [...]string{"released", "writesBlocked", "readsBlocked"}[p]
+}
+
+func (c *Collection) announceSection(h Holder, value string) {
+	c.server.node.Emit(&event.Event{
+		Kind: event.CriticalSection, Shard: c.server.name, NS: c.ns, Value: value, Actor: h.Actor, ID: h.ID,
+	})
+}
+
+// dropTransient ends the holds that live in memory only.
+func (s *section) dropTransient(c *Collection) {
+	for _, h := range append([]hold(nil), s.holds...) {
+		if h.Actor != event.Recipient {
+			c.Leave(h.Holder)
+		}
+	}
+}
+
+func (p Phase) blocks(write bool) bool { return p == AllBlocked || write && p == WritesBlocked }
+
+// awaitSettled waits until nobody holds the section and no recovery is under way, for at most settings.StaleWait
+// (protocol 3.4 step 3, 8: refreshes asked for by stale requests wait for the signal of either phase).
+func (c *Collection) awaitSettled(t env.Task) error {
+	return c.settled.WaitFor(t, c.staleWait(), func() bool {
+		return len(c.section.holds) == 0 && len(c.recovering) == 0
+	})
+}
+
+// awaitOpen waits until the section lets such a request pass, for at most settings.StaleWait.
+func (c *Collection) awaitOpen(t env.Task, write bool) error {
+	return c.settled.WaitFor(t, c.staleWait(), func() bool { return !c.Phase().blocks(write) })
+}
+
+func (c *Collection) staleWait() time.Duration { return c.server.cfg.Settings.StaleWait }

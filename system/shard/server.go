@@ -1,0 +1,121 @@
+// Package shard is the shard server: the way of a request from the network to the data and back, and what a shard knows
+// of its collections meanwhile.
+//
+// Promise: a versioned request sees and changes only documents that the shard owns at a moment between its arrival and
+// its answer, and a write that was let in under one placement is never committed under another (protocol 3.4, 8, 10.1).
+// A statement of a retryable write is executed at most once (protocol 7).
+//
+// Refusal: a shard never treats unknown metadata as unsharded, never answers from a member that is not primary, and never
+// decides anything about a migration; the packages migration and rangedel do, with the objects of this one.
+//
+// There are no locks: between two waits a task runs alone on its node (see env). What must hold across a wait is an
+// object: the critical section of a Collection, the Filter of a query, a checked-out Session.
+package shard
+
+import (
+	"sort"
+
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/replset"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+)
+
+// ConfigSet is the name under which Config.Sets lists the members of the config server.
+const ConfigSet = "config"
+
+// Config is what a shard server is built from. All fields are needed.
+type Config struct {
+	Member   *replset.Member
+	Endpoint *rpc.Endpoint
+	Settings *settings.Settings
+	// Sets finds every replica set of the cluster by its name: ConfigSet and the shards.
+	Sets map[string]*rpc.Set
+}
+
+// Server is one incarnation of a shard's member. Its memory ends with the node; what must survive is in the store.
+type Server struct {
+	cfg         Config
+	name        string
+	node        env.Node
+	collections map[string]*Collection
+	cursors     cursors
+	checkouts   map[string]*checkout
+	audits      []func(*command.AuditReply)
+}
+
+// New builds the server over a member that has recovered, and starts to serve. It must be called before the node's other
+// watchers of the member are added, so that these find metadata, critical sections and config time in order.
+func New(cfg Config) *Server {
+	s := &Server{
+		cfg: cfg, name: cfg.Member.Name(), node: cfg.Endpoint.Node(),
+		collections: make(map[string]*Collection),
+		checkouts:   make(map[string]*checkout),
+	}
+	s.cursors.init(s)
+	s.resume()
+	cfg.Member.Watch(watcher{s})
+	s.serve()
+	return s
+}
+
+// Name is the shard's name.
+func (s *Server) Name() string { return s.name }
+
+// Node is the node the server runs on.
+func (s *Server) Node() env.Node { return s.node }
+
+// Member is the replica set member below.
+func (s *Server) Member() *replset.Member { return s.cfg.Member }
+
+// Endpoint is where other packages add their handlers.
+func (s *Server) Endpoint() *rpc.Endpoint { return s.cfg.Endpoint }
+
+// Settings are the cluster's settings; they may change while the cluster runs.
+func (s *Server) Settings() *settings.Settings { return s.cfg.Settings }
+
+// Clock is the node's logical clock.
+func (s *Server) Clock() *clock.Clock { return s.cfg.Endpoint.Clock() }
+
+// Set is the replica set of that name, for calls; nil for a name that Config.Sets does not have.
+func (s *Server) Set(name string) *rpc.Set { return s.cfg.Sets[name] }
+
+// Collection returns the runtime of a namespace, which is made when missing.
+func (s *Server) Collection(ns string) *Collection {
+	c := s.collections[ns]
+	if c == nil {
+		c = newCollection(s, ns)
+		s.collections[ns] = c
+	}
+	return c
+}
+
+// Collections lists the runtimes by namespace.
+func (s *Server) Collections() []*Collection {
+	all := make([]*Collection, 0, len(s.collections))
+	for _, c := range s.collections {
+		all = append(all, c)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].ns < all[j].ns })
+	return all
+}
+
+// AddAudit has fn contribute to every answer to command.Audit.
+func (s *Server) AddAudit(fn func(*command.AuditReply)) { s.audits = append(s.audits, fn) }
+
+func (s *Server) serve() {
+	e := s.cfg.Endpoint
+	rpc.Handle(e, s.insert)
+	rpc.Handle(e, s.update)
+	rpc.Handle(e, s.remove)
+	rpc.Handle(e, s.findAndModify)
+	rpc.Handle(e, s.find)
+	rpc.Handle(e, s.getMore)
+	rpc.Handle(e, s.killCursors)
+	rpc.Handle(e, s.flush)
+	rpc.Handle(e, s.hello)
+	rpc.Handle(e, s.stepDown)
+	rpc.Handle(e, s.audit)
+}

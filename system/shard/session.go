@@ -1,0 +1,220 @@
+package shard
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// SessionsNS holds one document {_id: session, txn, lastOp: {t, i}} for each session that has written here: its newest
+// txnNumber and the place of its last statement, from which a chain of places leads to the statements before.
+const SessionsNS = "config.transactions"
+
+// SessionRecord is a session's row. A zero Last means that the txnNumber was used here without a statement on record.
+type SessionRecord struct {
+	ID   string
+	Txn  int64
+	Last oplog.Time
+}
+
+type sessionDoc struct {
+	ID   string    `bson:"_id"`
+	Txn  int64     `bson:"txn"`
+	Last sessionOp `bson:"lastOp"`
+}
+
+type sessionOp struct {
+	Term  int64 `bson:"t"`
+	Index int64 `bson:"i"`
+}
+
+// checkout is a session in use; waiting counts the tasks that want it next.
+type checkout struct {
+	held    bool
+	free    env.Cond
+	waiting int
+}
+
+// Session is a checked-out session: until Release nobody else on this node reads or writes its history. All methods may
+// be called on nil, which stands for a write without a session.
+type Session struct {
+	server *Server
+	id     string
+	out    *checkout
+	// txn is set by Begin: the transaction number of the statements to come.
+	txn int64
+}
+
+// Checkout takes the session, after whoever has it now.
+func (s *Server) Checkout(t env.Task, id string) (*Session, error) {
+	out := s.checkouts[id]
+	if out == nil {
+		out = &checkout{}
+		s.checkouts[id] = out
+	}
+	out.waiting++
+	err := out.free.WaitFor(t, 0, func() bool { return !out.held })
+	out.waiting--
+	if err != nil {
+		s.handOn(id, out)
+		return nil, err
+	}
+	out.held = true
+	return &Session{server: s, id: id, out: out}, nil
+}
+
+// Release gives the session to the task that has waited longest. A second call does nothing.
+func (x *Session) Release() {
+	if x == nil || x.out == nil {
+		return
+	}
+	x.out.held = false
+	x.server.handOn(x.id, x.out)
+	x.out = nil
+}
+
+func (s *Server) handOn(id string, out *checkout) {
+	switch {
+	case out.held:
+	case out.waiting > 0:
+		out.free.Signal()
+	default:
+		delete(s.checkouts, id)
+	}
+}
+
+// Record is the session's row; the zero row but for the ID when it has never written here.
+func (x *Session) Record() SessionRecord {
+	raw := x.server.cfg.Member.Store().Get(SessionsNS, string(key.String(x.id)), store.Latest)
+	if raw == nil {
+		return SessionRecord{ID: x.id}
+	}
+	return x.server.sessionRecord(raw)
+}
+
+func (s *Server) sessionRecord(raw bson.Raw) SessionRecord {
+	var doc sessionDoc
+	s.decode(raw, &doc)
+	return SessionRecord{doc.ID, doc.Txn, oplog.Time{Term: uint64(doc.Last.Term), Index: uint64(doc.Last.Index)}}
+}
+
+// Begin goes on with the transaction number, or to it from an older one; status.TransactionTooOld when the session has
+// already gone on to a newer one.
+func (x *Session) Begin(txn int64) error {
+	if x == nil {
+		return nil
+	}
+	if now := x.Record().Txn; txn < now {
+		return status.New(status.TransactionTooOld, "session %s is at transaction %d, not %d", x.id, now, txn)
+	}
+	x.txn = txn
+	return nil
+}
+
+// Find looks for a statement of the transaction begun: its record and place, or nil when it was not executed.
+// Status.IncompleteTransactionHistory means that nobody can tell any more.
+func (x *Session) Find(id int32) (*oplog.Stmt, oplog.Time, error) {
+	if x == nil {
+		return nil, oplog.Time{}, nil
+	}
+	rec := x.Record()
+	if rec.Txn != x.txn {
+		return nil, oplog.Time{}, nil
+	}
+	var found *oplog.Stmt
+	var at oplog.Time
+	complete := x.server.History(rec, func(st *oplog.Stmt, place oplog.Time) bool {
+		if st.ID == id && !st.DeadEnd {
+			found, at = st, place
+		}
+		return found == nil
+	})
+	if found == nil && !complete {
+		return nil, at, status.New(status.IncompleteTransactionHistory,
+			"session %s, transaction %d: whether statement %d was executed is not on record any more", x.id, x.txn, id)
+	}
+	return found, at, nil
+}
+
+// Stamp marks op as the execution of the statement and returns the operation that keeps the session's row, for the same
+// entry. Nothing may be written between Stamp and that entry.
+func (x *Session) Stamp(op *oplog.Op, st oplog.Stmt) oplog.Op {
+	rec, m := x.Record(), x.server.cfg.Member
+	st.Session, st.Txn, st.Prev = x.id, x.txn, oplog.Time{}
+	if rec.Txn == x.txn {
+		st.Prev = rec.Last
+	}
+	op.Stmt = &st
+	return sessionOpOf(SessionRecord{x.id, x.txn, oplog.Time{Term: m.Term(), Index: m.Applied().Index + 1}})
+}
+
+func sessionOpOf(r SessionRecord) oplog.Op {
+	last := sessionOp{int64(r.Last.Term), int64(r.Last.Index)}
+	return documentOp(oplog.Update, SessionsNS, r.ID, sessionDoc{ID: r.ID, Txn: r.Txn, Last: last})
+}
+
+// Sessions lists the rows of all sessions, in order of their IDs.
+func (s *Server) Sessions() []SessionRecord {
+	var all []SessionRecord
+	s.cfg.Member.Store().Scan(SessionsNS, store.Latest, func(_ string, raw bson.Raw) bool {
+		all = append(all, s.sessionRecord(raw))
+		return true
+	})
+	return all
+}
+
+// History calls fn for the statements of the row's transaction, newest first, until fn returns false. It reports whether
+// what fn has not seen is nothing: false when the log does not reach back far enough, or when a dead end was met (which
+// fn is shown).
+func (s *Server) History(r SessionRecord, fn func(st *oplog.Stmt, at oplog.Time) bool) (complete bool) {
+	complete = true
+	for at := r.Last; at.Index != 0; {
+		st := s.statementAt(r.ID, at)
+		if st == nil {
+			return false
+		}
+		s.node.Assert(st.Prev.Index < at.Index, "session %s: the statement at %s follows one at %s", r.ID, at, st.Prev)
+		complete = complete && !st.DeadEnd
+		if !fn(st, at) {
+			break
+		}
+		at = st.Prev
+	}
+	return complete
+}
+
+// statementAt is nil when the log does not hold the entry any more.
+func (s *Server) statementAt(session string, at oplog.Time) *oplog.Stmt {
+	e, term, ok := s.cfg.Member.Entry(at.Index)
+	if !ok || term != at.Term {
+		return nil
+	}
+	for i := range e.Ops {
+		if st := e.Ops[i].Stmt; st != nil && st.Session == session {
+			return st
+		}
+	}
+	s.node.Assert(false, "session %s: the entry at %s has no statement of it", session, at)
+	return nil
+}
+
+// checkoutFor takes the session of a write and begins its transaction; nil when the write is not retryable.
+func (s *Server) checkoutFor(t env.Task, req command.Session) (*Session, error) {
+	if req.ID == "" {
+		return nil, nil
+	}
+	x, err := s.Checkout(t, req.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.Begin(req.Txn); err != nil {
+		x.Release()
+		return nil, err
+	}
+	return x, nil
+}

@@ -1,0 +1,97 @@
+package shard
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+)
+
+// watcher ties the server to its member's log.
+type watcher struct{ *Server }
+
+// Applied announces the leader's writes to sharded collections and follows the recoverable critical sections.
+func (s watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
+	for i := range e.Ops {
+		op := &e.Ops[i]
+		if op.NS == SectionsNS {
+			s.followSections()
+		}
+		if leading {
+			s.announce(index, op)
+		}
+	}
+}
+
+// RolledBack puts the critical sections back to what the documents say now.
+func (s watcher) RolledBack(uint64) { s.followSections() }
+
+// Reset does the same after an initial sync.
+func (s watcher) Reset(uint64) { s.resume() }
+
+// Committed is of no interest: readers ask the member.
+func (s watcher) Committed(uint64) {}
+
+// StepUp prepares a tenure: nothing is known of any placement, and everything that an earlier primary has done is majority
+// before the first user's read or write, so that no majority read goes back behind it.
+func (s watcher) StepUp(t env.Task) error {
+	s.dropTenure()
+	s.resume()
+	return s.AwaitMajority(t)
+}
+
+// StepDown drops what belonged to the tenure.
+func (s watcher) StepDown() { s.dropTenure() }
+
+func (s *Server) dropTenure() {
+	s.cursors.killAll()
+	for _, c := range s.Collections() {
+		c.stepDown()
+	}
+}
+
+// resume builds from the store what memory has to hold.
+func (s *Server) resume() {
+	s.followSections()
+	s.resumeConfigTime()
+}
+
+func (s *Server) announce(index uint64, op *oplog.Op) {
+	if op.Kind != oplog.Insert && op.Kind != oplog.Update && op.Kind != oplog.Delete {
+		return
+	}
+	k, sharded := s.shardKey(index, op)
+	if !sharded {
+		return
+	}
+	s.node.Emit(&event.Event{
+		Kind: event.Applied, Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: op.NS, Key: string(k), DocID: op.ID,
+		Hash: fingerprint(op.Doc), Actor: event.Actor(op.Actor), ID: op.Tag,
+	})
+}
+
+// shardKey is that of the document after the operation, or for a deletion of the one before it.
+func (s *Server) shardKey(index uint64, op *oplog.Op) (key.Key, bool) {
+	data, doc := s.cfg.Member.Store(), op.Doc
+	if op.Kind == oplog.Delete && index > data.Oldest() {
+		doc = data.Get(op.NS, op.ID, index-1)
+	}
+	if doc == nil {
+		return "", false
+	}
+	return data.KeyOf(op.NS, doc)
+}
+
+// fingerprint is the 64-bit FNV-1a hash of a document, 0 for none.
+func fingerprint(doc bson.Raw) uint64 {
+	if doc == nil {
+		return 0
+	}
+	h := uint64(14695981039346656037)
+	for _, b := range doc {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return max(h, 1)
+}

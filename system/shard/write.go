@@ -1,0 +1,206 @@
+package shard
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// admissions is how often one statement may be let in and then find, at its commit, that things have changed.
+const admissions = 3
+
+// request is what all write commands have in common.
+type request struct {
+	ns      string
+	session command.Session
+	concern command.WriteConcern
+	place   command.Placement
+}
+
+// write is one write command on its way: its statements are executed one after the other, each atomically.
+type write struct {
+	request
+	server  *Server
+	c       *Collection
+	term    uint64
+	session *Session
+	reply   command.Written
+}
+
+// change is what one statement does, decided from the newest state at the moment of its commit.
+type change struct {
+	op      oplog.Op // of Kind Noop when nothing is written
+	pre     bson.Raw // the document before it
+	key     key.Key
+	outcome command.Written
+}
+
+// decide returns the change that statement i makes. It reads the newest state and must not wait.
+type decide func(w *write, i int) (change, error)
+
+// execute runs a write command of n statements. The first failure ends it; what was done before stays, and a retry finds
+// it on record.
+func (s *Server) execute(t env.Task, r request, n int, do decide) (*command.Written, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	w := &write{request: r, server: s, c: s.Collection(r.ns), term: s.cfg.Member.Term()}
+	session, err := s.checkoutFor(t, r.session)
+	if err != nil {
+		return nil, err
+	}
+	w.session = session
+	for i := 0; i < n && err == nil; i++ {
+		err = w.statement(t, i, do)
+	}
+	session.Release()
+	return w.finish(t, err)
+}
+
+func (w *write) statement(t env.Task, i int, do decide) error {
+	replayed, err := w.replay(t, i)
+	if replayed || err != nil {
+		return err
+	}
+	for range admissions {
+		if err = w.c.admit(t, w.place, true); err != nil {
+			return err
+		}
+		if err = w.descend(t, i); err != nil {
+			return err
+		}
+		if err = w.recheck(); err == nil {
+			return w.commit(t, i, do)
+		}
+		if !status.Is(err, status.StaleConfig) {
+			return err
+		}
+	}
+	return err
+}
+
+// descend is the way from the version check to the commit, on which a real server can be descheduled.
+func (w *write) descend(t env.Task, i int) error {
+	if err := t.Point(point.RequestAcquireSnapshot, w.note(i)); err != nil {
+		return err
+	}
+	if err := t.Yield(point.RequestYield); err != nil {
+		return err
+	}
+	return t.Yield(point.RequestPreCommit)
+}
+
+// recheck asks again, at the commit, what was asked at the beginning: a write that was let in before the critical section
+// began, under another version or in another term must not be committed now (protocol 3.4 item 6).
+func (w *write) recheck() error {
+	if err := w.sameTenure(); err != nil {
+		return err
+	}
+	return w.c.Check(w.place, true)
+}
+
+func (w *write) sameTenure() error { return w.server.sameTenure(w.term) }
+
+// sameTenure fails when this node is not primary, or has become it anew since the term.
+func (s *Server) sameTenure(term uint64) error {
+	if err := s.needPrimary(); err != nil {
+		return err
+	}
+	if now := s.cfg.Member.Term(); now != term {
+		return status.New(status.InterruptedDueToReplStateChange, "%s was primary of term %d when the operation began and is of %d now",
+			s.node.ID(), term, now)
+	}
+	return nil
+}
+
+// commit decides, logs and applies one statement, and shows it to the donor, all without a wait.
+func (w *write) commit(t env.Task, i int, do decide) error {
+	ch, err := do(w, i)
+	if err != nil {
+		return err
+	}
+	if ch.op.Kind != oplog.Noop {
+		if err := w.log(t, i, &ch); err != nil {
+			return err
+		}
+	}
+	w.count(ch.outcome)
+	return t.Point(point.RequestCommit, w.note(i))
+}
+
+func (w *write) log(t env.Task, i int, ch *change) error {
+	ch.op.NS, ch.op.Actor, ch.op.Tag = w.ns, uint8(event.User), w.request.session.ID
+	ops := []oplog.Op{ch.op}
+	if w.session != nil {
+		ops = append(ops, w.session.Stamp(&ops[0], oplog.Stmt{
+			ID: w.statementID(i), NS: w.ns, Key: string(ch.key), Result: encodeResult(ch.outcome), Image: ch.outcome.Image,
+		}))
+	}
+	m := w.server.cfg.Member
+	due := m.Applied().Index + 1
+	at, err := m.Write(t, ops...)
+	if err != nil {
+		return err
+	}
+	w.server.node.Assert(at.Index == due && at.Term == w.term, "a write of %s expected at %d.%d was logged at %s", w.ns, w.term, due, at)
+	if w.c.donor != nil {
+		w.c.donor.OnWrite(&ops[0], ch.pre, at)
+	}
+	return nil
+}
+
+func (w *write) count(one command.Written) {
+	w.reply.N += one.N
+	w.reply.Modified += one.Modified
+	w.reply.Upserted = w.reply.Upserted || one.Upserted
+	w.reply.Retried = w.reply.Retried || one.Retried
+	if one.Image != nil {
+		w.reply.Image = one.Image
+	}
+}
+
+// finish waits for the write concern of everything the command has seen or done: also a retry, a write that found nothing
+// to do and a duplicate key rest on what is applied, which might still be rolled back.
+func (w *write) finish(t env.Task, failed error) (*command.Written, error) {
+	if failed != nil && !status.Is(failed, status.DuplicateKey) {
+		return nil, failed
+	}
+	m := w.server.cfg.Member
+	err := m.Await(t, m.Applied(), w.concern)
+	if failed != nil && err == nil {
+		return nil, failed
+	}
+	if failed != nil || err != nil && !status.Is(err, status.WriteConcernFailed) {
+		return nil, err
+	}
+	if err != nil {
+		w.reply.ConcernError = err.Error()
+	}
+	if err := t.Point(point.RequestReply, w.note(0)); err != nil {
+		return nil, err
+	}
+	return &w.reply, nil
+}
+
+func (w *write) statementID(i int) int32 { return w.request.session.Stmt + int32(i) }
+
+func (w *write) note(i int) env.Note { return env.Note{ID: w.request.session.ID, N: i} }
+
+// pattern is the collection's shard key. The shard must hold the collection: a write never makes one (SERVER-89971).
+func (w *write) pattern() (key.Pattern, error) {
+	if p, ok := w.c.pattern(); ok {
+		return p, nil
+	}
+	return key.Pattern{}, status.New(status.NamespaceNotFound, "shard %s has no collection %s", w.server.name, w.ns)
+}
+
+func (w *write) get(id string) bson.Raw {
+	return w.server.cfg.Member.Store().Get(w.ns, id, store.Latest)
+}
