@@ -33,15 +33,21 @@ func (s *Set) Name() string { return s.name }
 // none was found, or that the one asked refused; network errors are those of the call. In both cases the next call looks
 // for the primary again.
 func CallPrimary[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duration) (*Resp, error) {
+	resp, _, err := CallPrimaryAt[Resp](t, s, req, timeout)
+	return resp, err
+}
+
+// CallPrimaryAt is CallPrimary for callers that come back to the same member; it also returns which one answered.
+func CallPrimaryAt[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duration) (*Resp, env.NodeID, error) {
 	primary, err := s.Primary(t)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	resp, err := Call[Resp](t, s.ep, primary, req, timeout)
 	if Gone(err) {
 		s.Forget(primary)
 	}
-	return resp, err
+	return resp, primary, err
 }
 
 // CallAny sends req to one member, and after a failure that another may not share to the next, each once.

@@ -26,6 +26,7 @@ type Settings struct {
 	// Clients and routers.
 	AttemptTimeout time.Duration `name:"socketTimeoutMS"`           // 5s a client waits for one answer of a router
 	ClientDeadline time.Duration `name:"timeoutMS"`                 // 20s a client goes on retrying one operation
+	MoveWait       time.Duration `name:"moveRangeMaxWaitMillis"`    // 60s the config server and the router wait for one migration
 	StaleRetries   int           `name:"maxNumStaleVersionRetries"` // 10 tables a router tries for one request
 
 	// Migration.
@@ -54,7 +55,7 @@ func Default80() Settings {
 	return Settings{
 		ElectionTimeout: 500 * time.Millisecond, HeartbeatInterval: 100 * time.Millisecond, LogRetention: 2000, CatchUpTimeout: time.Second,
 		CommandTimeout: 3 * time.Second, StaleWait: 5 * time.Minute, WriteConcernTimeout: 5 * time.Second, CursorTimeout: 10 * time.Minute,
-		AttemptTimeout: 5 * time.Second, ClientDeadline: 20 * time.Second, StaleRetries: 10,
+		AttemptTimeout: 5 * time.Second, ClientDeadline: 20 * time.Second, MoveWait: time.Minute, StaleRetries: 10,
 		OrphanCleanupDelay: 900 * time.Second, RangeDeleterDelay: 20 * time.Millisecond, OverlapWait: 10 * time.Second,
 		CloneBatchBytes: 16 << 20, ModsBatchBytes: 16 << 20, ModsMemoryLimit: 500 << 20, CatchUpPercent: 10, MaxChunkBytes: 128 << 20,
 		LockWait: 500 * time.Millisecond, CatchUpWait: 6 * time.Hour, SteadyPoll: 10 * time.Millisecond, StatusPoll: time.Second,

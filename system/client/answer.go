@@ -1,0 +1,91 @@
+package client
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Certainty is what the application knows of an operation when it ends.
+type Certainty uint8
+
+// The certainties. The zero value claims the least.
+const (
+	Unknown Certainty = iota // it may have happened, may happen later, or not
+	OK                       // it happened, with the result given
+	Failed                   // it certainly had no effect and never will have
+)
+
+// String is the certainty in the words of a history.
+func (c Certainty) String() string { return [...]string{"unknown", "ok", "failed"}[c] }
+
+// Answer is the end of an operation.
+type Answer struct {
+	Certainty Certainty
+	// Written is the result of a write; only its meaning for Certainty OK is to be relied on.
+	Written command.Written
+	// Docs is the result of Find.
+	Docs []bson.Raw
+	// Err is the last error; nil when Certainty is OK.
+	Err error
+	// Retries is how many attempts were made after the first.
+	Retries int
+}
+
+// doubt is what the failed attempts of one statement leave open.
+type doubt struct {
+	// lost: an attempt was not answered. It may execute at any later time.
+	lost bool
+	// executed: an attempt ended with an error that does not exclude that it executed.
+	executed bool
+}
+
+// note takes in the error of an attempt.
+func (d *doubt) note(err error) {
+	switch {
+	case status.Is(err, status.NetworkTimeout, status.HostUnreachable):
+		d.lost = true
+	case !refusal(err):
+		d.executed = true
+	}
+}
+
+// result judges an attempt that was answered without error.
+func (d *doubt) result(w *command.Written, retries int) Answer {
+	a := Answer{Certainty: OK, Written: *w, Retries: retries}
+	switch {
+	case w.ConcernError != "":
+		a.Certainty, a.Err = Unknown, status.New(status.WriteConcernFailed, "%s", w.ConcernError)
+	case w.N == 0 && d.lost:
+		a.Certainty, a.Err = Unknown, status.New(status.NetworkTimeout, "an earlier attempt got lost and may yet execute")
+	}
+	return a
+}
+
+// failure judges a statement whose last attempt failed.
+func (d *doubt) failure(err error, retries int) Answer {
+	a := Answer{Certainty: Failed, Err: err, Retries: retries}
+	if d.lost || d.executed {
+		a.Certainty = Unknown
+	}
+	return a
+}
+
+// refusal reports whether err says for certain that the attempt did not execute.
+func refusal(err error) bool {
+	return status.Is(err, status.DuplicateKey, status.BadValue, status.ShardKeyNotFound, status.ImmutableField,
+		status.NamespaceNotFound, status.CommandNotFound, status.StaleConfig, status.StaleEpoch, status.NotWritablePrimary)
+}
+
+// retryable reports whether a driver sends a write again after err.
+func retryable(err error) bool {
+	return status.Is(err, status.NetworkTimeout, status.HostUnreachable, status.NotWritablePrimary,
+		status.PrimarySteppedDown, status.InterruptedDueToReplStateChange, status.Interrupted, status.ExceededTimeLimit)
+}
+
+// harmless reports whether a read that failed so may succeed when repeated.
+func harmless(err error) bool {
+	return retryable(err) || status.Is(err, status.StaleConfig, status.StaleEpoch, status.QueryPlanKilled,
+		status.CursorNotFound, status.ReadConcernMajorityNotAvailableYet)
+}

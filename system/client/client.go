@@ -1,0 +1,152 @@
+// Package client is an application with its driver: it sends operations to routers, retries them as a driver does, and
+// says of each what an application can honestly know.
+//
+// # What is known of a write
+//
+// Every write is a retryable statement of the client's one session, so that attempts do not add up. Still, not every
+// answer settles the matter, and a harness that believes more than a driver may would raise false alarms:
+//
+//   - A result with N above zero is the recorded result of the statement: the write happened (OK).
+//   - A refusal (a duplicate key, a bad value, a table that stayed stale) is certain (Failed) when every earlier attempt
+//     is known not to have executed. After an attempt that was answered by a primary that lost its office, the refusal
+//     may come from a node that has not heard of the first execution: Unknown.
+//   - A result of N zero leaves no record. It is certain (OK, without effect) unless an earlier attempt was lost in the
+//     network and may yet arrive and find another state: then Unknown.
+//   - Everything else (no answer, write concern not satisfied, an error that does not say whether it came before or
+//     after the execution) is Unknown when the retries are used up.
+//
+// Reads change nothing: they are OK or Failed.
+//
+// Refusal: the package knows no shards, no versions and no primaries; and one client runs one operation at a time.
+package client
+
+import (
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+)
+
+// ChooseRouter is the kind of choice by which a client picks the router of an attempt.
+const ChooseRouter env.Choice = "client.router"
+
+// Client is one application thread with one session.
+type Client struct {
+	ep       *rpc.Endpoint
+	routers  []env.NodeID
+	settings *settings.Settings
+	session  string
+	txn      int64
+}
+
+// New returns a client with a new session. The settings are read at every use.
+func New(ep *rpc.Endpoint, routers []env.NodeID, s *settings.Settings) *Client {
+	node := ep.Node()
+	return &Client{ep: ep, routers: routers, settings: s, session: fmt.Sprintf("%s/%d", node.ID(), node.Incarnation())}
+}
+
+// Session is the session's identity, the same in every event that speaks of it.
+func (c *Client) Session() string { return c.session }
+
+// Insert adds one document.
+func (c *Client) Insert(t env.Task, op command.Insert) Answer {
+	op.Session = c.statement()
+	return c.write(t, &op)
+}
+
+// Update changes at most one document.
+func (c *Client) Update(t env.Task, op command.Update) Answer {
+	op.Session = c.statement()
+	return c.write(t, &op)
+}
+
+// Delete removes at most one document.
+func (c *Client) Delete(t env.Task, op command.Delete) Answer {
+	op.Session = c.statement()
+	return c.write(t, &op)
+}
+
+// FindAndModify changes or removes at most one document; the answer holds what it replaced.
+func (c *Client) FindAndModify(t env.Task, op command.FindAndModify) Answer {
+	op.Session = c.statement()
+	return c.write(t, &op)
+}
+
+// statement begins a new retryable write. The session and statement are fixed before the first attempt.
+func (c *Client) statement() command.Session {
+	c.txn++
+	return command.Session{ID: c.session, Txn: c.txn}
+}
+
+// Find returns all documents that match, in one batch if op.BatchSize is zero.
+func (c *Client) Find(t env.Task, op command.Find) Answer {
+	var docs []bson.Raw
+	answer := c.Scan(t, op, func(batch []bson.Raw) { docs = append(docs, batch...) })
+	answer.Docs = docs
+	return answer
+}
+
+// Scan hands every batch to each as it arrives. Only the opening is retried: a batch that got lost cannot be asked for
+// again, so a scan that fails half way stays Failed, though each has seen its beginning.
+func (c *Client) Scan(t env.Task, op command.Find, each func(batch []bson.Raw)) Answer {
+	router, batch, answer := c.open(t, &op)
+	if answer.Err != nil {
+		return answer
+	}
+	for {
+		each(batch.Docs)
+		if batch.Cursor == "" {
+			answer.Certainty = OK
+			return answer
+		}
+		next := &command.GetMore{Cursor: batch.Cursor, BatchSize: op.BatchSize}
+		more, err := rpc.Call[command.Batch](t, c.ep, router, next, c.settings.AttemptTimeout)
+		if err != nil {
+			answer.Err = err
+			return answer
+		}
+		batch = more
+	}
+}
+
+// open sends the find until a router has opened the cursor; later batches come from that router.
+func (c *Client) open(t env.Task, op *command.Find) (env.NodeID, *command.Batch, Answer) {
+	tries := c.tries()
+	for {
+		router := tries.router()
+		batch, err := rpc.Call[command.Batch](t, c.ep, router, op, tries.timeout())
+		if err == nil {
+			return router, batch, Answer{Certainty: Failed, Retries: tries.done}
+		}
+		if !harmless(err) || !tries.again(t, err) {
+			return "", nil, Answer{Certainty: Failed, Err: err, Retries: tries.done}
+		}
+	}
+}
+
+// MoveRange asks for a migration and waits at most limit for its end. It is sent once: when the answer gets lost, the
+// migration may run on.
+func (c *Client) MoveRange(t env.Task, op command.MoveRange, limit time.Duration) error {
+	_, err := rpc.Call[command.Done](t, c.ep, c.tries().router(), &op, limit)
+	return err
+}
+
+func (c *Client) write(t env.Task, op env.Message) Answer {
+	tries := c.tries()
+	var doubt doubt
+	for {
+		written, err := rpc.Call[command.Written](t, c.ep, tries.router(), op, tries.timeout())
+		if err == nil {
+			return doubt.result(written, tries.done)
+		}
+		doubt.note(err)
+		if !retryable(err) || !tries.again(t, err) {
+			return doubt.failure(err, tries.done)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package configsvr
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// replace writes chunks in one entry. The table is what the change was computed from, under the lock that is still held.
+func (s *Server) replace(t env.Task, table *catalog.Table, changed []catalog.Chunk, why string) error {
+	if err := t.Err(); err != nil {
+		return err
+	}
+	coll := table.Collection()
+	now, err := s.book.latest(coll.NS)
+	s.node.Assert(err == nil && now.Version() == table.Version(), "the chunks of %s changed from %v under the lock: %v",
+		coll.NS, table.Version(), err)
+	ops, err := chunkOpsOf(coll, changed, why)
+	if err != nil {
+		return err
+	}
+	_, err = s.member.Write(t, ops...)
+	return err
+}
+
+// chunkOpsOf are the operations that write chunks.
+func chunkOpsOf(coll catalog.Collection, chunks []catalog.Chunk, why string) ([]oplog.Op, error) {
+	ops := make([]oplog.Op, len(chunks))
+	for i, c := range chunks {
+		doc, err := catalog.EncodeChunk(coll, c)
+		if err != nil {
+			return nil, err
+		}
+		ops[i] = write(Chunks, catalog.ChunkID(coll.UUID, c.Min), doc, why)
+	}
+	return ops, nil
+}
+
+func write(ns, id string, doc bson.Raw, why string) oplog.Op {
+	return oplog.Op{
+		Kind: oplog.Update, NS: ns, ID: string(key.String(id)), Doc: doc, Actor: uint8(event.System), Tag: why,
+	}
+}
+
+// ensureChunkVersionIsGreaterThan fences the commit of a migration whose donor is dead (protocol 9.2 step 1). MongoDB looks
+// for a chunk with exactly the bounds asked for; as a moveRange may take a part of a chunk only, and a late commit of it
+// must be refused too, here the chunk that contains the range counts. A range that is not inside one chunk needs
+// nothing: whatever changed the bounds gave newer versions.
+func (s *Server) ensureChunkVersionIsGreaterThan(t env.Task, _ env.NodeID, req *command.EnsureChunkVersionIsGreaterThan) (*command.Done, error) {
+	note := env.Note{ID: req.NS}
+	err := s.tenured(t, "ensureChunkVersion "+req.NS, func(own env.Task) error {
+		if err := own.Point(point.ConfigEnsureVersionBefore, note); err != nil {
+			return err
+		}
+		if err := s.locked(own, func() error { return s.raise(own, req) }); err != nil {
+			return err
+		}
+		if err := own.Point(point.ConfigEnsureVersionAfter, note); err != nil {
+			return err
+		}
+		return s.majority(own)
+	})
+	return &command.Done{}, err
+}
+
+func (s *Server) raise(t env.Task, req *command.EnsureChunkVersionIsGreaterThan) error {
+	table, err := s.book.latest(req.NS)
+	if status.Is(err, status.NamespaceNotFound) || err == nil && table.Collection().UUID != req.UUID {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	chunk := table.Owner(req.Min)
+	if !chunk.ContainsRange(key.Range{Min: req.Min, Max: req.Max}) {
+		return nil
+	}
+	changed, err := catalog.EnsureNewer(table, chunk.Range, req.Version)
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	return s.replace(t, table, changed, "ensureNewer")
+}
+
+// logChange adds to the changelog. A request that is sent twice is logged twice.
+func (s *Server) logChange(t env.Task, from env.NodeID, req *command.LogChange) (*command.Done, error) {
+	err := s.tenured(t, "logChange "+req.What, func(own env.Task) error {
+		s.changes++
+		id := fmt.Sprintf("%s/%d/%d", s.node.ID(), s.node.Incarnation(), s.changes)
+		doc, err := bson.Marshal(bson.D{
+			{Key: "_id", Value: id}, {Key: "server", Value: string(from)},
+			{Key: "time", Value: bson.DateTime(s.ep.Clock().Now().Cluster.Millis())},
+			{Key: "what", Value: req.What}, {Key: "ns", Value: req.NS}, {Key: "details", Value: req.Detail},
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := s.member.Write(own, write(Changelog, id, doc, req.What)); err != nil {
+			return err
+		}
+		return s.majority(own)
+	})
+	return &command.Done{}, err
+}

@@ -1,0 +1,153 @@
+package configsvr
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// shortestHistory is the least time for which placements are remembered, whatever the setting.
+const shortestHistory = 10 * time.Second
+
+// commitChunkMigration gives a range to its recipient (protocol 3.3). The lock is released before the wait for the
+// majority: whoever comes next builds on a write that is lost only together with its own.
+func (s *Server) commitChunkMigration(t env.Task, _ env.NodeID, req *command.CommitChunkMigration) (*command.CommitReply, error) {
+	var reply *command.CommitReply
+	err := s.tenured(t, "commit "+req.Migration, func(own env.Task) (err error) {
+		if err = own.Point(point.ConfigCommitLock, env.Note{ID: req.Migration}); err != nil {
+			return err
+		}
+		if err = s.locked(own, func() error { return s.commit(own, req) }); err != nil {
+			return err
+		}
+		if reply, err = s.versions(req.NS, req.From); err != nil {
+			return err
+		}
+		if err = s.majority(own); err != nil {
+			return err
+		}
+		return own.Point(point.ConfigCommitMajority, env.Note{ID: req.Migration})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return reply, t.Point(point.ConfigCommitReply, env.Note{ID: req.Migration})
+}
+
+// commit checks and writes, under the lock.
+func (s *Server) commit(t env.Task, req *command.CommitChunkMigration) error {
+	at := func(site point.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
+	if err := at(point.ConfigCommitReadShard); err != nil {
+		return err
+	}
+	if err := s.mayReceive(req.To); err != nil {
+		return err
+	}
+	if err := at(point.ConfigCommitReadColl); err != nil {
+		return err
+	}
+	table, err := s.incarnation(req)
+	if err != nil {
+		return err
+	}
+	if err := at(point.ConfigCommitReadChunk); err != nil {
+		return err
+	}
+	rng := key.Range{Min: req.Min, Max: req.Max}
+	chunk := table.Owner(req.Min)
+	if !chunk.ContainsRange(rng) || rng.Empty() {
+		return conflict("range %v of %s is not inside one chunk: the chunk at its beginning is %v", rng, req.NS, chunk)
+	}
+	if chunk.Shard == req.To {
+		return at(point.ConfigCommitDuplicateRequest)
+	}
+	if err := at(point.ConfigCommitCheckVersion); err != nil {
+		return err
+	}
+	if err := fitting(chunk, req); err != nil {
+		return err
+	}
+	return s.write(t, table, rng, req)
+}
+
+// write picks the moment from which the new placement counts, and records it: all chunks in one entry.
+func (s *Server) write(t env.Task, table *catalog.Table, rng key.Range, req *command.CommitChunkMigration) error {
+	at := func(site point.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
+	if err := at(point.ConfigCommitPickValidAfter); err != nil {
+		return err
+	}
+	validAfter := s.ep.Clock().Now().Cluster
+	if err := at(point.ConfigCommitTrimHistory); err != nil {
+		return err
+	}
+	changed, err := catalog.Move(table, rng, req.From, req.To, validAfter, max(s.settings.HistoryWindow, shortestHistory))
+	if err != nil {
+		return err
+	}
+	if err := at(point.ConfigCommitControlChunk); err != nil {
+		return err
+	}
+	if err := at(point.ConfigCommitTxnWrite); err != nil {
+		return err
+	}
+	if err := s.replace(t, table, changed, "move "+req.Migration); err != nil {
+		return err
+	}
+	return at(point.ConfigCommitAfterLocalWrite)
+}
+
+// mayReceive checks that a shard exists and is not being emptied.
+func (s *Server) mayReceive(shard string) error {
+	doc, err := s.book.shard(shard)
+	if err == nil && doc.Draining {
+		return status.New(status.ShardNotFound, "shard %q is draining and takes no chunks", shard)
+	}
+	return err
+}
+
+// incarnation checks that the collection is the one the migration began with and may be migrated.
+func (s *Server) incarnation(req *command.CommitChunkMigration) (*catalog.Table, error) {
+	table, err := s.book.latest(req.NS)
+	if err != nil {
+		return nil, err
+	}
+	switch coll := table.Collection(); {
+	case coll.UUID != req.UUID || coll.Epoch != req.Epoch:
+		return nil, status.New(status.StaleEpoch, "collection %s is %s with epoch %s, not %s with epoch %s",
+			req.NS, coll.UUID, coll.Epoch, req.UUID, req.Epoch)
+	case !coll.AllowMigrations:
+		return nil, conflict("migrations of %s are not allowed now", req.NS)
+	}
+	return table, nil
+}
+
+// fitting checks that the donor owns the chunk and has not been fenced: its successor would have raised the version.
+func fitting(chunk catalog.Chunk, req *command.CommitChunkMigration) error {
+	switch {
+	case chunk.Shard != req.From:
+		return conflict("chunk %v is not on %s any more", chunk, req.From)
+	case !req.PreVersion.SameIncarnation(chunk.Version):
+		return status.New(status.StaleEpoch, "the migration began with version %v of another incarnation than %v", req.PreVersion, chunk)
+	case req.PreVersion.Older(chunk.Version):
+		return conflict("the migration began with version %v of the chunk, which is now %v", req.PreVersion, chunk)
+	}
+	return nil
+}
+
+func conflict(format string, args ...any) error {
+	return status.New(status.ConflictingOperationInProgress, format, args...)
+}
+
+// versions are those after a change, as the primary has them now.
+func (s *Server) versions(ns, shard string) (*command.CommitReply, error) {
+	table, err := s.book.latest(ns)
+	if err != nil {
+		return nil, err
+	}
+	return &command.CommitReply{ShardVersion: table.ShardVersion(shard), CollectionVersion: table.Version()}, nil
+}

@@ -1,0 +1,114 @@
+package configsvr
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+const (
+	firstPause = 20 * time.Millisecond
+	lastPause  = 640 * time.Millisecond
+)
+
+// moveRange has the owners of a range move it to another shard, one migration for each chunk that the range touches. What
+// is there already needs no migration.
+func (s *Server) moveRange(t env.Task, _ env.NodeID, req *command.MoveRange) (*command.Done, error) {
+	err := s.tenured(t, "moveRange "+req.Name, func(own env.Task) error {
+		if err := own.Point(point.ConfigMoveRequest, env.Note{Peer: req.To, ID: req.Name}); err != nil {
+			return err
+		}
+		if err := s.mayReceive(req.To); err != nil {
+			return err
+		}
+		ends := s.node.Mono().Add(s.settings.MoveWait)
+		for rest := (key.Range{Min: req.Min, Max: req.Max}); !rest.Empty(); {
+			chunk, err := s.owner(req.NS, rest.Min)
+			if err != nil {
+				return err
+			}
+			piece := chunk.Intersect(rest)
+			if err := s.movePiece(own, req, piece, chunk.Shard, ends); err != nil {
+				return err
+			}
+			rest.Min = piece.Max
+		}
+		return s.majority(own)
+	})
+	return &command.Done{}, err
+}
+
+// owner is the chunk that holds a key, as the primary has it now.
+func (s *Server) owner(ns string, k key.Key) (catalog.Chunk, error) {
+	table, err := s.book.latest(ns)
+	if err != nil {
+		return catalog.Chunk{}, err
+	}
+	return table.Owner(k), nil
+}
+
+// movePiece sends one donor its request until the outcome is known. A request that is sent again joins the migration that
+// it started, if that still runs; whether it has succeeded meanwhile is asked of the catalogue and not of the donor.
+func (s *Server) movePiece(t env.Task, req *command.MoveRange, piece key.Range, donor string, ends env.Time) error {
+	pause := firstPause
+	for try := 0; ; try++ {
+		chunk, err := s.owner(req.NS, piece.Min)
+		switch {
+		case err != nil:
+			return err
+		case chunk.Shard == req.To && chunk.ContainsRange(piece):
+			return nil
+		case chunk.Shard != donor:
+			return conflict("range %v of %s went from %s to %s meanwhile", piece, req.NS, donor, chunk.Shard)
+		}
+		err = s.sendMove(t, req, piece, donor, try)
+		if err == nil {
+			return nil
+		}
+		if !undecided(err) {
+			return s.verified(req, piece, err)
+		}
+		if s.node.Mono().Add(pause) >= ends {
+			return err
+		}
+		if err := t.Sleep(pause); err != nil {
+			return err
+		}
+		pause = min(2*pause, lastPause)
+	}
+}
+
+func (s *Server) sendMove(t env.Task, req *command.MoveRange, piece key.Range, donor string, try int) error {
+	if err := t.Point(point.ConfigSendMove, env.Note{Peer: donor, ID: req.Name, N: try}); err != nil {
+		return err
+	}
+	set := s.shards[donor]
+	if set == nil {
+		return status.New(status.ShardNotFound, "there is no shard %q", donor)
+	}
+	_, err := rpc.CallPrimary[command.Done](t, set, &command.ShardsvrMoveRange{
+		NS: req.NS, Min: piece.Min, Max: piece.Max, To: req.To,
+		WaitDelete: req.WaitDelete, ForceJumbo: req.ForceJumbo, MigrationOf: req.Name,
+	}, s.settings.CommandTimeout)
+	return err
+}
+
+// undecided reports whether the migration may still run, or run again without harm, after the donor's error.
+func undecided(err error) bool {
+	return rpc.Gone(err) || status.Is(err, status.Interrupted, status.ExceededTimeLimit)
+}
+
+// verified turns a donor's error into success when the range has arrived nevertheless.
+func (s *Server) verified(req *command.MoveRange, piece key.Range, err error) error {
+	chunk, lookup := s.owner(req.NS, piece.Min)
+	if lookup == nil && chunk.Shard == req.To && chunk.ContainsRange(piece) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,32 @@
+package configsvr
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// getRoutingTable is served by every member: it waits until the member knows the state asked for to be committed, and
+// reads collection and chunks at one committed index.
+func (s *Server) getRoutingTable(t env.Task, _ env.NodeID, req *command.GetRoutingTable) (*command.RoutingUpdate, error) {
+	if err := t.Yield(point.ConfigRoutingTable); err != nil {
+		return nil, err
+	}
+	if err := s.member.AwaitTS(t, req.After); err != nil {
+		return nil, err
+	}
+	table, err := s.book.table(req.NS, s.member.ReadAt(command.MajorityRead))
+	if err != nil {
+		return nil, err
+	}
+	update := &command.RoutingUpdate{Collection: table.Collection(), At: s.member.CommittedTS()}
+	if !req.Since.IsZero() && req.Since.SameIncarnation(table.Version()) {
+		update.Chunks = table.Since(req.Since)
+		return update, nil
+	}
+	update.Full = true
+	update.Chunks = slices.Collect(table.Chunks())
+	return update, nil
+}

@@ -1,0 +1,87 @@
+// Package configsvr is the config server: the catalogue of which shard owns what, kept by a replica set of its own, and
+// the commands that read and change it.
+//
+// Promise: chunks change under one lock, one atomic log entry for each change, and only after every check that protocol
+// 3.3 asks for; an answer that tells of a state is given when a majority holds that state. What a term began ends with
+// it: no check made in one term is followed by a write in another. A commit is idempotent, and once
+// EnsureChunkVersionIsGreaterThan has answered, no commit that was prepared before can succeed.
+//
+// Refusal: it does not know data and moves none; a migration is the donor's work, which the config server asks for and
+// records.
+package configsvr
+
+import (
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/replset"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Name is the name of the config server's replica set.
+const Name = "config"
+
+// Config is what a config server is built from. All fields are needed.
+type Config struct {
+	Member   *replset.Member
+	Endpoint *rpc.Endpoint
+	Settings *settings.Settings
+	// Shards finds the replica set of every shard by its name.
+	Shards map[string]*rpc.Set
+}
+
+// Server is one incarnation of a member of the config server.
+type Server struct {
+	member   *replset.Member
+	ep       *rpc.Endpoint
+	node     env.Node
+	settings *settings.Settings
+	shards   map[string]*rpc.Set
+	book     *book
+	chunkOps *chunkOps // of the current term; nil on a member that is not primary
+	changes  int       // entries of the changelog written by this incarnation
+}
+
+// New starts to serve over a member that has recovered.
+func New(cfg Config) *Server {
+	s := &Server{member: cfg.Member, ep: cfg.Endpoint, node: cfg.Endpoint.Node(), settings: cfg.Settings, shards: cfg.Shards}
+	s.book = newBook(s.member)
+	s.member.Watch(watcher{s})
+	s.gossip()
+	rpc.Handle(s.ep, s.getRoutingTable)
+	rpc.Handle(s.ep, s.commitChunkMigration)
+	rpc.Handle(s.ep, s.ensureChunkVersionIsGreaterThan)
+	rpc.Handle(s.ep, s.moveRange)
+	rpc.Handle(s.ep, s.shardCollection)
+	rpc.Handle(s.ep, s.logChange)
+	return s
+}
+
+// tenured runs fn in a task of the primary's tenure and waits for its end. When the term ends, so does fn, at its next
+// wait: a stale primary never acts on what it read.
+func (s *Server) tenured(t env.Task, name string, fn func(env.Task) error) error {
+	if !s.member.IsPrimary() {
+		return status.New(status.NotWritablePrimary, "%s is not the primary of the config server", s.node.ID())
+	}
+	var ended bool
+	var result error
+	var done env.Cond
+	s.node.Spawn(s.member.Tenure(), name, func(own env.Task) {
+		if result = own.Err(); result == nil {
+			result = fn(own)
+		}
+		ended = true
+		done.Broadcast()
+	})
+	if err := done.WaitFor(t, 0, func() bool { return ended }); err != nil {
+		return err
+	}
+	return result
+}
+
+// majority waits until everything applied here so far is held by a majority: whatever an answer rests on was read or
+// written before.
+func (s *Server) majority(t env.Task) error {
+	return s.member.Await(t, s.member.Applied(), command.Majority)
+}

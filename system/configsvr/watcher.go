@@ -1,0 +1,91 @@
+package configsvr
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// watcher keeps the server in step with the member's log.
+type watcher struct{ s *Server }
+
+func (w watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
+	w.s.book.note(index, e)
+	if leading {
+		w.s.announce(index, e)
+	}
+}
+
+func (w watcher) RolledBack(to uint64) { w.s.book.rolledBack(to) }
+
+func (w watcher) Reset(index uint64) {
+	w.s.book.forget(index)
+	w.s.gossip()
+}
+
+func (w watcher) Committed(uint64) { w.s.gossip() }
+
+func (w watcher) StepUp(env.Task) error {
+	w.s.chunkOps = &chunkOps{}
+	return nil
+}
+
+func (w watcher) StepDown() { w.s.chunkOps = nil }
+
+// gossip lets everybody who hears of this node know which state of the catalogue is majority-committed.
+func (s *Server) gossip() { s.ep.Clock().Advance(clock.Vector{Config: s.member.CommittedTS()}) }
+
+// announce tells the oracles which chunks an entry wrote.
+func (s *Server) announce(index uint64, e *oplog.Entry) {
+	var written []event.Chunk
+	var coll catalog.Collection
+	var why string
+	for i := range e.Ops {
+		op := &e.Ops[i]
+		if op.NS != Chunks {
+			continue
+		}
+		if why == "" {
+			coll, why = s.collectionOf(op.Doc), op.Tag
+		}
+		c, err := catalog.DecodeChunk(coll, op.Doc)
+		s.node.Assert(err == nil, "chunk %v written for %q cannot be read back: %v", op.Doc, why, err)
+		written = append(written, described(c))
+	}
+	if written != nil {
+		s.node.Emit(&event.Event{
+			Kind: event.CatalogWritten, Shard: Name, Term: s.member.Term(), Index: index, NS: coll.NS, Value: why, Chunks: written,
+		})
+	}
+}
+
+// collectionOf finds the collection that a chunk document belongs to.
+func (s *Server) collectionOf(chunk bson.Raw) (coll catalog.Collection) {
+	uuid, _ := chunk.Lookup("uuid").StringValueOK()
+	s.member.Store().Scan(Collections, store.Latest, func(_ string, doc bson.Raw) bool {
+		c, err := catalog.DecodeCollection(doc)
+		s.node.Assert(err == nil, "collection %v cannot be read: %v", doc, err)
+		if c.UUID == uuid {
+			coll = c
+		}
+		return c.UUID != uuid
+	})
+	s.node.Assert(coll.UUID == uuid, "chunk %v belongs to no collection", chunk)
+	return coll
+}
+
+func described(c catalog.Chunk) event.Chunk {
+	e := event.Chunk{
+		Min: string(c.Min), Max: string(c.Max), Shard: c.Shard,
+		Major: c.Version.Major, Minor: c.Version.Minor, Epoch: c.Version.Epoch,
+	}
+	for _, p := range c.History {
+		e.History = append(e.History, event.Placement{ValidAfter: uint64(p.ValidAfter), Shard: p.Shard})
+	}
+	return e
+}

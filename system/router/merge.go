@@ -1,0 +1,139 @@
+package router
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/rpc"
+)
+
+// scan merges what the shards of one query return, in the order of the shard key and then of _id.
+type scan struct{ parts []*part }
+
+// part is one shard's cursor and what it has returned but the client has not.
+//
+// Invariant: head is the place of docs[0] in the order, when there is one.
+type part struct {
+	set     *rpc.Set
+	router  *Router
+	pattern key.Pattern
+	opens   *command.Find
+	member  env.NodeID // where the cursor lives
+	cursor  string     // empty: nothing more to come
+	docs    []bson.Raw
+	head    place
+}
+
+type place struct {
+	key key.Key
+	id  string
+}
+
+func (a place) before(b place) bool { return a.key < b.key || a.key == b.key && a.id < b.id }
+
+// next returns the next size documents, all of them for a size of zero; fewer only at the end.
+func (s *scan) next(t env.Task, size int) ([]bson.Raw, error) {
+	var docs []bson.Raw
+	for size == 0 || len(docs) < size {
+		for _, p := range s.parts {
+			if err := p.fill(t, size); err != nil {
+				return nil, err
+			}
+		}
+		first := s.first()
+		if first == nil {
+			break
+		}
+		docs = append(docs, first.docs[0])
+		if err := first.drop(); err != nil {
+			return nil, err
+		}
+	}
+	return docs, nil
+}
+
+// first is the part that holds the next document, nil when none does.
+func (s *scan) first() *part {
+	var first *part
+	for _, p := range s.parts {
+		if len(p.docs) > 0 && (first == nil || p.head.before(first.head)) {
+			first = p
+		}
+	}
+	return first
+}
+
+// exhausted reports whether no document is left, here or on a shard.
+func (s *scan) exhausted() bool {
+	for _, p := range s.parts {
+		if len(p.docs) > 0 || p.cursor != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// fill fetches until the part has a document or is at its end.
+func (p *part) fill(t env.Task, size int) error {
+	for len(p.docs) == 0 && p.cursor != "" {
+		req := &command.GetMore{Cursor: p.cursor, BatchSize: size}
+		batch, err := rpc.Call[command.Batch](t, p.router.ep, p.member, req, p.timeout())
+		if err != nil {
+			if rpc.Gone(err) {
+				p.set.Forget(p.member)
+			}
+			return err
+		}
+		if err := p.take(batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *part) take(batch *command.Batch) error {
+	p.cursor, p.docs = batch.Cursor, batch.Docs
+	return p.look()
+}
+
+func (p *part) drop() error {
+	p.docs = p.docs[1:]
+	return p.look()
+}
+
+// look notes the place of the part's first document.
+func (p *part) look() (err error) {
+	if len(p.docs) == 0 {
+		return nil
+	}
+	if p.head.key, err = p.pattern.Of(p.docs[0]); err != nil {
+		return err
+	}
+	p.head.id, err = key.ID(p.docs[0])
+	return err
+}
+
+func (p *part) timeout() time.Duration { return p.router.settings.CommandTimeout }
+
+// kill closes the cursors on the shards without waiting for it. A message that gets lost leaves a cursor to its timeout.
+func (s *scan) kill(t env.Task) {
+	for _, p := range s.parts {
+		p.kill(t)
+	}
+}
+
+func (p *part) kill(t env.Task) {
+	if p.cursor == "" {
+		return
+	}
+	req := &command.KillCursors{Cursors: []string{p.cursor}}
+	p.cursor, p.docs = "", nil
+	t.Spawn("m.killCursors "+p.set.Name(), func(own env.Task) {
+		// An answer is not needed: the shard forgets the cursor in time.
+		_, _ = rpc.Call[command.Done](own, p.router.ep, p.member, req, p.timeout())
+	})
+}

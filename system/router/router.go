@@ -1,0 +1,71 @@
+// Package router is the front door of a sharded cluster: it knows which shard owns what, as far as its cached routing
+// tables go, and sends every operation there with the version of the table it was targeted by.
+//
+// Promise: no request leaves without a version, so a shard that disagrees refuses it and the router learns. A write is
+// sent again only when the earlier attempt certainly did not execute, or when it is a retryable statement whose earlier
+// attempt was answered; a write that got lost in the network is left to the client, who owns the session. An error that
+// says that the table is stale is never hidden by another shard's error (H-49).
+//
+// Refusal: a router keeps nothing durable and decides nothing: it may be wrong about the placement at any time.
+package router
+
+import (
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Router is one incarnation of a router.
+type Router struct {
+	ep       *rpc.Endpoint
+	settings *settings.Settings
+	config   *rpc.Set
+	shards   map[string]*rpc.Set
+	routes   map[string]*routes
+	cursors  *cursors
+}
+
+// New starts a router on the endpoint. Config and shards say where the servers are; the settings are read at every use.
+func New(ep *rpc.Endpoint, config *rpc.Set, shards map[string]*rpc.Set, s *settings.Settings) *Router {
+	r := &Router{ep: ep, settings: s, config: config, shards: shards, routes: make(map[string]*routes)}
+	r.cursors = newCursors(ep.Node(), s)
+	rpc.Handle(ep, r.insert)
+	rpc.Handle(ep, r.update)
+	rpc.Handle(ep, r.remove)
+	rpc.Handle(ep, r.findAndModify)
+	rpc.Handle(ep, r.find)
+	rpc.Handle(ep, r.getMore)
+	rpc.Handle(ep, r.killCursors)
+	rpc.Handle(ep, r.moveRange)
+	return r
+}
+
+// Table returns the routing table that the router has cached for a collection, or nil.
+func (r *Router) Table(ns string) *Table {
+	if known := r.routes[ns]; known != nil {
+		return known.table
+	}
+	return nil
+}
+
+func (r *Router) routesOf(ns string) *routes {
+	known := r.routes[ns]
+	if known == nil {
+		known = &routes{router: r, ns: ns}
+		r.routes[ns] = known
+	}
+	return known
+}
+
+func (r *Router) shard(name string) (*rpc.Set, error) {
+	if set := r.shards[name]; set != nil {
+		return set, nil
+	}
+	return nil, status.New(status.ShardNotFound, "there is no shard %q", name)
+}
+
+func (r *Router) moveRange(t env.Task, _ env.NodeID, req *command.MoveRange) (*command.Done, error) {
+	return rpc.CallPrimary[command.Done](t, r.config, req, r.settings.MoveWait)
+}

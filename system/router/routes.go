@@ -1,0 +1,106 @@
+package router
+
+import (
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Table is the routing table of one collection.
+type Table = catalog.Table
+
+// routes is what the router knows of one collection's placement.
+//
+// Invariant: the table answers the needs up to fresh. Who finds the table wanting raises need, and only a refresh that
+// began after that counts: one under way may have read the catalogue before the change (H-24).
+type routes struct {
+	router      *Router
+	ns          string
+	table       *Table
+	need, fresh uint64
+	busy        bool
+	refreshed   env.Cond
+}
+
+// inconsistentRetries is how often a refresh is begun anew, from nothing, when its pieces do not fit (protocol 3.4).
+const inconsistentRetries = 3
+
+// get returns a table that is good for every need known when it was called.
+func (k *routes) get(t env.Task) (*Table, error) {
+	for need := max(k.need, 1); k.fresh < need; {
+		if !k.busy {
+			if err := k.refresh(t); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := t.Point(point.RouterRefreshJoinExisting, env.Note{ID: k.ns}); err != nil {
+			return nil, err
+		}
+		if err := k.refreshed.WaitFor(t, 0, func() bool { return !k.busy }); err != nil {
+			return nil, err
+		}
+	}
+	return k.table, nil
+}
+
+// invalidate asks for a newer table unless the one that was refused is not in use any more.
+func (k *routes) invalidate(refused *Table) {
+	if k.table == refused {
+		k.need = max(k.need, k.fresh) + 1
+	}
+}
+
+func (k *routes) refresh(t env.Task) error {
+	k.busy = true
+	defer func() {
+		k.busy = false
+		k.refreshed.Broadcast()
+	}()
+	serves := max(k.need, 1)
+	table := k.table
+	for try := 0; ; try++ {
+		next, err := k.load(t, table, try)
+		if err == nil {
+			k.table, k.fresh = next, serves
+			return nil
+		}
+		if !status.Is(err, status.IncompatibleShardingMetadata, status.StaleEpoch) || try == inconsistentRetries {
+			return err
+		}
+		table = nil // the increment does not fit: read everything
+		if err := t.Point(point.RouterRefreshInconsistent, env.Note{ID: k.ns, N: try}); err != nil {
+			return err
+		}
+	}
+}
+
+// load reads what the table lacks, or everything when there is none, and returns the newer table.
+func (k *routes) load(t env.Task, table *Table, try int) (*Table, error) {
+	r := k.router
+	if err := t.Point(point.RouterRefreshStart, env.Note{ID: k.ns, N: try}); err != nil {
+		return nil, err
+	}
+	req := &command.GetRoutingTable{NS: k.ns, After: r.ep.Clock().Now().Config}
+	if table != nil {
+		req.Since = table.Version()
+	}
+	update, err := rpc.CallAny[command.RoutingUpdate](t, r.config, req, r.settings.CommandTimeout)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Point(point.RouterRefreshApply, env.Note{ID: k.ns, N: len(update.Chunks)}); err != nil {
+		return nil, err
+	}
+	if update.Full || table == nil {
+		return catalog.NewTable(update.Collection, update.Chunks)
+	}
+	next, err := table.With(update.Chunks)
+	if err != nil {
+		return nil, err
+	}
+	return next.WithCollection(update.Collection), nil
+}

@@ -1,0 +1,190 @@
+package router
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+func (r *Router) find(t env.Task, _ env.NodeID, req *command.Find) (*command.Batch, error) {
+	r.cursors.expire(t)
+	scan, err := r.open(t, req)
+	if err != nil {
+		return nil, err
+	}
+	return r.answer(t, scan, req.BatchSize)
+}
+
+func (r *Router) getMore(t env.Task, _ env.NodeID, req *command.GetMore) (*command.Batch, error) {
+	scan, err := r.cursors.take(req.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Point(point.RouterGetMore, env.Note{ID: req.Cursor}); err != nil {
+		scan.kill(t)
+		return nil, err
+	}
+	return r.answer(t, scan, req.BatchSize)
+}
+
+func (r *Router) killCursors(t env.Task, _ env.NodeID, req *command.KillCursors) (*command.Done, error) {
+	for _, id := range req.Cursors {
+		if scan, err := r.cursors.take(id); err == nil {
+			scan.kill(t)
+		}
+	}
+	return &command.Done{}, nil
+}
+
+// answer returns the next documents and keeps the scan if there may be more. A scan that fails is over.
+func (r *Router) answer(t env.Task, scan *scan, size int) (*command.Batch, error) {
+	docs, err := scan.next(t, size)
+	if err != nil {
+		scan.kill(t)
+		return nil, err
+	}
+	batch := &command.Batch{Docs: docs}
+	if !scan.exhausted() {
+		batch.Cursor = r.cursors.keep(scan)
+	}
+	return batch, nil
+}
+
+// open establishes the scan on every shard that owns a part of what the filter asks for, all by one table. If one
+// refuses, the cursors already open are closed and everything begins anew.
+func (r *Router) open(t env.Task, req *command.Find) (*scan, error) {
+	for e := r.effort(req.NS); ; {
+		table, scan, err := r.establish(t, e, req)
+		if err == nil {
+			return scan, nil
+		}
+		if !repeatable(err) || !e.again(t, table, err) {
+			return nil, err
+		}
+	}
+}
+
+func (r *Router) establish(t env.Task, e *effort, req *command.Find) (*Table, *scan, error) {
+	if err := t.Point(point.RouterTarget, env.Note{ID: req.NS, N: e.done}); err != nil {
+		return nil, nil, err
+	}
+	table, err := e.known.get(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	rng, err := asked(table.Collection().Key, req.Filter)
+	if err != nil {
+		return table, nil, err
+	}
+	pattern := table.Collection().Key
+	s := &scan{}
+	for _, owner := range owners(table, rng) {
+		set, err := r.shard(owner)
+		if err != nil {
+			return table, nil, err
+		}
+		placed := *req
+		placed.Place = command.Placement{Versioned: true, Shard: table.ShardVersion(owner)}
+		s.parts = append(s.parts, &part{router: r, set: set, pattern: pattern, opens: &placed})
+	}
+	return table, s, s.establish(t)
+}
+
+// asked is the range of shard keys that a filter can match.
+func asked(p key.Pattern, filter bson.Raw) (key.Range, error) {
+	if !p.Hashed {
+		return document.Bounds(filter, p.Field)
+	}
+	v, fixed := document.Equality(filter, p.Field)
+	if !fixed {
+		return key.Everything, nil
+	}
+	k, err := p.OfValue(v)
+	return key.Range{Min: k, Max: key.After(k)}, err
+}
+
+// owners returns the shards that own a part of the range, each once, in the order of the range. An empty range is asked
+// of the shard at its beginning, so that even then somebody checks the version.
+func owners(table *Table, rng key.Range) []string {
+	if rng.Empty() {
+		return []string{table.Owner(key.Min).Shard}
+	}
+	var shards []string
+	for c := range table.Overlapping(rng) {
+		if !slices.Contains(shards, c.Shard) {
+			shards = append(shards, c.Shard)
+		}
+	}
+	return shards
+}
+
+// establish opens the cursors of all parts at the same time. Of several errors one that tells of a stale table counts
+// most (H-49).
+func (s *scan) establish(t env.Task) error {
+	if len(s.parts) == 1 {
+		return s.parts[0].open(t)
+	}
+	var all opening
+	for _, p := range s.parts {
+		all.left++
+		t.Spawn("m.cursorEstablish "+p.set.Name(), func(own env.Task) {
+			all.ended(p.open(own))
+			if all.abandoned {
+				p.kill(own)
+			}
+		})
+	}
+	if err := all.done.WaitFor(t, 0, func() bool { return all.left == 0 }); err != nil {
+		all.abandoned = true
+		all.ended(err)
+	}
+	if all.err != nil {
+		s.kill(t)
+	}
+	return all.err
+}
+
+// opening collects the results of tasks that open cursors.
+type opening struct {
+	left      int
+	err       error
+	abandoned bool
+	done      env.Cond
+}
+
+func (o *opening) ended(err error) {
+	o.left--
+	if err != nil && (o.err == nil || stale(err) && !stale(o.err)) {
+		o.err = err
+	}
+	o.done.Broadcast()
+}
+
+// open sends the find to one shard.
+func (p *part) open(t env.Task) error {
+	if err := t.Point(point.RouterCursorEstablish, env.Note{Peer: p.set.Name(), ID: p.opens.NS}); err != nil {
+		return err
+	}
+	if err := t.Yield(point.RouterSend); err != nil {
+		return err
+	}
+	batch, member, err := rpc.CallPrimaryAt[command.Batch](t, p.set, p.opens, p.timeout())
+	if err != nil {
+		return err
+	}
+	p.member = member
+	return p.take(batch)
+}
+
+// expired is the answer to a client that comes back for a cursor that is not here.
+func expired(id string) error {
+	return status.New(status.CursorNotFound, "cursor %s does not exist here, or not any more", id)
+}

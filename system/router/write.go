@@ -1,0 +1,153 @@
+package router
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// statement is a write to one document, whatever its command.
+type statement struct {
+	ns      string
+	session command.Session
+	// key is the shard key that the statement fixes.
+	key func(key.Pattern) (key.Key, error)
+	// at is the command with a version attached.
+	at func(command.Placement) env.Message
+}
+
+func (r *Router) update(t env.Task, _ env.NodeID, req *command.Update) (*command.Written, error) {
+	return r.write(t, statement{req.NS, req.Session, fixedBy(req.Filter), func(p command.Placement) env.Message {
+		placed := *req
+		placed.Place = p
+		return &placed
+	}})
+}
+
+func (r *Router) remove(t env.Task, _ env.NodeID, req *command.Delete) (*command.Written, error) {
+	return r.write(t, statement{req.NS, req.Session, fixedBy(req.Filter), func(p command.Placement) env.Message {
+		placed := *req
+		placed.Place = p
+		return &placed
+	}})
+}
+
+func (r *Router) findAndModify(t env.Task, _ env.NodeID, req *command.FindAndModify) (*command.Written, error) {
+	return r.write(t, statement{req.NS, req.Session, fixedBy(req.Filter), func(p command.Placement) env.Message {
+		placed := *req
+		placed.Place = p
+		return &placed
+	}})
+}
+
+// insert sends the documents one by one, each as its own statement: whatever happens between two of them, it is exact
+// which were executed.
+func (r *Router) insert(t env.Task, _ env.NodeID, req *command.Insert) (*command.Written, error) {
+	sum := &command.Written{}
+	for i, doc := range req.Docs {
+		if i > 0 {
+			if err := t.Point(point.RouterPartialBatch, env.Note{ID: req.Session.ID, N: i}); err != nil {
+				return nil, err
+			}
+		}
+		one, err := r.write(t, insertion(req, i, doc))
+		if err != nil {
+			return nil, err
+		}
+		sum.N += one.N
+		sum.Retried = sum.Retried || one.Retried
+		if one.ConcernError != "" {
+			sum.ConcernError = one.ConcernError
+		}
+	}
+	return sum, nil
+}
+
+func insertion(req *command.Insert, i int, doc bson.Raw) statement {
+	one := *req
+	one.Docs = []bson.Raw{doc}
+	one.Session.Stmt += int32(i)
+	of := func(p key.Pattern) (key.Key, error) { return p.Of(doc) }
+	return statement{req.NS, one.Session, of, func(p command.Placement) env.Message {
+		placed := one
+		placed.Place = p
+		return &placed
+	}}
+}
+
+// fixedBy returns the shard key that a filter fixes by equality.
+func fixedBy(filter bson.Raw) func(key.Pattern) (key.Key, error) {
+	return func(p key.Pattern) (key.Key, error) {
+		v, fixed := document.Equality(filter, p.Field)
+		if !fixed {
+			return "", status.New(status.ShardKeyNotFound, "the filter %v does not fix the shard key %s", filter, p.Field)
+		}
+		return p.OfValue(v)
+	}
+}
+
+// write sends a statement to the owner of its key until it is executed or refused. When an earlier attempt may have
+// executed, its error is returned rather than a later refusal, which might come from a member that has not heard of it.
+func (r *Router) write(t env.Task, st statement) (*command.Written, error) {
+	var unsure error
+	for e := r.effort(st.ns); ; {
+		table, written, err := r.attempt(t, e, st)
+		if err == nil {
+			return written, nil
+		}
+		again := stale(err) || status.Is(err, status.NotWritablePrimary) || answered(err) && st.session.ID != ""
+		if answered(err) && unsure == nil {
+			unsure = err
+		}
+		if again && e.again(t, table, err) {
+			continue
+		}
+		if unsure != nil && !status.Is(err, status.NetworkTimeout, status.HostUnreachable) {
+			err = unsure
+		}
+		return nil, err
+	}
+}
+
+// attempt targets the statement and sends it once.
+func (r *Router) attempt(t env.Task, e *effort, st statement) (*Table, *command.Written, error) {
+	if err := t.Point(point.RouterTarget, env.Note{ID: st.session.ID, N: e.done}); err != nil {
+		return nil, nil, err
+	}
+	table, err := e.known.get(t)
+	if err != nil {
+		return nil, nil, unsent(err)
+	}
+	k, err := st.key(table.Collection().Key)
+	if err != nil {
+		return table, nil, err
+	}
+	owner := table.Owner(k).Shard
+	set, err := r.shard(owner)
+	if err != nil {
+		return table, nil, err
+	}
+	req := st.at(command.Placement{Versioned: true, Shard: table.ShardVersion(owner)})
+	if err := t.Point(point.RouterAttachVersion, env.Note{Peer: owner, ID: st.session.ID}); err != nil {
+		return table, nil, err
+	}
+	if err := t.Yield(point.RouterSend); err != nil {
+		return table, nil, err
+	}
+	written, err := rpc.CallPrimary[command.Written](t, set, req, r.settings.CommandTimeout)
+	return table, written, err
+}
+
+// unsent marks a failure to read the catalogue: whatever it was, the statement has not been sent.
+func unsent(err error) error {
+	if rpc.Gone(err) || status.Is(err, status.ExceededTimeLimit, status.Interrupted, status.ReadConcernMajorityNotAvailableYet) {
+		return status.New(status.NotWritablePrimary, "the routing table cannot be read: %v", err)
+	}
+	return err
+}

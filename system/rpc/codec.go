@@ -1,0 +1,5 @@
+package rpc
+
+import "github.com/shardproof/shardproof/system/codec"
+
+func init() { codec.Register[Envelope]() }
