@@ -52,7 +52,7 @@ func (m *machine) start() {
 	n := &node{world: m.world, machine: m, incarnation: len(m.lives) + 1}
 	m.life = n
 	m.lives = append(m.lives, n)
-	m.world.note(stepUp, m, "incarnation", uint64(n.incarnation))
+	m.world.note(stepUp, m, "incarnation", uint64(n.incarnation), 0)
 	m.world.emit(m, &event.Event{Kind: event.NodeUp, Value: fmt.Sprint(n.incarnation)})
 	n.Spawn(nil, "boot", m.boot)
 }
@@ -66,7 +66,7 @@ func (w *World) Crash(id env.NodeID) {
 		return
 	}
 	m.life = nil
-	w.note(stepDown, m, "incarnation", uint64(n.incarnation))
+	w.note(stepDown, m, "incarnation", uint64(n.incarnation), 0)
 	w.emit(m, &event.Event{Kind: event.NodeDown, Value: fmt.Sprint(n.incarnation)})
 	n.dead = true
 	w.hangUp(n)

@@ -127,7 +127,8 @@ func (d *disk) questions(kind opKind) *opQuestions {
 func (op *diskOp) complete() {
 	d, t := op.disk, op.task
 	w := d.machine.world
-	w.note(stepDisk, d.machine, d.ops[op.kind].site, op.nth)
+	q := &d.ops[op.kind]
+	w.note(stepDisk, d.machine, q.site, op.nth, q.tail.hash)
 	d.pending = slices.Delete(d.pending, 0, 1)
 	d.apply(op)
 	if t.state == onDisk && t.calls == op.wait {

@@ -169,7 +169,7 @@ func (w *World) post(p *packet, ch *channel) {
 	case f.Drop || ch.link.cuts > 0:
 		w.lose(p)
 	case f.hold != nil:
-		w.note(stepHold, ch.link.from, ch.site, p.nth)
+		w.note(stepHold, ch.link.from, ch.site, p.nth, ch.loss.hash)
 		f.hold.held = append(f.hold.held, p)
 	default:
 		w.carry(p, w.travel(p, ch.latency)+f.Delay, f)
@@ -200,7 +200,7 @@ func (w *World) travel(p *packet, q *question) time.Duration {
 
 // lose drops the packet. A call without a limit of its own then ends by the connection's.
 func (w *World) lose(p *packet) {
-	w.note(stepLose, p.channel.link.from, p.channel.site, p.nth)
+	w.note(stepLose, p.channel.link.from, p.channel.site, p.nth, p.channel.loss.hash)
 	if p.noLimit && p.awaited() {
 		err := status.New(status.NetworkTimeout, "task %s lost its connection", p.caller.name)
 		w.failCall(p, w.opts.Network.Keepalive, err)
@@ -248,7 +248,7 @@ func (w *World) deliverOneWay(p *packet) {
 		w.lose(p)
 		return
 	}
-	w.note(stepDeliver, n.machine, p.channel.site, p.nth)
+	w.note(stepDeliver, n.machine, p.channel.site, p.nth, p.channel.loss.hash)
 	from, m := p.channel.link.from.id, w.decode(p)
 	w.network.release(p)
 	n.receiver(from, m)
@@ -261,7 +261,7 @@ func (w *World) deliverRequest(p *packet) {
 		w.refuse(p)
 		return
 	}
-	w.note(stepDeliver, n.machine, p.channel.site, p.nth)
+	w.note(stepDeliver, n.machine, p.channel.site, p.nth, p.channel.loss.hash)
 	t := n.newTask(&n.scope, p.channel.class.name)
 	t.request = p
 	w.resume(t)
@@ -270,7 +270,7 @@ func (w *World) deliverRequest(p *packet) {
 // refuse tells the caller that nobody is there.
 func (w *World) refuse(p *packet) {
 	l := p.channel.link
-	w.note(stepRefuse, l.to, p.channel.site, p.nth)
+	w.note(stepRefuse, l.to, p.channel.site, p.nth, p.channel.loss.hash)
 	w.hangUpOn(p)
 }
 
@@ -331,7 +331,7 @@ func (w *World) deliverReply(p *packet) {
 		w.lose(p)
 		return
 	}
-	w.note(stepDeliver, t.node.machine, p.channel.site, p.nth)
+	w.note(stepDeliver, t.node.machine, p.channel.site, p.nth, p.channel.loss.hash)
 	t.reply, t.result = w.decode(p), p.err
 	w.network.release(p)
 	t.calls++

@@ -215,9 +215,9 @@ func (w *World) sometimes(n *node, probe string) {
 // resume has a task run until it waits or ends.
 func (w *World) resume(t *task) {
 	if t.co == nil {
-		w.note(stepStart, t.node.machine, t.name, t.id)
+		w.note(stepStart, t.node.machine, t.name, t.id, hashString(0, t.name))
 	} else {
-		w.note(stepRun, t.node.machine, t.name, t.id)
+		w.note(stepRun, t.node.machine, t.name, t.id, 0)
 	}
 	w.switchTo(t)
 }

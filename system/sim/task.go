@@ -120,9 +120,12 @@ func (t *task) enter() error {
 	return t.err
 }
 
-// wait gives control back until the task is woken, and returns what it was woken with.
+// wait gives control back until the task is woken, and returns what it was woken with. It may have been woken already, by
+// control code that saw the task's message.
 func (t *task) wait(s state) error {
-	t.state = s
+	if t.state != ready {
+		t.state = s
+	}
 	t.refused = 0
 	t.co.yield(struct{}{})
 	if t.node.world.frozen {
@@ -213,6 +216,7 @@ func (t *task) Call(to env.NodeID, req env.Message, timeout time.Duration) (env.
 	if timeout > 0 {
 		t.arm(t.node.machine.real(timeout))
 	}
+	t.state = calling
 	t.node.world.request(t, to, req)
 	err := t.wait(calling)
 	reply := t.reply

@@ -16,6 +16,8 @@ type trace struct {
 	marks  []uint64
 	out    io.Writer
 	window Window
+	// last is the machine of the latest step, to blame for what inline code does.
+	last *machine
 }
 
 const markEvery = 1024
@@ -37,13 +39,12 @@ const (
 	stepEmit
 	stepUp
 	stepDown
-	stepReached
 )
 
 var stepNames = [...]string{
 	stepStart: "start", stepRun: "run", stepTimer: "fire", stepControl: "control", stepDeliver: "deliver",
 	stepLose: "lose", stepRefuse: "refuse", stepHold: "hold", stepDisk: "disk", stepDecision: "decide",
-	stepEmit: "emit", stepUp: "up", stepDown: "down", stepReached: "reached",
+	stepEmit: "emit", stepUp: "up", stepDown: "down",
 }
 
 // Hash is the rolling hash over every step so far.
@@ -52,33 +53,33 @@ func (w *World) Hash() uint64 { return w.trace.hash }
 // Checkpoints are the hashes after every 1024th step.
 func (w *World) Checkpoints() []uint64 { return append([]uint64(nil), w.trace.marks...) }
 
-// note counts a step and adds it to the trace. The name goes into the text only; detail, the node and the time are
-// hashed.
-func (w *World) note(s step, m *machine, name string, detail uint64) {
+// note counts a step and adds it to the trace. The name goes into the text only, for which id stands in the hash.
+func (w *World) note(s step, m *machine, name string, n, id uint64) {
 	t := &w.trace
 	t.step++
+	t.last = m
 	index := uint64(0)
 	if m != nil {
 		index = uint64(m.index) + 1
 	}
-	t.hash = fold(fold(t.hash, uint64(s)<<32|index), uint64(w.now)^detail*0x9fb21c651e98df25)
+	t.hash = fold(fold(t.hash, id^(uint64(s)<<32|index)), uint64(w.now)^n*0x9fb21c651e98df25)
 	if t.step%markEvery == 0 {
 		t.marks = append(t.marks, t.hash)
 	}
 	if t.out != nil && t.window.contains(t.step) {
-		w.write(s, m, name, detail)
+		w.write(s, m, name, n)
 	}
 }
 
 // write prints one step: number, virtual time, node, what.
-func (w *World) write(s step, m *machine, name string, detail uint64) {
+func (w *World) write(s step, m *machine, name string, n uint64) {
 	node := env.NodeID("-")
 	if m != nil {
 		node = m.id
 	}
 	what := stepNames[s] + " " + name
-	if s != stepEmit && s != stepDecision && detail != 0 {
-		what = fmt.Sprintf("%s #%d", what, detail)
+	if n != 0 {
+		what = fmt.Sprintf("%s #%d", what, n)
 	}
 	fmt.Fprintf(w.trace.out, "%8d %14s %-12s %s\n", w.trace.step, time.Duration(w.now), node, what)
 }
@@ -95,7 +96,7 @@ func (w *World) emit(m *machine, e *event.Event) {
 	if w.trace.out != nil {
 		text = describe(e)
 	}
-	w.note(stepEmit, m, text, hashEvent(e))
+	w.note(stepEmit, m, text, 0, hashEvent(e))
 	e.Step = w.trace.step
 	if w.opts.Observer != nil {
 		w.opts.Observer.Observe(e)
@@ -154,6 +155,12 @@ func describe(e *event.Event) string {
 	}
 	if e.N != 0 {
 		text += fmt.Sprintf(" n=%d", e.N)
+	}
+	if e.Hash != 0 {
+		text += fmt.Sprintf(" hash=%016x", e.Hash)
+	}
+	for _, c := range e.Chunks {
+		text += fmt.Sprintf(" [%q, %q)@%s:%d|%d", c.Min, c.Max, c.Shard, c.Major, c.Minor)
 	}
 	return text
 }

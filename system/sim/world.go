@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/env"
@@ -29,6 +30,7 @@ type World struct {
 	running *task
 	broken  *BrokenInvariant
 	frozen  bool
+	driven  bool
 }
 
 // New makes a world without nodes.
@@ -39,7 +41,12 @@ func New(opts Options) *World {
 	w.hits = make([]uint64, point.Count())
 	w.gate = newGate(opts.Seed, opts.Planned, opts.Decisions)
 	w.gate.onRecord = func(d Decision) {
-		w.note(stepDecision, nil, d.Kind, fold(hashString(d.Occurrence, d.Site), uint64(d.Answer)))
+		id := fold(hashString(uint64(d.Answer), d.Site), hashString(0, d.Kind))
+		if w.trace.out == nil {
+			w.note(stepDecision, nil, "", d.Occurrence, id)
+			return
+		}
+		w.note(stepDecision, nil, fmt.Sprintf("%s %s = %d at", d.Kind, d.Site, d.Answer), d.Occurrence, id)
 	}
 	w.network = newNetwork(w)
 	if w.pool == nil {
@@ -92,7 +99,12 @@ const (
 // Run has the world go on until the condition holds (nil: never) or time passes the limit. The condition is tested after
 // every step and must not change anything.
 func (w *World) Run(until func() bool, limit env.Time) (why Ending) {
+	if w.driven || w.frozen {
+		panic("a world runs once at a time, and not after Close")
+	}
+	w.driven = true
 	defer func() {
+		w.driven = false
 		if r := recover(); r != nil {
 			w.fail(nil, r)
 			why = Broken
@@ -163,10 +175,10 @@ func (w *World) happen(s slot) {
 	case s.op != nil:
 		s.op.complete()
 	case s.node != nil:
-		w.note(stepTimer, s.node.machine, "timer", 0)
+		w.note(stepTimer, s.node.machine, "timer", 0, 0)
 		s.fn()
 	default:
-		w.note(stepControl, nil, "control", 0)
+		w.note(stepControl, nil, "code", 0, 0)
 		s.fn()
 	}
 }
@@ -188,7 +200,7 @@ func (b *BrokenInvariant) Error() string {
 	if b.Node != "" {
 		where = fmt.Sprintf("%s (%s)", b.Node, b.Task)
 	}
-	return fmt.Sprintf("broken invariant in %s at step %d, %d ns: %s", where, b.Step, b.At, b.Message)
+	return fmt.Sprintf("broken invariant in %s at step %d, %s: %s", where, b.Step, time.Duration(b.At), b.Message)
 }
 
 // assertion is what Assert panics with, to tell it from a mistake of Go code.
@@ -211,9 +223,11 @@ func (w *World) fail(t *task, r any) {
 		return
 	}
 	b := &BrokenInvariant{Step: w.trace.step, At: w.now, Task: "inline", Message: fmt.Sprint(r), Stack: string(debug.Stack())}
+	if m := w.trace.last; m != nil {
+		b.Node = m.id
+	}
 	if a, ok := r.(assertion); ok {
-		b.Message = a.message
-		b.Node = a.node.ID()
+		b.Node, b.Message = a.node.ID(), a.message
 	}
 	if t != nil {
 		b.Node, b.Task = t.node.ID(), t.name
