@@ -114,6 +114,7 @@ func (s *Server) serve() {
 	rpc.Handle(e, s.find)
 	rpc.Handle(e, s.getMore)
 	rpc.Handle(e, s.killCursors)
+	rpc.Handle(e, s.createCollection)
 	rpc.Handle(e, s.flush)
 	rpc.Handle(e, s.hello)
 	rpc.Handle(e, s.stepDown)
