@@ -182,9 +182,10 @@ func (m *Member) retention() uint64 { return uint64(max(1, m.cfg.Settings.LogRet
 func (m *Member) takeSnapshot(t env.Task) {
 	m.journal.snapshotDue = false
 	last, _ := m.stable.LastIndex()
-	at := m.log.place(min(m.committed.Index, last))
 	first, _ := m.stable.FirstIndex()
-	if at.Index > last || at.Index < first+m.retention() || at.Index < m.store.Oldest() {
+	at := m.log.place(min(m.committed.Index, last))
+	drop := m.droppable(at.Index)
+	if at.Index > last || drop < first || at.Index < m.store.Oldest() {
 		return // a leader's snapshot is on its way to the disk, or the disk is far behind: a later commit asks again
 	}
 	data := m.image(at)
@@ -192,9 +193,15 @@ func (m *Member) takeSnapshot(t env.Task) {
 	_ = t.Point(point.ReplicaBetweenSnapshotAndLog, env.Note{})
 	_, err := m.stable.CreateSnapshot(at.Index, m.voters, data)
 	m.check(err)
-	m.check(m.stable.Compact(at.Index - m.retention()))
-	m.log.compact(at.Index - m.retention())
+	m.check(m.stable.Compact(drop))
+	m.log.compact(drop)
 	m.rewriteJournal(t)
+}
+
+// droppable is the last entry that a log with a snapshot at an index need not keep. raft still asks for entries that it
+// has not yet handed out as committed.
+func (m *Member) droppable(at uint64) uint64 {
+	return min(at-min(at, m.retention()), m.raft.BasicStatus().Applied)
 }
 
 // rewriteJournal replaces the file by what the stable log holds.
