@@ -1,0 +1,48 @@
+# Everything a person or a pipeline runs. Only Go and its module proxy are needed.
+
+GO    ?= go
+SEEDS ?= 1000
+TOOL  := bin/shardproof
+
+.PHONY: run test race bench lint demo gate soak build clean
+
+## run: a thousand seeds of the standard campaign, every history checked
+run: build
+	$(TOOL) run --seeds $(SEEDS)
+
+## test: every test; needs no service, under three minutes on two cores
+test:
+	$(GO) test ./...
+
+## race: the same with the race detector; it sees goroutines of the tool, not tasks of a world (README, "Limits")
+race:
+	$(GO) test -race -short ./...
+
+## bench: the figures of the README
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./system/... ./checkers/... ./harness/...
+
+## lint: formatting, vet, the determinism analyzer, the package graph, the shape of the code
+lint:
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt would change:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(GO) vet ./...
+	$(GO) test ./ci/determinism ./ci/imports ./ci/shape
+
+## demo: the same campaign on a build with one known bug, so that you see a failure found, explained and replayed
+demo:
+	$(GO) run ./ci/gate --demo reloads-before-deletes
+
+## gate: every known bug must be found within its budget of seeds
+gate:
+	$(GO) run ./ci/gate
+
+## soak: twenty thousand seeds; prints the table of faults in every state
+soak: build
+	$(TOOL) run --seeds 20000 --table
+
+build:
+	@mkdir -p bin
+	$(GO) build -o $(TOOL) ./cmd/shardproof
+
+clean:
+	rm -rf bin out
