@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -22,8 +23,8 @@ type storm struct {
 	calm  bool
 }
 
-func newStorm(seed uint64) *storm {
-	opts := sim.Options{Seed: seed}
+func newStorm(seed uint64, c env.Codec) *storm {
+	opts := sim.Options{Seed: seed, Codec: c}
 	opts.Network.Loss = sim.Always / 100
 	opts.Network.Duplicate = sim.Always / 100
 	opts.Disk.Tail = sim.Always / 50
@@ -179,7 +180,7 @@ func TestStorm(t *testing.T) {
 	acked := 0
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			s := newStorm(seed)
+			s := newStorm(seed, nil)
 			defer s.world.Close()
 			s.play(t)
 			acked += len(s.acked)
@@ -196,16 +197,17 @@ func TestStorm(t *testing.T) {
 	t.Logf("%d acknowledged writes, %v", acked, reached)
 }
 
-func TestStormTwiceIsTheSame(t *testing.T) {
+// TestStormIsTheSame plays storms again, and with every message passed through bytes.
+func TestStormIsTheSame(t *testing.T) {
 	for seed := range uint64(6) {
-		var hashes [2]uint64
-		for i := range hashes {
-			s := newStorm(seed)
+		var hashes []uint64
+		for _, c := range []env.Codec{nil, nil, codec.BSON} {
+			s := newStorm(seed, c)
 			s.play(t)
-			hashes[i] = s.world.Hash()
+			hashes = append(hashes, s.world.Hash())
 			s.world.Close()
 		}
-		if hashes[0] != hashes[1] {
+		if hashes[0] != hashes[1] || hashes[0] != hashes[2] {
 			t.Errorf("seed %d: hashes %x", seed, hashes)
 		}
 	}

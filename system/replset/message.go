@@ -5,8 +5,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/env"
 )
+
+func init() { codec.Register[Raft]() }
 
 // Raft is what members of a replica set send each other, one way: a message of the consensus protocol. Entries within it
 // may be shared with the sender's log, which never changes an entry.
