@@ -93,7 +93,7 @@ func (b *book) table(ns string, at uint64) (*catalog.Table, error) {
 			return kept.table, nil
 		}
 	}
-	table, err := b.read(ns, at)
+	table, err := ReadTable(b.member.Store(), ns, at)
 	if err == nil && known {
 		b.keep(ns, edition{index, table})
 	}
@@ -106,8 +106,10 @@ func (b *book) keep(ns string, e edition) {
 	b.tables[ns] = kept[max(0, len(kept)-editions):]
 }
 
-func (b *book) read(ns string, at uint64) (*catalog.Table, error) {
-	doc := b.member.Store().Get(Collections, string(key.String(ns)), at)
+// ReadTable reads a collection's routing table from the documents of a member at an index: status.NamespaceNotFound when
+// there is no such collection.
+func ReadTable(data *store.Store, ns string, at uint64) (*catalog.Table, error) {
+	doc := data.Get(Collections, string(key.String(ns)), at)
 	if doc == nil {
 		return nil, status.New(status.NamespaceNotFound, "there is no sharded collection %s", ns)
 	}
@@ -116,7 +118,7 @@ func (b *book) read(ns string, at uint64) (*catalog.Table, error) {
 		return nil, err
 	}
 	var chunks []catalog.Chunk
-	b.member.Store().Scan(Chunks, at, func(_ string, doc bson.Raw) bool {
+	data.Scan(Chunks, at, func(_ string, doc bson.Raw) bool {
 		if uuid, ok := doc.Lookup("uuid").StringValueOK(); !ok || uuid != coll.UUID {
 			return true
 		}

@@ -1,0 +1,139 @@
+// Package system assembles a sharded cluster in a world: the config server, shards, routers, and what clients need to
+// reach them. It is the only place that knows all roles.
+//
+// Promise: after Assemble the world holds every server of the topology, each booting by itself; once Ready, the
+// collections exist with their chunks and first documents, majority-committed.
+//
+// A Cluster is also the eye of a harness: it looks into the members' memory, which no node could. Nothing inside the
+// cluster depends on it.
+package system
+
+import (
+	"github.com/shardproof/shardproof/system/client"
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rangedel"
+	"github.com/shardproof/shardproof/system/replset"
+	"github.com/shardproof/shardproof/system/router"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/shard"
+)
+
+// World is where a cluster lives.
+type World interface {
+	AddNode(id env.NodeID, boot env.Boot)
+	// Up reports whether a process of the node is running.
+	Up(id env.NodeID) bool
+}
+
+// Cluster is an assembled cluster.
+type Cluster struct {
+	world    World
+	topology Topology
+	settings *settings.Settings
+	founding *founding
+	// Of each node the last incarnation that booted.
+	members map[env.NodeID]*replset.Member
+	routers map[env.NodeID]*router.Router
+}
+
+// Assemble adds the servers of a cluster to the world. The settings may be changed while the cluster runs. An error tells
+// of a topology or collection that is not possible; the world is then as before.
+func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) (*Cluster, error) {
+	if err := top.Validate(); err != nil {
+		return nil, err
+	}
+	founding, err := found(top, colls)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{
+		world: w, topology: top, settings: s, founding: founding,
+		members: make(map[env.NodeID]*replset.Member), routers: make(map[env.NodeID]*router.Router),
+	}
+	for _, id := range top.MembersOf(configsvr.Name) {
+		w.AddNode(id, c.bootConfig)
+	}
+	for _, name := range top.ShardNames() {
+		for _, id := range top.MembersOf(name) {
+			w.AddNode(id, func(t env.Task) { c.bootShard(t, name) })
+		}
+	}
+	for _, id := range top.RouterNodes() {
+		w.AddNode(id, c.bootRouter)
+	}
+	return c, nil
+}
+
+// bootMember recovers the member before the node answers anyone.
+func (c *Cluster) bootMember(t env.Task, name string) (*replset.Member, *rpc.Endpoint) {
+	node := t.Node()
+	now := clock.New(node)
+	m := replset.Boot(t, replset.Config{
+		Name: name, Self: node.ID(), Members: c.topology.MembersOf(name), Settings: c.settings, Clock: now,
+	})
+	c.members[node.ID()] = m
+	return m, rpc.Listen(node, now)
+}
+
+func (c *Cluster) bootConfig(t env.Task) {
+	m, ep := c.bootMember(t, configsvr.Name)
+	rpc.Handle(ep, member{m}.hello)
+	rpc.Handle(ep, member{m}.stepDown)
+	configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: c.settings, Shards: c.sets(ep)})
+	m.Watch(founder{m, c.founding.config})
+}
+
+func (c *Cluster) bootShard(t env.Task, name string) {
+	m, ep := c.bootMember(t, name)
+	server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: c.settings, Sets: c.sets(ep)})
+	rpc.Handle(ep, member{m}.createCollection)
+	m.Watch(founder{m, c.founding.shards[name]})
+	rangedel.New(ep, m, server, c.settings)
+}
+
+func (c *Cluster) bootRouter(t env.Task) {
+	ep := rpc.Listen(t.Node(), clock.New(t.Node()))
+	sets := c.sets(ep)
+	c.routers[t.Node().ID()] = router.New(ep, sets[configsvr.Name], sets, c.settings)
+}
+
+// sets is one node's view of all replica sets, by name.
+func (c *Cluster) sets(ep *rpc.Endpoint) map[string]*rpc.Set {
+	sets := make(map[string]*rpc.Set)
+	for _, name := range c.Sets() {
+		sets[name] = rpc.NewSet(ep, name, c.topology.MembersOf(name), c.settings)
+	}
+	return sets
+}
+
+// NewClient makes the node a client of the cluster's routers; it is called from the node's Boot.
+func (c *Cluster) NewClient(node env.Node) *client.Client {
+	return client.New(rpc.Listen(node, clock.New(node)), c.topology.RouterNodes(), c.settings)
+}
+
+// member answers what every member of a replica set is asked.
+type member struct{ m *replset.Member }
+
+func (s member) hello(env.Task, env.NodeID, *command.Hello) (*command.HelloReply, error) {
+	return &command.HelloReply{
+		Writable: s.m.IsPrimary(), Primary: string(s.m.PrimaryHint()), Term: s.m.Term(),
+		Applied: s.m.Applied(), Majority: s.m.Committed(),
+	}, nil
+}
+
+func (s member) stepDown(t env.Task, _ env.NodeID, _ *command.StepDown) (*command.Done, error) {
+	return &command.Done{}, s.m.StepDown(t)
+}
+
+func (s member) createCollection(t env.Task, _ env.NodeID, req *command.CreateCollection) (*command.Done, error) {
+	if _, exists := s.m.Store().Options(req.NS); !exists {
+		if _, err := s.m.Write(t, creation(req.NS, req.UUID, req.Key)); err != nil {
+			return nil, err
+		}
+	}
+	return &command.Done{}, s.m.AwaitMajority(t)
+}

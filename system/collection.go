@@ -1,0 +1,139 @@
+package system
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/replset"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// Collection is a sharded collection that a cluster starts with.
+type Collection struct {
+	NS  string
+	Key key.Pattern
+	// Bounds are the inner chunk bounds, increasing; chunk i starts on shard i modulo the number of shards.
+	Bounds []key.Key
+	// Docs exist at the start. Each has an _id and the shard key.
+	Docs []bson.Raw
+}
+
+// founding is what the members of each replica set write when they find themselves empty: the cluster's state at the
+// start, as if restored from a backup.
+type founding struct {
+	config []oplog.Op
+	shards map[string][]oplog.Op
+}
+
+// beginning is the cluster time of the foundation, before every other.
+const beginning = 1
+
+func found(top Topology, colls []Collection) (*founding, error) {
+	f := &founding{shards: make(map[string][]oplog.Op)}
+	for _, name := range top.ShardNames() {
+		op, err := configsvr.AddShard(name, fmt.Sprintf("%s/%v", name, top.MembersOf(name)))
+		if err != nil {
+			return nil, err
+		}
+		f.config = append(f.config, op)
+	}
+	for i := range colls {
+		if err := f.add(top, &colls[i]); err != nil {
+			return nil, fmt.Errorf("collection %s cannot be made: %w", colls[i].NS, err)
+		}
+	}
+	return f, nil
+}
+
+func (f *founding) add(top Topology, c *Collection) error {
+	names := top.ShardNames()
+	coll := configsvr.NewCollection(&command.ShardCollection{NS: c.NS, Key: c.Key}, beginning)
+	ops, err := configsvr.Founding(coll, c.Bounds, names)
+	if err != nil {
+		return err
+	}
+	f.config = append(f.config, ops...)
+	chunks, err := catalog.First(coll, c.Bounds, names)
+	if err != nil {
+		return err
+	}
+	table, err := catalog.NewTable(coll, chunks)
+	if err != nil {
+		return err
+	}
+	for _, name := range table.Shards() {
+		f.shards[name] = append(f.shards[name], creation(coll.NS, coll.UUID, coll.Key))
+	}
+	for _, doc := range c.Docs {
+		if err := f.insert(table, doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *founding) insert(table *catalog.Table, doc bson.Raw) error {
+	coll := table.Collection()
+	k, err := coll.Key.Of(doc)
+	if err != nil {
+		return err
+	}
+	id, err := key.ID(doc)
+	if err != nil {
+		return err
+	}
+	owner := table.Owner(k).Shard
+	f.shards[owner] = append(f.shards[owner], oplog.Op{
+		Kind: oplog.Insert, NS: coll.NS, ID: id, Doc: doc, Actor: uint8(event.System),
+	})
+	return nil
+}
+
+// creation makes a collection on a shard.
+func creation(ns, uuid string, pattern key.Pattern) oplog.Op {
+	doc, err := bson.Marshal(bson.D{{Key: "uuid", Value: uuid}, {Key: "key", Value: pattern.Document()}})
+	if err != nil {
+		panic(fmt.Sprintf("the options of %s (%s, %v) cannot be encoded: %v", ns, uuid, pattern, err))
+	}
+	return oplog.Op{Kind: oplog.Create, NS: ns, Doc: doc, Actor: uint8(event.System)}
+}
+
+// founder watches a member and, when it becomes primary of an empty replica set, writes the foundation before anyone else
+// writes: in one entry, so that a failover leaves all of it or nothing.
+type founder struct {
+	member *replset.Member
+	ops    []oplog.Op
+}
+
+func (f founder) StepUp(t env.Task) error {
+	if len(f.ops) > 0 && !f.founded() {
+		if _, err := f.member.Write(t, f.ops...); err != nil {
+			return err
+		}
+	}
+	return f.member.AwaitMajority(t)
+}
+
+// founded reports whether the first operation of the foundation is there, and with it all of them.
+func (f founder) founded() bool {
+	first, data := &f.ops[0], f.member.Store()
+	if first.Kind == oplog.Create {
+		_, exists := data.Options(first.NS)
+		return exists
+	}
+	return data.Get(first.NS, first.ID, store.Latest) != nil
+}
+
+func (founder) Applied(uint64, *oplog.Entry, bool) {}
+func (founder) RolledBack(uint64)                  {}
+func (founder) Reset(uint64)                       {}
+func (founder) Committed(uint64)                   {}
+func (founder) StepDown()                          {}

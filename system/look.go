@@ -1,0 +1,163 @@
+package system
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rangedel"
+	"github.com/shardproof/shardproof/system/replset"
+	"github.com/shardproof/shardproof/system/router"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// Topology is the size of the cluster.
+func (c *Cluster) Topology() Topology { return c.topology }
+
+// Settings are those the cluster reads.
+func (c *Cluster) Settings() *settings.Settings { return c.settings }
+
+// Sets lists the replica sets: the config server first, then the shards.
+func (c *Cluster) Sets() []string {
+	return append([]string{configsvr.Name}, c.topology.ShardNames()...)
+}
+
+// Servers lists the nodes of all servers: config members, shard members, routers.
+func (c *Cluster) Servers() []env.NodeID {
+	var all []env.NodeID
+	for _, set := range c.Sets() {
+		all = append(all, c.topology.MembersOf(set)...)
+	}
+	return append(all, c.topology.RouterNodes()...)
+}
+
+// Member is the running process of a replica set's member, nil while it is down or recovering.
+func (c *Cluster) Member(id env.NodeID) *replset.Member {
+	if !c.world.Up(id) {
+		return nil
+	}
+	return c.members[id]
+}
+
+// Router is the running process of a router, nil while it is down.
+func (c *Cluster) Router(id env.NodeID) *router.Router {
+	if !c.world.Up(id) {
+		return nil
+	}
+	return c.routers[id]
+}
+
+// Primary is the member of a replica set that leads in the newest term, writable or not yet; empty when none does.
+func (c *Cluster) Primary(set string) env.NodeID {
+	var primary env.NodeID
+	var term uint64
+	for _, id := range c.topology.MembersOf(set) {
+		if m := c.Member(id); m != nil && m.Leading() && m.Term() > term {
+			primary, term = id, m.Term()
+		}
+	}
+	return primary
+}
+
+// Ready reports whether every replica set has a primary that accepts writes.
+func (c *Cluster) Ready() bool {
+	for _, set := range c.Sets() {
+		if m := c.Member(c.Primary(set)); m == nil || !m.IsPrimary() {
+			return false
+		}
+	}
+	return true
+}
+
+// Catalog is the routing table of a collection as majority-committed on the config server's primary.
+func (c *Cluster) Catalog(ns string) (*catalog.Table, error) {
+	m := c.Member(c.Primary(configsvr.Name))
+	if m == nil {
+		return nil, status.New(status.NotWritablePrimary, "the config server has no primary")
+	}
+	return configsvr.ReadTable(m.Store(), ns, m.Committed().Index)
+}
+
+// leftovers are the namespaces that are empty when no migration and no range deletion is under way.
+var leftovers = []string{"config.migrationCoordinators", "config.migrationRecipients", rangedel.Namespace, shard.SectionsNS}
+
+// Outstanding says in a sentence each what the cluster still has to do before it rests: members that are down, lag or
+// disagree on their primary, migrations to complete, ranges to delete. It is empty for a cluster at rest.
+func (c *Cluster) Outstanding() []string {
+	var todo []string
+	for _, set := range c.Sets() {
+		todo = append(todo, c.unequal(set)...)
+	}
+	for _, name := range c.topology.ShardNames() {
+		primary := c.Member(c.Primary(name))
+		if primary == nil {
+			continue
+		}
+		for _, ns := range leftovers {
+			if n := primary.Store().Count(ns, store.Latest); n > 0 {
+				todo = append(todo, fmt.Sprintf("%s has %d documents in %s", name, n, ns))
+			}
+		}
+	}
+	return todo
+}
+
+// unequal lists what keeps the members of a replica set from being equal.
+func (c *Cluster) unequal(set string) []string {
+	primary := c.Member(c.Primary(set))
+	if primary == nil || !primary.IsPrimary() {
+		return []string{set + " has no primary that accepts writes"}
+	}
+	var todo []string
+	for _, id := range c.topology.MembersOf(set) {
+		switch m := c.Member(id); {
+		case m == nil:
+			todo = append(todo, string(id)+" is not running")
+		case m.Applied() != primary.Applied():
+			todo = append(todo, fmt.Sprintf("%s has applied up to %v, its primary up to %v", id, m.Applied(), primary.Applied()))
+		case m.Committed() != primary.Applied():
+			todo = append(todo, fmt.Sprintf("%s knows the log to be committed up to %v of %v", id, m.Committed(), m.Applied()))
+		}
+	}
+	return todo
+}
+
+// Audit asks every member of every shard for its state, from a node of the harness.
+func (c *Cluster) Audit(t env.Task, ep *rpc.Endpoint, ns string) ([]command.AuditReply, error) {
+	var all []command.AuditReply
+	for _, name := range c.topology.ShardNames() {
+		for _, id := range c.topology.MembersOf(name) {
+			reply, err := rpc.Call[command.AuditReply](t, ep, id, &command.Audit{NS: ns}, c.settings.CommandTimeout)
+			if err != nil {
+				return nil, status.New(status.Of(err), "the audit of %s failed: %v", id, err)
+			}
+			all = append(all, *reply)
+		}
+	}
+	return all, nil
+}
+
+// ConfigDocuments are the documents of a namespace of the config server as each of its running members has them, in the
+// order of the members.
+func (c *Cluster) ConfigDocuments(ns string) [][]bson.Raw {
+	var all [][]bson.Raw
+	for _, id := range c.topology.MembersOf(configsvr.Name) {
+		var docs []bson.Raw
+		if m := c.Member(id); m != nil {
+			m.Store().Scan(ns, store.Latest, func(_ string, doc bson.Raw) bool {
+				docs = append(docs, doc)
+				return true
+			})
+		}
+		all = append(all, docs)
+	}
+	return all
+}

@@ -1,0 +1,71 @@
+package system
+
+import (
+	"fmt"
+
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+)
+
+// maxShards is how many shards have a letter.
+const maxShards = 26
+
+// Topology is the size of a cluster. Every number but Clients is at least 1.
+type Topology struct {
+	Shards        int // at most 26
+	Members       int // of each shard
+	ConfigMembers int
+	Routers       int
+	Clients       int
+}
+
+// Validate returns a sentence about the first number that is out of range, or nil.
+func (p Topology) Validate() error {
+	for _, part := range []struct {
+		what      string
+		n         int
+		min, most int
+	}{
+		{"shards", p.Shards, 1, maxShards}, {"members of a shard", p.Members, 1, 50},
+		{"members of the config server", p.ConfigMembers, 1, 50}, {"routers", p.Routers, 1, 1000}, {"clients", p.Clients, 0, 100000},
+	} {
+		if part.n < part.min || part.n > part.most {
+			return fmt.Errorf("a cluster with %d %s is not possible: the number must be from %d to %d", part.n, part.what, part.min, part.most)
+		}
+	}
+	return nil
+}
+
+// ShardName is the name of shard i, from 0: "shard-a", "shard-b".
+func ShardName(i int) string { return "shard-" + string(rune('a'+i)) }
+
+// ShardNames lists the shards.
+func (p Topology) ShardNames() []string {
+	names := make([]string, p.Shards)
+	for i := range names {
+		names[i] = ShardName(i)
+	}
+	return names
+}
+
+// MembersOf lists the nodes of a replica set: a shard's or the config server's.
+func (p Topology) MembersOf(set string) []env.NodeID {
+	if set == configsvr.Name {
+		return numbered(set, p.ConfigMembers)
+	}
+	return numbered(set, p.Members)
+}
+
+// RouterNodes lists the nodes of the routers.
+func (p Topology) RouterNodes() []env.NodeID { return numbered("router", p.Routers) }
+
+// ClientNodes lists the nodes of the clients.
+func (p Topology) ClientNodes() []env.NodeID { return numbered("client", p.Clients) }
+
+func numbered(name string, n int) []env.NodeID {
+	ids := make([]env.NodeID, n)
+	for i := range ids {
+		ids[i] = env.NodeID(fmt.Sprintf("%s.%d", name, i))
+	}
+	return ids
+}
