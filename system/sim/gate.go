@@ -26,7 +26,7 @@ type Gate struct {
 	planned   bool
 	questions map[name]*question
 	explicit  map[name]map[uint64]int64
-	unused    int
+	given     []Decision
 	recorded  []Decision
 	onRecord  func(Decision)
 }
@@ -39,10 +39,22 @@ type question struct {
 	hash     uint64
 	asked    uint64
 	explicit map[uint64]int64
+	used     map[uint64]bool
+}
+
+// told is the explicit answer to the question's occurrence.
+func (q *question) told(occurrence uint64) (answer int64, ok bool) {
+	if q.explicit == nil {
+		return 0, false
+	}
+	if answer, ok = q.explicit[occurrence]; ok {
+		q.used[occurrence] = true
+	}
+	return answer, ok
 }
 
 func newGate(seed uint64, planned bool, decisions []Decision) *Gate {
-	g := &Gate{seed: mix(seed ^ 0x9e3779b97f4a7c15), planned: planned, questions: make(map[name]*question)}
+	g := &Gate{seed: mix(seed ^ 0x9e3779b97f4a7c15), planned: planned, questions: make(map[name]*question), given: decisions}
 	if len(decisions) > 0 {
 		g.explicit = make(map[name]map[uint64]int64, len(decisions))
 	}
@@ -62,6 +74,9 @@ func (g *Gate) question(kind, site string) *question {
 	q := g.questions[n]
 	if q == nil {
 		q = &question{name: n, explicit: g.explicit[n]}
+		if q.explicit != nil {
+			q.used = make(map[uint64]bool, len(q.explicit))
+		}
 		q.hash = mix(fold(hashString(g.seed, kind), hashString(g.seed+1, site)))
 		g.questions[n] = q
 	}
@@ -85,6 +100,17 @@ func (g *Gate) Pick(kind, site string, n int) int {
 // Decisions are the answers to questions about faults, other than the boring one, in the order of asking.
 func (g *Gate) Decisions() []Decision { return append([]Decision(nil), g.recorded...) }
 
+// Unused are the explicit decisions whose question was not asked, in their order: a plan that has become stale.
+func (g *Gate) Unused() []Decision {
+	var unused []Decision
+	for _, d := range g.given {
+		if q := g.questions[name{d.Kind, d.Site}]; q == nil || !q.used[d.Occurrence] {
+			unused = append(unused, d)
+		}
+	}
+	return unused
+}
+
 // decide answers the question about a fault in its given occurrence.
 func (g *Gate) decide(q *question, occurrence uint64, odds Odds) bool {
 	if odds == 0 && q.explicit == nil {
@@ -100,7 +126,7 @@ func (g *Gate) decide(q *question, occurrence uint64, odds Odds) bool {
 
 // fault answers a question about a fault with more than two answers; draw maps randomness to an answer.
 func (g *Gate) fault(q *question, occurrence uint64, draw func(uint64) int64) int64 {
-	answer, ok := q.explicit[occurrence]
+	answer, ok := q.told(occurrence)
 	if !ok && !g.planned {
 		answer = draw(q.bits(occurrence))
 	}
@@ -119,10 +145,8 @@ func (g *Gate) pick(q *question, occurrence uint64, n int64) int64 {
 	if n <= 1 {
 		return 0
 	}
-	if q.explicit != nil {
-		if answer, ok := q.explicit[occurrence]; ok {
-			return min(max(answer, 0), n-1)
-		}
+	if answer, ok := q.told(occurrence); ok {
+		return min(max(answer, 0), n-1)
 	}
 	return below(q.bits(occurrence), n)
 }

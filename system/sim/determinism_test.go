@@ -1,0 +1,211 @@
+package sim_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+const seeds = 40
+
+// TestSameSeedSameRun demands equal hashes of equal runs, and different ones of different seeds.
+func TestSameSeedSameRun(t *testing.T) {
+	seen := map[uint64]uint64{}
+	for seed := range uint64(seeds) {
+		hash := newStorm(stormOptions(seed)).run()
+		if again := newStorm(stormOptions(seed)).run(); again != hash {
+			t.Errorf("seed %d: hashes %x and %x", seed, hash, again)
+		}
+		if other, ok := seen[hash]; ok {
+			t.Errorf("seeds %d and %d have the same hash", seed, other)
+		}
+		seen[hash] = seed
+	}
+}
+
+// TestStormReaches proves that the other tests of this file compare runs in which something happens.
+func TestStormReaches(t *testing.T) {
+	s := newStorm(stormOptions(1))
+	s.run()
+	for _, probe := range []string{"NetworkTimeout", "HostUnreachable", "BadValue", "Interrupted"} {
+		if s.w.Reached(probe) == 0 {
+			t.Errorf("no call ended with %s", probe)
+		}
+	}
+	kinds := map[string]bool{}
+	for _, d := range s.w.Decisions() {
+		kinds[d.Kind] = true
+	}
+	for _, kind := range []string{"loss", "duplicate", "lose-reply", "tail", "disk-tail", "kept"} {
+		if !kinds[kind] {
+			t.Errorf("nothing was decided about %s", kind)
+		}
+	}
+	if s.w.Steps() < 5_000 || s.events < 500 || s.w.PointHits()[site("c.sendMove")] == 0 {
+		t.Errorf("only %d steps, %d events", s.w.Steps(), s.events)
+	}
+}
+
+// TestReplayOfDecisions demands that the recorded decisions, in a planned world, make the same run.
+func TestReplayOfDecisions(t *testing.T) {
+	for seed := range uint64(seeds) {
+		drawn := newStorm(stormOptions(seed))
+		hash := drawn.run()
+		o := stormOptions(seed)
+		o.Planned, o.Decisions = true, drawn.w.Decisions()
+		planned := newStorm(o)
+		if got := planned.run(); got != hash {
+			t.Errorf("seed %d: drawn %x, planned %x", seed, hash, got)
+		}
+		if diff := cmp.Diff(drawn.w.Decisions(), planned.w.Decisions()); diff != "" {
+			t.Errorf("seed %d: decisions drawn and planned (-drawn +planned):\n%s", seed, diff)
+		}
+		if unused := planned.w.Gate().Unused(); len(unused) > 0 {
+			t.Errorf("seed %d: decisions without a question: %v", seed, unused)
+		}
+	}
+}
+
+// TestCodec demands the same run whether messages pass as pointers or as bytes.
+func TestCodec(t *testing.T) {
+	for seed := range uint64(seeds) {
+		o := stormOptions(seed)
+		o.Codec = textCodec{}
+		s := newStorm(o)
+		if bytes, pointers := s.run(), newStorm(stormOptions(seed)).run(); bytes != pointers {
+			t.Errorf("seed %d: by codec %x, by pointer %x, %v", seed, bytes, pointers, s.w.Err())
+		}
+	}
+}
+
+// TestTraceDoesNotMatter demands the same run with and without text.
+func TestTraceDoesNotMatter(t *testing.T) {
+	o := stormOptions(5)
+	o.Trace = io.Discard
+	if with, without := newStorm(o).run(), newStorm(stormOptions(5)).run(); with != without {
+		t.Errorf("with text %x, without %x", with, without)
+	}
+}
+
+// TestFirstDifference takes one decision away and finds the step where the runs part.
+func TestFirstDifference(t *testing.T) {
+	drawn := newStorm(stormOptions(2))
+	drawn.run()
+	made := drawn.w.Decisions()
+	replay := func(decisions []sim.Decision) sim.Replayable {
+		return func(out io.Writer, window sim.Window) ([]uint64, uint64) {
+			o := stormOptions(2)
+			o.Planned, o.Decisions, o.Trace, o.Window = true, decisions, out, window
+			s := newStorm(o)
+			hash := s.run()
+			return s.w.Checkpoints(), hash
+		}
+	}
+	without := append(append([]sim.Decision{}, made[:len(made)/2]...), made[len(made)/2+1:]...)
+	d, found := sim.FirstDifference(replay(made), replay(without))
+	gone := made[len(made)/2]
+	if want := fmt.Sprintf("decide %s %s = %d at #%d", gone.Kind, gone.Site, gone.Answer, gone.Occurrence); !found || !strings.Contains(d.A, want) {
+		t.Errorf("the difference is %+v, want %q in A", d, want)
+	}
+	if d, found := sim.FirstDifference(replay(made), replay(made)); found {
+		t.Errorf("equal runs differ in %+v", d)
+	}
+}
+
+// TestAcrossProcesses demands equal hashes in other processes under other conditions.
+func TestAcrossProcesses(t *testing.T) {
+	var here strings.Builder
+	printHashes(&here)
+	if os.Getenv("SIM_PRINT_HASHES") != "" {
+		fmt.Print("hashes:\n", here.String(), "end\n")
+		return
+	}
+	for _, setting := range []string{"GOMAXPROCS=1", "GOGC=5", "GODEBUG=asyncpreemptoff=1"} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestAcrossProcesses$")
+		cmd.Env = append(os.Environ(), "SIM_PRINT_HASHES=1", setting)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", setting, err, out)
+		}
+		_, there, _ := strings.Cut(string(out), "hashes:\n")
+		there, _, _ = strings.Cut(there, "end\n")
+		if diff := cmp.Diff(here.String(), there); diff != "" {
+			t.Errorf("with %s (-here +there):\n%s", setting, diff)
+		}
+	}
+}
+
+func printHashes(out io.Writer) {
+	for seed := range uint64(8) {
+		fmt.Fprintf(out, "%d %016x\n", seed, newStorm(stormOptions(seed)).run())
+	}
+}
+
+// TestPoolAcrossWorlds demands that coroutines are taken up again, also those of tasks that were unwound, and that their
+// past does not matter.
+func TestPoolAcrossWorlds(t *testing.T) {
+	var pool sim.Pool
+	defer pool.Close()
+	o := stormOptions(3)
+	o.Pool = &pool
+	first := newStorm(o).run()
+	size := pool.Len()
+	second := newStorm(o).run()
+	if first != second || size == 0 || pool.Len() != size {
+		t.Errorf("hashes %x and %x, %d and %d idle coroutines", first, second, size, pool.Len())
+	}
+}
+
+// TestNothingLeaks demands that closing a world, and its pool, ends every coroutine.
+func TestNothingLeaks(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for seed := range uint64(5) {
+		newStorm(stormOptions(seed)).run()
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		t.Errorf("%d goroutines before, %d after", before, after)
+	}
+}
+
+// TestUnwindingIsInert has deferred functions act while their world is closed: nothing of it has an effect.
+func TestUnwindingIsInert(t *testing.T) {
+	s := &storm{}
+	w := sim.New(sim.Options{Observer: s})
+	var order []string
+	w.AddNode("a", func(t env.Task) {
+		n := t.Node()
+		defer func() { order = append(order, "the next one") }()
+		defer func() {
+			order = append(order, "deferred")
+			n.Send("a", "x")
+			n.Sometimes("never")
+			n.After(0, func() { order = append(order, "timer") })
+			t.Spawn("child", func(env.Task) { order = append(order, "child") })
+			n.Assert(false, "not a failure any more")
+			_ = t.Sleep(0)
+			order = append(order, "waited")
+		}()
+		_ = t.Sleep(time.Hour)
+		order = append(order, "woken")
+	})
+	w.Run(nil, env.Time(time.Second))
+	steps := w.Steps()
+	w.Close()
+	w.Close()
+	if diff := cmp.Diff([]string{"deferred", "the next one"}, order); diff != "" {
+		t.Errorf("while unwinding (-want +got):\n%s", diff)
+	}
+	if w.Steps() != steps || w.Err() != nil || w.Reached("never") != 0 {
+		t.Errorf("closing made %d steps, error %v", w.Steps()-steps, w.Err())
+	}
+}

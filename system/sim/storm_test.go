@@ -1,0 +1,128 @@
+package sim_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/sim"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// storm is a world in which everything of the package happens at once, driven by choices at the gate: calls between four
+// nodes, one-way messages, disks, conditions, scopes, sites, crashes, partitions, rules.
+type storm struct {
+	w      *sim.World
+	events uint64
+	last   string
+}
+
+func (s *storm) Observe(e *event.Event) {
+	s.events++
+	s.last = e.Value
+}
+
+var stormNodes = []env.NodeID{"a", "b", "c", "d"}
+
+func stormOptions(seed uint64) sim.Options {
+	return sim.Options{
+		Seed: seed, Classify: firstWord, TracePoints: true,
+		Network: sim.Network{Loss: 20_000, Duplicate: 20_000, LoseReply: 10_000, Tail: 10_000},
+		Disk:    sim.DiskTiming{Tail: 20_000},
+	}
+}
+
+// newStorm makes the world; it is over after 200 ms.
+func newStorm(o sim.Options) *storm {
+	s := &storm{}
+	o.Observer = s
+	s.w = sim.New(o)
+	for _, id := range stormNodes {
+		s.w.AddNode(id, s.boot)
+	}
+	s.faults()
+	return s
+}
+
+func (s *storm) run() uint64 {
+	defer s.w.Close()
+	s.w.Run(nil, env.Time(200*time.Millisecond))
+	return s.w.Hash()
+}
+
+// faults crash, cut off and slow down nodes at fixed times.
+func (s *storm) faults() {
+	ms := func(n int) env.Time { return env.Time(n) * env.Time(time.Millisecond) }
+	for i, id := range stormNodes {
+		next := stormNodes[(i+1)%len(stormNodes)]
+		s.w.At(ms(20+37*i), func() { s.w.Crash(id) })
+		s.w.At(ms(30+37*i), func() { s.w.Restart(id) })
+		s.w.At(ms(10+29*i), func() { s.w.Partition(id, next, i%2 == 0) })
+		s.w.At(ms(22+29*i), func() { s.w.Heal(id, next, i%2 == 0) })
+	}
+	s.w.At(ms(40), func() {
+		id := s.w.AddRule(sim.Rule{From: "a", Match: func(m *sim.Message) bool { return m.Class == "put" }, Hold: true})
+		s.w.AddRule(sim.Rule{To: "c*", Loss: sim.Always / 4, Tail: sim.Always / 4})
+		s.w.At(ms(55), func() { s.w.RemoveRule(id) })
+	})
+	s.w.At(ms(60), func() { s.w.SetSlowness("b", 20); s.w.SetDrift("c", 50_000) })
+	s.w.At(ms(90), func() {
+		s.w.SetSlowness("b", 1)
+		s.w.JumpClock("c", -time.Second)
+		s.w.SetDiskSlowness("d", 3, sim.Always/3)
+	})
+}
+
+func (s *storm) boot(t env.Task) {
+	n := t.Node()
+	var done env.Cond
+	n.Serve(func(t env.Task, from env.NodeID, req env.Message) (env.Message, error) {
+		if err := n.Disk().Append(t, "log", []byte(req.(*text).Text)); err != nil {
+			return nil, err
+		}
+		if err := t.Yield(site("c.sendMove")); err != nil {
+			return nil, err
+		}
+		if n.Choose("failure", "handler", 10) == 0 {
+			return nil, status.New(status.BadValue, "unlucky")
+		}
+		done.Signal()
+		return &text{"got " + req.(*text).Text}, n.Disk().Sync(t, "log")
+	})
+	n.Receive(func(env.NodeID, env.Message) { done.Broadcast() })
+	if old, err := n.Disk().Read(t, "log"); err == nil && old != nil {
+		n.Emit(&event.Event{Kind: event.Reached, Value: "recovered", N: len(old)})
+	}
+	scope := env.NewScope(t.Scope())
+	for i := range 6 {
+		n.Spawn(scope, fmt.Sprint("client-", i), func(t env.Task) { s.client(t, &done, scope) })
+	}
+}
+
+// client does one chosen thing after the other until its scope is over, and then starts again outside of it.
+func (s *storm) client(t env.Task, done *env.Cond, scope *env.Scope) {
+	n := t.Node()
+	for i := 0; t.Err() == nil; i++ {
+		to := stormNodes[n.Choose("peer", t.Name(), len(stormNodes))]
+		switch n.Choose("step", t.Name(), 8) {
+		case 0:
+			_ = done.Wait(t, 3*time.Millisecond)
+		case 1:
+			n.Send(to, &text{fmt.Sprintf("note %d", i)})
+		case 2:
+			n.After(time.Millisecond, done.Signal)
+		case 3:
+			_ = t.Sleep(500 * time.Microsecond)
+		case 4:
+			if n.Choose("end", t.Name(), 20) == 0 {
+				scope.Cancel(status.New(status.Interrupted, "enough"))
+			}
+		default:
+			if _, err := t.Call(to, &text{fmt.Sprintf("put %d", i)}, 10*time.Millisecond); err != nil {
+				n.Sometimes(string(status.Of(err)))
+			}
+		}
+	}
+	n.Spawn(nil, "survivor", func(t env.Task) { s.client(t, done, scope) })
+}
