@@ -167,5 +167,7 @@ func (s *shadow) StepUp(t env.Task) error {
 func (s *shadow) StepDown() { s.calls = append(s.calls, "down") }
 
 func (s *shadow) check(ok bool, format string, args ...any) {
-	s.member.node.Assert(ok, format, args...)
+	if !ok {
+		s.member.fail(format, args...)
+	}
 }

@@ -30,7 +30,7 @@ type electionClock struct {
 func (m *Member) startElections(fresh bool) {
 	m.hear()
 	d := m.election.patience
-	eager := fresh && m.self() == 1 && m.node.Choose(chooseFirst, m.cfg.Name, 8) != 0
+	eager := fresh && m.self == 1 && m.node.Choose(chooseFirst, m.cfg.Name, 8) != 0
 	if eager || len(m.cfg.Members) == 1 {
 		d = m.cfg.Settings.HeartbeatInterval / 10
 		m.election.patience = d

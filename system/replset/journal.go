@@ -155,7 +155,9 @@ func (m *Member) acknowledge(batch []*pb.Message) {
 
 // check takes errors of the disk and of the stable log, which a living member never sees.
 func (m *Member) check(err error) {
-	m.node.Assert(err == nil, "replica set %s: the journal cannot be kept: %v", m.cfg.Name, err)
+	if err != nil {
+		m.fail("storage fails: %v", err)
+	}
 }
 
 // writeSnapshot replaces snapshot and journal by a leader's snapshot.

@@ -12,15 +12,14 @@ func (logger) Warningf(string, ...any) {}
 func (logger) Error(...any)            {}
 func (logger) Errorf(string, ...any)   {}
 
-func (l logger) Fatal(v ...any)                 { l.fail("%v", v) }
-func (l logger) Fatalf(format string, v ...any) { l.fail(format, v...) }
-func (l logger) Panic(v ...any)                 { l.fail("%v", v) }
-func (l logger) Panicf(format string, v ...any) { l.fail(format, v...) }
+func (l logger) Fatal(v ...any)                 { l.m.fail("raft: %v", v) }
+func (l logger) Fatalf(format string, v ...any) { l.m.fail("raft: "+format, v...) }
+func (l logger) Panic(v ...any)                 { l.m.fail("raft: %v", v) }
+func (l logger) Panicf(format string, v ...any) { l.m.fail("raft: "+format, v...) }
 
-// fail never returns: raft relies on it.
-func (l logger) fail(format string, v ...any) {
-	m := l.m
-	args := append([]any{m.cfg.Name, m.term, m.leading, m.log.last(), m.committed}, v...)
-	m.node.Assert(false, "replica set %s, term %d, leading %t, applied %s, committed %s: raft: "+format, args...)
-	panic("a failed assertion of raft returned")
+// fail stops the run with the state of the member. It never returns; raft relies on it.
+func (m *Member) fail(format string, v ...any) {
+	args := append([]any{m.cfg.Self, m.term, m.leading, m.log.last(), m.committed}, v...)
+	m.node.Assert(false, "member %s, term %d, leading %t, applied %s, committed %s: "+format, args...)
+	panic("a failed assertion returned")
 }

@@ -42,7 +42,9 @@ func (r *Raft) Class() string { return r.Message.GetType().String() }
 // receive takes a message from another member.
 func (m *Member) receive(from env.NodeID, in env.Message) {
 	r, ok := in.(*Raft)
-	m.node.Assert(ok, "replica set %s: %s sent %T", m.cfg.Name, from, in)
+	if !ok {
+		m.fail("%s sent %T", from, in)
+	}
 	msg := r.Message
 	m.listen(msg)
 	m.unanswered = m.commitOnly(msg)
@@ -62,7 +64,7 @@ func (m *Member) commitOnly(msg *pb.Message) bool {
 // deliver sends a message of raft, or steps one that the member addresses to itself.
 func (m *Member) deliver(msg *pb.Message) {
 	to := msg.GetTo()
-	if to == m.self() {
+	if to == m.self {
 		m.step(msg)
 		return
 	}

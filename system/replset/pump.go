@@ -9,10 +9,13 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// step hands raft a message. Its errors tell of messages that came too late to matter.
+// step hands raft a message. Its errors tell of messages that came too late to matter. What raft does when storage
+// answers is of no use before the next occasion: it hands out entries as committed that were applied when appended.
 func (m *Member) step(msg *pb.Message) {
 	_ = m.raft.Step(msg)
-	m.dirty = true
+	if t := msg.GetType(); t != pb.MsgStorageAppendResp && t != pb.MsgStorageApplyResp {
+		m.dirty = true
+	}
 }
 
 // pump takes everything that raft has to say. It never waits: what must be durable first goes to the journal.
@@ -85,7 +88,9 @@ func (m *Member) decode(e *pb.Entry) *oplog.Entry {
 		return m.proposed
 	}
 	entry, err := oplog.Unmarshal(e.Data)
-	m.node.Assert(err == nil, "replica set %s: entry %d.%d does not decode: %v", m.cfg.Name, e.GetTerm(), e.GetIndex(), err)
+	if err != nil {
+		m.fail("entry %d.%d does not decode: %v", e.GetTerm(), e.GetIndex(), err)
+	}
 	return entry
 }
 
@@ -100,15 +105,20 @@ func (m *Member) apply(e *pb.Entry, entry *oplog.Entry) {
 // enter adds an entry to the log and the store.
 func (m *Member) enter(e *pb.Entry, entry *oplog.Entry) {
 	index := e.GetIndex()
-	m.node.Assert(index == m.log.last().Index+1, "replica set %s: entry %d.%d follows %s", m.cfg.Name, e.GetTerm(), index, m.log.last())
+	if index != m.log.last().Index+1 {
+		m.fail("entry %d.%d comes after %s", e.GetTerm(), index, m.log.last())
+	}
 	m.log.append(logged{term: e.GetTerm(), entry: entry})
 	m.cfg.Clock.Advance(clock.Vector{Cluster: entry.TS})
-	err := m.store.Apply(index, entry.Ops)
-	m.node.Assert(err == nil, "replica set %s: entry %d.%d does not apply: %v", m.cfg.Name, e.GetTerm(), index, err)
+	if err := m.store.Apply(index, entry.Ops); err != nil {
+		m.fail("entry %d.%d does not apply: %v", e.GetTerm(), index, err)
+	}
 }
 
 func (m *Member) rollBack(to uint64) {
-	m.node.Assert(to >= m.committed.Index, "replica set %s: rollback to %d undoes committed entries up to %s", m.cfg.Name, to, m.committed)
+	if to < m.committed.Index {
+		m.fail("a rollback to %d undoes committed entries", to)
+	}
 	m.log.truncate(to)
 	m.store.Rollback(to)
 	m.node.Sometimes("replset.rolledBack")
@@ -138,7 +148,7 @@ func (m *Member) commit(index uint64) {
 // install replaces everything by a snapshot from the leader (initial sync).
 func (m *Member) install(snap *pb.Snapshot) {
 	img, err := decodeImage(snap.Data)
-	m.node.Assert(err == nil, "replica set %s: a snapshot does not decode: %v", m.cfg.Name, err)
+	m.check(err)
 	from := m.committed.Index
 	m.adopt(img)
 	m.node.Sometimes("replset.initialSync")

@@ -33,7 +33,7 @@ func (m *Member) image(at oplog.Time) []byte {
 		b = binary.AppendUvarint(b, last.Index)
 	}
 	data, err := m.store.Snapshot(at.Index)
-	m.node.Assert(err == nil, "replica set %s: no snapshot at %s: %v", m.cfg.Name, at, err)
+	m.check(err)
 	return append(b, data...)
 }
 
@@ -55,8 +55,7 @@ func decodeImage(b []byte) (img image, err error) {
 
 // adopt makes an image the member's whole state.
 func (m *Member) adopt(img image) {
-	err := m.store.Restore(img.store, img.at.Index)
-	m.node.Assert(err == nil, "replica set %s: the snapshot at %s does not restore: %v", m.cfg.Name, img.at, err)
+	m.check(m.store.Restore(img.store, img.at.Index))
 	m.log = history{base: img.at, baseTS: img.ts, terms: img.terms}
 	m.committed, m.committedTS = img.at, max(m.committedTS, img.ts)
 	m.cfg.Clock.Advance(clock.Vector{Cluster: img.ts})

@@ -47,6 +47,7 @@ type Config struct {
 type Member struct {
 	cfg  Config
 	node env.Node
+	self uint64 // the member's number in raft: its place in Members, from 1
 
 	raft    *raft.RawNode
 	stable  *raft.MemoryStorage // what the journal holds durably
@@ -85,8 +86,14 @@ type Member struct {
 // must be called before the task waits again.
 func Boot(t env.Task, cfg Config) *Member {
 	m := &Member{cfg: cfg, node: t.Node(), store: store.New(), voters: &pb.ConfState{}}
-	for i := range cfg.Members {
+	for i, id := range cfg.Members {
 		m.voters.Voters = append(m.voters.Voters, uint64(i)+1)
+		if id == cfg.Self {
+			m.self = uint64(i) + 1
+		}
+	}
+	if m.self == 0 {
+		m.fail("not among the members %v of replica set %s", cfg.Members, cfg.Name)
 	}
 	fresh := m.recover(t)
 	m.raft = m.newRaft()
@@ -99,7 +106,7 @@ func Boot(t env.Task, cfg Config) *Member {
 func (m *Member) newRaft() *raft.RawNode {
 	s := m.cfg.Settings
 	n, err := raft.NewRawNode(&raft.Config{
-		ID:                        m.self(),
+		ID:                        m.self,
 		ElectionTick:              max(2, int(s.ElectionTimeout/s.HeartbeatInterval)),
 		HeartbeatTick:             1,
 		Storage:                   m.stable,
@@ -113,19 +120,8 @@ func (m *Member) newRaft() *raft.RawNode {
 		DisableProposalForwarding: true,
 		Logger:                    logger{m},
 	})
-	m.node.Assert(err == nil, "replica set %s: raft refuses its configuration: %v", m.cfg.Name, err)
+	m.check(err)
 	return n
-}
-
-// self is the member's number in raft: its place in Members, from 1.
-func (m *Member) self() uint64 {
-	for i, id := range m.cfg.Members {
-		if id == m.cfg.Self {
-			return uint64(i) + 1
-		}
-	}
-	m.node.Assert(false, "%s is not a member of replica set %s %v", m.cfg.Self, m.cfg.Name, m.cfg.Members)
-	return 0
 }
 
 // Name is the replica set's name.

@@ -94,7 +94,7 @@ func (m *Member) StepDown(t env.Task) error {
 			return t.Err()
 		}
 	}
-	m.transfer(m.self()) // a transfer to oneself ends the one in progress
+	m.transfer(m.self) // a transfer to oneself ends the one in progress
 	return status.New(status.ExceededTimeLimit, "no member of replica set %s caught up within %s", m.cfg.Name, m.cfg.Settings.CatchUpTimeout)
 }
 
@@ -106,9 +106,9 @@ func (m *Member) transfer(to uint64) {
 
 // successor is the member with the longest log of those heard of lately; the member itself when there is none.
 func (m *Member) successor() uint64 {
-	best, match := m.self(), uint64(0)
+	best, match := m.self, uint64(0)
 	m.raft.WithProgress(func(id uint64, _ raft.ProgressType, pr tracker.Progress) {
-		if id != m.self() && pr.RecentActive && pr.Match > match {
+		if id != m.self && pr.RecentActive && pr.Match > match {
 			best, match = id, pr.Match
 		}
 	})

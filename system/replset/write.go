@@ -22,7 +22,9 @@ func (m *Member) Write(t env.Task, ops ...oplog.Op) (oplog.Time, error) {
 	if err := m.mayWrite(t); err != nil {
 		return oplog.Time{}, err
 	}
-	m.node.Assert(!m.pumping, "replica set %s: a watcher writes", m.cfg.Name)
+	if m.pumping {
+		m.fail("a watcher writes")
+	}
 	entry := &oplog.Entry{TS: m.cfg.Clock.Tick(), Ops: ops}
 	if err := m.raft.Propose(entry.Marshal()); err != nil {
 		return oplog.Time{}, status.New(status.NotWritablePrimary, "%s hands over replica set %s", m.cfg.Self, m.cfg.Name)
