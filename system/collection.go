@@ -99,11 +99,7 @@ func (f *founding) insert(table *catalog.Table, doc bson.Raw) error {
 
 // creation makes a collection on a shard.
 func creation(ns, uuid string, pattern key.Pattern) oplog.Op {
-	doc, err := bson.Marshal(bson.D{{Key: "uuid", Value: uuid}, {Key: "key", Value: pattern.Document()}})
-	if err != nil {
-		panic(fmt.Sprintf("the options of %s (%s, %v) cannot be encoded: %v", ns, uuid, pattern, err))
-	}
-	return oplog.Op{Kind: oplog.Create, NS: ns, Doc: doc, Actor: uint8(event.System)}
+	return oplog.Op{Kind: oplog.Create, NS: ns, Doc: store.EncodeOptions(uuid, pattern), Actor: uint8(event.System)}
 }
 
 // founder watches a member and, when it becomes primary of an empty replica set, writes the foundation before anyone else

@@ -41,18 +41,18 @@ func (c *Cluster) Servers() []env.NodeID {
 
 // Member is the running process of a replica set's member, nil while it is down or recovering.
 func (c *Cluster) Member(id env.NodeID) *replset.Member {
-	if !c.world.Up(id) {
-		return nil
+	if m := c.members[id]; m != nil && c.world.Up(id) {
+		return m
 	}
-	return c.members[id]
+	return nil
 }
 
 // Router is the running process of a router, nil while it is down.
 func (c *Cluster) Router(id env.NodeID) *router.Router {
-	if !c.world.Up(id) {
-		return nil
+	if r := c.routers[id]; r != nil && c.world.Up(id) {
+		return r
 	}
-	return c.routers[id]
+	return nil
 }
 
 // Primary is the member of a replica set that leads in the newest term, writable or not yet; empty when none does.
