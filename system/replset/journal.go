@@ -19,6 +19,7 @@ const (
 // nothing else; everything that queued up meanwhile shares one sync.
 type journal struct {
 	queue []*pb.Message // MsgStorageAppend
+	spare []*pb.Message // the array of the queue before, to be used again
 	work  env.Cond
 	busy  bool
 	buf   []byte
@@ -82,9 +83,11 @@ func (m *Member) runJournal(t env.Task) {
 			}
 		}
 		batch := j.queue
-		j.queue = nil
+		j.queue = j.spare[:0]
 		j.busy = true
 		m.write(t, batch)
+		clear(batch)
+		j.spare = batch
 		if j.snapshotDue {
 			m.takeSnapshot(t)
 		}
