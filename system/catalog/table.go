@@ -23,10 +23,18 @@ type Table struct {
 	shards   map[string]*btree.Map[uint64, key.Key]
 }
 
+// degree keeps the nodes of the trees small, as every update copies those on its way.
+const degree = 8
+
 // NewTable returns the table of exactly these chunks, in any order; status.IncompatibleShardingMetadata when they are no
 // partition of the key space, and status.StaleEpoch when one is of another incarnation.
 func NewTable(coll Collection, chunks []Chunk) (*Table, error) {
-	t := &Table{coll: coll, shards: make(map[string]*btree.Map[uint64, key.Key])}
+	t := &Table{
+		coll:     coll,
+		chunks:   *btree.NewMap[string, *Chunk](degree),
+		versions: *btree.NewMap[uint64, key.Key](degree),
+		shards:   make(map[string]*btree.Map[uint64, key.Key]),
+	}
 	if err := t.replace(chunks); err != nil {
 		return nil, err
 	}
@@ -129,7 +137,7 @@ func (t *Table) add(c Chunk) error {
 	}
 	t.chunks.Set(string(c.Min), &c)
 	if t.shards[c.Shard] == nil {
-		t.shards[c.Shard] = &btree.Map[uint64, key.Key]{}
+		t.shards[c.Shard] = btree.NewMap[uint64, key.Key](degree)
 	}
 	t.shards[c.Shard].Set(c.Version.number(), c.Min)
 	return nil

@@ -138,13 +138,13 @@ func (c *collection) sweep(r *record) {
 }
 
 func (c *collection) scanID(rng key.Range, at uint64, after Place, fn func(key.Key, string, bson.Raw) bool) {
-	from := max(string(rng.Min), after.ID)
-	c.records.Ascend(from, func(id string, r *record) bool {
+	from := max(rng.Min, after.Key)
+	c.records.Ascend(string(from), func(id string, r *record) bool {
 		if id >= string(rng.Max) {
 			return false
 		}
-		v := r.at(at)
-		return id == after.ID || v == nil || v.doc == nil || fn(key.Key(id), id, v.doc)
+		v, done := r.at(at), id == string(after.Key) && id <= after.ID
+		return done || v == nil || v.doc == nil || fn(key.Key(id), id, v.doc)
 	})
 }
 

@@ -1,0 +1,22 @@
+package store
+
+// Weight counts everything the store keeps: collections, versions, index entries, changes that can be undone.
+func (s *Store) Weight() (collections, versions, entries, changes int) {
+	s.namespaces.Scan(func(_ string, n *namespace) bool {
+		for i := n.head; i != nil; i = i.before {
+			collections++
+			if i.collection == nil {
+				continue
+			}
+			entries += i.collection.index.Len()
+			i.collection.records.Scan(func(_ string, r *record) bool {
+				for v := r.head; v != nil; v = v.before {
+					versions++
+				}
+				return true
+			})
+		}
+		return true
+	})
+	return collections, versions, entries, len(s.undo.changes) - s.undo.first
+}
