@@ -14,8 +14,8 @@ func (c *Cond) Wait(t Task, timeout time.Duration) error {
 	}
 	c.waiting = append(c.waiting, t)
 	err := t.Park(timeout)
-	if err != nil {
-		c.remove(t)
+	if err != nil && !c.remove(t) {
+		c.Signal() // it was for a task that had already been interrupted, and belongs to the next
 	}
 	return err
 }
@@ -59,11 +59,12 @@ func (c *Cond) Broadcast() {
 	}
 }
 
-func (c *Cond) remove(t Task) {
+func (c *Cond) remove(t Task) (found bool) {
 	for i, w := range c.waiting {
 		if w == t {
 			c.waiting = append(c.waiting[:i], c.waiting[i+1:]...)
-			return
+			return true
 		}
 	}
+	return false
 }

@@ -52,6 +52,9 @@ func (a *agenda) add(at env.Time, s slot) int32 {
 		s.gen = a.slots[i].gen
 		a.slots[i] = s
 	} else {
+		if len(a.slots) > slotMask {
+			panic("more than 16 million occasions are on the agenda")
+		}
 		i = int32(len(a.slots))
 		a.slots = append(a.slots, s)
 		a.pos = append(a.pos, 0)

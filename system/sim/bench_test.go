@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -72,3 +73,20 @@ func BenchmarkExecutor(b *testing.B) {
 	w.Run(func() bool { return w.Steps() > steps }, 1<<62)
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
 }
+
+// BenchmarkWorld is making and closing a world of twenty idle nodes.
+func BenchmarkWorld(b *testing.B) {
+	var pool sim.Pool
+	defer pool.Close()
+	b.ReportAllocs()
+	for range b.N {
+		w := sim.New(sim.Options{Pool: &pool})
+		for _, id := range twenty {
+			w.AddNode(env.NodeID(id), func(t env.Task) { _ = t.Park(0) })
+		}
+		w.Run(nil, env.Time(time.Second))
+		w.Close()
+	}
+}
+
+var twenty = strings.Fields("a b c d e f g h i j k l m n o p q r s t")

@@ -14,7 +14,6 @@ func (w *World) AddNode(id env.NodeID, boot env.Boot) {
 	}
 	m := &machine{world: w, id: id, index: len(w.machines), boot: boot, slowness: 1, asked: make(map[name]*question)}
 	m.disk = disk{machine: m, files: make(map[string]*file), slowness: 1}
-	m.sites = make([]siteState, len(w.hits))
 	w.machines = append(w.machines, m)
 	w.byID[id] = m
 	m.start()
@@ -83,6 +82,22 @@ func (w *World) Restart(id env.NodeID) {
 // SetSlowness sets the factor on the node's service times and disk latencies; 1 is normal.
 func (w *World) SetSlowness(id env.NodeID, factor int) {
 	w.machine(id).slowness = int64(max(factor, 1))
+}
+
+// Interrupt kills operations: every present and later wait of the node's tasks that match fails with err. It returns how
+// many there were.
+func (w *World) Interrupt(id env.NodeID, match func(task string) bool, err error) (killed int) {
+	n := w.machine(id).life
+	if n == nil {
+		return 0
+	}
+	for t := n.first; t != nil; t = t.next {
+		if match(t.name) {
+			t.Interrupt(err)
+			killed++
+		}
+	}
+	return killed
 }
 
 // Waiting is a task that is not running.

@@ -118,7 +118,7 @@ func (d *disk) questions(kind opKind) *opQuestions {
 	if q.latency == nil {
 		g := d.machine.world.gate
 		q.site = string(d.machine.id) + "/" + opNames[kind]
-		q.latency, q.tail = g.question("disk-latency", q.site), g.question("disk-tail", q.site)
+		q.latency, q.tail = g.question(diskLatencyKind, q.site), g.question(DiskTail, q.site)
 	}
 	return q
 }
@@ -182,7 +182,7 @@ func (d *disk) interrupted(op *diskOp) {
 	case opAppend:
 		d.apply(op)
 	case opReplace:
-		q := g.question("replaced", string(d.machine.id)+"/"+op.file)
+		q := g.question(Replaced, string(d.machine.id)+"/"+op.file)
 		q.asked++
 		if g.decide(q, q.asked, Always/2) {
 			d.apply(op)
@@ -195,7 +195,7 @@ func (d *disk) tear(name string, f *file) {
 	unsynced := int64(len(f.data) - f.synced)
 	if unsynced > 0 {
 		g := d.machine.world.gate
-		q := g.question("kept", string(d.machine.id)+"/"+name)
+		q := g.question(Kept, string(d.machine.id)+"/"+name)
 		q.asked++
 		keep := g.fault(q, q.asked, func(h uint64) int64 {
 			switch h & 3 {

@@ -15,6 +15,26 @@ type Decision struct {
 	Answer     int64
 }
 
+// The kinds of questions about faults. Sites are "from>to/class" (with ".reply" for replies), "node/operation" and
+// "node/file".
+const (
+	Loss      = "loss"       // is the message lost
+	Duplicate = "duplicate"  // is it delivered twice
+	LoseReply = "lose-reply" // is the reply to this request lost
+	Tail      = "tail"       // how much longer does the message take, in nanoseconds
+	DiskTail  = "disk-tail"  // how much longer does the operation take, in nanoseconds
+	Kept      = "kept"       // how many bytes that were not synced survive the crash
+	Replaced  = "replaced"   // has the replacement that was under way in the crash happened
+)
+
+// The kinds of choices among equals. Node.Choose adds others.
+const (
+	latencyKind     = "latency"
+	copyLatencyKind = "latency-of-copy"
+	diskLatencyKind = "disk-latency"
+	yieldKind       = "yield"
+)
+
 // Gate answers every question that chance decides in a world. The default answer is a hash of the seed and of the
 // question's identity, and thus does not depend on what else was asked.
 //

@@ -76,6 +76,12 @@ func (s *script) waiting(t env.Task, w []string) (string, error) {
 	switch w[0] {
 	case "wait": // cond timeout
 		return "", s.cond(w[1]).Wait(t, duration(w, 2))
+	case "waitfor": // cond timeout: until set
+		return "", s.cond(w[1]).WaitFor(t, duration(w, 2), func() bool { return s.flags[w[1]] })
+	case "set":
+		s.flags[w[1]] = true
+	case "close": // scope
+		s.scope(w[1]).Close(status.New(status.Interrupted, "scope %s is closed", w[1]))
 	case "signal":
 		s.cond(w[1]).Signal()
 	case "broadcast":

@@ -83,9 +83,9 @@ func (l *link) channel(c *class, reply bool) *channel {
 		g := l.from.world.gate
 		site := string(l.from.id) + ">" + string(l.to.id) + "/" + name
 		ch = &channel{
-			link: l, class: c, site: site, latency: g.question("latency", site), copied: g.question("latency-of-copy", site),
-			loss: g.question("loss", site), duplicate: g.question("duplicate", site), reply: g.question("lose-reply", site),
-			tail: g.question("tail", site),
+			link: l, class: c, site: site, latency: g.question(latencyKind, site), copied: g.question(copyLatencyKind, site),
+			loss: g.question(Loss, site), duplicate: g.question(Duplicate, site), reply: g.question(LoseReply, site),
+			tail: g.question(Tail, site),
 		}
 		l.channels[i] = ch
 	}

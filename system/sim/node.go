@@ -34,8 +34,8 @@ type siteState struct {
 }
 
 func (m *machine) site(s point.Site) *siteState {
-	for int(s) >= len(m.sites) {
-		m.sites = append(m.sites, siteState{})
+	if int(s) >= len(m.sites) {
+		m.sites = append(m.sites, make([]siteState, max(int(s)+1, point.Count())-len(m.sites))...)
 	}
 	return &m.sites[s]
 }
@@ -49,7 +49,7 @@ func (m *machine) deschedule(site point.Site) time.Duration {
 	}
 	s := m.site(site)
 	if s.yield == nil {
-		s.yield = m.world.gate.question("yield", string(m.id)+"/"+site.String())
+		s.yield = m.world.gate.question(yieldKind, string(m.id)+"/"+site.String())
 	}
 	d := time.Duration(m.world.gate.pick(s.yield, s.hits, int64(o.YieldMax)*int64(Always)/int64(o.YieldOdds)))
 	if d >= o.YieldMax {

@@ -37,6 +37,7 @@ type script struct {
 	w       *sim.World
 	out     strings.Builder
 	conds   map[string]*env.Cond
+	flags   map[string]bool
 	scopes  map[string]*env.Scope
 	tasks   map[string]env.Task
 	latches map[string]*sim.Latch
@@ -100,6 +101,9 @@ func (s *script) control(d *datadriven.TestData) {
 		s.w.Crash(names[0])
 	case "restart":
 		s.w.Restart(names[0])
+	case "kill": // node: its tasks named work
+		killed := s.w.Interrupt(names[0], func(task string) bool { return task == "work" }, status.New(status.Interrupted, "killed"))
+		fmt.Fprintf(&s.out, "%d killed", killed)
 	case "slow": // node factor=N
 		s.w.SetSlowness(names[0], arg(s, d, "factor", strconv.Atoi))
 	case "drift": // node ppm=N
@@ -138,6 +142,7 @@ func (s *script) world(d *datadriven.TestData) {
 		s.w.Close()
 	}
 	s.conds, s.scopes, s.tasks = map[string]*env.Cond{}, map[string]*env.Scope{}, map[string]env.Task{}
+	s.flags = map[string]bool{}
 	s.latches, s.actions, s.traced = map[string]*sim.Latch{}, map[string]sim.Action{}, d.HasArg("trace")
 	jitter := arg(s, d, "jitter", time.ParseDuration)
 	o := sim.Options{
