@@ -68,7 +68,7 @@ func (c *Collection) stale(place command.Placement, v verdict) error {
 		c.ns, info.Shard, info.Wanted, place.Shard, why)
 }
 
-// admit lets a request in as protocol 3.4 says, or answers it with status.StaleConfig: at once when the router is older;
+// admit waits until a request may be let in as protocol 3.4 says, or answers it with status.StaleConfig: at once when the router is older;
 // after the wait when the critical section blocks it; after a refresh when the shard is older and the refresh has not
 // helped, whatever its own error was. Whatever goes wrong in a wait is not told in place of the stale error (SERVER-84623), but for the end of the task.
 func (c *Collection) admit(t env.Task, place command.Placement, write bool) error {
@@ -89,7 +89,7 @@ func (c *Collection) admit(t env.Task, place command.Placement, write bool) erro
 	if v != current {
 		return c.stale(place, v)
 	}
-	return t.Point(point.RequestVersionCheck, env.Note{ID: c.ns})
+	return nil
 }
 
 // awaitUnblocked waits behind the critical section before a stale answer: answering at once would have the router ask

@@ -70,6 +70,9 @@ func (q *query) admit(t env.Task, place command.Placement) error {
 		if err := q.c.admit(t, place, false); err != nil {
 			return err
 		}
+		if err := t.Point(point.RequestVersionCheck, env.Note{ID: q.c.ns}); err != nil {
+			return err
+		}
 		if err := t.Point(point.RequestTakeFilter, env.Note{ID: q.c.ns}); err != nil {
 			return err
 		}

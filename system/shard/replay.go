@@ -2,27 +2,26 @@ package shard
 
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
 )
 
-// result is what a statement's record keeps of its outcome, besides the image.
-type result struct {
-	N        int  `bson:"n"`
-	Modified int  `bson:"nModified"`
-	Upserted bool `bson:"upserted"`
+// encodeResult is what a statement's record keeps of its outcome, besides the image.
+func encodeResult(w command.Written) bson.Raw {
+	return bson.Raw(bsoncore.NewDocumentBuilder().
+		AppendInt64("n", int64(w.N)).AppendInt64("nModified", int64(w.Modified)).AppendBoolean("upserted", w.Upserted).Build())
 }
 
-func encodeResult(w command.Written) bson.Raw {
-	raw, err := bson.Marshal(result{w.N, w.Modified, w.Upserted})
-	if err != nil {
-		panic(status.New(status.Internal, "the outcome %+v cannot be a document: %v", w, err))
-	}
-	return raw
+func decodeResult(st *oplog.Stmt) command.Written {
+	doc := bsoncore.Document(st.Result)
+	n, _ := doc.Lookup("n").Int64OK()
+	modified, _ := doc.Lookup("nModified").Int64OK()
+	upserted, _ := doc.Lookup("upserted").BooleanOK()
+	return command.Written{N: int(n), Modified: int(modified), Upserted: upserted, Image: st.Image, Retried: true}
 }
 
 // replay answers statement i from the record when it was executed before (protocol 7). That comes before the version
@@ -42,9 +41,7 @@ func (w *write) replay(t env.Task, i int) (bool, error) {
 	if err := w.announceRetry(t, at); err != nil {
 		return false, err
 	}
-	var r result
-	w.server.decode(st.Result, &r)
-	w.count(command.Written{N: r.N, Modified: r.Modified, Upserted: r.Upserted, Image: st.Image, Retried: true})
+	w.count(decodeResult(st))
 	return true, nil
 }
 

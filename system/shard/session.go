@@ -2,8 +2,9 @@ package shard
 
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -20,17 +21,6 @@ type SessionRecord struct {
 	ID   string
 	Txn  int64
 	Last oplog.Time
-}
-
-type sessionDoc struct {
-	ID   string    `bson:"_id"`
-	Txn  int64     `bson:"txn"`
-	Last sessionOp `bson:"lastOp"`
-}
-
-type sessionOp struct {
-	Term  int64 `bson:"t"`
-	Index int64 `bson:"i"`
 }
 
 // checkout is a session in use; waiting counts the tasks that want it next.
@@ -78,6 +68,8 @@ func (x *Session) Release() {
 	x.out = nil
 }
 
+func (x *Session) held() bool { return x != nil && x.out != nil }
+
 func (s *Server) handOn(id string, out *checkout) {
 	switch {
 	case out.held:
@@ -98,9 +90,13 @@ func (x *Session) Record() SessionRecord {
 }
 
 func (s *Server) sessionRecord(raw bson.Raw) SessionRecord {
-	var doc sessionDoc
-	s.decode(raw, &doc)
-	return SessionRecord{doc.ID, doc.Txn, oplog.Time{Term: uint64(doc.Last.Term), Index: uint64(doc.Last.Index)}}
+	doc := bsoncore.Document(raw)
+	id, named := doc.Lookup("_id").StringValueOK()
+	txn, numbered := doc.Lookup("txn").Int64OK()
+	term, _ := doc.Lookup("lastOp", "t").Int64OK()
+	index, placed := doc.Lookup("lastOp", "i").Int64OK()
+	s.node.Assert(named && numbered && placed, "%s holds a session that is none: %v", s.node.ID(), raw)
+	return SessionRecord{id, txn, oplog.Time{Term: uint64(term), Index: uint64(index)}}
 }
 
 // Begin goes on with the transaction number, or to it from an older one; status.TransactionTooOld when the session has
@@ -154,8 +150,9 @@ func (x *Session) Stamp(op *oplog.Op, st oplog.Stmt) oplog.Op {
 }
 
 func sessionOpOf(r SessionRecord) oplog.Op {
-	last := sessionOp{int64(r.Last.Term), int64(r.Last.Index)}
-	return documentOp(oplog.Update, SessionsNS, r.ID, sessionDoc{ID: r.ID, Txn: r.Txn, Last: last})
+	last := bsoncore.NewDocumentBuilder().AppendInt64("t", int64(r.Last.Term)).AppendInt64("i", int64(r.Last.Index)).Build()
+	doc := bsoncore.NewDocumentBuilder().AppendString("_id", r.ID).AppendInt64("txn", r.Txn).AppendDocument("lastOp", last).Build()
+	return oplog.Op{Kind: oplog.Update, NS: SessionsNS, ID: string(key.String(r.ID)), Doc: bson.Raw(doc), Actor: uint8(event.System)}
 }
 
 // Sessions lists the rows of all sessions, in order of their IDs.
@@ -201,20 +198,4 @@ func (s *Server) statementAt(session string, at oplog.Time) *oplog.Stmt {
 	}
 	s.node.Assert(false, "session %s: the entry at %s has no statement of it", session, at)
 	return nil
-}
-
-// checkoutFor takes the session of a write and begins its transaction; nil when the write is not retryable.
-func (s *Server) checkoutFor(t env.Task, req command.Session) (*Session, error) {
-	if req.ID == "" {
-		return nil, nil
-	}
-	x, err := s.Checkout(t, req.ID)
-	if err != nil {
-		return nil, err
-	}
-	if err := x.Begin(req.Txn); err != nil {
-		x.Release()
-		return nil, err
-	}
-	return x, nil
 }

@@ -52,42 +52,70 @@ func (s *Server) execute(t env.Task, r request, n int, do decide) (*command.Writ
 		return nil, err
 	}
 	w := &write{request: r, server: s, c: s.Collection(r.ns), term: s.cfg.Member.Term()}
-	session, err := s.checkoutFor(t, r.session)
-	if err != nil {
-		return nil, err
-	}
-	w.session = session
+	var err error
 	for i := 0; i < n && err == nil; i++ {
 		err = w.statement(t, i, do)
 	}
-	session.Release()
+	w.session.Release()
 	return w.finish(t, err)
 }
 
-func (w *write) statement(t env.Task, i int, do decide) error {
-	replayed, err := w.replay(t, i)
-	if replayed || err != nil {
-		return err
-	}
+// statement executes one statement, or finds that it was executed before. While it waits to be let in, it does not keep
+// the session: a migration that holds the critical section may need it to hand over its history.
+func (w *write) statement(t env.Task, i int, do decide) (err error) {
 	for range admissions {
-		if err = w.c.admit(t, w.place, true); err != nil {
+		if err = w.checkout(t); err != nil {
 			return err
 		}
-		if err = w.descend(t, i); err != nil {
+		if replayed, err := w.replay(t, i); replayed || err != nil {
 			return err
 		}
-		if err = w.recheck(); err == nil {
-			return w.commit(t, i, do)
+		if err = w.attempt(t, i, do); err == nil {
+			return t.Point(point.RequestCommit, w.note(i))
 		}
 		if !status.Is(err, status.StaleConfig) {
+			return err
+		}
+		w.session.Release()
+		if err := w.c.admit(t, w.place, true); err != nil {
 			return err
 		}
 	}
 	return err
 }
 
+// checkout takes the session of a retryable write, unless the write has it.
+func (w *write) checkout(t env.Task) error {
+	if w.request.session.ID == "" || w.session.held() {
+		return nil
+	}
+	session, err := w.server.Checkout(t, w.request.session.ID)
+	if err != nil {
+		return err
+	}
+	w.session = session
+	return session.Begin(w.request.session.Txn)
+}
+
+// attempt goes from the version check to the commit. After an error nothing was written.
+func (w *write) attempt(t env.Task, i int, do decide) error {
+	if err := w.c.Check(w.place, true); err != nil {
+		return err
+	}
+	if err := w.descend(t, i); err != nil {
+		return err
+	}
+	if err := w.recheck(); err != nil {
+		return err
+	}
+	return w.commit(t, i, do)
+}
+
 // descend is the way from the version check to the commit, on which a real server can be descheduled.
 func (w *write) descend(t env.Task, i int) error {
+	if err := t.Point(point.RequestVersionCheck, w.note(i)); err != nil {
+		return err
+	}
 	if err := t.Point(point.RequestAcquireSnapshot, w.note(i)); err != nil {
 		return err
 	}
@@ -132,7 +160,7 @@ func (w *write) commit(t env.Task, i int, do decide) error {
 		}
 	}
 	w.count(ch.outcome)
-	return t.Point(point.RequestCommit, w.note(i))
+	return nil
 }
 
 func (w *write) log(t env.Task, i int, ch *change) error {

@@ -1,0 +1,414 @@
+package shard
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+// TestScripts walks through what one shard does; a script is a list of the verbs below, each with what it shows: the
+// events that happened meanwhile, and what was answered. Several lines in one command happen one after the other.
+func TestScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		s := &script{}
+		defer func() {
+			if s.cluster != nil {
+				s.world.Close()
+			}
+		}()
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			s.out.Reset()
+			if err := s.run(d); err != nil {
+				d.Fatalf(t, "%v", err)
+			}
+			if s.world != nil {
+				if err := s.world.Err(); err != nil {
+					t.Fatalf("the world broke: %v", err)
+				}
+			}
+			return s.out.String()
+		})
+	})
+}
+
+type cluster = testCluster
+
+type script struct {
+	*cluster
+	out    strings.Builder
+	router *catalog.Table // what the client believes
+	held   map[point.Site]*sim.Latch
+	jobs   map[string]*job
+}
+
+// job is a request under way.
+type job struct {
+	done   func() bool
+	answer string
+}
+
+func (s *script) say(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) }
+
+func (s *script) run(d *datadriven.TestData) error {
+	for _, arg := range d.CmdArgs {
+		if arg.Key == "as" {
+			return s.start(arg.Vals[0], d)
+		}
+	}
+	if fn := s.control(d); fn != nil {
+		return fn()
+	}
+	if err := s.start("now", d); err != nil {
+		return err
+	}
+	return s.await("now")
+}
+
+func (s *script) control(d *datadriven.TestData) func() error {
+	return map[string]func() error{
+		"new":     func() error { return s.fresh(d) },
+		"await":   func() error { return s.await(d.CmdArgs[0].Key) },
+		"pending": func() error { s.pending(); return nil },
+		"route":   func() error { s.router = s.catalog; return nil },
+		"move":    func() error { s.move(num(d, "min"), num(d, "max"), str(d, "to")); return nil },
+		"pause":   func() error { return s.pause(d.CmdArgs[0].Key) },
+		"release": func() error { return s.release(d.CmdArgs[0].Key) },
+		"pass":    func() error { return s.pass(str(d, "time")) },
+		"crash":   func() error { return s.crash() },
+		"restart": func() error { s.restart(); return nil },
+		"section": func() error { s.section(d); return nil },
+		"clear":   func() error { s.primary().Collection(testNS).Clear(); return nil },
+		"recover": func() error { s.recovery(d.CmdArgs[0].Key); return nil },
+		"status":  func() error { s.status(); return nil },
+		"attach":  func() error { return s.primary().Collection(testNS).SetDonor(tellDonor{s}) },
+	}[d.Cmd]
+}
+
+func (s *script) fresh(d *datadriven.TestData) error {
+	s.held, s.jobs = map[point.Site]*sim.Latch{}, map[string]*job{}
+	s.cluster = newTestCluster(int(num(d, "members")), sim.Options{Seed: 7, YieldMax: -1, OnPoint: s.onPoint})
+	var bounds []int64
+	shards := []string{"shard-a", "shard-b"}
+	for _, arg := range d.CmdArgs {
+		if arg.Key == "bounds" {
+			for _, v := range arg.Vals {
+				bounds = append(bounds, whole(v))
+			}
+		}
+		if arg.Key == "retention" {
+			s.settings.LogRetention = int(whole(arg.Vals[0]))
+		}
+	}
+	s.catalog = foundingTable(bounds, shards...)
+	s.create()
+	s.router = s.catalog
+	s.onEvent = s.tell
+	return nil
+}
+
+// tell prints the events that the shard is about.
+func (s *script) tell(e *event.Event) {
+	switch e.Kind {
+	case event.Applied:
+		s.say("%s applied %s: %s %s %s", e.Node, e.NS, e.Actor, key.Key(e.Key), kindOf(e))
+	case event.MetadataInstalled:
+		s.say("%s installed %s %s", e.Node, e.Value, ranges(e.Chunks))
+	case event.MetadataCleared:
+		s.say("%s cleared its metadata", e.Node)
+	case event.CriticalSection:
+		s.say("%s critical section of %s %s: %s", e.Node, e.Actor, e.ID, e.Value)
+	case event.CursorOpened, event.CursorClosed:
+		s.say("%s %s %s [%s, %s)", e.Node, e.Kind, e.ID, key.Key(e.Min), key.Key(e.Max))
+	case event.Writable, event.SteppedDown:
+		s.say("%s %s", e.Node, e.Kind)
+	}
+}
+
+func kindOf(e *event.Event) string {
+	if e.Hash == 0 {
+		return "deleted"
+	}
+	return "set"
+}
+
+func ranges(chunks []event.Chunk) string {
+	var parts []string
+	for _, c := range chunks {
+		parts = append(parts, key.Range{Min: key.Key(c.Min), Max: key.Key(c.Max)}.String())
+	}
+	return strings.Join(parts, " ")
+}
+
+func (s *script) onPoint(p *sim.Passage) sim.Action { return sim.Action{Until: s.held[p.Site]} }
+
+func (s *script) pause(site string) error {
+	at, ok := point.Parse(site)
+	if !ok {
+		return fmt.Errorf("no site %s", site)
+	}
+	s.held[at] = &sim.Latch{}
+	return nil
+}
+
+func (s *script) release(site string) error {
+	at, _ := point.Parse(site)
+	latch := s.held[at]
+	delete(s.held, at)
+	latch.Open()
+	return nil
+}
+
+func (s *script) pass(d string) error {
+	span, err := time.ParseDuration(d)
+	s.cluster.run(span, nil)
+	return err
+}
+
+// crash ends the primary and waits for the next one.
+func (s *script) crash() error {
+	s.world.Crash(s.primary().Node().ID())
+	s.elect()
+	return nil
+}
+
+func (s *script) restart() {
+	for _, id := range s.ids {
+		s.world.Restart(id)
+	}
+	s.cluster.run(5*time.Second, nil)
+	s.elect()
+}
+
+func (s *script) section(d *datadriven.TestData) {
+	c, h := s.primary().Collection(testNS), Holder{event.Donor, "m1"}
+	switch d.CmdArgs[0].Key {
+	case "writes":
+		c.EnterWrites(h)
+	case "reads":
+		c.EnterReads(h)
+	case "leave":
+		c.Leave(h)
+	}
+}
+
+func (s *script) recovery(what string) {
+	c := s.primary().Collection(testNS)
+	if what == "begin" {
+		c.BeginRecovery("m1")
+		c.Clear()
+		return
+	}
+	c.EndRecovery("m1")
+}
+
+func (s *script) status() {
+	c := s.primary().Collection(testNS)
+	if md := c.Metadata(); md == nil {
+		s.say("unknown, %s", c.Phase())
+	} else {
+		s.say("%s owns %v, %s", md.Version(), md.Owned(), c.Phase())
+	}
+	s.say("in use: %v", c.InUse(key.Everything))
+}
+
+type tellDonor struct{ s *script }
+
+func (d tellDonor) OnWrite(op *oplog.Op, pre bson.Raw, _ oplog.Time) {
+	d.s.say("donor sees %s: %v -> %v", op.Kind, pre, op.Doc)
+}
+
+func whole(v string) int64 { return must(strconv.ParseInt(v, 10, 64)) }
+
+func num(d *datadriven.TestData, name string) int64 {
+	if v := str(d, name); v != "" {
+		return whole(v)
+	}
+	return 0
+}
+
+func str(d *datadriven.TestData, name string) string {
+	for _, arg := range d.CmdArgs {
+		if arg.Key == name && len(arg.Vals) > 0 {
+			return arg.Vals[0]
+		}
+	}
+	return ""
+}
+
+func has(d *datadriven.TestData, name string) bool {
+	return slices.ContainsFunc(d.CmdArgs, func(a datadriven.CmdArg) bool { return a.Key == name })
+}
+
+// await runs the world until the job is done.
+func (s *script) await(name string) error {
+	j := s.jobs[name]
+	if end := s.cluster.run(time.Hour, j.done); end != sim.Stopped {
+		return fmt.Errorf("%s is not answered: %s", name, end)
+	}
+	s.say("%s", j.answer)
+	delete(s.jobs, name)
+	return nil
+}
+
+func (s *script) pending() {
+	for _, name := range slices.Sorted(keysOf(s.jobs)) {
+		state := "waits"
+		if s.jobs[name].done() {
+			state = "done"
+		}
+		s.say("%s %s", name, state)
+	}
+}
+
+func (s *script) start(name string, d *datadriven.TestData) error {
+	req, place := s.request(d)
+	if req == nil {
+		return fmt.Errorf("no verb %s", d.Cmd)
+	}
+	_ = place
+	to := s.primary().Node().ID()
+	j := &job{}
+	j.done = s.on("client.0", d.Cmd, func(t env.Task) { j.answer = s.send(t, to, req) })
+	s.jobs[name] = j
+	if name != "now" {
+		s.cluster.run(50*time.Millisecond, j.done)
+	}
+	return nil
+}
+
+func keysOf(m map[string]*job) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+func (s *script) request(d *datadriven.TestData) (env.Message, command.Placement) {
+	place := command.Placement{Versioned: !has(d, "unversioned"), Shard: s.router.ShardVersion("shard-a")}
+	session := command.Session{ID: str(d, "session"), Txn: num(d, "txn"), Stmt: int32(num(d, "stmt"))}
+	wc := command.WriteConcern{Majority: has(d, "majority")}
+	switch d.Cmd {
+	case "insert":
+		var docs []bson.Raw
+		for _, arg := range d.CmdArgs {
+			if arg.Key == "k" {
+				docs = append(docs, testDoc(whole(arg.Vals[0]), str(d, "v")))
+			}
+		}
+		return &command.Insert{NS: testNS, Docs: docs, Session: session, Concern: wc, Place: place}, place
+	case "update":
+		return &command.Update{NS: testNS, Filter: s.filter(d), Change: s.changeOf(d), Upsert: has(d, "upsert"), Session: session, Concern: wc, Place: place}, place
+	case "delete":
+		return &command.Delete{NS: testNS, Filter: s.filter(d), Session: session, Concern: wc, Place: place}, place
+	case "modify":
+		return &command.FindAndModify{NS: testNS, Filter: s.filter(d), Change: s.changeOf(d), Remove: has(d, "remove"), New: has(d, "new"),
+			Upsert: has(d, "upsert"), Session: session, Concern: wc, Place: place}, place
+	}
+	return s.query(d, place), place
+}
+
+func (s *script) query(d *datadriven.TestData, place command.Placement) env.Message {
+	switch d.Cmd {
+	case "find":
+		rc := command.ReadConcern(str(d, "concern"))
+		return &command.Find{NS: testNS, Filter: s.filter(d), BatchSize: int(num(d, "batch")), Concern: rc, Place: place}
+	case "more":
+		return &command.GetMore{Cursor: str(d, "cursor"), BatchSize: int(num(d, "batch")), Number: int(num(d, "number"))}
+	case "kill":
+		return &command.KillCursors{Cursors: []string{str(d, "cursor")}}
+	case "flush":
+		return &command.FlushRoutingTableCacheUpdates{NS: testNS}
+	case "stepdown":
+		return &command.StepDown{}
+	}
+	return nil
+}
+
+func (s *script) filter(d *datadriven.TestData) bson.Raw {
+	f := bson.D{}
+	if has(d, "k") {
+		f = append(f, bson.E{Key: "k", Value: num(d, "k")})
+	}
+	if has(d, "from") {
+		f = append(f, bson.E{Key: "k", Value: bson.D{{Key: "$gte", Value: num(d, "from")}, {Key: "$lt", Value: num(d, "below")}}})
+	}
+	if has(d, "was") {
+		f = append(f, bson.E{Key: "v", Value: str(d, "was")})
+	}
+	if has(d, "upsert") {
+		f = append(f, bson.E{Key: "_id", Value: num(d, "k")})
+	}
+	return must(bson.Marshal(f))
+}
+
+func (s *script) changeOf(d *datadriven.TestData) bson.Raw {
+	if has(d, "remove") {
+		return nil
+	}
+	set := bson.D{{Key: "v", Value: str(d, "v")}}
+	if has(d, "newkey") {
+		set = append(set, bson.E{Key: "k", Value: num(d, "newkey")})
+	}
+	return must(bson.Marshal(bson.D{{Key: "$set", Value: set}}))
+}
+
+func (s *script) send(t env.Task, to env.NodeID, req env.Message) string {
+	switch req.(type) {
+	case *command.Find, *command.GetMore:
+		b, err := send[command.Batch](t, s.cluster, to, req)
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprintf("%v cursor=%q", values(b.Docs), b.Cursor)
+	case *command.KillCursors, *command.FlushRoutingTableCacheUpdates, *command.StepDown:
+		if _, err := send[command.Done](t, s.cluster, to, req); err != nil {
+			return err.Error()
+		}
+		return "done"
+	}
+	w, err := send[command.Written](t, s.cluster, to, req)
+	if err != nil {
+		return err.Error()
+	}
+	return written(w)
+}
+
+func written(w *command.Written) string {
+	text := fmt.Sprintf("n=%d modified=%d", w.N, w.Modified)
+	if w.Upserted {
+		text += " upserted"
+	}
+	if w.Image != nil {
+		text += " image=" + values([]bson.Raw{w.Image})[0]
+	}
+	if w.Retried {
+		text += " retried"
+	}
+	return text + w.ConcernError
+}
+
+func values(docs []bson.Raw) []string {
+	texts := []string{}
+	for _, d := range docs {
+		texts = append(texts, fmt.Sprintf("%d:%s", d.Lookup("k").Int64(), d.Lookup("v").StringValue()))
+	}
+	return texts
+}
