@@ -353,6 +353,27 @@ func TestForgottenHistory(t *testing.T) {
 	}
 }
 
+// TestShadowOfTheDead: a document that lived within one entry only, and whose name was used again and rolled back, does
+// not take its successor along when its history is dropped.
+func TestShadowOfTheDead(t *testing.T) {
+	s := store.New()
+	born := oplog.Op{Kind: oplog.Insert, NS: "config.x", ID: id(1), Doc: document(1, 1, 1)}
+	died := oplog.Op{Kind: oplog.Delete, NS: "config.x", ID: id(1)}
+	apply := func(index uint64, ops ...oplog.Op) {
+		if err := s.Apply(index, ops); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply(1, born, died)
+	apply(2, born)
+	s.Rollback(1)
+	apply(2, born)
+	s.SetOldest(1)
+	if s.Get("config.x", id(1), store.Latest) == nil {
+		t.Error("the document is gone")
+	}
+}
+
 func filled(b *testing.B, n int64) *store.Store {
 	s := store.New()
 	ops := []oplog.Op{{Kind: oplog.Create, NS: "test.docs", Doc: ranged}}
