@@ -262,7 +262,7 @@ func (t *Table) Validate() error {
 	if err != nil {
 		return err
 	}
-	for shard := range t.shards {
+	for _, shard := range t.Shards() {
 		if want, got := rebuilt.ShardVersion(shard), t.ShardVersion(shard); want != got {
 			return inconsistent("shard %s has version %v but its chunks have %v", shard, got, want)
 		}

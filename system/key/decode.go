@@ -2,7 +2,6 @@ package key
 
 import (
 	"encoding/binary"
-	"math"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -62,7 +61,7 @@ func decodeFixed(tag byte, body string) bsoncore.Value {
 	case tagNull:
 		return value(bsoncore.TypeNull, nil)
 	case tagNaN:
-		return value(bsoncore.TypeDouble, bsoncore.AppendDouble(nil, math.NaN()))
+		return value(bsoncore.TypeDouble, binary.LittleEndian.AppendUint64(nil, 0x7ff8<<48))
 	case tagZero:
 		return value(bsoncore.TypeInt64, bsoncore.AppendInt64(nil, 0))
 	case tagNegative, tagPositive:

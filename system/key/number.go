@@ -2,7 +2,6 @@ package key
 
 import (
 	"encoding/binary"
-	"math"
 	"math/bits"
 )
 
@@ -77,7 +76,7 @@ func ieee(negative bool, exponent int, mantissa uint64) uint64 {
 	var b uint64
 	switch {
 	case exponent >= infinite:
-		b = math.Float64bits(math.Inf(1))
+		b = 0x7ff << 52
 	case exponent >= -1022:
 		b = uint64(exponent+1023)<<52 | mantissa<<1>>12
 	default:
