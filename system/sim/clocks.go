@@ -15,30 +15,39 @@ type machineClock struct {
 	offset time.Duration
 }
 
-const million = 1_000_000
+const (
+	million = 1_000_000
+	// forever is longer than any run, and short enough to be added to any time, even when the slowest clock stretches it.
+	forever = time.Duration(1) << 56
+	// slowest and fastest bound a clock's drift: a tenth of the right rate and ten times it.
+	slowest, fastest = -900_000, 9_000_000
+)
 
 func (m *machine) mono() env.Time {
 	d := m.world.now.Sub(m.clock.since)
-	return m.clock.base.Add(d + d*time.Duration(m.clock.ppm)/million)
+	ppm := time.Duration(m.clock.ppm)
+	return m.clock.base.Add(d + d/million*ppm + d%million*ppm/million)
 }
 
 func (m *machine) wall() env.Time { return m.mono().Add(m.clock.offset) }
 
 // real is how long d of the node's monotonic clock takes in true time, rounded up so that the clock has moved by d then.
 func (m *machine) real(d time.Duration) time.Duration {
-	if m.clock.ppm == 0 || d <= 0 {
-		return max(d, 0)
+	d = min(max(d, 0), forever)
+	if m.clock.ppm == 0 {
+		return d
 	}
 	rate := million + m.clock.ppm
 	whole, rest := int64(d)/rate, int64(d)%rate
 	return time.Duration(whole*million+(rest*million+rate-1)/rate) + 1
 }
 
-// SetDrift has the node's clocks run faster (or slower: negative) than true time, in parts per million.
+// SetDrift has the node's clocks run faster (or slower: negative) than true time, in parts per million; at most ten
+// times.
 func (w *World) SetDrift(id env.NodeID, ppm int64) {
 	m := w.machine(id)
 	m.clock.base, m.clock.since = m.mono(), w.now
-	m.clock.ppm = max(ppm, 1-million)
+	m.clock.ppm = min(max(ppm, slowest), fastest)
 }
 
 // JumpClock moves the node's wall clock, also backwards; its monotonic clock does not move.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/sim"
@@ -208,4 +209,57 @@ func TestUnwindingIsInert(t *testing.T) {
 	if w.Steps() != steps || w.Err() != nil || w.Reached("never") != 0 {
 		t.Errorf("closing made %d steps, error %v", w.Steps()-steps, w.Err())
 	}
+}
+
+// TestMutationIsFound has either side of a call change the request: with a codec that is a broken invariant.
+func TestMutationIsFound(t *testing.T) {
+	for _, guilty := range []string{"sender", "receiver"} {
+		w := sim.New(sim.Options{Codec: textCodec{}})
+		w.AddNode("b", func(t env.Task) {
+			t.Node().Serve(func(_ env.Task, _ env.NodeID, req env.Message) (env.Message, error) {
+				if guilty == "receiver" {
+					req.(*text).Text = "changed"
+				}
+				return &text{"done"}, nil
+			})
+		})
+		w.AddNode("a", func(t env.Task) {
+			m := &text{"original"}
+			if guilty == "sender" {
+				t.Node().After(50*time.Microsecond, func() { m.Text = "changed" })
+			}
+			_, _ = t.Call("b", m, time.Second)
+		})
+		w.Run(nil, env.Time(time.Second))
+		if err := w.Err(); err == nil || !strings.Contains(err.Error(), "changed by its "+guilty) {
+			t.Errorf("the %s changed a message, the world says %v", guilty, err)
+		}
+		w.Close()
+	}
+}
+
+// TestClockNeverGoesBack demands that a sleep lasts as long on the node's own clock, whatever its rate.
+func TestClockNeverGoesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := sim.New(sim.Options{})
+		defer w.Close()
+		rates := rapid.SliceOfN(rapid.Int64Range(-2_000_000, 10_000_000), 1, 8).Draw(t, "ppm")
+		sleeps := rapid.SliceOfN(rapid.Int64Range(0, 1e10), 1, 8).Draw(t, "sleeps")
+		w.AddNode("a", func(task env.Task) {
+			for i, d := range sleeps {
+				before := task.Node().Mono()
+				w.SetDrift("a", rates[i%len(rates)])
+				if now := task.Node().Mono(); now != before {
+					t.Fatalf("setting the rate moved the clock from %d to %d", before, now)
+				}
+				_ = task.Sleep(time.Duration(d))
+				if took := task.Node().Mono().Sub(before); took < time.Duration(d) {
+					t.Fatalf("a sleep of %d took %d", d, took)
+				}
+			}
+		})
+		if why := w.Run(nil, 1<<50); why != sim.Idle {
+			t.Fatalf("%s: %v", why, w.Err())
+		}
+	})
 }

@@ -80,7 +80,7 @@ func (t *task) body() {
 }
 
 func (t *task) end() {
-	if r := recover(); r != nil {
+	if r := recover(); r != nil { //shardproof:allow recover the root of a task, where its end and its failures arrive
 		if _, ok := r.(unwinding); !ok {
 			t.node.world.fail(t, r)
 		}

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"runtime/debug"
+	"sort"
 	"time"
 
 	"github.com/shardproof/shardproof/histories/event"
@@ -70,8 +71,18 @@ func (w *World) Decisions() []Decision { return w.gate.Decisions() }
 // PointHits counts the announcements of each site.
 func (w *World) PointHits() []uint64 { return append([]uint64(nil), w.hits...) }
 
-// Reached counts how often each Sometimes probe was passed.
+// Reached counts how often a Sometimes probe was passed.
 func (w *World) Reached(probe string) uint64 { return w.reached[probe] }
+
+// Probes are the Sometimes probes that were passed, by name.
+func (w *World) Probes() []string {
+	names := make([]string, 0, len(w.reached))
+	for probe := range w.reached {
+		names = append(names, probe)
+	}
+	sort.Strings(names)
+	return names
+}
 
 // Emit records an event of control code, such as a fault.
 func (w *World) Emit(e *event.Event) { w.emit(nil, e) }
@@ -105,7 +116,7 @@ func (w *World) Run(until func() bool, limit env.Time) (why Ending) {
 	w.driven = true
 	defer func() {
 		w.driven = false
-		if r := recover(); r != nil {
+		if r := recover(); r != nil { //shardproof:allow recover inline code has no task whose root could catch its failures
 			w.fail(nil, r)
 			why = Broken
 		}
