@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/point"
@@ -34,20 +35,25 @@ func (c *Collection) judge(place command.Placement, write bool) verdict {
 	case c.known == nil:
 		return shardOlder
 	}
-	got, own := place.Shard, c.known.Version()
+	return c.known.judge(place.Shard)
+}
+
+// judge compares majors only: minors differ by splits and control chunks of the same ownership (protocol 3.2). A router that
+// names a version this shard does not have, but no newer than the newest of the whole collection known here, comes from a
+// time before the shard lost its chunks.
+func (m *Metadata) judge(got catalog.Version) verdict {
+	own, all := m.Version(), m.Table.Version()
 	switch {
-	case !got.SameIncarnation(own):
-		if got.Timestamp > own.Timestamp {
-			return shardOlder
-		}
-		return routerOlder
-	case got.Major > own.Major:
+	case !got.SameIncarnation(own) && got.Timestamp > own.Timestamp:
 		return shardOlder
-	case got.Major < own.Major:
+	case !got.SameIncarnation(own):
 		return routerOlder
+	case got.Major == own.Major:
+		return current
+	case got.Major > all.Major:
+		return shardOlder
 	}
-	// Minor versions differ by splits and control chunks of the same ownership (protocol 3.2).
-	return current
+	return routerOlder
 }
 
 // Check compares a request's placement with what the shard knows, without waiting: nil, or a status.StaleConfig.

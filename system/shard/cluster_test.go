@@ -8,7 +8,6 @@ import (
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/clock"
-	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -37,7 +36,7 @@ type testCluster struct {
 
 func newTestCluster(members int, opts sim.Options) *testCluster {
 	c := &testCluster{settings: settings.Default80(), servers: map[env.NodeID]*Server{}}
-	opts.Observer, opts.Codec = c, codec.BSON
+	opts.Observer = c
 	c.world = sim.New(opts)
 	c.catalog = foundingTable(nil, "shard-a")
 	c.world.AddNode("config.0", c.bootConfig)
@@ -149,8 +148,8 @@ func (c *testCluster) change(t *catalog.Table) {
 	c.client.Clock().Advance(clock.Vector{Config: c.changed})
 }
 
-func (c *testCluster) move(from, to int64, shard string) {
-	rng := key.Range{Min: key.Int(from), Max: key.Int(to)}
+func (c *testCluster) move(from, to key.Key, shard string) {
+	rng := key.Range{Min: from, Max: to}
 	owner := c.catalog.Owner(rng.Min).Shard
 	at := c.client.Clock().Tick()
 	c.change(must(c.catalog.With(must(catalog.Move(c.catalog, rng, owner, shard, at, time.Minute)))))
@@ -160,12 +159,20 @@ func send[Resp any](t env.Task, c *testCluster, to env.NodeID, req env.Message) 
 	return rpc.Call[Resp](t, c.client, to, req, 0)
 }
 
+func timed(t env.Task, c *testCluster, to env.NodeID, req env.Message) (*command.Written, error) {
+	return rpc.Call[command.Written](t, c.client, to, req, time.Second)
+}
+
 // create makes the collection on the shard.
 func (c *testCluster) create() {
 	req := &command.CreateCollection{NS: testNS, UUID: c.catalog.Collection().UUID, Key: c.catalog.Collection().Key}
 	to := c.elect().Node().ID()
 	c.run(time.Minute, c.on("client.0", "create", func(t env.Task) {
-		must(send[command.Done](t, c, to, req))
+		for {
+			if _, err := rpc.Call[command.Done](t, c.client, to, req, time.Second); err == nil {
+				return
+			}
+		}
 	}))
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -24,7 +25,7 @@ import (
 // TestScripts walks through what one shard does; a script is a list of the verbs below, each with what it shows: the
 // events that happened meanwhile, and what was answered. Several lines in one command happen one after the other.
 func TestScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		s := &script{}
 		defer func() {
 			if s.cluster != nil {
@@ -85,7 +86,7 @@ func (s *script) control(d *datadriven.TestData) func() error {
 		"await":   func() error { return s.await(d.CmdArgs[0].Key) },
 		"pending": func() error { s.pending(); return nil },
 		"route":   func() error { s.router = s.catalog; return nil },
-		"move":    func() error { s.move(num(d, "min"), num(d, "max"), str(d, "to")); return nil },
+		"move":    func() error { s.move(s.bound(d, "min", key.Min), s.bound(d, "max", key.Max), str(d, "to")); return nil },
 		"pause":   func() error { return s.pause(d.CmdArgs[0].Key) },
 		"release": func() error { return s.release(d.CmdArgs[0].Key) },
 		"pass":    func() error { return s.pass(str(d, "time")) },
@@ -95,13 +96,30 @@ func (s *script) control(d *datadriven.TestData) func() error {
 		"clear":   func() error { s.primary().Collection(testNS).Clear(); return nil },
 		"recover": func() error { s.recovery(d.CmdArgs[0].Key); return nil },
 		"status":  func() error { s.status(); return nil },
-		"attach":  func() error { return s.primary().Collection(testNS).SetDonor(tellDonor{s}) },
+		"import":  func() error { return s.onPrimary(func(t env.Task, p *Server) string { return s.importStmt(t, p, d) }) },
+		"advance": func() error {
+			return s.onPrimary(func(t env.Task, p *Server) string {
+				return fmt.Sprint(p.AdvanceSession(t, str(d, "session"), num(d, "txn")))
+			})
+		},
+		"acquire": func() error {
+			return s.onPrimary(func(t env.Task, p *Server) string {
+				return fmt.Sprint(p.AcquireRecoverable(t, testNS, d.CmdArgs[0].Key))
+			})
+		},
+		"unblock": func() error {
+			return s.onPrimary(func(t env.Task, p *Server) string {
+				return fmt.Sprint(p.ReleaseRecoverable(t, testNS, d.CmdArgs[0].Key))
+			})
+		},
+		"rows":   func() error { s.rows(); return nil },
+		"attach": func() error { return s.primary().Collection(testNS).SetDonor(tellDonor{s}) },
 	}[d.Cmd]
 }
 
 func (s *script) fresh(d *datadriven.TestData) error {
 	s.held, s.jobs = map[point.Site]*sim.Latch{}, map[string]*job{}
-	s.cluster = newTestCluster(int(num(d, "members")), sim.Options{Seed: 7, YieldMax: -1, OnPoint: s.onPoint})
+	s.cluster = newTestCluster(int(num(d, "members")), sim.Options{Seed: 7, YieldMax: -1, OnPoint: s.onPoint, Codec: codec.BSON})
 	var bounds []int64
 	shards := []string{"shard-a", "shard-b"}
 	for _, arg := range d.CmdArgs {
@@ -119,6 +137,44 @@ func (s *script) fresh(d *datadriven.TestData) error {
 	s.router = s.catalog
 	s.onEvent = s.tell
 	return nil
+}
+
+func (s *script) bound(d *datadriven.TestData, name string, otherwise key.Key) key.Key {
+	if has(d, name) {
+		return key.Int(num(d, name))
+	}
+	return otherwise
+}
+
+// onPrimary runs what another package would do on the shard's primary.
+func (s *script) onPrimary(fn func(t env.Task, p *Server) string) error {
+	p := s.primary()
+	j := &job{}
+	j.done = s.on(p.Node().ID(), "script", func(t env.Task) { j.answer = fn(t, p) })
+	s.jobs["script"] = j
+	return s.await("script")
+}
+
+func (s *script) importStmt(t env.Task, p *Server, d *datadriven.TestData) string {
+	st := oplog.Stmt{
+		Session: str(d, "session"), Txn: num(d, "txn"), ID: int32(num(d, "stmt")), NS: testNS, Key: string(key.Int(num(d, "k"))),
+		Result: encodeResult(command.Written{N: 1, Modified: 1}), DeadEnd: has(d, "dead"),
+	}
+	written, err := p.Import(t, st, "m1")
+	return fmt.Sprintf("written=%t %v", written, err)
+}
+
+// rows prints the sessions and the statements on record.
+func (s *script) rows() {
+	p := s.primary()
+	for _, r := range p.Sessions() {
+		s.say("%s txn %d", r.ID, r.Txn)
+		complete := p.History(r, func(st *oplog.Stmt, _ oplog.Time) bool {
+			s.say("  stmt %d of %s, dead end %t", st.ID, key.Key(st.Key), st.DeadEnd)
+			return true
+		})
+		s.say("  complete %t", complete)
+	}
 }
 
 // tell prints the events that the shard is about.

@@ -79,7 +79,11 @@ func (p Phase) String() string {
 	return [...]string{"released", "writesBlocked", "readsBlocked"}[p]
 }
 
+// announceSection tells of the sections of primaries only: on other members nobody asks to pass.
 func (c *Collection) announceSection(h Holder, value string) {
+	if !c.server.cfg.Member.Leading() {
+		return
+	}
 	c.server.node.Emit(&event.Event{
 		Kind: event.CriticalSection, Shard: c.server.name, NS: c.ns, Value: value, Actor: h.Actor, ID: h.ID,
 	})
@@ -91,6 +95,13 @@ func (s *section) dropTransient(c *Collection) {
 		if h.Actor != event.Recipient {
 			c.Leave(h.Holder)
 		}
+	}
+}
+
+// announceHeld tells of what a new primary holds from the beginning.
+func (s *section) announceHeld(c *Collection) {
+	for _, h := range s.holds {
+		c.announceSection(h.Holder, h.phase.String())
 	}
 }
 

@@ -39,6 +39,9 @@ func (s watcher) Committed(uint64) {}
 func (s watcher) StepUp(t env.Task) error {
 	s.dropTenure()
 	s.resume()
+	for _, c := range s.Collections() {
+		c.section.announceHeld(c)
+	}
 	return s.AwaitMajority(t)
 }
 
