@@ -25,6 +25,7 @@ type Driver struct {
 	next    []*Case     // cases that take the next point of their target
 	active  []*Case
 	wakes   []func() // of tasks that a failpoint's terms hold until another is passed
+	base    env.Time
 	ended   bool
 	fired   []Firing
 }
@@ -58,9 +59,9 @@ func New(plan []scenario.Fault, terms *failpoints.Set) *Driver {
 	return &Driver{plan: plan, terms: terms, roles: newRoles(), waiting: make([][]*waiter, point.Count())}
 }
 
-// Start arms every fault in the world.
-func (d *Driver) Start(w World) {
-	d.world, d.nodes = w, w.Nodes()
+// Start arms every fault in the world. Times of the plan count from base.
+func (d *Driver) Start(w World, base env.Time) {
+	d.world, d.nodes, d.base = w, w.Nodes(), base
 	for _, f := range d.plan {
 		kind, err := Find(f.Kind)
 		if err != nil {

@@ -14,6 +14,7 @@ var _ = declare(Kind{
 		durationArg("delay", "the longest time between the two", "100ms")},
 	inject: func(c *Case) (repair func()) {
 		r := c.rule()
+		r.Requests = true
 		r.Duplicate, r.Class, r.Limit = c.number("percent"), c.classes(), c.number("count")
 		r.Delay = c.duration("delay")
 		return c.world.Disturb(r)

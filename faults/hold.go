@@ -11,6 +11,7 @@ var _ = declare(Kind{
 	Args:  []Arg{messagesArg, countArg},
 	inject: func(c *Case) (repair func()) {
 		r := c.rule()
+		r.Requests = true
 		r.Hold, r.Class, r.Limit = true, c.classes(), c.number("count")
 		return c.world.Disturb(r)
 	},

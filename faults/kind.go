@@ -166,9 +166,11 @@ type Rule struct {
 	From, To func(env.NodeID) bool
 	// Class selects by the name of the message; nil means every one.
 	Class func(name string) bool
+	// Requests leaves answers alone.
+	Requests bool
 	// Lose, LoseReply and Duplicate are per cent of the selected messages.
 	Lose, LoseReply, Duplicate int
-	// Delay is the longest additional latency.
+	// Delay is the longest additional latency; of a duplicate, how much later at most its copy sets out.
 	Delay time.Duration
 	// Hold keeps the messages back until the rule is removed, and delivers them then.
 	Hold bool

@@ -9,6 +9,7 @@ var _ = declare(Kind{
 	Args:  []Arg{messagesArg, countArg},
 	inject: func(c *Case) (repair func()) {
 		r := c.rule()
+		r.Requests = true
 		r.LoseReply, r.Class, r.Limit = 100, c.classes(), c.number("count")
 		return c.world.Disturb(r)
 	},

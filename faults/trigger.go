@@ -51,7 +51,7 @@ type waiter struct {
 // arm waits for the trigger. With After, or a time, fire is called without a hit.
 func (d *Driver) arm(t scenario.Trigger, fire func(h *Hit, a *Action)) {
 	if t.Site == "" {
-		d.world.At(max(env.Time(t.At).Add(t.After), d.world.Now()), func() { fire(nil, &Action{}) })
+		d.world.At(max(d.base.Add(t.At+t.After), d.world.Now()), func() { fire(nil, &Action{}) })
 		return
 	}
 	if t.After > 0 {

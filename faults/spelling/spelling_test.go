@@ -12,7 +12,7 @@ func TestUnknownNamesTheNearest(t *testing.T) {
 		name string
 		near []string
 	}{
-		{"d.persistDecison.before", []string{"d.persistDecision.before", "d.persistDecision.after"}},
+		{"d.persistDecison.before", []string{"d.persistDecision.before"}},
 		{"cloneDone", []string{"r.cloneDone"}},
 		{"R.CLONEDONE", []string{"r.cloneDone"}},
 		{"zzz", nil},

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/faults/spelling"
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/workloads"
+)
+
+// lists are what `list` can show, in the order in which it shows all.
+var lists = []struct {
+	name string
+	show func(w io.Writer)
+}{
+	{"profiles", listProfiles}, {"faults", listFaults}, {"failpoints", listFailpoints}, {"workloads", listWorkloads},
+	{"checkers", listCheckers}, {"settings", listSettings},
+}
+
+func newList() *cobra.Command {
+	var names []string
+	for _, l := range lists {
+		names = append(names, l.name)
+	}
+	return &cobra.Command{
+		Use:       "list [" + strings.Join(names, "|") + "]",
+		Short:     "list what scenarios can be made of",
+		ValidArgs: names,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = names
+			}
+			for _, name := range args {
+				if err := list(c.OutOrStdout(), name, names, len(args) > 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func list(out io.Writer, name string, names []string, titled bool) error {
+	for _, l := range lists {
+		if l.name != name {
+			continue
+		}
+		if titled {
+			fmt.Fprintf(out, "%s\n", strings.ToUpper(name))
+		}
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		l.show(w)
+		if titled {
+			fmt.Fprintln(w)
+		}
+		return w.Flush()
+	}
+	near := spelling.Nearest(name, names)
+	if len(near) == 0 {
+		near = names
+	}
+	return usage(fmt.Errorf("there is no list of %q; did you mean %s?", name, strings.Join(near, " or ")))
+}
+
+func listProfiles(w io.Writer) {
+	for _, p := range harness.Profiles() {
+		share := "by name only"
+		if p.Weight > 0 {
+			share = fmt.Sprintf("%d %% of a mixed campaign", p.Weight)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", p.Name, share, p.About)
+	}
+}
+
+func listFaults(w io.Writer) {
+	for _, k := range faults.All() {
+		fmt.Fprintf(w, "%s\t%s\n", k.Name, k.About)
+		for _, a := range k.Args {
+			fmt.Fprintf(w, "  %s=%s\t%s\n", a.Name, a.Default, a.About)
+		}
+	}
+}
+
+func listFailpoints(w io.Writer) {
+	for _, in := range point.All() {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", in.Name, in.Role, in.Risk)
+	}
+}
+
+func listWorkloads(w io.Writer) {
+	for _, load := range workloads.Catalogue() {
+		fmt.Fprintf(w, "%s\t%s\n", load.Name, load.About)
+	}
+	for _, m := range workloads.MoveCatalogue() {
+		fmt.Fprintf(w, "%s\t%s\n", m.Name, m.About)
+	}
+}
+
+func listCheckers(w io.Writer) {
+	for _, c := range checkers.Catalogue() {
+		fmt.Fprintf(w, "%s\t%s\n", c.Name, c.Promise)
+	}
+}
+
+func listSettings(w io.Writer) {
+	for _, s := range harness.Settings() {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Default, s.About)
+	}
+	fmt.Fprintf(w, "failpoint.<name>\toff\t%s\n", `terms such as 30%2*return("crash")->return("pause=50ms")`)
+}

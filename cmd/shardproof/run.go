@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardproof/shardproof/faults/failpoints"
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/campaign"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// runFlags are the flags of `run`.
+type runFlags struct {
+	seeds     int
+	first     uint64
+	for_      time.Duration
+	profile   string
+	parallel  int
+	keepGoing bool
+	failures  int
+	out       string
+	table     bool
+	again     int
+	set       []string
+	failpoint []string
+	profiling
+}
+
+func newRun() *cobra.Command {
+	f := &runFlags{}
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "run seeds, each a whole cluster under chaos, and check every history",
+		Long: `Run draws a scenario from every seed, runs it in virtual time, and checks what clients saw, every step inside and the
+state at the end. It stops at the first failure, saves the run in a folder below --out, and explains it.`,
+		Example: "  shardproof run --seeds 1000\n  shardproof run --for 10m --profile dense --keep-going",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	c.Flags().IntVar(&f.seeds, "seeds", 1000, "how many seeds; 0 for as many as --for allows")
+	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
+	c.Flags().DurationVar(&f.for_, "for", 0, "stop after so much real time")
+	c.Flags().StringVar(&f.profile, "profile", "mixed", "how scenarios are drawn; `shardproof list profiles` names them")
+	c.Flags().IntVar(&f.parallel, "parallel", runtime.GOMAXPROCS(0), "how many seeds run at a time")
+	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "collect failures instead of stopping at the first")
+	c.Flags().IntVar(&f.failures, "max-failures", 20, "with --keep-going: stop after so many; 0 for no limit")
+	c.Flags().StringVar(&f.out, "out", "out", "the folder for failing runs")
+	c.Flags().BoolVar(&f.table, "table", false, "print how often a primary was lost in every state of a migration")
+	c.Flags().IntVar(&f.again, "again", 3, "per cent of the seeds that run twice, to compare their trace hashes")
+	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting in every scenario")
+	c.Flags().StringArrayVar(&f.failpoint, "failpoint", nil, "name=terms switches a failpoint on, as does GO_FAILPOINTS")
+	f.profiling.flags(c)
+	return c
+}
+
+func (f *runFlags) run(c *cobra.Command) error {
+	draw, err := f.drawing()
+	if err != nil {
+		return usage(err)
+	}
+	stop, err := f.profiling.start()
+	if err != nil {
+		return usage(err)
+	}
+	defer stop()
+	ctx := c.Context()
+	if f.for_ > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, f.for_)
+		defer cancel()
+	}
+	p := newProgress(c.ErrOrStderr())
+	s := campaign.Run(ctx, campaign.Options{
+		Draw: draw, First: f.first, Seeds: f.count(c), Workers: f.parallel, KeepGoing: f.keepGoing, Failures: f.failures,
+		Again: f.again, Progress: p.show,
+	})
+	p.clear()
+	code := f.explain(c, s)
+	summarise(c.OutOrStdout(), s, f.parallel)
+	if f.table {
+		table(c.OutOrStdout(), s)
+	}
+	if code == exitPassed && c.Context().Err() != nil {
+		code = exitInterrupted
+	}
+	return told(code)
+}
+
+// count is how many seeds to run; a time without a number of seeds means as many as fit.
+func (f *runFlags) count(c *cobra.Command) int {
+	if f.for_ > 0 && !c.Flags().Changed("seeds") {
+		return 0
+	}
+	return f.seeds
+}
+
+// drawing makes the function that turns a seed into a scenario.
+func (f *runFlags) drawing() (func(uint64) *scenario.Scenario, error) {
+	switch {
+	case f.seeds < 0 || f.parallel < 1 || f.again < 0 || f.again > 100:
+		return nil, errors.New("--seeds must be 0 or more, --parallel 1 or more, --again from 0 to 100")
+	case f.seeds == 0 && f.for_ == 0:
+		return nil, errors.New("--seeds 0 wants --for, or the run would never end")
+	}
+	extra, err := f.settings()
+	if err != nil {
+		return nil, err
+	}
+	draw, err := drawer(f.profile)
+	if err != nil || len(extra) == 0 {
+		return draw, err
+	}
+	return func(seed uint64) *scenario.Scenario {
+		s := draw(seed)
+		s.Settings = append(s.Settings, extra...)
+		return s
+	}, nil
+}
+
+func drawer(profile string) (func(uint64) *scenario.Scenario, error) {
+	if profile == "mixed" {
+		return harness.Mixed, nil
+	}
+	p, err := harness.FindProfile(profile)
+	if err != nil {
+		return nil, err
+	}
+	return func(seed uint64) *scenario.Scenario { return harness.Draw(seed, p) }, nil
+}
+
+// settings gathers what the command line and the environment set in every scenario.
+func (f *runFlags) settings() ([]scenario.Setting, error) {
+	var all []scenario.Setting
+	for _, text := range f.set {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, fmt.Errorf("--set %s has no =; write --set name=value", text)
+		}
+		all = append(all, scenario.Setting{Name: name, Value: value})
+	}
+	pairs, err := failpoints.Split(strings.Join(append(f.failpoint, os.Getenv("GO_FAILPOINTS")), ";"))
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pairs {
+		all = append(all, scenario.Setting{Name: harness.FailpointSetting(p[0]), Value: p[1]})
+	}
+	return all, harness.CheckSettings(all)
+}
+
+// explain saves and tells every failure, and returns the campaign's exit code.
+func (f *runFlags) explain(c *cobra.Command, s *campaign.Summary) int {
+	code := exitPassed
+	for i := range s.Failures {
+		failure := &s.Failures[i]
+		code = worse(code, exitCode(failure))
+		f.tell(c, failure, i, s)
+	}
+	return code
+}
+
+func (f *runFlags) tell(c *cobra.Command, failure *campaign.Failure, i int, s *campaign.Summary) {
+	out := c.OutOrStdout()
+	switch {
+	case failure.Err != nil:
+		fmt.Fprintf(out, "HARNESS FAILED  seed %d: %v\n\n", failure.Seed, failure.Err)
+	case failure.Diverged != "":
+		fmt.Fprintf(out, "DIVERGED  seed %d: one run hashed to %s, the next to %s\n  Replay    %s\n\n", failure.Seed,
+			failure.Result.HashText(), failure.Diverged, f.again1(failure.Seed))
+	case i < fullyTold:
+		f.save(c, failure, s)
+	default:
+		fmt.Fprintf(out, "%s  seed %d   Replay  %s\n", failure.Result.Signature(), failure.Seed, f.again1(failure.Seed))
+	}
+}
+
+// fullyTold is how many failures are explained; the others are named.
+const fullyTold = 3
+
+// save runs the seed again with everything recorded, keeps it, and tells the story.
+func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary) {
+	folder := filepath.Join(f.out, fmt.Sprintf("%s-%d", failure.Result.Signature(), failure.Seed))
+	r, err := harness.Run(failure.Result.Scenario, harness.Options{Events: true, Folder: folder, Flags: os.Args[1:]})
+	if err != nil {
+		fmt.Fprintln(c.ErrOrStderr(), "shardproof: the failing run could not be kept:", err)
+		if r == nil {
+			return
+		}
+	}
+	w := harness.Where{
+		Run: fmt.Sprintf("run %s", grouped(uint64(s.Runs))), Folder: folder,
+		Replay: []string{"shardproof replay " + folder, f.again1(failure.Seed)},
+		Look:   []string{filepath.Join(folder, "story.md"), filepath.Join(folder, "scenario.txt")},
+	}
+	fmt.Fprintln(c.OutOrStdout(), harness.Report(r, w))
+}
+
+func (f *runFlags) again1(seed uint64) string {
+	command := fmt.Sprintf("shardproof replay --profile %s", f.profile)
+	for _, s := range f.set {
+		command += fmt.Sprintf(" --set '%s'", s)
+	}
+	for _, s := range f.failpoint {
+		command += fmt.Sprintf(" --failpoint '%s'", s)
+	}
+	return fmt.Sprintf("%s %d", command, seed)
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/shardproof/shardproof/harness/campaign"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// summarise prints what a campaign did and what it never did.
+func summarise(out io.Writer, s *campaign.Summary, workers int) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	row("seeds", "%s%s", grouped(uint64(s.Runs)), interrupted(s))
+	row("violations", "%d", broke(s))
+	row("undecided", "%d", s.Undecided)
+	row("virtual time", "%s", time.Duration(s.Virtual).Round(time.Second))
+	row("operations", "%s checked: %s ok, %s failed, %s unknown", grouped(uint64(s.Ops)), grouped(uint64(s.OK)),
+		grouped(uint64(s.Failed)), grouped(uint64(s.Unknown)))
+	row("migrations", "%s started, %s committed, %s aborted, %s of these by recovery", grouped(uint64(s.Started)),
+		grouped(uint64(s.Committed)), grouped(uint64(s.Aborted)), grouped(uint64(s.Recovered)))
+	row("failovers", "%s crashes, %s elections, %s rollbacks", grouped(uint64(s.Crashes)), grouped(uint64(s.Elections)),
+		grouped(uint64(s.RolledBack)))
+	row("faults", "%s", counts(s.Faults))
+	row("failpoints", "%s", reached(s))
+	row("determinism", "%s seeds run twice, %d with another trace hash", grouped(uint64(s.Repeated)), diverged(s))
+	row("steps", "%s, slowest seed %d took %s", grouped(s.Steps), s.Slowest, s.Took.Round(time.Millisecond))
+	row("wall time", "%s on %d workers, %.1f seeds/s", s.Wall.Round(10*time.Millisecond), workers,
+		float64(s.Runs)/max(s.Wall.Seconds(), 0.001))
+}
+
+func interrupted(s *campaign.Summary) string {
+	if s.Interrupted {
+		return fmt.Sprintf(" of %s, interrupted", grouped(uint64(s.Wanted)))
+	}
+	return ""
+}
+
+func broke(s *campaign.Summary) (n int) {
+	for i := range s.Failures {
+		if f := &s.Failures[i]; f.Result != nil && exitCode(f) == exitBroke {
+			n++
+		}
+	}
+	return n
+}
+
+func diverged(s *campaign.Summary) (n int) {
+	for i := range s.Failures {
+		if s.Failures[i].Diverged != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// counts is "a 3, b 2", by name.
+func counts(of map[string]int) string {
+	var names []string
+	total := 0
+	for name, n := range of {
+		names = append(names, fmt.Sprintf("%s %s", name, grouped(uint64(n))))
+		total += n
+	}
+	sort.Strings(names)
+	if total == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%s: %s", grouped(uint64(total)), strings.Join(names, ", "))
+}
+
+// neverShown is how many failpoints that were not reached are named.
+const neverShown = 12
+
+func reached(s *campaign.Summary) string {
+	var never []string
+	all := point.All()
+	for _, in := range all {
+		if s.Sites[in.Site] == 0 {
+			never = append(never, in.Name)
+		}
+	}
+	text := fmt.Sprintf("%d of %d reached", len(all)-len(never), len(all))
+	if len(never) == 0 {
+		return text
+	}
+	more := ""
+	if len(never) > neverShown {
+		more = fmt.Sprintf(" and %d more", len(never)-neverShown)
+		never = never[:neverShown]
+	}
+	return text + "; never: " + strings.Join(never, ", ") + more
+}
+
+// table prints how often a primary was lost in each state of a migration.
+func table(out io.Writer, s *campaign.Summary) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	for _, t := range []struct {
+		title string
+		lost  map[string]int
+	}{{"donor failover in state", s.DonorFailover}, {"recipient crash in state", s.RecipientCrash}} {
+		var states []string
+		for state := range t.lost {
+			states = append(states, state)
+		}
+		sort.Strings(states)
+		fmt.Fprintf(w, "%s\n", t.title)
+		for _, state := range states {
+			fmt.Fprintf(w, "  %s\t%s\n", state, grouped(uint64(t.lost[state])))
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package harness
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// auditor is the node that asks every member for its state at the end.
+const auditor env.NodeID = "auditor.0"
+
+// audited is the state of the cluster for one collection.
+type audited struct {
+	checkers.Audit
+	key key.Pattern
+}
+
+// audit collects the state at the end, when all is at rest or the time is up.
+func (r *run) audit() {
+	if r.world.Err() != nil {
+		return
+	}
+	r.unfinished = append(r.unfinished, r.cluster.Outstanding()...)
+	if r.busy > 0 {
+		r.unfinished = append(r.unfinished, fmt.Sprintf("%d clients and moves have not ended", r.busy))
+	}
+	done := false
+	r.world.AddNode(auditor, func(t env.Task) {
+		ep := rpc.Listen(t.Node(), clock.New(t.Node()))
+		for _, c := range r.scenario.Collections {
+			r.audits = append(r.audits, r.auditOf(t, ep, c.NS, c.Keys))
+		}
+		done = true
+	})
+	r.world.Run(func() bool { return done }, r.world.Now().Add(readyLimit))
+	if !done && r.world.Err() == nil {
+		r.unfinished = append(r.unfinished, "the audit was not answered")
+	}
+}
+
+func (r *run) auditOf(t env.Task, ep *rpc.Endpoint, ns string, keys int) audited {
+	a := audited{Audit: checkers.Audit{NS: ns, Keys: keys, Unfinished: r.unfinished}}
+	table, err := r.cluster.Catalog(ns)
+	if err != nil {
+		a.Unfinished = append(a.Unfinished, "the catalogue cannot be read: "+err.Error())
+		return a
+	}
+	a.key, a.Table = table.Collection().Key, chunkRows(table)
+	for _, id := range r.cluster.Topology().MembersOf(configsvr.Name) {
+		a.Members = append(a.Members, r.configMember(id))
+	}
+	for _, name := range r.cluster.Topology().ShardNames() {
+		for _, id := range r.cluster.Topology().MembersOf(name) {
+			reply, err := rpc.Call[command.AuditReply](t, ep, id, &command.Audit{NS: ns}, r.settings.CommandTimeout)
+			if err != nil {
+				a.Members = append(a.Members, checkers.Member{Shard: name, Node: string(id), Unreachable: true})
+				continue
+			}
+			a.Members = append(a.Members, a.member(reply))
+		}
+	}
+	return a
+}
+
+func (r *run) configMember(id env.NodeID) checkers.Member {
+	m := r.cluster.Member(id)
+	if m == nil {
+		return checkers.Member{Shard: configsvr.Name, Node: string(id), Unreachable: true}
+	}
+	return checkers.Member{
+		Shard: configsvr.Name, Node: string(id), Primary: m.IsPrimary(), Applied: m.Applied().String(),
+		Checksum: m.Store().Checksum(store.Latest),
+	}
+}
+
+// member is a shard member's answer in the checkers' terms.
+func (a *audited) member(reply *command.AuditReply) checkers.Member {
+	m := checkers.Member{
+		Shard: reply.Shard, Node: reply.Node, Primary: reply.Writable, Applied: reply.Applied.String(), Checksum: reply.Checksum,
+		Known: reply.Known, Major: reply.Version.Major, Epoch: reply.Version.Epoch, Sections: reply.CriticalSections,
+		Cursors: reply.OpenCursors,
+	}
+	for _, o := range reply.Owned {
+		m.Owned = append(m.Owned, checkers.Range{Min: string(o.Min), Max: string(o.Max)})
+	}
+	for _, doc := range reply.Documents {
+		m.Documents = append(m.Documents, a.document(doc))
+	}
+	leave := func(what string, docs []bson.Raw) {
+		for _, doc := range docs {
+			m.Leftovers = append(m.Leftovers, what+" "+doc.String())
+		}
+	}
+	leave("migration coordinator", reply.Coordinators)
+	leave("range deletion", reply.RangeDeletions)
+	leave("migration recipient", reply.Recipients)
+	for _, id := range reply.ActiveMigrations {
+		m.Leftovers = append(m.Leftovers, "active migration "+id)
+	}
+	for _, task := range reply.OutstandingTasks {
+		m.Leftovers = append(m.Leftovers, "task "+task)
+	}
+	return m
+}
+
+func (a *audited) document(doc bson.Raw) checkers.Document {
+	k, err := a.key.Of(doc)
+	if err != nil {
+		panic(fmt.Sprintf("harness: a stored document has no shard key: %s: %v", doc, err))
+	}
+	r := found(doc)
+	return checkers.Document{Shard: string(k), Key: numberOf(doc), Value: r.Value, List: r.List}
+}
+
+func chunkRows(table *catalog.Table) []event.Chunk {
+	var rows []event.Chunk
+	for c := range table.Chunks() {
+		row := event.Chunk{
+			Min: string(c.Min), Max: string(c.Max), Shard: c.Shard, Major: c.Version.Major, Minor: c.Version.Minor, Epoch: c.Version.Epoch,
+		}
+		for _, h := range c.History {
+			row.History = append(row.History, event.Placement{ValidAfter: uint64(h.ValidAfter), Shard: h.Shard})
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -1,0 +1,195 @@
+// Package campaign runs many seeds on all cores and adds up what they did. It and the command line are the only places
+// with goroutines and a wall clock: each seed's world is a thing of its own on one goroutine.
+//
+// Promise: every seed it started and finished is in the summary; a share of the seeds is run twice and the trace hashes
+// are compared; when it stops early, partial results are kept.
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+// Options say what to run.
+type Options struct {
+	// Draw makes the scenario of a seed.
+	Draw func(seed uint64) *scenario.Scenario
+	// First is the first seed; the others follow. Seeds is how many, zero: until the context ends.
+	First uint64
+	Seeds int
+	// Workers is how many seeds run at a time; zero: one for each core.
+	Workers int
+	// KeepGoing goes on after a failure, until Failures of them (zero: no limit) are collected.
+	KeepGoing bool
+	Failures  int
+	// Again is how many seeds in a hundred are run twice to compare hashes.
+	Again int
+	// Patience is how long one seed may take on the wall clock; zero: two minutes.
+	Patience time.Duration
+	// Progress is called now and then, from one goroutine at a time.
+	Progress func(*Summary)
+}
+
+// Failure is a seed that did not pass.
+type Failure struct {
+	Seed   uint64
+	Result *harness.Result
+	// Err is set when the run itself could not be carried out; Result is nil then.
+	Err error
+	// Diverged is the hash of a second run of the same scenario that took another path.
+	Diverged string
+}
+
+// Summary is what a campaign did so far.
+type Summary struct {
+	harness.Counters
+	// Wanted is how many seeds were asked for, zero when unbounded.
+	Wanted    int
+	Repeated  int
+	Undecided int
+	Failures  []Failure
+	Wall      time.Duration
+	// Interrupted is true when the context ended before the seeds.
+	Interrupted bool
+	// Slowest is the seed that took longest, Took how long.
+	Slowest uint64
+	Took    time.Duration
+}
+
+// Run carries the campaign out.
+func Run(ctx context.Context, o Options) *Summary {
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Patience == 0 {
+		o.Patience = 2 * time.Minute
+	}
+	c := &campaign{Options: o, begun: time.Now(), next: o.First}
+	c.summary.Counters = *harness.NewCounters()
+	c.summary.Wanted = o.Seeds
+	var workers sync.WaitGroup
+	for range o.Workers {
+		workers.Go(func() { c.work(ctx) })
+	}
+	workers.Wait()
+	c.summary.Wall = time.Since(c.begun)
+	c.summary.Interrupted = ctx.Err() != nil && o.Seeds > 0
+	sort.Slice(c.summary.Failures, func(i, j int) bool { return c.summary.Failures[i].Seed < c.summary.Failures[j].Seed })
+	return &c.summary
+}
+
+type campaign struct {
+	Options
+	begun time.Time
+
+	mu      sync.Mutex
+	next    uint64
+	stopped bool
+	summary Summary
+}
+
+// work runs seeds until there are none left.
+func (c *campaign) work(ctx context.Context) {
+	pool := &sim.Pool{}
+	defer pool.Close()
+	for {
+		seed, ok := c.take(ctx)
+		if !ok {
+			return
+		}
+		begun := time.Now()
+		f, again := c.seed(seed, pool)
+		c.done(f, again, time.Since(begun))
+	}
+}
+
+func (c *campaign) take(ctx context.Context) (uint64, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped || ctx.Err() != nil || c.Seeds > 0 && c.next >= c.First+uint64(c.Seeds) {
+		return 0, false
+	}
+	c.next++
+	return c.next - 1, true
+}
+
+// seed runs one seed, and some of them twice.
+func (c *campaign) seed(seed uint64, pool *sim.Pool) (f Failure, again bool) {
+	s := c.Draw(seed)
+	f = c.attempt(s, pool)
+	f.Seed = seed
+	if f.Err != nil || int(seed*2654435761%100) >= c.Again {
+		return f, false
+	}
+	second := c.attempt(s, pool)
+	if second.Err == nil && second.Result.Hash != f.Result.Hash {
+		f.Diverged = second.Result.HashText()
+	}
+	return f, true
+}
+
+// attempt runs a scenario and gives up on one that hangs: a task that never waits cannot be stopped from outside.
+func (c *campaign) attempt(s *scenario.Scenario, pool *sim.Pool) Failure {
+	type outcome struct {
+		result *harness.Result
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		r, err := harness.Run(s, harness.Options{Pool: pool})
+		done <- outcome{r, err}
+	}()
+	timer := time.NewTimer(c.Patience)
+	defer timer.Stop()
+	select {
+	case o := <-done:
+		return Failure{Result: o.result, Err: o.err}
+	case <-timer.C:
+		*pool = sim.Pool{}
+		return Failure{Err: fmt.Errorf("seed %d took longer than %s of real time and was given up:\n%s", s.Seed, c.Patience, stacks())}
+	}
+}
+
+func stacks() []byte {
+	buf := make([]byte, 1<<16)
+	return buf[:runtime.Stack(buf, true)]
+}
+
+func (c *campaign) done(f Failure, again bool, took time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := &c.summary
+	s.Wall = time.Since(c.begun)
+	if again {
+		s.Repeated++
+	}
+	if took > s.Took {
+		s.Slowest, s.Took = f.Seed, took
+	}
+	if f.Result != nil {
+		s.Counters.Add(f.Result.Counters)
+		if f.Result.Worst().Outcome == checkers.Undecided {
+			s.Undecided++
+		}
+	}
+	if f.bad() {
+		s.Failures = append(s.Failures, f)
+		c.stopped = c.stopped || !c.KeepGoing || c.Options.Failures > 0 && len(s.Failures) >= c.Options.Failures
+	}
+	if c.Progress != nil {
+		c.Progress(s)
+	}
+}
+
+func (f *Failure) bad() bool {
+	return f.Err != nil || f.Diverged != "" || !f.Result.Passed()
+}

@@ -1,0 +1,143 @@
+package harness
+
+import (
+	"sort"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/client"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// recorder is the history in the making. Its counter orders calls, returns and batches of all clients.
+type recorder struct {
+	counter uint64
+	now     func() env.Time
+	ops     []histories.Op
+	pending int
+}
+
+func (r *recorder) tick() uint64 {
+	r.counter++
+	return r.counter
+}
+
+// begin notes a call; the operation counts as unknown until end.
+func (r *recorder) begin(op *scenario.Op) int {
+	r.pending++
+	r.ops = append(r.ops, histories.Op{
+		ID: op.ID, Client: op.Client, NS: op.NS, Kind: op.Kind, Key: op.Key, To: op.To, Value: op.Value,
+		Expect: op.Expect, Concern: op.Concern, Call: r.tick(), CallAt: int64(r.now()), Outcome: histories.Unknown,
+	})
+	return len(r.ops) - 1
+}
+
+func (r *recorder) end(i int, a client.Answer) {
+	r.pending--
+	op := &r.ops[i]
+	op.Return, op.ReturnAt = r.tick(), int64(r.now())
+	op.Outcome, op.Retries = histories.Outcome(a.Certainty.String()), a.Retries
+	if a.Err != nil {
+		op.Error = a.Err.Error()
+	}
+	if op.Outcome == histories.Unknown {
+		op.Result = histories.Result{}
+	}
+}
+
+// close gives operations that are still under way a return, so that a history is complete whenever the run ends.
+func (r *recorder) close() {
+	for i := range r.ops {
+		if r.ops[i].Return == 0 {
+			r.end(i, client.Answer{Err: status.New(status.Interrupted, "the run ended before the operation")})
+		}
+	}
+}
+
+// session carries out operations one after the other for one client.
+type session struct {
+	client *client.Client
+	record *recorder
+	start  env.Time
+}
+
+// run carries out the operations of one client at their times.
+func (s *session) run(t env.Task, ops []scenario.Op) {
+	sort.SliceStable(ops, func(i, j int) bool { return ops[i].At < ops[j].At })
+	for i := range ops {
+		if wait := s.start.Add(ops[i].At).Sub(s.record.now()); wait > 0 && t.Sleep(wait) != nil {
+			return
+		}
+		s.do(t, &ops[i])
+	}
+}
+
+// do carries out one operation and records what the client learned.
+func (s *session) do(t env.Task, op *scenario.Op) {
+	i := s.record.begin(op)
+	var a client.Answer
+	switch op.Kind {
+	case scenario.Read:
+		a = s.read(t, op, i)
+	case scenario.Scan:
+		a = s.scan(t, op, i)
+	case scenario.Insert:
+		a = s.client.Insert(t, command.Insert{NS: op.NS, Docs: []bson.Raw{document(op.Key, op.Value)}, Concern: command.Majority})
+		s.record.ops[i].Result = histories.Result{Applied: a.Written.N > 0}
+	case scenario.Update, scenario.Upsert, scenario.Push:
+		a = s.client.Update(t, update(op))
+		s.record.ops[i].Result = histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
+	case scenario.Write, scenario.CAS, scenario.Delete:
+		a = s.findAndModify(t, op, i)
+	}
+	s.record.end(i, a)
+}
+
+func (s *session) read(t env.Task, op *scenario.Op, i int) client.Answer {
+	a := s.client.Find(t, command.Find{NS: op.NS, Filter: raw(bson.D{{Key: "k", Value: op.Key}}), Concern: concern(op)})
+	if len(a.Docs) > 0 {
+		s.record.ops[i].Result = found(a.Docs[0])
+		s.record.ops[i].Result.N = len(a.Docs)
+	}
+	return a
+}
+
+// scan keeps what arrived also when the scan breaks off: each batch stands for itself.
+func (s *session) scan(t env.Task, op *scenario.Op, i int) client.Answer {
+	a := s.client.Scan(t, command.Find{NS: op.NS, Filter: between(op.Key, op.To), BatchSize: op.Batch, Concern: concern(op)},
+		func(batch []bson.Raw) {
+			at := s.record.tick()
+			for _, doc := range batch {
+				r := found(doc)
+				item := histories.Item{Key: numberOf(doc), Value: r.Value, List: r.List, Return: at}
+				s.record.ops[i].Result.Items = append(s.record.ops[i].Result.Items, item)
+			}
+		})
+	s.record.ops[i].Result.Complete = a.Certainty == client.OK
+	return a
+}
+
+func (s *session) findAndModify(t env.Task, op *scenario.Op, i int) client.Answer {
+	if op.Kind == scenario.CAS && op.Expect == "" {
+		return s.insertIfAbsent(t, op, i)
+	}
+	a := s.client.FindAndModify(t, modify(op))
+	r := histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
+	if a.Written.Image != nil {
+		image := found(a.Written.Image)
+		r.Found, r.Value, r.List = image.Found, image.Value, image.List
+	}
+	s.record.ops[i].Result = r
+	return a
+}
+
+// insertIfAbsent is the CAS that expects no document. That there was one is a result, not a failure.
+func (s *session) insertIfAbsent(t env.Task, op *scenario.Op, i int) client.Answer {
+	a := s.client.Insert(t, command.Insert{NS: op.NS, Docs: []bson.Raw{document(op.Key, op.Value)}, Concern: command.Majority})
+	s.record.ops[i].Result = histories.Result{Applied: a.Written.N > 0}
+	return a
+}

@@ -1,0 +1,110 @@
+package harness
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/workloads"
+)
+
+// namespace is the collection of drawn scenarios.
+const namespace = "test.docs"
+
+// Draw makes the scenario of a seed. It is a pure function of both arguments.
+func Draw(seed uint64, p Profile) *scenario.Scenario {
+	d := dice{seed: scramble(seed ^ 0xc0ffee)}
+	size := p.size
+	s := &scenario.Scenario{Name: p.Name, Seed: seed, Topology: size.topology, Limit: limit}
+	s.Collections = []scenario.Collection{drawCollection(d, size)}
+	s.Settings = drawSettings(d, p)
+	s.Ops = workloads.Draw(d.roll, workloads.Params{
+		NS: namespace, Keys: size.keys, Preload: s.Collections[0].Preload, Clients: size.topology.Clients,
+		Count: size.ops, Span: size.span, Hot: pick(d, "hot", 0, 10, 30, 60), FirstID: 1,
+	}, workloads.Standard())
+	s.Migrations = workloads.DrawMoves(d.roll, workloads.MoveParams{
+		Collection: s.Collections[0], Shards: size.topology.Shards, Count: size.moves, Start: warmUp,
+		Gap: (size.span - warmUp) / time.Duration(size.moves), WaitDelete: 20, FirstID: 1,
+	}, pick(d, "moves", workloads.MoveCatalogue()...))
+	s.Faults = drawFaults(d, p)
+	s.FaultsEnd = size.span + settle
+	return s
+}
+
+const (
+	// warmUp is when the first migration starts, settle how long faults go on after the last operation started.
+	warmUp = 50 * time.Millisecond
+	settle = 300 * time.Millisecond
+	// limit is how long the cluster has to converge after the faults. A real one would have minutes.
+	limit = 90 * time.Second
+)
+
+// size is how large a scenario is.
+type size struct {
+	topology         scenario.Topology
+	ops, moves, keys int
+	faults           int
+	span             time.Duration
+}
+
+var (
+	// standard is the size that figures are quoted for.
+	standard = size{
+		topology: scenario.Topology{Shards: 3, Members: 3, ConfigMembers: 3, Routers: 2, Clients: 6},
+		ops:      300, moves: 6, keys: 40, faults: 8, span: 1500 * time.Millisecond,
+	}
+	// sweep is the size for trying one fault after the other.
+	sweep = size{
+		topology: scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 3},
+		ops:      40, moves: 1, keys: 20, faults: 1, span: 300 * time.Millisecond,
+	}
+)
+
+func drawCollection(d dice, z size) scenario.Collection {
+	c := scenario.Collection{NS: namespace, Keys: z.keys, Preload: z.keys * pick(d, "preload", 5, 7, 9) / 10}
+	shards := int64(z.topology.Shards)
+	if c.Hashed = d.chance("hashed", 30); c.Hashed {
+		for i := int64(1); i < shards; i++ {
+			c.Bounds = append(c.Bounds, math.MinInt64+i*(math.MaxInt64/shards*2))
+		}
+		return c
+	}
+	for i := int64(1); i < shards; i++ {
+		c.Bounds = append(c.Bounds, i*int64(z.keys)/shards)
+	}
+	return c
+}
+
+// drawFaults plans the faults of a profile: of one kind, or each of a drawn subset of its kinds, since some kinds hide
+// what others would find.
+func drawFaults(d dice, p Profile) []scenario.Fault {
+	space := faults.Space{
+		Topology: p.size.topology, From: warmUp / 2, To: p.size.span, Migrations: p.size.moves,
+	}
+	kinds := swarm(d, p)
+	var plan []scenario.Fault
+	for id := 1; id <= p.size.faults && len(kinds) > 0; id++ {
+		kind := kinds[d.roll(fmt.Sprintf("fault/%d/kind", id), len(kinds))]
+		plan = append(plan, faults.Plan(kind, id, space, d.roll))
+	}
+	return plan
+}
+
+func swarm(d dice, p Profile) []*faults.Kind {
+	all := p.kinds()
+	if p.one && len(all) > 0 {
+		return all[d.roll("kind", len(all)):][:1]
+	}
+	var some []*faults.Kind
+	for _, k := range all {
+		if d.chance("swarm/"+k.Name, 60) {
+			some = append(some, k)
+		}
+	}
+	if len(some) == 0 {
+		return all
+	}
+	return some
+}

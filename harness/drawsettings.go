@@ -1,0 +1,81 @@
+package harness
+
+import (
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// knob is a setting and the values it is drawn from: the first ones make a migration quick, later ones slow it down or
+// cut its batches small. Small values more often: they are what tests at scale never see.
+type knob struct {
+	name   string
+	values []string
+}
+
+var knobs = []knob{
+	{"electionTimeoutMillis", []string{"150ms", "300ms", "500ms"}},
+	{"heartbeatIntervalMillis", []string{"50ms", "100ms"}},
+	{"oplogMinRetentionEntries", []string{"2000", "2000", "300", "60"}},
+	{"stepDownCatchUpMillis", []string{"300ms", "1s"}},
+	{"defaultConfigCommandTimeoutMS", []string{"500ms", "1s", "150ms", "3s"}},
+	{"criticalSectionWaitMillis", []string{"2s", "10s", "200ms"}},
+	{"writeConcernTimeoutMillis", []string{"2s", "5s", "300ms"}},
+	{"socketTimeoutMS", []string{"2s", "5s", "500ms"}},
+	{"timeoutMS", []string{"5s", "10s", "20s"}},
+	{"moveRangeMaxWaitMillis", []string{"20s", "5s", "1s"}},
+	{"orphanCleanupDelaySecs", []string{"0s", "5ms", "30ms", "400ms"}},
+	{"rangeDeleterBatchSize", []string{"2", "1", "5", "0"}},
+	{"rangeDeleterBatchDelayMS", []string{"0s", "1ms", "20ms"}},
+	{"receiveChunkWaitForRangeDeleterTimeoutMS", []string{"2s", "200ms", "10s", "20ms"}},
+	{"migrateCloneInsertionBatchSize", []string{"3", "1", "8", "0"}},
+	{"migrateCloneBatchBytes", []string{"100", "400", "16777216"}},
+	{"migrateCloneInsertionBatchDelayMS", []string{"0s", "0s", "1ms", "8ms"}},
+	{"transferModsBatchBytes", []string{"60", "200", "16777216"}},
+	{"maxCatchUpPercentageBeforeBlockingWrites", []string{"10", "0", "50", "100"}},
+	{"migrationLockAcquisitionMaxWaitMS", []string{"500ms", "50ms"}},
+	{"moveChunkCatchUpMaxWaitMillis", []string{"5s", "1s", "20s"}},
+	{"steadyPollMillis", []string{"1ms", "3ms", "10ms"}},
+	{"recvChunkStatusWaitMillis", []string{"10ms", "50ms", "1s"}},
+	{"sessionModsWaitMillis", []string{"2ms", "20ms", "200ms", "1s"}},
+	{"migrationRetryBackoffMillis", []string{"5ms", "50ms", "300ms"}},
+	{"minSnapshotHistoryWindowInSeconds", []string{"0s", "10ms", "300s"}},
+}
+
+var worldKnobs = []knob{
+	{"world.jitter", []string{"400µs", "100µs", "2ms", "8ms"}},
+	{"world.sync", []string{"100µs", "1ms", "5ms"}},
+	{"world.yield", []string{"125000", "500000", "20000"}},
+}
+
+// hazards are small rates of the world's own faults, drawn for profiles that have faults at all.
+var hazards = []knob{
+	{"world.tail", []string{"0", "0", "1000", "10000"}},
+	{"world.loss", []string{"0", "0", "300", "3000"}},
+	{"world.duplicate", []string{"0", "0", "1000", "10000"}},
+	{"world.diskTail", []string{"0", "0", "1000", "10000"}},
+}
+
+// drawSettings gives half of the seeds the quick values throughout, and the others a draw from each knob.
+func drawSettings(d dice, p Profile) []scenario.Setting {
+	var all []scenario.Setting
+	wild := d.chance("wild settings", 50)
+	add := func(k knob, drawn bool) {
+		value := k.values[0]
+		if drawn {
+			value = k.values[d.roll("set/"+k.name, len(k.values))]
+		}
+		all = append(all, scenario.Setting{Name: k.name, Value: value})
+	}
+	for _, k := range knobs {
+		add(k, wild)
+	}
+	for _, k := range worldKnobs {
+		add(k, wild)
+	}
+	if p.size.faults == 0 {
+		return all
+	}
+	for _, k := range hazards {
+		add(k, true)
+	}
+	return all
+}

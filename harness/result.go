@@ -1,0 +1,56 @@
+package harness
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// Result is what came of one run.
+type Result struct {
+	Scenario *scenario.Scenario
+	History  []histories.Op
+	// Events are all events, when Options.Events asked for them.
+	Events   []event.Event
+	Verdicts []checkers.Verdict
+	// Hash is the trace hash after Steps steps: equal scenarios and builds give equal hashes.
+	Hash    uint64
+	Steps   uint64
+	Virtual time.Duration
+	*Counters
+	// Decisions are the faults that chance decided.
+	Decisions []scenario.Decision
+}
+
+// Worst is the verdict that decides the run.
+func (r *Result) Worst() checkers.Verdict { return checkers.Worst(r.Verdicts) }
+
+// Passed is true when every promise held and every checker could decide.
+func (r *Result) Passed() bool { return r.Worst().Outcome == checkers.Pass }
+
+// Signature groups failures of the same kind: empty for a run that passed.
+func (r *Result) Signature() string {
+	switch worst := r.Worst(); {
+	case worst.Outcome == checkers.Pass:
+		return ""
+	case len(worst.Violations) > 0:
+		return worst.Violations[0].Signature
+	default:
+		return worst.Checker + "-" + string(worst.Outcome)
+	}
+}
+
+// Plan is the scenario with every fault that chance decided written out: it replays this run step by step, and taking a
+// line out leaves all other answers as they were.
+func (r *Result) Plan() *scenario.Scenario {
+	plan := *r.Scenario
+	plan.Planned, plan.Decisions = true, r.Decisions
+	return &plan
+}
+
+// HashText is the trace hash as it is printed and stored.
+func (r *Result) HashText() string { return fmt.Sprintf("%016x", r.Hash) }

@@ -1,0 +1,308 @@
+// Package harness turns a seed into a scenario, a scenario into a run and a run into a verdict, and tells a failure so
+// that it can be understood, replayed and kept.
+//
+// Promise: Run is a pure function of the scenario: clients, migrations, faults, healing, the final pass and the audit are
+// all part of one simulated schedule, and the same scenario gives the same trace hash in every process. A run that is
+// kept is saved before it is checked.
+//
+// Refusal: no wall clock, no goroutine, no environment; those are for harness/campaign and the command line.
+package harness
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/faults/failpoints"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system"
+	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+// Options say how a run is observed; they change nothing about what happens.
+type Options struct {
+	// Pool keeps coroutines from one run to the next; nil is allowed.
+	Pool *sim.Pool
+	// Events keeps every event in the result.
+	Events bool
+	// Folder, when set, is where the run is saved; what is there already is not overwritten. Flags go into its env.json.
+	Folder string
+	Flags  []string
+	// Trace takes one line of text for every step of Window.
+	Trace  io.Writer
+	Window sim.Window
+}
+
+// Run carries the scenario out and checks it. An error means that the scenario cannot be run, or that its record could
+// not be saved; then the result, if there is one, is complete nevertheless.
+func Run(s *scenario.Scenario, o Options) (*Result, error) {
+	r, err := newRun(s, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.world.Close()
+	r.play()
+	return r.conclude()
+}
+
+// run is one run under way.
+type run struct {
+	scenario   *scenario.Scenario
+	options    Options
+	settings   settings.Settings
+	conditions conditions
+	world      *sim.World
+	cluster    *system.Cluster
+	driver     *faults.Driver
+	oracles    oracles
+	record     recorder
+	tally      *tally
+	events     []event.Event
+	// base is the world's time at which the scenario's begins, deadline until when everything must have come to rest.
+	base, deadline env.Time
+	hazards        []sim.RuleID
+	// busy counts clients and moves that have not ended.
+	busy       int
+	sessions   []*session
+	final      []histories.Op
+	unfinished []string
+	audits     []audited
+}
+
+func newRun(s *scenario.Scenario, o Options) (*run, error) {
+	r := &run{scenario: s, options: o, settings: settings.Default80(), conditions: calm(), tally: newTally()}
+	if err := Validate(s); err != nil {
+		return nil, err
+	}
+	terms := failpoints.New(func(site string, n int) int { return r.world.Gate().Pick("failpoint", site, n) })
+	if err := configure(s, &r.settings, &r.conditions, terms); err != nil {
+		return nil, err
+	}
+	if terms.Empty() {
+		terms = nil
+	}
+	r.driver = faults.New(s.Faults, terms)
+	r.oracles = newOracles()
+	r.world = sim.New(r.worldOptions())
+	r.record.now = r.world.Now
+	var err error
+	r.cluster, err = system.Assemble(r.world, topology(s.Topology), &r.settings, collections(s)...)
+	return r, err
+}
+
+func (r *run) worldOptions() sim.Options {
+	c := &r.conditions
+	o := sim.Options{
+		Seed: r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
+		Classify: classifier(), Observer: r, OnPoint: r.onPoint, Pool: r.options.Pool, Trace: r.options.Trace, Window: r.options.Window,
+		YieldOdds: sim.Odds(c.yield), Steps: stepBudget,
+	}
+	o.Network.TailDelay = c.tailDelay
+	o.Network.Latency = func(from, to env.NodeID) sim.Latency {
+		if from == to {
+			return sim.Latency{Base: 5 * time.Microsecond}
+		}
+		return sim.Latency{Base: c.latency, Jitter: c.jitter}
+	}
+	o.Disk.TailDelay = c.diskDelay
+	o.Disk.Sync = sim.Latency{Base: c.sync, Jitter: c.sync}
+	if c.codec != 0 {
+		o.Codec = codec.BSON
+	}
+	return o
+}
+
+// stepBudget ends a run that never comes to rest; an ordinary one takes a hundredth of it.
+const stepBudget = 20_000_000
+
+// Observe hands every event to whoever judges or counts.
+func (r *run) Observe(e *event.Event) {
+	r.driver.Observe(e)
+	r.tally.Observe(e)
+	r.oracles.Observe(e)
+	if r.options.Events {
+		r.events = append(r.events, *e)
+	}
+}
+
+// onPoint asks the faults what happens to a task at a site.
+func (r *run) onPoint(p *sim.Passage) sim.Action {
+	a := r.driver.Point(p.Node, p.Site, p.Note)
+	if a.Zero() {
+		return sim.Action{}
+	}
+	do := sim.Action{Pause: a.Pause, Crash: a.Crash, Announce: true}
+	if a.Err != nil {
+		do.Err = a.Err
+	}
+	if a.Until != nil {
+		do.Until = &sim.Latch{}
+		a.Until(do.Until.Open)
+	}
+	return do
+}
+
+// play goes through the phases: start, faults, healing, the last pass over all keys, rest.
+func (r *run) play() {
+	if r.world.Run(r.cluster.Ready, env.Time(readyLimit)) != sim.Stopped {
+		r.unfinished = append(r.unfinished, "the cluster did not start")
+		return
+	}
+	r.base = r.world.Now()
+	r.deadline = r.base.Add(r.scenario.FaultsEnd + r.scenario.Limit)
+	r.begin()
+	r.world.Run(nil, r.base.Add(r.scenario.FaultsEnd))
+	r.heal()
+	r.world.Run(func() bool { return r.busy == 0 }, r.deadline)
+	r.rest()
+	r.lastPass()
+	r.rest()
+	r.audit()
+}
+
+// readyLimit is how long a cluster may take to elect its first primaries.
+const readyLimit = 30 * time.Second
+
+// begin starts clients, migrations and faults.
+func (r *run) begin() {
+	r.record.ops = histories.Preload(r.scenario)
+	r.record.counter = 2 * uint64(len(r.record.ops))
+	perClient := make([][]scenario.Op, r.scenario.Topology.Clients)
+	for _, op := range r.scenario.Ops {
+		perClient[op.Client] = append(perClient[op.Client], op)
+	}
+	r.sessions = make([]*session, len(perClient))
+	for i, ops := range perClient {
+		r.startClient(i, ops)
+	}
+	r.startMoves()
+	p := &power{world: r.world, stepDown: r.stepDown, diskTail: sim.Odds(r.conditions.diskTail)}
+	r.driver.Start(p, r.base)
+	r.setHazards(p)
+}
+
+func (r *run) startClient(i int, ops []scenario.Op) {
+	r.busy++
+	r.world.AddNode(clientNode(i), func(t env.Task) {
+		r.sessions[i] = &session{client: r.cluster.NewClient(t.Node()), record: &r.record, start: r.base}
+		r.sessions[i].run(t, ops)
+		r.busy--
+	})
+}
+
+func clientNode(i int) env.NodeID { return env.NodeID(fmt.Sprintf("client.%d", i)) }
+
+// setHazards has the world lose, double and slow down a few of all messages and disk operations.
+func (r *run) setHazards(p *power) {
+	c := &r.conditions
+	rule := sim.Rule{Loss: sim.Odds(c.loss), Duplicate: sim.Odds(c.duplicate), Tail: sim.Odds(c.tail)}
+	if c.loss+c.duplicate+c.tail > 0 {
+		r.hazards = append(r.hazards, r.world.AddRule(rule))
+	}
+	if p.diskTail > 0 {
+		for _, id := range r.cluster.Servers() {
+			r.world.SetDiskSlowness(id, 1, p.diskTail)
+		}
+	}
+}
+
+// stepDown asks a member from its own machine, as an operator with a shell would.
+func (r *run) stepDown(id env.NodeID) {
+	m, node := r.cluster.Member(id), r.world.Node(id)
+	if m == nil || node == nil || !m.Leading() {
+		return
+	}
+	node.Spawn(nil, "operator steps down", func(t env.Task) {
+		// A stepdown that finds no successor is refused, which is an answer.
+		_ = m.StepDown(t)
+	})
+}
+
+// heal repairs everything; from here on the cluster must come to rest.
+func (r *run) heal() {
+	r.driver.End()
+	for _, id := range r.hazards {
+		r.world.RemoveRule(id)
+	}
+	r.world.HealNetwork()
+	for _, id := range r.cluster.Servers() {
+		r.world.SetDiskSlowness(id, 1, 0)
+		r.world.ResetClock(id)
+		r.world.Restart(id)
+	}
+}
+
+// pollEvery is how often a resting cluster is looked at.
+const pollEvery = 50 * time.Millisecond
+
+// rest waits until nothing is outstanding.
+func (r *run) rest() {
+	for r.world.Now() < r.deadline && len(r.cluster.Outstanding()) > 0 {
+		next := min(r.world.Now().Add(pollEvery), r.deadline)
+		if why := r.world.Run(nil, next); why == sim.Broken || why == sim.Exhausted {
+			return
+		}
+	}
+}
+
+// lastPass writes and reads every key and scans everything, when all is at rest.
+func (r *run) lastPass() {
+	if r.busy > 0 || r.world.Err() != nil {
+		return
+	}
+	from := len(r.record.ops)
+	for i := range r.sessions {
+		ops := r.finalOps(i)
+		r.busy++
+		r.world.Node(clientNode(i)).Spawn(nil, "last pass", func(t env.Task) {
+			r.sessions[i].run(t, ops)
+			r.busy--
+		})
+	}
+	r.world.Run(func() bool { return r.busy == 0 }, r.deadline)
+	r.final = r.record.ops[from:]
+}
+
+// finalOps are the last operations of one client: every key is some client's.
+func (r *run) finalOps(client int) (ops []scenario.Op) {
+	clients := len(r.sessions)
+	for n, c := range r.scenario.Collections {
+		id := (n + 1) * finalIDs
+		for k := client; k < c.Keys; k += clients {
+			write := scenario.Op{ID: id + 2*k, Client: client, NS: c.NS, Kind: scenario.Write, Key: int64(k), Value: fmt.Sprintf("f%d", k)}
+			read := scenario.Op{ID: id + 2*k + 1, Client: client, NS: c.NS, Kind: scenario.Read, Key: int64(k)}
+			ops = append(ops, write, read)
+		}
+		if client == 0 {
+			ops = append(ops, scenario.Op{ID: id + 2*c.Keys, Client: client, NS: c.NS, Kind: scenario.Scan, To: int64(c.Keys), Batch: 7})
+		}
+	}
+	return ops
+}
+
+// finalIDs is where the numbers of final operations start, well above those of drawn ones.
+const finalIDs = 1_000_000
+
+func topology(t scenario.Topology) system.Topology {
+	return system.Topology{
+		Shards: t.Shards, Members: t.Members, ConfigMembers: t.ConfigMembers, Routers: t.Routers, Clients: t.Clients,
+	}
+}
+
+func decisions(of []scenario.Decision) []sim.Decision {
+	out := make([]sim.Decision, len(of))
+	for i, d := range of {
+		out[i] = sim.Decision(d)
+	}
+	return out
+}
+
+// smallest and largest stand for MinKey and MaxKey in scenarios.
+const smallest, largest = math.MinInt64, math.MaxInt64

@@ -1,0 +1,74 @@
+package harness
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/histories/artefact"
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+type oracles struct{}
+
+func newOracles() oracles { return oracles{} }
+
+func (oracles) Observe(*event.Event) {}
+
+// conclude saves the run where that is wanted, and then judges it.
+func (r *run) conclude() (*Result, error) {
+	r.record.close()
+	result := &Result{
+		Scenario: r.scenario, History: r.record.ops, Events: r.events, Hash: r.world.Hash(), Steps: r.world.Steps(),
+		Virtual: time.Duration(r.world.Now()), Counters: r.tally.Counters,
+	}
+	for _, d := range r.world.Decisions() {
+		result.Decisions = append(result.Decisions, scenario.Decision(d))
+	}
+	result.Runs, result.Counters.Steps, result.Counters.Virtual = 1, result.Steps, int64(result.Virtual)
+	result.Sites = r.world.PointHits()
+	result.countOps(r.record.ops)
+	folder, err := r.save(result)
+	result.Verdicts = r.judge(result)
+	if err == nil && folder != nil {
+		err = folder.Conclude(result.Verdicts, Markdown(result))
+	}
+	return result, err
+}
+
+func (r *run) save(result *Result) (*artefact.Folder, error) {
+	if r.options.Folder == "" {
+		return nil, nil
+	}
+	return artefact.Save(r.options.Folder, artefact.Record{
+		Scenario: result.Plan(), History: result.History, Events: result.Events,
+		Environment: artefact.Environment{
+			Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Flags: r.options.Flags,
+			Hash: result.HashText(), Steps: result.Steps,
+		},
+	})
+}
+
+// judge asks every checker. A run that broke inside is judged by that alone: its history ends in the middle.
+func (r *run) judge(result *Result) []checkers.Verdict {
+	if broken, ok := r.world.Err().(*sim.BrokenInvariant); ok {
+		return []checkers.Verdict{crashed(broken)}
+	}
+	return nil
+}
+
+// soundness is the promise that the store's own assertions hold and its code does not panic (K-CRASH).
+var soundness = checkers.Checker{Name: "soundness", Promise: "No assertion inside the store fails and no code panics."}
+
+func crashed(b *sim.BrokenInvariant) checkers.Verdict {
+	return checkers.Verdict{
+		Checker: soundness.Name, Promise: soundness.Promise, Outcome: checkers.Fail, Checked: 1, Found: 1,
+		Violations: []checkers.Violation{{
+			Signature: "broken-invariant", Broke: b.Error(), Events: []uint64{b.Step},
+			Because: []string{fmt.Sprintf("step %d at %s ended the run", b.Step, time.Duration(b.At))},
+		}},
+	}
+}

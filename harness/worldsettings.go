@@ -1,0 +1,150 @@
+package harness
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/faults/failpoints"
+	"github.com/shardproof/shardproof/faults/spelling"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/settings"
+)
+
+// conditions are the settings of the world rather than of the cluster: scenario lines `set world.<name> <value>`.
+type conditions struct {
+	// latency is the least time a message takes, jitter what chance adds.
+	latency, jitter time.Duration
+	// tail and diskTail are the share of slow messages and disk operations in parts per million, tailDelay and
+	// diskDelay what they take longer at most.
+	tail, diskTail, loss, duplicate int
+	tailDelay, diskDelay            time.Duration
+	// sync is what a disk takes to make data durable.
+	sync time.Duration
+	// yield is how often a task lets others run in the middle of its work, in parts per million.
+	yield int
+	// codec passes every message through its encoding.
+	codec int
+}
+
+func calm() conditions {
+	return conditions{
+		latency: 100 * time.Microsecond, jitter: 400 * time.Microsecond, tailDelay: 50 * time.Millisecond,
+		diskDelay: 50 * time.Millisecond, sync: 100 * time.Microsecond, yield: 125_000,
+	}
+}
+
+type condition struct {
+	name, about string
+	duration    func(*conditions) *time.Duration
+	number      func(*conditions) *int
+}
+
+var worldSettings = []condition{
+	{"world.latency", "the least time a message takes", func(c *conditions) *time.Duration { return &c.latency }, nil},
+	{"world.jitter", "what chance adds to it at most", func(c *conditions) *time.Duration { return &c.jitter }, nil},
+	{"world.tail", "slow messages in a million", nil, func(c *conditions) *int { return &c.tail }},
+	{"world.tailDelay", "what a slow message takes longer at most", func(c *conditions) *time.Duration { return &c.tailDelay }, nil},
+	{"world.loss", "lost messages in a million", nil, func(c *conditions) *int { return &c.loss }},
+	{"world.duplicate", "doubled messages in a million", nil, func(c *conditions) *int { return &c.duplicate }},
+	{"world.sync", "the least time a disk takes to make data durable", func(c *conditions) *time.Duration { return &c.sync }, nil},
+	{"world.diskTail", "slow disk operations in a million", nil, func(c *conditions) *int { return &c.diskTail }},
+	{"world.diskDelay", "what a slow disk operation takes longer at most", func(c *conditions) *time.Duration { return &c.diskDelay }, nil},
+	{"world.yield", "places in a million where a task lets others run", nil, func(c *conditions) *int { return &c.yield }},
+	{"world.codec", "1 passes every message through its encoding", nil, func(c *conditions) *int { return &c.codec }},
+}
+
+// SettingInfo describes one setting for `shardproof list settings`.
+type SettingInfo struct{ Name, Default, About string }
+
+// Settings lists the settings that a scenario may set, those of the cluster first.
+func Settings() []SettingInfo {
+	var all []SettingInfo
+	defaults := settings.Default80()
+	for _, name := range settings.Names() {
+		value, _ := defaults.Get(name)
+		all = append(all, SettingInfo{name, value, ""})
+	}
+	c := calm()
+	for _, w := range worldSettings {
+		all = append(all, SettingInfo{w.name, w.get(&c), w.about})
+	}
+	return all
+}
+
+func (w *condition) get(c *conditions) string {
+	if w.duration != nil {
+		return w.duration(c).String()
+	}
+	return strconv.Itoa(*w.number(c))
+}
+
+func (w *condition) set(c *conditions, value string) error {
+	if w.duration != nil {
+		d, err := time.ParseDuration(value)
+		if err != nil || d < 0 {
+			return fmt.Errorf("setting %s wants a duration of zero or more such as 2ms, not %q", w.name, value)
+		}
+		*w.duration(c) = d
+		return nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 || n > 1_000_000 {
+		return fmt.Errorf("setting %s wants a whole number from 0 to 1000000, not %q", w.name, value)
+	}
+	*w.number(c) = n
+	return nil
+}
+
+// failpointPrefix starts the settings that switch failpoints on: `set failpoint.<name> <terms>`.
+const failpointPrefix = "failpoint."
+
+// configure reads a scenario's settings into those of the cluster, of the world and of its failpoints.
+func configure(s *scenario.Scenario, cluster *settings.Settings, world *conditions, terms *failpoints.Set) error {
+	for _, v := range s.Settings {
+		if err := apply(v, cluster, world, terms); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func apply(v scenario.Setting, cluster *settings.Settings, world *conditions, terms *failpoints.Set) error {
+	if site, ok := strings.CutPrefix(v.Name, failpointPrefix); ok {
+		return terms.Enable(site, v.Value)
+	}
+	for i := range worldSettings {
+		if worldSettings[i].name == v.Name {
+			return worldSettings[i].set(world, v.Value)
+		}
+	}
+	if err := knownSetting(v.Name); err != nil {
+		return err
+	}
+	return cluster.Set(v.Name, v.Value)
+}
+
+func knownSetting(name string) error {
+	var names []string
+	for _, in := range Settings() {
+		if in.Name == name {
+			return nil
+		}
+		names = append(names, in.Name)
+	}
+	return spelling.Unknown("setting", name, names, "settings")
+}
+
+// checkName accepts the names of settings and of failpoints.
+func checkName(name string) error {
+	site, ok := strings.CutPrefix(name, failpointPrefix)
+	if !ok {
+		return knownSetting(name)
+	}
+	if _, known := point.Parse(site); !known {
+		return spelling.Unknown("failpoint", site, failpoints.Names(), "failpoints")
+	}
+	return nil
+}
