@@ -25,6 +25,16 @@ type electionClock struct {
 	ticked env.Time
 }
 
+// tick is the heartbeat interval. Settings may be zero; time must go on.
+func (m *Member) tick() time.Duration {
+	return max(m.cfg.Settings.HeartbeatInterval, time.Millisecond)
+}
+
+// electionTimeout is at least two heartbeats.
+func (m *Member) electionTimeout() time.Duration {
+	return max(m.cfg.Settings.ElectionTimeout, 2*m.tick())
+}
+
 // startElections arms the clock. On its very first boot the first member may campaign at once, as whoever initiates a
 // replica set does; a member that is alone always does.
 func (m *Member) startElections(fresh bool) {
@@ -32,7 +42,7 @@ func (m *Member) startElections(fresh bool) {
 	d := m.election.patience
 	eager := fresh && m.self == 1 && m.node.Choose(chooseFirst, m.cfg.Name, 8) != 0
 	if eager || len(m.cfg.Members) == 1 {
-		d = m.cfg.Settings.HeartbeatInterval / 10
+		d = m.tick() / 10
 		m.election.patience = d
 	}
 	m.node.After(d, m.electionDue)
@@ -50,7 +60,7 @@ func (m *Member) hear() {
 // drawPatience is between one and two election timeouts.
 func (m *Member) drawPatience() time.Duration {
 	const steps = 1000
-	base := m.cfg.Settings.ElectionTimeout
+	base := m.electionTimeout()
 	return base + base/steps*time.Duration(m.node.Choose(chooseTimeout, string(m.cfg.Self), steps))
 }
 
@@ -90,7 +100,7 @@ func (m *Member) catchUpTicks() {
 	if m.leading {
 		return
 	}
-	now, tick := m.node.Mono(), m.cfg.Settings.HeartbeatInterval
+	now, tick := m.node.Mono(), m.tick()
 	for ; now.Sub(m.election.ticked) >= tick; m.election.ticked = m.election.ticked.Add(tick) {
 		m.raft.TickQuiesced()
 	}

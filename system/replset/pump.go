@@ -128,6 +128,10 @@ func (m *Member) rollBack(to uint64) {
 	}
 }
 
+// readersWindow is how many states before the majority point the store can show at least, for readers who took their
+// time since they asked for it.
+const readersWindow = 256
+
 // commit moves the majority point.
 func (m *Member) commit(index uint64) {
 	m.committed = m.log.place(index)
@@ -138,7 +142,7 @@ func (m *Member) commit(index uint64) {
 	for _, w := range m.watchers {
 		w.Committed(index)
 	}
-	if kept := uint64(m.cfg.Settings.LogRetention); index > kept {
+	if kept := max(m.retention(), readersWindow); index > kept {
 		m.store.SetOldest(index - kept)
 	}
 	m.considerSnapshot()

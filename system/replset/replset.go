@@ -104,10 +104,9 @@ func Boot(t env.Task, cfg Config) *Member {
 }
 
 func (m *Member) newRaft() *raft.RawNode {
-	s := m.cfg.Settings
 	n, err := raft.NewRawNode(&raft.Config{
 		ID:                        m.self,
-		ElectionTick:              max(2, int(s.ElectionTimeout/s.HeartbeatInterval)),
+		ElectionTick:              int(m.electionTimeout() / m.tick()),
 		HeartbeatTick:             1,
 		Storage:                   m.stable,
 		Applied:                   m.committed.Index,
@@ -168,7 +167,7 @@ func (m *Member) Entry(index uint64) (e *oplog.Entry, term uint64, ok bool) {
 }
 
 // ReadAt is the index at which the store answers reads of a concern. A linearizable read is a local one that Confirm
-// must follow.
+// must follow. After a wait the store may not know the index any more: a reader asks for it anew.
 func (m *Member) ReadAt(rc command.ReadConcern) uint64 {
 	if rc == command.MajorityRead {
 		return m.committed.Index

@@ -26,7 +26,7 @@ func (m *Member) beginTenure() {
 	m.leading, m.led = true, m.term
 	m.tenure = env.NewScope(nil)
 	m.emit(event.Event{Kind: event.Elected, Term: m.led, Index: m.log.last().Index, ID: describe(m.log.terms)})
-	m.beat = m.node.After(m.cfg.Settings.HeartbeatInterval, m.heartbeat)
+	m.beat = m.node.After(m.tick(), m.heartbeat)
 	m.node.Spawn(m.tenure, "step-up", m.stepUp)
 }
 
@@ -47,7 +47,7 @@ func (m *Member) stepUp(t env.Task) {
 // insist repeats a step until it succeeds; false when the tenure ended first.
 func (m *Member) insist(t env.Task, step func() error) bool {
 	for step() != nil {
-		if t.Sleep(m.cfg.Settings.HeartbeatInterval) != nil {
+		if t.Sleep(m.tick()) != nil {
 			return false
 		}
 	}
@@ -72,7 +72,7 @@ func (m *Member) heartbeat() {
 	if !m.leading {
 		return
 	}
-	m.beat = m.node.After(m.cfg.Settings.HeartbeatInterval, m.heartbeat)
+	m.beat = m.node.After(m.tick(), m.heartbeat)
 	m.raft.Tick()
 	m.dirty = true
 	m.pump()
@@ -89,7 +89,7 @@ func (m *Member) StepDown(t env.Task) error {
 	for left := m.cfg.Settings.CatchUpTimeout; left > 0; left = until.Sub(m.node.Mono()) {
 		m.transfer(m.successor())
 		// raft gives a transfer up after an election timeout; then it is begun again.
-		err := m.wait(t, min(left, m.cfg.Settings.ElectionTimeout), func() (bool, error) { return !m.leading || m.led != term, nil })
+		err := m.wait(t, min(left, m.electionTimeout()), func() (bool, error) { return !m.leading || m.led != term, nil })
 		if err == nil || t.Err() != nil {
 			return t.Err()
 		}
@@ -118,7 +118,7 @@ func (m *Member) successor() uint64 {
 // expectSnapshot has raft send a snapshot again when its receiver does not answer: one-way messages may be lost.
 func (m *Member) expectSnapshot(to uint64) {
 	term := m.led
-	m.node.After(2*m.cfg.Settings.ElectionTimeout, func() {
+	m.node.After(2*m.electionTimeout(), func() {
 		if m.leading && m.led == term {
 			m.raft.ReportSnapshot(to, raft.SnapshotFailure)
 			m.dirty = true
