@@ -30,6 +30,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/status"
 )
 
 // ChooseRouter is the kind of choice by which a client picks the router of an attempt.
@@ -53,8 +54,11 @@ func New(ep *rpc.Endpoint, routers []env.NodeID, s *settings.Settings) *Client {
 // Session is the session's identity, the same in every event that speaks of it.
 func (c *Client) Session() string { return c.session }
 
-// Insert adds one document.
+// Insert adds one document. More are refused: no outcome of one operation could tell which of them were inserted.
 func (c *Client) Insert(t env.Task, op command.Insert) Answer {
+	if len(op.Docs) != 1 {
+		return Answer{Certainty: Failed, Err: status.New(status.BadValue, "an insert of %d documents is not one operation", len(op.Docs))}
+	}
 	op.Session = c.statement()
 	return c.write(t, &op)
 }

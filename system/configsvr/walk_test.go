@@ -207,6 +207,7 @@ func (w *walk) do(t *testing.T, d *datadriven.TestData) {
 		}
 	case "release":
 		w.late.Open()
+		w.late = &sim.Latch{}
 		w.world.Run(func() bool { return w.pending == 0 }, w.world.Now().Add(20*time.Second))
 	case "cut", "heal":
 		id := env.NodeID(d.CmdArgs[0].Key)
