@@ -98,11 +98,18 @@ type RecvChunkReleaseCritSec struct {
 	Migration string
 }
 
-// MigrateClone asks the donor for the next documents of the clone.
-type MigrateClone struct{ Session string }
+// MigrateClone asks the donor for the next documents of the clone. Requests of one kind are numbered from 1: the same
+// number again gets the same answer, so that a lost answer loses no documents and a doubled request skips none.
+type MigrateClone struct {
+	Session string
+	Number  uint64
+}
 
-// TransferMods asks the donor for what changed since.
-type TransferMods struct{ Session string }
+// TransferMods asks the donor for what changed since; numbered as MigrateClone.
+type TransferMods struct {
+	Session string
+	Number  uint64
+}
 
 // Mods is the answer to MigrateClone (Reloads only) and TransferMods.
 type Mods struct {
@@ -112,10 +119,17 @@ type Mods struct {
 	More bool
 }
 
-// NextSessionMods asks the donor for session history.
+// NextSessionMods asks the donor for session history; numbered as MigrateClone.
 type NextSessionMods struct {
 	Session string
+	Number  uint64
 }
+
+// CollectionOptions asks a shard how a collection was made, which its recipient repeats (protocol 5.2 step 2).
+type CollectionOptions struct{ NS string }
+
+// CollectionOptionsReply answers CollectionOptions: {uuid, key}.
+type CollectionOptionsReply struct{ Options bson.Raw }
 
 // SessionMods is session history in the order of the donor's log.
 type SessionMods struct {

@@ -1,0 +1,213 @@
+package migration
+
+import (
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// complete carries out a decision on both sides (protocol 9.1). Every step is idempotent and repeated until it succeeds
+// or the tenure ends; a successor begins again at the first.
+func (s *Service) complete(t env.Task, c *Coordinator, r *release, byRecovery bool) error {
+	if r == nil {
+		r = s.launchRelease(c)
+	}
+	err := s.insist(t, c.Migration, point.DonorConfigTime, s.shard.PersistConfigTime)
+	if err != nil {
+		return err
+	}
+	if c.Decision == Committed {
+		err = s.completeCommit(t, c, r)
+	} else {
+		err = s.completeAbort(t, c, r)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.forget(t, c); err != nil {
+		return err
+	}
+	ended := &event.Event{Kind: event.MigrationEnded, Shard: s.shard.Name(), ID: c.Migration, Value: string(c.Decision)}
+	if byRecovery {
+		ended.N = 1
+	}
+	s.node.Emit(ended)
+	return nil
+}
+
+// repeated is a step that is taken until it succeeds.
+type repeated = step
+
+func (s *Service) insistOn(t env.Task, c *Coordinator, steps ...repeated) error {
+	for _, st := range steps {
+		if err := s.insist(t, c.Migration, st.site, st.do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// completeCommit: the recipient keeps the range, the donor's copy is to be deleted.
+func (s *Service) completeCommit(t env.Task, c *Coordinator, r *release) error {
+	return s.insistOn(t, c,
+		repeated{point.DonorPersistBefore, func(t env.Task) error { return s.persistDecision(t, c) }},
+		repeated{point.DonorPersistAfter, func(env.Task) error { return nil }},
+		repeated{point.DonorWaitRelease, r.wait},
+		repeated{point.DonorBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
+		repeated{point.DonorFetchOrphans, func(t env.Task) error { return s.takeOverOrphans(t, c) }},
+		repeated{point.DonorDeleteTheirTask, func(t env.Task) error { return s.theirTask(t, c, "delete") }},
+		repeated{point.DonorQueryDrain, func(env.Task) error { return nil }},
+		repeated{point.DonorRegisterTask, func(env.Task) error { return nil }},
+		repeated{point.DonorMarkReady, func(t env.Task) error {
+			_, err := s.ranges.Ready(t, c.task())
+			return err
+		}})
+}
+
+// completeAbort: the donor keeps the range, the recipient's partial copy is to be deleted.
+func (s *Service) completeAbort(t env.Task, c *Coordinator, r *release) error {
+	return s.insistOn(t, c,
+		repeated{point.DonorAbortPersist, func(t env.Task) error { return s.persistDecision(t, c) }},
+		repeated{point.DonorWaitRelease, r.wait},
+		repeated{point.DonorAbortLocalTask, func(t env.Task) error {
+			_, err := s.ranges.Drop(t, c.task())
+			return err
+		}},
+		repeated{point.DonorAbortBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
+		repeated{point.DonorAbortReady, func(t env.Task) error { return s.theirTask(t, c, "ready") }})
+}
+
+// persistDecision makes the decision majority. A record that is gone would mean that somebody else has completed the
+// migration; nobody does.
+func (s *Service) persistDecision(t env.Task, c *Coordinator) error {
+	kept, ok := s.coordinators.Get(c.Migration)
+	if !ok { // it was never written: the migration failed before
+		return journal.AwaitMajority(t, s.member, s.member.Applied())
+	}
+	s.node.Assert(kept.Decision == "" || kept.Decision == c.Decision, "migration %s is %s on record and now %s", c.Migration, kept.Decision, c.Decision)
+	if kept.Decision == "" {
+		if _, err := s.member.Write(t, s.coordinators.Put(c.Migration, *c)); err != nil {
+			return err
+		}
+	}
+	if err := journal.AwaitMajority(t, s.member, s.member.Applied()); err != nil {
+		return err
+	}
+	s.node.Emit(&event.Event{Kind: event.DecisionMade, Shard: s.shard.Name(), ID: c.Migration, Value: string(c.Decision)})
+	return nil
+}
+
+// fence has the recipient refuse whatever of this migration is still on its way. A recipient that is no shard any more
+// needs no fence (H-38).
+func (s *Service) fence(t env.Task, c *Coordinator) error {
+	return tolerate(s.tell(t, c.Recipient, &command.AdvanceTxn{Lsid: c.Lsid, Txn: c.Txn + 1}), status.ShardNotFound)
+}
+
+func tolerate(err error, code status.Code) error {
+	if status.Is(err, code) {
+		return nil
+	}
+	return err
+}
+
+func (s *Service) theirTask(t env.Task, c *Coordinator, op string) error {
+	_, err := s.askTask(t, c, op)
+	return tolerate(err, status.ShardNotFound)
+}
+
+func (s *Service) askTask(t env.Task, c *Coordinator, op string) (*command.RangeTaskReply, error) {
+	return ask[command.RangeTaskReply](t, s, c.Recipient, &command.RangeTaskOp{
+		Migration: c.Migration, NS: c.NS, UUID: c.UUID, Min: key.Key(c.Min), Max: key.Key(c.Max), Op: op,
+	}, s.settings.CommandTimeout)
+}
+
+// takeOverOrphans sets the count of the donor's task to what the recipient received. Setting rather than adding makes it
+// idempotent.
+func (s *Service) takeOverOrphans(t env.Task, c *Coordinator) error {
+	theirs, err := s.askTask(t, c, "orphans")
+	if err != nil {
+		return tolerate(err, status.ShardNotFound)
+	}
+	if !theirs.Found { // an earlier attempt got further than this step
+		return nil
+	}
+	if op, ok := s.ranges.Count(c.task(), func(int64) int64 { return theirs.Orphans }); ok {
+		_, err = s.member.Write(t, op)
+	}
+	return err
+}
+
+// forget removes the record without waiting: when that is rolled back, the next primary completes once more.
+func (s *Service) forget(t env.Task, c *Coordinator) error {
+	return s.insistOn(t, c,
+		repeated{point.DonorForgetBefore, func(t env.Task) error {
+			_, err := s.member.Write(t, s.coordinators.Remove(c.Migration))
+			return err
+		}},
+		repeated{point.DonorForgetAfter, func(env.Task) error { return nil }})
+}
+
+// announceMove tells change streams that the donor has lost its last chunk (protocol 12).
+func (s *Service) announceMove(t env.Task, c *Coordinator, table *catalog.Table) error {
+	if !table.ShardVersion(c.Donor).OwnsNothing() {
+		return nil
+	}
+	_, err := s.member.Write(t, oplog.Op{
+		Kind: oplog.Noop, NS: c.NS, Actor: uint8(event.Donor), Tag: c.Migration, Doc: text("migrateLastChunkFromShard"),
+	})
+	return err
+}
+
+// release is the effort to have the recipient leave its critical section: begun once the outcome is final, waited for
+// before the recipient's records change.
+type release struct {
+	done  bool
+	ended env.Cond
+}
+
+func (r *release) wait(t env.Task) error { return r.ended.WaitFor(t, 0, func() bool { return r.done }) }
+
+// launchRelease tells the recipient, again and again, that the outcome is final.
+func (s *Service) launchRelease(c *Coordinator) *release {
+	r, tenure := &release{}, s.member.Tenure()
+	req := &command.RecvChunkReleaseCritSec{Session: c.Session, Migration: c.Migration}
+	to := c.Recipient
+	s.spawnLasting(tenure, "release "+c.Migration, func(t env.Task) error {
+		if err := tolerate(s.tell(t, to, req), status.ShardNotFound); err != nil {
+			return err
+		}
+		r.done = true
+		r.ended.Broadcast()
+		return nil
+	})
+	return r
+}
+
+// spawnLasting runs do in a task of the tenure, and after a failure, even a kill, again in another.
+func (s *Service) spawnLasting(tenure *env.Scope, name string, do func(env.Task) error) {
+	s.node.Spawn(tenure, name, func(t env.Task) {
+		if do(t) == nil || tenure.Err() != nil {
+			return
+		}
+		s.node.After(s.settings.RetryBackoff, func() {
+			if tenure.Err() == nil {
+				s.spawnLasting(tenure, name, do)
+			}
+		})
+	})
+}
+
+// cancelClone tells the recipient once that the migration is aborted; the release insists.
+func (s *Service) cancelClone(c Coordinator) {
+	s.node.Spawn(s.member.Tenure(), "cancel "+c.Migration, func(t env.Task) {
+		if t.Point(point.DonorCancelClone, env.Note{ID: c.Migration}) == nil {
+			_ = s.tell(t, c.Recipient, &command.RecvChunkAbort{Session: c.Session})
+		}
+	})
+}

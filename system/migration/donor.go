@@ -1,0 +1,204 @@
+package migration
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// donorState is how far a donor has come (protocol 5.1). Before committingOnConfig giving up means aborted; from then on
+// only the config server knows.
+type donorState uint8
+
+const (
+	created donorState = iota
+	cloning
+	cloneCaughtUp
+	criticalSection
+	cloneCompleted
+	committingOnConfig
+	donated
+)
+
+// String is the state's name as operators know it.
+func (s donorState) String() string {
+	return [...]string{"kCreated", "kCloning", "kCloneCaughtUp", "kCriticalSection", "kCloneCompleted", "kCommittingOnConfig", "kDone"}[s]
+}
+
+// donation is the donor's side of one migration, from the request to its end.
+type donation struct {
+	s          *Service
+	req        *command.ShardsvrMoveRange
+	record     Coordinator
+	epoch      string
+	collection *shard.Collection
+	state      donorState
+	written    bool // the record may be durable
+	began      env.Time
+
+	capture  *capture
+	clone    *clone
+	sessions *sessionSource
+	mods     pulls[command.Mods]
+	release  *release
+
+	over  bool
+	err   error
+	ended env.Cond
+}
+
+// run takes the six timed steps of protocol 5.1.
+func (d *donation) run(t env.Task) {
+	err := d.migrate(t)
+	if err != nil {
+		d.giveUp()
+	}
+	if d.s.donation == d {
+		d.s.donation = nil
+	}
+	d.over, d.err = true, err
+	d.ended.Broadcast()
+}
+
+func (d *donation) migrate(t env.Task) error {
+	for _, do := range []func(env.Task) error{
+		d.construct, d.checkPreconditions, // S1, S2
+		d.startClone, d.awaitCatchUp, // S3, S4
+		d.enterCriticalSection, d.commitOnRecipient, // S5
+		d.commitOnConfig, d.finish, // S6
+	} {
+		if err := do(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// construct is S1: no earlier migration of this shard is undecided, and the metadata is fresh.
+func (d *donation) construct(t env.Task) error {
+	d.become(created)
+	return inOrder(t, d.record.Migration,
+		step{point.DonorDrainRecovery, d.s.awaitRecovered},
+		step{point.DonorPreRefresh, d.collection.Refresh},
+		step{point.DonorComputeBound, d.computeBound})
+}
+
+// computeBound completes the range: a missing upper bound is that of the chunk (protocol 13.3 without a split).
+func (d *donation) computeBound(env.Task) error {
+	left := d.s.coordinators.All()
+	d.s.node.Assert(len(left) == 0, "migration %s begins while records of %d others exist: %v", d.record.Migration, len(left), left)
+	md := d.collection.Metadata()
+	if md == nil {
+		return status.New(status.ConflictingOperationInProgress, "the placement of %s became unknown", d.req.NS)
+	}
+	if len(d.record.Max) == 0 {
+		d.record.Max = []byte(md.Table.Owner(key.Key(d.record.Min)).Max)
+	}
+	return nil
+}
+
+// checkPreconditions is S2: the range is inside one chunk of this shard, and no earlier copy of it is being deleted.
+func (d *donation) checkPreconditions(t env.Task) error {
+	return inOrder(t, d.record.Migration,
+		step{point.DonorWaitOverlap, func(t env.Task) error {
+			md := d.collection.Metadata()
+			if md == nil {
+				return status.New(status.ConflictingOperationInProgress, "the placement of %s became unknown", d.req.NS)
+			}
+			return d.s.ranges.AwaitNoOverlap(t, md.Table.Collection().UUID, d.record.Range(), d.s.settings.OverlapWait)
+		}},
+		step{point.DonorPreconditions, d.takePlacement})
+}
+
+// takePlacement checks the range against the metadata and remembers the chunk's version, which fences the commit.
+func (d *donation) takePlacement(env.Task) error {
+	md := d.collection.Metadata()
+	if md == nil {
+		return status.New(status.ConflictingOperationInProgress, "the placement of %s became unknown", d.req.NS)
+	}
+	coll, chunk := md.Table.Collection(), md.Table.Owner(key.Key(d.record.Min))
+	switch {
+	case !coll.AllowMigrations:
+		return status.New(status.ConflictingOperationInProgress, "migrations of %s are not allowed", d.req.NS)
+	case d.record.Range().Empty():
+		return status.New(status.BadValue, "range %v of %s is empty", d.record.Range(), d.req.NS)
+	case chunk.Shard != d.s.shard.Name() || !chunk.ContainsRange(d.record.Range()):
+		return status.New(status.IncompatibleShardingMetadata, "range %v of %s is not inside one chunk of %s, but begins in %v",
+			d.record.Range(), d.req.NS, d.s.shard.Name(), chunk)
+	}
+	d.plan(coll, chunk)
+	return nil
+}
+
+func (d *donation) plan(coll catalog.Collection, chunk catalog.Chunk) {
+	d.epoch = coll.Epoch
+	d.record.UUID = coll.UUID
+	d.record.ChunkMin, d.record.ChunkMax = []byte(chunk.Min), []byte(chunk.Max)
+	d.record.Before = stored(chunk.Version)
+	d.record.Since = chunk.OnCurrentShardSince
+	d.sessions = newSessionSource(d.s, d.record.NS, d.record.Range())
+	d.capture = &capture{ns: d.record.NS, rng: d.record.Range(), pattern: coll.Key, sessions: d.sessions}
+	d.clone = &clone{}
+}
+
+// giveUp ends a failed migration in memory and leaves the rest, which may take long, to a recovery of its own. Before the
+// commit was sent the outcome is aborted; afterwards it is open, and nothing may be served until it is known.
+func (d *donation) giveUp() {
+	s := d.s
+	if s.donation != d {
+		return // the tenure is over; the next primary recovers
+	}
+	if d.state == committingOnConfig {
+		d.collection.Clear()
+		d.collection.BeginRecovery(d.record.Migration)
+	}
+	d.detach()
+	if !d.written {
+		return
+	}
+	record := d.record
+	if d.state < committingOnConfig {
+		record.Decision = Aborted
+		s.cancelClone(record)
+	}
+	s.recover(record, d.release)
+}
+
+// detach ends capture and critical section.
+func (d *donation) detach() {
+	if d.capture != nil {
+		d.collection.ClearDonor(d.capture)
+		d.sessions.close()
+	}
+	d.collection.Leave(d.holder())
+}
+
+func (d *donation) holder() shard.Holder {
+	return shard.Holder{Actor: event.Donor, ID: d.record.Migration}
+}
+
+func (d *donation) become(state donorState) {
+	d.state = state
+	r := &d.record
+	d.s.node.Emit(&event.Event{
+		Kind: event.DonorState, Shard: r.Donor, Peer: r.Recipient, NS: r.NS, Min: string(r.Min), Max: string(r.Max),
+		ID: r.Migration, Value: state.String(),
+	})
+}
+
+// live returns an error when the donation is not, or not any more, the one that a session means.
+func (d *donation) live() error {
+	if d.over || d.s.donation != d {
+		return status.New(status.StaleSession, "migration %s has ended", d.record.Migration)
+	}
+	return nil
+}
+
+func (d *donation) commitTimeout() time.Duration { return 3 * d.s.settings.CommandTimeout }

@@ -1,0 +1,93 @@
+package migration
+
+import (
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// sessionAllowance is how much session history may be left when writes are blocked, for a chunk of the default size.
+const sessionAllowance = 16 << 20
+
+const defaultChunkBytes = 128 << 20
+
+// awaitCatchUp is S4: it polls the recipient until so little is left that writes can be blocked (protocol 6.5).
+func (d *donation) awaitCatchUp(t env.Task) error {
+	for try := 0; ; try++ {
+		if err := t.Point(point.DonorStatusPoll, env.Note{ID: d.record.Migration, N: try}); err != nil {
+			return err
+		}
+		st, err := d.poll(t)
+		if err != nil {
+			return err
+		}
+		if err := t.Point(point.DonorMemoryCheck, env.Note{ID: d.record.Migration, N: try}); err != nil {
+			return err
+		}
+		if err := d.checkProgress(st); err != nil {
+			return err
+		}
+		if d.mayBlockWrites(st) {
+			d.become(cloneCaughtUp)
+			return nil
+		}
+		if !st.Waited {
+			if err := t.Sleep(retryPause(try)); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (d *donation) poll(t env.Task) (*command.RecvStatus, error) {
+	return ask[command.RecvStatus](t, d.s, d.record.Recipient,
+		&command.RecvChunkStatus{Session: d.record.Session, WaitForSteady: true}, d.s.settings.StatusPoll+d.s.settings.CommandTimeout)
+}
+
+// checkProgress fails when the answer is about another migration, the recipient failed, or the wait is too long or needs
+// too much memory.
+func (d *donation) checkProgress(st *command.RecvStatus) error {
+	r, s := &d.record, d.s.settings
+	switch {
+	case st.Session != r.Session || st.NS != r.NS || st.From != r.Donor || st.Min != key.Key(r.Min) || st.Max != key.Key(r.Max):
+		return status.New(status.StaleSession, "the recipient %s works for session %q, not %q", r.Recipient, st.Session, r.Session)
+	case !st.Active || st.State == failed.String() || st.State == aborted.String():
+		return status.New(status.OperationFailed, "the recipient %s has failed in state %s: %s", r.Recipient, st.State, st.Error)
+	case d.capture.bytes > s.ModsMemoryLimit:
+		return status.New(status.ExceededMemoryLimit, "%d bytes of captured changes are more than %d", d.capture.bytes, s.ModsMemoryLimit)
+	case d.s.node.Mono().Sub(d.began) > s.CatchUpWait:
+		return status.New(status.ExceededTimeLimit, "the recipient %s has not caught up within %v", r.Recipient, s.CatchUpWait)
+	}
+	return nil
+}
+
+// mayBlockWrites is the entry rule of protocol 6.5: nothing is left, or little enough.
+func (d *donation) mayBlockWrites(st *command.RecvStatus) bool {
+	if !d.clone.done() || !st.SessionCatchUp {
+		return false
+	}
+	if st.State == steady.String() && d.capture.empty() && d.sessions.empty() {
+		return true
+	}
+	if st.State != steady.String() && st.State != catchUp.String() {
+		return false
+	}
+	chunk := d.s.settings.MaxChunkBytes
+	return d.untransferred() < chunk/100*d.s.settings.CatchUpPercent &&
+		d.sessions.bytes() < int(int64(sessionAllowance)*int64(chunk)/defaultChunkBytes)
+}
+
+// untransferred estimates the bytes of captured changes from the average size of a document.
+func (d *donation) untransferred() int {
+	documents := 0
+	if n := len(d.clone.ids); n > 0 {
+		documents = d.clone.bytes / n
+	}
+	deletes := 0
+	for _, id := range d.capture.deletes {
+		deletes += len(id)
+	}
+	return deletes + len(d.capture.reloads)*documents
+}

@@ -1,0 +1,169 @@
+package migration
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rangedel"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// scanSlice is how many identities are collected before others may run.
+const scanSlice = 256
+
+// clone is the list of documents that were in the range when the capture began, in the order of the shard key, and how
+// far it was handed over.
+type clone struct {
+	ids   []string
+	next  int
+	pulls pulls[command.Mods]
+	bytes int
+}
+
+func (c *clone) done() bool { return c.next == len(c.ids) }
+
+// startClone is S3. The order matters: the capture begins before the scan, so that no write is in neither; the record and
+// then the range deletion task are majority before the recipient hears of the migration.
+func (d *donation) startClone(t env.Task) error {
+	return inOrder(t, d.record.Migration,
+		step{point.DonorChangelogStart, func(t env.Task) error {
+			return d.s.logChange(t, "moveChunk.start", d.record.NS, d.record.Migration)
+		}},
+		step{point.DonorAttachBefore, d.attach},
+		step{point.DonorRecordBefore, d.insertRecord},
+		step{point.DonorTaskBefore, d.insertTask},
+		step{point.DonorSessionInit, d.sessions.init},
+		step{point.DonorScan, d.scan},
+		step{point.DonorSendStart, d.sendStart},
+		step{point.DonorAfterStart, func(env.Task) error { return nil }},
+		step{point.DonorFirstChunk, d.checkFirstChunk})
+}
+
+func (d *donation) attach(t env.Task) error {
+	if err := d.takePlacement(t); err != nil { // it may have changed while the changelog was written
+		return err
+	}
+	if err := d.collection.SetDonor(d.capture); err != nil {
+		return err
+	}
+	d.become(cloning)
+	return t.Point(point.DonorAttachAfter, env.Note{ID: d.record.Migration})
+}
+
+func (d *donation) insertRecord(t env.Task) error {
+	d.written = true
+	return d.insert(t, d.s.coordinators.Put(d.record.Migration, d.record), point.DonorRecordLocal, point.DonorRecordMajority)
+}
+
+func (d *donation) insertTask(t env.Task) error {
+	op := d.s.ranges.Add(rangedel.Task{
+		Migration: d.record.Migration, NS: d.record.NS, UUID: d.record.UUID, Donor: d.record.Donor,
+		Min: d.record.Min, Max: d.record.Max, Pending: true, When: rangedel.Delayed,
+	})
+	return d.insert(t, op, point.DonorTaskLocal, point.DonorTaskMajority)
+}
+
+// insert writes and waits for the majority, announcing both.
+func (d *donation) insert(t env.Task, op oplog.Op, local, majority point.Site) error {
+	at, err := d.s.member.Write(t, op)
+	if err != nil {
+		return err
+	}
+	if err := t.Point(local, env.Note{ID: d.record.Migration}); err != nil {
+		return err
+	}
+	if err := journal.AwaitMajority(t, d.s.member, at); err != nil {
+		return err
+	}
+	return t.Point(majority, env.Note{ID: d.record.Migration})
+}
+
+// scan collects the identities of the documents in the range, letting others run in between: whatever they write, the
+// capture sees.
+func (d *donation) scan(t env.Task) error {
+	var last store.Place
+	for {
+		before := len(d.clone.ids)
+		d.s.member.Store().ScanKey(d.record.NS, d.record.Range(), store.Latest, last, func(k key.Key, id string, doc bson.Raw) bool {
+			last = store.Place{Key: k, ID: id}
+			d.clone.ids = append(d.clone.ids, id)
+			d.clone.bytes += len(doc)
+			return len(d.clone.ids) < before+scanSlice
+		})
+		if len(d.clone.ids) < before+scanSlice {
+			return d.checkSize()
+		}
+		if err := t.Yield(point.DonorScan); err != nil {
+			return err
+		}
+	}
+}
+
+// checkSize refuses chunks of more than twice the size that balancing aims at.
+func (d *donation) checkSize() error {
+	if limit := 2 * d.s.settings.MaxChunkBytes; d.clone.bytes > limit && !d.req.ForceJumbo {
+		return status.New(status.ChunkTooBig, "range %v of %s has %d bytes, more than %d", d.record.Range(), d.record.NS, d.clone.bytes, limit)
+	}
+	return nil
+}
+
+func (d *donation) sendStart(t env.Task) error {
+	r := &d.record
+	return d.s.tell(t, r.Recipient, &command.RecvChunkStart{
+		Migration: r.Migration, Session: r.Session, NS: r.NS, Min: key.Key(r.Min), Max: key.Key(r.Max), From: r.Donor, To: r.Recipient,
+		Lsid: r.Lsid, Txn: r.Txn, UUID: r.UUID, Epoch: d.epoch, Throttle: d.req.Throttle,
+	})
+}
+
+// checkFirstChunk notes whether the recipient is about to get its first chunk of the collection.
+func (d *donation) checkFirstChunk(env.Task) error {
+	if md := d.collection.Metadata(); md != nil && md.Table.ShardVersion(d.record.Recipient).OwnsNothing() {
+		d.s.node.Sometimes("a shard receives its first chunk of a collection")
+	}
+	return nil
+}
+
+// nextClone hands over the next documents of the clone, as they are now; empty means the end (protocol 6.2).
+func (d *donation) nextClone(t env.Task) (*command.Mods, error) {
+	if err := t.Point(point.DonorServeClone, env.Note{ID: d.record.Migration, N: int(d.clone.pulls.number)}); err != nil {
+		return nil, err
+	}
+	if err := d.live(); err != nil {
+		return nil, err
+	}
+	c, s := d.clone, d.s.settings
+	b := batch{room: s.CloneBatchBytes}
+	for ; !c.done(); c.next++ {
+		if s.CloneBatchDocs > 0 && len(b.mods.Reloads) == s.CloneBatchDocs {
+			break
+		}
+		doc := d.current(c.ids[c.next])
+		if doc != nil && !b.fits(len(doc)) {
+			break
+		}
+		if doc != nil {
+			b.mods.Reloads = append(b.mods.Reloads, doc)
+		}
+	}
+	return &b.mods, nil
+}
+
+// noop is an entry without effect that tells readers of the log about the migration (protocol 12).
+func (d *donation) noop(what string) oplog.Op {
+	return oplog.Op{Kind: oplog.Noop, NS: d.record.NS, Actor: uint8(event.Donor), Tag: d.record.Migration, Doc: text(what)}
+}
+
+func text(what string) bson.Raw {
+	doc, err := bson.Marshal(bson.D{{Key: "msg", Value: what}})
+	if err != nil {
+		panic(err)
+	}
+	return doc
+}

@@ -1,0 +1,137 @@
+package migration
+
+import (
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// enterCriticalSection is the first half of S5: from here on no user's write commits on the donor, not even one that
+// passed its version check before.
+func (d *donation) enterCriticalSection(t env.Task) error {
+	return inOrder(t, d.record.Migration,
+		step{point.DonorBeforeCritSec, func(env.Task) error { return nil }},
+		step{point.DonorLockAcquire, func(env.Task) error {
+			if err := d.live(); err != nil {
+				return err
+			}
+			d.collection.EnterWrites(d.holder())
+			d.sessions.finish()
+			d.become(criticalSection)
+			return nil
+		}},
+		step{point.DonorWritesBlocked, func(env.Task) error { return nil }})
+}
+
+// commitOnRecipient is the second half of S5: the recipient fetches what is left, makes all of it majority and answers
+// from inside its own critical section.
+func (d *donation) commitOnRecipient(t env.Task) error {
+	return inOrder(t, d.record.Migration,
+		step{point.DonorSendCommit, func(t env.Task) error {
+			_, err := ask[command.Done](t, d.s, d.record.Recipient, &command.RecvChunkCommit{Session: d.record.Session}, d.commitTimeout())
+			return err
+		}},
+		step{point.DonorAfterCommit, func(env.Task) error { return nil }},
+		step{point.DonorQueuesDrained, d.checkDrained})
+}
+
+func (d *donation) checkDrained(env.Task) error {
+	if !d.sessions.empty() {
+		return status.New(status.SessionTransferIncomplete, "migration %s left session history behind", d.record.Migration)
+	}
+	d.s.node.Assert(d.clone.done() && d.capture.empty(), "migration %s: the recipient took part %d of %d of the clone, and left %d deletes and %d reloads",
+		d.record.Migration, d.clone.next, len(d.clone.ids), len(d.capture.deletes), len(d.capture.reloads))
+	d.become(cloneCompleted)
+	return nil
+}
+
+// commitOnConfig is S6: reads are blocked as well, the config server commits, and the donor takes over the new placement
+// before it serves again. Any failure on the way leaves the outcome to recovery.
+func (d *donation) commitOnConfig(t env.Task) error {
+	return inOrder(t, d.record.Migration,
+		step{point.DonorBlockReads, func(env.Task) error {
+			d.collection.EnterReads(d.holder())
+			return nil
+		}},
+		step{point.DonorBuildCommit, func(env.Task) error {
+			if err := d.live(); err != nil {
+				return err
+			}
+			d.become(committingOnConfig)
+			return nil
+		}},
+		step{point.DonorSendConfig, d.sendCommit},
+		step{point.DonorConfigReply, func(env.Task) error { return nil }},
+		step{point.DonorLaunchRelease, func(env.Task) error {
+			d.release = d.s.launchRelease(&d.record)
+			return nil
+		}},
+		step{point.DonorPostRefresh, d.refresh},
+		step{point.DonorChangeStream, func(t env.Task) error {
+			md := d.collection.Metadata()
+			if md == nil {
+				return status.New(status.ConflictingOperationInProgress, "the placement of %s became unknown", d.record.NS)
+			}
+			return d.s.announceMove(t, &d.record, md.Table)
+		}},
+		step{point.DonorSetDecision, func(env.Task) error {
+			d.record.Decision = Committed
+			return nil
+		}})
+}
+
+func (d *donation) sendCommit(t env.Task) error {
+	r := &d.record
+	_, err := ask[command.CommitReply](t, d.s, shard.ConfigSet, &command.CommitChunkMigration{
+		NS: r.NS, UUID: r.UUID, Epoch: d.epoch, From: r.Donor, To: r.Recipient, Min: key.Key(r.Min), Max: key.Key(r.Max),
+		PreVersion: r.Before.version(), Migration: r.Migration,
+	}, d.s.settings.CommandTimeout)
+	return err
+}
+
+// refresh takes over the placement after the commit. A refresh that does not show the commit is a failed one.
+func (d *donation) refresh(t env.Task) error {
+	if err := d.collection.Refresh(t); err != nil {
+		return err
+	}
+	md := d.collection.Metadata()
+	if md == nil || md.Owns(key.Key(d.record.Min)) {
+		return status.New(status.IncompatibleShardingMetadata, "the refresh after the commit of %s does not show it", d.record.Migration)
+	}
+	return nil
+}
+
+// finish serves again, completes the migration on both sides and reports it.
+func (d *donation) finish(t env.Task) error {
+	if err := t.Point(point.DonorLeaveCritSec, env.Note{ID: d.record.Migration}); err != nil {
+		return err
+	}
+	d.detach()
+	if err := d.s.complete(t, &d.record, d.release, false); err != nil {
+		return err
+	}
+	d.written = false
+	d.become(donated)
+	d.report(t)
+	return d.awaitDeletion(t)
+}
+
+// report tells the changelog. The migration has succeeded, whatever becomes of this.
+func (d *donation) report(t env.Task) {
+	if t.Point(point.DonorChangelogCommit, env.Note{ID: d.record.Migration}) == nil {
+		_ = d.s.logChange(t, "moveChunk.commit", d.record.NS, d.record.Migration)
+	}
+}
+
+func (d *donation) awaitDeletion(t env.Task) error {
+	if !d.req.WaitDelete {
+		return nil
+	}
+	if err := t.Point(point.DonorWaitForDelete, env.Note{ID: d.record.Migration}); err != nil {
+		return err
+	}
+	return d.s.ranges.AwaitDone(t, d.record.Migration)
+}

@@ -1,0 +1,121 @@
+package migration
+
+import (
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+func (s *Service) serveDonor(ep *rpc.Endpoint) {
+	rpc.Handle(ep, s.moveRange)
+	rpc.Handle(ep, s.migrateClone)
+	rpc.Handle(ep, s.transferMods)
+	rpc.Handle(ep, s.nextSessionMods)
+	rpc.Handle(ep, s.collectionOptions)
+}
+
+// moveRange begins a migration, or joins the running one when the request is the same (protocol 4 step 2).
+func (s *Service) moveRange(t env.Task, _ env.NodeID, req *command.ShardsvrMoveRange) (*command.Done, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	d := s.donation
+	if d == nil || !same(d.req, req) {
+		if err := t.Point(point.DonorRegister, env.Note{Peer: req.To}); err != nil {
+			return nil, err
+		}
+		var err error
+		if d, err = s.register(req); err != nil {
+			return nil, err
+		}
+	} else if err := t.Point(point.DonorJoinExisting, env.Note{ID: d.record.Migration}); err != nil {
+		return nil, err
+	}
+	if err := d.ended.WaitFor(t, 0, func() bool { return d.over }); err != nil {
+		return nil, err
+	}
+	return &command.Done{}, d.err
+}
+
+// same reports whether two requests mean one migration.
+func same(a, b *command.ShardsvrMoveRange) bool {
+	return a.NS == b.NS && a.Min == b.Min && a.Max == b.Max && a.To == b.To && a.WaitDelete == b.WaitDelete &&
+		a.ForceJumbo == b.ForceJumbo && a.Throttle == b.Throttle
+}
+
+// register makes the request this shard's migration, unless there is one.
+func (s *Service) register(req *command.ShardsvrMoveRange) (*donation, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	if d := s.donation; d != nil && same(d.req, req) {
+		return d, nil
+	}
+	if err := s.free(); err != nil {
+		return nil, err
+	}
+	if s.shard.Set(req.To) == nil || req.To == s.shard.Name() {
+		return nil, status.New(status.ShardNotFound, "%q is not another shard", req.To)
+	}
+	d := &donation{s: s, req: req, collection: s.shard.Collection(req.NS), began: s.node.Mono()}
+	id, txn := s.newID()
+	d.record = Coordinator{
+		Migration: id, Session: s.shard.Name() + "_" + req.To + "_" + id, Lsid: s.lsid(), Txn: txn,
+		NS: req.NS, Donor: s.shard.Name(), Recipient: req.To, Min: []byte(req.Min), Max: []byte(req.Max),
+	}
+	s.donation = d
+	s.node.Emit(&event.Event{
+		Kind: event.MigrationRequested, Shard: s.shard.Name(), Peer: req.To, NS: req.NS, Min: string(req.Min), Max: string(req.Max), ID: id,
+	})
+	s.node.Spawn(s.member.Tenure(), "donor "+id, d.run)
+	return d, nil
+}
+
+// donating returns the running donation of a session.
+func (s *Service) donating(session string) (*donation, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	if d := s.donation; d != nil && d.record.Session == session && d.state >= cloning {
+		return d, nil
+	}
+	return nil, status.New(status.StaleSession, "shard %s is not the donor of migration session %s", s.shard.Name(), session)
+}
+
+func (s *Service) migrateClone(t env.Task, _ env.NodeID, req *command.MigrateClone) (*command.Mods, error) {
+	d, err := s.donating(req.Session)
+	if err != nil {
+		return nil, err
+	}
+	return d.clone.pulls.serve(t, req.Number, d.nextClone)
+}
+
+func (s *Service) transferMods(t env.Task, _ env.NodeID, req *command.TransferMods) (*command.Mods, error) {
+	d, err := s.donating(req.Session)
+	if err != nil {
+		return nil, err
+	}
+	return d.mods.serve(t, req.Number, d.nextMods)
+}
+
+func (s *Service) nextSessionMods(t env.Task, _ env.NodeID, req *command.NextSessionMods) (*command.SessionMods, error) {
+	d, err := s.donating(req.Session)
+	if err != nil {
+		return nil, err
+	}
+	return d.sessions.pulls.serve(t, req.Number, d.sessions.next)
+}
+
+func (s *Service) collectionOptions(_ env.Task, _ env.NodeID, req *command.CollectionOptions) (*command.CollectionOptionsReply, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	options, ok := s.member.Store().Options(req.NS)
+	if !ok {
+		return nil, status.New(status.NamespaceNotFound, "shard %s has no collection %s", s.shard.Name(), req.NS)
+	}
+	return &command.CollectionOptionsReply{Options: options}, nil
+}

@@ -1,0 +1,125 @@
+// Package migration moves a range of documents from one shard to another (protocol 5 to 9): the donor, the recipient, the
+// history of sessions that moves along, and recovery when either side fails over.
+//
+// Promises. Until the config server has committed, the donor owns the range and has every document of it; when it
+// commits, a majority of the recipient has every document and every statement of the range's sessions, and both sides
+// block writes. Whatever fails, each side ends up with the outcome that the config server knows: the donor's record of the
+// migration is durable before anyone else hears of it and stays until both sides are done. Nobody concludes an outcome
+// without having fenced those who could still change it.
+//
+// Refusals. A shard takes part in one migration at a time, as donor or recipient. A message of another migration, or of
+// one that was fenced, changes nothing. No step is skipped because it probably succeeded: it is idempotent and repeated.
+package migration
+
+import (
+	"fmt"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/rangedel"
+	"github.com/shardproof/shardproof/system/replset"
+	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Service is one member's part in migrations. Everything in memory belongs to one tenure.
+type Service struct {
+	node     env.Node
+	shard    *shard.Server
+	member   *replset.Member
+	ranges   *rangedel.Service
+	settings *settings.Settings
+
+	coordinators *journal.Journal[Coordinator]
+	receipts     *journal.Journal[Receipt]
+
+	donation   *donation  // the running one
+	reception  *reception // the running one
+	received   *reception // the last that ended
+	recoveries map[string]*recovery
+	recovered  env.Cond // a recovery ended
+	count      int64    // migrations begun in this tenure
+}
+
+// New adds migrations to a shard's server and serves their commands. It must be called after rangedel.New.
+func New(sh *shard.Server, ranges *rangedel.Service) *Service {
+	s := &Service{
+		node: sh.Node(), shard: sh, member: sh.Member(), ranges: ranges, settings: sh.Settings(),
+		coordinators: journal.New[Coordinator](sh.Member(), CoordinatorsNS, event.Donor),
+		receipts:     journal.New[Receipt](sh.Member(), RecipientsNS, event.Recipient),
+		recoveries:   make(map[string]*recovery),
+	}
+	s.member.Watch(s)
+	s.serveDonor(sh.Endpoint())
+	s.serveRecipient(sh.Endpoint())
+	sh.AddAudit(s.audit)
+	return s
+}
+
+// newID names the next migration of this tenure, uniquely over the whole run.
+func (s *Service) newID() (id string, txn int64) {
+	s.count++
+	// Each migration uses two transaction numbers of the shard's session: its own and the one that fences it (SERVER-45952).
+	return fmt.Sprintf("%s/%d/%d", s.shard.Name(), s.member.Term(), s.count), int64(s.member.Term())<<24 + 2*s.count
+}
+
+// lsid is the session under which this shard's migrations are fenced. Its numbers grow over all tenures.
+func (s *Service) lsid() string { return "migrations of " + s.shard.Name() }
+
+func (s *Service) needPrimary() error {
+	if s.member.IsPrimary() {
+		return nil
+	}
+	return status.New(status.NotWritablePrimary, "%s is not the primary of %s", s.node.ID(), s.shard.Name())
+}
+
+// free returns an error while this shard takes part in a migration.
+func (s *Service) free() error {
+	switch {
+	case s.donation != nil:
+		return status.New(status.ConflictingOperationInProgress, "shard %s is the donor of %s", s.shard.Name(), s.donation.record.Migration)
+	case s.reception != nil:
+		return status.New(status.ConflictingOperationInProgress, "shard %s is the recipient of %s", s.shard.Name(), s.reception.start.Migration)
+	}
+	return nil
+}
+
+// Applied does not matter to migrations: what they captured, the shard's commit has told.
+func (s *Service) Applied(uint64, *oplog.Entry, bool) {}
+
+// RolledBack does not matter: only a primary takes part, and it is not rolled back.
+func (s *Service) RolledBack(uint64) {}
+
+// Reset does not matter, for the same reason.
+func (s *Service) Reset(uint64) {}
+
+// Committed does not matter: steps wait for what they wrote themselves.
+func (s *Service) Committed(uint64) {}
+
+// StepDown forgets the tenure's migrations. Their tasks end with its scope.
+func (s *Service) StepDown() {
+	if r := s.reception; r != nil {
+		r.over = true
+		defer r.changed.Broadcast()
+	}
+	s.donation, s.reception, s.received = nil, nil, nil
+	s.recoveries = make(map[string]*recovery)
+	s.recovered.Broadcast()
+	s.count = 0
+}
+
+func (s *Service) audit(a *command.AuditReply) {
+	if d := s.donation; d != nil {
+		a.ActiveMigrations = append(a.ActiveMigrations, "donor of "+d.record.Migration+" "+d.state.String())
+	}
+	if r := s.reception; r != nil {
+		a.ActiveMigrations = append(a.ActiveMigrations, "recipient of "+r.start.Migration+" "+r.state.String())
+	}
+	for _, id := range s.recovering() {
+		a.OutstandingTasks = append(a.OutstandingTasks, "recovery of "+id)
+	}
+}

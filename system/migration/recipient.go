@@ -1,0 +1,166 @@
+package migration
+
+import (
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// recipientState is how far a recipient has come (protocol 5.2). Before enteredCritSec it may fail or be aborted; from
+// then on only the donor's release ends it.
+type recipientState uint8
+
+const (
+	ready recipientState = iota
+	receivingClone
+	catchUp
+	steady
+	commitStart
+	enteredCritSec
+	exitCritSec
+	received
+	failed
+	aborted
+)
+
+// String is the state's name as operators know it.
+func (s recipientState) String() string {
+	return [...]string{"kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec", "kExitCritSec", "kDone", "kFail", "kAbort"}[s]
+}
+
+// final reports whether the state is an end without success.
+func (s recipientState) final() bool { return s == failed || s == aborted }
+
+// reception is the recipient's side of one migration.
+type reception struct {
+	s     *Service
+	start command.RecvChunkStart
+	state recipientState
+	scope *env.Scope // ends when the reception fails
+	// recovered: an earlier primary had everything, only the critical section is left.
+	recovered bool
+	// durable: the receipt, and with it the critical section, may be on record.
+	durable  bool
+	released bool
+	over     bool
+	err      error
+	changed  env.Cond
+
+	pattern  key.Pattern
+	last     oplog.Time // the newest write of any phase
+	sessions *sessionDestination
+	// cloneNumber and modsNumber count the answers taken from the donor.
+	cloneNumber, modsNumber     uint64
+	cloned, caughtUp, steadyOps int
+}
+
+func (s *Service) newReception(start command.RecvChunkStart) *reception {
+	r := &reception{s: s, start: start, scope: env.NewScope(s.member.Tenure())}
+	r.sessions = &sessionDestination{r: r}
+	s.reception = r
+	s.shard.Collection(start.NS).BeginReceive(start.Migration, r.rng())
+	return r
+}
+
+func (r *reception) rng() key.Range { return key.Range{Min: r.start.Min, Max: r.start.Max} }
+
+// run takes the eight timed steps of protocol 5.2.
+func (r *reception) run(t env.Task) {
+	for _, do := range []func(env.Task) error{
+		r.awaitOverlap, r.createCollection, r.insertTask, // 1, 2, 3
+		r.clone, r.catchUp, r.follow, r.joinSessions, // 4, 5, 6, 7
+		r.enterCriticalSection,
+	} {
+		err := r.live()
+		if err == nil {
+			err = do(t)
+		}
+		if err != nil {
+			r.fail(failed, err)
+			r.unwind()
+			return
+		}
+	}
+	r.hold() // 8
+}
+
+// live returns an error when nothing may be written for this migration any more: it failed, it was fenced, or the tenure
+// is over. A check and the write behind it are one step.
+func (r *reception) live() error {
+	switch {
+	case r.s.reception != r:
+		return status.New(status.InterruptedDueToReplStateChange, "migration %s belongs to an earlier tenure", r.start.Migration)
+	case r.state.final():
+		return r.err
+	}
+	if txn := r.s.shard.SessionTxn(r.start.Lsid); txn > r.start.Txn {
+		return status.New(status.TransactionTooOld, "migration %s of transaction %d is fenced by %d", r.start.Migration, r.start.Txn, txn)
+	}
+	return nil
+}
+
+// write writes for the migration, unless it is over.
+func (r *reception) write(t env.Task, ops ...oplog.Op) error {
+	if err := r.live(); err != nil {
+		return err
+	}
+	at, err := r.s.member.Write(t, ops...)
+	if err == nil {
+		r.last = at
+	}
+	return err
+}
+
+// fail ends the reception unless it holds the critical section, which only the donor may end. Its tasks end at their next
+// wait.
+func (r *reception) fail(state recipientState, err error) {
+	if r.s.reception != r || r.state >= enteredCritSec {
+		return
+	}
+	r.err = err
+	r.become(state)
+	r.scope.Cancel(err)
+}
+
+// unwind lets go of what a failed reception holds.
+func (r *reception) unwind() {
+	switch {
+	case r.s.reception != r:
+		r.over = true
+		r.changed.Broadcast()
+	case r.durable:
+		r.s.spawnLasting(r.s.member.Tenure(), "unwind "+r.start.Migration, r.letGo)
+	default:
+		r.finish()
+	}
+}
+
+// finish takes the reception out of the registry.
+func (r *reception) finish() {
+	if r.s.reception == r {
+		r.s.reception, r.s.received = nil, r
+		r.s.shard.Collection(r.start.NS).EndReceive(r.start.Migration)
+	}
+	r.over = true
+	r.changed.Broadcast()
+	r.scope.Close(status.New(status.Interrupted, "migration %s has ended on its recipient", r.start.Migration))
+}
+
+func (r *reception) become(state recipientState) {
+	r.state = state
+	m := &r.start
+	r.s.node.Emit(&event.Event{
+		Kind: event.RecipientState, Shard: m.To, Peer: m.From, NS: m.NS, Min: string(m.Min), Max: string(m.Max),
+		ID: m.Migration, Value: state.String(),
+	})
+	r.changed.Broadcast()
+}
+
+// at announces a site of this migration.
+func (r *reception) at(t env.Task, site point.Site, n int) error {
+	return t.Point(site, env.Note{Peer: r.start.From, ID: r.start.Migration, N: n})
+}

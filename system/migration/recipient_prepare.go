@@ -1,0 +1,101 @@
+package migration
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rangedel"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// awaitOverlap is step 1: an earlier deletion of the range must have ended, or it would delete what arrives.
+func (r *reception) awaitOverlap(t env.Task) error {
+	if err := r.at(t, point.RecipientWaitOverlap, 0); err != nil {
+		return err
+	}
+	return r.s.ranges.AwaitNoOverlap(t, r.start.UUID, r.rng(), r.s.settings.OverlapWait)
+}
+
+// createCollection is step 2: the collection exists here as it does on the donor. It is never made later, by an insert
+// (SERVER-89971).
+func (r *reception) createCollection(t env.Task) error {
+	if err := r.at(t, point.RecipientCreate, 0); err != nil {
+		return err
+	}
+	theirs, err := ask[command.CollectionOptionsReply](t, r.s, r.start.From, &command.CollectionOptions{NS: r.start.NS}, r.s.settings.CommandTimeout)
+	if err != nil {
+		return err
+	}
+	uuid, pattern, err := store.DecodeOptions(theirs.Options)
+	if err != nil {
+		return err
+	}
+	if uuid != r.start.UUID {
+		return status.New(status.IncompatibleShardingMetadata, "%s has uuid %s on %s, not %s", r.start.NS, uuid, r.start.From, r.start.UUID)
+	}
+	r.pattern = pattern
+	ops, err := r.missing(theirs.Options)
+	if err != nil || len(ops) == 0 {
+		return err
+	}
+	if err := r.at(t, point.RecipientIndexes, 0); err != nil {
+		return err
+	}
+	return r.write(t, ops...)
+}
+
+// missing returns what makes the collection equal to the donor's. An empty one of another incarnation is replaced.
+func (r *reception) missing(options bson.Raw) (ops []oplog.Op, err error) {
+	own, exists := r.s.member.Store().Options(r.start.NS)
+	if exists {
+		uuid, _, err := store.DecodeOptions(own)
+		if err == nil && uuid == r.start.UUID {
+			return nil, nil
+		}
+		if n := r.s.member.Store().Count(r.start.NS, store.Latest); n > 0 {
+			return nil, status.New(status.IncompatibleShardingMetadata, "%s has uuid %q and %d documents here, and uuid %s on %s",
+				r.start.NS, uuid, n, r.start.UUID, r.start.From)
+		}
+		ops = append(ops, r.op(oplog.Drop, "", nil))
+	}
+	return append(ops, r.op(oplog.Create, "", options)), nil
+}
+
+// insertTask is step 3: from the first document on there is a durable promise to delete them, unless the migration
+// commits. Fencing makes sure that no start can insert it after the donor has completed the migration.
+func (r *reception) insertTask(t env.Task) error {
+	if err := r.at(t, point.RecipientTaskBefore, 0); err != nil {
+		return err
+	}
+	task := r.s.ranges.Add(rangedel.Task{
+		Migration: r.start.Migration, NS: r.start.NS, UUID: r.start.UUID, Donor: r.start.From,
+		Min: []byte(r.start.Min), Max: []byte(r.start.Max), Pending: true, When: rangedel.Now,
+	})
+	if err := r.write(t, task); err != nil {
+		return err
+	}
+	if err := r.at(t, point.RecipientTaskLocal, 0); err != nil {
+		return err
+	}
+	if err := journal.AwaitMajority(t, r.s.member, r.last); err != nil {
+		return err
+	}
+	return r.at(t, point.RecipientTaskMajority, 0)
+}
+
+// task names the range deletion task of this migration.
+func (r *reception) task() rangedel.For {
+	return rangedel.For{Migration: r.start.Migration, UUID: r.start.UUID, Range: r.rng()}
+}
+
+func (r *reception) op(kind oplog.Kind, id string, doc bson.Raw) oplog.Op {
+	return oplog.Op{
+		Kind: kind, NS: r.start.NS, ID: id, Doc: doc, Actor: uint8(event.Recipient), Tag: r.start.Migration, FromMigrate: true,
+	}
+}

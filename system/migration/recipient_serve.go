@@ -1,0 +1,214 @@
+package migration
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+func (s *Service) serveRecipient(ep *rpc.Endpoint) {
+	rpc.Handle(ep, s.recvStart)
+	rpc.Handle(ep, s.recvStatus)
+	rpc.Handle(ep, s.recvCommit)
+	rpc.Handle(ep, s.recvAbort)
+	rpc.Handle(ep, s.recvRelease)
+	rpc.Handle(ep, s.advanceTxn)
+}
+
+var done = &command.Done{}
+
+// recvStart begins a reception. A repeated start of the running one is answered again; one of a migration that has ended
+// here is refused, and one that was fenced as well.
+func (s *Service) recvStart(t env.Task, _ env.NodeID, req *command.RecvChunkStart) (*command.Done, error) {
+	for _, site := range []point.Site{point.RecipientStart, point.RecipientRegister, point.RecipientCheckout} {
+		if err := t.Point(site, env.Note{Peer: req.From, ID: req.Migration}); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	if r := s.reception; r != nil && r.start.Session == req.Session {
+		return done, nil
+	}
+	if err := s.admitStart(req); err != nil {
+		return nil, err
+	}
+	r := s.newReception(*req)
+	r.become(ready)
+	s.node.Spawn(r.scope, "recipient "+req.Migration, r.run)
+	return done, nil
+}
+
+func (s *Service) admitStart(req *command.RecvChunkStart) error {
+	if err := s.free(); err != nil {
+		return err
+	}
+	if s.received != nil && s.received.start.Session == req.Session {
+		return status.New(status.StaleSession, "migration %s has ended here in state %s", req.Migration, s.received.state)
+	}
+	if txn := s.shard.SessionTxn(req.Lsid); txn > req.Txn {
+		return status.New(status.TransactionTooOld, "migration %s of transaction %d is fenced by %d", req.Migration, req.Txn, txn)
+	}
+	return nil
+}
+
+// receiving returns the running reception of a session.
+func (s *Service) receiving(session string) (*reception, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	if r := s.reception; r != nil && r.start.Session == session {
+		return r, nil
+	}
+	return nil, status.New(status.StaleSession, "shard %s is not the recipient of migration session %s", s.shard.Name(), session)
+}
+
+// recvStatus describes the running reception, or the last one, whatever session is asked for: the donor compares.
+func (s *Service) recvStatus(t env.Task, _ env.NodeID, req *command.RecvChunkStatus) (*command.RecvStatus, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	waited := false
+	if r := s.reception; r != nil && req.WaitForSteady && r.start.Session == req.Session && !r.settled() {
+		waited = true
+		err := r.changed.WaitFor(t, s.settings.StatusPoll, func() bool { return r.over || r.settled() })
+		if err != nil && !status.Is(err, status.ExceededTimeLimit) {
+			return nil, err
+		}
+	}
+	r := s.reception
+	if r == nil {
+		r = s.received
+	}
+	if r == nil {
+		return &command.RecvStatus{Waited: waited}, nil
+	}
+	st := r.describe()
+	st.Waited = waited
+	return st, nil
+}
+
+// settled reports whether the donor has something to do: go on, or give up.
+func (r *reception) settled() bool {
+	return r.state > steady || r.state == steady && r.sessions.caughtUp()
+}
+
+func (r *reception) describe() *command.RecvStatus {
+	st := &command.RecvStatus{
+		Active: !r.over, Session: r.start.Session, NS: r.start.NS, Min: r.start.Min, Max: r.start.Max, From: r.start.From,
+		State: r.state.String(), SessionCatchUp: r.sessions.caughtUp(), Cloned: r.cloned, CatchUp: r.caughtUp, Steady: r.steadyOps,
+	}
+	if r.err != nil {
+		st.Error = r.err.Error()
+	}
+	return st
+}
+
+// recvCommit says that the donor blocks writes. It answers from inside the critical section, or the reception fails.
+func (s *Service) recvCommit(t env.Task, _ env.NodeID, req *command.RecvChunkCommit) (*command.Done, error) {
+	if err := t.Point(point.RecipientCommitBefore, env.Note{ID: req.Session}); err != nil {
+		return nil, err
+	}
+	r, err := s.receiving(req.Session)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.await(t, steady); err != nil {
+		return nil, err
+	}
+	if r.state == steady {
+		r.become(commitStart)
+		r.sessions.commit()
+	}
+	if err := t.Point(point.RecipientCommitAfter, env.Note{ID: req.Session}); err != nil {
+		return nil, err
+	}
+	if err := r.await(t, enteredCritSec); err != nil {
+		return nil, err
+	}
+	if err := t.Point(point.RecipientReplyCommit, env.Note{ID: req.Session}); err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+// await waits until the reception has reached a state; one that takes too long fails (protocol 5.2).
+func (r *reception) await(t env.Task, state recipientState) error {
+	limit := r.s.settings.CommandTimeout / 4 * 5
+	err := r.changed.WaitFor(t, limit, func() bool { return r.over || r.state >= state })
+	if status.Is(err, status.ExceededTimeLimit) {
+		r.fail(failed, status.New(status.ExceededTimeLimit, "migration %s is in state %s after %v", r.start.Migration, r.state, limit))
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if r.state.final() {
+		return r.err
+	}
+	if r.s.reception != r && r.state < exitCritSec {
+		return status.New(status.InterruptedDueToReplStateChange, "migration %s lost its recipient's primary", r.start.Migration)
+	}
+	return nil
+}
+
+// waitSlack is how long a release may hold its caller.
+func (s *Service) waitSlack() time.Duration { return s.settings.CommandTimeout / 4 * 3 }
+
+func (s *Service) recvAbort(t env.Task, _ env.NodeID, req *command.RecvChunkAbort) (*command.Done, error) {
+	if err := t.Point(point.RecipientAbort, env.Note{ID: req.Session}); err != nil {
+		return nil, err
+	}
+	r, err := s.receiving(req.Session)
+	if err != nil {
+		return nil, err
+	}
+	r.fail(aborted, status.New(status.OperationFailed, "the donor has aborted migration %s", r.start.Migration))
+	return done, nil
+}
+
+// recvRelease says that the outcome is final, and answers when the reception has ended. Where there is none, there is
+// nothing to release.
+func (s *Service) recvRelease(t env.Task, _ env.NodeID, req *command.RecvChunkReleaseCritSec) (*command.Done, error) {
+	if err := t.Point(point.RecipientRecvRelease, env.Note{ID: req.Migration}); err != nil {
+		return nil, err
+	}
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	// A failover during the wait may have brought the reception back.
+	for r := s.reception; r != nil && r.start.Session == req.Session; r = s.reception {
+		if r.state < enteredCritSec && !r.recovered {
+			r.fail(aborted, errReleased(req.Migration))
+		}
+		r.released = true
+		r.changed.Broadcast()
+		if err := r.changed.WaitFor(t, s.waitSlack(), func() bool { return r.over }); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	return done, journal.AwaitMajority(t, s.member, s.member.Applied())
+}
+
+// advanceTxn fences what is older than a transaction number of the donor's session (protocol 9.3).
+func (s *Service) advanceTxn(t env.Task, _ env.NodeID, req *command.AdvanceTxn) (*command.Done, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	if err := s.shard.AdvanceSession(t, req.Lsid, req.Txn); err != nil {
+		return nil, err
+	}
+	if r := s.reception; r != nil && r.start.Lsid == req.Lsid && r.start.Txn < req.Txn {
+		r.fail(failed, status.New(status.TransactionTooOld, "migration %s is fenced by transaction %d", r.start.Migration, req.Txn))
+	}
+	return done, journal.AwaitMajority(t, s.member, s.member.Applied())
+}

@@ -1,0 +1,166 @@
+package migration
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// replicationPatience bounds the wait for replication of one batch of changes.
+const replicationPatience = time.Hour
+
+// clone is step 4: the history of sessions starts to flow, and the documents of the range are copied.
+func (r *reception) clone(t env.Task) error {
+	r.become(receivingClone)
+	if err := r.at(t, point.RecipientStateClone, 0); err != nil {
+		return err
+	}
+	r.s.node.Spawn(r.scope, "sessions "+r.start.Migration, r.sessions.run)
+	for {
+		docs, err := r.fetchClone(t)
+		if err != nil {
+			return err
+		}
+		if len(docs.Reloads) == 0 {
+			return r.at(t, point.RecipientCloneDone, r.cloned)
+		}
+		if err := r.insertClone(t, docs.Reloads); err != nil {
+			return err
+		}
+		r.cloned += len(docs.Reloads)
+		if err := r.throttle(t); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *reception) fetchClone(t env.Task) (*command.Mods, error) {
+	if err := r.at(t, point.RecipientFetch, int(r.cloneNumber)); err != nil {
+		return nil, err
+	}
+	docs, err := ask[command.Mods](t, r.s, r.start.From,
+		&command.MigrateClone{Session: r.start.Session, Number: r.cloneNumber + 1}, r.s.settings.CommandTimeout)
+	if err == nil {
+		r.cloneNumber++
+	}
+	return docs, err
+}
+
+// throttle slows the clone down to the write concern asked for.
+func (r *reception) throttle(t env.Task) error {
+	if err := r.s.member.Await(t, r.last, r.start.Throttle); err != nil {
+		return err
+	}
+	if pause := r.s.settings.CloneBatchDelay; pause > 0 {
+		return t.Sleep(pause)
+	}
+	return nil
+}
+
+// catchUp is step 5: changes are applied until there are none, and everything written in any phase is majority.
+func (r *reception) catchUp(t env.Task) error {
+	r.become(catchUp)
+	for {
+		mods, err := r.fetchMods(t, point.RecipientCatchUpFetch)
+		if err != nil {
+			return err
+		}
+		if exhausted(mods) {
+			break
+		}
+		if err := r.applyCaughtUp(t, mods); err != nil {
+			return err
+		}
+	}
+	if err := r.at(t, point.RecipientMajority, 0); err != nil {
+		return err
+	}
+	return r.awaitAll(t)
+}
+
+func (r *reception) applyCaughtUp(t env.Task, mods *command.Mods) error {
+	if err := r.applyMods(t, mods); err != nil {
+		return err
+	}
+	r.caughtUp += len(mods.Deletes) + len(mods.Reloads)
+	if err := r.at(t, point.RecipientReplWait, r.caughtUp); err != nil {
+		return err
+	}
+	wc := command.WriteConcern{Majority: true, Timeout: replicationPatience}
+	return r.s.member.Await(t, r.last, wc)
+}
+
+// follow is step 6: changes are applied as they come, until the donor blocks writes and a request that was sent after
+// that is answered with nothing. Then everything is made majority.
+func (r *reception) follow(t env.Task) error {
+	if err := r.at(t, point.RecipientSteady, 0); err != nil {
+		return err
+	}
+	r.become(steady)
+	for {
+		if err := r.live(); err != nil { // in every round, so that load does not hide an abort
+			return err
+		}
+		site := point.RecipientSteadyFetch
+		last := r.state == commitStart
+		if last {
+			site = point.RecipientFinalFetch
+		}
+		mods, err := r.fetchMods(t, site)
+		if err != nil {
+			return err
+		}
+		switch {
+		case !exhausted(mods):
+			err = r.applyMods(t, mods)
+			r.steadyOps += len(mods.Deletes) + len(mods.Reloads)
+		case last:
+			return r.flush(t)
+		case r.state == steady:
+			_ = r.changed.Wait(t, r.s.settings.SteadyPoll)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *reception) flush(t env.Task) error {
+	if err := r.at(t, point.RecipientFinalFlush, r.steadyOps); err != nil {
+		return err
+	}
+	if err := r.awaitAll(t); err != nil {
+		return err
+	}
+	return r.s.member.Await(t, r.last, r.start.Throttle)
+}
+
+func (r *reception) fetchMods(t env.Task, site point.Site) (*command.Mods, error) {
+	if err := r.at(t, site, int(r.modsNumber)); err != nil {
+		return nil, err
+	}
+	mods, err := ask[command.Mods](t, r.s, r.start.From,
+		&command.TransferMods{Session: r.start.Session, Number: r.modsNumber + 1}, r.s.settings.CommandTimeout)
+	if err == nil {
+		r.modsNumber++
+	}
+	return mods, err
+}
+
+// exhausted reports whether the donor had nothing; an answer whose documents have all left the range is not that
+// (SERVER-78414).
+func exhausted(m *command.Mods) bool { return len(m.Deletes) == 0 && len(m.Reloads) == 0 && !m.More }
+
+// awaitAll waits until a majority has the newest write of any phase, the clone's included (SERVER-42783).
+func (r *reception) awaitAll(t env.Task) error { return journal.AwaitMajority(t, r.s.member, r.last) }
+
+// joinSessions is step 7: without the history of sessions there is no commit.
+func (r *reception) joinSessions(t env.Task) error {
+	if err := r.at(t, point.RecipientSessionJoin, 0); err != nil {
+		return err
+	}
+	return r.sessions.join(t)
+}

@@ -1,0 +1,79 @@
+package migration
+
+import (
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/rangedel"
+)
+
+// The namespaces of the durable records (protocol 2.2).
+const (
+	CoordinatorsNS = "config.migrationCoordinators"
+	RecipientsNS   = "config.migrationRecipients"
+)
+
+// Decision is the outcome of a migration, empty while it is open.
+type Decision string
+
+// The decisions.
+const (
+	Committed Decision = "committed"
+	Aborted   Decision = "aborted"
+)
+
+// Coordinator is what a donor must not forget of a migration: it is written before the recipient hears of the migration
+// and removed when everything is done on both sides.
+type Coordinator struct {
+	Migration string `bson:"_id"`
+	Session   string `bson:"migrationSessionId"`
+	Lsid      string `bson:"lsid"`
+	Txn       int64  `bson:"txnNumber"`
+	NS        string `bson:"nss"`
+	UUID      string `bson:"collectionUuid"`
+	Donor     string `bson:"donorShardId"`
+	Recipient string `bson:"recipientShardId"`
+	Min       []byte `bson:"min"`
+	Max       []byte `bson:"max"`
+	// ChunkMin and ChunkMax bound the chunk that the range was part of, Before is its version: what fences a late commit.
+	ChunkMin []byte  `bson:"chunkMin"`
+	ChunkMax []byte  `bson:"chunkMax"`
+	Before   version `bson:"preMigrationChunkVersion"`
+	// Since is when the chunk came to the donor: a chunk that is here with another date has left and come back.
+	Since    clock.Timestamp `bson:"onCurrentShardSince"`
+	Decision Decision        `bson:"decision,omitempty"`
+}
+
+type version struct {
+	Major     uint32          `bson:"major"`
+	Minor     uint32          `bson:"minor"`
+	Epoch     string          `bson:"epoch"`
+	Timestamp clock.Timestamp `bson:"timestamp"`
+}
+
+func stored(v catalog.Version) version { return version{v.Major, v.Minor, v.Epoch, v.Timestamp} }
+
+func (v version) version() catalog.Version {
+	return catalog.Version{Major: v.Major, Minor: v.Minor, Epoch: v.Epoch, Timestamp: v.Timestamp}
+}
+
+// Range is what moves.
+func (c *Coordinator) Range() key.Range { return key.Range{Min: key.Key(c.Min), Max: key.Key(c.Max)} }
+
+// task names the range deletion tasks of the migration, on either side.
+func (c *Coordinator) task() rangedel.For {
+	return rangedel.For{Migration: c.Migration, UUID: c.UUID, Range: c.Range()}
+}
+
+// Receipt is what a recipient must not forget: that it holds its critical section until the donor releases it.
+type Receipt struct {
+	Migration string `bson:"_id"`
+	Session   string `bson:"migrationSessionId"`
+	NS        string `bson:"nss"`
+	UUID      string `bson:"collectionUuid"`
+	Min       []byte `bson:"min"`
+	Max       []byte `bson:"max"`
+	Donor     string `bson:"donorShardId"`
+	Lsid      string `bson:"lsid"`
+	Txn       int64  `bson:"txnNumber"`
+}

@@ -1,0 +1,194 @@
+package migration
+
+import (
+	"sort"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// recovery brings a migration that lost its donor, or its donor's certainty, to its end (protocol 9.2).
+type recovery struct {
+	s       *Service
+	record  Coordinator
+	release *release
+}
+
+// StepUp takes over from an earlier primary: the recipient's critical section is held by a task again, and no request is
+// served for a namespace whose migration is undecided. Deciding takes other servers, so it goes on behind.
+func (s *Service) StepUp(t env.Task) error {
+	if err := t.Point(point.RecoveryStepUp, env.Note{}); err != nil {
+		return err
+	}
+	if err := s.resumeReceiving(t); err != nil {
+		return err
+	}
+	if err := t.Point(point.RecoveryList, env.Note{}); err != nil {
+		return err
+	}
+	left := s.coordinators.All()
+	for _, c := range left {
+		if err := t.Point(point.RecoveryClear, env.Note{ID: c.Migration}); err != nil {
+			return err
+		}
+		coll := s.shard.Collection(c.NS)
+		coll.Clear()
+		coll.BeginRecovery(c.Migration)
+	}
+	for _, c := range left {
+		s.recover(c, nil)
+	}
+	tenure := s.member.Tenure()
+	s.spawnLasting(tenure, "resume range deletions", func(t env.Task) error {
+		if err := s.awaitRecovered(t); err != nil {
+			return err
+		}
+		return s.ranges.Resume(t)
+	})
+	return nil
+}
+
+// recover works on an unfinished migration until it is complete, or the tenure ends. While it is at work, no other
+// migration begins here.
+func (s *Service) recover(c Coordinator, r *release) {
+	if s.recoveries[c.Migration] != nil {
+		return
+	}
+	rec := &recovery{s: s, record: c, release: r}
+	s.recoveries[c.Migration] = rec
+	s.spawnLasting(s.member.Tenure(), "recovery "+c.Migration, func(t env.Task) error {
+		if err := rec.run(t); err != nil {
+			return err
+		}
+		delete(s.recoveries, c.Migration)
+		s.shard.Collection(c.NS).EndRecovery(c.Migration)
+		s.recovered.Broadcast()
+		return nil
+	})
+}
+
+func (s *Service) awaitRecovered(t env.Task) error {
+	return s.recovered.WaitFor(t, 0, func() bool { return len(s.recoveries) == 0 })
+}
+
+func (s *Service) recovering() []string {
+	ids := make([]string, 0, len(s.recoveries))
+	for id := range s.recoveries {
+		ids = append(ids, id)
+	}
+	sort.Strings(ids)
+	return ids
+}
+
+func (r *recovery) run(t env.Task) error {
+	s, c := r.s, &r.record
+	err := s.insist(t, c.Migration, point.RecoveryBarrier, func(t env.Task) error {
+		return journal.AwaitMajority(t, s.member, s.member.Applied())
+	})
+	if err != nil {
+		return err
+	}
+	var table *catalog.Table
+	if c.Decision == "" {
+		err := s.insist(t, c.Migration, point.RecoveryDecide, func(t env.Task) (err error) {
+			table, err = r.decide(t)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if c.Decision == "" {
+		return r.drop(t)
+	}
+	if r.release == nil {
+		r.release = s.launchRelease(c)
+	}
+	if err := s.insist(t, c.Migration, point.RecoveryComplete, func(t env.Task) error {
+		return s.complete(t, c, r.release, true)
+	}); err != nil {
+		return err
+	}
+	if table != nil {
+		s.shard.Collection(c.NS).Install(table)
+	}
+	return nil
+}
+
+// decide finds out what the config server knows, after no late commit can change it any more. It leaves the decision
+// open, and returns no table, when the collection is gone.
+func (r *recovery) decide(t env.Task) (*catalog.Table, error) {
+	s, c := r.s, &r.record
+	err := inOrder(t, c.Migration,
+		step{point.RecoveryEnsureRequest, r.fenceCommit},
+		step{point.RecoveryEnsureReply, func(env.Task) error { return nil }},
+		step{point.RecoveryRefreshBefore, func(env.Task) error { return nil }})
+	if err != nil && !gone(err) {
+		return nil, err
+	}
+	table, err := s.shard.Collection(c.NS).Fetch(t)
+	if gone(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Point(point.RecoveryRefreshAfter, env.Note{ID: c.Migration}); err != nil {
+		return nil, err
+	}
+	if table.Collection().UUID != c.UUID {
+		return nil, nil
+	}
+	c.Decision = r.outcome(table)
+	if c.Decision == Committed {
+		return table, s.announceMove(t, c, table)
+	}
+	return table, nil
+}
+
+func gone(err error) bool { return status.Is(err, status.NamespaceNotFound) }
+
+// fenceCommit raises the version of the chunk that the range was part of, so that a commit of the old primary that is still
+// on its way is refused. A chunk that was split or merged since has newer versions anyway.
+func (r *recovery) fenceCommit(t env.Task) error {
+	c := &r.record
+	return r.s.tell(t, shard.ConfigSet, &command.EnsureChunkVersionIsGreaterThan{
+		NS: c.NS, UUID: c.UUID, Min: key.Key(c.ChunkMin), Max: key.Key(c.ChunkMax), Version: c.Before.version(),
+	})
+}
+
+// outcome tells whether the migration has committed: the range is elsewhere, or it is here again since a later time.
+func (r *recovery) outcome(table *catalog.Table) Decision {
+	c := &r.record
+	chunk := table.Owner(key.Key(c.Min))
+	if chunk.Shard == c.Donor && chunk.OnCurrentShardSince == c.Since {
+		return Aborted
+	}
+	return Committed
+}
+
+// drop forgets a migration of a collection that is gone, on both sides.
+func (r *recovery) drop(t env.Task) error {
+	s, c := r.s, &r.record
+	if r.release == nil {
+		r.release = s.launchRelease(c)
+	}
+	return s.insistOn(t, c,
+		repeated{point.RecoveryDropDetected, r.release.wait},
+		repeated{point.DonorBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
+		repeated{point.DonorDeleteTheirTask, func(t env.Task) error { return s.theirTask(t, c, "delete") }},
+		repeated{point.DonorAbortLocalTask, func(t env.Task) error {
+			_, err := s.ranges.Drop(t, c.task())
+			return err
+		}},
+		repeated{point.DonorForgetBefore, func(t env.Task) error {
+			_, err := s.member.Write(t, s.coordinators.Remove(c.Migration))
+			return err
+		}})
+}

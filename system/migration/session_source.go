@@ -1,0 +1,171 @@
+package migration
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// statementBytes is the size at which a statement is estimated.
+const statementBytes = 256
+
+// sessionBatch is how many statements an answer has before the next session is left for the next answer.
+const sessionBatch = 64
+
+// sessionSource hands over the history of the sessions that wrote to the range (protocol 7): first what was on record
+// when the migration began, then what is written since.
+type sessionSource struct {
+	s   *Service
+	ns  string
+	rng key.Range
+
+	old   []shard.SessionRecord // phase 1, not handed over yet
+	fresh []statement           // phase 2, in the order of the log
+
+	finishing bool // no more will be written: do not hold requests
+	closed    bool
+	news      env.Cond
+	pulls     pulls[command.SessionMods]
+}
+
+type statement struct {
+	stmt *oplog.Stmt
+	at   oplog.Time
+}
+
+func newSessionSource(s *Service, ns string, rng key.Range) *sessionSource {
+	return &sessionSource{s: s, ns: ns, rng: rng}
+}
+
+// init lists the sessions. The entry it writes and waits for makes everything on their chains majority; statements written
+// meanwhile are noted, as the capture is attached.
+func (x *sessionSource) init(t env.Task) error {
+	nop := oplog.Op{Kind: oplog.Noop, NS: x.ns, Actor: uint8(event.Donor), Doc: text("session migration begins")}
+	if err := journal.Commit(t, x.s.member, nop); err != nil {
+		return err
+	}
+	for _, r := range x.s.shard.Sessions() {
+		if r.Last.Index != 0 {
+			x.old = append(x.old, r)
+		}
+	}
+	return nil
+}
+
+// note queues a statement that was just written.
+func (x *sessionSource) note(st *oplog.Stmt, at oplog.Time) {
+	if x.concerns(st) {
+		x.fresh = append(x.fresh, statement{st, at})
+		x.news.Broadcast()
+	}
+}
+
+// concerns reports whether the statement moves with the range.
+func (x *sessionSource) concerns(st *oplog.Stmt) bool {
+	return st.DeadEnd || st.NS == x.ns && (st.Key == "" || x.rng.Contains(key.Key(st.Key)))
+}
+
+func (x *sessionSource) empty() bool { return len(x.old) == 0 && len(x.fresh) == 0 }
+
+func (x *sessionSource) bytes() int { return (len(x.old) + len(x.fresh)) * statementBytes }
+
+// finish says that writes are blocked: requests are answered at once from now on.
+func (x *sessionSource) finish() {
+	x.finishing = true
+	x.news.Broadcast()
+}
+
+func (x *sessionSource) close() {
+	x.closed = true
+	x.news.Broadcast()
+}
+
+// next answers a request for history: statements, or none when nothing but what is new is left, after waiting a while
+// for that.
+func (x *sessionSource) next(t env.Task) (*command.SessionMods, error) {
+	mods, err := x.nextOld(t)
+	if err != nil || len(mods.Stmts) > 0 {
+		return mods, err
+	}
+	err = x.news.WaitFor(t, x.patience(), func() bool { return len(x.fresh) > 0 || x.finishing || x.closed })
+	if err != nil && !status.Is(err, status.ExceededTimeLimit) {
+		return nil, err
+	}
+	return x.nextFresh(t)
+}
+
+func (x *sessionSource) patience() time.Duration { return x.s.settings.SessionsPoll }
+
+// nextOld hands over the recorded chains of some sessions, each oldest first.
+func (x *sessionSource) nextOld(t env.Task) (*command.SessionMods, error) {
+	mods := &command.SessionMods{}
+	taken := 0
+	for taken < len(x.old) && len(mods.Stmts) < sessionBatch {
+		if err := t.Point(point.SessionSourceScan, env.Note{ID: x.old[taken].ID, N: taken}); err != nil {
+			return nil, err
+		}
+		chain, err := x.chain(t, x.old[taken])
+		if err != nil {
+			return nil, err
+		}
+		mods.Stmts = append(mods.Stmts, chain...)
+		taken++
+	}
+	x.old = x.old[taken:]
+	return mods, nil
+}
+
+// chain returns the statements of a session that concern the range. A chain that ends early begins with a sentinel, so
+// that the recipient refuses retries it cannot judge.
+func (x *sessionSource) chain(t env.Task, r shard.SessionRecord) ([]oplog.Stmt, error) {
+	var chain []oplog.Stmt
+	sentinel := false
+	complete := x.s.shard.History(r, func(st *oplog.Stmt, _ oplog.Time) bool {
+		if x.concerns(st) {
+			chain = append(chain, *st)
+		}
+		sentinel = sentinel || st.DeadEnd
+		return true
+	})
+	if !complete && !sentinel {
+		if err := t.Point(point.SessionSourceTruncated, env.Note{ID: r.ID}); err != nil {
+			return nil, err
+		}
+		chain = append(chain, oplog.Stmt{Session: r.ID, Txn: r.Txn, NS: x.ns, DeadEnd: true})
+	}
+	slices.Reverse(chain)
+	return chain, nil
+}
+
+// nextFresh hands over new statements once a majority has them: no failover may take back what the recipient remembers.
+func (x *sessionSource) nextFresh(t env.Task) (*command.SessionMods, error) {
+	mods := &command.SessionMods{CaughtUp: len(x.fresh) == 0}
+	if err := t.Point(point.DonorServeSessions, env.Note{N: len(x.fresh)}); err != nil {
+		return nil, err
+	}
+	n := len(x.fresh)
+	if n == 0 {
+		return mods, nil
+	}
+	if err := t.Point(point.SessionSourceNewWrite, env.Note{N: n}); err != nil {
+		return nil, err
+	}
+	if err := journal.AwaitMajority(t, x.s.member, x.fresh[n-1].at); err != nil {
+		return nil, err
+	}
+	for _, f := range x.fresh[:n] {
+		mods.Stmts = append(mods.Stmts, *f.stmt)
+	}
+	x.fresh = x.fresh[n:]
+	mods.CaughtUp = false
+	return mods, nil
+}

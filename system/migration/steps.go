@@ -1,0 +1,87 @@
+package migration
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// attempts is how often a message that may be repeated is sent before its step fails.
+const attempts = 3
+
+// longestPause bounds the growing pauses between repetitions.
+const longestPause = 10 * time.Second
+
+// step is a part of a protocol, announced under its site before it begins.
+type step struct {
+	site point.Site
+	do   func(env.Task) error
+}
+
+// inOrder takes the steps one after the other; the first failure ends it.
+func inOrder(t env.Task, id string, steps ...step) error {
+	for _, s := range steps {
+		if err := t.Point(s.site, env.Note{ID: id}); err != nil {
+			return err
+		}
+		if err := s.do(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insist takes a step again and again, with growing pauses, until it succeeds or the task is to end (protocol 9.1).
+func (s *Service) insist(t env.Task, id string, site point.Site, do func(env.Task) error) error {
+	pause := s.settings.RetryBackoff
+	for try := 0; ; try++ {
+		err := t.Point(site, env.Note{ID: id, N: try})
+		if err == nil {
+			err = do(t)
+		}
+		if err == nil || t.Err() != nil {
+			return err
+		}
+		s.node.Sometimes("a step of a migration is repeated")
+		if err := t.Sleep(pause); err != nil {
+			return err
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// ask sends a message that may be repeated to the primary of a replica set. It repeats it while the failure is one that
+// another primary, or the same one later, may not have.
+func ask[Resp any](t env.Task, s *Service, set string, req env.Message, timeout time.Duration) (resp *Resp, err error) {
+	to := s.shard.Set(set)
+	if to == nil {
+		return nil, status.New(status.ShardNotFound, "there is no shard %q", set)
+	}
+	for range attempts {
+		resp, err = rpc.CallPrimary[Resp](t, to, req, timeout)
+		if !rpc.Gone(err) || t.Err() != nil {
+			return resp, err
+		}
+		if err := t.Sleep(s.settings.HeartbeatInterval); err != nil {
+			return nil, err
+		}
+	}
+	return resp, err
+}
+
+func (s *Service) tell(t env.Task, set string, req env.Message) error {
+	_, err := ask[command.Done](t, s, set, req, s.settings.CommandTimeout)
+	return err
+}
+
+func (s *Service) logChange(t env.Task, what, ns, detail string) error {
+	return s.tell(t, shard.ConfigSet, &command.LogChange{What: what, NS: ns, Detail: detail})
+}
+
+// retryPause is the pause before the next of several tries: 1, 2, 4, ... 1024 ms.
+func retryPause(try int) time.Duration { return time.Millisecond << min(try, 10) }

@@ -1,0 +1,220 @@
+package rangedel
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// retryPause is how long a task that failed waits before it is tried again.
+const retryPause = 100 * time.Millisecond
+
+// start works on a task until it is done or the tenure ends. An attempt that fails, even because its task was killed, is
+// followed by another in a task of its own.
+func (r *Service) start(k Task) {
+	r.running[k.Migration] = true
+	tenure := r.member.Tenure()
+	r.node.Spawn(tenure, "range-deletion "+k.Migration, func(t env.Task) {
+		err := r.carryOut(t, k)
+		switch {
+		case tenure.Err() != nil:
+		case err == nil:
+			delete(r.running, k.Migration)
+		default:
+			r.node.After(retryPause, func() {
+				if tenure.Err() == nil {
+					r.start(k)
+				}
+			})
+		}
+	})
+}
+
+// carryOut is the life of a ready task (protocol 10.3).
+func (r *Service) carryOut(t env.Task, k Task) error {
+	if err := t.Point(point.RangeRegister, env.Note{ID: k.Migration}); err != nil {
+		return err
+	}
+	if err := r.awaitReaders(t, k); err != nil {
+		return err
+	}
+	if err := r.takeTurn(t, k); err != nil {
+		return err
+	}
+	defer r.endTurn(r.member.Tenure())
+	return r.deleteAll(t, k)
+}
+
+// awaitReaders waits for the queries of this member that began while the range was owned, and then for those elsewhere.
+func (r *Service) awaitReaders(t env.Task, k Task) error {
+	if err := t.Point(point.RangeWaitQueries, env.Note{ID: k.Migration}); err != nil {
+		return err
+	}
+	if err := r.shard.Collection(k.NS).AwaitQueries(t, k.Range()); err != nil {
+		return err
+	}
+	if err := t.Point(point.RangeDelay, env.Note{ID: k.Migration}); err != nil {
+		return err
+	}
+	if k.When == Delayed {
+		return t.Sleep(r.settings.OrphanCleanupDelay)
+	}
+	return nil
+}
+
+// takeTurn waits until no other deletion runs on this member.
+func (r *Service) takeTurn(t env.Task, k Task) error {
+	if err := t.Point(point.RangeEnqueue, env.Note{ID: k.Migration}); err != nil {
+		return err
+	}
+	if err := r.turn.WaitFor(t, 0, func() bool { return !r.busy }); err != nil {
+		r.turn.Signal() // the turn may have been offered to this task
+		return err
+	}
+	r.busy = true
+	return nil
+}
+
+func (r *Service) endTurn(tenure *env.Scope) {
+	if tenure.Err() == nil {
+		r.busy = false
+		r.turn.Signal()
+	}
+}
+
+// deleteAll marks the task, deletes batch by batch and removes the task's record.
+func (r *Service) deleteAll(t env.Task, k Task) error {
+	if err := r.markProcessing(t, k); err != nil {
+		return err
+	}
+	for batch := 0; ; batch++ {
+		more, err := r.deleteBatch(t, k, batch)
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		if err := t.Sleep(r.settings.RangeDeleterDelay); err != nil {
+			return err
+		}
+	}
+	return r.finish(t, k)
+}
+
+func (r *Service) markProcessing(t env.Task, k Task) error {
+	if err := t.Point(point.RangeMarkProcessing, env.Note{ID: k.Migration}); err != nil {
+		return err
+	}
+	now, exists := r.Get(k.For())
+	if !exists || now.Processing {
+		return nil
+	}
+	now.Processing = true
+	_, err := r.member.Write(t, r.tasks.Put(now.Migration, now))
+	if err == nil {
+		r.emit(k, "processing")
+	}
+	return err
+}
+
+// deleteBatch deletes the next documents of the range and waits until a majority has forgotten them; false means that
+// there is nothing left, or that the task is gone.
+func (r *Service) deleteBatch(t env.Task, k Task, batch int) (more bool, err error) {
+	for _, at := range []point.Site{point.RangeCheckDoc, point.RangeCheckOwnership, point.RangeBatchBefore} {
+		if err := t.Point(at, env.Note{ID: k.Migration, N: batch}); err != nil {
+			return false, err
+		}
+	}
+	ops := r.nextBatch(t, k)
+	if len(ops) == 0 {
+		return false, nil
+	}
+	at, err := r.member.Write(t, ops...)
+	if err != nil {
+		return false, err
+	}
+	if err := t.Point(point.RangeBatchAfter, env.Note{ID: k.Migration, N: batch}); err != nil {
+		return false, err
+	}
+	if err := t.Point(point.RangeMajority, env.Note{ID: k.Migration, N: batch}); err != nil {
+		return false, err
+	}
+	return true, journal.AwaitMajority(t, r.member, at)
+}
+
+// nextBatch returns the deletions of a batch together with the task's new count. It checks, with nothing in between and
+// the write to follow at once, that the task is still to be carried out and the range is not owned.
+func (r *Service) nextBatch(t env.Task, k Task) []oplog.Op {
+	now, exists := r.Get(k.For())
+	if !exists || now.Pending || r.replaced(k) {
+		return nil
+	}
+	r.checkOwnership(k)
+	ops := r.scan(k)
+	if n := len(ops); n > 0 {
+		now.Orphans = max(0, now.Orphans-int64(n))
+		ops = append(ops, r.tasks.Put(now.Migration, now))
+	}
+	return ops
+}
+
+func (r *Service) scan(k Task) (ops []oplog.Op) {
+	limit := r.settings.RangeDeleterBatch
+	r.member.Store().ScanKey(k.NS, k.Range(), store.Latest, store.Place{}, func(_ key.Key, id string, _ bson.Raw) bool {
+		ops = append(ops, oplog.Op{
+			Kind: oplog.Delete, NS: k.NS, ID: id, Actor: uint8(event.RangeDeleter), Tag: k.Migration, FromMigrate: true,
+		})
+		return limit == 0 || len(ops) < limit
+	})
+	return ops
+}
+
+// replaced reports whether the namespace means another collection by now, or none (protocol 10.3).
+func (r *Service) replaced(k Task) bool {
+	options, ok := r.member.Store().Options(k.NS)
+	if !ok {
+		return true
+	}
+	uuid, _, err := store.DecodeOptions(options)
+	return err != nil || uuid != k.UUID
+}
+
+// checkOwnership stops the run when this member knows that the shard owns a part of the range.
+func (r *Service) checkOwnership(k Task) {
+	m := r.shard.Collection(k.NS).Metadata()
+	if m == nil {
+		return
+	}
+	for _, owned := range m.Owned() {
+		r.node.Assert(!owned.Overlaps(k.Range()), "task %s of %s is to delete %v, but the shard owns %v",
+			k.Migration, k.NS, k.Range(), owned)
+	}
+}
+
+// finish removes the record of a task whose range is empty.
+func (r *Service) finish(t env.Task, k Task) error {
+	if err := t.Point(point.RangeRemoveDoc, env.Note{ID: k.Migration}); err != nil {
+		return err
+	}
+	if err := journal.AwaitMajority(t, r.member, r.member.Applied()); err != nil {
+		return err
+	}
+	found, err := r.Drop(t, k.For())
+	if err != nil {
+		return status.New(status.OperationFailed, "task %s cannot be removed: %v", k.Migration, err)
+	}
+	if found {
+		r.emit(k, "done")
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+// Package rangedel deletes the documents of ranges that a shard does not own (any more): the donor's copy after a
+// migration, the recipient's after an aborted one (protocol 10.3).
+//
+// Promises. A task is durable and survives every failover. It is never begun while pending, while a query may still read
+// the range, or on a member that is not the primary. A batch is deleted only if, at that instant, the task's record is
+// still there with its mark and the shard's known metadata does not own a key of the range. A task changes only by the
+// name of its migration, its collection and its range: a repeated message of an old migration never touches the task of a
+// newer one on the same range.
+//
+// Refusal: nothing here decides whether a range may be deleted; that is whoever readies the task.
+package rangedel
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/replset"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Service is one member's part in range deletion. It works only while the member is primary and after Resume.
+//
+// Invariant: running holds exactly the tasks that a task of this tenure works on.
+type Service struct {
+	node     env.Node
+	member   *replset.Member
+	shard    *shard.Server
+	clock    *clock.Clock
+	settings *settings.Settings
+	tasks    *journal.Journal[Task]
+	resumed  bool
+	running  map[string]bool
+	busy     bool // a deletion has the turn
+	turn     env.Cond
+	changed  env.Cond // a task was written or removed
+}
+
+// New adds range deletion to a shard's member and serves command.RangeTaskOp.
+func New(ep *rpc.Endpoint, member *replset.Member, sh *shard.Server, s *settings.Settings) *Service {
+	r := &Service{
+		node: ep.Node(), member: member, shard: sh, clock: ep.Clock(), settings: s,
+		tasks:   journal.New[Task](member, Namespace, event.System),
+		running: make(map[string]bool),
+	}
+	member.Watch(r)
+	rpc.Handle(ep, r.taskOp)
+	return r
+}
+
+// Add returns the operation that records a new task, to be written in the caller's entry.
+func (r *Service) Add(k Task) oplog.Op {
+	k.At = r.clock.Now().Cluster
+	return r.tasks.Put(k.Migration, k)
+}
+
+// Get returns the task named; false when there is none, also when the migration's task is of another range or collection.
+func (r *Service) Get(f For) (Task, bool) {
+	k, ok := r.tasks.Get(f.Migration)
+	return k, ok && k.For() == f
+}
+
+// Count returns the operation that sets the number of orphans of a task; false when the task does not exist.
+func (r *Service) Count(f For, orphans func(int64) int64) (oplog.Op, bool) {
+	k, ok := r.Get(f)
+	if !ok {
+		return oplog.Op{}, false
+	}
+	k.Orphans = max(0, orphans(k.Orphans))
+	return r.tasks.Put(k.Migration, k), true
+}
+
+// Drop removes the task named; that it does not exist is success. It does not wait for a majority.
+func (r *Service) Drop(t env.Task, f For) (found bool, err error) {
+	if _, found = r.Get(f); !found {
+		return false, nil
+	}
+	_, err = r.member.Write(t, r.tasks.Remove(f.Migration))
+	return found, err
+}
+
+// Ready ends the pending state of the task named, so that it is carried out. It does nothing for a task that is not
+// pending or does not exist, and does not wait for a majority.
+func (r *Service) Ready(t env.Task, f For) (found bool, err error) {
+	if err := t.Point(point.RangePendingCleared, env.Note{ID: f.Migration}); err != nil {
+		return false, err
+	}
+	k, found := r.Get(f)
+	if !found || !k.Pending {
+		return found, nil
+	}
+	k.Pending = false
+	if _, err = r.member.Write(t, r.tasks.Put(k.Migration, k)); err == nil {
+		r.emit(k, "ready")
+	}
+	return found, err
+}
+
+// AwaitNoOverlap waits until no task of the collection, pending or not, overlaps the range, for at most timeout, then
+// with status.ExceededTimeLimit.
+func (r *Service) AwaitNoOverlap(t env.Task, uuid string, rng key.Range, timeout time.Duration) error {
+	if err := t.Point(point.RangeConflict, env.Note{}); err != nil {
+		return err
+	}
+	err := r.changed.WaitFor(t, timeout, func() bool { return !r.overlaps(uuid, rng) })
+	if status.Is(err, status.ExceededTimeLimit) {
+		return status.New(status.ExceededTimeLimit, "range %v overlaps a range deletion that did not end within %v", rng, timeout)
+	}
+	return err
+}
+
+func (r *Service) overlaps(uuid string, rng key.Range) bool {
+	for _, k := range r.tasks.All() {
+		if k.UUID == uuid && k.Range().Overlaps(rng) {
+			return true
+		}
+	}
+	return false
+}
+
+// AwaitDone waits until the task of a migration does not exist.
+func (r *Service) AwaitDone(t env.Task, migration string) error {
+	return r.changed.WaitFor(t, 0, func() bool {
+		_, exists := r.tasks.Get(migration)
+		return !exists
+	})
+}
+
+// taskOp serves the donor of a migration, or its successor, on the recipient (protocol 9.1). It answers once a majority
+// knows the outcome, also when there was nothing to do: what it saw may still be rolled back.
+func (r *Service) taskOp(t env.Task, _ env.NodeID, req *command.RangeTaskOp) (*command.RangeTaskReply, error) {
+	if !r.member.IsPrimary() {
+		return nil, status.New(status.NotWritablePrimary, "%s is not the primary of %s", r.node.ID(), r.member.Name())
+	}
+	f := For{req.Migration, req.UUID, key.Range{Min: req.Min, Max: req.Max}}
+	reply := &command.RangeTaskReply{}
+	var err error
+	switch req.Op {
+	case "delete":
+		reply.Found, err = r.Drop(t, f)
+	case "ready":
+		reply.Found, err = r.Ready(t, f)
+	case "orphans":
+		var k Task
+		k, reply.Found = r.Get(f)
+		reply.Orphans = k.Orphans
+	default:
+		err = status.New(status.BadValue, "unknown operation %q on a range deletion task", req.Op)
+	}
+	if err == nil {
+		err = journal.AwaitMajority(t, r.member, r.member.Applied())
+	}
+	return reply, err
+}

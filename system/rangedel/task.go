@@ -1,0 +1,51 @@
+package rangedel
+
+import (
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// Namespace holds the tasks of a shard.
+const Namespace = "config.rangeDeletions"
+
+// When says how soon a ready task may begin.
+type When string
+
+// The values of When.
+const (
+	// Now is for a range that this shard never owned since its documents arrived.
+	Now When = "now"
+	// Delayed leaves time to those who still read with metadata from before the migration.
+	Delayed When = "delayed"
+)
+
+// Task is the durable promise to delete a range of a collection (protocol 2.2, 10.3). Its identity is the migration that
+// made it; whoever changes it names the collection and range as well.
+type Task struct {
+	Migration string `bson:"_id"`
+	NS        string `bson:"nss"`
+	UUID      string `bson:"collectionUuid"`
+	Donor     string `bson:"donorShardId"`
+	Min       []byte `bson:"min"`
+	Max       []byte `bson:"max"`
+	// Pending: the outcome of the migration is open, the range may be owned or received.
+	Pending bool `bson:"pending,omitempty"`
+	// Processing: documents may already be gone.
+	Processing bool            `bson:"processing,omitempty"`
+	When       When            `bson:"whenToClean"`
+	At         clock.Timestamp `bson:"timestamp"`
+	Orphans    int64           `bson:"numOrphanDocs"`
+}
+
+// Range is what the task is to delete.
+func (k Task) Range() key.Range { return key.Range{Min: key.Key(k.Min), Max: key.Key(k.Max)} }
+
+// For names a task from outside.
+type For struct {
+	Migration string
+	UUID      string
+	Range     key.Range
+}
+
+// For is the task's full identity.
+func (k Task) For() For { return For{k.Migration, k.UUID, k.Range()} }

@@ -1,0 +1,76 @@
+package rangedel
+
+import (
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// Applied starts the work on tasks that became ready and wakes those who wait for tasks.
+func (r *Service) Applied(_ uint64, e *oplog.Entry, leading bool) {
+	for i := range e.Ops {
+		if op := &e.Ops[i]; op.NS == Namespace {
+			r.changed.Broadcast()
+			if leading && op.Doc != nil {
+				r.take(r.tasks.Decode(op.Doc), op.Kind == oplog.Insert)
+			}
+		}
+	}
+}
+
+// take announces a new task and begins with one that is ready.
+func (r *Service) take(k Task, fresh bool) {
+	if fresh && k.Pending {
+		r.emit(k, "pending")
+	}
+	if !k.Pending && r.resumed && !r.running[k.Migration] {
+		r.start(k)
+	}
+}
+
+// RolledBack wakes those who wait for tasks.
+func (r *Service) RolledBack(uint64) { r.changed.Broadcast() }
+
+// Reset wakes those who wait for tasks.
+func (r *Service) Reset(uint64) { r.changed.Broadcast() }
+
+// Committed does not matter to range deletion.
+func (r *Service) Committed(uint64) {}
+
+// StepUp does nothing: undecided migrations are recovered first, then Resume is called (protocol 9.2).
+func (r *Service) StepUp(env.Task) error { return nil }
+
+// StepDown forgets the tasks of the tenure; the tasks themselves end with its scope.
+func (r *Service) StepDown() {
+	r.resumed = false
+	r.running = make(map[string]bool)
+	r.busy = false
+}
+
+// Resume takes up the tasks that an earlier primary left: first those that may have deleted something, then the other
+// ready ones. Pending tasks are left to those who know the outcome of their migration (protocol 10.3).
+func (r *Service) Resume(t env.Task) error {
+	if err := t.Point(point.RangeStepUp, env.Note{}); err != nil {
+		return err
+	}
+	r.resumed = true
+	for _, processing := range []bool{true, false} {
+		for _, k := range r.tasks.All() {
+			if !k.Pending && k.Processing == processing && !r.running[k.Migration] {
+				r.start(k)
+			}
+		}
+	}
+	return nil
+}
+
+// Tasks lists the records, for audits.
+func (r *Service) Tasks() []Task { return r.tasks.All() }
+
+func (r *Service) emit(k Task, state string) {
+	r.node.Emit(&event.Event{
+		Kind: event.RangeDeletion, Shard: r.member.Name(), NS: k.NS, Min: string(k.Min), Max: string(k.Max),
+		ID: k.Migration, Value: state,
+	})
+}
