@@ -84,8 +84,8 @@ func (c *Collection) Receiving(r key.Range) bool {
 	return false
 }
 
-// BeginRecovery notes that the outcome of a migration is unknown and being found out (protocol 9.2). Requests do not
-// refresh the metadata until EndRecovery: what the catalogue says now may be about to change. Refresh and Install remain
+// BeginRecovery notes that the outcome of a migration is unknown and being found out (protocol 9.2). Nobody
+// refreshes the metadata until EndRecovery: what the catalogue says now may be about to change. Fetch and Install remain
 // open to the recovery itself. The caller clears the metadata.
 func (c *Collection) BeginRecovery(migration string) { c.recovering[migration] = true }
 

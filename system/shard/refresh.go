@@ -21,10 +21,10 @@ type refreshing struct {
 	over           env.Cond
 }
 
-// Refresh reads the catalogue and installs what it says, even while the critical section is held or a recovery is under
-// way: that is for migrations. It joins a refresh under way only if that one began after the call (SERVER-36232): an older
+// Refresh reads the catalogue and installs what it says, even while the critical section is held: that is for
+// migrations. It joins a refresh under way only if that one began after the call (SERVER-36232): an older
 // one may have read the catalogue before the change that the caller must see. The error is that of the refresh;
-// status.Interrupted when the metadata was cleared meanwhile, so that nothing was installed.
+// status.Interrupted when the metadata was cleared or a recovery begun meanwhile, so that nothing was installed.
 func (c *Collection) Refresh(t env.Task) error {
 	r := &c.refreshing
 	need := r.started
@@ -56,8 +56,14 @@ func (c *Collection) refresh(t env.Task) error {
 	if err := t.Point(point.RequestRefreshInstall, env.Note{ID: c.ns}); err != nil {
 		return err
 	}
+	if !c.server.cfg.Member.Leading() {
+		return c.server.needPrimary() // what a member that does not lead knows, nobody may use
+	}
 	if c.clears != clears {
 		return status.New(status.Interrupted, "the metadata of %s was cleared while it was refreshed", c.ns)
+	}
+	if len(c.recovering) > 0 { // what was read may be about to change
+		return status.New(status.Interrupted, "the outcome of %v is being recovered", c.Recovering())
 	}
 	c.Install(table)
 	return nil
