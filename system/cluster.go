@@ -14,6 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/migration"
 	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/router"
@@ -92,7 +93,7 @@ func (c *Cluster) bootShard(t env.Task, name string) {
 	server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: c.settings, Sets: c.sets(ep)})
 	rpc.Handle(ep, member{m}.createCollection)
 	m.Watch(founder{m, c.founding.shards[name]})
-	rangedel.New(ep, m, server, c.settings)
+	migration.New(server, rangedel.New(ep, m, server, c.settings))
 }
 
 func (c *Cluster) bootRouter(t env.Task) {

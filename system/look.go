@@ -9,6 +9,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/migration"
 	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/router"
@@ -87,7 +88,7 @@ func (c *Cluster) Catalog(ns string) (*catalog.Table, error) {
 }
 
 // leftovers are the namespaces that are empty when no migration and no range deletion is under way.
-var leftovers = []string{"config.migrationCoordinators", "config.migrationRecipients", rangedel.Namespace, shard.SectionsNS}
+var leftovers = []string{migration.CoordinatorsNS, migration.RecipientsNS, rangedel.Namespace, shard.SectionsNS}
 
 // Outstanding says in a sentence each what the cluster still has to do before it rests: members that are down, lag or
 // disagree on their primary, migrations to complete, ranges to delete. It is empty for a cluster at rest.
