@@ -10,6 +10,7 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
 )
 
 // Collection is the runtime of one namespace on one node: what is known of its placement, who may not write, who captures
@@ -127,7 +128,6 @@ func (c *Collection) pattern() (key.Pattern, bool) {
 	if c.known != nil {
 		return c.known.Table.Collection().Key, true
 	}
-	field, _ := options.Lookup("key", "field").StringValueOK()
-	hashed, _ := options.Lookup("key", "hashed").BooleanOK()
-	return key.Pattern{Field: field, Hashed: hashed}, field != ""
+	_, p, err := store.DecodeOptions(options)
+	return p, err == nil && !p.IsZero()
 }

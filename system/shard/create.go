@@ -1,26 +1,13 @@
 package shard
 
 import (
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
 )
-
-// CollectionOptions are what a shard's copy of a collection is made with; every shard's must be the same.
-func CollectionOptions(uuid string, p key.Pattern) bson.Raw {
-	raw, err := bson.Marshal(bson.D{{Key: "uuid", Value: uuid}, {Key: "key", Value: bson.D{
-		{Key: "field", Value: p.Field}, {Key: "hashed", Value: p.Hashed},
-	}}})
-	if err != nil {
-		panic(status.New(status.Internal, "collection %s with key %v has no options: %v", uuid, p, err))
-	}
-	return raw
-}
 
 // createCollection makes the collection, unless it is there: with another UUID that is a status.BadValue.
 func (s *Server) createCollection(t env.Task, _ env.NodeID, req *command.CreateCollection) (*command.Done, error) {
@@ -28,7 +15,7 @@ func (s *Server) createCollection(t env.Task, _ env.NodeID, req *command.CreateC
 		return nil, err
 	}
 	if options, exists := s.cfg.Member.Store().Options(req.NS); exists {
-		if uuid, _ := options.Lookup("uuid").StringValueOK(); uuid != req.UUID {
+		if uuid, _, err := store.DecodeOptions(options); err != nil || uuid != req.UUID {
 			return nil, status.New(status.BadValue, "%s has %s as %q, not %q", s.name, req.NS, uuid, req.UUID)
 		}
 	} else if err := s.create(t, req); err != nil {
@@ -41,7 +28,7 @@ func (s *Server) createCollection(t env.Task, _ env.NodeID, req *command.CreateC
 }
 
 func (s *Server) create(t env.Task, req *command.CreateCollection) error {
-	op := oplog.Op{Kind: oplog.Create, NS: req.NS, Doc: CollectionOptions(req.UUID, req.Key), Actor: uint8(event.System)}
+	op := oplog.Op{Kind: oplog.Create, NS: req.NS, Doc: store.EncodeOptions(req.UUID, req.Key), Actor: uint8(event.System)}
 	_, err := s.cfg.Member.Write(t, op)
 	return err
 }
