@@ -30,6 +30,8 @@ func init() {
 	codec.Register[MoveRange]()
 	codec.Register[NextSessionMods]()
 	codec.Register[Placement]()
+	codec.Register[CollectionOptions]()
+	codec.Register[CollectionOptionsReply]()
 	codec.Register[RangeTaskOp]()
 	codec.Register[RangeTaskReply]()
 	codec.Register[RecvChunkAbort]()

@@ -1,0 +1,330 @@
+package migration_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system"
+	"github.com/shardproof/shardproof/system/client"
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/sim"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+const ns = "test.docs"
+
+// rig is a cluster, an operator who moves ranges, a client who writes, and a plan of what goes wrong.
+type rig struct {
+	t        *testing.T
+	out      strings.Builder
+	world    *sim.World
+	cluster  *system.Cluster
+	settings settings.Settings
+	operator *operator
+	faults   []*fault
+	passed   map[point.Site]int
+	down     map[env.NodeID]bool
+	quiet    bool
+}
+
+type fault struct {
+	site point.Site
+	nth  int
+	node string
+	do   string
+	seen int
+}
+
+// operator is a node from which commands are sent, one after the other.
+type operator struct {
+	todo []func(t env.Task)
+	busy int
+	wake env.Cond
+	sets map[string]*rpc.Set
+	user *client.Client
+}
+
+func (r *rig) close() {
+	if r.world != nil {
+		r.world.Close()
+	}
+}
+
+func (r *rig) found(d *datadriven.TestData) error {
+	r.settings = settings.Default80()
+	r.settings.OrphanCleanupDelay = 100 * time.Millisecond
+	r.settings.RetryBackoff = 50 * time.Millisecond
+	for _, s := range list(d, "set") {
+		name, value, _ := strings.Cut(s, ":")
+		if err := r.settings.Set(name, value); err != nil {
+			return err
+		}
+	}
+	docs := 20
+	if _, err := fmt.Sscan(arg(d, "docs", "20"), &docs); err != nil {
+		return err
+	}
+	seed := uint64(1)
+	if _, err := fmt.Sscan(arg(d, "seed", "1"), &seed); err != nil {
+		return err
+	}
+	return r.assemble(seed, list(d, "bounds"), docs)
+}
+
+func (r *rig) assemble(seed uint64, bounds []string, docs int) error {
+	r.close()
+	r.passed, r.down, r.faults = map[point.Site]int{}, map[env.NodeID]bool{}, nil
+	r.world = sim.New(sim.Options{Seed: seed, Codec: codec.BSON, Observer: r, OnPoint: r.onPoint})
+	coll := system.Collection{NS: ns, Key: key.Pattern{Field: "k"}}
+	for _, b := range bounds {
+		coll.Bounds = append(coll.Bounds, bound(b))
+	}
+	for k := range docs {
+		coll.Docs = append(coll.Docs, doc(int64(k), "old"))
+	}
+	var err error
+	top := system.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 1}
+	if r.cluster, err = system.Assemble(r.world, top, &r.settings, coll); err != nil {
+		return err
+	}
+	r.operator = &operator{}
+	r.world.AddNode("client.0", r.bootOperator)
+	return r.until(10*time.Second, "the cluster is ready", r.cluster.Ready)
+}
+
+func (r *rig) bootOperator(t env.Task) {
+	o := r.operator
+	o.user = r.cluster.NewClient(t.Node())
+	ep := rpc.Listen(t.Node(), clock.New(t.Node()))
+	o.sets = map[string]*rpc.Set{}
+	for _, name := range r.cluster.Sets() {
+		o.sets[name] = rpc.NewSet(ep, name, r.cluster.Topology().MembersOf(name), &r.settings)
+	}
+	for {
+		for len(o.todo) > 0 {
+			next := o.todo[0]
+			o.todo = o.todo[1:]
+			t.Node().Spawn(nil, "command", func(t env.Task) {
+				next(t)
+				o.busy--
+			})
+		}
+		if t.Sleep(time.Millisecond) != nil {
+			return
+		}
+	}
+}
+
+func (o *operator) send(fn func(t env.Task)) {
+	o.busy++
+	o.todo = append(o.todo, fn)
+}
+
+// until runs the world until the condition holds.
+func (r *rig) until(limit time.Duration, what string, cond func() bool) error {
+	why := r.world.Run(cond, r.world.Now().Add(limit))
+	if err := r.world.Err(); err != nil {
+		return err
+	}
+	if !cond() {
+		return fmt.Errorf("not so after %v (%v): %s\noutstanding: %q\ntasks: %v", limit, why, what, r.cluster.Outstanding(), r.world.Tasks())
+	}
+	return nil
+}
+
+func (r *rig) pass(d string) error {
+	end := r.world.Now().Add(duration(d))
+	r.world.Run(nil, end)
+	return r.world.Err()
+}
+
+func (r *rig) plan(d *datadriven.TestData) error {
+	site, ok := point.Parse(d.CmdArgs[0].Key)
+	if !ok {
+		return fmt.Errorf("there is no site %s", d.CmdArgs[0].Key)
+	}
+	f := &fault{site: site, nth: 1, node: arg(d, "node", ""), do: arg(d, "do", "crash")}
+	if _, err := fmt.Sscan(arg(d, "nth", "1"), &f.nth); err != nil {
+		return err
+	}
+	r.faults = append(r.faults, f)
+	return nil
+}
+
+func (r *rig) onPoint(p *sim.Passage) sim.Action {
+	for _, f := range r.faults {
+		if f.site != p.Site || f.node != "" && f.node != string(p.Node) {
+			continue
+		}
+		if f.seen++; f.seen == f.nth {
+			return r.happen(f, p)
+		}
+	}
+	return sim.Action{}
+}
+
+func (r *rig) happen(f *fault, p *sim.Passage) sim.Action {
+	r.say("%s: %s at %v", p.Node, f.do, p.Site)
+	what, param, _ := strings.Cut(f.do, ":")
+	switch what {
+	case "crash":
+		r.down[p.Node] = true
+		return sim.Action{Crash: true}
+	case "error":
+		return sim.Action{Err: status.New(status.FailPointEnabled, "on purpose")}
+	case "pause":
+		return sim.Action{Pause: duration(param)}
+	case "kill":
+		task, node := p.Task, p.Node
+		r.world.At(r.world.Now(), func() {
+			r.world.Interrupt(node, func(t string) bool { return t == task }, status.New(status.Interrupted, "killed on purpose"))
+		})
+		return sim.Action{Pause: time.Millisecond}
+	case "stepdown":
+		node := p.Node
+		r.world.At(r.world.Now(), func() { r.stepDown(node) })
+	}
+	return sim.Action{}
+}
+
+func (r *rig) stepDown(id env.NodeID) {
+	if m := r.cluster.Member(id); m != nil {
+		r.world.Node(id).Spawn(nil, "stepdown", func(t env.Task) { _ = m.StepDown(t) })
+	}
+}
+
+func (r *rig) begin(d *datadriven.TestData) {
+	req := &command.MoveRange{
+		NS: ns, Min: bound(arg(d, "min", "min")), Max: bound(arg(d, "max", "max")), To: arg(d, "to", "shard-b"), Name: "move",
+		WaitDelete: d.HasArg("wait"),
+	}
+	r.operator.send(func(t env.Task) {
+		_, err := rpc.CallPrimary[command.Done](t, r.operator.sets["config"], req, time.Minute)
+		if err != nil {
+			r.say("move to %s: %v", req.To, err)
+			return
+		}
+		r.say("move to %s: ok", req.To)
+	})
+}
+
+func (r *rig) move(d *datadriven.TestData) error {
+	r.begin(d)
+	return r.until(2*time.Minute, "the move is answered", func() bool { return r.operator.busy == 0 })
+}
+
+func (r *rig) write(d *datadriven.TestData) error {
+	for _, k := range list(d, "keys") {
+		var n int64
+		if _, err := fmt.Sscan(k, &n); err != nil {
+			return err
+		}
+		v := arg(d, "v", "new")
+		r.operator.send(func(t env.Task) {
+			a := r.operator.user.Update(t, command.Update{
+				NS: ns, Filter: raw(bson.D{{Key: "k", Value: n}}), Change: doc(n, v), Upsert: true, Concern: command.Majority,
+			})
+			if a.Certainty != client.OK {
+				r.say("write %d: %v %v", n, a.Certainty, a.Err)
+			}
+		})
+	}
+	return nil
+}
+
+func (r *rig) settle() error {
+	r.faults = nil
+	for id := range r.down {
+		r.world.Restart(id)
+	}
+	r.down = map[env.NodeID]bool{}
+	err := r.until(3*time.Minute, "the cluster is at rest", func() bool {
+		return r.operator.busy == 0 && len(r.cluster.Outstanding()) == 0
+	})
+	if err != nil {
+		return err
+	}
+	return r.show()
+}
+
+// show prints who owns what, and fails when a shard holds a document that it does not own or lacks one.
+func (r *rig) show() error {
+	table, err := r.cluster.Catalog(ns)
+	if err != nil {
+		return err
+	}
+	for c := range table.Chunks() {
+		r.say("%v %s", c.Range, c.Shard)
+	}
+	for _, name := range r.cluster.Topology().ShardNames() {
+		var held []string
+		m := r.cluster.Member(r.cluster.Primary(name))
+		m.Store().ScanKey(ns, key.Everything, store.Latest, store.Place{}, func(k key.Key, _ string, d bson.Raw) bool {
+			if !table.OwnsKey(name, k) {
+				err = fmt.Errorf("%s holds the orphan %v", name, k)
+			}
+			held = append(held, fmt.Sprintf("%v=%s", k, d.Lookup("v").StringValue()))
+			return true
+		})
+		r.say("%s: %s", name, strings.Join(held, " "))
+	}
+	return err
+}
+
+func (r *rig) say(format string, args ...any) {
+	if !r.quiet {
+		fmt.Fprintf(&r.out, format+"\n", args...)
+	}
+}
+
+// Observe tells the events of a migration.
+func (r *rig) Observe(e *event.Event) {
+	rng := key.Range{Min: key.Key(e.Min), Max: key.Key(e.Max)}
+	switch e.Kind {
+	case event.MigrationRequested:
+		r.say("%s requested %v to %s", e.ID, rng, e.Peer)
+	case event.DonorState, event.RecipientState, event.DecisionMade, event.RangeDeletion:
+		r.say("%s %v %s %s", e.Node, e.Kind, e.ID, e.Value)
+	case event.MigrationEnded:
+		r.say("%s %v %s %s%s", e.Node, e.Kind, e.ID, e.Value, [...]string{"", " by recovery"}[e.N])
+	case event.CriticalSection:
+		if r.leads(e) {
+			r.say("%s %v of %v %s", e.Node, e.Kind, e.Actor, e.Value)
+		}
+	case event.Elected:
+		r.say("%s elected in term %d", e.Node, e.Term)
+	}
+}
+
+// leads leaves out what followers hold.
+func (r *rig) leads(e *event.Event) bool {
+	return r.cluster != nil && string(r.cluster.Primary(e.Shard)) == e.Node
+}
+
+func doc(k int64, v string) bson.Raw {
+	return raw(bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}, {Key: "v", Value: v}})
+}
+
+func raw(d bson.D) bson.Raw {
+	b, err := bson.Marshal(d)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func nodeOf(d *datadriven.TestData) env.NodeID { return env.NodeID(d.CmdArgs[0].Key) }

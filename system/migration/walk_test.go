@@ -1,0 +1,91 @@
+package migration_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// TestWalks takes whole clusters through migrations; each script is a story, and shows what happened on the way: the
+// states of donor and recipient, critical sections, decisions, range deletions. The verbs are those of (*rig).verb.
+func TestWalks(t *testing.T) {
+	datadriven.Walk(t, "testdata/walks", func(t *testing.T, path string) {
+		r := &rig{t: t}
+		defer r.close()
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			r.out.Reset()
+			if err := r.verb(d); err != nil {
+				d.Fatalf(t, "%v\nso far:\n%s", err, r.out.String())
+			}
+			return r.out.String()
+		})
+	})
+}
+
+func (r *rig) verb(d *datadriven.TestData) error {
+	switch d.Cmd {
+	case "cluster": // bounds=(10) docs=20: two shards of three members, chunk i on shard i mod 2; set name=value
+		return r.found(d)
+	case "fault": // site [nth=1] [node=shard-a.0] do=crash|error|pause[:50ms]|stepdown: what happens when the site is passed
+		return r.plan(d)
+	case "move": // min=0 max=10 to=shard-b [wait]: asks the config server, shows its answer
+		return r.move(d)
+	case "begin": // like move, but does not wait for the answer
+		r.begin(d)
+		return nil
+	case "write": // keys=(1,2) v=x: writes through a client
+		return r.write(d)
+	case "pass": // 50ms: lets time go by
+		return r.pass(d.CmdArgs[0].Key)
+	case "restart": // node: boots a crashed node
+		r.world.Restart(nodeOf(d))
+		return nil
+	case "settle": // restarts whatever is down, waits until nothing is outstanding, shows who owns and holds what
+		return r.settle()
+	}
+	return fmt.Errorf("unknown verb %s", d.Cmd)
+}
+
+func arg(d *datadriven.TestData, name, otherwise string) string {
+	for _, a := range d.CmdArgs {
+		if a.Key == name && len(a.Vals) > 0 {
+			return a.Vals[0]
+		}
+	}
+	return otherwise
+}
+
+func bound(s string) key.Key {
+	switch s {
+	case "min":
+		return key.Min
+	case "max":
+		return key.Max
+	}
+	var n int64
+	if _, err := fmt.Sscan(s, &n); err != nil {
+		panic(fmt.Sprintf("%q is no bound", s))
+	}
+	return key.Int(n)
+}
+
+func duration(s string) time.Duration {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+func list(d *datadriven.TestData, name string) []string {
+	for _, a := range d.CmdArgs {
+		if a.Key == name {
+			return a.Vals
+		}
+	}
+	return nil
+}
