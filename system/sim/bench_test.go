@@ -90,3 +90,29 @@ func BenchmarkWorld(b *testing.B) {
 }
 
 var twenty = strings.Fields("a b c d e f g h i j k l m n o p q r s t")
+
+// BenchmarkAcquaintance is what it costs two nodes to exchange the first message of a class: twelve nodes call each other
+// once with each of ten classes. It reports the cost of one call.
+func BenchmarkAcquaintance(b *testing.B) {
+	classes := strings.Fields("a b c d e f g h i j")
+	ids := twenty[:12]
+	calls := len(ids) * len(ids) * len(classes)
+	var pool sim.Pool
+	defer pool.Close()
+	b.ReportAllocs()
+	for range b.N/calls + 1 {
+		w := sim.New(sim.Options{Pool: &pool, Classify: func(m env.Message) string { return m.(string) }})
+		for _, id := range ids {
+			w.AddNode(env.NodeID(id), func(t env.Task) {
+				t.Node().Serve(func(_ env.Task, _ env.NodeID, req env.Message) (env.Message, error) { return req, nil })
+				for _, to := range ids {
+					for _, class := range classes {
+						_, _ = t.Call(env.NodeID(to), class, time.Second)
+					}
+				}
+			})
+		}
+		w.Run(nil, env.Time(time.Minute))
+		w.Close()
+	}
+}

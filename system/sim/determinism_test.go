@@ -47,7 +47,7 @@ func TestStormReaches(t *testing.T) {
 	for _, d := range s.w.Decisions() {
 		kinds[d.Kind] = true
 	}
-	for _, kind := range []string{sim.Loss, sim.Duplicate, sim.LoseReply, sim.Tail, sim.DiskTail, sim.Kept} {
+	for _, kind := range []string{sim.Loss, sim.Duplicate, sim.LoseReply, sim.Tail, sim.DiskTail, sim.Kept, "crash-at-site", "fail-at-site"} {
 		if !kinds[kind] {
 			t.Errorf("nothing was decided about %s", kind)
 		}
@@ -262,4 +262,17 @@ func TestClockNeverGoesBack(t *testing.T) {
 			t.Fatalf("%s: %v", why, w.Err())
 		}
 	})
+}
+
+// TestFailureIsNotedAtOnce has a deferred function wait after a failed assertion: the run ends all the same.
+func TestFailureIsNotedAtOnce(t *testing.T) {
+	w := sim.New(sim.Options{})
+	defer w.Close()
+	w.AddNode("a", func(t env.Task) {
+		defer func() { _ = t.Sleep(time.Hour) }()
+		t.Node().Assert(false, "two and two are %d", 5)
+	})
+	if why := w.Run(nil, env.Time(time.Second)); why != sim.Broken || !strings.HasSuffix(w.Err().Error(), "two and two are 5") {
+		t.Errorf("the run ended as %s with %v", why, w.Err())
+	}
 }

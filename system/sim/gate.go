@@ -45,62 +45,81 @@ type Gate struct {
 	seed      uint64
 	planned   bool
 	questions map[name]*question
-	explicit  map[name]map[uint64]int64
 	given     []Decision
+	explicit  map[name]*plan
 	recorded  []Decision
 	onRecord  func(Decision)
 }
 
 type name struct{ kind, site string }
 
+// A plan is the explicit answers to one question, by occurrence, and which of them were asked for.
+type plan struct {
+	answers map[uint64]int64
+	used    map[uint64]bool
+}
+
 // A question is everything the gate knows of one kind and site. Whoever asks often keeps it.
 type question struct {
 	name
-	hash     uint64
-	asked    uint64
-	explicit map[uint64]int64
-	used     map[uint64]bool
-}
-
-// told is the explicit answer to the question's occurrence.
-func (q *question) told(occurrence uint64) (answer int64, ok bool) {
-	if q.explicit == nil {
-		return 0, false
-	}
-	if answer, ok = q.explicit[occurrence]; ok {
-		q.used[occurrence] = true
-	}
-	return answer, ok
+	hash  uint64
+	asked uint64
+	plan  *plan
 }
 
 func newGate(seed uint64, planned bool, decisions []Decision) *Gate {
 	g := &Gate{seed: mix(seed ^ 0x9e3779b97f4a7c15), planned: planned, questions: make(map[name]*question), given: decisions}
 	if len(decisions) > 0 {
-		g.explicit = make(map[name]map[uint64]int64, len(decisions))
+		g.explicit = make(map[name]*plan, len(decisions))
 	}
 	for _, d := range decisions {
 		n := name{d.Kind, d.Site}
 		if g.explicit[n] == nil {
-			g.explicit[n] = make(map[uint64]int64)
+			g.explicit[n] = &plan{make(map[uint64]int64), make(map[uint64]bool)}
 		}
-		g.explicit[n][d.Occurrence] = d.Answer
+		g.explicit[n].answers[d.Occurrence] = d.Answer
 	}
 	return g
 }
 
-// question interns a kind and site.
+// question interns a kind and site, for those who do not keep it.
 func (g *Gate) question(kind, site string) *question {
-	n := name{kind, site}
-	q := g.questions[n]
+	q := g.questions[name{kind, site}]
 	if q == nil {
-		q = &question{name: n, explicit: g.explicit[n]}
-		if q.explicit != nil {
-			q.used = make(map[uint64]bool, len(q.explicit))
-		}
-		q.hash = mix(fold(hashString(g.seed, kind), hashString(g.seed+1, site)))
-		g.questions[n] = q
+		made := g.about(site).ask(kind)
+		q = &made
+		g.questions[q.name] = q
 	}
 	return q
+}
+
+// A place is a site at which several kinds of questions are asked.
+type place struct {
+	gate *Gate
+	site string
+	hash uint64
+}
+
+func (g *Gate) about(site string) place { return place{g, site, hashString(g.seed+1, site)} }
+
+// ask makes the question of one kind at the place.
+func (p place) ask(kind string) question {
+	q := question{name: name{kind, p.site}, hash: mix(fold(hashString(p.gate.seed, kind), p.hash))}
+	if p.gate.explicit != nil {
+		q.plan = p.gate.explicit[q.name]
+	}
+	return q
+}
+
+// told is the explicit answer to the question's occurrence.
+func (q *question) told(occurrence uint64) (answer int64, ok bool) {
+	if q.plan == nil {
+		return 0, false
+	}
+	if answer, ok = q.plan.answers[occurrence]; ok {
+		q.plan.used[occurrence] = true
+	}
+	return answer, ok
 }
 
 // Decide asks whether a fault happens.
@@ -124,7 +143,7 @@ func (g *Gate) Decisions() []Decision { return append([]Decision(nil), g.recorde
 func (g *Gate) Unused() []Decision {
 	var unused []Decision
 	for _, d := range g.given {
-		if q := g.questions[name{d.Kind, d.Site}]; q == nil || !q.used[d.Occurrence] {
+		if !g.explicit[name{d.Kind, d.Site}].used[d.Occurrence] {
 			unused = append(unused, d)
 		}
 	}
@@ -133,7 +152,7 @@ func (g *Gate) Unused() []Decision {
 
 // decide answers the question about a fault in its given occurrence.
 func (g *Gate) decide(q *question, occurrence uint64, odds Odds) bool {
-	if odds == 0 && q.explicit == nil {
+	if odds == 0 && q.plan == nil {
 		return false
 	}
 	return g.fault(q, occurrence, func(h uint64) int64 {
@@ -214,7 +233,7 @@ func word(s string) uint64 {
 
 // amount answers whether a fault of some size happens, and its size, from 1 to most; 0 is the boring answer.
 func (g *Gate) amount(q *question, occurrence uint64, odds Odds, most int64) int64 {
-	if odds == 0 && q.explicit == nil {
+	if odds == 0 && q.plan == nil {
 		return 0
 	}
 	return g.fault(q, occurrence, func(h uint64) int64 {

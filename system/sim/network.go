@@ -65,7 +65,7 @@ type channel struct {
 	class                                         *class
 	site                                          string
 	sent                                          uint64
-	latency, copied, loss, duplicate, reply, tail *question
+	latency, copied, loss, duplicate, reply, tail question
 }
 
 func (l *link) channel(c *class, reply bool) *channel {
@@ -80,12 +80,10 @@ func (l *link) channel(c *class, reply bool) *channel {
 	}
 	ch := l.channels[i]
 	if ch == nil {
-		g := l.from.world.gate
-		site := string(l.from.id) + ">" + string(l.to.id) + "/" + name
+		p := l.from.world.gate.about(string(l.from.id) + ">" + string(l.to.id) + "/" + name)
 		ch = &channel{
-			link: l, class: c, site: site, latency: g.question(latencyKind, site), copied: g.question(copyLatencyKind, site),
-			loss: g.question(Loss, site), duplicate: g.question(Duplicate, site), reply: g.question(LoseReply, site),
-			tail: g.question(Tail, site),
+			link: l, class: c, site: p.site, latency: p.ask(latencyKind), copied: p.ask(copyLatencyKind), loss: p.ask(Loss),
+			duplicate: p.ask(Duplicate), reply: p.ask(LoseReply), tail: p.ask(Tail),
 		}
 		l.channels[i] = ch
 	}
@@ -172,23 +170,23 @@ func (w *World) post(p *packet, ch *channel) {
 		w.note(stepHold, ch.link.from, ch.site, p.nth, ch.loss.hash)
 		f.hold.held = append(f.hold.held, p)
 	default:
-		w.carry(p, w.travel(p, ch.latency)+f.Delay, f)
+		w.carry(p, w.travel(p, &ch.latency)+f.Delay, f)
 	}
 }
 
 // carry delivers the packet after d, and a copy of it at a time of its own.
 func (w *World) carry(p *packet, d time.Duration, f Fate) {
-	at := w.now.Add(d)
 	l := p.channel.link
+	at := w.now.Add(d + l.to.service())
 	if w.opts.Network.FIFO {
 		at = max(at, l.last)
 		l.last = at
 	}
-	w.agenda.add(at.Add(l.to.service()), slot{packet: p})
+	w.agenda.add(at, slot{packet: p})
 	if f.Duplicate && p.kind != reply {
 		again := w.network.packet()
 		*again = *p
-		w.agenda.add(w.now.Add(d+f.Later+w.travel(p, p.channel.copied)+l.to.service()), slot{packet: again})
+		w.agenda.add(w.now.Add(d+f.Later+w.travel(p, &p.channel.copied)+l.to.service()), slot{packet: again})
 	}
 }
 

@@ -30,7 +30,7 @@ type machine struct {
 // siteState is a node's history at one site.
 type siteState struct {
 	hits  uint64
-	yield *question
+	yield question
 }
 
 func (m *machine) site(s point.Site) *siteState {
@@ -48,10 +48,10 @@ func (m *machine) deschedule(site point.Site) time.Duration {
 		return -1
 	}
 	s := m.site(site)
-	if s.yield == nil {
-		s.yield = m.world.gate.question(yieldKind, string(m.id)+"/"+site.String())
+	if s.yield.kind == "" {
+		s.yield = m.world.gate.about(string(m.id) + "/" + site.String()).ask(yieldKind)
 	}
-	d := time.Duration(m.world.gate.pick(s.yield, s.hits, int64(o.YieldMax)*int64(Always)/int64(o.YieldOdds)))
+	d := time.Duration(m.world.gate.pick(&s.yield, s.hits, int64(o.YieldMax)*int64(Always)/int64(o.YieldOdds)))
 	if d >= o.YieldMax {
 		return -1
 	}
@@ -184,7 +184,7 @@ func (t *timer) Stop() {
 
 func (n *node) Choose(kind env.Choice, site string, options int) int {
 	if options < 1 {
-		panic(assertion{n, fmt.Sprintf("a choice %s at %s among %d", kind, site, options)})
+		n.broken(fmt.Sprintf("a choice %s at %s among %d", kind, site, options))
 	}
 	m := n.machine
 	key := name{string(kind), site}
@@ -199,8 +199,16 @@ func (n *node) Choose(kind env.Choice, site string, options int) int {
 
 func (n *node) Assert(ok bool, format string, args ...any) {
 	if !ok && !n.inert() {
-		panic(assertion{n, fmt.Sprintf(format, args...)})
+		n.broken(fmt.Sprintf(format, args...))
 	}
+}
+
+// broken ends the run. The failure is noted at once, since deferred functions of the task may wait before its root sees
+// the panic.
+func (n *node) broken(message string) {
+	a := assertion{n, message}
+	n.world.fail(n.world.running, a)
+	panic(a)
 }
 
 func (w *World) sometimes(n *node, probe string) {

@@ -77,7 +77,7 @@ func (w *World) Release(id RuleID) {
 		freed := r.held
 		r.held = nil
 		for _, p := range freed {
-			w.carry(p, w.travel(p, p.channel.latency), Fate{})
+			w.carry(p, w.travel(p, &p.channel.latency), Fate{})
 		}
 	}
 }
@@ -132,10 +132,10 @@ func (w *World) fate(p *packet) Fate {
 		f = w.applyRules(p, &odds)
 	}
 	ch, g := p.channel, w.gate
-	f.Drop = f.Drop || g.decide(ch.loss, p.nth, odds.loss)
-	f.Duplicate = p.kind != reply && (f.Duplicate || g.decide(ch.duplicate, p.nth, odds.duplicate))
-	f.LoseReply = p.kind == request && (f.LoseReply || g.decide(ch.reply, p.nth, odds.reply))
-	f.Delay += time.Duration(g.amount(ch.tail, p.nth, odds.tail, int64(o.TailDelay)))
+	f.Drop = f.Drop || g.decide(&ch.loss, p.nth, odds.loss)
+	f.Duplicate = p.kind != reply && (f.Duplicate || g.decide(&ch.duplicate, p.nth, odds.duplicate))
+	f.LoseReply = p.kind == request && (f.LoseReply || g.decide(&ch.reply, p.nth, odds.reply))
+	f.Delay += time.Duration(g.amount(&ch.tail, p.nth, odds.tail, int64(o.TailDelay)))
 	return f
 }
 

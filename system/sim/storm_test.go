@@ -36,7 +36,7 @@ func stormOptions(seed uint64) sim.Options {
 // newStorm makes the world; it is over after 200 ms.
 func newStorm(o sim.Options) *storm {
 	s := &storm{}
-	o.Observer = s
+	o.Observer, o.OnPoint = s, s.onPoint
 	s.w = sim.New(o)
 	for _, id := range stormNodes {
 		s.w.AddNode(id, s.boot)
@@ -49,6 +49,19 @@ func (s *storm) run() uint64 {
 	defer s.w.Close()
 	s.w.Run(nil, env.Time(200*time.Millisecond))
 	return s.w.Hash()
+}
+
+// onPoint has some passages crash their node, some fail and some take time.
+func (s *storm) onPoint(p *sim.Passage) sim.Action {
+	g := s.w.Gate()
+	if id := p.Node; g.Decide("crash-at-site", string(id), 5_000) {
+		s.w.At(s.w.Now().Add(3*time.Millisecond), func() { s.w.Restart(id) })
+		return sim.Action{Crash: true}
+	}
+	if g.Decide("fail-at-site", string(p.Node), 20_000) {
+		return sim.Action{Err: status.New(status.FailPointEnabled, "no")}
+	}
+	return sim.Action{Pause: time.Duration(g.Pick("pause", string(p.Node), 100_000))}
 }
 
 // faults crash, cut off and slow down nodes at fixed times.

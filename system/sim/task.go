@@ -107,14 +107,14 @@ func (t *task) enter() error {
 		panic(unwinding{})
 	}
 	if w.running != t {
-		panic(assertion{t.node, "task " + t.name + " waits outside its own control: a blocking call from inline code or another task"})
+		t.node.broken("task " + t.name + " waits outside its own control: a blocking call from inline code or another task")
 	}
 	if t.node.dead {
 		t.vanish()
 	}
 	if t.err != nil {
 		if t.refused++; t.refused > spinLimit {
-			panic(assertion{t.node, "task " + t.name + " spins: it goes on although all its waits fail with " + t.err.Error()})
+			t.node.broken("task " + t.name + " spins: it goes on although all its waits fail with " + t.err.Error())
 		}
 	}
 	return t.err
