@@ -18,11 +18,11 @@ const (
 	Reached                  // Value name of a Sometimes probe
 
 	// Of a replica set.
-	Elected     // Shard, Term, Index: last index of the log when the node became leader
+	Elected     // Shard, Term, Index: last index of the log when the node became leader; ID "term:index,...": last index of each term in it
 	Writable    // Shard, Term: step-up is over, user writes are accepted
 	SteppedDown // Shard, Term
 	Majority    // Shard, Term, Index: the leader learned that everything to Index is committed
-	RolledBack  // Shard, Index: the node forgot everything it had applied after Index
+	RolledBack  // Shard, Index: the node forgot everything it had applied after Index, or came back from a crash with the log up to Index
 
 	// Of data. Applied is emitted by the leader only, one for each document operation, when the write is applied.
 	Applied // Shard, Term, Index, NS, Key shard key, DocID, Hash of the new document (0: deleted), Actor, ID session or migration or task

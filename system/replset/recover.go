@@ -61,9 +61,9 @@ func (m *Member) adopt(img image) {
 	m.cfg.Clock.Advance(clock.Vector{Cluster: img.ts})
 }
 
-// recover rebuilds everything from the disk: the snapshot, then the log after it, applied at once like any entry. It
+// revive rebuilds everything from the disk: the snapshot, then the log after it, applied at once like any entry. It
 // reports whether the member boots for the first time.
-func (m *Member) recover(t env.Task) (fresh bool) {
+func (m *Member) revive(t env.Task) (fresh bool) {
 	disk := m.node.Disk()
 	snapshot, err := disk.Read(t, snapshotFile)
 	m.check(err)

@@ -24,6 +24,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -95,7 +96,9 @@ func Boot(t env.Task, cfg Config) *Member {
 	if m.self == 0 {
 		m.fail("not among the members %v of replica set %s", cfg.Members, cfg.Name)
 	}
-	fresh := m.recover(t)
+	m.tenure = env.NewScope(nil)
+	m.tenure.Cancel(status.New(status.NotWritablePrimary, "%s does not lead replica set %s yet", cfg.Self, cfg.Name))
+	fresh := m.revive(t)
 	m.raft = m.newRaft()
 	m.node.Receive(m.receive)
 	m.node.Spawn(nil, "journal", m.runJournal)
@@ -143,8 +146,8 @@ func (m *Member) PrimaryHint() env.NodeID {
 	return m.cfg.Members[m.lead-1]
 }
 
-// Tenure is the scope of the current leadership, cancelled with status.PrimarySteppedDown when it ends. A member that
-// never led returns nil, one that does not lead now an ended scope.
+// Tenure is the scope of the current leadership, cancelled with status.PrimarySteppedDown when it ends; of a member that
+// does not lead, a scope that has ended.
 func (m *Member) Tenure() *env.Scope { return m.tenure }
 
 // Store holds the member's data. Only the member writes to it.

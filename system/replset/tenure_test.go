@@ -1,0 +1,87 @@
+package replset
+
+import (
+	"testing"
+	"time"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/sim"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// TestStepUpWritesFirst has step-up work write, and wait for a majority, while users may not yet.
+func TestStepUpWritesFirst(t *testing.T) {
+	c := newCluster(3, sim.Options{Seed: 1})
+	defer c.world.Close()
+	var early error
+	c.stepUp = func(t env.Task) error {
+		m := c.members[t.Node().ID()]
+		t.Node().Spawn(nil, "user", func(t env.Task) { _, early = m.Write(t, put(2, "user")) })
+		if _, err := m.Write(t, put(1, "step-up")); err != nil {
+			return err
+		}
+		return m.AwaitMajority(t)
+	}
+	m := c.start().elect()
+	if m == nil {
+		t.Fatal("nobody leads: ", c.world.Err())
+	}
+	if !status.Is(early, status.NotWritablePrimary) {
+		t.Errorf("a user's write during step-up ended with %v", early)
+	}
+	if got := values(m, m.ReadAt(command.MajorityRead)); len(got) != 1 || got[0] != "step-up" {
+		t.Errorf("committed at the first user write: %v", got)
+	}
+}
+
+// TestTenureEndsItsTasks deposes a primary: whoever acts for it can neither wait nor write any more, even when the same
+// member leads again.
+func TestTenureEndsItsTasks(t *testing.T) {
+	c := newCluster(3, sim.Options{Seed: 1}).start()
+	defer c.world.Close()
+	m := c.elect()
+	var waiting, writing error
+	c.world.Node(m.cfg.Self).Spawn(m.Tenure(), "worker", func(t env.Task) {
+		waiting = t.Park(0)
+		_, writing = m.Write(t, put(1, "late"))
+	})
+	for _, other := range c.ids {
+		c.world.Partition(m.cfg.Self, other, false)
+	}
+	c.run(3*time.Second, func() bool { return !m.Leading() })
+	c.run(time.Millisecond, nil)
+	for _, err := range []error{waiting, writing, m.Tenure().Err()} {
+		if !status.Is(err, status.PrimarySteppedDown) {
+			t.Errorf("after the tenure: %v", err)
+		}
+	}
+	if m.Store().Count(testNS, store.Latest) != 0 {
+		t.Error("a task of an ended tenure wrote")
+	}
+}
+
+// TestSecondaryFollowsTimestamps waits on a secondary for a timestamp that the primary has committed.
+func TestSecondaryFollowsTimestamps(t *testing.T) {
+	c := newCluster(3, sim.Options{Seed: 1}).start()
+	defer c.world.Close()
+	m := c.elect()
+	if _, err := c.write(m.cfg.Self, command.Majority, put(1, "a")); err != nil {
+		t.Fatal(err)
+	}
+	ts := m.CommittedTS()
+	var err error
+	var seen []string
+	c.do("s.2", func(t env.Task, m *Member) {
+		err = m.AwaitTS(t, ts)
+		seen = values(m, m.ReadAt(command.MajorityRead))
+	})
+	if err != nil || len(seen) != 1 {
+		t.Errorf("after the wait: %v, %v", seen, err)
+	}
+	c.do("s.2", func(t env.Task, m *Member) { err = m.AwaitTS(t, ts+1) })
+	if !status.Is(err, status.ExceededTimeLimit) {
+		t.Errorf("a wait for the future ended with %v", err)
+	}
+}
