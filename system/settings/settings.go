@@ -5,6 +5,7 @@ package settings
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -63,26 +64,27 @@ func Default80() Settings {
 	}
 }
 
-// Names lists the settings in the order of their declaration.
-func Names() []string {
+// names are the settings in the order of their declaration, and fields the place of each.
+var names, fields = func() ([]string, map[string]int) {
 	typ := reflect.TypeFor[Settings]()
-	names := make([]string, typ.NumField())
-	for i := range names {
-		names[i] = typ.Field(i).Tag.Get("name")
+	list, places := make([]string, typ.NumField()), make(map[string]int, typ.NumField())
+	for i := range list {
+		list[i] = typ.Field(i).Tag.Get("name")
+		places[list[i]] = i
 	}
-	return names
-}
+	return list, places
+}()
+
+// Names lists the settings in the order of their declaration.
+func Names() []string { return slices.Clone(names) }
 
 // Set parses value, a Go duration or a whole number, into the named setting.
 func (s *Settings) Set(name, value string) error {
-	typ := reflect.TypeFor[Settings]()
-	for i := range typ.NumField() {
-		if typ.Field(i).Tag.Get("name") != name {
-			continue
-		}
-		return parseInto(reflect.ValueOf(s).Elem().Field(i), name, value)
+	i, ok := fields[name]
+	if !ok {
+		return fmt.Errorf("there is no setting %q; `shardproof list settings` names them all", name)
 	}
-	return fmt.Errorf("there is no setting %q; `shardproof list settings` names them all", name)
+	return parseInto(reflect.ValueOf(s).Elem().Field(i), name, value)
 }
 
 func parseInto(field reflect.Value, name, value string) error {
@@ -104,11 +106,9 @@ func parseInto(field reflect.Value, name, value string) error {
 
 // Get prints the named setting as Set parses it; the second result is false for an unknown name.
 func (s *Settings) Get(name string) (string, bool) {
-	typ := reflect.TypeFor[Settings]()
-	for i := range typ.NumField() {
-		if typ.Field(i).Tag.Get("name") == name {
-			return fmt.Sprint(reflect.ValueOf(s).Elem().Field(i).Interface()), true
-		}
+	i, ok := fields[name]
+	if !ok {
+		return "", false
 	}
-	return "", false
+	return fmt.Sprint(reflect.ValueOf(s).Elem().Field(i).Interface()), true
 }
