@@ -19,6 +19,7 @@ var knobs = []knob{
 	{"defaultConfigCommandTimeoutMS", []string{"500ms", "1s", "150ms", "3s"}},
 	{"criticalSectionWaitMillis", []string{"2s", "10s", "200ms"}},
 	{"writeConcernTimeoutMillis", []string{"2s", "5s", "300ms"}},
+	{"cursorTimeoutMillis", []string{"2s", "10s", "300ms"}},
 	{"socketTimeoutMS", []string{"2s", "5s", "500ms"}},
 	{"timeoutMS", []string{"5s", "10s", "20s"}},
 	{"moveRangeMaxWaitMillis", []string{"20s", "5s", "1s"}},

@@ -22,6 +22,8 @@ type Result struct {
 	Steps   uint64
 	Virtual time.Duration
 	*Counters
+	// Unfinished names what had not ended when the time was up.
+	Unfinished []string
 	// Decisions are the faults that chance decided.
 	Decisions []scenario.Decision
 }

@@ -254,7 +254,7 @@ func (r *run) rest() {
 
 // lastPass writes and reads every key and scans everything, when all is at rest.
 func (r *run) lastPass() {
-	if r.busy > 0 || r.world.Err() != nil {
+	if r.busy > 0 || r.world.Err() != nil || r.world.Now() >= r.deadline {
 		return
 	}
 	from := len(r.record.ops)

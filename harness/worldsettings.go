@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,9 +60,8 @@ var worldSettings = []condition{
 // SettingInfo describes one setting for `shardproof list settings`.
 type SettingInfo struct{ Name, Default, About string }
 
-// Settings lists the settings that a scenario may set, those of the cluster first.
-func Settings() []SettingInfo {
-	var all []SettingInfo
+// catalogued are the settings that a scenario may set, those of the cluster first.
+var catalogued = func() (all []SettingInfo) {
 	defaults := settings.Default80()
 	for _, name := range settings.Names() {
 		value, _ := defaults.Get(name)
@@ -72,7 +72,10 @@ func Settings() []SettingInfo {
 		all = append(all, SettingInfo{w.name, w.get(&c), w.about})
 	}
 	return all
-}
+}()
+
+// Settings lists the settings that a scenario may set.
+func Settings() []SettingInfo { return slices.Clone(catalogued) }
 
 func (w *condition) get(c *conditions) string {
 	if w.duration != nil {
@@ -128,7 +131,7 @@ func apply(v scenario.Setting, cluster *settings.Settings, world *conditions, te
 
 func knownSetting(name string) error {
 	var names []string
-	for _, in := range Settings() {
+	for _, in := range catalogued {
 		if in.Name == name {
 			return nil
 		}

@@ -1,0 +1,92 @@
+package harness
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/artefact"
+	"github.com/shardproof/shardproof/histories/event"
+)
+
+// Divergence is where two runs of one scenario part: the first event that differs.
+type Divergence struct {
+	Recorded, Now         string // trace hashes
+	RecordedIn            artefact.Environment
+	Step                  uint64
+	RecordedNext, NowNext string
+}
+
+// String names both events.
+func (d *Divergence) String() string {
+	text := fmt.Sprintf("recorded trace hash %s (%s, %s/%s), now %s", d.Recorded, d.RecordedIn.Go, d.RecordedIn.OS, d.RecordedIn.Arch, d.Now)
+	if d.Step == 0 {
+		return text + "; all events are the same, the difference is between them"
+	}
+	return fmt.Sprintf("%s; first divergence at step %d: recorded %q, now %q", text, d.Step, d.RecordedNext, d.NowNext)
+}
+
+// Compare holds a run, made with Options.Events, against a saved one. Nil means that they are the same step by step.
+func Compare(folder string, r *Result) (*Divergence, error) {
+	env, err := readEnvironment(filepath.Join(folder, artefact.EnvironmentFile))
+	if err != nil {
+		return nil, err
+	}
+	if env.Hash == r.HashText() && env.Steps == r.Steps {
+		return nil, nil
+	}
+	d := &Divergence{Recorded: env.Hash, Now: r.HashText(), RecordedIn: env}
+	header, events, err := histories.ReadFile[event.Event](filepath.Join(folder, artefact.EventsFile))
+	if err != nil {
+		return nil, err
+	}
+	d.find(events, r.Events[min(header.Dropped, len(r.Events)):])
+	return d, nil
+}
+
+func (d *Divergence) find(recorded, now []event.Event) {
+	for i := range max(len(recorded), len(now)) {
+		a, b := at(recorded, i), at(now, i)
+		if a != nil && b != nil && same(a, b) {
+			continue
+		}
+		d.RecordedNext, d.NowNext = "the end", "the end"
+		if b != nil {
+			d.NowNext, d.Step = fmt.Sprintf("step %d %s", b.Step, tell(b)), b.Step
+		}
+		if a != nil {
+			d.RecordedNext, d.Step = fmt.Sprintf("step %d %s", a.Step, tell(a)), a.Step
+		}
+		return
+	}
+}
+
+func at(events []event.Event, i int) *event.Event {
+	if i < len(events) {
+		return &events[i]
+	}
+	return nil
+}
+
+// same compares events as they are stored: an empty list of chunks is no list.
+func same(a, b *event.Event) bool {
+	x, y := *a, *b
+	if len(x.Chunks) == 0 && len(y.Chunks) == 0 {
+		x.Chunks, y.Chunks = nil, nil
+	}
+	return reflect.DeepEqual(x, y)
+}
+
+func readEnvironment(file string) (env artefact.Environment, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return env, fmt.Errorf("the saved run has no readable environment: %w", err)
+	}
+	if err := json.Unmarshal(text, &env); err != nil {
+		return env, fmt.Errorf("%s is damaged: %w; take the folder from where it was made", file, err)
+	}
+	return env, nil
+}
