@@ -24,6 +24,7 @@ type part struct {
 	opens   *command.Find
 	member  env.NodeID // where the cursor lives
 	cursor  string     // empty: nothing more to come
+	asked   int        // how many batches, so that a doubled request skips none
 	docs    []bson.Raw
 	head    place
 }
@@ -80,7 +81,8 @@ func (s *scan) exhausted() bool {
 // fill fetches until the part has a document or is at its end.
 func (p *part) fill(t env.Task, size int) error {
 	for len(p.docs) == 0 && p.cursor != "" {
-		req := &command.GetMore{Cursor: p.cursor, BatchSize: size}
+		p.asked++
+		req := &command.GetMore{Cursor: p.cursor, BatchSize: size, Number: p.asked}
 		batch, err := rpc.Call[command.Batch](t, p.router.ep, p.member, req, p.timeout())
 		if err != nil {
 			if rpc.Gone(err) {

@@ -42,8 +42,12 @@ func (cs *cursors) add(q *query) string {
 	return cu.id
 }
 
+// announce tells of cursors that hold back the deletion of what they may see; others see what they find.
 func (cs *cursors) announce(kind event.Kind, cu *cursor) {
 	q := cu.query
+	if q.owned == nil {
+		return
+	}
 	cs.server.node.Emit(&event.Event{
 		Kind: kind, Shard: cs.server.name, NS: q.c.ns, ID: cu.id, Min: string(q.rng.Min), Max: string(q.rng.Max),
 	})

@@ -43,7 +43,9 @@ func (c *Collection) Install(table *catalog.Table) {
 		return
 	}
 	c.retire()
-	c.cache = table
+	if c.cache == nil || newer(table, c.cache) {
+		c.cache = table
+	}
 	c.known = &Metadata{Table: table, shard: c.server.name, owned: table.Owned(c.server.name)}
 	c.announceInstalled()
 }
