@@ -65,10 +65,10 @@ func (d *donation) checkProgress(st *command.RecvStatus) error {
 
 // mayBlockWrites is the entry rule of protocol 6.5: nothing is left, or little enough.
 func (d *donation) mayBlockWrites(st *command.RecvStatus) bool {
-	if !d.clone.done() || !st.SessionCatchUp {
+	if !d.clone.done() || !d.sessions.inCatchUp() {
 		return false
 	}
-	if st.State == steady.String() && d.capture.empty() && d.sessions.empty() {
+	if st.State == steady.String() && st.SessionCatchUp && d.capture.empty() && d.sessions.empty() {
 		return true
 	}
 	if st.State != steady.String() && st.State != catchUp.String() {

@@ -94,10 +94,9 @@ func (s *Service) recvStatus(t env.Task, _ env.NodeID, req *command.RecvChunkSta
 	return st, nil
 }
 
-// settled reports whether the donor has something to do: go on, or give up.
-func (r *reception) settled() bool {
-	return r.state > steady || r.state == steady && r.sessions.caughtUp()
-}
+// settled reports whether the donor has something to do: go on, or give up. It does not wait for the sessions, which may
+// never rest under load.
+func (r *reception) settled() bool { return r.state >= steady }
 
 func (r *reception) describe() *command.RecvStatus {
 	st := &command.RecvStatus{

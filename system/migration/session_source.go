@@ -76,6 +76,10 @@ func (x *sessionSource) concerns(st *oplog.Stmt) bool {
 
 func (x *sessionSource) empty() bool { return len(x.old) == 0 && len(x.fresh) == 0 }
 
+// inCatchUp reports whether everything on record when the migration began was handed over. New statements may come all the
+// time: waiting until there are none would let a busy session keep the migration from ending.
+func (x *sessionSource) inCatchUp() bool { return len(x.old) == 0 }
+
 func (x *sessionSource) bytes() int { return (len(x.old) + len(x.fresh)) * statementBytes }
 
 // finish says that writes are blocked: requests are answered at once from now on.
