@@ -112,6 +112,13 @@ func (s *script) control(d *datadriven.TestData) func() error {
 				return fmt.Sprint(p.ReleaseRecoverable(t, testNS, d.CmdArgs[0].Key))
 			})
 		},
+		"persist": func() error {
+			return s.onPrimary(func(t env.Task, p *Server) string { return fmt.Sprint(p.PersistConfigTime(t)) })
+		},
+		"heard": func() error {
+			s.say("of the latest change: %t", s.primary().Clock().Now().Config >= s.changed)
+			return nil
+		},
 		"rows":   func() error { s.rows(); return nil },
 		"attach": func() error { return s.primary().Collection(testNS).SetDonor(tellDonor{s}) },
 	}[d.Cmd]
@@ -332,11 +339,10 @@ func (s *script) pending() {
 }
 
 func (s *script) start(name string, d *datadriven.TestData) error {
-	req, place := s.request(d)
+	req := s.request(d)
 	if req == nil {
 		return fmt.Errorf("no verb %s", d.Cmd)
 	}
-	_ = place
 	to := s.primary().Node().ID()
 	j := &job{}
 	j.done = s.on("client.0", d.Cmd, func(t env.Task) { j.answer = s.send(t, to, req) })
@@ -355,116 +361,4 @@ func keysOf(m map[string]*job) func(yield func(string) bool) {
 			}
 		}
 	}
-}
-
-func (s *script) request(d *datadriven.TestData) (env.Message, command.Placement) {
-	place := command.Placement{Versioned: !has(d, "unversioned"), Shard: s.router.ShardVersion("shard-a")}
-	session := command.Session{ID: str(d, "session"), Txn: num(d, "txn"), Stmt: int32(num(d, "stmt"))}
-	wc := command.WriteConcern{Majority: has(d, "majority")}
-	switch d.Cmd {
-	case "insert":
-		var docs []bson.Raw
-		for _, arg := range d.CmdArgs {
-			if arg.Key == "k" {
-				docs = append(docs, testDoc(whole(arg.Vals[0]), str(d, "v")))
-			}
-		}
-		return &command.Insert{NS: testNS, Docs: docs, Session: session, Concern: wc, Place: place}, place
-	case "update":
-		return &command.Update{NS: testNS, Filter: s.filter(d), Change: s.changeOf(d), Upsert: has(d, "upsert"), Session: session, Concern: wc, Place: place}, place
-	case "delete":
-		return &command.Delete{NS: testNS, Filter: s.filter(d), Session: session, Concern: wc, Place: place}, place
-	case "modify":
-		return &command.FindAndModify{NS: testNS, Filter: s.filter(d), Change: s.changeOf(d), Remove: has(d, "remove"), New: has(d, "new"),
-			Upsert: has(d, "upsert"), Session: session, Concern: wc, Place: place}, place
-	}
-	return s.query(d, place), place
-}
-
-func (s *script) query(d *datadriven.TestData, place command.Placement) env.Message {
-	switch d.Cmd {
-	case "find":
-		rc := command.ReadConcern(str(d, "concern"))
-		return &command.Find{NS: testNS, Filter: s.filter(d), BatchSize: int(num(d, "batch")), Concern: rc, Place: place}
-	case "more":
-		return &command.GetMore{Cursor: str(d, "cursor"), BatchSize: int(num(d, "batch")), Number: int(num(d, "number"))}
-	case "kill":
-		return &command.KillCursors{Cursors: []string{str(d, "cursor")}}
-	case "flush":
-		return &command.FlushRoutingTableCacheUpdates{NS: testNS}
-	case "stepdown":
-		return &command.StepDown{}
-	}
-	return nil
-}
-
-func (s *script) filter(d *datadriven.TestData) bson.Raw {
-	f := bson.D{}
-	if has(d, "k") {
-		f = append(f, bson.E{Key: "k", Value: num(d, "k")})
-	}
-	if has(d, "from") {
-		f = append(f, bson.E{Key: "k", Value: bson.D{{Key: "$gte", Value: num(d, "from")}, {Key: "$lt", Value: num(d, "below")}}})
-	}
-	if has(d, "was") {
-		f = append(f, bson.E{Key: "v", Value: str(d, "was")})
-	}
-	if has(d, "upsert") {
-		f = append(f, bson.E{Key: "_id", Value: num(d, "k")})
-	}
-	return must(bson.Marshal(f))
-}
-
-func (s *script) changeOf(d *datadriven.TestData) bson.Raw {
-	if has(d, "remove") {
-		return nil
-	}
-	set := bson.D{{Key: "v", Value: str(d, "v")}}
-	if has(d, "newkey") {
-		set = append(set, bson.E{Key: "k", Value: num(d, "newkey")})
-	}
-	return must(bson.Marshal(bson.D{{Key: "$set", Value: set}}))
-}
-
-func (s *script) send(t env.Task, to env.NodeID, req env.Message) string {
-	switch req.(type) {
-	case *command.Find, *command.GetMore:
-		b, err := send[command.Batch](t, s.cluster, to, req)
-		if err != nil {
-			return err.Error()
-		}
-		return fmt.Sprintf("%v cursor=%q", values(b.Docs), b.Cursor)
-	case *command.KillCursors, *command.FlushRoutingTableCacheUpdates, *command.StepDown:
-		if _, err := send[command.Done](t, s.cluster, to, req); err != nil {
-			return err.Error()
-		}
-		return "done"
-	}
-	w, err := send[command.Written](t, s.cluster, to, req)
-	if err != nil {
-		return err.Error()
-	}
-	return written(w)
-}
-
-func written(w *command.Written) string {
-	text := fmt.Sprintf("n=%d modified=%d", w.N, w.Modified)
-	if w.Upserted {
-		text += " upserted"
-	}
-	if w.Image != nil {
-		text += " image=" + values([]bson.Raw{w.Image})[0]
-	}
-	if w.Retried {
-		text += " retried"
-	}
-	return text + w.ConcernError
-}
-
-func values(docs []bson.Raw) []string {
-	texts := []string{}
-	for _, d := range docs {
-		texts = append(texts, fmt.Sprintf("%d:%s", d.Lookup("k").Int64(), d.Lookup("v").StringValue()))
-	}
-	return texts
 }
