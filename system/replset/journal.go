@@ -27,6 +27,8 @@ type journal struct {
 	hard hardState
 	// written is the commit index that the file says.
 	written uint64
+	// saved is the index of the snapshot file's state.
+	saved uint64
 	// snapshotDue asks for a snapshot and a shorter log.
 	snapshotDue bool
 }
@@ -169,6 +171,7 @@ func (m *Member) writeSnapshot(t env.Task, msg *pb.Message) {
 	m.check(m.node.Disk().Replace(t, snapshotFile, msg.Snapshot.Data))
 	_ = t.Point(point.ReplicaBetweenSnapshotAndLog, env.Note{})
 	m.check(m.stable.ApplySnapshot(msg.Snapshot))
+	m.journal.saved = msg.Snapshot.GetMetadata().GetIndex()
 	m.rewriteJournal(t)
 }
 
@@ -190,7 +193,7 @@ func (m *Member) takeSnapshot(t env.Task) {
 	first, _ := m.stable.FirstIndex()
 	at := m.log.place(min(m.committed.Index, last))
 	drop := m.droppable(at.Index)
-	if at.Index > last || drop < first || at.Index < m.store.Oldest() {
+	if at.Index > last || at.Index <= m.journal.saved || at.Index < m.store.Oldest() || drop < first {
 		return // a leader's snapshot is on its way to the disk, or the disk is far behind: a later commit asks again
 	}
 	data := m.image(at)
@@ -198,6 +201,7 @@ func (m *Member) takeSnapshot(t env.Task) {
 	_ = t.Point(point.ReplicaBetweenSnapshotAndLog, env.Note{})
 	_, err := m.stable.CreateSnapshot(at.Index, m.voters, data)
 	m.check(err)
+	m.journal.saved = at.Index
 	m.check(m.stable.Compact(drop))
 	m.log.compact(drop)
 	m.rewriteJournal(t)

@@ -100,6 +100,7 @@ func (m *Member) rebuild(snapshot []byte, r *recorded) (joined bool) {
 	m.replay(img.at.Index, r)
 	m.restoreHard(r)
 	m.stable = m.restoreStable(img.at, snapshot, r)
+	m.journal.saved = img.at.Index
 	return joined
 }
 
