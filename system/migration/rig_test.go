@@ -36,9 +36,9 @@ type rig struct {
 	settings settings.Settings
 	operator *operator
 	faults   []*fault
-	passed   map[point.Site]int
 	down     map[env.NodeID]bool
-	quiet    bool
+	wrote    map[int64]string   // acknowledged, by key; every key is written once
+	note     func(*sim.Passage) // told of every passage
 }
 
 type fault struct {
@@ -65,9 +65,7 @@ func (r *rig) close() {
 }
 
 func (r *rig) found(d *datadriven.TestData) error {
-	r.settings = settings.Default80()
-	r.settings.OrphanCleanupDelay = 100 * time.Millisecond
-	r.settings.RetryBackoff = 50 * time.Millisecond
+	r.defaults()
 	for _, s := range list(d, "set") {
 		name, value, _ := strings.Cut(s, ":")
 		if err := r.settings.Set(name, value); err != nil {
@@ -85,9 +83,15 @@ func (r *rig) found(d *datadriven.TestData) error {
 	return r.assemble(seed, list(d, "bounds"), docs)
 }
 
+func (r *rig) defaults() {
+	r.settings = settings.Default80()
+	r.settings.OrphanCleanupDelay = 100 * time.Millisecond
+	r.settings.RetryBackoff = 50 * time.Millisecond
+}
+
 func (r *rig) assemble(seed uint64, bounds []string, docs int) error {
 	r.close()
-	r.passed, r.down, r.faults = map[point.Site]int{}, map[env.NodeID]bool{}, nil
+	r.down, r.faults, r.wrote = map[env.NodeID]bool{}, nil, map[int64]string{}
 	r.world = sim.New(sim.Options{Seed: seed, Codec: codec.BSON, Observer: r, OnPoint: r.onPoint})
 	coll := system.Collection{NS: ns, Key: key.Pattern{Field: "k"}}
 	for _, b := range bounds {
@@ -166,6 +170,9 @@ func (r *rig) plan(d *datadriven.TestData) error {
 }
 
 func (r *rig) onPoint(p *sim.Passage) sim.Action {
+	if r.note != nil {
+		r.note(p)
+	}
 	for _, f := range r.faults {
 		if f.site != p.Site || f.node != "" && f.node != string(p.Node) {
 			continue
@@ -233,17 +240,20 @@ func (r *rig) write(d *datadriven.TestData) error {
 		if _, err := fmt.Sscan(k, &n); err != nil {
 			return err
 		}
-		v := arg(d, "v", "new")
-		r.operator.send(func(t env.Task) {
-			a := r.operator.user.Update(t, command.Update{
-				NS: ns, Filter: raw(bson.D{{Key: "k", Value: n}}), Change: doc(n, v), Upsert: true, Concern: command.Majority,
-			})
-			if a.Certainty != client.OK {
-				r.say("write %d: %v %v", n, a.Certainty, a.Err)
-			}
-		})
+		r.operator.send(func(t env.Task) { r.upsert(t, n, arg(d, "v", "new")) })
 	}
 	return nil
+}
+
+func (r *rig) upsert(t env.Task, k int64, v string) {
+	a := r.operator.user.Update(t, command.Update{
+		NS: ns, Filter: raw(bson.D{{Key: "k", Value: k}}), Change: doc(k, v), Upsert: true, Concern: command.Majority,
+	})
+	if a.Certainty != client.OK {
+		r.say("write %d: %v %v", k, a.Certainty, a.Err)
+		return
+	}
+	r.wrote[k] = v
 }
 
 func (r *rig) settle() error {
@@ -270,6 +280,7 @@ func (r *rig) show() error {
 	for c := range table.Chunks() {
 		r.say("%v %s", c.Range, c.Shard)
 	}
+	now := map[int64]string{}
 	for _, name := range r.cluster.Topology().ShardNames() {
 		var held []string
 		m := r.cluster.Member(r.cluster.Primary(name))
@@ -277,18 +288,22 @@ func (r *rig) show() error {
 			if !table.OwnsKey(name, k) {
 				err = fmt.Errorf("%s holds the orphan %v", name, k)
 			}
+			now[d.Lookup("k").Int64()] = d.Lookup("v").StringValue()
 			held = append(held, fmt.Sprintf("%v=%s", k, d.Lookup("v").StringValue()))
 			return true
 		})
 		r.say("%s: %s", name, strings.Join(held, " "))
 	}
+	for k, v := range r.wrote {
+		if now[k] != v {
+			err = fmt.Errorf("document %d is %q, but %q was acknowledged", k, now[k], v)
+		}
+	}
 	return err
 }
 
 func (r *rig) say(format string, args ...any) {
-	if !r.quiet {
-		fmt.Fprintf(&r.out, format+"\n", args...)
-	}
+	fmt.Fprintf(&r.out, format+"\n", args...)
 }
 
 // Observe tells the events of a migration.
