@@ -85,16 +85,18 @@ func (n *node) Disk() env.Disk   { return &n.machine.disk }
 
 func (n *node) Serve(h env.Handler)    { n.handler = h }
 func (n *node) Receive(r env.Receiver) { n.receiver = r }
-func (n *node) Emit(e *event.Event)    { n.emit(e) }
-func (n *node) Sometimes(probe string) { n.world.sometimes(n, probe) }
-func (n *node) inert() bool            { return n.dead || n.world.frozen }
+
+// inert reports whether nothing that the node's code does has an effect any more.
+func (n *node) inert() bool { return n.dead || n.world.frozen }
+
 func (n *node) Send(to env.NodeID, m env.Message) {
 	if !n.inert() {
 		n.world.oneWay(n.machine, to, m)
 	}
 }
 
-func (n *node) emit(e *event.Event) {
+// Emit may meet an observer that crashes the node; the task then goes no further.
+func (n *node) Emit(e *event.Event) {
 	if n.inert() {
 		return
 	}
@@ -211,12 +213,14 @@ func (n *node) broken(message string) {
 	panic(a)
 }
 
-func (w *World) sometimes(n *node, probe string) {
+// Sometimes emits an event the first time only, and counts the others.
+func (n *node) Sometimes(probe string) {
 	if n.inert() {
 		return
 	}
-	if w.reached[probe]++; w.reached[probe] == 1 {
-		n.emit(&event.Event{Kind: event.Reached, Value: probe})
+	reached := n.world.reached
+	if reached[probe]++; reached[probe] == 1 {
+		n.Emit(&event.Event{Kind: event.Reached, Value: probe})
 	}
 }
 

@@ -76,7 +76,7 @@ func (t *task) pass(site point.Site, note env.Note, nth uint64) error {
 		do = w.opts.OnPoint(&w.passage)
 	}
 	if do.Announce || w.opts.TracePoints {
-		t.node.emit(&event.Event{Kind: event.PointHit, Value: site.String(), Peer: note.Peer, ID: note.ID, N: note.N})
+		t.node.Emit(&event.Event{Kind: event.PointHit, Value: site.String(), Peer: note.Peer, ID: note.ID, N: note.N})
 	}
 	if t.node.dead {
 		t.vanish()
