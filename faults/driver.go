@@ -128,12 +128,12 @@ func (d *Driver) takeNext(h *Hit, a *Action) {
 
 func (d *Driver) begin(c *Case) {
 	if c.Kind.Aim == AtNode {
-		if c.Target = d.roles.resolve(c.Fault.Target, d.nodes); len(c.Target) == 0 {
+		if c.Target = d.aim(c); len(c.Target) == 0 {
 			return
 		}
 	}
-	c.repair = c.Kind.inject(c)
 	d.announce(event.Fault, c)
+	c.repair = c.Kind.inject(c)
 	d.fired = append(d.fired, Firing{Fault: c.Fault.ID, Kind: c.Kind.Name, At: d.world.Now(), Target: c.aimedAt()})
 	if c.repair == nil {
 		return
@@ -145,6 +145,19 @@ func (d *Driver) begin(c *Case) {
 	if c.Fault.Until != nil {
 		d.arm(*c.Fault.Until, func(*Hit, *Action) { d.undo(c) })
 	}
+}
+
+// aim resolves a case's target now. Whoever passes a site of the donor is the donor, whichever migration began last.
+func (d *Driver) aim(c *Case) []env.NodeID {
+	if h := c.Hit; h != nil {
+		switch role := roleOf[h.Site]; {
+		case role == point.Donor && c.Fault.Target == "donor.primary",
+			role == point.Recipient && c.Fault.Target == "recipient.primary",
+			role == point.Config && c.Fault.Target == "config.primary":
+			return []env.NodeID{h.Node}
+		}
+	}
+	return d.roles.resolve(c.Fault.Target, d.nodes)
 }
 
 func (d *Driver) undo(c *Case) {

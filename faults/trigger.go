@@ -9,6 +9,15 @@ import (
 	"github.com/shardproof/shardproof/system/point"
 )
 
+// roleOf is the role of each site.
+var roleOf = func() []point.Role {
+	roles := make([]point.Role, point.Count())
+	for _, in := range point.All() {
+		roles[in.Site] = in.Role
+	}
+	return roles
+}()
+
 // SiteNames lists every failpoint.
 func SiteNames() []string {
 	var names []string
