@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"slices"
 	"sort"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -31,11 +32,11 @@ type Collection struct {
 	recovering map[string]bool
 	settled    env.Cond // the section was left, or a recovery ended
 	donor      Donor
-	receiving  map[string]key.Range
+	receiving  []reception
 }
 
 func newCollection(s *Server, ns string) *Collection {
-	return &Collection{server: s, ns: ns, recovering: make(map[string]bool), receiving: make(map[string]key.Range)}
+	return &Collection{server: s, ns: ns, recovering: make(map[string]bool)}
 }
 
 // NS is the namespace.
@@ -69,20 +70,26 @@ func (c *Collection) ClearDonor(d Donor) {
 // Donor returns the attached donor, or nil.
 func (c *Collection) Donor() Donor { return c.donor }
 
+// reception is a range that is arriving.
+type reception struct {
+	migration string
+	rng       key.Range
+}
+
 // BeginReceive notes that the migration receives the range, until EndReceive.
-func (c *Collection) BeginReceive(migration string, r key.Range) { c.receiving[migration] = r }
+func (c *Collection) BeginReceive(migration string, r key.Range) {
+	c.EndReceive(migration)
+	c.receiving = append(c.receiving, reception{migration, r})
+}
 
 // EndReceive takes the note back; it does nothing when there is none.
-func (c *Collection) EndReceive(migration string) { delete(c.receiving, migration) }
+func (c *Collection) EndReceive(migration string) {
+	c.receiving = slices.DeleteFunc(c.receiving, func(in reception) bool { return in.migration == migration })
+}
 
 // Receiving reports whether a migration receives keys of the range.
 func (c *Collection) Receiving(r key.Range) bool {
-	for _, in := range c.receiving {
-		if in.Overlaps(r) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.receiving, func(in reception) bool { return in.rng.Overlaps(r) })
 }
 
 // BeginRecovery notes that the outcome of a migration is unknown and being found out (protocol 9.2). Nobody
@@ -113,7 +120,7 @@ func (c *Collection) Recovering() []string {
 func (c *Collection) stepDown() {
 	c.Clear()
 	c.donor = nil
-	clear(c.receiving)
+	c.receiving = nil
 	clear(c.recovering)
 	c.section.dropTransient(c)
 	c.settled.Broadcast()
