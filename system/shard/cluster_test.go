@@ -179,3 +179,13 @@ func (c *testCluster) create() {
 func testDoc(k int64, v string) bson.Raw {
 	return must(bson.Marshal(bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}, {Key: "v", Value: v}}))
 }
+
+// isolate cuts the primary off from the other members, but not from the client.
+func (c *testCluster) isolate() {
+	first := c.primary().Node().ID()
+	for _, id := range c.ids {
+		if id != first {
+			c.world.Partition(first, id, false)
+		}
+	}
+}

@@ -23,7 +23,7 @@ import (
 func TestExactlyOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
-		disturbances := rapid.SliceOfN(rapid.SampledFrom([]string{"crash", "stepdown", "section", "clear", "calm"}), 1, 8).Draw(t, "disturbances")
+		disturbances := rapid.SliceOfN(rapid.SampledFrom([]string{"crash", "isolate", "stepdown", "section", "clear", "calm"}), 1, 8).Draw(t, "disturbances")
 		first, sum := countUp(t, seed, disturbances)
 		again, _ := countUp(t, seed, disturbances)
 		if first != again {
@@ -100,6 +100,9 @@ func (c *testCluster) disturb(what string) {
 	case "crash":
 		c.world.Crash(id)
 		c.world.At(c.world.Now().Add(3*time.Second), func() { c.world.Restart(id) })
+	case "isolate":
+		c.isolate()
+		c.world.At(c.world.Now().Add(3*time.Second), c.world.HealNetwork)
 	case "stepdown":
 		c.on(id, "stepdown", func(t env.Task) { p.Member().StepDown(t) })
 	case "section":

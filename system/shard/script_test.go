@@ -91,6 +91,14 @@ func (s *script) control(d *datadriven.TestData) func() error {
 		"release": func() error { return s.release(d.CmdArgs[0].Key) },
 		"pass":    func() error { return s.pass(str(d, "time")) },
 		"crash":   func() error { return s.crash() },
+		"isolate": func() error { s.isolate(); return nil },
+		"heal":    func() error { s.world.HealNetwork(); s.cluster.run(5*time.Second, nil); return nil },
+		"phases": func() error {
+			for _, id := range s.ids {
+				s.say("%s %s", id, s.servers[id].Collection(testNS).Phase())
+			}
+			return nil
+		},
 		"restart": func() error { s.restart(); return nil },
 		"section": func() error { s.section(d); return nil },
 		"clear":   func() error { s.primary().Collection(testNS).Clear(); return nil },
