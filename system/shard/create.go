@@ -21,7 +21,7 @@ func (s *Server) createCollection(t env.Task, _ env.NodeID, req *command.CreateC
 	} else if err := s.create(t, req); err != nil {
 		return nil, err
 	}
-	if err := s.AwaitMajority(t); err != nil {
+	if err := s.cfg.Member.AwaitMajority(t); err != nil {
 		return nil, err
 	}
 	return &command.Done{}, nil

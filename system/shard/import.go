@@ -53,19 +53,3 @@ func (x *Session) knows(st oplog.Stmt) bool {
 	}
 	return found
 }
-
-// AdvanceSession moves the session to the transaction number, unless it is there or beyond, without a statement. Whatever
-// an older number begins later is refused: this is how a migration fences its past (protocol 9.3). The caller waits for
-// the majority.
-func (s *Server) AdvanceSession(t env.Task, id string, txn int64) error {
-	x, err := s.Checkout(t, id)
-	if err != nil {
-		return err
-	}
-	defer x.Release()
-	if x.Record().Txn >= txn {
-		return nil
-	}
-	_, err = s.cfg.Member.Write(t, sessionOpOf(SessionRecord{ID: id, Txn: txn}))
-	return err
-}

@@ -6,7 +6,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/event"
-	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -38,7 +37,7 @@ func (s *Server) AcquireRecoverable(t env.Task, ns, migration string) error {
 			return err
 		}
 	}
-	return s.AwaitMajority(t)
+	return s.cfg.Member.AwaitMajority(t)
 }
 
 // ReleaseRecoverable ends the migration's hold and returns when a majority knows. It may be repeated; the hold of another
@@ -50,7 +49,7 @@ func (s *Server) ReleaseRecoverable(t env.Task, ns, migration string) error {
 			return err
 		}
 	}
-	return s.AwaitMajority(t)
+	return s.cfg.Member.AwaitMajority(t)
 }
 
 func (s *Server) recoverable(ns string) (doc sectionDoc, held bool) {
@@ -89,11 +88,6 @@ func (c *Collection) followSection(doc sectionDoc, held bool) {
 		}
 		c.section.enter(c, Holder{event.Recipient, doc.Reason}, phase)
 	}
-}
-
-// AwaitMajority waits until everything applied so far is held by a majority, for as long as the tenure lasts.
-func (s *Server) AwaitMajority(t env.Task) error {
-	return s.cfg.Member.Await(t, s.cfg.Member.Applied(), command.Majority)
 }
 
 // documentOp is an operation that sets a document of the server's own, whose _id is the string id.

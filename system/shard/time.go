@@ -28,7 +28,7 @@ func (s *Server) PersistConfigTime(t env.Task) error {
 			return err
 		}
 	}
-	return s.AwaitMajority(t)
+	return s.cfg.Member.AwaitMajority(t)
 }
 
 func (s *Server) durableConfigTime() clock.Timestamp {

@@ -42,7 +42,7 @@ func (s watcher) StepUp(t env.Task) error {
 	for _, c := range s.Collections() {
 		c.section.announceHeld(c)
 	}
-	return s.AwaitMajority(t)
+	return s.cfg.Member.AwaitMajority(t)
 }
 
 // StepDown drops what belonged to the tenure.
