@@ -32,6 +32,7 @@ type rig struct {
 	cluster *system.Cluster
 	seen    counts
 	running int
+	clients int
 }
 
 func newRig(t *testing.T, opts sim.Options, top system.Topology, hashed bool, preload int) *rig {
@@ -54,7 +55,8 @@ func newRig(t *testing.T, opts sim.Options, top system.Topology, hashed bool, pr
 
 // client adds a client that starts when the cluster is ready.
 func (r *rig) client(fn func(t env.Task, c *client.Client)) {
-	id := env.NodeID(fmt.Sprintf("client.%d", r.running))
+	id := env.NodeID(fmt.Sprintf("client.%d", r.clients))
+	r.clients++
 	r.running++
 	r.world.AddNode(id, func(t env.Task) {
 		c := r.cluster.NewClient(t.Node())

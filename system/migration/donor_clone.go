@@ -39,7 +39,7 @@ func (d *donation) startClone(t env.Task) error {
 		step{point.DonorAttachBefore, d.attach},
 		step{point.DonorRecordBefore, d.insertRecord},
 		step{point.DonorTaskBefore, d.insertTask},
-		step{point.DonorSessionInit, d.sessions.init},
+		step{point.DonorSessionInit, func(t env.Task) error { return d.sessions.init(t) }}, // attach has made them anew
 		step{point.DonorScan, d.scan},
 		step{point.DonorSendStart, d.sendStart},
 		step{point.DonorAfterStart, func(env.Task) error { return nil }},

@@ -1,0 +1,151 @@
+package system_test
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system"
+	"github.com/shardproof/shardproof/system/client"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+var (
+	storms = flag.Int("storms", 10, "number of seeds of the storm test")
+	first  = flag.Int("storm", 1, "first seed of the storm test")
+)
+
+// storm pushes numbers to documents while ranges move, members crash and links break, and then wants every acknowledged
+// push exactly once and the cluster at rest.
+type storm struct {
+	*rig
+	pushed map[int64]client.Certainty // by number, which is unique
+	onto   map[int64]int64            // the document of a number
+	moving bool
+}
+
+const (
+	stormKeys = 40
+	stormEnds = env.Time(4 * time.Second)
+)
+
+func TestStorms(t *testing.T) {
+	for i := range *storms {
+		seed := uint64(*first + i)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			hash := runStorm(t, seed)
+			if i == 0 && !t.Failed() && runStorm(t, seed) != hash {
+				t.Error("the same seed gave another run")
+			}
+		})
+	}
+}
+
+func runStorm(t *testing.T, seed uint64) uint64 {
+	r := newRig(t, sim.Options{Seed: seed, Network: sim.Network{Tail: sim.Always / 100}, Disk: sim.DiskTiming{Tail: sim.Always / 100}}, small, seed%4 == 0, stormKeys)
+	s := &storm{rig: r, pushed: make(map[int64]client.Certainty), onto: make(map[int64]int64)}
+	r.cluster.Settings().OrphanCleanupDelay = 20 * time.Millisecond
+	s.faults()
+	for id := range int64(3) {
+		r.client(func(task env.Task, c *client.Client) { s.push(task, c, id) })
+	}
+	s.moving = true
+	r.client(s.move)
+	r.run(2 * time.Minute)
+	why := r.world.Run(func() bool { return len(r.cluster.Outstanding()) == 0 }, r.world.Now().Add(2*time.Minute))
+	if left := r.cluster.Outstanding(); len(left) > 0 {
+		t.Fatalf("%v at %v, still outstanding: %q\ntasks: %v", why, r.world.Now(), left, r.world.Tasks())
+	}
+	r.client(s.check)
+	r.run(time.Minute)
+	t.Logf("seed %d: %d pushes, %d migrations, %d decisions, %d elections, at rest after %v, %d steps", seed, len(s.pushed),
+		r.seen[event.MigrationRequested], r.seen[event.DecisionMade], r.seen[event.Elected], time.Duration(r.world.Now()), r.world.Steps())
+	return r.world.Hash()
+}
+
+// faults crashes a member or cuts it off every 100 to 400 ms, and repairs it a little later.
+func (s *storm) faults() {
+	servers := s.cluster.Servers()
+	pick := func(site string, n int) int { return s.world.Gate().Pick("storm", site, n) }
+	for at := env.Time(100 * time.Millisecond); at < stormEnds; at = at.Add(time.Duration(100+pick("gap", 300)) * time.Millisecond) {
+		victim := servers[pick("victim", len(servers))]
+		ends := at.Add(time.Duration(50+pick("length", 900)) * time.Millisecond)
+		if pick("kind", 3) > 0 {
+			s.world.At(at, func() { s.world.Crash(victim) })
+			s.world.At(ends, func() { s.world.Restart(victim) })
+			continue
+		}
+		oneWay := pick("oneWay", 2) == 0
+		each := func(do func(a, b env.NodeID, oneWay bool)) func() {
+			return func() {
+				for _, other := range servers {
+					if other != victim {
+						do(victim, other, oneWay)
+					}
+				}
+			}
+		}
+		s.world.At(at, each(s.world.Partition))
+		s.world.At(ends, each(s.world.Heal))
+	}
+}
+
+func (s *storm) push(t env.Task, c *client.Client, id int64) {
+	for i := int64(0); s.moving || s.world.Now() < stormEnds; i++ {
+		n, k := id*1_000_000+i, (id*7+i)%stormKeys
+		s.onto[n], s.pushed[n] = k, client.Unknown
+		a := c.Update(t, command.Update{NS: ns, Filter: raw(bson.D{{Key: "k", Value: k}}),
+			Change: raw(bson.D{{Key: "$push", Value: bson.D{{Key: "l", Value: n}}}}), Concern: command.Majority})
+		s.pushed[n] = a.Certainty
+		if a.Certainty == client.OK && a.Written.N != 1 {
+			s.t.Errorf("push %d found no document %d", n, k)
+		}
+		if t.Sleep(5*time.Millisecond) != nil {
+			return
+		}
+	}
+}
+
+func (s *storm) move(t env.Task, c *client.Client) {
+	defer func() { s.moving = false }()
+	for i := 0; s.world.Now() < stormEnds; i++ {
+		min := int64(s.world.Gate().Pick("storm", "min", 35))
+		to := system.ShardName(s.world.Gate().Pick("storm", "to", 2))
+		// Refusals are part of it.
+		_ = c.MoveRange(t, command.MoveRange{NS: ns, Min: key.Int(min), Max: key.Int(min + 5), To: to}, 10*time.Second)
+		if t.Sleep(20*time.Millisecond) != nil {
+			return
+		}
+	}
+}
+
+// check reads everything when the cluster has come to rest.
+func (s *storm) check(t env.Task, c *client.Client) {
+	a := c.Find(t, command.Find{NS: ns, Filter: raw(bson.D{}), Concern: command.Linearizable})
+	if a.Certainty != client.OK || len(a.Docs) != stormKeys {
+		s.t.Errorf("the final scan: %v, %d documents, %v", a.Certainty, len(a.Docs), a.Err)
+	}
+	found := make(map[int64]int)
+	for _, doc := range a.Docs {
+		list, _ := doc.Lookup("l").ArrayOK()
+		values, _ := list.Values()
+		for _, v := range values {
+			found[v.Int64()]++
+			if s.onto[v.Int64()] != doc.Lookup("k").Int64() {
+				s.t.Errorf("push %d is in document %v", v.Int64(), doc.Lookup("k"))
+			}
+		}
+	}
+	for n, certainty := range s.pushed {
+		if times := found[n]; times > 1 || times == 0 && certainty == client.OK || times > 0 && certainty == client.Failed {
+			s.t.Errorf("push %d to document %d is %v and was found %d times", n, s.onto[n], certainty, times)
+		}
+	}
+}
