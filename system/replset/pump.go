@@ -13,7 +13,11 @@ import (
 // answers is of no use before the next occasion: it hands out entries as committed that were applied when appended.
 func (m *Member) step(msg *pb.Message) {
 	_ = m.raft.Step(msg)
-	if t := msg.GetType(); t != pb.MsgStorageAppendResp && t != pb.MsgStorageApplyResp {
+	switch msg.GetType() {
+	case pb.MsgStorageAppendResp, pb.MsgStorageApplyResp:
+	case pb.MsgAppResp, pb.MsgHeartbeatResp: // often nothing follows, and to ask is cheaper than to take nothing
+		m.dirty = m.dirty || m.raft.HasReady()
+	default:
 		m.dirty = true
 	}
 }
