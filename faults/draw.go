@@ -67,11 +67,10 @@ func (d *Draw) anchored(roles ...point.Role) scenario.Trigger {
 }
 
 func (d *Draw) pass(question string, roles ...point.Role) scenario.Trigger {
-	sites := sitesOf(roles)
-	if len(sites) == 0 {
+	in, ok := d.site(question, roles)
+	if !ok {
 		return d.at()
 	}
-	in := sites[d.n(question, len(sites))]
 	t := scenario.Trigger{Site: in.Name, Nth: 1 + d.n(question+" pass", d.passes(in.Role))}
 	if d.n(question+" late", 4) == 0 {
 		t.After = d.between(question+" after", time.Millisecond, 80*time.Millisecond)
@@ -91,16 +90,32 @@ func (d *Draw) passes(r point.Role) int {
 	}
 }
 
-func sitesOf(roles []point.Role) []point.Info {
-	var sites []point.Info
+// byRole are the sites of each role, by name.
+var byRole = func() map[point.Role][]point.Info {
+	sites := make(map[point.Role][]point.Info)
 	for _, in := range point.All() {
-		for _, r := range roles {
-			if in.Role == r {
-				sites = append(sites, in)
-			}
-		}
+		sites[in.Role] = append(sites[in.Role], in)
 	}
 	return sites
+}()
+
+// site draws a site of one of the roles; false when there is none.
+func (d *Draw) site(question string, roles []point.Role) (point.Info, bool) {
+	count := 0
+	for _, r := range roles {
+		count += len(byRole[r])
+	}
+	if count == 0 {
+		return point.Info{}, false
+	}
+	n := d.n(question, count)
+	for _, r := range roles {
+		if sites := byRole[r]; n < len(sites) {
+			return sites[n], true
+		}
+		n -= len(byRole[r])
+	}
+	panic(fmt.Sprintf("faults: site %d of %d is beyond %v", n, count, roles))
 }
 
 // migration are the roles that a migration passes.

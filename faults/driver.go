@@ -12,7 +12,8 @@ import (
 	"github.com/shardproof/shardproof/system/status"
 )
 
-// Driver carries out the faults of one run. It is told of every point and every event, and acts through its World.
+// Driver carries out the faults of one run. It is told of every point and every event, and acts through its World, from
+// Start on.
 //
 // Invariant: every injected fault is in active until it is repaired; after End nothing is active and nothing fires.
 type Driver struct {
@@ -85,18 +86,21 @@ func (d *Driver) Observe(e *event.Event) { d.roles.observe(e) }
 
 // Point is called whenever a task passes a site.
 func (d *Driver) Point(node env.NodeID, site point.Site, note env.Note) Action {
-	var a Action
-	if d.ended || d.world == nil {
-		return a
+	if d.ended || len(d.waiting[site]) == 0 && len(d.next) == 0 && d.terms == nil {
+		return Action{}
 	}
-	h := &Hit{Node: node, Site: site, Note: note}
-	if len(d.waiting[site]) > 0 {
+	return d.interfere(&Hit{Node: node, Site: site, Note: note})
+}
+
+// interfere lets everyone who waits for this moment act on it.
+func (d *Driver) interfere(h *Hit) (a Action) {
+	if len(d.waiting[h.Site]) > 0 {
 		d.pass(h, &a)
 	}
 	if len(d.next) > 0 {
 		d.takeNext(h, &a)
 	}
-	if d.terms != nil && a.Zero() {
+	if d.terms != nil && d.world != nil && a.Zero() {
 		d.applyTerms(h, &a)
 	}
 	return a
