@@ -34,10 +34,13 @@ type rig struct {
 	world    *sim.World
 	cluster  *system.Cluster
 	settings settings.Settings
-	operator *operator
+	clients  []*operator
+	operator *operator // the first of the clients
 	faults   []*fault
 	down     map[env.NodeID]bool
-	wrote    map[int64]string   // acknowledged, by key; every key is written once
+	wrote    map[int64]string // acknowledged, by key; every key is written once
+	applied  bool             // tell every write, too
+	act      func(*sim.Passage) sim.Action
 	note     func(*sim.Passage) // told of every passage
 }
 
@@ -49,7 +52,7 @@ type fault struct {
 	seen int
 }
 
-// operator is a node from which commands are sent, one after the other.
+// operator is a node from which commands are sent.
 type operator struct {
 	todo []func(t env.Task)
 	busy int
@@ -101,17 +104,21 @@ func (r *rig) assemble(seed uint64, bounds []string, docs int) error {
 		coll.Docs = append(coll.Docs, doc(int64(k), "old"))
 	}
 	var err error
-	top := system.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 1}
+	top := system.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 2, Clients: 8}
 	if r.cluster, err = system.Assemble(r.world, top, &r.settings, coll); err != nil {
 		return err
 	}
-	r.operator = &operator{}
-	r.world.AddNode("client.0", r.bootOperator)
+	r.clients = nil
+	for _, id := range top.ClientNodes() {
+		o := &operator{}
+		r.clients = append(r.clients, o)
+		r.world.AddNode(id, func(t env.Task) { r.bootOperator(t, o) })
+	}
+	r.operator = r.clients[0]
 	return r.until(10*time.Second, "the cluster is ready", r.cluster.Ready)
 }
 
-func (r *rig) bootOperator(t env.Task) {
-	o := r.operator
+func (r *rig) bootOperator(t env.Task, o *operator) {
 	o.user = r.cluster.NewClient(t.Node())
 	ep := rpc.Listen(t.Node(), clock.New(t.Node()))
 	o.sets = map[string]*rpc.Set{}
@@ -131,6 +138,16 @@ func (r *rig) bootOperator(t env.Task) {
 			return
 		}
 	}
+}
+
+// idle reports whether every command was answered.
+func (r *rig) idle() bool {
+	for _, o := range r.clients {
+		if o.busy > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func (o *operator) send(fn func(t env.Task)) {
@@ -172,6 +189,9 @@ func (r *rig) plan(d *datadriven.TestData) error {
 func (r *rig) onPoint(p *sim.Passage) sim.Action {
 	if r.note != nil {
 		r.note(p)
+	}
+	if r.act != nil {
+		return r.act(p)
 	}
 	for _, f := range r.faults {
 		if f.site != p.Site || f.node != "" && f.node != string(p.Node) {
@@ -231,7 +251,7 @@ func (r *rig) begin(d *datadriven.TestData) {
 
 func (r *rig) move(d *datadriven.TestData) error {
 	r.begin(d)
-	return r.until(2*time.Minute, "the move is answered", func() bool { return r.operator.busy == 0 })
+	return r.until(2*time.Minute, "the move is answered", func() bool { return r.idle() })
 }
 
 func (r *rig) write(d *datadriven.TestData) error {
@@ -240,13 +260,13 @@ func (r *rig) write(d *datadriven.TestData) error {
 		if _, err := fmt.Sscan(k, &n); err != nil {
 			return err
 		}
-		r.operator.send(func(t env.Task) { r.upsert(t, n, arg(d, "v", "new")) })
+		r.operator.send(func(t env.Task) { r.upsert(t, r.operator, n, arg(d, "v", "new")) })
 	}
 	return nil
 }
 
-func (r *rig) upsert(t env.Task, k int64, v string) {
-	a := r.operator.user.Update(t, command.Update{
+func (r *rig) upsert(t env.Task, o *operator, k int64, v string) {
+	a := o.user.Update(t, command.Update{
 		NS: ns, Filter: raw(bson.D{{Key: "k", Value: k}}), Change: doc(k, v), Upsert: true, Concern: command.Majority,
 	})
 	if a.Certainty != client.OK {
@@ -263,7 +283,7 @@ func (r *rig) settle() error {
 	}
 	r.down = map[env.NodeID]bool{}
 	err := r.until(3*time.Minute, "the cluster is at rest", func() bool {
-		return r.operator.busy == 0 && len(r.cluster.Outstanding()) == 0
+		return r.idle() && len(r.cluster.Outstanding()) == 0
 	})
 	if err != nil {
 		return err
@@ -310,6 +330,10 @@ func (r *rig) say(format string, args ...any) {
 func (r *rig) Observe(e *event.Event) {
 	rng := key.Range{Min: key.Key(e.Min), Max: key.Key(e.Max)}
 	switch e.Kind {
+	case event.Applied:
+		if r.applied {
+			r.say("%v %s applied %s %v %v term %d index %d hash %x id %s", time.Duration(e.At), e.Node, e.Actor, key.Key(e.Key), e.NS, e.Term, e.Index, e.Hash&0xffff, e.ID)
+		}
 	case event.MigrationRequested:
 		r.say("%s requested %v to %s", e.ID, rng, e.Peer)
 	case event.DonorState, event.RecipientState, event.DecisionMade, event.RangeDeletion:

@@ -103,10 +103,10 @@ func (r *rig) assemble80() error {
 
 // busyMove moves a range there, with writes to it all the while.
 func (r *rig) busyMove() error {
-	for i := range 12 {
-		r.operator.send(func(t env.Task) {
-			if t.Sleep(time.Duration(i)*3*time.Millisecond) == nil {
-				r.upsert(t, int64(i), fmt.Sprintf("w%d", i))
+	for i, o := range r.clients[1:] {
+		o.send(func(t env.Task) {
+			for k := i; k < 20 && t.Sleep(time.Duration(i)*time.Millisecond) == nil; k += len(r.clients) - 1 {
+				r.upsert(t, o, int64(k), fmt.Sprintf("w%d", k))
 			}
 		})
 	}
@@ -115,5 +115,5 @@ func (r *rig) busyMove() error {
 		_, err := rpc.CallPrimary[command.Done](t, r.operator.sets["config"], req, time.Minute)
 		r.say("move: %v", err)
 	})
-	return r.until(3*time.Minute, "the move and the writes are answered", func() bool { return r.operator.busy == 0 })
+	return r.until(3*time.Minute, "the move and the writes are answered", func() bool { return r.idle() })
 }
