@@ -103,6 +103,10 @@ func (d *Driver) interfere(h *Hit) (a Action) {
 	if d.terms != nil && d.world != nil && a.Zero() {
 		d.applyTerms(h, &a)
 	}
+	if a.Crash {
+		// Whatever else befalls the task, it is dead.
+		return Action{Crash: true}
+	}
 	return a
 }
 

@@ -2,10 +2,12 @@ package harness
 
 import (
 	"fmt"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/clock"
@@ -38,19 +40,44 @@ func (r *run) audit() {
 	done := false
 	r.world.AddNode(auditor, func(t env.Task) {
 		ep := rpc.Listen(t.Node(), clock.New(t.Node()))
-		for _, c := range r.scenario.Collections {
-			r.audits = append(r.audits, r.auditOf(t, ep, c.NS, c.Keys))
+		for r.audits = r.auditAll(t, ep); !r.clean() && t.Sleep(auditEvery) == nil; {
+			r.audits = r.auditAll(t, ep)
 		}
 		done = true
 	})
-	r.world.Run(func() bool { return done }, r.world.Now().Add(readyLimit))
+	r.world.Run(func() bool { return done }, max(r.deadline, r.world.Now()).Add(readyLimit))
 	if !done && r.world.Err() == nil {
 		r.unfinished = append(r.unfinished, "the audit was not answered")
 	}
 }
 
+// auditEvery is how often the audit is repeated while something is left over, such as a cursor that a lost scan left open.
+const auditEvery = 200 * time.Millisecond
+
+func (r *run) auditAll(t env.Task, ep *rpc.Endpoint) (all []audited) {
+	for _, c := range r.scenario.Collections {
+		all = append(all, r.auditOf(t, ep, c.NS, c.Keys))
+	}
+	return all
+}
+
+// clean is true when nothing is left that could go with time, or the time is up.
+func (r *run) clean() bool {
+	if r.world.Now() >= r.deadline {
+		return true
+	}
+	for _, a := range r.audits {
+		for _, m := range a.Members {
+			if m.Unreachable || m.Cursors+len(m.Leftovers)+len(m.Sections) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func (r *run) auditOf(t env.Task, ep *rpc.Endpoint, ns string, keys int) audited {
-	a := audited{Audit: checkers.Audit{NS: ns, Keys: keys, Unfinished: r.unfinished}}
+	a := audited{Audit: checkers.Audit{NS: ns, Keys: keys, Unfinished: r.unfinished, Final: r.finalOf(ns)}}
 	table, err := r.cluster.Catalog(ns)
 	if err != nil {
 		a.Unfinished = append(a.Unfinished, "the catalogue cannot be read: "+err.Error())
@@ -71,6 +98,16 @@ func (r *run) auditOf(t env.Task, ep *rpc.Endpoint, ns string, keys int) audited
 		}
 	}
 	return a
+}
+
+// finalOf are the operations of the last pass on a collection.
+func (r *run) finalOf(ns string) (ops []histories.Op) {
+	for _, op := range r.final {
+		if op.NS == ns {
+			ops = append(ops, op)
+		}
+	}
+	return ops
 }
 
 func (r *run) configMember(id env.NodeID) checkers.Member {

@@ -1,8 +1,6 @@
 package harness
 
 import (
-	"strings"
-
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/env"
@@ -26,6 +24,14 @@ type Counters struct {
 	// crashes of a recipient's.
 	DonorFailover, RecipientCrash map[string]int
 }
+
+// DonorStates and RecipientStates are the states of a migration in which a failover can hit it, in the order of the
+// protocol (5.1, 5.2).
+var (
+	DonorStates = []string{"kCreated", "kCloning", "kCloneCaughtUp", "kCriticalSection", "kCloneCompleted", "kCommittingOnConfig"}
+
+	RecipientStates = []string{"kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec", "kExitCritSec"}
+)
 
 // NewCounters returns counters at zero.
 func NewCounters() *Counters {
@@ -163,8 +169,8 @@ func (c *tally) ended(e *event.Event) {
 
 // note remembers a node's state until its last.
 func note(states map[env.NodeID]string, node env.NodeID, state string) {
-	switch strings.TrimPrefix(state, "k") {
-	case "Done", "Fail", "Abort":
+	switch state {
+	case "kDone", "kFail", "kAbort":
 		delete(states, node)
 	default:
 		states[node] = state

@@ -18,6 +18,8 @@ func newOracles() oracles { return oracles{} }
 
 func (oracles) Observe(*event.Event) {}
 
+func (oracles) Verdicts() []checkers.Verdict { return nil }
+
 // conclude saves the run where that is wanted, and then judges it.
 func (r *run) conclude() (*Result, error) {
 	r.record.close()
@@ -58,7 +60,20 @@ func (r *run) judge(result *Result) []checkers.Verdict {
 	if broken, ok := r.world.Err().(*sim.BrokenInvariant); ok {
 		return []checkers.Verdict{crashed(broken)}
 	}
-	return nil
+	verdicts := checkers.History(result.History, checkers.StandardLimits())
+	for i := range r.audits {
+		verdicts = append(verdicts, r.audits[i].Check())
+	}
+	if len(r.audits) == 0 {
+		verdicts = append(verdicts, unaudited(r.unfinished))
+	}
+	return append(verdicts, r.oracles.Verdicts()...)
+}
+
+// unaudited is the verdict on a cluster that could not even be asked for its state.
+func unaudited(unfinished []string) checkers.Verdict {
+	a := checkers.Audit{Unfinished: unfinished}
+	return a.Check()
 }
 
 // soundness is the promise that the store's own assertions hold and its code does not panic (K-CRASH).

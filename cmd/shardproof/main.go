@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 )
 
@@ -22,6 +23,10 @@ func main() {
 
 // Main runs the command line of the process and returns its exit code.
 func Main() int {
+	if os.Getenv("GOGC") == "" {
+		// Worlds are small and short-lived: collecting at four times the live heap saves a fifth of the time.
+		debug.SetGCPercent(400)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := newRoot()

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/campaign"
 	"github.com/shardproof/shardproof/system/point"
 )
@@ -103,16 +104,15 @@ func table(out io.Writer, s *campaign.Summary) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	for _, t := range []struct {
-		title string
-		lost  map[string]int
-	}{{"donor failover in state", s.DonorFailover}, {"recipient crash in state", s.RecipientCrash}} {
-		var states []string
-		for state := range t.lost {
-			states = append(states, state)
-		}
-		sort.Strings(states)
+		title  string
+		states []string
+		lost   map[string]int
+	}{
+		{"donor failover in state", harness.DonorStates, s.DonorFailover},
+		{"recipient crash in state", harness.RecipientStates, s.RecipientCrash},
+	} {
 		fmt.Fprintf(w, "%s\n", t.title)
-		for _, state := range states {
+		for _, state := range t.states {
 			fmt.Fprintf(w, "  %s\t%s\n", state, grouped(uint64(t.lost[state])))
 		}
 	}
