@@ -3,6 +3,7 @@ package system_test
 import (
 	"flag"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/sim"
+	"github.com/shardproof/shardproof/system/status"
 )
 
 var (
@@ -49,8 +51,10 @@ func TestStorms(t *testing.T) {
 }
 
 func runStorm(t *testing.T, seed uint64) uint64 {
-	r := newRig(t, sim.Options{Seed: seed, Network: sim.Network{Tail: sim.Always / 100}, Disk: sim.DiskTiming{Tail: sim.Always / 100}}, small, seed%4 == 0, stormKeys)
-	s := &storm{rig: r, pushed: make(map[int64]client.Certainty), onto: make(map[int64]int64)}
+	var s *storm
+	opts := sim.Options{Seed: seed, OnPoint: func(p *sim.Passage) sim.Action { return s.strike(p) }, Network: sim.Network{Tail: sim.Always / 100}, Disk: sim.DiskTiming{Tail: sim.Always / 100}}
+	r := newRig(t, opts, small, seed%4 == 0, stormKeys)
+	s = &storm{rig: r, pushed: make(map[int64]client.Certainty), onto: make(map[int64]int64)}
 	r.cluster.Settings().OrphanCleanupDelay = 20 * time.Millisecond
 	s.faults()
 	for id := range int64(3) {
@@ -95,6 +99,26 @@ func (s *storm) faults() {
 		s.world.At(at, each(s.world.Partition))
 		s.world.At(ends, each(s.world.Heal))
 	}
+}
+
+// strike crashes, holds or fails a server at a failpoint now and then.
+func (s *storm) strike(p *sim.Passage) sim.Action {
+	if s.world.Now() > stormEnds || strings.HasPrefix(string(p.Node), "client") {
+		return sim.Action{}
+	}
+	pick := func(what string, n int) int { return s.world.Gate().Pick("storm", what+" "+p.Site.String(), n) }
+	if pick("strike", 150) > 0 {
+		return sim.Action{}
+	}
+	switch pick("how", 4) {
+	case 0:
+		node := p.Node
+		s.world.At(s.world.Now().Add(time.Duration(20+pick("down", 600))*time.Millisecond), func() { s.world.Restart(node) })
+		return sim.Action{Crash: true}
+	case 1:
+		return sim.Action{Err: status.New(status.FailPointEnabled, "the storm struck at %s", p.Site)}
+	}
+	return sim.Action{Pause: time.Duration(pick("pause", 700)) * time.Millisecond}
 }
 
 func (s *storm) push(t env.Task, c *client.Client, id int64) {

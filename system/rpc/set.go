@@ -50,11 +50,15 @@ func CallPrimaryAt[Resp any](t env.Task, s *Set, req env.Message, timeout time.D
 	return resp, primary, err
 }
 
-// CallAny sends req to one member, and after a failure that another may not share to the next, each once.
+// CallAny sends req to one member, and after a failure that another may not share to the next, each once. While another
+// is left, a member that is cut off costs no more than an election does.
 func CallAny[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duration) (resp *Resp, err error) {
-	for range s.members {
-		member := s.members[s.next%len(s.members)]
-		resp, err = Call[Resp](t, s.ep, member, req, timeout)
+	for i := range s.members {
+		member, patience := s.members[s.next%len(s.members)], timeout
+		if quick := s.settings.ElectionTimeout; i+1 < len(s.members) && (timeout <= 0 || timeout > quick) {
+			patience = quick
+		}
+		resp, err = Call[Resp](t, s.ep, member, req, patience)
 		if !Gone(err) && !status.Is(err, status.ReadConcernMajorityNotAvailableYet, status.ExceededTimeLimit, status.CommandNotFound) || t.Err() != nil {
 			return resp, err
 		}
