@@ -1,0 +1,87 @@
+package checkers
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/checkers/linear"
+)
+
+// Linearizability asks the judge of linearizability, porcupine, wherever the identity check has no answer, on a sample of
+// the rest, and on every contradiction.
+var Linearizability = Checker{
+	Name:    "linearizability",
+	Promise: "All operations on a key must be explained by one order that respects real time.",
+}
+
+// Limits bound what checking may cost; a limit that is reached makes the verdict undecided.
+type Limits struct {
+	// Search is the longest time for one key, Acts the most operations on it.
+	Search time.Duration
+	Acts   int
+	// Sample is how many operations of keys that are explained already may be searched again.
+	Sample int
+}
+
+// StandardLimits are those of a run.
+func StandardLimits() Limits { return Limits{Search: 2 * time.Second, Acts: 5000, Sample: 40} }
+
+func checkLinearizability(h keyed, f findings, limits Limits) Verdict {
+	v := Linearizability.pass()
+	bound := linear.Limits{Time: limits.Search, Acts: limits.Acts}
+	for _, i := range f.open {
+		h.decide(&v, &h.keys[i], bound)
+	}
+	for _, i := range f.broken {
+		h.confirm(&v, &h.keys[i], bound)
+	}
+	h.sample(&v, f.explained, limits.Sample, bound)
+	return v
+}
+
+// decide judges a key that nobody has judged yet.
+func (h keyed) decide(v *Verdict, k *linear.Key, bound linear.Limits) {
+	v.Checked += len(k.Acts)
+	switch k.Search(bound) {
+	case linear.Contradiction:
+		v.add(h.unexplained(k))
+	case linear.Open:
+		v.leaveOpen("k=%d of %s: %d operations are more than can be searched", k.Key, k.NS, len(k.Acts))
+	}
+}
+
+func (h keyed) unexplained(k *linear.Key) Violation {
+	violation := h.about(k, "not-linearizable")
+	violation.Broke = "k=" + violation.Key + ": no order of its operations respects real time and what they returned"
+	for i := range min(len(k.Acts), MaxViolations) {
+		violation.Ops = append(violation.Ops, h.ops[k.Acts[i].Op].ID)
+		violation.Because = append(violation.Because, h.tell(int(k.Acts[i].Op)))
+	}
+	return violation
+}
+
+// confirm has a proven contradiction proven a second time. A search that finds an order would mean that a checker is
+// wrong, which is said and leaves the run undecided at best.
+func (h keyed) confirm(v *Verdict, k *linear.Key, bound linear.Limits) {
+	v.Checked += len(k.Acts)
+	switch k.Search(bound) {
+	case linear.Contradiction:
+		v.add(h.unexplained(k))
+	case linear.Explained:
+		v.leaveOpen("k=%d of %s: the identity check proves a contradiction, and the search finds an order", k.Key, k.NS)
+	}
+}
+
+// sample searches keys that have an order already, from the shortest history on, so that an error in the fast way cannot
+// hide for long.
+func (h keyed) sample(v *Verdict, explained []int, budget int, bound linear.Limits) {
+	for n := range explained {
+		k := &h.keys[explained[(n*7919+len(h.ops))%len(explained)]]
+		if budget -= len(k.Acts); budget < 0 {
+			return
+		}
+		v.Checked += len(k.Acts)
+		if k.Search(bound) == linear.Contradiction {
+			v.leaveOpen("k=%d of %s: the identity check finds an order, and the search refuses it", k.Key, k.NS)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package checkers
+
+import (
+	"fmt"
+
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// Scans holds scans to what they promise as a whole; what they say of single keys goes into the keys' histories, where a
+// document that is missing, stale or risen shows as an ordinary contradiction.
+var Scans = Checker{
+	Name:    "scans",
+	Promise: "A scan returns no document twice, none outside its range, and all in the order of the key.",
+}
+
+// The signatures of scan violations.
+const (
+	DuplicateInScan = "duplicate-in-scan"
+	OutsideOfScan   = "outside-of-scan"
+	DisorderInScan  = "disorder-in-scan"
+)
+
+func checkScans(ops []histories.Op) Verdict {
+	v := Scans.pass()
+	for i := range ops {
+		// An available read may return what its shard no longer owns; that is documented.
+		if op := &ops[i]; op.Kind == scenario.Scan && op.Concern != "available" {
+			v.Checked++
+			checkScan(&v, op)
+		}
+	}
+	return v
+}
+
+func checkScan(v *Verdict, op *histories.Op) {
+	seen := make(map[int64]string, len(op.Result.Items))
+	for i := range op.Result.Items {
+		item := &op.Result.Items[i]
+		first, again := seen[item.Key]
+		switch {
+		case again:
+			v.add(scanned(op, item, DuplicateInScan, fmt.Sprintf("it returned k=%d twice, as %s and as %s", item.Key, first, item.Value),
+				"ownership is fixed when a cursor is opened, and no two shards own one key"))
+		case item.Key < op.Key || item.Key >= op.To:
+			v.add(scanned(op, item, OutsideOfScan, fmt.Sprintf("it returned k=%d", item.Key), "that is not in its range"))
+		case i > 0 && item.Key < op.Result.Items[i-1].Key:
+			v.add(scanned(op, item, DisorderInScan, fmt.Sprintf("it returned k=%d after k=%d", item.Key, op.Result.Items[i-1].Key),
+				"documents come in the order of the key"))
+		}
+		seen[item.Key] = item.Value
+	}
+}
+
+func scanned(op *histories.Op, item *histories.Item, signature, broke, because string) Violation {
+	return Violation{
+		Signature: signature, NS: op.NS, Key: fmt.Sprint(item.Key), Ops: []int{op.ID}, Because: []string{because},
+		Broke: fmt.Sprintf("operation %d scanned [%d, %d): %s", op.ID, op.Key, op.To, broke),
+	}
+}
