@@ -3,6 +3,7 @@ package system_test
 import (
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,7 @@ type storm struct {
 	pushed map[int64]client.Certainty // by number, which is unique
 	onto   map[int64]int64            // the document of a number
 	moving bool
+	scans  int
 }
 
 const (
@@ -56,10 +58,12 @@ func runStorm(t *testing.T, seed uint64) uint64 {
 	r := newRig(t, opts, small, seed%4 == 0, stormKeys)
 	s = &storm{rig: r, pushed: make(map[int64]client.Certainty), onto: make(map[int64]int64)}
 	r.cluster.Settings().OrphanCleanupDelay = 20 * time.Millisecond
+	r.cluster.Settings().CursorTimeout = 2 * time.Second // a lost cursor keeps a range from being deleted
 	s.faults()
 	for id := range int64(3) {
 		r.client(func(task env.Task, c *client.Client) { s.push(task, c, id) })
 	}
+	r.client(s.read)
 	s.moving = true
 	r.client(s.move)
 	r.run(2 * time.Minute)
@@ -69,7 +73,7 @@ func runStorm(t *testing.T, seed uint64) uint64 {
 	}
 	r.client(s.check)
 	r.run(time.Minute)
-	t.Logf("seed %d: %d pushes, %d migrations, %d decisions, %d elections, at rest after %v, %d steps", seed, len(s.pushed),
+	t.Logf("seed %d: %d pushes, %d scans, %d migrations, %d decisions, %d elections, at rest after %v, %d steps", seed, len(s.pushed), s.scans,
 		r.seen[event.MigrationRequested], r.seen[event.DecisionMade], r.seen[event.Elected], time.Duration(r.world.Now()), r.world.Steps())
 	return r.world.Hash()
 }
@@ -150,14 +154,62 @@ func (s *storm) move(t env.Task, c *client.Client) {
 	}
 }
 
-// check reads everything when the cluster has come to rest.
-func (s *storm) check(t env.Task, c *client.Client) {
-	a := c.Find(t, command.Find{NS: ns, Filter: raw(bson.D{}), Concern: command.Linearizable})
-	if a.Certainty != client.OK || len(a.Docs) != stormKeys {
-		s.t.Errorf("the final scan: %v, %d documents, %v", a.Certainty, len(a.Docs), a.Err)
+// read wants of every scan that ends each document exactly once, with every push in it that was acknowledged before the
+// scan began.
+func (s *storm) read(t env.Task, c *client.Client) {
+	for i := 0; s.moving || s.world.Now() < stormEnds; i++ {
+		owed := s.acknowledged()
+		find := command.Find{NS: ns, Filter: raw(bson.D{}), BatchSize: []int{0, 1, 7}[i%3], Concern: command.Linearizable}
+		if i%2 == 0 {
+			find.Concern = command.MajorityRead
+		}
+		var docs []bson.Raw
+		if a := c.Scan(t, find, func(batch []bson.Raw) { docs = append(docs, batch...) }); a.Certainty == client.OK {
+			s.complete(docs)
+			if find.Concern == command.Linearizable {
+				s.holds(docs, owed)
+			}
+		}
+		if t.Sleep(7*time.Millisecond) != nil {
+			return
+		}
 	}
+}
+
+func (s *storm) acknowledged() (numbers []int64) {
+	for n, certainty := range s.pushed {
+		if certainty == client.OK {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
+func (s *storm) complete(docs []bson.Raw) {
+	ks := keys(docs)
+	slices.Sort(ks)
+	for i, k := range ks {
+		if len(ks) != stormKeys || k != int64(i) {
+			s.t.Errorf("at %v a scan returned the documents %v", s.world.Now(), ks)
+			return
+		}
+	}
+	s.scans++
+}
+
+func (s *storm) holds(docs []bson.Raw, numbers []int64) {
+	found := s.lists(docs)
+	for _, n := range numbers {
+		if found[n] != 1 {
+			s.t.Errorf("at %v a scan found push %d of document %d %d times", s.world.Now(), n, s.onto[n], found[n])
+		}
+	}
+}
+
+// lists counts how often each number was pushed, and checks that each is where it belongs.
+func (s *storm) lists(docs []bson.Raw) map[int64]int {
 	found := make(map[int64]int)
-	for _, doc := range a.Docs {
+	for _, doc := range docs {
 		list, _ := doc.Lookup("l").ArrayOK()
 		values, _ := list.Values()
 		for _, v := range values {
@@ -167,6 +219,16 @@ func (s *storm) check(t env.Task, c *client.Client) {
 			}
 		}
 	}
+	return found
+}
+
+// check reads everything when the cluster has come to rest.
+func (s *storm) check(t env.Task, c *client.Client) {
+	a := c.Find(t, command.Find{NS: ns, Filter: raw(bson.D{}), Concern: command.Linearizable})
+	if a.Certainty != client.OK || len(a.Docs) != stormKeys {
+		s.t.Errorf("the final scan: %v, %d documents, %v", a.Certainty, len(a.Docs), a.Err)
+	}
+	found := s.lists(a.Docs)
 	for n, certainty := range s.pushed {
 		if times := found[n]; times > 1 || times == 0 && certainty == client.OK || times > 0 && certainty == client.Failed {
 			s.t.Errorf("push %d to document %d is %v and was found %d times", n, s.onto[n], certainty, times)
