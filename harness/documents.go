@@ -54,9 +54,9 @@ func modify(op *scenario.Op) command.FindAndModify {
 		f.Remove = true
 	case scenario.CAS:
 		f.Filter = raw(append(only(op.Key), bson.E{Key: "v", Value: op.Expect}))
-		f.Change = set(op.Value)
+		f.Change = document(op.Key, op.Value)
 	default:
-		f.Change, f.Upsert = set(op.Value), true
+		f.Change, f.Upsert = document(op.Key, op.Value), true
 	}
 	return f
 }

@@ -71,6 +71,14 @@ func collections(s *scenario.Scenario) []system.Collection {
 	return all
 }
 
+func hashed(s *scenario.Scenario) map[string]bool {
+	of := make(map[string]bool)
+	for _, c := range s.Collections {
+		of[c.NS] = c.Hashed
+	}
+	return of
+}
+
 // numberOf is the key that clients use of a stored document.
 func numberOf(doc bson.Raw) int64 {
 	n, _ := doc.Lookup("k").AsInt64OK()

@@ -191,7 +191,7 @@ func (r *run) begin() {
 func (r *run) startClient(i int, ops []scenario.Op) {
 	r.busy++
 	r.world.AddNode(clientNode(i), func(t env.Task) {
-		r.sessions[i] = &session{client: r.cluster.NewClient(t.Node()), record: &r.record, start: r.base}
+		r.sessions[i] = &session{client: r.cluster.NewClient(t.Node()), record: &r.record, start: r.base, hashed: hashed(r.scenario)}
 		r.sessions[i].run(t, ops)
 		r.busy--
 	})
@@ -276,7 +276,7 @@ func (r *run) finalOps(client int) (ops []scenario.Op) {
 	for n, c := range r.scenario.Collections {
 		id := (n + 1) * finalIDs
 		for k := client; k < c.Keys; k += clients {
-			write := scenario.Op{ID: id + 2*k, Client: client, NS: c.NS, Kind: scenario.Write, Key: int64(k), Value: fmt.Sprintf("f%d", k)}
+			write := scenario.Op{ID: id + 2*k, Client: client, NS: c.NS, Kind: r.finalWrite(c.NS, int64(k)), Key: int64(k), Value: fmt.Sprintf("f%d", k)}
 			read := scenario.Op{ID: id + 2*k + 1, Client: client, NS: c.NS, Kind: scenario.Read, Key: int64(k)}
 			ops = append(ops, write, read)
 		}
@@ -285,6 +285,16 @@ func (r *run) finalOps(client int) (ops []scenario.Op) {
 		}
 	}
 	return ops
+}
+
+// finalWrite is how the last pass writes a key: one that was pushed to keeps its list, so that every push is accounted for.
+func (r *run) finalWrite(ns string, key int64) scenario.OpKind {
+	for i := range r.scenario.Ops {
+		if op := &r.scenario.Ops[i]; op.Kind == scenario.Push && op.Key == key && op.NS == ns {
+			return scenario.Push
+		}
+	}
+	return scenario.Write
 }
 
 // finalIDs is where the numbers of final operations start, well above those of drawn ones.
