@@ -14,6 +14,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/failpoints"
 	"github.com/shardproof/shardproof/histories"
@@ -22,6 +23,7 @@ import (
 	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -61,7 +63,7 @@ type run struct {
 	world      *sim.World
 	cluster    *system.Cluster
 	driver     *faults.Driver
-	oracles    oracles
+	oracle     *checkers.Oracle
 	record     recorder
 	tally      *tally
 	events     []event.Event
@@ -89,7 +91,7 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 		terms = nil
 	}
 	r.driver = faults.New(s.Faults, terms)
-	r.oracles = newOracles()
+	r.oracle = checkers.NewOracle(func(k string) string { return key.Key(k).String() })
 	r.world = sim.New(r.worldOptions())
 	r.record.now = r.world.Now
 	var err error
@@ -126,7 +128,7 @@ const stepBudget = 20_000_000
 func (r *run) Observe(e *event.Event) {
 	r.driver.Observe(e)
 	r.tally.Observe(e)
-	r.oracles.Observe(e)
+	r.oracle.Observe(e)
 	if r.options.Events {
 		r.events = append(r.events, *e)
 	}

@@ -7,18 +7,9 @@ import (
 
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/histories/artefact"
-	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
-
-type oracles struct{}
-
-func newOracles() oracles { return oracles{} }
-
-func (oracles) Observe(*event.Event) {}
-
-func (oracles) Verdicts() []checkers.Verdict { return nil }
 
 // conclude saves the run where that is wanted, and then judges it.
 func (r *run) conclude() (*Result, error) {
@@ -67,7 +58,7 @@ func (r *run) judge(result *Result) []checkers.Verdict {
 	if len(r.audits) == 0 {
 		verdicts = append(verdicts, unaudited(r.unfinished))
 	}
-	return append(verdicts, r.oracles.Verdicts()...)
+	return append(verdicts, r.oracle.Verdicts()...)
 }
 
 // unaudited is the verdict on a cluster that could not even be asked for its state.
