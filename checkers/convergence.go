@@ -55,7 +55,7 @@ func (a *Audit) add(v *Verdict, signature, key, broke string, because ...string)
 
 // checkTable: the chunks cover the key space without gap or overlap, with versions of their own.
 func (a *Audit) checkTable(v *Verdict) {
-	if flaw := partition(a.Table); flaw != "" {
+	if flaw := partition(a.Table, a.span); flaw != "" {
 		a.add(v, TableBroken, "", flaw, "the chunks must cover all keys, each key once")
 	}
 	seen := map[[2]uint32]bool{}
@@ -75,19 +75,19 @@ const (
 )
 
 // partition says what keeps ordered chunks from covering the key space exactly once, or nothing.
-func partition(chunks []event.Chunk) string {
+func partition(chunks []event.Chunk, span func(lo, hi string) string) string {
 	if len(chunks) == 0 {
 		return "there are no chunks"
 	}
 	if chunks[0].Min != lowest || chunks[len(chunks)-1].Max != highest {
-		return fmt.Sprintf("the chunks cover %s only", show(chunks[0].Min, chunks[len(chunks)-1].Max))
+		return fmt.Sprintf("the chunks cover %s only", span(chunks[0].Min, chunks[len(chunks)-1].Max))
 	}
 	for i, c := range chunks {
 		switch {
 		case c.Min >= c.Max:
-			return fmt.Sprintf("the chunk %s is empty", show(c.Min, c.Max))
+			return fmt.Sprintf("the chunk %s is empty", span(c.Min, c.Max))
 		case i > 0 && chunks[i-1].Max != c.Min:
-			return fmt.Sprintf("after the chunk %s comes %s", show(chunks[i-1].Min, chunks[i-1].Max), show(c.Min, c.Max))
+			return fmt.Sprintf("after the chunk %s comes %s", span(chunks[i-1].Min, chunks[i-1].Max), span(c.Min, c.Max))
 		}
 	}
 	return ""
@@ -144,8 +144,8 @@ func (a *Audit) checkMetadata(v *Verdict, m *Member) {
 		}
 	}
 	if got, want := joined(m.Owned), joined(want); !slices.Equal(got, want) {
-		a.add(v, MetadataDiffers, "", fmt.Sprintf("%s believes that %s owns %s", m.Node, m.Shard, ranges(got)),
-			"the catalogue says "+ranges(want))
+		a.add(v, MetadataDiffers, "", fmt.Sprintf("%s believes that %s owns %s", m.Node, m.Shard, a.ranges(got)),
+			"the catalogue says "+a.ranges(want))
 	} else if m.Major != major {
 		a.add(v, MetadataDiffers, "", fmt.Sprintf("%s has major version %d of %s", m.Node, m.Major, m.Shard),
 			fmt.Sprintf("the catalogue has %d", major))
@@ -166,13 +166,13 @@ func joined(all []Range) (out []Range) {
 	return out
 }
 
-func ranges(all []Range) string {
+func (a *Audit) ranges(all []Range) string {
 	if len(all) == 0 {
 		return "nothing"
 	}
 	texts := make([]string, len(all))
 	for i, r := range all {
-		texts[i] = show(r.Min, r.Max)
+		texts[i] = a.span(r.Min, r.Max)
 	}
 	return strings.Join(texts, " and ")
 }
@@ -268,8 +268,14 @@ func (a *Audit) checkFinal(v *Verdict) {
 	}
 }
 
-// show is a range of encoded keys for people.
-func show(lo, hi string) string { return "[" + showKey(lo) + ", " + showKey(hi) + ")" }
+// span is a range of encoded keys for people.
+func (a *Audit) span(lo, hi string) string {
+	show := a.Show
+	if show == nil {
+		show = showKey
+	}
+	return "[" + show(lo) + ", " + show(hi) + ")"
+}
 
 func showKey(k string) string {
 	switch k {

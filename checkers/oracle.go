@@ -1,22 +1,196 @@
 package checkers
 
-import "github.com/shardproof/shardproof/histories/event"
+import (
+	"slices"
 
-type rule struct{ checker Checker }
+	"github.com/shardproof/shardproof/checkers/truth"
+	"github.com/shardproof/shardproof/histories/event"
+)
 
-var rules []rule
+// rules are the promises that the oracle judges at every event, in the order in which they are listed.
+var rules = []rule{
+	{ownership, (*Oracle).judgeOwnership},
+	{catalogue, (*Oracle).judgeCatalogue},
+	{deletion, (*Oracle).judgeDeletion},
+	{durability, nil},
+	{section, (*Oracle).judgeSection},
+	{decision, (*Oracle).judgeDecision},
+	{fencing, (*Oracle).judgeFencing},
+}
 
-// Oracle judges a run while it happens.
-type Oracle struct{}
+// rule is a promise about single events. judge sees an event before the truth takes it into account; nil for a rule that
+// is asked at commits of the catalogue only.
+type rule struct {
+	checker Checker
+	judge   func(o *Oracle, e *event.Event)
+}
+
+// Oracle judges a run while it happens, knowing everything that happens inside. Give it every event from the first on.
+type Oracle struct {
+	world *truth.World
+	// moves are the migrations by identifier, nodes what single nodes hold now.
+	moves map[string]*move
+	nodes map[string]*node
+
+	verdicts map[string]*Verdict
+	broken   *Violation
+	events   int
+	show     func(key string) string
+	// step is that of the event being judged.
+	step uint64
+}
 
 // NewOracle returns an oracle that has seen nothing. show turns an encoded key into text for people; nil shows its bytes.
-func NewOracle(show func(key string) string) *Oracle { return &Oracle{} }
+func NewOracle(key func(string) string) *Oracle {
+	o := &Oracle{
+		world: truth.New(), moves: map[string]*move{}, nodes: map[string]*node{}, verdicts: map[string]*Verdict{}, show: key,
+	}
+	if key == nil {
+		o.show = showKey
+	}
+	for _, r := range rules {
+		v := r.checker.pass()
+		o.verdicts[r.checker.Name] = &v
+	}
+	o.world.Committed = o.judgeCommit
+	return o
+}
 
 // Observe takes the next event.
-func (o *Oracle) Observe(e *event.Event) {}
+func (o *Oracle) Observe(e *event.Event) {
+	o.step = e.Step
+	o.events++
+	for i := range rules {
+		if rules[i].judge != nil {
+			rules[i].judge(o, e)
+		}
+	}
+	o.follow(e)
+	o.world.Observe(e)
+}
 
 // Broken is the first violation, nil as long as every promise holds.
-func (o *Oracle) Broken() *Violation { return nil }
+func (o *Oracle) Broken() *Violation { return o.broken }
 
-// Verdicts are the conclusions of all rules on what was observed.
-func (o *Oracle) Verdicts() []Verdict { return nil }
+// Verdicts are the conclusions of all rules on what was observed, in the order of the catalogue.
+func (o *Oracle) Verdicts() []Verdict {
+	all := make([]Verdict, 0, len(rules))
+	for _, r := range rules {
+		v := *o.verdicts[r.checker.Name]
+		v.Checked = o.events
+		all = append(all, v)
+	}
+	return all
+}
+
+// report adds a violation at the current event; more are the steps that prove it.
+func (o *Oracle) report(c Checker, v Violation, more ...uint64) {
+	for _, step := range append(more, o.step) {
+		if step != 0 && !slices.Contains(v.Events, step) {
+			v.Events = append(v.Events, step)
+		}
+	}
+	o.verdicts[c.Name].add(v)
+	if o.broken == nil {
+		o.broken = &v
+	}
+}
+
+func (o *Oracle) span(lo, hi string) string { return "[" + o.show(lo) + ", " + o.show(hi) + ")" }
+
+// move is what is known of one migration.
+type move struct {
+	id, ns, min, max string
+	from, to         string
+	// blocked is the step at which the donor blocked writes, 0 before; donor the documents of the range at that moment.
+	blocked uint64
+	donor   map[string]truth.Doc
+	// committed is the step at which a majority of the config server had it; decided what the donor persisted, and when.
+	committed uint64
+	decided   string
+	decision  uint64
+}
+
+func (o *Oracle) move(id string) *move {
+	m := o.moves[id]
+	if m == nil {
+		m = &move{id: id}
+		o.moves[id] = m
+	}
+	return m
+}
+
+// node is what one node holds in memory.
+type node struct {
+	sections []held
+	receives []reception
+	cursors  []cursor
+	// owned is what the node believes its shard owns, by namespace; missing when it does not know.
+	owned map[string][]event.Chunk
+}
+
+type held struct {
+	ns, id string
+	step   uint64
+}
+
+type reception struct{ id, ns, min, max, state string }
+
+// cursor is an open cursor with the ranges it may see.
+type cursor struct {
+	id, ns string
+	step   uint64
+	owned  []event.Chunk
+}
+
+func (o *Oracle) node(name string) *node {
+	n := o.nodes[name]
+	if n == nil {
+		n = &node{owned: map[string][]event.Chunk{}}
+		o.nodes[name] = n
+	}
+	return n
+}
+
+// follow keeps up with what nodes and migrations are about.
+func (o *Oracle) follow(e *event.Event) {
+	switch e.Kind {
+	case event.NodeDown, event.NodeUp:
+		delete(o.nodes, e.Node)
+	case event.SteppedDown:
+		n := o.node(e.Node)
+		n.sections, n.receives = nil, nil
+	case event.MigrationRequested, event.DonorState:
+		m := o.move(e.ID)
+		m.ns, m.min, m.max, m.from, m.to = e.NS, e.Min, e.Max, e.Shard, e.Peer
+	case event.CriticalSection:
+		o.followSection(e)
+	case event.RecipientState:
+		o.node(e.Node).receive(reception{e.ID, e.NS, e.Min, e.Max, e.Value})
+	case event.MetadataInstalled:
+		o.node(e.Node).owned[e.NS] = slices.Clone(e.Chunks)
+	case event.MetadataCleared:
+		delete(o.node(e.Node).owned, e.NS)
+	case event.CursorOpened:
+		o.openCursor(e)
+	case event.CursorClosed:
+		n := o.node(e.Node)
+		n.cursors = slices.DeleteFunc(n.cursors, func(c cursor) bool { return c.id == e.ID })
+	}
+}
+
+func (n *node) receive(r reception) {
+	n.receives = slices.DeleteFunc(n.receives, func(old reception) bool { return old.id == r.id })
+	n.receives = append(n.receives, r)
+}
+
+// judgeCommit judges what a majority of the config server has from now on.
+func (o *Oracle) judgeCommit(w *truth.Write) {
+	o.judgeDurability(w)
+	o.judgeLateCommit(w)
+	if id := w.Migration(); id != "" {
+		if m := o.move(id); m.committed == 0 {
+			m.committed = o.step
+		}
+	}
+}

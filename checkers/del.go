@@ -1,0 +1,81 @@
+package checkers
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/histories/event"
+)
+
+// deletion is K-DEL.
+var deletion = Checker{
+	Name:    "K-DEL",
+	Promise: "The range deleter removes only documents that its shard does not own, is not receiving and shows to no open cursor.",
+}
+
+// The signatures of deletion violations.
+const (
+	DeletedOwned    = "deleted-owned-document"
+	DeletedReceived = "deleted-received-document"
+	DeletedPinned   = "deleted-document-of-open-cursor"
+)
+
+func (o *Oracle) judgeDeletion(e *event.Event) {
+	if e.Kind != event.Applied || e.Actor != event.RangeDeleter || e.Hash != 0 || e.Key == "" || !o.world.Set(e.Shard).Leads(e) {
+		return
+	}
+	if table := o.world.Table(e.NS); table != nil && table.Owner(e.Key) == e.Shard {
+		o.wrongDeletion(e, DeletedOwned, fmt.Sprintf("a majority of the config server says that %s owns the key", e.Shard))
+	}
+	n := o.node(e.Node)
+	for _, r := range n.receives {
+		if r.ns == e.NS && r.min <= e.Key && e.Key < r.max && r.taking() {
+			o.wrongDeletion(e, DeletedReceived, fmt.Sprintf("%s receives %s with migration %s, which is in state %s",
+				e.Node, o.span(r.min, r.max), r.id, r.state))
+		}
+	}
+	for _, c := range n.cursors {
+		if c.ns == e.NS && holds(c.owned, e.Key) {
+			o.wrongDeletion(e, DeletedPinned, fmt.Sprintf("cursor %s, opened at step %d when %s owned the key, may still return it",
+				c.id, c.step, e.Shard), c.step)
+			return
+		}
+	}
+}
+
+// taking says whether documents arrive, or have arrived and are not owned yet. In kReady the recipient still waits for
+// deletions of the range to end.
+func (r reception) taking() bool {
+	return slices.Contains([]string{"kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec"}, r.state)
+}
+
+func (o *Oracle) wrongDeletion(e *event.Event, signature, because string, more ...uint64) {
+	o.report(deletion, Violation{
+		Signature: signature, NS: e.NS, Key: o.show(e.Key), Because: []string{because},
+		Broke: fmt.Sprintf("%s deleted key %s as an orphan, for task %s", e.Node, o.show(e.Key), e.ID),
+	}, more...)
+}
+
+// openCursor notes what a cursor may see: the part of its range that its shard owned when it was opened, both in truth
+// and as far as its node knew.
+func (o *Oracle) openCursor(e *event.Event) {
+	n := o.node(e.Node)
+	believed, known := n.owned[e.NS]
+	if !known {
+		return
+	}
+	c := cursor{id: e.ID, ns: e.NS, step: e.Step}
+	for _, chunk := range o.world.Table(e.NS).Owned(e.Shard) {
+		for _, b := range believed {
+			lo, hi := max(chunk.Min, b.Min, e.Min), min(chunk.Max, b.Max, e.Max)
+			if lo < hi {
+				c.owned = append(c.owned, event.Chunk{Min: lo, Max: hi})
+			}
+		}
+	}
+	n.cursors = append(n.cursors, c)
+}
+
+func holds(ranges []event.Chunk, key string) bool {
+	return slices.ContainsFunc(ranges, func(c event.Chunk) bool { return c.Min <= key && key < c.Max })
+}

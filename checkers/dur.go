@@ -1,0 +1,93 @@
+package checkers
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/truth"
+)
+
+// durability is K-DUR. What the donor had when it blocked writes is what must have arrived; a donor that never blocked
+// them is held to what it has at the commit.
+var durability = Checker{
+	Name:    "K-DUR",
+	Promise: "When a migration commits, a majority of the recipient has every document of the range as the donor had it, and no other.",
+}
+
+// The signatures of durability violations.
+const (
+	NotMoved      = "commit-without-document"
+	MovedStale    = "commit-with-stale-document"
+	MovedDeleted  = "commit-with-deleted-document"
+	NotDurableYet = "commit-before-majority"
+)
+
+func (o *Oracle) judgeDurability(w *truth.Write) {
+	if w.Migration() == "" {
+		return
+	}
+	for _, moved := range w.Moved() {
+		o.compareRange(w, moved)
+	}
+}
+
+func (o *Oracle) compareRange(w *truth.Write, r truth.Move) {
+	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
+	sent := donor.Documents(w.NS, r.Min, r.Max)
+	if m := o.move(w.Migration()); m.blocked != 0 {
+		sent = within(m.donor, r)
+	}
+	durable, applied := recipient.Durable(w.NS, r.Min, r.Max), recipient.Documents(w.NS, r.Min, r.Max)
+	for _, id := range ids(sent, durable) {
+		d, got := sent[id], durable[id]
+		if d != got {
+			o.reportDifference(w, r, d, got, applied[id])
+		}
+	}
+}
+
+func within(docs map[string]truth.Doc, r truth.Move) map[string]truth.Doc {
+	in := map[string]truth.Doc{}
+	for id, d := range docs {
+		if r.Min <= d.Key && d.Key < r.Max {
+			in[id] = d
+		}
+	}
+	return in
+}
+
+func ids(a, b map[string]truth.Doc) (all []string) {
+	for id := range a {
+		all = append(all, id)
+	}
+	for id := range b {
+		if _, both := a[id]; !both {
+			all = append(all, id)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (o *Oracle) reportDifference(w *truth.Write, r truth.Move, sent, durable, applied truth.Doc) {
+	key := sent.Key
+	if key == "" {
+		key = durable.Key
+	}
+	v := Violation{Signature: NotMoved, NS: w.NS, Key: o.show(key)}
+	what := "lacks the document"
+	switch {
+	case applied == sent:
+		v.Signature, what = NotDurableYet, "has the right state of the document on its primary only"
+	case sent.Hash == 0:
+		v.Signature, what = MovedDeleted, "has a document that the donor has no more"
+	case durable.Hash != 0:
+		v.Signature, what = MovedStale, "has an older state of the document"
+	}
+	v.Broke = fmt.Sprintf("%s went from %s to %s, and a majority of %s %s of key %s", o.span(r.Min, r.Max), r.From, r.To, r.To, what, o.show(key))
+	v.Because = []string{
+		fmt.Sprintf("migration %s was written to the catalogue at step %d and is majority-committed now", w.Migration(), w.Step),
+		fmt.Sprintf("the document's hash is %x on %s and %x on a majority of %s", sent.Hash, r.From, durable.Hash, r.To),
+	}
+	o.report(durability, v, o.move(w.Migration()).blocked, w.Step)
+}

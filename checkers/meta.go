@@ -1,0 +1,92 @@
+package checkers
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/truth"
+	"github.com/shardproof/shardproof/histories/event"
+)
+
+// catalogue is K-META (protocol 2.1, 3.2).
+var catalogue = Checker{
+	Name: "K-META",
+	Promise: "The chunks of a collection are a partition of its keys; every change gives versions of their own above all former ones; " +
+		"a chunk's history ends with its shard.",
+}
+
+// The signatures of catalogue violations.
+const (
+	NoPartition  = "chunks-no-partition"
+	OldVersion   = "chunk-version-not-newer"
+	NoControl    = "donor-version-not-raised"
+	WrongHistory = "chunk-history-wrong"
+)
+
+func (o *Oracle) judgeCatalogue(e *event.Event) {
+	if e.Kind != event.CatalogWritten || !o.world.Set(e.Shard).Leads(e) {
+		return
+	}
+	w := o.world.Written(e)
+	if flaw := partition(w.After, o.span); flaw != "" {
+		o.wrongWrite(w, NoPartition, flaw, "the chunks must cover all keys, each key once")
+	}
+	o.judgeVersions(w)
+	o.judgeMove(w)
+	for i := range w.Chunks {
+		o.judgeHistory(w, &w.Chunks[i])
+	}
+}
+
+func (o *Oracle) wrongWrite(w *truth.Write, signature, flaw, because string) {
+	o.report(catalogue, Violation{
+		Signature: signature, NS: w.NS, Because: []string{because},
+		Broke: fmt.Sprintf("the config server wrote %q to the catalogue of %s: %s", w.Why, w.NS, flaw),
+	})
+}
+
+func (o *Oracle) judgeVersions(w *truth.Write) {
+	major, minor := w.Before.Version()
+	seen := map[[2]uint32]bool{}
+	for _, c := range w.Chunks {
+		version := [2]uint32{c.Major, c.Minor}
+		switch newer := c.Major > major || c.Major == major && c.Minor > minor; {
+		case seen[version]:
+			o.wrongWrite(w, OldVersion, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor), "another chunk of the same change has it too")
+		case w.Before != nil && !newer:
+			o.wrongWrite(w, OldVersion, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor),
+				fmt.Sprintf("the collection had version %d|%d before", major, minor))
+		}
+		seen[version] = true
+	}
+}
+
+// judgeMove: a chunk that moves gets a new major version, and a donor that keeps chunks gets it too, on one of them, so
+// that routers which know neither are found stale on both shards.
+func (o *Oracle) judgeMove(w *truth.Write) {
+	before, _ := w.Before.Version()
+	for _, m := range w.Moved() {
+		i := slices.IndexFunc(w.After, func(c event.Chunk) bool { return c.Min <= m.Min && m.Max <= c.Max })
+		if i >= 0 && w.After[i].Major <= before {
+			o.wrongWrite(w, OldVersion, fmt.Sprintf("%s moves with version %d|%d", o.span(m.Min, m.Max), w.After[i].Major, w.After[i].Minor),
+				fmt.Sprintf("a move raises the major version, which was %d", before))
+		}
+		kept := truth.Table(w.After.Owned(m.From))
+		if major, _ := kept.Version(); len(kept) > 0 && major <= before {
+			o.wrongWrite(w, NoControl, fmt.Sprintf("%s gives away %s and stays at major version %d", m.From, o.span(m.Min, m.Max), major),
+				"it keeps chunks, of which one must get the new major version")
+		}
+	}
+}
+
+func (o *Oracle) judgeHistory(w *truth.Write, c *event.Chunk) {
+	for i, p := range c.History {
+		switch {
+		case i == 0 && p.Shard != c.Shard:
+			o.wrongWrite(w, WrongHistory, fmt.Sprintf("the history of %s ends with %s", o.span(c.Min, c.Max), p.Shard), "the chunk is on "+c.Shard)
+		case i > 0 && p.ValidAfter >= c.History[i-1].ValidAfter:
+			o.wrongWrite(w, WrongHistory, fmt.Sprintf("the history of %s is valid after %d and before that after %d", o.span(c.Min, c.Max), c.History[i-1].ValidAfter, p.ValidAfter),
+				"times strictly decrease along a history")
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package truth
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/histories/event"
+)
+
+// Config is the name of the config server's replica set.
+const Config = "config"
+
+// World is what is true now. The zero World is not ready for use.
+type World struct {
+	sets   map[string]*Set
+	tables map[string]Table
+	// Committed is called for every catalogue write when a majority has it, before the table changes.
+	Committed func(w *Write)
+}
+
+// New returns a world of which nothing is known.
+func New() *World {
+	return &World{sets: map[string]*Set{}, tables: map[string]Table{}, Committed: func(*Write) {}}
+}
+
+// Set is the replica set of that name.
+func (w *World) Set(name string) *Set {
+	s := w.sets[name]
+	if s == nil {
+		s = newSet(name)
+		w.sets[name] = s
+	}
+	return s
+}
+
+// Table is the routing table that a majority of the config server has; nil for a collection that is not sharded.
+func (w *World) Table(ns string) Table { return w.tables[ns] }
+
+// Latest is the routing table that the config server's leader has.
+func (w *World) Latest(ns string) Table {
+	chain := w.Set(Config).chain
+	for i := len(chain) - 1; i >= 0; i-- {
+		if c := chain[i].catalog; c != nil && c.NS == ns {
+			return c.After
+		}
+	}
+	return w.tables[ns]
+}
+
+// Observe takes the next event into account.
+func (w *World) Observe(e *event.Event) {
+	switch e.Kind {
+	case event.Elected:
+		w.elected(e)
+	case event.Majority:
+		for _, c := range w.Set(e.Shard).commit(e.Index) {
+			if c.catalog != nil {
+				w.Committed(c.catalog)
+				w.tables[c.catalog.NS] = c.catalog.After
+			}
+		}
+	case event.Applied:
+		s := w.Set(e.Shard)
+		s.record(change{term: e.Term, index: e.Index, ns: e.NS, id: e.DocID, after: Doc{e.Key, e.Hash}}, s.Leads(e))
+	case event.CatalogWritten:
+		s := w.Set(e.Shard)
+		s.record(change{term: e.Term, index: e.Index, catalog: w.Written(e)}, s.Leads(e))
+	}
+}
+
+// Written is the catalogue write that an event tells of, as the config server's leader sees it.
+func (w *World) Written(e *event.Event) *Write {
+	before := w.Latest(e.NS)
+	chunks := slices.Clone(e.Chunks)
+	return &Write{NS: e.NS, Why: e.Value, Step: e.Step, Chunks: chunks, Before: before, After: before.With(chunks)}
+}
+
+// elected also tells writes of another leader what they follow in the new log.
+func (w *World) elected(e *event.Event) {
+	s := w.Set(e.Shard)
+	s.elect(e)
+	latest := map[string]Table{}
+	for i := range s.chain {
+		c := s.chain[i].catalog
+		if c == nil {
+			continue
+		}
+		before, known := latest[c.NS]
+		if !known {
+			before = w.tables[c.NS]
+		}
+		again := *c
+		again.Before, again.After = before, before.With(c.Chunks)
+		latest[c.NS] = again.After
+		s.chain[i].catalog = &again
+	}
+}
