@@ -55,6 +55,14 @@ var hazards = []knob{
 	{"world.diskTail", []string{"0", "0", "1000", "10000"}},
 }
 
+// QuickSettings are values with which a migration takes milliseconds; the defaults are those of real systems.
+func QuickSettings() (all []scenario.Setting) {
+	for _, k := range knobs {
+		all = append(all, scenario.Setting{Name: k.name, Value: k.values[0]})
+	}
+	return all
+}
+
 // drawSettings gives half of the seeds the quick values throughout, and the others a draw from each knob.
 func drawSettings(d dice, p Profile) []scenario.Setting {
 	var all []scenario.Setting
