@@ -1,15 +1,15 @@
 package migration_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -19,20 +19,19 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// chaosSeeds is how many runs TestChaos makes; the environment variable CHAOS_SEEDS overrides it.
-const chaosSeeds = 20
+var (
+	chaosSeeds = flag.Int("chaos.seeds", 20, "how many runs TestChaos makes")
+	chaosSeed  = flag.Int("chaos.seed", -1, "the only run that TestChaos makes, with every write told")
+)
 
 // TestChaos moves ranges back and forth under load while sites fail, nodes crash and messages get lost, doubled and late.
 // Then everything heals; every acknowledged write must be there, once, and the cluster at rest.
 func TestChaos(t *testing.T) {
-	first, seeds := 0, chaosSeeds
-	if n, err := strconv.Atoi(os.Getenv("CHAOS_SEEDS")); err == nil {
-		seeds = n
+	first, last := 0, *chaosSeeds
+	if *chaosSeed >= 0 {
+		first, last = *chaosSeed, *chaosSeed+1
 	}
-	if n, err := strconv.Atoi(os.Getenv("CHAOS_SEED")); err == nil {
-		first, seeds = n, n+1
-	}
-	for seed := first; seed < seeds; seed++ {
+	for seed := first; seed < last; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			c := &chaos{rig: rig{t: t}, dice: rand.New(rand.NewPCG(uint64(seed), 1))}
@@ -61,7 +60,8 @@ func (c *chaos) run(seed uint64) error {
 	c.settings.RangeDeleterBatch = 1 + c.dice.IntN(8)
 	c.settings.OrphanCleanupDelay = time.Duration(c.dice.IntN(100)) * time.Millisecond
 	c.settings.OverlapWait = time.Second
-	c.act, c.applied = c.strike, os.Getenv("CHAOS_SEED") != ""
+	c.shards = 2 + int(seed%2)
+	c.act, c.applied = c.strike, *chaosSeed >= 0
 	if err := c.assemble(seed, []string{"5", "10", "15"}, 20); err != nil {
 		return err
 	}
@@ -76,6 +76,9 @@ func (c *chaos) run(seed uint64) error {
 	c.operator.send(c.moves)
 	for i, o := range c.clients[1:] {
 		o.send(func(t env.Task) { c.pushes(t, o.user, int64(i)) })
+	}
+	for i := range c.dice.IntN(4) {
+		c.world.At(c.world.Now().Add(time.Duration(i+1)*1500*time.Millisecond), c.part)
 	}
 	if err := c.pass("8s"); err != nil {
 		return err
@@ -93,11 +96,30 @@ func (c *chaos) run(seed uint64) error {
 	return c.judge()
 }
 
+// part cuts a server off for a while, from everybody, in one direction or both, or keeps back what it sends.
+func (c *chaos) part() {
+	all := c.cluster.Servers()
+	node := string(all[c.dice.IntN(len(all))])
+	rules := []sim.Rule{{From: node, Fate: sim.Fate{Drop: true}}, {To: node, Fate: sim.Fate{Drop: true}}}
+	if pick := c.dice.IntN(3); pick < 2 {
+		rules = rules[pick : pick+1]
+	}
+	hold := c.dice.IntN(3) == 0
+	c.say("%v %s is cut off, %d rules, hold %t", c.world.Now(), node, len(rules), hold)
+	for _, r := range rules {
+		if hold {
+			r.Fate, r.Hold = sim.Fate{}, true
+		}
+		id := c.world.AddRule(r)
+		c.world.At(c.world.Now().Add(time.Duration(100+c.dice.IntN(4000))*time.Millisecond), func() { c.world.RemoveRule(id) })
+	}
+}
+
 func (c *chaos) moves(t env.Task) {
 	for i := 0; c.moving; i++ {
 		from := []string{"min", "5", "10", "15", "max"}
 		at := c.dice.IntN(4)
-		req := &command.MoveRange{NS: ns, Min: bound(from[at]), Max: bound(from[at+1]), To: []string{"shard-a", "shard-b"}[c.dice.IntN(2)], Name: fmt.Sprint("m", i)}
+		req := &command.MoveRange{NS: ns, Min: bound(from[at]), Max: bound(from[at+1]), To: system.ShardName(c.dice.IntN(c.shards)), Name: fmt.Sprint("m", i)}
 		_, err := rpc.CallPrimary[command.Done](t, c.operator.sets["config"], req, 10*time.Second)
 		c.say("%v move %v to %s: %v", c.world.Now(), from[at], req.To, err)
 		if t.Sleep(20*time.Millisecond) != nil {
@@ -146,6 +168,9 @@ func (c *chaos) strike(p *sim.Passage) sim.Action {
 		return sim.Action{Err: status.New(status.FailPointEnabled, "on purpose")}
 	case "kill":
 		task := p.Task
+		if task == "step-up" {
+			return sim.Action{} // nobody can kill it
+		}
 		c.world.At(c.world.Now(), func() {
 			c.world.Interrupt(node, func(t string) bool { return t == task }, status.New(status.Interrupted, "killed on purpose"))
 		})

@@ -163,12 +163,12 @@ func (d *donation) giveUp() {
 	if !d.written {
 		return
 	}
-	record := d.record
+	rec := &recovery{s: s, record: d.record, release: d.release}
 	if d.state < committingOnConfig {
-		record.Decision = Aborted
-		s.cancelClone(record)
+		rec.record.Decision, rec.ordinary = Aborted, true
+		s.cancelClone(rec.record)
 	}
-	s.recover(record, d.release)
+	s.recover(rec)
 }
 
 // detach ends capture and critical section.

@@ -18,6 +18,8 @@ type recovery struct {
 	s       *Service
 	record  Coordinator
 	release *release
+	// ordinary: the donor itself gave up, in this tenure, and only has to clean up behind it.
+	ordinary bool
 }
 
 // StepUp takes over from an earlier primary: the recipient's critical section is held by a task again, and no request is
@@ -42,7 +44,7 @@ func (s *Service) StepUp(t env.Task) error {
 		coll.BeginRecovery(c.Migration)
 	}
 	for _, c := range left {
-		s.recover(c, nil)
+		s.recover(&recovery{s: s, record: c})
 	}
 	tenure := s.member.Tenure()
 	s.spawnLasting(tenure, "resume range deletions", func(t env.Task) error {
@@ -56,11 +58,11 @@ func (s *Service) StepUp(t env.Task) error {
 
 // recover works on an unfinished migration until it is complete, or the tenure ends. While it is at work, no other
 // migration begins here.
-func (s *Service) recover(c Coordinator, r *release) {
+func (s *Service) recover(rec *recovery) {
+	c := &rec.record
 	if s.recoveries[c.Migration] != nil {
 		return
 	}
-	rec := &recovery{s: s, record: c, release: r}
 	s.recoveries[c.Migration] = rec
 	s.spawnLasting(s.member.Tenure(), "recovery "+c.Migration, func(t env.Task) error {
 		if err := rec.run(t); err != nil {
@@ -111,7 +113,7 @@ func (r *recovery) run(t env.Task) error {
 		r.release = s.launchRelease(c)
 	}
 	if err := s.insist(t, c.Migration, point.RecoveryComplete, func(t env.Task) error {
-		return s.complete(t, c, r.release, true)
+		return s.complete(t, c, r.release, !r.ordinary)
 	}); err != nil {
 		return err
 	}

@@ -39,7 +39,9 @@ type rig struct {
 	faults   []*fault
 	down     map[env.NodeID]bool
 	wrote    map[int64]string // acknowledged, by key; every key is written once
-	applied  bool             // tell every write, too
+	shards   int              // 0 means 2
+	held     sim.RuleID
+	applied  bool // tell every write, too
 	act      func(*sim.Passage) sim.Action
 	note     func(*sim.Passage) // told of every passage
 }
@@ -104,7 +106,7 @@ func (r *rig) assemble(seed uint64, bounds []string, docs int) error {
 		coll.Docs = append(coll.Docs, doc(int64(k), "old"))
 	}
 	var err error
-	top := system.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 2, Clients: 8}
+	top := system.Topology{Shards: max(r.shards, 2), Members: 3, ConfigMembers: 3, Routers: 2, Clients: 8}
 	if r.cluster, err = system.Assemble(r.world, top, &r.settings, coll); err != nil {
 		return err
 	}
@@ -232,6 +234,22 @@ func (r *rig) stepDown(id env.NodeID) {
 	if m := r.cluster.Member(id); m != nil {
 		r.world.Node(id).Spawn(nil, "stepdown", func(t env.Task) { _ = m.StepDown(t) })
 	}
+}
+
+// hold keeps back requests of a kind, which the sender takes for lost. A copy travels as well, so that only the double is
+// late.
+func (r *rig) hold(d *datadriven.TestData) error {
+	kind := "*command." + d.CmdArgs[0].Key
+	match := func(m *sim.Message) bool {
+		e, ok := m.Body.(*rpc.Envelope)
+		return ok && m.Call && fmt.Sprintf("%T", e.Body) == kind
+	}
+	if d.HasArg("copy") {
+		r.world.AddRule(sim.Rule{Match: match, Count: 1, Fate: sim.Fate{Duplicate: true, Later: duration(arg(d, "copy", "1s"))}})
+		return nil
+	}
+	r.held = r.world.AddRule(sim.Rule{Match: match, Hold: true, Count: 1})
+	return nil
 }
 
 func (r *rig) begin(d *datadriven.TestData) {

@@ -41,6 +41,14 @@ func (r *rig) verb(d *datadriven.TestData) error {
 		return r.write(d)
 	case "pass": // 50ms: lets time go by
 		return r.pass(d.CmdArgs[0].Key)
+	case "hold": // CommitChunkMigration [copy]: keeps the next message of the kind back, or with copy a double of it
+		return r.hold(d)
+	case "release": // lets go what was kept back
+		r.world.Release(r.held)
+		return r.pass("50ms")
+	case "stepdown": // shard-a: has its primary hand over
+		r.stepDown(r.cluster.Primary(d.CmdArgs[0].Key))
+		return r.pass("1s")
 	case "restart": // node: boots a crashed node
 		r.world.Restart(nodeOf(d))
 		return nil
