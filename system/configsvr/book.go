@@ -69,9 +69,7 @@ func (b *book) rolledBack(to uint64) {
 		return
 	}
 	b.written = b.written[:sort.Search(len(b.written), func(i int) bool { return b.written[i] > to })]
-	for ns, kept := range b.tables {
-		b.tables[ns] = kept[:sort.Search(len(kept), func(i int) bool { return kept[i].index > to })]
-	}
+	b.tables = make(map[string][]edition)
 }
 
 // edition is the index of the last entry up to at that changed the catalogue; false when that is not known.
