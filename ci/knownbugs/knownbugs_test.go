@@ -40,7 +40,7 @@ func TestStalePatch(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "bugs", "stale")
 	write(t, filepath.Join(folder, "about.txt"), "hazard: H-00\ntitle: A patch that fits nothing.\nseeds: 1\n")
-	write(t, filepath.Join(folder, "bug.patch"), "--- a/f.go\n+++ b/f.go\n@@ -1 +1 @@\n-package old\n+package new\n")
+	write(t, filepath.Join(folder, "bug.patch"), "diff --git a/f.go b/f.go\n--- a/f.go\n+++ b/f.go\n@@ -1 +1 @@\n-package old\n+package new\n")
 	write(t, filepath.Join(dir, "f.go"), "package other\n")
 	bugs, err := knownbugs.Load(filepath.Join(dir, "bugs"))
 	if err != nil {
