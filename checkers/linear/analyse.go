@@ -6,7 +6,9 @@ package linear
 // return what they removed, and pushes whose lists are read. Keys that mix blind writes with deletes, deletes of unknown
 // outcome, and conditions that failed without saying what was there may stay Open.
 func (k *Key) Analyse() Result {
-	k.normalise()
+	if !k.Repeats {
+		k.normalise()
+	}
 	if p := k.phantom(); p.Reason != NoReason {
 		return Result{Answer: Contradiction, Proof: p}
 	}

@@ -31,10 +31,13 @@ func (k *Key) Search(limits Limits) Answer {
 	return Open
 }
 
-// vague says whether somebody noticed something that is true of many states.
+// vague says whether somebody noticed something that is true of many states, or a document that has no name and may have
+// been made by any push.
 func (k *Key) vague() bool {
 	for i := range k.Acts {
-		if a := &k.Acts[i]; a.See == Present || a.See == Except {
+		a := &k.Acts[i]
+		unnamed := a.See == Exactly && a.Seen == Unnamed && (a.Do != Leave || a.List == 0)
+		if a.See == Present || a.See == Except || unnamed {
 			return true
 		}
 	}

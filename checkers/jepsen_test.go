@@ -1,0 +1,62 @@
+package checkers_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/histories/jepsen"
+)
+
+const recorded = "../histories/jepsen/testdata"
+
+// patient limits leave the verdict to the search alone.
+func patient() checkers.Limits {
+	return checkers.Limits{Search: time.Minute, Acts: 100_000, Sample: 1000}
+}
+
+func judgeFile(t *testing.T, path string) checkers.Outcome {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	ops, err := jepsen.Read(path, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checkers.Worst(checkers.History(ops, patient())).Outcome
+}
+
+// All verdicts on histories that Jepsen recorded from etcd are the known ones.
+func TestJepsenEtcd(t *testing.T) {
+	verdicts, err := os.ReadFile(filepath.Join(recorded, "jepsen-etcd", "verdicts.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, line := range strings.Split(strings.TrimSpace(string(verdicts)), "\n") {
+		name, linearizable, _ := strings.Cut(line, "\t")
+		want := map[string]checkers.Outcome{"true": checkers.Pass, "false": checkers.Fail}[linearizable]
+		if got := judgeFile(t, filepath.Join(recorded, "jepsen-etcd", name)); got != want {
+			t.Errorf("%s: %s, known as %s", name, got, want)
+		}
+		count++
+	}
+	if count != 52 {
+		t.Errorf("%d files", count)
+	}
+}
+
+// So are those on the key-value histories.
+func TestKeyValue(t *testing.T) {
+	for name, want := range map[string]checkers.Outcome{"c01-ok": checkers.Pass, "c10-ok": checkers.Pass, "c10-bad": checkers.Fail} {
+		if got := judgeFile(t, filepath.Join(recorded, "kv", name+".txt")); got != want {
+			t.Errorf("%s: %s, known as %s", name, got, want)
+		}
+	}
+}
