@@ -102,6 +102,9 @@ func (r *run) auditOf(t env.Task, ep *rpc.Endpoint, ns string, keys int) audited
 
 // finalOf are the operations of the last pass on a collection.
 func (r *run) finalOf(ns string) (ops []histories.Op) {
+	if len(r.scenario.Collections) == 1 {
+		return r.final
+	}
 	for _, op := range r.final {
 		if op.NS == ns {
 			ops = append(ops, op)

@@ -174,8 +174,9 @@ const readyLimit = 30 * time.Second
 
 // begin starts clients, migrations and faults.
 func (r *run) begin() {
-	r.record.ops = histories.Preload(r.scenario)
-	r.record.counter = 2 * uint64(len(r.record.ops))
+	preload := histories.Preload(r.scenario)
+	r.record.counter = 2 * uint64(len(preload))
+	r.record.ops = append(make([]histories.Op, 0, r.operations(len(preload))), preload...)
 	perClient := make([][]scenario.Op, r.scenario.Topology.Clients)
 	for _, op := range r.scenario.Ops {
 		perClient[op.Client] = append(perClient[op.Client], op)
@@ -188,6 +189,15 @@ func (r *run) begin() {
 	p := &power{world: r.world, stepDown: r.stepDown, diskTail: sim.Odds(r.conditions.diskTail)}
 	r.driver.Start(p, r.base)
 	r.setHazards(p)
+}
+
+// operations is how many operations the history will have.
+func (r *run) operations(preloaded int) int {
+	n := preloaded + len(r.scenario.Ops)
+	for _, c := range r.scenario.Collections {
+		n += 2*c.Keys + 1
+	}
+	return n
 }
 
 func (r *run) startClient(i int, ops []scenario.Op) {

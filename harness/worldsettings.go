@@ -130,11 +130,11 @@ func apply(v scenario.Setting, cluster *settings.Settings, world *conditions, te
 }
 
 func knownSetting(name string) error {
+	if slices.ContainsFunc(catalogued, func(in SettingInfo) bool { return in.Name == name }) {
+		return nil
+	}
 	var names []string
 	for _, in := range catalogued {
-		if in.Name == name {
-			return nil
-		}
 		names = append(names, in.Name)
 	}
 	return spelling.Unknown("setting", name, names, "settings")

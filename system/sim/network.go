@@ -13,7 +13,9 @@ type network struct {
 	classes map[string]*class
 	rules   []*rule
 	lastID  RuleID
-	free    []*packet
+	// matching is the message that rules look at now; Match must not keep it.
+	matching Message
+	free     []*packet
 }
 
 func newNetwork(w *World) network { return network{world: w, classes: make(map[string]*class)} }

@@ -141,9 +141,10 @@ func (w *World) fate(p *packet) Fate {
 
 func (w *World) applyRules(p *packet, odds *chances) (f Fate) {
 	l := p.channel.link
-	m := Message{l.from.id, l.to.id, p.channel.class.name, p.kind == reply, p.kind == request, p.nth, p.message}
+	m := &w.network.matching
+	*m = Message{l.from.id, l.to.id, p.channel.class.name, p.kind == reply, p.kind == request, p.nth, p.message}
 	for _, r := range l.rules {
-		if r.Count > 0 && r.applied >= r.Count || r.Match != nil && !r.Match(&m) {
+		if r.Count > 0 && r.applied >= r.Count || r.Match != nil && !r.Match(m) {
 			continue
 		}
 		r.applied++
