@@ -80,6 +80,7 @@ func (r *reception) run(t env.Task) {
 			err = do(t)
 		}
 		if err != nil {
+			_ = r.at(t, point.RecipientFail, 0)
 			r.fail(failed, err)
 			r.unwind()
 			return
