@@ -68,14 +68,23 @@ func (k *routes) refresh(t env.Task) error {
 			k.table, k.fresh = next, serves
 			return nil
 		}
-		if !status.Is(err, status.IncompatibleShardingMetadata, status.StaleEpoch) || try == inconsistentRetries {
-			return err
-		}
-		table = nil // the increment does not fit: read everything
-		if err := t.Point(point.RouterRefreshInconsistent, env.Note{ID: k.ns, N: try}); err != nil {
-			return err
+		if again := k.recover(t, err, &table, try); again != nil {
+			return again
 		}
 	}
+}
+
+// recover prepares another try of a refresh, or returns why there is none: once when no member of the config server could
+// be reached, a few times when the increment does not fit, then without the table.
+func (k *routes) recover(t env.Task, err error, table **Table, try int) error {
+	switch {
+	case try < inconsistentRetries && status.Is(err, status.IncompatibleShardingMetadata, status.StaleEpoch):
+		*table = nil
+		return t.Point(point.RouterRefreshInconsistent, env.Note{ID: k.ns, N: try})
+	case try == 0 && rpc.Gone(err):
+		return t.Point(point.RouterRefreshRetry, env.Note{ID: k.ns, N: try})
+	}
+	return err
 }
 
 // load reads what the table lacks, or everything when there is none, and returns the newer table.
