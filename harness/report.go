@@ -35,17 +35,17 @@ func Report(r *Result, w Where) string {
 			if i > 0 {
 				name = ""
 			}
-			fmt.Fprintf(&b, "  %-9s %s\n", name, line)
+			fmt.Fprintf(&b, "  %-9s %s\n", name, Cut(line))
 		}
 	}
 	row("Promise", worst.Promise)
 	if len(worst.Violations) == 0 {
-		row("Open", first(worst.Undecided, 4)...)
+		row("Open", First(worst.Undecided, 4)...)
 	} else {
 		v := &worst.Violations[0]
 		row("Broke", place(v)+v.Broke)
 		row("Story", Story(r, v)...)
-		row("Because", first(v.Because, 6)...)
+		row("Because", First(v.Because, 6)...)
 		row("Also", also(r, worst)...)
 	}
 	row("Replay", w.Replay...)
@@ -60,7 +60,17 @@ func place(v *checkers.Violation) string {
 	return "k=" + v.Key + ": "
 }
 
-func first(lines []string, most int) []string {
+// Cut shortens a line to what fits on a wide terminal.
+func Cut(line string) string {
+	const most = 160
+	if len(line) <= most {
+		return line
+	}
+	return strings.ToValidUTF8(line[:most-1], "") + "…"
+}
+
+// First is the first lines, and how many there are besides.
+func First(lines []string, most int) []string {
 	if len(lines) <= most {
 		return lines
 	}

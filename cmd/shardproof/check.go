@@ -1,22 +1,33 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/artefact"
+	"github.com/shardproof/shardproof/histories/jepsen"
 )
 
+// patience bounds the searches of one file: the longest for one key, the most operations on it, and how many keys that
+// the quick check has explained are searched nevertheless.
+func patience(longest time.Duration) checkers.Limits {
+	return checkers.Limits{Search: longest, Acts: 100_000, Sample: 1000}
+}
+
 func newCheck() *cobra.Command {
-	return &cobra.Command{
+	var longest time.Duration
+	c := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "check recorded histories: ours, or Jepsen's",
 		Long: `Check judges what clients saw. It reads history files of shardproof (history.ndjson.zst, or the folder of a saved run)
@@ -31,7 +42,7 @@ and the logs of Jepsen's etcd and key-value tests, one verdict a line; a violati
 		RunE: func(c *cobra.Command, args []string) error {
 			code := exitPassed
 			for _, file := range args {
-				of, err := checkOne(c.OutOrStdout(), file)
+				of, err := checkOne(c.OutOrStdout(), file, patience(longest))
 				if err != nil {
 					return usage(err)
 				}
@@ -40,30 +51,37 @@ and the logs of Jepsen's etcd and key-value tests, one verdict a line; a violati
 			return told(code)
 		},
 	}
+	c.Flags().DurationVar(&longest, "longest", time.Minute, "how long the search for an order of one key's operations may take")
+	return c
 }
 
 // checkOne judges one file and prints its line.
-func checkOne(out io.Writer, file string) (int, error) {
+func checkOne(out io.Writer, file string, limits checkers.Limits) (int, error) {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = filepath.Join(file, artefact.HistoryFile)
 	}
-	verdicts, checked, err := judge(file)
+	ops, err := readOps(file)
 	if err != nil {
 		return 0, err
 	}
+	verdicts := checkers.History(ops, limits)
 	worst := checkers.Worst(verdicts)
-	fmt.Fprintf(out, "%-9s %s   %s operations\n", strings.ToUpper(string(worst.Outcome)), file, grouped(uint64(checked)))
+	fmt.Fprintf(out, "%-9s %s   %s operations\n", strings.ToUpper(string(worst.Outcome)), file, grouped(uint64(len(ops))))
 	explain(out, verdicts)
 	return outcomeCode(worst.Outcome), nil
 }
 
-// judge reads a file in whichever of the known formats it is.
-func judge(file string) ([]checkers.Verdict, int, error) {
-	_, ops, err := histories.ReadFile[histories.Op](file)
+// readOps reads a file in whichever of the known formats it is.
+func readOps(file string) ([]histories.Op, error) {
+	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	return checkers.History(ops, checkers.Limits{}), len(ops), nil
+	if jepsen.Recognise(text) {
+		return jepsen.Read(file, bytes.NewReader(text))
+	}
+	_, ops, err := histories.Read[histories.Op](file, bytes.NewReader(text))
+	return ops, err
 }
 
 // explained is how many violations of a file are told.
@@ -79,10 +97,17 @@ func explain(out io.Writer, verdicts []checkers.Verdict) {
 			fmt.Fprintf(out, "    left open: %s\n", line)
 		}
 		for i := range v.Violations[:min(explained, len(v.Violations))] {
-			fmt.Fprintf(out, "    %s\n", strings.ReplaceAll(v.Violations[i].String(), "\n", "\n    "))
+			explainOne(out, &v.Violations[i])
 		}
 		if more := v.Found - explained; more > 0 {
 			fmt.Fprintf(out, "    and %d more\n", more)
 		}
+	}
+}
+
+func explainOne(out io.Writer, v *checkers.Violation) {
+	fmt.Fprintf(out, "    %s: %s\n", v.Signature, harness.Cut(v.Broke))
+	for _, because := range harness.First(v.Because, 6) {
+		fmt.Fprintf(out, "      because %s\n", harness.Cut(because))
 	}
 }
