@@ -11,13 +11,14 @@ var ExactlyOnce = Checker{
 }
 
 // checkExactlyOnce looks at every list that was read: no identity is in it twice, none of a failed push is in it, and
-// each acknowledged push that had ended before the read began is in it, unless the document may have been replaced.
+// each acknowledged push that had ended before the read began is in it, unless the document may have been replaced. Where
+// identities repeat, as in histories of others, nothing can be said.
 func checkExactlyOnce(h keyed) Verdict {
 	v := ExactlyOnce.pass()
 	for i := range h.keys {
 		l := pushedList{keyed: h, k: &h.keys[i], in: map[linear.ID]bool{}}
 		l.collect()
-		if l.pushes == nil && len(l.k.Lists) == 1 {
+		if l.k.Repeats || l.pushes == nil && len(l.k.Lists) == 1 {
 			continue
 		}
 		v.Checked += len(l.k.Acts)

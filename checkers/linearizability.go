@@ -13,7 +13,8 @@ var Linearizability = Checker{
 	Promise: "All operations on a key must be explained by one order that respects real time.",
 }
 
-// Limits bound what checking may cost; a limit that is reached makes the verdict undecided.
+// Limits bound what checking may cost; a limit that is reached makes the verdict undecided. The zero Limits are the
+// standard ones.
 type Limits struct {
 	// Search is the longest time for one key, Acts the most operations on it.
 	Search time.Duration

@@ -111,6 +111,9 @@ func Catalogue() []Checker {
 
 // History judges what clients saw: one verdict of each checker that needs nothing else.
 func History(ops []histories.Op, limits Limits) []Verdict {
+	if limits == (Limits{}) {
+		limits = StandardLimits()
+	}
 	h := keysOf(ops)
 	identity, found := checkIdentity(h)
 	return []Verdict{identity, checkLinearizability(h, found, limits), checkScans(ops), checkExactlyOnce(h)}

@@ -91,8 +91,11 @@ type Glimpse struct {
 // NoWriter is the writer of an identity that no operation of the history writes.
 const NoWriter = math.MinInt32
 
-// pushes says whether something is pushed on the key.
+// pushes says whether something is pushed on the key, or somebody read a list.
 func (k *Key) pushes() bool {
+	if len(k.Lists) > 1 {
+		return true
+	}
 	for i := range k.Acts {
 		if k.Acts[i].Do == Append {
 			return true

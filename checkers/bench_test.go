@@ -1,0 +1,36 @@
+package checkers_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/histories"
+)
+
+// One standard run: 300 operations of 6 clients. The goal is 1 ms.
+func BenchmarkStandardRun(b *testing.B) {
+	ops := play(1, plan(1, 40, 300, 6), 6, 3)
+	b.ReportAllocs()
+	for b.Loop() {
+		judge(b, ops)
+	}
+}
+
+// A million operations of 50 clients on 1000 keys. The goal is 2 s and 1 GiB.
+func BenchmarkMillion(b *testing.B) {
+	ops := play(1, plan(1, 1000, 1_000_000, 50), 50, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		judge(b, ops)
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.Sys)/(1<<20), "MiB-of-process")
+}
+
+func judge(b *testing.B, ops []histories.Op) {
+	if v := checkers.Worst(checkers.History(ops, checkers.Limits{})); v.Outcome != checkers.Pass {
+		b.Fatalf("%s: %s %v %v", v.Checker, v.Outcome, v.Violations, v.Undecided)
+	}
+}
