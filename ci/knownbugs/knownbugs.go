@@ -92,18 +92,11 @@ func (b *Bug) set(field, value string) bool {
 }
 
 // Overlay applies the bug to copies of the project's files under scratch and returns the path of the overlay file for
-// go build -overlay. Root is the project's top folder.
+// go build -overlay. Root is the project's top folder. A Bug without a patch changes nothing.
 func (b *Bug) Overlay(root, scratch string) (string, error) {
-	patch, err := os.ReadFile(b.patch)
+	files, err := b.diff()
 	if err != nil {
 		return "", err
-	}
-	files, _, err := gitdiff.Parse(bytes.NewReader(patch))
-	if err != nil {
-		return "", fmt.Errorf("%s is no unified diff: %w", b.patch, err)
-	}
-	if len(files) == 0 {
-		return "", fmt.Errorf("%s changes no file", b.patch)
 	}
 	replace := map[string]string{}
 	for i, f := range files {
@@ -120,6 +113,25 @@ func (b *Bug) Overlay(root, scratch string) (string, error) {
 	}
 	path := filepath.Join(scratch, "overlay.json")
 	return path, os.WriteFile(path, overlay, 0o644)
+}
+
+// diff reads the patch.
+func (b *Bug) diff() ([]*gitdiff.File, error) {
+	if b.patch == "" {
+		return nil, nil
+	}
+	patch, err := os.ReadFile(b.patch)
+	if err != nil {
+		return nil, err
+	}
+	files, _, err := gitdiff.Parse(bytes.NewReader(patch))
+	if err != nil {
+		return nil, fmt.Errorf("%s is no unified diff: %w", b.patch, err)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s changes no file", b.patch)
+	}
+	return files, nil
 }
 
 func (b *Bug) apply(f *gitdiff.File, original, changed string) error {

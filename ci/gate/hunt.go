@@ -1,0 +1,161 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/ci/knownbugs"
+)
+
+// find is how one known bug was met.
+type find struct {
+	bug    *knownbugs.Bug
+	seed   int
+	seen   []string // every checker that reported it, the leading one first
+	cpu    time.Duration
+	missed string // why it does not count
+}
+
+const header = "known bug                       seed  CPU s  seen by"
+
+func (f *find) row() string {
+	if f.missed != "" {
+		return fmt.Sprintf("%-30s  MISSED: %s", f.bug.Name, f.missed)
+	}
+	return fmt.Sprintf("%-30s  %4d  %5.1f  %s", f.bug.Name, f.seed, f.cpu.Seconds(), strings.Join(f.seen, ", "))
+}
+
+func markdown(finds []find) string {
+	var b strings.Builder
+	b.WriteString("| known bug | hazard | what is broken | found by | at seed | CPU s |\n| --- | --- | --- | --- | --- | --- |\n")
+	for _, f := range finds {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %.1f |\n", f.bug.Name, f.bug.Hazard, f.bug.Title, strings.Join(f.seen, ", "), f.seed, f.cpu.Seconds())
+	}
+	return b.String()
+}
+
+// hunt runs the campaign on a build with the bug until it is found or the budget is spent.
+func hunt(b *knownbugs.Bug, root, scratch string) (find, error) {
+	f := find{bug: b}
+	tool, err := build(b, root, scratch)
+	if err != nil {
+		return f, err
+	}
+	out := filepath.Join(scratch, "out")
+	cmd := exec.Command(tool, "run", "--seeds", fmt.Sprint(b.Seeds), "--again", "0", "--out", out)
+	text, err := cmd.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != 1) {
+		return f, fmt.Errorf("the build with %s did not run as it should: %w\n%s", b.Name, err, text)
+	}
+	f.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if err == nil {
+		f.missed = fmt.Sprintf("not found in %d seeds", b.Seeds)
+		return f, nil
+	}
+	return f, f.read(out)
+}
+
+func build(b *knownbugs.Bug, root, scratch string) (string, error) {
+	if err := os.MkdirAll(scratch, 0o755); err != nil {
+		return "", err
+	}
+	overlay, err := b.Overlay(root, scratch)
+	if err != nil {
+		return "", err
+	}
+	tool := filepath.Join(scratch, "shardproof")
+	cmd := exec.Command("go", "build", "-overlay", overlay, "-o", tool, "./cmd/shardproof")
+	cmd.Dir = root
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("the system with %s does not compile: %w\n%s", b.Name, err, text)
+	}
+	return tool, nil
+}
+
+// read takes the earliest seed's verdict from the folder in which the tool kept the failing runs.
+func (f *find) read(out string) error {
+	files, err := filepath.Glob(filepath.Join(out, "*", "verdict.json"))
+	if err != nil || len(files) == 0 {
+		return fmt.Errorf("%s failed, but %s holds no verdict (%v)", f.bug.Name, out, err)
+	}
+	for _, file := range files {
+		if err := f.take(file); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(f.seen, func(checker string) bool { return slices.Contains(f.bug.Seen, checker) }) {
+		f.missed = fmt.Sprintf("seen by %s, expected one of %s", strings.Join(f.seen, ", "), strings.Join(f.bug.Seen, ", "))
+	}
+	return nil
+}
+
+func (f *find) take(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var v struct {
+		Verdict []struct{ Checker, Outcome string }
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	folder := filepath.Base(filepath.Dir(file))
+	seed := 0
+	if _, err := fmt.Sscanf(folder[strings.LastIndexByte(folder, '-')+1:], "%d", &seed); err != nil {
+		return fmt.Errorf("%s: the folder's name ends in no seed", file)
+	}
+	if f.seed != 0 && f.seed <= seed {
+		return nil
+	}
+	f.seed, f.seen = seed, nil
+	for _, one := range v.Verdict {
+		if one.Outcome == "fail" {
+			f.seen = append(f.seen, one.Checker)
+		}
+	}
+	return nil
+}
+
+// demonstrate lets a newcomer see the failure found, explained and replayed, and the same scenario pass without the bug.
+func demonstrate(b *knownbugs.Bug, root, scratch string) (int, error) {
+	fmt.Printf("A build with one known bug: %s\n\n", b.Title)
+	tool, err := build(b, root, scratch)
+	if err != nil {
+		return exitFailed, err
+	}
+	out := filepath.Join(scratch, "out")
+	if err := show(tool, "run", "--seeds", fmt.Sprint(b.Seeds), "--out", out); err == nil {
+		return exitMissed, fmt.Errorf("%s was not found in %d seeds", b.Name, b.Seeds)
+	}
+	folders, err := filepath.Glob(filepath.Join(out, "*"))
+	if err != nil || len(folders) == 0 {
+		return exitFailed, fmt.Errorf("no failing run was kept in %s (%v)", out, err)
+	}
+	fmt.Printf("\nThe stored run, replayed on the same build:\n\n")
+	if err := show(tool, "replay", folders[0]); err == nil {
+		return exitFailed, errors.New("the stored failure passes when it is replayed")
+	}
+	healthy, err := build(&knownbugs.Bug{Name: "healthy"}, root, filepath.Join(scratch, "healthy"))
+	if err != nil {
+		return exitFailed, err
+	}
+	fmt.Printf("\nThe same scenario on a build without the bug:\n\n")
+	if err := show(healthy, "replay", filepath.Join(folders[0], "scenario.txt")); err != nil {
+		return exitFailed, fmt.Errorf("the scenario fails without the bug: %w", err)
+	}
+	return 0, nil
+}
+
+func show(tool string, args ...string) error {
+	cmd := exec.Command(tool, args...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
+}

@@ -1,0 +1,101 @@
+// Command gate proves that shardproof finds what it is there to find: it builds the tool once for each known bug, runs the
+// ordinary campaign on that build and demands that one of the named checkers reports the bug within its budget of seeds.
+//
+// Exit codes: 0 all found, 4 the gate itself failed, 5 a bug was missed or seen by a checker that is not on its list, 64
+// wrong flags. The tree is not written to.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/shardproof/shardproof/ci/knownbugs"
+)
+
+const (
+	exitFailed = 4
+	exitMissed = 5
+	exitUsage  = 64
+)
+
+type options struct {
+	root  string
+	only  string
+	demo  string
+	table string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.root, "root", ".", "the project's top folder")
+	flag.StringVar(&o.only, "bug", "", "only this known bug")
+	flag.StringVar(&o.demo, "demo", "", "run this known bug with everything the tool prints, then replay the failure")
+	flag.StringVar(&o.table, "table", "", "also write the result as a Markdown table to this file")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "gate takes flags only, not %q; see -h\n", flag.Args())
+		os.Exit(exitUsage)
+	}
+	code, err := run(o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gate:", err)
+	}
+	os.Exit(code)
+}
+
+func run(o options) (int, error) {
+	root, err := filepath.Abs(o.root)
+	if err != nil {
+		return exitFailed, err
+	}
+	bugs, err := knownbugs.Load(filepath.Join(root, "ci", "knownbugs", "bugs"))
+	if err != nil {
+		return exitFailed, err
+	}
+	if only := o.only + o.demo; only != "" {
+		bugs = slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return b.Name != only })
+		if len(bugs) == 0 {
+			return exitUsage, fmt.Errorf("there is no known bug %q; the folders of ci/knownbugs/bugs name them all", only)
+		}
+	}
+	scratch, err := os.MkdirTemp("", "shardproof-gate-")
+	if err != nil {
+		return exitFailed, err
+	}
+	defer os.RemoveAll(scratch)
+	if o.demo != "" {
+		return demonstrate(&bugs[0], root, scratch)
+	}
+	return judge(bugs, root, scratch, o.table)
+}
+
+// judge hunts every bug and prints one line for each.
+func judge(bugs []knownbugs.Bug, root, scratch, table string) (int, error) {
+	var finds []find
+	code := 0
+	fmt.Println(header)
+	for i := range bugs {
+		f, err := hunt(&bugs[i], root, filepath.Join(scratch, bugs[i].Name))
+		if err != nil {
+			return exitFailed, err
+		}
+		fmt.Println(f.row())
+		if f.missed != "" {
+			code = exitMissed
+		}
+		finds = append(finds, f)
+	}
+	if table != "" {
+		if err := os.WriteFile(table, []byte(markdown(finds)), 0o644); err != nil {
+			return exitFailed, err
+		}
+	}
+	if code == exitMissed {
+		return code, errors.New("a known bug was not found as it should be: shardproof's verdicts cannot be trusted until it is")
+	}
+	return code, nil
+}
