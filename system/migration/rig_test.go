@@ -253,17 +253,42 @@ func (r *rig) hold(d *datadriven.TestData) error {
 }
 
 func (r *rig) begin(d *datadriven.TestData) {
-	req := &command.MoveRange{
+	if from := arg(d, "donor", ""); from != "" { // past the config server, which would try again
+		r.ask(d, from, &command.ShardsvrMoveRange{NS: ns, Min: bound(arg(d, "min", "min")), Max: bound(arg(d, "max", "max")), To: arg(d, "to", "shard-b")})
+		return
+	}
+	r.ask(d, "config", &command.MoveRange{
 		NS: ns, Min: bound(arg(d, "min", "min")), Max: bound(arg(d, "max", "max")), To: arg(d, "to", "shard-b"), Name: "move",
 		WaitDelete: d.HasArg("wait"),
-	}
+	})
+}
+
+func (r *rig) ask(d *datadriven.TestData, set string, req env.Message) {
 	r.operator.send(func(t env.Task) {
-		_, err := rpc.CallPrimary[command.Done](t, r.operator.sets["config"], req, time.Minute)
+		_, err := rpc.CallPrimary[command.Done](t, r.operator.sets[set], req, time.Minute)
 		if err != nil {
-			r.say("move to %s: %v", req.To, err)
+			r.say("move to %s: %v", arg(d, "to", "shard-b"), err)
 			return
 		}
-		r.say("move to %s: ok", req.To)
+		r.say("move to %s: ok", arg(d, "to", "shard-b"))
+	})
+}
+
+// scan reads everything, batch by batch, and says in the end what it got.
+func (r *rig) scan(d *datadriven.TestData) {
+	var size int
+	if _, err := fmt.Sscan(arg(d, "batch", "4"), &size); err != nil {
+		panic(err)
+	}
+	o := r.clients[1]
+	o.send(func(t env.Task) {
+		var got []string
+		a := o.user.Scan(t, command.Find{NS: ns, BatchSize: size, Concern: command.MajorityRead}, func(batch []bson.Raw) {
+			for _, doc := range batch {
+				got = append(got, fmt.Sprint(doc.Lookup("k").Int64()))
+			}
+		})
+		r.say("scan: %v %s", a.Certainty, strings.Join(got, " "))
 	})
 }
 

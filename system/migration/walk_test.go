@@ -34,11 +34,14 @@ func (r *rig) verb(d *datadriven.TestData) error {
 		return r.plan(d)
 	case "move": // min=0 max=10 to=shard-b [wait]: asks the config server, shows its answer
 		return r.move(d)
-	case "begin": // like move, but does not wait for the answer
+	case "begin": // like move, but does not wait for the answer; donor=shard-a asks that shard itself
 		r.begin(d)
 		return nil
 	case "write": // keys=(1,2) v=x: writes through a client
 		return r.write(d)
+	case "scan": // batch=4: begins to read everything through a router, shows the end
+		r.scan(d)
+		return nil
 	case "pass": // 50ms: lets time go by
 		return r.pass(d.CmdArgs[0].Key)
 	case "hold": // CommitChunkMigration [copy]: keeps the next message of the kind back, or with copy a double of it
