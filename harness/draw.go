@@ -58,7 +58,7 @@ var (
 	// sweep is the size for trying one fault after the other.
 	sweep = size{
 		topology: scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 3},
-		ops:      40, moves: 1, keys: 20, faults: 1, span: 300 * time.Millisecond,
+		ops:      40, moves: 1, keys: 10, faults: 1, span: 150 * time.Millisecond,
 	}
 )
 

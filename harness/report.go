@@ -28,8 +28,13 @@ const storyLines = 14
 func Report(r *Result, w Where) string {
 	var b strings.Builder
 	worst := r.Worst()
-	fmt.Fprintf(&b, "%s  %s   seed %d   %s   %s   %s\n", strings.ToUpper(string(worst.Outcome)), r.Signature(), r.Scenario.Seed,
-		r.Scenario.Name, w.Run, w.Folder)
+	fmt.Fprintf(&b, "%s  %s   seed %d", strings.ToUpper(string(worst.Outcome)), r.Signature(), r.Scenario.Seed)
+	for _, more := range []string{r.Scenario.Name, w.Run, w.Folder} {
+		if more != "" {
+			b.WriteString("   " + more)
+		}
+	}
+	b.WriteByte('\n')
 	row := func(name string, lines ...string) {
 		for i, line := range lines {
 			if i > 0 {
@@ -192,8 +197,10 @@ func TellOp(op *histories.Op) string {
 	switch {
 	case op.Outcome != histories.OK:
 		text += " → " + string(op.Outcome) + " (" + op.Error + ")"
-	case op.Kind == scenario.Read || op.Result.Found:
+	case op.Kind == scenario.Read:
 		text += " → " + seen(&op.Result)
+	case op.Result.Found:
+		text += " → acknowledged, there was " + seen(&op.Result)
 	case op.Kind != scenario.Scan && !op.Result.Applied:
 		text += " → no effect"
 	case op.Kind != scenario.Scan:

@@ -46,10 +46,11 @@ func (r *run) save(result *Result) (*artefact.Folder, error) {
 	})
 }
 
-// judge asks every checker. A run that broke inside is judged by that alone: its history ends in the middle.
+// judge asks every checker. A run that broke inside is judged by that and by what the step oracle saw until then: its
+// history ends in the middle.
 func (r *run) judge(result *Result) []checkers.Verdict {
 	if broken, ok := r.world.Err().(*sim.BrokenInvariant); ok {
-		return []checkers.Verdict{crashed(broken)}
+		return append([]checkers.Verdict{crashed(broken)}, r.oracle.Verdicts()...)
 	}
 	verdicts := checkers.History(result.History, checkers.StandardLimits())
 	for i := range r.audits {
@@ -67,12 +68,15 @@ func unaudited(unfinished []string) checkers.Verdict {
 	return a.Check()
 }
 
-// soundness is the promise that the store's own assertions hold and its code does not panic (K-CRASH).
-var soundness = checkers.Checker{Name: "soundness", Promise: "No assertion inside the store fails and no code panics."}
+// invariant is the promise that the store's own assertions hold and its code does not panic (K-CRASH).
+var invariant = checkers.Checker{Name: "invariant", Promise: "No assertion inside the store fails and no code panics."}
+
+// Checkers is every checker that judges a run, in the order in which they are listed.
+func Checkers() []checkers.Checker { return append(checkers.Catalogue(), invariant) }
 
 func crashed(b *sim.BrokenInvariant) checkers.Verdict {
 	return checkers.Verdict{
-		Checker: soundness.Name, Promise: soundness.Promise, Outcome: checkers.Fail, Checked: 1, Found: 1,
+		Checker: invariant.Name, Promise: invariant.Promise, Outcome: checkers.Fail, Checked: 1, Found: 1,
 		Violations: []checkers.Violation{{
 			Signature: "broken-invariant", Broke: b.Error(), Events: []uint64{b.Step},
 			Because: []string{fmt.Sprintf("step %d at %s ended the run", b.Step, time.Duration(b.At))},

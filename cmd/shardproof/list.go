@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/spelling"
 	"github.com/shardproof/shardproof/harness"
@@ -105,7 +104,7 @@ func listWorkloads(w io.Writer) {
 }
 
 func listCheckers(w io.Writer) {
-	for _, c := range checkers.Catalogue() {
+	for _, c := range harness.Checkers() {
 		fmt.Fprintf(w, "%s\t%s\n", c.Name, c.Promise)
 	}
 }
