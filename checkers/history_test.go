@@ -138,12 +138,16 @@ func (w *store) apply(op *histories.Op) {
 }
 
 func plan(seed uint64, keys, count, clients int) *scenario.Scenario {
+	return mixed(seed, keys, count, clients, workloads.Standard())
+}
+
+func mixed(seed uint64, keys, count, clients int, mix []workloads.Share) *scenario.Scenario {
 	c := scenario.Collection{NS: "test.docs", Keys: keys, Preload: keys / 2}
 	s := &scenario.Scenario{Collections: []scenario.Collection{c}}
 	r := rand.New(rand.NewPCG(seed, 3))
 	s.Ops = workloads.Draw(func(_ string, n int) int { return r.IntN(n) }, workloads.Params{
 		NS: c.NS, Keys: keys, Preload: c.Preload, Clients: clients, Count: count, Span: time.Second, Hot: 20,
-	}, workloads.Standard())
+	}, mix)
 	return s
 }
 

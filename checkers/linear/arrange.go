@@ -2,6 +2,7 @@ package linear
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 	"sort"
 )
@@ -59,13 +60,45 @@ func (v *values) place(order []int32) ([]int32, Proof) {
 	defer slices.Reverse(v.floats)
 	g := v.k.gaps(order)
 	at := make([]int, len(v.floats))
+	var placed returns
 	for n, i := range v.floats {
 		a := &v.k.Acts[i]
-		if at[n] = g.fit(a); at[n] < 0 {
+		if at[n] = g.fit(a, placed.before(a.Call)); at[n] < 0 {
 			return nil, v.missed(order, g, i)
 		}
+		heap.Push(&placed, spot{a.Return, at[n]})
 	}
 	return v.merge(order, at), Proof{}
+}
+
+// spot is where a floating act stands and when it returned.
+type spot struct {
+	end   uint64
+	place int
+}
+
+// returns is a heap of spots by end; passed is the highest place among those taken out.
+type returns struct {
+	spots  []spot
+	passed int
+}
+
+// before is the lowest place for an act with that call: not before those that had returned. Calls ascend.
+func (r *returns) before(call uint64) int {
+	for len(r.spots) > 0 && r.spots[0].end < call {
+		r.passed = max(r.passed, heap.Pop(r).(spot).place)
+	}
+	return r.passed
+}
+
+func (r *returns) Len() int           { return len(r.spots) }
+func (r *returns) Less(i, j int) bool { return r.spots[i].end < r.spots[j].end }
+func (r *returns) Swap(i, j int)      { r.spots[i], r.spots[j] = r.spots[j], r.spots[i] }
+func (r *returns) Push(x any)         { r.spots = append(r.spots, x.(spot)) }
+func (r *returns) Pop() any {
+	last := r.spots[len(r.spots)-1]
+	r.spots = r.spots[:len(r.spots)-1]
+	return last
 }
 
 // gaps describes the places of an order: place i is before its act i. earlier is the largest call before a place, later
@@ -90,9 +123,9 @@ func (k *Key) gaps(order []int32) gaps {
 	return g
 }
 
-// fit is the first place that real time and the state allow, or -1.
-func (g *gaps) fit(a *Act) int {
-	for i := g.lowest(a); i < len(g.state) && g.earlier[i] <= a.Return; i++ {
+// fit is the first place from low on that real time and the state allow, or -1.
+func (g *gaps) fit(a *Act, low int) int {
+	for i := max(low, g.lowest(a)); i < len(g.state) && g.earlier[i] <= a.Return; i++ {
 		if a.holds(g.state[i]) {
 			return i
 		}
