@@ -70,6 +70,8 @@ type run struct {
 	// base is the world's time at which the scenario's begins, deadline until when everything must have come to rest.
 	base, deadline env.Time
 	hazards        []sim.RuleID
+	// stirred is set when a member has become a writable primary since ready looked last.
+	stirred bool
 	// busy counts clients and moves that have not ended.
 	busy       int
 	sessions   []*session
@@ -129,6 +131,7 @@ func (r *run) Observe(e *event.Event) {
 	r.driver.Observe(e)
 	r.tally.Observe(e)
 	r.oracle.Observe(e)
+	r.stirred = r.stirred || e.Kind == event.Writable
 	if r.options.Events {
 		r.events = append(r.events, *e)
 	}
@@ -153,7 +156,7 @@ func (r *run) onPoint(p *sim.Passage) sim.Action {
 
 // play goes through the phases: start, faults, healing, the last pass over all keys, rest.
 func (r *run) play() {
-	if r.world.Run(r.cluster.Ready, env.Time(readyLimit)) != sim.Stopped {
+	if r.world.Run(r.ready, env.Time(readyLimit)) != sim.Stopped {
 		r.unfinished = append(r.unfinished, "the cluster did not start")
 		return
 	}
@@ -167,6 +170,15 @@ func (r *run) play() {
 	r.lastPass()
 	r.rest()
 	r.audit()
+}
+
+// ready looks at the cluster whenever a primary has become writable.
+func (r *run) ready() bool {
+	if !r.stirred {
+		return false
+	}
+	r.stirred = false
+	return r.cluster.Ready()
 }
 
 // readyLimit is how long a cluster may take to elect its first primaries.
