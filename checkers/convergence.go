@@ -32,20 +32,20 @@ const (
 	MemberUnreachable = "member-unreachable"
 )
 
-// Check judges an audit. It is a pure function of it.
+// Check judges an audit. It is a pure function of it; the gravest violations come first.
 func (a *Audit) Check() Verdict {
 	v := Convergence.pass()
 	v.Checked = len(a.Members)
-	for _, what := range a.Unfinished {
-		a.add(&v, NotFinished, "", what+" has not ended", "the faults had healed, and the time allowed for it was over")
-	}
 	a.checkTable(&v)
+	a.checkDocuments(&v)
+	a.checkReplicas(&v)
 	for i := range a.Members {
 		a.checkMember(&v, &a.Members[i])
 	}
-	a.checkReplicas(&v)
-	a.checkDocuments(&v)
 	a.checkFinal(&v)
+	for _, what := range a.Unfinished {
+		a.add(&v, NotFinished, "", what+" has not ended", "the faults had healed, and the time allowed for it was over")
+	}
 	return v
 }
 
@@ -196,24 +196,28 @@ func (a *Audit) checkReplicas(v *Verdict) {
 
 // checkDocuments: the documents that shards own, together, are those that the last reads found.
 func (a *Audit) checkDocuments(v *Verdict) {
-	owned := a.owned(v)
-	for key, op := range a.lastReads() {
-		d, found := owned[key]
-		name := fmt.Sprint(key)
-		r := &op.Result
-		switch {
-		case r.Found && !found:
-			a.add(v, DocumentLost, name, fmt.Sprintf("no shard that owns k=%d has it", key), fmt.Sprintf("operation %d has just read %s", op.ID, r.Value))
-		case !r.Found && found:
-			a.add(v, DocumentWrong, name, fmt.Sprintf("the owner of k=%d has %s", key, d.Value), fmt.Sprintf("operation %d has just found nothing", op.ID))
-		case found && (d.Value != r.Value || !slices.Equal(d.List, r.List)):
-			a.add(v, DocumentWrong, name, fmt.Sprintf("the owner of k=%d has %s %v", key, d.Value, d.List),
-				fmt.Sprintf("operation %d has just read %s %v", op.ID, r.Value, r.List))
+	owned, reads := a.owned(v), a.lastReads()
+	for key := range int64(a.Keys) {
+		op := reads[key]
+		if op == nil {
+			continue
 		}
+		d, found := owned[key]
+		a.compare(v, op, d, found)
 	}
-	slices.SortStableFunc(v.Violations, func(x, y Violation) int {
-		return strings.Compare(x.Signature, y.Signature)
-	})
+}
+
+func (a *Audit) compare(v *Verdict, op *histories.Op, d Document, found bool) {
+	r, name := &op.Result, fmt.Sprint(op.Key)
+	switch {
+	case r.Found && !found:
+		a.add(v, DocumentLost, name, "no shard that owns k="+name+" has it", fmt.Sprintf("operation %d has just read %s", op.ID, r.Value))
+	case !r.Found && found:
+		a.add(v, DocumentWrong, name, fmt.Sprintf("the owner of k=%s has %s", name, d.Value), fmt.Sprintf("operation %d has just found nothing", op.ID))
+	case found && (d.Value != r.Value || !slices.Equal(d.List, r.List)):
+		a.add(v, DocumentWrong, name, fmt.Sprintf("the owner of k=%s has %s %v", name, d.Value, d.List),
+			fmt.Sprintf("operation %d has just read %s %v", op.ID, r.Value, r.List))
+	}
 }
 
 func (a *Audit) owned(v *Verdict) map[int64]Document {

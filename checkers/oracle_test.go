@@ -1,0 +1,253 @@
+package checkers_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/histories/event"
+)
+
+// A script of events, one a line, words separated by blanks. Keys are single letters; - is MinKey and + is MaxKey.
+//
+//	elected NODE TERM INDEX [LOG]       user|copy|delete|clean NODE TERM INDEX KEY [HASH|TASK]
+//	majority NODE TERM INDEX            table TERM INDEX WHY MIN-MAX=SHARD@MAJOR|MINOR[<FORMER]...
+//	block|release NODE MIGRATION        state NODE MIGRATION MIN MAX FROM TO        receive NODE MIGRATION MIN MAX STATE
+//	decide NODE MIGRATION VALUE         cursor NODE ID MIN MAX / close NODE ID      owns NODE MIN-MAX...
+//	down NODE
+type script struct {
+	o    *checkers.Oracle
+	step uint64
+}
+
+const opening = `
+elected config.0 1 0 1:0
+table 1 1 founding -..m=a@1|0 m..+=b@1|1
+majority config.0 1 1
+elected a.0 1 0 1:0
+elected b.0 1 0 1:0
+owns a.0 -..m
+owns b.0 m..+
+user a.0 1 1 c 11
+majority a.0 1 1
+`
+
+func observe(t *testing.T, text string) *checkers.Oracle {
+	t.Helper()
+	s := script{o: checkers.NewOracle(nil)}
+	for _, line := range strings.Split(text, "\n") {
+		if words := strings.Fields(line); len(words) > 0 {
+			s.line(t, words)
+		}
+	}
+	return s.o
+}
+
+func num(s string) uint64 {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+func bound(s string) string {
+	switch s {
+	case "-":
+		return "\x00"
+	case "+":
+		return "\xff"
+	}
+	return s
+}
+
+func shardOf(node string) string {
+	name, _, _ := strings.Cut(node, ".")
+	return name
+}
+
+var actors = map[string]event.Actor{"user": event.User, "copy": event.Recipient, "delete": event.User, "clean": event.RangeDeleter}
+
+func (s *script) line(t *testing.T, w []string) {
+	s.step++
+	e := &event.Event{Step: s.step, NS: "test.docs", Node: w[1], Shard: shardOf(w[1])}
+	switch w[0] {
+	case "elected":
+		e.Kind, e.Term, e.Index = event.Elected, num(w[2]), num(w[3])
+		if len(w) > 4 {
+			e.ID = w[4]
+		}
+	case "majority":
+		e.Kind, e.Term, e.Index = event.Majority, num(w[2]), num(w[3])
+	case "user", "copy", "delete", "clean":
+		e.Kind, e.Actor, e.Term, e.Index, e.Key, e.DocID = event.Applied, actors[w[0]], num(w[2]), num(w[3]), w[4], w[4]
+		if w[0] == "user" || w[0] == "copy" {
+			e.Hash = num(w[5])
+		}
+		if len(w) > 6 {
+			e.ID = w[6]
+		}
+	case "table":
+		s.table(e, w)
+	case "block", "release":
+		e.Kind, e.Actor, e.ID, e.Value = event.CriticalSection, event.Donor, w[2], map[string]string{"block": "writesBlocked", "release": "released"}[w[0]]
+	default:
+		s.more(t, e, w)
+	}
+	s.o.Observe(e)
+}
+
+func (s *script) more(t *testing.T, e *event.Event, w []string) {
+	switch w[0] {
+	case "state":
+		e.Kind, e.ID, e.Min, e.Max, e.Shard, e.Peer = event.DonorState, w[2], bound(w[3]), bound(w[4]), w[5], w[6]
+	case "receive":
+		e.Kind, e.ID, e.Min, e.Max, e.Value = event.RecipientState, w[2], bound(w[3]), bound(w[4]), w[5]
+	case "decide":
+		e.Kind, e.ID, e.Value = event.DecisionMade, w[2], w[3]
+	case "cursor":
+		e.Kind, e.ID, e.Min, e.Max = event.CursorOpened, w[2], bound(w[3]), bound(w[4])
+	case "close":
+		e.Kind, e.ID = event.CursorClosed, w[2]
+	case "owns":
+		e.Kind, e.Chunks = event.MetadataInstalled, chunks(w[2:])
+	case "down":
+		e.Kind = event.NodeDown
+	default:
+		t.Fatalf("unknown line %v", w)
+	}
+}
+
+func (s *script) table(e *event.Event, w []string) {
+	e.Kind, e.Node, e.Shard, e.Term, e.Index = event.CatalogWritten, "config."+map[bool]string{true: "0", false: "1"}[w[1] == "1"], "config", num(w[1]), num(w[2])
+	e.Value = strings.ReplaceAll(w[3], "_", " ")
+	e.Chunks = chunks(w[4:])
+}
+
+// chunks reads MIN..MAX=SHARD@MAJOR|MINOR<FORMER. With !NAME the history ends with that shard, with ~ after FORMER all of
+// it has one time.
+func chunks(words []string) (all []event.Chunk) {
+	for _, w := range words {
+		span, rest, _ := strings.Cut(w, "=")
+		lo, hi, _ := strings.Cut(span, "..")
+		rest, former, moved := strings.Cut(rest, "<")
+		former, still := strings.CutSuffix(former, "~")
+		rest, last, wrong := strings.Cut(rest, "!")
+		shard, version, _ := strings.Cut(rest, "@")
+		c := event.Chunk{Min: bound(lo), Max: bound(hi), Shard: shard, History: []event.Placement{{ValidAfter: 10, Shard: shard}}}
+		fmt.Sscanf(version, "%d|%d", &c.Major, &c.Minor)
+		if moved {
+			c.History = append(c.History, event.Placement{ValidAfter: map[bool]uint64{true: 10, false: 5}[still], Shard: former})
+		}
+		if wrong {
+			c.History[0].Shard = last
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// moved is a flawless migration of [-, m) from a to b, up to the commit.
+const moved = opening + `
+state a.0 m1 - m a b
+receive b.0 m1 - m kClone
+copy b.0 1 1 c 11 m1
+majority b.0 1 1
+receive b.0 m1 - m kEnteredCritSec
+block a.0 m1
+table 1 2 move_m1 -..m=b@2|0<a
+majority config.0 1 2
+decide a.0 m1 committed
+release a.0 m1
+`
+
+// Each planted violation is reported by its rule under its signature; what only looks like one is not.
+func TestStepOracles(t *testing.T) {
+	for name, c := range map[string]struct{ script, signature string }{
+		"a migration":                         {moved, ""},
+		"the new owner writes":                {moved + "user b.0 1 2 c 12", ""},
+		"write on a stranger":                 {opening + "user b.0 1 1 c 12", checkers.WriteByStranger},
+		"write after the move":                {moved + "user a.0 1 2 c 12", checkers.WriteByStranger},
+		"zombie writes after the move":        {moved + "elected a.1 2 1 1:1\nuser a.0 1 2 c 12", ""},
+		"zombie of the same node name":        {moved + "elected a.0 2 1 1:1\nuser a.0 1 2 c 12", ""},
+		"write before the move is majority":   {strings.Replace(moved, "majority config.0 1 2", "user b.0 1 2 c 12", 1), checkers.WriteByStranger},
+		"write while blocked":                 {opening + "state a.0 m1 - m a b\nblock a.0 m1\nuser a.0 1 2 c 12", checkers.WriteInSection},
+		"write after release":                 {opening + "state a.0 m1 - m a b\nblock a.0 m1\nrelease a.0 m1\nuser a.0 1 2 c 12", ""},
+		"write after a crash in the section":  {opening + "state a.0 m1 - m a b\nblock a.0 m1\ndown a.0\nelected a.0 2 1 1:1\nuser a.0 2 2 c 12", ""},
+		"commit without the document":         {strings.Replace(moved, "copy b.0 1 1 c 11 m1", "copy b.0 1 1 d 11 m1", 1), checkers.NotMoved},
+		"commit with an older state":          {strings.Replace(moved, "copy b.0 1 1 c 11 m1", "copy b.0 1 1 c 10 m1", 1), checkers.MovedStale},
+		"commit with a deleted document":      {strings.Replace(moved, "block a.0 m1", "delete a.0 1 2 c\nblock a.0 m1", 1), checkers.MovedDeleted},
+		"commit before the majority":          {strings.Replace(moved, "majority b.0 1 1\n", "", 1), checkers.NotDurableYet},
+		"copied state rolled back":            {strings.Replace(moved, "majority b.0 1 1\n", "elected b.1 2 0\n", 1), checkers.NotMoved},
+		"donor loses its last write later":    {strings.Replace(moved, "block a.0 m1\n", "user a.0 1 2 d 5\ncopy b.0 1 2 d 5 m1\nmajority b.0 1 2\nblock a.0 m1\nelected a.1 2 1 1:1\n", 1), ""},
+		"recipient's new leader has it all":   {strings.Replace(moved, "majority b.0 1 1\n", "elected b.1 2 1 1:1\nmajority b.1 2 2\n", 1), ""},
+		"chunks overlap":                      {opening + "table 1 2 split -..n=a@1|2", checkers.NoPartition},
+		"chunks leave a gap":                  {opening + "table 1 2 split -..k=a@1|2", checkers.NoPartition},
+		"a split":                             {opening + "table 1 2 split -..k=a@1|2 k..m=a@1|3", ""},
+		"version not newer":                   {opening + "table 1 2 split -..k=a@1|2 k..m=a@1|1", checkers.OldVersion},
+		"version given twice":                 {opening + "table 1 2 split -..k=a@1|2 k..m=a@1|2", checkers.OldVersion},
+		"move without a new major":            {opening + "table 1 2 move_x -..k=b@1|2<a k..m=a@1|3", checkers.OldVersion},
+		"move without control chunk":          {opening + "table 1 2 split -..k=a@1|2 k..m=a@1|3\ntable 1 3 move_x -..k=b@2|0<a", checkers.NoControl},
+		"move with control chunk":             {opening + "table 1 2 move_x -..c=b@2|0<a c..m=a@2|1", ""},
+		"history of another shard":            {opening + "table 1 2 split -..k=a@1|2!b k..m=a@1|3", checkers.WrongHistory},
+		"history that stands still":           {opening + "table 1 2 move_x -..m=b@2|0<a~", checkers.WrongHistory},
+		"lost write of a deposed config":      {opening + "table 1 2 move_m1 -..m=b@2|0<a\nelected config.1 2 1 1:1\nmajority config.1 2 2\nuser a.0 1 2 c 12", ""},
+		"kept write of a deposed config":      {opening + "copy b.0 1 1 c 11 m1\nmajority b.0 1 1\ntable 1 2 move_m1 -..m=b@2|0<a\nelected config.1 2 2 1:2\nmajority config.1 2 3\nuser a.0 1 2 c 12", checkers.WriteByStranger},
+		"orphans deleted":                     {moved + "clean a.0 1 2 c", ""},
+		"owned document deleted":              {opening + "clean a.0 1 2 c", checkers.DeletedOwned},
+		"owned document deleted by a zombie":  {opening + "elected a.1 2 1 1:1\nclean a.0 1 2 c", ""},
+		"document deleted while it arrives":   {opening + "receive b.0 m1 - m kClone\nclean b.0 1 2 c", checkers.DeletedReceived},
+		"deleted before the recipient starts": {opening + "receive b.0 m1 - m kReady\nclean b.0 1 2 c", ""},
+		"deleted after the recipient failed":  {opening + "receive b.0 m1 - m kClone\nreceive b.0 m1 - m kFail\nclean b.0 1 2 c", ""},
+		"deleted under an open cursor":        {strings.Replace(moved, "block a.0 m1\n", "cursor a.0 c1 - +\nblock a.0 m1\n", 1) + "clean a.0 1 2 c", checkers.DeletedPinned},
+		"deleted after the cursor":            {strings.Replace(moved, "block a.0 m1\n", "cursor a.0 c1 - +\nblock a.0 m1\n", 1) + "close a.0 c1\nclean a.0 1 2 c", ""},
+		"deleted beside a cursor":             {strings.Replace(moved, "block a.0 m1\n", "cursor a.0 c1 d +\nblock a.0 m1\n", 1) + "clean a.0 1 2 c", ""},
+		"cursor of the new owner's past":      {moved + "cursor a.0 c1 - +\nclean a.0 1 2 c", ""},
+		"decided committed, was not":          {opening + "decide a.0 m1 committed", checkers.DecidedWrongly},
+		"decided aborted, was committed":      {strings.Replace(moved, "m1 committed", "m1 aborted", 1), checkers.DecidedWrongly},
+		"zombie decides":                      {opening + "elected a.1 2 1 1:1\ndecide a.0 m1 committed", ""},
+		"commit after the abort":              {strings.Replace(moved, "table 1 2", "decide a.0 m1 aborted\ntable 1 2", 1), checkers.LateCommit},
+		"copy after the commit":               {moved + "copy b.0 1 2 c 11 m1", checkers.LateCopy},
+	} {
+		t.Run(name, func(t *testing.T) { expectSignature(t, observe(t, c.script), c.signature) })
+	}
+}
+
+func expectSignature(t *testing.T, o *checkers.Oracle, want string) {
+	t.Helper()
+	got := ""
+	if v := o.Broken(); v != nil {
+		got = v.Signature
+		if v.Broke == "" || len(v.Because) == 0 || len(v.Events) == 0 {
+			t.Errorf("the violation is not explained: %+v", v)
+		}
+	}
+	if got != want {
+		t.Errorf("got %q, want %q: %v", got, want, o.Broken())
+	}
+}
+
+// What a zombie wrote counts from the moment a later leader is elected that has it, and what the leader between wrote
+// counts no more.
+func TestLogsOfLaterLeaders(t *testing.T) {
+	const rivals = opening + `
+user a.0 1 2 c 12
+elected a.1 2 1 1:1
+user a.1 2 2 d 13
+user a.0 1 3 e 14
+elected a.0 3 3 1:3
+state a.0 m1 - m a b
+`
+	for name, c := range map[string]struct{ copies, signature string }{
+		"the first leader's": {"copy b.0 1 1 c 12 m1\ncopy b.0 1 2 e 14 m1", ""},
+		"both":               {"copy b.0 1 1 c 12 m1\ncopy b.0 1 2 d 13 m1\ncopy b.0 1 3 e 14 m1", checkers.MovedDeleted},
+		"the state before":   {"copy b.0 1 1 c 11 m1\ncopy b.0 1 2 e 14 m1", checkers.MovedStale},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observe(t, rivals+c.copies+"\nmajority b.0 1 9\nblock a.0 m1\ntable 1 2 move_m1 -..m=b@2|0<a\nmajority config.0 1 2")
+			expectSignature(t, o, c.signature)
+		})
+	}
+}
