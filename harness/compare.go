@@ -1,9 +1,7 @@
 package harness
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 
@@ -31,7 +29,7 @@ func (d *Divergence) String() string {
 
 // Compare holds a run, made with Options.Events, against a saved one. Nil means that they are the same step by step.
 func Compare(folder string, r *Result) (*Divergence, error) {
-	env, err := readEnvironment(filepath.Join(folder, artefact.EnvironmentFile))
+	env, err := artefact.ReadEnvironment(folder)
 	if err != nil {
 		return nil, err
 	}
@@ -78,15 +76,4 @@ func same(a, b *event.Event) bool {
 		x.Chunks, y.Chunks = nil, nil
 	}
 	return reflect.DeepEqual(x, y)
-}
-
-func readEnvironment(file string) (env artefact.Environment, err error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return env, fmt.Errorf("the saved run has no readable environment: %w", err)
-	}
-	if err := json.Unmarshal(text, &env); err != nil {
-		return env, fmt.Errorf("%s is damaged: %w; take the folder from where it was made", file, err)
-	}
-	return env, nil
 }

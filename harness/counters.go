@@ -61,6 +61,7 @@ func (c *Counters) Add(o *Counters) {
 }
 
 func addAll(sum, more map[string]int) {
+	//shardproof:allow map sums do not depend on the order
 	for name, n := range more {
 		sum[name] += n
 	}

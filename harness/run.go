@@ -18,6 +18,7 @@ import (
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/failpoints"
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/artefact"
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system"
@@ -34,9 +35,9 @@ type Options struct {
 	Pool *sim.Pool
 	// Events keeps every event in the result.
 	Events bool
-	// Folder, when set, is where the run is saved; what is there already is not overwritten. Flags go into its env.json.
-	Folder string
-	Flags  []string
+	// Folder, when set, is where the run is saved; what is there already is not overwritten. Environment goes with it.
+	Folder      string
+	Environment artefact.Environment
 	// Trace takes one line of text for every step of Window.
 	Trace  io.Writer
 	Window sim.Window

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"fmt"
-	"runtime"
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
@@ -37,12 +36,10 @@ func (r *run) save(result *Result) (*artefact.Folder, error) {
 	if r.options.Folder == "" {
 		return nil, nil
 	}
+	where := r.options.Environment
+	where.Hash, where.Steps = result.HashText(), result.Steps
 	return artefact.Save(r.options.Folder, artefact.Record{
-		Scenario: result.Plan(), History: result.History, Events: result.Events,
-		Environment: artefact.Environment{
-			Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Flags: r.options.Flags,
-			Hash: result.HashText(), Steps: result.Steps,
-		},
+		Scenario: result.Plan(), History: result.History, Events: result.Events, Environment: where,
 	})
 }
 

@@ -52,7 +52,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	if err != nil {
 		return usage(err)
 	}
-	o := harness.Options{Events: true, Folder: f.out, Flags: os.Args[1:], Window: sim.Window{From: f.from, To: f.to}}
+	o := harness.Options{Events: true, Folder: f.out, Environment: environment(), Window: sim.Window{From: f.from, To: f.to}}
 	if f.trace != "" {
 		file, err := create(f.trace)
 		if err != nil {

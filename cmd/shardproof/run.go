@@ -189,7 +189,7 @@ const fullyTold = 3
 // save runs the seed again with everything recorded, keeps it, and tells the story.
 func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary) {
 	folder := filepath.Join(f.out, fmt.Sprintf("%s-%d", failure.Result.Signature(), failure.Seed))
-	r, err := harness.Run(failure.Result.Scenario, harness.Options{Events: true, Folder: folder, Flags: os.Args[1:]})
+	r, err := harness.Run(failure.Result.Scenario, harness.Options{Events: true, Folder: folder, Environment: environment()})
 	if err != nil {
 		fmt.Fprintln(c.ErrOrStderr(), "shardproof: the failing run could not be kept:", err)
 		if r == nil {

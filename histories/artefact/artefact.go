@@ -53,6 +53,19 @@ type Record struct {
 	Environment Environment
 }
 
+// ReadEnvironment reads where the run of a folder took place.
+func ReadEnvironment(folder string) (env Environment, err error) {
+	path := filepath.Join(folder, EnvironmentFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return env, fmt.Errorf("the saved run has no readable environment: %w", err)
+	}
+	if err := json.Unmarshal(text, &env); err != nil {
+		return env, &histories.FileError{File: path, Wrong: "it is damaged: " + err.Error(), Remedy: "take the folder from where it was made"}
+	}
+	return env, nil
+}
+
 // VerdictSchema is the version of verdict.json.
 const VerdictSchema = "shardproof.verdict/1"
 
