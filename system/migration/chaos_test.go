@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	chaosSeeds = flag.Int("chaos.seeds", 20, "how many runs TestChaos makes")
+	chaosSeeds = flag.Int("chaos.seeds", 6, "how many runs TestChaos makes")
 	chaosSeed  = flag.Int("chaos.seed", -1, "the only run that TestChaos makes, with every write told")
 )
 

@@ -94,9 +94,9 @@ func (d *donation) construct(t env.Task) error {
 func (d *donation) computeBound(env.Task) error {
 	left := d.s.coordinators.All()
 	d.s.node.Assert(len(left) == 0, "migration %s begins while records of %d others exist: %v", d.record.Migration, len(left), left)
-	md := d.collection.Metadata()
-	if md == nil {
-		return status.New(status.ConflictingOperationInProgress, "the placement of %s became unknown", d.req.NS)
+	md, err := d.placement()
+	if err != nil {
+		return err
 	}
 	if len(d.record.Max) == 0 {
 		d.record.Max = []byte(md.Table.Owner(key.Key(d.record.Min)).Max)
@@ -108,20 +108,28 @@ func (d *donation) computeBound(env.Task) error {
 func (d *donation) checkPreconditions(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{point.DonorWaitOverlap, func(t env.Task) error {
-			md := d.collection.Metadata()
-			if md == nil {
-				return status.New(status.ConflictingOperationInProgress, "the placement of %s became unknown", d.req.NS)
+			md, err := d.placement()
+			if err != nil {
+				return err
 			}
 			return d.s.ranges.AwaitNoOverlap(t, md.Table.Collection().UUID, d.record.Range(), d.s.settings.OverlapWait)
 		}},
 		step{point.DonorPreconditions, d.takePlacement})
 }
 
+// placement is what the donor knows now.
+func (d *donation) placement() (*shard.Metadata, error) {
+	if md := d.collection.Metadata(); md != nil {
+		return md, nil
+	}
+	return nil, status.New(status.ConflictingOperationInProgress, "the placement of %s became unknown", d.record.NS)
+}
+
 // takePlacement checks the range against the metadata and remembers the chunk's version, which fences the commit.
 func (d *donation) takePlacement(env.Task) error {
-	md := d.collection.Metadata()
-	if md == nil {
-		return status.New(status.ConflictingOperationInProgress, "the placement of %s became unknown", d.req.NS)
+	md, err := d.placement()
+	if err != nil {
+		return err
 	}
 	coll, chunk := md.Table.Collection(), md.Table.Owner(key.Key(d.record.Min))
 	switch {

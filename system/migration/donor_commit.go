@@ -71,9 +71,9 @@ func (d *donation) commitOnConfig(t env.Task) error {
 		}},
 		step{point.DonorPostRefresh, d.refresh},
 		step{point.DonorChangeStream, func(t env.Task) error {
-			md := d.collection.Metadata()
-			if md == nil {
-				return status.New(status.ConflictingOperationInProgress, "the placement of %s became unknown", d.record.NS)
+			md, err := d.placement()
+			if err != nil {
+				return err
 			}
 			return d.s.announceMove(t, &d.record, md.Table)
 		}},

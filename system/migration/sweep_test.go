@@ -20,7 +20,7 @@ type passage struct {
 }
 
 // maxPassages is how many passages of one site by one node are tried.
-const maxPassages = 2
+const maxPassages = 1
 
 // TestEveryFaultEverywhere moves a range while clients write, with one fault at one site of one node in each run, and
 // then demands that the cluster comes to rest, with every document where the catalogue says and nowhere else.
