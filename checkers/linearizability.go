@@ -72,8 +72,8 @@ func (h keyed) confirm(v *Verdict, k *linear.Key, bound linear.Limits) {
 	}
 }
 
-// sample searches keys that have an order already, from the shortest history on, so that an error in the fast way cannot
-// hide for long.
+// sample searches some keys that have an order already, others in every run, so that an error in the fast way cannot hide
+// for long.
 func (h keyed) sample(v *Verdict, explained []int, budget int, bound linear.Limits) {
 	for n := range explained {
 		k := &h.keys[explained[(n*7919+len(h.ops))%len(explained)]]

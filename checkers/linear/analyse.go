@@ -72,8 +72,6 @@ type block struct {
 	whoFirst, whoLast int32
 	// seed is true for the block of the initial absence, which precedes all others; ended when its last act removes.
 	seed, ended bool
-	// born is true when its first act found no document.
-	born bool
 }
 
 func (k *Key) closeBlock(b *block) {

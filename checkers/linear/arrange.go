@@ -13,8 +13,9 @@ func (v *values) arrange() Result {
 	if len(v.maybeRemovals) == 0 {
 		return v.propose()
 	}
-	if v.end(len(v.blocks) - 1); v.propose().Answer == Explained {
-		return v.propose()
+	v.end(len(v.blocks) - 1)
+	if r := v.propose(); r.Answer == Explained {
+		return r
 	}
 	v.end(len(v.blocks))
 	return v.propose()

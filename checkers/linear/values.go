@@ -86,8 +86,7 @@ func (v *values) build() {
 	}
 	slices.Reverse(v.starts)
 	for _, i := range v.starts {
-		a := &v.k.Acts[i]
-		arena = v.glue(append(arena, i), block{born: a.See == Exactly}, a.Put)
+		arena = v.glue(append(arena, i), block{}, v.k.Acts[i].Put)
 	}
 }
 
