@@ -75,16 +75,16 @@ func (o *Oracle) reportDifference(w *truth.Write, r truth.Move, sent, durable, a
 		key = durable.Key
 	}
 	v := Violation{Signature: NotMoved, NS: w.NS, Key: o.show(key)}
-	what := "lacks the document"
+	what := "has nothing"
 	switch {
 	case applied == sent:
-		v.Signature, what = NotDurableYet, "has the right state of the document on its primary only"
+		v.Signature, what = NotDurableYet, "has not yet what its primary has"
 	case sent.Hash == 0:
-		v.Signature, what = MovedDeleted, "has a document that the donor has no more"
+		v.Signature, what = MovedDeleted, "has what the donor had deleted"
 	case durable.Hash != 0:
-		v.Signature, what = MovedStale, "has an older state of the document"
+		v.Signature, what = MovedStale, "has another state than the donor had"
 	}
-	v.Broke = fmt.Sprintf("%s went from %s to %s, and a majority of %s %s of key %s", o.span(r.Min, r.Max), r.From, r.To, r.To, what, o.show(key))
+	v.Broke = fmt.Sprintf("%s went from %s to %s, and of key %s a majority of %s %s", o.span(r.Min, r.Max), r.From, r.To, o.show(key), r.To, what)
 	v.Because = []string{
 		fmt.Sprintf("migration %s was written to the catalogue at step %d and is majority-committed now", w.Migration(), w.Step),
 		fmt.Sprintf("the document's hash is %x on %s and %x on a majority of %s", sent.Hash, r.From, durable.Hash, r.To),

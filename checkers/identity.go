@@ -229,17 +229,17 @@ func (h keyed) entangled(k *linear.Key, acts []int32) Violation {
 // rivals: two operations of which only one can have happened after the other, and neither can.
 func (h keyed) rivals(k *linear.Key, p linear.Proof, ops []int) Violation {
 	v := h.about(k, LostWrite, ops...)
-	switch p.Reason {
-	case linear.Forked:
-		v.Broke = fmt.Sprintf("k=%d: two operations replaced the same state (%s), so the write of one is lost", k.Key, named(k, p.ID))
-	case linear.TwoLives:
+	switch {
+	case p.Reason == linear.Forked && p.ID == linear.Absent, p.Reason == linear.TwoLives:
 		v.Broke = fmt.Sprintf("k=%d: two operations found no document and made one, and nobody removed the other's", k.Key)
-	case linear.Outlived:
+	case p.Reason == linear.Forked:
+		v.Broke = fmt.Sprintf("k=%d: two operations replaced the same state (%s), so the write of one is lost", k.Key, named(k, p.ID))
+	case p.Reason == linear.Outlived:
 		v.Broke = fmt.Sprintf("k=%d: a document that nobody removed was replaced by another one", k.Key)
-	case linear.Circle:
+	case p.Reason == linear.Circle:
 		v.Signature = ReorderedWrites
 		v.Broke = fmt.Sprintf("k=%d: %s replaced %s, which was made from what it wrote itself", k.Key, h.name(ops[0]), named(k, p.ID))
-	case linear.Diverging:
+	case p.Reason == linear.Diverging:
 		v.Signature = ReorderedWrites
 		v.Broke = fmt.Sprintf("k=%d: two reads of the list disagree on where %s stands", k.Key, named(k, p.ID))
 	}
