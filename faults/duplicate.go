@@ -10,12 +10,14 @@ var _ = declare(Kind{
 	Name:  "duplicate",
 	About: "control messages arrive twice, the second time possibly much later",
 	Aim:   AtLink,
-	Args: []Arg{messagesArg, percentArg("per cent of the messages that are doubled", 100), countArg,
+	Args: []Arg{repeatedArg, percentArg("per cent of the messages that are doubled", 100), countArg,
 		durationArg("delay", "the longest time between the two", "100ms")},
 	inject: func(c *Case) (repair func()) {
 		r := c.rule()
 		r.Requests = true
-		r.Duplicate, r.Class, r.Limit = c.number("percent"), c.classes(), c.number("count")
+		r.Duplicate, r.Limit = c.number("percent"), c.number("count")
+		selected := c.classes()
+		r.Class = func(class string) bool { return MayDouble(class) && (selected == nil || selected(class)) }
 		r.Delay = c.duration("delay")
 		return c.world.Disturb(r)
 	},

@@ -1,6 +1,9 @@
 package faults
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // control are the messages that steer a migration; most of what goes wrong with migrations goes wrong with them
 // (protocol 5, 8, 9). The names are those of the commands.
@@ -20,6 +23,16 @@ var commit = map[string]bool{
 	"EnsureChunkVersionIsGreaterThan": true, "AdvanceTxn": true, "RangeTaskOp": true,
 }
 
+// client are the commands of clients. They travel over connections that deliver once: a second copy exists only when a
+// driver sends one, and then the driver knows and answers for it. A server owes nothing to a copy that nobody sent: a
+// write that changed nothing leaves no trace in its session by which a copy could be told (protocol 7).
+var client = map[string]bool{
+	"Insert": true, "Update": true, "Delete": true, "FindAndModify": true, "Find": true, "GetMore": true, "KillCursors": true,
+}
+
+// MayDouble reports whether the network may deliver messages of a class twice.
+func MayDouble(class string) bool { return !client[class] }
+
 // ControlMessages lists the control messages, for tests that hold them against the commands that exist.
 func ControlMessages() []string {
 	names := make([]string, 0, len(control))
@@ -29,7 +42,22 @@ func ControlMessages() []string {
 	return sorted(names)
 }
 
+// IsControl says whether a message of that name steers a migration.
+func IsControl(name string) bool { return control[name] }
+
 var messagesArg = textArg("messages", "control, commit, all, or the name of one command", "control")
+
+// repeatedArg is messagesArg without clients' statements: a connection never delivers those twice, and a store is not
+// asked to bear it.
+var repeatedArg = Arg{
+	Name: "messages", About: "control, commit, or the name of one control message", Default: "control",
+	check: func(v string) error {
+		if v == "control" || v == "commit" || control[v] {
+			return nil
+		}
+		return fmt.Errorf("%q is neither control nor commit nor one of %s", v, strings.Join(ControlMessages(), ", "))
+	},
+}
 
 // classes reads the messages argument.
 func (c *Case) classes() func(string) bool {

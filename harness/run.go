@@ -227,9 +227,13 @@ func clientNode(i int) env.NodeID { return env.NodeID(fmt.Sprintf("client.%d", i
 // setHazards has the world lose, double and slow down a few of all messages and disk operations.
 func (r *run) setHazards(p *power) {
 	c := &r.conditions
-	rule := sim.Rule{Loss: sim.Odds(c.loss), Duplicate: sim.Odds(c.duplicate), Tail: sim.Odds(c.tail)}
-	if c.loss+c.duplicate+c.tail > 0 {
-		r.hazards = append(r.hazards, r.world.AddRule(rule))
+	if c.loss+c.tail > 0 {
+		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Loss: sim.Odds(c.loss), Tail: sim.Odds(c.tail)}))
+	}
+	if c.duplicate > 0 {
+		// Control messages are sent again by those who got no answer; a client's statement never arrives twice by itself.
+		control := func(m *sim.Message) bool { return faults.IsControl(m.Class) }
+		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Match: control, Duplicate: sim.Odds(c.duplicate)}))
 	}
 	if p.diskTail > 0 {
 		for _, id := range r.cluster.Servers() {
