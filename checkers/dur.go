@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/shardproof/shardproof/checkers/truth"
@@ -35,7 +36,7 @@ func (o *Oracle) compareRange(w *truth.Write, r truth.Move) {
 	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
 	sent := donor.Documents(w.NS, r.Min, r.Max)
 	if m := o.move(w.Migration()); m.blocked != 0 {
-		sent = within(m.donor, r)
+		sent = truth.Within(m.donor, r.Min, r.Max)
 	}
 	durable, applied := recipient.Durable(w.NS, r.Min, r.Max), recipient.Documents(w.NS, r.Min, r.Max)
 	for _, id := range ids(sent, durable) {
@@ -46,27 +47,11 @@ func (o *Oracle) compareRange(w *truth.Write, r truth.Move) {
 	}
 }
 
-func within(docs map[string]truth.Doc, r truth.Move) map[string]truth.Doc {
-	in := map[string]truth.Doc{}
-	for id, d := range docs {
-		if r.Min <= d.Key && d.Key < r.Max {
-			in[id] = d
-		}
-	}
-	return in
-}
-
-func ids(a, b map[string]truth.Doc) (all []string) {
-	for id := range a {
-		all = append(all, id)
-	}
-	for id := range b {
-		if _, both := a[id]; !both {
-			all = append(all, id)
-		}
-	}
+// ids are the documents of both, in order.
+func ids(a, b map[string]truth.Doc) []string {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(all)
-	return all
+	return slices.Compact(all)
 }
 
 func (o *Oracle) reportDifference(w *truth.Write, r truth.Move, sent, durable, applied truth.Doc) {

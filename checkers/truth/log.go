@@ -6,6 +6,8 @@
 package truth
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -148,8 +150,8 @@ func (s *Set) commit(index uint64) []change {
 	}
 	done := s.chain[:n:n]
 	s.chain = s.chain[n:]
-	for term, changes := range s.seen {
-		m := 0
+	for _, term := range slices.Sorted(maps.Keys(s.seen)) {
+		changes, m := s.seen[term], 0
 		for m < len(changes) && changes[m].index <= index {
 			m++
 		}
@@ -162,9 +164,14 @@ func (s *Set) commit(index uint64) []change {
 
 // Documents are the documents of the namespace with a key in [lo, hi) that the newest leader has applied.
 func (s *Set) Documents(ns, lo, hi string) map[string]Doc {
+	return Within(s.docs[ns], lo, hi)
+}
+
+// Within are those of the documents with a key in [lo, hi).
+func Within(docs map[string]Doc, lo, hi string) map[string]Doc {
 	in := map[string]Doc{}
-	for id, d := range s.docs[ns] {
-		if lo <= d.Key && d.Key < hi {
+	for _, id := range slices.Sorted(maps.Keys(docs)) {
+		if d := docs[id]; lo <= d.Key && d.Key < hi {
 			in[id] = d
 		}
 	}
