@@ -49,7 +49,7 @@ func (o *Oracle) compareRange(w *truth.Write, r truth.Move) {
 
 // ids are the documents of both, in order.
 func ids(a, b map[string]truth.Doc) []string {
-	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	all := append(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b))...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
