@@ -15,9 +15,7 @@ var _ = declare(Kind{
 	inject: func(c *Case) (repair func()) {
 		r := c.rule()
 		r.Requests = true
-		r.Duplicate, r.Limit = c.number("percent"), c.number("count")
-		selected := c.classes()
-		r.Class = func(class string) bool { return MayDouble(class) && (selected == nil || selected(class)) }
+		r.Duplicate, r.Class, r.Limit = c.number("percent"), c.classes(), c.number("count")
 		r.Delay = c.duration("delay")
 		return c.world.Disturb(r)
 	},

@@ -42,13 +42,9 @@ func ControlMessages() []string {
 	return sorted(names)
 }
 
-// IsControl says whether a message of that name steers a migration.
-func IsControl(name string) bool { return control[name] }
-
 var messagesArg = textArg("messages", "control, commit, all, or the name of one command", "control")
 
-// repeatedArg is messagesArg without clients' statements: a connection never delivers those twice, and a store is not
-// asked to bear it.
+// repeatedArg is messagesArg without the commands of clients, which may not be doubled.
 var repeatedArg = Arg{
 	Name: "messages", About: "control, commit, or the name of one control message", Default: "control",
 	check: func(v string) error {

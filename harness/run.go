@@ -231,9 +231,8 @@ func (r *run) setHazards(p *power) {
 		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Loss: sim.Odds(c.loss), Tail: sim.Odds(c.tail)}))
 	}
 	if c.duplicate > 0 {
-		// Control messages are sent again by those who got no answer; a client's statement never arrives twice by itself.
-		control := func(m *sim.Message) bool { return faults.IsControl(m.Class) }
-		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Match: control, Duplicate: sim.Odds(c.duplicate)}))
+		double := func(m *sim.Message) bool { return faults.MayDouble(m.Class) }
+		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Match: double, Duplicate: sim.Odds(c.duplicate)}))
 	}
 	if p.diskTail > 0 {
 		for _, id := range r.cluster.Servers() {

@@ -49,7 +49,7 @@ var worldSettings = []condition{
 	{"world.tail", "slow messages in a million", nil, func(c *conditions) *int { return &c.tail }},
 	{"world.tailDelay", "what a slow message takes longer at most", func(c *conditions) *time.Duration { return &c.tailDelay }, nil},
 	{"world.loss", "lost messages in a million", nil, func(c *conditions) *int { return &c.loss }},
-	{"world.duplicate", "doubled control messages in a million", nil, func(c *conditions) *int { return &c.duplicate }},
+	{"world.duplicate", "doubled messages between servers in a million", nil, func(c *conditions) *int { return &c.duplicate }},
 	{"world.sync", "the least time a disk takes to make data durable", func(c *conditions) *time.Duration { return &c.sync }, nil},
 	{"world.diskTail", "slow disk operations in a million", nil, func(c *conditions) *int { return &c.diskTail }},
 	{"world.diskDelay", "what a slow disk operation takes longer at most", func(c *conditions) *time.Duration { return &c.diskDelay }, nil},
