@@ -133,12 +133,19 @@ func collectsOnly(n *ast.RangeStmt) bool {
 	switch s := n.Body.List[0].(type) {
 	case *ast.AssignStmt:
 		call, ok := s.Rhs[0].(*ast.CallExpr)
-		return ok && named(call.Fun, "append")
+		return ok && named(call.Fun, "append") || setsByKey(n, s)
 	case *ast.ExprStmt:
 		call, ok := s.X.(*ast.CallExpr)
 		return ok && named(call.Fun, "delete")
 	}
 	return false
+}
+
+// setsByKey accepts m[k] = v for the key of the range: each entry is set once, whatever the order.
+func setsByKey(n *ast.RangeStmt, s *ast.AssignStmt) bool {
+	index, ok := s.Lhs[0].(*ast.IndexExpr)
+	id, isIdent := n.Key.(*ast.Ident)
+	return ok && isIdent && s.Tok == token.ASSIGN && named(index.Index, id.Name)
 }
 
 func named(e ast.Expr, name string) bool {

@@ -49,6 +49,10 @@ func keeps(m map[string]int, d time.Duration) []string {
 	for _, n := range m {
 		total += n
 	}
+	doubled := map[string]int{}
+	for k, n := range m {
+		doubled[k] = 2 * n
+	}
 	_ = d * 2
 	return slices.Sorted(maps.Keys(m))
 }
