@@ -4,21 +4,24 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// manifest is the trace hash of each of the first seeds of the mixed campaign, one a line.
-func manifest(t *testing.T, seeds int) string {
+// manifest is the trace hash of each of the first seeds, one a line.
+func manifest(t *testing.T, seeds int, draw func(uint64) *scenario.Scenario) string {
 	t.Helper()
 	var lines strings.Builder
 	pool := &sim.Pool{}
 	defer pool.Close()
 	for seed := range uint64(seeds) {
-		r, err := Run(Mixed(seed), Options{Pool: pool})
+		r, err := Run(draw(seed), Options{Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,13 +39,13 @@ const (
 // compares every trace hash.
 func TestSameTraceInEveryProcess(t *testing.T) {
 	if os.Getenv(childEnv) != "" {
-		fmt.Print(manifest(t, seedsAcross))
+		fmt.Print(manifest(t, seedsAcross, Mixed))
 		return
 	}
 	if testing.Short() {
 		t.Skip("runs 50 seeds in three processes")
 	}
-	want := manifest(t, seedsAcross)
+	want := manifest(t, seedsAcross, Mixed)
 	for _, env := range [][]string{{"GOMAXPROCS=1", "GOGC=5"}, {"GOMAXPROCS=2", "GODEBUG=asyncpreemptoff=1"}} {
 		child := exec.Command(os.Args[0], "-test.run=^TestSameTraceInEveryProcess$", "-test.v=false")
 		child.Env = append(append(os.Environ(), env...), childEnv+"=1")
@@ -50,18 +53,40 @@ func TestSameTraceInEveryProcess(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v\n%s", env, err, out)
 		}
-		got, _, _ := strings.Cut(string(out), "PASS")
-		compareLines(t, fmt.Sprint(env), want, got)
+		compareLines(t, fmt.Sprint(env), want, string(out))
 	}
 }
 
-func compareLines(t *testing.T, what, want, got string) {
+// TestSameTraceWithRaceDetector builds the package with the race detector, which changes the memory, the scheduling and
+// the speed of everything, and compares every trace hash.
+func TestSameTraceWithRaceDetector(t *testing.T) {
+	small := func(seed uint64) *scenario.Scenario { return Draw(seed, sweepProfile(t)) }
+	if os.Getenv(childEnv) != "" {
+		fmt.Print(manifest(t, seedsAcross, small))
+		return
+	}
+	if testing.Short() {
+		t.Skip("builds the package again")
+	}
+	child := exec.Command("go", "test", "-race", "-count=1", "-v", "-run", "^TestSameTraceWithRaceDetector$", ".")
+	child.Env = append(os.Environ(), childEnv+"=1", "CGO_ENABLED=1")
+	out, err := child.CombinedOutput()
+	if err != nil && strings.Contains(string(out), "build failed") {
+		t.Skipf("this machine cannot build with the race detector:\n%s", out)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	compareLines(t, "with -race", manifest(t, seedsAcross, small), string(out))
+}
+
+// hashLine is a line of a manifest among others.
+var hashLine = regexp.MustCompile(`(?m)^\d+ [0-9a-f]{16} \d+$`)
+
+func compareLines(t *testing.T, what, want, out string) {
 	t.Helper()
-	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := range a {
-		if i >= len(b) || a[i] != b[i] {
-			t.Errorf("%s: seed, hash and steps are %q, want %q", what, b[min(i, len(b)-1)], a[i])
-		}
+	if diff := cmp.Diff(hashLine.FindAllString(want, -1), hashLine.FindAllString(out, -1)); diff != "" {
+		t.Errorf("%s: seeds, trace hashes and steps differ (-want +got):\n%s", what, diff)
 	}
 }
 
