@@ -56,24 +56,11 @@ func (o *Oracle) wrongDeletion(e *event.Event, signature, because string, more .
 	}, more...)
 }
 
-// openCursor notes what a cursor may see: the part of its range that its shard owned when it was opened, both in truth
-// and as far as its node knew.
+// openCursor notes what a cursor may see. Its node says so itself, because what counts is what the node knew when it let
+// the query in, which truth may have overtaken by the time of the event.
 func (o *Oracle) openCursor(e *event.Event) {
 	n := o.node(e.Node)
-	believed, known := n.owned[e.NS]
-	if !known {
-		return
-	}
-	c := cursor{id: e.ID, ns: e.NS, step: e.Step}
-	for _, chunk := range o.world.Table(e.NS).Owned(e.Shard) {
-		for _, b := range believed {
-			lo, hi := max(chunk.Min, b.Min, e.Min), min(chunk.Max, b.Max, e.Max)
-			if lo < hi {
-				c.owned = append(c.owned, event.Chunk{Min: lo, Max: hi})
-			}
-		}
-	}
-	n.cursors = append(n.cursors, c)
+	n.cursors = append(n.cursors, cursor{id: e.ID, ns: e.NS, step: e.Step, owned: slices.Clone(e.Chunks)})
 }
 
 func holds(ranges []event.Chunk, key string) bool {

@@ -125,8 +125,6 @@ type node struct {
 	sections []held
 	receives []reception
 	cursors  []cursor
-	// owned is what the node believes its shard owns, by namespace; missing when it does not know.
-	owned map[string][]event.Chunk
 }
 
 type held struct {
@@ -146,7 +144,7 @@ type cursor struct {
 func (o *Oracle) node(name string) *node {
 	n := o.nodes[name]
 	if n == nil {
-		n = &node{owned: map[string][]event.Chunk{}}
+		n = &node{}
 		o.nodes[name] = n
 	}
 	return n
@@ -167,10 +165,6 @@ func (o *Oracle) follow(e *event.Event) {
 		o.followSection(e)
 	case event.RecipientState:
 		o.node(e.Node).receive(reception{e.ID, e.NS, e.Min, e.Max, e.Value})
-	case event.MetadataInstalled:
-		o.node(e.Node).owned[e.NS] = slices.Clone(e.Chunks)
-	case event.MetadataCleared:
-		delete(o.node(e.Node).owned, e.NS)
 	case event.CursorOpened:
 		o.openCursor(e)
 	case event.CursorClosed:

@@ -15,7 +15,7 @@ import (
 //	elected NODE TERM INDEX [LOG]       user|copy|delete|clean NODE TERM INDEX KEY [HASH|TASK]
 //	majority NODE TERM INDEX            table TERM INDEX WHY MIN-MAX=SHARD@MAJOR|MINOR[<FORMER]...
 //	block|release NODE MIGRATION        state NODE MIGRATION MIN MAX FROM TO        receive NODE MIGRATION MIN MAX STATE
-//	decide NODE MIGRATION VALUE         cursor NODE ID MIN MAX / close NODE ID      owns NODE MIN-MAX...
+//	decide NODE MIGRATION VALUE         cursor NODE ID MIN MAX / close NODE ID
 //	down NODE
 type script struct {
 	o    *checkers.Oracle
@@ -108,7 +108,7 @@ func (s *script) more(t *testing.T, e *event.Event, w []string) {
 	case "decide":
 		e.Kind, e.ID, e.Value = event.DecisionMade, w[2], w[3]
 	case "cursor":
-		e.Kind, e.ID, e.Min, e.Max = event.CursorOpened, w[2], bound(w[3]), bound(w[4])
+		e.Kind, e.ID, e.Chunks = event.CursorOpened, w[2], []event.Chunk{{Min: bound(w[3]), Max: bound(w[4])}}
 	case "close":
 		e.Kind, e.ID = event.CursorClosed, w[2]
 	case "owns":
@@ -204,7 +204,8 @@ func TestStepOracles(t *testing.T) {
 		"deleted under an open cursor":        {strings.Replace(moved, "block a.0 m1\n", "cursor a.0 c1 - +\nblock a.0 m1\n", 1) + "clean a.0 1 2 c", checkers.DeletedPinned},
 		"deleted after the cursor":            {strings.Replace(moved, "block a.0 m1\n", "cursor a.0 c1 - +\nblock a.0 m1\n", 1) + "close a.0 c1\nclean a.0 1 2 c", ""},
 		"deleted beside a cursor":             {strings.Replace(moved, "block a.0 m1\n", "cursor a.0 c1 d +\nblock a.0 m1\n", 1) + "clean a.0 1 2 c", ""},
-		"cursor of the new owner's past":      {moved + "cursor a.0 c1 - +\nclean a.0 1 2 c", ""},
+		"deleted under a cursor told of late": {moved + "cursor a.0 c1 - +\nclean a.0 1 2 c", checkers.DeletedPinned},
+		"cursor without the range":            {moved + "cursor a.0 c1 c c\nclean a.0 1 2 c", ""},
 		"decided committed, was not":          {opening + "decide a.0 m1 committed", checkers.DecidedWrongly},
 		"decided aborted, was committed":      {strings.Replace(moved, "m1 committed", "m1 aborted", 1), checkers.DecidedWrongly},
 		"zombie decides":                      {opening + "elected a.1 2 1 1:1\ndecide a.0 m1 committed", ""},

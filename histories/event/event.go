@@ -34,7 +34,7 @@ const (
 	MetadataInstalled // Shard, NS, Value version; Chunks: what the node now believes it owns
 	MetadataCleared   // Shard, NS
 	CriticalSection   // Shard, NS, Value writesBlocked | readsBlocked | released, Actor Donor or Recipient, ID migration
-	CursorOpened      // Shard, NS, ID cursor, Min, Max
+	CursorOpened      // Shard, NS, ID cursor, Min, Max; Chunks: the part of it that the shard owned, as far as the node knew, when the query began
 	CursorClosed      // Shard, NS, ID cursor
 
 	// Of a migration.

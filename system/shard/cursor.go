@@ -48,9 +48,11 @@ func (cs *cursors) announce(kind event.Kind, cu *cursor) {
 	if q.owned == nil {
 		return
 	}
-	cs.server.node.Emit(&event.Event{
-		Kind: kind, Shard: cs.server.name, NS: q.c.ns, ID: cu.id, Min: string(q.rng.Min), Max: string(q.rng.Max),
-	})
+	e := &event.Event{Kind: kind, Shard: cs.server.name, NS: q.c.ns, ID: cu.id, Min: string(q.rng.Min), Max: string(q.rng.Max)}
+	if kind == event.CursorOpened {
+		e.Chunks = q.visible()
+	}
+	cs.server.node.Emit(e)
 }
 
 func (cs *cursors) timeout() time.Duration { return cs.server.cfg.Settings.CursorTimeout }

@@ -3,6 +3,7 @@ package shard
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
@@ -87,6 +88,17 @@ func (q *query) admit(t env.Task, place command.Placement) error {
 		}
 		return nil
 	}
+}
+
+// visible is the part of the query's range that its filter lets pass. It was pinned when the query was let in, which may
+// be long before its first batch is answered.
+func (q *query) visible() (parts []event.Chunk) {
+	for _, r := range q.owned.metadata.Owned() {
+		if part := r.Intersect(q.rng); !part.Empty() {
+			parts = append(parts, event.Chunk{Min: string(part.Min), Max: string(part.Max), Shard: q.server.name})
+		}
+	}
+	return parts
 }
 
 func (q *query) sameTenure() error { return q.server.sameTenure(q.term) }
