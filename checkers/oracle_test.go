@@ -28,8 +28,6 @@ table 1 1 founding -..m=a@1|0 m..+=b@1|1
 majority config.0 1 1
 elected a.0 1 0 1:0
 elected b.0 1 0 1:0
-owns a.0 -..m
-owns b.0 m..+
 user a.0 1 1 c 11
 majority a.0 1 1
 `
@@ -111,8 +109,6 @@ func (s *script) more(t *testing.T, e *event.Event, w []string) {
 		e.Kind, e.ID, e.Chunks = event.CursorOpened, w[2], []event.Chunk{{Min: bound(w[3]), Max: bound(w[4])}}
 	case "close":
 		e.Kind, e.ID = event.CursorClosed, w[2]
-	case "owns":
-		e.Kind, e.Chunks = event.MetadataInstalled, chunks(w[2:])
 	case "down":
 		e.Kind = event.NodeDown
 	default:
