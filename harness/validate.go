@@ -1,7 +1,9 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/failpoints"
@@ -37,9 +39,33 @@ func Parse(file, text string) (*scenario.Scenario, error) {
 		return nil, err
 	}
 	if err := Validate(s); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", placeOf(err, file, text), err)
 	}
 	return s, nil
+}
+
+// flaw is what is wrong with a fact of a scenario; its line starts with fact.
+type flaw struct {
+	fact string
+	err  error
+}
+
+func (f *flaw) Error() string { return f.fact + ": " + f.err.Error() }
+
+func (f *flaw) Unwrap() error { return f.err }
+
+// placeOf is the file and the line of a flaw.
+func placeOf(err error, file, text string) string {
+	f, ok := errors.AsType[*flaw](err)
+	if !ok {
+		return file
+	}
+	for i, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(strings.Join(strings.Fields(line), " "), f.fact+" ") {
+			return fmt.Sprintf("%s:%d", file, i+1)
+		}
+	}
+	return file
 }
 
 // Validate says what keeps the scenario from being run.
@@ -49,7 +75,7 @@ func Validate(s *scenario.Scenario) error {
 	}
 	for _, f := range s.Faults {
 		if err := faults.Check(f); err != nil {
-			return fmt.Errorf("fault %d: %w", f.ID, err)
+			return &flaw{fmt.Sprintf("fault %d", f.ID), err}
 		}
 	}
 	return CheckSettings(s.Settings)
@@ -58,7 +84,13 @@ func Validate(s *scenario.Scenario) error {
 // CheckSettings says whether every setting exists and takes its value.
 func CheckSettings(all []scenario.Setting) error {
 	cluster, world := settings.Default80(), calm()
-	return configure(&scenario.Scenario{Settings: all}, &cluster, &world, failpoints.New(nil))
+	terms := failpoints.New(nil)
+	for _, v := range all {
+		if err := apply(v, &cluster, &world, terms); err != nil {
+			return &flaw{"set " + v.Name, err}
+		}
+	}
+	return nil
 }
 
 // FailpointSetting is the setting that switches a failpoint on.
