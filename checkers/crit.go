@@ -4,22 +4,28 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/shardproof/shardproof/checkers/truth"
 	"github.com/shardproof/shardproof/histories/event"
 )
 
 // section is K-CRIT.
 var section = Checker{
-	Name:    "K-CRIT",
-	Promise: "While a donor blocks writes to commit a migration, no client's write takes effect on it.",
+	Name: "K-CRIT",
+	Promise: "While a donor blocks writes to commit a migration, no client's write takes effect on it; nor on the recipient, " +
+		"from the donor's request to commit until the config server has committed or refuses for good.",
 }
 
-// WriteInSection is the signature of a write inside a critical section.
-const WriteInSection = "write-in-critical-section"
+// The signatures of writes inside a critical section.
+const (
+	WriteInSection = "write-in-critical-section"
+	WriteBeforeEnd = "write-on-recipient-before-outcome"
+)
 
 func (o *Oracle) judgeSection(e *event.Event) {
 	if e.Kind != event.Applied || e.Actor != event.User || !o.world.Set(e.Shard).Leads(e) {
 		return
 	}
+	o.judgeRecipientSection(e)
 	for _, held := range o.node(e.Node).sections {
 		if held.ns == e.NS {
 			o.report(section, Violation{
@@ -30,6 +36,41 @@ func (o *Oracle) judgeSection(e *event.Event) {
 			return
 		}
 	}
+}
+
+// judgeRecipientSection: whatever becomes of its primaries, a recipient that has answered the donor blocks writes to the
+// namespace until the outcome is final.
+func (o *Oracle) judgeRecipientSection(e *event.Event) {
+	for _, id := range o.open {
+		if m := o.moves[id]; m.to == e.Shard && m.ns == e.NS {
+			o.report(section, Violation{
+				Signature: WriteBeforeEnd, NS: e.NS, Key: o.show(e.Key),
+				Broke: fmt.Sprintf("%s applied a client's write of key %s while its shard was to be the recipient of %s", e.Node, o.show(e.Key), id),
+				Because: []string{
+					fmt.Sprintf("the donor asked the config server to commit at step %d", m.asked),
+					"the config server has not committed since, nor given the chunk a version that makes it refuse",
+				},
+			}, m.asked)
+			return
+		}
+	}
+}
+
+// askCommit notes that the outcome of a migration is open from now on.
+func (o *Oracle) askCommit(e *event.Event) {
+	if e.Value != "kCommittingOnConfig" || o.world.Set(e.Shard).Leader != e.Node {
+		return
+	}
+	o.move(e.ID).asked = e.Step
+	o.open = append(o.open, e.ID)
+}
+
+// settle notes the catalogue writes that end an open outcome: the commit, or any that makes the config server refuse it.
+func (o *Oracle) settle(w *truth.Write) {
+	o.open = slices.DeleteFunc(o.open, func(id string) bool {
+		m := o.moves[id]
+		return m.ns == w.NS && slices.ContainsFunc(w.Chunks, func(c event.Chunk) bool { return c.Min < m.max && m.min < c.Max })
+	})
 }
 
 // followSection notes when a donor blocks writes, and what it had at that moment: nothing may change it any more.

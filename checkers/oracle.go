@@ -31,6 +31,8 @@ type Oracle struct {
 	// moves are the migrations by identifier, nodes what single nodes hold now.
 	moves map[string]*move
 	nodes map[string]*node
+	// open are the migrations whose donor has asked for the commit and whose outcome is not final, oldest first.
+	open []string
 
 	verdicts map[string]*Verdict
 	broken   *Violation
@@ -102,6 +104,8 @@ func (o *Oracle) span(lo, hi string) string { return "[" + o.show(lo) + ", " + o
 type move struct {
 	id, ns, min, max string
 	from, to         string
+	// asked is the step at which the donor asked the config server to commit.
+	asked uint64
 	// blocked is the step at which the donor blocked writes, 0 before; donor the documents of the range at that moment.
 	blocked uint64
 	donor   map[string]truth.Doc
@@ -161,6 +165,7 @@ func (o *Oracle) follow(e *event.Event) {
 	case event.MigrationRequested, event.DonorState:
 		m := o.move(e.ID)
 		m.ns, m.min, m.max, m.from, m.to = e.NS, e.Min, e.Max, e.Shard, e.Peer
+		o.askCommit(e)
 	case event.CriticalSection:
 		o.followSection(e)
 	case event.RecipientState:
@@ -182,6 +187,7 @@ func (n *node) receive(r reception) {
 func (o *Oracle) judgeCommit(w *truth.Write) {
 	o.judgeDurability(w)
 	o.judgeLateCommit(w)
+	o.settle(w)
 	if id := w.Migration(); id != "" {
 		if m := o.move(id); m.committed == 0 {
 			m.committed = o.step

@@ -14,7 +14,7 @@ import (
 //
 //	elected NODE TERM INDEX [LOG]       user|copy|delete|clean NODE TERM INDEX KEY [HASH|TASK]
 //	majority NODE TERM INDEX            table TERM INDEX WHY MIN-MAX=SHARD@MAJOR|MINOR[<FORMER]...
-//	block|release NODE MIGRATION        state NODE MIGRATION MIN MAX FROM TO        receive NODE MIGRATION MIN MAX STATE
+//	block|release NODE MIGRATION        state NODE MIGRATION MIN MAX FROM TO [STATE]  receive NODE MIGRATION MIN MAX STATE
 //	decide NODE MIGRATION VALUE         cursor NODE ID MIN MAX / close NODE ID
 //	down NODE
 type script struct {
@@ -101,6 +101,9 @@ func (s *script) more(t *testing.T, e *event.Event, w []string) {
 	switch w[0] {
 	case "state":
 		e.Kind, e.ID, e.Min, e.Max, e.Shard, e.Peer = event.DonorState, w[2], bound(w[3]), bound(w[4]), w[5], w[6]
+		if len(w) > 7 {
+			e.Value = w[7]
+		}
 	case "receive":
 		e.Kind, e.ID, e.Min, e.Max, e.Value = event.RecipientState, w[2], bound(w[3]), bound(w[4]), w[5]
 	case "decide":
@@ -159,6 +162,9 @@ decide a.0 m1 committed
 release a.0 m1
 `
 
+// asked is the same migration at the moment when its outcome is open.
+var asked = strings.Split(moved, "table 1 2")[0] + "state a.0 m1 - m a b kCommittingOnConfig\n"
+
 // Each planted violation is reported by its rule under its signature; what only looks like one is not.
 func TestStepOracles(t *testing.T) {
 	for name, c := range map[string]struct{ script, signature string }{
@@ -172,6 +178,12 @@ func TestStepOracles(t *testing.T) {
 		"write while blocked":                 {opening + "state a.0 m1 - m a b\nblock a.0 m1\nuser a.0 1 2 c 12", checkers.WriteInSection},
 		"write after release":                 {opening + "state a.0 m1 - m a b\nblock a.0 m1\nrelease a.0 m1\nuser a.0 1 2 c 12", ""},
 		"write after a crash in the section":  {opening + "state a.0 m1 - m a b\nblock a.0 m1\ndown a.0\nelected a.0 2 1 1:1\nuser a.0 2 2 c 12", ""},
+		"recipient writes before the outcome": {asked + "user b.0 1 2 z 12", checkers.WriteBeforeEnd},
+		"its successor does":                  {asked + "elected b.1 2 1 1:1\nuser b.1 2 2 z 12", checkers.WriteBeforeEnd},
+		"recipient writes before it is asked": {strings.Replace(moved, "block a.0 m1", "user b.0 1 2 z 12\nmajority b.0 1 2\nblock a.0 m1", 1), ""},
+		"recipient writes after the fence":    {asked + "table 1 2 ensureNewer -..m=a@2|0\nmajority config.0 1 2\nuser b.0 1 2 z 12", ""},
+		"the fence is not majority yet":       {asked + "table 1 2 ensureNewer -..m=a@2|0\nuser b.0 1 2 z 12", checkers.WriteBeforeEnd},
+		"a deposed donor asks":                {strings.Replace(asked, "state a.0 m1 - m a b kC", "elected a.1 2 1 1:1\nstate a.0 m1 - m a b kC", 1) + "user b.0 1 2 z 12", ""},
 		"commit without the document":         {strings.Replace(moved, "copy b.0 1 1 c 11 m1", "copy b.0 1 1 d 11 m1", 1), checkers.NotMoved},
 		"commit with an older state":          {strings.Replace(moved, "copy b.0 1 1 c 11 m1", "copy b.0 1 1 c 10 m1", 1), checkers.MovedStale},
 		"commit with a deleted document":      {strings.Replace(moved, "block a.0 m1", "delete a.0 1 2 c\nblock a.0 m1", 1), checkers.MovedDeleted},
