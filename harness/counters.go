@@ -28,9 +28,9 @@ type Counters struct {
 // DonorStates and RecipientStates are the states of a migration in which a failover can hit it, in the order of the
 // protocol (5.1, 5.2).
 var (
-	DonorStates = []string{"kCreated", "kCloning", "kCloneCaughtUp", "kCriticalSection", "kCloneCompleted", "kCommittingOnConfig"}
+	DonorStates = []string{"kCreated", "kCloning", "kCloneCaughtUp", "kCriticalSection", "kCloneCompleted", "kCommittingOnConfig", "kDone"}
 
-	RecipientStates = []string{"kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec", "kExitCritSec"}
+	RecipientStates = []string{"kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec", "kExitCritSec", "kDone", "kFail", "kAbort"}
 )
 
 // NewCounters returns counters at zero.
@@ -95,14 +95,21 @@ func (c *Counters) countOps(ops []histories.Op) {
 // tally turns events into counters. It remembers in which state of a migration every node is.
 type tally struct {
 	*Counters
-	donor, recipient map[env.NodeID]string
+	donor, recipient map[env.NodeID]part
 	started          map[string]bool
 }
+
+// part is a node's part in a migration. It ends when there is nothing left of it to be done on that node: the last state of
+// a donor lasts until its copy is deleted or its abort completed, that of a recipient until the donor has completed the
+// migration.
+type part struct{ state, migration string }
+
+func (p part) over() bool { return p.state == "kDone" || p.state == "kFail" || p.state == "kAbort" }
 
 func newTally() *tally {
 	return &tally{
 		Counters: NewCounters(), started: map[string]bool{},
-		donor: map[env.NodeID]string{}, recipient: map[env.NodeID]string{},
+		donor: map[env.NodeID]part{}, recipient: map[env.NodeID]part{},
 	}
 }
 
@@ -126,30 +133,31 @@ func (c *tally) Observe(e *event.Event) {
 	case event.DonorState:
 		c.donorState(node, e)
 	case event.RecipientState:
-		note(c.recipient, node, e.Value)
+		c.recipient[node] = part{e.Value, e.ID}
 	case event.MigrationEnded:
 		c.ended(e)
 	case event.RangeDeletion:
 		if e.Value == "done" {
 			c.Deleting++
+			leave(c.donor, node, e.ID)
 		}
 	}
 }
 
 // lose counts the end of a primary that was taking part in a migration.
 func (c *tally) lose(node env.NodeID, recipients map[string]int) {
-	if state, ok := c.donor[node]; ok {
-		c.DonorFailover[state]++
+	if p, ok := c.donor[node]; ok {
+		c.DonorFailover[p.state]++
 	}
-	if state, ok := c.recipient[node]; ok && recipients != nil {
-		recipients[state]++
+	if p, ok := c.recipient[node]; ok && recipients != nil {
+		recipients[p.state]++
 	}
 	delete(c.donor, node)
 	delete(c.recipient, node)
 }
 
 func (c *tally) donorState(node env.NodeID, e *event.Event) {
-	note(c.donor, node, e.Value)
+	c.donor[node] = part{e.Value, e.ID}
 	if !c.started[e.ID] {
 		c.started[e.ID] = true
 		c.Started++
@@ -157,23 +165,24 @@ func (c *tally) donorState(node env.NodeID, e *event.Event) {
 }
 
 func (c *tally) ended(e *event.Event) {
-	switch {
-	case e.Value == "committed":
+	if e.Value == "committed" {
 		c.Committed++
-	default:
+	} else {
 		c.Aborted++
+		leave(c.donor, env.NodeID(e.Node), e.ID)
 	}
 	if e.N == 1 {
 		c.Recovered++
 	}
+	//shardproof:allow map each entry is judged by itself
+	for node := range c.recipient {
+		leave(c.recipient, node, e.ID)
+	}
 }
 
-// note remembers a node's state until its last.
-func note(states map[env.NodeID]string, node env.NodeID, state string) {
-	switch state {
-	case "kDone", "kFail", "kAbort":
-		delete(states, node)
-	default:
-		states[node] = state
+// leave ends a node's part in a migration that has reached a last state there.
+func leave(parts map[env.NodeID]part, node env.NodeID, migration string) {
+	if p := parts[node]; p.migration == migration && p.over() {
+		delete(parts, node)
 	}
 }

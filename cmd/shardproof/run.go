@@ -49,13 +49,13 @@ state at the end. It stops at the first failure, saves the run in a folder below
 	c.Flags().IntVar(&f.seeds, "seeds", 1000, "how many seeds; 0 for as many as --for allows")
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
 	c.Flags().DurationVar(&f.for_, "for", 0, "stop after so much real time")
-	c.Flags().StringVar(&f.profile, "profile", "mixed", "how scenarios are drawn; `shardproof list profiles` names them")
+	c.Flags().StringVar(&f.profile, "profile", "mixed", "how scenarios are drawn; see: shardproof list profiles")
 	c.Flags().IntVar(&f.parallel, "parallel", runtime.GOMAXPROCS(0), "how many seeds run at a time")
 	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "collect failures instead of stopping at the first")
 	c.Flags().IntVar(&f.failures, "max-failures", 20, "with --keep-going: stop after so many; 0 for no limit")
 	c.Flags().StringVar(&f.out, "out", "out", "the folder for failing runs")
 	c.Flags().BoolVar(&f.table, "table", false, "print how often a primary was lost in every state of a migration")
-	c.Flags().IntVar(&f.again, "again", 3, "per cent of the seeds that run twice, to compare their trace hashes")
+	c.Flags().IntVar(&f.again, "again", 3, "per cent of the seeds that run again from their plan, to compare the trace hashes")
 	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting in every scenario")
 	c.Flags().StringArrayVar(&f.failpoint, "failpoint", nil, "name=terms switches a failpoint on, as does GO_FAILPOINTS")
 	f.profiling.flags(c)
@@ -82,9 +82,13 @@ func (f *runFlags) run(c *cobra.Command) error {
 	s := campaign.Run(ctx, campaign.Options{
 		Draw: draw, First: f.first, Seeds: f.count(c), Workers: f.parallel, KeepGoing: f.keepGoing, Failures: f.failures,
 		Again: f.again, Progress: p.show,
+		Failed: func(failure *campaign.Failure, s *campaign.Summary) {
+			p.clear()
+			f.tell(c, failure, s)
+		},
 	})
 	p.clear()
-	code := f.explain(c, s)
+	code := verdictOf(s)
 	summarise(c.OutOrStdout(), s, f.parallel)
 	if f.table {
 		table(c.OutOrStdout(), s)
@@ -157,26 +161,25 @@ func (f *runFlags) settings() ([]scenario.Setting, error) {
 	return all, harness.CheckSettings(all)
 }
 
-// explain saves and tells every failure, and returns the campaign's exit code.
-func (f *runFlags) explain(c *cobra.Command, s *campaign.Summary) int {
+// verdictOf is the campaign's exit code.
+func verdictOf(s *campaign.Summary) int {
 	code := exitPassed
 	for i := range s.Failures {
-		failure := &s.Failures[i]
-		code = worse(code, exitCode(failure))
-		f.tell(c, failure, i, s)
+		code = worse(code, exitCode(&s.Failures[i]))
 	}
 	return code
 }
 
-func (f *runFlags) tell(c *cobra.Command, failure *campaign.Failure, i int, s *campaign.Summary) {
+// tell keeps and explains a failure as soon as it is there, so that nothing is lost when the campaign is killed.
+func (f *runFlags) tell(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary) {
 	out := c.OutOrStdout()
 	switch {
 	case failure.Err != nil:
 		fmt.Fprintf(out, "HARNESS FAILED  seed %d: %v\n\n", failure.Seed, failure.Err)
 	case failure.Diverged != "":
-		fmt.Fprintf(out, "DIVERGED  seed %d: one run hashed to %s, the next to %s\n  Replay    %s\n\n", failure.Seed,
+		fmt.Fprintf(out, "DIVERGED  seed %d: the run hashed to %s, its plan to %s\n  Replay    %s\n\n", failure.Seed,
 			failure.Result.HashText(), failure.Diverged, f.again1(failure.Seed))
-	case i < fullyTold:
+	case len(s.Failures) <= fullyTold:
 		f.save(c, failure, s)
 	default:
 		fmt.Fprintf(out, "%s  seed %d   Replay  %s\n", failure.Result.Signature(), failure.Seed, f.again1(failure.Seed))

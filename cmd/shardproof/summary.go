@@ -30,7 +30,7 @@ func summarise(out io.Writer, s *campaign.Summary, workers int) {
 		grouped(uint64(s.RolledBack)))
 	row("faults", "%s", counts(s.Faults))
 	row("failpoints", "%s", reached(s))
-	row("determinism", "%s seeds run twice, %d with another trace hash", grouped(uint64(s.Repeated)), diverged(s))
+	row("determinism", "%s seeds run again from their plan, %d with another trace hash", grouped(uint64(s.Repeated)), diverged(s))
 	row("steps", "%s, slowest seed %d took %s", grouped(s.Steps), s.Slowest, s.Took.Round(time.Millisecond))
 	row("wall time", "%s on %d workers, %.1f seeds/s", s.Wall.Round(10*time.Millisecond), workers,
 		float64(s.Runs)/max(s.Wall.Seconds(), 0.001))

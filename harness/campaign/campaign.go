@@ -2,7 +2,7 @@
 // with goroutines and a wall clock: each seed's world is a thing of its own on one goroutine.
 //
 // Promise: every seed it started and finished is in the summary; a share of the seeds is run twice and the trace hashes
-// are compared; when it stops early, partial results are kept.
+// are compared; a failure is told of when it happens; when the campaign stops early, partial results are kept.
 package campaign
 
 import (
@@ -31,12 +31,14 @@ type Options struct {
 	// KeepGoing goes on after a failure, until Failures of them (zero: no limit) are collected.
 	KeepGoing bool
 	Failures  int
-	// Again is how many seeds in a hundred are run twice to compare hashes.
+	// Again is how many seeds in a hundred are run twice to compare hashes: the second time from the printed plan, in which
+	// everything that chance decided the first time is written down.
 	Again int
 	// Patience is how long one seed may take on the wall clock; zero: two minutes.
 	Patience time.Duration
-	// Progress is called now and then, from one goroutine at a time.
+	// Progress is called after every seed, Failed before it for one that did not pass; one call at a time.
 	Progress func(*Summary)
+	Failed   func(*Failure, *Summary)
 }
 
 // Failure is a seed that did not pass.
@@ -130,8 +132,13 @@ func (c *campaign) seed(seed uint64, pool *sim.Pool) (f Failure, again bool) {
 	if f.Err != nil || int(seed*2654435761%100) >= c.Again {
 		return f, false
 	}
-	second := c.attempt(s, pool)
-	if second.Err == nil && second.Result.Hash != f.Result.Hash {
+	plan, err := harness.Parse("plan", f.Result.Plan().String())
+	if err != nil {
+		return Failure{Seed: seed, Err: fmt.Errorf("the plan of seed %d does not read back: %w", seed, err)}, true
+	}
+	if second := c.attempt(plan, pool); second.Err != nil {
+		f.Diverged = second.Err.Error()
+	} else if second.Result.Hash != f.Result.Hash {
 		f.Diverged = second.Result.HashText()
 	}
 	return f, true
@@ -184,6 +191,9 @@ func (c *campaign) done(f Failure, again bool, took time.Duration) {
 	if f.bad() {
 		s.Failures = append(s.Failures, f)
 		c.stopped = c.stopped || !c.KeepGoing || c.Options.Failures > 0 && len(s.Failures) >= c.Options.Failures
+		if c.Failed != nil {
+			c.Failed(&f, s)
+		}
 	}
 	if c.Progress != nil {
 		c.Progress(s)

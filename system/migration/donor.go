@@ -168,15 +168,20 @@ func (d *donation) giveUp() {
 		d.collection.BeginRecovery(d.record.Migration)
 	}
 	d.detach()
-	if !d.written {
-		return
+	if d.written {
+		s.recover(d.unfinished())
 	}
-	rec := &recovery{s: s, record: d.record, release: d.release}
+	d.become(donated)
+}
+
+// unfinished is what is left to be done on both sides.
+func (d *donation) unfinished() *recovery {
+	rec := &recovery{s: d.s, record: d.record, release: d.release}
 	if d.state < committingOnConfig {
 		rec.record.Decision, rec.ordinary = Aborted, true
-		s.cancelClone(rec.record)
+		d.s.cancelClone(rec.record)
 	}
-	s.recover(rec)
+	return rec
 }
 
 // detach ends capture and critical section.
