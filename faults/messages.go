@@ -82,5 +82,3 @@ func messagesArgs(d *Draw) string {
 }
 
 func percentArg(about string, value int) Arg { return numberArg("percent", about, 1, 100, value) }
-
-func percentText(n int) string { return fmt.Sprint(n) }

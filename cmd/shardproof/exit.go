@@ -28,8 +28,6 @@ func (e *ending) Unwrap() error { return e.err }
 
 func usage(err error) *ending { return &ending{exitUsage, err} }
 
-func harnessFailed(err error) *ending { return &ending{exitHarness, err} }
-
 func told(code int) error {
 	if code == exitPassed {
 		return nil
