@@ -17,7 +17,6 @@ import (
 type sides struct {
 	capture      capture
 	donor, other map[string]bson.Raw
-	handed       int
 }
 
 func newSides() *sides {

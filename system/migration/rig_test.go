@@ -58,7 +58,6 @@ type fault struct {
 type operator struct {
 	todo []func(t env.Task)
 	busy int
-	wake env.Cond
 	sets map[string]*rpc.Set
 	user *client.Client
 }
