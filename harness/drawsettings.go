@@ -53,6 +53,7 @@ var hazards = []knob{
 	{"world.loss", []string{"0", "0", "300", "3000"}},
 	{"world.duplicate", []string{"0", "0", "1000", "10000"}},
 	{"world.diskTail", []string{"0", "0", "1000", "10000"}},
+	{"world.stall", []string{"0", "0", "2000", "10000"}},
 }
 
 // QuickSettings are values with which a migration takes milliseconds; the defaults are those of real systems.

@@ -234,6 +234,7 @@ func (r *run) setHazards(p *power) {
 		double := func(m *sim.Message) bool { return faults.MayDouble(m.Class) }
 		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Match: double, Duplicate: sim.Odds(c.duplicate)}))
 	}
+	r.world.SetStalls(sim.Odds(c.stall), c.stallDelay)
 	if p.diskTail > 0 {
 		for _, id := range r.cluster.Servers() {
 			r.world.SetDiskSlowness(id, 1, p.diskTail)
@@ -260,6 +261,7 @@ func (r *run) heal() {
 		r.world.RemoveRule(id)
 	}
 	r.world.HealNetwork()
+	r.world.SetStalls(0, 0)
 	for _, id := range r.cluster.Servers() {
 		r.world.SetDiskSlowness(id, 1, 0)
 		r.world.ResetClock(id)

@@ -22,6 +22,9 @@ type conditions struct {
 	// diskDelay what they take longer at most.
 	tail, diskTail, loss, duplicate int
 	tailDelay, diskDelay            time.Duration
+	// stall is the share of sites at which a task stands still, in parts per million, for stallDelay at most.
+	stall      int
+	stallDelay time.Duration
 	// sync is what a disk takes to make data durable.
 	sync time.Duration
 	// yield is how often a task lets others run in the middle of its work, in parts per million.
@@ -33,7 +36,7 @@ type conditions struct {
 func calm() conditions {
 	return conditions{
 		latency: 100 * time.Microsecond, jitter: 400 * time.Microsecond, tailDelay: 50 * time.Millisecond,
-		diskDelay: 50 * time.Millisecond, sync: 100 * time.Microsecond, yield: 125_000,
+		diskDelay: 50 * time.Millisecond, stallDelay: 20 * time.Millisecond, sync: 100 * time.Microsecond, yield: 125_000,
 	}
 }
 
@@ -53,6 +56,8 @@ var worldSettings = []condition{
 	{"world.sync", "the least time a disk takes to make data durable", func(c *conditions) *time.Duration { return &c.sync }, nil},
 	{"world.diskTail", "slow disk operations in a million", nil, func(c *conditions) *int { return &c.diskTail }},
 	{"world.diskDelay", "what a slow disk operation takes longer at most", func(c *conditions) *time.Duration { return &c.diskDelay }, nil},
+	{"world.stall", "sites in a million at which a task stands still", nil, func(c *conditions) *int { return &c.stall }},
+	{"world.stallDelay", "for how long it stands still at most", func(c *conditions) *time.Duration { return &c.stallDelay }, nil},
 	{"world.yield", "places in a million where a task lets others run", nil, func(c *conditions) *int { return &c.yield }},
 	{"world.codec", "1 passes every message through its encoding", nil, func(c *conditions) *int { return &c.codec }},
 }

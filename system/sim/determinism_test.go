@@ -47,7 +47,7 @@ func TestStormReaches(t *testing.T) {
 	for _, d := range s.w.Decisions() {
 		kinds[d.Kind] = true
 	}
-	for _, kind := range []string{sim.Loss, sim.Duplicate, sim.LoseReply, sim.Tail, sim.DiskTail, sim.Kept, "crash-at-site", "fail-at-site"} {
+	for _, kind := range []string{sim.Loss, sim.Duplicate, sim.LoseReply, sim.Tail, sim.Stall, sim.DiskTail, sim.Kept, "crash-at-site", "fail-at-site"} {
 		if !kinds[kind] {
 			t.Errorf("nothing was decided about %s", kind)
 		}

@@ -22,6 +22,7 @@ const (
 	Duplicate = "duplicate"  // is it delivered twice
 	LoseReply = "lose-reply" // is the reply to this request lost
 	Tail      = "tail"       // how much longer does the message take, in nanoseconds
+	Stall     = "stall"      // for how long does the task stand still at the site, in nanoseconds
 	DiskTail  = "disk-tail"  // how much longer does the operation take, in nanoseconds
 	Kept      = "kept"       // how many bytes that were not synced survive the crash
 	Replaced  = "replaced"   // has the replacement that was under way in the crash happened

@@ -31,6 +31,7 @@ type machine struct {
 type siteState struct {
 	hits  uint64
 	yield question
+	stall question
 }
 
 func (m *machine) site(s point.Site) *siteState {
@@ -56,6 +57,25 @@ func (m *machine) deschedule(site point.Site) time.Duration {
 		return -1
 	}
 	return d
+}
+
+// stall is for how long the task that passes the site for the nth time stands still; 0: not at all.
+func (m *machine) stall(site point.Site, nth uint64) time.Duration {
+	w := m.world
+	if w.stall.odds == 0 && w.gate.explicit == nil {
+		return 0
+	}
+	s := m.site(site)
+	if s.stall.kind == "" {
+		s.stall = w.gate.about(string(m.id) + "/" + site.String()).ask(Stall)
+	}
+	return time.Duration(w.gate.amount(&s.stall, nth, w.stall.odds, int64(w.stall.longest)))
+}
+
+// SetStalls has tasks stand still now and then at the sites they pass, each for as long as longest at most, as a process
+// does that is swapped out or collects garbage. Zero odds: no more.
+func (w *World) SetStalls(odds Odds, longest time.Duration) {
+	w.stall.odds, w.stall.longest = odds, longest
 }
 
 func (m *machine) service() time.Duration {

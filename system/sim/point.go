@@ -53,11 +53,18 @@ func (t *task) Point(site point.Site, note env.Note) error {
 	w := t.node.world
 	s := t.node.machine.site(site)
 	s.hits++
+	nth := s.hits // the task may stand still below, and others pass meanwhile
 	w.count(site)
-	if w.opts.OnPoint == nil && !w.opts.TracePoints {
-		return nil
+	if w.opts.OnPoint != nil || w.opts.TracePoints {
+		if err := t.pass(site, note, nth); err != nil {
+			return err
+		}
 	}
-	return t.pass(site, note, s.hits)
+	if d := t.node.machine.stall(site, nth); d > 0 {
+		t.arm(d)
+		return t.wait(held)
+	}
+	return nil
 }
 
 func (w *World) count(site point.Site) {

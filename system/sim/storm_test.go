@@ -38,6 +38,7 @@ func newStorm(o sim.Options) *storm {
 	s := &storm{}
 	o.Observer, o.OnPoint = s, s.onPoint
 	s.w = sim.New(o)
+	s.w.SetStalls(50_000, time.Millisecond)
 	for _, id := range stormNodes {
 		s.w.AddNode(id, s.boot)
 	}

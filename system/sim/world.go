@@ -27,6 +27,10 @@ type World struct {
 	hits     []uint64
 	reached  map[string]uint64
 	passage  Passage
+	stall    struct {
+		odds    Odds
+		longest time.Duration
+	}
 	// running is the task in control, nil in inline code.
 	running *task
 	broken  *BrokenInvariant
