@@ -65,8 +65,10 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	if r == nil {
 		return usage(err)
 	}
+	code := codeOf(r)
 	if err != nil {
 		fmt.Fprintln(c.ErrOrStderr(), "shardproof: the run was not kept:", err)
+		code = worse(code, exitHarness)
 	}
 	if err := f.writeScenario(r); err != nil {
 		return usage(err)
@@ -83,7 +85,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 			return err
 		}
 	}
-	return told(codeOf(r))
+	return told(code)
 }
 
 func (f *replayFlags) writeScenario(r *harness.Result) error {
