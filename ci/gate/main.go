@@ -23,10 +23,11 @@ const (
 )
 
 type options struct {
-	root  string
-	only  string
-	demo  string
-	table string
+	root   string
+	only   string
+	demo   string
+	table  string
+	budget int
 }
 
 func main() {
@@ -35,6 +36,7 @@ func main() {
 	flag.StringVar(&o.only, "bug", "", "only this known bug")
 	flag.StringVar(&o.demo, "demo", "", "run this known bug with everything the tool prints, then replay the failure")
 	flag.StringVar(&o.table, "table", "", "also write the result as a Markdown table to this file")
+	flag.IntVar(&o.budget, "budget", 0, "only known bugs that may take at most so many seeds; 0 for all")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "gate takes flags only, not %q; see -h\n", flag.Args())
@@ -61,6 +63,9 @@ func run(o options) (int, error) {
 		if len(bugs) == 0 {
 			return exitUsage, fmt.Errorf("there is no known bug %q; the folders of ci/knownbugs/bugs name them all", only)
 		}
+	}
+	if o.budget > 0 {
+		bugs = slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return b.Seeds > o.budget })
 	}
 	scratch, err := os.MkdirTemp("", "shardproof-gate-")
 	if err != nil {
