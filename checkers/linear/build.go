@@ -184,7 +184,7 @@ func (b *builder) see(at int32, op *histories.Op, s sighting) {
 	case strong(op.Concern):
 		k.Acts = append(k.Acts, a)
 	case op.Concern == "majority":
-		k.Glimpses = append(k.Glimpses, Glimpse{at, a.Seen})
+		k.Glimpses = append(k.Glimpses, Glimpse{at, a.Seen, a.Return})
 	}
 }
 

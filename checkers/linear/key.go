@@ -78,14 +78,16 @@ type Key struct {
 	Lists [][]ID
 	// Repeats is true when two operations write the same identity; then only searching helps.
 	Repeats bool
-	// Glimpses are what weaker reads saw: no claim about order, but nobody may see what was never written.
+	// Glimpses are what majority reads saw: no claim about order, but nobody may see what was never written, and what was
+	// seen is there to stay.
 	Glimpses []Glimpse
 }
 
-// Glimpse is an identity that a read of weaker concern saw.
+// Glimpse is an identity that a majority read saw before it returned.
 type Glimpse struct {
-	Op   int32
-	Seen ID
+	Op     int32
+	Seen   ID
+	Return uint64
 }
 
 // NoWriter is the writer of an identity that no operation of the history writes.

@@ -1,14 +1,17 @@
 package linear
 
 // normalise settles the acts of unknown outcome as far as possible. One whose identity somebody saw did happen, and no
-// later than the earliest return among those who saw it; one whose identity nobody saw can be left out, since no other act
-// depends on it. Removals write no identity and stay open. Sound because identities are unique; the acts of k change.
+// later than the earliest return among those who saw it, be it a majority read: that never shows what may still be rolled
+// back. One whose identity nobody saw can be left out, since no other act depends on it. Removals write no identity and stay open. Sound because identities are unique; the acts of k change.
 func (k *Key) normalise() {
 	s := settler{k: k, writer: k.actOf()}
 	for i := range k.Acts {
 		if !k.Acts[i].Maybe {
 			s.witness(&k.Acts[i], k.Acts[i].Return)
 		}
+	}
+	for _, g := range k.Glimpses {
+		s.saw(g.Seen, g.Return)
 	}
 	for len(s.queue) > 0 {
 		i := s.queue[len(s.queue)-1]
@@ -52,7 +55,7 @@ func (s *settler) saw(id ID, at uint64) {
 	if i < 0 {
 		return
 	}
-	if w := &s.k.Acts[i]; w.Maybe || w.Settled && at < w.Return {
+	if w := &s.k.Acts[i]; at >= w.Call && (w.Maybe || w.Settled && at < w.Return) {
 		w.Maybe, w.Settled, w.Return = false, true, at
 		s.queue = append(s.queue, i)
 	}
