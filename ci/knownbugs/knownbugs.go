@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -139,9 +140,32 @@ func (b *Bug) apply(f *gitdiff.File, original, changed string) error {
 	if err != nil {
 		return fmt.Errorf("known bug %s patches a file that is gone: %w", b.Name, err)
 	}
+	for _, fragment := range f.TextFragments {
+		follow(fragment, strings.SplitAfter(string(source), "\n"))
+	}
 	var out bytes.Buffer
 	if err := gitdiff.Apply(&out, bytes.NewReader(source), f); err != nil {
 		return fmt.Errorf("known bug %s no longer applies to %s; renew its patch: %w", b.Name, f.OldName, err)
 	}
 	return os.WriteFile(changed, out.Bytes(), 0o644)
+}
+
+// follow moves a fragment to where its old lines are now, the nearest place to where they were, so that edits elsewhere in
+// the file do no harm. Lines that are nowhere stay where they were, and do not apply.
+func follow(fragment *gitdiff.TextFragment, source []string) {
+	var old []string
+	for _, l := range fragment.Lines {
+		if l.Old() {
+			old = append(old, l.Line)
+		}
+	}
+	was := int(fragment.OldPosition) - 1
+	for off := range len(source) {
+		for _, at := range []int{was + off, was - off} {
+			if at >= 0 && at+len(old) <= len(source) && slices.Equal(source[at:at+len(old)], old) {
+				fragment.OldPosition = int64(at) + 1
+				return
+			}
+		}
+	}
 }
