@@ -77,6 +77,7 @@ func Draw(source Source, p Params, mix []Share) []scenario.Op {
 			ID: plan.id, At: plan.start(i), Client: plan.pick("client", p.Clients), NS: p.NS,
 		}
 		plan.choose(mix).draw(plan, &ops[i])
+		plan.weaken(&ops[i])
 	}
 	return ops
 }
@@ -123,6 +124,16 @@ func (p *plan) choose(mix []Share) Workload {
 		}
 	}
 	panic(fmt.Sprintf("workload %d of %d chosen from %v", at, total, mix))
+}
+
+// majorityReads is how many percent of the reads and scans are of majority concern: they may be old, but what they show
+// must never be rolled back.
+const majorityReads = 15
+
+func (p *plan) weaken(o *scenario.Op) {
+	if !o.Kind.Writes() && o.Kind != scenario.Delete && p.chance("majority", majorityReads) {
+		o.Concern = "majority"
+	}
 }
 
 // identity is what the operation being drawn writes to the key.
