@@ -22,10 +22,30 @@ type disk struct {
 	ops      [opKinds]opQuestions
 }
 
-// file is a file's content, of which the first synced bytes are durable.
+// file is a file's content, kept as it was written, piece by piece: files grow by many appends and are seldom read. Of
+// its size, the first synced bytes are durable.
 type file struct {
-	data   []byte
-	synced int
+	pieces       [][]byte
+	size, synced int
+}
+
+func (f *file) append(p []byte) {
+	f.pieces = append(f.pieces, p)
+	f.size += len(p)
+}
+
+// content is the whole file; not nil, as the file exists.
+func (f *file) content() []byte {
+	all := make([]byte, 0, f.size)
+	for _, p := range f.pieces {
+		all = append(all, p...)
+	}
+	return all
+}
+
+// cut keeps the first n bytes, which are durable from now on.
+func (f *file) cut(n int) {
+	*f = file{pieces: [][]byte{f.content()[:n:n]}, size: n, synced: n}
 }
 
 type opKind uint8
@@ -147,13 +167,13 @@ func (d *disk) apply(op *diskOp) {
 	}
 	switch op.kind {
 	case opAppend:
-		f.data = append(f.data, op.data...)
+		f.append(op.data)
 	case opSync:
-		f.synced = len(f.data)
+		f.synced = f.size
 	case opReplace:
-		f.data, f.synced = op.data, len(op.data)
+		*f = file{pieces: [][]byte{op.data}, size: len(op.data), synced: len(op.data)}
 	case opRead:
-		op.data = append([]byte{}, f.data...)
+		op.data = f.content()
 	}
 }
 
@@ -192,8 +212,7 @@ func (d *disk) interrupted(op *diskOp) {
 
 // tear keeps a prefix of the unsynced bytes: none of them, all, or any number.
 func (d *disk) tear(name string, f *file) {
-	unsynced := int64(len(f.data) - f.synced)
-	if unsynced > 0 {
+	if unsynced := int64(f.size - f.synced); unsynced > 0 {
 		g := d.machine.world.gate
 		q := g.question(Kept, string(d.machine.id)+"/"+name)
 		q.asked++
@@ -206,9 +225,8 @@ func (d *disk) tear(name string, f *file) {
 			}
 			return below(mix(h), unsynced+1)
 		})
-		f.data = slices.Clone(f.data[:f.synced+int(min(max(keep, 0), unsynced))])
+		f.cut(f.synced + int(min(max(keep, 0), unsynced)))
 	}
-	f.synced = len(f.data)
 }
 
 // SetDiskSlowness sets the factor on the latencies of the node's disk (1 is normal) and the odds of a slow operation

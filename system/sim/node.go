@@ -23,7 +23,7 @@ type machine struct {
 	// slowness is the factor on service times, 1 for a normal node.
 	slowness int64
 	links    []*link
-	sites    []siteState
+	sites    []*siteState
 	asked    map[name]*question
 }
 
@@ -36,9 +36,12 @@ type siteState struct {
 
 func (m *machine) site(s point.Site) *siteState {
 	if int(s) >= len(m.sites) {
-		m.sites = append(m.sites, make([]siteState, max(int(s)+1, point.Count())-len(m.sites))...)
+		m.sites = append(m.sites, make([]*siteState, max(int(s)+1, point.Count())-len(m.sites))...)
 	}
-	return &m.sites[s]
+	if m.sites[s] == nil { // a node passes few of all sites
+		m.sites[s] = &siteState{}
+	}
+	return m.sites[s]
 }
 
 // deschedule is for how long a task that yields at the site lets others run; negative: not at all. One question answers
