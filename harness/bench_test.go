@@ -33,6 +33,9 @@ func benchmark(b *testing.B, profile string) {
 		}
 		total.Add(r.Counters)
 	}
+	ended := float64(total.Committed + total.Aborted)
 	b.ReportMetric(float64(total.Steps)/float64(b.N), "steps/op")
-	b.ReportMetric(float64(total.Committed+total.Aborted)/float64(b.N), "migrations/op")
+	b.ReportMetric(ended/float64(b.N), "migrations/op")
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "seeds/s")
+	b.ReportMetric(ended/b.Elapsed().Seconds(), "migrations/s")
 }
