@@ -33,7 +33,7 @@ func (p *Profile) kinds() []*faults.Kind {
 
 // deep are the faults of control messages and of the commit window: what found the deepest bugs when it was measured.
 var deep = []string{
-	"donor-failover", "recipient-crash", "config-failover", "stepdown", "duplicate", "hold", "lost-request", "lost-reply",
+	"donor-failover", "recipient-crash", "config-failover", "stepdown", "blackout", "duplicate", "hold", "lost-request", "lost-reply",
 	"slow-disk", "pause", "cut-link", "slow-link",
 }
 

@@ -1,0 +1,14 @@
+package faults
+
+import "github.com/shardproof/shardproof/histories/scenario"
+
+var _ = declare(Kind{
+	Name:  "blackout",
+	About: "all members of a replica set lose power at once, and what no disk had made durable is gone everywhere",
+	Aim:   AtNode, inject: injectCrash,
+	draw: func(d *Draw) scenario.Fault {
+		return scenario.Fault{
+			When: d.anchored(migration...), Target: d.one("set", "donor.*", "recipient.*", "config.*"), For: d.span("down"),
+		}
+	},
+})
