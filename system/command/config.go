@@ -56,9 +56,24 @@ type MoveRange struct {
 	Min, Max   key.Key
 	To         string
 	WaitDelete bool
-	ForceJumbo bool
-	Name       string
+	ForceJumbo ForceJumbo
+	// Throttle is the write concern of each batch on the recipient (secondaryThrottle); zero: the primary's own is enough.
+	Throttle WriteConcern
+	Name     string
 }
+
+// ForceJumbo says what becomes of a chunk that is too big to be moved (protocol 6.6).
+type ForceJumbo string
+
+// The values of ForceJumbo.
+const (
+	// RefuseJumbo fails with status.ChunkTooBig.
+	RefuseJumbo ForceJumbo = ""
+	// ForceManual clones it while writes are blocked, however long that takes.
+	ForceManual ForceJumbo = "manual"
+	// ForceBalancer clones it along the shard key instead of from a list.
+	ForceBalancer ForceJumbo = "balancer"
+)
 
 // ShardCollection makes a sharded collection with its first chunks. Bounds are the inner bounds; chunk i goes to
 // Shards[i mod len(Shards)].

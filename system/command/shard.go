@@ -40,7 +40,7 @@ type ShardsvrMoveRange struct {
 	Max         key.Key
 	To          string
 	WaitDelete  bool
-	ForceJumbo  bool
+	ForceJumbo  ForceJumbo
 	Throttle    WriteConcern
 	MigrationOf string // the request's name in the scenario, for traces; no meaning
 }

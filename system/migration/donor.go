@@ -49,17 +49,22 @@ type donation struct {
 	mods     pulls[command.Mods]
 	release  *release
 
-	over  bool
-	err   error
-	ended env.Cond
+	timing timing
+	// blocked and committing are when writes were blocked and when the commit began; zero: not, or ended.
+	blocked, committing env.Time
+	over                bool
+	err                 error
+	ended               env.Cond
 }
 
-// run takes the six timed steps of protocol 5.1.
+// run takes the steps and reports them, whatever the outcome.
 func (d *donation) run(t env.Task) {
+	d.timing = newTiming(donorSteps, d.began)
 	err := d.migrate(t)
 	if err != nil {
 		d.giveUp()
 	}
+	d.account(err)
 	if d.s.donation == d {
 		d.s.donation = nil
 	}
@@ -67,14 +72,17 @@ func (d *donation) run(t env.Task) {
 	d.ended.Broadcast()
 }
 
+// donorSteps are the timed steps of protocol 5.1.
+const donorSteps = 6
+
+// migrate takes the timed steps S1 to S6.
 func (d *donation) migrate(t env.Task) error {
-	for _, do := range []func(env.Task) error{
-		d.construct, d.checkPreconditions, // S1, S2
-		d.startClone, d.awaitCatchUp, // S3, S4
-		d.enterCriticalSection, d.commitOnRecipient, // S5
-		d.commitOnConfig, d.finish, // S6
+	for _, do := range [donorSteps]func(env.Task) error{
+		d.construct, d.checkPreconditions, d.startClone, d.awaitCatchUp, d.handOver, d.commit,
 	} {
-		if err := do(t); err != nil {
+		err := do(t)
+		d.timing.lap(d.s.node.Mono())
+		if err != nil {
 			return err
 		}
 	}
@@ -191,6 +199,7 @@ func (d *donation) detach() {
 		d.sessions.close()
 	}
 	d.collection.Leave(d.holder())
+	d.accountSection()
 }
 
 func (d *donation) holder() shard.Holder {

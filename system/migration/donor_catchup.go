@@ -13,8 +13,29 @@ const sessionAllowance = 16 << 20
 
 const defaultChunkBytes = 128 << 20
 
-// awaitCatchUp is S4: it polls the recipient until so little is left that writes can be blocked (protocol 6.5).
+// awaitCatchUp is S4: it waits until so little is left that writes can be blocked (protocol 6.5). A chunk that is too big
+// to ever get there, and is to move nevertheless, is cloned while writes are blocked.
 func (d *donation) awaitCatchUp(t env.Task) error {
+	if !d.insideSection() {
+		if err := d.pollUntil(t, d.mayBlockWrites); err != nil {
+			return err
+		}
+	}
+	d.become(cloneCaughtUp)
+	return nil
+}
+
+// insideSection reports whether the whole clone is to run inside the critical section (protocol 6.6).
+func (d *donation) insideSection() bool {
+	return d.clone.live && d.req.ForceJumbo == command.ForceManual
+}
+
+// isSteady reports whether the recipient has everything that it can know of.
+func (d *donation) isSteady(st *command.RecvStatus) bool { return st.State == steady.String() }
+
+// pollUntil asks the recipient how it is doing until that is enough. It pauses only when the recipient has answered at
+// once.
+func (d *donation) pollUntil(t env.Task, enough func(*command.RecvStatus) bool) error {
 	for try := 0; ; try++ {
 		if err := t.Point(point.DonorStatusPoll, env.Note{ID: d.record.Migration, N: try}); err != nil {
 			return err
@@ -29,8 +50,7 @@ func (d *donation) awaitCatchUp(t env.Task) error {
 		if err := d.checkProgress(st); err != nil {
 			return err
 		}
-		if d.mayBlockWrites(st) {
-			d.become(cloneCaughtUp)
+		if enough(st) {
 			return nil
 		}
 		if !st.Waited {
@@ -82,7 +102,7 @@ func (d *donation) mayBlockWrites(st *command.RecvStatus) bool {
 // untransferred estimates the bytes of captured changes from the average size of a document.
 func (d *donation) untransferred() int {
 	documents := 0
-	if n := len(d.clone.ids); n > 0 {
+	if n := d.clone.documents; n > 0 {
 		documents = d.clone.bytes / n
 	}
 	deletes := 0

@@ -19,21 +19,34 @@ import (
 const scanSlice = 256
 
 // clone is the list of documents that were in the range when the capture began, in the order of the shard key, and how
-// far it was handed over.
+// far it was handed over. A chunk that is too big for a list is read along the shard key as it is at each request
+// (protocol 6.6): whatever changes behind the place that was reached, the capture sees.
 type clone struct {
-	ids   []string
-	next  int
-	pulls pulls[command.Mods]
-	bytes int
+	ids  []string
+	next int
+
+	live  bool
+	place store.Place // live: the last document that was handed over
+	ended bool        // live: there was none behind it
+
+	documents, bytes int // that the scan has found
+	given            int // documents that were handed over
+	pulls            pulls[command.Mods]
 }
 
-func (c *clone) done() bool { return c.next == len(c.ids) }
+func (c *clone) done() bool {
+	if c.live {
+		return c.ended
+	}
+	return c.next == len(c.ids)
+}
 
 // startClone is S3. The order matters: the capture begins before the scan, so that no write is in neither; the record and
 // then the range deletion task are majority before the recipient hears of the migration.
 func (d *donation) startClone(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{point.DonorChangelogStart, func(t env.Task) error {
+			d.s.shard.Statistics().DonorStarted++
 			return d.s.logChange(t, "moveChunk.start", d.record.NS, d.record.Migration)
 		}},
 		step{point.DonorAttachBefore, d.attach},
@@ -97,6 +110,7 @@ func (d *donation) scan(t env.Task) error {
 			d.clone.bytes += len(doc)
 			return len(d.clone.ids) < before+scanSlice
 		})
+		d.clone.documents = len(d.clone.ids)
 		if len(d.clone.ids) < before+scanSlice {
 			return d.checkSize()
 		}
@@ -106,11 +120,20 @@ func (d *donation) scan(t env.Task) error {
 	}
 }
 
-// checkSize refuses chunks of more than twice the size that balancing aims at.
+// jumboSlack is how many times the size that balancing aims at a chunk may have.
+const jumboSlack = 2
+
+// checkSize refuses chunks that are too big, unless they are to be moved by force: then without a list.
 func (d *donation) checkSize() error {
-	if limit := 2 * d.s.settings.MaxChunkBytes; d.clone.bytes > limit && !d.req.ForceJumbo {
+	limit := jumboSlack * d.s.settings.MaxChunkBytes
+	if d.clone.bytes <= limit {
+		return nil
+	}
+	if d.req.ForceJumbo == command.RefuseJumbo {
 		return status.New(status.ChunkTooBig, "range %v of %s has %d bytes, more than %d", d.record.Range(), d.record.NS, d.clone.bytes, limit)
 	}
+	d.s.node.Sometimes("a chunk that is too big is moved by force")
+	d.clone.ids, d.clone.live = nil, true
 	return nil
 }
 
@@ -138,21 +161,38 @@ func (d *donation) nextClone(t env.Task) (*command.Mods, error) {
 	if err := d.live(); err != nil {
 		return nil, err
 	}
-	c, s := d.clone, d.s.settings
-	b := batch{room: s.CloneBatchBytes}
-	for ; !c.done(); c.next++ {
-		if s.CloneBatchDocs > 0 && len(b.mods.Reloads) == s.CloneBatchDocs {
-			break
-		}
-		doc := d.current(c.ids[c.next])
-		if doc != nil && !b.fits(len(doc)) {
-			break
-		}
-		if doc != nil {
-			b.mods.Reloads = append(b.mods.Reloads, doc)
+	b := batch{room: d.s.settings.CloneBatchBytes, most: d.s.settings.CloneBatchDocs}
+	if d.clone.live {
+		d.fillAlongKey(&b)
+	} else {
+		d.fillFromList(&b)
+	}
+	d.clone.given += len(b.mods.Reloads)
+	n := d.s.shard.Statistics()
+	n.DocsGiven += int64(len(b.mods.Reloads))
+	n.BytesGiven += int64(b.size)
+	return &b.mods, nil
+}
+
+func (d *donation) fillFromList(b *batch) {
+	for c := d.clone; !c.done(); c.next++ {
+		if doc := d.current(c.ids[c.next]); doc != nil && !b.reload(doc) {
+			return
 		}
 	}
-	return &b.mods, nil
+}
+
+func (d *donation) fillAlongKey(b *batch) {
+	c := d.clone
+	c.ended = true
+	d.s.member.Store().ScanKey(d.record.NS, d.record.Range(), store.Latest, c.place, func(k key.Key, id string, doc bson.Raw) bool {
+		if !b.reload(doc) {
+			c.ended = false
+			return false
+		}
+		c.place = store.Place{Key: k, ID: id}
+		return true
+	})
 }
 
 // noop is an entry without effect that tells readers of the log about the migration (protocol 12).

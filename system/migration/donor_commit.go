@@ -9,6 +9,27 @@ import (
 	"github.com/shardproof/shardproof/system/status"
 )
 
+// handOver is S5.
+func (d *donation) handOver(t env.Task) error {
+	if err := d.enterCriticalSection(t); err != nil {
+		return err
+	}
+	if d.insideSection() {
+		if err := d.pollUntil(t, d.isSteady); err != nil {
+			return err
+		}
+	}
+	return d.commitOnRecipient(t)
+}
+
+// commit is S6.
+func (d *donation) commit(t env.Task) error {
+	if err := d.commitOnConfig(t); err != nil {
+		return err
+	}
+	return d.finish(t)
+}
+
 // enterCriticalSection is the first half of S5: from here on no user's write commits on the donor, not even one that
 // passed its version check before.
 func (d *donation) enterCriticalSection(t env.Task) error {
@@ -19,6 +40,7 @@ func (d *donation) enterCriticalSection(t env.Task) error {
 				return err
 			}
 			d.collection.EnterWrites(d.holder())
+			d.blocked = d.s.node.Mono()
 			d.sessions.finish()
 			d.become(criticalSection)
 			return nil
@@ -43,12 +65,12 @@ func (d *donation) checkDrained(env.Task) error {
 		return status.New(status.SessionTransferIncomplete, "migration %s left session history behind", d.record.Migration)
 	}
 	d.s.node.Assert(d.clone.done() && d.capture.empty(), "migration %s: the recipient took part %d of %d of the clone, and left %d deletes and %d reloads",
-		d.record.Migration, d.clone.next, len(d.clone.ids), len(d.capture.deletes), len(d.capture.reloads))
+		d.record.Migration, d.clone.given, d.clone.documents, len(d.capture.deletes), len(d.capture.reloads))
 	d.become(cloneCompleted)
 	return nil
 }
 
-// commitOnConfig is S6: reads are blocked as well, the config server commits, and the donor takes over the new placement
+// commitOnConfig is the first half of S6: reads are blocked as well, the config server commits, and the donor takes over the new placement
 // before it serves again. Any failure on the way leaves the outcome to recovery.
 func (d *donation) commitOnConfig(t env.Task) error {
 	return inOrder(t, d.record.Migration,
@@ -61,6 +83,7 @@ func (d *donation) commitOnConfig(t env.Task) error {
 				return err
 			}
 			d.become(committingOnConfig)
+			d.committing = d.s.node.Mono()
 			return nil
 		}},
 		step{point.DonorSendConfig, d.sendCommit},
@@ -104,7 +127,7 @@ func (d *donation) refresh(t env.Task) error {
 	return nil
 }
 
-// finish serves again, completes the migration on both sides and reports it.
+// finish is the second half of S6: it serves again, completes the migration on both sides and reports it.
 func (d *donation) finish(t env.Task) error {
 	if err := t.Point(point.DonorLeaveCritSec, env.Note{ID: d.record.Migration}); err != nil {
 		return err

@@ -50,8 +50,18 @@ func (d *donation) current(id string) bson.Raw {
 // batch is an answer of changes being filled.
 type batch struct {
 	mods command.Mods
-	room int
+	room int // in bytes
+	most int // documents; 0: no limit
 	size int
+}
+
+// reload adds a document; false means that it does not fit.
+func (b *batch) reload(doc bson.Raw) bool {
+	if b.most > 0 && len(b.mods.Reloads) == b.most || !b.fits(len(doc)) {
+		return false
+	}
+	b.mods.Reloads = append(b.mods.Reloads, doc)
+	return true
 }
 
 // fits reports whether n more bytes are allowed; something always is.

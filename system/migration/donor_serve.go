@@ -15,6 +15,7 @@ func (s *Service) serveDonor(ep *rpc.Endpoint) {
 	rpc.Handle(ep, s.transferMods)
 	rpc.Handle(ep, s.nextSessionMods)
 	rpc.Handle(ep, s.collectionOptions)
+	rpc.Handle(ep, s.joinMigrations)
 }
 
 // moveRange begins a migration, or joins the running one when the request is the same (protocol 4 step 2).

@@ -56,11 +56,15 @@ type reception struct {
 	// cloneNumber and modsNumber count the answers taken from the donor.
 	cloneNumber, modsNumber     uint64
 	cloned, caughtUp, steadyOps int
+
+	timing  timing
+	entered env.Time // when the critical section was entered; zero: not
 }
 
 func (s *Service) newReception(start command.RecvChunkStart) *reception {
 	r := &reception{s: s, start: start, scope: env.NewScope(s.member.Tenure())}
 	r.sessions = &sessionDestination{r: r}
+	r.timing = newTiming(recipientSteps, s.node.Mono())
 	s.reception = r
 	s.shard.Collection(start.NS).BeginReceive(start.Migration, r.rng())
 	return r
@@ -68,17 +72,19 @@ func (s *Service) newReception(start command.RecvChunkStart) *reception {
 
 func (r *reception) rng() key.Range { return key.Range{Min: r.start.Min, Max: r.start.Max} }
 
-// run takes the eight timed steps of protocol 5.2.
+// recipientSteps are the timed steps of protocol 5.2.
+const recipientSteps = 8
+
+// run takes the timed steps 1 to 7, and begins the last, which ends with the donor's release.
 func (r *reception) run(t env.Task) {
-	for _, do := range []func(env.Task) error{
-		r.awaitOverlap, r.createCollection, r.insertTask, // 1, 2, 3
-		r.clone, r.catchUp, r.follow, r.joinSessions, // 4, 5, 6, 7
-		r.enterCriticalSection,
+	for _, do := range [recipientSteps - 1]func(env.Task) error{
+		r.awaitOverlap, r.createCollection, r.insertTask, r.clone, r.catchUp, r.follow, r.takeOver,
 	} {
 		err := r.live()
 		if err == nil {
 			err = do(t)
 		}
+		r.timing.lap(r.s.node.Mono())
 		if err != nil {
 			_ = r.at(t, point.RecipientFail, 0)
 			r.fail(failed, err)
@@ -86,7 +92,7 @@ func (r *reception) run(t env.Task) {
 			return
 		}
 	}
-	r.hold() // 8
+	r.hold()
 }
 
 // live returns an error when nothing may be written for this migration any more: it failed, it was fenced, or the tenure
@@ -145,6 +151,7 @@ func (r *reception) finish() {
 	if r.s.reception == r {
 		r.s.reception, r.s.received = nil, r
 		r.s.shard.Collection(r.start.NS).EndReceive(r.start.Migration)
+		r.account()
 	}
 	r.over = true
 	r.changed.Broadcast()

@@ -9,6 +9,18 @@ import (
 	"github.com/shardproof/shardproof/system/status"
 )
 
+// takeOver is step 7: without the history of sessions there is no commit, and with it the donor may hear that everything
+// is here, from inside the critical section.
+func (r *reception) takeOver(t env.Task) error {
+	if err := r.joinSessions(t); err != nil {
+		return err
+	}
+	if err := r.live(); err != nil {
+		return err
+	}
+	return r.enterCriticalSection(t)
+}
+
 // enterCriticalSection blocks writes to the namespace in a way that survives a failover: first the receipt, from which a
 // successor knows what it holds, then the section itself, both majority before the donor hears of it (SERVER-89163).
 func (r *reception) enterCriticalSection(t env.Task) error {
@@ -30,9 +42,14 @@ func (r *reception) enterCriticalSection(t env.Task) error {
 			if err := r.live(); err != nil {
 				return err
 			}
-			r.become(enteredCritSec)
+			r.enter()
 			return nil
 		}})
+}
+
+func (r *reception) enter() {
+	r.entered = r.s.node.Mono()
+	r.become(enteredCritSec)
 }
 
 func (r *reception) receipt() Receipt {
@@ -157,7 +174,7 @@ func (s *Service) resumeReception(doc Receipt) {
 		if err != nil {
 			return err
 		}
-		r.become(enteredCritSec)
+		r.enter()
 		r.hold()
 		return nil
 	})

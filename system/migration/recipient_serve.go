@@ -40,6 +40,7 @@ func (s *Service) recvStart(t env.Task, _ env.NodeID, req *command.RecvChunkStar
 		return nil, err
 	}
 	r := s.newReception(*req)
+	s.shard.Statistics().RecipientStarted++
 	r.become(ready)
 	s.node.Spawn(r.scope, "recipient "+req.Migration, r.run)
 	return done, nil

@@ -12,29 +12,41 @@ import (
 // replicationPatience bounds the wait for replication of one batch of changes.
 const replicationPatience = time.Hour
 
-// clone is step 4: the history of sessions starts to flow, and the documents of the range are copied.
+// clone is step 4: the history of sessions starts to flow, and the documents of the range are copied, one task fetching
+// and this one inserting.
 func (r *reception) clone(t env.Task) error {
 	r.become(receivingClone)
 	if err := r.at(t, point.RecipientStateClone, 0); err != nil {
 		return err
 	}
 	r.s.node.Spawn(r.scope, "sessions "+r.start.Migration, r.sessions.run)
+	belt := &conveyor{most: r.s.settings.FetchBufferBytes, weigh: bytesOf}
+	r.s.node.Spawn(r.scope, "fetch "+r.start.Migration, func(t env.Task) {
+		belt.fetch(t, r.fetchClone, func(m *command.Mods) bool { return len(m.Reloads) == 0 })
+	})
 	for {
-		docs, err := r.fetchClone(t)
+		docs, err := belt.take(t)
 		if err != nil {
 			return err
 		}
-		if len(docs.Reloads) == 0 {
+		if docs == nil {
 			return r.at(t, point.RecipientCloneDone, r.cloned)
 		}
-		if err := r.insertClone(t, docs.Reloads); err != nil {
-			return err
-		}
-		r.cloned += len(docs.Reloads)
-		if err := r.throttle(t); err != nil {
+		if err := r.insertFetched(t, docs); err != nil {
 			return err
 		}
 	}
+}
+
+func (r *reception) insertFetched(t env.Task, docs *command.Mods) error {
+	if err := r.insertClone(t, docs.Reloads); err != nil {
+		return err
+	}
+	r.cloned += len(docs.Reloads)
+	n := r.s.shard.Statistics()
+	n.DocsCloned += int64(len(docs.Reloads))
+	n.BytesCloned += int64(bytesOf(docs))
+	return r.throttle(t)
 }
 
 func (r *reception) fetchClone(t env.Task) (*command.Mods, error) {
@@ -60,15 +72,21 @@ func (r *reception) throttle(t env.Task) error {
 	return nil
 }
 
-// catchUp is step 5: changes are applied until there are none, and everything written in any phase is majority.
+// catchUp is step 5: changes are applied until there are none, and everything written in any phase is majority. One batch
+// is fetched while another is applied.
 func (r *reception) catchUp(t env.Task) error {
 	r.become(catchUp)
+	belt := &conveyor{most: 1, weigh: func(*command.Mods) int { return 1 }}
+	r.s.node.Spawn(r.scope, "fetch mods "+r.start.Migration, func(t env.Task) {
+		next := func(t env.Task) (*command.Mods, error) { return r.fetchMods(t, point.RecipientCatchUpFetch) }
+		belt.fetch(t, next, exhausted)
+	})
 	for {
-		mods, err := r.fetchMods(t, point.RecipientCatchUpFetch)
+		mods, err := belt.take(t)
 		if err != nil {
 			return err
 		}
-		if exhausted(mods) {
+		if mods == nil {
 			break
 		}
 		if err := r.applyCaughtUp(t, mods); err != nil {
@@ -86,6 +104,9 @@ func (r *reception) applyCaughtUp(t env.Task, mods *command.Mods) error {
 		return err
 	}
 	r.caughtUp += len(mods.Deletes) + len(mods.Reloads)
+	n := r.s.shard.Statistics()
+	n.DocsCaughtUp += int64(len(mods.Deletes) + len(mods.Reloads))
+	n.BytesCaughtUp += int64(bytesOf(mods))
 	if err := r.at(t, point.RecipientReplWait, r.caughtUp); err != nil {
 		return err
 	}
@@ -157,7 +178,7 @@ func exhausted(m *command.Mods) bool { return len(m.Deletes) == 0 && len(m.Reloa
 // awaitAll waits until a majority has the newest write of any phase, the clone's included (SERVER-42783).
 func (r *reception) awaitAll(t env.Task) error { return journal.AwaitMajority(t, r.s.member, r.last) }
 
-// joinSessions is step 7: without the history of sessions there is no commit.
+// joinSessions waits for the end of the sessions' history.
 func (r *reception) joinSessions(t env.Task) error {
 	if err := r.at(t, point.RecipientSessionJoin, 0); err != nil {
 		return err

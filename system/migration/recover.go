@@ -35,6 +35,7 @@ func (s *Service) StepUp(t env.Task) error {
 		return err
 	}
 	left := s.coordinators.All()
+	s.shard.Statistics().Unfinished += int64(len(left))
 	for _, c := range left {
 		if err := t.Point(point.RecoveryClear, env.Note{ID: c.Migration}); err != nil {
 			return err

@@ -59,6 +59,7 @@ var (
 	DonorAbortLocalTask  = declare(Donor, "d.abortPath.deleteLocalTask", "the donor deletes the range it keeps")
 	DonorAbortBumpTxn    = declare(Donor, "d.abortPath.bumpTxn", "the recipient writes after the range was cleaned up")
 	DonorAbortReady      = declare(Donor, "d.abortPath.readyRecipientTask", "the partial clone stays forever")
+	DonorJoinMigrations  = declare(Donor, "d.joinMigrations", "a change of the collection believes that no migration runs")
 	DonorServeClone      = declare(Donor, "d.serve.migrateClone", "a batch is lost, or handed out twice")
 	DonorServeSplice     = declare(Donor, "d.serve.transferMods.splice", "the two lists are taken at different times")
 	DonorServeRead       = declare(Donor, "d.serve.transferMods.read", "a document is read from before the lists were taken")

@@ -135,7 +135,7 @@ func (r *Service) deleteBatch(t env.Task, k Task, batch int) (more bool, err err
 			return false, err
 		}
 	}
-	ops := r.nextBatch(t, k)
+	ops, bytes := r.nextBatch(k)
 	if len(ops) == 0 {
 		return false, nil
 	}
@@ -143,6 +143,9 @@ func (r *Service) deleteBatch(t env.Task, k Task, batch int) (more bool, err err
 	if err != nil {
 		return false, err
 	}
+	n := r.shard.Statistics()
+	n.DocsDeleted += int64(len(ops) - 1) // the last is the task's
+	n.BytesDeleted += int64(bytes)
 	if err := t.Point(point.RangeBatchAfter, env.Note{ID: k.Migration, N: batch}); err != nil {
 		return false, err
 	}
@@ -154,29 +157,31 @@ func (r *Service) deleteBatch(t env.Task, k Task, batch int) (more bool, err err
 
 // nextBatch returns the deletions of a batch together with the task's new count. It checks, with nothing in between and
 // the write to follow at once, that the task is still to be carried out and the range is not owned.
-func (r *Service) nextBatch(t env.Task, k Task) []oplog.Op {
+func (r *Service) nextBatch(k Task) (ops []oplog.Op, bytes int) {
 	now, exists := r.Get(k.For())
 	if !exists || now.Pending || r.replaced(k) {
-		return nil
+		return nil, 0
 	}
 	r.checkOwnership(k)
-	ops := r.scan(k)
+	ops, bytes = r.scan(k)
 	if n := len(ops); n > 0 {
 		now.Orphans = max(0, now.Orphans-int64(n))
 		ops = append(ops, r.tasks.Put(now.Migration, now))
 	}
-	return ops
+	return ops, bytes
 }
 
-func (r *Service) scan(k Task) (ops []oplog.Op) {
+// scan returns the deletions of the next documents, and how large these are.
+func (r *Service) scan(k Task) (ops []oplog.Op, bytes int) {
 	limit := r.settings.RangeDeleterBatch
-	r.member.Store().ScanKey(k.NS, k.Range(), store.Latest, store.Place{}, func(_ key.Key, id string, _ bson.Raw) bool {
+	r.member.Store().ScanKey(k.NS, k.Range(), store.Latest, store.Place{}, func(_ key.Key, id string, doc bson.Raw) bool {
+		bytes += len(doc)
 		ops = append(ops, oplog.Op{
 			Kind: oplog.Delete, NS: k.NS, ID: id, Actor: uint8(event.RangeDeleter), Tag: k.Migration, FromMigrate: true,
 		})
 		return limit == 0 || len(ops) < limit
 	})
-	return ops
+	return ops, bytes
 }
 
 // replaced reports whether the namespace means another collection by now, or none (protocol 10.3).

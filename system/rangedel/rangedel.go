@@ -54,6 +54,7 @@ func New(ep *rpc.Endpoint, member *replset.Member, sh *shard.Server, s *settings
 	}
 	member.Watch(r)
 	rpc.Handle(ep, r.taskOp)
+	rpc.Handle(ep, r.cleanupOrphaned)
 	return r
 }
 
@@ -138,8 +139,8 @@ func (r *Service) AwaitDone(t env.Task, migration string) error {
 // taskOp serves the donor of a migration, or its successor, on the recipient (protocol 9.1). It answers once a majority
 // knows the outcome, also when there was nothing to do: what it saw may still be rolled back.
 func (r *Service) taskOp(t env.Task, _ env.NodeID, req *command.RangeTaskOp) (*command.RangeTaskReply, error) {
-	if !r.member.IsPrimary() {
-		return nil, status.New(status.NotWritablePrimary, "%s is not the primary of %s", r.node.ID(), r.member.Name())
+	if err := r.needPrimary(); err != nil {
+		return nil, err
 	}
 	f := For{req.Migration, req.UUID, key.Range{Min: req.Min, Max: req.Max}}
 	reply := &command.RangeTaskReply{}
@@ -160,4 +161,11 @@ func (r *Service) taskOp(t env.Task, _ env.NodeID, req *command.RangeTaskOp) (*c
 		err = journal.AwaitMajority(t, r.member, r.member.Applied())
 	}
 	return reply, err
+}
+
+func (r *Service) needPrimary() error {
+	if r.member.IsPrimary() {
+		return nil
+	}
+	return status.New(status.NotWritablePrimary, "%s is not the primary of %s", r.node.ID(), r.member.Name())
 }

@@ -46,6 +46,7 @@ func (r *Service) StepDown() {
 	r.resumed = false
 	r.running = make(map[string]bool)
 	r.busy = false
+	r.changed.Broadcast()
 }
 
 // Resume takes up the tasks that an earlier primary left: first those that may have deleted something, then the other

@@ -31,24 +31,25 @@ type Settings struct {
 	StaleRetries   int           `name:"maxNumStaleVersionRetries"` // 10 tables a router tries for one request
 
 	// Migration.
-	OrphanCleanupDelay time.Duration `name:"orphanCleanupDelaySecs"`                   // 900s; scenarios draw small values
-	RangeDeleterBatch  int           `name:"rangeDeleterBatchSize"`                    // 0: no limit
-	RangeDeleterDelay  time.Duration `name:"rangeDeleterBatchDelayMS"`                 // 20ms
-	OverlapWait        time.Duration `name:"receiveChunkWaitForRangeDeleterTimeoutMS"` // 10s
-	CloneBatchDocs     int           `name:"migrateCloneInsertionBatchSize"`           // 0: no limit but the bytes
-	CloneBatchBytes    int           `name:"migrateCloneBatchBytes"`                   // 16 MiB
-	CloneBatchDelay    time.Duration `name:"migrateCloneInsertionBatchDelayMS"`        // 0
-	ModsBatchBytes     int           `name:"transferModsBatchBytes"`                   // 16 MiB
-	ModsMemoryLimit    int           `name:"transferModsMemoryBytes"`                  // 500 MiB
-	CatchUpPercent     int           `name:"maxCatchUpPercentageBeforeBlockingWrites"` // 10
-	MaxChunkBytes      int           `name:"chunkSizeBytes"`                           // 128 MiB
-	LockWait           time.Duration `name:"migrationLockAcquisitionMaxWaitMS"`        // 500ms
-	CatchUpWait        time.Duration `name:"moveChunkCatchUpMaxWaitMillis"`            // 6h
-	SteadyPoll         time.Duration `name:"steadyPollMillis"`                         // 10ms
-	StatusPoll         time.Duration `name:"recvChunkStatusWaitMillis"`                // 1s the recipient holds a status request
-	SessionsPoll       time.Duration `name:"sessionModsWaitMillis"`                    // 1s the donor holds a request for session history
-	RetryBackoff       time.Duration `name:"migrationRetryBackoffMillis"`              // 1s first pause of steps that are retried until they succeed
-	HistoryWindow      time.Duration `name:"minSnapshotHistoryWindowInSeconds"`        // 300s
+	OrphanCleanupDelay time.Duration `name:"orphanCleanupDelaySecs"`                             // 900s; scenarios draw small values
+	RangeDeleterBatch  int           `name:"rangeDeleterBatchSize"`                              // 0: no limit
+	RangeDeleterDelay  time.Duration `name:"rangeDeleterBatchDelayMS"`                           // 20ms
+	OverlapWait        time.Duration `name:"receiveChunkWaitForRangeDeleterTimeoutMS"`           // 10s
+	CloneBatchDocs     int           `name:"migrateCloneInsertionBatchSize"`                     // 0: no limit but the bytes
+	CloneBatchBytes    int           `name:"migrateCloneBatchBytes"`                             // 16 MiB
+	CloneBatchDelay    time.Duration `name:"migrateCloneInsertionBatchDelayMS"`                  // 0
+	FetchBufferBytes   int           `name:"chunkMigrationFetcherMaxBufferedSizeBytesPerThread"` // 64 MiB that a recipient has fetched and not inserted
+	ModsBatchBytes     int           `name:"transferModsBatchBytes"`                             // 16 MiB
+	ModsMemoryLimit    int           `name:"transferModsMemoryBytes"`                            // 500 MiB
+	CatchUpPercent     int           `name:"maxCatchUpPercentageBeforeBlockingWrites"`           // 10
+	MaxChunkBytes      int           `name:"chunkSizeBytes"`                                     // 128 MiB
+	LockWait           time.Duration `name:"migrationLockAcquisitionMaxWaitMS"`                  // 500ms
+	CatchUpWait        time.Duration `name:"moveChunkCatchUpMaxWaitMillis"`                      // 6h
+	SteadyPoll         time.Duration `name:"steadyPollMillis"`                                   // 10ms
+	StatusPoll         time.Duration `name:"recvChunkStatusWaitMillis"`                          // 1s the recipient holds a status request
+	SessionsPoll       time.Duration `name:"sessionModsWaitMillis"`                              // 1s the donor holds a request for session history
+	RetryBackoff       time.Duration `name:"migrationRetryBackoffMillis"`                        // 1s first pause of steps that are retried until they succeed
+	HistoryWindow      time.Duration `name:"minSnapshotHistoryWindowInSeconds"`                  // 300s
 }
 
 // Default80 returns the values of the 8.0 profile, with replication as quick as a simulation likes.
@@ -58,7 +59,7 @@ func Default80() Settings {
 		CommandTimeout: 3 * time.Second, StaleWait: 5 * time.Minute, WriteConcernTimeout: 5 * time.Second, CursorTimeout: 10 * time.Minute,
 		AttemptTimeout: 5 * time.Second, ClientDeadline: 20 * time.Second, MoveWait: time.Minute, StaleRetries: 10,
 		OrphanCleanupDelay: 900 * time.Second, RangeDeleterDelay: 20 * time.Millisecond, OverlapWait: 10 * time.Second,
-		CloneBatchBytes: 16 << 20, ModsBatchBytes: 16 << 20, ModsMemoryLimit: 500 << 20, CatchUpPercent: 10, MaxChunkBytes: 128 << 20,
+		CloneBatchBytes: 16 << 20, FetchBufferBytes: 64 << 20, ModsBatchBytes: 16 << 20, ModsMemoryLimit: 500 << 20, CatchUpPercent: 10, MaxChunkBytes: 128 << 20,
 		LockWait: 500 * time.Millisecond, CatchUpWait: 6 * time.Hour, SteadyPoll: 10 * time.Millisecond, StatusPoll: time.Second,
 		SessionsPoll: time.Second, RetryBackoff: time.Second, HistoryWindow: 300 * time.Second,
 	}

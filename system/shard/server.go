@@ -21,6 +21,7 @@ import (
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/statistics"
 )
 
 // ConfigSet is the name under which Config.Sets lists the members of the config server.
@@ -44,6 +45,7 @@ type Server struct {
 	cursors     cursors
 	checkouts   map[string]*checkout
 	audits      []func(*command.AuditReply)
+	statistics  statistics.Sharding
 }
 
 // New builds the server over a member that has recovered, and starts to serve. It must be called before the node's other
@@ -102,6 +104,9 @@ func (s *Server) Collections() []*Collection {
 	return all
 }
 
+// Statistics are the counters of this process, for whoever does what they count.
+func (s *Server) Statistics() *statistics.Sharding { return &s.statistics }
+
 // AddAudit has fn contribute to every answer to command.Audit.
 func (s *Server) AddAudit(fn func(*command.AuditReply)) { s.audits = append(s.audits, fn) }
 
@@ -119,4 +124,5 @@ func (s *Server) serve() {
 	rpc.Handle(e, s.hello)
 	rpc.Handle(e, s.stepDown)
 	rpc.Handle(e, s.audit)
+	rpc.Handle(e, s.shardingStatistics)
 }

@@ -1,0 +1,38 @@
+package command
+
+import "github.com/shardproof/shardproof/system/codec"
+
+// The commands below are an operator's, sent to one server.
+
+// SetParameter changes a setting of one server while it runs, until that server restarts. Name and Value are those of
+// settings.Set.
+type SetParameter struct{ Name, Value string }
+
+// ShardingStatistics asks a member of a shard for the counters of its process.
+type ShardingStatistics struct{}
+
+// ShardingStatisticsReply holds every counter, in the order in which the package statistics declares them; times are in
+// milliseconds.
+type ShardingStatisticsReply struct{ Values []Statistic }
+
+// Statistic is one counter.
+type Statistic struct {
+	Name  string
+	Count int64
+}
+
+// CleanupOrphaned answers when every range deletion task that the shard has of the namespace is done and a majority knows
+// (the form of 4.4 and later, protocol 10.5). It deletes nothing by itself.
+type CleanupOrphaned struct{ NS string }
+
+// JoinMigrations answers when the shard takes part in no migration of the namespace, recoveries included. It keeps none
+// from starting: whoever needs that has the collection refuse migrations first.
+type JoinMigrations struct{ NS string }
+
+func init() {
+	codec.Register[CleanupOrphaned]()
+	codec.Register[JoinMigrations]()
+	codec.Register[SetParameter]()
+	codec.Register[ShardingStatistics]()
+	codec.Register[ShardingStatisticsReply]()
+}

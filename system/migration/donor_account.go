@@ -1,0 +1,47 @@
+package migration
+
+import "github.com/shardproof/shardproof/system/status"
+
+// account counts how a donation ended and tells the changelog, which names the steps that were taken.
+func (d *donation) account(err error) {
+	s, now := d.s, d.s.node.Mono()
+	if s.donation != d { // the tenure is over: the counters are another primary's by now
+		return
+	}
+	n := s.shard.Statistics()
+	n.DonorTime += now.Sub(d.began)
+	if laps := d.timing.laps; len(laps) >= 4 { // S3 and S4
+		n.DonorCloneTime += laps[2] + laps[3]
+	}
+	switch {
+	case d.state == donated:
+		n.DonorCommitted++
+	case d.state == committingOnConfig:
+		n.CommitUncertain++
+	default:
+		n.DonorAborted++
+	}
+	switch status.Of(err) {
+	case status.ChunkTooBig:
+		n.TooBig++
+	case status.ExceededMemoryLimit:
+		n.MemoryExceeded++
+	}
+	what := "moveChunk.from"
+	if err != nil {
+		what = "moveChunk.error"
+	}
+	s.logLater(what, d.record.NS, d.timing.note(d.record.Migration, err))
+}
+
+// accountSection counts the time for which users had to wait.
+func (d *donation) accountSection() {
+	now, n := d.s.node.Mono(), d.s.shard.Statistics()
+	if d.blocked != 0 {
+		n.SectionTime += now.Sub(d.blocked)
+	}
+	if d.committing != 0 {
+		n.CommitTime += now.Sub(d.committing)
+	}
+	d.blocked, d.committing = 0, 0
+}

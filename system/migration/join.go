@@ -1,0 +1,36 @@
+package migration
+
+import (
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// joinMigrations waits for the end of whatever this shard does for the namespace (`_shardsvrJoinMigrations`): its
+// donation, its reception and the recovery of earlier ones.
+func (s *Service) joinMigrations(t env.Task, _ env.NodeID, req *command.JoinMigrations) (*command.Done, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	if err := t.Point(point.DonorJoinMigrations, env.Note{ID: req.NS}); err != nil {
+		return nil, err
+	}
+	if d := s.donation; d != nil && d.record.NS == req.NS {
+		if err := d.ended.WaitFor(t, 0, func() bool { return d.over }); err != nil {
+			return nil, err
+		}
+	}
+	if r := s.reception; r != nil && r.start.NS == req.NS {
+		if err := r.changed.WaitFor(t, 0, func() bool { return r.over }); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.awaitRecovered(t); err != nil {
+		return nil, err
+	}
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	return done, journal.AwaitMajority(t, s.member, s.member.Applied())
+}

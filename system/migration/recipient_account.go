@@ -1,0 +1,17 @@
+package migration
+
+// account counts how a reception ended and tells the changelog how long its steps took.
+func (r *reception) account() {
+	now, n := r.s.node.Mono(), r.s.shard.Statistics()
+	if r.entered != 0 {
+		n.RecipientSectionTime += now.Sub(r.entered)
+	}
+	if r.err != nil {
+		n.RecipientFailed++
+	} else {
+		r.timing.lap(now)
+	}
+	if !r.recovered { // the steps were an earlier primary's
+		r.s.logLater("moveChunk.to", r.start.NS, r.timing.note(r.start.Migration, r.err))
+	}
+}

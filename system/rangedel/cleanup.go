@@ -1,0 +1,39 @@
+package rangedel
+
+import (
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// cleanupOrphaned waits until every task of the namespace that exists now is done (protocol 10.5). Tasks that are added
+// meanwhile are not waited for: under steady migrations that would never end.
+func (r *Service) cleanupOrphaned(t env.Task, _ env.NodeID, req *command.CleanupOrphaned) (*command.Done, error) {
+	if err := r.needPrimary(); err != nil {
+		return nil, err
+	}
+	if err := t.Point(point.RangeCleanupOrphaned, env.Note{ID: req.NS}); err != nil {
+		return nil, err
+	}
+	var waitFor []For
+	for _, k := range r.tasks.All() {
+		if k.NS == req.NS {
+			waitFor = append(waitFor, k.For())
+		}
+	}
+	for _, f := range waitFor {
+		if err := r.changed.WaitFor(t, 0, func() bool { return r.gone(f) || !r.member.IsPrimary() }); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.needPrimary(); err != nil {
+		return nil, err
+	}
+	return &command.Done{}, journal.AwaitMajority(t, r.member, r.member.Applied())
+}
+
+func (r *Service) gone(f For) bool {
+	_, exists := r.Get(f)
+	return !exists
+}
