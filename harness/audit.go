@@ -43,6 +43,7 @@ func (r *run) audit() {
 		for r.audits = r.auditAll(t, ep); !r.clean() && t.Sleep(auditEvery) == nil; {
 			r.audits = r.auditAll(t, ep)
 		}
+		r.countStatistics(t, ep)
 		done = true
 	})
 	r.world.Run(func() bool { return done }, max(r.deadline, r.world.Now()).Add(readyLimit))

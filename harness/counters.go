@@ -18,6 +18,8 @@ type Counters struct {
 	// Faults counts by kind, Probes the Sometimes that were reached.
 	Faults map[string]int
 	Probes map[string]int
+	// Statistics are the shardingStatistics of all shard members that ran at the end, added up.
+	Statistics map[string]int64
 	// Sites counts passes by point.Site.
 	Sites []uint64
 	// DonorFailover counts crashes and stepdowns of a donor's primary by the state its migration was in, RecipientCrash
@@ -36,7 +38,7 @@ var (
 // NewCounters returns counters at zero.
 func NewCounters() *Counters {
 	return &Counters{
-		Faults: map[string]int{}, Probes: map[string]int{}, Sites: make([]uint64, point.Count()),
+		Faults: map[string]int{}, Probes: map[string]int{}, Statistics: map[string]int64{}, Sites: make([]uint64, point.Count()),
 		DonorFailover: map[string]int{}, RecipientCrash: map[string]int{},
 	}
 }
@@ -56,11 +58,12 @@ func (c *Counters) Add(o *Counters) {
 	}
 	addAll(c.Faults, o.Faults)
 	addAll(c.Probes, o.Probes)
+	addAll(c.Statistics, o.Statistics)
 	addAll(c.DonorFailover, o.DonorFailover)
 	addAll(c.RecipientCrash, o.RecipientCrash)
 }
 
-func addAll(sum, more map[string]int) {
+func addAll[N int | int64](sum, more map[string]N) {
 	//shardproof:allow map sums do not depend on the order
 	for name, n := range more {
 		sum[name] += n

@@ -26,8 +26,9 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	}, workloads.Standard())
 	s.Migrations = workloads.DrawMoves(d.roll, workloads.MoveParams{
 		Collection: s.Collections[0], Shards: size.topology.Shards, Count: size.moves, Start: warmUp,
-		Gap: (size.span - warmUp) / time.Duration(size.moves), WaitDelete: 20, FirstID: 1,
+		Gap: (size.span - warmUp) / time.Duration(size.moves), WaitDelete: 20, Operator: 8, FirstID: 1,
 	}, pick(d, "moves", workloads.MoveCatalogue()...))
+	s.Commands = drawCommands(d, size)
 	s.Faults = drawFaults(d, p)
 	s.FaultsEnd = size.span + settle
 	return s

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -40,8 +41,15 @@ func (r *run) startMoves() {
 func moveRange(m scenario.Migration) command.MoveRange {
 	return command.MoveRange{
 		NS: m.NS, Min: bound(m.Min), Max: bound(m.Max), To: system.ShardName(m.To), WaitDelete: m.WaitDelete,
-		Name: fmt.Sprint(m.ID),
+		ForceJumbo: command.ForceJumbo(m.ForceJumbo), Throttle: throttle(m.Throttle), Name: fmt.Sprint(m.ID),
 	}
+}
+
+// throttle is the write concern that a scenario writes as a word.
+func throttle(word string) (wc command.WriteConcern) {
+	wc.Majority = word == "majority"
+	wc.W, _ = strconv.Atoi(word)
+	return wc
 }
 
 // bound is a chunk bound: the key itself, or for hashed collections its hash.

@@ -199,6 +199,7 @@ func (r *run) begin() {
 		r.startClient(i, ops)
 	}
 	r.startMoves()
+	r.startCommands()
 	p := &power{world: r.world, stepDown: r.stepDown, diskTail: sim.Odds(r.conditions.diskTail)}
 	r.driver.Start(p, r.base)
 	r.setHazards(p)

@@ -78,6 +78,11 @@ func Validate(s *scenario.Scenario) error {
 			return &flaw{fmt.Sprintf("fault %d", f.ID), err}
 		}
 	}
+	for _, c := range s.Commands {
+		if err := checkCommand(c); err != nil {
+			return &flaw{fmt.Sprintf("at %s %s %s", c.At, c.Do, c.Name), err}
+		}
+	}
 	return CheckSettings(s.Settings)
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/status"
 )
 
 // World is where a cluster lives.
@@ -37,12 +38,13 @@ type Cluster struct {
 	settings *settings.Settings
 	founding *founding
 	// Of each node the last incarnation that booted.
-	members map[env.NodeID]*replset.Member
-	routers map[env.NodeID]*router.Router
+	members  map[env.NodeID]*replset.Member
+	routers  map[env.NodeID]*router.Router
+	adjusted map[env.NodeID]*settings.Settings
 }
 
-// Assemble adds the servers of a cluster to the world. The settings may be changed while the cluster runs. An error tells
-// of a topology or collection that is not possible; the world is then as before.
+// Assemble adds the servers of a cluster to the world. The settings are those every server starts with;
+// command.SetParameter changes one server's while it runs. An error tells of a topology or collection that is not possible; the world is then as before.
 func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) (*Cluster, error) {
 	if err := top.Validate(); err != nil {
 		return nil, err
@@ -54,6 +56,7 @@ func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) 
 	c := &Cluster{
 		world: w, topology: top, settings: s, founding: founding,
 		members: make(map[env.NodeID]*replset.Member), routers: make(map[env.NodeID]*router.Router),
+		adjusted: make(map[env.NodeID]*settings.Settings),
 	}
 	for _, id := range top.MembersOf(configsvr.Name) {
 		w.AddNode(id, c.bootConfig)
@@ -74,41 +77,70 @@ func (c *Cluster) bootMember(t env.Task, name string) (*replset.Member, *rpc.End
 	node := t.Node()
 	now := clock.New(node)
 	m := replset.Boot(t, replset.Config{
-		Name: name, Self: node.ID(), Members: c.topology.MembersOf(name), Settings: c.settings, Clock: now,
+		Name: name, Self: node.ID(), Members: c.topology.MembersOf(name), Settings: c.start(node), Clock: now,
 	})
 	c.members[node.ID()] = m
-	return m, rpc.Listen(node, now)
+	return m, c.listen(node, now)
+}
+
+// start gives a process settings of its own.
+func (c *Cluster) start(node env.Node) *settings.Settings {
+	own := *c.settings
+	c.adjusted[node.ID()] = &own
+	return &own
+}
+
+// listen has the server take commands; every server takes those that change its settings.
+func (c *Cluster) listen(node env.Node, now *clock.Clock) *rpc.Endpoint {
+	ep := rpc.Listen(node, now)
+	rpc.Handle(ep, parameters{c.adjusted[node.ID()]}.set)
+	return ep
 }
 
 func (c *Cluster) bootConfig(t env.Task) {
 	m, ep := c.bootMember(t, configsvr.Name)
 	rpc.Handle(ep, member{m}.hello)
 	rpc.Handle(ep, member{m}.stepDown)
-	configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: c.settings, Shards: c.sets(ep)})
+	configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Shards: c.sets(ep)})
 	m.Watch(founder{m, c.founding.config})
 }
 
 func (c *Cluster) bootShard(t env.Task, name string) {
 	m, ep := c.bootMember(t, name)
-	server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: c.settings, Sets: c.sets(ep)})
+	server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Sets: c.sets(ep)})
 	rpc.Handle(ep, member{m}.createCollection)
 	m.Watch(founder{m, c.founding.shards[name]})
-	migration.New(server, rangedel.New(ep, m, server, c.settings))
+	migration.New(server, rangedel.New(ep, m, server, c.of(ep)))
 }
 
 func (c *Cluster) bootRouter(t env.Task) {
-	ep := rpc.Listen(t.Node(), clock.New(t.Node()))
+	c.start(t.Node())
+	ep := c.listen(t.Node(), clock.New(t.Node()))
 	sets := c.sets(ep)
-	c.routers[t.Node().ID()] = router.New(ep, sets[configsvr.Name], sets, c.settings)
+	c.routers[t.Node().ID()] = router.New(ep, sets[configsvr.Name], sets, c.of(ep))
 }
 
 // sets is one node's view of all replica sets, by name.
 func (c *Cluster) sets(ep *rpc.Endpoint) map[string]*rpc.Set {
 	sets := make(map[string]*rpc.Set)
 	for _, name := range c.Sets() {
-		sets[name] = rpc.NewSet(ep, name, c.topology.MembersOf(name), c.settings)
+		sets[name] = rpc.NewSet(ep, name, c.topology.MembersOf(name), c.of(ep))
 	}
 	return sets
+}
+
+// of are the settings of a server's running process; everyone else has those that servers start with.
+func (c *Cluster) of(ep *rpc.Endpoint) *settings.Settings {
+	if own := c.adjusted[ep.Node().ID()]; own != nil {
+		return own
+	}
+	return c.settings
+}
+
+// Operator is a node's view of all replica sets, for commands that bypass the routers; it is called from the node's Boot.
+func (c *Cluster) Operator(node env.Node) (*rpc.Endpoint, map[string]*rpc.Set) {
+	ep := rpc.Listen(node, clock.New(node))
+	return ep, c.sets(ep)
 }
 
 // NewClient makes the node a client of the cluster's routers; it is called from the node's Boot.
@@ -137,4 +169,15 @@ func (s member) createCollection(t env.Task, _ env.NodeID, req *command.CreateCo
 		}
 	}
 	return &command.Done{}, s.m.AwaitMajority(t)
+}
+
+// parameters changes the settings of one server's process.
+type parameters struct{ of *settings.Settings }
+
+func (p parameters) set(t env.Task, _ env.NodeID, req *command.SetParameter) (*command.Done, error) {
+	if err := p.of.Set(req.Name, req.Value); err != nil {
+		return nil, status.New(status.BadValue, "%v", err)
+	}
+	t.Node().Sometimes("a setting is changed while a server runs")
+	return &command.Done{}, nil
 }

@@ -19,7 +19,10 @@ type MoveParams struct {
 	Start, Gap time.Duration
 	// WaitDelete is how many percent of the migrations wait for the deletion of what they left behind.
 	WaitDelete int
-	FirstID    int
+	// Operator is how many percent of the migrations ask for a write concern on the recipient, or for chunks that are too
+	// big to move nevertheless.
+	Operator int
+	FirstID  int
 }
 
 // Moves is one pattern of migrations.
@@ -82,10 +85,21 @@ func DrawMoves(source Source, p MoveParams, m Moves) []scenario.Migration {
 			ID: plan.id, At: at, NS: p.Collection.NS, Min: r.min, Max: r.max, To: to,
 			WaitDelete: plan.pick("wait", 100) < p.WaitDelete,
 		}
+		plan.wishes(&moves[n])
 		plan.carve(i, r, to)
 		at += p.Gap/2 + time.Duration(int64(p.Gap)*int64(plan.pick("gap", 1000))/1000)
 	}
 	return moves
+}
+
+// wishes are what an operator may ask for beside the move itself.
+func (p *movePlan) wishes(m *scenario.Migration) {
+	if p.pick("throttled", 100) < p.Operator {
+		m.Throttle = []string{"1", "2", "3", "majority"}[p.pick("throttle", 4)]
+	}
+	if p.pick("forced", 100) < p.Operator {
+		m.ForceJumbo = []string{"manual", "balancer"}[p.pick("force", 2)]
+	}
 }
 
 type interval struct{ min, max int64 }

@@ -11,6 +11,7 @@ import (
 	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/campaign"
 	"github.com/shardproof/shardproof/system/point"
+	stats "github.com/shardproof/shardproof/system/statistics"
 )
 
 // summarise prints what a campaign did and what it never did.
@@ -29,6 +30,7 @@ func summarise(out io.Writer, s *campaign.Summary, workers int) {
 	row("failovers", "%s crashes, %s elections, %s rollbacks", grouped(uint64(s.Crashes)), grouped(uint64(s.Elections)),
 		grouped(uint64(s.RolledBack)))
 	row("faults", "%s", counts(s.Faults))
+	row("shard statistics", "%s", statistics(s.Statistics))
 	row("failpoints", "%s", reached(s))
 	row("determinism", "%s seeds run again from their plan, %d with another trace hash", grouped(uint64(s.Repeated)), diverged(s))
 	row("steps", "%s, slowest seed %d took %s", grouped(s.Steps), s.Slowest, s.Took.Round(time.Millisecond))
@@ -59,6 +61,17 @@ func diverged(s *campaign.Summary) (n int) {
 		}
 	}
 	return n
+}
+
+// statistics is what the shards have counted themselves, without what crashed processes knew.
+func statistics(of map[string]int64) string {
+	var parts []string
+	for _, v := range (&stats.Sharding{}).Values() {
+		if n := of[v.Name]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", v.Name, grouped(uint64(n))))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // counts is "a 3, b 2", by name.

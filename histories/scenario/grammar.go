@@ -123,7 +123,29 @@ func (l *line) migration(id int) Migration {
 	}
 	m.To = to
 	m.WaitDelete = l.optional("wait-delete")
+	l.pairs("force-jumbo= and throttle=", func(name, value string) bool {
+		switch name {
+		case "force-jumbo":
+			m.ForceJumbo = value
+		case "throttle":
+			m.Throttle = value
+		default:
+			return false
+		}
+		return true
+	})
 	return m
+}
+
+// command reads what follows the start time.
+func (l *line) command() Command {
+	c := Command{Do: CommandKind(l.word("a command"))}
+	if c.Do == SetParameter {
+		c.Name, c.Value = l.word("a setting"), l.word("its value")
+		return c
+	}
+	c.Name = l.word("a namespace such as test.docs")
+	return c
 }
 
 func (l *line) fault() Fault {

@@ -95,11 +95,15 @@ func (p *parser) fact(number int, l *line) {
 	}
 }
 
-// unnumbered reads "at TIME client ..." and "at TIME move ...", for people who add a line and care for no number: it
-// becomes the next after the highest so far.
+// unnumbered reads "at TIME" and a command, which has no number. "at TIME client ..." and "at TIME move ..." are for people
+// who add a line and care for no number: it becomes the next after the highest so far.
 func (p *parser) unnumbered(number int, l *line) {
 	ahead := *l
 	ahead.duration("a time such as 120ms")
+	if CommandKind(ahead.peek()).Known() {
+		p.command(number, l)
+		return
+	}
 	if !ahead.optional("move") {
 		p.timed(number, "op", nextID(p.s.Ops, func(o Op) int { return o.ID }), l)
 		return
@@ -108,6 +112,14 @@ func (p *parser) unnumbered(number int, l *line) {
 	l.keyword("move")
 	p.add(number, l.migration(nextID(p.s.Migrations, func(m Migration) int { return m.ID })))
 	p.s.Migrations[len(p.s.Migrations)-1].At = at
+}
+
+func (p *parser) command(number int, l *line) {
+	at := l.duration("a time such as 120ms")
+	c := l.command()
+	c.At = at
+	p.lines[part{"at", len(p.s.Commands)}] = number
+	p.s.Commands = append(p.s.Commands, c)
 }
 
 func nextID[T any](items []T, id func(T) int) int {

@@ -25,6 +25,7 @@ type Scenario struct {
 	Settings    []Setting
 	Ops         []Op
 	Migrations  []Migration
+	Commands    []Command
 	Faults      []Fault
 	Decisions   []Decision
 	// FaultsEnd is when everything is repaired; Limit is how much virtual time the cluster then has to converge.
@@ -92,7 +93,29 @@ type Migration struct {
 	Min, Max   int64
 	To         int // number of the shard
 	WaitDelete bool
+	// ForceJumbo is what becomes of a chunk that is too big: empty refuses it, "manual" and "balancer" move it.
+	ForceJumbo string
+	// Throttle is the write concern of each batch on the recipient: empty, a number of members, or "majority".
+	Throttle string
 }
+
+// Command is an operator's command to servers while the cluster runs.
+type Command struct {
+	At time.Duration
+	Do CommandKind
+	// Name is the setting, or the namespace for commands that have no value.
+	Name, Value string
+}
+
+// CommandKind is what a command does.
+type CommandKind string
+
+// The kinds of commands.
+const (
+	SetParameter    CommandKind = "set"              // every server that runs changes the setting
+	CleanupOrphaned CommandKind = "cleanup-orphaned" // every shard answers when its range deletions of the namespace are done
+	JoinMigrations  CommandKind = "join-migrations"  // every shard answers when it takes part in no migration of the namespace
+)
 
 // Trigger is when something happens: at a time, or when a site is passed for the Nth time by the node (any when empty).
 type Trigger struct {

@@ -71,7 +71,17 @@ func drawMove(t *rapid.T, id int, ns string, shards int) scenario.Migration {
 	return scenario.Migration{
 		ID: id, At: span.Draw(t, "at"), NS: ns, Min: lo, Max: hi,
 		To: rapid.IntRange(0, shards-1).Draw(t, "to"), WaitDelete: rapid.Bool().Draw(t, "wait"),
+		ForceJumbo: rapid.SampledFrom([]string{"", "manual", "balancer"}).Draw(t, "force"),
+		Throttle:   rapid.SampledFrom([]string{"", "2", "majority"}).Draw(t, "throttle"),
 	}
+}
+
+func drawCommand(t *rapid.T, ns string) scenario.Command {
+	c := scenario.Command{At: span.Draw(t, "at"), Do: scenario.CleanupOrphaned, Name: ns}
+	if rapid.Bool().Draw(t, "set") {
+		c.Do, c.Name, c.Value = scenario.SetParameter, text.Draw(t, "name"), text.Draw(t, "value")
+	}
+	return c
 }
 
 func drawScenario(t *rapid.T) *scenario.Scenario {
@@ -92,6 +102,9 @@ func drawScenario(t *rapid.T) *scenario.Scenario {
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "moves") {
 		s.Migrations = append(s.Migrations, drawMove(t, i, c.NS, s.Topology.Shards))
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "commands") {
+		s.Commands = append(s.Commands, drawCommand(t, c.NS))
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "faults") {
 		s.Faults = append(s.Faults, drawFault(t, i))

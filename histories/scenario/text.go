@@ -23,6 +23,7 @@ func (s *Scenario) String() string {
 	s.printFrame(&b)
 	section(&b, s.Ops, Op.String)
 	section(&b, s.Migrations, Migration.String)
+	section(&b, s.Commands, Command.String)
 	section(&b, s.Faults, Fault.String)
 	section(&b, s.Decisions, Decision.String)
 	return b.String()
@@ -108,6 +109,21 @@ func (m Migration) String() string {
 	line := fmt.Sprintf("move %d at %s %s %s to %s", m.ID, m.At, word(m.NS), bounds(m.Min, m.Max), ShardName(m.To))
 	if m.WaitDelete {
 		line += " wait-delete"
+	}
+	if m.ForceJumbo != "" {
+		line += " force-jumbo=" + word(m.ForceJumbo)
+	}
+	if m.Throttle != "" {
+		line += " throttle=" + word(m.Throttle)
+	}
+	return line
+}
+
+// String is the command's line.
+func (c Command) String() string {
+	line := fmt.Sprintf("at %s %s %s", c.At, c.Do, word(c.Name))
+	if c.Do == SetParameter {
+		line += " " + word(c.Value)
 	}
 	return line
 }

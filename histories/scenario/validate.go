@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -57,7 +58,7 @@ func flaw(kind string, index int, wrong, expected string) *defect {
 func (s *Scenario) check(names Names) *defect {
 	for _, look := range []func(*Scenario, Names) *defect{
 		(*Scenario).checkTopology, (*Scenario).checkTimes, (*Scenario).checkCollections, (*Scenario).checkSettings,
-		(*Scenario).checkOps, (*Scenario).checkMigrations, (*Scenario).checkFaults,
+		(*Scenario).checkOps, (*Scenario).checkMigrations, (*Scenario).checkCommands, (*Scenario).checkFaults,
 	} {
 		if f := look(s, names); f != nil {
 			return f
@@ -214,8 +215,46 @@ func (s *Scenario) checkMigrations(Names) *defect {
 			return flaw("move", i, "the range "+bounds(m.Min, m.Max)+" is empty", "an end above the start")
 		case m.To < 0 || m.To >= s.Topology.Shards:
 			return flaw("move", i, "there is no "+ShardName(m.To), "a shard from shard-a to "+ShardName(s.Topology.Shards-1))
+		case !slices.Contains(forces, m.ForceJumbo):
+			return flaw("move", i, "force-jumbo="+word(m.ForceJumbo), "force-jumbo=manual or force-jumbo=balancer")
+		case !m.throttleKnown():
+			return flaw("move", i, "throttle="+word(m.Throttle), "throttle=majority or a number of members such as throttle=2")
 		}
 		ids[m.ID] = true
+	}
+	return nil
+}
+
+// forces are the values of Migration.ForceJumbo.
+var forces = []string{"", "manual", "balancer"}
+
+func (m *Migration) throttleKnown() bool {
+	n, err := strconv.Atoi(m.Throttle)
+	return m.Throttle == "" || m.Throttle == "majority" || err == nil && n > 0 && strconv.Itoa(n) == m.Throttle
+}
+
+// commands are all kinds of commands.
+var commands = []CommandKind{SetParameter, CleanupOrphaned, JoinMigrations}
+
+// Known says whether the kind is one that an operator can give.
+func (k CommandKind) Known() bool { return slices.Contains(commands, k) }
+
+func (s *Scenario) checkCommands(names Names) *defect {
+	for i, c := range s.Commands {
+		switch {
+		case c.At < 0:
+			return flaw("at", i, "the start "+c.At.String()+" is negative", "a time of 0s or later")
+		case !c.Do.Known():
+			return flaw("at", i, "unknown command "+word(string(c.Do)), "set, cleanup-orphaned or join-migrations")
+		case c.Do == SetParameter:
+			if f := known(names.Setting, "at", i, c.Name); f != nil {
+				return f
+			}
+		case s.collection(c.Name) == nil:
+			return flaw("at", i, "there is no collection "+word(c.Name), "one of the collections above")
+		case c.Value != "":
+			return flaw("at", i, "a "+string(c.Do)+" has no value", "a namespace alone")
+		}
 	}
 	return nil
 }

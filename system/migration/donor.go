@@ -61,10 +61,11 @@ type donation struct {
 func (d *donation) run(t env.Task) {
 	d.timing = newTiming(donorSteps, d.began)
 	err := d.migrate(t)
+	reached := d.state
 	if err != nil {
 		d.giveUp()
 	}
-	d.account(err)
+	d.account(reached, err)
 	if d.s.donation == d {
 		d.s.donation = nil
 	}

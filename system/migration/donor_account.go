@@ -2,8 +2,8 @@ package migration
 
 import "github.com/shardproof/shardproof/system/status"
 
-// account counts how a donation ended and tells the changelog, which names the steps that were taken.
-func (d *donation) account(err error) {
+// account counts how a donation ended in the state that it had reached, and tells the changelog how long its steps took.
+func (d *donation) account(reached donorState, err error) {
 	s, now := d.s, d.s.node.Mono()
 	if s.donation != d { // the tenure is over: the counters are another primary's by now
 		return
@@ -14,9 +14,9 @@ func (d *donation) account(err error) {
 		n.DonorCloneTime += laps[2] + laps[3]
 	}
 	switch {
-	case d.state == donated:
+	case reached == donated:
 		n.DonorCommitted++
-	case d.state == committingOnConfig:
+	case reached == committingOnConfig:
 		n.CommitUncertain++
 	default:
 		n.DonorAborted++

@@ -1,0 +1,87 @@
+package harness
+
+import (
+	"fmt"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+)
+
+// administrator is the node from which servers are given commands past the routers.
+const administrator env.NodeID = "administrator.0"
+
+// startCommands gives every command at its time, to each server that it is for from a task of its own. A server that is
+// down, or whose answer gets lost, is not asked again: what comes of it may be half of the cluster, as in life.
+func (r *run) startCommands() {
+	if len(r.scenario.Commands) == 0 {
+		return
+	}
+	r.world.AddNode(administrator, func(t env.Task) {
+		ep, sets := r.cluster.Operator(t.Node())
+		for i, c := range r.scenario.Commands {
+			for _, give := range r.orders(c, ep, sets) {
+				t.Spawn(fmt.Sprintf("command %d", i+1), func(t env.Task) {
+					defer func() { r.busy-- }()
+					if t.Sleep(r.base.Add(c.At).Sub(r.world.Now())) == nil {
+						give(t)
+					}
+				})
+			}
+		}
+	})
+	for _, c := range r.scenario.Commands {
+		r.busy += len(r.orders(c, nil, nil))
+	}
+}
+
+// orders are what a command means, one for each server or shard.
+func (r *run) orders(c scenario.Command, ep *rpc.Endpoint, sets map[string]*rpc.Set) (all []func(env.Task)) {
+	if c.Do == scenario.SetParameter {
+		for _, id := range r.cluster.Servers() {
+			all = append(all, func(t env.Task) {
+				_, _ = rpc.Call[command.Done](t, ep, id, &command.SetParameter{Name: c.Name, Value: c.Value}, r.settings.CommandTimeout)
+			})
+		}
+		return all
+	}
+	var req env.Message = &command.CleanupOrphaned{NS: c.Name}
+	if c.Do == scenario.JoinMigrations {
+		req = &command.JoinMigrations{NS: c.Name}
+	}
+	for _, name := range r.cluster.Sets() {
+		if name != configsvr.Name {
+			all = append(all, func(t env.Task) {
+				_, _ = rpc.CallPrimary[command.Done](t, sets[name], req, r.settings.MoveWait)
+			})
+		}
+	}
+	return all
+}
+
+// checkCommand says what keeps a command from being given.
+func checkCommand(c scenario.Command) error {
+	if c.Do != scenario.SetParameter {
+		return nil
+	}
+	var any settings.Settings
+	return any.Set(c.Name, c.Value)
+}
+
+// countStatistics asks every member of every shard for its counters.
+func (r *run) countStatistics(t env.Task, ep *rpc.Endpoint) {
+	for _, name := range r.cluster.Topology().ShardNames() {
+		for _, id := range r.cluster.Topology().MembersOf(name) {
+			reply, err := rpc.Call[command.ShardingStatisticsReply](t, ep, id, &command.ShardingStatistics{}, r.settings.CommandTimeout)
+			if err != nil {
+				continue
+			}
+			for _, v := range reply.Values {
+				r.tally.Statistics[v.Name] += v.Count
+			}
+		}
+	}
+}
