@@ -35,4 +35,5 @@ func init() {
 	codec.Register[SetParameter]()
 	codec.Register[ShardingStatistics]()
 	codec.Register[ShardingStatisticsReply]()
+	codec.Register[Statistic]()
 }

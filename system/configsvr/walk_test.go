@@ -110,7 +110,9 @@ func (w *walk) bootShard(t env.Task) {
 	rpc.Handle(ep, func(env.Task, env.NodeID, *command.Hello) (*command.HelloReply, error) {
 		return &command.HelloReply{Writable: true}, nil
 	})
-	rpc.Handle(ep, func(env.Task, env.NodeID, *command.CreateCollection) (*command.Done, error) { return &command.Done{}, nil })
+	rpc.Handle(ep, func(env.Task, env.NodeID, *command.CreateCollection) (*command.Done, error) {
+		return &command.Done{}, nil
+	})
 	rpc.Handle(ep, func(t env.Task, _ env.NodeID, req *command.ShardsvrMoveRange) (*command.Done, error) {
 		fmt.Fprintf(&w.out, "  %s is asked to move [%v, %v) to %s\n", self, req.Min, req.Max, req.To)
 		return w.donate(t, ep, config, self, req)
