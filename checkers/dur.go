@@ -12,7 +12,7 @@ import (
 // them is held to what it has at the commit.
 var durability = Checker{
 	Name:    "K-DUR",
-	Promise: "When a migration commits, a majority of the recipient has every document of the range as the donor had it, and no other.",
+	Promise: "When a migration or a movePrimary commits, a majority of the recipient has every document of what moves as the donor had it, and no other.",
 }
 
 // The signatures of durability violations.
@@ -28,21 +28,23 @@ func (o *Oracle) judgeDurability(w *truth.Write) {
 		return
 	}
 	for _, moved := range w.Moved() {
-		o.compareRange(w, moved)
+		for _, ns := range o.world.Placed(w, o.world.Set(moved.From)) {
+			o.compareRange(w, ns, moved)
+		}
 	}
 }
 
-func (o *Oracle) compareRange(w *truth.Write, r truth.Move) {
+func (o *Oracle) compareRange(w *truth.Write, ns string, r truth.Move) {
 	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
-	sent := donor.Documents(w.NS, r.Min, r.Max)
+	sent := donor.Documents(ns, r.Min, r.Max)
 	if m := o.move(w.Migration()); m.blocked != 0 {
 		sent = truth.Within(m.donor, r.Min, r.Max)
 	}
-	durable, applied := recipient.Durable(w.NS, r.Min, r.Max), recipient.Documents(w.NS, r.Min, r.Max)
+	durable, applied := recipient.Durable(ns, r.Min, r.Max), recipient.Documents(ns, r.Min, r.Max)
 	for _, id := range ids(sent, durable) {
 		d, got := sent[id], durable[id]
 		if d != got {
-			o.reportDifference(w, r, d, got, applied[id])
+			o.reportDifference(w, ns, r, d, got, applied[id])
 		}
 	}
 }
@@ -54,12 +56,12 @@ func ids(a, b map[string]truth.Doc) []string {
 	return slices.Compact(all)
 }
 
-func (o *Oracle) reportDifference(w *truth.Write, r truth.Move, sent, durable, applied truth.Doc) {
+func (o *Oracle) reportDifference(w *truth.Write, ns string, r truth.Move, sent, durable, applied truth.Doc) {
 	key := sent.Key
 	if key == "" {
 		key = durable.Key
 	}
-	v := Violation{Signature: NotMoved, NS: w.NS, Key: o.show(key)}
+	v := Violation{Signature: NotMoved, NS: ns, Key: o.show(key)}
 	what := "has nothing"
 	switch {
 	case applied == sent:

@@ -16,7 +16,7 @@ import (
 //	majority NODE TERM INDEX            table TERM INDEX WHY MIN-MAX=SHARD@MAJOR|MINOR[<FORMER]...
 //	block|release NODE MIGRATION        state NODE MIGRATION MIN MAX FROM TO [STATE]  receive NODE MIGRATION MIN MAX STATE
 //	decide NODE MIGRATION VALUE         cursor NODE ID MIN MAX / close NODE ID
-//	down NODE
+//	down NODE                           database like table, for the database; plain LINE: the line speaks of an unsharded collection
 type script struct {
 	o    *checkers.Oracle
 	step uint64
@@ -70,7 +70,11 @@ var actors = map[string]event.Actor{"user": event.User, "copy": event.Recipient,
 
 func (s *script) line(t *testing.T, w []string) {
 	s.step++
-	e := &event.Event{Step: s.step, NS: "test.docs", Node: w[1], Shard: shardOf(w[1])}
+	ns := "test.docs"
+	if w[0] == "plain" {
+		ns, w = "test.plain", w[1:]
+	}
+	e := &event.Event{Step: s.step, NS: ns, Node: w[1], Shard: shardOf(w[1])}
 	switch w[0] {
 	case "elected":
 		e.Kind, e.Term, e.Index = event.Elected, num(w[2]), num(w[3])
@@ -88,6 +92,9 @@ func (s *script) line(t *testing.T, w []string) {
 			e.ID = w[6]
 		}
 	case "table":
+		s.table(e, w)
+	case "database":
+		e.NS = "test"
 		s.table(e, w)
 	case "block", "release":
 		e.Kind, e.Actor, e.ID, e.Value = event.CriticalSection, event.Donor, w[2], map[string]string{"block": "writesBlocked", "release": "released"}[w[0]]

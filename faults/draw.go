@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -15,6 +16,8 @@ type Space struct {
 	From, To time.Duration
 	// Migrations is how many the scenario asks for.
 	Migrations int
+	// MovesPrimary says that it also moves the primary of a database.
+	MovesPrimary bool
 }
 
 // Draw plans one fault. Every question carries its own name, so that another answer to one changes nothing else.
@@ -67,6 +70,9 @@ func (d *Draw) anchored(roles ...point.Role) scenario.Trigger {
 }
 
 func (d *Draw) pass(question string, roles ...point.Role) scenario.Trigger {
+	if d.MovesPrimary && slices.Contains(roles, point.Donor) {
+		roles = append(slices.Clone(roles), point.MovePrimary)
+	}
 	in, ok := d.site(question, roles)
 	if !ok {
 		return d.at()

@@ -34,7 +34,7 @@ func (r *roles) observe(e *event.Event) {
 		if e.Term >= r.term[e.Shard] {
 			r.term[e.Shard], r.leader[e.Shard] = e.Term, env.NodeID(e.Node)
 		}
-	case event.DonorState, event.MigrationRequested:
+	case event.DonorState, event.MigrationRequested, event.PrimaryMoving:
 		if e.Shard != "" {
 			r.donor, r.recipient = e.Shard, e.Peer
 		}

@@ -15,6 +15,8 @@ type Counters struct {
 	Ops, OK, Failed, Unknown                 int
 	Started, Committed, Aborted, Recovered   int
 	Elections, Crashes, RolledBack, Deleting int
+	// Primaries counts moves of primaries by how they ended: "done", "given up".
+	Primaries map[string]int
 	// Faults counts by kind, Probes the Sometimes that were reached.
 	Faults map[string]int
 	Probes map[string]int
@@ -38,7 +40,8 @@ var (
 // NewCounters returns counters at zero.
 func NewCounters() *Counters {
 	return &Counters{
-		Faults: map[string]int{}, Probes: map[string]int{}, Statistics: map[string]int64{}, Sites: make([]uint64, point.Count()),
+		Primaries: map[string]int{}, Faults: map[string]int{}, Probes: map[string]int{}, Statistics: map[string]int64{},
+		Sites:         make([]uint64, point.Count()),
 		DonorFailover: map[string]int{}, RecipientCrash: map[string]int{},
 	}
 }
@@ -56,6 +59,7 @@ func (c *Counters) Add(o *Counters) {
 	for i, n := range o.Sites {
 		c.Sites[i] += n
 	}
+	addAll(c.Primaries, o.Primaries)
 	addAll(c.Faults, o.Faults)
 	addAll(c.Probes, o.Probes)
 	addAll(c.Statistics, o.Statistics)
@@ -139,6 +143,10 @@ func (c *tally) Observe(e *event.Event) {
 		c.recipient[node] = part{e.Value, e.ID}
 	case event.MigrationEnded:
 		c.ended(e)
+	case event.PrimaryMoving:
+		if e.Value == "done" || e.Value == "given up" {
+			c.Primaries[e.Value]++
+		}
 	case event.RangeDeletion:
 		if e.Value == "done" {
 			c.Deleting++

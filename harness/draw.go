@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/workloads"
 )
 
@@ -29,7 +30,10 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		Gap: (size.span - warmUp) / time.Duration(size.moves), WaitDelete: 20, Operator: 8, FirstID: 1,
 	}, pick(d, "moves", workloads.MoveCatalogue()...))
 	s.Commands = drawCommands(d, size)
-	s.Faults = drawFaults(d, p)
+	if size.moves > 1 && d.chance("unsharded", unshardedShare) {
+		addUnsharded(d, s, size)
+	}
+	s.Faults = drawFaults(d, p, len(s.Primaries) > 0)
 	s.FaultsEnd = size.span + settle
 	return s
 }
@@ -78,11 +82,34 @@ func drawCollection(d dice, z size) scenario.Collection {
 	return c
 }
 
+const (
+	// unshardedShare is how many percent of the scenarios have an unsharded collection whose primary moves.
+	unshardedShare = 15
+	// unshardedKeys and unshardedOps are its size and the use of it: little beside what is sharded.
+	unshardedKeys, unshardedOps = 8, 60
+	unsharded                   = "test.plain"
+)
+
+// addUnsharded puts an unsharded collection into the same database, and has its primary move while clients use it.
+func addUnsharded(d dice, s *scenario.Scenario, size size) {
+	c := scenario.Collection{NS: unsharded, Unsharded: true, Keys: unshardedKeys, Preload: unshardedKeys / 2}
+	s.Collections = append(s.Collections, c)
+	s.Ops = append(s.Ops, workloads.Draw(d.roll, workloads.Params{
+		NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: size.topology.Clients,
+		Count: unshardedOps, Span: size.span, FirstID: len(s.Ops) + 1,
+	}, workloads.Standard())...)
+	moves := pick(d, "primaries", 2, 4, 6)
+	s.Primaries = workloads.DrawPrimaries(d.roll, workloads.PrimaryParams{
+		Database: catalog.DatabaseOf(c.NS), Shards: size.topology.Shards, Count: moves, Start: warmUp,
+		Gap: (size.span - warmUp) / time.Duration(moves), FirstID: 1,
+	})
+}
+
 // drawFaults plans the faults of a profile: of one kind, or each of a drawn subset of its kinds, since some kinds hide
 // what others would find.
-func drawFaults(d dice, p Profile) []scenario.Fault {
+func drawFaults(d dice, p Profile, primaries bool) []scenario.Fault {
 	space := faults.Space{
-		Topology: p.size.topology, From: warmUp / 2, To: p.size.span, Migrations: p.size.moves,
+		Topology: p.size.topology, From: warmUp / 2, To: p.size.span, Migrations: p.size.moves, MovesPrimary: primaries,
 	}
 	kinds := swarm(d, p)
 	var plan []scenario.Fault

@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -17,23 +18,32 @@ import (
 // operator is the node from which migrations are asked for.
 const operator env.NodeID = "operator.0"
 
-// startMoves asks for every migration at its time, each from a task of its own.
+// startMoves asks for every migration and movePrimary at its time, each from a task of its own.
 func (r *run) startMoves() {
-	if len(r.scenario.Migrations) == 0 {
+	s := r.scenario
+	if len(s.Migrations)+len(s.Primaries) == 0 {
 		return
 	}
-	r.busy += len(r.scenario.Migrations)
+	r.busy += len(s.Migrations) + len(s.Primaries)
 	r.world.AddNode(operator, func(t env.Task) {
+		// What came of a move is told by the cluster's events; the answer may be lost like any other.
 		client := r.cluster.NewClient(t.Node())
-		for _, m := range r.scenario.Migrations {
-			t.Spawn(fmt.Sprintf("move %d", m.ID), func(t env.Task) {
-				defer func() { r.busy-- }()
-				if t.Sleep(r.base.Add(m.At).Sub(r.world.Now())) != nil {
-					return
-				}
-				// What came of it is told by the cluster's events; the answer may be lost like any other.
-				_ = client.MoveRange(t, moveRange(m), r.settings.MoveWait)
-			})
+		for _, m := range s.Migrations {
+			r.ask(t, fmt.Sprintf("move %d", m.ID), m.At, func(t env.Task) { _ = client.MoveRange(t, moveRange(m), r.settings.MoveWait) })
+		}
+		for _, m := range s.Primaries {
+			to := command.MovePrimary{Database: m.Database, To: system.ShardName(m.To)}
+			r.ask(t, fmt.Sprintf("moveprimary %d", m.ID), m.At, func(t env.Task) { _ = client.MovePrimary(t, to, r.settings.MoveWait) })
+		}
+	})
+}
+
+// ask does something at its time.
+func (r *run) ask(t env.Task, name string, at time.Duration, do func(env.Task)) {
+	t.Spawn(name, func(t env.Task) {
+		defer func() { r.busy-- }()
+		if t.Sleep(r.base.Add(at).Sub(r.world.Now())) == nil {
+			do(t)
 		}
 	})
 }
@@ -67,7 +77,10 @@ func bound(n int64) key.Key {
 func collections(s *scenario.Scenario) []system.Collection {
 	var all []system.Collection
 	for _, c := range s.Collections {
-		coll := system.Collection{NS: c.NS, Key: key.Pattern{Field: "k", Hashed: c.Hashed}}
+		coll := system.Collection{NS: c.NS}
+		if !c.Unsharded {
+			coll.Key = key.Pattern{Field: "k", Hashed: c.Hashed}
+		}
 		for _, b := range c.Bounds {
 			coll.Bounds = append(coll.Bounds, key.Int(b))
 		}

@@ -33,6 +33,8 @@ func tell(e *event.Event) string {
 		return fmt.Sprintf("critical section of %s on %s: %s", e.Actor, e.Node, e.Value)
 	case event.RangeDeletion:
 		return fmt.Sprintf("range deletion %s %s on %s: %s", e.ID, span(e), e.Node, e.Value)
+	case event.PrimaryMoving:
+		return fmt.Sprintf("movePrimary %s of %s %s → %s: %s", e.ID, e.NS, e.Shard, e.Peer, e.Value)
 	case event.CatalogWritten:
 		return "config: " + e.Value + " " + chunks(e.Chunks)
 	case event.Applied:

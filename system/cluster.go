@@ -15,6 +15,7 @@ import (
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/migration"
+	"github.com/shardproof/shardproof/system/moveprimary"
 	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/router"
@@ -111,6 +112,7 @@ func (c *Cluster) bootShard(t env.Task, name string) {
 	rpc.Handle(ep, member{m}.createCollection)
 	m.Watch(founder{m, c.founding.shards[name]})
 	migration.New(server, rangedel.New(ep, m, server, c.of(ep)))
+	moveprimary.New(server)
 }
 
 func (c *Cluster) bootRouter(t env.Task) {

@@ -2,6 +2,7 @@ package system
 
 import (
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -16,9 +17,11 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// Collection is a sharded collection that a cluster starts with.
+// Collection is a collection that a cluster starts with.
 type Collection struct {
-	NS  string
+	NS string
+	// Key is the shard key. Without one the collection is not sharded: it lives on the primary shard of its database, which
+	// at the start is the first shard.
 	Key key.Pattern
 	// Bounds are the inner chunk bounds, increasing; chunk i starts on shard i modulo the number of shards.
 	Bounds []key.Key
@@ -54,6 +57,9 @@ func found(top Topology, colls []Collection) (*founding, error) {
 }
 
 func (f *founding) add(top Topology, c *Collection) error {
+	if c.Key.IsZero() {
+		return f.addUnsharded(top, c)
+	}
 	names := top.ShardNames()
 	coll := configsvr.NewCollection(&command.ShardCollection{NS: c.NS, Key: c.Key}, beginning)
 	ops, err := configsvr.Founding(coll, c.Bounds, names)
@@ -71,6 +77,30 @@ func (f *founding) add(top Topology, c *Collection) error {
 	}
 	for _, name := range table.Shards() {
 		f.shards[name] = append(f.shards[name], creation(coll.NS, coll.UUID, coll.Key))
+	}
+	for _, doc := range c.Docs {
+		if err := f.insert(table, doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addUnsharded makes the collection, and its database unless an earlier one has.
+func (f *founding) addUnsharded(top Topology, c *Collection) error {
+	d := configsvr.NewDatabase(catalog.DatabaseOf(c.NS), top.ShardNames()[0], beginning)
+	op, err := configsvr.PutDatabase(d, "create")
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(f.config, func(old oplog.Op) bool { return old.NS == op.NS && old.ID == op.ID }) {
+		f.config = append(f.config, op)
+	}
+	uuid := configsvr.NewCollection(&command.ShardCollection{NS: c.NS}, beginning).UUID
+	f.shards[d.Primary] = append(f.shards[d.Primary], creation(c.NS, uuid, catalog.Unsharded))
+	table, err := d.Table(c.NS)
+	if err != nil {
+		return err
 	}
 	for _, doc := range c.Docs {
 		if err := f.insert(table, doc); err != nil {

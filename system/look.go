@@ -10,6 +10,7 @@ import (
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/migration"
+	"github.com/shardproof/shardproof/system/moveprimary"
 	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/router"
@@ -87,8 +88,8 @@ func (c *Cluster) Catalog(ns string) (*catalog.Table, error) {
 	return configsvr.ReadTable(m.Store(), ns, m.Committed().Index)
 }
 
-// leftovers are the namespaces that are empty when no migration and no range deletion is under way.
-var leftovers = []string{migration.CoordinatorsNS, migration.RecipientsNS, rangedel.Namespace, shard.SectionsNS}
+// leftovers are the namespaces that are empty when no migration, no range deletion and no movePrimary is under way.
+var leftovers = []string{migration.CoordinatorsNS, migration.RecipientsNS, rangedel.Namespace, shard.SectionsNS, moveprimary.Namespace}
 
 // Outstanding says in a sentence each what the cluster still has to do before it rests: members that are down, lag or
 // disagree on their primary, migrations to complete, ranges to delete. It is empty for a cluster at rest.

@@ -63,6 +63,7 @@ func (t Table) Owned(shard string) (ranges []event.Chunk) {
 
 // Write is one write of the catalogue.
 type Write struct {
+	// NS is a sharded collection or a database.
 	NS   string
 	Why  string
 	Step uint64
@@ -71,10 +72,13 @@ type Write struct {
 	Before, After Table
 }
 
-// Migration is the migration that the write commits, empty for any other write.
+// Migration is the migration or movePrimary that the write commits, empty for any other write.
 func (w *Write) Migration() string {
-	id, _ := strings.CutPrefix(w.Why, "move ")
-	if id == w.Why {
+	if id, moved := strings.CutPrefix(w.Why, "move "); moved {
+		return id
+	}
+	id, moved := strings.CutPrefix(w.Why, "movePrimary ")
+	if !moved {
 		return ""
 	}
 	return id

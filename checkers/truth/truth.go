@@ -1,7 +1,9 @@
 package truth
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/shardproof/shardproof/histories/event"
 )
@@ -32,8 +34,30 @@ func (w *World) Set(name string) *Set {
 	return s
 }
 
-// Table is the routing table that a majority of the config server has; nil for a collection that is not sharded.
-func (w *World) Table(ns string) Table { return w.tables[ns] }
+// Table is the routing table that a majority of the config server has: of a collection that is not sharded that of its
+// database; nil for one of which nothing is known.
+func (w *World) Table(ns string) Table {
+	if table := w.tables[ns]; table != nil {
+		return table
+	}
+	database, _, _ := strings.Cut(ns, ".")
+	return w.tables[database]
+}
+
+// Placed are the namespaces that a write of the catalogue places on shards: one collection, or those collections of a
+// database that the set has and that are not sharded.
+func (w *World) Placed(of *Write, set *Set) []string {
+	if strings.Contains(of.NS, ".") {
+		return []string{of.NS}
+	}
+	var all []string
+	for _, ns := range slices.Sorted(maps.Keys(set.docs)) {
+		if strings.HasPrefix(ns, of.NS+".") && w.tables[ns] == nil {
+			all = append(all, ns)
+		}
+	}
+	return all
+}
 
 // Latest is the routing table that the config server's leader has.
 func (w *World) Latest(ns string) Table {

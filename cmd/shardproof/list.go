@@ -101,6 +101,7 @@ func listWorkloads(w io.Writer) {
 	for _, m := range workloads.MoveCatalogue() {
 		fmt.Fprintf(w, "%s\t%s\n", m.Name, m.About)
 	}
+	fmt.Fprintf(w, "moveprimary\t%s\n", workloads.PrimariesAbout)
 }
 
 func listCheckers(w io.Writer) {

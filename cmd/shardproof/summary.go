@@ -27,6 +27,7 @@ func summarise(out io.Writer, s *campaign.Summary, workers int) {
 		grouped(uint64(s.Failed)), grouped(uint64(s.Unknown)))
 	row("migrations", "%s started, %s committed, %s aborted, %s of these by recovery", grouped(uint64(s.Started)),
 		grouped(uint64(s.Committed)), grouped(uint64(s.Aborted)), grouped(uint64(s.Recovered)))
+	row("primaries", "%s", counts(s.Primaries))
 	row("failovers", "%s crashes, %s elections, %s rollbacks", grouped(uint64(s.Crashes)), grouped(uint64(s.Elections)),
 		grouped(uint64(s.RolledBack)))
 	row("faults", "%s", counts(s.Faults))

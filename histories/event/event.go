@@ -47,6 +47,9 @@ const (
 	// Of range deletion.
 	RangeDeletion // Shard, NS, Min, Max, ID task, Value pending | ready | processing | done
 
+	// Of a movePrimary.
+	PrimaryMoving // Shard from, Peer to, NS database, ID, Value phase
+
 	kinds
 )
 
@@ -57,7 +60,7 @@ var names = [kinds]string{
 	MetadataCleared: "metadata-cleared", CriticalSection: "critical-section", CursorOpened: "cursor-opened",
 	CursorClosed: "cursor-closed", MigrationRequested: "migration-requested", DonorState: "donor-state",
 	RecipientState: "recipient-state", DecisionMade: "decision", MigrationEnded: "migration-ended",
-	RangeDeletion: "range-deletion",
+	RangeDeletion: "range-deletion", PrimaryMoving: "primary-moving",
 }
 
 // String is the kind's name in texts and files.

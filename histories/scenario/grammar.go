@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"strings"
+	"time"
 )
 
 // pairs reads name=value up to the end of the line or the next plain word, and hands each to take, which says whether it
@@ -37,12 +38,14 @@ func (l *line) topology() Topology {
 
 func (l *line) collection() Collection {
 	c := Collection{NS: l.word("a namespace such as test.docs")}
-	switch kind := l.word("ranged or hashed"); kind {
+	switch kind := l.word("ranged, hashed or unsharded"); kind {
 	case "ranged":
 	case "hashed":
 		c.Hashed = true
+	case "unsharded":
+		c.Unsharded = true
 	default:
-		l.fail("unexpected "+word(kind), "expected ranged or hashed")
+		l.fail("unexpected "+word(kind), "expected ranged, hashed or unsharded")
 	}
 	l.pairs("keys=, preload= and bounds=", func(name, value string) bool {
 		switch name {
@@ -115,13 +118,7 @@ func (l *line) opPairs(o *Op) {
 func (l *line) migration(id int) Migration {
 	m := Migration{ID: id, NS: l.word("a namespace such as test.docs")}
 	m.Min, m.Max = l.span("a range such as [MinKey, 20)")
-	l.keyword("to")
-	name := l.word("a shard such as shard-b")
-	to, known := shardNumber(name)
-	if !known {
-		l.fail(word(name)+" is no shard", "expected a shard such as shard-b")
-	}
-	m.To = to
+	m.To = l.destination()
 	m.WaitDelete = l.optional("wait-delete")
 	l.pairs("force-jumbo= and throttle=", func(name, value string) bool {
 		switch name {
@@ -135,6 +132,22 @@ func (l *line) migration(id int) Migration {
 		return true
 	})
 	return m
+}
+
+// movePrimary reads what follows the start time.
+func (l *line) movePrimary(id int, at time.Duration) MovePrimary {
+	return MovePrimary{ID: id, At: at, Database: l.word("a database such as test"), To: l.destination()}
+}
+
+// destination reads "to shard-b".
+func (l *line) destination() int {
+	l.keyword("to")
+	name := l.word("a shard such as shard-b")
+	to, known := shardNumber(name)
+	if !known {
+		l.fail(word(name)+" is no shard", "expected a shard such as shard-b")
+	}
+	return to
 }
 
 // command reads what follows the start time.

@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Parse reads a scenario from text. name stands for the file in errors, which are of type *ParseError.
@@ -65,7 +66,7 @@ func (p *parser) wrongHeader(number int, wrong string) error {
 	return &ParseError{File: p.file, Line: number, Wrong: wrong, Expected: expected}
 }
 
-const facts = "expected name, seed, planned, topology, faults-end, limit, collection, set, op, move, fault, decide or at"
+const facts = "expected name, seed, planned, topology, faults-end, limit, collection, set, op, move, moveprimary, fault, decide or at"
 
 // fact reads one line of any kind.
 func (p *parser) fact(number int, l *line) {
@@ -78,7 +79,7 @@ func (p *parser) fact(number int, l *line) {
 	case "set":
 		p.lines[part{kind, len(p.s.Settings)}] = number
 		p.s.Settings = append(p.s.Settings, Setting{l.word("a setting"), l.word("its value")})
-	case "op", "move":
+	case "op", "move", "moveprimary":
 		id := l.number("a number")
 		l.keyword("at")
 		p.timed(number, kind, id, l)
@@ -95,27 +96,23 @@ func (p *parser) fact(number int, l *line) {
 	}
 }
 
-// unnumbered reads "at TIME" and a command, which has no number. "at TIME client ..." and "at TIME move ..." are for people
-// who add a line and care for no number: it becomes the next after the highest so far.
+// unnumbered reads "at TIME" and a command, which has no number. "at TIME client ...", "at TIME move ..." and "at TIME
+// moveprimary ..." are for people who add a line and care for no number: it becomes the next after the highest so far.
 func (p *parser) unnumbered(number int, l *line) {
-	ahead := *l
-	ahead.duration("a time such as 120ms")
-	if CommandKind(ahead.peek()).Known() {
-		p.command(number, l)
-		return
-	}
-	if !ahead.optional("move") {
-		p.timed(number, "op", nextID(p.s.Ops, func(o Op) int { return o.ID }), l)
-		return
-	}
 	at := l.duration("a time such as 120ms")
-	l.keyword("move")
-	p.add(number, l.migration(nextID(p.s.Migrations, func(m Migration) int { return m.ID })))
-	p.s.Migrations[len(p.s.Migrations)-1].At = at
+	switch {
+	case CommandKind(l.peek()).Known():
+		p.command(number, at, l)
+	case l.optional("move"):
+		p.dated(number, "move", nextID(p.s.Migrations, func(m Migration) int { return m.ID }), at, l)
+	case l.optional("moveprimary"):
+		p.dated(number, "moveprimary", nextID(p.s.Primaries, func(m MovePrimary) int { return m.ID }), at, l)
+	default:
+		p.dated(number, "op", nextID(p.s.Ops, func(o Op) int { return o.ID }), at, l)
+	}
 }
 
-func (p *parser) command(number int, l *line) {
-	at := l.duration("a time such as 120ms")
+func (p *parser) command(number int, at time.Duration, l *line) {
 	c := l.command()
 	c.At = at
 	p.lines[part{"at", len(p.s.Commands)}] = number
@@ -131,22 +128,25 @@ func nextID[T any](items []T, id func(T) int) int {
 }
 
 func (p *parser) timed(number int, kind string, id int, l *line) {
-	at := l.duration("a time such as 120ms")
-	if kind == "op" {
-		p.lines[part{"op", len(p.s.Ops)}] = number
+	p.dated(number, kind, id, l.duration("a time such as 120ms"), l)
+}
+
+func (p *parser) dated(number int, kind string, id int, at time.Duration, l *line) {
+	switch kind {
+	case "op":
+		p.lines[part{kind, len(p.s.Ops)}] = number
 		op := l.op(id)
 		op.At = at
 		p.s.Ops = append(p.s.Ops, op)
-		return
+	case "move":
+		p.lines[part{kind, len(p.s.Migrations)}] = number
+		m := l.migration(id)
+		m.At = at
+		p.s.Migrations = append(p.s.Migrations, m)
+	default:
+		p.lines[part{kind, len(p.s.Primaries)}] = number
+		p.s.Primaries = append(p.s.Primaries, l.movePrimary(id, at))
 	}
-	m := l.migration(id)
-	m.At = at
-	p.add(number, m)
-}
-
-func (p *parser) add(number int, m Migration) {
-	p.lines[part{"move", len(p.s.Migrations)}] = number
-	p.s.Migrations = append(p.s.Migrations, m)
 }
 
 // single reads the facts of which there is one.

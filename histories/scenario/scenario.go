@@ -26,6 +26,7 @@ type Scenario struct {
 	Ops         []Op
 	Migrations  []Migration
 	Commands    []Command
+	Primaries   []MovePrimary
 	Faults      []Fault
 	Decisions   []Decision
 	// FaultsEnd is when everything is repaired; Limit is how much virtual time the cluster then has to converge.
@@ -38,10 +39,12 @@ type Topology struct {
 	Shards, Members, ConfigMembers, Routers, Clients int
 }
 
-// Collection is a sharded collection, made before the run starts. Documents are {_id: k, k: k, ...}; the shard key is k.
+// Collection is a collection, made before the run starts. Documents are {_id: k, k: k, ...}; the shard key is k.
 type Collection struct {
 	NS     string
 	Hashed bool
+	// Unsharded means that the collection lives on the primary shard of its database, at first shard-a.
+	Unsharded bool
 	// Bounds are the inner chunk bounds: values of k, or for a hashed collection of the hash. Chunk i starts on shard
 	// i modulo the number of shards.
 	Bounds []int64
@@ -116,6 +119,14 @@ const (
 	CleanupOrphaned CommandKind = "cleanup-orphaned" // every shard answers when its range deletions of the namespace are done
 	JoinMigrations  CommandKind = "join-migrations"  // every shard answers when it takes part in no migration of the namespace
 )
+
+// MovePrimary asks for another primary shard of a database, with which its unsharded collections go.
+type MovePrimary struct {
+	ID       int
+	At       time.Duration
+	Database string
+	To       int // number of the shard
+}
 
 // Trigger is when something happens: at a time, or when a site is passed for the Nth time by the node (any when empty).
 type Trigger struct {

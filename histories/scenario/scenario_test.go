@@ -96,7 +96,7 @@ func drawScenario(t *rapid.T) *scenario.Scenario {
 		Settings: []scenario.Setting{{Name: text.Draw(t, "setting"), Value: text.Draw(t, "value")}},
 	}
 	c := scenario.Collection{NS: "test.docs", Hashed: rapid.Bool().Draw(t, "hashed"), Bounds: []int64{-3, 10, 20}, Keys: 40, Preload: 20}
-	s.Collections = []scenario.Collection{c, {NS: "test.other docs", Keys: 1}}
+	s.Collections = []scenario.Collection{c, {NS: "test.other docs", Keys: 1}, {NS: "plain.docs", Keys: 2, Unsharded: true}}
 	for i := range rapid.IntRange(0, 6).Draw(t, "ops") {
 		s.Ops = append(s.Ops, drawOp(t, 3*i, c, s.Topology.Clients))
 	}
@@ -105,6 +105,10 @@ func drawScenario(t *rapid.T) *scenario.Scenario {
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "commands") {
 		s.Commands = append(s.Commands, drawCommand(t, c.NS))
+	}
+	for i := range rapid.IntRange(0, 3).Draw(t, "moves of primaries") {
+		to := rapid.IntRange(0, s.Topology.Shards-1).Draw(t, "to")
+		s.Primaries = append(s.Primaries, scenario.MovePrimary{ID: i, At: span.Draw(t, "at"), Database: "plain", To: to})
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "faults") {
 		s.Faults = append(s.Faults, drawFault(t, i))
@@ -202,7 +206,12 @@ func TestMalformed(t *testing.T) {
 		{"limit -1s", "bad.txt:5: the limit is negative; expected a time of 0s or more"},
 		{"collection test.docs ranged keys=3", "bad.txt:5: the namespace test.docs is given twice or has no dot; expected a namespace of its own"},
 		{"collection test.more ranged keys=3 preload=4", "bad.txt:5: keys=3 preload=4; expected at least one key, and at most so many preloaded"},
-		{"collection test.more sorted keys=3", "bad.txt:5: unexpected sorted; expected ranged or hashed"},
+		{"collection test.more sorted keys=3", "bad.txt:5: unexpected sorted; expected ranged, hashed or unsharded"},
+		{"collection test.more unsharded keys=3 bounds=2", "bad.txt:5: the collection is unsharded and has bounds or a hashed key; expected neither"},
+		{"collection test.more unsharded keys=3\nmove 1 at 1s test.more [0, 2) to shard-b", "bad.txt:6: the collection test.more is not sharded; expected a sharded collection"},
+		{"moveprimary 1 at 1s test to shard-b", "bad.txt:5: no unsharded collection is in the database test; expected the database of one"},
+		{"collection more.a unsharded keys=3\nmoveprimary 1 at 1s more to shard-c", "bad.txt:6: there is no shard-c; expected a shard from shard-a to shard-b"},
+		{"collection more.a unsharded keys=3\nmoveprimary 1 at 1s more to nowhere", "bad.txt:6: nowhere is no shard; expected a shard such as shard-b"},
 		{"collection test.more ranged keys=3 bounds=2,1", "bad.txt:5: the bounds [2 1] do not ascend; expected each greater"},
 	} {
 		_, err := scenario.ParseWith("bad.txt", frame+c.line+"\n", catalogues)

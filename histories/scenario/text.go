@@ -24,6 +24,7 @@ func (s *Scenario) String() string {
 	section(&b, s.Ops, Op.String)
 	section(&b, s.Migrations, Migration.String)
 	section(&b, s.Commands, Command.String)
+	section(&b, s.Primaries, MovePrimary.String)
 	section(&b, s.Faults, Fault.String)
 	section(&b, s.Decisions, Decision.String)
 	return b.String()
@@ -66,8 +67,11 @@ func (t Topology) String() string {
 // String is the collection's line.
 func (c Collection) String() string {
 	kind := "ranged"
-	if c.Hashed {
+	switch {
+	case c.Hashed:
 		kind = "hashed"
+	case c.Unsharded:
+		kind = "unsharded"
 	}
 	line := fmt.Sprintf("collection %s %s keys=%d preload=%d", word(c.NS), kind, c.Keys, c.Preload)
 	if len(c.Bounds) == 0 {
@@ -126,6 +130,11 @@ func (c Command) String() string {
 		line += " " + word(c.Value)
 	}
 	return line
+}
+
+// String is the line of the move of a primary.
+func (m MovePrimary) String() string {
+	return fmt.Sprintf("moveprimary %d at %s %s to %s", m.ID, m.At, word(m.Database), ShardName(m.To))
 }
 
 // String is the fault's line.

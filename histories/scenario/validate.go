@@ -58,7 +58,7 @@ func flaw(kind string, index int, wrong, expected string) *defect {
 func (s *Scenario) check(names Names) *defect {
 	for _, look := range []func(*Scenario, Names) *defect{
 		(*Scenario).checkTopology, (*Scenario).checkTimes, (*Scenario).checkCollections, (*Scenario).checkSettings,
-		(*Scenario).checkOps, (*Scenario).checkMigrations, (*Scenario).checkCommands, (*Scenario).checkFaults,
+		(*Scenario).checkOps, (*Scenario).checkMigrations, (*Scenario).checkPrimaries, (*Scenario).checkCommands, (*Scenario).checkFaults,
 	} {
 		if f := look(s, names); f != nil {
 			return f
@@ -101,6 +101,8 @@ func (s *Scenario) checkCollections(Names) *defect {
 			return flaw("collection", i, "the namespace "+word(c.NS)+" is given twice or has no dot", "a namespace of its own such as test.docs")
 		case c.Keys < 1 || c.Preload < 0 || c.Preload > c.Keys:
 			return flaw("collection", i, fmt.Sprintf("keys=%d preload=%d", c.Keys, c.Preload), "at least one key, and at most so many preloaded")
+		case c.Unsharded && (c.Hashed || len(c.Bounds) > 0):
+			return flaw("collection", i, "the collection is unsharded and has bounds or a hashed key", "neither")
 		case !ascending(c.Bounds):
 			return flaw("collection", i, fmt.Sprintf("the bounds %v do not ascend", c.Bounds), "each greater than the one before, and neither MinKey nor MaxKey")
 		}
@@ -211,6 +213,8 @@ func (s *Scenario) checkMigrations(Names) *defect {
 			return flaw("move", i, "the start "+m.At.String()+" is negative", "a time of 0s or later")
 		case s.collection(m.NS) == nil:
 			return flaw("move", i, "there is no collection "+word(m.NS), "one of the collections above")
+		case s.collection(m.NS).Unsharded:
+			return flaw("move", i, "the collection "+word(m.NS)+" is not sharded", "a sharded collection")
 		case m.Min >= m.Max:
 			return flaw("move", i, "the range "+bounds(m.Min, m.Max)+" is empty", "an end above the start")
 		case m.To < 0 || m.To >= s.Topology.Shards:
@@ -255,6 +259,25 @@ func (s *Scenario) checkCommands(names Names) *defect {
 		case c.Value != "":
 			return flaw("at", i, "a "+string(c.Do)+" has no value", "a namespace alone")
 		}
+	}
+	return nil
+}
+
+func (s *Scenario) checkPrimaries(Names) *defect {
+	ids := map[int]bool{}
+	for i, m := range s.Primaries {
+		lives := func(c Collection) bool { return c.Unsharded && strings.HasPrefix(c.NS, m.Database+".") }
+		switch {
+		case ids[m.ID]:
+			return flaw("moveprimary", i, fmt.Sprintf("moveprimary %d is given twice", m.ID), "a number of its own")
+		case m.At < 0:
+			return flaw("moveprimary", i, "the start "+m.At.String()+" is negative", "a time of 0s or later")
+		case !slices.ContainsFunc(s.Collections, lives):
+			return flaw("moveprimary", i, "no unsharded collection is in the database "+word(m.Database), "the database of one")
+		case m.To < 0 || m.To >= s.Topology.Shards:
+			return flaw("moveprimary", i, "there is no "+ShardName(m.To), "a shard from shard-a to "+ShardName(s.Topology.Shards-1))
+		}
+		ids[m.ID] = true
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (c Chunk) ShardAt(ts clock.Timestamp) (string, error) {
 // String is "[3, 17) shard-a 5|1||epoch".
 func (c Chunk) String() string { return fmt.Sprintf("%v %s %v", c.Range, c.Shard, c.Version) }
 
-// Collection is what the catalogue knows about a sharded collection besides its chunks.
+// Collection is what the catalogue knows about a collection besides its chunks.
 type Collection struct {
 	NS   string
 	UUID string
@@ -50,6 +50,8 @@ type Collection struct {
 	Key       key.Pattern
 	// AllowMigrations is false while an operation on the collection forbids them.
 	AllowMigrations bool
+	// Unsharded means that the collection lives on the primary shard of its database, whose version its one chunk has.
+	Unsharded bool
 }
 
 // Version is the collection's incarnation with a major and minor version of 0.

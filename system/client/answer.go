@@ -75,7 +75,8 @@ func (d *doubt) failure(err error, retries int) Answer {
 // refusal reports whether err says for certain that the attempt did not execute.
 func refusal(err error) bool {
 	return status.Is(err, status.DuplicateKey, status.BadValue, status.ShardKeyNotFound, status.ImmutableField,
-		status.NamespaceNotFound, status.CommandNotFound, status.StaleConfig, status.StaleEpoch, status.NotWritablePrimary)
+		status.NamespaceNotFound, status.CommandNotFound, status.StaleConfig, status.StaleDbVersion, status.StaleEpoch, status.NotWritablePrimary,
+		status.MovePrimaryInProgress)
 }
 
 // retryable reports whether a driver sends a write again after err.
@@ -86,6 +87,6 @@ func retryable(err error) bool {
 
 // harmless reports whether a read that failed so may succeed when repeated.
 func harmless(err error) bool {
-	return retryable(err) || status.Is(err, status.StaleConfig, status.StaleEpoch, status.QueryPlanKilled,
+	return retryable(err) || status.Is(err, status.StaleConfig, status.StaleDbVersion, status.StaleEpoch, status.QueryPlanKilled,
 		status.CursorNotFound, status.ReadConcernMajorityNotAvailableYet)
 }

@@ -140,6 +140,12 @@ func (c *Client) MoveRange(t env.Task, op command.MoveRange, limit time.Duration
 	return err
 }
 
+// MovePrimary asks for a move of a database's primary and waits at most limit for its end. It is sent once, as MoveRange.
+func (c *Client) MovePrimary(t env.Task, op command.MovePrimary, limit time.Duration) error {
+	_, err := rpc.Call[command.Done](t, c.ep, c.tries().router(), &op, limit)
+	return err
+}
+
 func (c *Client) write(t env.Task, op env.Message) Answer {
 	tries := c.tries()
 	var doubt doubt

@@ -3,6 +3,19 @@ package command
 import "github.com/shardproof/shardproof/system/codec"
 
 func init() {
+	codec.Register[AssertNoCollections]()
+	codec.Register[UnshardedCollection]()
+	codec.Register[CloneCatalogData]()
+	codec.Register[ClonePage]()
+	codec.Register[ClonedCatalogData]()
+	codec.Register[CommitMovePrimary]()
+	codec.Register[DatabaseReply]()
+	codec.Register[DropClonedData]()
+	codec.Register[GetDatabase]()
+	codec.Register[ImportSessions]()
+	codec.Register[MovePrimary]()
+	codec.Register[Page]()
+	codec.Register[ShardsvrMovePrimary]()
 	codec.Register[AdvanceTxn]()
 	codec.Register[Audit]()
 	codec.Register[AuditReply]()

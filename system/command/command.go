@@ -53,7 +53,15 @@ const (
 // is not versioned.
 type Placement struct {
 	Versioned bool
-	Shard     catalog.Version
+	// Database means that the collection is not sharded: Shard is made of the database's version, and a shard that
+	// disagrees answers status.StaleDbVersion.
+	Database bool
+	Shard    catalog.Version
+}
+
+// PlacementBy is what a router attaches to a request that it sends to a shard by its table.
+func PlacementBy(table *catalog.Table, shard string) Placement {
+	return Placement{Versioned: true, Database: table.Collection().Unsharded, Shard: table.ShardVersion(shard)}
 }
 
 // Insert adds documents one after the other; the first failure ends it.

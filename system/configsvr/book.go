@@ -19,6 +19,7 @@ const (
 	Chunks      = "config.chunks"
 	Shards      = "config.shards"
 	Changelog   = "config.changelog"
+	Databases   = "config.databases"
 )
 
 // book reads the catalogue's documents, at any index the store still knows.
@@ -55,7 +56,7 @@ func (b *book) forget(base uint64) {
 // note takes in a new entry.
 func (b *book) note(index uint64, e *oplog.Entry) {
 	for i := range e.Ops {
-		if ns := e.Ops[i].NS; ns == Chunks || ns == Collections {
+		if ns := e.Ops[i].NS; ns == Chunks || ns == Collections || ns == Databases {
 			b.written = append(b.written, index)
 			return
 		}
@@ -104,12 +105,12 @@ func (b *book) keep(ns string, e edition) {
 	b.tables[ns] = kept[max(0, len(kept)-editions):]
 }
 
-// ReadTable reads a collection's routing table from the documents of a member at an index: status.NamespaceNotFound when
-// there is no such collection.
+// ReadTable reads a collection's routing table from the documents of a member at an index. A collection that is not
+// sharded is where its database is; without a database there is none: status.NamespaceNotFound.
 func ReadTable(data *store.Store, ns string, at uint64) (*catalog.Table, error) {
 	doc := data.Get(Collections, string(key.String(ns)), at)
 	if doc == nil {
-		return nil, status.New(status.NamespaceNotFound, "there is no sharded collection %s", ns)
+		return readUnsharded(data, ns, at)
 	}
 	coll, err := catalog.DecodeCollection(doc)
 	if err != nil {

@@ -55,6 +55,8 @@ func New(cfg Config) *Server {
 	rpc.Handle(s.ep, s.moveRange)
 	rpc.Handle(s.ep, s.shardCollection)
 	rpc.Handle(s.ep, s.logChange)
+	rpc.Handle(s.ep, s.getDatabase)
+	rpc.Handle(s.ep, s.commitMovePrimary)
 	return s
 }
 

@@ -18,6 +18,7 @@ func (w watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 	w.s.book.note(index, e)
 	if leading {
 		w.s.announce(index, e)
+		w.s.announceDatabases(index, e)
 	}
 }
 

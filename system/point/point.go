@@ -21,6 +21,7 @@ const (
 	Recovery     Role = "recovery"
 	Session      Role = "session"
 	Replica      Role = "replica"
+	MovePrimary  Role = "moveprimary"
 )
 
 // Site identifies a place in the code. The zero Site is no place.

@@ -29,7 +29,9 @@ func (r *Router) effort(ns string) *effort {
 }
 
 // stale reports whether err says that the request was targeted by an outdated table.
-func stale(err error) bool { return status.Is(err, status.StaleConfig, status.StaleEpoch) }
+func stale(err error) bool {
+	return status.Is(err, status.StaleConfig, status.StaleDbVersion, status.StaleEpoch)
+}
 
 // answered reports whether err is the answer of a member that could not finish the request as it lost its office: the
 // attempt is over, though it may have executed.

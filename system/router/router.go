@@ -39,6 +39,7 @@ func New(ep *rpc.Endpoint, config *rpc.Set, shards map[string]*rpc.Set, s *setti
 	rpc.Handle(ep, r.getMore)
 	rpc.Handle(ep, r.killCursors)
 	rpc.Handle(ep, r.moveRange)
+	rpc.Handle(ep, r.movePrimary)
 	return r
 }
 
@@ -68,4 +69,18 @@ func (r *Router) shard(name string) (*rpc.Set, error) {
 
 func (r *Router) moveRange(t env.Task, _ env.NodeID, req *command.MoveRange) (*command.Done, error) {
 	return rpc.CallPrimary[command.Done](t, r.config, req, r.settings.MoveWait)
+}
+
+// movePrimary asks the shard that is the primary according to the catalogue, not to what is cached here.
+func (r *Router) movePrimary(t env.Task, _ env.NodeID, req *command.MovePrimary) (*command.Done, error) {
+	ask := &command.GetDatabase{Name: req.Database, After: r.ep.Clock().Now().Config}
+	now, err := rpc.CallAny[command.DatabaseReply](t, r.config, ask, r.settings.CommandTimeout)
+	if err != nil {
+		return nil, err
+	}
+	primary, err := r.shard(now.Database.Primary)
+	if err != nil {
+		return nil, err
+	}
+	return rpc.CallPrimary[command.Done](t, primary, &command.ShardsvrMovePrimary{Database: req.Database, To: req.To}, r.settings.MoveWait)
 }

@@ -92,7 +92,7 @@ func (r *Router) establish(t env.Task, e *effort, req *command.Find) (*Table, *s
 			return table, nil, err
 		}
 		placed := *req
-		placed.Place = command.Placement{Versioned: true, Shard: table.ShardVersion(owner)}
+		placed.Place = command.PlacementBy(table, owner)
 		s.parts = append(s.parts, &part{router: r, set: set, pattern: pattern, opens: &placed})
 	}
 	return table, s, s.establish(t)

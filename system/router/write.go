@@ -133,7 +133,7 @@ func (r *Router) attempt(t env.Task, e *effort, st statement) (*Table, *command.
 	if err != nil {
 		return table, nil, err
 	}
-	req := st.at(command.Placement{Versioned: true, Shard: table.ShardVersion(owner)})
+	req := st.at(command.PlacementBy(table, owner))
 	if err := t.Point(point.RouterAttachVersion, env.Note{Peer: owner, ID: st.session.ID}); err != nil {
 		return table, nil, err
 	}

@@ -56,8 +56,12 @@ func (m *Metadata) judge(got catalog.Version) verdict {
 	return routerOlder
 }
 
-// Check compares a request's placement with what the shard knows, without waiting: nil, or a status.StaleConfig.
+// Check compares a request's placement with what the shard knows, without waiting: nil, or a status.StaleConfig
+// or status.StaleDbVersion; a write may also be refused with status.MovePrimaryInProgress.
 func (c *Collection) Check(place command.Placement, write bool) error {
+	if err := c.refused(place, write); err != nil {
+		return err
+	}
 	if v := c.judge(place, write); v != current {
 		return c.stale(place, v)
 	}
@@ -70,7 +74,11 @@ func (c *Collection) stale(place command.Placement, v verdict) error {
 		info.Known, info.Wanted = true, c.known.Version()
 	}
 	why := [...]string{"current", "the critical section is held", "the router is older", "the shard is older or knows nothing"}[v]
-	return status.With(status.StaleConfig, info, "%s: shard %s has version %s, the request %s: %s",
+	code := status.StaleConfig
+	if place.Database {
+		code = status.StaleDbVersion
+	}
+	return status.With(code, info, "%s: shard %s has version %s, the request %s: %s",
 		c.ns, info.Shard, info.Wanted, place.Shard, why)
 }
 

@@ -17,10 +17,40 @@ import (
 // (protocol 2.2).
 const SectionsNS = "config.collection_critical_sections"
 
+// sectionDoc is held by a recipient unless Actor says who else.
 type sectionDoc struct {
-	NS         string `bson:"_id"`
-	Reason     string `bson:"reason"`
-	BlockReads bool   `bson:"blockReads"`
+	NS         string      `bson:"_id"`
+	Reason     string      `bson:"reason"`
+	BlockReads bool        `bson:"blockReads"`
+	Actor      event.Actor `bson:"actor,omitempty"`
+}
+
+func (d *sectionDoc) hold() hold {
+	h := hold{Holder{event.Recipient, d.Reason}, WritesBlocked, true}
+	if d.Actor != event.Nobody {
+		h.Actor = d.Actor
+	}
+	if d.BlockReads {
+		h.phase = AllBlocked
+	}
+	return h
+}
+
+// Hold returns the operation by which h blocks user writes to the namespace, and with reads also those, until the
+// operation of Unhold. Whoever keeps a record of a protocol's phases writes it in one entry with the phase, so that no
+// failover finds one without the other. Nobody else may hold the namespace.
+func (s *Server) Hold(ns string, h Holder, reads bool) oplog.Op {
+	kind := oplog.Insert
+	if doc, held := s.recoverable(ns); held {
+		s.node.Assert(doc.hold().Holder == h, "the critical section of %s is held by %s, not %s", ns, doc.Reason, h.ID)
+		kind = oplog.Update
+	}
+	return documentOp(kind, SectionsNS, ns, sectionDoc{NS: ns, Reason: h.ID, BlockReads: reads, Actor: h.Actor})
+}
+
+// Unhold returns the operation that undoes Hold.
+func (s *Server) Unhold(ns string) oplog.Op {
+	return oplog.Op{Kind: oplog.Delete, NS: SectionsNS, ID: string(key.String(ns)), Actor: uint8(event.System)}
 }
 
 // AcquireRecoverable blocks user writes to the namespace on behalf of a recipient's migration, in a way that survives
@@ -44,8 +74,7 @@ func (s *Server) AcquireRecoverable(t env.Task, ns, migration string) error {
 // migration is left alone.
 func (s *Server) ReleaseRecoverable(t env.Task, ns, migration string) error {
 	if doc, held := s.recoverable(ns); held && doc.Reason == migration {
-		op := oplog.Op{Kind: oplog.Delete, NS: SectionsNS, ID: string(key.String(ns)), Actor: uint8(event.System)}
-		if _, err := s.cfg.Member.Write(t, op); err != nil {
+		if _, err := s.cfg.Member.Write(t, s.Unhold(ns)); err != nil {
 			return err
 		}
 	}
@@ -57,7 +86,7 @@ func (s *Server) recoverable(ns string) (doc sectionDoc, held bool) {
 	return doc, raw != nil && s.decode(raw, &doc)
 }
 
-// followSections brings the recipients' holds in line with the documents, after any of these has changed, on every member:
+// followSections brings the recoverable holds in line with the documents, after any of these has changed, on every member:
 // a new primary holds what the old one held.
 func (s *Server) followSections() {
 	want := map[string]sectionDoc{}
@@ -77,16 +106,12 @@ func (s *Server) followSections() {
 
 func (c *Collection) followSection(doc sectionDoc, held bool) {
 	for _, h := range slices.Clone(c.section.holds) {
-		if h.Actor == event.Recipient && !(held && h.ID == doc.Reason) {
+		if h.recoverable && !(held && h.Holder == doc.hold().Holder) {
 			c.Leave(h.Holder)
 		}
 	}
 	if held {
-		phase := WritesBlocked
-		if doc.BlockReads {
-			phase = AllBlocked
-		}
-		c.section.enter(c, Holder{event.Recipient, doc.Reason}, phase)
+		c.section.enter(c, doc.hold())
 	}
 }
 

@@ -23,21 +23,22 @@ type Holder struct {
 	ID    string      // the migration
 }
 
-// section is the critical section of a collection. It is namespace wide. A donor's is in memory and ends with the tenure;
-// a recipient's follows a replicated document (see AcquireRecoverable) and outlives failovers.
+// section is the critical section of a collection. It is namespace wide. A donor's of a migration is in memory and ends
+// with the tenure; others follow a replicated document (see Hold) and outlive failovers.
 type section struct{ holds []hold }
 
 type hold struct {
 	Holder
-	phase Phase
+	phase       Phase
+	recoverable bool
 }
 
 // EnterWrites blocks user writes to the namespace from now on. Writes that have passed their version check but are not yet
 // committed find out at their commit.
-func (c *Collection) EnterWrites(h Holder) { c.section.enter(c, h, WritesBlocked) }
+func (c *Collection) EnterWrites(h Holder) { c.section.enter(c, hold{h, WritesBlocked, false}) }
 
 // EnterReads blocks user reads as well.
-func (c *Collection) EnterReads(h Holder) { c.section.enter(c, h, AllBlocked) }
+func (c *Collection) EnterReads(h Holder) { c.section.enter(c, hold{h, AllBlocked, false}) }
 
 // Leave ends h's hold and wakes whoever waits for it; it does nothing when there is none.
 func (c *Collection) Leave(h Holder) {
@@ -60,18 +61,18 @@ func (c *Collection) Phase() Phase {
 	return p
 }
 
-func (s *section) enter(c *Collection, h Holder, p Phase) {
+func (s *section) enter(c *Collection, h hold) {
 	for i := range s.holds {
-		if s.holds[i].Holder == h {
-			if s.holds[i].phase < p {
-				s.holds[i].phase = p
-				c.announceSection(h, p.String())
+		if s.holds[i].Holder == h.Holder {
+			if s.holds[i].phase < h.phase {
+				s.holds[i].phase = h.phase
+				c.announceSection(h.Holder, h.phase.String())
 			}
 			return
 		}
 	}
-	s.holds = append(s.holds, hold{h, p})
-	c.announceSection(h, p.String())
+	s.holds = append(s.holds, h)
+	c.announceSection(h.Holder, h.phase.String())
 }
 
 // String is the phase's name in events.
@@ -92,7 +93,7 @@ func (c *Collection) announceSection(h Holder, value string) {
 // dropTransient ends the holds that live in memory only.
 func (s *section) dropTransient(c *Collection) {
 	for _, h := range append([]hold(nil), s.holds...) {
-		if h.Actor != event.Recipient {
+		if !h.recoverable {
 			c.Leave(h.Holder)
 		}
 	}

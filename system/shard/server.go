@@ -46,6 +46,7 @@ type Server struct {
 	checkouts   map[string]*checkout
 	audits      []func(*command.AuditReply)
 	statistics  statistics.Sharding
+	moving      map[string]string // databases whose unsharded collections refuse writes, and the move that has them do so
 }
 
 // New builds the server over a member that has recovered, and starts to serve. It must be called before the node's other
@@ -55,6 +56,7 @@ func New(cfg Config) *Server {
 		cfg: cfg, name: cfg.Member.Name(), node: cfg.Endpoint.Node(),
 		collections: make(map[string]*Collection),
 		checkouts:   make(map[string]*checkout),
+		moving:      make(map[string]string),
 	}
 	s.cursors.init(s)
 	s.resume()

@@ -50,6 +50,7 @@ func (s watcher) StepDown() { s.dropTenure() }
 
 func (s *Server) dropTenure() {
 	s.cursors.killAll()
+	clear(s.moving)
 	for _, c := range s.Collections() {
 		c.stepDown()
 	}
@@ -62,6 +63,9 @@ func (s *Server) resume() {
 }
 
 func (s *Server) announce(index uint64, op *oplog.Op) {
+	if op.Kind == oplog.Drop {
+		s.announceDrop(index, op)
+	}
 	if op.Kind != oplog.Insert && op.Kind != oplog.Update && op.Kind != oplog.Delete {
 		return
 	}

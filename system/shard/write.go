@@ -73,7 +73,7 @@ func (w *write) statement(t env.Task, i int, do decide) (err error) {
 		if err = w.attempt(t, i, do); err == nil {
 			return t.Point(point.RequestCommit, w.note(i))
 		}
-		if !status.Is(err, status.StaleConfig) {
+		if !status.Is(err, status.StaleConfig, status.StaleDbVersion) {
 			return err
 		}
 		w.session.Release()

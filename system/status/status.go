@@ -31,6 +31,7 @@ const (
 	// Versions and routing (protocol 3.4).
 	StaleConfig       Code = "StaleConfig"
 	StaleEpoch        Code = "StaleEpoch"
+	StaleDbVersion    Code = "StaleDbVersion"
 	NamespaceNotFound Code = "NamespaceNotFound"
 	ShardNotFound     Code = "ShardNotFound"
 	CursorNotFound    Code = "CursorNotFound"
@@ -56,6 +57,9 @@ const (
 	StaleSession                   Code = "StaleSession"
 	RangeOverlapConflict           Code = "RangeOverlapConflict"
 	IncompatibleShardingMetadata   Code = "IncompatibleShardingMetadata"
+
+	// Moves of a primary.
+	MovePrimaryInProgress Code = "MovePrimaryInProgress"
 
 	// Everything else.
 	FailPointEnabled Code = "FailPointEnabled"

@@ -1,0 +1,87 @@
+package catalog
+
+import (
+	"fmt"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// DatabaseVersion is the version of a database (protocol 3.1). LastMod is at least 1 and grows by one with every
+// movePrimary; UUID and Timestamp are those of the database's incarnation.
+type DatabaseVersion struct {
+	UUID      string
+	Timestamp clock.Timestamp
+	LastMod   uint32
+}
+
+// String is "3||uuid".
+func (v DatabaseVersion) String() string { return fmt.Sprintf("%d||%s", v.LastMod, v.UUID) }
+
+// placed is the version of what lives on the primary shard. As a chunk's, it is comparable within one incarnation only.
+func (v DatabaseVersion) placed() Version {
+	return Version{Major: v.LastMod, Epoch: v.UUID, Timestamp: v.Timestamp}
+}
+
+// Database is what the catalogue knows of a database: where its unsharded collections are.
+type Database struct {
+	Name    string
+	Primary string
+	Version DatabaseVersion
+}
+
+// DatabaseOf is the database of a namespace.
+func DatabaseOf(ns string) string {
+	name, _, _ := strings.Cut(ns, ".")
+	return name
+}
+
+// On is the database after its primary has moved.
+func (d Database) On(shard string) Database {
+	d.Primary = shard
+	d.Version.LastMod++
+	return d
+}
+
+// Table is the routing table of an unsharded collection of the database: the primary shard owns every key, under the
+// database's version. Versions of a database and of chunks obey the same rules, so routers and shards need no others.
+func (d Database) Table(ns string) (*Table, error) {
+	coll := Collection{NS: ns, Epoch: d.Version.UUID, Timestamp: d.Version.Timestamp, Key: Unsharded, Unsharded: true}
+	return NewTable(coll, []Chunk{{Range: key.Everything, Shard: d.Primary, Version: d.Version.placed()}})
+}
+
+// Unsharded is how an unsharded collection is kept: by its _id.
+var Unsharded = key.Pattern{Field: "_id"}
+
+// databaseDoc is a document of config.databases (protocol 2.1).
+type databaseDoc struct {
+	Name    string             `bson:"_id"`
+	Primary string             `bson:"primary"`
+	Version databaseVersionDoc `bson:"version"`
+}
+
+type databaseVersionDoc struct {
+	UUID      string         `bson:"uuid"`
+	Timestamp bson.Timestamp `bson:"timestamp"`
+	LastMod   int64          `bson:"lastMod"`
+}
+
+// EncodeDatabase returns the document of config.databases.
+func EncodeDatabase(d Database) (bson.Raw, error) {
+	v := databaseVersionDoc{d.Version.UUID, stamp(d.Version.Timestamp), int64(d.Version.LastMod)}
+	return bson.Marshal(databaseDoc{d.Name, d.Primary, v})
+}
+
+// DecodeDatabase undoes EncodeDatabase.
+func DecodeDatabase(raw bson.Raw) (Database, error) {
+	var doc databaseDoc
+	if err := bson.Unmarshal(raw, &doc); err != nil {
+		return Database{}, status.New(status.BadValue, "a document of config.databases cannot be read: %v", err)
+	}
+	v := DatabaseVersion{doc.Version.UUID, unstamp(doc.Version.Timestamp), uint32(doc.Version.LastMod)}
+	return Database{doc.Name, doc.Primary, v}, nil
+}

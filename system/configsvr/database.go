@@ -1,0 +1,122 @@
+package configsvr
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// NewDatabase is a database on its first primary shard, made at a time that makes its identity unique.
+func NewDatabase(name, primary string, at clock.Timestamp) catalog.Database {
+	version := catalog.DatabaseVersion{UUID: fmt.Sprintf("uuid-%s-%s", name, at), Timestamp: at, LastMod: 1}
+	return catalog.Database{Name: name, Primary: primary, Version: version}
+}
+
+// PutDatabase returns the operation that writes a database's document.
+func PutDatabase(d catalog.Database, why string) (oplog.Op, error) {
+	doc, err := catalog.EncodeDatabase(d)
+	return write(Databases, d.Name, doc, why), err
+}
+
+// ReadDatabase reads a database from the documents of a member at an index: status.NamespaceNotFound when there is none.
+func ReadDatabase(data *store.Store, name string, at uint64) (catalog.Database, error) {
+	doc := data.Get(Databases, string(key.String(name)), at)
+	if doc == nil {
+		return catalog.Database{}, status.New(status.NamespaceNotFound, "there is no database %s", name)
+	}
+	return catalog.DecodeDatabase(doc)
+}
+
+func readUnsharded(data *store.Store, ns string, at uint64) (*catalog.Table, error) {
+	d, err := ReadDatabase(data, catalog.DatabaseOf(ns), at)
+	if err != nil {
+		return nil, status.New(status.NamespaceNotFound, "there is no collection %s: %v", ns, err)
+	}
+	return d.Table(ns)
+}
+
+// getDatabase is served by every member, as getRoutingTable is.
+func (s *Server) getDatabase(t env.Task, _ env.NodeID, req *command.GetDatabase) (*command.DatabaseReply, error) {
+	if err := t.Yield(point.ConfigRoutingTable); err != nil {
+		return nil, err
+	}
+	if err := s.member.AwaitTS(t, req.After); err != nil {
+		return nil, err
+	}
+	data, at := s.member.Store(), s.member.ReadAt(command.MajorityRead)
+	d, err := ReadDatabase(data, req.Name, at)
+	if err != nil {
+		return nil, err
+	}
+	reply := &command.DatabaseReply{Database: d}
+	data.Scan(Collections, at, func(_ string, doc bson.Raw) bool {
+		if ns, ok := doc.Lookup("_id").StringValueOK(); ok && catalog.DatabaseOf(ns) == req.Name {
+			reply.Sharded = append(reply.Sharded, ns)
+		}
+		return true
+	})
+	return reply, nil
+}
+
+// commitMovePrimary gives a database to another primary shard (protocol 15). The expected version fences whoever prepared
+// it before another move.
+func (s *Server) commitMovePrimary(t env.Task, _ env.NodeID, req *command.CommitMovePrimary) (*command.Done, error) {
+	err := s.tenured(t, "commit "+req.Move, func(own env.Task) error {
+		if err := s.locked(own, func() error { return s.movePrimary(own, req) }); err != nil {
+			return err
+		}
+		return s.majority(own)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &command.Done{}, t.Point(point.MovePrimaryCommitReply, env.Note{ID: req.Move})
+}
+
+func (s *Server) movePrimary(t env.Task, req *command.CommitMovePrimary) error {
+	if err := t.Point(point.MovePrimaryCommitRequest, env.Note{Peer: req.To, ID: req.Move}); err != nil {
+		return err
+	}
+	d, err := ReadDatabase(s.member.Store(), req.Database, store.Latest)
+	if err != nil {
+		return err
+	}
+	if d.Version != req.Expected {
+		return status.New(status.StaleDbVersion, "database %s is at version %v, not %v", d.Name, d.Version, req.Expected)
+	}
+	op, err := PutDatabase(d.On(req.To), "movePrimary "+req.Move)
+	if err != nil {
+		return err
+	}
+	_, err = s.member.Write(t, op)
+	return err
+}
+
+// announceDatabases tells the oracles where an entry put databases: as one chunk of all keys under the database's name.
+func (s *Server) announceDatabases(index uint64, e *oplog.Entry) {
+	for i := range e.Ops {
+		op := &e.Ops[i]
+		if op.NS != Databases {
+			continue
+		}
+		d, err := catalog.DecodeDatabase(op.Doc)
+		s.node.Assert(err == nil, "database %v written for %q cannot be read back: %v", op.Doc, op.Tag, err)
+		all := event.Chunk{
+			Min: string(key.Min), Max: string(key.Max), Shard: d.Primary, Major: d.Version.LastMod, Epoch: d.Version.UUID,
+		}
+		s.node.Emit(&event.Event{
+			Kind: event.CatalogWritten, Shard: Name, Term: s.member.Term(), Index: index, NS: d.Name, Value: op.Tag, Chunks: []event.Chunk{all},
+		})
+	}
+}

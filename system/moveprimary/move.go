@@ -1,0 +1,185 @@
+package moveprimary
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// move is a move away from this shard. Until the copy is complete it is the work of one task; afterwards, and whenever
+// that task fails, it is driven by its record alone, by this primary and its successors alike.
+type move struct {
+	s      *Service
+	record Record
+	// serving is set while the recipient may fetch documents.
+	serving bool
+	over    bool
+	err     error
+	ended   env.Cond
+}
+
+// run takes the move to the end of its copying, or fails in it.
+func (m *move) run(t env.Task) {
+	err := m.prepare(t)
+	if err == nil && len(m.record.Phase) > 0 {
+		err = m.clone(t)
+	}
+	m.serving = false
+	if m.over { // with its tenure
+		return
+	}
+	if _, recorded := m.s.records.Get(m.record.Move); recorded {
+		m.err = err
+		m.drive()
+		return
+	}
+	m.s.shard.AcceptWrites(m.record.Database, m.record.Move)
+	m.end(err)
+}
+
+// end tells whoever waits.
+func (m *move) end(err error) {
+	if m.s.moves[m.record.Database] == m {
+		delete(m.s.moves, m.record.Database)
+	}
+	m.over, m.err = true, err
+	m.ended.Broadcast()
+}
+
+func (m *move) at(t env.Task, site point.Site) error {
+	return t.Point(site, env.Note{Peer: m.record.To, ID: m.record.Move})
+}
+
+func (m *move) tell(t env.Task, req env.Message) error { return m.s.tell(t, m.record.To, req) }
+
+// prepare finds out what has to move and makes the record of it durable. A database that is where it should be needs no
+// record.
+func (m *move) prepare(t env.Task) error {
+	if err := m.at(t, point.MovePrimaryStart); err != nil {
+		return err
+	}
+	// What an earlier move has left undone is no longer undone for good.
+	if err := m.s.member.AwaitMajority(t); err != nil {
+		return err
+	}
+	now, err := m.lookUp(t)
+	if err != nil || now.Database.Primary == m.record.To {
+		return err
+	}
+	if now.Database.Primary != m.s.shard.Name() {
+		return status.New(status.StaleDbVersion, "the primary of %s is %s, not %s", m.record.Database, now.Database.Primary, m.s.shard.Name())
+	}
+	m.s.shard.RefuseWrites(m.record.Database, m.record.Move)
+	m.record.expect(now.Database.Version)
+	if m.record.Collections, err = m.list(now.Sharded); err != nil {
+		return err
+	}
+	if err := m.at(t, point.MovePrimaryAssert); err != nil {
+		return err
+	}
+	if err := m.tell(t, &command.AssertNoCollections{Database: m.record.Database, Namespaces: m.record.namespaces()}); err != nil {
+		return err
+	}
+	if err := m.at(t, point.MovePrimaryPersist); err != nil {
+		return err
+	}
+	return m.advance(t, Cloning)
+}
+
+// lookUp reads the database at or after everything this node has heard of.
+func (m *move) lookUp(t env.Task) (*command.DatabaseReply, error) {
+	req := &command.GetDatabase{Name: m.record.Database, After: m.s.shard.Clock().Now().Config}
+	return rpc.CallAny[command.DatabaseReply](t, m.s.shard.Set(shard.ConfigSet), req, m.s.settings.CommandTimeout)
+}
+
+// list returns the collections of the database that are not sharded.
+func (m *move) list(sharded []string) (all []collection, err error) {
+	data := m.s.member.Store()
+	for _, ns := range data.Collections(store.Latest) {
+		if catalog.DatabaseOf(ns) != m.record.Database || slices.Contains(sharded, ns) {
+			continue
+		}
+		options, _ := data.Options(ns)
+		uuid, _, err := store.DecodeOptions(options)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, collection{NS: ns, UUID: uuid, Options: options})
+	}
+	return all, nil
+}
+
+// clone has the recipient copy the collections. The critical section begins in one entry with the next phase: no write is
+// let in between.
+func (m *move) clone(t env.Task) error {
+	if err := m.at(t, point.MovePrimaryClone); err != nil {
+		return err
+	}
+	m.serving = true
+	copied, err := ask[command.ClonedCatalogData](t, m.s, m.record.To, &command.CloneCatalogData{
+		Move: m.record.Move, From: m.record.From, Lsid: m.record.Lsid, Txn: m.record.Txn, Collections: m.record.collections(),
+	})
+	if err != nil {
+		return err
+	}
+	if err := m.at(t, point.MovePrimaryChecked); err != nil {
+		return err
+	}
+	if want := m.record.namespaces(); !slices.Equal(copied.Namespaces, want) {
+		return status.New(status.OperationFailed, "%s has copied %v, not %v", m.record.To, copied.Namespaces, want)
+	}
+	if err := m.at(t, point.MovePrimaryBlockWrites); err != nil {
+		return err
+	}
+	if err := m.advance(t, CatchUp, m.holds(false)...); err != nil {
+		return err
+	}
+	m.s.shard.AcceptWrites(m.record.Database, m.record.Move)
+	return nil
+}
+
+// holds are the operations by which the critical section blocks every collection that moves.
+func (m *move) holds(reads bool) (ops []oplog.Op) {
+	for _, c := range m.record.Collections {
+		ops = append(ops, m.s.shard.Hold(c.NS, shard.Holder{Actor: event.Donor, ID: m.record.Move}, reads))
+	}
+	return ops
+}
+
+// advance makes the next phase durable, in one entry with what belongs to it.
+func (m *move) advance(t env.Task, next Phase, with ...oplog.Op) error {
+	r := m.record
+	r.Phase = next
+	at, err := m.s.member.Write(t, append(with, m.s.records.Put(r.Move, r))...)
+	if err != nil {
+		return err
+	}
+	m.record = r
+	m.s.node.Emit(&event.Event{
+		Kind: event.PrimaryMoving, Shard: r.From, Peer: r.To, NS: r.Database, ID: r.Move, Value: string(next),
+	})
+	return journal.AwaitMajority(t, m.s.member, at)
+}
+
+// clonePage serves the recipient. Nothing changes in the collection while the move is in this phase.
+func (s *Service) clonePage(t env.Task, _ env.NodeID, req *command.ClonePage) (*command.Page, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	for _, database := range sorted(s.moves) {
+		if m := s.moves[database]; m.record.Move == req.Move && m.serving {
+			return m.page(req), nil
+		}
+	}
+	return nil, status.New(status.StaleSession, "%s does not hand out documents for %s", s.node.ID(), req.Move)
+}

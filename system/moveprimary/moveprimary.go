@@ -1,0 +1,166 @@
+// Package moveprimary moves the primary shard of a database, and with it the database's unsharded collections, to another
+// shard (protocol 15, in the form of 7.0 and later): the coordinator on the shard that gives the database away, and the
+// recipient that copies it.
+//
+// Promises. While the collections are copied, writes to them are refused with status.MovePrimaryInProgress, so the copy is
+// exact. The record of the move is durable before the recipient hears of it, and each phase before it is acted on; a new
+// primary goes on where the old one was, except in the copying: that is given up, and what was copied is dropped. From the
+// copy to the commit no write is let in, not even over a failover: the critical section is written in one entry with
+// the phase. Only collections that were listed, under the identities they then had, are dropped in the end (SERVER-69181).
+// The history of retryable writes moves along, so that a write that is retried after the move is not executed twice; the
+// real system does not do this (SERVER-32113).
+//
+// Refusals. A shard does not become a database's primary while it has work left from having been it before. Collections
+// must not be made or dropped in a database while its primary moves; whoever offers that excludes it. The form of 4.2,
+// which neither refuses writes nor survives a failover, is another protocol.
+package moveprimary
+
+import (
+	"fmt"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/replset"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Service is one member's part in moves of primaries. Everything in memory belongs to one tenure.
+type Service struct {
+	node     env.Node
+	shard    *shard.Server
+	member   *replset.Member
+	settings *settings.Settings
+	records  *journal.Journal[Record]
+
+	moves  map[string]*move // away from here, by database
+	clones map[string]*copying
+	count  int64 // moves begun in this tenure
+}
+
+// New adds moves of primaries to a shard's server and serves their commands.
+func New(sh *shard.Server) *Service {
+	s := &Service{
+		node: sh.Node(), shard: sh, member: sh.Member(), settings: sh.Settings(),
+		records: journal.New[Record](sh.Member(), Namespace, event.Donor),
+		moves:   make(map[string]*move), clones: make(map[string]*copying),
+	}
+	s.member.Watch(s)
+	e := sh.Endpoint()
+	rpc.Handle(e, s.movePrimary)
+	rpc.Handle(e, s.clonePage)
+	rpc.Handle(e, s.assertNoCollections)
+	rpc.Handle(e, s.cloneCatalogData)
+	rpc.Handle(e, s.importSessions)
+	rpc.Handle(e, s.dropClonedData)
+	sh.AddAudit(s.audit)
+	return s
+}
+
+// movePrimary begins a move, or joins an identical one, and waits for its end.
+func (s *Service) movePrimary(t env.Task, _ env.NodeID, req *command.ShardsvrMovePrimary) (*command.Done, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	m := s.moves[req.Database]
+	switch {
+	case m == nil:
+		m = s.begin(req)
+	case m.record.To != req.To:
+		return nil, status.New(status.ConflictingOperationInProgress, "database %s moves to %s, not %s", req.Database, m.record.To, req.To)
+	}
+	if err := m.ended.WaitFor(t, 0, func() bool { return m.over }); err != nil {
+		return nil, err
+	}
+	return &command.Done{}, m.err
+}
+
+func (s *Service) begin(req *command.ShardsvrMovePrimary) *move {
+	s.count++
+	// As for migrations, a move has two transaction numbers of the shard's session: its own and the one that fences it.
+	m := &move{s: s, record: Record{
+		Move:     fmt.Sprintf("%s/%d/p%d", s.shard.Name(), s.member.Term(), s.count),
+		Database: req.Database, From: s.shard.Name(), To: req.To,
+		Lsid: "moves of primaries from " + s.shard.Name(), Txn: int64(s.member.Term())<<24 + 2*s.count,
+	}}
+	s.moves[req.Database] = m
+	s.node.Spawn(s.member.Tenure(), "movePrimary "+m.record.Move, m.run)
+	return m
+}
+
+func (s *Service) needPrimary() error {
+	if s.member.IsPrimary() {
+		return nil
+	}
+	return status.New(status.NotWritablePrimary, "%s is not the primary of %s", s.node.ID(), s.shard.Name())
+}
+
+// attempts is how often a message that may be repeated is sent before its step fails.
+const attempts = 3
+
+// ask sends a message that may be repeated to the primary of a replica set, while the failure is one that another primary,
+// or the same one later, may not have.
+func ask[Resp any](t env.Task, s *Service, set string, req env.Message) (resp *Resp, err error) {
+	to := s.shard.Set(set)
+	if to == nil {
+		return nil, status.New(status.ShardNotFound, "there is no shard %q", set)
+	}
+	for range attempts {
+		resp, err = rpc.CallPrimary[Resp](t, to, req, s.settings.CommandTimeout)
+		if !rpc.Gone(err) || t.Err() != nil {
+			return resp, err
+		}
+		if err := t.Sleep(s.settings.HeartbeatInterval); err != nil {
+			return nil, err
+		}
+	}
+	return resp, err
+}
+
+func (s *Service) tell(t env.Task, set string, req env.Message) error {
+	_, err := ask[command.Done](t, s, set, req)
+	return err
+}
+
+// StepUp takes over the moves that an earlier primary has left.
+func (s *Service) StepUp(env.Task) error {
+	for _, r := range s.records.All() {
+		s.node.Sometimes("a move of a primary is resumed")
+		m := &move{s: s, record: r}
+		s.moves[r.Database] = m
+		m.drive()
+	}
+	return nil
+}
+
+// StepDown forgets the tenure's moves. Their tasks end with its scope.
+func (s *Service) StepDown() {
+	ended := s.moves
+	s.moves, s.clones, s.count = make(map[string]*move), make(map[string]*copying), 0
+	for _, database := range sorted(ended) {
+		ended[database].end(status.New(status.PrimarySteppedDown, "%s is no longer primary of %s", s.node.ID(), s.shard.Name()))
+	}
+}
+
+// Applied does not matter: only a primary takes part.
+func (s *Service) Applied(uint64, *oplog.Entry, bool) {}
+
+// RolledBack does not matter: a primary is not rolled back.
+func (s *Service) RolledBack(uint64) {}
+
+// Reset does not matter, for the same reason.
+func (s *Service) Reset(uint64) {}
+
+// Committed does not matter: steps wait for what they wrote themselves.
+func (s *Service) Committed(uint64) {}
+
+func (s *Service) audit(a *command.AuditReply) {
+	for _, r := range s.records.All() {
+		a.OutstandingTasks = append(a.OutstandingTasks, "movePrimary "+r.Move+" in phase "+string(r.Phase))
+	}
+}

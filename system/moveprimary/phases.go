@@ -1,0 +1,217 @@
+package moveprimary
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// drive works on the move until its record is gone or the tenure ends; a failure of any kind only delays it.
+func (m *move) drive() {
+	tenure := m.s.member.Tenure()
+	m.s.node.Spawn(tenure, "movePrimary "+m.record.Move, func(t env.Task) {
+		if m.finish(t) == nil {
+			m.end(m.err)
+			return
+		}
+		m.s.node.After(m.s.settings.RetryBackoff, func() {
+			if tenure.Err() == nil {
+				m.drive()
+			}
+		})
+	})
+}
+
+// finish takes one phase after the other, as the record says. It acts on nothing that a failover could take back.
+func (m *move) finish(t env.Task) error {
+	if err := m.at(t, point.MovePrimaryResume); err != nil {
+		return err
+	}
+	if err := m.s.member.AwaitMajority(t); err != nil {
+		return err
+	}
+	for {
+		r, ok := m.s.records.Get(m.record.Move)
+		if !ok {
+			return nil
+		}
+		m.record = r
+		if err := m.step(t); err != nil {
+			return err
+		}
+	}
+}
+
+func (m *move) step(t env.Task) error {
+	if m.record.Phase == Cloning {
+		return m.giveUp(t)
+	}
+	m.err = nil // whatever a task of the move died of, the move goes on
+	m.s.shard.AcceptWrites(m.record.Database, m.record.Move)
+	switch m.record.Phase {
+	case CatchUp:
+		return m.catchUp(t)
+	case EnterCritSec:
+		return m.advance(t, Commit)
+	case Commit:
+		return m.commit(t)
+	case ExitCritSec:
+		return m.leave(t)
+	}
+	return m.clean(t)
+}
+
+// giveUp undoes a copy that was not completed by the primary that began it: writes may have happened since.
+func (m *move) giveUp(t env.Task) error {
+	if m.err == nil {
+		m.err = status.New(status.OperationFailed, "movePrimary %s was given up after a failover", m.record.Move)
+	}
+	m.s.shard.AcceptWrites(m.record.Database, m.record.Move)
+	if err := m.at(t, point.MovePrimaryCleanFailed); err != nil {
+		return err
+	}
+	drop := &command.DropClonedData{Lsid: m.record.Lsid, Txn: m.record.Txn, Collections: m.record.collections()}
+	if err := m.tell(t, drop); err != nil && !status.Is(err, status.ShardNotFound) {
+		return err
+	}
+	return m.forget(t, "given up")
+}
+
+// catchUp hands over the history of retryable writes; the documents are there already, as nothing was written since.
+func (m *move) catchUp(t env.Task) error {
+	if err := m.handOverSessions(t); err != nil {
+		return err
+	}
+	if err := m.at(t, point.MovePrimaryBlockReads); err != nil {
+		return err
+	}
+	return m.advance(t, EnterCritSec, m.holds(true)...)
+}
+
+// sessionBatch is how many statements make a message.
+const sessionBatch = 64
+
+func (m *move) handOverSessions(t env.Task) error {
+	var batch []oplog.Stmt
+	for _, rec := range m.s.shard.Sessions() {
+		batch = append(batch, m.history(rec)...)
+		if len(batch) >= sessionBatch {
+			if err := m.handOver(t, batch); err != nil {
+				return err
+			}
+			batch = nil
+		}
+	}
+	return m.handOver(t, batch)
+}
+
+func (m *move) handOver(t env.Task, stmts []oplog.Stmt) error {
+	if err := m.at(t, point.MovePrimarySessions); err != nil || len(stmts) == 0 {
+		return err
+	}
+	return m.tell(t, &command.ImportSessions{Move: m.record.Move, Stmts: stmts})
+}
+
+// history returns the statements of a session that touched what moves, oldest first. History that is not complete begins
+// with a dead end, so that the recipient refuses retries it cannot judge.
+func (m *move) history(rec shard.SessionRecord) []oplog.Stmt {
+	namespaces := m.record.namespaces()
+	if rec.Last.Index == 0 || len(namespaces) == 0 {
+		return nil
+	}
+	var chain []oplog.Stmt
+	complete := m.s.shard.History(rec, func(st *oplog.Stmt, _ oplog.Time) bool {
+		if slices.Contains(namespaces, st.NS) && !st.DeadEnd {
+			chain = append(chain, *st)
+		}
+		return true
+	})
+	if !complete {
+		chain = append(chain, oplog.Stmt{Session: rec.ID, Txn: rec.Txn, NS: namespaces[0], DeadEnd: true})
+	}
+	slices.Reverse(chain)
+	return chain
+}
+
+// commit has the config server make the recipient the primary, and goes on only when the catalogue says so. A refused
+// commit was carried out by an earlier attempt: nobody else changes the version while the move is on record.
+func (m *move) commit(t env.Task) error {
+	err := m.s.tell(t, shard.ConfigSet, &command.CommitMovePrimary{
+		Database: m.record.Database, Expected: m.record.version(), To: m.record.To, Move: m.record.Move,
+	})
+	if err != nil && !status.Is(err, status.StaleDbVersion) {
+		return err
+	}
+	if err := m.at(t, point.MovePrimaryVerify); err != nil {
+		return err
+	}
+	now, err := m.lookUp(t)
+	if err != nil {
+		return err
+	}
+	if v := now.Database.Version; v.UUID != m.record.UUID || int64(v.LastMod) <= m.record.LastMod {
+		return status.New(status.OperationFailed, "database %s is at version %v still", m.record.Database, v)
+	}
+	if err := m.at(t, point.MovePrimaryConfigTime); err != nil {
+		return err
+	}
+	if err := m.s.shard.PersistConfigTime(t); err != nil {
+		return err
+	}
+	if err := m.at(t, point.MovePrimaryClear); err != nil {
+		return err
+	}
+	for _, c := range m.record.Collections {
+		m.s.shard.Collection(c.NS).Clear()
+	}
+	return m.advance(t, ExitCritSec)
+}
+
+// leave lets requests pass again: they are told to ask the new primary.
+func (m *move) leave(t env.Task) error {
+	if err := m.at(t, point.MovePrimaryUnblock); err != nil {
+		return err
+	}
+	var ops []oplog.Op
+	for _, c := range m.record.Collections {
+		ops = append(ops, m.s.shard.Unhold(c.NS))
+	}
+	return m.advance(t, Cleaning, ops...)
+}
+
+// clean drops what was moved, once no query needs it.
+func (m *move) clean(t env.Task) error {
+	for _, c := range m.record.Collections {
+		if err := m.at(t, point.MovePrimaryClean); err != nil {
+			return err
+		}
+		if err := m.s.shard.Collection(c.NS).AwaitQueries(t, key.Everything); err != nil {
+			return err
+		}
+		if err := m.s.shard.Drop(t, c.NS, c.UUID, m.record.Move); err != nil {
+			return err
+		}
+	}
+	return m.forget(t, "done")
+}
+
+// forget removes the record, and waits for the majority: brought back by a rollback it would drop what has returned since.
+func (m *move) forget(t env.Task, how string) error {
+	if err := m.at(t, point.MovePrimaryForget); err != nil {
+		return err
+	}
+	if err := journal.Commit(t, m.s.member, m.s.records.Remove(m.record.Move)); err != nil {
+		return err
+	}
+	r := &m.record
+	m.s.node.Emit(&event.Event{Kind: event.PrimaryMoving, Shard: r.From, Peer: r.To, NS: r.Database, ID: r.Move, Value: how})
+	return nil
+}

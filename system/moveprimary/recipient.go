@@ -1,0 +1,180 @@
+package moveprimary
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// copying is a copy that was begun in this tenure. It is kept until the next one from the same shard, for a sender that
+// has not received the answer.
+type copying struct {
+	move  string
+	over  bool
+	err   error
+	ended env.Cond
+}
+
+// assertNoCollections: the shard has nothing of what is to come, and nothing left to drop of it (H-74b).
+func (s *Service) assertNoCollections(t env.Task, _ env.NodeID, req *command.AssertNoCollections) (*command.Done, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	for _, r := range s.records.All() {
+		if r.Database == req.Database {
+			return nil, status.New(status.ConflictingOperationInProgress, "%s has not finished moving %s to %s", s.shard.Name(), r.Database, r.To)
+		}
+	}
+	for _, ns := range req.Namespaces {
+		if err := s.absent(ns); err != nil {
+			return nil, err
+		}
+	}
+	return &command.Done{}, s.member.AwaitMajority(t)
+}
+
+func (s *Service) absent(ns string) error {
+	if _, exists := s.member.Store().Options(ns); exists {
+		return status.New(status.IncompatibleShardingMetadata, "%s has a collection %s already", s.shard.Name(), ns)
+	}
+	return nil
+}
+
+// cloneCatalogData begins a copy, or joins it, and waits for its end. A copy that another primary has begun cannot be gone
+// on with: how far it has come nobody knows.
+func (s *Service) cloneCatalogData(t env.Task, _ env.NodeID, req *command.CloneCatalogData) (*command.ClonedCatalogData, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	c := s.clones[req.Lsid]
+	if c == nil || c.move != req.Move {
+		if txn := s.shard.SessionTxn(req.Lsid); txn >= req.Txn {
+			return nil, status.New(status.StaleSession, "the copy of %s was begun by another primary, or given up", req.Move)
+		}
+		c = &copying{move: req.Move}
+		s.clones[req.Lsid] = c
+		s.node.Spawn(s.member.Tenure(), "clone "+req.Move, func(own env.Task) {
+			c.err = s.copyAll(own, req)
+			c.over = true
+			c.ended.Broadcast()
+		})
+	}
+	if err := c.ended.WaitFor(t, 0, func() bool { return c.over }); err != nil {
+		return nil, err
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	reply := &command.ClonedCatalogData{}
+	for _, coll := range req.Collections {
+		reply.Namespaces = append(reply.Namespaces, coll.NS)
+	}
+	return reply, nil
+}
+
+func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
+	if err := s.shard.AdvanceSession(t, req.Lsid, req.Txn); err != nil {
+		return err
+	}
+	for _, coll := range req.Collections {
+		if err := t.Point(point.MovePrimaryClone, env.Note{Peer: req.From, ID: req.Move}); err != nil {
+			return err
+		}
+		if err := s.absent(coll.NS); err != nil {
+			return err
+		}
+		if err := s.write(t, req, oplog.Op{Kind: oplog.Create, NS: coll.NS, Doc: coll.Options}); err != nil {
+			return err
+		}
+		if err := s.copyDocuments(t, req, coll.NS); err != nil {
+			return err
+		}
+	}
+	return s.member.AwaitMajority(t)
+}
+
+// write is one entry of the copy, unless the copy was fenced.
+func (s *Service) write(t env.Task, req *command.CloneCatalogData, ops ...oplog.Op) error {
+	if txn := s.shard.SessionTxn(req.Lsid); txn != req.Txn {
+		return status.New(status.StaleSession, "the copy of %s with transaction %d was fenced by %d", req.Move, req.Txn, txn)
+	}
+	for i := range ops {
+		ops[i].Actor, ops[i].Tag, ops[i].FromMigrate = uint8(event.Recipient), req.Move, true
+	}
+	_, err := s.member.Write(t, ops...)
+	return err
+}
+
+func (s *Service) copyDocuments(t env.Task, req *command.CloneCatalogData, ns string) error {
+	for after, n := "", 0; ; n++ {
+		if err := t.Point(point.MovePrimaryCloneBatch, env.Note{Peer: req.From, ID: req.Move, N: n}); err != nil {
+			return err
+		}
+		page, err := ask[command.Page](t, s, req.From, &command.ClonePage{Move: req.Move, NS: ns, After: after})
+		if err != nil || len(page.Docs) == 0 {
+			return err
+		}
+		ops := make([]oplog.Op, len(page.Docs))
+		for i, doc := range page.Docs {
+			if after, err = key.ID(doc); err != nil {
+				return err
+			}
+			ops[i] = oplog.Op{Kind: oplog.Insert, NS: ns, ID: after, Doc: doc}
+		}
+		if err := s.write(t, req, ops...); err != nil {
+			return err
+		}
+	}
+}
+
+// page reads the next documents of a collection that moves away.
+func (m *move) page(req *command.ClonePage) *command.Page {
+	page, bytes := &command.Page{}, 0
+	docs, most := m.s.settings.CloneBatchDocs, m.s.settings.CloneBatchBytes
+	after := store.Place{Key: key.Key(req.After), ID: req.After}
+	m.s.member.Store().ScanKey(req.NS, key.Everything, store.Latest, after, func(_ key.Key, _ string, doc bson.Raw) bool {
+		page.Docs = append(page.Docs, doc)
+		bytes += len(doc)
+		return (docs == 0 || len(page.Docs) < docs) && bytes < most
+	})
+	return page
+}
+
+// importSessions records statements that the old primary has executed. What arrives twice or late changes nothing.
+func (s *Service) importSessions(t env.Task, _ env.NodeID, req *command.ImportSessions) (*command.Done, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	for _, st := range req.Stmts {
+		if _, err := s.shard.Import(t, st, req.Move); err != nil {
+			return nil, err
+		}
+	}
+	return &command.Done{}, s.member.AwaitMajority(t)
+}
+
+// dropClonedData ends a copy for good. A message of a move that is long over must not drop what a later one has brought.
+func (s *Service) dropClonedData(t env.Task, _ env.NodeID, req *command.DropClonedData) (*command.Done, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	if err := s.shard.AdvanceSession(t, req.Lsid, req.Txn+1); err != nil {
+		return nil, err
+	}
+	for _, coll := range req.Collections {
+		if txn := s.shard.SessionTxn(req.Lsid); txn != req.Txn+1 {
+			return nil, status.New(status.StaleSession, "transaction %d of %s was followed by %d", req.Txn, req.Lsid, txn)
+		}
+		if err := s.shard.Drop(t, coll.NS, coll.UUID, req.Lsid); err != nil {
+			return nil, err
+		}
+	}
+	return &command.Done{}, s.member.AwaitMajority(t)
+}

@@ -1,0 +1,77 @@
+package moveprimary
+
+import (
+	"maps"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/command"
+)
+
+// Namespace holds the records of moves away from the shard.
+const Namespace = "config.movePrimaryCoordinators"
+
+// Phase is how far a move has come.
+type Phase string
+
+// The phases (protocol 15).
+const (
+	Cloning      Phase = "clone"                // the recipient copies, writes are refused
+	CatchUp      Phase = "catchup"              // the critical section blocks writes; the history of sessions is handed over
+	EnterCritSec Phase = "enterCriticalSection" // reads are blocked, too
+	Commit       Phase = "commit"               // the config server is told
+	ExitCritSec  Phase = "exitCriticalSection"  // the database has moved
+	Cleaning     Phase = "clean"                // what was moved is dropped here
+)
+
+// Record is what the shard must not forget of a move: from before the recipient hears of it until everything is done.
+type Record struct {
+	Move     string `bson:"_id"`
+	Database string `bson:"db"`
+	From     string `bson:"fromShard"`
+	To       string `bson:"toShard"`
+	Lsid     string `bson:"lsid"`
+	Txn      int64  `bson:"txnNumber"`
+	Phase    Phase  `bson:"phase"`
+	// UUID, Timestamp and LastMod are the database's version before the move: what fences the commit.
+	UUID      string          `bson:"uuid"`
+	Timestamp clock.Timestamp `bson:"timestamp"`
+	LastMod   int64           `bson:"lastMod"`
+	// Collections are those that move. No other is ever dropped.
+	Collections []collection `bson:"collectionsToClone"`
+}
+
+type collection struct {
+	NS      string   `bson:"nss"`
+	UUID    string   `bson:"uuid"`
+	Options bson.Raw `bson:"options"`
+}
+
+func (r *Record) version() catalog.DatabaseVersion {
+	return catalog.DatabaseVersion{UUID: r.UUID, Timestamp: r.Timestamp, LastMod: uint32(r.LastMod)}
+}
+
+func (r *Record) expect(v catalog.DatabaseVersion) {
+	r.UUID, r.Timestamp, r.LastMod = v.UUID, v.Timestamp, int64(v.LastMod)
+}
+
+func (r *Record) collections() []command.UnshardedCollection {
+	all := make([]command.UnshardedCollection, len(r.Collections))
+	for i, c := range r.Collections {
+		all[i] = command.UnshardedCollection(c)
+	}
+	return all
+}
+
+func (r *Record) namespaces() []string {
+	all := make([]string, len(r.Collections))
+	for i, c := range r.Collections {
+		all[i] = c.NS
+	}
+	return all
+}
+
+func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,65 @@
+package shard
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// RefuseWrites has user writes to the unsharded collections of the database fail with status.MovePrimaryInProgress from
+// now on, in this tenure (protocol 15: since 5.0 writes during the clone are refused rather than lost). Writes that have
+// passed their version check but are not yet committed find out at their commit.
+func (s *Server) RefuseWrites(database, move string) { s.moving[database] = move }
+
+// AcceptWrites undoes RefuseWrites.
+func (s *Server) AcceptWrites(database, move string) {
+	if s.moving[database] == move {
+		delete(s.moving, database)
+	}
+}
+
+func (c *Collection) refused(place command.Placement, write bool) error {
+	if !write || !place.Database {
+		return nil
+	}
+	if move := c.server.moving[catalog.DatabaseOf(c.ns)]; move != "" {
+		return status.New(status.MovePrimaryInProgress, "%s moves to another primary shard: %s", c.ns, move)
+	}
+	return nil
+}
+
+// Drop removes the collection on behalf of why, if it has the UUID; one of another UUID was made since and is none of the
+// caller's business (H-74b). The caller has seen to it that no running query needs it, and waits for the majority.
+func (s *Server) Drop(t env.Task, ns, uuid, why string) error {
+	options, exists := s.cfg.Member.Store().Options(ns)
+	if !exists {
+		return nil
+	}
+	if own, _, err := store.DecodeOptions(options); err != nil || own != uuid {
+		return err
+	}
+	_, err := s.cfg.Member.Write(t, oplog.Op{Kind: oplog.Drop, NS: ns, Actor: uint8(event.RangeDeleter), Tag: why, FromMigrate: true})
+	return err
+}
+
+// announceDrop tells that every document of a collection is gone.
+func (s *Server) announceDrop(index uint64, op *oplog.Op) {
+	data := s.cfg.Member.Store()
+	if index <= data.Oldest() {
+		return
+	}
+	data.ScanKey(op.NS, key.Everything, index-1, store.Place{}, func(k key.Key, id string, _ bson.Raw) bool {
+		s.node.Emit(&event.Event{
+			Kind: event.Applied, Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: op.NS, Key: string(k), DocID: id,
+			Actor: event.Actor(op.Actor), ID: op.Tag,
+		})
+		return true
+	})
+}
