@@ -102,7 +102,7 @@ func (c Checker) pass() Verdict { return Verdict{Checker: c.Name, Promise: c.Pro
 
 // Catalogue is every checker, in the order in which they are listed.
 func Catalogue() []Checker {
-	all := []Checker{Identity, Linearizability, Scans, ExactlyOnce, Convergence}
+	all := []Checker{Identity, Linearizability, Scans, ExactlyOnce, Causal, Snapshots, Convergence}
 	for _, r := range rules {
 		all = append(all, r.checker)
 	}
@@ -116,5 +116,6 @@ func History(ops []histories.Op, limits Limits) []Verdict {
 	}
 	h := keysOf(ops)
 	identity, found := checkIdentity(h)
-	return []Verdict{identity, checkLinearizability(h, found, limits), checkScans(ops), checkExactlyOnce(h)}
+	verdicts := []Verdict{identity, checkLinearizability(h, found, limits), checkScans(ops), checkExactlyOnce(h)}
+	return append(verdicts, checkInstants(h)...)
 }

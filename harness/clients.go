@@ -33,7 +33,7 @@ func (r *recorder) begin(op *scenario.Op) int {
 	r.pending++
 	r.ops = append(r.ops, histories.Op{
 		ID: op.ID, Client: op.Client, NS: op.NS, Kind: op.Kind, Key: op.Key, To: op.To, Value: op.Value,
-		Expect: op.Expect, Concern: op.Concern, Call: r.tick(), CallAt: int64(r.now()), Outcome: histories.Unknown,
+		Expect: op.Expect, Concern: op.Concern, Prefer: op.Prefer, Causal: op.Causal, Call: r.tick(), CallAt: int64(r.now()), Outcome: histories.Unknown,
 	})
 	return len(r.ops) - 1
 }
@@ -43,6 +43,8 @@ func (r *recorder) end(i int, a client.Answer) {
 	op := &r.ops[i]
 	op.Return, op.ReturnAt = r.tick(), int64(r.now())
 	op.Outcome, op.Retries = histories.Outcome(a.Certainty.String()), a.Retries
+	op.After, op.Time = uint64(a.After), uint64(a.Time)
+	op.Exact = op.Outcome == histories.OK && op.Result.Applied && !a.Written.Retried
 	if a.Err != nil {
 		op.Error = a.Err.Error()
 	}
@@ -67,6 +69,8 @@ type session struct {
 	start  env.Time
 	// hashed names the collections whose scans do not come in the order of the key.
 	hashed map[string]bool
+	// lossy: range deletion overtakes the reads of secondaries.
+	lossy bool
 }
 
 // run carries out the operations of one client at their times.
@@ -102,7 +106,7 @@ func (s *session) do(t env.Task, op *scenario.Op) {
 }
 
 func (s *session) read(t env.Task, op *scenario.Op, i int) client.Answer {
-	a := s.client.Find(t, command.Find{NS: op.NS, Filter: raw(bson.D{{Key: "k", Value: op.Key}}), Concern: concern(op)})
+	a := s.client.Find(t, s.find(op, i, raw(bson.D{{Key: "k", Value: op.Key}})))
 	if len(a.Docs) > 0 {
 		s.record.ops[i].Result = found(a.Docs[0])
 		s.record.ops[i].Result.N = len(a.Docs)
@@ -110,9 +114,19 @@ func (s *session) read(t env.Task, op *scenario.Op, i int) client.Answer {
 	return a
 }
 
+// find is a read as it is sent.
+func (s *session) find(op *scenario.Op, i int, filter bson.Raw) command.Find {
+	f := command.Find{NS: op.NS, Filter: filter, BatchSize: op.Batch, Concern: concern(op), Secondary: op.Prefer == scenario.Secondary}
+	if op.Causal {
+		f.After = s.client.Operated()
+	}
+	s.record.ops[i].Lossy = f.Secondary && s.lossy
+	return f
+}
+
 // scan keeps what arrived also when the scan breaks off: each batch stands for itself.
 func (s *session) scan(t env.Task, op *scenario.Op, i int) client.Answer {
-	a := s.client.Scan(t, command.Find{NS: op.NS, Filter: between(op.Key, op.To), BatchSize: op.Batch, Concern: concern(op)},
+	a := s.client.Scan(t, s.find(op, i, between(op.Key, op.To)),
 		func(batch []bson.Raw) {
 			at := s.record.tick()
 			for _, doc := range batch {

@@ -21,10 +21,15 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	s := &scenario.Scenario{Name: p.Name, Seed: seed, Topology: size.topology, Limit: limit}
 	s.Collections = []scenario.Collection{drawCollection(d, size)}
 	s.Settings = drawSettings(d, p)
+	mix := workloads.Standard()
+	if d.chance("weak reads", 30) {
+		mix = workloads.Weak(mix)
+		keepHistory(d, s)
+	}
 	s.Ops = workloads.Draw(d.roll, workloads.Params{
 		NS: namespace, Keys: size.keys, Preload: s.Collections[0].Preload, Clients: size.topology.Clients,
 		Count: size.ops, Span: size.span, Hot: pick(d, "hot", 0, 10, 30, 60), FirstID: 1,
-	}, workloads.Standard())
+	}, mix)
 	s.Migrations = workloads.DrawMoves(d.roll, workloads.MoveParams{
 		Collection: s.Collections[0], Shards: size.topology.Shards, Count: size.moves, Start: warmUp,
 		Gap: (size.span - warmUp) / time.Duration(size.moves), WaitDelete: 20, Operator: 8, FirstID: 1,
@@ -36,6 +41,15 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	s.Faults = drawFaults(d, p, len(s.Primaries) > 0)
 	s.FaultsEnd = size.span + settle
 	return s
+}
+
+// keepHistory sets, for most runs with reads of the past, a window in which they can succeed.
+func keepHistory(d dice, s *scenario.Scenario) {
+	for i := range s.Settings {
+		if v := &s.Settings[i]; v.Name == "minSnapshotHistoryWindowInSeconds" && d.chance("keep history", 80) {
+			v.Value = "300s"
+		}
+	}
 }
 
 const (

@@ -41,6 +41,7 @@ var knobs = []knob{
 	{"recvChunkStatusWaitMillis", []string{"10ms", "50ms", "1s"}},
 	{"sessionModsWaitMillis", []string{"2ms", "20ms", "200ms", "1s"}},
 	{"migrationRetryBackoffMillis", []string{"5ms", "50ms", "300ms"}},
+	{"terminateSecondaryReadsOnOrphanCleanup", []string{"1", "1", "0"}},
 	{"minSnapshotHistoryWindowInSeconds", []string{"0s", "10ms", "300s"}},
 }
 

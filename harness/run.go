@@ -187,7 +187,7 @@ const readyLimit = 30 * time.Second
 
 // begin starts clients, migrations and faults.
 func (r *run) begin() {
-	preload := histories.Preload(r.scenario)
+	preload := histories.Preload(r.scenario, uint64(r.cluster.Time()))
 	r.record.counter = 2 * uint64(len(preload))
 	r.record.ops = append(make([]histories.Op, 0, r.operations(len(preload))), preload...)
 	perClient := make([][]scenario.Op, r.scenario.Topology.Clients)
@@ -217,7 +217,7 @@ func (r *run) operations(preloaded int) int {
 func (r *run) startClient(i int, ops []scenario.Op) {
 	r.busy++
 	r.world.AddNode(clientNode(i), func(t env.Task) {
-		r.sessions[i] = &session{client: r.cluster.NewClient(t.Node()), record: &r.record, start: r.base, hashed: hashed(r.scenario)}
+		r.sessions[i] = &session{client: r.cluster.NewClient(t.Node()), record: &r.record, start: r.base, hashed: hashed(r.scenario), lossy: r.settings.TerminateReads == 0}
 		r.sessions[i].run(t, ops)
 		r.busy--
 	})

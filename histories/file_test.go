@@ -142,7 +142,7 @@ func TestEndStays(t *testing.T) {
 // A preloaded history starts with one finished insert for each document.
 func TestPreload(t *testing.T) {
 	s := &scenario.Scenario{Collections: []scenario.Collection{{NS: "a.a", Keys: 3, Preload: 2}, {NS: "a.b", Keys: 1, Preload: 1}}}
-	ops := histories.Preload(s)
+	ops := histories.Preload(s, 0)
 	if len(ops) != 3 || ops[2].NS != "a.b" || ops[2].Call != 5 || ops[2].Return != 6 || ops[1].Value != "i1" {
 		t.Fatalf("%+v", ops)
 	}

@@ -32,6 +32,8 @@ type Op struct {
 	Value    string          `json:"value,omitempty"`
 	Expect   string          `json:"expect,omitempty"`
 	Concern  string          `json:"concern,omitempty"`
+	Prefer   string          `json:"prefer,omitempty"`
+	Causal   bool            `json:"causal,omitempty"`
 	Call     uint64          `json:"call"`
 	Return   uint64          `json:"return"`
 	CallAt   int64           `json:"callAt"`   // virtual nanoseconds
@@ -40,6 +42,14 @@ type Op struct {
 	Error    string          `json:"error,omitempty"`
 	Retries  int             `json:"retries,omitempty"`
 	Result   Result          `json:"result"`
+	// After and Time are cluster times: the newest that the client had heard of at the call, and the operation time that it
+	// was told; zero when it was told none. What the operation wrote has a time after After and up to Time; with Exact it
+	// has that of Time. A snapshot read saw the state at Time.
+	After uint64 `json:"after,omitempty"`
+	Time  uint64 `json:"time,omitempty"`
+	Exact bool   `json:"exact,omitempty"`
+	// Lossy marks a read on a secondary that range deletion was allowed to overtake: documents may be missing from it.
+	Lossy bool `json:"lossy,omitempty"`
 }
 
 // Result is what the operation returned.

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
@@ -30,6 +31,16 @@ func (c *Cluster) Settings() *settings.Settings { return c.settings }
 // Sets lists the replica sets: the config server first, then the shards.
 func (c *Cluster) Sets() []string {
 	return append([]string{configsvr.Name}, c.topology.ShardNames()...)
+}
+
+// Time is the newest cluster time that a replica set has given to an entry.
+func (c *Cluster) Time() (now clock.Timestamp) {
+	for _, id := range c.Servers() {
+		if m := c.Member(id); m != nil {
+			now = max(now, m.AppliedTS())
+		}
+	}
+	return now
 }
 
 // Servers lists the nodes of all servers: config members, shard members, routers.

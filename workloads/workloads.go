@@ -45,7 +45,7 @@ type Share struct {
 
 // Catalogue is every workload, in the order in which they are listed.
 func Catalogue() []Workload {
-	return []Workload{registers, inserts, upserts, updates, pushes, shortScans, longScans}
+	return []Workload{registers, inserts, upserts, updates, pushes, shortScans, longScans, causals, secondaries, snapshots}
 }
 
 // Standard is the mix that a standard run uses.
@@ -69,7 +69,7 @@ func Find(name string) (Workload, bool) {
 // Draw plans p.Count operations, each from one workload of the mix, ordered by start time. The mix must name known
 // workloads with weights of which at least one is positive.
 func Draw(source Source, p Params, mix []Share) []scenario.Op {
-	plan := &plan{Params: p, source: source, written: map[int64][]string{}}
+	plan := &plan{Params: p, source: source, written: map[int64][]string{}, last: map[int]int64{}}
 	ops := make([]scenario.Op, p.Count)
 	for i := range ops {
 		plan.id = p.FirstID + i
@@ -90,6 +90,8 @@ type plan struct {
 	id int
 	// written holds the identities planned for each key so far, oldest first.
 	written map[int64][]string
+	// last is the key that each client wrote last in a causal workload.
+	last map[int]int64
 }
 
 // pick answers a question about the operation being drawn.
@@ -131,7 +133,7 @@ func (p *plan) choose(mix []Share) Workload {
 const majorityReads = 15
 
 func (p *plan) weaken(o *scenario.Op) {
-	if !o.Kind.Writes() && o.Kind != scenario.Delete && p.chance("majority", majorityReads) {
+	if !o.Kind.Writes() && o.Kind != scenario.Delete && o.Concern == "" && p.chance("majority", majorityReads) {
 		o.Concern = "majority"
 	}
 }

@@ -136,6 +136,16 @@ func (b *builder) take(at int32) {
 	}
 }
 
+// Sightings calls each for what a read or a scan says of single keys: an identity and a list, or that no document was
+// found.
+func Sightings(op *histories.Op, each func(key int64, found bool, value string, list []string)) {
+	if op.Kind == scenario.Read {
+		each(op.Key, op.Result.Found, op.Result.Value, op.Result.List)
+		return
+	}
+	eachSighting(op, func(s sighting) { each(s.key, s.found, s.value, s.list) })
+}
+
 // sighting is what a read or a scan says of one key.
 type sighting struct {
 	key   int64
@@ -183,7 +193,7 @@ func (b *builder) see(at int32, op *histories.Op, s sighting) {
 	switch {
 	case strong(op.Concern):
 		k.Acts = append(k.Acts, a)
-	case op.Concern == "majority":
+	case op.Concern == "majority" || op.Concern == "snapshot":
 		k.Glimpses = append(k.Glimpses, Glimpse{at, a.Seen, a.Return})
 	}
 }

@@ -85,6 +85,7 @@ func (l *line) op(id int) Op {
 	l.opPairs(&o)
 	absent := l.optional("if-absent")
 	l.opPairs(&o)
+	o.Causal = l.optional("causal")
 	if o.Kind == CAS && absent == (o.Expect != "") {
 		l.fail("the cas says not what it expects", "expected either if=VALUE or if-absent")
 	}
@@ -95,7 +96,7 @@ func (l *line) op(id int) Op {
 }
 
 func (l *line) opPairs(o *Op) {
-	l.pairs("k=, v=, if=, batch= and concern=", func(name, value string) bool {
+	l.pairs("k=, v=, if=, batch=, concern= and prefer=", func(name, value string) bool {
 		switch name {
 		case "k":
 			o.Key = l.integer(value, "a key such as k=17")
@@ -107,6 +108,8 @@ func (l *line) opPairs(o *Op) {
 			o.Batch = int(l.integer(value, "a number of documents such as batch=3"))
 		case "concern":
 			o.Concern = value
+		case "prefer":
+			o.Prefer = value
 		default:
 			return false
 		}

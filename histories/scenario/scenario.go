@@ -69,7 +69,14 @@ type Op struct {
 	Batch  int    // scans: documents a batch
 	// Concern is the read concern; empty means linearizable for reads and majority for writes.
 	Concern string
+	// Prefer is which members may answer a read: empty for the primary, or Secondary.
+	Prefer string
+	// Causal reads return nothing older than what their client has written or seen before.
+	Causal bool
 }
+
+// Secondary is the read preference for members that are not primary.
+const Secondary = "secondary"
 
 // OpKind is what an operation does.
 type OpKind string

@@ -32,7 +32,7 @@ func drawOp(t *rapid.T, id int, c scenario.Collection, clients int) scenario.Op 
 	o := scenario.Op{
 		ID: id, At: span.Draw(t, "at"), Client: rapid.IntRange(0, clients-1).Draw(t, "client"), NS: c.NS,
 		Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Key: rapid.Int64Range(0, int64(c.Keys)-1).Draw(t, "key"),
-		Concern: rapid.SampledFrom([]string{"", "local", "majority"}).Draw(t, "concern"),
+		Concern: rapid.SampledFrom([]string{"", "local", "majority", "snapshot"}).Draw(t, "concern"),
 	}
 	if o.Kind.Writes() {
 		o.Value = text.Draw(t, "value")
@@ -43,6 +43,12 @@ func drawOp(t *rapid.T, id int, c scenario.Collection, clients int) scenario.Op 
 	if o.Kind == scenario.Scan {
 		o.To = rapid.Int64Range(o.Key+1, int64(c.Keys)).Draw(t, "to")
 		o.Batch = rapid.IntRange(1, 9).Draw(t, "batch")
+	}
+	if o.Kind == scenario.Scan || o.Kind == scenario.Read {
+		o.Causal = rapid.Bool().Draw(t, "causal")
+		if o.Concern != "" && rapid.Bool().Draw(t, "on a secondary") {
+			o.Prefer = scenario.Secondary
+		}
 	}
 	return o
 }

@@ -105,6 +105,12 @@ func (o Op) String() string {
 	if o.Concern != "" {
 		b.WriteString(" concern=" + word(o.Concern))
 	}
+	if o.Prefer != "" {
+		b.WriteString(" prefer=" + word(o.Prefer))
+	}
+	if o.Causal {
+		b.WriteString(" causal")
+	}
 	return b.String()
 }
 

@@ -181,7 +181,24 @@ func (s *Scenario) opFlaw(o *Op) (wrong, expected string) {
 	case o.Key < 0 || o.Key >= int64(c.Keys):
 		return fmt.Sprintf("the key %d is not one of %s", o.Key, c.NS), fmt.Sprintf("a key from 0 to %d", c.Keys-1)
 	}
+	if wrong, expected := o.readFlaw(); wrong != "" {
+		return wrong, expected
+	}
 	return o.shapeFlaw(int64(c.Keys))
+}
+
+// readFlaw looks at what only reads have.
+func (o *Op) readFlaw() (wrong, expected string) {
+	reads := o.Kind == Read || o.Kind == Scan
+	switch {
+	case !reads && (o.Prefer != "" || o.Causal):
+		return "a " + string(o.Kind) + " goes to the primary and follows its session anyway", "no prefer= and no causal"
+	case o.Prefer != "" && o.Prefer != Secondary:
+		return "unknown read preference " + word(o.Prefer), "prefer=" + Secondary + " or none"
+	case o.Prefer == Secondary && (o.Concern == "" || o.Concern == "linearizable"):
+		return "no secondary answers linearizable reads", "a weaker concern such as concern=majority"
+	}
+	return "", ""
 }
 
 func (o *Op) shapeFlaw(keys int64) (wrong, expected string) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/btree"
 
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/status"
 )
@@ -239,6 +240,26 @@ func (t *Table) Owned(shard string) []key.Range {
 		}
 	}
 	return owned
+}
+
+// OwnedAt returns what of the range the shard owned at a time, as ranges that do not touch; status.StaleChunkHistory when
+// the owner of a part is no longer known.
+func (t *Table) OwnedAt(shard string, rng key.Range, ts clock.Timestamp) ([]key.Range, error) {
+	var owned []key.Range
+	for c := range t.Overlapping(rng) {
+		owner, err := c.ShardAt(ts)
+		if err != nil {
+			return nil, err
+		}
+		if last := len(owned) - 1; owner != shard {
+			continue
+		} else if last >= 0 && owned[last].Max == c.Min {
+			owned[last].Max = c.Max
+		} else {
+			owned = append(owned, c.Range)
+		}
+	}
+	return owned, nil
 }
 
 // Since returns the chunks whose version is v or newer, in the order of their versions: what a table of version v lacks.

@@ -3,6 +3,7 @@ package client
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/status"
 )
@@ -29,6 +30,9 @@ type Answer struct {
 	Docs []bson.Raw
 	// Err is the last error; nil when Certainty is OK.
 	Err error
+	// After is the cluster time that the client had heard of when it began: what the operation writes is newer. Time is
+	// the operation time; zero when there was no answer.
+	After, Time clock.Timestamp
 	// Retries is how many attempts were made after the first.
 	Retries int
 }

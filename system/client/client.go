@@ -17,6 +17,12 @@
 //
 // Reads change nothing: they are OK or Failed.
 //
+// # Causal sessions
+//
+// The session remembers the newest operation time of its answers. A read that is sent with it (command.Find.After)
+// returns nothing older than what the session has written or seen, from whichever member; of majority reads and writes
+// that makes a causally consistent session.
+//
 // Refusal: the package knows no shards, no versions and no primaries; and one client runs one operation at a time.
 package client
 
@@ -26,6 +32,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/rpc"
@@ -43,6 +50,8 @@ type Client struct {
 	settings *settings.Settings
 	session  string
 	txn      int64
+	// operated is the newest operation time that the session was told.
+	operated clock.Timestamp
 }
 
 // New returns a client with a new session. The settings are read at every use.
@@ -104,6 +113,7 @@ func (c *Client) Scan(t env.Task, op command.Find, each func(batch []bson.Raw)) 
 	}
 	for {
 		each(batch.Docs)
+		answer.Time = c.hear(batch.Time)
 		if batch.Cursor == "" {
 			answer.Certainty = OK
 			return answer
@@ -120,12 +130,12 @@ func (c *Client) Scan(t env.Task, op command.Find, each func(batch []bson.Raw)) 
 
 // open sends the find until a router has opened the cursor; later batches come from that router.
 func (c *Client) open(t env.Task, op *command.Find) (env.NodeID, *command.Batch, Answer) {
-	tries := c.tries()
+	tries, after := c.tries(), c.Time()
 	for {
 		router := tries.router()
 		batch, err := rpc.Call[command.Batch](t, c.ep, router, op, tries.timeout())
 		if err == nil {
-			return router, batch, Answer{Certainty: Failed, Retries: tries.done}
+			return router, batch, Answer{Certainty: Failed, Retries: tries.done, After: after}
 		}
 		if !harmless(err) || !tries.again(t, err) {
 			return "", nil, Answer{Certainty: Failed, Err: err, Retries: tries.done}
@@ -147,16 +157,31 @@ func (c *Client) MovePrimary(t env.Task, op command.MovePrimary, limit time.Dura
 }
 
 func (c *Client) write(t env.Task, op env.Message) Answer {
-	tries := c.tries()
+	tries, after := c.tries(), c.Time()
 	var doubt doubt
 	for {
 		written, err := rpc.Call[command.Written](t, c.ep, tries.router(), op, tries.timeout())
 		if err == nil {
-			return doubt.result(written, tries.done)
+			answer := doubt.result(written, tries.done)
+			answer.After, answer.Time = after, c.hear(written.Time)
+			return answer
 		}
 		doubt.note(err)
 		if !retryable(err) || !tries.again(t, err) {
-			return doubt.failure(err, tries.done)
+			answer := doubt.failure(err, tries.done)
+			answer.After = after
+			return answer
 		}
 	}
+}
+
+// Operated is the newest operation time that the session was told: the afterClusterTime of a causal read.
+func (c *Client) Operated() clock.Timestamp { return c.operated }
+
+// Time is the newest cluster time that the client has heard of.
+func (c *Client) Time() clock.Timestamp { return c.ep.Clock().Now().Cluster }
+
+func (c *Client) hear(t clock.Timestamp) clock.Timestamp {
+	c.operated = max(c.operated, t)
+	return t
 }

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
 )
 
 // Session identifies a statement of a retryable write; the zero Session means that the write is not retryable.
@@ -47,6 +48,8 @@ const (
 	Linearizable ReadConcern = "linearizable"
 	// Available does not check versions and may return orphans.
 	Available ReadConcern = "available"
+	// Snapshot returns the committed state of one cluster time on all shards (protocol 11).
+	Snapshot ReadConcern = "snapshot"
 )
 
 // Placement is what a router attaches to a request to a shard (protocol 3.4). The zero Placement means that the request
@@ -116,6 +119,9 @@ type Written struct {
 	Retried bool
 	// ConcernError is empty or says why the write concern is not satisfied though the write was applied.
 	ConcernError string
+	// Time is the operation time: of the log entry that the statement made, or of the newest entry that its result rests
+	// on when it made none in this attempt.
+	Time clock.Timestamp
 }
 
 // Find opens a query. Results come in the order of the shard key.
@@ -125,6 +131,12 @@ type Find struct {
 	BatchSize int      // 0: everything
 	Concern   ReadConcern
 	Place     Placement
+	// After is the afterClusterTime of a causal session: what is returned is not older. Zero asks for nothing.
+	After clock.Timestamp
+	// At is the atClusterTime of a Snapshot read, of which the router picks one when it is zero.
+	At clock.Timestamp
+	// Secondary lets a member answer that is not primary.
+	Secondary bool
 }
 
 // GetMore continues a query. Batches may be numbered from 1: the same number again gets the same batch, so that a doubled
@@ -142,6 +154,8 @@ type KillCursors struct{ Cursors []string }
 type Batch struct {
 	Cursor string
 	Docs   []bson.Raw
+	// Time is the operation time: that of the state which was read or, where states pass while a query runs, of the last.
+	Time clock.Timestamp
 }
 
 // Done is the response of commands that only succeed or fail.

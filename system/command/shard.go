@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 )
@@ -45,8 +46,24 @@ type ShardsvrMoveRange struct {
 	MigrationOf string // the request's name in the scenario, for traces; no meaning
 }
 
-// FlushRoutingTableCacheUpdates has the shard refresh its knowledge of a collection and answer when it is installed.
-type FlushRoutingTableCacheUpdates struct{ NS string }
+// FlushRoutingTableCacheUpdates has the shard's primary refresh its knowledge of a collection and answer when it is
+// installed, behind a critical section that blocks writes (protocol 3.4 step 5).
+type FlushRoutingTableCacheUpdates struct {
+	NS string
+	// Since is the collection version of the asker's table, as in GetRoutingTable.
+	Since catalog.Version
+}
+
+// Flushed is the primary's knowledge. Another member may use it once it holds the entry At: then it holds every document
+// that came with the ranges.
+type Flushed struct {
+	Update RoutingUpdate
+	At     oplog.Time
+}
+
+// AppendOplogNote asks a primary for an entry, if it has none, that is not older than Time, so that who waits for that
+// time on another member does not wait for the next write.
+type AppendOplogNote struct{ Time clock.Timestamp }
 
 // RecvChunkStart opens a migration on the recipient (protocol 5.2). Lsid and Txn fence it (9.3).
 type RecvChunkStart struct {

@@ -45,7 +45,13 @@ func (d *donation) enterCriticalSection(t env.Task) error {
 			d.become(criticalSection)
 			return nil
 		}},
-		step{point.DonorWritesBlocked, func(env.Task) error { return nil }})
+		step{point.DonorWritesBlocked, func(env.Task) error { return nil }},
+		step{point.DonorSignal, func(t env.Task) error {
+			if err := d.live(); err != nil {
+				return err
+			}
+			return d.collection.SignalSecondaries(t)
+		}})
 }
 
 // commitOnRecipient is the second half of S5: the recipient fetches what is left, makes all of it majority and answers

@@ -28,6 +28,7 @@ var (
 	DonorBeforeCritSec   = declare(Donor, "d.beforeCritSec", "the recipient falls behind again before writes are blocked")
 	DonorLockAcquire     = declare(Donor, "d.lockAcquire", "writes that passed their version check are still under way")
 	DonorWritesBlocked   = declare(Donor, "d.critSecWritesBlocked", "writes stay blocked when the donor stops here")
+	DonorSignal          = declare(Donor, "d.secondarySignal", "secondaries go on reading with metadata from before the migration")
 	DonorSendCommit      = declare(Donor, "d.sendRecvCommit", "the recipient enters its critical section unknown to the donor")
 	DonorAfterCommit     = declare(Donor, "d.afterRecvCommit", "the donor gives up though the recipient holds everything")
 	DonorQueuesDrained   = declare(Donor, "d.queuesDrained", "a captured write was never fetched")

@@ -4,6 +4,7 @@ package point
 var (
 	RouterTarget              = declare(Router, "m.target", "the table changes between targeting and sending")
 	RouterAttachVersion       = declare(Router, "m.attachVersion", "a request travels with the version of another table than it was targeted by")
+	RouterPickTime            = declare(Router, "m.pickClusterTime", "the time of a snapshot is picked before the table that it is targeted by")
 	RouterSend                = declare(Router, "m.send", "the request is late, lost or doubled on its way to the shard")
 	RouterOnStale             = declare(Router, "m.onStale", "the table that was refused is dropped though a newer one is already here")
 	RouterRefreshStart        = declare(Router, "m.refresh.start", "the catalogue is read before the change that made the refresh necessary")

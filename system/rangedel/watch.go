@@ -7,13 +7,19 @@ import (
 	"github.com/shardproof/shardproof/system/point"
 )
 
-// Applied starts the work on tasks that became ready and wakes those who wait for tasks.
+// Applied starts the work on tasks that became ready and wakes those who wait for tasks. On a secondary it warns the
+// queries that a deletion, which cannot wait for them, is about to overtake.
 func (r *Service) Applied(_ uint64, e *oplog.Entry, leading bool) {
 	for i := range e.Ops {
 		if op := &e.Ops[i]; op.NS == Namespace {
 			r.changed.Broadcast()
-			if leading && op.Doc != nil {
-				r.take(r.tasks.Decode(op.Doc), op.Kind == oplog.Insert)
+			if op.Doc == nil {
+				continue
+			}
+			if k := r.tasks.Decode(op.Doc); leading {
+				r.take(k, op.Kind == oplog.Insert)
+			} else if k.Processing {
+				r.shard.Collection(k.NS).LoseRange(k.Range())
 			}
 		}
 	}

@@ -58,6 +58,13 @@ func (h *history) stamp(index uint64) clock.Timestamp {
 	return h.baseTS
 }
 
+// upTo is the last index whose entry, and with it every earlier one, is not newer than ts; false when even base is newer.
+// Timestamps grow with the index, but for entries that have none.
+func (h *history) upTo(ts clock.Timestamp) (uint64, bool) {
+	newer := sort.Search(len(h.kept), func(i int) bool { return h.stamp(h.base.Index+uint64(i)+1) > ts })
+	return h.base.Index + uint64(newer), h.baseTS <= ts
+}
+
 func (h *history) append(l logged) {
 	h.kept = append(h.kept, l)
 	at := h.last()

@@ -162,6 +162,20 @@ func (m *Member) Committed() oplog.Time { return m.committed }
 // CommittedTS is the timestamp of the last committed entry that has one.
 func (m *Member) CommittedTS() clock.Timestamp { return m.committedTS }
 
+// AppliedTS is the timestamp of the last entry of the log that has one.
+func (m *Member) AppliedTS() clock.Timestamp { return m.log.stamp(m.log.last().Index) }
+
+// IndexAt is the index of the state at a cluster time up to which everything is committed here (see AwaitTS).
+// Status.SnapshotTooOld means that the store does not hold that state any more; it may do so later in a query's life, so
+// a reader asks anew after each wait.
+func (m *Member) IndexAt(ts clock.Timestamp) (uint64, error) {
+	index, known := m.log.upTo(ts)
+	if !known || index < m.store.Oldest() {
+		return 0, status.New(status.SnapshotTooOld, "%s does not hold the state at %s any more", m.cfg.Self, ts)
+	}
+	return index, nil
+}
+
 // Entry returns an entry of the log and its term; it is false for one that is compacted away or does not exist. Entries
 // by which a leader began its term have no operations and no timestamp.
 func (m *Member) Entry(index uint64) (e *oplog.Entry, term uint64, ok bool) {
@@ -172,7 +186,7 @@ func (m *Member) Entry(index uint64) (e *oplog.Entry, term uint64, ok bool) {
 // ReadAt is the index at which the store answers reads of a concern. A linearizable read is a local one that Confirm
 // must follow. After a wait the store may not know the index any more: a reader asks for it anew.
 func (m *Member) ReadAt(rc command.ReadConcern) uint64 {
-	if rc == command.MajorityRead {
+	if rc == command.MajorityRead || rc == command.Snapshot {
 		return m.committed.Index
 	}
 	return store.Latest

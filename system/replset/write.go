@@ -158,6 +158,19 @@ func (m *Member) AwaitTS(t env.Task, ts clock.Timestamp) error {
 	return m.wait(t, m.cfg.Settings.WriteConcernTimeout, func() (bool, error) { return m.committedTS >= ts, nil })
 }
 
+// AwaitEntry waits on a follower until an entry of its primary is committed here. Errors: status.Interrupted when a later
+// primary has written since; status.ExceededTimeLimit after the write concern's default timeout; the task's own error.
+func (m *Member) AwaitEntry(t env.Task, at oplog.Time) error {
+	return m.wait(t, m.cfg.Settings.WriteConcernTimeout, func() (bool, error) {
+		if last := m.log.last(); last.Term > at.Term {
+			return false, status.New(status.Interrupted, "%s follows a later primary than that of entry %s", m.cfg.Self, at)
+		} else if last.Term < at.Term {
+			return false, nil
+		}
+		return m.committed.Index >= at.Index, nil
+	})
+}
+
 // Confirm waits for proof that the member was still the leader at some instant after the call, and until everything
 // applied before the call is committed: what was read before it was then the newest. Errors: status.PrimarySteppedDown
 // and status.NotWritablePrimary without leadership, status.ExceededTimeLimit, the task's own error.

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -25,6 +26,7 @@ type part struct {
 	member  env.NodeID // where the cursor lives
 	cursor  string     // empty: nothing more to come
 	asked   int        // how many batches, so that a doubled request skips none
+	time    clock.Timestamp
 	docs    []bson.Raw
 	head    place
 }
@@ -55,6 +57,14 @@ func (s *scan) next(t env.Task, size int) ([]bson.Raw, error) {
 		}
 	}
 	return docs, nil
+}
+
+// time is the operation time of what the shards have returned so far.
+func (s *scan) time() (latest clock.Timestamp) {
+	for _, p := range s.parts {
+		latest = max(latest, p.time)
+	}
+	return latest
 }
 
 // first is the part that holds the next document, nil when none does.
@@ -98,7 +108,7 @@ func (p *part) fill(t env.Task, size int) error {
 }
 
 func (p *part) take(batch *command.Batch) error {
-	p.cursor, p.docs = batch.Cursor, batch.Docs
+	p.cursor, p.docs, p.time = batch.Cursor, batch.Docs, max(p.time, batch.Time)
 	return p.look()
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
@@ -51,7 +52,7 @@ func (r *Router) answer(t env.Task, scan *scan, size int) (*command.Batch, error
 		scan.kill(t)
 		return nil, err
 	}
-	batch := &command.Batch{Docs: docs}
+	batch := &command.Batch{Docs: docs, Time: scan.time()}
 	if !scan.exhausted() {
 		batch.Cursor = r.cursors.keep(scan)
 	}
@@ -61,8 +62,9 @@ func (r *Router) answer(t env.Task, scan *scan, size int) (*command.Batch, error
 // open establishes the scan on every shard that owns a part of what the filter asks for, all by one table. If one
 // refuses, the cursors already open are closed and everything begins anew.
 func (r *Router) open(t env.Task, req *command.Find) (*scan, error) {
+	own := *req
 	for e := r.effort(req.NS); ; {
-		table, scan, err := r.establish(t, e, req)
+		table, scan, err := r.establish(t, e, &own)
 		if err == nil {
 			return scan, nil
 		}
@@ -84,9 +86,13 @@ func (r *Router) establish(t env.Task, e *effort, req *command.Find) (*Table, *s
 	if err != nil {
 		return table, nil, err
 	}
+	targets, err := r.targets(t, table, rng, req)
+	if err != nil {
+		return table, nil, err
+	}
 	pattern := table.Collection().Key
 	s := &scan{}
-	for _, owner := range owners(table, rng) {
+	for _, owner := range targets {
 		set, err := r.shard(owner)
 		if err != nil {
 			return table, nil, err
@@ -96,6 +102,40 @@ func (r *Router) establish(t env.Task, e *effort, req *command.Find) (*Table, *s
 		s.parts = append(s.parts, &part{router: r, set: set, pattern: pattern, opens: &placed})
 	}
 	return table, s, s.establish(t)
+}
+
+// targets returns the shards to ask. A snapshot read asks those that owned a part of the range at its time, whoever owns
+// it now: the shards' versions still tell whether the table knows of every move until then (protocol 11). The time is
+// picked once, from what this router has heard; the request keeps it over all attempts.
+func (r *Router) targets(t env.Task, table *Table, rng key.Range, req *command.Find) ([]string, error) {
+	if req.Concern != command.Snapshot {
+		return owners(table, rng), nil
+	}
+	if req.At == 0 {
+		if err := t.Point(point.RouterPickTime, env.Note{ID: req.NS}); err != nil {
+			return nil, err
+		}
+		req.At = r.ep.Clock().Now().Cluster
+	}
+	return ownersAt(table, rng, req.At)
+}
+
+// ownersAt is owners at a time; status.StaleChunkHistory when that is not known any more.
+func ownersAt(table *Table, rng key.Range, at clock.Timestamp) ([]string, error) {
+	if rng.Empty() {
+		return owners(table, rng), nil
+	}
+	var shards []string
+	for c := range table.Overlapping(rng) {
+		shard, err := c.ShardAt(at)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(shards, shard) {
+			shards = append(shards, shard)
+		}
+	}
+	return shards, nil
 }
 
 // asked is the range of shard keys that a filter can match.
@@ -176,7 +216,11 @@ func (p *part) open(t env.Task) error {
 	if err := t.Yield(point.RouterSend); err != nil {
 		return err
 	}
-	batch, member, err := rpc.CallPrimaryAt[command.Batch](t, p.set, p.opens, p.timeout())
+	call := rpc.CallPrimaryAt[command.Batch]
+	if p.opens.Secondary {
+		call = rpc.CallSecondaryAt[command.Batch]
+	}
+	batch, member, err := call(t, p.set, p.opens, p.timeout())
 	if err != nil {
 		return err
 	}

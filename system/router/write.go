@@ -62,6 +62,7 @@ func (r *Router) insert(t env.Task, _ env.NodeID, req *command.Insert) (*command
 		}
 		sum.N += one.N
 		sum.Retried = sum.Retried || one.Retried
+		sum.Time = max(sum.Time, one.Time)
 		if one.ConcernError != "" {
 			sum.ConcernError = one.ConcernError
 		}

@@ -50,6 +50,22 @@ func CallPrimaryAt[Resp any](t env.Task, s *Set, req env.Message, timeout time.D
 	return resp, primary, err
 }
 
+// ChooseSecondary is the kind of choice by which the member that answers a secondary read is picked.
+const ChooseSecondary env.Choice = "rpc.secondary"
+
+// CallSecondaryAt sends req to a member that is not known to be the primary, and returns which one was asked. Whoever it
+// is decides whether to answer. A set of one member has only its primary.
+func CallSecondaryAt[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duration) (*Resp, env.NodeID, error) {
+	others := slices.DeleteFunc(slices.Clone(s.members), func(m env.NodeID) bool { return m == s.hint })
+	if len(others) == 0 {
+		return CallPrimaryAt[Resp](t, s, req, timeout)
+	}
+	node := s.ep.Node()
+	member := others[node.Choose(ChooseSecondary, string(node.ID())+" "+s.name, len(others))]
+	resp, err := Call[Resp](t, s.ep, member, req, timeout)
+	return resp, member, err
+}
+
 // CallAny sends req to one member, and after a failure that another may not share to the next, each once. While another
 // is left, a member that is cut off costs no more than an election does.
 func CallAny[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duration) (resp *Resp, err error) {

@@ -34,6 +34,7 @@ type Settings struct {
 	OrphanCleanupDelay time.Duration `name:"orphanCleanupDelaySecs"`                             // 900s; scenarios draw small values
 	RangeDeleterBatch  int           `name:"rangeDeleterBatchSize"`                              // 0: no limit
 	RangeDeleterDelay  time.Duration `name:"rangeDeleterBatchDelayMS"`                           // 20ms
+	TerminateReads     int           `name:"terminateSecondaryReadsOnOrphanCleanup"`             // 0; 1, as from 8.2 on: a deletion ends the secondaries' reads that it overtakes
 	OverlapWait        time.Duration `name:"receiveChunkWaitForRangeDeleterTimeoutMS"`           // 10s
 	CloneBatchDocs     int           `name:"migrateCloneInsertionBatchSize"`                     // 0: no limit but the bytes
 	CloneBatchBytes    int           `name:"migrateCloneBatchBytes"`                             // 16 MiB

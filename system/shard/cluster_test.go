@@ -102,7 +102,8 @@ func (c *testCluster) bootMember(t env.Task) {
 	id := t.Node().ID()
 	e := rpc.Listen(t.Node(), clock.New(t.Node()))
 	m := replset.Boot(t, replset.Config{Name: "shard-a", Self: id, Members: c.ids, Settings: &c.settings, Clock: e.Clock()})
-	sets := map[string]*rpc.Set{ConfigSet: rpc.NewSet(e, ConfigSet, []env.NodeID{"config.0"}, &c.settings)}
+	sets := map[string]*rpc.Set{ConfigSet: rpc.NewSet(e, ConfigSet, []env.NodeID{"config.0"}, &c.settings),
+		"shard-a": rpc.NewSet(e, "shard-a", c.ids, &c.settings)}
 	s := New(Config{Member: m, Endpoint: e, Settings: &c.settings, Sets: sets})
 	c.servers[id] = s
 	if c.onBoot != nil {

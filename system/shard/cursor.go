@@ -116,7 +116,7 @@ func (s *Server) getMore(t env.Task, _ env.NodeID, req *command.GetMore) (*comma
 	cu.busy = true
 	docs, err := cu.query.batch(t, req.BatchSize)
 	cu.busy = false
-	return s.cursors.answer(cu, &command.Batch{Docs: docs}, err)
+	return s.cursors.answer(cu, &command.Batch{Docs: docs, Time: cu.query.time}, err)
 }
 
 // answer ends the cursor when its query has, and otherwise remembers the batch.

@@ -1,18 +1,23 @@
 package shard
 
 import (
+	"slices"
+
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// Metadata is one state of a shard's knowledge of a collection. It is never changed, but for the count of its users.
+// Metadata is one state of a shard's knowledge of a collection. It is never changed, but for what concerns its users.
 type Metadata struct {
 	Table *catalog.Table
 	shard string
 	owned []key.Range
 	pins  int
+	// lost are the ranges whose documents are being deleted though users are left. That happens on secondaries only: a
+	// primary's deletion waits.
+	lost []key.Range
 }
 
 // Version is the shard's own version: zero when it owns nothing.
@@ -108,6 +113,11 @@ func (c *Collection) Take() *Filter {
 // Owns reports whether the query may see the key. A nil Filter lets everything pass.
 func (f *Filter) Owns(k key.Key) bool { return f == nil || f.metadata.Owns(k) }
 
+// Lost reports whether documents of the range are being deleted below the query.
+func (f *Filter) Lost(r key.Range) bool {
+	return f != nil && slices.ContainsFunc(f.metadata.lost, r.Overlaps)
+}
+
 // Drop ends the use; it may be called again, and on nil.
 func (f *Filter) Drop() {
 	if f == nil || f.metadata == nil {
@@ -139,6 +149,16 @@ func (c *Collection) InUse(r key.Range) bool {
 		}
 	}
 	return c.known != nil && c.known.pins > 0 && c.known.overlaps(r)
+}
+
+// LoseRange tells the running queries of a secondary that the documents of a range that they may see are being deleted
+// (protocol 10.4). It comes no later than the first deletion, since both come through the log.
+func (c *Collection) LoseRange(r key.Range) {
+	for _, m := range append([]*Metadata{c.known}, c.retired...) {
+		if m != nil && m.overlaps(r) {
+			m.lost = append(m.lost, r)
+		}
+	}
 }
 
 // AwaitQueries waits until no running query may see keys of the range. The caller has seen to it that the range is no

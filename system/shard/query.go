@@ -1,14 +1,18 @@
 package shard
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -24,11 +28,26 @@ type query struct {
 	filter  bson.Raw
 	concern command.ReadConcern
 	rng     key.Range
-	owned   *Filter // nil: nothing is filtered
-	term    uint64
-	after   store.Place
-	done    bool
-	killed  error
+	owned   *Filter // nil: nothing is filtered by it
+	// at is the cluster time of a snapshot read, and then the shard owned the ranges of past.
+	at   clock.Timestamp
+	past *past
+	// A query on a primary belongs to its term, one on a secondary to the office since when it is that.
+	secondary bool
+	term      uint64
+	office    int
+	after     store.Place
+	time      clock.Timestamp // of the newest state read
+	done      bool
+	killed    error
+}
+
+// past is what the shard owned at the time of a snapshot read. It keeps nothing from deletion: the state of that time is
+// read, and deletions come after it.
+type past struct{ owned []key.Range }
+
+func (p *past) owns(k key.Key) bool {
+	return slices.ContainsFunc(p.owned, func(r key.Range) bool { return r.Contains(k) })
 }
 
 func (s *Server) find(t env.Task, _ env.NodeID, req *command.Find) (*command.Batch, error) {
@@ -42,25 +61,32 @@ func (s *Server) find(t env.Task, _ env.NodeID, req *command.Find) (*command.Bat
 		if err != nil {
 			return nil, err
 		}
-		return &command.Batch{Docs: docs}, nil
+		return &command.Batch{Docs: docs, Time: q.time}, nil
 	}
-	return &command.Batch{Docs: docs, Cursor: s.cursors.add(q)}, nil
+	return &command.Batch{Docs: docs, Time: q.time, Cursor: s.cursors.add(q)}, nil
 }
 
-// plan lets the query in and pins what the shard owns now, without a wait between the two.
+// plan lets the query in and pins what the shard owns now, without a wait between the two. A time that must have come is
+// waited for before: the log up to there may speak of a new placement.
 func (s *Server) plan(t env.Task, req *command.Find) (*query, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.mayRead(req.Secondary); err != nil {
 		return nil, err
 	}
-	q := &query{server: s, c: s.Collection(req.NS), filter: req.Filter, concern: req.Concern, term: s.cfg.Member.Term()}
-	if req.Concern != command.Available {
-		if err := q.admit(t, req.Place); err != nil {
-			return nil, err
-		}
+	m := s.cfg.Member
+	q := &query{
+		server: s, c: s.Collection(req.NS), filter: req.Filter, concern: req.Concern, at: req.At,
+		secondary: !m.IsPrimary(), term: m.Term(), office: s.offices,
+	}
+	if err := s.awaitTime(t, max(req.After, req.At)); err != nil {
+		return nil, err
 	}
 	var err error
-	if q.rng, err = q.bounds(); err != nil {
-		q.owned.Drop()
+	if req.Concern == command.Available {
+		q.rng, err = q.bounds()
+	} else {
+		err = q.admit(t, req.Place)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return q, nil
@@ -77,17 +103,28 @@ func (q *query) admit(t env.Task, place command.Placement) error {
 		if err := t.Point(point.RequestTakeFilter, env.Note{ID: q.c.ns}); err != nil {
 			return err
 		}
-		if err := q.sameTenure(); err != nil {
+		if err := q.sameOffice(); err != nil {
 			return err
 		}
 		if q.c.judge(place, false) != current {
 			continue // the placement changed at the point just passed
 		}
-		if place.Versioned {
-			q.owned = q.c.Take()
-		}
-		return nil
+		return q.pin(place.Versioned)
 	}
+}
+
+// pin fixes what the query will look at, and what of it the shard owns.
+func (q *query) pin(versioned bool) (err error) {
+	if q.rng, err = q.bounds(); err != nil || !versioned {
+		return err
+	}
+	if q.concern == command.Snapshot {
+		owned, err := q.c.known.Table.OwnedAt(q.server.name, q.rng, q.at)
+		q.past = &past{owned}
+		return err
+	}
+	q.owned = q.c.Take()
+	return nil
 }
 
 // visible is the part of the query's range that its filter lets pass. It was pinned when the query was let in, which may
@@ -101,7 +138,15 @@ func (q *query) visible() (parts []event.Chunk) {
 	return parts
 }
 
-func (q *query) sameTenure() error { return q.server.sameTenure(q.term) }
+func (q *query) sameOffice() error {
+	if !q.secondary {
+		return q.server.sameTenure(q.term)
+	}
+	if s := q.server; s.cfg.Member.Leading() || s.offices != q.office {
+		return status.New(status.InterruptedDueToReplStateChange, "%s was a secondary when the query began", s.node.ID())
+	}
+	return nil
+}
 
 // bounds is the range of shard keys that the filter leaves to be looked at.
 func (q *query) bounds() (key.Range, error) {
@@ -140,8 +185,9 @@ func (q *query) batch(t env.Task, size int) ([]bson.Raw, error) {
 	}
 }
 
-// restore is where a query may be descheduled. It does not outlive the tenure in which it began: what its filter keeps
-// from deletion is kept on this primary only.
+// restore is where a query may be descheduled. It does not outlive the office in which it began: what its filter keeps
+// from deletion is kept on this primary only. On a secondary it keeps nothing: there the deletion ends the query, unless
+// the operator would rather have what is left (protocol 10.4).
 func (q *query) restore(t env.Task) error {
 	if err := t.Yield(point.RequestYield); err != nil {
 		return err
@@ -152,7 +198,15 @@ func (q *query) restore(t env.Task) error {
 	if q.killed != nil {
 		return q.killed
 	}
-	return q.sameTenure()
+	if q.secondary {
+		if err := t.Point(point.RequestSecondaryRead, env.Note{ID: q.c.ns}); err != nil {
+			return err
+		}
+	}
+	if q.server.cfg.Settings.TerminateReads != 0 && q.owned.Lost(q.rng) {
+		return status.New(status.QueryPlanKilled, "documents of %s that the query may see are being deleted", q.c.ns)
+	}
+	return q.sameOffice()
 }
 
 // confirm has a linearizable batch wait until the node was still primary after the read, and what it read is majority.
@@ -165,16 +219,18 @@ func (q *query) confirm(t env.Task) error {
 
 // read looks at a few documents more.
 func (q *query) read(docs []bson.Raw, size int) ([]bson.Raw, error) {
-	m := q.server.cfg.Member
+	index, failed := q.state()
+	if failed != nil {
+		return docs, failed
+	}
 	seen, full := 0, false
-	var failed error
-	m.Store().ScanKey(q.c.ns, q.rng, m.ReadAt(q.concern), q.after, func(k key.Key, id string, doc bson.Raw) bool {
+	q.server.cfg.Member.Store().ScanKey(q.c.ns, q.rng, index, q.after, func(k key.Key, id string, doc bson.Raw) bool {
 		match, err := document.Match(q.filter, doc)
 		if failed = err; err != nil {
 			return false
 		}
 		q.after = store.Place{Key: k, ID: id}
-		if match && q.owned.Owns(k) {
+		if match && q.owns(k) {
 			docs = append(docs, doc)
 		}
 		seen++
@@ -183,4 +239,27 @@ func (q *query) read(docs []bson.Raw, size int) ([]bson.Raw, error) {
 	})
 	q.done = !full
 	return docs, failed
+}
+
+// state is the newest index that the concern allows, and notes its time.
+func (q *query) state() (uint64, error) {
+	m := q.server.cfg.Member
+	switch q.concern {
+	case command.Snapshot:
+		q.time = q.at
+		return m.IndexAt(q.at)
+	case command.MajorityRead:
+		q.time = m.CommittedTS()
+	default:
+		q.time = m.AppliedTS()
+	}
+	return m.ReadAt(q.concern), nil
+}
+
+// owns reports whether the query may see the key.
+func (q *query) owns(k key.Key) bool {
+	if q.past != nil {
+		return q.past.owns(k)
+	}
+	return q.owned.Owns(k)
 }

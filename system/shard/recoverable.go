@@ -108,6 +108,9 @@ func (c *Collection) followSection(doc sectionDoc, held bool) {
 	for _, h := range slices.Clone(c.section.holds) {
 		if h.recoverable && !(held && h.Holder == doc.hold().Holder) {
 			c.Leave(h.Holder)
+			if !c.server.cfg.Member.Leading() {
+				c.Clear() // the range has arrived, or never will
+			}
 		}
 	}
 	if held {

@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"slices"
+
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -48,16 +50,20 @@ func (c *Collection) runRefresh(t env.Task) {
 }
 
 func (c *Collection) refresh(t env.Task) error {
-	clears := c.clears
-	table, err := c.Fetch(t)
+	clears, learn := c.clears, c.Fetch
+	leads := c.server.cfg.Member.Leading()
+	if !leads {
+		learn = c.fetchViaPrimary
+	}
+	table, err := learn(t)
 	if err != nil {
 		return err
 	}
 	if err := t.Point(point.RequestRefreshInstall, env.Note{ID: c.ns}); err != nil {
 		return err
 	}
-	if !c.server.cfg.Member.Leading() {
-		return c.server.needPrimary() // what a member that does not lead knows, nobody may use
+	if leads && !c.server.cfg.Member.Leading() {
+		return c.server.needPrimary() // what was read may be older than what the next primary does
 	}
 	if c.clears != clears {
 		return status.New(status.Interrupted, "the metadata of %s was cleared while it was refreshed", c.ns)
@@ -121,12 +127,27 @@ func (c *Collection) settleAndRefresh(t env.Task) error {
 	return c.Refresh(t)
 }
 
-func (s *Server) flush(t env.Task, _ env.NodeID, req *command.FlushRoutingTableCacheUpdates) (*command.Done, error) {
+func (s *Server) flush(t env.Task, _ env.NodeID, req *command.FlushRoutingTableCacheUpdates) (*command.Flushed, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	if err := s.Collection(req.NS).settleAndRefresh(t); err != nil {
+	c := s.Collection(req.NS)
+	if err := c.settleAndRefresh(t); err != nil {
 		return nil, err
 	}
-	return &command.Done{}, nil
+	if c.known == nil {
+		return nil, status.New(status.Interrupted, "the metadata of %s was cleared after it was refreshed", c.ns)
+	}
+	return &command.Flushed{Update: updateSince(c.known.Table, req.Since), At: s.cfg.Member.Applied()}, s.needPrimary()
+}
+
+// updateSince is what a table of an earlier version lacks.
+func updateSince(table *catalog.Table, v catalog.Version) command.RoutingUpdate {
+	update := command.RoutingUpdate{Collection: table.Collection()}
+	if v.IsZero() || !v.SameIncarnation(table.Version()) {
+		update.Full, update.Chunks = true, slices.Collect(table.Chunks())
+		return update
+	}
+	update.Chunks = table.Since(v)
+	return update
 }

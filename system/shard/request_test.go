@@ -39,7 +39,14 @@ func (s *script) query(d *datadriven.TestData, place command.Placement) env.Mess
 	switch d.Cmd {
 	case "find":
 		rc := command.ReadConcern(str(d, "concern"))
-		return &command.Find{NS: testNS, Filter: s.filter(d), BatchSize: int(num(d, "batch")), Concern: rc, Place: place}
+		f := &command.Find{NS: testNS, Filter: s.filter(d), BatchSize: int(num(d, "batch")), Concern: rc, Place: place}
+		if f.Secondary = has(d, "secondary"); has(d, "after") {
+			f.After = s.noted
+		}
+		if rc == command.Snapshot {
+			f.At = s.noted
+		}
+		return f
 	case "more":
 		return &command.GetMore{Cursor: str(d, "cursor"), BatchSize: int(num(d, "batch")), Number: int(num(d, "number"))}
 	case "kill":
@@ -90,7 +97,12 @@ func (s *script) send(t env.Task, to env.NodeID, req env.Message) string {
 			return err.Error()
 		}
 		return fmt.Sprintf("%v cursor=%q", values(b.Docs), b.Cursor)
-	case *command.KillCursors, *command.FlushRoutingTableCacheUpdates, *command.StepDown:
+	case *command.FlushRoutingTableCacheUpdates:
+		if _, err := send[command.Flushed](t, s.cluster, to, req); err != nil {
+			return err.Error()
+		}
+		return "done"
+	case *command.KillCursors, *command.StepDown:
 		if _, err := send[command.Done](t, s.cluster, to, req); err != nil {
 			return err.Error()
 		}

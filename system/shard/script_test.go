@@ -13,6 +13,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -52,7 +53,8 @@ type cluster = testCluster
 type script struct {
 	*cluster
 	out    strings.Builder
-	router *catalog.Table // what the client believes
+	router *catalog.Table  // what the client believes
+	noted  clock.Timestamp // a cluster time to read at or after
 	held   map[point.Site]*sim.Latch
 	jobs   map[string]*job
 }
@@ -127,6 +129,17 @@ func (s *script) control(d *datadriven.TestData) func() error {
 			s.say("of the latest change: %t", s.primary().Clock().Now().Config >= s.changed)
 			return nil
 		},
+		"signal": func() error {
+			return s.onPrimary(func(t env.Task, p *Server) string {
+				return fmt.Sprint(p.Collection(testNS).SignalSecondaries(t))
+			})
+		},
+		"note": func() error { s.noted = s.client.Clock().Now().Cluster; return nil },
+		"lose": func() error {
+			s.secondary().Collection(testNS).LoseRange(key.Range{Min: s.bound(d, "min", key.Min), Max: s.bound(d, "max", key.Max)})
+			return nil
+		},
+		"cut":    func() error { s.world.Partition(s.primary().Node().ID(), s.secondary().Node().ID(), false); return nil },
 		"rows":   func() error { s.rows(); return nil },
 		"attach": func() error { return s.primary().Collection(testNS).SetDonor(tellDonor{s}) },
 	}[d.Cmd]
@@ -146,6 +159,9 @@ func (s *script) fresh(d *datadriven.TestData) error {
 		if arg.Key == "retention" {
 			s.settings.LogRetention = int(whole(arg.Vals[0]))
 		}
+	}
+	if has(d, "terminate") {
+		s.settings.TerminateReads = 1
 	}
 	s.catalog = foundingTable(bounds, shards...)
 	s.create()
@@ -250,6 +266,16 @@ func (s *script) pass(d string) error {
 	return err
 }
 
+// secondary is the first member that is not primary.
+func (s *script) secondary() *Server {
+	for _, id := range s.ids {
+		if id != s.primary().Node().ID() {
+			return s.servers[id]
+		}
+	}
+	return nil
+}
+
 // crash ends the primary and waits for the next one.
 func (s *script) crash() error {
 	s.world.Crash(s.primary().Node().ID())
@@ -352,6 +378,9 @@ func (s *script) start(name string, d *datadriven.TestData) error {
 		return fmt.Errorf("no verb %s", d.Cmd)
 	}
 	to := s.primary().Node().ID()
+	if has(d, "secondary") {
+		to = s.secondary().Node().ID()
+	}
 	j := &job{}
 	j.done = s.on("client.0", d.Cmd, func(t env.Task) { j.answer = s.send(t, to, req) })
 	s.jobs[name] = j

@@ -5,7 +5,10 @@
 // its answer, and a write that was let in under one placement is never committed under another (protocol 3.4, 8, 10.1).
 // A statement of a retryable write is executed at most once (protocol 7).
 //
-// Refusal: a shard never treats unknown metadata as unsharded, never answers from a member that is not primary, and never
+// Reads that allow it are answered by secondaries, with what their primary knows of the placement; reads at a cluster time
+// see the documents and the placement of that time, or fail (protocol 10.4, 11).
+//
+// Refusal: a shard never treats unknown metadata as unsharded, never writes on a member that is not primary, and never
 // decides anything about a migration; the packages migration and rangedel do, with the objects of this one.
 //
 // There are no locks: between two waits a task runs alone on its node (see env). What must hold across a wait is an
@@ -44,6 +47,7 @@ type Server struct {
 	collections map[string]*Collection
 	cursors     cursors
 	checkouts   map[string]*checkout
+	offices     int // how often the member's office or whole state has changed
 	audits      []func(*command.AuditReply)
 	statistics  statistics.Sharding
 	moving      map[string]string // databases whose unsharded collections refuse writes, and the move that has them do so
@@ -123,6 +127,7 @@ func (s *Server) serve() {
 	rpc.Handle(e, s.killCursors)
 	rpc.Handle(e, s.createCollection)
 	rpc.Handle(e, s.flush)
+	rpc.Handle(e, s.appendOplogNote)
 	rpc.Handle(e, s.hello)
 	rpc.Handle(e, s.stepDown)
 	rpc.Handle(e, s.audit)

@@ -2,9 +2,12 @@ package shard
 
 import (
 	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -16,6 +19,26 @@ const clockID = "vectorClockState"
 type clockDoc struct {
 	ID     string `bson:"_id"`
 	Config int64  `bson:"configTime"`
+}
+
+// awaitTime waits until everything up to a cluster time is committed here (afterClusterTime, atClusterTime). A set that
+// has nothing to write would never get there, so an entry is asked for; without it the next write will do.
+func (s *Server) awaitTime(t env.Task, ts clock.Timestamp) error {
+	m := s.cfg.Member
+	if m.CommittedTS() >= ts {
+		return nil
+	}
+	if err := t.Point(point.RequestAwaitTime, env.Note{ID: s.name}); err != nil {
+		return err
+	}
+	s.Clock().Advance(clock.Vector{Cluster: ts})
+	note := &command.AppendOplogNote{Time: ts}
+	if m.IsPrimary() {
+		_, _ = s.appendOplogNote(t, s.node.ID(), note)
+	} else if set := s.Set(s.name); set != nil && m.AppliedTS() < ts {
+		_, _ = rpc.CallPrimary[command.Done](t, set, note, s.cfg.Settings.CommandTimeout)
+	}
+	return m.AwaitTS(t, ts)
 }
 
 // PersistConfigTime makes the config time that this node has seen durable on a majority, so that whoever is primary later

@@ -14,6 +14,9 @@ type watcher struct{ *Server }
 
 // Applied announces the leader's writes to sharded collections and follows the recoverable critical sections.
 func (s watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
+	if !leading {
+		s.heed(e)
+	}
 	for i := range e.Ops {
 		op := &e.Ops[i]
 		if op.NS == SectionsNS {
@@ -25,11 +28,17 @@ func (s watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 	}
 }
 
-// RolledBack puts the critical sections back to what the documents say now.
-func (s watcher) RolledBack(uint64) { s.followSections() }
+// RolledBack puts the critical sections back to what the documents say now. What was known rested on the entries undone.
+func (s watcher) RolledBack(uint64) {
+	s.clearAll()
+	s.followSections()
+}
 
-// Reset does the same after an initial sync.
-func (s watcher) Reset(uint64) { s.resume() }
+// Reset does the same after an initial sync, which takes the past from queries.
+func (s watcher) Reset(uint64) {
+	s.dropTenure()
+	s.resume()
+}
 
 // Committed is of no interest: readers ask the member.
 func (s watcher) Committed(uint64) {}
@@ -49,6 +58,7 @@ func (s watcher) StepUp(t env.Task) error {
 func (s watcher) StepDown() { s.dropTenure() }
 
 func (s *Server) dropTenure() {
+	s.offices++
 	s.cursors.killAll()
 	clear(s.moving)
 	for _, c := range s.Collections() {

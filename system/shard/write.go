@@ -32,6 +32,7 @@ type write struct {
 	term    uint64
 	session *Session
 	reply   command.Written
+	logged  bool // this attempt made an entry
 }
 
 // change is what one statement does, decided from the newest state at the moment of its commit.
@@ -178,6 +179,7 @@ func (w *write) log(t env.Task, i int, ch *change) error {
 		return err
 	}
 	w.server.node.Assert(at.Index == due && at.Term == w.term, "a write of %s expected at %d.%d was logged at %s", w.ns, w.term, due, at)
+	w.logged, w.reply.Time = true, m.AppliedTS()
 	if w.c.donor != nil {
 		w.c.donor.OnWrite(&ops[0], ch.pre, at)
 	}
@@ -201,6 +203,9 @@ func (w *write) finish(t env.Task, failed error) (*command.Written, error) {
 		return nil, failed
 	}
 	m := w.server.cfg.Member
+	if !w.logged {
+		w.reply.Time = m.AppliedTS()
+	}
 	err := m.Await(t, m.Applied(), w.concern)
 	if failed != nil && err == nil {
 		return nil, failed

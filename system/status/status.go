@@ -43,6 +43,7 @@ const (
 	ImmutableField    Code = "ImmutableField"
 	CommandNotFound   Code = "CommandNotFound"
 	StaleChunkHistory Code = "StaleChunkHistory"
+	SnapshotTooOld    Code = "SnapshotTooOld"
 
 	// Sessions.
 	TransactionTooOld            Code = "TransactionTooOld"

@@ -1,0 +1,124 @@
+package shard
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// A secondary knows of a placement what its primary knew, no earlier than the documents that belong to it and no longer
+// than until the log says that it is about to change. The log says so in three ways:
+//
+//   - the donor's signal, written after it blocked writes and before the commit (SignalSecondaries);
+//   - the end of the recipient's critical section;
+//   - the first entry of another primary, who may know of any change that an earlier one began.
+//
+// Who reads at or after a cluster time waits for the log up to there first, so it is told of every change before it.
+
+// CacheNS holds one document {_id: namespace, enterCriticalSectionCounter} for each namespace of which a range was given
+// away (protocol 2.2).
+const CacheNS = "config.cache.collections"
+
+type cacheDoc struct {
+	NS      string `bson:"_id"`
+	Entered int64  `bson:"enterCriticalSectionCounter"`
+}
+
+// SignalSecondaries has every secondary forget what it knows of the placement, once the signal arrives there; to know it
+// again it asks the primary, who answers behind the critical section. Nobody waits for the signal: a primary who has not
+// seen it is another one (protocol 4 step 8, 17).
+func (c *Collection) SignalSecondaries(t env.Task) error {
+	m := c.server.cfg.Member
+	doc := cacheDoc{NS: c.ns}
+	if raw := m.Store().Get(CacheNS, string(key.String(c.ns)), store.Latest); raw != nil {
+		c.server.decode(raw, &doc)
+	}
+	doc.Entered++
+	_, err := m.Write(t, documentOp(oplog.Update, CacheNS, c.ns, doc))
+	return err
+}
+
+// heed takes in what an entry of the primary says of placements.
+func (s *Server) heed(e *oplog.Entry) {
+	if len(e.Ops) == 0 { // by which a primary begins its term
+		s.clearAll()
+	}
+	for i := range e.Ops {
+		if op := &e.Ops[i]; op.NS == CacheNS {
+			s.signalled(op.Doc)
+		}
+	}
+}
+
+func (s *Server) signalled(raw bson.Raw) {
+	var doc cacheDoc
+	if s.decode(raw, &doc) {
+		s.Collection(doc.NS).Clear()
+	}
+}
+
+func (s *Server) clearAll() {
+	for _, c := range s.Collections() {
+		c.Clear()
+	}
+}
+
+// mayRead reports why the member may not answer a read; nil when it may.
+func (s *Server) mayRead(secondary bool) error {
+	if secondary && !s.cfg.Member.Leading() {
+		return nil
+	}
+	return s.needPrimary()
+}
+
+// fetchViaPrimary asks the primary what it knows, and waits until everything that the primary had written by then is
+// committed here: of a range that has arrived this member then shows every document. A primary of the past is not
+// believed.
+func (c *Collection) fetchViaPrimary(t env.Task) (*catalog.Table, error) {
+	if err := t.Point(point.RequestSecondaryFresh, env.Note{ID: c.ns}); err != nil {
+		return nil, err
+	}
+	base, req := c.cache, &command.FlushRoutingTableCacheUpdates{NS: c.ns}
+	if base != nil {
+		req.Since = base.Version()
+	}
+	s := c.server
+	set := s.Set(s.name)
+	if set == nil {
+		return nil, status.New(status.ShardNotFound, "%s does not know the members of its own set", s.node.ID())
+	}
+	flushed, err := rpc.CallPrimary[command.Flushed](t, set, req, s.cfg.Settings.CommandTimeout)
+	if err != nil {
+		return nil, err
+	}
+	table, err := apply(base, &flushed.Update)
+	if err != nil {
+		c.cache = nil // the increment did not fit: ask for everything the next time
+		return nil, err
+	}
+	if err := s.cfg.Member.AwaitEntry(t, flushed.At); err != nil {
+		return nil, err
+	}
+	return table, t.Point(point.RequestSecondaryLearn, env.Note{ID: c.ns})
+}
+
+// appendOplogNote writes an entry that is as new as the time, unless there is one.
+func (s *Server) appendOplogNote(t env.Task, _ env.NodeID, req *command.AppendOplogNote) (*command.Done, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	if s.cfg.Member.AppliedTS() >= req.Time {
+		return &command.Done{}, nil
+	}
+	_, err := s.cfg.Member.Write(t, oplog.Op{Kind: oplog.Noop, Actor: uint8(event.System), Tag: "clusterTime"})
+	return &command.Done{}, err
+}

@@ -1,0 +1,59 @@
+package workloads
+
+import "github.com/shardproof/shardproof/histories/scenario"
+
+// Reads that need not return the newest state, each with what it promises instead.
+var (
+	causals = Workload{
+		Name:  "causal",
+		About: "a client writes and then reads, at majority, what it wrote or saw, from primaries and secondaries",
+		draw: func(p *plan, o *scenario.Op) {
+			o.Key, o.Kind = p.presentKey(updateKeys), scenario.Update
+			if last, wrote := p.last[o.Client]; wrote && p.chance("own", 60) {
+				o.Key = last
+			}
+			if p.chance("write", 40) {
+				o.Value = p.identity(o.Key)
+				p.last[o.Client] = o.Key
+				return
+			}
+			o.Kind, o.Concern, o.Causal = scenario.Read, "majority", true
+			p.prefer(o, 65)
+		},
+	}
+	secondaries = Workload{
+		Name:  "secondaries",
+		About: "reads and scans at majority that any secondary may answer, as old as it is",
+		draw: func(p *plan, o *scenario.Op) {
+			if o.Concern = "majority"; p.chance("available", 15) {
+				o.Concern = "available"
+			}
+			if p.scan(o, 2+p.pick("width", 10), 1+p.pick("batch", 4)); p.chance("single", 30) {
+				o.Kind, o.To, o.Batch = scenario.Read, 0, 0
+			}
+			o.Causal = p.chance("causal", 50)
+			p.prefer(o, 100)
+		},
+	}
+	snapshots = Workload{
+		Name:  "snapshots",
+		About: "scans of one cluster time over many chunks, while documents and chunks move on",
+		draw: func(p *plan, o *scenario.Op) {
+			p.scan(o, 3+p.pick("width", p.Keys), 1+p.pick("batch", 6))
+			o.Concern, o.Causal = "snapshot", p.chance("causal", 50)
+			p.prefer(o, 35)
+		},
+	}
+)
+
+// Weak adds to a mix what its reads of other concerns and from other members are drawn from.
+func Weak(mix []Share) []Share {
+	return append(append([]Share(nil), mix...), Share{causals.Name, 30}, Share{secondaries.Name, 10}, Share{snapshots.Name, 14})
+}
+
+// prefer sends so many percent of the reads to secondaries.
+func (p *plan) prefer(o *scenario.Op, percent int) {
+	if p.chance("secondary", percent) {
+		o.Prefer = scenario.Secondary
+	}
+}
