@@ -1,0 +1,78 @@
+package point
+
+// Missing is a phase that real systems have and this one does not.
+type Missing struct{ Name, Why string }
+
+// Absent lists the phases of the catalogue of failpoints (spec 18.2) without a site here, and says of each why.
+func Absent() []Missing {
+	var all []Missing
+	for _, m := range absent {
+		if _, here := Parse(m.Name); !here {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+const (
+	noTransactions = "there are no multi-document transactions, and so none that are prepared"
+	only42         = "a step of the 4.2 protocol, which 5.0 has done away with"
+	notAPhase      = "no phase but a meeting of two: faults at the sites of both bring it about"
+	inOneStep      = "part of one log entry with the step before: nothing can come between"
+	laterPlacement = "chunks are split and merged, shards and zones changed, by nobody while a cluster runs"
+	inMemory       = "the routing cache of a shard is in memory only: there is nothing to flush"
+	primaryOnly    = "only primaries serve requests"
+	noStreams      = "there are no change streams over routers"
+)
+
+var absent = []Missing{
+	{"d.prepareConflictBarrier", noTransactions},
+	{"d.secondarySignal", primaryOnly},
+	{"d.minOpTimeInc", only42},
+	{"d.minOpTimeDec", only42},
+	{"d.cacheFlush", inMemory},
+	{"d.forget.rollback", "a rollback of the removal is a failover at d.forget.after"},
+	{"d.serve.transferMods.deferred", noTransactions},
+	{"d.opCapture.insert", "capture is told inside the commit of the write; q.preCommitRecheck and q.commit stand on either side"},
+	{"d.opCapture.update", "as d.opCapture.insert"},
+	{"d.opCapture.delete", "as d.opCapture.insert"},
+	{"d.opCapture.txnCommit", noTransactions},
+	{"d.opCapture.preparedCommit", noTransactions},
+	{"r.cacheFlush", inMemory},
+	{"c.migrationsDocInsert", only42},
+	{"c.distLock", only42},
+	{"c.splitCommit", laterPlacement},
+	{"c.mergeCommit", laterPlacement},
+	{"c.setAllowMigrations.bump", "no command changes whether a collection may be migrated"},
+	{"c.setAllowMigrations.join", "no command changes whether a collection may be migrated; a shard's part of it is d.joinMigrations"},
+	{"c.stepUp.recoverMigrations", "the config server keeps no list of migrations: whoever asked for one asks again"},
+	{"c.stepDown", notAPhase},
+	{"c.removeShard.startDrain", laterPlacement},
+	{"c.removeShard.checkEmpty", laterPlacement},
+	{"c.removeShard.remove", laterPlacement},
+	{"c.addShard", laterPlacement},
+	{"c.zoneUpdate", laterPlacement},
+	{"m.txn.firstStmt", noTransactions},
+	{"m.txn.addParticipant", noTransactions},
+	{"m.txn.pickConflictTime", noTransactions},
+	{"m.txn.staleRetry", noTransactions},
+	{"m.txn.commitSingle", noTransactions},
+	{"m.txn.commit2PC", noTransactions},
+	{"m.broadcastMulti", "every write fixes the shard key, so none goes to all shards"},
+	{"m.changeStream.open", noStreams},
+	{"m.changeStream.newShard", noStreams},
+	{"m.changeStream.merge", noStreams},
+	{"m.changeStream.resume", noStreams},
+	{"q.sec.refreshViaPrimary", primaryOnly},
+	{"q.sec.applyInvalidate", primaryOnly},
+	{"q.sec.read", primaryOnly},
+	{"g.writeConflict", "between two waits a task runs alone on its node: writes never conflict"},
+	{"g.updateNumOrphans", inOneStep},
+	{"g.stepDown", notAPhase},
+	{"g.dropCollection", "no command drops a collection"},
+	{"g.renameCollection", "no command renames a collection"},
+	{"v.secondStepDownDuringRecovery", notAPhase},
+	{"v.newMigrationDuringRecovery", notAPhase},
+	{"v.configUnavailable", notAPhase},
+	{"v.rollback", notAPhase},
+}
