@@ -92,6 +92,9 @@ func listFailpoints(w io.Writer) {
 	for _, in := range point.All() {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", in.Name, in.Role, in.Risk)
 	}
+	for _, m := range point.Absent() {
+		fmt.Fprintf(w, "%s\tnot here\t%s\n", m.Name, m.Why)
+	}
 }
 
 func listWorkloads(w io.Writer) {

@@ -31,7 +31,7 @@ func summarise(out io.Writer, s *campaign.Summary, workers int) {
 	row("failovers", "%s crashes, %s elections, %s rollbacks", grouped(uint64(s.Crashes)), grouped(uint64(s.Elections)),
 		grouped(uint64(s.RolledBack)))
 	row("faults", "%s", counts(s.Faults))
-	row("shard statistics", "%s", statistics(s.Statistics))
+	row("shards", "%s", statistics(s.Statistics))
 	row("failpoints", "%s", reached(s))
 	row("determinism", "%s seeds run again from their plan, %d with another trace hash", grouped(uint64(s.Repeated)), diverged(s))
 	row("steps", "%s, slowest seed %d took %s", grouped(s.Steps), s.Slowest, s.Took.Round(time.Millisecond))
@@ -64,15 +64,15 @@ func diverged(s *campaign.Summary) (n int) {
 	return n
 }
 
-// statistics is what the shards have counted themselves, without what crashed processes knew.
+// statistics sums up what the shards have counted themselves, without what crashed processes knew.
 func statistics(of map[string]int64) string {
-	var parts []string
-	for _, v := range (&stats.Sharding{}).Values() {
-		if n := of[v.Name]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", v.Name, grouped(uint64(n))))
-		}
-	}
-	return strings.Join(parts, ", ")
+	docs := func(name string) string { return grouped(uint64(of[name])) }
+	spent := func(name string) time.Duration { return time.Duration(of[name]) * time.Millisecond }
+	return fmt.Sprintf("documents: %s cloned, %s caught up, %s deleted; donors blocked writes for %s and committed for %s; "+
+		"given up: %s too big, %s beyond memory",
+		docs("countDocsClonedOnRecipient"), docs("countDocsClonedOnCatchUpOnRecipient"), docs("countDocsDeletedByRangeDeleter"),
+		spent("totalCriticalSectionTimeMillis"), spent("totalCriticalSectionCommitTimeMillis"),
+		docs("countDonorMoveChunkTooBig"), docs("countDonorMoveChunkMemoryExceeded"))
 }
 
 // counts is "a 3, b 2", by name.
@@ -113,7 +113,7 @@ func reached(s *campaign.Summary) string {
 	return text + "; never: " + strings.Join(never, ", ") + more
 }
 
-// table prints how often a primary was lost in each state of a migration.
+// table prints how often a primary was lost in each state of a migration, and every counter of the shards.
 func table(out io.Writer, s *campaign.Summary) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	defer w.Flush()
@@ -129,5 +129,9 @@ func table(out io.Writer, s *campaign.Summary) {
 		for _, state := range t.states {
 			fmt.Fprintf(w, "  %s\t%s\n", state, grouped(uint64(t.lost[state])))
 		}
+	}
+	fmt.Fprintf(w, "shardingStatistics\n")
+	for _, v := range (&stats.Sharding{}).Values() {
+		fmt.Fprintf(w, "  %s\t%s\n", v.Name, grouped(uint64(s.Statistics[v.Name])))
 	}
 }
