@@ -258,7 +258,7 @@ func (r *rig) begin(d *datadriven.TestData) {
 	}
 	r.ask(d, "config", &command.MoveRange{
 		NS: ns, Min: bound(arg(d, "min", "min")), Max: bound(arg(d, "max", "max")), To: arg(d, "to", "shard-b"), Name: "move",
-		WaitDelete: d.HasArg("wait"),
+		WaitDelete: d.HasArg("wait"), ForceJumbo: command.ForceJumbo(arg(d, "force", "")),
 	})
 }
 

@@ -2,12 +2,16 @@ package migration_test
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/store"
 )
 
 // TestWalks takes whole clusters through migrations; each script is a story, and shows what happened on the way: the
@@ -32,7 +36,7 @@ func (r *rig) verb(d *datadriven.TestData) error {
 		return r.found(d)
 	case "fault": // site [nth=1] [node=shard-a.0] do=crash|error|pause[:50ms]|stepdown: what happens when the site is passed
 		return r.plan(d)
-	case "move": // min=0 max=10 to=shard-b [wait]: asks the config server, shows its answer
+	case "move": // min=0 max=10 to=shard-b [wait] [force=manual]: asks the config server, shows its answer
 		return r.move(d)
 	case "begin": // like move, but does not wait for the answer; donor=shard-a asks that shard itself
 		r.begin(d)
@@ -49,6 +53,8 @@ func (r *rig) verb(d *datadriven.TestData) error {
 	case "release": // lets go what was kept back
 		r.world.Release(r.held)
 		return r.pass("50ms")
+	case "changelog": // shows what the config server has recorded, without the times
+		return r.changelog()
 	case "stepdown": // shard-a: has its primary hand over
 		r.stepDown(r.cluster.Primary(d.CmdArgs[0].Key))
 		return r.pass("1s")
@@ -59,6 +65,23 @@ func (r *rig) verb(d *datadriven.TestData) error {
 		return r.settle()
 	}
 	return fmt.Errorf("unknown verb %s", d.Cmd)
+}
+
+// took is the time of a step, which is the world's business.
+var took = regexp.MustCompile(`: [0-9.]+(ns|µs|ms|s)`)
+
+func (r *rig) changelog() error {
+	m := r.cluster.Member(r.cluster.Primary("config"))
+	var lines []string
+	m.Store().Scan("config.changelog", store.Latest, func(_ string, doc bson.Raw) bool {
+		lines = append(lines, fmt.Sprintf("%s %s", doc.Lookup("what").StringValue(), took.ReplaceAllString(doc.Lookup("details").StringValue(), "")))
+		return true
+	})
+	slices.Sort(lines)
+	for _, line := range lines {
+		r.say("%s", line)
+	}
+	return nil
 }
 
 func arg(d *datadriven.TestData, name, otherwise string) string {
