@@ -21,13 +21,11 @@ const (
 	inOneStep      = "part of one log entry with the step before: nothing can come between"
 	laterPlacement = "chunks are split and merged, shards and zones changed, by nobody while a cluster runs"
 	inMemory       = "the routing cache of a shard is in memory only: there is nothing to flush"
-	primaryOnly    = "only primaries serve requests"
 	noStreams      = "there are no change streams over routers"
 )
 
 var absent = []Missing{
 	{"d.prepareConflictBarrier", noTransactions},
-	{"d.secondarySignal", primaryOnly},
 	{"d.minOpTimeInc", only42},
 	{"d.minOpTimeDec", only42},
 	{"d.cacheFlush", inMemory},
@@ -63,9 +61,6 @@ var absent = []Missing{
 	{"m.changeStream.newShard", noStreams},
 	{"m.changeStream.merge", noStreams},
 	{"m.changeStream.resume", noStreams},
-	{"q.sec.refreshViaPrimary", primaryOnly},
-	{"q.sec.applyInvalidate", primaryOnly},
-	{"q.sec.read", primaryOnly},
 	{"g.writeConflict", "between two waits a task runs alone on its node: writes never conflict"},
 	{"g.updateNumOrphans", inOneStep},
 	{"g.stepDown", notAPhase},
