@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
 )
 
 // Outcome is what a checker concludes. The zero value is not an outcome.
@@ -102,7 +103,7 @@ func (c Checker) pass() Verdict { return Verdict{Checker: c.Name, Promise: c.Pro
 
 // Catalogue is every checker, in the order in which they are listed.
 func Catalogue() []Checker {
-	all := []Checker{Identity, Linearizability, Scans, ExactlyOnce, Causal, Snapshots, Convergence}
+	all := []Checker{Identity, Linearizability, Scans, ExactlyOnce, ChangeStreams, Causal, Snapshots, Convergence}
 	for _, r := range rules {
 		all = append(all, r.checker)
 	}
@@ -114,8 +115,17 @@ func History(ops []histories.Op, limits Limits) []Verdict {
 	if limits == (Limits{}) {
 		limits = StandardLimits()
 	}
-	h := keysOf(ops)
+	h := keysOf(withoutWatches(ops))
 	identity, found := checkIdentity(h)
-	verdicts := []Verdict{identity, checkLinearizability(h, found, limits), checkScans(ops), checkExactlyOnce(h)}
+	verdicts := []Verdict{identity, checkLinearizability(h, found, limits), checkScans(h.ops), checkExactlyOnce(h), checkChangeStreams(ops)}
 	return append(verdicts, checkInstants(h)...)
+}
+
+// withoutWatches are the operations on keys, which all checkers but that of change streams look at.
+func withoutWatches(ops []histories.Op) []histories.Op {
+	watches := func(op histories.Op) bool { return op.Kind == scenario.Watch }
+	if !slices.ContainsFunc(ops, watches) {
+		return ops
+	}
+	return slices.DeleteFunc(slices.Clone(ops), watches)
 }

@@ -20,6 +20,9 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	size := p.size
 	s := &scenario.Scenario{Name: p.Name, Seed: seed, Topology: size.topology, Limit: limit}
 	s.Collections = []scenario.Collection{drawCollection(d, size)}
+	if size.moves > 1 && d.chance("streams", streamed) {
+		drawStreams(d, size, s)
+	}
 	s.Settings = drawSettings(d, p)
 	mix := workloads.Standard()
 	if d.chance("weak reads", 30) {
@@ -51,6 +54,9 @@ func keepHistory(d dice, s *scenario.Scenario) {
 		}
 	}
 }
+
+// streamed is how many percent of the seeds have readers of change streams.
+const streamed = 15
 
 const (
 	// warmUp is when the first migration starts, settle how long faults go on after the last operation started.
@@ -117,6 +123,15 @@ func addUnsharded(d dice, s *scenario.Scenario, size size) {
 		Database: catalog.DatabaseOf(c.NS), Shards: size.topology.Shards, Count: moves, Start: warmUp,
 		Gap: (size.span - warmUp) / time.Duration(moves), FirstID: 1,
 	})
+}
+
+// drawStreams adds readers of change streams. Many of these scenarios start with few owners, so that shards get their first
+// chunk and lose their last one.
+func drawStreams(d dice, z size, s *scenario.Scenario) {
+	s.Streams = workloads.DrawStreams(d.roll, workloads.StreamParams{NS: namespace, Count: 1 + d.roll("stream count", 2), Span: z.span})
+	if c := &s.Collections[0]; d.chance("few owners", 70) {
+		c.Bounds = c.Bounds[:d.roll("inner bounds", len(c.Bounds))]
+	}
 }
 
 // drawFaults plans the faults of a profile: of one kind, or each of a drawn subset of its kinds, since some kinds hide

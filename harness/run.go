@@ -22,6 +22,7 @@ import (
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system"
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -73,8 +74,11 @@ type run struct {
 	hazards        []sim.RuleID
 	// stirred is set when a member has become a writable primary since ready looked last.
 	stirred bool
-	// busy counts clients and moves that have not ended.
+	// busy counts clients and moves that have not ended, watching the readers of change streams. Once drained is set, these
+	// end when they were delivered everything up to it.
 	busy       int
+	watching   int
+	drained    clock.Timestamp
 	sessions   []*session
 	final      []histories.Op
 	unfinished []string
@@ -169,6 +173,7 @@ func (r *run) play() {
 	r.world.Run(func() bool { return r.busy == 0 }, r.deadline)
 	r.rest()
 	r.lastPass()
+	r.drain()
 	r.rest()
 	r.audit()
 }
@@ -200,6 +205,7 @@ func (r *run) begin() {
 	}
 	r.startMoves()
 	r.startCommands()
+	r.startStreams()
 	p := &power{world: r.world, stepDown: r.stepDown, diskTail: sim.Odds(r.conditions.diskTail)}
 	r.driver.Start(p, r.base)
 	r.setHazards(p)
@@ -298,7 +304,11 @@ func (r *run) lastPass() {
 		})
 	}
 	r.world.Run(func() bool { return r.busy == 0 }, r.deadline)
-	r.final = r.record.ops[from:]
+	for _, op := range r.record.ops[from:] {
+		if op.Kind != scenario.Watch {
+			r.final = append(r.final, op)
+		}
+	}
 }
 
 // finalOps are the last operations of one client: every key is some client's.

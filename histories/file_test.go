@@ -76,9 +76,31 @@ func makeText(o *histories.Op) {
 		}
 	}
 	valid(o.Result.List)
+	if o.Stream != nil {
+		makeStreamText(o.Stream)
+	}
 	for i := range o.Result.Items {
 		o.Result.Items[i].Value = strings.ToValidUTF8(o.Result.Items[i].Value, "?")
 		valid(o.Result.Items[i].List)
+	}
+}
+
+func makeStreamText(s *histories.Stream) {
+	valid := func(texts ...*string) {
+		for _, text := range texts {
+			*text = strings.ToValidUTF8(*text, "?")
+		}
+	}
+	valid(&s.After.Shard)
+	for i := range s.Batches {
+		valid(&s.Batches[i].Upto.Shard)
+		for n := range s.Batches[i].Changes {
+			c := &s.Batches[i].Changes[n]
+			valid(&c.Token.Shard, &c.Kind, &c.Value)
+			for j := range c.List {
+				valid(&c.List[j])
+			}
+		}
 	}
 }
 

@@ -50,6 +50,8 @@ type Op struct {
 	Exact bool   `json:"exact,omitempty"`
 	// Lossy marks a read on a secondary that range deletion was allowed to overtake: documents may be missing from it.
 	Lossy bool `json:"lossy,omitempty"`
+	// Stream is what a watch received; nil for every other operation.
+	Stream *Stream `json:"stream,omitempty"`
 }
 
 // Result is what the operation returned.

@@ -9,6 +9,7 @@
 package system
 
 import (
+	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
@@ -111,7 +112,8 @@ func (c *Cluster) bootShard(t env.Task, name string) {
 	server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Sets: c.sets(ep)})
 	rpc.Handle(ep, member{m}.createCollection)
 	m.Watch(founder{m, c.founding.shards[name]})
-	migration.New(server, rangedel.New(ep, m, server, c.of(ep)))
+	moves := migration.New(server, rangedel.New(ep, m, server, c.of(ep)))
+	changestream.New(server, moves.Receivers)
 	moveprimary.New(server)
 }
 

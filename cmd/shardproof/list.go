@@ -105,6 +105,7 @@ func listWorkloads(w io.Writer) {
 		fmt.Fprintf(w, "%s\t%s\n", m.Name, m.About)
 	}
 	fmt.Fprintf(w, "moveprimary\t%s\n", workloads.PrimariesAbout)
+	fmt.Fprintf(w, "%s\t%s\n", workloads.StreamsName, workloads.StreamsAbout)
 }
 
 func listCheckers(w io.Writer) {

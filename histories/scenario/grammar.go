@@ -164,6 +164,26 @@ func (l *line) command() Command {
 	return c
 }
 
+func (l *line) stream() Stream {
+	w := Stream{ID: l.number("the stream's number")}
+	l.keyword("at")
+	w.At = l.duration("a time such as 30ms")
+	w.NS = l.word("a namespace such as test.docs")
+	numbers := map[string]*int{"batch": &w.Batch, "resume": &w.Resume, "back": &w.Back}
+	l.pairs("poll=, batch=, resume= and back=", func(name, value string) bool {
+		if name == "poll" {
+			w.Poll = l.time(value, "a time such as poll=20ms")
+			return true
+		}
+		field, known := numbers[name]
+		if known {
+			*field = int(l.integer(value, "a number such as "+name+"=3"))
+		}
+		return known
+	})
+	return w
+}
+
 func (l *line) fault() Fault {
 	f := Fault{ID: l.number("the fault's number")}
 	l.keyword("at")

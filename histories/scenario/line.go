@@ -169,8 +169,9 @@ func (l *line) unsigned(text, expected string) uint64 {
 	return n
 }
 
-func (l *line) duration(expected string) time.Duration {
-	text := l.word(expected)
+func (l *line) duration(expected string) time.Duration { return l.time(l.word(expected), expected) }
+
+func (l *line) time(text, expected string) time.Duration {
 	d, err := time.ParseDuration(text)
 	if err != nil {
 		l.fail(word(text)+" is not a time", "expected "+expected)

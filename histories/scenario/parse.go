@@ -66,7 +66,7 @@ func (p *parser) wrongHeader(number int, wrong string) error {
 	return &ParseError{File: p.file, Line: number, Wrong: wrong, Expected: expected}
 }
 
-const facts = "expected name, seed, planned, topology, faults-end, limit, collection, set, op, move, moveprimary, fault, decide or at"
+const facts = "expected name, seed, planned, topology, faults-end, limit, collection, set, op, move, moveprimary, stream, fault, decide or at"
 
 // fact reads one line of any kind.
 func (p *parser) fact(number int, l *line) {
@@ -85,6 +85,9 @@ func (p *parser) fact(number int, l *line) {
 		p.timed(number, kind, id, l)
 	case "at":
 		p.unnumbered(number, l)
+	case "stream":
+		p.lines[part{kind, len(p.s.Streams)}] = number
+		p.s.Streams = append(p.s.Streams, l.stream())
 	case "fault":
 		p.lines[part{kind, len(p.s.Faults)}] = number
 		p.s.Faults = append(p.s.Faults, l.fault())

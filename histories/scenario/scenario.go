@@ -27,6 +27,7 @@ type Scenario struct {
 	Migrations  []Migration
 	Commands    []Command
 	Primaries   []MovePrimary
+	Streams     []Stream
 	Faults      []Fault
 	Decisions   []Decision
 	// FaultsEnd is when everything is repaired; Limit is how much virtual time the cluster then has to converge.
@@ -94,6 +95,9 @@ const (
 	Scan   OpKind = "scan"   // all documents with Key <= k < To, in order
 )
 
+// Watch is what a stream does from one opening to the next; histories have it, scenarios say Stream.
+const Watch OpKind = "watch"
+
 // Migration asks the config server to move a range. Min and Max are values of k (or of the hash); Min equal to the
 // smallest int64 is MinKey and Max equal to the largest is MaxKey.
 type Migration struct {
@@ -133,6 +137,20 @@ type MovePrimary struct {
 	At       time.Duration
 	Database string
 	To       int // number of the shard
+}
+
+// Stream is a reader of a collection's changes: it opens a change stream at At, asks for changes every Poll, and goes on
+// until everything is at rest and delivered.
+type Stream struct {
+	ID   int
+	At   time.Duration
+	NS   string
+	Poll time.Duration
+	// Batch bounds the changes of one answer; 0: no bound.
+	Batch int
+	// Resume is after how many answers the reader opens the stream anew, in all cases behind a change that it was
+	// delivered: the newest but Back. 0: only after a failure.
+	Resume, Back int
 }
 
 // Trigger is when something happens: at a time, or when a site is passed for the Nth time by the node (any when empty).

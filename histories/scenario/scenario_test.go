@@ -90,6 +90,14 @@ func drawCommand(t *rapid.T, ns string) scenario.Command {
 	return c
 }
 
+func drawStream(t *rapid.T, id int, ns string) scenario.Stream {
+	some := rapid.IntRange(0, 9)
+	return scenario.Stream{
+		ID: id, At: span.Draw(t, "at"), NS: ns, Poll: span.Draw(t, "poll") + 1,
+		Batch: some.Draw(t, "batch"), Resume: some.Draw(t, "resume"), Back: some.Draw(t, "back"),
+	}
+}
+
 func drawScenario(t *rapid.T) *scenario.Scenario {
 	size := rapid.IntRange(1, 5)
 	s := &scenario.Scenario{
@@ -115,6 +123,9 @@ func drawScenario(t *rapid.T) *scenario.Scenario {
 	for i := range rapid.IntRange(0, 3).Draw(t, "moves of primaries") {
 		to := rapid.IntRange(0, s.Topology.Shards-1).Draw(t, "to")
 		s.Primaries = append(s.Primaries, scenario.MovePrimary{ID: i, At: span.Draw(t, "at"), Database: "plain", To: to})
+	}
+	for i := range rapid.IntRange(0, 2).Draw(t, "streams") {
+		s.Streams = append(s.Streams, drawStream(t, i+1, c.NS))
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "faults") {
 		s.Faults = append(s.Faults, drawFault(t, i))

@@ -25,6 +25,7 @@ func (s *Scenario) String() string {
 	section(&b, s.Migrations, Migration.String)
 	section(&b, s.Commands, Command.String)
 	section(&b, s.Primaries, MovePrimary.String)
+	section(&b, s.Streams, Stream.String)
 	section(&b, s.Faults, Fault.String)
 	section(&b, s.Decisions, Decision.String)
 	return b.String()
@@ -141,6 +142,20 @@ func (c Command) String() string {
 // String is the line of the move of a primary.
 func (m MovePrimary) String() string {
 	return fmt.Sprintf("moveprimary %d at %s %s to %s", m.ID, m.At, word(m.Database), ShardName(m.To))
+}
+
+// String is the stream's line.
+func (w Stream) String() string {
+	line := fmt.Sprintf("stream %d at %s %s poll=%s", w.ID, w.At, word(w.NS), w.Poll)
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"batch", w.Batch}, {"resume", w.Resume}, {"back", w.Back}} {
+		if f.value != 0 {
+			line += fmt.Sprintf(" %s=%d", f.name, f.value)
+		}
+	}
+	return line
 }
 
 // String is the fault's line.

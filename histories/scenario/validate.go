@@ -21,7 +21,7 @@ var kinds = []OpKind{Read, Write, CAS, Insert, Delete, Update, Upsert, Push, Sca
 func (k OpKind) Known() bool { return slices.Contains(kinds, k) }
 
 // Writes says whether the kind carries an identity of its own.
-func (k OpKind) Writes() bool { return k != Read && k != Delete && k != Scan }
+func (k OpKind) Writes() bool { return k != Read && k != Delete && k != Scan && k != Watch }
 
 func kindList() string {
 	all := make([]string, len(kinds))
@@ -58,7 +58,8 @@ func flaw(kind string, index int, wrong, expected string) *defect {
 func (s *Scenario) check(names Names) *defect {
 	for _, look := range []func(*Scenario, Names) *defect{
 		(*Scenario).checkTopology, (*Scenario).checkTimes, (*Scenario).checkCollections, (*Scenario).checkSettings,
-		(*Scenario).checkOps, (*Scenario).checkMigrations, (*Scenario).checkPrimaries, (*Scenario).checkCommands, (*Scenario).checkFaults,
+		(*Scenario).checkOps, (*Scenario).checkMigrations, (*Scenario).checkPrimaries, (*Scenario).checkCommands,
+		(*Scenario).checkStreams, (*Scenario).checkFaults,
 	} {
 		if f := look(s, names); f != nil {
 			return f
@@ -295,6 +296,24 @@ func (s *Scenario) checkPrimaries(Names) *defect {
 			return flaw("moveprimary", i, "there is no "+ShardName(m.To), "a shard from shard-a to "+ShardName(s.Topology.Shards-1))
 		}
 		ids[m.ID] = true
+	}
+	return nil
+}
+
+func (s *Scenario) checkStreams(Names) *defect {
+	ids := map[int]bool{}
+	for i, w := range s.Streams {
+		switch {
+		case ids[w.ID] || w.ID < 1:
+			return flaw("stream", i, fmt.Sprintf("stream %d is given twice or below 1", w.ID), "a number of its own")
+		case w.At < 0 || w.Poll <= 0:
+			return flaw("stream", i, fmt.Sprintf("it starts at %s and polls every %s", w.At, w.Poll), "a start of 0s or later, and a poll of more than 0s")
+		case s.collection(w.NS) == nil || s.collection(w.NS).Unsharded:
+			return flaw("stream", i, "there is no sharded collection "+word(w.NS), "one of the collections above")
+		case w.Batch < 0 || w.Resume < 0 || w.Back < 0:
+			return flaw("stream", i, "a number is negative", "batch=, resume= and back= of 0 or more")
+		}
+		ids[w.ID] = true
 	}
 	return nil
 }

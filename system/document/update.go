@@ -61,8 +61,14 @@ func apply(change, doc bson.Raw, inserting bool) (bson.Raw, error) {
 	return next, nil
 }
 
+// Replaces reports whether a change is a replacement rather than operators.
+func Replaces(change bson.Raw) bool {
+	first, err := change.IndexErr(0)
+	return err != nil || !strings.HasPrefix(first.Key(), "$")
+}
+
 func changed(change, doc bson.Raw, inserting bool) (bson.Raw, error) {
-	if first, err := change.IndexErr(0); err != nil || !strings.HasPrefix(first.Key(), "$") {
+	if Replaces(change) {
 		return replace(change, doc)
 	}
 	_, err := every(change, func(op string, fields bson.RawValue) (bool, error) {

@@ -3,11 +3,11 @@ package migration
 import (
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/migration/journal"
-	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/status"
 )
@@ -158,9 +158,9 @@ func (s *Service) announceMove(t env.Task, c *Coordinator, table *catalog.Table)
 	if !table.ShardVersion(c.Donor).OwnsNothing() {
 		return nil
 	}
-	_, err := s.member.Write(t, oplog.Op{
-		Kind: oplog.Noop, NS: c.NS, Actor: uint8(event.Donor), Tag: c.Migration, Doc: text("migrateLastChunkFromShard"),
-	})
+	tell := changestream.Departure(c.NS, c.Donor, c.Recipient)
+	tell.Actor, tell.Tag = uint8(event.Donor), c.Migration
+	_, err := s.member.Write(t, tell)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -70,9 +71,16 @@ func (d *donation) attach(t env.Task) error {
 	return t.Point(point.DonorAttachAfter, env.Note{ID: d.record.Migration})
 }
 
+// insertRecord writes the record, and in the same entry the announcement to change streams (protocol 12): it is majority
+// long before the recipient's first write as the owner, no failover separates the two, and as long as the record exists
+// the migration is on the list of Receivers. Every migration is announced: whether its range is the recipient's first may
+// change until the commit, and who reads the recipient already takes no notice.
 func (d *donation) insertRecord(t env.Task) error {
 	d.written = true
-	return d.insert(t, d.s.coordinators.Put(d.record.Migration, d.record), point.DonorRecordLocal, point.DonorRecordMajority)
+	r := &d.record
+	tell := changestream.Announcement(r.NS, r.Donor, r.Recipient)
+	tell.Actor, tell.Tag = uint8(event.Donor), r.Migration
+	return d.insert(t, point.DonorRecordLocal, point.DonorRecordMajority, d.s.coordinators.Put(r.Migration, *r), tell)
 }
 
 func (d *donation) insertTask(t env.Task) error {
@@ -80,12 +88,12 @@ func (d *donation) insertTask(t env.Task) error {
 		Migration: d.record.Migration, NS: d.record.NS, UUID: d.record.UUID, Donor: d.record.Donor,
 		Min: d.record.Min, Max: d.record.Max, Pending: true, When: rangedel.Delayed,
 	})
-	return d.insert(t, op, point.DonorTaskLocal, point.DonorTaskMajority)
+	return d.insert(t, point.DonorTaskLocal, point.DonorTaskMajority, op)
 }
 
 // insert writes and waits for the majority, announcing both.
-func (d *donation) insert(t env.Task, op oplog.Op, local, majority point.Site) error {
-	at, err := d.s.member.Write(t, op)
+func (d *donation) insert(t env.Task, local, majority point.Site, ops ...oplog.Op) error {
+	at, err := d.s.member.Write(t, ops...)
 	if err != nil {
 		return err
 	}
@@ -195,11 +203,7 @@ func (d *donation) fillAlongKey(b *batch) {
 	})
 }
 
-// noop is an entry without effect that tells readers of the log about the migration (protocol 12).
-func (d *donation) noop(what string) oplog.Op {
-	return oplog.Op{Kind: oplog.Noop, NS: d.record.NS, Actor: uint8(event.Donor), Tag: d.record.Migration, Doc: text(what)}
-}
-
+// text is the content of an entry that only people read.
 func text(what string) bson.Raw {
 	doc, err := bson.Marshal(bson.D{{Key: "msg", Value: what}})
 	if err != nil {

@@ -70,6 +70,17 @@ func (s *Service) newID() (id string, txn int64) {
 // lsid is the session under which this shard's migrations are fenced. Its numbers grow over all tenures.
 func (s *Service) lsid() string { return "migrations of " + s.shard.Name() }
 
+// Receivers lists the shards to which a range of the collection may be on its way from here, those of unfinished
+// migrations of earlier tenures included.
+func (s *Service) Receivers(ns string) (shards []string) {
+	for _, c := range s.coordinators.All() {
+		if c.NS == ns {
+			shards = append(shards, c.Recipient)
+		}
+	}
+	return shards
+}
+
 func (s *Service) needPrimary() error {
 	if s.member.IsPrimary() {
 		return nil

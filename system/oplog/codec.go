@@ -14,6 +14,7 @@ const (
 	flagFromMigrate = 1 << iota
 	flagStmt
 	flagDeadEnd
+	flagReplaces
 	flagsEnd
 )
 
@@ -57,6 +58,9 @@ func (o *Op) flags() byte {
 	var f byte
 	if o.FromMigrate {
 		f |= flagFromMigrate
+	}
+	if o.Replaces {
+		f |= flagReplaces
 	}
 	if o.Stmt != nil {
 		f |= flagStmt
@@ -127,6 +131,7 @@ func (r *reader) op(o *Op) {
 	o.Doc = r.document()
 	o.Tag = r.text()
 	o.FromMigrate = flags&flagFromMigrate != 0
+	o.Replaces = flags&flagReplaces != 0
 	if flags >= flagsEnd || flags&flagDeadEnd != 0 && flags&flagStmt == 0 {
 		r.fail()
 	}

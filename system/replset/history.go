@@ -65,6 +65,13 @@ func (h *history) upTo(ts clock.Timestamp) (uint64, bool) {
 	return h.base.Index + uint64(newer), h.baseTS <= ts
 }
 
+// after is an index from which on, and not before, entries have timestamps after ts. It is false when entries that do may
+// have been forgotten.
+func (h *history) after(ts clock.Timestamp) (index uint64, complete bool) {
+	n := sort.Search(len(h.kept), func(i int) bool { return h.stamp(h.base.Index+1+uint64(i)) > ts })
+	return h.base.Index + 1 + uint64(n), n > 0 || ts >= h.baseTS
+}
+
 func (h *history) append(l logged) {
 	h.kept = append(h.kept, l)
 	at := h.last()

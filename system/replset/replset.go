@@ -176,6 +176,18 @@ func (m *Member) IndexAt(ts clock.Timestamp) (uint64, error) {
 	return index, nil
 }
 
+// Since calls fn for every committed entry with a timestamp after ts, in order, until fn returns false. It is false, and
+// fn is not called, when the log does not reach back so far any more.
+func (m *Member) Since(ts clock.Timestamp, fn func(e *oplog.Entry) bool) bool {
+	index, complete := m.log.after(ts)
+	for ; complete && index <= m.committed.Index; index++ {
+		if l, _ := m.log.at(index); l.entry.TS > ts && !fn(l.entry) {
+			break
+		}
+	}
+	return complete
+}
+
 // Entry returns an entry of the log and its term; it is false for one that is compacted away or does not exist. Entries
 // by which a leader began its term have no operations and no timestamp.
 func (m *Member) Entry(index uint64) (e *oplog.Entry, term uint64, ok bool) {

@@ -24,13 +24,14 @@ type Router struct {
 	config   *rpc.Set
 	shards   map[string]*rpc.Set
 	routes   map[string]*routes
-	cursors  *cursors
+	cursors  *cursors[*scan]
+	streams  *cursors[*stream]
 }
 
 // New starts a router on the endpoint. Config and shards say where the servers are; the settings are read at every use.
 func New(ep *rpc.Endpoint, config *rpc.Set, shards map[string]*rpc.Set, s *settings.Settings) *Router {
 	r := &Router{ep: ep, settings: s, config: config, shards: shards, routes: make(map[string]*routes)}
-	r.cursors = newCursors(ep.Node(), s)
+	r.cursors, r.streams = newCursors[*scan](ep.Node(), s), newCursors[*stream](ep.Node(), s)
 	rpc.Handle(ep, r.insert)
 	rpc.Handle(ep, r.update)
 	rpc.Handle(ep, r.remove)
@@ -38,6 +39,8 @@ func New(ep *rpc.Endpoint, config *rpc.Set, shards map[string]*rpc.Set, s *setti
 	rpc.Handle(ep, r.find)
 	rpc.Handle(ep, r.getMore)
 	rpc.Handle(ep, r.killCursors)
+	rpc.Handle(ep, r.watch)
+	rpc.Handle(ep, r.nextChanges)
 	rpc.Handle(ep, r.moveRange)
 	rpc.Handle(ep, r.movePrimary)
 	return r

@@ -106,6 +106,22 @@ func (c *Collection) admit(t env.Task, place command.Placement, write bool) erro
 	return nil
 }
 
+// AdmitRead waits until a read by the placement may be let in, or answers it as admit does. It is for readers of the log,
+// which take no Filter: what follows without a wait sees the state that the version was found good for.
+func (c *Collection) AdmitRead(t env.Task, place command.Placement) error {
+	for {
+		if err := c.admit(t, place, false); err != nil {
+			return err
+		}
+		if err := t.Point(point.ChangesAdmit, env.Note{ID: c.ns}); err != nil {
+			return err
+		}
+		if c.judge(place, false) == current {
+			return c.server.needPrimary()
+		}
+	}
+}
+
 // awaitUnblocked waits behind the critical section before a stale answer: answering at once would have the router ask
 // again and again.
 func (c *Collection) awaitUnblocked(t env.Task, write bool) error {

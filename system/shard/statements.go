@@ -88,7 +88,8 @@ func (w *write) modify(filter, with bson.Raw, upsert bool) (change, error) {
 	if err := w.unmoved(p, k, id, doc); err != nil {
 		return change{}, err
 	}
-	ch := change{op: oplog.Op{Kind: oplog.Update, ID: id, Doc: doc}, pre: old, key: k, outcome: command.Written{N: 1, Modified: 1}}
+	op := oplog.Op{Kind: oplog.Update, ID: id, Doc: doc, Replaces: document.Replaces(with)}
+	ch := change{op: op, pre: old, key: k, outcome: command.Written{N: 1, Modified: 1}}
 	if document.Same(old, doc) {
 		ch.op.Kind, ch.outcome.Modified = oplog.Noop, 0
 	}

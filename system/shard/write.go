@@ -166,6 +166,7 @@ func (w *write) commit(t env.Task, i int, do decide) error {
 
 func (w *write) log(t env.Task, i int, ch *change) error {
 	ch.op.NS, ch.op.Actor, ch.op.Tag = w.ns, uint8(event.User), w.request.session.ID
+	ch.op.FromMigrate = w.onOrphan(ch.key)
 	ops := []oplog.Op{ch.op}
 	if w.session != nil {
 		ops = append(ops, w.session.Stamp(&ops[0], oplog.Stmt{
@@ -185,6 +186,10 @@ func (w *write) log(t env.Task, i int, ch *change) error {
 	}
 	return nil
 }
+
+// onOrphan reports whether the write is to a document that the shard does not own, which only an unversioned request can
+// do: change streams must not see it (protocol 12).
+func (w *write) onOrphan(k key.Key) bool { return w.c.known != nil && !w.c.known.Owns(k) }
 
 func (w *write) count(one command.Written) {
 	w.reply.N += one.N

@@ -44,6 +44,8 @@ const (
 	CommandNotFound   Code = "CommandNotFound"
 	StaleChunkHistory Code = "StaleChunkHistory"
 	SnapshotTooOld    Code = "SnapshotTooOld"
+	// ChangeStreamHistoryLost: the log, or the history of placements, does not reach back to the resume token.
+	ChangeStreamHistoryLost Code = "ChangeStreamHistoryLost"
 
 	// Sessions.
 	TransactionTooOld            Code = "TransactionTooOld"

@@ -1,0 +1,87 @@
+package changestream
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+)
+
+// Changes are what an entry of a shard's log tells readers of a collection.
+func Changes(shard, ns string, e *oplog.Entry) (all []command.Change) {
+	for i := range e.Ops {
+		op := &e.Ops[i]
+		if op.NS != ns || op.FromMigrate {
+			continue
+		}
+		if c, ok := change(op); ok {
+			c.Token = command.Token{TS: e.TS, Shard: shard, N: i}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func change(op *oplog.Op) (command.Change, bool) {
+	switch op.Kind {
+	case oplog.Insert:
+		return command.Change{Kind: command.ChangeInsert, Key: documentKey(op), Doc: op.Doc}, true
+	case oplog.Update:
+		kind := command.ChangeUpdate
+		if op.Replaces {
+			kind = command.ChangeReplace
+		}
+		return command.Change{Kind: kind, Key: documentKey(op), Doc: op.Doc}, true
+	case oplog.Delete:
+		return command.Change{Kind: command.ChangeDelete, Key: documentKey(op)}, true
+	case oplog.Noop:
+		to, announced := Announced(op)
+		return command.Change{Kind: command.ChangeNewShard, Shard: to}, announced
+	}
+	return command.Change{}, false
+}
+
+// documentKey is the {_id} of the document.
+func documentKey(op *oplog.Op) bson.Raw {
+	id, err := key.Decode(key.Key(op.ID))
+	if err == nil {
+		var doc bson.Raw
+		if doc, err = bson.Marshal(bson.D{{Key: "_id", Value: id}}); err == nil {
+			return doc
+		}
+	}
+	panic("changestream: _id " + key.Key(op.ID).String() + " cannot be decoded: " + err.Error())
+}
+
+// The types of entries without effect by which a donor tells readers of a collection about a migration.
+const (
+	newShard  = "migrateChunkToNewShard"
+	lastChunk = "migrateLastChunkFromShard"
+)
+
+// Announcement is a donor's entry that says: shard to may get its first chunk, by the migration that this shard begins.
+func Announcement(ns, from, to string) oplog.Op { return telling(ns, newShard, from, to) }
+
+// Departure is a donor's entry that says: no chunk is left here. Readers go on reading: nothing promises that a chunk that
+// comes back is announced after it, and a shard without chunks costs them little.
+func Departure(ns, from, to string) oplog.Op { return telling(ns, lastChunk, from, to) }
+
+func telling(ns, what, from, to string) oplog.Op {
+	doc, err := bson.Marshal(bson.D{{Key: "type", Value: what}, {Key: "from", Value: from}, {Key: "to", Value: to}})
+	if err != nil {
+		panic(err)
+	}
+	return oplog.Op{Kind: oplog.Noop, NS: ns, Doc: doc}
+}
+
+// Announced is the shard that an Announcement names; false for every other operation.
+func Announced(op *oplog.Op) (to string, ok bool) {
+	if op.Kind != oplog.Noop || op.Doc == nil {
+		return "", false
+	}
+	if what, ok := op.Doc.Lookup("type").StringValueOK(); !ok || what != newShard {
+		return "", false
+	}
+	return op.Doc.Lookup("to").StringValueOK()
+}

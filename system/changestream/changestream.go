@@ -1,0 +1,94 @@
+// Package changestream is a shard's part in change streams (protocol 12): it reads the majority-committed log and says of
+// each entry what a client may know.
+//
+// Promise: a user's write to an owned document is one change, in the order of the log, and what migrations and range
+// deletion write is none. An answer up to a time is final: nothing up to that time is ever added, whoever is primary
+// later. A reader that names the version by which it chose its shards hears of every range that is under way to another.
+//
+// Refusal: no cursors and no state. A reader comes back with the time up to which it was answered, to any primary. When the
+// log was cut off behind that time, it is told so rather than served with a gap.
+package changestream
+
+import (
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/replset"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Service answers the readers of one member.
+type Service struct {
+	shard     *shard.Server
+	member    *replset.Member
+	receivers func(ns string) []string
+}
+
+// New serves command.ReadChanges. Receivers lists the shards to which a range of the collection is being moved from
+// here, from before the move is announced in the log until the shard's metadata show its outcome.
+func New(sh *shard.Server, receivers func(ns string) []string) *Service {
+	s := &Service{shard: sh, member: sh.Member(), receivers: receivers}
+	rpc.Handle(sh.Endpoint(), s.read)
+	return s
+}
+
+func (s *Service) read(t env.Task, _ env.NodeID, req *command.ReadChanges) (*command.ChangesRead, error) {
+	if !s.member.IsPrimary() {
+		return nil, status.New(status.NotWritablePrimary, "%s is not the primary of %s", t.Node().ID(), s.shard.Name())
+	}
+	reply := &command.ChangesRead{}
+	if req.Open {
+		if err := s.shard.Collection(req.NS).AdmitRead(t, req.Place); err != nil {
+			return nil, err
+		}
+		reply.Receivers = s.receivers(req.NS)
+	}
+	if err := s.reach(t, req.Reach); err != nil {
+		return nil, err
+	}
+	if err := t.Point(point.ChangesRead, env.Note{ID: req.NS}); err != nil {
+		return nil, err
+	}
+	return reply, s.collect(req, reply)
+}
+
+// reach lets the log advance to a time: an idle shard writes an entry without effect. A majority that takes too long for
+// it only makes the answer end earlier.
+func (s *Service) reach(t env.Task, time clock.Timestamp) error {
+	if s.member.AppliedTS() < time {
+		if err := t.Point(point.ChangesNoop, env.Note{}); err != nil {
+			return err
+		}
+	}
+	if s.member.AppliedTS() < time {
+		if _, err := s.member.Write(t, oplog.Op{Kind: oplog.Noop, Actor: uint8(event.System)}); err != nil {
+			return err
+		}
+	}
+	if err := s.member.AwaitTS(t, time); !status.Is(err, status.ExceededTimeLimit) {
+		return err
+	}
+	return t.Err()
+}
+
+// collect fills the answer from the committed log.
+func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) error {
+	reply.Upto = s.member.CommittedTS()
+	complete := s.member.Since(req.After, func(e *oplog.Entry) bool {
+		reply.Changes = append(reply.Changes, Changes(s.shard.Name(), req.NS, e)...)
+		if req.Limit == 0 || len(reply.Changes) < req.Limit {
+			return true
+		}
+		reply.Upto = e.TS
+		return false
+	})
+	if !complete {
+		return status.New(status.ChangeStreamHistoryLost, "the log of %s does not reach back to %s", s.shard.Name(), req.After)
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package router
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+)
+
+// stream merges the changes of one collection from the logs of its shards.
+//
+// Promise: changes come in the order of their tokens, each once. One is delivered only when every shard that may have an
+// earlier one was read beyond its time.
+//
+// Invariant: everything up to after was delivered. A shard that is not among the tails has no change behind after, unless a
+// tail announces that shard before it.
+type stream struct {
+	router *Router
+	ns     string
+	limit  int // of changes that one request asks of a shard
+	tails  []*tail
+	after  command.Token
+}
+
+// tail is one shard's log as far as it was read.
+type tail struct {
+	set *rpc.Set
+	// high is up to when the log was read; changes are those that were read and not merged.
+	high    clock.Timestamp
+	changes []command.Change
+	// opens is the version by which the shard was chosen, until it has agreed; receivers is what it said then.
+	opens     *command.Placement
+	receivers []string
+}
+
+// kill has nothing to let go of: shards keep nothing for a stream.
+func (s *stream) kill(env.Task) {}
+
+// add reads another shard from a time on, unless it is read already.
+func (s *stream) add(shard string, from clock.Timestamp) (*tail, error) {
+	for _, l := range s.tails {
+		if l.set.Name() == shard {
+			return l, nil
+		}
+	}
+	set, err := s.router.shard(shard)
+	if err != nil {
+		return nil, err
+	}
+	l := &tail{set: set, high: from}
+	s.tails = append(s.tails, l)
+	return l, nil
+}
+
+// low is up to when all shards were read.
+func (s *stream) low() clock.Timestamp {
+	low := s.tails[0].high
+	for _, l := range s.tails {
+		low = min(low, l.high)
+	}
+	return low
+}
+
+// read asks all shards that have nothing left to merge for what comes next, up to a time and beyond, all at once: the
+// answers also tell the router how late it is. The error is that of one of them; what the others said is kept.
+func (s *stream) read(t env.Task, reach clock.Timestamp) error {
+	var behind []*tail
+	for _, l := range s.tails {
+		if len(l.changes) == 0 {
+			behind = append(behind, l)
+		}
+	}
+	if len(behind) == 1 {
+		return behind[0].read(t, s, reach)
+	}
+	var all opening
+	for _, l := range behind {
+		all.left++
+		t.Spawn("m.readChanges "+l.set.Name(), func(own env.Task) { all.ended(l.read(own, s, reach)) })
+	}
+	if err := all.done.WaitFor(t, 0, func() bool { return all.left == 0 }); err != nil {
+		return err
+	}
+	return all.err
+}
+
+// next takes up to size changes that nothing can come before any more, all of them for a size of zero.
+func (s *stream) next(t env.Task, size int) (all []command.Change) {
+	for size == 0 || len(all) < size {
+		from := s.first()
+		if from == nil {
+			s.after = later(s.after, command.Mark(s.low()))
+			break
+		}
+		c := from.changes[0]
+		if c.Kind == command.ChangeNewShard && !s.join(t, &c) {
+			break
+		}
+		from.changes = from.changes[1:]
+		if c.Token.Compare(s.after) <= 0 {
+			continue // delivered before the stream was resumed
+		}
+		s.after = c.Token
+		if c.Kind != command.ChangeNewShard {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func later(a, b command.Token) command.Token {
+	if a.Compare(b) < 0 {
+		return b
+	}
+	return a
+}
+
+// join reads the shard that a change announces, from the announcement on: until that was done, nothing later is certain. It
+// is false when it has to be tried again.
+func (s *stream) join(t env.Task, c *command.Change) bool {
+	if slices.ContainsFunc(s.tails, func(l *tail) bool { return l.set.Name() == c.Shard }) {
+		return true
+	}
+	if t.Point(point.ChangesNewShard, env.Note{Peer: c.Shard, ID: s.ns}) != nil {
+		return false
+	}
+	t.Node().Sometimes("a change stream follows a range to a new shard")
+	_, err := s.add(c.Shard, c.Token.TS)
+	return err == nil
+}
+
+// first is the tail with the first change of all, nil unless it is certain that nothing comes before.
+func (s *stream) first() *tail {
+	var first *tail
+	for _, l := range s.tails {
+		if len(l.changes) > 0 && (first == nil || l.changes[0].Token.Compare(first.changes[0].Token) < 0) {
+			first = l
+		}
+	}
+	if first == nil || first.changes[0].Token.TS > s.low() {
+		return nil
+	}
+	return first
+}

@@ -1,0 +1,137 @@
+package router
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+func (r *Router) watch(t env.Task, _ env.NodeID, req *command.Watch) (*command.ChangeBatch, error) {
+	r.streams.expire(t)
+	site := point.ChangesOpen
+	if req.Resume {
+		site = point.ChangesResume
+	}
+	if err := t.Point(site, env.Note{ID: req.NS}); err != nil {
+		return nil, err
+	}
+	for e := r.effort(req.NS); ; {
+		table, s, err := r.openStream(t, e, req)
+		if err == nil {
+			return &command.ChangeBatch{Upto: s.after, Stream: r.streams.keep(s)}, nil
+		}
+		if !repeatable(err) || !e.again(t, table, err) {
+			return nil, err
+		}
+	}
+}
+
+func (r *Router) nextChanges(t env.Task, _ env.NodeID, req *command.NextChanges) (*command.ChangeBatch, error) {
+	s, err := r.streams.take(req.Stream)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Point(point.ChangesMerge, env.Note{ID: req.Stream}); err != nil {
+		return nil, err
+	}
+	if err := s.read(t, r.ep.Clock().Now().Cluster); fatal(t, err) {
+		return nil, err
+	}
+	return r.tell(t, s, req.BatchSize), nil
+}
+
+// fatal reports whether a stream cannot go on: other failures only leave it where it is.
+func fatal(t env.Task, err error) bool {
+	return t.Err() != nil || status.Is(err, status.ChangeStreamHistoryLost)
+}
+
+// tell answers with what is certain by now.
+func (r *Router) tell(t env.Task, s *stream, size int) *command.ChangeBatch {
+	changes := s.next(t, size)
+	return &command.ChangeBatch{Stream: r.streams.keep(s), Changes: changes, Upto: s.after}
+}
+
+// openStream reads from every shard that has owned a part of the collection since the stream's beginning, and from those
+// that are about to. The shards confirm that by the version of the table: a migration that was announced before the
+// beginning, where nobody reads, is on a shard's list of receivers if the table does not show its commit.
+func (r *Router) openStream(t env.Task, e *effort, req *command.Watch) (*Table, *stream, error) {
+	table, err := e.known.get(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	now := r.ep.Clock().Now().Cluster
+	s := &stream{router: r, ns: req.NS, limit: req.BatchSize, after: command.Mark(now)}
+	if req.Resume {
+		s.after = req.After
+	}
+	from := s.after.TS - min(s.after.TS, 1) // other shards may have changes of the token's time
+	owners, known := table.OwnersSince(from)
+	if !known {
+		return table, nil, status.New(status.ChangeStreamHistoryLost, "the owners of %s at %s are not on record any more", req.NS, from)
+	}
+	for _, owner := range owners {
+		tail, err := s.add(owner, from)
+		if err != nil {
+			return table, nil, err
+		}
+		tail.opens = &command.Placement{Versioned: true, Shard: table.ShardVersion(owner)}
+	}
+	return table, s, s.begin(t, now)
+}
+
+// begin opens the tails, and those of the receivers they name. The stream has begun when everything until now is known:
+// whatever is written from then on comes behind it.
+func (s *stream) begin(t env.Task, now clock.Timestamp) error {
+	from := s.low()
+	if err := s.read(t, now); err != nil {
+		return err
+	}
+	for _, tail := range slices.Clone(s.tails) {
+		for _, to := range tail.receivers {
+			if _, err := s.add(to, from); err != nil {
+				return err
+			}
+		}
+	}
+	if s.low() >= now {
+		return nil
+	}
+	if err := s.read(t, now); err != nil {
+		return err
+	}
+	for _, l := range s.tails {
+		if l.high < now && len(l.changes) == 0 {
+			return status.New(status.ReadConcernMajorityNotAvailableYet, "%s has a majority up to %s only, not %s", l.set.Name(), l.high, now)
+		}
+	}
+	return nil
+}
+
+// request is what is asked of a shard next.
+func (l *tail) request(s *stream, reach clock.Timestamp) *command.ReadChanges {
+	req := &command.ReadChanges{NS: s.ns, After: l.high, Reach: reach, Limit: s.limit}
+	if l.opens != nil {
+		req.Open, req.Place = true, *l.opens
+	}
+	return req
+}
+
+// read asks the shard once.
+func (l *tail) read(t env.Task, s *stream, reach clock.Timestamp) error {
+	if err := t.Yield(point.RouterSend); err != nil {
+		return err
+	}
+	got, err := rpc.CallPrimary[command.ChangesRead](t, l.set, l.request(s, reach), s.router.settings.CommandTimeout)
+	if err != nil {
+		return err
+	}
+	l.opens, l.receivers = nil, got.Receivers
+	l.changes = append(l.changes, got.Changes...)
+	l.high = max(l.high, got.Upto)
+	return nil
+}

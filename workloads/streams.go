@@ -1,0 +1,38 @@
+package workloads
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// StreamParams say how many readers of a collection's changes to draw.
+type StreamParams struct {
+	NS    string
+	Count int
+	// Streams start within Span; one that starts late meets migrations that are under way.
+	Span time.Duration
+}
+
+// StreamsName and StreamsAbout describe the workload of DrawStreams in lists.
+const (
+	StreamsName  = "streams"
+	StreamsAbout = "readers of change streams, which open theirs anew behind tokens old and new while ranges move"
+)
+
+// DrawStreams plans readers: some ask often and for little, some go back behind what they have been delivered.
+func DrawStreams(source Source, p StreamParams) []scenario.Stream {
+	streams := make([]scenario.Stream, p.Count)
+	for i := range streams {
+		pick := func(what string, n int) int { return source(fmt.Sprintf("stream/%d/%s", i+1, what), n) }
+		streams[i] = scenario.Stream{
+			ID: i + 1, At: p.Span / 1000 * time.Duration(pick("at", 1000)), NS: p.NS,
+			Poll:   []time.Duration{15, 30, 60, 120}[pick("poll", 4)] * time.Millisecond,
+			Batch:  []int{0, 0, 20, 5}[pick("batch", 4)],
+			Resume: []int{0, 2, 4, 8}[pick("resume", 4)],
+			Back:   []int{0, 1, 5, 30}[pick("back", 4)],
+		}
+	}
+	return streams
+}
