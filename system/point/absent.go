@@ -21,7 +21,6 @@ const (
 	inOneStep      = "part of one log entry with the step before: nothing can come between"
 	laterPlacement = "chunks are split and merged, shards and zones changed, by nobody while a cluster runs"
 	inMemory       = "the routing cache of a shard is in memory only: there is nothing to flush"
-	noStreams      = "there are no change streams over routers"
 )
 
 var absent = []Missing{
@@ -57,10 +56,6 @@ var absent = []Missing{
 	{"m.txn.commitSingle", noTransactions},
 	{"m.txn.commit2PC", noTransactions},
 	{"m.broadcastMulti", "every write fixes the shard key, so none goes to all shards"},
-	{"m.changeStream.open", noStreams},
-	{"m.changeStream.newShard", noStreams},
-	{"m.changeStream.merge", noStreams},
-	{"m.changeStream.resume", noStreams},
 	{"g.writeConflict", "between two waits a task runs alone on its node: writes never conflict"},
 	{"g.updateNumOrphans", inOneStep},
 	{"g.stepDown", notAPhase},
