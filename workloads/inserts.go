@@ -2,11 +2,19 @@ package workloads
 
 import "github.com/shardproof/shardproof/histories/scenario"
 
+// turnover is how many percent of the operations go to the key of the one before: a document that is deleted and made
+// again within moments is what a migration most easily gets wrong (protocol 6.4).
+const turnover = 60
+
 var inserts = Workload{
 	Name:  "inserts",
 	About: "documents come and go: inserts that must not overwrite, deletes that return what they removed, reads",
 	draw: func(p *plan, o *scenario.Op) {
 		o.Key = p.key(lifeKeys)
+		if p.chance("turnover", turnover) && p.turned != nil {
+			o.Key = *p.turned
+		}
+		p.turned = &o.Key
 		switch at := p.pick("kind", 100); {
 		case at < 35:
 			o.Kind = scenario.Read

@@ -90,6 +90,8 @@ type plan struct {
 	id int
 	// written holds the identities planned for each key so far, oldest first.
 	written map[int64][]string
+	// turned is the key of the operation before in the workload of documents that come and go; nil for the first.
+	turned *int64
 	// last is the key that each client wrote last in a causal workload.
 	last map[int]int64
 }
