@@ -92,6 +92,17 @@ func TestChangeStreamsNoFalseAlarm(t *testing.T) {
 	})
 }
 
+// Preloaded documents come into being together: a reader that is so early as to be delivered them sees one cluster time.
+func TestChangeStreamsOfPreloads(t *testing.T) {
+	h := tellStory()
+	h.ops[0].Client, h.ops[2].Client = histories.PreloadClient, histories.PreloadClient
+	h.changes[1], h.changes[2] = h.changes[2], h.changes[1]
+	h.changes[1].Token, h.changes[2].Token = histories.Token{Time: 1, Shard: "s", N: 1}, histories.Token{Time: 2, Shard: "s"}
+	if v := verdictOf(append(h.ops, h.watch(1, 0, 9, h.changes))); v.Outcome != checkers.Pass {
+		t.Fatalf("%+v", v.Violations)
+	}
+}
+
 // Each planted violation is seen for what it is.
 func TestChangeStreamsPlanted(t *testing.T) {
 	full := func(h *told) histories.Op { return h.watch(1, 0, 9, h.changes) }

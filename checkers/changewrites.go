@@ -203,12 +203,13 @@ func (w *writes) delivered(i int, op *histories.Op) bool {
 	return !op.Result.Found || d.blind || d.removed[op.Result.Value]
 }
 
-// compareTimes: what a client writes later has a later cluster time, since the client carries it.
+// compareTimes: what a client writes later has a later cluster time, since the client carries it. Preloaded documents have
+// no client: they are there at once, some of them with one cluster time.
 func (w *writes) compareTimes() {
 	last := map[int]int{}
 	order := make([]int, 0, len(w.at))
 	for i := range w.ops {
-		if w.at[i] != nil && w.ops[i].Outcome == histories.OK {
+		if w.at[i] != nil && w.ops[i].Outcome == histories.OK && w.ops[i].Client != histories.PreloadClient {
 			order = append(order, i)
 		}
 	}
