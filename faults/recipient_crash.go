@@ -1,6 +1,8 @@
 package faults
 
 import (
+	"time"
+
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/point"
 )
@@ -10,6 +12,10 @@ var _ = declare(Kind{
 	About: "the primary of the recipient of the latest migration dies in the middle of receiving",
 	Aim:   AtNode, inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {
-		return scenario.Fault{When: d.anchored(point.Recipient), Target: "recipient.primary", For: d.span("down")}
+		f := scenario.Fault{When: d.anchored(point.Recipient), Target: "recipient.primary", For: d.span("down")}
+		if d.n("aborted", 10) == 0 { // the short time between an abort and the end of its completion
+			f.When = scenario.Trigger{Site: point.RecipientAbort.String(), Nth: 1, After: d.between("aborted after", time.Millisecond, 20*time.Millisecond)}
+		}
+		return f
 	},
 })

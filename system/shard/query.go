@@ -195,13 +195,13 @@ func (q *query) restore(t env.Task) error {
 	if err := t.Point(point.RequestRestore, env.Note{ID: q.c.ns}); err != nil {
 		return err
 	}
-	if q.killed != nil {
-		return q.killed
-	}
 	if q.secondary {
 		if err := t.Point(point.RequestSecondaryRead, env.Note{ID: q.c.ns}); err != nil {
 			return err
 		}
+	}
+	if q.killed != nil { // asked after the last place at which the query can stand still while its cursor is closed
+		return q.killed
 	}
 	if q.server.cfg.Settings.TerminateReads != 0 && q.owned.Lost(q.rng) {
 		return status.New(status.QueryPlanKilled, "documents of %s that the query may see are being deleted", q.c.ns)
