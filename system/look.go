@@ -105,9 +105,9 @@ var leftovers = []string{migration.CoordinatorsNS, migration.RecipientsNS, range
 // Outstanding says in a sentence each what the cluster still has to do before it rests: members that are down, lag or
 // disagree on their primary, migrations to complete, ranges to delete. It is empty for a cluster at rest.
 func (c *Cluster) Outstanding() []string {
-	var todo []string
+	var left []string
 	for _, set := range c.Sets() {
-		todo = append(todo, c.unequal(set)...)
+		left = append(left, c.unequal(set)...)
 	}
 	for _, name := range c.topology.ShardNames() {
 		primary := c.Member(c.Primary(name))
@@ -116,11 +116,11 @@ func (c *Cluster) Outstanding() []string {
 		}
 		for _, ns := range leftovers {
 			if n := primary.Store().Count(ns, store.Latest); n > 0 {
-				todo = append(todo, fmt.Sprintf("%s has %d documents in %s", name, n, ns))
+				left = append(left, fmt.Sprintf("%s has %d documents in %s", name, n, ns))
 			}
 		}
 	}
-	return todo
+	return left
 }
 
 // unequal lists what keeps the members of a replica set from being equal.
@@ -129,18 +129,18 @@ func (c *Cluster) unequal(set string) []string {
 	if primary == nil || !primary.IsPrimary() {
 		return []string{set + " has no primary that accepts writes"}
 	}
-	var todo []string
+	var left []string
 	for _, id := range c.topology.MembersOf(set) {
 		switch m := c.Member(id); {
 		case m == nil:
-			todo = append(todo, string(id)+" is not running")
+			left = append(left, string(id)+" is not running")
 		case m.Applied() != primary.Applied():
-			todo = append(todo, fmt.Sprintf("%s has applied up to %v, its primary up to %v", id, m.Applied(), primary.Applied()))
+			left = append(left, fmt.Sprintf("%s has applied up to %v, its primary up to %v", id, m.Applied(), primary.Applied()))
 		case m.Committed() != primary.Applied():
-			todo = append(todo, fmt.Sprintf("%s knows the log to be committed up to %v of %v", id, m.Committed(), m.Applied()))
+			left = append(left, fmt.Sprintf("%s knows the log to be committed up to %v of %v", id, m.Committed(), m.Applied()))
 		}
 	}
-	return todo
+	return left
 }
 
 // Audit asks every member of every shard for its state, from a node of the harness.
