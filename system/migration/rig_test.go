@@ -56,10 +56,10 @@ type fault struct {
 
 // operator is a node from which commands are sent.
 type operator struct {
-	todo []func(t env.Task)
-	busy int
-	sets map[string]*rpc.Set
-	user *client.Client
+	errands []func(t env.Task)
+	busy    int
+	sets    map[string]*rpc.Set
+	user    *client.Client
 }
 
 func (r *rig) close() {
@@ -127,9 +127,9 @@ func (r *rig) bootOperator(t env.Task, o *operator) {
 		o.sets[name] = rpc.NewSet(ep, name, r.cluster.Topology().MembersOf(name), &r.settings)
 	}
 	for {
-		for len(o.todo) > 0 {
-			next := o.todo[0]
-			o.todo = o.todo[1:]
+		for len(o.errands) > 0 {
+			next := o.errands[0]
+			o.errands = o.errands[1:]
 			t.Node().Spawn(nil, "command", func(t env.Task) {
 				next(t)
 				o.busy--
@@ -153,7 +153,7 @@ func (r *rig) idle() bool {
 
 func (o *operator) send(fn func(t env.Task)) {
 	o.busy++
-	o.todo = append(o.todo, fn)
+	o.errands = append(o.errands, fn)
 }
 
 // until runs the world until the condition holds.

@@ -49,9 +49,9 @@ type fault struct {
 
 // operator is a node from which commands are sent.
 type operator struct {
-	todo []func(t env.Task)
-	busy int
-	ep   *rpc.Endpoint
+	errands []func(t env.Task)
+	busy    int
+	ep      *rpc.Endpoint
 }
 
 func (r *rig) close() {
@@ -83,9 +83,9 @@ func (r *rig) found(docs int) error {
 func (r *rig) bootOperator(t env.Task) {
 	o := &r.operator
 	for o.ep = rpc.Listen(t.Node(), clock.New(t.Node())); t.Sleep(time.Millisecond) == nil; {
-		for len(o.todo) > 0 {
-			next := o.todo[0]
-			o.todo = o.todo[1:]
+		for len(o.errands) > 0 {
+			next := o.errands[0]
+			o.errands = o.errands[1:]
 			t.Node().Spawn(nil, "command", func(t env.Task) {
 				next(t)
 				o.busy--
@@ -96,7 +96,7 @@ func (r *rig) bootOperator(t env.Task) {
 
 func (o *operator) send(fn func(t env.Task)) {
 	o.busy++
-	o.todo = append(o.todo, fn)
+	o.errands = append(o.errands, fn)
 }
 
 // until runs the world until the condition holds.
