@@ -26,6 +26,7 @@ import (
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/profile"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -86,10 +87,10 @@ type run struct {
 }
 
 func newRun(s *scenario.Scenario, o Options) (*run, error) {
-	r := &run{scenario: s, options: o, settings: settings.Default80(), conditions: calm(), tally: newTally()}
 	if err := Validate(s); err != nil {
 		return nil, err
 	}
+	r := &run{scenario: s, options: o, settings: settings.Default(protocolOf(s)), conditions: calm(), tally: newTally()}
 	terms := failpoints.New(func(site string, n int) int { return r.world.Gate().Pick("failpoint", site, n) })
 	if err := configure(s, &r.settings, &r.conditions, terms); err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 	r.world = sim.New(r.worldOptions())
 	r.record.now = r.world.Now
 	var err error
-	r.cluster, err = system.Assemble(r.world, topology(s.Topology), &r.settings, collections(s)...)
+	r.cluster, err = system.Assemble(r.world, topology(s), &r.settings, collections(s)...)
 	return r, err
 }
 
@@ -341,10 +342,21 @@ func (r *run) finalWrite(ns string, key int64) scenario.OpKind {
 // finalIDs is where the numbers of final operations start, well above those of drawn ones.
 const finalIDs = 1_000_000
 
-func topology(t scenario.Topology) system.Topology {
+func topology(s *scenario.Scenario) system.Topology {
+	t := s.Topology
 	return system.Topology{
 		Shards: t.Shards, Members: t.Members, ConfigMembers: t.ConfigMembers, Routers: t.Routers, Clients: t.Clients,
+		Profile: protocolOf(s),
 	}
+}
+
+// protocolOf is the version that a valid scenario names.
+func protocolOf(s *scenario.Scenario) profile.Profile {
+	p, err := profile.Parse(s.Protocol)
+	if err != nil {
+		panic("harness: a scenario that was validated: " + err.Error())
+	}
+	return p
 }
 
 func decisions(of []scenario.Decision) []sim.Decision {

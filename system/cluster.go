@@ -103,13 +103,13 @@ func (c *Cluster) bootConfig(t env.Task) {
 	m, ep := c.bootMember(t, configsvr.Name)
 	rpc.Handle(ep, member{m}.hello)
 	rpc.Handle(ep, member{m}.stepDown)
-	configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Shards: c.sets(ep)})
+	configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Shards: c.sets(ep), Profile: c.topology.Profile})
 	m.Watch(founder{m, c.founding.config})
 }
 
 func (c *Cluster) bootShard(t env.Task, name string) {
 	m, ep := c.bootMember(t, name)
-	server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Sets: c.sets(ep)})
+	server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Sets: c.sets(ep), Profile: c.topology.Profile})
 	rpc.Handle(ep, member{m}.createCollection)
 	m.Watch(founder{m, c.founding.shards[name]})
 	moves := migration.New(server, rangedel.New(ep, m, server, c.of(ep)))

@@ -5,18 +5,20 @@ import (
 
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/profile"
 )
 
 // maxShards is how many shards have a letter.
 const maxShards = 26
 
-// Topology is the size of a cluster. Every number but Clients is at least 1.
+// Topology is the size of a cluster and the version it speaks. Every number but Clients is at least 1.
 type Topology struct {
 	Shards        int // at most 26
 	Members       int // of each shard
 	ConfigMembers int
 	Routers       int
 	Clients       int
+	Profile       profile.Profile // which every server speaks; zero: 8.0
 }
 
 // Validate returns a sentence about the first number that is out of range, or nil.

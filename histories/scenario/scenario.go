@@ -19,7 +19,9 @@ type Scenario struct {
 	Seed uint64
 	// Planned is true when faults of the network and disk happen only as Decisions say; otherwise they are also drawn
 	// by the odds of the faults in force, and recorded.
-	Planned     bool
+	Planned bool
+	// Protocol is the version that the servers speak: "4.2", or "8.0", which is also what empty means.
+	Protocol    string
 	Topology    Topology
 	Collections []Collection
 	Settings    []Setting

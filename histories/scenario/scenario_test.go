@@ -102,7 +102,7 @@ func drawScenario(t *rapid.T) *scenario.Scenario {
 	size := rapid.IntRange(1, 5)
 	s := &scenario.Scenario{
 		Name: rapid.OneOf(rapid.Just(""), text).Draw(t, "name"), Seed: rapid.Uint64().Draw(t, "seed"),
-		Planned: rapid.Bool().Draw(t, "planned"), FaultsEnd: span.Draw(t, "end"), Limit: span.Draw(t, "limit"),
+		Planned: rapid.Bool().Draw(t, "planned"), Protocol: rapid.SampledFrom([]string{"", "8.0", "4.2"}).Draw(t, "protocol"), FaultsEnd: span.Draw(t, "end"), Limit: span.Draw(t, "limit"),
 		Topology: scenario.Topology{
 			Shards: size.Draw(t, "shards"), Members: size.Draw(t, "members"), ConfigMembers: size.Draw(t, "config"),
 			Routers: size.Draw(t, "routers"), Clients: size.Draw(t, "clients"),
@@ -229,6 +229,7 @@ func TestMalformed(t *testing.T) {
 		{"moveprimary 1 at 1s test to shard-b", "bad.txt:5: no unsharded collection is in the database test; expected the database of one"},
 		{"collection more.a unsharded keys=3\nmoveprimary 1 at 1s more to shard-c", "bad.txt:6: there is no shard-c; expected a shard from shard-a to shard-b"},
 		{"collection more.a unsharded keys=3\nmoveprimary 1 at 1s more to nowhere", "bad.txt:6: nowhere is no shard; expected a shard such as shard-b"},
+		{"protocol 5.0", "bad.txt:5: there is no protocol 5.0; expected 8.0 or 4.2"},
 		{"collection test.more ranged keys=3 bounds=2,1", "bad.txt:5: the bounds [2 1] do not ascend; expected each greater"},
 	} {
 		_, err := scenario.ParseWith("bad.txt", frame+c.line+"\n", catalogues)

@@ -39,6 +39,9 @@ func (s *Scenario) printFrame(b *strings.Builder) {
 	if s.Planned {
 		b.WriteString("planned\n")
 	}
+	if s.Protocol != "" {
+		fmt.Fprintf(b, "protocol %s\n", word(s.Protocol))
+	}
 	fmt.Fprintf(b, "%s\n", s.Topology)
 	fmt.Fprintf(b, "faults-end %s\nlimit %s\n", s.FaultsEnd, s.Limit)
 	for _, c := range s.Collections {

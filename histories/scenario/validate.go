@@ -57,13 +57,23 @@ func flaw(kind string, index int, wrong, expected string) *defect {
 // check finds the first flaw.
 func (s *Scenario) check(names Names) *defect {
 	for _, look := range []func(*Scenario, Names) *defect{
-		(*Scenario).checkTopology, (*Scenario).checkTimes, (*Scenario).checkCollections, (*Scenario).checkSettings,
+		(*Scenario).checkProtocol, (*Scenario).checkTopology, (*Scenario).checkTimes, (*Scenario).checkCollections, (*Scenario).checkSettings,
 		(*Scenario).checkOps, (*Scenario).checkMigrations, (*Scenario).checkPrimaries, (*Scenario).checkCommands,
 		(*Scenario).checkStreams, (*Scenario).checkFaults,
 	} {
 		if f := look(s, names); f != nil {
 			return f
 		}
+	}
+	return nil
+}
+
+// Protocols are the versions that a scenario may name, the newest, which is the default, first.
+var Protocols = []string{"8.0", "4.2"}
+
+func (s *Scenario) checkProtocol(Names) *defect {
+	if s.Protocol != "" && !slices.Contains(Protocols, s.Protocol) {
+		return flaw("protocol", 0, "there is no protocol "+word(s.Protocol), strings.Join(Protocols, " or "))
 	}
 	return nil
 }

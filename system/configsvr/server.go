@@ -13,6 +13,7 @@ package configsvr
 import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/profile"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
@@ -29,6 +30,8 @@ type Config struct {
 	Settings *settings.Settings
 	// Shards finds the replica set of every shard by its name.
 	Shards map[string]*rpc.Set
+	// Profile is the version of the protocol that the cluster speaks.
+	Profile profile.Profile
 }
 
 // Server is one incarnation of a member of the config server.
@@ -37,6 +40,7 @@ type Server struct {
 	ep       *rpc.Endpoint
 	node     env.Node
 	settings *settings.Settings
+	profile  profile.Profile
 	shards   map[string]*rpc.Set
 	book     *book
 	chunkOps *chunkOps // of the current term; nil on a member that is not primary
@@ -45,7 +49,7 @@ type Server struct {
 
 // New starts to serve over a member that has recovered.
 func New(cfg Config) *Server {
-	s := &Server{member: cfg.Member, ep: cfg.Endpoint, node: cfg.Endpoint.Node(), settings: cfg.Settings, shards: cfg.Shards}
+	s := &Server{member: cfg.Member, ep: cfg.Endpoint, node: cfg.Endpoint.Node(), settings: cfg.Settings, profile: cfg.Profile, shards: cfg.Shards}
 	s.book = newBook(s.member)
 	s.member.Watch(watcher{s})
 	s.gossip()

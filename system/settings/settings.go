@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/shardproof/shardproof/system/profile"
 )
 
 // Settings are one cluster's values. Durations are virtual time. Every field says its default.
@@ -53,7 +55,25 @@ type Settings struct {
 	HistoryWindow      time.Duration `name:"minSnapshotHistoryWindowInSeconds"`                  // 300s
 }
 
-// Default80 returns the values of the 8.0 profile, with replication as quick as a simulation likes.
+// Default returns the values that a version starts with, with replication as quick as a simulation likes.
+func Default(p profile.Profile) Settings {
+	if p == profile.V42 {
+		return Default42()
+	}
+	return Default80()
+}
+
+// Default42 returns the values of the 4.2 profile: smaller chunks and batches, a history as short as it may be, and no
+// patience for overlapping deletions, which the recipient carries out itself (protocol 16, errata E8).
+func Default42() Settings {
+	s := Default80()
+	s.MaxChunkBytes, s.ModsBatchBytes = 64<<20, 1<<20
+	s.HistoryWindow = 10 * time.Second
+	s.RangeDeleterBatch = 128
+	return s
+}
+
+// Default80 returns the values of the 8.0 profile.
 func Default80() Settings {
 	return Settings{
 		ElectionTimeout: 500 * time.Millisecond, HeartbeatInterval: 100 * time.Millisecond, LogRetention: 2000, CatchUpTimeout: time.Second,

@@ -21,6 +21,7 @@ import (
 	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/profile"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
@@ -37,6 +38,8 @@ type Config struct {
 	Settings *settings.Settings
 	// Sets finds every replica set of the cluster by its name: ConfigSet and the shards.
 	Sets map[string]*rpc.Set
+	// Profile is the version of the protocol that the cluster speaks.
+	Profile profile.Profile
 }
 
 // Server is one incarnation of a shard's member. Its memory ends with the node; what must survive is in the store.
@@ -83,6 +86,9 @@ func (s *Server) Endpoint() *rpc.Endpoint { return s.cfg.Endpoint }
 
 // Settings are the cluster's settings; they may change while the cluster runs.
 func (s *Server) Settings() *settings.Settings { return s.cfg.Settings }
+
+// Profile is the version of the protocol that the cluster speaks.
+func (s *Server) Profile() profile.Profile { return s.cfg.Profile }
 
 // Clock is the node's logical clock.
 func (s *Server) Clock() *clock.Clock { return s.cfg.Endpoint.Clock() }
