@@ -31,8 +31,12 @@ type Oracle struct {
 	// moves are the migrations by identifier, nodes what single nodes hold now.
 	moves map[string]*move
 	nodes map[string]*node
+	// down are the nodes that have crashed and not come back.
+	down map[string]bool
 	// open are the migrations whose donor has asked for the commit and whose outcome is not final, oldest first.
 	open []string
+	// unfenced are the namespaces of commits that took effect behind the donor's back.
+	unfenced []string
 
 	verdicts map[string]*Verdict
 	broken   *Violation
@@ -45,7 +49,7 @@ type Oracle struct {
 // NewOracle returns an oracle that has seen nothing. show turns an encoded key into text for people; nil shows its bytes.
 func NewOracle(key func(string) string) *Oracle {
 	o := &Oracle{
-		world: truth.New(), moves: map[string]*move{}, nodes: map[string]*node{}, verdicts: map[string]*Verdict{}, show: key,
+		world: truth.New(), moves: map[string]*move{}, nodes: map[string]*node{}, down: map[string]bool{}, verdicts: map[string]*Verdict{}, show: key,
 	}
 	if key == nil {
 		o.show = showKey
@@ -159,6 +163,7 @@ func (o *Oracle) follow(e *event.Event) {
 	switch e.Kind {
 	case event.NodeDown, event.NodeUp:
 		delete(o.nodes, e.Node)
+		o.down[e.Node] = e.Kind == event.NodeDown
 	case event.SteppedDown:
 		n := o.node(e.Node)
 		n.sections, n.receives = nil, nil
@@ -166,6 +171,8 @@ func (o *Oracle) follow(e *event.Event) {
 		m := o.move(e.ID)
 		m.ns, m.min, m.max, m.from, m.to = e.NS, e.Min, e.Max, e.Shard, e.Peer
 		o.askCommit(e)
+	case event.CatalogWritten:
+		o.noteUnfenced(e)
 	case event.CriticalSection:
 		o.followSection(e)
 	case event.RecipientState:

@@ -19,16 +19,17 @@ type Outcome string
 
 // The outcomes, the worst first: a run's outcome is the worst of all its verdicts.
 const (
-	Fail      Outcome = "fail"      // the promise broke
-	Undecided Outcome = "undecided" // a limit was reached before an answer
-	Pass      Outcome = "pass"      // the promise held
+	Fail       Outcome = "fail"       // the promise broke
+	Undecided  Outcome = "undecided"  // a limit was reached before an answer
+	Documented Outcome = "documented" // the promise broke in a way that the protocol's version is known for; see Weakness
+	Pass       Outcome = "pass"       // the promise held
 )
 
 // Worse says whether o outweighs other.
 func (o Outcome) Worse(other Outcome) bool { return o.rank() < other.rank() }
 
 func (o Outcome) rank() int {
-	return slices.Index([]Outcome{Fail, Undecided, Pass}, o)
+	return slices.Index([]Outcome{Fail, Undecided, Documented, Pass}, o)
 }
 
 // MaxViolations is how many violations a verdict lists; Found counts all.

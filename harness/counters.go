@@ -9,7 +9,7 @@ import (
 
 // Counters are what a run, or many, did: the evidence beside a verdict that the run was worth something.
 type Counters struct {
-	Runs                                     int
+	Runs, Older                              int // Older: those that spoke 4.2
 	Steps                                    uint64
 	Virtual                                  int64 // nanoseconds of virtual time
 	Ops, OK, Failed, Unknown                 int
@@ -17,6 +17,8 @@ type Counters struct {
 	Elections, Crashes, RolledBack, Deleting int
 	// Primaries counts moves of primaries by how they ended: "done", "given up".
 	Primaries map[string]int
+	// Weaknesses counts runs by what they have shown of the checkers.Weaknesses.
+	Weaknesses map[string]int
 	// Faults counts by kind, Probes the Sometimes that were reached.
 	Faults map[string]int
 	Probes map[string]int
@@ -40,7 +42,7 @@ var (
 // NewCounters returns counters at zero.
 func NewCounters() *Counters {
 	return &Counters{
-		Primaries: map[string]int{}, Faults: map[string]int{}, Probes: map[string]int{}, Statistics: map[string]int64{},
+		Primaries: map[string]int{}, Weaknesses: map[string]int{}, Faults: map[string]int{}, Probes: map[string]int{}, Statistics: map[string]int64{},
 		Sites:         make([]uint64, point.Count()),
 		DonorFailover: map[string]int{}, RecipientCrash: map[string]int{},
 	}
@@ -48,7 +50,7 @@ func NewCounters() *Counters {
 
 // Add takes the counts of other runs over.
 func (c *Counters) Add(o *Counters) {
-	c.Runs += o.Runs
+	c.Runs, c.Older = c.Runs+o.Runs, c.Older+o.Older
 	c.Steps += o.Steps
 	c.Virtual += o.Virtual
 	c.Ops, c.OK, c.Failed, c.Unknown = c.Ops+o.Ops, c.OK+o.OK, c.Failed+o.Failed, c.Unknown+o.Unknown
@@ -60,6 +62,7 @@ func (c *Counters) Add(o *Counters) {
 		c.Sites[i] += n
 	}
 	addAll(c.Primaries, o.Primaries)
+	addAll(c.Weaknesses, o.Weaknesses)
 	addAll(c.Faults, o.Faults)
 	addAll(c.Probes, o.Probes)
 	addAll(c.Statistics, o.Statistics)

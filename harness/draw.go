@@ -19,6 +19,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	d := dice{seed: scramble(seed ^ 0xc0ffee)}
 	size := p.size
 	s := &scenario.Scenario{Name: p.Name, Seed: seed, Topology: size.topology, Limit: limit}
+	s.Protocol = drawProtocol(d, p)
 	s.Collections = []scenario.Collection{drawCollection(d, size)}
 	if size.moves > 1 && d.chance("streams", streamed) {
 		drawStreams(d, size, s)
@@ -44,6 +45,19 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	s.Faults = drawFaults(d, p, len(s.Primaries) > 0)
 	s.FaultsEnd = size.span + settle
 	return s
+}
+
+// olderShare is how many percent of the seeds speak 4.2.
+const olderShare = 0
+
+func drawProtocol(d dice, p Profile) string {
+	switch {
+	case p.Protocol == "8.0":
+		return "" // which says the same
+	case p.Protocol != "" || !d.chance("4.2", olderShare):
+		return p.Protocol
+	}
+	return "4.2"
 }
 
 // keepHistory sets, for most runs with reads of the past, a window in which they can succeed.

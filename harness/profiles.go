@@ -15,7 +15,9 @@ type Profile struct {
 	Name, About string
 	// Weight is its share in a campaign that mixes all profiles; zero: not in the mix.
 	Weight int
-	size   size
+	// Protocol is the version that the servers speak, "4.2" or "8.0"; empty: a share of the seeds speaks 4.2.
+	Protocol string
+	size     size
 	// aim selects the kinds of faults; nil: all of them. With one, all faults of a run are of one kind.
 	aim func(kind string) bool
 	one bool
@@ -81,7 +83,14 @@ func FindProfile(name string) (Profile, error) {
 }
 
 // Mixed draws the seed's profile from the mix, then its scenario.
-func Mixed(seed uint64) *scenario.Scenario { return Draw(seed, mixed(seed)) }
+func Mixed(seed uint64) *scenario.Scenario { return MixedOf(seed, "") }
+
+// MixedOf is Mixed with a protocol as in Profile.
+func MixedOf(seed uint64, protocol string) *scenario.Scenario {
+	p := mixed(seed)
+	p.Protocol = protocol
+	return Draw(seed, p)
+}
 
 func mixed(seed uint64) Profile {
 	all, total := Profiles(), 0

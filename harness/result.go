@@ -22,6 +22,8 @@ type Result struct {
 	Steps   uint64
 	Virtual time.Duration
 	*Counters
+	// Weaknesses are those that the run has shown, by name: only a version of the protocol that is known for them has any.
+	Weaknesses []string
 	// Unfinished names what had not ended when the time was up.
 	Unfinished []string
 	// Decisions are the faults that chance decided.
@@ -31,13 +33,16 @@ type Result struct {
 // Worst is the verdict that decides the run.
 func (r *Result) Worst() checkers.Verdict { return checkers.Worst(r.Verdicts) }
 
-// Passed is true when every promise held and every checker could decide.
-func (r *Result) Passed() bool { return r.Worst().Outcome == checkers.Pass }
+// Passed is true when every promise of the protocol's version held and every checker could decide.
+func (r *Result) Passed() bool {
+	o := r.Worst().Outcome
+	return o == checkers.Pass || o == checkers.Documented
+}
 
 // Signature groups failures of the same kind: empty for a run that passed.
 func (r *Result) Signature() string {
 	switch worst := r.Worst(); {
-	case worst.Outcome == checkers.Pass:
+	case r.Passed():
 		return ""
 	case len(worst.Violations) > 0:
 		return worst.Violations[0].Signature

@@ -84,6 +84,8 @@ type run struct {
 	final      []histories.Op
 	unfinished []string
 	audits     []audited
+	// leaked is set when documents that nobody owned had to be removed by an operator.
+	leaked bool
 }
 
 func newRun(s *scenario.Scenario, o Options) (*run, error) {

@@ -7,6 +7,7 @@ import (
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/histories/artefact"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/profile"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
@@ -22,14 +23,35 @@ func (r *run) conclude() (*Result, error) {
 		result.Decisions = append(result.Decisions, scenario.Decision(d))
 	}
 	result.Runs, result.Counters.Steps, result.Counters.Virtual = 1, result.Steps, int64(result.Virtual)
+	if protocolOf(r.scenario) == profile.V42 {
+		result.Older = 1
+	}
 	result.Sites = r.world.PointHits()
 	result.countOps(r.record.ops)
 	folder, err := r.save(result)
 	result.Verdicts = r.judge(result)
+	r.weigh(result)
 	if err == nil && folder != nil {
 		err = folder.Conclude(result.Verdicts, Markdown(result))
 	}
 	return result, err
+}
+
+// weigh tells what a version of the protocol is known for from what breaks its promises.
+func (r *run) weigh(result *Result) {
+	if protocolOf(r.scenario).CoordinatesMigrations() {
+		return
+	}
+	checkers.Excuse(result.Verdicts, r.oracle.Unfenced())
+	if result.Worst().Outcome == checkers.Documented {
+		result.Weaknesses = append(result.Weaknesses, checkers.UnfencedCommit.Name)
+	}
+	if r.leaked {
+		result.Weaknesses = append(result.Weaknesses, checkers.LeakedOrphans.Name)
+	}
+	for _, name := range result.Weaknesses {
+		result.Counters.Weaknesses[name]++
+	}
 }
 
 func (r *run) save(result *Result) (*artefact.Folder, error) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ type runFlags struct {
 	first     uint64
 	for_      time.Duration
 	profile   string
+	protocol  string
 	parallel  int
 	keepGoing bool
 	failures  int
@@ -50,6 +52,7 @@ state at the end. It stops at the first failure, saves the run in a folder below
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
 	c.Flags().DurationVar(&f.for_, "for", 0, "stop after so much real time")
 	c.Flags().StringVar(&f.profile, "profile", "mixed", "how scenarios are drawn; see: shardproof list profiles")
+	f.protocolFlag(c)
 	c.Flags().IntVar(&f.parallel, "parallel", runtime.GOMAXPROCS(0), "how many seeds run at a time")
 	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "collect failures instead of stopping at the first")
 	c.Flags().IntVar(&f.failures, "max-failures", 20, "with --keep-going: stop after so many; 0 for no limit")
@@ -119,7 +122,7 @@ func (f *runFlags) drawing() (func(uint64) *scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	draw, err := drawer(f.profile)
+	draw, err := f.drawer()
 	if err != nil || len(extra) == 0 {
 		return draw, err
 	}
@@ -130,15 +133,26 @@ func (f *runFlags) drawing() (func(uint64) *scenario.Scenario, error) {
 	}, nil
 }
 
-func drawer(profile string) (func(uint64) *scenario.Scenario, error) {
-	if profile == "mixed" {
-		return harness.Mixed, nil
+func (f *runFlags) drawer() (func(uint64) *scenario.Scenario, error) {
+	protocol := f.protocol
+	if protocol == "both" {
+		protocol = ""
+	} else if !slices.Contains(scenario.Protocols, protocol) {
+		return nil, fmt.Errorf("--protocol is 8.0, 4.2 or both, not %q", protocol)
 	}
-	p, err := harness.FindProfile(profile)
+	if f.profile == "mixed" {
+		return func(seed uint64) *scenario.Scenario { return harness.MixedOf(seed, protocol) }, nil
+	}
+	p, err := harness.FindProfile(f.profile)
 	if err != nil {
 		return nil, err
 	}
+	p.Protocol = protocol
 	return func(seed uint64) *scenario.Scenario { return harness.Draw(seed, p) }, nil
+}
+
+func (f *runFlags) protocolFlag(c *cobra.Command) {
+	c.Flags().StringVar(&f.protocol, "protocol", "both", "the version that the servers speak: 8.0, 4.2, or both in turn")
 }
 
 // settings gathers what the command line and the environment set in every scenario.
@@ -209,6 +223,9 @@ func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign
 
 func (f *runFlags) again1(seed uint64) string {
 	command := fmt.Sprintf("shardproof replay --profile %s", f.profile)
+	if f.protocol != "both" {
+		command += " --protocol " + f.protocol
+	}
 	for _, s := range f.set {
 		command += fmt.Sprintf(" --set '%s'", s)
 	}

@@ -20,6 +20,7 @@ func summarise(out io.Writer, s *campaign.Summary, workers int) {
 	defer w.Flush()
 	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	row("seeds", "%s%s", grouped(uint64(s.Runs)), interrupted(s))
+	row("protocols", "8.0 %s, 4.2 %s; weaknesses that 4.2 is known for: %s", grouped(uint64(s.Runs-s.Older)), grouped(uint64(s.Older)), counts(s.Weaknesses))
 	row("violations", "%d", broke(s))
 	row("undecided", "%d", s.Undecided)
 	row("virtual time", "%s", time.Duration(s.Virtual).Round(time.Second))

@@ -1,0 +1,64 @@
+package checkers
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/truth"
+	"github.com/shardproof/shardproof/histories/event"
+)
+
+// Weakness is something that an older version of the protocol is documented to do to data (invariants 20.1). A run of that
+// version that shows it is no failure; the same in a version that promises better is.
+type Weakness struct{ Name, About string }
+
+// The weaknesses of 4.2.
+var (
+	// UnfencedCommit can lose and resurrect writes, so that no verdict on the namespace means anything after it.
+	UnfencedCommit = Weakness{
+		Name:  "unfenced-commit",
+		About: "4.2: a commit reached the config server after its donor had given up or lost its primary, which served the range again (SERVER-44716)",
+	}
+	LeakedOrphans = Weakness{
+		Name:  "leaked-orphans",
+		About: "4.2: documents that nobody owns stayed behind, invisible, until cleanupOrphaned removed them",
+	}
+)
+
+// Weaknesses lists them all.
+func Weaknesses() []Weakness { return []Weakness{UnfencedCommit, LeakedOrphans} }
+
+// Excuse turns the failures of a run of a version that does not fence its commits into documented ones, as far as they are
+// about a namespace with such a commit, or about no namespace.
+func Excuse(verdicts []Verdict, unfenced []string) {
+	for i := range verdicts {
+		v := &verdicts[i]
+		stranger := func(v Violation) bool { return v.NS != "" && !slices.Contains(unfenced, v.NS) }
+		if v.Outcome == Fail && len(unfenced) > 0 && !slices.ContainsFunc(v.Violations, stranger) {
+			v.Outcome = Documented
+		}
+	}
+}
+
+// Unfenced lists the namespaces in which a commit took effect although a primary of the donor led that did not hold the
+// critical section of its migration: it may have let writes pass, or be about to.
+func (o *Oracle) Unfenced() []string { return o.unfenced }
+
+// noteUnfenced looks at a change of the catalogue at the moment it is written: whoever leads the donor then, and has
+// read the catalogue before, does not know of it.
+func (o *Oracle) noteUnfenced(e *event.Event) {
+	written := truth.Write{Why: e.Value}
+	m := o.moves[written.Migration()]
+	if m == nil {
+		return
+	}
+	leader := o.world.Set(m.from).Leader
+	if leader == "" || o.down[leader] {
+		return // a successor reads what is written now
+	}
+	for _, h := range o.node(leader).sections {
+		if h.id == m.id {
+			return
+		}
+	}
+	o.unfenced = append(o.unfenced, e.NS)
+}
