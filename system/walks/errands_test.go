@@ -1,0 +1,150 @@
+package walks_test
+
+import (
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/client"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rpc"
+)
+
+// ask sends a command to the primary of a set and says in the end what was answered.
+func (r *rig) ask(what, set string, req env.Message) {
+	r.send(r.operator(), func(t env.Task) {
+		_, err := rpc.CallPrimary[command.Done](t, r.operator().sets[set], req, time.Minute)
+		r.answer(what, err)
+	})
+}
+
+func (r *rig) answer(what string, err error) {
+	if err != nil {
+		r.say("%s: %v", what, err)
+		return
+	}
+	r.say("%s: ok", what)
+}
+
+func (r *rig) move(l line) error {
+	rng, to := l.span(), l.arg("to", "shard-b")
+	what := fmt.Sprintf("move of %v to %s", rng, to)
+	if from := l.arg("donor", ""); from != "" { // past the config server, which would try again
+		r.ask(what, from, &command.ShardsvrMoveRange{NS: sharded, Min: rng.Min, Max: rng.Max, To: to})
+		return nil
+	}
+	r.ask(what, "config", &command.MoveRange{
+		NS: sharded, Min: rng.Min, Max: rng.Max, To: to, Name: "move",
+		WaitDelete: l.has("wait"), ForceJumbo: command.ForceJumbo(l.arg("force", "")),
+	})
+	return nil
+}
+
+func (r *rig) movePrimary(l line) error {
+	to := l.arg("to", "shard-b")
+	r.send(r.operator(), func(t env.Task) {
+		_, err := rpc.Call[command.Done](t, r.operator().ep, "router.0", &command.MovePrimary{Database: "test", To: to}, time.Minute)
+		r.answer("movePrimary to "+to, err)
+	})
+	return nil
+}
+
+func (r *rig) cleanup(l line) error {
+	r.ask("cleanupOrphaned on "+l.word(0), l.word(0), &command.CleanupOrphaned{NS: sharded})
+	return nil
+}
+
+// write has each document written by a client of its own, who writes nothing else meanwhile.
+func (r *rig) write(l line) error {
+	for i, k := range l.keys() {
+		u := r.clients()[i%len(r.clients())]
+		r.send(u, func(t env.Task) { r.upsert(t, u, k, l.arg("v", "new")) })
+	}
+	return nil
+}
+
+func (r *rig) upsert(t env.Task, u *user, k int64, v string) {
+	a := u.client.Update(t, command.Update{
+		NS: sharded, Filter: raw(bson.D{{Key: "k", Value: k}}), Change: doc(k, v), Upsert: true, Concern: command.Majority,
+	})
+	if a.Certainty != client.OK {
+		r.say("write of %d: %v %v", k, a.Certainty, a.Err)
+		return
+	}
+	r.say("write of %d: ok", k)
+	r.wrote[k] = v
+	r.times["last"] = u.client.Time()
+}
+
+func (r *rig) erase(l line) error {
+	for i, k := range l.keys() {
+		u := r.clients()[i%len(r.clients())]
+		r.send(u, func(t env.Task) {
+			a := u.client.Delete(t, command.Delete{NS: sharded, Filter: raw(bson.D{{Key: "k", Value: k}}), Concern: command.Majority})
+			r.say("delete of %d: %v, %d", k, a.Certainty, a.Written.N)
+			r.times["last"] = u.client.Time()
+		})
+	}
+	return nil
+}
+
+// statement is statement 0 of a transaction number of a session, sent once, through a router.
+func (r *rig) statement(l line) error {
+	k, v := l.keys()[0], l.arg("v", "new")
+	req := &command.FindAndModify{
+		NS: l.arg("in", sharded), Filter: raw(bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}}), Change: doc(k, v), Upsert: true,
+		Session: command.Session{ID: l.arg("session", "session"), Txn: l.number("txn", 1)}, Concern: command.Majority,
+	}
+	r.send(r.clients()[0], func(t env.Task) {
+		w, err := rpc.Call[command.Written](t, r.clients()[0].ep, "router.0", req, time.Minute)
+		what := fmt.Sprintf("statement on %d", k)
+		switch {
+		case err != nil:
+			r.say("%s: %v", what, err)
+		case w.Retried:
+			r.say("%s: ok, executed before%s", what, image(w))
+		default:
+			r.say("%s: ok%s", what, image(w))
+		}
+	})
+	return nil
+}
+
+func image(w *command.Written) string {
+	if w.Image == nil {
+		return ""
+	}
+	return ", replaced " + w.Image.Lookup("v").StringValue()
+}
+
+func (r *rig) remember(l line) error {
+	r.times[l.word(0)] = r.times["last"]
+	return nil
+}
+
+// scan reads everything, batch by batch, and says in the end what it got.
+func (r *rig) scan(l line) error {
+	op := command.Find{
+		NS: sharded, BatchSize: int(l.number("batch", 4)), Concern: command.ReadConcern(l.arg("concern", string(command.MajorityRead))),
+		Secondary: l.has("secondary"), At: r.times[l.arg("at", "")],
+	}
+	u := r.clients()[len(r.clients())-1]
+	r.send(u, func(t env.Task) {
+		var got runs
+		n := 0
+		a := u.client.Scan(t, op, func(batch []bson.Raw) {
+			for _, d := range batch {
+				n++
+				got.add(fmt.Sprint(d.Lookup("k").Int64()), d.Lookup("v").StringValue())
+			}
+		})
+		if a.Err != nil {
+			r.say("scan: %v, after %d documents", a.Err, n)
+			return
+		}
+		r.say("scan: %d documents, %s", n, got)
+	})
+	return nil
+}

@@ -1,0 +1,259 @@
+package walks_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/migration"
+	"github.com/shardproof/shardproof/system/moveprimary"
+	"github.com/shardproof/shardproof/system/rangedel"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// topics are what can be told, each with its events.
+var topics = map[string][]event.Kind{
+	"donor":     {event.MigrationRequested, event.DonorState},
+	"recipient": {event.RecipientState},
+	"section":   {event.CriticalSection},
+	"decision":  {event.DecisionMade, event.MigrationEnded},
+	"deletion":  {event.RangeDeletion},
+	"election":  {event.Elected, event.RolledBack},
+	"placement": {event.CatalogWritten},
+	"primary":   {event.PrimaryMoving},
+	"applied":   {event.Applied},
+}
+
+func (r *rig) tell(l line) error {
+	r.topics = map[string]bool{}
+	for _, w := range l.words() {
+		if topics[w] == nil {
+			return fmt.Errorf("there is no topic %s", w)
+		}
+		r.topics[w] = true
+	}
+	return nil
+}
+
+func (r *rig) tellAll() {
+	r.topics = map[string]bool{}
+	for topic := range topics {
+		r.topics[topic] = true
+	}
+}
+
+func (r *rig) tells(k event.Kind) bool {
+	for topic, kinds := range topics {
+		if slices.Contains(kinds, k) {
+			return r.topics[topic] || r.topics == nil && topic != "applied"
+		}
+	}
+	return false
+}
+
+// Observe tells the events that the walk is about.
+func (r *rig) Observe(e *event.Event) {
+	if !r.tells(e.Kind) {
+		return
+	}
+	switch e.Kind {
+	case event.MigrationRequested:
+		r.say("%s: %v is to move to %s", e.ID, key.Range{Min: key.Key(e.Min), Max: key.Key(e.Max)}, e.Peer)
+	case event.DonorState:
+		r.say("%s: donor %s %s", e.ID, e.Node, e.Value)
+	case event.RecipientState:
+		r.say("%s: recipient %s %s", e.ID, e.Node, e.Value)
+	case event.DecisionMade:
+		r.say("%s: %s records %s", e.ID, e.Node, e.Value)
+	case event.MigrationEnded:
+		r.say("%s: %s has completed it: %s%s", e.ID, e.Node, e.Value, [...]string{"", ", by recovery"}[e.N])
+	case event.RangeDeletion:
+		r.say("%s: deletion on %s %s", e.ID, e.Node, e.Value)
+	case event.CriticalSection:
+		r.tellSection(e)
+	case event.PrimaryMoving:
+		r.say("%s: %s %s", e.ID, e.Node, e.Value)
+	default:
+		r.tellServers(e)
+	}
+}
+
+// tellSection leaves out what followers hold.
+func (r *rig) tellSection(e *event.Event) {
+	if r.cluster == nil || string(r.cluster.Primary(e.Shard)) != e.Node {
+		return
+	}
+	does := map[string]string{"writesBlocked": "blocks writes", "readsBlocked": "blocks reads", "released": "leaves its critical section"}[e.Value]
+	if e.NS != sharded {
+		does += " of " + e.NS
+	}
+	r.say("%s: %s %s %s", e.ID, e.Actor, e.Node, does)
+}
+
+func (r *rig) tellServers(e *event.Event) {
+	switch e.Kind {
+	case event.Elected:
+		if e.Term > 1 {
+			r.say("%s is elected in term %d", e.Node, e.Term)
+		}
+	case event.RolledBack:
+		r.say("%s rolls back", e.Node)
+	case event.CatalogWritten:
+		r.tellPlacement(e)
+	case event.Applied:
+		r.say("%d %s applied %s %v %v term %d index %d hash %x id %s", e.At, e.Node, e.Actor, key.Key(e.Key), e.NS, e.Term, e.Index, e.Hash&0xffff, e.ID)
+	}
+}
+
+func (r *rig) tellPlacement(e *event.Event) {
+	var chunks []string
+	for _, c := range e.Chunks {
+		where := fmt.Sprintf("%v on %s %d|%d", key.Range{Min: key.Key(c.Min), Max: key.Key(c.Max)}, c.Shard, c.Major, c.Minor)
+		if e.NS != sharded {
+			where = fmt.Sprintf("%s on %s, version %d", e.NS, c.Shard, c.Major)
+		}
+		chunks = append(chunks, where)
+	}
+	r.say("%s writes: %s", e.Node, strings.Join(chunks, ", "))
+}
+
+func (r *rig) chunks(line) error {
+	table, err := r.cluster.Catalog(sharded)
+	if err != nil {
+		return err
+	}
+	for c := range table.Chunks() {
+		var history []string
+		for _, p := range c.History {
+			history = append(history, p.Shard)
+		}
+		r.say("%v %s %d|%d, before %s", c.Range, c.Shard, c.Version.Major, c.Version.Minor, strings.Join(history, " "))
+	}
+	return nil
+}
+
+// records shows the durable records of migrations, by shard, as its primary has them.
+func (r *rig) records(line) error {
+	for _, name := range r.cluster.Topology().ShardNames() {
+		m := r.cluster.Member(r.cluster.Primary(name))
+		if m == nil {
+			continue
+		}
+		for _, ns := range []string{migration.CoordinatorsNS, migration.RecipientsNS, rangedel.Namespace, shard.SectionsNS, moveprimary.Namespace} {
+			m.Store().Scan(ns, store.Latest, func(id string, d bson.Raw) bool {
+				r.say("%s %s: %s%s", name, ns, id, particulars(d))
+				return true
+			})
+		}
+	}
+	return nil
+}
+
+// particulars are the fields that say how far a record has come.
+func particulars(d bson.Raw) (text string) {
+	for _, name := range []string{"decision", "pending", "processing", "whenToClean", "numOrphanDocs", "phase"} {
+		switch v, err := d.LookupErr(name); {
+		case err != nil:
+		case v.Type == bson.TypeString:
+			text += fmt.Sprintf(" %s=%s", name, v.StringValue())
+		default:
+			text += fmt.Sprintf(" %s=%v", name, v)
+		}
+	}
+	return text
+}
+
+func (r *rig) outstanding(line) error {
+	for _, what := range r.cluster.Outstanding() {
+		r.say("%s", what)
+	}
+	return nil
+}
+
+// took is the time of a step, which is the world's business.
+var took = regexp.MustCompile(`: [0-9.]+(ns|µs|ms|s)`)
+
+func (r *rig) changelog(line) error {
+	m := r.cluster.Member(r.cluster.Primary("config"))
+	var lines []string
+	m.Store().Scan("config.changelog", store.Latest, func(_ string, doc bson.Raw) bool {
+		lines = append(lines, fmt.Sprintf("%s %s", doc.Lookup("what").StringValue(), took.ReplaceAllString(doc.Lookup("details").StringValue(), "")))
+		return true
+	})
+	slices.Sort(lines)
+	for _, line := range lines {
+		r.say("%s", line)
+	}
+	return nil
+}
+
+// show prints who owns and holds what, and fails when a shard holds a document that it does not own or lacks one that was
+// acknowledged.
+func (r *rig) show() error {
+	table, err := r.cluster.Catalog(sharded)
+	if err != nil {
+		return err
+	}
+	now := map[int64]string{}
+	for _, name := range r.cluster.Topology().ShardNames() {
+		data := r.cluster.Member(r.cluster.Primary(name)).Store()
+		for _, ns := range data.Collections(store.Latest) {
+			if !strings.HasPrefix(ns, "test.") {
+				continue
+			}
+			var held runs
+			data.ScanKey(ns, key.Everything, store.Latest, store.Place{}, func(k key.Key, _ string, d bson.Raw) bool {
+				v := d.Lookup("v")
+				held.add(k.String(), strings.Trim(v.String(), `"`))
+				if ns == sharded {
+					if !table.OwnsKey(name, k) {
+						err = fmt.Errorf("%s holds the orphan %v", name, k)
+					}
+					now[d.Lookup("k").Int64()], _ = v.StringValueOK()
+				}
+				return true
+			})
+			r.say("%s: %s", strings.TrimSpace(name+" "+strings.TrimPrefix(ns, sharded)), held)
+		}
+	}
+	for k, v := range r.wrote {
+		if now[k] != v {
+			err = fmt.Errorf("document %d is %q, but %q was acknowledged", k, now[k], v)
+		}
+	}
+	return err
+}
+
+// runs are documents in the order of their keys, those with equal values in one: 0..9=old.
+type runs []run
+
+type run struct{ first, last, value string }
+
+func (r *runs) add(k, value string) {
+	if n := len(*r); n > 0 && (*r)[n-1].value == value {
+		(*r)[n-1].last = k
+		return
+	}
+	*r = append(*r, run{k, k, value})
+}
+
+// String is what a walk shows.
+func (r runs) String() string {
+	var text []string
+	for _, one := range r {
+		if one.first != one.last {
+			one.first += ".." + one.last
+		}
+		text = append(text, one.first+"="+one.value)
+	}
+	if len(text) == 0 {
+		return "nothing"
+	}
+	return strings.Join(text, " ")
+}

@@ -1,0 +1,268 @@
+package walks_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/sim"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// trouble is what goes wrong, and what was kept of it.
+type trouble struct {
+	faults  []*fault
+	down    map[env.NodeID]bool
+	cuts    []sim.RuleID
+	waiting []*sim.Latch
+	held    map[string]*held
+}
+
+// fault happens when a node whose name begins with node passes the site for the nth time.
+type fault struct {
+	site      point.Site
+	nth, seen int
+	node, do  string
+}
+
+// held are the requests of a kind that were ever sent.
+type held struct{ sent []sent }
+
+type sent struct {
+	to   env.NodeID
+	body env.Message
+}
+
+func (r *rig) plan(l line) error {
+	site, ok := point.Parse(l.word(0))
+	if !ok {
+		return fmt.Errorf("there is no site %s", l.word(0))
+	}
+	r.faults = append(r.faults, &fault{site: site, nth: int(l.number("nth", 1)), node: l.arg("node", ""), do: l.arg("do", "crash")})
+	return nil
+}
+
+func (r *rig) onPoint(p *sim.Passage) sim.Action {
+	if r.passed != nil {
+		r.passed(p)
+	}
+	if r.act != nil {
+		return r.act(p)
+	}
+	for _, f := range r.faults {
+		if f.site != p.Site || !strings.HasPrefix(string(p.Node), f.node) {
+			continue
+		}
+		if f.seen++; f.seen == f.nth {
+			return r.happen(f, p)
+		}
+	}
+	return sim.Action{}
+}
+
+func (r *rig) happen(f *fault, p *sim.Passage) sim.Action {
+	r.say("-- %s: %s at %v", p.Node, f.do, p.Site)
+	what, param, _ := strings.Cut(f.do, ":")
+	switch what {
+	case "crash":
+		r.down[p.Node] = true
+		return sim.Action{Crash: true}
+	case "error":
+		if param == "" {
+			param = string(status.FailPointEnabled)
+		}
+		return sim.Action{Err: status.New(status.Code(param), "on purpose")}
+	case "pause":
+		return sim.Action{Pause: duration(param)}
+	case "kill":
+		r.world.At(r.world.Now(), func() { r.kill(p.Node, p.Task) })
+		return sim.Action{Pause: time.Millisecond}
+	case "stepdown":
+		r.world.At(r.world.Now(), func() { r.stepDown(p.Node) })
+		return sim.Action{}
+	case "cut":
+		r.isolate(p.Node, "")
+		return sim.Action{}
+	case "wait":
+		latch := &sim.Latch{}
+		r.waiting = append(r.waiting, latch)
+		return sim.Action{Until: latch}
+	}
+	panic("nothing is called " + f.do)
+}
+
+func (r *rig) kill(node env.NodeID, task string) {
+	r.world.Interrupt(node, func(t string) bool { return t == task }, status.New(status.Interrupted, "killed on purpose"))
+}
+
+func (r *rig) goOn(line) error {
+	for _, latch := range r.waiting {
+		latch.Open()
+	}
+	r.waiting = nil
+	return nil
+}
+
+func (r *rig) cut(l line) error {
+	for _, id := range r.nodes(l.word(0)) {
+		if from := l.arg("from", ""); from != "" {
+			for _, other := range r.nodes(from) {
+				r.isolate(id, string(other))
+			}
+		} else if len(r.nodes(l.word(0))) == 1 {
+			r.isolate(id, "")
+		} else {
+			r.isolateSet(id, r.nodes(l.word(0)))
+		}
+	}
+	return nil
+}
+
+// isolate loses what goes between a node and another, or all others.
+func (r *rig) isolate(id env.NodeID, other string) {
+	for _, rule := range []sim.Rule{{From: string(id), To: other}, {From: other, To: string(id)}} {
+		rule.Fate.Drop = true
+		rule.Match = func(m *sim.Message) bool { return m.From != m.To }
+		r.cuts = append(r.cuts, r.world.AddRule(rule))
+	}
+}
+
+// isolateSet loses what goes between a member and everybody outside of its set.
+func (r *rig) isolateSet(id env.NodeID, set []env.NodeID) {
+	inside := map[env.NodeID]bool{}
+	for _, m := range set {
+		inside[m] = true
+	}
+	match := func(m *sim.Message) bool { return !inside[m.From] || !inside[m.To] }
+	for _, rule := range []sim.Rule{{From: string(id)}, {To: string(id)}} {
+		rule.Fate.Drop, rule.Match = true, match
+		r.cuts = append(r.cuts, r.world.AddRule(rule))
+	}
+}
+
+func (r *rig) heal(line) error {
+	for _, id := range r.cuts {
+		r.world.RemoveRule(id)
+	}
+	r.cuts = nil
+	return nil
+}
+
+// mend ends all trouble.
+func (r *rig) mend() {
+	r.faults = nil
+	_, _ = r.heal(line{}), r.goOn(line{})
+	_ = r.restart(line{})
+}
+
+func (r *rig) crash(l line) error {
+	id := r.primaryOf(l.word(0))
+	r.down[id] = true
+	r.world.Crash(id)
+	return r.pass(time.Second)
+}
+
+func (r *rig) handOver(l line) error {
+	r.stepDown(r.primaryOf(l.word(0)))
+	return r.pass(time.Second)
+}
+
+func (r *rig) primaryOf(word string) env.NodeID {
+	if all := r.nodes(word); len(all) == 1 {
+		return all[0]
+	}
+	return r.cluster.Primary(word)
+}
+
+func (r *rig) stepDown(id env.NodeID) {
+	if m := r.cluster.Member(id); m != nil {
+		r.world.Node(id).Spawn(nil, "stepdown", func(t env.Task) { _ = m.StepDown(t) })
+	}
+}
+
+func (r *rig) restart(line) error {
+	for id := range r.down {
+		r.world.Restart(id)
+	}
+	clear(r.down)
+	return nil
+}
+
+// kindOf is the name of the command that a message is, and empty for answers.
+func kindOf(m *sim.Message) string {
+	if e, ok := m.Body.(*rpc.Envelope); ok && m.Call {
+		return strings.TrimPrefix(fmt.Sprintf("%T", e.Body), "*command.")
+	}
+	return ""
+}
+
+// record keeps every request that is sent from now on, for late.
+func (r *rig) record() {
+	r.world.AddRule(sim.Rule{Match: func(m *sim.Message) bool {
+		if kind := kindOf(m); kind != "" {
+			if r.held[kind] == nil {
+				r.held[kind] = &held{}
+			}
+			h := r.held[kind]
+			h.sent = append(h.sent, sent{m.To, m.Body.(*rpc.Envelope).Body})
+		}
+		return false
+	}})
+}
+
+func (r *rig) hold(l line) error {
+	kind := l.word(0)
+	rule := sim.Rule{Count: 1, Hold: true, Match: func(m *sim.Message) bool { return kindOf(m) == kind }}
+	switch copied := l.arg("copy", ""); {
+	case copied != "":
+		rule.Hold, rule.Fate = false, sim.Fate{Duplicate: true, Later: duration(copied)}
+	case l.has("reply"):
+		rule.Hold, rule.Fate = false, sim.Fate{LoseReply: true}
+	}
+	r.world.AddRule(rule)
+	return nil
+}
+
+// late sends a request once more, as if it had been under way all the time.
+func (r *rig) late(l line) error {
+	kind, nth := l.word(0), int(l.number("nth", 1))
+	h := r.held[kind]
+	if h == nil || len(h.sent) < nth {
+		return fmt.Errorf("%s was not sent %d times", kind, nth)
+	}
+	set, _, _ := strings.Cut(string(h.sent[nth-1].to), ".")
+	to := r.cluster.Primary(set)
+	r.send(r.operator(), func(t env.Task) {
+		m, err := t.Call(to, &rpc.Envelope{Clock: r.operator().ep.Clock().Now(), Body: h.sent[nth-1].body}, time.Minute)
+		answer := "done"
+		if err != nil {
+			answer = err.Error()
+		} else if e := m.(*rpc.Envelope); e.Err != nil {
+			answer = e.Err.Error()
+		}
+		r.say("%s is late, and %s answers: %s", kind, to, answer)
+	})
+	return nil
+}
+
+// recreate drops a collection of a shard and makes it again, with another identity.
+func (r *rig) recreate(l line) error {
+	id := r.cluster.Primary(l.word(0))
+	m := r.cluster.Member(id)
+	r.world.Node(id).Spawn(nil, "recreate", func(t env.Task) {
+		_, err := m.Write(t, oplog.Op{Kind: oplog.Drop, NS: plain}, oplog.Op{Kind: oplog.Create, NS: plain, Doc: store.EncodeOptions("other", key.Pattern{Field: "_id"})})
+		if err == nil {
+			_, err = m.Write(t, oplog.Op{Kind: oplog.Insert, NS: plain, ID: string(key.Int(99)), Doc: doc(99, "other")})
+		}
+		if err != nil {
+			r.say("recreate: %v", err)
+		}
+	})
+	return r.pass(20 * time.Millisecond)
+}

@@ -1,0 +1,203 @@
+package walks_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// TestWalks follows every script.
+func TestWalks(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		r := &rig{t: t}
+		defer r.close()
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			r.out.Reset()
+			do := verbs[d.Cmd]
+			if do == nil {
+				d.Fatalf(t, "no verb %s", d.Cmd)
+			}
+			if err := do(r, line{d}); err != nil {
+				d.Fatalf(t, "%v\nso far:\n%s", err, r.out.String())
+			}
+			return r.out.String()
+		})
+	})
+}
+
+// verbs are what a script can say. Whoever "begins" does not wait for the answer, which is told when it comes.
+var verbs = map[string]func(*rig, line) error{
+	// cluster bounds=(10,20) docs=12: three members in each of two shards (shards=3), chunk i on shard i mod 2. With
+	// unsharded, a third of the documents is in the sharded collection and a third in each of two that are not.
+	// set=(name:value,...) changes settings.
+	"cluster": (*rig).found,
+	// tell donor recipient section decision deletion election placement primary: what is told from now on; at the start all
+	// of it.
+	"tell": (*rig).tell,
+
+	// move [10, 20) to=shard-b: asks the config server; donor=shard-a asks that shard itself; wait, force=manual.
+	"move": awaited((*rig).move),
+	// begin: as move.
+	"begin": (*rig).move,
+	// moveprimary to=shard-b
+	"moveprimary": awaited((*rig).movePrimary),
+	// beginprimary: as moveprimary.
+	"beginprimary": (*rig).movePrimary,
+	// cleanup shard-a: cleanupOrphaned, which waits for deletions.
+	"cleanup": awaited((*rig).cleanup),
+	// begincleanup: as cleanup.
+	"begincleanup": (*rig).cleanup,
+
+	// write 1 2 v=x: upserts through a router.
+	"write": awaited((*rig).write),
+	// beginwrite: as write, each document by a client of its own.
+	"beginwrite": (*rig).write,
+	// delete 1 2
+	"delete": awaited((*rig).erase),
+	// statement 1 txn=1 session=s v=x in=test.plain: a findAndModify; the same session and transaction again is a retry.
+	"statement": awaited((*rig).statement),
+	// beginstatement: as statement.
+	"beginstatement": (*rig).statement,
+	// note NAME: remembers the cluster time of what the client was last told.
+	"note": (*rig).remember,
+	// scan batch=4 concern=majority at=NAME secondary: reads everything through a router.
+	"scan": awaited((*rig).scan),
+	// beginscan: as scan.
+	"beginscan": (*rig).scan,
+
+	// fault SITE [nth=2] [node=shard-a] do=crash|error[:Code]|pause:50ms|kill|stepdown|cut|wait: what happens when a node
+	// whose name begins so passes the site. Who waits, waits for go; who is cut off, for heal.
+	"fault": (*rig).plan,
+	"go":    (*rig).goOn,
+	// cut shard-a.0: it hears nobody, and nobody hears it. A set is all its members. from=shard-b: of those only.
+	"cut":  (*rig).cut,
+	"heal": (*rig).heal,
+	// crash shard-a, stepdown shard-a: its primary; restart: whatever is down.
+	"crash":    (*rig).crash,
+	"stepdown": (*rig).handOver,
+	"restart":  (*rig).restart,
+	// hold KIND: keeps back the next message of the kind, which its sender takes for lost. reply: it is executed, and its
+	// answer lost. copy=2s: only a double of it comes late.
+	"hold": (*rig).hold,
+	// late KIND [nth=2]: the nth message of the kind that was ever sent arrives at who is primary there now.
+	"late": awaited((*rig).late),
+	// recreate shard-a: drops test.plain there and makes it anew, behind the back of everybody.
+	"recreate": (*rig).recreate,
+
+	// pass 50ms: lets time go by.
+	"pass": func(r *rig, l line) error { return r.pass(duration(l.word(0))) },
+	// chunks: the catalogue; records: what the shards have on record of migrations; outstanding: what keeps the cluster
+	// from resting; changelog: what the config server has recorded, without times.
+	"chunks":      (*rig).chunks,
+	"records":     (*rig).records,
+	"outstanding": (*rig).outstanding,
+	"changelog":   (*rig).changelog,
+	// settle: everything heals; waits until nothing is outstanding; shows who owns and holds what.
+	"settle": func(r *rig, _ line) error { return r.settle() },
+}
+
+// awaited is a verb that waits until its commands are answered. What was begun before may go on.
+func awaited(begin func(*rig, line) error) func(*rig, line) error {
+	return func(r *rig, l line) error {
+		before := r.pending
+		if err := begin(r, l); err != nil {
+			return err
+		}
+		return r.until(2*time.Minute, l.d.Cmd+" is answered", func() bool { return r.pending <= before })
+	}
+}
+
+// line is one command of a script.
+type line struct{ d *datadriven.TestData }
+
+// words are the arguments without a value.
+func (l line) words() (all []string) {
+	for _, a := range l.d.CmdArgs {
+		if len(a.Vals) == 0 {
+			all = append(all, a.Key)
+		}
+	}
+	return all
+}
+
+func (l line) word(i int) string {
+	if all := l.words(); i < len(all) {
+		return all[i]
+	}
+	panic(fmt.Sprintf("%s: %s wants another argument", l.d.Pos, l.d.Cmd))
+}
+
+func (l line) has(word string) bool { return slices.Contains(l.words(), word) }
+
+// keys are the arguments that are numbers.
+func (l line) keys() (all []int64) {
+	for _, w := range l.words() {
+		all = append(all, number(w))
+	}
+	return all
+}
+
+func (l line) list(name string) []string {
+	for _, a := range l.d.CmdArgs {
+		if a.Key == name {
+			return a.Vals
+		}
+	}
+	return nil
+}
+
+func (l line) arg(name, otherwise string) string {
+	if vals := l.list(name); len(vals) > 0 {
+		return vals[0]
+	}
+	return otherwise
+}
+
+func (l line) number(name string, otherwise int64) int64 {
+	if v := l.arg(name, ""); v != "" {
+		return number(v)
+	}
+	return otherwise
+}
+
+// span is the range that the first two words bound.
+func (l line) span() key.Range { return key.Range{Min: bound(l.word(0)), Max: bound(l.word(1))} }
+
+func bound(s string) key.Key {
+	switch s {
+	case "min":
+		return key.Min
+	case "max":
+		return key.Max
+	}
+	return key.Int(number(s))
+}
+
+func number(s string) (n int64) {
+	if _, err := fmt.Sscan(s, &n); err != nil {
+		panic(fmt.Sprintf("%q is no number", s))
+	}
+	return n
+}
+
+func duration(s string) time.Duration {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// nodes are those that a word names: a node, or the members of a set.
+func (r *rig) nodes(word string) []env.NodeID {
+	if slices.Contains(r.cluster.Sets(), word) {
+		return r.cluster.Topology().MembersOf(word)
+	}
+	return []env.NodeID{env.NodeID(word)}
+}
