@@ -7,8 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/shardproof/shardproof/ci/knownbugs"
@@ -41,6 +43,30 @@ func markdown(finds []find) string {
 	return b.String()
 }
 
+// outcome is what came of the hunt for one bug.
+type outcome struct {
+	find
+	err error
+}
+
+// huntAll hunts as many bugs at a time as there are cores, in their order. Channel i gets what came of bug i.
+func huntAll(bugs []knownbugs.Bug, root, scratch string) []chan outcome {
+	outcomes := make([]chan outcome, len(bugs))
+	for i := range outcomes {
+		outcomes[i] = make(chan outcome, 1)
+	}
+	var next atomic.Int64
+	for range runtime.GOMAXPROCS(0) {
+		go func() {
+			for i := next.Add(1) - 1; int(i) < len(bugs); i = next.Add(1) - 1 {
+				f, err := hunt(&bugs[i], root, filepath.Join(scratch, bugs[i].Name))
+				outcomes[i] <- outcome{f, err}
+			}
+		}()
+	}
+	return outcomes
+}
+
 // hunt runs the campaign on a build with the bug until it is found or the budget is spent.
 func hunt(b *knownbugs.Bug, root, scratch string) (find, error) {
 	f := find{bug: b}
@@ -48,8 +74,9 @@ func hunt(b *knownbugs.Bug, root, scratch string) (find, error) {
 	if err != nil {
 		return f, err
 	}
+	defer os.RemoveAll(scratch) // a build for each bug would fill the disk
 	out := filepath.Join(scratch, "out")
-	cmd := exec.Command(tool, "run", "--seeds", fmt.Sprint(b.Seeds), "--again", "0", "--out", out)
+	cmd := exec.Command(tool, "run", "--seeds", fmt.Sprint(b.Seeds), "--again", "0", "--parallel", "1", "--out", out)
 	text, err := cmd.CombinedOutput()
 	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != 1) {
 		return f, fmt.Errorf("the build with %s did not run as it should: %w\n%s", b.Name, err, text)

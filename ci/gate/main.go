@@ -83,16 +83,16 @@ func judge(bugs []knownbugs.Bug, root, scratch, table string) (int, error) {
 	var finds []find
 	code := 0
 	fmt.Println(header)
-	for i := range bugs {
-		f, err := hunt(&bugs[i], root, filepath.Join(scratch, bugs[i].Name))
-		if err != nil {
-			return exitFailed, err
+	for _, hunted := range huntAll(bugs, root, scratch) {
+		f := <-hunted
+		if f.err != nil {
+			return exitFailed, f.err
 		}
 		fmt.Println(f.row())
 		if f.missed != "" {
 			code = exitMissed
 		}
-		finds = append(finds, f)
+		finds = append(finds, f.find)
 	}
 	if table != "" {
 		if err := os.WriteFile(table, []byte(markdown(finds)), 0o644); err != nil {
