@@ -10,6 +10,8 @@ type Audit struct {
 	NS string
 	// Table is the routing table of the config server's primary, in order.
 	Table []event.Chunk
+	// UUID names the incarnation of the collection that the catalogue knows.
+	UUID string
 	// Members are all data members and the config members.
 	Members []Member
 	// Keys of the collection are 0 to Keys-1.
@@ -44,8 +46,11 @@ type Member struct {
 	// Leftovers are documents of migrations, deletions and recoveries that should be gone; Sections the critical
 	// sections that are still held; Cursors how many are still open.
 	Leftovers []string
-	Sections  []string
-	Cursors   int
+	// UUID is the incarnation that the member has data of, empty for none; Indexes are those besides the shard key's.
+	UUID     string
+	Indexes  []string
+	Sections []string
+	Cursors  int
 }
 
 // Range is [Min, Max) of encoded shard keys.

@@ -42,6 +42,7 @@ func (a *Audit) Check() Verdict {
 	for i := range a.Members {
 		a.checkMember(&v, &a.Members[i])
 	}
+	a.checkIncarnations(&v)
 	a.checkFinal(&v)
 	for _, what := range a.Unfinished {
 		a.add(&v, NotFinished, "", what+" has not ended", "the faults had healed, and the time allowed for it was over")

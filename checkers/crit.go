@@ -62,14 +62,21 @@ func (o *Oracle) askCommit(e *event.Event) {
 		return
 	}
 	o.move(e.ID).asked = e.Step
+	if o.forbids[e.NS] {
+		return
+	}
 	o.open = append(o.open, e.ID)
 }
 
 // settle notes the catalogue writes that end an open outcome: the commit, or any that makes the config server refuse it.
+// While migrations are forbidden no outcome is open, and they are allowed again only after those that had begun are over.
 func (o *Oracle) settle(w *truth.Write) {
+	if w.Refuses() || w.Why == event.AllowsMigrations || w.Before == nil {
+		o.forbids[w.NS] = w.Why == event.ForbidsMigrations
+	}
 	o.open = slices.DeleteFunc(o.open, func(id string) bool {
 		m := o.moves[id]
-		return m.ns == w.NS && slices.ContainsFunc(w.Chunks, func(c event.Chunk) bool { return c.Min < m.max && m.min < c.Max })
+		return m.ns == w.NS && (w.Refuses() || slices.ContainsFunc(w.Chunks, func(c event.Chunk) bool { return c.Min < m.max && m.min < c.Max }))
 	})
 }
 

@@ -28,6 +28,9 @@ func (o *Oracle) judgeCatalogue(e *event.Event) {
 		return
 	}
 	w := o.world.Written(e)
+	if w.Drops() {
+		return
+	}
 	if flaw := partition(w.After, o.span); flaw != "" {
 		o.wrongWrite(w, NoPartition, flaw, "the chunks must cover all keys, each key once")
 	}

@@ -16,6 +16,7 @@ var rules = []rule{
 	{section, (*Oracle).judgeSection},
 	{decision, (*Oracle).judgeDecision},
 	{fencing, (*Oracle).judgeFencing},
+	{incarnations, (*Oracle).judgeIncarnation},
 }
 
 // rule is a promise about single events. judge sees an event before the truth takes it into account; nil for a rule that
@@ -37,6 +38,10 @@ type Oracle struct {
 	open []string
 	// unfenced are the namespaces of commits that took effect behind the donor's back.
 	unfenced []string
+	// drops is the step of the newest drop of each namespace.
+	drops map[string]uint64
+	// forbids says of which namespaces a majority of the config server forbids migrations.
+	forbids map[string]bool
 
 	verdicts map[string]*Verdict
 	broken   *Violation
@@ -49,7 +54,8 @@ type Oracle struct {
 // NewOracle returns an oracle that has seen nothing. show turns an encoded key into text for people; nil shows its bytes.
 func NewOracle(key func(string) string) *Oracle {
 	o := &Oracle{
-		world: truth.New(), moves: map[string]*move{}, nodes: map[string]*node{}, down: map[string]bool{}, verdicts: map[string]*Verdict{}, show: key,
+		world: truth.New(), moves: map[string]*move{}, nodes: map[string]*node{}, down: map[string]bool{},
+		drops: map[string]uint64{}, forbids: map[string]bool{}, verdicts: map[string]*Verdict{}, show: key,
 	}
 	if key == nil {
 		o.show = showKey
@@ -108,6 +114,8 @@ func (o *Oracle) span(lo, hi string) string { return "[" + o.show(lo) + ", " + o
 type move struct {
 	id, ns, min, max string
 	from, to         string
+	// began is the step at which it was asked for.
+	began uint64
 	// asked is the step at which the donor asked the config server to commit.
 	asked uint64
 	// blocked is the step at which the donor blocked writes, 0 before; donor the documents of the range at that moment.
@@ -170,6 +178,9 @@ func (o *Oracle) follow(e *event.Event) {
 	case event.MigrationRequested, event.DonorState:
 		m := o.move(e.ID)
 		m.ns, m.min, m.max, m.from, m.to = e.NS, e.Min, e.Max, e.Shard, e.Peer
+		if m.began == 0 {
+			m.began = e.Step
+		}
 		o.askCommit(e)
 	case event.CatalogWritten:
 		o.noteUnfenced(e)
@@ -195,6 +206,7 @@ func (o *Oracle) judgeCommit(w *truth.Write) {
 	o.judgeDurability(w)
 	o.judgeLateCommit(w)
 	o.settle(w)
+	o.followDrop(w)
 	if id := w.Migration(); id != "" {
 		if m := o.move(id); m.committed == 0 {
 			m.committed = o.step

@@ -32,6 +32,12 @@ user a.0 1 1 c 11
 majority a.0 1 1
 `
 
+// dropped is a migration that begins, and then the end of the collection; again is the next of the same name.
+const (
+	dropped = opening + "state a.0 m1 - m a b\ntable 1 2 drop\nmajority config.0 1 2\n"
+	again   = "table 1 3 founding -..m=a@1|0 m..+=b@1|1\nmajority config.0 1 3\n"
+)
+
 func observe(t *testing.T, text string) *checkers.Oracle {
 	t.Helper()
 	s := script{o: checkers.NewOracle(nil)}
@@ -211,6 +217,16 @@ func TestStepOracles(t *testing.T) {
 		"lost write of a deposed config":      {opening + "table 1 2 move_m1 -..m=b@2|0<a\nelected config.1 2 1 1:1\nmajority config.1 2 2\nuser a.0 1 2 c 12", ""},
 		"kept write of a deposed config":      {opening + "copy b.0 1 1 c 11 m1\nmajority b.0 1 1\ntable 1 2 move_m1 -..m=b@2|0<a\nelected config.1 2 2 1:2\nmajority config.1 2 3\nuser a.0 1 2 c 12", checkers.WriteByStranger},
 		"orphans deleted":                     {moved + "clean a.0 1 2 c", ""},
+		"a drop ends an open outcome":         {asked + "table 1 2 drop\nmajority config.0 1 2\ntable 1 3 founding -..m=a@1|0 m..+=b@1|1\nmajority config.0 1 3\nuser b.0 1 2 z 12", ""},
+		"forbidden migrations are not open":   {strings.Replace(asked, "state a.0 m1 - m a b kC", "table 1 2 forbidMigrations -..m=a@2|0\nmajority config.0 1 2\nstate a.0 m1 - m a b kC", 1) + "user b.0 1 2 z 12", ""},
+		"allowed migrations are open again":   {strings.Replace(asked, "state a.0 m1 - m a b kC", "table 1 2 forbidMigrations -..m=a@2|0\ntable 1 3 allowMigrations -..m=a@3|0\nmajority config.0 1 3\nstate a.0 m1 - m a b kC", 1) + "user b.0 1 2 z 12", checkers.WriteBeforeEnd},
+		"write to a dropped collection":       {dropped + "user a.0 1 2 c 12", checkers.WroteDropped},
+		"write before the drop is majority":   {opening + "table 1 2 drop\nuser a.0 1 2 c 12", ""},
+		"write to the next collection":        {dropped + again + "user a.0 1 2 c 12", ""},
+		"deletion in the next collection":     {dropped + again + "clean a.0 1 2 z - m1", checkers.DeletedAnother},
+		"deletion of what was dropped":        {dropped + "clean a.0 1 2 z - m1", ""},
+		"copy into the next collection":       {dropped + again + "copy b.0 1 2 c 12 m1", checkers.CopiedAnother},
+		"copy of a new migration":             {dropped + again + "state a.0 m2 - m a b\ncopy b.0 1 2 c 12 m2", ""},
 		"owned document deleted":              {opening + "clean a.0 1 2 c", checkers.DeletedOwned},
 		"owned document deleted by a zombie":  {opening + "elected a.1 2 1 1:1\nclean a.0 1 2 c", ""},
 		"document deleted while it arrives":   {opening + "receive b.0 m1 - m kClone\nclean b.0 1 2 c", checkers.DeletedReceived},

@@ -88,7 +88,7 @@ func (r *run) auditOf(t env.Task, ep *rpc.Endpoint, ns string, keys int) audited
 		a.Unfinished = append(a.Unfinished, "the catalogue cannot be read: "+err.Error())
 		return a
 	}
-	a.key, a.Table = table.Collection().Key, chunkRows(table)
+	a.key, a.UUID, a.Table = table.Collection().Key, table.Collection().UUID, chunkRows(table)
 	for _, id := range r.cluster.Topology().MembersOf(configsvr.Name) {
 		a.Members = append(a.Members, r.configMember(id))
 	}
@@ -134,7 +134,10 @@ func (a *audited) member(reply *command.AuditReply) checkers.Member {
 	m := checkers.Member{
 		Shard: reply.Shard, Node: reply.Node, Primary: reply.Writable, Applied: reply.Applied.String(), Checksum: reply.Checksum,
 		Known: reply.Known, Major: reply.Version.Major, Epoch: reply.Version.Epoch, Sections: reply.CriticalSections,
-		Cursors: reply.OpenCursors,
+		Cursors: reply.OpenCursors, UUID: reply.UUID,
+	}
+	for _, i := range reply.Indexes {
+		m.Indexes = append(m.Indexes, i.Name+" "+i.Doc.String())
 	}
 	for _, o := range reply.Owned {
 		m.Owned = append(m.Owned, checkers.Range{Min: string(o.Min), Max: string(o.Max)})

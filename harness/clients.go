@@ -67,8 +67,9 @@ type session struct {
 	client *client.Client
 	record *recorder
 	start  env.Time
-	// hashed names the collections whose scans do not come in the order of the key.
-	hashed map[string]bool
+	// hashed names the collections whose scans do not come in the order of the key; creations says how to make each anew.
+	hashed    map[string]bool
+	creations map[string]command.ShardCollection
 	// lossy: range deletion overtakes the reads of secondaries.
 	lossy bool
 }
@@ -101,6 +102,8 @@ func (s *session) do(t env.Task, op *scenario.Op) {
 		s.record.ops[i].Result = histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
 	case scenario.Write, scenario.CAS, scenario.Delete:
 		a = s.findAndModify(t, op, i)
+	default:
+		a = s.whole(t, op)
 	}
 	s.record.end(i, a)
 }
@@ -167,4 +170,17 @@ func (s *session) insertIfAbsent(t env.Task, op *scenario.Op, i int) client.Answ
 	a := s.client.Insert(t, command.Insert{NS: op.NS, Docs: []bson.Raw{document(op.Key, op.Value)}, Concern: command.Majority})
 	s.record.ops[i].Result = histories.Result{Applied: a.Written.N > 0}
 	return a
+}
+
+// whole carries out an operation on a whole collection.
+func (s *session) whole(t env.Task, op *scenario.Op) client.Answer {
+	switch op.Kind {
+	case scenario.Drop:
+		return s.client.DropCollection(t, op.NS)
+	case scenario.CreateIndex:
+		return s.client.CreateIndex(t, op.NS, "v")
+	case scenario.DropIndex:
+		return s.client.DropIndex(t, op.NS, "v")
+	}
+	return s.client.ShardCollection(t, s.creations[op.NS])
 }

@@ -11,18 +11,17 @@ import (
 	"github.com/shardproof/shardproof/workloads"
 )
 
-// namespace is the collection of drawn scenarios.
-const namespace = "test.docs"
+// namespace is the collection of drawn scenarios, second the one that some have besides.
+const namespace, second = "test.docs", "test.more"
 
 // Draw makes the scenario of a seed. It is a pure function of both arguments.
 func Draw(seed uint64, p Profile) *scenario.Scenario {
 	d := dice{seed: scramble(seed ^ 0xc0ffee)}
-	size := p.size
-	s := &scenario.Scenario{Name: p.Name, Seed: seed, Topology: size.topology, Limit: limit}
+	s := &scenario.Scenario{Name: p.Name, Seed: seed, Topology: p.size.topology, Limit: limit}
 	s.Protocol = drawProtocol(d, p)
-	s.Collections = []scenario.Collection{drawCollection(d, size)}
-	if size.moves > 1 && d.chance("streams", streamed) {
-		drawStreams(d, size, s)
+	s.Collections = []scenario.Collection{drawCollection(d, p.size)}
+	if p.size.moves > 1 && d.chance("streams", streamed) {
+		drawStreams(d, p.size, s)
 	}
 	s.Settings = drawSettings(d, p)
 	mix := workloads.Standard()
@@ -30,6 +29,8 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		mix = workloads.Weak(mix)
 		keepHistory(d, s)
 	}
+	two := p.size.moves > 1 && d.chance("second collection", 25)
+	size, other := p.size.split(two)
 	s.Ops = workloads.Draw(d.roll, workloads.Params{
 		NS: namespace, Keys: size.keys, Preload: s.Collections[0].Preload, Clients: size.topology.Clients,
 		Count: size.ops, Span: size.span, Hot: pick(d, "hot", 0, 10, 30, 60), FirstID: 1,
@@ -38,6 +39,9 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		Collection: s.Collections[0], Shards: size.topology.Shards, Count: size.moves, Start: warmUp,
 		Gap: (size.span - warmUp) / time.Duration(size.moves), WaitDelete: 20, Operator: 8, FirstID: 1,
 	}, pick(d, "moves", workloads.MoveCatalogue()...))
+	if two {
+		addCollection(s, d, other)
+	}
 	s.Commands = drawCommands(d, size)
 	if size.moves > 1 && d.chance("unsharded", unshardedShare) {
 		addUnsharded(d, s, size)

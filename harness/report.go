@@ -186,9 +186,12 @@ func telling(e *event.Event) int {
 // TellOp is an operation in one line, as its client saw it.
 func TellOp(op *histories.Op) string {
 	text := fmt.Sprintf("client %d: %s", op.Client, op.Kind)
-	if op.Kind == scenario.Scan {
+	switch {
+	case op.Kind == scenario.Scan:
 		text += fmt.Sprintf(" [%d, %d) → %d documents", op.Key, op.To, len(op.Result.Items))
-	} else {
+	case op.Kind.Whole():
+		text += " " + op.NS
+	default:
 		text += fmt.Sprintf(" k=%d", op.Key)
 	}
 	if op.Value != "" {
@@ -201,7 +204,7 @@ func TellOp(op *histories.Op) string {
 		text += " → " + seen(&op.Result)
 	case op.Result.Found:
 		text += " → acknowledged, there was " + seen(&op.Result)
-	case op.Kind != scenario.Scan && !op.Result.Applied:
+	case op.Kind != scenario.Scan && !op.Kind.Whole() && !op.Result.Applied:
 		text += " → no effect"
 	case op.Kind != scenario.Scan:
 		text += " → acknowledged"

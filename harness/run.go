@@ -175,6 +175,7 @@ func (r *run) play() {
 	r.heal()
 	r.world.Run(func() bool { return r.busy == 0 }, r.deadline)
 	r.rest()
+	r.restore()
 	r.lastPass()
 	r.drain()
 	r.rest()
@@ -226,7 +227,8 @@ func (r *run) operations(preloaded int) int {
 func (r *run) startClient(i int, ops []scenario.Op) {
 	r.busy++
 	r.world.AddNode(clientNode(i), func(t env.Task) {
-		r.sessions[i] = &session{client: r.cluster.NewClient(t.Node()), record: &r.record, start: r.base, hashed: hashed(r.scenario), lossy: r.settings.TerminateReads == 0}
+		r.sessions[i] = &session{client: r.cluster.NewClient(t.Node()), record: &r.record, start: r.base, hashed: hashed(r.scenario), creations: creations(r.scenario),
+			lossy: r.settings.TerminateReads == 0}
 		r.sessions[i].run(t, ops)
 		r.busy--
 	})

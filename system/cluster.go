@@ -110,7 +110,6 @@ func (c *Cluster) bootConfig(t env.Task) {
 func (c *Cluster) bootShard(t env.Task, name string) {
 	m, ep := c.bootMember(t, name)
 	server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Sets: c.sets(ep), Profile: c.topology.Profile})
-	rpc.Handle(ep, member{m}.createCollection)
 	m.Watch(founder{m, c.founding.shards[name]})
 	moves := migration.New(server, rangedel.New(ep, m, server, c.of(ep)))
 	changestream.New(server, moves.Receivers)
@@ -164,15 +163,6 @@ func (s member) hello(env.Task, env.NodeID, *command.Hello) (*command.HelloReply
 
 func (s member) stepDown(t env.Task, _ env.NodeID, _ *command.StepDown) (*command.Done, error) {
 	return &command.Done{}, s.m.StepDown(t)
-}
-
-func (s member) createCollection(t env.Task, _ env.NodeID, req *command.CreateCollection) (*command.Done, error) {
-	if _, exists := s.m.Store().Options(req.NS); !exists {
-		if _, err := s.m.Write(t, creation(req.NS, req.UUID, req.Key)); err != nil {
-			return nil, err
-		}
-	}
-	return &command.Done{}, s.m.AwaitMajority(t)
 }
 
 // parameters changes the settings of one server's process.

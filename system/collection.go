@@ -8,7 +8,6 @@ import (
 
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -61,7 +60,7 @@ func (f *founding) add(top Topology, c *Collection) error {
 		return f.addUnsharded(top, c)
 	}
 	names := top.ShardNames()
-	coll := configsvr.NewCollection(&command.ShardCollection{NS: c.NS, Key: c.Key}, beginning)
+	coll := configsvr.NewCollection(c.NS, c.Key, beginning)
 	ops, err := configsvr.Founding(coll, c.Bounds, names)
 	if err != nil {
 		return err
@@ -96,7 +95,7 @@ func (f *founding) addUnsharded(top Topology, c *Collection) error {
 	if !slices.ContainsFunc(f.config, func(old oplog.Op) bool { return old.NS == op.NS && old.ID == op.ID }) {
 		f.config = append(f.config, op)
 	}
-	uuid := configsvr.NewCollection(&command.ShardCollection{NS: c.NS}, beginning).UUID
+	uuid := configsvr.NewCollection(c.NS, catalog.Unsharded, beginning).UUID
 	f.shards[d.Primary] = append(f.shards[d.Primary], creation(c.NS, uuid, catalog.Unsharded))
 	table, err := d.Table(c.NS)
 	if err != nil {

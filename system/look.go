@@ -114,10 +114,19 @@ func (c *Cluster) Outstanding() []string {
 		if primary == nil {
 			continue
 		}
-		for _, ns := range leftovers {
-			if n := primary.Store().Count(ns, store.Latest); n > 0 {
-				left = append(left, fmt.Sprintf("%s has %d documents in %s", name, n, ns))
-			}
+		left = append(left, leftIn(primary, leftovers...)...)
+	}
+	if config := c.Member(c.Primary(configsvr.Name)); config != nil {
+		left = append(left, leftIn(config, configsvr.Operations)...)
+	}
+	return left
+}
+
+// leftIn lists those of the namespaces that are not empty.
+func leftIn(m *replset.Member, namespaces ...string) (left []string) {
+	for _, ns := range namespaces {
+		if n := m.Store().Count(ns, store.Latest); n > 0 {
+			left = append(left, fmt.Sprintf("%s has %d documents in %s", m.Name(), n, ns))
 		}
 	}
 	return left

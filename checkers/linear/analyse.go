@@ -18,6 +18,9 @@ func (k *Key) Analyse() Result {
 	if p := k.early(); p.Reason != NoReason {
 		return Result{Answer: Contradiction, Proof: p}
 	}
+	if k.Wiped {
+		return Result{}
+	}
 	if k.pushes() {
 		if p := k.duplicated(); p.Reason != NoReason {
 			return Result{Answer: Contradiction, Proof: p}

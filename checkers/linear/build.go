@@ -65,6 +65,9 @@ func (b *builder) find(ns string, key int64) int32 {
 func (b *builder) count() {
 	for i := range b.ops {
 		op := &b.ops[i]
+		if op.Kind.Whole() {
+			continue
+		}
 		if op.Kind != scenario.Scan {
 			b.counts[b.find(op.NS, op.Key)]++
 			continue
@@ -125,6 +128,8 @@ func (b *builder) take(at int32) {
 	op := &b.ops[at]
 	switch {
 	case op.Outcome == histories.Failed:
+	case op.Kind.Whole():
+		b.wipe(at, op)
 	case op.Kind == scenario.Scan:
 		eachSighting(op, func(s sighting) { b.see(at, op, s) })
 	case op.Kind == scenario.Read && op.Outcome == histories.OK:
@@ -144,6 +149,23 @@ func Sightings(op *histories.Op, each func(key int64, found bool, value string, 
 		return
 	}
 	eachSighting(op, func(s sighting) { each(s.key, s.found, s.value, s.list) })
+}
+
+// wipe has a drop remove whatever is there, of each key by itself: nobody can see two keys at one moment.
+func (b *builder) wipe(at int32, op *histories.Op) {
+	if op.Kind != scenario.Drop {
+		return
+	}
+	for i := range b.keys {
+		if k := &b.keys[i]; k.NS == op.NS {
+			a := Act{Call: op.Call, Return: op.Return, Op: at, Do: Remove}
+			if op.Outcome == histories.Unknown {
+				a.Maybe, a.Return = true, Never
+			}
+			k.Wiped = true
+			k.Acts = append(k.Acts, a)
+		}
+	}
 }
 
 // sighting is what a read or a scan says of one key.

@@ -78,6 +78,9 @@ type Key struct {
 	Lists [][]ID
 	// Repeats is true when two operations write the same identity; then only searching helps.
 	Repeats bool
+	// Wiped is true when the whole collection was dropped, which removes a document and tells nothing of it; then, too,
+	// only searching helps.
+	Wiped bool
 	// Glimpses are what majority reads saw: no claim about order, but nobody may see what was never written, and what was
 	// seen is there to stay.
 	Glimpses []Glimpse

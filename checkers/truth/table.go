@@ -72,6 +72,21 @@ type Write struct {
 	Before, After Table
 }
 
+// Drops says whether the write removes the collection.
+func (w *Write) Drops() bool { return w.Why == event.Dropped }
+
+// Refuses says whether, after the write, the config server commits no migration of the collection that began before.
+func (w *Write) Refuses() bool { return w.Drops() || w.Why == event.ForbidsMigrations }
+
+// Follow is the write as one that comes after that table.
+func (w Write) Follow(before Table) *Write {
+	w.Before, w.After = before, nil
+	if !w.Drops() {
+		w.After = before.With(w.Chunks)
+	}
+	return &w
+}
+
 // Migration is the migration or movePrimary that the write commits, empty for any other write.
 func (w *Write) Migration() string {
 	if id, moved := strings.CutPrefix(w.Why, "move "); moved {

@@ -45,14 +45,14 @@ func (w *World) Table(ns string) Table {
 }
 
 // Placed are the namespaces that a write of the catalogue places on shards: one collection, or those collections of a
-// database that the set has and that are not sharded.
+// database that the set has and that are not sharded. What is left of a sharded collection after its drop stays where it is.
 func (w *World) Placed(of *Write, set *Set) []string {
 	if strings.Contains(of.NS, ".") {
 		return []string{of.NS}
 	}
 	var all []string
 	for _, ns := range slices.Sorted(maps.Keys(set.docs)) {
-		if strings.HasPrefix(ns, of.NS+".") && w.tables[ns] == nil {
+		if _, sharded := w.tables[ns]; strings.HasPrefix(ns, of.NS+".") && !sharded {
 			all = append(all, ns)
 		}
 	}
@@ -93,9 +93,7 @@ func (w *World) Observe(e *event.Event) {
 
 // Written is the catalogue write that an event tells of, as the config server's leader sees it.
 func (w *World) Written(e *event.Event) *Write {
-	before := w.Latest(e.NS)
-	chunks := slices.Clone(e.Chunks)
-	return &Write{NS: e.NS, Why: e.Value, Step: e.Step, Chunks: chunks, Before: before, After: before.With(chunks)}
+	return Write{NS: e.NS, Why: e.Value, Step: e.Step, Chunks: slices.Clone(e.Chunks)}.Follow(w.Latest(e.NS))
 }
 
 // elected also tells writes of another leader what they follow in the new log.
@@ -112,9 +110,8 @@ func (w *World) elected(e *event.Event) {
 		if !known {
 			before = w.tables[c.NS]
 		}
-		again := *c
-		again.Before, again.After = before, before.With(c.Chunks)
+		again := c.Follow(before)
 		latest[c.NS] = again.After
-		s.chain[i].catalog = &again
+		s.chain[i].catalog = again
 	}
 }

@@ -28,7 +28,7 @@ const (
 	Applied // Shard, Term, Index, NS, Key shard key, DocID, Hash of the new document (0: deleted), Actor, ID session or migration or task
 
 	// Of the catalogue. A CatalogWritten counts from the Majority event of the config server that covers its Index.
-	CatalogWritten // Shard "config", Term, Index, NS, Value why, Chunks: those written; Min and Max with Value "remove" drop old ones
+	CatalogWritten // Shard "config", Term, Index, NS, Value why, Chunks: those written; none with Value Dropped, which removes the collection
 
 	// Of a shard's knowledge.
 	MetadataInstalled // Shard, NS, Value version; Chunks: what the node now believes it owns
@@ -104,6 +104,13 @@ func (a Actor) String() string {
 	}
 	return "actor-unknown"
 }
+
+// The Values of a CatalogWritten about a whole collection.
+const (
+	Dropped           = "drop"             // it is removed
+	ForbidsMigrations = "forbidMigrations" // from now on the config server refuses to commit migrations of it
+	AllowsMigrations  = "allowMigrations"  // it does so no more
+)
 
 // Chunk is one row of the catalogue as the oracles see it. Min and Max are encoded keys.
 type Chunk struct {

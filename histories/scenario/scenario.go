@@ -95,6 +95,12 @@ const (
 	Upsert OpKind = "upsert" // blind replacement; returns only counts
 	Push   OpKind = "push"   // $push of the identity to the document's list, exactly once under retries
 	Scan   OpKind = "scan"   // all documents with Key <= k < To, in order
+
+	// The following are about the whole collection and have no key.
+	Drop        OpKind = "drop"         // the collection with everything in it; it may be missing
+	Create      OpKind = "create"       // the collection anew, empty, as the scenario's beginning had it; it may exist
+	CreateIndex OpKind = "create-index" // on v
+	DropIndex   OpKind = "drop-index"   // on v
 )
 
 // Watch is what a stream does from one opening to the next; histories have it, scenarios say Stream.

@@ -92,9 +92,10 @@ func (c Collection) String() string {
 func (o Op) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "op %d at %s client %d %s %s", o.ID, o.At, o.Client, o.Kind, word(o.NS))
-	if o.Kind == Scan {
+	switch {
+	case o.Kind == Scan:
 		fmt.Fprintf(&b, " %s batch=%d", bounds(o.Key, o.To), o.Batch)
-	} else {
+	case !o.Kind.Whole():
 		fmt.Fprintf(&b, " k=%d", o.Key)
 	}
 	switch {

@@ -15,13 +15,18 @@ type Names struct {
 }
 
 // kinds are all kinds of operations, in the order in which they are explained.
-var kinds = []OpKind{Read, Write, CAS, Insert, Delete, Update, Upsert, Push, Scan}
+var kinds = []OpKind{Read, Write, CAS, Insert, Delete, Update, Upsert, Push, Scan, Drop, Create, CreateIndex, DropIndex}
 
 // Known says whether the kind is one that a client can carry out.
 func (k OpKind) Known() bool { return slices.Contains(kinds, k) }
 
 // Writes says whether the kind carries an identity of its own.
-func (k OpKind) Writes() bool { return k != Read && k != Delete && k != Scan && k != Watch }
+func (k OpKind) Writes() bool {
+	return k != Read && k != Delete && k != Scan && k != Watch && !k.Whole()
+}
+
+// Whole says whether the kind is about a collection as a whole, and no document of it.
+func (k OpKind) Whole() bool { return slices.Contains(kinds[9:], k) }
 
 func kindList() string {
 	all := make([]string, len(kinds))
@@ -215,6 +220,8 @@ func (o *Op) readFlaw() (wrong, expected string) {
 func (o *Op) shapeFlaw(keys int64) (wrong, expected string) {
 	scan := o.Kind == Scan
 	switch {
+	case o.Kind.Whole() && (o.Key != 0 || o.Concern != ""):
+		return "a " + string(o.Kind) + " has a key or a concern", "the collection alone"
 	case o.Kind.Writes() && o.Value == "":
 		return "the " + string(o.Kind) + " has no value", "an identity such as v=w4"
 	case !o.Kind.Writes() && o.Value != "":

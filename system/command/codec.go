@@ -37,6 +37,7 @@ func init() {
 	codec.Register[GetRoutingTable]()
 	codec.Register[Hello]()
 	codec.Register[HelloReply]()
+	codec.Register[IndexSpec]()
 	codec.Register[Insert]()
 	codec.Register[KillCursors]()
 	codec.Register[LogChange]()

@@ -82,6 +82,8 @@ type ShardCollection struct {
 	Key    key.Pattern
 	Bounds []key.Key
 	Shards []string
+	// Session makes the request be executed at most once; the zero Session does not.
+	Session Session
 }
 
 // LogChange adds an entry to the changelog with majority.

@@ -145,8 +145,17 @@ type NextSessionMods struct {
 // CollectionOptions asks a shard how a collection was made, which its recipient repeats (protocol 5.2 step 2).
 type CollectionOptions struct{ NS string }
 
-// CollectionOptionsReply answers CollectionOptions: {uuid, key}.
-type CollectionOptionsReply struct{ Options bson.Raw }
+// CollectionOptionsReply answers CollectionOptions: {uuid, key}, and the indexes besides that of the shard key.
+type CollectionOptionsReply struct {
+	Options bson.Raw
+	Indexes []IndexSpec
+}
+
+// IndexSpec is an index of a collection.
+type IndexSpec struct {
+	Name string
+	Doc  bson.Raw
+}
 
 // SessionMods is session history in the order of the donor's log.
 type SessionMods struct {
@@ -190,8 +199,10 @@ type AuditReply struct {
 	Writable         bool
 	Applied          oplog.Time
 	Documents        []bson.Raw // all documents of NS, in the order of the shard key
-	Checksum         uint64     // over all namespaces that must be equal on all members
-	Known            bool       // the filtering metadata is known
+	UUID             string     // of NS, empty when it is not here
+	Indexes          []IndexSpec
+	Checksum         uint64 // over all namespaces that must be equal on all members
+	Known            bool   // the filtering metadata is known
 	Version          catalog.Version
 	Owned            []key.Range
 	RangeDeletions   []bson.Raw

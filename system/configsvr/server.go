@@ -4,7 +4,8 @@
 // Promise: chunks change under one lock, one atomic log entry for each change, and only after every check that protocol
 // 3.3 asks for; an answer that tells of a state is given when a majority holds that state. What a term began ends with
 // it: no check made in one term is followed by a write in another. A commit is idempotent, and once
-// EnsureChunkVersionIsGreaterThan has answered, no commit that was prepared before can succeed.
+// EnsureChunkVersionIsGreaterThan has answered, no commit that was prepared before can succeed. An operation on a whole
+// collection, once begun, is carried out to its end whoever is primary, and at most once for each request of a session.
 //
 // Refusal: it does not know data and moves none; a migration is the donor's work, which the config server asks for and
 // records.
@@ -45,12 +46,13 @@ type Server struct {
 	book     *book
 	chunkOps *chunkOps // of the current term; nil on a member that is not primary
 	changes  int       // entries of the changelog written by this incarnation
+	ddl      ddl
 }
 
 // New starts to serve over a member that has recovered.
 func New(cfg Config) *Server {
 	s := &Server{member: cfg.Member, ep: cfg.Endpoint, node: cfg.Endpoint.Node(), settings: cfg.Settings, profile: cfg.Profile, shards: cfg.Shards}
-	s.book = newBook(s.member)
+	s.book, s.ddl = newBook(s.member), newDDL(s.member)
 	s.member.Watch(watcher{s})
 	s.gossip()
 	rpc.Handle(s.ep, s.getRoutingTable)
@@ -58,6 +60,9 @@ func New(cfg Config) *Server {
 	rpc.Handle(s.ep, s.ensureChunkVersionIsGreaterThan)
 	rpc.Handle(s.ep, s.moveRange)
 	rpc.Handle(s.ep, s.shardCollection)
+	rpc.Handle(s.ep, s.drop)
+	rpc.Handle(s.ep, s.createIndex)
+	rpc.Handle(s.ep, s.dropIndex)
 	rpc.Handle(s.ep, s.logChange)
 	rpc.Handle(s.ep, s.getDatabase)
 	rpc.Handle(s.ep, s.commitMovePrimary)

@@ -110,8 +110,17 @@ func (w *walk) bootShard(t env.Task) {
 	rpc.Handle(ep, func(env.Task, env.NodeID, *command.Hello) (*command.HelloReply, error) {
 		return &command.HelloReply{Writable: true}, nil
 	})
-	rpc.Handle(ep, func(env.Task, env.NodeID, *command.CreateCollection) (*command.Done, error) {
+	rpc.Handle(ep, func(_ env.Task, _ env.NodeID, req *command.ShardsvrParticipate) (*command.Done, error) {
+		fmt.Fprintf(&w.out, "  %s takes step %s\n", self, req.Step)
 		return &command.Done{}, nil
+	})
+	rpc.Handle(ep, func(env.Task, env.NodeID, *command.JoinMigrations) (*command.Done, error) {
+		fmt.Fprintf(&w.out, "  %s has joined its migrations\n", self)
+		return &command.Done{}, nil
+	})
+	rpc.Handle(ep, func(env.Task, env.NodeID, *command.FlushRoutingTableCacheUpdates) (*command.Flushed, error) {
+		fmt.Fprintf(&w.out, "  %s refreshes\n", self)
+		return &command.Flushed{}, nil
 	})
 	rpc.Handle(ep, func(t env.Task, _ env.NodeID, req *command.ShardsvrMoveRange) (*command.Done, error) {
 		fmt.Fprintf(&w.out, "  %s is asked to move [%v, %v) to %s\n", self, req.Min, req.Max, req.To)
@@ -192,7 +201,7 @@ func TestWalks(t *testing.T) {
 
 func (w *walk) do(t *testing.T, d *datadriven.TestData) {
 	switch d.Cmd {
-	case "shard", "commit", "ensure", "move", "table":
+	case "shard", "drop", "index", "commit", "ensure", "move", "table":
 		w.command(t, d)
 	case "wait":
 		span, err := time.ParseDuration(d.CmdArgs[0].Key)
@@ -288,7 +297,7 @@ func arguments(t *testing.T, d *datadriven.TestData) map[string]string {
 
 func (w *walk) send(t env.Task, verb string, a map[string]string) (string, error) {
 	min, max, limit := bound(a["min"], key.Min), bound(a["max"], key.Max), w.settings.CommandTimeout
-	coll := configsvr.NewCollection(&command.ShardCollection{NS: ns}, 1)
+	coll := configsvr.NewCollection(ns, key.Pattern{Field: "k"}, 1)
 	if verb != "shard" {
 		if update, err := w.table(t); err == nil {
 			coll = update.Collection
@@ -299,6 +308,12 @@ func (w *walk) send(t env.Task, verb string, a map[string]string) (string, error
 		_, err := rpc.CallPrimary[command.Done](t, w.config, &command.ShardCollection{
 			NS: ns, Key: key.Pattern{Field: "k"}, Bounds: []key.Key{key.Int(10), key.Int(20)}, Shards: []string{"shard-a", "shard-b"},
 		}, limit)
+		return "done", err
+	case "drop":
+		_, err := rpc.CallPrimary[command.Done](t, w.config, &command.DropCollection{NS: ns, Session: request(a["request"])}, limit)
+		return "done", err
+	case "index":
+		_, err := rpc.CallPrimary[command.Done](t, w.config, &command.CreateIndex{NS: ns, Field: "v", Session: request(a["request"])}, limit)
 		return "done", err
 	case "commit":
 		if epoch, ok := a["epoch"]; ok {
@@ -337,6 +352,18 @@ func (w *walk) send(t env.Task, verb string, a map[string]string) (string, error
 
 func (w *walk) table(t env.Task) (*command.RoutingUpdate, error) {
 	return rpc.CallAny[command.RoutingUpdate](t, w.config, &command.GetRoutingTable{NS: ns, After: w.driver.Clock().Now().Config}, w.settings.CommandTimeout)
+}
+
+// request is the session's request of that number; none for an empty text.
+func request(number string) command.Session {
+	if number == "" {
+		return command.Session{}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		panic(fmt.Sprintf("request %q: %v", number, err))
+	}
+	return command.Session{ID: "client", Txn: n}
 }
 
 func bound(text string, missing key.Key) key.Key {

@@ -1,12 +1,16 @@
 package configsvr
 
 import (
+	"fmt"
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -33,6 +37,9 @@ func (w watcher) Committed(uint64) { w.s.gossip() }
 
 func (w watcher) StepUp(env.Task) error {
 	w.s.chunkOps = &chunkOps{}
+	for _, op := range w.s.ddl.records.All() {
+		w.s.coordinate(w.s.member.Tenure(), op)
+	}
 	return nil
 }
 
@@ -41,28 +48,44 @@ func (w watcher) StepDown() { w.s.chunkOps = nil }
 // gossip lets everybody who hears of this node know which state of the catalogue is majority-committed.
 func (s *Server) gossip() { s.ep.Clock().Advance(clock.Vector{Config: s.member.CommittedTS()}) }
 
-// announce tells the oracles which chunks an entry wrote.
+// announce tells the oracles which chunks an entry wrote, of each collection by itself, and which collections it removed.
 func (s *Server) announce(index uint64, e *oplog.Entry) {
-	var written []event.Chunk
-	var coll catalog.Collection
-	var why string
+	var written []*event.Event
 	for i := range e.Ops {
 		op := &e.Ops[i]
-		if op.NS != Chunks {
-			continue
+		switch {
+		case op.NS == Chunks && op.Doc != nil:
+			written = s.addChunk(written, op)
+		case op.NS == Collections && op.Doc == nil:
+			written = append(written, &event.Event{NS: nameOf(op.ID), Value: event.Dropped})
 		}
-		if why == "" {
-			coll, why = s.collectionOf(op.Doc), op.Tag
-		}
-		c, err := catalog.DecodeChunk(coll, op.Doc)
-		s.node.Assert(err == nil, "chunk %v written for %q cannot be read back: %v", op.Doc, why, err)
-		written = append(written, described(c))
 	}
-	if written != nil {
-		s.node.Emit(&event.Event{
-			Kind: event.CatalogWritten, Shard: Name, Term: s.member.Term(), Index: index, NS: coll.NS, Value: why, Chunks: written,
-		})
+	for _, w := range written {
+		w.Kind, w.Shard, w.Term, w.Index = event.CatalogWritten, Name, s.member.Term(), index
+		s.node.Emit(w)
 	}
+}
+
+// addChunk adds a chunk to the event of its collection.
+func (s *Server) addChunk(written []*event.Event, op *oplog.Op) []*event.Event {
+	coll := s.collectionOf(op.Doc)
+	c, err := catalog.DecodeChunk(coll, op.Doc)
+	s.node.Assert(err == nil, "chunk %v written for %q cannot be read back: %v", op.Doc, op.Tag, err)
+	i := slices.IndexFunc(written, func(w *event.Event) bool { return w.NS == coll.NS })
+	if i < 0 {
+		i, written = len(written), append(written, &event.Event{NS: coll.NS, Value: op.Tag})
+	}
+	written[i].Chunks = append(written[i].Chunks, described(c))
+	return written
+}
+
+// nameOf is the namespace whose document in the catalogue has this encoded _id.
+func nameOf(id string) string {
+	name, err := key.Decode(key.Key(id))
+	if err != nil {
+		panic(fmt.Sprintf("%x is the _id of no collection: %v", id, err))
+	}
+	return name.StringValue()
 }
 
 // collectionOf finds the collection that a chunk document belongs to.

@@ -118,5 +118,5 @@ func (s *Service) collectionOptions(_ env.Task, _ env.NodeID, req *command.Colle
 	if !ok {
 		return nil, status.New(status.NamespaceNotFound, "shard %s has no collection %s", s.shard.Name(), req.NS)
 	}
-	return &command.CollectionOptionsReply{Options: options}, nil
+	return &command.CollectionOptionsReply{Options: options, Indexes: s.shard.Indexes(req.NS)}, nil
 }

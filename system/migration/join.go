@@ -8,7 +8,8 @@ import (
 )
 
 // joinMigrations waits for the end of whatever this shard does for the namespace (`_shardsvrJoinMigrations`): its
-// donation, its reception and the recovery of earlier ones.
+// donation, its reception and the recovery of earlier ones. That migrations are forbidden, which the asker has heard of,
+// every later primary will have heard of as well.
 func (s *Service) joinMigrations(t env.Task, _ env.NodeID, req *command.JoinMigrations) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
@@ -30,6 +31,9 @@ func (s *Service) joinMigrations(t env.Task, _ env.NodeID, req *command.JoinMigr
 		return nil, err
 	}
 	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	if err := s.shard.PersistConfigTime(t); err != nil {
 		return nil, err
 	}
 	return done, journal.AwaitMajority(t, s.member, s.member.Applied())

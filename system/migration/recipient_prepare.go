@@ -1,6 +1,9 @@
 package migration
 
 import (
+	"bytes"
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/event"
@@ -41,11 +44,22 @@ func (r *reception) createCollection(t env.Task) error {
 	}
 	r.pattern = pattern
 	ops, err := r.missing(theirs.Options)
-	if err != nil || len(ops) == 0 {
+	if err != nil {
+		return err
+	}
+	if err := r.writeAny(t, ops); err != nil {
 		return err
 	}
 	if err := r.at(t, point.RecipientIndexes, 0); err != nil {
 		return err
+	}
+	return r.writeAny(t, r.missingIndexes(theirs.Indexes))
+}
+
+// writeAny writes what there is to write.
+func (r *reception) writeAny(t env.Task, ops []oplog.Op) error {
+	if len(ops) == 0 {
+		return nil
 	}
 	return r.write(t, ops...)
 }
@@ -65,6 +79,23 @@ func (r *reception) missing(options bson.Raw) (ops []oplog.Op, err error) {
 		ops = append(ops, r.op(oplog.Drop, "", nil))
 	}
 	return append(ops, r.op(oplog.Create, "", options)), nil
+}
+
+// missingIndexes returns what gives the collection the donor's indexes and no others. Indexes change only while no
+// migration runs, so what is read here holds to the end (SERVER-99357).
+func (r *reception) missingIndexes(theirs []command.IndexSpec) (ops []oplog.Op) {
+	own := r.s.shard.Indexes(r.start.NS)
+	for _, i := range own {
+		if !slices.ContainsFunc(theirs, func(j command.IndexSpec) bool { return j.Name == i.Name }) {
+			ops = append(ops, r.op(oplog.DropIndex, i.Name, nil))
+		}
+	}
+	for _, i := range theirs {
+		if !slices.ContainsFunc(own, func(j command.IndexSpec) bool { return j.Name == i.Name && bytes.Equal(j.Doc, i.Doc) }) {
+			ops = append(ops, r.op(oplog.CreateIndex, i.Name, i.Doc))
+		}
+	}
+	return ops
 }
 
 // insertTask is step 3: from the first document on there is a durable promise to delete them, unless the migration

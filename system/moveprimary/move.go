@@ -110,9 +110,12 @@ func (m *move) list(sharded []string) (all []collection, err error) {
 			continue
 		}
 		options, _ := data.Options(ns)
-		uuid, _, err := store.DecodeOptions(options)
+		uuid, pattern, err := store.DecodeOptions(options)
 		if err != nil {
 			return nil, err
+		}
+		if pattern != catalog.Unsharded { // it is being made or dropped, and the catalogue does not list it now
+			continue
 		}
 		all = append(all, collection{NS: ns, UUID: uuid, Options: options})
 	}

@@ -31,10 +31,11 @@ const (
 	Delete
 	Create      // NS is made, Doc holds its options: {uuid, key: pattern or absent}
 	Drop        // NS is removed with everything in it
-	CreateIndex // Doc holds {key: pattern, name}
+	CreateIndex // NS gets the index ID, Doc describes it
+	DropIndex   // NS loses the index ID
 )
 
-var kinds = [...]string{"noop", "insert", "update", "delete", "create", "drop", "createIndex"}
+var kinds = [...]string{"noop", "insert", "update", "delete", "create", "drop", "createIndex", "dropIndex"}
 
 // String is the kind's name.
 func (k Kind) String() string {

@@ -43,6 +43,10 @@ func New(ep *rpc.Endpoint, config *rpc.Set, shards map[string]*rpc.Set, s *setti
 	rpc.Handle(ep, r.nextChanges)
 	rpc.Handle(ep, r.moveRange)
 	rpc.Handle(ep, r.movePrimary)
+	rpc.Handle(ep, r.shardCollection)
+	rpc.Handle(ep, r.dropCollection)
+	rpc.Handle(ep, r.createIndex)
+	rpc.Handle(ep, r.dropIndex)
 	return r
 }
 

@@ -18,6 +18,8 @@ func (s *Server) audit(_ env.Task, _ env.NodeID, req *command.Audit) (*command.A
 		Coordinators:   s.documents("config.migrationCoordinators"),
 		Recipients:     s.documents("config.migrationRecipients"),
 		OpenCursors:    len(s.cursors.open),
+		UUID:           s.uuid(req.NS),
+		Indexes:        s.Indexes(req.NS),
 	}
 	data.ScanKey(req.NS, key.Everything, store.Latest, store.Place{}, func(_ key.Key, _ string, doc bson.Raw) bool {
 		a.Documents = append(a.Documents, doc)

@@ -26,6 +26,7 @@ type Collection struct {
 	retired []*Metadata // replaced or cleared, but still used by queries
 	drained env.Cond    // a filter was dropped
 	clears  uint64      // how often the metadata was cleared
+	drops   uint64      // how often an incarnation's data was dropped
 
 	refreshing refreshing
 	section    section

@@ -101,6 +101,15 @@ func (cs *cursors) killAll() {
 	}
 }
 
+// killOf ends the cursors on a namespace.
+func (cs *cursors) killOf(ns string) {
+	for _, cu := range slices.Clone(cs.open) {
+		if cu.query.c.ns == ns {
+			cs.kill(cu)
+		}
+	}
+}
+
 func (s *Server) getMore(t env.Task, _ env.NodeID, req *command.GetMore) (*command.Batch, error) {
 	cu := s.cursors.find(req.Cursor)
 	switch {

@@ -36,6 +36,7 @@ type query struct {
 	secondary bool
 	term      uint64
 	office    int
+	drops     uint64 // of the collection, when the query was let in
 	after     store.Place
 	time      clock.Timestamp // of the newest state read
 	done      bool
@@ -109,6 +110,7 @@ func (q *query) admit(t env.Task, place command.Placement) error {
 		if q.c.judge(place, false) != current {
 			continue // the placement changed at the point just passed
 		}
+		q.drops = q.c.drops
 		return q.pin(place.Versioned)
 	}
 }
@@ -202,6 +204,9 @@ func (q *query) restore(t env.Task) error {
 	}
 	if q.killed != nil { // asked after the last place at which the query can stand still while its cursor is closed
 		return q.killed
+	}
+	if q.drops != q.c.drops {
+		return status.New(status.QueryPlanKilled, "collection %s was dropped", q.c.ns)
 	}
 	if q.server.cfg.Settings.TerminateReads != 0 && q.owned.Lost(q.rng) {
 		return status.New(status.QueryPlanKilled, "documents of %s that the query may see are being deleted", q.c.ns)

@@ -9,6 +9,7 @@ import (
 	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
 )
 
 // refreshTries is how often a refresh reads the catalogue before it gives up on tables that do not fit together
@@ -71,8 +72,25 @@ func (c *Collection) refresh(t env.Task) error {
 	if len(c.recovering) > 0 { // what was read may be about to change
 		return status.New(status.Interrupted, "the outcome of %v is being recovered", c.Recovering())
 	}
+	if err := c.fits(table.Collection()); err != nil {
+		return err
+	}
 	c.Install(table)
 	return nil
+}
+
+// fits refuses a table that is not about the collection whose data is here: one from before a drop, or from before the
+// collection of a namespace that was free until then was made known.
+func (c *Collection) fits(told catalog.Collection) error {
+	here, exists := c.server.cfg.Member.Store().Options(c.ns)
+	if !exists {
+		return nil
+	}
+	uuid, pattern, err := store.DecodeOptions(here)
+	if err != nil || told.Unsharded == (pattern == catalog.Unsharded) && (told.Unsharded || told.UUID == uuid) {
+		return err
+	}
+	return status.New(status.StaleEpoch, "the catalogue has told of %s as %q, which is not the %q that is here", c.ns, told.UUID, uuid)
 }
 
 // Fetch reads the catalogue at or after everything this node has heard of and returns the table without installing it.

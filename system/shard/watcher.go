@@ -22,6 +22,12 @@ func (s watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 		if op.NS == SectionsNS {
 			s.followSections()
 		}
+		switch op.Kind {
+		case oplog.Create:
+			s.created(op)
+		case oplog.Drop:
+			s.dropped(op.NS)
+		}
 		if leading {
 			s.announce(index, op)
 		}

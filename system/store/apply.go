@@ -39,10 +39,10 @@ func (s *Store) apply(index uint64, op *oplog.Op) error {
 	case oplog.Create:
 		return s.create(index, op)
 	case oplog.Drop:
-		if s.at(op.NS, Latest) != nil {
-			s.become(index, op.NS, nil)
-		}
-	case oplog.Noop, oplog.CreateIndex: // other indexes than that of the shard key have no effect on what is read
+		return s.drop(index, op.NS)
+	case oplog.CreateIndex, oplog.DropIndex:
+		return s.setIndex(index, op)
+	case oplog.Noop:
 	default:
 		return status.New(status.Internal, "entry %d has an operation of kind %v", index, op.Kind)
 	}
@@ -85,6 +85,14 @@ func (s *Store) create(index uint64, op *oplog.Op) error {
 		s.become(index, op.NS, c)
 	}
 	return err
+}
+
+func (s *Store) drop(index uint64, ns string) error {
+	if s.at(ns, Latest) == nil {
+		return nil
+	}
+	s.become(index, ns, nil)
+	return s.dropIndexes(index, ns)
 }
 
 // become sets what the namespace means from index on.

@@ -1,0 +1,62 @@
+package checkers
+
+import (
+	"fmt"
+
+	"github.com/shardproof/shardproof/checkers/truth"
+	"github.com/shardproof/shardproof/histories/event"
+)
+
+// incarnations is K-DDL (protocol 10.3, H-15, H-57). What counts is the catalogue of a majority of the config server.
+var incarnations = Checker{
+	Name: "K-DDL",
+	Promise: "A dropped collection takes no client's write; and of a migration that began before the drop, nothing is copied or deleted " +
+		"in a collection that was made under the same name after it.",
+}
+
+// The signatures of violations that mix the lives of a namespace.
+const (
+	WroteDropped   = "write-to-dropped-collection"
+	DeletedAnother = "deletion-in-another-collection"
+	CopiedAnother  = "copy-into-another-collection"
+)
+
+// followDrop notes when a majority of the config server has a drop.
+func (o *Oracle) followDrop(w *truth.Write) {
+	if w.Drops() {
+		o.drops[w.NS] = o.step
+	}
+}
+
+func (o *Oracle) judgeIncarnation(e *event.Event) {
+	if e.Kind != event.Applied || !o.world.Set(e.Shard).Leads(e) {
+		return
+	}
+	dropped := o.drops[e.NS]
+	if dropped == 0 {
+		return
+	}
+	exists := o.world.Table(e.NS) != nil
+	switch e.Actor {
+	case event.User:
+		if !exists {
+			o.mixedLives(e, dropped, WroteDropped, "applied a client's write of", "nobody has made the collection again")
+		}
+	case event.RangeDeleter, event.Recipient:
+		if m := o.moves[e.ID]; exists && m != nil && m.began != 0 && m.began < dropped {
+			signature, did := CopiedAnother, "copied"
+			if e.Actor == event.RangeDeleter {
+				signature, did = DeletedAnother, "deleted"
+			}
+			o.mixedLives(e, dropped, signature, did, fmt.Sprintf("migration %s, for which it was done, began before that, at step %d", e.ID, m.began))
+		}
+	}
+}
+
+func (o *Oracle) mixedLives(e *event.Event, dropped uint64, signature, did, because string) {
+	o.report(incarnations, Violation{
+		Signature: signature, NS: e.NS, Key: o.show(e.Key),
+		Broke:   fmt.Sprintf("%s %s key %s", e.Node, did, o.show(e.Key)),
+		Because: []string{fmt.Sprintf("a majority of the config server has dropped %s at step %d", e.NS, dropped), because},
+	}, dropped)
+}

@@ -1,0 +1,46 @@
+package client
+
+import (
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// ShardCollection makes a sharded collection.
+func (c *Client) ShardCollection(t env.Task, op command.ShardCollection) Answer {
+	op.Session = c.statement()
+	return c.change(t, &op)
+}
+
+// DropCollection removes a sharded collection.
+func (c *Client) DropCollection(t env.Task, ns string) Answer {
+	return c.change(t, &command.DropCollection{NS: ns, Session: c.statement()})
+}
+
+// CreateIndex makes an index on a field of a sharded collection.
+func (c *Client) CreateIndex(t env.Task, ns, field string) Answer {
+	return c.change(t, &command.CreateIndex{NS: ns, Field: field, Session: c.statement()})
+}
+
+// DropIndex removes the index on a field.
+func (c *Client) DropIndex(t env.Task, ns, field string) Answer {
+	return c.change(t, &command.DropIndex{NS: ns, Field: field, Session: c.statement()})
+}
+
+// change sends an operation on a whole collection until it is known to be over. The request is executed at most once, so a
+// success is that of this request; everything else than a refusal of the first attempt leaves the outcome open.
+func (c *Client) change(t env.Task, op env.Message) Answer {
+	tries := c.tries()
+	var doubt doubt
+	for {
+		_, err := rpc.Call[command.Done](t, c.ep, tries.router(), op, tries.timeout())
+		if err == nil {
+			return Answer{Certainty: OK, Retries: tries.done}
+		}
+		doubt.executed = doubt.executed || !status.Is(err, status.NamespaceNotFound, status.BadValue)
+		if !retryable(err) || !tries.again(t, err) {
+			return doubt.failure(err, tries.done)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package command
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/codec"
+)
+
+// DropCollection removes a sharded collection with everything in it; it succeeds when there is none. A session's request
+// is executed at most once, however often it arrives.
+type DropCollection struct {
+	NS      string
+	Session Session
+}
+
+// CreateIndex makes an index on a field of a sharded collection, on all its shards; it succeeds when the index exists.
+type CreateIndex struct {
+	NS, Field string
+	Session   Session
+}
+
+// DropIndex removes the index on a field; it succeeds when there is none.
+type DropIndex struct {
+	NS, Field string
+	Session   Session
+}
+
+// ShardsvrParticipate has a shard take one step of an operation on a whole collection. A shard that has taken
+// ParticipantRelease of an operation takes no step of it any more, nor of an earlier one of the same collection.
+type ShardsvrParticipate struct {
+	// Operation numbers the operations on a collection, increasing.
+	Operation  int64
+	Step       ParticipantStep
+	Collection catalog.Collection
+	// Index is the name of the index to make or drop, Spec what to make.
+	Index string
+	Spec  bson.Raw
+}
+
+// ParticipantStep is what a participant does.
+type ParticipantStep string
+
+// The steps. Each succeeds when it is taken already.
+const (
+	ParticipantBlock       ParticipantStep = "block"        // reads and writes wait, whoever is primary
+	ParticipantCreate      ParticipantStep = "create"       // the collection exists
+	ParticipantDrop        ParticipantStep = "drop"         // the incarnation is gone, and what was known of it
+	ParticipantCreateIndex ParticipantStep = "create-index" // the incarnation has the index if it is here at all
+	ParticipantDropIndex   ParticipantStep = "drop-index"   // it does not have it
+	ParticipantRelease     ParticipantStep = "release"      // reads and writes go on; the operation is over here
+)
+
+func init() {
+	codec.Register[CreateIndex]()
+	codec.Register[DropCollection]()
+	codec.Register[DropIndex]()
+	codec.Register[ShardsvrParticipate]()
+}

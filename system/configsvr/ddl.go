@@ -1,0 +1,193 @@
+package configsvr
+
+import (
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/replset"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Operations holds one record for each operation on a whole collection that is under way.
+const Operations = "config.system.sharding_ddl_coordinators"
+
+// requests holds, for each session, the number of the newest operation that it asked for and that was carried out.
+const requests = "config.ddlRequests"
+
+// ddlKind is what an operation does.
+type ddlKind string
+
+const (
+	createCollection ddlKind = "create"
+	dropCollection   ddlKind = "drop"
+	createIndex      ddlKind = "createIndexes"
+	dropIndex        ddlKind = "dropIndexes"
+)
+
+// operation is an operation on a whole collection: what a new primary goes on from. There is at most one for a namespace.
+type operation struct {
+	NS   string  `bson:"_id"`
+	Kind ddlKind `bson:"kind"`
+	// Number orders the operations on a namespace; participants go by it.
+	Number int64 `bson:"number"`
+	// Session and Txn name the request; an empty Session is a request that may be executed again.
+	Session string `bson:"session"`
+	Txn     int64  `bson:"txn"`
+	// Coll is the incarnation that the operation is about: the one to be made, or the one that was there at its start.
+	Coll   collRecord `bson:"collection"`
+	Bounds [][]byte   `bson:"bounds,omitempty"`
+	Shards []string   `bson:"shards,omitempty"`
+	Field  string     `bson:"field,omitempty"`
+}
+
+// executed is what is remembered of a session.
+type executed struct {
+	Session string `bson:"_id"`
+	Txn     int64  `bson:"txn"`
+}
+
+// ddl is the part of the config server that changes whole collections.
+type ddl struct {
+	records  *journal.Journal[operation]
+	requests *journal.Journal[executed]
+	ended    env.Cond // an operation is over
+}
+
+func newDDL(m *replset.Member) ddl {
+	return ddl{
+		records:  journal.New[operation](m, Operations, event.System),
+		requests: journal.New[executed](m, requests, event.System),
+	}
+}
+
+func (s *Server) drop(t env.Task, _ env.NodeID, req *command.DropCollection) (*command.Done, error) {
+	return s.change(t, operation{NS: req.NS, Kind: dropCollection}, req.Session)
+}
+
+func (s *Server) createIndex(t env.Task, _ env.NodeID, req *command.CreateIndex) (*command.Done, error) {
+	return s.change(t, operation{NS: req.NS, Kind: createIndex, Field: req.Field}, req.Session)
+}
+
+func (s *Server) dropIndex(t env.Task, _ env.NodeID, req *command.DropIndex) (*command.Done, error) {
+	return s.change(t, operation{NS: req.NS, Kind: dropIndex, Field: req.Field}, req.Session)
+}
+
+// shardCollection makes the collection on its shards first and in the catalogue last: a shard that receives a versioned
+// request has the collection. It succeeds when the collection exists with the same shard key.
+func (s *Server) shardCollection(t env.Task, _ env.NodeID, req *command.ShardCollection) (*command.Done, error) {
+	op := operation{NS: req.NS, Kind: createCollection, Shards: req.Shards, Coll: collRecord{Field: req.Key.Field, Hashed: req.Key.Hashed}}
+	for _, b := range req.Bounds {
+		op.Bounds = append(op.Bounds, []byte(b))
+	}
+	return s.change(t, op, req.Session)
+}
+
+// change has an operation carried out, once for each request however often that arrives, and waits for its end.
+func (s *Server) change(t env.Task, op operation, session command.Session) (*command.Done, error) {
+	op.Session, op.Txn = session.ID, session.Txn
+	err := s.tenured(t, string(op.Kind)+" "+op.NS, func(own env.Task) error {
+		for {
+			if err := s.ddl.ended.WaitFor(own, 0, func() bool { return !s.changing(op.NS) }); err != nil {
+				return err
+			}
+			if over, err := s.begin(own, op); over || err != nil {
+				return s.settled(own, err)
+			}
+		}
+	})
+	return &command.Done{}, err
+}
+
+// settled waits until what the answer rests on is majority.
+func (s *Server) settled(t env.Task, result error) error {
+	if err := s.majority(t); err != nil {
+		return err
+	}
+	return result
+}
+
+// changing reports whether an operation on the namespace is under way.
+func (s *Server) changing(ns string) bool {
+	_, busy := s.ddl.records.Get(ns)
+	return busy
+}
+
+// begin starts the operation, unless it is over: carried out before, or without anything to do. Nothing happens between
+// its checks and its write.
+func (s *Server) begin(t env.Task, op operation) (over bool, err error) {
+	if done, ok := s.ddl.requests.Get(op.Session); ok && done.Txn >= op.Txn {
+		return true, nil
+	}
+	needed, err := s.prepare(&op)
+	if err != nil {
+		return true, err
+	}
+	if !needed {
+		return true, s.note(t, op)
+	}
+	if _, err := s.member.Write(t, s.ddl.records.Put(op.NS, op)); err != nil {
+		return true, err
+	}
+	s.coordinate(s.member.Tenure(), op)
+	return false, nil
+}
+
+// note remembers that a request needs nothing done, now or later.
+func (s *Server) note(t env.Task, op operation) error {
+	if op.Session == "" {
+		return nil
+	}
+	_, err := s.member.Write(t, s.ddl.requests.Put(op.Session, executed{op.Session, op.Txn}))
+	return err
+}
+
+// prepare completes the operation from the catalogue as it is; false means that there is nothing to do.
+func (s *Server) prepare(op *operation) (needed bool, err error) {
+	table, err := s.sharded(op.NS)
+	missing := status.Is(err, status.NamespaceNotFound)
+	if err != nil && !missing {
+		return false, err
+	}
+	op.Number = int64(s.ep.Clock().Tick())
+	switch {
+	case op.Kind == createCollection:
+		return s.prepareCreation(op, table)
+	case missing && op.Kind == dropCollection:
+		return false, nil
+	case missing:
+		return false, err
+	}
+	op.Coll = recorded(table.Collection())
+	return true, nil
+}
+
+// sharded is the table of a sharded collection as the primary has it now; a namespace that the catalogue does not list is
+// that of an unsharded collection, or of none, and a status.NamespaceNotFound.
+func (s *Server) sharded(ns string) (*catalog.Table, error) {
+	table, err := s.book.latest(ns)
+	if err == nil && table.Collection().Unsharded {
+		return nil, status.New(status.NamespaceNotFound, "collection %s is not sharded", ns)
+	}
+	return table, err
+}
+
+func (s *Server) prepareCreation(op *operation, exists *catalog.Table) (needed bool, err error) {
+	pattern := key.Pattern{Field: op.Coll.Field, Hashed: op.Coll.Hashed}
+	if exists != nil && exists.Collection().Key != pattern {
+		return false, status.New(status.BadValue, "collection %s is sharded by %v already", op.NS, exists.Collection().Key)
+	}
+	if exists != nil {
+		return false, nil
+	}
+	for _, name := range op.Shards {
+		if err := s.mayReceive(name); err != nil {
+			return false, err
+		}
+	}
+	op.Coll = recorded(NewCollection(op.NS, pattern, op.number()))
+	_, err = Founding(op.Coll.collection(op.NS), op.bounds(), op.Shards)
+	return true, err
+}

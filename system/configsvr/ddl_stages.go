@@ -1,0 +1,253 @@
+package configsvr
+
+import (
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// ddlPause is how long an operation that failed waits before it begins anew.
+const ddlPause = 100 * time.Millisecond
+
+// stage is one step of an operation. It succeeds when it was taken before, by this primary or an earlier one.
+type stage func(*Server, env.Task, *operation) error
+
+// stages are the operations. Migrations are forbidden and joined before shards change, so that no recipient makes what is
+// being dropped (H-15) and no clone misses an index (H-73). A collection leaves the catalogue while all shards block it,
+// and its data after that: whoever refreshes then finds nothing, and no shard holds what the catalogue does not know.
+var stages = map[ddlKind][]stage{
+	createCollection: {
+		participants(command.ParticipantCreate), (*Server).enterCatalogue, participants(command.ParticipantRelease),
+	},
+	dropCollection: {
+		(*Server).forbidMigrations, (*Server).joinMigrations, participants(command.ParticipantBlock), (*Server).leaveCatalogue,
+		participants(command.ParticipantDrop), participants(command.ParticipantRelease),
+	},
+	createIndex: {
+		(*Server).forbidMigrations, (*Server).joinMigrations, participants(command.ParticipantCreateIndex),
+		(*Server).allowMigrations, (*Server).refreshShards, participants(command.ParticipantRelease),
+	},
+	dropIndex: {
+		(*Server).forbidMigrations, (*Server).joinMigrations, participants(command.ParticipantDropIndex),
+		(*Server).allowMigrations, (*Server).refreshShards, participants(command.ParticipantRelease),
+	},
+}
+
+// coordinate carries the operation out in a task of the tenure. After a failure it begins again at the first stage.
+func (s *Server) coordinate(tenure *env.Scope, op operation) {
+	s.node.Spawn(tenure, string(op.Kind)+" of "+op.NS, func(t env.Task) {
+		if s.carryOut(t, &op) == nil || tenure.Err() != nil {
+			return
+		}
+		s.node.After(ddlPause, func() {
+			if tenure.Err() == nil {
+				s.coordinate(tenure, op)
+			}
+		})
+	})
+}
+
+func (s *Server) carryOut(t env.Task, op *operation) error {
+	if err := s.majority(t); err != nil {
+		return err
+	}
+	for _, take := range stages[op.Kind] {
+		if err := take(s, t, op); err != nil {
+			return err
+		}
+	}
+	return s.conclude(t, op)
+}
+
+// conclude forgets the operation and remembers its request, in one entry.
+func (s *Server) conclude(t env.Task, op *operation) error {
+	if err := t.Point(point.ConfigDDLForget, env.Note{ID: op.NS}); err != nil {
+		return err
+	}
+	ops := []oplog.Op{s.ddl.records.Remove(op.NS)}
+	if op.Session != "" {
+		ops = append(ops, s.ddl.requests.Put(op.Session, executed{op.Session, op.Txn}))
+	}
+	_, err := s.member.Write(t, ops...)
+	if err == nil {
+		s.ddl.ended.Broadcast()
+	}
+	return err
+}
+
+// participants has every shard take a step.
+func participants(step command.ParticipantStep) stage {
+	return func(s *Server, t env.Task, op *operation) error {
+		req := &command.ShardsvrParticipate{Operation: op.Number, Step: step, Collection: op.Coll.collection(op.NS)}
+		if op.Field != "" {
+			req.Index, req.Spec = indexOn(op.Field)
+		}
+		for _, name := range s.shardNames() {
+			if step == command.ParticipantCreate && !slices.Contains(op.Shards, name) {
+				continue
+			}
+			if err := t.Point(point.ConfigDDLStep, env.Note{Peer: name, ID: op.NS + " " + string(step)}); err != nil {
+				return err
+			}
+			if _, err := rpc.CallPrimary[command.Done](t, s.shards[name], req, s.settings.CommandTimeout); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// joinMigrations waits until no shard takes part in a migration of the collection. Those that start later find that they
+// are not allowed.
+func (s *Server) joinMigrations(t env.Task, op *operation) error {
+	return everyShard[command.Done](t, s, op, point.ConfigAllowJoin, &command.JoinMigrations{NS: op.NS})
+}
+
+// refreshShards has every shard take notice of the versions that setAllow has raised.
+func (s *Server) refreshShards(t env.Task, op *operation) error {
+	return everyShard[command.Flushed](t, s, op, point.ConfigAllowRefresh, &command.FlushRoutingTableCacheUpdates{NS: op.NS})
+}
+
+// everyShard asks each shard until it has answered: what the stages before have reached is not to be lost to a failover of
+// one shard.
+func everyShard[Resp any](t env.Task, s *Server, op *operation, site point.Site, req env.Message) error {
+	for _, name := range s.shardNames() {
+		for {
+			err := t.Point(site, env.Note{Peer: name, ID: op.NS})
+			if err == nil {
+				_, err = rpc.CallPrimary[Resp](t, s.shards[name], req, s.settings.CommandTimeout)
+			}
+			if err == nil || status.Is(err, status.NamespaceNotFound) {
+				break
+			}
+			if err := t.Sleep(ddlPause); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func indexOn(field string) (name string, spec bson.Raw) {
+	name = field + "_1"
+	spec, err := bson.Marshal(bson.D{{Key: "name", Value: name}, {Key: "key", Value: bson.D{{Key: field, Value: int32(1)}}}})
+	if err != nil {
+		panic(status.New(status.Internal, "an index on %q has no document: %v", field, err))
+	}
+	return name, spec
+}
+
+// shardNames lists the shards of the cluster.
+func (s *Server) shardNames() (names []string) {
+	s.member.Store().Scan(Shards, store.Latest, func(_ string, doc bson.Raw) bool {
+		names = append(names, doc.Lookup("_id").StringValue())
+		return true
+	})
+	return names
+}
+
+func (s *Server) forbidMigrations(t env.Task, op *operation) error { return s.setAllow(t, op, false) }
+
+func (s *Server) allowMigrations(t env.Task, op *operation) error { return s.setAllow(t, op, true) }
+
+// setAllow says in the catalogue whether the collection's chunks may be moved. The version of a chunk rises with it, so
+// that every refresh takes notice.
+func (s *Server) setAllow(t env.Task, op *operation, allow bool) error {
+	return s.under(t, op, point.ConfigAllowBump, func(table *catalog.Table) ([]oplog.Op, error) {
+		coll := table.Collection()
+		if coll.AllowMigrations == allow {
+			return nil, nil
+		}
+		coll.AllowMigrations = allow
+		doc, err := catalog.EncodeCollection(coll)
+		if err != nil {
+			return nil, err
+		}
+		why := event.ForbidsMigrations
+		if allow {
+			why = event.AllowsMigrations
+		}
+		ops, err := chunkOpsOf(coll, catalog.Touch(table), why)
+		return append(ops, write(Collections, coll.NS, doc, why)), err
+	})
+}
+
+// leaveCatalogue removes the collection and all its chunks.
+func (s *Server) leaveCatalogue(t env.Task, op *operation) error {
+	return s.under(t, op, point.ConfigDDLCatalogue, func(table *catalog.Table) ([]oplog.Op, error) {
+		ops := []oplog.Op{remove(Collections, op.NS)}
+		for c := range table.Chunks() {
+			ops = append(ops, remove(Chunks, catalog.ChunkID(op.Coll.UUID, c.Min)))
+		}
+		return ops, nil
+	})
+}
+
+// under changes the catalogue of the operation's incarnation under the lock, if that is still there, and waits until a
+// majority knows.
+func (s *Server) under(t env.Task, op *operation, site point.Site, change func(*catalog.Table) ([]oplog.Op, error)) error {
+	err := s.locked(t, func() error {
+		if err := t.Point(site, env.Note{ID: op.NS}); err != nil {
+			return err
+		}
+		table, err := s.sharded(op.NS)
+		if status.Is(err, status.NamespaceNotFound) || err == nil && table.Collection().UUID != op.Coll.UUID {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return s.writeAll(t, table, change)
+	})
+	if err != nil {
+		return err
+	}
+	return s.majority(t)
+}
+
+func (s *Server) writeAll(t env.Task, table *catalog.Table, change func(*catalog.Table) ([]oplog.Op, error)) error {
+	ops, err := change(table)
+	if err != nil || len(ops) == 0 {
+		return err
+	}
+	_, err = s.member.Write(t, ops...)
+	return err
+}
+
+// enterCatalogue puts the new collection with its chunks into the catalogue, unless it is there.
+func (s *Server) enterCatalogue(t env.Task, op *operation) error {
+	err := s.locked(t, func() error {
+		if err := t.Point(point.ConfigDDLCatalogue, env.Note{ID: op.NS}); err != nil {
+			return err
+		}
+		if _, err := s.sharded(op.NS); !status.Is(err, status.NamespaceNotFound) {
+			return err
+		}
+		ops, err := Founding(op.Coll.collection(op.NS), op.bounds(), op.Shards)
+		if err != nil {
+			return err
+		}
+		_, err = s.member.Write(t, ops...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.majority(t)
+}
+
+func remove(ns, id string) oplog.Op {
+	return oplog.Op{Kind: oplog.Delete, NS: ns, ID: string(key.String(id)), Actor: uint8(event.System), Tag: event.Dropped}
+}
