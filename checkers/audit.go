@@ -19,6 +19,8 @@ type Audit struct {
 	// Final are the operations of the last pass over all keys, which began when everything was at rest: each key was
 	// written and then read, and nothing followed.
 	Final []histories.Op
+	// Whole are the operations on the collection as a whole.
+	Whole []histories.Op
 	// Show turns an encoded key into text for people; nil shows its bytes.
 	Show func(key string) string `json:"-"`
 	// Unfinished names what had not ended within the time allowed: migrations, tasks, operations.

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/scenario"
 )
 
 // The signatures of collections that differ between shards (K-IDX).
@@ -13,16 +15,19 @@ const (
 	UUIDDiffers    = "collection-uuid-differs"
 	IndexesDiffer  = "indexes-differ"
 	CollectionGone = "collection-missing-on-owner"
+	IndexMissing   = "index-missing"
+	IndexKept      = "index-kept"
 )
 
 // checkIncarnations is K-IDX: every shard that owns a part of the collection has it, as the incarnation that the catalogue
-// knows and with the same indexes; and nobody has another incarnation. A shard that owns nothing any more may keep an
-// empty collection.
+// knows and with the same indexes, those that clients have made; and nobody has another incarnation. A shard that owns
+// nothing any more may keep an empty collection.
 func (a *Audit) checkIncarnations(v *Verdict) {
 	if a.UUID == "" {
 		return
 	}
 	var first *Member
+	made, known := indexed(a.Whole)
 	for i := range a.Members {
 		m := &a.Members[i]
 		owner := slices.ContainsFunc(a.Table, func(c event.Chunk) bool { return c.Shard == m.Shard })
@@ -33,6 +38,10 @@ func (a *Audit) checkIncarnations(v *Verdict) {
 		case owner && m.UUID == "":
 			a.add(v, CollectionGone, "", fmt.Sprintf("%s has no collection %s", m.Node, a.NS), m.Shard+" owns a part of it")
 		case !owner:
+		case known && made && len(m.Indexes) == 0:
+			a.add(v, IndexMissing, "", fmt.Sprintf("%s has no index on %s", m.Node, a.NS), "an index was made, and nothing that removes it came after that")
+		case known && !made && len(m.Indexes) > 0:
+			a.add(v, IndexKept, "", fmt.Sprintf("%s has indexes {%s} on %s", m.Node, strings.Join(m.Indexes, ", "), a.NS), "they were removed after all that made one")
 		case first == nil:
 			first = m
 		case !slices.Equal(first.Indexes, m.Indexes):
@@ -40,4 +49,26 @@ func (a *Audit) checkIncarnations(v *Verdict) {
 				fmt.Sprintf("%s has {%s}, and both own a part of it", first.Node, strings.Join(first.Indexes, ", ")))
 		}
 	}
+}
+
+// indexed says whether the collection has its index in the end, which is known when the last operation to make or remove
+// it was acknowledged and began after all others had ended.
+func indexed(ops []histories.Op) (made, known bool) {
+	for i := range ops {
+		op := &ops[i]
+		makes := op.Kind == scenario.CreateIndex
+		removes := op.Kind == scenario.DropIndex || op.Kind == scenario.Drop
+		if (makes || removes) && op.Outcome == histories.OK && last(op, ops) {
+			return makes, true
+		}
+	}
+	return false, false
+}
+
+// last says whether the operation began after every other one had ended that changes indexes.
+func last(op *histories.Op, ops []histories.Op) bool {
+	return !slices.ContainsFunc(ops, func(other histories.Op) bool {
+		changes := other.Kind != scenario.Create && other.Outcome != histories.Failed && other.ID != op.ID
+		return changes && (other.Outcome == histories.Unknown || other.Return >= op.Call)
+	})
 }

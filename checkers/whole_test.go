@@ -66,6 +66,23 @@ func TestIncarnationsOfAnAudit(t *testing.T) {
 		"index is missing":  {func(a *checkers.Audit) { a.Members[2].Indexes = nil }, checkers.IndexesDiffer},
 		"index is another":  {func(a *checkers.Audit) { a.Members[2].Indexes = []string{"v_1 {}"} }, checkers.IndexesDiffer},
 		"nobody has an own": {func(a *checkers.Audit) { a.UUID = "" }, ""},
+		"made and there":    {func(a *checkers.Audit) { a.Whole = wholes(scenario.DropIndex, scenario.CreateIndex) }, ""},
+		"made and missing": {func(a *checkers.Audit) {
+			a.Whole = wholes(scenario.Drop, scenario.CreateIndex)
+			for i := range a.Members {
+				a.Members[i].Indexes = nil
+			}
+		}, checkers.IndexMissing},
+		"removed and kept": {func(a *checkers.Audit) { a.Whole = wholes(scenario.CreateIndex, scenario.DropIndex) }, checkers.IndexKept},
+		"gone with a drop": {func(a *checkers.Audit) { a.Whole = wholes(scenario.CreateIndex, scenario.Drop) }, checkers.IndexKept},
+		"removed or not": {func(a *checkers.Audit) {
+			a.Whole = wholes(scenario.CreateIndex, scenario.DropIndex)
+			a.Whole[1].Call = a.Whole[0].Return
+		}, ""},
+		"removed by a request of unknown outcome": {func(a *checkers.Audit) {
+			a.Whole = wholes(scenario.CreateIndex, scenario.DropIndex)
+			a.Whole[1].Outcome = histories.Unknown
+		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := atRest()
@@ -82,4 +99,13 @@ func TestIncarnationsOfAnAudit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// wholes are acknowledged operations on a collection, one after the other.
+func wholes(kinds ...scenario.OpKind) (ops []histories.Op) {
+	for i, kind := range kinds {
+		at := uint64(10 * i)
+		ops = append(ops, histories.Op{ID: i + 1, NS: "t.c", Kind: kind, Call: at, Return: at + 5, Outcome: histories.OK})
+	}
+	return ops
 }

@@ -82,7 +82,7 @@ func (r *run) clean() bool {
 }
 
 func (r *run) auditOf(t env.Task, ep *rpc.Endpoint, ns string, keys int) audited {
-	a := audited{Audit: checkers.Audit{NS: ns, Keys: keys, Unfinished: r.unfinished, Final: r.finalOf(ns)}}
+	a := audited{Audit: checkers.Audit{NS: ns, Keys: keys, Unfinished: r.unfinished, Final: r.finalOf(ns), Whole: r.wholeOf(ns)}}
 	table, err := r.cluster.Catalog(ns)
 	if err != nil {
 		a.Unfinished = append(a.Unfinished, "the catalogue cannot be read: "+err.Error())
@@ -112,6 +112,16 @@ func (r *run) finalOf(ns string) (ops []histories.Op) {
 	}
 	for _, op := range r.final {
 		if op.NS == ns {
+			ops = append(ops, op)
+		}
+	}
+	return ops
+}
+
+// wholeOf are the operations on a collection as a whole.
+func (r *run) wholeOf(ns string) (ops []histories.Op) {
+	for _, op := range r.record.ops {
+		if op.NS == ns && op.Kind.Whole() {
 			ops = append(ops, op)
 		}
 	}

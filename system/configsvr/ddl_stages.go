@@ -26,10 +26,12 @@ type stage func(*Server, env.Task, *operation) error
 
 // stages are the operations. Migrations are forbidden and joined before shards change, so that no recipient makes what is
 // being dropped (H-15) and no clone misses an index (H-73). A collection leaves the catalogue while all shards block it,
-// and its data after that: whoever refreshes then finds nothing, and no shard holds what the catalogue does not know.
+// and its data after that: whoever refreshes then finds nothing, and no shard holds what the catalogue does not know. It
+// enters the catalogue while all shards block it, too: one that took the namespace for free would go on to answer that.
 var stages = map[ddlKind][]stage{
 	createCollection: {
-		participants(command.ParticipantCreate), (*Server).enterCatalogue, participants(command.ParticipantRelease),
+		participants(command.ParticipantBlock), participants(command.ParticipantCreate), (*Server).enterCatalogue,
+		participants(command.ParticipantRelease),
 	},
 	dropCollection: {
 		(*Server).forbidMigrations, (*Server).joinMigrations, participants(command.ParticipantBlock), (*Server).leaveCatalogue,

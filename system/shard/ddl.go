@@ -105,7 +105,7 @@ func (s *Server) block(ns, holder string) ([]oplog.Op, error) {
 	if held {
 		return nil, nil
 	}
-	return []oplog.Op{documentOp(oplog.Insert, SectionsNS, ns, sectionDoc{NS: ns, Reason: holder, BlockReads: true})}, nil
+	return []oplog.Op{documentOp(oplog.Insert, SectionsNS, ns, sectionDoc{NS: ns, Reason: holder, BlockReads: true, Actor: event.System})}, nil
 }
 
 func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplog.Op, error) {

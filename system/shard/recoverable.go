@@ -108,8 +108,8 @@ func (c *Collection) followSection(doc sectionDoc, held bool) {
 	for _, h := range slices.Clone(c.section.holds) {
 		if h.recoverable && !(held && h.Holder == doc.hold().Holder) {
 			c.Leave(h.Holder)
-			if !c.server.cfg.Member.Leading() {
-				c.Clear() // the range has arrived, or never will
+			if h.Actor == event.System || !c.server.cfg.Member.Leading() {
+				c.Clear() // the range has arrived, or never will; or the namespace means another collection now
 			}
 		}
 	}
