@@ -1,6 +1,6 @@
 // Package walks teaches the protocol by walking through it: whole clusters are led through one story each, and what
 // happens on the way stands in the story's file, in testdata, as a golden trace. The chapters have the numbers of the
-// protocol's sections.
+// protocol's sections; README.md is their table of contents, held to the files by a test.
 //
 // A walk is a script for github.com/cockroachdb/datadriven: a verb with its arguments, then what it showed. The verbs are
 // those of the table in walk_test.go. `go test ./system/walks -rewrite` writes the traces as they are now; read the

@@ -42,6 +42,18 @@ func (r *rig) move(l line) error {
 	return nil
 }
 
+func (r *rig) raise(l line) error {
+	table, err := r.cluster.Catalog(sharded)
+	if err != nil {
+		return err
+	}
+	rng := l.span()
+	r.ask(fmt.Sprintf("raise of %v", rng), "config", &command.EnsureChunkVersionIsGreaterThan{
+		NS: sharded, UUID: table.Collection().UUID, Min: rng.Min, Max: rng.Max, Version: table.Owner(rng.Min).Version,
+	})
+	return nil
+}
+
 func (r *rig) movePrimary(l line) error {
 	to := l.arg("to", "shard-b")
 	r.send(r.operator(), func(t env.Task) {
@@ -51,31 +63,46 @@ func (r *rig) movePrimary(l line) error {
 	return nil
 }
 
+func (r *rig) refresh(l line) error {
+	set := l.word(0)
+	r.send(r.operator(), func(t env.Task) {
+		_, err := rpc.CallPrimary[command.Flushed](t, r.operator().sets[set], &command.FlushRoutingTableCacheUpdates{NS: sharded}, time.Minute)
+		r.answer("refresh of "+set, err)
+	})
+	return nil
+}
+
 func (r *rig) cleanup(l line) error {
 	r.ask("cleanupOrphaned on "+l.word(0), l.word(0), &command.CleanupOrphaned{NS: sharded})
 	return nil
 }
 
-// write has each document written by a client of its own, who writes nothing else meanwhile.
+// write has each document written by a client of its own, who writes nothing else meanwhile. Of one document it tells that
+// it was written; of more only those that were not.
 func (r *rig) write(l line) error {
-	for i, k := range l.keys() {
+	v, keys := l.arg("v", "new"), l.keys()
+	for i, k := range keys {
 		u := r.clients()[i%len(r.clients())]
-		r.send(u, func(t env.Task) { r.upsert(t, u, k, l.arg("v", "new")) })
+		r.send(u, func(t env.Task) {
+			if r.upsert(t, u, k, v) && len(keys) == 1 {
+				r.say("write of %d: ok", k)
+			}
+		})
 	}
 	return nil
 }
 
-func (r *rig) upsert(t env.Task, u *user, k int64, v string) {
+func (r *rig) upsert(t env.Task, u *user, k int64, v string) (acknowledged bool) {
 	a := u.client.Update(t, command.Update{
 		NS: sharded, Filter: raw(bson.D{{Key: "k", Value: k}}), Change: doc(k, v), Upsert: true, Concern: command.Majority,
 	})
 	if a.Certainty != client.OK {
 		r.say("write of %d: %v %v", k, a.Certainty, a.Err)
-		return
+		return false
 	}
-	r.say("write of %d: ok", k)
 	r.wrote[k] = v
 	r.times["last"] = u.client.Time()
+	return true
 }
 
 func (r *rig) erase(l line) error {
@@ -84,6 +111,9 @@ func (r *rig) erase(l line) error {
 		r.send(u, func(t env.Task) {
 			a := u.client.Delete(t, command.Delete{NS: sharded, Filter: raw(bson.D{{Key: "k", Value: k}}), Concern: command.Majority})
 			r.say("delete of %d: %v, %d", k, a.Certainty, a.Written.N)
+			if a.Certainty == client.OK {
+				delete(r.wrote, k)
+			}
 			r.times["last"] = u.client.Time()
 		})
 	}
@@ -137,7 +167,7 @@ func (r *rig) scan(l line) error {
 		a := u.client.Scan(t, op, func(batch []bson.Raw) {
 			for _, d := range batch {
 				n++
-				got.add(fmt.Sprint(d.Lookup("k").Int64()), d.Lookup("v").StringValue())
+				got.add(d.Lookup("k").Int64(), d.Lookup("v").StringValue())
 			}
 		})
 		if a.Err != nil {

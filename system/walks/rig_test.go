@@ -157,16 +157,20 @@ func (r *rig) pass(d time.Duration) error {
 	return r.world.Err()
 }
 
-// settle heals everything and waits until the cluster rests.
+// settle heals everything, as often as it has to, and waits until the cluster rests.
 func (r *rig) settle() error {
-	r.mend()
-	err := r.until(3*time.Minute, "the cluster is at rest", func() bool {
-		return r.pending == 0 && len(r.cluster.Outstanding()) == 0
-	})
-	if err != nil {
-		return err
+	for {
+		r.mend()
+		err := r.until(3*time.Minute, "the cluster is at rest", func() bool {
+			return r.troubled() || r.pending == 0 && len(r.cluster.Outstanding()) == 0
+		})
+		if err != nil {
+			return err
+		}
+		if !r.troubled() {
+			return r.show()
+		}
 	}
-	return r.show()
 }
 
 func (r *rig) say(format string, args ...any) { fmt.Fprintf(&r.out, format+"\n", args...) }

@@ -24,7 +24,8 @@ var topics = map[string][]event.Kind{
 	"section":   {event.CriticalSection},
 	"decision":  {event.DecisionMade, event.MigrationEnded},
 	"deletion":  {event.RangeDeletion},
-	"election":  {event.Elected, event.RolledBack},
+	"election":  {event.Elected},
+	"rollback":  {event.RolledBack}, // or came back from a crash
 	"placement": {event.CatalogWritten},
 	"primary":   {event.PrimaryMoving},
 	"applied":   {event.Applied},
@@ -51,7 +52,7 @@ func (r *rig) tellAll() {
 func (r *rig) tells(k event.Kind) bool {
 	for topic, kinds := range topics {
 		if slices.Contains(kinds, k) {
-			return r.topics[topic] || r.topics == nil && topic != "applied"
+			return r.topics[topic] || r.topics == nil && topic != "applied" && topic != "rollback"
 		}
 	}
 	return false
@@ -146,8 +147,8 @@ func (r *rig) records(line) error {
 			continue
 		}
 		for _, ns := range []string{migration.CoordinatorsNS, migration.RecipientsNS, rangedel.Namespace, shard.SectionsNS, moveprimary.Namespace} {
-			m.Store().Scan(ns, store.Latest, func(id string, d bson.Raw) bool {
-				r.say("%s %s: %s%s", name, ns, id, particulars(d))
+			m.Store().Scan(ns, store.Latest, func(_ string, d bson.Raw) bool {
+				r.say("%s %s: %s%s", name, ns, d.Lookup("_id").StringValue(), particulars(d))
 				return true
 			})
 		}
@@ -162,8 +163,10 @@ func particulars(d bson.Raw) (text string) {
 		case err != nil:
 		case v.Type == bson.TypeString:
 			text += fmt.Sprintf(" %s=%s", name, v.StringValue())
+		case v.Type == bson.TypeInt64:
+			text += fmt.Sprintf(" %s=%d", name, v.Int64())
 		default:
-			text += fmt.Sprintf(" %s=%v", name, v)
+			text += " " + name
 		}
 	}
 	return text
@@ -210,7 +213,7 @@ func (r *rig) show() error {
 			var held runs
 			data.ScanKey(ns, key.Everything, store.Latest, store.Place{}, func(k key.Key, _ string, d bson.Raw) bool {
 				v := d.Lookup("v")
-				held.add(k.String(), strings.Trim(v.String(), `"`))
+				held.add(d.Lookup("k").Int64(), strings.Trim(v.String(), `"`))
 				if ns == sharded {
 					if !table.OwnsKey(name, k) {
 						err = fmt.Errorf("%s holds the orphan %v", name, k)
@@ -230,13 +233,16 @@ func (r *rig) show() error {
 	return err
 }
 
-// runs are documents in the order of their keys, those with equal values in one: 0..9=old.
+// runs are documents in the order of their keys, those with equal values and no key between them in one: 0..9=old.
 type runs []run
 
-type run struct{ first, last, value string }
+type run struct {
+	first, last int64
+	value       string
+}
 
-func (r *runs) add(k, value string) {
-	if n := len(*r); n > 0 && (*r)[n-1].value == value {
+func (r *runs) add(k int64, value string) {
+	if n := len(*r); n > 0 && (*r)[n-1].last+1 == k && (*r)[n-1].value == value {
 		(*r)[n-1].last = k
 		return
 	}
@@ -247,10 +253,11 @@ func (r *runs) add(k, value string) {
 func (r runs) String() string {
 	var text []string
 	for _, one := range r {
+		keys := fmt.Sprint(one.first)
 		if one.first != one.last {
-			one.first += ".." + one.last
+			keys = fmt.Sprintf("%d..%d", one.first, one.last)
 		}
-		text = append(text, one.first+"="+one.value)
+		text = append(text, keys+"="+one.value)
 	}
 	if len(text) == 0 {
 		return "nothing"

@@ -2,6 +2,7 @@ package walks_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +21,7 @@ type trouble struct {
 	faults  []*fault
 	down    map[env.NodeID]bool
 	cuts    []sim.RuleID
-	waiting []*sim.Latch
+	waiting []stopped
 	held    map[string]*held
 }
 
@@ -29,6 +30,12 @@ type fault struct {
 	site      point.Site
 	nth, seen int
 	node, do  string
+}
+
+// stopped is who waits at a site.
+type stopped struct {
+	site  point.Site
+	latch *sim.Latch
 }
 
 // held are the requests of a kind that were ever sent.
@@ -67,8 +74,12 @@ func (r *rig) onPoint(p *sim.Passage) sim.Action {
 }
 
 func (r *rig) happen(f *fault, p *sim.Passage) sim.Action {
-	r.say("-- %s: %s at %v", p.Node, f.do, p.Site)
 	what, param, _ := strings.Cut(f.do, ":")
+	if what == "pass" {
+		r.say("-- %s passes %v", p.Node, p.Site)
+		return sim.Action{}
+	}
+	r.say("-- %s: %s at %v", p.Node, f.do, p.Site)
 	switch what {
 	case "crash":
 		r.down[p.Node] = true
@@ -91,7 +102,7 @@ func (r *rig) happen(f *fault, p *sim.Passage) sim.Action {
 		return sim.Action{}
 	case "wait":
 		latch := &sim.Latch{}
-		r.waiting = append(r.waiting, latch)
+		r.waiting = append(r.waiting, stopped{p.Site, latch})
 		return sim.Action{Until: latch}
 	}
 	panic("nothing is called " + f.do)
@@ -101,11 +112,16 @@ func (r *rig) kill(node env.NodeID, task string) {
 	r.world.Interrupt(node, func(t string) bool { return t == task }, status.New(status.Interrupted, "killed on purpose"))
 }
 
-func (r *rig) goOn(line) error {
-	for _, latch := range r.waiting {
-		latch.Open()
+func (r *rig) goOn(l line) error {
+	var stay []stopped
+	for _, w := range r.waiting {
+		if sites := l.words(); len(sites) == 0 || slices.Contains(sites, w.site.String()) {
+			w.latch.Open()
+		} else {
+			stay = append(stay, w)
+		}
 	}
-	r.waiting = nil
+	r.waiting = stay
 	return nil
 }
 
@@ -154,11 +170,26 @@ func (r *rig) heal(line) error {
 	return nil
 }
 
-// mend ends all trouble.
+// mend ends the trouble that there is.
 func (r *rig) mend() {
+	for _, w := range r.waiting {
+		w.latch.Open()
+	}
+	r.waiting = nil
+	_, _ = r.heal(line{}), r.restart(line{})
+}
+
+func (r *rig) troubled() bool { return len(r.waiting)+len(r.cuts)+len(r.down) > 0 }
+
+// happened fails when a fault of the script was never seen: then the script tells of something else than it believes.
+func (r *rig) happened() error {
+	for _, f := range r.faults {
+		if f.seen < f.nth {
+			return fmt.Errorf("%v was passed %d times, not %d", f.site, f.seen, f.nth)
+		}
+	}
 	r.faults = nil
-	_, _ = r.heal(line{}), r.goOn(line{})
-	_ = r.restart(line{})
+	return nil
 }
 
 func (r *rig) crash(l line) error {

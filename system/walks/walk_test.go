@@ -1,6 +1,7 @@
 package walks_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -38,7 +39,7 @@ var verbs = map[string]func(*rig, line) error{
 	// set=(name:value,...) changes settings.
 	"cluster": (*rig).found,
 	// tell donor recipient section decision deletion election placement primary: what is told from now on; at the start all
-	// of it.
+	// of it. rollback, too, which a node that comes back from a crash is not told from.
 	"tell": (*rig).tell,
 
 	// move [10, 20) to=shard-b: asks the config server; donor=shard-a asks that shard itself; wait, force=manual.
@@ -53,6 +54,11 @@ var verbs = map[string]func(*rig, line) error{
 	"cleanup": awaited((*rig).cleanup),
 	// begincleanup: as cleanup.
 	"begincleanup": (*rig).cleanup,
+
+	// refresh shard-a: the primary reads the catalogue, as if a router had told it of a newer version.
+	"refresh": awaited((*rig).refresh),
+	// beginrefresh: as refresh.
+	"beginrefresh": (*rig).refresh,
 
 	// write 1 2 v=x: upserts through a router.
 	"write": awaited((*rig).write),
@@ -71,10 +77,10 @@ var verbs = map[string]func(*rig, line) error{
 	// beginscan: as scan.
 	"beginscan": (*rig).scan,
 
-	// fault SITE [nth=2] [node=shard-a] do=crash|error[:Code]|pause:50ms|kill|stepdown|cut|wait: what happens when a node
-	// whose name begins so passes the site. Who waits, waits for go; who is cut off, for heal.
+	// fault SITE [nth=2] [node=shard-a] do=crash|error[:Code]|pause:50ms|kill|stepdown|cut|wait|pass: what happens when a
+	// node whose name begins so passes the site. Who waits, waits for go; who is cut off, for heal; pass only tells of it.
 	"fault": (*rig).plan,
-	"go":    (*rig).goOn,
+	"go":    (*rig).goOn, // [SITE]
 	// cut shard-a.0: it hears nobody, and nobody hears it. A set is all its members. from=shard-b: of those only.
 	"cut":  (*rig).cut,
 	"heal": (*rig).heal,
@@ -87,6 +93,8 @@ var verbs = map[string]func(*rig, line) error{
 	"hold": (*rig).hold,
 	// late KIND [nth=2]: the nth message of the kind that was ever sent arrives at who is primary there now.
 	"late": awaited((*rig).late),
+	// raise 0 10: has the config server raise the version of a chunk, as a donor's successor does to fence it.
+	"raise": awaited((*rig).raise),
 	// recreate shard-a: drops test.plain there and makes it anew, behind the back of everybody.
 	"recreate": (*rig).recreate,
 
@@ -99,7 +107,7 @@ var verbs = map[string]func(*rig, line) error{
 	"outstanding": (*rig).outstanding,
 	"changelog":   (*rig).changelog,
 	// settle: everything heals; waits until nothing is outstanding; shows who owns and holds what.
-	"settle": func(r *rig, _ line) error { return r.settle() },
+	"settle": func(r *rig, _ line) error { return errors.Join(r.settle(), r.happened()) },
 }
 
 // awaited is a verb that waits until its commands are answered. What was begun before may go on.
