@@ -58,7 +58,7 @@ func (o *Oracle) judgeRecipientSection(e *event.Event) {
 
 // askCommit notes that the outcome of a migration is open from now on.
 func (o *Oracle) askCommit(e *event.Event) {
-	if e.Value != "kCommittingOnConfig" || o.world.Set(e.Shard).Leader != e.Node {
+	if e.Value != "kCommittingOnConfig" || o.world.Set(e.Shard).Leader != e.Node || o.refusedAlready(e) {
 		return
 	}
 	o.move(e.ID).asked = e.Step
@@ -66,6 +66,15 @@ func (o *Oracle) askCommit(e *event.Event) {
 		return
 	}
 	o.open = append(o.open, e.ID)
+}
+
+// refusedAlready: the chunk was split or merged since the migration began, and its version keeps the commit out.
+func (o *Oracle) refusedAlready(e *event.Event) bool {
+	return slices.ContainsFunc(o.world.Table(e.NS), func(c event.Chunk) bool {
+		return c.Min <= e.Min && e.Min < c.Max && slices.ContainsFunc(e.Chunks, func(began event.Chunk) bool {
+			return c.Major > began.Major || c.Major == began.Major && c.Minor > began.Minor
+		})
+	})
 }
 
 // settle notes the catalogue writes that end an open outcome: the commit, or any that makes the config server refuse it.

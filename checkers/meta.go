@@ -12,7 +12,7 @@ import (
 var catalogue = Checker{
 	Name: "K-META",
 	Promise: "The chunks of a collection are a partition of its keys; every change gives versions of their own above all former ones; " +
-		"a chunk's history ends with its shard.",
+		"a chunk's history ends with its shard; splits and merges move nothing.",
 }
 
 // The signatures of catalogue violations.
@@ -21,6 +21,7 @@ const (
 	OldVersion   = "chunk-version-not-newer"
 	NoControl    = "donor-version-not-raised"
 	WrongHistory = "chunk-history-wrong"
+	WrongSplit   = "split-changes-more"
 )
 
 func (o *Oracle) judgeCatalogue(e *event.Event) {
@@ -39,6 +40,7 @@ func (o *Oracle) judgeCatalogue(e *event.Event) {
 	for i := range w.Chunks {
 		o.judgeHistory(w, &w.Chunks[i])
 	}
+	o.judgeReshaping(w)
 }
 
 func (o *Oracle) wrongWrite(w *truth.Write, signature, flaw, because string) {
@@ -78,6 +80,39 @@ func (o *Oracle) judgeMove(w *truth.Write) {
 		if major, _ := kept.Version(); len(kept) > 0 && major <= before {
 			o.wrongWrite(w, NoControl, fmt.Sprintf("%s gives away %s and stays at major version %d", m.From, o.span(m.Min, m.Max), major),
 				"it keeps chunks, of which one must get the new major version")
+		}
+	}
+}
+
+// judgeReshaping: a split or a merge leaves every key where it is, and its versions follow the collection's closely: the
+// first chunk has the next minor or, as some versions of MongoDB do it, the next major version (protocol 3.2), and of a
+// split each next one the next minor.
+func (o *Oracle) judgeReshaping(w *truth.Write) {
+	if w.Why != "split" && w.Why != "merge" || len(w.Before) == 0 {
+		return
+	}
+	for _, m := range w.Moved() {
+		o.wrongWrite(w, WrongSplit, fmt.Sprintf("%s goes from %s to %s", o.span(m.Min, m.Max), m.From, m.To), "nothing moves by it")
+	}
+	major, minor := w.Before.Version()
+	minor++
+	if w.Chunks[0].Major > major {
+		major, minor = major+1, 0
+	}
+	for i, c := range w.Chunks {
+		if c.Major != major || c.Minor != minor+uint32(i) {
+			o.wrongWrite(w, WrongSplit, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor),
+				fmt.Sprintf("version %d|%d was next", major, minor+uint32(i)))
+		}
+		o.judgeInheritance(w, &w.Chunks[i])
+	}
+}
+
+// judgeInheritance: the pieces of a split keep the history of the whole.
+func (o *Oracle) judgeInheritance(w *truth.Write, c *event.Chunk) {
+	for _, old := range w.Before {
+		if w.Why == "split" && old.Min <= c.Min && c.Max <= old.Max && !slices.Equal(old.History, c.History) {
+			o.wrongWrite(w, WrongSplit, fmt.Sprintf("%s has another history than the chunk it was cut from", o.span(c.Min, c.Max)), "it was there as long")
 		}
 	}
 }

@@ -18,6 +18,8 @@ type Space struct {
 	Migrations int
 	// MovesPrimary says that it also moves the primary of a database.
 	MovesPrimary bool
+	// Splits says that it also splits and merges chunks.
+	Splits bool
 }
 
 // Draw plans one fault. Every question carries its own name, so that another answer to one changes nothing else.
@@ -72,6 +74,9 @@ func (d *Draw) anchored(roles ...point.Role) scenario.Trigger {
 func (d *Draw) pass(question string, roles ...point.Role) scenario.Trigger {
 	if d.MovesPrimary && slices.Contains(roles, point.Donor) {
 		roles = append(slices.Clone(roles), point.MovePrimary)
+	}
+	if d.Splits && slices.Contains(roles, point.Donor) {
+		roles = append(slices.Clone(roles), point.Split)
 	}
 	in, ok := d.site(question, roles)
 	if !ok {

@@ -48,6 +48,11 @@ func (r *run) orders(c scenario.Command, ep *rpc.Endpoint, sets map[string]*rpc.
 		}
 		return all
 	}
+	if do := reshaping(c); do != nil {
+		return []func(env.Task){func(t env.Task) {
+			_, _ = rpc.Call[command.Done](t, ep, r.cluster.Topology().RouterNodes()[0], do, r.settings.MoveWait)
+		}}
+	}
 	var req env.Message = &command.CleanupOrphaned{NS: c.Name}
 	if c.Do == scenario.JoinMigrations {
 		req = &command.JoinMigrations{NS: c.Name}
@@ -60,6 +65,17 @@ func (r *run) orders(c scenario.Command, ep *rpc.Endpoint, sets map[string]*rpc.
 		}
 	}
 	return all
+}
+
+// reshaping is what a router is asked to do to chunks; nil for a command that is for others.
+func reshaping(c scenario.Command) env.Message {
+	switch c.Do {
+	case scenario.SplitChunk:
+		return &command.SplitChunk{NS: c.Name, At: bound(c.Min)}
+	case scenario.MergeChunks:
+		return &command.MergeChunks{NS: c.Name, Min: bound(c.Min), Max: bound(c.Max)}
+	}
+	return nil
 }
 
 // checkCommand says what keeps a command from being given.

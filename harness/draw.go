@@ -43,10 +43,12 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		addCollection(s, d, other)
 	}
 	s.Commands = drawCommands(d, size)
+	splits := drawSplits(d, size, s.Collections[0])
+	s.Commands = append(s.Commands, splits...)
 	if size.moves > 1 && d.chance("unsharded", unshardedShare) {
 		addUnsharded(d, s, size)
 	}
-	s.Faults = drawFaults(d, p, len(s.Primaries) > 0)
+	s.Faults = drawFaults(d, p, faults.Space{MovesPrimary: len(s.Primaries) > 0, Splits: len(splits) > 0})
 	s.FaultsEnd = size.span + settle
 	return s
 }
@@ -153,11 +155,9 @@ func drawStreams(d dice, z size, s *scenario.Scenario) {
 }
 
 // drawFaults plans the faults of a profile: of one kind, or each of a drawn subset of its kinds, since some kinds hide
-// what others would find.
-func drawFaults(d dice, p Profile, primaries bool) []scenario.Fault {
-	space := faults.Space{
-		Topology: p.size.topology, From: warmUp / 2, To: p.size.span, Migrations: p.size.moves, MovesPrimary: primaries,
-	}
+// what others would find. The space says what else the scenario does.
+func drawFaults(d dice, p Profile, space faults.Space) []scenario.Fault {
+	space.Topology, space.From, space.To, space.Migrations = p.size.topology, warmUp/2, p.size.span, p.size.moves
 	kinds := swarm(d, p)
 	var plan []scenario.Fault
 	for id := 1; id <= p.size.faults && len(kinds) > 0; id++ {

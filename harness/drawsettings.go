@@ -33,6 +33,8 @@ var knobs = []knob{
 	{"chunkMigrationFetcherMaxBufferedSizeBytesPerThread", []string{"67108864", "100", "600"}},
 	{"transferModsBatchBytes", []string{"60", "200", "16777216"}},
 	{"transferModsMemoryBytes", []string{"524288000", "524288000", "524288000", "60"}},
+	{"incrementChunkMajorVersionOnChunkSplits", []string{"0", "0", "1"}},
+	{"incrementChunkMajorVersionOnChunkMerges", []string{"0", "0", "1"}},
 	{"chunkSizeBytes", []string{"134217728", "134217728", "134217728", "200"}},
 	{"maxCatchUpPercentageBeforeBlockingWrites", []string{"10", "0", "50", "100"}},
 	{"migrationLockAcquisitionMaxWaitMS", []string{"500ms", "50ms"}},

@@ -99,7 +99,7 @@ func (c *Cluster) Catalog(ns string) (*catalog.Table, error) {
 	return configsvr.ReadTable(m.Store(), ns, m.Committed().Index)
 }
 
-// leftovers are the namespaces that are empty when no migration, no range deletion and no movePrimary is under way.
+// leftovers are the namespaces of shards that are empty when no migration, no range deletion and no movePrimary is under way.
 var leftovers = []string{migration.CoordinatorsNS, migration.RecipientsNS, rangedel.Namespace, shard.SectionsNS, moveprimary.Namespace}
 
 // Outstanding says in a sentence each what the cluster still has to do before it rests: members that are down, lag or
@@ -109,24 +109,22 @@ func (c *Cluster) Outstanding() []string {
 	for _, set := range c.Sets() {
 		left = append(left, c.unequal(set)...)
 	}
+	left = append(left, c.leftover(configsvr.Name, configsvr.Migrations, configsvr.Locks, configsvr.Operations)...)
 	for _, name := range c.topology.ShardNames() {
-		primary := c.Member(c.Primary(name))
-		if primary == nil {
-			continue
-		}
-		left = append(left, leftIn(primary, leftovers...)...)
-	}
-	if config := c.Member(c.Primary(configsvr.Name)); config != nil {
-		left = append(left, leftIn(config, configsvr.Operations)...)
+		left = append(left, c.leftover(name, leftovers...)...)
 	}
 	return left
 }
 
-// leftIn lists those of the namespaces that are not empty.
-func leftIn(m *replset.Member, namespaces ...string) (left []string) {
+// leftover lists the namespaces that are not empty on a replica set's primary.
+func (c *Cluster) leftover(set string, namespaces ...string) (left []string) {
+	primary := c.Member(c.Primary(set))
+	if primary == nil {
+		return nil
+	}
 	for _, ns := range namespaces {
-		if n := m.Store().Count(ns, store.Latest); n > 0 {
-			left = append(left, fmt.Sprintf("%s has %d documents in %s", m.Name(), n, ns))
+		if n := primary.Store().Count(ns, store.Latest); n > 0 {
+			left = append(left, fmt.Sprintf("%s has %d documents in %s", set, n, ns))
 		}
 	}
 	return left

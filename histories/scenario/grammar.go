@@ -161,6 +161,13 @@ func (l *line) command() Command {
 		return c
 	}
 	c.Name = l.word("a namespace such as test.docs")
+	switch c.Do {
+	case SplitChunk:
+		const key = "where the chunk is cut, such as 17"
+		c.Min = l.integer(l.word(key), key)
+	case MergeChunks:
+		c.Min, c.Max = l.span("a range such as [MinKey, 20)")
+	}
 	return c
 }
 

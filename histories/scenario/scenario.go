@@ -125,8 +125,12 @@ type Migration struct {
 type Command struct {
 	At time.Duration
 	Do CommandKind
-	// Name is the setting, or the namespace for commands that have no value.
-	Name, Value string
+	// Name is the setting, or the namespace.
+	Name string
+	// Value is that of the setting.
+	Value string
+	// Min is where a chunk is cut; Min and Max bound the chunks that are merged, as in Migration.
+	Min, Max int64
 }
 
 // CommandKind is what a command does.
@@ -137,6 +141,8 @@ const (
 	SetParameter    CommandKind = "set"              // every server that runs changes the setting
 	CleanupOrphaned CommandKind = "cleanup-orphaned" // every shard answers when its range deletions of the namespace are done
 	JoinMigrations  CommandKind = "join-migrations"  // every shard answers when it takes part in no migration of the namespace
+	SplitChunk      CommandKind = "split"            // a router has the chunk that holds a value of k (or of the hash) cut there
+	MergeChunks     CommandKind = "merge"            // a router has the chunks of a range, all on one shard, made one
 )
 
 // MovePrimary asks for another primary shard of a database, with which its unsharded collections go.

@@ -86,6 +86,13 @@ func drawCommand(t *rapid.T, ns string) scenario.Command {
 	c := scenario.Command{At: span.Draw(t, "at"), Do: scenario.CleanupOrphaned, Name: ns}
 	if rapid.Bool().Draw(t, "set") {
 		c.Do, c.Name, c.Value = scenario.SetParameter, text.Draw(t, "name"), text.Draw(t, "value")
+		return c
+	}
+	switch rapid.IntRange(0, 2).Draw(t, "chunks") {
+	case 0:
+		c.Do, c.Min = scenario.SplitChunk, rapid.Int64Range(scenario.MinKey+1, scenario.MaxKey-1).Draw(t, "key")
+	case 1:
+		c.Do, c.Min, c.Max = scenario.MergeChunks, scenario.MinKey, rapid.Int64Min(scenario.MinKey+1).Draw(t, "max")
 	}
 	return c
 }

@@ -137,8 +137,13 @@ func (m Migration) String() string {
 // String is the command's line.
 func (c Command) String() string {
 	line := fmt.Sprintf("at %s %s %s", c.At, c.Do, word(c.Name))
-	if c.Do == SetParameter {
+	switch c.Do {
+	case SetParameter:
 		line += " " + word(c.Value)
+	case SplitChunk:
+		line += fmt.Sprintf(" %d", c.Min)
+	case MergeChunks:
+		line += " " + bounds(c.Min, c.Max)
 	}
 	return line
 }

@@ -273,7 +273,7 @@ func (m *Migration) throttleKnown() bool {
 }
 
 // commands are all kinds of commands.
-var commands = []CommandKind{SetParameter, CleanupOrphaned, JoinMigrations}
+var commands = []CommandKind{SetParameter, CleanupOrphaned, JoinMigrations, SplitChunk, MergeChunks}
 
 // Known says whether the kind is one that an operator can give.
 func (k CommandKind) Known() bool { return slices.Contains(commands, k) }
@@ -284,7 +284,7 @@ func (s *Scenario) checkCommands(names Names) *defect {
 		case c.At < 0:
 			return flaw("at", i, "the start "+c.At.String()+" is negative", "a time of 0s or later")
 		case !c.Do.Known():
-			return flaw("at", i, "unknown command "+word(string(c.Do)), "set, cleanup-orphaned or join-migrations")
+			return flaw("at", i, "unknown command "+word(string(c.Do)), "set, cleanup-orphaned, join-migrations, split or merge")
 		case c.Do == SetParameter:
 			if f := known(names.Setting, "at", i, c.Name); f != nil {
 				return f
@@ -293,6 +293,10 @@ func (s *Scenario) checkCommands(names Names) *defect {
 			return flaw("at", i, "there is no collection "+word(c.Name), "one of the collections above")
 		case c.Value != "":
 			return flaw("at", i, "a "+string(c.Do)+" has no value", "a namespace alone")
+		case c.Do == SplitChunk && (c.Min == MinKey || c.Min == MaxKey):
+			return flaw("at", i, "a chunk cannot be cut at "+bound(c.Min), "a key")
+		case c.Do == MergeChunks && c.Min >= c.Max:
+			return flaw("at", i, "the range "+bounds(c.Min, c.Max)+" is empty", "a range such as [MinKey, 20)")
 		}
 	}
 	return nil

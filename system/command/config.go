@@ -24,15 +24,19 @@ type RoutingUpdate struct {
 	At   clock.Timestamp
 }
 
-// CommitChunkMigration moves a range in the catalogue (protocol 3.2, 3.3, 8.0 form).
+// CommitChunkMigration moves a range in the catalogue (protocol 3.2, 3.3).
 type CommitChunkMigration struct {
 	NS       string
 	UUID     string
 	Epoch    string
 	From, To string
 	Min, Max key.Key
-	// PreVersion is the version of the chunk before the migration; a newer one means that the donor was fenced.
+	// PreVersion is the version of the chunk before the migration; a newer one means that the donor was fenced. 4.2 does not
+	// look at it.
 	PreVersion catalog.Version
+	// ValidAfter is from when on the recipient owns the range, by the donor's clock: 4.2 only, later the config server
+	// dates the commit itself (errata E17).
+	ValidAfter clock.Timestamp
 	Migration  string
 }
 

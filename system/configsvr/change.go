@@ -28,8 +28,22 @@ func (s *Server) replace(t env.Task, table *catalog.Table, changed []catalog.Chu
 	if err != nil {
 		return err
 	}
-	_, err = s.member.Write(t, ops...)
+	_, err = s.member.Write(t, append(swallowed(table, changed), ops...)...)
 	return err
+}
+
+// swallowed are the operations that remove the chunks which begin inside a new one.
+func swallowed(table *catalog.Table, changed []catalog.Chunk) (ops []oplog.Op) {
+	uuid := table.Collection().UUID
+	for _, c := range changed {
+		for old := range table.Overlapping(c.Range) {
+			if old.Min > c.Min {
+				id := string(key.String(catalog.ChunkID(uuid, old.Min)))
+				ops = append(ops, oplog.Op{Kind: oplog.Delete, NS: Chunks, ID: id, Actor: uint8(event.System)})
+			}
+		}
+	}
+	return ops
 }
 
 // chunkOpsOf are the operations that write chunks.

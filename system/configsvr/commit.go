@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -22,7 +23,11 @@ func (s *Server) commitChunkMigration(t env.Task, _ env.NodeID, req *command.Com
 		if err = own.Point(point.ConfigCommitLock, env.Note{ID: req.Migration}); err != nil {
 			return err
 		}
-		if err = s.locked(own, func() error { return s.commit(own, req) }); err != nil {
+		commit := s.commit
+		if !s.profile.CoordinatesMigrations() {
+			commit = s.commitUnfenced
+		}
+		if err = s.locked(own, func() error { return commit(own, req) }); err != nil {
 			return err
 		}
 		if reply, err = s.versions(req.NS, req.From); err != nil {
@@ -39,7 +44,7 @@ func (s *Server) commitChunkMigration(t env.Task, _ env.NodeID, req *command.Com
 	return reply, t.Point(point.ConfigCommitReply, env.Note{ID: req.Migration})
 }
 
-// commit checks and writes, under the lock.
+// commit checks and writes, under the lock: the form of 8.0.
 func (s *Server) commit(t env.Task, req *command.CommitChunkMigration) error {
 	at := func(site point.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
 	if err := at(point.ConfigCommitReadShard); err != nil {
@@ -72,20 +77,19 @@ func (s *Server) commit(t env.Task, req *command.CommitChunkMigration) error {
 	if err := fitting(chunk, req); err != nil {
 		return err
 	}
-	return s.write(t, table, rng, req)
-}
-
-// write picks the moment from which the new placement counts, and records it: all chunks in one entry.
-func (s *Server) write(t env.Task, table *catalog.Table, rng key.Range, req *command.CommitChunkMigration) error {
-	at := func(site point.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
 	if err := at(point.ConfigCommitPickValidAfter); err != nil {
 		return err
 	}
-	validAfter := s.ep.Clock().Now().Cluster
+	return s.give(t, table, req, s.ep.Clock().Now().Cluster, max(s.settings.HistoryWindow, shortestHistory))
+}
+
+// give records that the recipient owns the range from a time on: all chunks in one entry.
+func (s *Server) give(t env.Task, table *catalog.Table, req *command.CommitChunkMigration, validAfter clock.Timestamp, window time.Duration) error {
+	at := func(site point.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
 	if err := at(point.ConfigCommitTrimHistory); err != nil {
 		return err
 	}
-	changed, err := catalog.Move(table, rng, req.From, req.To, validAfter, max(s.settings.HistoryWindow, shortestHistory))
+	changed, err := catalog.Move(table, key.Range{Min: req.Min, Max: req.Max}, req.From, req.To, validAfter, window)
 	if err != nil {
 		return err
 	}
@@ -108,6 +112,31 @@ func (s *Server) mayReceive(shard string) error {
 		return status.New(status.ShardNotFound, "shard %q is draining and takes no chunks", shard)
 	}
 	return err
+}
+
+// commitUnfenced is the form of 4.2. The chunk must be there with exactly its bounds, but its version does not matter, so the
+// commit of a donor that was given up long ago gets through; and as the donor must own the chunk, a commit that is sent
+// again after it has succeeded is refused.
+func (s *Server) commitUnfenced(t env.Task, req *command.CommitChunkMigration) error {
+	at := func(site point.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
+	if err := at(point.ConfigCommitReadColl); err != nil {
+		return err
+	}
+	table, err := s.incarnation(req)
+	if err != nil {
+		return err
+	}
+	if err := at(point.ConfigCommitReadChunk); err != nil {
+		return err
+	}
+	chunk := table.Owner(req.Min)
+	switch rng := (key.Range{Min: req.Min, Max: req.Max}); {
+	case chunk.Range != rng:
+		return conflict("collection %s has no chunk %v any more: the chunk at its beginning is %v", req.NS, rng, chunk)
+	case chunk.Shard != req.From:
+		return conflict("chunk %v is not on %s any more", chunk, req.From)
+	}
+	return s.give(t, table, req, req.ValidAfter, shortestHistory)
 }
 
 // incarnation checks that the collection is the one the migration began with and may be migrated.

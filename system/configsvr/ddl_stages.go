@@ -65,6 +65,13 @@ func (s *Server) carryOut(t env.Task, op *operation) error {
 	if err := s.majority(t); err != nil {
 		return err
 	}
+	if s.profile.LocksCollections() {
+		return s.manager.whileLocked(t, op, func() error { return s.takeStages(t, op) })
+	}
+	return s.takeStages(t, op)
+}
+
+func (s *Server) takeStages(t env.Task, op *operation) error {
 	for _, take := range stages[op.Kind] {
 		if err := take(s, t, op); err != nil {
 			return err

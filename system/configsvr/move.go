@@ -27,21 +27,47 @@ func (s *Server) moveRange(t env.Task, _ env.NodeID, req *command.MoveRange) (*c
 		if err := s.mayReceive(req.To); err != nil {
 			return err
 		}
-		ends := s.node.Mono().Add(s.settings.MoveWait)
-		for rest := (key.Range{Min: req.Min, Max: req.Max}); !rest.Empty(); {
-			chunk, err := s.owner(req.NS, rest.Min)
-			if err != nil {
-				return err
-			}
-			piece := chunk.Intersect(rest)
-			if err := s.movePiece(own, req, piece, chunk.Shard, ends); err != nil {
-				return err
-			}
-			rest.Min = piece.Max
+		if err := s.movePieces(own, req); err != nil {
+			return err
 		}
 		return s.majority(own)
 	})
 	return &command.Done{}, err
+}
+
+func (s *Server) movePieces(t env.Task, req *command.MoveRange) error {
+	ends := s.node.Mono().Add(s.settings.MoveWait)
+	move := func(chunk catalog.Chunk, piece key.Range) error { return s.movePiece(t, req, piece, chunk.Shard, ends) }
+	if !s.profile.MovesPartOfChunk() {
+		if err := s.manager.awaitRecovered(t); err != nil {
+			return err
+		}
+		move = func(chunk catalog.Chunk, piece key.Range) error { return s.moveWhole(t, req, chunk, piece) }
+	}
+	for rest := (key.Range{Min: req.Min, Max: req.Max}); !rest.Empty(); {
+		chunk, err := s.owner(req.NS, rest.Min)
+		if err != nil {
+			return err
+		}
+		piece := chunk.Intersect(rest)
+		if err := move(chunk, piece); err != nil {
+			return err
+		}
+		rest.Min = piece.Max
+	}
+	return nil
+}
+
+// moveWhole is how 4.2 moves a piece of a chunk: the piece is made a chunk first, which then is moved as a whole.
+func (s *Server) moveWhole(t env.Task, req *command.MoveRange, chunk catalog.Chunk, piece key.Range) error {
+	if chunk.Shard == req.To {
+		return nil
+	}
+	chunk, err := s.isolate(t, req.NS, chunk, piece)
+	if err != nil {
+		return err
+	}
+	return s.manager.moveChunk(t, req, chunk)
 }
 
 // owner is the chunk that holds a key, as the primary has it now.

@@ -3,9 +3,11 @@
 //
 // Promise: chunks change under one lock, one atomic log entry for each change, and only after every check that protocol
 // 3.3 asks for; an answer that tells of a state is given when a majority holds that state. What a term began ends with
-// it: no check made in one term is followed by a write in another. A commit is idempotent, and once
-// EnsureChunkVersionIsGreaterThan has answered, no commit that was prepared before can succeed. An operation on a whole
-// collection, once begun, is carried out to its end whoever is primary, and at most once for each request of a session.
+// it: no check made in one term is followed by a write in another. In 8.0 a commit is idempotent, and once
+// EnsureChunkVersionIsGreaterThan has answered, no commit that was prepared before can succeed. In 4.2 it is neither, but a
+// migration that was asked for is taken over by the next primary together with the lock of its collection. An operation on
+// a whole collection, once begun, is carried out to its end whoever is primary, and at most once for each request of a
+// session.
 //
 // Refusal: it does not know data and moves none; a migration is the donor's work, which the config server asks for and
 // records.
@@ -45,6 +47,7 @@ type Server struct {
 	shards   map[string]*rpc.Set
 	book     *book
 	chunkOps *chunkOps // of the current term; nil on a member that is not primary
+	manager  *manager  // of the current term, in 4.2; nil on a member that is not primary
 	changes  int       // entries of the changelog written by this incarnation
 	ddl      ddl
 }
@@ -57,7 +60,11 @@ func New(cfg Config) *Server {
 	s.gossip()
 	rpc.Handle(s.ep, s.getRoutingTable)
 	rpc.Handle(s.ep, s.commitChunkMigration)
-	rpc.Handle(s.ep, s.ensureChunkVersionIsGreaterThan)
+	if s.profile.CoordinatesMigrations() {
+		rpc.Handle(s.ep, s.ensureChunkVersionIsGreaterThan)
+	}
+	rpc.Handle(s.ep, s.commitChunkSplit)
+	rpc.Handle(s.ep, s.commitChunksMerge)
 	rpc.Handle(s.ep, s.moveRange)
 	rpc.Handle(s.ep, s.shardCollection)
 	rpc.Handle(s.ep, s.drop)

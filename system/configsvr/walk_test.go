@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
@@ -19,11 +20,13 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/profile"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/sim"
 	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
 )
 
 const ns = "test.docs"
@@ -34,6 +37,7 @@ var members = []env.NodeID{"config.0", "config.1", "config.2"}
 type walk struct {
 	world    *sim.World
 	settings settings.Settings
+	profile  profile.Profile
 	servers  map[env.NodeID]*replset.Member
 	driver   *rpc.Endpoint
 	config   *rpc.Set
@@ -75,7 +79,7 @@ func (w *walk) bootConfig(t env.Task) {
 	for _, name := range []string{"shard-a", "shard-b"} {
 		shards[name] = rpc.NewSet(ep, name, []env.NodeID{env.NodeID(name + ".0")}, &w.settings)
 	}
-	configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: &w.settings, Shards: shards})
+	configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: &w.settings, Shards: shards, Profile: w.profile})
 	m.Watch(shardAdder{m})
 	w.servers[t.Node().ID()] = m
 }
@@ -122,6 +126,13 @@ func (w *walk) bootShard(t env.Task) {
 		fmt.Fprintf(&w.out, "  %s refreshes\n", self)
 		return &command.Flushed{}, nil
 	})
+	rpc.Handle(ep, func(t env.Task, _ env.NodeID, req *command.ShardsvrSplitChunk) (*command.Done, error) {
+		fmt.Fprintf(&w.out, "  %s is asked to split [%v, %v) at %v\n", self, req.Min, req.Max, req.At)
+		_, err := rpc.CallPrimary[command.CommitReply](t, config, &command.CommitChunkSplit{
+			NS: ns, Epoch: req.Epoch, Shard: strings.TrimSuffix(string(self), ".0"), Min: req.Min, Max: req.Max, At: req.At,
+		}, w.settings.CommandTimeout)
+		return &command.Done{}, err
+	})
 	rpc.Handle(ep, func(t env.Task, _ env.NodeID, req *command.ShardsvrMoveRange) (*command.Done, error) {
 		fmt.Fprintf(&w.out, "  %s is asked to move [%v, %v) to %s\n", self, req.Min, req.Max, req.To)
 		return w.donate(t, ep, config, self, req)
@@ -147,7 +158,7 @@ func (w *walk) donate(t env.Task, ep *rpc.Endpoint, config *rpc.Set, self env.No
 	chunk := table.Owner(req.Min)
 	_, err = rpc.CallPrimary[command.CommitReply](t, config, &command.CommitChunkMigration{
 		NS: ns, UUID: update.Collection.UUID, Epoch: update.Collection.Epoch, From: chunk.Shard, To: req.To,
-		Min: req.Min, Max: req.Max, PreVersion: chunk.Version, Migration: "of " + req.MigrationOf,
+		Min: req.Min, Max: req.Max, PreVersion: chunk.Version, ValidAfter: ep.Clock().Tick(), Migration: "of " + req.MigrationOf,
 	}, w.settings.CommandTimeout)
 	if code != "" && err == nil {
 		err = status.New(code, "the answer got lost, as planned")
@@ -201,8 +212,12 @@ func TestWalks(t *testing.T) {
 
 func (w *walk) do(t *testing.T, d *datadriven.TestData) {
 	switch d.Cmd {
-	case "shard", "drop", "index", "commit", "ensure", "move", "table":
+	case "shard", "drop", "index", "commit", "ensure", "move", "split", "merge", "table":
 		w.command(t, d)
+	case "protocol":
+		w.speak(t, d)
+	case "records":
+		w.records()
 	case "wait":
 		span, err := time.ParseDuration(d.CmdArgs[0].Key)
 		if err != nil {
@@ -239,6 +254,37 @@ func (w *walk) do(t *testing.T, d *datadriven.TestData) {
 		}
 	default:
 		d.Fatalf(t, "no verb %q", d.Cmd)
+	}
+}
+
+// speak sets the version of the protocol; it is said first, if at all.
+func (w *walk) speak(t *testing.T, d *datadriven.TestData) {
+	p, err := profile.Parse(d.CmdArgs[0].Key)
+	if err != nil {
+		d.Fatalf(t, "%v", err)
+	}
+	w.profile, w.settings = p, settings.Default(p)
+}
+
+// records prints the locks and migrations that the primary has on record.
+func (w *walk) records() {
+	for _, id := range members {
+		m := w.servers[id]
+		if !w.world.Up(id) || !m.IsPrimary() {
+			continue
+		}
+		for _, ns := range []string{configsvr.Locks, configsvr.Migrations} {
+			m.Store().Scan(ns, store.Latest, func(_ string, doc bson.Raw) bool {
+				fmt.Fprintf(&w.out, "  %s: %v", ns, doc.Lookup("_id").StringValue())
+				for _, field := range []string{"ts", "why", "fromShard", "toShard"} {
+					if v, ok := doc.Lookup(field).StringValueOK(); ok {
+						fmt.Fprintf(&w.out, ", %s %s", field, v)
+					}
+				}
+				w.out.WriteString("\n")
+				return true
+			})
+		}
 	}
 }
 
@@ -321,19 +367,26 @@ func (w *walk) send(t env.Task, verb string, a map[string]string) (string, error
 		}
 		r, err := rpc.CallPrimary[command.CommitReply](t, w.config, &command.CommitChunkMigration{
 			NS: ns, UUID: coll.UUID, Epoch: coll.Epoch, From: "shard-" + a["from"], To: "shard-" + a["to"], Min: min, Max: max,
-			PreVersion: version(coll, a["version"]), Migration: a["id"],
+			PreVersion: version(coll, a["version"]), ValidAfter: w.driver.Clock().Tick(), Migration: a["id"],
 		}, limit)
-		if err != nil {
-			return "", err
-		}
-		return fmt.Sprintf("donor %d|%d, collection %d|%d", r.ShardVersion.Major, r.ShardVersion.Minor, r.CollectionVersion.Major, r.CollectionVersion.Minor), nil
+		return reply(r, err)
 	case "ensure":
 		_, err := rpc.CallPrimary[command.Done](t, w.config, &command.EnsureChunkVersionIsGreaterThan{
 			NS: ns, UUID: coll.UUID, Min: min, Max: max, Version: version(coll, a["version"]),
 		}, limit)
 		return "done", err
+	case "split":
+		r, err := rpc.CallPrimary[command.CommitReply](t, w.config, &command.CommitChunkSplit{
+			NS: ns, Epoch: coll.Epoch, Shard: "shard-" + a["on"], Min: min, Max: max, At: []key.Key{bound(a["at"], key.Min)},
+		}, limit)
+		return reply(r, err)
+	case "merge":
+		r, err := rpc.CallPrimary[command.CommitReply](t, w.config, &command.CommitChunksMerge{
+			NS: ns, Epoch: coll.Epoch, Shard: "shard-" + a["on"], Min: min, Max: max,
+		}, limit)
+		return reply(r, err)
 	case "move":
-		_, err := rpc.CallPrimary[command.Done](t, w.config, &command.MoveRange{NS: ns, Min: min, Max: max, To: "shard-" + a["to"], Name: a["id"]}, 0)
+		_, err := rpc.CallPrimary[command.Done](t, w.config, &command.MoveRange{NS: ns, Min: min, Max: max, To: "shard-" + a["to"], WaitDelete: a["wait"] != "", Name: a["id"]}, 0)
 		return "done", err
 	}
 	update, err := w.table(t)
@@ -348,6 +401,13 @@ func (w *walk) send(t env.Task, verb string, a map[string]string) (string, error
 		}
 	}
 	return b.String(), nil
+}
+
+func reply(r *command.CommitReply, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("donor %d|%d, collection %d|%d", r.ShardVersion.Major, r.ShardVersion.Minor, r.CollectionVersion.Major, r.CollectionVersion.Minor), nil
 }
 
 func (w *walk) table(t env.Task) (*command.RoutingUpdate, error) {
@@ -375,6 +435,9 @@ func bound(text string, missing key.Key) key.Key {
 
 func version(coll catalog.Collection, text string) catalog.Version {
 	v := coll.Version()
+	if text == "" { // 4.2 does not say
+		return v
+	}
 	if _, err := fmt.Sscanf(text, "%d|%d", &v.Major, &v.Minor); err != nil {
 		panic(fmt.Sprintf("version %q: %v", text, err))
 	}

@@ -35,15 +35,21 @@ func (w watcher) Reset(index uint64) {
 
 func (w watcher) Committed(uint64) { w.s.gossip() }
 
-func (w watcher) StepUp(env.Task) error {
+func (w watcher) StepUp(t env.Task) error {
 	w.s.chunkOps = &chunkOps{}
+	if w.s.profile.LocksCollections() {
+		w.s.manager = newManager(w.s)
+		if err := w.s.manager.takeOver(t); err != nil {
+			return err
+		}
+	}
 	for _, op := range w.s.ddl.records.All() {
 		w.s.coordinate(w.s.member.Tenure(), op)
 	}
 	return nil
 }
 
-func (w watcher) StepDown() { w.s.chunkOps = nil }
+func (w watcher) StepDown() { w.s.chunkOps, w.s.manager = nil, nil }
 
 // gossip lets everybody who hears of this node know which state of the catalogue is majority-committed.
 func (s *Server) gossip() { s.ep.Clock().Advance(clock.Vector{Config: s.member.CommittedTS()}) }

@@ -210,10 +210,15 @@ func (d *donation) holder() shard.Holder {
 func (d *donation) become(state donorState) {
 	d.state = state
 	r := &d.record
-	d.s.node.Emit(&event.Event{
+	e := &event.Event{
 		Kind: event.DonorState, Shard: r.Donor, Peer: r.Recipient, NS: r.NS, Min: string(r.Min), Max: string(r.Max),
 		ID: r.Migration, Value: state.String(),
-	})
+	}
+	if state == committingOnConfig {
+		v := r.Before.version()
+		e.Chunks = []event.Chunk{{Min: string(r.ChunkMin), Max: string(r.ChunkMax), Shard: r.Donor, Major: v.Major, Minor: v.Minor, Epoch: v.Epoch}}
+	}
+	d.s.node.Emit(e)
 }
 
 // live returns an error when the donation is not, or not any more, the one that a session means.

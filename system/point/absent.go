@@ -19,7 +19,7 @@ const (
 	only42         = "a step of the 4.2 protocol, which 5.0 has done away with"
 	notAPhase      = "no phase but a meeting of two: faults at the sites of both bring it about"
 	inOneStep      = "part of one log entry with the step before: nothing can come between"
-	laterPlacement = "chunks are split and merged, shards and zones changed, by nobody while a cluster runs"
+	laterPlacement = "shards and zones are changed by nobody while a cluster runs"
 	inMemory       = "the routing cache of a shard is in memory only: there is nothing to flush"
 )
 
@@ -36,13 +36,8 @@ var absent = []Missing{
 	{"d.opCapture.txnCommit", noTransactions},
 	{"d.opCapture.preparedCommit", noTransactions},
 	{"r.cacheFlush", inMemory},
-	{"c.migrationsDocInsert", only42},
-	{"c.distLock", only42},
-	{"c.splitCommit", laterPlacement},
-	{"c.mergeCommit", laterPlacement},
 	{"c.setAllowMigrations.bump", "no command changes whether a collection may be migrated"},
 	{"c.setAllowMigrations.join", "no command changes whether a collection may be migrated; a shard's part of it is d.joinMigrations"},
-	{"c.stepUp.recoverMigrations", "the config server keeps no list of migrations: whoever asked for one asks again"},
 	{"c.stepDown", notAPhase},
 	{"c.removeShard.startDrain", laterPlacement},
 	{"c.removeShard.checkEmpty", laterPlacement},

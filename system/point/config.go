@@ -5,6 +5,9 @@ package point
 var (
 	ConfigMoveRequest            = declare(Config, "c.moveRequest", "a move is asked for twice, or of a config server that is no longer primary")
 	ConfigSendMove               = declare(Config, "c.sendMove", "the donor runs the migration but its answer is lost, so that the request is sent again")
+	ConfigMigrationsInsert       = declare(Config, "c.migrationsDocInsert", "4.2, outside the lock: a migration runs that the next config primary does not know of")
+	ConfigDistLock               = declare(Config, "c.distLock", "4.2, outside the lock: a migration runs while another operation believes that it has the collection to itself")
+	ConfigRecoverMigrations      = declare(Config, "c.stepUp.recoverMigrations", "4.2, outside the lock: a new migration begins before those of the last config primary are taken over")
 	ConfigCommitLock             = declare(Config, "c.commit.lock", "two commits without a common lock would take the same version")
 	ConfigCommitReadShard        = declare(Config, "c.commit.readShard", "the recipient was removed, or is draining, since the migration began")
 	ConfigCommitReadColl         = declare(Config, "c.commit.readColl", "the collection was dropped and made anew since the migration began")
@@ -20,5 +23,7 @@ var (
 	ConfigCommitReply            = declare(Config, "c.commit.reply", "lock released: the donor never learns that its commit succeeded")
 	ConfigEnsureVersionBefore    = declare(Config, "c.ensureVersion.before", "the late commit of a dead donor gets in before the fence")
 	ConfigEnsureVersionAfter     = declare(Config, "c.ensureVersion.after", "the fence is up here but may be rolled back by a failover")
+	ConfigSplitCommit            = declare(Config, "c.splitCommit", "a split commits beside a migration and takes its version")
+	ConfigMergeCommit            = declare(Config, "c.mergeCommit", "chunks are merged of which one was moved meanwhile")
 	ConfigRoutingTable           = declare(Config, "c.routingTable", "outside the lock: a member that lags answers with an old table")
 )

@@ -22,6 +22,7 @@ const (
 	Session      Role = "session"
 	Replica      Role = "replica"
 	MovePrimary  Role = "moveprimary"
+	Split        Role = "split"
 )
 
 // Site identifies a place in the code. The zero Site is no place.

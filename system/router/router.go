@@ -47,6 +47,8 @@ func New(ep *rpc.Endpoint, config *rpc.Set, shards map[string]*rpc.Set, s *setti
 	rpc.Handle(ep, r.dropCollection)
 	rpc.Handle(ep, r.createIndex)
 	rpc.Handle(ep, r.dropIndex)
+	rpc.Handle(ep, r.splitChunk)
+	rpc.Handle(ep, r.mergeChunks)
 	return r
 }
 

@@ -53,6 +53,10 @@ type Settings struct {
 	SessionsPoll       time.Duration `name:"sessionModsWaitMillis"`                              // 1s the donor holds a request for session history
 	RetryBackoff       time.Duration `name:"migrationRetryBackoffMillis"`                        // 1s first pause of steps that are retried until they succeed
 	HistoryWindow      time.Duration `name:"minSnapshotHistoryWindowInSeconds"`                  // 300s
+
+	// Chunks. Versions of MongoDB differ in what a split and a merge do to versions (protocol 3.2).
+	MajorOnSplit int `name:"incrementChunkMajorVersionOnChunkSplits"` // 0; 1: the first piece of a split gets a new major version
+	MajorOnMerge int `name:"incrementChunkMajorVersionOnChunkMerges"` // 0; 1: and so does a merged chunk
 }
 
 // Default returns the values that a version starts with, with replication as quick as a simulation likes.

@@ -133,6 +133,8 @@ func (s *Server) serve() {
 	rpc.Handle(e, s.killCursors)
 	rpc.Handle(e, s.createCollection)
 	rpc.Handle(e, s.participate)
+	rpc.Handle(e, s.splitChunk)
+	rpc.Handle(e, s.mergeChunks)
 	rpc.Handle(e, s.flush)
 	rpc.Handle(e, s.appendOplogNote)
 	rpc.Handle(e, s.hello)

@@ -1,0 +1,54 @@
+package command
+
+import (
+	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// SplitChunk is an operator's command to a router: the chunk that holds the key At is cut there (protocol 13.2).
+type SplitChunk struct {
+	NS string
+	At key.Key
+}
+
+// MergeChunks is an operator's command to a router: the chunks that make up the range, all on one shard, become one.
+type MergeChunks struct {
+	NS       string
+	Min, Max key.Key
+}
+
+// ShardsvrSplitChunk asks its owner to cut the chunk with exactly these bounds, at points that strictly increase inside it.
+type ShardsvrSplitChunk struct {
+	NS, Epoch string
+	Min, Max  key.Key
+	At        []key.Key
+}
+
+// ShardsvrMergeChunks asks the owner of all chunks in the range to make them one.
+type ShardsvrMergeChunks struct {
+	NS, Epoch string
+	Min, Max  key.Key
+}
+
+// CommitChunkSplit cuts a chunk of a shard in the catalogue (protocol 3.2). Sent again after it has succeeded it is
+// refused: there is no such chunk any more.
+type CommitChunkSplit struct {
+	NS, Epoch, Shard string
+	Min, Max         key.Key
+	At               []key.Key
+}
+
+// CommitChunksMerge makes the chunks of a shard that make up the range one. Sent again it changes nothing.
+type CommitChunksMerge struct {
+	NS, Epoch, Shard string
+	Min, Max         key.Key
+}
+
+func init() {
+	codec.Register[SplitChunk]()
+	codec.Register[MergeChunks]()
+	codec.Register[ShardsvrSplitChunk]()
+	codec.Register[ShardsvrMergeChunks]()
+	codec.Register[CommitChunkSplit]()
+	codec.Register[CommitChunksMerge]()
+}

@@ -1,0 +1,251 @@
+package configsvr
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Migrations holds the migrations of 4.2 that the config server has asked for and whose end it does not know
+// (config.migrations, protocol 2.1).
+const Migrations = "config.migrations"
+
+// migrationDoc is a document of config.migrations. Its identity makes it unique for a collection and a lower bound.
+type migrationDoc struct {
+	ID         string               `bson:"_id"`
+	NS         string               `bson:"ns"`
+	Min        []byte               `bson:"min"`
+	Max        []byte               `bson:"max"`
+	From       string               `bson:"fromShard"`
+	To         string               `bson:"toShard"`
+	Version    string               `bson:"chunkVersion"`
+	WaitDelete bool                 `bson:"waitForDelete"`
+	ForceJumbo command.ForceJumbo   `bson:"forceJumbo"`
+	Throttle   command.WriteConcern `bson:"secondaryThrottle"`
+	Name       string               `bson:"name"`
+}
+
+func migrationOf(req *command.MoveRange, c catalog.Chunk) migrationDoc {
+	return migrationDoc{
+		ID: req.NS + "-min_" + c.Min.String(), NS: req.NS, Min: []byte(c.Min), Max: []byte(c.Max), From: c.Shard, To: req.To,
+		Version: c.Version.String(), WaitDelete: req.WaitDelete, ForceJumbo: req.ForceJumbo, Throttle: req.Throttle, Name: req.Name,
+	}
+}
+
+func (d *migrationDoc) chunk() key.Range { return key.Range{Min: key.Key(d.Min), Max: key.Key(d.Max)} }
+
+// request is what the donor was asked for, so that a request which is sent again is identical and joins it.
+func (d *migrationDoc) request() *command.MoveRange {
+	return &command.MoveRange{
+		NS: d.NS, Min: key.Key(d.Min), Max: key.Key(d.Max), To: d.To, WaitDelete: d.WaitDelete, ForceJumbo: d.ForceJumbo,
+		Throttle: d.Throttle, Name: d.Name,
+	}
+}
+
+// same reports whether a request for d is answered by other's migration.
+func (d *migrationDoc) same(other *migrationDoc) bool {
+	return d.chunk() == other.chunk() && d.From == other.From && d.To == other.To && d.WaitDelete == other.WaitDelete &&
+		d.ForceJumbo == other.ForceJumbo && d.Throttle == other.Throttle
+}
+
+// manager carries the migrations of 4.2 out: one term's (protocol 4 steps 1 and 13, 9.5). Later versions do without, as
+// whoever asks for a migration asks again.
+type manager struct {
+	s       *Server
+	docs    *journal.Journal[migrationDoc]
+	locks   *distLocks
+	running map[string]*running
+	// whole are the locks that operations on whole collections hold, also while they pause after a failure.
+	whole map[string]*distLock
+	// recovering is true until the migrations of earlier terms are taken over; nobody begins one before.
+	recovering bool
+	recovered  env.Cond
+}
+
+// running is a migration in this term.
+type running struct {
+	doc   migrationDoc
+	lock  *distLock
+	over  bool
+	err   error
+	ended env.Cond
+}
+
+func newManager(s *Server) *manager {
+	return &manager{
+		s: s, docs: journal.New[migrationDoc](s.member, Migrations, event.System), locks: newDistLocks(s), running: make(map[string]*running),
+		whole: make(map[string]*distLock),
+	}
+}
+
+func (m *manager) awaitRecovered(t env.Task) error {
+	return m.recovered.WaitFor(t, 0, func() bool { return !m.recovering })
+}
+
+// moveChunk has a whole chunk moved, or joins the migration that does, and waits for its end.
+func (m *manager) moveChunk(t env.Task, req *command.MoveRange, c catalog.Chunk) error {
+	doc := migrationOf(req, c)
+	r := m.running[doc.ID]
+	switch {
+	case r == nil:
+		r = m.begin(doc, nil)
+	case !r.doc.same(&doc):
+		return conflict("chunk %v of %s is moved to %s already", r.doc.chunk(), r.doc.NS, r.doc.To)
+	}
+	if err := r.ended.WaitFor(t, 0, func() bool { return r.over }); err != nil {
+		return err
+	}
+	return r.err
+}
+
+// begin carries a migration out; it has the lock already when it is one that was taken over.
+func (m *manager) begin(doc migrationDoc, lock *distLock) *running {
+	r := &running{doc: doc, lock: lock}
+	m.running[doc.ID] = r
+	m.s.node.Spawn(m.s.member.Tenure(), "migration "+doc.ID, func(t env.Task) {
+		r.err = m.carryOut(t, r)
+		m.conclude(t, r)
+		delete(m.running, doc.ID)
+		r.over = true
+		r.ended.Broadcast()
+	})
+	return r
+}
+
+// carryOut is step 1 of protocol 4, and asks the catalogue for the outcome.
+func (m *manager) carryOut(t env.Task, r *running) (err error) {
+	d := &r.doc
+	if r.lock == nil {
+		if err := t.Point(point.ConfigMigrationsInsert, env.Note{Peer: d.From, ID: d.ID}); err != nil {
+			return err
+		}
+		if err := journal.Commit(t, m.s.member, m.docs.Put(d.ID, *d)); err != nil {
+			return err
+		}
+		if r.lock, err = m.locks.acquire(t, d.NS, migrating(d.NS), 0); err != nil {
+			return err
+		}
+	}
+	return m.s.movePiece(t, d.request(), d.chunk(), d.From, m.s.node.Mono().Add(m.s.settings.MoveWait))
+}
+
+// migrating is why a collection is locked, the same for all its migrations.
+func migrating(ns string) string { return "migrate chunks of " + ns }
+
+// conclude is the end of step 13: nothing is left of the migration. When the term is over, the next primary goes on with it.
+func (m *manager) conclude(t env.Task, r *running) {
+	if _, kept := m.docs.Get(r.doc.ID); kept && t.Err() == nil {
+		_ = m.s.insist(t, m.docs.Remove(r.doc.ID))
+	}
+	if r.lock != nil && t.Err() == nil {
+		m.locks.release(t, r.lock)
+	}
+}
+
+// lockPatience is how long an operation on a whole collection waits for migrations to end before it begins anew.
+const lockPatience = 20 * time.Second
+
+// whileLocked runs an operation on a whole collection that has the collection to itself. It keeps the lock until it has
+// succeeded, which may take several tries.
+func (m *manager) whileLocked(t env.Task, op *operation, run func() error) (err error) {
+	lock := m.whole[op.NS]
+	if lock == nil {
+		if lock, err = m.locks.acquire(t, op.NS, op.reason(), lockPatience); err != nil {
+			return err
+		}
+		m.whole[op.NS] = lock
+	}
+	if err := run(); err != nil {
+		return err
+	}
+	delete(m.whole, op.NS)
+	m.locks.release(t, lock)
+	return nil
+}
+
+// reason is why a collection is locked for the operation.
+func (op *operation) reason() string { return string(op.Kind) + " " + op.NS }
+
+// takeOver makes the locks of unfinished migrations and operations this term's, and releases all others, before anybody
+// can ask for one (protocol 9.5). A migration that had its document and not yet the lock, as an operation had it, has none.
+func (m *manager) takeOver(t env.Task) error {
+	var ops []oplog.Op
+	for _, op := range m.s.ddl.records.All() {
+		if l, locked := m.locks.docs.Get(op.NS); locked && l.Why == op.reason() {
+			m.whole[op.NS] = m.locks.hold(op.NS, l.Why)
+		}
+	}
+	for _, d := range m.docs.All() {
+		if m.whole[d.NS] == nil {
+			m.locks.hold(d.NS, migrating(d.NS))
+		}
+	}
+	for _, ns := range slices.Sorted(maps.Keys(m.locks.held)) {
+		ops = append(ops, m.locks.keep(m.locks.held[ns]))
+	}
+	for _, l := range m.locks.docs.All() {
+		if m.locks.held[l.Name] == nil {
+			ops = append(ops, m.locks.docs.Remove(l.Name))
+		}
+	}
+	if len(ops) > 0 {
+		if _, err := m.s.member.Write(t, ops...); err != nil {
+			return err
+		}
+	}
+	m.recovering = true
+	m.s.node.Spawn(m.s.member.Tenure(), "recover migrations", m.recover)
+	return nil
+}
+
+// recover insists on taking over every migration of earlier terms.
+func (m *manager) recover(t env.Task) {
+	for m.resume(t) != nil {
+		if t.Sleep(m.s.settings.HeartbeatInterval) != nil {
+			return
+		}
+	}
+	m.recovering = false
+	m.recovered.Broadcast()
+}
+
+// resume asks each donor again, which joins the migration that it may still run, or begins it anew. A document that does not
+// fit the catalogue any more tells of a migration that has committed, or cannot.
+func (m *manager) resume(t env.Task) error {
+	if err := m.s.member.AwaitMajority(t); err != nil {
+		return err
+	}
+	for _, d := range m.docs.All() {
+		if m.running[d.ID] != nil {
+			continue
+		}
+		if err := t.Point(point.ConfigRecoverMigrations, env.Note{Peer: d.From, ID: d.ID}); err != nil {
+			return err
+		}
+		var lock *distLock
+		if m.whole[d.NS] == nil {
+			lock = m.locks.held[d.NS]
+		}
+		switch c, err := m.s.owner(d.NS, key.Key(d.Min)); {
+		case err != nil && !status.Is(err, status.NamespaceNotFound):
+			return err
+		case err == nil && lock != nil && c.Range == d.chunk() && c.Shard == d.From:
+			m.s.node.Sometimes("a new config primary takes over a migration")
+			m.begin(d, lock)
+		default:
+			m.s.node.Sometimes("a new config primary drops a migration that has ended")
+			m.conclude(t, &running{doc: d, lock: lock})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package configsvr
+
+import (
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// commitChunkSplit cuts a chunk (protocol 3.2, 13.2). It is not idempotent: who does not get the answer looks at the
+// catalogue.
+func (s *Server) commitChunkSplit(t env.Task, _ env.NodeID, req *command.CommitChunkSplit) (*command.CommitReply, error) {
+	rng := key.Range{Min: req.Min, Max: req.Max}
+	return s.reshape(t, point.ConfigSplitCommit, req.NS, req.Shard, func(table *catalog.Table) ([]catalog.Chunk, error) {
+		if err := kept(table, rng, req.Epoch, req.Shard); err != nil {
+			return nil, err
+		}
+		return catalog.Split(table, rng, req.At, catalog.Bump(s.settings.MajorOnSplit > 0))
+	})
+}
+
+// commitChunksMerge makes one chunk of several (protocol 3.2).
+func (s *Server) commitChunksMerge(t env.Task, _ env.NodeID, req *command.CommitChunksMerge) (*command.CommitReply, error) {
+	rng := key.Range{Min: req.Min, Max: req.Max}
+	return s.reshape(t, point.ConfigMergeCommit, req.NS, req.Shard, func(table *catalog.Table) ([]catalog.Chunk, error) {
+		if err := kept(table, rng, req.Epoch, req.Shard); err != nil {
+			return nil, err
+		}
+		return catalog.Merge(table, rng, catalog.Bump(s.settings.MajorOnMerge > 0))
+	})
+}
+
+// kept checks that a shard still has the first chunk of a range, in the incarnation that it means.
+func kept(table *catalog.Table, rng key.Range, epoch, shard string) error {
+	switch coll := table.Collection(); {
+	case coll.Unsharded:
+		return status.New(status.BadValue, "collection %s is not sharded", coll.NS)
+	case coll.Epoch != epoch:
+		return status.New(status.StaleEpoch, "collection %s has epoch %s, not %s", coll.NS, coll.Epoch, epoch)
+	}
+	if chunk := table.Owner(rng.Min); chunk.Shard != shard {
+		return conflict("chunk %v is not on %s", chunk, shard)
+	}
+	return nil
+}
+
+// reshape writes other chunks for the same keys and owners, under the chunk-operation lock as every change of chunks: a
+// migration that commits at the same time gets other versions (H-45).
+func (s *Server) reshape(t env.Task, site point.Site, ns, shard string, change func(*catalog.Table) ([]catalog.Chunk, error)) (reply *command.CommitReply, err error) {
+	err = s.tenured(t, site.String()+" "+ns, func(own env.Task) error {
+		if err := s.locked(own, func() error { return s.rewrite(own, site, ns, change) }); err != nil {
+			return err
+		}
+		if reply, err = s.versions(ns, shard); err != nil {
+			return err
+		}
+		return s.majority(own)
+	})
+	return reply, err
+}
+
+func (s *Server) rewrite(t env.Task, site point.Site, ns string, change func(*catalog.Table) ([]catalog.Chunk, error)) error {
+	if err := t.Point(site, env.Note{ID: ns}); err != nil {
+		return err
+	}
+	table, err := s.book.latest(ns)
+	if err != nil {
+		return err
+	}
+	changed, err := change(table)
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	why := "split"
+	if site == point.ConfigMergeCommit {
+		why = "merge"
+	}
+	return s.replace(t, table, changed, why)
+}
+
+// isolate makes a piece of a chunk a chunk of its own, by having the owner split it off, and returns it. Whatever the owner
+// answers, the catalogue knows whether it has happened.
+func (s *Server) isolate(t env.Task, ns string, chunk catalog.Chunk, piece key.Range) (catalog.Chunk, error) {
+	if chunk.Range == piece {
+		return chunk, nil
+	}
+	owner := s.shards[chunk.Shard]
+	if owner == nil {
+		return chunk, status.New(status.ShardNotFound, "there is no shard %q", chunk.Shard)
+	}
+	var at []key.Key
+	for _, bound := range []key.Key{piece.Min, piece.Max} {
+		if chunk.Min < bound && bound < chunk.Max {
+			at = append(at, bound)
+		}
+	}
+	_, failure := rpc.CallPrimary[command.Done](t, owner, &command.ShardsvrSplitChunk{
+		NS: ns, Epoch: chunk.Version.Epoch, Min: chunk.Min, Max: chunk.Max, At: at,
+	}, s.settings.CommandTimeout)
+	now, err := s.owner(ns, piece.Min)
+	switch {
+	case err != nil:
+		return now, err
+	case now.Range == piece:
+		return now, nil
+	case failure != nil:
+		return now, failure
+	}
+	return now, conflict("range %v of %s was split off, but is in chunk %v now", piece, ns, now)
+}

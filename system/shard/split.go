@@ -1,0 +1,81 @@
+package shard
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// splitChunk cuts a chunk of this shard (protocol 13.2). No document moves: only the catalogue changes, and what the shard
+// knows of it.
+func (s *Server) splitChunk(t env.Task, _ env.NodeID, req *command.ShardsvrSplitChunk) (*command.Done, error) {
+	rng := key.Range{Min: req.Min, Max: req.Max}
+	commit := &command.CommitChunkSplit{NS: req.NS, Epoch: req.Epoch, Shard: s.name, Min: req.Min, Max: req.Max, At: req.At}
+	return s.reshape(t, req.NS, commit, point.SplitSendCommit, func(table *catalog.Table) bool { return isSplit(table, rng, req.At) })
+}
+
+// mergeChunks makes one chunk of several of this shard.
+func (s *Server) mergeChunks(t env.Task, _ env.NodeID, req *command.ShardsvrMergeChunks) (*command.Done, error) {
+	rng := key.Range{Min: req.Min, Max: req.Max}
+	commit := &command.CommitChunksMerge{NS: req.NS, Epoch: req.Epoch, Shard: s.name, Min: req.Min, Max: req.Max}
+	return s.reshape(t, req.NS, commit, point.SplitMergeCommit, func(table *catalog.Table) bool { return table.Owner(rng.Min).Range == rng })
+}
+
+// isSplit reports whether the range consists of chunks that meet at the points.
+func isSplit(table *catalog.Table, rng key.Range, at []key.Key) bool {
+	for _, k := range append(slices.Clone(at), rng.Min) {
+		if table.Owner(k).Min != k {
+			return false
+		}
+	}
+	return rng.Max == key.Max || table.Owner(rng.Max).Min == rng.Max
+}
+
+// reshape has the config server commit a change of chunks and takes it over. The commit is sent once: when its outcome is
+// unknown, what the refresh shows is the outcome. A migration of the collection does not matter: the commits follow each
+// other, and one that a chunk was taken away from is refused.
+func (s *Server) reshape(t env.Task, ns string, commit env.Message, site point.Site, happened func(*catalog.Table) bool) (*command.Done, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	c, note := s.Collection(ns), env.Note{ID: ns}
+	if c.donor != nil {
+		if err := t.Point(point.SplitConcurrentWithMove, note); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.Point(site, note); err != nil {
+		return nil, err
+	}
+	_, err := rpc.CallPrimary[command.CommitReply](t, s.Set(ConfigSet), commit, s.cfg.Settings.CommandTimeout)
+	if lost := t.Point(point.SplitCommitReply, note); lost != nil {
+		err = lost
+	}
+	table, unknown := s.afterReshaping(t, c)
+	switch {
+	case unknown != nil:
+		return nil, unknown
+	case err != nil && !happened(table):
+		return nil, err
+	}
+	return &command.Done{}, nil
+}
+
+func (s *Server) afterReshaping(t env.Task, c *Collection) (*catalog.Table, error) {
+	if err := t.Point(point.SplitRefreshAfter, env.Note{ID: c.ns}); err != nil {
+		return nil, err
+	}
+	if err := c.settleAndRefresh(t); err != nil {
+		return nil, err
+	}
+	if c.known == nil {
+		return nil, status.New(status.Interrupted, "the metadata of %s was cleared after it was refreshed", c.ns)
+	}
+	return c.known.Table, nil
+}
