@@ -14,6 +14,8 @@ type Audit struct {
 	UUID string
 	// Members are all data members and the config members.
 	Members []Member
+	// Reshaped is true when splits and merges may have raised major versions: a member whose chunks stayed need not know.
+	Reshaped bool
 	// Keys of the collection are 0 to Keys-1.
 	Keys int
 	// Final are the operations of the last pass over all keys, which began when everything was at rest: each key was

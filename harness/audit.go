@@ -82,7 +82,9 @@ func (r *run) clean() bool {
 }
 
 func (r *run) auditOf(t env.Task, ep *rpc.Endpoint, ns string, keys int) audited {
-	a := audited{Audit: checkers.Audit{NS: ns, Keys: keys, Unfinished: r.unfinished, Final: r.finalOf(ns), Whole: r.wholeOf(ns)}}
+	a := audited{Audit: checkers.Audit{
+		NS: ns, Keys: keys, Unfinished: r.unfinished, Final: r.finalOf(ns), Whole: r.wholeOf(ns), Reshaped: r.raises(),
+	}}
 	table, err := r.cluster.Catalog(ns)
 	if err != nil {
 		a.Unfinished = append(a.Unfinished, "the catalogue cannot be read: "+err.Error())

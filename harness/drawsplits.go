@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -44,4 +45,11 @@ func drawSplits(d dice, z size, c scenario.Collection) (all []scenario.Command) 
 		all = append(all, scenario.Command{At: at(who), Do: scenario.MergeChunks, Name: c.NS, Min: meet[from], Max: meet[to]})
 	}
 	return all
+}
+
+// raises reports whether a split or a merge may have given a new major version to chunks that stay where they are.
+func (r *run) raises() bool {
+	return r.settings.MajorOnSplit > 0 || r.settings.MajorOnMerge > 0 || slices.ContainsFunc(r.scenario.Commands, func(c scenario.Command) bool {
+		return c.Do == scenario.SetParameter && strings.HasPrefix(c.Name, "incrementChunkMajorVersion")
+	})
 }
