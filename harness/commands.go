@@ -5,8 +5,8 @@ import (
 
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 )
@@ -53,16 +53,14 @@ func (r *run) orders(c scenario.Command, ep *rpc.Endpoint, sets map[string]*rpc.
 			_, _ = rpc.Call[command.Done](t, ep, r.cluster.Topology().RouterNodes()[0], do, r.settings.MoveWait)
 		}}
 	}
-	var req env.Message = &command.CleanupOrphaned{NS: c.Name}
-	if c.Do == scenario.JoinMigrations {
-		req = &command.JoinMigrations{NS: c.Name}
-	}
-	for _, name := range r.cluster.Sets() {
-		if name != configsvr.Name {
-			all = append(all, func(t env.Task) {
-				_, _ = rpc.CallPrimary[command.Done](t, sets[name], req, r.settings.MoveWait)
-			})
-		}
+	for _, name := range r.cluster.Topology().ShardNames() {
+		all = append(all, func(t env.Task) {
+			if c.Do == scenario.CleanupOrphaned {
+				_ = r.cleanUp(t, sets[name], c.Name)
+			} else {
+				_, _ = rpc.CallPrimary[command.Done](t, sets[name], &command.JoinMigrations{NS: c.Name}, r.settings.MoveWait)
+			}
+		})
 	}
 	return all
 }
@@ -76,6 +74,17 @@ func reshaping(c scenario.Command) env.Message {
 		return &command.MergeChunks{NS: c.Name, Min: bound(c.Min), Max: bound(c.Max)}
 	}
 	return nil
+}
+
+// cleanUp has a shard delete its orphans of a namespace. In 4.2 one command deletes one range and says where to go on.
+func (r *run) cleanUp(t env.Task, set *rpc.Set, ns string) error {
+	for from := key.Min; ; {
+		done, err := rpc.CallPrimary[command.CleanedUp](t, set, &command.CleanupOrphaned{NS: ns, From: from}, r.settings.MoveWait)
+		if err != nil || done.StoppedAt == "" || done.StoppedAt == key.Max {
+			return err
+		}
+		from = done.StoppedAt
+	}
 }
 
 // checkCommand says what keeps a command from being given.

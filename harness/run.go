@@ -140,10 +140,21 @@ func (r *run) Observe(e *event.Event) {
 	r.tally.Observe(e)
 	r.oracle.Observe(e)
 	r.stirred = r.stirred || e.Kind == event.Writable
+	if e.Kind == event.ProcessAborted {
+		r.supervise(env.NodeID(e.Node))
+	}
 	if r.options.Events {
 		r.events = append(r.events, *e)
 	}
 }
+
+// supervise starts a process again that has ended itself, as whatever started it first would.
+func (r *run) supervise(id env.NodeID) {
+	r.world.At(r.world.Now().Add(supervision), func() { r.world.Restart(id) })
+}
+
+// supervision is how long it takes to notice that a process has ended.
+const supervision = 500 * time.Millisecond
 
 // onPoint asks the faults what happens to a task at a site.
 func (r *run) onPoint(p *sim.Passage) sim.Action {

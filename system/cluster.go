@@ -41,6 +41,7 @@ type Cluster struct {
 	founding *founding
 	// Of each node the last incarnation that booted.
 	members  map[env.NodeID]*replset.Member
+	shards   map[env.NodeID]*shard.Server
 	routers  map[env.NodeID]*router.Router
 	adjusted map[env.NodeID]*settings.Settings
 }
@@ -57,7 +58,7 @@ func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) 
 	}
 	c := &Cluster{
 		world: w, topology: top, settings: s, founding: founding,
-		members: make(map[env.NodeID]*replset.Member), routers: make(map[env.NodeID]*router.Router),
+		members: make(map[env.NodeID]*replset.Member), shards: make(map[env.NodeID]*shard.Server), routers: make(map[env.NodeID]*router.Router),
 		adjusted: make(map[env.NodeID]*settings.Settings),
 	}
 	for _, id := range top.MembersOf(configsvr.Name) {
@@ -110,6 +111,7 @@ func (c *Cluster) bootConfig(t env.Task) {
 func (c *Cluster) bootShard(t env.Task, name string) {
 	m, ep := c.bootMember(t, name)
 	server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Sets: c.sets(ep), Profile: c.topology.Profile})
+	c.shards[ep.Node().ID()] = server
 	m.Watch(founder{m, c.founding.shards[name]})
 	moves := migration.New(server, rangedel.New(ep, m, server, c.of(ep)))
 	changestream.New(server, moves.Receivers)

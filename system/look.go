@@ -112,6 +112,7 @@ func (c *Cluster) Outstanding() []string {
 	left = append(left, c.leftover(configsvr.Name, configsvr.Migrations, configsvr.Locks, configsvr.Operations)...)
 	for _, name := range c.topology.ShardNames() {
 		left = append(left, c.leftover(name, leftovers...)...)
+		left = append(left, c.unrecorded(name)...)
 	}
 	return left
 }
@@ -126,6 +127,18 @@ func (c *Cluster) leftover(set string, namespaces ...string) (left []string) {
 		if n := primary.Store().Count(ns, store.Latest); n > 0 {
 			left = append(left, fmt.Sprintf("%s has %d documents in %s", set, n, ns))
 		}
+	}
+	return left
+}
+
+// unrecorded is what a primary of 4.2 has under way: it has no documents of it.
+func (c *Cluster) unrecorded(set string) (left []string) {
+	server := c.shards[c.Primary(set)]
+	if server == nil || c.topology.Profile.CoordinatesMigrations() {
+		return nil
+	}
+	for _, what := range server.Busy() {
+		left = append(left, set+": "+what)
 	}
 	return left
 }

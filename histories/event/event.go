@@ -10,12 +10,13 @@ type Kind uint8
 // The kinds. Fields named here are set; all others are zero.
 const (
 	// Of the world.
-	NodeUp   Kind = iota + 1 // Value incarnation
-	NodeDown                 // a crash
-	Fault                    // Value kind of the fault, Peer target; N the fault's number in the scenario
-	Repair                   // Value kind of the fault, Peer target; N the fault's number in the scenario
-	PointHit                 // Value site, Peer, ID, N as in env.Note
-	Reached                  // Value name of a Sometimes probe
+	NodeUp         Kind = iota + 1 // Value incarnation
+	NodeDown                       // a crash
+	ProcessAborted                 // Value why: the process ends itself; NodeDown follows
+	Fault                          // Value kind of the fault, Peer target; N the fault's number in the scenario
+	Repair                         // Value kind of the fault, Peer target; N the fault's number in the scenario
+	PointHit                       // Value site, Peer, ID, N as in env.Note
+	Reached                        // Value name of a Sometimes probe
 
 	// Of a replica set.
 	Elected     // Shard, Term, Index: last index of the log when the node became leader; ID "term:index,...": last index of each term in it
@@ -54,7 +55,7 @@ const (
 )
 
 var names = [kinds]string{
-	NodeUp: "node-up", NodeDown: "node-down", Fault: "fault", Repair: "repair", PointHit: "point", Reached: "reached",
+	NodeUp: "node-up", NodeDown: "node-down", ProcessAborted: "process-aborted", Fault: "fault", Repair: "repair", PointHit: "point", Reached: "reached",
 	Elected: "elected", Writable: "writable", SteppedDown: "stepped-down", Majority: "majority", RolledBack: "rolled-back",
 	Applied: "applied", CatalogWritten: "catalog-written", MetadataInstalled: "metadata-installed",
 	MetadataCleared: "metadata-cleared", CriticalSection: "critical-section", CursorOpened: "cursor-opened",

@@ -1,6 +1,9 @@
 package command
 
-import "github.com/shardproof/shardproof/system/codec"
+import (
+	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/key"
+)
 
 // The commands below are an operator's, sent to one server.
 
@@ -22,14 +25,23 @@ type Statistic struct {
 }
 
 // CleanupOrphaned answers when every range deletion task that the shard has of the namespace is done and a majority knows
-// (the form of 4.4 and later, protocol 10.5). It deletes nothing by itself.
-type CleanupOrphaned struct{ NS string }
+// (the form of 4.4 and later, protocol 10.5). In 4.2 it deletes the first range at or after From that the shard neither owns
+// nor receives.
+type CleanupOrphaned struct {
+	NS   string
+	From key.Key // startingFromKey; 4.2 only
+}
+
+// CleanedUp answers CleanupOrphaned. StoppedAt is the end of the range that was deleted, from which the next request goes on;
+// empty when there was none left.
+type CleanedUp struct{ StoppedAt key.Key }
 
 // JoinMigrations answers when the shard takes part in no migration of the namespace, recoveries included. It keeps none
 // from starting: whoever needs that has the collection refuse migrations first.
 type JoinMigrations struct{ NS string }
 
 func init() {
+	codec.Register[CleanedUp]()
 	codec.Register[CleanupOrphaned]()
 	codec.Register[JoinMigrations]()
 	codec.Register[SetParameter]()

@@ -143,7 +143,12 @@ type NextSessionMods struct {
 }
 
 // CollectionOptions asks a shard how a collection was made, which its recipient repeats (protocol 5.2 step 2).
-type CollectionOptions struct{ NS string }
+type CollectionOptions struct {
+	NS string
+	// Session is the migration session that asks. In 4.2, where nothing else tells a start of the past from one that
+	// counts, the donor answers only while that session clones.
+	Session string
+}
 
 // CollectionOptionsReply answers CollectionOptions: {uuid, key}, and the indexes besides that of the shard key.
 type CollectionOptionsReply struct {

@@ -84,6 +84,9 @@ type Node interface {
 	Emit(e *event.Event)
 	// Assert stops the whole run when ok is false: an invariant of the system is broken.
 	Assert(ok bool, format string, args ...any)
+	// Abort ends the process at once, as a crash does, for it must not go on with what it knows. A task that calls it goes
+	// no further.
+	Abort(why string)
 	// Sometimes notes that a situation worth reaching was reached.
 	Sometimes(name string)
 }

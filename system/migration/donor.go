@@ -5,6 +5,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -48,6 +49,9 @@ type donation struct {
 	sessions *sessionSource
 	mods     pulls[command.Mods]
 	release  *release
+	// Of 4.2: whether minOpTimeRecovery counts the donation, and from when on the new placement is to count.
+	counted    bool
+	validAfter clock.Timestamp
 
 	timing timing
 	// blocked and committing are when writes were blocked and when the commit began; zero: not, or ended.
@@ -59,8 +63,9 @@ type donation struct {
 
 // run takes the steps and reports them, whatever the outcome.
 func (d *donation) run(t env.Task) {
-	d.timing = newTiming(donorSteps, d.began)
-	err := d.migrate(t)
+	steps := d.steps()
+	d.timing = newTiming(len(steps), d.began)
+	err := d.take(t, steps)
 	reached := d.state
 	if err != nil {
 		d.giveUp()
@@ -73,14 +78,17 @@ func (d *donation) run(t env.Task) {
 	d.ended.Broadcast()
 }
 
-// donorSteps are the timed steps of protocol 5.1.
-const donorSteps = 6
+// steps are the timed steps of the protocol's version: S1 to S6 of protocol 5.1.
+func (d *donation) steps() []func(env.Task) error {
+	if !d.s.profile.CoordinatesMigrations() {
+		return d.steps42()
+	}
+	return []func(env.Task) error{d.construct, d.checkPreconditions, d.startClone, d.awaitCatchUp, d.handOver, d.commit}
+}
 
-// migrate takes the timed steps S1 to S6.
-func (d *donation) migrate(t env.Task) error {
-	for _, do := range [donorSteps]func(env.Task) error{
-		d.construct, d.checkPreconditions, d.startClone, d.awaitCatchUp, d.handOver, d.commit,
-	} {
+// take takes the timed steps.
+func (d *donation) take(t env.Task, steps []func(env.Task) error) error {
+	for _, do := range steps {
 		err := do(t)
 		d.timing.lap(d.s.node.Mono())
 		if err != nil {
@@ -146,6 +154,8 @@ func (d *donation) takePlacement(env.Task) error {
 		return status.New(status.ConflictingOperationInProgress, "migrations of %s are not allowed", d.req.NS)
 	case d.record.Range().Empty():
 		return status.New(status.BadValue, "range %v of %s is empty", d.record.Range(), d.req.NS)
+	case !d.s.profile.MovesPartOfChunk() && chunk.Range != d.record.Range():
+		return status.New(status.IncompatibleShardingMetadata, "range %v of %s is not a chunk, but begins in %v", d.record.Range(), d.req.NS, chunk)
 	case chunk.Shard != d.s.shard.Name() || !chunk.ContainsRange(d.record.Range()):
 		return status.New(status.IncompatibleShardingMetadata, "range %v of %s is not inside one chunk of %s, but begins in %v",
 			d.record.Range(), d.req.NS, d.s.shard.Name(), chunk)
@@ -171,6 +181,10 @@ func (d *donation) giveUp() {
 	s := d.s
 	if s.donation != d {
 		return // the tenure is over; the next primary recovers
+	}
+	if !s.profile.CoordinatesMigrations() {
+		d.giveUp42()
+		return
 	}
 	if d.state == committingOnConfig {
 		d.collection.Clear()

@@ -16,7 +16,7 @@ func (d *donation) account(reached donorState, err error) {
 	switch {
 	case reached == donated:
 		n.DonorCommitted++
-	case reached == committingOnConfig:
+	case reached == committingOnConfig, d.record.Decision == unknown:
 		n.CommitUncertain++
 	default:
 		n.DonorAborted++

@@ -88,6 +88,9 @@ func (d *donation) mayBlockWrites(st *command.RecvStatus) bool {
 	if !d.clone.done() || !d.sessions.inCatchUp() {
 		return false
 	}
+	if !d.s.profile.BlocksWithChangesLeft() {
+		return d.isSteady(st)
+	}
 	if st.State == steady.String() && st.SessionCatchUp && d.capture.empty() && d.sessions.empty() {
 		return true
 	}

@@ -128,16 +128,13 @@ func (d *donation) scan(t env.Task) error {
 	}
 }
 
-// jumboSlack is how many times the size that balancing aims at a chunk may have.
-const jumboSlack = 2
-
 // checkSize refuses chunks that are too big, unless they are to be moved by force: then without a list.
 func (d *donation) checkSize() error {
-	limit := jumboSlack * d.s.settings.MaxChunkBytes
+	limit := d.s.settings.MaxChunkBytes * d.s.profile.JumboSlack() / 100
 	if d.clone.bytes <= limit {
 		return nil
 	}
-	if d.req.ForceJumbo == command.RefuseJumbo {
+	if d.req.ForceJumbo == command.RefuseJumbo || !d.s.profile.ForcesJumbo() {
 		return status.New(status.ChunkTooBig, "range %v of %s has %d bytes, more than %d", d.record.Range(), d.record.NS, d.clone.bytes, limit)
 	}
 	d.s.node.Sometimes("a chunk that is too big is moved by force")

@@ -116,7 +116,7 @@ func (d *donation) sendCommit(t env.Task) error {
 	r := &d.record
 	_, err := ask[command.CommitReply](t, d.s, shard.ConfigSet, &command.CommitChunkMigration{
 		NS: r.NS, UUID: r.UUID, Epoch: d.epoch, From: r.Donor, To: r.Recipient, Min: key.Key(r.Min), Max: key.Key(r.Max),
-		PreVersion: r.Before.version(), Migration: r.Migration,
+		PreVersion: r.Before.version(), Migration: r.Migration, ValidAfter: d.validAfter,
 	}, d.s.settings.CommandTimeout)
 	return err
 }

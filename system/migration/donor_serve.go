@@ -86,6 +86,15 @@ func (s *Service) donating(session string) (*donation, error) {
 	return nil, status.New(status.StaleSession, "shard %s is not the donor of migration session %s", s.shard.Name(), session)
 }
 
+// cloning fails unless the donation of a session runs and has not begun to commit: a recipient may begin.
+func (s *Service) cloning(session string) error {
+	d, err := s.donating(session)
+	if err == nil && d.state >= criticalSection {
+		err = status.New(status.StaleSession, "migration %s is in state %s and begins no more", d.record.Migration, d.state)
+	}
+	return err
+}
+
 func (s *Service) migrateClone(t env.Task, _ env.NodeID, req *command.MigrateClone) (*command.Mods, error) {
 	d, err := s.donating(req.Session)
 	if err != nil {
@@ -113,6 +122,11 @@ func (s *Service) nextSessionMods(t env.Task, _ env.NodeID, req *command.NextSes
 func (s *Service) collectionOptions(_ env.Task, _ env.NodeID, req *command.CollectionOptions) (*command.CollectionOptionsReply, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
+	}
+	if !s.profile.CoordinatesMigrations() {
+		if err := s.cloning(req.Session); err != nil {
+			return nil, err
+		}
 	}
 	options, ok := s.member.Store().Options(req.NS)
 	if !ok {

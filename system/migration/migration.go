@@ -19,6 +19,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/migration/journal"
 	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/profile"
 	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/settings"
@@ -33,6 +34,7 @@ type Service struct {
 	member   *replset.Member
 	ranges   *rangedel.Service
 	settings *settings.Settings
+	profile  profile.Profile
 
 	coordinators *journal.Journal[Coordinator]
 	receipts     *journal.Journal[Receipt]
@@ -42,13 +44,14 @@ type Service struct {
 	received   *reception // the last that ended
 	recoveries map[string]*recovery
 	recovered  env.Cond // a recovery ended
+	undecided  bool     // what an earlier primary has moved is being found out
 	count      int64    // migrations begun in this tenure
 }
 
 // New adds migrations to a shard's server and serves their commands. It must be called after rangedel.New.
 func New(sh *shard.Server, ranges *rangedel.Service) *Service {
 	s := &Service{
-		node: sh.Node(), shard: sh, member: sh.Member(), ranges: ranges, settings: sh.Settings(),
+		node: sh.Node(), shard: sh, member: sh.Member(), ranges: ranges, settings: sh.Settings(), profile: sh.Profile(),
 		coordinators: journal.New[Coordinator](sh.Member(), CoordinatorsNS, event.Donor),
 		receipts:     journal.New[Receipt](sh.Member(), RecipientsNS, event.Recipient),
 		recoveries:   make(map[string]*recovery),
@@ -71,8 +74,11 @@ func (s *Service) newID() (id string, txn int64) {
 func (s *Service) lsid() string { return "migrations of " + s.shard.Name() }
 
 // Receivers lists the shards to which a range of the collection may be on its way from here, those of unfinished
-// migrations of earlier tenures included.
+// migrations of earlier tenures included; in 4.2, which has no record of these, the running one's.
 func (s *Service) Receivers(ns string) (shards []string) {
+	if d := s.donation; d != nil && d.record.NS == ns && !s.profile.CoordinatesMigrations() {
+		shards = append(shards, d.record.Recipient)
+	}
 	for _, c := range s.coordinators.All() {
 		if c.NS == ns {
 			shards = append(shards, c.Recipient)
@@ -119,6 +125,7 @@ func (s *Service) StepDown() {
 	}
 	s.donation, s.reception, s.received = nil, nil, nil
 	s.recoveries = make(map[string]*recovery)
+	s.undecided = false
 	s.recovered.Broadcast()
 	s.count = 0
 }
@@ -129,6 +136,9 @@ func (s *Service) audit(a *command.AuditReply) {
 	}
 	if r := s.reception; r != nil {
 		a.ActiveMigrations = append(a.ActiveMigrations, "recipient of "+r.start.Migration+" "+r.state.String())
+	}
+	if n := s.minOpTime().Updaters; n > 0 {
+		a.OutstandingTasks = append(a.OutstandingTasks, fmt.Sprintf("%d commits under way in minOpTimeRecovery", n))
 	}
 	for _, id := range s.recovering() {
 		a.OutstandingTasks = append(a.OutstandingTasks, "recovery of "+id)

@@ -45,6 +45,7 @@ type reception struct {
 	recovered bool
 	// durable: the receipt, and with it the critical section, may be on record.
 	durable  bool
+	noted    bool // in 4.2: the range is noted as being received
 	released bool
 	over     bool
 	err      error
@@ -64,9 +65,13 @@ type reception struct {
 func (s *Service) newReception(start command.RecvChunkStart) *reception {
 	r := &reception{s: s, start: start, scope: env.NewScope(s.member.Tenure())}
 	r.sessions = &sessionDestination{r: r}
-	r.timing = newTiming(recipientSteps, s.node.Mono())
 	s.reception = r
-	s.shard.Collection(start.NS).BeginReceive(start.Migration, r.rng())
+	if s.profile.HasRecipientSection() {
+		r.timing = newTiming(recipientSteps, s.node.Mono())
+		s.shard.Collection(start.NS).BeginReceive(start.Migration, r.rng())
+	} else {
+		r.timing = newTiming(len(r.steps42()), s.node.Mono())
+	}
 	return r
 }
 
@@ -75,11 +80,18 @@ func (r *reception) rng() key.Range { return key.Range{Min: r.start.Min, Max: r.
 // recipientSteps are the timed steps of protocol 5.2.
 const recipientSteps = 8
 
-// run takes the timed steps 1 to 7, and begins the last, which ends with the donor's release.
+// steps are the timed steps that run takes: 1 to 7 of protocol 5.2. The last, which hold begins, ends with the donor's
+// release.
+func (r *reception) steps() []func(env.Task) error {
+	if !r.s.profile.HasRecipientSection() {
+		return r.steps42()
+	}
+	return []func(env.Task) error{r.awaitOverlap, r.createCollection, r.insertTask, r.clone, r.catchUp, r.follow, r.takeOver}
+}
+
+// run takes the timed steps.
 func (r *reception) run(t env.Task) {
-	for _, do := range [recipientSteps - 1]func(env.Task) error{
-		r.awaitOverlap, r.createCollection, r.insertTask, r.clone, r.catchUp, r.follow, r.takeOver,
-	} {
+	for _, do := range r.steps() {
 		err := r.live()
 		if err == nil {
 			err = do(t)
@@ -92,7 +104,9 @@ func (r *reception) run(t env.Task) {
 			return
 		}
 	}
-	r.hold()
+	if r.state != received {
+		r.hold()
+	}
 }
 
 // live returns an error when nothing may be written for this migration any more: it failed, it was fenced, or the tenure
@@ -150,12 +164,21 @@ func (r *reception) unwind() {
 func (r *reception) finish() {
 	if r.s.reception == r {
 		r.s.reception, r.s.received = nil, r
-		r.s.shard.Collection(r.start.NS).EndReceive(r.start.Migration)
+		r.endReceive()
 		r.account()
 	}
 	r.over = true
 	r.changed.Broadcast()
 	r.scope.Close(status.New(status.Interrupted, "migration %s has ended on its recipient", r.start.Migration))
+}
+
+// endReceive takes back what newReception has noted, or what notePending has.
+func (r *reception) endReceive() {
+	if r.s.profile.HasRecipientSection() {
+		r.s.shard.Collection(r.start.NS).EndReceive(r.start.Migration)
+	} else {
+		r.endReceive42()
+	}
 }
 
 func (r *reception) become(state recipientState) {

@@ -31,7 +31,7 @@ func (r *reception) createCollection(t env.Task) error {
 	if err := r.at(t, point.RecipientCreate, 0); err != nil {
 		return err
 	}
-	theirs, err := ask[command.CollectionOptionsReply](t, r.s, r.start.From, &command.CollectionOptions{NS: r.start.NS}, r.s.settings.CommandTimeout)
+	theirs, err := ask[command.CollectionOptionsReply](t, r.s, r.start.From, &command.CollectionOptions{NS: r.start.NS, Session: r.start.Session}, r.s.settings.CommandTimeout)
 	if err != nil {
 		return err
 	}

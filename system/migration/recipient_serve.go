@@ -115,7 +115,7 @@ func (s *Service) recvCommit(t env.Task, _ env.NodeID, req *command.RecvChunkCom
 	if err := t.Point(point.RecipientCommitBefore, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
-	r, err := s.receiving(req.Session)
+	r, err := s.committing(req.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -129,13 +129,30 @@ func (s *Service) recvCommit(t env.Task, _ env.NodeID, req *command.RecvChunkCom
 	if err := t.Point(point.RecipientCommitAfter, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
-	if err := r.await(t, enteredCritSec); err != nil {
+	if err := r.await(t, r.complete()); err != nil {
 		return nil, err
 	}
 	if err := t.Point(point.RecipientReplyCommit, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
 	return done, nil
+}
+
+// committing returns the reception of a session that the donor commits, in 4.2 also one that has ended well: the donor may ask
+// again.
+func (s *Service) committing(session string) (*reception, error) {
+	if r := s.received; !s.profile.HasRecipientSection() && r != nil && r.start.Session == session && r.state == received && s.member.IsPrimary() {
+		return r, nil
+	}
+	return s.receiving(session)
+}
+
+// complete is the state in which the donor hears that everything is here.
+func (r *reception) complete() recipientState {
+	if r.s.profile.HasRecipientSection() {
+		return enteredCritSec
+	}
+	return received
 }
 
 // await waits until the reception has reached a state; one that takes too long fails (protocol 5.2).

@@ -28,6 +28,9 @@ func (s *Service) StepUp(t env.Task) error {
 	if err := t.Point(point.RecoveryStepUp, env.Note{}); err != nil {
 		return err
 	}
+	if !s.profile.CoordinatesMigrations() {
+		return s.stepUp42(t)
+	}
 	if err := s.resumeReceiving(t); err != nil {
 		return err
 	}
@@ -77,7 +80,7 @@ func (s *Service) recover(rec *recovery) {
 }
 
 func (s *Service) awaitRecovered(t env.Task) error {
-	return s.recovered.WaitFor(t, 0, func() bool { return len(s.recoveries) == 0 })
+	return s.recovered.WaitFor(t, 0, func() bool { return len(s.recoveries) == 0 && !s.undecided })
 }
 
 func (s *Service) recovering() []string {

@@ -25,8 +25,6 @@ const (
 
 var absent = []Missing{
 	{"d.prepareConflictBarrier", noTransactions},
-	{"d.minOpTimeInc", only42},
-	{"d.minOpTimeDec", only42},
 	{"d.cacheFlush", inMemory},
 	{"d.forget.rollback", "a rollback of the removal is a failover at d.forget.after"},
 	{"d.serve.transferMods.deferred", noTransactions},

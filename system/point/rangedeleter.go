@@ -8,6 +8,7 @@ var (
 	RangeDelay           = declare(RangeDeleter, "g.delay", "the range comes back while its deletion waits")
 	RangeEnqueue         = declare(RangeDeleter, "g.enqueue", "tasks of overlapping ranges overtake each other")
 	RangeMarkProcessing  = declare(RangeDeleter, "g.markProcessing", "the mark is rolled back")
+	RangeWarn            = declare(RangeDeleter, "g.startRangeDeletion", "secondaries read on while the documents below are being deleted")
 	RangeCheckDoc        = declare(RangeDeleter, "g.checkDocExists", "the deletion goes on after its task is gone")
 	RangeCheckOwnership  = declare(RangeDeleter, "g.checkOwnership", "owned documents are deleted")
 	RangeBatchBefore     = declare(RangeDeleter, "g.batch.before", "the range is received again between check and deletion")

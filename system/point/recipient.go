@@ -11,6 +11,7 @@ var (
 	RecipientTaskBefore     = declare(Recipient, "r.taskInsert.before", "documents arrive that nobody would clean up")
 	RecipientTaskLocal      = declare(Recipient, "r.taskInsert.local", "the task is rolled back while documents arrive")
 	RecipientTaskMajority   = declare(Recipient, "r.taskInsert.majority", "the task remains of a migration without documents")
+	RecipientNotePending    = declare(Recipient, "r.notePending", "an earlier copy of the range is taken for cloned documents")
 	RecipientStateClone     = declare(Recipient, "r.stateClone", "the donor has gone before the first batch")
 	RecipientFetch          = declare(Recipient, "r.fetch", "a batch is fetched twice, or its answer lost")
 	RecipientInsert         = declare(Recipient, "r.insert", "half a batch remains")

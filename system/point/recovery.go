@@ -11,6 +11,7 @@ var (
 	RecoveryRefreshBefore = declare(Recovery, "v.refresh.request", "the table is read before the fence")
 	RecoveryRefreshAfter  = declare(Recovery, "v.refresh.reply", "the table is older than the fence")
 	RecoveryDecide        = declare(Recovery, "v.decide", "the outcome is concluded from where the range is by now")
+	RecoveryConfigWrite   = declare(Recovery, "v.configWrite", "the catalogue is read as it was before the old primary's commit")
 	RecoveryDropDetected  = declare(Recovery, "v.dropDetected", "tasks of a dropped collection remain")
 	RecoveryComplete      = declare(Recovery, "v.complete", "a decided migration is completed twice at once")
 	RecoveryRegister      = declare(Recovery, "v.recipientStepUp.register", "a new migration enters before the old one is recovered")

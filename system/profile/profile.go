@@ -64,6 +64,9 @@ func (p Profile) DonorDatesCommit() bool { return p == V42 }
 // CoordinatesMovePrimary: the move of a database's primary is recorded, refuses writes and survives failovers (protocol 15).
 func (p Profile) CoordinatesMovePrimary() bool { return p == V80 }
 
+// ForcesJumbo: a chunk that is too big may be moved nevertheless, if somebody insists (forceJumbo, from 4.4 on).
+func (p Profile) ForcesJumbo() bool { return p == V80 }
+
 // JumboSlack is how many percent of the size that balancing aims at a chunk may have before it is too big (errata E9).
 func (p Profile) JumboSlack() int {
 	if p == V42 {

@@ -7,30 +7,37 @@ import (
 	"github.com/shardproof/shardproof/system/point"
 )
 
-// cleanupOrphaned waits until every task of the namespace that exists now is done (protocol 10.5). Tasks that are added
-// meanwhile are not waited for: under steady migrations that would never end.
-func (r *Service) cleanupOrphaned(t env.Task, _ env.NodeID, req *command.CleanupOrphaned) (*command.Done, error) {
+func (r *Service) cleanupOrphaned(t env.Task, _ env.NodeID, req *command.CleanupOrphaned) (*command.CleanedUp, error) {
 	if err := r.needPrimary(); err != nil {
 		return nil, err
 	}
 	if err := t.Point(point.RangeCleanupOrphaned, env.Note{ID: req.NS}); err != nil {
 		return nil, err
 	}
+	if r.shard.Profile().PersistsRangeDeletions() {
+		return &command.CleanedUp{}, r.awaitTasks(t, req.NS)
+	}
+	return r.sweepNext(t, req)
+}
+
+// awaitTasks waits until every task of the namespace that exists now is done (protocol 10.5). Tasks that are added
+// meanwhile are not waited for: under steady migrations that would never end.
+func (r *Service) awaitTasks(t env.Task, ns string) error {
 	var waitFor []For
 	for _, k := range r.tasks.All() {
-		if k.NS == req.NS {
+		if k.NS == ns {
 			waitFor = append(waitFor, k.For())
 		}
 	}
 	for _, f := range waitFor {
 		if err := r.changed.WaitFor(t, 0, func() bool { return r.gone(f) || !r.member.IsPrimary() }); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := r.needPrimary(); err != nil {
-		return nil, err
+		return err
 	}
-	return &command.Done{}, journal.AwaitMajority(t, r.member, r.member.Applied())
+	return journal.AwaitMajority(t, r.member, r.member.Applied())
 }
 
 func (r *Service) gone(f For) bool {

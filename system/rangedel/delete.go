@@ -18,21 +18,26 @@ import (
 // retryPause is how long a task that failed waits before it is tried again.
 const retryPause = 100 * time.Millisecond
 
-// start works on a task until it is done or the tenure ends. An attempt that fails, even because its task was killed, is
-// followed by another in a task of its own.
+// start works on a task until it is done or the tenure ends.
 func (r *Service) start(k Task) {
 	r.running[k.Migration] = true
+	r.persist(k, func(t env.Task) error { return r.carryOut(t, k) }, func() { delete(r.running, k.Migration) })
+}
+
+// persist has do carry a task out. An attempt that fails, even because its task was killed, is followed by another in a task
+// of its own, until one succeeds or the tenure ends.
+func (r *Service) persist(k Task, do func(env.Task) error, done func()) {
 	tenure := r.member.Tenure()
 	r.node.Spawn(tenure, "range-deletion "+k.Migration, func(t env.Task) {
-		err := r.carryOut(t, k)
+		err := do(t)
 		switch {
 		case tenure.Err() != nil:
 		case err == nil:
-			delete(r.running, k.Migration)
+			done()
 		default:
 			r.node.After(retryPause, func() {
 				if tenure.Err() == nil {
-					r.start(k)
+					r.persist(k, do, done)
 				}
 			})
 		}
@@ -96,19 +101,23 @@ func (r *Service) deleteAll(t env.Task, k Task) error {
 	if err := r.markProcessing(t, k); err != nil {
 		return err
 	}
+	if err := r.deleteBatches(t, k, r.nextBatch); err != nil {
+		return err
+	}
+	return r.finish(t, k)
+}
+
+// deleteBatches writes one batch after the other, as next makes them, until one is empty.
+func (r *Service) deleteBatches(t env.Task, k Task, next func(Task) ([]oplog.Op, int)) error {
 	for batch := 0; ; batch++ {
-		more, err := r.deleteBatch(t, k, batch)
-		if err != nil {
+		more, err := r.deleteBatch(t, k, batch, next)
+		if err != nil || !more {
 			return err
-		}
-		if !more {
-			break
 		}
 		if err := t.Sleep(r.settings.RangeDeleterDelay); err != nil {
 			return err
 		}
 	}
-	return r.finish(t, k)
 }
 
 func (r *Service) markProcessing(t env.Task, k Task) error {
@@ -129,13 +138,13 @@ func (r *Service) markProcessing(t env.Task, k Task) error {
 
 // deleteBatch deletes the next documents of the range and waits until a majority has forgotten them; false means that
 // there is nothing left, or that the task is gone.
-func (r *Service) deleteBatch(t env.Task, k Task, batch int) (more bool, err error) {
+func (r *Service) deleteBatch(t env.Task, k Task, batch int, next func(Task) ([]oplog.Op, int)) (more bool, err error) {
 	for _, at := range []point.Site{point.RangeCheckDoc, point.RangeCheckOwnership, point.RangeBatchBefore} {
 		if err := t.Point(at, env.Note{ID: k.Migration, N: batch}); err != nil {
 			return false, err
 		}
 	}
-	ops, bytes := r.nextBatch(k)
+	ops, bytes := next(k)
 	if len(ops) == 0 {
 		return false, nil
 	}
@@ -143,9 +152,7 @@ func (r *Service) deleteBatch(t env.Task, k Task, batch int) (more bool, err err
 	if err != nil {
 		return false, err
 	}
-	n := r.shard.Statistics()
-	n.DocsDeleted += int64(len(ops) - 1) // the last is the task's
-	n.BytesDeleted += int64(bytes)
+	r.account(ops, bytes)
 	if err := t.Point(point.RangeBatchAfter, env.Note{ID: k.Migration, N: batch}); err != nil {
 		return false, err
 	}
@@ -153,6 +160,17 @@ func (r *Service) deleteBatch(t env.Task, k Task, batch int) (more bool, err err
 		return false, err
 	}
 	return true, journal.AwaitMajority(t, r.member, at)
+}
+
+// account counts the documents that a batch deletes; what else it writes is the task's.
+func (r *Service) account(ops []oplog.Op, bytes int) {
+	n := r.shard.Statistics()
+	n.BytesDeleted += int64(bytes)
+	for i := range ops {
+		if ops[i].Kind == oplog.Delete {
+			n.DocsDeleted++
+		}
+	}
 }
 
 // nextBatch returns the deletions of a batch together with the task's new count. It checks, with nothing in between and

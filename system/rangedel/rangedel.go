@@ -40,7 +40,9 @@ type Service struct {
 	tasks    *journal.Journal[Task]
 	resumed  bool
 	running  map[string]bool
-	busy     bool // a deletion has the turn
+	sweeps   []*sweep // of 4.2, in the order in which they were asked for
+	swept    int64    // sweeps that operators have asked for in this tenure
+	busy     bool     // a deletion has the turn
 	turn     env.Cond
 	changed  env.Cond // a task was written or removed
 }
@@ -55,6 +57,7 @@ func New(ep *rpc.Endpoint, member *replset.Member, sh *shard.Server, s *settings
 	member.Watch(r)
 	rpc.Handle(ep, r.taskOp)
 	rpc.Handle(ep, r.cleanupOrphaned)
+	sh.AddAudit(r.audit)
 	return r
 }
 

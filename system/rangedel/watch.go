@@ -5,13 +5,18 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/shard"
 )
 
 // Applied starts the work on tasks that became ready and wakes those who wait for tasks. On a secondary it warns the
 // queries that a deletion, which cannot wait for them, is about to overtake.
 func (r *Service) Applied(_ uint64, e *oplog.Entry, leading bool) {
 	for i := range e.Ops {
-		if op := &e.Ops[i]; op.NS == Namespace {
+		op := &e.Ops[i]
+		if op.NS == shard.VersionNS && !leading {
+			r.heed(op)
+		}
+		if op.NS == Namespace {
 			r.changed.Broadcast()
 			if op.Doc == nil {
 				continue
@@ -51,6 +56,7 @@ func (r *Service) StepUp(env.Task) error { return nil }
 func (r *Service) StepDown() {
 	r.resumed = false
 	r.running = make(map[string]bool)
+	r.sweeps = nil
 	r.busy = false
 	r.changed.Broadcast()
 }

@@ -3,6 +3,7 @@ package shard
 import (
 	"slices"
 	"sort"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -25,8 +26,8 @@ type Collection struct {
 	cache   *catalog.Table
 	retired []*Metadata // replaced or cleared, but still used by queries
 	drained env.Cond    // a filter was dropped
-	clears  uint64      // how often the metadata was cleared
-	drops   uint64      // how often an incarnation's data was dropped
+	// How often the metadata was installed and cleared, and an incarnation's data dropped.
+	installs, clears, drops uint64
 
 	refreshing refreshing
 	section    section
@@ -71,16 +72,44 @@ func (c *Collection) ClearDonor(d Donor) {
 // Donor returns the attached donor, or nil.
 func (c *Collection) Donor() Donor { return c.donor }
 
-// reception is a range that is arriving.
+// reception is a range that is arriving, or has arrived: then everything is here, and the commit is the donor's business.
 type reception struct {
 	migration string
 	rng       key.Range
+	arrived   bool
 }
 
 // BeginReceive notes that the migration receives the range, until EndReceive.
 func (c *Collection) BeginReceive(migration string, r key.Range) {
 	c.EndReceive(migration)
-	c.receiving = append(c.receiving, reception{migration, r})
+	c.receiving = append(c.receiving, reception{migration: migration, rng: r})
+}
+
+// Arrived keeps the note of a migration that has nothing to do here any more: until the metadata shows the range as the
+// shard's own, nobody may take it for orphans (protocol 10.2).
+func (c *Collection) Arrived(migration string) {
+	for i := range c.receiving {
+		in := &c.receiving[i]
+		in.arrived = in.arrived || in.migration == migration
+	}
+}
+
+// Unowned lists the migrations that have arrived and do not show in the metadata.
+func (c *Collection) Unowned() (migrations []string) {
+	for _, in := range c.receiving {
+		if in.arrived {
+			migrations = append(migrations, in.migration)
+		}
+	}
+	return migrations
+}
+
+// settleArrived drops the notes that the metadata makes superfluous: of what is owned now, and of another collection.
+func (c *Collection) settleArrived(before *catalog.Table) {
+	replaced := before != nil && !before.Version().SameIncarnation(c.known.Table.Version())
+	c.receiving = slices.DeleteFunc(c.receiving, func(in reception) bool {
+		return in.arrived && (replaced || c.known.Overlaps(in.rng))
+	})
 }
 
 // EndReceive takes the note back; it does nothing when there is none.
@@ -91,6 +120,23 @@ func (c *Collection) EndReceive(migration string) {
 // Receiving reports whether a migration receives keys of the range.
 func (c *Collection) Receiving(r key.Range) bool {
 	return slices.ContainsFunc(c.receiving, func(in reception) bool { return in.rng.Overlaps(r) })
+}
+
+// NextOrphans is the first range at or after a key that is neither the shard's by what is known nor being received; empty
+// when there is none.
+func (c *Collection) NextOrphans(from key.Key) key.Range {
+	taken := slices.Clone(c.known.Owned())
+	for _, in := range c.receiving {
+		taken = append(taken, in.rng)
+	}
+	slices.SortFunc(taken, func(a, b key.Range) int { return strings.Compare(string(a.Min), string(b.Min)) })
+	for _, r := range taken {
+		if from < r.Min {
+			return key.Range{Min: from, Max: r.Min}
+		}
+		from = max(from, r.Max)
+	}
+	return key.Range{Min: from, Max: key.Max}
 }
 
 // BeginRecovery notes that the outcome of a migration is unknown and being found out (protocol 9.2). Nobody
@@ -116,6 +162,24 @@ func (c *Collection) Recovering() []string {
 	sort.Strings(ids)
 	return ids
 }
+
+// BeginRecovery does for all namespaces at once what a Collection's does for one, until EndRecovery or the end of the tenure:
+// what an earlier primary has moved is not known, nor of which collection. It forgets what is known.
+func (s *Server) BeginRecovery() {
+	s.undecided = true
+	s.clearAll()
+}
+
+// EndRecovery lets waiting requests go on.
+func (s *Server) EndRecovery() {
+	s.undecided = false
+	for _, c := range s.Collections() {
+		c.settled.Broadcast()
+	}
+}
+
+// undecided reports whether the metadata must not be refreshed.
+func (c *Collection) undecided() bool { return c.server.undecided || len(c.recovering) > 0 }
 
 // stepDown forgets everything that belonged to the tenure. Recoverable critical sections stay: the store holds them.
 func (c *Collection) stepDown() {

@@ -15,6 +15,8 @@ type Metadata struct {
 	shard string
 	owned []key.Range
 	pins  int
+	// serial numbers what was installed: the newer, the larger.
+	serial uint64
 	// lost are the ranges whose documents are being deleted though users are left. That happens on secondaries only: a
 	// primary's deletion waits.
 	lost []key.Range
@@ -29,7 +31,8 @@ func (m *Metadata) Owns(k key.Key) bool { return m.Table.OwnsKey(m.shard, k) }
 // Owned lists what the shard owns, in order.
 func (m *Metadata) Owned() []key.Range { return m.owned }
 
-func (m *Metadata) overlaps(r key.Range) bool {
+// Overlaps reports whether the shard owns a key of the range.
+func (m *Metadata) Overlaps(r key.Range) bool {
 	for _, o := range m.owned {
 		if o.Overlaps(r) {
 			return true
@@ -48,10 +51,13 @@ func (c *Collection) Install(table *catalog.Table) {
 		return
 	}
 	c.retire()
+	before := c.cache
 	if c.cache == nil || newer(table, c.cache) {
 		c.cache = table
 	}
-	c.known = &Metadata{Table: table, shard: c.server.name, owned: table.Owned(c.server.name)}
+	c.installs++
+	c.known = &Metadata{Table: table, shard: c.server.name, owned: table.Owned(c.server.name), serial: c.installs}
+	c.settleArrived(before)
 	c.announceInstalled()
 }
 
@@ -144,18 +150,37 @@ func (c *Collection) forget(m *Metadata) {
 // InUse reports whether a running query may still see keys of the range.
 func (c *Collection) InUse(r key.Range) bool {
 	for _, m := range c.retired {
-		if m.overlaps(r) {
+		if m.Overlaps(r) {
 			return true
 		}
 	}
-	return c.known != nil && c.known.pins > 0 && c.known.overlaps(r)
+	return c.known != nil && c.known.pins > 0 && c.known.Overlaps(r)
+}
+
+// NewestUser returns the newest of the earlier states of the metadata by which a running query may see keys of the range;
+// nil when there is none.
+func (c *Collection) NewestUser(r key.Range) *Metadata {
+	for _, m := range slices.Backward(c.retired) {
+		if m.Overlaps(r) {
+			return m
+		}
+	}
+	return nil
+}
+
+// AwaitRetired waits until no running query uses a state of the metadata, or an older one (protocol 10.2); nil is used by
+// none.
+func (c *Collection) AwaitRetired(t env.Task, m *Metadata) error {
+	return c.drained.WaitFor(t, 0, func() bool {
+		return m == nil || !slices.ContainsFunc(c.retired, func(old *Metadata) bool { return old.serial <= m.serial })
+	})
 }
 
 // LoseRange tells the running queries of a secondary that the documents of a range that they may see are being deleted
 // (protocol 10.4). It comes no later than the first deletion, since both come through the log.
 func (c *Collection) LoseRange(r key.Range) {
 	for _, m := range append([]*Metadata{c.known}, c.retired...) {
-		if m != nil && m.overlaps(r) {
+		if m != nil && m.Overlaps(r) {
 			m.lost = append(m.lost, r)
 		}
 	}

@@ -69,8 +69,8 @@ func (c *Collection) refresh(t env.Task) error {
 	if c.clears != clears {
 		return status.New(status.Interrupted, "the metadata of %s was cleared while it was refreshed", c.ns)
 	}
-	if len(c.recovering) > 0 { // what was read may be about to change
-		return status.New(status.Interrupted, "the outcome of %v is being recovered", c.Recovering())
+	if c.undecided() { // what was read may be about to change
+		return status.New(status.Interrupted, "the outcome of migrations of %s is being recovered: %v", c.ns, c.Recovering())
 	}
 	if err := c.fits(table.Collection()); err != nil {
 		return err

@@ -112,7 +112,7 @@ func (p Phase) blocks(write bool) bool { return p == AllBlocked || write && p ==
 // (protocol 3.4 step 3, 8: refreshes asked for by stale requests wait for the signal of either phase).
 func (c *Collection) awaitSettled(t env.Task) error {
 	return c.settled.WaitFor(t, c.staleWait(), func() bool {
-		return len(c.section.holds) == 0 && len(c.recovering) == 0
+		return len(c.section.holds) == 0 && !c.undecided()
 	})
 }
 

@@ -16,6 +16,8 @@
 package shard
 
 import (
+	"maps"
+	"slices"
 	"sort"
 
 	"github.com/shardproof/shardproof/system/clock"
@@ -53,6 +55,7 @@ type Server struct {
 	offices     int // how often the member's office or whole state has changed
 	audits      []func(*command.AuditReply)
 	statistics  statistics.Sharding
+	undecided   bool              // an earlier primary may have moved a range of any namespace
 	moving      map[string]string // databases whose unsharded collections refuse writes, and the move that has them do so
 }
 
@@ -96,6 +99,12 @@ func (s *Server) Clock() *clock.Clock { return s.cfg.Endpoint.Clock() }
 // Set is the replica set of that name, for calls; nil for a name that Config.Sets does not have.
 func (s *Server) Set(name string) *rpc.Set { return s.cfg.Sets[name] }
 
+// Peers lists the other shards by name.
+func (s *Server) Peers() []string {
+	own := func(name string) bool { return name == ConfigSet || name == s.name }
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.cfg.Sets)), own)
+}
+
 // Collection returns the runtime of a namespace, which is made when missing.
 func (s *Server) Collection(ns string) *Collection {
 	c := s.collections[ns]
@@ -121,6 +130,15 @@ func (s *Server) Statistics() *statistics.Sharding { return &s.statistics }
 
 // AddAudit has fn contribute to every answer to command.Audit.
 func (s *Server) AddAudit(fn func(*command.AuditReply)) { s.audits = append(s.audits, fn) }
+
+// Busy says in a sentence each what the server has under way for itself, as far as it is asked for by AddAudit.
+func (s *Server) Busy() []string {
+	var a command.AuditReply
+	for _, contribute := range s.audits {
+		contribute(&a)
+	}
+	return append(a.ActiveMigrations, a.OutstandingTasks...)
+}
 
 func (s *Server) serve() {
 	e := s.cfg.Endpoint

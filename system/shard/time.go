@@ -14,6 +14,9 @@ import (
 // ClockNS holds the one document that makes config time durable on a shard (protocol 2.2).
 const ClockNS = "config.vectorClock"
 
+// VersionNS holds single documents that a shard keeps for itself; 4.2 keeps more of them there than later versions.
+const VersionNS = "admin.system.version"
+
 const clockID = "vectorClockState"
 
 type clockDoc struct {

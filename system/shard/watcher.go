@@ -65,6 +65,7 @@ func (s watcher) StepDown() { s.dropTenure() }
 
 func (s *Server) dropTenure() {
 	s.offices++
+	s.undecided = false
 	s.cursors.killAll()
 	clear(s.moving)
 	for _, c := range s.Collections() {

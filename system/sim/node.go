@@ -236,6 +236,17 @@ func (n *node) broken(message string) {
 	panic(a)
 }
 
+func (n *node) Abort(why string) {
+	if n.inert() {
+		return
+	}
+	n.world.emit(n.machine, &event.Event{Kind: event.ProcessAborted, Value: why})
+	n.world.Crash(n.machine.id)
+	if t := n.world.running; t != nil && t.node == n {
+		t.vanish()
+	}
+}
+
 // Sometimes emits an event the first time only, and counts the others.
 func (n *node) Sometimes(probe string) {
 	if n.inert() {

@@ -55,7 +55,7 @@ func (s *Store) set(index uint64, op *oplog.Op) error {
 	}
 	c := s.at(op.NS, Latest)
 	if c == nil {
-		if !strings.HasPrefix(op.NS, "config.") {
+		if !strings.HasPrefix(op.NS, "config.") && !strings.HasPrefix(op.NS, "admin.") {
 			return status.New(status.NamespaceNotFound, "there is no collection %s at entry %d", op.NS, index)
 		}
 		c = &collection{name: op.NS}

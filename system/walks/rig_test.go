@@ -14,6 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/profile"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/sim"
@@ -30,6 +31,7 @@ type rig struct {
 	world    *sim.World
 	cluster  *system.Cluster
 	settings settings.Settings
+	protocol profile.Profile
 	shards   int           // 0 means 2
 	yieldMax time.Duration // as in sim.Options
 	users    []*user
@@ -56,6 +58,10 @@ func (r *rig) close() {
 }
 
 func (r *rig) found(l line) error {
+	var err error
+	if r.protocol, err = profile.Parse(l.arg("protocol", "")); err != nil {
+		return err
+	}
 	r.defaults()
 	for _, s := range l.list("set") {
 		name, value, _ := strings.Cut(s, ":")
@@ -77,7 +83,7 @@ func (r *rig) found(l line) error {
 }
 
 func (r *rig) defaults() {
-	r.settings = settings.Default80()
+	r.settings = settings.Default(r.protocol)
 	r.settings.OrphanCleanupDelay = 100 * time.Millisecond
 	r.settings.RetryBackoff = 50 * time.Millisecond
 }
@@ -90,7 +96,7 @@ func (r *rig) assemble(seed uint64, bounds []string, docs int, namespaces ...str
 	r.world = sim.New(sim.Options{Seed: seed, Codec: codec.BSON, Observer: r, OnPoint: r.onPoint, YieldMax: r.yieldMax})
 	colls := collections(bounds, docs, namespaces)
 	var err error
-	top := system.Topology{Shards: max(r.shards, 2), Members: 3, ConfigMembers: 3, Routers: 2, Clients: 8}
+	top := system.Topology{Shards: max(r.shards, 2), Members: 3, ConfigMembers: 3, Routers: 2, Clients: 8, Profile: r.protocol}
 	if r.cluster, err = system.Assemble(r.world, top, &r.settings, colls...); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/migration"
 	"github.com/shardproof/shardproof/system/moveprimary"
@@ -24,7 +25,7 @@ var topics = map[string][]event.Kind{
 	"section":   {event.CriticalSection},
 	"decision":  {event.DecisionMade, event.MigrationEnded},
 	"deletion":  {event.RangeDeletion},
-	"election":  {event.Elected},
+	"election":  {event.Elected, event.ProcessAborted},
 	"rollback":  {event.RolledBack}, // or came back from a crash
 	"placement": {event.CatalogWritten},
 	"primary":   {event.PrimaryMoving},
@@ -105,6 +106,9 @@ func (r *rig) tellServers(e *event.Event) {
 		}
 	case event.RolledBack:
 		r.say("%s rolls back", e.Node)
+	case event.ProcessAborted:
+		r.down[env.NodeID(e.Node)] = true
+		r.say("%s ends itself: %s", e.Node, e.Value)
 	case event.CatalogWritten:
 		r.tellPlacement(e)
 	case event.Applied:

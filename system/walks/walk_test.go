@@ -36,7 +36,7 @@ func TestWalks(t *testing.T) {
 var verbs = map[string]func(*rig, line) error{
 	// cluster bounds=(10,20) docs=12: three members in each of two shards (shards=3), chunk i on shard i mod 2. With
 	// unsharded, a third of the documents is in the sharded collection and a third in each of two that are not.
-	// set=(name:value,...) changes settings.
+	// set=(name:value,...) changes settings. protocol=4.2: the older one.
 	"cluster": (*rig).found,
 	// tell donor recipient section decision deletion election placement primary: what is told from now on; at the start all
 	// of it. rollback, too, which a node that comes back from a crash is not told from.
@@ -50,7 +50,7 @@ var verbs = map[string]func(*rig, line) error{
 	"moveprimary": awaited((*rig).movePrimary),
 	// beginprimary: as moveprimary.
 	"beginprimary": (*rig).movePrimary,
-	// cleanup shard-a: cleanupOrphaned, which waits for deletions.
+	// cleanup shard-a: cleanupOrphaned, which waits for deletions; in 4.2 it deletes the next orphans, from=10 on.
 	"cleanup": awaited((*rig).cleanup),
 	// begincleanup: as cleanup.
 	"begincleanup": (*rig).cleanup,

@@ -1,0 +1,124 @@
+package migration
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// minOpTimeRecovery is the document by which a primary of 4.2 tells its successors that the config server may know more of
+// the shard's ranges than the shard does (protocol 2.2, 4 step 8).
+const minOpTimeRecovery = "minOpTimeRecovery"
+
+type minOpTime struct {
+	ID     string `bson:"_id"`
+	Config string `bson:"configsvrConnectionString"`
+	Shard  string `bson:"shardName"`
+	// Time is what the shard knows of the config server: who reads the catalogue reads a state at least as new.
+	Time clock.Timestamp `bson:"minOpTime"`
+	// Updaters counts the commits under way.
+	Updaters int `bson:"minOpTimeUpdaters"`
+}
+
+// minOpTime is the document as it is now; empty when it was never written.
+func (s *Service) minOpTime() (m minOpTime) {
+	raw := s.member.Store().Get(shard.VersionNS, string(key.String(minOpTimeRecovery)), store.Latest)
+	if raw != nil {
+		err := bson.Unmarshal(raw, &m)
+		s.node.Assert(err == nil, "%s of %s cannot be read: %v: %v", minOpTimeRecovery, s.shard.Name(), raw, err)
+	}
+	return m
+}
+
+// setUpdaters writes the count, and how far the config server is known.
+func (s *Service) setUpdaters(t env.Task, n int) (oplog.Time, error) {
+	doc, err := bson.Marshal(minOpTime{
+		ID: minOpTimeRecovery, Config: shard.ConfigSet, Shard: s.shard.Name(), Time: s.shard.Clock().Now().Config, Updaters: n,
+	})
+	if err != nil {
+		panic(err)
+	}
+	return s.member.Write(t, oplog.Op{
+		Kind: oplog.Update, NS: shard.VersionNS, ID: string(key.String(minOpTimeRecovery)), Doc: doc, Actor: uint8(event.Donor),
+	})
+}
+
+// count adds the donation to the commits under way, for a majority to know before writes are blocked.
+func (d *donation) count(t env.Task) error {
+	if err := d.live(); err != nil {
+		return err
+	}
+	at, err := d.s.setUpdaters(t, d.s.minOpTime().Updaters+1)
+	if err != nil {
+		return err
+	}
+	d.counted = true
+	return journal.AwaitMajority(t, d.s.member, at)
+}
+
+// uncount takes the donation out again. Nobody waits for the majority: a successor that does not know of it asks the config
+// server once too often.
+func (d *donation) uncount(t env.Task) error {
+	if !d.counted {
+		return nil
+	}
+	_, err := d.s.setUpdaters(t, d.s.minOpTime().Updaters-1)
+	d.counted = err != nil
+	return err
+}
+
+// stepUp42 takes over from an earlier primary. If that may have sent a commit, nothing is known of any placement until the
+// config server has been asked; what it says then is final, but for a commit that is still on its way.
+func (s *Service) stepUp42(t env.Task) error {
+	if err := t.Point(point.RecoveryList, env.Note{}); err != nil {
+		return err
+	}
+	left := s.minOpTime()
+	s.shard.Clock().Advance(clock.Vector{Config: left.Time})
+	if left.Updaters == 0 {
+		return nil
+	}
+	if err := t.Point(point.RecoveryClear, env.Note{N: left.Updaters}); err != nil {
+		return err
+	}
+	s.shard.Statistics().Unfinished += int64(left.Updaters)
+	s.undecided = true
+	s.shard.BeginRecovery()
+	s.spawnLasting(s.member.Tenure(), "recover minOpTime", s.recoverTime)
+	return nil
+}
+
+// recoverTime learns how far the config server is, by a write there that follows every commit that has taken effect.
+func (s *Service) recoverTime(t env.Task) error {
+	err := s.insist(t, minOpTimeRecovery, point.RecoveryBarrier, func(t env.Task) error {
+		return journal.AwaitMajority(t, s.member, s.member.Applied())
+	})
+	if err != nil {
+		return err
+	}
+	err = s.insist(t, minOpTimeRecovery, point.RecoveryConfigWrite, func(t env.Task) error {
+		return s.logChange(t, "Sharding minOpTime recovery", "", s.shard.Name())
+	})
+	if err != nil {
+		return err
+	}
+	err = s.insist(t, minOpTimeRecovery, point.RecoveryComplete, func(t env.Task) error {
+		_, err := s.setUpdaters(t, 0)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.undecided = false
+	s.shard.EndRecovery()
+	s.recovered.Broadcast()
+	return nil
+}
