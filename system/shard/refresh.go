@@ -76,6 +76,9 @@ func (c *Collection) refresh(t env.Task) error {
 		return err
 	}
 	c.Install(table)
+	if leads {
+		c.signalRefreshed(t)
+	}
 	return nil
 }
 

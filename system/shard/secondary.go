@@ -31,19 +31,41 @@ const CacheNS = "config.cache.collections"
 type cacheDoc struct {
 	NS      string `bson:"_id"`
 	Entered int64  `bson:"enterCriticalSectionCounter"`
+	// Refreshed is the shard's version as its primary knows it, in 4.2: there nothing else tells secondaries of a recipient
+	// that a range has arrived.
+	Refreshed string `bson:"lastRefreshedShardVersion,omitempty"`
 }
 
 // SignalSecondaries has every secondary forget what it knows of the placement, once the signal arrives there; to know it
 // again it asks the primary, who answers behind the critical section. Nobody waits for the signal: a primary who has not
 // seen it is another one (protocol 4 step 8, 17).
 func (c *Collection) SignalSecondaries(t env.Task) error {
-	m := c.server.cfg.Member
+	doc := c.cached()
+	doc.Entered++
+	return c.signal(t, doc)
+}
+
+// signalRefreshed tells secondaries that the primary knows of another version, where a recipient does not end a critical
+// section by which they would learn of it. It may get lost: they then go on with a placement from before the migration,
+// until a request needs the new one.
+func (c *Collection) signalRefreshed(t env.Task) {
+	doc := c.cached()
+	if v := c.known.Version().String(); doc.Refreshed != v && !c.server.cfg.Profile.HasRecipientSection() {
+		doc.Refreshed = v
+		_ = c.signal(t, doc)
+	}
+}
+
+func (c *Collection) cached() cacheDoc {
 	doc := cacheDoc{NS: c.ns}
-	if raw := m.Store().Get(CacheNS, string(key.String(c.ns)), store.Latest); raw != nil {
+	if raw := c.server.cfg.Member.Store().Get(CacheNS, string(key.String(c.ns)), store.Latest); raw != nil {
 		c.server.decode(raw, &doc)
 	}
-	doc.Entered++
-	_, err := m.Write(t, documentOp(oplog.Update, CacheNS, c.ns, doc))
+	return doc
+}
+
+func (c *Collection) signal(t env.Task, doc cacheDoc) error {
+	_, err := c.server.cfg.Member.Write(t, documentOp(oplog.Update, CacheNS, c.ns, doc))
 	return err
 }
 
