@@ -49,8 +49,11 @@ func (c *Collection) SignalSecondaries(t env.Task) error {
 // section by which they would learn of it. It may get lost: they then go on with a placement from before the migration,
 // until a request needs the new one.
 func (c *Collection) signalRefreshed(t env.Task) {
-	doc := c.cached()
-	if v := c.known.Version().String(); doc.Refreshed != v && !c.server.cfg.Profile.HasRecipientSection() {
+	if c.server.cfg.Profile.HasRecipientSection() {
+		return
+	}
+	doc, v := c.cached(), c.known.Version().String()
+	if doc.Refreshed != v {
 		doc.Refreshed = v
 		_ = c.signal(t, doc)
 	}
