@@ -73,15 +73,15 @@ func (r *rig) refresh(l line) error {
 }
 
 func (r *rig) cleanup(l line) error {
-	set := r.operator().sets[l.word(0)]
+	set, what := r.operator().sets[l.word(0)], "cleanupOrphaned on "+l.word(0)
 	req := &command.CleanupOrphaned{NS: sharded, From: bound(l.arg("from", "min"))}
 	r.send(r.operator(), func(t env.Task) {
 		done, err := rpc.CallPrimary[command.CleanedUp](t, set, req, time.Minute)
 		if err == nil && done.StoppedAt != "" {
-			r.say("cleanupOrphaned on %s: ok, stopped at %v", l.word(0), done.StoppedAt)
+			r.say("%s: ok, stopped at %v", what, done.StoppedAt)
 			return
 		}
-		r.answer("cleanupOrphaned on "+l.word(0), err)
+		r.answer(what, err)
 	})
 	return nil
 }

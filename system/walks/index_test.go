@@ -17,6 +17,7 @@ var chapters = []struct{ dir, title string }{
 	{"../configsvr/testdata", "3. The config server alone"},
 	{"../router/testdata", "3. A router alone"},
 	{"../shard/testdata/scripts", "3, 7, 8, 10, 11. A shard alone"},
+	{"testdata/4-migration", "4. Migration in 4.2"},
 	{"testdata/5-migration", "5. Migration"},
 	{"testdata/6-cloning", "6. Cloning"},
 	{"testdata/7-sessions", "7. Sessions"},
