@@ -19,6 +19,9 @@ type Where struct {
 	Folder string
 	Replay []string
 	Look   []string
+	// Smallest says how small the scenario was made, Passing how its nearest neighbour that passes differs, Shrink which
+	// command makes it smaller; each may be empty.
+	Smallest, Passing, Shrink []string
 }
 
 // storyLines is how many lines a story has at most: the block has to fit on a screen.
@@ -53,7 +56,10 @@ func Report(r *Result, w Where) string {
 		row("Because", First(v.Because, 6)...)
 		row("Also", also(r, worst)...)
 	}
+	row("Smallest", w.Smallest...)
+	row("Passing", w.Passing...)
 	row("Replay", w.Replay...)
+	row("Shrink", w.Shrink...)
 	row("Look", w.Look...)
 	return b.String()
 }

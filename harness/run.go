@@ -5,10 +5,11 @@
 // all part of one simulated schedule, and the same scenario gives the same trace hash in every process. A run that is
 // kept is saved before it is checked.
 //
-// Refusal: no wall clock, no goroutine, no environment; those are for harness/campaign and the command line.
+// Refusal: no wall clock, no goroutine, no environment; those are for harness/campaign, harness/inorder and the command line.
 package harness
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -43,6 +44,8 @@ type Options struct {
 	// Trace takes one line of text for every step of Window.
 	Trace  io.Writer
 	Window sim.Window
+	// Steps ends a run that has not come to rest by then; zero: after 20,000,000.
+	Steps uint64
 }
 
 // Run carries the scenario out and checks it. An error means that the scenario cannot be run, or that its record could
@@ -114,7 +117,7 @@ func (r *run) worldOptions() sim.Options {
 	o := sim.Options{
 		Seed: r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
 		Classify: classifier(), Observer: r, OnPoint: r.onPoint, Pool: r.options.Pool, Trace: r.options.Trace, Window: r.options.Window,
-		YieldOdds: sim.Odds(c.yield), Steps: stepBudget,
+		YieldOdds: sim.Odds(c.yield), Steps: cmp.Or(r.options.Steps, stepBudget),
 	}
 	o.Network.TailDelay = c.tailDelay
 	o.Network.Latency = func(from, to env.NodeID) sim.Latency {

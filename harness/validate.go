@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -74,7 +75,7 @@ func Validate(s *scenario.Scenario) error {
 		return err
 	}
 	for _, f := range s.Faults {
-		if err := faults.Check(f); err != nil {
+		if err := cmp.Or(faults.Check(f), checkNodes(s.Topology, &f)); err != nil {
 			return &flaw{fmt.Sprintf("fault %d", f.ID), err}
 		}
 	}

@@ -36,13 +36,21 @@ func newProgress(out io.Writer) *progress {
 	return p
 }
 
-// show renews the line when it is time.
+// show renews the line of a campaign when it is time.
 func (p *progress) show(s *campaign.Summary) {
-	now := time.Now()
-	if now.Before(p.next) {
-		return
+	if now := time.Now(); !now.Before(p.next) {
+		p.renew(now, p.line(s))
 	}
-	line := p.line(s)
+}
+
+// text shows a line when it is time.
+func (p *progress) text(line string) {
+	if now := time.Now(); !now.Before(p.next) {
+		p.renew(now, line)
+	}
+}
+
+func (p *progress) renew(now time.Time, line string) {
 	if p.terminal {
 		fmt.Fprintf(p.out, "\r\x1b[K%s", line)
 		p.next, p.shown = now.Add(onTerminal), true

@@ -1,5 +1,5 @@
 // Package campaign runs many seeds on all cores and adds up what they did. It and the command line are the only places
-// with goroutines and a wall clock: each seed's world is a thing of its own on one goroutine.
+// with a wall clock, and with harness/inorder those with goroutines: each seed's world is a thing of its own on one goroutine.
 //
 // Promise: every seed it started and finished is in the summary; a share of the seeds is run twice and the trace hashes
 // are compared; a failure is told of when it happens; when the campaign stops early, partial results are kept.

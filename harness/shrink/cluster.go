@@ -1,0 +1,147 @@
+package shrink
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// topology makes the cluster smaller: one client for everything or as many as do something, then all sorts of nodes to one
+// and by one.
+func topology(s *scenario.Scenario) []edit {
+	all := []edit{
+		func(s *scenario.Scenario) { renumberClients(s, func(scenario.Op) int { return 0 }) },
+		func(s *scenario.Scenario) { renumberClients(s, func(o scenario.Op) int { return o.Client }) },
+		func(s *scenario.Scenario) {
+			for n := 1; n < s.Topology.Routers; n++ {
+				rename(s, fmt.Sprintf("router.%d", n), "router.0")
+			}
+			s.Topology.Routers = 1
+		},
+	}
+	for _, of := range []func(*scenario.Topology) *int{
+		func(t *scenario.Topology) *int { return &t.Routers },
+		func(t *scenario.Topology) *int { return &t.ConfigMembers },
+		func(t *scenario.Topology) *int { return &t.Members },
+		func(t *scenario.Topology) *int { return &t.Shards },
+	} {
+		for n := 1; n < *of(&s.Topology); n++ {
+			all = append(all, func(s *scenario.Scenario) {
+				*of(&s.Topology) = n
+				inside(s)
+			})
+		}
+	}
+	return all
+}
+
+// renumberClients has each operation done by the client that by says, and numbers those that are left from 0.
+func renumberClients(s *scenario.Scenario, by func(scenario.Op) int) {
+	var used []int
+	for _, o := range s.Ops {
+		if !slices.Contains(used, by(o)) {
+			used = append(used, by(o))
+		}
+	}
+	slices.Sort(used)
+	for i := range s.Ops {
+		o := &s.Ops[i]
+		n := slices.Index(used, by(*o))
+		if n != o.Client {
+			rename(s, fmt.Sprintf("client.%d", o.Client), fmt.Sprintf("client.%d", n))
+		}
+		o.Client = n
+	}
+	s.Topology.Clients = max(len(used), 1)
+}
+
+// rename has what was decided about one node decided about another.
+func rename(s *scenario.Scenario, from, to string) {
+	for i := range s.Decisions {
+		site := &s.Decisions[i].Site
+		link, class, _ := strings.Cut(*site, "/")
+		sender, receiver, isLink := strings.Cut(link, ">")
+		switch {
+		case isLink && sender == from:
+			*site = to + ">" + receiver + "/" + class
+		case isLink && receiver == from:
+			*site = sender + ">" + to + "/" + class
+		}
+	}
+}
+
+// inside has migrations go to shards that are there.
+func inside(s *scenario.Scenario) {
+	for i := range s.Migrations {
+		s.Migrations[i].To = min(s.Migrations[i].To, s.Topology.Shards-1)
+	}
+	for i := range s.Primaries {
+		s.Primaries[i].To = min(s.Primaries[i].To, s.Topology.Shards-1)
+	}
+}
+
+// collections leaves out those that nobody uses, and of the others keys, documents and bounds.
+func collections(s *scenario.Scenario) (all []edit) {
+	for i, c := range s.Collections {
+		change := func(do func(c *scenario.Collection)) {
+			all = append(all, func(s *scenario.Scenario) { do(&s.Collections[i]) })
+		}
+		all = append(all, func(s *scenario.Scenario) { s.Collections = slices.Delete(s.Collections, i, i+1) })
+		used := keysUsed(s, c.NS)
+		change(func(c *scenario.Collection) { c.Keys, c.Preload = used, min(c.Preload, used) })
+		for _, n := range []int{0, used, c.Preload / 2} {
+			change(func(c *scenario.Collection) { c.Preload = min(c.Preload, n) })
+		}
+		for j := range c.Bounds {
+			change(func(c *scenario.Collection) { c.Bounds = slices.Delete(c.Bounds, j, j+1) })
+		}
+	}
+	return all
+}
+
+// keysUsed is the least number of keys with which all operations are valid.
+func keysUsed(s *scenario.Scenario, ns string) int {
+	keys := 1
+	for _, o := range s.Ops {
+		if o.NS == ns {
+			keys = max(keys, int(o.Key)+1, int(o.To))
+		}
+	}
+	return keys
+}
+
+// boring are the conditions under which whatever is ready first goes first and nothing is left to chance.
+var boring = []scenario.Setting{{Name: "world.jitter", Value: "0s"}, {Name: "world.yield", Value: "0"}}
+
+// firstCome takes the chance out of the schedule.
+func firstCome(*scenario.Scenario) (all []edit) {
+	for _, b := range boring {
+		all = append(all, func(s *scenario.Scenario) { set(s, b) })
+	}
+	return all
+}
+
+// set gives a setting a value.
+func set(s *scenario.Scenario, v scenario.Setting) {
+	if slices.Contains(s.Settings, v) {
+		return
+	}
+	s.Settings = slices.DeleteFunc(s.Settings, func(old scenario.Setting) bool { return old.Name == v.Name })
+	s.Settings = append(s.Settings, v)
+}
+
+// settings are thinned out towards the defaults, but for those that take chance away and those that must stay.
+func (x *search) settings() list {
+	stays := func(v scenario.Setting) bool {
+		return slices.Contains(boring, v) || x.Fixed != nil && x.Fixed(v.Name)
+	}
+	return list{
+		count: func(s *scenario.Scenario) int { return len(s.Settings) },
+		remove: func(s *scenario.Scenario, from, to int) {
+			kept := slices.DeleteFunc(slices.Clone(s.Settings[from:to]), func(v scenario.Setting) bool { return !stays(v) })
+			s.Settings = slices.Replace(s.Settings, from, to, kept...)
+		},
+	}
+}

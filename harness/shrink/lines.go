@@ -1,0 +1,132 @@
+package shrink
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// simplerFaults gives faults the least that they need: no arguments but defaults, no end of their own, the first pass.
+func simplerFaults(s *scenario.Scenario) (all []edit) {
+	for i := range s.Faults {
+		change := func(do func(f *scenario.Fault)) {
+			all = append(all, func(s *scenario.Scenario) { do(&s.Faults[i]) })
+		}
+		for j := range s.Faults[i].Args {
+			change(func(f *scenario.Fault) { f.Args = slices.Delete(f.Args, j, j+1) })
+		}
+		change(func(f *scenario.Fault) { f.Until = nil })
+		change(func(f *scenario.Fault) { f.For = 0 })
+		change(func(f *scenario.Fault) { f.For = min(f.For, f.For.Truncate(100*time.Millisecond)+100*time.Millisecond) })
+		change(func(f *scenario.Fault) { f.When.After = 0 })
+		change(func(f *scenario.Fault) { f.When.Node = "" })
+		for nth := 1; nth < min(s.Faults[i].When.Nth, 4); nth++ {
+			change(func(f *scenario.Fault) { f.When.Nth = min(f.When.Nth, nth) })
+		}
+	}
+	return all
+}
+
+// simplerMigrations takes the options of migrations away.
+func simplerMigrations(s *scenario.Scenario) (all []edit) {
+	for i := range s.Migrations {
+		for _, do := range []func(m *scenario.Migration){
+			func(m *scenario.Migration) { m.WaitDelete = false },
+			func(m *scenario.Migration) { m.ForceJumbo = "" },
+			func(m *scenario.Migration) { m.Throttle = "" },
+		} {
+			all = append(all, func(s *scenario.Scenario) { do(&s.Migrations[i]) })
+		}
+	}
+	return all
+}
+
+// simplerOps takes the options of operations away.
+func simplerOps(s *scenario.Scenario) (all []edit) {
+	for i := range s.Ops {
+		for _, do := range []func(o *scenario.Op){
+			func(o *scenario.Op) { o.Prefer, o.Concern, o.Causal = "", "", false },
+			func(o *scenario.Op) { o.Prefer, o.Causal = "", false },
+			func(o *scenario.Op) { o.Causal = false },
+			func(o *scenario.Op) { o.Prefer = "" },
+			func(o *scenario.Op) { o.Concern = "" },
+			func(o *scenario.Op) { o.Client = 0 },
+		} {
+			all = append(all, func(s *scenario.Scenario) { do(&s.Ops[i]) })
+		}
+	}
+	return all
+}
+
+// simplerStreams takes the options of readers away.
+func simplerStreams(s *scenario.Scenario) (all []edit) {
+	for i := range s.Streams {
+		for _, of := range []func(w *scenario.Stream) *int{
+			func(w *scenario.Stream) *int { return &w.Batch },
+			func(w *scenario.Stream) *int { return &w.Resume },
+			func(w *scenario.Stream) *int { return &w.Back },
+		} {
+			all = append(all, func(s *scenario.Scenario) { *of(&s.Streams[i]) = 0 })
+		}
+	}
+	return all
+}
+
+// coarse are the units to which times are cut, the simplest first.
+var coarse = []time.Duration{time.Hour, 100 * time.Millisecond, 10 * time.Millisecond, 5 * time.Millisecond}
+
+// times has everything start early and at round times, all at once or one by one.
+func times(s *scenario.Scenario) (all []edit) {
+	for _, unit := range coarse {
+		all = append(all, func(s *scenario.Scenario) {
+			for _, at := range starts(s) {
+				*at = at.Truncate(unit)
+			}
+		})
+	}
+	for i := range starts(s) {
+		for _, unit := range coarse {
+			all = append(all, func(s *scenario.Scenario) {
+				at := starts(s)[i]
+				*at = at.Truncate(unit)
+			})
+		}
+	}
+	for _, end := range []time.Duration{0, 100 * time.Millisecond, time.Second} {
+		all = append(all, func(s *scenario.Scenario) { s.FaultsEnd = min(s.FaultsEnd, latest(s)+end) })
+	}
+	return all
+}
+
+// starts are all times at which something starts.
+func starts(s *scenario.Scenario) (all []*time.Duration) {
+	for i := range s.Migrations {
+		all = append(all, &s.Migrations[i].At)
+	}
+	for i := range s.Primaries {
+		all = append(all, &s.Primaries[i].At)
+	}
+	for i := range s.Ops {
+		all = append(all, &s.Ops[i].At)
+	}
+	for i := range s.Commands {
+		all = append(all, &s.Commands[i].At)
+	}
+	for i := range s.Streams {
+		all = append(all, &s.Streams[i].At)
+	}
+	for i := range s.Faults {
+		if f := &s.Faults[i]; f.When.Site == "" {
+			all = append(all, &f.When.At)
+		}
+	}
+	return all
+}
+
+func latest(s *scenario.Scenario) (last time.Duration) {
+	for _, at := range starts(s) {
+		last = max(last, *at)
+	}
+	return last
+}

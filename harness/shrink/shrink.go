@@ -1,0 +1,186 @@
+// Package shrink makes a failing scenario smaller while it keeps failing in the same way: fewer clients, operations,
+// migrations, faults and decisions of chance, a smaller cluster, ordinary settings, round times, and a schedule that is
+// first come, first served. Then it says of what is left which parts do not matter.
+//
+// Promise: the outcome depends on the scenario, on what the trials say and on the budget, not on how many trials run at a
+// time; every scenario that it reports as the smallest so far has failed in the same way. What trials have said can be
+// remembered, so that a search which was interrupted goes on where it was.
+//
+// Refusal: it runs nothing itself, and knows nothing of signatures: whoever tries a scenario says whether it is the same.
+package shrink
+
+import (
+	"hash/fnv"
+	"slices"
+
+	"github.com/shardproof/shardproof/harness/inorder"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// Trial is what came of running a candidate.
+type Trial struct {
+	// Same is true when it fails as the original does.
+	Same bool
+	// Ops are the operations that prove the failure.
+	Ops []int
+}
+
+// Options say how to search.
+type Options struct {
+	// Try runs a candidate; worker counts from 0 to Workers-1. A candidate that cannot be run is not the same.
+	Try     func(worker int, s *scenario.Scenario) Trial
+	Workers int
+	// Runs is the budget: how many candidates are tried at most.
+	Runs int
+	// Fixed, when set, says which settings must stay.
+	Fixed func(setting string) bool
+	// Stop, when set, ends the search early when it is true.
+	Stop func() bool
+	// Known are trials that have been made before, by the candidate's Key. Learned is told of every new one, Smaller of
+	// every scenario that is smaller than all before; both may be nil.
+	Known   map[uint64]Trial
+	Learned func(key uint64, t Trial)
+	Smaller func(s *scenario.Scenario, runs int)
+}
+
+// Result is the smallest scenario that was found.
+type Result struct {
+	Scenario *scenario.Scenario
+	// Labels say which of its lines may be different.
+	Labels []Label
+	// Runs is how many candidates were tried.
+	Runs int
+	// Complete is true when nothing was left to try: not so when the budget was spent or the search stopped.
+	Complete bool
+}
+
+// Key identifies a candidate.
+func Key(s *scenario.Scenario) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s.String()))
+	return h.Sum64()
+}
+
+// Run looks for the smallest scenario that fails as s does; said is what a trial of s has said.
+func Run(s *scenario.Scenario, said Trial, o Options) *Result {
+	x := &search{Options: o, best: s.Clone(), said: said, known: make(map[uint64]Trial), been: make(map[uint64]bool)}
+	for key, t := range o.Known {
+		x.known[key] = t
+	}
+	x.lists = append(slices.Clone(lists), x.settings())
+	x.known[Key(s)], x.been[Key(s)] = said, true
+	for x.smaller() || x.stubborn() {
+	}
+	labels := x.labels()
+	return &Result{Scenario: x.best, Labels: labels, Runs: x.runs, Complete: !x.over}
+}
+
+// search is a search under way.
+type search struct {
+	Options
+	lists []list
+	best  *scenario.Scenario
+	said  Trial // of best
+	known map[uint64]Trial
+	// been are the scenarios that were the smallest once: there is no way back.
+	been map[uint64]bool
+	runs int
+	// over is set when no more may be tried.
+	over bool
+}
+
+// edit changes a scenario, which is its own to change.
+type edit func(*scenario.Scenario)
+
+// candidate is an edited scenario before and after its trial.
+type candidate struct {
+	scenario *scenario.Scenario
+	key      uint64
+	trial    Trial
+	known    bool
+}
+
+func (x *search) candidate(e edit) candidate {
+	c := candidate{scenario: x.best.Clone()}
+	e(c.scenario)
+	c.key = Key(c.scenario)
+	c.trial, c.known = x.known[c.key]
+	return c
+}
+
+// batch is how many candidates are made at a time.
+const batch = 24
+
+// each takes every edit of the smallest so far, in turn, with which it still fails. The edits are listed anew after each
+// that was taken, and the search goes on at its place in the list.
+func (x *search) each(edits func(*scenario.Scenario) []edit) (improved bool) {
+	for from := 0; !x.over; {
+		all := edits(x.best)
+		i := x.first(all[min(from, len(all)):])
+		if i < 0 {
+			break
+		}
+		improved = true
+		from += i
+	}
+	return improved
+}
+
+// first takes the first of the edits with which the scenario still fails, and returns its place; -1 for none.
+func (x *search) first(edits []edit) int {
+	for from := 0; from < len(edits) && !x.over; from += batch {
+		some := edits[from:min(from+batch, len(edits))]
+		taken := -1
+		x.try(some, func(i int, c candidate) bool {
+			if c.trial.Same && !x.been[c.key] {
+				taken = i
+				x.best, x.said, x.been[c.key] = c.scenario, c.trial, true
+				if x.Smaller != nil {
+					x.Smaller(c.scenario, x.runs)
+				}
+			}
+			return taken < 0
+		})
+		if taken >= 0 {
+			return from + taken
+		}
+	}
+	return -1
+}
+
+// try runs the candidates that the edits make, as far as they are not known, and hands them on in order.
+func (x *search) try(edits []edit, take func(i int, c candidate) (more bool)) {
+	all := make([]candidate, len(edits))
+	for i, e := range edits {
+		all[i] = x.candidate(e)
+	}
+	n := inorder.Do(x.Workers, len(all), x.Stop, func(worker, i int) candidate {
+		c := all[i]
+		if !c.known {
+			c.trial = x.Try(worker, c.scenario)
+		}
+		return c
+	}, func(i int, c candidate) bool {
+		return x.learn(c) && take(i, c)
+	})
+	if n < len(all) && x.Stop != nil && x.Stop() {
+		x.over = true
+	}
+}
+
+// learn remembers a trial. It returns false when the budget does not allow it any more.
+func (x *search) learn(c candidate) bool {
+	if _, twice := x.known[c.key]; twice {
+		return true
+	}
+	if x.runs >= x.Runs {
+		x.over = true
+		return false
+	}
+	x.runs++
+	x.known[c.key] = c.trial
+	if x.Learned != nil {
+		x.Learned(c.key, c.trial)
+	}
+	return true
+}

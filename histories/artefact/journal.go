@@ -1,0 +1,96 @@
+package artefact
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/shardproof/shardproof/histories"
+)
+
+// Journal is what a long search has found out so far, a line each, in a file that grows. A search which is interrupted at any
+// moment opens its journal again and goes on.
+type Journal struct {
+	file *os.File
+	// Lines are those that were there when the journal was opened.
+	Lines []string
+	err   error
+}
+
+// OpenJournal opens the journal at path, or begins it with the title, which says what search it belongs to. A journal with
+// another title is refused and left as it is. A last line that was not written to its end is forgotten.
+func OpenJournal(path, title string) (*Journal, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{file: file}
+	if err := j.read(path, title); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return j, nil
+}
+
+func (j *Journal) read(path, title string) error {
+	var whole int64
+	for in := bufio.NewReader(j.file); ; {
+		text, err := in.ReadString('\n')
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		whole += int64(len(text))
+		j.Lines = append(j.Lines, strings.TrimSuffix(text, "\n"))
+	}
+	if err := j.file.Truncate(whole); err != nil {
+		return err
+	}
+	if _, err := j.file.Seek(whole, io.SeekStart); err != nil {
+		return err
+	}
+	if len(j.Lines) == 0 {
+		j.Append(title)
+		return j.err
+	}
+	if j.Lines[0] != title {
+		return &histories.FileError{
+			File: path, Line: 1, Wrong: fmt.Sprintf("this is the journal of something else: %q", j.Lines[0]),
+			Remedy: "move it away or choose another place",
+		}
+	}
+	j.Lines = j.Lines[1:]
+	return nil
+}
+
+// Append adds a line. An error stays until Close.
+func (j *Journal) Append(line string) {
+	if j.err == nil {
+		_, j.err = j.file.WriteString(line + "\n")
+	}
+}
+
+// Err is the first error of Append.
+func (j *Journal) Err() error { return j.err }
+
+// Close ends the journal and tells the first error.
+func (j *Journal) Close() error { return errors.Join(j.err, j.file.Close()) }
+
+// Replace writes a file in place of the one that was there: whoever reads it sees one or the other.
+func Replace(path string, data []byte) error {
+	draft, err := os.CreateTemp(filepath.Dir(path), ".draft-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft.Name())
+	_, err = draft.Write(data)
+	if err := errors.Join(err, draft.Chmod(0o644), draft.Close()); err != nil {
+		return err
+	}
+	return os.Rename(draft.Name(), path)
+}
