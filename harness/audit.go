@@ -10,7 +10,6 @@ import (
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
@@ -39,7 +38,10 @@ func (r *run) audit() {
 	}
 	done := false
 	r.world.AddNode(auditor, func(t env.Task) {
-		ep := rpc.Listen(t.Node(), clock.New(t.Node()))
+		ep, sets := r.cluster.Operator(t.Node())
+		if !protocolOf(r.scenario).PersistsRangeDeletions() {
+			r.leaked = r.clearOrphans(t, ep, sets)
+		}
 		for r.audits = r.auditAll(t, ep); !r.clean() && t.Sleep(auditEvery) == nil; {
 			r.audits = r.auditAll(t, ep)
 		}

@@ -54,7 +54,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 }
 
 // olderShare is how many percent of the seeds speak 4.2.
-const olderShare = 0
+const olderShare = 30
 
 func drawProtocol(d dice, p Profile) string {
 	switch {

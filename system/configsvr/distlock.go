@@ -40,7 +40,7 @@ type distLocks struct {
 type distLock struct {
 	name, why string
 	holders   int
-	// kept is true once the document is written.
+	// kept is true once the document was written; it may be written although the attempt seems to have failed.
 	kept bool
 }
 
@@ -72,6 +72,7 @@ func (l *distLocks) acquire(t env.Task, name, why string, within time.Duration) 
 		l.release(t, lock)
 		return nil, err
 	}
+	lock.kept = true
 	return lock, nil
 }
 
@@ -88,17 +89,17 @@ func (l *distLocks) hold(name, why string) *distLock {
 
 // keep returns the operation that writes the lock's document.
 func (l *distLocks) keep(lock *distLock) oplog.Op {
-	lock.kept = true
 	return l.docs.Put(lock.name, lockDoc{Name: lock.name, Session: l.session, Why: lock.why})
 }
 
 // release gives the lock up; the last holder removes its document. When the term is over, the next primary does.
 func (l *distLocks) release(t env.Task, lock *distLock) {
 	doc, stored := l.docs.Get(lock.name)
-	l.s.node.Assert(t.Err() != nil || !lock.kept || stored && doc.Session == l.session,
+	stored = stored && doc.Session == l.session
+	l.s.node.Assert(t.Err() != nil || !lock.kept || stored,
 		"%s holds the lock of %s to %s, but the document is %+v", l.session, lock.name, lock.why, doc)
 	lock.holders--
-	for lock.holders == 0 && lock.kept { // until it is gone, or somebody shares the lock again
+	for lock.holders == 0 && stored { // until it is gone, or somebody shares the lock again
 		if _, err := l.s.member.Write(t, l.docs.Remove(lock.name)); err == nil {
 			break
 		}

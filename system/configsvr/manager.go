@@ -203,6 +203,9 @@ func (m *manager) takeOver(t env.Task) error {
 			return err
 		}
 	}
+	for _, ns := range slices.Sorted(maps.Keys(m.locks.held)) {
+		m.locks.held[ns].kept = true
+	}
 	m.recovering = true
 	m.s.node.Spawn(m.s.member.Tenure(), "recover migrations", m.recover)
 	return nil

@@ -40,7 +40,8 @@ func (c *Collection) judge(place command.Placement, write bool) verdict {
 
 // judge compares majors only: minors differ by splits and control chunks of the same ownership (protocol 3.2). A router that
 // names a version this shard does not have, but no newer than the newest of the whole collection known here, comes from a
-// time before the shard lost its chunks.
+// time before the shard lost its chunks. A newer one may have the major that is known here, when a split has given it to
+// chunks that had not moved for long.
 func (m *Metadata) judge(got catalog.Version) verdict {
 	own, all := m.Version(), m.Table.Version()
 	switch {
@@ -50,7 +51,7 @@ func (m *Metadata) judge(got catalog.Version) verdict {
 		return routerOlder
 	case got.Major == own.Major:
 		return current
-	case got.Major > all.Major:
+	case all.Older(got):
 		return shardOlder
 	}
 	return routerOlder
