@@ -45,6 +45,9 @@ func (s *Server) movePieces(t env.Task, req *command.MoveRange) error {
 		move = func(chunk catalog.Chunk, piece key.Range) error { return s.moveWhole(t, req, chunk, piece) }
 	}
 	for rest := (key.Range{Min: req.Min, Max: req.Max}); !rest.Empty(); {
+		if err := t.Err(); err != nil { // the end of a piece and of the term may come at once
+			return err
+		}
 		chunk, err := s.owner(req.NS, rest.Min)
 		if err != nil {
 			return err
