@@ -45,9 +45,6 @@ func (s *Server) movePieces(t env.Task, req *command.MoveRange) error {
 		move = func(chunk catalog.Chunk, piece key.Range) error { return s.moveWhole(t, req, chunk, piece) }
 	}
 	for rest := (key.Range{Min: req.Min, Max: req.Max}); !rest.Empty(); {
-		if err := t.Err(); err != nil { // the end of a piece and of the term may come at once
-			return err
-		}
 		chunk, err := s.owner(req.NS, rest.Min)
 		if err != nil {
 			return err
@@ -67,6 +64,9 @@ func (s *Server) moveWhole(t env.Task, req *command.MoveRange, chunk catalog.Chu
 		return nil
 	}
 	chunk, err := s.isolate(t, req.NS, chunk, piece)
+	if err == nil {
+		err = t.Err() // the split and the term may end at once
+	}
 	if err != nil {
 		return err
 	}
