@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,40 +13,108 @@ import (
 
 func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 
-func wide(b *testing.B, chunks int) *catalog.Table {
-	bounds := make([]key.Key, chunks-1)
+// wide makes a table of so many chunks, spread over the shards in turn.
+func wide(b *testing.B, shards, chunks int) *catalog.Table {
+	b.Helper()
+	names := make([]string, shards)
+	for i := range names {
+		names[i] = fmt.Sprintf("shard-%04d", i)
+	}
+	first, err := catalog.First(coll, tens(chunks-1), names)
+	if err != nil {
+		b.Fatal(err)
+	}
+	made, err := catalog.NewTable(coll, first)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return made
+}
+
+func tens(n int) []key.Key {
+	bounds := make([]key.Key, n)
 	for i := range bounds {
 		bounds[i] = key.Int(int64(i) * 10)
 	}
-	return table(b, 3, bounds...)
+	return bounds
 }
 
-func BenchmarkOwner(b *testing.B) {
-	for _, n := range []int{1_000, 100_000} {
-		t, k := wide(b, n), key.Int(int64(n)*5)
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			for b.Loop() {
-				t.Owner(k)
-			}
+// widths are the tables that show how cost grows with chunks, and with shards.
+var widths = []struct{ shards, chunks int }{{3, 1_000}, {3, 30_000}, {3, 1_000_000}, {1_000, 1_000_000}}
+
+func eachWidth(b *testing.B, run func(b *testing.B, t *catalog.Table)) {
+	for _, w := range widths {
+		t := wide(b, w.shards, w.chunks)
+		b.Run(fmt.Sprintf("shards=%d/chunks=%d", w.shards, w.chunks), func(b *testing.B) {
+			b.ReportAllocs()
+			run(b, t)
 		})
 	}
 }
 
-// BenchmarkWith is an incremental refresh after one migration.
+// BenchmarkOwner is the targeting of one key: it grows with the logarithm of the chunks.
+func BenchmarkOwner(b *testing.B) {
+	eachWidth(b, func(b *testing.B, t *catalog.Table) {
+		span := int64(t.Len()) * 10
+		at := int64(0)
+		for b.Loop() {
+			at = (at + 7_919_777) % span
+			t.Owner(key.Int(at))
+		}
+	})
+}
+
+// BenchmarkWith is an incremental refresh after one migration: it grows with the logarithm of the chunks and of the shards.
 func BenchmarkWith(b *testing.B) {
-	for _, n := range []int{1_000, 100_000} {
-		t := wide(b, n)
-		c := t.Owner(key.Int(int64(n) * 5))
+	eachWidth(b, func(b *testing.B, t *catalog.Table) {
+		c := t.Owner(key.Int(int64(t.Len()) * 5))
 		changed, err := catalog.Move(t, c.Range, c.Shard, "shard-z", clock.At(9), 0)
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+		for b.Loop() {
+			if _, err := t.With(changed); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkRefresh is what a router that missed so many migrations asks for and takes in: both are linear in the change.
+func BenchmarkRefresh(b *testing.B) {
+	t := wide(b, 1_000, 1_000_000)
+	chunks := slices.Collect(t.Chunks())
+	for _, missed := range []int{1, 10, 100, 1_000} {
+		now := t
+		for i := range missed {
+			c := chunks[i*997]
+			changed, err := catalog.Move(now, c.Range, c.Shard, "shard-z", clock.At(9), 0)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if now, err = now.With(changed); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.Run(fmt.Sprintf("migrations=%d", missed), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := t.With(changed); err != nil {
+				if _, err := t.With(now.Since(t.Version())); err != nil {
 					b.Fatal(err)
 				}
 			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*missed), "ns/migration")
 		})
 	}
+}
+
+// BenchmarkChunks is a pass over a whole table, as a round of the balancer makes.
+func BenchmarkChunks(b *testing.B) {
+	eachWidth(b, func(b *testing.B, t *catalog.Table) {
+		for b.Loop() {
+			n := 0
+			for range t.Chunks() {
+				n++
+			}
+		}
+	})
 }

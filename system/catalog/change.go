@@ -27,30 +27,6 @@ func (b Bump) above(v Version) Version {
 	return v.nextMinor()
 }
 
-// First returns the chunks of a new collection: bounds are the inner bounds, chunk i has version 1|i and goes to
-// shards[i mod len(shards)].
-func First(coll Collection, bounds []key.Key, shards []string) ([]Chunk, error) {
-	if len(shards) == 0 {
-		return nil, status.New(status.BadValue, "collection %s needs a shard", coll.NS)
-	}
-	if err := inner(key.Everything, bounds); err != nil {
-		return nil, err
-	}
-	pieces := cut(key.Everything, bounds)
-	chunks := make([]Chunk, len(pieces))
-	for i, piece := range pieces {
-		shard := shards[i%len(shards)]
-		chunks[i] = Chunk{
-			Range:               piece,
-			Shard:               shard,
-			Version:             coll.Version().with(1, uint32(i)),
-			History:             []Placement{{coll.Timestamp, shard}},
-			OnCurrentShardSince: coll.Timestamp,
-		}
-	}
-	return chunks, nil
-}
-
 // Move gives a range inside one chunk of shard from to shard to (protocol 3.2, 3.3). The moved piece gets the next major
 // version; the remainders of its chunk and one other chunk of the donor, the control chunk, follow with minor versions,
 // so that the donor's version rises too. Placements that ended before validAfter-window are forgotten. A range that is
@@ -115,8 +91,8 @@ func prepend(now Placement, before []Placement, window time.Duration) []Placemen
 // another returns the shard's chunk with the lowest version that does not begin at but.
 func (t *Table) another(shard string, but key.Key) (Chunk, bool) {
 	var other key.Key
-	if versions := t.shards[shard]; versions != nil {
-		versions.Scan(func(_ uint64, min key.Key) bool {
+	if owner, owns := t.shards.Get(shard); owns {
+		owner.versions.Scan(func(_ uint64, min key.Key) bool {
 			other = min
 			return min == but
 		})
@@ -213,6 +189,17 @@ func Touch(t *Table) []Chunk {
 	c := t.Owner(key.Min)
 	c.Version = t.Version().nextMajor()
 	return []Chunk{c}
+}
+
+// MarkJumbo says that the chunk with exactly these bounds is too big to be moved and cannot be split (protocol 13.5). Its
+// version stays: only the balancer asks, and it reads the catalogue itself. Splits and moves take the flag off.
+func MarkJumbo(t *Table, rng key.Range) ([]Chunk, error) {
+	c, err := exact(t, rng)
+	if err != nil || c.Jumbo {
+		return nil, err
+	}
+	c.Jumbo = true
+	return []Chunk{c}, nil
 }
 
 // ClearJumbo takes the jumbo flag off a chunk; the version rises so that everybody sees it.

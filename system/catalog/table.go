@@ -3,7 +3,6 @@ package catalog
 import (
 	"cmp"
 	"iter"
-	"maps"
 	"slices"
 
 	"github.com/tidwall/btree"
@@ -18,11 +17,21 @@ import (
 type Table struct {
 	coll   Collection
 	chunks btree.Map[string, *Chunk] // by Min
-	// versions holds the Min of the chunk of each version: over all shards, and for each shard. The highest is the
-	// collection's or the shard's version.
+	// versions holds the Min of the chunk of each version. The highest is the collection's version.
 	versions btree.Map[uint64, key.Key]
-	shards   map[string]*btree.Map[uint64, key.Key]
+	// shards has no entry for a shard without chunks. It copies an entry when it copies the node that holds it, so what GetMut
+	// returns is this table's own.
+	shards btree.Map[string, *owned]
 }
+
+// owned is what a table knows of a shard: as above, the versions of its chunks.
+type owned struct {
+	shard    string // all its chunks share this string, however they came
+	versions btree.Map[uint64, key.Key]
+}
+
+// Copy makes the tree of shards copy on write.
+func (o *owned) Copy() *owned { return &owned{o.shard, *o.versions.Copy()} }
 
 // degree keeps the nodes of the trees small, as every update copies those on its way.
 const degree = 8
@@ -34,7 +43,7 @@ func NewTable(coll Collection, chunks []Chunk) (*Table, error) {
 		coll:     coll,
 		chunks:   *btree.NewMap[string, *Chunk](degree),
 		versions: *btree.NewMap[uint64, key.Key](degree),
-		shards:   make(map[string]*btree.Map[uint64, key.Key]),
+		shards:   *btree.NewMap[string, *owned](degree),
 	}
 	if err := t.replace(chunks); err != nil {
 		return nil, err
@@ -63,12 +72,7 @@ func (t *Table) WithCollection(coll Collection) *Table {
 }
 
 func (t *Table) copy() *Table {
-	next := &Table{coll: t.coll, chunks: *t.chunks.Copy(), versions: *t.versions.Copy()}
-	next.shards = make(map[string]*btree.Map[uint64, key.Key], len(t.shards))
-	for shard, versions := range t.shards {
-		next.shards[shard] = versions.Copy()
-	}
-	return next
+	return &Table{coll: t.coll, chunks: *t.chunks.Copy(), versions: *t.versions.Copy(), shards: *t.shards.Copy()}
 }
 
 func inconsistent(format string, args ...any) error {
@@ -117,16 +121,16 @@ func (t *Table) acceptable(c Chunk) error {
 }
 
 func (t *Table) clear(c Chunk) error {
-	for old := range t.Overlapping(c.Range) {
+	for _, old := range slices.Collect(t.Overlapping(c.Range)) {
 		if c.Version.Older(old.Version) {
 			return inconsistent("chunk %v is older than %v, which it replaces", c, old)
 		}
-		// Deleting while iterating is safe: Overlapping seeks anew for each chunk.
 		t.chunks.Delete(string(old.Min))
 		t.versions.Delete(old.Version.number())
-		t.shards[old.Shard].Delete(old.Version.number())
-		if t.shards[old.Shard].Len() == 0 {
-			delete(t.shards, old.Shard)
+		owner, _ := t.shards.GetMut(old.Shard)
+		owner.versions.Delete(old.Version.number())
+		if owner.versions.Len() == 0 {
+			t.shards.Delete(old.Shard)
 		}
 	}
 	return nil
@@ -136,11 +140,14 @@ func (t *Table) add(c Chunk) error {
 	if other, double := t.versions.Set(c.Version.number(), c.Min); double {
 		return inconsistent("chunks %v and the one at %v have the same version", c, other)
 	}
-	t.chunks.Set(string(c.Min), &c)
-	if t.shards[c.Shard] == nil {
-		t.shards[c.Shard] = btree.NewMap[uint64, key.Key](degree)
+	owner, known := t.shards.GetMut(c.Shard)
+	if !known {
+		owner = &owned{c.Shard, *btree.NewMap[uint64, key.Key](degree)}
+		t.shards.Set(c.Shard, owner)
 	}
-	t.shards[c.Shard].Set(c.Version.number(), c.Min)
+	owner.versions.Set(c.Version.number(), c.Min)
+	c.Shard = owner.shard
+	t.chunks.Set(string(c.Min), &c)
 	return nil
 }
 
@@ -190,21 +197,12 @@ func (t *Table) Overlapping(r key.Range) iter.Seq[Chunk] {
 		if r.Empty() {
 			return
 		}
-		at := r.Min
-		if c := t.Owner(at); c.Contains(at) {
-			at = c.Min
+		first := r.Min
+		if c := t.Owner(first); c.Contains(first) {
+			first = c.Min
 		}
-		for at < r.Max {
-			var c Chunk
-			t.chunks.Ascend(string(at), func(_ string, next *Chunk) bool {
-				c = *next
-				return false
-			})
-			if c.Empty() || c.Min >= r.Max || !yield(c) {
-				return
-			}
-			at = c.Max
-		}
+		last := r.Max == key.Max // no chunk is beyond: a long pass need not look at every key
+		t.chunks.Ascend(string(first), func(_ string, c *Chunk) bool { return (last || c.Min < r.Max) && yield(*c) })
 	}
 }
 
@@ -213,8 +211,8 @@ func (t *Table) Version() Version { return t.highest(&t.versions) }
 
 // ShardVersion is the highest version of the shard's chunks; 0|0 of this incarnation when it owns none.
 func (t *Table) ShardVersion(shard string) Version {
-	if versions := t.shards[shard]; versions != nil {
-		return t.highest(versions)
+	if owner, owns := t.shards.Get(shard); owns {
+		return t.highest(&owner.versions)
 	}
 	return t.coll.Version()
 }
@@ -225,7 +223,16 @@ func (t *Table) highest(versions *btree.Map[uint64, key.Key]) Version {
 }
 
 // Shards returns the shards that own chunks, sorted.
-func (t *Table) Shards() []string { return slices.Sorted(maps.Keys(t.shards)) }
+func (t *Table) Shards() []string { return t.shards.Keys() }
+
+// Count is the number of chunks that the shard owns.
+func (t *Table) Count(shard string) int {
+	owner, owns := t.shards.Get(shard)
+	if !owns {
+		return 0
+	}
+	return owner.versions.Len()
+}
 
 // Owned returns what the shard owns as ranges that do not touch.
 func (t *Table) Owned(shard string) []key.Range {
@@ -287,8 +294,11 @@ func (t *Table) Validate() error {
 		if want, got := rebuilt.ShardVersion(shard), t.ShardVersion(shard); want != got {
 			return inconsistent("shard %s has version %v but its chunks have %v", shard, got, want)
 		}
+		if want, got := rebuilt.Count(shard), t.Count(shard); want != got {
+			return inconsistent("shard %s has %d chunks but owns %d", shard, got, want)
+		}
 	}
-	if len(rebuilt.shards) != len(t.shards) || rebuilt.Version() != t.Version() {
+	if rebuilt.shards.Len() != t.shards.Len() || rebuilt.Version() != t.Version() {
 		return inconsistent("the table's versions differ from its chunks'")
 	}
 	return nil

@@ -126,7 +126,7 @@ func requested(t *testing.T, now *catalog.Table, d *datadriven.TestData) ([]cata
 	return nil, nil
 }
 
-func bound(t *testing.T, s string) key.Key {
+func bound(t testing.TB, s string) key.Key {
 	t.Helper()
 	var n int64
 	switch s {
