@@ -166,6 +166,8 @@ func (c *cluster) checkOne(coll *balancer.Collection, m balancer.Migration) {
 		c.t.Fatalf("%v goes to a full shard", m)
 	case zone != "" && !slices.Contains(to.Zones, zone):
 		c.t.Fatalf("%v leaves zone %s", m, zone)
+	case coll.Zones.Crosses(m.Chunk.Range):
+		c.t.Fatalf("%v is to be split first", m)
 	case coll.Off:
 		c.t.Fatalf("%v is to be left alone", m)
 	}

@@ -109,7 +109,7 @@ func (r *Round) rescue(c *Collection, at cell, reason Reason, open bool) {
 }
 
 // level moves chunks of the zone from the shard that has most of it to the one that has the least, for as long as two shards are
-// left that differ enough. When the shard that has most has nothing but jumbo chunks, that is the end, as in the sources.
+// left that differ enough. When the shard that has most has no chunk of it that may move, that is the end, as in the sources.
 func (r *Round) level(c *Collection, zone int32, open bool, enough func(from, to int) bool) {
 	name := r.survey.zones[zone]
 	for {

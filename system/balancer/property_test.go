@@ -320,7 +320,7 @@ func TestReceiver(t *testing.T) {
 		if !ok {
 			return
 		}
-		if s := c.shard(to); to == chunk.Shard || coll.Off || s.Draining {
+		if s := c.shard(to); to == chunk.Shard || coll.Off || s.Draining || coll.Zones.Crosses(chunk.Range) {
 			t.Fatalf("%v to %s", chunk, to)
 		}
 		for _, s := range c.shards {
