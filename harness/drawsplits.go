@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -47,9 +46,11 @@ func drawSplits(d dice, z size, c scenario.Collection) (all []scenario.Command) 
 	return all
 }
 
-// raises reports whether a split or a merge may have given a new major version to chunks that stay where they are.
+// raises reports whether splits or merges may have given a new major version to a shard whose chunks stay where they are. They
+// number their chunks above the whole collection's version (protocol 3.2), so they do whenever the last migration was between
+// others, and not only when they are set to raise the major version themselves.
 func (r *run) raises() bool {
-	return r.settings.MajorOnSplit > 0 || r.settings.MajorOnMerge > 0 || slices.ContainsFunc(r.scenario.Commands, func(c scenario.Command) bool {
-		return c.Do == scenario.SetParameter && strings.HasPrefix(c.Name, "incrementChunkMajorVersion")
+	return slices.ContainsFunc(r.scenario.Commands, func(c scenario.Command) bool {
+		return c.Do == scenario.SplitChunk || c.Do == scenario.MergeChunks
 	})
 }
