@@ -13,6 +13,7 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/replset"
+	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -46,6 +47,7 @@ func found(top Topology, colls []Collection) (*founding, error) {
 			return nil, err
 		}
 		f.config = append(f.config, op)
+		f.shards[name] = []oplog.Op{shard.Identity(name)}
 	}
 	for i := range colls {
 		if err := f.add(top, &colls[i]); err != nil {
@@ -139,7 +141,7 @@ type founder struct {
 }
 
 func (f founder) StepUp(t env.Task) error {
-	if len(f.ops) > 0 && !f.founded() {
+	if !f.founded() {
 		if _, err := f.member.Write(t, f.ops...); err != nil {
 			return err
 		}
@@ -147,14 +149,10 @@ func (f founder) StepUp(t env.Task) error {
 	return f.member.AwaitMajority(t)
 }
 
-// founded reports whether the first operation of the foundation is there, and with it all of them.
+// founded reports whether the first document of the foundation is there, and with it all of them. It is one that nothing
+// removes: collections may be dropped.
 func (f founder) founded() bool {
-	first, data := &f.ops[0], f.member.Store()
-	if first.Kind == oplog.Create {
-		_, exists := data.Options(first.NS)
-		return exists
-	}
-	return data.Get(first.NS, first.ID, store.Latest) != nil
+	return f.member.Store().Get(f.ops[0].NS, f.ops[0].ID, store.Latest) != nil
 }
 
 func (founder) Applied(uint64, *oplog.Entry, bool) {}

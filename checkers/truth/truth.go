@@ -37,8 +37,8 @@ func (w *World) Set(name string) *Set {
 // Table is the routing table that a majority of the config server has: of a collection that is not sharded that of its
 // database; nil for one of which nothing is known.
 func (w *World) Table(ns string) Table {
-	if table := w.tables[ns]; table != nil {
-		return table
+	if table, sharded := w.tables[ns]; sharded {
+		return table // nil after its drop: the namespace is nobody's, also not its database's
 	}
 	database, _, _ := strings.Cut(ns, ".")
 	return w.tables[database]

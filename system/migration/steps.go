@@ -11,9 +11,6 @@ import (
 	"github.com/shardproof/shardproof/system/status"
 )
 
-// attempts is how often a message that may be repeated is sent before its step fails.
-const attempts = 3
-
 // longestPause bounds the growing pauses between repetitions.
 const longestPause = 10 * time.Second
 
@@ -55,23 +52,13 @@ func (s *Service) insist(t env.Task, id string, site point.Site, do func(env.Tas
 	}
 }
 
-// ask sends a message that may be repeated to the primary of a replica set. It repeats it while the failure is one that
-// another primary, or the same one later, may not have.
+// ask sends a message that may be repeated to the primary of a replica set.
 func ask[Resp any](t env.Task, s *Service, set string, req env.Message, timeout time.Duration) (resp *Resp, err error) {
 	to := s.shard.Set(set)
 	if to == nil {
 		return nil, status.New(status.ShardNotFound, "there is no shard %q", set)
 	}
-	for range attempts {
-		resp, err = rpc.CallPrimary[Resp](t, to, req, timeout)
-		if !rpc.Gone(err) || t.Err() != nil {
-			return resp, err
-		}
-		if err := t.Sleep(s.settings.HeartbeatInterval); err != nil {
-			return nil, err
-		}
-	}
-	return resp, err
+	return rpc.AskPrimary[Resp](t, to, req, timeout)
 }
 
 func (s *Service) tell(t env.Task, set string, req env.Message) error {

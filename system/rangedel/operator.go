@@ -14,9 +14,12 @@ import (
 // sweepNext is cleanupOrphaned of 4.2 (protocol 10.5): it deletes the next range that the shard neither owns nor receives,
 // and says where to go on.
 func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.CleanedUp, error) {
-	c := r.shard.Collection(req.NS)
+	c, term := r.shard.Collection(req.NS), r.member.Term()
 	if err := r.learn(t, c); err != nil {
 		return nil, err
+	}
+	if !r.member.IsPrimary() || r.member.Term() != term { // and with it what was learned of receptions
+		return nil, status.New(status.InterruptedDueToReplStateChange, "%s was primary of term %d when the command began", r.node.ID(), term)
 	}
 	md := c.Metadata()
 	if md == nil {
@@ -47,12 +50,12 @@ func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.
 func (r *Service) learn(t env.Task, c *shard.Collection) error {
 	arrived := c.Unowned()
 	for _, peer := range r.shard.Peers() {
-		if _, err := rpc.CallPrimary[command.Done](t, r.shard.Set(peer), &command.JoinMigrations{NS: c.NS()}, r.settings.MoveWait); err != nil {
+		if _, err := rpc.AskPrimary[command.Done](t, r.shard.Set(peer), &command.JoinMigrations{NS: c.NS()}, r.settings.MoveWait); err != nil {
 			return err
 		}
 	}
 	note := &command.LogChange{What: "cleanupOrphaned", NS: c.NS()}
-	if _, err := rpc.CallPrimary[command.Done](t, r.shard.Set(shard.ConfigSet), note, r.settings.CommandTimeout); err != nil {
+	if _, err := rpc.AskPrimary[command.Done](t, r.shard.Set(shard.ConfigSet), note, r.settings.CommandTimeout); err != nil {
 		return err
 	}
 	if err := c.Refresh(t); err != nil {

@@ -38,6 +38,8 @@ func (r *Service) CleanUp(k Task) error {
 	c := r.shard.Collection(k.NS)
 	md := c.Metadata()
 	switch {
+	case !r.member.IsPrimary():
+		return r.needPrimary()
 	case md == nil:
 		return status.New(status.ConflictingOperationInProgress, "the placement of %s is not known", k.NS)
 	case md.Overlaps(k.Range()):

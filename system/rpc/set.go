@@ -66,6 +66,24 @@ func CallSecondaryAt[Resp any](t env.Task, s *Set, req env.Message, timeout time
 	return resp, member, err
 }
 
+// attempts is how often AskPrimary sends a message.
+const attempts = 3
+
+// AskPrimary sends a message that may be repeated to the primary. It repeats it, after a while, when the failure is one that
+// another primary, or the same one later, may not have.
+func AskPrimary[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duration) (resp *Resp, err error) {
+	for range attempts {
+		resp, err = CallPrimary[Resp](t, s, req, timeout)
+		if !Gone(err) || t.Err() != nil {
+			return resp, err
+		}
+		if err := t.Sleep(s.settings.HeartbeatInterval); err != nil {
+			return nil, err
+		}
+	}
+	return resp, err
+}
+
 // CallAny sends req to one member, and after a failure that another may not share to the next, each once. While another
 // is left, a member that is cut off costs no more than an election does.
 func CallAny[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duration) (resp *Resp, err error) {

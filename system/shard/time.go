@@ -17,6 +17,17 @@ const ClockNS = "config.vectorClock"
 // VersionNS holds single documents that a shard keeps for itself; 4.2 keeps more of them there than later versions.
 const VersionNS = "admin.system.version"
 
+type identityDoc struct {
+	ID    string `bson:"_id"`
+	Shard string `bson:"shardName"`
+}
+
+// Identity is the operation that makes a replica set a shard: it writes a document that stays for ever.
+func Identity(name string) oplog.Op {
+	const id = "shardIdentity"
+	return documentOp(oplog.Insert, VersionNS, id, identityDoc{id, name})
+}
+
 const clockID = "vectorClockState"
 
 type clockDoc struct {
