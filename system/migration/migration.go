@@ -7,6 +7,10 @@
 // migration is durable before anyone else hears of it and stays until both sides are done. Nobody concludes an outcome
 // without having fenced those who could still change it.
 //
+// That is 8.0. In 4.2 (protocol 4) nothing of a migration is durable but the documents and a count of commits under way: the
+// files whose names end in 42, and minoptime.go, have its steps. Until the commit the promises are the same; after it, a
+// commit that is still on its way when its donor gives up, or is lost, is not fenced, and orphans may stay behind.
+//
 // Refusals. A shard takes part in one migration at a time, as donor or recipient. A message of another migration, or of
 // one that was fenced, changes nothing. No step is skipped because it probably succeeded: it is idempotent and repeated.
 package migration

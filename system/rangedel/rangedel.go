@@ -7,6 +7,9 @@
 // name of its migration, its collection and its range: a repeated message of an old migration never touches the task of a
 // newer one on the same range.
 //
+// In 4.2 a deletion is a sweep, in the memory of one tenure (protocol 10.2): it waits in the same way, shares the turn and the
+// batches, and is lost with its primary.
+//
 // Refusal: nothing here decides whether a range may be deleted; that is whoever readies the task.
 package rangedel
 
