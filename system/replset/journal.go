@@ -38,9 +38,6 @@ type hardState struct{ term, vote, commit uint64 }
 
 // persist queues a MsgStorageAppend. One that nobody waits for and that only tells the commit index is not worth a write.
 func (m *Member) persist(msg *pb.Message) {
-	if m.unanswered {
-		msg.Responses = withoutAcks(msg.Responses)
-	}
 	j := &m.journal
 	if !m.mustWrite(msg) && len(j.queue) == 0 && !j.busy {
 		j.note(msg)
@@ -63,16 +60,6 @@ func (j *journal) note(msg *pb.Message) {
 	if msg.Term != nil {
 		j.hard = hardState{msg.GetTerm(), msg.GetVote(), msg.GetCommit()}
 	}
-}
-
-func withoutAcks(msgs []*pb.Message) []*pb.Message {
-	kept := msgs[:0]
-	for _, r := range msgs {
-		if r.GetType() != pb.MsgAppResp || r.GetReject() {
-			kept = append(kept, r)
-		}
-	}
-	return kept
 }
 
 // runJournal is the task that writes.

@@ -47,18 +47,18 @@ func (m *Member) receive(from env.NodeID, in env.Message) {
 	}
 	msg := r.Message
 	m.listen(msg)
-	m.unanswered = m.commitOnly(msg)
+	m.probing = msg.GetType() == pb.MsgHeartbeatResp || msg.GetReject()
 	m.step(msg)
 	m.pump()
-	m.unanswered = false
+	m.probing = false
 	m.voted(msg)
 	m.count(msg)
 }
 
-// commitOnly recognises an append that only moves the commit index. A leader learns nothing from its answer: should it
-// be probing, it asks again after the next heartbeat.
-func (m *Member) commitOnly(msg *pb.Message) bool {
-	return msg.GetType() == pb.MsgApp && len(msg.Entries) == 0 && msg.GetCommit() > m.committed.Index
+// redundant recognises an append that only moves the commit index: the next entries, or else the next heartbeat, tell it
+// as well. Appends without entries that follow a heartbeat's answer or a rejection probe the receiver's log.
+func (m *Member) redundant(msg *pb.Message) bool {
+	return msg.GetType() == pb.MsgApp && len(msg.Entries) == 0 && !m.probing
 }
 
 // deliver sends a message of raft, or steps one that the member addresses to itself.
@@ -66,6 +66,9 @@ func (m *Member) deliver(msg *pb.Message) {
 	to := msg.GetTo()
 	if to == m.self {
 		m.step(msg)
+		return
+	}
+	if m.redundant(msg) {
 		return
 	}
 	if msg.GetType() == pb.MsgSnap {

@@ -55,8 +55,8 @@ type Member struct {
 	voters  *pb.ConfState
 	dirty   bool // raft was stepped since the last Ready
 	pumping bool
-	// unanswered is set while an append is stepped whose answer tells the leader nothing.
-	unanswered bool
+	// probing is set while raft hears that a follower's log may have a gap.
+	probing bool
 	// proposed is the entry being proposed by Write: it need not be decoded again.
 	proposed *oplog.Entry
 

@@ -16,6 +16,8 @@ type network struct {
 	// matching is the message that rules look at now; Match must not keep it.
 	matching Message
 	free     []*packet
+	// lost are the requests and replies of calls that still wait in vain.
+	lost []*packet
 }
 
 func newNetwork(w *World) network { return network{world: w, classes: make(map[string]*class)} }
@@ -198,15 +200,32 @@ func (w *World) travel(p *packet, q *question) time.Duration {
 	return l.Base + time.Duration(w.gate.pick(q, p.nth, int64(l.Jitter)+1))
 }
 
-// lose drops the packet. A call without a limit of its own then ends by the connection's.
+// lose drops the packet. A call without a limit of its own then ends by the connection's, any other at its limit, or when
+// the network heals.
 func (w *World) lose(p *packet) {
 	w.note(stepLose, p.channel.link.from, p.channel.site, p.nth, p.channel.loss.hash)
-	if p.noLimit && p.awaited() {
-		err := status.New(status.NetworkTimeout, "task %s lost its connection", p.caller.name)
-		w.failCall(p, w.opts.Network.Keepalive, err)
-		return
+	switch {
+	case !p.awaited():
+		w.network.release(p)
+	case p.noLimit:
+		w.disconnect(p, w.opts.Network.Keepalive)
+	default:
+		w.network.lost = append(w.network.lost, p)
 	}
-	w.network.release(p)
+}
+
+// disconnect ends a call that can have no answer any more.
+func (w *World) disconnect(p *packet, after time.Duration) {
+	w.failCall(p, after, status.New(status.NetworkTimeout, "task %s lost its connection", p.caller.name))
+}
+
+// reconnect ends the calls that lost their request or their reply.
+func (w *World) reconnect() {
+	lost := w.network.lost
+	w.network.lost = nil
+	for _, p := range lost {
+		w.disconnect(p, 0)
+	}
 }
 
 // awaited reports whether somebody still waits for the reply.

@@ -182,7 +182,8 @@ func (w *World) cut(from, to env.NodeID, oneWay bool, by int) {
 	}
 }
 
-// HealNetwork ends every partition and rule, and releases every held message.
+// HealNetwork ends every partition and rule, and releases every held message. Calls whose request or reply was lost fail:
+// once the two sides reach each other again, they find out that their connection is gone.
 func (w *World) HealNetwork() {
 	for _, m := range w.machines {
 		for _, l := range m.links {
@@ -194,4 +195,5 @@ func (w *World) HealNetwork() {
 	for len(w.network.rules) > 0 {
 		w.RemoveRule(w.network.rules[0].id)
 	}
+	w.reconnect()
 }

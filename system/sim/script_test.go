@@ -110,7 +110,7 @@ func (s *script) control(d *datadriven.TestData) {
 		s.w.SetDrift(names[0], int64(arg(s, d, "ppm", strconv.Atoi)))
 	case "jump": // node by=D
 		s.w.JumpClock(names[0], arg(s, d, "by", time.ParseDuration))
-	case "partition", "heal": // a b, or for one direction a b one-way
+	case "partition", "heal": // a b, or for one direction a b one-way; heal alone: everything
 		s.partition(d.Cmd, names)
 	case "rule":
 		fmt.Fprintf(&s.out, "rule %d", s.w.AddRule(s.rule(d)))
@@ -173,11 +173,14 @@ func (s *script) world(d *datadriven.TestData) {
 
 func (s *script) partition(cmd string, names []env.NodeID) {
 	oneWay := len(names) > 2
-	if cmd == "heal" {
+	switch {
+	case cmd == "partition":
+		s.w.Partition(names[0], names[1], oneWay)
+	case len(names) == 0:
+		s.w.HealNetwork()
+	default:
 		s.w.Heal(names[0], names[1], oneWay)
-		return
 	}
-	s.w.Partition(names[0], names[1], oneWay)
 }
 
 func (s *script) rule(d *datadriven.TestData) sim.Rule {
