@@ -85,9 +85,9 @@ func (m *Member) electionDue() {
 
 // listen keeps the election clock and raft's leases right before a message is stepped.
 func (m *Member) listen(msg *pb.Message) {
-	switch msg.GetType() {
+	switch msg.Type {
 	case pb.MsgApp, pb.MsgHeartbeat, pb.MsgSnap:
-		if msg.GetTerm() >= m.term {
+		if msg.Term >= m.term {
 			m.hear()
 		}
 	case pb.MsgVote, pb.MsgPreVote:
@@ -108,7 +108,7 @@ func (m *Member) catchUpTicks() {
 
 // voted has a member that just gave its vote wait for the winner's first word.
 func (m *Member) voted(msg *pb.Message) {
-	if msg.GetType() == pb.MsgVote && m.raft.BasicStatus().GetVote() == msg.GetFrom() && m.term == msg.GetTerm() {
+	if msg.Type == pb.MsgVote && m.raft.BasicStatus().Vote == msg.From && m.term == msg.Term {
 		m.election.heard = m.node.Mono()
 	}
 }

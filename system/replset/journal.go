@@ -1,8 +1,9 @@
 package replset
 
 import (
-	pb "go.etcd.io/raft/v3/raftpb"
 	"math"
+
+	pb "go.etcd.io/raft/v3/raftpb"
 
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -41,9 +42,7 @@ func (m *Member) persist(msg *pb.Message) {
 	j := &m.journal
 	if !m.mustWrite(msg) && len(j.queue) == 0 && !j.busy {
 		j.note(msg)
-		for _, resp := range msg.Responses {
-			m.deliver(resp)
-		}
+		m.answer(msg)
 		return
 	}
 	j.queue = append(j.queue, msg)
@@ -53,12 +52,12 @@ func (m *Member) persist(msg *pb.Message) {
 // mustWrite reports whether a MsgStorageAppend holds more than a commit index.
 func (m *Member) mustWrite(msg *pb.Message) bool {
 	return len(msg.Entries) > 0 || msg.Snapshot != nil ||
-		msg.Term != nil && (msg.GetTerm() != m.journal.hard.term || msg.GetVote() != m.journal.hard.vote)
+		msg.Term != 0 && (msg.Term != m.journal.hard.term || msg.Vote != m.journal.hard.vote)
 }
 
 func (j *journal) note(msg *pb.Message) {
-	if msg.Term != nil {
-		j.hard = hardState{msg.GetTerm(), msg.GetVote(), msg.GetCommit()}
+	if msg.Term != 0 {
+		j.hard = hardState{msg.Term, msg.Vote, msg.Commit}
 	}
 }
 
@@ -106,8 +105,8 @@ func (m *Member) writeRecords(t env.Task, batch []*pb.Message) {
 	j := &m.journal
 	buf, before := j.buf[:0], j.hard
 	for _, msg := range batch {
-		for _, e := range msg.Entries {
-			buf = appendEntry(buf, e)
+		for i := range msg.Entries {
+			buf = appendEntry(buf, &msg.Entries[i])
 		}
 		j.note(msg)
 	}
@@ -135,13 +134,18 @@ func (m *Member) sync(t env.Task, records []byte) {
 // acknowledge delivers what rests on a durable batch.
 func (m *Member) acknowledge(batch []*pb.Message) {
 	for _, msg := range batch {
-		for _, resp := range msg.Responses {
-			m.deliver(resp)
-		}
+		m.answer(msg)
 	}
 	m.pump()
 	if m.counting > 0 {
 		m.wake()
+	}
+}
+
+// answer delivers what waited for a MsgStorageAppend.
+func (m *Member) answer(msg *pb.Message) {
+	for i := range msg.Responses {
+		m.deliver(&msg.Responses[i])
 	}
 }
 
@@ -157,8 +161,8 @@ func (m *Member) writeSnapshot(t env.Task, msg *pb.Message) {
 	m.journal.note(msg)
 	m.check(m.node.Disk().Replace(t, snapshotFile, msg.Snapshot.Data))
 	_ = t.Point(point.ReplicaBetweenSnapshotAndLog, env.Note{})
-	m.check(m.stable.ApplySnapshot(msg.Snapshot))
-	m.journal.saved = msg.Snapshot.GetMetadata().GetIndex()
+	m.check(m.stable.ApplySnapshot(*msg.Snapshot))
+	m.journal.saved = msg.Snapshot.Metadata.Index
 	m.rewriteJournal(t)
 }
 
@@ -186,7 +190,7 @@ func (m *Member) takeSnapshot(t env.Task) {
 	data := m.image(at)
 	m.check(m.node.Disk().Replace(t, snapshotFile, data))
 	_ = t.Point(point.ReplicaBetweenSnapshotAndLog, env.Note{})
-	_, err := m.stable.CreateSnapshot(at.Index, m.voters, data)
+	_, err := m.stable.CreateSnapshot(at.Index, &m.voters, data)
 	m.check(err)
 	m.journal.saved = at.Index
 	m.check(m.stable.Compact(drop))
@@ -210,8 +214,8 @@ func (m *Member) rewriteJournal(t env.Task) {
 	if last >= first {
 		entries, err := m.stable.Entries(first, last+1, math.MaxUint64)
 		m.check(err)
-		for _, e := range entries {
-			buf = appendEntry(buf, e)
+		for i := range entries {
+			buf = appendEntry(buf, &entries[i])
 		}
 	}
 	buf = appendHard(buf, m.journal.hard)

@@ -3,7 +3,6 @@ package replset
 import (
 	pb "go.etcd.io/raft/v3/raftpb"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/env"
@@ -17,7 +16,7 @@ type Raft struct{ Message *pb.Message }
 
 // MarshalBSON wraps raft's own encoding.
 func (r *Raft) MarshalBSON() ([]byte, error) {
-	b, err := proto.MarshalOptions{Deterministic: true}.Marshal(r.Message)
+	b, err := r.Message.Marshal()
 	if err != nil {
 		return nil, err
 	}
@@ -33,11 +32,11 @@ func (r *Raft) UnmarshalBSON(b []byte) error {
 		return err
 	}
 	r.Message = &pb.Message{}
-	return proto.Unmarshal(outer.M, r.Message)
+	return r.Message.Unmarshal(outer.M)
 }
 
 // Class names the message's type for link rules and traces, for example "MsgApp".
-func (r *Raft) Class() string { return r.Message.GetType().String() }
+func (r *Raft) Class() string { return r.Message.Type.String() }
 
 // receive takes a message from another member.
 func (m *Member) receive(from env.NodeID, in env.Message) {
@@ -47,7 +46,7 @@ func (m *Member) receive(from env.NodeID, in env.Message) {
 	}
 	msg := r.Message
 	m.listen(msg)
-	m.probing = msg.GetType() == pb.MsgHeartbeatResp || msg.GetReject()
+	m.probing = msg.Type == pb.MsgHeartbeatResp || msg.Reject
 	m.step(msg)
 	m.pump()
 	m.probing = false
@@ -58,12 +57,12 @@ func (m *Member) receive(from env.NodeID, in env.Message) {
 // redundant recognises an append that only moves the commit index: the next entries, or else the next heartbeat, tell it
 // as well. Appends without entries that follow a heartbeat's answer or a rejection probe the receiver's log.
 func (m *Member) redundant(msg *pb.Message) bool {
-	return msg.GetType() == pb.MsgApp && len(msg.Entries) == 0 && !m.probing
+	return msg.Type == pb.MsgApp && len(msg.Entries) == 0 && !m.probing
 }
 
 // deliver sends a message of raft, or steps one that the member addresses to itself.
 func (m *Member) deliver(msg *pb.Message) {
-	to := msg.GetTo()
+	to := msg.To
 	if to == m.self {
 		m.step(msg)
 		return
@@ -71,7 +70,7 @@ func (m *Member) deliver(msg *pb.Message) {
 	if m.redundant(msg) {
 		return
 	}
-	if msg.GetType() == pb.MsgSnap {
+	if msg.Type == pb.MsgSnap {
 		m.expectSnapshot(to)
 	}
 	// Without spare capacity a receiver that appends to the slice copies it.

@@ -12,8 +12,8 @@ import (
 // step hands raft a message. Its errors tell of messages that came too late to matter. What raft does when storage
 // answers is of no use before the next occasion: it hands out entries as committed that were applied when appended.
 func (m *Member) step(msg *pb.Message) {
-	_ = m.raft.Step(msg)
-	switch msg.GetType() {
+	_ = m.raft.Step(*msg)
+	switch msg.Type {
 	case pb.MsgStorageAppendResp, pb.MsgStorageApplyResp:
 	case pb.MsgAppResp, pb.MsgHeartbeatResp: // often nothing follows, and to ask is cheaper than to take nothing
 		m.dirty = m.dirty || m.raft.HasReady()
@@ -37,8 +37,8 @@ func (m *Member) pump() {
 
 // handle ends a lost leadership before anything is undone, and begins a new one before its first entry is applied.
 func (m *Member) handle(rd raft.Ready) {
-	if rd.HardState != nil {
-		m.term = rd.GetTerm()
+	if rd.Term != 0 {
+		m.term = rd.Term
 	}
 	if rd.SoftState != nil {
 		m.follow(rd.SoftState)
@@ -49,7 +49,7 @@ func (m *Member) handle(rd raft.Ready) {
 	if len(rd.Entries) > 0 {
 		m.append(rd.Entries)
 	}
-	if commit := rd.HardState.GetCommit(); commit > m.committed.Index {
+	if commit := rd.Commit; commit > m.committed.Index {
 		m.commit(commit)
 	}
 	m.dispatch(rd.Messages)
@@ -58,14 +58,15 @@ func (m *Member) handle(rd raft.Ready) {
 	}
 }
 
-func (m *Member) dispatch(msgs []*pb.Message) {
-	for _, msg := range msgs {
-		switch msg.GetTo() {
+func (m *Member) dispatch(msgs []pb.Message) {
+	for i := range msgs {
+		msg := &msgs[i]
+		switch msg.To {
 		case raft.LocalAppendThread:
 			m.persist(msg)
 		case raft.LocalApplyThread: // applied when appended
-			for _, resp := range msg.Responses {
-				m.step(resp)
+			for i := range msg.Responses {
+				m.step(&msg.Responses[i])
 			}
 		default:
 			m.deliver(msg)
@@ -74,11 +75,12 @@ func (m *Member) dispatch(msgs []*pb.Message) {
 }
 
 // append applies new entries at once, after undoing those that a newer leader replaces.
-func (m *Member) append(entries []*pb.Entry) {
-	if to := entries[0].GetIndex() - 1; to < m.log.last().Index {
+func (m *Member) append(entries []pb.Entry) {
+	if to := entries[0].Index - 1; to < m.log.last().Index {
 		m.rollBack(to)
 	}
-	for _, e := range entries {
+	for i := range entries {
+		e := &entries[i]
 		m.apply(e, m.decode(e))
 	}
 }
@@ -93,13 +95,13 @@ func (m *Member) decode(e *pb.Entry) *oplog.Entry {
 	}
 	entry, err := oplog.Unmarshal(e.Data)
 	if err != nil {
-		m.fail("entry %d.%d does not decode: %v", e.GetTerm(), e.GetIndex(), err)
+		m.fail("entry %d.%d does not decode: %v", e.Term, e.Index, err)
 	}
 	return entry
 }
 
 func (m *Member) apply(e *pb.Entry, entry *oplog.Entry) {
-	index := e.GetIndex()
+	index := e.Index
 	m.enter(e, entry)
 	for _, w := range m.watchers {
 		w.Applied(index, entry, m.leading)
@@ -108,14 +110,14 @@ func (m *Member) apply(e *pb.Entry, entry *oplog.Entry) {
 
 // enter adds an entry to the log and the store.
 func (m *Member) enter(e *pb.Entry, entry *oplog.Entry) {
-	index := e.GetIndex()
+	index := e.Index
 	if index != m.log.last().Index+1 {
-		m.fail("entry %d.%d comes after %s", e.GetTerm(), index, m.log.last())
+		m.fail("entry %d.%d comes after %s", e.Term, index, m.log.last())
 	}
-	m.log.append(logged{term: e.GetTerm(), entry: entry})
+	m.log.append(logged{term: e.Term, entry: entry})
 	m.cfg.Clock.Advance(clock.Vector{Cluster: entry.TS})
 	if err := m.store.Apply(index, entry.Ops); err != nil {
-		m.fail("entry %d.%d does not apply: %v", e.GetTerm(), index, err)
+		m.fail("entry %d.%d does not apply: %v", e.Term, index, err)
 	}
 }
 
@@ -154,7 +156,7 @@ func (m *Member) commit(index uint64) {
 }
 
 // install replaces everything by a snapshot from the leader (initial sync).
-func (m *Member) install(snap *pb.Snapshot) {
+func (m *Member) install(snap pb.Snapshot) {
 	img, err := decodeImage(snap.Data)
 	m.check(err)
 	from := m.committed.Index

@@ -29,7 +29,7 @@ func appendHard(b []byte, h hardState) []byte {
 }
 
 func appendEntry(b []byte, e *pb.Entry) []byte {
-	return appendRecord(b, kindEntry, e.Data, e.GetTerm(), e.GetIndex())
+	return appendRecord(b, kindEntry, e.Data, e.Term, e.Index)
 }
 
 func appendRecord(b []byte, kind byte, data []byte, numbers ...uint64) []byte {
@@ -50,7 +50,7 @@ func appendRecord(b []byte, kind byte, data []byte, numbers ...uint64) []byte {
 type recorded struct {
 	base    oplog.Time
 	hard    hardState
-	entries []*pb.Entry
+	entries []pb.Entry
 }
 
 // readJournal reads records up to the first that is torn; sound is the length of what comes before it.
@@ -104,7 +104,7 @@ func (r *recorded) place(term, index uint64, data []byte) bool {
 	if index <= r.base.Index || at > uint64(len(r.entries)) {
 		return false
 	}
-	e := &pb.Entry{Term: &term, Index: &index}
+	e := pb.Entry{Term: term, Index: index}
 	if len(data) > 0 {
 		e.Data = append([]byte(nil), data...)
 	}
@@ -118,7 +118,7 @@ func (r *recorded) holds(at oplog.Time) bool {
 		return true
 	}
 	i := at.Index - r.base.Index - 1
-	return at.Index > r.base.Index && i < uint64(len(r.entries)) && r.entries[i].GetTerm() == at.Term
+	return at.Index > r.base.Index && i < uint64(len(r.entries)) && r.entries[i].Term == at.Term
 }
 
 func (r *recorded) last() uint64 { return r.base.Index + uint64(len(r.entries)) }

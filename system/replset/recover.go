@@ -107,9 +107,10 @@ func (m *Member) rebuild(snapshot []byte, r *recorded) (joined bool) {
 // replay puts entries the snapshot contains into the log only, and those after it into the store as well.
 func (m *Member) replay(contained uint64, r *recorded) {
 	m.log.base = r.base
-	for _, e := range r.entries {
-		if entry := m.decode(e); e.GetIndex() <= contained {
-			m.log.kept = append(m.log.kept, logged{term: e.GetTerm(), entry: entry})
+	for i := range r.entries {
+		e := &r.entries[i]
+		if entry := m.decode(e); e.Index <= contained {
+			m.log.kept = append(m.log.kept, logged{term: e.Term, entry: entry})
 		} else {
 			m.enter(e, entry)
 		}
@@ -126,18 +127,32 @@ func (m *Member) restoreHard(r *recorded) {
 	m.journal.hard, m.journal.written = r.hard, r.hard.commit
 }
 
-func (m *Member) restoreStable(at oplog.Time, snapshot []byte, r *recorded) *raft.MemoryStorage {
+// stableLog is what the journal holds durably, as raft asks for it. The voters are always the same; an empty log has them.
+type stableLog struct {
+	*raft.MemoryStorage
+	voters pb.ConfState
+}
+
+// InitialState says what raft begins with.
+func (s stableLog) InitialState() (pb.HardState, pb.ConfState, error) {
+	hard, _, err := s.MemoryStorage.InitialState()
+	return hard, s.voters, err
+}
+
+func (m *Member) restoreStable(at oplog.Time, snapshot []byte, r *recorded) stableLog {
 	s := raft.NewMemoryStorage()
-	first := &pb.Snapshot{Metadata: &pb.SnapshotMetadata{ConfState: m.voters, Index: &r.base.Index, Term: &r.base.Term}}
-	if at == r.base {
-		first.Data = snapshot
+	if r.base.Index > 0 {
+		first := pb.Snapshot{Metadata: pb.SnapshotMetadata{ConfState: m.voters, Index: r.base.Index, Term: r.base.Term}}
+		if at == r.base {
+			first.Data = snapshot
+		}
+		m.check(s.ApplySnapshot(first))
 	}
-	m.check(s.ApplySnapshot(first))
 	m.check(s.Append(r.entries))
-	m.check(s.SetHardState(&pb.HardState{Term: &r.hard.term, Vote: &r.hard.vote, Commit: &r.hard.commit}))
+	m.check(s.SetHardState(pb.HardState{Term: r.hard.term, Vote: r.hard.vote, Commit: r.hard.commit}))
 	if at != r.base {
-		_, err := s.CreateSnapshot(at.Index, m.voters, snapshot)
+		_, err := s.CreateSnapshot(at.Index, &m.voters, snapshot)
 		m.check(err)
 	}
-	return s
+	return stableLog{s, m.voters}
 }

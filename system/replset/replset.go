@@ -51,8 +51,8 @@ type Member struct {
 	self uint64 // the member's number in raft: its place in Members, from 1
 
 	raft    *raft.RawNode
-	stable  *raft.MemoryStorage // what the journal holds durably
-	voters  *pb.ConfState
+	stable  stableLog
+	voters  pb.ConfState
 	dirty   bool // raft was stepped since the last Ready
 	pumping bool
 	// probing is set while raft hears that a follower's log may have a gap.
@@ -86,7 +86,7 @@ type Member struct {
 // Boot recovers the member from the node's disk and starts it. It takes the node's one-way messages for itself. Watch
 // must be called before the task waits again.
 func Boot(t env.Task, cfg Config) *Member {
-	m := &Member{cfg: cfg, node: t.Node(), store: store.New(), voters: &pb.ConfState{}}
+	m := &Member{cfg: cfg, node: t.Node(), store: store.New()}
 	for i, id := range cfg.Members {
 		m.voters.Voters = append(m.voters.Voters, uint64(i)+1)
 		if id == cfg.Self {

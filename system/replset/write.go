@@ -147,7 +147,7 @@ func (m *Member) holders(index uint64) (n int) {
 
 // count wakes those who count members after an acknowledgement.
 func (m *Member) count(msg *pb.Message) {
-	if m.counting > 0 && msg.GetType() == pb.MsgAppResp {
+	if m.counting > 0 && msg.Type == pb.MsgAppResp {
 		m.wake()
 	}
 }
