@@ -39,6 +39,8 @@ type Cluster struct {
 	topology Topology
 	settings *settings.Settings
 	founding *founding
+	sets     []string
+	nodes    map[string][]env.NodeID // of each replica set
 	// Of each node the last incarnation that booted.
 	members  map[env.NodeID]*replset.Member
 	shards   map[env.NodeID]*shard.Server
@@ -57,15 +59,19 @@ func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) 
 		return nil, err
 	}
 	c := &Cluster{
-		world: w, topology: top, settings: s, founding: founding,
+		world: w, topology: top, settings: s, founding: founding, nodes: make(map[string][]env.NodeID),
 		members: make(map[env.NodeID]*replset.Member), shards: make(map[env.NodeID]*shard.Server), routers: make(map[env.NodeID]*router.Router),
 		adjusted: make(map[env.NodeID]*settings.Settings),
 	}
-	for _, id := range top.MembersOf(configsvr.Name) {
+	c.sets = append([]string{configsvr.Name}, top.ShardNames()...)
+	for _, name := range c.sets {
+		c.nodes[name] = top.MembersOf(name)
+	}
+	for _, id := range c.nodes[configsvr.Name] {
 		w.AddNode(id, c.bootConfig)
 	}
 	for _, name := range top.ShardNames() {
-		for _, id := range top.MembersOf(name) {
+		for _, id := range c.nodes[name] {
 			w.AddNode(id, func(t env.Task) { c.bootShard(t, name) })
 		}
 	}
@@ -80,7 +86,7 @@ func (c *Cluster) bootMember(t env.Task, name string) (*replset.Member, *rpc.End
 	node := t.Node()
 	now := clock.New(node)
 	m := replset.Boot(t, replset.Config{
-		Name: name, Self: node.ID(), Members: c.topology.MembersOf(name), Settings: c.start(node), Clock: now,
+		Name: name, Self: node.ID(), Members: c.nodes[name], Settings: c.start(node), Clock: now,
 	})
 	c.members[node.ID()] = m
 	return m, c.listen(node, now)
@@ -104,13 +110,13 @@ func (c *Cluster) bootConfig(t env.Task) {
 	m, ep := c.bootMember(t, configsvr.Name)
 	rpc.Handle(ep, member{m}.hello)
 	rpc.Handle(ep, member{m}.stepDown)
-	configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Shards: c.sets(ep), Profile: c.topology.Profile})
+	configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Shards: c.views(ep), Profile: c.topology.Profile})
 	m.Watch(founder{m, c.founding.config})
 }
 
 func (c *Cluster) bootShard(t env.Task, name string) {
 	m, ep := c.bootMember(t, name)
-	server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Sets: c.sets(ep), Profile: c.topology.Profile})
+	server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Sets: c.views(ep), Profile: c.topology.Profile})
 	c.shards[ep.Node().ID()] = server
 	m.Watch(founder{m, c.founding.shards[name]})
 	moves := migration.New(server, rangedel.New(ep, m, server, c.of(ep)))
@@ -121,15 +127,15 @@ func (c *Cluster) bootShard(t env.Task, name string) {
 func (c *Cluster) bootRouter(t env.Task) {
 	c.start(t.Node())
 	ep := c.listen(t.Node(), clock.New(t.Node()))
-	sets := c.sets(ep)
+	sets := c.views(ep)
 	c.routers[t.Node().ID()] = router.New(ep, sets[configsvr.Name], sets, c.of(ep))
 }
 
-// sets is one node's view of all replica sets, by name.
-func (c *Cluster) sets(ep *rpc.Endpoint) map[string]*rpc.Set {
+// views are one node's view of all replica sets, by name.
+func (c *Cluster) views(ep *rpc.Endpoint) map[string]*rpc.Set {
 	sets := make(map[string]*rpc.Set)
 	for _, name := range c.Sets() {
-		sets[name] = rpc.NewSet(ep, name, c.topology.MembersOf(name), c.of(ep))
+		sets[name] = rpc.NewSet(ep, name, c.nodes[name], c.of(ep))
 	}
 	return sets
 }
@@ -145,7 +151,7 @@ func (c *Cluster) of(ep *rpc.Endpoint) *settings.Settings {
 // Operator is a node's view of all replica sets, for commands that bypass the routers; it is called from the node's Boot.
 func (c *Cluster) Operator(node env.Node) (*rpc.Endpoint, map[string]*rpc.Set) {
 	ep := rpc.Listen(node, clock.New(node))
-	return ep, c.sets(ep)
+	return ep, c.views(ep)
 }
 
 // NewClient makes the node a client of the cluster's routers; it is called from the node's Boot.

@@ -29,9 +29,7 @@ func (c *Cluster) Topology() Topology { return c.topology }
 func (c *Cluster) Settings() *settings.Settings { return c.settings }
 
 // Sets lists the replica sets: the config server first, then the shards.
-func (c *Cluster) Sets() []string {
-	return append([]string{configsvr.Name}, c.topology.ShardNames()...)
-}
+func (c *Cluster) Sets() []string { return c.sets }
 
 // Time is the newest cluster time that a replica set has given to an entry.
 func (c *Cluster) Time() (now clock.Timestamp) {
@@ -47,7 +45,7 @@ func (c *Cluster) Time() (now clock.Timestamp) {
 func (c *Cluster) Servers() []env.NodeID {
 	var all []env.NodeID
 	for _, set := range c.Sets() {
-		all = append(all, c.topology.MembersOf(set)...)
+		all = append(all, c.nodes[set]...)
 	}
 	return append(all, c.topology.RouterNodes()...)
 }
@@ -72,7 +70,7 @@ func (c *Cluster) Router(id env.NodeID) *router.Router {
 func (c *Cluster) Primary(set string) env.NodeID {
 	var primary env.NodeID
 	var term uint64
-	for _, id := range c.topology.MembersOf(set) {
+	for _, id := range c.nodes[set] {
 		if m := c.Member(id); m != nil && m.Leading() && m.Term() > term {
 			primary, term = id, m.Term()
 		}
@@ -150,7 +148,7 @@ func (c *Cluster) unequal(set string) []string {
 		return []string{set + " has no primary that accepts writes"}
 	}
 	var left []string
-	for _, id := range c.topology.MembersOf(set) {
+	for _, id := range c.nodes[set] {
 		switch m := c.Member(id); {
 		case m == nil:
 			left = append(left, string(id)+" is not running")
@@ -167,7 +165,7 @@ func (c *Cluster) unequal(set string) []string {
 func (c *Cluster) Audit(t env.Task, ep *rpc.Endpoint, ns string) ([]command.AuditReply, error) {
 	var all []command.AuditReply
 	for _, name := range c.topology.ShardNames() {
-		for _, id := range c.topology.MembersOf(name) {
+		for _, id := range c.nodes[name] {
 			reply, err := rpc.Call[command.AuditReply](t, ep, id, &command.Audit{NS: ns}, c.settings.CommandTimeout)
 			if err != nil {
 				return nil, status.New(status.Of(err), "the audit of %s failed: %v", id, err)
@@ -182,7 +180,7 @@ func (c *Cluster) Audit(t env.Task, ep *rpc.Endpoint, ns string) ([]command.Audi
 // order of the members.
 func (c *Cluster) ConfigDocuments(ns string) [][]bson.Raw {
 	var all [][]bson.Raw
-	for _, id := range c.topology.MembersOf(configsvr.Name) {
+	for _, id := range c.nodes[configsvr.Name] {
 		var docs []bson.Raw
 		if m := c.Member(id); m != nil {
 			m.Store().Scan(ns, store.Latest, func(_ string, doc bson.Raw) bool {

@@ -2,6 +2,7 @@ package system
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
@@ -67,7 +68,7 @@ func (p Topology) ClientNodes() []env.NodeID { return numbered("client", p.Clien
 func numbered(name string, n int) []env.NodeID {
 	ids := make([]env.NodeID, n)
 	for i := range ids {
-		ids[i] = env.NodeID(fmt.Sprintf("%s.%d", name, i))
+		ids[i] = env.NodeID(name + "." + strconv.Itoa(i))
 	}
 	return ids
 }

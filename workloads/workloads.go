@@ -7,6 +7,7 @@ package workloads
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/shardproof/shardproof/histories"
@@ -97,7 +98,7 @@ type plan struct {
 }
 
 // pick answers a question about the operation being drawn.
-func (p *plan) pick(what string, n int) int { return p.source(fmt.Sprintf("op/%d/%s", p.id, what), n) }
+func (p *plan) pick(what string, n int) int { return p.source("op/"+strconv.Itoa(p.id)+"/"+what, n) }
 
 // chance is true in so many percent of all cases.
 func (p *plan) chance(what string, percent int) bool { return p.pick(what, 100) < percent }

@@ -14,8 +14,8 @@ import (
 type chunkDoc struct {
 	ID                  string         `bson:"_id"`
 	UUID                string         `bson:"uuid"`
-	Min                 bson.D         `bson:"min"`
-	Max                 bson.D         `bson:"max"`
+	Min                 bson.Raw       `bson:"min"`
+	Max                 bson.Raw       `bson:"max"`
 	Shard               string         `bson:"shard"`
 	LastMod             bson.Timestamp `bson:"lastmod"`
 	History             []placementDoc `bson:"history"`
@@ -68,10 +68,10 @@ func DecodeChunk(coll Collection, raw bson.Raw) (Chunk, error) {
 		OnCurrentShardSince: unstamp(doc.OnCurrentShardSince),
 	}
 	var err error
-	if c.Min, err = decodeBound(coll.Key, raw, "min"); err != nil {
+	if c.Min, err = decodeBound(coll.Key, doc.Min, "min"); err != nil {
 		return Chunk{}, err
 	}
-	if c.Max, err = decodeBound(coll.Key, raw, "max"); err != nil {
+	if c.Max, err = decodeBound(coll.Key, doc.Max, "max"); err != nil {
 		return Chunk{}, err
 	}
 	for _, p := range doc.History {
@@ -81,13 +81,16 @@ func DecodeChunk(coll Collection, raw bson.Raw) (Chunk, error) {
 }
 
 // Bounds are documents of one field, as the shard key is; the field's name may contain dots.
-func encodeBound(p key.Pattern, k key.Key) (bson.D, error) {
+func encodeBound(p key.Pattern, k key.Key) (bson.Raw, error) {
 	v, err := key.Decode(k)
-	return bson.D{{Key: p.Field, Value: v}}, err
+	if err != nil {
+		return nil, err
+	}
+	return bson.Marshal(bson.D{{Key: p.Field, Value: v}})
 }
 
-func decodeBound(p key.Pattern, raw bson.Raw, name string) (key.Key, error) {
-	v, err := raw.LookupErr(name, p.Field)
+func decodeBound(p key.Pattern, bound bson.Raw, name string) (key.Key, error) {
+	v, err := bound.LookupErr(p.Field)
 	if err != nil {
 		return "", status.New(status.BadValue, "a document of config.chunks has no %s for %s", name, p.Field)
 	}

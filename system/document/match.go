@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/status"
@@ -45,12 +46,16 @@ func every(doc bson.Raw, fn func(name string, v bson.RawValue) (bool, error)) (b
 	if doc == nil {
 		return true, nil
 	}
-	elements, err := doc.Elements()
-	if err != nil {
-		return false, bad("a document is malformed: %v", err)
+	n, rest, ok := bsoncore.ReadLength(doc)
+	if !ok || int(n) != len(doc) || n < 5 {
+		return false, bad("a document of %d bytes is malformed", len(doc))
 	}
-	for _, e := range elements {
-		if ok, err := fn(e.Key(), e.Value()); !ok || err != nil {
+	for len(rest) > 1 {
+		var e bsoncore.Element
+		if e, rest, ok = bsoncore.ReadElement(rest); !ok {
+			return false, bad("a document is malformed %d bytes before its end", len(rest))
+		}
+		if ok, err := fn(e.Key(), bson.RawElement(e).Value()); !ok || err != nil {
 			return false, err
 		}
 	}
@@ -145,20 +150,35 @@ func truth(v bson.RawValue) bool {
 }
 
 func matchOrder(op string, operand, got bson.RawValue) (bool, error) {
-	bound, err := key.Encode(operand)
+	var space [40]byte
+	bound, err := key.Append(space[:0], operand)
 	if err != nil {
 		return false, err
 	}
-	rng, err := bounds(op, bound)
-	return err == nil && some(got, func(v bson.RawValue) bool {
-		k, err := key.Encode(v)
-		return err == nil && rng.Contains(k) && comparable(k, bound)
-	}), err
+	return some(got, func(v bson.RawValue) bool {
+		var space [40]byte
+		k, err := key.Append(space[:0], v)
+		return err == nil && ordered(bytes.Compare(k, bound), op) && comparable(k, bound)
+	}), nil
+}
+
+// ordered reports whether a comparison with that outcome fulfils the operator.
+func ordered(compared int, op string) bool {
+	switch op {
+	case "$gt":
+		return compared > 0
+	case "$gte":
+		return compared >= 0
+	case "$lt":
+		return compared < 0
+	}
+	return compared <= 0
 }
 
 // comparable: MinKey and MaxKey compare with everything, all else with its own class.
-func comparable(a, b key.Key) bool {
-	return b == key.Min || b == key.Max || a.Class() == b.Class()
+func comparable(a, b []byte) bool {
+	bound := key.Key(b)
+	return bound == key.Min || bound == key.Max || key.Key(a).Class() == bound.Class()
 }
 
 // some reports whether the value, or an element of it when it is an array, fulfils the condition.

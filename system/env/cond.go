@@ -1,6 +1,9 @@
 package env
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Cond is a queue of waiting tasks of one node. As nothing runs between a caller's test and its Wait, there is no lost
 // wake-up. The zero Cond is ready. It must not be copied once used.
@@ -46,7 +49,7 @@ func (c *Cond) Signal() {
 		return
 	}
 	t := c.waiting[0]
-	c.waiting = c.waiting[1:]
+	c.waiting = slices.Delete(c.waiting, 0, 1)
 	t.Unpark()
 }
 
@@ -62,7 +65,7 @@ func (c *Cond) Broadcast() {
 func (c *Cond) remove(t Task) (found bool) {
 	for i, w := range c.waiting {
 		if w == t {
-			c.waiting = append(c.waiting[:i], c.waiting[i+1:]...)
+			c.waiting = slices.Delete(c.waiting, i, i+1)
 			return true
 		}
 	}

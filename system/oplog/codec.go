@@ -97,7 +97,7 @@ func appendDocument(b, doc []byte) []byte {
 // Unmarshal undoes Marshal; its documents share memory with b, which must not change any more. Bytes that are not exactly
 // one entry are a status.BadValue.
 func Unmarshal(b []byte) (*Entry, error) {
-	r := reader{rest: b}
+	r := reader{rest: b, all: string(b)}
 	e := &Entry{TS: clock.Timestamp(r.uint())}
 	// An operation has at least seven bytes, so that a broken count cannot make us allocate without bound.
 	if n := r.uint(); n <= uint64(len(r.rest))/7 {
@@ -118,7 +118,9 @@ func Unmarshal(b []byte) (*Entry, error) {
 
 // reader takes an entry apart. Once the input is broken it reads zeros.
 type reader struct {
-	rest   []byte
+	rest []byte
+	// all is the whole input, of which texts are parts.
+	all    string
 	broken bool
 }
 
@@ -196,7 +198,11 @@ func (r *reader) bytes(n uint64) []byte {
 	return b
 }
 
-func (r *reader) text() string { return string(r.bytes(r.uint())) }
+func (r *reader) text() string {
+	n := len(r.bytes(r.uint()))
+	end := len(r.all) - len(r.rest)
+	return r.all[end-n : end]
+}
 
 func (r *reader) document() []byte {
 	n := r.uint()

@@ -136,10 +136,7 @@ func (r *Service) overlaps(uuid string, rng key.Range) bool {
 
 // AwaitDone waits until the task of a migration does not exist.
 func (r *Service) AwaitDone(t env.Task, migration string) error {
-	return r.changed.WaitFor(t, 0, func() bool {
-		_, exists := r.tasks.Get(migration)
-		return !exists
-	})
+	return r.changed.WaitFor(t, 0, func() bool { return !r.tasks.Has(migration) })
 }
 
 // taskOp serves the donor of a migration, or its successor, on the recipient (protocol 9.1). It answers once a majority

@@ -1,6 +1,8 @@
 package rangedel
 
 import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/key"
 )
@@ -35,6 +37,12 @@ type Task struct {
 	When       When            `bson:"whenToClean"`
 	At         clock.Timestamp `bson:"timestamp"`
 	Orphans    int64           `bson:"numOrphanDocs"`
+}
+
+// processing tells without a whole Task whether a stored one is Processing.
+func processing(doc bson.Raw) bool {
+	is, _ := doc.Lookup("processing").BooleanOK()
+	return is
 }
 
 // Range is what the task is to delete.

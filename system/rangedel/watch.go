@@ -18,12 +18,12 @@ func (r *Service) Applied(_ uint64, e *oplog.Entry, leading bool) {
 		}
 		if op.NS == Namespace {
 			r.changed.Broadcast()
-			if op.Doc == nil {
-				continue
-			}
-			if k := r.tasks.Decode(op.Doc); leading {
-				r.take(k, op.Kind == oplog.Insert)
-			} else if k.Processing {
+			switch {
+			case op.Doc == nil:
+			case leading:
+				r.take(r.tasks.Decode(op.Doc), op.Kind == oplog.Insert)
+			case processing(op.Doc):
+				k := r.tasks.Decode(op.Doc)
 				r.shard.Collection(k.NS).LoseRange(k.Range())
 			}
 		}

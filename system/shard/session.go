@@ -95,7 +95,9 @@ func (s *Server) sessionRecord(raw bson.Raw) SessionRecord {
 	txn, numbered := doc.Lookup("txn").Int64OK()
 	term, _ := doc.Lookup("lastOp", "t").Int64OK()
 	index, placed := doc.Lookup("lastOp", "i").Int64OK()
-	s.node.Assert(named && numbered && placed, "%s holds a session that is none: %v", s.node.ID(), raw)
+	if !named || !numbered || !placed {
+		s.node.Assert(false, "%s holds a session that is none: %v", s.node.ID(), raw)
+	}
 	return SessionRecord{id, txn, oplog.Time{Term: uint64(term), Index: uint64(index)}}
 }
 

@@ -65,11 +65,24 @@ func (w *World) link(from, to *machine) *link {
 // channel is all messages of one class on one link, in one of the two roles. Its sequence numbers are the occurrences of
 // the questions about them.
 type channel struct {
-	link                                          *link
-	class                                         *class
-	site                                          string
-	sent                                          uint64
-	latency, copied, loss, duplicate, reply, tail question
+	place
+	link    *link
+	class   *class
+	sent    uint64
+	latency question
+	// faults are the questions that most channels are never asked; nil until then.
+	faults *linkFaults
+}
+
+type linkFaults struct{ copied, loss, duplicate, reply, tail question }
+
+func (ch *channel) fault() *linkFaults {
+	if ch.faults == nil {
+		ch.faults = &linkFaults{
+			copied: ch.ask(copyLatencyKind), loss: ch.ask(Loss), duplicate: ch.ask(Duplicate), reply: ch.ask(LoseReply), tail: ch.ask(Tail),
+		}
+	}
+	return ch.faults
 }
 
 func (l *link) channel(c *class, reply bool) *channel {
@@ -85,10 +98,7 @@ func (l *link) channel(c *class, reply bool) *channel {
 	ch := l.channels[i]
 	if ch == nil {
 		p := l.from.world.gate.about(string(l.from.id) + ">" + string(l.to.id) + "/" + name)
-		ch = &channel{
-			link: l, class: c, site: p.site, latency: p.ask(latencyKind), copied: p.ask(copyLatencyKind), loss: p.ask(Loss),
-			duplicate: p.ask(Duplicate), reply: p.ask(LoseReply), tail: p.ask(Tail),
-		}
+		ch = &channel{place: p, link: l, class: c, latency: p.ask(latencyKind)}
 		l.channels[i] = ch
 	}
 	return ch
@@ -171,7 +181,7 @@ func (w *World) post(p *packet, ch *channel) {
 	case f.Drop || ch.link.cuts > 0:
 		w.lose(p)
 	case f.hold != nil:
-		w.note(stepHold, ch.link.from, ch.site, p.nth, ch.loss.hash)
+		w.note(stepHold, ch.link.from, ch.site, p.nth, ch.hash)
 		f.hold.held = append(f.hold.held, p)
 	default:
 		w.carry(p, w.travel(p, &ch.latency)+f.Delay, f)
@@ -190,7 +200,7 @@ func (w *World) carry(p *packet, d time.Duration, f Fate) {
 	if f.Duplicate && p.kind != reply {
 		again := w.network.packet()
 		*again = *p
-		w.agenda.add(w.now.Add(d+f.Later+w.travel(p, &p.channel.copied)+l.to.service()), slot{packet: again})
+		w.agenda.add(w.now.Add(d+f.Later+w.travel(p, &p.channel.fault().copied)+l.to.service()), slot{packet: again})
 	}
 }
 
@@ -203,7 +213,7 @@ func (w *World) travel(p *packet, q *question) time.Duration {
 // lose drops the packet. A call without a limit of its own then ends by the connection's, any other at its limit, or when
 // the network heals.
 func (w *World) lose(p *packet) {
-	w.note(stepLose, p.channel.link.from, p.channel.site, p.nth, p.channel.loss.hash)
+	w.note(stepLose, p.channel.link.from, p.channel.site, p.nth, p.channel.hash)
 	switch {
 	case !p.awaited():
 		w.network.release(p)
@@ -267,7 +277,7 @@ func (w *World) deliverOneWay(p *packet) {
 		w.lose(p)
 		return
 	}
-	w.note(stepDeliver, n.machine, p.channel.site, p.nth, p.channel.loss.hash)
+	w.note(stepDeliver, n.machine, p.channel.site, p.nth, p.channel.hash)
 	from, m := p.channel.link.from.id, w.decode(p)
 	w.network.release(p)
 	n.receiver(from, m)
@@ -280,7 +290,7 @@ func (w *World) deliverRequest(p *packet) {
 		w.refuse(p)
 		return
 	}
-	w.note(stepDeliver, n.machine, p.channel.site, p.nth, p.channel.loss.hash)
+	w.note(stepDeliver, n.machine, p.channel.site, p.nth, p.channel.hash)
 	t := n.newTask(&n.scope, p.channel.class.name)
 	t.request = p
 	w.resume(t)
@@ -289,7 +299,7 @@ func (w *World) deliverRequest(p *packet) {
 // refuse tells the caller that nobody is there.
 func (w *World) refuse(p *packet) {
 	l := p.channel.link
-	w.note(stepRefuse, l.to, p.channel.site, p.nth, p.channel.loss.hash)
+	w.note(stepRefuse, l.to, p.channel.site, p.nth, p.channel.hash)
 	w.hangUpOn(p)
 }
 
@@ -350,7 +360,7 @@ func (w *World) deliverReply(p *packet) {
 		w.lose(p)
 		return
 	}
-	w.note(stepDeliver, t.node.machine, p.channel.site, p.nth, p.channel.loss.hash)
+	w.note(stepDeliver, t.node.machine, p.channel.site, p.nth, p.channel.hash)
 	t.reply, t.result = w.decode(p), p.err
 	w.network.release(p)
 	t.calls++

@@ -27,21 +27,27 @@ type machine struct {
 	asked    map[name]*question
 }
 
-// siteState is a node's history at one site.
+// siteState is a node's history at one site. Questions are nil until they are asked.
 type siteState struct {
-	hits  uint64
-	yield question
-	stall question
+	hits         uint64
+	yield, stall *question
 }
 
 func (m *machine) site(s point.Site) *siteState {
 	if int(s) >= len(m.sites) {
-		m.sites = append(m.sites, make([]*siteState, max(int(s)+1, point.Count())-len(m.sites))...)
+		all := make([]*siteState, max(int(s)+1, point.Count()))
+		copy(all, m.sites)
+		m.sites = all
 	}
 	if m.sites[s] == nil { // a node passes few of all sites
 		m.sites[s] = &siteState{}
 	}
 	return m.sites[s]
+}
+
+func (m *machine) questionAt(site point.Site, kind string) *question {
+	q := m.world.gate.about(string(m.id) + "/" + site.String()).ask(kind)
+	return &q
 }
 
 // deschedule is for how long a task that yields at the site lets others run; negative: not at all. One question answers
@@ -52,10 +58,10 @@ func (m *machine) deschedule(site point.Site) time.Duration {
 		return -1
 	}
 	s := m.site(site)
-	if s.yield.kind == "" {
-		s.yield = m.world.gate.about(string(m.id) + "/" + site.String()).ask(yieldKind)
+	if s.yield == nil {
+		s.yield = m.questionAt(site, yieldKind)
 	}
-	d := time.Duration(m.world.gate.pick(&s.yield, s.hits, int64(o.YieldMax)*int64(Always)/int64(o.YieldOdds)))
+	d := time.Duration(m.world.gate.pick(s.yield, s.hits, int64(o.YieldMax)*int64(Always)/int64(o.YieldOdds)))
 	if d >= o.YieldMax {
 		return -1
 	}
@@ -69,10 +75,10 @@ func (m *machine) stall(site point.Site, nth uint64) time.Duration {
 		return 0
 	}
 	s := m.site(site)
-	if s.stall.kind == "" {
-		s.stall = w.gate.about(string(m.id) + "/" + site.String()).ask(Stall)
+	if s.stall == nil {
+		s.stall = m.questionAt(site, Stall)
 	}
-	return time.Duration(w.gate.amount(&s.stall, nth, w.stall.odds, int64(w.stall.longest)))
+	return time.Duration(w.gate.amount(s.stall, nth, w.stall.odds, int64(w.stall.longest)))
 }
 
 // SetStalls has tasks stand still now and then at the sites they pass, each for as long as longest at most, as a process

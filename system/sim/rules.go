@@ -131,12 +131,25 @@ func (w *World) fate(p *packet) Fate {
 	if len(p.channel.link.rules) > 0 {
 		f = w.applyRules(p, &odds)
 	}
-	ch, g := p.channel, w.gate
-	f.Drop = f.Drop || g.decide(&ch.loss, p.nth, odds.loss)
-	f.Duplicate = p.kind != reply && (f.Duplicate || g.decide(&ch.duplicate, p.nth, odds.duplicate))
-	f.LoseReply = p.kind == request && (f.LoseReply || g.decide(&ch.reply, p.nth, odds.reply))
-	f.Delay += time.Duration(g.amount(&ch.tail, p.nth, odds.tail, int64(o.TailDelay)))
+	if odds != (chances{}) || w.gate.explicit != nil {
+		w.ask(p, &odds, &f)
+	}
+	f.Duplicate = f.Duplicate && p.kind != reply
+	f.LoseReply = f.LoseReply && p.kind == request
 	return f
+}
+
+// ask adds what chance decides to the packet's fate.
+func (w *World) ask(p *packet, odds *chances, f *Fate) {
+	q, g := p.channel.fault(), w.gate
+	f.Drop = f.Drop || g.decide(&q.loss, p.nth, odds.loss)
+	if p.kind != reply {
+		f.Duplicate = f.Duplicate || g.decide(&q.duplicate, p.nth, odds.duplicate)
+	}
+	if p.kind == request {
+		f.LoseReply = f.LoseReply || g.decide(&q.reply, p.nth, odds.reply)
+	}
+	f.Delay += time.Duration(g.amount(&q.tail, p.nth, odds.tail, int64(w.opts.Network.TailDelay)))
 }
 
 func (w *World) applyRules(p *packet, odds *chances) (f Fate) {

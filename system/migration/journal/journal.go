@@ -51,7 +51,7 @@ func (j *Journal[T]) Put(id string, record T) oplog.Op {
 		panic(fmt.Sprintf("record %q of %s cannot be encoded: %v", id, j.ns, err))
 	}
 	kind := oplog.Insert
-	if _, ok := j.Get(id); ok {
+	if j.Has(id) {
 		kind = oplog.Update
 	}
 	return oplog.Op{Kind: kind, NS: j.ns, ID: name(id), Doc: doc, Actor: uint8(j.actor), Tag: id}
@@ -69,6 +69,11 @@ func (j *Journal[T]) Get(id string) (record T, ok bool) {
 		return record, false
 	}
 	return j.Decode(doc), true
+}
+
+// Has reports whether there is such a record.
+func (j *Journal[T]) Has(id string) bool {
+	return j.log.Store().Get(j.ns, name(id), store.Latest) != nil
 }
 
 // All returns every record, by identity.
