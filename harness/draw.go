@@ -100,8 +100,8 @@ var (
 		topology: scenario.Topology{Shards: 3, Members: 3, ConfigMembers: 3, Routers: 2, Clients: 6},
 		ops:      300, moves: 6, keys: 40, faults: 8, span: 1500 * time.Millisecond,
 	}
-	// sweep is the size for trying one fault after the other.
-	sweep = size{
+	// sweepSize is the size for trying one fault after the other.
+	sweepSize = size{
 		topology: scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 3},
 		ops:      40, moves: 1, keys: 10, faults: 1, span: 150 * time.Millisecond,
 	}

@@ -66,7 +66,7 @@ func Profiles() []Profile {
 		{Name: "all", About: "every kind of fault", Weight: 15, size: standard},
 		{Name: "intense", About: "every kind of fault, three times as many", Weight: 12, size: intense()},
 		{Name: "quiet", About: "no faults: only latency, migrations and clients", Weight: 3, size: quiet(standard)},
-		{Name: "sweep", About: "two shards, one migration, one fault", size: sweep},
+		{Name: "sweep", About: "two shards, one migration, one fault", size: sweepSize},
 	}
 }
 

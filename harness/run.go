@@ -18,6 +18,7 @@ import (
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/failpoints"
+	"github.com/shardproof/shardproof/harness/sweep"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/artefact"
 	"github.com/shardproof/shardproof/histories/event"
@@ -44,6 +45,8 @@ type Options struct {
 	// Trace takes one line of text for every step of Window.
 	Trace  io.Writer
 	Window sim.Window
+	// Occasions, when set, are taken down: every moment at which a fault could happen while clients and migrations are under way.
+	Occasions *[]sweep.Occasion
 	// Steps ends a run that has not come to rest by then; zero: after 20,000,000.
 	Steps uint64
 }
@@ -87,6 +90,8 @@ type run struct {
 	final      []histories.Op
 	unfinished []string
 	audits     []audited
+	// notes are taken for Options.Occasions, nil without.
+	notes *notes
 	// leaked is set when documents that nobody owned had to be removed by an operator.
 	leaked bool
 }
@@ -104,6 +109,9 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 		terms = nil
 	}
 	r.driver = faults.New(s.Faults, terms)
+	if o.Occasions != nil {
+		r.notes = newNotes(r.driver.Leader)
+	}
 	r.oracle = checkers.NewOracle(func(k string) string { return key.Key(k).String() })
 	r.world = sim.New(r.worldOptions())
 	r.record.now = r.world.Now
@@ -115,7 +123,8 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 func (r *run) worldOptions() sim.Options {
 	c := &r.conditions
 	o := sim.Options{
-		Seed: r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
+		OnOccasion: r.notes.onOccasion(),
+		Seed:       r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
 		Classify: classifier(), Observer: r, OnPoint: r.onPoint, Pool: r.options.Pool, Trace: r.options.Trace, Window: r.options.Window,
 		YieldOdds: sim.Odds(c.yield), Steps: cmp.Or(r.options.Steps, stepBudget),
 	}
@@ -143,6 +152,9 @@ func (r *run) Observe(e *event.Event) {
 	r.tally.Observe(e)
 	r.oracle.Observe(e)
 	r.stirred = r.stirred || e.Kind == event.Writable
+	if r.notes != nil {
+		r.notes.observe(e)
+	}
 	if e.Kind == event.ProcessAborted {
 		r.supervise(env.NodeID(e.Node))
 	}
@@ -161,6 +173,9 @@ const supervision = 500 * time.Millisecond
 
 // onPoint asks the faults what happens to a task at a site.
 func (r *run) onPoint(p *sim.Passage) sim.Action {
+	if r.notes != nil {
+		r.notes.onPoint(p)
+	}
 	a := r.driver.Point(p.Node, p.Site, p.Note)
 	if a.Zero() {
 		return sim.Action{}
@@ -183,9 +198,11 @@ func (r *run) play() {
 		return
 	}
 	r.base = r.world.Now()
+	r.notes.begin()
 	r.deadline = r.base.Add(r.scenario.FaultsEnd + r.scenario.Limit)
 	r.begin()
 	r.world.Run(nil, r.base.Add(r.scenario.FaultsEnd))
+	r.notes.end(r.options.Occasions)
 	r.heal()
 	r.world.Run(func() bool { return r.busy == 0 }, r.deadline)
 	r.rest()

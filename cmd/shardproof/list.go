@@ -21,7 +21,7 @@ var lists = []struct {
 	show func(w io.Writer)
 }{
 	{"profiles", listProfiles}, {"faults", listFaults}, {"failpoints", listFailpoints}, {"workloads", listWorkloads},
-	{"checkers", listCheckers}, {"settings", listSettings},
+	{"checkers", listCheckers}, {"settings", listSettings}, {"sweeps", listSweeps},
 }
 
 func newList() *cobra.Command {
@@ -119,4 +119,10 @@ func listSettings(w io.Writer) {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Default, s.About)
 	}
 	fmt.Fprintf(w, "failpoint.<name>\toff\t%s\n", `terms such as 30%2*return("crash")->return("pause=50ms")`)
+}
+
+func listSweeps(w io.Writer) {
+	for _, b := range harness.SweepBases() {
+		fmt.Fprintf(w, "%s\t%s\n", b.Name, b.About)
+	}
 }

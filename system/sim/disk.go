@@ -120,6 +120,9 @@ func (d *disk) latency(op *diskOp) time.Duration {
 	q := d.questions(op.kind)
 	q.count++
 	op.nth = q.count
+	if w.opts.OnOccasion != nil {
+		w.opts.OnOccasion(Occasion{Site: q.site, Nth: op.nth, Node: d.machine.id, Durable: op.kind == opSync || op.kind == opReplace})
+	}
 	base := [opKinds]Latency{
 		opAppend: w.opts.Disk.Append, opSync: w.opts.Disk.Sync, opReplace: w.opts.Disk.Replace, opRead: w.opts.Disk.Read,
 	}[op.kind]

@@ -174,6 +174,11 @@ func (w *World) request(t *task, to env.NodeID, m env.Message) {
 func (w *World) post(p *packet, ch *channel) {
 	ch.sent++
 	p.channel, p.nth = ch, ch.sent
+	if w.opts.OnOccasion != nil {
+		w.opts.OnOccasion(Occasion{
+			Site: ch.site, Nth: p.nth, Node: ch.link.from.id, Class: ch.class.name, Call: p.kind == request, Reply: p.kind == reply,
+		})
+	}
 	w.encode(p)
 	f := w.fate(p)
 	p.mute = f.LoseReply

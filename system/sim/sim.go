@@ -39,6 +39,8 @@ type Options struct {
 	OnPoint func(*Passage) Action
 	// TracePoints emits an event.PointHit for every announced site.
 	TracePoints bool
+	// OnOccasion is told of every message that sets out and every disk operation that begins. Nil: nobody is.
+	OnOccasion func(Occasion)
 	// Network, Disk and Clock are what the world is made of.
 	Network Network
 	Disk    DiskTiming
@@ -55,6 +57,18 @@ type Options struct {
 	Window Window
 	// Pool keeps coroutines from one world to the next. Nil: the world has its own.
 	Pool *Pool
+}
+
+// Occasion is a moment of the network or of a disk at which the gate is asked about faults: Site and Nth are the identity of its
+// questions. Of a message Node is the sender, Class its name without ".reply".
+type Occasion struct {
+	Site        string
+	Nth         uint64
+	Node        env.NodeID
+	Class       string
+	Call, Reply bool
+	// Durable is true for an operation of a disk after which data survives a crash.
+	Durable bool
 }
 
 // Window is a range of steps, both included. The zero Window is all of them.

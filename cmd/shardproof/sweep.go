@@ -1,0 +1,216 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/sweep"
+	"github.com/shardproof/shardproof/histories/artefact"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// matrixFile is the table in the folder of a sweep.
+const matrixFile = "matrix.md"
+
+// sweepFlags are the flags of `sweep`.
+type sweepFlags struct {
+	replayFlags
+	pairs bool
+	most  int
+}
+
+func newSweep() *cobra.Command {
+	f := &sweepFlags{}
+	c := &cobra.Command{
+		Use:   "sweep [BASE | SCENARIO-FILE]",
+		Short: "try every single fault that could befall one scenario, or pairs of them",
+		Long: `Sweep runs a scenario without faults and takes down every passage of a failpoint, every message and every durable write. Then
+it runs it once for each fault at each of these: crashes, stepdowns, partitions, pauses, errors, lost, late and doubled
+messages, slow writes. With --pairs it runs pairs of them, in an order that is fair wherever it stops. The matrix of phase,
+actor and fault is printed and kept in OUT/matrix.md. Interrupted, the same command goes on where it was.
+
+Bases: ` + sweepBases() + `.`,
+		Example: "  shardproof sweep migration\n  shardproof sweep --pairs --runs 200000 migration\n  shardproof sweep scenario.txt --keep-going",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{"migration"}
+			}
+			return f.sweep(c, args[0])
+		},
+	}
+	c.Flags().BoolVar(&f.pairs, "pairs", false, "pairs of faults instead of single ones")
+	c.Flags().IntVar(&f.most, "runs", 0, "stop after so many runs in all, those of earlier commands included; 0 for all")
+	c.Flags().DurationVar(&f.for_, "for", 0, "stop after so much real time")
+	c.Flags().StringVar(&f.protocol, "protocol", "8.0", "the version that the servers of a base speak: 8.0 or 4.2")
+	c.Flags().IntVar(&f.parallel, "parallel", runtime.GOMAXPROCS(0), "how many runs go on at a time")
+	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "collect failures instead of stopping at the first")
+	c.Flags().StringVar(&f.out, "out", "", "the folder for the state, the matrix and failing runs (default: out/sweep-BASE)")
+	f.seeds = 1
+	return c
+}
+
+func sweepBases() string {
+	var all []string
+	for _, b := range harness.SweepBases() {
+		all = append(all, fmt.Sprintf("%s (%s)", b.Name, b.About))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (f *sweepFlags) sweep(c *cobra.Command, what string) error {
+	p, base, err := f.plan(what)
+	if err != nil {
+		return usage(err)
+	}
+	j := &sweepJob{
+		flags: f, plan: p, matrix: sweep.NewMatrix(p), begun: time.Now(), progress: newProgress(c.ErrOrStderr()),
+		out: cmp.Or(f.out, filepath.Join("out", p.Base.Name+map[bool]string{true: "-pairs"}[f.pairs])),
+	}
+	if err := j.open(base); err != nil {
+		return &ending{exitHarness, err}
+	}
+	return j.do(c)
+}
+
+// plan finds out what is to be swept, and runs it without faults.
+func (f *sweepFlags) plan(what string) (*sweep.Plan, *harness.Result, error) {
+	switch {
+	case f.parallel < 1 || f.most < 0:
+		return nil, nil, errors.New("--parallel must be 1 or more, --runs 0 or more")
+	case f.pairs && f.most == 0 && f.for_ == 0:
+		return nil, nil, errors.New("--pairs wants --runs or --for: all pairs take weeks")
+	case !slices.Contains(scenario.Protocols, f.protocol):
+		return nil, nil, fmt.Errorf("--protocol is 8.0 or 4.2, not %q", f.protocol)
+	}
+	if _, err := os.Stat(what); err == nil {
+		s, err := f.read(what)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.Name = "sweep-" + strings.TrimSuffix(filepath.Base(what), ".txt")
+		return harness.PlanSweep(s, nil)
+	}
+	b, err := harness.FindSweepBase(what)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := b.Scenario(map[bool]string{true: "", false: f.protocol}[f.protocol == scenario.Protocols[0]])
+	return harness.PlanSweep(s, b.Wanted)
+}
+
+// sweepJob is one sweep under way.
+type sweepJob struct {
+	flags    *sweepFlags
+	plan     *sweep.Plan
+	matrix   *sweep.Matrix
+	out      string
+	journal  *artefact.Journal
+	from     int
+	begun    time.Time
+	progress *progress
+	folders  []string
+	kept     error
+}
+
+func (j *sweepJob) sweeping() harness.Sweeping {
+	return harness.Sweeping{Pairs: j.flags.pairs, From: j.from, To: j.flags.most, Workers: j.flags.parallel}
+}
+
+// open begins the folder of the sweep, or opens it again and counts what was done.
+func (j *sweepJob) open(base *harness.Result) error {
+	if err := os.MkdirAll(j.out, 0o755); err != nil {
+		return err
+	}
+	title := fmt.Sprintf("shardproof sweep 1: %s, trace hash %s, %d faults, pairs %t", j.plan.Base.Name, base.HashText(), len(j.plan.Singles), j.flags.pairs)
+	var err error
+	if j.journal, err = artefact.OpenJournal(filepath.Join(j.out, journalFile), title); err != nil {
+		return err
+	}
+	for _, line := range j.journal.Lines {
+		j.count(j.from, sweep.ParseOutcome(line))
+		j.from++
+	}
+	return nil
+}
+
+func (j *sweepJob) count(number int, o sweep.Outcome) {
+	s := j.sweeping()
+	var planned []*sweep.Single
+	for _, n := range s.Planned(j.plan, number) {
+		planned = append(planned, &j.plan.Singles[n])
+	}
+	j.matrix.Add(o, planned...)
+}
+
+// do runs what is left, keeps failures and tells the result.
+func (j *sweepJob) do(c *cobra.Command) error {
+	ctx := c.Context()
+	if j.flags.for_ > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, j.flags.for_)
+		defer cancel()
+	}
+	s := j.sweeping()
+	s.Stop = func() bool { return ctx.Err() != nil }
+	s.Done = func(number int, o sweep.Outcome, failed *harness.Result) bool {
+		if failed != nil {
+			j.progress.clear()
+			j.keep(c, number, failed)
+		}
+		j.journal.Append(o.String())
+		j.count(number, o)
+		j.progress.text(fmt.Sprintf("%s runs, %d broke a promise, %s", grouped(uint64(j.matrix.Runs)), j.matrix.Broke, time.Since(j.begun).Round(time.Second)))
+		return j.kept == nil && j.journal.Err() == nil && (failed == nil || j.flags.keepGoing)
+	}
+	err := harness.RunSweep(j.plan, s)
+	j.progress.clear()
+	if err := errors.Join(err, j.kept, j.journal.Close(), j.tell(c)); err != nil {
+		return &ending{exitHarness, err}
+	}
+	switch {
+	case j.matrix.Broke > 0:
+		return told(exitBroke)
+	case c.Context().Err() != nil:
+		return told(exitInterrupted)
+	}
+	return nil
+}
+
+// keep saves a failing run and tells its story.
+func (j *sweepJob) keep(c *cobra.Command, number int, failed *harness.Result) {
+	folder := filepath.Join(j.out, fmt.Sprintf("%s-%d", failed.Signature(), number))
+	r, err := harness.Run(failed.Scenario, harness.Options{Events: true, Folder: folder, Environment: environment()})
+	if err != nil {
+		j.kept = err
+		return
+	}
+	if j.folders = append(j.folders, folder); len(j.folders) > fullyTold {
+		fmt.Fprintf(c.OutOrStdout(), "%s   %s\n", failed.Signature(), folder)
+		return
+	}
+	fmt.Fprintln(c.OutOrStdout(), harness.Report(r, harness.Where{
+		Run: fmt.Sprintf("run %s", grouped(uint64(number))), Folder: folder, Replay: []string{"shardproof replay " + folder},
+		Shrink: []string{"shardproof shrink " + folder},
+	}))
+}
+
+// tell prints the matrix and keeps it.
+func (j *sweepJob) tell(c *cobra.Command) error {
+	s := j.sweeping()
+	rows := fmt.Sprintf("%s: %s of %s runs, %s reached their fault, %d broke a promise", j.plan.Base.Name, grouped(uint64(j.matrix.Runs)),
+		grouped(uint64(s.Runs(j.plan))), grouped(uint64(j.matrix.Reached)), j.matrix.Broke)
+	fmt.Fprintf(c.OutOrStdout(), "%s\n%s; %s on %d workers\n", j.matrix, rows, time.Since(j.begun).Round(100*time.Millisecond), j.flags.parallel)
+	return artefact.Replace(filepath.Join(j.out, matrixFile), fmt.Appendf(nil, "%s\n%s.\n", j.matrix, rows))
+}

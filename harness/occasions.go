@@ -1,0 +1,111 @@
+package harness
+
+import (
+	"strings"
+
+	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/harness/sweep"
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+// notes takes down every moment at which a fault could happen. A nil notes takes none.
+type notes struct {
+	taking bool
+	leader func(set string) env.NodeID
+	taken  []sweep.Occasion
+	passed map[passed]uint64
+	// donor and recipient are the shards of the first migration or move of a primary, moving whether one is under way.
+	donor, recipient string
+	phase            string
+	moving           bool
+}
+
+type passed struct {
+	node env.NodeID
+	site point.Site
+}
+
+// over is the last state of a migration's donor: the deletion of the range goes on by itself.
+const over = "kDone"
+
+func newNotes(leader func(set string) env.NodeID) *notes {
+	return &notes{leader: leader, passed: make(map[passed]uint64), phase: sweep.Before}
+}
+
+func (n *notes) begin() {
+	if n != nil {
+		n.taking = true
+	}
+}
+
+// end says whose part each node had, which is known only now.
+func (n *notes) end(to *[]sweep.Occasion) {
+	if n == nil {
+		return
+	}
+	n.taking = false
+	for i := range n.taken {
+		n.taken[i].Actor = sweep.ActorOf(n.taken[i].Node, n.donor, n.recipient)
+	}
+	*to = n.taken
+}
+
+// observe follows the phases: the states of a migration's donor or of a movePrimary, and those of the deletion that follows.
+func (n *notes) observe(e *event.Event) {
+	switch e.Kind {
+	case event.DonorState, event.PrimaryMoving:
+		if n.donor == "" {
+			n.donor, n.recipient = e.Shard, e.Peer
+		}
+		n.phase, n.moving = e.Value, e.Value != over
+	case event.RangeDeletion:
+		if !n.moving && n.taking {
+			n.phase = "deletion " + e.Value
+		}
+	}
+}
+
+func (n *notes) onPoint(p *sim.Passage) {
+	if !n.taking {
+		return
+	}
+	by := passed{p.Node, p.Site}
+	n.passed[by]++
+	in := infoOf[p.Site]
+	n.note(sweep.Occasion{What: sweep.Passage, Site: in.Name, Nth: n.passed[by], Node: string(p.Node), Role: in.Role})
+}
+
+// onOccasion is what a world tells of messages and disks; nil when no notes are taken.
+func (n *notes) onOccasion() func(sim.Occasion) {
+	if n == nil {
+		return nil
+	}
+	return func(o sim.Occasion) {
+		at := sweep.Occasion{What: sweep.Message, Site: o.Site, Nth: o.Nth, Node: string(o.Node), Call: o.Call}
+		at.Doubles = o.Class != "" && !o.Reply && faults.MayDouble(o.Class)
+		if o.Class == "" {
+			at.What = sweep.Write
+		}
+		if n.taking && (o.Class != "" || o.Durable) {
+			n.note(at)
+		}
+	}
+}
+
+func (n *notes) note(o sweep.Occasion) {
+	set, _, _ := strings.Cut(o.Node, ".")
+	o.Phase, o.Leads = n.phase, n.leader(set) == env.NodeID(o.Node)
+	n.taken = append(n.taken, o)
+}
+
+// infoOf describes each site.
+var infoOf = func() []point.Info {
+	all := make([]point.Info, point.Count())
+	for _, in := range point.All() {
+		all[in.Site] = in
+	}
+	return all
+}()

@@ -1,0 +1,98 @@
+package sweep
+
+import (
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// How long things take that a fault stops: longer than an election, and than what others wait for.
+const (
+	down  = 500 * time.Millisecond
+	still = 300 * time.Millisecond
+	late  = 300 * time.Millisecond
+)
+
+// all is more bytes than a crash can meet unsynced.
+const all = 1 << 30
+
+// Kinds are the sorts of faults, in the order of the table.
+var Kinds = []string{"crash", "crash-kept", "stepdown", "partition", "pause", "error", "kill", "lost", "lost-reply", "doubled", "late", "slow-write"}
+
+// singles are the faults that make sense at an occasion.
+func singles(o *Occasion) []Single {
+	switch o.What {
+	case Message:
+		return ofMessage(o)
+	case Write:
+		return []Single{o.decide("slow-write", "disk-tail", int64(late))}
+	}
+	return ofPassage(o)
+}
+
+// ofMessage loses it, loses the answer to it, doubles it, or has it come late.
+func ofMessage(o *Occasion) []Single {
+	some := []Single{o.decide("lost", "loss", 1), o.decide("late", "tail", int64(late))}
+	if o.Call {
+		some = append(some, o.decide("lost-reply", "lose-reply", 1))
+	}
+	if o.Doubles {
+		some = append(some, o.decide("doubled", "duplicate", 1))
+	}
+	return some
+}
+
+func (o *Occasion) decide(kind, question string, answer int64) Single {
+	d := scenario.Decision{Kind: question, Site: o.Site, Occurrence: o.Nth, Answer: answer}
+	return Single{Kind: kind, Phase: o.Phase, Actor: o.Actor, Decisions: []scenario.Decision{d}}
+}
+
+// ofPassage befalls whoever passes the failpoint, and at those of a migration under way also the
+// primaries of the others in it.
+func ofPassage(o *Occasion) []Single {
+	some := []Single{o.fault("crash", "crash", o.Node, down), o.fault("partition", "partition", o.Node, down), o.fault("pause", "pause", "", still)}
+	if o.Leads {
+		some = append(some, o.fault("stepdown", "stepdown", o.Node, 0))
+	}
+	if o.Role != point.Replica {
+		some = append(some, o.fault("error", "error", "", 0), o.fault("kill", "kill-op", "", 0))
+	}
+	if o.Site == point.ReplicaBeforeSync.String() {
+		kept := o.fault("crash-kept", "crash", o.Node, down)
+		kept.Decisions = []scenario.Decision{{Kind: "kept", Site: o.Node + "/journal", Occurrence: 1, Answer: all}}
+		some = append(some, kept)
+	}
+	if o.Role == point.Replica || o.Role == point.Request || o.Role == point.Router || o.Phase == Before {
+		return some
+	}
+	for _, other := range []string{"donor", "recipient", "config"} {
+		if other != o.Actor {
+			crash, stepdown := o.fault("crash", "crash", other+".primary", down), o.fault("stepdown", "stepdown", other+".primary", 0)
+			crash.Actor, stepdown.Actor = other, other
+			some = append(some, crash, stepdown)
+		}
+	}
+	return some
+}
+
+func (o *Occasion) fault(kind, fault, target string, last time.Duration) Single {
+	return Single{Kind: kind, Phase: o.Phase, Actor: o.Actor, Fault: &scenario.Fault{
+		ID: 1, Kind: fault, Target: target, For: last,
+		When: scenario.Trigger{Site: o.Site, Nth: int(o.Nth), Node: o.Node},
+	}}
+}
+
+// ActorOf is whose part a node has, when the donor and the recipient are these shards.
+func ActorOf(node, donor, recipient string) string {
+	switch set, _, _ := strings.Cut(node, "."); set {
+	case donor:
+		return "donor"
+	case recipient:
+		return "recipient"
+	case "config", "router", "client":
+		return set
+	}
+	return "other"
+}

@@ -1,0 +1,128 @@
+// Package sweep plans what random seeds leave to luck: from everything that happened in one run without faults, every single
+// fault that could have befallen it, at every passage of a failpoint, every message and every durable write, once.
+//
+// Promise: a plan is a pure function of the scenario and of what happened; its numbers never change their meaning, so that a
+// sweep which was interrupted goes on behind the last of them. Pairs are numbered so that every beginning of them is spread
+// evenly over all.
+//
+// Refusal: it runs nothing itself.
+package sweep
+
+import (
+	"math/bits"
+	"slices"
+	"sort"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// What is the sort of an occasion.
+type What uint8
+
+// The sorts.
+const (
+	Passage What = iota // of a failpoint
+	Message             // sets out
+	Write               // that makes data durable begins
+)
+
+// Occasion is a moment of a run at which a fault can happen.
+type Occasion struct {
+	What What
+	// Site is the failpoint, or the site of the gate's questions: "from>to/class" or "node/operation".
+	Site string
+	// Nth counts the node's passages of a failpoint from when the clients began, or the gate's questions from the start.
+	Nth uint64
+	// Node is who passes, sends or writes, Role that of the failpoint.
+	Node string
+	Role point.Role
+	// Leads is true when the node was the primary of its replica set.
+	Leads bool
+	// Call is true for a request, Doubles for a message that the network may deliver twice.
+	Call, Doubles bool
+	// Phase is what was going on, Actor whose part the node has in it.
+	Phase, Actor string
+}
+
+// Before is the phase before anything moves.
+const Before = "before"
+
+// Single is one fault at one occasion.
+type Single struct {
+	// Kind is the sort of fault, Phase when it happens, and Actor whom it befalls.
+	Kind, Phase, Actor string
+	// Fault, or else the Decisions, are its lines in a scenario.
+	Fault     *scenario.Fault
+	Decisions []scenario.Decision
+}
+
+// String is the fault in one line.
+func (s *Single) String() string {
+	if s.Fault != nil {
+		return s.Fault.String()
+	}
+	return s.Decisions[0].String()
+}
+
+// Plan is everything that a sweep of one scenario tries.
+type Plan struct {
+	Base    *scenario.Scenario
+	Singles []Single
+}
+
+// New plans the sweep of a scenario whose run had these occasions.
+func New(base *scenario.Scenario, occasions []Occasion) *Plan {
+	p := &Plan{Base: base}
+	for i := range occasions {
+		p.Singles = append(p.Singles, singles(&occasions[i])...)
+	}
+	return p
+}
+
+// Scenario is the base with the given singles in it.
+func (p *Plan) Scenario(singles ...int) *scenario.Scenario {
+	s := p.Base.Clone()
+	s.Planned = true
+	for i, n := range singles {
+		one := p.Singles[n]
+		s.Decisions = append(s.Decisions, one.Decisions...)
+		if one.Fault != nil {
+			f := *one.Fault
+			f.ID = i + 1
+			s.Faults = append(s.Faults, f)
+		}
+	}
+	slices.SortStableFunc(s.Faults, func(a, b scenario.Fault) int { return a.ID - b.ID })
+	return s
+}
+
+// Pairs is how many pairs of different singles there are.
+func (p *Plan) Pairs() int { n := len(p.Singles); return n * (n - 1) / 2 }
+
+// Pair is the pair with that number, from 0 to Pairs()-1. Numbers that follow each other are far apart: they go through all
+// pairs with a stride near the golden section, which leaves no gap larger than need be wherever it stops.
+func (p *Plan) Pair(number int) (first, second int) {
+	total := uint64(p.Pairs())
+	high, low := bits.Mul64(uint64(number), stride(total))
+	_, at := bits.Div64(high%total, low, total)
+	// Row n holds the pairs (0, n) to (n-1, n), behind the n(n-1)/2 of the rows before.
+	second = sort.Search(len(p.Singles), func(n int) bool { return uint64(n)*uint64(n+1)/2 > at })
+	return int(at) - second*(second-1)/2, second
+}
+
+// stride is the number next to the golden section of total that has no factor in common with it.
+func stride(total uint64) uint64 {
+	const golden = 11400714819323198485 // of 2^64
+	s, _ := bits.Mul64(total, golden)
+	for s = max(s, 1); gcd(s, total) != 1; s++ {
+	}
+	return s
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
