@@ -19,8 +19,9 @@ type notes struct {
 	passed map[passed]uint64
 	// donor and recipient are the shards of the first migration or move of a primary, moving whether one is under way.
 	donor, recipient string
-	phase            string
 	moving           bool
+	// state is that of the latest move, deletion that of the range that it left behind, "" before.
+	state, deletion string
 }
 
 type passed struct {
@@ -32,7 +33,7 @@ type passed struct {
 const over = "kDone"
 
 func newNotes(leader func(set string) env.NodeID) *notes {
-	return &notes{leader: leader, passed: make(map[passed]uint64), phase: sweep.Before}
+	return &notes{leader: leader, passed: make(map[passed]uint64), state: sweep.Before}
 }
 
 func (n *notes) begin() {
@@ -53,19 +54,32 @@ func (n *notes) end(to *[]sweep.Occasion) {
 	*to = n.taken
 }
 
-// observe follows the phases: the states of a migration's donor or of a movePrimary, and those of the deletion that follows.
+// observe follows the states of a migration's donor or of a movePrimary, and those of the deletion that follows.
 func (n *notes) observe(e *event.Event) {
 	switch e.Kind {
 	case event.DonorState, event.PrimaryMoving:
 		if n.donor == "" {
 			n.donor, n.recipient = e.Shard, e.Peer
 		}
-		n.phase, n.moving = e.Value, e.Value != over
+		n.state, n.moving = e.Value, e.Value != over
+	case event.MigrationEnded:
+		n.moving = false
 	case event.RangeDeletion:
-		if !n.moving && n.taking {
-			n.phase = "deletion " + e.Value
+		if n.taking && (n.deletion != "" || !n.moving) {
+			n.deletion = e.Value
 		}
 	}
+}
+
+// phase is the state of the move, or of the deletion behind it, or both while a range comes back that is being deleted.
+func (n *notes) phase() string {
+	switch {
+	case n.deletion == "" || n.deletion == "done" && n.moving:
+		return n.state
+	case n.moving:
+		return "deletion " + n.deletion + " during " + n.state
+	}
+	return "deletion " + n.deletion
 }
 
 func (n *notes) onPoint(p *sim.Passage) {
@@ -97,7 +111,7 @@ func (n *notes) onOccasion() func(sim.Occasion) {
 
 func (n *notes) note(o sweep.Occasion) {
 	set, _, _ := strings.Cut(o.Node, ".")
-	o.Phase, o.Leads = n.phase, n.leader(set) == env.NodeID(o.Node)
+	o.Phase, o.Leads = n.phase(), n.leader(set) == env.NodeID(o.Node)
 	n.taken = append(n.taken, o)
 }
 
