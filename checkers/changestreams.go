@@ -13,7 +13,7 @@ import (
 var ChangeStreams = Checker{
 	Name: "K-CS",
 	Promise: "A change stream delivers every acknowledged write exactly once, in one order that all readers see, nothing of migrations, " +
-		"and behind any token exactly the rest.",
+		"and behind any token exactly the rest; it ends with its collection.",
 }
 
 // The signatures of change stream violations.
@@ -24,6 +24,7 @@ const (
 	ChangesDiffer  = "changes-differ"      // two readers were delivered different changes under one token
 	ChangeInvented = "change-invented"     // of no write, or of one that failed
 	ChangeWrong    = "change-wrong"        // it does not follow from the change before it
+	ChangeAfterEnd = "change-after-end"    // behind the end of its collection
 	ChangeTimes    = "change-times"        // cluster time contradicts the order in which clients wrote
 )
 
@@ -47,6 +48,7 @@ func checkChangeStreams(ops []histories.Op) Verdict {
 		l.arrange()
 		l.compareReaders(&v)
 		judgeWrites(&v, l, ops)
+		l.judgeEnds(&v, ops)
 	}
 	return v
 }
@@ -56,7 +58,8 @@ type changeLog struct {
 	ns      string
 	watches []*histories.Op
 	at      map[histories.Token]*histories.Change
-	changes []*histories.Change // in the order of their tokens
+	changes []*histories.Change // of documents, in the order of their tokens
+	ends    []*histories.Change // by which the collection went
 	covered []stretch
 }
 
@@ -72,6 +75,7 @@ type stretch struct {
 // add takes a watch whose own order is right; of others nothing can be concluded.
 func (l *changeLog) add(v *Verdict, op *histories.Op) {
 	s, last := op.Stream, op.Stream.After
+	var before *histories.Change
 	for i := range s.Batches {
 		b := &s.Batches[i]
 		for n := range b.Changes {
@@ -82,6 +86,11 @@ func (l *changeLog) add(v *Verdict, op *histories.Op) {
 				return
 			}
 			last = c.Token
+			if wrong := misplaced(before, c); wrong != "" {
+				v.add(l.about(ChangeAfterEnd, op, "it was delivered "+tellChange(c), wrong))
+				return
+			}
+			before = c
 		}
 		if b.Upto.Compare(last) < 0 {
 			v.add(l.about(ChangeDisorder, op, fmt.Sprintf("its mark went back to %s", show(b.Upto)), "everything up to "+show(last)+" was delivered"))
@@ -98,6 +107,12 @@ func (l *changeLog) add(v *Verdict, op *histories.Op) {
 }
 
 func (l *changeLog) keep(v *Verdict, op *histories.Op, c *histories.Change) {
+	if c.Ends() {
+		if c.Gone() {
+			l.ends = append(l.ends, c)
+		}
+		return
+	}
 	switch first := l.at[c.Token]; {
 	case first == nil:
 		l.at[c.Token] = c
@@ -148,6 +163,9 @@ func (l *changeLog) compareReaders(v *Verdict) {
 		from := l.position(s.After)
 		for i := range s.Batches {
 			for n := range s.Batches[i].Changes {
+				if s.Batches[i].Changes[n].Ends() {
+					continue
+				}
 				if c := l.changes[from]; c.Token != s.Batches[i].Changes[n].Token {
 					v.add(l.skipped(op, c))
 					return

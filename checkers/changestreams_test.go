@@ -189,3 +189,51 @@ func TestChangeStreamsGaps(t *testing.T) {
 		t.Errorf("%+v", v.Violations)
 	}
 }
+
+// TestEndsOfStreams plants ends of a collection, told and untold.
+func TestEndsOfStreams(t *testing.T) {
+	const first, second = 6, 8 // the drop comes after six writes; two shards tell of it
+	drop := func(h *told) histories.Op {
+		return histories.Op{ID: 90, NS: "a.b", Kind: scenario.Drop, Call: h.ops[5].Return, Return: h.ops[5].Return + 1, Outcome: histories.OK}
+	}
+	end := func(shard, kind string, n int) histories.Change {
+		return histories.Change{Kind: kind, Token: histories.Token{Time: first, Shard: shard, N: n}}
+	}
+	gone := func(h *told, shard string) []histories.Change {
+		return append(h.changes[:6:6], end(shard, "drop", 0), end(shard, "invalidate", 1))
+	}
+	ended := func(h *told, id int, changes []histories.Change) histories.Op {
+		w := h.watch(id, 0, second, changes)
+		b := &w.Stream.Batches[len(w.Stream.Batches)-1]
+		b.Upto = changes[len(changes)-1].Token
+		return w
+	}
+	for name, c := range map[string]struct {
+		plant     func(h *told) []histories.Op
+		signature string
+	}{
+		"ended": {func(h *told) []histories.Op { return []histories.Op{drop(h), ended(h, 1, gone(h, "t"))} }, ""},
+		"by two shards": {func(h *told) []histories.Op {
+			return []histories.Op{drop(h), ended(h, 1, gone(h, "t")), ended(h, 2, gone(h, "u"))}
+		}, ""},
+		"never dropped": {func(h *told) []histories.Op { return []histories.Op{ended(h, 1, gone(h, "t"))} }, checkers.ChangeInvented},
+		"not invalidated": {func(h *told) []histories.Op {
+			return []histories.Op{drop(h), h.watch(1, 0, 9, append(gone(h, "t")[:7:7], h.changes[6:]...))}
+		}, checkers.ChangeAfterEnd},
+		"goes on": {func(h *told) []histories.Op {
+			return []histories.Op{drop(h), h.watch(1, 0, 9, append(gone(h, "t"), h.changes[6:]...))}
+		}, checkers.ChangeAfterEnd},
+		"untold": {func(h *told) []histories.Op { return []histories.Op{drop(h), h.watch(1, 0, 9, h.changes)} }, checkers.ChangeMissed},
+		"told to another": {func(h *told) []histories.Op {
+			return []histories.Op{drop(h), ended(h, 1, gone(h, "t")), h.watch(2, 0, 7, h.changes[:7])}
+		}, checkers.ChangeMissed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := tellStory()
+			v := verdictOf(append(h.ops, c.plant(h)...))
+			if got := append(v.Violations, checkers.Violation{})[0].Signature; got != c.signature {
+				t.Errorf("%q, want %q: %+v", got, c.signature, v.Violations)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/shardproof/shardproof/checkers/truth"
 	"github.com/shardproof/shardproof/histories/event"
@@ -11,7 +12,7 @@ import (
 var incarnations = Checker{
 	Name: "K-DDL",
 	Promise: "A dropped collection takes no client's write; and of a migration that began before the drop, nothing is copied or deleted " +
-		"in a collection that was made under the same name after it.",
+		"in a collection that got the same name after it.",
 }
 
 // The signatures of violations that mix the lives of a namespace.
@@ -25,6 +26,18 @@ const (
 func (o *Oracle) followDrop(w *truth.Write) {
 	if w.Drops() {
 		o.drops[w.NS] = o.step
+	}
+}
+
+// followLives notes which life of which collection a name stands for; a rename takes the life along. It is early: a write
+// of the catalogue that is rolled back gives a life that nobody meets.
+func (o *Oracle) followLives(e *event.Event) {
+	from, renamed := strings.CutPrefix(e.Value, event.RenamedFrom)
+	switch {
+	case renamed:
+		o.lives[e.NS] = o.lives[from]
+	case e.Value != event.Dropped && o.world.Latest(e.NS) == nil:
+		o.lives[e.NS] = e.Step
 	}
 }
 
@@ -43,12 +56,12 @@ func (o *Oracle) judgeIncarnation(e *event.Event) {
 			o.mixedLives(e, dropped, WroteDropped, "applied a client's write of", "nobody has made the collection again")
 		}
 	case event.RangeDeleter, event.Recipient:
-		if m := o.moves[e.ID]; exists && m != nil && m.began != 0 && m.began < dropped {
+		if m := o.moves[e.ID]; exists && m != nil && m.began != 0 && m.life != o.lives[e.NS] {
 			signature, did := CopiedAnother, "copied"
 			if e.Actor == event.RangeDeleter {
 				signature, did = DeletedAnother, "deleted"
 			}
-			o.mixedLives(e, dropped, signature, did, fmt.Sprintf("migration %s, for which it was done, began before that, at step %d", e.ID, m.began))
+			o.mixedLives(e, dropped, signature, did, fmt.Sprintf("migration %s, for which it was done, was of another collection when it began, at step %d", e.ID, m.began))
 		}
 	}
 }

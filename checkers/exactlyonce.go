@@ -45,7 +45,7 @@ func (l *pushedList) collect() {
 		switch a := &l.k.Acts[i]; {
 		case a.Do == linear.Append && !a.Maybe:
 			l.pushes = append(l.pushes, int32(i))
-		case a.Do == linear.Remove, a.Do == linear.Set && (a.See != linear.Exactly || a.Seen != linear.Absent):
+		case a.Do == linear.Remove, a.Do == linear.Move, a.Do == linear.Set && (a.See != linear.Exactly || a.Seen != linear.Absent):
 			l.grows = false
 		}
 	}

@@ -40,6 +40,8 @@ type Oracle struct {
 	unfenced []string
 	// drops is the step of the newest drop of each namespace.
 	drops map[string]uint64
+	// lives is the step at which the collection was made that has the name.
+	lives map[string]uint64
 	// forbids says of which namespaces a majority of the config server forbids migrations.
 	forbids map[string]bool
 
@@ -55,7 +57,7 @@ type Oracle struct {
 func NewOracle(key func(string) string) *Oracle {
 	o := &Oracle{
 		world: truth.New(), moves: map[string]*move{}, nodes: map[string]*node{}, down: map[string]bool{},
-		drops: map[string]uint64{}, forbids: map[string]bool{}, verdicts: map[string]*Verdict{}, show: key,
+		drops: map[string]uint64{}, lives: map[string]uint64{}, forbids: map[string]bool{}, verdicts: map[string]*Verdict{}, show: key,
 	}
 	if key == nil {
 		o.show = showKey
@@ -114,8 +116,8 @@ func (o *Oracle) span(lo, hi string) string { return "[" + o.show(lo) + ", " + o
 type move struct {
 	id, ns, min, max string
 	from, to         string
-	// began is the step at which it was asked for.
-	began uint64
+	// began is the step at which its donor knew the collection, life that at which this was made.
+	began, life uint64
 	// asked is the step at which the donor asked the config server to commit.
 	asked uint64
 	// blocked is the step at which the donor blocked writes, 0 before; donor the documents of the range at that moment.
@@ -178,12 +180,13 @@ func (o *Oracle) follow(e *event.Event) {
 	case event.MigrationRequested, event.DonorState:
 		m := o.move(e.ID)
 		m.ns, m.min, m.max, m.from, m.to = e.NS, e.Min, e.Max, e.Shard, e.Peer
-		if m.began == 0 {
-			m.began = e.Step
+		if m.began == 0 && e.Kind == event.DonorState {
+			m.began, m.life = e.Step, o.lives[e.NS]
 		}
 		o.askCommit(e)
 	case event.CatalogWritten:
 		o.noteUnfenced(e)
+		o.followLives(e)
 	case event.CriticalSection:
 		o.followSection(e)
 	case event.RecipientState:

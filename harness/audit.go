@@ -125,7 +125,7 @@ func (r *run) finalOf(ns string) (ops []histories.Op) {
 // wholeOf are the operations on a collection as a whole.
 func (r *run) wholeOf(ns string) (ops []histories.Op) {
 	for _, op := range r.record.ops {
-		if op.NS == ns && op.Kind.Whole() {
+		if (op.NS == ns || op.Into == ns) && op.Kind.Whole() {
 			ops = append(ops, op)
 		}
 	}

@@ -33,7 +33,7 @@ func (r *recorder) begin(op *scenario.Op) int {
 	r.pending++
 	r.ops = append(r.ops, histories.Op{
 		ID: op.ID, Client: op.Client, NS: op.NS, Kind: op.Kind, Key: op.Key, To: op.To, Value: op.Value,
-		Expect: op.Expect, Concern: op.Concern, Prefer: op.Prefer, Causal: op.Causal, Call: r.tick(), CallAt: int64(r.now()), Outcome: histories.Unknown,
+		Expect: op.Expect, Concern: op.Concern, Prefer: op.Prefer, Causal: op.Causal, Into: op.Into, Call: r.tick(), CallAt: int64(r.now()), Outcome: histories.Unknown,
 	})
 	return len(r.ops) - 1
 }
@@ -177,6 +177,8 @@ func (s *session) whole(t env.Task, op *scenario.Op) client.Answer {
 	switch op.Kind {
 	case scenario.Drop:
 		return s.client.DropCollection(t, op.NS)
+	case scenario.Rename:
+		return s.client.RenameCollection(t, op.NS, op.Into, op.DropTarget)
 	case scenario.CreateIndex:
 		return s.client.CreateIndex(t, op.NS, "v")
 	case scenario.DropIndex:

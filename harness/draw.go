@@ -11,8 +11,8 @@ import (
 	"github.com/shardproof/shardproof/workloads"
 )
 
-// namespace is the collection of drawn scenarios, second the one that some have besides.
-const namespace, second = "test.docs", "test.more"
+// namespace is the collection of drawn scenarios, second the one that some have besides, and other a name that it may get.
+const namespace, second, other = "test.docs", "test.more", "test.other"
 
 // Draw makes the scenario of a seed. It is a pure function of both arguments.
 func Draw(seed uint64, p Profile) *scenario.Scenario {
@@ -30,7 +30,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		keepHistory(d, s)
 	}
 	two := p.size.moves > 1 && d.chance("second collection", 25)
-	size, other := p.size.split(two)
+	size, rest := p.size.split(two)
 	s.Ops = workloads.Draw(d.roll, workloads.Params{
 		NS: namespace, Keys: size.keys, Preload: s.Collections[0].Preload, Clients: size.topology.Clients,
 		Count: size.ops, Span: size.span, Hot: pick(d, "hot", 0, 10, 30, 60), FirstID: 1,
@@ -40,7 +40,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		Gap: (size.span - warmUp) / time.Duration(size.moves), WaitDelete: 20, Operator: 8, FirstID: 1,
 	}, pick(d, "moves", workloads.MoveCatalogue()...))
 	if two {
-		addCollection(s, d, other)
+		addCollection(s, d, rest)
 	}
 	s.Commands = drawCommands(d, size)
 	splits := drawSplits(d, size, s.Collections[0])

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -23,7 +24,7 @@ func (z size) split(two bool) (first, second size) {
 }
 
 // addCollection gives the scenario its second collection, with operations and migrations. In most of the scenarios that
-// collection is also dropped, made anew and indexed.
+// collection is also dropped, made anew, indexed and renamed.
 func addCollection(s *scenario.Scenario, d dice, z size) {
 	own := dice{seed: scramble(d.seed ^ 0x2d)}
 	coll := drawCollection(own, z)
@@ -33,19 +34,52 @@ func addCollection(s *scenario.Scenario, d dice, z size) {
 	}
 	s.Collections = append(s.Collections, coll)
 	clients, next := z.topology.Clients, len(s.Ops)+1
-	s.Ops = append(s.Ops, workloads.Draw(own.roll, workloads.Params{
+	ops := workloads.Draw(own.roll, workloads.Params{
 		NS: second, Keys: coll.Keys, Preload: coll.Preload, Clients: clients, Count: z.ops, Span: z.span, FirstID: next,
-	}, workloads.Standard())...)
+	}, workloads.Standard())
 	moves := workloads.DrawMoves(own.roll, workloads.MoveParams{
 		Collection: coll, Shards: z.topology.Shards, Count: z.moves, Start: warmUp, Gap: (z.span - warmUp) / time.Duration(z.moves),
 		WaitDelete: 20, FirstID: len(s.Migrations) + 1,
 	}, pick(own, "moves", workloads.MoveCatalogue()...))
-	s.Migrations = append(s.Migrations, moves...)
 	if own.chance("whole", 70) {
-		s.Ops = append(s.Ops, workloads.DrawWhole(own.roll, workloads.WholeParams{
+		p := workloads.WholeParams{
 			NS: second, Clients: clients, Count: pick(own, "wholes", 1, 2, 3, 5), Start: warmUp, End: z.span,
 			Moves: moves, Drops: pick(own, "drops", 0, 0, 50, 100), FirstID: next + z.ops,
-		})...)
+		}
+		if own.chance("renames", 50) {
+			p.Other, p.Renames = other, 50
+			useOther(s, own, ops, moves)
+		}
+		ops = append(ops, workloads.DrawWhole(own.roll, p)...)
+		if own.chance("watched", 40) {
+			watchWhole(s, own, z)
+		}
 	}
+	s.Ops, s.Migrations = append(s.Ops, ops...), append(s.Migrations, moves...)
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+}
+
+// watchWhole has a reader follow the collection's changes, which ends whenever the collection does.
+func watchWhole(s *scenario.Scenario, d dice, z size) {
+	for _, reader := range workloads.DrawStreams(d.roll, workloads.StreamParams{NS: second, Count: 1, Span: z.span / 2}) {
+		reader.ID = len(s.Streams) + 1
+		s.Streams = append(s.Streams, reader)
+	}
+}
+
+// useOther has a part of the operations and migrations use the name that the second collection has now and then.
+func useOther(s *scenario.Scenario, d dice, ops []scenario.Op, moves []scenario.Migration) {
+	coll := s.Collections[len(s.Collections)-1]
+	coll.NS, coll.Preload, coll.Absent = other, 0, true
+	s.Collections = append(s.Collections, coll)
+	for i := range ops {
+		if d.roll(fmt.Sprintf("op/%d/other", i), 3) == 0 {
+			ops[i].NS = other
+		}
+	}
+	for i := range moves {
+		if d.roll(fmt.Sprintf("move/%d/other", i), 3) == 0 {
+			moves[i].NS = other
+		}
+	}
 }

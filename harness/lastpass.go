@@ -35,7 +35,7 @@ func (r *run) finalOps(client int) (ops []scenario.Op) {
 	for n, c := range r.scenario.Collections {
 		id := (n + 1) * finalIDs
 		for k := client; k < c.Keys; k += clients {
-			write := scenario.Op{ID: id + 2*k, Client: client, NS: c.NS, Kind: r.finalWrite(c.NS, int64(k)), Key: int64(k), Value: fmt.Sprintf("f%d", k)}
+			write := scenario.Op{ID: id + 2*k, Client: client, NS: c.NS, Kind: r.finalWrite(c.NS, int64(k)), Key: int64(k), Value: fmt.Sprintf("f%d", n*c.Keys+k)}
 			read := scenario.Op{ID: id + 2*k + 1, Client: client, NS: c.NS, Kind: scenario.Read, Key: int64(k)}
 			ops = append(ops, write, read)
 		}

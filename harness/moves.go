@@ -77,19 +77,25 @@ func bound(n int64) key.Key {
 func collections(s *scenario.Scenario) []system.Collection {
 	var all []system.Collection
 	for _, c := range s.Collections {
-		coll := system.Collection{NS: c.NS}
-		if !c.Unsharded {
-			coll.Key = key.Pattern{Field: "k", Hashed: c.Hashed}
+		if !c.Absent {
+			all = append(all, founded(c))
 		}
-		for _, b := range c.Bounds {
-			coll.Bounds = append(coll.Bounds, key.Int(b))
-		}
-		for k := range int64(c.Preload) {
-			coll.Docs = append(coll.Docs, document(k, histories.PreloadValue(k)))
-		}
-		all = append(all, coll)
 	}
 	return all
+}
+
+func founded(c scenario.Collection) system.Collection {
+	coll := system.Collection{NS: c.NS}
+	if !c.Unsharded {
+		coll.Key = key.Pattern{Field: "k", Hashed: c.Hashed}
+	}
+	for _, b := range c.Bounds {
+		coll.Bounds = append(coll.Bounds, key.Int(b))
+	}
+	for k := range int64(c.Preload) {
+		coll.Docs = append(coll.Docs, document(k, histories.PreloadValue(k)))
+	}
+	return coll
 }
 
 func hashed(s *scenario.Scenario) map[string]bool {

@@ -50,5 +50,5 @@ var told = []point.Role{point.Donor, point.Recipient, point.RangeDeleter, point.
 
 // unreachable are sites that need what no scenario can ask for.
 var unreachable = map[string]bool{
-	"v.dropDetected": true, // a collection that is dropped
+	"v.dropDetected": true, // before a collection is dropped or renamed, every unfinished migration of it is joined
 }

@@ -45,6 +45,8 @@ type watcher struct {
 	delivered []command.Token
 	// upto is where the reader is, furthest where it ever was.
 	upto, furthest command.Token
+	// invalid: the stream has ended with its collection.
+	invalid bool
 	// replaying: everything was delivered once, and is being read again from the start.
 	replaying bool
 	next      int // the number of its next watch
@@ -73,7 +75,7 @@ func (w *watcher) watch(t env.Task) (over bool) {
 	}
 	w.upto = batch.Upto
 	i := w.begin(!op.Resume, batch.Upto, call, callAt)
-	for answers := 1; err == nil && !w.drained() && (answers <= w.plan.Resume || w.plan.Resume == 0 || w.run.drained != 0); answers++ {
+	for answers := 1; err == nil && !w.drained() && !w.invalid && (answers <= w.plan.Resume || w.plan.Resume == 0 || w.run.drained != 0); answers++ {
 		if err = w.pause(t); err == nil {
 			batch, err = stream.Next(t, w.plan.Batch)
 		}
@@ -82,7 +84,10 @@ func (w *watcher) watch(t env.Task) (over bool) {
 		}
 	}
 	w.end(i, err)
-	if err != nil {
+	switch {
+	case w.invalid:
+		return w.anew()
+	case err != nil:
 		return w.lost(err)
 	}
 	return w.over()
@@ -136,7 +141,12 @@ func (w *watcher) lost(err error) (over bool) {
 	if !status.Is(err, status.ChangeStreamHistoryLost) {
 		return false
 	}
-	w.start, w.delivered, w.upto = nil, nil, command.Token{}
+	return w.anew()
+}
+
+// anew has the reader begin from now on; it is over when this was its last pass.
+func (w *watcher) anew() (over bool) {
+	w.start, w.delivered, w.upto, w.invalid = nil, nil, command.Token{}, false
 	return w.replaying
 }
 
@@ -156,6 +166,7 @@ func (w *watcher) take(i int, batch *command.ChangeBatch) {
 	b := histories.ChangeBatch{Upto: token(batch.Upto)}
 	for _, c := range batch.Changes {
 		w.delivered = append(w.delivered, c.Token)
+		w.invalid = w.invalid || c.Kind == command.ChangeInvalidate
 		b.Changes = append(b.Changes, change(&c))
 	}
 	s := w.run.record.ops[i].Stream
@@ -181,6 +192,9 @@ func change(c *command.Change) histories.Change {
 	if c.Doc != nil {
 		r = found(c.Doc)
 	}
-	key, _ := c.Key.Lookup("_id").AsInt64OK()
+	var key int64
+	if c.Key != nil {
+		key, _ = c.Key.Lookup("_id").AsInt64OK()
+	}
 	return histories.Change{Token: token(c.Token), Kind: string(c.Kind), Key: key, Value: r.Value, List: r.List}
 }

@@ -34,6 +34,7 @@ type Op struct {
 	Concern  string          `json:"concern,omitempty"`
 	Prefer   string          `json:"prefer,omitempty"`
 	Causal   bool            `json:"causal,omitempty"`
+	Into     string          `json:"into,omitempty"`
 	Call     uint64          `json:"call"`
 	Return   uint64          `json:"return"`
 	CallAt   int64           `json:"callAt"`   // virtual nanoseconds

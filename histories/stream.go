@@ -28,13 +28,20 @@ func (t Token) Compare(u Token) int {
 	return cmp.Or(cmp.Compare(t.Time, u.Time), cmp.Compare(t.Shard, u.Shard), cmp.Compare(t.N, u.N))
 }
 
+// Ends says whether the change is the end of the collection, or what the stream says of itself after that.
+func (c *Change) Ends() bool { return c.Gone() || c.Kind == "invalidate" }
+
+// Gone says whether the collection is gone with the change, or has another name.
+func (c *Change) Gone() bool { return c.Kind == "drop" || c.Kind == "rename" }
+
 // ChangeBatch is one answer: changes, and up to where everything was delivered with it.
 type ChangeBatch struct {
 	Changes []Change `json:"changes,omitempty"`
 	Upto    Token    `json:"upto"`
 }
 
-// Change is one change of a document: Kind insert, update, replace or delete, and the document after it.
+// Change is one change of a document: Kind insert, update, replace or delete, and the document after it. Kinds drop, rename
+// and invalidate are about the collection and have no document.
 type Change struct {
 	Token Token    `json:"token"`
 	Kind  string   `json:"kind"`

@@ -17,12 +17,15 @@ type WholeParams struct {
 	// Moves are migrations of the collection: half of the operations start while one of them has just begun.
 	Moves []scenario.Migration
 	// Drops is how many percent of them drop the collection; each drop is followed by the collection's return.
-	Drops   int
+	Drops int
+	// Other is a name that the collection gets, and loses again, in Renames percent of the operations.
+	Other   string
+	Renames int
 	FirstID int
 }
 
-// DrawWhole plans operations on a whole collection while other clients use it: it is dropped and made anew, and indexes
-// come and go, some from before the first migration. They are not ordered.
+// DrawWhole plans operations on a whole collection while other clients use it: it is dropped and made anew or renamed, and
+// indexes come and go, some from before the first migration. They are not ordered.
 func DrawWhole(source Source, p WholeParams) []scenario.Op {
 	var ops []scenario.Op
 	if source("whole/early", 2) == 0 { // so that shards get it with the collection
@@ -31,6 +34,15 @@ func DrawWhole(source Source, p WholeParams) []scenario.Op {
 	for n := range p.Count {
 		pick := func(what string, of int) int { return source(fmt.Sprintf("whole/%d/%s", n, what), of) }
 		op := scenario.Op{ID: p.FirstID + len(ops), At: p.moment(n, pick), NS: p.NS, Client: pick("client", p.Clients), Kind: scenario.Drop}
+		if pick("rename", 100) < p.Renames {
+			op.Kind, op.NS, op.Into = scenario.Rename, p.NS, p.Other
+			if pick("back", 2) == 0 {
+				op.NS, op.Into = op.Into, op.NS
+			}
+			op.DropTarget = pick("over", 3) > 0
+			ops = append(ops, op)
+			continue
+		}
 		if pick("drop", 100) >= p.Drops {
 			op.Kind = []scenario.OpKind{scenario.CreateIndex, scenario.CreateIndex, scenario.DropIndex}[pick("index", 3)]
 			ops = append(ops, op)

@@ -11,7 +11,7 @@ import (
 // Split takes a history apart into its keys, ordered by namespace and key. Operations that certainly failed leave no act,
 // only the knowledge that their identity must never be seen; reads of weaker concern than linearizable leave glimpses.
 func Split(ops []histories.Op) []Key {
-	b := builder{ops: ops, spaces: map[string]map[int64]int32{}, ids: map[name]ID{}}
+	b := builder{ops: ops, names: namesakes(ops), spaces: map[string]map[int64]int32{}, ids: map[name]ID{}}
 	b.count()
 	b.divide()
 	for i := range ops {
@@ -36,13 +36,41 @@ type name struct {
 
 type builder struct {
 	ops    []histories.Op
+	names  map[string][]string // of each namespace that a collection takes from another one: all of them
 	keys   []Key
 	counts []int
 	spaces map[string]map[int64]int32
 	ids    map[name]ID
 }
 
+// namesakes finds the namespaces that collections have one after the other.
+func namesakes(ops []histories.Op) map[string][]string {
+	var all map[string][]string
+	for i := range ops {
+		op := &ops[i]
+		if op.Kind != scenario.Rename || op.Outcome == histories.Failed || slices.Contains(all[op.NS], op.Into) {
+			continue
+		}
+		if all == nil {
+			all = map[string][]string{}
+		}
+		joined := slices.Concat(all[op.NS], all[op.Into], []string{op.NS, op.Into})
+		slices.Sort(joined)
+		joined = slices.Compact(joined)
+		for _, ns := range joined {
+			all[ns] = joined
+		}
+	}
+	return all
+}
+
+// place is the position of a namespace among those of its collection.
+func (b *builder) place(ns string) uint8 { return uint8(max(0, slices.Index(b.names[ns], ns))) }
+
 func (b *builder) find(ns string, key int64) int32 {
+	if names := b.names[ns]; names != nil {
+		ns = names[0]
+	}
 	space := b.spaces[ns]
 	if space == nil {
 		space = map[int64]int32{}
@@ -54,7 +82,7 @@ func (b *builder) find(ns string, key int64) int32 {
 		space[key] = at
 		b.keys = append(b.keys, Key{
 			NS: ns, Key: key, Names: []string{"", ""}, Writers: []int32{NoWriter, NoWriter}, Refused: []bool{false, false},
-			Lists: [][]ID{nil},
+			Lists: [][]ID{nil}, Places: max(1, len(b.names[ns])),
 		})
 		b.counts = append(b.counts, 0)
 	}
@@ -151,14 +179,24 @@ func Sightings(op *histories.Op, each func(key int64, found bool, value string, 
 	eachSighting(op, func(s sighting) { each(s.key, s.found, s.value, s.list) })
 }
 
-// wipe has a drop remove whatever is there, of each key by itself: nobody can see two keys at one moment.
+// wipe has a drop remove whatever is there, and a rename move it, of each key by itself: nobody can see two keys at one
+// moment.
 func (b *builder) wipe(at int32, op *histories.Op) {
-	if op.Kind != scenario.Drop {
+	act := Act{Call: op.Call, Return: op.Return, Op: at, Do: Remove, Place: b.place(op.NS)}
+	switch op.Kind {
+	case scenario.Drop:
+	case scenario.Rename:
+		act.Do, act.Into = Move, b.place(op.Into)
+	default:
 		return
 	}
+	first := op.NS
+	if names := b.names[op.NS]; names != nil {
+		first = names[0]
+	}
 	for i := range b.keys {
-		if k := &b.keys[i]; k.NS == op.NS {
-			a := Act{Call: op.Call, Return: op.Return, Op: at, Do: Remove}
+		if k := &b.keys[i]; k.NS == first {
+			a := act
 			if op.Outcome == histories.Unknown {
 				a.Maybe, a.Return = true, Never
 			}
@@ -207,7 +245,7 @@ func eachSighting(op *histories.Op, each func(sighting)) {
 func (b *builder) see(at int32, op *histories.Op, s sighting) {
 	i := b.find(op.NS, s.key)
 	k := &b.keys[i]
-	a := Act{Call: op.Call, Return: s.end, Op: at, See: Exactly}
+	a := Act{Call: op.Call, Return: s.end, Op: at, See: Exactly, Place: b.place(op.NS)}
 	if s.found {
 		a.Seen = b.id(i, s.value)
 		a.List = b.list(i, s.list)
@@ -235,7 +273,7 @@ func (b *builder) list(key int32, values []string) int32 {
 
 // act is what a write noticed and did.
 func (b *builder) act(key, at int32, op *histories.Op) Act {
-	a := Act{Call: op.Call, Return: op.Return, Op: at}
+	a := Act{Call: op.Call, Return: op.Return, Op: at, Place: b.place(op.NS)}
 	if op.Kind.Writes() {
 		a.Put = b.id(key, op.Value)
 	}

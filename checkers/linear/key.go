@@ -44,6 +44,7 @@ const (
 	Change
 	Remove
 	Append
+	Move // the document, if there is one, is in the place Into from now on, and what was there is gone
 )
 
 func (d Do) puts() bool { return d == Set || d == Change }
@@ -58,13 +59,20 @@ type Act struct {
 	List int32
 	See  See
 	Do   Do
+	// Place is where the act took place, Into where a Move goes: see Key.NS.
+	Place, Into uint8
 	// Maybe marks an act of unknown outcome: it happened as a whole, or not at all. Settled marks one that was so until
 	// somebody was found to have seen it.
 	Maybe, Settled bool
 }
 
+// places is how many names a collection may have in a history that can be searched.
+const places = 2
+
 // Key is the history of one key.
 type Key struct {
+	// NS is the collection. Collections that take each other's names are one: NS is the first name then, and each name is a
+	// place that may have a document of the key.
 	NS  string
 	Key int64
 	// Acts are ordered by Call.
@@ -78,9 +86,10 @@ type Key struct {
 	Lists [][]ID
 	// Repeats is true when two operations write the same identity; then only searching helps.
 	Repeats bool
-	// Wiped is true when the whole collection was dropped, which removes a document and tells nothing of it; then, too,
-	// only searching helps.
-	Wiped bool
+	// Wiped is true when the whole collection was dropped or renamed, which removes or moves a document and tells nothing of
+	// it; then, too, only searching helps. Places is how many names the collection has.
+	Wiped  bool
+	Places int
 	// Glimpses are what majority reads saw: no claim about order, but nobody may see what was never written, and what was
 	// seen is there to stay.
 	Glimpses []Glimpse

@@ -19,7 +19,7 @@ type Limits struct {
 // not to know is left out: acts of unknown outcome that nobody saw, unless somebody's failed condition may have met them.
 func (k *Key) Search(limits Limits) Answer {
 	ops := k.operations()
-	if len(ops) > limits.Acts {
+	if len(ops) > limits.Acts || k.Places > places {
 		return Open
 	}
 	switch porcupine.CheckOperationsTimeout(k.model(), ops, limits.Time) {
@@ -49,7 +49,7 @@ func (k *Key) operations() []porcupine.Operation {
 	ops := make([]porcupine.Operation, 0, len(k.Acts))
 	for i := range k.Acts {
 		a := &k.Acts[i]
-		if a.Maybe && !keep && a.Do != Remove {
+		if a.Maybe && !keep && a.Do != Remove && a.Do != Move {
 			continue
 		}
 		ops = append(ops, porcupine.Operation{
@@ -58,6 +58,9 @@ func (k *Key) operations() []porcupine.Operation {
 	}
 	return ops
 }
+
+// documents is a state: what is in each place.
+type documents [places]document
 
 // document is a state that porcupine can compare: the list is the bytes of its identities.
 type document struct {
@@ -72,13 +75,15 @@ func (k *Key) model() porcupine.Model {
 	}
 	lists := k.pushes()
 	return porcupine.Model{
-		Init: func() any { return document{} },
-		Step: func(s, input, _ any) (bool, any) { return step(s.(document), input.(*Act), texts, lists) },
+		Init: func() any { return documents{} },
+		Step: func(s, input, _ any) (bool, any) { return step(s.(documents), input.(*Act), texts, lists) },
 		Hash: func(s any) uint64 {
-			d := s.(document)
-			h := uint64(d.value)*0x9e3779b97f4a7c15 + uint64(len(d.list))
-			if n := len(d.list); n >= 4 {
-				h ^= uint64(binary.LittleEndian.Uint32([]byte(d.list[n-4:]))) << 32
+			h := uint64(0)
+			for _, d := range s.(documents) {
+				h = h*31 + uint64(d.value)*0x9e3779b97f4a7c15 + uint64(len(d.list))
+				if n := len(d.list); n >= 4 {
+					h ^= uint64(binary.LittleEndian.Uint32([]byte(d.list[n-4:]))) << 32
+				}
 			}
 			return h
 		},
@@ -95,13 +100,18 @@ func text(list []ID) string {
 
 // step is the specification of one act. One of unknown outcome whose condition is not met did nothing; that it may do
 // nothing in other states too needs no saying, since it may also come last.
-func step(d document, a *Act, texts []string, lists bool) (bool, any) {
+func step(all documents, a *Act, texts []string, lists bool) (bool, any) {
+	d := all[a.Place]
 	holds := a.holds(d.value)
 	if lists && a.See == Exactly && a.Seen != Absent && a.Do == Leave {
 		holds = holds && texts[a.List] == d.list
 	}
 	if !holds {
-		return a.Maybe, d
+		return a.Maybe, all
+	}
+	if a.Do == Move {
+		all[a.Into], all[a.Place] = d, document{}
+		return true, all
 	}
 	next := document{a.value(d.value), d.list}
 	switch a.Do {
@@ -110,5 +120,6 @@ func step(d document, a *Act, texts []string, lists bool) (bool, any) {
 	case Append:
 		next.list += text([]ID{a.Put})
 	}
-	return true, next
+	all[a.Place] = next
+	return true, all
 }

@@ -111,6 +111,7 @@ const (
 	Dropped           = "drop"             // it is removed
 	ForbidsMigrations = "forbidMigrations" // from now on the config server refuses to commit migrations of it
 	AllowsMigrations  = "allowMigrations"  // it does so no more
+	RenamedFrom       = "renameFrom "      // followed by the name that the collection had; all its chunks are written
 )
 
 // Chunk is one row of the catalogue as the oracles see it. Min and Max are encoded keys.

@@ -60,6 +60,7 @@ func (l *line) collection() Collection {
 		}
 		return true
 	})
+	c.Absent = l.optional("absent")
 	return c
 }
 
@@ -86,6 +87,7 @@ func (l *line) op(id int) Op {
 	absent := l.optional("if-absent")
 	l.opPairs(&o)
 	o.Causal = l.optional("causal")
+	o.DropTarget = l.optional("drop-target")
 	if o.Kind == CAS && absent == (o.Expect != "") {
 		l.fail("the cas says not what it expects", "expected either if=VALUE or if-absent")
 	}
@@ -96,7 +98,7 @@ func (l *line) op(id int) Op {
 }
 
 func (l *line) opPairs(o *Op) {
-	l.pairs("k=, v=, if=, batch=, concern= and prefer=", func(name, value string) bool {
+	l.pairs("k=, v=, if=, batch=, concern=, prefer= and into=", func(name, value string) bool {
 		switch name {
 		case "k":
 			o.Key = l.integer(value, "a key such as k=17")
@@ -110,6 +112,8 @@ func (l *line) opPairs(o *Op) {
 			o.Concern = value
 		case "prefer":
 			o.Prefer = value
+		case "into":
+			o.Into = value
 		default:
 			return false
 		}

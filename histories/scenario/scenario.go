@@ -42,12 +42,14 @@ type Topology struct {
 	Shards, Members, ConfigMembers, Routers, Clients int
 }
 
-// Collection is a collection, made before the run starts. Documents are {_id: k, k: k, ...}; the shard key is k.
+// Collection is a collection, made before the run starts unless it is Absent. Documents are {_id: k, k: k, ...}; the shard key is k.
 type Collection struct {
 	NS     string
 	Hashed bool
 	// Unsharded means that the collection lives on the primary shard of its database, at first shard-a.
 	Unsharded bool
+	// Absent means that there is none until an operation makes it: until then the name is free.
+	Absent bool
 	// Bounds are the inner chunk bounds: values of k, or for a hashed collection of the hash. Chunk i starts on shard
 	// i modulo the number of shards.
 	Bounds []int64
@@ -74,6 +76,9 @@ type Op struct {
 	Concern string
 	// Prefer is which members may answer a read: empty for the primary, or Secondary.
 	Prefer string
+	// Into is the new name of a collection that is renamed, DropTarget drops the one that had it.
+	Into       string
+	DropTarget bool
 	// Causal reads return nothing older than what their client has written or seen before.
 	Causal bool
 }
@@ -101,6 +106,7 @@ const (
 	Create      OpKind = "create"       // the collection anew, empty, as the scenario's beginning had it; it may exist
 	CreateIndex OpKind = "create-index" // on v
 	DropIndex   OpKind = "drop-index"   // on v
+	Rename      OpKind = "rename"       // to Into; with DropTarget another collection may have that name
 )
 
 // Watch is what a stream does from one opening to the next; histories have it, scenarios say Stream.

@@ -78,14 +78,21 @@ func (c Collection) String() string {
 		kind = "unsharded"
 	}
 	line := fmt.Sprintf("collection %s %s keys=%d preload=%d", word(c.NS), kind, c.Keys, c.Preload)
-	if len(c.Bounds) == 0 {
-		return line
+	if len(c.Bounds) > 0 {
+		line += " bounds=" + c.bounds()
 	}
+	if c.Absent {
+		line += " absent"
+	}
+	return line
+}
+
+func (c Collection) bounds() string {
 	bounds := make([]string, len(c.Bounds))
 	for i, v := range c.Bounds {
 		bounds[i] = strconv.FormatInt(v, 10)
 	}
-	return line + " bounds=" + strings.Join(bounds, ",")
+	return strings.Join(bounds, ",")
 }
 
 // String is the operation's line.
@@ -113,8 +120,14 @@ func (o Op) String() string {
 	if o.Prefer != "" {
 		b.WriteString(" prefer=" + word(o.Prefer))
 	}
+	if o.Into != "" {
+		b.WriteString(" into=" + word(o.Into))
+	}
 	if o.Causal {
 		b.WriteString(" causal")
+	}
+	if o.DropTarget {
+		b.WriteString(" drop-target")
 	}
 	return b.String()
 }

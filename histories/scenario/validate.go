@@ -15,7 +15,7 @@ type Names struct {
 }
 
 // kinds are all kinds of operations, in the order in which they are explained.
-var kinds = []OpKind{Read, Write, CAS, Insert, Delete, Update, Upsert, Push, Scan, Drop, Create, CreateIndex, DropIndex}
+var kinds = []OpKind{Read, Write, CAS, Insert, Delete, Update, Upsert, Push, Scan, Drop, Create, CreateIndex, DropIndex, Rename}
 
 // Known says whether the kind is one that a client can carry out.
 func (k OpKind) Known() bool { return slices.Contains(kinds, k) }
@@ -117,6 +117,8 @@ func (s *Scenario) checkCollections(Names) *defect {
 			return flaw("collection", i, "the namespace "+word(c.NS)+" is given twice or has no dot", "a namespace of its own such as test.docs")
 		case c.Keys < 1 || c.Preload < 0 || c.Preload > c.Keys:
 			return flaw("collection", i, fmt.Sprintf("keys=%d preload=%d", c.Keys, c.Preload), "at least one key, and at most so many preloaded")
+		case c.Absent && (c.Unsharded || c.Preload > 0):
+			return flaw("collection", i, "the collection is absent and unsharded or has documents", "neither")
 		case c.Unsharded && (c.Hashed || len(c.Bounds) > 0):
 			return flaw("collection", i, "the collection is unsharded and has bounds or a hashed key", "neither")
 		case !ascending(c.Bounds):
@@ -125,6 +127,11 @@ func (s *Scenario) checkCollections(Names) *defect {
 		seen[c.NS] = true
 	}
 	return nil
+}
+
+// like says whether a collection may take the other one's name: clients use both in the same way.
+func (c *Collection) like(other *Collection) bool {
+	return c.Keys == other.Keys && c.Hashed == other.Hashed && !c.Unsharded && !other.Unsharded
 }
 
 func ascending(bounds []int64) bool {
@@ -165,77 +172,6 @@ func (s *Scenario) collection(ns string) *Collection {
 		}
 	}
 	return nil
-}
-
-func (s *Scenario) checkOps(Names) *defect {
-	ids := map[int]bool{}
-	for i := range s.Ops {
-		o := &s.Ops[i]
-		if ids[o.ID] {
-			return flaw("op", i, fmt.Sprintf("operation %d is given twice", o.ID), "a number of its own")
-		}
-		ids[o.ID] = true
-		if wrong, expected := s.opFlaw(o); wrong != "" {
-			return flaw("op", i, wrong, expected)
-		}
-	}
-	return nil
-}
-
-// opFlaw looks at the place of an operation, opShape at what it carries.
-func (s *Scenario) opFlaw(o *Op) (wrong, expected string) {
-	c := s.collection(o.NS)
-	switch {
-	case o.At < 0:
-		return "the start " + o.At.String() + " is negative", "a time of 0s or later"
-	case o.Client < 0 || o.Client >= s.Topology.Clients:
-		return fmt.Sprintf("there is no client %d", o.Client), fmt.Sprintf("a client from 0 to %d", s.Topology.Clients-1)
-	case !o.Kind.Known():
-		return "unknown operation " + word(string(o.Kind)), "one of " + kindList()
-	case c == nil:
-		return "there is no collection " + word(o.NS), "one of the collections above"
-	case o.Key < 0 || o.Key >= int64(c.Keys):
-		return fmt.Sprintf("the key %d is not one of %s", o.Key, c.NS), fmt.Sprintf("a key from 0 to %d", c.Keys-1)
-	}
-	if wrong, expected := o.readFlaw(); wrong != "" {
-		return wrong, expected
-	}
-	return o.shapeFlaw(int64(c.Keys))
-}
-
-// readFlaw looks at what only reads have.
-func (o *Op) readFlaw() (wrong, expected string) {
-	reads := o.Kind == Read || o.Kind == Scan
-	switch {
-	case !reads && (o.Prefer != "" || o.Causal):
-		return "a " + string(o.Kind) + " goes to the primary and follows its session anyway", "no prefer= and no causal"
-	case o.Prefer != "" && o.Prefer != Secondary:
-		return "unknown read preference " + word(o.Prefer), "prefer=" + Secondary + " or none"
-	case o.Prefer == Secondary && (o.Concern == "" || o.Concern == "linearizable"):
-		return "no secondary answers linearizable reads", "a weaker concern such as concern=majority"
-	}
-	return "", ""
-}
-
-func (o *Op) shapeFlaw(keys int64) (wrong, expected string) {
-	scan := o.Kind == Scan
-	switch {
-	case o.Kind.Whole() && (o.Key != 0 || o.Concern != ""):
-		return "a " + string(o.Kind) + " has a key or a concern", "the collection alone"
-	case o.Kind.Writes() && o.Value == "":
-		return "the " + string(o.Kind) + " has no value", "an identity such as v=w4"
-	case !o.Kind.Writes() && o.Value != "":
-		return "a " + string(o.Kind) + " writes no value", "no v="
-	case o.Kind != CAS && o.Expect != "":
-		return "a " + string(o.Kind) + " expects nothing", "no if="
-	case scan && (o.To <= o.Key || o.To > keys):
-		return "the range " + bounds(o.Key, o.To) + " is empty or ends beyond the keys", fmt.Sprintf("an end from %d to %d", o.Key+1, keys)
-	case scan && o.Batch < 1:
-		return fmt.Sprintf("batch=%d", o.Batch), "batch=1 or more"
-	case !scan && (o.To != 0 || o.Batch != 0):
-		return "a " + string(o.Kind) + " has no range and no batch", "k= alone"
-	}
-	return "", ""
 }
 
 func (s *Scenario) checkMigrations(Names) *defect {

@@ -202,6 +202,18 @@ func MarkJumbo(t *Table, rng key.Range) ([]Chunk, error) {
 	return []Chunk{c}, nil
 }
 
+// Rename returns the chunks of a collection that is renamed: owners and versions stay, but they are those of another
+// incarnation, which has no history before its own time.
+func Rename(t *Table, as Collection) []Chunk {
+	var all []Chunk
+	for c := range t.Chunks() {
+		c.Version.Epoch, c.Version.Timestamp = as.Epoch, as.Timestamp
+		c.History, c.OnCurrentShardSince = []Placement{{as.Timestamp, c.Shard}}, as.Timestamp
+		all = append(all, c)
+	}
+	return all
+}
+
 // ClearJumbo takes the jumbo flag off a chunk; the version rises so that everybody sees it.
 func ClearJumbo(t *Table, rng key.Range) ([]Chunk, error) {
 	c, err := exact(t, rng)

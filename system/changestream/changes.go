@@ -35,6 +35,10 @@ func change(op *oplog.Op) (command.Change, bool) {
 		return command.Change{Kind: kind, Key: documentKey(op), Doc: op.Doc}, true
 	case oplog.Delete:
 		return command.Change{Kind: command.ChangeDelete, Key: documentKey(op)}, true
+	case oplog.Drop:
+		return command.Change{Kind: command.ChangeDrop}, true
+	case oplog.Rename:
+		return command.Change{Kind: command.ChangeRename, To: op.ID}, true
 	case oplog.Noop:
 		to, announced := Announced(op)
 		return command.Change{Kind: command.ChangeNewShard, Shard: to}, announced

@@ -72,6 +72,18 @@ func (w *walk) do(d *datadriven.TestData) error {
 		return w.task(d, true, w.writeDirectly)
 	case "move": // MIN MAX shard-b [async]
 		return w.task(d, !d.HasArg("async"), w.move)
+	case "drop": // the collection
+		return w.task(d, true, func(t env.Task, _ []datadriven.CmdArg) (string, error) {
+			return "ok", w.client.DropCollection(t, ns).Err
+		})
+	case "rename": // NAME: the collection has the name now
+		return w.task(d, true, func(t env.Task, args []datadriven.CmdArg) (string, error) {
+			return "ok", w.client.RenameCollection(t, ns, args[0].Key, false).Err
+		})
+	case "create": // the collection anew, on shard-b alone
+		return w.task(d, true, func(t env.Task, _ []datadriven.CmdArg) (string, error) {
+			return "ok", w.client.ShardCollection(t, command.ShardCollection{NS: ns, Key: key.Pattern{Field: "k"}, Shards: []string{"shard-b"}}).Err
+		})
 	case "watch": // NAME [after=TOKEN]: opens a stream, from now on or behind a token
 		return w.task(d, true, w.watch)
 	case "read": // NAME [for=200ms] [token=TOKEN]: asks for changes for a while, and remembers where it is
@@ -266,7 +278,7 @@ func (w *walk) read(t env.Task, args []datadriven.CmdArg) (string, error) {
 			span, _ = time.ParseDuration(a.Vals[0])
 		}
 	}
-	n := 0
+	n, what := 0, "changes"
 	for ends := w.world.Now().Add(span); w.world.Now() < ends; {
 		batch, err := r.stream.Next(t, 0)
 		if err != nil {
@@ -274,6 +286,11 @@ func (w *walk) read(t env.Task, args []datadriven.CmdArg) (string, error) {
 		}
 		for _, c := range batch.Changes {
 			n++
+			if c.Key == nil {
+				fmt.Fprintf(&w.out, "  %s: %s\n", c.Token.Shard, strings.TrimSpace(string(c.Kind)+" "+c.To))
+				r.upto = c.Token
+				continue
+			}
 			v, _ := c.Doc.Lookup("v").StringValueOK()
 			fmt.Fprintf(&w.out, "  %s: %s %d %s\n", c.Token.Shard, c.Kind, c.Key.Lookup("_id").Int64(), v)
 			r.upto = c.Token
@@ -282,6 +299,10 @@ func (w *walk) read(t env.Task, args []datadriven.CmdArg) (string, error) {
 			return "", fmt.Errorf("the mark %s is before the change %s", batch.Upto, r.upto)
 		}
 		r.upto = batch.Upto
+		if batch.Stream == "" {
+			what = "changes, and the stream has ended"
+			break
+		}
 		if err := t.Sleep(10 * time.Millisecond); err != nil {
 			return "", err
 		}
@@ -291,5 +312,5 @@ func (w *walk) read(t env.Task, args []datadriven.CmdArg) (string, error) {
 			w.tokens[a.Vals[0]] = r.upto
 		}
 	}
-	return fmt.Sprintf("%d changes", n), nil
+	return fmt.Sprintf("%d %s", n, what), nil
 }

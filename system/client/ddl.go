@@ -18,6 +18,11 @@ func (c *Client) DropCollection(t env.Task, ns string) Answer {
 	return c.change(t, &command.DropCollection{NS: ns, Session: c.statement()})
 }
 
+// RenameCollection gives a sharded collection another name, which with dropTarget another one may have had.
+func (c *Client) RenameCollection(t env.Task, ns, to string, dropTarget bool) Answer {
+	return c.change(t, &command.RenameCollection{NS: ns, To: to, DropTarget: dropTarget, Session: c.statement()})
+}
+
 // CreateIndex makes an index on a field of a sharded collection.
 func (c *Client) CreateIndex(t env.Task, ns, field string) Answer {
 	return c.change(t, &command.CreateIndex{NS: ns, Field: field, Session: c.statement()})
@@ -38,7 +43,7 @@ func (c *Client) change(t env.Task, op env.Message) Answer {
 		if err == nil {
 			return Answer{Certainty: OK, Retries: tries.done}
 		}
-		doubt.executed = doubt.executed || !status.Is(err, status.NamespaceNotFound, status.BadValue)
+		doubt.executed = doubt.executed || !status.Is(err, status.NamespaceNotFound, status.NamespaceExists, status.BadValue)
 		if !retryable(err) || !tries.again(t, err) {
 			return doubt.failure(err, tries.done)
 		}

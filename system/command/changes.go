@@ -56,6 +56,11 @@ const (
 	ChangeUpdate  ChangeKind = "update"
 	ChangeReplace ChangeKind = "replace"
 	ChangeDelete  ChangeKind = "delete"
+	// ChangeDrop and ChangeRename say that the collection is gone, or has the name To now; ChangeInvalidate follows, and ends
+	// the stream: what a later collection of the name sees is another stream.
+	ChangeDrop       ChangeKind = "drop"
+	ChangeRename     ChangeKind = "rename"
+	ChangeInvalidate ChangeKind = "invalidate"
 	// ChangeNewShard is for routers only: a migration, begun in Token's shard, may give Shard its first chunk.
 	ChangeNewShard ChangeKind = "migrateChunkToNewShard"
 )
@@ -67,8 +72,8 @@ type Change struct {
 	// Key is the document's {_id}, Doc the document after the change; nil for a deletion.
 	Key bson.Raw
 	Doc bson.Raw
-	// Shard is set for ChangeNewShard.
-	Shard string
+	// Shard is set for ChangeNewShard, To for ChangeRename.
+	Shard, To string
 }
 
 // Watch opens a change stream on a collection: behind After when Resume is set, else from now on.
@@ -86,6 +91,9 @@ type NextChanges struct {
 	Stream    string
 	BatchSize int
 }
+
+// Ends says whether the change is the last one but the ChangeInvalidate.
+func (c *Change) Ends() bool { return c.Kind == ChangeDrop || c.Kind == ChangeRename }
 
 // ChangeBatch is the response to Watch, then without changes, and to NextChanges. Everything up to Upto was delivered; Upto
 // never goes back.

@@ -26,6 +26,14 @@ type DropIndex struct {
 	Session   Session
 }
 
+// RenameCollection gives a sharded collection another name; its UUID, documents and indexes stay. A collection that has the
+// name is dropped with DropTarget, and a status.NamespaceExists without.
+type RenameCollection struct {
+	NS, To     string
+	DropTarget bool
+	Session    Session
+}
+
 // ShardsvrParticipate has a shard take one step of an operation on a whole collection. A shard that has taken
 // ParticipantRelease of an operation takes no step of it any more, nor of an earlier one of the same collection.
 type ShardsvrParticipate struct {
@@ -33,6 +41,9 @@ type ShardsvrParticipate struct {
 	Operation  int64
 	Step       ParticipantStep
 	Collection catalog.Collection
+	// To is what the collection is renamed to, empty for another operation; Target is the UUID of the collection that had
+	// that name before, empty for none.
+	To, Target string
 	// Index is the name of the index to make or drop, Spec what to make.
 	Index string
 	Spec  bson.Raw
@@ -48,6 +59,7 @@ const (
 	ParticipantDrop        ParticipantStep = "drop"         // the incarnation is gone, and what was known of it
 	ParticipantCreateIndex ParticipantStep = "create-index" // the incarnation has the index if it is here at all
 	ParticipantDropIndex   ParticipantStep = "drop-index"   // it does not have it
+	ParticipantRename      ParticipantStep = "rename"       // the incarnation has the name To, and Target is gone
 	ParticipantRelease     ParticipantStep = "release"      // reads and writes go on; the operation is over here
 )
 
@@ -55,5 +67,6 @@ func init() {
 	codec.Register[CreateIndex]()
 	codec.Register[DropCollection]()
 	codec.Register[DropIndex]()
+	codec.Register[RenameCollection]()
 	codec.Register[ShardsvrParticipate]()
 }

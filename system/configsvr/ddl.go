@@ -1,6 +1,8 @@
 package configsvr
 
 import (
+	"slices"
+
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
@@ -25,6 +27,7 @@ const (
 	dropCollection   ddlKind = "drop"
 	createIndex      ddlKind = "createIndexes"
 	dropIndex        ddlKind = "dropIndexes"
+	renameCollection ddlKind = "renameCollection"
 )
 
 // operation is an operation on a whole collection: what a new primary goes on from. There is at most one for a namespace.
@@ -41,6 +44,10 @@ type operation struct {
 	Bounds [][]byte   `bson:"bounds,omitempty"`
 	Shards []string   `bson:"shards,omitempty"`
 	Field  string     `bson:"field,omitempty"`
+	// To is the new name of a collection that is renamed; Target is the one that is dropped for it, if its UUID is set.
+	To         string     `bson:"to,omitempty"`
+	DropTarget bool       `bson:"dropTarget,omitempty"`
+	Target     collRecord `bson:"target"`
 }
 
 // executed is what is remembered of a session.
@@ -67,6 +74,10 @@ func (s *Server) drop(t env.Task, _ env.NodeID, req *command.DropCollection) (*c
 	return s.change(t, operation{NS: req.NS, Kind: dropCollection}, req.Session)
 }
 
+func (s *Server) rename(t env.Task, _ env.NodeID, req *command.RenameCollection) (*command.Done, error) {
+	return s.change(t, operation{NS: req.NS, Kind: renameCollection, To: req.To, DropTarget: req.DropTarget}, req.Session)
+}
+
 func (s *Server) createIndex(t env.Task, _ env.NodeID, req *command.CreateIndex) (*command.Done, error) {
 	return s.change(t, operation{NS: req.NS, Kind: createIndex, Field: req.Field}, req.Session)
 }
@@ -90,7 +101,7 @@ func (s *Server) change(t env.Task, op operation, session command.Session) (*com
 	op.Session, op.Txn = session.ID, session.Txn
 	err := s.tenured(t, string(op.Kind)+" "+op.NS, func(own env.Task) error {
 		for {
-			if err := s.ddl.ended.WaitFor(own, 0, func() bool { return !s.changing(op.NS) }); err != nil {
+			if err := s.ddl.ended.WaitFor(own, 0, func() bool { return !s.changing(&op) }); err != nil {
 				return err
 			}
 			if over, err := s.begin(own, op); over || err != nil {
@@ -109,10 +120,21 @@ func (s *Server) settled(t env.Task, result error) error {
 	return result
 }
 
-// changing reports whether an operation on the namespace is under way.
-func (s *Server) changing(ns string) bool {
-	_, busy := s.ddl.records.Get(ns)
-	return busy
+// changing reports whether an operation on one of the namespaces is under way.
+func (s *Server) changing(op *operation) bool {
+	return slices.ContainsFunc(s.ddl.records.All(), func(other operation) bool {
+		return other.concerns(op.NS) || op.To != "" && other.concerns(op.To)
+	})
+}
+
+func (op *operation) concerns(ns string) bool { return op.NS == ns || op.To == ns }
+
+// names are the namespaces that the operation is about, in order.
+func (op *operation) names() []string {
+	if op.To == "" {
+		return []string{op.NS}
+	}
+	return []string{min(op.NS, op.To), max(op.NS, op.To)}
 }
 
 // begin starts the operation, unless it is over: carried out before, or without anything to do. Nothing happens between
@@ -161,7 +183,26 @@ func (s *Server) prepare(op *operation) (needed bool, err error) {
 		return false, err
 	}
 	op.Coll = recorded(table.Collection())
+	if op.Kind == renameCollection {
+		return true, s.prepareRename(op)
+	}
 	return true, nil
+}
+
+func (s *Server) prepareRename(op *operation) error {
+	if op.To == "" || op.To == op.NS || catalog.DatabaseOf(op.To) != catalog.DatabaseOf(op.NS) {
+		return status.New(status.BadValue, "collection %s cannot be renamed to %q", op.NS, op.To)
+	}
+	target, err := s.sharded(op.To)
+	switch {
+	case status.Is(err, status.NamespaceNotFound):
+		return nil
+	case err == nil && !op.DropTarget:
+		return status.New(status.NamespaceExists, "collection %s cannot be renamed: there is a collection %s", op.NS, op.To)
+	case err == nil:
+		op.Target = recorded(target.Collection())
+	}
+	return err
 }
 
 // sharded is the table of a sharded collection as the primary has it now; a namespace that the catalogue does not list is

@@ -34,16 +34,20 @@ var stages = map[ddlKind][]stage{
 		participants(command.ParticipantRelease),
 	},
 	dropCollection: {
-		(*Server).forbidMigrations, (*Server).joinMigrations, participants(command.ParticipantBlock), (*Server).leaveCatalogue,
+		(*Server).excludeMigrations, participants(command.ParticipantBlock), (*Server).leaveCatalogue,
 		participants(command.ParticipantDrop), participants(command.ParticipantRelease),
 	},
+	renameCollection: {
+		(*Server).excludeMigrations, participants(command.ParticipantBlock), (*Server).renameInCatalogue,
+		participants(command.ParticipantRename), (*Server).allowRenamed, participants(command.ParticipantRelease),
+	},
 	createIndex: {
-		(*Server).forbidMigrations, (*Server).joinMigrations, participants(command.ParticipantCreateIndex),
-		(*Server).allowMigrations, (*Server).refreshShards, participants(command.ParticipantRelease),
+		(*Server).excludeMigrations, participants(command.ParticipantCreateIndex), (*Server).allowMigrations,
+		(*Server).refreshShards, participants(command.ParticipantRelease),
 	},
 	dropIndex: {
-		(*Server).forbidMigrations, (*Server).joinMigrations, participants(command.ParticipantDropIndex),
-		(*Server).allowMigrations, (*Server).refreshShards, participants(command.ParticipantRelease),
+		(*Server).excludeMigrations, participants(command.ParticipantDropIndex), (*Server).allowMigrations,
+		(*Server).refreshShards, participants(command.ParticipantRelease),
 	},
 }
 
@@ -99,7 +103,9 @@ func (s *Server) conclude(t env.Task, op *operation) error {
 // participants has every shard take a step.
 func participants(step command.ParticipantStep) stage {
 	return func(s *Server, t env.Task, op *operation) error {
-		req := &command.ShardsvrParticipate{Operation: op.Number, Step: step, Collection: op.Coll.collection(op.NS)}
+		req := &command.ShardsvrParticipate{
+			Operation: op.Number, Step: step, Collection: op.Coll.collection(op.NS), To: op.To, Target: op.Target.UUID,
+		}
 		if op.Field != "" {
 			req.Index, req.Spec = indexOn(op.Field)
 		}
@@ -116,6 +122,29 @@ func participants(step command.ParticipantStep) stage {
 		}
 		return nil
 	}
+}
+
+// excludeMigrations sees to it that from now on no chunk of what the operation is about is being moved: it forbids
+// migrations, and then waits for those that had begun. They stay forbidden until a later stage says otherwise.
+func (s *Server) excludeMigrations(t env.Task, op *operation) error {
+	for _, one := range op.existing() {
+		if err := s.setAllow(t, &one, false); err != nil {
+			return err
+		}
+		if err := s.joinMigrations(t, &one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// existing are the collections that the operation is about, each as an operation of its own.
+func (op *operation) existing() []operation {
+	all := []operation{*op}
+	if op.Target.UUID != "" {
+		all = append(all, operation{NS: op.To, Number: op.Number, Coll: op.Target})
+	}
+	return all
 }
 
 // joinMigrations waits until no shard takes part in a migration of the collection. Those that start later find that they
@@ -167,9 +196,11 @@ func (s *Server) shardNames() (names []string) {
 	return names
 }
 
-func (s *Server) forbidMigrations(t env.Task, op *operation) error { return s.setAllow(t, op, false) }
-
 func (s *Server) allowMigrations(t env.Task, op *operation) error { return s.setAllow(t, op, true) }
+
+func (s *Server) allowRenamed(t env.Task, op *operation) error {
+	return s.setAllow(t, &operation{NS: op.To, Number: op.Number, Coll: op.Coll}, true)
+}
 
 // setAllow says in the catalogue whether the collection's chunks may be moved. The version of a chunk rises with it, so
 // that every refresh takes notice.
@@ -196,12 +227,48 @@ func (s *Server) setAllow(t env.Task, op *operation, allow bool) error {
 // leaveCatalogue removes the collection and all its chunks.
 func (s *Server) leaveCatalogue(t env.Task, op *operation) error {
 	return s.under(t, op, point.ConfigDDLCatalogue, func(table *catalog.Table) ([]oplog.Op, error) {
-		ops := []oplog.Op{remove(Collections, op.NS)}
-		for c := range table.Chunks() {
-			ops = append(ops, remove(Chunks, catalog.ChunkID(op.Coll.UUID, c.Min)))
-		}
-		return ops, nil
+		return removal(table), nil
 	})
+}
+
+// removal takes a collection and all its chunks out of the catalogue.
+func removal(table *catalog.Table) []oplog.Op {
+	coll := table.Collection()
+	ops := []oplog.Op{remove(Collections, coll.NS)}
+	for c := range table.Chunks() {
+		ops = append(ops, remove(Chunks, catalog.ChunkID(coll.UUID, c.Min)))
+	}
+	return ops
+}
+
+// renameInCatalogue has the collection leave the catalogue and enter it again under the new name, as another incarnation
+// with the same UUID, in one entry; with the collection that had the name it is the same entry, too. Migrations stay
+// forbidden: a donor that has not renamed its data would find nothing to move.
+func (s *Server) renameInCatalogue(t env.Task, op *operation) error {
+	return s.under(t, op, point.ConfigDDLCatalogue, func(table *catalog.Table) ([]oplog.Op, error) {
+		ops := removal(table)
+		target, err := s.sharded(op.To)
+		switch {
+		case err == nil:
+			ops = append(ops, removal(target)...)
+		case !status.Is(err, status.NamespaceNotFound):
+			return nil, err
+		}
+		entry, err := renamed(table, op)
+		return append(ops, entry...), err
+	})
+}
+
+func renamed(table *catalog.Table, op *operation) ([]oplog.Op, error) {
+	coll := table.Collection()
+	coll.NS, coll.Epoch, coll.Timestamp, coll.AllowMigrations = op.To, epochOf(op.number()), op.number(), false
+	doc, err := catalog.EncodeCollection(coll)
+	if err != nil {
+		return nil, err
+	}
+	why := event.RenamedFrom + op.NS
+	ops, err := chunkOpsOf(coll, catalog.Rename(table, coll), why)
+	return append([]oplog.Op{write(Collections, coll.NS, doc, why)}, ops...), err
 }
 
 // under changes the catalogue of the operation's incarnation under the lock, if that is still there, and waits until a

@@ -14,10 +14,12 @@ import (
 // NewCollection is a collection that is made at a time, which makes its identity unique.
 func NewCollection(ns string, pattern key.Pattern, at clock.Timestamp) catalog.Collection {
 	return catalog.Collection{
-		NS: ns, UUID: fmt.Sprintf("uuid-%s-%s", ns, at), Epoch: fmt.Sprintf("epoch-%s", at), Timestamp: at,
+		NS: ns, UUID: fmt.Sprintf("uuid-%s-%s", ns, at), Epoch: epochOf(at), Timestamp: at,
 		Key: pattern, AllowMigrations: true,
 	}
 }
+
+func epochOf(at clock.Timestamp) string { return fmt.Sprintf("epoch-%s", at) }
 
 // Founding returns the operations that put a new collection with its first chunks into the catalogue.
 func Founding(coll catalog.Collection, bounds []key.Key, shards []string) ([]oplog.Op, error) {

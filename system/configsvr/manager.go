@@ -155,21 +155,27 @@ func (m *manager) conclude(t env.Task, r *running) {
 // lockPatience is how long an operation on a whole collection waits for migrations to end before it begins anew.
 const lockPatience = 20 * time.Second
 
-// whileLocked runs an operation on a whole collection that has the collection to itself. It keeps the lock until it has
-// succeeded, which may take several tries.
-func (m *manager) whileLocked(t env.Task, op *operation, run func() error) (err error) {
-	lock := m.whole[op.NS]
-	if lock == nil {
-		if lock, err = m.locks.acquire(t, op.NS, op.reason(), lockPatience); err != nil {
+// whileLocked runs an operation on a whole collection that has its names to itself. It keeps the locks until it has
+// succeeded, which may take several tries. Two operations lock their names in the same order.
+func (m *manager) whileLocked(t env.Task, op *operation, run func() error) error {
+	for _, ns := range op.names() {
+		if m.whole[ns] != nil {
+			continue
+		}
+		lock, err := m.locks.acquire(t, ns, op.reason(), lockPatience)
+		if err != nil {
 			return err
 		}
-		m.whole[op.NS] = lock
+		m.whole[ns] = lock
 	}
 	if err := run(); err != nil {
 		return err
 	}
-	delete(m.whole, op.NS)
-	m.locks.release(t, lock)
+	for _, ns := range op.names() {
+		lock := m.whole[ns]
+		delete(m.whole, ns)
+		m.locks.release(t, lock)
+	}
 	return nil
 }
 
@@ -181,8 +187,10 @@ func (op *operation) reason() string { return string(op.Kind) + " " + op.NS }
 func (m *manager) takeOver(t env.Task) error {
 	var ops []oplog.Op
 	for _, op := range m.s.ddl.records.All() {
-		if l, locked := m.locks.docs.Get(op.NS); locked && l.Why == op.reason() {
-			m.whole[op.NS] = m.locks.hold(op.NS, l.Why)
+		for _, ns := range op.names() {
+			if l, locked := m.locks.docs.Get(ns); locked && l.Why == op.reason() {
+				m.whole[ns] = m.locks.hold(ns, l.Why)
+			}
 		}
 	}
 	for _, d := range m.docs.All() {

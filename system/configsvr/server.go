@@ -68,6 +68,7 @@ func New(cfg Config) *Server {
 	rpc.Handle(s.ep, s.moveRange)
 	rpc.Handle(s.ep, s.shardCollection)
 	rpc.Handle(s.ep, s.drop)
+	rpc.Handle(s.ep, s.rename)
 	rpc.Handle(s.ep, s.createIndex)
 	rpc.Handle(s.ep, s.dropIndex)
 	rpc.Handle(s.ep, s.logChange)

@@ -1,6 +1,7 @@
 package configsvr_test
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -43,6 +44,7 @@ type walk struct {
 	config   *rpc.Set
 	out      strings.Builder
 	plans    map[point.Site]sim.Action
+	skip     map[point.Site]int // passages before the planned one
 	passed   map[point.Site]int
 	late     *sim.Latch
 	answers  map[env.NodeID][]status.Code // what a shard answers to the next moves
@@ -52,6 +54,7 @@ type walk struct {
 func newWalk() *walk {
 	w := &walk{
 		settings: settings.Default80(), servers: make(map[env.NodeID]*replset.Member), plans: make(map[point.Site]sim.Action),
+		skip:   make(map[point.Site]int),
 		passed: make(map[point.Site]int), late: &sim.Latch{}, answers: make(map[env.NodeID][]status.Code),
 	}
 	w.world = sim.New(sim.Options{Seed: 1, Codec: codec.BSON, Observer: w, OnPoint: w.onPoint, YieldMax: -1})
@@ -82,6 +85,14 @@ func (w *walk) bootConfig(t env.Task) {
 	configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: &w.settings, Shards: shards, Profile: w.profile})
 	m.Watch(shardAdder{m})
 	w.servers[t.Node().ID()] = m
+}
+
+// renaming is what a step of a rename is about, empty for every other operation.
+func renaming(req *command.ShardsvrParticipate) string {
+	if req.To == "" {
+		return ""
+	}
+	return req.Collection.NS + " → " + req.To
 }
 
 // shardAdder makes the two shards known.
@@ -115,7 +126,7 @@ func (w *walk) bootShard(t env.Task) {
 		return &command.HelloReply{Writable: true}, nil
 	})
 	rpc.Handle(ep, func(_ env.Task, _ env.NodeID, req *command.ShardsvrParticipate) (*command.Done, error) {
-		fmt.Fprintf(&w.out, "  %s takes step %s\n", self, req.Step)
+		fmt.Fprintf(&w.out, "  %s takes step %s\n", self, strings.TrimSpace(string(req.Step)+" "+renaming(req)))
 		return &command.Done{}, nil
 	})
 	rpc.Handle(ep, func(env.Task, env.NodeID, *command.JoinMigrations) (*command.Done, error) {
@@ -172,6 +183,10 @@ func (w *walk) onPoint(p *sim.Passage) sim.Action {
 	}
 	w.passed[p.Site]++
 	do, planned := w.plans[p.Site]
+	if w.skip[p.Site] > 0 {
+		w.skip[p.Site]--
+		return sim.Action{}
+	}
 	if planned {
 		delete(w.plans, p.Site)
 		fmt.Fprintf(&w.out, "  %s is at %s\n", p.Node, p.Site)
@@ -184,6 +199,9 @@ func (w *walk) Observe(e *event.Event) {
 	switch e.Kind {
 	case event.CatalogWritten:
 		fmt.Fprintf(&w.out, "  %s writes %q:", e.Node, e.Value)
+		if e.NS != ns {
+			fmt.Fprintf(&w.out, " of %s:", e.NS)
+		}
 		for _, c := range e.Chunks {
 			fmt.Fprintf(&w.out, " [%v, %v) %s %d|%d", key.Key(c.Min), key.Key(c.Max), c.Shard, c.Major, c.Minor)
 		}
@@ -212,7 +230,7 @@ func TestWalks(t *testing.T) {
 
 func (w *walk) do(t *testing.T, d *datadriven.TestData) {
 	switch d.Cmd {
-	case "shard", "drop", "index", "commit", "ensure", "move", "split", "merge", "table":
+	case "shard", "drop", "index", "rename", "commit", "ensure", "move", "split", "merge", "table":
 		w.command(t, d)
 	case "protocol":
 		w.speak(t, d)
@@ -288,12 +306,17 @@ func (w *walk) records() {
 	}
 }
 
-// plan says what happens at the next passage of a site.
+// plan says what happens at the next passage of a site, or at a later one.
 func (w *walk) plan(t *testing.T, d *datadriven.TestData) {
 	site, ok := point.Parse(d.CmdArgs[0].Key)
 	if !ok {
 		d.Fatalf(t, "no site %q", d.CmdArgs[0].Key)
 	}
+	var skip int
+	if d.HasArg("skip") {
+		d.ScanArgs(t, "skip", &skip)
+	}
+	w.skip[site] = skip
 	w.plans[site] = map[string]sim.Action{
 		"crash": {Crash: true}, "error": {Err: status.New(status.FailPointEnabled, "as planned")}, "hold": {Until: w.late},
 	}[d.CmdArgs[1].Key]
@@ -343,9 +366,10 @@ func arguments(t *testing.T, d *datadriven.TestData) map[string]string {
 
 func (w *walk) send(t env.Task, verb string, a map[string]string) (string, error) {
 	min, max, limit := bound(a["min"], key.Min), bound(a["max"], key.Max), w.settings.CommandTimeout
+	ns := cmp.Or(a["ns"], ns)
 	coll := configsvr.NewCollection(ns, key.Pattern{Field: "k"}, 1)
 	if verb != "shard" {
-		if update, err := w.table(t); err == nil {
+		if update, err := w.table(t, ns); err == nil {
 			coll = update.Collection
 		}
 	}
@@ -357,6 +381,11 @@ func (w *walk) send(t env.Task, verb string, a map[string]string) (string, error
 		return "done", err
 	case "drop":
 		_, err := rpc.CallPrimary[command.Done](t, w.config, &command.DropCollection{NS: ns, Session: request(a["request"])}, limit)
+		return "done", err
+	case "rename":
+		_, err := rpc.CallPrimary[command.Done](t, w.config, &command.RenameCollection{
+			NS: ns, To: a["into"], DropTarget: a["over"] != "", Session: request(a["request"]),
+		}, limit)
 		return "done", err
 	case "index":
 		_, err := rpc.CallPrimary[command.Done](t, w.config, &command.CreateIndex{NS: ns, Field: "v", Session: request(a["request"])}, limit)
@@ -389,7 +418,7 @@ func (w *walk) send(t env.Task, verb string, a map[string]string) (string, error
 		_, err := rpc.CallPrimary[command.Done](t, w.config, &command.MoveRange{NS: ns, Min: min, Max: max, To: "shard-" + a["to"], WaitDelete: a["wait"] != "", Name: a["id"]}, 0)
 		return "done", err
 	}
-	update, err := w.table(t)
+	update, err := w.table(t, ns)
 	if err != nil {
 		return "", err
 	}
@@ -410,7 +439,7 @@ func reply(r *command.CommitReply, err error) (string, error) {
 	return fmt.Sprintf("donor %d|%d, collection %d|%d", r.ShardVersion.Major, r.ShardVersion.Minor, r.CollectionVersion.Major, r.CollectionVersion.Minor), nil
 }
 
-func (w *walk) table(t env.Task) (*command.RoutingUpdate, error) {
+func (w *walk) table(t env.Task, ns string) (*command.RoutingUpdate, error) {
 	return rpc.CallAny[command.RoutingUpdate](t, w.config, &command.GetRoutingTable{NS: ns, After: w.driver.Clock().Now().Config}, w.settings.CommandTimeout)
 }
 

@@ -77,7 +77,7 @@ func (s *Server) addChunk(written []*event.Event, op *oplog.Op) []*event.Event {
 	coll := s.collectionOf(op.Doc)
 	c, err := catalog.DecodeChunk(coll, op.Doc)
 	s.node.Assert(err == nil, "chunk %v written for %q cannot be read back: %v", op.Doc, op.Tag, err)
-	i := slices.IndexFunc(written, func(w *event.Event) bool { return w.NS == coll.NS })
+	i := slices.IndexFunc(written, func(w *event.Event) bool { return w.NS == coll.NS && w.Value != event.Dropped })
 	if i < 0 {
 		i, written = len(written), append(written, &event.Event{NS: coll.NS, Value: op.Tag})
 	}

@@ -24,9 +24,11 @@ const sessionBatch = 64
 // sessionSource hands over the history of the sessions that wrote to the range (protocol 7): first what was on record
 // when the migration began, then what is written since.
 type sessionSource struct {
-	s   *Service
-	ns  string
-	rng key.Range
+	s  *Service
+	ns string
+	// names are the namespace and those that the collection had before.
+	names []string
+	rng   key.Range
 
 	old   []shard.SessionRecord // phase 1, not handed over yet
 	fresh []statement           // phase 2, in the order of the log
@@ -43,7 +45,7 @@ type statement struct {
 }
 
 func newSessionSource(s *Service, ns string, rng key.Range) *sessionSource {
-	return &sessionSource{s: s, ns: ns, rng: rng}
+	return &sessionSource{s: s, ns: ns, names: append(s.shard.Formerly(ns), ns), rng: rng}
 }
 
 // init lists the sessions. The entry it writes and waits for makes everything on their chains majority; statements written
@@ -71,7 +73,7 @@ func (x *sessionSource) note(st *oplog.Stmt, at oplog.Time) {
 
 // concerns reports whether the statement moves with the range.
 func (x *sessionSource) concerns(st *oplog.Stmt) bool {
-	return st.DeadEnd || st.NS == x.ns && (st.Key == "" || x.rng.Contains(key.Key(st.Key)))
+	return st.DeadEnd || slices.Contains(x.names, st.NS) && (st.Key == "" || x.rng.Contains(key.Key(st.Key)))
 }
 
 func (x *sessionSource) empty() bool { return len(x.old) == 0 && len(x.fresh) == 0 }

@@ -33,9 +33,10 @@ const (
 	Drop        // NS is removed with everything in it
 	CreateIndex // NS gets the index ID, Doc describes it
 	DropIndex   // NS loses the index ID
+	Rename      // NS and everything in it becomes ID, a namespace that does not exist
 )
 
-var kinds = [...]string{"noop", "insert", "update", "delete", "create", "drop", "createIndex", "dropIndex"}
+var kinds = [...]string{"noop", "insert", "update", "delete", "create", "drop", "createIndex", "dropIndex", "rename"}
 
 // String is the kind's name.
 func (k Kind) String() string {
@@ -49,7 +50,7 @@ func (k Kind) String() string {
 type Op struct {
 	Kind Kind
 	NS   string
-	// ID is the encoded _id (key.Encode).
+	// ID is the encoded _id (key.Encode), or a name where Kind says so.
 	ID string
 	// Doc is the whole document after the operation; nil for Delete. For a Noop it is free text for readers of the log.
 	Doc bson.Raw

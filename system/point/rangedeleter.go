@@ -17,5 +17,7 @@ var (
 	RangeRemoveDoc       = declare(RangeDeleter, "g.removeDoc", "the task is gone and orphans remain")
 	RangeStepUp          = declare(RangeDeleter, "g.stepUp.resubmit", "a pending task is taken up, or a ready one forgotten")
 	RangeCleanupOrphaned = declare(RangeDeleter, "g.cleanupOrphaned", "an operator is told that a shard is clean while orphans remain")
+	RangeDropped         = declare(RangeDeleter, "g.dropCollection", "in the step that drops the collection: a deletion in it is under way")
+	RangeRenamed         = declare(RangeDeleter, "g.renameCollection", "in the step that renames the collection: a deletion in it goes on under the new name")
 	RangeConflict        = declare(RangeDeleter, "g.conflictWithIncoming", "a range is received while it is being deleted")
 )

@@ -174,14 +174,15 @@ func (r *Service) account(ops []oplog.Op, bytes int) {
 }
 
 // nextBatch returns the deletions of a batch together with the task's new count. It checks, with nothing in between and
-// the write to follow at once, that the task is still to be carried out and the range is not owned.
+// the write to follow at once, that the task is still to be carried out and the range is not owned. The collection may
+// have another name than when the task began: what counts is the record.
 func (r *Service) nextBatch(k Task) (ops []oplog.Op, bytes int) {
 	now, exists := r.Get(k.For())
-	if !exists || now.Pending || r.replaced(k) {
+	if !exists || now.Pending || r.replaced(now) {
 		return nil, 0
 	}
-	r.checkOwnership(k)
-	ops, bytes = r.scan(k)
+	r.checkOwnership(now)
+	ops, bytes = r.scan(now)
 	if n := len(ops); n > 0 {
 		now.Orphans = max(0, now.Orphans-int64(n))
 		ops = append(ops, r.tasks.Put(now.Migration, now))

@@ -58,6 +58,7 @@ func New(ep *rpc.Endpoint, member *replset.Member, sh *shard.Server, s *settings
 		running: make(map[string]bool),
 	}
 	member.Watch(r)
+	sh.FollowRenames(r.rename)
 	rpc.Handle(ep, r.taskOp)
 	rpc.Handle(ep, r.cleanupOrphaned)
 	sh.AddAudit(r.audit)
@@ -110,6 +111,17 @@ func (r *Service) Ready(t env.Task, f For) (found bool, err error) {
 		r.emit(k, "ready")
 	}
 	return found, err
+}
+
+// rename has the tasks of a collection follow it to its new name (SERVER-60518).
+func (r *Service) rename(uuid, to string) (ops []oplog.Op) {
+	for _, k := range r.tasks.All() {
+		if k.UUID == uuid {
+			k.NS = to
+			ops = append(ops, r.tasks.Put(k.Migration, k))
+		}
+	}
+	return ops
 }
 
 // AwaitNoOverlap waits until no task of the collection, pending or not, overlaps the range, for at most timeout, then

@@ -16,6 +16,10 @@ func (r *Router) dropCollection(t env.Task, _ env.NodeID, req *command.DropColle
 	return r.pass(t, req)
 }
 
+func (r *Router) renameCollection(t env.Task, _ env.NodeID, req *command.RenameCollection) (*command.Done, error) {
+	return r.pass(t, req)
+}
+
 func (r *Router) createIndex(t env.Task, _ env.NodeID, req *command.CreateIndex) (*command.Done, error) {
 	return r.pass(t, req)
 }

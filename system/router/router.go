@@ -45,6 +45,7 @@ func New(ep *rpc.Endpoint, config *rpc.Set, shards map[string]*rpc.Set, s *setti
 	rpc.Handle(ep, r.movePrimary)
 	rpc.Handle(ep, r.shardCollection)
 	rpc.Handle(ep, r.dropCollection)
+	rpc.Handle(ep, r.renameCollection)
 	rpc.Handle(ep, r.createIndex)
 	rpc.Handle(ep, r.dropIndex)
 	rpc.Handle(ep, r.splitChunk)

@@ -12,7 +12,7 @@ import (
 
 // stream merges the changes of one collection from the logs of its shards.
 //
-// Promise: changes come in the order of their tokens, each once. One is delivered only when every shard that may have an
+// Promise: changes come in the order of their tokens, each once, until the collection is dropped or renamed. One is delivered only when every shard that may have an
 // earlier one was read beyond its time.
 //
 // Invariant: everything up to after was delivered. A shard that is not among the tails has no change behind after, unless a
@@ -23,6 +23,8 @@ type stream struct {
 	limit  int // of changes that one request asks of a shard
 	tails  []*tail
 	after  command.Token
+	// ended: the collection is gone, and its last change was delivered.
+	ended bool
 }
 
 // tail is one shard's log as far as it was read.
@@ -89,7 +91,7 @@ func (s *stream) read(t env.Task, reach clock.Timestamp) error {
 
 // next takes up to size changes that nothing can come before any more, all of them for a size of zero.
 func (s *stream) next(t env.Task, size int) (all []command.Change) {
-	for size == 0 || len(all) < size {
+	for !s.ended && (size == 0 || len(all) < size) {
 		from := s.first()
 		if from == nil {
 			s.after = later(s.after, command.Mark(s.low()))
@@ -107,8 +109,19 @@ func (s *stream) next(t env.Task, size int) (all []command.Change) {
 		if c.Kind != command.ChangeNewShard {
 			all = append(all, c)
 		}
+		if c.Ends() {
+			all = append(all, s.invalidate())
+		}
 	}
 	return all
+}
+
+// invalidate ends the stream. Every shard of the collection tells of its end, after all writes to any of them: the first to
+// tell is enough.
+func (s *stream) invalidate() command.Change {
+	s.ended = true
+	s.after.N++
+	return command.Change{Kind: command.ChangeInvalidate, Token: s.after}
 }
 
 func later(a, b command.Token) command.Token {

@@ -53,6 +53,9 @@ func fatal(t env.Task, err error) bool {
 // tell answers with what is certain by now.
 func (r *Router) tell(t env.Task, s *stream, size int) *command.ChangeBatch {
 	changes := s.next(t, size)
+	if s.ended {
+		return &command.ChangeBatch{Changes: changes, Upto: s.after}
+	}
 	return &command.ChangeBatch{Stream: r.streams.keep(s), Changes: changes, Upto: s.after}
 }
 
@@ -63,6 +66,9 @@ func (r *Router) openStream(t env.Task, e *effort, req *command.Watch) (*Table, 
 	table, err := e.known.get(t)
 	if err != nil {
 		return nil, nil, err
+	}
+	if table.Collection().Unsharded {
+		return table, nil, status.New(status.NamespaceNotFound, "there is no sharded collection %s to watch", req.NS)
 	}
 	now := r.ep.Clock().Now().Cluster
 	s := &stream{router: r, ns: req.NS, limit: req.BatchSize, after: command.Mark(now)}

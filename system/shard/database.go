@@ -56,10 +56,23 @@ func (s *Server) announceDrop(index uint64, op *oplog.Op) {
 		return
 	}
 	data.ScanKey(op.NS, key.Everything, index-1, store.Place{}, func(k key.Key, id string, _ bson.Raw) bool {
-		s.node.Emit(&event.Event{
-			Kind: event.Applied, Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: op.NS, Key: string(k), DocID: id,
-			Actor: event.Actor(op.Actor), ID: op.Tag,
-		})
+		s.node.Emit(s.applied(index, op, op.NS, k, id, nil))
 		return true
 	})
+}
+
+// announceRename tells that every document of a collection is gone there and is here.
+func (s *Server) announceRename(index uint64, op *oplog.Op) {
+	s.cfg.Member.Store().ScanKey(op.ID, key.Everything, index, store.Place{}, func(k key.Key, id string, doc bson.Raw) bool {
+		s.node.Emit(s.applied(index, op, op.NS, k, id, nil))
+		s.node.Emit(s.applied(index, op, op.ID, k, id, doc))
+		return true
+	})
+}
+
+func (s *Server) applied(index uint64, op *oplog.Op, ns string, k key.Key, id string, doc bson.Raw) *event.Event {
+	return &event.Event{
+		Kind: event.Applied, Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: ns, Key: string(k), DocID: id,
+		Hash: fingerprint(doc), Actor: event.Actor(op.Actor), ID: op.Tag,
+	}
 }

@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"slices"
+
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -18,6 +20,8 @@ const participationsNS = "config.ddlParticipations"
 type participation struct {
 	NS       string `bson:"_id"`
 	Released int64  `bson:"released"`
+	// Formerly are the names that a collection of this name had before.
+	Formerly []string `bson:"formerly,omitempty"`
 }
 
 // participate takes one step of an operation on a whole collection. The answer is given when a majority has it, and when a
@@ -27,10 +31,15 @@ func (s *Server) participate(t env.Task, _ env.NodeID, req *command.ShardsvrPart
 	if err := t.Point(point.RequestDDLParticipant, note); err != nil {
 		return nil, err
 	}
+	if site, meets := deletions[req.Step]; meets {
+		if err := t.Point(site, env.Note{ID: req.Collection.NS}); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	if s.releasedUpTo(req.Collection.NS) < req.Operation {
+	if s.participation(req.Collection.NS).Released < req.Operation {
 		if err := s.take(t, req); err != nil {
 			return nil, err
 		}
@@ -41,14 +50,20 @@ func (s *Server) participate(t env.Task, _ env.NodeID, req *command.ShardsvrPart
 	return &command.Done{}, s.PersistConfigTime(t)
 }
 
-func (s *Server) releasedUpTo(ns string) int64 {
-	raw := s.cfg.Member.Store().Get(participationsNS, string(key.String(ns)), store.Latest)
-	var doc participation
-	if raw == nil || !s.decode(raw, &doc) {
-		return 0
-	}
-	return doc.Released
+// deletions are the sites of steps that range deletion has to follow.
+var deletions = map[command.ParticipantStep]point.Site{
+	command.ParticipantDrop: point.RangeDropped, command.ParticipantRename: point.RangeRenamed,
 }
+
+func (s *Server) participation(ns string) (doc participation) {
+	if raw := s.cfg.Member.Store().Get(participationsNS, string(key.String(ns)), store.Latest); raw != nil {
+		s.decode(raw, &doc)
+	}
+	return doc
+}
+
+// Formerly lists names that the collection may have had before it had this one: what its clients did then is known by them.
+func (s *Server) Formerly(ns string) []string { return s.participation(ns).Formerly }
 
 // take writes what a step needs, at once.
 func (s *Server) take(t env.Task, req *command.ShardsvrParticipate) error {
@@ -68,11 +83,13 @@ func (s *Server) stepOf(req *command.ShardsvrParticipate) ([]oplog.Op, error) {
 	same := here == req.Collection.UUID
 	switch req.Step {
 	case command.ParticipantBlock:
-		return s.block(ns, holderOf(req))
+		return s.block(holderOf(req), names(req)...)
 	case command.ParticipantCreate:
 		return s.creation(req, here)
 	case command.ParticipantDrop:
 		return s.when(same, oplog.Op{Kind: oplog.Drop, NS: ns})
+	case command.ParticipantRename:
+		return s.rename(req, here)
 	case command.ParticipantCreateIndex:
 		return s.when(same, oplog.Op{Kind: oplog.CreateIndex, NS: ns, ID: req.Index, Doc: req.Spec})
 	case command.ParticipantDropIndex:
@@ -96,16 +113,43 @@ func holderOf(req *command.ShardsvrParticipate) string {
 	return "operation " + req.Collection.UUID + " " + key.Int(req.Operation).String()
 }
 
-// block holds reads and writes back, in a way that survives failovers.
-func (s *Server) block(ns, holder string) ([]oplog.Op, error) {
-	doc, held := s.recoverable(ns)
-	if held && doc.Reason != holder {
-		return nil, status.New(status.ConflictingOperationInProgress, "the critical section of %s is held by %s, not %s", ns, doc.Reason, holder)
+// block holds reads and writes of the namespaces back, in a way that survives failovers.
+func (s *Server) block(holder string, names ...string) (ops []oplog.Op, err error) {
+	for _, ns := range names {
+		doc, held := s.recoverable(ns)
+		if held && doc.Reason != holder {
+			return nil, status.New(status.ConflictingOperationInProgress, "the critical section of %s is held by %s, not %s", ns, doc.Reason, holder)
+		}
+		if !held {
+			ops = append(ops, documentOp(oplog.Insert, SectionsNS, ns, sectionDoc{NS: ns, Reason: holder, BlockReads: true, Actor: event.System}))
+		}
 	}
-	if held {
-		return nil, nil
+	return ops, nil
+}
+
+// rename gives the incarnation its new name in one entry with everything that refers to it by the old one (SERVER-60518).
+func (s *Server) rename(req *command.ShardsvrParticipate, here string) (ops []oplog.Op, err error) {
+	uuid, there := req.Collection.UUID, s.uuid(req.To)
+	if there != "" && there == req.Target {
+		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: req.To, Actor: uint8(event.System)})
 	}
-	return []oplog.Op{documentOp(oplog.Insert, SectionsNS, ns, sectionDoc{NS: ns, Reason: holder, BlockReads: true, Actor: event.System})}, nil
+	switch {
+	case here != uuid:
+		return ops, nil
+	case there != "" && there != req.Target:
+		return nil, status.New(status.NamespaceExists, "%s has %s as %q and cannot rename %s to it", s.name, req.To, there, req.Collection.NS)
+	}
+	ops = append(ops, oplog.Op{Kind: oplog.Rename, NS: req.Collection.NS, ID: req.To, Actor: uint8(event.System)})
+	for _, follow := range s.renames {
+		ops = append(ops, follow(uuid, req.To)...)
+	}
+	return ops, nil
+}
+
+// FollowRenames adds to every entry that renames a collection the operations that follow returns: it is told the UUID and
+// the new name.
+func (s *Server) FollowRenames(follow func(uuid, to string) []oplog.Op) {
+	s.renames = append(s.renames, follow)
 }
 
 func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplog.Op, error) {
@@ -116,14 +160,35 @@ func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplo
 	return s.when(here == "", oplog.Op{Kind: oplog.Create, NS: c.NS, Doc: store.EncodeOptions(c.UUID, c.Key)})
 }
 
-// release ends the operation here: its hold is gone, and so is the power of its messages.
-func (s *Server) release(req *command.ShardsvrParticipate) []oplog.Op {
-	ns := req.Collection.NS
-	ops := []oplog.Op{documentOp(oplog.Update, participationsNS, ns, participation{ns, req.Operation})}
-	if doc, held := s.recoverable(ns); held && doc.Reason == holderOf(req) {
-		ops = append(ops, oplog.Op{Kind: oplog.Delete, NS: SectionsNS, ID: string(key.String(ns)), Actor: uint8(event.System)})
+// release ends the operation here: its holds are gone, and so is the power of its messages.
+func (s *Server) release(req *command.ShardsvrParticipate) (ops []oplog.Op) {
+	for _, ns := range names(req) {
+		doc := participation{NS: ns, Released: req.Operation, Formerly: s.Formerly(ns)}
+		if ns == req.To {
+			doc.Formerly = s.inherited(req)
+		}
+		ops = append(ops, documentOp(oplog.Update, participationsNS, ns, doc))
+		if doc, held := s.recoverable(ns); held && doc.Reason == holderOf(req) {
+			ops = append(ops, s.Unhold(ns))
+		}
 	}
 	return ops
+}
+
+// inherited are the former names of a collection that is renamed; which of them another one of the same name had does not
+// matter.
+func (s *Server) inherited(req *command.ShardsvrParticipate) []string {
+	all := slices.Concat(s.Formerly(req.To), s.Formerly(req.Collection.NS), []string{req.Collection.NS})
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// names are the namespaces that an operation is about.
+func names(req *command.ShardsvrParticipate) []string {
+	if req.To == "" {
+		return []string{req.Collection.NS}
+	}
+	return []string{req.Collection.NS, req.To}
 }
 
 // uuid is the incarnation of the collection whose data this shard has, empty without any.
@@ -145,6 +210,15 @@ func (s *Server) Indexes(ns string) (all []command.IndexSpec) {
 	return all
 }
 
+// followRelease has secondaries forget what they knew of a collection before an operation on it that is over: its version
+// has risen, which only the primary was told.
+func (s *Server) followRelease(op *oplog.Op, leading bool) {
+	var doc participation
+	if !leading && op.Doc != nil && s.decode(op.Doc, &doc) {
+		s.Collection(doc.NS).Clear()
+	}
+}
+
 // created follows the beginning of an incarnation: that the namespace was free, and its database's, is true no more.
 func (s *Server) created(op *oplog.Op) {
 	if c := s.collections[op.NS]; c != nil && c.known != nil && c.known.Table.Collection().Unsharded {
@@ -152,7 +226,8 @@ func (s *Server) created(op *oplog.Op) {
 	}
 }
 
-// dropped follows the end of an incarnation, on every member: what was known of it, and every query that reads it, is over.
+// dropped follows the end of an incarnation, or of its name, on every member: what was known of it, and every query that
+// reads it, is over.
 func (s *Server) dropped(ns string) {
 	c := s.Collection(ns)
 	c.Clear()

@@ -23,6 +23,7 @@ import (
 	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/profile"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
@@ -55,6 +56,7 @@ type Server struct {
 	offices     int // how often the member's office or whole state has changed
 	audits      []func(*command.AuditReply)
 	statistics  statistics.Sharding
+	renames     []func(uuid, to string) []oplog.Op
 	undecided   bool              // an earlier primary may have moved a range of any namespace
 	moving      map[string]string // databases whose unsharded collections refuse writes, and the move that has them do so
 }

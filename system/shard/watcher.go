@@ -3,7 +3,6 @@ package shard
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -19,14 +18,20 @@ func (s watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 	}
 	for i := range e.Ops {
 		op := &e.Ops[i]
-		if op.NS == SectionsNS {
+		switch op.NS {
+		case SectionsNS:
 			s.followSections()
+		case participationsNS:
+			s.followRelease(op, leading)
 		}
 		switch op.Kind {
 		case oplog.Create:
 			s.created(op)
 		case oplog.Drop:
 			s.dropped(op.NS)
+		case oplog.Rename:
+			s.dropped(op.NS)
+			s.dropped(op.ID)
 		}
 		if leading {
 			s.announce(index, op)
@@ -80,8 +85,11 @@ func (s *Server) resume() {
 }
 
 func (s *Server) announce(index uint64, op *oplog.Op) {
-	if op.Kind == oplog.Drop {
+	switch op.Kind {
+	case oplog.Drop:
 		s.announceDrop(index, op)
+	case oplog.Rename:
+		s.announceRename(index, op)
 	}
 	if op.Kind != oplog.Insert && op.Kind != oplog.Update && op.Kind != oplog.Delete {
 		return
@@ -90,10 +98,7 @@ func (s *Server) announce(index uint64, op *oplog.Op) {
 	if !sharded {
 		return
 	}
-	s.node.Emit(&event.Event{
-		Kind: event.Applied, Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: op.NS, Key: string(k), DocID: op.ID,
-		Hash: fingerprint(op.Doc), Actor: event.Actor(op.Actor), ID: op.Tag,
-	})
+	s.node.Emit(s.applied(index, op, op.NS, k, op.ID, op.Doc))
 }
 
 // shardKey is that of the document after the operation, or for a deletion of the one before it.

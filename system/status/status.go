@@ -33,6 +33,7 @@ const (
 	StaleEpoch        Code = "StaleEpoch"
 	StaleDbVersion    Code = "StaleDbVersion"
 	NamespaceNotFound Code = "NamespaceNotFound"
+	NamespaceExists   Code = "NamespaceExists"
 	ShardNotFound     Code = "ShardNotFound"
 	CursorNotFound    Code = "CursorNotFound"
 	CursorInUse       Code = "CursorInUse"

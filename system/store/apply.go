@@ -42,6 +42,8 @@ func (s *Store) apply(index uint64, op *oplog.Op) error {
 		return s.drop(index, op.NS)
 	case oplog.CreateIndex, oplog.DropIndex:
 		return s.setIndex(index, op)
+	case oplog.Rename:
+		return s.rename(index, op.NS, op.ID)
 	case oplog.Noop:
 	default:
 		return status.New(status.Internal, "entry %d has an operation of kind %v", index, op.Kind)
@@ -58,7 +60,7 @@ func (s *Store) set(index uint64, op *oplog.Op) error {
 		if !strings.HasPrefix(op.NS, "config.") && !strings.HasPrefix(op.NS, "admin.") {
 			return status.New(status.NamespaceNotFound, "there is no collection %s at entry %d", op.NS, index)
 		}
-		c = &collection{name: op.NS}
+		c = &collection{}
 		s.become(index, op.NS, c)
 	}
 	return s.put(index, c, op.ID, op.Doc)
@@ -80,7 +82,7 @@ func (s *Store) create(index uint64, op *oplog.Op) error {
 		}
 		return status.New(status.Internal, "entry %d creates %s with %v, which exists with %v", index, op.NS, op.Doc, c.options)
 	}
-	c, err := newCollection(op.NS, op.Doc)
+	c, err := newCollection(op.Doc)
 	if err == nil {
 		s.become(index, op.NS, c)
 	}
@@ -93,6 +95,17 @@ func (s *Store) drop(index uint64, ns string) error {
 	}
 	s.become(index, ns, nil)
 	return s.dropIndexes(index, ns)
+}
+
+// rename has the collection live on under another name; readers of earlier indexes find it under the old one.
+func (s *Store) rename(index uint64, from, to string) error {
+	c := s.at(from, Latest)
+	if c == nil || s.at(to, Latest) != nil {
+		return status.New(status.Internal, "entry %d renames %s to %s: there must be the first and not the second", index, from, to)
+	}
+	s.become(index, from, nil)
+	s.become(index, to, c)
+	return s.renameIndexes(index, from, to)
 }
 
 // become sets what the namespace means from index on.

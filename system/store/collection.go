@@ -7,9 +7,8 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// collection holds the documents of one life of a namespace.
+// collection holds the documents of one life of a collection, whatever its name.
 type collection struct {
-	name    string
 	options bson.Raw
 	pattern key.Pattern
 	records btree.Map[string, *record]
@@ -39,9 +38,9 @@ type place struct {
 
 func (p *place) path() string { return string(p.key) + p.record.id }
 
-func newCollection(name string, options bson.Raw) (*collection, error) {
+func newCollection(options bson.Raw) (*collection, error) {
 	_, pattern, err := DecodeOptions(options)
-	return &collection{name: name, options: options, pattern: pattern}, err
+	return &collection{options: options, pattern: pattern}, err
 }
 
 func (r *record) at(index uint64) *version {

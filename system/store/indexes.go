@@ -39,6 +39,16 @@ func (s *Store) dropIndexes(index uint64, ns string) error {
 	return nil
 }
 
+// renameIndexes has the indexes follow their collection.
+func (s *Store) renameIndexes(index uint64, from, to string) error {
+	for _, i := range s.Indexes(from) {
+		if err := s.apply(index, &oplog.Op{Kind: oplog.Update, NS: IndexesNS, ID: indexID(to, i.Name), Doc: i.Doc}); err != nil {
+			return err
+		}
+	}
+	return s.dropIndexes(index, from)
+}
+
 // Index is an index of a collection and the document that describes it.
 type Index struct {
 	Name string

@@ -1,0 +1,78 @@
+package scenario
+
+import "fmt"
+
+func (s *Scenario) checkOps(Names) *defect {
+	ids := map[int]bool{}
+	for i := range s.Ops {
+		o := &s.Ops[i]
+		if ids[o.ID] {
+			return flaw("op", i, fmt.Sprintf("operation %d is given twice", o.ID), "a number of its own")
+		}
+		ids[o.ID] = true
+		if wrong, expected := s.opFlaw(o); wrong != "" {
+			return flaw("op", i, wrong, expected)
+		}
+	}
+	return nil
+}
+
+// opFlaw looks at the place of an operation, opShape at what it carries.
+func (s *Scenario) opFlaw(o *Op) (wrong, expected string) {
+	c := s.collection(o.NS)
+	switch {
+	case o.At < 0:
+		return "the start " + o.At.String() + " is negative", "a time of 0s or later"
+	case o.Client < 0 || o.Client >= s.Topology.Clients:
+		return fmt.Sprintf("there is no client %d", o.Client), fmt.Sprintf("a client from 0 to %d", s.Topology.Clients-1)
+	case !o.Kind.Known():
+		return "unknown operation " + word(string(o.Kind)), "one of " + kindList()
+	case c == nil:
+		return "there is no collection " + word(o.NS), "one of the collections above"
+	case o.Kind == Rename && (o.Into == o.NS || s.collection(o.Into) == nil || !s.collection(o.Into).like(c)):
+		return "the collection cannot be renamed to " + word(o.Into), "into= another collection above with as many keys, made in the same way"
+	case o.Key < 0 || o.Key >= int64(c.Keys):
+		return fmt.Sprintf("the key %d is not one of %s", o.Key, c.NS), fmt.Sprintf("a key from 0 to %d", c.Keys-1)
+	}
+	if wrong, expected := o.readFlaw(); wrong != "" {
+		return wrong, expected
+	}
+	return o.shapeFlaw(int64(c.Keys))
+}
+
+// readFlaw looks at what only reads have.
+func (o *Op) readFlaw() (wrong, expected string) {
+	reads := o.Kind == Read || o.Kind == Scan
+	switch {
+	case !reads && (o.Prefer != "" || o.Causal):
+		return "a " + string(o.Kind) + " goes to the primary and follows its session anyway", "no prefer= and no causal"
+	case o.Prefer != "" && o.Prefer != Secondary:
+		return "unknown read preference " + word(o.Prefer), "prefer=" + Secondary + " or none"
+	case o.Prefer == Secondary && (o.Concern == "" || o.Concern == "linearizable"):
+		return "no secondary answers linearizable reads", "a weaker concern such as concern=majority"
+	}
+	return "", ""
+}
+
+func (o *Op) shapeFlaw(keys int64) (wrong, expected string) {
+	scan := o.Kind == Scan
+	switch {
+	case o.Kind.Whole() && (o.Key != 0 || o.Concern != ""):
+		return "a " + string(o.Kind) + " has a key or a concern", "the collection alone"
+	case o.Kind != Rename && (o.Into != "" || o.DropTarget):
+		return "a " + string(o.Kind) + " gives no other name", "no into= and no drop-target"
+	case o.Kind.Writes() && o.Value == "":
+		return "the " + string(o.Kind) + " has no value", "an identity such as v=w4"
+	case !o.Kind.Writes() && o.Value != "":
+		return "a " + string(o.Kind) + " writes no value", "no v="
+	case o.Kind != CAS && o.Expect != "":
+		return "a " + string(o.Kind) + " expects nothing", "no if="
+	case scan && (o.To <= o.Key || o.To > keys):
+		return "the range " + bounds(o.Key, o.To) + " is empty or ends beyond the keys", fmt.Sprintf("an end from %d to %d", o.Key+1, keys)
+	case scan && o.Batch < 1:
+		return fmt.Sprintf("batch=%d", o.Batch), "batch=1 or more"
+	case !scan && (o.To != 0 || o.Batch != 0):
+		return "a " + string(o.Kind) + " has no range and no batch", "k= alone"
+	}
+	return "", ""
+}
