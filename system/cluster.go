@@ -128,7 +128,7 @@ func (c *Cluster) bootRouter(t env.Task) {
 	c.start(t.Node())
 	ep := c.listen(t.Node(), clock.New(t.Node()))
 	sets := c.views(ep)
-	c.routers[t.Node().ID()] = router.New(ep, sets[configsvr.Name], sets, c.of(ep))
+	c.routers[t.Node().ID()] = router.New(ep, sets[configsvr.Name], sets, c.of(ep), c.topology.Profile)
 }
 
 // views are one node's view of all replica sets, by name.

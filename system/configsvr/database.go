@@ -13,6 +13,7 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -70,7 +71,7 @@ func (s *Server) getDatabase(t env.Task, _ env.NodeID, req *command.GetDatabase)
 }
 
 // commitMovePrimary gives a database to another primary shard (protocol 15). The expected version fences whoever prepared
-// it before another move.
+// it before another move; 4.2 does not look at it.
 func (s *Server) commitMovePrimary(t env.Task, _ env.NodeID, req *command.CommitMovePrimary) (*command.Done, error) {
 	err := s.tenured(t, "commit "+req.Move, func(own env.Task) error {
 		if err := s.locked(own, func() error { return s.movePrimary(own, req) }); err != nil {
@@ -92,8 +93,11 @@ func (s *Server) movePrimary(t env.Task, req *command.CommitMovePrimary) error {
 	if err != nil {
 		return err
 	}
-	if d.Version != req.Expected {
+	switch fenced := s.profile.CoordinatesMovePrimary(); {
+	case fenced && d.Version != req.Expected:
 		return status.New(status.StaleDbVersion, "database %s is at version %v, not %v", d.Name, d.Version, req.Expected)
+	case !fenced && d.Primary == req.To: // sent again
+		return nil
 	}
 	op, err := PutDatabase(d.On(req.To), "movePrimary "+req.Move)
 	if err != nil {
@@ -101,6 +105,29 @@ func (s *Server) movePrimary(t env.Task, req *command.CommitMovePrimary) error {
 	}
 	_, err = s.member.Write(t, op)
 	return err
+}
+
+// orderMovePrimary is how 4.2 moves a primary: the config server has the primary shard do it, and holds the lock of the
+// database meanwhile. Its successor releases the lock, and leaves the shard alone with what it does.
+func (s *Server) orderMovePrimary(t env.Task, _ env.NodeID, req *command.MovePrimary) (*command.Done, error) {
+	err := s.tenured(t, "movePrimary "+req.Database, func(own env.Task) error {
+		lock, err := s.manager.locks.acquire(own, req.Database, "movePrimary of "+req.Database+" to "+req.To, lockPatience)
+		if err != nil {
+			return err
+		}
+		defer s.manager.locks.release(own, lock)
+		d, err := ReadDatabase(s.member.Store(), req.Database, store.Latest)
+		if err != nil {
+			return err
+		}
+		if err := s.mayReceive(req.To); err != nil {
+			return err
+		}
+		order := &command.ShardsvrMovePrimary{Database: req.Database, To: req.To}
+		_, err = rpc.CallPrimary[command.Done](own, s.shards[d.Primary], order, s.settings.MoveWait)
+		return err
+	})
+	return &command.Done{}, err
 }
 
 // announceDatabases tells the oracles where an entry put databases: as one chunk of all keys under the database's name.

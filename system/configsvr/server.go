@@ -74,6 +74,9 @@ func New(cfg Config) *Server {
 	rpc.Handle(s.ep, s.logChange)
 	rpc.Handle(s.ep, s.getDatabase)
 	rpc.Handle(s.ep, s.commitMovePrimary)
+	if !s.profile.CoordinatesMovePrimary() {
+		rpc.Handle(s.ep, s.orderMovePrimary)
+	}
 	return s
 }
 

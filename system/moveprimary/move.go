@@ -62,28 +62,35 @@ func (m *move) at(t env.Task, site point.Site) error {
 
 func (m *move) tell(t env.Task, req env.Message) error { return m.s.tell(t, m.record.To, req) }
 
-// prepare finds out what has to move and makes the record of it durable. A database that is where it should be needs no
-// record.
-func (m *move) prepare(t env.Task) error {
+// find reads where the database is and what of it has to move; false when it is where it should be.
+func (m *move) find(t env.Task) (here bool, err error) {
 	if err := m.at(t, point.MovePrimaryStart); err != nil {
-		return err
+		return false, err
 	}
 	// What an earlier move has left undone is no longer undone for good.
 	if err := m.s.member.AwaitMajority(t); err != nil {
-		return err
+		return false, err
 	}
 	now, err := m.lookUp(t)
 	if err != nil || now.Database.Primary == m.record.To {
-		return err
+		return false, err
 	}
 	if now.Database.Primary != m.s.shard.Name() {
-		return status.New(status.StaleDbVersion, "the primary of %s is %s, not %s", m.record.Database, now.Database.Primary, m.s.shard.Name())
+		return false, status.New(status.StaleDbVersion, "the primary of %s is %s, not %s", m.record.Database, now.Database.Primary, m.s.shard.Name())
 	}
-	m.s.shard.RefuseWrites(m.record.Database, m.record.Move)
 	m.record.expect(now.Database.Version)
-	if m.record.Collections, err = m.list(now.Sharded); err != nil {
+	m.record.Collections, err = m.list(now.Sharded)
+	return true, err
+}
+
+// prepare finds out what has to move and makes the record of it durable. A database that is where it should be needs no
+// record.
+func (m *move) prepare(t env.Task) error {
+	here, err := m.find(t)
+	if err != nil || !here {
 		return err
 	}
+	m.s.shard.RefuseWrites(m.record.Database, m.record.Move)
 	if err := m.at(t, point.MovePrimaryAssert); err != nil {
 		return err
 	}
@@ -129,9 +136,7 @@ func (m *move) clone(t env.Task) error {
 		return err
 	}
 	m.serving = true
-	copied, err := ask[command.ClonedCatalogData](t, m.s, m.record.To, &command.CloneCatalogData{
-		Move: m.record.Move, From: m.record.From, Lsid: m.record.Lsid, Txn: m.record.Txn, Collections: m.record.collections(),
-	})
+	copied, err := m.askForCopy(t)
 	if err != nil {
 		return err
 	}
@@ -151,10 +156,16 @@ func (m *move) clone(t env.Task) error {
 	return nil
 }
 
+func (m *move) askForCopy(t env.Task) (*command.ClonedCatalogData, error) {
+	return ask[command.ClonedCatalogData](t, m.s, m.record.To, &command.CloneCatalogData{
+		Move: m.record.Move, From: m.record.From, Lsid: m.record.Lsid, Txn: m.record.Txn, Collections: m.record.collections(),
+	})
+}
+
 // holds are the operations by which the critical section blocks every collection that moves.
 func (m *move) holds(reads bool) (ops []oplog.Op) {
 	for _, c := range m.record.Collections {
-		ops = append(ops, m.s.shard.Hold(c.NS, shard.Holder{Actor: event.Donor, ID: m.record.Move}, reads))
+		ops = append(ops, m.s.shard.Hold(c.NS, m.holder(), reads))
 	}
 	return ops
 }
@@ -168,13 +179,17 @@ func (m *move) advance(t env.Task, next Phase, with ...oplog.Op) error {
 		return err
 	}
 	m.record = r
-	m.s.node.Emit(&event.Event{
-		Kind: event.PrimaryMoving, Shard: r.From, Peer: r.To, NS: r.Database, ID: r.Move, Value: string(next),
-	})
+	m.announce(string(next))
 	return journal.AwaitMajority(t, m.s.member, at)
 }
 
-// clonePage serves the recipient. Nothing changes in the collection while the move is in this phase.
+// announce tells how far the move has come.
+func (m *move) announce(phase string) {
+	r := &m.record
+	m.s.node.Emit(&event.Event{Kind: event.PrimaryMoving, Shard: r.From, Peer: r.To, NS: r.Database, ID: r.Move, Value: phase})
+}
+
+// clonePage serves the recipient. Nothing changes in the collection while the move is in this phase, but in 4.2.
 func (s *Service) clonePage(t env.Task, _ env.NodeID, req *command.ClonePage) (*command.Page, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err

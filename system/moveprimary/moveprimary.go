@@ -1,5 +1,5 @@
 // Package moveprimary moves the primary shard of a database, and with it the database's unsharded collections, to another
-// shard (protocol 15, in the form of 7.0 and later): the coordinator on the shard that gives the database away, and the
+// shard (protocol 15, in the form of 7.0 and later, and in that of 4.2): the coordinator on the shard that gives the database away, and the
 // recipient that copies it.
 //
 // Promises. While the collections are copied, writes to them are refused with status.MovePrimaryInProgress, so the copy is
@@ -11,8 +11,8 @@
 // real system does not do this (SERVER-32113).
 //
 // Refusals. A shard does not become a database's primary while it has work left from having been it before. Collections
-// must not be made or dropped in a database while its primary moves; whoever offers that excludes it. The form of 4.2,
-// which neither refuses writes nor survives a failover, is another protocol.
+// must not be made or dropped in a database while its primary moves; whoever offers that excludes it. None of these
+// promises holds in the form of 4.2 (see runUncoordinated), which neither refuses writes nor survives a failover.
 package moveprimary
 
 import (
@@ -89,7 +89,11 @@ func (s *Service) begin(req *command.ShardsvrMovePrimary) *move {
 		Lsid: "moves of primaries from " + s.shard.Name(), Txn: int64(s.member.Term())<<24 + 2*s.count,
 	}}
 	s.moves[req.Database] = m
-	s.node.Spawn(s.member.Tenure(), "movePrimary "+m.record.Move, m.run)
+	run := m.run
+	if !s.shard.Profile().CoordinatesMovePrimary() {
+		run = m.runUncoordinated
+	}
+	s.node.Spawn(s.member.Tenure(), "movePrimary "+m.record.Move, run)
 	return m
 }
 
@@ -162,5 +166,16 @@ func (s *Service) Committed(uint64) {}
 func (s *Service) audit(a *command.AuditReply) {
 	for _, r := range s.records.All() {
 		a.OutstandingTasks = append(a.OutstandingTasks, "movePrimary "+r.Move+" in phase "+string(r.Phase))
+	}
+	if s.fences() {
+		return // of moves that are not on record nothing has begun yet
+	}
+	for _, database := range sorted(s.moves) {
+		a.OutstandingTasks = append(a.OutstandingTasks, "movePrimary "+s.moves[database].record.Move)
+	}
+	for _, session := range sorted(s.clones) {
+		if c := s.clones[session]; !c.over {
+			a.OutstandingTasks = append(a.OutstandingTasks, "copy of "+c.move)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package moveprimary
 import (
 	"slices"
 
-	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -211,7 +210,6 @@ func (m *move) forget(t env.Task, how string) error {
 	if err := journal.Commit(t, m.s.member, m.s.records.Remove(m.record.Move)); err != nil {
 		return err
 	}
-	r := &m.record
-	m.s.node.Emit(&event.Event{Kind: event.PrimaryMoving, Shard: r.From, Peer: r.To, NS: r.Database, ID: r.Move, Value: how})
+	m.announce(how)
 	return nil
 }

@@ -55,7 +55,7 @@ func (s *Service) cloneCatalogData(t env.Task, _ env.NodeID, req *command.CloneC
 	}
 	c := s.clones[req.Lsid]
 	if c == nil || c.move != req.Move {
-		if txn := s.shard.SessionTxn(req.Lsid); txn >= req.Txn {
+		if txn := s.shard.SessionTxn(req.Lsid); s.fences() && txn >= req.Txn {
 			return nil, status.New(status.StaleSession, "the copy of %s was begun by another primary, or given up", req.Move)
 		}
 		c = &copying{move: req.Move}
@@ -80,8 +80,10 @@ func (s *Service) cloneCatalogData(t env.Task, _ env.NodeID, req *command.CloneC
 }
 
 func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
-	if err := s.shard.AdvanceSession(t, req.Lsid, req.Txn); err != nil {
-		return err
+	if s.fences() {
+		if err := s.shard.AdvanceSession(t, req.Lsid, req.Txn); err != nil {
+			return err
+		}
 	}
 	for _, coll := range req.Collections {
 		if err := t.Point(point.MovePrimaryClone, env.Note{Peer: req.From, ID: req.Move}); err != nil {
@@ -100,9 +102,12 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 	return s.member.AwaitMajority(t)
 }
 
+// fences: copies belong to a session of the shard that asks for them, so that its next primary can end them.
+func (s *Service) fences() bool { return s.shard.Profile().CoordinatesMovePrimary() }
+
 // write is one entry of the copy, unless the copy was fenced.
 func (s *Service) write(t env.Task, req *command.CloneCatalogData, ops ...oplog.Op) error {
-	if txn := s.shard.SessionTxn(req.Lsid); txn != req.Txn {
+	if txn := s.shard.SessionTxn(req.Lsid); s.fences() && txn != req.Txn {
 		return status.New(status.StaleSession, "the copy of %s with transaction %d was fenced by %d", req.Move, req.Txn, txn)
 	}
 	for i := range ops {

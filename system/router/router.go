@@ -12,6 +12,7 @@ package router
 import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/profile"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/status"
@@ -21,6 +22,7 @@ import (
 type Router struct {
 	ep       *rpc.Endpoint
 	settings *settings.Settings
+	profile  profile.Profile
 	config   *rpc.Set
 	shards   map[string]*rpc.Set
 	routes   map[string]*routes
@@ -28,9 +30,10 @@ type Router struct {
 	streams  *cursors[*stream]
 }
 
-// New starts a router on the endpoint. Config and shards say where the servers are; the settings are read at every use.
-func New(ep *rpc.Endpoint, config *rpc.Set, shards map[string]*rpc.Set, s *settings.Settings) *Router {
-	r := &Router{ep: ep, settings: s, config: config, shards: shards, routes: make(map[string]*routes)}
+// New starts a router on the endpoint. Config and shards say where the servers are, the profile which protocol they
+// speak; the settings are read at every use.
+func New(ep *rpc.Endpoint, config *rpc.Set, shards map[string]*rpc.Set, s *settings.Settings, p profile.Profile) *Router {
+	r := &Router{ep: ep, settings: s, profile: p, config: config, shards: shards, routes: make(map[string]*routes)}
 	r.cursors, r.streams = newCursors[*scan](ep.Node(), s), newCursors[*stream](ep.Node(), s)
 	rpc.Handle(ep, r.insert)
 	rpc.Handle(ep, r.update)
@@ -81,8 +84,12 @@ func (r *Router) moveRange(t env.Task, _ env.NodeID, req *command.MoveRange) (*c
 	return rpc.CallPrimary[command.Done](t, r.config, req, r.settings.MoveWait)
 }
 
-// movePrimary asks the shard that is the primary according to the catalogue, not to what is cached here.
+// movePrimary asks the shard that is the primary according to the catalogue, not to what is cached here; in 4.2 it leaves
+// that to the config server.
 func (r *Router) movePrimary(t env.Task, _ env.NodeID, req *command.MovePrimary) (*command.Done, error) {
+	if !r.profile.CoordinatesMovePrimary() {
+		return rpc.CallPrimary[command.Done](t, r.config, req, r.settings.MoveWait)
+	}
 	ask := &command.GetDatabase{Name: req.Database, After: r.ep.Clock().Now().Config}
 	now, err := rpc.CallAny[command.DatabaseReply](t, r.config, ask, r.settings.CommandTimeout)
 	if err != nil {

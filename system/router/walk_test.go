@@ -19,6 +19,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/profile"
 	"github.com/shardproof/shardproof/system/router"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
@@ -72,7 +73,7 @@ func newWalk() *walk {
 		for _, name := range shards {
 			sets[name] = rpc.NewSet(ep, name, []env.NodeID{env.NodeID(name + ".0"), env.NodeID(name + ".1")}, &w.settings)
 		}
-		router.New(ep, rpc.NewSet(ep, "config", []env.NodeID{"config.0"}, &w.settings), sets, &w.settings)
+		router.New(ep, rpc.NewSet(ep, "config", []env.NodeID{"config.0"}, &w.settings), sets, &w.settings, profile.V80)
 	})
 	w.world.AddNode("driver", func(t env.Task) { w.driver = rpc.Listen(t.Node(), clock.New(t.Node())) })
 	w.world.Run(func() bool { return w.driver != nil && w.config != nil }, env.Time(time.Second))

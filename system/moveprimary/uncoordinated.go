@@ -1,0 +1,145 @@
+package moveprimary
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// runUncoordinated is the move of 4.2, by the primary that was asked and nobody after it (MovePrimarySourceManager,
+// protocol 15). Nothing of it is durable here, nobody fences it, writes go on while it copies and no session moves along.
+// So a write during the copy is lost (H-74a), one that is retried after the move is executed twice (H-74c), and a failover
+// leaves a copy on either side that no later move gets past.
+func (m *move) runUncoordinated(t env.Task) {
+	err := m.moveUncoordinated(t)
+	m.serving = false
+	if m.over { // with its tenure
+		return
+	}
+	for _, c := range m.record.Collections {
+		m.s.shard.Collection(c.NS).Leave(m.holder())
+	}
+	if err != nil {
+		m.announce("given up")
+	}
+	m.end(err)
+}
+
+func (m *move) moveUncoordinated(t env.Task) error {
+	here, err := m.find(t)
+	if err != nil || !here {
+		return err
+	}
+	for _, take := range []func(env.Task) error{m.copyWhileWritten, m.enterSection, m.commitOnce, m.cleanOnce} {
+		if err := take(t); err != nil {
+			return err
+		}
+	}
+	m.announce("done")
+	return nil
+}
+
+// copyWhileWritten is the clone stage: what is written behind the copy is not seen.
+func (m *move) copyWhileWritten(t env.Task) error {
+	m.announce(string(Cloning))
+	if err := m.at(t, point.MovePrimaryClone); err != nil {
+		return err
+	}
+	m.serving = true
+	copied, err := m.askForCopy(t)
+	if err != nil {
+		return err
+	}
+	if err := m.at(t, point.MovePrimaryChecked); err != nil {
+		return err
+	}
+	if want := m.record.namespaces(); !slices.Equal(copied.Namespaces, want) {
+		return status.New(status.OperationFailed, "%s has copied %v, not %v", m.record.To, copied.Namespaces, want)
+	}
+	return nil
+}
+
+// enterSection blocks writes and then reads, in memory.
+func (m *move) enterSection(t env.Task) error {
+	m.announce(string(EnterCritSec))
+	if err := m.at(t, point.MovePrimaryBlockWrites); err != nil {
+		return err
+	}
+	for _, c := range m.record.Collections {
+		m.s.shard.Collection(c.NS).EnterWrites(m.holder())
+	}
+	if err := m.at(t, point.MovePrimaryBlockReads); err != nil {
+		return err
+	}
+	for _, c := range m.record.Collections {
+		m.s.shard.Collection(c.NS).EnterReads(m.holder())
+	}
+	return nil
+}
+
+// commitOnce sends the commit. When its outcome is unknown, a majority write to the config server tells this shard of a
+// time after which the catalogue can be read; a commit that arrives even later finds nobody to refuse it.
+func (m *move) commitOnce(t env.Task) error {
+	m.announce(string(Commit))
+	failure := m.s.tell(t, shard.ConfigSet, &command.CommitMovePrimary{
+		Database: m.record.Database, Expected: m.record.version(), To: m.record.To, Move: m.record.Move,
+	})
+	if failure != nil {
+		change := &command.LogChange{What: "movePrimary.validating", NS: m.record.Database, Detail: m.record.Move}
+		if err := m.s.tell(t, shard.ConfigSet, change); err != nil {
+			m.clear()
+			return err
+		}
+	}
+	if err := m.at(t, point.MovePrimaryVerify); err != nil {
+		m.clear()
+		return err
+	}
+	now, err := m.lookUp(t)
+	m.clear()
+	switch {
+	case err != nil || now.Database.Primary == m.record.To:
+		return err
+	case failure != nil:
+		return failure
+	}
+	return status.New(status.OperationFailed, "database %s has committed %s and is on %s", m.record.Database, m.record.Move, now.Database.Primary)
+}
+
+// cleanOnce lets requests pass, which are told to ask the new primary, and drops the collections that it has.
+func (m *move) cleanOnce(t env.Task) error {
+	if err := m.at(t, point.MovePrimaryUnblock); err != nil {
+		return err
+	}
+	for _, c := range m.record.Collections {
+		m.s.shard.Collection(c.NS).Leave(m.holder())
+	}
+	m.announce(string(Cleaning))
+	for _, c := range m.record.Collections {
+		if err := m.at(t, point.MovePrimaryClean); err != nil {
+			return err
+		}
+		if err := m.s.shard.Collection(c.NS).AwaitQueries(t, key.Everything); err != nil {
+			return err
+		}
+		if err := m.s.shard.Drop(t, c.NS, c.UUID, m.record.Move); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clear makes requests read the catalogue anew.
+func (m *move) clear() {
+	for _, c := range m.record.Collections {
+		m.s.shard.Collection(c.NS).Clear()
+	}
+}
+
+func (m *move) holder() shard.Holder { return shard.Holder{Actor: event.Donor, ID: m.record.Move} }
