@@ -58,6 +58,9 @@ func (r *run) audit() {
 const auditEvery = 200 * time.Millisecond
 
 func (r *run) auditAll(t env.Task, ep *rpc.Endpoint) (all []audited) {
+	if !protocolOf(r.scenario).CoordinatesMovePrimary() && r.dropStale(t, ep) {
+		r.leaked = true
+	}
 	for _, c := range r.scenario.Collections {
 		all = append(all, r.auditOf(t, ep, c.NS, c.Keys))
 	}
