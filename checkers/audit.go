@@ -14,7 +14,8 @@ type Audit struct {
 	UUID string
 	// Members are all data members and the config members.
 	Members []Member
-	// Reshaped is true when splits and merges may have raised major versions: a member whose chunks stayed need not know.
+	// Reshaped is true when chunks were split or merged. That gives a shard whose chunks stay the collection's major version,
+	// of which its members need not know.
 	Reshaped bool
 	// Keys of the collection are 0 to Keys-1.
 	Keys int

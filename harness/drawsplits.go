@@ -50,7 +50,7 @@ func drawSplits(d dice, z size, c scenario.Collection) (all []scenario.Command) 
 // number their chunks above the whole collection's version (protocol 3.2), so they do whenever the last migration was between
 // others, and not only when they are set to raise the major version themselves.
 func (r *run) raises() bool {
-	return slices.ContainsFunc(r.scenario.Commands, func(c scenario.Command) bool {
+	return !protocolOf(r.scenario).MovesPartOfChunk() || slices.ContainsFunc(r.scenario.Commands, func(c scenario.Command) bool {
 		return c.Do == scenario.SplitChunk || c.Do == scenario.MergeChunks
 	})
 }
