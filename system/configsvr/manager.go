@@ -200,6 +200,7 @@ func (m *manager) takeOver(t env.Task) error {
 	}
 	for _, ns := range slices.Sorted(maps.Keys(m.locks.held)) {
 		ops = append(ops, m.locks.keep(m.locks.held[ns]))
+		m.locks.held[ns].kept = true
 	}
 	for _, l := range m.locks.docs.All() {
 		if m.locks.held[l.Name] == nil {
