@@ -167,11 +167,10 @@ func (s *Service) audit(a *command.AuditReply) {
 	for _, r := range s.records.All() {
 		a.OutstandingTasks = append(a.OutstandingTasks, "movePrimary "+r.Move+" in phase "+string(r.Phase))
 	}
-	if s.fences() {
-		return // of moves that are not on record nothing has begun yet
-	}
 	for _, database := range sorted(s.moves) {
-		a.OutstandingTasks = append(a.OutstandingTasks, "movePrimary "+s.moves[database].record.Move)
+		if m := s.moves[database]; m.record.Phase == "" {
+			a.OutstandingTasks = append(a.OutstandingTasks, "movePrimary "+m.record.Move+", which is not on record")
+		}
 	}
 	for _, session := range sorted(s.clones) {
 		if c := s.clones[session]; !c.over {
