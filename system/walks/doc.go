@@ -3,7 +3,7 @@
 // protocol's sections; README.md is their table of contents, held to the files by a test.
 //
 // A walk is a script for github.com/cockroachdb/datadriven: a verb with its arguments, then what it showed. The verbs are
-// those of the table in walk_test.go. `go test ./system/walks -rewrite` writes the traces as they are now; read the
+// those of the tables in walk_test.go. `go test ./system/walks -rewrite` writes the traces as they are now; read the
 // difference before you keep it.
 //
 // The same rig carries two tests of what scripts cannot enumerate: a fault at every site that a migration passes, and

@@ -169,21 +169,28 @@ func (r *rig) scan(l line) error {
 		NS: sharded, BatchSize: int(l.number("batch", 4)), Concern: command.ReadConcern(l.arg("concern", string(command.MajorityRead))),
 		Secondary: l.has("secondary"), At: r.times[l.arg("at", "")],
 	}
-	u := r.clients()[len(r.clients())-1]
-	r.send(u, func(t env.Task) {
-		var got runs
-		n := 0
-		a := u.client.Scan(t, op, func(batch []bson.Raw) {
-			for _, d := range batch {
-				n++
-				got.add(d.Lookup("k").Int64(), d.Lookup("v").StringValue())
-			}
-		})
-		if a.Err != nil {
-			r.say("scan: %v, after %d documents", a.Err, n)
-			return
+	times := l.number("times", 1)
+	r.send(r.clients()[len(r.clients())-1], func(t env.Task) {
+		for ; times > 1; times-- {
+			_, _, _ = r.everything(t, op)
 		}
-		r.say("scan: %d documents, %s", n, got)
+		if got, n, err := r.everything(t, op); err != nil {
+			r.say("scan: %v, after %d documents", err, n)
+		} else {
+			r.say("scan: %d documents, %s", n, got)
+		}
 	})
 	return nil
+}
+
+// everything scans as the last of the clients.
+func (r *rig) everything(t env.Task, op command.Find) (got runs, n int, err error) {
+	u := r.clients()[len(r.clients())-1]
+	a := u.client.Scan(t, op, func(batch []bson.Raw) {
+		for _, d := range batch {
+			n++
+			got.add(d.Lookup("k").Int64(), d.Lookup("v").StringValue())
+		}
+	})
+	return got, n, a.Err
 }

@@ -25,7 +25,7 @@ var chapters = []struct{ dir, title string }{
 	{"testdata/9-recovery", "9. Decision, recovery, fencing"},
 	{"testdata/10-range-deletion", "10. Range deletion"},
 	{"testdata/11-reads", "11. Reads in the past"},
-	{"../changestream/testdata", "12. Change streams"},
+	{"testdata/12-change-streams", "12. Change streams"},
 	{"testdata/15-move-primary", "15. movePrimary"},
 	{"testdata/21-hazards", "Hazards: recipes of two faults, and bugs that really shipped"},
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/profile"
@@ -36,11 +37,16 @@ type rig struct {
 	yieldMax time.Duration // as in sim.Options
 	users    []*user
 	pending  int // errands that are not done
+	// unanswered are those of the present line.
+	unanswered *int
 	trouble
 	act    func(*sim.Passage) sim.Action // decides instead of the faults that were planned
 	passed func(*sim.Passage)            // is told of every passage
 	wrote  map[int64]string              // acknowledged, by key; of each key the last
 	times  map[string]clock.Timestamp
+	// Change streams by name, and the places that were noted of them.
+	readers map[string]*reader
+	tokens  map[string]command.Token
 }
 
 // user is a node from which commands are sent: the first is an operator, the others are clients.
@@ -91,8 +97,9 @@ func (r *rig) defaults() {
 // assemble makes a cluster and waits until it is ready. The documents are dealt to the collections in turn.
 func (r *rig) assemble(seed uint64, bounds []string, docs int, namespaces ...string) error {
 	r.close()
-	r.trouble = trouble{down: map[env.NodeID]bool{}, held: map[string]*held{}}
-	r.wrote, r.times, r.pending, r.users = map[int64]string{}, map[string]clock.Timestamp{}, 0, nil
+	r.trouble = trouble{down: map[env.NodeID]bool{}, sent: map[string][]sent{}}
+	r.wrote, r.times, r.pending, r.unanswered, r.users = map[int64]string{}, map[string]clock.Timestamp{}, 0, new(int), nil
+	r.readers, r.tokens = map[string]*reader{}, map[string]command.Token{}
 	r.world = sim.New(sim.Options{Seed: seed, Codec: codec.BSON, Observer: r, OnPoint: r.onPoint, YieldMax: r.yieldMax})
 	colls := collections(bounds, docs, namespaces)
 	var err error
@@ -134,10 +141,13 @@ func (r *rig) boot(t env.Task, u *user) {
 
 // send has a user run an errand.
 func (r *rig) send(u *user, do func(t env.Task)) {
+	mine := r.unanswered
 	r.pending++
+	*mine++
 	r.world.Node(u.id).Spawn(nil, "errand", func(t env.Task) {
 		do(t)
 		r.pending--
+		*mine--
 	})
 }
 

@@ -16,13 +16,13 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// trouble is what goes wrong, and what was kept of it.
+// trouble is what is to go wrong, what has gone wrong, and what was sent.
 type trouble struct {
 	faults  []*fault
 	down    map[env.NodeID]bool
 	cuts    []sim.RuleID
 	waiting []stopped
-	held    map[string]*held
+	sent    map[string][]sent // by kind
 }
 
 // fault happens when a node whose name begins with node passes the site for the nth time.
@@ -38,9 +38,7 @@ type stopped struct {
 	latch *sim.Latch
 }
 
-// held are the requests of a kind that were ever sent.
-type held struct{ sent []sent }
-
+// sent is a request that was sent.
 type sent struct {
 	to   env.NodeID
 	body env.Message
@@ -98,7 +96,7 @@ func (r *rig) happen(f *fault, p *sim.Passage) sim.Action {
 		r.world.At(r.world.Now(), func() { r.stepDown(p.Node) })
 		return sim.Action{}
 	case "cut":
-		r.isolate(p.Node, "")
+		r.isolate(p.Node, p.Node)
 		return sim.Action{}
 	case "wait":
 		latch := &sim.Latch{}
@@ -126,38 +124,18 @@ func (r *rig) goOn(l line) error {
 }
 
 func (r *rig) cut(l line) error {
-	for _, id := range r.nodes(l.word(0)) {
-		if from := l.arg("from", ""); from != "" {
-			for _, other := range r.nodes(from) {
-				r.isolate(id, string(other))
-			}
-		} else if len(r.nodes(l.word(0))) == 1 {
-			r.isolate(id, "")
-		} else {
-			r.isolateSet(id, r.nodes(l.word(0)))
-		}
+	all := r.nodes(l.word(0))
+	for _, id := range all {
+		r.isolate(id, all...)
 	}
 	return nil
 }
 
-// isolate loses what goes between a node and another, or all others.
-func (r *rig) isolate(id env.NodeID, other string) {
-	for _, rule := range []sim.Rule{{From: string(id), To: other}, {From: other, To: string(id)}} {
+// isolate loses what goes between a node and everybody who is not among its friends.
+func (r *rig) isolate(id env.NodeID, friends ...env.NodeID) {
+	outside := func(m *sim.Message) bool { return !slices.Contains(friends, m.From) || !slices.Contains(friends, m.To) }
+	for _, rule := range []sim.Rule{{From: string(id), Match: outside}, {To: string(id), Match: outside}} {
 		rule.Fate.Drop = true
-		rule.Match = func(m *sim.Message) bool { return m.From != m.To }
-		r.cuts = append(r.cuts, r.world.AddRule(rule))
-	}
-}
-
-// isolateSet loses what goes between a member and everybody outside of its set.
-func (r *rig) isolateSet(id env.NodeID, set []env.NodeID) {
-	inside := map[env.NodeID]bool{}
-	for _, m := range set {
-		inside[m] = true
-	}
-	match := func(m *sim.Message) bool { return !inside[m.From] || !inside[m.To] }
-	for _, rule := range []sim.Rule{{From: string(id)}, {To: string(id)}} {
-		rule.Fate.Drop, rule.Match = true, match
 		r.cuts = append(r.cuts, r.world.AddRule(rule))
 	}
 }
@@ -237,11 +215,7 @@ func kindOf(m *sim.Message) string {
 func (r *rig) record() {
 	r.world.AddRule(sim.Rule{Match: func(m *sim.Message) bool {
 		if kind := kindOf(m); kind != "" {
-			if r.held[kind] == nil {
-				r.held[kind] = &held{}
-			}
-			h := r.held[kind]
-			h.sent = append(h.sent, sent{m.To, m.Body.(*rpc.Envelope).Body})
+			r.sent[kind] = append(r.sent[kind], sent{m.To, m.Body.(*rpc.Envelope).Body})
 		}
 		return false
 	}})
@@ -250,27 +224,24 @@ func (r *rig) record() {
 func (r *rig) hold(l line) error {
 	kind := l.word(0)
 	rule := sim.Rule{Count: 1, Hold: true, Match: func(m *sim.Message) bool { return kindOf(m) == kind }}
-	switch copied := l.arg("copy", ""); {
-	case copied != "":
-		rule.Hold, rule.Fate = false, sim.Fate{Duplicate: true, Later: duration(copied)}
-	case l.has("reply"):
+	if l.has("reply") {
 		rule.Hold, rule.Fate = false, sim.Fate{LoseReply: true}
 	}
 	r.world.AddRule(rule)
 	return nil
 }
 
-// late sends a request once more, as if it had been under way all the time.
+// late sends a request once more, as if it had been under way all the time, to whoever is primary there now.
 func (r *rig) late(l line) error {
 	kind, nth := l.word(0), int(l.number("nth", 1))
-	h := r.held[kind]
-	if h == nil || len(h.sent) < nth {
-		return fmt.Errorf("%s was not sent %d times", kind, nth)
+	if len(r.sent[kind]) < nth {
+		return fmt.Errorf("%s was sent %d times, not %d", kind, len(r.sent[kind]), nth)
 	}
-	set, _, _ := strings.Cut(string(h.sent[nth-1].to), ".")
+	old := r.sent[kind][nth-1]
+	set, _, _ := strings.Cut(string(old.to), ".")
 	to := r.cluster.Primary(set)
 	r.send(r.operator(), func(t env.Task) {
-		m, err := t.Call(to, &rpc.Envelope{Clock: r.operator().ep.Clock().Now(), Body: h.sent[nth-1].body}, time.Minute)
+		m, err := t.Call(to, &rpc.Envelope{Clock: r.operator().ep.Clock().Now(), Body: old.body}, time.Minute)
 		answer := "done"
 		if err != nil {
 			answer = err.Error()

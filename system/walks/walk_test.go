@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,11 +21,7 @@ func TestWalks(t *testing.T) {
 		defer r.close()
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			r.out.Reset()
-			do := verbs[d.Cmd]
-			if do == nil {
-				d.Fatalf(t, "no verb %s", d.Cmd)
-			}
-			if err := do(r, line{d}); err != nil {
+			if err := r.do(line{d}); err != nil {
 				d.Fatalf(t, "%v\nso far:\n%s", err, r.out.String())
 			}
 			return r.out.String()
@@ -32,69 +29,83 @@ func TestWalks(t *testing.T) {
 	})
 }
 
-// verbs are what a script can say. Whoever "begins" does not wait for the answer, which is told when it comes.
+// do carries out a line. An errand is waited for, unless its verb is preceded by begin; then its answer is told when it
+// comes.
+func (r *rig) do(l line) error {
+	if do := verbs[l.d.Cmd]; do != nil {
+		return do(r, l)
+	}
+	verb, begun := strings.CutPrefix(l.d.Cmd, "begin")
+	do := errands[verb]
+	if do == nil {
+		return fmt.Errorf("there is no verb %s", l.d.Cmd)
+	}
+	r.unanswered = new(int)
+	mine := r.unanswered
+	if err := do(r, l); err != nil || begun {
+		return err
+	}
+	return r.until(2*time.Minute, verb+" is answered", func() bool { return *mine == 0 })
+}
+
+// errands are what users can ask of the cluster.
+var errands = map[string]func(*rig, line) error{
+	// move 10 20 to=shard-b: asks the config server; donor=shard-a asks that shard itself; wait, force=manual.
+	"move": (*rig).move,
+	// moveprimary to=shard-b
+	"moveprimary": (*rig).movePrimary,
+	// cleanup shard-a: cleanupOrphaned, which waits for deletions; in 4.2 it deletes the next orphans, from=10 on.
+	"cleanup": (*rig).cleanup,
+	// refresh shard-a: the primary reads the catalogue, as if a router had told it of a newer version.
+	"refresh": (*rig).refresh,
+	// raise 0 10: the config server raises the version of a chunk, as it does for a donor's successor who fences the donor.
+	"raise": (*rig).raise,
+	// late KIND [nth=2]: the nth message of the kind that was ever sent arrives at who is primary there now.
+	"late": (*rig).late,
+
+	// write 1 2 v=x: upserts through a router, each document by a client of its own.
+	"write": (*rig).write,
+	// delete 1 2
+	"delete": (*rig).erase,
+	// statement 1 txn=1 session=s v=x in=test.plain: a findAndModify; the same session and transaction again is a retry.
+	"statement": (*rig).statement,
+	// direct shard-a 15 v=x: an update that asks the shard itself, without a version.
+	"direct": (*rig).writeDirectly,
+	// scan batch=4 concern=majority at=NAME secondary: reads everything through a router. times=8: so often, and tells of the
+	// last; then whoever can be asked has been asked.
+	"scan": (*rig).scan,
+	// watch NAME [after=TOKEN]: opens a change stream, from now on or behind a token.
+	"watch": (*rig).watch,
+	// read NAME [for=200ms] [token=TOKEN]: asks a stream for changes for a while, and notes where it is.
+	"read": (*rig).read,
+}
+
+// verbs are everything else.
 var verbs = map[string]func(*rig, line) error{
 	// cluster bounds=(10,20) docs=12: three members in each of two shards (shards=3), chunk i on shard i mod 2. With
 	// unsharded, a third of the documents is in the sharded collection and a third in each of two that are not.
 	// set=(name:value,...) changes settings. protocol=4.2: the older one.
 	"cluster": (*rig).found,
 	// tell donor recipient section decision deletion election placement primary: what is told from now on; at the start all
-	// of it. rollback, too, which a node that comes back from a crash is not told from.
+	// of it. With rollback, what a node gives up that was deposed, or comes back from a crash.
 	"tell": (*rig).tell,
-
-	// move [10, 20) to=shard-b: asks the config server; donor=shard-a asks that shard itself; wait, force=manual.
-	"move": awaited((*rig).move),
-	// begin: as move.
-	"begin": (*rig).move,
-	// moveprimary to=shard-b
-	"moveprimary": awaited((*rig).movePrimary),
-	// beginprimary: as moveprimary.
-	"beginprimary": (*rig).movePrimary,
-	// cleanup shard-a: cleanupOrphaned, which waits for deletions; in 4.2 it deletes the next orphans, from=10 on.
-	"cleanup": awaited((*rig).cleanup),
-	// begincleanup: as cleanup.
-	"begincleanup": (*rig).cleanup,
-
-	// refresh shard-a: the primary reads the catalogue, as if a router had told it of a newer version.
-	"refresh": awaited((*rig).refresh),
-	// beginrefresh: as refresh.
-	"beginrefresh": (*rig).refresh,
-
-	// write 1 2 v=x: upserts through a router.
-	"write": awaited((*rig).write),
-	// beginwrite: as write, each document by a client of its own.
-	"beginwrite": (*rig).write,
-	// delete 1 2
-	"delete": awaited((*rig).erase),
-	// statement 1 txn=1 session=s v=x in=test.plain: a findAndModify; the same session and transaction again is a retry.
-	"statement": awaited((*rig).statement),
-	// beginstatement: as statement.
-	"beginstatement": (*rig).statement,
-	// note NAME: remembers the cluster time of what the client was last told.
+	// note NAME: remembers the cluster time of what a client was last told, for scan.
 	"note": (*rig).remember,
-	// scan batch=4 concern=majority at=NAME secondary: reads everything through a router.
-	"scan": awaited((*rig).scan),
-	// beginscan: as scan.
-	"beginscan": (*rig).scan,
 
 	// fault SITE [nth=2] [node=shard-a] do=crash|error[:Code]|pause:50ms|kill|stepdown|cut|wait|pass: what happens when a
 	// node whose name begins so passes the site. Who waits, waits for go; who is cut off, for heal; pass only tells of it.
 	"fault": (*rig).plan,
 	"go":    (*rig).goOn, // [SITE]
-	// cut shard-a.0: it hears nobody, and nobody hears it. A set is all its members. from=shard-b: of those only.
+	// cut shard-a.0: it hears nobody, and nobody hears it. The members of a set hear one another.
 	"cut":  (*rig).cut,
 	"heal": (*rig).heal,
 	// crash shard-a, stepdown shard-a: its primary; restart: whatever is down.
 	"crash":    (*rig).crash,
 	"stepdown": (*rig).handOver,
 	"restart":  (*rig).restart,
-	// hold KIND: keeps back the next message of the kind, which its sender takes for lost. reply: it is executed, and its
-	// answer lost. copy=2s: only a double of it comes late.
+	// hold KIND: keeps back the next message of the kind, which its sender takes for lost. With reply it is executed, and its
+	// answer lost.
 	"hold": (*rig).hold,
-	// late KIND [nth=2]: the nth message of the kind that was ever sent arrives at who is primary there now.
-	"late": awaited((*rig).late),
-	// raise 0 10: has the config server raise the version of a chunk, as a donor's successor does to fence it.
-	"raise": awaited((*rig).raise),
 	// recreate shard-a: drops test.plain there and makes it anew, behind the back of everybody.
 	"recreate": (*rig).recreate,
 
@@ -108,17 +119,6 @@ var verbs = map[string]func(*rig, line) error{
 	"changelog":   (*rig).changelog,
 	// settle: everything heals; waits until nothing is outstanding; shows who owns and holds what.
 	"settle": func(r *rig, _ line) error { return errors.Join(r.settle(), r.happened()) },
-}
-
-// awaited is a verb that waits until its commands are answered. What was begun before may go on.
-func awaited(begin func(*rig, line) error) func(*rig, line) error {
-	return func(r *rig, l line) error {
-		before := r.pending
-		if err := begin(r, l); err != nil {
-			return err
-		}
-		return r.until(2*time.Minute, l.d.Cmd+" is answered", func() bool { return r.pending <= before })
-	}
 }
 
 // line is one command of a script.
