@@ -54,6 +54,32 @@ func TestCollectionMadeWhileRunning(t *testing.T) {
 	r.run(time.Minute)
 }
 
+// TestFoundedOnce: what a cluster began with was dropped; a new primary does not make it again, and it can be made anew.
+func TestFoundedOnce(t *testing.T) {
+	r := newRig(t, sim.Options{Seed: 1, Codec: codec.BSON}, small, false, 20)
+	r.client(func(task env.Task, c *client.Client) {
+		if a := c.DropCollection(task, ns); a.Certainty != client.OK {
+			t.Errorf("drop: %v", a.Err)
+		}
+		for _, set := range r.cluster.Sets() {
+			lost := r.cluster.Primary(set)
+			r.world.Crash(lost)
+			for !r.cluster.Ready() || r.cluster.Primary(set) == lost {
+				_ = task.Sleep(10 * time.Millisecond)
+			}
+			r.world.Restart(lost)
+		}
+		op := command.ShardCollection{NS: ns, Key: key.Pattern{Field: "k"}, Bounds: []key.Key{key.Int(5)}, Shards: r.cluster.Topology().ShardNames()}
+		if a := c.ShardCollection(task, op); a.Certainty != client.OK {
+			t.Errorf("shardCollection: %v", a.Err)
+		}
+		if a := c.Find(task, command.Find{NS: ns, Filter: raw(bson.D{})}); a.Err != nil || len(a.Docs) != 0 {
+			t.Errorf("the new collection has %v: %v", keys(a.Docs), a.Err)
+		}
+	})
+	r.run(time.Minute)
+}
+
 func TestImpossibleClusters(t *testing.T) {
 	w := sim.New(sim.Options{})
 	defer w.Close()
