@@ -169,7 +169,6 @@ func (d *donation) plan(coll catalog.Collection, chunk catalog.Chunk) {
 	d.record.UUID = coll.UUID
 	d.record.ChunkMin, d.record.ChunkMax = []byte(chunk.Min), []byte(chunk.Max)
 	d.record.Before = stored(chunk.Version)
-	d.record.Since = chunk.OnCurrentShardSince
 	d.sessions = newSessionSource(d.s, d.record.NS, d.record.Range())
 	d.capture = &capture{ns: d.record.NS, rng: d.record.Range(), pattern: coll.Key, sessions: d.sessions}
 	d.clone = &clone{}

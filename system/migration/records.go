@@ -36,12 +36,10 @@ type Coordinator struct {
 	Min       []byte `bson:"min"`
 	Max       []byte `bson:"max"`
 	// ChunkMin and ChunkMax bound the chunk that the range was part of, Before is its version: what fences a late commit.
-	ChunkMin []byte  `bson:"chunkMin"`
-	ChunkMax []byte  `bson:"chunkMax"`
-	Before   version `bson:"preMigrationChunkVersion"`
-	// Since is when the chunk came to the donor: a chunk that is here with another date has left and come back.
-	Since    clock.Timestamp `bson:"onCurrentShardSince"`
-	Decision Decision        `bson:"decision,omitempty"`
+	ChunkMin []byte   `bson:"chunkMin"`
+	ChunkMax []byte   `bson:"chunkMax"`
+	Before   version  `bson:"preMigrationChunkVersion"`
+	Decision Decision `bson:"decision,omitempty"`
 }
 
 type version struct {

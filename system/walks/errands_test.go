@@ -54,6 +54,16 @@ func (r *rig) raise(l line) error {
 	return nil
 }
 
+func (r *rig) merge(l line) error {
+	rng := l.span()
+	r.send(r.operator(), func(t env.Task) {
+		req := &command.MergeChunks{NS: sharded, Min: rng.Min, Max: rng.Max}
+		_, err := rpc.Call[command.Done](t, r.operator().ep, "router.0", req, time.Minute)
+		r.answer(fmt.Sprintf("merge of %v", rng), err)
+	})
+	return nil
+}
+
 func (r *rig) movePrimary(l line) error {
 	to := l.arg("to", "shard-b")
 	r.send(r.operator(), func(t env.Task) {

@@ -52,6 +52,8 @@ func (r *rig) do(l line) error {
 var errands = map[string]func(*rig, line) error{
 	// move 10 20 to=shard-b: asks the config server; donor=shard-a asks that shard itself; wait, force=manual.
 	"move": (*rig).move,
+	// merge 0 10: the chunks that make up the range become one.
+	"merge": (*rig).merge,
 	// moveprimary to=shard-b
 	"moveprimary": (*rig).movePrimary,
 	// cleanup shard-a: cleanupOrphaned, which waits for deletions; in 4.2 it deletes the next orphans, from=10 on.
