@@ -48,6 +48,8 @@ type Member struct {
 	Owned []Range
 	// Documents are all documents of the collection that it holds, owned or not.
 	Documents []Document
+	// Tasks are the range deletions on record, ready ones only.
+	Tasks []Task
 	// Leftovers are documents of migrations, deletions and recoveries that should be gone; Sections the critical
 	// sections that are still held; Cursors how many are still open.
 	Leftovers []string
@@ -56,6 +58,13 @@ type Member struct {
 	Indexes  []string
 	Sections []string
 	Cursors  int
+}
+
+// Task is a range deletion on record, with the number of orphans that it counts.
+type Task struct {
+	ID string
+	Range
+	Orphans int64
 }
 
 // Range is [Min, Max) of encoded shard keys.

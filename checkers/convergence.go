@@ -118,10 +118,27 @@ func (a *Audit) checkMember(v *Verdict, m *Member) {
 		a.add(v, Leftover, "", fmt.Sprintf("%s still has %d open cursors", m.Node, m.Cursors), "every scan has ended")
 	}
 	a.checkMetadata(v, m)
+	a.checkTasks(v, m)
 	for _, d := range m.Documents {
 		if owner, known := a.owner(d.Shard); !known || owner != m.Shard {
 			a.add(v, Orphan, fmt.Sprint(d.Key), fmt.Sprintf("%s still has k=%d", m.Node, d.Key),
 				fmt.Sprintf("the key belongs to %s", owner), "no deletion of it is pending")
+		}
+	}
+}
+
+// checkTasks: a range deletion that is still on record counts the documents that it has left to delete (protocol 10.6).
+func (a *Audit) checkTasks(v *Verdict, m *Member) {
+	for _, k := range m.Tasks {
+		left := int64(0)
+		for _, d := range m.Documents {
+			if k.Min <= d.Shard && d.Shard < k.Max {
+				left++
+			}
+		}
+		if left != k.Orphans {
+			a.add(v, Miscounted, "", fmt.Sprintf("task %s of %s counts %d orphans in %s", k.ID, m.Node, k.Orphans, a.span(k.Min, k.Max)),
+				fmt.Sprintf("%s holds %d documents there", m.Node, left))
 		}
 	}
 }

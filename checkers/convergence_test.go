@@ -42,6 +42,13 @@ func atRest() *checkers.Audit {
 	return a
 }
 
+// orphaned has shard a keep a document of b, and a task that counts n of them.
+func orphaned(a *checkers.Audit, n int64) {
+	m := &a.Members[0]
+	m.Documents = append(m.Documents, checkers.Document{Shard: "k1", Key: 1, Value: "w1"})
+	m.Tasks = []checkers.Task{{ID: "m1", Range: checkers.Range{Min: "k1", Max: maxKey}, Orphans: n}}
+}
+
 // Whatever is wrong at the end is reported under its signature, and a cluster at rest is not blamed.
 func TestConvergence(t *testing.T) {
 	extra := checkers.Document{Shard: "k1", Key: 1, Value: "w1"}
@@ -52,6 +59,8 @@ func TestConvergence(t *testing.T) {
 		"at rest":            {func(*checkers.Audit) {}, ""},
 		"metadata unknown":   {func(a *checkers.Audit) { a.Members[1] = unknown(a.Members[1]) }, ""},
 		"operation unended":  {func(a *checkers.Audit) { a.Unfinished = []string{"move 3"} }, checkers.NotFinished},
+		"orphans counted":    {func(a *checkers.Audit) { orphaned(a, 1) }, checkers.Orphan},
+		"orphans miscounted": {func(a *checkers.Audit) { orphaned(a, 2) }, checkers.Miscounted},
 		"no answer":          {func(a *checkers.Audit) { a.Members[1] = checkers.Member{Shard: "a", Node: "a.1", Unreachable: true} }, checkers.MemberUnreachable},
 		"gap in the table":   {func(a *checkers.Audit) { a.Table[0].Max = "k" }, checkers.TableBroken},
 		"overlap":            {func(a *checkers.Audit) { a.Table[0].Max = "k2" }, checkers.TableBroken},

@@ -12,6 +12,7 @@ var rules = []rule{
 	{ownership, (*Oracle).judgeOwnership},
 	{catalogue, (*Oracle).judgeCatalogue},
 	{deletion, (*Oracle).judgeDeletion},
+	{orphans, (*Oracle).judgeOrphans},
 	{durability, nil},
 	{section, (*Oracle).judgeSection},
 	{decision, (*Oracle).judgeDecision},

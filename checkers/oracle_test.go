@@ -15,7 +15,7 @@ import (
 //	elected NODE TERM INDEX [LOG]       user|copy|delete|clean NODE TERM INDEX KEY [HASH|TASK]
 //	majority NODE TERM INDEX            table TERM INDEX WHY MIN-MAX=SHARD@MAJOR|MINOR[<FORMER]...
 //	block|release NODE MIGRATION        state NODE MIGRATION MIN MAX FROM TO [STATE]  receive NODE MIGRATION MIN MAX STATE
-//	decide NODE MIGRATION VALUE         cursor NODE ID MIN MAX / close NODE ID
+//	decide NODE MIGRATION VALUE         cursor NODE ID MIN MAX / close NODE ID    task NODE MIGRATION MIN MAX STATE COUNT
 //	down NODE                           database like table, for the database; plain LINE: the line speaks of an unsharded collection
 type script struct {
 	o    *checkers.Oracle
@@ -125,6 +125,9 @@ func (s *script) more(t *testing.T, e *event.Event, w []string) {
 		e.Kind, e.ID, e.Chunks = event.CursorOpened, w[2], []event.Chunk{{Min: bound(w[3]), Max: bound(w[4])}}
 	case "close":
 		e.Kind, e.ID = event.CursorClosed, w[2]
+	case "task":
+		n, _ := strconv.Atoi(w[6])
+		e.Kind, e.ID, e.Min, e.Max, e.Value, e.N = event.RangeDeletion, w[2], bound(w[3]), bound(w[4]), w[5], n
 	case "down":
 		e.Kind = event.NodeDown
 	default:
@@ -246,6 +249,13 @@ func TestStepOracles(t *testing.T) {
 		"decided aborted, was committed":      {strings.Replace(moved, "m1 committed", "m1 aborted", 1), checkers.DecidedWrongly},
 		"zombie decides":                      {opening + "elected a.1 2 1 1:1\ndecide a.0 m1 committed", ""},
 		"commit after the abort":              {strings.Replace(moved, "table 1 2", "decide a.0 m1 aborted\ntable 1 2", 1), checkers.LateCommit},
+		"orphans counted":                     {moved + "task a.0 m1 - m ready 1\nclean a.0 1 2 c\ntask a.0 m1 - m done 0", ""},
+		"orphans counted twice":               {moved + "task a.0 m1 - m ready 2", checkers.Miscounted},
+		"task done with orphans left":         {moved + "task a.0 m1 - m done 0", checkers.Miscounted},
+		"count left when all are gone":        {moved + "clean a.0 1 2 c\ntask a.0 m1 - m done 1", checkers.Miscounted},
+		"pending tasks count nothing":         {moved + "task a.0 m1 - m pending 0", ""},
+		"task of a collection that is gone":   {moved + "task a.0 m1 - m done -1", ""},
+		"zombie counts":                       {moved + "elected a.1 2 1 1:1\ntask a.0 m1 - m ready 2", ""},
 		"copy after the commit":               {moved + "copy b.0 1 2 c 11 m1", checkers.LateCopy},
 	} {
 		t.Run(name, func(t *testing.T) { expectSignature(t, observe(t, c.script), c.signature) })

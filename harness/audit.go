@@ -14,6 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -159,6 +160,7 @@ func (a *audited) member(reply *command.AuditReply) checkers.Member {
 	for _, o := range reply.Owned {
 		m.Owned = append(m.Owned, checkers.Range{Min: string(o.Min), Max: string(o.Max)})
 	}
+	m.Tasks = a.tasks(reply.RangeDeletions)
 	for _, doc := range reply.Documents {
 		m.Documents = append(m.Documents, a.document(doc))
 	}
@@ -177,6 +179,21 @@ func (a *audited) member(reply *command.AuditReply) checkers.Member {
 		m.Leftovers = append(m.Leftovers, "task "+task)
 	}
 	return m
+}
+
+// tasks are the range deletions of the collection that wait for nothing but their turn.
+func (a *audited) tasks(docs []bson.Raw) (all []checkers.Task) {
+	for _, doc := range docs {
+		k, err := rangedel.Decode(doc)
+		if err != nil {
+			panic(fmt.Sprintf("harness: a range deletion cannot be read: %s: %v", doc, err))
+		}
+		if k.NS == a.NS && !k.Pending {
+			r := checkers.Range{Min: string(k.Min), Max: string(k.Max)}
+			all = append(all, checkers.Task{ID: k.Migration, Range: r, Orphans: k.Orphans})
+		}
+	}
+	return all
 }
 
 func (a *audited) document(doc bson.Raw) checkers.Document {

@@ -46,7 +46,7 @@ const (
 	MigrationEnded     // Shard, ID, Value committed | aborted, N 1 when by recovery
 
 	// Of range deletion.
-	RangeDeletion // Shard, NS, Min, Max, ID task, Value pending | ready | processing | done
+	RangeDeletion // Shard, NS, Min, Max, ID task, Value pending | ready | processing | done; N the orphans counted, -1: by nobody, or the collection was replaced
 
 	// Of a movePrimary.
 	PrimaryMoving // Shard from, Peer to, NS database, ID, Value phase

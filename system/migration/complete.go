@@ -127,8 +127,9 @@ func (s *Service) askTask(t env.Task, c *Coordinator, op string) (*command.Range
 	}, s.settings.CommandTimeout)
 }
 
-// takeOverOrphans sets the count of the donor's task to what the recipient received. Setting rather than adding makes it
-// idempotent.
+// takeOverOrphans sets the count of the donor's task to what the recipient received (protocol 9.1). Setting rather than
+// adding makes it idempotent; it is majority before the recipient's task, which is the only other place that knows, is
+// deleted.
 func (s *Service) takeOverOrphans(t env.Task, c *Coordinator) error {
 	theirs, err := s.askTask(t, c, "orphans")
 	if err != nil {
@@ -137,10 +138,11 @@ func (s *Service) takeOverOrphans(t env.Task, c *Coordinator) error {
 	if !theirs.Found { // an earlier attempt got further than this step
 		return nil
 	}
-	if op, ok := s.ranges.Count(c.task(), func(int64) int64 { return theirs.Orphans }); ok {
-		_, err = s.member.Write(t, op)
+	op, ok := s.ranges.Count(c.task(), func(int64) int64 { return theirs.Orphans })
+	if !ok {
+		return nil
 	}
-	return err
+	return journal.Commit(t, s.member, op)
 }
 
 // forget removes the record without waiting: when that is rolled back, the next primary completes once more.

@@ -131,7 +131,7 @@ func (r *Service) markProcessing(t env.Task, k Task) error {
 	now.Processing = true
 	_, err := r.member.Write(t, r.tasks.Put(now.Migration, now))
 	if err == nil {
-		r.emit(k, "processing")
+		r.emit(now, "processing")
 	}
 	return err
 }
@@ -184,7 +184,7 @@ func (r *Service) nextBatch(k Task) (ops []oplog.Op, bytes int) {
 	r.checkOwnership(now)
 	ops, bytes = r.scan(now)
 	if n := len(ops); n > 0 {
-		now.Orphans = max(0, now.Orphans-int64(n))
+		now.Orphans -= int64(n)
 		ops = append(ops, r.tasks.Put(now.Migration, now))
 	}
 	return ops, bytes
@@ -233,12 +233,12 @@ func (r *Service) finish(t env.Task, k Task) error {
 	if err := journal.AwaitMajority(t, r.member, r.member.Applied()); err != nil {
 		return err
 	}
-	found, err := r.Drop(t, k.For())
-	if err != nil {
+	now, found := r.Get(k.For())
+	if _, err := r.Drop(t, k.For()); err != nil {
 		return status.New(status.OperationFailed, "task %s cannot be removed: %v", k.Migration, err)
 	}
 	if found {
-		r.emit(k, "done")
+		r.emit(now, "done")
 	}
 	return nil
 }

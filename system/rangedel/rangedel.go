@@ -62,6 +62,7 @@ func New(ep *rpc.Endpoint, member *replset.Member, sh *shard.Server, s *settings
 	rpc.Handle(ep, r.taskOp)
 	rpc.Handle(ep, r.cleanupOrphaned)
 	sh.AddAudit(r.audit)
+	sh.AddStatistics(r.count)
 	return r
 }
 
@@ -83,7 +84,7 @@ func (r *Service) Count(f For, orphans func(int64) int64) (oplog.Op, bool) {
 	if !ok {
 		return oplog.Op{}, false
 	}
-	k.Orphans = max(0, orphans(k.Orphans))
+	k.Orphans = orphans(k.Orphans)
 	return r.tasks.Put(k.Migration, k), true
 }
 

@@ -36,7 +36,9 @@ type Task struct {
 	Processing bool            `bson:"processing,omitempty"`
 	When       When            `bson:"whenToClean"`
 	At         clock.Timestamp `bson:"timestamp"`
-	Orphans    int64           `bson:"numOrphanDocs"`
+	// Orphans counts the documents of the range that this shard holds and does not own. It changes in the entry of what it
+	// counts; on the donor of an open migration it is zero, as nothing is an orphan yet (protocol 10.6).
+	Orphans int64 `bson:"numOrphanDocs"`
 }
 
 // processing tells without a whole Task whether a stored one is Processing.
@@ -44,6 +46,9 @@ func processing(doc bson.Raw) bool {
 	is, _ := doc.Lookup("processing").BooleanOK()
 	return is
 }
+
+// Decode reads a task as it is stored.
+func Decode(doc bson.Raw) (k Task, err error) { return k, bson.Unmarshal(doc, &k) }
 
 // Range is what the task is to delete.
 func (k Task) Range() key.Range { return key.Range{Min: key.Key(k.Min), Max: key.Key(k.Max)} }

@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/statistics"
 )
 
 // Applied starts the work on tasks that became ready and wakes those who wait for tasks. On a secondary it warns the
@@ -81,9 +82,26 @@ func (r *Service) Resume(t env.Task) error {
 // Tasks lists the records, for audits.
 func (r *Service) Tasks() []Task { return r.tasks.All() }
 
+// count tells operators what is left to be deleted.
+func (r *Service) count(n *statistics.Sharding) {
+	n.Tasks, n.Orphans = 0, 0
+	if !r.member.IsPrimary() {
+		return
+	}
+	for _, k := range r.tasks.All() {
+		n.Tasks++
+		n.Orphans += k.Orphans
+	}
+}
+
+// emit tells of a task as it is on record, or was when its record was removed.
 func (r *Service) emit(k Task, state string) {
+	n := int(k.Orphans)
+	if r.replaced(k) || !r.shard.Profile().PersistsRangeDeletions() {
+		n = -1
+	}
 	r.node.Emit(&event.Event{
 		Kind: event.RangeDeletion, Shard: r.member.Name(), NS: k.NS, Min: string(k.Min), Max: string(k.Max),
-		ID: k.Migration, Value: state,
+		ID: k.Migration, Value: state, N: n,
 	})
 }

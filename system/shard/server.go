@@ -57,7 +57,8 @@ type Server struct {
 	audits      []func(*command.AuditReply)
 	statistics  statistics.Sharding
 	renames     []func(uuid, to string) []oplog.Op
-	undecided   bool              // an earlier primary may have moved a range of any namespace
+	undecided   bool // an earlier primary may have moved a range of any namespace
+	lookups     []func(*statistics.Sharding)
 	moving      map[string]string // databases whose unsharded collections refuse writes, and the move that has them do so
 }
 

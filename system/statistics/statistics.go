@@ -2,7 +2,8 @@
 // section shardingStatistics of MongoDB's serverStatus.
 //
 // Promise: a counter only grows while its process lives, and starts at zero with the process: like the real ones, it
-// survives no crash and is never replicated. Times are virtual.
+// survives no crash and is never replicated. Times are virtual. The two that tell of range deletions to come are no
+// counters but what is on record.
 package statistics
 
 import (
@@ -39,6 +40,9 @@ type Sharding struct {
 	// Of range deletion.
 	DocsDeleted  int64 `name:"countDocsDeletedByRangeDeleter"`
 	BytesDeleted int64 `name:"countBytesDeletedByRangeDeleter"`
+	// What is on record on a primary, zero on other members: tasks, and the orphans that they count.
+	Tasks   int64 `name:"rangeDeleterTasks"`
+	Orphans int64 `name:"numOrphanDocs"`
 }
 
 // Value is one counter; times are in milliseconds.
