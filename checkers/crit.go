@@ -104,6 +104,7 @@ func (o *Oracle) followSection(e *event.Event) {
 	}
 	n.sections = append(n.sections, held{e.NS, e.ID, e.Step})
 	if m := o.move(e.ID); m.blocked == 0 && m.max != "" && o.world.Set(e.Shard).Leader == e.Node {
-		m.blocked, m.donor = e.Step, o.world.Set(e.Shard).Documents(e.NS, m.min, m.max)
+		donor := o.world.Set(e.Shard)
+		m.blocked, m.donor, m.history = e.Step, donor.Documents(e.NS, m.min, m.max), donor.History()
 	}
 }

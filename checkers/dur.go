@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/shardproof/shardproof/checkers/truth"
 )
@@ -11,8 +12,9 @@ import (
 // durability is K-DUR. What the donor had when it blocked writes is what must have arrived; a donor that never blocked
 // them is held to what it has at the commit.
 var durability = Checker{
-	Name:    "K-DUR",
-	Promise: "When a migration or a movePrimary commits, a majority of the recipient has every document of what moves as the donor had it, and no other.",
+	Name: "K-DUR",
+	Promise: "When a migration or a movePrimary commits, a majority of the recipient has every document of what moves as the donor had it, and no other, " +
+		"and would not execute a statement again that the donor has executed on what moves.",
 }
 
 // The signatures of durability violations.
@@ -21,6 +23,8 @@ const (
 	MovedStale    = "commit-with-stale-document"
 	MovedDeleted  = "commit-with-deleted-document"
 	NotDurableYet = "commit-before-majority"
+	NotRemembered = "commit-without-statement"
+	RememberedYet = "commit-before-majority-of-statement"
 )
 
 func (o *Oracle) judgeDurability(w *truth.Write) {
@@ -30,6 +34,7 @@ func (o *Oracle) judgeDurability(w *truth.Write) {
 	for _, moved := range w.Moved() {
 		for _, ns := range o.world.Placed(w, o.world.Set(moved.From)) {
 			o.compareRange(w, ns, moved)
+			o.compareHistory(w, ns, moved)
 		}
 	}
 }
@@ -75,6 +80,40 @@ func (o *Oracle) reportDifference(w *truth.Write, ns string, r truth.Move, sent,
 	v.Because = []string{
 		fmt.Sprintf("migration %s was written to the catalogue at step %d and is majority-committed now", w.Migration(), w.Step),
 		fmt.Sprintf("the document's hash is %x on %s and %x on a majority of %s", sent.Hash, r.From, durable.Hash, r.To),
+	}
+	o.report(durability, v, o.move(w.Migration()).blocked, w.Step)
+}
+
+// compareHistory: of what the donor has on record and a client may try again, the recipient executes nothing
+// (protocol 7).
+func (o *Oracle) compareHistory(w *truth.Write, ns string, r truth.Move) {
+	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
+	m, had := o.move(w.Migration()), donor.History()
+	if m.blocked != 0 {
+		had = m.history
+	}
+	durable, applied := recipient.DurableHistory(), recipient.History()
+	sent := had.In(ns, r.Min, r.Max)
+	for _, id := range ids(sent, nil) {
+		if st := sent[id]; !durable.Refuses(id, st) {
+			o.reportForgotten(w, ns, r, id, st, applied.Refuses(id, st))
+		}
+	}
+}
+
+func (o *Oracle) reportForgotten(w *truth.Write, ns string, r truth.Move, id string, st truth.Doc, soon bool) {
+	session, number, _ := strings.Cut(id, "\x00")
+	key := o.show(strings.TrimPrefix(st.Key, ns+"\x00"))
+	v := Violation{Signature: NotRemembered, NS: ns, Key: key}
+	what := "does not know it"
+	if soon {
+		v.Signature, what = RememberedYet, "does not know it yet, though its primary does"
+	}
+	v.Broke = fmt.Sprintf("%s went from %s to %s, where statement %s of transaction %d of session %s was executed, and a majority of %s %s",
+		o.span(r.Min, r.Max), r.From, r.To, number, st.Hash, session, r.To, what)
+	v.Because = []string{
+		fmt.Sprintf("migration %s was written to the catalogue at step %d and is majority-committed now", w.Migration(), w.Step),
+		"a retry that reaches " + r.To + " would be executed once more",
 	}
 	o.report(durability, v, o.move(w.Migration()).blocked, w.Step)
 }

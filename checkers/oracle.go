@@ -124,6 +124,8 @@ type move struct {
 	// blocked is the step at which the donor blocked writes, 0 before; donor the documents of the range at that moment.
 	blocked uint64
 	donor   map[string]truth.Doc
+	// history is what the donor had on record of retryable writes when it blocked writes.
+	history truth.History
 	// committed is the step at which a majority of the config server had it; decided what the donor persisted, and when.
 	committed uint64
 	decided   string

@@ -15,6 +15,7 @@ import (
 //	elected NODE TERM INDEX [LOG]       user|copy|delete|clean NODE TERM INDEX KEY [HASH|TASK]
 //	majority NODE TERM INDEX            table TERM INDEX WHY MIN-MAX=SHARD@MAJOR|MINOR[<FORMER]...
 //	block|release NODE MIGRATION        state NODE MIGRATION MIN MAX FROM TO [STATE]  receive NODE MIGRATION MIN MAX STATE
+//	execute|import NODE TERM INDEX KEY SESSION TXN STATEMENT   (- instead of a key, -1 for a dead end)
 //	decide NODE MIGRATION VALUE         cursor NODE ID MIN MAX / close NODE ID    task NODE MIGRATION MIN MAX STATE COUNT
 //	down NODE                           database like table, for the database; plain LINE: the line speaks of an unsharded collection
 type script struct {
@@ -97,6 +98,10 @@ func (s *script) line(t *testing.T, w []string) {
 		if len(w) > 6 {
 			e.ID = w[6]
 		}
+	case "execute", "import":
+		e.Kind, e.Actor, e.Term, e.Index, e.ID = event.Executed, map[string]event.Actor{"execute": event.User, "import": event.Session}[w[0]], num(w[2]), num(w[3]), w[5]
+		e.Key, e.Txn = bound(w[4]), int64(num(w[6]))
+		e.N, _ = strconv.Atoi(w[7])
 	case "table":
 		s.table(e, w)
 	case "database":
@@ -178,6 +183,9 @@ decide a.0 m1 committed
 release a.0 m1
 `
 
+// known is the same migration of a range in which a session has executed a statement.
+var known = strings.NewReplacer("state a.0 m1", "execute a.0 1 1 c s 5 0\nstate a.0 m1", "majority b.0 1 1\n", "import b.0 1 2 c s 5 0\nmajority b.0 1 2\n").Replace(moved)
+
 // asked is the same migration at the moment when its outcome is open.
 var asked = strings.Split(moved, "table 1 2")[0] + "state a.0 m1 - m a b kCommittingOnConfig\n"
 
@@ -207,6 +215,16 @@ func TestStepOracles(t *testing.T) {
 		"copied state rolled back":            {strings.Replace(moved, "majority b.0 1 1\n", "elected b.1 2 0\n", 1), checkers.NotMoved},
 		"donor loses its last write later":    {strings.Replace(moved, "block a.0 m1\n", "user a.0 1 2 d 5\ncopy b.0 1 2 d 5 m1\nmajority b.0 1 2\nblock a.0 m1\nelected a.1 2 1 1:1\n", 1), ""},
 		"recipient's new leader has it all":   {strings.Replace(moved, "majority b.0 1 1\n", "elected b.1 2 1 1:1\nmajority b.1 2 2\n", 1), ""},
+		"commit with the history":             {known, ""},
+		"commit without the history":          {strings.Replace(known, "import b.0 1 2 c s 5 0\n", "", 1), checkers.NotRemembered},
+		"history of another statement":        {strings.Replace(known, "c s 5 0\nmajority", "c s 5 1\nmajority", 1), checkers.NotRemembered},
+		"history that is not majority":        {strings.Replace(known, "majority b.0 1 2", "majority b.0 1 1", 1), checkers.RememberedYet},
+		"history rolled back":                 {strings.Replace(known, "majority b.0 1 2", "majority b.0 1 1\nelected b.1 2 1 1:1", 1), checkers.NotRemembered},
+		"history with a dead end":             {strings.Replace(known, "import b.0 1 2 c s 5 0", "import b.0 1 2 - s 5 -1", 1), ""},
+		"dead end of an older transaction":    {strings.Replace(known, "import b.0 1 2 c s 5 0", "import b.0 1 2 - s 4 -1", 1), checkers.NotRemembered},
+		"recipient is further than the donor": {strings.Replace(known, "import b.0 1 2 c s 5 0", "execute b.0 1 2 z s 6 0", 1), ""},
+		"the session has gone on":             {strings.Replace(known, "import b.0 1 2 c s 5 0", "execute a.0 1 2 z s 6 0", 1), ""},
+		"statement beside the range":          {strings.Replace(strings.Replace(known, "execute a.0 1 1 c", "execute a.0 1 1 z", 1), "import b.0 1 2 c s 5 0\n", "", 1), ""},
 		"chunks overlap":                      {opening + "table 1 2 split -..n=a@1|2", checkers.NoPartition},
 		"chunks leave a gap":                  {opening + "table 1 2 split -..k=a@1|2", checkers.NoPartition},
 		"a split with a new major version":    {opening + "table 1 2 split -..k=a@2|0 k..m=a@2|1", ""},

@@ -39,6 +39,8 @@ func tell(e *event.Event) string {
 		return "config: " + e.Value + " " + chunks(e.Chunks)
 	case event.Applied:
 		return applied(e)
+	case event.Executed:
+		return fmt.Sprintf("%s has statement %d of transaction %d of %s on record, for %s", e.Node, e.N, e.Txn, e.ID, e.Actor)
 	case event.CursorOpened, event.CursorClosed:
 		return fmt.Sprintf("%s %s %s on %s", e.Kind, e.ID, span(e), e.Node)
 	}

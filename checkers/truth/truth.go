@@ -85,6 +85,9 @@ func (w *World) Observe(e *event.Event) {
 	case event.Applied:
 		s := w.Set(e.Shard)
 		s.record(change{term: e.Term, index: e.Index, ns: e.NS, id: e.DocID, after: Doc{e.Key, e.Hash}}, s.Leads(e))
+	case event.Executed:
+		s := w.Set(e.Shard)
+		s.record(change{term: e.Term, index: e.Index, ns: statements, id: statementID(e), after: Doc{place(e.NS, e.Key), uint64(e.Txn)}}, s.Leads(e))
 	case event.CatalogWritten:
 		s := w.Set(e.Shard)
 		s.record(change{term: e.Term, index: e.Index, catalog: w.Written(e)}, s.Leads(e))

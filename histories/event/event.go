@@ -27,6 +27,9 @@ const (
 
 	// Of data. Applied is emitted by the leader only, one for each document operation, when the write is applied.
 	Applied // Shard, Term, Index, NS, Key shard key, DocID, Hash of the new document (0: deleted), Actor, ID session or migration or task
+	// Executed is emitted by the leader for every statement of a retryable write that goes on record, before the Applied of
+	// the same entry; with Actor Session it was executed elsewhere.
+	Executed // Shard, Term, Index, NS, Key shard key, Actor, ID session, Txn, N statement (-1: a dead end), Value migration that brought it
 
 	// Of the catalogue. A CatalogWritten counts from the Majority event of the config server that covers its Index.
 	CatalogWritten // Shard "config", Term, Index, NS, Value why, Chunks: those written; none with Value Dropped, which removes the collection
@@ -57,7 +60,7 @@ const (
 var names = [kinds]string{
 	NodeUp: "node-up", NodeDown: "node-down", ProcessAborted: "process-aborted", Fault: "fault", Repair: "repair", PointHit: "point", Reached: "reached",
 	Elected: "elected", Writable: "writable", SteppedDown: "stepped-down", Majority: "majority", RolledBack: "rolled-back",
-	Applied: "applied", CatalogWritten: "catalog-written", MetadataInstalled: "metadata-installed",
+	Applied: "applied", Executed: "executed", CatalogWritten: "catalog-written", MetadataInstalled: "metadata-installed",
 	MetadataCleared: "metadata-cleared", CriticalSection: "critical-section", CursorOpened: "cursor-opened",
 	CursorClosed: "cursor-closed", MigrationRequested: "migration-requested", DonorState: "donor-state",
 	RecipientState: "recipient-state", DecisionMade: "decision", MigrationEnded: "migration-ended",
@@ -141,6 +144,7 @@ type Event struct {
 	Actor       Actor
 	Shard, Peer string
 	Term, Index uint64
+	Txn         int64
 	NS          string
 	Key, DocID  string
 	Hash        uint64

@@ -85,6 +85,9 @@ func (s *Server) resume() {
 }
 
 func (s *Server) announce(index uint64, op *oplog.Op) {
+	if op.Stmt != nil {
+		s.announceStatement(index, op)
+	}
 	switch op.Kind {
 	case oplog.Drop:
 		s.announceDrop(index, op)
@@ -99,6 +102,21 @@ func (s *Server) announce(index uint64, op *oplog.Op) {
 		return
 	}
 	s.node.Emit(s.applied(index, op, op.NS, k, op.ID, op.Doc))
+}
+
+func (s *Server) announceStatement(index uint64, op *oplog.Op) {
+	st := op.Stmt
+	e := &event.Event{
+		Kind: event.Executed, Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: st.NS, Key: st.Key,
+		Actor: event.Actor(op.Actor), ID: st.Session, Txn: st.Txn, N: int(st.ID),
+	}
+	if e.Actor == event.Session {
+		e.Value = op.Tag
+	}
+	if st.DeadEnd {
+		e.N = -1
+	}
+	s.node.Emit(e)
 }
 
 // shardKey is that of the document after the operation, or for a deletion of the one before it.
