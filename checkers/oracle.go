@@ -130,6 +130,9 @@ type move struct {
 	committed uint64
 	decided   string
 	decision  uint64
+	// ended is the step at which its donor completed it, and cleaned are the shards that have removed their task for it.
+	ended   uint64
+	cleaned []string
 }
 
 func (o *Oracle) move(id string) *move {
@@ -190,6 +193,15 @@ func (o *Oracle) follow(e *event.Event) {
 	case event.CatalogWritten:
 		o.noteUnfenced(e)
 		o.followLives(e)
+	case event.MigrationEnded:
+		if o.world.Set(e.Shard).Leader == e.Node {
+			o.move(e.ID).ended = e.Step
+		}
+	case event.RangeDeletion:
+		if e.Value == "done" && o.world.Set(e.Shard).Leader == e.Node {
+			m := o.move(e.ID)
+			m.cleaned = append(m.cleaned, e.Shard)
+		}
 	case event.CriticalSection:
 		o.followSection(e)
 	case event.RecipientState:

@@ -16,6 +16,7 @@ import (
 //	majority NODE TERM INDEX            table TERM INDEX WHY MIN-MAX=SHARD@MAJOR|MINOR[<FORMER]...
 //	block|release NODE MIGRATION        state NODE MIGRATION MIN MAX FROM TO [STATE]  receive NODE MIGRATION MIN MAX STATE
 //	execute|import NODE TERM INDEX KEY SESSION TXN STATEMENT   (- instead of a key, -1 for a dead end)
+//	end NODE MIGRATION VALUE
 //	decide NODE MIGRATION VALUE         cursor NODE ID MIN MAX / close NODE ID    task NODE MIGRATION MIN MAX STATE COUNT
 //	down NODE                           database like table, for the database; plain LINE: the line speaks of an unsharded collection
 type script struct {
@@ -95,13 +96,18 @@ func (s *script) line(t *testing.T, w []string) {
 		if w[0] == "user" || w[0] == "copy" {
 			e.Hash = num(w[5])
 		}
-		if len(w) > 6 {
-			e.ID = w[6]
+		if named := w[5:]; len(named) > 0 {
+			e.ID = named[len(named)-1]
 		}
+	case "end":
+		e.Kind, e.ID, e.Value = event.MigrationEnded, w[2], w[3]
 	case "execute", "import":
 		e.Kind, e.Actor, e.Term, e.Index, e.ID = event.Executed, map[string]event.Actor{"execute": event.User, "import": event.Session}[w[0]], num(w[2]), num(w[3]), w[5]
 		e.Key, e.Txn = bound(w[4]), int64(num(w[6]))
 		e.N, _ = strconv.Atoi(w[7])
+		if len(w) > 8 {
+			e.Value = w[8]
+		}
 	case "table":
 		s.table(e, w)
 	case "database":
@@ -186,6 +192,17 @@ release a.0 m1
 // known is the same migration of a range in which a session has executed a statement.
 var known = strings.NewReplacer("state a.0 m1", "execute a.0 1 1 c s 5 0\nstate a.0 m1", "majority b.0 1 1\n", "import b.0 1 2 c s 5 0\nmajority b.0 1 2\n").Replace(moved)
 
+// given is a migration that its donor has given up and completed.
+const given = opening + `
+state a.0 m1 - m a b
+receive b.0 m1 - m kClone
+copy b.0 1 1 d 11 m1
+state a.0 m1 - m a b kDone
+decide a.0 m1 aborted
+receive b.0 m1 - m kFail
+end a.0 m1 aborted
+`
+
 // asked is the same migration at the moment when its outcome is open.
 var asked = strings.Split(moved, "table 1 2")[0] + "state a.0 m1 - m a b kCommittingOnConfig\n"
 
@@ -267,6 +284,20 @@ func TestStepOracles(t *testing.T) {
 		"decided aborted, was committed":      {strings.Replace(moved, "m1 committed", "m1 aborted", 1), checkers.DecidedWrongly},
 		"zombie decides":                      {opening + "elected a.1 2 1 1:1\ndecide a.0 m1 committed", ""},
 		"commit after the abort":              {strings.Replace(moved, "table 1 2", "decide a.0 m1 aborted\ntable 1 2", 1), checkers.LateCommit},
+		"aborted and cleaned up":              {given + "clean b.0 1 2 d m1\ntask b.0 m1 - m done 0", ""},
+		"copy after the end":                  {given + "copy b.0 1 2 e 12 m1", checkers.LateCopy},
+		"zombie copies after the end":         {given + "elected b.1 2 1 1:1\ncopy b.0 1 2 e 12 m1", ""},
+		"recipient starts after the end":      {given + "receive b.0 m1 - m kReady", checkers.LateState},
+		"recipient fails after the end":       {given + "receive b.0 m1 - m kAbort", ""},
+		"recipient goes on after the abort":   {strings.Replace(given, "receive b.0 m1 - m kFail", "receive b.0 m1 - m kCatchup", 1), ""},
+		"donor goes on after the decision":    {strings.Replace(given, "receive b.0 m1 - m kFail", "state a.0 m1 - m a b kCriticalSection", 1), checkers.LateDonor},
+		"donor blocks writes after the end":   {given + "block a.0 m1", checkers.LateSection},
+		"history after the end":               {given + "import b.0 1 2 c s 5 0 m1", checkers.LateHistory},
+		"history after the commit":            {known + "import b.0 1 3 c s 5 1 m1", checkers.LateHistory},
+		"donor deletes what it keeps":         {given + "clean a.0 1 2 c m1", checkers.DeletedOwned},
+		"deleted before the decision":         {strings.Split(given, "decide")[0] + "clean b.0 1 2 d m1", checkers.DeletedReceived},
+		"deleted by the decision of nobody":   {strings.Split(given, "decide")[0] + "receive b.0 m1 - m kFail\nclean b.0 1 2 d m1", checkers.WrongCleanup},
+		"deleted for a task that is done":     {moved + "end a.0 m1 committed\nclean a.0 1 2 c m1\ntask a.0 m1 - m done 0\ncopy a.0 1 3 c 11 m2\nclean a.0 1 4 c m1", checkers.LateDeletion},
 		"orphans counted":                     {moved + "task a.0 m1 - m ready 1\nclean a.0 1 2 c\ntask a.0 m1 - m done 0", ""},
 		"orphans counted twice":               {moved + "task a.0 m1 - m ready 2", checkers.Miscounted},
 		"task done with orphans left":         {moved + "task a.0 m1 - m done 0", checkers.Miscounted},

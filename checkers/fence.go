@@ -1,0 +1,118 @@
+package checkers
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/truth"
+	"github.com/shardproof/shardproof/histories/event"
+)
+
+// fencing is K-FENCE. What was decided may still be on its way to those who take part; but once a donor has completed a
+// migration, everyone who could still do something for it was fenced (protocol 9.1, 9.3).
+var fencing = Checker{
+	Name: "K-FENCE",
+	Promise: "After a migration is decided nothing of it happens that was decided otherwise, and after its end nothing at all: no late " +
+		"commit, copy, history or state of whoever takes part, no deletion against the decision or by a task that is done.",
+}
+
+// The signatures of fencing violations.
+const (
+	LateCommit   = "commit-after-abort"
+	LateCopy     = "copy-after-commit"
+	LateHistory  = "history-after-end"
+	LateState    = "state-after-end"
+	LateDonor    = "donor-after-decision"
+	LateSection  = "critical-section-after-end"
+	LateDeletion = "deletion-after-task"
+	WrongCleanup = "deletion-against-decision"
+)
+
+// judgeLateCommit judges a commit that a majority of the config server has.
+func (o *Oracle) judgeLateCommit(w *truth.Write) {
+	m := o.moves[w.Migration()]
+	if m == nil || m.decided != "aborted" {
+		return
+	}
+	o.report(fencing, Violation{
+		Signature: LateCommit, NS: w.NS,
+		Broke:   fmt.Sprintf("the config server committed migration %s", m.id),
+		Because: []string{fmt.Sprintf("its donor had decided at step %d that it is aborted", m.decision)},
+	}, m.decision, w.Step)
+}
+
+// judgeFencing looks at what leaders do for migrations that are decided or over. A deposed leader may believe and write
+// what it likes: nobody will have it.
+func (o *Oracle) judgeFencing(e *event.Event) {
+	m := o.moves[e.ID]
+	if e.Kind == event.Executed {
+		m = o.moves[e.Value]
+	}
+	if m == nil || o.world.Set(e.Shard).Leader != e.Node {
+		return
+	}
+	switch e.Kind {
+	case event.Applied:
+		o.judgeLateWrite(e, m)
+	case event.Executed:
+		if m.final() != 0 && o.world.Set(e.Shard).Leads(e) {
+			o.late(e, m, LateHistory, fmt.Sprintf("%s put statement %d of session %s on record for migration %s", e.Node, e.N, e.ID, m.id))
+		}
+	case event.DonorState:
+		if m.decided != "" && e.Value != "kDone" {
+			o.late(e, m, LateDonor, fmt.Sprintf("%s goes on with migration %s to %s", e.Node, m.id, e.Value))
+		}
+	case event.RecipientState:
+		if m.ended != 0 && progress(e.Value) {
+			o.late(e, m, LateState, fmt.Sprintf("%s goes on with migration %s to %s", e.Node, m.id, e.Value))
+		}
+	case event.CriticalSection:
+		if m.ended != 0 && e.Value != "released" {
+			o.late(e, m, LateSection, fmt.Sprintf("%s enters the critical section of migration %s as its %s", e.Node, m.id, e.Actor))
+		}
+	}
+}
+
+// judgeLateWrite: once its migration has committed, a recipient copies nothing any more, as that may undo what clients
+// write to it as the owner; and the range deleter works for the decision only.
+func (o *Oracle) judgeLateWrite(e *event.Event, m *move) {
+	if !o.world.Set(e.Shard).Leads(e) {
+		return
+	}
+	switch {
+	case e.Actor == event.Recipient && m.final() != 0:
+		o.late(e, m, LateCopy, fmt.Sprintf("%s copied key %s for migration %s", e.Node, o.show(e.Key), m.id))
+	case e.Actor != event.RangeDeleter || m.to == "":
+	case slices.Contains(m.cleaned, e.Shard):
+		o.late(e, m, LateDeletion, fmt.Sprintf("%s deleted key %s for migration %s, whose task it had removed", e.Node, o.show(e.Key), m.id))
+	case e.Shard == m.from && m.committed == 0, e.Shard == m.to && m.decided != "aborted":
+		o.late(e, m, WrongCleanup, fmt.Sprintf("%s deleted key %s for migration %s, from %s to %s", e.Node, o.show(e.Key), m.id, m.from, m.to))
+	}
+}
+
+// final is the step from which on a migration cannot have effects on its recipient, 0 while it can.
+func (m *move) final() uint64 {
+	if m.committed != 0 {
+		return m.committed
+	}
+	return m.ended
+}
+
+// progress says whether a recipient in the state has not come to an end.
+func progress(state string) bool {
+	return slices.Contains([]string{"kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec"}, state)
+}
+
+func (o *Oracle) late(e *event.Event, m *move, signature, broke string) {
+	v := Violation{Signature: signature, NS: m.ns, Broke: broke, Because: []string{"the config server " + outcome(m)}}
+	if e.Kind == event.Applied {
+		v.Key = o.show(e.Key)
+	}
+	if m.decided != "" {
+		v.Because = append(v.Because, fmt.Sprintf("its donor had decided at step %d that it is %s", m.decision, m.decided))
+	}
+	if m.ended != 0 {
+		v.Because = append(v.Because, fmt.Sprintf("it had ended at step %d", m.ended))
+	}
+	o.report(fencing, v, m.committed, m.decision, m.ended)
+}
