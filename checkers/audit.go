@@ -26,8 +26,6 @@ type Audit struct {
 	Whole []histories.Op
 	// Show turns an encoded key into text for people; nil shows its bytes.
 	Show func(key string) string `json:"-"`
-	// Unfinished names what had not ended within the time allowed: migrations, tasks, operations.
-	Unfinished []string
 }
 
 // Member is the state of one member of a shard, or of the config replica set.

@@ -28,7 +28,6 @@ const (
 	MetadataDiffers   = "metadata-differs"
 	TableBroken       = "table-broken"
 	KeyUnusable       = "key-unusable"
-	NotFinished       = "not-finished"
 	MemberUnreachable = "member-unreachable"
 )
 
@@ -44,9 +43,6 @@ func (a *Audit) Check() Verdict {
 	}
 	a.checkIncarnations(&v)
 	a.checkFinal(&v)
-	for _, what := range a.Unfinished {
-		a.add(&v, NotFinished, "", what+" has not ended", "the faults had healed, and the time allowed for it was over")
-	}
 	return v
 }
 

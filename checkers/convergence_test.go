@@ -42,6 +42,22 @@ func atRest() *checkers.Audit {
 	return a
 }
 
+// What has not ended is named, with what there was to wait for.
+func TestLiveness(t *testing.T) {
+	p := checkers.Progress{Asked: 3}
+	if v := p.Check(); v.Outcome != checkers.Pass || v.Checked != 3 {
+		t.Errorf("nothing is left to do: %+v", v)
+	}
+	p.Unfinished, p.Waiting = []string{"move 3", "move 4"}, []string{"a.0: donor m1 is parked after d.statusPoll"}
+	v := p.Check()
+	if v.Outcome != checkers.Fail || v.Found != 2 || v.Violations[0].Signature != checkers.NotFinished {
+		t.Errorf("two moves are left to do: %+v", v)
+	}
+	if because := v.Violations[1].Because; because[len(because)-1] != p.Waiting[0] {
+		t.Errorf("it is not told what is waited for: %v", because)
+	}
+}
+
 // orphaned has shard a keep a document of b, and a task that counts n of them.
 func orphaned(a *checkers.Audit, n int64) {
 	m := &a.Members[0]
@@ -58,7 +74,6 @@ func TestConvergence(t *testing.T) {
 	}{
 		"at rest":            {func(*checkers.Audit) {}, ""},
 		"metadata unknown":   {func(a *checkers.Audit) { a.Members[1] = unknown(a.Members[1]) }, ""},
-		"operation unended":  {func(a *checkers.Audit) { a.Unfinished = []string{"move 3"} }, checkers.NotFinished},
 		"orphans counted":    {func(a *checkers.Audit) { orphaned(a, 1) }, checkers.Orphan},
 		"orphans miscounted": {func(a *checkers.Audit) { orphaned(a, 2) }, checkers.Miscounted},
 		"no answer":          {func(a *checkers.Audit) { a.Members[1] = checkers.Member{Shard: "a", Node: "a.1", Unreachable: true} }, checkers.MemberUnreachable},

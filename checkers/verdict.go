@@ -104,7 +104,7 @@ func (c Checker) pass() Verdict { return Verdict{Checker: c.Name, Promise: c.Pro
 
 // Catalogue is every checker, in the order in which they are listed.
 func Catalogue() []Checker {
-	all := []Checker{Identity, Linearizability, Scans, ExactlyOnce, ChangeStreams, Causal, Snapshots, Convergence}
+	all := []Checker{Identity, Linearizability, Scans, ExactlyOnce, ChangeStreams, Causal, Snapshots, Liveness, Convergence}
 	for _, r := range rules {
 		all = append(all, r.checker)
 	}

@@ -2,6 +2,9 @@ package harness
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -33,9 +36,9 @@ func (r *run) audit() {
 	if r.world.Err() != nil {
 		return
 	}
-	r.unfinished = append(r.unfinished, r.cluster.Outstanding()...)
-	if r.busy > 0 {
-		r.unfinished = append(r.unfinished, fmt.Sprintf("%d clients and moves have not ended", r.busy))
+	r.unfinished = append(r.unfinished, r.undone()...)
+	if len(r.unfinished) > 0 {
+		r.waiting = slices.DeleteFunc(r.world.Waiting(), resting)
 	}
 	done := false
 	r.world.AddNode(auditor, func(t env.Task) {
@@ -54,6 +57,25 @@ func (r *run) audit() {
 		r.unfinished = append(r.unfinished, "the audit was not answered")
 	}
 }
+
+// undone names everything that should have ended by now.
+func (r *run) undone() []string {
+	var undone []string
+	for i := range r.record.ops {
+		if op := &r.record.ops[i]; op.Return == 0 {
+			undone = append(undone, fmt.Sprintf("operation %d of client %d (%s %s k=%d), called at %s",
+				op.ID, op.Client, op.Kind, op.NS, op.Key, time.Duration(op.CallAt)))
+		}
+	}
+	if r.world.Steps() >= stepBudget {
+		undone = append(undone, fmt.Sprintf("the run, within %d steps", stepBudget))
+	}
+	undone = append(undone, slices.Sorted(maps.Keys(r.busy))...)
+	return append(undone, r.cluster.Outstanding()...)
+}
+
+// resting says of a task that it waits for as long as its node lives.
+func resting(task string) bool { return strings.Contains(task, ": journal is parked") }
 
 // auditEvery is how often the audit is repeated while something is left over, such as a cursor that a lost scan left open.
 const auditEvery = 200 * time.Millisecond
@@ -89,12 +111,11 @@ func (r *run) clean() bool {
 
 func (r *run) auditOf(t env.Task, ep *rpc.Endpoint, ns string, keys int) audited {
 	a := audited{Audit: checkers.Audit{
-		NS: ns, Keys: keys, Unfinished: r.unfinished, Final: r.finalOf(ns), Whole: r.wholeOf(ns), Reshaped: r.raises(),
+		NS: ns, Keys: keys, Final: r.finalOf(ns), Whole: r.wholeOf(ns), Reshaped: r.raises(),
 	}}
 	table, err := r.cluster.Catalog(ns)
 	if err != nil {
-		a.Unfinished = append(a.Unfinished, "the catalogue cannot be read: "+err.Error())
-		return a
+		return a // without a table the audit fails
 	}
 	a.key, a.UUID, a.Table = table.Collection().Key, table.Collection().UUID, chunkRows(table)
 	for _, id := range r.cluster.Topology().MembersOf(configsvr.Name) {

@@ -23,9 +23,10 @@ func (r *run) startCommands() {
 	r.world.AddNode(administrator, func(t env.Task) {
 		ep, sets := r.cluster.Operator(t.Node())
 		for i, c := range r.scenario.Commands {
-			for _, give := range r.orders(c, ep, sets) {
-				t.Spawn(fmt.Sprintf("command %d", i+1), func(t env.Task) {
-					defer func() { r.busy-- }()
+			for n, give := range r.orders(c, ep, sets) {
+				name := orderName(i, n)
+				t.Spawn(name, func(t env.Task) {
+					defer delete(r.busy, name)
 					if t.Sleep(r.base.Add(c.At).Sub(r.world.Now())) == nil {
 						give(t)
 					}
@@ -33,10 +34,15 @@ func (r *run) startCommands() {
 			}
 		}
 	})
-	for _, c := range r.scenario.Commands {
-		r.busy += len(r.orders(c, nil, nil))
+	for i, c := range r.scenario.Commands {
+		for n := range r.orders(c, nil, nil) {
+			r.busy[orderName(i, n)] = true
+		}
 	}
 }
+
+// orderName names what the nth server is asked by a command.
+func orderName(command, n int) string { return fmt.Sprintf("command %d/%d", command+1, n+1) }
 
 // orders are what a command means, one for each server or shard.
 func (r *run) orders(c scenario.Command, ep *rpc.Endpoint, sets map[string]*rpc.Set) (all []func(env.Task)) {

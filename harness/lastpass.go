@@ -9,19 +9,20 @@ import (
 
 // lastPass writes and reads every key and scans everything, when all is at rest.
 func (r *run) lastPass() {
-	if r.busy > 0 || r.world.Err() != nil || r.world.Now() >= r.deadline {
+	if !r.idle() || r.world.Err() != nil || r.world.Now() >= r.deadline {
 		return
 	}
 	from := len(r.record.ops)
 	for i := range r.sessions {
 		ops := r.finalOps(i)
-		r.busy++
+		name := fmt.Sprintf("client %d, last pass", i)
+		r.busy[name] = true
 		r.world.Node(clientNode(i)).Spawn(nil, "last pass", func(t env.Task) {
 			r.sessions[i].run(t, ops)
-			r.busy--
+			delete(r.busy, name)
 		})
 	}
-	r.world.Run(func() bool { return r.busy == 0 }, r.deadline)
+	r.world.Run(r.idle, r.deadline)
 	for _, op := range r.record.ops[from:] {
 		if op.Kind != scenario.Watch {
 			r.final = append(r.final, op)

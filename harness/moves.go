@@ -24,24 +24,32 @@ func (r *run) startMoves() {
 	if len(s.Migrations)+len(s.Primaries) == 0 {
 		return
 	}
-	r.busy += len(s.Migrations) + len(s.Primaries)
+	for _, m := range s.Migrations {
+		r.busy[moveName(m.ID)] = true
+	}
+	for _, m := range s.Primaries {
+		r.busy[primaryName(m.ID)] = true
+	}
 	r.world.AddNode(operator, func(t env.Task) {
 		// What came of a move is told by the cluster's events; the answer may be lost like any other.
 		client := r.cluster.NewClient(t.Node())
 		for _, m := range s.Migrations {
-			r.ask(t, fmt.Sprintf("move %d", m.ID), m.At, func(t env.Task) { _ = client.MoveRange(t, moveRange(m), r.settings.MoveWait) })
+			r.ask(t, moveName(m.ID), m.At, func(t env.Task) { _ = client.MoveRange(t, moveRange(m), r.settings.MoveWait) })
 		}
 		for _, m := range s.Primaries {
 			to := command.MovePrimary{Database: m.Database, To: system.ShardName(m.To)}
-			r.ask(t, fmt.Sprintf("moveprimary %d", m.ID), m.At, func(t env.Task) { _ = client.MovePrimary(t, to, r.settings.MoveWait) })
+			r.ask(t, primaryName(m.ID), m.At, func(t env.Task) { _ = client.MovePrimary(t, to, r.settings.MoveWait) })
 		}
 	})
 }
 
+func moveName(id int) string    { return fmt.Sprintf("move %d", id) }
+func primaryName(id int) string { return fmt.Sprintf("moveprimary %d", id) }
+
 // ask does something at its time.
 func (r *run) ask(t env.Task, name string, at time.Duration, do func(env.Task)) {
 	t.Spawn(name, func(t env.Task) {
-		defer func() { r.busy-- }()
+		defer delete(r.busy, name)
 		if t.Sleep(r.base.Add(at).Sub(r.world.Now())) == nil {
 			do(t)
 		}

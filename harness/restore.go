@@ -14,12 +14,13 @@ import (
 // of unknown outcome may still be on its way from a router to the config server, for as long as the router tries.
 func (r *run) restore() {
 	missing := r.missing()
-	if len(missing) == 0 || r.busy > 0 || r.world.Err() != nil {
+	if len(missing) == 0 || !r.idle() || r.world.Err() != nil {
 		return
 	}
-	r.busy++
+	const name = "making dropped collections again"
+	r.busy[name] = true
 	r.world.Node(clientNode(0)).Spawn(nil, "restore", func(t env.Task) {
-		defer func() { r.busy-- }()
+		defer delete(r.busy, name)
 		if r.record.leftOpen() && t.Sleep(2*r.settings.AttemptTimeout) != nil {
 			return
 		}
@@ -27,7 +28,7 @@ func (r *run) restore() {
 			r.sessions[0].do(t, &scenario.Op{ID: finalIDs - 1 - n, NS: ns, Kind: scenario.Create})
 		}
 	})
-	r.world.Run(func() bool { return r.busy == 0 }, r.deadline)
+	r.world.Run(r.idle, r.deadline)
 	r.rest()
 }
 

@@ -81,14 +81,15 @@ type run struct {
 	hazards        []sim.RuleID
 	// stirred is set when a member has become a writable primary since ready looked last.
 	stirred bool
-	// busy counts clients and moves that have not ended, watching the readers of change streams. Once drained is set, these
-	// end when they were delivered everything up to it.
-	busy       int
+	// busy names the clients, moves and commands that have not ended; watching counts the readers of change streams. Once
+	// drained is set, these end when they were delivered everything up to it.
+	busy       map[string]bool
 	watching   int
 	drained    clock.Timestamp
 	sessions   []*session
 	final      []histories.Op
 	unfinished []string
+	waiting    []string
 	audits     []audited
 	// notes are taken for Options.Occasions, nil without.
 	notes *notes
@@ -100,7 +101,7 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 	if err := Validate(s); err != nil {
 		return nil, err
 	}
-	r := &run{scenario: s, options: o, settings: settings.Default(protocolOf(s)), conditions: calm(), tally: newTally()}
+	r := &run{scenario: s, options: o, settings: settings.Default(protocolOf(s)), conditions: calm(), tally: newTally(), busy: map[string]bool{}}
 	terms := failpoints.New(func(site string, n int) int { return r.world.Gate().Pick("failpoint", site, n) })
 	if err := configure(s, &r.settings, &r.conditions, terms); err != nil {
 		return nil, err
@@ -204,7 +205,7 @@ func (r *run) play() {
 	r.world.Run(nil, r.base.Add(r.scenario.FaultsEnd))
 	r.notes.end(r.options.Occasions)
 	r.heal()
-	r.world.Run(func() bool { return r.busy == 0 }, r.deadline)
+	r.world.Run(r.idle, r.deadline)
 	r.rest()
 	r.restore()
 	r.lastPass()
@@ -256,14 +257,18 @@ func (r *run) operations(preloaded int) int {
 }
 
 func (r *run) startClient(i int, ops []scenario.Op) {
-	r.busy++
+	name := fmt.Sprintf("client %d", i)
+	r.busy[name] = true
 	r.world.AddNode(clientNode(i), func(t env.Task) {
 		r.sessions[i] = &session{client: r.cluster.NewClient(t.Node()), record: &r.record, start: r.base, hashed: hashed(r.scenario), creations: creations(r.scenario),
 			lossy: r.settings.TerminateReads == 0}
 		r.sessions[i].run(t, ops)
-		r.busy--
+		delete(r.busy, name)
 	})
 }
+
+// idle reports whether nothing that was asked for is under way.
+func (r *run) idle() bool { return len(r.busy) == 0 }
 
 func clientNode(i int) env.NodeID { return env.NodeID(fmt.Sprintf("client.%d", i)) }
 

@@ -115,7 +115,7 @@ func (w *watcher) pause(t env.Task) error {
 			return err
 		}
 		w.client.AdvanceClusterTime(w.run.drained)
-		if w.run.busy > 0 || w.run.drained != 0 {
+		if !w.run.idle() || w.run.drained != 0 {
 			return nil
 		}
 	}

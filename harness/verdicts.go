@@ -71,20 +71,15 @@ func (r *run) judge(result *Result) []checkers.Verdict {
 	if broken, ok := r.world.Err().(*sim.BrokenInvariant); ok {
 		return append([]checkers.Verdict{crashed(broken)}, r.oracle.Verdicts()...)
 	}
-	verdicts := checkers.History(result.History, checkers.StandardLimits())
+	progress := checkers.Progress{
+		Asked:      len(result.History) + len(r.scenario.Migrations) + len(r.scenario.Primaries),
+		Unfinished: r.unfinished, Waiting: r.waiting,
+	}
+	verdicts := append(checkers.History(result.History, checkers.StandardLimits()), progress.Check())
 	for i := range r.audits {
 		verdicts = append(verdicts, r.audits[i].Check())
 	}
-	if len(r.audits) == 0 {
-		verdicts = append(verdicts, unaudited(r.unfinished))
-	}
 	return append(verdicts, r.oracle.Verdicts()...)
-}
-
-// unaudited is the verdict on a cluster that could not even be asked for its state.
-func unaudited(unfinished []string) checkers.Verdict {
-	a := checkers.Audit{Unfinished: unfinished}
-	return a.Check()
 }
 
 // invariant is the promise that the store's own assertions hold and its code does not panic (K-CRASH).

@@ -51,6 +51,7 @@ func (t *task) Point(site point.Site, note env.Note) error {
 		return err
 	}
 	w := t.node.world
+	t.site = site
 	s := t.node.machine.site(site)
 	s.hits++
 	nth := s.hits // the task may stand still below, and others pass meanwhile

@@ -53,6 +53,9 @@ type task struct {
 	// calls numbers the calls, so that late replies are told from the awaited one.
 	calls uint64
 	reply env.Message
+	// site is the one announced last, asked who was called last: for people.
+	site  point.Site
+	asked env.NodeID
 
 	prev, next *task
 }
@@ -216,7 +219,7 @@ func (t *task) Call(to env.NodeID, req env.Message, timeout time.Duration) (env.
 	if timeout > 0 {
 		t.arm(t.node.machine.real(timeout))
 	}
-	t.state = calling
+	t.state, t.asked = calling, to
 	t.node.world.request(t, to, req)
 	err := t.wait(calling)
 	reply := t.reply

@@ -1,0 +1,38 @@
+package checkers
+
+import "slices"
+
+// Liveness is K-LIVE.
+var Liveness = Checker{
+	Name: "K-LIVE",
+	Promise: "Within the time allowed after the faults have healed every operation is answered, and every migration, movePrimary, " +
+		"range deletion and change stream has come to its end.",
+}
+
+// NotFinished is the signature of what has not ended in time.
+const NotFinished = "not-finished"
+
+// Progress is what a run had left to do when the time was up.
+type Progress struct {
+	// Asked counts what was asked for: operations and moves.
+	Asked int
+	// Unfinished names what has not ended, one sentence each.
+	Unfinished []string
+	// Waiting describes the tasks that were left, by which it can be seen what is waited for.
+	Waiting []string
+}
+
+// waitingShown is how many tasks a violation names.
+const waitingShown = 40
+
+// Check judges the progress. It is a pure function of it.
+func (p *Progress) Check() Verdict {
+	v := Liveness.pass()
+	v.Checked = p.Asked
+	because := []string{"the faults had healed, and the time allowed was over"}
+	because = append(because, p.Waiting[:min(len(p.Waiting), waitingShown)]...)
+	for _, what := range p.Unfinished {
+		v.add(Violation{Signature: NotFinished, Broke: "not finished: " + what, Because: slices.Clone(because)})
+	}
+	return v
+}
