@@ -85,7 +85,7 @@ func (o *Oracle) judgeLateWrite(e *event.Event, m *move) {
 	case e.Actor != event.RangeDeleter || m.to == "":
 	case slices.Contains(m.cleaned, e.Shard):
 		o.late(e, m, LateDeletion, fmt.Sprintf("%s deleted key %s for migration %s, whose task it had removed", e.Node, o.show(e.Key), m.id))
-	case e.Shard == m.from && m.committed == 0, e.Shard == m.to && m.decided != "aborted":
+	case e.Shard == m.from && m.committed == 0, e.Shard == m.to && slices.Contains(m.promised, e.Shard) && m.decided != "aborted":
 		o.late(e, m, WrongCleanup, fmt.Sprintf("%s deleted key %s for migration %s, from %s to %s", e.Node, o.show(e.Key), m.id, m.from, m.to))
 	}
 }

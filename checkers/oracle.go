@@ -130,9 +130,10 @@ type move struct {
 	committed uint64
 	decided   string
 	decision  uint64
-	// ended is the step at which its donor completed it, and cleaned are the shards that have removed their task for it.
-	ended   uint64
-	cleaned []string
+	// ended is the step at which its donor completed it. The shards in promised have recorded a task for it that waits for
+	// the decision, those in cleaned have removed theirs.
+	ended             uint64
+	promised, cleaned []string
 }
 
 func (o *Oracle) move(id string) *move {
@@ -198,9 +199,8 @@ func (o *Oracle) follow(e *event.Event) {
 			o.move(e.ID).ended = e.Step
 		}
 	case event.RangeDeletion:
-		if e.Value == "done" && o.world.Set(e.Shard).Leader == e.Node {
-			m := o.move(e.ID)
-			m.cleaned = append(m.cleaned, e.Shard)
+		if o.world.Set(e.Shard).Leader == e.Node {
+			o.move(e.ID).followTask(e)
 		}
 	case event.CriticalSection:
 		o.followSection(e)
@@ -211,6 +211,15 @@ func (o *Oracle) follow(e *event.Event) {
 	case event.CursorClosed:
 		n := o.node(e.Node)
 		n.cursors = slices.DeleteFunc(n.cursors, func(c cursor) bool { return c.id == e.ID })
+	}
+}
+
+func (m *move) followTask(e *event.Event) {
+	switch e.Value {
+	case "pending":
+		m.promised = append(m.promised, e.Shard)
+	case "done":
+		m.cleaned = append(m.cleaned, e.Shard)
 	}
 }
 
