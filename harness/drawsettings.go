@@ -37,7 +37,6 @@ var knobs = []knob{
 	{"incrementChunkMajorVersionOnChunkMerges", []string{"0", "0", "1"}},
 	{"chunkSizeBytes", []string{"134217728", "134217728", "134217728", "200"}},
 	{"maxCatchUpPercentageBeforeBlockingWrites", []string{"10", "0", "50", "100"}},
-	{"migrationLockAcquisitionMaxWaitMS", []string{"500ms", "50ms"}},
 	{"moveChunkCatchUpMaxWaitMillis", []string{"5s", "1s", "20s"}},
 	{"steadyPollMillis", []string{"1ms", "3ms", "10ms"}},
 	{"recvChunkStatusWaitMillis", []string{"10ms", "50ms", "1s"}},
@@ -45,6 +44,7 @@ var knobs = []knob{
 	{"migrationRetryBackoffMillis", []string{"5ms", "50ms", "300ms"}},
 	{"terminateSecondaryReadsOnOrphanCleanup", []string{"1", "1", "0"}},
 	{"minSnapshotHistoryWindowInSeconds", []string{"0s", "10ms", "300s"}},
+	{"persistedChunkCacheUpdateMaxBatchSize", []string{"1000", "1", "2"}},
 }
 
 var worldKnobs = []knob{

@@ -46,20 +46,13 @@ type ShardsvrMoveRange struct {
 	MigrationOf string // the request's name in the scenario, for traces; no meaning
 }
 
-// FlushRoutingTableCacheUpdates has the shard's primary refresh its knowledge of a collection and answer when it is
-// installed, behind a critical section that blocks writes (protocol 3.4 step 5).
-type FlushRoutingTableCacheUpdates struct {
-	NS string
-	// Since is the collection version of the asker's table, as in GetRoutingTable.
-	Since catalog.Version
-}
+// FlushRoutingTableCacheUpdates has the shard's primary refresh its knowledge of a collection and answer when that is in
+// the copy that its secondaries read, behind a critical section that blocks writes (protocol 3.4 step 5).
+type FlushRoutingTableCacheUpdates struct{ NS string }
 
-// Flushed is the primary's knowledge. Another member may use it once it holds the entry At: then it holds every document
-// that came with the ranges.
-type Flushed struct {
-	Update RoutingUpdate
-	At     oplog.Time
-}
+// Flushed says where in the log the copy is. Another member may use it once it holds the entry At: then it holds every
+// document that came with the ranges.
+type Flushed struct{ At oplog.Time }
 
 // AppendOplogNote asks a primary for an entry, if it has none, that is not older than Time, so that who waits for that
 // time on another member does not wait for the next write.

@@ -99,6 +99,7 @@ func (d *donation) commitOnConfig(t env.Task) error {
 			return nil
 		}},
 		step{point.DonorPostRefresh, d.refresh},
+		step{point.DonorCacheFlush, d.collection.Flush},
 		step{point.DonorChangeStream, func(t env.Task) error {
 			md, err := d.placement()
 			if err != nil {

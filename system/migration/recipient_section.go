@@ -109,6 +109,7 @@ func (r *reception) letGoOf(t env.Task) error {
 		{point.RecipientCritSecRelease, func(t env.Task) error {
 			return r.s.shard.ReleaseRecoverable(t, r.start.NS, r.start.Migration)
 		}},
+		{point.RecipientCacheFlush, r.s.shard.Collection(r.start.NS).Flush},
 		{point.RecipientConfigTime, r.s.shard.PersistConfigTime},
 		{point.RecipientRecoveryDelete, r.deleteReceipt},
 	} {

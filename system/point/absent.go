@@ -20,12 +20,10 @@ const (
 	notAPhase      = "no phase but a meeting of two: faults at the sites of both bring it about"
 	inOneStep      = "part of one log entry with the step before: nothing can come between"
 	laterPlacement = "shards and zones are changed by nobody while a cluster runs"
-	inMemory       = "the routing cache of a shard is in memory only: there is nothing to flush"
 )
 
 var absent = []Missing{
 	{"d.prepareConflictBarrier", noTransactions},
-	{"d.cacheFlush", inMemory},
 	{"d.forget.rollback", "a rollback of the removal is a failover at d.forget.after"},
 	{"d.serve.transferMods.deferred", noTransactions},
 	{"d.opCapture.insert", "capture is told inside the commit of the write; q.preCommitRecheck and q.commit stand on either side"},
@@ -33,7 +31,6 @@ var absent = []Missing{
 	{"d.opCapture.delete", "as d.opCapture.insert"},
 	{"d.opCapture.txnCommit", noTransactions},
 	{"d.opCapture.preparedCommit", noTransactions},
-	{"r.cacheFlush", inMemory},
 	{"c.stepDown", notAPhase},
 	{"c.removeShard.startDrain", laterPlacement},
 	{"c.removeShard.checkEmpty", laterPlacement},

@@ -40,6 +40,7 @@ var (
 	DonorValidate        = declare(Donor, "d.validateCommit", "a commit whose answer was lost is taken for refused")
 	DonorLaunchRelease   = declare(Donor, "d.launchRecipientRelease", "the recipient stays in its critical section")
 	DonorPostRefresh     = declare(Donor, "d.postCommitRefresh", "the donor serves the range it has given away")
+	DonorCacheFlush      = declare(Donor, "d.cacheFlush", "secondaries read a copy of the table from before the migration")
 	DonorChangeStream    = declare(Donor, "d.changeStreamNoop", "the announcement of a first or last chunk is missing or doubled")
 	DonorSetDecision     = declare(Donor, "d.setDecision", "the known outcome is forgotten")
 	DonorLeaveCritSec    = declare(Donor, "d.leaveCritSec", "requests pass with metadata from before the migration")

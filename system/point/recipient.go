@@ -43,6 +43,7 @@ var (
 	RecipientRefresh        = declare(Recipient, "r.refresh", "the refresh does not see the commit")
 	RecipientRefreshFail    = declare(Recipient, "r.refreshFail", "metadata from before the migration stays installed")
 	RecipientCritSecRelease = declare(Recipient, "r.critSecRelease", "writes stay blocked forever")
+	RecipientCacheFlush     = declare(Recipient, "r.cacheFlush", "secondaries read a copy of the table from before the migration")
 	RecipientConfigTime     = declare(Recipient, "r.durableConfigTime", "a later primary refreshes to a table from before the migration")
 	RecipientRecoveryDelete = declare(Recipient, "r.recoveryDocDelete", "the next primary enters the critical section again")
 	RecipientDone           = declare(Recipient, "r.done", "the end is not known to the donor")

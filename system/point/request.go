@@ -17,5 +17,6 @@ var (
 	RequestSecondaryFresh  = declare(Request, "q.sec.refreshViaPrimary", "a secondary learns of a range whose documents it does not hold yet, or asks a primary of the past")
 	RequestSecondaryLearn  = declare(Request, "q.sec.applyInvalidate", "what was learned is installed although the log has said meanwhile that it is void")
 	RequestSecondaryRead   = declare(Request, "q.sec.read", "a secondary reads on while the documents below are being deleted")
+	RequestCacheBatch      = declare(Request, "q.cacheBatch", "half of the copy from which secondaries learn the placement is written")
 	RequestRefreshInstall  = declare(Request, "q.refresh.install", "an older table overwrites a newer one, or one that was cleared on purpose")
 )

@@ -46,13 +46,13 @@ type Settings struct {
 	ModsMemoryLimit    int           `name:"transferModsMemoryBytes"`                            // 500 MiB
 	CatchUpPercent     int           `name:"maxCatchUpPercentageBeforeBlockingWrites"`           // 10
 	MaxChunkBytes      int           `name:"chunkSizeBytes"`                                     // 128 MiB
-	LockWait           time.Duration `name:"migrationLockAcquisitionMaxWaitMS"`                  // 500ms
 	CatchUpWait        time.Duration `name:"moveChunkCatchUpMaxWaitMillis"`                      // 6h
 	SteadyPoll         time.Duration `name:"steadyPollMillis"`                                   // 10ms
 	StatusPoll         time.Duration `name:"recvChunkStatusWaitMillis"`                          // 1s the recipient holds a status request
 	SessionsPoll       time.Duration `name:"sessionModsWaitMillis"`                              // 1s the donor holds a request for session history
 	RetryBackoff       time.Duration `name:"migrationRetryBackoffMillis"`                        // 1s first pause of steps that are retried until they succeed
 	HistoryWindow      time.Duration `name:"minSnapshotHistoryWindowInSeconds"`                  // 300s
+	CacheBatch         int           `name:"persistedChunkCacheUpdateMaxBatchSize"`              // 1000 chunks of a shard's own copy of the table in one entry; 0: no limit
 
 	// Chunks. Versions of MongoDB differ in what a split and a merge do to versions (protocol 3.2).
 	MajorOnSplit int `name:"incrementChunkMajorVersionOnChunkSplits"` // 0; 1: the first piece of a split gets a new major version
@@ -85,8 +85,8 @@ func Default80() Settings {
 		AttemptTimeout: 5 * time.Second, ClientDeadline: 20 * time.Second, MoveWait: time.Minute, StaleRetries: 10,
 		OrphanCleanupDelay: 900 * time.Second, RangeDeleterDelay: 20 * time.Millisecond, OverlapWait: 10 * time.Second,
 		CloneBatchBytes: 16 << 20, FetchBufferBytes: 64 << 20, ModsBatchBytes: 16 << 20, ModsMemoryLimit: 500 << 20, CatchUpPercent: 10, MaxChunkBytes: 128 << 20,
-		LockWait: 500 * time.Millisecond, CatchUpWait: 6 * time.Hour, SteadyPoll: 10 * time.Millisecond, StatusPoll: time.Second,
-		SessionsPoll: time.Second, RetryBackoff: time.Second, HistoryWindow: 300 * time.Second,
+		CatchUpWait: 6 * time.Hour, SteadyPoll: 10 * time.Millisecond, StatusPoll: time.Second,
+		SessionsPoll: time.Second, RetryBackoff: time.Second, HistoryWindow: 300 * time.Second, CacheBatch: 1000,
 	}
 }
 

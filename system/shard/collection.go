@@ -30,6 +30,8 @@ type Collection struct {
 	installs, clears, drops uint64
 
 	refreshing refreshing
+	flushing   bool // the copy of the routing table is being written
+	flushed    env.Cond
 	section    section
 	recovering map[string]bool
 	settled    env.Cond // the section was left, or a recovery ended

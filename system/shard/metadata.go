@@ -61,9 +61,11 @@ func (c *Collection) Install(table *catalog.Table) {
 	c.announceInstalled()
 }
 
-// newer reports whether the first table replaces the second: tables of one incarnation by version, others by age.
-func newer(t, than *catalog.Table) bool {
-	v, u := t.Version(), than.Version()
+func newer(t, than *catalog.Table) bool { return supersedes(t.Version(), than.Version()) }
+
+// supersedes reports whether a table of the first version replaces one of the second: those of one incarnation by version,
+// others by age.
+func supersedes(v, u catalog.Version) bool {
 	if v.SameIncarnation(u) {
 		return u.Older(v)
 	}

@@ -1,8 +1,6 @@
 package shard
 
 import (
-	"slices"
-
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -159,16 +157,8 @@ func (s *Server) flush(t env.Task, _ env.NodeID, req *command.FlushRoutingTableC
 	if c.known == nil {
 		return nil, status.New(status.Interrupted, "the metadata of %s was cleared after it was refreshed", c.ns)
 	}
-	return &command.Flushed{Update: updateSince(c.known.Table, req.Since), At: s.cfg.Member.Applied()}, s.needPrimary()
-}
-
-// updateSince is what a table of an earlier version lacks.
-func updateSince(table *catalog.Table, v catalog.Version) command.RoutingUpdate {
-	update := command.RoutingUpdate{Collection: table.Collection()}
-	if v.IsZero() || !v.SameIncarnation(table.Version()) {
-		update.Full, update.Chunks = true, slices.Collect(table.Chunks())
-		return update
+	if err := c.Flush(t); err != nil {
+		return nil, err
 	}
-	update.Chunks = table.Since(v)
-	return update
+	return &command.Flushed{At: s.cfg.Member.Applied()}, s.needPrimary()
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/sim"
+	"github.com/shardproof/shardproof/system/store"
 )
 
 // TestScripts walks through what one shard does; a script is a list of the verbs below, each with what it shows: the
@@ -141,6 +142,7 @@ func (s *script) control(d *datadriven.TestData) func() error {
 		},
 		"cut":    func() error { s.world.Partition(s.primary().Node().ID(), s.secondary().Node().ID(), false); return nil },
 		"rows":   func() error { s.rows(); return nil },
+		"copies": func() error { s.copies(); return nil },
 		"attach": func() error { return s.primary().Collection(testNS).SetDonor(tellDonor{s}) },
 	}[d.Cmd]
 }
@@ -158,6 +160,9 @@ func (s *script) fresh(d *datadriven.TestData) error {
 		}
 		if arg.Key == "retention" {
 			s.settings.LogRetention = int(whole(arg.Vals[0]))
+		}
+		if arg.Key == "cachebatch" {
+			s.settings.CacheBatch = int(whole(arg.Vals[0]))
 		}
 	}
 	if has(d, "terminate") {
@@ -205,6 +210,26 @@ func (s *script) rows() {
 			return true
 		})
 		s.say("  complete %t", complete)
+	}
+}
+
+// copies prints each member's copy of the routing table, and where in the log that was last written.
+func (s *script) copies() {
+	for _, id := range s.ids {
+		if !s.world.Up(id) {
+			continue
+		}
+		c := s.servers[id].Collection(testNS)
+		table, err := c.copy(store.Latest)
+		if err != nil {
+			s.say("%v", err)
+			continue
+		}
+		var chunks []string
+		for chunk := range table.Chunks() {
+			chunks = append(chunks, fmt.Sprintf("%s %s %d|%d", chunk.Range, chunk.Shard, chunk.Version.Major, chunk.Version.Minor))
+		}
+		s.say("%s: %s", id, strings.Join(chunks, ", "))
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
@@ -24,23 +23,15 @@ import (
 //
 // Who reads at or after a cluster time waits for the log up to there first, so it is told of every change before it.
 
-// CacheNS holds one document {_id: namespace, enterCriticalSectionCounter} for each namespace of which a range was given
-// away (protocol 2.2).
-const CacheNS = "config.cache.collections"
-
-type cacheDoc struct {
-	NS      string `bson:"_id"`
-	Entered int64  `bson:"enterCriticalSectionCounter"`
-	// Refreshed is the shard's version as its primary knows it, in 4.2: there nothing else tells secondaries of a recipient
-	// that a range has arrived.
-	Refreshed string `bson:"lastRefreshedShardVersion,omitempty"`
-}
+// invalidating is the tag of entries by which secondaries forget the placement; other writes of the same document are of the
+// copy of the routing table.
+const invalidating = "invalidate"
 
 // SignalSecondaries has every secondary forget what it knows of the placement, once the signal arrives there; to know it
 // again it asks the primary, who answers behind the critical section. Nobody waits for the signal: a primary who has not
 // seen it is another one (protocol 4 step 8, 17).
 func (c *Collection) SignalSecondaries(t env.Task) error {
-	doc := c.cached()
+	doc := c.cacheDoc(store.Latest)
 	doc.Entered++
 	return c.signal(t, doc)
 }
@@ -52,23 +43,17 @@ func (c *Collection) signalRefreshed(t env.Task) {
 	if c.server.cfg.Profile.HasRecipientSection() {
 		return
 	}
-	doc, v := c.cached(), c.known.Version().String()
+	doc, v := c.cacheDoc(store.Latest), c.known.Version().String()
 	if doc.Refreshed != v {
 		doc.Refreshed = v
 		_ = c.signal(t, doc)
 	}
 }
 
-func (c *Collection) cached() cacheDoc {
-	doc := cacheDoc{NS: c.ns}
-	if raw := c.server.cfg.Member.Store().Get(CacheNS, string(key.String(c.ns)), store.Latest); raw != nil {
-		c.server.decode(raw, &doc)
-	}
-	return doc
-}
-
 func (c *Collection) signal(t env.Task, doc cacheDoc) error {
-	_, err := c.server.cfg.Member.Write(t, documentOp(oplog.Update, CacheNS, c.ns, doc))
+	op := documentOp(oplog.Update, CacheNS, c.ns, doc)
+	op.Tag = invalidating
+	_, err := c.server.cfg.Member.Write(t, op)
 	return err
 }
 
@@ -78,7 +63,7 @@ func (s *Server) heed(e *oplog.Entry) {
 		s.clearAll()
 	}
 	for i := range e.Ops {
-		if op := &e.Ops[i]; op.NS == CacheNS {
+		if op := &e.Ops[i]; op.NS == CacheNS && op.Tag == invalidating {
 			s.signalled(op.Doc)
 		}
 	}
@@ -105,35 +90,38 @@ func (s *Server) mayRead(secondary bool) error {
 	return s.needPrimary()
 }
 
-// fetchViaPrimary asks the primary what it knows, and waits until everything that the primary had written by then is
-// committed here: of a range that has arrived this member then shows every document. A primary of the past is not
-// believed.
-func (c *Collection) fetchViaPrimary(t env.Task) (*catalog.Table, error) {
-	if err := t.Point(point.RequestSecondaryFresh, env.Note{ID: c.ns}); err != nil {
-		return nil, err
+// fetchViaPrimary has the primary write what it knows to the copy, waits until everything that the primary had written by
+// then is committed here, and reads the copy: of a range that has arrived this member then shows every document. A primary
+// of the past is not believed. A copy that is being replaced just now is asked for again.
+func (c *Collection) fetchViaPrimary(t env.Task) (table *catalog.Table, err error) {
+	for range refreshTries {
+		if err = t.Point(point.RequestSecondaryFresh, env.Note{ID: c.ns}); err != nil {
+			return nil, err
+		}
+		if err = c.awaitCopy(t); err != nil {
+			return nil, err
+		}
+		if table, err = c.copy(c.server.cfg.Member.ReadAt(command.MajorityRead)); !status.Is(err, status.Interrupted) {
+			break
+		}
 	}
-	base, req := c.cache, &command.FlushRoutingTableCacheUpdates{NS: c.ns}
-	if base != nil {
-		req.Since = base.Version()
-	}
-	s := c.server
-	set := s.Set(s.name)
-	if set == nil {
-		return nil, status.New(status.ShardNotFound, "%s does not know the members of its own set", s.node.ID())
-	}
-	flushed, err := rpc.CallPrimary[command.Flushed](t, set, req, s.cfg.Settings.CommandTimeout)
 	if err != nil {
-		return nil, err
-	}
-	table, err := apply(base, &flushed.Update)
-	if err != nil {
-		c.cache = nil // the increment did not fit: ask for everything the next time
-		return nil, err
-	}
-	if err := s.cfg.Member.AwaitEntry(t, flushed.At); err != nil {
 		return nil, err
 	}
 	return table, t.Point(point.RequestSecondaryLearn, env.Note{ID: c.ns})
+}
+
+func (c *Collection) awaitCopy(t env.Task) error {
+	s := c.server
+	set := s.Set(s.name)
+	if set == nil {
+		return status.New(status.ShardNotFound, "%s does not know the members of its own set", s.node.ID())
+	}
+	flushed, err := rpc.CallPrimary[command.Flushed](t, set, &command.FlushRoutingTableCacheUpdates{NS: c.ns}, s.cfg.Settings.CommandTimeout)
+	if err != nil {
+		return err
+	}
+	return s.cfg.Member.AwaitEntry(t, flushed.At)
 }
 
 // appendOplogNote writes an entry that is as new as the time, unless there is one.
