@@ -48,12 +48,12 @@ func TestLiveness(t *testing.T) {
 	if v := p.Check(); v.Outcome != checkers.Pass || v.Checked != 3 {
 		t.Errorf("nothing is left to do: %+v", v)
 	}
-	p.Unfinished, p.Waiting = []string{"move 3", "move 4"}, []string{"a.0: donor m1 is parked after d.statusPoll"}
+	p.Unfinished, p.Waiting = []string{"move 3", "move 4"}, []string{"a.0: move is parked", "a.0: move is parked", "a.0: donor m1 is parked after d.statusPoll"}
 	v := p.Check()
 	if v.Outcome != checkers.Fail || v.Found != 2 || v.Violations[0].Signature != checkers.NotFinished {
 		t.Errorf("two moves are left to do: %+v", v)
 	}
-	if because := v.Violations[1].Because; because[len(because)-1] != p.Waiting[0] {
+	if because := v.Violations[1].Because; because[len(because)-1] != p.Waiting[2] || because[1] != "a.0: move is parked (2 tasks)" {
 		t.Errorf("it is not told what is waited for: %v", because)
 	}
 }

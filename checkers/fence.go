@@ -82,7 +82,7 @@ func (o *Oracle) judgeLateWrite(e *event.Event, m *move) {
 	switch {
 	case e.Actor == event.Recipient && m.final() != 0:
 		o.late(e, m, LateCopy, fmt.Sprintf("%s copied key %s for migration %s", e.Node, o.show(e.Key), m.id))
-	case e.Actor != event.RangeDeleter || m.to == "":
+	case e.Actor != event.RangeDeleter || m.to == "" || o.drops[m.ns] > m.began:
 	case slices.Contains(m.cleaned, e.Shard):
 		o.late(e, m, LateDeletion, fmt.Sprintf("%s deleted key %s for migration %s, whose task it had removed", e.Node, o.show(e.Key), m.id))
 	case e.Shard == m.from && m.committed == 0, e.Shard == m.to && slices.Contains(m.promised, e.Shard) && m.decided != "aborted":

@@ -1,6 +1,9 @@
 package checkers
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Liveness is K-LIVE.
 var Liveness = Checker{
@@ -18,7 +21,7 @@ type Progress struct {
 	Asked int
 	// Unfinished names what has not ended, one sentence each.
 	Unfinished []string
-	// Waiting describes the tasks that were left, by which it can be seen what is waited for.
+	// Waiting describes the tasks that were left, by which it can be seen what is waited for; equal ones are told once.
 	Waiting []string
 }
 
@@ -30,9 +33,26 @@ func (p *Progress) Check() Verdict {
 	v := Liveness.pass()
 	v.Checked = p.Asked
 	because := []string{"the faults had healed, and the time allowed was over"}
-	because = append(because, p.Waiting[:min(len(p.Waiting), waitingShown)]...)
+	waiting := counted(p.Waiting)
+	because = append(because, waiting[:min(len(waiting), waitingShown)]...)
 	for _, what := range p.Unfinished {
 		v.add(Violation{Signature: NotFinished, Broke: "not finished: " + what, Because: slices.Clone(because)})
 	}
 	return v
+}
+
+// counted tells equal lines once, and how often they were there.
+func counted(lines []string) (once []string) {
+	times := map[string]int{}
+	for _, line := range lines {
+		if times[line]++; times[line] == 1 {
+			once = append(once, line)
+		}
+	}
+	for i, line := range once {
+		if n := times[line]; n > 1 {
+			once[i] = fmt.Sprintf("%s (%d tasks)", line, n)
+		}
+	}
+	return once
 }
