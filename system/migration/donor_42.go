@@ -177,6 +177,7 @@ func (d *donation) cleanUp42(t env.Task) error {
 			d.detach()
 			return nil
 		}},
+		step{point.DonorCacheFlush, d.collection.Flush},
 		step{point.DonorMinOpTimeDec, d.uncount},
 		step{point.DonorChangelogCommit, func(t env.Task) error {
 			_ = d.s.logChange(t, "moveChunk.commit", d.record.NS, d.record.Migration)
