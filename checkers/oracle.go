@@ -214,11 +214,14 @@ func (o *Oracle) follow(e *event.Event) {
 	}
 }
 
+// followTask keeps up with tasks on record. Deletions that are only in a primary's memory, as in 4.2, are begun as often as
+// somebody asks.
 func (m *move) followTask(e *event.Event) {
-	switch e.Value {
-	case "pending":
+	switch {
+	case e.N < 0:
+	case e.Value == "pending":
 		m.promised = append(m.promised, e.Shard)
-	case "done":
+	case e.Value == "done":
 		m.cleaned = append(m.cleaned, e.Shard)
 	}
 }

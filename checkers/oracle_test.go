@@ -299,6 +299,7 @@ func TestStepOracles(t *testing.T) {
 		"deleted without a promise":           {strings.Split(given, "decide")[0] + "receive b.0 m1 - m kFail\nclean b.0 1 2 d m1", ""},
 		"deleted by the decision of nobody":   {strings.Split(given, "decide")[0] + "task b.0 m1 - m pending 0\nreceive b.0 m1 - m kFail\nclean b.0 1 2 d m1", checkers.WrongCleanup},
 		"deleted for a task that is done":     {moved + "end a.0 m1 committed\nclean a.0 1 2 c m1\ntask a.0 m1 - m done 0\ncopy a.0 1 3 c 11 m2\nclean a.0 1 4 c m1", checkers.LateDeletion},
+		"deleted again from memory":           {moved + "task a.0 m1 - m done -1\nclean a.0 1 2 c m1", ""},
 		"orphans counted":                     {moved + "task a.0 m1 - m ready 1\nclean a.0 1 2 c\ntask a.0 m1 - m done 0", ""},
 		"orphans counted twice":               {moved + "task a.0 m1 - m ready 2", checkers.Miscounted},
 		"task done with orphans left":         {moved + "task a.0 m1 - m done 0", checkers.Miscounted},
