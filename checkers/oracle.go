@@ -195,8 +195,9 @@ func (o *Oracle) follow(e *event.Event) {
 		o.noteUnfenced(e)
 		o.followLives(e)
 	case event.MigrationEnded:
-		if o.world.Set(e.Shard).Leader == e.Node {
-			o.move(e.ID).ended = e.Step
+		// Without a decision on record, as in 4.2, nobody was fenced.
+		if m := o.move(e.ID); m.decided != "" && o.world.Set(e.Shard).Leader == e.Node {
+			m.ended = e.Step
 		}
 	case event.RangeDeletion:
 		if o.world.Set(e.Shard).Leader == e.Node {

@@ -286,6 +286,7 @@ func TestStepOracles(t *testing.T) {
 		"commit after the abort":              {strings.Replace(moved, "table 1 2", "decide a.0 m1 aborted\ntable 1 2", 1), checkers.LateCommit},
 		"aborted and cleaned up":              {given + "clean b.0 1 2 d m1\ntask b.0 m1 - m done 0", ""},
 		"copy after the end":                  {given + "copy b.0 1 2 e 12 m1", checkers.LateCopy},
+		"copy after an end without decision":  {strings.Replace(given, "decide a.0 m1 aborted\n", "", 1) + "copy b.0 1 2 e 12 m1", ""},
 		"zombie copies after the end":         {given + "elected b.1 2 1 1:1\ncopy b.0 1 2 e 12 m1", ""},
 		"recipient starts after the end":      {given + "receive b.0 m1 - m kReady", checkers.LateState},
 		"recipient fails after the end":       {given + "receive b.0 m1 - m kAbort", ""},
