@@ -1,8 +1,10 @@
 package harness
 
 import (
+	"slices"
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/histories/stored"
 	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/sim"
@@ -29,12 +31,42 @@ func TestStories(t *testing.T) {
 			if len(s.Faults) > 0 && len(r.Faults) == 0 {
 				t.Error("no fault of the story has happened")
 			}
+			if want := weaknesses[story.Name]; !slices.Equal(r.Weaknesses, want) {
+				t.Errorf("the story shows %v, not %v", r.Weaknesses, want)
+			}
 			sum.Add(r.Counters)
 		})
 	}
 	for _, in := range point.All() {
 		if sum.Sites[in.Site] == 0 && !unreachable[in.Name] {
 			t.Errorf("no story passes %s", in.Name)
+		}
+	}
+}
+
+// weaknesses are what stories of 4.2 are there to show; all others show none.
+var weaknesses = map[string][]string{
+	"older-late-commit":    {checkers.UnfencedCommit.Name, checkers.LeakedOrphans.Name},
+	"older-orphans-leaked": {checkers.LeakedOrphans.Name},
+}
+
+// TestWeaknessesAreGone tells the stories of what 4.2 does to data in 8.0, which does nothing of it.
+func TestWeaknessesAreGone(t *testing.T) {
+	for _, story := range stored.Stories() {
+		if weaknesses[story.Name] == nil {
+			continue
+		}
+		s, err := Parse(story.Name, story.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Protocol = "8.0"
+		r, err := Run(s, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Worst().Outcome != checkers.Pass || len(r.Weaknesses) > 0 {
+			t.Errorf("%s in 8.0 shows %v: %s", story.Name, r.Weaknesses, Markdown(r))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -76,7 +77,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	}
 	out := c.OutOrStdout()
 	if r.Passed() {
-		fmt.Fprintf(out, "PASS  seed %d   %s   %s steps   trace hash %s\n", s.Seed, s.Name, grouped(r.Steps), r.HashText())
+		fmt.Fprintf(out, "PASS  seed %d   %s   %s steps   trace hash %s%s\n", s.Seed, s.Name, grouped(r.Steps), r.HashText(), shown(r))
 	} else {
 		fmt.Fprint(out, harness.Report(r, harness.Where{Folder: what, Replay: []string{"shardproof replay " + what}}))
 		fmt.Fprintf(out, "  Trace     %s after %s steps\n", r.HashText(), grouped(r.Steps))
@@ -87,6 +88,14 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 		}
 	}
 	return told(code)
+}
+
+// shown names what the run has shown of the weaknesses of its protocol.
+func shown(r *harness.Result) string {
+	if len(r.Weaknesses) == 0 {
+		return ""
+	}
+	return "   shows " + strings.Join(r.Weaknesses, ", ") + ", for which the protocol is known"
 }
 
 func (f *replayFlags) writeScenario(r *harness.Result) error {
