@@ -32,7 +32,6 @@ type walk struct {
 	settings settings.Settings
 	client   *client.Client
 	direct   *rpc.Endpoint
-	busy     int
 	readers  map[string]*reader
 	tokens   map[string]command.Token
 	stops    map[point.Site]*sim.Latch

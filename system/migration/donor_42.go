@@ -60,16 +60,7 @@ func (d *donation) enterCriticalSection42(t env.Task) error {
 		step{point.DonorBeforeCritSec, func(env.Task) error { return nil }},
 		step{point.DonorFirstChunk, d.announceFirst},
 		step{point.DonorMinOpTimeInc, d.count},
-		step{point.DonorLockAcquire, func(env.Task) error {
-			if err := d.live(); err != nil {
-				return err
-			}
-			d.collection.EnterWrites(d.holder())
-			d.blocked = d.s.node.Mono()
-			d.sessions.finish()
-			d.become(criticalSection)
-			return nil
-		}},
+		step{point.DonorLockAcquire, d.blockWrites},
 		step{point.DonorWritesBlocked, func(env.Task) error { return nil }},
 		step{point.DonorSignal, d.collection.SignalSecondaries})
 }

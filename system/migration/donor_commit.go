@@ -35,16 +35,7 @@ func (d *donation) commit(t env.Task) error {
 func (d *donation) enterCriticalSection(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{point.DonorBeforeCritSec, func(env.Task) error { return nil }},
-		step{point.DonorLockAcquire, func(env.Task) error {
-			if err := d.live(); err != nil {
-				return err
-			}
-			d.collection.EnterWrites(d.holder())
-			d.blocked = d.s.node.Mono()
-			d.sessions.finish()
-			d.become(criticalSection)
-			return nil
-		}},
+		step{point.DonorLockAcquire, d.blockWrites},
 		step{point.DonorWritesBlocked, func(env.Task) error { return nil }},
 		step{point.DonorSignal, func(t env.Task) error {
 			if err := d.live(); err != nil {
@@ -52,6 +43,17 @@ func (d *donation) enterCriticalSection(t env.Task) error {
 			}
 			return d.collection.SignalSecondaries(t)
 		}})
+}
+
+func (d *donation) blockWrites(env.Task) error {
+	if err := d.live(); err != nil {
+		return err
+	}
+	d.collection.EnterWrites(d.holder())
+	d.blocked = d.s.node.Mono()
+	d.sessions.finish()
+	d.become(criticalSection)
+	return nil
 }
 
 // commitOnRecipient is the second half of S5: the recipient fetches what is left, makes all of it majority and answers

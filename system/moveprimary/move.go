@@ -132,6 +132,21 @@ func (m *move) list(sharded []string) (all []collection, err error) {
 // clone has the recipient copy the collections. The critical section begins in one entry with the next phase: no write is
 // let in between.
 func (m *move) clone(t env.Task) error {
+	if err := m.copyAll(t); err != nil {
+		return err
+	}
+	if err := m.at(t, point.MovePrimaryBlockWrites); err != nil {
+		return err
+	}
+	if err := m.advance(t, CatchUp, m.holds(false)...); err != nil {
+		return err
+	}
+	m.s.shard.AcceptWrites(m.record.Database, m.record.Move)
+	return nil
+}
+
+// copyAll has the recipient copy the collections, and compares what it has copied with what there is to copy.
+func (m *move) copyAll(t env.Task) error {
 	if err := m.at(t, point.MovePrimaryClone); err != nil {
 		return err
 	}
@@ -146,13 +161,6 @@ func (m *move) clone(t env.Task) error {
 	if want := m.record.namespaces(); !slices.Equal(copied.Namespaces, want) {
 		return status.New(status.OperationFailed, "%s has copied %v, not %v", m.record.To, copied.Namespaces, want)
 	}
-	if err := m.at(t, point.MovePrimaryBlockWrites); err != nil {
-		return err
-	}
-	if err := m.advance(t, CatchUp, m.holds(false)...); err != nil {
-		return err
-	}
-	m.s.shard.AcceptWrites(m.record.Database, m.record.Move)
 	return nil
 }
 

@@ -1,8 +1,6 @@
 package moveprimary
 
 import (
-	"slices"
-
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -48,21 +46,7 @@ func (m *move) moveUncoordinated(t env.Task) error {
 // copyWhileWritten is the clone stage: what is written behind the copy is not seen.
 func (m *move) copyWhileWritten(t env.Task) error {
 	m.announce(string(Cloning))
-	if err := m.at(t, point.MovePrimaryClone); err != nil {
-		return err
-	}
-	m.serving = true
-	copied, err := m.askForCopy(t)
-	if err != nil {
-		return err
-	}
-	if err := m.at(t, point.MovePrimaryChecked); err != nil {
-		return err
-	}
-	if want := m.record.namespaces(); !slices.Equal(copied.Namespaces, want) {
-		return status.New(status.OperationFailed, "%s has copied %v, not %v", m.record.To, copied.Namespaces, want)
-	}
-	return nil
+	return m.copyAll(t)
 }
 
 // enterSection blocks writes and then reads, in memory.

@@ -27,7 +27,6 @@ type sweep struct {
 	user *shard.Metadata
 	// hurried: the range is about to be received, and cannot wait for the delay.
 	hurried bool
-	over    bool
 }
 
 func (w *sweep) overlaps(k Task) bool { return w.NS == k.NS && w.Range().Overlaps(k.Range()) }
