@@ -143,3 +143,43 @@ func DecodeCollection(raw bson.Raw) (Collection, error) {
 		AllowMigrations: doc.AllowMigrations,
 	}, err
 }
+
+// zoneDoc is a document of config.tags.
+type zoneDoc struct {
+	ID  string   `bson:"_id"`
+	NS  string   `bson:"ns"`
+	Min bson.Raw `bson:"min"`
+	Max bson.Raw `bson:"max"`
+	Tag string   `bson:"tag"`
+}
+
+// ZoneID is the _id of the document of the zone of the namespace that begins at min. Within a namespace the _ids sort as the
+// ranges.
+func ZoneID(ns string, min key.Key) string { return ns + "/" + hex.EncodeToString([]byte(min)) }
+
+// EncodeZone returns the document of config.tags for a zone of the namespace, whose shard key is the pattern.
+func EncodeZone(ns string, p key.Pattern, z Zone) (bson.Raw, error) {
+	doc := zoneDoc{ID: ZoneID(ns, z.Min), NS: ns, Tag: z.Name}
+	var err error
+	if doc.Min, err = encodeBound(p, z.Min); err != nil {
+		return nil, err
+	}
+	if doc.Max, err = encodeBound(p, z.Max); err != nil {
+		return nil, err
+	}
+	return bson.Marshal(doc)
+}
+
+// DecodeZone undoes EncodeZone.
+func DecodeZone(p key.Pattern, raw bson.Raw) (z Zone, err error) {
+	var doc zoneDoc
+	if err := bson.Unmarshal(raw, &doc); err != nil {
+		return z, status.New(status.BadValue, "a document of config.tags cannot be read: %v", err)
+	}
+	z.Name = doc.Tag
+	if z.Min, err = decodeBound(p, doc.Min, "min"); err != nil {
+		return z, err
+	}
+	z.Max, err = decodeBound(p, doc.Max, "max")
+	return z, err
+}

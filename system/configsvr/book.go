@@ -20,6 +20,8 @@ const (
 	Shards      = "config.shards"
 	Changelog   = "config.changelog"
 	Databases   = "config.databases"
+	Tags        = "config.tags"
+	Settings    = "config.settings"
 )
 
 // book reads the catalogue's documents, at any index the store still knows.
@@ -137,16 +139,21 @@ func (b *book) latest(ns string) (*catalog.Table, error) {
 	return b.table(ns, b.member.Applied().Index)
 }
 
-// shardDoc is a document of config.shards.
-type shardDoc struct {
-	ID       string `bson:"_id"`
-	Host     string `bson:"host"`
-	Draining bool   `bson:"draining,omitempty"`
+// Shard is a document of config.shards.
+type Shard struct {
+	Name string `bson:"_id"`
+	Host string `bson:"host"`
+	// Draining means that the shard is being removed: it takes no chunks.
+	Draining bool `bson:"draining,omitempty"`
+	// MaxBytes is from how much data on the balancer gives the shard no more; 0 is no limit (4.2, protocol 2.1).
+	MaxBytes int64 `bson:"maxSize,omitempty"`
+	// Zones are those whose ranges the shard may have.
+	Zones []string `bson:"tags,omitempty"`
 }
 
 // shard returns the document of a shard as the primary has it now: status.ShardNotFound when there is none.
-func (b *book) shard(name string) (shardDoc, error) {
-	var doc shardDoc
+func (b *book) shard(name string) (Shard, error) {
+	var doc Shard
 	raw := b.member.Store().Get(Shards, string(key.String(name)), store.Latest)
 	if raw == nil {
 		return doc, status.New(status.ShardNotFound, "there is no shard %q", name)

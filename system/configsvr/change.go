@@ -15,8 +15,8 @@ import (
 	"github.com/shardproof/shardproof/system/status"
 )
 
-// replace writes chunks in one entry. The table is what the change was computed from, under the lock that is still held.
-func (s *Server) replace(t env.Task, table *catalog.Table, changed []catalog.Chunk, why string) error {
+// Replace writes chunks in one entry. The table is what the change was computed from, under the lock that is still held.
+func (s *Server) Replace(t env.Task, table *catalog.Table, changed []catalog.Chunk, why string) error {
 	if err := t.Err(); err != nil {
 		return err
 	}
@@ -71,17 +71,17 @@ func write(ns, id string, doc bson.Raw, why string) oplog.Op {
 // nothing: whatever changed the bounds gave newer versions.
 func (s *Server) ensureChunkVersionIsGreaterThan(t env.Task, _ env.NodeID, req *command.EnsureChunkVersionIsGreaterThan) (*command.Done, error) {
 	note := env.Note{ID: req.NS}
-	err := s.tenured(t, "ensureChunkVersion "+req.NS, func(own env.Task) error {
+	err := s.Tenured(t, "ensureChunkVersion "+req.NS, func(own env.Task) error {
 		if err := own.Point(point.ConfigEnsureVersionBefore, note); err != nil {
 			return err
 		}
-		if err := s.locked(own, func() error { return s.raise(own, req) }); err != nil {
+		if err := s.Locked(own, func() error { return s.raise(own, req) }); err != nil {
 			return err
 		}
 		if err := own.Point(point.ConfigEnsureVersionAfter, note); err != nil {
 			return err
 		}
-		return s.majority(own)
+		return s.Majority(own)
 	})
 	return &command.Done{}, err
 }
@@ -102,12 +102,12 @@ func (s *Server) raise(t env.Task, req *command.EnsureChunkVersionIsGreaterThan)
 	if err != nil || len(changed) == 0 {
 		return err
 	}
-	return s.replace(t, table, changed, "ensureNewer")
+	return s.Replace(t, table, changed, "ensureNewer")
 }
 
 // logChange adds to the changelog. A request that is sent twice is logged twice.
 func (s *Server) logChange(t env.Task, from env.NodeID, req *command.LogChange) (*command.Done, error) {
-	err := s.tenured(t, "logChange "+req.What, func(own env.Task) error {
+	err := s.Tenured(t, "logChange "+req.What, func(own env.Task) error {
 		s.changes++
 		id := fmt.Sprintf("%s/%d/%d", s.node.ID(), s.node.Incarnation(), s.changes)
 		doc, err := bson.Marshal(bson.D{
@@ -121,7 +121,7 @@ func (s *Server) logChange(t env.Task, from env.NodeID, req *command.LogChange) 
 		if _, err := s.member.Write(own, write(Changelog, id, doc, req.What)); err != nil {
 			return err
 		}
-		return s.majority(own)
+		return s.Majority(own)
 	})
 	return &command.Done{}, err
 }

@@ -19,7 +19,7 @@ const shortestHistory = 10 * time.Second
 // majority: whoever comes next builds on a write that is lost only together with its own.
 func (s *Server) commitChunkMigration(t env.Task, _ env.NodeID, req *command.CommitChunkMigration) (*command.CommitReply, error) {
 	var reply *command.CommitReply
-	err := s.tenured(t, "commit "+req.Migration, func(own env.Task) (err error) {
+	err := s.Tenured(t, "commit "+req.Migration, func(own env.Task) (err error) {
 		if err = own.Point(point.ConfigCommitLock, env.Note{ID: req.Migration}); err != nil {
 			return err
 		}
@@ -27,13 +27,13 @@ func (s *Server) commitChunkMigration(t env.Task, _ env.NodeID, req *command.Com
 		if !s.profile.CoordinatesMigrations() {
 			commit = s.commitUnfenced
 		}
-		if err = s.locked(own, func() error { return commit(own, req) }); err != nil {
+		if err = s.Locked(own, func() error { return commit(own, req) }); err != nil {
 			return err
 		}
 		if reply, err = s.versions(req.NS, req.From); err != nil {
 			return err
 		}
-		if err = s.majority(own); err != nil {
+		if err = s.Majority(own); err != nil {
 			return err
 		}
 		return own.Point(point.ConfigCommitMajority, env.Note{ID: req.Migration})
@@ -99,7 +99,7 @@ func (s *Server) give(t env.Task, table *catalog.Table, req *command.CommitChunk
 	if err := at(point.ConfigCommitTxnWrite); err != nil {
 		return err
 	}
-	if err := s.replace(t, table, changed, "move "+req.Migration); err != nil {
+	if err := s.Replace(t, table, changed, "move "+req.Migration); err != nil {
 		return err
 	}
 	return at(point.ConfigCommitAfterLocalWrite)

@@ -73,11 +73,11 @@ func (s *Server) getDatabase(t env.Task, _ env.NodeID, req *command.GetDatabase)
 // commitMovePrimary gives a database to another primary shard (protocol 15). The expected version fences whoever prepared
 // it before another move; 4.2 does not look at it.
 func (s *Server) commitMovePrimary(t env.Task, _ env.NodeID, req *command.CommitMovePrimary) (*command.Done, error) {
-	err := s.tenured(t, "commit "+req.Move, func(own env.Task) error {
-		if err := s.locked(own, func() error { return s.movePrimary(own, req) }); err != nil {
+	err := s.Tenured(t, "commit "+req.Move, func(own env.Task) error {
+		if err := s.Locked(own, func() error { return s.movePrimary(own, req) }); err != nil {
 			return err
 		}
-		return s.majority(own)
+		return s.Majority(own)
 	})
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (s *Server) movePrimary(t env.Task, req *command.CommitMovePrimary) error {
 // orderMovePrimary is how 4.2 moves a primary: the config server has the primary shard do it, and holds the lock of the
 // database meanwhile. Its successor releases the lock, and leaves the shard alone with what it does.
 func (s *Server) orderMovePrimary(t env.Task, _ env.NodeID, req *command.MovePrimary) (*command.Done, error) {
-	err := s.tenured(t, "movePrimary "+req.Database, func(own env.Task) error {
+	err := s.Tenured(t, "movePrimary "+req.Database, func(own env.Task) error {
 		lock, err := s.manager.locks.acquire(own, req.Database, "movePrimary of "+req.Database+" to "+req.To, lockPatience)
 		if err != nil {
 			return err

@@ -99,7 +99,7 @@ func (s *Server) shardCollection(t env.Task, _ env.NodeID, req *command.ShardCol
 // change has an operation carried out, once for each request however often that arrives, and waits for its end.
 func (s *Server) change(t env.Task, op operation, session command.Session) (*command.Done, error) {
 	op.Session, op.Txn = session.ID, session.Txn
-	err := s.tenured(t, string(op.Kind)+" "+op.NS, func(own env.Task) error {
+	err := s.Tenured(t, string(op.Kind)+" "+op.NS, func(own env.Task) error {
 		for {
 			if err := s.ddl.ended.WaitFor(own, 0, func() bool { return !s.changing(&op) }); err != nil {
 				return err
@@ -114,7 +114,7 @@ func (s *Server) change(t env.Task, op operation, session command.Session) (*com
 
 // settled waits until what the answer rests on is majority.
 func (s *Server) settled(t env.Task, result error) error {
-	if err := s.majority(t); err != nil {
+	if err := s.Majority(t); err != nil {
 		return err
 	}
 	return result

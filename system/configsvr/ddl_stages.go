@@ -66,7 +66,7 @@ func (s *Server) coordinate(tenure *env.Scope, op operation) {
 }
 
 func (s *Server) carryOut(t env.Task, op *operation) error {
-	if err := s.majority(t); err != nil {
+	if err := s.Majority(t); err != nil {
 		return err
 	}
 	if s.profile.LocksCollections() {
@@ -274,7 +274,7 @@ func renamed(table *catalog.Table, op *operation) ([]oplog.Op, error) {
 // under changes the catalogue of the operation's incarnation under the lock, if that is still there, and waits until a
 // majority knows.
 func (s *Server) under(t env.Task, op *operation, site point.Site, change func(*catalog.Table) ([]oplog.Op, error)) error {
-	err := s.locked(t, func() error {
+	err := s.Locked(t, func() error {
 		if err := t.Point(site, env.Note{ID: op.NS}); err != nil {
 			return err
 		}
@@ -290,7 +290,7 @@ func (s *Server) under(t env.Task, op *operation, site point.Site, change func(*
 	if err != nil {
 		return err
 	}
-	return s.majority(t)
+	return s.Majority(t)
 }
 
 func (s *Server) writeAll(t env.Task, table *catalog.Table, change func(*catalog.Table) ([]oplog.Op, error)) error {
@@ -304,7 +304,7 @@ func (s *Server) writeAll(t env.Task, table *catalog.Table, change func(*catalog
 
 // enterCatalogue puts the new collection with its chunks into the catalogue, unless it is there.
 func (s *Server) enterCatalogue(t env.Task, op *operation) error {
-	err := s.locked(t, func() error {
+	err := s.Locked(t, func() error {
 		if err := t.Point(point.ConfigDDLCatalogue, env.Note{ID: op.NS}); err != nil {
 			return err
 		}
@@ -321,7 +321,7 @@ func (s *Server) enterCatalogue(t env.Task, op *operation) error {
 	if err != nil {
 		return err
 	}
-	return s.majority(t)
+	return s.Majority(t)
 }
 
 func remove(ns, id string) oplog.Op {

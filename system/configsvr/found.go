@@ -38,6 +38,6 @@ func Founding(coll catalog.Collection, bounds []key.Key, shards []string) ([]opl
 
 // AddShard returns the operation that makes a shard known.
 func AddShard(name, host string) (oplog.Op, error) {
-	doc, err := bson.Marshal(shardDoc{ID: name, Host: host})
+	doc, err := bson.Marshal(Shard{Name: name, Host: host})
 	return write(Shards, name, doc, "addShard"), err
 }

@@ -22,8 +22,8 @@ func (l *chunkOps) release() {
 	l.free.Signal()
 }
 
-// locked runs fn while it holds the chunk-operation lock of the current term.
-func (s *Server) locked(t env.Task, fn func() error) error {
+// Locked runs fn while it holds the chunk-operation lock of the current term.
+func (s *Server) Locked(t env.Task, fn func() error) error {
 	lock := s.chunkOps
 	if err := lock.acquire(t); err != nil {
 		return err

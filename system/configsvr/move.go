@@ -20,7 +20,7 @@ const (
 // moveRange has the owners of a range move it to another shard, one migration for each chunk that the range touches. What
 // is there already needs no migration.
 func (s *Server) moveRange(t env.Task, _ env.NodeID, req *command.MoveRange) (*command.Done, error) {
-	err := s.tenured(t, "moveRange "+req.Name, func(own env.Task) error {
+	err := s.Tenured(t, "moveRange "+req.Name, func(own env.Task) error {
 		if err := own.Point(point.ConfigMoveRequest, env.Note{Peer: req.To, ID: req.Name}); err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func (s *Server) moveRange(t env.Task, _ env.NodeID, req *command.MoveRange) (*c
 		if err := s.movePieces(own, req); err != nil {
 			return err
 		}
-		return s.majority(own)
+		return s.Majority(own)
 	})
 	return &command.Done{}, err
 }

@@ -80,9 +80,9 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// tenured runs fn in a task of the primary's tenure and waits for its end. When the term ends, so does fn, at its next
+// Tenured runs fn in a task of the primary's tenure and waits for its end. When the term ends, so does fn, at its next
 // wait: a stale primary never acts on what it read.
-func (s *Server) tenured(t env.Task, name string, fn func(env.Task) error) error {
+func (s *Server) Tenured(t env.Task, name string, fn func(env.Task) error) error {
 	if !s.member.IsPrimary() {
 		return status.New(status.NotWritablePrimary, "%s is not the primary of the config server", s.node.ID())
 	}
@@ -102,8 +102,8 @@ func (s *Server) tenured(t env.Task, name string, fn func(env.Task) error) error
 	return result
 }
 
-// majority waits until everything applied here so far is held by a majority: whatever an answer rests on was read or
+// Majority waits until everything applied here so far is held by a majority: whatever an answer rests on was read or
 // written before.
-func (s *Server) majority(t env.Task) error {
+func (s *Server) Majority(t env.Task) error {
 	return s.member.Await(t, s.member.Applied(), command.Majority)
 }

@@ -50,14 +50,14 @@ func kept(table *catalog.Table, rng key.Range, epoch, shard string) error {
 // reshape writes other chunks for the same keys and owners, under the chunk-operation lock as every change of chunks: a
 // migration that commits at the same time gets other versions (H-45).
 func (s *Server) reshape(t env.Task, site point.Site, ns, shard string, change func(*catalog.Table) ([]catalog.Chunk, error)) (reply *command.CommitReply, err error) {
-	err = s.tenured(t, site.String()+" "+ns, func(own env.Task) error {
-		if err := s.locked(own, func() error { return s.rewrite(own, site, ns, change) }); err != nil {
+	err = s.Tenured(t, site.String()+" "+ns, func(own env.Task) error {
+		if err := s.Locked(own, func() error { return s.rewrite(own, site, ns, change) }); err != nil {
 			return err
 		}
 		if reply, err = s.versions(ns, shard); err != nil {
 			return err
 		}
-		return s.majority(own)
+		return s.Majority(own)
 	})
 	return reply, err
 }
@@ -78,7 +78,7 @@ func (s *Server) rewrite(t env.Task, site point.Site, ns string, change func(*ca
 	if site == point.ConfigMergeCommit {
 		why = "merge"
 	}
-	return s.replace(t, table, changed, why)
+	return s.Replace(t, table, changed, why)
 }
 
 // isolate makes a piece of a chunk a chunk of its own, by having the owner split it off, and returns it. Whatever the owner

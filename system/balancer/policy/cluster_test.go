@@ -1,4 +1,4 @@
-package balancer_test
+package policy_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"sort"
 	"testing"
 
-	"github.com/shardproof/shardproof/system/balancer"
+	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/key"
@@ -17,8 +17,8 @@ import (
 // cluster is a world of shards and collections in which rounds are carried out at once and without failure.
 type cluster struct {
 	t       fataler
-	shards  []balancer.Shard
-	colls   []*balancer.Collection
+	shards  []policy.Shard
+	colls   []*policy.Collection
 	bySize  bool
 	seconds int64
 }
@@ -88,16 +88,16 @@ func newTable(t fataler, ns string, bounds []key.Key, owner func(i int) string, 
 func never(int) bool { return false }
 
 // round chooses without carrying out.
-func (c *cluster) round(order []int) []balancer.Migration {
-	policy := (*balancer.Round).ByCount
+func (c *cluster) round(order []int) []policy.Migration {
+	choose := (*policy.Round).ByCount
 	if c.bySize {
-		policy = (*balancer.Round).BySize
+		choose = (*policy.Round).BySize
 	}
-	return balancer.Choose(c.shards, order, policy, c.known)
+	return policy.Choose(c.shards, order, choose, c.known)
 }
 
-func (c *cluster) known(batch []int) []balancer.Collection {
-	var known []balancer.Collection
+func (c *cluster) known(batch []int) []policy.Collection {
+	var known []policy.Collection
 	for _, i := range batch {
 		coll := *c.colls[i]
 		coll.Bytes = make(map[string]int64)
@@ -109,13 +109,13 @@ func (c *cluster) known(batch []int) []balancer.Collection {
 	return known
 }
 
-func (c *cluster) order() []int { return balancer.Shuffled(len(c.colls), uint64(c.seconds)) }
+func (c *cluster) order() []int { return policy.Shuffled(len(c.colls), uint64(c.seconds)) }
 
 // carryOut moves what was chosen, all or a part of a chunk.
-func (c *cluster) carryOut(migrations []balancer.Migration) {
+func (c *cluster) carryOut(migrations []policy.Migration) {
 	c.t.Helper()
 	for _, m := range migrations {
-		i := slices.IndexFunc(c.colls, func(o *balancer.Collection) bool { return o.Table.Collection().NS == m.NS })
+		i := slices.IndexFunc(c.colls, func(o *policy.Collection) bool { return o.Table.Collection().NS == m.NS })
 		coll, rng := c.colls[i], m.Chunk.Range
 		if m.Open {
 			whole := data(coll.Table, m.Chunk.Shard)
@@ -133,7 +133,7 @@ func (c *cluster) carryOut(migrations []balancer.Migration) {
 }
 
 // check holds a round to what is promised of every round.
-func (c *cluster) check(migrations []balancer.Migration) {
+func (c *cluster) check(migrations []policy.Migration) {
 	c.t.Helper()
 	used := map[string]string{}
 	for _, m := range migrations {
@@ -143,7 +143,7 @@ func (c *cluster) check(migrations []balancer.Migration) {
 			}
 			used[s] = m.String()
 		}
-		i := slices.IndexFunc(c.colls, func(o *balancer.Collection) bool { return o.Table.Collection().NS == m.NS })
+		i := slices.IndexFunc(c.colls, func(o *policy.Collection) bool { return o.Table.Collection().NS == m.NS })
 		c.checkOne(c.colls[i], m)
 	}
 	if len(migrations) > len(c.shards)/2 {
@@ -151,7 +151,7 @@ func (c *cluster) check(migrations []balancer.Migration) {
 	}
 }
 
-func (c *cluster) checkOne(coll *balancer.Collection, m balancer.Migration) {
+func (c *cluster) checkOne(coll *policy.Collection, m policy.Migration) {
 	c.t.Helper()
 	to := c.shard(m.To)
 	zone := coll.Zones.Of(m.Chunk.Range)
@@ -174,20 +174,20 @@ func (c *cluster) checkOne(coll *balancer.Collection, m balancer.Migration) {
 	c.checkReason(coll, m, zone)
 }
 
-func (c *cluster) checkReason(coll *balancer.Collection, m balancer.Migration, zone string) {
+func (c *cluster) checkReason(coll *policy.Collection, m policy.Migration, zone string) {
 	c.t.Helper()
 	from := c.shard(m.Chunk.Shard)
 	stray := zone != "" && !slices.Contains(from.Zones, zone)
 	switch {
-	case m.Reason == balancer.Draining && !from.Draining, m.Reason == balancer.ZoneViolation && !stray:
+	case m.Reason == policy.Draining && !from.Draining, m.Reason == policy.ZoneViolation && !stray:
 		c.t.Fatalf("%v for no reason", m)
-	case m.Reason == balancer.Imbalance && (from.Draining || stray):
+	case m.Reason == policy.Imbalance && (from.Draining || stray):
 		c.t.Fatalf("%v is more urgent", m)
 	}
 }
 
-func (c *cluster) shard(name string) balancer.Shard {
-	i := slices.IndexFunc(c.shards, func(s balancer.Shard) bool { return s.Name == name })
+func (c *cluster) shard(name string) policy.Shard {
+	i := slices.IndexFunc(c.shards, func(s policy.Shard) bool { return s.Name == name })
 	return c.shards[i]
 }
 
@@ -195,12 +195,12 @@ func (c *cluster) shard(name string) balancer.Shard {
 func (c *cluster) split() {
 	c.t.Helper()
 	for _, coll := range c.colls {
-		coll.Table = splitAll(c.t, coll.Table, balancer.ZoneSplits(coll))
+		coll.Table = splitAll(c.t, coll.Table, policy.ZoneSplits(coll))
 	}
 }
 
 // settle carries out rounds until nothing is chosen and returns how many there were.
-func (c *cluster) settle(most int, each func(migrations []balancer.Migration, carryOut func())) int {
+func (c *cluster) settle(most int, each func(migrations []policy.Migration, carryOut func())) int {
 	c.t.Helper()
 	for rounds := 0; ; rounds++ {
 		c.split()

@@ -1,4 +1,4 @@
-package balancer
+package policy
 
 import "github.com/shardproof/shardproof/system/catalog"
 

@@ -1,4 +1,4 @@
-package balancer_test
+package policy_test
 
 import (
 	"fmt"
@@ -6,29 +6,29 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shardproof/shardproof/system/balancer"
+	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/key"
 )
 
 // big makes shards and collections of 1,000,000 chunks together, of which the first half of the shards has nine in ten: a round
 // finds a migration for every pair of shards.
-func big(b *testing.B, shards, collections, zones int) ([]balancer.Shard, []balancer.Collection) {
+func big(b *testing.B, shards, collections, zones int) ([]policy.Shard, []policy.Collection) {
 	b.Helper()
 	const chunks = 1_000_000
-	var all []balancer.Shard
+	var all []policy.Shard
 	for i := range shards {
-		all = append(all, balancer.Shard{Name: fmt.Sprintf("shard-%04d", i), Zones: []string{fmt.Sprint("zone-", i*max(zones, 1)/shards)}})
+		all = append(all, policy.Shard{Name: fmt.Sprintf("shard-%04d", i), Zones: []string{fmt.Sprint("zone-", i*max(zones, 1)/shards)}})
 	}
 	// A catalogue that was read has a string of its own for each chunk's shard.
 	owner := func(i int) string { return strings.Clone(all[uneven(i, shards)].Name) }
-	colls := make([]balancer.Collection, collections)
+	colls := make([]policy.Collection, collections)
 	for i := range colls {
 		bounds := make([]key.Key, chunks/collections-1)
 		for j := range bounds {
 			bounds[j] = key.Int(int64(j))
 		}
-		colls[i] = balancer.Collection{
+		colls[i] = policy.Collection{
 			Table:      newTable(b, fmt.Sprint("test.c", i), bounds, owner, never),
 			Bytes:      map[string]int64{},
 			ChunkBytes: 128 << 20,
@@ -58,16 +58,16 @@ func BenchmarkRound(b *testing.B) {
 		before := heap()
 		shards, colls := big(b, c.shards, c.collections, c.zones)
 		table := heap() - before
-		for name, policy := range map[string]func(*balancer.Round, *balancer.Collection){
-			"count": (*balancer.Round).ByCount, "size": (*balancer.Round).BySize,
+		for name, choose := range map[string]func(*policy.Round, *policy.Collection){
+			"count": (*policy.Round).ByCount, "size": (*policy.Round).BySize,
 		} {
 			b.Run(fmt.Sprintf("%s/shards=%d/collections=%d/zones=%d", name, c.shards, c.collections, c.zones), func(b *testing.B) {
 				b.ReportAllocs()
 				var found int
 				for b.Loop() {
-					r := balancer.NewRound(shards)
+					r := policy.NewRound(shards)
 					for i := range colls {
-						policy(r, &colls[i])
+						choose(r, &colls[i])
 					}
 					found = len(r.Migrations())
 				}

@@ -1,4 +1,4 @@
-// Package balancer decides which chunks are to move and to be split (protocol 13, 14): the policy of 4.2 by numbers of chunks,
+// Package policy decides which chunks are to move and to be split (protocol 13, 14): the policy of 4.2 by numbers of chunks,
 // that of 6.0.3 and later by amounts of data, one that moves at random, and when they may run. It is pure: no I/O, no clock,
 // no node; the same cluster and the same order of collections give the same migrations.
 //
@@ -8,7 +8,7 @@
 //
 // Refusal: it does not move anything, and it does not make up for what a shard cannot give: a chunk marked jumbo stays where
 // it is, even on a shard that is to be emptied, and a chunk that crosses the boundary of a zone stays until it is split.
-package balancer
+package policy
 
 import (
 	"cmp"

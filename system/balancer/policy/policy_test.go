@@ -1,4 +1,4 @@
-package balancer_test
+package policy_test
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/shardproof/shardproof/system/balancer"
+	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/key"
 )
@@ -58,12 +58,12 @@ func TestPolicies(t *testing.T) {
 	})
 }
 
-func (c *cluster) checked(migrations []balancer.Migration) []balancer.Migration {
+func (c *cluster) checked(migrations []policy.Migration) []policy.Migration {
 	c.check(migrations)
 	return migrations
 }
 
-func said(migrations []balancer.Migration) string {
+func said(migrations []policy.Migration) string {
 	if len(migrations) == 0 {
 		return "nothing\n"
 	}
@@ -81,11 +81,11 @@ func said(migrations []balancer.Migration) string {
 	return b.String()
 }
 
-func shards(t *testing.T, d *datadriven.TestData) []balancer.Shard {
-	var all []balancer.Shard
+func shards(t *testing.T, d *datadriven.TestData) []policy.Shard {
+	var all []policy.Shard
 	for line := range strings.Lines(d.Input) {
 		fields := strings.Fields(line)
-		s := balancer.Shard{Name: fields[0]}
+		s := policy.Shard{Name: fields[0]}
 		for _, f := range fields[1:] {
 			name, v, _ := strings.Cut(f, "=")
 			switch name {
@@ -106,7 +106,7 @@ func shards(t *testing.T, d *datadriven.TestData) []balancer.Shard {
 	return all
 }
 
-func collection(t *testing.T, d *datadriven.TestData) *balancer.Collection {
+func collection(t *testing.T, d *datadriven.TestData) *policy.Collection {
 	var ns string
 	d.ScanArgs(t, "name", &ns)
 	var bounds []key.Key
@@ -125,7 +125,7 @@ func collection(t *testing.T, d *datadriven.TestData) *balancer.Collection {
 		bounds, owners = append(bounds, bound(t, f[1])), append(owners, f[0])
 	}
 	table := newTable(t, ns, bounds[:len(bounds)-1], func(i int) string { return owners[i] }, func(i int) bool { return jumbo[i] })
-	return &balancer.Collection{Table: table}
+	return &policy.Collection{Table: table}
 }
 
 func bound(t *testing.T, s string) key.Key {
@@ -142,7 +142,7 @@ func bound(t *testing.T, s string) key.Key {
 	return key.Int(n)
 }
 
-func (c *cluster) named(t *testing.T, d *datadriven.TestData) *balancer.Collection {
+func (c *cluster) named(t *testing.T, d *datadriven.TestData) *policy.Collection {
 	var ns string
 	d.ScanArgs(t, "name", &ns)
 	for _, coll := range c.colls {
@@ -183,7 +183,7 @@ func (c *cluster) bySizes(t *testing.T, d *datadriven.TestData) string {
 			}
 		}
 	}
-	r := balancer.NewRound(c.shards)
+	r := policy.NewRound(c.shards)
 	for _, coll := range c.colls {
 		coll.Bytes = answers
 		r.BySize(coll)
@@ -193,7 +193,7 @@ func (c *cluster) bySizes(t *testing.T, d *datadriven.TestData) string {
 
 func (c *cluster) settled(d *datadriven.TestData) string {
 	var b strings.Builder
-	rounds := c.settle(1000, func(migrations []balancer.Migration, carryOut func()) {
+	rounds := c.settle(1000, func(migrations []policy.Migration, carryOut func()) {
 		if d.HasArg("verbose") {
 			fmt.Fprint(&b, said(migrations))
 		}
@@ -206,7 +206,7 @@ func (c *cluster) settled(d *datadriven.TestData) string {
 func (c *cluster) splits() string {
 	var b strings.Builder
 	for _, coll := range c.colls {
-		for _, s := range balancer.ZoneSplits(coll) {
+		for _, s := range policy.ZoneSplits(coll) {
 			fmt.Fprintf(&b, "%s %v at %v\n", s.NS, s.Chunk.Range, s.Points)
 		}
 	}

@@ -1,4 +1,4 @@
-package balancer_test
+package policy_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/shardproof/shardproof/system/balancer"
+	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/status"
 )
 
@@ -34,7 +34,7 @@ func TestWindow(t *testing.T) {
 		{"21:00", "7:00", "1:59:00", -5 * time.Hour, false}, // and a minute earlier
 		{"00:00", "23:59", "23:59:30", 0, false},
 	} {
-		w, err := balancer.ParseWindow(c.start, c.stop)
+		w, err := policy.ParseWindow(c.start, c.stop)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestWindow(t *testing.T) {
 			}
 		}
 	}
-	if !(balancer.Window{}).Contains(12*time.Hour, 0) {
+	if !(policy.Window{}).Contains(12*time.Hour, 0) {
 		t.Error("without a window, noon is outside")
 	}
 }
@@ -59,7 +59,7 @@ func TestRefusedWindows(t *testing.T) {
 		{"9:00", "9:00"}, {"09:00", "9:00"}, {"24:00", "1:00"}, {"9:60", "10:00"}, {"9", "10:00"}, {"", "10:00"}, {"9:00", "10:0"},
 		{"-1:00", "10:00"}, {"9:00:00", "10:00"}, {"nine", "10:00"}, {"+9:00", "10:00"}, {"9:00", ""},
 	} {
-		if w, err := balancer.ParseWindow(c[0], c[1]); !status.Is(err, status.BadValue) {
+		if w, err := policy.ParseWindow(c[0], c[1]); !status.Is(err, status.BadValue) {
 			t.Errorf("%v became %v, %v", c, w, err)
 		}
 	}
@@ -72,7 +72,7 @@ func TestWindowAndItsReverse(t *testing.T) {
 		minute := rapid.Custom(func(t *rapid.T) time.Duration {
 			return time.Duration(rapid.IntRange(0, 24*60-1).Draw(t, "minute")) * time.Minute
 		})
-		w := balancer.Window{Start: minute.Draw(t, "start"), Stop: minute.Draw(t, "stop")}
+		w := policy.Window{Start: minute.Draw(t, "start"), Stop: minute.Draw(t, "stop")}
 		if w.Start == w.Stop {
 			return
 		}
@@ -82,7 +82,7 @@ func TestWindowAndItsReverse(t *testing.T) {
 		}
 		offset := time.Duration(rapid.IntRange(-24, 28).Draw(t, "offset")) * 30 * time.Minute
 		in := w.Contains(at, offset)
-		reverse := balancer.Window{Start: w.Stop, Stop: w.Start}.Contains(at, offset)
+		reverse := policy.Window{Start: w.Stop, Stop: w.Start}.Contains(at, offset)
 		local := (at + offset + 2*day) % day
 		if bound := local == w.Start || local == w.Stop; in && reverse != bound || !in && !reverse {
 			t.Fatalf("%v contains %v: %v, its reverse: %v", w, local, in, reverse)

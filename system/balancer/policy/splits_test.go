@@ -1,17 +1,17 @@
-package balancer_test
+package policy_test
 
 import (
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"github.com/shardproof/shardproof/system/balancer"
+	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/key"
 )
 
 // splitAll applies splits as the config server does.
-func splitAll(t fataler, now *catalog.Table, splits []balancer.Split) *catalog.Table {
+func splitAll(t fataler, now *catalog.Table, splits []policy.Split) *catalog.Table {
 	for _, s := range splits {
 		pieces, err := catalog.Split(now, s.Chunk.Range, s.Points, catalog.Minor)
 		if err == nil {
@@ -26,11 +26,11 @@ func splitAll(t fataler, now *catalog.Table, splits []balancer.Split) *catalog.T
 
 func TestSessionSplits(t *testing.T) {
 	whole := newTable(t, "config.system.sessions", nil, func(int) string { return "a" }, never)
-	now := splitAll(t, whole, balancer.SessionSplits(whole, balancer.SessionChunks))
-	if now.Len() != balancer.SessionChunks {
+	now := splitAll(t, whole, policy.SessionSplits(whole, policy.SessionChunks))
+	if now.Len() != policy.SessionChunks {
 		t.Errorf("%d chunks", now.Len())
 	}
-	if more := balancer.SessionSplits(now, balancer.SessionChunks); more != nil {
+	if more := policy.SessionSplits(now, policy.SessionChunks); more != nil {
 		t.Errorf("%d chunks are to be split again", len(more))
 	}
 }
@@ -40,13 +40,13 @@ func TestSessionSplitsOfAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "first")
 		now := newTable(t, "config.system.sessions", nil, func(int) string { return "a" }, never)
-		now = splitAll(t, now, balancer.SessionSplits(now, n))
+		now = splitAll(t, now, policy.SessionSplits(now, n))
 		var before []key.Key
 		for c := range now.Chunks() {
 			before = append(before, c.Min)
 		}
 		m := rapid.IntRange(1, 100).Draw(t, "then")
-		now = splitAll(t, now, balancer.SessionSplits(now, m))
+		now = splitAll(t, now, policy.SessionSplits(now, m))
 		if now.Len() < m || now.Len() > m+n {
 			t.Fatalf("%d chunks, at least %d wanted", now.Len(), m)
 		}

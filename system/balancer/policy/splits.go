@@ -1,4 +1,4 @@
-package balancer
+package policy
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package balancer_test
+package policy_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/shardproof/shardproof/system/balancer"
+	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/key"
 )
@@ -17,7 +17,7 @@ import (
 func drawCluster(t *rapid.T) *cluster {
 	c := &cluster{t: t, bySize: rapid.Bool().Draw(t, "by size"), seconds: 1}
 	for i := range rapid.IntRange(1, 9).Draw(t, "shards") {
-		s := balancer.Shard{Name: fmt.Sprintf("shard-%c", 'a'+i), Draining: rapid.IntRange(0, 5).Draw(t, "draining") == 0}
+		s := policy.Shard{Name: fmt.Sprintf("shard-%c", 'a'+i), Draining: rapid.IntRange(0, 5).Draw(t, "draining") == 0}
 		for _, zone := range []string{"A", "B"} {
 			if rapid.Bool().Draw(t, "in zone") {
 				s.Zones = append(s.Zones, zone)
@@ -37,7 +37,7 @@ func drawCluster(t *rapid.T) *cluster {
 // plain takes away what may keep a cluster from balance for good.
 func (c *cluster) plain() {
 	for i := range c.shards {
-		c.shards[i] = balancer.Shard{Name: c.shards[i].Name}
+		c.shards[i] = policy.Shard{Name: c.shards[i].Name}
 	}
 	for _, coll := range c.colls {
 		coll.Zones, coll.Off = nil, false
@@ -51,9 +51,9 @@ func (c *cluster) plain() {
 
 var inner = rapid.Custom(func(t *rapid.T) key.Key { return key.Int(rapid.Int64Range(0, span).Draw(t, "bound")) })
 
-func drawCollection(t *rapid.T, ns string, shards []balancer.Shard) *balancer.Collection {
+func drawCollection(t *rapid.T, ns string, shards []policy.Shard) *policy.Collection {
 	bounds := slices.Compact(slices.Sorted(slices.Values(rapid.SliceOfN(inner, 0, 40).Draw(t, "bounds"))))
-	coll := &balancer.Collection{
+	coll := &policy.Collection{
 		Off:        rapid.IntRange(0, 9).Draw(t, "off") == 0,
 		ChunkBytes: rapid.Int64Range(20, 300).Draw(t, "chunk"),
 	}
@@ -89,7 +89,7 @@ func TestRounds(t *testing.T) {
 		c := drawCluster(t)
 		c.split()
 		before := c.trouble()
-		c.settle(c.bound(), func(migrations []balancer.Migration, carryOut func()) {
+		c.settle(c.bound(), func(migrations []policy.Migration, carryOut func()) {
 			carryOut()
 			after := c.trouble()
 			if !after.less(before) {
@@ -175,7 +175,7 @@ func (c *cluster) checkRescued() {
 }
 
 func (c *cluster) somebodyTakes(zone string) bool {
-	return slices.ContainsFunc(c.shards, func(s balancer.Shard) bool {
+	return slices.ContainsFunc(c.shards, func(s policy.Shard) bool {
 		return !s.Draining && (s.MaxBytes == 0 || s.Bytes < s.MaxBytes) && (zone == "" || slices.Contains(s.Zones, zone))
 	})
 }
@@ -186,7 +186,7 @@ func TestBalanced(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
 		c.plain()
-		c.settle(c.bound(), func(_ []balancer.Migration, carryOut func()) { carryOut() })
+		c.settle(c.bound(), func(_ []policy.Migration, carryOut func()) { carryOut() })
 		for _, coll := range c.colls {
 			var counts, bytes []int64
 			for _, s := range c.shards {
@@ -211,7 +211,7 @@ func TestNoPingPong(t *testing.T) {
 		c := drawCluster(t)
 		c.bySize = false
 		left := map[string]bool{}
-		c.settle(c.bound(), func(migrations []balancer.Migration, carryOut func()) {
+		c.settle(c.bound(), func(migrations []policy.Migration, carryOut func()) {
 			for _, m := range migrations {
 				chunk := fmt.Sprint(m.NS, m.Chunk.Range)
 				if left[chunk+m.To] {
@@ -222,7 +222,7 @@ func TestNoPingPong(t *testing.T) {
 			carryOut()
 		})
 		for seed := range uint64(5) {
-			if again := c.round(balancer.Shuffled(len(c.colls), seed)); len(again) > 0 {
+			if again := c.round(policy.Shuffled(len(c.colls), seed)); len(again) > 0 {
 				t.Fatalf("settled, and then %v", again)
 			}
 		}
@@ -234,8 +234,8 @@ func TestAtRandom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
 		seed := rapid.Uint64().Draw(t, "seed")
-		chosen := func() []balancer.Migration {
-			r := balancer.NewRound(c.shards)
+		chosen := func() []policy.Migration {
+			r := policy.NewRound(c.shards)
 			for _, coll := range c.colls {
 				r.AtRandom(coll, seed, c.bySize)
 			}
@@ -248,15 +248,15 @@ func TestAtRandom(t *testing.T) {
 			t.Fatalf("%v, and then %v", migrations, again)
 		}
 	})
-	var shards []balancer.Shard
+	var shards []policy.Shard
 	for i := range 10 {
-		shards = append(shards, balancer.Shard{Name: fmt.Sprint("shard-", i)})
+		shards = append(shards, policy.Shard{Name: fmt.Sprint("shard-", i)})
 	}
 	table := newTable(t, "test.docs", documents[:99], func(i int) string { return shards[i%10].Name }, never)
 	seen := map[string]bool{}
 	for seed := range uint64(50) {
-		r := balancer.NewRound(shards)
-		r.AtRandom(&balancer.Collection{Table: table}, seed, false)
+		r := policy.NewRound(shards)
+		r.AtRandom(&policy.Collection{Table: table}, seed, false)
 		if n := len(r.Migrations()); n != 5 {
 			t.Errorf("%d migrations between 10 shards", n)
 		}
@@ -274,7 +274,7 @@ func TestShuffled(t *testing.T) {
 	times := map[string]int{}
 	const seeds = 24_000
 	for seed := range uint64(seeds) {
-		order := balancer.Shuffled(4, seed)
+		order := policy.Shuffled(4, seed)
 		times[fmt.Sprint(order)]++
 		if slices.Sort(order); !slices.Equal(order, []int{0, 1, 2, 3}) {
 			t.Fatalf("%v is no permutation", order)
@@ -288,23 +288,23 @@ func TestShuffled(t *testing.T) {
 
 // TestBatches: data is asked for in batches of 100 collections, and not any more when no shards are left.
 func TestBatches(t *testing.T) {
-	shards := []balancer.Shard{{Name: "a"}, {Name: "b"}}
+	shards := []policy.Shard{{Name: "a"}, {Name: "b"}}
 	table := newTable(t, "test.docs", documents[:9], func(int) string { return "a" }, never)
 	var asked []int
-	known := func(busy int) func(batch []int) []balancer.Collection {
-		return func(batch []int) []balancer.Collection {
+	known := func(busy int) func(batch []int) []policy.Collection {
+		return func(batch []int) []policy.Collection {
 			asked = append(asked, len(batch))
-			some := make([]balancer.Collection, len(batch))
+			some := make([]policy.Collection, len(batch))
 			for i, n := range batch {
-				some[i] = balancer.Collection{Table: table, Off: n != busy}
+				some[i] = policy.Collection{Table: table, Off: n != busy}
 			}
 			return some
 		}
 	}
-	order := balancer.Shuffled(250, 1)
+	order := policy.Shuffled(250, 1)
 	for place, want := range map[int]string{249: "[100 100 50]", 120: "[100 100]", 3: "[100]"} {
 		asked = nil
-		if m := balancer.Choose(shards, order, (*balancer.Round).ByCount, known(order[place])); len(m) != 1 || fmt.Sprint(asked) != want {
+		if m := policy.Choose(shards, order, (*policy.Round).ByCount, known(order[place])); len(m) != 1 || fmt.Sprint(asked) != want {
 			t.Errorf("%v after batches of %v, want %s", m, asked, want)
 		}
 	}
@@ -316,7 +316,7 @@ func TestReceiver(t *testing.T) {
 		c := drawCluster(t)
 		coll := c.colls[0]
 		chunk := rapid.SampledFrom(slices.Collect(coll.Table.Chunks())).Draw(t, "chunk")
-		to, ok := balancer.NewRound(c.shards).Receiver(coll, chunk)
+		to, ok := policy.NewRound(c.shards).Receiver(coll, chunk)
 		if !ok {
 			return
 		}

@@ -1,0 +1,78 @@
+package command
+
+import (
+	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// The commands below are an operator's, sent to the primary of the config server.
+
+// AddShard makes a replica set a shard of the cluster; it succeeds when it is one already.
+type AddShard struct{ Name string }
+
+// RemoveShard begins to empty a shard, and removes it once it is empty: the operator repeats the command until the answer
+// says RemovalCompleted. The balancer moves the chunks, the operator the databases (MovePrimary).
+type RemoveShard struct{ Name string }
+
+// RemoveShardReply tells how far a removal is.
+type RemoveShardReply struct {
+	State RemovalState
+	// Chunks are left on the shard, so many of them marked jumbo; Databases have it as their primary.
+	Chunks, Jumbo int
+	Databases     []string
+}
+
+// RemovalState is a state of a shard's removal.
+type RemovalState string
+
+// The states.
+const (
+	RemovalStarted   RemovalState = "started"
+	RemovalOngoing   RemovalState = "ongoing"
+	RemovalCompleted RemovalState = "completed"
+)
+
+// AddShardToZone lets a shard have ranges of a zone; RemoveShardFromZone takes that away, and is refused for the last shard of a
+// zone that has ranges.
+type (
+	AddShardToZone      struct{ Shard, Zone string }
+	RemoveShardFromZone struct{ Shard, Zone string }
+)
+
+// UpdateZoneKeyRange gives a range of a collection to a zone. With an empty Zone the range, whose bounds must be exactly those
+// of one that was given, is in no zone any more.
+type UpdateZoneKeyRange struct {
+	NS       string
+	Min, Max key.Key
+	Zone     string
+}
+
+// ConfigureCollectionBalancing says how the balancer treats a collection. Nil fields stay as they are.
+type ConfigureCollectionBalancing struct {
+	NS string
+	// Enabled is whether chunks of the collection are moved at all (noBalance).
+	Enabled *bool
+	// ChunkBytes is the size of a chunk that is aimed at; 0 is the cluster's.
+	ChunkBytes *int64
+	// Defragment has small chunks that lie next to each other joined (8.0).
+	Defragment *bool
+	// AutoMerge is whether chunks are joined without being asked for (8.0).
+	AutoMerge *bool
+}
+
+// ClearJumboFlag lets the chunk that holds the key be moved again.
+type ClearJumboFlag struct {
+	NS string
+	At key.Key
+}
+
+func init() {
+	codec.Register[AddShard]()
+	codec.Register[RemoveShard]()
+	codec.Register[RemoveShardReply]()
+	codec.Register[AddShardToZone]()
+	codec.Register[RemoveShardFromZone]()
+	codec.Register[UpdateZoneKeyRange]()
+	codec.Register[ConfigureCollectionBalancing]()
+	codec.Register[ClearJumboFlag]()
+}

@@ -1,0 +1,62 @@
+package command
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/codec"
+)
+
+// BalancerStart lets the balancer begin rounds, now and after every failover of the config server, until BalancerStop.
+type BalancerStart struct{}
+
+// BalancerStop keeps the balancer from rounds and answers when none is under way: what the balancer has asked for is at its
+// end, and nothing that it has asked for is committed any more (protocol 14.3). What operators ask for goes on.
+type BalancerStop struct{}
+
+// BalancerStatus asks the primary of the config server what its balancer does.
+type BalancerStatus struct{}
+
+// BalancerStatusReply tells of the balancer of one term.
+type BalancerStatusReply struct {
+	Mode    BalancerMode
+	InRound bool
+	// Rounds is how many rounds have ended in this term.
+	Rounds int64
+}
+
+// BalancerMode is which rounds the balancer begins.
+type BalancerMode string
+
+// The modes.
+const (
+	BalancerFull          BalancerMode = "full"
+	BalancerAutoSplitOnly BalancerMode = "autoSplitOnly" // 4.2: chunks are split and nothing is moved
+	BalancerOff           BalancerMode = "off"
+)
+
+// BalancerCollectionStatus asks whether a collection is as the balancer would have it.
+type BalancerCollectionStatus struct{ NS string }
+
+// BalancerCollectionStatusReply tells the most urgent thing that the balancer would do.
+type BalancerCollectionStatusReply struct {
+	Compliant bool
+	// FirstViolation is draining, zoneViolation, chunksImbalance or defragmentingChunks; empty for a compliant collection.
+	FirstViolation string
+}
+
+// PutSetting is an operator's write of a document of config.settings: "balancer", "chunksize", "autosplit" or "automerge"
+// (protocol 2.1). What the config server does not understand is a status.BadValue.
+type PutSetting struct {
+	ID  string
+	Doc bson.Raw // without _id; empty removes the document
+}
+
+func init() {
+	codec.Register[BalancerStart]()
+	codec.Register[BalancerStop]()
+	codec.Register[BalancerStatus]()
+	codec.Register[BalancerStatusReply]()
+	codec.Register[BalancerCollectionStatus]()
+	codec.Register[BalancerCollectionStatusReply]()
+	codec.Register[PutSetting]()
+}

@@ -1,0 +1,87 @@
+package configsvr
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/profile"
+	"github.com/shardproof/shardproof/system/replset"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// What is here is for the packages that decide what is to change: they read the catalogue as the primary has it now, and
+// change it in a task of its tenure (Tenured), under the lock of chunks (Locked), one entry for each change.
+
+// Member is the replica set member below.
+func (s *Server) Member() *replset.Member { return s.member }
+
+// Endpoint is where other packages add their handlers.
+func (s *Server) Endpoint() *rpc.Endpoint { return s.ep }
+
+// Node is the node the server runs on.
+func (s *Server) Node() env.Node { return s.node }
+
+// Settings are the server's settings; they may change while it runs.
+func (s *Server) Settings() *settings.Settings { return s.settings }
+
+// Profile is the version of the protocol that the cluster speaks.
+func (s *Server) Profile() profile.Profile { return s.profile }
+
+// Set is the replica set of a shard, for calls; nil for a name that nothing has.
+func (s *Server) Set(shard string) *rpc.Set { return s.shards[shard] }
+
+// Table is the routing table of a collection: status.NamespaceNotFound when there is no such collection.
+func (s *Server) Table(ns string) (*catalog.Table, error) { return s.book.latest(ns) }
+
+// Sharded lists the sharded collections by name.
+func (s *Server) Sharded() (all []catalog.Collection) {
+	s.scan(Collections, func(doc bson.Raw) error {
+		c, err := catalog.DecodeCollection(doc)
+		all = append(all, c)
+		return err
+	})
+	return all
+}
+
+// Shards lists the documents of config.shards by name.
+func (s *Server) Shards() (all []Shard) {
+	s.scan(Shards, func(doc bson.Raw) error {
+		var d Shard
+		err := bson.Unmarshal(doc, &d)
+		all = append(all, d)
+		return err
+	})
+	return all
+}
+
+// Zones lists the zones of a collection in the order of their ranges. The collection need not exist yet; pattern is its
+// shard key.
+func (s *Server) Zones(ns string, pattern key.Pattern) (all catalog.Zones) {
+	s.scan(Tags, func(doc bson.Raw) error {
+		if of, _ := doc.Lookup("ns").StringValueOK(); of != ns {
+			return nil
+		}
+		zone, err := catalog.DecodeZone(pattern, doc)
+		all = append(all, zone)
+		return err
+	})
+	return all
+}
+
+// Setting is the document of config.settings with that _id, nil when there is none.
+func (s *Server) Setting(id string) bson.Raw {
+	return s.member.Store().Get(Settings, string(key.String(id)), store.Latest)
+}
+
+// scan reads a namespace of the catalogue; a document that cannot be read breaks an invariant.
+func (s *Server) scan(ns string, each func(bson.Raw) error) {
+	s.member.Store().Scan(ns, store.Latest, func(id string, doc bson.Raw) bool {
+		err := each(doc)
+		s.node.Assert(err == nil, "document %v of %s cannot be read: %v", doc, ns, err)
+		return true
+	})
+}
