@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -48,6 +49,13 @@ func found(top Topology, colls []Collection) (*founding, error) {
 		}
 		f.config = append(f.config, op)
 		f.shards[name] = []oplog.Op{shard.Identity(name)}
+	}
+	if top.Balancer {
+		op, err := configsvr.PutSetting("balancer", bson.D{{Key: "mode", Value: string(command.BalancerFull)}})
+		if err != nil {
+			return nil, err
+		}
+		f.config = append(f.config, op)
 	}
 	for i := range colls {
 		if err := f.add(top, &colls[i]); err != nil {

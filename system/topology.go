@@ -20,6 +20,7 @@ type Topology struct {
 	Routers       int
 	Clients       int
 	Profile       profile.Profile // which every server speaks; zero: 8.0
+	Balancer      bool            // the balancer is on at the start
 }
 
 // Validate returns a sentence about the first number that is out of range, or nil.

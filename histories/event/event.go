@@ -42,7 +42,7 @@ const (
 	CursorClosed      // Shard, NS, ID cursor
 
 	// Of a migration.
-	MigrationRequested // NS, Min, Max, Shard from, Peer to, ID
+	MigrationRequested // NS, Min, Max, Shard from, Peer to, ID; Value the name of the request; without Max the donor decides how much
 	DonorState         // Shard, Peer, NS, Min, Max, ID, Value state; with kCommittingOnConfig Chunks: the chunk with the version that the commit names
 	RecipientState     // Shard, Peer, NS, Min, Max, ID, Value state
 	DecisionMade       // Shard, ID, Value committed | aborted: persisted by the donor
@@ -54,6 +54,12 @@ const (
 	// Of a movePrimary.
 	PrimaryMoving // Shard from, Peer to, NS database, ID, Value phase
 
+	// Of the balancer, all with Shard "config" unless they say otherwise, and Term.
+	BalancerRound   // N the round of the term, Value begun | ended
+	BalancerChose   // a migration is asked for: NS, Min, Max (none: the donor decides), Shard from, Peer to, ID the request's name, Value why
+	BalancerState   // Index, Value off | full | autoSplitOnly: the mode was written; it counts from the Majority that covers it
+	BalancerStopped // a BalancerStop is answered: nothing that the balancer asked for is committed until it is on again
+
 	kinds
 )
 
@@ -64,7 +70,8 @@ var names = [kinds]string{
 	MetadataCleared: "metadata-cleared", CriticalSection: "critical-section", CursorOpened: "cursor-opened",
 	CursorClosed: "cursor-closed", MigrationRequested: "migration-requested", DonorState: "donor-state",
 	RecipientState: "recipient-state", DecisionMade: "decision", MigrationEnded: "migration-ended",
-	RangeDeletion: "range-deletion", PrimaryMoving: "primary-moving",
+	RangeDeletion: "range-deletion", PrimaryMoving: "primary-moving", BalancerRound: "balancer-round", BalancerChose: "balancer-chose",
+	BalancerState: "balancer-state", BalancerStopped: "balancer-stopped",
 }
 
 // String is the kind's name in texts and files.

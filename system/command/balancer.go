@@ -51,7 +51,21 @@ type PutSetting struct {
 	Doc bson.Raw // without _id; empty removes the document
 }
 
+// ShardsvrGetStatsForBalancing asks a shard how much data it has of collections (protocol 14.2), copies of ranges that it
+// does not own left out.
+type ShardsvrGetStatsForBalancing struct{ Collections []CollectionID }
+
+// CollectionID is one incarnation of a collection.
+type CollectionID struct{ NS, UUID string }
+
+// StatsForBalancing answers ShardsvrGetStatsForBalancing: bytes in the order of the collections, 0 for one that the shard does
+// not have.
+type StatsForBalancing struct{ Bytes []int64 }
+
 func init() {
+	codec.Register[ShardsvrGetStatsForBalancing]()
+	codec.Register[CollectionID]()
+	codec.Register[StatsForBalancing]()
 	codec.Register[BalancerStart]()
 	codec.Register[BalancerStop]()
 	codec.Register[BalancerStatus]()

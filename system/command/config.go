@@ -38,6 +38,8 @@ type CommitChunkMigration struct {
 	// dates the commit itself (errata E17).
 	ValidAfter clock.Timestamp
 	Migration  string
+	// Balancer is true when the balancer asked for the migration: it is refused once the balancer was stopped.
+	Balancer bool
 }
 
 // CommitReply holds the versions after a change of the catalogue.
@@ -64,6 +66,10 @@ type MoveRange struct {
 	// Throttle is the write concern of each batch on the recipient (secondaryThrottle); zero: the primary's own is enough.
 	Throttle WriteConcern
 	Name     string
+	// Balancer is true when it is the balancer that asks.
+	Balancer bool
+	// ChunkBytes is the size of a chunk that is aimed at; 0 is the donor's setting.
+	ChunkBytes int64
 }
 
 // ForceJumbo says what becomes of a chunk that is too big to be moved (protocol 6.6).

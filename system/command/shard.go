@@ -44,6 +44,9 @@ type ShardsvrMoveRange struct {
 	ForceJumbo  ForceJumbo
 	Throttle    WriteConcern
 	MigrationOf string // the request's name in the scenario, for traces; no meaning
+	Balancer    bool   // the balancer asks, and the commit says so
+	// ChunkBytes is the size of a chunk that is aimed at; 0 is the donor's own setting.
+	ChunkBytes int64
 }
 
 // FlushRoutingTableCacheUpdates has the shard's primary refresh its knowledge of a collection and answer when that is in

@@ -36,6 +36,12 @@ func Founding(coll catalog.Collection, bounds []key.Key, shards []string) ([]opl
 	return append([]oplog.Op{write(Collections, coll.NS, doc, why)}, ops...), err
 }
 
+// PutSetting returns the operation that writes a document of config.settings, without its _id.
+func PutSetting(id string, doc bson.D) (oplog.Op, error) {
+	raw, err := bson.Marshal(append(bson.D{{Key: "_id", Value: id}}, doc...))
+	return write(Settings, id, raw, "set "+id), err
+}
+
 // AddShard returns the operation that makes a shard known.
 func AddShard(name, host string) (oplog.Op, error) {
 	doc, err := bson.Marshal(Shard{Name: name, Host: host})

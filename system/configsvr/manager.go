@@ -33,12 +33,15 @@ type migrationDoc struct {
 	ForceJumbo command.ForceJumbo   `bson:"forceJumbo"`
 	Throttle   command.WriteConcern `bson:"secondaryThrottle"`
 	Name       string               `bson:"name"`
+	Balancer   bool                 `bson:"balancer,omitempty"`
+	ChunkBytes int64                `bson:"maxChunkSizeBytes,omitempty"`
 }
 
 func migrationOf(req *command.MoveRange, c catalog.Chunk) migrationDoc {
 	return migrationDoc{
 		ID: req.NS + "-min_" + c.Min.String(), NS: req.NS, Min: []byte(c.Min), Max: []byte(c.Max), From: c.Shard, To: req.To,
 		Version: c.Version.String(), WaitDelete: req.WaitDelete, ForceJumbo: req.ForceJumbo, Throttle: req.Throttle, Name: req.Name,
+		Balancer: req.Balancer, ChunkBytes: req.ChunkBytes,
 	}
 }
 
@@ -48,7 +51,7 @@ func (d *migrationDoc) chunk() key.Range { return key.Range{Min: key.Key(d.Min),
 func (d *migrationDoc) request() *command.MoveRange {
 	return &command.MoveRange{
 		NS: d.NS, Min: key.Key(d.Min), Max: key.Key(d.Max), To: d.To, WaitDelete: d.WaitDelete, ForceJumbo: d.ForceJumbo,
-		Throttle: d.Throttle, Name: d.Name,
+		Throttle: d.Throttle, Name: d.Name, Balancer: d.Balancer, ChunkBytes: d.ChunkBytes,
 	}
 }
 

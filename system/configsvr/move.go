@@ -124,6 +124,7 @@ func (s *Server) sendMove(t env.Task, req *command.MoveRange, piece key.Range, d
 	_, err := rpc.CallPrimary[command.Done](t, set, &command.ShardsvrMoveRange{
 		NS: req.NS, Min: piece.Min, Max: piece.Max, To: req.To,
 		WaitDelete: req.WaitDelete, ForceJumbo: req.ForceJumbo, Throttle: req.Throttle, MigrationOf: req.Name,
+		Balancer: req.Balancer, ChunkBytes: req.ChunkBytes,
 	}, s.settings.CommandTimeout)
 	return err
 }

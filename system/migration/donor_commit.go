@@ -119,7 +119,7 @@ func (d *donation) sendCommit(t env.Task) error {
 	r := &d.record
 	_, err := ask[command.CommitReply](t, d.s, shard.ConfigSet, &command.CommitChunkMigration{
 		NS: r.NS, UUID: r.UUID, Epoch: d.epoch, From: r.Donor, To: r.Recipient, Min: key.Key(r.Min), Max: key.Key(r.Max),
-		PreVersion: r.Before.version(), Migration: r.Migration, ValidAfter: d.validAfter,
+		PreVersion: r.Before.version(), Migration: r.Migration, ValidAfter: d.validAfter, Balancer: d.req.Balancer,
 	}, d.s.settings.CommandTimeout)
 	return err
 }

@@ -70,6 +70,7 @@ func (s *Service) register(req *command.ShardsvrMoveRange) (*donation, error) {
 	s.donation = d
 	s.node.Emit(&event.Event{
 		Kind: event.MigrationRequested, Shard: s.shard.Name(), Peer: req.To, NS: req.NS, Min: string(req.Min), Max: string(req.Max), ID: id,
+		Value: req.MigrationOf,
 	})
 	s.node.Spawn(s.member.Tenure(), "donor "+id, d.run)
 	return d, nil

@@ -57,6 +57,12 @@ type Settings struct {
 	// Chunks. Versions of MongoDB differ in what a split and a merge do to versions (protocol 3.2).
 	MajorOnSplit int `name:"incrementChunkMajorVersionOnChunkSplits"` // 0; 1: the first piece of a split gets a new major version
 	MajorOnMerge int `name:"incrementChunkMajorVersionOnChunkMerges"` // 0; 1: and so does a merged chunk
+
+	// Balancer (protocol 14, errata E1).
+	BalancerInterval time.Duration `name:"balancerRoundIntervalMillis"` // 10s from one round to the next when there was nothing to do
+	BalancerPause    time.Duration `name:"balancerShortIntervalMillis"` // 1s after a round in which something was done
+	BalancerRandom   int           `name:"balancerRandomMigrations"`    // 0; 1: the balancer moves at random (failpoint balancerShouldReturnRandomMigrations)
+	LocalTimeOffset  time.Duration `name:"localTimeOffset"`             // 0; how far east of UTC the server's time zone is, up to a day
 }
 
 // Default returns the values that a version starts with, with replication as quick as a simulation likes.
@@ -87,6 +93,7 @@ func Default80() Settings {
 		CloneBatchBytes: 16 << 20, FetchBufferBytes: 64 << 20, ModsBatchBytes: 16 << 20, ModsMemoryLimit: 500 << 20, CatchUpPercent: 10, MaxChunkBytes: 128 << 20,
 		CatchUpWait: 6 * time.Hour, SteadyPoll: 10 * time.Millisecond, StatusPoll: time.Second,
 		SessionsPoll: time.Second, RetryBackoff: time.Second, HistoryWindow: 300 * time.Second, CacheBatch: 1000,
+		BalancerInterval: 10 * time.Second, BalancerPause: time.Second,
 	}
 }
 
