@@ -3,6 +3,7 @@ package walks_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -40,11 +41,11 @@ func (r *rig) read(l line) error {
 	name, span, token := l.word(0), duration(l.arg("for", "200ms")), l.arg("token", "")
 	at, u := r.readers[name], r.clients()[0]
 	r.send(u, func(t env.Task) {
-		n := 0
-		for ends := r.world.Now().Add(span); r.world.Now() < ends; {
+		n, open := 0, true
+		for ends := r.world.Now().Add(span); r.world.Now() < ends && open; {
 			batch, err := at.stream.Next(t, 0)
 			if err == nil {
-				n += len(batch.Changes)
+				n, open = n+len(batch.Changes), batch.Stream != ""
 				err = errors.Join(r.deliver(at, batch), t.Sleep(span/20))
 			}
 			if err != nil {
@@ -53,7 +54,11 @@ func (r *rig) read(l line) error {
 			}
 		}
 		r.tokens[token] = at.upto
-		r.say("stream %s: %d changes", name, n)
+		if open {
+			r.say("stream %s: %d changes", name, n)
+		} else {
+			r.say("stream %s: %d changes, and the stream has ended", name, n)
+		}
 	})
 	return nil
 }
@@ -61,8 +66,11 @@ func (r *rig) read(l line) error {
 // deliver tells the changes of a batch. The mark never goes back.
 func (r *rig) deliver(at *reader, batch *command.ChangeBatch) error {
 	for _, c := range batch.Changes {
-		v, _ := c.Doc.Lookup("v").StringValueOK()
-		r.say("  %s: %s %d %s", c.Token.Shard, c.Kind, c.Key.Lookup("_id").Int64(), v)
+		if v, _ := c.Doc.Lookup("v").StringValueOK(); c.Key != nil {
+			r.say("  %s: %s %d %s", c.Token.Shard, c.Kind, c.Key.Lookup("_id").Int64(), v)
+		} else {
+			r.say("  %s: %s", c.Token.Shard, strings.TrimSpace(string(c.Kind)+" "+c.To))
+		}
 		at.upto = c.Token
 	}
 	if batch.Upto.Compare(at.upto) < 0 {

@@ -54,6 +54,8 @@ var errands = map[string]func(*rig, line) error{
 	"move": (*rig).move,
 	// merge 0 10: the chunks that make up the range become one.
 	"merge": (*rig).merge,
+	// drop: the collection; create on=shard-b: anew, on one shard; rename test.papers: it has that name from then on.
+	"drop": (*rig).drop, "create": (*rig).create, "rename": (*rig).rename,
 	// moveprimary to=shard-b
 	"moveprimary": (*rig).movePrimary,
 	// cleanup shard-a: cleanupOrphaned, which waits for deletions; in 4.2 it deletes the next orphans, from=10 on.
