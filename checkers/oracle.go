@@ -37,8 +37,8 @@ type Oracle struct {
 	down map[string]bool
 	// open are the migrations whose donor has asked for the commit and whose outcome is not final, oldest first.
 	open []string
-	// unfenced are the namespaces of commits that took effect behind the donor's back.
-	unfenced []string
+	// unfenced are the ranges of commits that took effect behind the donor's back.
+	unfenced []Stretch
 	// drops is the step of the newest drop of each namespace.
 	drops map[string]uint64
 	// lives is the step at which the collection was made that has the name.

@@ -13,7 +13,7 @@ type Weakness struct{ Name, About string }
 
 // The weaknesses of 4.2.
 var (
-	// UnfencedCommit can lose and resurrect writes, so that no verdict on the namespace means anything after it.
+	// UnfencedCommit can lose and resurrect writes of its range, so that no verdict on these keys means anything after it.
 	UnfencedCommit = Weakness{
 		Name:  "unfenced-commit",
 		About: "4.2: a commit reached the config server after its donor had given up or lost its primary, which served the range again (SERVER-44716)",
@@ -27,21 +27,33 @@ var (
 // Weaknesses lists them all.
 func Weaknesses() []Weakness { return []Weakness{UnfencedCommit, LeakedOrphans} }
 
+// Stretch is a part of a namespace: the encoded shard keys from Min up to Max.
+type Stretch struct{ NS, Min, Max string }
+
+func (s *Stretch) holds(v *Violation, places []string) bool {
+	in := func(key string) bool { return s.Min <= key && key < s.Max }
+	return v.NS == "" || v.NS == s.NS && (len(places) == 0 || slices.ContainsFunc(places, in))
+}
+
 // Excuse turns the failures of a run of a version that does not fence its commits into documented ones, as far as they are
-// about a namespace with such a commit, or about no namespace.
-func Excuse(verdicts []Verdict, unfenced []string) {
+// about the keys of such a commit, about no single key of its namespace, or about no namespace. The places of a violation
+// are the encoded shard keys that its key may stand for, none when it is no single key.
+func Excuse(verdicts []Verdict, unfenced []Stretch, places func(*Violation) []string) {
+	excused := func(v *Violation) bool {
+		return slices.ContainsFunc(unfenced, func(s Stretch) bool { return s.holds(v, places(v)) })
+	}
 	for i := range verdicts {
 		v := &verdicts[i]
-		stranger := func(v Violation) bool { return v.NS != "" && !slices.Contains(unfenced, v.NS) }
+		stranger := func(v Violation) bool { return !excused(&v) }
 		if v.Outcome == Fail && len(unfenced) > 0 && !slices.ContainsFunc(v.Violations, stranger) {
 			v.Outcome = Documented
 		}
 	}
 }
 
-// Unfenced lists the namespaces in which a commit took effect although a primary of the donor led that did not hold the
+// Unfenced lists the ranges of which a commit took effect although a primary of the donor led that did not hold the
 // critical section of its migration: it may have let writes pass, or be about to.
-func (o *Oracle) Unfenced() []string { return o.unfenced }
+func (o *Oracle) Unfenced() []Stretch { return o.unfenced }
 
 // noteUnfenced looks at a change of the catalogue at the moment it is written: whoever leads the donor then, and has
 // read the catalogue before, does not know of it.
@@ -60,5 +72,5 @@ func (o *Oracle) noteUnfenced(e *event.Event) {
 			return
 		}
 	}
-	o.unfenced = append(o.unfenced, e.NS)
+	o.unfenced = append(o.unfenced, Stretch{e.NS, m.min, m.max})
 }

@@ -25,25 +25,37 @@ func TestUnfencedCommits(t *testing.T) {
 	}
 }
 
-// Only failures about a namespace with an unfenced commit, or about none, are excused; what is undecided stays so.
+// Only failures about a key of an unfenced commit, about no single key of its namespace, or about no namespace are excused; what
+// is undecided stays so.
 func TestExcuse(t *testing.T) {
-	failing := func(ns string) checkers.Verdict {
-		return checkers.Verdict{Outcome: checkers.Fail, Violations: []checkers.Violation{{NS: ns}}}
+	failing := func(about ...checkers.Violation) checkers.Verdict {
+		return checkers.Verdict{Outcome: checkers.Fail, Violations: about}
+	}
+	inside, outside := checkers.Violation{NS: "test.docs", Key: "c"}, checkers.Violation{NS: "test.docs", Key: "x"}
+	unfenced := []checkers.Stretch{{NS: "test.docs", Min: "b", Max: "x"}}
+	places := func(v *checkers.Violation) []string {
+		if v.Key == "" {
+			return nil
+		}
+		return []string{v.Key}
 	}
 	for _, c := range []struct {
 		verdict  checkers.Verdict
-		unfenced []string
+		unfenced []checkers.Stretch
 		want     checkers.Outcome
 	}{
-		{failing("test.docs"), []string{"test.docs"}, checkers.Documented},
-		{failing(""), []string{"test.docs"}, checkers.Documented},
-		{failing("test.docs"), nil, checkers.Fail},
-		{failing("test.more"), []string{"test.docs"}, checkers.Fail},
-		{checkers.Verdict{Outcome: checkers.Undecided}, []string{"test.docs"}, checkers.Undecided},
-		{checkers.Verdict{Outcome: checkers.Pass}, []string{"test.docs"}, checkers.Pass},
+		{failing(inside), unfenced, checkers.Documented},
+		{failing(checkers.Violation{NS: "test.docs"}), unfenced, checkers.Documented},
+		{failing(checkers.Violation{}), unfenced, checkers.Documented},
+		{failing(outside), unfenced, checkers.Fail},
+		{failing(inside, outside), unfenced, checkers.Fail},
+		{failing(inside), nil, checkers.Fail},
+		{failing(checkers.Violation{NS: "test.more", Key: "c"}), unfenced, checkers.Fail},
+		{checkers.Verdict{Outcome: checkers.Undecided}, unfenced, checkers.Undecided},
+		{checkers.Verdict{Outcome: checkers.Pass}, unfenced, checkers.Pass},
 	} {
 		all := []checkers.Verdict{c.verdict}
-		if checkers.Excuse(all, c.unfenced); all[0].Outcome != c.want {
+		if checkers.Excuse(all, c.unfenced, places); all[0].Outcome != c.want {
 			t.Errorf("%+v with unfenced %v: %s, want %s", c.verdict, c.unfenced, all[0].Outcome, c.want)
 		}
 	}

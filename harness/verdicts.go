@@ -2,11 +2,13 @@ package harness
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/histories/artefact"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/profile"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -42,7 +44,7 @@ func (r *run) weigh(result *Result) {
 	if protocolOf(r.scenario).CoordinatesMigrations() {
 		return
 	}
-	checkers.Excuse(result.Verdicts, r.oracle.Unfenced())
+	checkers.Excuse(result.Verdicts, r.oracle.Unfenced(), r.places)
 	if result.Worst().Outcome == checkers.Documented {
 		result.Weaknesses = append(result.Weaknesses, checkers.UnfencedCommit.Name)
 	}
@@ -52,6 +54,22 @@ func (r *run) weigh(result *Result) {
 	for _, name := range result.Weaknesses {
 		result.Counters.Weaknesses[name]++
 	}
+}
+
+// places are the encoded shard keys that a violation's key may stand for: of a hashed collection, checkers of histories name
+// the value and oracles the hash.
+func (r *run) places(v *checkers.Violation) []string {
+	k, err := strconv.ParseInt(v.Key, 10, 64)
+	if err != nil {
+		return nil
+	}
+	places := []string{string(key.Int(k))}
+	for _, c := range r.scenario.Collections {
+		if at, err := founded(c).Key.Of(document(k, "")); c.NS == v.NS && err == nil {
+			places = append(places, string(at))
+		}
+	}
+	return places
 }
 
 func (r *run) save(result *Result) (*artefact.Folder, error) {
