@@ -9,6 +9,7 @@
 package system
 
 import (
+	"github.com/shardproof/shardproof/system/balancer"
 	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/clock"
@@ -110,8 +111,9 @@ func (c *Cluster) bootConfig(t env.Task) {
 	m, ep := c.bootMember(t, configsvr.Name)
 	rpc.Handle(ep, member{m}.hello)
 	rpc.Handle(ep, member{m}.stepDown)
-	configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Shards: c.views(ep), Profile: c.topology.Profile})
+	config := configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Shards: c.views(ep), Profile: c.topology.Profile})
 	m.Watch(founder{m, c.founding.config})
+	balancer.New(config)
 }
 
 func (c *Cluster) bootShard(t env.Task, name string) {

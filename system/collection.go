@@ -51,7 +51,7 @@ func found(top Topology, colls []Collection) (*founding, error) {
 		f.shards[name] = []oplog.Op{shard.Identity(name)}
 	}
 	if top.Balancer {
-		op, err := configsvr.PutSetting("balancer", bson.D{{Key: "mode", Value: string(command.BalancerFull)}})
+		op, err := configsvr.PutSetting(configsvr.BalancerSetting, bson.D{{Key: "_id", Value: configsvr.BalancerSetting}, {Key: "mode", Value: string(command.BalancerFull)}})
 		if err != nil {
 			return nil, err
 		}

@@ -89,6 +89,9 @@ func (s *Server) give(t env.Task, table *catalog.Table, req *command.CommitChunk
 	if err := at(point.ConfigCommitTrimHistory); err != nil {
 		return err
 	}
+	if err := s.wanted(req); err != nil {
+		return err
+	}
 	changed, err := catalog.Move(table, key.Range{Min: req.Min, Max: req.Max}, req.From, req.To, validAfter, window)
 	if err != nil {
 		return err
@@ -103,6 +106,19 @@ func (s *Server) give(t env.Task, table *catalog.Table, req *command.CommitChunk
 		return err
 	}
 	return at(point.ConfigCommitAfterLocalWrite)
+}
+
+// BalancerSetting is the _id of the balancer's document of config.settings. Its field "closed" is true from when a stop of the
+// balancer was answered until it is on again.
+const BalancerSetting = "balancer"
+
+// wanted refuses what the balancer asked for before it was stopped. Whoever was told of the stop may rely on it: the check and
+// the commit are in one log, so that no commit of an earlier primary comes behind the stop either (SERVER-100155).
+func (s *Server) wanted(req *command.CommitChunkMigration) error {
+	if closed, _ := s.Setting(BalancerSetting).Lookup("closed").BooleanOK(); closed && req.Balancer {
+		return conflict("the balancer, which asked for migration %s, was stopped", req.Migration)
+	}
+	return nil
 }
 
 // mayReceive checks that a shard exists and is not being emptied.

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/key"
@@ -36,10 +37,16 @@ func Founding(coll catalog.Collection, bounds []key.Key, shards []string) ([]opl
 	return append([]oplog.Op{write(Collections, coll.NS, doc, why)}, ops...), err
 }
 
-// PutSetting returns the operation that writes a document of config.settings, without its _id.
-func PutSetting(id string, doc bson.D) (oplog.Op, error) {
-	raw, err := bson.Marshal(append(bson.D{{Key: "_id", Value: id}}, doc...))
+// PutSetting returns the operation that writes a document of config.settings, which has its _id; RemoveSetting the one that
+// removes it.
+func PutSetting(id string, doc any) (oplog.Op, error) {
+	raw, err := bson.Marshal(doc)
 	return write(Settings, id, raw, "set "+id), err
+}
+
+// RemoveSetting is described with PutSetting.
+func RemoveSetting(id string) oplog.Op {
+	return oplog.Op{Kind: oplog.Delete, NS: Settings, ID: string(key.String(id)), Actor: uint8(event.System), Tag: "reset " + id}
 }
 
 // AddShard returns the operation that makes a shard known.

@@ -95,6 +95,24 @@ func (m *manager) awaitRecovered(t env.Task) error {
 	return m.recovered.WaitFor(t, 0, func() bool { return !m.recovering })
 }
 
+// AwaitMigrations waits until the migrations of earlier terms are taken over, and those that run now are at their end (4.2).
+func (s *Server) AwaitMigrations(t env.Task) error {
+	m := s.manager
+	if err := m.awaitRecovered(t); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.running)) {
+		r := m.running[id]
+		if r == nil {
+			continue
+		}
+		if err := r.ended.WaitFor(t, 0, func() bool { return r.over }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // moveChunk has a whole chunk moved, or joins the migration that does, and waits for its end.
 func (m *manager) moveChunk(t env.Task, req *command.MoveRange, c catalog.Chunk) error {
 	doc := migrationOf(req, c)

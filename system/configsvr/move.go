@@ -35,6 +35,18 @@ func (s *Server) moveRange(t env.Task, _ env.NodeID, req *command.MoveRange) (*c
 	return &command.Done{}, err
 }
 
+// Migrate has a shard move what the balancer chose of a chunk, and returns when the outcome is known: in 4.2 the whole chunk,
+// later what the request says, and when that has no upper bound as much as the donor finds right (protocol 13.3).
+func (s *Server) Migrate(t env.Task, req *command.MoveRange, chunk catalog.Chunk) error {
+	if s.profile.MovesPartOfChunk() {
+		return s.movePiece(t, req, key.Range{Min: req.Min, Max: req.Max}, chunk.Shard, s.node.Mono().Add(s.settings.MoveWait))
+	}
+	if err := s.manager.awaitRecovered(t); err != nil {
+		return err
+	}
+	return s.manager.moveChunk(t, req, chunk)
+}
+
 func (s *Server) movePieces(t env.Task, req *command.MoveRange) error {
 	ends := s.node.Mono().Add(s.settings.MoveWait)
 	move := func(chunk catalog.Chunk, piece key.Range) error { return s.movePiece(t, req, piece, chunk.Shard, ends) }

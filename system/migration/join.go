@@ -7,7 +7,7 @@ import (
 	"github.com/shardproof/shardproof/system/point"
 )
 
-// joinMigrations waits for the end of whatever this shard does for the namespace (`_shardsvrJoinMigrations`): its
+// joinMigrations waits for the end of whatever this shard does for the namespace, or for all (`_shardsvrJoinMigrations`): its
 // donation, its reception and the recovery of earlier ones. That migrations are forbidden, which the asker has heard of,
 // every later primary will have heard of as well.
 func (s *Service) joinMigrations(t env.Task, _ env.NodeID, req *command.JoinMigrations) (*command.Done, error) {
@@ -17,12 +17,13 @@ func (s *Service) joinMigrations(t env.Task, _ env.NodeID, req *command.JoinMigr
 	if err := t.Point(point.DonorJoinMigrations, env.Note{ID: req.NS}); err != nil {
 		return nil, err
 	}
-	if d := s.donation; d != nil && d.record.NS == req.NS {
+	meant := func(ns string) bool { return req.NS == "" || req.NS == ns }
+	if d := s.donation; d != nil && meant(d.record.NS) {
 		if err := d.ended.WaitFor(t, 0, func() bool { return d.over }); err != nil {
 			return nil, err
 		}
 	}
-	if r := s.reception; r != nil && r.start.NS == req.NS {
+	if r := s.reception; r != nil && meant(r.start.NS) {
 		if err := r.changed.WaitFor(t, 0, func() bool { return r.over }); err != nil {
 			return nil, err
 		}

@@ -19,6 +19,7 @@ const (
 	only42         = "a step of the 4.2 protocol, which 5.0 has done away with"
 	notAPhase      = "no phase but a meeting of two: faults at the sites of both bring it about"
 	inOneStep      = "part of one log entry with the step before: nothing can come between"
+	pureChoice     = "what is to move is computed at once, between b.stats and b.enqueue"
 	laterPlacement = "shards and zones are changed by nobody while a cluster runs"
 )
 
@@ -32,6 +33,10 @@ var absent = []Missing{
 	{"d.opCapture.txnCommit", noTransactions},
 	{"d.opCapture.preparedCommit", noTransactions},
 	{"c.stepDown", notAPhase},
+	{"b.stepDown", notAPhase},
+	{"b.selectDrain", pureChoice},
+	{"b.selectZone", pureChoice},
+	{"b.selectLoad", pureChoice},
 	{"c.removeShard.startDrain", laterPlacement},
 	{"c.removeShard.checkEmpty", laterPlacement},
 	{"c.removeShard.remove", laterPlacement},

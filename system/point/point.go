@@ -23,6 +23,7 @@ const (
 	Replica      Role = "replica"
 	MovePrimary  Role = "moveprimary"
 	Split        Role = "split"
+	Balancer     Role = "balancer"
 )
 
 // Site identifies a place in the code. The zero Site is no place.

@@ -54,6 +54,9 @@ func (p Profile) BlocksWithChangesLeft() bool { return p == V80 }
 // MovesPartOfChunk: a migration may take a part of a chunk (moveRange); without, exactly one chunk (moveChunk).
 func (p Profile) MovesPartOfChunk() bool { return p == V80 }
 
+// BalancesBySize: the balancer compares how much data shards have (6.0.3 and later, protocol 14.2). Without, how many chunks.
+func (p Profile) BalancesBySize() bool { return p == V80 }
+
 // LocksCollections: the config server holds a lock of the collection for the whole migration and a document that a new
 // config primary resumes it from (config.locks, config.migrations; protocol 4 step 1, 9.5).
 func (p Profile) LocksCollections() bool { return p == V42 }

@@ -24,6 +24,8 @@ type Shard struct {
 	// Draining means that the shard is being removed: it takes nothing and is to give everything.
 	Draining bool
 	Zones    []string
+	// Busy means that the shard takes part in a migration that an earlier round has chosen.
+	Busy bool
 	// Bytes is the data of all collections on the shard. From MaxBytes on it takes no more; 0 is no limit (4.2, maxSize).
 	Bytes, MaxBytes int64
 }
@@ -114,6 +116,10 @@ func NewRound(shards []Shard) *Round {
 	slices.SortFunc(r.shards, func(a, b Shard) int { return cmp.Compare(a.Name, b.Name) })
 	for i, s := range r.shards {
 		r.index[s.Name] = i
+		if s.Busy {
+			r.used[i] = true
+			r.free--
+		}
 	}
 	return r
 }

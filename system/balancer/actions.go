@@ -1,0 +1,42 @@
+package balancer
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// ActionLog is where the balancer records what it does (protocol 2.1): its rounds, and when it was started and stopped.
+const ActionLog = "config.actionlog"
+
+// actionsKept is how many records there are at most, in place of a capped collection.
+const actionsKept = 1000
+
+// logAction adds a record, and removes the oldest when there are enough. It is not waited for: a failover may take it back.
+func (b *Balancer) logAction(t env.Task, what string, details bson.D) {
+	number := b.lastAction() + 1
+	doc, err := bson.Marshal(bson.D{
+		{Key: "_id", Value: number}, {Key: "server", Value: string(b.node.ID())},
+		{Key: "time", Value: bson.DateTime(b.server.Endpoint().Clock().Now().Cluster.Millis())},
+		{Key: "what", Value: what}, {Key: "ns", Value: ""}, {Key: "details", Value: details},
+	})
+	b.node.Assert(err == nil, "the record %s %v cannot be encoded: %v", what, details, err)
+	ops := []oplog.Op{{Kind: oplog.Insert, NS: ActionLog, ID: string(key.Int(number)), Doc: doc, Actor: uint8(event.System), Tag: what}}
+	if oldest := string(key.Int(number - actionsKept)); b.member.Store().Get(ActionLog, oldest, store.Latest) != nil {
+		ops = append(ops, oplog.Op{Kind: oplog.Delete, NS: ActionLog, ID: oldest, Actor: uint8(event.System), Tag: what})
+	}
+	_ = b.write(t, ops...)
+}
+
+// lastAction is the number of the newest record.
+func (b *Balancer) lastAction() (last int64) {
+	b.member.Store().Scan(ActionLog, store.Latest, func(_ string, doc bson.Raw) bool {
+		last, _ = doc.Lookup("_id").AsInt64OK()
+		return true
+	})
+	return last
+}

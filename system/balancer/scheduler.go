@@ -1,0 +1,133 @@
+package balancer
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/balancer/policy"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// scheduler has the migrations carried out that rounds have chosen (protocol 14.2). They go out in the order in which they came,
+// each in a task of its own, and nobody waits for another.
+type scheduler struct {
+	term        *term
+	queue       []*request // that have not gone out
+	underWay    []*request
+	ended       []*request // that no round has taken note of
+	dispatching bool
+}
+
+// request is a migration that was chosen.
+type request struct {
+	policy.Migration
+	options
+	name string
+	err  error
+}
+
+func (q *request) note() env.Note { return env.Note{Peer: q.Chunk.Shard, ID: q.name} }
+
+// tooBig means that the chunk did not move, and was split or marked.
+func (q *request) tooBig() bool {
+	return status.Is(q.err, status.ChunkTooBig, status.ExceededMemoryLimit)
+}
+
+func (q *request) command() *command.MoveRange {
+	move := &command.MoveRange{
+		NS: q.NS, Min: q.Chunk.Min, Max: q.Chunk.Max, To: q.To, WaitDelete: q.waitForDelete, Throttle: q.throttle,
+		Name: q.name, Balancer: true, ChunkBytes: q.chunkBytes,
+	}
+	if q.Open {
+		move.Max = ""
+	}
+	if q.ForceJumbo {
+		move.ForceJumbo = command.ForceBalancer
+	}
+	return move
+}
+
+func (s *scheduler) idle() bool { return len(s.queue) == 0 && len(s.underWay) == 0 }
+
+// busy are the shards of all requests that have not ended.
+func (s *scheduler) busy() (shards []string) {
+	for _, q := range slices.Concat(s.queue, s.underWay) {
+		shards = append(shards, q.Chunk.Shard, q.To)
+	}
+	return shards
+}
+
+// take returns the requests that have ended since it was called last.
+func (s *scheduler) take() []*request {
+	ended := s.ended
+	s.ended = nil
+	return ended
+}
+
+func (s *scheduler) enqueue(t env.Task, q *request) {
+	s.queue = append(s.queue, q)
+	if !s.dispatching {
+		s.dispatching = true
+		t.Spawn("dispatch migrations", s.dispatch)
+	}
+}
+
+// dispatch sends what is in the queue. What the balancer may not ask for any more, as it was switched off meanwhile, ends here.
+func (s *scheduler) dispatch(t env.Task) {
+	for len(s.queue) > 0 {
+		q := s.queue[0]
+		s.queue, s.underWay = s.queue[1:], append(s.underWay, q)
+		err := t.Point(point.BalancerDispatch, q.note())
+		if err == nil && !s.term.permits(s.term.options()) {
+			err = status.New(status.Interrupted, "the balancer was switched off before %s was asked for", q.name)
+		}
+		if err != nil {
+			s.end(q, err)
+			continue
+		}
+		s.term.announce(q)
+		t.Spawn("balance "+q.name, func(t env.Task) { s.end(q, s.term.migrate(t, q)) })
+	}
+	s.dispatching = false
+}
+
+func (s *scheduler) end(q *request, err error) {
+	q.err = err
+	s.underWay = slices.DeleteFunc(s.underWay, func(other *request) bool { return other == q })
+	s.ended = append(s.ended, q)
+	s.term.changed.Broadcast()
+}
+
+func (m *term) announce(q *request) {
+	move := q.command()
+	m.emit(event.Event{
+		Kind: event.BalancerChose, NS: move.NS, Min: string(move.Min), Max: string(move.Max), Shard: q.Chunk.Shard, Peer: move.To,
+		ID: move.Name, Value: q.Reason.String(),
+	})
+}
+
+// migrate has the donor move, and sees to what has kept it from moving.
+func (m *term) migrate(t env.Task, q *request) error {
+	err := m.server.Migrate(t, q.command(), q.Chunk)
+	if lost := t.Point(point.BalancerResult, q.note()); lost != nil {
+		err = lost
+	}
+	switch {
+	case err == nil || m.arrived(q):
+		return nil
+	case status.Is(err, status.ChunkTooBig, status.ExceededMemoryLimit):
+		m.splitOrMarkJumbo(t, q)
+	}
+	return err
+}
+
+// arrived asks the catalogue, whatever the donor has answered (protocol 14.2).
+func (m *term) arrived(q *request) bool {
+	table, err := m.server.Table(q.NS)
+	return err == nil && table.Owner(q.Chunk.Min).Shard == q.To && table.Collection().Epoch == q.Chunk.Version.Epoch &&
+		(q.Open || table.Owner(q.Chunk.Min).ContainsRange(key.Range{Min: q.Chunk.Min, Max: q.Chunk.Max}))
+}

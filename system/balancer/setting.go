@@ -1,0 +1,120 @@
+package balancer
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// The documents of config.settings besides the balancer's.
+const (
+	chunkSize = "chunksize"
+	autoSplit = "autosplit"
+	autoMerge = "automerge"
+)
+
+// knownFields are the fields that an operator may set of each document of config.settings.
+var knownFields = map[string][]string{
+	configsvr.BalancerSetting: {"mode", "stopped", "activeWindow", "_secondaryThrottle", "_waitForDelete", "attemptToBalanceJumboChunks"},
+	chunkSize:                 {"value"},
+	autoSplit:                 {"enabled"},
+	autoMerge:                 {"enabled"},
+}
+
+// putSetting replaces a document of config.settings. Whether the balancer is on stays as it is when the document does not say.
+func (b *Balancer) putSetting(t env.Task, _ env.NodeID, req *command.PutSetting) (*command.Done, error) {
+	if err := checkFields(req); err != nil {
+		return nil, err
+	}
+	err := b.server.Tenured(t, "putSetting "+req.ID, func(own env.Task) error {
+		if err := b.put(own, req); err != nil {
+			return err
+		}
+		return b.server.Majority(own)
+	})
+	return &command.Done{}, err
+}
+
+func checkFields(req *command.PutSetting) error {
+	fields, known := knownFields[req.ID]
+	if !known {
+		return status.New(status.BadValue, "nothing of config.settings is called %q", req.ID)
+	}
+	elements, err := req.Doc.Elements()
+	if len(req.Doc) > 0 && err != nil {
+		return status.New(status.BadValue, "the setting %s is no document: %v", req.ID, err)
+	}
+	for _, e := range elements {
+		if !slices.Contains(fields, e.Key()) {
+			return status.New(status.BadValue, "the setting %s has no field %q, only %q", req.ID, e.Key(), fields)
+		}
+	}
+	return checkValue(req)
+}
+
+func checkValue(req *command.PutSetting) error {
+	if len(req.Doc) == 0 || req.ID == configsvr.BalancerSetting {
+		return nil
+	}
+	switch bytes, isNumber := req.Doc.Lookup("value").AsInt64OK(); {
+	case req.ID == chunkSize && (!isNumber || bytes <= 0):
+		return status.New(status.BadValue, "the size of a chunk is a number of bytes above zero, not %v", req.Doc)
+	case req.ID != chunkSize && req.Doc.Lookup("enabled").Type != bson.TypeBoolean:
+		return status.New(status.BadValue, "%s is enabled or not: %v", req.ID, req.Doc)
+	}
+	return nil
+}
+
+func (b *Balancer) put(t env.Task, req *command.PutSetting) error {
+	if req.ID == configsvr.BalancerSetting {
+		doc, err := merged(b.document(), req.Doc)
+		if err != nil {
+			return err
+		}
+		return b.store(t, doc)
+	}
+	if len(req.Doc) == 0 {
+		return b.write(t, configsvr.RemoveSetting(req.ID))
+	}
+	fields := bson.D{{Key: "_id", Value: req.ID}}
+	elements, _ := req.Doc.Elements()
+	for _, e := range elements {
+		fields = append(fields, bson.E{Key: e.Key(), Value: e.Value()})
+	}
+	op, err := configsvr.PutSetting(req.ID, fields)
+	if err != nil {
+		return err
+	}
+	return b.write(t, op)
+}
+
+// merged is the document as an operator writes it, with the mode of the old one unless the new one has its own.
+func merged(old document, raw bson.Raw) (doc document, err error) {
+	doc = document{ID: old.ID, Mode: old.Mode, Closed: old.Closed}
+	if len(raw) == 0 {
+		return doc, nil
+	}
+	if stopped, ok := raw.Lookup("stopped").BooleanOK(); ok {
+		doc.Mode = command.BalancerFull
+		if stopped {
+			doc.Mode = command.BalancerOff
+		}
+	}
+	if err := bson.Unmarshal(raw, &doc); err != nil {
+		return doc, status.New(status.BadValue, "the settings of the balancer cannot be read: %v", err)
+	}
+	_, err = doc.options()
+	return doc.switched(doc.Mode), err
+}
+
+// switched is the document with another mode. What was asked for before a stop may commit again once the balancer is on.
+func (d document) switched(mode command.BalancerMode) document {
+	d.Mode = mode
+	d.Closed = d.Closed && mode != command.BalancerFull
+	return d
+}

@@ -1,0 +1,67 @@
+package balancer
+
+import (
+	"github.com/shardproof/shardproof/system/balancer/policy"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// sessions is the collection of sessions, whose keys are random UUIDs.
+const sessions = "config.system.sessions"
+
+// split has chunks split that cross a boundary of zones, and those of the sessions until there are enough (protocol 13.2). One
+// that fails is tried again in the next round, and delays nothing.
+func (r *round) split(t env.Task) error {
+	for _, coll := range r.server.Sharded() {
+		c, err := r.collection(coll.NS)
+		if err != nil {
+			continue
+		}
+		splits := policy.ZoneSplits(&c)
+		if coll.NS == sessions {
+			splits = append(splits, policy.SessionSplits(c.Table, policy.SessionChunks)...)
+		}
+		for _, s := range splits {
+			_ = r.cut(t, s)
+		}
+	}
+	return t.Err()
+}
+
+// cut has the owner split a chunk.
+func (m *term) cut(t env.Task, s policy.Split) error {
+	owner := m.server.Set(s.Chunk.Shard)
+	if owner == nil {
+		return status.New(status.ShardNotFound, "there is no shard %q", s.Chunk.Shard)
+	}
+	_, err := rpc.CallPrimary[command.Done](t, owner, &command.ShardsvrSplitChunk{
+		NS: s.NS, Epoch: s.Chunk.Version.Epoch, Min: s.Chunk.Min, Max: s.Chunk.Max, At: s.Points,
+	}, m.settings.CommandTimeout)
+	return err
+}
+
+// splitOrMarkJumbo sees to a chunk that is too big to be moved: when it cannot be split, it is marked, and left alone until
+// somebody clears the mark, splits or moves it (protocol 13.5, errata E10).
+func (m *term) splitOrMarkJumbo(t env.Task, q *request) {
+	if t.Point(point.BalancerSplitOrJumbo, q.note()) != nil {
+		return
+	}
+	_ = m.server.Locked(t, func() error { return m.markJumbo(t, q) })
+}
+
+// markJumbo marks the chunk if it still is what was too big.
+func (m *term) markJumbo(t env.Task, q *request) error {
+	table, err := m.server.Table(q.NS)
+	if err != nil || table.Owner(q.Chunk.Min).Version != q.Chunk.Version {
+		return err
+	}
+	changed, err := catalog.MarkJumbo(table, q.Chunk.Range)
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	return m.server.Replace(t, table, changed, "jumbo")
+}

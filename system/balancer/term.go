@@ -1,0 +1,95 @@
+package balancer
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+)
+
+// term is the balancer of one term of the primary.
+type term struct {
+	*Balancer
+	number    uint64
+	recovered bool // what earlier terms have asked for is at its end
+	inRound   bool
+	rounds    int64 // that have ended
+	scheduler scheduler
+	woken     bool     // a setting was written since the balancer went to sleep
+	changed   env.Cond // any of the above changed
+}
+
+// run is the balancer's main loop (protocol 14.1). Until somebody has switched it on or off there is nothing to do.
+func (m *term) run(t env.Task) {
+	if m.changed.WaitFor(t, 0, func() bool { return m.server.Setting(configsvr.BalancerSetting) != nil }) != nil {
+		return
+	}
+	for m.recover(t) != nil {
+		if t.Sleep(m.settings.HeartbeatInterval) != nil {
+			return
+		}
+	}
+	m.recovered = true
+	m.changed.Broadcast()
+	for m.sleep(t, m.turn(t)) == nil {
+	}
+}
+
+// turn is one turn of the loop; it returns how long the balancer sleeps after it (errata E1).
+func (m *term) turn(t env.Task) time.Duration {
+	m.woken = false
+	o, err := m.load(t)
+	if err != nil || !m.open(t, o) || m.round(t, o) == 0 {
+		return m.settings.BalancerInterval
+	}
+	return m.settings.BalancerPause
+}
+
+func (m *term) load(t env.Task) (options, error) {
+	if err := t.Point(point.BalancerLoadSettings, env.Note{}); err != nil {
+		return options{}, err
+	}
+	return m.options(), nil
+}
+
+// open reports whether the balancer may ask for migrations now.
+func (m *term) open(t env.Task, o options) bool {
+	return t.Point(point.BalancerWindowCheck, env.Note{}) == nil && m.permits(o)
+}
+
+// permits goes by the time of day where the server stands (errata E22).
+func (m *term) permits(o options) bool {
+	return o.mode == command.BalancerFull && o.window.Contains(time.Duration(m.node.Now()), m.settings.LocalTimeOffset)
+}
+
+// sleep ends early when an operator writes a setting.
+func (m *term) sleep(t env.Task, interval time.Duration) error {
+	_ = t.Point(point.BalancerSleep, env.Note{})
+	_ = m.changed.WaitFor(t, interval, func() bool { return m.woken })
+	return t.Err()
+}
+
+// recover waits until what earlier terms have asked for is at its end (protocol 9.5). 4.2 has it on record and carries it out
+// again; later, every shard is asked what it still does.
+func (m *term) recover(t env.Task) error {
+	if err := t.Point(point.BalancerStepUp, env.Note{}); err != nil {
+		return err
+	}
+	if m.server.Profile().LocksCollections() {
+		return m.server.AwaitMigrations(t)
+	}
+	for _, shard := range m.server.Shards() {
+		if set := m.server.Set(shard.Name); set != nil {
+			if _, err := rpc.CallPrimary[command.Done](t, set, &command.JoinMigrations{}, m.settings.CommandTimeout); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// idle reports whether nothing is under way that this or an earlier term has asked for.
+func (m *term) idle() bool { return m.recovered && !m.inRound && m.scheduler.idle() }

@@ -1,0 +1,169 @@
+package balancer
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/system/balancer/policy"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// view is what a choice is made from: the catalogue as the primary has it, what was set, and what shards say of their data.
+type view struct {
+	*term
+	options
+}
+
+// choice is a policy: it chooses for one collection.
+type choice func(*policy.Round, *policy.Collection)
+
+// regular is the policy of the version.
+func (v view) regular() choice {
+	if v.server.Profile().BalancesBySize() {
+		return (*policy.Round).BySize
+	}
+	return (*policy.Round).ByCount
+}
+
+// The kinds of choices: the order in which a round looks at the collections, and what it moves at random.
+const (
+	chooseOrder  env.Choice = "balancer.order"
+	chooseRandom env.Choice = "balancer.random"
+	seeds                   = 1 << 16
+)
+
+func (v view) seed(kind env.Choice) uint64 {
+	return uint64(v.node.Choose(kind, string(v.node.ID()), seeds))
+}
+
+// policy is the regular one, or, for a test of everything else, one that moves at random.
+func (v view) policy() choice {
+	if v.settings.BalancerRandom == 0 {
+		return v.regular()
+	}
+	seed, open := v.seed(chooseRandom), v.server.Profile().BalancesBySize()
+	return func(r *policy.Round, c *policy.Collection) { r.AtRandom(c, seed, open) }
+}
+
+// shards are those that a round may choose from.
+func (v view) shards() (all []policy.Shard) {
+	busy := v.scheduler.busy()
+	for _, s := range v.server.Shards() {
+		all = append(all, policy.Shard{
+			Name: s.Name, Draining: s.Draining, Zones: s.Zones, MaxBytes: s.MaxBytes, Busy: slices.Contains(busy, s.Name),
+		})
+	}
+	return all
+}
+
+// choose makes a round's choice.
+func (v view) choose(t env.Task) ([]policy.Migration, error) {
+	colls := v.server.Sharded()
+	var order []int
+	if len(colls) > 1 {
+		order = policy.Shuffled(len(colls), v.seed(chooseOrder))
+	} else {
+		order = policy.Shuffled(len(colls), 0)
+	}
+	shards, err := v.weighed(t, colls)
+	if err != nil {
+		return nil, err
+	}
+	chosen := policy.Choose(shards, order, v.policy(), func(batch []int) []policy.Collection {
+		return v.batch(t, colls, batch)
+	})
+	return chosen, t.Err()
+}
+
+// batch is what is known of some of the collections; one that was dropped meanwhile is left out.
+func (v view) batch(t env.Task, colls []catalog.Collection, batch []int) (some []policy.Collection) {
+	for _, i := range batch {
+		if c, err := v.collection(colls[i].NS); err == nil {
+			some = append(some, c)
+		}
+	}
+	if v.server.Profile().BalancesBySize() {
+		v.weigh(t, some)
+	}
+	return some
+}
+
+// collection is what the catalogue has about a sharded collection: status.NamespaceNotFound when there is none.
+func (v view) collection(ns string) (policy.Collection, error) {
+	table, err := v.server.Table(ns)
+	if err != nil {
+		return policy.Collection{}, err
+	}
+	coll := table.Collection()
+	if coll.Unsharded {
+		return policy.Collection{}, status.New(status.NamespaceNotFound, "collection %s is not sharded", ns)
+	}
+	return policy.Collection{
+		Table: table, Zones: v.server.Zones(ns, coll.Key), ChunkBytes: v.chunkBytes, ForceJumbo: v.forceJumbo,
+	}, nil
+}
+
+// weigh asks every shard how much data it has of the collections. A shard that does not answer is left out of their balance.
+func (v view) weigh(t env.Task, some []policy.Collection) {
+	ids := make([]command.CollectionID, len(some))
+	for i := range some {
+		coll := some[i].Table.Collection()
+		ids[i] = command.CollectionID{NS: coll.NS, UUID: coll.UUID}
+		some[i].Bytes = make(map[string]int64)
+	}
+	v.survey(t, ids, func(shard string, bytes []int64) {
+		for i := range some {
+			some[i].Bytes[shard] = bytes[i]
+		}
+	})
+}
+
+// weighed are the shards, of those whose room is limited with their data (4.2).
+func (v view) weighed(t env.Task, colls []catalog.Collection) ([]policy.Shard, error) {
+	shards := v.shards()
+	if !slices.ContainsFunc(shards, func(s policy.Shard) bool { return s.MaxBytes > 0 }) {
+		return shards, nil
+	}
+	var ids []command.CollectionID
+	for _, c := range colls {
+		ids = append(ids, command.CollectionID{NS: c.NS, UUID: c.UUID})
+	}
+	v.survey(t, ids, func(shard string, bytes []int64) {
+		i := slices.IndexFunc(shards, func(s policy.Shard) bool { return s.Name == shard })
+		for _, n := range bytes {
+			shards[i].Bytes += n
+		}
+	})
+	return shards, t.Err()
+}
+
+// survey asks all shards at once, and passes on what those say that answer.
+func (v view) survey(t env.Task, ids []command.CollectionID, answered func(shard string, bytes []int64)) {
+	shards := v.server.Shards()
+	left, done := len(shards), env.Cond{}
+	for _, s := range shards {
+		t.Spawn("statistics of "+s.Name, func(t env.Task) {
+			if reply, err := v.statistics(t, s.Name, ids); err == nil && len(reply.Bytes) == len(ids) {
+				answered(s.Name, reply.Bytes)
+			}
+			left--
+			done.Broadcast()
+		})
+	}
+	_ = done.WaitFor(t, 0, func() bool { return left == 0 })
+}
+
+func (v view) statistics(t env.Task, shard string, ids []command.CollectionID) (*command.StatsForBalancing, error) {
+	if err := t.Point(point.BalancerStats, env.Note{Peer: shard}); err != nil {
+		return nil, err
+	}
+	set := v.server.Set(shard)
+	if set == nil {
+		return nil, status.New(status.ShardNotFound, "there is no shard %q", shard)
+	}
+	return rpc.CallPrimary[command.StatsForBalancing](t, set, &command.ShardsvrGetStatsForBalancing{Collections: ids}, v.settings.CommandTimeout)
+}
