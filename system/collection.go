@@ -24,8 +24,10 @@ type Collection struct {
 	// Key is the shard key. Without one the collection is not sharded: it lives on the primary shard of its database, which
 	// at the start is the first shard.
 	Key key.Pattern
-	// Bounds are the inner chunk bounds, increasing; chunk i starts on shard i modulo the number of shards.
+	// Bounds are the inner chunk bounds, increasing; chunk i starts on shard i modulo the number of Shards, which are all shards
+	// when there are none.
 	Bounds []key.Key
+	Shards []string
 	// Docs exist at the start. Each has an _id and the shard key.
 	Docs []bson.Raw
 }
@@ -69,7 +71,10 @@ func (f *founding) add(top Topology, c *Collection) error {
 	if c.Key.IsZero() {
 		return f.addUnsharded(top, c)
 	}
-	names := top.ShardNames()
+	names := c.Shards
+	if len(names) == 0 {
+		names = top.ShardNames()
+	}
 	coll := configsvr.NewCollection(c.NS, c.Key, beginning)
 	ops, err := configsvr.Founding(coll, c.Bounds, names)
 	if err != nil {

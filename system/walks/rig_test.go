@@ -34,6 +34,8 @@ type rig struct {
 	settings settings.Settings
 	protocol profile.Profile
 	shards   int           // 0 means 2
+	balances bool          // the balancer is on from the start
+	only     []string      // shards that the collection starts on; nil: all
 	yieldMax time.Duration // as in sim.Options
 	users    []*user
 	pending  int // errands that are not done
@@ -75,6 +77,7 @@ func (r *rig) found(l line) error {
 			return err
 		}
 	}
+	r.balances, r.only = l.has("balancer"), l.list("on")
 	r.shards, r.yieldMax, r.topics = int(l.number("shards", 2)), -1, nil
 	namespaces := []string{sharded}
 	if l.has("unsharded") {
@@ -102,8 +105,9 @@ func (r *rig) assemble(seed uint64, bounds []string, docs int, namespaces ...str
 	r.readers, r.tokens = map[string]*reader{}, map[string]command.Token{}
 	r.world = sim.New(sim.Options{Seed: seed, Codec: codec.BSON, Observer: r, OnPoint: r.onPoint, YieldMax: r.yieldMax})
 	colls := collections(bounds, docs, namespaces)
+	colls[0].Shards = r.only
 	var err error
-	top := system.Topology{Shards: max(r.shards, 2), Members: 3, ConfigMembers: 3, Routers: 2, Clients: 8, Profile: r.protocol}
+	top := system.Topology{Shards: max(r.shards, 2), Members: 3, ConfigMembers: 3, Routers: 2, Clients: 8, Profile: r.protocol, Balancer: r.balances}
 	if r.cluster, err = system.Assemble(r.world, top, &r.settings, colls...); err != nil {
 		return err
 	}

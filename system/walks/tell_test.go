@@ -29,6 +29,7 @@ var topics = map[string][]event.Kind{
 	"rollback":  {event.RolledBack}, // or came back from a crash
 	"placement": {event.CatalogWritten},
 	"primary":   {event.PrimaryMoving},
+	"balancer":  {event.BalancerRound, event.BalancerChose, event.BalancerState, event.BalancerStopped},
 	"applied":   {event.Applied},
 }
 
@@ -79,6 +80,8 @@ func (r *rig) Observe(e *event.Event) {
 		r.say("%s: deletion on %s %s", e.ID, e.Node, e.Value)
 	case event.CriticalSection:
 		r.tellSection(e)
+	case event.BalancerRound, event.BalancerChose, event.BalancerState, event.BalancerStopped:
+		r.tellBalancer(e)
 	case event.PrimaryMoving:
 		r.say("%s: %s %s", e.ID, e.Node, e.Value)
 	default:

@@ -78,6 +78,13 @@ var errands = map[string]func(*rig, line) error{
 	// scan batch=4 concern=majority at=NAME secondary: reads everything through a router. times=8: so often, and tells of the
 	// last; then whoever can be asked has been asked.
 	"scan": (*rig).scan,
+	// balancer start|stop|status: asks the config server; collection: whether test.docs is as the balancer would have it.
+	"balancer": (*rig).balancer,
+	// setting balancer mode=full window=(23:00,7:00) throttle=majority wait jumbo; setting chunksize bytes=400.
+	"setting": (*rig).putSetting,
+	// parameter config name=value: changes a setting of every member of the set while it runs.
+	"parameter": (*rig).setParameter,
+
 	// watch NAME [after=TOKEN]: opens a change stream, from now on or behind a token.
 	"watch": (*rig).watch,
 	// read NAME [for=200ms] [token=TOKEN]: asks a stream for changes for a while, and notes where it is.
@@ -88,7 +95,7 @@ var errands = map[string]func(*rig, line) error{
 var verbs = map[string]func(*rig, line) error{
 	// cluster bounds=(10,20) docs=12: three members in each of two shards (shards=3), chunk i on shard i mod 2. With
 	// unsharded, a third of the documents is in the sharded collection and a third in each of two that are not.
-	// set=(name:value,...) changes settings. protocol=4.2: the older one.
+	// set=(name:value,...) changes settings. protocol=4.2: the older one. on=(shard-a): all chunks are there. balancer: it is on.
 	"cluster": (*rig).found,
 	// tell donor recipient section decision deletion election placement primary: what is told from now on; at the start all
 	// of it. With rollback, what a node gives up that was deposed, or comes back from a crash.
@@ -121,6 +128,7 @@ var verbs = map[string]func(*rig, line) error{
 	"records":     (*rig).records,
 	"outstanding": (*rig).outstanding,
 	"changelog":   (*rig).changelog,
+	"actions":     (*rig).actions, // what the balancer has recorded
 	// settle: everything heals; waits until nothing is outstanding; shows who owns and holds what.
 	"settle": func(r *rig, _ line) error { return errors.Join(r.settle(), r.happened()) },
 }
