@@ -41,6 +41,8 @@ g.dropCollection g.renameCollection g.cleanupOrphaned
 v.stepUpBegin v.majorityBarrier v.listDocs v.clearMetadata v.ensureVersion(request,reply) v.refresh(request,reply) v.decide
 v.dropDetected v.complete v.recipientStepUp(register,critSec) v.secondStepDownDuringRecovery v.newMigrationDuringRecovery
 v.configUnavailable v.rollback
+b.roundBegin b.loadSettings b.windowCheck b.stats b.selectDrain b.selectZone b.selectLoad b.enqueue b.dispatch b.result
+b.splitOrJumbo b.roundEnd b.sleep b.stop b.stepDown b.stepUp
 s.concurrentWithMove s.sendCommit s.commitReplyLost s.refreshAfter s.mergeCommit
 x.source(scan,oplogTruncated,newWrite) x.dest(apply,conflictHigherTxn,sentinel) x.retryDuringMigration x.retryAfterMigration
 `
