@@ -9,6 +9,7 @@
 package system
 
 import (
+	"github.com/shardproof/shardproof/system/administration"
 	"github.com/shardproof/shardproof/system/balancer"
 	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/client"
@@ -112,6 +113,7 @@ func (c *Cluster) bootConfig(t env.Task) {
 	rpc.Handle(ep, member{m}.hello)
 	rpc.Handle(ep, member{m}.stepDown)
 	config := configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Shards: c.views(ep), Profile: c.topology.Profile})
+	administration.New(config)
 	m.Watch(founder{m, c.founding.config})
 	balancer.New(config)
 }

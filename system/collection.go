@@ -44,6 +44,11 @@ const beginning = 1
 
 func found(top Topology, colls []Collection) (*founding, error) {
 	f := &founding{shards: make(map[string][]oplog.Op)}
+	identity, err := configsvr.Identity()
+	if err != nil {
+		return nil, err
+	}
+	f.config = append(f.config, identity)
 	for _, name := range top.ShardNames() {
 		op, err := configsvr.AddShard(name, fmt.Sprintf("%s/%v", name, top.MembersOf(name)))
 		if err != nil {
@@ -163,7 +168,7 @@ func (f founder) StepUp(t env.Task) error {
 }
 
 // founded reports whether the first document of the foundation is there, and with it all of them. It is one that nothing
-// removes: collections may be dropped.
+// removes: collections may be dropped, and shards may leave.
 func (f founder) founded() bool {
 	return f.member.Store().Get(f.ops[0].NS, f.ops[0].ID, store.Latest) != nil
 }

@@ -60,6 +60,9 @@ const (
 	BalancerState   // Index, Value off | full | autoSplitOnly: the mode was written; it counts from the Majority that covers it
 	BalancerStopped // a BalancerStop is answered: nothing that the balancer asked for is committed until it is on again
 
+	// Of shards, zones and what operators say about collections; it counts as a CatalogWritten does.
+	ClusterChanged // Shard "config", Term, Index, Value what, and what the line of the Value says
+
 	kinds
 )
 
@@ -72,6 +75,7 @@ var names = [kinds]string{
 	RecipientState: "recipient-state", DecisionMade: "decision", MigrationEnded: "migration-ended",
 	RangeDeletion: "range-deletion", PrimaryMoving: "primary-moving", BalancerRound: "balancer-round", BalancerChose: "balancer-chose",
 	BalancerState: "balancer-state", BalancerStopped: "balancer-stopped",
+	ClusterChanged: "cluster-changed",
 }
 
 // String is the kind's name in texts and files.
@@ -122,6 +126,17 @@ const (
 	ForbidsMigrations = "forbidMigrations" // from now on the config server refuses to commit migrations of it
 	AllowsMigrations  = "allowMigrations"  // it does so no more
 	RenamedFrom       = "renameFrom "      // followed by the name that the collection had; all its chunks are written
+)
+
+// The Values of a ClusterChanged.
+const (
+	ShardAdded    = "shardAdded"    // Peer is a shard from now on; ID its zones
+	ShardDraining = "shardDraining" // Peer takes no chunks and no databases from now on; ID its zones
+	ShardRemoved  = "shardRemoved"  // Peer is no shard any more
+	ShardZones    = "shardZones"    // Peer, draining or not as before, has from now on exactly the zones of ID, with commas between them
+	ZoneRange     = "zoneRange"     // the range NS, Min, Max is of the zone ID; without ID the one that began at Min, whatever its Max, is of none
+	BalancingOn   = "balancingOn"   // the balancer may move chunks of NS
+	BalancingOff  = "balancingOff"  // it may not
 )
 
 // Chunk is one row of the catalogue as the oracles see it. Min and Max are encoded keys.

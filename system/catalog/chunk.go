@@ -50,8 +50,21 @@ type Collection struct {
 	Key       key.Pattern
 	// AllowMigrations is false while an operation on the collection forbids them.
 	AllowMigrations bool
+	Balancing
 	// Unsharded means that the collection lives on the primary shard of its database, whose version its one chunk has.
 	Unsharded bool
+}
+
+// Balancing is how the balancer treats a collection. The zero value is how it treats every collection.
+type Balancing struct {
+	// NoBalance keeps the balancer from moving chunks; operators may.
+	NoBalance bool
+	// ChunkBytes is the size of a chunk that is aimed at; 0 is the cluster's.
+	ChunkBytes int64
+	// Defragment has small chunks that lie next to each other joined (8.0).
+	Defragment bool
+	// NoAutoMerge keeps chunks from being joined without being asked for (8.0).
+	NoAutoMerge bool
 }
 
 // Version is the collection's incarnation with a major and minor version of 0.

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/hex"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -113,18 +114,29 @@ type collectionDoc struct {
 	Timestamp       bson.Timestamp `bson:"timestamp"`
 	Key             bson.Raw       `bson:"key"`
 	AllowMigrations bool           `bson:"allowMigrations"`
+	NoBalance       bool           `bson:"noBalance,omitempty"`
+	ChunkBytes      int64          `bson:"maxChunkSizeBytes,omitempty"`
+	Defragment      bool           `bson:"defragmentCollection,omitempty"`
+	AutoMerge       *bool          `bson:"enableAutoMerge,omitempty"` // missing: they are joined
 }
 
 // EncodeCollection returns the document of config.collections.
 func EncodeCollection(c Collection) (bson.Raw, error) {
-	return bson.Marshal(collectionDoc{
+	doc := collectionDoc{
 		NS:              c.NS,
 		UUID:            c.UUID,
 		Epoch:           c.Epoch,
 		Timestamp:       stamp(c.Timestamp),
 		Key:             c.Key.Document(),
 		AllowMigrations: c.AllowMigrations,
-	})
+		NoBalance:       c.NoBalance,
+		ChunkBytes:      c.ChunkBytes,
+		Defragment:      c.Defragment,
+	}
+	if c.NoAutoMerge {
+		doc.AutoMerge = new(bool)
+	}
+	return bson.Marshal(doc)
 }
 
 // DecodeCollection undoes EncodeCollection.
@@ -141,6 +153,10 @@ func DecodeCollection(raw bson.Raw) (Collection, error) {
 		Timestamp:       unstamp(doc.Timestamp),
 		Key:             pattern,
 		AllowMigrations: doc.AllowMigrations,
+		Balancing: Balancing{
+			NoBalance: doc.NoBalance, ChunkBytes: doc.ChunkBytes, Defragment: doc.Defragment,
+			NoAutoMerge: doc.AutoMerge != nil && !*doc.AutoMerge,
+		},
 	}, err
 }
 
@@ -157,6 +173,16 @@ type zoneDoc struct {
 // ranges.
 func ZoneID(ns string, min key.Key) string { return ns + "/" + hex.EncodeToString([]byte(min)) }
 
+// ParseZoneID undoes ZoneID.
+func ParseZoneID(id string) (ns string, min key.Key, err error) {
+	i := strings.LastIndexByte(id, '/')
+	if i < 0 {
+		return "", "", status.New(status.BadValue, "%q is the _id of no zone", id)
+	}
+	bound, err := hex.DecodeString(id[i+1:])
+	return id[:i], key.Key(bound), err
+}
+
 // EncodeZone returns the document of config.tags for a zone of the namespace, whose shard key is the pattern.
 func EncodeZone(ns string, p key.Pattern, z Zone) (bson.Raw, error) {
 	doc := zoneDoc{ID: ZoneID(ns, z.Min), NS: ns, Tag: z.Name}
@@ -171,15 +197,29 @@ func EncodeZone(ns string, p key.Pattern, z Zone) (bson.Raw, error) {
 }
 
 // DecodeZone undoes EncodeZone.
-func DecodeZone(p key.Pattern, raw bson.Raw) (z Zone, err error) {
+func DecodeZone(p key.Pattern, raw bson.Raw) (Zone, error) {
+	_, field, z, err := DecodeAnyZone(raw)
+	if err == nil && field != p.Field {
+		err = status.New(status.BadValue, "a document of config.tags is about %s, not %s", field, p.Field)
+	}
+	return z, err
+}
+
+// DecodeAnyZone reads a document of config.tags and returns its namespace and the field of its bounds, too.
+func DecodeAnyZone(raw bson.Raw) (ns, field string, z Zone, err error) {
 	var doc zoneDoc
 	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return z, status.New(status.BadValue, "a document of config.tags cannot be read: %v", err)
+		return "", "", z, status.New(status.BadValue, "a document of config.tags cannot be read: %v", err)
 	}
+	first, err := doc.Min.IndexErr(0)
+	if err != nil {
+		return "", "", z, status.New(status.BadValue, "a document of config.tags has no min: %v", err)
+	}
+	p := key.Pattern{Field: first.Key()}
 	z.Name = doc.Tag
 	if z.Min, err = decodeBound(p, doc.Min, "min"); err != nil {
-		return z, err
+		return doc.NS, p.Field, z, err
 	}
 	z.Max, err = decodeBound(p, doc.Max, "max")
-	return z, err
+	return doc.NS, p.Field, z, err
 }

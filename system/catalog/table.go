@@ -234,6 +234,15 @@ func (t *Table) Count(shard string) int {
 	return owner.versions.Len()
 }
 
+// ChunksOf returns the shard's chunks in the order of their versions. It looks at no others.
+func (t *Table) ChunksOf(shard string) iter.Seq[Chunk] {
+	return func(yield func(Chunk) bool) {
+		if owner, owns := t.shards.Get(shard); owns {
+			owner.versions.Scan(func(_ uint64, min key.Key) bool { return yield(t.Owner(min)) })
+		}
+	}
+}
+
 // Owned returns what the shard owns as ranges that do not touch.
 func (t *Table) Owned(shard string) []key.Range {
 	var owned []key.Range

@@ -22,6 +22,9 @@ type RemoveShardReply struct {
 	Databases     []string
 }
 
+// Empty reports whether nothing keeps the shard from being removed.
+func (r *RemoveShardReply) Empty() bool { return r.Chunks == 0 && len(r.Databases) == 0 }
+
 // RemovalState is a state of a shard's removal.
 type RemovalState string
 
@@ -45,6 +48,8 @@ type UpdateZoneKeyRange struct {
 	NS       string
 	Min, Max key.Key
 	Zone     string
+	// Field is what the bounds are values of, needed while the collection is not sharded: its shard key must then be that.
+	Field string
 }
 
 // ConfigureCollectionBalancing says how the balancer treats a collection. Nil fields stay as they are.
@@ -66,7 +71,13 @@ type ClearJumboFlag struct {
 	At key.Key
 }
 
+// ShardsvrJoinCluster is sent to the primary of a replica set that is to become a shard. It drops collections without documents,
+// which may be of incarnations that have been dropped elsewhere, and refuses with status.OperationFailed while there are
+// documents or unfinished work.
+type ShardsvrJoinCluster struct{ Name string }
+
 func init() {
+	codec.Register[ShardsvrJoinCluster]()
 	codec.Register[AddShard]()
 	codec.Register[RemoveShard]()
 	codec.Register[RemoveShardReply]()

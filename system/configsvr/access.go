@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/profile"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
@@ -58,6 +59,63 @@ func (s *Server) Shards() (all []Shard) {
 	return all
 }
 
+// Shard is the document of a shard: status.ShardNotFound when there is none.
+func (s *Server) Shard(name string) (Shard, error) { return s.book.shard(name) }
+
+// Databases lists the databases by name.
+func (s *Server) Databases() (all []catalog.Database) {
+	s.scan(Databases, func(doc bson.Raw) error {
+		d, err := catalog.DecodeDatabase(doc)
+		all = append(all, d)
+		return err
+	})
+	return all
+}
+
+// Unchanging reports whether no operation on a whole collection is under way. Such an operation goes from shard to shard and
+// relies on there being the same ones from its beginning to its end.
+func (s *Server) Unchanging() bool { return len(s.ddl.records.All()) == 0 }
+
+// WhileUnchanging runs fn, which must not wait, under the lock of chunks and while Unchanging.
+func (s *Server) WhileUnchanging(t env.Task, fn func() error) error {
+	for ran := false; !ran; {
+		if err := s.ddl.ended.WaitFor(t, 0, s.Unchanging); err != nil {
+			return err
+		}
+		err := s.Locked(t, func() error {
+			if ran = s.Unchanging(); !ran {
+				return nil
+			}
+			return fn()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Describe writes what the catalogue says about a collection besides its chunks. The table is the one that is described
+// now, under the lock that is still held; Balancing is all that may differ.
+func (s *Server) Describe(t env.Task, table *catalog.Table, as catalog.Balancing, why string) error {
+	coll := table.Collection()
+	coll.Balancing = as
+	doc, err := catalog.EncodeCollection(coll)
+	if err != nil {
+		return err
+	}
+	return s.Write(t, write(Collections, coll.NS, doc, why))
+}
+
+// Write applies operations as one entry, in a task of the tenure; nothing is written once that is over.
+func (s *Server) Write(t env.Task, ops ...oplog.Op) error {
+	if err := t.Err(); err != nil {
+		return err
+	}
+	_, err := s.member.Write(t, ops...)
+	return err
+}
+
 // Zones lists the zones of a collection in the order of their ranges. The collection need not exist yet; pattern is its
 // shard key.
 func (s *Server) Zones(ns string, pattern key.Pattern) (all catalog.Zones) {
@@ -70,6 +128,28 @@ func (s *Server) Zones(ns string, pattern key.Pattern) (all catalog.Zones) {
 		return err
 	})
 	return all
+}
+
+// ZoneField is the field that the ranges of the namespace's zones are about, empty when it has none. All are about the same.
+func (s *Server) ZoneField(ns string) (field string) {
+	s.scan(Tags, func(doc bson.Raw) error {
+		of, named, _, err := catalog.DecodeAnyZone(doc)
+		if of == ns {
+			field = named
+		}
+		return err
+	})
+	return field
+}
+
+// HasRanges reports whether a range of any collection is of the zone.
+func (s *Server) HasRanges(zone string) (has bool) {
+	s.scan(Tags, func(doc bson.Raw) error {
+		name, _ := doc.Lookup("tag").StringValueOK()
+		has = has || name == zone
+		return nil
+	})
+	return has
 }
 
 // Setting is the document of config.settings with that _id, nil when there is none.

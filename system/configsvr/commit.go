@@ -145,6 +145,9 @@ func (s *Server) commitUnfenced(t env.Task, req *command.CommitChunkMigration) e
 	if err := at(point.ConfigCommitReadChunk); err != nil {
 		return err
 	}
+	if _, err := s.book.shard(req.To); err != nil { // that it may drain, 4.2 does not look at
+		return err
+	}
 	chunk := table.Owner(req.Min)
 	switch rng := (key.Range{Min: req.Min, Max: req.Max}); {
 	case chunk.Range != rng:

@@ -99,12 +99,25 @@ func (s *Server) movePrimary(t env.Task, req *command.CommitMovePrimary) error {
 	case !fenced && d.Primary == req.To: // sent again
 		return nil
 	}
+	if err := s.mayHaveDatabase(req.To, d.Primary); err != nil {
+		return err
+	}
 	op, err := PutDatabase(d.On(req.To), "movePrimary "+req.Move)
 	if err != nil {
 		return err
 	}
 	_, err = s.member.Write(t, op)
 	return err
+}
+
+// mayHaveDatabase checks that a shard exists and, since 5.0, that it does not drain. The present primary may go on being it,
+// under a new version: that is how a move is given up.
+func (s *Server) mayHaveDatabase(shard, present string) error {
+	switch _, err := s.book.shard(shard); {
+	case err != nil || shard == present || !s.profile.CoordinatesMovePrimary():
+		return err
+	}
+	return s.mayReceive(shard)
 }
 
 // orderMovePrimary is how 4.2 moves a primary: the config server has the primary shard do it, and holds the lock of the

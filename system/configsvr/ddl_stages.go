@@ -227,16 +227,19 @@ func (s *Server) setAllow(t env.Task, op *operation, allow bool) error {
 // leaveCatalogue removes the collection and all its chunks.
 func (s *Server) leaveCatalogue(t env.Task, op *operation) error {
 	return s.under(t, op, point.ConfigDDLCatalogue, func(table *catalog.Table) ([]oplog.Op, error) {
-		return removal(table), nil
+		return s.removal(table), nil
 	})
 }
 
-// removal takes a collection and all its chunks out of the catalogue.
-func removal(table *catalog.Table) []oplog.Op {
+// removal takes a collection with all its chunks and zones out of the catalogue.
+func (s *Server) removal(table *catalog.Table) []oplog.Op {
 	coll := table.Collection()
 	ops := []oplog.Op{remove(Collections, coll.NS)}
 	for c := range table.Chunks() {
 		ops = append(ops, remove(Chunks, catalog.ChunkID(coll.UUID, c.Min)))
+	}
+	for _, z := range s.Zones(coll.NS, coll.Key) {
+		ops = append(ops, RemoveZone(coll.NS, z.Min))
 	}
 	return ops
 }
@@ -246,20 +249,21 @@ func removal(table *catalog.Table) []oplog.Op {
 // forbidden: a donor that has not renamed its data would find nothing to move.
 func (s *Server) renameInCatalogue(t env.Task, op *operation) error {
 	return s.under(t, op, point.ConfigDDLCatalogue, func(table *catalog.Table) ([]oplog.Op, error) {
-		ops := removal(table)
+		ops := s.removal(table)
 		target, err := s.sharded(op.To)
 		switch {
 		case err == nil:
-			ops = append(ops, removal(target)...)
+			ops = append(ops, s.removal(target)...)
 		case !status.Is(err, status.NamespaceNotFound):
 			return nil, err
 		}
-		entry, err := renamed(table, op)
+		entry, err := s.renamed(table, op)
 		return append(ops, entry...), err
 	})
 }
 
-func renamed(table *catalog.Table, op *operation) ([]oplog.Op, error) {
+// renamed are the collection's documents under its new name, those of its zones too.
+func (s *Server) renamed(table *catalog.Table, op *operation) ([]oplog.Op, error) {
 	coll := table.Collection()
 	coll.NS, coll.Epoch, coll.Timestamp, coll.AllowMigrations = op.To, epochOf(op.number()), op.number(), false
 	doc, err := catalog.EncodeCollection(coll)
@@ -268,7 +272,17 @@ func renamed(table *catalog.Table, op *operation) ([]oplog.Op, error) {
 	}
 	why := event.RenamedFrom + op.NS
 	ops, err := chunkOpsOf(coll, catalog.Rename(table, coll), why)
-	return append([]oplog.Op{write(Collections, coll.NS, doc, why)}, ops...), err
+	if err != nil {
+		return nil, err
+	}
+	for _, z := range s.Zones(op.NS, coll.Key) {
+		zone, err := PutZone(coll.NS, coll.Key, z)
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, zone)
+	}
+	return append([]oplog.Op{write(Collections, coll.NS, doc, why)}, ops...), nil
 }
 
 // under changes the catalogue of the operation's incarnation under the lock, if that is still there, and waits until a

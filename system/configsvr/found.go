@@ -51,6 +51,40 @@ func RemoveSetting(id string) oplog.Op {
 
 // AddShard returns the operation that makes a shard known.
 func AddShard(name, host string) (oplog.Op, error) {
-	doc, err := bson.Marshal(Shard{Name: name, Host: host})
-	return write(Shards, name, doc, "addShard"), err
+	return PutShard(Shard{Name: name, Host: host}, event.ShardAdded)
 }
+
+// PutShard returns the operation that writes a shard's document; why is a Value of event.ClusterChanged.
+func PutShard(d Shard, why string) (oplog.Op, error) {
+	doc, err := bson.Marshal(d)
+	return write(Shards, d.Name, doc, why), err
+}
+
+// RemoveShard returns the operation after which there is no such shard.
+func RemoveShard(name string) oplog.Op {
+	op := remove(Shards, name)
+	op.Tag = event.ShardRemoved
+	return op
+}
+
+// PutZone returns the operation that gives a range of a namespace with that shard key to a zone.
+func PutZone(ns string, pattern key.Pattern, z catalog.Zone) (oplog.Op, error) {
+	doc, err := catalog.EncodeZone(ns, pattern, z)
+	return write(Tags, catalog.ZoneID(ns, z.Min), doc, event.ZoneRange), err
+}
+
+// RemoveZone returns the operation after which the zone's range that begins at min is of no zone.
+func RemoveZone(ns string, min key.Key) oplog.Op {
+	op := remove(Tags, catalog.ZoneID(ns, min))
+	op.Tag = event.ZoneRange
+	return op
+}
+
+// Identity is the operation by which the config server knows that the cluster is founded (config.version). Nothing removes it.
+func Identity() (oplog.Op, error) {
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: clusterID}})
+	return write("config.version", clusterID, doc, "found"), err
+}
+
+// clusterID is that of the one cluster of a world.
+const clusterID = "cluster"

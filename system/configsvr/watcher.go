@@ -23,6 +23,7 @@ func (w watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 	if leading {
 		w.s.announce(index, e)
 		w.s.announceDatabases(index, e)
+		w.s.announceChanges(index, e)
 	}
 }
 

@@ -141,11 +141,13 @@ func (m *move) history(rec shard.SessionRecord) []oplog.Stmt {
 }
 
 // commit has the config server make the recipient the primary, and goes on only when the catalogue says so. A refused
-// commit was carried out by an earlier attempt: nobody else changes the version while the move is on record.
+// commit was carried out by an earlier attempt: nobody else changes the version while the move is on record. A recipient
+// that is no shard any more, or is about to be none, cannot have it.
 func (m *move) commit(t env.Task) error {
-	err := m.s.tell(t, shard.ConfigSet, &command.CommitMovePrimary{
-		Database: m.record.Database, Expected: m.record.version(), To: m.record.To, Move: m.record.Move,
-	})
+	err := m.tellCommit(t, m.record.To)
+	if status.Is(err, status.ShardNotFound) {
+		err = m.tellCommit(t, m.record.From)
+	}
 	if err != nil && !status.Is(err, status.StaleDbVersion) {
 		return err
 	}
@@ -171,7 +173,25 @@ func (m *move) commit(t env.Task) error {
 	for _, c := range m.record.Collections {
 		m.s.shard.Collection(c.NS).Clear()
 	}
+	if now.Database.Primary == m.record.From {
+		return m.undo(t)
+	}
 	return m.advance(t, ExitCritSec)
+}
+
+// tellCommit gives the database to a shard. Given to the one that has it, under a new version, no commit that is still on
+// its way gets through: the move can be given up.
+func (m *move) tellCommit(t env.Task, to string) error {
+	return m.s.tell(t, shard.ConfigSet, &command.CommitMovePrimary{
+		Database: m.record.Database, Expected: m.record.version(), To: to, Move: m.record.Move,
+	})
+}
+
+// undo lets requests pass again, here, and has the copy dropped as one that was never completed.
+func (m *move) undo(t env.Task) error {
+	m.s.node.Sometimes("a move of a primary is given up because its recipient leaves the cluster")
+	m.err = status.New(status.ShardNotFound, "shard %s cannot be the primary of %s: it leaves the cluster", m.record.To, m.record.Database)
+	return m.advance(t, Cloning, m.unholds()...)
 }
 
 // leave lets requests pass again: they are told to ask the new primary.
@@ -179,11 +199,15 @@ func (m *move) leave(t env.Task) error {
 	if err := m.at(t, point.MovePrimaryUnblock); err != nil {
 		return err
 	}
-	var ops []oplog.Op
+	return m.advance(t, Cleaning, m.unholds()...)
+}
+
+// unholds are the operations that undo holds.
+func (m *move) unholds() (ops []oplog.Op) {
 	for _, c := range m.record.Collections {
 		ops = append(ops, m.s.shard.Unhold(c.NS))
 	}
-	return m.advance(t, Cleaning, ops...)
+	return ops
 }
 
 // clean drops what was moved, once no query needs it.

@@ -20,7 +20,6 @@ const (
 	notAPhase      = "no phase but a meeting of two: faults at the sites of both bring it about"
 	inOneStep      = "part of one log entry with the step before: nothing can come between"
 	pureChoice     = "what is to move is computed at once, between b.stats and b.enqueue"
-	laterPlacement = "shards and zones are changed by nobody while a cluster runs"
 )
 
 var absent = []Missing{
@@ -37,11 +36,6 @@ var absent = []Missing{
 	{"b.selectDrain", pureChoice},
 	{"b.selectZone", pureChoice},
 	{"b.selectLoad", pureChoice},
-	{"c.removeShard.startDrain", laterPlacement},
-	{"c.removeShard.checkEmpty", laterPlacement},
-	{"c.removeShard.remove", laterPlacement},
-	{"c.addShard", laterPlacement},
-	{"c.zoneUpdate", laterPlacement},
 	{"m.txn.firstStmt", noTransactions},
 	{"m.txn.addParticipant", noTransactions},
 	{"m.txn.pickConflictTime", noTransactions},

@@ -18,5 +18,6 @@ var (
 	RequestSecondaryLearn  = declare(Request, "q.sec.applyInvalidate", "what was learned is installed although the log has said meanwhile that it is void")
 	RequestSecondaryRead   = declare(Request, "q.sec.read", "a secondary reads on while the documents below are being deleted")
 	RequestCacheBatch      = declare(Request, "q.cacheBatch", "half of the copy from which secondaries learn the placement is written")
+	RequestJoinCluster     = declare(Request, "q.joinCluster", "a former shard comes back with collections that were dropped while it was away")
 	RequestRefreshInstall  = declare(Request, "q.refresh.install", "an older table overwrites a newer one, or one that was cleared on purpose")
 )

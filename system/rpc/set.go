@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -28,6 +29,9 @@ func NewSet(ep *Endpoint, name string, members []env.NodeID, s *settings.Setting
 
 // Name is the replica set's name.
 func (s *Set) Name() string { return s.name }
+
+// Host is how the catalogue names the replica set and its members.
+func (s *Set) Host() string { return fmt.Sprintf("%s/%v", s.name, s.members) }
 
 // CallPrimary sends req to the set's primary, which it finds first when it is not known. NotWritablePrimary means that
 // none was found, or that the one asked refused; network errors are those of the call. In both cases the next call looks

@@ -65,6 +65,11 @@ const (
 	// Moves of a primary.
 	MovePrimaryInProgress Code = "MovePrimaryInProgress"
 
+	// Administration.
+	IllegalOperation Code = "IllegalOperation"
+	ZoneNotFound     Code = "ZoneNotFound"
+	ZoneStillInUse   Code = "ZoneStillInUse"
+
 	// Everything else.
 	FailPointEnabled Code = "FailPointEnabled"
 	Internal         Code = "InternalError"

@@ -30,6 +30,7 @@ var topics = map[string][]event.Kind{
 	"placement": {event.CatalogWritten},
 	"primary":   {event.PrimaryMoving},
 	"balancer":  {event.BalancerRound, event.BalancerChose, event.BalancerState, event.BalancerStopped},
+	"cluster":   {event.ClusterChanged},
 	"applied":   {event.Applied},
 }
 
@@ -114,6 +115,8 @@ func (r *rig) tellServers(e *event.Event) {
 		r.say("%s ends itself: %s", e.Node, e.Value)
 	case event.CatalogWritten:
 		r.tellPlacement(e)
+	case event.ClusterChanged:
+		r.tellChange(e)
 	case event.Applied:
 		r.say("%d %s applied %s %v %v term %d index %d hash %x id %s", e.At, e.Node, e.Actor, key.Key(e.Key), e.NS, e.Term, e.Index, e.Hash&0xffff, e.ID)
 	}

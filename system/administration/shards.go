@@ -1,0 +1,169 @@
+package administration
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// addShard makes a replica set a shard, without zones. One that drains goes on draining.
+func (s *Service) addShard(t env.Task, _ env.NodeID, req *command.AddShard) (*command.Done, error) {
+	err := s.config.Tenured(t, "addShard "+req.Name, func(own env.Task) error {
+		if !s.isShard(req.Name) {
+			if err := s.include(own, req.Name); err != nil {
+				return err
+			}
+		}
+		return s.config.Majority(own)
+	})
+	return done, err
+}
+
+func (s *Service) isShard(name string) bool {
+	_, err := s.config.Shard(name)
+	return err == nil
+}
+
+// include asks the replica set first. Nothing gives it documents between its answer and its admission: it is no shard.
+func (s *Service) include(t env.Task, name string) error {
+	set := s.config.Set(name)
+	if set == nil || name == configsvr.Name {
+		return status.New(status.BadValue, "there is no replica set %q that could be a shard", name)
+	}
+	if _, err := rpc.AskPrimary[command.Done](t, set, &command.ShardsvrJoinCluster{Name: name}, s.config.Settings().CommandTimeout); err != nil {
+		return err
+	}
+	if err := t.Point(point.ConfigAddShard, env.Note{Peer: name}); err != nil {
+		return err
+	}
+	return s.config.WhileUnchanging(t, func() error {
+		if s.isShard(name) { // asked for twice
+			return nil
+		}
+		op, err := configsvr.AddShard(name, set.Host())
+		if err != nil {
+			return err
+		}
+		return s.config.Write(t, op)
+	})
+}
+
+// removeShard takes a shard one state further. It is repeated until the answer says that the shard is removed.
+func (s *Service) removeShard(t env.Task, _ env.NodeID, req *command.RemoveShard) (reply *command.RemoveShardReply, err error) {
+	err = s.config.Tenured(t, "removeShard "+req.Name, func(own env.Task) error {
+		doc, err := s.config.Shard(req.Name)
+		switch {
+		case err != nil:
+		case doc.Draining:
+			reply, err = s.remove(own, req.Name)
+		default:
+			reply, err = s.drain(own, req.Name)
+		}
+		if err != nil {
+			return err
+		}
+		return s.config.Majority(own)
+	})
+	return reply, err
+}
+
+// drain lets the shard get nothing any more.
+func (s *Service) drain(t env.Task, name string) (*command.RemoveShardReply, error) {
+	if err := t.Point(point.ConfigDrainStart, env.Note{Peer: name}); err != nil {
+		return nil, err
+	}
+	err := s.config.Locked(t, func() error {
+		return s.write(t, func() ([]oplog.Op, error) { return s.draining(name) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.remaining(name, command.RemovalStarted)
+}
+
+// draining is what is written when a shard begins to drain.
+func (s *Service) draining(name string) ([]oplog.Op, error) {
+	doc, err := s.config.Shard(name)
+	if err != nil || doc.Draining {
+		return nil, err
+	}
+	if len(s.staying(name)) == 0 {
+		return nil, status.New(status.IllegalOperation, "shard %s is the last one that does not drain", name)
+	}
+	for _, zone := range doc.Zones {
+		if err := s.dispensable(name, zone); err != nil {
+			return nil, err
+		}
+	}
+	doc.Draining = true
+	op, err := configsvr.PutShard(doc, event.ShardDraining)
+	return []oplog.Op{op}, err
+}
+
+// staying lists the other shards that do not drain.
+func (s *Service) staying(but string) []configsvr.Shard {
+	return slices.DeleteFunc(s.config.Shards(), func(d configsvr.Shard) bool { return d.Draining || d.Name == but })
+}
+
+// remove takes the shard out of the cluster if it has nothing any more. An operation on a whole collection that is under
+// way may hold the collection on this shard, which nobody else would release.
+func (s *Service) remove(t env.Task, name string) (*command.RemoveShardReply, error) {
+	if err := t.Point(point.ConfigDrainCheck, env.Note{Peer: name}); err != nil {
+		return nil, err
+	}
+	reply, err := s.remaining(name, command.RemovalOngoing)
+	if err != nil || !reply.Empty() || !s.config.Unchanging() {
+		return reply, err
+	}
+	if err := t.Point(point.ConfigDrainRemove, env.Note{Peer: name}); err != nil {
+		return nil, err
+	}
+	err = s.config.WhileUnchanging(t, func() error {
+		reply, err = s.removeEmpty(t, name)
+		return err
+	})
+	return reply, err
+}
+
+// removeEmpty looks once more, and writes at once.
+func (s *Service) removeEmpty(t env.Task, name string) (*command.RemoveShardReply, error) {
+	if doc, err := s.config.Shard(name); err != nil || !doc.Draining {
+		return nil, status.New(status.ShardNotFound, "shard %s was removed meanwhile", name)
+	}
+	reply, err := s.remaining(name, command.RemovalOngoing)
+	if err != nil || !reply.Empty() {
+		return reply, err
+	}
+	reply.State = command.RemovalCompleted
+	return reply, s.config.Write(t, configsvr.RemoveShard(name))
+}
+
+// remaining counts what the shard has, in the routing tables that are kept in memory.
+func (s *Service) remaining(name string, state command.RemovalState) (*command.RemoveShardReply, error) {
+	reply := &command.RemoveShardReply{State: state}
+	for _, coll := range s.config.Sharded() {
+		table, err := s.config.Table(coll.NS)
+		if err != nil {
+			return nil, err
+		}
+		reply.Chunks += table.Count(name)
+		for c := range table.ChunksOf(name) {
+			if c.Jumbo {
+				reply.Jumbo++
+			}
+		}
+	}
+	for _, d := range s.config.Databases() {
+		if d.Primary == name {
+			reply.Databases = append(reply.Databases, d.Name)
+		}
+	}
+	return reply, nil
+}
