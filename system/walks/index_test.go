@@ -26,6 +26,7 @@ var chapters = []struct{ dir, title string }{
 	{"testdata/10-range-deletion", "10. Range deletion"},
 	{"testdata/11-reads", "11. Reads in the past"},
 	{"testdata/12-change-streams", "12. Change streams"},
+	{"testdata/13-administration", "13, 14. Administration of the cluster"},
 	{"testdata/14-balancer", "14. The balancer"},
 	{"testdata/15-move-primary", "15. movePrimary"},
 	{"testdata/21-hazards", "Hazards: recipes of two faults, and bugs that really shipped"},
