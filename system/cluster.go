@@ -9,6 +9,8 @@
 package system
 
 import (
+	"time"
+
 	"github.com/shardproof/shardproof/system/administration"
 	"github.com/shardproof/shardproof/system/balancer"
 	"github.com/shardproof/shardproof/system/changestream"
@@ -48,6 +50,7 @@ type Cluster struct {
 	shards   map[env.NodeID]*shard.Server
 	routers  map[env.NodeID]*router.Router
 	adjusted map[env.NodeID]*settings.Settings
+	zones    map[env.NodeID]time.Duration
 }
 
 // Assemble adds the servers of a cluster to the world. The settings are those every server starts with;
@@ -63,7 +66,7 @@ func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) 
 	c := &Cluster{
 		world: w, topology: top, settings: s, founding: founding, nodes: make(map[string][]env.NodeID),
 		members: make(map[env.NodeID]*replset.Member), shards: make(map[env.NodeID]*shard.Server), routers: make(map[env.NodeID]*router.Router),
-		adjusted: make(map[env.NodeID]*settings.Settings),
+		adjusted: make(map[env.NodeID]*settings.Settings), zones: make(map[env.NodeID]time.Duration),
 	}
 	c.sets = append([]string{configsvr.Name}, top.ShardNames()...)
 	for _, name := range c.sets {
@@ -94,9 +97,15 @@ func (c *Cluster) bootMember(t env.Task, name string) (*replset.Member, *rpc.End
 	return m, c.listen(node, now)
 }
 
+// Locate puts a server into a time zone so far east of UTC. It counts for processes that boot afterwards.
+func (c *Cluster) Locate(id env.NodeID, east time.Duration) { c.zones[id] = east }
+
 // start gives a process settings of its own.
 func (c *Cluster) start(node env.Node) *settings.Settings {
 	own := *c.settings
+	if east, located := c.zones[node.ID()]; located {
+		own.LocalTimeOffset = east
+	}
 	c.adjusted[node.ID()] = &own
 	return &own
 }

@@ -162,5 +162,6 @@ func (s *Server) serve() {
 	rpc.Handle(e, s.hello)
 	rpc.Handle(e, s.stepDown)
 	rpc.Handle(e, s.audit)
+	rpc.Handle(e, s.statsForBalancing)
 	rpc.Handle(e, s.shardingStatistics)
 }
