@@ -29,7 +29,7 @@ func (b *Balancer) logAction(t env.Task, what string, details bson.D) {
 	if oldest := string(key.Int(number - actionsKept)); b.member.Store().Get(ActionLog, oldest, store.Latest) != nil {
 		ops = append(ops, oplog.Op{Kind: oplog.Delete, NS: ActionLog, ID: oldest, Actor: uint8(event.System), Tag: what})
 	}
-	_ = b.write(t, ops...)
+	_ = b.server.Write(t, ops...)
 }
 
 // lastAction is the number of the newest record.

@@ -8,7 +8,6 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/status"
 )
@@ -86,12 +85,7 @@ func (b *Balancer) store(t env.Task, doc document) error {
 	if err != nil {
 		return err
 	}
-	return b.write(t, op)
-}
-
-func (b *Balancer) write(t env.Task, ops ...oplog.Op) error {
-	_, err := b.member.Write(t, ops...)
-	return err
+	return b.server.Write(t, op)
 }
 
 func (b *Balancer) status(t env.Task, _ env.NodeID, _ *command.BalancerStatus) (*command.BalancerStatusReply, error) {

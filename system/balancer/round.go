@@ -58,7 +58,11 @@ func (r *round) carryOut(t env.Task) (err error) {
 
 func (r *round) enqueue(t env.Task) {
 	for i, m := range r.chosen {
-		q := &request{Migration: m, options: r.options, name: fmt.Sprintf("balancer/%d/%d/%d", r.term.number, r.number, i+1)}
+		table, err := r.server.Table(m.NS)
+		if err != nil {
+			continue
+		}
+		q := &request{Migration: m, options: r.of(table.Collection()), name: fmt.Sprintf("balancer/%d/%d/%d", r.term.number, r.number, i+1)}
 		if t.Point(point.BalancerEnqueue, q.note()) == nil {
 			r.scheduler.enqueue(t, q)
 		}

@@ -82,7 +82,7 @@ func (s *scheduler) dispatch(t env.Task) {
 		q := s.queue[0]
 		s.queue, s.underWay = s.queue[1:], append(s.underWay, q)
 		err := t.Point(point.BalancerDispatch, q.note())
-		if err == nil && !s.term.permits(s.term.options()) {
+		if err == nil && !s.term.stillWants(q) {
 			err = status.New(status.Interrupted, "the balancer was switched off before %s was asked for", q.name)
 		}
 		if err != nil {
@@ -93,6 +93,13 @@ func (s *scheduler) dispatch(t env.Task) {
 		t.Spawn("balance "+q.name, func(t env.Task) { s.end(q, s.term.migrate(t, q)) })
 	}
 	s.dispatching = false
+}
+
+// stillWants looks at what operators may have switched off since the choice.
+func (m *term) stillWants(q *request) bool {
+	v := view{m, m.options()}
+	c, err := v.collection(q.NS)
+	return err == nil && !c.Off && m.permits(v.options)
 }
 
 func (s *scheduler) end(q *request, err error) {
@@ -121,6 +128,8 @@ func (m *term) migrate(t env.Task, q *request) error {
 		return nil
 	case status.Is(err, status.ChunkTooBig, status.ExceededMemoryLimit):
 		m.splitOrMarkJumbo(t, q)
+	case status.Is(err, status.IndexNotFound):
+		m.leaveAlone(t, q)
 	}
 	return err
 }

@@ -79,7 +79,7 @@ func (b *Balancer) put(t env.Task, req *command.PutSetting) error {
 		return b.store(t, doc)
 	}
 	if len(req.Doc) == 0 {
-		return b.write(t, configsvr.RemoveSetting(req.ID))
+		return b.server.Write(t, configsvr.RemoveSetting(req.ID))
 	}
 	fields := bson.D{{Key: "_id", Value: req.ID}}
 	elements, _ := req.Doc.Elements()
@@ -90,7 +90,7 @@ func (b *Balancer) put(t env.Task, req *command.PutSetting) error {
 	if err != nil {
 		return err
 	}
-	return b.write(t, op)
+	return b.server.Write(t, op)
 }
 
 // merged is the document as an operator writes it, with the mode of the old one unless the new one has its own.

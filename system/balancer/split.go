@@ -1,6 +1,7 @@
 package balancer
 
 import (
+	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
@@ -51,6 +52,20 @@ func (m *term) splitOrMarkJumbo(t env.Task, q *request) {
 		return
 	}
 	_ = m.server.Locked(t, func() error { return m.markJumbo(t, q) })
+}
+
+// leaveAlone keeps the balancer from a collection with a hashed key of which a shard lacks the index: each of its migrations
+// would fail (protocol 14.2). An operator has it balanced again.
+func (m *term) leaveAlone(t env.Task, q *request) {
+	_ = m.server.Locked(t, func() error {
+		table, err := m.server.Table(q.NS)
+		if err != nil || !table.Collection().Key.Hashed {
+			return err
+		}
+		as := table.Collection().Balancing
+		as.NoBalance = true
+		return m.server.Describe(t, table, as, event.BalancingOff)
+	})
 }
 
 // markJumbo marks the chunk if it still is what was too big.

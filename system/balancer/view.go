@@ -102,9 +102,19 @@ func (v view) collection(ns string) (policy.Collection, error) {
 	if coll.Unsharded {
 		return policy.Collection{}, status.New(status.NamespaceNotFound, "collection %s is not sharded", ns)
 	}
-	return policy.Collection{
-		Table: table, Zones: v.server.Zones(ns, coll.Key), ChunkBytes: v.chunkBytes, ForceJumbo: v.forceJumbo,
-	}, nil
+	c := policy.Collection{
+		Table: table, Zones: v.server.Zones(ns, coll.Key), Off: coll.NoBalance || coll.Defragment, ChunkBytes: v.of(coll).chunkBytes,
+		ForceJumbo: v.forceJumbo,
+	}
+	return c, nil
+}
+
+// of are the options for a collection, which may have chunks of another size.
+func (o options) of(coll catalog.Collection) options {
+	if coll.ChunkBytes > 0 {
+		o.chunkBytes = coll.ChunkBytes
+	}
+	return o
 }
 
 // weigh asks every shard how much data it has of the collections. A shard that does not answer is left out of their balance.

@@ -56,6 +56,7 @@ const (
 	ConflictingOperationInProgress Code = "ConflictingOperationInProgress"
 	OperationFailed                Code = "OperationFailed"
 	ChunkTooBig                    Code = "ChunkTooBig"
+	IndexNotFound                  Code = "IndexNotFound"
 	ExceededMemoryLimit            Code = "ExceededMemoryLimit"
 	SessionTransferIncomplete      Code = "SessionTransferIncomplete"
 	StaleSession                   Code = "StaleSession"
