@@ -17,7 +17,7 @@ type round struct {
 	number int64
 	began  env.Time
 	chosen []policy.Migration
-	// ended are the requests whose end the round saw: of 8.0 perhaps an earlier round's.
+	// ended are the requests that have ended since the last round took note: in 8.0 perhaps those of earlier rounds.
 	ended []*request
 }
 
@@ -43,6 +43,7 @@ func (r *round) carryOut(t env.Task) (err error) {
 	if err := r.split(t); err != nil {
 		return err
 	}
+	r.ended = r.scheduler.take()
 	if r.chosen, err = r.choose(t); err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (r *round) carryOut(t env.Task) (err error) {
 	if err := r.await(t); err != nil {
 		return err
 	}
-	r.ended = r.scheduler.take()
+	r.ended = append(r.ended, r.scheduler.take()...)
 	return nil
 }
 

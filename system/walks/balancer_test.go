@@ -11,7 +11,6 @@ import (
 	"github.com/shardproof/shardproof/system/balancer"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
@@ -19,12 +18,12 @@ import (
 func (r *rig) balancer(l line) error {
 	switch what := l.word(0); what {
 	case "start":
-		r.ask("balancer start", "config", &command.BalancerStart{})
+		r.insist("balancer start", &command.BalancerStart{})
 	case "stop":
-		r.ask("balancer stop", "config", &command.BalancerStop{})
+		r.insist("balancer stop", &command.BalancerStop{})
 	case "status":
 		r.consult("balancer status", func(t env.Task) (string, error) {
-			reply, err := rpc.CallPrimary[command.BalancerStatusReply](t, r.operator().sets["config"], &command.BalancerStatus{}, time.Minute)
+			reply, err := rpc.AskPrimary[command.BalancerStatusReply](t, r.operator().sets["config"], &command.BalancerStatus{}, time.Minute)
 			if err != nil {
 				return "", err
 			}
@@ -33,7 +32,7 @@ func (r *rig) balancer(l line) error {
 	case "collection":
 		r.consult("balancer status of "+sharded, func(t env.Task) (string, error) {
 			req := &command.BalancerCollectionStatus{NS: sharded}
-			reply, err := rpc.CallPrimary[command.BalancerCollectionStatusReply](t, r.operator().sets["config"], req, time.Minute)
+			reply, err := rpc.AskPrimary[command.BalancerCollectionStatusReply](t, r.operator().sets["config"], req, time.Minute)
 			if err != nil || reply.Compliant {
 				return "compliant", err
 			}
@@ -43,6 +42,14 @@ func (r *rig) balancer(l line) error {
 		return fmt.Errorf("the balancer cannot be asked to %s", what)
 	}
 	return nil
+}
+
+// insist sends a command to the primary of the config server, and to the next one when that is gone.
+func (r *rig) insist(what string, req env.Message) {
+	r.consult(what, func(t env.Task) (string, error) {
+		_, err := rpc.AskPrimary[command.Done](t, r.operator().sets["config"], req, time.Minute)
+		return "ok", err
+	})
 }
 
 // consult has the operator ask something and says what was answered.
@@ -77,7 +84,7 @@ func (r *rig) putSetting(l line) error {
 			return fmt.Errorf("nothing can be set that is called %s", a.Key)
 		}
 	}
-	r.ask("setting "+id, "config", &command.PutSetting{ID: id, Doc: raw(doc)})
+	r.insist("setting "+id, &command.PutSetting{ID: id, Doc: raw(doc)})
 	return nil
 }
 
@@ -100,12 +107,7 @@ func (r *rig) tellBalancer(e *event.Event) {
 	case event.BalancerRound:
 		r.say("%s: round %d %s", e.Node, e.N, e.Value)
 	case event.BalancerChose:
-		rng := key.Range{Min: key.Key(e.Min), Max: key.Key(e.Max)}
-		what := rng.String()
-		if e.Max == "" {
-			what = fmt.Sprintf("from %v on", rng.Min)
-		}
-		r.say("%s: asks %s to move %s to %s (%s)", e.ID, e.Shard, what, e.Peer, e.Value)
+		r.say("%s: asks %s to move %s to %s (%s)", e.ID, e.Shard, span(e), e.Peer, e.Value)
 	case event.BalancerState:
 		r.say("%s: the balancer is set to %s", e.Node, e.Value)
 	case event.BalancerStopped:
@@ -124,7 +126,9 @@ func (r *rig) actions(line) error {
 		text := doc.Lookup("what").StringValue()
 		for _, e := range elements {
 			if e.Key() != "executionTimeMillis" {
-				text += fmt.Sprintf(" %s=%v", e.Key(), e.Value())
+				var value any
+				r.must(e.Value().Unmarshal(&value))
+				text += fmt.Sprintf(" %s=%v", e.Key(), value)
 			}
 		}
 		r.say("%s", text)

@@ -68,7 +68,7 @@ func (r *rig) Observe(e *event.Event) {
 	}
 	switch e.Kind {
 	case event.MigrationRequested:
-		r.say("%s: %v is to move to %s", e.ID, key.Range{Min: key.Key(e.Min), Max: key.Key(e.Max)}, e.Peer)
+		r.say("%s: %s is to move to %s", e.ID, span(e), e.Peer)
 	case event.DonorState:
 		r.say("%s: donor %s %s", e.ID, e.Node, e.Value)
 	case event.RecipientState:
@@ -88,6 +88,15 @@ func (r *rig) Observe(e *event.Event) {
 	default:
 		r.tellServers(e)
 	}
+}
+
+// span is a range of which the donor may have to decide where it ends.
+func span(e *event.Event) string {
+	rng := key.Range{Min: key.Key(e.Min), Max: key.Key(e.Max)}
+	if e.Max == "" {
+		return fmt.Sprintf("what lies from %v on", rng.Min)
+	}
+	return rng.String()
 }
 
 // tellSection leaves out what followers hold.
