@@ -2,7 +2,6 @@ package catalog_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -40,7 +39,7 @@ func tens(n int) []key.Key {
 }
 
 // widths are the tables that show how cost grows with chunks, and with shards.
-var widths = []struct{ shards, chunks int }{{3, 1_000}, {3, 30_000}, {3, 1_000_000}, {1_000, 1_000_000}}
+var widths = []struct{ shards, chunks int }{{3, 1_000}, {3, 10_000}, {3, 100_000}, {3, 1_000_000}, {1_000, 1_000_000}}
 
 func eachWidth(b *testing.B, run func(b *testing.B, t *catalog.Table)) {
 	for _, w := range widths {
@@ -80,39 +79,62 @@ func BenchmarkWith(b *testing.B) {
 	})
 }
 
-// BenchmarkRefresh is what a router that missed so many migrations asks for and takes in: both are linear in the change.
+// BenchmarkRefresh is what a router that missed so many migrations asks for and takes in: both are linear in the change, and
+// grow with the logarithm of the chunks.
 func BenchmarkRefresh(b *testing.B) {
-	t := wide(b, 1_000, 1_000_000)
-	chunks := slices.Collect(t.Chunks())
-	for _, missed := range []int{1, 10, 100, 1_000} {
-		now := t
-		for i := range missed {
-			c := chunks[i*997]
-			changed, err := catalog.Move(now, c.Range, c.Shard, "shard-z", clock.At(9), 0)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if now, err = now.With(changed); err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.Run(fmt.Sprintf("migrations=%d", missed), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := t.With(now.Since(t.Version())); err != nil {
-					b.Fatal(err)
+	eachWidth(b, func(b *testing.B, t *catalog.Table) {
+		for _, missed := range []int{1, 10, 100} {
+			now := after(b, t, missed)
+			b.Run(fmt.Sprintf("migrations=%d", missed), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := t.With(now.Since(t.Version())); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*missed), "ns/migration")
-		})
-	}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*missed), "ns/migration")
+			})
+		}
+	})
 }
 
-// BenchmarkChunks is a pass over a whole table, as a round of the balancer makes.
-func BenchmarkChunks(b *testing.B) {
+// after is the table after so many migrations.
+func after(b *testing.B, t *catalog.Table, migrations int) *catalog.Table {
+	b.Helper()
+	for i := range migrations {
+		c := t.Owner(key.Int(int64(i * 9_970 % t.Len() * 10)))
+		changed, err := catalog.Move(t, c.Range, c.Shard, "shard-z", clock.At(9), 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if t, err = t.With(changed); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return t
+}
+
+// BenchmarkOwning is the targeting of a scan of 100 chunks, and of one of everything, which ends when all shards are found.
+func BenchmarkOwning(b *testing.B) {
+	eachWidth(b, func(b *testing.B, t *catalog.Table) {
+		middle := int64(t.Len()) * 5
+		for name, rng := range map[string]key.Range{
+			"100": {Min: key.Int(middle), Max: key.Int(middle + 1_000)}, "all": key.Everything,
+		} {
+			b.Run(name, func(b *testing.B) {
+				for b.Loop() {
+					t.Owning(rng)
+				}
+			})
+		}
+	})
+}
+
+// BenchmarkBeginning is a pass over a whole table, as a round of the balancer makes.
+func BenchmarkBeginning(b *testing.B) {
 	eachWidth(b, func(b *testing.B, t *catalog.Table) {
 		for b.Loop() {
 			n := 0
-			for range t.Chunks() {
+			for range t.Beginning(key.Everything) {
 				n++
 			}
 		}

@@ -16,22 +16,24 @@ import (
 // shares what has not changed.
 type Table struct {
 	coll   Collection
-	chunks btree.Map[string, *Chunk] // by Min
+	chunks btree.Map[string, Entry] // by Min
 	// versions holds the Min of the chunk of each version. The highest is the collection's version.
 	versions btree.Map[uint64, key.Key]
-	// shards has no entry for a shard without chunks. It copies an entry when it copies the node that holds it, so what GetMut
-	// returns is this table's own.
+	// shards has an entry for every shard that ever had a chunk, so that a number stays with its shard. It copies an entry when
+	// it copies the node that holds it, so what GetMut returns is this table's own.
 	shards btree.Map[string, *owned]
+	owning int // how many shards have chunks
 }
 
-// owned is what a table knows of a shard: as above, the versions of its chunks.
+// owned is what a table knows of a shard: its number, and as above the versions of its chunks.
 type owned struct {
 	shard    string // all its chunks share this string, however they came
+	number   int32
 	versions btree.Map[uint64, key.Key]
 }
 
 // Copy makes the tree of shards copy on write.
-func (o *owned) Copy() *owned { return &owned{o.shard, *o.versions.Copy()} }
+func (o *owned) Copy() *owned { return &owned{o.shard, o.number, *o.versions.Copy()} }
 
 // degree keeps the nodes of the trees small, as every update copies those on its way.
 const degree = 8
@@ -41,7 +43,7 @@ const degree = 8
 func NewTable(coll Collection, chunks []Chunk) (*Table, error) {
 	t := &Table{
 		coll:     coll,
-		chunks:   *btree.NewMap[string, *Chunk](degree),
+		chunks:   *btree.NewMap[string, Entry](degree),
 		versions: *btree.NewMap[uint64, key.Key](degree),
 		shards:   *btree.NewMap[string, *owned](degree),
 	}
@@ -72,7 +74,7 @@ func (t *Table) WithCollection(coll Collection) *Table {
 }
 
 func (t *Table) copy() *Table {
-	return &Table{coll: t.coll, chunks: *t.chunks.Copy(), versions: *t.versions.Copy(), shards: *t.shards.Copy()}
+	return &Table{coll: t.coll, chunks: *t.chunks.Copy(), versions: *t.versions.Copy(), shards: *t.shards.Copy(), owning: t.owning}
 }
 
 func inconsistent(format string, args ...any) error {
@@ -128,9 +130,8 @@ func (t *Table) clear(c Chunk) error {
 		t.chunks.Delete(string(old.Min))
 		t.versions.Delete(old.Version.number())
 		owner, _ := t.shards.GetMut(old.Shard)
-		owner.versions.Delete(old.Version.number())
-		if owner.versions.Len() == 0 {
-			t.shards.Delete(old.Shard)
+		if owner.versions.Delete(old.Version.number()); owner.versions.Len() == 0 {
+			t.owning--
 		}
 	}
 	return nil
@@ -142,25 +143,27 @@ func (t *Table) add(c Chunk) error {
 	}
 	owner, known := t.shards.GetMut(c.Shard)
 	if !known {
-		owner = &owned{c.Shard, *btree.NewMap[uint64, key.Key](degree)}
+		owner = &owned{c.Shard, int32(t.shards.Len()), *btree.NewMap[uint64, key.Key](degree)}
 		t.shards.Set(c.Shard, owner)
 	}
-	owner.versions.Set(c.Version.number(), c.Min)
+	if owner.versions.Set(c.Version.number(), c.Min); owner.versions.Len() == 1 {
+		t.owning++
+	}
 	c.Shard = owner.shard
-	t.chunks.Set(string(c.Min), &c)
+	t.chunks.Set(string(c.Min), Entry{&c, owner.number})
 	return nil
 }
 
 func (t *Table) neighbours(c Chunk) error {
 	before, after := key.Min, key.Max
-	t.chunks.Descend(string(c.Min), func(min string, b *Chunk) bool {
+	t.chunks.Descend(string(c.Min), func(min string, b Entry) bool {
 		if min < string(c.Min) {
-			before = b.Max
+			before = b.chunk.Max
 		}
 		return min == string(c.Min)
 	})
-	t.chunks.Ascend(string(key.After(c.Min)), func(_ string, a *Chunk) bool {
-		after = a.Min
+	t.chunks.Ascend(string(key.After(c.Min)), func(_ string, a Entry) bool {
+		after = a.chunk.Min
 		return false
 	})
 	if before != c.Min || after != c.Max {
@@ -177,12 +180,10 @@ func (t *Table) Len() int { return t.chunks.Len() }
 
 // Owner returns the chunk that contains k.
 func (t *Table) Owner(k key.Key) Chunk {
-	var found Chunk
-	t.chunks.Descend(string(k), func(_ string, c *Chunk) bool {
-		found = *c
-		return false
-	})
-	return found
+	if e := t.at(k); e.chunk != nil {
+		return *e.chunk
+	}
+	return Chunk{} // while a table is being made
 }
 
 // OwnsKey reports whether the shard owns k.
@@ -202,7 +203,7 @@ func (t *Table) Overlapping(r key.Range) iter.Seq[Chunk] {
 			first = c.Min
 		}
 		last := r.Max == key.Max // no chunk is beyond: a long pass need not look at every key
-		t.chunks.Ascend(string(first), func(_ string, c *Chunk) bool { return (last || c.Min < r.Max) && yield(*c) })
+		t.chunks.Ascend(string(first), func(_ string, e Entry) bool { return (last || e.chunk.Min < r.Max) && yield(*e.chunk) })
 	}
 }
 
@@ -211,7 +212,7 @@ func (t *Table) Version() Version { return t.highest(&t.versions) }
 
 // ShardVersion is the highest version of the shard's chunks; 0|0 of this incarnation when it owns none.
 func (t *Table) ShardVersion(shard string) Version {
-	if owner, owns := t.shards.Get(shard); owns {
+	if owner, known := t.shards.Get(shard); known {
 		return t.highest(&owner.versions)
 	}
 	return t.coll.Version()
@@ -223,7 +224,16 @@ func (t *Table) highest(versions *btree.Map[uint64, key.Key]) Version {
 }
 
 // Shards returns the shards that own chunks, sorted.
-func (t *Table) Shards() []string { return t.shards.Keys() }
+func (t *Table) Shards() []string {
+	owning := make([]string, 0, t.owning)
+	t.shards.Scan(func(shard string, o *owned) bool {
+		if o.versions.Len() > 0 {
+			owning = append(owning, shard)
+		}
+		return true
+	})
+	return owning
+}
 
 // Count is the number of chunks that the shard owns.
 func (t *Table) Count(shard string) int {
@@ -291,8 +301,8 @@ func (t *Table) Since(v Version) []Chunk {
 // Validate returns an error when an invariant of the table does not hold; it looks at everything, for tests and audits.
 func (t *Table) Validate() error {
 	var chunks []Chunk
-	t.chunks.Scan(func(_ string, c *Chunk) bool {
-		chunks = append(chunks, *c)
+	t.chunks.Scan(func(_ string, e Entry) bool {
+		chunks = append(chunks, *e.chunk)
 		return true
 	})
 	rebuilt, err := NewTable(t.coll, chunks)
@@ -307,7 +317,7 @@ func (t *Table) Validate() error {
 			return inconsistent("shard %s has %d chunks but owns %d", shard, got, want)
 		}
 	}
-	if rebuilt.shards.Len() != t.shards.Len() || rebuilt.Version() != t.Version() {
+	if !slices.Equal(rebuilt.Shards(), t.Shards()) || rebuilt.owning != t.owning || rebuilt.Version() != t.Version() {
 		return inconsistent("the table's versions differ from its chunks'")
 	}
 	return nil

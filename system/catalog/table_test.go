@@ -282,6 +282,7 @@ func TestAlgebra(t *testing.T) {
 }
 
 func checkStep(t *rapid.T, before, after *catalog.Table, what string) {
+	checkEntries(t, after)
 	if err := after.Validate(); err != nil {
 		t.Fatalf("%s: %v\n%s", what, err, describe(after))
 	}

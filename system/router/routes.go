@@ -104,6 +104,11 @@ func (k *routes) load(t env.Task, table *Table, try int) (*Table, error) {
 	if err := t.Point(point.RouterRefreshApply, env.Note{ID: k.ns, N: len(update.Chunks)}); err != nil {
 		return nil, err
 	}
+	return updated(table, update)
+}
+
+// updated is the table after an update, which costs what has changed unless the update is of everything.
+func updated(table *Table, update *command.RoutingUpdate) (*Table, error) {
 	if update.Full || table == nil {
 		return catalog.NewTable(update.Collection, update.Chunks)
 	}

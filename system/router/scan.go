@@ -157,13 +157,7 @@ func owners(table *Table, rng key.Range) []string {
 	if rng.Empty() {
 		return []string{table.Owner(key.Min).Shard}
 	}
-	var shards []string
-	for c := range table.Overlapping(rng) {
-		if !slices.Contains(shards, c.Shard) {
-			shards = append(shards, c.Shard)
-		}
-	}
-	return shards
+	return table.Owning(rng)
 }
 
 // establish opens the cursors of all parts at the same time. Of several errors one that tells of a stale table counts

@@ -48,7 +48,7 @@ func uneven(i, shards int) int {
 	if i%10 == 0 {
 		return shards/2 + i/10%(shards/2)
 	}
-	return i % (shards / 2)
+	return (i - i/10) % (shards / 2)
 }
 
 // BenchmarkRound is a round over 1,000,000 chunks. What it needs besides the tables is reported as bytes of a round, and the tables

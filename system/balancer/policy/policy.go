@@ -12,7 +12,7 @@ func (r *Round) ByCount(c *Collection) {
 	r.weighByCount(c)
 	r.urgent(c, false)
 	for zone := range r.survey.zones {
-		r.levelCounts(c, int32(zone))
+		r.levelCounts(c, zone)
 	}
 }
 
@@ -24,11 +24,14 @@ func (r *Round) weighByCount(c *Collection) {
 
 // levelCounts balances a zone. More than the ideal number is too many, less is too few (errata E15). What is on shards that
 // drain counts for those that will have it, so the ideal stays the same from round to round and no chunk comes back.
-func (r *Round) levelCounts(c *Collection, zone int32) {
+func (r *Round) levelCounts(c *Collection, zone int) {
 	var chunks, members int64
+	clear(r.load)
+	for _, at := range r.survey.of(zone) {
+		r.load[at.shard] = at.chunks
+		chunks += at.chunks
+	}
 	for i := range r.shards {
-		r.load[i] = r.survey.look(place{int32(i), zone}).chunks
-		chunks += r.load[i]
 		if s := &r.shards[i]; s.has(r.survey.zones[zone]) && !s.Draining {
 			members++
 		}
@@ -59,12 +62,12 @@ func (r *Round) BySize(c *Collection) {
 	r.urgent(c, true)
 	copy(r.load, r.weights)
 	for zone := range r.survey.zones {
-		r.levelSizes(c, int32(zone))
+		r.levelSizes(c, zone)
 	}
 }
 
 // levelSizes balances the shards of a zone by all the data that they have of the collection, as the sources do.
-func (r *Round) levelSizes(c *Collection, zone int32) {
+func (r *Round) levelSizes(c *Collection, zone int) {
 	var bytes, members int64
 	for i := range r.shards {
 		if s := &r.shards[i]; !s.has(r.survey.zones[zone]) || r.load[i] == unknown {
@@ -89,35 +92,44 @@ const unknown = -1
 // urgent moves what must not stay where it is: first from shards that drain, then from shards that are not of the zone. One
 // chunk a shard, the first that somebody can take.
 func (r *Round) urgent(c *Collection, open bool) {
-	drains := func(p place) bool { return r.shards[p.shard].Draining }
-	strays := func(p place) bool { return !r.shards[p.shard].has(r.survey.zones[p.zone]) }
-	for _, at := range r.survey.movable(drains) {
-		r.rescue(c, at, Draining, open)
+	r.closed = append(r.closed[:0], make([]bool, len(r.survey.zones))...)
+	for i := range r.shards {
+		if r.shards[i].Draining {
+			r.rescue(c, i, Draining, open)
+		}
 	}
-	for _, at := range r.survey.movable(strays) {
-		r.rescue(c, at, ZoneViolation, open)
+	for i := range r.shards {
+		r.rescue(c, i, ZoneViolation, open)
 	}
 }
 
-func (r *Round) rescue(c *Collection, at cell, reason Reason, open bool) {
-	if r.used[at.shard] {
+func (r *Round) rescue(c *Collection, shard int, reason Reason, open bool) {
+	if r.used[shard] {
 		return
 	}
-	if to := r.lightest(r.survey.zones[at.zone]); to >= 0 {
-		r.choose(c, c.Table.Owner(at.first), to, reason, open)
+	for _, at := range r.survey.movable(shard) {
+		zone := r.survey.zones[at.zone]
+		if r.closed[at.zone] || reason == ZoneViolation && r.shards[shard].has(zone) {
+			continue
+		}
+		if to := r.lightest(zone); to >= 0 {
+			r.choose(c, c.Table.Owner(at.first), to, reason, open)
+			return
+		}
+		r.closed[at.zone] = true
 	}
 }
 
 // level moves chunks of the zone from the shard that has most of it to the one that has the least, for as long as two shards are
 // left that differ enough. When the shard that has most has no chunk of it that may move, that is the end, as in the sources.
-func (r *Round) level(c *Collection, zone int32, open bool, enough func(from, to int) bool) {
+func (r *Round) level(c *Collection, zone int, open bool, enough func(from, to int) bool) {
 	name := r.survey.zones[zone]
 	for {
 		from, to := r.heaviest(name), r.lightest(name)
 		if from < 0 || to < 0 || !enough(from, to) {
 			return
 		}
-		first := r.survey.look(place{int32(from), zone}).first
+		first := r.survey.first(from, zone)
 		if first == "" {
 			return
 		}

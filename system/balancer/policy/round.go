@@ -101,6 +101,7 @@ type Round struct {
 	survey  survey
 	load    []int64
 	weights []int64
+	closed  []bool // the zones of which no shard is left that takes chunks
 }
 
 // NewRound begins a round over the shards, in any order; their names differ.

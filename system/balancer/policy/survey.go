@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/shardproof/shardproof/system/catalog"
@@ -12,126 +13,133 @@ import (
 // as big as there are pairs of a shard and a zone with chunks, never bigger than the table.
 type survey struct {
 	zones []string // in order, then "" for what is outside all
-	cells []cell
-	at    map[place]int
-	// latest is where the shard's chunk before this one was counted: chunks of a zone are next to each other.
-	latest []int
+	cells []cell   // zone by zone
+	begin []int32  // begin[z] is the first cell of zone z, begin[len(zones)] is len(cells)
+	// latest is for each shard of the round its last cell; none is no cell.
+	latest []int32
+	// shards translates the table's numbers of shards to those of the round; none is a shard that the round does not know.
+	shards []int32
 }
 
-// place is a shard and a zone by their indices.
-type place struct{ shard, zone int32 }
+const none = -1
 
+// cell is a shard and a zone by their indices, and what of the zone is on the shard.
 type cell struct {
-	place
-	chunks int64
+	shard, zone int32
+	before      int32 // the shard's cell before this one, or none
+	chunks      int64
 	// first begins the shard's chunk of the zone with the lowest keys that is neither jumbo nor to be split for zones; "" is none.
 	first key.Key
 }
 
-// take forgets the collection before. The chunks at the ends of a piece are known by their versions: comparing keys costs more
-// than all the rest, and a pass over a big table is what a round spends its time on.
+// take forgets the collection before. A chunk that crosses the boundary of a zone counts outside of all zones, but must be split
+// before it moves.
 func (s *survey) take(c *Collection, index map[string]int) {
-	s.reset(c.Zones, len(index))
-	outside := s.zone("")
-	for piece := range c.Zones.Pieces() {
-		zone := s.zone(piece.Name)
-		before, beyond := crossing(c.Table, piece.Min), crossing(c.Table, piece.Max)
-		for chunk := range c.Table.Overlapping(piece.Range) {
-			shard, known := index[chunk.Shard]
-			switch {
-			case !known || before.is(&chunk): // a chunk is counted where it begins
-			case beyond.is(&chunk):
-				s.cells[s.cell(place{int32(shard), outside})].chunks++ // it counts, but must be split before it moves
-			default:
-				s.count(place{int32(shard), zone}, &chunk)
-			}
+	s.reset(c, index)
+	pieces := slices.Collect(c.Zones.Pieces())
+	slices.SortStableFunc(pieces, func(a, b catalog.Zone) int { return cmp.Compare(s.zone(a.Name), s.zone(b.Name)) })
+	for zone := range s.zones {
+		s.begin = append(s.begin, int32(len(s.cells)))
+		for len(pieces) > 0 && s.zone(pieces[0].Name) == zone {
+			s.count(c.Table, pieces[0].Range)
+			pieces = pieces[1:]
 		}
 	}
-}
-
-// mark is the version of a chunk within its table; the zero mark is of none.
-type mark struct{ major, minor uint32 }
-
-func (m mark) is(c *catalog.Chunk) bool {
-	return c.Version.Major == m.major && c.Version.Minor == m.minor
-}
-
-// crossing is the chunk that a bound is strictly inside.
-func crossing(t *catalog.Table, bound key.Key) mark {
-	if c := t.Owner(bound); bound < key.Max && c.Min < bound {
-		return mark{c.Version.Major, c.Version.Minor}
+	for chunk := range c.Zones.Crossing(c.Table) {
+		if i, known := index[chunk.Shard]; known {
+			s.cells[s.cell(int32(i))].chunks++
+		}
 	}
-	return mark{}
+	s.begin = append(s.begin, int32(len(s.cells)))
 }
 
-func (s *survey) reset(zones catalog.Zones, shards int) {
+func (s *survey) reset(c *Collection, index map[string]int) {
 	s.zones = s.zones[:0]
-	for _, z := range zones {
+	for _, z := range c.Zones {
 		s.zones = append(s.zones, z.Name)
 	}
 	slices.Sort(s.zones)
 	s.zones = append(slices.Compact(s.zones), "")
-	s.cells = s.cells[:0]
-	s.latest = slices.Grow(s.latest[:0], shards)[:shards]
-	for i := range s.latest {
-		s.latest[i] = -1
+	s.cells = slices.Grow(s.cells[:0], min(c.Table.Len(), len(s.zones)*len(index)))
+	s.begin, s.latest, s.shards = s.begin[:0], s.latest[:0], s.shards[:0]
+	for range index {
+		s.latest = append(s.latest, none)
 	}
-	if s.at == nil {
-		s.at = make(map[place]int, shards)
+	for _, name := range c.Table.Owners() {
+		i, known := index[name]
+		if !known {
+			i = none
+		}
+		s.shards = append(s.shards, int32(i))
 	}
-	clear(s.at)
 }
 
-func (s *survey) zone(name string) int32 {
+func (s *survey) zone(name string) int {
 	if name == "" {
-		return int32(len(s.zones) - 1)
+		return len(s.zones) - 1
 	}
 	i, _ := slices.BinarySearch(s.zones[:len(s.zones)-1], name)
-	return int32(i)
-}
-
-func (s *survey) count(p place, chunk *catalog.Chunk) {
-	i := s.latest[p.shard]
-	if i < 0 || s.cells[i].zone != p.zone {
-		i = s.cell(p)
-		s.latest[p.shard] = i
-	}
-	at := &s.cells[i]
-	at.chunks++
-	if at.first == "" && !chunk.Jumbo {
-		at.first = chunk.Min
-	}
-}
-
-func (s *survey) cell(p place) int {
-	i, known := s.at[p]
-	if !known {
-		i = len(s.cells)
-		s.cells = append(s.cells, cell{place: p})
-		s.at[p] = i
-	}
 	return i
 }
 
-// look returns the cell; the zero cell when the shard has no chunk of the zone.
-func (s *survey) look(p place) cell {
-	if i, known := s.at[p]; known {
-		return s.cells[i]
+// count adds the chunks that lie in a piece of the zone that was begun last.
+func (s *survey) count(t *catalog.Table, piece key.Range) {
+	if piece.Max < key.Max {
+		piece.Max = t.Owner(piece.Max).Min // the last chunk that begins in it may cross the boundary
 	}
-	return cell{place: p}
+	for chunk := range t.Beginning(piece) {
+		shard := s.shards[chunk.Owner()]
+		if shard == none {
+			continue
+		}
+		at := &s.cells[s.cell(shard)]
+		at.chunks++
+		if at.first == "" && !chunk.Jumbo() {
+			at.first = chunk.Min()
+		}
+	}
 }
 
-// movable returns the cells that have a chunk that may move and answer to the condition, in the order of shards and for each of
-// keys.
-func (s *survey) movable(of func(p place) bool) []cell {
-	var found []cell
-	for _, at := range s.cells {
-		if at.first != "" && of(at.place) {
+// cell is where the shard's cell of the zone that was begun last is.
+func (s *survey) cell(shard int32) int32 {
+	zone := int32(len(s.begin) - 1)
+	if last := s.latest[shard]; last >= s.begin[zone] {
+		return last
+	}
+	s.cells = append(s.cells, cell{shard: shard, zone: zone, before: s.latest[shard]})
+	s.latest[shard] = int32(len(s.cells) - 1)
+	return s.latest[shard]
+}
+
+// of returns the cells of a zone.
+func (s *survey) of(zone int) []cell { return s.cells[s.begin[zone]:s.begin[zone+1]] }
+
+// on returns the cells of a shard.
+func (s *survey) on(shard int) iter.Seq[*cell] {
+	return func(yield func(*cell) bool) {
+		for i := s.latest[shard]; i != none && yield(&s.cells[i]); i = s.cells[i].before {
+		}
+	}
+}
+
+// first is where the shard's first chunk of the zone that may move begins; "" when it has none.
+func (s *survey) first(shard, zone int) key.Key {
+	for at := range s.on(shard) {
+		if int(at.zone) == zone {
+			return at.first
+		}
+	}
+	return ""
+}
+
+// movable returns the shard's cells that have a chunk that may move, in the order of their keys.
+func (s *survey) movable(shard int) []*cell {
+	var found []*cell
+	for at := range s.on(shard) {
+		if at.first != "" {
 			found = append(found, at)
 		}
 	}
-	slices.SortFunc(found, func(a, b cell) int {
-		return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.first, b.first))
-	})
+	slices.SortFunc(found, func(a, b *cell) int { return cmp.Compare(a.first, b.first) })
 	return found
 }
