@@ -33,6 +33,22 @@ type placementDoc struct {
 // the chunks.
 func ChunkID(uuid string, min key.Key) string { return uuid + "/" + hex.EncodeToString([]byte(min)) }
 
+// ChunkMin undoes ChunkID; "" for the _id of no chunk of the collection.
+func ChunkMin(uuid, id string) key.Key {
+	digits, of := strings.CutPrefix(id, uuid+"/")
+	min, err := hex.DecodeString(digits)
+	if !of || err != nil {
+		return ""
+	}
+	return key.Key(min)
+}
+
+// ChunkIDs is the range of the encoded _ids of the collection's chunks.
+func ChunkIDs(uuid string) key.Range {
+	const next = "0" // follows "/"
+	return key.Range{Min: key.String(uuid + "/"), Max: key.String(uuid + next)}
+}
+
 // EncodeChunk returns the document of config.chunks.
 func EncodeChunk(coll Collection, c Chunk) (bson.Raw, error) {
 	doc := chunkDoc{

@@ -212,7 +212,7 @@ func (t *Table) Version() Version { return t.highest(&t.versions) }
 
 // ShardVersion is the highest version of the shard's chunks; 0|0 of this incarnation when it owns none.
 func (t *Table) ShardVersion(shard string) Version {
-	if owner, known := t.shards.Get(shard); known {
+	if owner, known := t.shards.Get(shard); known && owner.versions.Len() > 0 {
 		return t.highest(&owner.versions)
 	}
 	return t.coll.Version()
