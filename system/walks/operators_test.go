@@ -46,18 +46,6 @@ func init() {
 		},
 		// shard test.later key=k hashed bounds=(0,10) shards=(shard-a) initial=4: shardCollection.
 		"shard": (*rig).shardCollection,
-		// drop: the sharded collection.
-		"drop": func(r *rig, l line) error {
-			r.ask("drop", "config", &command.DropCollection{NS: sharded})
-			return nil
-		},
-		// rename test.later
-		"rename": func(r *rig, l line) error {
-			r.ask("rename to "+l.word(0), "config", &command.RenameCollection{
-				NS: sharded, To: l.word(0), DropTarget: true, Session: command.Session{ID: "rename", Txn: 1},
-			})
-			return nil
-		},
 		// clearjumbo 15
 		"clearjumbo": func(r *rig, l line) error {
 			r.ask("clearJumboFlag", "config", &command.ClearJumboFlag{NS: sharded, At: bound(l.word(0))})
