@@ -55,6 +55,19 @@ func (s *Service) include(t env.Task, name string) error {
 	})
 }
 
+// findShard is served by every member.
+func (s *Service) findShard(t env.Task, _ env.NodeID, req *command.FindShard) (*command.Done, error) {
+	if err := t.Yield(point.ConfigRoutingTable); err != nil {
+		return nil, err
+	}
+	member := s.config.Member()
+	if err := member.AwaitTS(t, req.After); err != nil {
+		return nil, err
+	}
+	_, err := configsvr.ReadShard(member.Store(), req.Name, member.ReadAt(command.MajorityRead))
+	return done, err
+}
+
 // removeShard takes a shard one state further. It is repeated until the answer says that the shard is removed.
 func (s *Service) removeShard(t env.Task, _ env.NodeID, req *command.RemoveShard) (reply *command.RemoveShardReply, err error) {
 	err = s.config.Tenured(t, "removeShard "+req.Name, func(own env.Task) error {
@@ -112,14 +125,17 @@ func (s *Service) staying(but string) []configsvr.Shard {
 	return slices.DeleteFunc(s.config.Shards(), func(d configsvr.Shard) bool { return d.Draining || d.Name == but })
 }
 
-// remove takes the shard out of the cluster if it has nothing any more. An operation on a whole collection that is under
-// way may hold the collection on this shard, which nobody else would release.
+// remove takes the shard out of the cluster if it has nothing any more. It has to say so itself, too: MongoDB does not ask it,
+// and removes one that is lost for good as well.
 func (s *Service) remove(t env.Task, name string) (*command.RemoveShardReply, error) {
 	if err := t.Point(point.ConfigDrainCheck, env.Note{Peer: name}); err != nil {
 		return nil, err
 	}
 	reply, err := s.remaining(name, command.RemovalOngoing)
-	if err != nil || !reply.Empty() || !s.config.Unchanging() {
+	if err != nil || !reply.Empty() {
+		return reply, err
+	}
+	if reply.Unfinished, err = s.unfinished(t, name); err != nil || !reply.Empty() {
 		return reply, err
 	}
 	if err := t.Point(point.ConfigDrainRemove, env.Note{Peer: name}); err != nil {
@@ -130,6 +146,19 @@ func (s *Service) remove(t env.Task, name string) (*command.RemoveShardReply, er
 		return err
 	})
 	return reply, err
+}
+
+// unfinished is why the shard cannot leave yet, empty when it can. An operation on a whole collection that is under way may hold
+// the collection on this shard, which nobody else would release.
+func (s *Service) unfinished(t env.Task, name string) (string, error) {
+	if !s.config.Unchanging() {
+		return "an operation on a whole collection is under way", nil
+	}
+	_, err := rpc.AskPrimary[command.Done](t, s.config.Set(name), &command.ShardsvrLeaveCluster{Name: name}, s.config.Settings().CommandTimeout)
+	if status.Is(err, status.OperationFailed) {
+		return err.Error(), nil
+	}
+	return "", err
 }
 
 // removeEmpty looks once more, and writes at once.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/key"
 )
@@ -20,10 +21,14 @@ type RemoveShardReply struct {
 	// Chunks are left on the shard, so many of them marked jumbo; Databases have it as their primary.
 	Chunks, Jumbo int
 	Databases     []string
+	// Unfinished says what else keeps the shard from being removed, empty when nothing does.
+	Unfinished string
 }
 
 // Empty reports whether nothing keeps the shard from being removed.
-func (r *RemoveShardReply) Empty() bool { return r.Chunks == 0 && len(r.Databases) == 0 }
+func (r *RemoveShardReply) Empty() bool {
+	return r.Chunks == 0 && len(r.Databases) == 0 && r.Unfinished == ""
+}
 
 // RemovalState is a state of a shard's removal.
 type RemovalState string
@@ -71,13 +76,26 @@ type ClearJumboFlag struct {
 	At key.Key
 }
 
+// FindShard asks any member of the config server, at or after a time, whether a majority knows of a shard: status.ShardNotFound
+// when it does not.
+type FindShard struct {
+	Name  string
+	After clock.Timestamp
+}
+
 // ShardsvrJoinCluster is sent to the primary of a replica set that is to become a shard. It drops collections without documents,
 // which may be of incarnations that have been dropped elsewhere, and refuses with status.OperationFailed while there are
 // documents or unfinished work.
 type ShardsvrJoinCluster struct{ Name string }
 
+// ShardsvrLeaveCluster asks the primary of a shard without chunks and databases whether its removal would leave anybody
+// waiting: status.OperationFailed while it takes part in a migration or the move of a primary.
+type ShardsvrLeaveCluster struct{ Name string }
+
 func init() {
+	codec.Register[FindShard]()
 	codec.Register[ShardsvrJoinCluster]()
+	codec.Register[ShardsvrLeaveCluster]()
 	codec.Register[AddShard]()
 	codec.Register[RemoveShard]()
 	codec.Register[RemoveShardReply]()

@@ -58,8 +58,10 @@ type EnsureChunkVersionIsGreaterThan struct {
 
 // MoveRange is the operator's command to the config server, which passes it to the donor.
 type MoveRange struct {
-	NS         string
-	Min, Max   key.Key
+	NS       string
+	Min, Max key.Key
+	// Find, when it is set, means the chunk that holds the key instead of a range (moveChunk).
+	Find       key.Key
 	To         string
 	WaitDelete bool
 	ForceJumbo ForceJumbo
@@ -86,12 +88,15 @@ const (
 )
 
 // ShardCollection makes a sharded collection with its first chunks. Bounds are the inner bounds; chunk i goes to
-// Shards[i mod len(Shards)].
+// Shards[i mod len(Shards)], without Shards to those that do not drain in turn. Without Shards and Bounds the chunks follow the
+// collection's zones; with a hashed key they are equal shares; and otherwise there is one.
 type ShardCollection struct {
 	NS     string
 	Key    key.Pattern
 	Bounds []key.Key
 	Shards []string
+	// InitialChunks is at least how many chunks a hashed key gets, as many on each shard; 0 is two on each (numInitialChunks).
+	InitialChunks int
 	// Session makes the request be executed at most once; the zero Session does not.
 	Session Session
 }

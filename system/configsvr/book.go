@@ -63,8 +63,12 @@ type Shard struct {
 
 // shard returns the document of a shard as the primary has it now: status.ShardNotFound when there is none.
 func (b *book) shard(name string) (Shard, error) {
-	var doc Shard
-	raw := b.log.Store().Get(Shards, string(key.String(name)), store.Latest)
+	return ReadShard(b.log.Store(), name, store.Latest)
+}
+
+// ReadShard reads a shard from the documents of a member at an index: status.ShardNotFound when there is none.
+func ReadShard(data *store.Store, name string, at uint64) (doc Shard, err error) {
+	raw := data.Get(Shards, string(key.String(name)), at)
 	if raw == nil {
 		return doc, status.New(status.ShardNotFound, "there is no shard %q", name)
 	}

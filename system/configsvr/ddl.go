@@ -43,7 +43,9 @@ type operation struct {
 	Coll   collRecord `bson:"collection"`
 	Bounds [][]byte   `bson:"bounds,omitempty"`
 	Shards []string   `bson:"shards,omitempty"`
-	Field  string     `bson:"field,omitempty"`
+	// Initial is how many chunks with a hashed key were asked for.
+	Initial int    `bson:"numInitialChunks,omitempty"`
+	Field   string `bson:"field,omitempty"`
 	// To is the new name of a collection that is renamed; Target is the one that is dropped for it, if its UUID is set.
 	To         string     `bson:"to,omitempty"`
 	DropTarget bool       `bson:"dropTarget,omitempty"`
@@ -89,7 +91,7 @@ func (s *Server) dropIndex(t env.Task, _ env.NodeID, req *command.DropIndex) (*c
 // shardCollection makes the collection on its shards first and in the catalogue last: a shard that receives a versioned
 // request has the collection. It succeeds when the collection exists with the same shard key.
 func (s *Server) shardCollection(t env.Task, _ env.NodeID, req *command.ShardCollection) (*command.Done, error) {
-	op := operation{NS: req.NS, Kind: createCollection, Shards: req.Shards, Coll: collRecord{Field: req.Key.Field, Hashed: req.Key.Hashed}}
+	op := operation{NS: req.NS, Kind: createCollection, Shards: req.Shards, Initial: req.InitialChunks, Coll: collRecord{Field: req.Key.Field, Hashed: req.Key.Hashed}}
 	for _, b := range req.Bounds {
 		op.Bounds = append(op.Bounds, []byte(b))
 	}
@@ -223,12 +225,11 @@ func (s *Server) prepareCreation(op *operation, exists *catalog.Table) (needed b
 	if exists != nil {
 		return false, nil
 	}
-	for _, name := range op.Shards {
-		if err := s.mayReceive(name); err != nil {
-			return false, err
-		}
+	coll := NewCollection(op.NS, pattern, op.number())
+	op.Coll = recorded(coll)
+	if err := s.placeFirst(op, coll); err != nil {
+		return false, err
 	}
-	op.Coll = recorded(NewCollection(op.NS, pattern, op.number()))
-	_, err = Founding(op.Coll.collection(op.NS), op.bounds(), op.Shards)
+	_, err = Founding(coll, op.bounds(), op.Shards)
 	return true, err
 }

@@ -27,12 +27,27 @@ func (s *Server) moveRange(t env.Task, _ env.NodeID, req *command.MoveRange) (*c
 		if err := s.mayReceive(req.To); err != nil {
 			return err
 		}
-		if err := s.movePieces(own, req); err != nil {
+		asked, err := s.ranged(req)
+		if err != nil {
+			return err
+		}
+		if err := s.movePieces(own, asked); err != nil {
 			return err
 		}
 		return s.Majority(own)
 	})
 	return &command.Done{}, err
+}
+
+// ranged says by its range what a request says by a key.
+func (s *Server) ranged(req *command.MoveRange) (*command.MoveRange, error) {
+	if req.Find == "" {
+		return req, nil
+	}
+	chunk, err := s.owner(req.NS, req.Find)
+	asked := *req
+	asked.Min, asked.Max, asked.Find = chunk.Min, chunk.Max, ""
+	return &asked, err
 }
 
 // Migrate has a shard move what the balancer chose of a chunk, and returns when the outcome is known: in 4.2 the whole chunk,

@@ -6,9 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // longestPause bounds the growing pauses between repetitions.
@@ -54,11 +52,7 @@ func (s *Service) insist(t env.Task, id string, site point.Site, do func(env.Tas
 
 // ask sends a message that may be repeated to the primary of a replica set.
 func ask[Resp any](t env.Task, s *Service, set string, req env.Message, timeout time.Duration) (resp *Resp, err error) {
-	to := s.shard.Set(set)
-	if to == nil {
-		return nil, status.New(status.ShardNotFound, "there is no shard %q", set)
-	}
-	return rpc.AskPrimary[Resp](t, to, req, timeout)
+	return shard.Ask[Resp](t, s.shard, set, req, timeout)
 }
 
 func (s *Service) tell(t env.Task, set string, req env.Message) error {

@@ -104,26 +104,9 @@ func (s *Service) needPrimary() error {
 	return status.New(status.NotWritablePrimary, "%s is not the primary of %s", s.node.ID(), s.shard.Name())
 }
 
-// attempts is how often a message that may be repeated is sent before its step fails.
-const attempts = 3
-
-// ask sends a message that may be repeated to the primary of a replica set, while the failure is one that another primary,
-// or the same one later, may not have.
+// ask sends a message that may be repeated to the primary of a replica set.
 func ask[Resp any](t env.Task, s *Service, set string, req env.Message) (resp *Resp, err error) {
-	to := s.shard.Set(set)
-	if to == nil {
-		return nil, status.New(status.ShardNotFound, "there is no shard %q", set)
-	}
-	for range attempts {
-		resp, err = rpc.CallPrimary[Resp](t, to, req, s.settings.CommandTimeout)
-		if !rpc.Gone(err) || t.Err() != nil {
-			return resp, err
-		}
-		if err := t.Sleep(s.settings.HeartbeatInterval); err != nil {
-			return nil, err
-		}
-	}
-	return resp, err
+	return shard.Ask[Resp](t, s.shard, set, req, s.settings.CommandTimeout)
 }
 
 func (s *Service) tell(t env.Task, set string, req env.Message) error {

@@ -57,7 +57,11 @@ func (m *move) step(t env.Task) error {
 	m.s.shard.AcceptWrites(m.record.Database, m.record.Move)
 	switch m.record.Phase {
 	case CatchUp:
-		return m.catchUp(t)
+		err := m.catchUp(t)
+		if status.Is(err, status.ShardNotFound) {
+			return m.undo(t)
+		}
+		return err
 	case EnterCritSec:
 		return m.advance(t, Commit)
 	case Commit:

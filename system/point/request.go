@@ -19,5 +19,6 @@ var (
 	RequestSecondaryRead   = declare(Request, "q.sec.read", "a secondary reads on while the documents below are being deleted")
 	RequestCacheBatch      = declare(Request, "q.cacheBatch", "half of the copy from which secondaries learn the placement is written")
 	RequestJoinCluster     = declare(Request, "q.joinCluster", "a former shard comes back with collections that were dropped while it was away")
+	RequestLeaveCluster    = declare(Request, "q.leaveCluster", "a shard leaves while others have still to tell it how a migration ended")
 	RequestRefreshInstall  = declare(Request, "q.refresh.install", "an older table overwrites a newer one, or one that was cleared on purpose")
 )

@@ -155,6 +155,7 @@ func (s *Server) serve() {
 	rpc.Handle(e, s.createCollection)
 	rpc.Handle(e, s.participate)
 	rpc.Handle(e, s.joinCluster)
+	rpc.Handle(e, s.leaveCluster)
 	rpc.Handle(e, s.splitChunk)
 	rpc.Handle(e, s.mergeChunks)
 	rpc.Handle(e, s.flush)

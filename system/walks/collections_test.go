@@ -19,11 +19,11 @@ func (r *rig) create(l line) error {
 	return r.onCollection("create", func(c *client.Client, t env.Task) client.Answer { return c.ShardCollection(t, req) })
 }
 
-// rename gives the sharded collection another name.
+// rename gives the sharded collection another name, with over that of another collection.
 func (r *rig) rename(l line) error {
 	r.wrote = map[int64]string{}
 	return r.onCollection("rename", func(c *client.Client, t env.Task) client.Answer {
-		return c.RenameCollection(t, sharded, l.word(0), false)
+		return c.RenameCollection(t, sharded, l.word(0), l.has("over"))
 	})
 }
 

@@ -29,7 +29,12 @@ func (r *rig) answer(what string, err error) {
 }
 
 func (r *rig) move(l line) error {
-	rng, to := l.span(), l.arg("to", "shard-b")
+	to := l.arg("to", "shard-b")
+	if find := l.arg("find", ""); find != "" {
+		r.ask(fmt.Sprintf("move of the chunk with %s to %s", find, to), "config", &command.MoveRange{NS: sharded, Find: bound(find), To: to, Name: "move"})
+		return nil
+	}
+	rng := l.span()
 	what := fmt.Sprintf("move of %v to %s", rng, to)
 	if from := l.arg("donor", ""); from != "" { // past the config server, which would try again
 		r.ask(what, from, &command.ShardsvrMoveRange{NS: sharded, Min: rng.Min, Max: rng.Max, To: to})

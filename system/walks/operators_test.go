@@ -1,6 +1,7 @@
 package walks_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -21,18 +22,18 @@ func init() {
 	for verb, do := range map[string]func(*rig, line) error{
 		// addshard shard-c
 		"addshard": func(r *rig, l line) error {
-			r.ask("addShard "+l.word(0), "config", &command.AddShard{Name: l.word(0)})
+			r.insist("addShard "+l.word(0), &command.AddShard{Name: l.word(0)})
 			return nil
 		},
 		// removeshard shard-c: one state further; until-removed repeats it for as long as it takes.
 		"removeshard": (*rig).removeShard,
 		// addtozone shard-a east, removefromzone shard-a east
 		"addtozone": func(r *rig, l line) error {
-			r.ask(fmt.Sprintf("%s to %s", l.word(0), l.word(1)), "config", &command.AddShardToZone{Shard: l.word(0), Zone: l.word(1)})
+			r.insist(fmt.Sprintf("%s to %s", l.word(0), l.word(1)), &command.AddShardToZone{Shard: l.word(0), Zone: l.word(1)})
 			return nil
 		},
 		"removefromzone": func(r *rig, l line) error {
-			r.ask(fmt.Sprintf("%s from %s", l.word(0), l.word(1)), "config", &command.RemoveShardFromZone{Shard: l.word(0), Zone: l.word(1)})
+			r.insist(fmt.Sprintf("%s from %s", l.word(0), l.word(1)), &command.RemoveShardFromZone{Shard: l.word(0), Zone: l.word(1)})
 			return nil
 		},
 		// zone 0 10 east, zone 0 10 none: in=test.later for another collection, by=k what it will be sharded by.
@@ -43,6 +44,8 @@ func init() {
 			r.ask("balance "+l.word(0), "config", &command.ConfigureCollectionBalancing{NS: sharded, Enabled: &on})
 			return nil
 		},
+		// shard test.later key=k hashed bounds=(0,10) shards=(shard-a) initial=4: shardCollection.
+		"shard": (*rig).shardCollection,
 		// clearjumbo 15
 		"clearjumbo": func(r *rig, l line) error {
 			r.ask("clearJumboFlag", "config", &command.ClearJumboFlag{NS: sharded, At: bound(l.word(0))})
@@ -51,15 +54,37 @@ func init() {
 	} {
 		errands[verb] = do
 	}
-	// administration: the shards and the zones as the catalogue has them.
+	// administration: the shards and the zones as the catalogue has them; owners test.later: who owns how many chunks.
+	verbs["owners"] = (*rig).owners
 	verbs["administration"] = (*rig).administration
+}
+
+// insist sends a command that may be repeated to the config server.
+func (r *rig) insist(what string, req env.Message) {
+	r.send(r.operator(), func(t env.Task) {
+		_, err := insistent[command.Done](t, r.operator().sets["config"], req)
+		r.answer(what, err)
+	})
+}
+
+// insistent asks until there is an answer, whoever is primary.
+func insistent[Resp any](t env.Task, set *rpc.Set, req env.Message) (resp *Resp, err error) {
+	for range 10 {
+		if resp, err = rpc.AskPrimary[Resp](t, set, req, 5*time.Second); !rpc.Gone(err) {
+			break
+		}
+		if err := t.Sleep(time.Second); err != nil {
+			return nil, err
+		}
+	}
+	return resp, err
 }
 
 func (r *rig) removeShard(l line) error {
 	name := l.word(0)
 	r.send(r.operator(), func(t env.Task) {
 		for {
-			reply, err := rpc.CallPrimary[command.RemoveShardReply](t, r.operator().sets["config"], &command.RemoveShard{Name: name}, time.Minute)
+			reply, err := insistent[command.RemoveShardReply](t, r.operator().sets["config"], &command.RemoveShard{Name: name})
 			switch {
 			case err != nil:
 				r.say("removeShard %s: %v", name, err)
@@ -87,6 +112,9 @@ func left(reply *command.RemoveShardReply) (text string) {
 	if len(reply.Databases) > 0 {
 		text += ", primary of " + strings.Join(reply.Databases, " ")
 	}
+	if reply.Unfinished != "" {
+		text += ": " + reply.Unfinished
+	}
 	return text
 }
 
@@ -100,9 +128,25 @@ func (r *rig) zone(l line) error {
 	return nil
 }
 
+func (r *rig) shardCollection(l line) error {
+	req := &command.ShardCollection{
+		NS: l.word(0), Key: key.Pattern{Field: l.arg("key", "k"), Hashed: l.has("hashed")}, Shards: l.list("shards"),
+		InitialChunks: int(l.number("initial", 0)),
+	}
+	for _, b := range l.list("bounds") {
+		req.Bounds = append(req.Bounds, bound(b))
+	}
+	r.ask("shardCollection "+req.NS, "config", req)
+	return nil
+}
+
 // administration shows the documents that operators change.
 func (r *rig) administration(line) error {
-	data := r.cluster.Member(r.cluster.Primary(configsvr.Name)).Store()
+	primary := r.cluster.Member(r.cluster.Primary(configsvr.Name))
+	if primary == nil {
+		return errors.New("the config server has no primary")
+	}
+	data := primary.Store()
 	data.Scan(configsvr.Shards, store.Latest, func(_ string, raw bson.Raw) bool {
 		var doc configsvr.Shard
 		r.must(bson.Unmarshal(raw, &doc))
@@ -123,6 +167,19 @@ func (r *rig) administration(line) error {
 		}
 		return true
 	})
+	return nil
+}
+
+func (r *rig) owners(l line) error {
+	table, err := r.cluster.Catalog(l.word(0))
+	if err != nil {
+		return err
+	}
+	var all []string
+	for c := range table.Chunks() {
+		all = append(all, fmt.Sprintf("%v %s", c.Range, c.Shard))
+	}
+	r.say("%s", strings.Join(all, ", "))
 	return nil
 }
 

@@ -50,7 +50,8 @@ func (r *rig) do(l line) error {
 
 // errands are what users can ask of the cluster.
 var errands = map[string]func(*rig, line) error{
-	// move 10 20 to=shard-b: asks the config server; donor=shard-a asks that shard itself; wait, force=manual.
+	// move 10 20 to=shard-b: asks the config server; donor=shard-a asks that shard itself; wait, force=manual. move find=15: the
+	// chunk with the key.
 	"move": (*rig).move,
 	// merge 0 10: the chunks that make up the range become one.
 	"merge": (*rig).merge,

@@ -1,0 +1,37 @@
+package shard
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// Ask sends a message that may be repeated to the primary of a shard, or of the config server. That nobody answers for a
+// replica set which has left the cluster is a status.ShardNotFound: it will not be otherwise later (H-38).
+func Ask[Resp any](t env.Task, s *Server, set string, req env.Message, timeout time.Duration) (*Resp, error) {
+	to := s.Set(set)
+	if to == nil {
+		return nil, status.New(status.ShardNotFound, "there is no shard %q", set)
+	}
+	resp, err := rpc.AskPrimary[Resp](t, to, req, timeout)
+	if rpc.Gone(err) && set != ConfigSet && t.Err() == nil {
+		if left := s.left(t, set); left != nil {
+			return nil, left
+		}
+	}
+	return resp, err
+}
+
+// left returns a status.ShardNotFound when the catalogue says that there is no such shard, and nil when it does not know.
+func (s *Server) left(t env.Task, name string) error {
+	req := &command.FindShard{Name: name, After: s.Clock().Now().Config}
+	_, err := rpc.CallAny[command.Done](t, s.Set(ConfigSet), req, s.cfg.Settings.CommandTimeout)
+	if !status.Is(err, status.ShardNotFound) {
+		return nil
+	}
+	s.node.Sometimes("a shard finds out that another, which does not answer, has left the cluster")
+	return err
+}

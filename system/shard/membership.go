@@ -1,0 +1,117 @@
+package shard
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// joinCluster prepares a replica set, which may have been a shard before, to be one. Its collections may be of incarnations
+// that were dropped while it was none, so it keeps none of them; documents it gives up for nobody.
+func (s *Server) joinCluster(t env.Task, _ env.NodeID, req *command.ShardsvrJoinCluster) (*command.Done, error) {
+	if err := s.certain(t, point.RequestJoinCluster, req.Name); err != nil {
+		return nil, err
+	}
+	left := append(s.owed(), s.Busy()...)
+	if n := len(s.documents(rangeDeletionsNS)); n > 0 {
+		left = append(left, fmt.Sprintf("%d range deletions", n))
+	}
+	drops, full := s.drops()
+	if left = append(left, full...); len(left) > 0 {
+		return nil, status.New(status.OperationFailed, "%s cannot join: it has %s", s.name, strings.Join(left, ", "))
+	}
+	if len(drops) > 0 {
+		if _, err := s.cfg.Member.Write(t, drops...); err != nil {
+			return nil, err
+		}
+	}
+	return &command.Done{}, s.PersistConfigTime(t)
+}
+
+// leaveCluster answers when nobody has to tell this shard anything any more: who did later would find a shard that has left,
+// and perhaps nobody (H-38). The ranges that it has still to delete are its own business.
+func (s *Server) leaveCluster(t env.Task, _ env.NodeID, req *command.ShardsvrLeaveCluster) (*command.Done, error) {
+	if err := s.certain(t, point.RequestLeaveCluster, req.Name); err != nil {
+		return nil, err
+	}
+	if left := append(s.owed(), s.copies()...); len(left) > 0 {
+		return nil, status.New(status.OperationFailed, "%s cannot leave: it has %s", s.name, strings.Join(left, ", "))
+	}
+	return &command.Done{}, nil
+}
+
+// certain makes sure that this is the primary, and no former one.
+func (s *Server) certain(t env.Task, site point.Site, name string) error {
+	if err := t.Point(site, env.Note{ID: name}); err != nil {
+		return err
+	}
+	if err := s.needPrimary(); err != nil {
+		return err
+	}
+	return s.cfg.Member.Confirm(t)
+}
+
+const rangeDeletionsNS = "config.rangeDeletions"
+
+// owed lists what the shard has under way with others.
+func (s *Server) owed() (left []string) {
+	var a command.AuditReply
+	for _, contribute := range s.audits {
+		contribute(&a)
+	}
+	left = a.ActiveMigrations
+	for _, ns := range []string{"config.migrationCoordinators", "config.migrationRecipients", SectionsNS} {
+		if n := len(s.documents(ns)); n > 0 {
+			left = append(left, fmt.Sprintf("%d documents in %s", n, ns))
+		}
+	}
+	for _, task := range s.documents(rangeDeletionsNS) {
+		if pending, _ := task.Lookup("pending").BooleanOK(); pending {
+			left = append(left, "a range deletion that waits for the outcome of "+task.Lookup("_id").StringValue())
+		}
+	}
+	return left
+}
+
+// copies lists the unsharded collections: as the shard is the primary of no database, each is on its way here or away.
+func (s *Server) copies() (left []string) {
+	for _, ns := range s.userCollections() {
+		options, _ := s.cfg.Member.Store().Options(ns)
+		_, pattern, err := store.DecodeOptions(options)
+		s.node.Assert(err == nil, "%s has %s with options that are none: %v", s.node.ID(), ns, err)
+		if pattern == catalog.Unsharded {
+			left = append(left, "a copy of "+ns)
+		}
+	}
+	return left
+}
+
+// drops removes every collection without documents, and lists those that have some.
+func (s *Server) drops() (ops []oplog.Op, full []string) {
+	for _, ns := range s.userCollections() {
+		if n := s.cfg.Member.Store().Count(ns, store.Latest); n > 0 {
+			full = append(full, fmt.Sprintf("%d documents in %s", n, ns))
+			continue
+		}
+		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: ns, Actor: uint8(event.System)})
+	}
+	return ops, full
+}
+
+// userCollections lists what a server does not keep for itself.
+func (s *Server) userCollections() (all []string) {
+	for _, ns := range s.cfg.Member.Store().Collections(store.Latest) {
+		if !strings.HasPrefix(ns, "config.") && !strings.HasPrefix(ns, "admin.") {
+			all = append(all, ns)
+		}
+	}
+	return all
+}
