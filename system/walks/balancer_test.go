@@ -18,9 +18,9 @@ import (
 func (r *rig) balancer(l line) error {
 	switch what := l.word(0); what {
 	case "start":
-		r.insist("balancer start", &command.BalancerStart{})
+		r.order("balancer start", &command.BalancerStart{})
 	case "stop":
-		r.insist("balancer stop", &command.BalancerStop{})
+		r.order("balancer stop", &command.BalancerStop{})
 	case "status":
 		r.consult("balancer status", func(t env.Task) (string, error) {
 			reply, err := rpc.AskPrimary[command.BalancerStatusReply](t, r.operator().sets["config"], &command.BalancerStatus{}, time.Minute)
@@ -44,8 +44,8 @@ func (r *rig) balancer(l line) error {
 	return nil
 }
 
-// insist sends a command to the primary of the config server, and to the next one when that is gone.
-func (r *rig) insist(what string, req env.Message) {
+// order sends a command to the primary of the config server; one that dies over it has not answered.
+func (r *rig) order(what string, req env.Message) {
 	r.consult(what, func(t env.Task) (string, error) {
 		_, err := rpc.AskPrimary[command.Done](t, r.operator().sets["config"], req, time.Minute)
 		return "ok", err
@@ -84,7 +84,7 @@ func (r *rig) putSetting(l line) error {
 			return fmt.Errorf("nothing can be set that is called %s", a.Key)
 		}
 	}
-	r.insist("setting "+id, &command.PutSetting{ID: id, Doc: raw(doc)})
+	r.order("setting "+id, &command.PutSetting{ID: id, Doc: raw(doc)})
 	return nil
 }
 
