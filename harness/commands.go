@@ -23,7 +23,7 @@ func (r *run) startCommands() {
 	r.world.AddNode(administrator, func(t env.Task) {
 		ep, sets := r.cluster.Operator(t.Node())
 		for i, c := range r.scenario.Commands {
-			for n, give := range r.orders(c, ep, sets) {
+			for n, give := range r.orders(i, ep, sets) {
 				name := orderName(i, n)
 				t.Spawn(name, func(t env.Task) {
 					defer delete(r.busy, name)
@@ -34,8 +34,8 @@ func (r *run) startCommands() {
 			}
 		}
 	})
-	for i, c := range r.scenario.Commands {
-		for n := range r.orders(c, nil, nil) {
+	for i := range r.scenario.Commands {
+		for n := range r.orders(i, nil, nil) {
 			r.busy[orderName(i, n)] = true
 		}
 	}
@@ -45,7 +45,8 @@ func (r *run) startCommands() {
 func orderName(command, n int) string { return fmt.Sprintf("command %d/%d", command+1, n+1) }
 
 // orders are what a command means, one for each server or shard.
-func (r *run) orders(c scenario.Command, ep *rpc.Endpoint, sets map[string]*rpc.Set) (all []func(env.Task)) {
+func (r *run) orders(number int, ep *rpc.Endpoint, sets map[string]*rpc.Set) (all []func(env.Task)) {
+	c := r.scenario.Commands[number]
 	if c.Do == scenario.SetParameter {
 		for _, id := range r.cluster.Servers() {
 			all = append(all, func(t env.Task) {
@@ -53,6 +54,9 @@ func (r *run) orders(c scenario.Command, ep *rpc.Endpoint, sets map[string]*rpc.
 			})
 		}
 		return all
+	}
+	if forConfig(c.Do) {
+		return []func(env.Task){func(t env.Task) { office{r, ep, sets}.administer(t, number) }}
 	}
 	if do := reshaping(c); do != nil {
 		return []func(env.Task){func(t env.Task) {
@@ -96,7 +100,8 @@ func (r *run) cleanUp(t env.Task, set *rpc.Set, ns string) error {
 // checkCommand says what keeps a command from being given.
 func checkCommand(c scenario.Command) error {
 	if c.Do != scenario.SetParameter {
-		return nil
+		_, err := administrative(&c)
+		return err
 	}
 	var any settings.Settings
 	return any.Set(c.Name, c.Value)

@@ -97,6 +97,9 @@ func founded(c scenario.Collection) system.Collection {
 	if !c.Unsharded {
 		coll.Key = key.Pattern{Field: "k", Hashed: c.Hashed}
 	}
+	for n := range c.Owners {
+		coll.Shards = append(coll.Shards, system.ShardName(n))
+	}
 	for _, b := range c.Bounds {
 		coll.Bounds = append(coll.Bounds, key.Int(b))
 	}

@@ -91,6 +91,9 @@ type run struct {
 	unfinished []string
 	waiting    []string
 	audits     []audited
+	// balancing follows the balancer; settling is set when the faults have healed and it is brought to its rest.
+	balancing balancing
+	settling  bool
 	// notes are taken for Options.Occasions, nil without.
 	notes *notes
 	// leaked is set when documents that nobody owned had to be removed by an operator.
@@ -152,6 +155,7 @@ func (r *run) Observe(e *event.Event) {
 	r.driver.Observe(e)
 	r.tally.Observe(e)
 	r.oracle.Observe(e)
+	r.balancing.follow(e)
 	r.stirred = r.stirred || e.Kind == event.Writable
 	if r.notes != nil {
 		r.notes.observe(e)
@@ -205,6 +209,7 @@ func (r *run) play() {
 	r.world.Run(nil, r.base.Add(r.scenario.FaultsEnd))
 	r.notes.end(r.options.Occasions)
 	r.heal()
+	r.settle()
 	r.world.Run(r.idle, r.deadline)
 	r.rest()
 	r.restore()
@@ -334,7 +339,7 @@ func topology(s *scenario.Scenario) system.Topology {
 	t := s.Topology
 	return system.Topology{
 		Shards: t.Shards, Members: t.Members, ConfigMembers: t.ConfigMembers, Routers: t.Routers, Clients: t.Clients,
-		Profile: protocolOf(s),
+		Profile: protocolOf(s), Balancer: s.Balancer,
 	}
 }
 

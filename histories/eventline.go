@@ -33,6 +33,7 @@ type line struct {
 	Term   uint64      `json:"term,omitempty"`
 	Index  uint64      `json:"index,omitempty"`
 	Txn    int64       `json:"txn,omitempty"`
+	Wall   int64       `json:"wall,omitempty"`
 	NS     string      `json:"ns,omitempty"`
 	Key    encoded     `json:"key,omitempty"`
 	DocID  encoded     `json:"docId,omitempty"`
@@ -58,7 +59,7 @@ type chunkLine struct {
 func eventLine(e *event.Event) *line {
 	l := &line{
 		Step: e.Step, At: e.At, Node: e.Node, Kind: e.Kind.String(), Actor: e.Actor, Shard: e.Shard, Peer: e.Peer,
-		Term: e.Term, Index: e.Index, Txn: e.Txn, NS: e.NS, Key: encoded(e.Key), DocID: encoded(e.DocID), Hash: e.Hash,
+		Term: e.Term, Index: e.Index, Txn: e.Txn, Wall: e.Wall, NS: e.NS, Key: encoded(e.Key), DocID: encoded(e.DocID), Hash: e.Hash,
 		Min: encoded(e.Min), Max: encoded(e.Max), ID: e.ID, Value: e.Value, N: e.N,
 	}
 	for _, c := range e.Chunks {
@@ -78,7 +79,7 @@ func readEvent(text []byte, e *event.Event) error {
 	}
 	*e = event.Event{
 		Step: l.Step, At: l.At, Node: l.Node, Kind: kind, Actor: l.Actor, Shard: l.Shard, Peer: l.Peer,
-		Term: l.Term, Index: l.Index, Txn: l.Txn, NS: l.NS, Key: string(l.Key), DocID: string(l.DocID), Hash: l.Hash,
+		Term: l.Term, Index: l.Index, Txn: l.Txn, Wall: l.Wall, NS: l.NS, Key: string(l.Key), DocID: string(l.DocID), Hash: l.Hash,
 		Min: string(l.Min), Max: string(l.Max), ID: l.ID, Value: l.Value, N: l.N,
 	}
 	for _, c := range l.Chunks {

@@ -72,8 +72,17 @@ func rename(s *scenario.Scenario, from, to string) {
 	}
 }
 
-// inside has migrations go to shards that are there.
+// inside has migrations go to, and commands be about, shards that are there.
 func inside(s *scenario.Scenario) {
+	last := scenario.ShardName(s.Topology.Shards - 1)
+	for i := range s.Commands {
+		if c := &s.Commands[i]; strings.HasPrefix(c.Name, "shard-") {
+			c.Name = min(c.Name, last)
+		}
+	}
+	for i := range s.Collections {
+		s.Collections[i].Owners = min(s.Collections[i].Owners, s.Topology.Shards)
+	}
 	for i := range s.Migrations {
 		s.Migrations[i].To = min(s.Migrations[i].To, s.Topology.Shards-1)
 	}
@@ -94,6 +103,7 @@ func collections(s *scenario.Scenario) (all []edit) {
 		for _, n := range []int{0, used, c.Preload / 2} {
 			change(func(c *scenario.Collection) { c.Preload = min(c.Preload, n) })
 		}
+		change(func(c *scenario.Collection) { c.Owners = 0 })
 		for j := range c.Bounds {
 			change(func(c *scenario.Collection) { c.Bounds = slices.Delete(c.Bounds, j, j+1) })
 		}

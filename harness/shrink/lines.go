@@ -42,6 +42,20 @@ func simplerMigrations(s *scenario.Scenario) (all []edit) {
 	return all
 }
 
+// simplerCommands takes the fields of documents away that operators write, and switches the balancer off.
+func simplerCommands(s *scenario.Scenario) (all []edit) {
+	for i := range s.Commands {
+		for n := range s.Commands[i].Fields {
+			all = append(all, func(s *scenario.Scenario) {
+				if fields := s.Commands[i].Fields; n < len(fields) {
+					s.Commands[i].Fields = slices.Delete(fields, n, n+1)
+				}
+			})
+		}
+	}
+	return append(all, func(s *scenario.Scenario) { s.Balancer = false })
+}
+
 // simplerOps takes the options of operations away.
 func simplerOps(s *scenario.Scenario) (all []edit) {
 	for i := range s.Ops {

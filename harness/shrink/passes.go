@@ -16,7 +16,7 @@ func (x *search) smaller() (improved bool) {
 		note(x.thin(l))
 	}
 	for _, edits := range []func(*scenario.Scenario) []edit{
-		topology, collections, firstCome, sooner, simplerFaults, simplerMigrations, simplerOps, simplerStreams, times,
+		topology, collections, firstCome, sooner, simplerFaults, simplerMigrations, simplerCommands, simplerOps, simplerStreams, times,
 	} {
 		note(x.each(edits))
 	}

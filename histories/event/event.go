@@ -56,8 +56,9 @@ const (
 
 	// Of the balancer, all with Shard "config" unless they say otherwise, and Term.
 	BalancerRound   // N the round of the term, Value begun | ended
-	BalancerChose   // a migration is asked for: NS, Min, Max (none: the donor decides), Shard from, Peer to, ID the request's name, Value why
-	BalancerState   // Index, Value off | full | autoSplitOnly: the mode was written; it counts from the Majority that covers it
+	BalancerChose   // a migration is asked for: NS, Min, Max (none: the donor decides), Shard from, Peer to, ID the request's name, Value why; Wall, Txn the local time's nanoseconds ahead of UTC
+	BalancerDone    // ID the request's name, Value Moved or the status with which it has ended: its shards are free again
+	BalancerState   // Index, Value off | full | autoSplitOnly: the mode was written, with ID the active window, such as 23:00-7:00; it counts from the Majority that covers it
 	BalancerStopped // a BalancerStop is answered: nothing that the balancer asked for is committed until it is on again
 
 	// Of shards, zones and what operators say about collections; it counts as a CatalogWritten does.
@@ -74,7 +75,7 @@ var names = [kinds]string{
 	CursorClosed: "cursor-closed", MigrationRequested: "migration-requested", DonorState: "donor-state",
 	RecipientState: "recipient-state", DecisionMade: "decision", MigrationEnded: "migration-ended",
 	RangeDeletion: "range-deletion", PrimaryMoving: "primary-moving", BalancerRound: "balancer-round", BalancerChose: "balancer-chose",
-	BalancerState: "balancer-state", BalancerStopped: "balancer-stopped",
+	BalancerDone: "balancer-done", BalancerState: "balancer-state", BalancerStopped: "balancer-stopped",
 	ClusterChanged: "cluster-changed",
 }
 
@@ -128,6 +129,9 @@ const (
 	RenamedFrom       = "renameFrom "      // followed by the name that the collection had; all its chunks are written
 )
 
+// Moved is the Value of a BalancerDone whose migration was committed.
+const Moved = "moved"
+
 // The Values of a ClusterChanged.
 const (
 	ShardAdded    = "shardAdded"    // Peer is a shard from now on; ID its zones
@@ -167,6 +171,8 @@ type Event struct {
 	Shard, Peer string
 	Term, Index uint64
 	Txn         int64
+	// Wall is what the node's clock shows, in nanoseconds since a midnight in UTC; the world sets it where the Kind has it.
+	Wall        int64
 	NS          string
 	Key, DocID  string
 	Hash        uint64

@@ -13,6 +13,9 @@ func (s *Scenario) Clone() *Scenario {
 	c.Ops = slices.Clone(s.Ops)
 	c.Migrations = slices.Clone(s.Migrations)
 	c.Commands = slices.Clone(s.Commands)
+	for i := range c.Commands {
+		c.Commands[i].Fields = slices.Clone(c.Commands[i].Fields)
+	}
 	c.Primaries = slices.Clone(s.Primaries)
 	c.Streams = slices.Clone(s.Streams)
 	c.Faults = slices.Clone(s.Faults)

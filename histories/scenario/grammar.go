@@ -47,7 +47,7 @@ func (l *line) collection() Collection {
 	default:
 		l.fail("unexpected "+word(kind), "expected ranged, hashed or unsharded")
 	}
-	l.pairs("keys=, preload= and bounds=", func(name, value string) bool {
+	l.pairs("keys=, preload=, bounds= and owners=", func(name, value string) bool {
 		switch name {
 		case "keys":
 			c.Keys = int(l.integer(value, "a number such as keys=40"))
@@ -55,6 +55,8 @@ func (l *line) collection() Collection {
 			c.Preload = int(l.integer(value, "a number such as preload=20"))
 		case "bounds":
 			c.Bounds = l.integers(value)
+		case "owners":
+			c.Owners = int(l.integer(value, "a number of shards such as owners=1"))
 		default:
 			return false
 		}
@@ -155,24 +157,6 @@ func (l *line) destination() int {
 		l.fail(word(name)+" is no shard", "expected a shard such as shard-b")
 	}
 	return to
-}
-
-// command reads what follows the start time.
-func (l *line) command() Command {
-	c := Command{Do: CommandKind(l.word("a command"))}
-	if c.Do == SetParameter {
-		c.Name, c.Value = l.word("a setting"), l.word("its value")
-		return c
-	}
-	c.Name = l.word("a namespace such as test.docs")
-	switch c.Do {
-	case SplitChunk:
-		const key = "where the chunk is cut, such as 17"
-		c.Min = l.integer(l.word(key), key)
-	case MergeChunks:
-		c.Min, c.Max = l.span("a range such as [MinKey, 20)")
-	}
-	return c
 }
 
 func (l *line) stream() Stream {

@@ -66,12 +66,12 @@ func (p *parser) wrongHeader(number int, wrong string) error {
 	return &ParseError{File: p.file, Line: number, Wrong: wrong, Expected: expected}
 }
 
-const facts = "expected name, seed, planned, protocol, topology, faults-end, limit, collection, set, op, move, moveprimary, stream, fault, decide or at"
+const facts = "expected name, seed, planned, protocol, topology, balancer, faults-end, limit, collection, set, op, move, moveprimary, stream, fault, decide or at"
 
 // fact reads one line of any kind.
 func (p *parser) fact(number int, l *line) {
 	switch kind := l.word("a fact"); kind {
-	case "name", "seed", "planned", "protocol", "topology", "faults-end", "limit":
+	case "name", "seed", "planned", "protocol", "topology", "balancer", "faults-end", "limit":
 		p.single(number, kind, l)
 	case "collection":
 		p.lines[part{kind, len(p.s.Collections)}] = number
@@ -170,6 +170,9 @@ func (p *parser) single(number int, kind string, l *line) {
 		p.s.Protocol = l.word("4.2 or 8.0")
 	case "topology":
 		p.s.Topology = l.topology()
+	case "balancer":
+		l.keyword("on")
+		p.s.Balancer = true
 	case "faults-end":
 		p.s.FaultsEnd = l.duration("a time such as 8s")
 	case "limit":

@@ -21,8 +21,10 @@ type Scenario struct {
 	// by the odds of the faults in force, and recorded.
 	Planned bool
 	// Protocol is the version that the servers speak: "4.2", or "8.0", which is also what empty means.
-	Protocol    string
-	Topology    Topology
+	Protocol string
+	Topology Topology
+	// Balancer is true when the balancer is on from the start; otherwise it is off until a command switches it on.
+	Balancer    bool
 	Collections []Collection
 	Settings    []Setting
 	Ops         []Op
@@ -51,8 +53,9 @@ type Collection struct {
 	// Absent means that there is none until an operation makes it: until then the name is free.
 	Absent bool
 	// Bounds are the inner chunk bounds: values of k, or for a hashed collection of the hash. Chunk i starts on shard
-	// i modulo the number of shards.
+	// i modulo the number of Owners, which are the first shards; 0: all of them.
 	Bounds []int64
+	Owners int
 	// Keys is how many keys the workload uses: 0 to Keys-1. Preload of them exist at the start.
 	Keys, Preload int
 }
@@ -126,30 +129,6 @@ type Migration struct {
 	// Throttle is the write concern of each batch on the recipient: empty, a number of members, or "majority".
 	Throttle string
 }
-
-// Command is an operator's command to servers while the cluster runs.
-type Command struct {
-	At time.Duration
-	Do CommandKind
-	// Name is the setting, or the namespace.
-	Name string
-	// Value is that of the setting.
-	Value string
-	// Min is where a chunk is cut; Min and Max bound the chunks that are merged, as in Migration.
-	Min, Max int64
-}
-
-// CommandKind is what a command does.
-type CommandKind string
-
-// The kinds of commands.
-const (
-	SetParameter    CommandKind = "set"              // every server that runs changes the setting
-	CleanupOrphaned CommandKind = "cleanup-orphaned" // every shard answers when its range deletions of the namespace are done
-	JoinMigrations  CommandKind = "join-migrations"  // every shard answers when it takes part in no migration of the namespace
-	SplitChunk      CommandKind = "split"            // a router has the chunk that holds a value of k (or of the hash) cut there
-	MergeChunks     CommandKind = "merge"            // a router has the chunks of a range, all on one shard, made one
-)
 
 // MovePrimary asks for another primary shard of a database, with which its unsharded collections go.
 type MovePrimary struct {

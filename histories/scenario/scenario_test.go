@@ -83,17 +83,23 @@ func drawMove(t *rapid.T, id int, ns string, shards int) scenario.Migration {
 }
 
 func drawCommand(t *rapid.T, ns string) scenario.Command {
-	c := scenario.Command{At: span.Draw(t, "at"), Do: scenario.CleanupOrphaned, Name: ns}
-	if rapid.Bool().Draw(t, "set") {
-		c.Do, c.Name, c.Value = scenario.SetParameter, text.Draw(t, "name"), text.Draw(t, "value")
-		return c
-	}
-	switch rapid.IntRange(0, 2).Draw(t, "chunks") {
-	case 0:
-		c.Do, c.Min = scenario.SplitChunk, rapid.Int64Range(scenario.MinKey+1, scenario.MaxKey-1).Draw(t, "key")
-	case 1:
-		c.Do, c.Min, c.Max = scenario.MergeChunks, scenario.MinKey, rapid.Int64Min(scenario.MinKey+1).Draw(t, "max")
-	}
+	key := rapid.Int64Range(scenario.MinKey+1, scenario.MaxKey-1)
+	zone := rapid.SampledFrom([]string{"east", "west", scenario.NoZone}).Draw(t, "zone")
+	state := rapid.SampledFrom([]string{"on", "off"}).Draw(t, "state")
+	c := rapid.SampledFrom([]scenario.Command{
+		{Do: scenario.CleanupOrphaned, Name: ns}, {Do: scenario.JoinMigrations, Name: ns},
+		{Do: scenario.SetParameter, Name: text.Draw(t, "name"), Value: text.Draw(t, "value")},
+		{Do: scenario.SplitChunk, Name: ns, Min: key.Draw(t, "key")},
+		{Do: scenario.MergeChunks, Name: ns, Min: scenario.MinKey, Max: rapid.Int64Min(scenario.MinKey+1).Draw(t, "max")},
+		{Do: scenario.PutSetting, Name: "balancer", Fields: []scenario.Setting{{Name: "mode", Value: text.Draw(t, "mode")}, {Name: "activeWindow", Value: "23:00-7:00"}}},
+		{Do: scenario.PutSetting, Name: "chunksize"}, {Do: scenario.BalancerStart}, {Do: scenario.BalancerStop},
+		{Do: scenario.RemoveShard, Name: "shard-a"}, {Do: scenario.AddShard, Name: "shard-a"},
+		{Do: scenario.ZoneAdd, Name: "shard-a", Value: zone}, {Do: scenario.ZoneRemove, Name: "shard-a", Value: zone},
+		{Do: scenario.ZoneRange, Name: ns, Min: scenario.MinKey, Max: rapid.Int64Min(scenario.MinKey+1).Draw(t, "end"), Value: zone},
+		{Do: scenario.Balance, Name: ns, Value: state}, {Do: scenario.Defragment, Name: ns, Value: state},
+		{Do: scenario.ChunkSize, Name: ns, Value: "400"}, {Do: scenario.ClearJumboFlag, Name: ns, Min: key.Draw(t, "held")},
+	}).Draw(t, "command")
+	c.At = span.Draw(t, "at")
 	return c
 }
 
@@ -114,9 +120,10 @@ func drawScenario(t *rapid.T) *scenario.Scenario {
 			Shards: size.Draw(t, "shards"), Members: size.Draw(t, "members"), ConfigMembers: size.Draw(t, "config"),
 			Routers: size.Draw(t, "routers"), Clients: size.Draw(t, "clients"),
 		},
+		Balancer: rapid.Bool().Draw(t, "balancer"),
 		Settings: []scenario.Setting{{Name: text.Draw(t, "setting"), Value: text.Draw(t, "value")}},
 	}
-	c := scenario.Collection{NS: "test.docs", Hashed: rapid.Bool().Draw(t, "hashed"), Bounds: []int64{-3, 10, 20}, Keys: 40, Preload: 20}
+	c := scenario.Collection{NS: "test.docs", Hashed: rapid.Bool().Draw(t, "hashed"), Bounds: []int64{-3, 10, 20}, Keys: 40, Preload: 20, Owners: rapid.IntRange(0, s.Topology.Shards).Draw(t, "owners")}
 	s.Collections = []scenario.Collection{c, {NS: "test.other docs", Keys: 1}, {NS: "plain.docs", Keys: 2, Unsharded: true}}
 	for i := range rapid.IntRange(0, 6).Draw(t, "ops") {
 		s.Ops = append(s.Ops, drawOp(t, 3*i, c, s.Topology.Clients))
@@ -236,6 +243,18 @@ func TestMalformed(t *testing.T) {
 		{"moveprimary 1 at 1s test to shard-b", "bad.txt:5: no unsharded collection is in the database test; expected the database of one"},
 		{"collection more.a unsharded keys=3\nmoveprimary 1 at 1s more to shard-c", "bad.txt:6: there is no shard-c; expected a shard from shard-a to shard-b"},
 		{"collection more.a unsharded keys=3\nmoveprimary 1 at 1s more to nowhere", "bad.txt:6: nowhere is no shard; expected a shard such as shard-b"},
+		{"balancer off", "bad.txt:5: unexpected off; expected \"on\""},
+		{"at 1s remove-shard shard-c", "bad.txt:5: there is no shard shard-c; expected a shard from shard-a to shard-b"},
+		{"at 1s zone-add shard-a", "bad.txt:5: the line ends too early; expected a zone such as east, or none"},
+		{"at 1s zone test.docs [20, 10) east", "bad.txt:5: the range [20, 10) is empty; expected a range such as"},
+		{"at 1s balance test.docs maybe", "bad.txt:5: unexpected maybe; expected on or off"},
+		{"at 1s chunk-size test.docs -3", "bad.txt:5: unexpected -3; expected a number of bytes"},
+		{"at 1s put-setting window start=1", "bad.txt:5: nothing of config.settings is called window; expected automerge, autosplit, balancer, chunksize"},
+		{"at 1s put-setting balancer colour=red", "bad.txt:5: unknown field colour; expected mode=, activeWindow="},
+		{"at 1s put-setting balancer mode=off mode=full", "bad.txt:5: mode= is given twice; expected it once"},
+		{"at 1s balancer-stop now", "bad.txt:5: unexpected now; expected the end of the line"},
+		{"at 1s split test.docs MinKey", "bad.txt:5: MinKey is not a whole number; expected where the chunk is cut"},
+		{"collection test.more ranged keys=3 owners=9", "bad.txt:5: owners=9; expected owners=1 to 2"},
 		{"protocol 5.0", "bad.txt:5: there is no protocol 5.0; expected 8.0 or 4.2"},
 		{"collection test.more ranged keys=3 bounds=2,1", "bad.txt:5: the bounds [2 1] do not ascend; expected each greater"},
 	} {

@@ -43,6 +43,9 @@ func (s *Scenario) printFrame(b *strings.Builder) {
 		fmt.Fprintf(b, "protocol %s\n", word(s.Protocol))
 	}
 	fmt.Fprintf(b, "%s\n", s.Topology)
+	if s.Balancer {
+		b.WriteString("balancer on\n")
+	}
 	fmt.Fprintf(b, "faults-end %s\nlimit %s\n", s.FaultsEnd, s.Limit)
 	for _, c := range s.Collections {
 		fmt.Fprintf(b, "%s\n", c)
@@ -80,6 +83,9 @@ func (c Collection) String() string {
 	line := fmt.Sprintf("collection %s %s keys=%d preload=%d", word(c.NS), kind, c.Keys, c.Preload)
 	if len(c.Bounds) > 0 {
 		line += " bounds=" + c.bounds()
+	}
+	if c.Owners != 0 {
+		line += fmt.Sprintf(" owners=%d", c.Owners)
 	}
 	if c.Absent {
 		line += " absent"
@@ -143,20 +149,6 @@ func (m Migration) String() string {
 	}
 	if m.Throttle != "" {
 		line += " throttle=" + word(m.Throttle)
-	}
-	return line
-}
-
-// String is the command's line.
-func (c Command) String() string {
-	line := fmt.Sprintf("at %s %s %s", c.At, c.Do, word(c.Name))
-	switch c.Do {
-	case SetParameter:
-		line += " " + word(c.Value)
-	case SplitChunk:
-		line += fmt.Sprintf(" %d", c.Min)
-	case MergeChunks:
-		line += " " + bounds(c.Min, c.Max)
 	}
 	return line
 }

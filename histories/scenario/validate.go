@@ -121,6 +121,8 @@ func (s *Scenario) checkCollections(Names) *defect {
 			return flaw("collection", i, "the collection is absent and unsharded or has documents", "neither")
 		case c.Unsharded && (c.Hashed || len(c.Bounds) > 0):
 			return flaw("collection", i, "the collection is unsharded and has bounds or a hashed key", "neither")
+		case c.Owners < 0 || c.Owners > s.Topology.Shards || c.Unsharded && c.Owners > 0:
+			return flaw("collection", i, fmt.Sprintf("owners=%d", c.Owners), fmt.Sprintf("owners=1 to %d, of a sharded collection", s.Topology.Shards))
 		case !ascending(c.Bounds):
 			return flaw("collection", i, fmt.Sprintf("the bounds %v do not ascend", c.Bounds), "each greater than the one before, and neither MinKey nor MaxKey")
 		}
@@ -206,36 +208,6 @@ var forces = []string{"", "manual", "balancer"}
 func (m *Migration) throttleKnown() bool {
 	n, err := strconv.Atoi(m.Throttle)
 	return m.Throttle == "" || m.Throttle == "majority" || err == nil && n > 0 && strconv.Itoa(n) == m.Throttle
-}
-
-// commands are all kinds of commands.
-var commands = []CommandKind{SetParameter, CleanupOrphaned, JoinMigrations, SplitChunk, MergeChunks}
-
-// Known says whether the kind is one that an operator can give.
-func (k CommandKind) Known() bool { return slices.Contains(commands, k) }
-
-func (s *Scenario) checkCommands(names Names) *defect {
-	for i, c := range s.Commands {
-		switch {
-		case c.At < 0:
-			return flaw("at", i, "the start "+c.At.String()+" is negative", "a time of 0s or later")
-		case !c.Do.Known():
-			return flaw("at", i, "unknown command "+word(string(c.Do)), "set, cleanup-orphaned, join-migrations, split or merge")
-		case c.Do == SetParameter:
-			if f := known(names.Setting, "at", i, c.Name); f != nil {
-				return f
-			}
-		case s.collection(c.Name) == nil:
-			return flaw("at", i, "there is no collection "+word(c.Name), "one of the collections above")
-		case c.Value != "":
-			return flaw("at", i, "a "+string(c.Do)+" has no value", "a namespace alone")
-		case c.Do == SplitChunk && (c.Min == MinKey || c.Min == MaxKey):
-			return flaw("at", i, "a chunk cannot be cut at "+bound(c.Min), "a key")
-		case c.Do == MergeChunks && c.Min >= c.Max:
-			return flaw("at", i, "the range "+bounds(c.Min, c.Max)+" is empty", "a range such as [MinKey, 20)")
-		}
-	}
-	return nil
 }
 
 func (s *Scenario) checkPrimaries(Names) *defect {

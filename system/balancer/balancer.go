@@ -71,7 +71,8 @@ func (w watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 
 func (b *Balancer) noticed(index uint64, op *oplog.Op) {
 	if op.ID == string(key.String(configsvr.BalancerSetting)) {
-		b.emit(event.Event{Kind: event.BalancerState, Index: index, Value: string(b.options().mode)})
+		doc := b.document()
+		b.emit(event.Event{Kind: event.BalancerState, Index: index, Value: string(doc.Mode), ID: doc.Window.String()})
 	}
 	if b.now != nil {
 		b.now.woken = true

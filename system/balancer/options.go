@@ -27,6 +27,14 @@ type windowDoc struct {
 	Stop  string `bson:"stop"`
 }
 
+// String is the window as oracles read it: 23:00-7:00, empty for none.
+func (w *windowDoc) String() string {
+	if w == nil {
+		return ""
+	}
+	return w.Start + "-" + w.Stop
+}
+
 // options are what a round goes by.
 type options struct {
 	mode                      command.BalancerMode

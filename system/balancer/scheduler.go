@@ -37,6 +37,14 @@ func (q *request) tooBig() bool {
 	return status.Is(q.err, status.ChunkTooBig, status.ExceededMemoryLimit)
 }
 
+// outcome is how the request has ended.
+func (q *request) outcome() string {
+	if q.err == nil {
+		return event.Moved
+	}
+	return string(status.Of(q.err))
+}
+
 func (q *request) command() *command.MoveRange {
 	move := &command.MoveRange{
 		NS: q.NS, Min: q.Chunk.Min, Max: q.Chunk.Max, To: q.To, WaitDelete: q.waitForDelete, Throttle: q.throttle,
@@ -106,6 +114,7 @@ func (s *scheduler) end(q *request, err error) {
 	q.err = err
 	s.underWay = slices.DeleteFunc(s.underWay, func(other *request) bool { return other == q })
 	s.ended = append(s.ended, q)
+	s.term.emit(event.Event{Kind: event.BalancerDone, ID: q.name, Value: q.outcome()})
 	s.term.changed.Broadcast()
 }
 
@@ -113,7 +122,7 @@ func (m *term) announce(q *request) {
 	move := q.command()
 	m.emit(event.Event{
 		Kind: event.BalancerChose, NS: move.NS, Min: string(move.Min), Max: string(move.Max), Shard: q.Chunk.Shard, Peer: move.To,
-		ID: move.Name, Value: q.Reason.String(),
+		ID: move.Name, Value: q.Reason.String(), Txn: int64(m.settings.LocalTimeOffset),
 	})
 }
 

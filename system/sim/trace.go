@@ -91,6 +91,9 @@ func (w *World) emit(m *machine, e *event.Event) {
 	e.At, e.Node = int64(w.now), ""
 	if m != nil {
 		e.Node = string(m.id)
+		if e.Kind == event.BalancerChose {
+			e.Wall = int64(m.wall())
+		}
 	}
 	text := ""
 	if w.trace.out != nil {

@@ -1,0 +1,117 @@
+package harness
+
+import (
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rpc"
+)
+
+// balancing follows the balancer's rounds.
+type balancing struct {
+	// whole is true when the newest round began when nothing was under way, and has chosen nothing so far; settled when it has ended
+	// like that.
+	whole, settled bool
+	// underWay are the requests that have not ended, of the newest term.
+	underWay map[string]bool
+	term     uint64
+}
+
+// follow takes the next event.
+func (b *balancing) follow(e *event.Event) {
+	switch e.Kind {
+	case event.BalancerRound, event.BalancerChose, event.BalancerDone:
+	case event.BalancerState, event.ClusterChanged:
+		b.whole, b.settled = false, false
+		return
+	default:
+		return
+	}
+	if e.Term > b.term {
+		*b = balancing{term: e.Term, underWay: map[string]bool{}}
+	}
+	switch {
+	case e.Term < b.term:
+	case e.Kind == event.BalancerChose:
+		b.underWay[e.ID] = true
+		b.whole, b.settled = false, false
+	case e.Kind == event.BalancerDone:
+		delete(b.underWay, e.ID)
+	case e.Value == "begun":
+		b.whole = len(b.underWay) == 0
+	default:
+		b.settled = b.whole
+	}
+}
+
+// administered reports whether the balancer runs, or anybody does anything that it has to see to.
+func (r *run) administered() bool {
+	return r.scenario.Balancer || slices.ContainsFunc(r.scenario.Commands, func(c scenario.Command) bool { return forConfig(c.Do) })
+}
+
+// settle lets the balancer finish: an operator makes it go by the policy and at all times, waits until everything that was
+// begun is at its end, removals of shards too, and a whole round finds nothing to do, and stops it.
+func (r *run) settle() {
+	if !r.administered() || r.world.Err() != nil {
+		return
+	}
+	r.settling = true
+	r.busy[settling] = true
+	r.world.AddNode(settler, func(t env.Task) {
+		ep, sets := r.cluster.Operator(t.Node())
+		o := office{r, ep, sets}
+		o.lead(t)
+		o.insist(t, &command.BalancerStop{})
+		delete(r.busy, settling)
+	})
+}
+
+const (
+	// settler is the node from which the balancer is brought to its rest.
+	settler  env.NodeID = "administrator.1"
+	settling            = "the balancer's last rounds"
+)
+
+// lead has the balancer run until a whole round has found nothing to do, when nothing else is under way.
+func (o office) lead(t env.Task) {
+	o.regular(t)
+	for _, c := range o.scenario.Collections {
+		if !c.Unsharded {
+			on, off := true, false
+			// A collection that does not exist is nothing to the balancer.
+			_ = o.tell(t, &command.ConfigureCollectionBalancing{NS: c.NS, Enabled: &on, Defragment: &off})
+		}
+	}
+	o.insist(t, &command.PutSetting{ID: configsvr.BalancerSetting, Doc: raw(bson.D{
+		{Key: "mode", Value: string(command.BalancerFull)},
+		// In 4.2 nothing else moves a chunk that is too big from a shard that drains; later it would for ever go back and forth.
+		{Key: "attemptToBalanceJumboChunks", Value: o.scenario.Protocol == "4.2"},
+	})})
+	o.insist(t, &command.BalancerStart{})
+	for len(o.busy) > 1 && t.Sleep(pollEvery) == nil {
+	}
+	o.balancing.settled = false
+	for !o.balancing.settled && t.Sleep(pollEvery) == nil {
+	}
+}
+
+// regular ends the mode in which the balancer moves at random, now and for processes that start later.
+func (o office) regular(t env.Task) {
+	const random, patience = "balancerRandomMigrations", time.Second
+	o.settings.BalancerRandom = 0
+	for _, id := range o.cluster.Topology().MembersOf(configsvr.Name) {
+		for {
+			_, err := rpc.Call[command.Done](t, o.ep, id, &command.SetParameter{Name: random, Value: "0"}, patience)
+			if err == nil || t.Sleep(insistEvery) != nil {
+				break
+			}
+		}
+	}
+}
