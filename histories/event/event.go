@@ -172,15 +172,15 @@ type Event struct {
 	Term, Index uint64
 	Txn         int64
 	// Wall is what the node's clock shows, in nanoseconds since a midnight in UTC; the world sets it where the Kind has it.
-	Wall        int64
-	NS          string
-	Key, DocID  string
-	Hash        uint64
-	Min, Max    string
-	ID          string
-	Value       string
-	N           int
-	Chunks      []Chunk
+	Wall       int64
+	NS         string
+	Key, DocID string
+	Hash       uint64
+	Min, Max   string
+	ID         string
+	Value      string
+	N          int
+	Chunks     []Chunk
 }
 
 // Observer takes events as they happen. It must not keep the pointer.
