@@ -18,6 +18,7 @@ var rules = []rule{
 	{decision, (*Oracle).judgeDecision},
 	{fencing, (*Oracle).judgeFencing},
 	{incarnations, (*Oracle).judgeIncarnation},
+	{balancing, (*Oracle).judgeBalancing},
 }
 
 // rule is a promise about single events. judge sees an event before the truth takes it into account; nil for a rule that
@@ -46,6 +47,8 @@ type Oracle struct {
 	// forbids says of which namespaces a majority of the config server forbids migrations.
 	forbids map[string]bool
 
+	balancer balancer
+
 	verdicts map[string]*Verdict
 	broken   *Violation
 	events   int
@@ -67,7 +70,7 @@ func NewOracle(key func(string) string) *Oracle {
 		v := r.checker.pass()
 		o.verdicts[r.checker.Name] = &v
 	}
-	o.world.Committed = o.judgeCommit
+	o.world.Committed, o.world.Administered = o.judgeCommit, o.administered
 	return o
 }
 
@@ -117,6 +120,8 @@ func (o *Oracle) span(lo, hi string) string { return "[" + o.show(lo) + ", " + o
 type move struct {
 	id, ns, min, max string
 	from, to         string
+	// request is the name under which it was asked for.
+	request string
 	// began is the step at which its donor knew the collection, life that at which this was made.
 	began, life uint64
 	// asked is the step at which the donor asked the config server to commit.
@@ -190,6 +195,9 @@ func (o *Oracle) follow(e *event.Event) {
 		if m.began == 0 && e.Kind == event.DonorState {
 			m.began, m.life = e.Step, o.lives[e.NS]
 		}
+		if e.Kind == event.MigrationRequested {
+			m.request = e.Value
+		}
 		o.askCommit(e)
 	case event.CatalogWritten:
 		o.noteUnfenced(e)
@@ -236,6 +244,7 @@ func (n *node) receive(r reception) {
 func (o *Oracle) judgeCommit(w *truth.Write) {
 	o.judgeDurability(w)
 	o.judgeLateCommit(w)
+	o.judgeBalanced(w)
 	o.settle(w)
 	o.followDrop(w)
 	if id := w.Migration(); id != "" {

@@ -142,7 +142,7 @@ func (s *script) more(t *testing.T, e *event.Event, w []string) {
 	case "down":
 		e.Kind = event.NodeDown
 	default:
-		t.Fatalf("unknown line %v", w)
+		administer(t, e, w)
 	}
 }
 

@@ -19,6 +19,10 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	d := dice{seed: scramble(seed ^ 0xc0ffee)}
 	s := &scenario.Scenario{Name: p.Name, Seed: seed, Topology: p.size.topology, Limit: limit}
 	s.Protocol = drawProtocol(d, p)
+	if p.balanced {
+		drawBalancing(d, p, s)
+		return s
+	}
 	s.Collections = []scenario.Collection{drawCollection(d, p.size)}
 	if p.size.moves > 1 && d.chance("streams", streamed) {
 		drawStreams(d, p.size, s)
@@ -50,6 +54,9 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	}
 	s.Faults = drawFaults(d, p, faults.Space{MovesPrimary: len(s.Primaries) > 0, Splits: len(splits) > 0})
 	s.FaultsEnd = size.span + settle
+	if size.moves > 1 && d.chance("operations", operated) {
+		operate(d, s, size)
+	}
 	return s
 }
 

@@ -21,6 +21,8 @@ type Profile struct {
 	// aim selects the kinds of faults; nil: all of them. With one, all faults of a run are of one kind.
 	aim func(kind string) bool
 	one bool
+	// balanced: all migrations are the balancer's.
+	balanced bool
 }
 
 func (p *Profile) kinds() []*faults.Kind {
@@ -65,6 +67,8 @@ func Profiles() []Profile {
 			Weight: 25, size: standard, one: true},
 		{Name: "all", About: "every kind of fault", Weight: 15, size: standard},
 		{Name: "intense", About: "every kind of fault, three times as many", Weight: 12, size: intense()},
+		{Name: "balancer", About: "the balancer is the only source of migrations; operators drain shards, change zones, windows and settings",
+			Weight: 10, size: balancedSize(), balanced: true},
 		{Name: "quiet", About: "no faults: only latency, migrations and clients", Weight: 3, size: quiet(standard)},
 		{Name: "sweep", About: "two shards, one migration, one fault", size: sweepSize},
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/profile"
@@ -120,8 +121,15 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 	r.world = sim.New(r.worldOptions())
 	r.record.now = r.world.Now
 	var err error
-	r.cluster, err = system.Assemble(r.world, topology(s), &r.settings, collections(s)...)
-	return r, err
+	if r.cluster, err = system.Assemble(r.world, topology(s), &r.settings, collections(s)...); err != nil {
+		return r, err
+	}
+	for _, id := range r.cluster.Topology().MembersOf(configsvr.Name) {
+		if east, located := r.conditions.zones[id]; located {
+			r.cluster.Locate(id, east)
+		}
+	}
+	return r, nil
 }
 
 func (r *run) worldOptions() sim.Options {

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -91,9 +92,10 @@ func (o office) lead(t env.Task) {
 	}
 	o.insist(t, &command.PutSetting{ID: configsvr.BalancerSetting, Doc: raw(bson.D{
 		{Key: "mode", Value: string(command.BalancerFull)},
-		// In 4.2 nothing else moves a chunk that is too big from a shard that drains; later it would for ever go back and forth.
-		{Key: "attemptToBalanceJumboChunks", Value: o.scenario.Protocol == "4.2"},
 	})})
+	if o.scenario.Protocol == "4.2" {
+		o.enlarge(t)
+	}
 	o.insist(t, &command.BalancerStart{})
 	for len(o.busy) > 1 && t.Sleep(pollEvery) == nil {
 	}
@@ -102,13 +104,28 @@ func (o office) lead(t env.Task) {
 	}
 }
 
+// enlarge lets chunks of any size move: 4.2 has no other way to move one from a shard that drains when it cannot be split.
+func (o office) enlarge(t env.Task) {
+	const bytes = 128 << 20
+	o.insist(t, &command.PutSetting{ID: "chunksize", Doc: raw(bson.D{{Key: "value", Value: int64(bytes)}})})
+	for _, name := range o.cluster.Topology().ShardNames() {
+		o.set(t, o.cluster.Topology().MembersOf(name), "chunkSizeBytes", fmt.Sprint(bytes))
+	}
+}
+
 // regular ends the mode in which the balancer moves at random, now and for processes that start later.
 func (o office) regular(t env.Task) {
-	const random, patience = "balancerRandomMigrations", time.Second
-	o.settings.BalancerRandom = 0
-	for _, id := range o.cluster.Topology().MembersOf(configsvr.Name) {
+	o.set(t, o.cluster.Topology().MembersOf(configsvr.Name), "balancerRandomMigrations", "0")
+}
+
+// set changes a setting of servers, now and for their processes that start later.
+func (o office) set(t env.Task, nodes []env.NodeID, name, value string) {
+	if err := o.settings.Set(name, value); err != nil {
+		panic("harness: " + err.Error())
+	}
+	for _, id := range nodes {
 		for {
-			_, err := rpc.Call[command.Done](t, o.ep, id, &command.SetParameter{Name: random, Value: "0"}, patience)
+			_, err := rpc.Call[command.Done](t, o.ep, id, &command.SetParameter{Name: name, Value: value}, time.Second)
 			if err == nil || t.Sleep(insistEvery) != nil {
 				break
 			}

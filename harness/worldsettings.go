@@ -10,6 +10,8 @@ import (
 	"github.com/shardproof/shardproof/faults/failpoints"
 	"github.com/shardproof/shardproof/faults/spelling"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/settings"
 )
@@ -31,12 +33,14 @@ type conditions struct {
 	yield int
 	// codec passes every message through its encoding.
 	codec int
+	// zones are how far east of UTC servers stand.
+	zones map[env.NodeID]time.Duration
 }
 
 func calm() conditions {
 	return conditions{
 		latency: 100 * time.Microsecond, jitter: 400 * time.Microsecond, tailDelay: 50 * time.Millisecond,
-		diskDelay: 50 * time.Millisecond, stallDelay: 20 * time.Millisecond, sync: 100 * time.Microsecond, yield: 125_000,
+		zones: map[env.NodeID]time.Duration{}, diskDelay: 50 * time.Millisecond, stallDelay: 20 * time.Millisecond, sync: 100 * time.Microsecond, yield: 125_000,
 	}
 }
 
@@ -76,7 +80,7 @@ var catalogued = func() (all []SettingInfo) {
 	for _, w := range worldSettings {
 		all = append(all, SettingInfo{w.name, w.get(&c), w.about})
 	}
-	return all
+	return append(all, SettingInfo{zonePrefix + "config.0", "0s", "how far east of UTC a member of the config server stands"})
 }()
 
 // Settings lists the settings that a scenario may set.
@@ -106,6 +110,22 @@ func (w *condition) set(c *conditions, value string) error {
 	return nil
 }
 
+// zonePrefix starts the settings that put a member of the config server into a time zone: `set world.zone.config.0 2h`.
+const zonePrefix = "world.zone."
+
+// locate puts a server into its time zone.
+func (c *conditions) locate(node, value string) error {
+	if number, ok := strings.CutPrefix(node, configsvr.Name+"."); !ok || strings.Trim(number, "0123456789") != "" || number == "" {
+		return fmt.Errorf("setting %s%s wants a member of the config server such as config.0", zonePrefix, node)
+	}
+	east, err := time.ParseDuration(value)
+	if err != nil || east.Abs() > 24*time.Hour {
+		return fmt.Errorf("setting %s%s wants at most a day east or west of UTC such as 2h, not %q", zonePrefix, node, value)
+	}
+	c.zones[env.NodeID(node)] = east
+	return nil
+}
+
 // failpointPrefix starts the settings that switch failpoints on: `set failpoint.<name> <terms>`.
 const failpointPrefix = "failpoint."
 
@@ -122,6 +142,9 @@ func configure(s *scenario.Scenario, cluster *settings.Settings, world *conditio
 func apply(v scenario.Setting, cluster *settings.Settings, world *conditions, terms *failpoints.Set) error {
 	if site, ok := strings.CutPrefix(v.Name, failpointPrefix); ok {
 		return terms.Enable(site, v.Value)
+	}
+	if node, ok := strings.CutPrefix(v.Name, zonePrefix); ok {
+		return world.locate(node, v.Value)
 	}
 	for i := range worldSettings {
 		if worldSettings[i].name == v.Name {
@@ -148,7 +171,10 @@ func knownSetting(name string) error {
 // checkName accepts the names of settings and of failpoints.
 func checkName(name string) error {
 	site, ok := strings.CutPrefix(name, failpointPrefix)
-	if !ok {
+	switch {
+	case !ok && strings.HasPrefix(name, zonePrefix):
+		return nil
+	case !ok:
 		return knownSetting(name)
 	}
 	if _, known := point.Parse(site); !known {

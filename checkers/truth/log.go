@@ -20,14 +20,17 @@ type Doc struct {
 	Hash uint64
 }
 
-// change is what one operation of a log entry did, or the catalogue write of one.
+// change is what one operation of a log entry did to a document, to the catalogue or to the cluster.
 type change struct {
 	term, index uint64
 	ns, id      string
 	after       Doc
 	before      Doc
 	catalog     *Write
+	cluster     *event.Event
 }
+
+func (c *change) ofDocument() bool { return c.catalog == nil && c.cluster == nil }
 
 // Set is a replica set.
 type Set struct {
@@ -63,7 +66,7 @@ func (s *Set) record(c change, current bool) {
 }
 
 func (s *Set) apply(c change) {
-	if c.catalog == nil {
+	if c.ofDocument() {
 		c.before = s.put(c.ns, c.id, c.after)
 	}
 	s.chain = append(s.chain, c)
@@ -93,7 +96,7 @@ func (s *Set) elect(e *event.Event) {
 	s.Term, s.Leader = e.Term, e.Node
 	keep := logOf(e, s.chain)
 	for i := len(s.chain) - 1; i >= 0; i-- {
-		if c := &s.chain[i]; c.catalog == nil {
+		if c := &s.chain[i]; c.ofDocument() {
 			s.put(c.ns, c.id, c.before)
 		}
 	}
@@ -183,7 +186,7 @@ func (s *Set) Durable(ns, lo, hi string) map[string]Doc {
 	in := s.Documents(ns, lo, hi)
 	for i := len(s.chain) - 1; i >= 0; i-- {
 		c := &s.chain[i]
-		if c.catalog != nil || c.ns != ns {
+		if !c.ofDocument() || c.ns != ns {
 			continue
 		}
 		if c.before.Hash != 0 && lo <= c.before.Key && c.before.Key < hi {

@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -97,6 +98,19 @@ func (w *Write) Migration() string {
 		return ""
 	}
 	return id
+}
+
+// Changes counts the written chunks that were not there before with the same bounds, shard, version and history.
+func (w *Write) Changes() (n int) {
+	for _, c := range w.Chunks {
+		same := func(old event.Chunk) bool {
+			return old.Min == c.Min && old.Max == c.Max && old.Shard == c.Shard && old.Major == c.Major && old.Minor == c.Minor && slices.Equal(old.History, c.History)
+		}
+		if !slices.ContainsFunc(w.Before, same) {
+			n++
+		}
+	}
+	return n
 }
 
 // Moved are the written chunks whose owner changes, with the former owner; only ranges that had one owner before count.

@@ -13,15 +13,18 @@ const Config = "config"
 
 // World is what is true now. The zero World is not ready for use.
 type World struct {
-	sets   map[string]*Set
-	tables map[string]Table
-	// Committed is called for every catalogue write when a majority has it, before the table changes.
-	Committed func(w *Write)
+	sets    map[string]*Set
+	tables  map[string]Table
+	cluster *Cluster
+	// Committed is called for every catalogue write when a majority has it, before the table changes; Administered for every
+	// change of the Cluster, before it changes.
+	Committed    func(w *Write)
+	Administered func(e *event.Event)
 }
 
 // New returns a world of which nothing is known.
 func New() *World {
-	return &World{sets: map[string]*Set{}, tables: map[string]Table{}, Committed: func(*Write) {}}
+	return &World{sets: map[string]*Set{}, tables: map[string]Table{}, Committed: func(*Write) {}, Administered: func(*event.Event) {}}
 }
 
 // Set is the replica set of that name.
@@ -77,10 +80,7 @@ func (w *World) Observe(e *event.Event) {
 		w.elected(e)
 	case event.Majority:
 		for _, c := range w.Set(e.Shard).commit(e.Index) {
-			if c.catalog != nil {
-				w.Committed(c.catalog)
-				w.tables[c.catalog.NS] = c.catalog.After
-			}
+			w.count(&c)
 		}
 	case event.Applied:
 		s := w.Set(e.Shard)
@@ -88,11 +88,29 @@ func (w *World) Observe(e *event.Event) {
 	case event.Executed:
 		s := w.Set(e.Shard)
 		s.record(change{term: e.Term, index: e.Index, ns: statements, id: statementID(e), after: Doc{place(e.NS, e.Key), uint64(e.Txn)}}, s.Leads(e))
+	case event.BalancerState, event.ClusterChanged:
+		s, copied := w.Set(e.Shard), *e
+		s.record(change{term: e.Term, index: e.Index, cluster: &copied}, s.Leads(e))
 	case event.CatalogWritten:
 		s := w.Set(e.Shard)
 		s.record(change{term: e.Term, index: e.Index, catalog: w.Written(e)}, s.Leads(e))
 	}
 }
+
+// count has a change count that a majority has.
+func (w *World) count(c *change) {
+	switch {
+	case c.catalog != nil:
+		w.Committed(c.catalog)
+		w.tables[c.catalog.NS] = c.catalog.After
+	case c.cluster != nil:
+		w.Administered(c.cluster)
+		w.cluster = w.cluster.With(c.cluster)
+	}
+}
+
+// Tables are the names of all routing tables that a majority has.
+func (w *World) Tables() []string { return slices.Sorted(maps.Keys(w.tables)) }
 
 // Written is the catalogue write that an event tells of, as the config server's leader sees it.
 func (w *World) Written(e *event.Event) *Write {

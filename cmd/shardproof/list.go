@@ -104,6 +104,9 @@ func listWorkloads(w io.Writer) {
 	for _, m := range workloads.MoveCatalogue() {
 		fmt.Fprintf(w, "%s\t%s\n", m.Name, m.About)
 	}
+	for _, o := range workloads.OperationsCatalogue() {
+		fmt.Fprintf(w, "%s\t%s\n", o.Name, o.About)
+	}
 	fmt.Fprintf(w, "moveprimary\t%s\n", workloads.PrimariesAbout)
 	fmt.Fprintf(w, "%s\t%s\n", workloads.StreamsName, workloads.StreamsAbout)
 }

@@ -1,0 +1,115 @@
+package harness
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/workloads"
+)
+
+const (
+	// operated is how many percent of the seeds with migrations of their own have a balancer and operators besides.
+	operated = 10
+	// documentBytes is about how many bytes a document has.
+	documentBytes = 42
+)
+
+// balancedSize is that of scenarios in which all migrations are the balancer's.
+func balancedSize() size {
+	z := standard
+	z.ops, z.moves, z.keys, z.span = 220, 0, 100, 1800*time.Millisecond
+	return z
+}
+
+// drawBalancing makes the scenario one in which the balancer moves everything: data lie unevenly, chunks are small, rounds quick.
+func drawBalancing(d dice, p Profile, s *scenario.Scenario) {
+	z := p.size
+	s.Balancer = d.chance("balancer on", 90)
+	s.Topology.Shards = pick(d, "shards", 3, 3, 3, 4, 5)
+	s.Collections = []scenario.Collection{unevenly(d, namespace, s)}
+	two := d.chance("second collection", 30)
+	if two {
+		s.Collections = append(s.Collections, unevenly(dice{seed: scramble(d.seed ^ 0x2e)}, second, s))
+	}
+	count := z.ops / len(s.Collections)
+	for i, c := range s.Collections {
+		s.Ops = append(s.Ops, workloads.Draw(d.roll, workloads.Params{
+			NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: z.topology.Clients, Count: count, Span: z.span,
+			Hot: pick(d, "hot", 0, 10, 30, 60), FirstID: 1 + i*count,
+		}, workloads.Standard())...)
+	}
+	s.Settings = append(drawSettings(d, p), balancerSettings(d)...)
+	s.Commands = drawOperations(d, s, z, 1+d.roll("operations/count", 4))
+	s.Faults = drawFaults(d, p, faults.Space{Splits: true})
+	s.FaultsEnd = z.span + settle
+}
+
+// unevenly is a collection whose chunks lie on few shards, or of which some are much larger than others.
+func unevenly(d dice, ns string, s *scenario.Scenario) scenario.Collection {
+	c := scenario.Collection{NS: ns, Keys: pick(d, "keys", 60, 100, 140), Hashed: d.chance("hashed", 25)}
+	c.Preload = c.Keys * pick(d, "preload", 6, 8, 10) / 10
+	c.Owners = pick(d, "owners", 1, 1, 2, 0)
+	pieces := pick(d, "pieces", 1, 3, 6, 10)
+	if s.Protocol == "4.2" { // which moves whole chunks, and counts them
+		pieces = pick(d, "pieces", 6, 9, 12, 15)
+	}
+	for i := 1; i < pieces; i++ {
+		at := int64(i)
+		switch {
+		case c.Hashed:
+			at = math.MinInt64 + at*(math.MaxInt64/int64(pieces)*2)
+		case d.chance("one is larger", 50) && len(c.Bounds) > 0:
+			at = c.Bounds[len(c.Bounds)-1] + 1 + int64(d.roll(fmt.Sprintf("piece/%d", i), 3))
+		default:
+			at = max(at, at*int64(c.Keys)/int64(pieces))
+		}
+		c.Bounds = append(c.Bounds, at)
+	}
+	return c
+}
+
+// balancerSettings make rounds quick and chunks small, and put the members of the config server into time zones.
+func balancerSettings(d dice) []scenario.Setting {
+	bytes := documentBytes * pick(d, "documents a chunk", 4, 6, 10)
+	all := []scenario.Setting{
+		{Name: "balancerRoundIntervalMillis", Value: pick(d, "set/interval", "30ms", "80ms", "200ms")},
+		{Name: "balancerShortIntervalMillis", Value: pick(d, "set/short interval", "5ms", "20ms")},
+		{Name: "chunkSizeBytes", Value: fmt.Sprint(bytes)},
+	}
+	if d.chance("at random", 25) {
+		all = append(all, scenario.Setting{Name: "balancerRandomMigrations", Value: "1"})
+	}
+	w := workloads.Windows[d.roll("zones", len(workloads.Windows))]
+	for n := range standard.topology.ConfigMembers {
+		east := w.Near[d.roll(fmt.Sprintf("zone/%d", n), len(w.Near))]
+		all = append(all, scenario.Setting{Name: fmt.Sprintf("%sconfig.%d", zonePrefix, n), Value: east.String()})
+	}
+	return all
+}
+
+// drawOperations has operators do some things.
+func drawOperations(d dice, s *scenario.Scenario, z size, stories int) []scenario.Command {
+	var sharded []scenario.Collection
+	for _, c := range s.Collections {
+		if !c.Unsharded && !c.Absent {
+			sharded = append(sharded, c)
+		}
+	}
+	// A collection that is made again is asked to be on all shards.
+	makes := slices.ContainsFunc(s.Ops, func(o scenario.Op) bool { return o.Kind.Whole() })
+	return workloads.DrawOperations(d.roll, workloads.OperationsParams{
+		Collections: sharded, Shards: s.Topology.Shards, Count: stories, Start: warmUp / 2, End: z.span, Remove: !makes, Older: s.Protocol == "4.2",
+	})
+}
+
+// operate adds a balancer and operators to what a scenario does anyway.
+func operate(d dice, s *scenario.Scenario, z size) {
+	own := dice{seed: scramble(d.seed ^ 0x0b)}
+	s.Balancer = true
+	s.Settings = append(s.Settings, balancerSettings(own)...)
+	s.Commands = append(s.Commands, drawOperations(own, s, z, 1+own.roll("operations/count", 2))...)
+}

@@ -1,0 +1,229 @@
+package workloads
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// OperationsParams say what operators do to a cluster whose balancer runs.
+type OperationsParams struct {
+	Collections []scenario.Collection
+	Shards      int
+	// Count stories are drawn, between Start and End.
+	Count      int
+	Start, End time.Duration
+	// Remove allows shards to be removed. 4.2 does not know what came later.
+	Remove, Older bool
+}
+
+// Operations is something that operators do, of several commands.
+type Operations struct {
+	Name, About string
+	draw        func(p *operationsPlan) []scenario.Command
+}
+
+// OperationsCatalogue is everything that operators do, in the order in which it is listed.
+func OperationsCatalogue() []Operations {
+	return []Operations{drain, zones, window, stops, modes, details, exempt, reshape}
+}
+
+var drain = Operations{
+	Name: "drain", About: "a shard is removed while it has data, and mostly added again",
+	draw: func(p *operationsPlan) (all []scenario.Command) {
+		if !p.Remove {
+			return nil
+		}
+		shard := p.shard("shard")
+		out, in := p.two("drain")
+		all = append(all, scenario.Command{At: out, Do: scenario.RemoveShard, Name: shard})
+		if p.chance("again", 70) {
+			all = append(all, scenario.Command{At: in, Do: scenario.AddShard, Name: shard})
+		}
+		return all
+	},
+}
+
+var zones = Operations{
+	Name: "zones", About: "a range is given to a zone of two shards, which changes its shards or its range, and mostly ends",
+	draw: func(p *operationsPlan) (all []scenario.Command) {
+		zone, c := p.one("zone", "east", "west"), p.collection("zoned")
+		first, second, third := p.shard("first"), p.shard("second"), p.shard("third")
+		begin, end := p.two("zones")
+		lo, hi := p.span(c)
+		all = []scenario.Command{
+			{At: begin, Do: scenario.ZoneAdd, Name: first, Value: zone}, {At: begin, Do: scenario.ZoneAdd, Name: second, Value: zone},
+			{At: begin + 20*time.Millisecond, Do: scenario.ZoneRange, Name: c.NS, Min: lo, Max: hi, Value: zone},
+		}
+		if p.chance("moves on", 60) {
+			at := (begin + end) / 2
+			all = append(all, scenario.Command{At: at, Do: scenario.ZoneAdd, Name: third, Value: zone}, scenario.Command{At: at, Do: scenario.ZoneRemove, Name: first, Value: zone})
+		}
+		if p.chance("ends", 60) {
+			all = append(all, scenario.Command{At: end, Do: scenario.ZoneRange, Name: c.NS, Min: lo, Max: hi, Value: scenario.NoZone})
+		}
+		return all
+	},
+}
+
+// Windows are active windows with a time just before each of their bounds, and one within: how far east of UTC a server stands for
+// which a run begins there.
+var Windows = []struct {
+	Window string
+	Near   []time.Duration
+}{
+	{"23:00-7:00", []time.Duration{23*time.Hour - time.Second, 7*time.Hour - time.Second, 24*time.Hour - time.Second, 2 * time.Hour, 12 * time.Hour}},
+	{"9:00-17:00", []time.Duration{9*time.Hour - time.Second, 17*time.Hour - time.Second, 12 * time.Hour, -11 * time.Hour}},
+	{"0:00-0:01", []time.Duration{24*time.Hour - time.Second, 59 * time.Second, -time.Second}},
+	{"22:00-0:00", []time.Duration{24*time.Hour - time.Second, 22*time.Hour - time.Second, 23 * time.Hour}},
+}
+
+var window = Operations{
+	Name: "window", About: "the balancer gets an active window, and mostly loses it again; servers may stand in different time zones",
+	draw: func(p *operationsPlan) (all []scenario.Command) {
+		set, unset := p.two("window")
+		w := Windows[p.pick("which window", len(Windows))].Window
+		all = append(all, p.setting(set, scenario.Setting{Name: "activeWindow", Value: w}))
+		if p.chance("unset", 70) {
+			all = append(all, p.setting(unset))
+		}
+		return all
+	},
+}
+
+var stops = Operations{
+	Name: "stops", About: "the balancer is stopped and started",
+	draw: func(p *operationsPlan) (all []scenario.Command) {
+		for n := range 1 + p.pick("stops", 3) {
+			stop, start := p.two(fmt.Sprintf("stop %d", n))
+			all = append(all, scenario.Command{At: stop, Do: scenario.BalancerStop}, scenario.Command{At: start, Do: scenario.BalancerStart})
+		}
+		return all
+	},
+}
+
+var modes = Operations{
+	Name: "modes", About: "the balancer only splits, or is switched off without being waited for",
+	draw: func(p *operationsPlan) []scenario.Command {
+		off, on := p.two("modes")
+		return []scenario.Command{
+			p.setting(off, scenario.Setting{Name: "mode", Value: p.one("mode", "autoSplitOnly", "off")}),
+			p.setting(on, scenario.Setting{Name: "mode", Value: "full"}),
+		}
+	},
+}
+
+var details = Operations{
+	Name: "details", About: "migrations wait for secondaries or deletions, chunks are to be larger or smaller",
+	draw: func(p *operationsPlan) []scenario.Command {
+		at, later := p.two("details")
+		size := p.one("size", "150", "300", "600", "1200")
+		return []scenario.Command{
+			p.setting(at, scenario.Setting{Name: "throttle", Value: p.one("throttle", "true", "false", "majority", "3")},
+				scenario.Setting{Name: "waitForDelete", Value: p.one("wait", "true", "false")}, scenario.Setting{Name: "jumbo", Value: p.one("jumbo", "true", "false")}),
+			{At: later, Do: scenario.PutSetting, Name: "chunksize", Fields: []scenario.Setting{{Name: "bytes", Value: size}}},
+			{At: at, Do: scenario.PutSetting, Name: "autosplit", Fields: []scenario.Setting{{Name: "enabled", Value: p.one("autosplit", "true", "true", "false")}}},
+		}
+	},
+}
+
+var exempt = Operations{
+	Name: "exempt", About: "one collection is left out of the balancing for a while, or has chunks of its own size",
+	draw: func(p *operationsPlan) []scenario.Command {
+		off, on := p.two("exempt")
+		c := p.collection("exempted")
+		return []scenario.Command{
+			{At: off, Do: scenario.Balance, Name: c.NS, Value: "off"}, {At: on, Do: scenario.Balance, Name: c.NS, Value: "on"},
+			{At: on, Do: scenario.ChunkSize, Name: c.NS, Value: p.one("own size", "0", "200", "800")},
+		}
+	},
+}
+
+var reshape = Operations{
+	Name: "reshape", About: "chunks are split and merged and lose their marks while they move; in 8.0 a collection is defragmented",
+	draw: func(p *operationsPlan) (all []scenario.Command) {
+		c := p.collection("reshaped")
+		for n := range 1 + p.pick("splits", 4) {
+			at, _ := p.two(fmt.Sprintf("split %d", n))
+			all = append(all, scenario.Command{At: at, Do: scenario.SplitChunk, Name: c.NS, Min: p.key(fmt.Sprintf("cut %d", n), c)})
+		}
+		at, later := p.two("merge")
+		lo, hi := p.span(c)
+		all = append(all, scenario.Command{At: at, Do: scenario.MergeChunks, Name: c.NS, Min: lo, Max: hi},
+			scenario.Command{At: later, Do: scenario.ClearJumboFlag, Name: c.NS, Min: p.key("marked", c)})
+		if !p.Older && p.chance("defragment", 30) {
+			all = append(all, scenario.Command{At: at, Do: scenario.Defragment, Name: c.NS, Value: "on"})
+		}
+		return all
+	},
+}
+
+// DrawOperations plans what operators do, ordered by time.
+func DrawOperations(source Source, p OperationsParams) (all []scenario.Command) {
+	catalogue := OperationsCatalogue()
+	for n := range p.Count {
+		plan := &operationsPlan{p, source, n}
+		all = append(all, catalogue[plan.pick("story", len(catalogue))].draw(plan)...)
+	}
+	slices.SortStableFunc(all, func(a, b scenario.Command) int { return int(min(max(a.At-b.At, -1), 1)) })
+	return all
+}
+
+// operationsPlan is one story being drawn.
+type operationsPlan struct {
+	OperationsParams
+	source Source
+	number int
+}
+
+func (p *operationsPlan) pick(what string, n int) int {
+	return p.source("operations/"+strconv.Itoa(p.number)+"/"+what, n)
+}
+
+func (p *operationsPlan) chance(what string, percent int) bool { return p.pick(what, 100) < percent }
+
+func (p *operationsPlan) one(what string, of ...string) string { return of[p.pick(what, len(of))] }
+
+func (p *operationsPlan) shard(what string) string { return scenario.ShardName(p.pick(what, p.Shards)) }
+
+func (p *operationsPlan) collection(what string) *scenario.Collection {
+	return &p.Collections[p.pick(what, len(p.Collections))]
+}
+
+// two are two times, the second after the first.
+func (p *operationsPlan) two(what string) (first, second time.Duration) {
+	span := int((p.End - p.Start) / time.Millisecond)
+	a := p.pick(what+" at", span)
+	b := a + p.pick(what+" for", span-a) + 1
+	return p.Start + time.Duration(a)*time.Millisecond, p.Start + time.Duration(b)*time.Millisecond
+}
+
+// key is a bound of the collection: of a hashed one somewhere among the hashes.
+func (p *operationsPlan) key(what string, c *scenario.Collection) int64 {
+	k := int64(p.pick(what, c.Keys-1)) + 1
+	if c.Hashed {
+		return math.MinInt64 + k*(math.MaxInt64/int64(c.Keys)*2)
+	}
+	return k
+}
+
+// span is a range of the collection between bounds, or to its end.
+func (p *operationsPlan) span(c *scenario.Collection) (lo, hi int64) {
+	lo, hi = p.key("from", c), p.key("to", c)
+	if len(c.Bounds) > 0 && p.chance("from a bound", 60) {
+		lo = c.Bounds[p.pick("from", len(c.Bounds))]
+	}
+	if lo >= hi {
+		return scenario.MinKey, lo
+	}
+	return lo, hi
+}
+
+// setting writes the balancer's document anew.
+func (p *operationsPlan) setting(at time.Duration, fields ...scenario.Setting) scenario.Command {
+	return scenario.Command{At: at, Do: scenario.PutSetting, Name: "balancer", Fields: fields}
+}
