@@ -15,6 +15,8 @@ type Counters struct {
 	Ops, OK, Failed, Unknown                 int
 	Started, Committed, Aborted, Recovered   int
 	Elections, Crashes, RolledBack, Deleting int
+	Rounds, Chosen, Balanced                 int // of the balancer; Balanced: requests of which the migration was committed
+	Drained, Rezoned, Stopped                int // removals of shards, changes of zones, stops of the balancer that were answered
 	// Primaries counts moves of primaries by how they ended: "done", "given up".
 	Primaries map[string]int
 	// Weaknesses counts runs by what they have shown of the checkers.Weaknesses.
@@ -58,6 +60,8 @@ func (c *Counters) Add(o *Counters) {
 	c.Aborted, c.Recovered = c.Aborted+o.Aborted, c.Recovered+o.Recovered
 	c.Elections, c.Crashes = c.Elections+o.Elections, c.Crashes+o.Crashes
 	c.RolledBack, c.Deleting = c.RolledBack+o.RolledBack, c.Deleting+o.Deleting
+	c.Rounds, c.Chosen, c.Balanced = c.Rounds+o.Rounds, c.Chosen+o.Chosen, c.Balanced+o.Balanced
+	c.Drained, c.Rezoned, c.Stopped = c.Drained+o.Drained, c.Rezoned+o.Rezoned, c.Stopped+o.Stopped
 	for i, n := range o.Sites {
 		c.Sites[i] += n
 	}
@@ -150,11 +154,31 @@ func (c *tally) Observe(e *event.Event) {
 		if e.Value == "done" || e.Value == "given up" {
 			c.Primaries[e.Value]++
 		}
+	case event.BalancerRound, event.BalancerChose, event.BalancerDone, event.BalancerStopped, event.ClusterChanged:
+		c.balancer(e)
 	case event.RangeDeletion:
 		if e.Value == "done" {
 			c.Deleting++
 			leave(c.donor, node, e.ID)
 		}
+	}
+}
+
+// balancer counts what the balancer does, and what operators have it do.
+func (c *tally) balancer(e *event.Event) {
+	switch {
+	case e.Kind == event.BalancerRound && e.Value == "ended":
+		c.Rounds++
+	case e.Kind == event.BalancerChose:
+		c.Chosen++
+	case e.Kind == event.BalancerDone && e.Value == event.Moved:
+		c.Balanced++
+	case e.Kind == event.BalancerStopped:
+		c.Stopped++
+	case e.Value == event.ShardRemoved:
+		c.Drained++
+	case e.Value == event.ShardZones, e.Value == event.ZoneRange:
+		c.Rezoned++
 	}
 }
 

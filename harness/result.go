@@ -24,6 +24,8 @@ type Result struct {
 	*Counters
 	// Weaknesses are those that the run has shown, by name: only a version of the protocol that is known for them has any.
 	Weaknesses []string
+	// Curve is how data lay on the shards, when Options.Curve asked for it or the run was saved.
+	Curve []Sample
 	// Unfinished names what had not ended when the time was up.
 	Unfinished []string
 	// Decisions are the faults that chance decided.

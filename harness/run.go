@@ -46,6 +46,8 @@ type Options struct {
 	// Trace takes one line of text for every step of Window.
 	Trace  io.Writer
 	Window sim.Window
+	// Curve takes down how data lie on the shards; runs that are saved have it, too.
+	Curve bool
 	// Occasions, when set, are taken down: every moment at which a fault could happen while clients and migrations are under way.
 	Occasions *[]sweep.Occasion
 	// Steps ends a run that has not come to rest by then; zero: after 20,000,000.
@@ -97,6 +99,8 @@ type run struct {
 	settling  bool
 	// notes are taken for Options.Occasions, nil without.
 	notes *notes
+	// curve is taken for Options.Curve, nil without.
+	curve *curve
 	// leaked is set when documents that nobody owned had to be removed by an operator.
 	leaked bool
 }
@@ -114,6 +118,9 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 		terms = nil
 	}
 	r.driver = faults.New(s.Faults, terms)
+	if o.Curve || o.Folder != "" && r.administered() {
+		r.curve = &curve{run: r}
+	}
 	if o.Occasions != nil {
 		r.notes = newNotes(r.driver.Leader)
 	}
@@ -164,6 +171,9 @@ func (r *run) Observe(e *event.Event) {
 	r.tally.Observe(e)
 	r.oracle.Observe(e)
 	r.balancing.follow(e)
+	if r.curve != nil {
+		r.curve.observe(e)
+	}
 	r.stirred = r.stirred || e.Kind == event.Writable
 	if r.notes != nil {
 		r.notes.observe(e)

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -24,6 +25,9 @@ func (r *run) conclude() (*Result, error) {
 	for _, d := range r.world.Decisions() {
 		result.Decisions = append(result.Decisions, scenario.Decision(d))
 	}
+	if r.curve != nil {
+		result.Curve = r.curve.samples
+	}
 	result.Runs, result.Counters.Steps, result.Counters.Virtual = 1, result.Steps, int64(result.Virtual)
 	if protocolOf(r.scenario) == profile.V42 {
 		result.Older = 1
@@ -35,6 +39,9 @@ func (r *run) conclude() (*Result, error) {
 	r.weigh(result)
 	if err == nil && folder != nil {
 		err = folder.Conclude(result.Verdicts, Markdown(result))
+		if r.curve != nil {
+			err = errors.Join(err, folder.Add(artefact.CurveFile, []byte(CurveText(result.Curve))))
+		}
 	}
 	return result, err
 }

@@ -23,6 +23,7 @@ type replayFlags struct {
 	trace    string
 	from, to uint64
 	scenario string
+	curve    string
 }
 
 func newReplay() *cobra.Command {
@@ -44,6 +45,7 @@ differs, the first event that differs is named and the exit code is 3.`,
 	c.Flags().Uint64Var(&f.from, "from", 0, "with --trace: the first step")
 	c.Flags().Uint64Var(&f.to, "to", 0, "with --trace: the last step; 0 for all")
 	c.Flags().StringVar(&f.scenario, "write-scenario", "", "write the scenario, with every fault that chance decided, to a new file")
+	c.Flags().StringVar(&f.curve, "curve", "", "write how data lay on the shards over time, as a table with commas, to a new file")
 	c.Flags().StringVar(&f.out, "out", "", "keep the run in a new folder of that name")
 	f.seeds, f.parallel, f.again = 1, 1, 0
 	return c
@@ -54,7 +56,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	if err != nil {
 		return usage(err)
 	}
-	o := harness.Options{Events: true, Folder: f.out, Environment: environment(), Window: sim.Window{From: f.from, To: f.to}}
+	o := harness.Options{Events: true, Folder: f.out, Environment: environment(), Curve: f.curve != "", Window: sim.Window{From: f.from, To: f.to}}
 	if f.trace != "" {
 		file, err := create(f.trace)
 		if err != nil {
@@ -72,7 +74,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 		fmt.Fprintln(c.ErrOrStderr(), "shardproof: the run was not kept:", err)
 		code = worse(code, exitHarness)
 	}
-	if err := f.writeScenario(r); err != nil {
+	if err := errors.Join(write(f.scenario, r.Plan().String()), write(f.curve, harness.CurveText(r.Curve))); err != nil {
 		return usage(err)
 	}
 	out := c.OutOrStdout()
@@ -98,15 +100,16 @@ func shown(r *harness.Result) string {
 	return "   shows " + strings.Join(r.Weaknesses, ", ") + ", for which the protocol is known"
 }
 
-func (f *replayFlags) writeScenario(r *harness.Result) error {
-	if f.scenario == "" {
+// write makes a new file; a path that is empty was not asked for.
+func write(path, text string) error {
+	if path == "" {
 		return nil
 	}
-	file, err := create(f.scenario)
+	file, err := create(path)
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString(r.Plan().String())
+	_, err = file.WriteString(text)
 	return errors.Join(err, file.Close())
 }
 

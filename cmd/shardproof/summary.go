@@ -28,6 +28,8 @@ func summarise(out io.Writer, s *campaign.Summary, workers int) {
 		grouped(uint64(s.Failed)), grouped(uint64(s.Unknown)))
 	row("migrations", "%s started, %s committed, %s aborted, %s of these by recovery", grouped(uint64(s.Started)),
 		grouped(uint64(s.Committed)), grouped(uint64(s.Aborted)), grouped(uint64(s.Recovered)))
+	row("balancer", "%s rounds, %s migrations asked for, %s of these done; %s stops; %s shards removed, %s changes of zones", grouped(uint64(s.Rounds)),
+		grouped(uint64(s.Chosen)), grouped(uint64(s.Balanced)), grouped(uint64(s.Stopped)), grouped(uint64(s.Drained)), grouped(uint64(s.Rezoned)))
 	row("primaries", "%s", counts(s.Primaries))
 	row("failovers", "%s crashes, %s elections, %s rollbacks", grouped(uint64(s.Crashes)), grouped(uint64(s.Elections)),
 		grouped(uint64(s.RolledBack)))

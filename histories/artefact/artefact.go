@@ -28,6 +28,7 @@ const (
 	EnvironmentFile = "env.json"
 	VerdictFile     = "verdict.json"
 	StoryFile       = "story.md"
+	CurveFile       = "curve.csv"
 )
 
 // MaxEvents is how many events a folder keeps: the last ones, since a failure is near the end.
@@ -141,7 +142,7 @@ func holds(path string, files []file) (bool, error) {
 	}
 	for _, e := range entries {
 		known := slices.ContainsFunc(files, func(f file) bool { return f.name == e.Name() })
-		if !known && e.Name() != VerdictFile && e.Name() != StoryFile {
+		if !known && !slices.Contains([]string{VerdictFile, StoryFile, CurveFile}, e.Name()) {
 			return false, &ExistsError{path}
 		}
 	}
