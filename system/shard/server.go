@@ -157,6 +157,7 @@ func (s *Server) serve() {
 	rpc.Handle(e, s.joinCluster)
 	rpc.Handle(e, s.splitChunk)
 	rpc.Handle(e, s.mergeChunks)
+	rpc.Handle(e, s.splitVector)
 	rpc.Handle(e, s.flush)
 	rpc.Handle(e, s.appendOplogNote)
 	rpc.Handle(e, s.hello)
