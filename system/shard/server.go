@@ -163,6 +163,5 @@ func (s *Server) serve() {
 	rpc.Handle(e, s.hello)
 	rpc.Handle(e, s.stepDown)
 	rpc.Handle(e, s.audit)
-	rpc.Handle(e, s.statsForBalancing)
 	rpc.Handle(e, s.shardingStatistics)
 }
