@@ -189,9 +189,9 @@ func (t *Table) Owner(k key.Key) Chunk {
 // Below returns the chunk with the keys just below k, which is not the lowest key.
 func (t *Table) Below(k key.Key) Chunk {
 	var found Chunk
-	t.chunks.Descend(string(k), func(_ string, c *Chunk) bool {
-		found = *c
-		return c.Min >= k
+	t.chunks.Descend(string(k), func(min string, e Entry) bool {
+		found = *e.chunk
+		return min >= string(k)
 	})
 	return found
 }

@@ -190,16 +190,15 @@ func (l line) number(name string, otherwise int64) int64 {
 // span is the range that the first two words bound.
 func (l line) span() key.Range { return key.Range{Min: bound(l.word(0)), Max: bound(l.word(1))} }
 
-// shown is the range as a walk tells it.
+// shown is the range as a walk tells it; what is open, the donor chooses.
 func shown(rng key.Range) string {
-	text := rng.String()
 	switch {
 	case rng.Min == "":
-		text = fmt.Sprintf("[?, %v)", rng.Max)
+		return fmt.Sprintf("what lies below %v", rng.Max)
 	case rng.Max == "":
-		text = fmt.Sprintf("[%v, ?)", rng.Min)
+		return fmt.Sprintf("what lies from %v on", rng.Min)
 	}
-	return text
+	return rng.String()
 }
 
 func bound(s string) key.Key {
