@@ -186,6 +186,16 @@ func (t *Table) Owner(k key.Key) Chunk {
 	return Chunk{} // while a table is being made
 }
 
+// Below returns the chunk with the keys just below k, which is not the lowest key.
+func (t *Table) Below(k key.Key) Chunk {
+	var found Chunk
+	t.chunks.Descend(string(k), func(min string, e Entry) bool {
+		found = *e.chunk
+		return min >= string(k)
+	})
+	return found
+}
+
 // OwnsKey reports whether the shard owns k.
 func (t *Table) OwnsKey(shard string, k key.Key) bool { return t.Owner(k).Shard == shard }
 

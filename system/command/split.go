@@ -44,7 +44,20 @@ type CommitChunksMerge struct {
 	Min, Max         key.Key
 }
 
+// SplitVector asks a shard where to split a range so that the parts have the size of a chunk (autoSplitVector, protocol 13.1).
+type SplitVector struct {
+	NS         string
+	Min, Max   key.Key
+	ChunkBytes int64
+	Limit      int // 0 is no limit
+}
+
+// SplitVectorReply answers SplitVector with keys that strictly increase inside the range; none when it is one part.
+type SplitVectorReply struct{ Points []key.Key }
+
 func init() {
+	codec.Register[SplitVector]()
+	codec.Register[SplitVectorReply]()
 	codec.Register[SplitChunk]()
 	codec.Register[MergeChunks]()
 	codec.Register[ShardsvrSplitChunk]()

@@ -18,7 +18,7 @@ const (
 )
 
 // moveRange has the owners of a range move it to another shard, one migration for each chunk that the range touches. What
-// is there already needs no migration.
+// is there already needs no migration. With an open bound there is one migration.
 func (s *Server) moveRange(t env.Task, _ env.NodeID, req *command.MoveRange) (*command.Done, error) {
 	err := s.Tenured(t, "moveRange "+req.Name, func(own env.Task) error {
 		if err := own.Point(point.ConfigMoveRequest, env.Note{Peer: req.To, ID: req.Name}); err != nil {
@@ -64,6 +64,9 @@ func (s *Server) Migrate(t env.Task, req *command.MoveRange, chunk catalog.Chunk
 
 func (s *Server) movePieces(t env.Task, req *command.MoveRange) error {
 	ends := s.node.Mono().Add(s.settings.MoveWait)
+	if req.Min == "" || req.Max == "" {
+		return s.moveOpen(t, req, ends)
+	}
 	move := func(chunk catalog.Chunk, piece key.Range) error { return s.movePiece(t, req, piece, chunk.Shard, ends) }
 	if !s.profile.MovesPartOfChunk() {
 		if err := s.manager.awaitRecovered(t); err != nil {
@@ -83,6 +86,36 @@ func (s *Server) movePieces(t env.Task, req *command.MoveRange) error {
 		rest.Min = piece.Max
 	}
 	return nil
+}
+
+// moveOpen has the donor choose the bound that is open (protocol 13.3): the range is a part of the chunk at the other one.
+func (s *Server) moveOpen(t env.Task, req *command.MoveRange, ends env.Time) error {
+	piece := key.Range{Min: req.Min, Max: req.Max}
+	if !s.profile.MovesPartOfChunk() || piece == (key.Range{}) {
+		return status.New(status.BadValue, "the range of %s that is to move has no bounds, or one, and 4.2 moves none like that", req.NS)
+	}
+	chunk, err := s.holder(req.NS, piece)
+	if err != nil {
+		return err
+	}
+	return s.movePiece(t, req, piece, chunk.Shard, ends)
+}
+
+// holder is the chunk that has a piece, or with an open bound the chunk at the other one, as the primary has it now.
+func (s *Server) holder(ns string, piece key.Range) (catalog.Chunk, error) {
+	if piece.Min != "" {
+		return s.owner(ns, piece.Min)
+	}
+	table, err := s.book.latest(ns)
+	if err != nil {
+		return catalog.Chunk{}, err
+	}
+	return table.Below(piece.Max), nil
+}
+
+// holds reports whether the chunk has all of the piece, as far as that has bounds.
+func holds(chunk catalog.Chunk, piece key.Range) bool {
+	return piece.Min == "" || piece.Max == "" || chunk.ContainsRange(piece)
 }
 
 // moveWhole is how 4.2 moves a piece of a chunk: the piece is made a chunk first, which then is moved as a whole.
@@ -114,11 +147,11 @@ func (s *Server) owner(ns string, k key.Key) (catalog.Chunk, error) {
 func (s *Server) movePiece(t env.Task, req *command.MoveRange, piece key.Range, donor string, ends env.Time) error {
 	pause := firstPause
 	for try := 0; ; try++ {
-		chunk, err := s.owner(req.NS, piece.Min)
+		chunk, err := s.holder(req.NS, piece)
 		switch {
 		case err != nil:
 			return err
-		case chunk.Shard == req.To && chunk.ContainsRange(piece):
+		case chunk.Shard == req.To && holds(chunk, piece):
 			return nil
 		case chunk.Shard != donor:
 			return conflict("range %v of %s went from %s to %s meanwhile", piece, req.NS, donor, chunk.Shard)
@@ -163,8 +196,8 @@ func undecided(err error) bool {
 
 // verified turns a donor's error into success when the range has arrived nevertheless.
 func (s *Server) verified(req *command.MoveRange, piece key.Range, err error) error {
-	chunk, lookup := s.owner(req.NS, piece.Min)
-	if lookup == nil && chunk.Shard == req.To && chunk.ContainsRange(piece) {
+	chunk, lookup := s.holder(req.NS, piece)
+	if lookup == nil && chunk.Shard == req.To && holds(chunk, piece) {
 		return nil
 	}
 	return err

@@ -107,20 +107,6 @@ func (d *donation) construct(t env.Task) error {
 		step{point.DonorComputeBound, d.computeBound})
 }
 
-// computeBound completes the range: a missing upper bound is that of the chunk (protocol 13.3 without a split).
-func (d *donation) computeBound(env.Task) error {
-	left := d.s.coordinators.All()
-	d.s.node.Assert(len(left) == 0, "migration %s begins while records of %d others exist: %v", d.record.Migration, len(left), left)
-	md, err := d.placement()
-	if err != nil {
-		return err
-	}
-	if len(d.record.Max) == 0 {
-		d.record.Max = []byte(md.Table.Owner(key.Key(d.record.Min)).Max)
-	}
-	return nil
-}
-
 // checkPreconditions is S2: the range is inside one chunk of this shard, and no earlier copy of it is being deleted.
 func (d *donation) checkPreconditions(t env.Task) error {
 	return inOrder(t, d.record.Migration,

@@ -130,8 +130,8 @@ func (d *donation) scan(t env.Task) error {
 
 // checkSize refuses chunks that are too big, unless they are to be moved by force: then without a list.
 func (d *donation) checkSize() error {
-	limit := d.s.settings.MaxChunkBytes * d.s.profile.JumboSlack() / 100
-	if d.clone.bytes <= limit {
+	limit := d.chunkBytes() * int64(d.s.profile.JumboSlack()) / 100
+	if int64(d.clone.bytes) <= limit {
 		return nil
 	}
 	if d.req.ForceJumbo == command.RefuseJumbo || !d.s.profile.ForcesJumbo() {

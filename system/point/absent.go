@@ -36,6 +36,7 @@ var absent = []Missing{
 	{"b.selectDrain", pureChoice},
 	{"b.selectZone", pureChoice},
 	{"b.selectLoad", pureChoice},
+	{"s.tailRebalance", "the last points are moved at once, between s.autoSplitScan and s.pickPoints"},
 	{"m.txn.firstStmt", noTransactions},
 	{"m.txn.addParticipant", noTransactions},
 	{"m.txn.pickConflictTime", noTransactions},

@@ -2,6 +2,8 @@ package point
 
 // The phases of splits and merges of chunks (role S of spec 18.2).
 var (
+	SplitAutoScan           = declare(Split, "s.autoSplitScan", "documents are written or moved before their keys are looked through")
+	SplitPickPoints         = declare(Split, "s.pickPoints", "the chunk that the points are in is moved, split or merged before they are used")
 	SplitConcurrentWithMove = declare(Split, "s.concurrentWithMove", "a chunk is cut while the shard migrates chunks of the collection: both commits take the same version")
 	SplitSendCommit         = declare(Split, "s.sendCommit", "the chunk was moved or cut meanwhile")
 	SplitCommitReply        = declare(Split, "s.commitReplyLost", "the shard takes a split for failed that has happened, and tries it again")

@@ -204,13 +204,16 @@ func (r *Service) scan(k Task) (ops []oplog.Op, bytes int) {
 }
 
 // replaced reports whether the namespace means another collection by now, or none (protocol 10.3).
-func (r *Service) replaced(k Task) bool {
-	options, ok := r.member.Store().Options(k.NS)
+func (r *Service) replaced(k Task) bool { return !r.has(k.NS, k.UUID) }
+
+// has reports whether the member has a collection of that name and identity.
+func (r *Service) has(ns, uuid string) bool {
+	options, ok := r.member.Store().Options(ns)
 	if !ok {
-		return true
+		return false
 	}
-	uuid, _, err := store.DecodeOptions(options)
-	return err != nil || uuid != k.UUID
+	its, _, err := store.DecodeOptions(options)
+	return err == nil && its == uuid
 }
 
 // checkOwnership stops the run when this member knows that the shard owns a part of the range.

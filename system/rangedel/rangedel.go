@@ -61,6 +61,7 @@ func New(ep *rpc.Endpoint, member *replset.Member, sh *shard.Server, s *settings
 	sh.FollowRenames(r.rename)
 	rpc.Handle(ep, r.taskOp)
 	rpc.Handle(ep, r.cleanupOrphaned)
+	rpc.Handle(ep, r.statsForBalancing)
 	sh.AddAudit(r.audit)
 	sh.AddStatistics(r.count)
 	return r

@@ -57,6 +57,7 @@ type Settings struct {
 	// Chunks. Versions of MongoDB differ in what a split and a merge do to versions (protocol 3.2).
 	MajorOnSplit int `name:"incrementChunkMajorVersionOnChunkSplits"` // 0; 1: the first piece of a split gets a new major version
 	MajorOnMerge int `name:"incrementChunkMajorVersionOnChunkMerges"` // 0; 1: and so does a merged chunk
+	RandomSplit  int `name:"useRandomSplitPoint"`                     // 0; 1: a range with an open bound ends at any document
 
 	// Balancer (protocol 14, errata E1).
 	BalancerInterval time.Duration `name:"balancerRoundIntervalMillis"` // 10s from one round to the next when there was nothing to do

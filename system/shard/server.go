@@ -158,11 +158,11 @@ func (s *Server) serve() {
 	rpc.Handle(e, s.leaveCluster)
 	rpc.Handle(e, s.splitChunk)
 	rpc.Handle(e, s.mergeChunks)
+	rpc.Handle(e, s.splitVector)
 	rpc.Handle(e, s.flush)
 	rpc.Handle(e, s.appendOplogNote)
 	rpc.Handle(e, s.hello)
 	rpc.Handle(e, s.stepDown)
 	rpc.Handle(e, s.audit)
-	rpc.Handle(e, s.statsForBalancing)
 	rpc.Handle(e, s.shardingStatistics)
 }

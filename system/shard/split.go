@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/shardproof/shardproof/system/catalog"
@@ -9,6 +10,7 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/split"
 	"github.com/shardproof/shardproof/system/status"
 )
 
@@ -78,4 +80,31 @@ func (s *Server) afterReshaping(t env.Task, c *Collection) (*catalog.Table, erro
 		return nil, status.New(status.Interrupted, "the metadata of %s was cleared after it was refreshed", c.ns)
 	}
 	return c.known.Table, nil
+}
+
+// Index gives the documents that the member has of a namespace, owned or not, by shard key.
+func (s *Server) Index(ns string) split.Index {
+	return func(rng key.Range, down bool) iter.Seq2[key.Key, int] {
+		return s.cfg.Member.Store().Sizes(ns, rng, down)
+	}
+}
+
+// Extent is how much they are.
+func (s *Server) Extent(ns string) (e split.Extent) {
+	e.Documents, e.Bytes = s.cfg.Member.Store().Extent(ns)
+	return e
+}
+
+// splitVector says where to split a range that the shard owns (autoSplitVector, protocol 13.1).
+func (s *Server) splitVector(t env.Task, _ env.NodeID, req *command.SplitVector) (*command.SplitVectorReply, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	if err := t.Point(point.SplitAutoScan, env.Note{ID: req.NS}); err != nil {
+		return nil, err
+	}
+	points := split.Points(s.Index(req.NS), split.Request{
+		Range: key.Range{Min: req.Min, Max: req.Max}, Collection: s.Extent(req.NS), ChunkBytes: req.ChunkBytes, Limit: req.Limit,
+	})
+	return &command.SplitVectorReply{Points: points}, t.Point(point.SplitPickPoints, env.Note{ID: req.NS})
 }

@@ -4,13 +4,13 @@ import "github.com/shardproof/shardproof/system/key"
 
 // Upper completes a moveRange of which only the lower bound is known (13.3): rng reaches from there to the end of the chunk, and
 // what moves is its first part, or all of it when it is no bigger than one.
-func Upper(index Index, rng key.Range, collection Extent, chunkBytes int64) key.Key {
-	return one(index, Request{rng, collection, chunkBytes, 1, false}, rng.Max)
+func Upper(index Index, rng key.Range, collection Extent, chunkBytes int64) key.Range {
+	return key.Range{Min: rng.Min, Max: one(index, Request{rng, collection, chunkBytes, 1, false}, rng.Max)}
 }
 
 // Lower completes a moveRange of which only the upper bound is known: rng reaches from the start of the chunk to there.
-func Lower(index Index, rng key.Range, collection Extent, chunkBytes int64) key.Key {
-	return one(index, Request{rng, collection, chunkBytes, 1, true}, rng.Min)
+func Lower(index Index, rng key.Range, collection Extent, chunkBytes int64) key.Range {
+	return key.Range{Min: one(index, Request{rng, collection, chunkBytes, 1, true}, rng.Min), Max: rng.Max}
 }
 
 func one(index Index, req Request, otherwise key.Key) key.Key {

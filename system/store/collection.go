@@ -13,6 +13,8 @@ type collection struct {
 	pattern key.Pattern
 	records btree.Map[string, *record]
 	index   btree.Map[string, *place] // by shard key and _id; empty without a pattern
+	// documents and bytes are of the newest versions.
+	documents, bytes int64
 }
 
 // record is a document through time, newest version first. Invariant: indexes strictly decrease along the chain.
@@ -52,6 +54,25 @@ func (r *record) at(index uint64) *version {
 	return nil
 }
 
+// latest is the document now, nil when there is none.
+func (r *record) latest() bson.Raw {
+	if r.head == nil {
+		return nil
+	}
+	return r.head.doc
+}
+
+// count follows the newest version of a record from one document to another; nil is none.
+func (c *collection) count(from, to bson.Raw) {
+	c.bytes += int64(len(to) - len(from))
+	if from != nil {
+		c.documents--
+	}
+	if to != nil {
+		c.documents++
+	}
+}
+
 // put makes doc, or for nil its absence, the newest version. It returns the record when the version is new, and nil when
 // it took the place of one with the same index.
 func (c *collection) put(index uint64, id string, doc bson.Raw) (*record, error) {
@@ -69,6 +90,7 @@ func (c *collection) put(index uint64, id string, doc bson.Raw) (*record, error)
 	if !known {
 		c.records.Set(id, r)
 	}
+	c.count(r.latest(), doc)
 	if r.head != nil && r.head.index == index {
 		c.leave(r.head.place)
 		r.head.doc, r.head.place = doc, at
@@ -114,7 +136,9 @@ func (c *collection) leave(p *place) {
 // pop forgets the newest version.
 func (c *collection) pop(r *record) {
 	c.leave(r.head.place)
+	undone := r.latest()
 	r.head = r.head.before
+	c.count(undone, r.latest())
 	c.sweep(r)
 }
 
@@ -155,5 +179,32 @@ func (c *collection) scanKey(rng key.Range, at uint64, after Place, fn func(key.
 		}
 		v := p.record.at(at)
 		return path == done || v == nil || v.place != p || fn(p.key, p.record.id, v.doc)
+	})
+}
+
+// descendID and descendKey go through the newest versions from the upper end of the range.
+func (c *collection) descendID(rng key.Range, fn func(key.Key, bson.Raw) bool) {
+	c.records.Descend(string(rng.Max), func(id string, r *record) bool {
+		switch doc := r.latest(); {
+		case id < string(rng.Min):
+			return false
+		case id >= string(rng.Max) || doc == nil:
+			return true
+		default:
+			return fn(key.Key(id), doc)
+		}
+	})
+}
+
+func (c *collection) descendKey(rng key.Range, fn func(key.Key, bson.Raw) bool) {
+	c.index.Descend(string(rng.Max), func(_ string, p *place) bool {
+		switch {
+		case p.key < rng.Min:
+			return false
+		case p.key >= rng.Max || p.record.head.place != p:
+			return true
+		default:
+			return fn(p.key, p.record.head.doc)
+		}
 	})
 }

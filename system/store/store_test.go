@@ -134,6 +134,7 @@ func TestAgainstCopies(t *testing.T) {
 			u.check(t, at)
 		}
 		u.check(t, store.Latest)
+		u.checkExtents(t)
 		u.checkWeight(t)
 	})
 }
@@ -155,7 +156,45 @@ func (u *universe) checkWeight(t *rapid.T) {
 	}
 }
 
+// checkExtents: what is counted along is what is there, and a range is the same from both ends.
+func (u *universe) checkExtents(t *rapid.T) {
+	for _, ns := range namespaces {
+		documents, bytes := u.store.Extent(ns)
+		c := u.states[u.last][ns]
+		if c == nil {
+			c = &content{}
+		}
+		size := 0
+		for _, doc := range c.docs {
+			size += len(doc)
+		}
+		if int(documents) != len(c.docs) || int(bytes) != size {
+			t.Fatalf("%s has %d documents of %d bytes, not %d of %d", ns, len(c.docs), size, documents, bytes)
+		}
+		rng := key.Range{Min: key.Int(rapid.Int64Range(-1, 3).Draw(t, "min")), Max: key.Int(rapid.Int64Range(0, 5).Draw(t, "max"))}
+		if up, down := sizes(u.store, ns, rng, false), sizes(u.store, ns, rng, true); !slices.Equal(up, backwards(down)) {
+			t.Fatalf("%s in %v is %v, and from above %v", ns, rng, up, down)
+		}
+		if up := sizes(u.store, ns, rng, false); len(up) != len(u.states[u.last].scan(ns, rng, store.Place{})) {
+			t.Fatalf("%s in %v is %v", ns, rng, up)
+		}
+	}
+}
+
+func backwards(keys []key.Key) []key.Key {
+	slices.Reverse(keys)
+	return keys
+}
+
+func sizes(s *store.Store, ns string, rng key.Range, down bool) (keys []key.Key) {
+	for k := range s.Sizes(ns, rng, down) {
+		keys = append(keys, k)
+	}
+	return keys
+}
+
 func (u *universe) step(t *rapid.T) {
+	u.checkExtents(t)
 	switch rapid.IntRange(0, 12).Draw(t, "step") {
 	case 0:
 		u.rollback(t)

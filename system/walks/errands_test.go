@@ -35,7 +35,7 @@ func (r *rig) move(l line) error {
 		return nil
 	}
 	rng := l.span()
-	what := fmt.Sprintf("move of %v to %s", rng, to)
+	what := fmt.Sprintf("move of %s to %s", shown(rng), to)
 	if from := l.arg("donor", ""); from != "" { // past the config server, which would try again
 		r.ask(what, from, &command.ShardsvrMoveRange{NS: sharded, Min: rng.Min, Max: rng.Max, To: to})
 		return nil

@@ -26,6 +26,7 @@ var chapters = []struct{ dir, title string }{
 	{"testdata/10-range-deletion", "10. Range deletion"},
 	{"testdata/11-reads", "11. Reads in the past"},
 	{"testdata/12-change-streams", "12. Change streams"},
+	{"testdata/13-split", "13. Splits, merges, and bounds that are left open"},
 	{"testdata/13-administration", "13, 14. Administration of the cluster"},
 	{"testdata/14-balancer", "14. The balancer"},
 	{"testdata/15-move-primary", "15. movePrimary"},
@@ -37,7 +38,7 @@ var required = []string{
 	"protocol 3.2", "protocol 3.3", "protocol 3.4", "protocol 5.1", "protocol 5.2", "protocol 6.1", "protocol 6.2", "protocol 6.4",
 	"protocol 6.5", "protocol 6.6", "protocol 7", "protocol 8", "protocol 9.1", "protocol 9.2", "protocol 9.3", "protocol 9.4",
 	"protocol 9.5", "protocol 10.1", "protocol 10.3", "protocol 10.4", "protocol 10.5", "protocol 10.6", "protocol 11",
-	"protocol 12", "protocol 15", "H-21", "H-24", "H-37", "H-53",
+	"protocol 12", "protocol 13.1", "protocol 13.3", "protocol 15", "H-21", "H-24", "H-37", "H-53",
 }
 
 // story is a file and what its head says of it.

@@ -91,13 +91,7 @@ func (r *rig) Observe(e *event.Event) {
 }
 
 // span is a range of which the donor may have to decide where it ends.
-func span(e *event.Event) string {
-	rng := key.Range{Min: key.Key(e.Min), Max: key.Key(e.Max)}
-	if e.Max == "" {
-		return fmt.Sprintf("what lies from %v on", rng.Min)
-	}
-	return rng.String()
-}
+func span(e *event.Event) string { return shown(key.Range{Min: key.Key(e.Min), Max: key.Key(e.Max)}) }
 
 // tellSection leaves out what followers hold.
 func (r *rig) tellSection(e *event.Event) {

@@ -50,8 +50,8 @@ func (r *rig) do(l line) error {
 
 // errands are what users can ask of the cluster.
 var errands = map[string]func(*rig, line) error{
-	// move 10 20 to=shard-b: asks the config server; donor=shard-a asks that shard itself; wait, force=manual. move find=15: the
-	// chunk with the key.
+	// move 10 20 to=shard-b: asks the config server; donor=shard-a asks that shard itself; wait, force=manual. A bound that is
+	// open, the donor chooses. move find=15: the chunk with the key.
 	"move": (*rig).move,
 	// merge 0 10: the chunks that make up the range become one.
 	"merge": (*rig).merge,
@@ -190,12 +190,25 @@ func (l line) number(name string, otherwise int64) int64 {
 // span is the range that the first two words bound.
 func (l line) span() key.Range { return key.Range{Min: bound(l.word(0)), Max: bound(l.word(1))} }
 
+// shown is the range as a walk tells it; what is open, the donor chooses.
+func shown(rng key.Range) string {
+	switch {
+	case rng.Min == "":
+		return fmt.Sprintf("what lies below %v", rng.Max)
+	case rng.Max == "":
+		return fmt.Sprintf("what lies from %v on", rng.Min)
+	}
+	return rng.String()
+}
+
 func bound(s string) key.Key {
 	switch s {
 	case "min":
 		return key.Min
 	case "max":
 		return key.Max
+	case "open":
+		return ""
 	}
 	return key.Int(number(s))
 }

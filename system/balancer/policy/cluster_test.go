@@ -119,7 +119,7 @@ func (c *cluster) carryOut(migrations []policy.Migration) {
 		coll, rng := c.colls[i], m.Chunk.Range
 		if m.Open {
 			whole := data(coll.Table, m.Chunk.Shard)
-			rng.Max = split.Upper(index, rng, split.Extent{Documents: whole, Bytes: whole}, coll.ChunkBytes)
+			rng = split.Upper(index, rng, split.Extent{Documents: whole, Bytes: whole}, coll.ChunkBytes)
 		}
 		c.seconds++
 		moved, err := catalog.Move(coll.Table, rng, m.Chunk.Shard, m.To, clock.At(c.seconds*1000), 0)
