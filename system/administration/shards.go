@@ -56,7 +56,7 @@ func (s *Service) include(t env.Task, name string) error {
 }
 
 // findShard is served by every member.
-func (s *Service) findShard(t env.Task, _ env.NodeID, req *command.FindShard) (*command.Done, error) {
+func (s *Service) findShard(t env.Task, _ env.NodeID, req *command.FindShard) (*command.FoundShard, error) {
 	if err := t.Yield(point.ConfigRoutingTable); err != nil {
 		return nil, err
 	}
@@ -64,8 +64,8 @@ func (s *Service) findShard(t env.Task, _ env.NodeID, req *command.FindShard) (*
 	if err := member.AwaitTS(t, req.After); err != nil {
 		return nil, err
 	}
-	_, err := configsvr.ReadShard(member.Store(), req.Name, member.ReadAt(command.MajorityRead))
-	return done, err
+	doc, err := configsvr.ReadShard(member.Store(), req.Name, member.ReadAt(command.MajorityRead))
+	return &command.FoundShard{Draining: doc.Draining}, err
 }
 
 // removeShard takes a shard one state further. It is repeated until the answer says that the shard is removed.

@@ -76,12 +76,15 @@ type ClearJumboFlag struct {
 	At key.Key
 }
 
-// FindShard asks any member of the config server, at or after a time, whether a majority knows of a shard: status.ShardNotFound
-// when it does not.
+// FindShard asks any member of the config server, at or after a time, what a majority knows of a shard: status.ShardNotFound
+// when there is none.
 type FindShard struct {
 	Name  string
 	After clock.Timestamp
 }
+
+// FoundShard answers FindShard.
+type FoundShard struct{ Draining bool }
 
 // ShardsvrJoinCluster is sent to the primary of a replica set that is to become a shard. It drops collections without documents,
 // which may be of incarnations that have been dropped elsewhere, and refuses with status.OperationFailed while there are
@@ -94,6 +97,7 @@ type ShardsvrLeaveCluster struct{ Name string }
 
 func init() {
 	codec.Register[FindShard]()
+	codec.Register[FoundShard]()
 	codec.Register[ShardsvrJoinCluster]()
 	codec.Register[ShardsvrLeaveCluster]()
 	codec.Register[AddShard]()

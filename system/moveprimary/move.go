@@ -78,6 +78,9 @@ func (m *move) find(t env.Task) (here bool, err error) {
 	if now.Database.Primary != m.s.shard.Name() {
 		return false, status.New(status.StaleDbVersion, "the primary of %s is %s, not %s", m.record.Database, now.Database.Primary, m.s.shard.Name())
 	}
+	if err := m.s.shard.MayReceive(t, m.record.To); err != nil {
+		return false, err
+	}
 	m.record.expect(now.Database.Version)
 	m.record.Collections, err = m.list(now.Sharded)
 	return true, err

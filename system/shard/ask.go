@@ -27,11 +27,25 @@ func Ask[Resp any](t env.Task, s *Server, set string, req env.Message, timeout t
 
 // left returns a status.ShardNotFound when the catalogue says that there is no such shard, and nil when it does not know.
 func (s *Server) left(t env.Task, name string) error {
-	req := &command.FindShard{Name: name, After: s.Clock().Now().Config}
-	_, err := rpc.CallAny[command.Done](t, s.Set(ConfigSet), req, s.cfg.Settings.CommandTimeout)
+	_, err := s.findShard(t, name)
 	if !status.Is(err, status.ShardNotFound) {
 		return nil
 	}
 	s.node.Sometimes("a shard finds out that another, which does not answer, has left the cluster")
 	return err
+}
+
+// MayReceive returns a status.ShardNotFound when there is no such shard or it drains. It may begin to at any time: whoever
+// commits looks again.
+func (s *Server) MayReceive(t env.Task, name string) error {
+	found, err := s.findShard(t, name)
+	if err == nil && found.Draining {
+		err = status.New(status.ShardNotFound, "shard %s is draining and takes nothing", name)
+	}
+	return err
+}
+
+func (s *Server) findShard(t env.Task, name string) (*command.FoundShard, error) {
+	req := &command.FindShard{Name: name, After: s.Clock().Now().Config}
+	return rpc.CallAny[command.FoundShard](t, s.Set(ConfigSet), req, s.cfg.Settings.CommandTimeout)
 }

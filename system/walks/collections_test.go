@@ -22,8 +22,9 @@ func (r *rig) create(l line) error {
 // rename gives the sharded collection another name, with over that of another collection.
 func (r *rig) rename(l line) error {
 	r.wrote = map[int64]string{}
+	to, over := l.word(0), l.has("over")
 	return r.onCollection("rename", func(c *client.Client, t env.Task) client.Answer {
-		return c.RenameCollection(t, sharded, l.word(0), l.has("over"))
+		return c.RenameCollection(t, sharded, to, over)
 	})
 }
 
