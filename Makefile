@@ -5,7 +5,7 @@ SEEDS  ?= 1000
 BUDGET ?= 0
 TOOL   := bin/shardproof
 
-.PHONY: run test race bench lint demo gate soak build clean
+.PHONY: run test race bench lint demo gate soak sweeps build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -40,6 +40,14 @@ gate:
 ## soak: twenty thousand seeds; prints the table of faults in every state
 soak: build
 	$(TOOL) run --seeds 20000 --table
+
+## sweeps: every single fault of four subjects, and their matrices in docs/sweeps.md
+sweeps: build
+	rm -rf out/sweeps
+	$(TOOL) sweep --out out/sweeps/migration --matrix docs/sweeps.md migration
+	$(TOOL) sweep --out out/sweeps/migration-4.2 --matrix docs/sweeps.md --protocol 4.2 migration
+	$(TOOL) sweep --out out/sweeps/moveprimary --matrix docs/sweeps.md moveprimary
+	$(TOOL) sweep --out out/sweeps/deletion --matrix docs/sweeps.md deletion
 
 build:
 	@mkdir -p bin

@@ -22,6 +22,8 @@ type Where struct {
 	// Smallest says how small the scenario was made, Passing how its nearest neighbour that passes differs, Shrink which
 	// command makes it smaller; each may be empty.
 	Smallest, Passing, Shrink []string
+	// Known says whether the signature is known; may be empty.
+	Known string
 }
 
 // storyLines is how many lines a story has at most: the block has to fit on a screen.
@@ -61,6 +63,9 @@ func Report(r *Result, w Where) string {
 	row("Replay", w.Replay...)
 	row("Shrink", w.Shrink...)
 	row("Look", w.Look...)
+	if w.Known != "" {
+		row("Known?", w.Known)
+	}
 	return b.String()
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/shardproof/shardproof/faults/failpoints"
 	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/campaign"
+	"github.com/shardproof/shardproof/histories/artefact"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -34,6 +36,8 @@ type runFlags struct {
 	again     int
 	set       []string
 	failpoint []string
+	memory    string
+	goOn      bool
 	profiling
 }
 
@@ -43,8 +47,12 @@ func newRun() *cobra.Command {
 		Use:   "run",
 		Short: "run seeds, each a whole cluster under chaos, and check every history",
 		Long: `Run draws a scenario from every seed, runs it in virtual time, and checks what clients saw, every step inside and the
-state at the end. It stops at the first failure, saves the run in a folder below --out, and explains it.`,
-		Example: "  shardproof run --seeds 1000\n  shardproof run --for 10m --profile dense --keep-going",
+state at the end. It stops at the first failure, saves the run in a folder below --out, and explains it.
+
+With --memory, failing runs are kept in that folder, and the next campaign runs them again first: a signature is new, known,
+fixed or came back. Known ones are counted and do not stop a campaign. A campaign that was interrupted, or that stopped at a
+failure, goes on where it was with --continue and the same flags.`,
+		Example: "  shardproof run --seeds 1000\n  shardproof run --for 10m --profile dense --keep-going\n  shardproof run --memory nightly --seeds 100000",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
@@ -61,6 +69,8 @@ state at the end. It stops at the first failure, saves the run in a folder below
 	c.Flags().IntVar(&f.again, "again", 3, "per cent of the seeds that run again from their plan, to compare the trace hashes")
 	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting in every scenario")
 	c.Flags().StringArrayVar(&f.failpoint, "failpoint", nil, "name=terms switches a failpoint on, as does GO_FAILPOINTS")
+	c.Flags().StringVar(&f.memory, "memory", "", "the folder that remembers failures and how far the campaign is, in place of --out")
+	c.Flags().BoolVar(&f.goOn, "continue", false, "with --memory: go on with the campaign that was interrupted")
 	f.profiling.flags(c)
 	return c
 }
@@ -75,31 +85,55 @@ func (f *runFlags) run(c *cobra.Command) error {
 		return usage(err)
 	}
 	defer stop()
+	m, err := f.remember()
+	if err != nil {
+		return &ending{exitHarness, err}
+	}
+	return f.campaign(c, draw, m)
+}
+
+// campaign runs what is remembered and then the seeds.
+func (f *runFlags) campaign(c *cobra.Command, draw func(uint64) *scenario.Scenario, m *remembering) error {
 	ctx := c.Context()
 	if f.for_ > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, f.for_)
 		defer cancel()
 	}
-	p := newProgress(c.ErrOrStderr())
-	s := campaign.Run(ctx, campaign.Options{
-		Draw: draw, First: f.first, Seeds: f.count(c), Workers: f.parallel, KeepGoing: f.keepGoing, Failures: f.failures,
-		Again: f.again, Progress: p.show,
-		Failed: func(failure *campaign.Failure, s *campaign.Summary) {
-			p.clear()
-			f.tell(c, failure, s)
-		},
-	})
-	p.clear()
-	code := verdictOf(s)
+	code, back, err := m.again(c.OutOrStdout())
+	if err != nil {
+		return &ending{exitHarness, err}
+	}
+	s := &campaign.Summary{Counters: *harness.NewCounters()}
+	if !back || f.keepGoing {
+		s = f.seeded(ctx, c, draw, m)
+	}
 	summarise(c.OutOrStdout(), s, f.parallel)
 	if f.table {
 		table(c.OutOrStdout(), s)
 	}
+	if err := errors.Join(s.Broken, m.close(c.OutOrStdout())); err != nil {
+		return &ending{exitHarness, err}
+	}
+	code = worse(worse(code, m.earlier()), verdictOf(s))
 	if code == exitPassed && c.Context().Err() != nil {
 		code = exitInterrupted
 	}
 	return told(code)
+}
+
+// seeded runs the seeds.
+func (f *runFlags) seeded(ctx context.Context, c *cobra.Command, draw func(uint64) *scenario.Scenario, m *remembering) *campaign.Summary {
+	p := newProgress(c.ErrOrStderr())
+	defer p.clear()
+	return campaign.Run(ctx, campaign.Options{
+		Draw: draw, First: f.first, Seeds: f.count(c), Workers: f.parallel, KeepGoing: f.keepGoing, Failures: f.failures,
+		Again: f.again, Progress: p.show, Skip: m.skips, Known: m.knows, Finished: m.finished,
+		Failed: func(failure *campaign.Failure, s *campaign.Summary) error {
+			p.clear()
+			return f.tell(c, failure, s, m)
+		},
+	})
 }
 
 // count is how many seeds to run; a time without a number of seeds means as many as fit.
@@ -115,6 +149,8 @@ func (f *runFlags) drawing() (func(uint64) *scenario.Scenario, error) {
 	switch {
 	case f.seeds < 0 || f.parallel < 1 || f.again < 0 || f.again > 100:
 		return nil, errors.New("--seeds must be 0 or more, --parallel 1 or more, --again from 0 to 100")
+	case f.goOn && f.memory == "":
+		return nil, errors.New("--continue wants --memory, the folder of the campaign that was interrupted")
 	case f.seeds == 0 && f.for_ == 0:
 		return nil, errors.New("--seeds 0 wants --for, or the run would never end")
 	}
@@ -181,11 +217,15 @@ func verdictOf(s *campaign.Summary) int {
 	for i := range s.Failures {
 		code = worse(code, exitCode(&s.Failures[i]))
 	}
+	if len(s.Known) > 0 {
+		code = worse(code, exitBroke)
+	}
 	return code
 }
 
-// tell keeps and explains a failure as soon as it is there, so that nothing is lost when the campaign is killed.
-func (f *runFlags) tell(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary) {
+// tell keeps and explains a failure as soon as it is there, so that nothing is lost when the campaign is killed. The error says
+// why it could not be kept.
+func (f *runFlags) tell(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering) error {
 	out := c.OutOrStdout()
 	switch {
 	case failure.Err != nil:
@@ -193,33 +233,41 @@ func (f *runFlags) tell(c *cobra.Command, failure *campaign.Failure, s *campaign
 	case failure.Diverged != "":
 		fmt.Fprintf(out, "DIVERGED  seed %d: the run hashed to %s, its plan to %s\n  Replay    %s\n\n", failure.Seed,
 			failure.Result.HashText(), failure.Diverged, f.again1(failure.Seed))
-	case len(s.Failures) <= fullyTold:
-		f.save(c, failure, s)
+	case len(s.Failures) <= fullyTold || m.wants(failure.Result.Signature()):
+		return f.save(c, failure, s, m)
 	default:
 		fmt.Fprintf(out, "%s  seed %d   Replay  %s\n", failure.Result.Signature(), failure.Seed, f.again1(failure.Seed))
+		_, err := m.failed(failure, "")
+		return err
 	}
+	return nil
 }
 
 // fullyTold is how many failures are explained; the others are named.
 const fullyTold = 3
 
 // save runs the seed again with everything recorded, keeps it, and tells the story.
-func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary) {
-	folder := filepath.Join(f.out, fmt.Sprintf("%s-%d", failure.Result.Signature(), failure.Seed))
+func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering) error {
+	name := fmt.Sprintf("%s-%d", failure.Result.Signature(), failure.Seed)
+	folder := filepath.Join(cmp.Or(f.memory, f.out), name)
 	r, err := harness.Run(failure.Result.Scenario, harness.Options{Events: true, Folder: folder, Environment: environment()})
-	if err != nil {
-		fmt.Fprintln(c.ErrOrStderr(), "shardproof: the failing run could not be kept:", err)
-		if r == nil {
-			return
-		}
+	if r == nil {
+		return err
 	}
 	w := harness.Where{
 		Run: fmt.Sprintf("run %s", grouped(uint64(s.Runs))), Folder: folder,
 		Replay: []string{"shardproof replay " + folder, f.again1(failure.Seed)},
 		Shrink: []string{"shardproof shrink " + folder},
-		Look:   []string{filepath.Join(folder, "story.md"), filepath.Join(folder, "scenario.txt")},
+		Look:   []string{filepath.Join(folder, artefact.StoryFile), filepath.Join(folder, artefact.ScenarioFile)},
+	}
+	if err != nil {
+		err = fmt.Errorf("the failing run could not be kept: %w", err)
+		w.Folder, w.Replay, w.Shrink, w.Look = "", w.Replay[1:], nil, nil
+	} else {
+		w.Known, err = m.failed(failure, name)
 	}
 	fmt.Fprintln(c.OutOrStdout(), harness.Report(r, w))
+	return err
 }
 
 func (f *runFlags) again1(seed uint64) string {

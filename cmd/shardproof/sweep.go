@@ -26,8 +26,9 @@ const matrixFile = "matrix.md"
 // sweepFlags are the flags of `sweep`.
 type sweepFlags struct {
 	replayFlags
-	pairs bool
-	most  int
+	pairs    bool
+	most     int
+	matrices string
 }
 
 func newSweep() *cobra.Command {
@@ -56,6 +57,7 @@ Bases: ` + sweepBases() + `.`,
 	c.Flags().StringVar(&f.protocol, "protocol", "8.0", "the version that the servers of a base speak: 8.0 or 4.2")
 	c.Flags().IntVar(&f.parallel, "parallel", runtime.GOMAXPROCS(0), "how many runs go on at a time")
 	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "collect failures instead of stopping at the first")
+	c.Flags().StringVar(&f.matrices, "matrix", "", "a Markdown file to keep the matrix in as well, beside those of other sweeps, once all runs are done")
 	c.Flags().StringVar(&f.out, "out", "", "the folder for the state, the matrix and failing runs (default: out/sweep-BASE)")
 	f.seeds = 1
 	return c
@@ -212,5 +214,38 @@ func (j *sweepJob) tell(c *cobra.Command) error {
 	rows := fmt.Sprintf("%s: %s of %s runs, %s reached their fault, %d broke a promise", j.plan.Base.Name, grouped(uint64(j.matrix.Runs)),
 		grouped(uint64(s.Runs(j.plan))), grouped(uint64(j.matrix.Reached)), j.matrix.Broke)
 	fmt.Fprintf(c.OutOrStdout(), "%s\n%s; %s on %d workers\n", j.matrix, rows, time.Since(j.begun).Round(100*time.Millisecond), j.flags.parallel)
-	return artefact.Replace(filepath.Join(j.out, matrixFile), fmt.Appendf(nil, "%s\n%s.\n", j.matrix, rows))
+	err := artefact.Replace(filepath.Join(j.out, matrixFile), fmt.Appendf(nil, "%s\n%s.\n", j.matrix, rows))
+	if j.flags.matrices == "" || !j.complete() {
+		return err
+	}
+	name := j.name()
+	return errors.Join(err, renew(j.flags.matrices, name, j.section(name, rows)))
+}
+
+// complete reports whether all runs that were asked for are done.
+func (j *sweepJob) complete() bool {
+	s := j.sweeping()
+	most := s.Runs(j.plan)
+	if j.flags.most > 0 {
+		most = min(most, j.flags.most)
+	}
+	return j.matrix.Runs >= most
+}
+
+// name is what the sweep is about: "migration, 8.0".
+func (j *sweepJob) name() string {
+	name := strings.TrimPrefix(j.plan.Base.Name, "sweep-") + ", " + cmp.Or(j.plan.Base.Protocol, scenario.Protocols[0])
+	if j.flags.pairs {
+		name += ", pairs"
+	}
+	return name
+}
+
+// section is the matrix as a part of a larger text. The time of a sweep that went on where another stopped is not known.
+func (j *sweepJob) section(name, rows string) string {
+	took := ""
+	if j.from == 0 {
+		took = fmt.Sprintf(", in %s of CPU time, %s on %d workers", cpuTime().Round(time.Second), time.Since(j.begun).Round(time.Second), j.flags.parallel)
+	}
+	return fmt.Sprintf("## %s\n\n`shardproof %s`\n\n%s%s.\n\n%s", strings.ToUpper(name[:1])+name[1:], strings.Join(os.Args[1:], " "), rows, took, j.matrix)
 }

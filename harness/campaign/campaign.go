@@ -36,9 +36,15 @@ type Options struct {
 	Again int
 	// Patience is how long one seed may take on the wall clock; zero: two minutes.
 	Patience time.Duration
-	// Progress is called after every seed, Failed before it for one that did not pass; one call at a time.
+	// Skip, when set, says which seeds need not be run: an earlier part of the campaign has finished them.
+	Skip func(seed uint64) bool
+	// Known, when set, says which signatures are known: broken promises with one are counted, but do not stop the campaign.
+	Known func(signature string) bool
+	// Progress is called after every seed, Failed before it for one that did not pass, Finished between the two for every seed that
+	// ran to its end and has a result; one call at a time. What Finished and Failed return ends the campaign when it is not nil.
 	Progress func(*Summary)
-	Failed   func(*Failure, *Summary)
+	Failed   func(*Failure, *Summary) error
+	Finished func(seed uint64, signature string) error
 }
 
 // Failure is a seed that did not pass.
@@ -59,7 +65,11 @@ type Summary struct {
 	Repeated  int
 	Undecided int
 	Failures  []Failure
-	Wall      time.Duration
+	// Known counts failures with a known signature, which are not among Failures.
+	Known map[string]int
+	// Broken is why the campaign could not go on: what it found could not be kept.
+	Broken error
+	Wall   time.Duration
 	// Interrupted is true when the context ended before the seeds.
 	Interrupted bool
 	// Slowest is the seed that took longest, Took how long.
@@ -77,7 +87,7 @@ func Run(ctx context.Context, o Options) *Summary {
 	}
 	c := &campaign{Options: o, begun: time.Now(), next: o.First}
 	c.summary.Counters = *harness.NewCounters()
-	c.summary.Wanted = o.Seeds
+	c.summary.Wanted, c.summary.Known = o.Seeds, make(map[string]int)
 	var workers sync.WaitGroup
 	for range o.Workers {
 		workers.Go(func() { c.work(ctx) })
@@ -117,11 +127,15 @@ func (c *campaign) work(ctx context.Context) {
 func (c *campaign) take(ctx context.Context) (uint64, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.stopped || ctx.Err() != nil || c.Seeds > 0 && c.next >= c.First+uint64(c.Seeds) {
-		return 0, false
+	for ; ; c.next++ {
+		if c.stopped || ctx.Err() != nil || c.Seeds > 0 && c.next >= c.First+uint64(c.Seeds) {
+			return 0, false
+		}
+		if c.Skip == nil || !c.Skip(c.next) {
+			c.next++
+			return c.next - 1, true
+		}
 	}
-	c.next++
-	return c.next - 1, true
 }
 
 // seed runs one seed, and some of them twice.
@@ -189,16 +203,39 @@ func (c *campaign) done(f Failure, again bool, took time.Duration) {
 		}
 	}
 	if f.bad() {
-		s.Failures = append(s.Failures, f)
-		c.stopped = c.stopped || !c.KeepGoing || c.Options.Failures > 0 && len(s.Failures) >= c.Options.Failures
-		if c.Failed != nil {
-			c.Failed(&f, s)
-		}
+		c.failed(&f)
+	}
+	if f.finished() && c.Finished != nil {
+		c.end(c.Finished(f.Seed, f.Result.Signature()))
 	}
 	if c.Progress != nil {
 		c.Progress(s)
 	}
 }
+
+// failed counts a failure, and tells of one that is not known.
+func (c *campaign) failed(f *Failure) {
+	s := &c.summary
+	if f.finished() && f.Result.Worst().Outcome == checkers.Fail && c.Known != nil && c.Known(f.Result.Signature()) {
+		s.Known[f.Result.Signature()]++
+		return
+	}
+	s.Failures = append(s.Failures, *f)
+	c.stopped = c.stopped || !c.KeepGoing || c.Options.Failures > 0 && len(s.Failures) >= c.Options.Failures
+	if c.Failed != nil {
+		c.end(c.Failed(f, s))
+	}
+}
+
+// end ends the campaign for an error.
+func (c *campaign) end(err error) {
+	if err != nil && c.summary.Broken == nil {
+		c.stopped, c.summary.Broken = true, err
+	}
+}
+
+// finished reports that the seed has a result that can be relied on.
+func (f *Failure) finished() bool { return f.Err == nil && f.Diverged == "" }
 
 func (f *Failure) bad() bool {
 	return f.Err != nil || f.Diverged != "" || !f.Result.Passed()

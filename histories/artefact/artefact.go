@@ -138,7 +138,10 @@ func holds(path string, files []file) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, &ExistsError{path}
+		if _, there := os.Lstat(path); there == nil {
+			err = &ExistsError{path}
+		}
+		return false, err
 	}
 	for _, e := range entries {
 		known := slices.ContainsFunc(files, func(f file) bool { return f.name == e.Name() })
@@ -166,7 +169,11 @@ func create(path string, files []file) (*Folder, error) {
 	}
 	defer os.RemoveAll(draft)
 	for _, f := range files {
-		if err := os.WriteFile(filepath.Join(draft, f.name), f.data, 0o644); err != nil {
+		name := filepath.Join(draft, f.name)
+		if err := os.WriteFile(name, f.data, 0o644); err != nil {
+			return nil, err
+		}
+		if err := synced(name); err != nil {
 			return nil, err
 		}
 	}
@@ -176,7 +183,7 @@ func create(path string, files []file) (*Folder, error) {
 	if err := os.Rename(draft, path); err != nil {
 		return nil, fmt.Errorf("the run could not be saved: %w", err)
 	}
-	return &Folder{path}, nil
+	return &Folder{path}, synced(parent)
 }
 
 // Conclude adds the verdict, which must marshal to a JSON object's value, and the story for people.

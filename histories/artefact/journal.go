@@ -75,11 +75,19 @@ func (j *Journal) Append(line string) {
 	}
 }
 
-// Err is the first error of Append.
+// Err is the first error of Append or Sync.
 func (j *Journal) Err() error { return j.err }
 
-// Close ends the journal and tells the first error.
-func (j *Journal) Close() error { return errors.Join(j.err, j.file.Close()) }
+// Sync brings everything to the disk, where it outlives a loss of power. Without it a line outlives the process only.
+func (j *Journal) Sync() error {
+	if j.err == nil {
+		j.err = j.file.Sync()
+	}
+	return j.err
+}
+
+// Close ends the journal, all of it on the disk, and tells the first error.
+func (j *Journal) Close() error { return errors.Join(j.Sync(), j.file.Close()) }
 
 // Replace writes a file in place of the one that was there: whoever reads it sees one or the other.
 func Replace(path string, data []byte) error {
@@ -89,8 +97,20 @@ func Replace(path string, data []byte) error {
 	}
 	defer os.Remove(draft.Name())
 	_, err = draft.Write(data)
-	if err := errors.Join(err, draft.Chmod(0o644), draft.Close()); err != nil {
+	if err := errors.Join(err, draft.Chmod(0o644), draft.Sync(), draft.Close()); err != nil {
 		return err
 	}
-	return os.Rename(draft.Name(), path)
+	if err := os.Rename(draft.Name(), path); err != nil {
+		return err
+	}
+	return synced(filepath.Dir(path))
+}
+
+// synced brings a file, or the names in a folder, to the disk.
+func synced(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

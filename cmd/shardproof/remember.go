@@ -1,0 +1,226 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/campaign"
+	"github.com/shardproof/shardproof/histories/artefact"
+	"github.com/shardproof/shardproof/histories/memory"
+)
+
+// campaignFile is the journal of the campaign in the folder of the memory: a line for every seed that is finished.
+const campaignFile = "campaign.txt"
+
+// remembering is the memory of a campaign under way. A nil one remembers nothing.
+type remembering struct {
+	*memory.Memory
+	campaign *artefact.Journal
+	// done are the seeds that earlier commands of this campaign have finished, broken how many of them failed.
+	done   map[uint64]bool
+	broken int
+	// known are the signatures that do not stop the campaign.
+	known map[string]bool
+}
+
+// remember opens the memory that the flags name, and the campaign that is to be continued or begun.
+func (f *runFlags) remember() (*remembering, error) {
+	if f.memory == "" {
+		return nil, nil
+	}
+	m, err := memory.Open(f.memory)
+	if err != nil {
+		return nil, err
+	}
+	r := &remembering{Memory: m, done: make(map[uint64]bool), known: make(map[string]bool)}
+	if err := r.open(f); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	for _, e := range m.Entries() {
+		r.known[e.Signature] = e.Status != memory.Fixed
+	}
+	return r, nil
+}
+
+func (r *remembering) open(f *runFlags) (err error) {
+	path := filepath.Join(r.Dir(), campaignFile)
+	if !f.goOn {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		if err := r.Begin(sighting(0)); err != nil {
+			return err
+		}
+	}
+	extra, err := f.settings()
+	if err != nil {
+		return err
+	}
+	var set []string
+	for _, s := range extra {
+		set = append(set, s.Name+"="+s.Value)
+	}
+	title := fmt.Sprintf("shardproof campaign 1: build %q, first seed %d, profile %s, protocol %s, set %q", build(), f.first, f.profile, f.protocol, set)
+	if r.campaign, err = artefact.OpenJournal(path, title); err != nil {
+		return err
+	}
+	for i, line := range r.campaign.Lines {
+		number, signature, _ := strings.Cut(line, " ")
+		seed, err := strconv.ParseUint(number, 10, 64)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %q is no seed", path, i+2, number)
+		}
+		if r.done[seed] = true; signature != "held" {
+			r.broken++
+		}
+	}
+	return nil
+}
+
+func sighting(seed uint64) memory.Sighting {
+	return memory.Sighting{At: time.Now().UTC().Truncate(time.Second), Build: build(), Seed: seed}
+}
+
+// again runs the kept cases of all signatures, and tells of those that fail and of those that do not any more. It returns the
+// exit code so far, and whether something came back.
+func (r *remembering) again(out io.Writer) (code int, back bool, err error) {
+	if r == nil {
+		return exitPassed, false, nil
+	}
+	for _, e := range r.Entries() {
+		if len(e.Cases) == 0 {
+			continue
+		}
+		was := e.Status
+		fails, why := r.replay(&e, out)
+		if why != nil {
+			code = worse(code, exitHarness)
+			fmt.Fprintf(out, "HARNESS FAILED  %s: %v\n", e.Signature, why)
+			continue
+		}
+		now, err := r.Replayed(e.Signature, sighting(e.Last.Seed), fails)
+		if err != nil {
+			return exitHarness, back, err
+		}
+		if fails {
+			code = worse(code, exitBroke)
+		}
+		back = back || now == memory.CameBack && was == memory.Fixed
+		if r.known[e.Signature] = fails; fails || was != memory.Fixed {
+			r.tell(out, &e, now)
+		}
+	}
+	return code, back, nil
+}
+
+// replay reports whether a kept case of the signature fails so.
+func (r *remembering) replay(e *memory.Entry, out io.Writer) (fails bool, err error) {
+	for _, folder := range e.Cases {
+		path := filepath.Join(r.Dir(), folder, artefact.ScenarioFile)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return false, err
+		}
+		var result *harness.Result
+		s, err := harness.Parse(path, string(text))
+		if err == nil {
+			result, err = harness.Run(s, harness.Options{})
+		}
+		if err != nil {
+			return false, err
+		}
+		switch got := result.Signature(); got {
+		case e.Signature:
+			fails = true
+		case "":
+		default:
+			fmt.Fprintf(out, "%s fails otherwise now, with %s: shardproof replay %s\n", e.Signature, got, filepath.Dir(path))
+		}
+	}
+	return fails, nil
+}
+
+// tell is what is known of a signature, in a line.
+func (r *remembering) tell(out io.Writer, e *memory.Entry, now memory.Status) {
+	fmt.Fprintf(out, "%s  %s   %s   Replay  shardproof replay %s\n", strings.ToUpper(string(now)), e.Signature, since(e), filepath.Join(r.Dir(), e.Cases[0]))
+}
+
+func since(e *memory.Entry) string {
+	return fmt.Sprintf("first seen %s with seed %d%s", e.First.At.Format(time.DateOnly), e.First.Seed, ofBuild(e.First.Build))
+}
+
+func ofBuild(build string) string {
+	if build == "" {
+		return ""
+	}
+	return " by build " + build
+}
+
+// skips reports whether an earlier part of the campaign has finished a seed.
+func (r *remembering) skips(seed uint64) bool { return r != nil && r.done[seed] }
+
+// knows reports whether a signature has been told of already.
+func (r *remembering) knows(signature string) bool { return r != nil && r.known[signature] }
+
+// wants reports whether a failing run is to be kept although enough have been told.
+func (r *remembering) wants(signature string) bool { return r != nil && r.Wants(signature) }
+
+// failed remembers a failure, and says in a word what it is to the memory.
+func (r *remembering) failed(f *campaign.Failure, folder string) (string, error) {
+	if r == nil {
+		return "", nil
+	}
+	signature := f.Result.Signature()
+	status, err := r.Failed(signature, sighting(f.Seed), folder)
+	return fmt.Sprintf("%s signature %s", status, signature), err
+}
+
+// earlier is the exit code of what earlier commands of this campaign have found.
+func (r *remembering) earlier() int {
+	if r != nil && r.broken > 0 {
+		return exitBroke
+	}
+	return exitPassed
+}
+
+// finished notes that a seed need not be run again; signature is empty when it held.
+func (r *remembering) finished(seed uint64, signature string) error {
+	if r == nil {
+		return nil
+	}
+	if r.known[signature] {
+		if _, err := r.Failed(signature, sighting(seed), ""); err != nil {
+			return err
+		}
+	}
+	r.campaign.Append(fmt.Sprintf("%d %s", seed, cmp.Or(signature, "held")))
+	if err := r.campaign.Err(); err != nil {
+		return fmt.Errorf("the campaign could not be kept: %w", err)
+	}
+	return nil
+}
+
+// close tells what the memory holds now, and ends its use.
+func (r *remembering) close(out io.Writer) error {
+	if r == nil {
+		return nil
+	}
+	counts := make(map[memory.Status]int)
+	for _, e := range r.Entries() {
+		counts[e.Status]++
+	}
+	fmt.Fprintf(out, "signatures    %d new, %d known, %d fixed, %d came back; more: shardproof memory %s\n", counts[memory.New], counts[memory.Known],
+		counts[memory.Fixed], counts[memory.CameBack], r.Dir())
+	if len(r.done) > 0 {
+		fmt.Fprintf(out, "earlier       %s seeds of this campaign were finished by earlier commands, %d failed\n", grouped(uint64(len(r.done))), r.broken)
+	}
+	return errors.Join(r.campaign.Close(), r.Close())
+}
