@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shardproof/shardproof/harness/story"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -17,6 +18,9 @@ type Neighbour struct {
 	Change string
 	// Parting is the first event that differs: of the failing run as Recorded, of the passing one as Now.
 	Parting Divergence
+	// Only is the first moment of the failing run's story that the passing one does not have, Instead the first that only
+	// the passing one has; nil for none.
+	Only, Instead *story.Moment
 }
 
 // difference is one way to differ. Those of a lower rank explain better.
@@ -44,6 +48,7 @@ func Nearest(r *Result, pool *sim.Pool) *Neighbour {
 		}
 		n := &Neighbour{Scenario: s, Change: c.what, Parting: Divergence{Recorded: r.HashText(), Now: passing.HashText()}}
 		n.Parting.find(r.Events, passing.Events)
+		n.Only, n.Instead = story.Part(recordOf(r), recordOf(passing), contradiction(r))
 		if best == nil || n.Parting.Step > best.Parting.Step {
 			best, rank = n, c.rank
 		}
@@ -96,5 +101,13 @@ func (n *Neighbour) Tell() []string {
 	return []string{
 		fmt.Sprintf("%s it passes; the first difference is at step %d", n.Change, n.Parting.Step),
 		"failing: " + n.Parting.RecordedNext, "passing: " + n.Parting.NowNext,
+		"of the story, only failing: " + momentOr(n.Only), "              only passing: " + momentOr(n.Instead),
 	}
+}
+
+func momentOr(m *story.Moment) string {
+	if m == nil {
+		return "nothing"
+	}
+	return told(m)
 }
