@@ -89,6 +89,37 @@ func Story(r *Result) []string {
 	return append(lines, rest)
 }
 
+// StorySteps is Story with the step of each event, for those who walk there.
+func StorySteps(r *Result) []string {
+	if len(r.Worst().Violations) == 0 {
+		return nil
+	}
+	var lines []string
+	for _, m := range story.Tell(recordOf(r), contradiction(r), storyLines).Moments {
+		step := ""
+		if m.Step != 0 {
+			step = fmt.Sprint(m.Step)
+		}
+		lines = append(lines, fmt.Sprintf("%8s %s", step, told(&m)))
+	}
+	return lines
+}
+
+// Turn is the step at which a failing run went wrong: the first turn of its story, or the last event that proves the failure.
+func Turn(r *Result) (step uint64, ok bool) {
+	if r.Passed() || len(r.Worst().Violations) == 0 {
+		return 0, false
+	}
+	about := contradiction(r)
+	if turns := story.Tell(recordOf(r), about, storyLines).Turns; len(turns) > 0 {
+		return turns[0], true
+	}
+	if len(about.Steps) == 0 {
+		return 0, false
+	}
+	return slices.Max(about.Steps), true
+}
+
 func recordOf(r *Result) story.Run { return story.Run{Events: r.Events, History: r.History} }
 
 // told is a moment in one line, with its time.

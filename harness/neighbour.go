@@ -31,13 +31,13 @@ type difference struct {
 }
 
 // Nearest looks for the neighbour of a failing run, made with Options.Events, that goes the same way for the longest time:
-// first among those in which a fault or a decision of chance differs, then a migration, then anything else. Nil: there is
-// none.
-func Nearest(r *Result, pool *sim.Pool) *Neighbour {
+// first among those in which a fault or a decision of chance differs, then a migration, then anything else. It makes at most
+// so many runs; 0: as many as there are neighbours. Nil: there is none.
+func Nearest(r *Result, pool *sim.Pool, most int) *Neighbour {
 	var best *Neighbour
 	rank := 0
-	for _, c := range differences(r) {
-		if best != nil && c.rank > rank {
+	for i, c := range differences(r) {
+		if best != nil && c.rank > rank || most > 0 && i >= most {
 			break
 		}
 		s := r.Plan().Clone()
@@ -62,15 +62,15 @@ func differences(r *Result) (all []difference) {
 	add := func(rank int, edit func(*scenario.Scenario), format string, args ...any) {
 		all = append(all, difference{rank, fmt.Sprintf(format, args...), edit})
 	}
-	for i, d := range s.Decisions {
-		add(0, func(s *scenario.Scenario) { s.Decisions = slices.Delete(s.Decisions, i, i+1) }, "without %q", d)
-	}
 	for i, f := range s.Faults {
 		add(0, func(s *scenario.Scenario) { s.Faults = slices.Delete(s.Faults, i, i+1) }, "without fault %d", f.ID)
 		add(0, func(s *scenario.Scenario) { s.Faults[i].When.Nth++ }, "with fault %d one pass later", f.ID)
 		later(func(s *scenario.Scenario) *time.Duration { return &s.Faults[i].When.After }, func(by time.Duration, edit func(*scenario.Scenario)) {
 			add(0, edit, "with fault %d %s later", f.ID, by)
 		})
+	}
+	for i, d := range s.Decisions {
+		add(0, func(s *scenario.Scenario) { s.Decisions = slices.Delete(s.Decisions, i, i+1) }, "without %q", d)
 	}
 	for i, m := range s.Migrations {
 		later(func(s *scenario.Scenario) *time.Duration { return &s.Migrations[i].At }, func(by time.Duration, edit func(*scenario.Scenario)) {

@@ -15,6 +15,8 @@ type Where struct {
 	Folder string
 	Replay []string
 	Look   []string
+	// Step is the command that walks through the run, without where to begin.
+	Step string
 	// Smallest says how small the scenario was made, Passing how its nearest neighbour that passes differs, Shrink which
 	// command makes it smaller; each may be empty.
 	Smallest, Passing, Shrink []string
@@ -56,9 +58,21 @@ func Report(r *Result, w Where) string {
 	row("Smallest", w.Smallest...)
 	row("Passing", w.Passing...)
 	row("Replay", w.Replay...)
+	row("Step", steps(r, w.Step)...)
 	row("Shrink", w.Shrink...)
 	row("Look", w.Look...)
 	return b.String()
+}
+
+// steps says how to walk through a failing run, beginning where it went wrong.
+func steps(r *Result, command string) []string {
+	if command == "" {
+		return nil
+	}
+	if _, ok := Turn(r); ok {
+		return []string{command, command + " --at here --show all"}
+	}
+	return []string{command}
 }
 
 func place(v *checkers.Violation) string {

@@ -50,6 +50,8 @@ type Options struct {
 	Occasions *[]sweep.Occasion
 	// Steps ends a run that has not come to rest by then; zero: after 20,000,000.
 	Steps uint64
+	// camera takes frames for a Film; nil: nobody does.
+	camera *camera
 }
 
 // Run carries the scenario out and checks it. An error means that the scenario cannot be run, or that its record could
@@ -128,7 +130,7 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 func (r *run) worldOptions() sim.Options {
 	c := &r.conditions
 	o := sim.Options{
-		OnOccasion: r.notes.onOccasion(), OnDecision: r.onDecision,
+		OnOccasion: r.notes.onOccasion(), OnDecision: r.onDecision, Between: r.betweenSteps(),
 		Seed: r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
 		Classify: classifier(), Observer: r, OnPoint: r.onPoint, Pool: r.options.Pool, Trace: r.options.Trace, Window: r.options.Window,
 		YieldOdds: sim.Odds(c.yield), Steps: cmp.Or(r.options.Steps, stepBudget),

@@ -216,8 +216,8 @@ func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign
 	w := harness.Where{
 		Run: fmt.Sprintf("run %s", grouped(uint64(s.Runs))), Folder: folder,
 		Replay: []string{"shardproof replay " + folder, f.again1(failure.Seed)},
-		Shrink: []string{"shardproof shrink " + folder},
-		Look:   []string{filepath.Join(folder, "story.md"), filepath.Join(folder, "scenario.txt")},
+		Step:   "shardproof step " + folder, Shrink: []string{"shardproof shrink " + folder},
+		Look: []string{filepath.Join(folder, "story.md"), filepath.Join(folder, "scenario.txt")},
 	}
 	fmt.Fprintln(c.OutOrStdout(), harness.Report(r, w))
 }

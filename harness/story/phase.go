@@ -51,7 +51,10 @@ func (p phase) alone(e *event.Event, first bool) string {
 	} else if first && e.Min < e.Max {
 		text += " " + span(e)
 	}
-	if first && e.Peer != "" {
+	switch {
+	case first && e.Kind == event.RecipientState:
+		text += " " + e.Peer + " → " + e.Shard
+	case first && e.Peer != "":
 		text += " " + e.Shard + " → " + e.Peer
 	}
 	return text + strings.Replace(p.after(phase{}), ",", ":", 1)

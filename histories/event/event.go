@@ -43,8 +43,8 @@ const (
 
 	// Of a migration.
 	MigrationRequested // NS, Min, Max, Shard from, Peer to, ID; Value the name of the request; without Max the donor decides how much
-	DonorState         // Shard, Peer, NS, Min, Max, ID, Value state; with kCommittingOnConfig Chunks: the chunk with the version that the commit names
-	RecipientState     // Shard, Peer, NS, Min, Max, ID, Value state
+	DonorState         // Shard from, Peer to, NS, Min, Max, ID, Value state; with kCommittingOnConfig Chunks: the chunk with the version that the commit names
+	RecipientState     // Shard to, Peer from, NS, Min, Max, ID, Value state
 	DecisionMade       // Shard, ID, Value committed | aborted: persisted by the donor
 	MigrationEnded     // Shard, ID, Value committed | aborted, N 1 when by recovery
 

@@ -135,6 +135,9 @@ func (w *World) Run(until func() bool, limit env.Time) (why Ending) {
 
 func (w *World) drive(until func() bool, limit env.Time) Ending {
 	for {
+		if w.opts.Between != nil {
+			w.opts.Between()
+		}
 		switch {
 		case w.broken != nil:
 			return Broken
