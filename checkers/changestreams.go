@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -87,7 +88,7 @@ func (l *changeLog) add(v *Verdict, op *histories.Op) {
 			}
 			last = c.Token
 			if wrong := misplaced(before, c); wrong != "" {
-				v.add(l.about(ChangeAfterEnd, op, "it was delivered "+tellChange(c), wrong))
+				v.add(l.change(ChangeAfterEnd, op, c, "it was delivered "+tellChange(c), wrong))
 				return
 			}
 			before = c
@@ -118,7 +119,7 @@ func (l *changeLog) keep(v *Verdict, op *histories.Op, c *histories.Change) {
 		l.at[c.Token] = c
 		l.changes = append(l.changes, c)
 	case !reflect.DeepEqual(first, c):
-		v.add(l.about(ChangesDiffer, op, "it was delivered "+tellChange(c), "another reader was delivered "+tellChange(first)))
+		v.add(l.change(ChangesDiffer, op, c, "it was delivered "+tellChange(c), "another reader was delivered "+tellChange(first)))
 	}
 }
 
@@ -126,10 +127,10 @@ func (l *changeLog) disorder(op *histories.Op, c *histories.Change, last histori
 	for i := range op.Stream.Batches {
 		for n := range op.Stream.Batches[i].Changes {
 			if before := &op.Stream.Batches[i].Changes[n]; before != c && before.Token == c.Token {
-				return l.about(ChangeDoubled, op, "it was delivered twice: "+tellChange(c), "a token stands for one change")
+				return l.change(ChangeDoubled, op, c, "it was delivered twice: "+tellChange(c), "a token stands for one change")
 			}
 			if &op.Stream.Batches[i].Changes[n] == c {
-				return l.about(ChangeDisorder, op, "it was delivered "+tellChange(c), "everything up to "+show(last)+" had been delivered")
+				return l.change(ChangeDisorder, op, c, "it was delivered "+tellChange(c), "everything up to "+show(last)+" had been delivered")
 			}
 		}
 	}
@@ -189,7 +190,7 @@ func (l *changeLog) position(after histories.Token) int {
 }
 
 func (l *changeLog) skipped(op *histories.Op, c *histories.Change) Violation {
-	return l.about(ChangeMissed, op, "it was not delivered "+tellChange(c),
+	return l.change(ChangeMissed, op, c, "it was not delivered "+tellChange(c),
 		fmt.Sprintf("it read on from %s to %s", show(op.Stream.After), show(op.Stream.Upto())), "another reader was delivered that change")
 }
 
@@ -199,6 +200,20 @@ func (l *changeLog) about(signature string, op *histories.Op, broke string, beca
 		Signature: signature, NS: l.ns, Ops: []int{op.ID}, Because: because,
 		Broke: fmt.Sprintf("stream %d (operation %d): %s", op.Stream.ID, op.ID, broke),
 	}
+}
+
+// change starts a violation of one change that a watch was delivered, or was not.
+func (l *changeLog) change(signature string, op *histories.Op, c *histories.Change, broke string, because ...string) Violation {
+	v := l.about(signature, op, broke, because...)
+	if v.Times = []int64{happened(c)}; !c.Ends() {
+		v.Key = fmt.Sprint(c.Key)
+	}
+	return v
+}
+
+// happened is about when a change was made, in virtual nanoseconds: its cluster time, which follows the servers' clocks.
+func happened(c *histories.Change) int64 {
+	return int64(c.Token.Time>>timeBits) * int64(time.Millisecond)
 }
 
 func tellChange(c *histories.Change) string {
@@ -212,10 +227,12 @@ func tellChange(c *histories.Change) string {
 	return text + " at " + show(c.Token)
 }
 
+// timeBits are those of a cluster time that count within its millisecond.
+const timeBits = 20
+
 // show prints a token's time as the millisecond and the count in it.
 func show(t histories.Token) string {
-	const bits = 20
-	text := fmt.Sprintf("%d.%d", t.Time>>bits, t.Time&(1<<bits-1))
+	text := fmt.Sprintf("%d.%d", t.Time>>timeBits, t.Time&(1<<timeBits-1))
 	if t.Shard >= " " && t.Shard < "\x7f" {
 		text += fmt.Sprintf(" of %s/%d", t.Shard, t.N)
 	}

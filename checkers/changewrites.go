@@ -239,6 +239,7 @@ func (w *writes) wrong(c *histories.Change, d *changed, rule string) {
 func (w *writes) report(signature string, c *histories.Change, i int, because ...string) {
 	violation := Violation{
 		Signature: signature, NS: w.ns, Key: fmt.Sprint(c.Key), Because: because, Broke: "the streams delivered " + tellChange(c),
+		Times: []int64{happened(c)},
 	}
 	if i >= 0 {
 		violation.Ops = []int{w.ops[i].ID}

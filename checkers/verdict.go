@@ -62,6 +62,8 @@ type Violation struct {
 	// Ops are the identifiers of the operations that prove it, Events the steps of the events.
 	Ops    []int    `json:"ops,omitempty"`
 	Events []uint64 `json:"events,omitempty"`
+	// Times are about when that happened which is neither: virtual nanoseconds.
+	Times []int64 `json:"times,omitempty"`
 }
 
 // String is the violation as a short paragraph.

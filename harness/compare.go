@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 
+	"github.com/shardproof/shardproof/harness/story"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/artefact"
 	"github.com/shardproof/shardproof/histories/event"
@@ -53,10 +54,10 @@ func (d *Divergence) find(recorded, now []event.Event) {
 		}
 		d.RecordedNext, d.NowNext = "the end", "the end"
 		if b != nil {
-			d.NowNext, d.Step = fmt.Sprintf("step %d %s", b.Step, tell(b)), b.Step
+			d.NowNext, d.Step = fmt.Sprintf("step %d %s", b.Step, story.Sentence(b)), b.Step
 		}
 		if a != nil {
-			d.RecordedNext, d.Step = fmt.Sprintf("step %d %s", a.Step, tell(a)), a.Step
+			d.RecordedNext, d.Step = fmt.Sprintf("step %d %s", a.Step, story.Sentence(a)), a.Step
 		}
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shardproof/shardproof/harness/story"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -17,6 +18,9 @@ type Neighbour struct {
 	Change string
 	// Parting is the first event that differs: of the failing run as Recorded, of the passing one as Now.
 	Parting Divergence
+	// Only is the first moment of the failing run's story that the passing one does not have, Instead the first that only
+	// the passing one has; nil for none.
+	Only, Instead *story.Moment
 }
 
 // difference is one way to differ. Those of a lower rank explain better.
@@ -27,13 +31,13 @@ type difference struct {
 }
 
 // Nearest looks for the neighbour of a failing run, made with Options.Events, that goes the same way for the longest time:
-// first among those in which a fault or a decision of chance differs, then a migration, then anything else. Nil: there is
-// none.
-func Nearest(r *Result, pool *sim.Pool) *Neighbour {
+// first among those in which a fault or a decision of chance differs, then a migration, then anything else. It makes at most
+// so many runs; 0: as many as there are neighbours. Nil: there is none.
+func Nearest(r *Result, pool *sim.Pool, most int) *Neighbour {
 	var best *Neighbour
 	rank := 0
-	for _, c := range differences(r) {
-		if best != nil && c.rank > rank {
+	for i, c := range differences(r) {
+		if best != nil && c.rank > rank || most > 0 && i >= most {
 			break
 		}
 		s := r.Plan().Clone()
@@ -44,6 +48,7 @@ func Nearest(r *Result, pool *sim.Pool) *Neighbour {
 		}
 		n := &Neighbour{Scenario: s, Change: c.what, Parting: Divergence{Recorded: r.HashText(), Now: passing.HashText()}}
 		n.Parting.find(r.Events, passing.Events)
+		n.Only, n.Instead = story.Part(recordOf(r), recordOf(passing), contradiction(r))
 		if best == nil || n.Parting.Step > best.Parting.Step {
 			best, rank = n, c.rank
 		}
@@ -57,15 +62,15 @@ func differences(r *Result) (all []difference) {
 	add := func(rank int, edit func(*scenario.Scenario), format string, args ...any) {
 		all = append(all, difference{rank, fmt.Sprintf(format, args...), edit})
 	}
-	for i, d := range s.Decisions {
-		add(0, func(s *scenario.Scenario) { s.Decisions = slices.Delete(s.Decisions, i, i+1) }, "without %q", d)
-	}
 	for i, f := range s.Faults {
 		add(0, func(s *scenario.Scenario) { s.Faults = slices.Delete(s.Faults, i, i+1) }, "without fault %d", f.ID)
 		add(0, func(s *scenario.Scenario) { s.Faults[i].When.Nth++ }, "with fault %d one pass later", f.ID)
 		later(func(s *scenario.Scenario) *time.Duration { return &s.Faults[i].When.After }, func(by time.Duration, edit func(*scenario.Scenario)) {
 			add(0, edit, "with fault %d %s later", f.ID, by)
 		})
+	}
+	for i, d := range s.Decisions {
+		add(0, func(s *scenario.Scenario) { s.Decisions = slices.Delete(s.Decisions, i, i+1) }, "without %q", d)
 	}
 	for i, m := range s.Migrations {
 		later(func(s *scenario.Scenario) *time.Duration { return &s.Migrations[i].At }, func(by time.Duration, edit func(*scenario.Scenario)) {
@@ -96,5 +101,13 @@ func (n *Neighbour) Tell() []string {
 	return []string{
 		fmt.Sprintf("%s it passes; the first difference is at step %d", n.Change, n.Parting.Step),
 		"failing: " + n.Parting.RecordedNext, "passing: " + n.Parting.NowNext,
+		"of the story, only failing: " + momentOr(n.Only), "              only passing: " + momentOr(n.Instead),
 	}
+}
+
+func momentOr(m *story.Moment) string {
+	if m == nil {
+		return "nothing"
+	}
+	return told(m)
 }

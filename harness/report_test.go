@@ -16,43 +16,69 @@ import (
 
 // lostWrite is a run in which a write was lost: what a report is made of, in small.
 func lostWrite() *Result {
-	ms := func(n int) int64 { return int64(n) * int64(time.Millisecond) }
-	lo, hi := string(key.Int(10)), string(key.Int(20))
-	move := event.Event{Shard: "shard-a", Peer: "shard-b", Node: "shard-a.0", ID: "shard-a/1/1", NS: "test.docs", Min: lo, Max: hi}
-	phase := func(step uint64, at int, kind event.Kind, node, value string) event.Event {
-		e := move
-		e.Step, e.At, e.Kind, e.Node, e.Value = step, ms(at), kind, node, value
-		return e
-	}
 	return &Result{
 		Scenario: &scenario.Scenario{Name: "dense", Seed: 412, Faults: []scenario.Fault{{ID: 1, Kind: "crash",
 			When: scenario.Trigger{Site: "r.replWait", Nth: 2}, Target: "shard-b.0", For: time.Second}}},
 		History: []histories.Op{
-			{ID: 8, Client: 1, Kind: scenario.Write, Key: 17, Value: "w4", Outcome: histories.OK, Result: histories.Result{Found: true, Value: "w3"},
-				CallAt: ms(800), ReturnAt: ms(812)},
-			{ID: 9, Client: 2, Kind: scenario.Read, Key: 17, Outcome: histories.OK, Result: histories.Result{Found: true, Value: "w3"},
+			{ID: -18, Client: histories.PreloadClient, NS: "test.docs", Kind: scenario.Insert, Key: 17, Value: "i17", Outcome: histories.OK,
+				Result: histories.Result{Applied: true}},
+			{ID: 8, Client: 1, NS: "test.docs", Kind: scenario.Write, Key: 17, Value: "w4", Outcome: histories.OK,
+				Result: histories.Result{Found: true, Value: "i17", Applied: true}, CallAt: ms(800), ReturnAt: ms(812)},
+			{ID: 9, Client: 2, NS: "test.docs", Kind: scenario.Read, Key: 17, Outcome: histories.OK, Result: histories.Result{Found: true, Value: "i17"},
 				CallAt: ms(1200), ReturnAt: ms(1204)},
-			{ID: 10, Client: 2, Kind: scenario.Read, Key: 3, Outcome: histories.OK, CallAt: ms(1205), ReturnAt: ms(1206)},
+			{ID: 10, Client: 2, NS: "test.docs", Kind: scenario.Read, Key: 3, Outcome: histories.OK, CallAt: ms(1205), ReturnAt: ms(1206)},
 		},
-		Events: []event.Event{
-			phase(640, 640, event.DonorState, "shard-a.0", "kCloning"), phase(700, 700, event.RecipientState, "shard-b.0", "kCatchup"),
-			{Step: 790, At: ms(790), Kind: event.Fault, Value: "crash", Peer: "shard-b.0", N: 1},
-			{Step: 791, At: ms(790), Kind: event.NodeDown, Node: "shard-b.0"},
-			{Step: 801, At: ms(801), Kind: event.Elected, Node: "shard-b.1", Shard: "shard-b", Term: 2},
-			{Step: 866, At: ms(866), Kind: event.CatalogWritten, NS: "test.docs", Value: "move shard-a/1/1",
-				Chunks: []event.Chunk{{Min: lo, Max: hi, Shard: "shard-b", Major: 2}}},
-			phase(870, 870, event.DecisionMade, "shard-a.0", "committed"),
-			{Step: 2000, At: ms(2000), Kind: event.Repair, Value: "crash", Peer: "shard-b.0", N: 1},
-		},
-		Virtual: 3 * time.Second, Counters: NewCounters(),
+		Events: lostEvents(), Virtual: 3 * time.Second, Counters: NewCounters(),
 		Verdicts: []checkers.Verdict{
 			{Checker: "identity", Promise: "An acknowledged majority write must be visible to every later read.", Outcome: checkers.Fail, Found: 2,
 				Violations: []checkers.Violation{{
-					Signature: "lost-write", Key: "17", Broke: "w4 was acknowledged; a later read returned w3", Ops: []int{8, 9},
+					Signature: "lost-write", NS: "test.docs", Key: "17", Broke: "w4 was acknowledged; a later read returned i17", Ops: []int{8, 9},
 					Because: []string{"operation 8 ended before operation 9 began", strings.Repeat("a very long reason ", 20)},
 				}}},
-			{Checker: "K-DUR", Outcome: checkers.Fail}, {Checker: "scans", Outcome: checkers.Pass},
+			{Checker: "K-DUR", Outcome: checkers.Fail, Found: 1, Violations: []checkers.Violation{{
+				Signature: "commit-with-stale-document", NS: "test.docs", Key: "17", Events: []uint64{866, 868},
+				Broke: "[10, 20) went from shard-a to shard-b, and of key 17 a majority of shard-b has another state than the donor had",
+			}}},
+			{Checker: "scans", Outcome: checkers.Pass},
 		},
+	}
+}
+
+func ms(n int) int64 { return int64(n) * int64(time.Millisecond) }
+
+// lostEvents is what happened: shard-b forgets what it had caught up on, and is given the range.
+func lostEvents() []event.Event {
+	lo, hi := string(key.Int(10)), string(key.Int(20))
+	of := func(step int, e event.Event) event.Event {
+		e.Step, e.At = uint64(step), ms(step)
+		return e
+	}
+	phase := func(step int, kind event.Kind, node, value string) event.Event {
+		return of(step, event.Event{Kind: kind, Node: node, Value: value, Shard: "shard-a", Peer: "shard-b", ID: "shard-a/1/1", NS: "test.docs", Min: lo, Max: hi})
+	}
+	elected := func(step int, shard, node string, term uint64) event.Event {
+		return of(step, event.Event{Kind: event.Elected, Node: node, Shard: shard, Term: term})
+	}
+	write := func(step int, shard, node string, index, hash uint64, by event.Actor, id string) event.Event {
+		k := string(key.Int(17))
+		return of(step, event.Event{Kind: event.Applied, Node: node, Shard: shard, Term: 1, Index: index, NS: "test.docs", Key: k, DocID: k, Hash: hash, Actor: by, ID: id})
+	}
+	placed := func(step int, index uint64, shard, why string) event.Event {
+		return of(step, event.Event{Kind: event.CatalogWritten, Node: "config.0", Shard: "config", Term: 1, Index: index, NS: "test.docs", Value: why,
+			Chunks: []event.Chunk{{Min: lo, Max: hi, Shard: shard, Major: uint32(index)}}})
+	}
+	return []event.Event{
+		elected(1, "config", "config.0", 1), elected(2, "shard-a", "shard-a.0", 1), elected(3, "shard-b", "shard-b.0", 1),
+		placed(4, 1, "shard-a", "shardCollection"), of(5, event.Event{Kind: event.Majority, Node: "config.0", Shard: "config", Term: 1, Index: 1}),
+		write(6, "shard-a", "shard-a.0", 1, 30, event.System, ""),
+		phase(640, event.DonorState, "shard-a.0", "kCloning"), write(650, "shard-b", "shard-b.0", 1, 30, event.Recipient, "shard-a/1/1"),
+		of(660, event.Event{Kind: event.Majority, Node: "shard-b.0", Shard: "shard-b", Term: 1, Index: 1}),
+		phase(700, event.RecipientState, "shard-b.0", "kCatchup"), write(805, "shard-a", "shard-a.0", 2, 40, event.User, "client.1/1"),
+		write(808, "shard-b", "shard-b.0", 2, 40, event.Recipient, "shard-a/1/1"),
+		of(810, event.Event{Kind: event.Fault, Value: "crash", Peer: "shard-b.0", N: 1}), of(811, event.Event{Kind: event.NodeDown, Node: "shard-b.0"}),
+		elected(820, "shard-b", "shard-b.1", 2), placed(866, 2, "shard-b", "move shard-a/1/1"),
+		of(868, event.Event{Kind: event.Majority, Node: "config.0", Shard: "config", Term: 1, Index: 2}),
+		phase(870, event.DecisionMade, "shard-a.0", "committed"), of(2000, event.Event{Kind: event.Repair, Value: "crash", Peer: "shard-b.0", N: 1}),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
@@ -52,6 +53,8 @@ type Options struct {
 	Occasions *[]sweep.Occasion
 	// Steps ends a run that has not come to rest by then; zero: after 20,000,000.
 	Steps uint64
+	// camera takes frames for a Film; nil: nobody does.
+	camera *camera
 }
 
 // Run carries the scenario out and checks it. An error means that the scenario cannot be run, or that its record could
@@ -142,8 +145,8 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 func (r *run) worldOptions() sim.Options {
 	c := &r.conditions
 	o := sim.Options{
-		OnOccasion: r.notes.onOccasion(),
-		Seed:       r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
+		OnOccasion: r.notes.onOccasion(), OnDecision: r.onDecision, Between: r.betweenSteps(),
+		Seed: r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
 		Classify: classifier(), Observer: r, OnPoint: r.onPoint, Pool: r.options.Pool, Trace: r.options.Trace, Window: r.options.Window,
 		YieldOdds: sim.Odds(c.yield), Steps: cmp.Or(r.options.Steps, stepBudget),
 	}
@@ -184,6 +187,19 @@ func (r *run) Observe(e *event.Event) {
 	if r.options.Events {
 		r.events = append(r.events, *e)
 	}
+}
+
+// onDecision keeps what chance decided among the events.
+func (r *run) onDecision(d sim.Decision) {
+	if !r.options.Events {
+		return
+	}
+	e := event.Event{Step: r.world.Steps(), At: int64(r.world.Now()), Kind: event.Chance, Value: d.Kind, ID: d.Site, N: int(d.Occurrence), Txn: d.Answer}
+	if link, class, isLink := strings.Cut(d.Site, "/"); isLink {
+		from, to, _ := strings.Cut(link, ">")
+		e.Node, e.Peer, e.ID = from, to, class
+	}
+	r.events = append(r.events, e)
 }
 
 // supervise starts a process again that has ended itself, as whatever started it first would.

@@ -75,7 +75,7 @@ fault 2 at 100ms crash config.1 for 200ms
 	if err != nil || r.Passed() {
 		t.Fatalf("the scenario passes, %v", err)
 	}
-	n := Nearest(r, nil)
+	n := Nearest(r, nil, 0)
 	if n == nil || n.Change != "without fault 1" && n.Change != "with fault 1 10ms later" && n.Change != "with fault 1 100ms later" || n.Parting.Step < 1000 {
 		t.Errorf("neighbour %+v", n)
 	}

@@ -100,6 +100,14 @@ func (c *Cluster) Catalog(ns string) (*catalog.Table, error) {
 // leftovers are the namespaces of shards that are empty when no migration, no range deletion and no movePrimary is under way.
 var leftovers = []string{migration.CoordinatorsNS, migration.RecipientsNS, rangedel.Namespace, shard.SectionsNS, moveprimary.Namespace}
 
+// Look is what a running member of a shard holds of a collection, in memory and on disk; nil while it is down or recovering.
+func (c *Cluster) Look(id env.NodeID, ns string) *command.AuditReply {
+	if server := c.shards[id]; server != nil && c.Member(id) != nil {
+		return server.Look(ns)
+	}
+	return nil
+}
+
 // Outstanding says in a sentence each what the cluster still has to do before it rests: members that are down, lag or
 // disagree on their primary, migrations to complete, ranges to delete. It is empty for a cluster at rest.
 func (c *Cluster) Outstanding() []string {

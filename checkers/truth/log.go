@@ -165,6 +165,9 @@ func (s *Set) commit(index uint64) []change {
 	return done
 }
 
+// Document is one document as the newest leader has applied it.
+func (s *Set) Document(ns, id string) Doc { return s.docs[ns][id] }
+
 // Documents are the documents of the namespace with a key in [lo, hi) that the newest leader has applied.
 func (s *Set) Documents(ns, lo, hi string) map[string]Doc {
 	return Within(s.docs[ns], lo, hi)

@@ -167,7 +167,7 @@ func demonstrate(b *knownbugs.Bug, root, scratch string) (int, error) {
 		return exitFailed, fmt.Errorf("no failing run was kept in %s (%v)", out, err)
 	}
 	fmt.Printf("\nThe stored run, replayed on the same build:\n\n")
-	if err := show(tool, "replay", folders[0]); err == nil {
+	if err := show(tool, "replay", "--explain", folders[0]); err == nil {
 		return exitFailed, errors.New("the stored failure passes when it is replayed")
 	}
 	healthy, err := build(&knownbugs.Bug{Name: "healthy"}, root, filepath.Join(scratch, "healthy"))

@@ -24,6 +24,7 @@ type replayFlags struct {
 	from, to uint64
 	scenario string
 	curve    string
+	explain  bool
 }
 
 func newReplay() *cobra.Command {
@@ -46,6 +47,7 @@ differs, the first event that differs is named and the exit code is 3.`,
 	c.Flags().Uint64Var(&f.to, "to", 0, "with --trace: the last step; 0 for all")
 	c.Flags().StringVar(&f.scenario, "write-scenario", "", "write the scenario, with every fault that chance decided, to a new file")
 	c.Flags().StringVar(&f.curve, "curve", "", "write how data lay on the shards over time, as a table with commas, to a new file")
+	c.Flags().BoolVar(&f.explain, "explain", false, "for a failing run: also look for the most similar scenario that passes, and show where they part")
 	c.Flags().StringVar(&f.out, "out", "", "keep the run in a new folder of that name")
 	f.seeds, f.parallel, f.again = 1, 1, 0
 	return c
@@ -81,7 +83,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	if r.Passed() {
 		fmt.Fprintf(out, "PASS  seed %d   %s   %s steps   trace hash %s%s\n", s.Seed, s.Name, grouped(r.Steps), r.HashText(), shown(r))
 	} else {
-		fmt.Fprint(out, harness.Report(r, harness.Where{Folder: what, Replay: []string{"shardproof replay " + what}}))
+		fmt.Fprint(out, harness.Report(r, f.where(r, what)))
 		fmt.Fprintf(out, "  Trace     %s after %s steps\n", r.HashText(), grouped(r.Steps))
 	}
 	if saved != "" {
@@ -90,6 +92,21 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 		}
 	}
 	return told(code)
+}
+
+// manyNeighbours is how many scenarios --explain tries.
+const manyNeighbours = 200
+
+// where is how a reader gets at a failing run.
+func (f *replayFlags) where(r *harness.Result, what string) harness.Where {
+	w := harness.Where{Folder: what, Replay: []string{"shardproof replay " + what}, Step: "shardproof step " + what}
+	if f.explain {
+		w.Passing = []string{"none found among the most similar scenarios"}
+		if n := harness.Nearest(r, nil, manyNeighbours); n != nil {
+			w.Passing = n.Tell()
+		}
+	}
+	return w
 }
 
 // shown names what the run has shown of the weaknesses of its protocol.

@@ -257,12 +257,12 @@ func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign
 	w := harness.Where{
 		Run: fmt.Sprintf("run %s", grouped(uint64(s.Runs))), Folder: folder,
 		Replay: []string{"shardproof replay " + folder, f.again1(failure.Seed)},
-		Shrink: []string{"shardproof shrink " + folder},
-		Look:   []string{filepath.Join(folder, artefact.StoryFile), filepath.Join(folder, artefact.ScenarioFile)},
+		Step:   "shardproof step " + folder, Shrink: []string{"shardproof shrink " + folder},
+		Look: []string{filepath.Join(folder, artefact.StoryFile), filepath.Join(folder, artefact.ScenarioFile)},
 	}
 	if err != nil {
 		err = fmt.Errorf("the failing run could not be kept: %w", err)
-		w.Folder, w.Replay, w.Shrink, w.Look = "", w.Replay[1:], nil, nil
+		w.Folder, w.Replay, w.Step, w.Shrink, w.Look = "", w.Replay[1:], "", nil, nil
 	} else {
 		w.Known, err = m.failed(failure, name)
 	}

@@ -195,10 +195,10 @@ func (j *shrinkJob) tell(c *cobra.Command, found *harness.Shrunk) error {
 		return err
 	}
 	w := harness.Where{
-		Replay: []string{"shardproof replay " + look}, Look: []string{file},
+		Replay: []string{"shardproof replay " + look}, Step: "shardproof step " + look, Look: []string{file},
 		Smallest: []string{harness.Sizes(found.Scenario), "from " + harness.Sizes(found.From.Plan())},
 	}
-	if n := harness.Nearest(r, nil); n != nil {
+	if n := harness.Nearest(r, nil, 0); n != nil {
 		w.Passing = n.Tell()
 	}
 	out := c.OutOrStdout()

@@ -43,8 +43,8 @@ const (
 
 	// Of a migration.
 	MigrationRequested // NS, Min, Max, Shard from, Peer to, ID; Value the name of the request; without Max the donor decides how much
-	DonorState         // Shard, Peer, NS, Min, Max, ID, Value state; with kCommittingOnConfig Chunks: the chunk with the version that the commit names
-	RecipientState     // Shard, Peer, NS, Min, Max, ID, Value state
+	DonorState         // Shard from, Peer to, NS, Min, Max, ID, Value state; with kCommittingOnConfig Chunks: the chunk with the version that the commit names
+	RecipientState     // Shard to, Peer from, NS, Min, Max, ID, Value state
 	DecisionMade       // Shard, ID, Value committed | aborted: persisted by the donor
 	MigrationEnded     // Shard, ID, Value committed | aborted, N 1 when by recovery
 
@@ -64,11 +64,15 @@ const (
 	// Of shards, zones and what operators say about collections; it counts as a CatalogWritten does.
 	ClusterChanged // Shard "config", Term, Index, Value what, and what the line of the Value says
 
+	// Chance is a fault that chance decided: Value kind of the question at the choice gate, ID the class of a message and Peer its
+	// receiver, or ID the place on the node; N occurrence, Txn answer. No world emits it: it is added to what is kept of a run.
+	Chance
+
 	kinds
 )
 
 var names = [kinds]string{
-	NodeUp: "node-up", NodeDown: "node-down", ProcessAborted: "process-aborted", Fault: "fault", Repair: "repair", PointHit: "point", Reached: "reached",
+	NodeUp: "node-up", NodeDown: "node-down", ProcessAborted: "process-aborted", Fault: "fault", Repair: "repair", PointHit: "point", Reached: "reached", Chance: "chance",
 	Elected: "elected", Writable: "writable", SteppedDown: "stepped-down", Majority: "majority", RolledBack: "rolled-back",
 	Applied: "applied", Executed: "executed", CatalogWritten: "catalog-written", MetadataInstalled: "metadata-installed",
 	MetadataCleared: "metadata-cleared", CriticalSection: "critical-section", CursorOpened: "cursor-opened",

@@ -11,6 +11,11 @@ import (
 
 // audit tells everything that the final checks compare, in any state of the member.
 func (s *Server) audit(_ env.Task, _ env.NodeID, req *command.Audit) (*command.AuditReply, error) {
+	return s.Look(req.NS), nil
+}
+
+// Look is what the server would answer to an audit of the namespace. It changes nothing.
+func (s *Server) Look(ns string) *command.AuditReply {
 	m, data := s.cfg.Member, s.cfg.Member.Store()
 	a := &command.AuditReply{
 		Shard: s.name, Node: string(s.node.ID()), Writable: m.IsPrimary(), Applied: m.Applied(), Checksum: data.Checksum(store.Latest),
@@ -18,24 +23,29 @@ func (s *Server) audit(_ env.Task, _ env.NodeID, req *command.Audit) (*command.A
 		Coordinators:   s.documents("config.migrationCoordinators"),
 		Recipients:     s.documents("config.migrationRecipients"),
 		OpenCursors:    len(s.cursors.open),
-		UUID:           s.uuid(req.NS),
-		Indexes:        s.Indexes(req.NS),
+		UUID:           s.uuid(ns),
+		Indexes:        s.Indexes(ns),
 	}
-	data.ScanKey(req.NS, key.Everything, store.Latest, store.Place{}, func(_ key.Key, _ string, doc bson.Raw) bool {
+	data.ScanKey(ns, key.Everything, store.Latest, store.Place{}, func(_ key.Key, _ string, doc bson.Raw) bool {
 		a.Documents = append(a.Documents, doc)
 		return true
 	})
-	c := s.Collection(req.NS)
+	if c := s.collections[ns]; c != nil {
+		c.look(a)
+	}
+	for _, contribute := range s.audits {
+		contribute(a)
+	}
+	return a
+}
+
+func (c *Collection) look(a *command.AuditReply) {
 	if md := c.known; md != nil {
 		a.Known, a.Version, a.Owned = true, md.Version(), md.owned
 	}
 	for _, h := range c.section.holds {
 		a.CriticalSections = append(a.CriticalSections, h.Actor.String()+" "+h.ID+" "+h.phase.String())
 	}
-	for _, contribute := range s.audits {
-		contribute(a)
-	}
-	return a, nil
 }
 
 func (s *Server) documents(ns string) (docs []bson.Raw) {

@@ -39,6 +39,10 @@ type Options struct {
 	OnPoint func(*Passage) Action
 	// TracePoints emits an event.PointHit for every announced site.
 	TracePoints bool
+	// Between is called before every step of a run, when no task is running: it may look, and must change nothing. Nil: nothing.
+	Between func()
+	// OnDecision is told of every fault that chance decides, at the step at which it does. Nil: nobody is.
+	OnDecision func(Decision)
 	// OnOccasion is told of every message that sets out and every disk operation that begins. Nil: nobody is.
 	OnOccasion func(Occasion)
 	// Network, Disk and Clock are what the world is made of.

@@ -45,19 +45,24 @@ func New(opts Options) *World {
 	w.trace = trace{hash: mix(opts.Seed), out: opts.Trace, window: opts.Window}
 	w.hits = make([]uint64, point.Count())
 	w.gate = newGate(opts.Seed, opts.Planned, opts.Decisions)
-	w.gate.onRecord = func(d Decision) {
-		id := fold(hashString(uint64(d.Answer), d.Site), hashString(0, d.Kind))
-		if w.trace.out == nil {
-			w.note(stepDecision, nil, "", d.Occurrence, id)
-			return
-		}
-		w.note(stepDecision, nil, fmt.Sprintf("%s %s = %d at", d.Kind, d.Site, d.Answer), d.Occurrence, id)
-	}
+	w.gate.onRecord = w.decided
 	w.network = newNetwork(w)
 	if w.pool == nil {
 		w.pool = &Pool{}
 	}
 	return w
+}
+
+// decided makes a step of a fault that chance decided.
+func (w *World) decided(d Decision) {
+	text := ""
+	if w.trace.out != nil {
+		text = fmt.Sprintf("%s %s = %d at", d.Kind, d.Site, d.Answer)
+	}
+	w.note(stepDecision, nil, text, d.Occurrence, fold(hashString(uint64(d.Answer), d.Site), hashString(0, d.Kind)))
+	if w.opts.OnDecision != nil {
+		w.opts.OnDecision(d)
+	}
 }
 
 // Now is true virtual time.
@@ -130,6 +135,9 @@ func (w *World) Run(until func() bool, limit env.Time) (why Ending) {
 
 func (w *World) drive(until func() bool, limit env.Time) Ending {
 	for {
+		if w.opts.Between != nil {
+			w.opts.Between()
+		}
 		switch {
 		case w.broken != nil:
 			return Broken
