@@ -67,6 +67,7 @@ func Profiles() []Profile {
 		{Name: "intense", About: "every kind of fault, three times as many", Weight: 12, size: intense()},
 		{Name: "quiet", About: "no faults: only latency, migrations and clients", Weight: 3, size: quiet(standard)},
 		{Name: "sweep", About: "two shards, one migration, one fault", size: sweepSize},
+		{Name: "small", About: "two shards, four migrations, no faults: what strategies add their own to", size: smallSize},
 	}
 }
 

@@ -47,6 +47,8 @@ type Options struct {
 	Window sim.Window
 	// Occasions, when set, are taken down: every moment at which a fault could happen while clients and migrations are under way.
 	Occasions *[]sweep.Occasion
+	// Coverage puts the situations of the run into the result.
+	Coverage bool
 	// Steps ends a run that has not come to rest by then; zero: after 20,000,000.
 	Steps uint64
 }
@@ -96,6 +98,8 @@ type run struct {
 	settling  bool
 	// notes are taken for Options.Occasions, nil without.
 	notes *notes
+	// coverage is kept for Options.Coverage, nil without.
+	coverage *coverage
 	// leaked is set when documents that nobody owned had to be removed by an operator.
 	leaked bool
 }
@@ -116,6 +120,9 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 	if o.Occasions != nil {
 		r.notes = newNotes(r.driver.Leader)
 	}
+	if o.Coverage {
+		r.coverage = newCoverage()
+	}
 	r.oracle = checkers.NewOracle(func(k string) string { return key.Key(k).String() })
 	r.world = sim.New(r.worldOptions())
 	r.record.now = r.world.Now
@@ -127,7 +134,7 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 func (r *run) worldOptions() sim.Options {
 	c := &r.conditions
 	o := sim.Options{
-		OnOccasion: r.notes.onOccasion(),
+		OnOccasion: r.onOccasion(),
 		Seed:       r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
 		Classify: classifier(), Observer: r, OnPoint: r.onPoint, Pool: r.options.Pool, Trace: r.options.Trace, Window: r.options.Window,
 		YieldOdds: sim.Odds(c.yield), Steps: cmp.Or(r.options.Steps, stepBudget),
@@ -160,6 +167,9 @@ func (r *run) Observe(e *event.Event) {
 	if r.notes != nil {
 		r.notes.observe(e)
 	}
+	if r.coverage != nil {
+		r.coverage.observe(e)
+	}
 	if e.Kind == event.ProcessAborted {
 		r.supervise(env.NodeID(e.Node))
 	}
@@ -181,6 +191,9 @@ func (r *run) onPoint(p *sim.Passage) sim.Action {
 	if r.notes != nil {
 		r.notes.onPoint(p)
 	}
+	if r.coverage != nil {
+		r.coverage.pass(p.Site)
+	}
 	a := r.driver.Point(p.Node, p.Site, p.Note)
 	if a.Zero() {
 		return sim.Action{}
@@ -194,6 +207,20 @@ func (r *run) onPoint(p *sim.Passage) sim.Action {
 		a.Until(do.Until.Open)
 	}
 	return do
+}
+
+// onOccasion is what a world tells of messages and disks; nil when nobody wants to know.
+func (r *run) onOccasion() func(sim.Occasion) {
+	notes := r.notes.onOccasion()
+	if r.coverage == nil {
+		return notes
+	}
+	return func(o sim.Occasion) {
+		r.coverage.send(&o)
+		if notes != nil {
+			notes(o)
+		}
+	}
 }
 
 // play goes through the phases: start, faults, healing, the last pass over all keys, rest.

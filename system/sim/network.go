@@ -185,6 +185,9 @@ func (w *World) post(p *packet, ch *channel) {
 	switch {
 	case f.Drop || ch.link.cuts > 0:
 		w.lose(p)
+	case f.hold != nil && f.hold.Copy:
+		w.keepCopy(p, f.hold)
+		w.carry(p, w.travel(p, &ch.latency)+f.Delay, f)
 	case f.hold != nil:
 		w.note(stepHold, ch.link.from, ch.site, p.nth, ch.hash)
 		f.hold.held = append(f.hold.held, p)
@@ -207,6 +210,18 @@ func (w *World) carry(p *packet, d time.Duration, f Fate) {
 		*again = *p
 		w.agenda.add(w.now.Add(d+f.Later+w.travel(p, &p.channel.fault().copied)+l.to.service()), slot{packet: again})
 	}
+}
+
+// keepCopy has the rule hold a copy of the packet.
+func (w *World) keepCopy(p *packet, r *rule) {
+	if p.kind == reply {
+		return
+	}
+	ch := p.channel
+	w.note(stepHold, ch.link.from, ch.site, p.nth, ch.hash)
+	again := w.network.packet()
+	*again = *p
+	r.held = append(r.held, again)
 }
 
 // travel is the packet's latency.

@@ -35,9 +35,10 @@ type Rule struct {
 	From, To string
 	Match    func(*Message) bool
 	Count    int
-	// Fate happens always, and Hold keeps messages back until Release.
-	Fate Fate
-	Hold bool
+	// Fate happens always, and Hold keeps messages back until Release; with Copy they go their way, and a copy of each is
+	// kept back instead. Nobody gets an answer twice, so replies are not copied.
+	Fate       Fate
+	Hold, Copy bool
 	// The rest happens by chance; in a planned world only by decision. A Tail adds up to Network.TailDelay.
 	Loss, Duplicate, LoseReply, Tail Odds
 }
