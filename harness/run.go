@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
@@ -139,7 +140,7 @@ func (r *run) worldOptions() sim.Options {
 		Classify: classifier(), Observer: r, OnPoint: r.onPoint, Pool: r.options.Pool, Trace: r.options.Trace, Window: r.options.Window,
 		YieldOdds: sim.Odds(c.yield), Steps: cmp.Or(r.options.Steps, stepBudget),
 	}
-	o.Network.TailDelay = c.tailDelay
+	o.Network.TailDelay, o.Network.ChainDelay = c.tailDelay, c.chainDelay
 	o.Network.Latency = func(from, to env.NodeID) sim.Latency {
 		if from == to {
 			return sim.Latency{Base: 5 * time.Microsecond}
@@ -314,12 +315,22 @@ func (r *run) setHazards(p *power) {
 		double := func(m *sim.Message) bool { return faults.MayDouble(m.Class) }
 		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Match: double, Duplicate: sim.Odds(c.duplicate)}))
 	}
+	if c.chains > 0 {
+		between := func(m *sim.Message) bool { return replicaSet(m.From) != replicaSet(m.To) } // replication keeps its pace
+		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Match: between, Chain: sim.Odds(c.chains), Demotion: sim.Odds(c.demotions)}))
+	}
 	r.world.SetStalls(sim.Odds(c.stall), c.stallDelay)
 	if p.diskTail > 0 {
 		for _, id := range r.cluster.Servers() {
 			r.world.SetDiskSlowness(id, 1, p.diskTail)
 		}
 	}
+}
+
+// replicaSet is the part of a node's name that members share.
+func replicaSet(id env.NodeID) string {
+	set, _, _ := strings.Cut(string(id), ".")
+	return set
 }
 
 // stepDown asks a member from its own machine, as an operator with a shell would.

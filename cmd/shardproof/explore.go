@@ -42,7 +42,7 @@ Strategies:
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.explore(c) },
 	}
-	c.Flags().StringVar(&f.strategy, "strategy", "anchored", "how scenarios are made; see: shardproof list strategies")
+	c.Flags().StringVar(&f.strategy, "strategy", "portfolio", "how scenarios are made; see: shardproof list strategies")
 	c.Flags().IntVar(&f.seeds, "seeds", 0, "stop after so many seeds; 0 for no end of them")
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
 	c.Flags().IntVar(&f.runs, "runs", 0, "stop after so many runs of this command; 0 for no limit")

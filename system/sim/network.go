@@ -74,12 +74,18 @@ type channel struct {
 	faults *linkFaults
 }
 
-type linkFaults struct{ copied, loss, duplicate, reply, tail question }
+type linkFaults struct {
+	copied, loss, duplicate, reply, tail, chain, demotion question
+	// placed is set once the chain has its place among the others, and lag is what its messages take longer.
+	placed bool
+	lag    int64
+}
 
 func (ch *channel) fault() *linkFaults {
 	if ch.faults == nil {
 		ch.faults = &linkFaults{
 			copied: ch.ask(copyLatencyKind), loss: ch.ask(Loss), duplicate: ch.ask(Duplicate), reply: ch.ask(LoseReply), tail: ch.ask(Tail),
+			chain: ch.ask(Chain), demotion: ch.ask(Demotion),
 		}
 	}
 	return ch.faults
