@@ -10,13 +10,18 @@ var _ = declare(Kind{
 	Name:  "duplicate",
 	About: "control messages arrive twice, the second time possibly much later",
 	Aim:   AtLink,
-	Args: []Arg{repeatedArg, percentArg("per cent of the messages that are doubled", 100), countArg,
-		durationArg("delay", "the longest time between the two", "100ms")},
+	Args: []Arg{repeatedArg, percentArg("per cent of the messages that are doubled", 100), countArg, skipArg,
+		durationArg("delay", "the longest time between the two", "100ms"),
+		wordArg("copy", "late comes after a delay; held comes when the fault ends, at its event", "late", "held")},
 	inject: func(c *Case) (repair func()) {
 		r := c.rule()
 		r.Requests = true
-		r.Duplicate, r.Class, r.Limit = c.number("percent"), c.classes(), c.number("count")
-		r.Delay = c.duration("delay")
+		r.Class, r.Skip, r.Limit = c.classes(), c.number("skip"), c.number("count")
+		if c.text("copy") == "held" {
+			r.Hold, r.Copy = true, true
+		} else {
+			r.Duplicate, r.Delay = c.number("percent"), c.duration("delay")
+		}
 		return c.world.Disturb(r)
 	},
 	draw: func(d *Draw) scenario.Fault {

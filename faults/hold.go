@@ -8,11 +8,13 @@ var _ = declare(Kind{
 	Name:  "hold",
 	About: "control messages are held back until a time or an event, and delivered then",
 	Aim:   AtLink,
-	Args:  []Arg{messagesArg, countArg},
+	Args: []Arg{messagesArg, countArg, skipArg,
+		wordArg("part", "what is held: the requests, or the replies to them", "request", "reply")},
 	inject: func(c *Case) (repair func()) {
 		r := c.rule()
-		r.Requests = true
-		r.Hold, r.Class, r.Limit = true, c.classes(), c.number("count")
+		r.Replies = c.text("part") == "reply"
+		r.Requests = !r.Replies
+		r.Hold, r.Class, r.Skip, r.Limit = true, c.classes(), c.number("skip"), c.number("count")
 		return c.world.Disturb(r)
 	},
 	draw: func(d *Draw) scenario.Fault {

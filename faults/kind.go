@@ -166,16 +166,17 @@ type Rule struct {
 	From, To func(env.NodeID) bool
 	// Class selects by the name of the message; nil means every one.
 	Class func(name string) bool
-	// Requests leaves answers alone.
-	Requests bool
+	// Requests leaves answers alone, Replies everything else.
+	Requests, Replies bool
 	// Lose, LoseReply and Duplicate are per cent of the selected messages.
 	Lose, LoseReply, Duplicate int
 	// Delay is the longest additional latency; of a duplicate, how much later at most its copy sets out.
 	Delay time.Duration
-	// Hold keeps the messages back until the rule is removed, and delivers them then.
-	Hold bool
-	// Limit is how many messages are disturbed at most; zero: all.
-	Limit int
+	// Hold keeps the messages back until the rule is removed, and delivers them then; with Copy they go their way, and a copy of
+	// each is kept back.
+	Hold, Copy bool
+	// Skip is how many of the selected messages go undisturbed first, Limit how many are disturbed at most; zero: all.
+	Skip, Limit int
 }
 
 // Action is what happens to a task at a point. The zero Action lets it pass.

@@ -2,7 +2,10 @@ package faults
 
 import "github.com/shardproof/shardproof/histories/scenario"
 
-var countArg = numberArg("count", "how many messages in a row", 1, 1000, 1)
+var (
+	countArg = numberArg("count", "how many messages in a row", 1, 1000, 1)
+	skipArg  = numberArg("skip", "how many messages go through first", 0, 1_000_000, 0)
+)
 
 var _ = declare(Kind{
 	Name:  "lost-request",

@@ -30,6 +30,27 @@ var client = map[string]bool{
 	"Insert": true, "Update": true, "Delete": true, "FindAndModify": true, "Find": true, "GetMore": true, "KillCursors": true,
 }
 
+// Steering is how much a message has to do with the outcome of a migration.
+type Steering uint8
+
+// The degrees.
+const (
+	Bystander Steering = iota // not at all
+	Control                   // it steers a migration
+	Commit                    // it does so in the commit window
+)
+
+// SteeringOf is the degree of the messages of a class.
+func SteeringOf(class string) Steering {
+	switch {
+	case commit[class]:
+		return Commit
+	case control[class]:
+		return Control
+	}
+	return Bystander
+}
+
 // MayDouble reports whether the network may deliver messages of a class twice.
 func MayDouble(class string) bool { return !client[class] }
 

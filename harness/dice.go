@@ -15,6 +15,9 @@ func (d dice) roll(question string, n int) int {
 	return int(high)
 }
 
+// Dice answers questions with a number in [0,n): equal seed and question, equal answer.
+func Dice(seed uint64) func(question string, n int) int { return dice{scramble(seed)}.roll }
+
 func (d dice) chance(question string, percent int) bool { return d.roll(question, 100) < percent }
 
 // scramble is the finaliser of splitmix64.

@@ -107,6 +107,11 @@ var (
 		topology: scenario.Topology{Shards: 3, Members: 3, ConfigMembers: 3, Routers: 2, Clients: 6},
 		ops:      300, moves: 6, keys: 40, faults: 8, span: 1500 * time.Millisecond,
 	}
+	// smallSize is for strategies that run one scenario many times.
+	smallSize = size{
+		topology: scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 4},
+		ops:      80, moves: 4, keys: 12, span: 400 * time.Millisecond,
+	}
 	// sweepSize is the size for trying one fault after the other.
 	sweepSize = size{
 		topology: scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 3},

@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"slices"
+
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -68,6 +70,13 @@ func QuickSettings() (all []scenario.Setting) {
 		all = append(all, scenario.Setting{Name: k.name, Value: k.values[0]})
 	}
 	return all
+}
+
+// DrawSetting draws one setting of a cluster or of its world, and a value.
+func DrawSetting(roll func(question string, n int) int) scenario.Setting {
+	all := slices.Concat(knobs, worldKnobs, hazards)
+	k := all[roll("setting", len(all))]
+	return scenario.Setting{Name: k.name, Value: k.values[roll("value", len(k.values))]}
 }
 
 // drawSettings gives half of the seeds the quick values throughout, and the others a draw from each knob.

@@ -98,7 +98,8 @@ func (n *notes) onOccasion() func(sim.Occasion) {
 		return nil
 	}
 	return func(o sim.Occasion) {
-		at := sweep.Occasion{What: sweep.Message, Site: o.Site, Nth: o.Nth, Node: string(o.Node), Call: o.Call}
+		at := sweep.Occasion{What: sweep.Message, Site: o.Site, Nth: o.Nth, Node: string(o.Node), Class: o.Class, Call: o.Call, Reply: o.Reply}
+		at.Steering = int(faults.SteeringOf(o.Class))
 		at.Doubles = o.Class != "" && !o.Reply && faults.MayDouble(o.Class)
 		if o.Class == "" {
 			at.What = sweep.Write

@@ -58,9 +58,9 @@ const delaySteps = 8
 
 func (p *power) Disturb(r faults.Rule) (remove func()) {
 	var installed []sim.RuleID
-	left := r.Limit
+	left := quota{r.Skip, r.Limit}
 	for step := range delaySteps {
-		rule := sim.Rule{Match: match(r, step, &left), Hold: r.Hold}
+		rule := sim.Rule{Match: match(r, step, &left), Hold: r.Hold, Copy: r.Copy}
 		switch share := r.Delay * time.Duration(step+1) / delaySteps; {
 		case r.Delay == 0 && step > 0:
 			continue
@@ -91,20 +91,34 @@ func certain(percent int) (always bool, odds sim.Odds) {
 
 // match selects the messages of a rule, as many as are left. A rule with a delay is spread over steps by the number of
 // the message.
-func match(r faults.Rule, step int, left *int) func(*sim.Message) bool {
+func match(r faults.Rule, step int, left *quota) func(*sim.Message) bool {
 	return func(m *sim.Message) bool {
 		switch {
-		case r.Requests && m.Reply,
+		case r.Requests && m.Reply, r.Replies && !m.Reply,
 			r.From != nil && !r.From(m.From), r.To != nil && !r.To(m.To),
 			r.Class != nil && !r.Class(m.Class):
 			return false
 		}
-		if r.Delay > 0 && int(scramble(m.Nth)%delaySteps) != step || r.Limit > 0 && *left == 0 {
+		if r.Delay > 0 && int(scramble(m.Nth)%delaySteps) != step {
 			return false
 		}
-		*left--
-		return true
+		return left.take(r.Limit > 0)
 	}
+}
+
+// quota is how many messages of a rule go undisturbed first, and how many are disturbed then.
+type quota struct{ skip, left int }
+
+func (q *quota) take(limited bool) bool {
+	switch {
+	case q.skip > 0:
+		q.skip--
+		return false
+	case limited && q.left == 0:
+		return false
+	}
+	q.left--
+	return true
 }
 
 // classifier names messages: a command by its type, whatever is no command by its own.

@@ -71,6 +71,7 @@ func Profiles() []Profile {
 			Weight: 10, size: balancedSize(), balanced: true},
 		{Name: "quiet", About: "no faults: only latency, migrations and clients", Weight: 3, size: quiet(standard)},
 		{Name: "sweep", About: "two shards, one migration, one fault", size: sweepSize},
+		{Name: "small", About: "two shards, four migrations, no faults: what strategies add their own to", size: smallSize},
 	}
 }
 

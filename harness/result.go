@@ -28,6 +28,9 @@ type Result struct {
 	Curve []Sample
 	// Unfinished names what had not ended when the time was up.
 	Unfinished []string
+	// Coverage are the situations that the run went through, in ascending order, when Options.Coverage asked for them. What the
+	// numbers stand for is no matter; equal ones stand for the same in all runs of a build.
+	Coverage []uint64
 	// Decisions are the faults that chance decided.
 	Decisions []scenario.Decision
 }

@@ -51,6 +51,8 @@ type Options struct {
 	Curve bool
 	// Occasions, when set, are taken down: every moment at which a fault could happen while clients and migrations are under way.
 	Occasions *[]sweep.Occasion
+	// Coverage puts the situations of the run into the result.
+	Coverage bool
 	// Steps ends a run that has not come to rest by then; zero: after 20,000,000.
 	Steps uint64
 	// camera takes frames for a Film; nil: nobody does.
@@ -104,6 +106,8 @@ type run struct {
 	notes *notes
 	// curve is taken for Options.Curve, nil without.
 	curve *curve
+	// coverage is kept for Options.Coverage, nil without.
+	coverage *coverage
 	// leaked is set when documents that nobody owned had to be removed by an operator.
 	leaked bool
 }
@@ -127,6 +131,9 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 	if o.Occasions != nil {
 		r.notes = newNotes(r.driver.Leader)
 	}
+	if o.Coverage {
+		r.coverage = newCoverage()
+	}
 	r.oracle = checkers.NewOracle(func(k string) string { return key.Key(k).String() })
 	r.world = sim.New(r.worldOptions())
 	r.record.now = r.world.Now
@@ -147,10 +154,12 @@ func (r *run) worldOptions() sim.Options {
 	o := sim.Options{
 		OnOccasion: r.notes.onOccasion(), OnDecision: r.onDecision, Between: r.betweenSteps(),
 		Seed: r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
+		OnOccasion: r.onOccasion(),
+		Seed:       r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
 		Classify: classifier(), Observer: r, OnPoint: r.onPoint, Pool: r.options.Pool, Trace: r.options.Trace, Window: r.options.Window,
 		YieldOdds: sim.Odds(c.yield), Steps: cmp.Or(r.options.Steps, stepBudget),
 	}
-	o.Network.TailDelay = c.tailDelay
+	o.Network.TailDelay, o.Network.ChainDelay = c.tailDelay, c.chainDelay
 	o.Network.Latency = func(from, to env.NodeID) sim.Latency {
 		if from == to {
 			return sim.Latency{Base: 5 * time.Microsecond}
@@ -180,6 +189,9 @@ func (r *run) Observe(e *event.Event) {
 	r.stirred = r.stirred || e.Kind == event.Writable
 	if r.notes != nil {
 		r.notes.observe(e)
+	}
+	if r.coverage != nil {
+		r.coverage.observe(e)
 	}
 	if e.Kind == event.ProcessAborted {
 		r.supervise(env.NodeID(e.Node))
@@ -215,6 +227,9 @@ func (r *run) onPoint(p *sim.Passage) sim.Action {
 	if r.notes != nil {
 		r.notes.onPoint(p)
 	}
+	if r.coverage != nil {
+		r.coverage.pass(p.Site)
+	}
 	a := r.driver.Point(p.Node, p.Site, p.Note)
 	if a.Zero() {
 		return sim.Action{}
@@ -228,6 +243,20 @@ func (r *run) onPoint(p *sim.Passage) sim.Action {
 		a.Until(do.Until.Open)
 	}
 	return do
+}
+
+// onOccasion is what a world tells of messages and disks; nil when nobody wants to know.
+func (r *run) onOccasion() func(sim.Occasion) {
+	notes := r.notes.onOccasion()
+	if r.coverage == nil {
+		return notes
+	}
+	return func(o sim.Occasion) {
+		r.coverage.send(&o)
+		if notes != nil {
+			notes(o)
+		}
+	}
 }
 
 // play goes through the phases: start, faults, healing, the last pass over all keys, rest.
@@ -321,12 +350,22 @@ func (r *run) setHazards(p *power) {
 		double := func(m *sim.Message) bool { return faults.MayDouble(m.Class) }
 		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Match: double, Duplicate: sim.Odds(c.duplicate)}))
 	}
+	if c.chains > 0 {
+		between := func(m *sim.Message) bool { return replicaSet(m.From) != replicaSet(m.To) } // replication keeps its pace
+		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Match: between, Chain: sim.Odds(c.chains), Demotion: sim.Odds(c.demotions)}))
+	}
 	r.world.SetStalls(sim.Odds(c.stall), c.stallDelay)
 	if p.diskTail > 0 {
 		for _, id := range r.cluster.Servers() {
 			r.world.SetDiskSlowness(id, 1, p.diskTail)
 		}
 	}
+}
+
+// replicaSet is the part of a node's name that members share.
+func replicaSet(id env.NodeID) string {
+	set, _, _ := strings.Cut(string(id), ".")
+	return set
 }
 
 // stepDown asks a member from its own machine, as an operator with a shell would.

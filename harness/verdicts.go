@@ -20,7 +20,7 @@ func (r *run) conclude() (*Result, error) {
 	result := &Result{
 		Scenario: r.scenario, History: r.record.ops, Events: r.events, Hash: r.world.Hash(), Steps: r.world.Steps(),
 		Virtual: time.Duration(r.world.Now()), Counters: r.tally.Counters,
-		Unfinished: r.unfinished,
+		Unfinished: r.unfinished, Coverage: r.coverage.all(),
 	}
 	for _, d := range r.world.Decisions() {
 		result.Decisions = append(result.Decisions, scenario.Decision(d))

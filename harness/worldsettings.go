@@ -24,6 +24,10 @@ type conditions struct {
 	// diskDelay what they take longer at most.
 	tail, diskTail, loss, duplicate int
 	tailDelay, diskDelay            time.Duration
+	// chains is the share of chains of messages that are slow, demotions that of messages at which one becomes so, in parts
+	// per million, and chainDelay what such a message takes longer at most.
+	chains, demotions int
+	chainDelay        time.Duration
 	// stall is the share of sites at which a task stands still, in parts per million, for stallDelay at most.
 	stall      int
 	stallDelay time.Duration
@@ -39,7 +43,7 @@ type conditions struct {
 
 func calm() conditions {
 	return conditions{
-		latency: 100 * time.Microsecond, jitter: 400 * time.Microsecond, tailDelay: 50 * time.Millisecond,
+		latency: 100 * time.Microsecond, jitter: 400 * time.Microsecond, tailDelay: 50 * time.Millisecond, chainDelay: 20 * time.Millisecond,
 		zones: map[env.NodeID]time.Duration{}, diskDelay: 50 * time.Millisecond, stallDelay: 20 * time.Millisecond, sync: 100 * time.Microsecond, yield: 125_000,
 	}
 }
@@ -57,6 +61,9 @@ var worldSettings = []condition{
 	{"world.tailDelay", "what a slow message takes longer at most", func(c *conditions) *time.Duration { return &c.tailDelay }, nil},
 	{"world.loss", "lost messages in a million", nil, func(c *conditions) *int { return &c.loss }},
 	{"world.duplicate", "doubled messages between servers in a million", nil, func(c *conditions) *int { return &c.duplicate }},
+	{"world.chains", "chains of messages in a million that are slow", nil, func(c *conditions) *int { return &c.chains }},
+	{"world.chainDelay", "what the messages of a slow chain take longer at most", func(c *conditions) *time.Duration { return &c.chainDelay }, nil},
+	{"world.demotions", "messages in a million at which a chain becomes slower than others, if any are slow", nil, func(c *conditions) *int { return &c.demotions }},
 	{"world.sync", "the least time a disk takes to make data durable", func(c *conditions) *time.Duration { return &c.sync }, nil},
 	{"world.diskTail", "slow disk operations in a million", nil, func(c *conditions) *int { return &c.diskTail }},
 	{"world.diskDelay", "what a slow disk operation takes longer at most", func(c *conditions) *time.Duration { return &c.diskDelay }, nil},

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/shardproof/shardproof/ci/knownbugs"
 )
@@ -28,6 +29,10 @@ type options struct {
 	demo   string
 	table  string
 	budget int
+	// compare measures strategies, or the one with a name, with so much CPU time for each start.
+	compare  bool
+	strategy string
+	cpu      time.Duration
 }
 
 func main() {
@@ -37,6 +42,9 @@ func main() {
 	flag.StringVar(&o.demo, "demo", "", "run this known bug with everything the tool prints, then replay the failure")
 	flag.StringVar(&o.table, "table", "", "also write the result as a Markdown table to this file")
 	flag.IntVar(&o.budget, "budget", 0, "only known bugs that may take at most so many seeds; 0 for all")
+	flag.BoolVar(&o.compare, "strategies", false, "measure how long every strategy takes to find each known bug, into ci/knownbugs/STRATEGIES.md")
+	flag.StringVar(&o.strategy, "strategy", "", "with -strategies and -bug: only this strategy")
+	flag.DurationVar(&o.cpu, "cpu", 20*time.Second, "with -strategies: how much CPU time one start of a strategy has")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "gate takes flags only, not %q; see -h\n", flag.Args())
@@ -74,6 +82,9 @@ func run(o options) (int, error) {
 	defer os.RemoveAll(scratch)
 	if o.demo != "" {
 		return demonstrate(&bugs[0], root, scratch)
+	}
+	if o.compare {
+		return measure(bugs, o, root, scratch)
 	}
 	return judge(bugs, root, scratch, o.table)
 }

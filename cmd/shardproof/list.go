@@ -11,6 +11,7 @@ import (
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/spelling"
 	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/explore"
 	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/workloads"
 )
@@ -21,7 +22,7 @@ var lists = []struct {
 	show func(w io.Writer)
 }{
 	{"profiles", listProfiles}, {"faults", listFaults}, {"failpoints", listFailpoints}, {"workloads", listWorkloads},
-	{"checkers", listCheckers}, {"settings", listSettings}, {"sweeps", listSweeps},
+	{"checkers", listCheckers}, {"settings", listSettings}, {"sweeps", listSweeps}, {"strategies", listStrategies},
 }
 
 func newList() *cobra.Command {
@@ -122,6 +123,12 @@ func listSettings(w io.Writer) {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Default, s.About)
 	}
 	fmt.Fprintf(w, "failpoint.<name>\toff\t%s\n", `terms such as 30%2*return("crash")->return("pause=50ms")`)
+}
+
+func listStrategies(w io.Writer) {
+	for _, in := range explore.Strategies() {
+		fmt.Fprintf(w, "%s\t%s\n", in.Name, in.About)
+	}
 }
 
 func listSweeps(w io.Writer) {

@@ -19,7 +19,7 @@ const (
 const all = 1 << 30
 
 // Kinds are the sorts of faults, in the order of the table.
-var Kinds = []string{"crash", "crash-kept", "stepdown", "partition", "pause", "error", "kill", "lost", "lost-reply", "doubled", "late", "slow-write"}
+var Kinds = []string{"crash", "crash-kept", "stepdown", "partition", "pause", "error", "kill", "lost", "lost-reply", "doubled", "late", "slow-write", "held", "copy-held", "paused"}
 
 // singles are the faults that make sense at an occasion.
 func singles(o *Occasion) []Single {

@@ -39,8 +39,11 @@ type Occasion struct {
 	Role point.Role
 	// Leads is true when the node was the primary of its replica set.
 	Leads bool
-	// Call is true for a request, Doubles for a message that the network may deliver twice.
-	Call, Doubles bool
+	// Class is the class of a message, and Steering its degree of faults.Steering.
+	Class    string
+	Steering int
+	// Call is true for a request, Reply for the answer to one, Doubles for a message that the network may deliver twice.
+	Call, Reply, Doubles bool
 	// Phase is what was going on, Actor whose part the node has in it.
 	Phase, Actor string
 }
@@ -107,8 +110,16 @@ func (p *Plan) Pair(number int) (first, second int) {
 	high, low := bits.Mul64(uint64(number), stride(total))
 	_, at := bits.Div64(high%total, low, total)
 	// Row n holds the pairs (0, n) to (n-1, n), behind the n(n-1)/2 of the rows before.
-	second = sort.Search(len(p.Singles), func(n int) bool { return uint64(n)*uint64(n+1)/2 > at })
-	return int(at) - second*(second-1)/2, second
+	return FirstPairs(int(at))
+}
+
+// Spread is the single with that place in an order of which every beginning is spread over the whole run.
+func (p *Plan) Spread(place int) int { return Scatter(place, len(p.Singles)) }
+
+// FirstPairs is the pair with that number when the singles that come first are tried with each other first.
+func FirstPairs(number int) (first, second int) {
+	second = sort.Search(number+1, func(n int) bool { return n*(n+1)/2 > number })
+	return number - second*(second-1)/2, second
 }
 
 // stride is the number next to the golden section of total that has no factor in common with it.

@@ -22,6 +22,8 @@ const (
 	Duplicate = "duplicate"  // is it delivered twice
 	LoseReply = "lose-reply" // is the reply to this request lost
 	Tail      = "tail"       // how much longer does the message take, in nanoseconds
+	Chain     = "chain"      // how much longer do all messages of a class on a link take, in nanoseconds; asked once
+	Demotion  = "demotion"   // does the chain of this message become slower than all others, from it on
 	Stall     = "stall"      // for how long does the task stand still at the site, in nanoseconds
 	DiskTail  = "disk-tail"  // how much longer does the operation take, in nanoseconds
 	Kept      = "kept"       // how many bytes that were not synced survive the crash

@@ -74,12 +74,18 @@ type channel struct {
 	faults *linkFaults
 }
 
-type linkFaults struct{ copied, loss, duplicate, reply, tail question }
+type linkFaults struct {
+	copied, loss, duplicate, reply, tail, chain, demotion question
+	// placed is set once the chain has its place among the others, and lag is what its messages take longer.
+	placed bool
+	lag    int64
+}
 
 func (ch *channel) fault() *linkFaults {
 	if ch.faults == nil {
 		ch.faults = &linkFaults{
 			copied: ch.ask(copyLatencyKind), loss: ch.ask(Loss), duplicate: ch.ask(Duplicate), reply: ch.ask(LoseReply), tail: ch.ask(Tail),
+			chain: ch.ask(Chain), demotion: ch.ask(Demotion),
 		}
 	}
 	return ch.faults
@@ -185,6 +191,9 @@ func (w *World) post(p *packet, ch *channel) {
 	switch {
 	case f.Drop || ch.link.cuts > 0:
 		w.lose(p)
+	case f.hold != nil && f.hold.Copy:
+		w.keepCopy(p, f.hold)
+		w.carry(p, w.travel(p, &ch.latency)+f.Delay, f)
 	case f.hold != nil:
 		w.note(stepHold, ch.link.from, ch.site, p.nth, ch.hash)
 		f.hold.held = append(f.hold.held, p)
@@ -207,6 +216,18 @@ func (w *World) carry(p *packet, d time.Duration, f Fate) {
 		*again = *p
 		w.agenda.add(w.now.Add(d+f.Later+w.travel(p, &p.channel.fault().copied)+l.to.service()), slot{packet: again})
 	}
+}
+
+// keepCopy has the rule hold a copy of the packet.
+func (w *World) keepCopy(p *packet, r *rule) {
+	if p.kind == reply {
+		return
+	}
+	ch := p.channel
+	w.note(stepHold, ch.link.from, ch.site, p.nth, ch.hash)
+	again := w.network.packet()
+	*again = *p
+	r.held = append(r.held, again)
 }
 
 // travel is the packet's latency.

@@ -35,11 +35,16 @@ type Rule struct {
 	From, To string
 	Match    func(*Message) bool
 	Count    int
-	// Fate happens always, and Hold keeps messages back until Release.
-	Fate Fate
-	Hold bool
+	// Fate happens always, and Hold keeps messages back until Release; with Copy they go their way, and a copy of each is
+	// kept back instead. Nobody gets an answer twice, so replies are not copied.
+	Fate       Fate
+	Hold, Copy bool
 	// The rest happens by chance; in a planned world only by decision. A Tail adds up to Network.TailDelay.
 	Loss, Duplicate, LoseReply, Tail Odds
+	// Chain is how many of the chains, which are all messages of a class on a link, are slower than others while the rule holds, by
+	// up to Network.ChainDelay. Demotion is at how many messages the chain becomes slower than all that were not demoted. This is
+	// probabilistic concurrency testing of messages: chains have priorities, and few messages change them.
+	Chain, Demotion Odds
 }
 
 // RuleID names an installed rule. The zero RuleID is none.
@@ -121,12 +126,12 @@ func named(pattern string, id env.NodeID) bool {
 }
 
 // chances are the odds in force for one message.
-type chances struct{ loss, duplicate, reply, tail Odds }
+type chances struct{ loss, duplicate, reply, tail, chain, demotion Odds }
 
 // fate decides what happens to a packet.
 func (w *World) fate(p *packet) Fate {
 	o := &w.opts.Network
-	odds := chances{o.Loss, o.Duplicate, o.LoseReply, o.Tail}
+	odds := chances{loss: o.Loss, duplicate: o.Duplicate, reply: o.LoseReply, tail: o.Tail}
 	var f Fate
 	if len(p.channel.link.rules) > 0 {
 		f = w.applyRules(p, &odds)
@@ -150,6 +155,21 @@ func (w *World) ask(p *packet, odds *chances, f *Fate) {
 		f.LoseReply = f.LoseReply || g.decide(&q.reply, p.nth, odds.reply)
 	}
 	f.Delay += time.Duration(g.amount(&q.tail, p.nth, odds.tail, int64(w.opts.Network.TailDelay)))
+	if odds.chain > 0 {
+		f.Delay += w.lag(q, p.nth, odds)
+	}
+}
+
+// lag is how much longer a message takes because its chain is slow.
+func (w *World) lag(q *linkFaults, nth uint64, odds *chances) time.Duration {
+	most := int64(w.opts.Network.ChainDelay)
+	if !q.placed {
+		q.placed, q.lag = true, w.gate.amount(&q.chain, 1, odds.chain, most)
+	}
+	if w.gate.decide(&q.demotion, nth, odds.demotion) {
+		q.lag += most
+	}
+	return time.Duration(q.lag)
 }
 
 func (w *World) applyRules(p *packet, odds *chances) (f Fate) {
@@ -177,6 +197,7 @@ func (w *World) applyRules(p *packet, odds *chances) (f Fate) {
 func (c *chances) raise(r *Rule) {
 	c.loss, c.duplicate = max(c.loss, r.Loss), max(c.duplicate, r.Duplicate)
 	c.reply, c.tail = max(c.reply, r.LoseReply), max(c.tail, r.Tail)
+	c.chain, c.demotion = max(c.chain, r.Chain), max(c.demotion, r.Demotion)
 }
 
 // Partition loses every message from one node to the other, and unless oneWay back again. Partitions add up.

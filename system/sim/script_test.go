@@ -186,7 +186,8 @@ func (s *script) partition(cmd string, names []env.NodeID) {
 func (s *script) rule(d *datadriven.TestData) sim.Rule {
 	class, reply := arg(s, d, "class", word), d.HasArg("reply")
 	return sim.Rule{
-		From: arg(s, d, "from", word), To: arg(s, d, "to", word), Count: arg(s, d, "count", strconv.Atoi), Hold: d.HasArg("hold"),
+		From: arg(s, d, "from", word), To: arg(s, d, "to", word), Count: arg(s, d, "count", strconv.Atoi), Hold: d.HasArg("hold"), Copy: d.HasArg("copy"),
+		Chain: sim.Odds(arg(s, d, "chain", strconv.Atoi)), Demotion: sim.Odds(arg(s, d, "demotion", strconv.Atoi)),
 		Fate: sim.Fate{
 			Drop: d.HasArg("drop"), LoseReply: d.HasArg("lose-reply"), Duplicate: d.HasArg("duplicate"),
 			Delay: arg(s, d, "delay", time.ParseDuration),

@@ -90,6 +90,8 @@ type Network struct {
 	// Loss, Duplicate, LoseReply and Tail are the odds of each message; a Tail adds up to TailDelay (zero: 50 ms).
 	Loss, Duplicate, LoseReply, Tail Odds
 	TailDelay                        time.Duration
+	// ChainDelay is what a slow chain takes longer at most. Zero: 20 ms.
+	ChainDelay time.Duration
 	// FIFO keeps the order of messages on a link.
 	FIFO bool
 	// Keepalive is after how long a call without a limit fails when its request or reply was lost. Zero: 30 seconds.
@@ -130,6 +132,9 @@ func (n *Network) fill() {
 	}
 	if n.TailDelay == 0 {
 		n.TailDelay = 50 * time.Millisecond
+	}
+	if n.ChainDelay == 0 {
+		n.ChainDelay = 20 * time.Millisecond
 	}
 	if n.Keepalive == 0 {
 		n.Keepalive = 30 * time.Second

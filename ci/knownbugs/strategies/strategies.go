@@ -1,0 +1,216 @@
+// Package strategies is the table of how long each strategy takes to find each known bug, as a Markdown file that reads back, so
+// that it can be filled in pieces.
+//
+// Promise: Read of what Write has written gives an equal table. A file that is no such table is an error, and is left as it is.
+package strategies
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Cell is what one strategy takes to find one bug: the zero Cell is that it does not.
+type Cell struct {
+	Runs int
+	CPU  float64 // seconds, those of writing the failure down included
+}
+
+// Found says whether the bug is found at all.
+func (c Cell) Found() bool { return c.Runs > 0 }
+
+const missed = "missed"
+
+// String is "runs / seconds", or "missed".
+func (c Cell) String() string {
+	if !c.Found() {
+		return missed
+	}
+	return fmt.Sprintf("%d / %.1f", c.Runs, c.CPU)
+}
+
+func parse(text string) (c Cell, err error) {
+	if text != missed {
+		_, err = fmt.Sscanf(text, "%d / %f", &c.Runs, &c.CPU)
+	}
+	return c, err
+}
+
+func slower(a, b Cell) int {
+	if a.Found() != b.Found() {
+		if a.Found() {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(a.CPU, b.CPU)
+}
+
+// Median is the one in the middle by time, those that were missed at the end.
+func Median(of []Cell) Cell {
+	if len(of) == 0 {
+		return Cell{}
+	}
+	return slices.SortedFunc(slices.Values(of), slower)[(len(of)-1)/2]
+}
+
+// Table is the cells by bug and strategy.
+type Table struct {
+	strategies []string
+	budget     float64
+	rows       map[string]map[string]Cell
+}
+
+// Read reads the table of a file, an empty one when there is no file. Budget is how many seconds of CPU a strategy has.
+func Read(file string, strategies []string, budget float64) (*Table, error) {
+	t := &Table{strategies: strategies, budget: budget, rows: make(map[string]map[string]Cell)}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var columns []string
+	for i, line := range strings.Split(string(text), "\n") {
+		fields := cellsOf(line)
+		switch {
+		case len(fields) < 2:
+		case columns == nil:
+			columns = fields
+		case strings.HasPrefix(fields[0], "---") || strings.HasPrefix(fields[0], "**"):
+		default:
+			if err := t.read(columns, fields); err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
+			}
+		}
+	}
+	return t, nil
+}
+
+// cellsOf are the fields of a line of a Markdown table; none of any other line.
+func cellsOf(line string) (fields []string) {
+	if !strings.HasPrefix(line, "|") {
+		return nil
+	}
+	for _, f := range strings.Split(strings.Trim(line, "| "), "|") {
+		fields = append(fields, strings.TrimSpace(f))
+	}
+	return fields
+}
+
+func (t *Table) read(columns, fields []string) error {
+	for i, f := range fields {
+		if i == 0 || i >= len(columns) || !slices.Contains(t.strategies, columns[i]) || f == "" {
+			continue
+		}
+		c, err := parse(f)
+		if err != nil {
+			return fmt.Errorf("%q is neither %s nor runs / seconds", f, missed)
+		}
+		t.Set(fields[0], columns[i], c)
+	}
+	return nil
+}
+
+// Has says whether the cell was measured.
+func (t *Table) Has(bug, strategy string) bool {
+	_, ok := t.rows[bug][strategy]
+	return ok
+}
+
+// Set puts a cell in.
+func (t *Table) Set(bug, strategy string, c Cell) {
+	if t.rows[bug] == nil {
+		t.rows[bug] = make(map[string]Cell)
+	}
+	t.rows[bug][strategy] = c
+}
+
+// Write puts the table in place of the file.
+func (t *Table) Write(file string) error { return os.WriteFile(file, []byte(t.String()), 0o644) }
+
+// String is the file: a row for each bug, by name, and the median and the misses of each strategy.
+func (t *Table) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# What each strategy takes to find each known bug\n\nRuns and CPU seconds to the first failure, median of five starts with %g CPU seconds each; "+
+		"`go run ./ci/gate -strategies` measures\nwhat is missing, with `-bug NAME` that bug anew.\n\n", t.budget)
+	fmt.Fprintf(&b, "| known bug | %s | best |\n|%s\n", strings.Join(t.strategies, " | "), strings.Repeat(" --- |", len(t.strategies)+2))
+	var bests []Cell
+	var unfound []string
+	for _, bug := range t.bugs() {
+		best := t.best(bug)
+		if bests = append(bests, best); !best.Found() {
+			unfound = append(unfound, bug)
+		}
+		fmt.Fprintf(&b, "| %s |", bug)
+		for _, s := range t.strategies {
+			fmt.Fprintf(&b, " %s |", t.text(bug, s))
+		}
+		fmt.Fprintf(&b, " %s |\n", best)
+	}
+	t.sums(&b, bests)
+	if len(unfound) > 0 {
+		fmt.Fprintf(&b, "\nMissed by all: %s.\n", strings.Join(unfound, ", "))
+	}
+	return b.String()
+}
+
+func (t *Table) bugs() (names []string) {
+	for name := range t.rows {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (t *Table) text(bug, strategy string) string {
+	if c, ok := t.rows[bug][strategy]; ok {
+		return c.String()
+	}
+	return ""
+}
+
+// best is the quickest of a bug's cells.
+func (t *Table) best(bug string) (best Cell) {
+	for _, s := range t.strategies {
+		if c := t.rows[bug][s]; slower(c, best) < 0 {
+			best = c
+		}
+	}
+	return best
+}
+
+// sums are the rows below the bugs.
+func (t *Table) sums(b *strings.Builder, bests []Cell) {
+	columns := make([][]Cell, 0, len(t.strategies)+1)
+	for _, s := range t.strategies {
+		var of []Cell
+		for _, row := range t.rows {
+			if c, ok := row[s]; ok {
+				of = append(of, c)
+			}
+		}
+		columns = append(columns, of)
+	}
+	columns = append(columns, bests)
+	fmt.Fprintf(b, "| **median** |")
+	for _, of := range columns {
+		fmt.Fprintf(b, " %s |", Median(of))
+	}
+	fmt.Fprintf(b, "\n| **found** |")
+	for _, of := range columns {
+		found := 0
+		for _, c := range of {
+			if c.Found() {
+				found++
+			}
+		}
+		fmt.Fprintf(b, " %d of %d |", found, len(of))
+	}
+	b.WriteByte('\n')
+}

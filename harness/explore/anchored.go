@@ -1,0 +1,64 @@
+package explore
+
+import (
+	"github.com/shardproof/shardproof/harness/sweep"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// newAnchored holds things back. A base has three stages: probes, which hold one thing back to the end and find out what does not
+// wait for it; singles, which let it go when one of these has happened; and pairs of these, those of the commit window first.
+func newAnchored(start Start) Strategy {
+	b := &onBases{Start: start, name: "anchored"}
+	b.first = func(base *scenario.Scenario, o *Outcome) *stage {
+		a := &anchored{Start: start, base: base, anchors: sweep.Anchors(o.Occasions)}
+		a.anchors = a.anchors[:start.some(probesEach, len(a.anchors))]
+		a.until = make([][]sweep.Single, len(a.anchors))
+		return a.probes()
+	}
+	return b
+}
+
+// anchored is the search on one base.
+type anchored struct {
+	Start
+	base    *scenario.Scenario
+	anchors []sweep.Anchor
+	until   [][]sweep.Single // of each anchor
+}
+
+func (a *anchored) probes() *stage {
+	p := &sweep.Plan{Base: a.base}
+	for i := range a.anchors {
+		p.Singles = append(p.Singles, a.anchors[i].Single)
+	}
+	return &stage{
+		count: len(a.anchors), next: a.singles,
+		trial: func(i int) Trial { return Trial{Scenario: p.Scenario(i), Watched: true} },
+		learn: func(i int, o *Outcome) { a.until[i] = a.anchors[i].Until(o.Occasions) },
+	}
+}
+
+func (a *anchored) singles() *stage {
+	p := &sweep.Plan{Base: a.base, Singles: a.inTurn()}
+	return planned(p, a.some(singlesEach, len(p.Singles)), func(i int) []int { return []int{i} }, func() *stage {
+		return planned(p, a.some(pairsEach, min(p.Pairs(), mostPairs)), func(i int) []int { return pair(sweep.FirstPairs(i)) }, none)
+	})
+}
+
+// mostPairs is how many pairs of one base are tried at most: all are more than anybody has time for.
+const mostPairs = 20_000
+
+// inTurn lists the singles so that every anchor has its turn before one has its next, and so that those of one anchor which
+// follow each other are far apart.
+func (a *anchored) inTurn() (all []sweep.Single) {
+	for turn, more := 0, true; more; turn++ {
+		more = false
+		for _, of := range a.until {
+			if turn < len(of) {
+				all = append(all, of[sweep.Scatter(turn, len(of))])
+				more = true
+			}
+		}
+	}
+	return all
+}

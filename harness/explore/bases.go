@@ -1,0 +1,116 @@
+package explore
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/sweep"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// room is how much longer than the scenario of a base faults last: longer than the timeouts of commands and an election.
+const room = 1200 * time.Millisecond
+
+// baseOf is the small scenario of a seed, without faults, to which a strategy adds its own.
+func baseOf(strategy string, seed uint64, protocol string) *scenario.Scenario {
+	p, err := harness.FindProfile("small")
+	if err != nil {
+		panic(err)
+	}
+	p.Protocol = protocol
+	s := harness.Draw(seed, p)
+	s.Name, s.Planned = strategy+"-"+s.Name, true
+	s.FaultsEnd += room
+	return s
+}
+
+// stage is a part of what is tried with one base: so many trials, made when they are needed. What they teach decides the next
+// stage; nil is the end.
+type stage struct {
+	count int
+	trial func(i int) Trial
+	learn func(i int, o *Outcome)
+	next  func() *stage
+}
+
+// onBases goes from base to base, and through the stages of each.
+type onBases struct {
+	Start
+	name  string
+	used  int
+	now   *stage
+	from  int // the first trial of the stage under way that Learn is told of
+	given int // how many of its trials were handed out
+	first func(base *scenario.Scenario, o *Outcome) *stage
+}
+
+// Next is the next part of the stage under way, or of the one behind it.
+func (b *onBases) Next() (trials []Trial) {
+	for b.now == nil || b.given == b.now.count {
+		if b.now != nil {
+			b.now, b.given = b.now.next(), 0
+		}
+		if b.now == nil {
+			if b.enough(b.used) {
+				return nil
+			}
+			b.now = b.base(baseOf(b.name, b.Seed+uint64(b.used), b.Protocol))
+			b.used++
+		}
+	}
+	b.from = b.given
+	b.given = min(b.given+batch, b.now.count)
+	for i := b.from; i < b.given; i++ {
+		trials = append(trials, b.now.trial(i))
+	}
+	return trials
+}
+
+// base runs a base without faults. One that fails by itself is of no use to the others.
+func (b *onBases) base(s *scenario.Scenario) *stage {
+	var then *stage
+	return &stage{
+		count: 1,
+		trial: func(int) Trial { return Trial{Scenario: s, Watched: true} },
+		learn: func(_ int, o *Outcome) {
+			if o.Passed() {
+				then = b.first(s, o)
+			}
+		},
+		next: func() *stage { return then },
+	}
+}
+
+// Learn hands the outcome to the stage under way.
+func (b *onBases) Learn(trial int, o *Outcome) {
+	if b.now.learn != nil {
+		b.now.learn(b.from+trial, o)
+	}
+}
+
+// Over counts the bases behind the one under way.
+func (b *onBases) Over() int { return max(b.used-1, 0) }
+
+// planned is a stage of a plan.
+func planned(p *sweep.Plan, count int, which func(i int) []int, next func() *stage) *stage {
+	return &stage{count: count, next: next, trial: func(i int) Trial { return Trial{Scenario: p.Scenario(which(i)...)} }}
+}
+
+// none is no further stage.
+func none() *stage { return nil }
+
+// These are how many trials a base gets before the next one has its turn: everything of one base costs as much as a glance at
+// many, and what differs between bases finds more.
+const (
+	probesEach  = 40
+	singlesEach = 60
+	pairsEach   = 40
+)
+
+// some is how many of all are tried: n, or every one when everything is wanted.
+func (s *Start) some(n, all int) int {
+	if s.Exhaust {
+		return all
+	}
+	return min(n, all)
+}

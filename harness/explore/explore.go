@@ -1,0 +1,181 @@
+// Package explore looks for scenarios that break a promise, each strategy in its own way: by chance, by trying everything that
+// could befall one scenario, by holding one thing back until another has happened, by slowing chains of messages down, or by
+// changing what has led somewhere new before.
+//
+// Promise: what a strategy makes is a plain scenario, which fails, replays and shrinks without the strategy; and a search is a
+// pure function of its Start: it makes the same scenarios in the same order on however many cores it runs. What it found new is
+// counted in situations (harness.Options.Coverage), the same for all strategies.
+//
+// Refusal: no wall clock and no files; budgets and folders are for the command line.
+package explore
+
+import (
+	"fmt"
+
+	"github.com/shardproof/shardproof/faults/spelling"
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/inorder"
+	"github.com/shardproof/shardproof/harness/sweep"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+// Trial is a scenario to be run.
+type Trial struct {
+	Scenario *scenario.Scenario
+	// Watched has every occasion for a fault taken down.
+	Watched bool
+}
+
+// Outcome is what came of a trial.
+type Outcome struct {
+	*harness.Result
+	// Occasions are those of a watched trial.
+	Occasions []sweep.Occasion
+	// New is how many situations no earlier trial of the search went through.
+	New int
+}
+
+// Strategy makes the trials of one search.
+type Strategy interface {
+	// Next are the next trials, which may run side by side; none: there is nothing left to try.
+	Next() []Trial
+	// Learn is told what came of each of them, in their order, before Next is asked again.
+	Learn(trial int, o *Outcome)
+	// Over is how many seeds it is done with: a search that was interrupted goes on behind them.
+	Over() int
+}
+
+// Start is what a search begins with.
+type Start struct {
+	// Seed is the first seed, Seeds how many are used; zero: no end of them.
+	Seed  uint64
+	Seeds int
+	// Protocol is the version that servers speak, as in harness.Profile.
+	Protocol string
+	// Exhaust has sweep and anchored try everything for a seed before they take the next one.
+	Exhaust bool
+	// Corpus are scenarios of earlier searches that a strategy may go on from.
+	Corpus []*scenario.Scenario
+}
+
+// enough says whether that many seeds are all there are.
+func (s *Start) enough(used int) bool { return s.Seeds > 0 && used >= s.Seeds }
+
+// Info describes a strategy.
+type Info struct {
+	Name, About string
+	New         func(Start) Strategy
+}
+
+// Strategies lists them.
+func Strategies() []Info {
+	return []Info{
+		{"random", "scenarios as `run` draws them, one for each seed", newRandom},
+		{"sweep", "a small scenario of each seed, and every fault at everything that happens in it", newSweep},
+		{"anchored", "a message or task of a small scenario is held back until something else has happened", newAnchored},
+		{"priorities", "some chains of messages are slower than others, and a few become so on the way", newPriorities},
+		{"guided", "scenarios that led to new situations are changed a little", newGuided},
+		{"portfolio", "all of these in turn, the more often the more new situations they have led to of late", newPortfolio},
+	}
+}
+
+// Find returns the strategy of that name, or an error that names the nearest ones.
+func Find(name string) (Info, error) {
+	var names []string
+	for _, in := range Strategies() {
+		if in.Name == name {
+			return in, nil
+		}
+		names = append(names, in.Name)
+	}
+	return Info{}, spelling.Unknown("strategy", name, names, "strategies")
+}
+
+// Options say how a search is carried out.
+type Options struct {
+	Strategy Strategy
+	// Workers is how many trials run at a time; zero: one. Runs is how many are made; zero: as long as there are any.
+	Workers, Runs int
+	// Stop, when set, ends the search early when it is true.
+	Stop func() bool
+	// Done is told of every trial in order, and says whether to go on.
+	Done func(run int, o *Outcome) (more bool)
+}
+
+// Run carries out a search. The error says which scenario could not be run.
+func Run(o Options) error {
+	s := &search{Options: o, seen: make(map[uint64]struct{}), pools: make([]*sim.Pool, max(o.Workers, 1))}
+	for i := range s.pools {
+		s.pools[i] = &sim.Pool{}
+		defer s.pools[i].Close()
+	}
+	for s.round() {
+	}
+	return s.err
+}
+
+// search is a search under way.
+type search struct {
+	Options
+	pools []*sim.Pool
+	seen  map[uint64]struct{}
+	runs  int
+	err   error
+}
+
+// ran is a trial that was run.
+type ran struct {
+	Outcome
+	err error
+}
+
+// round runs what the strategy wants to know next.
+func (s *search) round() (more bool) {
+	if s.Runs > 0 && s.runs >= s.Runs {
+		return false
+	}
+	trials := s.Strategy.Next()
+	if len(trials) == 0 {
+		return false
+	}
+	more = true
+	n := len(trials)
+	if s.Runs > 0 {
+		n = min(n, s.Runs-s.runs)
+	}
+	done := inorder.Do(len(s.pools), n, s.Stop, func(worker, i int) ran {
+		return attempt(trials[i], s.pools[worker])
+	}, func(i int, r ran) bool {
+		more = s.take(i, &r)
+		return more
+	})
+	return more && done == len(trials)
+}
+
+func attempt(t Trial, pool *sim.Pool) (r ran) {
+	o := harness.Options{Pool: pool, Coverage: true}
+	if t.Watched {
+		o.Occasions = &r.Occasions
+	}
+	if r.Result, r.err = harness.Run(t.Scenario, o); r.err != nil {
+		r.err = fmt.Errorf("%w, in the scenario\n%s", r.err, t.Scenario)
+	}
+	return r
+}
+
+// take counts a trial, teaches the strategy and tells of it.
+func (s *search) take(i int, r *ran) bool {
+	if s.err = r.err; s.err != nil {
+		return false
+	}
+	for _, situation := range r.Coverage {
+		if _, known := s.seen[situation]; !known {
+			s.seen[situation] = struct{}{}
+			r.New++
+		}
+	}
+	s.runs++
+	s.Strategy.Learn(i, &r.Outcome)
+	return s.Done == nil || s.Done(s.runs, &r.Outcome)
+}

@@ -1,0 +1,158 @@
+package sweep
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/point"
+)
+
+// Anchor is something that can be kept back until something else has happened: a control message, a second copy of one, or a
+// task at a failpoint. As a Single it is kept back until all faults end.
+type Anchor struct {
+	Single
+	// at is its place among the occasions, rank the class of its priority.
+	at, rank int
+	// fresh is true when the fault counts passages from when it happens, instead of from the start.
+	fresh bool
+}
+
+// The ranks, the most promising first: most of what goes wrong with a migration does so in its commit window.
+const (
+	ofCommit = iota
+	ofControl
+	ofPhase
+	ofRequest
+	ranks
+)
+
+// turns is how many anchors of each rank come up in a round.
+var turns = [ranks]int{2, 1, 1, 1}
+
+// Anchors lists what can be kept back in a run that had these occasions, in the order in which it is tried: the ranks take
+// turns, and each goes through its own with a stride near the golden section, so that every beginning is spread over the whole
+// run and has more of the commit window than of anything else.
+func Anchors(occasions []Occasion) []Anchor {
+	var byRank [ranks][]Anchor
+	sent := make(map[string]int)
+	for at := range occasions {
+		for _, a := range anchorsAt(&occasions[at], at, sent) {
+			byRank[a.rank] = append(byRank[a.rank], a)
+		}
+	}
+	return interleave(byRank)
+}
+
+func interleave(byRank [ranks][]Anchor) (all []Anchor) {
+	var taken [ranks]int
+	for more := true; more; {
+		more = false
+		for rank, of := range byRank {
+			for range turns[rank] {
+				if n := taken[rank]; n < len(of) {
+					all = append(all, of[Scatter(n, len(of))])
+					taken[rank]++
+					more = true
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Scatter is the place of i in a permutation of 0 to n-1 of which every beginning is spread evenly.
+func Scatter(i, n int) int { return int(uint64(i) * stride(uint64(n)) % uint64(n)) }
+
+// anchorsAt are those of one occasion. Sent counts the messages of each site so far.
+func anchorsAt(o *Occasion, at int, sent map[string]int) []Anchor {
+	switch o.What {
+	case Message:
+		sent[o.Site]++
+		return o.heldBack(at, sent[o.Site]-1)
+	case Passage:
+		return o.paused(at)
+	}
+	return nil
+}
+
+// heldBack keeps a control message back, or a copy of it.
+func (o *Occasion) heldBack(at, before int) []Anchor {
+	if o.Steering == 0 {
+		return nil
+	}
+	rank := ofControl
+	if o.Steering > 1 {
+		rank = ofCommit
+	}
+	part := "request"
+	if o.Reply {
+		part = "reply"
+	}
+	some := []Anchor{{o.ofLink("held", "hold", before, scenario.Setting{Name: "part", Value: part}), at, rank, false}}
+	if o.Doubles {
+		some = append(some, Anchor{o.ofLink("copy-held", "duplicate", before, scenario.Setting{Name: "copy", Value: "held"}), at, rank, false})
+	}
+	return some
+}
+
+// ofLink is a fault of the one message behind those that were sent before.
+func (o *Occasion) ofLink(kind, fault string, before int, how scenario.Setting) Single {
+	link, _, _ := strings.Cut(o.Site, "/")
+	return Single{Kind: kind, Phase: o.Phase, Actor: o.Actor, Fault: &scenario.Fault{ID: 1, Kind: fault, Target: link, Args: []scenario.Setting{
+		{Name: "messages", Value: o.Class}, {Name: "count", Value: "1"}, {Name: "skip", Value: fmt.Sprint(before)}, how,
+	}}}
+}
+
+// paused keeps a task standing at a failpoint of a migration, or at one of a client's request while something moves.
+func (o *Occasion) paused(at int) []Anchor {
+	rank := ofPhase
+	switch {
+	case o.Role == point.Replica || o.Role == point.Router || o.Role == point.Request && o.Phase == Before:
+		return nil
+	case o.Role == point.Request:
+		rank = ofRequest
+	case inCommitWindow[o.Phase]:
+		rank = ofCommit
+	}
+	return []Anchor{{o.fault("paused", "pause", "", 0), at, rank, true}}
+}
+
+// inCommitWindow are the phases of a donor from when it blocks writes to the outcome (protocol 5.1).
+var inCommitWindow = map[string]bool{"kCriticalSection": true, "kCloneCompleted": true, "kCommittingOnConfig": true}
+
+// Until narrows the anchor: it is let go when something else happens. Probe is what happened in a run in which it was kept
+// back to the end; whatever came after it there does not wait for it, which is to say that the two are concurrent. Of each
+// failpoint the first passage and the last are tried, those of routers, clients' requests and replication left out.
+func (a *Anchor) Until(probe []Occasion) (all []Single) {
+	passed := make(map[string]int)
+	last := make(map[string]int) // where in all the last passage of the site is
+	for i, o := range probe {
+		steps := o.What == Passage && o.Role != point.Replica && o.Role != point.Router && o.Role != point.Request
+		if !steps || a.fresh && i <= a.at {
+			continue
+		}
+		if passed[o.Site]++; i <= a.at {
+			continue
+		}
+		one := a.until(o.Site, passed[o.Site])
+		switch n, again := last[o.Site]; {
+		case !again:
+			last[o.Site] = -1
+			all = append(all, one)
+		case n < 0:
+			last[o.Site] = len(all)
+			all = append(all, one)
+		default:
+			all[n] = one
+		}
+	}
+	return all
+}
+
+func (a *Anchor) until(site string, nth int) Single {
+	one, fault := a.Single, *a.Fault
+	fault.Until = &scenario.Trigger{Site: site, Nth: nth}
+	one.Fault = &fault
+	return one
+}
