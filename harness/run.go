@@ -9,7 +9,6 @@
 package harness
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -26,7 +25,6 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/clock"
-	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -149,34 +147,6 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 	return r, nil
 }
 
-func (r *run) worldOptions() sim.Options {
-	c := &r.conditions
-	o := sim.Options{
-		OnOccasion: r.notes.onOccasion(), OnDecision: r.onDecision, Between: r.betweenSteps(),
-		Seed: r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
-		OnOccasion: r.onOccasion(),
-		Seed:       r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
-		Classify: classifier(), Observer: r, OnPoint: r.onPoint, Pool: r.options.Pool, Trace: r.options.Trace, Window: r.options.Window,
-		YieldOdds: sim.Odds(c.yield), Steps: cmp.Or(r.options.Steps, stepBudget),
-	}
-	o.Network.TailDelay, o.Network.ChainDelay = c.tailDelay, c.chainDelay
-	o.Network.Latency = func(from, to env.NodeID) sim.Latency {
-		if from == to {
-			return sim.Latency{Base: 5 * time.Microsecond}
-		}
-		return sim.Latency{Base: c.latency, Jitter: c.jitter}
-	}
-	o.Disk.TailDelay = c.diskDelay
-	o.Disk.Sync = sim.Latency{Base: c.sync, Jitter: c.sync}
-	if c.codec != 0 {
-		o.Codec = codec.BSON
-	}
-	return o
-}
-
-// stepBudget ends a run that never comes to rest; an ordinary one takes a hundredth of it.
-const stepBudget = 20_000_000
-
 // Observe hands every event to whoever judges or counts.
 func (r *run) Observe(e *event.Event) {
 	r.driver.Observe(e)
@@ -243,20 +213,6 @@ func (r *run) onPoint(p *sim.Passage) sim.Action {
 		a.Until(do.Until.Open)
 	}
 	return do
-}
-
-// onOccasion is what a world tells of messages and disks; nil when nobody wants to know.
-func (r *run) onOccasion() func(sim.Occasion) {
-	notes := r.notes.onOccasion()
-	if r.coverage == nil {
-		return notes
-	}
-	return func(o sim.Occasion) {
-		r.coverage.send(&o)
-		if notes != nil {
-			notes(o)
-		}
-	}
 }
 
 // play goes through the phases: start, faults, healing, the last pass over all keys, rest.
@@ -339,28 +295,6 @@ func (r *run) startClient(i int, ops []scenario.Op) {
 func (r *run) idle() bool { return len(r.busy) == 0 }
 
 func clientNode(i int) env.NodeID { return env.NodeID(fmt.Sprintf("client.%d", i)) }
-
-// setHazards has the world lose, double and slow down a few of all messages and disk operations.
-func (r *run) setHazards(p *power) {
-	c := &r.conditions
-	if c.loss+c.tail > 0 {
-		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Loss: sim.Odds(c.loss), Tail: sim.Odds(c.tail)}))
-	}
-	if c.duplicate > 0 {
-		double := func(m *sim.Message) bool { return faults.MayDouble(m.Class) }
-		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Match: double, Duplicate: sim.Odds(c.duplicate)}))
-	}
-	if c.chains > 0 {
-		between := func(m *sim.Message) bool { return replicaSet(m.From) != replicaSet(m.To) } // replication keeps its pace
-		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Match: between, Chain: sim.Odds(c.chains), Demotion: sim.Odds(c.demotions)}))
-	}
-	r.world.SetStalls(sim.Odds(c.stall), c.stallDelay)
-	if p.diskTail > 0 {
-		for _, id := range r.cluster.Servers() {
-			r.world.SetDiskSlowness(id, 1, p.diskTail)
-		}
-	}
-}
 
 // replicaSet is the part of a node's name that members share.
 func replicaSet(id env.NodeID) string {
