@@ -7,12 +7,15 @@ import (
 
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system"
+	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/profile"
 	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
@@ -98,5 +101,22 @@ func (s *storm) owners(t env.Task, ep *rpc.Endpoint, config *rpc.Set) (text stri
 		if t.Sleep(50*time.Millisecond) != nil {
 			return ""
 		}
+	}
+}
+
+// TestSessionsAreSplit: the collection of sessions begins with one chunk and is to have 1024 (protocol 13.2).
+func TestSessionsAreSplit(t *testing.T) {
+	w := sim.New(sim.Options{Seed: 1})
+	defer w.Close()
+	s := settings.Default80()
+	const sessions = "config.system.sessions"
+	top := system.Topology{Shards: 2, Members: 1, ConfigMembers: 1, Routers: 1, Balancer: true}
+	cluster, err := system.Assemble(w, top, &s, system.Collection{NS: sessions, Key: key.Pattern{Field: "_id"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Run(nil, env.Time(10*time.Second))
+	if table, err := cluster.Catalog(sessions); err != nil || table.Len() != policy.SessionChunks {
+		t.Errorf("after ten seconds the sessions have %v (%v)", table, err)
 	}
 }
