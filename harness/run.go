@@ -296,24 +296,6 @@ func (r *run) idle() bool { return len(r.busy) == 0 }
 
 func clientNode(i int) env.NodeID { return env.NodeID(fmt.Sprintf("client.%d", i)) }
 
-// replicaSet is the part of a node's name that members share.
-func replicaSet(id env.NodeID) string {
-	set, _, _ := strings.Cut(string(id), ".")
-	return set
-}
-
-// stepDown asks a member from its own machine, as an operator with a shell would.
-func (r *run) stepDown(id env.NodeID) {
-	m, node := r.cluster.Member(id), r.world.Node(id)
-	if m == nil || node == nil || !m.Leading() {
-		return
-	}
-	node.Spawn(nil, "operator steps down", func(t env.Task) {
-		// A stepdown that finds no successor is refused, which is an answer.
-		_ = m.StepDown(t)
-	})
-}
-
 // heal repairs everything; from here on the cluster must come to rest.
 func (r *run) heal() {
 	r.driver.End()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/sim"
@@ -36,28 +35,6 @@ func (r *run) worldOptions() sim.Options {
 
 // stepBudget ends a run that never comes to rest; an ordinary one takes a hundredth of it.
 const stepBudget = 20_000_000
-
-// setHazards has the world lose, double and slow down a few of all messages and disk operations.
-func (r *run) setHazards(p *power) {
-	c := &r.conditions
-	if c.loss+c.tail > 0 {
-		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Loss: sim.Odds(c.loss), Tail: sim.Odds(c.tail)}))
-	}
-	if c.duplicate > 0 {
-		double := func(m *sim.Message) bool { return faults.MayDouble(m.Class) }
-		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Match: double, Duplicate: sim.Odds(c.duplicate)}))
-	}
-	if c.chains > 0 {
-		between := func(m *sim.Message) bool { return replicaSet(m.From) != replicaSet(m.To) } // replication keeps its pace
-		r.hazards = append(r.hazards, r.world.AddRule(sim.Rule{Match: between, Chain: sim.Odds(c.chains), Demotion: sim.Odds(c.demotions)}))
-	}
-	r.world.SetStalls(sim.Odds(c.stall), c.stallDelay)
-	if p.diskTail > 0 {
-		for _, id := range r.cluster.Servers() {
-			r.world.SetDiskSlowness(id, 1, p.diskTail)
-		}
-	}
-}
 
 // onOccasion is what a world tells of messages and disks; nil when nobody wants to know.
 func (r *run) onOccasion() func(sim.Occasion) {
