@@ -2,6 +2,8 @@ package shrink
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -84,7 +86,36 @@ func freedoms(s *scenario.Scenario) (all []freedom) {
 	for i, f := range s.Faults {
 		all = append(all, faultFreedoms(i, f)...)
 	}
+	for i, c := range s.Commands {
+		all = append(all, freedom{c.String(), "time", otherTimes(func(s *scenario.Scenario) *time.Duration { return &s.Commands[i].At })})
+	}
+	for i, v := range s.Settings {
+		all = append(all, settingFreedoms(i, v)...)
+	}
 	return all
+}
+
+// settingFreedoms tries half and twice the value. A setting that takes chance out of the schedule has no other.
+func settingFreedoms(i int, v scenario.Setting) []freedom {
+	half, double := scaled(v.Value)
+	if half == double || slices.Contains(boring, v) {
+		return nil
+	}
+	return []freedom{{v.String(), "value", []edit{
+		func(s *scenario.Scenario) { s.Settings[i].Value = half },
+		func(s *scenario.Scenario) { s.Settings[i].Value = double },
+	}}}
+}
+
+// scaled is half and twice a number or duration; the value itself, twice, for anything else.
+func scaled(value string) (half, double string) {
+	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+		return strconv.FormatInt(n/2, 10), strconv.FormatInt(2*n, 10)
+	}
+	if d, err := time.ParseDuration(value); err == nil {
+		return (d / 2).String(), (2 * d).String()
+	}
+	return value, value
 }
 
 func opFreedoms(s *scenario.Scenario, i int, o scenario.Op) []freedom {
@@ -113,11 +144,24 @@ func faultFreedoms(i int, f scenario.Fault) (all []freedom) {
 	if f.When.Site == "" {
 		all = append(all, freedom{f.String(), "time", otherTimes(func(s *scenario.Scenario) *time.Duration { return &s.Faults[i].When.At })})
 	}
+	if f.When.Site != "" {
+		all = append(all, freedom{f.String(), "pass", otherPasses(i, f.When.Nth)})
+	}
 	if f.For != 0 {
 		all = append(all, freedom{f.String(), "length", []edit{
 			func(s *scenario.Scenario) { s.Faults[i].For = f.For / 2 },
 			func(s *scenario.Scenario) { s.Faults[i].For = 2 * f.For },
 		}})
+	}
+	return all
+}
+
+// otherPasses has a fault strike one pass of its site earlier and later, where there is an earlier one.
+func otherPasses(i, nth int) (all []edit) {
+	for _, other := range []int{nth - 1, nth + 1} {
+		if other > 0 {
+			all = append(all, func(s *scenario.Scenario) { s.Faults[i].When.Nth = other })
+		}
 	}
 	return all
 }

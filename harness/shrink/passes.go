@@ -16,7 +16,8 @@ func (x *search) smaller() (improved bool) {
 		note(x.thin(l))
 	}
 	for _, edits := range []func(*scenario.Scenario) []edit{
-		topology, collections, firstCome, sooner, simplerFaults, simplerMigrations, simplerCommands, simplerOps, simplerStreams, times,
+		newest, topology, collections, firstCome, sooner, simplerFaults, simplerMigrations, simplerCommands, simplerOps, simplerStreams,
+		ranges, rounder, times,
 	} {
 		note(x.each(edits))
 	}

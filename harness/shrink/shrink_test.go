@@ -2,6 +2,7 @@ package shrink
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -138,5 +139,47 @@ func TestTrialsReadBack(t *testing.T) {
 		if _, err := ParseTrials([]string{line}); err == nil {
 			t.Errorf("%q was taken for a trial", line)
 		}
+	}
+}
+
+// TestPlainerLines: what may be anything becomes the newest protocol, the widest ranges, splits where bounds are and round
+// values; what must be odd stays, and is labelled where it need not be exactly so.
+func TestPlainerLines(t *testing.T) {
+	s, err := scenario.Parse("lines", `shardproof scenario 1
+seed 1
+planned
+protocol 4.2
+topology shards=2 members=1 config=1 routers=1 clients=1
+faults-end 1s
+limit 1m0s
+collection test.docs ranged keys=20 preload=0 bounds=10
+set chunkSizeBytes 4711
+
+move 1 at 0s test.docs [3, 10) to shard-b
+
+at 0s split test.docs 7
+at 0s merge test.docs [2, 9)
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := func(_ int, s *scenario.Scenario) Trial {
+		splits := func(c scenario.Command) bool { return c.Do == scenario.SplitChunk }
+		merges := func(c scenario.Command) bool { return c.Do == scenario.MergeChunks && c.Max < 20 }
+		same := len(s.Settings) > 0 && s.Settings[0].Value > "2" && len(s.Migrations) == 1 && s.Migrations[0].Max == 10
+		return Trial{Same: same && slices.ContainsFunc(s.Commands, splits) && slices.ContainsFunc(s.Commands, merges)}
+	}
+	r := Run(s, Trial{Same: true}, Options{Try: odd, Runs: 2000})
+	got := Annotate(r.Scenario, r.Labels)
+	for _, want := range []string{
+		"set chunkSizeBytes 4000  # another value fails too\n", "move 1 at 0s test.docs [MinKey, 10) to shard-a  # another time fails too\n",
+		"at 0s split test.docs 10  # another time fails too\n", "at 0s merge test.docs [MinKey, 9)  # another time fails too\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("without %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "protocol") {
+		t.Errorf("the protocol is named:\n%s", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/key"
 )
 
 // slice is the causal slice of a contradiction, growing.
@@ -185,6 +186,18 @@ func (s *slice) migration(id string) {
 		s.disturbances(set, first, last)
 	}
 	s.writes(first, last)
+	s.request(first)
+}
+
+// request is why the balancer asked for a migration, where it did.
+func (s *slice) request(first int) {
+	name := s.events[first].Value
+	for i := first; i >= 0 && s.events[first].Kind == event.MigrationRequested && name != ""; i-- {
+		if e := &s.events[i]; e.Kind == event.BalancerChose && e.ID == name {
+			s.choose(i, Telling)
+			return
+		}
+	}
 }
 
 // part is how much an event matters to a migration; 0 when it is no part of it.
@@ -344,11 +357,20 @@ func (s *slice) followCursors() {
 			continue
 		}
 		for _, op := range s.ops {
-			if op.Kind == scenario.Scan && s.sees(i, e) && op.NS == e.NS && op.CallAt <= e.At && e.At <= op.ReturnAt {
+			if reads(op, e) && s.sees(i, e) {
 				s.choose(i, Close)
 			}
 		}
 	}
+}
+
+// reads says whether a cursor may be that of an operation.
+func reads(op *histories.Op, e *event.Event) bool {
+	if op.Kind != scenario.Scan || op.NS != e.NS || e.At < op.CallAt || e.At > op.ReturnAt {
+		return false
+	}
+	whole := e.Min == string(key.Min) && e.Max == string(key.Max) // of a hashed collection
+	return whole || e.Min == string(key.Int(op.Key)) && e.Max == string(key.Int(op.To))
 }
 
 // sees says whether a cursor may return one of the documents, rightly or not.

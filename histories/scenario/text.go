@@ -51,9 +51,12 @@ func (s *Scenario) printFrame(b *strings.Builder) {
 		fmt.Fprintf(b, "%s\n", c)
 	}
 	for _, v := range s.Settings {
-		fmt.Fprintf(b, "set %s %s\n", word(v.Name), word(v.Value))
+		fmt.Fprintf(b, "%s\n", v)
 	}
 }
+
+// String is the setting's line.
+func (v Setting) String() string { return fmt.Sprintf("set %s %s", word(v.Name), word(v.Value)) }
 
 func section[T any](b *strings.Builder, items []T, text func(T) string) {
 	if len(items) > 0 {
