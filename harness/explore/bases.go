@@ -18,8 +18,8 @@ func baseOf(strategy string, seed uint64, protocol string) *scenario.Scenario {
 		panic(err)
 	}
 	p.Protocol = protocol
-	s := harness.Draw(seed, p)
-	s.Name, s.Planned = strategy+"-"+s.Name, true
+	s := called(strategy, harness.Draw(seed, p))
+	s.Planned = true
 	s.FaultsEnd += room
 	return s
 }
@@ -102,9 +102,9 @@ func none() *stage { return nil }
 // These are how many trials a base gets before the next one has its turn: everything of one base costs as much as a glance at
 // many, and what differs between bases finds more.
 const (
-	probesEach  = 40
-	singlesEach = 60
-	pairsEach   = 40
+	probesEach  = 20
+	singlesEach = 30
+	pairsEach   = 20
 )
 
 // some is how many of all are tried: n, or every one when everything is wanted.

@@ -76,7 +76,7 @@ func Strategies() []Info {
 		{"anchored", "a message or task of a small scenario is held back until something else has happened", newAnchored},
 		{"priorities", "some chains of messages are slower than others, and a few become so on the way", newPriorities},
 		{"guided", "scenarios that led to new situations are changed a little", newGuided},
-		{"portfolio", "all of these in turn, the more often the more new situations they have led to of late", newPortfolio},
+		{"portfolio", "all of these and each profile in turn, the more often the more new situations they led to of late", newPortfolio},
 	}
 }
 

@@ -68,17 +68,15 @@ func (g *guided) add(roll func(string, int) int) {
 	g.trials, g.parent = append(g.trials, Trial{Scenario: s}), append(g.parent, parent)
 }
 
-// fresh draws a scenario: half of them are small, with a fault or two.
+// fresh draws a scenario: most of them are small, with a few faults, as those cost a third.
 func fresh(roll func(string, int) int, protocol string) *scenario.Scenario {
 	seed := uint64(roll("seed", 1<<30))
-	if roll("size", 2) == 0 {
-		s := harness.MixedOf(seed, protocol)
-		s.Name = "guided-" + s.Name
-		return s
+	if roll("size", 5) == 0 {
+		return called("guided", harness.MixedOf(seed, protocol))
 	}
 	s := baseOf("guided", seed, protocol)
 	s.Planned = false
-	for i := range 1 + roll("faults", 3) {
+	for i := range 1 + roll("faults", 5) {
 		addFault(s, func(question string, n int) int { return roll(fmt.Sprintf("first %d/%s", i, question), n) })
 	}
 	return s

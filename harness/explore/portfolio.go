@@ -7,7 +7,7 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// portfolio asks one strategy after the other. Which one is next is drawn, with the weight of what it has led to of late for what
+// portfolio asks one strategy after the other, random for each profile apart. Which one is next is drawn, with the weight of what it has led to of late for what
 // it cost; none is ever given up, as what has led nowhere for long may do so again on another build.
 type portfolio struct {
 	Start
@@ -27,8 +27,13 @@ type arm struct {
 func newPortfolio(s Start) Strategy {
 	p := &portfolio{Start: s}
 	for _, in := range Strategies() {
-		if in.Name != "portfolio" {
+		if in.Name != "random" && in.Name != "portfolio" {
 			p.arms = append(p.arms, arm{Strategy: in.New(s)})
+		}
+	}
+	for _, profile := range harness.Profiles() {
+		if profile.Weight > 0 {
+			p.arms = append(p.arms, arm{Strategy: ofProfile(s, profile)})
 		}
 	}
 	return p

@@ -5,22 +5,11 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// priorities gives chains of messages priorities: some are slower than others by a drawn amount, and a few messages make the
+// newPriorities gives chains of messages priorities: some are slower than others by a drawn amount, and a few messages make the
 // chain they belong to slower still. It is probabilistic concurrency testing with messages in place of threads, as in a world of
 // latencies there is mostly but one task that could run. Half of the seeds have no other faults.
-type priorities struct{ random }
-
-func newPriorities(s Start) Strategy { return &priorities{random{Start: s}} }
-
-func (p *priorities) Next() (trials []Trial) {
-	for range batch {
-		if p.enough(p.used) {
-			break
-		}
-		trials = append(trials, Trial{Scenario: p.draw(p.Seed + uint64(p.used))})
-		p.used++
-	}
-	return trials
+func newPriorities(s Start) Strategy {
+	return &drawn{Start: s, draw: func(seed uint64) *scenario.Scenario { return withPriorities(seed, s.Protocol) }}
 }
 
 // How many chains are slow, by how much, and how many messages of a hundred thousand or so change that.
@@ -30,12 +19,11 @@ var (
 	demotions   = []string{"0", "300", "1000", "3000"}
 )
 
-func (p *priorities) draw(seed uint64) *scenario.Scenario {
+func withPriorities(seed uint64, protocol string) *scenario.Scenario {
 	roll := harness.Dice(seed ^ 0x9c7)
-	s := baseOf(p.name(), seed, p.Protocol)
+	s := baseOf("priorities", seed, protocol)
 	if roll("faults", 2) == 0 {
-		s = harness.MixedOf(seed, p.Protocol)
-		s.Name = p.name() + "-" + s.Name
+		s = called("priorities", harness.MixedOf(seed, protocol))
 	}
 	s.Planned = false
 	one := func(of []string, question string) string { return of[roll(question, len(of))] }
@@ -45,5 +33,3 @@ func (p *priorities) draw(seed uint64) *scenario.Scenario {
 		scenario.Setting{Name: "world.demotions", Value: one(demotions, "demotions")})
 	return s
 }
-
-func (p *priorities) name() string { return "priorities" }

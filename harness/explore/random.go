@@ -1,31 +1,47 @@
 package explore
 
-import "github.com/shardproof/shardproof/harness"
+import (
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
 
-// batch is how many trials a strategy that learns nothing from them makes at a time.
+// batch is how many trials a strategy makes at a time.
 const batch = 32
 
-// random draws a scenario from each seed.
-type random struct {
+// drawn makes a scenario of each seed, and learns nothing from what comes of it.
+type drawn struct {
 	Start
+	draw       func(seed uint64) *scenario.Scenario
 	used, done int
 }
 
-func newRandom(s Start) Strategy { return &random{Start: s} }
+// newRandom draws scenarios as a campaign does that mixes all profiles.
+func newRandom(s Start) Strategy {
+	return &drawn{Start: s, draw: func(seed uint64) *scenario.Scenario {
+		return called("random", harness.MixedOf(seed, s.Protocol))
+	}}
+}
 
-func (r *random) Next() (trials []Trial) {
-	for range batch {
-		if r.enough(r.used) {
-			break
-		}
-		s := harness.MixedOf(r.Seed+uint64(r.used), r.Protocol)
-		s.Name = "random-" + s.Name
-		trials = append(trials, Trial{Scenario: s})
-		r.used++
+// ofProfile draws scenarios of one profile.
+func ofProfile(s Start, p harness.Profile) Strategy {
+	p.Protocol = s.Protocol
+	return &drawn{Start: s, draw: func(seed uint64) *scenario.Scenario { return called("random", harness.Draw(seed, p)) }}
+}
+
+// called puts the name of a strategy before that of the profile.
+func called(strategy string, s *scenario.Scenario) *scenario.Scenario {
+	s.Name = strategy + "-" + s.Name
+	return s
+}
+
+func (d *drawn) Next() (trials []Trial) {
+	for len(trials) < batch && !d.enough(d.used) {
+		trials = append(trials, Trial{Scenario: d.draw(d.Seed + uint64(d.used))})
+		d.used++
 	}
 	return trials
 }
 
-func (r *random) Learn(int, *Outcome) { r.done++ }
+func (d *drawn) Learn(int, *Outcome) { d.done++ }
 
-func (r *random) Over() int { return r.done }
+func (d *drawn) Over() int { return d.done }
