@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/status"
@@ -45,13 +46,36 @@ func (m *term) cut(t env.Task, s policy.Split) error {
 	return err
 }
 
-// splitOrMarkJumbo sees to a chunk that is too big to be moved: when it cannot be split, it is marked, and left alone until
-// somebody clears the mark, splits or moves it (protocol 13.5, errata E10).
+// splitOrMarkJumbo sees to a chunk that is too big to be moved: when its owner finds no key to split it at, it is marked, and
+// left alone until somebody clears the mark, splits or moves it (protocol 13.5, errata E10). Without an answer the next round
+// comes across it again.
 func (m *term) splitOrMarkJumbo(t env.Task, q *request) {
 	if t.Point(point.BalancerSplitOrJumbo, q.note()) != nil {
 		return
 	}
-	_ = m.server.Locked(t, func() error { return m.markJumbo(t, q) })
+	points, err := m.splitPoints(t, q)
+	switch {
+	case err != nil:
+	case len(points) > 0:
+		_ = m.cut(t, policy.Split{NS: q.NS, Chunk: q.Chunk, Points: points})
+	default:
+		_ = m.server.Locked(t, func() error { return m.markJumbo(t, q) })
+	}
+}
+
+// splitPoints asks the owner where the chunk can be split into parts of the size that is aimed at.
+func (m *term) splitPoints(t env.Task, q *request) ([]key.Key, error) {
+	owner := m.server.Set(q.Chunk.Shard)
+	if owner == nil {
+		return nil, status.New(status.ShardNotFound, "there is no shard %q", q.Chunk.Shard)
+	}
+	reply, err := rpc.CallPrimary[command.SplitVectorReply](t, owner, &command.SplitVector{
+		NS: q.NS, Min: q.Chunk.Min, Max: q.Chunk.Max, ChunkBytes: q.chunkBytes,
+	}, m.settings.CommandTimeout)
+	if err != nil {
+		return nil, err
+	}
+	return reply.Points, t.Err()
 }
 
 // leaveAlone keeps the balancer from a collection with a hashed key of which a shard lacks the index: each of its migrations
