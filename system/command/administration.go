@@ -92,7 +92,8 @@ type FoundShard struct{ Draining bool }
 type ShardsvrJoinCluster struct{ Name string }
 
 // ShardsvrLeaveCluster asks the primary of a shard without chunks and databases whether its removal would leave anybody
-// waiting: status.OperationFailed while it takes part in a migration or the move of a primary.
+// waiting: status.OperationFailed while it takes part in a migration or the move of a primary. From then on it receives nothing
+// until it joins again.
 type ShardsvrLeaveCluster struct{ Name string }
 
 func init() {

@@ -56,6 +56,9 @@ func (s *Service) admitStart(req *command.RecvChunkStart) error {
 	if txn := s.shard.SessionTxn(req.Lsid); txn > req.Txn {
 		return status.New(status.TransactionTooOld, "migration %s of transaction %d is fenced by %d", req.Migration, req.Txn, txn)
 	}
+	if s.shard.Leaving() {
+		return status.New(status.ShardNotFound, "shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
+	}
 	return nil
 }
 

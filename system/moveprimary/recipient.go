@@ -58,6 +58,9 @@ func (s *Service) cloneCatalogData(t env.Task, _ env.NodeID, req *command.CloneC
 		if txn := s.shard.SessionTxn(req.Lsid); s.fences() && txn >= req.Txn {
 			return nil, status.New(status.StaleSession, "the copy of %s was begun by another primary, or given up", req.Move)
 		}
+		if s.shard.Leaving() {
+			return nil, status.New(status.ShardNotFound, "shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
+		}
 		c = &copying{move: req.Move}
 		s.clones[req.Lsid] = c
 		s.node.Spawn(s.member.Tenure(), "clone "+req.Move, func(own env.Task) {

@@ -8,6 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/status"
@@ -28,6 +29,9 @@ func (s *Server) joinCluster(t env.Task, _ env.NodeID, req *command.ShardsvrJoin
 	if left = append(left, full...); len(left) > 0 {
 		return nil, status.New(status.OperationFailed, "%s cannot join: it has %s", s.name, strings.Join(left, ", "))
 	}
+	if s.Leaving() {
+		drops = append(drops, oplog.Op{Kind: oplog.Delete, NS: VersionNS, ID: string(key.String(leaving)), Actor: uint8(event.System)})
+	}
 	if len(drops) > 0 {
 		if _, err := s.cfg.Member.Write(t, drops...); err != nil {
 			return nil, err
@@ -36,10 +40,28 @@ func (s *Server) joinCluster(t env.Task, _ env.NodeID, req *command.ShardsvrJoin
 	return &command.Done{}, s.PersistConfigTime(t)
 }
 
+// leaving is the document of a shard that has agreed to leave, until it joins again.
+const leaving = "leavingCluster"
+
+// Leaving reports whether the shard takes nothing, whoever asks: an order of the past may still be on its way.
+func (s *Server) Leaving() bool {
+	return s.cfg.Member.Store().Get(VersionNS, string(key.String(leaving)), store.Latest) != nil
+}
+
 // leaveCluster answers when nobody has to tell this shard anything any more: who did later would find a shard that has left,
-// and perhaps nobody (H-38). The ranges that it has still to delete are its own business.
+// and perhaps nobody (H-38). Before it looks, it sees to it that no primary begins to receive. The ranges that it has still to
+// delete are its own business.
 func (s *Server) leaveCluster(t env.Task, _ env.NodeID, req *command.ShardsvrLeaveCluster) (*command.Done, error) {
 	if err := s.certain(t, point.RequestLeaveCluster, req.Name); err != nil {
+		return nil, err
+	}
+	if !s.Leaving() {
+		op := documentOp(oplog.Insert, VersionNS, leaving, identityDoc{leaving, s.name})
+		if _, err := s.cfg.Member.Write(t, op); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.cfg.Member.AwaitMajority(t); err != nil {
 		return nil, err
 	}
 	if left := append(s.owed(), s.copies()...); len(left) > 0 {
