@@ -41,6 +41,10 @@ func New(s *configsvr.Server) *Balancer {
 	rpc.Handle(s.Endpoint(), b.status)
 	rpc.Handle(s.Endpoint(), b.collectionStatus)
 	rpc.Handle(s.Endpoint(), b.putSetting)
+	if s.Profile().SplitsOnWrites() {
+		rpc.Handle(s.Endpoint(), b.splitPolicy)
+		rpc.Handle(s.Endpoint(), b.rebalanceChunk)
+	}
 	return b
 }
 

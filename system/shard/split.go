@@ -22,6 +22,12 @@ func (s *Server) splitChunk(t env.Task, _ env.NodeID, req *command.ShardsvrSplit
 	return s.reshape(t, req.NS, commit, point.SplitSendCommit, func(table *catalog.Table) bool { return isSplit(table, rng, req.At) })
 }
 
+// Split is splitChunk for whoever decides on this shard what is to be cut.
+func (s *Server) Split(t env.Task, req *command.ShardsvrSplitChunk) error {
+	_, err := s.splitChunk(t, s.node.ID(), req)
+	return err
+}
+
 // mergeChunks makes one chunk of several of this shard.
 func (s *Server) mergeChunks(t env.Task, _ env.NodeID, req *command.ShardsvrMergeChunks) (*command.Done, error) {
 	rng := key.Range{Min: req.Min, Max: req.Max}
