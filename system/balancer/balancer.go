@@ -56,6 +56,9 @@ func (w watcher) StepUp(env.Task) error {
 	b.now = &term{Balancer: b, number: b.member.Term()}
 	b.now.scheduler.term = b.now
 	b.node.Spawn(b.member.Tenure(), "balancer", b.now.run)
+	if b.server.Profile().MergesByItself() {
+		b.node.Spawn(b.member.Tenure(), "automerger", b.now.automerge)
+	}
 	return nil
 }
 

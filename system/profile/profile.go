@@ -61,6 +61,9 @@ func (p Profile) BalancesBySize() bool { return p == V80 }
 // chunk is cut when a part of it moves.
 func (p Profile) SplitsOnWrites() bool { return p == V42 }
 
+// MergesByItself: small chunks are joined without being asked for (the automerger, from 7.0 on, protocol 13.4).
+func (p Profile) MergesByItself() bool { return p == V80 }
+
 // LocksCollections: the config server holds a lock of the collection for the whole migration and a document that a new
 // config primary resumes it from (config.locks, config.migrations; protocol 4 step 1, 9.5).
 func (p Profile) LocksCollections() bool { return p == V42 }

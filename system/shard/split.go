@@ -35,6 +35,13 @@ func (s *Server) mergeChunks(t env.Task, _ env.NodeID, req *command.ShardsvrMerg
 	return s.reshape(t, req.NS, commit, point.SplitMergeCommit, func(table *catalog.Table) bool { return table.Owner(rng.Min).Range == rng })
 }
 
+// mergeAllChunks has the config server join whatever of this shard may be joined. When the outcome is unknown it is a failure:
+// who asks again loses nothing.
+func (s *Server) mergeAllChunks(t env.Task, _ env.NodeID, req *command.ShardsvrMergeAllChunks) (*command.Done, error) {
+	commit := &command.CommitMergeAllChunks{NS: req.NS, Shard: s.name}
+	return s.reshape(t, req.NS, commit, point.SplitAutoMerge, func(*catalog.Table) bool { return false })
+}
+
 // isSplit reports whether the range consists of chunks that meet at the points.
 func isSplit(table *catalog.Table, rng key.Range, at []key.Key) bool {
 	for _, k := range append(slices.Clone(at), rng.Min) {
