@@ -130,17 +130,31 @@ func (d *donation) scan(t env.Task) error {
 
 // checkSize refuses chunks that are too big, unless they are to be moved by force: then without a list.
 func (d *donation) checkSize() error {
-	limit := d.chunkBytes() * int64(d.s.profile.JumboSlack()) / 100
-	if int64(d.clone.bytes) <= limit {
+	limit := d.mostDocuments()
+	if int64(d.clone.documents) <= limit {
 		return nil
 	}
 	if d.req.ForceJumbo == command.RefuseJumbo || !d.s.profile.ForcesJumbo() {
-		return status.New(status.ChunkTooBig, "range %v of %s has %d bytes, more than %d", d.record.Range(), d.record.NS, d.clone.bytes, limit)
+		return status.New(status.ChunkTooBig, "range %v of %s has %d documents, more than the %d that %d bytes have room for",
+			d.record.Range(), d.record.NS, d.clone.documents, limit, d.chunkBytes())
 	}
 	d.s.node.Sometimes("a chunk that is too big is moved by force")
 	d.clone.ids, d.clone.live = nil, true
 	return nil
 }
+
+// mostDocuments is how many documents of the average size, with some slack, a chunk may have (errata E9).
+func (d *donation) mostDocuments() int64 {
+	have := d.s.shard.Extent(d.record.NS)
+	if have.Documents == 0 {
+		return mostWithoutAverage
+	}
+	full := max(1, d.chunkBytes()/max(1, have.Bytes/have.Documents))
+	return full * int64(d.s.profile.JumboSlack()) / 100
+}
+
+// mostWithoutAverage is how many documents a chunk may have while there are none to tell how big they are.
+const mostWithoutAverage = 250_001
 
 func (d *donation) sendStart(t env.Task) error {
 	r := &d.record
