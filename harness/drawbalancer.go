@@ -79,6 +79,8 @@ func balancerSettings(d dice) []scenario.Setting {
 		{Name: "balancerRoundIntervalMillis", Value: pick(d, "set/interval", "30ms", "80ms", "200ms")},
 		{Name: "balancerShortIntervalMillis", Value: pick(d, "set/short interval", "5ms", "20ms", "60ms")},
 		{Name: "chunkSizeBytes", Value: fmt.Sprint(bytes)},
+		// A donor that gives up sooner than it has the end of the sessions' history never gets rid of anything.
+		{Name: "moveChunkCatchUpMaxWaitMillis", Value: "5s"},
 	}
 	if d.chance("at random", 35) {
 		all = append(all, scenario.Setting{Name: "balancerRandomMigrations", Value: "1"})
