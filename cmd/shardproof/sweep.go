@@ -77,7 +77,7 @@ func (f *sweepFlags) sweep(c *cobra.Command, what string) error {
 		return usage(err)
 	}
 	j := &sweepJob{
-		flags: f, plan: p, matrix: sweep.NewMatrix(p), begun: time.Now(), progress: newProgress(c.ErrOrStderr()),
+		flags: f, what: what, plan: p, matrix: sweep.NewMatrix(p), begun: time.Now(), progress: newProgress(c.ErrOrStderr()),
 		out: cmp.Or(f.out, filepath.Join("out", p.Base.Name+map[bool]string{true: "-pairs"}[f.pairs])),
 	}
 	if err := j.open(base); err != nil {
@@ -115,6 +115,7 @@ func (f *sweepFlags) plan(what string) (*sweep.Plan, *harness.Result, error) {
 // sweepJob is one sweep under way.
 type sweepJob struct {
 	flags    *sweepFlags
+	what     string // the base or the file
 	plan     *sweep.Plan
 	matrix   *sweep.Matrix
 	out      string
@@ -247,5 +248,20 @@ func (j *sweepJob) section(name, rows string) string {
 	if j.from == 0 {
 		took = fmt.Sprintf(", in %s of CPU time, %s on %d workers", cpuTime().Round(time.Second), time.Since(j.begun).Round(time.Second), j.flags.parallel)
 	}
-	return fmt.Sprintf("## %s\n\n`shardproof %s`\n\n%s%s.\n\n%s", strings.ToUpper(name[:1])+name[1:], strings.Join(os.Args[1:], " "), rows, took, j.matrix)
+	return fmt.Sprintf("## %s\n\n`%s`\n\n%s%s.\n\n%s", strings.ToUpper(name[:1])+name[1:], j.command(), rows, took, j.matrix)
+}
+
+// command is what makes the same sweep, wherever it is kept.
+func (j *sweepJob) command() string {
+	command := "shardproof sweep"
+	if j.flags.protocol != scenario.Protocols[0] {
+		command += " --protocol " + j.flags.protocol
+	}
+	if j.flags.pairs {
+		command += " --pairs"
+	}
+	if j.flags.most > 0 {
+		command += fmt.Sprintf(" --runs %d", j.flags.most)
+	}
+	return command + " " + j.what
 }
