@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -91,12 +92,12 @@ func sighting(seed uint64) memory.Sighting {
 
 // again runs the kept cases of all signatures, and tells of those that fail and of those that do not any more. It returns the
 // exit code so far, and whether something came back.
-func (r *remembering) again(out io.Writer) (code int, back bool, err error) {
+func (r *remembering) again(ctx context.Context, out io.Writer) (code int, back bool, err error) {
 	if r == nil {
 		return exitPassed, false, nil
 	}
 	for _, e := range r.Entries() {
-		if len(e.Cases) == 0 {
+		if len(e.Cases) == 0 || ctx.Err() != nil {
 			continue
 		}
 		was := e.Status

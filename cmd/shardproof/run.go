@@ -100,7 +100,7 @@ func (f *runFlags) campaign(c *cobra.Command, draw func(uint64) *scenario.Scenar
 		ctx, cancel = context.WithTimeout(ctx, f.for_)
 		defer cancel()
 	}
-	code, back, err := m.again(c.OutOrStdout())
+	code, back, err := m.again(ctx, c.OutOrStdout())
 	if err != nil {
 		return &ending{exitHarness, err}
 	}

@@ -22,18 +22,28 @@ type Journal struct {
 }
 
 // OpenJournal opens the journal at path, or begins it with the title, which says what search it belongs to. A journal with
-// another title is refused and left as it is. A last line that was not written to its end is forgotten.
+// another title is refused and left as it is, and so is one that another process has open. A last line that was not written to its
+// end is forgotten.
 func OpenJournal(path, title string) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	j := &Journal{file: file}
-	if err := j.read(path, title); err != nil {
+	err = lock(file)
+	if errors.Is(err, errInUse) {
+		err = &histories.FileError{File: path, Wrong: err.Error(), Remedy: "wait for its end or choose another place"}
+	}
+	if err == nil {
+		err = j.read(path, title)
+	}
+	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return j, nil
 }
+
+var errInUse = errors.New("another process goes on with it now")
 
 func (j *Journal) read(path, title string) error {
 	var whole int64

@@ -27,6 +27,25 @@ func TestJournalGoesOn(t *testing.T) {
 	}
 }
 
+// TestJournalOfOne: two searches at a time cannot share a journal.
+func TestJournalOfOne(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.txt")
+	j, err := OpenJournal(path, "search 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenJournal(path, "search 1"); err == nil || !strings.Contains(err.Error(), "another process goes on with it now") {
+		t.Errorf("the journal was opened twice: %v", err)
+	}
+	j.Append("one")
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"one"}, write(t, path)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func write(t *testing.T, path string, lines ...string) (there []string) {
 	t.Helper()
 	j, err := OpenJournal(path, "search 1")
