@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/system/administration"
+	"github.com/shardproof/shardproof/system/autosplit"
 	"github.com/shardproof/shardproof/system/balancer"
 	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/client"
@@ -135,6 +136,9 @@ func (c *Cluster) bootShard(t env.Task, name string) {
 	moves := migration.New(server, rangedel.New(ep, m, server, c.of(ep)))
 	changestream.New(server, moves.Receivers)
 	moveprimary.New(server)
+	if c.topology.Profile.SplitsOnWrites() {
+		autosplit.New(server)
+	}
 }
 
 func (c *Cluster) bootRouter(t env.Task) {

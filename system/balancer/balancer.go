@@ -41,6 +41,10 @@ func New(s *configsvr.Server) *Balancer {
 	rpc.Handle(s.Endpoint(), b.status)
 	rpc.Handle(s.Endpoint(), b.collectionStatus)
 	rpc.Handle(s.Endpoint(), b.putSetting)
+	if s.Profile().SplitsOnWrites() {
+		rpc.Handle(s.Endpoint(), b.splitPolicy)
+		rpc.Handle(s.Endpoint(), b.rebalanceChunk)
+	}
 	return b
 }
 
@@ -52,6 +56,9 @@ func (w watcher) StepUp(env.Task) error {
 	b.now = &term{Balancer: b, number: b.member.Term()}
 	b.now.scheduler.term = b.now
 	b.node.Spawn(b.member.Tenure(), "balancer", b.now.run)
+	if b.server.Profile().MergesByItself() {
+		b.node.Spawn(b.member.Tenure(), "automerger", b.now.automerge)
+	}
 	return nil
 }
 

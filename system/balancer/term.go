@@ -17,6 +17,7 @@ type term struct {
 	recovered bool // what earlier terms have asked for is at its end
 	inRound   bool
 	rounds    int64 // that have ended
+	singles   int64 // chunks that shards have asked for to be moved
 	scheduler scheduler
 	woken     bool     // a setting was written since the balancer went to sleep
 	changed   env.Cond // any of the above changed

@@ -45,3 +45,13 @@ func mergeable(t *Table, piece key.Range, before clock.Timestamp, yield func(key
 	}
 	return end()
 }
+
+// MergeableOn are the ranges of Mergeable that one shard has.
+func MergeableOn(t *Table, zones Zones, shard string, before clock.Timestamp) (ranges []key.Range) {
+	for rng := range Mergeable(t, zones, before) {
+		if t.OwnsKey(shard, rng.Min) {
+			ranges = append(ranges, rng)
+		}
+	}
+	return ranges
+}

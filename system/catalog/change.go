@@ -171,6 +171,22 @@ func Merge(t *Table, rng key.Range, bump Bump) ([]Chunk, error) {
 	return []Chunk{joint}, nil
 }
 
+// MergeAll joins the chunks of each of the ranges, which do not overlap, as Merge does for one: all in one change.
+func MergeAll(t *Table, ranges []key.Range, bump Bump) (all []Chunk, err error) {
+	version := bump.above(t.Version())
+	for _, rng := range ranges {
+		merged, err := Merge(t, rng, bump)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range merged {
+			c.Version = version
+			all, version = append(all, c), version.nextMinor()
+		}
+	}
+	return all, nil
+}
+
 // EnsureNewer raises the version of the chunk with exactly these bounds above the collection's, unless it is newer than v
 // already or there is no such chunk (ensureChunkVersionIsGreaterThan, protocol 3.2): a commit that was sent with v is
 // refused from then on.

@@ -44,6 +44,13 @@ type CommitChunksMerge struct {
 	Min, Max         key.Key
 }
 
+// ShardsvrMergeAllChunks asks a shard to have all its chunks of a collection joined that may be: neighbours that have been there
+// for longer than anybody can ask for the past, not marked jumbo, in one zone (mergeAllChunksOnShard, protocol 13.4).
+type ShardsvrMergeAllChunks struct{ NS string }
+
+// CommitMergeAllChunks does that in the catalogue. Sent again it changes nothing.
+type CommitMergeAllChunks struct{ NS, Shard string }
+
 // SplitVector asks a shard where to split a range so that the parts have the size of a chunk (autoSplitVector, protocol 13.1).
 type SplitVector struct {
 	NS         string
@@ -56,6 +63,8 @@ type SplitVector struct {
 type SplitVectorReply struct{ Points []key.Key }
 
 func init() {
+	codec.Register[ShardsvrMergeAllChunks]()
+	codec.Register[CommitMergeAllChunks]()
 	codec.Register[SplitVector]()
 	codec.Register[SplitVectorReply]()
 	codec.Register[SplitChunk]()

@@ -65,6 +65,7 @@ func New(cfg Config) *Server {
 	}
 	rpc.Handle(s.ep, s.commitChunkSplit)
 	rpc.Handle(s.ep, s.commitChunksMerge)
+	rpc.Handle(s.ep, s.commitMergeAllChunks)
 	rpc.Handle(s.ep, s.moveRange)
 	rpc.Handle(s.ep, s.shardCollection)
 	rpc.Handle(s.ep, s.drop)

@@ -2,6 +2,7 @@ package configsvr
 
 import (
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -31,6 +32,24 @@ func (s *Server) commitChunksMerge(t env.Task, _ env.NodeID, req *command.Commit
 		}
 		return catalog.Merge(table, rng, catalog.Bump(s.settings.MajorOnMerge > 0))
 	})
+}
+
+// commitMergeAllChunks joins all chunks of a shard that may be joined, in one entry (protocol 13.4).
+func (s *Server) commitMergeAllChunks(t env.Task, _ env.NodeID, req *command.CommitMergeAllChunks) (*command.CommitReply, error) {
+	return s.reshape(t, point.ConfigMergeCommit, req.NS, req.Shard, func(table *catalog.Table) ([]catalog.Chunk, error) {
+		coll := table.Collection()
+		if coll.Unsharded {
+			return nil, status.New(status.BadValue, "collection %s is not sharded", coll.NS)
+		}
+		ranges := catalog.MergeableOn(table, s.Zones(req.NS, coll.Key), req.Shard, s.HistoryBegins())
+		return catalog.MergeAll(table, ranges, catalog.Bump(s.settings.MajorOnMerge > 0))
+	})
+}
+
+// HistoryBegins is the earliest time whose owners somebody may still ask for.
+func (s *Server) HistoryBegins() clock.Timestamp {
+	window := max(s.settings.HistoryWindow, shortestHistory)
+	return clock.At(s.ep.Clock().Now().Cluster.Millis() - window.Milliseconds())
 }
 
 // kept checks that a shard still has the first chunk of a range, in the incarnation that it means.

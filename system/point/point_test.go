@@ -43,7 +43,7 @@ v.dropDetected v.complete v.recipientStepUp(register,critSec) v.secondStepDownDu
 v.configUnavailable v.rollback
 b.roundBegin b.loadSettings b.windowCheck b.stats b.selectDrain b.selectZone b.selectLoad b.enqueue b.dispatch b.result
 b.splitOrJumbo b.roundEnd b.sleep b.stop b.stepDown b.stepUp
-s.autoSplitScan s.pickPoints s.tailRebalance s.concurrentWithMove s.sendCommit s.commitReplyLost s.refreshAfter s.mergeCommit
+s.autoSplitScan s.pickPoints s.tailRebalance s.topChunk s.autoMerge s.concurrentWithMove s.sendCommit s.commitReplyLost s.refreshAfter s.mergeCommit
 x.source(scan,oplogTruncated,newWrite) x.dest(apply,conflictHigherTxn,sentinel) x.retryDuringMigration x.retryAfterMigration
 `
 

@@ -57,6 +57,13 @@ func (p Profile) MovesPartOfChunk() bool { return p == V80 }
 // BalancesBySize: the balancer compares how much data shards have (6.0.3 and later, protocol 14.2). Without, how many chunks.
 func (p Profile) BalancesBySize() bool { return p == V80 }
 
+// SplitsOnWrites: the primary of a shard splits a chunk once much was written to it (until 6.0.3, protocol 13.2). Without, a
+// chunk is cut when a part of it moves.
+func (p Profile) SplitsOnWrites() bool { return p == V42 }
+
+// MergesByItself: small chunks are joined without being asked for (the automerger, from 7.0 on, protocol 13.4).
+func (p Profile) MergesByItself() bool { return p == V80 }
+
 // LocksCollections: the config server holds a lock of the collection for the whole migration and a document that a new
 // config primary resumes it from (config.locks, config.migrations; protocol 4 step 1, 9.5).
 func (p Profile) LocksCollections() bool { return p == V42 }

@@ -63,6 +63,8 @@ type Settings struct {
 	BalancerInterval time.Duration `name:"balancerRoundIntervalMillis"` // 10s from one round to the next when there was nothing to do
 	BalancerPause    time.Duration `name:"balancerShortIntervalMillis"` // 1s after a round in which something was done
 	BalancerRandom   int           `name:"balancerRandomMigrations"`    // 0; 1: the balancer moves at random (failpoint balancerShouldReturnRandomMigrations)
+	MergeInterval    time.Duration `name:"autoMergerIntervalSecs"`      // 1h from one pass of the automerger to the next (8.0)
+	MergePause       time.Duration `name:"autoMergerThrottlingMS"`      // 15s after each shard that it has merge
 	LocalTimeOffset  time.Duration `name:"localTimeOffset"`             // 0; how far east of UTC the server's time zone is, up to a day
 }
 
@@ -95,6 +97,7 @@ func Default80() Settings {
 		CatchUpWait: 6 * time.Hour, SteadyPoll: 10 * time.Millisecond, StatusPoll: time.Second,
 		SessionsPoll: time.Second, RetryBackoff: time.Second, HistoryWindow: 300 * time.Second, CacheBatch: 1000,
 		BalancerInterval: 10 * time.Second, BalancerPause: time.Second,
+		MergeInterval: time.Hour, MergePause: 15 * time.Second,
 	}
 }
 

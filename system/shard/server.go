@@ -158,6 +158,7 @@ func (s *Server) serve() {
 	rpc.Handle(e, s.leaveCluster)
 	rpc.Handle(e, s.splitChunk)
 	rpc.Handle(e, s.mergeChunks)
+	rpc.Handle(e, s.mergeAllChunks)
 	rpc.Handle(e, s.splitVector)
 	rpc.Handle(e, s.flush)
 	rpc.Handle(e, s.appendOplogNote)

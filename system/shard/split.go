@@ -22,11 +22,24 @@ func (s *Server) splitChunk(t env.Task, _ env.NodeID, req *command.ShardsvrSplit
 	return s.reshape(t, req.NS, commit, point.SplitSendCommit, func(table *catalog.Table) bool { return isSplit(table, rng, req.At) })
 }
 
+// Split is splitChunk for whoever decides on this shard what is to be cut.
+func (s *Server) Split(t env.Task, req *command.ShardsvrSplitChunk) error {
+	_, err := s.splitChunk(t, s.node.ID(), req)
+	return err
+}
+
 // mergeChunks makes one chunk of several of this shard.
 func (s *Server) mergeChunks(t env.Task, _ env.NodeID, req *command.ShardsvrMergeChunks) (*command.Done, error) {
 	rng := key.Range{Min: req.Min, Max: req.Max}
 	commit := &command.CommitChunksMerge{NS: req.NS, Epoch: req.Epoch, Shard: s.name, Min: req.Min, Max: req.Max}
 	return s.reshape(t, req.NS, commit, point.SplitMergeCommit, func(table *catalog.Table) bool { return table.Owner(rng.Min).Range == rng })
+}
+
+// mergeAllChunks has the config server join whatever of this shard may be joined. When the outcome is unknown it is a failure:
+// who asks again loses nothing.
+func (s *Server) mergeAllChunks(t env.Task, _ env.NodeID, req *command.ShardsvrMergeAllChunks) (*command.Done, error) {
+	commit := &command.CommitMergeAllChunks{NS: req.NS, Shard: s.name}
+	return s.reshape(t, req.NS, commit, point.SplitAutoMerge, func(*catalog.Table) bool { return false })
 }
 
 // isSplit reports whether the range consists of chunks that meet at the points.

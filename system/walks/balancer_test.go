@@ -80,6 +80,8 @@ func (r *rig) putSetting(l line) error {
 			set("attemptToBalanceJumboChunks", true)
 		case "bytes":
 			set("value", number(a.Vals[0]))
+		case "enabled":
+			set("enabled", a.Vals[0] == "true")
 		default:
 			return fmt.Errorf("nothing can be set that is called %s", a.Key)
 		}

@@ -11,6 +11,13 @@ import (
 func init() {
 	// points shard-a 0 10 bytes=400 limit=1: where the shard would split the range (autoSplitVector).
 	errands["points"] = (*rig).splitPoints
+	// fill 100 119 v=x: a client writes all of these documents, one after the other.
+	errands["fill"] = (*rig).fill
+	// mergeall shard-a: all chunks of the shard become one that may.
+	errands["mergeall"] = func(r *rig, l line) error {
+		r.ask("merge of all on "+l.word(0), l.word(0), &command.ShardsvrMergeAllChunks{NS: sharded})
+		return nil
+	}
 	// sizes: how much data each shard says that it has of test.docs.
 	errands["sizes"] = (*rig).sizes
 }
@@ -45,6 +52,16 @@ func (r *rig) sizes(line) error {
 				return
 			}
 			r.say("%s has %d bytes", shard, reply.Bytes[0])
+		}
+	})
+	return nil
+}
+
+func (r *rig) fill(l line) error {
+	u, keys, v := r.clients()[0], l.keys(), l.arg("v", "new")
+	r.send(u, func(t env.Task) {
+		for k := keys[0]; k <= keys[1]; k++ {
+			r.upsert(t, u, k, v)
 		}
 	})
 	return nil

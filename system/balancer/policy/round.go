@@ -63,11 +63,12 @@ const (
 	ZoneViolation
 	Imbalance
 	AtRandom
+	TopChunk // a shard asked for it after a split
 )
 
 // String is the reason as an operator reads it.
 func (r Reason) String() string {
-	return [...]string{"draining", "zone violation", "imbalance", "at random"}[r]
+	return [...]string{"draining", "zone violation", "imbalance", "at random", "top chunk"}[r]
 }
 
 // Migration is a chunk to be moved away from its shard.

@@ -1,0 +1,45 @@
+package balancer
+
+import (
+	"github.com/shardproof/shardproof/system/balancer/policy"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/status"
+)
+
+// automerge has chunks joined from time to time that need not be apart any more (protocol 13.4). What fails is tried again when
+// its time comes.
+func (m *term) automerge(t env.Task) {
+	for t.Sleep(m.settings.MergeInterval) == nil {
+		for _, merge := range m.merges() {
+			if !m.permits(m.options()) || !m.enabled(autoMerge) {
+				break
+			}
+			_ = m.merge(t, merge)
+			if t.Sleep(m.settings.MergePause) != nil {
+				return
+			}
+		}
+	}
+}
+
+// merges are the shards that have chunks to join, by collection.
+func (m *term) merges() (all []policy.Merge) {
+	v := view{m, m.options()}
+	for _, coll := range m.server.Sharded() {
+		if c, err := v.collection(coll.NS); err == nil {
+			all = append(all, policy.Merges(&c, m.server.HistoryBegins())...)
+		}
+	}
+	return all
+}
+
+func (m *term) merge(t env.Task, what policy.Merge) error {
+	set := m.server.Set(what.Shard)
+	if set == nil {
+		return status.New(status.ShardNotFound, "there is no shard %q", what.Shard)
+	}
+	_, err := rpc.CallPrimary[command.Done](t, set, &command.ShardsvrMergeAllChunks{NS: what.NS}, m.settings.CommandTimeout)
+	return err
+}

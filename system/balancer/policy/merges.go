@@ -1,0 +1,29 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
+)
+
+// Merge is a shard that is to join chunks of a collection.
+type Merge struct{ NS, Shard string }
+
+// Merges are the shards that have chunks of the collection to join without being asked for (protocol 13.4), in the order of their
+// names. Before is the time before which nobody asks for the owners of the past.
+func Merges(c *Collection, before clock.Timestamp) (all []Merge) {
+	coll := c.Table.Collection()
+	if c.fixed() || coll.NoAutoMerge {
+		return nil
+	}
+	var shards []string
+	for rng := range catalog.Mergeable(c.Table, c.Zones, before) {
+		shards = append(shards, c.Table.Owner(rng.Min).Shard)
+	}
+	slices.Sort(shards)
+	for _, shard := range slices.Compact(shards) {
+		all = append(all, Merge{coll.NS, shard})
+	}
+	return all
+}
