@@ -75,11 +75,11 @@ func servers(node string) bool {
 // chance is how much what chance decided matters: replication goes on whatever happens to its messages, only later.
 func chance(e *event.Event) Weight {
 	switch {
-	case e.Peer == "":
-		return Ambient
-	case e.ID != replication:
-		return Telling
-	case e.Value == sim.Duplicate:
+	case e.Value == sim.Loss || e.Value == sim.LoseReply:
+		if e.ID != replication {
+			return Telling
+		}
+	case e.Value == sim.Duplicate && e.ID == replication:
 		return 0
 	}
 	return Ambient
