@@ -77,10 +77,10 @@ func balancerSettings(d dice) []scenario.Setting {
 	bytes := documentBytes * pick(d, "documents a chunk", 4, 6, 10)
 	all := []scenario.Setting{
 		{Name: "balancerRoundIntervalMillis", Value: pick(d, "set/interval", "30ms", "80ms", "200ms")},
-		{Name: "balancerShortIntervalMillis", Value: pick(d, "set/short interval", "5ms", "20ms")},
+		{Name: "balancerShortIntervalMillis", Value: pick(d, "set/short interval", "5ms", "20ms", "60ms")},
 		{Name: "chunkSizeBytes", Value: fmt.Sprint(bytes)},
 	}
-	if d.chance("at random", 25) {
+	if d.chance("at random", 35) {
 		all = append(all, scenario.Setting{Name: "balancerRandomMigrations", Value: "1"})
 	}
 	w := workloads.Windows[d.roll("zones", len(workloads.Windows))]

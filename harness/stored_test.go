@@ -38,9 +38,6 @@ func TestStories(t *testing.T) {
 		})
 	}
 	for _, in := range point.All() {
-		if in.Role == point.Balancer {
-			continue // no story switches the balancer on
-		}
 		if sum.Sites[in.Site] == 0 && !unreachable[in.Name] {
 			t.Errorf("no story passes %s", in.Name)
 		}
@@ -76,9 +73,6 @@ func TestWeaknessesAreGone(t *testing.T) {
 
 // unreachable are sites that need what no scenario can ask for.
 var unreachable = map[string]bool{
-	// Scenarios have no operators' commands on shards and zones.
-	"c.addShard": true, "c.removeShard.startDrain": true, "c.removeShard.checkEmpty": true, "c.removeShard.remove": true,
-	"c.zoneUpdate": true, "q.joinCluster": true, "q.leaveCluster": true,
 	"m.partialBatch":         true, // clients of scenarios insert one document at a time
 	"m.refresh.inconsistent": true, // to who knows another incarnation the config server tells all of the new one
 	"v.dropDetected":         true, // before a collection is dropped or renamed, every unfinished migration of it is joined

@@ -194,10 +194,13 @@ func (p *operationsPlan) collection(what string) *scenario.Collection {
 	return &p.Collections[p.pick(what, len(p.Collections))]
 }
 
-// two are two times, the second after the first.
+// two are two times, the second after the first. The first is mostly early, when there is most to be moved.
 func (p *operationsPlan) two(what string) (first, second time.Duration) {
 	span := int((p.End - p.Start) / time.Millisecond)
 	a := p.pick(what+" at", span)
+	if p.chance(what+" early", 60) {
+		a /= 5
+	}
 	b := a + p.pick(what+" for", span-a) + 1
 	return p.Start + time.Duration(a)*time.Millisecond, p.Start + time.Duration(b)*time.Millisecond
 }
