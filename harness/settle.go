@@ -113,9 +113,13 @@ func (o office) enlarge(t env.Task) {
 	}
 }
 
-// regular ends the mode in which the balancer moves at random, now and for processes that start later.
+// regular ends the mode in which the balancer moves at random, and settings with which no migration can succeed: one that waits for
+// history as long as it may take to catch up altogether.
 func (o office) regular(t env.Task) {
 	o.set(t, o.cluster.Topology().MembersOf(configsvr.Name), "balancerRandomMigrations", "0")
+	for _, name := range o.cluster.Topology().ShardNames() {
+		o.set(t, o.cluster.Topology().MembersOf(name), "sessionModsWaitMillis", "20ms")
+	}
 }
 
 // set changes a setting of servers, now and for their processes that start later.
