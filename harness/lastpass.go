@@ -41,7 +41,7 @@ func (r *run) finalOps(client int) (ops []scenario.Op) {
 			ops = append(ops, write, read)
 		}
 		if client == 0 {
-			ops = append(ops, scenario.Op{ID: id + 2*c.Keys, Client: client, NS: c.NS, Kind: scenario.Scan, To: int64(c.Keys), Batch: 7})
+			ops = append(ops, scenario.Op{ID: id + 2*c.Keys, Client: client, NS: c.NS, Kind: scenario.Scan, To: int64(c.Keys), Batch: max(fewest, c.Keys/8)})
 		}
 	}
 	return ops
@@ -56,6 +56,9 @@ func (r *run) finalWrite(ns string, key int64) scenario.OpKind {
 	}
 	return scenario.Write
 }
+
+// fewest is the least number of documents in a batch of the last scan. Of many keys it has more, lest a cursor times out meanwhile.
+const fewest = 7
 
 // finalIDs is where the numbers of final operations start, well above those of drawn ones.
 const finalIDs = 1_000_000
