@@ -59,9 +59,13 @@ func (o office) tell(t env.Task, req env.Message) error {
 	return err
 }
 
-// insist gives a command to the config server until it is answered.
+// insist gives a command to the config server until it is carried out, or there is no such collection.
 func (o office) insist(t env.Task, req env.Message) {
-	for o.tell(t, req) != nil && t.Sleep(insistEvery) == nil {
+	for {
+		err := o.tell(t, req)
+		if err == nil || status.Is(err, status.NamespaceNotFound) || t.Sleep(insistEvery) != nil {
+			return
+		}
 	}
 }
 

@@ -86,8 +86,7 @@ func (o office) lead(t env.Task) {
 	for _, c := range o.scenario.Collections {
 		if !c.Unsharded {
 			on, off := true, false
-			// A collection that does not exist is nothing to the balancer.
-			_ = o.tell(t, &command.ConfigureCollectionBalancing{NS: c.NS, Enabled: &on, Defragment: &off})
+			o.insist(t, &command.ConfigureCollectionBalancing{NS: c.NS, Enabled: &on, Defragment: &off})
 		}
 	}
 	o.insist(t, &command.PutSetting{ID: configsvr.BalancerSetting, Doc: raw(bson.D{
