@@ -144,8 +144,17 @@ func (o office) clearMarks(t env.Task, shard string) {
 	}
 }
 
-// addShard repeats the command until the replica set is a shard: it is refused for as long as it has documents.
-func (o office) addShard(t env.Task, name string) { o.insist(t, &command.AddShard{Name: name}) }
+// addShard repeats the command until the replica set is a shard: it is refused for as long as it has documents. In 4.2, whose
+// deletions do not survive their primary, somebody has to delete them.
+func (o office) addShard(t env.Task, name string) {
+	for o.tell(t, &command.AddShard{Name: name}) != nil && t.Sleep(insistEvery) == nil {
+		for _, c := range o.scenario.Collections {
+			if !c.Unsharded && !protocolOf(o.scenario).PersistsRangeDeletions() {
+				_ = o.cleanUp(t, o.sets[name], c.NS)
+			}
+		}
+	}
+}
 
 // administrative is what a command asks of the config server; an error tells of a value that it cannot have.
 func administrative(c *scenario.Command) (env.Message, error) {
