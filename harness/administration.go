@@ -144,15 +144,14 @@ func (o office) clearMarks(t env.Task, shard string) {
 	}
 }
 
-// addShard repeats the command until the replica set is a shard: it is refused for as long as it has documents. What has leaked
-// there in 4.2, nobody but an operator deletes.
+// addShard repeats the command until the replica set is a shard: it is refused for as long as it has documents. In 4.2, whose
+// deletions do not survive their primary, somebody has to delete them.
 func (o office) addShard(t env.Task, name string) {
 	for o.tell(t, &command.AddShard{Name: name}) != nil && t.Sleep(insistEvery) == nil {
-		if protocolOf(o.scenario).CoordinatesMigrations() {
-			continue
-		}
 		for _, c := range o.scenario.Collections {
-			_ = o.cleanUp(t, o.sets[name], c.NS)
+			if !c.Unsharded && !protocolOf(o.scenario).PersistsRangeDeletions() {
+				_ = o.cleanUp(t, o.sets[name], c.NS)
+			}
 		}
 	}
 }
