@@ -76,7 +76,13 @@ func (s *scheduler) take() []*request {
 	return ended
 }
 
+// enqueue takes a request, unless one of its shards is in another by now: since a round has chosen, a shard of 4.2 may have asked for
+// the move of its outermost chunk.
 func (s *scheduler) enqueue(t env.Task, q *request) {
+	if busy := s.busy(); slices.Contains(busy, q.Chunk.Shard) || slices.Contains(busy, q.To) {
+		s.term.node.Sometimes("a chunk is chosen whose shard has been taken meanwhile")
+		return
+	}
 	s.queue = append(s.queue, q)
 	if !s.dispatching {
 		s.dispatching = true
