@@ -117,6 +117,9 @@ func (v view) violation(t env.Task, ns string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if coll.Defragment && !coll.Off {
+		return "defragmentingChunks", nil
+	}
 	some := []policy.Collection{coll}
 	v.weigh(t, some)
 	round := policy.NewRound(v.shards())

@@ -43,6 +43,9 @@ func (r *round) carryOut(t env.Task) (err error) {
 	if err := r.split(t); err != nil {
 		return err
 	}
+	if err := r.defragment(t); err != nil {
+		return err
+	}
 	r.ended = r.scheduler.take()
 	if r.chosen, err = r.choose(t); err != nil {
 		return err

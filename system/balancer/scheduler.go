@@ -113,7 +113,7 @@ func (s *scheduler) dispatch(t env.Task) {
 func (m *term) stillWants(q *request) bool {
 	v := view{m, m.options()}
 	c, err := v.collection(q.NS)
-	return err == nil && !c.Off && m.permits(v.options)
+	return err == nil && !c.Off && c.Defragment == (q.Reason == policy.Fragment) && m.permits(v.options)
 }
 
 func (s *scheduler) end(q *request, err error) {

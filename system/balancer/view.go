@@ -40,13 +40,18 @@ func (v view) seed(kind env.Choice) uint64 {
 	return uint64(v.node.Choose(kind, string(v.node.ID()), seeds))
 }
 
-// policy is the regular one, or, for a test of everything else, one that moves at random.
+// policy is the regular one, or, for a test of everything else, one that moves at random; and defragmentation for the collections
+// that either leaves alone for it.
 func (v view) policy() choice {
-	if v.settings.BalancerRandom == 0 {
-		return v.regular()
+	others := v.regular()
+	if v.settings.BalancerRandom != 0 {
+		seed, open := v.seed(chooseRandom), v.server.Profile().BalancesBySize()
+		others = func(r *policy.Round, c *policy.Collection) { r.AtRandom(c, seed, open) }
 	}
-	seed, open := v.seed(chooseRandom), v.server.Profile().BalancesBySize()
-	return func(r *policy.Round, c *policy.Collection) { r.AtRandom(c, seed, open) }
+	return func(r *policy.Round, c *policy.Collection) {
+		others(r, c)
+		r.Defragment(c)
+	}
 }
 
 // shards are those that a round may choose from.
@@ -89,6 +94,11 @@ func (v view) batch(t env.Task, colls []catalog.Collection, batch []int) (some [
 	if v.server.Profile().BalancesBySize() {
 		v.weigh(t, some)
 	}
+	for i := range some {
+		if some[i].Defragment {
+			v.measure(t, &some[i])
+		}
+	}
 	return some
 }
 
@@ -103,8 +113,8 @@ func (v view) collection(ns string) (policy.Collection, error) {
 		return policy.Collection{}, status.New(status.NamespaceNotFound, "collection %s is not sharded", ns)
 	}
 	c := policy.Collection{
-		Table: table, Zones: v.server.Zones(ns, coll.Key), Off: coll.NoBalance || coll.Defragment, ChunkBytes: v.of(coll).chunkBytes,
-		ForceJumbo: v.forceJumbo,
+		Table: table, Zones: v.server.Zones(ns, coll.Key), Off: coll.NoBalance, ChunkBytes: v.of(coll).chunkBytes, ForceJumbo: v.forceJumbo,
+		Defragment: coll.Defragment && v.server.Profile().MergesByItself(),
 	}
 	return c, nil
 }

@@ -62,7 +62,18 @@ type SplitVector struct {
 // SplitVectorReply answers SplitVector with keys that strictly increase inside the range; none when it is one part.
 type SplitVectorReply struct{ Points []key.Key }
 
+// DataSize asks a shard how much data it has in ranges of a collection, owned or not.
+type DataSize struct {
+	NS     string
+	Ranges []key.Range
+}
+
+// DataSizes answers DataSize: bytes in the order of the ranges.
+type DataSizes struct{ Bytes []int64 }
+
 func init() {
+	codec.Register[DataSize]()
+	codec.Register[DataSizes]()
 	codec.Register[ShardsvrMergeAllChunks]()
 	codec.Register[CommitMergeAllChunks]()
 	codec.Register[SplitVector]()

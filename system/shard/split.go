@@ -108,6 +108,20 @@ func (s *Server) Extent(ns string) (e split.Extent) {
 	return e
 }
 
+// dataSize looks at every document of the ranges.
+func (s *Server) dataSize(_ env.Task, _ env.NodeID, req *command.DataSize) (*command.DataSizes, error) {
+	if err := s.needPrimary(); err != nil {
+		return nil, err
+	}
+	sizes := &command.DataSizes{Bytes: make([]int64, len(req.Ranges))}
+	for i, rng := range req.Ranges {
+		for _, bytes := range s.Index(req.NS)(rng, false) {
+			sizes.Bytes[i] += int64(bytes)
+		}
+	}
+	return sizes, nil
+}
+
 // splitVector says where to split a range that the shard owns (autoSplitVector, protocol 13.1).
 func (s *Server) splitVector(t env.Task, _ env.NodeID, req *command.SplitVector) (*command.SplitVectorReply, error) {
 	if err := s.needPrimary(); err != nil {

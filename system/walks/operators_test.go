@@ -44,6 +44,12 @@ func init() {
 			r.ask("balance "+l.word(0), "config", &command.ConfigureCollectionBalancing{NS: sharded, Enabled: &on})
 			return nil
 		},
+		// defragment on
+		"defragment": func(r *rig, l line) error {
+			on := l.word(0) == "on"
+			r.ask("defragment "+l.word(0), "config", &command.ConfigureCollectionBalancing{NS: sharded, Defragment: &on})
+			return nil
+		},
 		// shard test.later key=k hashed bounds=(0,10) shards=(shard-a) initial=4: shardCollection.
 		"shard": (*rig).shardCollection,
 		// clearjumbo 15

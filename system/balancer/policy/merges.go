@@ -12,18 +12,21 @@ type Merge struct{ NS, Shard string }
 
 // Merges are the shards that have chunks of the collection to join without being asked for (protocol 13.4), in the order of their
 // names. Before is the time before which nobody asks for the owners of the past.
-func Merges(c *Collection, before clock.Timestamp) (all []Merge) {
-	coll := c.Table.Collection()
-	if c.fixed() || coll.NoAutoMerge {
+func Merges(c *Collection, before clock.Timestamp) []Merge {
+	if c.fixed() || c.Table.Collection().NoAutoMerge {
 		return nil
 	}
+	return merges(c, before)
+}
+
+func merges(c *Collection, before clock.Timestamp) (all []Merge) {
 	var shards []string
 	for rng := range catalog.Mergeable(c.Table, c.Zones, before) {
 		shards = append(shards, c.Table.Owner(rng.Min).Shard)
 	}
 	slices.Sort(shards)
 	for _, shard := range slices.Compact(shards) {
-		all = append(all, Merge{coll.NS, shard})
+		all = append(all, Merge{c.Table.Collection().NS, shard})
 	}
 	return all
 }

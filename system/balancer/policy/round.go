@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/key"
 )
 
 // Shard is what a round knows of a shard.
@@ -42,17 +43,25 @@ func (s *Shard) has(zone string) bool { return zone == "" || slices.Contains(s.Z
 type Collection struct {
 	Table *catalog.Table
 	Zones catalog.Zones
-	// Off means that the collection is left alone: balancing is disabled, or it is being defragmented.
+	// Off means that the collection is left alone: balancing is disabled.
 	Off bool
+	// Defragment means that the collection is to have fewer chunks: until it is Defragmented, the other policies leave it alone.
+	Defragment bool
 	// Bytes is the collection's data on each shard, and ChunkBytes the size of a chunk that is aimed at. The policy by size
 	// needs them, and neither takes from nor gives to a shard that Bytes does not name: its answer is missing.
 	Bytes      map[string]int64
 	ChunkBytes int64
+	// Sizes is the data in each chunk by its lower bound, for a collection that is defragmented. A chunk that is missing is of a
+	// shard that did not answer: it stays where it is, and nothing is joined with it.
+	Sizes map[key.Key]int64
 	// ForceJumbo lets chunks move that turn out to be too big (attemptToBalanceJumboChunks).
 	ForceJumbo bool
 }
 
-func (c *Collection) fixed() bool { return c.Off || !c.Table.Collection().AllowMigrations }
+func (c *Collection) fixed() bool { return c.Defragment || c.frozen() }
+
+// frozen reports that not even defragmentation touches the collection.
+func (c *Collection) frozen() bool { return c.Off || !c.Table.Collection().AllowMigrations }
 
 // Reason says why a chunk is to move; the lower, the more urgent.
 type Reason uint8
@@ -64,11 +73,12 @@ const (
 	Imbalance
 	AtRandom
 	TopChunk // a shard asked for it after a split
+	Fragment // a small chunk goes to a neighbour that it can be joined with
 )
 
 // String is the reason as an operator reads it.
 func (r Reason) String() string {
-	return [...]string{"draining", "zone violation", "imbalance", "at random", "top chunk"}[r]
+	return [...]string{"draining", "zone violation", "imbalance", "at random", "top chunk", "defragmentation"}[r]
 }
 
 // Migration is a chunk to be moved away from its shard.
