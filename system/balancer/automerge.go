@@ -1,9 +1,11 @@
 package balancer
 
 import (
+	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/status"
 )
@@ -12,6 +14,7 @@ import (
 // its time comes.
 func (m *term) automerge(t env.Task) {
 	for t.Sleep(m.settings.MergeInterval) == nil {
+		m.tick(t)
 		for _, merge := range m.merges() {
 			if !m.permits(m.options()) || !m.enabled(autoMerge) {
 				break
@@ -42,4 +45,9 @@ func (m *term) merge(t env.Task, what policy.Merge) error {
 	}
 	_, err := rpc.CallPrimary[command.Done](t, set, &command.ShardsvrMergeAllChunks{NS: what.NS}, m.settings.CommandTimeout)
 	return err
+}
+
+// tick lets cluster time go on where nobody writes, as MongoDB's servers do all the time: what may be joined is a matter of time.
+func (b *Balancer) tick(t env.Task) {
+	_ = b.server.Write(t, oplog.Op{Kind: oplog.Noop, Actor: uint8(event.System), Tag: "tick"})
 }

@@ -30,6 +30,7 @@ func (r *round) defragment(t env.Task) error {
 
 // join has shards join what they can, and ends the defragmentation when nothing is left; what is in between, a round chooses.
 func (r *round) join(t env.Task, c *policy.Collection) {
+	r.tick(t)
 	merges := policy.FragmentMerges(c, r.server.HistoryBegins())
 	for _, merge := range merges {
 		if r.permits(r.term.options()) {
