@@ -116,14 +116,14 @@ func (s *Server) copies() (left []string) {
 	return left
 }
 
-// drops removes every collection without documents, and lists those that have some.
+// drops removes every collection without documents, which is no change to the collection, and lists those that have some.
 func (s *Server) drops() (ops []oplog.Op, full []string) {
 	for _, ns := range s.userCollections() {
 		if n := s.cfg.Member.Store().Count(ns, store.Latest); n > 0 {
 			full = append(full, fmt.Sprintf("%d documents in %s", n, ns))
 			continue
 		}
-		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: ns, Actor: uint8(event.System)})
+		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: ns, Actor: uint8(event.System), FromMigrate: true})
 	}
 	return ops, full
 }
