@@ -17,6 +17,7 @@ const namespace, second, other = "test.docs", "test.more", "test.other"
 // Draw makes the scenario of a seed. It is a pure function of both arguments.
 func Draw(seed uint64, p Profile) *scenario.Scenario {
 	d := dice{seed: scramble(seed ^ 0xc0ffee)}
+	p.size = drawSize(d, p)
 	s := &scenario.Scenario{Name: p.Name, Seed: seed, Topology: p.size.topology, Limit: limit}
 	s.Protocol = drawProtocol(d, p)
 	if p.balanced {
@@ -32,6 +33,9 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if d.chance("weak reads", 30) {
 		mix = workloads.Weak(mix)
 		keepHistory(d, s)
+	}
+	if p.size.moves > 1 {
+		mix = drawMix(d, mix)
 	}
 	two := p.size.moves > 1 && d.chance("second collection", 25)
 	size, rest := p.size.split(two)

@@ -40,9 +40,9 @@ func drawBalancing(d dice, p Profile, s *scenario.Scenario) {
 		s.Ops = append(s.Ops, workloads.Draw(d.roll, workloads.Params{
 			NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: z.topology.Clients, Count: count, Span: z.span,
 			Hot: pick(d, "hot", 0, 10, 30, 60), FirstID: 1 + i*count,
-		}, workloads.Standard())...)
+		}, drawMix(d, workloads.Standard()))...)
 	}
-	s.Settings = append(drawSettings(d, p), balancerSettings(d)...)
+	s.Settings = append(drawSettings(d, p), balancerSettings(d, s.Topology)...)
 	s.Commands = drawOperations(d, s, z, 1+d.roll("operations/count", 4))
 	s.Faults = drawFaults(d, p, faults.Space{Splits: true})
 	s.FaultsEnd = z.span + settle
@@ -73,7 +73,7 @@ func unevenly(d dice, ns string, s *scenario.Scenario) scenario.Collection {
 }
 
 // balancerSettings make rounds quick and chunks small, and put the members of the config server into time zones.
-func balancerSettings(d dice) []scenario.Setting {
+func balancerSettings(d dice, t scenario.Topology) []scenario.Setting {
 	bytes := documentBytes * pick(d, "documents a chunk", 4, 6, 10)
 	all := []scenario.Setting{
 		{Name: "balancerRoundIntervalMillis", Value: pick(d, "set/interval", "30ms", "80ms", "200ms")},
@@ -86,7 +86,7 @@ func balancerSettings(d dice) []scenario.Setting {
 		all = append(all, scenario.Setting{Name: "balancerRandomMigrations", Value: "1"})
 	}
 	w := workloads.Windows[d.roll("zones", len(workloads.Windows))]
-	for n := range standard.topology.ConfigMembers {
+	for n := range t.ConfigMembers {
 		east := w.Near[d.roll(fmt.Sprintf("zone/%d", n), len(w.Near))]
 		all = append(all, scenario.Setting{Name: fmt.Sprintf("%sconfig.%d", zonePrefix, n), Value: east.String()})
 	}
@@ -112,6 +112,6 @@ func drawOperations(d dice, s *scenario.Scenario, z size, stories int) []scenari
 func operate(d dice, s *scenario.Scenario, z size) {
 	own := dice{seed: scramble(d.seed ^ 0x0b)}
 	s.Balancer = true
-	s.Settings = append(s.Settings, balancerSettings(own)...)
+	s.Settings = append(s.Settings, balancerSettings(own, s.Topology)...)
 	s.Commands = append(s.Commands, drawOperations(own, s, z, 1+own.roll("operations/count", 2))...)
 }
