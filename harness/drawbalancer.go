@@ -29,7 +29,6 @@ func balancedSize() size {
 func drawBalancing(d dice, p Profile, s *scenario.Scenario) {
 	z := p.size
 	s.Balancer = d.chance("balancer on", 90)
-	s.Topology.Shards = pick(d, "shards", 3, 3, 3, 4, 5)
 	s.Collections = []scenario.Collection{unevenly(d, namespace, s)}
 	two := d.chance("second collection", 30)
 	if two {
@@ -79,6 +78,9 @@ func balancerSettings(d dice, t scenario.Topology) []scenario.Setting {
 		{Name: "balancerRoundIntervalMillis", Value: pick(d, "set/interval", "30ms", "80ms", "200ms")},
 		{Name: "balancerShortIntervalMillis", Value: pick(d, "set/short interval", "5ms", "20ms", "60ms")},
 		{Name: "chunkSizeBytes", Value: fmt.Sprint(bytes)},
+		{Name: "autoMergerIntervalSecs", Value: pick(d, "set/merge interval", "1h", "100ms", "400ms")},
+		{Name: "autoMergerThrottlingMS", Value: pick(d, "set/merge pause", "5ms", "15s")},
+		{Name: "useRandomSplitPoint", Value: pick(d, "set/random split", "0", "0", "1")},
 		// A donor that gives up sooner than it has the end of the sessions' history never gets rid of anything.
 		{Name: "moveChunkCatchUpMaxWaitMillis", Value: "5s"},
 	}

@@ -17,18 +17,21 @@ const (
 // and stay as small as they are.
 func drawSize(d dice, p Profile) size {
 	z := p.size
+	if p.balanced {
+		z.topology.Shards = pick(d, "shards", 3, 3, 3, 4, 5)
+	}
 	if p.Weight == 0 || !d.chance("another cluster", reshapedClusters) {
 		return z
 	}
 	t := &z.topology
-	t.Shards = pick(d, "cluster/shards", 2, 2, 3, 3, 4, 5)
+	if !p.balanced {
+		t.Shards = pick(d, "cluster/shards", 2, 2, 3, 3, 4, 5)
+		z.keys = pick(d, "cluster/keys", 8, 16, z.keys, z.keys, 100)
+	}
 	t.Members = pick(d, "cluster/members", 1, 2, 3, 3, 3, 5)
 	t.ConfigMembers = pick(d, "cluster/config members", 1, 3, 3, 3, 5)
 	t.Routers = pick(d, "cluster/routers", 1, 1, 2, 3)
 	t.Clients = pick(d, "cluster/clients", 2, 4, 6, 6, 10)
-	if !p.balanced {
-		z.keys = pick(d, "cluster/keys", 8, 16, z.keys, z.keys, 100)
-	}
 	return z
 }
 

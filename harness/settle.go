@@ -76,8 +76,9 @@ func (r *run) settle() {
 
 const (
 	// settler is the node from which the balancer is brought to its rest.
-	settler  env.NodeID = "administrator.1"
-	settling            = "the balancer's last rounds"
+	settler = env.NodeID("administrator.1")
+	// settling is what the run is busy with meanwhile.
+	settling = "the balancer's last rounds"
 )
 
 // lead has the balancer run until a whole round has found nothing to do, when nothing else is under way.

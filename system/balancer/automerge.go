@@ -14,9 +14,12 @@ import (
 // its time comes.
 func (m *term) automerge(t env.Task) {
 	for t.Sleep(m.settings.MergeInterval) == nil {
+		if !m.automerges() {
+			continue
+		}
 		m.tick(t)
 		for _, merge := range m.merges() {
-			if !m.permits(m.options()) || !m.enabled(autoMerge) {
+			if !m.automerges() {
 				break
 			}
 			_ = m.merge(t, merge)
@@ -26,6 +29,9 @@ func (m *term) automerge(t env.Task) {
 		}
 	}
 }
+
+// automerges says whether chunks may be joined now: whoever stops the balancer has the cluster at rest.
+func (m *term) automerges() bool { return m.permits(m.options()) && m.enabled(autoMerge) }
 
 // merges are the shards that have chunks to join, by collection.
 func (m *term) merges() (all []policy.Merge) {

@@ -214,8 +214,16 @@ func (m *move) unholds() (ops []oplog.Op) {
 	return ops
 }
 
-// clean drops what was moved, once no query needs it.
+// clean drops what was moved, and ends.
 func (m *move) clean(t env.Task) error {
+	if err := m.dropMoved(t); err != nil {
+		return err
+	}
+	return m.forget(t, "done")
+}
+
+// dropMoved drops the collections that have moved, each once no query needs it.
+func (m *move) dropMoved(t env.Task) error {
 	for _, c := range m.record.Collections {
 		if err := m.at(t, point.MovePrimaryClean); err != nil {
 			return err
@@ -227,7 +235,7 @@ func (m *move) clean(t env.Task) error {
 			return err
 		}
 	}
-	return m.forget(t, "done")
+	return nil
 }
 
 // forget removes the record, and waits for the majority: brought back by a rollback it would drop what has returned since.

@@ -4,7 +4,6 @@ import (
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/status"
@@ -105,18 +104,7 @@ func (m *move) cleanOnce(t env.Task) error {
 		m.s.shard.Collection(c.NS).Leave(m.holder())
 	}
 	m.announce(string(Cleaning))
-	for _, c := range m.record.Collections {
-		if err := m.at(t, point.MovePrimaryClean); err != nil {
-			return err
-		}
-		if err := m.s.shard.Collection(c.NS).AwaitQueries(t, key.Everything); err != nil {
-			return err
-		}
-		if err := m.s.shard.Drop(t, c.NS, c.UUID, m.record.Move); err != nil {
-			return err
-		}
-	}
-	return nil
+	return m.dropMoved(t)
 }
 
 // clear makes requests read the catalogue anew.
