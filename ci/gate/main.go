@@ -29,7 +29,7 @@ type options struct {
 	demo   string
 	table  string
 	budget int
-	// compare measures strategies, or the one with a name, with so much CPU time for each start.
+	// compare measures strategies, or those that are named, with so much CPU time for each start.
 	compare  bool
 	strategy string
 	cpu      time.Duration
@@ -43,8 +43,8 @@ func main() {
 	flag.StringVar(&o.table, "table", "", "also write the result as a Markdown table to this file")
 	flag.IntVar(&o.budget, "budget", 0, "only known bugs that may take at most so many seeds; 0 for all")
 	flag.BoolVar(&o.compare, "strategies", false, "measure how long every strategy takes to find each known bug, into ci/knownbugs/STRATEGIES.md")
-	flag.StringVar(&o.strategy, "strategy", "", "with -strategies and -bug: only this strategy")
-	flag.DurationVar(&o.cpu, "cpu", 20*time.Second, "with -strategies: how much CPU time one start of a strategy has")
+	flag.StringVar(&o.strategy, "strategy", "", "with -strategies: only these, with commas between them")
+	flag.DurationVar(&o.cpu, "cpu", 8*time.Second, "with -strategies: how much CPU time one start of a strategy has")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "gate takes flags only, not %q; see -h\n", flag.Args())

@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/shardproof/shardproof/ci/knownbugs"
@@ -20,26 +22,23 @@ var compared = []string{"random", "sweep", "anchored", "priorities", "guided"}
 
 const starts = 5
 
+// patience is how many times the CPU time of the others a bug gets that every strategy has missed.
+const patience = 10
+
 // measure fills the table of strategies: what of it is there already stays, unless a single bug was asked for. The table is
-// written anew after every strategy of every bug, so that it can be made in as many pieces as one likes.
+// written anew after every strategy of every bug, so that it can be made in as many pieces as one likes. What all have missed then
+// is measured anew, with more time.
 func measure(bugs []knownbugs.Bug, o options, root, scratch string) (int, error) {
-	m := &measuring{
-		options: o, root: root, scratch: scratch, bugs: make(chan *knownbugs.Bug),
-		file: filepath.Join(root, "ci", "knownbugs", "STRATEGIES.md"),
-	}
+	m := &measuring{options: o, root: root, scratch: scratch, file: filepath.Join(root, "ci", "knownbugs", "STRATEGIES.md"), anew: o.only != ""}
 	var err error
 	if m.table, err = strategies.Read(m.file, compared, o.cpu.Seconds()); err != nil {
 		return exitFailed, err
 	}
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(bugs)) {
-		workers.Go(m.work)
+	m.all(bugs)
+	if m.err == nil && o.strategy == "" {
+		m.cpu, m.anew = patience*m.cpu, true
+		m.all(slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return m.table.Found(b.Name) }))
 	}
-	for i := range bugs {
-		m.bugs <- &bugs[i]
-	}
-	close(m.bugs)
-	workers.Wait()
 	if m.err != nil {
 		return exitFailed, m.err
 	}
@@ -47,32 +46,57 @@ func measure(bugs []knownbugs.Bug, o options, root, scratch string) (int, error)
 	return 0, nil
 }
 
+// all measures the bugs, as many at a time as there are cores.
+func (m *measuring) all(bugs []knownbugs.Bug) {
+	queue := make(chan *knownbugs.Bug)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(bugs)) {
+		workers.Go(func() {
+			for b := range queue {
+				m.work(b)
+			}
+		})
+	}
+	for i := range bugs {
+		queue <- &bugs[i]
+	}
+	close(queue)
+	workers.Wait()
+}
+
+// chosen are the strategies to be measured: those that were named, or all.
+func (o *options) chosen() []string {
+	if o.strategy == "" {
+		return compared
+	}
+	return strings.Split(o.strategy, ",")
+}
+
 // measuring is the filling of a table under way.
 type measuring struct {
 	options
 	root, scratch, file string
-	bugs                chan *knownbugs.Bug
+	// anew: what is in the table already is measured as well.
+	anew bool
 
 	mu    sync.Mutex
 	table *strategies.Table
 	err   error
 }
 
-func (m *measuring) work() {
-	for b := range m.bugs {
-		if err := m.bug(b); err != nil {
-			m.mu.Lock()
-			m.err = errors.Join(m.err, err)
-			m.mu.Unlock()
-		}
+func (m *measuring) work(b *knownbugs.Bug) {
+	if err := m.bug(b); err != nil {
+		m.mu.Lock()
+		m.err = errors.Join(m.err, err)
+		m.mu.Unlock()
 	}
 }
 
 // bug builds the tool with one bug, and has every strategy that is wanted look for it.
 func (m *measuring) bug(b *knownbugs.Bug) error {
 	var wanted []string
-	for _, strategy := range compared {
-		if m.only != "" && (m.strategy == "" || m.strategy == strategy) || !m.has(b, strategy) {
+	for _, strategy := range m.chosen() {
+		if m.anew || !m.has(b, strategy) {
 			wanted = append(wanted, strategy)
 		}
 	}
