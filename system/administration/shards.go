@@ -17,7 +17,7 @@ import (
 func (s *Service) addShard(t env.Task, _ env.NodeID, req *command.AddShard) (*command.Done, error) {
 	err := s.config.Tenured(t, "addShard "+req.Name, func(own env.Task) error {
 		if !s.isShard(req.Name) {
-			if err := s.include(own, req.Name); err != nil {
+			if err := s.include(own, req); err != nil {
 				return err
 			}
 		}
@@ -32,7 +32,8 @@ func (s *Service) isShard(name string) bool {
 }
 
 // include asks the replica set first. Nothing gives it documents between its answer and its admission: it is no shard.
-func (s *Service) include(t env.Task, name string) error {
+func (s *Service) include(t env.Task, req *command.AddShard) error {
+	name := req.Name
 	set := s.config.Set(name)
 	if set == nil || name == configsvr.Name {
 		return status.New(status.BadValue, "there is no replica set %q that could be a shard", name)
@@ -47,7 +48,7 @@ func (s *Service) include(t env.Task, name string) error {
 		if s.isShard(name) { // asked for twice
 			return nil
 		}
-		op, err := configsvr.AddShard(name, set.Host())
+		op, err := configsvr.PutShard(configsvr.Shard{Name: name, Host: set.Host(), MaxBytes: req.MaxBytes}, event.ShardAdded)
 		if err != nil {
 			return err
 		}

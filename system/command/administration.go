@@ -9,7 +9,11 @@ import (
 // The commands below are an operator's, sent to the primary of the config server.
 
 // AddShard makes a replica set a shard of the cluster; it succeeds when it is one already.
-type AddShard struct{ Name string }
+type AddShard struct {
+	Name string
+	// MaxBytes is from how much data on the balancer of 4.2 gives the shard no more (maxSize, protocol 2.1); 0 is no limit.
+	MaxBytes int64
+}
 
 // RemoveShard begins to empty a shard, and removes it once it is empty: the operator repeats the command until the answer
 // says RemovalCompleted. The balancer moves the chunks, the operator the databases (MovePrimary).

@@ -20,9 +20,9 @@ import (
 
 func init() {
 	for verb, do := range map[string]func(*rig, line) error{
-		// addshard shard-c
+		// addshard shard-c [max=N]
 		"addshard": func(r *rig, l line) error {
-			r.insist("addShard "+l.word(0), &command.AddShard{Name: l.word(0)})
+			r.insist("addShard "+l.word(0), &command.AddShard{Name: l.word(0), MaxBytes: l.number("max", 0)})
 			return nil
 		},
 		// removeshard shard-c: one state further; until-removed repeats it for as long as it takes.
