@@ -227,6 +227,46 @@ func TestZonesAndTables(t *testing.T) {
 	})
 }
 
+// TestMergeAll: joining all ranges of a shard in one change gives the chunks, dates and owners that joining one after the other
+// gives; each joint chunk has a version of its own, and what others have stays as it was.
+func TestMergeAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		zones, now := drawZones(t), drawTable(t)
+		bump := catalog.Bump(rapid.Bool().Draw(t, "major"))
+		ranges := catalog.MergeableOn(now, zones, "shard-a", clock.At(100))
+		if len(ranges) == 0 {
+			return
+		}
+		one := now
+		for _, rng := range ranges {
+			one = changed(t, one)(catalog.Merge(one, rng, bump))
+		}
+		all := changed(t, now)(catalog.MergeAll(now, ranges, bump))
+		if got, want := unversioned(all), unversioned(one); got != want {
+			t.Fatalf("at once\n%sone after the other\n%s", got, want)
+		}
+		seen := make(map[catalog.Version]key.Range)
+		for c := range all.Chunks() {
+			if other, twice := seen[c.Version]; twice && now.Owner(c.Min).Version != c.Version {
+				t.Fatalf("%v and %v have the version %v", other, c.Range, c.Version)
+			}
+			seen[c.Version] = c.Range
+			if before := now.Owner(c.Min); !slices.Contains(ranges, c.Range) && before.Version != c.Version {
+				t.Fatalf("%v became %v", before, c)
+			}
+		}
+	})
+}
+
+// unversioned is who has what since when.
+func unversioned(of *catalog.Table) string {
+	var b strings.Builder
+	for c := range of.Chunks() {
+		fmt.Fprintln(&b, c.Range, c.Shard, c.OnCurrentShardSince, c.History, c.Jumbo)
+	}
+	return b.String()
+}
+
 func drawTable(t *rapid.T) *catalog.Table {
 	bounds := slices.Compact(slices.Sorted(slices.Values(rapid.SliceOfN(rapid.SampledFrom(keys(0, 30)), 0, 12).Draw(t, "bounds"))))
 	chunks, err := catalog.First(coll, bounds, []string{"shard-a"})
@@ -236,6 +276,8 @@ func drawTable(t *rapid.T) *catalog.Table {
 	for i := range chunks {
 		chunks[i].Shard = rapid.SampledFrom([]string{"shard-a", "shard-b", "shard-c"}).Draw(t, "shard")
 		chunks[i].Jumbo = rapid.IntRange(0, 4).Draw(t, "jumbo") == 0
+		chunks[i].OnCurrentShardSince = clock.At(rapid.Int64Range(1, 120).Draw(t, "since"))
+		chunks[i].History = []catalog.Placement{{ValidAfter: chunks[i].OnCurrentShardSince, Shard: chunks[i].Shard}}
 	}
 	made, err := catalog.NewTable(coll, chunks)
 	if err != nil {
@@ -294,7 +336,7 @@ func TestJumbo(t *testing.T) {
 		if again, err := catalog.ClearJumbo(cleared, c.Range); err != nil || again != nil {
 			t.Fatalf("cleared twice: %v, %v", again, err)
 		}
-		moved := changed(t, marked)(catalog.Move(marked, c.Range, c.Shard, "shard-z", clock.At(99), 0))
+		moved := changed(t, marked)(catalog.Move(marked, c.Range, c.Shard, "shard-z", clock.At(199), 0))
 		if moved.Owner(c.Min).Jumbo {
 			t.Fatalf("moved and still jumbo: %v", moved.Owner(c.Min))
 		}
