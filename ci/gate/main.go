@@ -44,7 +44,7 @@ func main() {
 	flag.IntVar(&o.budget, "budget", 0, "only known bugs that may take at most so many seeds; 0 for all")
 	flag.BoolVar(&o.compare, "strategies", false, "measure how long every strategy takes to find each known bug, into ci/knownbugs/STRATEGIES.md")
 	flag.StringVar(&o.strategy, "strategy", "", "with -strategies: only these, with commas between them")
-	flag.DurationVar(&o.cpu, "cpu", 8*time.Second, "with -strategies: how much CPU time one start of a strategy has")
+	flag.DurationVar(&o.cpu, "cpu", 5*time.Second, "with -strategies: how much CPU time one start of a strategy has")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "gate takes flags only, not %q; see -h\n", flag.Args())
