@@ -110,7 +110,8 @@ func (o office) removeShard(t env.Task, name string) {
 }
 
 // relieve does for a shard that is being removed what the balancer does not: it moves databases and, once the faults have
-// healed, clears the marks of chunks that would keep the removal from ending (SERVER-74982).
+// healed, clears the marks of chunks when nothing else keeps the removal from ending: those the balancer skips, and it has to go
+// on to the others by itself (protocol 14.2, SERVER-74982).
 func (o office) relieve(t env.Task, name string, left *command.RemoveShardReply) {
 	for _, database := range left.Databases {
 		for _, to := range o.cluster.Topology().ShardNames() {
@@ -119,7 +120,7 @@ func (o office) relieve(t env.Task, name string, left *command.RemoveShardReply)
 			}
 		}
 	}
-	if left.Jumbo > 0 && o.settling {
+	if left.Jumbo > 0 && left.Jumbo == left.Chunks && o.settling {
 		o.clearMarks(t, name)
 	}
 }

@@ -34,15 +34,23 @@ func drawBalancing(d dice, p Profile, s *scenario.Scenario) {
 	if two {
 		s.Collections = append(s.Collections, unevenly(dice{seed: scramble(d.seed ^ 0x2e)}, second, s))
 	}
+	hot := pick(d, "hot", 0, 10, 30, 60)
+	if littleMemory(d) {
+		hot = 90
+	}
 	count := z.ops / len(s.Collections)
 	for i, c := range s.Collections {
 		s.Ops = append(s.Ops, workloads.Draw(d.roll, workloads.Params{
 			NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: z.topology.Clients, Count: count, Span: z.span,
-			Hot: pick(d, "hot", 0, 10, 30, 60), FirstID: 1 + i*count,
+			Hot: hot, FirstID: 1 + i*count,
 		}, drawMix(d, workloads.Standard()))...)
 	}
 	s.Settings = append(drawSettings(d, p), balancerSettings(d, s.Topology)...)
 	s.Commands = drawOperations(d, s, z, 1+d.roll("operations/count", 4))
+	if littleMemory(d) { // where the busy chunk is at first, and others behind it
+		at := time.Duration(d.roll("emptied at", 400)) * time.Millisecond
+		s.Commands = append(s.Commands, scenario.Command{At: at, Do: scenario.RemoveShard, Name: scenario.ShardName(0)})
+	}
 	s.Faults = drawFaults(d, p, faults.Space{Splits: true})
 	s.FaultsEnd = z.span + settle
 }
@@ -71,7 +79,8 @@ func unevenly(d dice, ns string, s *scenario.Scenario) scenario.Collection {
 	return c
 }
 
-// balancerSettings make rounds quick and chunks small, and put the members of the config server into time zones.
+// balancerSettings make rounds quick and chunks small, let some that are busy become jumbo, and put the members of the config
+// server into time zones.
 func balancerSettings(d dice, t scenario.Topology) []scenario.Setting {
 	bytes := documentBytes * pick(d, "documents a chunk", 4, 6, 10)
 	all := []scenario.Setting{
@@ -87,6 +96,13 @@ func balancerSettings(d dice, t scenario.Topology) []scenario.Setting {
 	if d.chance("at random", 35) {
 		all = append(all, scenario.Setting{Name: "balancerRandomMigrations", Value: "1"})
 	}
+	if littleMemory(d) {
+		all = append(all,
+			scenario.Setting{Name: "transferModsMemoryBytes", Value: pick(d, "memory", "0", "10", "30")},
+			scenario.Setting{Name: "recvChunkStatusWaitMillis", Value: "10ms"},
+			scenario.Setting{Name: "migrateCloneInsertionBatchSize", Value: "1"},
+			scenario.Setting{Name: "migrateCloneInsertionBatchDelayMS", Value: pick(d, "memory/delay", "8ms", "20ms")})
+	}
 	w := workloads.Windows[d.roll("zones", len(workloads.Windows))]
 	for n := range t.ConfigMembers {
 		east := w.Near[d.roll(fmt.Sprintf("zone/%d", n), len(w.Near))]
@@ -94,6 +110,10 @@ func balancerSettings(d dice, t scenario.Topology) []scenario.Setting {
 	}
 	return all
 }
+
+// littleMemory is true when hardly a chunk moves that is written to while it is cloned, which takes long then: it is split, or else
+// marked jumbo. By its size no chunk ever is, as no two documents have the same key.
+func littleMemory(d dice) bool { return d.chance("little memory", 25) }
 
 // drawOperations has operators do some things.
 func drawOperations(d dice, s *scenario.Scenario, z size, stories int) []scenario.Command {
