@@ -15,8 +15,8 @@ import (
 var balancing = Checker{
 	Name: "K-BAL",
 	Promise: "The balancer moves nothing to a shard that drains, out of its zone, while it is off or outside its window, and no two " +
-		"chunks at once to or from a shard; it commits nothing after a stop was answered, moves nothing back and forth, and what a shard " +
-		"leaves behind when it is removed is nobody's.",
+		"chunks at once to or from a shard; it commits nothing after a stop was answered, moves nothing back and forth, and does not rest " +
+		"while chunks lie where they must not, or unevenly; what a shard leaves behind when it is removed is nobody's.",
 }
 
 // The signatures of balancing violations.
@@ -29,6 +29,7 @@ const (
 	CommitAfterStop = "commit-after-stop"
 	PingPong        = "ping-pong"
 	OwnerRemoved    = "owner-removed"
+	NotBalanced     = "not-balanced"
 )
 
 // balancer is what is known of the balancer of the newest term.

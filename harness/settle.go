@@ -99,9 +99,7 @@ func (o office) lead(t env.Task) {
 	o.insist(t, &command.BalancerStart{})
 	for len(o.busy) > 1 && t.Sleep(pollEvery) == nil {
 	}
-	o.balancing.settled = false
-	for !o.balancing.settled && t.Sleep(pollEvery) == nil {
-	}
+	o.awaitBalance(t)
 }
 
 // enlarge lets chunks of any size move: 4.2 has no other way to move one from a shard that drains when it cannot be split.

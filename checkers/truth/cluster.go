@@ -91,6 +91,17 @@ func (c *Cluster) Has(name string) bool {
 	return has
 }
 
+// Shards are the shards of the cluster by name.
+func (c *Cluster) Shards() []string { return slices.Sorted(maps.Keys(c.shards)) }
+
+// Zoned says whether a range of the collection is of a zone.
+func (c *Cluster) Zoned(ns string) bool { return len(c.zones[ns]) > 0 }
+
+// Crosses says whether a part of the range, and not all of it, is of a zone.
+func (c *Cluster) Crosses(ns, lo, hi string) bool {
+	return c.Zone(ns, lo, hi) == "" && slices.ContainsFunc(c.zones[ns], func(z event.Event) bool { return z.Min < hi && lo < z.Max })
+}
+
 // Draining says whether the shard is being removed.
 func (c *Cluster) Draining(name string) bool { return c != nil && c.shards[name].draining }
 

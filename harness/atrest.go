@@ -1,0 +1,89 @@
+package harness
+
+import (
+	"strconv"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/env"
+)
+
+// restedRounds is after how many rounds that have found nothing to do nothing may be left: one of them may have missed a shard's answer.
+const restedRounds = 5
+
+// awaitBalance waits until a whole round has found nothing to do and nothing is lacking.
+func (o office) awaitBalance(t env.Task) {
+	for round := 1; ; round++ {
+		o.balancing.settled = false
+		for !o.balancing.settled {
+			if t.Sleep(pollEvery) != nil {
+				return
+			}
+		}
+		if o.balanced(round == restedRounds) || round == restedRounds {
+			return
+		}
+	}
+}
+
+// balanced judges every collection that the balancer may move, and reports what is lacking if it is the last time.
+func (o office) balanced(last bool) bool {
+	for _, c := range o.scenario.Collections {
+		rest := o.lies(&c)
+		if rest == nil {
+			continue
+		}
+		if lacking := o.oracle.Lacking(rest); lacking != "" {
+			if last {
+				o.oracle.Rested(rest, lacking)
+			}
+			return false
+		}
+	}
+	return true
+}
+
+// lies is how a collection lies on the shards; nil for one that the balancer leaves alone, and when nobody knows.
+func (o office) lies(c *scenario.Collection) *checkers.Rest {
+	table, err := o.cluster.Catalog(c.NS)
+	if err != nil || c.Unsharded {
+		return nil
+	}
+	coll := table.Collection()
+	holdings, err := o.cluster.Holdings(c.NS)
+	if err != nil || coll.Unsharded || coll.NoBalance || !coll.AllowMigrations || coll.Defragment {
+		return nil
+	}
+	rest := &checkers.Rest{
+		NS: c.NS, BySize: protocolOf(o.scenario).BalancesBySize(), ChunkBytes: max(coll.ChunkBytes, o.largestChunk()), Bytes: map[string]int64{},
+	}
+	for chunk := range table.Chunks() {
+		rest.Chunks = append(rest.Chunks, checkers.Lying{Min: string(chunk.Min), Max: string(chunk.Max), Shard: chunk.Shard, Jumbo: chunk.Jumbo})
+	}
+	for _, h := range holdings {
+		rest.Bytes[h.Shard] = h.Bytes
+	}
+	return rest
+}
+
+// largestChunk is the largest size of a chunk that the scenario may have set for all collections: an answer may have been lost, so
+// nobody knows which command was the last.
+func (o office) largestChunk() int64 {
+	largest := int64(o.settings.MaxChunkBytes)
+	try := func(value string) {
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+			largest = max(largest, n)
+		}
+	}
+	for _, c := range o.scenario.Commands {
+		switch {
+		case c.Do == scenario.SetParameter && c.Name == "chunkSizeBytes":
+			try(c.Value)
+		case c.Do == scenario.PutSetting && c.Name == "chunksize":
+			for _, f := range c.Fields {
+				try(f.Value)
+			}
+		}
+	}
+	return largest
+}
