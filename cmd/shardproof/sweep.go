@@ -2,12 +2,10 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -53,9 +51,8 @@ Bases: ` + sweepBases() + `.`,
 	}
 	c.Flags().BoolVar(&f.pairs, "pairs", false, "pairs of faults instead of single ones")
 	c.Flags().IntVar(&f.most, "runs", 0, "stop after so many runs in all, those of earlier commands included; 0 for all")
-	c.Flags().DurationVar(&f.for_, "for", 0, "stop after so much real time")
 	c.Flags().StringVar(&f.protocol, "protocol", "8.0", "the version that the servers of a base speak: 8.0 or 4.2")
-	c.Flags().IntVar(&f.parallel, "parallel", runtime.GOMAXPROCS(0), "how many runs go on at a time")
+	f.longFlags(c)
 	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "collect failures instead of stopping at the first")
 	c.Flags().StringVar(&f.matrices, "matrix", "", "a Markdown file to keep the matrix in as well, beside those of other sweeps, once all runs are done")
 	c.Flags().StringVar(&f.out, "out", "", "the folder for the state, the matrix and failing runs (default: out/sweep-BASE)")
@@ -159,12 +156,8 @@ func (j *sweepJob) count(number int, o sweep.Outcome) {
 
 // do runs what is left, keeps failures and tells the result.
 func (j *sweepJob) do(c *cobra.Command) error {
-	ctx := c.Context()
-	if j.flags.for_ > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, j.flags.for_)
-		defer cancel()
-	}
+	ctx, cancel := j.flags.within(c)
+	defer cancel()
 	s := j.sweeping()
 	s.Stop = func() bool { return ctx.Err() != nil }
 	s.Done = func(number int, o sweep.Outcome, failed *harness.Result) bool {
