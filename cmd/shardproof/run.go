@@ -97,13 +97,14 @@ func (f *runFlags) campaign(c *cobra.Command, draw func(uint64) *scenario.Scenar
 	if err != nil {
 		return &ending{exitHarness, err}
 	}
-	s := &campaign.Summary{Counters: *harness.NewCounters()}
+	s := noSeeds()
 	if !back || f.keepGoing {
 		s = f.seeded(ctx, c, draw, m)
 	}
-	summarise(c.OutOrStdout(), s, f.parallel)
+	all := m.total(s)
+	summarise(c.OutOrStdout(), all, s, f.parallel)
 	if f.table {
-		table(c.OutOrStdout(), s)
+		table(c.OutOrStdout(), all.Sum.Counters)
 	}
 	if err := errors.Join(s.Broken, m.close(c.OutOrStdout())); err != nil {
 		return &ending{exitHarness, err}

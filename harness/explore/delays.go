@@ -20,9 +20,9 @@ func newDelays(start Start) Strategy {
 }
 
 // How many trials a base gets with guesses, and behind those with one delay, two and three.
-const guessesEach = 24
+const guessesEach = 20
 
-var delaysEach = [sweep.MostDelays + 1]int{0, 24, 20, 6}
+var delaysEach = [sweep.MostDelays + 1]int{0, 40, 20, 5}
 
 // delays is the search on one base.
 type delays struct {

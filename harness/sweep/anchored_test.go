@@ -93,7 +93,7 @@ func TestFirstPairs(t *testing.T) {
 	}
 }
 
-// TestBehindWhatComesNext lets go behind the next step of the receiver, of the others, and of a client at the receiver.
+// TestBehindWhatComesNext lets go behind the end of the move, the next step of the receiver, of the others, and of a client at the receiver.
 func TestBehindWhatComesNext(t *testing.T) {
 	run := append(slices.Clone(migrating),
 		Occasion{What: Passage, Site: "r.register", Nth: 1, Node: "shard-a.0", Role: point.Recipient, Phase: "kDone", Actor: "recipient"},
@@ -115,8 +115,8 @@ func TestBehindWhatComesNext(t *testing.T) {
 	}
 }
 
-const wantBehind = `1: fault 1 at 0s hold shard-b.0>shard-a.0 messages=RecvChunkStart count=1 skip=0 part=request until r.register #1 by shard-a.0
-1: fault 1 at 0s hold shard-b.0>shard-a.0 messages=RecvChunkStart count=1 skip=0 part=request until d.register #2 by shard-b.0
+const wantBehind = `1: fault 1 at 0s hold shard-b.0>shard-a.0 messages=RecvChunkStart count=1 skip=0 part=request until d.register #2 by shard-b.0
+1: fault 1 at 0s hold shard-b.0>shard-a.0 messages=RecvChunkStart count=1 skip=0 part=request until r.register #1 by shard-a.0
 1: fault 1 at d.register #1 by shard-b.0 pause "" until d.register #1 by shard-b.0
 1: fault 1 at d.register #1 by shard-b.0 pause "" until r.register #1 by shard-a.0
 1: fault 1 at d.register #1 by shard-b.0 pause "" until w.versionCheck.after #1 by shard-b.0

@@ -14,10 +14,12 @@ type Delay struct {
 	Cost int
 }
 
-// The sides of an anchor on which something comes next.
+// What comes next is another thing to each of these: the coarser ones first, as most bugs want something to be very late.
 const (
-	theirs   = iota // protocol steps of whoever would get the message, or of the other tasks where a task stands still
-	others          // protocol steps of other nodes
+	moves    = iota // the end of the move under way, for which a delay has everything of it pass by
+	phases          // its next phase
+	theirs          // the protocol steps of whoever would get the message, or of the other tasks where a task stands still
+	others          // the protocol steps of other nodes
 	requests        // those of clients, at whoever would get the message
 	sides
 )
@@ -25,29 +27,45 @@ const (
 // MostDelays is how many delays are spent at most.
 const MostDelays = 3
 
-// Behind lists where the anchor can be let go in a run that had these occasions, the cheapest first: behind the first step of each
-// side after it, the second and the third. A step that waits for the anchor never comes; then the anchor is kept back to
+// Behind lists where the anchor can be let go in a run that had these occasions, the cheapest first: behind what comes next on each
+// side, behind the second thing there, and the third. A step that waits for the anchor never comes; then the anchor is kept back to
 // the end, and the occasions of that run are those that come without it.
 func (a *Anchor) Behind(run []Occasion) []Delay {
-	receiver := a.receiver()
+	receiver, phase := a.receiver(), a.Phase
 	var next [sides][]Delay
-	before, known := make(map[stop]int), make(map[stop]bool)
+	passed, listed := make(map[stop]int), make(map[stop]bool)
 	for i := range run {
 		o := &run[i]
-		if o.What != Passage {
-			continue
-		}
 		at := stop{o.Site, o.Node}
-		if before[at]++; i <= a.at {
+		if o.What != Passage || i <= a.at && a.fresh {
 			continue
 		}
-		if side := sideOf(o, receiver); side < sides && len(next[side]) < MostDelays && !known[at] {
-			known[at] = true
-			next[side] = append(next[side], Delay{a.behind(o, before[at]-a.passedBefore(run, at)), len(next[side]) + 1})
+		if passed[at]++; i <= a.at {
+			continue
+		}
+		side := sideOf(o, receiver)
+		switch {
+		case side == sides:
+			continue
+		case side != requests && o.Phase != phase:
+			if phase = o.Phase; ends[phase] {
+				side = moves
+			} else {
+				side = phases
+			}
+		case listed[at]:
+			continue
+		}
+		if len(next[side]) < MostDelays {
+			listed[at] = true
+			next[side] = append(next[side], Delay{a.behind(o, passed[at]), len(next[side]) + 1})
 		}
 	}
 	return cheapest(next)
 }
+
+// ends are the phases with which a move is over.
+var ends = map[string]bool{"kDone": true, "done": true, "given up": true}
 
 // stop is where an anchor can be let go.
 type stop struct{ site, node string }
@@ -73,19 +91,6 @@ func sideOf(o *Occasion, receiver string) int {
 		return theirs
 	}
 	return others
-}
-
-// passedBefore is how many passages of a stop are not counted by the fault.
-func (a *Anchor) passedBefore(run []Occasion, at stop) (n int) {
-	if !a.fresh {
-		return 0
-	}
-	for _, o := range run[:a.at+1] {
-		if o.What == Passage && (stop{o.Site, o.Node}) == at {
-			n++
-		}
-	}
-	return n
 }
 
 func (a *Anchor) behind(o *Occasion, nth int) Single {
