@@ -26,6 +26,15 @@ func (s *sums) fit() {
 	}
 }
 
+// spent is the time that a sweep has taken in all its parts. Killed, it forgets the last second or so.
+type spent struct{ CPU, Wall time.Duration }
+
+const (
+	spentFile   = "time.json"
+	spentSchema = "shardproof.time/1"
+	spentEvery  = time.Second
+)
+
 // document is a file of what a command goes on from. It is always replaced as a whole.
 type document[T any] struct {
 	Schema string `json:"schema"`

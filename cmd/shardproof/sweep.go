@@ -119,6 +119,8 @@ type sweepJob struct {
 	journal  *artefact.Journal
 	from     int
 	begun    time.Time
+	before   spent     // by earlier commands
+	noted    time.Time // when the time was last written down
 	progress *progress
 	folders  []string
 	kept     error
@@ -137,6 +139,9 @@ func (j *sweepJob) open(base *harness.Result) error {
 	var err error
 	if j.journal, err = artefact.OpenJournal(filepath.Join(j.out, journalFile), title); err != nil {
 		return err
+	}
+	if _, err := readKept(filepath.Join(j.out, spentFile), spentSchema, &j.before); err != nil {
+		return errors.Join(err, j.journal.Close())
 	}
 	for _, line := range j.journal.Lines {
 		j.count(j.from, sweep.ParseOutcome(line))
@@ -167,11 +172,15 @@ func (j *sweepJob) do(c *cobra.Command) error {
 		}
 		j.journal.Append(o.String())
 		j.count(number, o)
+		j.note(spentEvery)
 		j.progress.text(fmt.Sprintf("%s runs, %d broke a promise, %s", grouped(uint64(j.matrix.Runs)), j.matrix.Broke, time.Since(j.begun).Round(time.Second)))
 		return j.kept == nil && j.journal.Err() == nil && (failed == nil || j.flags.keepGoing)
 	}
 	err := harness.RunSweep(j.plan, s)
 	j.progress.clear()
+	if j.kept == nil && j.journal.Err() == nil && j.matrix.Runs > j.from {
+		j.note(0)
+	}
 	if err := errors.Join(err, j.kept, j.journal.Close(), j.tell(c)); err != nil {
 		return &ending{exitHarness, err}
 	}
@@ -182,6 +191,19 @@ func (j *sweepJob) do(c *cobra.Command) error {
 		return told(exitInterrupted)
 	}
 	return nil
+}
+
+// spent is the time that the sweep has taken so far.
+func (j *sweepJob) spent() spent {
+	return spent{j.before.CPU + cpuTime(), j.before.Wall + time.Since(j.begun)}
+}
+
+// note writes down the time when that was not done for so long.
+func (j *sweepJob) note(every time.Duration) {
+	if time.Since(j.noted) >= every {
+		j.kept = errors.Join(j.kept, writeKept(filepath.Join(j.out, spentFile), spentSchema, j.spent(), artefact.Renew))
+		j.noted = time.Now()
+	}
 }
 
 // keep saves a failing run and tells its story.
@@ -207,13 +229,23 @@ func (j *sweepJob) tell(c *cobra.Command) error {
 	s := j.sweeping()
 	rows := fmt.Sprintf("%s: %s of %s runs, %s reached their fault, %d broke a promise", j.plan.Base.Name, grouped(uint64(j.matrix.Runs)),
 		grouped(uint64(s.Runs(j.plan))), grouped(uint64(j.matrix.Reached)), j.matrix.Broke)
-	fmt.Fprintf(c.OutOrStdout(), "%s\n%s; %s on %d workers\n", j.matrix, rows, time.Since(j.begun).Round(100*time.Millisecond), j.flags.parallel)
+	took := j.spent()
+	fmt.Fprintf(c.OutOrStdout(), "%s\n%s; %s on %d workers, CPU %.2f s%s\n", j.matrix, rows, took.Wall.Round(100*time.Millisecond), j.flags.parallel,
+		took.CPU.Seconds(), j.parts())
 	err := artefact.Replace(filepath.Join(j.out, matrixFile), fmt.Appendf(nil, "%s\n%s.\n", j.matrix, rows))
 	if j.flags.matrices == "" || !j.complete() {
 		return err
 	}
 	name := j.name()
 	return errors.Join(err, renew(j.flags.matrices, name, j.section(name, rows)))
+}
+
+// parts says what of it earlier commands have done.
+func (j *sweepJob) parts() string {
+	if j.from == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s runs of it by earlier commands", grouped(uint64(j.from)))
 }
 
 // complete reports whether all runs that were asked for are done.
@@ -235,13 +267,11 @@ func (j *sweepJob) name() string {
 	return name
 }
 
-// section is the matrix as a part of a larger text. The time of a sweep that went on where another stopped is not known.
+// section is the matrix as a part of a larger text.
 func (j *sweepJob) section(name, rows string) string {
-	took := ""
-	if j.from == 0 {
-		took = fmt.Sprintf(", in %s of CPU time, %s on %d workers", cpuTime().Round(time.Second), time.Since(j.begun).Round(time.Second), j.flags.parallel)
-	}
-	return fmt.Sprintf("## %s\n\n`%s`\n\n%s%s.\n\n%s", strings.ToUpper(name[:1])+name[1:], j.command(), rows, took, j.matrix)
+	all := j.spent()
+	took := fmt.Sprintf("in %s of CPU time, %s on %d workers", all.CPU.Round(time.Second), all.Wall.Round(time.Second), j.flags.parallel)
+	return fmt.Sprintf("## %s\n\n`%s`\n\n%s, %s.\n\n%s", strings.ToUpper(name[:1])+name[1:], j.command(), rows, took, j.matrix)
 }
 
 // command is what makes the same sweep, wherever it is kept.
