@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/explore"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
@@ -34,7 +32,7 @@ func newExplore() *cobra.Command {
 		Long: `Explore makes scenarios by a strategy, runs and checks them, and says when it last came upon something new. What it makes
 is a plain scenario that replays and shrinks as any other. It ends after --seeds, --runs, --for or --cpu, whichever comes first,
 and at the first failure unless it is to --keep-going. Its folder holds the failing runs, the journal, and the scenarios that led
-to new situations; interrupted, the same command goes on behind the seeds that it was done with.
+to new situations; interrupted or killed, the same command goes on where it was, and adds up what both have done.
 
 Strategies:
 ` + strategies(),
@@ -46,13 +44,11 @@ Strategies:
 	c.Flags().IntVar(&f.seeds, "seeds", 0, "stop after so many seeds; 0 for no end of them")
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
 	c.Flags().IntVar(&f.runs, "runs", 0, "stop after so many runs of this command; 0 for no limit")
-	c.Flags().DurationVar(&f.for_, "for", 0, "stop after so much real time")
 	c.Flags().DurationVar(&f.cpu, "cpu", 0, "stop after so much time of all cores together")
 	c.Flags().BoolVar(&f.exhaust, "exhaust", false, "sweep and anchored try everything for a seed before they take the next one")
 	f.protocolFlag(c)
-	c.Flags().IntVar(&f.parallel, "parallel", runtime.GOMAXPROCS(0), "how many runs go on at a time")
-	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "collect failures instead of stopping at the first")
-	c.Flags().IntVar(&f.failures, "max-failures", 20, "with --keep-going: stop after so many; 0 for no limit")
+	f.longFlags(c)
+	f.collectFlags(c)
 	c.Flags().StringVar(&f.out, "out", "", "the folder for what is found (default: out/explore-STRATEGY)")
 	f.profiling.flags(c)
 	return c
@@ -78,13 +74,10 @@ func (f *exploreFlags) explore(c *cobra.Command) error {
 	defer stop()
 	j := &exploreJob{
 		flags: f, start: start, out: cmp.Or(f.out, filepath.Join("out", "explore-"+in.Name)), begun: time.Now(), cpu: cpuTime(),
-		progress: newProgress(c.ErrOrStderr()), command: c, sum: harness.NewCounters(),
+		progress: newProgress(c.ErrOrStderr()), command: c,
 	}
 	if err := j.open(); err != nil {
 		return &ending{exitHarness, err}
-	}
-	if f.seeds > 0 && j.start.Seeds == 0 {
-		return j.tell(nil)
 	}
 	return j.do(in.New(j.start))
 }

@@ -24,6 +24,7 @@ func TestFullDisk(t *testing.T) {
 		"memory":   {"run", "--profile", "sweep", "--seeds", "500", "--parallel", "2", "--memory"},
 		"failures": {"run", "--profile", "sweep", "--seeds", "3", "--set", "orphanCleanupDelaySecs=10h", "--out"},
 		"sweep":    {"sweep", "--runs", "2000", "migration", "--out"},
+		"explore":  {"explore", "--strategy", "random", "--runs", "200", "--out"},
 		"shrink":   {"shrink", hasty, "--out"},
 	} {
 		t.Run(name, func(t *testing.T) {

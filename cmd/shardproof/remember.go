@@ -18,16 +18,23 @@ import (
 	"github.com/shardproof/shardproof/histories/memory"
 )
 
-// campaignFile is the journal of the campaign in the folder of the memory: a line for every seed that is finished.
-const campaignFile = "campaign.txt"
+// campaignFile is the journal of the campaign in the folder of the memory: a line for every seed that is finished. What they have
+// done is added up in totalFile.
+const (
+	campaignFile = "campaign.txt"
+	totalFile    = "campaign.json"
+)
 
 // remembering is the memory of a campaign under way. A nil one remembers nothing.
 type remembering struct {
 	*memory.Memory
 	campaign *artefact.Journal
+	seeds    int // in the journal
 	// done are the seeds that earlier commands of this campaign have finished, broken how many of them failed.
 	done   map[uint64]bool
 	broken int
+	// before is what they have done.
+	before total
 	// known are the signatures that do not stop the campaign.
 	known map[string]bool
 }
@@ -54,8 +61,10 @@ func (f *runFlags) remember() (*remembering, error) {
 func (r *remembering) open(f *runFlags) (err error) {
 	path := filepath.Join(r.Dir(), campaignFile)
 	if !f.goOn {
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
+		for _, old := range []string{path, filepath.Join(r.Dir(), totalFile)} {
+			if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
 		}
 		if err := r.Begin(sighting(0)); err != nil {
 			return err
@@ -73,6 +82,10 @@ func (r *remembering) open(f *runFlags) (err error) {
 	if r.campaign, err = artefact.OpenJournal(path, title); err != nil {
 		return err
 	}
+	if err := r.readTotal(); err != nil {
+		return err
+	}
+	r.seeds = len(r.campaign.Lines)
 	for i, line := range r.campaign.Lines {
 		number, signature, _ := strings.Cut(line, " ")
 		seed, err := strconv.ParseUint(number, 10, 64)
@@ -84,6 +97,25 @@ func (r *remembering) open(f *runFlags) (err error) {
 		}
 	}
 	return nil
+}
+
+// readTotal reads what earlier commands have done. A seed that is not counted there is run again.
+func (r *remembering) readTotal() error {
+	r.before.Sum = newSums()
+	there, err := readKept(filepath.Join(r.Dir(), totalFile), totalSchema, &r.before)
+	if err != nil || !there {
+		return err
+	}
+	r.before.Sum.fit()
+	return r.campaign.Keep(r.before.Seeds)
+}
+
+// total is what all commands of the campaign have done.
+func (r *remembering) total(s *campaign.Summary) *total {
+	if r == nil {
+		return (&total{}).with(s)
+	}
+	return r.before.with(s)
 }
 
 func sighting(seed uint64) memory.Sighting {
@@ -193,7 +225,7 @@ func (r *remembering) earlier() int {
 }
 
 // finished notes that a seed need not be run again; signature is empty when it held.
-func (r *remembering) finished(seed uint64, signature string) error {
+func (r *remembering) finished(seed uint64, signature string, s *campaign.Summary) error {
 	if r == nil {
 		return nil
 	}
@@ -203,7 +235,11 @@ func (r *remembering) finished(seed uint64, signature string) error {
 		}
 	}
 	r.campaign.Append(fmt.Sprintf("%d %s", seed, cmp.Or(signature, "held")))
-	if err := r.campaign.Err(); err != nil {
+	r.seeds++
+	all := r.total(s)
+	all.Seeds = r.seeds
+	err := errors.Join(r.campaign.Err(), writeKept(filepath.Join(r.Dir(), totalFile), totalSchema, all, artefact.Renew))
+	if err != nil {
 		return fmt.Errorf("the campaign could not be kept: %w", err)
 	}
 	return nil
@@ -221,7 +257,7 @@ func (r *remembering) close(out io.Writer) error {
 	fmt.Fprintf(out, "signatures    %d new, %d known, %d fixed, %d came back; more: shardproof memory %s\n", counts[memory.New], counts[memory.Known],
 		counts[memory.Fixed], counts[memory.CameBack], r.Dir())
 	if len(r.done) > 0 {
-		fmt.Fprintf(out, "earlier       %s seeds of this campaign were finished by earlier commands, %d failed\n", grouped(uint64(len(r.done))), r.broken)
+		fmt.Fprintf(out, "earlier       %s of these seeds were finished by earlier commands, %d failed\n", grouped(uint64(len(r.done))), r.broken)
 	}
 	return errors.Join(r.campaign.Close(), r.Close())
 }

@@ -38,10 +38,7 @@ differs, the first event that differs is named and the exit code is 3.`,
 		Args:    exactly("a seed, a scenario file or the folder of a saved run"),
 		RunE:    func(c *cobra.Command, args []string) error { return f.replay(c, args[0]) },
 	}
-	c.Flags().StringVar(&f.profile, "profile", "mixed", "how the scenario of a seed is drawn")
-	f.protocolFlag(c)
-	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting")
-	c.Flags().StringArrayVar(&f.failpoint, "failpoint", nil, "name=terms switches a failpoint on")
+	f.seedFlags(c)
 	c.Flags().StringVar(&f.trace, "trace", "", "write every step as a line of text to a new file")
 	c.Flags().Uint64Var(&f.from, "from", 0, "with --trace: the first step")
 	c.Flags().Uint64Var(&f.to, "to", 0, "with --trace: the last step; 0 for all")

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -58,12 +57,10 @@ failure, goes on where it was with --continue and the same flags.`,
 	}
 	c.Flags().IntVar(&f.seeds, "seeds", 1000, "how many seeds; 0 for as many as --for allows")
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
-	c.Flags().DurationVar(&f.for_, "for", 0, "stop after so much real time")
 	c.Flags().StringVar(&f.profile, "profile", "mixed", "how scenarios are drawn; see: shardproof list profiles")
 	f.protocolFlag(c)
-	c.Flags().IntVar(&f.parallel, "parallel", runtime.GOMAXPROCS(0), "how many seeds run at a time")
-	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "collect failures instead of stopping at the first")
-	c.Flags().IntVar(&f.failures, "max-failures", 20, "with --keep-going: stop after so many; 0 for no limit")
+	f.longFlags(c)
+	f.collectFlags(c)
 	c.Flags().StringVar(&f.out, "out", "out", "the folder for failing runs")
 	c.Flags().BoolVar(&f.table, "table", false, "print how often a primary was lost in every state of a migration")
 	c.Flags().IntVar(&f.again, "again", 3, "per cent of the seeds that run again from their plan, to compare the trace hashes")
@@ -94,23 +91,20 @@ func (f *runFlags) run(c *cobra.Command) error {
 
 // campaign runs what is remembered and then the seeds.
 func (f *runFlags) campaign(c *cobra.Command, draw func(uint64) *scenario.Scenario, m *remembering) error {
-	ctx := c.Context()
-	if f.for_ > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, f.for_)
-		defer cancel()
-	}
+	ctx, cancel := f.within(c)
+	defer cancel()
 	code, back, err := m.again(ctx, c.OutOrStdout())
 	if err != nil {
 		return &ending{exitHarness, err}
 	}
-	s := &campaign.Summary{Counters: *harness.NewCounters()}
+	s := noSeeds()
 	if !back || f.keepGoing {
 		s = f.seeded(ctx, c, draw, m)
 	}
-	summarise(c.OutOrStdout(), s, f.parallel)
+	all := m.total(s)
+	summarise(c.OutOrStdout(), all, s, f.parallel)
 	if f.table {
-		table(c.OutOrStdout(), s)
+		table(c.OutOrStdout(), all.Sum.Counters)
 	}
 	if err := errors.Join(s.Broken, m.close(c.OutOrStdout())); err != nil {
 		return &ending{exitHarness, err}
@@ -185,10 +179,6 @@ func (f *runFlags) drawer() (func(uint64) *scenario.Scenario, error) {
 	}
 	p.Protocol = protocol
 	return func(seed uint64) *scenario.Scenario { return harness.Draw(seed, p) }, nil
-}
-
-func (f *runFlags) protocolFlag(c *cobra.Command) {
-	c.Flags().StringVar(&f.protocol, "protocol", "both", "the version that the servers speak: 8.0, 4.2, or both in turn")
 }
 
 // settings gathers what the command line and the environment set in every scenario.

@@ -2,12 +2,10 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -48,14 +46,10 @@ Exit codes: 0 done, 2 the budget ended first (a further run goes on), 3 a run di
 		Args:    exactly("a seed, a scenario file or the folder of a saved run"),
 		RunE:    func(c *cobra.Command, args []string) error { return f.shrink(c, args[0]) },
 	}
-	c.Flags().StringVar(&f.profile, "profile", "mixed", "how the scenario of a seed is drawn")
-	f.protocolFlag(c)
-	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting")
-	c.Flags().StringArrayVar(&f.failpoint, "failpoint", nil, "name=terms switches a failpoint on")
+	f.seedFlags(c)
 	c.Flags().StringVar(&f.out, "out", "", "the folder for what is found (default: beside the scenario, with -min at its end)")
 	c.Flags().IntVar(&f.budget, "runs", 5000, "how many smaller scenarios are tried at most")
-	c.Flags().DurationVar(&f.for_, "for", 0, "stop after so much real time")
-	c.Flags().IntVar(&f.parallel, "parallel", runtime.GOMAXPROCS(0), "how many scenarios run at a time")
+	f.longFlags(c)
 	f.seeds, f.again = 1, 0
 	return c
 }
@@ -114,12 +108,8 @@ func (j *shrinkJob) do(c *cobra.Command) error {
 	if err := j.open(); err != nil {
 		return err
 	}
-	ctx := c.Context()
-	if j.flags.for_ > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, j.flags.for_)
-		defer cancel()
-	}
+	ctx, cancel := j.flags.within(c)
+	defer cancel()
 	j.size = harness.Sizes(j.from.Scenario)
 	found, err := harness.Shrink(j.from.Scenario, harness.Shrinking{
 		Workers: j.flags.parallel, Runs: j.flags.budget, Known: j.known, Learned: j.learned, Smaller: j.smaller,

@@ -34,10 +34,7 @@ migrations and faults are under way. Commands are read line by line; "help" list
 		Args:    exactly("a seed, a scenario file or the folder of a saved run"),
 		RunE:    func(c *cobra.Command, args []string) error { return f.step(c, args[0]) },
 	}
-	c.Flags().StringVar(&f.profile, "profile", "mixed", "how the scenario of a seed is drawn")
-	f.protocolFlag(c)
-	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting")
-	c.Flags().StringArrayVar(&f.failpoint, "failpoint", nil, "name=terms switches a failpoint on")
+	f.seedFlags(c)
 	c.Flags().StringVar(&f.at, "at", "", "where to go first: a step, a time such as 1.5s, or here, where the failure came to be")
 	c.Flags().StringArrayVar(&f.show, "show", nil, "what to show there: all, catalogue, nodes, node N, key K, migrations, migration ID, faults, events")
 	f.seeds, f.parallel, f.again = 1, 1, 0

@@ -14,15 +14,16 @@ import (
 	stats "github.com/shardproof/shardproof/system/statistics"
 )
 
-// summarise prints what a campaign did and what it never did.
-func summarise(out io.Writer, s *campaign.Summary, workers int) {
+// summarise prints what a campaign did and what it never did; the last command of it may have been interrupted.
+func summarise(out io.Writer, t *total, last *campaign.Summary, workers int) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
-	row("seeds", "%s%s", grouped(uint64(s.Runs)), interrupted(s))
+	s := t.Sum.Counters
+	row("seeds", "%s%s", grouped(uint64(s.Runs)), interrupted(last))
 	row("protocols", "8.0 %s, 4.2 %s; weaknesses that 4.2 is known for: %s", grouped(uint64(s.Runs-s.Older)), grouped(uint64(s.Older)), counts(s.Weaknesses))
-	row("violations", "%d", broke(s))
-	row("undecided", "%d", s.Undecided)
+	row("violations", "%d", t.Violations)
+	row("undecided", "%d", t.Undecided)
 	row("virtual time", "%s", time.Duration(s.Virtual).Round(time.Second))
 	row("operations", "%s checked: %s ok, %s failed, %s unknown", grouped(uint64(s.Ops)), grouped(uint64(s.OK)),
 		grouped(uint64(s.Failed)), grouped(uint64(s.Unknown)))
@@ -36,10 +37,10 @@ func summarise(out io.Writer, s *campaign.Summary, workers int) {
 	row("faults", "%s", counts(s.Faults))
 	row("shards", "%s", statistics(s.Statistics))
 	row("failpoints", "%s", reached(s))
-	row("determinism", "%s seeds run again from their plan, %d with another trace hash", grouped(uint64(s.Repeated)), diverged(s))
-	row("steps", "%s, slowest seed %d took %s", grouped(s.Steps), s.Slowest, s.Took.Round(time.Millisecond))
-	row("wall time", "%s on %d workers, %.1f seeds/s", s.Wall.Round(10*time.Millisecond), workers,
-		float64(s.Runs)/max(s.Wall.Seconds(), 0.001))
+	row("determinism", "%s seeds run again from their plan, %d with another trace hash", grouped(uint64(t.Repeated)), t.Diverged)
+	row("steps", "%s, slowest seed %d took %s", grouped(s.Steps), t.Slowest, t.Took.Round(time.Millisecond))
+	row("wall time", "%s on %d workers, %.1f seeds/s", t.Sum.Wall.Round(10*time.Millisecond), workers,
+		float64(s.Runs)/max(t.Sum.Wall.Seconds(), 0.001))
 }
 
 func interrupted(s *campaign.Summary) string {
@@ -100,7 +101,7 @@ func counts(of map[string]int) string {
 // neverShown is how many failpoints that were not reached are named.
 const neverShown = 12
 
-func reached(s *campaign.Summary) string {
+func reached(s *harness.Counters) string {
 	var never []string
 	all := point.All()
 	for _, in := range all {
@@ -121,7 +122,7 @@ func reached(s *campaign.Summary) string {
 }
 
 // table prints how often a primary was lost in each state of a migration, and every counter of the shards.
-func table(out io.Writer, s *campaign.Summary) {
+func table(out io.Writer, s *harness.Counters) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	for _, t := range []struct {

@@ -2,12 +2,10 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -53,9 +51,8 @@ Bases: ` + sweepBases() + `.`,
 	}
 	c.Flags().BoolVar(&f.pairs, "pairs", false, "pairs of faults instead of single ones")
 	c.Flags().IntVar(&f.most, "runs", 0, "stop after so many runs in all, those of earlier commands included; 0 for all")
-	c.Flags().DurationVar(&f.for_, "for", 0, "stop after so much real time")
 	c.Flags().StringVar(&f.protocol, "protocol", "8.0", "the version that the servers of a base speak: 8.0 or 4.2")
-	c.Flags().IntVar(&f.parallel, "parallel", runtime.GOMAXPROCS(0), "how many runs go on at a time")
+	f.longFlags(c)
 	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "collect failures instead of stopping at the first")
 	c.Flags().StringVar(&f.matrices, "matrix", "", "a Markdown file to keep the matrix in as well, beside those of other sweeps, once all runs are done")
 	c.Flags().StringVar(&f.out, "out", "", "the folder for the state, the matrix and failing runs (default: out/sweep-BASE)")
@@ -122,6 +119,8 @@ type sweepJob struct {
 	journal  *artefact.Journal
 	from     int
 	begun    time.Time
+	before   spent     // by earlier commands
+	noted    time.Time // when the time was last written down
 	progress *progress
 	folders  []string
 	kept     error
@@ -141,6 +140,9 @@ func (j *sweepJob) open(base *harness.Result) error {
 	if j.journal, err = artefact.OpenJournal(filepath.Join(j.out, journalFile), title); err != nil {
 		return err
 	}
+	if _, err := readKept(filepath.Join(j.out, spentFile), spentSchema, &j.before); err != nil {
+		return errors.Join(err, j.journal.Close())
+	}
 	for _, line := range j.journal.Lines {
 		j.count(j.from, sweep.ParseOutcome(line))
 		j.from++
@@ -159,12 +161,8 @@ func (j *sweepJob) count(number int, o sweep.Outcome) {
 
 // do runs what is left, keeps failures and tells the result.
 func (j *sweepJob) do(c *cobra.Command) error {
-	ctx := c.Context()
-	if j.flags.for_ > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, j.flags.for_)
-		defer cancel()
-	}
+	ctx, cancel := j.flags.within(c)
+	defer cancel()
 	s := j.sweeping()
 	s.Stop = func() bool { return ctx.Err() != nil }
 	s.Done = func(number int, o sweep.Outcome, failed *harness.Result) bool {
@@ -174,11 +172,15 @@ func (j *sweepJob) do(c *cobra.Command) error {
 		}
 		j.journal.Append(o.String())
 		j.count(number, o)
+		j.note(spentEvery)
 		j.progress.text(fmt.Sprintf("%s runs, %d broke a promise, %s", grouped(uint64(j.matrix.Runs)), j.matrix.Broke, time.Since(j.begun).Round(time.Second)))
 		return j.kept == nil && j.journal.Err() == nil && (failed == nil || j.flags.keepGoing)
 	}
 	err := harness.RunSweep(j.plan, s)
 	j.progress.clear()
+	if j.kept == nil && j.journal.Err() == nil && j.matrix.Runs > j.from {
+		j.note(0)
+	}
 	if err := errors.Join(err, j.kept, j.journal.Close(), j.tell(c)); err != nil {
 		return &ending{exitHarness, err}
 	}
@@ -189,6 +191,19 @@ func (j *sweepJob) do(c *cobra.Command) error {
 		return told(exitInterrupted)
 	}
 	return nil
+}
+
+// spent is the time that the sweep has taken so far.
+func (j *sweepJob) spent() spent {
+	return spent{j.before.CPU + cpuTime(), j.before.Wall + time.Since(j.begun)}
+}
+
+// note writes down the time when that was not done for so long.
+func (j *sweepJob) note(every time.Duration) {
+	if time.Since(j.noted) >= every {
+		j.kept = errors.Join(j.kept, writeKept(filepath.Join(j.out, spentFile), spentSchema, j.spent(), artefact.Renew))
+		j.noted = time.Now()
+	}
 }
 
 // keep saves a failing run and tells its story.
@@ -214,13 +229,23 @@ func (j *sweepJob) tell(c *cobra.Command) error {
 	s := j.sweeping()
 	rows := fmt.Sprintf("%s: %s of %s runs, %s reached their fault, %d broke a promise", j.plan.Base.Name, grouped(uint64(j.matrix.Runs)),
 		grouped(uint64(s.Runs(j.plan))), grouped(uint64(j.matrix.Reached)), j.matrix.Broke)
-	fmt.Fprintf(c.OutOrStdout(), "%s\n%s; %s on %d workers\n", j.matrix, rows, time.Since(j.begun).Round(100*time.Millisecond), j.flags.parallel)
+	took := j.spent()
+	fmt.Fprintf(c.OutOrStdout(), "%s\n%s; %s on %d workers, CPU %.2f s%s\n", j.matrix, rows, took.Wall.Round(100*time.Millisecond), j.flags.parallel,
+		took.CPU.Seconds(), j.parts())
 	err := artefact.Replace(filepath.Join(j.out, matrixFile), fmt.Appendf(nil, "%s\n%s.\n", j.matrix, rows))
 	if j.flags.matrices == "" || !j.complete() {
 		return err
 	}
 	name := j.name()
 	return errors.Join(err, renew(j.flags.matrices, name, j.section(name, rows)))
+}
+
+// parts says what of it earlier commands have done.
+func (j *sweepJob) parts() string {
+	if j.from == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s runs of it by earlier commands", grouped(uint64(j.from)))
 }
 
 // complete reports whether all runs that were asked for are done.
@@ -242,13 +267,11 @@ func (j *sweepJob) name() string {
 	return name
 }
 
-// section is the matrix as a part of a larger text. The time of a sweep that went on where another stopped is not known.
+// section is the matrix as a part of a larger text.
 func (j *sweepJob) section(name, rows string) string {
-	took := ""
-	if j.from == 0 {
-		took = fmt.Sprintf(", in %s of CPU time, %s on %d workers", cpuTime().Round(time.Second), time.Since(j.begun).Round(time.Second), j.flags.parallel)
-	}
-	return fmt.Sprintf("## %s\n\n`%s`\n\n%s%s.\n\n%s", strings.ToUpper(name[:1])+name[1:], j.command(), rows, took, j.matrix)
+	all := j.spent()
+	took := fmt.Sprintf("in %s of CPU time, %s on %d workers", all.CPU.Round(time.Second), all.Wall.Round(time.Second), j.flags.parallel)
+	return fmt.Sprintf("## %s\n\n`%s`\n\n%s, %s.\n\n%s", strings.ToUpper(name[:1])+name[1:], j.command(), rows, took, j.matrix)
 }
 
 // command is what makes the same sweep, wherever it is kept.

@@ -44,7 +44,7 @@ type Options struct {
 	// ran to its end and has a result; one call at a time. What Finished and Failed return ends the campaign when it is not nil.
 	Progress func(*Summary)
 	Failed   func(*Failure, *Summary) error
-	Finished func(seed uint64, signature string) error
+	Finished func(seed uint64, signature string, s *Summary) error
 }
 
 // Failure is a seed that did not pass.
@@ -206,7 +206,7 @@ func (c *campaign) done(f Failure, again bool, took time.Duration) {
 		c.failed(&f)
 	}
 	if f.finished() && c.Finished != nil {
-		c.end(c.Finished(f.Seed, f.Result.Signature()))
+		c.end(c.Finished(f.Seed, f.Result.Signature(), s))
 	}
 	if c.Progress != nil {
 		c.Progress(s)

@@ -41,29 +41,50 @@ type onBases struct {
 	now   *stage
 	from  int // the first trial of the stage under way that Learn is told of
 	given int // how many of its trials were handed out
-	first func(base *scenario.Scenario, o *Outcome) *stage
+	// made is how many trials of the base were, in all its stages; behind how many of those to come an earlier search has made.
+	made, behind int
+	first        func(base *scenario.Scenario, o *Outcome) *stage
+}
+
+// goingOn is the search from where an earlier one stopped.
+func goingOn(s Start, name string, first func(base *scenario.Scenario, o *Outcome) *stage) Strategy {
+	return &onBases{Start: s, name: name, used: s.At.Seeds, behind: s.At.Trials, first: first}
 }
 
 // Next is the next part of the stage under way, or of the one behind it.
 func (b *onBases) Next() (trials []Trial) {
 	for b.now == nil || b.given == b.now.count {
 		if b.now != nil {
-			b.now, b.given = b.now.next(), 0
+			if b.now, b.given = b.now.next(), 0; b.now == nil {
+				b.behind = 0
+			}
 		}
 		if b.now == nil {
 			if b.enough(b.used) {
 				return nil
 			}
-			b.now = b.base(baseOf(b.name, b.Seed+uint64(b.used), b.Protocol))
+			b.now, b.made = b.base(baseOf(b.name, b.Seed+uint64(b.used), b.Protocol)), 0
 			b.used++
 		}
+		b.skip()
 	}
 	b.from = b.given
 	b.given = min(b.given+batch, b.now.count)
 	for i := b.from; i < b.given; i++ {
-		trials = append(trials, b.now.trial(i))
+		t := b.now.trial(i)
+		t.Again = b.behind > 0
+		b.behind, b.made = max(b.behind-1, 0), b.made+1
+		trials = append(trials, t)
 	}
 	return trials
+}
+
+// skip leaves out what an earlier search has made, as far as nothing is learned from it.
+func (b *onBases) skip() {
+	if b.now != nil && b.now.learn == nil {
+		n := min(b.behind, b.now.count)
+		b.given, b.behind, b.made = n, b.behind-n, b.made+n
+	}
 }
 
 // base runs a base without faults. One that fails by itself is of no use to the others.
@@ -88,8 +109,16 @@ func (b *onBases) Learn(trial int, o *Outcome) {
 	}
 }
 
+// Mark is in the base under way.
+func (b *onBases) Mark() Mark {
+	if b.now == nil {
+		return Mark{Seeds: b.used, Trials: b.behind}
+	}
+	return Mark{Seeds: b.used - 1, Trials: b.made + b.behind}
+}
+
 // Over counts the bases behind the one under way.
-func (b *onBases) Over() int { return max(b.used-1, 0) }
+func (b *onBases) Over() int { return b.Mark().Seeds }
 
 // planned is a stage of a plan.
 func planned(p *sweep.Plan, count int, which func(i int) []int, next func() *stage) *stage {

@@ -11,6 +11,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/shardproof/shardproof/faults/spelling"
 	"github.com/shardproof/shardproof/harness"
@@ -25,6 +26,8 @@ type Trial struct {
 	Scenario *scenario.Scenario
 	// Watched has every occasion for a fault taken down.
 	Watched bool
+	// Again is true for one that an earlier search has made: it is run for what the strategy learns from it, and not counted.
+	Again bool
 }
 
 // Outcome is what came of a trial.
@@ -32,8 +35,10 @@ type Outcome struct {
 	*harness.Result
 	// Occasions are those of a watched trial.
 	Occasions []sweep.Occasion
-	// New is how many situations no earlier trial of the search went through.
-	New int
+	// New are the situations that no earlier trial of the search went through.
+	New []uint64
+	// Again is that of the trial.
+	Again bool
 }
 
 // Strategy makes the trials of one search.
@@ -42,8 +47,27 @@ type Strategy interface {
 	Next() []Trial
 	// Learn is told what came of each of them, in their order, before Next is asked again.
 	Learn(trial int, o *Outcome)
-	// Over is how many seeds it is done with: a search that was interrupted goes on behind them.
+	// Mark is where it stands between two rounds of trials: one that starts there makes the same ones as this one would.
+	Mark() Mark
+	// Over is how many seeds it is done with.
 	Over() int
+}
+
+// Mark is where a strategy stands.
+type Mark struct {
+	// Seeds is how many seeds it is done with, and Trials how many trials of the next one.
+	Seeds  int `json:"seeds,omitempty"`
+	Trials int `json:"trials,omitempty"`
+	// Arms are the strategies of a portfolio.
+	Arms []ArmMark `json:"arms,omitempty"`
+}
+
+// Known is a scenario of a corpus. ID tells it from every other one that the search ever has.
+type Known struct {
+	ID       int
+	Scenario *scenario.Scenario
+	// Worth is what it has led to, Chosen how often it was chosen.
+	Worth, Chosen int
 }
 
 // Start is what a search begins with.
@@ -55,12 +79,21 @@ type Start struct {
 	Protocol string
 	// Exhaust has sweep and anchored try everything for a seed before they take the next one.
 	Exhaust bool
-	// Corpus are scenarios of earlier searches that a strategy may go on from.
-	Corpus []*scenario.Scenario
+	// At is where an earlier part of the search stopped, and Corpus what it had found by then that a strategy may go on from.
+	At     Mark
+	Corpus []Known
 }
 
 // enough says whether that many seeds are all there are.
 func (s *Start) enough(used int) bool { return s.Seeds > 0 && used >= s.Seeds }
+
+// CorpusOf is what a strategy would go on from; none for most.
+func CorpusOf(s Strategy) []Known {
+	if c, ok := s.(interface{ Corpus() []Known }); ok {
+		return c.Corpus()
+	}
+	return nil
+}
 
 // Info describes a strategy.
 type Info struct {
@@ -74,6 +107,7 @@ func Strategies() []Info {
 		{"random", "scenarios as `run` draws them, one for each seed", newRandom},
 		{"sweep", "a small scenario of each seed, and every fault at everything that happens in it", newSweep},
 		{"anchored", "a message or task of a small scenario is held back until something else has happened", newAnchored},
+		{"delays", "a few messages or tasks of a small scenario come just behind what would have come next", newDelays},
 		{"priorities", "some chains of messages are slower than others, and a few become so on the way", newPriorities},
 		{"guided", "scenarios that led to new situations are changed a little", newGuided},
 		{"portfolio", "all of these and each profile in turn, the more often the more new situations they led to of late", newPortfolio},
@@ -97,10 +131,24 @@ type Options struct {
 	Strategy Strategy
 	// Workers is how many trials run at a time; zero: one. Runs is how many are made; zero: as long as there are any.
 	Workers, Runs int
+	// Seen are the situations of an earlier part of the search, up to the round at which its strategy was marked. It had Taken
+	// trials of that round already, which are made again without being counted.
+	Seen  []uint64
+	Taken int
 	// Stop, when set, ends the search early when it is true.
 	Stop func() bool
 	// Done is told of every trial in order, and says whether to go on.
 	Done func(run int, o *Outcome) (more bool)
+	// Round, when set, is told where the search stands whenever the strategy has learned from all that it wanted to know.
+	Round func(at Place) (more bool)
+}
+
+// Place is where a search stands between two rounds.
+type Place struct {
+	Mark   Mark
+	Corpus []Known
+	// Seen is how many situations are known, those of Options.Seen included.
+	Seen int
 }
 
 // Run carries out a search. The error says which scenario could not be run.
@@ -109,6 +157,9 @@ func Run(o Options) error {
 	for i := range s.pools {
 		s.pools[i] = &sim.Pool{}
 		defer s.pools[i].Close()
+	}
+	for _, situation := range o.Seen {
+		s.seen[situation] = struct{}{}
 	}
 	for s.round() {
 	}
@@ -140,17 +191,27 @@ func (s *search) round() (more bool) {
 		return false
 	}
 	more = true
+	again := 0
+	if !trials[0].Again {
+		again, s.Taken = s.Taken, 0
+	}
 	n := len(trials)
-	if s.Runs > 0 {
-		n = min(n, s.Runs-s.runs)
+	if s.Runs > 0 && !trials[0].Again {
+		n = min(n, again+s.Runs-s.runs)
 	}
 	done := inorder.Do(len(s.pools), n, s.Stop, func(worker, i int) ran {
 		return attempt(trials[i], s.pools[worker])
 	}, func(i int, r ran) bool {
-		more = s.take(i, &r)
+		r.Again = trials[i].Again
+		more = s.take(i, &r, i < again)
 		return more
 	})
-	return more && done == len(trials)
+	return more && done == len(trials) && (trials[0].Again || s.over())
+}
+
+// over tells where the search stands at the end of a round.
+func (s *search) over() bool {
+	return s.Round == nil || s.Round(Place{s.Strategy.Mark(), slices.Clone(CorpusOf(s.Strategy)), len(s.seen)})
 }
 
 func attempt(t Trial, pool *sim.Pool) (r ran) {
@@ -164,18 +225,21 @@ func attempt(t Trial, pool *sim.Pool) (r ran) {
 	return r
 }
 
-// take counts a trial, teaches the strategy and tells of it.
-func (s *search) take(i int, r *ran) bool {
+// take teaches the strategy, counts a trial and tells of it unless that was done before.
+func (s *search) take(i int, r *ran, before bool) bool {
 	if s.err = r.err; s.err != nil {
 		return false
 	}
 	for _, situation := range r.Coverage {
 		if _, known := s.seen[situation]; !known {
 			s.seen[situation] = struct{}{}
-			r.New++
+			r.New = append(r.New, situation)
 		}
 	}
-	s.runs++
 	s.Strategy.Learn(i, &r.Outcome)
+	if before || r.Again {
+		return true
+	}
+	s.runs++
 	return s.Done == nil || s.Done(s.runs, &r.Outcome)
 }

@@ -22,7 +22,7 @@ func made(t *testing.T, strategy string, start Start, runs, workers int) (lines 
 		if !o.Passed() {
 			t.Errorf("run %d\n%s", run, harness.Report(o.Result, harness.Where{}))
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %d new", o.Scenario.Name, o.HashText(), o.New))
+		lines = append(lines, fmt.Sprintf("%s %s %d new", o.Scenario.Name, o.HashText(), len(o.New)))
 		last = o.Plan()
 		return true
 	}})
@@ -49,6 +49,43 @@ func TestSearchesAreDeterministic(t *testing.T) {
 			replays(t, last, one[runs-1])
 		})
 	}
+}
+
+// TestSearchesGoOn stops every strategy in the middle of a round, and goes on from where that round began: it makes what a search
+// makes that was never stopped, and counts nothing twice.
+func TestSearchesGoOn(t *testing.T) {
+	for _, in := range Strategies() {
+		t.Run(in.Name, func(t *testing.T) {
+			t.Parallel()
+			const first, then = 40, 20
+			whole, _ := made(t, in.Name, Start{Seed: 4}, first+then, 2)
+			parts := inParts(t, in, Start{Seed: 4}, first, then)
+			if diff := cmp.Diff(whole, parts); diff != "" || len(whole) != first+then {
+				t.Errorf("%d runs at once, in parts they differ by\n%s", len(whole), diff)
+			}
+		})
+	}
+}
+
+func inParts(t *testing.T, in Info, start Start, runs ...int) (lines []string) {
+	t.Helper()
+	at, taken := Place{}, 0
+	var seen []uint64
+	for _, n := range runs {
+		start.At, start.Corpus = at.Mark, at.Corpus
+		o := Options{Strategy: in.New(start), Workers: 2, Runs: n, Seen: seen[:at.Seen], Taken: taken}
+		o.Done = func(_ int, o *Outcome) bool {
+			lines = append(lines, fmt.Sprintf("%s %s %d new", o.Scenario.Name, o.HashText(), len(o.New)))
+			seen = append(seen, o.New...)
+			taken++
+			return true
+		}
+		o.Round = func(now Place) bool { at, taken = now, 0; return true }
+		if err := Run(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return lines
 }
 
 func replays(t *testing.T, s *scenario.Scenario, line string) {
@@ -93,7 +130,7 @@ func TestGuidedGoesOnFromWhatWasNew(t *testing.T) {
 	if len(corpus) < enoughCorpus {
 		t.Fatalf("the corpus has only %d scenarios", len(corpus))
 	}
-	second := newGuided(Start{Seed: 1 + uint64(first.Over()), Corpus: corpus}).(*guided)
+	second := newGuided(Start{Seed: 1, At: first.Mark(), Corpus: corpus}).(*guided)
 	changed := 0
 	for range second.Next() {
 		changed++

@@ -12,26 +12,16 @@ import (
 // guided changes what has led to new situations. Its corpus are scenarios that passed and went where none had been before.
 type guided struct {
 	Start
-	corpus []entry
+	corpus []Known
+	born   int // the last ID
 	// rounds counts what Next was asked for; each has its own randomness.
 	rounds int
 	trials []Trial
 	parent []int // in the corpus, of each trial; -1: none
 }
 
-// entry is a scenario of the corpus.
-type entry struct {
-	scenario *scenario.Scenario
-	// worth is what it has led to, chosen how often it was chosen.
-	worth, chosen int
-}
-
 func newGuided(s Start) Strategy {
-	g := &guided{Start: s}
-	for _, known := range s.Corpus {
-		g.corpus = append(g.corpus, entry{known, 1, 0})
-	}
-	return g
+	return &guided{Start: s, corpus: slices.Clone(s.Corpus), rounds: s.At.Seeds, born: s.At.Trials}
 }
 
 const (
@@ -60,7 +50,7 @@ func (g *guided) add(roll func(string, int) int) {
 	var s *scenario.Scenario
 	if len(g.corpus) >= enoughCorpus && roll("fresh", 100) >= freshly {
 		parent = g.choose(roll)
-		s = g.change(g.corpus[parent].scenario, roll)
+		s = g.change(g.corpus[parent].Scenario, roll)
 	}
 	if s == nil {
 		s, parent = fresh(roll, g.Protocol), -1
@@ -85,7 +75,7 @@ func fresh(roll func(string, int) int, protocol string) *scenario.Scenario {
 // choose picks a scenario of the corpus: the better of two, which is the one that has led to more each time it was chosen.
 func (g *guided) choose(roll func(string, int) int) int {
 	a, b := roll("one", len(g.corpus)), roll("other", len(g.corpus))
-	if x, y := &g.corpus[a], &g.corpus[b]; x.worth*(y.chosen+1) >= y.worth*(x.chosen+1) {
+	if x, y := &g.corpus[a], &g.corpus[b]; x.Worth*(y.Chosen+1) >= y.Worth*(x.Chosen+1) {
 		return a
 	}
 	return b
@@ -95,7 +85,7 @@ func (g *guided) choose(roll func(string, int) int) int {
 func (g *guided) change(of *scenario.Scenario, roll func(string, int) int) *scenario.Scenario {
 	var s *scenario.Scenario
 	if roll("splice", 100) < spliced {
-		s = splice(of, g.corpus[roll("with", len(g.corpus))].scenario, roll)
+		s = splice(of, g.corpus[roll("with", len(g.corpus))].Scenario, roll)
 	} else {
 		s = mutate(of, roll)
 	}
@@ -108,11 +98,12 @@ func (g *guided) change(of *scenario.Scenario, roll func(string, int) int) *scen
 // Learn takes a scenario that led to something new into the corpus, and credits the one it came from.
 func (g *guided) Learn(trial int, o *Outcome) {
 	if p := g.parent[trial]; p >= 0 {
-		g.corpus[p].chosen++
-		g.corpus[p].worth += o.New
+		g.corpus[p].Chosen++
+		g.corpus[p].Worth += len(o.New)
 	}
-	if o.New > 0 && o.Passed() {
-		g.corpus = append(g.corpus, entry{g.trials[trial].Scenario, o.New, 0})
+	if len(o.New) > 0 && o.Passed() {
+		g.born++
+		g.corpus = append(g.corpus, Known{ID: g.born, Scenario: g.trials[trial].Scenario, Worth: len(o.New)})
 	}
 	if trial == len(g.trials)-1 && len(g.corpus) > mostCorpus {
 		g.prune()
@@ -121,17 +112,15 @@ func (g *guided) Learn(trial int, o *Outcome) {
 
 // prune forgets what has led to least.
 func (g *guided) prune() {
-	slices.SortStableFunc(g.corpus, func(a, b entry) int { return cmp.Compare(b.worth*(a.chosen+1), a.worth*(b.chosen+1)) })
+	slices.SortStableFunc(g.corpus, func(a, b Known) int { return cmp.Compare(b.Worth*(a.Chosen+1), a.Worth*(b.Chosen+1)) })
 	g.corpus = slices.Delete(g.corpus, mostCorpus/2, len(g.corpus))
 }
 
-// Over counts rounds: a search that is taken up again makes other ones.
+// Over counts rounds: each is one of the seeds.
 func (g *guided) Over() int { return g.rounds }
 
-// Corpus is what a later search may go on from.
-func (g *guided) Corpus() (all []*scenario.Scenario) {
-	for _, e := range g.corpus {
-		all = append(all, e.scenario)
-	}
-	return all
-}
+// Mark counts the scenarios that the corpus ever had as trials.
+func (g *guided) Mark() Mark { return Mark{Seeds: g.rounds, Trials: g.born} }
+
+// Corpus is what a later part of the search goes on from.
+func (g *guided) Corpus() []Known { return g.corpus }

@@ -4,39 +4,64 @@ import (
 	"fmt"
 
 	"github.com/shardproof/shardproof/harness"
-	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// portfolio asks one strategy after the other, random for each profile apart. Which one is next is drawn, with the weight of what it has led to of late for what
-// it cost; none is ever given up, as what has led nowhere for long may do so again on another build.
+// portfolio asks one strategy after the other, random for each profile apart. Which one is next is drawn, with the weight of what
+// it has led to of late for what it cost; none is ever given up, as what has led nowhere for long may do so again on another build.
 type portfolio struct {
 	Start
 	arms   []arm
 	rounds int
 	now    *arm
+	// again is true while the strategy makes what an earlier search has made: it keeps its turn until it is through with that.
+	again  bool
+	trials []Trial
 }
 
 // arm is a strategy of a portfolio.
 type arm struct {
 	Strategy
+	name string
 	// found are the situations that its trials were the first to go through, cost the steps they took; both fade.
 	found, cost int
 	spent       bool
 }
 
+// ArmMark is where a strategy of a portfolio stands, and what is known of its yield.
+type ArmMark struct {
+	Mark
+	Name  string `json:"name"`
+	Found int    `json:"found,omitempty"`
+	Cost  int    `json:"cost,omitempty"`
+	Spent bool   `json:"spent,omitempty"`
+}
+
 func newPortfolio(s Start) Strategy {
-	p := &portfolio{Start: s}
+	p := &portfolio{Start: s, rounds: s.At.Trials}
 	for _, in := range Strategies() {
 		if in.Name != "random" && in.Name != "portfolio" {
-			p.arms = append(p.arms, arm{Strategy: in.New(s)})
+			p.add(in.Name, in.New)
 		}
 	}
 	for _, profile := range harness.Profiles() {
 		if profile.Weight > 0 {
-			p.arms = append(p.arms, arm{Strategy: ofProfile(s, profile)})
+			p.add("random of "+profile.Name, func(s Start) Strategy { return ofProfile(s, profile) })
 		}
 	}
 	return p
+}
+
+// add has a strategy go on from where it stood.
+func (p *portfolio) add(name string, begin func(Start) Strategy) {
+	s, a := p.Start, arm{name: name}
+	s.At = Mark{}
+	for _, m := range p.At.Arms {
+		if m.Name == name {
+			s.At, a.found, a.cost, a.spent = m.Mark, m.Found, m.Cost, m.Spent
+		}
+	}
+	a.Strategy = begin(s)
+	p.arms = append(p.arms, a)
 }
 
 // faded is how much of what is counted a round leaves, in hundredths.
@@ -44,19 +69,25 @@ const faded = 90
 
 // Next has a strategy make the next round, and those that have ended leave.
 func (p *portfolio) Next() []Trial {
-	for {
-		i, ok := p.draw()
-		if !ok {
-			return nil
-		}
-		p.rounds++
-		p.now = &p.arms[i]
-		p.now.found, p.now.cost = p.now.found*faded/100, p.now.cost*faded/100
-		if trials := p.now.Next(); len(trials) > 0 {
-			return trials
+	for p.again || p.turn() {
+		p.trials = p.now.Next()
+		if p.again = len(p.trials) > 0 && p.trials[0].Again; len(p.trials) > 0 {
+			return p.trials
 		}
 		p.now.spent = true
 	}
+	return nil
+}
+
+// turn gives the next strategy its turn; false when all have ended.
+func (p *portfolio) turn() bool {
+	i, ok := p.draw()
+	if ok {
+		p.rounds++
+		p.now = &p.arms[i]
+		p.now.found, p.now.cost = p.now.found*faded/100, p.now.cost*faded/100
+	}
+	return ok
 }
 
 // draw picks a strategy by its yield; false when all have ended.
@@ -91,8 +122,10 @@ func (a *arm) weight() int {
 
 // Learn hands the outcome on and counts what it was worth.
 func (p *portfolio) Learn(trial int, o *Outcome) {
-	p.now.found += o.New
-	p.now.cost += int(o.Steps)
+	if !o.Again {
+		p.now.found += len(o.New)
+		p.now.cost += int(o.Steps)
+	}
 	p.now.Learn(trial, o)
 }
 
@@ -104,12 +137,20 @@ func (p *portfolio) Over() (most int) {
 	return most
 }
 
-// Corpus is that of those strategies that have one.
-func (p *portfolio) Corpus() (all []*scenario.Scenario) {
+// Mark is that of every strategy; its own trials are the turns it has given.
+func (p *portfolio) Mark() Mark {
+	m := Mark{Seeds: p.Over(), Trials: p.rounds}
 	for i := range p.arms {
-		if c, ok := p.arms[i].Strategy.(interface{ Corpus() []*scenario.Scenario }); ok {
-			all = append(all, c.Corpus()...)
-		}
+		a := &p.arms[i]
+		m.Arms = append(m.Arms, ArmMark{a.Mark(), a.name, a.found, a.cost, a.spent})
+	}
+	return m
+}
+
+// Corpus is that of the strategy that has one.
+func (p *portfolio) Corpus() (all []Known) {
+	for i := range p.arms {
+		all = append(all, CorpusOf(p.arms[i].Strategy)...)
 	}
 	return all
 }

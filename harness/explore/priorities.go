@@ -9,7 +9,7 @@ import (
 // chain they belong to slower still. It is probabilistic concurrency testing with messages in place of threads, as in a world of
 // latencies there is mostly but one task that could run. Half of the seeds have no other faults.
 func newPriorities(s Start) Strategy {
-	return &drawn{Start: s, draw: func(seed uint64) *scenario.Scenario { return withPriorities(seed, s.Protocol) }}
+	return drawing(s, func(seed uint64) *scenario.Scenario { return withPriorities(seed, s.Protocol) })
 }
 
 // How many chains are slow, by how much, and how many messages of a hundred thousand or so change that.

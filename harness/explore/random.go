@@ -15,17 +15,20 @@ type drawn struct {
 	used, done int
 }
 
+// drawing is the search that draws so.
+func drawing(s Start, draw func(seed uint64) *scenario.Scenario) Strategy {
+	return &drawn{Start: s, draw: draw, used: s.At.Seeds, done: s.At.Seeds}
+}
+
 // newRandom draws scenarios as a campaign does that mixes all profiles.
 func newRandom(s Start) Strategy {
-	return &drawn{Start: s, draw: func(seed uint64) *scenario.Scenario {
-		return called("random", harness.MixedOf(seed, s.Protocol))
-	}}
+	return drawing(s, func(seed uint64) *scenario.Scenario { return called("random", harness.MixedOf(seed, s.Protocol)) })
 }
 
 // ofProfile draws scenarios of one profile.
 func ofProfile(s Start, p harness.Profile) Strategy {
 	p.Protocol = s.Protocol
-	return &drawn{Start: s, draw: func(seed uint64) *scenario.Scenario { return called("random", harness.Draw(seed, p)) }}
+	return drawing(s, func(seed uint64) *scenario.Scenario { return called("random", harness.Draw(seed, p)) })
 }
 
 // called puts the name of a strategy before that of the profile.
@@ -43,5 +46,7 @@ func (d *drawn) Next() (trials []Trial) {
 }
 
 func (d *drawn) Learn(int, *Outcome) { d.done++ }
+
+func (d *drawn) Mark() Mark { return Mark{Seeds: d.used} }
 
 func (d *drawn) Over() int { return d.done }

@@ -78,6 +78,26 @@ func (j *Journal) read(path, title string) error {
 	return nil
 }
 
+// Keep forgets all lines but the first n of Lines.
+func (j *Journal) Keep(n int) error {
+	if n >= len(j.Lines) || j.err != nil {
+		return j.err
+	}
+	var gone int64
+	for _, line := range j.Lines[n:] {
+		gone += int64(len(line)) + 1
+	}
+	end, err := j.file.Seek(0, io.SeekEnd)
+	if err == nil {
+		err = j.file.Truncate(end - gone)
+	}
+	if err == nil {
+		_, err = j.file.Seek(end-gone, io.SeekStart)
+	}
+	j.Lines, j.err = j.Lines[:n], err
+	return err
+}
+
 // Append adds a line. An error stays until Close.
 func (j *Journal) Append(line string) {
 	if j.err == nil {
@@ -101,19 +121,29 @@ func (j *Journal) Close() error { return errors.Join(j.Sync(), j.file.Close()) }
 
 // Replace writes a file in place of the one that was there: whoever reads it sees one or the other.
 func Replace(path string, data []byte) error {
+	if err := replace(path, data, (*os.File).Sync); err != nil {
+		return err
+	}
+	return synced(filepath.Dir(path))
+}
+
+// Renew is Replace for what is written often: it outlives the process, and a loss of power only when the system has brought it
+// to the disk in time.
+func Renew(path string, data []byte) error {
+	return replace(path, data, func(*os.File) error { return nil })
+}
+
+func replace(path string, data []byte, sync func(*os.File) error) error {
 	draft, err := os.CreateTemp(filepath.Dir(path), ".draft-")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(draft.Name())
 	_, err = draft.Write(data)
-	if err := errors.Join(err, draft.Chmod(0o644), draft.Sync(), draft.Close()); err != nil {
+	if err := errors.Join(err, draft.Chmod(0o644), sync(draft), draft.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(draft.Name(), path); err != nil {
-		return err
-	}
-	return synced(filepath.Dir(path))
+	return os.Rename(draft.Name(), path)
 }
 
 // synced brings a file, or the names in a folder, to the disk.
