@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/shardproof/shardproof/checkers"
@@ -55,7 +56,7 @@ func (o office) lies(c *scenario.Collection) *checkers.Rest {
 		return nil
 	}
 	rest := &checkers.Rest{
-		NS: c.NS, BySize: protocolOf(o.scenario).BalancesBySize(), ChunkBytes: max(coll.ChunkBytes, o.largestChunk()), Bytes: map[string]int64{},
+		NS: c.NS, BySize: protocolOf(o.scenario).BalancesBySize(), ChunkBytes: max(coll.ChunkBytes, slices.Max(o.chunkSizes())), Bytes: map[string]int64{},
 	}
 	for chunk := range table.Chunks() {
 		rest.Chunks = append(rest.Chunks, checkers.Lying{Min: string(chunk.Min), Max: string(chunk.Max), Shard: chunk.Shard, Jumbo: chunk.Jumbo})
@@ -66,18 +67,18 @@ func (o office) lies(c *scenario.Collection) *checkers.Rest {
 	return rest
 }
 
-// largestChunk is the largest size of a chunk that the scenario may have set for all collections: an answer may have been lost, so
-// nobody knows which command was the last.
-func (o office) largestChunk() int64 {
-	largest := int64(o.settings.MaxChunkBytes)
+// chunkSizes are the sizes of a chunk that the scenario may have set: an answer may have been lost, so nobody knows which command was
+// the last.
+func (o office) chunkSizes() []int64 {
+	all := []int64{int64(o.settings.MaxChunkBytes)}
 	try := func(value string) {
-		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
-			largest = max(largest, n)
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n > 0 {
+			all = append(all, n)
 		}
 	}
 	for _, c := range o.scenario.Commands {
 		switch {
-		case c.Do == scenario.SetParameter && c.Name == "chunkSizeBytes":
+		case c.Do == scenario.SetParameter && c.Name == "chunkSizeBytes", c.Do == scenario.ChunkSize:
 			try(c.Value)
 		case c.Do == scenario.PutSetting && c.Name == "chunksize":
 			for _, f := range c.Fields {
@@ -85,5 +86,5 @@ func (o office) largestChunk() int64 {
 			}
 		}
 	}
-	return largest
+	return all
 }

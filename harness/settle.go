@@ -87,7 +87,7 @@ func (o office) lead(t env.Task) {
 	for _, c := range o.scenario.Collections {
 		if !c.Unsharded {
 			on, off := true, false
-			o.insist(t, &command.ConfigureCollectionBalancing{NS: c.NS, Enabled: &on, Defragment: &off})
+			o.insist(t, &command.ConfigureCollectionBalancing{NS: c.NS, Enabled: &on, Defragment: &off, ChunkBytes: o.roomFor(c.NS)})
 		}
 	}
 	o.insist(t, &command.PutSetting{ID: configsvr.BalancerSetting, Doc: raw(bson.D{
@@ -100,6 +100,25 @@ func (o office) lead(t env.Task) {
 	for len(o.busy) > 1 && t.Sleep(pollEvery) == nil {
 	}
 	o.awaitBalance(t)
+}
+
+// roomFor is a size of chunks for a collection that has documents larger than chunks; nil for any other. The balancer would move
+// such a document back and forth for ever, as it takes what it moves for less than what shards differ by (errata E2).
+func (o office) roomFor(ns string) *int64 {
+	holdings, err := o.cluster.Holdings(ns)
+	if err != nil {
+		return nil
+	}
+	var largest int64
+	for _, h := range holdings {
+		largest = max(largest, h.Largest)
+	}
+	sizes := o.chunkSizes()
+	if largest <= slices.Min(sizes) {
+		return nil
+	}
+	room := max(largest, slices.Max(sizes))
+	return &room
 }
 
 // enlarge lets chunks of any size move: 4.2 has no other way to move one from a shard that drains when it cannot be split.

@@ -12,7 +12,9 @@ import (
 type Holding struct {
 	Shard            string
 	Documents, Bytes int64
-	Chunks           int
+	// Largest is the size of the largest of the documents.
+	Largest int64
+	Chunks  int
 }
 
 // Holdings are what the shards own of a collection by its routing table, as a majority of the config server has it, and have of it
@@ -48,6 +50,7 @@ func (c *Cluster) weigh(ns string, rng key.Range, h *Holding) {
 	m.Store().ScanKey(ns, rng, store.Latest, store.Place{}, func(_ key.Key, _ string, doc bson.Raw) bool {
 		h.Documents++
 		h.Bytes += int64(len(doc))
+		h.Largest = max(h.Largest, int64(len(doc)))
 		return true
 	})
 }
