@@ -51,6 +51,7 @@ func drawBalancing(d dice, p Profile, s *scenario.Scenario) {
 		at := time.Duration(d.roll("emptied at", 400)) * time.Millisecond
 		s.Commands = append(s.Commands, scenario.Command{At: at, Do: scenario.RemoveShard, Name: scenario.ShardName(0)})
 	}
+	widen(s)
 	s.Faults = drawFaults(d, p, faults.Space{Splits: true})
 	s.FaultsEnd = z.span + settle
 }
@@ -136,4 +137,5 @@ func operate(d dice, s *scenario.Scenario, z size) {
 	s.Balancer = true
 	s.Settings = append(s.Settings, balancerSettings(own, s.Topology)...)
 	s.Commands = append(s.Commands, drawOperations(own, s, z, 1+own.roll("operations/count", 2))...)
+	widen(s)
 }
