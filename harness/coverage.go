@@ -9,21 +9,19 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// coverage is what a run has been through, as a set of situations: what happened, in which states donor and recipient of the
-// latest migration were, which fault was in force, and which control message was on its way. Of two runs that pass, one with a
-// situation that no earlier run had is worth going on from. A nil coverage notes nothing.
+// coverage is what a run has been through, as a set of situations: the states of donor and recipient of the latest migration, the
+// latest fault in force, and what sort of control message was on its way, whenever one of these changed. Of two runs that pass, one
+// with a situation that no earlier run had is worth going on from. They are so coarse that there are some thousands of them: were
+// each of many runs new, novelty would steer nothing. A nil coverage notes nothing.
 type coverage struct {
 	situations       map[uint64]struct{}
 	donor, recipient uint64
-	// latest is the last thing that happened, so that two in a row count as well.
-	latest  uint64
-	active  []string       // kinds of faults, in the order in which they began
-	pending map[string]int // control requests without an answer as yet, by class
+	active           []string // kinds of faults, in the order in which they began
+	// pending counts the control requests without an answer as yet, by their degree.
+	pending [faults.Commit + 1]int
 }
 
-func newCoverage() *coverage {
-	return &coverage{situations: make(map[uint64]struct{}), pending: make(map[string]int)}
-}
+func newCoverage() *coverage { return &coverage{situations: make(map[uint64]struct{})} }
 
 func (c *coverage) add(parts ...uint64) {
 	h := uint64(len(parts))
@@ -62,7 +60,7 @@ func (c *coverage) observe(e *event.Event) {
 	case event.DonorState:
 		c.donor = hashOf(e.Value)
 	case event.RecipientState:
-		c.recipient = hashOf(e.Value)
+		c.recipient = hashOf(partOf[e.Value])
 	case event.DecisionMade, event.MigrationEnded, event.RangeDeletion, event.CriticalSection, event.PrimaryMoving, event.NodeDown, event.Elected:
 	default:
 		return
@@ -70,37 +68,48 @@ func (c *coverage) observe(e *event.Event) {
 	c.happen(hashOf(e.Kind.String(), e.Value))
 }
 
-// happen counts everything that was the case when something happened.
-func (c *coverage) happen(what uint64) {
-	c.add(1, what, c.donor, c.recipient)
-	c.add(2, c.latest, what)
-	c.latest = what
-	for _, kind := range c.active {
-		c.add(3, what, c.donor, c.recipient, hashOf(kind))
-	}
-	//shardproof:allow map each entry is a situation of its own
-	for class, n := range c.pending {
-		if n > 0 {
-			c.add(4, what, c.donor, c.recipient, hashOf(class))
-		}
-	}
+// partOf is what a recipient does in each of its states, so that a donor's state and it make few pairs.
+var partOf = map[string]string{
+	"kReady": "receives", "kClone": "receives", "kCatchup": "receives", "kSteady": "receives",
+	"kCommitStart": "commits", "kEnteredCritSec": "commits",
+	"kExitCritSec": "has it", "kDone": "has it",
+	"kFail": "has given up", "kAbort": "has given up",
 }
 
-// pass counts a failpoint of a migration in the state of its donor.
+// happen counts what was the case when something happened.
+func (c *coverage) happen(what uint64) {
+	fault := uint64(0)
+	if n := len(c.active); n > 0 {
+		fault = hashOf(c.active[n-1])
+	}
+	c.add(1, c.donor, c.recipient, fault, uint64(c.degree()))
+	c.add(2, c.donor, what)
+}
+
+// degree is that of the weightiest message on its way.
+func (c *coverage) degree() faults.Steering {
+	for d := faults.Commit; d > faults.Bystander; d-- {
+		if c.pending[d] > 0 {
+			return d
+		}
+	}
+	return faults.Bystander
+}
+
+// pass counts a failpoint of a migration, by itself and under a fault.
 func (c *coverage) pass(site point.Site) {
 	if r := infoOf[site].Role; r != point.Replica && r != point.Router && r != point.Request {
-		c.add(5, uint64(site), c.donor, c.recipient)
+		c.add(3, uint64(site), uint64(min(len(c.active), 1)))
 	}
 }
 
 // send follows the control messages that are on their way.
 func (c *coverage) send(o *sim.Occasion) {
-	switch {
-	case o.Class == "" || faults.SteeringOf(o.Class) == faults.Bystander:
+	switch d := faults.SteeringOf(o.Class); {
 	case o.Call:
-		c.pending[o.Class]++
+		c.pending[d]++
 	case o.Reply:
-		c.pending[o.Class]--
+		c.pending[d]--
 	}
 }
 

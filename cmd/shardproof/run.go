@@ -50,7 +50,7 @@ state at the end. It stops at the first failure, saves the run in a folder below
 
 With --memory, failing runs are kept in that folder, and the next campaign runs them again first: a signature is new, known,
 fixed or came back. Known ones are counted and do not stop a campaign. A campaign that was interrupted, or that stopped at a
-failure, goes on where it was with --continue and the same flags.`,
+failure, goes on where it was with --continue and the same flags; its result is that of all parts.`,
 		Example: "  shardproof run --seeds 1000\n  shardproof run --for 10m --profile dense --keep-going\n  shardproof run --memory nightly --seeds 100000",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },

@@ -1,10 +1,11 @@
 // Package explore looks for scenarios that break a promise, each strategy in its own way: by chance, by trying everything that
-// could befall one scenario, by holding one thing back until another has happened, by slowing chains of messages down, or by
-// changing what has led somewhere new before.
+// could befall one scenario, by holding one thing back until another has happened, by a few small delays in an order that is first
+// come, first served otherwise, by slowing chains of messages down, or by changing what has led somewhere new before.
 //
 // Promise: what a strategy makes is a plain scenario, which fails, replays and shrinks without the strategy; and a search is a
 // pure function of its Start: it makes the same scenarios in the same order on however many cores it runs. What it found new is
-// counted in situations (harness.Options.Coverage), the same for all strategies.
+// counted in situations (harness.Options.Coverage), the same for all strategies. A search that was stopped anywhere goes on from its
+// last Place as if it had not been, and counts nothing twice.
 //
 // Refusal: no wall clock and no files; budgets and folders are for the command line.
 package explore
@@ -77,7 +78,7 @@ type Start struct {
 	Seeds int
 	// Protocol is the version that servers speak, as in harness.Profile.
 	Protocol string
-	// Exhaust has sweep and anchored try everything for a seed before they take the next one.
+	// Exhaust has sweep, anchored and delays try everything for a seed before they take the next one.
 	Exhaust bool
 	// At is where an earlier part of the search stopped, and Corpus what it had found by then that a strategy may go on from.
 	At     Mark
