@@ -1,8 +1,10 @@
 // Command gate proves that shardproof finds what it is there to find: it builds the tool once for each known bug, runs the
 // ordinary campaign on that build and demands that one of the named checkers reports the bug within its budget of seeds.
 //
-// Exit codes: 0 all found, 4 the gate itself failed, 5 a bug was missed or seen by a checker that is not on its list, 64
-// wrong flags. The tree is not written to.
+// It also measures how long strategies take to find them, and how small their failures can be made.
+//
+// Exit codes: 0 all found, 4 the gate itself failed, 5 a bug was missed or seen by a checker that is not on its list, or its
+// failure was not made small as it should be, 64 wrong flags. Only tables that are asked for are written.
 package main
 
 import (
@@ -33,6 +35,8 @@ type options struct {
 	compare  bool
 	strategy string
 	cpu      time.Duration
+	// shrunk makes the first failures small.
+	shrunk bool
 }
 
 func main() {
@@ -45,6 +49,7 @@ func main() {
 	flag.BoolVar(&o.compare, "strategies", false, "measure how long every strategy takes to find each known bug, into ci/knownbugs/STRATEGIES.md")
 	flag.StringVar(&o.strategy, "strategy", "", "with -strategies and -bug: only this strategy")
 	flag.DurationVar(&o.cpu, "cpu", 20*time.Second, "with -strategies: how much CPU time one start of a strategy has")
+	flag.BoolVar(&o.shrunk, "shrunk", false, "measure how small the first failure of each known bug can be made, into ci/knownbugs/SHRUNK.md")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "gate takes flags only, not %q; see -h\n", flag.Args())
@@ -85,6 +90,9 @@ func run(o options) (int, error) {
 	}
 	if o.compare {
 		return measure(bugs, o, root, scratch)
+	}
+	if o.shrunk {
+		return shrinkAll(bugs, o.only != "", root, scratch)
 	}
 	return judge(bugs, root, scratch, o.table)
 }
