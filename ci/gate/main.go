@@ -92,7 +92,7 @@ func run(o options) (int, error) {
 		return measure(bugs, o, root, scratch)
 	}
 	if o.shrunk {
-		return shrinkAll(bugs, o.only != "", root, scratch)
+		return shrinkAll(bugs, o, root, scratch)
 	}
 	return judge(bugs, root, scratch, o.table)
 }

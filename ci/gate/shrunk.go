@@ -8,8 +8,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/shardproof/shardproof/ci/knownbugs"
@@ -17,31 +19,38 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// shrinkAll fills the table of what first failures come down to, one after the other, since a search has all cores: what of it
-// is there already stays, unless anew is true. The table is written anew after every bug, so that it can be made in as many
-// pieces as one likes.
-func shrinkAll(bugs []knownbugs.Bug, anew bool, root, scratch string) (int, error) {
-	file := filepath.Join(root, "ci", "knownbugs", "SHRUNK.md")
-	table, err := shrunk.Read(file)
-	if err != nil {
+// shrinkAll fills the table of what first failures come down to, one bug a core: what of it is there already stays, unless a
+// single bug was asked for. The table is written anew after every bug, so that it can be made in as many pieces as one likes.
+func shrinkAll(bugs []knownbugs.Bug, o options, root, scratch string) (int, error) {
+	j := &shrinking{root: root, scratch: scratch, bugs: make(chan *knownbugs.Bug), file: filepath.Join(root, "ci", "knownbugs", "SHRUNK.md")}
+	var err error
+	if j.table, err = shrunk.Read(j.file); err != nil {
 		return exitFailed, err
 	}
-	j := &shrinking{root: root, scratch: scratch}
+	var missing []*knownbugs.Bug
 	for i := range bugs {
-		if !anew && table.Has(bugs[i].Name) {
-			continue
+		if o.only != "" || !j.table.Has(bugs[i].Name) {
+			missing = append(missing, &bugs[i])
 		}
-		row, err := j.bug(&bugs[i])
-		if err != nil {
-			return exitFailed, err
-		}
-		fmt.Println(row.Line())
-		table.Set(row)
-		if err := table.Write(file); err != nil {
+	}
+	if len(missing) > 0 {
+		if j.healthy, err = build(&knownbugs.Bug{Name: "healthy"}, root, filepath.Join(scratch, "healthy")); err != nil {
 			return exitFailed, err
 		}
 	}
-	return demanded(bugs, table)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(missing)) {
+		workers.Go(j.work)
+	}
+	for _, b := range missing {
+		j.bugs <- b
+	}
+	close(j.bugs)
+	workers.Wait()
+	if j.err != nil {
+		return exitFailed, j.err
+	}
+	return demanded(bugs, j.table)
 }
 
 // demanded names the bugs whose rows break the demand.
@@ -62,9 +71,28 @@ func demanded(bugs []knownbugs.Bug, table *shrunk.Table) (int, error) {
 
 // shrinking is the filling of the table under way.
 type shrinking struct {
-	root, scratch string
-	// healthy is the tool without any bug, empty until it is needed.
+	root, scratch, file string
+	// healthy is the tool without any bug.
 	healthy string
+	bugs    chan *knownbugs.Bug
+
+	mu    sync.Mutex
+	table *shrunk.Table
+	err   error
+}
+
+func (j *shrinking) work() {
+	for b := range j.bugs {
+		row, err := j.bug(b)
+		j.mu.Lock()
+		if err == nil {
+			fmt.Println(row.Line())
+			j.table.Set(row)
+			err = j.table.Write(j.file)
+		}
+		j.err = errors.Join(j.err, err)
+		j.mu.Unlock()
+	}
 }
 
 // bug finds a bug's first failure, makes it small and replays what is left.
@@ -81,11 +109,6 @@ func (j *shrinking) bug(b *knownbugs.Bug) (row shrunk.Row, err error) {
 	}
 	if f.folder == "" {
 		return row, fmt.Errorf("%s: %s", b.Name, f.missed)
-	}
-	if j.healthy == "" {
-		if j.healthy, err = build(&knownbugs.Bug{Name: "healthy"}, j.root, filepath.Join(j.scratch, "healthy")); err != nil {
-			return row, err
-		}
 	}
 	row = shrunk.Row{Bug: b.Name, Seed: f.seed, Signature: strings.TrimSuffix(filepath.Base(f.folder), fmt.Sprintf("-%d", f.seed))}
 	s := &small{Row: row, tool: tool, healthy: j.healthy, from: f.folder, folder: folder}
@@ -126,19 +149,18 @@ func sizesOf(file string) (sizes shrunk.Sizes, err error) {
 	return shrunk.Of(parsed)
 }
 
-// wrapUp is what a search needs to begin and to tell what it has found.
+// wrapUp is what a search needs to tell what it has found.
 const wrapUp = 5 * time.Second
 
 var runsTried = regexp.MustCompile(`(?m)^  Search +([0-9,]+) runs`)
 
 // shrink makes the failure small in the time that there is.
 func (s *small) shrink() error {
-	began := time.Now()
-	t, err := told(s.tool, "shrink", "--for", (shrunk.MostSeconds*time.Second - wrapUp).String(), "--out", s.out(), s.from)
+	t, err := told(s.tool, "shrink", "--cpu", (shrunk.MostSeconds*time.Second - wrapUp).String(), "--parallel", "1", "--out", s.out(), s.from)
 	if err != nil {
 		return err
 	}
-	s.Seconds, s.CPU = time.Since(began).Seconds(), t.cpu.Seconds()
+	s.Seconds = t.cpu.Seconds()
 	runs := runsTried.FindSubmatch(t.text)
 	if runs == nil {
 		return fmt.Errorf("shrink says not how many runs it made:\n%s", t.text)
@@ -188,6 +210,7 @@ type telling struct {
 // told runs the tool. Verdicts, and a search that was cut short, are no errors.
 func told(tool string, args ...string) (telling, error) {
 	cmd := exec.Command(tool, args...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	text, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
 		return telling{}, err

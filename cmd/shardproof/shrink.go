@@ -30,6 +30,7 @@ const (
 type shrinkFlags struct {
 	replayFlags
 	budget int
+	cpu    time.Duration
 }
 
 func newShrink() *cobra.Command {
@@ -55,6 +56,7 @@ Exit codes: 0 done, 2 the budget ended first (a further run goes on), 3 a run di
 	c.Flags().StringVar(&f.out, "out", "", "the folder for what is found (default: beside the scenario, with -min at its end)")
 	c.Flags().IntVar(&f.budget, "runs", 5000, "how many smaller scenarios are tried at most")
 	c.Flags().DurationVar(&f.for_, "for", 0, "stop after so much real time")
+	c.Flags().DurationVar(&f.cpu, "cpu", 0, "stop after so much time of all cores together")
 	c.Flags().IntVar(&f.parallel, "parallel", runtime.GOMAXPROCS(0), "how many scenarios run at a time")
 	f.seeds, f.again = 1, 0
 	return c
@@ -123,7 +125,7 @@ func (j *shrinkJob) do(c *cobra.Command) error {
 	j.size = harness.Sizes(j.from.Scenario)
 	found, err := harness.Shrink(j.from.Scenario, harness.Shrinking{
 		Workers: j.flags.parallel, Runs: j.flags.budget, Known: j.known, Learned: j.learned, Smaller: j.smaller,
-		Stop: func() bool { return ctx.Err() != nil || j.err != nil },
+		Stop: func() bool { return ctx.Err() != nil || j.err != nil || j.flags.cpu > 0 && cpuTime() >= j.flags.cpu },
 	})
 	j.progress.clear()
 	if err := errors.Join(j.err, j.journal.Close()); err != nil {

@@ -37,6 +37,25 @@ func topology(s *scenario.Scenario) []edit {
 	return all
 }
 
+// tiny makes the cluster as small as can be, in a few steps, and has everything start at once.
+func tiny(*scenario.Scenario) []edit {
+	members := func(s *scenario.Scenario) { s.Topology.Members = 1 }
+	config := func(s *scenario.Scenario) { s.Topology.ConfigMembers = 1 }
+	return []edit{
+		func(s *scenario.Scenario) {
+			members(s)
+			config(s)
+			s.Topology.Shards = min(s.Topology.Shards, 2)
+			inside(s)
+		},
+		func(s *scenario.Scenario) { members(s); config(s) },
+		members, config,
+		func(s *scenario.Scenario) { s.Topology.Shards = min(s.Topology.Shards, 2); inside(s) },
+		func(s *scenario.Scenario) { renumberClients(s, func(scenario.Op) int { return 0 }) },
+		together(nil)[0], together(nil)[1],
+	}
+}
+
 // renumberClients has each operation done by the client that by says, and numbers those that are left from 0.
 func renumberClients(s *scenario.Scenario, by func(scenario.Op) int) {
 	var used []int

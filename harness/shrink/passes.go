@@ -1,6 +1,7 @@
 package shrink
 
 import (
+	"slices"
 	"time"
 
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -62,28 +63,33 @@ const (
 // hangs on what befell the fourth message of its kind, that has become the third; where it takes many lines to fill a buffer, a
 // smaller buffer takes fewer.
 func (x *search) stubborn() bool {
+	if few(x.best) {
+		return false
+	}
+	if x.each(func(s *scenario.Scenario) []edit { return variants(tiny(s), otherSeeds(s, seeds)) }) {
+		return true
+	}
 	for _, besides := range []func(s *scenario.Scenario) []edit{
-		func(s *scenario.Scenario) []edit { return append(sooner(s), otherSeeds(s, 4)...) },
-		func(s *scenario.Scenario) []edit { return append(later(s), otherSettings(s)...) },
-		func(s *scenario.Scenario) []edit { return append(otherFaults(s), otherSeeds(s, 16)...) },
+		func(s *scenario.Scenario) []edit { return otherSeeds(s, seeds) },
+		func(s *scenario.Scenario) []edit { return slices.Concat(sooner(s), later(s), otherSettings(s)) },
+		func(s *scenario.Scenario) []edit { return slices.Concat(otherFaults(s), otherSeeds(s, 4*seeds)) },
 	} {
-		if improved := x.once(besides); improved {
+		if x.once(besides) {
 			return true
 		}
 	}
 	return false
 }
 
+// seeds is how many other seeds are tried with each edit.
+const seeds = 4
+
 // once takes lines away, with one of some edits besides.
 func (x *search) once(besides func(s *scenario.Scenario) []edit) (improved bool) {
 	for _, l := range x.lists {
-		for _, part := range []int{1, 2, 4, 0} {
+		for size := l.count(x.best); size > 0; size /= 2 {
 			if few(x.best) || x.over {
 				return improved
-			}
-			size := 1
-			if part > 0 {
-				size = l.count(x.best) / part
 			}
 			if x.each(func(s *scenario.Scenario) []edit { return variants(l.chunks(s, size), besides(s)) }) {
 				improved = true

@@ -56,8 +56,8 @@ type Row struct {
 	Before, After  Sizes
 	// Runs is how many candidates were tried.
 	Runs int
-	// Seconds are those of the whole search on the clock, CPU those of all its workers.
-	Seconds, CPU float64
+	// Seconds are those that the whole search took of one core: what else a machine does makes no difference to them.
+	Seconds float64
 	// Demand is "kept", or says in which ways the row breaks it.
 	Demand string
 }
@@ -103,7 +103,7 @@ func (r *Row) Judge(again Replays) {
 
 // columns are the titles of the fields of a row.
 var columns = []string{
-	"known bug", "seed", "signature", "operations", "faults planned", "faults of chance", "moves", "commands", "streams", "runs", "s", "CPU s", "demand",
+	"known bug", "seed", "signature", "operations", "faults planned", "faults of chance", "moves", "commands", "streams", "runs", "s", "demand",
 }
 
 // counts are the numbers of a Sizes in the order of the columns.
@@ -121,7 +121,7 @@ func (r *Row) fields() []string {
 	for i, before := range r.Before.counts() {
 		fields = append(fields, fmt.Sprintf("%d → %d", *before, *after[i]))
 	}
-	return append(fields, fmt.Sprint(r.Runs), fmt.Sprintf("%.1f", r.Seconds), fmt.Sprintf("%.1f", r.CPU), r.Demand)
+	return append(fields, fmt.Sprint(r.Runs), fmt.Sprintf("%.1f", r.Seconds), r.Demand)
 }
 
 // rowOf reads what fields has printed.
@@ -129,7 +129,7 @@ func rowOf(fields []string) (r Row, err error) {
 	if len(fields) != len(columns) {
 		return r, fmt.Errorf("%d fields, want %d", len(fields), len(columns))
 	}
-	r.Bug, r.Signature, r.Demand = fields[0], fields[2], fields[lastCount+3]
+	r.Bug, r.Signature, r.Demand = fields[0], fields[2], fields[lastCount+2]
 	scan := func(column int, format string, into ...any) {
 		if _, wrong := fmt.Sscanf(fields[column], format, into...); wrong != nil && err == nil {
 			err = fmt.Errorf("%q is no %s", fields[column], columns[column])
@@ -142,12 +142,11 @@ func rowOf(fields []string) (r Row, err error) {
 	}
 	scan(lastCount, "%d", &r.Runs)
 	scan(lastCount+1, "%f", &r.Seconds)
-	scan(lastCount+2, "%f", &r.CPU)
 	return r, err
 }
 
 // Line is the row for a terminal.
 func (r *Row) Line() string {
-	return fmt.Sprintf("%-30s  %3d → %2d operations, %2d → %d faults, %4d runs, %5.1f s, %5.1f CPU s: %s", r.Bug, r.Before.Operations, r.After.Operations,
-		r.Before.Planned+r.Before.Decided, r.After.Planned+r.After.Decided, r.Runs, r.Seconds, r.CPU, r.Demand)
+	return fmt.Sprintf("%-30s  %3d → %2d operations, %2d → %d faults, %4d runs, %5.1f s: %s", r.Bug, r.Before.Operations, r.After.Operations,
+		r.Before.Planned+r.Before.Decided, r.After.Planned+r.After.Decided, r.Runs, r.Seconds, r.Demand)
 }
