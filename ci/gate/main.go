@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/ci/knownbugs"
@@ -42,7 +43,7 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.root, "root", ".", "the project's top folder")
-	flag.StringVar(&o.only, "bug", "", "only this known bug")
+	flag.StringVar(&o.only, "bug", "", "only these known bugs, with commas between them")
 	flag.StringVar(&o.demo, "demo", "", "run this known bug with everything the tool prints, then replay the failure")
 	flag.StringVar(&o.table, "table", "", "also write the result as a Markdown table to this file")
 	flag.IntVar(&o.budget, "budget", 0, "only known bugs that may take at most so many seeds; 0 for all")
@@ -72,9 +73,10 @@ func run(o options) (int, error) {
 		return exitFailed, err
 	}
 	if only := o.only + o.demo; only != "" {
-		bugs = slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return b.Name != only })
-		if len(bugs) == 0 {
-			return exitUsage, fmt.Errorf("there is no known bug %q; the folders of ci/knownbugs/bugs name them all", only)
+		names := strings.Split(only, ",")
+		bugs = slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return !slices.Contains(names, b.Name) })
+		if len(bugs) < len(names) {
+			return exitUsage, fmt.Errorf("not every one of %q is a known bug; the folders of ci/knownbugs/bugs name them all", names)
 		}
 	}
 	if o.budget > 0 {
