@@ -113,12 +113,25 @@ func TestKeepsTheSmallestSoFar(t *testing.T) {
 	}
 }
 
-// TestStubbornFailures need another seed for every operation that is taken away, or an earlier message.
+// TestStubbornFailures need another seed for every operation that is taken away, or an earlier message, a later start, a lower
+// setting or a fault at another pass.
 func TestStubbornFailures(t *testing.T) {
 	for name, same := range map[string]func(s *scenario.Scenario) bool{
 		"seed": func(s *scenario.Scenario) bool { return s.Seed%3 == uint64(len(s.Ops))%3 },
 		"message": func(s *scenario.Scenario) bool {
 			return slices.ContainsFunc(s.Decisions, func(d scenario.Decision) bool { return d.Occurrence == uint64(len(s.Ops)) })
+		},
+		"start": func(s *scenario.Scenario) bool {
+			return len(s.Ops) > 0 && s.Ops[len(s.Ops)-1].At >= time.Duration(12-len(s.Ops))*time.Millisecond
+		},
+		"setting": func(s *scenario.Scenario) bool {
+			return slices.ContainsFunc(s.Settings, func(v scenario.Setting) bool {
+				d, err := time.ParseDuration(v.Value)
+				return v.Name == "timeoutMS" && err == nil && d <= 5*time.Second*time.Duration(len(s.Ops))/12
+			})
+		},
+		"fault": func(s *scenario.Scenario) bool {
+			return slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool { return f.When.Nth >= 14-len(s.Ops) })
 		},
 	} {
 		s := large(t)
@@ -127,8 +140,8 @@ func TestStubbornFailures(t *testing.T) {
 		r := Run(s, Trial{Same: true}, Options{Runs: 5000, Workers: 2, Try: func(_ int, s *scenario.Scenario) Trial {
 			return Trial{Same: same(s)}
 		}})
-		if len(r.Scenario.Ops) > fewOps {
-			t.Errorf("%s: %d operations are left:\n%s", name, len(r.Scenario.Ops), r.Scenario)
+		if !few(r.Scenario) || !same(r.Scenario) {
+			t.Errorf("%s: after %d runs is left:\n%s", name, r.Runs, r.Scenario)
 		}
 	}
 }
