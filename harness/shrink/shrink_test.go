@@ -196,3 +196,31 @@ at 0s merge test.docs [2, 9)
 		t.Errorf("the protocol is named:\n%s", got)
 	}
 }
+
+// TestOneMember keeps what befell members of a set of three when one is left.
+func TestOneMember(t *testing.T) {
+	s := large(t)
+	s.Decisions = []scenario.Decision{
+		{Kind: "loss", Site: "shard-b.2>shard-a.1/TransferMods", Occurrence: 3, Answer: 1},
+		{Kind: "stall", Site: "config.1/c.routingTable", Occurrence: 3, Answer: 1}, {Kind: "loss", Site: "client.4>router.1/Find", Occurrence: 1, Answer: 1},
+	}
+	s.Faults = []scenario.Fault{
+		{ID: 1, Kind: "crash", Target: "shard-a.2", When: scenario.Trigger{Site: "d.register", Nth: 1, Node: "shard-b.1"}},
+		{ID: 2, Kind: "cut-link", Target: "donor.primary>config.*", Until: &scenario.Trigger{Site: "d.register", Nth: 1, Node: "config.2"}},
+	}
+	oneMember(s)
+	oneConfigMember(s)
+	var got []string
+	for _, d := range s.Decisions {
+		got = append(got, d.Site)
+	}
+	for _, f := range s.Faults {
+		got = append(got, f.String())
+	}
+	if diff := cmp.Diff([]string{
+		"shard-b.0>shard-a.0/TransferMods", "config.0/c.routingTable", "client.4>router.1/Find",
+		"fault 1 at d.register #1 by shard-b.0 crash shard-a.0", "fault 2 at 0s cut-link donor.primary>config.* until d.register #1 by config.0",
+	}, got); diff != "" {
+		t.Error(diff)
+	}
+}
