@@ -23,6 +23,7 @@ type find struct {
 	seen   []string // every checker that reported it, the leading one first
 	cpu    time.Duration
 	missed string // why it does not count
+	folder string // where its run is kept
 }
 
 const header = "known bug                       seed  CPU s  seen by"
@@ -75,18 +76,23 @@ func hunt(b *knownbugs.Bug, root, scratch string) (find, error) {
 		return f, err
 	}
 	defer os.RemoveAll(scratch) // a build for each bug would fill the disk
-	out := filepath.Join(scratch, "out")
+	return f, f.look(tool, filepath.Join(scratch, "out"))
+}
+
+// look has the tool look for the first failure, which is kept in a folder of out.
+func (f *find) look(tool, out string) error {
+	b := f.bug
 	cmd := exec.Command(tool, "run", "--seeds", fmt.Sprint(b.Seeds), "--again", "0", "--parallel", "1", "--out", out)
 	text, err := cmd.CombinedOutput()
 	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != 1) {
-		return f, fmt.Errorf("the build with %s did not run as it should: %w\n%s", b.Name, err, text)
+		return fmt.Errorf("the build with %s did not run as it should: %w\n%s", b.Name, err, text)
 	}
 	f.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if err == nil {
 		f.missed = fmt.Sprintf("not found in %d seeds", b.Seeds)
-		return f, nil
+		return nil
 	}
-	return f, f.read(out)
+	return f.read(out)
 }
 
 func build(b *knownbugs.Bug, root, scratch string) (string, error) {
@@ -142,7 +148,7 @@ func (f *find) take(file string) error {
 	if f.seed != 0 && f.seed <= seed {
 		return nil
 	}
-	f.seed, f.seen = seed, nil
+	f.seed, f.seen, f.folder = seed, nil, filepath.Dir(file)
 	for _, one := range v.Verdict {
 		if one.Outcome == "fail" {
 			f.seen = append(f.seen, one.Checker)

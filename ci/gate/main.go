@@ -1,8 +1,10 @@
 // Command gate proves that shardproof finds what it is there to find: it builds the tool once for each known bug, runs the
 // ordinary campaign on that build and demands that one of the named checkers reports the bug within its budget of seeds.
 //
-// Exit codes: 0 all found, 4 the gate itself failed, 5 a bug was missed or seen by a checker that is not on its list, 64
-// wrong flags. The tree is not written to.
+// It also measures how long strategies take to find them, and how small their failures can be made.
+//
+// Exit codes: 0 all found, 4 the gate itself failed, 5 a bug was missed or seen by a checker that is not on its list, or its
+// failure was not made small as it should be, 64 wrong flags. Only tables that are asked for are written.
 package main
 
 import (
@@ -12,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/ci/knownbugs"
@@ -33,18 +36,21 @@ type options struct {
 	compare  bool
 	strategy string
 	cpu      time.Duration
+	// shrunk makes the first failures small.
+	shrunk bool
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.root, "root", ".", "the project's top folder")
-	flag.StringVar(&o.only, "bug", "", "only this known bug")
+	flag.StringVar(&o.only, "bug", "", "only these known bugs, with commas between them")
 	flag.StringVar(&o.demo, "demo", "", "run this known bug with everything the tool prints, then replay the failure")
 	flag.StringVar(&o.table, "table", "", "also write the result as a Markdown table to this file")
 	flag.IntVar(&o.budget, "budget", 0, "only known bugs that may take at most so many seeds; 0 for all")
 	flag.BoolVar(&o.compare, "strategies", false, "measure how long every strategy takes to find each known bug, into ci/knownbugs/STRATEGIES.md")
 	flag.StringVar(&o.strategy, "strategy", "", "with -strategies: only these, with commas between them")
 	flag.DurationVar(&o.cpu, "cpu", 5*time.Second, "with -strategies: how much CPU time one start of a strategy has")
+	flag.BoolVar(&o.shrunk, "shrunk", false, "measure how small the first failure of each known bug can be made, into ci/knownbugs/SHRUNK.md")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "gate takes flags only, not %q; see -h\n", flag.Args())
@@ -67,9 +73,10 @@ func run(o options) (int, error) {
 		return exitFailed, err
 	}
 	if only := o.only + o.demo; only != "" {
-		bugs = slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return b.Name != only })
-		if len(bugs) == 0 {
-			return exitUsage, fmt.Errorf("there is no known bug %q; the folders of ci/knownbugs/bugs name them all", only)
+		names := strings.Split(only, ",")
+		bugs = slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return !slices.Contains(names, b.Name) })
+		if len(bugs) < len(names) {
+			return exitUsage, fmt.Errorf("not every one of %q is a known bug; the folders of ci/knownbugs/bugs name them all", names)
 		}
 	}
 	if o.budget > 0 {
@@ -85,6 +92,9 @@ func run(o options) (int, error) {
 	}
 	if o.compare {
 		return measure(bugs, o, root, scratch)
+	}
+	if o.shrunk {
+		return shrinkAll(bugs, o, root, scratch)
 	}
 	return judge(bugs, root, scratch, o.table)
 }

@@ -28,6 +28,7 @@ const (
 type shrinkFlags struct {
 	replayFlags
 	budget int
+	cpu    time.Duration
 }
 
 func newShrink() *cobra.Command {
@@ -50,6 +51,7 @@ Exit codes: 0 done, 2 the budget ended first (a further run goes on), 3 a run di
 	c.Flags().StringVar(&f.out, "out", "", "the folder for what is found (default: beside the scenario, with -min at its end)")
 	c.Flags().IntVar(&f.budget, "runs", 5000, "how many smaller scenarios are tried at most")
 	f.longFlags(c)
+	c.Flags().DurationVar(&f.cpu, "cpu", 0, "stop after so much time of all cores together")
 	f.seeds, f.again = 1, 0
 	return c
 }
@@ -113,7 +115,7 @@ func (j *shrinkJob) do(c *cobra.Command) error {
 	j.size = harness.Sizes(j.from.Scenario)
 	found, err := harness.Shrink(j.from.Scenario, harness.Shrinking{
 		Workers: j.flags.parallel, Runs: j.flags.budget, Known: j.known, Learned: j.learned, Smaller: j.smaller,
-		Stop: func() bool { return ctx.Err() != nil || j.err != nil },
+		Stop: func() bool { return ctx.Err() != nil || j.err != nil || j.flags.cpu > 0 && cpuTime() >= j.flags.cpu },
 	})
 	j.progress.clear()
 	if err := errors.Join(j.err, j.journal.Close()); err != nil {

@@ -3,6 +3,7 @@ package shrink
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -20,6 +21,7 @@ func topology(s *scenario.Scenario) []edit {
 			}
 			s.Topology.Routers = 1
 		},
+		oneMember, oneConfigMember,
 	}
 	for _, of := range []func(*scenario.Topology) *int{
 		func(t *scenario.Topology) *int { return &t.Routers },
@@ -35,6 +37,29 @@ func topology(s *scenario.Scenario) []edit {
 		}
 	}
 	return all
+}
+
+// tiny makes the cluster as small as can be, in a few steps, and has everything start at once.
+func tiny(s *scenario.Scenario) []edit {
+	two := func(s *scenario.Scenario) { s.Topology.Shards = min(s.Topology.Shards, 2); inside(s) }
+	return append([]edit{
+		func(s *scenario.Scenario) { oneMember(s); oneConfigMember(s); two(s) },
+		func(s *scenario.Scenario) { oneMember(s); oneConfigMember(s) },
+		oneMember, oneConfigMember, two,
+		func(s *scenario.Scenario) { renumberClients(s, func(scenario.Op) int { return 0 }) },
+	}, together(s)[:2]...)
+}
+
+// oneMember has what happens to a member of a shard happen to the only one.
+func oneMember(s *scenario.Scenario) {
+	s.Topology.Members = 1
+	alone(s, "shard-")
+}
+
+// oneConfigMember does the same for the config server.
+func oneConfigMember(s *scenario.Scenario) {
+	s.Topology.ConfigMembers = 1
+	alone(s, "config")
 }
 
 // renumberClients has each operation done by the client that by says, and numbers those that are left from 0.
@@ -59,17 +84,47 @@ func renumberClients(s *scenario.Scenario, by func(scenario.Op) int) {
 
 // rename has what was decided about one node decided about another.
 func rename(s *scenario.Scenario, from, to string) {
+	renamed(s, func(node string) string {
+		if node == from {
+			return to
+		}
+		return node
+	})
+}
+
+// renamed has what decisions and faults say of a node said of another. Roles are no nodes, and stay.
+func renamed(s *scenario.Scenario, to func(node string) string) {
+	link := func(text string) string {
+		sender, receiver, isLink := strings.Cut(text, ">")
+		if !isLink {
+			return to(text)
+		}
+		return to(sender) + ">" + to(receiver)
+	}
 	for i := range s.Decisions {
 		site := &s.Decisions[i].Site
-		link, class, _ := strings.Cut(*site, "/")
-		sender, receiver, isLink := strings.Cut(link, ">")
-		switch {
-		case isLink && sender == from:
-			*site = to + ">" + receiver + "/" + class
-		case isLink && receiver == from:
-			*site = sender + ">" + to + "/" + class
+		if where, class, ok := strings.Cut(*site, "/"); ok {
+			*site = link(where) + "/" + class
 		}
 	}
+	for i := range s.Faults {
+		f := &s.Faults[i]
+		f.Target, f.When.Node = link(f.Target), to(f.When.Node)
+		if f.Until != nil {
+			f.Until.Node = to(f.Until.Node)
+		}
+	}
+}
+
+// alone has what happens to any member of the replica sets with that beginning happen to the first.
+func alone(s *scenario.Scenario, set string) {
+	renamed(s, func(node string) string {
+		name, number, ok := strings.Cut(node, ".")
+		if _, err := strconv.Atoi(number); !ok || err != nil || !strings.HasPrefix(name, set) {
+			return node
+		}
+		return name + ".0"
+	})
 }
 
 // inside has migrations go to, and commands be about, shards that are there.

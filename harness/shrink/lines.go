@@ -90,8 +90,8 @@ func simplerStreams(s *scenario.Scenario) (all []edit) {
 // coarse are the units to which times are cut, the simplest first.
 var coarse = []time.Duration{time.Hour, 100 * time.Millisecond, 10 * time.Millisecond, 5 * time.Millisecond}
 
-// times has everything start early and at round times, all at once or one by one.
-func times(s *scenario.Scenario) (all []edit) {
+// together has everything start early and at round times, all at once, and the faults end early.
+func together(*scenario.Scenario) (all []edit) {
 	for _, unit := range coarse {
 		all = append(all, func(s *scenario.Scenario) {
 			for _, at := range starts(s) {
@@ -99,6 +99,14 @@ func times(s *scenario.Scenario) (all []edit) {
 			}
 		})
 	}
+	for _, end := range []time.Duration{0, 100 * time.Millisecond, time.Second} {
+		all = append(all, func(s *scenario.Scenario) { s.FaultsEnd = min(s.FaultsEnd, latest(s)+end) })
+	}
+	return all
+}
+
+// times has everything start early and at round times, one by one.
+func times(s *scenario.Scenario) (all []edit) {
 	for i := range starts(s) {
 		for _, unit := range coarse {
 			all = append(all, func(s *scenario.Scenario) {
@@ -107,10 +115,7 @@ func times(s *scenario.Scenario) (all []edit) {
 			})
 		}
 	}
-	for _, end := range []time.Duration{0, 100 * time.Millisecond, time.Second} {
-		all = append(all, func(s *scenario.Scenario) { s.FaultsEnd = min(s.FaultsEnd, latest(s)+end) })
-	}
-	return all
+	return append(all, together(s)...)
 }
 
 // starts are all times at which something starts.

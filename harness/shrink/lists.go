@@ -51,9 +51,9 @@ func (l list) chunks(s *scenario.Scenario, size int) []edit {
 	return all
 }
 
-// thin removes as many lines as it can, in ever smaller chunks.
-func (x *search) thin(l list) (improved bool) {
-	for size := l.count(x.best); size > 0 && !x.over; size /= 2 {
+// thin removes as many lines as it can, in ever smaller chunks, the last of which have least lines or more.
+func (x *search) thin(l list, least int) (improved bool) {
+	for size := l.count(x.best); size >= max(least, 1) && !x.over; size /= 2 {
 		if x.each(func(s *scenario.Scenario) []edit { return l.chunks(s, size) }) {
 			improved = true
 		}

@@ -1,51 +1,99 @@
 package shrink
 
 import (
+	"slices"
+	"time"
+
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// smaller goes through all passes once. First whole parts go, with one run each; then the many lines are thinned out, which
-// makes every later run short; what is left is simplified.
+// smaller makes the scenario as small as it can, and then plain. What makes runs short comes first, since the many runs that
+// follow profit from it; what only makes lines plainer comes last, when few lines are left.
 func (x *search) smaller() (improved bool) {
+	for x.shorter() || x.stubborn() {
+		improved = true
+	}
+	return x.plainer() || improved
+}
+
+// shorter takes away what it can: whole parts, with one run each; nodes, and time in which nothing happens; then lines, many at
+// a time before few.
+func (x *search) shorter() (improved bool) {
 	note := func(did bool) { improved = improved || did }
+	frame := func() {
+		for _, edits := range []func(*scenario.Scenario) []edit{topology, together, firstCome} {
+			note(x.each(edits))
+		}
+	}
 	for _, l := range x.lists {
 		note(x.each(l.whole))
 	}
 	note(x.each(x.focus))
-	for _, l := range x.lists {
-		note(x.thin(l))
+	for _, share := range []int{4, 16} {
+		frame()
+		for _, l := range x.lists {
+			note(x.thin(l, l.count(x.best)/share))
+		}
 	}
-	for _, edits := range []func(*scenario.Scenario) []edit{
-		newest, topology, collections, firstCome, sooner, simplerFaults, simplerMigrations, simplerCommands, simplerOps, simplerStreams,
-		ranges, rounder, times,
-	} {
-		note(x.each(edits))
+	frame()
+	for _, l := range x.lists {
+		note(x.thin(l, 1))
 	}
 	return improved
 }
 
-// What a scenario should come down to: with more than that, other seeds are tried.
+// plainer simplifies what is left.
+func (x *search) plainer() (improved bool) {
+	for _, edits := range []func(*scenario.Scenario) []edit{
+		newest, collections, sooner, simplerFaults, simplerMigrations, simplerCommands, simplerOps, simplerStreams, ranges, rounder, times,
+	} {
+		improved = x.each(edits) || improved
+	}
+	return improved
+}
+
+// What a scenario should come down to: with more than that, everything is tried again with something else besides.
 const (
 	fewOps    = 10
 	fewFaults = 2
 )
 
+// stubborn tries again what did not work, and ends with the first thing that does. Where a failure hangs on a narrow moment,
+// whatever is removed moves the moment away, and another seed may bring it back, or a later start of what follows; where it
+// hangs on what befell the fourth message of its kind, that has become the third; where it takes many lines to fill a buffer, a
+// smaller buffer takes fewer.
+func (x *search) stubborn() bool {
+	if few(x.best) {
+		return false
+	}
+	if x.each(func(s *scenario.Scenario) []edit { return variants(tiny(s), otherSeeds(s, seeds)) }) {
+		return true
+	}
+	for _, besides := range []func(s *scenario.Scenario) []edit{
+		func(s *scenario.Scenario) []edit { return otherSeeds(s, seeds) },
+		func(s *scenario.Scenario) []edit { return slices.Concat(sooner(s), later(s), otherSettings(s)) },
+		func(s *scenario.Scenario) []edit { return slices.Concat(otherFaults(s), otherSeeds(s, 4*seeds)) },
+	} {
+		if x.once(besides) {
+			return true
+		}
+	}
+	return false
+}
+
 // seeds is how many other seeds are tried with each edit.
 const seeds = 4
 
-// stubborn tries again what did not work. Where a failure hangs on a narrow moment, whatever is removed moves the moment
-// away, and another seed may bring it back; where it hangs on what befell the fourth message of its kind, that has become
-// the third.
-func (x *search) stubborn() (improved bool) {
-	note := func(did bool) { improved = improved || did }
+// once takes lines away, with one of some edits besides.
+func (x *search) once(besides func(s *scenario.Scenario) []edit) (improved bool) {
 	for _, l := range x.lists {
-		if few(x.best) || x.over {
-			return improved
-		}
-		for _, size := range []int{l.count(x.best), l.count(x.best) / 2, l.count(x.best) / 4, 1} {
-			note(x.each(func(s *scenario.Scenario) []edit {
-				return variants(l.chunks(s, size), append(sooner(s), otherSeeds(s, seeds)...))
-			}))
+		for size := l.count(x.best); size > 0; size /= 2 {
+			if few(x.best) || x.over {
+				return improved
+			}
+			if x.each(func(s *scenario.Scenario) []edit { return variants(l.chunks(s, size), besides(s)) }) {
+				improved = true
+			}
 		}
 	}
 	return improved
@@ -55,15 +103,17 @@ func few(s *scenario.Scenario) bool {
 	return len(s.Ops) <= fewOps && len(s.Faults)+len(s.Decisions) <= fewFaults
 }
 
-// variants is every edit that changes something, each time with something else besides.
+// variants is every edit that changes something, each time with something else besides, which is done first: then all lines are
+// still where it expects them.
 func variants(edits, besides []edit) (all []edit) {
 	for _, e := range edits {
 		for _, also := range besides {
 			all = append(all, func(s *scenario.Scenario) {
+				before := s.Clone()
+				also(s)
 				was := Key(s)
-				e(s)
-				if Key(s) != was {
-					also(s)
+				if e(s); Key(s) == was {
+					*s = *before
 				}
 			})
 		}
@@ -91,6 +141,40 @@ func sooner(s *scenario.Scenario) (all []edit) {
 func otherSeeds(s *scenario.Scenario, count uint64) (all []edit) {
 	for n := uint64(1); n <= count; n++ {
 		all = append(all, func(c *scenario.Scenario) { c.Seed = s.Seed + n })
+	}
+	return all
+}
+
+// later has every operation from one on start later.
+func later(s *scenario.Scenario) (all []edit) {
+	for i := 0; i < len(s.Ops); i += max(len(s.Ops)/4, 1) {
+		for _, by := range []time.Duration{time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond} {
+			all = append(all, func(s *scenario.Scenario) {
+				for n := i; n < len(s.Ops); n++ {
+					s.Ops[n].At += by
+				}
+			})
+		}
+	}
+	return all
+}
+
+// otherSettings halves and doubles values.
+func otherSettings(s *scenario.Scenario) (all []edit) {
+	for i, v := range s.Settings {
+		for _, f := range settingFreedoms(i, v) {
+			all = append(all, f.edits...)
+		}
+	}
+	return all
+}
+
+// otherFaults has faults strike at other passes, and last for longer or not as long.
+func otherFaults(s *scenario.Scenario) (all []edit) {
+	for i, f := range s.Faults {
+		for _, g := range faultFreedoms(i, f) {
+			all = append(all, g.edits...)
+		}
 	}
 	return all
 }

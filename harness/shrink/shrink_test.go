@@ -113,12 +113,25 @@ func TestKeepsTheSmallestSoFar(t *testing.T) {
 	}
 }
 
-// TestStubbornFailures need another seed for every operation that is taken away, or an earlier message.
+// TestStubbornFailures need another seed for every operation that is taken away, or an earlier message, a later start, a lower
+// setting or a fault at another pass.
 func TestStubbornFailures(t *testing.T) {
 	for name, same := range map[string]func(s *scenario.Scenario) bool{
 		"seed": func(s *scenario.Scenario) bool { return s.Seed%3 == uint64(len(s.Ops))%3 },
 		"message": func(s *scenario.Scenario) bool {
 			return slices.ContainsFunc(s.Decisions, func(d scenario.Decision) bool { return d.Occurrence == uint64(len(s.Ops)) })
+		},
+		"start": func(s *scenario.Scenario) bool {
+			return len(s.Ops) > 0 && s.Ops[len(s.Ops)-1].At >= time.Duration(12-len(s.Ops))*time.Millisecond
+		},
+		"setting": func(s *scenario.Scenario) bool {
+			return slices.ContainsFunc(s.Settings, func(v scenario.Setting) bool {
+				d, err := time.ParseDuration(v.Value)
+				return v.Name == "timeoutMS" && err == nil && d <= 5*time.Second*time.Duration(len(s.Ops))/12
+			})
+		},
+		"fault": func(s *scenario.Scenario) bool {
+			return slices.ContainsFunc(s.Faults, func(f scenario.Fault) bool { return f.When.Nth >= 14-len(s.Ops) })
 		},
 	} {
 		s := large(t)
@@ -127,8 +140,8 @@ func TestStubbornFailures(t *testing.T) {
 		r := Run(s, Trial{Same: true}, Options{Runs: 5000, Workers: 2, Try: func(_ int, s *scenario.Scenario) Trial {
 			return Trial{Same: same(s)}
 		}})
-		if len(r.Scenario.Ops) > fewOps {
-			t.Errorf("%s: %d operations are left:\n%s", name, len(r.Scenario.Ops), r.Scenario)
+		if !few(r.Scenario) || !same(r.Scenario) {
+			t.Errorf("%s: after %d runs is left:\n%s", name, r.Runs, r.Scenario)
 		}
 	}
 }
@@ -181,5 +194,33 @@ at 0s merge test.docs [2, 9)
 	}
 	if strings.Contains(got, "protocol") {
 		t.Errorf("the protocol is named:\n%s", got)
+	}
+}
+
+// TestOneMember keeps what befell members of a set of three when one is left.
+func TestOneMember(t *testing.T) {
+	s := large(t)
+	s.Decisions = []scenario.Decision{
+		{Kind: "loss", Site: "shard-b.2>shard-a.1/TransferMods", Occurrence: 3, Answer: 1},
+		{Kind: "stall", Site: "config.1/c.routingTable", Occurrence: 3, Answer: 1}, {Kind: "loss", Site: "client.4>router.1/Find", Occurrence: 1, Answer: 1},
+	}
+	s.Faults = []scenario.Fault{
+		{ID: 1, Kind: "crash", Target: "shard-a.2", When: scenario.Trigger{Site: "d.register", Nth: 1, Node: "shard-b.1"}},
+		{ID: 2, Kind: "cut-link", Target: "donor.primary>config.*", Until: &scenario.Trigger{Site: "d.register", Nth: 1, Node: "config.2"}},
+	}
+	oneMember(s)
+	oneConfigMember(s)
+	var got []string
+	for _, d := range s.Decisions {
+		got = append(got, d.Site)
+	}
+	for _, f := range s.Faults {
+		got = append(got, f.String())
+	}
+	if diff := cmp.Diff([]string{
+		"shard-b.0>shard-a.0/TransferMods", "config.0/c.routingTable", "client.4>router.1/Find",
+		"fault 1 at d.register #1 by shard-b.0 crash shard-a.0", "fault 2 at 0s cut-link donor.primary>config.* until d.register #1 by config.0",
+	}, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shardproof/shardproof/ci/knownbugs"
+	"github.com/shardproof/shardproof/ci/knownbugs/shrunk"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// shrinkAll fills the table of what first failures come down to, one bug a core: what of it is there already stays, unless a
+// single bug was asked for. The table is written anew after every bug, so that it can be made in as many pieces as one likes.
+func shrinkAll(bugs []knownbugs.Bug, o options, root, scratch string) (int, error) {
+	j := &shrinking{root: root, scratch: scratch, bugs: make(chan *knownbugs.Bug), file: filepath.Join(root, "ci", "knownbugs", "SHRUNK.md")}
+	var err error
+	if j.table, err = shrunk.Read(j.file); err != nil {
+		return exitFailed, err
+	}
+	var missing []*knownbugs.Bug
+	for i := range bugs {
+		if o.only != "" || !j.table.Has(bugs[i].Name) {
+			missing = append(missing, &bugs[i])
+		}
+	}
+	if len(missing) > 0 {
+		if j.healthy, err = build(&knownbugs.Bug{Name: "healthy"}, root, filepath.Join(scratch, "healthy")); err != nil {
+			return exitFailed, err
+		}
+	}
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(missing)) {
+		workers.Go(j.work)
+	}
+	for _, b := range missing {
+		j.bugs <- b
+	}
+	close(j.bugs)
+	workers.Wait()
+	if j.err != nil {
+		return exitFailed, j.err
+	}
+	return demanded(bugs, j.table)
+}
+
+// demanded names the bugs whose rows break the demand.
+func demanded(bugs []knownbugs.Bug, table *shrunk.Table) (int, error) {
+	var all []error
+	for _, row := range table.Rows() {
+		for _, b := range bugs {
+			if b.Name == row.Bug && !row.Kept() {
+				all = append(all, fmt.Errorf("the first failure of %s is not made small as it should be: %s", row.Bug, row.Demand))
+			}
+		}
+	}
+	if len(all) > 0 {
+		return exitMissed, errors.Join(all...)
+	}
+	return 0, nil
+}
+
+// shrinking is the filling of the table under way.
+type shrinking struct {
+	root, scratch, file string
+	// healthy is the tool without any bug.
+	healthy string
+	bugs    chan *knownbugs.Bug
+
+	mu    sync.Mutex
+	table *shrunk.Table
+	err   error
+}
+
+func (j *shrinking) work() {
+	for b := range j.bugs {
+		row, err := j.bug(b)
+		j.mu.Lock()
+		if err == nil {
+			fmt.Println(row.Line())
+			j.table.Set(row)
+			err = j.table.Write(j.file)
+		}
+		j.err = errors.Join(j.err, err)
+		j.mu.Unlock()
+	}
+}
+
+// bug finds a bug's first failure, makes it small and replays what is left.
+func (j *shrinking) bug(b *knownbugs.Bug) (row shrunk.Row, err error) {
+	folder := filepath.Join(j.scratch, b.Name)
+	tool, err := build(b, j.root, folder)
+	if err != nil {
+		return row, err
+	}
+	defer os.RemoveAll(folder) // a build for each bug would fill the disk
+	f := find{bug: b}
+	if err := f.look(tool, filepath.Join(folder, "out")); err != nil {
+		return row, err
+	}
+	if f.folder == "" {
+		return row, fmt.Errorf("%s: %s", b.Name, f.missed)
+	}
+	row = shrunk.Row{Bug: b.Name, Seed: f.seed, Signature: strings.TrimSuffix(filepath.Base(f.folder), fmt.Sprintf("-%d", f.seed))}
+	s := &small{Row: row, tool: tool, healthy: j.healthy, from: f.folder, folder: folder}
+	for _, step := range []func() error{s.count, s.shrink, s.again} {
+		if err := step(); err != nil {
+			return row, fmt.Errorf("%s: %w", b.Name, err)
+		}
+	}
+	return s.Row, nil
+}
+
+// small is one failure on its way to being small.
+type small struct {
+	shrunk.Row
+	// tool is the build with the bug, healthy that without; from holds the failure's run, folder what is made of it.
+	tool, healthy, from, folder string
+}
+
+// count counts what the failure consists of as it was found, with what chance decided written out.
+func (s *small) count() (err error) {
+	plan := filepath.Join(s.folder, "plan.txt")
+	if _, err := told(s.tool, "replay", "--write-scenario", plan, s.from); err != nil {
+		return err
+	}
+	s.Before, err = sizesOf(plan)
+	return err
+}
+
+func sizesOf(file string) (sizes shrunk.Sizes, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return sizes, err
+	}
+	parsed, err := scenario.Parse(file, string(text))
+	if err != nil {
+		return sizes, err
+	}
+	return shrunk.Of(parsed)
+}
+
+// wrapUp is what a search needs to tell what it has found.
+const wrapUp = 5 * time.Second
+
+var runsTried = regexp.MustCompile(`(?m)^  Search +([0-9,]+) runs`)
+
+// shrink makes the failure small in the time that there is.
+func (s *small) shrink() error {
+	t, err := told(s.tool, "shrink", "--cpu", (shrunk.MostSeconds*time.Second - wrapUp).String(), "--parallel", "1", "--out", s.out(), s.from)
+	if err != nil {
+		return err
+	}
+	s.Seconds = t.cpu.Seconds()
+	runs := runsTried.FindSubmatch(t.text)
+	if runs == nil {
+		return fmt.Errorf("shrink says not how many runs it made:\n%s", t.text)
+	}
+	if s.Runs, err = strconv.Atoi(strings.ReplaceAll(string(runs[1]), ",", "")); err != nil {
+		return err
+	}
+	s.After, err = sizesOf(s.smallest())
+	return err
+}
+
+func (s *small) out() string      { return filepath.Join(s.folder, "min") }
+func (s *small) smallest() string { return filepath.Join(s.out(), "min.txt") }
+
+// again replays the smallest scenario with the bug, twice, and without it, and judges.
+func (s *small) again() error {
+	var traces [2][]byte
+	var failed [2]string
+	for i := range traces {
+		file := filepath.Join(s.folder, fmt.Sprintf("trace-%d", i))
+		t, err := told(s.tool, "replay", "--trace", file, s.smallest())
+		if err != nil {
+			return err
+		}
+		failed[i] = t.signature()
+		if traces[i], err = os.ReadFile(file); err != nil {
+			return err
+		}
+	}
+	t, err := told(s.healthy, "replay", s.smallest())
+	if err != nil {
+		return err
+	}
+	s.Judge(shrunk.Replays{
+		Signature: failed[0], Same: failed[0] == failed[1] && len(traces[0]) > 0 && bytes.Equal(traces[0], traces[1]), Passes: t.passed(),
+	})
+	return nil
+}
+
+// telling is what a run of the tool has said.
+type telling struct {
+	text []byte
+	cpu  time.Duration
+	code int
+}
+
+// told runs the tool. Verdicts, and a search that was cut short, are no errors.
+func told(tool string, args ...string) (telling, error) {
+	cmd := exec.Command(tool, args...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	text, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		return telling{}, err
+	}
+	t := telling{text: text, code: cmd.ProcessState.ExitCode(), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	if t.code < 0 || t.code > 2 {
+		return t, fmt.Errorf("shardproof %s: %w\n%s", strings.Join(args, " "), err, text)
+	}
+	return t, nil
+}
+
+// passed says whether the replay held.
+func (t telling) passed() bool { return t.code == 0 && bytes.HasPrefix(t.text, []byte("PASS ")) }
+
+var failure = regexp.MustCompile(`^[A-Z]+  (\S+)   seed `)
+
+// signature is that of a replay that failed; empty for one that passed.
+func (t telling) signature() string {
+	if m := failure.FindSubmatch(t.text); m != nil && t.code != 0 {
+		return string(m[1])
+	}
+	return ""
+}
