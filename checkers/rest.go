@@ -14,7 +14,8 @@ type Rest struct {
 	// that is aimed at, or more.
 	BySize     bool
 	ChunkBytes int64
-	// Chunks is the routing table in the order of keys, Bytes the size of the documents that each shard has and owns.
+	// Chunks is the routing table in the order of keys, Bytes the size of the documents that each shard owns, as
+	// shards estimate it, but counted from outside: orphans taken off as if they were of the average size (protocol 10.6).
 	Chunks []Lying
 	Bytes  map[string]int64
 }
@@ -59,8 +60,8 @@ func (o *Oracle) misplaced(c *truth.Cluster, ns string, at *Lying) string {
 	return ""
 }
 
-// imbalance is by how many chunks two shards have to differ in 6.0.3 and later (errata E2). What shards tell of their data is an
-// estimate, so one chunk is allowed on top.
+// imbalance is by how many chunks two shards have to differ in 6.0.3 and later (errata E2). What shards have told of their data is
+// not quite what is counted now, so one chunk is allowed on top.
 const imbalance = 3 + 1
 
 // uneven compares the shard that has most, if anything of it can move, with the one that has least. Counted are bytes, in 4.2 chunks

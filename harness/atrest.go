@@ -62,7 +62,7 @@ func (o office) lies(c *scenario.Collection) *checkers.Rest {
 		rest.Chunks = append(rest.Chunks, checkers.Lying{Min: string(chunk.Min), Max: string(chunk.Max), Shard: chunk.Shard, Jumbo: chunk.Jumbo})
 	}
 	for _, h := range holdings {
-		rest.Bytes[h.Shard] = h.Bytes
+		rest.Bytes[h.Shard] = h.Weight
 	}
 	return rest
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -15,6 +16,9 @@ type Holding struct {
 	// Largest is the size of the largest of the documents.
 	Largest int64
 	Chunks  int
+	// Weight is Bytes as balancing estimates them: of all that the shard has, orphans are taken off as if they were of the average
+	// size (protocol 10.6, 14.2).
+	Weight int64
 }
 
 // Holdings are what the shards own of a collection by its routing table, as a majority of the config server has it, and have of it
@@ -32,18 +36,23 @@ func (c *Cluster) Holdings(ns string) ([]Holding, error) {
 			h.Chunks++
 			c.weigh(ns, chunk.Range, h)
 		}
+		if m := c.witness(name); m != nil {
+			h.Weight = h.estimate(m.Store().Extent(ns))
+		}
 	}
 	return all, nil
 }
 
-func (c *Cluster) weigh(ns string, rng key.Range, h *Holding) {
-	id := c.Primary(h.Shard)
-	for _, other := range c.nodes[h.Shard] {
-		if c.Member(id) == nil {
-			id = env.NodeID(other)
-		}
+// estimate takes orphans off what there is altogether.
+func (h *Holding) estimate(documents, bytes int64) int64 {
+	if documents == 0 {
+		return 0
 	}
-	m := c.Member(id)
+	return max(0, bytes-(documents-h.Documents)*(bytes/documents))
+}
+
+func (c *Cluster) weigh(ns string, rng key.Range, h *Holding) {
+	m := c.witness(h.Shard)
 	if m == nil {
 		return
 	}
@@ -53,4 +62,15 @@ func (c *Cluster) weigh(ns string, rng key.Range, h *Holding) {
 		h.Largest = max(h.Largest, int64(len(doc)))
 		return true
 	})
+}
+
+// witness is the shard's primary, or any member that runs; nil when none does.
+func (c *Cluster) witness(shard string) *replset.Member {
+	id := c.Primary(shard)
+	for _, other := range c.nodes[shard] {
+		if c.Member(id) == nil {
+			id = env.NodeID(other)
+		}
+	}
+	return c.Member(id)
 }
