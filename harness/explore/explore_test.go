@@ -57,7 +57,7 @@ func TestSearchesGoOn(t *testing.T) {
 	for _, in := range Strategies() {
 		t.Run(in.Name, func(t *testing.T) {
 			t.Parallel()
-			const first, then = 40, 20
+			const first, then = 28, 8
 			whole, _ := made(t, in.Name, Start{Seed: 4}, first+then, 2)
 			parts := inParts(t, in, Start{Seed: 4}, first, then)
 			if diff := cmp.Diff(whole, parts); diff != "" || len(whole) != first+then {
