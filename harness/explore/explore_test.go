@@ -57,7 +57,7 @@ func TestSearchesGoOn(t *testing.T) {
 	for _, in := range Strategies() {
 		t.Run(in.Name, func(t *testing.T) {
 			t.Parallel()
-			const first, then = 40, 20
+			const first, then = 28, 8
 			whole, _ := made(t, in.Name, Start{Seed: 4}, first+then, 2)
 			parts := inParts(t, in, Start{Seed: 4}, first, then)
 			if diff := cmp.Diff(whole, parts); diff != "" || len(whole) != first+then {
@@ -110,13 +110,12 @@ func TestSeedsHaveAnEnd(t *testing.T) {
 			t.Errorf("%s made %d runs of 3 seeds, want %d", strategy, len(lines), want)
 		}
 	}
-	s := newAnchored(Start{Seed: 5, Seeds: 1})
-	runs := 0
-	if err := Run(Options{Strategy: s, Workers: 2, Done: func(int, *Outcome) bool { runs++; return true }}); err != nil {
-		t.Fatal(err)
-	}
-	if want := 1 + probesEach + singlesEach + pairsEach; runs != want {
-		t.Errorf("anchored made %d runs of a seed, want %d", runs, want)
+	for strategy, want := range map[string]int{
+		"anchored": 1 + probesEach + singlesEach + pairsEach, "delays": 1 + guessesEach + delaysEach[1] + delaysEach[2] + delaysEach[3],
+	} {
+		if lines, _ := made(t, strategy, Start{Seed: 5, Seeds: 1}, 0, 2); len(lines) != want {
+			t.Errorf("%s made %d runs of a seed, want %d", strategy, len(lines), want)
+		}
 	}
 }
 
