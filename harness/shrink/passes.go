@@ -18,7 +18,7 @@ func (x *search) smaller() (improved bool) {
 }
 
 // shorter takes away what it can: whole parts, with one run each; nodes, and time in which nothing happens; then lines, many at
-// a time before few. Where a failure hangs on a narrow moment, many lines with another seed are found sooner than few without.
+// a time before few.
 func (x *search) shorter() (improved bool) {
 	note := func(did bool) { improved = improved || did }
 	for _, l := range x.lists {
@@ -32,7 +32,6 @@ func (x *search) shorter() (improved bool) {
 		}
 	}
 	note(x.frame())
-	note(x.bold())
 	for _, l := range x.lists {
 		note(x.thin(l, 1))
 	}
@@ -49,9 +48,6 @@ func (x *search) frame() (improved bool) {
 
 // bold takes large steps, each with other seeds.
 func (x *search) bold() bool {
-	if few(x.best) {
-		return false
-	}
 	reseeded := func(s *scenario.Scenario) []edit { return otherSeeds(s, seeds) }
 	framed := x.each(func(s *scenario.Scenario) []edit { return variants(tiny(s), reseeded(s)) })
 	return x.once(reseeded, 4) || framed
@@ -78,6 +74,12 @@ const (
 // hangs on what befell the fourth message of its kind, that has become the third; where it takes many lines to fill a buffer, a
 // smaller buffer takes fewer.
 func (x *search) stubborn() bool {
+	if few(x.best) {
+		return false
+	}
+	if x.bold() {
+		return true
+	}
 	for _, besides := range []func(s *scenario.Scenario) []edit{
 		func(s *scenario.Scenario) []edit { return otherSeeds(s, seeds) },
 		func(s *scenario.Scenario) []edit { return slices.Concat(sooner(s), later(s), otherSettings(s)) },
