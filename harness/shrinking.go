@@ -57,6 +57,10 @@ func Shrink(s *scenario.Scenario, o Shrinking) (*Shrunk, error) {
 	if err != nil {
 		return nil, err
 	}
+	instead, err := instead(from)
+	if err != nil {
+		return nil, err
+	}
 	if from.Passed() {
 		return nil, &PassedError{s.Seed}
 	}
@@ -69,13 +73,28 @@ func Shrink(s *scenario.Scenario, o Shrinking) (*Shrunk, error) {
 		o.Runs = 3000
 	}
 	found := shrink.Run(from.Plan(), t.said(from), shrink.Options{
-		Try: t.try, Workers: len(t.pools), Runs: o.Runs, Fixed: t.fixed(s), Stop: o.Stop, Known: o.Known, Learned: o.Learned, Smaller: o.Smaller,
+		Try: t.try, Workers: len(t.pools), Runs: o.Runs, Instead: instead, Fixed: t.fixed(s), Stop: o.Stop, Known: o.Known, Learned: o.Learned, Smaller: o.Smaller,
 	})
 	to, err := twice(found.Scenario, t.pools[0])
 	if err == nil && to.Signature() != t.signature {
 		err = errors.New("what was remembered of an earlier search does not hold for this build: begin a new one")
 	}
 	return &Shrunk{found, from, to}, err
+}
+
+// instead are scenarios that may fail in the same way and are easier to make small.
+func instead(from *Result) ([]*scenario.Scenario, error) {
+	if !from.Scenario.Balancer {
+		return nil, nil
+	}
+	r, err := Run(from.Scenario, Options{Events: true})
+	if err != nil {
+		return nil, err
+	}
+	if s := byHand(r); s != nil {
+		return []*scenario.Scenario{s}, nil
+	}
+	return nil, nil
 }
 
 // twice runs a scenario, and its plan, which must do the same step for step.

@@ -80,3 +80,30 @@ fault 2 at 100ms crash config.1 for 200ms
 		t.Errorf("neighbour %+v", n)
 	}
 }
+
+// TestByHand has operators ask for the migrations of the balancer: the scenario can be run, and as many chunks move without it.
+func TestByHand(t *testing.T) {
+	p, err := FindProfile("balancer")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := uint64(1); ; seed++ {
+		s := Draw(seed, p)
+		if !s.Balancer {
+			continue
+		}
+		r, err := Run(s, Options{Events: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := byHand(r)
+		if other == nil {
+			continue
+		}
+		again, err := Run(other, Options{})
+		if err != nil || other.Balancer || len(other.Migrations) == 0 || !again.Passed() {
+			t.Errorf("seed %d: %v, signature %q of\n%s", seed, err, again.Signature(), other)
+		}
+		return
+	}
+}

@@ -1,6 +1,7 @@
 package shrink
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -20,26 +21,36 @@ func (x *search) smaller() (improved bool) {
 // a time before few.
 func (x *search) shorter() (improved bool) {
 	note := func(did bool) { improved = improved || did }
-	frame := func() {
-		for _, edits := range []func(*scenario.Scenario) []edit{topology, together, firstCome} {
-			note(x.each(edits))
-		}
-	}
 	for _, l := range x.lists {
 		note(x.each(l.whole))
 	}
 	note(x.each(x.focus))
 	for _, share := range []int{4, 16} {
-		frame()
+		note(x.frame())
 		for _, l := range x.lists {
 			note(x.thin(l, l.count(x.best)/share))
 		}
 	}
-	frame()
+	note(x.frame())
 	for _, l := range x.lists {
 		note(x.thin(l, 1))
 	}
 	return improved
+}
+
+// frame makes the cluster small, the schedule plain and the span of time short.
+func (x *search) frame() (improved bool) {
+	for _, edits := range []func(*scenario.Scenario) []edit{topology, together, firstCome} {
+		improved = x.each(edits) || improved
+	}
+	return improved
+}
+
+// bold takes large steps, each with other seeds.
+func (x *search) bold() bool {
+	reseeded := func(s *scenario.Scenario) []edit { return otherSeeds(s, seeds) }
+	framed := x.each(func(s *scenario.Scenario) []edit { return variants(tiny(s), reseeded(s)) })
+	return x.once(reseeded, 4) || framed
 }
 
 // plainer simplifies what is left.
@@ -66,7 +77,7 @@ func (x *search) stubborn() bool {
 	if few(x.best) {
 		return false
 	}
-	if x.each(func(s *scenario.Scenario) []edit { return variants(tiny(s), otherSeeds(s, seeds)) }) {
+	if x.bold() {
 		return true
 	}
 	for _, besides := range []func(s *scenario.Scenario) []edit{
@@ -74,7 +85,7 @@ func (x *search) stubborn() bool {
 		func(s *scenario.Scenario) []edit { return slices.Concat(sooner(s), later(s), otherSettings(s)) },
 		func(s *scenario.Scenario) []edit { return slices.Concat(otherFaults(s), otherSeeds(s, 4*seeds)) },
 	} {
-		if x.once(besides) {
+		if x.once(besides, math.MaxInt) {
 			return true
 		}
 	}
@@ -84,10 +95,11 @@ func (x *search) stubborn() bool {
 // seeds is how many other seeds are tried with each edit.
 const seeds = 4
 
-// once takes lines away, with one of some edits besides.
-func (x *search) once(besides func(s *scenario.Scenario) []edit) (improved bool) {
+// once takes lines away, of each list that share of it or more at a time, with one of some edits besides.
+func (x *search) once(besides func(s *scenario.Scenario) []edit, share int) (improved bool) {
 	for _, l := range x.lists {
-		for size := l.count(x.best); size > 0; size /= 2 {
+		count := l.count(x.best)
+		for size := count; size > 0 && size >= count/share; size /= 2 {
 			if few(x.best) || x.over {
 				return improved
 			}
@@ -174,6 +186,9 @@ func otherFaults(s *scenario.Scenario) (all []edit) {
 	for i, f := range s.Faults {
 		for _, g := range faultFreedoms(i, f) {
 			all = append(all, g.edits...)
+		}
+		for less := 2; less < min(f.When.Nth, 5); less++ {
+			all = append(all, func(s *scenario.Scenario) { s.Faults[i].When.Nth -= less })
 		}
 	}
 	return all

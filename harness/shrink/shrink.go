@@ -32,6 +32,8 @@ type Options struct {
 	Workers int
 	// Runs is the budget: how many candidates are tried at most.
 	Runs int
+	// Instead are scenarios that are better to go on with, should one of them be the same.
+	Instead []*scenario.Scenario
 	// Fixed, when set, says which settings must stay.
 	Fixed func(setting string) bool
 	// Stop, when set, ends the search early when it is true.
@@ -69,10 +71,25 @@ func Run(s *scenario.Scenario, said Trial, o Options) *Result {
 	}
 	x.lists = append(slices.Clone(lists), x.settings())
 	x.known[Key(s)], x.been[Key(s)] = said, true
-	for x.smaller() || x.stubborn() {
+	x.instead()
+	for x.smaller() {
 	}
 	labels := x.labels()
 	return &Result{Scenario: x.best, Labels: labels, Runs: x.runs, Complete: !x.over}
+}
+
+// instead goes on with the first of the other scenarios, with their seeds or others, that is the same.
+func (x *search) instead() {
+	var all []edit
+	for _, other := range x.Instead {
+		for _, reseed := range append([]edit{func(*scenario.Scenario) {}}, otherSeeds(other, 2*seeds)...) {
+			all = append(all, func(s *scenario.Scenario) {
+				*s = *other.Clone()
+				reseed(s)
+			})
+		}
+	}
+	x.first(all)
 }
 
 // search is a search under way.

@@ -1,0 +1,94 @@
+package harness
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// byHand is the plan of a run with events in which the balancer is off, and operators ask for its migrations when it did; nil
+// where it asked for none. A failure that is not the balancer's own may come about so too, and is easier to follow.
+func byHand(r *Result) *scenario.Scenario {
+	if !r.Scenario.Balancer || len(r.Scenario.Ops) == 0 {
+		return nil
+	}
+	s := r.Plan().Clone()
+	s.Balancer = false
+	asked := make(map[string]bool)
+	next := 1
+	for _, m := range s.Migrations {
+		asked[strconv.Itoa(m.ID)] = true
+		next = max(next, m.ID+1)
+	}
+	began, found := base(r), false
+	for i := range r.Events {
+		e := &r.Events[i]
+		if e.Kind != event.MigrationRequested || asked[e.Value] {
+			continue
+		}
+		m := scenario.Migration{ID: next, At: max(time.Duration(e.At)-began, 0).Truncate(time.Microsecond), NS: e.NS, Min: number(e.Min), Max: number(extent(r.Events[i:], e))}
+		m.To = slices.IndexFunc(shardNames(s), func(name string) bool { return name == e.Peer })
+		if m.To >= 0 && m.Min < m.Max {
+			s.Migrations, found = append(s.Migrations, m), true
+			next++
+		}
+	}
+	if !found {
+		return nil
+	}
+	return s
+}
+
+// base is when the scenario began in the run's time: no operation starts earlier than the scenario says.
+func base(r *Result) time.Duration {
+	began := r.Virtual
+	at := make(map[int]time.Duration, len(r.Scenario.Ops))
+	for _, o := range r.Scenario.Ops {
+		at[o.ID] = o.At
+	}
+	for _, o := range r.History {
+		if start, ok := at[o.ID]; ok {
+			began = min(began, time.Duration(o.CallAt)-start)
+		}
+	}
+	return began
+}
+
+// extent is where the range of a migration ends: the donor may have decided it.
+func extent(later []event.Event, request *event.Event) string {
+	for i := range later {
+		if e := &later[i]; e.ID == request.ID && e.Max != "" {
+			return e.Max
+		}
+	}
+	return request.Max
+}
+
+// number is a bound as scenarios write it. The bound just behind a value is that of the next one.
+func number(bound string) int64 {
+	text, behind := strings.CutSuffix(key.Key(bound).String(), "+")
+	switch text {
+	case "MinKey":
+		return math.MinInt64
+	case "MaxKey":
+		return math.MaxInt64
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err == nil && behind {
+		n++
+	}
+	return n
+}
+
+func shardNames(s *scenario.Scenario) (names []string) {
+	for i := range s.Topology.Shards {
+		names = append(names, scenario.ShardName(i))
+	}
+	return names
+}
