@@ -47,7 +47,10 @@ func shrinkAll(bugs []knownbugs.Bug, o options, root, scratch string) (int, erro
 	}
 	close(j.bugs)
 	workers.Wait()
-	if j.err != nil {
+	switch {
+	case errors.Is(j.err, errMissed):
+		return exitMissed, j.err
+	case j.err != nil:
 		return exitFailed, j.err
 	}
 	return demanded(bugs, j.table)
@@ -68,6 +71,9 @@ func demanded(bugs []knownbugs.Bug, table *shrunk.Table) (int, error) {
 	}
 	return 0, nil
 }
+
+// errMissed says that there is no failure to make small.
+var errMissed = errors.New("a known bug has no row")
 
 // shrinking is the filling of the table under way.
 type shrinking struct {
@@ -108,7 +114,7 @@ func (j *shrinking) bug(b *knownbugs.Bug) (row shrunk.Row, err error) {
 		return row, err
 	}
 	if f.folder == "" {
-		return row, fmt.Errorf("%s: %s", b.Name, f.missed)
+		return row, fmt.Errorf("%w: %s: %s", errMissed, b.Name, f.missed)
 	}
 	row = shrunk.Row{Bug: b.Name, Seed: f.seed, Signature: strings.TrimSuffix(filepath.Base(f.folder), fmt.Sprintf("-%d", f.seed))}
 	s := &small{Row: row, tool: tool, healthy: j.healthy, from: f.folder, folder: folder}

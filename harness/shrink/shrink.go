@@ -1,6 +1,7 @@
 // Package shrink makes a failing scenario smaller while it keeps failing in the same way: fewer clients, operations,
 // migrations, faults and decisions of chance, a smaller cluster, ordinary settings, round times, and a schedule that is
-// first come, first served. Then it says of what is left which parts do not matter.
+// first come, first served. What does not come off alone is tried with other seeds, starts, values and passes besides. Then
+// it says of what is left which parts do not matter.
 //
 // Promise: the outcome depends on the scenario, on what the trials say and on the budget, not on how many trials run at a
 // time; every scenario that it reports as the smallest so far has failed in the same way. What trials have said can be
