@@ -79,6 +79,10 @@ func DrawSetting(roll func(question string, n int) int) scenario.Setting {
 	return scenario.Setting{Name: k.name, Value: k.values[roll("value", len(k.values))]}
 }
 
+// A log of so few entries forgets within milliseconds what a retry or a member that was away needs: so many percent of the seeds
+// have one.
+const shortLog, shortLogs = "12", 8
+
 // drawSettings gives half of the seeds the quick values throughout, and the others a draw from each knob.
 func drawSettings(d dice, p Profile) []scenario.Setting {
 	var all []scenario.Setting
@@ -92,6 +96,9 @@ func drawSettings(d dice, p Profile) []scenario.Setting {
 	}
 	for _, k := range knobs {
 		add(k, wild)
+		if last := &all[len(all)-1]; k.name == "oplogMinRetentionEntries" && d.chance("short log", shortLogs) {
+			last.Value = shortLog
+		}
 	}
 	for _, k := range worldKnobs {
 		add(k, wild)
