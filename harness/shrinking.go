@@ -154,7 +154,8 @@ func broken(r *Result) (checker []string) {
 // fixed says which settings stay. Where the original has not come to rest, or was cut short, a cluster that waits for most
 // of the limit by default would not either, and that would be another failure.
 func (t *trials) fixed(s *scenario.Scenario) func(setting string) bool {
-	if !slices.Contains(t.broken, checkers.Convergence.Name) && !slices.Contains(t.broken, invariant.Name) {
+	rest := []string{checkers.Convergence.Name, checkers.Liveness.Name, invariant.Name}
+	if !slices.ContainsFunc(t.broken, func(checker string) bool { return slices.Contains(rest, checker) }) {
 		return nil
 	}
 	var names []string
