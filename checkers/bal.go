@@ -11,8 +11,8 @@ import (
 	"github.com/shardproof/shardproof/histories/event"
 )
 
-// balancing is K-BAL (protocol 14.3, 14.4).
-var balancing = Checker{
+// Balancing is K-BAL (protocol 14.3, 14.4).
+var Balancing = Checker{
 	Name: "K-BAL",
 	Promise: "The balancer moves nothing to a shard that drains, out of its zone, while it is off or outside its window, and no two " +
 		"chunks at once to or from a shard; it commits nothing after a stop was answered, moves nothing back and forth, and does not rest " +
@@ -196,7 +196,7 @@ func clockFace(t time.Duration) string {
 }
 
 func (o *Oracle) unbalanced(e *event.Event, signature, because string, more ...uint64) {
-	o.report(balancing, Violation{
+	o.report(Balancing, Violation{
 		Signature: signature, NS: e.NS,
 		Broke:   fmt.Sprintf("the balancer asks for %s, the chunk from %s on, from %s to %s", e.ID, o.show(e.Min), e.Shard, e.Peer),
 		Because: []string{because},
@@ -230,7 +230,7 @@ func (o *Oracle) judgeBalanced(w *truth.Write) {
 		return
 	}
 	if since := o.balancer.stopped; since != 0 {
-		o.report(balancing, Violation{
+		o.report(Balancing, Violation{
 			Signature: CommitAfterStop, NS: w.NS,
 			Broke:   fmt.Sprintf("the config server committed migration %s, which the balancer had asked for as %s", m.id, m.request),
 			Because: []string{fmt.Sprintf("the balancer was stopped, and that was answered at step %d", since)},
@@ -242,7 +242,7 @@ func (o *Oracle) judgeBalanced(w *truth.Write) {
 }
 
 func (o *Oracle) ownerless(ns, shard, lo, hi string, step uint64) {
-	o.report(balancing, Violation{
+	o.report(Balancing, Violation{
 		Signature: OwnerRemoved, NS: ns, Broke: fmt.Sprintf("%s is owned by %s", o.span(lo, hi), shard), Because: []string{shard + " is no shard of the cluster any more"},
 	}, step)
 }
@@ -263,7 +263,7 @@ func (o *Oracle) judgeReturn(w *truth.Write, m *move) {
 		}
 		b.moves[visit{w.NS, moved.Min, moved.From}]++
 		if b.moves[came] > returns {
-			o.report(balancing, Violation{
+			o.report(Balancing, Violation{
 				Signature: PingPong, NS: w.NS,
 				Broke:   fmt.Sprintf("migration %s takes the chunk %s back to %s, which it had left", m.id, o.span(moved.Min, moved.Max), moved.To),
 				Because: []string{"nobody had written anything, and no operator had done anything, since it began to go back and forth"},

@@ -18,7 +18,7 @@ var rules = []rule{
 	{decision, (*Oracle).judgeDecision},
 	{fencing, (*Oracle).judgeFencing},
 	{incarnations, (*Oracle).judgeIncarnation},
-	{balancing, (*Oracle).judgeBalancing},
+	{Balancing, (*Oracle).judgeBalancing},
 }
 
 // rule is a promise about single events. judge sees an event before the truth takes it into account; nil for a rule that

@@ -102,7 +102,7 @@ func (r *Rest) uneven(c *truth.Cluster) string {
 
 // Rested reports what is lacking although the balancer has nothing to do.
 func (o *Oracle) Rested(r *Rest, lacking string) {
-	o.report(balancing, Violation{
+	o.report(Balancing, Violation{
 		Signature: NotBalanced, NS: r.NS, Broke: "the balancer has nothing to do, and " + lacking,
 		Because: []string{"it is on, nothing is under way, and round after round was over without a migration"},
 	})

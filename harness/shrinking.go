@@ -151,11 +151,11 @@ func broken(r *Result) (checker []string) {
 	return checker
 }
 
-// fixed says which settings stay. Where the original has not come to rest, was cut short, or rested with work left undone, a cluster
-// that waits for most of the limit by default would not come to rest either, and that would be another failure.
+// fixed says which settings stay. Where the original has not come to rest, was cut short, or left undone what others have to wait for, a
+// cluster that waits for most of the limit by default would not come to rest either, and that would be another failure.
 func (t *trials) fixed(s *scenario.Scenario) func(setting string) bool {
-	rest := []string{checkers.Convergence.Name, checkers.Liveness.Name, invariant.Name}
-	if t.signature != checkers.NotBalanced && !slices.ContainsFunc(t.broken, func(checker string) bool { return slices.Contains(rest, checker) }) {
+	rest := []string{checkers.Convergence.Name, checkers.Liveness.Name, checkers.Balancing.Name, invariant.Name}
+	if !slices.ContainsFunc(t.broken, func(checker string) bool { return slices.Contains(rest, checker) }) {
 		return nil
 	}
 	var names []string
