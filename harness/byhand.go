@@ -32,7 +32,10 @@ func byHand(r *Result) *scenario.Scenario {
 		if e.Kind != event.MigrationRequested || asked[e.Value] {
 			continue
 		}
-		m := scenario.Migration{ID: next, At: max(time.Duration(e.At)-began, 0).Truncate(time.Microsecond), NS: e.NS, Min: number(e.Min), Max: number(extent(r.Events[i:], e))}
+		m := scenario.Migration{
+			ID: next, At: max(time.Duration(e.At)-began, 0).Truncate(time.Microsecond),
+			NS: e.NS, Min: number(e.Min), Max: number(extent(r.Events[i:], e)),
+		}
 		m.To = slices.IndexFunc(shardNames(s), func(name string) bool { return name == e.Peer })
 		if m.To >= 0 && m.Min < m.Max && m.At <= s.FaultsEnd { // what begins at the very end does not finish in time
 			s.Migrations, found = append(s.Migrations, m), true
