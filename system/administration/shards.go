@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
@@ -38,7 +39,11 @@ func (s *Service) include(t env.Task, req *command.AddShard) error {
 	if set == nil || name == configsvr.Name {
 		return status.New(status.BadValue, "there is no replica set %q that could be a shard", name)
 	}
-	if _, err := rpc.AskPrimary[command.Done](t, set, &command.ShardsvrJoinCluster{Name: name}, s.config.Settings().CommandTimeout); err != nil {
+	at, err := s.now(t)
+	if err != nil {
+		return err
+	}
+	if _, err := rpc.AskPrimary[command.Done](t, set, &command.ShardsvrJoinCluster{Name: name, At: at}, s.config.Settings().CommandTimeout); err != nil {
 		return err
 	}
 	if err := t.Point(point.ConfigAddShard, env.Note{Peer: name}); err != nil {
@@ -155,11 +160,21 @@ func (s *Service) unfinished(t env.Task, name string) (string, error) {
 	if !s.config.Unchanging() {
 		return "an operation on a whole collection is under way", nil
 	}
-	_, err := rpc.AskPrimary[command.Done](t, s.config.Set(name), &command.ShardsvrLeaveCluster{Name: name}, s.config.Settings().CommandTimeout)
+	at, err := s.now(t)
+	if err != nil {
+		return "", err
+	}
+	_, err = rpc.AskPrimary[command.Done](t, s.config.Set(name), &command.ShardsvrLeaveCluster{Name: name, At: at}, s.config.Settings().CommandTimeout)
 	if status.Is(err, status.OperationFailed) {
 		return err.Error(), nil
 	}
 	return "", err
+}
+
+// now is the time of what this primary has written, which no later primary falls behind: orders to shards carry it.
+func (s *Service) now(t env.Task) (clock.Timestamp, error) {
+	err := s.config.Majority(t)
+	return s.config.Member().CommittedTS(), err
 }
 
 // removeEmpty looks once more, and writes at once.

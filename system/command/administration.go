@@ -93,12 +93,19 @@ type FoundShard struct{ Draining bool }
 // ShardsvrJoinCluster is sent to the primary of a replica set that is to become a shard. It drops collections without documents,
 // which may be of incarnations that have been dropped elsewhere, and refuses with status.OperationFailed while there are
 // documents or unfinished work.
-type ShardsvrJoinCluster struct{ Name string }
+type ShardsvrJoinCluster struct {
+	Name string
+	// At is the config server's time: orders to leave of before are of the past.
+	At clock.Timestamp
+}
 
 // ShardsvrLeaveCluster asks the primary of a shard without chunks and databases whether its removal would leave anybody
 // waiting: status.OperationFailed while it takes part in a migration or the move of a primary. From then on it receives nothing
-// until it joins again.
-type ShardsvrLeaveCluster struct{ Name string }
+// until it joins again. An order of before it joined is refused with status.ShardNotFound.
+type ShardsvrLeaveCluster struct {
+	Name string
+	At   clock.Timestamp
+}
 
 func init() {
 	codec.Register[FindShard]()

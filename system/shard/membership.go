@@ -6,6 +6,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -32,12 +33,29 @@ func (s *Server) joinCluster(t env.Task, _ env.NodeID, req *command.ShardsvrJoin
 	if s.Leaving() {
 		drops = append(drops, oplog.Op{Kind: oplog.Delete, NS: VersionNS, ID: string(key.String(leaving)), Actor: uint8(event.System)})
 	}
-	if len(drops) > 0 {
-		if _, err := s.cfg.Member.Write(t, drops...); err != nil {
-			return nil, err
-		}
+	drops = append(drops, documentOp(oplog.Update, VersionNS, joined, joinedDoc{joined, int64(req.At)}))
+	if _, err := s.cfg.Member.Write(t, drops...); err != nil {
+		return nil, err
 	}
 	return &command.Done{}, s.PersistConfigTime(t)
+}
+
+// joined is the document of a shard that has joined a cluster: an order to leave may still be on its way that is of its last time
+// as a shard, and nobody would ever let it in again.
+const joined = "joinedCluster"
+
+type joinedDoc struct {
+	ID string `bson:"_id"`
+	At int64  `bson:"at"`
+}
+
+func (s *Server) joinedAt() clock.Timestamp {
+	raw := s.cfg.Member.Store().Get(VersionNS, string(key.String(joined)), store.Latest)
+	if raw == nil {
+		return 0
+	}
+	at, _ := raw.Lookup("at").AsInt64OK()
+	return clock.Timestamp(at)
 }
 
 // leaving is the document of a shard that has agreed to leave, until it joins again.
@@ -54,6 +72,9 @@ func (s *Server) Leaving() bool {
 func (s *Server) leaveCluster(t env.Task, _ env.NodeID, req *command.ShardsvrLeaveCluster) (*command.Done, error) {
 	if err := s.certain(t, point.RequestLeaveCluster, req.Name); err != nil {
 		return nil, err
+	}
+	if since := s.joinedAt(); req.At < since {
+		return nil, status.New(status.ShardNotFound, "shard %s was removed, and has joined again at %v, behind the order to leave of %v", s.name, since, req.At)
 	}
 	if !s.Leaving() {
 		op := documentOp(oplog.Insert, VersionNS, leaving, identityDoc{leaving, s.name})
