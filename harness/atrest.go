@@ -15,6 +15,8 @@ const restedRounds = 5
 // awaitBalance waits until a whole round has found nothing to do and nothing is lacking.
 func (o office) awaitBalance(t env.Task) {
 	for round := 1; ; round++ {
+		for !o.cluster.Ready() && t.Sleep(pollEvery) == nil { // rounds leave out who cannot answer, and are quicker than elections
+		}
 		o.balancing.settled = false
 		for !o.balancing.settled {
 			if t.Sleep(pollEvery) != nil {
