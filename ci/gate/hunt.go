@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -66,6 +67,22 @@ func huntAll(bugs []knownbugs.Bug, root, scratch string) []chan outcome {
 		}()
 	}
 	return outcomes
+}
+
+// each does something about every bug, about as many at a time as there are cores, and joins what went wrong.
+func each(bugs []knownbugs.Bug, do func(b *knownbugs.Bug) error) error {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	errs := make([]error, len(bugs))
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(bugs); i = next.Add(1) - 1 {
+				errs[i] = do(&bugs[i])
+			}
+		})
+	}
+	workers.Wait()
+	return errors.Join(errs...)
 }
 
 // hunt runs the campaign on a build with the bug until it is found or the budget is spent.

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,36 +22,22 @@ import (
 // shrinkAll fills the table of what first failures come down to, one bug a core: what of it is there already stays, unless a
 // single bug was asked for. The table is written anew after every bug, so that it can be made in as many pieces as one likes.
 func shrinkAll(bugs []knownbugs.Bug, o options, root, scratch string) (int, error) {
-	j := &shrinking{root: root, scratch: scratch, bugs: make(chan *knownbugs.Bug), file: filepath.Join(root, "ci", "knownbugs", "SHRUNK.md")}
+	j := &shrinking{root: root, scratch: scratch, file: filepath.Join(root, "ci", "knownbugs", "SHRUNK.md")}
 	var err error
 	if j.table, err = shrunk.Read(j.file); err != nil {
 		return exitFailed, err
 	}
-	var missing []*knownbugs.Bug
-	for i := range bugs {
-		if o.only != "" || !j.table.Has(bugs[i].Name) {
-			missing = append(missing, &bugs[i])
-		}
-	}
+	missing := slices.DeleteFunc(slices.Clone(bugs), func(b knownbugs.Bug) bool { return o.only == "" && j.table.Has(b.Name) })
 	if len(missing) > 0 {
 		if j.healthy, err = build(&knownbugs.Bug{Name: "healthy"}, root, filepath.Join(scratch, "healthy")); err != nil {
 			return exitFailed, err
 		}
 	}
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(missing)) {
-		workers.Go(j.work)
-	}
-	for _, b := range missing {
-		j.bugs <- b
-	}
-	close(j.bugs)
-	workers.Wait()
-	switch {
-	case errors.Is(j.err, errMissed):
-		return exitMissed, j.err
-	case j.err != nil:
-		return exitFailed, j.err
+	switch err := each(missing, j.row); {
+	case errors.Is(err, errMissed):
+		return exitMissed, err
+	case err != nil:
+		return exitFailed, err
 	}
 	return demanded(bugs, j.table)
 }
@@ -80,25 +66,22 @@ type shrinking struct {
 	root, scratch, file string
 	// healthy is the tool without any bug.
 	healthy string
-	bugs    chan *knownbugs.Bug
 
 	mu    sync.Mutex
 	table *shrunk.Table
-	err   error
 }
 
-func (j *shrinking) work() {
-	for b := range j.bugs {
-		row, err := j.bug(b)
-		j.mu.Lock()
-		if err == nil {
-			fmt.Println(row.Line())
-			j.table.Set(row)
-			err = j.table.Write(j.file)
-		}
-		j.err = errors.Join(j.err, err)
-		j.mu.Unlock()
+// row makes the row of a bug.
+func (j *shrinking) row(b *knownbugs.Bug) error {
+	row, err := j.bug(b)
+	if err != nil {
+		return err
 	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	fmt.Println(row.Line())
+	j.table.Set(row)
+	return j.table.Write(j.file)
 }
 
 // bug finds a bug's first failure, makes it small and replays what is left.

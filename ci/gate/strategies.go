@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,34 +33,16 @@ func measure(bugs []knownbugs.Bug, o options, root, scratch string) (int, error)
 	if m.table, err = strategies.Read(m.file, compared, o.cpu.Seconds()); err != nil {
 		return exitFailed, err
 	}
-	m.all(bugs)
-	if m.err == nil && o.strategy == "" {
+	err = each(bugs, m.bug)
+	if err == nil && o.strategy == "" {
 		m.cpu, m.anew = patience*m.cpu, true
-		m.all(slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return m.table.Found(b.Name) }))
+		err = each(slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return m.table.Found(b.Name) }), m.bug)
 	}
-	if m.err != nil {
-		return exitFailed, m.err
+	if err != nil {
+		return exitFailed, err
 	}
 	fmt.Print(m.table)
 	return 0, nil
-}
-
-// all measures the bugs, as many at a time as there are cores.
-func (m *measuring) all(bugs []knownbugs.Bug) {
-	queue := make(chan *knownbugs.Bug)
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(bugs)) {
-		workers.Go(func() {
-			for b := range queue {
-				m.work(b)
-			}
-		})
-	}
-	for i := range bugs {
-		queue <- &bugs[i]
-	}
-	close(queue)
-	workers.Wait()
 }
 
 // chosen are the strategies to be measured: those that were named, or all.
@@ -81,15 +62,6 @@ type measuring struct {
 
 	mu    sync.Mutex
 	table *strategies.Table
-	err   error
-}
-
-func (m *measuring) work(b *knownbugs.Bug) {
-	if err := m.bug(b); err != nil {
-		m.mu.Lock()
-		m.err = errors.Join(m.err, err)
-		m.mu.Unlock()
-	}
 }
 
 // bug builds the tool with one bug, and has every strategy that is wanted look for it.

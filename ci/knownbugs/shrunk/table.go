@@ -1,12 +1,12 @@
 package shrunk
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/shardproof/shardproof/ci/knownbugs/markdown"
 )
 
 // Table is the rows by bug.
@@ -15,37 +15,20 @@ type Table struct{ rows map[string]Row }
 // Read reads the table of a file, an empty one when there is no file.
 func Read(file string) (*Table, error) {
 	t := &Table{rows: make(map[string]Row)}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return t, nil
-	}
+	err := markdown.Rows(file, func(fields []string) error {
+		if fields[0] == columns[0] {
+			return nil
+		}
+		r, err := rowOf(fields)
+		if err == nil {
+			t.Set(r)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	for i, line := range strings.Split(string(text), "\n") {
-		fields := fieldsOf(line)
-		if len(fields) == 0 || fields[0] == columns[0] || strings.HasPrefix(fields[0], "---") {
-			continue
-		}
-		r, err := rowOf(fields)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
-		}
-		t.Set(r)
-	}
 	return t, nil
-}
-
-// fieldsOf are the fields of a line of a Markdown table; none of any other line.
-func fieldsOf(line string) (fields []string) {
-	inner, ok := strings.CutPrefix(line, "|")
-	if !ok {
-		return nil
-	}
-	for _, f := range strings.Split(strings.TrimSuffix(inner, "|"), "|") {
-		fields = append(fields, strings.TrimSpace(f))
-	}
-	return fields
 }
 
 // Has says whether there is a row of the bug.

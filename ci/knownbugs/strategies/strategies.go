@@ -6,12 +6,12 @@ package strategies
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/shardproof/shardproof/ci/knownbugs/markdown"
 )
 
 // Cell is what one strategy takes to find one bug: the zero Cell is that it does not.
@@ -68,39 +68,20 @@ type Table struct {
 // Read reads the table of a file, an empty one when there is no file. Budget is how many seconds of CPU a strategy has.
 func Read(file string, strategies []string, budget float64) (*Table, error) {
 	t := &Table{strategies: strategies, budget: budget, rows: make(map[string]map[string]Cell)}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return t, nil
-	}
+	var columns []string
+	err := markdown.Rows(file, func(fields []string) error {
+		switch {
+		case columns == nil:
+			columns = fields
+		case !strings.HasPrefix(fields[0], "**"):
+			return t.read(columns, fields)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	var columns []string
-	for i, line := range strings.Split(string(text), "\n") {
-		fields := cellsOf(line)
-		switch {
-		case len(fields) < 2:
-		case columns == nil:
-			columns = fields
-		case strings.HasPrefix(fields[0], "---") || strings.HasPrefix(fields[0], "**"):
-		default:
-			if err := t.read(columns, fields); err != nil {
-				return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
-			}
-		}
-	}
 	return t, nil
-}
-
-// cellsOf are the fields of a line of a Markdown table; none of any other line.
-func cellsOf(line string) (fields []string) {
-	if !strings.HasPrefix(line, "|") {
-		return nil
-	}
-	for _, f := range strings.Split(strings.Trim(line, "| "), "|") {
-		fields = append(fields, strings.TrimSpace(f))
-	}
-	return fields
 }
 
 func (t *Table) read(columns, fields []string) error {
@@ -123,7 +104,7 @@ func (t *Table) Has(bug, strategy string) bool {
 	return ok
 }
 
-// Found says whether any strategy finds the bug.
+// Found says whether any strategy finds the bug, of those that were measured.
 func (t *Table) Found(bug string) bool { return t.best(bug).Found() }
 
 // Set puts a cell in.
@@ -147,7 +128,7 @@ func (t *Table) String() string {
 	var unfound []string
 	for _, bug := range t.bugs() {
 		best := t.best(bug)
-		if bests = append(bests, best); !best.Found() {
+		if bests = append(bests, best); !best.Found() && len(t.rows[bug]) == len(t.strategies) {
 			unfound = append(unfound, bug)
 		}
 		fmt.Fprintf(&b, "| %s |", bug)
