@@ -58,7 +58,10 @@ func (o office) lies(c *scenario.Collection) *checkers.Rest {
 		return nil
 	}
 	rest := &checkers.Rest{
-		NS: c.NS, BySize: protocolOf(o.scenario).BalancesBySize(), ChunkBytes: max(coll.ChunkBytes, slices.Max(o.chunkSizes())), Bytes: map[string]int64{},
+		NS: c.NS, BySize: protocolOf(o.scenario).BalancesBySize(), ChunkBytes: coll.ChunkBytes, Bytes: map[string]int64{},
+	}
+	if rest.ChunkBytes == 0 {
+		rest.ChunkBytes = slices.Max(o.chunkSizes())
 	}
 	for chunk := range table.Chunks() {
 		rest.Chunks = append(rest.Chunks, checkers.Lying{Min: string(chunk.Min), Max: string(chunk.Max), Shard: chunk.Shard, Jumbo: chunk.Jumbo})
@@ -69,24 +72,14 @@ func (o office) lies(c *scenario.Collection) *checkers.Rest {
 	return rest
 }
 
-// chunkSizes are the sizes of a chunk that the scenario may have set: an answer may have been lost, so nobody knows which command was
-// the last.
+// chunkSizes are the sizes that a chunk of a collection without one of its own may have: an answer may have been lost, so nobody
+// knows which command was the last.
 func (o office) chunkSizes() []int64 {
 	all := []int64{int64(o.settings.MaxChunkBytes)}
-	try := func(value string) {
-		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n > 0 {
+	sizesOfChunks(o.scenario.Commands, func(ns string, value *string) {
+		if n, err := strconv.ParseInt(*value, 10, 64); ns == "" && err == nil && n > 0 {
 			all = append(all, n)
 		}
-	}
-	for _, c := range o.scenario.Commands {
-		switch {
-		case c.Do == scenario.SetParameter && c.Name == "chunkSizeBytes", c.Do == scenario.ChunkSize:
-			try(c.Value)
-		case c.Do == scenario.PutSetting && c.Name == "chunksize":
-			for _, f := range c.Fields {
-				try(f.Value)
-			}
-		}
-	}
+	})
 	return all
 }

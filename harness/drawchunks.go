@@ -28,14 +28,7 @@ func widen(s *scenario.Scenario) {
 			raise(&s.Settings[i].Value)
 		}
 	}
-	for i := range s.Commands {
-		switch c := &s.Commands[i]; {
-		case c.Do == scenario.ChunkSize, c.Do == scenario.SetParameter && c.Name == "chunkSizeBytes":
-			raise(&c.Value)
-		case c.Do == scenario.PutSetting && c.Name == "chunksize":
-			raise(&c.Fields[0].Value)
-		}
-	}
+	sizesOfChunks(s.Commands, func(_ string, value *string) { raise(value) })
 }
 
 // largestDocument is how large a document gets when everything is appended to it that is planned.

@@ -105,8 +105,9 @@ func (o office) lead(t env.Task) {
 // roomFor is a size of chunks for a collection that has documents larger than chunks; nil for any other. The balancer would move
 // such a document back and forth for ever, as it takes what it moves for less than what shards differ by (errata E2).
 func (o office) roomFor(ns string) *int64 {
+	table, missing := o.cluster.Catalog(ns)
 	holdings, err := o.cluster.Holdings(ns)
-	if err != nil {
+	if missing != nil || err != nil {
 		return nil
 	}
 	var largest int64
@@ -114,6 +115,9 @@ func (o office) roomFor(ns string) *int64 {
 		largest = max(largest, h.Largest)
 	}
 	sizes := o.chunkSizes()
+	if own := table.Collection().ChunkBytes; own > 0 {
+		sizes = []int64{own}
+	}
 	if largest <= slices.Min(sizes) {
 		return nil
 	}

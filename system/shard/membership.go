@@ -22,6 +22,9 @@ func (s *Server) joinCluster(t env.Task, _ env.NodeID, req *command.ShardsvrJoin
 	if err := s.certain(t, point.RequestJoinCluster, req.Name); err != nil {
 		return nil, err
 	}
+	if last := clock.Timestamp(s.membership().At); req.At < last {
+		return nil, status.New(status.OperationFailed, "%s cannot join: the order of %v is older than one of %v", s.name, req.At, last)
+	}
 	left := append(s.owed(), s.Busy()...)
 	if n := len(s.documents(rangeDeletionsNS)); n > 0 {
 		left = append(left, fmt.Sprintf("%d range deletions", n))
@@ -30,41 +33,40 @@ func (s *Server) joinCluster(t env.Task, _ env.NodeID, req *command.ShardsvrJoin
 	if left = append(left, full...); len(left) > 0 {
 		return nil, status.New(status.OperationFailed, "%s cannot join: it has %s", s.name, strings.Join(left, ", "))
 	}
-	if s.Leaving() {
-		drops = append(drops, oplog.Op{Kind: oplog.Delete, NS: VersionNS, ID: string(key.String(leaving)), Actor: uint8(event.System)})
-	}
-	drops = append(drops, documentOp(oplog.Update, VersionNS, joined, joinedDoc{joined, int64(req.At)}))
-	if _, err := s.cfg.Member.Write(t, drops...); err != nil {
+	if _, err := s.cfg.Member.Write(t, append(drops, membership{At: int64(req.At)}.op())...); err != nil {
 		return nil, err
 	}
 	return &command.Done{}, s.PersistConfigTime(t)
 }
 
-// joined is the document of a shard that has joined a cluster: an order to leave may still be on its way that is of its last time
-// as a shard, and nobody would ever let it in again.
-const joined = "joinedCluster"
-
-type joinedDoc struct {
+// membership is the document of the newest order to join or to leave that the shard has followed. Older ones may still be on their
+// way, and are refused: one to leave would keep a shard that is one again from taking anything for ever, one to join would let a
+// shard that has agreed to leave take something.
+type membership struct {
 	ID string `bson:"_id"`
-	At int64  `bson:"at"`
+	// At is the config server's time when it gave the order.
+	At int64 `bson:"at"`
+	// Leaving is set from the shard's consent until it joins again.
+	Leaving bool `bson:"leaving"`
 }
 
-func (s *Server) joinedAt() clock.Timestamp {
-	raw := s.cfg.Member.Store().Get(VersionNS, string(key.String(joined)), store.Latest)
-	if raw == nil {
-		return 0
+const membershipID = "clusterMembership"
+
+func (m membership) op() oplog.Op {
+	m.ID = membershipID
+	return documentOp(oplog.Update, VersionNS, m.ID, m)
+}
+
+// membership is the zero value for a shard that has followed no order yet.
+func (s *Server) membership() (m membership) {
+	if raw := s.cfg.Member.Store().Get(VersionNS, string(key.String(membershipID)), store.Latest); raw != nil {
+		s.decode(raw, &m)
 	}
-	at, _ := raw.Lookup("at").AsInt64OK()
-	return clock.Timestamp(at)
+	return m
 }
-
-// leaving is the document of a shard that has agreed to leave, until it joins again.
-const leaving = "leavingCluster"
 
 // Leaving reports whether the shard takes nothing, whoever asks: an order of the past may still be on its way.
-func (s *Server) Leaving() bool {
-	return s.cfg.Member.Store().Get(VersionNS, string(key.String(leaving)), store.Latest) != nil
-}
+func (s *Server) Leaving() bool { return s.membership().Leaving }
 
 // leaveCluster answers when nobody has to tell this shard anything any more: who did later would find a shard that has left,
 // and perhaps nobody (H-38). Before it looks, it sees to it that no primary begins to receive. The ranges that it has still to
@@ -73,12 +75,11 @@ func (s *Server) leaveCluster(t env.Task, _ env.NodeID, req *command.ShardsvrLea
 	if err := s.certain(t, point.RequestLeaveCluster, req.Name); err != nil {
 		return nil, err
 	}
-	if since := s.joinedAt(); req.At < since {
-		return nil, status.New(status.ShardNotFound, "shard %s was removed, and has joined again at %v, behind the order to leave of %v", s.name, since, req.At)
+	if last := clock.Timestamp(s.membership().At); req.At < last {
+		return nil, status.New(status.ShardNotFound, "%s was removed: the order to leave of %v is older than one of %v", s.name, req.At, last)
 	}
 	if !s.Leaving() {
-		op := documentOp(oplog.Insert, VersionNS, leaving, identityDoc{leaving, s.name})
-		if _, err := s.cfg.Member.Write(t, op); err != nil {
+		if _, err := s.cfg.Member.Write(t, membership{At: int64(req.At), Leaving: true}.op()); err != nil {
 			return nil, err
 		}
 	}
