@@ -26,12 +26,17 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// Service is one incarnation of a member of the config server. It keeps nothing: all that it knows is in the catalogue.
-type Service struct{ config *configsvr.Server }
+// Service is one incarnation of a member of the config server. All that it knows of the cluster is in the catalogue.
+type Service struct {
+	config *configsvr.Server
+	// changing are the shards that a request adds or removes; free is signalled when one is not any more.
+	changing map[string]bool
+	free     env.Cond
+}
 
 // New serves operators' commands on a member of the config server.
 func New(config *configsvr.Server) *Service {
-	s := &Service{config}
+	s := &Service{config: config, changing: make(map[string]bool)}
 	e := config.Endpoint()
 	rpc.Handle(e, s.addShard)
 	rpc.Handle(e, s.removeShard)

@@ -16,15 +16,32 @@ import (
 
 // addShard makes a replica set a shard, without zones. One that drains goes on draining.
 func (s *Service) addShard(t env.Task, _ env.NodeID, req *command.AddShard) (*command.Done, error) {
-	err := s.config.Tenured(t, "addShard "+req.Name, func(own env.Task) error {
-		if !s.isShard(req.Name) {
-			if err := s.include(own, req); err != nil {
-				return err
-			}
+	err := s.alone(t, "addShard", req.Name, func(own env.Task) error {
+		if s.isShard(req.Name) {
+			return nil
+		}
+		return s.include(own, req)
+	})
+	return done, err
+}
+
+// alone runs fn in this tenure while no other request adds or removes the shard, and until what it wrote is held by a majority.
+// One that has stood still could otherwise go on with what it knew before the shard left and came back.
+func (s *Service) alone(t env.Task, what, name string, fn func(env.Task) error) error {
+	return s.config.Tenured(t, what+" "+name, func(own env.Task) error {
+		if err := s.free.WaitFor(own, 0, func() bool { return !s.changing[name] }); err != nil {
+			return err
+		}
+		s.changing[name] = true
+		defer func() {
+			delete(s.changing, name)
+			s.free.Broadcast()
+		}()
+		if err := fn(own); err != nil {
+			return err
 		}
 		return s.config.Majority(own)
 	})
-	return done, err
 }
 
 func (s *Service) isShard(name string) bool {
@@ -76,7 +93,7 @@ func (s *Service) findShard(t env.Task, _ env.NodeID, req *command.FindShard) (*
 
 // removeShard takes a shard one state further. It is repeated until the answer says that the shard is removed.
 func (s *Service) removeShard(t env.Task, _ env.NodeID, req *command.RemoveShard) (reply *command.RemoveShardReply, err error) {
-	err = s.config.Tenured(t, "removeShard "+req.Name, func(own env.Task) error {
+	err = s.alone(t, "removeShard", req.Name, func(own env.Task) error {
 		doc, err := s.config.Shard(req.Name)
 		switch {
 		case err != nil:
@@ -85,10 +102,7 @@ func (s *Service) removeShard(t env.Task, _ env.NodeID, req *command.RemoveShard
 		default:
 			reply, err = s.drain(own, req.Name)
 		}
-		if err != nil {
-			return err
-		}
-		return s.config.Majority(own)
+		return err
 	})
 	return reply, err
 }
@@ -161,6 +175,9 @@ func (s *Service) unfinished(t env.Task, name string) (string, error) {
 		return "an operation on a whole collection is under way", nil
 	}
 	at, err := s.now(t)
+	if err == nil {
+		err = s.stillDraining(name) // and was so when the order was: it must be older than the next one to join
+	}
 	if err != nil {
 		return "", err
 	}
@@ -177,10 +194,18 @@ func (s *Service) now(t env.Task) (clock.Timestamp, error) {
 	return s.config.Member().CommittedTS(), err
 }
 
+// stillDraining refuses a shard that was removed, and perhaps added again, since it was last looked at.
+func (s *Service) stillDraining(name string) error {
+	if doc, err := s.config.Shard(name); err != nil || !doc.Draining {
+		return status.New(status.ShardNotFound, "shard %s was removed meanwhile", name)
+	}
+	return nil
+}
+
 // removeEmpty looks once more, and writes at once.
 func (s *Service) removeEmpty(t env.Task, name string) (*command.RemoveShardReply, error) {
-	if doc, err := s.config.Shard(name); err != nil || !doc.Draining {
-		return nil, status.New(status.ShardNotFound, "shard %s was removed meanwhile", name)
+	if err := s.stillDraining(name); err != nil {
+		return nil, err
 	}
 	reply, err := s.remaining(name, command.RemovalOngoing)
 	if err != nil || !reply.Empty() {
