@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func Shrink(s *scenario.Scenario, o Shrinking) (*Shrunk, error) {
 		return nil, &PassedError{s.Seed}
 	}
 	t := trials{
-		signature: from.Signature(), broken: broken(from), steps: patienceFactor*from.Steps + leastSteps,
+		settings: from.Scenario.Settings, signature: from.Signature(), broken: broken(from), steps: patienceFactor*from.Steps + leastSteps,
 		pools: make([]*sim.Pool, max(o.Workers, 1)),
 	}
 	defer t.close()
@@ -73,7 +74,7 @@ func Shrink(s *scenario.Scenario, o Shrinking) (*Shrunk, error) {
 		o.Runs = 3000
 	}
 	found := shrink.Run(from.Plan(), t.said(from), shrink.Options{
-		Try: t.try, Workers: len(t.pools), Runs: o.Runs, Instead: instead, Fixed: t.fixed(s), Stop: o.Stop, Known: o.Known, Learned: o.Learned, Smaller: o.Smaller,
+		Try: t.try, Workers: len(t.pools), Runs: o.Runs, Instead: instead, Anew: t.anew, Fixed: t.fixed(s), Stop: o.Stop, Known: o.Known, Learned: o.Learned, Smaller: o.Smaller,
 	})
 	to, err := twice(found.Scenario, t.pools[0])
 	if err == nil && to.Signature() != t.signature {
@@ -122,6 +123,8 @@ const (
 
 // trials runs candidates, each worker's on a pool of its own.
 type trials struct {
+	// settings are those of the original: with fewer a scenario may not come to rest in time that differs in other things, too.
+	settings  []scenario.Setting
 	signature string
 	// broken are the checkers whose promise the original broke: no candidate may break another, for that would be a failure
 	// of its own making.
@@ -167,11 +170,21 @@ func (t *trials) fixed(s *scenario.Scenario) func(setting string) bool {
 	return func(setting string) bool { return slices.Contains(names, setting) }
 }
 
-// said is what a failing run says: the operations that prove the first violation.
+// said is what a failing run says: the operations that prove the first violation, or those on the key that it is about.
 func (t *trials) said(r *Result) shrink.Trial {
 	said := shrink.Trial{Same: true}
-	if v := r.Worst().Violations; len(v) > 0 {
-		said.Ops = v[0].Ops
+	violations := r.Worst().Violations
+	if len(violations) == 0 {
+		return said
+	}
+	v := violations[0]
+	if said.Ops = v.Ops; len(said.Ops) > 0 {
+		return said
+	}
+	for _, o := range r.Scenario.Ops {
+		if o.NS == v.NS && strconv.FormatInt(o.Key, 10) == v.Key {
+			said.Ops = append(said.Ops, o.ID)
+		}
 	}
 	return said
 }

@@ -26,7 +26,7 @@ const patience = 10
 
 // measure fills the table of strategies: what of it is there already stays, unless a single bug was asked for. The table is
 // written anew after every strategy of every bug, so that it can be made in as many pieces as one likes. What all have missed then
-// is measured anew, with more time.
+// is measured anew, with more time, until one finds it.
 func measure(bugs []knownbugs.Bug, o options, root, scratch string) (int, error) {
 	m := &measuring{options: o, root: root, scratch: scratch, file: filepath.Join(root, "ci", "knownbugs", "STRATEGIES.md"), anew: o.only != ""}
 	var err error
@@ -35,7 +35,7 @@ func measure(bugs []knownbugs.Bug, o options, root, scratch string) (int, error)
 	}
 	err = each(bugs, m.bug)
 	if err == nil && o.strategy == "" {
-		m.cpu, m.anew = patience*m.cpu, true
+		m.cpu, m.anew, m.first = patience*m.cpu, true, true
 		err = each(slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return m.table.Found(b.Name) }), m.bug)
 	}
 	if err != nil {
@@ -57,8 +57,8 @@ func (o *options) chosen() []string {
 type measuring struct {
 	options
 	root, scratch, file string
-	// anew: what is in the table already is measured as well.
-	anew bool
+	// anew: what is in the table already is measured as well; first: until one strategy finds the bug.
+	anew, first bool
 
 	mu    sync.Mutex
 	table *strategies.Table
@@ -86,7 +86,7 @@ func (m *measuring) bug(b *knownbugs.Bug) error {
 		if err == nil {
 			err = m.set(b, strategy, cell)
 		}
-		if err != nil {
+		if err != nil || m.first && cell.Found() {
 			return err
 		}
 	}

@@ -49,7 +49,7 @@ Exit codes: 0 done, 2 the budget ended first (a further run goes on), 3 a run di
 	}
 	f.seedFlags(c)
 	c.Flags().StringVar(&f.out, "out", "", "the folder for what is found (default: beside the scenario, with -min at its end)")
-	c.Flags().IntVar(&f.budget, "runs", 5000, "how many smaller scenarios are tried at most")
+	c.Flags().IntVar(&f.budget, "runs", 20_000, "how many smaller scenarios are tried at most")
 	f.longFlags(c)
 	c.Flags().DurationVar(&f.cpu, "cpu", 0, "stop after so much time of all cores together")
 	f.seeds, f.again = 1, 0

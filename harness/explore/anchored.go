@@ -32,12 +32,12 @@ func (a *anchored) probes() *stage {
 	return &stage{
 		count: len(a.anchors), next: a.singles,
 		trial: func(i int) Trial { return Trial{Scenario: p.Scenario(i), Watched: true} },
-		learn: func(i int, o *Outcome) { a.until[i] = a.anchors[i].Until(o.Occasions) },
+		learn: func(i int, o *Outcome) { a.until[i] = sweep.Apart(a.anchors[i].Until(o.Occasions)) },
 	}
 }
 
 func (a *anchored) singles() *stage {
-	p := &sweep.Plan{Base: a.base, Singles: a.inTurn()}
+	p := &sweep.Plan{Base: a.base, Singles: sweep.InTurn(a.until)}
 	return planned(p, a.some(singlesEach, len(p.Singles)), func(i int) []int { return []int{i} }, func() *stage {
 		return planned(p, a.some(pairsEach, min(p.Pairs(), mostPairs)), func(i int) []int { return pair(sweep.FirstPairs(i)) }, none)
 	})
@@ -45,18 +45,3 @@ func (a *anchored) singles() *stage {
 
 // mostPairs is how many pairs of one base are tried at most: all are more than anybody has time for.
 const mostPairs = 20_000
-
-// inTurn lists the singles so that every anchor has its turn before one has its next, and so that those of one anchor which
-// follow each other are far apart.
-func (a *anchored) inTurn() (all []sweep.Single) {
-	for turn, more := 0, true; more; turn++ {
-		more = false
-		for _, of := range a.until {
-			if turn < len(of) {
-				all = append(all, of[sweep.Scatter(turn, len(of))])
-				more = true
-			}
-		}
-	}
-	return all
-}

@@ -39,12 +39,18 @@ func topology(s *scenario.Scenario) []edit {
 	return all
 }
 
+// Tiny has one member in every replica set.
+func Tiny(s *scenario.Scenario) {
+	oneMember(s)
+	oneConfigMember(s)
+}
+
 // tiny makes the cluster as small as can be, in a few steps, and has everything start at once.
 func tiny(s *scenario.Scenario) []edit {
 	two := func(s *scenario.Scenario) { s.Topology.Shards = min(s.Topology.Shards, 2); inside(s) }
 	return append([]edit{
-		func(s *scenario.Scenario) { oneMember(s); oneConfigMember(s); two(s) },
-		func(s *scenario.Scenario) { oneMember(s); oneConfigMember(s) },
+		func(s *scenario.Scenario) { Tiny(s); two(s) },
+		Tiny,
 		oneMember, oneConfigMember, two,
 		func(s *scenario.Scenario) { renumberClients(s, func(scenario.Op) int { return 0 }) },
 	}, together(s)[:2]...)

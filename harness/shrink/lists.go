@@ -51,9 +51,15 @@ func (l list) chunks(s *scenario.Scenario, size int) []edit {
 	return all
 }
 
+// patience is after how many trials more is expected of scenarios made anew than of taking lines away.
+const patience = 300
+
 // thin removes as many lines as it can, in ever smaller chunks, the last of which have least lines or more.
 func (x *search) thin(l list, least int) (improved bool) {
 	for size := l.count(x.best); size >= max(least, 1) && !x.over; size /= 2 {
+		if x.anew(patience) {
+			return true
+		}
 		if x.each(func(s *scenario.Scenario) []edit { return l.chunks(s, size) }) {
 			improved = true
 		}

@@ -11,7 +11,7 @@ import (
 // smaller makes the scenario as small as it can, and then plain. What makes runs short comes first, since the many runs that
 // follow profit from it; what only makes lines plainer comes last, when few lines are left.
 func (x *search) smaller() (improved bool) {
-	for x.shorter() || x.stubborn() {
+	for x.shorter() || x.anew(0) || x.stubborn() {
 		improved = true
 	}
 	return x.plainer() || improved
@@ -61,6 +61,27 @@ func (x *search) plainer() (improved bool) {
 		improved = x.each(edits) || improved
 	}
 	return improved
+}
+
+// anew goes on with the first scenario made anew that fails too. That is tried once, when so many trials were made and much is left.
+func (x *search) anew(after int) bool {
+	if x.Anew == nil || x.afresh || x.asked < after || few(x.best) {
+		return false
+	}
+	x.afresh = true
+	for group := range x.Anew(x.best) {
+		var all []edit
+		for _, other := range group {
+			all = append(all, func(s *scenario.Scenario) { *s = *other.Clone() })
+		}
+		if x.first(all) >= 0 {
+			return true
+		}
+		if x.over {
+			break
+		}
+	}
+	return false
 }
 
 // What a scenario should come down to: with more than that, everything is tried again with something else besides.

@@ -1,7 +1,8 @@
 // Package shrink makes a failing scenario smaller while it keeps failing in the same way: fewer clients, operations,
 // migrations, faults and decisions of chance, a smaller cluster, ordinary settings, round times, and a schedule that is
-// first come, first served. What does not come off alone is tried with other seeds, starts, values and passes besides. Then
-// it says of what is left which parts do not matter.
+// first come, first served. When much stays for long, it goes on with a scenario made anew from what surrounds the failure, if one fails
+// in the same way. What does not come off alone then is tried with other seeds, starts, values and passes besides. At last it says of
+// what is left which parts do not matter.
 //
 // Promise: the outcome depends on the scenario, on what the trials say and on the budget, not on how many trials run at a
 // time; every scenario that it reports as the smallest so far has failed in the same way. What trials have said can be
@@ -12,6 +13,7 @@ package shrink
 
 import (
 	"hash/fnv"
+	"iter"
 	"slices"
 
 	"github.com/shardproof/shardproof/harness/inorder"
@@ -35,6 +37,8 @@ type Options struct {
 	Runs int
 	// Instead are scenarios that are better to go on with, should one of them be the same.
 	Instead []*scenario.Scenario
+	// Anew, when set, makes scenarios that may fail as s does, some at a time, and are much smaller.
+	Anew func(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario]
 	// Fixed, when set, says which settings must stay.
 	Fixed func(setting string) bool
 	// Stop, when set, ends the search early when it is true.
@@ -102,7 +106,10 @@ type search struct {
 	known map[uint64]Trial
 	// been are the scenarios that were the smallest once: there is no way back.
 	been map[uint64]bool
-	runs int
+	// runs are the trials that were made, asked those that were made or known.
+	runs, asked int
+	// afresh is set when scenarios were made anew.
+	afresh bool
 	// over is set when no more may be tried.
 	over bool
 }
@@ -188,6 +195,7 @@ func (x *search) try(edits []edit, take func(i int, c candidate) (more bool)) {
 
 // learn remembers a trial. It returns false when the budget does not allow it any more.
 func (x *search) learn(c candidate) bool {
+	x.asked++
 	if _, twice := x.known[c.key]; twice {
 		return true
 	}

@@ -1,6 +1,7 @@
 package shrink
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -222,5 +223,32 @@ func TestOneMember(t *testing.T) {
 		"fault 1 at d.register #1 by shard-b.0 crash shard-a.0", "fault 2 at 0s cut-link donor.primary>config.* until d.register #1 by config.0",
 	}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestMadeAnew goes on with a scenario that was made anew when little comes off the one that there is, and not before.
+func TestMadeAnew(t *testing.T) {
+	const seed = 77
+	other := large(t)
+	other.Seed = seed
+	other.Ops, other.Faults, other.Migrations, other.Decisions = other.Ops[16:17], other.Faults[2:3], nil, nil
+	stubborn := func(worker int, s *scenario.Scenario) Trial {
+		if len(s.Ops) >= 40 || s.Seed >= seed {
+			return fails(worker, s)
+		}
+		return Trial{}
+	}
+	asked := 0
+	r := Run(large(t), fails(0, large(t)), Options{Try: stubborn, Runs: 5000, Anew: func(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
+		asked++
+		if few(s) {
+			t.Error("it was asked for scenarios when few lines were left")
+		}
+		nothing := s.Clone()
+		nothing.Ops = nil
+		return slices.Values([][]*scenario.Scenario{{nothing}, {nothing, other}})
+	}})
+	if diff := cmp.Diff(strings.Replace(least, "seed 9", "seed 77", 1), Annotate(r.Scenario, r.Labels)); diff != "" || asked != 1 {
+		t.Errorf("asked %d times; (-want +got):\n%s", asked, diff)
 	}
 }

@@ -30,7 +30,8 @@ const (
 // turns is how many anchors of each rank come up in a round.
 var turns = [ranks]int{2, 1, 1, 1}
 
-// Anchors lists what can be kept back in a run that had these occasions, in the order in which it is tried: the ranks take
+// Anchors lists what can be kept back in a run that had these occasions, a client's request only while something moves, in the order
+// in which it is tried: the ranks take
 // turns, and each goes through its own with a stride near the golden section, so that every beginning is spread over the whole
 // run and has more of the commit window than of anything else.
 func Anchors(occasions []Occasion) []Anchor {
@@ -71,7 +72,9 @@ func anchorsAt(o *Occasion, at int, sent map[string]int) []Anchor {
 		sent[o.Site]++
 		return o.heldBack(at, sent[o.Site]-1)
 	case Passage:
-		return o.paused(at)
+		if o.Role != point.Request || o.Phase != Before {
+			return o.paused(at)
+		}
 	}
 	return nil
 }
@@ -104,11 +107,11 @@ func (o *Occasion) ofLink(kind, fault string, before int, how scenario.Setting) 
 	}}}
 }
 
-// paused keeps a task standing at a failpoint of a migration, or at one of a client's request while something moves.
+// paused keeps a task standing at a failpoint of a migration, or at one of a client's request.
 func (o *Occasion) paused(at int) []Anchor {
 	rank := ofPhase
 	switch {
-	case o.Role == point.Replica || o.Role == point.Router || o.Role == point.Request && o.Phase == Before:
+	case o.Role == point.Replica || o.Role == point.Router:
 		return nil
 	case o.Role == point.Request:
 		rank = ofRequest

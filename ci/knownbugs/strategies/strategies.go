@@ -121,7 +121,7 @@ func (t *Table) Write(file string) error { return os.WriteFile(file, []byte(t.St
 // String is the file: a row for each bug, by name, and the median and the misses of each strategy.
 func (t *Table) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What each strategy takes to find each known bug\n\nRuns and CPU seconds to the first failure, median of five starts with %g CPU seconds each, ten\ntimes that where all would miss the bug; "+
+	fmt.Fprintf(&b, "# What each strategy takes to find each known bug\n\nRuns and CPU seconds to the first failure, median of five starts with %g CPU seconds each, ten\ntimes that, until one finds it, where all would miss the bug; "+
 		"`go run ./ci/gate -strategies` measures what is missing, with `-bug NAME` that bug anew.\n\n", t.budget)
 	fmt.Fprintf(&b, "| known bug | %s | best |\n|%s\n", strings.Join(t.strategies, " | "), strings.Repeat(" --- |", len(t.strategies)+2))
 	var bests []Cell

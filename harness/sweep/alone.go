@@ -1,0 +1,131 @@
+package sweep
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// Alone lists what may do by itself what several faults have done together, in a run without any that had these occasions: every
+// single fault, and whatever can be kept back until something else has happened, clients' requests before anything moves too.
+// These sorts take turns: requests, what belongs to a commit, and all the rest, each until a step of the commit window; single faults
+// of each kind; and what is kept back until something outside of the window.
+func Alone(occasions []Occasion) []Single {
+	kept := keptBack(occasions)
+	lists := [][]Single{InTurn(kept.requests), InTurn(kept.commits), InTurn(kept.rest)}
+	byKind := make(map[string][]Single)
+	for _, one := range New(nil, occasions).Singles {
+		byKind[one.Kind] = append(byKind[one.Kind], one)
+	}
+	for _, kind := range Kinds {
+		lists = append(lists, Apart(byKind[kind]))
+	}
+	return InTurn(append(lists, InTurn(kept.outside)))
+}
+
+// mostPairs is how many pairs are listed at most.
+const mostPairs = 5000
+
+// Upset lists what may take two faults: a client's request that is kept back until a step of the commit window, and a step of that which
+// fails. Every beginning is spread over all pairs.
+func Upset(occasions []Occasion) (pairs [][2]Single) {
+	requests := slices.Concat(keptBack(occasions).requests...)
+	var failing []Single
+	for _, one := range New(nil, occasions).Singles {
+		if (one.Kind == "error" || one.Kind == "kill") && inCommitWindow[one.Phase] {
+			failing = append(failing, one)
+		}
+	}
+	n := len(requests) * len(failing)
+	for i := range min(n, mostPairs) {
+		at := Scatter(i, n)
+		pairs = append(pairs, [2]Single{requests[at/len(failing)], failing[at%len(failing)]})
+	}
+	return pairs
+}
+
+// kept is what can be kept back: by rank of what is, until a step of the commit window, and all until one outside.
+type kept struct{ requests, commits, rest, outside [][]Single }
+
+func keptBack(occasions []Occasion) (k kept) {
+	window := make(map[string]bool)
+	for i := range occasions {
+		if o := &occasions[i]; o.What == Passage && inCommitWindow[o.Phase] {
+			window[o.Site] = true
+		}
+	}
+	for _, a := range someAnchors(occasions) {
+		of := &k.rest
+		switch a.rank {
+		case ofRequest:
+			of = &k.requests
+		case ofCommit:
+			of = &k.commits
+		}
+		until := Apart(a.Until(occasions))
+		within := slices.DeleteFunc(slices.Clone(until), func(s Single) bool { return !window[s.Fault.Until.Site] })
+		*of = append(*of, within)
+		k.outside = append(k.outside, slices.DeleteFunc(until, func(s Single) bool { return window[s.Fault.Until.Site] }))
+	}
+	return k
+}
+
+// With is a scenario with some more faults besides those that it has.
+func With(base *scenario.Scenario, more ...Single) *scenario.Scenario {
+	s := base.Clone()
+	for _, one := range more {
+		s.Decisions = append(s.Decisions, one.Decisions...)
+		if one.Fault != nil {
+			f := *one.Fault
+			for _, other := range s.Faults {
+				f.ID = max(f.ID, other.ID+1)
+			}
+			s.Faults = append(s.Faults, f)
+		}
+	}
+	return s
+}
+
+// mostAnchors is of how many things that can be kept back is said until when: that is as much for each as has happened.
+const mostAnchors = 300
+
+// someAnchors are spread over the whole run, requests before anything moves among them.
+func someAnchors(occasions []Occasion) []Anchor {
+	var byRank [ranks][]Anchor
+	sent := make(map[string]int)
+	for at := range occasions {
+		o := &occasions[at]
+		anchors := anchorsAt(o, at, sent)
+		if o.What == Passage {
+			anchors = o.paused(at)
+		}
+		for _, a := range anchors {
+			byRank[a.rank] = append(byRank[a.rank], a)
+		}
+	}
+	all := interleave(byRank)
+	return all[:min(len(all), mostAnchors)]
+}
+
+// Apart is another order of the same, in which those that follow each other were far apart, and every beginning is spread over all.
+func Apart(of []Single) []Single {
+	some := make([]Single, len(of))
+	for i := range some {
+		some[i] = of[Scatter(i, len(of))]
+	}
+	return some
+}
+
+// InTurn takes one of each list, and then the next of each.
+func InTurn(lists [][]Single) (all []Single) {
+	for turn, more := 0, true; more; turn++ {
+		more = false
+		for _, of := range lists {
+			if turn < len(of) {
+				all = append(all, of[turn])
+				more = true
+			}
+		}
+	}
+	return all
+}
