@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strconv"
@@ -17,14 +18,13 @@ import (
 // things have led to can often be held open by one, if that waits for the right event.
 func (t *trials) anew(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 	return func(yield func([]*scenario.Scenario) bool) {
-		s = s.Clone()
-		s.Settings = slices.Concat(t.settings, s.Settings)
-		r, err := Run(s, Options{Events: true, Steps: t.steps})
+		r, err := Run(s, Options{Events: true, Steps: t.steps, Pool: t.pool(0)})
 		if err != nil || r.Passed() {
 			return
 		}
 		var all []*befalling
 		for _, b := range bases(t.surroundings(r), s) {
+			b.Settings = slices.Concat(t.settings, b.Settings)
 			all = append(all, &befalling{trials: t, base: b})
 		}
 		for from, to := 0, some; from < most; from, to = to, 3*to {
@@ -110,7 +110,7 @@ func accompanied(b, of *scenario.Scenario) (all []*scenario.Scenario) {
 
 // before are the migrations that began up to then.
 func before(all []scenario.Migration, then time.Duration) []scenario.Migration {
-	slices.SortStableFunc(all, func(a, b scenario.Migration) int { return int(a.At - b.At) })
+	slices.SortStableFunc(all, func(a, b scenario.Migration) int { return cmp.Compare(a.At, b.At) })
 	n := slices.IndexFunc(all, func(m scenario.Migration) bool { return m.At > then })
 	if n < 0 {
 		n = len(all)
@@ -166,33 +166,22 @@ func asItHappened(r *Result) *scenario.Scenario {
 			s.Ops[i].At = max(then, 0)
 		}
 	}
-	s.Balancer = false
-	planned := s.Migrations
-	s.Migrations = nil
+	options := make(map[string]scenario.Migration)
+	for _, m := range s.Migrations {
+		options[strconv.Itoa(m.ID)] = m
+	}
+	s.Balancer, s.Migrations = false, nil
 	for i := range r.Events {
 		if e := &r.Events[i]; e.Kind == event.MigrationRequested {
-			if m, ok := requested(r, i, planned); ok {
-				m.At = max(time.Duration(e.At)-began, 0).Truncate(time.Microsecond)
-				m.ID = len(s.Migrations) + 1
+			if m, ok := requested(r, i); ok {
+				like := options[e.Value]
+				m.ID, m.WaitDelete, m.ForceJumbo, m.Throttle = len(s.Migrations)+1, like.WaitDelete, like.ForceJumbo, like.Throttle
 				s.Migrations = append(s.Migrations, m)
 			}
 		}
 	}
-	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return int(a.At - b.At) })
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 	return s
-}
-
-// requested is the migration that the event with that place tells of, with the options that the scenario gave it.
-func requested(r *Result, place int, planned []scenario.Migration) (m scenario.Migration, ok bool) {
-	e := &r.Events[place]
-	for _, p := range planned {
-		if strconv.Itoa(p.ID) == e.Value {
-			m = p
-		}
-	}
-	m.NS, m.Min, m.Max = e.NS, number(e.Min), number(extent(r.Events[place:], e))
-	m.To = slices.Index(shardNames(r.Scenario), e.Peer)
-	return m, m.To >= 0 && m.Min < m.Max
 }
 
 // befalling is a scenario and what could befall it, which is found out when it is asked for.
@@ -229,7 +218,7 @@ func (b *befalling) watch() {
 	b.base.Planned = true
 	b.base.FaultsEnd += room
 	var occasions []sweep.Occasion
-	if _, err := Run(b.base, Options{Steps: b.trials.steps, Occasions: &occasions}); err == nil {
+	if _, err := Run(b.base, Options{Steps: b.trials.steps, Pool: b.trials.pool(0), Occasions: &occasions}); err == nil {
 		b.singles, b.pairs = sweep.Alone(occasions), sweep.Upset(occasions)
 	}
 }

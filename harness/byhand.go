@@ -26,18 +26,15 @@ func byHand(r *Result) *scenario.Scenario {
 		asked[strconv.Itoa(m.ID)] = true
 		next = max(next, m.ID+1)
 	}
-	began, found := base(r), false
+	found := false
 	for i := range r.Events {
 		e := &r.Events[i]
 		if e.Kind != event.MigrationRequested || asked[e.Value] {
 			continue
 		}
-		m := scenario.Migration{
-			ID: next, At: max(time.Duration(e.At)-began, 0).Truncate(time.Microsecond),
-			NS: e.NS, Min: number(e.Min), Max: number(extent(r.Events[i:], e)),
-		}
-		m.To = slices.IndexFunc(shardNames(s), func(name string) bool { return name == e.Peer })
-		if m.To >= 0 && m.Min < m.Max && m.At <= s.FaultsEnd { // what begins at the very end does not finish in time
+		m, ok := requested(r, i)
+		if ok && m.At <= s.FaultsEnd { // what begins at the very end does not finish in time
+			m.ID = next
 			s.Migrations, found = append(s.Migrations, m), true
 			next++
 		}
@@ -48,16 +45,32 @@ func byHand(r *Result) *scenario.Scenario {
 	return s
 }
 
-// base is when the scenario began in the run's time: no operation starts earlier than the scenario says.
+// requested is the migration that the event with that place tells of.
+func requested(r *Result, place int) (m scenario.Migration, ok bool) {
+	e := &r.Events[place]
+	m = scenario.Migration{
+		At: max(time.Duration(e.At)-base(r), 0).Truncate(time.Microsecond), NS: e.NS,
+		Min: number(e.Min), Max: number(extent(r.Events[place:], e)), To: slices.Index(shardNames(r.Scenario), e.Peer),
+	}
+	return m, m.To >= 0 && m.Min < m.Max
+}
+
+// base is when the scenario began in the run's time: no operation starts earlier than the scenario says. Without operations it is when
+// operators came.
 func base(r *Result) time.Duration {
-	began := r.Virtual
+	began, known := r.Virtual, false
 	at := make(map[int]time.Duration, len(r.Scenario.Ops))
 	for _, o := range r.Scenario.Ops {
 		at[o.ID] = o.At
 	}
 	for _, o := range r.History {
 		if start, ok := at[o.ID]; ok {
-			began = min(began, time.Duration(o.CallAt)-start)
+			began, known = min(began, time.Duration(o.CallAt)-start), true
+		}
+	}
+	for i := range r.Events {
+		if e := &r.Events[i]; e.Kind == event.NodeUp && e.Node == string(operator) && !known {
+			return time.Duration(e.At)
 		}
 	}
 	return began

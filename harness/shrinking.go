@@ -134,15 +134,20 @@ type trials struct {
 }
 
 func (t *trials) try(worker int, s *scenario.Scenario) shrink.Trial {
-	if t.pools[worker] == nil {
-		t.pools[worker] = &sim.Pool{}
-	}
-	r, err := Run(s, Options{Pool: t.pools[worker], Steps: t.steps})
+	r, err := Run(s, Options{Pool: t.pool(worker), Steps: t.steps})
 	more := func(checker string) bool { return !slices.Contains(t.broken, checker) }
 	if err != nil || r.Steps >= t.steps || r.Signature() != t.signature || slices.ContainsFunc(broken(r), more) {
 		return shrink.Trial{}
 	}
 	return t.said(r)
+}
+
+// pool is that of a worker, which is its own while it has a trial.
+func (t *trials) pool(worker int) *sim.Pool {
+	if t.pools[worker] == nil {
+		t.pools[worker] = &sim.Pool{}
+	}
+	return t.pools[worker]
 }
 
 func broken(r *Result) (checker []string) {
