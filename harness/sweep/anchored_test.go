@@ -93,6 +93,21 @@ func TestFirstPairs(t *testing.T) {
 	}
 }
 
+// TestPairsOfMany numbers the pairs of more singles than anybody will try.
+func TestPairsOfMany(t *testing.T) {
+	const singles = 142_071
+	last := singles*(singles-1)/2 - 1
+	if a, b := FirstPairs(last); a != singles-2 || b != singles-1 {
+		t.Errorf("the last pair of %d singles is (%d, %d)", singles, a, b)
+	}
+	p := &Plan{Singles: make([]Single, singles)}
+	for number := range 1000 {
+		if a, b := p.Pair(number); a < 0 || a >= b || b >= singles {
+			t.Fatalf("pair %d is (%d, %d) of %d singles", number, a, b, singles)
+		}
+	}
+}
+
 // TestBehindWhatComesNext lets go behind the end of the move, the next step of the receiver, of the others, and of a client at the receiver.
 func TestBehindWhatComesNext(t *testing.T) {
 	run := append(slices.Clone(migrating),

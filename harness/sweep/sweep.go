@@ -118,7 +118,8 @@ func (p *Plan) Spread(place int) int { return Scatter(place, len(p.Singles)) }
 
 // FirstPairs is the pair with that number when the singles that come first are tried with each other first.
 func FirstPairs(number int) (first, second int) {
-	second = sort.Search(number+1, func(n int) bool { return n*(n+1)/2 > number })
+	const most = 1 << 31 // whose square is still a number
+	second = sort.Search(min(number+1, most), func(n int) bool { return n*(n+1)/2 > number })
 	return number - second*(second-1)/2, second
 }
 
