@@ -69,6 +69,7 @@ func (x *search) anew(after int) bool {
 		return false
 	}
 	x.afresh = true
+	enough := x.asked + mostAnew
 	for group := range x.Anew(x.best) {
 		var all []edit
 		for _, other := range group {
@@ -77,12 +78,15 @@ func (x *search) anew(after int) bool {
 		if x.first(all) >= 0 {
 			return true
 		}
-		if x.over {
+		if x.over || x.asked >= enough {
 			break
 		}
 	}
 	return false
 }
+
+// mostAnew is after how many scenarios made anew, or few more, it goes on with the one that it has.
+const mostAnew = 2500
 
 // What a scenario should come down to: with more than that, everything is tried again with something else besides.
 const (

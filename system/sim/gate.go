@@ -52,6 +52,8 @@ type Gate struct {
 	explicit  map[name]*plan
 	recorded  []Decision
 	onRecord  func(Decision)
+	// calm is set when the network has healed: what has no odds any more does not happen, even if a plan says so.
+	calm bool
 }
 
 type name struct{ kind, site string }
@@ -155,7 +157,7 @@ func (g *Gate) Unused() []Decision {
 
 // decide answers the question about a fault in its given occurrence.
 func (g *Gate) decide(q *question, occurrence uint64, odds Odds) bool {
-	if odds == 0 && q.plan == nil {
+	if odds == 0 && (q.plan == nil || g.calm) {
 		return false
 	}
 	return g.fault(q, occurrence, func(h uint64) int64 {
@@ -236,7 +238,7 @@ func word(s string) uint64 {
 
 // amount answers whether a fault of some size happens, and its size, from 1 to most; 0 is the boring answer.
 func (g *Gate) amount(q *question, occurrence uint64, odds Odds, most int64) int64 {
-	if odds == 0 && q.plan == nil {
+	if odds == 0 && (q.plan == nil || g.calm) {
 		return 0
 	}
 	return g.fault(q, occurrence, func(h uint64) int64 {

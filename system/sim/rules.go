@@ -217,8 +217,10 @@ func (w *World) cut(from, to env.NodeID, oneWay bool, by int) {
 }
 
 // HealNetwork ends every partition and rule, and releases every held message. Calls whose request or reply was lost fail:
-// once the two sides reach each other again, they find out that their connection is gone.
+// once the two sides reach each other again, they find out that their connection is gone. From then on a plan's decisions about
+// faults that have no odds are without effect: where chance decides there are none, either.
 func (w *World) HealNetwork() {
+	w.gate.calm = true
 	for _, m := range w.machines {
 		for _, l := range m.links {
 			if l != nil {
