@@ -3,10 +3,12 @@ package harness
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/harness/shrink"
 	"github.com/shardproof/shardproof/harness/sweep"
 	"github.com/shardproof/shardproof/histories/event"
@@ -18,12 +20,19 @@ import (
 // things have led to can often be held open by one, if that waits for the right event.
 func (t *trials) anew(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 	return func(yield func([]*scenario.Scenario) bool) {
+		if t.ofBalancer() && len(s.Ops) > 0 {
+			return
+		}
 		r, err := Run(s, Options{Events: true, Steps: t.steps, Pool: t.pool(0)})
 		if err != nil || r.Passed() {
 			return
 		}
+		var around []*scenario.Scenario
+		if !t.ofBalancer() {
+			around = t.surroundings(r)
+		}
 		var all []*befalling
-		for _, b := range bases(t.surroundings(r), s) {
+		for _, b := range bases(around, s) {
 			b.Settings = slices.Concat(t.settings, b.Settings)
 			all = append(all, &befalling{trials: t, base: b})
 		}
@@ -35,6 +44,17 @@ func (t *trials) anew(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 			}
 		}
 	}
+}
+
+// ofBalancer says that the balancer has done wrong: then nobody can ask for its migrations instead.
+func (t *trials) ofBalancer() bool { return slices.Contains(t.broken, checkers.Balancing.Name) }
+
+// patience is how many trials are made before scenarios are made anew; zero for what package shrink thinks best.
+func (t *trials) patience() int {
+	if t.ofBalancer() {
+		return math.MaxInt
+	}
+	return 0
 }
 
 // bases are what surrounds a failure, the first of it with faults of the scenario too, and at the end the scenario without.

@@ -1,6 +1,7 @@
 package shrink
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -57,7 +58,7 @@ const patience = 700
 // thin removes as many lines as it can, in ever smaller chunks, the last of which have least lines or more.
 func (x *search) thin(l list, least int) (improved bool) {
 	for size := l.count(x.best); size >= max(least, 1) && !x.over; size /= 2 {
-		if x.anew(patience) {
+		if x.anew(cmp.Or(x.Patience, patience)) {
 			return true
 		}
 		if x.each(func(s *scenario.Scenario) []edit { return l.chunks(s, size) }) {
