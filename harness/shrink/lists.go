@@ -53,7 +53,7 @@ func (l list) chunks(s *scenario.Scenario, size int) []edit {
 }
 
 // patience is after how many trials more is expected of scenarios made anew than of taking lines away.
-const patience = 700
+const patience = 300
 
 // thin removes as many lines as it can, in ever smaller chunks, the last of which have least lines or more.
 func (x *search) thin(l list, least int) (improved bool) {

@@ -39,7 +39,7 @@ type Options struct {
 	Instead []*scenario.Scenario
 	// Anew, when set, makes scenarios that may fail as s does, some at a time, and are much smaller.
 	Anew func(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario]
-	// Patience is after how many trials that is done if much is left then; zero: 700. It is done at the latest when no line comes off.
+	// Patience is after how many trials that is done if much is left then; zero: 300. It is done at the latest when no line comes off.
 	Patience int
 	// Fixed, when set, says which settings must stay.
 	Fixed func(setting string) bool
