@@ -20,7 +20,7 @@ import (
 // things have led to can often be held open by one, if that waits for the right event.
 func (t *trials) anew(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 	return func(yield func([]*scenario.Scenario) bool) {
-		if t.ofBalancer() && len(s.Ops) > 0 {
+		if t.ofBalancer() && len(s.Ops) > 0 { // how data lie matters to it, so all operations would have to stay
 			return
 		}
 		r, err := Run(s, Options{Events: true, Steps: t.steps, Pool: t.pool(0)})

@@ -24,7 +24,7 @@ import (
 type Trial struct {
 	// Same is true when it fails as the original does.
 	Same bool
-	// Ops are the operations that prove the failure.
+	// Ops are the operations that prove the failure, or may have to do with it.
 	Ops []int
 }
 

@@ -1,10 +1,6 @@
 package sweep
 
-import (
-	"slices"
-
-	"github.com/shardproof/shardproof/histories/scenario"
-)
+import "slices"
 
 // Alone lists what may do by itself what several faults have done together, in a run without any that had these occasions: every
 // single fault, and whatever can be kept back until something else has happened, clients' requests before anything moves too.
@@ -70,23 +66,7 @@ func keptBack(occasions []Occasion) (k kept) {
 	return k
 }
 
-// With is a scenario with some more faults besides those that it has.
-func With(base *scenario.Scenario, more ...Single) *scenario.Scenario {
-	s := base.Clone()
-	for _, one := range more {
-		s.Decisions = append(s.Decisions, one.Decisions...)
-		if one.Fault != nil {
-			f := *one.Fault
-			for _, other := range s.Faults {
-				f.ID = max(f.ID, other.ID+1)
-			}
-			s.Faults = append(s.Faults, f)
-		}
-	}
-	return s
-}
-
-// mostAnchors is of how many things that can be kept back is said until when: that is as much for each as has happened.
+// mostAnchors is how many of the things that can be kept back are listed with all that they can be kept back until.
 const mostAnchors = 300
 
 // someAnchors are spread over the whole run, requests before anything moves among them.

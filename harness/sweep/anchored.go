@@ -31,9 +31,8 @@ const (
 var turns = [ranks]int{2, 1, 1, 1}
 
 // Anchors lists what can be kept back in a run that had these occasions, a client's request only while something moves, in the order
-// in which it is tried: the ranks take
-// turns, and each goes through its own with a stride near the golden section, so that every beginning is spread over the whole
-// run and has more of the commit window than of anything else.
+// in which it is tried: the ranks take turns, and each goes through its own with a stride near the golden section, so that every
+// beginning is spread over the whole run and has more of the commit window than of anything else.
 func Anchors(occasions []Occasion) []Anchor {
 	var byRank [ranks][]Anchor
 	sent := make(map[string]int)

@@ -10,7 +10,6 @@ package sweep
 
 import (
 	"math/bits"
-	"slices"
 	"sort"
 
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -85,18 +84,28 @@ func New(base *scenario.Scenario, occasions []Occasion) *Plan {
 
 // Scenario is the base with the given singles in it.
 func (p *Plan) Scenario(singles ...int) *scenario.Scenario {
-	s := p.Base.Clone()
-	s.Planned = true
+	some := make([]Single, len(singles))
 	for i, n := range singles {
-		one := p.Singles[n]
+		some[i] = p.Singles[n]
+	}
+	s := With(p.Base, some...)
+	s.Planned = true
+	return s
+}
+
+// With is a scenario with some more faults behind those that it has.
+func With(base *scenario.Scenario, more ...Single) *scenario.Scenario {
+	s := base.Clone()
+	for _, one := range more {
 		s.Decisions = append(s.Decisions, one.Decisions...)
 		if one.Fault != nil {
 			f := *one.Fault
-			f.ID = i + 1
+			for _, other := range s.Faults {
+				f.ID = max(f.ID, other.ID+1)
+			}
 			s.Faults = append(s.Faults, f)
 		}
 	}
-	slices.SortStableFunc(s.Faults, func(a, b scenario.Fault) int { return a.ID - b.ID })
 	return s
 }
 

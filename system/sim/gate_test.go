@@ -68,3 +68,19 @@ func TestExplicitDecisions(t *testing.T) {
 		t.Error("an explicit 0 does not suppress exactly its own occurrence")
 	}
 }
+
+// TestCalm demands that what a plan has decided does not happen once the network has healed, unless chance could have decided it too.
+func TestCalm(t *testing.T) {
+	plan := []Decision{{Loss, "a>b/x", 1, 1}, {Tail, "a>b/x", 1, 99}, {Loss, "a>b/y", 1, 1}}
+	g := newGate(1, true, plan)
+	g.calm = true
+	if g.Decide(Loss, "a>b/x", 0) || g.amount(g.question(Tail, "a>b/x"), 1, 0, 1000) != 0 {
+		t.Error("a planned fault without odds has happened")
+	}
+	if !g.Decide(Loss, "a>b/y", 1) {
+		t.Error("a planned fault with odds has not happened")
+	}
+	if diff := cmp.Diff(plan[2:], g.Decisions()); diff != "" {
+		t.Errorf("recorded (-want +got):\n%s", diff)
+	}
+}
