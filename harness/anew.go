@@ -3,7 +3,6 @@ package harness
 import (
 	"cmp"
 	"iter"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -20,16 +19,16 @@ import (
 // things have led to can often be held open by one, if that waits for the right event.
 func (t *trials) anew(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 	return func(yield func([]*scenario.Scenario) bool) {
-		if t.ofBalancer() && len(s.Ops) > 0 { // how data lie matters to it, so all operations would have to stay
-			return
-		}
 		r, err := Run(s, Options{Events: true, Steps: t.steps, Pool: t.pool(0)})
-		if err != nil || r.Passed() {
+		if err != nil || r.Passed() || !yield(struck(r)) {
 			return
 		}
 		var around []*scenario.Scenario
-		if !t.ofBalancer() {
+		switch {
+		case !t.ofBalancer():
 			around = t.surroundings(r)
+		case len(s.Ops) > 0: // how data lie matters to the balancer, so all operations would have to stay
+			return
 		}
 		var all []*befalling
 		for _, b := range bases(around, s) {
@@ -48,14 +47,6 @@ func (t *trials) anew(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 
 // ofBalancer says that the balancer has done wrong: then nobody can ask for its migrations instead.
 func (t *trials) ofBalancer() bool { return slices.Contains(t.broken, checkers.Balancing.Name) }
-
-// patience is how many trials are made before scenarios are made anew; zero for what package shrink thinks best.
-func (t *trials) patience() int {
-	if t.ofBalancer() {
-		return math.MaxInt
-	}
-	return 0
-}
 
 // bases are what surrounds a failure, the first of it with faults of the scenario too, and at the end the scenario without.
 func bases(around []*scenario.Scenario, s *scenario.Scenario) (all []*scenario.Scenario) {
@@ -175,17 +166,7 @@ func when(r *Result) (at time.Duration) {
 // asItHappened is the plan of a run with events in which every operation begins when it did, by itself, and every migration that was asked
 // for is so when it was, by an operator.
 func asItHappened(r *Result) *scenario.Scenario {
-	s := r.Plan().Clone()
-	began := base(r)
-	at := make(map[int]time.Duration)
-	for _, o := range r.History {
-		at[o.ID] = (time.Duration(o.CallAt) - began).Truncate(time.Microsecond)
-	}
-	for i := range s.Ops {
-		if then, ok := at[s.Ops[i].ID]; ok {
-			s.Ops[i].At = max(then, 0)
-		}
-	}
+	s := eachWhenItBegan(r)
 	options := make(map[string]scenario.Migration)
 	for _, m := range s.Migrations {
 		options[strconv.Itoa(m.ID)] = m
@@ -198,6 +179,22 @@ func asItHappened(r *Result) *scenario.Scenario {
 				m.ID, m.WaitDelete, m.ForceJumbo, m.Throttle = len(s.Migrations)+1, like.WaitDelete, like.ForceJumbo, like.Throttle
 				s.Migrations = append(s.Migrations, m)
 			}
+		}
+	}
+	return s
+}
+
+// eachWhenItBegan is the plan of a run in which every operation begins when it did, by itself.
+func eachWhenItBegan(r *Result) *scenario.Scenario {
+	s := r.Plan().Clone()
+	began := base(r)
+	at := make(map[int]time.Duration)
+	for _, o := range r.History {
+		at[o.ID] = (time.Duration(o.CallAt) - began).Truncate(time.Microsecond)
+	}
+	for i := range s.Ops {
+		if then, ok := at[s.Ops[i].ID]; ok {
+			s.Ops[i].At = max(then, 0)
 		}
 	}
 	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })

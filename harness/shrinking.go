@@ -74,7 +74,7 @@ func Shrink(s *scenario.Scenario, o Shrinking) (*Shrunk, error) {
 		o.Runs = 3000
 	}
 	found := shrink.Run(from.Plan(), t.said(from), shrink.Options{
-		Try: t.try, Workers: len(t.pools), Runs: o.Runs, Instead: instead, Anew: t.anew, Patience: t.patience(), Fixed: t.fixed(s), Stop: o.Stop, Known: o.Known, Learned: o.Learned, Smaller: o.Smaller,
+		Try: t.try, Workers: len(t.pools), Runs: o.Runs, Instead: instead, Anew: t.anew, Fixed: t.fixed(s), Stop: o.Stop, Known: o.Known, Learned: o.Learned, Smaller: o.Smaller,
 	})
 	to, err := twice(found.Scenario, t.pools[0])
 	if err == nil && to.Signature() != t.signature {

@@ -1,7 +1,6 @@
 package shrink
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -58,7 +57,7 @@ const patience = 300
 // thin removes as many lines as it can, in ever smaller chunks, the last of which have least lines or more.
 func (x *search) thin(l list, least int) (improved bool) {
 	for size := l.count(x.best); size >= max(least, 1) && !x.over; size /= 2 {
-		if x.anew(cmp.Or(x.Patience, patience)) {
+		if x.anew(patience) {
 			return true
 		}
 		if x.each(func(s *scenario.Scenario) []edit { return l.chunks(s, size) }) {

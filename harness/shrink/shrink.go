@@ -37,10 +37,9 @@ type Options struct {
 	Runs int
 	// Instead are scenarios that are better to go on with, should one of them be the same.
 	Instead []*scenario.Scenario
-	// Anew, when set, makes scenarios that may fail as s does, some at a time, and are much smaller.
+	// Anew, when set, makes scenarios that may fail as s does, some at a time, and are much smaller. It is asked once, if much is left
+	// after 300 trials or when no line comes off.
 	Anew func(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario]
-	// Patience is after how many trials that is done if much is left then; zero: 300. It is done at the latest when no line comes off.
-	Patience int
 	// Fixed, when set, says which settings must stay.
 	Fixed func(setting string) bool
 	// Stop, when set, ends the search early when it is true.
