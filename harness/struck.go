@@ -16,8 +16,9 @@ func struck(r *Result) (all []*scenario.Scenario) {
 	s.Streams = nil
 	s.Ops = slices.DeleteFunc(s.Ops, func(o scenario.Op) bool { return !hit(r, o.ID) })
 	for _, d := range s.Decisions[:min(len(s.Decisions), company)] {
-		for d.Occurrence = min(d.Occurrence, earliest); d.Occurrence > 0; d.Occurrence-- {
+		for nth := range min(d.Occurrence, earliest) {
 			c := s.Clone()
+			d.Occurrence = nth + 1
 			c.Faults, c.Decisions = nil, []scenario.Decision{d}
 			all = append(all, c)
 		}

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/key"
@@ -25,6 +26,12 @@ type Chunk struct {
 type Placement struct {
 	ValidAfter clock.Timestamp
 	Shard      string
+}
+
+// Equal reports whether nothing about the chunks differs.
+func (c Chunk) Equal(o Chunk) bool {
+	return c.Range == o.Range && c.Shard == o.Shard && c.Version == o.Version && c.Jumbo == o.Jumbo &&
+		c.OnCurrentShardSince == o.OnCurrentShardSince && slices.Equal(c.History, o.History)
 }
 
 // ShardAt returns the owner at a time; status.StaleChunkHistory when that is no longer known.

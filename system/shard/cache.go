@@ -126,18 +126,19 @@ func (c *Collection) flush(t env.Task, table *catalog.Table) error {
 
 // difference is what makes the chunks of the copy those of the table, whatever state an earlier primary has left them in.
 func (c *Collection) difference(table *catalog.Table) (ops []oplog.Op, err error) {
-	wanted := map[string]bool{}
+	encoded, wanted := map[key.Key]encodedChunk{}, map[string]bool{}
 	for chunk := range table.Chunks() {
-		op := oplog.Op{Kind: oplog.Update, NS: cacheChunksNS + c.ns, Actor: uint8(event.System)}
-		op.ID = string(key.String(catalog.ChunkID(table.Collection().UUID, chunk.Min)))
-		if op.Doc, err = catalog.EncodeChunk(table.Collection(), chunk); err != nil {
+		e, err := c.encode(table.Collection(), chunk)
+		if err != nil {
 			return nil, err
 		}
-		wanted[op.ID] = true
+		encoded[chunk.Min], wanted[e.id] = e, true
+		op := oplog.Op{Kind: oplog.Update, NS: cacheChunksNS + c.ns, ID: e.id, Doc: e.doc, Actor: uint8(event.System)}
 		if !bytes.Equal(op.Doc, c.server.cfg.Member.Store().Get(op.NS, op.ID, store.Latest)) {
 			ops = append(ops, op)
 		}
 	}
+	c.encoded = encoded
 	c.server.cfg.Member.Store().Scan(cacheChunksNS+c.ns, store.Latest, func(id string, _ bson.Raw) bool {
 		if !wanted[id] {
 			ops = append(ops, oplog.Op{Kind: oplog.Delete, NS: cacheChunksNS + c.ns, ID: id, Actor: uint8(event.System)})
@@ -145,6 +146,23 @@ func (c *Collection) difference(table *catalog.Table) (ops []oplog.Op, err error
 		return true
 	})
 	return ops, nil
+}
+
+// encodedChunk is a chunk of a collection and its document in the copy.
+type encodedChunk struct {
+	uuid  string
+	chunk catalog.Chunk
+	id    string
+	doc   bson.Raw
+}
+
+// encode is a chunk's document: most chunks are what they were at the last flush, and need not be encoded again.
+func (c *Collection) encode(coll catalog.Collection, chunk catalog.Chunk) (encodedChunk, error) {
+	if e, ok := c.encoded[chunk.Min]; ok && e.uuid == coll.UUID && e.chunk.Equal(chunk) {
+		return e, nil
+	}
+	doc, err := catalog.EncodeChunk(coll, chunk)
+	return encodedChunk{coll.UUID, chunk, string(key.String(catalog.ChunkID(coll.UUID, chunk.Min))), doc}, err
 }
 
 // writeCopy writes a part of the chunks, and what the copy is with it, as one entry.

@@ -32,6 +32,7 @@ type Collection struct {
 	refreshing refreshing
 	flushing   bool // the copy of the routing table is being written
 	flushed    env.Cond
+	encoded    map[key.Key]encodedChunk // by where they begin, of the last flush
 	section    section
 	recovering map[string]bool
 	settled    env.Cond // the section was left, or a recovery ended
