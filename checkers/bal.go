@@ -39,6 +39,8 @@ type balancer struct {
 	// when a round began.
 	states []*truth.Cluster
 	began  map[int]int
+	// ended is the step at which the newest round has ended, 0 while it goes on.
+	ended uint64
 	// underWay are its requests that have not ended.
 	underWay []request
 	// moves counts what became of chunks since anybody but the balancer has changed anything.
@@ -77,8 +79,9 @@ func (o *Oracle) judgeBalancing(e *event.Event) {
 	case event.BalancerState, event.ClusterChanged:
 		o.balancer.states = append(o.balancer.of(e.Term, o.world).states, o.world.LatestCluster().With(e))
 	case event.BalancerRound:
-		if b := o.balancer.of(e.Term, o.world); e.Value == "begun" {
-			b.began[e.N] = len(b.states) - 1
+		b := o.balancer.of(e.Term, o.world)
+		if b.ended = e.Step; e.Value == "begun" {
+			b.began[e.N], b.ended = len(b.states)-1, 0
 		}
 	case event.BalancerChose:
 		o.judgeChoice(e, o.balancer.of(e.Term, o.world))

@@ -103,7 +103,12 @@ func (o *Oracle) Verdicts() []Verdict {
 
 // report adds a violation at the current event; more are the steps that prove it.
 func (o *Oracle) report(c Checker, v Violation, more ...uint64) {
-	for _, step := range append(more, o.step) {
+	o.reportOf(c, v, append(more, o.step)...)
+}
+
+// reportOf adds a violation that these steps prove.
+func (o *Oracle) reportOf(c Checker, v Violation, steps ...uint64) {
+	for _, step := range steps {
 		if step != 0 && !slices.Contains(v.Events, step) {
 			v.Events = append(v.Events, step)
 		}

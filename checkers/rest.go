@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -102,8 +103,44 @@ func (r *Rest) uneven(c *truth.Cluster) string {
 
 // Rested reports what is lacking although the balancer has nothing to do.
 func (o *Oracle) Rested(r *Rest, lacking string) {
-	o.report(Balancing, Violation{
+	because, steps := o.leftBehind(r)
+	o.reportOf(Balancing, Violation{
 		Signature: NotBalanced, NS: r.NS, Broke: "the balancer has nothing to do, and " + lacking,
-		Because: []string{"it is on, nothing is under way, and round after round was over without a migration"},
-	})
+		Because: append([]string{"it is on, nothing is under way, and round after round was over without a migration"}, because...),
+	}, append(steps, cmp.Or(o.balancer.ended, o.step))...)
+}
+
+// leftBehind says what shards have of chunks that others own, which the balancer must not take for theirs, and what keeps it there. The
+// steps are those at which the newest of these chunks was given away, and at which what keeps it began.
+func (o *Oracle) leftBehind(r *Rest) (because []string, steps []uint64) {
+	for _, shard := range o.world.LatestCluster().Shards() {
+		set, left := o.world.Set(shard), 0
+		for _, at := range r.Chunks {
+			if at.Shard != shard {
+				left += len(set.Documents(r.NS, at.Min, at.Max))
+			}
+		}
+		if left == 0 {
+			continue
+		}
+		because = append(because, fmt.Sprintf("%s has %d documents that it does not own", shard, left))
+		steps = append(steps, o.gaveAway(r.NS, shard))
+		for _, c := range o.node(set.Leader).cursors {
+			if c.ns == r.NS {
+				because = append(because, fmt.Sprintf("queries keep them there: cursor %s is open", c.id))
+				steps = append(steps, c.step)
+			}
+		}
+	}
+	return because, steps
+}
+
+// gaveAway is the step at which a shard decided its newest migration of a collection; 0 for none.
+func (o *Oracle) gaveAway(ns, shard string) (step uint64) {
+	for _, m := range o.moves {
+		if m.ns == ns && m.from == shard {
+			step = max(step, m.decision)
+		}
+	}
+	return step
 }

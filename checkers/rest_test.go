@@ -1,6 +1,7 @@
 package checkers_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,5 +54,39 @@ func TestLacking(t *testing.T) {
 		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: lacking %q, not %q", c.name, got, c.want)
 		}
+	}
+}
+
+// TestRestedSaysWhatIsLeftBehind: a shard has a document of a chunk that it gave away, and a cursor that is open.
+func TestRestedSaysWhatIsLeftBehind(t *testing.T) {
+	const ns = "test.docs"
+	o := checkers.NewOracle(nil)
+	for _, e := range []event.Event{
+		{Kind: event.Elected, Shard: "config", Node: "config.0", Term: 1},
+		{Kind: event.ClusterChanged, Shard: "config", Node: "config.0", Term: 1, Index: 1, Step: 1, Value: event.ShardAdded, Peer: "a"},
+		{Kind: event.ClusterChanged, Shard: "config", Node: "config.0", Term: 1, Index: 2, Step: 2, Value: event.ShardAdded, Peer: "b"},
+		{Kind: event.Elected, Shard: "a", Node: "a.0", Term: 1, Step: 3},
+		{Kind: event.Applied, Shard: "a", Node: "a.0", Term: 1, Index: 1, Step: 4, NS: ns, Key: "d", DocID: "1", Hash: 1},
+		{Kind: event.CursorOpened, Shard: "a", Node: "a.0", Step: 5, NS: ns, ID: "open", Min: "a", Max: "e"},
+		{Kind: event.CursorOpened, Shard: "a", Node: "a.0", Step: 6, NS: ns, ID: "closed", Min: "a", Max: "e"},
+		{Kind: event.CursorClosed, Shard: "a", Node: "a.0", Step: 7, NS: ns, ID: "closed"},
+		{Kind: event.MigrationRequested, Shard: "a", Peer: "b", Node: "a.0", Step: 7, ID: "a/1/1", NS: ns, Min: "c", Max: "e"},
+		{Kind: event.DecisionMade, Shard: "a", Node: "a.0", Term: 1, Step: 8, ID: "a/1/1", Value: "committed"},
+		{Kind: event.BalancerRound, Shard: "config", Node: "config.0", Term: 1, Step: 9, N: 1, Value: "begun"},
+		{Kind: event.BalancerRound, Shard: "config", Node: "config.0", Term: 1, Step: 10, N: 1, Value: "ended"},
+		{Kind: event.NodeUp, Node: "router.0", Step: 11},
+	} {
+		o.Observe(&e)
+	}
+	o.Rested(&checkers.Rest{NS: ns, Chunks: []checkers.Lying{{Min: "a", Max: "c", Shard: "a"}, {Min: "c", Max: "e", Shard: "b"}}}, "more is to do")
+	all := o.Verdicts()
+	i := slices.IndexFunc(all, func(v checkers.Verdict) bool { return v.Checker == checkers.Balancing.Name })
+	if len(all[i].Violations) != 1 {
+		t.Fatalf("%d violations", len(all[i].Violations))
+	}
+	v := all[i].Violations[0]
+	want := []string{"a has 1 documents that it does not own", "queries keep them there: cursor open is open"}
+	if !slices.Equal(v.Because[1:], want) || !slices.Equal(v.Events, []uint64{8, 5, 10}) {
+		t.Errorf("because %q, events %d; want %q at the steps 8, 5 and 10", v.Because[1:], v.Events, want)
 	}
 }
