@@ -3,6 +3,7 @@ package checkers
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/shardproof/shardproof/checkers/truth"
@@ -137,8 +138,8 @@ func (o *Oracle) leftBehind(r *Rest) (because []string, steps []uint64) {
 
 // gaveAway is the step at which a shard decided its newest migration of a collection; 0 for none.
 func (o *Oracle) gaveAway(ns, shard string) (step uint64) {
-	for _, m := range o.moves {
-		if m.ns == ns && m.from == shard {
+	for _, id := range slices.Sorted(maps.Keys(o.moves)) {
+		if m := o.moves[id]; m.ns == ns && m.from == shard {
 			step = max(step, m.decision)
 		}
 	}
