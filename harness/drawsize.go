@@ -35,6 +35,17 @@ func drawSize(d dice, p Profile) size {
 	return z
 }
 
+// brief is the size that is left of a scenario in which less happens. Operators and rounds of a balancer need more of the time.
+func (z size) brief(balanced bool) size {
+	z.ops, z.moves, z.faults, z.topology.Clients = z.ops/3, (z.moves+1)/2, (z.faults+1)/2, 4
+	if balanced {
+		z.span = 2 * z.span / 3
+		return z
+	}
+	z.span, z.keys, z.topology.Shards = z.span/3, z.keys/2, 2
+	return z
+}
+
 // drawMix is the mix of operations, for a share of the seeds without some of its kinds: what is left is done the more often.
 func drawMix(d dice, mix []workloads.Share) []workloads.Share {
 	if !d.chance("reduced mix", reducedMixes) {

@@ -97,6 +97,15 @@ func MixedOf(seed uint64, protocol string) *scenario.Scenario {
 	return Draw(seed, p)
 }
 
+// Brief is MixedOf with a third of the operations and of the time for them, and half of the migrations and faults: most of what goes wrong
+// in a long scenario goes wrong in a short one as well, and costs half as much there.
+func Brief(seed uint64, protocol string) *scenario.Scenario {
+	p := mixed(seed)
+	p.Protocol = protocol
+	p.size = p.size.brief(p.balanced)
+	return Draw(seed, p)
+}
+
 func mixed(seed uint64) Profile {
 	all, total := Profiles(), 0
 	for _, p := range all {

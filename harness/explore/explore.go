@@ -1,6 +1,7 @@
-// Package explore looks for scenarios that break a promise, each strategy in its own way: by chance, by trying everything that
-// could befall one scenario, by holding one thing back until another has happened, by a few small delays in an order that is first
-// come, first served otherwise, by slowing chains of messages down, or by changing what has led somewhere new before.
+// Package explore looks for scenarios that break a promise, each strategy in its own way: by chance, in long scenarios or in short
+// ones, by trying everything that could befall one scenario, by holding one thing back until another has happened, by a few small
+// delays in an order that is first come, first served otherwise, by slowing chains of messages down, or by changing what has led
+// somewhere new before.
 //
 // Promise: what a strategy makes is a plain scenario, which fails, replays and shrinks without the strategy; and a search is a
 // pure function of its Start: it makes the same scenarios in the same order on however many cores it runs. What it found new is
@@ -106,6 +107,7 @@ type Info struct {
 func Strategies() []Info {
 	return []Info{
 		{"random", "scenarios as `run` draws them, one for each seed", newRandom},
+		{"brief", "scenarios of the same kinds in which less happens, in a third of the time", newBrief},
 		{"sweep", "a small scenario of each seed, and every fault at everything that happens in it", newSweep},
 		{"anchored", "a message or task of a small scenario is held back until something else has happened", newAnchored},
 		{"delays", "a few messages or tasks of a small scenario come just behind what would have come next", newDelays},

@@ -105,7 +105,7 @@ func replays(t *testing.T, s *scenario.Scenario, line string) {
 
 // TestSeedsHaveAnEnd shows that strategies stop when their seeds are used, and say so.
 func TestSeedsHaveAnEnd(t *testing.T) {
-	for strategy, want := range map[string]int{"random": 3, "priorities": 3} {
+	for strategy, want := range map[string]int{"random": 3, "brief": 3, "priorities": 3} {
 		if lines, _ := made(t, strategy, Start{Seed: 5, Seeds: 3}, 0, 1); len(lines) != want {
 			t.Errorf("%s made %d runs of 3 seeds, want %d", strategy, len(lines), want)
 		}

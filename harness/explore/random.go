@@ -25,6 +25,11 @@ func newRandom(s Start) Strategy {
 	return drawing(s, func(seed uint64) *scenario.Scenario { return called("random", harness.MixedOf(seed, s.Protocol)) })
 }
 
+// newBrief draws the same on a smaller scale.
+func newBrief(s Start) Strategy {
+	return drawing(s, func(seed uint64) *scenario.Scenario { return called("brief", harness.Brief(seed, s.Protocol)) })
+}
+
 // ofProfile draws scenarios of one profile.
 func ofProfile(s Start, p harness.Profile) Strategy {
 	p.Protocol = s.Protocol
