@@ -111,7 +111,8 @@ func (o office) removeShard(t env.Task, name string) {
 
 // relieve does for a shard that is being removed what the balancer does not: it moves databases and, once the faults have
 // healed, clears the marks of chunks when nothing else keeps the removal from ending: those the balancer skips, and it has to go
-// on to the others by itself (protocol 14.2, SERVER-74982).
+// on to the others by itself (protocol 14.2, SERVER-74982). In 4.2 it also drops what moves of a primary have left that ended half way,
+// when nothing is under way any more (invariants 20.1).
 func (o office) relieve(t env.Task, name string, left *command.RemoveShardReply) {
 	for _, database := range left.Databases {
 		for _, to := range o.cluster.Topology().ShardNames() {
@@ -122,6 +123,9 @@ func (o office) relieve(t env.Task, name string, left *command.RemoveShardReply)
 	}
 	if left.Jumbo > 0 && left.Jumbo == left.Chunks && o.settling {
 		o.clearMarks(t, name)
+	}
+	if left.Unfinished != "" && o.settling && !protocolOf(o.scenario).CoordinatesMovePrimary() && len(o.cluster.Outstanding()) == 0 {
+		o.leaked = o.dropStale(t, o.ep) || o.leaked
 	}
 }
 
