@@ -2,14 +2,14 @@ package checkers
 
 import (
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // Audit is the state of a cluster after its faults have healed and everything has come to rest, for one collection.
 type Audit struct {
 	NS string
 	// Table is the routing table of the config server's primary, in order.
-	Table []event.Chunk
+	Table []trace.Chunk
 	// UUID names the incarnation of the collection that the catalogue knows.
 	UUID string
 	// Members are all data members and the config members.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shardproof/shardproof/checkers/truth"
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // Balancing is K-BAL (protocol 14.3, 14.4).
@@ -37,7 +37,7 @@ type balancer struct {
 	term uint64
 	// states are what operators have said so far, the oldest first, as its primary had it; began is which of them was the newest
 	// when a round began.
-	states []*truth.Cluster
+	states []*model.Cluster
 	began  map[int]int
 	// ended is the step at which the newest round has ended, 0 while it goes on.
 	ended uint64
@@ -64,31 +64,31 @@ type visit struct{ ns, min, shard string }
 
 // judgeBalancing looks at what the newest primary of the config server does; a deposed one may ask for what it likes, as nothing
 // of it is committed against a stop.
-func (o *Oracle) judgeBalancing(e *event.Event) {
-	if truth.Administers(e) {
+func (o *Oracle) judgeBalancing(e *trace.Event) {
+	if model.Administers(e) {
 		o.balancer.moves = nil
 	}
-	if e.Kind == event.Applied && e.Actor == event.User {
+	if e.Kind == trace.Applied && e.Actor == trace.User {
 		o.balancer.moves = nil
 		return
 	}
-	if set := o.world.Set(truth.Config); e.Term != set.Term || e.Node != set.Leader {
+	if set := o.world.Set(model.Config); e.Term != set.Term || e.Node != set.Leader {
 		return
 	}
 	switch e.Kind {
-	case event.BalancerState, event.ClusterChanged:
+	case trace.BalancerState, trace.ClusterChanged:
 		o.balancer.states = append(o.balancer.of(e.Term, o.world).states, o.world.LatestCluster().With(e))
-	case event.BalancerRound:
+	case trace.BalancerRound:
 		b := o.balancer.of(e.Term, o.world)
 		if b.ended = e.Step; e.Value == "begun" {
 			b.began[e.N], b.ended = len(b.states)-1, 0
 		}
-	case event.BalancerChose:
+	case trace.BalancerChose:
 		o.judgeChoice(e, o.balancer.of(e.Term, o.world))
-	case event.BalancerDone:
+	case trace.BalancerDone:
 		b := o.balancer.of(e.Term, o.world)
 		b.underWay = slices.DeleteFunc(b.underWay, func(r request) bool { return r.id == e.ID })
-	case event.BalancerStopped:
+	case trace.BalancerStopped:
 		if c := o.world.Cluster(); c == nil || c.Mode != "full" {
 			o.balancer.stopped = e.Step
 		}
@@ -96,17 +96,17 @@ func (o *Oracle) judgeBalancing(e *event.Event) {
 }
 
 // of is the balancer of a term.
-func (b *balancer) of(term uint64, w *truth.World) *balancer {
+func (b *balancer) of(term uint64, w *model.World) *balancer {
 	if b.term != term {
 		*b = balancer{
-			term: term, states: []*truth.Cluster{w.LatestCluster()}, began: map[int]int{}, stopped: b.stopped, moves: b.moves, atRandom: map[string]bool{},
+			term: term, states: []*model.Cluster{w.LatestCluster()}, began: map[int]int{}, stopped: b.stopped, moves: b.moves, atRandom: map[string]bool{},
 		}
 	}
 	return b
 }
 
 // since are the states that the round may have gone by: which one when, only the balancer knows.
-func (b *balancer) since(request string) []*truth.Cluster {
+func (b *balancer) since(request string) []*model.Cluster {
 	parts := strings.Split(request, "/")
 	round, err := strconv.Atoi(parts[len(parts)-min(2, len(parts))])
 	if first, known := b.began[round]; known && err == nil {
@@ -117,20 +117,20 @@ func (b *balancer) since(request string) []*truth.Cluster {
 
 // judgeChoice judges a request. What was said about shards, zones and collections counts if it was in force all the time since its
 // round began; mode and window are looked at last.
-func (o *Oracle) judgeChoice(e *event.Event, b *balancer) {
+func (o *Oracle) judgeChoice(e *trace.Event, b *balancer) {
 	o.judgeShares(e, b)
 	o.judgeHours(e)
 	states := b.since(e.ID)
-	all := func(forbids func(*truth.Cluster) bool) bool {
-		return !slices.ContainsFunc(states, func(c *truth.Cluster) bool { return !forbids(c) })
+	all := func(forbids func(*model.Cluster) bool) bool {
+		return !slices.ContainsFunc(states, func(c *model.Cluster) bool { return !forbids(c) })
 	}
-	if all(func(c *truth.Cluster) bool { return c.Draining(e.Peer) }) {
+	if all(func(c *model.Cluster) bool { return c.Draining(e.Peer) }) {
 		o.unbalanced(e, IntoDraining, fmt.Sprintf("%s was being removed since before the round", e.Peer))
 	}
-	if zone := o.foreign(e, b); zone != "" && all(func(c *truth.Cluster) bool { return o.foreignIn(c, e) != "" }) {
+	if zone := o.foreign(e, b); zone != "" && all(func(c *model.Cluster) bool { return o.foreignIn(c, e) != "" }) {
 		o.unbalanced(e, OutOfZone, fmt.Sprintf("the range is of zone %s, and %s is not, since before the round", zone, e.Peer))
 	}
-	if all(func(c *truth.Cluster) bool { return c.Off(e.NS) > max(o.drops[e.NS], o.lives[e.NS]) }) {
+	if all(func(c *model.Cluster) bool { return c.Off(e.NS) > max(o.drops[e.NS], o.lives[e.NS]) }) {
 		o.unbalanced(e, WhileOff, "the collection was not to be balanced since before the round")
 	}
 	if e.Value == "at random" {
@@ -138,14 +138,14 @@ func (o *Oracle) judgeChoice(e *event.Event, b *balancer) {
 	}
 }
 
-func (o *Oracle) foreign(e *event.Event, b *balancer) string {
+func (o *Oracle) foreign(e *trace.Event, b *balancer) string {
 	return o.foreignIn(b.states[len(b.states)-1], e)
 }
 
 // foreignIn is the zone of the chunk that is to move when its new shard is not of it.
-func (o *Oracle) foreignIn(c *truth.Cluster, e *event.Event) string {
+func (o *Oracle) foreignIn(c *model.Cluster, e *trace.Event) string {
 	table := o.world.Latest(e.NS)
-	i := slices.IndexFunc(table, func(c event.Chunk) bool { return c.Min == e.Min })
+	i := slices.IndexFunc(table, func(c trace.Chunk) bool { return c.Min == e.Min })
 	if i < 0 || c == nil {
 		return ""
 	}
@@ -155,7 +155,7 @@ func (o *Oracle) foreignIn(c *truth.Cluster, e *event.Event) string {
 	return ""
 }
 
-func (o *Oracle) judgeShares(e *event.Event, b *balancer) {
+func (o *Oracle) judgeShares(e *trace.Event, b *balancer) {
 	for _, r := range b.underWay {
 		if r.has(e.Shard) || r.has(e.Peer) {
 			o.unbalanced(e, BusyShard, fmt.Sprintf("%s from %s to %s has not ended", r.id, r.from, r.to), r.step)
@@ -165,7 +165,7 @@ func (o *Oracle) judgeShares(e *event.Event, b *balancer) {
 }
 
 // judgeHours holds the time of day where the primary stands against the window (errata E22): both ends belong to it.
-func (o *Oracle) judgeHours(e *event.Event) {
+func (o *Oracle) judgeHours(e *trace.Event) {
 	c := o.world.LatestCluster()
 	if c == nil {
 		return
@@ -198,7 +198,7 @@ func clockFace(t time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%09.6f", t/time.Hour, t%time.Hour/time.Minute, (t % time.Minute).Seconds())
 }
 
-func (o *Oracle) unbalanced(e *event.Event, signature, because string, more ...uint64) {
+func (o *Oracle) unbalanced(e *trace.Event, signature, because string, more ...uint64) {
 	o.report(Balancing, Violation{
 		Signature: signature, NS: e.NS,
 		Broke:   fmt.Sprintf("the balancer asks for %s, the chunk from %s on, from %s to %s", e.ID, o.show(e.Min), e.Shard, e.Peer),
@@ -207,11 +207,11 @@ func (o *Oracle) unbalanced(e *event.Event, signature, because string, more ...u
 }
 
 // administered takes what a majority of the config server has of what operators say.
-func (o *Oracle) administered(e *event.Event) {
+func (o *Oracle) administered(e *trace.Event) {
 	switch {
-	case e.Kind == event.BalancerState && e.Value == "full":
+	case e.Kind == trace.BalancerState && e.Value == "full":
 		o.balancer.stopped = 0
-	case e.Value == event.ShardRemoved:
+	case e.Value == trace.ShardRemoved:
 		for _, ns := range o.world.Tables() {
 			if left := o.world.Table(ns).Owned(e.Peer); len(left) > 0 {
 				o.ownerless(ns, e.Peer, left[0].Min, left[0].Max, e.Step)
@@ -221,7 +221,7 @@ func (o *Oracle) administered(e *event.Event) {
 }
 
 // judgeBalanced judges a commit: who asked for it, and to whom it gives.
-func (o *Oracle) judgeBalanced(w *truth.Write) {
+func (o *Oracle) judgeBalanced(w *model.Write) {
 	for _, c := range w.Chunks {
 		if known := o.world.Cluster(); known.Knows() && !known.Has(c.Shard) {
 			o.ownerless(w.NS, c.Shard, c.Min, c.Max, w.Step)
@@ -254,7 +254,7 @@ func (o *Oracle) ownerless(ns, shard, lo, hi string, step uint64) {
 // tell of their data is old, and estimated.
 const returns = 1
 
-func (o *Oracle) judgeReturn(w *truth.Write, m *move) {
+func (o *Oracle) judgeReturn(w *model.Write, m *move) {
 	b := &o.balancer
 	if b.moves == nil {
 		b.moves = map[visit]int{}

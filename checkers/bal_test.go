@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // Lines about the balancer and what operators do; each begins with a word, a node and a term.
@@ -17,34 +17,34 @@ import (
 //	zone NODE TERM INDEX MIN MAX [ZONE]        balancing NODE TERM INDEX on|off
 //	round NODE TERM N begun|ended              chose NODE TERM REQUEST FROM TO MIN [LOCAL-TIME [ZONE-OFFSET]]
 //	done NODE TERM REQUEST                     stopped NODE TERM            ask NODE TERM MIGRATION REQUEST FROM TO
-func administer(t *testing.T, e *event.Event, w []string) {
+func administer(t *testing.T, e *trace.Event, w []string) {
 	e.Term = num(w[2])
 	ns := e.NS
 	e.NS = ""
 	switch w[0] {
 	case "mode":
-		e.Kind, e.Index, e.Value, e.ID = event.BalancerState, num(w[3]), w[4], strings.Join(w[5:], "")
+		e.Kind, e.Index, e.Value, e.ID = trace.BalancerState, num(w[3]), w[4], strings.Join(w[5:], "")
 	case "shard":
-		e.Kind, e.Index, e.Peer, e.ID = event.ClusterChanged, num(w[3]), w[4], strings.Join(w[6:], "")
-		e.Value = map[string]string{"added": event.ShardAdded, "draining": event.ShardDraining, "removed": event.ShardRemoved, "zones": event.ShardZones}[w[5]]
+		e.Kind, e.Index, e.Peer, e.ID = trace.ClusterChanged, num(w[3]), w[4], strings.Join(w[6:], "")
+		e.Value = map[string]string{"added": trace.ShardAdded, "draining": trace.ShardDraining, "removed": trace.ShardRemoved, "zones": trace.ShardZones}[w[5]]
 	case "zone":
-		e.Kind, e.Value, e.Index, e.NS, e.Min, e.Max, e.ID = event.ClusterChanged, event.ZoneRange, num(w[3]), ns, bound(w[4]), bound(w[5]), strings.Join(w[6:], "")
+		e.Kind, e.Value, e.Index, e.NS, e.Min, e.Max, e.ID = trace.ClusterChanged, trace.ZoneRange, num(w[3]), ns, bound(w[4]), bound(w[5]), strings.Join(w[6:], "")
 	case "balancing":
-		e.Kind, e.Index, e.NS, e.Value = event.ClusterChanged, num(w[3]), ns, map[string]string{"on": event.BalancingOn, "off": event.BalancingOff}[w[4]]
+		e.Kind, e.Index, e.NS, e.Value = trace.ClusterChanged, num(w[3]), ns, map[string]string{"on": trace.BalancingOn, "off": trace.BalancingOff}[w[4]]
 	case "round":
-		e.Kind, e.Value = event.BalancerRound, w[4]
+		e.Kind, e.Value = trace.BalancerRound, w[4]
 		e.N, _ = strconv.Atoi(w[3])
 	case "chose":
-		e.Kind, e.ID, e.Shard, e.Peer, e.NS, e.Min, e.Value = event.BalancerChose, w[3], w[4], w[5], ns, bound(w[6]), "imbalance"
+		e.Kind, e.ID, e.Shard, e.Peer, e.NS, e.Min, e.Value = trace.BalancerChose, w[3], w[4], w[5], ns, bound(w[6]), "imbalance"
 		if len(w) > 7 {
 			e.Wall, e.Txn = clockTimes(t, w[7:])
 		}
 	case "done":
-		e.Kind, e.ID = event.BalancerDone, w[3]
+		e.Kind, e.ID = trace.BalancerDone, w[3]
 	case "stopped":
-		e.Kind = event.BalancerStopped
+		e.Kind = trace.BalancerStopped
 	case "ask":
-		e.Kind, e.ID, e.Value, e.Shard, e.Peer, e.NS, e.Term = event.MigrationRequested, w[3], w[4], w[5], w[6], ns, 0
+		e.Kind, e.ID, e.Value, e.Shard, e.Peer, e.NS, e.Term = trace.MigrationRequested, w[3], w[4], w[5], w[6], ns, 0
 	default:
 		t.Fatalf("unknown line %v", w)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // Convergence looks at the cluster after its faults have healed.
@@ -72,7 +72,7 @@ const (
 )
 
 // partition says what keeps ordered chunks from covering the key space exactly once, or nothing.
-func partition(chunks []event.Chunk, span func(lo, hi string) string) string {
+func partition(chunks []trace.Chunk, span func(lo, hi string) string) string {
 	if len(chunks) == 0 {
 		return "there are no chunks"
 	}

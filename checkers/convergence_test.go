@@ -5,8 +5,8 @@ import (
 
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 const (
@@ -16,7 +16,7 @@ const (
 
 // atRest is a healthy cluster: shard a owns everything below "k1", shard b the rest; two keys.
 func atRest() *checkers.Audit {
-	a := &checkers.Audit{NS: "test.docs", Keys: 2, Table: []event.Chunk{
+	a := &checkers.Audit{NS: "test.docs", Keys: 2, Table: []trace.Chunk{
 		{Min: minKey, Max: "k1", Shard: "a", Major: 2, Minor: 1, Epoch: "e"}, {Min: "k1", Max: maxKey, Shard: "b", Major: 2, Epoch: "e"},
 	}}
 	docs := map[string][]checkers.Document{

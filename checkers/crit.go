@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/shardproof/shardproof/checkers/truth"
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // section is K-CRIT.
@@ -21,8 +21,8 @@ const (
 	WriteBeforeEnd = "write-on-recipient-before-outcome"
 )
 
-func (o *Oracle) judgeSection(e *event.Event) {
-	if e.Kind != event.Applied || e.Actor != event.User || !o.world.Set(e.Shard).Leads(e) {
+func (o *Oracle) judgeSection(e *trace.Event) {
+	if e.Kind != trace.Applied || e.Actor != trace.User || !o.world.Set(e.Shard).Leads(e) {
 		return
 	}
 	o.judgeRecipientSection(e)
@@ -40,7 +40,7 @@ func (o *Oracle) judgeSection(e *event.Event) {
 
 // judgeRecipientSection: whatever becomes of its primaries, a recipient that has answered the donor blocks writes to the
 // namespace until the outcome is final.
-func (o *Oracle) judgeRecipientSection(e *event.Event) {
+func (o *Oracle) judgeRecipientSection(e *trace.Event) {
 	for _, id := range o.open {
 		if m := o.moves[id]; m.to == e.Shard && m.ns == e.NS {
 			o.report(section, Violation{
@@ -57,7 +57,7 @@ func (o *Oracle) judgeRecipientSection(e *event.Event) {
 }
 
 // askCommit notes that the outcome of a migration is open from now on.
-func (o *Oracle) askCommit(e *event.Event) {
+func (o *Oracle) askCommit(e *trace.Event) {
 	if e.Value != "kCommittingOnConfig" || o.world.Set(e.Shard).Leader != e.Node || o.refusedAlready(e) {
 		return
 	}
@@ -69,9 +69,9 @@ func (o *Oracle) askCommit(e *event.Event) {
 }
 
 // refusedAlready: the chunk was split or merged since the migration began, and its version keeps the commit out.
-func (o *Oracle) refusedAlready(e *event.Event) bool {
-	return slices.ContainsFunc(o.world.Table(e.NS), func(c event.Chunk) bool {
-		return c.Min <= e.Min && e.Min < c.Max && slices.ContainsFunc(e.Chunks, func(began event.Chunk) bool {
+func (o *Oracle) refusedAlready(e *trace.Event) bool {
+	return slices.ContainsFunc(o.world.Table(e.NS), func(c trace.Chunk) bool {
+		return c.Min <= e.Min && e.Min < c.Max && slices.ContainsFunc(e.Chunks, func(began trace.Chunk) bool {
 			return c.Major > began.Major || c.Major == began.Major && c.Minor > began.Minor
 		})
 	})
@@ -79,19 +79,19 @@ func (o *Oracle) refusedAlready(e *event.Event) bool {
 
 // settle notes the catalogue writes that end an open outcome: the commit, or any that makes the config server refuse it.
 // While migrations are forbidden no outcome is open, and they are allowed again only after those that had begun are over.
-func (o *Oracle) settle(w *truth.Write) {
-	if w.Refuses() || w.Why == event.AllowsMigrations || w.Before == nil {
-		o.forbids[w.NS] = w.Why == event.ForbidsMigrations
+func (o *Oracle) settle(w *model.Write) {
+	if w.Refuses() || w.Why == trace.AllowsMigrations || w.Before == nil {
+		o.forbids[w.NS] = w.Why == trace.ForbidsMigrations
 	}
 	o.open = slices.DeleteFunc(o.open, func(id string) bool {
 		m := o.moves[id]
-		return m.ns == w.NS && (w.Refuses() || slices.ContainsFunc(w.Chunks, func(c event.Chunk) bool { return c.Min < m.max && m.min < c.Max }))
+		return m.ns == w.NS && (w.Refuses() || slices.ContainsFunc(w.Chunks, func(c trace.Chunk) bool { return c.Min < m.max && m.min < c.Max }))
 	})
 }
 
 // followSection notes when a donor blocks writes, and what it had at that moment: nothing may change it any more.
-func (o *Oracle) followSection(e *event.Event) {
-	if e.Actor != event.Donor {
+func (o *Oracle) followSection(e *trace.Event) {
+	if e.Actor != trace.Donor {
 		return
 	}
 	n := o.node(e.Node)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/shardproof/shardproof/checkers/truth"
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // incarnations is K-DDL (protocol 10.3, H-15, H-57). What counts is the catalogue of a majority of the config server.
@@ -23,7 +23,7 @@ const (
 )
 
 // followDrop notes when a majority of the config server has a drop.
-func (o *Oracle) followDrop(w *truth.Write) {
+func (o *Oracle) followDrop(w *model.Write) {
 	if w.Drops() {
 		o.drops[w.NS] = o.step
 	}
@@ -31,18 +31,18 @@ func (o *Oracle) followDrop(w *truth.Write) {
 
 // followLives notes which life of which collection a name stands for; a rename takes the life along. It is early: a write
 // of the catalogue that is rolled back gives a life that nobody meets.
-func (o *Oracle) followLives(e *event.Event) {
-	from, renamed := strings.CutPrefix(e.Value, event.RenamedFrom)
+func (o *Oracle) followLives(e *trace.Event) {
+	from, renamed := strings.CutPrefix(e.Value, trace.RenamedFrom)
 	switch {
 	case renamed:
 		o.lives[e.NS] = o.lives[from]
-	case e.Value != event.Dropped && o.world.Latest(e.NS) == nil:
+	case e.Value != trace.Dropped && o.world.Latest(e.NS) == nil:
 		o.lives[e.NS] = e.Step
 	}
 }
 
-func (o *Oracle) judgeIncarnation(e *event.Event) {
-	if e.Kind != event.Applied || !o.world.Set(e.Shard).Leads(e) {
+func (o *Oracle) judgeIncarnation(e *trace.Event) {
+	if e.Kind != trace.Applied || !o.world.Set(e.Shard).Leads(e) {
 		return
 	}
 	dropped := o.drops[e.NS]
@@ -51,14 +51,14 @@ func (o *Oracle) judgeIncarnation(e *event.Event) {
 	}
 	exists := o.world.Table(e.NS) != nil
 	switch e.Actor {
-	case event.User:
+	case trace.User:
 		if !exists {
 			o.mixedLives(e, dropped, WroteDropped, "applied a client's write of", "nobody has made the collection again")
 		}
-	case event.RangeDeleter, event.Recipient:
+	case trace.RangeDeleter, trace.Recipient:
 		if m := o.moves[e.ID]; exists && m != nil && m.began != 0 && m.life != o.lives[e.NS] {
 			signature, did := CopiedAnother, "copied"
-			if e.Actor == event.RangeDeleter {
+			if e.Actor == trace.RangeDeleter {
 				signature, did = DeletedAnother, "deleted"
 			}
 			o.mixedLives(e, dropped, signature, did, fmt.Sprintf("migration %s, for which it was done, was of another collection when it began, at step %d", e.ID, m.began))
@@ -66,7 +66,7 @@ func (o *Oracle) judgeIncarnation(e *event.Event) {
 	}
 }
 
-func (o *Oracle) mixedLives(e *event.Event, dropped uint64, signature, did, because string) {
+func (o *Oracle) mixedLives(e *trace.Event, dropped uint64, signature, did, because string) {
 	o.report(incarnations, Violation{
 		Signature: signature, NS: e.NS, Key: o.show(e.Key),
 		Broke:   fmt.Sprintf("%s %s key %s", e.Node, did, o.show(e.Key)),

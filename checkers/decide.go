@@ -3,7 +3,7 @@ package checkers
 import (
 	"fmt"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // decision is K-DECIDE.
@@ -15,8 +15,8 @@ var decision = Checker{
 // DecidedWrongly is the signature of a decision that is not what the config server has.
 const DecidedWrongly = "decision-against-config"
 
-func (o *Oracle) judgeDecision(e *event.Event) {
-	if e.Kind != event.DecisionMade || o.world.Set(e.Shard).Leader != e.Node {
+func (o *Oracle) judgeDecision(e *trace.Event) {
+	if e.Kind != trace.DecisionMade || o.world.Set(e.Shard).Leader != e.Node {
 		return
 	}
 	m := o.move(e.ID)

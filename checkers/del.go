@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // deletion is K-DEL.
@@ -20,8 +20,8 @@ const (
 	DeletedPinned   = "deleted-document-of-open-cursor"
 )
 
-func (o *Oracle) judgeDeletion(e *event.Event) {
-	if e.Kind != event.Applied || e.Actor != event.RangeDeleter || e.Hash != 0 || e.Key == "" || !o.world.Set(e.Shard).Leads(e) {
+func (o *Oracle) judgeDeletion(e *trace.Event) {
+	if e.Kind != trace.Applied || e.Actor != trace.RangeDeleter || e.Hash != 0 || e.Key == "" || !o.world.Set(e.Shard).Leads(e) {
 		return
 	}
 	if table := o.world.Table(e.NS); table != nil && table.Owner(e.Key) == e.Shard {
@@ -49,7 +49,7 @@ func (r reception) taking() bool {
 	return slices.Contains([]string{"kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec"}, r.state)
 }
 
-func (o *Oracle) wrongDeletion(e *event.Event, signature, because string, more ...uint64) {
+func (o *Oracle) wrongDeletion(e *trace.Event, signature, because string, more ...uint64) {
 	o.report(deletion, Violation{
 		Signature: signature, NS: e.NS, Key: o.show(e.Key), Because: []string{because},
 		Broke: fmt.Sprintf("%s deleted key %s as an orphan, for task %s", e.Node, o.show(e.Key), e.ID),
@@ -58,11 +58,11 @@ func (o *Oracle) wrongDeletion(e *event.Event, signature, because string, more .
 
 // openCursor notes what a cursor may see. Its node says so itself, because what counts is what the node knew when it let
 // the query in, which truth may have overtaken by the time of the event.
-func (o *Oracle) openCursor(e *event.Event) {
+func (o *Oracle) openCursor(e *trace.Event) {
 	n := o.node(e.Node)
 	n.cursors = append(n.cursors, cursor{id: e.ID, ns: e.NS, step: e.Step, owned: slices.Clone(e.Chunks)})
 }
 
-func holds(ranges []event.Chunk, key string) bool {
-	return slices.ContainsFunc(ranges, func(c event.Chunk) bool { return c.Min <= key && key < c.Max })
+func holds(ranges []trace.Chunk, key string) bool {
+	return slices.ContainsFunc(ranges, func(c trace.Chunk) bool { return c.Min <= key && key < c.Max })
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shardproof/shardproof/checkers/truth"
+	"github.com/shardproof/shardproof/checkers/model"
 )
 
 // durability is K-DUR. What the donor had when it blocked writes is what must have arrived; a donor that never blocked
@@ -27,7 +27,7 @@ const (
 	RememberedYet = "commit-before-majority-of-statement"
 )
 
-func (o *Oracle) judgeDurability(w *truth.Write) {
+func (o *Oracle) judgeDurability(w *model.Write) {
 	if w.Migration() == "" {
 		return
 	}
@@ -39,11 +39,11 @@ func (o *Oracle) judgeDurability(w *truth.Write) {
 	}
 }
 
-func (o *Oracle) compareRange(w *truth.Write, ns string, r truth.Move) {
+func (o *Oracle) compareRange(w *model.Write, ns string, r model.Move) {
 	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
 	sent := donor.Documents(ns, r.Min, r.Max)
 	if m := o.move(w.Migration()); m.blocked != 0 {
-		sent = truth.Within(m.donor, r.Min, r.Max)
+		sent = model.Within(m.donor, r.Min, r.Max)
 	}
 	durable, applied := recipient.Durable(ns, r.Min, r.Max), recipient.Documents(ns, r.Min, r.Max)
 	for _, id := range ids(sent, durable) {
@@ -55,13 +55,13 @@ func (o *Oracle) compareRange(w *truth.Write, ns string, r truth.Move) {
 }
 
 // ids are the documents of both, in order.
-func ids(a, b map[string]truth.Doc) []string {
+func ids(a, b map[string]model.Doc) []string {
 	all := append(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b))...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-func (o *Oracle) reportDifference(w *truth.Write, ns string, r truth.Move, sent, durable, applied truth.Doc) {
+func (o *Oracle) reportDifference(w *model.Write, ns string, r model.Move, sent, durable, applied model.Doc) {
 	key := sent.Key
 	if key == "" {
 		key = durable.Key
@@ -86,7 +86,7 @@ func (o *Oracle) reportDifference(w *truth.Write, ns string, r truth.Move, sent,
 
 // compareHistory: of what the donor has on record and a client may try again, the recipient executes nothing
 // (protocol 7).
-func (o *Oracle) compareHistory(w *truth.Write, ns string, r truth.Move) {
+func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
 	m, had := o.move(w.Migration()), donor.History()
 	if m.blocked != 0 {
@@ -101,7 +101,7 @@ func (o *Oracle) compareHistory(w *truth.Write, ns string, r truth.Move) {
 	}
 }
 
-func (o *Oracle) reportForgotten(w *truth.Write, ns string, r truth.Move, id string, st truth.Doc, soon bool) {
+func (o *Oracle) reportForgotten(w *model.Write, ns string, r model.Move, id string, st model.Doc, soon bool) {
 	session, number, _ := strings.Cut(id, "\x00")
 	key := o.show(strings.TrimPrefix(st.Key, ns+"\x00"))
 	v := Violation{Signature: NotRemembered, NS: ns, Key: key}

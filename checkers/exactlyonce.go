@@ -1,7 +1,7 @@
 package checkers
 
 import (
-	"github.com/shardproof/shardproof/checkers/linear"
+	"github.com/shardproof/shardproof/checkers/linearize"
 )
 
 // ExactlyOnce follows pushes, which are retried until they are answered.
@@ -16,7 +16,7 @@ var ExactlyOnce = Checker{
 func checkExactlyOnce(h keyed) Verdict {
 	v := ExactlyOnce.pass()
 	for i := range h.keys {
-		l := pushedList{keyed: h, k: &h.keys[i], in: map[linear.ID]bool{}}
+		l := pushedList{keyed: h, k: &h.keys[i], in: map[linearize.ID]bool{}}
 		l.collect()
 		if l.k.Repeats || l.pushes == nil && len(l.k.Lists) == 1 {
 			continue
@@ -32,28 +32,28 @@ func checkExactlyOnce(h keyed) Verdict {
 // pushedList is a key on which identities are pushed.
 type pushedList struct {
 	keyed
-	k *linear.Key
+	k *linearize.Key
 	// pushes are the acts that certainly pushed. grows is true when nothing on the key can empty a list again.
 	pushes []int32
 	grows  bool
-	in     map[linear.ID]bool
+	in     map[linearize.ID]bool
 }
 
 func (l *pushedList) collect() {
 	l.grows = true
 	for i := range l.k.Acts {
 		switch a := &l.k.Acts[i]; {
-		case a.Do == linear.Append && !a.Maybe:
+		case a.Do == linearize.Append && !a.Maybe:
 			l.pushes = append(l.pushes, int32(i))
-		case a.Do == linear.Remove, a.Do == linear.Move, a.Do == linear.Set && (a.See != linear.Exactly || a.Seen != linear.Absent):
+		case a.Do == linearize.Remove, a.Do == linearize.Move, a.Do == linearize.Set && (a.See != linearize.Exactly || a.Seen != linearize.Absent):
 			l.grows = false
 		}
 	}
 }
 
 // check judges one read of the list.
-func (l *pushedList) check(v *Verdict, a *linear.Act) {
-	if a.See != linear.Exactly || a.Do != linear.Leave || a.Maybe {
+func (l *pushedList) check(v *Verdict, a *linearize.KeyOp) {
+	if a.See != linearize.Exactly || a.Do != linearize.Leave || a.Maybe {
 		return
 	}
 	clear(l.in)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/shardproof/shardproof/checkers/truth"
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // fencing is K-FENCE. What was decided may still be on its way to those who take part; but once a donor has completed a
@@ -29,7 +29,7 @@ const (
 )
 
 // judgeLateCommit judges a commit that a majority of the config server has.
-func (o *Oracle) judgeLateCommit(w *truth.Write) {
+func (o *Oracle) judgeLateCommit(w *model.Write) {
 	m := o.moves[w.Migration()]
 	if m == nil || m.decided != "aborted" {
 		return
@@ -43,30 +43,30 @@ func (o *Oracle) judgeLateCommit(w *truth.Write) {
 
 // judgeFencing looks at what leaders do for migrations that are decided or over. A deposed leader may believe and write
 // what it likes: nobody will have it.
-func (o *Oracle) judgeFencing(e *event.Event) {
+func (o *Oracle) judgeFencing(e *trace.Event) {
 	m := o.moves[e.ID]
-	if e.Kind == event.Executed {
+	if e.Kind == trace.Executed {
 		m = o.moves[e.Value]
 	}
 	if m == nil || o.world.Set(e.Shard).Leader != e.Node {
 		return
 	}
 	switch e.Kind {
-	case event.Applied:
+	case trace.Applied:
 		o.judgeLateWrite(e, m)
-	case event.Executed:
+	case trace.Executed:
 		if m.final() != 0 && o.world.Set(e.Shard).Leads(e) {
 			o.late(e, m, LateHistory, fmt.Sprintf("%s put statement %d of session %s on record for migration %s", e.Node, e.N, e.ID, m.id))
 		}
-	case event.DonorState:
+	case trace.DonorState:
 		if m.decided != "" && e.Value != "kDone" {
 			o.late(e, m, LateDonor, fmt.Sprintf("%s goes on with migration %s to %s", e.Node, m.id, e.Value))
 		}
-	case event.RecipientState:
+	case trace.RecipientState:
 		if m.ended != 0 && progress(e.Value) {
 			o.late(e, m, LateState, fmt.Sprintf("%s goes on with migration %s to %s", e.Node, m.id, e.Value))
 		}
-	case event.CriticalSection:
+	case trace.CriticalSection:
 		if m.ended != 0 && e.Value != "released" {
 			o.late(e, m, LateSection, fmt.Sprintf("%s enters the critical section of migration %s as its %s", e.Node, m.id, e.Actor))
 		}
@@ -75,14 +75,14 @@ func (o *Oracle) judgeFencing(e *event.Event) {
 
 // judgeLateWrite: once its migration has committed, a recipient copies nothing any more, as that may undo what clients
 // write to it as the owner; and the range deleter works for the decision only.
-func (o *Oracle) judgeLateWrite(e *event.Event, m *move) {
+func (o *Oracle) judgeLateWrite(e *trace.Event, m *move) {
 	if !o.world.Set(e.Shard).Leads(e) {
 		return
 	}
 	switch {
-	case e.Actor == event.Recipient && m.final() != 0:
+	case e.Actor == trace.Recipient && m.final() != 0:
 		o.late(e, m, LateCopy, fmt.Sprintf("%s copied key %s for migration %s", e.Node, o.show(e.Key), m.id))
-	case e.Actor != event.RangeDeleter || m.to == "" || o.drops[m.ns] > m.began:
+	case e.Actor != trace.RangeDeleter || m.to == "" || o.drops[m.ns] > m.began:
 	case slices.Contains(m.cleaned, e.Shard):
 		o.late(e, m, LateDeletion, fmt.Sprintf("%s deleted key %s for migration %s, whose task it had removed", e.Node, o.show(e.Key), m.id))
 	case e.Shard == m.from && m.committed == 0, e.Shard == m.to && slices.Contains(m.promised, e.Shard) && m.decided != "aborted":
@@ -103,9 +103,9 @@ func progress(state string) bool {
 	return slices.Contains([]string{"kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec"}, state)
 }
 
-func (o *Oracle) late(e *event.Event, m *move, signature, broke string) {
+func (o *Oracle) late(e *trace.Event, m *move, signature, broke string) {
 	v := Violation{Signature: signature, NS: m.ns, Broke: broke, Because: []string{"the config server " + outcome(m)}}
-	if e.Kind == event.Applied {
+	if e.Kind == trace.Applied {
 		v.Key = o.show(e.Key)
 	}
 	if m.decided != "" {

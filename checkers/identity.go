@@ -3,7 +3,7 @@ package checkers
 import (
 	"fmt"
 
-	"github.com/shardproof/shardproof/checkers/linear"
+	"github.com/shardproof/shardproof/checkers/linearize"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
@@ -28,10 +28,10 @@ const (
 // keyed is a history taken apart, with the operations that the keys refer to.
 type keyed struct {
 	ops  []histories.Op
-	keys []linear.Key
+	keys []linearize.Key
 }
 
-func keysOf(ops []histories.Op) keyed { return keyed{ops, linear.Split(ops)} }
+func keysOf(ops []histories.Op) keyed { return keyed{ops, linearize.Split(ops)} }
 
 // findings are what the identity check leaves to search for, as positions in keyed.keys: keys that stay open, and keys
 // with a proven contradiction, which a search must confirm.
@@ -45,12 +45,12 @@ func checkIdentity(h keyed) (Verdict, findings) {
 		k := &h.keys[i]
 		h.checkGlimpses(&v, k)
 		switch r := k.Analyse(); r.Answer {
-		case linear.Contradiction:
+		case linearize.Contradiction:
 			f.broken = append(f.broken, i)
 			v.add(h.violation(k, r.Proof))
-		case linear.Open:
+		case linearize.Open:
 			f.open = append(f.open, i)
-		case linear.Explained:
+		case linearize.Explained:
 			f.explained = append(f.explained, i)
 		}
 	}
@@ -58,12 +58,12 @@ func checkIdentity(h keyed) (Verdict, findings) {
 }
 
 // checkGlimpses holds reads of majority concern to the one thing they promise.
-func (h keyed) checkGlimpses(v *Verdict, k *linear.Key) {
+func (h keyed) checkGlimpses(v *Verdict, k *linearize.Key) {
 	for _, g := range k.Glimpses {
-		if g.Seen <= linear.Unnamed {
+		if g.Seen <= linearize.Unnamed {
 			continue
 		}
-		if w := k.Writers[g.Seen]; w == linear.NoWriter || k.Refused[g.Seen] {
+		if w := k.Writers[g.Seen]; w == linearize.NoWriter || k.Refused[g.Seen] {
 			v.add(h.phantom(k, int(g.Op), g.Seen))
 		} else if h.ops[w].Call > h.ops[g.Op].Return {
 			v.add(h.early(k, int(g.Op), g.Seen))
@@ -72,32 +72,32 @@ func (h keyed) checkGlimpses(v *Verdict, k *linear.Key) {
 }
 
 // violation tells a proof.
-func (h keyed) violation(k *linear.Key, p linear.Proof) Violation {
+func (h keyed) violation(k *linearize.Key, p linearize.Proof) Violation {
 	ops := make([]int, len(p.Acts))
 	for i, act := range p.Acts {
 		ops[i] = int(k.Acts[act].Op)
 	}
 	switch p.Reason {
-	case linear.Phantom:
+	case linearize.Phantom:
 		return h.phantom(k, ops[0], p.ID)
-	case linear.Early:
+	case linearize.Early:
 		return h.early(k, ops[0], p.ID)
-	case linear.Duplicated:
+	case linearize.Duplicated:
 		return h.duplicated(k, ops[0], p.ID)
-	case linear.Unseen:
+	case linearize.Unseen:
 		return h.unseen(k, ops, p.ID)
-	case linear.Missed:
+	case linearize.Missed:
 		return h.missed(k, p.Acts)
-	case linear.Backwards:
+	case linearize.Backwards:
 		return h.backwards(k, p.Acts)
-	case linear.Entangled:
+	case linearize.Entangled:
 		return h.entangled(k, p.Acts)
 	}
 	return h.rivals(k, p, ops)
 }
 
 // about starts a violation that is proven by these operations, given by position.
-func (h keyed) about(k *linear.Key, signature string, ops ...int) Violation {
+func (h keyed) about(k *linearize.Key, signature string, ops ...int) Violation {
 	v := Violation{Signature: signature, NS: k.NS, Key: fmt.Sprint(k.Key)}
 	for i, op := range ops {
 		if id := h.ops[op].ID; i == 0 || h.ops[ops[i-1]].ID != id {
@@ -107,9 +107,9 @@ func (h keyed) about(k *linear.Key, signature string, ops ...int) Violation {
 	return v
 }
 
-func (h keyed) phantom(k *linear.Key, reader int, id linear.ID) Violation {
+func (h keyed) phantom(k *linearize.Key, reader int, id linearize.ID) Violation {
 	name := k.Names[id]
-	if w := k.Writers[id]; w != linear.NoWriter {
+	if w := k.Writers[id]; w != linearize.NoWriter {
 		v := h.about(k, DirtyWrite, int(w), reader)
 		v.Broke = fmt.Sprintf("k=%d: %s was seen although its write failed", k.Key, name)
 		v.Because = []string{h.tell(int(w)), h.tell(reader)}
@@ -121,21 +121,21 @@ func (h keyed) phantom(k *linear.Key, reader int, id linear.ID) Violation {
 	return v
 }
 
-func (h keyed) early(k *linear.Key, reader int, id linear.ID) Violation {
+func (h keyed) early(k *linearize.Key, reader int, id linearize.ID) Violation {
 	v := h.about(k, ExtraWrite, reader, int(k.Writers[id]))
 	v.Broke = fmt.Sprintf("k=%d: %s was seen before it was written", k.Key, k.Names[id])
 	v.Because = []string{h.tell(reader), "only then " + h.tell(int(k.Writers[id]))}
 	return v
 }
 
-func (h keyed) duplicated(k *linear.Key, reader int, id linear.ID) Violation {
+func (h keyed) duplicated(k *linearize.Key, reader int, id linearize.ID) Violation {
 	v := h.about(k, DuplicatedWrite, int(k.Writers[id]), reader)
 	v.Broke = fmt.Sprintf("k=%d: %s was pushed once and is in the list twice", k.Key, k.Names[id])
 	v.Because = []string{h.tell(int(k.Writers[id])), h.tell(reader)}
 	return v
 }
 
-func (h keyed) unseen(k *linear.Key, ops []int, id linear.ID) Violation {
+func (h keyed) unseen(k *linearize.Key, ops []int, id linearize.ID) Violation {
 	push, reader, later := ops[0], ops[1], ops[2]
 	v := h.about(k, LostWrite, push, reader, later)
 	v.Broke = fmt.Sprintf("k=%d: %s was pushed and acknowledged; later the list lacks it", k.Key, k.Names[id])
@@ -146,7 +146,7 @@ func (h keyed) unseen(k *linear.Key, ops []int, id linear.ID) Violation {
 	return v
 }
 
-func (h keyed) missed(k *linear.Key, acts []int32) Violation {
+func (h keyed) missed(k *linearize.Key, acts []int32) Violation {
 	absence, before := int(k.Acts[acts[0]].Op), int(k.Acts[acts[0]].Op)
 	if len(acts) > 1 {
 		before = int(k.Acts[acts[1]].Op)
@@ -163,10 +163,10 @@ func (h keyed) missed(k *linear.Key, acts []int32) Violation {
 }
 
 // gone tells a document that is lost from one that was only out of sight: later somebody found it.
-func (h keyed) gone(k *linear.Key, absence int32) string {
+func (h keyed) gone(k *linearize.Key, absence int32) string {
 	for i := range k.Acts {
 		a := &k.Acts[i]
-		if a.See == linear.Exactly && a.Seen != linear.Absent && a.Call > k.Acts[absence].Return {
+		if a.See == linearize.Exactly && a.Seen != linearize.Absent && a.Call > k.Acts[absence].Return {
 			if w := k.Writers[a.Seen]; w >= 0 && h.ops[w].Return < k.Acts[absence].Call {
 				return StaleRead
 			}
@@ -176,7 +176,7 @@ func (h keyed) gone(k *linear.Key, absence int32) string {
 }
 
 // backwards: the first act saw what the third had replaced before, as the second proves.
-func (h keyed) backwards(k *linear.Key, acts []int32) Violation {
+func (h keyed) backwards(k *linearize.Key, acts []int32) Violation {
 	first, second, newer := &k.Acts[acts[0]], &k.Acts[acts[1]], &k.Acts[acts[2]]
 	v := h.about(k, h.replacedSignature(k, first, newer), int(newer.Op), int(second.Op), int(first.Op))
 	v.Broke = fmt.Sprintf("k=%d: %s found %s although that had been replaced", k.Key, h.name(int(first.Op)), state(k, first))
@@ -188,9 +188,9 @@ func (h keyed) backwards(k *linear.Key, acts []int32) Violation {
 	return v
 }
 
-func (h keyed) replacedSignature(k *linear.Key, late, newer *linear.Act) string {
+func (h keyed) replacedSignature(k *linearize.Key, late, newer *linearize.KeyOp) string {
 	switch {
-	case newer.Do == linear.Remove:
+	case newer.Do == linearize.Remove:
 		return ResurrectedWrite
 	case h.seenAfter(k, newer.Put, late.Return):
 		return StaleRead
@@ -198,9 +198,9 @@ func (h keyed) replacedSignature(k *linear.Key, late, newer *linear.Act) string 
 	return LostWrite
 }
 
-func (h keyed) seenAfter(k *linear.Key, id linear.ID, after uint64) bool {
+func (h keyed) seenAfter(k *linearize.Key, id linearize.ID, after uint64) bool {
 	for i := range k.Acts {
-		if a := &k.Acts[i]; a.See == linear.Exactly && a.Seen == id && a.Return > after {
+		if a := &k.Acts[i]; a.See == linearize.Exactly && a.Seen == id && a.Return > after {
 			return true
 		}
 	}
@@ -208,7 +208,7 @@ func (h keyed) seenAfter(k *linear.Key, id linear.ID, after uint64) bool {
 }
 
 // entangled: A was over before B was seen, and B before A was seen again. The one that was over first is the older one.
-func (h keyed) entangled(k *linear.Key, acts []int32) Violation {
+func (h keyed) entangled(k *linearize.Key, acts []int32) Violation {
 	oldEnd, oldLate, newEnd, newLate := &k.Acts[acts[0]], &k.Acts[acts[1]], &k.Acts[acts[2]], &k.Acts[acts[3]]
 	if newEnd.Return < oldEnd.Return {
 		oldEnd, oldLate, newEnd, newLate = newEnd, newLate, oldEnd, oldLate
@@ -227,19 +227,19 @@ func (h keyed) entangled(k *linear.Key, acts []int32) Violation {
 }
 
 // rivals: two operations of which only one can have happened after the other, and neither can.
-func (h keyed) rivals(k *linear.Key, p linear.Proof, ops []int) Violation {
+func (h keyed) rivals(k *linearize.Key, p linearize.Proof, ops []int) Violation {
 	v := h.about(k, LostWrite, ops...)
 	switch {
-	case p.Reason == linear.Forked && p.ID == linear.Absent, p.Reason == linear.TwoLives:
+	case p.Reason == linearize.Forked && p.ID == linearize.Absent, p.Reason == linearize.TwoLives:
 		v.Broke = fmt.Sprintf("k=%d: two operations found no document and made one, and nobody removed the other's", k.Key)
-	case p.Reason == linear.Forked:
+	case p.Reason == linearize.Forked:
 		v.Broke = fmt.Sprintf("k=%d: two operations replaced the same state (%s), so the write of one is lost", k.Key, named(k, p.ID))
-	case p.Reason == linear.Outlived:
+	case p.Reason == linearize.Outlived:
 		v.Broke = fmt.Sprintf("k=%d: a document that nobody removed was replaced by another one", k.Key)
-	case p.Reason == linear.Circle:
+	case p.Reason == linearize.Circle:
 		v.Signature = ReorderedWrites
 		v.Broke = fmt.Sprintf("k=%d: %s replaced %s, which was made from what it wrote itself", k.Key, h.name(ops[0]), named(k, p.ID))
-	case p.Reason == linear.Diverging:
+	case p.Reason == linearize.Diverging:
 		v.Signature = ReorderedWrites
 		v.Broke = fmt.Sprintf("k=%d: two reads of the list disagree on where %s stands", k.Key, named(k, p.ID))
 	}
@@ -250,20 +250,20 @@ func (h keyed) rivals(k *linear.Key, p linear.Proof, ops []int) Violation {
 }
 
 // value is what an act says the state was at its time.
-func value(a *linear.Act) linear.ID {
-	if a.Do == linear.Set || a.Do == linear.Change {
+func value(a *linearize.KeyOp) linearize.ID {
+	if a.Do == linearize.Set || a.Do == linearize.Change {
 		return a.Put
 	}
 	return a.Seen
 }
 
-func state(k *linear.Key, a *linear.Act) string { return named(k, value(a)) }
+func state(k *linearize.Key, a *linearize.KeyOp) string { return named(k, value(a)) }
 
-func named(k *linear.Key, id linear.ID) string {
+func named(k *linearize.Key, id linearize.ID) string {
 	switch id {
-	case linear.Absent:
+	case linearize.Absent:
 		return "no document"
-	case linear.Unnamed:
+	case linearize.Unnamed:
 		return "a document without value"
 	}
 	return k.Names[id]

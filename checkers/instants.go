@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/shardproof/shardproof/checkers/linear"
+	"github.com/shardproof/shardproof/checkers/linearize"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
@@ -140,7 +140,7 @@ func (c *instants) bound() {
 		}
 		switch op.Kind {
 		case scenario.Read, scenario.Scan:
-			linear.Sightings(op, func(key int64, _ bool, value string, _ []string) { c.seen(instantKey{op.NS, key}, value, op.Time) })
+			linearize.Sightings(op, func(key int64, _ bool, value string, _ []string) { c.seen(instantKey{op.NS, key}, value, op.Time) })
 		default:
 			replaced := op.Result.Value
 			if op.Kind == scenario.CAS && op.Result.Applied {
@@ -204,7 +204,7 @@ func (c *instants) judgeSnapshot(i int, need uint64) {
 
 func (c *instants) each(i int, from, to uint64, check func(view)) {
 	op := &c.ops[i]
-	linear.Sightings(op, func(key int64, found bool, value string, list []string) {
+	linearize.Sightings(op, func(key int64, found bool, value string, list []string) {
 		check(view{i, instantKey{op.NS, key}, from, to, found, value, list})
 	})
 }

@@ -3,7 +3,7 @@ package checkers
 import (
 	"time"
 
-	"github.com/shardproof/shardproof/checkers/linear"
+	"github.com/shardproof/shardproof/checkers/linearize"
 )
 
 // Linearizability asks the judge of linearizability, porcupine, wherever the identity check has no answer, on a sample of
@@ -28,7 +28,7 @@ func StandardLimits() Limits { return Limits{Search: 2 * time.Second, Acts: 5000
 
 func checkLinearizability(h keyed, f findings, limits Limits) Verdict {
 	v := Linearizability.pass()
-	bound := linear.Limits{Time: limits.Search, Acts: limits.Acts}
+	bound := linearize.Limits{Time: limits.Search, Acts: limits.Acts}
 	for _, i := range f.open {
 		h.decide(&v, &h.keys[i], bound)
 	}
@@ -40,17 +40,17 @@ func checkLinearizability(h keyed, f findings, limits Limits) Verdict {
 }
 
 // decide judges a key that nobody has judged yet.
-func (h keyed) decide(v *Verdict, k *linear.Key, bound linear.Limits) {
+func (h keyed) decide(v *Verdict, k *linearize.Key, bound linearize.Limits) {
 	v.Checked += len(k.Acts)
 	switch k.Search(bound) {
-	case linear.Contradiction:
+	case linearize.Contradiction:
 		v.add(h.unexplained(k))
-	case linear.Open:
+	case linearize.Open:
 		v.leaveOpen("k=%d of %s: %d operations are more than can be searched", k.Key, k.NS, len(k.Acts))
 	}
 }
 
-func (h keyed) unexplained(k *linear.Key) Violation {
+func (h keyed) unexplained(k *linearize.Key) Violation {
 	violation := h.about(k, "not-linearizable")
 	violation.Broke = "k=" + violation.Key + ": no order of its operations respects real time and what they returned"
 	for i := range min(len(k.Acts), MaxViolations) {
@@ -62,26 +62,26 @@ func (h keyed) unexplained(k *linear.Key) Violation {
 
 // confirm has a proven contradiction proven a second time. A search that finds an order would mean that a checker is
 // wrong, which is said and leaves the run undecided at best.
-func (h keyed) confirm(v *Verdict, k *linear.Key, bound linear.Limits) {
+func (h keyed) confirm(v *Verdict, k *linearize.Key, bound linearize.Limits) {
 	v.Checked += len(k.Acts)
 	switch k.Search(bound) {
-	case linear.Contradiction:
+	case linearize.Contradiction:
 		v.add(h.unexplained(k))
-	case linear.Explained:
+	case linearize.Explained:
 		v.leaveOpen("k=%d of %s: the identity check proves a contradiction, and the search finds an order", k.Key, k.NS)
 	}
 }
 
 // sample searches some keys that have an order already, others in every run, so that an error in the fast way cannot hide
 // for long.
-func (h keyed) sample(v *Verdict, explained []int, budget int, bound linear.Limits) {
+func (h keyed) sample(v *Verdict, explained []int, budget int, bound linearize.Limits) {
 	for n := range explained {
 		k := &h.keys[explained[(n*7919+len(h.ops))%len(explained)]]
 		if budget -= len(k.Acts); budget < 0 {
 			return
 		}
 		v.Checked += len(k.Acts)
-		if k.Search(bound) == linear.Contradiction {
+		if k.Search(bound) == linearize.Contradiction {
 			v.leaveOpen("k=%d of %s: the identity check finds an order, and the search refuses it", k.Key, k.NS)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/shardproof/shardproof/checkers/truth"
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // catalogue is K-META (protocol 2.1, 3.2).
@@ -24,8 +24,8 @@ const (
 	WrongSplit   = "split-changes-more"
 )
 
-func (o *Oracle) judgeCatalogue(e *event.Event) {
-	if e.Kind != event.CatalogWritten || !o.world.Set(e.Shard).Leads(e) {
+func (o *Oracle) judgeCatalogue(e *trace.Event) {
+	if e.Kind != trace.CatalogWritten || !o.world.Set(e.Shard).Leads(e) {
 		return
 	}
 	w := o.world.Written(e)
@@ -43,7 +43,7 @@ func (o *Oracle) judgeCatalogue(e *event.Event) {
 	o.judgeReshaping(w)
 }
 
-func (o *Oracle) wrongWrite(w *truth.Write, signature, flaw, because string) {
+func (o *Oracle) wrongWrite(w *model.Write, signature, flaw, because string) {
 	o.report(catalogue, Violation{
 		Signature: signature, NS: w.NS, Because: []string{because},
 		Broke: fmt.Sprintf("the config server wrote %q to the catalogue of %s: %s", w.Why, w.NS, flaw),
@@ -51,7 +51,7 @@ func (o *Oracle) wrongWrite(w *truth.Write, signature, flaw, because string) {
 }
 
 // judgeVersions: only a mark leaves a chunk its version, since nothing that routers know changes with it (protocol 3.2).
-func (o *Oracle) judgeVersions(w *truth.Write) {
+func (o *Oracle) judgeVersions(w *model.Write) {
 	if w.Why == "jumbo" && w.Changes() == 0 {
 		return
 	}
@@ -72,15 +72,15 @@ func (o *Oracle) judgeVersions(w *truth.Write) {
 
 // judgeMove: a chunk that moves gets a new major version, and a donor that keeps chunks gets it too, on one of them, so
 // that routers which know neither are found stale on both shards.
-func (o *Oracle) judgeMove(w *truth.Write) {
+func (o *Oracle) judgeMove(w *model.Write) {
 	before, _ := w.Before.Version()
 	for _, m := range w.Moved() {
-		i := slices.IndexFunc(w.After, func(c event.Chunk) bool { return c.Min <= m.Min && m.Max <= c.Max })
+		i := slices.IndexFunc(w.After, func(c trace.Chunk) bool { return c.Min <= m.Min && m.Max <= c.Max })
 		if i >= 0 && w.After[i].Major <= before {
 			o.wrongWrite(w, OldVersion, fmt.Sprintf("%s moves with version %d|%d", o.span(m.Min, m.Max), w.After[i].Major, w.After[i].Minor),
 				fmt.Sprintf("a move raises the major version, which was %d", before))
 		}
-		kept := truth.Table(w.After.Owned(m.From))
+		kept := model.Table(w.After.Owned(m.From))
 		if major, _ := kept.Version(); len(kept) > 0 && major <= before {
 			o.wrongWrite(w, NoControl, fmt.Sprintf("%s gives away %s and stays at major version %d", m.From, o.span(m.Min, m.Max), major),
 				"it keeps chunks, of which one must get the new major version")
@@ -91,7 +91,7 @@ func (o *Oracle) judgeMove(w *truth.Write) {
 // judgeReshaping: a split or a merge leaves every key where it is, and its versions follow the collection's closely: the
 // first chunk has the next minor or, as some versions of MongoDB do it, the next major version (protocol 3.2), and of a
 // split each next one the next minor.
-func (o *Oracle) judgeReshaping(w *truth.Write) {
+func (o *Oracle) judgeReshaping(w *model.Write) {
 	if w.Why != "split" && w.Why != "merge" || len(w.Before) == 0 {
 		return
 	}
@@ -113,7 +113,7 @@ func (o *Oracle) judgeReshaping(w *truth.Write) {
 }
 
 // judgeInheritance: the pieces of a split keep the history of the whole.
-func (o *Oracle) judgeInheritance(w *truth.Write, c *event.Chunk) {
+func (o *Oracle) judgeInheritance(w *model.Write, c *trace.Chunk) {
 	for _, old := range w.Before {
 		if w.Why == "split" && old.Min <= c.Min && c.Max <= old.Max && !slices.Equal(old.History, c.History) {
 			o.wrongWrite(w, WrongSplit, fmt.Sprintf("%s has another history than the chunk it was cut from", o.span(c.Min, c.Max)), "it was there as long")
@@ -121,7 +121,7 @@ func (o *Oracle) judgeInheritance(w *truth.Write, c *event.Chunk) {
 	}
 }
 
-func (o *Oracle) judgeHistory(w *truth.Write, c *event.Chunk) {
+func (o *Oracle) judgeHistory(w *model.Write, c *trace.Chunk) {
 	for i, p := range c.History {
 		switch {
 		case i == 0 && p.Shard != c.Shard:

@@ -3,8 +3,8 @@ package checkers
 import (
 	"slices"
 
-	"github.com/shardproof/shardproof/checkers/truth"
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // rules are the promises that the oracle judges at every event, in the order in which they are listed.
@@ -25,12 +25,12 @@ var rules = []rule{
 // is asked at commits of the catalogue only.
 type rule struct {
 	checker Checker
-	judge   func(o *Oracle, e *event.Event)
+	judge   func(o *Oracle, e *trace.Event)
 }
 
 // Oracle judges a run while it happens, knowing everything that happens inside. Give it every event from the first on.
 type Oracle struct {
-	world *truth.World
+	world *model.World
 	// moves are the migrations by identifier, nodes what single nodes hold now.
 	moves map[string]*move
 	nodes map[string]*node
@@ -39,7 +39,7 @@ type Oracle struct {
 	// open are the migrations whose donor has asked for the commit and whose outcome is not final, oldest first.
 	open []string
 	// unfenced are the ranges of commits that took effect behind the donor's back.
-	unfenced []Stretch
+	unfenced []KeyRange
 	// drops is the step of the newest drop of each namespace.
 	drops map[string]uint64
 	// lives is the step at which the collection was made that has the name.
@@ -60,7 +60,7 @@ type Oracle struct {
 // NewOracle returns an oracle that has seen nothing. show turns an encoded key into text for people; nil shows its bytes.
 func NewOracle(key func(string) string) *Oracle {
 	o := &Oracle{
-		world: truth.New(), moves: map[string]*move{}, nodes: map[string]*node{}, down: map[string]bool{},
+		world: model.New(), moves: map[string]*move{}, nodes: map[string]*node{}, down: map[string]bool{},
 		drops: map[string]uint64{}, lives: map[string]uint64{}, forbids: map[string]bool{}, verdicts: map[string]*Verdict{}, show: key,
 	}
 	if key == nil {
@@ -75,7 +75,7 @@ func NewOracle(key func(string) string) *Oracle {
 }
 
 // Observe takes the next event.
-func (o *Oracle) Observe(e *event.Event) {
+func (o *Oracle) Observe(e *trace.Event) {
 	o.step = e.Step
 	o.events++
 	for i := range rules {
@@ -133,9 +133,9 @@ type move struct {
 	asked uint64
 	// blocked is the step at which the donor blocked writes, 0 before; donor the documents of the range at that moment.
 	blocked uint64
-	donor   map[string]truth.Doc
+	donor   map[string]model.Doc
 	// history is what the donor had on record of retryable writes when it blocked writes.
-	history truth.History
+	history model.History
 	// committed is the step at which a majority of the config server had it; decided what the donor persisted, and when.
 	committed uint64
 	decided   string
@@ -173,7 +173,7 @@ type reception struct{ id, ns, min, max, state string }
 type cursor struct {
 	id, ns string
 	step   uint64
-	owned  []event.Chunk
+	owned  []trace.Chunk
 }
 
 func (o *Oracle) node(name string) *node {
@@ -186,43 +186,43 @@ func (o *Oracle) node(name string) *node {
 }
 
 // follow keeps up with what nodes and migrations are about.
-func (o *Oracle) follow(e *event.Event) {
+func (o *Oracle) follow(e *trace.Event) {
 	switch e.Kind {
-	case event.NodeDown, event.NodeUp:
+	case trace.NodeDown, trace.NodeUp:
 		delete(o.nodes, e.Node)
-		o.down[e.Node] = e.Kind == event.NodeDown
-	case event.SteppedDown:
+		o.down[e.Node] = e.Kind == trace.NodeDown
+	case trace.SteppedDown:
 		n := o.node(e.Node)
 		n.sections, n.receives = nil, nil
-	case event.MigrationRequested, event.DonorState:
+	case trace.MigrationRequested, trace.DonorState:
 		m := o.move(e.ID)
 		m.ns, m.min, m.max, m.from, m.to = e.NS, e.Min, e.Max, e.Shard, e.Peer
-		if m.began == 0 && e.Kind == event.DonorState {
+		if m.began == 0 && e.Kind == trace.DonorState {
 			m.began, m.life = e.Step, o.lives[e.NS]
 		}
-		if e.Kind == event.MigrationRequested {
+		if e.Kind == trace.MigrationRequested {
 			m.request = e.Value
 		}
 		o.askCommit(e)
-	case event.CatalogWritten:
+	case trace.CatalogWritten:
 		o.noteUnfenced(e)
 		o.followLives(e)
-	case event.MigrationEnded:
+	case trace.MigrationEnded:
 		// Without a decision on record, as in 4.2, nobody was fenced.
 		if m := o.move(e.ID); m.decided != "" && o.world.Set(e.Shard).Leader == e.Node {
 			m.ended = e.Step
 		}
-	case event.RangeDeletion:
+	case trace.RangeDeletion:
 		if o.world.Set(e.Shard).Leader == e.Node {
 			o.move(e.ID).followTask(e)
 		}
-	case event.CriticalSection:
+	case trace.CriticalSection:
 		o.followSection(e)
-	case event.RecipientState:
+	case trace.RecipientState:
 		o.node(e.Node).receive(reception{e.ID, e.NS, e.Min, e.Max, e.Value})
-	case event.CursorOpened:
+	case trace.CursorOpened:
 		o.openCursor(e)
-	case event.CursorClosed:
+	case trace.CursorClosed:
 		n := o.node(e.Node)
 		n.cursors = slices.DeleteFunc(n.cursors, func(c cursor) bool { return c.id == e.ID })
 	}
@@ -230,7 +230,7 @@ func (o *Oracle) follow(e *event.Event) {
 
 // followTask keeps up with tasks on record. Deletions that are only in a primary's memory, as in 4.2, are begun as often as
 // somebody asks.
-func (m *move) followTask(e *event.Event) {
+func (m *move) followTask(e *trace.Event) {
 	switch {
 	case e.N < 0:
 	case e.Value == "pending":
@@ -246,7 +246,7 @@ func (n *node) receive(r reception) {
 }
 
 // judgeCommit judges what a majority of the config server has from now on.
-func (o *Oracle) judgeCommit(w *truth.Write) {
+func (o *Oracle) judgeCommit(w *model.Write) {
 	o.judgeDurability(w)
 	o.judgeLateCommit(w)
 	o.judgeBalanced(w)

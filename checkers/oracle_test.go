@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers"
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // A script of events, one a line, words separated by blanks. Keys are single letters; - is MinKey and + is MaxKey.
@@ -74,7 +74,7 @@ func shardOf(node string) string {
 	return name
 }
 
-var actors = map[string]event.Actor{"user": event.User, "copy": event.Recipient, "delete": event.User, "clean": event.RangeDeleter}
+var actors = map[string]trace.Actor{"user": trace.User, "copy": trace.Recipient, "delete": trace.User, "clean": trace.RangeDeleter}
 
 func (s *script) line(t *testing.T, w []string) {
 	s.step++
@@ -82,17 +82,17 @@ func (s *script) line(t *testing.T, w []string) {
 	if w[0] == "plain" {
 		ns, w = "test.plain", w[1:]
 	}
-	e := &event.Event{Step: s.step, NS: ns, Node: w[1], Shard: shardOf(w[1])}
+	e := &trace.Event{Step: s.step, NS: ns, Node: w[1], Shard: shardOf(w[1])}
 	switch w[0] {
 	case "elected":
-		e.Kind, e.Term, e.Index = event.Elected, num(w[2]), num(w[3])
+		e.Kind, e.Term, e.Index = trace.Elected, num(w[2]), num(w[3])
 		if len(w) > 4 {
 			e.ID = w[4]
 		}
 	case "majority":
-		e.Kind, e.Term, e.Index = event.Majority, num(w[2]), num(w[3])
+		e.Kind, e.Term, e.Index = trace.Majority, num(w[2]), num(w[3])
 	case "user", "copy", "delete", "clean":
-		e.Kind, e.Actor, e.Term, e.Index, e.Key, e.DocID = event.Applied, actors[w[0]], num(w[2]), num(w[3]), w[4], w[4]
+		e.Kind, e.Actor, e.Term, e.Index, e.Key, e.DocID = trace.Applied, actors[w[0]], num(w[2]), num(w[3]), w[4], w[4]
 		if w[0] == "user" || w[0] == "copy" {
 			e.Hash = num(w[5])
 		}
@@ -100,9 +100,9 @@ func (s *script) line(t *testing.T, w []string) {
 			e.ID = named[len(named)-1]
 		}
 	case "end":
-		e.Kind, e.ID, e.Value = event.MigrationEnded, w[2], w[3]
+		e.Kind, e.ID, e.Value = trace.MigrationEnded, w[2], w[3]
 	case "execute", "import":
-		e.Kind, e.Actor, e.Term, e.Index, e.ID = event.Executed, map[string]event.Actor{"execute": event.User, "import": event.Session}[w[0]], num(w[2]), num(w[3]), w[5]
+		e.Kind, e.Actor, e.Term, e.Index, e.ID = trace.Executed, map[string]trace.Actor{"execute": trace.User, "import": trace.Session}[w[0]], num(w[2]), num(w[3]), w[5]
 		e.Key, e.Txn = bound(w[4]), int64(num(w[6]))
 		e.N, _ = strconv.Atoi(w[7])
 		if len(w) > 8 {
@@ -114,47 +114,47 @@ func (s *script) line(t *testing.T, w []string) {
 		e.NS = "test"
 		s.table(e, w)
 	case "block", "release":
-		e.Kind, e.Actor, e.ID, e.Value = event.CriticalSection, event.Donor, w[2], map[string]string{"block": "writesBlocked", "release": "released"}[w[0]]
+		e.Kind, e.Actor, e.ID, e.Value = trace.CriticalSection, trace.Donor, w[2], map[string]string{"block": "writesBlocked", "release": "released"}[w[0]]
 	default:
 		s.more(t, e, w)
 	}
 	s.o.Observe(e)
 }
 
-func (s *script) more(t *testing.T, e *event.Event, w []string) {
+func (s *script) more(t *testing.T, e *trace.Event, w []string) {
 	switch w[0] {
 	case "state":
-		e.Kind, e.ID, e.Min, e.Max, e.Shard, e.Peer = event.DonorState, w[2], bound(w[3]), bound(w[4]), w[5], w[6]
+		e.Kind, e.ID, e.Min, e.Max, e.Shard, e.Peer = trace.DonorState, w[2], bound(w[3]), bound(w[4]), w[5], w[6]
 		if len(w) > 7 {
 			e.Value = w[7]
 		}
 	case "receive":
-		e.Kind, e.ID, e.Min, e.Max, e.Value = event.RecipientState, w[2], bound(w[3]), bound(w[4]), w[5]
+		e.Kind, e.ID, e.Min, e.Max, e.Value = trace.RecipientState, w[2], bound(w[3]), bound(w[4]), w[5]
 	case "decide":
-		e.Kind, e.ID, e.Value = event.DecisionMade, w[2], w[3]
+		e.Kind, e.ID, e.Value = trace.DecisionMade, w[2], w[3]
 	case "cursor":
-		e.Kind, e.ID, e.Chunks = event.CursorOpened, w[2], []event.Chunk{{Min: bound(w[3]), Max: bound(w[4])}}
+		e.Kind, e.ID, e.Chunks = trace.CursorOpened, w[2], []trace.Chunk{{Min: bound(w[3]), Max: bound(w[4])}}
 	case "close":
-		e.Kind, e.ID = event.CursorClosed, w[2]
+		e.Kind, e.ID = trace.CursorClosed, w[2]
 	case "task":
 		n, _ := strconv.Atoi(w[6])
-		e.Kind, e.ID, e.Min, e.Max, e.Value, e.N = event.RangeDeletion, w[2], bound(w[3]), bound(w[4]), w[5], n
+		e.Kind, e.ID, e.Min, e.Max, e.Value, e.N = trace.RangeDeletion, w[2], bound(w[3]), bound(w[4]), w[5], n
 	case "down":
-		e.Kind = event.NodeDown
+		e.Kind = trace.NodeDown
 	default:
 		administer(t, e, w)
 	}
 }
 
-func (s *script) table(e *event.Event, w []string) {
-	e.Kind, e.Node, e.Shard, e.Term, e.Index = event.CatalogWritten, "config."+map[bool]string{true: "0", false: "1"}[w[1] == "1"], "config", num(w[1]), num(w[2])
+func (s *script) table(e *trace.Event, w []string) {
+	e.Kind, e.Node, e.Shard, e.Term, e.Index = trace.CatalogWritten, "config."+map[bool]string{true: "0", false: "1"}[w[1] == "1"], "config", num(w[1]), num(w[2])
 	e.Value = strings.ReplaceAll(w[3], "_", " ")
 	e.Chunks = chunks(w[4:])
 }
 
 // chunks reads MIN..MAX=SHARD@MAJOR|MINOR<FORMER. With !NAME the history ends with that shard, with ~ after FORMER all of
 // it has one time.
-func chunks(words []string) (all []event.Chunk) {
+func chunks(words []string) (all []trace.Chunk) {
 	for _, w := range words {
 		span, rest, _ := strings.Cut(w, "=")
 		lo, hi, _ := strings.Cut(span, "..")
@@ -162,10 +162,10 @@ func chunks(words []string) (all []event.Chunk) {
 		former, still := strings.CutSuffix(former, "~")
 		rest, last, wrong := strings.Cut(rest, "!")
 		shard, version, _ := strings.Cut(rest, "@")
-		c := event.Chunk{Min: bound(lo), Max: bound(hi), Shard: shard, History: []event.Placement{{ValidAfter: 10, Shard: shard}}}
+		c := trace.Chunk{Min: bound(lo), Max: bound(hi), Shard: shard, History: []trace.Placement{{ValidAfter: 10, Shard: shard}}}
 		fmt.Sscanf(version, "%d|%d", &c.Major, &c.Minor)
 		if moved {
-			c.History = append(c.History, event.Placement{ValidAfter: map[bool]uint64{true: 10, false: 5}[still], Shard: former})
+			c.History = append(c.History, trace.Placement{ValidAfter: map[bool]uint64{true: 10, false: 5}[still], Shard: former})
 		}
 		if wrong {
 			c.History[0].Shard = last

@@ -3,7 +3,7 @@ package checkers
 import (
 	"fmt"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // orphans is the part of K-ORPH that can be judged while a run goes on; that nothing is left over is the audit's.
@@ -18,8 +18,8 @@ const Miscounted = "orphans-miscounted"
 
 // judgeOrphans compares where a task goes on from one state to the next. While it is pending nothing of the range is an
 // orphan for certain, and a task whose collection was replaced has nothing left to count.
-func (o *Oracle) judgeOrphans(e *event.Event) {
-	if e.Kind != event.RangeDeletion || e.Value == "pending" || e.N < 0 || o.world.Set(e.Shard).Leader != e.Node {
+func (o *Oracle) judgeOrphans(e *trace.Event) {
+	if e.Kind != trace.RangeDeletion || e.Value == "pending" || e.N < 0 || o.world.Set(e.Shard).Leader != e.Node {
 		return
 	}
 	if left := len(o.world.Set(e.Shard).Documents(e.NS, e.Min, e.Max)); left != e.N {

@@ -3,7 +3,7 @@ package checkers
 import (
 	"fmt"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // ownership is K-OWN: the truth is the routing table that a majority of the config server has.
@@ -15,8 +15,8 @@ var ownership = Checker{
 // WriteByStranger is the signature of a write on a shard that does not own the key.
 const WriteByStranger = "write-by-non-owner"
 
-func (o *Oracle) judgeOwnership(e *event.Event) {
-	if e.Kind != event.Applied || e.Actor != event.User || !o.world.Set(e.Shard).Leads(e) {
+func (o *Oracle) judgeOwnership(e *trace.Event) {
+	if e.Kind != trace.Applied || e.Actor != trace.User || !o.world.Set(e.Shard).Leads(e) {
 		return
 	}
 	table := o.world.Table(e.NS)

@@ -6,11 +6,11 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/shardproof/shardproof/checkers/truth"
+	"github.com/shardproof/shardproof/checkers/model"
 )
 
-// Rest is how a collection lies on the shards when the balancer, which is on and at liberty to move it, has found nothing to do.
-type Rest struct {
+// BalanceState is how a collection lies on the shards when the balancer, which is on and at liberty to move it, has found nothing to do.
+type BalanceState struct {
 	NS string
 	// BySize tells the policy of 6.0.3 and later (protocol 14.2) from that of 4.2 (protocol 14.1). ChunkBytes is the size of a chunk
 	// that is aimed at, or more.
@@ -18,19 +18,19 @@ type Rest struct {
 	ChunkBytes int64
 	// Chunks is the routing table in the order of keys, Bytes the size of the documents that each shard owns, as
 	// shards estimate it, but counted from outside: orphans taken off as if they were of the average size (protocol 10.6).
-	Chunks []Lying
+	Chunks []PlacedChunk
 	Bytes  map[string]int64
 }
 
-// Lying is a chunk and where it lies.
-type Lying struct {
+// PlacedChunk is a chunk and where it lies.
+type PlacedChunk struct {
 	Min, Max, Shard string
 	Jumbo           bool
 }
 
 // Lacking says what is left for the balancer to do (protocol 13.2, 14.4), and is empty when nothing is. It judges loads of collections
 // without zones only, where it is clear which shards are to be compared.
-func (o *Oracle) Lacking(r *Rest) string {
+func (o *Oracle) Lacking(r *BalanceState) string {
 	c := o.world.LatestCluster()
 	if !c.Knows() {
 		return ""
@@ -47,7 +47,7 @@ func (o *Oracle) Lacking(r *Rest) string {
 }
 
 // misplaced says why a chunk cannot stay as it is.
-func (o *Oracle) misplaced(c *truth.Cluster, ns string, at *Lying) string {
+func (o *Oracle) misplaced(c *model.Cluster, ns string, at *PlacedChunk) string {
 	zone, span := c.Zone(ns, at.Min, at.Max), o.span(at.Min, at.Max)
 	somebody := slices.ContainsFunc(c.Shards(), func(s string) bool { return !c.Draining(s) && c.InZone(s, zone) })
 	switch {
@@ -68,7 +68,7 @@ const imbalance = 3 + 1
 
 // uneven compares the shard that has most, if anything of it can move, with the one that has least. Counted are bytes, in 4.2 chunks
 // (errata E15).
-func (r *Rest) uneven(c *truth.Cluster) string {
+func (r *BalanceState) uneven(c *model.Cluster) string {
 	load, movable := map[string]int64{}, map[string]bool{}
 	for _, at := range r.Chunks {
 		load[at.Shard]++
@@ -103,7 +103,7 @@ func (r *Rest) uneven(c *truth.Cluster) string {
 }
 
 // Rested reports what is lacking although the balancer has nothing to do.
-func (o *Oracle) Rested(r *Rest, lacking string) {
+func (o *Oracle) Rested(r *BalanceState, lacking string) {
 	because, steps := o.leftBehind(r)
 	o.reportOf(Balancing, Violation{
 		Signature: NotBalanced, NS: r.NS, Broke: "the balancer has nothing to do, and " + lacking,
@@ -113,7 +113,7 @@ func (o *Oracle) Rested(r *Rest, lacking string) {
 
 // leftBehind says what shards have of chunks that others own, which the balancer must not take for theirs, and what keeps it there. The
 // steps are those at which the newest of these chunks was given away, and at which what keeps it began.
-func (o *Oracle) leftBehind(r *Rest) (because []string, steps []uint64) {
+func (o *Oracle) leftBehind(r *BalanceState) (because []string, steps []uint64) {
 	for _, shard := range o.world.LatestCluster().Shards() {
 		set, left := o.world.Set(shard), 0
 		for _, at := range r.Chunks {

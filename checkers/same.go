@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // The signatures of collections that differ between shards (K-IDX).
@@ -30,7 +30,7 @@ func (a *Audit) checkIncarnations(v *Verdict) {
 	made, known := indexed(a.Whole)
 	for i := range a.Members {
 		m := &a.Members[i]
-		owner := slices.ContainsFunc(a.Table, func(c event.Chunk) bool { return c.Shard == m.Shard })
+		owner := slices.ContainsFunc(a.Table, func(c trace.Chunk) bool { return c.Shard == m.Shard })
 		switch {
 		case m.Unreachable:
 		case m.UUID != "" && m.UUID != a.UUID:

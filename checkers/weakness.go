@@ -3,8 +3,8 @@ package checkers
 import (
 	"slices"
 
-	"github.com/shardproof/shardproof/checkers/truth"
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // Weakness is something that an older version of the protocol is documented to do to data (invariants 20.1). A run of that
@@ -27,10 +27,10 @@ var (
 // Weaknesses lists them all.
 func Weaknesses() []Weakness { return []Weakness{UnfencedCommit, LeakedOrphans} }
 
-// Stretch is a part of a namespace: the encoded shard keys from Min up to Max.
-type Stretch struct{ NS, Min, Max string }
+// KeyRange is a part of a namespace: the encoded shard keys from Min up to Max.
+type KeyRange struct{ NS, Min, Max string }
 
-func (s *Stretch) holds(v *Violation, places []string) bool {
+func (s *KeyRange) holds(v *Violation, places []string) bool {
 	in := func(key string) bool { return s.Min <= key && key < s.Max }
 	return v.NS == "" || v.NS == s.NS && (len(places) == 0 || slices.ContainsFunc(places, in))
 }
@@ -38,9 +38,9 @@ func (s *Stretch) holds(v *Violation, places []string) bool {
 // Excuse turns the failures of a run of a version that does not fence its commits into documented ones, as far as they are
 // about the keys of such a commit, about no single key of its namespace, or about no namespace. The places of a violation
 // are the encoded shard keys that its key may stand for, none when it is no single key.
-func Excuse(verdicts []Verdict, unfenced []Stretch, places func(*Violation) []string) {
+func Excuse(verdicts []Verdict, unfenced []KeyRange, places func(*Violation) []string) {
 	excused := func(v *Violation) bool {
-		return slices.ContainsFunc(unfenced, func(s Stretch) bool { return s.holds(v, places(v)) })
+		return slices.ContainsFunc(unfenced, func(s KeyRange) bool { return s.holds(v, places(v)) })
 	}
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -53,12 +53,12 @@ func Excuse(verdicts []Verdict, unfenced []Stretch, places func(*Violation) []st
 
 // Unfenced lists the ranges of which a commit took effect although a primary of the donor led that did not hold the
 // critical section of its migration: it may have let writes pass, or be about to.
-func (o *Oracle) Unfenced() []Stretch { return o.unfenced }
+func (o *Oracle) Unfenced() []KeyRange { return o.unfenced }
 
 // noteUnfenced looks at a change of the catalogue at the moment it is written: whoever leads the donor then, and has
 // read the catalogue before, does not know of it.
-func (o *Oracle) noteUnfenced(e *event.Event) {
-	written := truth.Write{Why: e.Value}
+func (o *Oracle) noteUnfenced(e *trace.Event) {
+	written := model.Write{Why: e.Value}
 	m := o.moves[written.Migration()]
 	if m == nil {
 		return
@@ -72,5 +72,5 @@ func (o *Oracle) noteUnfenced(e *event.Event) {
 			return
 		}
 	}
-	o.unfenced = append(o.unfenced, Stretch{e.NS, m.min, m.max})
+	o.unfenced = append(o.unfenced, KeyRange{e.NS, m.min, m.max})
 }

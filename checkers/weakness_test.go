@@ -32,7 +32,7 @@ func TestExcuse(t *testing.T) {
 		return checkers.Verdict{Outcome: checkers.Fail, Violations: about}
 	}
 	inside, outside := checkers.Violation{NS: "test.docs", Key: "c"}, checkers.Violation{NS: "test.docs", Key: "x"}
-	unfenced := []checkers.Stretch{{NS: "test.docs", Min: "b", Max: "x"}}
+	unfenced := []checkers.KeyRange{{NS: "test.docs", Min: "b", Max: "x"}}
 	places := func(v *checkers.Violation) []string {
 		if v.Key == "" {
 			return nil
@@ -41,7 +41,7 @@ func TestExcuse(t *testing.T) {
 	}
 	for _, c := range []struct {
 		verdict  checkers.Verdict
-		unfenced []checkers.Stretch
+		unfenced []checkers.KeyRange
 		want     checkers.Outcome
 	}{
 		{failing(inside), unfenced, checkers.Documented},

@@ -2,7 +2,7 @@ package faults
 
 import (
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 var _ = declare(Kind{
@@ -10,6 +10,6 @@ var _ = declare(Kind{
 	About: "the primary of the config server dies, most telling between a commit's write and its reply",
 	Aim:   AtNode, inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {
-		return scenario.Fault{When: d.anchored(point.Config), Target: "config.primary", For: d.span("down")}
+		return scenario.Fault{When: d.anchored(failpoint.Config), Target: "config.primary", For: d.span("down")}
 	},
 })

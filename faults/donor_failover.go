@@ -2,7 +2,7 @@ package faults
 
 import (
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 var _ = declare(Kind{
@@ -11,7 +11,7 @@ var _ = declare(Kind{
 	Aim:   AtNode, inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {
 		return scenario.Fault{
-			When: d.anchored(point.Donor, point.Donor, point.Session), Target: "donor.primary", For: d.span("down"),
+			When: d.anchored(failpoint.Donor, failpoint.Donor, failpoint.Session), Target: "donor.primary", For: d.span("down"),
 		}
 	},
 })

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // Space is what faults are drawn for.
@@ -64,19 +64,19 @@ func (d *Draw) at() scenario.Trigger { return scenario.Trigger{At: d.between("at
 
 // anchored draws a trigger at a site of one of the roles, or one time in four at a time: migrations fail at their phases,
 // and a phase is hit far more surely by its name than by the clock.
-func (d *Draw) anchored(roles ...point.Role) scenario.Trigger {
+func (d *Draw) anchored(roles ...failpoint.Role) scenario.Trigger {
 	if d.n("by time", 4) == 0 {
 		return d.at()
 	}
 	return d.pass("site", roles...)
 }
 
-func (d *Draw) pass(question string, roles ...point.Role) scenario.Trigger {
-	if d.MovesPrimary && slices.Contains(roles, point.Donor) {
-		roles = append(slices.Clone(roles), point.MovePrimary)
+func (d *Draw) pass(question string, roles ...failpoint.Role) scenario.Trigger {
+	if d.MovesPrimary && slices.Contains(roles, failpoint.Donor) {
+		roles = append(slices.Clone(roles), failpoint.MovePrimary)
 	}
-	if d.Splits && slices.Contains(roles, point.Donor) {
-		roles = append(slices.Clone(roles), point.Split)
+	if d.Splits && slices.Contains(roles, failpoint.Donor) {
+		roles = append(slices.Clone(roles), failpoint.Split)
 	}
 	in, ok := d.site(question, roles)
 	if !ok {
@@ -90,11 +90,11 @@ func (d *Draw) pass(question string, roles ...point.Role) scenario.Trigger {
 }
 
 // passes is how often a site of the role is likely to be passed; requests come much more often than migrations.
-func (d *Draw) passes(r point.Role) int {
+func (d *Draw) passes(r failpoint.Role) int {
 	switch r {
-	case point.Request, point.Router:
+	case failpoint.Request, failpoint.Router:
 		return 120
-	case point.Replica:
+	case failpoint.Replica:
 		return 12
 	default:
 		return max(1, min(d.Migrations, 5))
@@ -102,22 +102,22 @@ func (d *Draw) passes(r point.Role) int {
 }
 
 // byRole are the sites of each role, by name.
-var byRole = func() map[point.Role][]point.Info {
-	sites := make(map[point.Role][]point.Info)
-	for _, in := range point.All() {
+var byRole = func() map[failpoint.Role][]failpoint.Info {
+	sites := make(map[failpoint.Role][]failpoint.Info)
+	for _, in := range failpoint.All() {
 		sites[in.Role] = append(sites[in.Role], in)
 	}
 	return sites
 }()
 
 // site draws a site of one of the roles; false when there is none.
-func (d *Draw) site(question string, roles []point.Role) (point.Info, bool) {
+func (d *Draw) site(question string, roles []failpoint.Role) (failpoint.Info, bool) {
 	count := 0
 	for _, r := range roles {
 		count += len(byRole[r])
 	}
 	if count == 0 {
-		return point.Info{}, false
+		return failpoint.Info{}, false
 	}
 	n := d.n(question, count)
 	for _, r := range roles {
@@ -130,7 +130,7 @@ func (d *Draw) site(question string, roles []point.Role) (point.Info, bool) {
 }
 
 // migration are the roles that a migration passes.
-var migration = []point.Role{point.Donor, point.Recipient, point.Config, point.Session, point.RangeDeleter, point.Recovery}
+var migration = []failpoint.Role{failpoint.Donor, failpoint.Recipient, failpoint.Config, failpoint.Session, failpoint.RangeDeleter, failpoint.Recovery}
 
 // member draws any member of any replica set.
 func (d *Draw) member(question string) string {

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/shardproof/shardproof/faults/failpoints"
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/faults/terms"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // Driver carries out the faults of one run. It is told of every point and every event, and acts through its World, from
@@ -19,7 +19,7 @@ import (
 type Driver struct {
 	world   World
 	plan    []scenario.Fault
-	terms   *failpoints.Set
+	terms   *terms.Set
 	roles   *roles
 	nodes   []env.NodeID
 	waiting [][]*waiter // by site
@@ -56,8 +56,8 @@ type Firing struct {
 }
 
 // New plans the faults; they are checked already (Check). Terms may be nil.
-func New(plan []scenario.Fault, terms *failpoints.Set) *Driver {
-	return &Driver{plan: plan, terms: terms, roles: newRoles(), waiting: make([][]*waiter, point.Count())}
+func New(plan []scenario.Fault, terms *terms.Set) *Driver {
+	return &Driver{plan: plan, terms: terms, roles: newRoles(), waiting: make([][]*waiter, failpoint.Count())}
 }
 
 // Start arms every fault in the world. Times of the plan count from base.
@@ -82,10 +82,10 @@ func (d *Driver) Active() int { return len(d.active) }
 func (d *Driver) Leader(set string) env.NodeID { return d.roles.leader[set] }
 
 // Observe keeps the roles up to date.
-func (d *Driver) Observe(e *event.Event) { d.roles.observe(e) }
+func (d *Driver) Observe(e *trace.Event) { d.roles.observe(e) }
 
 // Point is called whenever a task passes a site.
-func (d *Driver) Point(node env.NodeID, site point.Site, note env.Note) Action {
+func (d *Driver) Point(node env.NodeID, site failpoint.Site, note env.Note) Action {
 	if d.ended || len(d.waiting[site]) == 0 && len(d.next) == 0 && d.terms == nil {
 		return Action{}
 	}
@@ -140,7 +140,7 @@ func (d *Driver) begin(c *Case) {
 			return
 		}
 	}
-	d.announce(event.Fault, c)
+	d.announce(trace.Fault, c)
 	c.repair = c.Kind.inject(c)
 	d.fired = append(d.fired, Firing{Fault: c.Fault.ID, Kind: c.Kind.Name, At: d.world.Now(), Target: c.aimedAt()})
 	if c.repair == nil {
@@ -159,9 +159,9 @@ func (d *Driver) begin(c *Case) {
 func (d *Driver) aim(c *Case) []env.NodeID {
 	if h := c.Hit; h != nil {
 		switch role := roleOf[h.Site]; {
-		case role == point.Donor && c.Fault.Target == "donor.primary",
-			role == point.Recipient && c.Fault.Target == "recipient.primary",
-			role == point.Config && c.Fault.Target == "config.primary":
+		case role == failpoint.Donor && c.Fault.Target == "donor.primary",
+			role == failpoint.Recipient && c.Fault.Target == "recipient.primary",
+			role == failpoint.Config && c.Fault.Target == "config.primary":
 			return []env.NodeID{h.Node}
 		}
 	}
@@ -180,7 +180,7 @@ func (d *Driver) undo(c *Case) {
 		}
 	}
 	c.repair()
-	d.announce(event.Repair, c)
+	d.announce(trace.Repair, c)
 }
 
 // End repairs everything; from then on no fault fires.
@@ -195,8 +195,8 @@ func (d *Driver) End() {
 	}
 }
 
-func (d *Driver) announce(kind event.Kind, c *Case) {
-	d.world.Emit(&event.Event{Kind: kind, Value: c.Kind.Name, Peer: c.aimedAt(), N: c.Fault.ID})
+func (d *Driver) announce(kind trace.Kind, c *Case) {
+	d.world.Emit(&trace.Event{Kind: kind, Value: c.Kind.Name, Peer: c.aimedAt(), N: c.Fault.ID})
 }
 
 func (c *Case) aimedAt() string {
@@ -211,18 +211,18 @@ func (c *Case) aimedAt() string {
 
 func (d *Driver) applyTerms(h *Hit, a *Action) {
 	switch effect := d.terms.Eval(h.Site); effect.Do {
-	case failpoints.Crash:
+	case terms.Crash:
 		d.crash(h.Node, a)
 		d.world.At(d.world.Now().Add(defaultDowntime), func() { d.restart(h.Node) })
-	case failpoints.StepDown:
+	case terms.StepDown:
 		d.world.StepDown(h.Node)
-	case failpoints.Fail:
-		a.Err = status.New(effect.Code, "failpoint %s", h.Site)
-	case failpoints.Pause:
+	case terms.Fail:
+		a.Err = errcode.New(effect.Code, "failpoint %s", h.Site)
+	case terms.Pause:
 		a.Pause = effect.For
-	case failpoints.Delay:
+	case terms.Delay:
 		a.Pause = 1 + time.Duration(d.world.Choose("delay", h.Site.String(), int(effect.For)))
-	case failpoints.Until:
+	case terms.Until:
 		a.Until = func(wake func()) {
 			d.wakes = append(d.wakes, wake)
 			d.arm(scenario.Trigger{Site: effect.Site.String(), Nth: 1}, func(*Hit, *Action) { wake() })

@@ -9,10 +9,10 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // fake is a World that writes down what is done to it.
@@ -42,7 +42,7 @@ func (f *fake) Nodes() []env.NodeID {
 	return []env.NodeID{"config.0", "shard-a.0", "shard-a.1", "shard-b.0", "shard-b.1", "router.0"}
 }
 
-func (f *fake) Emit(e *event.Event) { f.say("event %s %d %s at %s", e.Kind, e.N, e.Value, e.Peer) }
+func (f *fake) Emit(e *trace.Event) { f.say("event %s %d %s at %s", e.Kind, e.N, e.Value, e.Peer) }
 
 func (f *fake) Choose(kind, site string, n int) int {
 	f.say("asked %s %s of %d", kind, site, n)
@@ -135,9 +135,9 @@ func TestWalks(t *testing.T) {
 			switch c.Cmd {
 			case "elected":
 				term++
-				d.Observe(&event.Event{Kind: event.Elected, Node: arg(0), Shard: setOf(env.NodeID(arg(0))), Term: term})
+				d.Observe(&trace.Event{Kind: trace.Elected, Node: arg(0), Shard: setOf(env.NodeID(arg(0))), Term: term})
 			case "migrates":
-				d.Observe(&event.Event{Kind: event.DonorState, Shard: arg(0), Peer: arg(1)})
+				d.Observe(&trace.Event{Kind: trace.DonorState, Shard: arg(0), Peer: arg(1)})
 			case "pass":
 				w.pass(d, arg(0), env.NodeID(arg(1)))
 			case "advance":
@@ -155,7 +155,7 @@ func TestWalks(t *testing.T) {
 }
 
 func (f *fake) pass(d *Driver, name string, node env.NodeID) {
-	site, ok := point.Parse(name)
+	site, ok := failpoint.Parse(name)
 	if !ok {
 		f.say("no site %s", name)
 		return

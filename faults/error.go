@@ -2,20 +2,20 @@ package faults
 
 import (
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // requests are the roles that a client's operation passes.
-var requests = []point.Role{point.Request, point.Router}
+var requests = []failpoint.Role{failpoint.Request, failpoint.Router}
 
 var _ = declare(Kind{
 	Name:  "error",
 	About: "the step at a failpoint fails with an error code",
 	Aim:   AtPoint,
-	Args:  []Arg{textArg("code", "the code, as drivers know it", string(status.FailPointEnabled))},
+	Args:  []Arg{textArg("code", "the code, as drivers know it", string(errcode.FailPointEnabled))},
 	inject: func(c *Case) (repair func()) {
-		c.Action.Err = status.New(status.Code(c.text("code")), "fault %d at failpoint %s", c.Fault.ID, c.Hit.Site)
+		c.Action.Err = errcode.New(errcode.Code(c.text("code")), "fault %d at failpoint %s", c.Fault.ID, c.Hit.Site)
 		return nil
 	},
 	draw: func(d *Draw) scenario.Fault {

@@ -2,7 +2,7 @@ package faults
 
 import (
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
 )
 
 var _ = declare(Kind{
@@ -10,7 +10,7 @@ var _ = declare(Kind{
 	About: "an operator kills the operation that passes a failpoint",
 	Aim:   AtPoint,
 	inject: func(c *Case) (repair func()) {
-		c.Action.Err = status.New(status.Interrupted, "killed by fault %d at failpoint %s", c.Fault.ID, c.Hit.Site)
+		c.Action.Err = errcode.New(errcode.Interrupted, "killed by fault %d at failpoint %s", c.Fault.ID, c.Hit.Site)
 		return nil
 	},
 	draw: func(d *Draw) scenario.Fault {

@@ -12,11 +12,11 @@ import (
 	"sort"
 	"time"
 
-	"github.com/shardproof/shardproof/faults/spelling"
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/faults/suggest"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
 )
 
 // Kind is one fault package.
@@ -78,7 +78,7 @@ func Find(name string) (*Kind, error) {
 			return k, nil
 		}
 	}
-	return nil, spelling.Unknown("fault", name, Names(), "faults")
+	return nil, suggest.Unknown("fault", name, Names(), "faults")
 }
 
 // Check says whether the fault can be carried out: its kind, its arguments, its triggers and its target make sense.
@@ -157,7 +157,7 @@ type World interface {
 	ShiftClock(node env.NodeID, jump time.Duration, ppm int) (repair func())
 	// Choose asks the choice gate.
 	Choose(kind, site string, n int) int
-	Emit(e *event.Event)
+	Emit(e *trace.Event)
 }
 
 // Rule disturbs messages on the way. Percentages are drawn for each message from the choice gate.
@@ -187,7 +187,7 @@ type Action struct {
 	Pause time.Duration
 	Until func(wake func())
 	// Err is what the point returns.
-	Err *status.Error
+	Err *errcode.Error
 }
 
 // Zero is true when the task passes unharmed.

@@ -30,18 +30,18 @@ var client = map[string]bool{
 	"Insert": true, "Update": true, "Delete": true, "FindAndModify": true, "Find": true, "GetMore": true, "KillCursors": true,
 }
 
-// Steering is how much a message has to do with the outcome of a migration.
-type Steering uint8
+// MessageRole is how much a message has to do with the outcome of a migration.
+type MessageRole uint8
 
 // The degrees.
 const (
-	Bystander Steering = iota // not at all
-	Control                   // it steers a migration
-	Commit                    // it does so in the commit window
+	Bystander MessageRole = iota // not at all
+	Control                      // it steers a migration
+	Commit                       // it does so in the commit window
 )
 
-// SteeringOf is the degree of the messages of a class.
-func SteeringOf(class string) Steering {
+// RoleOf is the degree of the messages of a class.
+func RoleOf(class string) MessageRole {
 	switch {
 	case commit[class]:
 		return Commit

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 var _ = declare(Kind{
@@ -12,9 +12,9 @@ var _ = declare(Kind{
 	About: "the primary of the recipient of the latest migration dies in the middle of receiving",
 	Aim:   AtNode, inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {
-		f := scenario.Fault{When: d.anchored(point.Recipient), Target: "recipient.primary", For: d.span("down")}
+		f := scenario.Fault{When: d.anchored(failpoint.Recipient), Target: "recipient.primary", For: d.span("down")}
 		if d.n("aborted", 10) == 0 { // the short time between an abort and the end of its completion
-			f.When = scenario.Trigger{Site: point.RecipientAbort.String(), Nth: 1, After: d.between("aborted after", time.Millisecond, 20*time.Millisecond)}
+			f.When = scenario.Trigger{Site: failpoint.RecipientAbort.String(), Nth: 1, After: d.between("aborted after", time.Millisecond, 20*time.Millisecond)}
 		}
 		return f
 	},

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 )
 
@@ -28,13 +28,13 @@ func newRoles() *roles {
 	return &roles{leader: make(map[string]env.NodeID), term: make(map[string]uint64)}
 }
 
-func (r *roles) observe(e *event.Event) {
+func (r *roles) observe(e *trace.Event) {
 	switch e.Kind {
-	case event.Elected:
+	case trace.Elected:
 		if e.Term >= r.term[e.Shard] {
 			r.term[e.Shard], r.leader[e.Shard] = e.Term, env.NodeID(e.Node)
 		}
-	case event.DonorState, event.MigrationRequested, event.PrimaryMoving:
+	case trace.DonorState, trace.MigrationRequested, trace.PrimaryMoving:
 		if e.Shard != "" {
 			r.donor, r.recipient = e.Shard, e.Peer
 		}

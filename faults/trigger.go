@@ -3,16 +3,16 @@ package faults
 import (
 	"fmt"
 
-	"github.com/shardproof/shardproof/faults/spelling"
+	"github.com/shardproof/shardproof/faults/suggest"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // roleOf is the role of each site.
-var roleOf = func() []point.Role {
-	roles := make([]point.Role, point.Count())
-	for _, in := range point.All() {
+var roleOf = func() []failpoint.Role {
+	roles := make([]failpoint.Role, failpoint.Count())
+	for _, in := range failpoint.All() {
 		roles[in.Site] = in.Role
 	}
 	return roles
@@ -21,7 +21,7 @@ var roleOf = func() []point.Role {
 // SiteNames lists every failpoint.
 func SiteNames() []string {
 	var names []string
-	for _, in := range point.All() {
+	for _, in := range failpoint.All() {
 		names = append(names, in.Name)
 	}
 	return names
@@ -31,8 +31,8 @@ func checkTrigger(t scenario.Trigger) error {
 	if t.Site == "" {
 		return nil
 	}
-	if _, ok := point.Parse(t.Site); !ok {
-		return spelling.Unknown("failpoint", t.Site, SiteNames(), "failpoints")
+	if _, ok := failpoint.Parse(t.Site); !ok {
+		return suggest.Unknown("failpoint", t.Site, SiteNames(), "failpoints")
 	}
 	if t.Nth < 1 {
 		return fmt.Errorf("a trigger at failpoint %s wants a number from 1, not #%d", t.Site, t.Nth)
@@ -46,7 +46,7 @@ func checkTrigger(t scenario.Trigger) error {
 // Hit is a task passing a site.
 type Hit struct {
 	Node env.NodeID
-	Site point.Site
+	Site failpoint.Site
 	Note env.Note
 }
 
@@ -69,7 +69,7 @@ func (d *Driver) arm(t scenario.Trigger, fire func(h *Hit, a *Action)) {
 			d.world.At(d.world.Now().Add(t.After), func() { now(nil, &Action{}) })
 		}
 	}
-	site, _ := point.Parse(t.Site)
+	site, _ := failpoint.Parse(t.Site)
 	d.waiting[site] = append(d.waiting[site], &waiter{trigger: t, fire: fire})
 }
 

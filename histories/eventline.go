@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // encoded is an encoded key. Its bytes are no text, hence hexadecimal in files.
@@ -27,7 +27,7 @@ type line struct {
 	At     int64       `json:"at"`
 	Node   string      `json:"node,omitempty"`
 	Kind   string      `json:"kind"`
-	Actor  event.Actor `json:"actor,omitempty"`
+	Actor  trace.Actor `json:"actor,omitempty"`
 	Shard  string      `json:"shard,omitempty"`
 	Peer   string      `json:"peer,omitempty"`
 	Term   uint64      `json:"term,omitempty"`
@@ -53,10 +53,10 @@ type chunkLine struct {
 	Major   uint32            `json:"major"`
 	Minor   uint32            `json:"minor"`
 	Epoch   string            `json:"epoch,omitempty"`
-	History []event.Placement `json:"history,omitempty"`
+	History []trace.Placement `json:"history,omitempty"`
 }
 
-func eventLine(e *event.Event) *line {
+func eventLine(e *trace.Event) *line {
 	l := &line{
 		Step: e.Step, At: e.At, Node: e.Node, Kind: e.Kind.String(), Actor: e.Actor, Shard: e.Shard, Peer: e.Peer,
 		Term: e.Term, Index: e.Index, Txn: e.Txn, Wall: e.Wall, NS: e.NS, Key: encoded(e.Key), DocID: encoded(e.DocID), Hash: e.Hash,
@@ -68,22 +68,22 @@ func eventLine(e *event.Event) *line {
 	return l
 }
 
-func readEvent(text []byte, e *event.Event) error {
+func readEvent(text []byte, e *trace.Event) error {
 	var l line
 	if err := json.Unmarshal(text, &l); err != nil {
 		return err
 	}
-	kind, known := event.ParseKind(l.Kind)
+	kind, known := trace.ParseKind(l.Kind)
 	if !known {
 		return fmt.Errorf("unknown kind of event %q", l.Kind)
 	}
-	*e = event.Event{
+	*e = trace.Event{
 		Step: l.Step, At: l.At, Node: l.Node, Kind: kind, Actor: l.Actor, Shard: l.Shard, Peer: l.Peer,
 		Term: l.Term, Index: l.Index, Txn: l.Txn, Wall: l.Wall, NS: l.NS, Key: string(l.Key), DocID: string(l.DocID), Hash: l.Hash,
 		Min: string(l.Min), Max: string(l.Max), ID: l.ID, Value: l.Value, N: l.N,
 	}
 	for _, c := range l.Chunks {
-		e.Chunks = append(e.Chunks, event.Chunk{
+		e.Chunks = append(e.Chunks, trace.Chunk{
 			Min: string(c.Min), Max: string(c.Max), Shard: c.Shard, Major: c.Major, Minor: c.Minor, Epoch: c.Epoch, History: c.History,
 		})
 	}

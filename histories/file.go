@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // The schemas of the files that this build writes; it reads no others.
@@ -50,7 +50,7 @@ func (e *FileError) Error() string {
 }
 
 // Record is what a file may hold, one a line.
-type Record interface{ Op | event.Event }
+type Record interface{ Op | trace.Event }
 
 func schemaOf[T Record]() string {
 	if _, ok := any(new(T)).(*Op); ok {
@@ -87,7 +87,7 @@ func NewWriter[T Record](w io.Writer, h Header) (*Writer[T], error) {
 // Write appends one record.
 func (w *Writer[T]) Write(record *T) error {
 	w.records++
-	if e, ok := any(record).(*event.Event); ok {
+	if e, ok := any(record).(*trace.Event); ok {
 		return w.lines.Encode(eventLine(e))
 	}
 	return w.lines.Encode(record)
@@ -208,7 +208,7 @@ func (r *Reader[T]) Read(record *T) error {
 }
 
 func (r *Reader[T]) decode(text []byte, record *T) error {
-	if e, ok := any(record).(*event.Event); ok {
+	if e, ok := any(record).(*trace.Event); ok {
 		return readEvent(text, e)
 	}
 	*record = *new(T)

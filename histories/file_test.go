@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/event"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 func written[T histories.Record](t testing.TB, h histories.Header, records []T) []byte {
@@ -106,14 +106,14 @@ func makeStreamText(s *histories.Stream) {
 
 // Events keep their keys, which are bytes and not text.
 func TestEventsRoundTrip(t *testing.T) {
-	want := []event.Event{
-		{Step: 1, At: 5, Node: "shard-a.0", Kind: event.Applied, Actor: event.User, Shard: "shard-a", Term: 2, Index: 9,
+	want := []trace.Event{
+		{Step: 1, At: 5, Node: "shard-a.0", Kind: trace.Applied, Actor: trace.User, Shard: "shard-a", Term: 2, Index: 9,
 			NS: "test.docs", Key: "\x00\xff\x80", DocID: "\xfe", Hash: 1 << 63, ID: "s1"},
-		{Step: 2, Kind: event.CatalogWritten, Min: "\x00", Max: "\xff", Chunks: []event.Chunk{
-			{Min: "\x00", Max: "\xff", Shard: "shard-b", Major: 3, Minor: 1, Epoch: "e", History: []event.Placement{{ValidAfter: 4, Shard: "shard-b"}}},
+		{Step: 2, Kind: trace.CatalogWritten, Min: "\x00", Max: "\xff", Chunks: []trace.Chunk{
+			{Min: "\x00", Max: "\xff", Shard: "shard-b", Major: 3, Minor: 1, Epoch: "e", History: []trace.Placement{{ValidAfter: 4, Shard: "shard-b"}}},
 		}},
 	}
-	_, got, err := histories.Read[event.Event]("e", bytes.NewReader(written(t, histories.Header{}, want)))
+	_, got, err := histories.Read[trace.Event]("e", bytes.NewReader(written(t, histories.Header{}, want)))
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Fatal(err, diff)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
@@ -13,7 +13,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/profile"
+	"github.com/shardproof/shardproof/system/protocol"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/sim"
@@ -31,8 +31,8 @@ func TestNothingMovesOnceTheBalancerIsStopped(t *testing.T) {
 
 func runBalanceStorm(t *testing.T, seed uint64) {
 	var s *storm
-	opts := sim.Options{Seed: seed, OnPoint: func(p *sim.Passage) sim.Action { return s.strike(p) }, Network: sim.Network{Tail: sim.Always / 100}}
-	top := system.Topology{Shards: 4, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 3, Profile: profile.Profile(seed % 2)}
+	opts := sim.Options{Seed: seed, OnPoint: func(p *sim.PointHit) sim.Action { return s.strike(p) }, Network: sim.Network{Tail: sim.Always / 100}}
+	top := system.Topology{Shards: 4, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 3, Profile: protocol.Profile(seed % 2)}
 	r := newRig(t, opts, top, false, stormKeys)
 	s = &storm{rig: r, moving: true, pushed: make(map[int64]client.Certainty), onto: make(map[int64]int64)}
 	set := r.cluster.Settings()
@@ -54,8 +54,8 @@ func runBalanceStorm(t *testing.T, seed uint64) {
 	if left := r.cluster.Outstanding(); len(left) > 0 {
 		t.Fatalf("%v at %v, still outstanding: %q\ntasks: %v", why, r.world.Now(), left, r.world.Tasks())
 	}
-	t.Logf("seed %d: %d stops, %d rounds, %d chosen, %d migrations, %d decisions, %d elections", seed, stops, r.seen[event.BalancerRound]/2,
-		r.seen[event.BalancerChose], r.seen[event.MigrationRequested], r.seen[event.DecisionMade], r.seen[event.Elected])
+	t.Logf("seed %d: %d stops, %d rounds, %d chosen, %d migrations, %d decisions, %d elections", seed, stops, r.seen[trace.BalancerRound]/2,
+		r.seen[trace.BalancerChose], r.seen[trace.MigrationRequested], r.seen[trace.DecisionMade], r.seen[trace.Elected])
 }
 
 // operate starts and stops the balancer, and returns how often.

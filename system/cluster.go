@@ -11,15 +11,16 @@ package system
 import (
 	"time"
 
-	"github.com/shardproof/shardproof/system/administration"
+	"github.com/shardproof/shardproof/system/admin"
 	"github.com/shardproof/shardproof/system/autosplit"
 	"github.com/shardproof/shardproof/system/balancer"
 	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/client"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/migration"
 	"github.com/shardproof/shardproof/system/moveprimary"
 	"github.com/shardproof/shardproof/system/rangedel"
@@ -28,7 +29,6 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // World is where a cluster lives.
@@ -60,7 +60,7 @@ func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) 
 	if err := top.Validate(); err != nil {
 		return nil, err
 	}
-	founding, err := found(top, colls)
+	founding, err := createCollections(top, colls)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) 
 // bootMember recovers the member before the node answers anyone.
 func (c *Cluster) bootMember(t env.Task, name string) (*replset.Member, *rpc.Endpoint) {
 	node := t.Node()
-	now := clock.New(node)
+	now := hlc.New(node)
 	m := replset.Boot(t, replset.Config{
 		Name: name, Self: node.ID(), Members: c.nodes[name], Settings: c.start(node), Clock: now,
 	})
@@ -112,7 +112,7 @@ func (c *Cluster) start(node env.Node) *settings.Settings {
 }
 
 // listen has the server take commands; every server takes those that change its settings.
-func (c *Cluster) listen(node env.Node, now *clock.Clock) *rpc.Endpoint {
+func (c *Cluster) listen(node env.Node, now *hlc.Clock) *rpc.Endpoint {
 	ep := rpc.Listen(node, now)
 	rpc.Handle(ep, parameters{c.adjusted[node.ID()]}.set)
 	return ep
@@ -123,7 +123,7 @@ func (c *Cluster) bootConfig(t env.Task) {
 	rpc.Handle(ep, member{m}.hello)
 	rpc.Handle(ep, member{m}.stepDown)
 	config := configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Shards: c.views(ep), Profile: c.topology.Profile})
-	administration.New(config)
+	admin.New(config)
 	m.Watch(founder{m, c.founding.config})
 	balancer.New(config)
 }
@@ -143,7 +143,7 @@ func (c *Cluster) bootShard(t env.Task, name string) {
 
 func (c *Cluster) bootRouter(t env.Task) {
 	c.start(t.Node())
-	ep := c.listen(t.Node(), clock.New(t.Node()))
+	ep := c.listen(t.Node(), hlc.New(t.Node()))
 	sets := c.views(ep)
 	c.routers[t.Node().ID()] = router.New(ep, sets[configsvr.Name], sets, c.of(ep), c.topology.Profile)
 }
@@ -167,13 +167,13 @@ func (c *Cluster) of(ep *rpc.Endpoint) *settings.Settings {
 
 // Operator is a node's view of all replica sets, for commands that bypass the routers; it is called from the node's Boot.
 func (c *Cluster) Operator(node env.Node) (*rpc.Endpoint, map[string]*rpc.Set) {
-	ep := rpc.Listen(node, clock.New(node))
+	ep := rpc.Listen(node, hlc.New(node))
 	return ep, c.views(ep)
 }
 
 // NewClient makes the node a client of the cluster's routers; it is called from the node's Boot.
 func (c *Cluster) NewClient(node env.Node) *client.Client {
-	return client.New(rpc.Listen(node, clock.New(node)), c.topology.RouterNodes(), c.settings)
+	return client.New(rpc.Listen(node, hlc.New(node)), c.topology.RouterNodes(), c.settings)
 }
 
 // member answers what every member of a replica set is asked.
@@ -195,7 +195,7 @@ type parameters struct{ of *settings.Settings }
 
 func (p parameters) set(t env.Task, _ env.NodeID, req *command.SetParameter) (*command.Done, error) {
 	if err := p.of.Set(req.Name, req.Value); err != nil {
-		return nil, status.New(status.BadValue, "%v", err)
+		return nil, errcode.New(errcode.BadValue, "%v", err)
 	}
 	t.Node().Sometimes("a setting is changed while a server runs")
 	return &command.Done{}, nil

@@ -7,7 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/codec"
@@ -21,9 +21,9 @@ import (
 const ns = "test.docs"
 
 // observers counts events by kind.
-type counts map[event.Kind]int
+type counts map[trace.Kind]int
 
-func (c counts) Observe(e *event.Event) { c[e.Kind]++ }
+func (c counts) Observe(e *trace.Event) { c[e.Kind]++ }
 
 // rig is a small cluster with clients that run a function each.
 type rig struct {
@@ -109,7 +109,7 @@ func TestClusterServesReadsAndWrites(t *testing.T) {
 			r := newRig(t, sim.Options{Seed: 1, Codec: codec.BSON}, small, hashed, 20)
 			r.client(func(task env.Task, c *client.Client) { serves(t, task, c, hashed) })
 			r.run(time.Minute)
-			if r.seen[event.CatalogWritten] == 0 || r.seen[event.Applied] < 40 {
+			if r.seen[trace.CatalogWritten] == 0 || r.seen[trace.Applied] < 40 {
 				t.Errorf("events seen: %v", r.seen)
 			}
 		})

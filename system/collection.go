@@ -6,7 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
@@ -42,7 +42,7 @@ type founding struct {
 // beginning is the cluster time of the foundation, before every other.
 const beginning = 1
 
-func found(top Topology, colls []Collection) (*founding, error) {
+func createCollections(top Topology, colls []Collection) (*founding, error) {
 	f := &founding{shards: make(map[string][]oplog.Op)}
 	identity, err := configsvr.Identity()
 	if err != nil {
@@ -141,14 +141,14 @@ func (f *founding) insert(table *catalog.Table, doc bson.Raw) error {
 	}
 	owner := table.Owner(k).Shard
 	f.shards[owner] = append(f.shards[owner], oplog.Op{
-		Kind: oplog.Insert, NS: coll.NS, ID: id, Doc: doc, Actor: uint8(event.System),
+		Kind: oplog.Insert, NS: coll.NS, ID: id, Doc: doc, Actor: uint8(trace.System),
 	})
 	return nil
 }
 
 // creation makes a collection on a shard.
 func creation(ns, uuid string, pattern key.Pattern) oplog.Op {
-	return oplog.Op{Kind: oplog.Create, NS: ns, Doc: store.EncodeOptions(uuid, pattern), Actor: uint8(event.System)}
+	return oplog.Op{Kind: oplog.Create, NS: ns, Doc: store.EncodeOptions(uuid, pattern), Actor: uint8(trace.System)}
 }
 
 // founder watches a member and, when it becomes primary of an empty replica set, writes the foundation before anyone else

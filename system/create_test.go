@@ -8,11 +8,11 @@ import (
 
 	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/client"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
@@ -25,7 +25,7 @@ func TestCollectionMadeWhileRunning(t *testing.T) {
 	r := newRig(t, sim.Options{Seed: 1, Codec: codec.BSON}, small, false, 0)
 	made := false
 	r.world.AddNode("operator", func(task env.Task) {
-		ep := rpc.Listen(task.Node(), clock.New(task.Node()))
+		ep := rpc.Listen(task.Node(), hlc.New(task.Node()))
 		for !r.cluster.Ready() {
 			_ = task.Sleep(10 * time.Millisecond)
 		}

@@ -6,10 +6,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/migration"
 	"github.com/shardproof/shardproof/system/moveprimary"
 	"github.com/shardproof/shardproof/system/rangedel"
@@ -18,7 +19,6 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -32,7 +32,7 @@ func (c *Cluster) Settings() *settings.Settings { return c.settings }
 func (c *Cluster) Sets() []string { return c.sets }
 
 // Time is the newest cluster time that a replica set has given to an entry.
-func (c *Cluster) Time() (now clock.Timestamp) {
+func (c *Cluster) Time() (now hlc.Timestamp) {
 	for _, id := range c.Servers() {
 		if m := c.Member(id); m != nil {
 			now = max(now, m.AppliedTS())
@@ -92,7 +92,7 @@ func (c *Cluster) Ready() bool {
 func (c *Cluster) Catalog(ns string) (*catalog.Table, error) {
 	m := c.Member(c.Primary(configsvr.Name))
 	if m == nil {
-		return nil, status.New(status.NotWritablePrimary, "the config server has no primary")
+		return nil, errcode.New(errcode.NotWritablePrimary, "the config server has no primary")
 	}
 	return configsvr.ReadTable(m.Store(), ns, m.Committed().Index)
 }
@@ -177,7 +177,7 @@ func (c *Cluster) Audit(t env.Task, ep *rpc.Endpoint, ns string) ([]command.Audi
 		for _, id := range c.nodes[name] {
 			reply, err := rpc.Call[command.AuditReply](t, ep, id, &command.Audit{NS: ns}, c.settings.CommandTimeout)
 			if err != nil {
-				return nil, status.New(status.Of(err), "the audit of %s failed: %v", id, err)
+				return nil, errcode.New(errcode.Of(err), "the audit of %s failed: %v", id, err)
 			}
 			all = append(all, *reply)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
@@ -58,7 +58,7 @@ func TestRangesMoveUnderLoad(t *testing.T) {
 		t.Errorf("after the moves: %v, %v", table.Owner(key.Int(3)), err)
 	}
 	t.Logf("%d writes at %v, %d steps, events %v", writes, r.world.Now(), r.world.Steps(), r.seen)
-	if r.seen[event.DecisionMade] < 3 {
-		t.Errorf("%d decisions", r.seen[event.DecisionMade])
+	if r.seen[trace.DecisionMade] < 3 {
+		t.Errorf("%d decisions", r.seen[trace.DecisionMade])
 	}
 }

@@ -10,14 +10,14 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/sim"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 var (
@@ -54,7 +54,7 @@ func TestStorms(t *testing.T) {
 
 func runStorm(t *testing.T, seed uint64) uint64 {
 	var s *storm
-	opts := sim.Options{Seed: seed, OnPoint: func(p *sim.Passage) sim.Action { return s.strike(p) }, Network: sim.Network{Tail: sim.Always / 100}, Disk: sim.DiskTiming{Tail: sim.Always / 100}}
+	opts := sim.Options{Seed: seed, OnPoint: func(p *sim.PointHit) sim.Action { return s.strike(p) }, Network: sim.Network{Tail: sim.Always / 100}, Disk: sim.DiskTiming{Tail: sim.Always / 100}}
 	r := newRig(t, opts, small, seed%4 == 0, stormKeys)
 	s = &storm{rig: r, pushed: make(map[int64]client.Certainty), onto: make(map[int64]int64)}
 	r.cluster.Settings().OrphanCleanupDelay = 20 * time.Millisecond
@@ -74,7 +74,7 @@ func runStorm(t *testing.T, seed uint64) uint64 {
 	r.client(s.check)
 	r.run(time.Minute)
 	t.Logf("seed %d: %d pushes, %d scans, %d migrations, %d decisions, %d elections, at rest after %v, %d steps", seed, len(s.pushed), s.scans,
-		r.seen[event.MigrationRequested], r.seen[event.DecisionMade], r.seen[event.Elected], time.Duration(r.world.Now()), r.world.Steps())
+		r.seen[trace.MigrationRequested], r.seen[trace.DecisionMade], r.seen[trace.Elected], time.Duration(r.world.Now()), r.world.Steps())
 	return r.world.Hash()
 }
 
@@ -106,7 +106,7 @@ func (s *storm) faults() {
 }
 
 // strike crashes, holds or fails a server at a failpoint now and then.
-func (s *storm) strike(p *sim.Passage) sim.Action {
+func (s *storm) strike(p *sim.PointHit) sim.Action {
 	if s.world.Now() > stormEnds || strings.HasPrefix(string(p.Node), "client") {
 		return sim.Action{}
 	}
@@ -120,7 +120,7 @@ func (s *storm) strike(p *sim.Passage) sim.Action {
 		s.world.At(s.world.Now().Add(time.Duration(20+pick("down", 600))*time.Millisecond), func() { s.world.Restart(node) })
 		return sim.Action{Crash: true}
 	case 1:
-		return sim.Action{Err: status.New(status.FailPointEnabled, "the storm struck at %s", p.Site)}
+		return sim.Action{Err: errcode.New(errcode.FailPointEnabled, "the storm struck at %s", p.Site)}
 	}
 	return sim.Action{Pause: time.Duration(pick("pause", 700)) * time.Millisecond}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/profile"
+	"github.com/shardproof/shardproof/system/protocol"
 )
 
 // maxShards is how many shards have a letter.
@@ -19,8 +19,8 @@ type Topology struct {
 	ConfigMembers int
 	Routers       int
 	Clients       int
-	Profile       profile.Profile // which every server speaks; zero: 8.0
-	Balancer      bool            // the balancer is on at the start
+	Profile       protocol.Profile // which every server speaks; zero: 8.0
+	Balancer      bool             // the balancer is on at the start
 }
 
 // Validate returns a sentence about the first number that is out of range, or nil.

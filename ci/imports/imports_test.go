@@ -54,7 +54,7 @@ func TestArrowsGoDown(t *testing.T) {
 		if floor(from) == "system" && to == "system/sim" && from != "system/sim" {
 			t.Errorf("%s imports system/sim: code of the store sees env only", from)
 		}
-		if floor(from) == "system" && floor(to) == "histories" && to != "histories/event" {
+		if floor(from) == "system" && floor(to) == "histories" && to != "histories/trace" {
 			t.Errorf("%s imports %s: the store knows events, not histories", from, to)
 		}
 	}

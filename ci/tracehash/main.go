@@ -12,10 +12,10 @@ import (
 	"os"
 	"runtime"
 
-	"github.com/shardproof/shardproof/harness"
-	"github.com/shardproof/shardproof/harness/inorder"
+	"github.com/shardproof/shardproof/harness/parallel"
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/histories/corpus"
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/histories/stored"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
@@ -39,16 +39,16 @@ func main() {
 // subjects lists the runs: mixed seeds, those of every profile, stored scenarios.
 func subjects(mixed, each int) (all []subject) {
 	for seed := range uint64(mixed) {
-		all = append(all, drawn("mixed", seed+1, harness.Mixed))
+		all = append(all, drawn("mixed", seed+1, runner.Mixed))
 	}
-	for _, p := range harness.Profiles() {
+	for _, p := range runner.Profiles() {
 		for seed := range uint64(each) {
-			draw := func(seed uint64) *scenario.Scenario { return harness.Draw(seed, p) }
+			draw := func(seed uint64) *scenario.Scenario { return runner.Draw(seed, p) }
 			all = append(all, drawn(p.Name, seed+1, draw))
 		}
 	}
-	for _, story := range stored.Stories() {
-		parse := func() (*scenario.Scenario, error) { return harness.Parse(story.Name, story.Text) }
+	for _, story := range corpus.Stories() {
+		parse := func() (*scenario.Scenario, error) { return runner.Parse(story.Name, story.Text) }
 		all = append(all, subject{"stored " + story.Name, parse})
 	}
 	return all
@@ -66,7 +66,7 @@ func print(out *bufio.Writer, all []subject) (err error) {
 		text string
 		err  error
 	}
-	inorder.Do(workers, len(all), nil, func(worker, i int) hashed {
+	parallel.Do(workers, len(all), nil, func(worker, i int) hashed {
 		text, err := hash(&all[i], &pools[worker])
 		return hashed{text, err}
 	}, func(i int, h hashed) bool {
@@ -86,7 +86,7 @@ func hash(s *subject, pool *sim.Pool) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s cannot be read: %w", s.name, err)
 	}
-	r, err := harness.Run(scene, harness.Options{Pool: pool})
+	r, err := runner.Run(scene, runner.Options{Pool: pool})
 	if err != nil {
 		return "", fmt.Errorf("%s cannot be run: %w", s.name, err)
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/checkers"
-	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/rundir"
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/artefact"
 	"github.com/shardproof/shardproof/histories/jepsen"
 )
 
@@ -58,7 +58,7 @@ and the logs of Jepsen's etcd and key-value tests, one verdict a line; a violati
 // checkOne judges one file and prints its line.
 func checkOne(out io.Writer, file string, limits checkers.Limits) (int, error) {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		file = filepath.Join(file, artefact.HistoryFile)
+		file = filepath.Join(file, rundir.HistoryFile)
 	}
 	ops, err := readOps(file)
 	if err != nil {
@@ -106,8 +106,8 @@ func explain(out io.Writer, verdicts []checkers.Verdict) {
 }
 
 func explainOne(out io.Writer, v *checkers.Violation) {
-	fmt.Fprintf(out, "    %s: %s\n", v.Signature, harness.Cut(v.Broke))
-	for _, because := range harness.First(v.Because, 6) {
-		fmt.Fprintf(out, "      because %s\n", harness.Cut(because))
+	fmt.Fprintf(out, "    %s: %s\n", v.Signature, runner.Cut(v.Broke))
+	for _, because := range runner.First(v.Because, 6) {
+		fmt.Fprintf(out, "      because %s\n", runner.Cut(because))
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/shardproof/shardproof/histories/artefact"
+	"github.com/shardproof/shardproof/harness/rundir"
 )
 
 // environment is where this process runs, for the records it keeps.
-func environment() artefact.Environment {
-	env := artefact.Environment{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Flags: os.Args[1:]}
+func environment() rundir.Environment {
+	env := rundir.Environment{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Flags: os.Args[1:]}
 	if build, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range build.Settings {
 			if s.Key == "vcs.revision" {

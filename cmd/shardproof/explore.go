@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardproof/shardproof/harness/explore"
+	"github.com/shardproof/shardproof/harness/search"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -56,7 +56,7 @@ Strategies:
 
 func strategies() string {
 	var b strings.Builder
-	for _, in := range explore.Strategies() {
+	for _, in := range search.Strategies() {
 		fmt.Fprintf(&b, "  %-11s %s\n", in.Name, in.About)
 	}
 	return b.String()
@@ -83,8 +83,8 @@ func (f *exploreFlags) explore(c *cobra.Command) error {
 }
 
 // start is what the search begins with, before anything that an earlier command has done.
-func (f *exploreFlags) start() (in explore.Info, s explore.Start, err error) {
-	s = explore.Start{Seed: f.first, Seeds: f.seeds, Exhaust: f.exhaust}
+func (f *exploreFlags) start() (in search.Info, s search.Start, err error) {
+	s = search.Start{Seed: f.first, Seeds: f.seeds, Exhaust: f.exhaust}
 	switch {
 	case f.seeds < 0 || f.runs < 0 || f.parallel < 1:
 		return in, s, errors.New("--seeds and --runs must be 0 or more, --parallel 1 or more")
@@ -95,6 +95,6 @@ func (f *exploreFlags) start() (in explore.Info, s explore.Start, err error) {
 	case f.protocol != "both":
 		s.Protocol = f.protocol
 	}
-	in, err = explore.Find(f.strategy)
+	in, err = search.Find(f.strategy)
 	return in, s, err
 }

@@ -11,16 +11,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardproof/shardproof/harness"
-	"github.com/shardproof/shardproof/harness/explore"
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/search"
 )
 
 // exploreJob is one search under way.
 type exploreJob struct {
 	flags    *exploreFlags
 	command  *cobra.Command
-	start    explore.Start
-	strategy explore.Strategy
+	start    search.Start
+	strategy search.Strategy
 	out      string
 	kept     *keptSearch
 	progress *progress
@@ -43,7 +43,7 @@ func (j *exploreJob) open() (err error) {
 	}
 	j.earlier = j.kept.state
 	j.searchState = j.kept.state
-	j.Sum.Counters = harness.NewCounters()
+	j.Sum.Counters = runner.NewCounters()
 	j.Sum.Add(j.earlier.Sum.Counters)
 	j.at = j.begun.Add(-j.Quiet)
 	j.start.At, j.start.Corpus = j.Mark, j.kept.corpus
@@ -51,12 +51,12 @@ func (j *exploreJob) open() (err error) {
 }
 
 // do searches, keeps and tells.
-func (j *exploreJob) do(strategy explore.Strategy) error {
+func (j *exploreJob) do(strategy search.Strategy) error {
 	f := j.flags
 	ctx, cancel := f.within(j.command)
 	defer cancel()
 	j.strategy = strategy
-	err := explore.Run(explore.Options{
+	err := search.Run(search.Options{
 		Strategy: strategy, Workers: f.parallel, Runs: f.runs, Done: j.done, Round: j.round, Seen: j.kept.seen, Taken: j.Taken,
 		Stop: func() bool { return ctx.Err() != nil || f.cpu > 0 && j.used() >= f.cpu },
 	})
@@ -67,7 +67,7 @@ func (j *exploreJob) do(strategy explore.Strategy) error {
 func (j *exploreJob) used() time.Duration { return cpuTime() - j.cpu }
 
 // done counts a run, keeps it when it failed, and says whether to go on.
-func (j *exploreJob) done(_ int, o *explore.Outcome) bool {
+func (j *exploreJob) done(_ int, o *search.Outcome) bool {
 	j.Sum.Add(o.Counters)
 	j.Taken++
 	run := j.Sum.Runs
@@ -86,7 +86,7 @@ func (j *exploreJob) done(_ int, o *explore.Outcome) bool {
 }
 
 // round writes down where the search stands, so that a later command goes on from there.
-func (j *exploreJob) round(at explore.Place) bool {
+func (j *exploreJob) round(at search.Place) bool {
 	j.Mark, j.Seen, j.Taken = at.Mark, at.Seen, 0
 	j.err = errors.Join(j.err, j.kept.keepCorpus(&j.searchState, at.Corpus))
 	j.save()
@@ -102,13 +102,13 @@ func (j *exploreJob) save() {
 }
 
 // keep saves a failing run and tells its story.
-func (j *exploreJob) keep(run int, failed *harness.Result) {
+func (j *exploreJob) keep(run int, failed *runner.Result) {
 	folder := filepath.Join(j.out, fmt.Sprintf("%s-%d-%d", failed.Signature(), j.start.Seed, run))
-	o := harness.Options{Events: true, Environment: environment()}
+	o := runner.Options{Events: true, Environment: environment()}
 	if _, err := os.Stat(folder); err != nil {
 		o.Folder = folder // otherwise a command that was killed in this round has kept the run
 	}
-	r, err := harness.Run(failed.Plan(), o)
+	r, err := runner.Run(failed.Plan(), o)
 	if err != nil {
 		j.err = errors.Join(j.err, err)
 		return
@@ -119,7 +119,7 @@ func (j *exploreJob) keep(run int, failed *harness.Result) {
 		fmt.Fprintf(out, "%s   %s\n", failed.Signature(), folder)
 		return
 	}
-	fmt.Fprintln(out, harness.Report(r, harness.Where{
+	fmt.Fprintln(out, runner.Report(r, runner.Where{
 		Run: fmt.Sprintf("run %s", grouped(uint64(run))), Folder: folder, Replay: []string{"shardproof replay " + folder},
 		Shrink: []string{"shardproof shrink " + folder}, Look: []string{filepath.Join(folder, "story.md"), filepath.Join(folder, "scenario.txt")},
 	}))

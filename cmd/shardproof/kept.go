@@ -7,21 +7,21 @@ import (
 	"os"
 	"time"
 
-	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories"
 )
 
 // sums are what the commands of one search or campaign have done together.
 type sums struct {
-	*harness.Counters
+	*runner.Counters
 	CPU, Wall time.Duration
 }
 
-func newSums() sums { return sums{Counters: harness.NewCounters()} }
+func newSums() sums { return sums{Counters: runner.NewCounters()} }
 
 // fit takes counts of failpoints out that another build has made, to which the numbers stand for others.
 func (s *sums) fit() {
-	if fresh := harness.NewCounters(); len(s.Sites) != len(fresh.Sites) {
+	if fresh := runner.NewCounters(); len(s.Sites) != len(fresh.Sites) {
 		s.Sites = fresh.Sites
 	}
 }
@@ -61,7 +61,7 @@ func readKept[T any](path, schema string, kept *T) (there bool, err error) {
 	return true, nil
 }
 
-// writeKept keeps what a later command goes on from; replace is artefact.Replace or artefact.Renew.
+// writeKept keeps what a later command goes on from; replace is rundir.Replace or rundir.Renew.
 func writeKept[T any](path, schema string, kept T, replace func(string, []byte) error) error {
 	text, err := json.Marshal(document[T]{schema, kept})
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/shardproof/shardproof/harness"
-	"github.com/shardproof/shardproof/harness/explore"
-	"github.com/shardproof/shardproof/histories/artefact"
+	"github.com/shardproof/shardproof/harness/rundir"
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/search"
 )
 
 // What is in the folder of a search beside its journal: where it stands, the situations that it went through, and a folder of the
@@ -25,7 +25,7 @@ const (
 // searchState is what a search goes on from.
 type searchState struct {
 	// Mark, Seen and Corpus are of the beginning of the round under way, Taken is how many of its trials are done.
-	Mark   explore.Mark
+	Mark   search.Checkpoint
 	Seen   int
 	Corpus []keptScenario `json:",omitempty"`
 	Taken  int
@@ -44,12 +44,12 @@ type keptScenario struct{ ID, Worth, Chosen int }
 // keptSearch is the folder of a search.
 type keptSearch struct {
 	out                 string
-	journal, situations *artefact.Journal
+	journal, situations *rundir.Journal
 	state               searchState
 	over                int
 	// seen are the situations and corpus the scenarios that state speaks of.
 	seen   []uint64
-	corpus []explore.Known
+	corpus []search.Known
 	// files are the IDs of scenarios that are there.
 	files map[int]bool
 }
@@ -61,10 +61,10 @@ func openSearch(out, title string) (*keptSearch, error) {
 		return nil, err
 	}
 	var err error
-	if k.journal, err = artefact.OpenJournal(filepath.Join(out, journalFile), title); err != nil {
+	if k.journal, err = rundir.OpenJournal(filepath.Join(out, journalFile), title); err != nil {
 		return nil, err
 	}
-	if k.situations, err = artefact.OpenJournal(filepath.Join(out, situationsFile), "shardproof situations 1"); err != nil {
+	if k.situations, err = rundir.OpenJournal(filepath.Join(out, situationsFile), "shardproof situations 1"); err != nil {
 		return nil, errors.Join(err, k.journal.Close())
 	}
 	if _, err = readKept(filepath.Join(out, searchFile), searchSchema, &k.state); err == nil {
@@ -104,12 +104,12 @@ func (k *keptSearch) readCorpus() error {
 		if err != nil {
 			return err
 		}
-		s, err := harness.Parse(file, string(text))
+		s, err := runner.Parse(file, string(text))
 		if err != nil {
 			return err
 		}
 		k.files[one.ID] = true
-		k.corpus = append(k.corpus, explore.Known{ID: one.ID, Scenario: s, Worth: one.Worth, Chosen: one.Chosen})
+		k.corpus = append(k.corpus, search.Known{ID: one.ID, Scenario: s, Worth: one.Worth, Chosen: one.Chosen})
 	}
 	return nil
 }
@@ -126,14 +126,14 @@ func (k *keptSearch) met(fresh []uint64) {
 }
 
 // keepCorpus writes down the scenarios that are not there yet, and puts all of them into the state.
-func (k *keptSearch) keepCorpus(s *searchState, corpus []explore.Known) error {
+func (k *keptSearch) keepCorpus(s *searchState, corpus []search.Known) error {
 	s.Corpus = nil
 	for _, one := range corpus {
 		s.Corpus = append(s.Corpus, keptScenario{one.ID, one.Worth, one.Chosen})
 		if k.files[one.ID] {
 			continue
 		}
-		if err := artefact.Renew(k.scenarioFile(one.ID), []byte(one.Scenario.String())); err != nil {
+		if err := rundir.Renew(k.scenarioFile(one.ID), []byte(one.Scenario.String())); err != nil {
 			return err
 		}
 		k.files[one.ID] = true
@@ -150,7 +150,7 @@ func (k *keptSearch) save(s searchState) error {
 	if err := errors.Join(k.journal.Err(), k.situations.Err()); err != nil {
 		return err
 	}
-	if err := writeKept(filepath.Join(k.out, searchFile), searchSchema, s, artefact.Renew); err != nil {
+	if err := writeKept(filepath.Join(k.out, searchFile), searchSchema, s, rundir.Renew); err != nil {
 		return err
 	}
 	return k.prune(s.Corpus)

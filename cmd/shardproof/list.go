@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/faults"
-	"github.com/shardproof/shardproof/faults/spelling"
-	"github.com/shardproof/shardproof/harness"
-	"github.com/shardproof/shardproof/harness/explore"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/faults/suggest"
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/search"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/workloads"
 )
 
@@ -63,7 +63,7 @@ func list(out io.Writer, name string, names []string, titled bool) error {
 		}
 		return w.Flush()
 	}
-	near := spelling.Nearest(name, names)
+	near := suggest.Nearest(name, names)
 	if len(near) == 0 {
 		near = names
 	}
@@ -71,7 +71,7 @@ func list(out io.Writer, name string, names []string, titled bool) error {
 }
 
 func listProfiles(w io.Writer) {
-	for _, p := range harness.Profiles() {
+	for _, p := range runner.Profiles() {
 		share := "by name only"
 		if p.Weight > 0 {
 			share = fmt.Sprintf("%d %% of a mixed campaign", p.Weight)
@@ -90,10 +90,10 @@ func listFaults(w io.Writer) {
 }
 
 func listFailpoints(w io.Writer) {
-	for _, in := range point.All() {
+	for _, in := range failpoint.All() {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", in.Name, in.Role, in.Risk)
 	}
-	for _, m := range point.Absent() {
+	for _, m := range failpoint.Absent() {
 		fmt.Fprintf(w, "%s\tnot here\t%s\n", m.Name, m.Why)
 	}
 }
@@ -113,26 +113,26 @@ func listWorkloads(w io.Writer) {
 }
 
 func listCheckers(w io.Writer) {
-	for _, c := range harness.Checkers() {
+	for _, c := range runner.Checkers() {
 		fmt.Fprintf(w, "%s\t%s\n", c.Name, c.Promise)
 	}
 }
 
 func listSettings(w io.Writer) {
-	for _, s := range harness.Settings() {
+	for _, s := range runner.Settings() {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Default, s.About)
 	}
 	fmt.Fprintf(w, "failpoint.<name>\toff\t%s\n", `terms such as 30%2*return("crash")->return("pause=50ms")`)
 }
 
 func listStrategies(w io.Writer) {
-	for _, in := range explore.Strategies() {
+	for _, in := range search.Strategies() {
 		fmt.Fprintf(w, "%s\t%s\n", in.Name, in.About)
 	}
 }
 
 func listSweeps(w io.Writer) {
-	for _, b := range harness.SweepBases() {
+	for _, b := range runner.SweepBases() {
 		fmt.Fprintf(w, "%s\t%s\n", b.Name, b.About)
 	}
 }

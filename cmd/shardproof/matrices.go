@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/shardproof/shardproof/histories/artefact"
+	"github.com/shardproof/shardproof/harness/rundir"
 )
 
 // matricesHead begins a file of matrices.
@@ -31,7 +31,7 @@ func renew(path, name, section string) error {
 	if err != nil {
 		return err
 	}
-	return artefact.Replace(path, []byte(renewed(string(text), name, section)))
+	return rundir.Replace(path, []byte(renewed(string(text), name, section)))
 }
 
 func renewed(text, name, section string) string {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardproof/shardproof/histories/memory"
+	"github.com/shardproof/shardproof/harness/failuredb"
 )
 
 func newMemory() *cobra.Command {
@@ -25,10 +25,10 @@ failed so, when first and last, and the runs that are kept.`,
 }
 
 func listMemory(c *cobra.Command, dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, memory.File)); err != nil {
-		return usage(fmt.Errorf("%s is no memory: it holds no %s", dir, memory.File))
+	if _, err := os.Stat(filepath.Join(dir, failuredb.File)); err != nil {
+		return usage(fmt.Errorf("%s is no memory: it holds no %s", dir, failuredb.File))
 	}
-	m, err := memory.Open(dir)
+	m, err := failuredb.Open(dir)
 	if err != nil {
 		return &ending{exitHarness, err}
 	}
@@ -43,7 +43,7 @@ func listMemory(c *cobra.Command, dir string) error {
 	return m.Close()
 }
 
-func seen(s memory.Sighting) string {
+func seen(s failuredb.Sighting) string {
 	text := fmt.Sprintf("%s seed %d", s.At.Format(time.DateOnly), s.Seed)
 	if s.Build != "" {
 		text += " build " + s.Build

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/campaign"
-	"github.com/shardproof/shardproof/histories/artefact"
-	"github.com/shardproof/shardproof/histories/memory"
+	"github.com/shardproof/shardproof/harness/failuredb"
+	"github.com/shardproof/shardproof/harness/rundir"
+	"github.com/shardproof/shardproof/harness/runner"
 )
 
 // campaignFile is the journal of the campaign in the folder of the memory: a line for every seed that is finished. What they have
@@ -27,8 +27,8 @@ const (
 
 // remembering is the memory of a campaign under way. A nil one remembers nothing.
 type remembering struct {
-	*memory.Memory
-	campaign *artefact.Journal
+	*failuredb.Memory
+	campaign *rundir.Journal
 	seeds    int // in the journal
 	// done are the seeds that earlier commands of this campaign have finished, broken how many of them failed.
 	done   map[uint64]bool
@@ -44,7 +44,7 @@ func (f *runFlags) remember() (*remembering, error) {
 	if f.memory == "" {
 		return nil, nil
 	}
-	m, err := memory.Open(f.memory)
+	m, err := failuredb.Open(f.memory)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (f *runFlags) remember() (*remembering, error) {
 		return nil, errors.Join(err, m.Close())
 	}
 	for _, e := range m.Entries() {
-		r.known[e.Signature] = e.Status != memory.Fixed
+		r.known[e.Signature] = e.Status != failuredb.Fixed
 	}
 	return r, nil
 }
@@ -79,7 +79,7 @@ func (r *remembering) open(f *runFlags) (err error) {
 		set = append(set, s.Name+"="+s.Value)
 	}
 	title := fmt.Sprintf("shardproof campaign 1: build %q, first seed %d, profile %s, protocol %s, set %q", build(), f.first, f.profile, f.protocol, set)
-	if r.campaign, err = artefact.OpenJournal(path, title); err != nil {
+	if r.campaign, err = rundir.OpenJournal(path, title); err != nil {
 		return err
 	}
 	if err := r.readTotal(); err != nil {
@@ -118,8 +118,8 @@ func (r *remembering) total(s *campaign.Summary) *total {
 	return r.before.with(s)
 }
 
-func sighting(seed uint64) memory.Sighting {
-	return memory.Sighting{At: time.Now().UTC().Truncate(time.Second), Build: build(), Seed: seed}
+func sighting(seed uint64) failuredb.Sighting {
+	return failuredb.Sighting{At: time.Now().UTC().Truncate(time.Second), Build: build(), Seed: seed}
 }
 
 // again runs the kept cases of all signatures, and tells of those that fail and of those that do not any more. It returns the
@@ -146,8 +146,8 @@ func (r *remembering) again(ctx context.Context, out io.Writer) (code int, back 
 		if fails {
 			code = worse(code, exitBroke)
 		}
-		back = back || now == memory.CameBack && was == memory.Fixed
-		if r.known[e.Signature] = fails; fails || was != memory.Fixed {
+		back = back || now == failuredb.CameBack && was == failuredb.Fixed
+		if r.known[e.Signature] = fails; fails || was != failuredb.Fixed {
 			r.tell(out, &e, now)
 		}
 	}
@@ -155,17 +155,17 @@ func (r *remembering) again(ctx context.Context, out io.Writer) (code int, back 
 }
 
 // replay reports whether a kept case of the signature fails so.
-func (r *remembering) replay(e *memory.Entry, out io.Writer) (fails bool, err error) {
+func (r *remembering) replay(e *failuredb.Entry, out io.Writer) (fails bool, err error) {
 	for _, folder := range e.Cases {
-		path := filepath.Join(r.Dir(), folder, artefact.ScenarioFile)
+		path := filepath.Join(r.Dir(), folder, rundir.ScenarioFile)
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return false, err
 		}
-		var result *harness.Result
-		s, err := harness.Parse(path, string(text))
+		var result *runner.Result
+		s, err := runner.Parse(path, string(text))
 		if err == nil {
-			result, err = harness.Run(s, harness.Options{})
+			result, err = runner.Run(s, runner.Options{})
 		}
 		if err != nil {
 			return false, err
@@ -182,11 +182,11 @@ func (r *remembering) replay(e *memory.Entry, out io.Writer) (fails bool, err er
 }
 
 // tell is what is known of a signature, in a line.
-func (r *remembering) tell(out io.Writer, e *memory.Entry, now memory.Status) {
+func (r *remembering) tell(out io.Writer, e *failuredb.Entry, now failuredb.Status) {
 	fmt.Fprintf(out, "%s  %s   %s   Replay  shardproof replay %s\n", strings.ToUpper(string(now)), e.Signature, since(e), filepath.Join(r.Dir(), e.Cases[0]))
 }
 
-func since(e *memory.Entry) string {
+func since(e *failuredb.Entry) string {
 	return fmt.Sprintf("first seen %s with seed %d%s", e.First.At.Format(time.DateOnly), e.First.Seed, ofBuild(e.First.Build))
 }
 
@@ -238,7 +238,7 @@ func (r *remembering) finished(seed uint64, signature string, s *campaign.Summar
 	r.seeds++
 	all := r.total(s)
 	all.Seeds = r.seeds
-	err := errors.Join(r.campaign.Err(), writeKept(filepath.Join(r.Dir(), totalFile), totalSchema, all, artefact.Renew))
+	err := errors.Join(r.campaign.Err(), writeKept(filepath.Join(r.Dir(), totalFile), totalSchema, all, rundir.Renew))
 	if err != nil {
 		return fmt.Errorf("the campaign could not be kept: %w", err)
 	}
@@ -250,12 +250,12 @@ func (r *remembering) close(out io.Writer) error {
 	if r == nil {
 		return nil
 	}
-	counts := make(map[memory.Status]int)
+	counts := make(map[failuredb.Status]int)
 	for _, e := range r.Entries() {
 		counts[e.Status]++
 	}
-	fmt.Fprintf(out, "signatures    %d new, %d known, %d fixed, %d came back; more: shardproof memory %s\n", counts[memory.New], counts[memory.Known],
-		counts[memory.Fixed], counts[memory.CameBack], r.Dir())
+	fmt.Fprintf(out, "signatures    %d new, %d known, %d fixed, %d came back; more: shardproof memory %s\n", counts[failuredb.New], counts[failuredb.Known],
+		counts[failuredb.Fixed], counts[failuredb.CameBack], r.Dir())
 	if len(r.done) > 0 {
 		fmt.Fprintf(out, "earlier       %s of these seeds were finished by earlier commands, %d failed\n", grouped(uint64(len(r.done))), r.broken)
 	}

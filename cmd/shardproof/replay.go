@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardproof/shardproof/harness"
-	"github.com/shardproof/shardproof/histories/artefact"
+	"github.com/shardproof/shardproof/harness/rundir"
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -55,7 +55,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	if err != nil {
 		return usage(err)
 	}
-	o := harness.Options{Events: true, Folder: f.out, Environment: environment(), Curve: f.curve != "", Window: sim.Window{From: f.from, To: f.to}}
+	o := runner.Options{Events: true, Folder: f.out, Environment: environment(), Curve: f.curve != "", Window: sim.Window{From: f.from, To: f.to}}
 	if f.trace != "" {
 		file, err := create(f.trace)
 		if err != nil {
@@ -64,7 +64,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 		defer file.Close()
 		o.Trace = file
 	}
-	r, err := harness.Run(s, o)
+	r, err := runner.Run(s, o)
 	if r == nil {
 		return usage(err)
 	}
@@ -73,14 +73,14 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 		fmt.Fprintln(c.ErrOrStderr(), "shardproof: the run was not kept:", err)
 		code = worse(code, exitHarness)
 	}
-	if err := errors.Join(write(f.scenario, r.Plan().String()), write(f.curve, harness.CurveText(r.Curve))); err != nil {
+	if err := errors.Join(write(f.scenario, r.Plan().String()), write(f.curve, runner.CurveText(r.Curve))); err != nil {
 		return usage(err)
 	}
 	out := c.OutOrStdout()
 	if r.Passed() {
 		fmt.Fprintf(out, "PASS  seed %d   %s   %s steps   trace hash %s%s\n", s.Seed, s.Name, grouped(r.Steps), r.HashText(), shown(r))
 	} else {
-		fmt.Fprint(out, harness.Report(r, f.where(r, what)))
+		fmt.Fprint(out, runner.Report(r, f.where(r, what)))
 		fmt.Fprintf(out, "  Trace     %s after %s steps\n", r.HashText(), grouped(r.Steps))
 	}
 	if saved != "" {
@@ -95,11 +95,11 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 const manyNeighbours = 200
 
 // where is how a reader gets at a failing run.
-func (f *replayFlags) where(r *harness.Result, what string) harness.Where {
-	w := harness.Where{Folder: what, Replay: []string{"shardproof replay " + what}, Step: "shardproof step " + what}
+func (f *replayFlags) where(r *runner.Result, what string) runner.Where {
+	w := runner.Where{Folder: what, Replay: []string{"shardproof replay " + what}, Step: "shardproof step " + what}
 	if f.explain {
 		w.Passing = []string{"none found among the most similar scenarios"}
-		if n := harness.Nearest(r, nil, manyNeighbours); n != nil {
+		if n := runner.Nearest(r, nil, manyNeighbours); n != nil {
 			w.Passing = n.Tell()
 		}
 	}
@@ -107,7 +107,7 @@ func (f *replayFlags) where(r *harness.Result, what string) harness.Where {
 }
 
 // shown names what the run has shown of the weaknesses of its protocol.
-func shown(r *harness.Result) string {
+func shown(r *runner.Result) string {
 	if len(r.Weaknesses) == 0 {
 		return ""
 	}
@@ -132,9 +132,9 @@ func (f *replayFlags) load(what string) (s *scenario.Scenario, saved string, err
 	info, err := os.Stat(what)
 	switch {
 	case err == nil && info.IsDir():
-		s, err = f.read(filepath.Join(what, artefact.ScenarioFile))
+		s, err = f.read(filepath.Join(what, rundir.ScenarioFile))
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%s is not a saved run: it holds no %s", what, artefact.ScenarioFile)
+			err = fmt.Errorf("%s is not a saved run: it holds no %s", what, rundir.ScenarioFile)
 		}
 		return s, what, err
 	case err == nil:
@@ -157,7 +157,7 @@ func (f *replayFlags) read(file string) (*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := harness.Parse(file, string(text))
+	s, err := runner.Parse(file, string(text))
 	if err != nil {
 		return nil, err
 	}
@@ -167,8 +167,8 @@ func (f *replayFlags) read(file string) (*scenario.Scenario, error) {
 }
 
 // compare holds a run against the record of a saved one.
-func compare(c *cobra.Command, folder string, r *harness.Result) error {
-	d, err := harness.Compare(folder, r)
+func compare(c *cobra.Command, folder string, r *runner.Result) error {
+	d, err := runner.Compare(folder, r)
 	switch {
 	case err != nil:
 		return usage(err)

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardproof/shardproof/faults/failpoints"
-	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/faults/terms"
 	"github.com/shardproof/shardproof/harness/campaign"
-	"github.com/shardproof/shardproof/histories/artefact"
+	"github.com/shardproof/shardproof/harness/rundir"
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -171,14 +171,14 @@ func (f *runFlags) drawer() (func(uint64) *scenario.Scenario, error) {
 		return nil, fmt.Errorf("--protocol is 8.0, 4.2 or both, not %q", protocol)
 	}
 	if f.profile == "mixed" {
-		return func(seed uint64) *scenario.Scenario { return harness.MixedOf(seed, protocol) }, nil
+		return func(seed uint64) *scenario.Scenario { return runner.MixedOf(seed, protocol) }, nil
 	}
-	p, err := harness.FindProfile(f.profile)
+	p, err := runner.FindProfile(f.profile)
 	if err != nil {
 		return nil, err
 	}
 	p.Protocol = protocol
-	return func(seed uint64) *scenario.Scenario { return harness.Draw(seed, p) }, nil
+	return func(seed uint64) *scenario.Scenario { return runner.Draw(seed, p) }, nil
 }
 
 // settings gathers what the command line and the environment set in every scenario.
@@ -191,14 +191,14 @@ func (f *runFlags) settings() ([]scenario.Setting, error) {
 		}
 		all = append(all, scenario.Setting{Name: name, Value: value})
 	}
-	pairs, err := failpoints.Split(strings.Join(append(f.failpoint, os.Getenv("GO_FAILPOINTS")), ";"))
+	pairs, err := terms.Split(strings.Join(append(f.failpoint, os.Getenv("GO_FAILPOINTS")), ";"))
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range pairs {
-		all = append(all, scenario.Setting{Name: harness.FailpointSetting(p[0]), Value: p[1]})
+		all = append(all, scenario.Setting{Name: runner.FailpointSetting(p[0]), Value: p[1]})
 	}
-	return all, harness.CheckSettings(all)
+	return all, runner.CheckSettings(all)
 }
 
 // verdictOf is the campaign's exit code.
@@ -240,15 +240,15 @@ const fullyTold = 3
 func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering) error {
 	name := fmt.Sprintf("%s-%d", failure.Result.Signature(), failure.Seed)
 	folder := filepath.Join(cmp.Or(f.memory, f.out), name)
-	r, err := harness.Run(failure.Result.Scenario, harness.Options{Events: true, Folder: folder, Environment: environment()})
+	r, err := runner.Run(failure.Result.Scenario, runner.Options{Events: true, Folder: folder, Environment: environment()})
 	if r == nil {
 		return err
 	}
-	w := harness.Where{
+	w := runner.Where{
 		Run: fmt.Sprintf("run %s", grouped(uint64(s.Runs))), Folder: folder,
 		Replay: []string{"shardproof replay " + folder, f.again1(failure.Seed)},
 		Step:   "shardproof step " + folder, Shrink: []string{"shardproof shrink " + folder},
-		Look: []string{filepath.Join(folder, artefact.StoryFile), filepath.Join(folder, artefact.ScenarioFile)},
+		Look: []string{filepath.Join(folder, rundir.StoryFile), filepath.Join(folder, rundir.ScenarioFile)},
 	}
 	if err != nil {
 		err = fmt.Errorf("the failing run could not be kept: %w", err)
@@ -256,7 +256,7 @@ func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign
 	} else {
 		w.Known, err = m.failed(failure, name)
 	}
-	fmt.Fprintln(c.OutOrStdout(), harness.Report(r, w))
+	fmt.Fprintln(c.OutOrStdout(), runner.Report(r, w))
 	return err
 }
 

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/rundir"
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/shrink"
-	"github.com/shardproof/shardproof/histories/artefact"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -64,12 +64,12 @@ func (f *shrinkFlags) shrink(c *cobra.Command, what string) error {
 	if f.budget < 1 || f.parallel < 1 {
 		return usage(errors.New("--runs and --parallel must be 1 or more"))
 	}
-	from, err := harness.Run(s, harness.Options{Events: saved != ""})
+	from, err := runner.Run(s, runner.Options{Events: saved != ""})
 	if err != nil {
 		return usage(err)
 	}
 	if saved != "" {
-		if d, err := harness.Compare(saved, from); err != nil {
+		if d, err := runner.Compare(saved, from); err != nil {
 			return usage(err)
 		} else if d != nil {
 			fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)
@@ -77,14 +77,14 @@ func (f *shrinkFlags) shrink(c *cobra.Command, what string) error {
 		}
 	}
 	if from.Passed() {
-		return usage(&harness.PassedError{Seed: s.Seed})
+		return usage(&runner.PassedError{Seed: s.Seed})
 	}
 	job := &shrinkJob{flags: f, from: from, out: cmp.Or(f.out, f.place(what, from)), begun: time.Now(), progress: newProgress(c.ErrOrStderr())}
 	return job.do(c)
 }
 
 // place is where the search of a scenario is kept when nobody says.
-func (f *shrinkFlags) place(what string, from *harness.Result) string {
+func (f *shrinkFlags) place(what string, from *runner.Result) string {
 	if _, err := os.Stat(what); err != nil {
 		return filepath.Join("out", fmt.Sprintf("%s-%d-min", from.Signature(), from.Scenario.Seed))
 	}
@@ -94,9 +94,9 @@ func (f *shrinkFlags) place(what string, from *harness.Result) string {
 // shrinkJob is one search under way.
 type shrinkJob struct {
 	flags    *shrinkFlags
-	from     *harness.Result
+	from     *runner.Result
 	out      string
-	journal  *artefact.Journal
+	journal  *rundir.Journal
 	known    map[uint64]shrink.Trial
 	begun    time.Time
 	progress *progress
@@ -112,8 +112,8 @@ func (j *shrinkJob) do(c *cobra.Command) error {
 	}
 	ctx, cancel := j.flags.within(c)
 	defer cancel()
-	j.size = harness.Sizes(j.from.Scenario)
-	found, err := harness.Shrink(j.from.Scenario, harness.Shrinking{
+	j.size = runner.Sizes(j.from.Scenario)
+	found, err := runner.Shrink(j.from.Scenario, runner.Shrinking{
 		Workers: j.flags.parallel, Runs: j.flags.budget, Known: j.known, Learned: j.learned, Smaller: j.smaller,
 		Stop: func() bool { return ctx.Err() != nil || j.err != nil || j.flags.cpu > 0 && cpuTime() >= j.flags.cpu },
 	})
@@ -121,7 +121,7 @@ func (j *shrinkJob) do(c *cobra.Command) error {
 	if err := errors.Join(j.err, j.journal.Close()); err != nil {
 		return &ending{exitHarness, fmt.Errorf("the search could not be kept: %w", err)}
 	}
-	if diverged := (*harness.DivergedError)(nil); errors.As(err, &diverged) {
+	if diverged := (*runner.DivergedError)(nil); errors.As(err, &diverged) {
 		return &ending{exitDiverged, err}
 	}
 	if err != nil {
@@ -146,7 +146,7 @@ func (j *shrinkJob) open() error {
 	}
 	title := fmt.Sprintf("shardproof shrink 1: seed %d, %s, trace hash %s", j.from.Scenario.Seed, j.from.Signature(), j.from.HashText())
 	var err error
-	if j.journal, err = artefact.OpenJournal(filepath.Join(j.out, journalFile), title); err != nil {
+	if j.journal, err = rundir.OpenJournal(filepath.Join(j.out, journalFile), title); err != nil {
 		return &ending{exitHarness, err}
 	}
 	j.known, err = shrink.ParseTrials(j.journal.Lines)
@@ -164,17 +164,17 @@ func (j *shrinkJob) learned(key uint64, t shrink.Trial) {
 }
 
 func (j *shrinkJob) smaller(s *scenario.Scenario, _ int) {
-	j.size = harness.Sizes(s)
-	j.err = cmp.Or(j.err, artefact.Replace(filepath.Join(j.out, minFile), []byte(s.String())))
+	j.size = runner.Sizes(s)
+	j.err = cmp.Or(j.err, rundir.Replace(filepath.Join(j.out, minFile), []byte(s.String())))
 }
 
 // tell keeps what was found, and explains it.
-func (j *shrinkJob) tell(c *cobra.Command, found *harness.Shrunk) error {
+func (j *shrinkJob) tell(c *cobra.Command, found *runner.Shrunk) error {
 	file := filepath.Join(j.out, minFile)
-	if err := artefact.Replace(file, []byte(shrink.Annotate(found.Scenario, found.Labels))); err != nil {
+	if err := rundir.Replace(file, []byte(shrink.Annotate(found.Scenario, found.Labels))); err != nil {
 		return err
 	}
-	o := harness.Options{Events: true}
+	o := runner.Options{Events: true}
 	look := file
 	if found.Complete {
 		look = filepath.Join(j.out, smallestRun)
@@ -182,19 +182,19 @@ func (j *shrinkJob) tell(c *cobra.Command, found *harness.Shrunk) error {
 			o.Folder, o.Environment = look, environment()
 		}
 	}
-	r, err := harness.Run(found.Scenario, o)
+	r, err := runner.Run(found.Scenario, o)
 	if err != nil {
 		return err
 	}
-	w := harness.Where{
+	w := runner.Where{
 		Replay: []string{"shardproof replay " + look}, Step: "shardproof step " + look, Look: []string{file},
-		Smallest: []string{harness.Sizes(found.Scenario), "from " + harness.Sizes(found.From.Plan())},
+		Smallest: []string{runner.Sizes(found.Scenario), "from " + runner.Sizes(found.From.Plan())},
 	}
-	if n := harness.Nearest(r, nil, 0); n != nil {
+	if n := runner.Nearest(r, nil, 0); n != nil {
 		w.Passing = n.Tell()
 	}
 	out := c.OutOrStdout()
-	fmt.Fprint(out, harness.Report(r, w))
+	fmt.Fprint(out, runner.Report(r, w))
 	fmt.Fprintf(out, "  %-9s %s runs in %s on %d workers%s\n", "Search", grouped(uint64(found.Runs)), time.Since(j.begun).Round(100*time.Millisecond),
 		j.flags.parallel, map[bool]string{true: "", false: "; not everything was tried: the same command goes on"}[found.Complete])
 	return nil

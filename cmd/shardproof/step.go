@@ -11,8 +11,8 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
-	"github.com/shardproof/shardproof/harness"
-	"github.com/shardproof/shardproof/harness/stepper"
+	"github.com/shardproof/shardproof/harness/debugger"
+	"github.com/shardproof/shardproof/harness/runner"
 )
 
 // stepFlags are the flags of `step`.
@@ -46,20 +46,20 @@ func (f *stepFlags) step(c *cobra.Command, what string) error {
 	if err != nil {
 		return usage(err)
 	}
-	film, err := harness.NewFilm(s)
+	film, err := runner.NewFilm(s)
 	if err != nil {
 		return usage(err)
 	}
 	defer film.Close()
 	if saved != "" {
-		if d, err := harness.Compare(saved, film.Result); err != nil {
+		if d, err := runner.Compare(saved, film.Result); err != nil {
 			return usage(err)
 		} else if d != nil {
 			fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)
 			return told(exitDiverged)
 		}
 	}
-	st := stepper.New(film)
+	st := debugger.New(film)
 	if f.at == "" && len(f.show) == 0 {
 		return f.walk(c, st, film)
 	}
@@ -67,7 +67,7 @@ func (f *stepFlags) step(c *cobra.Command, what string) error {
 }
 
 // answer goes where --at says and shows what --show says.
-func (f *stepFlags) answer(out io.Writer, st *stepper.Stepper) error {
+func (f *stepFlags) answer(out io.Writer, st *debugger.Stepper) error {
 	var lines []string
 	switch f.at {
 	case "":
@@ -90,7 +90,7 @@ func (f *stepFlags) answer(out io.Writer, st *stepper.Stepper) error {
 }
 
 // walk carries out the lines of the input until it ends or says so.
-func (f *stepFlags) walk(c *cobra.Command, st *stepper.Stepper, film *harness.Film) error {
+func (f *stepFlags) walk(c *cobra.Command, st *debugger.Stepper, film *runner.Film) error {
 	out := c.OutOrStdout()
 	prompt := ""
 	if file, ok := c.InOrStdin().(*os.File); ok && isatty.IsTerminal(file.Fd()) {
@@ -100,7 +100,7 @@ func (f *stepFlags) walk(c *cobra.Command, st *stepper.Stepper, film *harness.Fi
 	lines := bufio.NewScanner(c.InOrStdin())
 	for lines.Scan() {
 		text, err := st.Do(strings.TrimSpace(lines.Text()))
-		if errors.Is(err, stepper.ErrQuit) {
+		if errors.Is(err, debugger.ErrQuit) {
 			return nil
 		}
 		if err != nil {
@@ -112,7 +112,7 @@ func (f *stepFlags) walk(c *cobra.Command, st *stepper.Stepper, film *harness.Fi
 }
 
 // greeting says what is walked through.
-func greeting(film *harness.Film) string {
+func greeting(film *runner.Film) string {
 	r := film.Result
 	outcome := "it passes"
 	if !r.Passed() {

@@ -8,10 +8,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/campaign"
-	"github.com/shardproof/shardproof/system/point"
-	stats "github.com/shardproof/shardproof/system/statistics"
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/system/failpoint"
+	stats "github.com/shardproof/shardproof/system/serverstatus"
 )
 
 // summarise prints what a campaign did and what it never did; the last command of it may have been interrupted.
@@ -101,9 +101,9 @@ func counts(of map[string]int) string {
 // neverShown is how many failpoints that were not reached are named.
 const neverShown = 12
 
-func reached(s *harness.Counters) string {
+func reached(s *runner.Counters) string {
 	var never []string
-	all := point.All()
+	all := failpoint.All()
 	for _, in := range all {
 		if s.Sites[in.Site] == 0 {
 			never = append(never, in.Name)
@@ -122,7 +122,7 @@ func reached(s *harness.Counters) string {
 }
 
 // table prints how often a primary was lost in each state of a migration, and every counter of the shards.
-func table(out io.Writer, s *harness.Counters) {
+func table(out io.Writer, s *runner.Counters) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	for _, t := range []struct {
@@ -130,8 +130,8 @@ func table(out io.Writer, s *harness.Counters) {
 		states []string
 		lost   map[string]int
 	}{
-		{"donor failover in state", harness.DonorStates, s.DonorFailover},
-		{"recipient crash in state", harness.RecipientStates, s.RecipientCrash},
+		{"donor failover in state", runner.DonorStates, s.DonorFailover},
+		{"recipient crash in state", runner.RecipientStates, s.RecipientCrash},
 	} {
 		fmt.Fprintf(w, "%s\n", t.title)
 		for _, state := range t.states {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/rundir"
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/sweep"
-	"github.com/shardproof/shardproof/histories/artefact"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -62,7 +62,7 @@ Bases: ` + sweepBases() + `.`,
 
 func sweepBases() string {
 	var all []string
-	for _, b := range harness.SweepBases() {
+	for _, b := range runner.SweepBases() {
 		all = append(all, fmt.Sprintf("%s (%s)", b.Name, b.About))
 	}
 	return strings.Join(all, ", ")
@@ -84,7 +84,7 @@ func (f *sweepFlags) sweep(c *cobra.Command, what string) error {
 }
 
 // plan finds out what is to be swept, and runs it without faults.
-func (f *sweepFlags) plan(what string) (*sweep.Plan, *harness.Result, error) {
+func (f *sweepFlags) plan(what string) (*sweep.Plan, *runner.Result, error) {
 	switch {
 	case f.parallel < 1 || f.most < 0:
 		return nil, nil, errors.New("--parallel must be 1 or more, --runs 0 or more")
@@ -99,14 +99,14 @@ func (f *sweepFlags) plan(what string) (*sweep.Plan, *harness.Result, error) {
 			return nil, nil, err
 		}
 		s.Name = "sweep-" + strings.TrimSuffix(filepath.Base(what), ".txt")
-		return harness.PlanSweep(s, nil)
+		return runner.PlanSweep(s, nil)
 	}
-	b, err := harness.FindSweepBase(what)
+	b, err := runner.FindSweepBase(what)
 	if err != nil {
 		return nil, nil, err
 	}
 	s := b.Scenario(map[bool]string{true: "", false: f.protocol}[f.protocol == scenario.Protocols[0]])
-	return harness.PlanSweep(s, b.Wanted)
+	return runner.PlanSweep(s, b.Wanted)
 }
 
 // sweepJob is one sweep under way.
@@ -116,7 +116,7 @@ type sweepJob struct {
 	plan     *sweep.Plan
 	matrix   *sweep.Matrix
 	out      string
-	journal  *artefact.Journal
+	journal  *rundir.Journal
 	from     int
 	begun    time.Time
 	before   spent     // by earlier commands
@@ -126,18 +126,18 @@ type sweepJob struct {
 	kept     error
 }
 
-func (j *sweepJob) sweeping() harness.Sweeping {
-	return harness.Sweeping{Pairs: j.flags.pairs, From: j.from, To: j.flags.most, Workers: j.flags.parallel}
+func (j *sweepJob) sweeping() runner.Sweeping {
+	return runner.Sweeping{Pairs: j.flags.pairs, From: j.from, To: j.flags.most, Workers: j.flags.parallel}
 }
 
 // open begins the folder of the sweep, or opens it again and counts what was done.
-func (j *sweepJob) open(base *harness.Result) error {
+func (j *sweepJob) open(base *runner.Result) error {
 	if err := os.MkdirAll(j.out, 0o755); err != nil {
 		return err
 	}
 	title := fmt.Sprintf("shardproof sweep 1: %s, trace hash %s, %d faults, pairs %t", j.plan.Base.Name, base.HashText(), len(j.plan.Singles), j.flags.pairs)
 	var err error
-	if j.journal, err = artefact.OpenJournal(filepath.Join(j.out, journalFile), title); err != nil {
+	if j.journal, err = rundir.OpenJournal(filepath.Join(j.out, journalFile), title); err != nil {
 		return err
 	}
 	if _, err := readKept(filepath.Join(j.out, spentFile), spentSchema, &j.before); err != nil {
@@ -152,7 +152,7 @@ func (j *sweepJob) open(base *harness.Result) error {
 
 func (j *sweepJob) count(number int, o sweep.Outcome) {
 	s := j.sweeping()
-	var planned []*sweep.Single
+	var planned []*sweep.FaultCase
 	for _, n := range s.Planned(j.plan, number) {
 		planned = append(planned, &j.plan.Singles[n])
 	}
@@ -165,7 +165,7 @@ func (j *sweepJob) do(c *cobra.Command) error {
 	defer cancel()
 	s := j.sweeping()
 	s.Stop = func() bool { return ctx.Err() != nil }
-	s.Done = func(number int, o sweep.Outcome, failed *harness.Result) bool {
+	s.Done = func(number int, o sweep.Outcome, failed *runner.Result) bool {
 		if failed != nil {
 			j.progress.clear()
 			j.keep(c, number, failed)
@@ -176,7 +176,7 @@ func (j *sweepJob) do(c *cobra.Command) error {
 		j.progress.text(fmt.Sprintf("%s runs, %d broke a promise, %s", grouped(uint64(j.matrix.Runs)), j.matrix.Broke, time.Since(j.begun).Round(time.Second)))
 		return j.kept == nil && j.journal.Err() == nil && (failed == nil || j.flags.keepGoing)
 	}
-	err := harness.RunSweep(j.plan, s)
+	err := runner.RunSweep(j.plan, s)
 	j.progress.clear()
 	if j.kept == nil && j.journal.Err() == nil && j.matrix.Runs > j.from {
 		j.note(0)
@@ -201,15 +201,15 @@ func (j *sweepJob) spent() spent {
 // note writes down the time when that was not done for so long.
 func (j *sweepJob) note(every time.Duration) {
 	if time.Since(j.noted) >= every {
-		j.kept = errors.Join(j.kept, writeKept(filepath.Join(j.out, spentFile), spentSchema, j.spent(), artefact.Renew))
+		j.kept = errors.Join(j.kept, writeKept(filepath.Join(j.out, spentFile), spentSchema, j.spent(), rundir.Renew))
 		j.noted = time.Now()
 	}
 }
 
 // keep saves a failing run and tells its story.
-func (j *sweepJob) keep(c *cobra.Command, number int, failed *harness.Result) {
+func (j *sweepJob) keep(c *cobra.Command, number int, failed *runner.Result) {
 	folder := filepath.Join(j.out, fmt.Sprintf("%s-%d", failed.Signature(), number))
-	r, err := harness.Run(failed.Scenario, harness.Options{Events: true, Folder: folder, Environment: environment()})
+	r, err := runner.Run(failed.Scenario, runner.Options{Events: true, Folder: folder, Environment: environment()})
 	if err != nil {
 		j.kept = err
 		return
@@ -218,7 +218,7 @@ func (j *sweepJob) keep(c *cobra.Command, number int, failed *harness.Result) {
 		fmt.Fprintf(c.OutOrStdout(), "%s   %s\n", failed.Signature(), folder)
 		return
 	}
-	fmt.Fprintln(c.OutOrStdout(), harness.Report(r, harness.Where{
+	fmt.Fprintln(c.OutOrStdout(), runner.Report(r, runner.Where{
 		Run: fmt.Sprintf("run %s", grouped(uint64(number))), Folder: folder, Replay: []string{"shardproof replay " + folder},
 		Shrink: []string{"shardproof shrink " + folder},
 	}))
@@ -232,7 +232,7 @@ func (j *sweepJob) tell(c *cobra.Command) error {
 	took := j.spent()
 	fmt.Fprintf(c.OutOrStdout(), "%s\n%s; %s on %d workers, CPU %.2f s%s\n", j.matrix, rows, took.Wall.Round(100*time.Millisecond), j.flags.parallel,
 		took.CPU.Seconds(), j.parts())
-	err := artefact.Replace(filepath.Join(j.out, matrixFile), fmt.Appendf(nil, "%s\n%s.\n", j.matrix, rows))
+	err := rundir.Replace(filepath.Join(j.out, matrixFile), fmt.Appendf(nil, "%s\n%s.\n", j.matrix, rows))
 	if j.flags.matrices == "" || !j.complete() {
 		return err
 	}

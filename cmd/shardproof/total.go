@@ -3,8 +3,8 @@ package main
 import (
 	"time"
 
-	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/campaign"
+	"github.com/shardproof/shardproof/harness/runner"
 )
 
 // total is what the commands of one campaign have done together.
@@ -39,4 +39,4 @@ func (t *total) with(s *campaign.Summary) *total {
 }
 
 // noSeeds is the summary of a command that ran none.
-func noSeeds() *campaign.Summary { return &campaign.Summary{Counters: *harness.NewCounters()} }
+func noSeeds() *campaign.Summary { return &campaign.Summary{Counters: *runner.NewCounters()} }

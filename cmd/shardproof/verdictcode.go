@@ -2,8 +2,8 @@ package main
 
 import (
 	"github.com/shardproof/shardproof/checkers"
-	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/campaign"
+	"github.com/shardproof/shardproof/harness/runner"
 )
 
 // exitCode is the code of one failure.
@@ -17,7 +17,7 @@ func exitCode(f *campaign.Failure) int {
 	return codeOf(f.Result)
 }
 
-func codeOf(r *harness.Result) int { return outcomeCode(r.Worst().Outcome) }
+func codeOf(r *runner.Result) int { return outcomeCode(r.Worst().Outcome) }
 
 func outcomeCode(o checkers.Outcome) int {
 	switch o {

@@ -1,5 +1,5 @@
 // Package campaign runs many seeds on all cores and adds up what they did. It and the command line are the only places
-// with a wall clock, and with harness/inorder those with goroutines: each seed's world is a thing of its own on one goroutine.
+// with a wall clock, and with harness/parallel those with goroutines: each seed's world is a thing of its own on one goroutine.
 //
 // Promise: every seed it started and finished is in the summary; a share of the seeds is run twice and the trace hashes
 // are compared; a failure is told of when it happens; when the campaign stops early, partial results are kept.
@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
-	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -50,7 +50,7 @@ type Options struct {
 // Failure is a seed that did not pass.
 type Failure struct {
 	Seed   uint64
-	Result *harness.Result
+	Result *runner.Result
 	// Err is set when the run itself could not be carried out; Result is nil then.
 	Err error
 	// Diverged is the hash of a second run of the same scenario that took another path.
@@ -59,7 +59,7 @@ type Failure struct {
 
 // Summary is what a campaign did so far.
 type Summary struct {
-	harness.Counters
+	runner.Counters
 	// Wanted is how many seeds were asked for, zero when unbounded.
 	Wanted    int
 	Repeated  int
@@ -86,7 +86,7 @@ func Run(ctx context.Context, o Options) *Summary {
 		o.Patience = 2 * time.Minute
 	}
 	c := &campaign{Options: o, begun: time.Now(), next: o.First}
-	c.summary.Counters = *harness.NewCounters()
+	c.summary.Counters = *runner.NewCounters()
 	c.summary.Wanted, c.summary.Known = o.Seeds, make(map[string]int)
 	var workers sync.WaitGroup
 	for range o.Workers {
@@ -146,7 +146,7 @@ func (c *campaign) seed(seed uint64, pool *sim.Pool) (f Failure, again bool) {
 	if f.Err != nil || int(seed*2654435761%100) >= c.Again {
 		return f, false
 	}
-	plan, err := harness.Parse("plan", f.Result.Plan().String())
+	plan, err := runner.Parse("plan", f.Result.Plan().String())
 	if err != nil {
 		return Failure{Seed: seed, Err: fmt.Errorf("the plan of seed %d does not read back: %w", seed, err)}, true
 	}
@@ -161,12 +161,12 @@ func (c *campaign) seed(seed uint64, pool *sim.Pool) (f Failure, again bool) {
 // attempt runs a scenario and gives up on one that hangs: a task that never waits cannot be stopped from outside.
 func (c *campaign) attempt(s *scenario.Scenario, pool *sim.Pool) Failure {
 	type outcome struct {
-		result *harness.Result
+		result *runner.Result
 		err    error
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		r, err := harness.Run(s, harness.Options{Pool: pool})
+		r, err := runner.Run(s, runner.Options{Pool: pool})
 		done <- outcome{r, err}
 	}()
 	timer := time.NewTimer(c.Patience)

@@ -16,7 +16,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/shardproof/shardproof/harness/inorder"
+	"github.com/shardproof/shardproof/harness/parallel"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -180,7 +180,7 @@ func (x *search) try(edits []edit, take func(i int, c candidate) (more bool)) {
 	for i, e := range edits {
 		all[i] = x.candidate(e)
 	}
-	n := inorder.Do(x.Workers, len(all), x.Stop, func(worker, i int) candidate {
+	n := parallel.Do(x.Workers, len(all), x.Stop, func(worker, i int) candidate {
 		c := all[i]
 		if !c.known {
 			c.trial = x.Try(worker, c.scenario)

@@ -2,14 +2,14 @@ package sweep
 
 import "slices"
 
-// Alone lists what may do by itself what several faults have done together, in a run without any that had these occasions: every
+// SingleFaults lists what may do by itself what several faults have done together, in a run without any that had these occasions: every
 // single fault, and whatever can be kept back until something else has happened, clients' requests before anything moves too.
 // These sorts take turns: requests, what belongs to a commit, and all the rest, each until a step of the commit window; single faults
 // of each kind; and what is kept back until something outside of the window.
-func Alone(occasions []Occasion) []Single {
+func SingleFaults(occasions []InjectionPoint) []FaultCase {
 	kept := keptBack(occasions)
-	lists := [][]Single{InTurn(kept.requests), InTurn(kept.commits), InTurn(kept.rest)}
-	byKind := make(map[string][]Single)
+	lists := [][]FaultCase{InTurn(kept.requests), InTurn(kept.commits), InTurn(kept.rest)}
+	byKind := make(map[string][]FaultCase)
 	for _, one := range New(nil, occasions).Singles {
 		byKind[one.Kind] = append(byKind[one.Kind], one)
 	}
@@ -22,11 +22,11 @@ func Alone(occasions []Occasion) []Single {
 // mostPairs is how many pairs are listed at most.
 const mostPairs = 5000
 
-// Upset lists what may take two faults: a client's request that is kept back until a step of the commit window, and a step of that which
+// FaultPairs lists what may take two faults: a client's request that is kept back until a step of the commit window, and a step of that which
 // fails. Every beginning is spread over all pairs.
-func Upset(occasions []Occasion) (pairs [][2]Single) {
+func FaultPairs(occasions []InjectionPoint) (pairs [][2]FaultCase) {
 	requests := slices.Concat(keptBack(occasions).requests...)
-	var failing []Single
+	var failing []FaultCase
 	for _, one := range New(nil, occasions).Singles {
 		if (one.Kind == "error" || one.Kind == "kill") && inCommitWindow[one.Phase] {
 			failing = append(failing, one)
@@ -35,15 +35,15 @@ func Upset(occasions []Occasion) (pairs [][2]Single) {
 	n := len(requests) * len(failing)
 	for i := range min(n, mostPairs) {
 		at := Scatter(i, n)
-		pairs = append(pairs, [2]Single{requests[at/len(failing)], failing[at%len(failing)]})
+		pairs = append(pairs, [2]FaultCase{requests[at/len(failing)], failing[at%len(failing)]})
 	}
 	return pairs
 }
 
 // kept is what can be kept back: by rank of what is, until a step of the commit window, and all until one outside.
-type kept struct{ requests, commits, rest, outside [][]Single }
+type kept struct{ requests, commits, rest, outside [][]FaultCase }
 
-func keptBack(occasions []Occasion) (k kept) {
+func keptBack(occasions []InjectionPoint) (k kept) {
 	window := make(map[string]bool)
 	for i := range occasions {
 		if o := &occasions[i]; o.What == Passage && inCommitWindow[o.Phase] {
@@ -59,9 +59,9 @@ func keptBack(occasions []Occasion) (k kept) {
 			of = &k.commits
 		}
 		until := Apart(a.Until(occasions))
-		within := slices.DeleteFunc(slices.Clone(until), func(s Single) bool { return !window[s.Fault.Until.Site] })
+		within := slices.DeleteFunc(slices.Clone(until), func(s FaultCase) bool { return !window[s.Fault.Until.Site] })
 		*of = append(*of, within)
-		k.outside = append(k.outside, slices.DeleteFunc(until, func(s Single) bool { return window[s.Fault.Until.Site] }))
+		k.outside = append(k.outside, slices.DeleteFunc(until, func(s FaultCase) bool { return window[s.Fault.Until.Site] }))
 	}
 	return k
 }
@@ -70,7 +70,7 @@ func keptBack(occasions []Occasion) (k kept) {
 const mostAnchors = 300
 
 // someAnchors are spread over the whole run, requests before anything moves among them.
-func someAnchors(occasions []Occasion) []Anchor {
+func someAnchors(occasions []InjectionPoint) []Anchor {
 	var byRank [ranks][]Anchor
 	sent := make(map[string]int)
 	for at := range occasions {
@@ -88,8 +88,8 @@ func someAnchors(occasions []Occasion) []Anchor {
 }
 
 // Apart is another order of the same, in which those that follow each other were far apart, and every beginning is spread over all.
-func Apart(of []Single) []Single {
-	some := make([]Single, len(of))
+func Apart(of []FaultCase) []FaultCase {
+	some := make([]FaultCase, len(of))
 	for i := range some {
 		some[i] = of[Scatter(i, len(of))]
 	}
@@ -97,7 +97,7 @@ func Apart(of []Single) []Single {
 }
 
 // InTurn takes one of each list, and then the next of each.
-func InTurn(lists [][]Single) (all []Single) {
+func InTurn(lists [][]FaultCase) (all []FaultCase) {
 	for turn, more := 0, true; more; turn++ {
 		more = false
 		for _, of := range lists {

@@ -10,9 +10,9 @@ import (
 // TestAlone lists every single fault, and keeps every message and task back until whatever comes later, a client's request before
 // anything moves too.
 func TestAlone(t *testing.T) {
-	run := append([]Occasion{{What: Passage, Site: "w.versionCheck.after", Nth: 1, Node: "shard-b.0", Role: migrating[4].Role, Phase: Before, Actor: "donor"}}, migrating...)
+	run := append([]InjectionPoint{{What: Passage, Site: "w.versionCheck.after", Nth: 1, Node: "shard-b.0", Role: migrating[4].Role, Phase: Before, Actor: "donor"}}, migrating...)
 	listed := make(map[string]int)
-	for _, one := range Alone(run) {
+	for _, one := range SingleFaults(run) {
 		listed[one.String()]++
 	}
 	for _, one := range New(nil, run).Singles {
@@ -31,7 +31,7 @@ func TestUpset(t *testing.T) {
 	failing := migrating[0]
 	failing.Phase, failing.Site = "kCommittingOnConfig", "d.sendConfigCommit"
 	run := append(migrating[4:5:5], failing)
-	pairs := Upset(run)
+	pairs := FaultPairs(run)
 	for _, two := range pairs {
 		held, struck := two[0].String(), two[1].String()
 		if !strings.HasPrefix(held, "fault 1 at w.versionCheck.after #4 by shard-b.0 pause") || !strings.Contains(struck, "at d.sendConfigCommit #1") && !strings.Contains(struck, "w.versionCheck.after") {

@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // Anchor is something that can be kept back until something else has happened: a control message, a second copy of one, or a
 // task at a failpoint. As a Single it is kept back until all faults end.
 type Anchor struct {
-	Single
+	FaultCase
 	// at is its place among the occasions, rank the class of its priority.
 	at, rank int
 	// fresh is true when the fault counts passages from when it happens, instead of from the start.
@@ -33,7 +33,7 @@ var turns = [ranks]int{2, 1, 1, 1}
 // Anchors lists what can be kept back in a run that had these occasions, a client's request only while something moves, in the order
 // in which it is tried: the ranks take turns, and each goes through its own with a stride near the golden section, so that every
 // beginning is spread over the whole run and has more of the commit window than of anything else.
-func Anchors(occasions []Occasion) []Anchor {
+func Anchors(occasions []InjectionPoint) []Anchor {
 	var byRank [ranks][]Anchor
 	sent := make(map[string]int)
 	for at := range occasions {
@@ -65,13 +65,13 @@ func interleave(byRank [ranks][]Anchor) (all []Anchor) {
 func Scatter(i, n int) int { return int(uint64(i) * stride(uint64(n)) % uint64(n)) }
 
 // anchorsAt are those of one occasion. Sent counts the messages of each site so far.
-func anchorsAt(o *Occasion, at int, sent map[string]int) []Anchor {
+func anchorsAt(o *InjectionPoint, at int, sent map[string]int) []Anchor {
 	switch o.What {
 	case Message:
 		sent[o.Site]++
 		return o.heldBack(at, sent[o.Site]-1)
 	case Passage:
-		if o.Role != point.Request || o.Phase != Before {
+		if o.Role != failpoint.Request || o.Phase != Before {
 			return o.paused(at)
 		}
 	}
@@ -79,7 +79,7 @@ func anchorsAt(o *Occasion, at int, sent map[string]int) []Anchor {
 }
 
 // heldBack keeps a control message back, or a copy of it.
-func (o *Occasion) heldBack(at, before int) []Anchor {
+func (o *InjectionPoint) heldBack(at, before int) []Anchor {
 	if o.Steering == 0 {
 		return nil
 	}
@@ -99,20 +99,20 @@ func (o *Occasion) heldBack(at, before int) []Anchor {
 }
 
 // ofLink is a fault of the one message behind those that were sent before.
-func (o *Occasion) ofLink(kind, fault string, before int, how scenario.Setting) Single {
+func (o *InjectionPoint) ofLink(kind, fault string, before int, how scenario.Setting) FaultCase {
 	link, _, _ := strings.Cut(o.Site, "/")
-	return Single{Kind: kind, Phase: o.Phase, Actor: o.Actor, Fault: &scenario.Fault{ID: 1, Kind: fault, Target: link, Args: []scenario.Setting{
+	return FaultCase{Kind: kind, Phase: o.Phase, Actor: o.Actor, Fault: &scenario.Fault{ID: 1, Kind: fault, Target: link, Args: []scenario.Setting{
 		{Name: "messages", Value: o.Class}, {Name: "count", Value: "1"}, {Name: "skip", Value: fmt.Sprint(before)}, how,
 	}}}
 }
 
 // paused keeps a task standing at a failpoint of a migration, or at one of a client's request.
-func (o *Occasion) paused(at int) []Anchor {
+func (o *InjectionPoint) paused(at int) []Anchor {
 	rank := ofPhase
 	switch {
-	case o.Role == point.Replica || o.Role == point.Router:
+	case o.Role == failpoint.Replica || o.Role == failpoint.Router:
 		return nil
-	case o.Role == point.Request:
+	case o.Role == failpoint.Request:
 		rank = ofRequest
 	case inCommitWindow[o.Phase]:
 		rank = ofCommit
@@ -126,11 +126,11 @@ var inCommitWindow = map[string]bool{"kCriticalSection": true, "kCloneCompleted"
 // Until narrows the anchor: it is let go when something else happens. Probe is what happened in a run in which it was kept
 // back to the end; whatever came after it there does not wait for it, which is to say that the two are concurrent. Of each
 // failpoint the first passage and the last are tried, those of routers, clients' requests and replication left out.
-func (a *Anchor) Until(probe []Occasion) (all []Single) {
+func (a *Anchor) Until(probe []InjectionPoint) (all []FaultCase) {
 	passed := make(map[string]int)
 	last := make(map[string]int) // where in all the last passage of the site is
 	for i, o := range probe {
-		steps := o.What == Passage && o.Role != point.Replica && o.Role != point.Router && o.Role != point.Request
+		steps := o.What == Passage && o.Role != failpoint.Replica && o.Role != failpoint.Router && o.Role != failpoint.Request
 		if !steps || a.fresh && i <= a.at {
 			continue
 		}
@@ -152,8 +152,8 @@ func (a *Anchor) Until(probe []Occasion) (all []Single) {
 	return all
 }
 
-func (a *Anchor) until(site string, nth int) Single {
-	one, fault := a.Single, *a.Fault
+func (a *Anchor) until(site string, nth int) FaultCase {
+	one, fault := a.FaultCase, *a.Fault
 	fault.Until = &scenario.Trigger{Site: site, Nth: nth}
 	one.Fault = &fault
 	return one

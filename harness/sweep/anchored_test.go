@@ -8,18 +8,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // migrating are the occasions of a small migration.
-var migrating = []Occasion{
-	{What: Passage, Site: "d.register", Nth: 1, Node: "shard-b.0", Role: point.Donor, Leads: true, Phase: "kCreated", Actor: "donor"},
+var migrating = []InjectionPoint{
+	{What: Passage, Site: "d.register", Nth: 1, Node: "shard-b.0", Role: failpoint.Donor, Leads: true, Phase: "kCreated", Actor: "donor"},
 	{What: Message, Site: "shard-b.0>shard-a.0/RecvChunkStart", Nth: 1, Node: "shard-b.0", Class: "RecvChunkStart", Steering: 1, Call: true, Doubles: true, Phase: "kCloning", Actor: "donor"},
-	{What: Passage, Site: "m.journal.beforeSync", Nth: 7, Node: "shard-a.0", Role: point.Replica, Phase: "kCloning", Actor: "recipient"},
+	{What: Passage, Site: "m.journal.beforeSync", Nth: 7, Node: "shard-a.0", Role: failpoint.Replica, Phase: "kCloning", Actor: "recipient"},
 	{What: Message, Site: "router.0>client.0/Find.reply", Nth: 3, Node: "router.0", Class: "Find", Reply: true, Phase: "kCloning", Actor: "router"},
-	{What: Passage, Site: "w.versionCheck.after", Nth: 4, Node: "shard-b.0", Role: point.Request, Phase: "kCriticalSection", Actor: "donor"},
+	{What: Passage, Site: "w.versionCheck.after", Nth: 4, Node: "shard-b.0", Role: failpoint.Request, Phase: "kCriticalSection", Actor: "donor"},
 	{What: Message, Site: "config.0>shard-b.0/CommitChunkMigration.reply", Nth: 1, Node: "config.0", Class: "CommitChunkMigration", Steering: 2, Reply: true, Phase: "kCommittingOnConfig", Actor: "config"},
-	{What: Passage, Site: "d.register", Nth: 2, Node: "shard-b.0", Role: point.Donor, Phase: "kDone", Actor: "donor"},
+	{What: Passage, Site: "d.register", Nth: 2, Node: "shard-b.0", Role: failpoint.Donor, Phase: "kDone", Actor: "donor"},
 }
 
 const wantAnchors = `copy-held: fault 1 at 0s duplicate shard-b.0>shard-a.0 messages=RecvChunkStart count=1 skip=0 copy=held
@@ -35,7 +35,7 @@ func TestWhatCanBeHeldBack(t *testing.T) {
 	anchors := Anchors(migrating)
 	var lines []string
 	for _, a := range anchors {
-		lines = append(lines, fmt.Sprintf("%s: %s\n", a.Kind, a.Single.String()))
+		lines = append(lines, fmt.Sprintf("%s: %s\n", a.Kind, a.FaultCase.String()))
 	}
 	if !strings.HasPrefix(lines[0], "held: fault 1 at 0s hold config.0>shard-b.0") {
 		t.Errorf("the first is %s, and not of the commit window", lines[0])
@@ -65,7 +65,7 @@ func TestUntilSomethingHappens(t *testing.T) {
 	var b strings.Builder
 	for _, want := range []string{"hold shard-b.0", "duplicate", "d.register #1"} {
 		for _, a := range Anchors(migrating) {
-			if !strings.Contains(a.Single.String(), want) {
+			if !strings.Contains(a.FaultCase.String(), want) {
 				continue
 			}
 			for _, s := range a.Until(migrating) {
@@ -100,7 +100,7 @@ func TestPairsOfMany(t *testing.T) {
 	if a, b := FirstPairs(last); a != singles-2 || b != singles-1 {
 		t.Errorf("the last pair of %d singles is (%d, %d)", singles, a, b)
 	}
-	p := &Plan{Singles: make([]Single, singles)}
+	p := &Plan{Singles: make([]FaultCase, singles)}
 	for number := range 1000 {
 		if a, b := p.Pair(number); a < 0 || a >= b || b >= singles {
 			t.Fatalf("pair %d is (%d, %d) of %d singles", number, a, b, singles)
@@ -111,13 +111,13 @@ func TestPairsOfMany(t *testing.T) {
 // TestBehindWhatComesNext lets go behind the end of the move, the next step of the receiver, of the others, and of a client at the receiver.
 func TestBehindWhatComesNext(t *testing.T) {
 	run := append(slices.Clone(migrating),
-		Occasion{What: Passage, Site: "r.register", Nth: 1, Node: "shard-a.0", Role: point.Recipient, Phase: "kDone", Actor: "recipient"},
-		Occasion{What: Passage, Site: "d.register", Nth: 3, Node: "shard-b.0", Role: point.Donor, Phase: "kDone", Actor: "donor"},
-		Occasion{What: Passage, Site: "w.versionCheck.after", Nth: 5, Node: "shard-b.0", Role: point.Request, Phase: "kDone", Actor: "donor"})
+		InjectionPoint{What: Passage, Site: "r.register", Nth: 1, Node: "shard-a.0", Role: failpoint.Recipient, Phase: "kDone", Actor: "recipient"},
+		InjectionPoint{What: Passage, Site: "d.register", Nth: 3, Node: "shard-b.0", Role: failpoint.Donor, Phase: "kDone", Actor: "donor"},
+		InjectionPoint{What: Passage, Site: "w.versionCheck.after", Nth: 5, Node: "shard-b.0", Role: failpoint.Request, Phase: "kDone", Actor: "donor"})
 	var b strings.Builder
 	for _, want := range []string{"hold shard-b.0", "d.register #1"} {
 		for _, a := range Anchors(migrating) {
-			if !strings.Contains(a.Single.String(), want) {
+			if !strings.Contains(a.FaultCase.String(), want) {
 				continue
 			}
 			for _, d := range a.Behind(run) {

@@ -4,12 +4,12 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // Delay is an anchor that is let go just behind something that would come after it.
 type Delay struct {
-	Single
+	FaultCase
 	// Cost is how many delays it takes: one for what comes next, two for what comes behind that.
 	Cost int
 }
@@ -30,7 +30,7 @@ const MostDelays = 3
 // Behind lists where the anchor can be let go in a run that had these occasions, the cheapest first: behind what comes next on each
 // side, behind the second thing there, and the third. A step that waits for the anchor never comes; then the anchor is kept back to
 // the end, and the occasions of that run are those that come without it.
-func (a *Anchor) Behind(run []Occasion) []Delay {
+func (a *Anchor) Behind(run []InjectionPoint) []Delay {
 	receiver, phase := a.receiver(), a.Phase
 	var next [sides][]Delay
 	passed, listed := make(map[stop]int), make(map[stop]bool)
@@ -79,13 +79,13 @@ func (a *Anchor) receiver() string {
 	return to
 }
 
-func sideOf(o *Occasion, receiver string) int {
+func sideOf(o *InjectionPoint, receiver string) int {
 	switch {
-	case o.Role == point.Replica || o.Role == point.Router:
+	case o.Role == failpoint.Replica || o.Role == failpoint.Router:
 		return sides
-	case o.Role == point.Request && o.Node == receiver:
+	case o.Role == failpoint.Request && o.Node == receiver:
 		return requests
-	case o.Role == point.Request:
+	case o.Role == failpoint.Request:
 		return sides
 	case o.Node == receiver:
 		return theirs
@@ -93,8 +93,8 @@ func sideOf(o *Occasion, receiver string) int {
 	return others
 }
 
-func (a *Anchor) behind(o *Occasion, nth int) Single {
-	one, fault := a.Single, *a.Fault
+func (a *Anchor) behind(o *InjectionPoint, nth int) FaultCase {
+	one, fault := a.FaultCase, *a.Fault
 	fault.Until = &scenario.Trigger{Site: o.Site, Nth: nth, Node: o.Node}
 	one.Fault = &fault
 	return one

@@ -64,7 +64,7 @@ func NewMatrix(p *Plan) *Matrix {
 }
 
 // Add counts the outcome of a run in which these faults were planned.
-func (m *Matrix) Add(o Outcome, planned ...*Single) {
+func (m *Matrix) Add(o Outcome, planned ...*FaultCase) {
 	m.Runs++
 	if o.Reached {
 		m.Reached++
@@ -79,7 +79,7 @@ func (m *Matrix) Add(o Outcome, planned ...*Single) {
 	}
 }
 
-func (m *Matrix) count(s *Single, held bool) {
+func (m *Matrix) count(s *FaultCase, held bool) {
 	at := cell{s.Phase, s.Actor, s.Kind}
 	if m.cells[at] == nil {
 		m.cells[at] = &tally{}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // How long things take that a fault stops: longer than an election, and than what others wait for.
@@ -22,19 +22,19 @@ const all = 1 << 30
 var Kinds = []string{"crash", "crash-kept", "stepdown", "partition", "pause", "error", "kill", "lost", "lost-reply", "doubled", "late", "slow-write", "held", "copy-held", "paused"}
 
 // singles are the faults that make sense at an occasion.
-func singles(o *Occasion) []Single {
+func singles(o *InjectionPoint) []FaultCase {
 	switch o.What {
 	case Message:
 		return ofMessage(o)
 	case Write:
-		return []Single{o.decide("slow-write", "disk-tail", int64(late))}
+		return []FaultCase{o.decide("slow-write", "disk-tail", int64(late))}
 	}
 	return ofPassage(o)
 }
 
 // ofMessage loses it, loses the answer to it, doubles it, or has it come late.
-func ofMessage(o *Occasion) []Single {
-	some := []Single{o.decide("lost", "loss", 1), o.decide("late", "tail", int64(late))}
+func ofMessage(o *InjectionPoint) []FaultCase {
+	some := []FaultCase{o.decide("lost", "loss", 1), o.decide("late", "tail", int64(late))}
 	if o.Call {
 		some = append(some, o.decide("lost-reply", "lose-reply", 1))
 	}
@@ -44,27 +44,27 @@ func ofMessage(o *Occasion) []Single {
 	return some
 }
 
-func (o *Occasion) decide(kind, question string, answer int64) Single {
+func (o *InjectionPoint) decide(kind, question string, answer int64) FaultCase {
 	d := scenario.Decision{Kind: question, Site: o.Site, Occurrence: o.Nth, Answer: answer}
-	return Single{Kind: kind, Phase: o.Phase, Actor: o.Actor, Decisions: []scenario.Decision{d}}
+	return FaultCase{Kind: kind, Phase: o.Phase, Actor: o.Actor, Decisions: []scenario.Decision{d}}
 }
 
 // ofPassage befalls whoever passes the failpoint, and at those of a migration under way also the
 // primaries of the others in it.
-func ofPassage(o *Occasion) []Single {
-	some := []Single{o.fault("crash", "crash", o.Node, down), o.fault("partition", "partition", o.Node, down), o.fault("pause", "pause", "", still)}
+func ofPassage(o *InjectionPoint) []FaultCase {
+	some := []FaultCase{o.fault("crash", "crash", o.Node, down), o.fault("partition", "partition", o.Node, down), o.fault("pause", "pause", "", still)}
 	if o.Leads {
 		some = append(some, o.fault("stepdown", "stepdown", o.Node, 0))
 	}
-	if o.Role != point.Replica {
+	if o.Role != failpoint.Replica {
 		some = append(some, o.fault("error", "error", "", 0), o.fault("kill", "kill-op", "", 0))
 	}
-	if o.Site == point.ReplicaBeforeSync.String() {
+	if o.Site == failpoint.ReplicaBeforeSync.String() {
 		kept := o.fault("crash-kept", "crash", o.Node, down)
 		kept.Decisions = []scenario.Decision{{Kind: "kept", Site: o.Node + "/journal", Occurrence: 1, Answer: all}}
 		some = append(some, kept)
 	}
-	if o.Role == point.Replica || o.Role == point.Request || o.Role == point.Router || o.Phase == Before {
+	if o.Role == failpoint.Replica || o.Role == failpoint.Request || o.Role == failpoint.Router || o.Phase == Before {
 		return some
 	}
 	for _, other := range []string{"donor", "recipient", "config"} {
@@ -77,8 +77,8 @@ func ofPassage(o *Occasion) []Single {
 	return some
 }
 
-func (o *Occasion) fault(kind, fault, target string, last time.Duration) Single {
-	return Single{Kind: kind, Phase: o.Phase, Actor: o.Actor, Fault: &scenario.Fault{
+func (o *InjectionPoint) fault(kind, fault, target string, last time.Duration) FaultCase {
+	return FaultCase{Kind: kind, Phase: o.Phase, Actor: o.Actor, Fault: &scenario.Fault{
 		ID: 1, Kind: fault, Target: target, For: last,
 		When: scenario.Trigger{Site: o.Site, Nth: int(o.Nth), Node: o.Node},
 	}}

@@ -13,7 +13,7 @@ import (
 	"sort"
 
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // What is the sort of an occasion.
@@ -26,8 +26,8 @@ const (
 	Write               // that makes data durable begins
 )
 
-// Occasion is a moment of a run at which a fault can happen.
-type Occasion struct {
+// InjectionPoint is a moment of a run at which a fault can happen.
+type InjectionPoint struct {
 	What What
 	// Site is the failpoint, or the site of the gate's questions: "from>to/class" or "node/operation".
 	Site string
@@ -35,7 +35,7 @@ type Occasion struct {
 	Nth uint64
 	// Node is who passes, sends or writes, Role that of the failpoint.
 	Node string
-	Role point.Role
+	Role failpoint.Role
 	// Leads is true when the node was the primary of its replica set.
 	Leads bool
 	// Class is the class of a message, and Steering its degree of faults.Steering.
@@ -50,8 +50,8 @@ type Occasion struct {
 // Before is the phase before anything moves.
 const Before = "before"
 
-// Single is one fault at one occasion.
-type Single struct {
+// FaultCase is one fault at one occasion.
+type FaultCase struct {
 	// Kind is the sort of fault, Phase when it happens, and Actor whom it befalls.
 	Kind, Phase, Actor string
 	// Fault, or else the Decisions, are its lines in a scenario.
@@ -60,7 +60,7 @@ type Single struct {
 }
 
 // String is the fault in one line.
-func (s *Single) String() string {
+func (s *FaultCase) String() string {
 	if s.Fault != nil {
 		return s.Fault.String()
 	}
@@ -70,11 +70,11 @@ func (s *Single) String() string {
 // Plan is everything that a sweep of one scenario tries.
 type Plan struct {
 	Base    *scenario.Scenario
-	Singles []Single
+	Singles []FaultCase
 }
 
 // New plans the sweep of a scenario whose run had these occasions.
-func New(base *scenario.Scenario, occasions []Occasion) *Plan {
+func New(base *scenario.Scenario, occasions []InjectionPoint) *Plan {
 	p := &Plan{Base: base}
 	for i := range occasions {
 		p.Singles = append(p.Singles, singles(&occasions[i])...)
@@ -84,7 +84,7 @@ func New(base *scenario.Scenario, occasions []Occasion) *Plan {
 
 // Scenario is the base with the given singles in it.
 func (p *Plan) Scenario(singles ...int) *scenario.Scenario {
-	some := make([]Single, len(singles))
+	some := make([]FaultCase, len(singles))
 	for i, n := range singles {
 		some[i] = p.Singles[n]
 	}
@@ -94,7 +94,7 @@ func (p *Plan) Scenario(singles ...int) *scenario.Scenario {
 }
 
 // With is a scenario with some more faults behind those that it has.
-func With(base *scenario.Scenario, more ...Single) *scenario.Scenario {
+func With(base *scenario.Scenario, more ...FaultCase) *scenario.Scenario {
 	s := base.Clone()
 	for _, one := range more {
 		s.Decisions = append(s.Decisions, one.Decisions...)

@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // occasions are one of each sort.
-var occasions = []Occasion{
-	{What: Passage, Site: "d.register", Nth: 2, Node: "shard-b.0", Role: point.Donor, Leads: true, Phase: "kCreated", Actor: "donor"},
-	{What: Passage, Site: "m.journal.beforeSync", Nth: 7, Node: "config.1", Role: point.Replica, Phase: "kCreated", Actor: "config"},
-	{What: Passage, Site: "m.send", Nth: 1, Node: "router.0", Role: point.Router, Phase: Before, Actor: "router"},
+var occasions = []InjectionPoint{
+	{What: Passage, Site: "d.register", Nth: 2, Node: "shard-b.0", Role: failpoint.Donor, Leads: true, Phase: "kCreated", Actor: "donor"},
+	{What: Passage, Site: "m.journal.beforeSync", Nth: 7, Node: "config.1", Role: failpoint.Replica, Phase: "kCreated", Actor: "config"},
+	{What: Passage, Site: "m.send", Nth: 1, Node: "router.0", Role: failpoint.Router, Phase: Before, Actor: "router"},
 	{What: Message, Site: "shard-b.0>shard-a.0/RecvChunkStart", Nth: 1, Node: "shard-b.0", Call: true, Doubles: true, Phase: "kCloning", Actor: "donor"},
 	{What: Message, Site: "router.0>client.0/Find.reply", Nth: 3, Node: "router.0", Phase: "kCloning", Actor: "router"},
 	{What: Write, Site: "shard-a.2/sync", Nth: 4, Node: "shard-a.2", Phase: "kCloning", Actor: "recipient"},
@@ -117,7 +117,7 @@ func TestMatrixTellsWhatHeld(t *testing.T) {
 		if o.String() != run.word {
 			t.Errorf("outcome %q reads back as %q", run.word, o)
 		}
-		var planned []*Single
+		var planned []*FaultCase
 		for _, n := range run.planned {
 			planned = append(planned, &p.Singles[n])
 		}

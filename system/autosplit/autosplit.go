@@ -13,7 +13,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -63,7 +63,7 @@ type watcher struct{ *Splitter }
 // Applied counts what users write here.
 func (s watcher) Applied(_ uint64, e *oplog.Entry, leading bool) {
 	for i := range e.Ops {
-		if op := &e.Ops[i]; leading && op.Doc != nil && op.Actor == uint8(event.User) && !op.FromMigrate {
+		if op := &e.Ops[i]; leading && op.Doc != nil && op.Actor == uint8(trace.User) && !op.FromMigrate {
 			s.written(op)
 		}
 	}

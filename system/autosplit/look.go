@@ -4,11 +4,11 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/split"
+	"github.com/shardproof/shardproof/system/splitvector"
 )
 
 // look splits a chunk that has become too big, and has the part at an end of all keys moved.
@@ -30,7 +30,7 @@ func (s *Splitter) look(t env.Task, ns string, chunk catalog.Chunk) error {
 	if top.Empty() || !policy.Balancing {
 		return nil
 	}
-	if err := t.Point(point.SplitTopChunk, env.Note{ID: ns}); err != nil {
+	if err := t.Point(failpoint.SplitTopChunk, env.Note{ID: ns}); err != nil {
 		return err
 	}
 	_, err = ask[command.Done](t, s, &command.RebalanceChunk{NS: ns, Epoch: chunk.Version.Epoch, Min: top.Min, Max: top.Max})
@@ -40,19 +40,19 @@ func (s *Splitter) look(t env.Task, ns string, chunk catalog.Chunk) error {
 // points says where to split, and which part to give away then. The parts aimed at are half as big as a chunk, so that they
 // have room to grow; two halves are no reason to split: between half and the whole size a chunk is as it should be.
 func (s *Splitter) points(t env.Task, ns string, chunk catalog.Chunk) (points []key.Key, top key.Range, err error) {
-	if err := t.Point(point.SplitAutoScan, env.Note{ID: ns}); err != nil {
+	if err := t.Point(failpoint.SplitAutoScan, env.Note{ID: ns}); err != nil {
 		return nil, top, err
 	}
 	index := s.shard.Index(ns)
-	points = split.Points(index, split.Request{Range: chunk.Range, Collection: s.shard.Extent(ns), ChunkBytes: s.chunkBytes / 2})
-	if err := t.Point(point.SplitPickPoints, env.Note{ID: ns}); err != nil || len(points) < 2 {
+	points = splitvector.Points(index, splitvector.Request{Range: chunk.Range, Collection: s.shard.Extent(ns), ChunkBytes: s.chunkBytes / 2})
+	if err := t.Point(failpoint.SplitPickPoints, env.Note{ID: ns}); err != nil || len(points) < 2 {
 		return nil, top, err
 	}
 	md := s.shard.Collection(ns).Metadata()
 	if md == nil || md.Table.Collection().Key.Hashed {
 		return points, top, nil // hashed keys do not grow
 	}
-	points, top = split.Top(index, chunk.Range, points)
+	points, top = splitvector.Top(index, chunk.Range, points)
 	return points, top, nil
 }
 

@@ -3,7 +3,7 @@ package balancer
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -25,9 +25,9 @@ func (b *Balancer) logAction(t env.Task, what string, details bson.D) {
 		{Key: "what", Value: what}, {Key: "ns", Value: ""}, {Key: "details", Value: details},
 	})
 	b.node.Assert(err == nil, "the record %s %v cannot be encoded: %v", what, details, err)
-	ops := []oplog.Op{{Kind: oplog.Insert, NS: ActionLog, ID: string(key.Int(number)), Doc: doc, Actor: uint8(event.System), Tag: what}}
+	ops := []oplog.Op{{Kind: oplog.Insert, NS: ActionLog, ID: string(key.Int(number)), Doc: doc, Actor: uint8(trace.System), Tag: what}}
 	if oldest := string(key.Int(number - actionsKept)); b.member.Store().Get(ActionLog, oldest, store.Latest) != nil {
-		ops = append(ops, oplog.Op{Kind: oplog.Delete, NS: ActionLog, ID: oldest, Actor: uint8(event.System), Tag: what})
+		ops = append(ops, oplog.Op{Kind: oplog.Delete, NS: ActionLog, ID: oldest, Actor: uint8(trace.System), Tag: what})
 	}
 	_ = b.server.Write(t, ops...)
 }

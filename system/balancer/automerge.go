@@ -1,13 +1,13 @@
 package balancer
 
 import (
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // automerge has chunks joined from time to time that need not be apart any more (protocol 13.4). What fails is tried again when
@@ -47,7 +47,7 @@ func (m *term) merges() (all []policy.Merge) {
 func (m *term) merge(t env.Task, what policy.Merge) error {
 	set := m.server.Set(what.Shard)
 	if set == nil {
-		return status.New(status.ShardNotFound, "there is no shard %q", what.Shard)
+		return errcode.New(errcode.ShardNotFound, "there is no shard %q", what.Shard)
 	}
 	_, err := rpc.CallPrimary[command.Done](t, set, &command.ShardsvrMergeAllChunks{NS: what.NS}, m.settings.CommandTimeout)
 	return err
@@ -55,5 +55,5 @@ func (m *term) merge(t env.Task, what policy.Merge) error {
 
 // tick lets cluster time go on where nobody writes, as MongoDB's servers do all the time: what may be joined is a matter of time.
 func (b *Balancer) tick(t env.Task) {
-	_ = b.server.Write(t, oplog.Op{Kind: oplog.Noop, Actor: uint8(event.System), Tag: "tick"})
+	_ = b.server.Write(t, oplog.Op{Kind: oplog.Noop, Actor: uint8(trace.System), Tag: "tick"})
 }

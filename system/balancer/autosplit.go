@@ -7,8 +7,8 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // splitPolicy tells a shard of 4.2 what to go by when it splits chunks of itself.
@@ -36,7 +36,7 @@ func (b *Balancer) rebalanceChunk(t env.Task, _ env.NodeID, req *command.Rebalan
 	err := b.server.Tenured(t, "rebalance a chunk of "+req.NS, func(own env.Task) error {
 		v := view{b.now, b.options()}
 		if !v.recovered || !v.permits(v.options) {
-			return status.New(status.ConflictingOperationInProgress, "the balancer moves nothing now")
+			return errcode.New(errcode.ConflictingOperationInProgress, "the balancer moves nothing now")
 		}
 		c, chunk, err := v.whole(req)
 		if err != nil {
@@ -60,7 +60,7 @@ func (v view) whole(req *command.RebalanceChunk) (policy.Collection, catalog.Chu
 	}
 	chunk := c.Table.Owner(req.Min)
 	if rng := (key.Range{Min: req.Min, Max: req.Max}); chunk.Version.Epoch != req.Epoch || chunk.Range != rng {
-		return c, chunk, status.New(status.IncompatibleShardingMetadata, "%v is no chunk of %s any more", rng, req.NS)
+		return c, chunk, errcode.New(errcode.IncompatibleShardingMetadata, "%v is no chunk of %s any more", rng, req.NS)
 	}
 	return c, chunk, nil
 }

@@ -12,7 +12,7 @@
 package balancer
 
 import (
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -79,7 +79,7 @@ func (w watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 func (b *Balancer) noticed(index uint64, op *oplog.Op) {
 	if op.ID == string(key.String(configsvr.BalancerSetting)) {
 		doc := b.document()
-		b.emit(event.Event{Kind: event.BalancerState, Index: index, Value: string(doc.Mode), ID: doc.Window.String()})
+		b.emit(trace.Event{Kind: trace.BalancerState, Index: index, Value: string(doc.Mode), ID: doc.Window.String()})
 	}
 	if b.now != nil {
 		b.now.woken = true
@@ -88,7 +88,7 @@ func (b *Balancer) noticed(index uint64, op *oplog.Op) {
 }
 
 // emit fills in who balances.
-func (b *Balancer) emit(e event.Event) {
+func (b *Balancer) emit(e trace.Event) {
 	if e.Shard == "" {
 		e.Shard = configsvr.Name
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // defragmented is why a collection is balanced by the regular policy again.
@@ -77,12 +77,12 @@ func (v view) measure(t env.Task, c *policy.Collection) {
 }
 
 func (v view) sizes(t env.Task, shard, ns string, ranges []key.Range) ([]int64, error) {
-	if err := t.Point(point.BalancerStats, env.Note{Peer: shard}); err != nil {
+	if err := t.Point(failpoint.BalancerStats, env.Note{Peer: shard}); err != nil {
 		return nil, err
 	}
 	set := v.server.Set(shard)
 	if set == nil {
-		return nil, status.New(status.ShardNotFound, "there is no shard %q", shard)
+		return nil, errcode.New(errcode.ShardNotFound, "there is no shard %q", shard)
 	}
 	reply, err := rpc.CallPrimary[command.DataSizes](t, set, &command.DataSize{NS: ns, Ranges: ranges}, v.settings.CommandTimeout)
 	if err != nil {

@@ -3,13 +3,13 @@ package balancer
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 func (b *Balancer) start(t env.Task, _ env.NodeID, _ *command.BalancerStart) (*command.Done, error) {
@@ -32,7 +32,7 @@ func (b *Balancer) stop(t env.Task, _ env.NodeID, _ *command.BalancerStop) (*com
 			return err
 		}
 		b.logAction(own, "balancer.stop", bson.D{})
-		if err := own.Point(point.BalancerStop, env.Note{}); err != nil {
+		if err := own.Point(failpoint.BalancerStop, env.Note{}); err != nil {
 			return err
 		}
 		if err := b.awaitIdle(own); err != nil {
@@ -50,7 +50,7 @@ func (b *Balancer) awaitIdle(t env.Task) error {
 
 // close waits for commits that have been checked, and are not written yet, with the lock that they hold.
 func (b *Balancer) close(t env.Task) error {
-	if err := t.Point(point.BalancerStopCloseDoor, env.Note{}); err != nil {
+	if err := t.Point(failpoint.BalancerStopCloseDoor, env.Note{}); err != nil {
 		return err
 	}
 	if err := b.server.Locked(t, func() error { return b.shut(t) }); err != nil {
@@ -62,7 +62,7 @@ func (b *Balancer) close(t env.Task) error {
 	if !b.document().Closed {
 		return startedMeanwhile()
 	}
-	b.emit(event.Event{Kind: event.BalancerStopped})
+	b.emit(trace.Event{Kind: trace.BalancerStopped})
 	return nil
 }
 
@@ -76,7 +76,7 @@ func (b *Balancer) shut(t env.Task) error {
 }
 
 func startedMeanwhile() error {
-	return status.New(status.ConflictingOperationInProgress, "the balancer was switched on while it was being stopped")
+	return errcode.New(errcode.ConflictingOperationInProgress, "the balancer was switched on while it was being stopped")
 }
 
 // store writes the balancer's document.

@@ -5,10 +5,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // round is one round of a term.
@@ -27,7 +27,7 @@ func (m *term) round(t env.Task, o options) int {
 	r := &round{view: view{m, o}, number: m.rounds + 1, began: m.node.Mono()}
 	r.tell("begun")
 	err := r.carryOut(t)
-	_ = t.Point(point.BalancerRoundEnd, r.note())
+	_ = t.Point(failpoint.BalancerRoundEnd, r.note())
 	r.tell("ended")
 	r.record(t, err)
 	m.rounds++
@@ -37,7 +37,7 @@ func (m *term) round(t env.Task, o options) int {
 }
 
 func (r *round) carryOut(t env.Task) (err error) {
-	if err := t.Point(point.BalancerRoundBegin, r.note()); err != nil {
+	if err := t.Point(failpoint.BalancerRoundBegin, r.note()); err != nil {
 		return err
 	}
 	if err := r.split(t); err != nil {
@@ -67,7 +67,7 @@ func (r *round) enqueue(t env.Task) {
 			continue
 		}
 		q := &request{Migration: m, options: r.of(table.Collection()), name: fmt.Sprintf("balancer/%d/%d/%d", r.term.number, r.number, i+1)}
-		if t.Point(point.BalancerEnqueue, q.note()) == nil {
+		if t.Point(failpoint.BalancerEnqueue, q.note()) == nil {
 			r.scheduler.enqueue(t, q)
 		}
 	}
@@ -97,7 +97,7 @@ func (r *round) processed() (n int) {
 func (r *round) note() env.Note { return env.Note{N: int(r.number)} }
 
 func (r *round) tell(what string) {
-	r.emit(event.Event{Kind: event.BalancerRound, N: int(r.number), Value: what})
+	r.emit(trace.Event{Kind: trace.BalancerRound, N: int(r.number), Value: what})
 }
 
 // record writes what became of a round, unless there was nothing to do.

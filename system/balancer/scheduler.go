@@ -3,13 +3,13 @@ package balancer
 import (
 	"slices"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // scheduler has the migrations carried out that rounds have chosen (protocol 14.2). They go out in the order in which they came,
@@ -34,15 +34,15 @@ func (q *request) note() env.Note { return env.Note{Peer: q.Chunk.Shard, ID: q.n
 
 // tooBig means that the chunk did not move, and was split or marked.
 func (q *request) tooBig() bool {
-	return status.Is(q.err, status.ChunkTooBig, status.ExceededMemoryLimit)
+	return errcode.Is(q.err, errcode.ChunkTooBig, errcode.ExceededMemoryLimit)
 }
 
 // outcome is how the request has ended.
 func (q *request) outcome() string {
 	if q.err == nil {
-		return event.Moved
+		return trace.Moved
 	}
-	return string(status.Of(q.err))
+	return string(errcode.Of(q.err))
 }
 
 func (q *request) command() *command.MoveRange {
@@ -95,9 +95,9 @@ func (s *scheduler) dispatch(t env.Task) {
 	for len(s.queue) > 0 {
 		q := s.queue[0]
 		s.queue, s.underWay = s.queue[1:], append(s.underWay, q)
-		err := t.Point(point.BalancerDispatch, q.note())
+		err := t.Point(failpoint.BalancerDispatch, q.note())
 		if err == nil && !s.term.stillWants(q) {
-			err = status.New(status.Interrupted, "the balancer was switched off before %s was asked for", q.name)
+			err = errcode.New(errcode.Interrupted, "the balancer was switched off before %s was asked for", q.name)
 		}
 		if err != nil {
 			s.end(q, err)
@@ -120,14 +120,14 @@ func (s *scheduler) end(q *request, err error) {
 	q.err = err
 	s.underWay = slices.DeleteFunc(s.underWay, func(other *request) bool { return other == q })
 	s.ended = append(s.ended, q)
-	s.term.emit(event.Event{Kind: event.BalancerDone, ID: q.name, Value: q.outcome()})
+	s.term.emit(trace.Event{Kind: trace.BalancerDone, ID: q.name, Value: q.outcome()})
 	s.term.changed.Broadcast()
 }
 
 func (m *term) announce(q *request) {
 	move := q.command()
-	m.emit(event.Event{
-		Kind: event.BalancerChose, NS: move.NS, Min: string(move.Min), Max: string(move.Max), Shard: q.Chunk.Shard, Peer: move.To,
+	m.emit(trace.Event{
+		Kind: trace.BalancerChose, NS: move.NS, Min: string(move.Min), Max: string(move.Max), Shard: q.Chunk.Shard, Peer: move.To,
 		ID: move.Name, Value: q.Reason.String(), Txn: int64(m.settings.LocalTimeOffset),
 	})
 }
@@ -135,15 +135,15 @@ func (m *term) announce(q *request) {
 // migrate has the donor move, and sees to what has kept it from moving.
 func (m *term) migrate(t env.Task, q *request) error {
 	err := m.server.Migrate(t, q.command(), q.Chunk)
-	if lost := t.Point(point.BalancerResult, q.note()); lost != nil {
+	if lost := t.Point(failpoint.BalancerResult, q.note()); lost != nil {
 		err = lost
 	}
 	switch {
 	case err == nil || m.arrived(q):
 		return nil
-	case status.Is(err, status.ChunkTooBig, status.ExceededMemoryLimit):
+	case errcode.Is(err, errcode.ChunkTooBig, errcode.ExceededMemoryLimit):
 		m.splitOrMarkJumbo(t, q)
-	case status.Is(err, status.IndexNotFound):
+	case errcode.Is(err, errcode.IndexNotFound):
 		m.leaveAlone(t, q)
 	}
 	return err

@@ -8,7 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
 )
 
 // The documents of config.settings besides the balancer's.
@@ -43,15 +43,15 @@ func (b *Balancer) putSetting(t env.Task, _ env.NodeID, req *command.PutSetting)
 func checkFields(req *command.PutSetting) error {
 	fields, known := knownFields[req.ID]
 	if !known {
-		return status.New(status.BadValue, "nothing of config.settings is called %q", req.ID)
+		return errcode.New(errcode.BadValue, "nothing of config.settings is called %q", req.ID)
 	}
 	elements, err := req.Doc.Elements()
 	if len(req.Doc) > 0 && err != nil {
-		return status.New(status.BadValue, "the setting %s is no document: %v", req.ID, err)
+		return errcode.New(errcode.BadValue, "the setting %s is no document: %v", req.ID, err)
 	}
 	for _, e := range elements {
 		if !slices.Contains(fields, e.Key()) {
-			return status.New(status.BadValue, "the setting %s has no field %q, only %q", req.ID, e.Key(), fields)
+			return errcode.New(errcode.BadValue, "the setting %s has no field %q, only %q", req.ID, e.Key(), fields)
 		}
 	}
 	return checkValue(req)
@@ -63,9 +63,9 @@ func checkValue(req *command.PutSetting) error {
 	}
 	switch bytes, isNumber := req.Doc.Lookup("value").AsInt64OK(); {
 	case req.ID == chunkSize && (!isNumber || bytes <= 0):
-		return status.New(status.BadValue, "the size of a chunk is a number of bytes above zero, not %v", req.Doc)
+		return errcode.New(errcode.BadValue, "the size of a chunk is a number of bytes above zero, not %v", req.Doc)
 	case req.ID != chunkSize && req.Doc.Lookup("enabled").Type != bson.TypeBoolean:
-		return status.New(status.BadValue, "%s is enabled or not: %v", req.ID, req.Doc)
+		return errcode.New(errcode.BadValue, "%s is enabled or not: %v", req.ID, req.Doc)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func merged(old document, raw bson.Raw) (doc document, err error) {
 		}
 	}
 	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return doc, status.New(status.BadValue, "the settings of the balancer cannot be read: %v", err)
+		return doc, errcode.New(errcode.BadValue, "the settings of the balancer cannot be read: %v", err)
 	}
 	_, err = doc.options()
 	return doc.switched(doc.Mode), err

@@ -1,15 +1,15 @@
 package balancer
 
 import (
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // sessions is the collection of sessions, whose keys are random UUIDs.
@@ -38,7 +38,7 @@ func (r *round) split(t env.Task) error {
 func (m *term) cut(t env.Task, s policy.Split) error {
 	owner := m.server.Set(s.Chunk.Shard)
 	if owner == nil {
-		return status.New(status.ShardNotFound, "there is no shard %q", s.Chunk.Shard)
+		return errcode.New(errcode.ShardNotFound, "there is no shard %q", s.Chunk.Shard)
 	}
 	_, err := rpc.CallPrimary[command.Done](t, owner, &command.ShardsvrSplitChunk{
 		NS: s.NS, Epoch: s.Chunk.Version.Epoch, Min: s.Chunk.Min, Max: s.Chunk.Max, At: s.Points,
@@ -50,7 +50,7 @@ func (m *term) cut(t env.Task, s policy.Split) error {
 // left alone until somebody clears the mark, splits or moves it (protocol 13.5, errata E10). Without an answer the next round
 // comes across it again.
 func (m *term) splitOrMarkJumbo(t env.Task, q *request) {
-	if t.Point(point.BalancerSplitOrJumbo, q.note()) != nil {
+	if t.Point(failpoint.BalancerSplitOrJumbo, q.note()) != nil {
 		return
 	}
 	points, err := m.splitPoints(t, q)
@@ -67,7 +67,7 @@ func (m *term) splitOrMarkJumbo(t env.Task, q *request) {
 func (m *term) splitPoints(t env.Task, q *request) ([]key.Key, error) {
 	owner := m.server.Set(q.Chunk.Shard)
 	if owner == nil {
-		return nil, status.New(status.ShardNotFound, "there is no shard %q", q.Chunk.Shard)
+		return nil, errcode.New(errcode.ShardNotFound, "there is no shard %q", q.Chunk.Shard)
 	}
 	reply, err := rpc.CallPrimary[command.SplitVectorReply](t, owner, &command.SplitVector{
 		NS: q.NS, Min: q.Chunk.Min, Max: q.Chunk.Max, ChunkBytes: q.chunkBytes,
@@ -88,7 +88,7 @@ func (m *term) leaveAlone(t env.Task, q *request) {
 		}
 		as := table.Collection().Balancing
 		as.NoBalance = true
-		return m.server.Describe(t, table, as, event.BalancingOff)
+		return m.server.Describe(t, table, as, trace.BalancingOff)
 	})
 }
 

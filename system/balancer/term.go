@@ -6,7 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
@@ -50,7 +50,7 @@ func (m *term) turn(t env.Task) time.Duration {
 }
 
 func (m *term) load(t env.Task) (options, error) {
-	if err := t.Point(point.BalancerLoadSettings, env.Note{}); err != nil {
+	if err := t.Point(failpoint.BalancerLoadSettings, env.Note{}); err != nil {
 		return options{}, err
 	}
 	return m.options(), nil
@@ -58,7 +58,7 @@ func (m *term) load(t env.Task) (options, error) {
 
 // open reports whether the balancer may ask for migrations now.
 func (m *term) open(t env.Task, o options) bool {
-	return t.Point(point.BalancerWindowCheck, env.Note{}) == nil && m.permits(o)
+	return t.Point(failpoint.BalancerWindowCheck, env.Note{}) == nil && m.permits(o)
 }
 
 // permits goes by the time of day where the server stands (errata E22).
@@ -68,7 +68,7 @@ func (m *term) permits(o options) bool {
 
 // sleep ends early when an operator writes a setting.
 func (m *term) sleep(t env.Task, interval time.Duration) error {
-	_ = t.Point(point.BalancerSleep, env.Note{})
+	_ = t.Point(failpoint.BalancerSleep, env.Note{})
 	_ = m.changed.WaitFor(t, interval, func() bool { return m.woken })
 	return t.Err()
 }
@@ -76,7 +76,7 @@ func (m *term) sleep(t env.Task, interval time.Duration) error {
 // recover waits until what earlier terms have asked for is at its end (protocol 9.5). 4.2 has it on record and carries it out
 // again; later, every shard is asked what it still does.
 func (m *term) recover(t env.Task) error {
-	if err := t.Point(point.BalancerStepUp, env.Note{}); err != nil {
+	if err := t.Point(failpoint.BalancerStepUp, env.Note{}); err != nil {
 		return err
 	}
 	if m.server.Profile().LocksCollections() {

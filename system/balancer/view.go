@@ -7,9 +7,9 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // view is what a choice is made from: the catalogue as the primary has it, what was set, and what shards say of their data.
@@ -102,7 +102,7 @@ func (v view) batch(t env.Task, colls []catalog.Collection, batch []int) (some [
 	return some
 }
 
-// collection is what the catalogue has about a sharded collection: status.NamespaceNotFound when there is none.
+// collection is what the catalogue has about a sharded collection: errcode.NamespaceNotFound when there is none.
 func (v view) collection(ns string) (policy.Collection, error) {
 	table, err := v.server.Table(ns)
 	if err != nil {
@@ -110,7 +110,7 @@ func (v view) collection(ns string) (policy.Collection, error) {
 	}
 	coll := table.Collection()
 	if coll.Unsharded {
-		return policy.Collection{}, status.New(status.NamespaceNotFound, "collection %s is not sharded", ns)
+		return policy.Collection{}, errcode.New(errcode.NamespaceNotFound, "collection %s is not sharded", ns)
 	}
 	c := policy.Collection{
 		Table: table, Zones: v.server.Zones(ns, coll.Key), Off: coll.NoBalance, ChunkBytes: v.of(coll).chunkBytes, ForceJumbo: v.forceJumbo,
@@ -178,12 +178,12 @@ func (v view) survey(t env.Task, ids []command.CollectionID, answered func(shard
 }
 
 func (v view) statistics(t env.Task, shard string, ids []command.CollectionID) (*command.StatsForBalancing, error) {
-	if err := t.Point(point.BalancerStats, env.Note{Peer: shard}); err != nil {
+	if err := t.Point(failpoint.BalancerStats, env.Note{Peer: shard}); err != nil {
 		return nil, err
 	}
 	set := v.server.Set(shard)
 	if set == nil {
-		return nil, status.New(status.ShardNotFound, "there is no shard %q", shard)
+		return nil, errcode.New(errcode.ShardNotFound, "there is no shard %q", shard)
 	}
 	return rpc.CallPrimary[command.StatsForBalancing](t, set, &command.ShardsvrGetStatsForBalancing{Collections: ids}, v.settings.CommandTimeout)
 }

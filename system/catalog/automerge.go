@@ -3,14 +3,14 @@ package catalog
 import (
 	"iter"
 
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 )
 
 // Mergeable returns the longest ranges of at least two chunks that may be merged without being asked for (protocol 13.4):
 // neighbours on one shard and in one zone, all there since before a time, that of the history window, and none of them
 // jumbo. What snapshots may still ask for is kept by that.
-func Mergeable(t *Table, zones Zones, before clock.Timestamp) iter.Seq[key.Range] {
+func Mergeable(t *Table, zones Zones, before hlc.Timestamp) iter.Seq[key.Range] {
 	return func(yield func(key.Range) bool) {
 		for piece := range zones.Pieces() {
 			if !mergeable(t, piece.Range, before, yield) {
@@ -21,7 +21,7 @@ func Mergeable(t *Table, zones Zones, before clock.Timestamp) iter.Seq[key.Range
 }
 
 // mergeable keeps inside the piece, as a joint chunk over its boundary would have to be split again.
-func mergeable(t *Table, piece key.Range, before clock.Timestamp, yield func(key.Range) bool) bool {
+func mergeable(t *Table, piece key.Range, before hlc.Timestamp, yield func(key.Range) bool) bool {
 	var run key.Range
 	var shard string
 	parts := 0
@@ -47,7 +47,7 @@ func mergeable(t *Table, piece key.Range, before clock.Timestamp, yield func(key
 }
 
 // MergeableOn are the ranges of Mergeable that one shard has.
-func MergeableOn(t *Table, zones Zones, shard string, before clock.Timestamp) (ranges []key.Range) {
+func MergeableOn(t *Table, zones Zones, shard string, before hlc.Timestamp) (ranges []key.Range) {
 	for rng := range Mergeable(t, zones, before) {
 		if t.OwnsKey(shard, rng.Min) {
 			ranges = append(ranges, rng)

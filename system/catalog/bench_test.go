@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 )
 
@@ -67,7 +67,7 @@ func BenchmarkOwner(b *testing.B) {
 func BenchmarkWith(b *testing.B) {
 	eachWidth(b, func(b *testing.B, t *catalog.Table) {
 		c := t.Owner(key.Int(int64(t.Len()) * 5))
-		changed, err := catalog.Move(t, c.Range, c.Shard, "shard-z", clock.At(9), 0)
+		changed, err := catalog.Move(t, c.Range, c.Shard, "shard-z", hlc.At(9), 0)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func after(b *testing.B, t *catalog.Table, migrations int) *catalog.Table {
 	b.Helper()
 	for i := range migrations {
 		c := t.Owner(key.Int(int64(i * 9_970 % t.Len() * 10)))
-		changed, err := catalog.Move(t, c.Range, c.Shard, "shard-z", clock.At(9), 0)
+		changed, err := catalog.Move(t, c.Range, c.Shard, "shard-z", hlc.At(9), 0)
 		if err != nil {
 			b.Fatal(err)
 		}

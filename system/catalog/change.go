@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // The changes below return the chunks to write, or none when nothing is to be done; applying them is Table.With.
@@ -31,7 +31,7 @@ func (b Bump) above(v Version) Version {
 // version; the remainders of its chunk and one other chunk of the donor, the control chunk, follow with minor versions,
 // so that the donor's version rises too. Placements that ended before validAfter-window are forgotten. A range that is
 // on to already needs no change.
-func Move(t *Table, rng key.Range, from, to string, validAfter clock.Timestamp, window time.Duration) ([]Chunk, error) {
+func Move(t *Table, rng key.Range, from, to string, validAfter hlc.Timestamp, window time.Duration) ([]Chunk, error) {
 	c, err := containing(t, rng)
 	if err != nil || c.Shard == to {
 		return nil, err
@@ -80,7 +80,7 @@ func (c Chunk) remainder(piece key.Range, v Version) Chunk {
 
 // prepend keeps at least the placement that ends now.
 func prepend(now Placement, before []Placement, window time.Duration) []Placement {
-	oldest := clock.At(now.ValidAfter.Millis() - window.Milliseconds())
+	oldest := hlc.At(now.ValidAfter.Millis() - window.Milliseconds())
 	keep := len(before)
 	for keep > 1 && before[keep-1].ValidAfter < oldest {
 		keep--
@@ -134,7 +134,7 @@ func inner(rng key.Range, points []key.Key) error {
 	last := rng.Min
 	for _, p := range points {
 		if p <= last || p >= rng.Max {
-			return status.New(status.BadValue, "the point %v does not follow %v inside %v", p, last, rng)
+			return errcode.New(errcode.BadValue, "the point %v does not follow %v inside %v", p, last, rng)
 		}
 		last = p
 	}

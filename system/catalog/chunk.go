@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // Chunk is a range of shard keys and the shard that owns it.
@@ -19,12 +19,12 @@ type Chunk struct {
 	History []Placement
 	Jumbo   bool
 	// OnCurrentShardSince is the ValidAfter of the newest placement.
-	OnCurrentShardSince clock.Timestamp
+	OnCurrentShardSince hlc.Timestamp
 }
 
 // Placement says that from a time on a shard owned the range.
 type Placement struct {
-	ValidAfter clock.Timestamp
+	ValidAfter hlc.Timestamp
 	Shard      string
 }
 
@@ -34,14 +34,14 @@ func (c Chunk) Equal(o Chunk) bool {
 		c.OnCurrentShardSince == o.OnCurrentShardSince && slices.Equal(c.History, o.History)
 }
 
-// ShardAt returns the owner at a time; status.StaleChunkHistory when that is no longer known.
-func (c Chunk) ShardAt(ts clock.Timestamp) (string, error) {
+// ShardAt returns the owner at a time; errcode.StaleChunkHistory when that is no longer known.
+func (c Chunk) ShardAt(ts hlc.Timestamp) (string, error) {
 	for _, p := range c.History {
 		if p.ValidAfter <= ts {
 			return p.Shard, nil
 		}
 	}
-	return "", status.New(status.StaleChunkHistory, "the owner of %v at %v is not known any more", c.Range, ts)
+	return "", errcode.New(errcode.StaleChunkHistory, "the owner of %v at %v is not known any more", c.Range, ts)
 }
 
 // String is "[3, 17) shard-a 5|1||epoch".
@@ -53,7 +53,7 @@ type Collection struct {
 	UUID string
 	// Epoch and Timestamp change when the collection is dropped and made again.
 	Epoch     string
-	Timestamp clock.Timestamp
+	Timestamp hlc.Timestamp
 	Key       key.Pattern
 	// AllowMigrations is false while an operation on the collection forbids them.
 	AllowMigrations bool

@@ -6,16 +6,16 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // DatabaseVersion is the version of a database (protocol 3.1). LastMod is at least 1 and grows by one with every
 // movePrimary; UUID and Timestamp are those of the database's incarnation.
 type DatabaseVersion struct {
 	UUID      string
-	Timestamp clock.Timestamp
+	Timestamp hlc.Timestamp
 	LastMod   uint32
 }
 
@@ -80,7 +80,7 @@ func EncodeDatabase(d Database) (bson.Raw, error) {
 func DecodeDatabase(raw bson.Raw) (Database, error) {
 	var doc databaseDoc
 	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return Database{}, status.New(status.BadValue, "a document of config.databases cannot be read: %v", err)
+		return Database{}, errcode.New(errcode.BadValue, "a document of config.databases cannot be read: %v", err)
 	}
 	v := DatabaseVersion{doc.Version.UUID, unstamp(doc.Version.Timestamp), uint32(doc.Version.LastMod)}
 	return Database{doc.Name, doc.Primary, v}, nil

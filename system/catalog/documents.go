@@ -6,9 +6,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // chunkDoc is a document of config.chunks (protocol 2.1). The incarnation is the collection's.
@@ -76,7 +76,7 @@ func EncodeChunk(coll Collection, c Chunk) (bson.Raw, error) {
 func DecodeChunk(coll Collection, raw bson.Raw) (Chunk, error) {
 	var doc chunkDoc
 	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return Chunk{}, status.New(status.BadValue, "a document of config.chunks cannot be read: %v", err)
+		return Chunk{}, errcode.New(errcode.BadValue, "a document of config.chunks cannot be read: %v", err)
 	}
 	c := Chunk{
 		Shard:               doc.Shard,
@@ -109,17 +109,17 @@ func encodeBound(p key.Pattern, k key.Key) (bson.Raw, error) {
 func decodeBound(p key.Pattern, bound bson.Raw, name string) (key.Key, error) {
 	v, err := bound.LookupErr(p.Field)
 	if err != nil {
-		return "", status.New(status.BadValue, "a document of config.chunks has no %s for %s", name, p.Field)
+		return "", errcode.New(errcode.BadValue, "a document of config.chunks has no %s for %s", name, p.Field)
 	}
 	return key.Encode(v)
 }
 
-func stamp(ts clock.Timestamp) bson.Timestamp {
+func stamp(ts hlc.Timestamp) bson.Timestamp {
 	return bson.Timestamp{T: uint32(ts >> 32), I: uint32(ts)}
 }
 
-func unstamp(ts bson.Timestamp) clock.Timestamp {
-	return clock.Timestamp(uint64(ts.T)<<32 | uint64(ts.I))
+func unstamp(ts bson.Timestamp) hlc.Timestamp {
+	return hlc.Timestamp(uint64(ts.T)<<32 | uint64(ts.I))
 }
 
 // collectionDoc is a document of config.collections.
@@ -159,7 +159,7 @@ func EncodeCollection(c Collection) (bson.Raw, error) {
 func DecodeCollection(raw bson.Raw) (Collection, error) {
 	var doc collectionDoc
 	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return Collection{}, status.New(status.BadValue, "a document of config.collections cannot be read: %v", err)
+		return Collection{}, errcode.New(errcode.BadValue, "a document of config.collections cannot be read: %v", err)
 	}
 	pattern, err := key.PatternOf(doc.Key)
 	return Collection{
@@ -193,7 +193,7 @@ func ZoneID(ns string, min key.Key) string { return ns + "/" + hex.EncodeToStrin
 func ParseZoneID(id string) (ns string, min key.Key, err error) {
 	i := strings.LastIndexByte(id, '/')
 	if i < 0 {
-		return "", "", status.New(status.BadValue, "%q is the _id of no zone", id)
+		return "", "", errcode.New(errcode.BadValue, "%q is the _id of no zone", id)
 	}
 	bound, err := hex.DecodeString(id[i+1:])
 	return id[:i], key.Key(bound), err
@@ -216,7 +216,7 @@ func EncodeZone(ns string, p key.Pattern, z Zone) (bson.Raw, error) {
 func DecodeZone(p key.Pattern, raw bson.Raw) (Zone, error) {
 	_, field, z, err := DecodeAnyZone(raw)
 	if err == nil && field != p.Field {
-		err = status.New(status.BadValue, "a document of config.tags is about %s, not %s", field, p.Field)
+		err = errcode.New(errcode.BadValue, "a document of config.tags is about %s, not %s", field, p.Field)
 	}
 	return z, err
 }
@@ -225,11 +225,11 @@ func DecodeZone(p key.Pattern, raw bson.Raw) (Zone, error) {
 func DecodeAnyZone(raw bson.Raw) (ns, field string, z Zone, err error) {
 	var doc zoneDoc
 	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return "", "", z, status.New(status.BadValue, "a document of config.tags cannot be read: %v", err)
+		return "", "", z, errcode.New(errcode.BadValue, "a document of config.tags cannot be read: %v", err)
 	}
 	first, err := doc.Min.IndexErr(0)
 	if err != nil {
-		return "", "", z, status.New(status.BadValue, "a document of config.tags has no min: %v", err)
+		return "", "", z, errcode.New(errcode.BadValue, "a document of config.tags has no min: %v", err)
 	}
 	p := key.Pattern{Field: first.Key()}
 	z.Name = doc.Tag

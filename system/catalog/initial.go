@@ -3,15 +3,15 @@ package catalog
 import (
 	"math"
 
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // First returns the chunks of a new collection: bounds are the inner bounds, chunk i has version 1|i and goes to
 // shards[i mod len(shards)].
 func First(coll Collection, bounds []key.Key, shards []string) ([]Chunk, error) {
 	if len(shards) == 0 {
-		return nil, status.New(status.BadValue, "collection %s needs a shard", coll.NS)
+		return nil, errcode.New(errcode.BadValue, "collection %s needs a shard", coll.NS)
 	}
 	if err := inner(key.Everything, bounds); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (c Collection) first(i int, rng key.Range, shard string) Chunk {
 func FirstHashed(coll Collection, shards []string, each int) ([]Chunk, error) {
 	n := len(shards) * each
 	if n <= 0 {
-		return nil, status.New(status.BadValue, "%d chunks for each of %d shards are none", each, len(shards))
+		return nil, errcode.New(errcode.BadValue, "%d chunks for each of %d shards are none", each, len(shards))
 	}
 	chunks := make([]Chunk, 0, n)
 	for i, piece := range cut(key.Everything, HashedBounds(n)) {
@@ -59,14 +59,14 @@ func HashedBounds(n int) []key.Key {
 
 // FirstZoned returns the chunks of a new collection with zones: one for each zone's range and one for each gap. The ranges of
 // a zone take the shards of the zone in turn, the gaps take all shards in turn; members[""] are all shards. It is a
-// status.BadValue when a zone has no shard.
+// errcode.BadValue when a zone has no shard.
 func FirstZoned(coll Collection, zones Zones, members map[string][]string) ([]Chunk, error) {
 	var chunks []Chunk
 	turn := make(map[string]int, len(members))
 	for piece := range zones.Pieces() {
 		shards := members[piece.Name]
 		if len(shards) == 0 {
-			return nil, status.New(status.BadValue, "zone %q of collection %s has no shard", piece.Name, coll.NS)
+			return nil, errcode.New(errcode.BadValue, "zone %q of collection %s has no shard", piece.Name, coll.NS)
 		}
 		chunks = append(chunks, coll.first(len(chunks), piece.Range, shards[turn[piece.Name]%len(shards)]))
 		turn[piece.Name]++

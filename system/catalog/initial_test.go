@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 func placement(t testing.TB, chunks []catalog.Chunk, err error) string {
@@ -46,7 +46,7 @@ func TestFirstHashed(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	for _, each := range []int{0, -1} {
-		if _, err := catalog.FirstHashed(coll, []string{"shard-a"}, each); !status.Is(err, status.BadValue) {
+		if _, err := catalog.FirstHashed(coll, []string{"shard-a"}, each); !errcode.Is(err, errcode.BadValue) {
 			t.Errorf("%d chunks for each: %v", each, err)
 		}
 	}
@@ -68,7 +68,7 @@ func TestFirstZoned(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	delete(members, "B")
-	if _, err := catalog.FirstZoned(coll, zones, members); !status.Is(err, status.BadValue) {
+	if _, err := catalog.FirstZoned(coll, zones, members); !errcode.Is(err, errcode.BadValue) {
 		t.Errorf("a zone without shards: %v", err)
 	}
 }

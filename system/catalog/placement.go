@@ -4,12 +4,12 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 )
 
 // OwnersSince returns every shard that owned a part of the collection at some time from since on, as far as the table
 // knows, by name. It is false when the history of a chunk does not reach back so far.
-func (t *Table) OwnersSince(since clock.Timestamp) ([]string, bool) {
+func (t *Table) OwnersSince(since hlc.Timestamp) ([]string, bool) {
 	owners := make(map[string]bool)
 	for c := range t.Chunks() {
 		if !c.ownersSince(since, owners) {
@@ -19,7 +19,7 @@ func (t *Table) OwnersSince(since clock.Timestamp) ([]string, bool) {
 	return slices.Sorted(maps.Keys(owners)), true
 }
 
-func (c *Chunk) ownersSince(since clock.Timestamp, owners map[string]bool) bool {
+func (c *Chunk) ownersSince(since hlc.Timestamp, owners map[string]bool) bool {
 	for _, p := range c.History {
 		owners[p.Shard] = true
 		if p.ValidAfter <= since {

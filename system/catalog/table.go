@@ -7,9 +7,9 @@ import (
 
 	"github.com/tidwall/btree"
 
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // Table is the routing table of one collection: its chunks at one moment. It is immutable; With makes a newer one that
@@ -38,8 +38,8 @@ func (o *owned) Copy() *owned { return &owned{o.shard, o.number, *o.versions.Cop
 // degree keeps the nodes of the trees small, as every update copies those on its way.
 const degree = 8
 
-// NewTable returns the table of exactly these chunks, in any order; status.IncompatibleShardingMetadata when they are no
-// partition of the key space, and status.StaleEpoch when one is of another incarnation.
+// NewTable returns the table of exactly these chunks, in any order; errcode.IncompatibleShardingMetadata when they are no
+// partition of the key space, and errcode.StaleEpoch when one is of another incarnation.
 func NewTable(coll Collection, chunks []Chunk) (*Table, error) {
 	t := &Table{
 		coll:     coll,
@@ -78,7 +78,7 @@ func (t *Table) copy() *Table {
 }
 
 func inconsistent(format string, args ...any) error {
-	return status.New(status.IncompatibleShardingMetadata, format, args...)
+	return errcode.New(errcode.IncompatibleShardingMetadata, format, args...)
 }
 
 // replace removes what the chunks overlap before it adds them, as a version may move from one chunk to its remainder.
@@ -113,7 +113,7 @@ func (t *Table) replace(chunks []Chunk) error {
 func (t *Table) acceptable(c Chunk) error {
 	switch {
 	case !c.Version.SameIncarnation(t.coll.Version()):
-		return status.New(status.StaleEpoch, "chunk %v is not of collection %s with epoch %s", c, t.coll.NS, t.coll.Epoch)
+		return errcode.New(errcode.StaleEpoch, "chunk %v is not of collection %s with epoch %s", c, t.coll.NS, t.coll.Epoch)
 	case c.Empty() || c.Min < key.Min || c.Max > key.Max:
 		return inconsistent("chunk %v is no range of keys", c)
 	case c.Shard == "" || c.Version.OwnsNothing():
@@ -278,9 +278,9 @@ func (t *Table) Owned(shard string) []key.Range {
 	return owned
 }
 
-// OwnedAt returns what of the range the shard owned at a time, as ranges that do not touch; status.StaleChunkHistory when
+// OwnedAt returns what of the range the shard owned at a time, as ranges that do not touch; errcode.StaleChunkHistory when
 // the owner of a part is no longer known.
-func (t *Table) OwnedAt(shard string, rng key.Range, ts clock.Timestamp) ([]key.Range, error) {
+func (t *Table) OwnedAt(shard string, rng key.Range, ts hlc.Timestamp) ([]key.Range, error) {
 	var owned []key.Range
 	for c := range t.Overlapping(rng) {
 		owner, err := c.ShardAt(ts)

@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 var coll = catalog.Collection{
-	NS: "test.docs", UUID: "u1", Epoch: "e1", Timestamp: clock.At(1),
+	NS: "test.docs", UUID: "u1", Epoch: "e1", Timestamp: hlc.At(1),
 	Key: key.Pattern{Field: "k"}, AllowMigrations: true,
 }
 
@@ -104,7 +104,7 @@ func requested(t *testing.T, now *catalog.Table, d *datadriven.TestData) ([]cata
 		d.ScanArgs(t, "to", &to)
 		d.ScanArgs(t, "at", &at)
 		d.MaybeScanArgs(t, "window", &window)
-		return catalog.Move(now, within(t, d), from, to, clock.At(int64(at)), milliseconds(window))
+		return catalog.Move(now, within(t, d), from, to, hlc.At(int64(at)), milliseconds(window))
 	case "split":
 		return catalog.Split(now, within(t, d), points(t, d), bump)
 	case "merge":
@@ -163,19 +163,19 @@ func TestRefusedTables(t *testing.T) {
 	ok := func() []catalog.Chunk { return slices.Collect(table(t, 2, key.Int(0), key.Int(10)).Chunks()) }
 	for name, c := range map[string]struct {
 		spoil func([]catalog.Chunk) []catalog.Chunk
-		code  status.Code
+		code  errcode.Code
 	}{
-		"empty":   {func([]catalog.Chunk) []catalog.Chunk { return nil }, status.IncompatibleShardingMetadata},
-		"gap":     {func(c []catalog.Chunk) []catalog.Chunk { return []catalog.Chunk{c[0], c[2]} }, status.IncompatibleShardingMetadata},
-		"no min":  {func(c []catalog.Chunk) []catalog.Chunk { return c[1:] }, status.IncompatibleShardingMetadata},
-		"no max":  {func(c []catalog.Chunk) []catalog.Chunk { return c[:2] }, status.IncompatibleShardingMetadata},
-		"overlap": {func(c []catalog.Chunk) []catalog.Chunk { c[1].Max = key.Int(11); return c }, status.IncompatibleShardingMetadata},
-		"version": {func(c []catalog.Chunk) []catalog.Chunk { c[1].Version = c[0].Version; return c }, status.IncompatibleShardingMetadata},
-		"owner":   {func(c []catalog.Chunk) []catalog.Chunk { c[1].Shard = ""; return c }, status.IncompatibleShardingMetadata},
-		"epoch":   {func(c []catalog.Chunk) []catalog.Chunk { c[1].Version.Epoch = "e2"; return c }, status.StaleEpoch},
+		"empty":   {func([]catalog.Chunk) []catalog.Chunk { return nil }, errcode.IncompatibleShardingMetadata},
+		"gap":     {func(c []catalog.Chunk) []catalog.Chunk { return []catalog.Chunk{c[0], c[2]} }, errcode.IncompatibleShardingMetadata},
+		"no min":  {func(c []catalog.Chunk) []catalog.Chunk { return c[1:] }, errcode.IncompatibleShardingMetadata},
+		"no max":  {func(c []catalog.Chunk) []catalog.Chunk { return c[:2] }, errcode.IncompatibleShardingMetadata},
+		"overlap": {func(c []catalog.Chunk) []catalog.Chunk { c[1].Max = key.Int(11); return c }, errcode.IncompatibleShardingMetadata},
+		"version": {func(c []catalog.Chunk) []catalog.Chunk { c[1].Version = c[0].Version; return c }, errcode.IncompatibleShardingMetadata},
+		"owner":   {func(c []catalog.Chunk) []catalog.Chunk { c[1].Shard = ""; return c }, errcode.IncompatibleShardingMetadata},
+		"epoch":   {func(c []catalog.Chunk) []catalog.Chunk { c[1].Version.Epoch = "e2"; return c }, errcode.StaleEpoch},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := catalog.NewTable(coll, c.spoil(ok())); !status.Is(err, c.code) {
+			if _, err := catalog.NewTable(coll, c.spoil(ok())); !errcode.Is(err, c.code) {
 				t.Errorf("got %v, want %s", err, c.code)
 			}
 		})
@@ -184,7 +184,7 @@ func TestRefusedTables(t *testing.T) {
 
 func TestRefusedUpdates(t *testing.T) {
 	old := table(t, 2, key.Int(0), key.Int(10))
-	moved, err := catalog.Move(old, old.Owner(key.Int(5)).Range, "shard-b", "shard-a", clock.At(5), 0)
+	moved, err := catalog.Move(old, old.Owner(key.Int(5)).Range, "shard-b", "shard-a", hlc.At(5), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestRefusedUpdates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := next.With(slices.Collect(old.Chunks())); !status.Is(err, status.IncompatibleShardingMetadata) {
+	if _, err := next.With(slices.Collect(old.Chunks())); !errcode.Is(err, errcode.IncompatibleShardingMetadata) {
 		t.Errorf("an older chunk replaced a newer one: %v", err)
 	}
 	if again, err := next.With(slices.Collect(next.Chunks())); err != nil || describe(again) != describe(next) {
@@ -205,12 +205,12 @@ func TestRefusedUpdates(t *testing.T) {
 
 func TestShardAt(t *testing.T) {
 	c := catalog.Chunk{Range: key.Everything, History: []catalog.Placement{{ValidAfter: 20, Shard: "b"}, {ValidAfter: 10, Shard: "a"}}}
-	for ts, want := range map[clock.Timestamp]string{10: "a", 19: "a", 20: "b", 99: "b"} {
+	for ts, want := range map[hlc.Timestamp]string{10: "a", 19: "a", 20: "b", 99: "b"} {
 		if got, err := c.ShardAt(ts); err != nil || got != want {
 			t.Errorf("at %v: %s, %v", ts, got, err)
 		}
 	}
-	if _, err := c.ShardAt(9); !status.Is(err, status.StaleChunkHistory) {
+	if _, err := c.ShardAt(9); !errcode.Is(err, errcode.StaleChunkHistory) {
 		t.Errorf("before the history: %v", err)
 	}
 }
@@ -218,7 +218,7 @@ func TestShardAt(t *testing.T) {
 func TestDocuments(t *testing.T) {
 	c := catalog.Chunk{
 		Range: key.Range{Min: key.Min, Max: key.String("m")}, Shard: "shard-a", Version: coll.Version(), Jumbo: true,
-		History: []catalog.Placement{{ValidAfter: clock.At(7) + 3, Shard: "shard-a"}, {ValidAfter: 1, Shard: "shard-b"}}, OnCurrentShardSince: clock.At(7) + 3,
+		History: []catalog.Placement{{ValidAfter: hlc.At(7) + 3, Shard: "shard-a"}, {ValidAfter: 1, Shard: "shard-b"}}, OnCurrentShardSince: hlc.At(7) + 3,
 	}
 	c.Version.Major, c.Version.Minor = 5, 1<<32-1
 	doc, err := catalog.EncodeChunk(coll, c)
@@ -257,7 +257,7 @@ func TestAlgebra(t *testing.T) {
 		}
 		stale := now
 		for i := range rapid.IntRange(1, 12).Draw(t, "changes") {
-			changed, what := drawChange(t, now, clock.At(int64(10+i)))
+			changed, what := drawChange(t, now, hlc.At(int64(10+i)))
 			if len(changed) == 0 {
 				continue
 			}
@@ -299,7 +299,7 @@ func checkStep(t *rapid.T, before, after *catalog.Table, what string) {
 	}
 }
 
-func drawChange(t *rapid.T, now *catalog.Table, at clock.Timestamp) (changed []catalog.Chunk, what string) {
+func drawChange(t *rapid.T, now *catalog.Table, at hlc.Timestamp) (changed []catalog.Chunk, what string) {
 	chunks := slices.Collect(now.Chunks())
 	c := rapid.SampledFrom(chunks).Draw(t, "chunk")
 	var err error

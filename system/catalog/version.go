@@ -12,7 +12,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 )
 
 // Version is the version of a chunk, of a shard (the highest of its chunks) or of a collection (the highest of all).
@@ -22,7 +22,7 @@ type Version struct {
 	Major, Minor uint32
 	// Epoch and Timestamp identify the collection's incarnation; versions of two incarnations have no order.
 	Epoch     string
-	Timestamp clock.Timestamp
+	Timestamp hlc.Timestamp
 }
 
 // SameIncarnation reports whether v and u can be compared.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // Zone is a range of a collection's keys that only shards of the zone may own (a document of config.tags).
@@ -21,17 +21,17 @@ type Zone struct {
 type Zones []Zone
 
 // Assign gives the range to a zone (updateZoneKeyRange). A range that is exactly this zone's already changes nothing;
-// status.RangeOverlapConflict when it overlaps any other.
+// errcode.RangeOverlapConflict when it overlaps any other.
 func (z Zones) Assign(rng key.Range, name string) (Zones, error) {
 	if name == "" || rng.Empty() || !key.Everything.ContainsRange(rng) {
-		return nil, status.New(status.BadValue, "the range %v cannot be of the zone %q", rng, name)
+		return nil, errcode.New(errcode.BadValue, "the range %v cannot be of the zone %q", rng, name)
 	}
 	i := z.from(rng.Min)
 	if i < len(z) && z[i] == (Zone{rng, name}) {
 		return z, nil
 	}
 	if i < len(z) && z[i].Overlaps(rng) {
-		return nil, status.New(status.RangeOverlapConflict, "the range %v overlaps %v of zone %s", rng, z[i].Range, z[i].Name)
+		return nil, errcode.New(errcode.RangeOverlapConflict, "the range %v overlaps %v of zone %s", rng, z[i].Range, z[i].Name)
 	}
 	return slices.Insert(slices.Clone(z), i, Zone{rng, name}), nil
 }

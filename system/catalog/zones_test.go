@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 func between(min, max int64) key.Range { return key.Range{Min: key.Int(min), Max: key.Int(max)} }
@@ -35,30 +35,30 @@ func TestAssign(t *testing.T) {
 	for name, c := range map[string]struct {
 		rng  key.Range
 		zone string
-		want status.Code // "" is accepted
+		want errcode.Code // "" is accepted
 	}{
 		"between":                      {between(20, 40), "south", ""},
 		"ends where one begins":        {between(0, 10), "north", ""},
 		"begins where one ends":        {between(50, 60), "north", ""},
 		"the same again":               {between(10, 20), "north", ""},
-		"the same for another zone":    {between(10, 20), "south", status.RangeOverlapConflict},
-		"inside":                       {between(12, 18), "north", status.RangeOverlapConflict},
-		"around":                       {between(0, 30), "north", status.RangeOverlapConflict},
-		"around two":                   {between(0, 60), "north", status.RangeOverlapConflict},
-		"over the lower end":           {between(5, 11), "north", status.RangeOverlapConflict},
-		"over the upper end":           {between(19, 25), "south", status.RangeOverlapConflict},
-		"the same, up to another end":  {between(10, 21), "north", status.RangeOverlapConflict},
-		"empty":                        {between(30, 30), "north", status.BadValue},
-		"turned round":                 {between(35, 30), "north", status.BadValue},
-		"without a name":               {between(30, 35), "", status.BadValue},
-		"beyond all keys":              {key.Range{Min: key.Int(60), Max: key.After(key.Max)}, "north", status.BadValue},
+		"the same for another zone":    {between(10, 20), "south", errcode.RangeOverlapConflict},
+		"inside":                       {between(12, 18), "north", errcode.RangeOverlapConflict},
+		"around":                       {between(0, 30), "north", errcode.RangeOverlapConflict},
+		"around two":                   {between(0, 60), "north", errcode.RangeOverlapConflict},
+		"over the lower end":           {between(5, 11), "north", errcode.RangeOverlapConflict},
+		"over the upper end":           {between(19, 25), "south", errcode.RangeOverlapConflict},
+		"the same, up to another end":  {between(10, 21), "north", errcode.RangeOverlapConflict},
+		"empty":                        {between(30, 30), "north", errcode.BadValue},
+		"turned round":                 {between(35, 30), "north", errcode.BadValue},
+		"without a name":               {between(30, 35), "", errcode.BadValue},
+		"beyond all keys":              {key.Range{Min: key.Int(60), Max: key.After(key.Max)}, "north", errcode.BadValue},
 		"up to the last key of all":    {key.Range{Min: key.Int(60), Max: key.Max}, "north", ""},
 		"from the first key of all on": {key.Range{Min: key.Min, Max: key.Int(10)}, "north", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := zones.Assign(c.rng, c.zone)
 			if c.want != "" {
-				if !status.Is(err, c.want) {
+				if !errcode.Is(err, c.want) {
 					t.Errorf("%v, want %s", err, c.want)
 				}
 				return
@@ -127,8 +127,8 @@ func TestSplitAtZones(t *testing.T) {
 
 func TestMergeable(t *testing.T) {
 	chunks := slices.Collect(table(t, 1, key.Int(0), key.Int(10), key.Int(20), key.Int(30), key.Int(40), key.Int(50)).Chunks())
-	chunks[2].OnCurrentShardSince = clock.At(100) // [10, 20)
-	chunks[4].Shard = "shard-b"                   // [30, 40)
+	chunks[2].OnCurrentShardSince = hlc.At(100) // [10, 20)
+	chunks[4].Shard = "shard-b"                 // [30, 40)
 	now, err := catalog.NewTable(coll, chunks)
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestMergeable(t *testing.T) {
 		{zoned(t, "0 30 A"), 101, "[[0, 30) [40, MaxKey)]"},
 		{zoned(t, "5 30 A"), 101, "[[10, 30) [40, MaxKey)]"},
 	} {
-		got := slices.Collect(catalog.Mergeable(now, c.zones, clock.At(c.at)))
+		got := slices.Collect(catalog.Mergeable(now, c.zones, hlc.At(c.at)))
 		if fmt.Sprint(append([]key.Range{}, got...)) != c.want {
 			t.Errorf("with zones %v, before %d: %v, want %s", c.zones, c.at, got, c.want)
 		}
@@ -154,7 +154,7 @@ func TestMergeable(t *testing.T) {
 	if now, err = catalog.NewTable(coll, chunks); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(slices.Collect(catalog.Mergeable(now, nil, clock.At(101)))); got != "[[10, 30) [40, MaxKey)]" {
+	if got := fmt.Sprint(slices.Collect(catalog.Mergeable(now, nil, hlc.At(101)))); got != "[[10, 30) [40, MaxKey)]" {
 		t.Errorf("past a jumbo chunk: %v", got)
 	}
 }
@@ -217,11 +217,11 @@ func TestZonesAndTables(t *testing.T) {
 			now = changed(t, now)(catalog.Split(now, c.Range, at, catalog.Bump(rapid.Bool().Draw(t, "major"))))
 		}
 		checkInZones(t, zones, now)
-		for rng := range catalog.Mergeable(now, zones, clock.At(100)) {
+		for rng := range catalog.Mergeable(now, zones, hlc.At(100)) {
 			now = changed(t, now)(catalog.Merge(now, rng, catalog.Bump(rapid.Bool().Draw(t, "major"))))
 		}
 		checkInZones(t, zones, now)
-		for rng := range catalog.Mergeable(now, zones, clock.At(100)) {
+		for rng := range catalog.Mergeable(now, zones, hlc.At(100)) {
 			t.Fatalf("%v is still to be merged in\n%s", rng, describe(now))
 		}
 	})
@@ -233,7 +233,7 @@ func TestMergeAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zones, now := drawZones(t), drawTable(t)
 		bump := catalog.Bump(rapid.Bool().Draw(t, "major"))
-		ranges := catalog.MergeableOn(now, zones, "shard-a", clock.At(100))
+		ranges := catalog.MergeableOn(now, zones, "shard-a", hlc.At(100))
 		if len(ranges) == 0 {
 			return
 		}
@@ -276,7 +276,7 @@ func drawTable(t *rapid.T) *catalog.Table {
 	for i := range chunks {
 		chunks[i].Shard = rapid.SampledFrom([]string{"shard-a", "shard-b", "shard-c"}).Draw(t, "shard")
 		chunks[i].Jumbo = rapid.IntRange(0, 4).Draw(t, "jumbo") == 0
-		chunks[i].OnCurrentShardSince = clock.At(rapid.Int64Range(1, 120).Draw(t, "since"))
+		chunks[i].OnCurrentShardSince = hlc.At(rapid.Int64Range(1, 120).Draw(t, "since"))
 		chunks[i].History = []catalog.Placement{{ValidAfter: chunks[i].OnCurrentShardSince, Shard: chunks[i].Shard}}
 	}
 	made, err := catalog.NewTable(coll, chunks)
@@ -336,7 +336,7 @@ func TestJumbo(t *testing.T) {
 		if again, err := catalog.ClearJumbo(cleared, c.Range); err != nil || again != nil {
 			t.Fatalf("cleared twice: %v, %v", again, err)
 		}
-		moved := changed(t, marked)(catalog.Move(marked, c.Range, c.Shard, "shard-z", clock.At(199), 0))
+		moved := changed(t, marked)(catalog.Move(marked, c.Range, c.Shard, "shard-z", hlc.At(199), 0))
 		if moved.Owner(c.Min).Jumbo {
 			t.Fatalf("moved and still jumbo: %v", moved.Owner(c.Min))
 		}

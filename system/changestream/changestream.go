@@ -10,16 +10,16 @@
 package changestream
 
 import (
-	"github.com/shardproof/shardproof/histories/event"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // Service answers the readers of one member.
@@ -39,7 +39,7 @@ func New(sh *shard.Server, receivers func(ns string) []string) *Service {
 
 func (s *Service) read(t env.Task, _ env.NodeID, req *command.ReadChanges) (*command.ChangesRead, error) {
 	if !s.member.IsPrimary() {
-		return nil, status.New(status.NotWritablePrimary, "%s is not the primary of %s", t.Node().ID(), s.shard.Name())
+		return nil, errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s", t.Node().ID(), s.shard.Name())
 	}
 	reply := &command.ChangesRead{}
 	if req.Open {
@@ -51,7 +51,7 @@ func (s *Service) read(t env.Task, _ env.NodeID, req *command.ReadChanges) (*com
 	if err := s.reach(t, req.Reach); err != nil {
 		return nil, err
 	}
-	if err := t.Point(point.ChangesRead, env.Note{ID: req.NS}); err != nil {
+	if err := t.Point(failpoint.ChangesRead, env.Note{ID: req.NS}); err != nil {
 		return nil, err
 	}
 	return reply, s.collect(req, reply)
@@ -59,18 +59,18 @@ func (s *Service) read(t env.Task, _ env.NodeID, req *command.ReadChanges) (*com
 
 // reach lets the log advance to a time: an idle shard writes an entry without effect. A majority that takes too long for
 // it only makes the answer end earlier.
-func (s *Service) reach(t env.Task, time clock.Timestamp) error {
+func (s *Service) reach(t env.Task, time hlc.Timestamp) error {
 	if s.member.AppliedTS() < time {
-		if err := t.Point(point.ChangesNoop, env.Note{}); err != nil {
+		if err := t.Point(failpoint.ChangesNoop, env.Note{}); err != nil {
 			return err
 		}
 	}
 	if s.member.AppliedTS() < time {
-		if _, err := s.member.Write(t, oplog.Op{Kind: oplog.Noop, Actor: uint8(event.System)}); err != nil {
+		if _, err := s.member.Write(t, oplog.Op{Kind: oplog.Noop, Actor: uint8(trace.System)}); err != nil {
 			return err
 		}
 	}
-	if err := s.member.AwaitTS(t, time); !status.Is(err, status.ExceededTimeLimit) {
+	if err := s.member.AwaitTS(t, time); !errcode.Is(err, errcode.ExceededTimeLimit) {
 		return err
 	}
 	return t.Err()
@@ -88,7 +88,7 @@ func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) 
 		return false
 	})
 	if !complete {
-		return status.New(status.ChangeStreamHistoryLost, "the log of %s does not reach back to %s", s.shard.Name(), req.After)
+		return errcode.New(errcode.ChangeStreamHistoryLost, "the log of %s does not reach back to %s", s.shard.Name(), req.After)
 	}
 	return nil
 }

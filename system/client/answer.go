@@ -3,9 +3,9 @@ package client
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 )
 
 // Certainty is what the application knows of an operation when it ends.
@@ -32,7 +32,7 @@ type Answer struct {
 	Err error
 	// After is the cluster time that the client had heard of when it began: what the operation writes is newer. Time is
 	// the operation time; zero when there was no answer.
-	After, Time clock.Timestamp
+	After, Time hlc.Timestamp
 	// Retries is how many attempts were made after the first.
 	Retries int
 }
@@ -48,7 +48,7 @@ type doubt struct {
 // note takes in the error of an attempt.
 func (d *doubt) note(err error) {
 	switch {
-	case status.Is(err, status.NetworkTimeout, status.HostUnreachable):
+	case errcode.Is(err, errcode.NetworkTimeout, errcode.HostUnreachable):
 		d.lost = true
 	case !refusal(err):
 		d.executed = true
@@ -60,9 +60,9 @@ func (d *doubt) result(w *command.Written, retries int) Answer {
 	a := Answer{Certainty: OK, Written: *w, Retries: retries}
 	switch {
 	case w.ConcernError != "":
-		a.Certainty, a.Err = Unknown, status.New(status.WriteConcernFailed, "%s", w.ConcernError)
+		a.Certainty, a.Err = Unknown, errcode.New(errcode.WriteConcernFailed, "%s", w.ConcernError)
 	case w.N == 0 && d.lost:
-		a.Certainty, a.Err = Unknown, status.New(status.NetworkTimeout, "an earlier attempt got lost and may yet execute")
+		a.Certainty, a.Err = Unknown, errcode.New(errcode.NetworkTimeout, "an earlier attempt got lost and may yet execute")
 	}
 	return a
 }
@@ -78,19 +78,19 @@ func (d *doubt) failure(err error, retries int) Answer {
 
 // refusal reports whether err says for certain that the attempt did not execute.
 func refusal(err error) bool {
-	return status.Is(err, status.DuplicateKey, status.BadValue, status.ShardKeyNotFound, status.ImmutableField,
-		status.NamespaceNotFound, status.CommandNotFound, status.StaleConfig, status.StaleDbVersion, status.StaleEpoch, status.NotWritablePrimary,
-		status.MovePrimaryInProgress)
+	return errcode.Is(err, errcode.DuplicateKey, errcode.BadValue, errcode.ShardKeyNotFound, errcode.ImmutableField,
+		errcode.NamespaceNotFound, errcode.CommandNotFound, errcode.StaleConfig, errcode.StaleDbVersion, errcode.StaleEpoch, errcode.NotWritablePrimary,
+		errcode.MovePrimaryInProgress)
 }
 
 // retryable reports whether a driver sends a write again after err.
 func retryable(err error) bool {
-	return status.Is(err, status.NetworkTimeout, status.HostUnreachable, status.NotWritablePrimary,
-		status.PrimarySteppedDown, status.InterruptedDueToReplStateChange, status.Interrupted, status.ExceededTimeLimit)
+	return errcode.Is(err, errcode.NetworkTimeout, errcode.HostUnreachable, errcode.NotWritablePrimary,
+		errcode.PrimarySteppedDown, errcode.InterruptedDueToReplStateChange, errcode.Interrupted, errcode.ExceededTimeLimit)
 }
 
 // harmless reports whether a read that failed so may succeed when repeated.
 func harmless(err error) bool {
-	return retryable(err) || status.Is(err, status.StaleConfig, status.StaleDbVersion, status.StaleEpoch, status.QueryPlanKilled,
-		status.CursorNotFound, status.ReadConcernMajorityNotAvailableYet)
+	return retryable(err) || errcode.Is(err, errcode.StaleConfig, errcode.StaleDbVersion, errcode.StaleEpoch, errcode.QueryPlanKilled,
+		errcode.CursorNotFound, errcode.ReadConcernMajorityNotAvailableYet)
 }

@@ -32,12 +32,12 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // ChooseRouter is the kind of choice by which a client picks the router of an attempt.
@@ -51,7 +51,7 @@ type Client struct {
 	session  string
 	txn      int64
 	// operated is the newest operation time that the session was told.
-	operated clock.Timestamp
+	operated hlc.Timestamp
 }
 
 // New returns a client with a new session. The settings are read at every use.
@@ -66,7 +66,7 @@ func (c *Client) Session() string { return c.session }
 // Insert adds one document. More are refused: no outcome of one operation could tell which of them were inserted.
 func (c *Client) Insert(t env.Task, op command.Insert) Answer {
 	if len(op.Docs) != 1 {
-		return Answer{Certainty: Failed, Err: status.New(status.BadValue, "an insert of %d documents is not one operation", len(op.Docs))}
+		return Answer{Certainty: Failed, Err: errcode.New(errcode.BadValue, "an insert of %d documents is not one operation", len(op.Docs))}
 	}
 	op.Session = c.statement()
 	return c.write(t, &op)
@@ -176,12 +176,12 @@ func (c *Client) write(t env.Task, op env.Message) Answer {
 }
 
 // Operated is the newest operation time that the session was told: the afterClusterTime of a causal read.
-func (c *Client) Operated() clock.Timestamp { return c.operated }
+func (c *Client) Operated() hlc.Timestamp { return c.operated }
 
 // Time is the newest cluster time that the client has heard of.
-func (c *Client) Time() clock.Timestamp { return c.ep.Clock().Now().Cluster }
+func (c *Client) Time() hlc.Timestamp { return c.ep.Clock().Now().Cluster }
 
-func (c *Client) hear(t clock.Timestamp) clock.Timestamp {
+func (c *Client) hear(t hlc.Timestamp) hlc.Timestamp {
 	c.operated = max(c.operated, t)
 	return t
 }

@@ -7,30 +7,30 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/client"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/sim"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // reply is what a router answers to one attempt: an error, or a result.
 type reply struct {
-	code    status.Code
+	code    errcode.Code
 	written command.Written
 }
 
-func fails(code status.Code) reply { return reply{code: code} }
-func writes(n int) reply           { return reply{written: command.Written{N: n}} }
+func fails(code errcode.Code) reply { return reply{code: code} }
+func writes(n int) reply            { return reply{written: command.Written{N: n}} }
 func unconcerned() reply {
 	return reply{written: command.Written{N: 1, ConcernError: "only one member has it"}}
 }
 
 func TestWhatIsKnownOfAWrite(t *testing.T) {
-	const lost, stepped, refused = status.NetworkTimeout, status.PrimarySteppedDown, status.DuplicateKey
+	const lost, stepped, refused = errcode.NetworkTimeout, errcode.PrimarySteppedDown, errcode.DuplicateKey
 	for _, tc := range []struct {
 		name    string
 		replies []reply
@@ -40,18 +40,18 @@ func TestWhatIsKnownOfAWrite(t *testing.T) {
 		{"done at once", []reply{writes(1)}, client.OK, 0},
 		{"nothing to do", []reply{writes(0)}, client.OK, 0},
 		{"refused at once", []reply{fails(refused)}, client.Failed, 0},
-		{"bad value", []reply{fails(status.BadValue)}, client.Failed, 0},
-		{"the router's tables stay stale", []reply{fails(status.StaleConfig)}, client.Failed, 0},
-		{"no primary, then done", []reply{fails(status.NotWritablePrimary), writes(1)}, client.OK, 1},
-		{"no primary, then refused", []reply{fails(status.NotWritablePrimary), fails(refused)}, client.Failed, 1},
+		{"bad value", []reply{fails(errcode.BadValue)}, client.Failed, 0},
+		{"the router's tables stay stale", []reply{fails(errcode.StaleConfig)}, client.Failed, 0},
+		{"no primary, then done", []reply{fails(errcode.NotWritablePrimary), writes(1)}, client.OK, 1},
+		{"no primary, then refused", []reply{fails(errcode.NotWritablePrimary), fails(refused)}, client.Failed, 1},
 		{"lost, then the record", []reply{fails(lost), writes(1)}, client.OK, 1},
 		{"lost, then nothing to do", []reply{fails(lost), writes(0)}, client.Unknown, 1},
 		{"lost, then refused", []reply{fails(lost), fails(refused)}, client.Unknown, 1},
 		{"stepped down, then nothing to do", []reply{fails(stepped), writes(0)}, client.OK, 1},
 		{"stepped down, then refused", []reply{fails(stepped), fails(refused)}, client.Unknown, 1},
 		{"write concern not satisfied", []reply{unconcerned()}, client.Unknown, 0},
-		{"an error of no known moment", []reply{fails(status.FailPointEnabled)}, client.Unknown, 0},
-		{"history is gone", []reply{fails(status.IncompleteTransactionHistory)}, client.Unknown, 0},
+		{"an error of no known moment", []reply{fails(errcode.FailPointEnabled)}, client.Unknown, 0},
+		{"history is gone", []reply{fails(errcode.IncompleteTransactionHistory)}, client.Unknown, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a, sessions := write(t, tc.replies)
@@ -77,19 +77,19 @@ func write(t *testing.T, replies []reply) (a client.Answer, sessions []command.S
 	s := settings.Default80()
 	for _, id := range []env.NodeID{"router.0", "router.1"} {
 		w.AddNode(id, func(t env.Task) {
-			rpc.Handle(rpc.Listen(t.Node(), clock.New(t.Node())), func(_ env.Task, _ env.NodeID, req *command.Insert) (*command.Written, error) {
+			rpc.Handle(rpc.Listen(t.Node(), hlc.New(t.Node())), func(_ env.Task, _ env.NodeID, req *command.Insert) (*command.Written, error) {
 				sessions = append(sessions, req.Session)
 				next := replies[0]
 				replies = replies[1:]
 				if next.code != "" {
-					return nil, status.New(next.code, "as planned")
+					return nil, errcode.New(next.code, "as planned")
 				}
 				return &next.written, nil
 			})
 		})
 	}
 	w.AddNode("client.0", func(task env.Task) {
-		c := client.New(rpc.Listen(task.Node(), clock.New(task.Node())), []env.NodeID{"router.0", "router.1"}, &s)
+		c := client.New(rpc.Listen(task.Node(), hlc.New(task.Node())), []env.NodeID{"router.0", "router.1"}, &s)
 		if task.Sleep(10*time.Millisecond) == nil {
 			a = c.Insert(task, command.Insert{NS: "test.docs", Docs: []bson.Raw{document(t)}})
 		}
@@ -109,7 +109,7 @@ func TestClientGivesUpInTime(t *testing.T) {
 	var took [2]time.Duration
 	w.AddNode("router.0", func(env.Task) {})
 	w.AddNode("client.0", func(task env.Task) {
-		c := client.New(rpc.Listen(task.Node(), clock.New(task.Node())), []env.NodeID{"router.0"}, &s)
+		c := client.New(rpc.Listen(task.Node(), hlc.New(task.Node())), []env.NodeID{"router.0"}, &s)
 		began := task.Node().Mono()
 		write = c.Insert(task, command.Insert{NS: "test.docs", Docs: []bson.Raw{document(t)}})
 		took[0] = task.Node().Mono().Sub(began)

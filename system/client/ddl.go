@@ -3,8 +3,8 @@ package client
 import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // ShardCollection makes a sharded collection.
@@ -43,7 +43,7 @@ func (c *Client) change(t env.Task, op env.Message) Answer {
 		if err == nil {
 			return Answer{Certainty: OK, Retries: tries.done}
 		}
-		doubt.executed = doubt.executed || !status.Is(err, status.NamespaceNotFound, status.NamespaceExists, status.BadValue)
+		doubt.executed = doubt.executed || !errcode.Is(err, errcode.NamespaceNotFound, errcode.NamespaceExists, errcode.BadValue)
 		if !retryable(err) || !tries.again(t, err) {
 			return doubt.failure(err, tries.done)
 		}

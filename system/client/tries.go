@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
 )
 
 const (
@@ -12,8 +12,8 @@ const (
 	lastPause  = 320 * time.Millisecond
 )
 
-// tries are the attempts of one operation: which router is asked, how long an answer is waited for, when to give up.
-type tries struct {
+// retries are the attempts of one operation: which router is asked, how long an answer is waited for, when to give up.
+type retries struct {
 	client *Client
 	ends   env.Time
 	pause  time.Duration
@@ -22,12 +22,12 @@ type tries struct {
 	avoid  bool
 }
 
-func (c *Client) tries() *tries {
-	return &tries{client: c, ends: c.ep.Node().Mono().Add(c.settings.ClientDeadline), pause: firstPause}
+func (c *Client) tries() *retries {
+	return &retries{client: c, ends: c.ep.Node().Mono().Add(c.settings.ClientDeadline), pause: firstPause}
 }
 
 // router picks the router of the next attempt, any but the one that did not answer.
-func (a *tries) router() env.NodeID {
+func (a *retries) router() env.NodeID {
 	routers, node := a.client.routers, a.client.ep.Node()
 	switch n := len(routers); {
 	case a.avoid && n > 1:
@@ -40,20 +40,20 @@ func (a *tries) router() env.NodeID {
 }
 
 // timeout is how long the next answer is waited for.
-func (a *tries) timeout() time.Duration {
+func (a *retries) timeout() time.Duration {
 	left := a.ends.Sub(a.client.ep.Node().Mono())
 	return max(1, min(left, a.client.settings.AttemptTimeout))
 }
 
 // again pauses before the next attempt; false means that time is up.
-func (a *tries) again(t env.Task, err error) bool {
+func (a *retries) again(t env.Task, err error) bool {
 	if t.Err() != nil || a.timeout() <= a.pause {
 		return false
 	}
 	if t.Sleep(a.pause) != nil {
 		return false
 	}
-	a.avoid = status.Is(err, status.NetworkTimeout, status.HostUnreachable)
+	a.avoid = errcode.Is(err, errcode.NetworkTimeout, errcode.HostUnreachable)
 	a.pause = min(2*a.pause, lastPause)
 	a.done++
 	return true

@@ -1,11 +1,11 @@
 package client
 
 import (
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // Stream is an open change stream. It lives on one router and ends with the first failure; who goes on opens another one
@@ -18,8 +18,8 @@ type Stream struct {
 
 // AdvanceClusterTime has the client carry on a cluster time that its application heard of elsewhere: what it asks from now
 // on is asked after that time.
-func (c *Client) AdvanceClusterTime(ts clock.Timestamp) {
-	c.ep.Clock().Advance(clock.Vector{Cluster: ts})
+func (c *Client) AdvanceClusterTime(ts hlc.Timestamp) {
+	c.ep.Clock().Advance(hlc.Vector{Cluster: ts})
 }
 
 // Watch opens a change stream, and again on another router when one fails. The batch holds no changes, but
@@ -31,7 +31,7 @@ func (c *Client) Watch(t env.Task, op command.Watch) (*Stream, *command.ChangeBa
 		if err == nil {
 			return &Stream{c, router, batch.Stream}, batch, nil
 		}
-		if status.Is(err, status.ChangeStreamHistoryLost) || !tries.again(t, err) {
+		if errcode.Is(err, errcode.ChangeStreamHistoryLost) || !tries.again(t, err) {
 			return nil, nil, err
 		}
 	}

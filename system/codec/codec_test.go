@@ -7,13 +7,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 func document() bson.Raw {
@@ -23,11 +23,11 @@ func document() bson.Raw {
 func TestRoundTrip(t *testing.T) {
 	for name, m := range map[string]env.Message{
 		"nil":     nil,
-		"command": &rpc.Envelope{Clock: clock.Vector{Cluster: 1<<64 - 1, Config: 5}, Body: &command.Insert{NS: "test.docs", Docs: []bson.Raw{document(), nil}}},
+		"command": &rpc.Envelope{Clock: hlc.Vector{Cluster: 1<<64 - 1, Config: 5}, Body: &command.Insert{NS: "test.docs", Docs: []bson.Raw{document(), nil}}},
 		"empty":   &rpc.Envelope{Body: &command.Done{}},
 		"keys":    &command.RecvStatus{Min: key.Min, Max: key.Max},
-		"error":   &rpc.Envelope{Err: status.New(status.BadValue, "no")},
-		"detail": &rpc.Envelope{Err: status.With(status.StaleConfig, &command.StaleInfo{NS: "test.docs", Known: true},
+		"error":   &rpc.Envelope{Err: errcode.New(errcode.BadValue, "no")},
+		"detail": &rpc.Envelope{Err: errcode.With(errcode.StaleConfig, &command.StaleInfo{NS: "test.docs", Known: true},
 			"old")},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,8 +1,8 @@
 package command
 
 import (
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 )
 
@@ -80,31 +80,31 @@ type ClearJumboFlag struct {
 	At key.Key
 }
 
-// FindShard asks any member of the config server, at or after a time, what a majority knows of a shard: status.ShardNotFound
+// FindShard asks any member of the config server, at or after a time, what a majority knows of a shard: errcode.ShardNotFound
 // when there is none.
 type FindShard struct {
 	Name  string
-	After clock.Timestamp
+	After hlc.Timestamp
 }
 
 // FoundShard answers FindShard.
 type FoundShard struct{ Draining bool }
 
 // ShardsvrJoinCluster is sent to the primary of a replica set that is to become a shard. It drops collections without documents,
-// which may be of incarnations that have been dropped elsewhere, and refuses with status.OperationFailed while there are
+// which may be of incarnations that have been dropped elsewhere, and refuses with errcode.OperationFailed while there are
 // documents or unfinished work.
 type ShardsvrJoinCluster struct {
 	Name string
 	// At is the config server's time: orders to leave of before are of the past.
-	At clock.Timestamp
+	At hlc.Timestamp
 }
 
 // ShardsvrLeaveCluster asks the primary of a shard without chunks and databases whether its removal would leave anybody
-// waiting: status.OperationFailed while it takes part in a migration or the move of a primary. From then on it receives nothing
-// until it joins again. An order of before it joined is refused with status.ShardNotFound.
+// waiting: errcode.OperationFailed while it takes part in a migration or the move of a primary. From then on it receives nothing
+// until it joins again. An order of before it joined is refused with errcode.ShardNotFound.
 type ShardsvrLeaveCluster struct {
 	Name string
-	At   clock.Timestamp
+	At   hlc.Timestamp
 }
 
 func init() {

@@ -45,7 +45,7 @@ type BalancerCollectionStatusReply struct {
 }
 
 // PutSetting is an operator's write of a document of config.settings: "balancer", "chunksize", "autosplit" or "automerge"
-// (protocol 2.1). What the config server does not understand is a status.BadValue.
+// (protocol 2.1). What the config server does not understand is a errcode.BadValue.
 type PutSetting struct {
 	ID  string
 	Doc bson.Raw // without _id; empty removes the document

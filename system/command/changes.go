@@ -6,8 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/hlc"
 )
 
 func init() {
@@ -23,7 +23,7 @@ func init() {
 // Token is a place in the order of all changes of a collection: by cluster time, then by shard, then by place in the log
 // entry. Whoever holds one can go on behind it, on any router. The zero Token is before every change.
 type Token struct {
-	TS    clock.Timestamp
+	TS    hlc.Timestamp
 	Shard string
 	N     int
 }
@@ -32,7 +32,7 @@ type Token struct {
 const behindAll = "\x7f"
 
 // Mark is the token behind everything of a cluster time: a high-water mark.
-func Mark(ts clock.Timestamp) Token { return Token{TS: ts, Shard: behindAll} }
+func Mark(ts hlc.Timestamp) Token { return Token{TS: ts, Shard: behindAll} }
 
 // Compare is negative when a is before b.
 func (a Token) Compare(b Token) int {
@@ -107,9 +107,9 @@ type ChangeBatch struct {
 // there: the next request may go to another member.
 type ReadChanges struct {
 	NS    string
-	After clock.Timestamp
+	After hlc.Timestamp
 	// Reach is the time up to which the answer should go: an idle shard lets its log advance for it.
-	Reach clock.Timestamp
+	Reach hlc.Timestamp
 	Limit int // of changes; entries are never cut. 0: no limit
 	// Open has the shard check Place like that of a query and name the Receivers.
 	Open  bool
@@ -120,7 +120,7 @@ type ReadChanges struct {
 // Upto will ever be added.
 type ChangesRead struct {
 	Changes []Change
-	Upto    clock.Timestamp
+	Upto    hlc.Timestamp
 	// Receivers are the shards to which the shard is moving a range of the collection, announced before or now.
 	Receivers []string
 }

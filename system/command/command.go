@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 )
 
 // Session identifies a statement of a retryable write; the zero Session means that the write is not retryable.
@@ -28,7 +28,7 @@ type WriteConcern struct {
 	Majority bool
 	W        int
 	// Timeout bounds the wait; zero means the cluster's setting. When it ends, the write stays and the error is
-	// status.WriteConcernFailed.
+	// errcode.WriteConcernFailed.
 	Timeout time.Duration
 }
 
@@ -57,7 +57,7 @@ const (
 type Placement struct {
 	Versioned bool
 	// Database means that the collection is not sharded: Shard is made of the database's version, and a shard that
-	// disagrees answers status.StaleDbVersion.
+	// disagrees answers errcode.StaleDbVersion.
 	Database bool
 	Shard    catalog.Version
 }
@@ -121,7 +121,7 @@ type Written struct {
 	ConcernError string
 	// Time is the operation time: of the log entry that the statement made, or of the newest entry that its result rests
 	// on when it made none in this attempt.
-	Time clock.Timestamp
+	Time hlc.Timestamp
 }
 
 // Find opens a query. Results come in the order of the shard key.
@@ -132,9 +132,9 @@ type Find struct {
 	Concern   ReadConcern
 	Place     Placement
 	// After is the afterClusterTime of a causal session: what is returned is not older. Zero asks for nothing.
-	After clock.Timestamp
+	After hlc.Timestamp
 	// At is the atClusterTime of a Snapshot read, of which the router picks one when it is zero.
-	At clock.Timestamp
+	At hlc.Timestamp
 	// Secondary lets a member answer that is not primary.
 	Secondary bool
 }
@@ -155,7 +155,7 @@ type Batch struct {
 	Cursor string
 	Docs   []bson.Raw
 	// Time is the operation time: that of the state which was read or, where states pass while a query runs, of the last.
-	Time clock.Timestamp
+	Time hlc.Timestamp
 }
 
 // Done is the response of commands that only succeed or fail.

@@ -2,7 +2,7 @@ package command
 
 import (
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 )
 
@@ -12,7 +12,7 @@ type GetRoutingTable struct {
 	// Since is the collection version of the asker's table; chunks at or above it are returned, all of them when the
 	// incarnation differs or Since is zero (protocol 3.4 step 4).
 	Since catalog.Version
-	After clock.Timestamp
+	After hlc.Timestamp
 }
 
 // RoutingUpdate is a consistent piece of the catalogue.
@@ -21,7 +21,7 @@ type RoutingUpdate struct {
 	Chunks     []catalog.Chunk
 	// Full is true when Chunks is the whole table.
 	Full bool
-	At   clock.Timestamp
+	At   hlc.Timestamp
 }
 
 // CommitChunkMigration moves a range in the catalogue (protocol 3.2, 3.3).
@@ -36,7 +36,7 @@ type CommitChunkMigration struct {
 	PreVersion catalog.Version
 	// ValidAfter is from when on the recipient owns the range, by the donor's clock: 4.2 only, later the config server
 	// dates the commit itself (errata E17).
-	ValidAfter clock.Timestamp
+	ValidAfter hlc.Timestamp
 	Migration  string
 	// Balancer is true when the balancer asked for the migration: it is refused once the balancer was stopped.
 	Balancer bool
@@ -79,7 +79,7 @@ type ForceJumbo string
 
 // The values of ForceJumbo.
 const (
-	// RefuseJumbo fails with status.ChunkTooBig.
+	// RefuseJumbo fails with errcode.ChunkTooBig.
 	RefuseJumbo ForceJumbo = ""
 	// ForceManual clones it while writes are blocked, however long that takes.
 	ForceManual ForceJumbo = "manual"

@@ -27,7 +27,7 @@ type DropIndex struct {
 }
 
 // RenameCollection gives a sharded collection another name; its UUID, documents and indexes stay. A collection that has the
-// name is dropped with DropTarget, and a status.NamespaceExists without.
+// name is dropped with DropTarget, and a errcode.NamespaceExists without.
 type RenameCollection struct {
 	NS, To     string
 	DropTarget bool

@@ -4,7 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
@@ -24,7 +24,7 @@ type ShardsvrMovePrimary struct {
 // GetDatabase reads the catalogue with majority read concern at or after After. Any member of the config server may answer.
 type GetDatabase struct {
 	Name  string
-	After clock.Timestamp
+	After hlc.Timestamp
 }
 
 // DatabaseReply answers GetDatabase.
@@ -35,7 +35,7 @@ type DatabaseReply struct {
 }
 
 // CommitMovePrimary makes To the primary shard of the database if its version is still Expected. Anything else is a
-// status.StaleDbVersion; the sender finds out whether it had committed already by reading the database.
+// errcode.StaleDbVersion; the sender finds out whether it had committed already by reading the database.
 type CommitMovePrimary struct {
 	Database string
 	Expected catalog.DatabaseVersion

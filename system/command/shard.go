@@ -4,7 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 )
@@ -24,7 +24,7 @@ type HelloReply struct {
 // StepDown asks a primary to hand over to an up-to-date member.
 type StepDown struct{}
 
-// StaleInfo is the detail of status.StaleConfig.
+// StaleInfo is the detail of errcode.StaleConfig.
 type StaleInfo struct {
 	NS       string
 	Shard    string
@@ -59,7 +59,7 @@ type Flushed struct{ At oplog.Time }
 
 // AppendOplogNote asks a primary for an entry, if it has none, that is not older than Time, so that who waits for that
 // time on another member does not wait for the next write.
-type AppendOplogNote struct{ Time clock.Timestamp }
+type AppendOplogNote struct{ Time hlc.Timestamp }
 
 // RecvChunkStart opens a migration on the recipient (protocol 5.2). Lsid and Txn fence it (9.3).
 type RecvChunkStart struct {

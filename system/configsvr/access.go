@@ -7,7 +7,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/profile"
+	"github.com/shardproof/shardproof/system/protocol"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
@@ -30,12 +30,12 @@ func (s *Server) Node() env.Node { return s.node }
 func (s *Server) Settings() *settings.Settings { return s.settings }
 
 // Profile is the version of the protocol that the cluster speaks.
-func (s *Server) Profile() profile.Profile { return s.profile }
+func (s *Server) Profile() protocol.Profile { return s.profile }
 
 // Set is the replica set of a shard, for calls; nil for a name that nothing has.
 func (s *Server) Set(shard string) *rpc.Set { return s.shards[shard] }
 
-// Table is the routing table of a collection: status.NamespaceNotFound when there is no such collection.
+// Table is the routing table of a collection: errcode.NamespaceNotFound when there is no such collection.
 func (s *Server) Table(ns string) (*catalog.Table, error) { return s.book.latest(ns) }
 
 // Sharded lists the sharded collections by name.
@@ -59,7 +59,7 @@ func (s *Server) Shards() (all []Shard) {
 	return all
 }
 
-// Shard is the document of a shard: status.ShardNotFound when there is none.
+// Shard is the document of a shard: errcode.ShardNotFound when there is none.
 func (s *Server) Shard(name string) (Shard, error) { return s.book.shard(name) }
 
 // Databases lists the databases by name.

@@ -5,7 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/oplog"
 )
@@ -14,13 +14,13 @@ import (
 func (s *Server) announceChanges(index uint64, e *oplog.Entry) {
 	for i := range e.Ops {
 		if told := s.changeOf(&e.Ops[i]); told != nil {
-			told.Kind, told.Shard, told.Term, told.Index = event.ClusterChanged, Name, s.member.Term(), index
+			told.Kind, told.Shard, told.Term, told.Index = trace.ClusterChanged, Name, s.member.Term(), index
 			s.node.Emit(told)
 		}
 	}
 }
 
-func (s *Server) changeOf(op *oplog.Op) *event.Event {
+func (s *Server) changeOf(op *oplog.Op) *trace.Event {
 	switch op.NS {
 	case Shards:
 		return s.shardChange(op)
@@ -32,8 +32,8 @@ func (s *Server) changeOf(op *oplog.Op) *event.Event {
 	return nil
 }
 
-func (s *Server) shardChange(op *oplog.Op) *event.Event {
-	told := &event.Event{Peer: nameOf(op.ID), Value: op.Tag}
+func (s *Server) shardChange(op *oplog.Op) *trace.Event {
+	told := &trace.Event{Peer: nameOf(op.ID), Value: op.Tag}
 	if op.Doc != nil {
 		var doc Shard
 		err := bson.Unmarshal(op.Doc, &doc)
@@ -44,23 +44,23 @@ func (s *Server) shardChange(op *oplog.Op) *event.Event {
 }
 
 // zoneChange reads the bounds by whatever field they have: the collection may not exist yet.
-func (s *Server) zoneChange(op *oplog.Op) *event.Event {
+func (s *Server) zoneChange(op *oplog.Op) *trace.Event {
 	if op.Doc == nil {
 		ns, min, err := catalog.ParseZoneID(nameOf(op.ID))
 		s.node.Assert(err == nil, "zone %q was removed: %v", op.ID, err)
-		return &event.Event{Value: event.ZoneRange, NS: ns, Min: string(min)}
+		return &trace.Event{Value: trace.ZoneRange, NS: ns, Min: string(min)}
 	}
 	ns, _, zone, err := catalog.DecodeAnyZone(op.Doc)
 	s.node.Assert(err == nil, "zone %v cannot be read: %v", op.Doc, err)
-	return &event.Event{Value: event.ZoneRange, NS: ns, Min: string(zone.Min), Max: string(zone.Max), ID: zone.Name}
+	return &trace.Event{Value: trace.ZoneRange, NS: ns, Min: string(zone.Min), Max: string(zone.Max), ID: zone.Name}
 }
 
 // balancingChange tells of a change, and of a collection that keeps under a new name what was said of it under the old one.
-func (s *Server) balancingChange(op *oplog.Op) *event.Event {
-	if op.Tag == event.BalancingOn || op.Tag == event.BalancingOff {
-		return &event.Event{Value: op.Tag, NS: nameOf(op.ID)}
+func (s *Server) balancingChange(op *oplog.Op) *trace.Event {
+	if op.Tag == trace.BalancingOn || op.Tag == trace.BalancingOff {
+		return &trace.Event{Value: op.Tag, NS: nameOf(op.ID)}
 	}
-	if op.Doc == nil || !strings.HasPrefix(op.Tag, event.RenamedFrom) {
+	if op.Doc == nil || !strings.HasPrefix(op.Tag, trace.RenamedFrom) {
 		return nil
 	}
 	coll, err := catalog.DecodeCollection(op.Doc)
@@ -68,5 +68,5 @@ func (s *Server) balancingChange(op *oplog.Op) *event.Event {
 	if !coll.NoBalance {
 		return nil
 	}
-	return &event.Event{Value: event.BalancingOff, NS: coll.NS}
+	return &trace.Event{Value: trace.BalancingOff, NS: coll.NS}
 }

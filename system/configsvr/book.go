@@ -4,8 +4,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -21,7 +21,7 @@ const (
 )
 
 // ReadTable reads a collection's routing table from the documents of a member at an index. A collection that is not
-// sharded is where its database is; without a database there is none: status.NamespaceNotFound.
+// sharded is where its database is; without a database there is none: errcode.NamespaceNotFound.
 func ReadTable(data *store.Store, ns string, at uint64) (*catalog.Table, error) {
 	doc := data.Get(Collections, string(key.String(ns)), at)
 	if doc == nil {
@@ -45,7 +45,7 @@ func ReadTable(data *store.Store, ns string, at uint64) (*catalog.Table, error) 
 }
 
 // latest is the table as the primary has it now.
-func (b *book) latest(ns string) (*catalog.Table, error) {
+func (b *catalogReader) latest(ns string) (*catalog.Table, error) {
 	return b.table(ns, b.log.Applied().Index)
 }
 
@@ -61,16 +61,16 @@ type Shard struct {
 	Zones []string `bson:"tags,omitempty"`
 }
 
-// shard returns the document of a shard as the primary has it now: status.ShardNotFound when there is none.
-func (b *book) shard(name string) (Shard, error) {
+// shard returns the document of a shard as the primary has it now: errcode.ShardNotFound when there is none.
+func (b *catalogReader) shard(name string) (Shard, error) {
 	return ReadShard(b.log.Store(), name, store.Latest)
 }
 
-// ReadShard reads a shard from the documents of a member at an index: status.ShardNotFound when there is none.
+// ReadShard reads a shard from the documents of a member at an index: errcode.ShardNotFound when there is none.
 func ReadShard(data *store.Store, name string, at uint64) (doc Shard, err error) {
 	raw := data.Get(Shards, string(key.String(name)), at)
 	if raw == nil {
-		return doc, status.New(status.ShardNotFound, "there is no shard %q", name)
+		return doc, errcode.New(errcode.ShardNotFound, "there is no shard %q", name)
 	}
 	return doc, bson.Unmarshal(raw, &doc)
 }

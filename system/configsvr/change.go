@@ -5,14 +5,14 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // Replace writes chunks in one entry. The table is what the change was computed from, under the lock that is still held.
@@ -39,7 +39,7 @@ func swallowed(table *catalog.Table, changed []catalog.Chunk) (ops []oplog.Op) {
 		for old := range table.Overlapping(c.Range) {
 			if old.Min > c.Min {
 				id := string(key.String(catalog.ChunkID(uuid, old.Min)))
-				ops = append(ops, oplog.Op{Kind: oplog.Delete, NS: Chunks, ID: id, Actor: uint8(event.System)})
+				ops = append(ops, oplog.Op{Kind: oplog.Delete, NS: Chunks, ID: id, Actor: uint8(trace.System)})
 			}
 		}
 	}
@@ -61,7 +61,7 @@ func chunkOpsOf(coll catalog.Collection, chunks []catalog.Chunk, why string) ([]
 
 func write(ns, id string, doc bson.Raw, why string) oplog.Op {
 	return oplog.Op{
-		Kind: oplog.Update, NS: ns, ID: string(key.String(id)), Doc: doc, Actor: uint8(event.System), Tag: why,
+		Kind: oplog.Update, NS: ns, ID: string(key.String(id)), Doc: doc, Actor: uint8(trace.System), Tag: why,
 	}
 }
 
@@ -72,13 +72,13 @@ func write(ns, id string, doc bson.Raw, why string) oplog.Op {
 func (s *Server) ensureChunkVersionIsGreaterThan(t env.Task, _ env.NodeID, req *command.EnsureChunkVersionIsGreaterThan) (*command.Done, error) {
 	note := env.Note{ID: req.NS}
 	err := s.Tenured(t, "ensureChunkVersion "+req.NS, func(own env.Task) error {
-		if err := own.Point(point.ConfigEnsureVersionBefore, note); err != nil {
+		if err := own.Point(failpoint.ConfigEnsureVersionBefore, note); err != nil {
 			return err
 		}
 		if err := s.Locked(own, func() error { return s.raise(own, req) }); err != nil {
 			return err
 		}
-		if err := own.Point(point.ConfigEnsureVersionAfter, note); err != nil {
+		if err := own.Point(failpoint.ConfigEnsureVersionAfter, note); err != nil {
 			return err
 		}
 		return s.Majority(own)
@@ -88,7 +88,7 @@ func (s *Server) ensureChunkVersionIsGreaterThan(t env.Task, _ env.NodeID, req *
 
 func (s *Server) raise(t env.Task, req *command.EnsureChunkVersionIsGreaterThan) error {
 	table, err := s.book.latest(req.NS)
-	if status.Is(err, status.NamespaceNotFound) || err == nil && table.Collection().UUID != req.UUID {
+	if errcode.Is(err, errcode.NamespaceNotFound) || err == nil && table.Collection().UUID != req.UUID {
 		return nil
 	}
 	if err != nil {

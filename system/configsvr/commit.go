@@ -4,12 +4,12 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // shortestHistory is the least time for which placements are remembered, whatever the setting.
@@ -20,7 +20,7 @@ const shortestHistory = 10 * time.Second
 func (s *Server) commitChunkMigration(t env.Task, _ env.NodeID, req *command.CommitChunkMigration) (*command.CommitReply, error) {
 	var reply *command.CommitReply
 	err := s.Tenured(t, "commit "+req.Migration, func(own env.Task) (err error) {
-		if err = own.Point(point.ConfigCommitLock, env.Note{ID: req.Migration}); err != nil {
+		if err = own.Point(failpoint.ConfigCommitLock, env.Note{ID: req.Migration}); err != nil {
 			return err
 		}
 		commit := s.commit
@@ -36,31 +36,31 @@ func (s *Server) commitChunkMigration(t env.Task, _ env.NodeID, req *command.Com
 		if err = s.Majority(own); err != nil {
 			return err
 		}
-		return own.Point(point.ConfigCommitMajority, env.Note{ID: req.Migration})
+		return own.Point(failpoint.ConfigCommitMajority, env.Note{ID: req.Migration})
 	})
 	if err != nil {
 		return nil, err
 	}
-	return reply, t.Point(point.ConfigCommitReply, env.Note{ID: req.Migration})
+	return reply, t.Point(failpoint.ConfigCommitReply, env.Note{ID: req.Migration})
 }
 
 // commit checks and writes, under the lock: the form of 8.0.
 func (s *Server) commit(t env.Task, req *command.CommitChunkMigration) error {
-	at := func(site point.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
-	if err := at(point.ConfigCommitReadShard); err != nil {
+	at := func(site failpoint.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
+	if err := at(failpoint.ConfigCommitReadShard); err != nil {
 		return err
 	}
 	if err := s.mayReceive(req.To); err != nil {
 		return err
 	}
-	if err := at(point.ConfigCommitReadColl); err != nil {
+	if err := at(failpoint.ConfigCommitReadColl); err != nil {
 		return err
 	}
 	table, err := s.incarnation(req)
 	if err != nil {
 		return err
 	}
-	if err := at(point.ConfigCommitReadChunk); err != nil {
+	if err := at(failpoint.ConfigCommitReadChunk); err != nil {
 		return err
 	}
 	rng := key.Range{Min: req.Min, Max: req.Max}
@@ -69,24 +69,24 @@ func (s *Server) commit(t env.Task, req *command.CommitChunkMigration) error {
 		return conflict("range %v of %s is not inside one chunk: the chunk at its beginning is %v", rng, req.NS, chunk)
 	}
 	if chunk.Shard == req.To {
-		return at(point.ConfigCommitDuplicateRequest)
+		return at(failpoint.ConfigCommitDuplicateRequest)
 	}
-	if err := at(point.ConfigCommitCheckVersion); err != nil {
+	if err := at(failpoint.ConfigCommitCheckVersion); err != nil {
 		return err
 	}
 	if err := fitting(chunk, req); err != nil {
 		return err
 	}
-	if err := at(point.ConfigCommitPickValidAfter); err != nil {
+	if err := at(failpoint.ConfigCommitPickValidAfter); err != nil {
 		return err
 	}
 	return s.give(t, table, req, s.ep.Clock().Now().Cluster, max(s.settings.HistoryWindow, shortestHistory))
 }
 
 // give records that the recipient owns the range from a time on: all chunks in one entry.
-func (s *Server) give(t env.Task, table *catalog.Table, req *command.CommitChunkMigration, validAfter clock.Timestamp, window time.Duration) error {
-	at := func(site point.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
-	if err := at(point.ConfigCommitTrimHistory); err != nil {
+func (s *Server) give(t env.Task, table *catalog.Table, req *command.CommitChunkMigration, validAfter hlc.Timestamp, window time.Duration) error {
+	at := func(site failpoint.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
+	if err := at(failpoint.ConfigCommitTrimHistory); err != nil {
 		return err
 	}
 	if err := s.wanted(req); err != nil {
@@ -96,16 +96,16 @@ func (s *Server) give(t env.Task, table *catalog.Table, req *command.CommitChunk
 	if err != nil {
 		return err
 	}
-	if err := at(point.ConfigCommitControlChunk); err != nil {
+	if err := at(failpoint.ConfigCommitControlChunk); err != nil {
 		return err
 	}
-	if err := at(point.ConfigCommitTxnWrite); err != nil {
+	if err := at(failpoint.ConfigCommitTxnWrite); err != nil {
 		return err
 	}
 	if err := s.Replace(t, table, changed, "move "+req.Migration); err != nil {
 		return err
 	}
-	return at(point.ConfigCommitAfterLocalWrite)
+	return at(failpoint.ConfigCommitAfterLocalWrite)
 }
 
 // BalancerSetting is the _id of the balancer's document of config.settings. Its field "closed" is true from when a stop of the
@@ -125,7 +125,7 @@ func (s *Server) wanted(req *command.CommitChunkMigration) error {
 func (s *Server) mayReceive(shard string) error {
 	doc, err := s.book.shard(shard)
 	if err == nil && doc.Draining {
-		return status.New(status.ShardNotFound, "shard %q is draining and takes no chunks", shard)
+		return errcode.New(errcode.ShardNotFound, "shard %q is draining and takes no chunks", shard)
 	}
 	return err
 }
@@ -134,15 +134,15 @@ func (s *Server) mayReceive(shard string) error {
 // commit of a donor that was given up long ago gets through; and as the donor must own the chunk, a commit that is sent
 // again after it has succeeded is refused.
 func (s *Server) commitUnfenced(t env.Task, req *command.CommitChunkMigration) error {
-	at := func(site point.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
-	if err := at(point.ConfigCommitReadColl); err != nil {
+	at := func(site failpoint.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
+	if err := at(failpoint.ConfigCommitReadColl); err != nil {
 		return err
 	}
 	table, err := s.incarnation(req)
 	if err != nil {
 		return err
 	}
-	if err := at(point.ConfigCommitReadChunk); err != nil {
+	if err := at(failpoint.ConfigCommitReadChunk); err != nil {
 		return err
 	}
 	if _, err := s.book.shard(req.To); err != nil { // that it may drain, 4.2 does not look at
@@ -166,7 +166,7 @@ func (s *Server) incarnation(req *command.CommitChunkMigration) (*catalog.Table,
 	}
 	switch coll := table.Collection(); {
 	case coll.UUID != req.UUID || coll.Epoch != req.Epoch:
-		return nil, status.New(status.StaleEpoch, "collection %s is %s with epoch %s, not %s with epoch %s",
+		return nil, errcode.New(errcode.StaleEpoch, "collection %s is %s with epoch %s, not %s with epoch %s",
 			req.NS, coll.UUID, coll.Epoch, req.UUID, req.Epoch)
 	case !coll.AllowMigrations:
 		return nil, conflict("migrations of %s are not allowed now", req.NS)
@@ -180,7 +180,7 @@ func fitting(chunk catalog.Chunk, req *command.CommitChunkMigration) error {
 	case chunk.Shard != req.From:
 		return conflict("chunk %v is not on %s any more", chunk, req.From)
 	case !req.PreVersion.SameIncarnation(chunk.Version):
-		return status.New(status.StaleEpoch, "the migration began with version %v of another incarnation than %v", req.PreVersion, chunk)
+		return errcode.New(errcode.StaleEpoch, "the migration began with version %v of another incarnation than %v", req.PreVersion, chunk)
 	case req.PreVersion.Older(chunk.Version):
 		return conflict("the migration began with version %v of the chunk, which is now %v", req.PreVersion, chunk)
 	}
@@ -188,7 +188,7 @@ func fitting(chunk catalog.Chunk, req *command.CommitChunkMigration) error {
 }
 
 func conflict(format string, args ...any) error {
-	return status.New(status.ConflictingOperationInProgress, format, args...)
+	return errcode.New(errcode.ConflictingOperationInProgress, format, args...)
 }
 
 // versions are those after a change, as the primary has them now.

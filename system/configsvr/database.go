@@ -5,21 +5,21 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
 // NewDatabase is a database on its first primary shard, made at a time that makes its identity unique.
-func NewDatabase(name, primary string, at clock.Timestamp) catalog.Database {
+func NewDatabase(name, primary string, at hlc.Timestamp) catalog.Database {
 	version := catalog.DatabaseVersion{UUID: fmt.Sprintf("uuid-%s-%s", name, at), Timestamp: at, LastMod: 1}
 	return catalog.Database{Name: name, Primary: primary, Version: version}
 }
@@ -30,11 +30,11 @@ func PutDatabase(d catalog.Database, why string) (oplog.Op, error) {
 	return write(Databases, d.Name, doc, why), err
 }
 
-// ReadDatabase reads a database from the documents of a member at an index: status.NamespaceNotFound when there is none.
+// ReadDatabase reads a database from the documents of a member at an index: errcode.NamespaceNotFound when there is none.
 func ReadDatabase(data *store.Store, name string, at uint64) (catalog.Database, error) {
 	doc := data.Get(Databases, string(key.String(name)), at)
 	if doc == nil {
-		return catalog.Database{}, status.New(status.NamespaceNotFound, "there is no database %s", name)
+		return catalog.Database{}, errcode.New(errcode.NamespaceNotFound, "there is no database %s", name)
 	}
 	return catalog.DecodeDatabase(doc)
 }
@@ -42,14 +42,14 @@ func ReadDatabase(data *store.Store, name string, at uint64) (catalog.Database, 
 func readUnsharded(data *store.Store, ns string, at uint64) (*catalog.Table, error) {
 	d, err := ReadDatabase(data, catalog.DatabaseOf(ns), at)
 	if err != nil {
-		return nil, status.New(status.NamespaceNotFound, "there is no collection %s: %v", ns, err)
+		return nil, errcode.New(errcode.NamespaceNotFound, "there is no collection %s: %v", ns, err)
 	}
 	return d.Table(ns)
 }
 
 // getDatabase is served by every member, as getRoutingTable is.
 func (s *Server) getDatabase(t env.Task, _ env.NodeID, req *command.GetDatabase) (*command.DatabaseReply, error) {
-	if err := t.Yield(point.ConfigRoutingTable); err != nil {
+	if err := t.Yield(failpoint.ConfigRoutingTable); err != nil {
 		return nil, err
 	}
 	if err := s.member.AwaitTS(t, req.After); err != nil {
@@ -82,11 +82,11 @@ func (s *Server) commitMovePrimary(t env.Task, _ env.NodeID, req *command.Commit
 	if err != nil {
 		return nil, err
 	}
-	return &command.Done{}, t.Point(point.MovePrimaryCommitReply, env.Note{ID: req.Move})
+	return &command.Done{}, t.Point(failpoint.MovePrimaryCommitReply, env.Note{ID: req.Move})
 }
 
 func (s *Server) movePrimary(t env.Task, req *command.CommitMovePrimary) error {
-	if err := t.Point(point.MovePrimaryCommitRequest, env.Note{Peer: req.To, ID: req.Move}); err != nil {
+	if err := t.Point(failpoint.MovePrimaryCommitRequest, env.Note{Peer: req.To, ID: req.Move}); err != nil {
 		return err
 	}
 	d, err := ReadDatabase(s.member.Store(), req.Database, store.Latest)
@@ -95,7 +95,7 @@ func (s *Server) movePrimary(t env.Task, req *command.CommitMovePrimary) error {
 	}
 	switch fenced := s.profile.CoordinatesMovePrimary(); {
 	case fenced && d.Version != req.Expected:
-		return status.New(status.StaleDbVersion, "database %s is at version %v, not %v", d.Name, d.Version, req.Expected)
+		return errcode.New(errcode.StaleDbVersion, "database %s is at version %v, not %v", d.Name, d.Version, req.Expected)
 	case !fenced && d.Primary == req.To: // sent again
 		return nil
 	}
@@ -152,11 +152,11 @@ func (s *Server) announceDatabases(index uint64, e *oplog.Entry) {
 		}
 		d, err := catalog.DecodeDatabase(op.Doc)
 		s.node.Assert(err == nil, "database %v written for %q cannot be read back: %v", op.Doc, op.Tag, err)
-		all := event.Chunk{
+		all := trace.Chunk{
 			Min: string(key.Min), Max: string(key.Max), Shard: d.Primary, Major: d.Version.LastMod, Epoch: d.Version.UUID,
 		}
-		s.node.Emit(&event.Event{
-			Kind: event.CatalogWritten, Shard: Name, Term: s.member.Term(), Index: index, NS: d.Name, Value: op.Tag, Chunks: []event.Chunk{all},
+		s.node.Emit(&trace.Event{
+			Kind: trace.CatalogWritten, Shard: Name, Term: s.member.Term(), Index: index, NS: d.Name, Value: op.Tag, Chunks: []trace.Chunk{all},
 		})
 	}
 }

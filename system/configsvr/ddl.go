@@ -3,14 +3,14 @@ package configsvr
 import (
 	"slices"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/migration/journal"
 	"github.com/shardproof/shardproof/system/replset"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // Operations holds one record for each operation on a whole collection that is under way.
@@ -60,15 +60,15 @@ type executed struct {
 
 // ddl is the part of the config server that changes whole collections.
 type ddl struct {
-	records  *journal.Journal[operation]
-	requests *journal.Journal[executed]
+	records  *statedoc.Journal[operation]
+	requests *statedoc.Journal[executed]
 	ended    env.Cond // an operation is over
 }
 
 func newDDL(m *replset.Member) ddl {
 	return ddl{
-		records:  journal.New[operation](m, Operations, event.System),
-		requests: journal.New[executed](m, requests, event.System),
+		records:  statedoc.New[operation](m, Operations, trace.System),
+		requests: statedoc.New[executed](m, requests, trace.System),
 	}
 }
 
@@ -171,7 +171,7 @@ func (s *Server) note(t env.Task, op operation) error {
 // prepare completes the operation from the catalogue as it is; false means that there is nothing to do.
 func (s *Server) prepare(op *operation) (needed bool, err error) {
 	table, err := s.sharded(op.NS)
-	missing := status.Is(err, status.NamespaceNotFound)
+	missing := errcode.Is(err, errcode.NamespaceNotFound)
 	if err != nil && !missing {
 		return false, err
 	}
@@ -193,14 +193,14 @@ func (s *Server) prepare(op *operation) (needed bool, err error) {
 
 func (s *Server) prepareRename(op *operation) error {
 	if op.To == "" || op.To == op.NS || catalog.DatabaseOf(op.To) != catalog.DatabaseOf(op.NS) {
-		return status.New(status.BadValue, "collection %s cannot be renamed to %q", op.NS, op.To)
+		return errcode.New(errcode.BadValue, "collection %s cannot be renamed to %q", op.NS, op.To)
 	}
 	target, err := s.sharded(op.To)
 	switch {
-	case status.Is(err, status.NamespaceNotFound):
+	case errcode.Is(err, errcode.NamespaceNotFound):
 		return nil
 	case err == nil && !op.DropTarget:
-		return status.New(status.NamespaceExists, "collection %s cannot be renamed: there is a collection %s", op.NS, op.To)
+		return errcode.New(errcode.NamespaceExists, "collection %s cannot be renamed: there is a collection %s", op.NS, op.To)
 	case err == nil:
 		op.Target = recorded(target.Collection())
 	}
@@ -208,11 +208,11 @@ func (s *Server) prepareRename(op *operation) error {
 }
 
 // sharded is the table of a sharded collection as the primary has it now; a namespace that the catalogue does not list is
-// that of an unsharded collection, or of none, and a status.NamespaceNotFound.
+// that of an unsharded collection, or of none, and a errcode.NamespaceNotFound.
 func (s *Server) sharded(ns string) (*catalog.Table, error) {
 	table, err := s.book.latest(ns)
 	if err == nil && table.Collection().Unsharded {
-		return nil, status.New(status.NamespaceNotFound, "collection %s is not sharded", ns)
+		return nil, errcode.New(errcode.NamespaceNotFound, "collection %s is not sharded", ns)
 	}
 	return table, err
 }
@@ -220,7 +220,7 @@ func (s *Server) sharded(ns string) (*catalog.Table, error) {
 func (s *Server) prepareCreation(op *operation, exists *catalog.Table) (needed bool, err error) {
 	pattern := key.Pattern{Field: op.Coll.Field, Hashed: op.Coll.Hashed}
 	if exists != nil && exists.Collection().Key != pattern {
-		return false, status.New(status.BadValue, "collection %s is sharded by %v already", op.NS, exists.Collection().Key)
+		return false, errcode.New(errcode.BadValue, "collection %s is sharded by %v already", op.NS, exists.Collection().Key)
 	}
 	if exists != nil {
 		return false, nil

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // hashedChunks is how many chunks each shard gets of a collection with a hashed key when nobody says otherwise.
@@ -20,7 +20,7 @@ func (s *Server) placeFirst(op *operation, coll catalog.Collection) error {
 		return err
 	}
 	if op.Initial < 0 || op.Initial > 0 && (!coll.Key.Hashed || len(op.Bounds) > 0) {
-		return status.New(status.BadValue, "%d initial chunks of %s are only possible with a hashed key and without bounds", op.Initial, op.NS)
+		return errcode.New(errcode.BadValue, "%d initial chunks of %s are only possible with a hashed key and without bounds", op.Initial, op.NS)
 	}
 	if len(op.Shards) > 0 {
 		return s.mayAllReceive(op.Shards)
@@ -56,7 +56,7 @@ func (s *Server) mayAllReceive(shards []string) error {
 // zonesOf are the zones of a collection that is to be made: they must be about its shard key.
 func (s *Server) zonesOf(coll catalog.Collection) (catalog.Zones, error) {
 	if field := s.ZoneField(coll.NS); field != "" && field != coll.Key.Field {
-		return nil, status.New(status.BadValue, "collection %s cannot be sharded by %s: its zones are ranges of %s", coll.NS, coll.Key.Field, field)
+		return nil, errcode.New(errcode.BadValue, "collection %s cannot be sharded by %s: its zones are ranges of %s", coll.NS, coll.Key.Field, field)
 	}
 	return s.Zones(coll.NS, coll.Key), nil
 }

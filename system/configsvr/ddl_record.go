@@ -2,7 +2,7 @@ package configsvr
 
 import (
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 )
 
@@ -21,12 +21,12 @@ func recorded(c catalog.Collection) collRecord {
 
 func (r collRecord) collection(ns string) catalog.Collection {
 	return catalog.Collection{
-		NS: ns, UUID: r.UUID, Epoch: r.Epoch, Timestamp: clock.Timestamp(r.At),
+		NS: ns, UUID: r.UUID, Epoch: r.Epoch, Timestamp: hlc.Timestamp(r.At),
 		Key: key.Pattern{Field: r.Field, Hashed: r.Hashed}, AllowMigrations: true,
 	}
 }
 
-func (op *operation) number() clock.Timestamp { return clock.Timestamp(op.Number) }
+func (op *operation) number() hlc.Timestamp { return hlc.Timestamp(op.Number) }
 
 func (op *operation) bounds() []key.Key {
 	bounds := make([]key.Key, len(op.Bounds))

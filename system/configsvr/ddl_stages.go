@@ -6,15 +6,15 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -86,7 +86,7 @@ func (s *Server) takeStages(t env.Task, op *operation) error {
 
 // conclude forgets the operation and remembers its request, in one entry.
 func (s *Server) conclude(t env.Task, op *operation) error {
-	if err := t.Point(point.ConfigDDLForget, env.Note{ID: op.NS}); err != nil {
+	if err := t.Point(failpoint.ConfigDDLForget, env.Note{ID: op.NS}); err != nil {
 		return err
 	}
 	ops := []oplog.Op{s.ddl.records.Remove(op.NS)}
@@ -113,7 +113,7 @@ func participants(step command.ParticipantStep) stage {
 			if step == command.ParticipantCreate && !slices.Contains(op.Shards, name) {
 				continue
 			}
-			if err := t.Point(point.ConfigDDLStep, env.Note{Peer: name, ID: op.NS + " " + string(step)}); err != nil {
+			if err := t.Point(failpoint.ConfigDDLStep, env.Note{Peer: name, ID: op.NS + " " + string(step)}); err != nil {
 				return err
 			}
 			if _, err := rpc.CallPrimary[command.Done](t, s.shards[name], req, s.settings.CommandTimeout); err != nil {
@@ -150,24 +150,24 @@ func (op *operation) existing() []operation {
 // joinMigrations waits until no shard takes part in a migration of the collection. Those that start later find that they
 // are not allowed.
 func (s *Server) joinMigrations(t env.Task, op *operation) error {
-	return everyShard[command.Done](t, s, op, point.ConfigAllowJoin, &command.JoinMigrations{NS: op.NS})
+	return everyShard[command.Done](t, s, op, failpoint.ConfigAllowJoin, &command.JoinMigrations{NS: op.NS})
 }
 
 // refreshShards has every shard take notice of the versions that setAllow has raised.
 func (s *Server) refreshShards(t env.Task, op *operation) error {
-	return everyShard[command.Flushed](t, s, op, point.ConfigAllowRefresh, &command.FlushRoutingTableCacheUpdates{NS: op.NS})
+	return everyShard[command.Flushed](t, s, op, failpoint.ConfigAllowRefresh, &command.FlushRoutingTableCacheUpdates{NS: op.NS})
 }
 
 // everyShard asks each shard until it has answered: what the stages before have reached is not to be lost to a failover of
 // one shard.
-func everyShard[Resp any](t env.Task, s *Server, op *operation, site point.Site, req env.Message) error {
+func everyShard[Resp any](t env.Task, s *Server, op *operation, site failpoint.Site, req env.Message) error {
 	for _, name := range s.shardNames() {
 		for {
 			err := t.Point(site, env.Note{Peer: name, ID: op.NS})
 			if err == nil {
 				_, err = rpc.CallPrimary[Resp](t, s.shards[name], req, s.settings.CommandTimeout)
 			}
-			if err == nil || status.Is(err, status.NamespaceNotFound) {
+			if err == nil || errcode.Is(err, errcode.NamespaceNotFound) {
 				break
 			}
 			if err := t.Sleep(ddlPause); err != nil {
@@ -182,7 +182,7 @@ func indexOn(field string) (name string, spec bson.Raw) {
 	name = field + "_1"
 	spec, err := bson.Marshal(bson.D{{Key: "name", Value: name}, {Key: "key", Value: bson.D{{Key: field, Value: int32(1)}}}})
 	if err != nil {
-		panic(status.New(status.Internal, "an index on %q has no document: %v", field, err))
+		panic(errcode.New(errcode.Internal, "an index on %q has no document: %v", field, err))
 	}
 	return name, spec
 }
@@ -205,7 +205,7 @@ func (s *Server) allowRenamed(t env.Task, op *operation) error {
 // setAllow says in the catalogue whether the collection's chunks may be moved. The version of a chunk rises with it, so
 // that every refresh takes notice.
 func (s *Server) setAllow(t env.Task, op *operation, allow bool) error {
-	return s.under(t, op, point.ConfigAllowBump, func(table *catalog.Table) ([]oplog.Op, error) {
+	return s.under(t, op, failpoint.ConfigAllowBump, func(table *catalog.Table) ([]oplog.Op, error) {
 		coll := table.Collection()
 		if coll.AllowMigrations == allow {
 			return nil, nil
@@ -215,9 +215,9 @@ func (s *Server) setAllow(t env.Task, op *operation, allow bool) error {
 		if err != nil {
 			return nil, err
 		}
-		why := event.ForbidsMigrations
+		why := trace.ForbidsMigrations
 		if allow {
-			why = event.AllowsMigrations
+			why = trace.AllowsMigrations
 		}
 		ops, err := chunkOpsOf(coll, catalog.Touch(table), why)
 		return append(ops, write(Collections, coll.NS, doc, why)), err
@@ -226,7 +226,7 @@ func (s *Server) setAllow(t env.Task, op *operation, allow bool) error {
 
 // leaveCatalogue removes the collection and all its chunks.
 func (s *Server) leaveCatalogue(t env.Task, op *operation) error {
-	return s.under(t, op, point.ConfigDDLCatalogue, func(table *catalog.Table) ([]oplog.Op, error) {
+	return s.under(t, op, failpoint.ConfigDDLCatalogue, func(table *catalog.Table) ([]oplog.Op, error) {
 		return s.removal(table), nil
 	})
 }
@@ -248,13 +248,13 @@ func (s *Server) removal(table *catalog.Table) []oplog.Op {
 // with the same UUID, in one entry; with the collection that had the name it is the same entry, too. Migrations stay
 // forbidden: a donor that has not renamed its data would find nothing to move.
 func (s *Server) renameInCatalogue(t env.Task, op *operation) error {
-	return s.under(t, op, point.ConfigDDLCatalogue, func(table *catalog.Table) ([]oplog.Op, error) {
+	return s.under(t, op, failpoint.ConfigDDLCatalogue, func(table *catalog.Table) ([]oplog.Op, error) {
 		ops := s.removal(table)
 		target, err := s.sharded(op.To)
 		switch {
 		case err == nil:
 			ops = append(ops, s.removal(target)...)
-		case !status.Is(err, status.NamespaceNotFound):
+		case !errcode.Is(err, errcode.NamespaceNotFound):
 			return nil, err
 		}
 		entry, err := s.renamed(table, op)
@@ -270,7 +270,7 @@ func (s *Server) renamed(table *catalog.Table, op *operation) ([]oplog.Op, error
 	if err != nil {
 		return nil, err
 	}
-	why := event.RenamedFrom + op.NS
+	why := trace.RenamedFrom + op.NS
 	ops, err := chunkOpsOf(coll, catalog.Rename(table, coll), why)
 	if err != nil {
 		return nil, err
@@ -287,13 +287,13 @@ func (s *Server) renamed(table *catalog.Table, op *operation) ([]oplog.Op, error
 
 // under changes the catalogue of the operation's incarnation under the lock, if that is still there, and waits until a
 // majority knows.
-func (s *Server) under(t env.Task, op *operation, site point.Site, change func(*catalog.Table) ([]oplog.Op, error)) error {
+func (s *Server) under(t env.Task, op *operation, site failpoint.Site, change func(*catalog.Table) ([]oplog.Op, error)) error {
 	err := s.Locked(t, func() error {
 		if err := t.Point(site, env.Note{ID: op.NS}); err != nil {
 			return err
 		}
 		table, err := s.sharded(op.NS)
-		if status.Is(err, status.NamespaceNotFound) || err == nil && table.Collection().UUID != op.Coll.UUID {
+		if errcode.Is(err, errcode.NamespaceNotFound) || err == nil && table.Collection().UUID != op.Coll.UUID {
 			return nil
 		}
 		if err != nil {
@@ -319,10 +319,10 @@ func (s *Server) writeAll(t env.Task, table *catalog.Table, change func(*catalog
 // enterCatalogue puts the new collection with its chunks into the catalogue, unless it is there.
 func (s *Server) enterCatalogue(t env.Task, op *operation) error {
 	err := s.Locked(t, func() error {
-		if err := t.Point(point.ConfigDDLCatalogue, env.Note{ID: op.NS}); err != nil {
+		if err := t.Point(failpoint.ConfigDDLCatalogue, env.Note{ID: op.NS}); err != nil {
 			return err
 		}
-		if _, err := s.sharded(op.NS); !status.Is(err, status.NamespaceNotFound) {
+		if _, err := s.sharded(op.NS); !errcode.Is(err, errcode.NamespaceNotFound) {
 			return err
 		}
 		ops, err := Founding(op.Coll.collection(op.NS), op.bounds(), op.Shards)
@@ -339,5 +339,5 @@ func (s *Server) enterCatalogue(t env.Task, op *operation) error {
 }
 
 func remove(ns, id string) oplog.Op {
-	return oplog.Op{Kind: oplog.Delete, NS: ns, ID: string(key.String(id)), Actor: uint8(event.System), Tag: event.Dropped}
+	return oplog.Op{Kind: oplog.Delete, NS: ns, ID: string(key.String(id)), Actor: uint8(trace.System), Tag: trace.Dropped}
 }

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // Locks holds the distributed locks of 4.2 (config.locks, protocol 2.1): one document for each collection or database that
@@ -31,7 +31,7 @@ type lockDoc struct {
 type distLocks struct {
 	s       *Server
 	session string
-	docs    *journal.Journal[lockDoc]
+	docs    *statedoc.Journal[lockDoc]
 	held    map[string]*distLock
 	freed   env.Cond
 }
@@ -47,16 +47,16 @@ type distLock struct {
 func newDistLocks(s *Server) *distLocks {
 	return &distLocks{
 		s: s, session: fmt.Sprintf("%s/%d", Name, s.member.Term()),
-		docs: journal.New[lockDoc](s.member, Locks, event.System), held: make(map[string]*distLock),
+		docs: statedoc.New[lockDoc](s.member, Locks, trace.System), held: make(map[string]*distLock),
 	}
 }
 
 // acquire takes the lock of a name within the time, and returns when a majority knows: zero makes one attempt. A lock that
-// is held for another reason is a status.ConflictingOperationInProgress.
+// is held for another reason is a errcode.ConflictingOperationInProgress.
 func (l *distLocks) acquire(t env.Task, name, why string, within time.Duration) (*distLock, error) {
 	free := func() bool { return l.held[name] == nil || l.held[name].why == why }
 	if !free() && within > 0 {
-		if err := l.freed.WaitFor(t, within, free); err != nil && !status.Is(err, status.ExceededTimeLimit) {
+		if err := l.freed.WaitFor(t, within, free); err != nil && !errcode.Is(err, errcode.ExceededTimeLimit) {
 			return nil, err
 		}
 	}
@@ -64,9 +64,9 @@ func (l *distLocks) acquire(t env.Task, name, why string, within time.Duration) 
 		return nil, conflict("%s is locked to %s, and cannot be to %s", name, l.held[name].why, why)
 	}
 	lock := l.hold(name, why)
-	err := t.Point(point.ConfigDistLock, env.Note{ID: name})
+	err := t.Point(failpoint.ConfigDistLock, env.Note{ID: name})
 	if err == nil {
-		err = journal.Commit(t, l.s.member, l.keep(lock))
+		err = statedoc.Commit(t, l.s.member, l.keep(lock))
 	}
 	if err != nil {
 		l.release(t, lock)

@@ -10,16 +10,16 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// book reads the catalogue's documents, at any index the store still knows. What it has read it remembers, so that a change
+// catalogReader reads the catalogue's documents, at any index the store still knows. What it has read it remembers, so that a change
 // costs what it changes and not a pass over all chunks.
 //
 // Invariant: written lists the indexes of the entries after base that changed the catalogue, in their order. The editions of a
 // collection are in order and do not overlap, and none is of an index before base.
-type book struct {
+type catalogReader struct {
 	log      replica
 	base     uint64
 	written  []uint64
-	editions map[string][]edition
+	editions map[string][]catalogCache
 }
 
 // replica is what the book needs of a member.
@@ -31,25 +31,25 @@ type replica interface {
 	Entry(index uint64) (*oplog.Entry, uint64, bool)
 }
 
-// edition is the routing table of a collection at every index from first to last.
-type edition struct {
+// catalogCache is the routing table of a collection at every index from first to last.
+type catalogCache struct {
 	first, last uint64
 	table       *catalog.Table
 }
 
-func newBook(log replica) *book {
-	b := &book{log: log}
+func newBook(log replica) *catalogReader {
+	b := &catalogReader{log: log}
 	b.forget(log.Applied().Index)
 	return b
 }
 
 // forget drops everything known; nothing is kept of states before base.
-func (b *book) forget(base uint64) {
-	b.base, b.written, b.editions = base, nil, make(map[string][]edition)
+func (b *catalogReader) forget(base uint64) {
+	b.base, b.written, b.editions = base, nil, make(map[string][]catalogCache)
 }
 
 // note takes in a new entry.
-func (b *book) note(index uint64, e *oplog.Entry) {
+func (b *catalogReader) note(index uint64, e *oplog.Entry) {
 	for i := range e.Ops {
 		if ns := e.Ops[i].NS; ns == Chunks || ns == Collections || ns == Databases {
 			b.written = append(b.written, index)
@@ -59,17 +59,17 @@ func (b *book) note(index uint64, e *oplog.Entry) {
 }
 
 // rolledBack forgets what rested on entries after to.
-func (b *book) rolledBack(to uint64) {
+func (b *catalogReader) rolledBack(to uint64) {
 	if to < b.base {
 		b.forget(to)
 		return
 	}
 	b.written = b.written[:sort.Search(len(b.written), func(i int) bool { return b.written[i] > to })]
-	b.editions = make(map[string][]edition)
+	b.editions = make(map[string][]catalogCache)
 }
 
-// table returns a collection's routing table at an index: status.NamespaceNotFound when there is no such collection.
-func (b *book) table(ns string, at uint64) (*catalog.Table, error) {
+// table returns a collection's routing table at an index: errcode.NamespaceNotFound when there is no such collection.
+func (b *catalogReader) table(ns string, at uint64) (*catalog.Table, error) {
 	if at < b.base {
 		return ReadTable(b.log.Store(), ns, at)
 	}
@@ -83,13 +83,13 @@ func (b *book) table(ns string, at uint64) (*catalog.Table, error) {
 	}
 	table, err := ReadTable(b.log.Store(), ns, at)
 	if err == nil {
-		b.remember(ns, n, edition{at, at, table})
+		b.remember(ns, n, catalogCache{at, at, table})
 	}
 	return table, err
 }
 
 // follow goes from an edition to the one at an index. It is false when that is not known from the entries between alone.
-func (b *book) follow(ns string, e edition, at uint64) (edition, bool) {
+func (b *catalogReader) follow(ns string, e catalogCache, at uint64) (catalogCache, bool) {
 	next := sort.Search(len(b.written), func(i int) bool { return b.written[i] > e.last })
 	for ; next < len(b.written) && b.written[next] <= at; next++ {
 		index := b.written[next]
@@ -102,7 +102,7 @@ func (b *book) follow(ns string, e edition, at uint64) (edition, bool) {
 			return e, false
 		}
 		if table != e.table {
-			e = edition{index, index, table}
+			e = catalogCache{index, index, table}
 		}
 	}
 	e.last = max(e.last, at)
@@ -111,7 +111,7 @@ func (b *book) follow(ns string, e edition, at uint64) (edition, bool) {
 
 // remember adds an edition, or what is now known of the one before n, and lets go of those before the one that a majority has:
 // nobody asks for them any more.
-func (b *book) remember(ns string, n int, e edition) {
+func (b *catalogReader) remember(ns string, n int, e catalogCache) {
 	known := b.editions[ns]
 	if n > 0 && known[n-1].first == e.first {
 		known[n-1] = e

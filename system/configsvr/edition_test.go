@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/store"
@@ -31,7 +31,7 @@ func (m *member) Entry(index uint64) (*oplog.Entry, uint64, bool) {
 	return m.entries[index-1], 1, true
 }
 
-func (m *member) write(b *book, ops ...oplog.Op) error {
+func (m *member) write(b *catalogReader, ops ...oplog.Op) error {
 	e := &oplog.Entry{Ops: ops}
 	m.entries = append(m.entries, e)
 	index := m.Applied().Index
@@ -41,7 +41,7 @@ func (m *member) write(b *book, ops ...oplog.Op) error {
 
 func collection(ns string, life int) catalog.Collection {
 	id := fmt.Sprint(ns, life)
-	return catalog.Collection{NS: ns, UUID: id, Epoch: id, Timestamp: clock.At(int64(life + 1)), Key: key.Pattern{Field: "k"}, AllowMigrations: true}
+	return catalog.Collection{NS: ns, UUID: id, Epoch: id, Timestamp: hlc.At(int64(life + 1)), Key: key.Pattern{Field: "k"}, AllowMigrations: true}
 }
 
 // made are the operations that make a collection of chunks of ten keys.
@@ -66,7 +66,7 @@ func made(coll catalog.Collection, chunks int) ([]oplog.Op, error) {
 type history struct {
 	t    *rapid.T
 	m    *member
-	b    *book
+	b    *catalogReader
 	life int
 }
 
@@ -114,7 +114,7 @@ func (h *history) change(ns string) {
 	var changed []catalog.Chunk
 	switch rapid.IntRange(0, 2).Draw(h.t, "kind") {
 	case 0:
-		changed, err = catalog.Move(t, c.Range, c.Shard, "shard-c", clock.At(int64(100+len(h.m.entries))), 0)
+		changed, err = catalog.Move(t, c.Range, c.Shard, "shard-c", hlc.At(int64(100+len(h.m.entries))), 0)
 	case 1:
 		changed, err = catalog.Split(t, c.Range, []key.Key{point}, catalog.Minor)
 	case 2:
@@ -214,14 +214,14 @@ func BenchmarkRoutingTable(b *testing.B) {
 }
 
 // increment moves the middle chunk and returns what a router that has seen everything before is given.
-func increment(b *testing.B, m *member, book *book) []catalog.Chunk {
+func increment(b *testing.B, m *member, book *catalogReader) []catalog.Chunk {
 	t, err := book.latest("test.docs")
 	if err != nil {
 		b.Fatal(err)
 	}
 	c := t.Owner(key.Int(int64(t.Len()) * 5))
 	to := map[string]string{"shard-a": "shard-b", "shard-b": "shard-a"}[c.Shard]
-	moved, err := catalog.Move(t, c.Range, c.Shard, to, clock.At(int64(100+len(m.entries))), 0)
+	moved, err := catalog.Move(t, c.Range, c.Shard, to, hlc.At(int64(100+len(m.entries))), 0)
 	if err != nil {
 		b.Fatal(err)
 	}

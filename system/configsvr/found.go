@@ -5,22 +5,22 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
 // NewCollection is a collection that is made at a time, which makes its identity unique.
-func NewCollection(ns string, pattern key.Pattern, at clock.Timestamp) catalog.Collection {
+func NewCollection(ns string, pattern key.Pattern, at hlc.Timestamp) catalog.Collection {
 	return catalog.Collection{
 		NS: ns, UUID: fmt.Sprintf("uuid-%s-%s", ns, at), Epoch: epochOf(at), Timestamp: at,
 		Key: pattern, AllowMigrations: true,
 	}
 }
 
-func epochOf(at clock.Timestamp) string { return fmt.Sprintf("epoch-%s", at) }
+func epochOf(at hlc.Timestamp) string { return fmt.Sprintf("epoch-%s", at) }
 
 // Founding returns the operations that put a new collection with its first chunks into the catalogue.
 func Founding(coll catalog.Collection, bounds []key.Key, shards []string) ([]oplog.Op, error) {
@@ -46,15 +46,15 @@ func PutSetting(id string, doc any) (oplog.Op, error) {
 
 // RemoveSetting is described with PutSetting.
 func RemoveSetting(id string) oplog.Op {
-	return oplog.Op{Kind: oplog.Delete, NS: Settings, ID: string(key.String(id)), Actor: uint8(event.System), Tag: "reset " + id}
+	return oplog.Op{Kind: oplog.Delete, NS: Settings, ID: string(key.String(id)), Actor: uint8(trace.System), Tag: "reset " + id}
 }
 
 // AddShard returns the operation that makes a shard known.
 func AddShard(name, host string) (oplog.Op, error) {
-	return PutShard(Shard{Name: name, Host: host}, event.ShardAdded)
+	return PutShard(Shard{Name: name, Host: host}, trace.ShardAdded)
 }
 
-// PutShard returns the operation that writes a shard's document; why is a Value of event.ClusterChanged.
+// PutShard returns the operation that writes a shard's document; why is a Value of trace.ClusterChanged.
 func PutShard(d Shard, why string) (oplog.Op, error) {
 	doc, err := bson.Marshal(d)
 	return write(Shards, d.Name, doc, why), err
@@ -63,20 +63,20 @@ func PutShard(d Shard, why string) (oplog.Op, error) {
 // RemoveShard returns the operation after which there is no such shard.
 func RemoveShard(name string) oplog.Op {
 	op := remove(Shards, name)
-	op.Tag = event.ShardRemoved
+	op.Tag = trace.ShardRemoved
 	return op
 }
 
 // PutZone returns the operation that gives a range of a namespace with that shard key to a zone.
 func PutZone(ns string, pattern key.Pattern, z catalog.Zone) (oplog.Op, error) {
 	doc, err := catalog.EncodeZone(ns, pattern, z)
-	return write(Tags, catalog.ZoneID(ns, z.Min), doc, event.ZoneRange), err
+	return write(Tags, catalog.ZoneID(ns, z.Min), doc, trace.ZoneRange), err
 }
 
 // RemoveZone returns the operation after which the zone's range that begins at min is of no zone.
 func RemoveZone(ns string, min key.Key) oplog.Op {
 	op := remove(Tags, catalog.ZoneID(ns, min))
-	op.Tag = event.ZoneRange
+	op.Tag = trace.ZoneRange
 	return op
 }
 

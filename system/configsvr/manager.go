@@ -5,15 +5,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/migration/journal"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // Migrations holds the migrations of 4.2 that the config server has asked for and whose end it does not know
@@ -65,7 +65,7 @@ func (d *migrationDoc) same(other *migrationDoc) bool {
 // whoever asks for a migration asks again.
 type manager struct {
 	s       *Server
-	docs    *journal.Journal[migrationDoc]
+	docs    *statedoc.Journal[migrationDoc]
 	locks   *distLocks
 	running map[string]*running
 	// whole are the locks that operations on whole collections hold, also while they pause after a failure.
@@ -86,7 +86,7 @@ type running struct {
 
 func newManager(s *Server) *manager {
 	return &manager{
-		s: s, docs: journal.New[migrationDoc](s.member, Migrations, event.System), locks: newDistLocks(s), running: make(map[string]*running),
+		s: s, docs: statedoc.New[migrationDoc](s.member, Migrations, trace.System), locks: newDistLocks(s), running: make(map[string]*running),
 		whole: make(map[string]*distLock),
 	}
 }
@@ -147,10 +147,10 @@ func (m *manager) begin(doc migrationDoc, lock *distLock) *running {
 func (m *manager) carryOut(t env.Task, r *running) (err error) {
 	d := &r.doc
 	if r.lock == nil {
-		if err := t.Point(point.ConfigMigrationsInsert, env.Note{Peer: d.From, ID: d.ID}); err != nil {
+		if err := t.Point(failpoint.ConfigMigrationsInsert, env.Note{Peer: d.From, ID: d.ID}); err != nil {
 			return err
 		}
-		if err := journal.Commit(t, m.s.member, m.docs.Put(d.ID, *d)); err != nil {
+		if err := statedoc.Commit(t, m.s.member, m.docs.Put(d.ID, *d)); err != nil {
 			return err
 		}
 		if r.lock, err = m.locks.acquire(t, d.NS, migrating(d.NS), 0); err != nil {
@@ -262,7 +262,7 @@ func (m *manager) resume(t env.Task) error {
 		if m.running[d.ID] != nil {
 			continue
 		}
-		if err := t.Point(point.ConfigRecoverMigrations, env.Note{Peer: d.From, ID: d.ID}); err != nil {
+		if err := t.Point(failpoint.ConfigRecoverMigrations, env.Note{Peer: d.From, ID: d.ID}); err != nil {
 			return err
 		}
 		var lock *distLock
@@ -270,7 +270,7 @@ func (m *manager) resume(t env.Task) error {
 			lock = m.locks.held[d.NS]
 		}
 		switch c, err := m.s.owner(d.NS, key.Key(d.Min)); {
-		case err != nil && !status.Is(err, status.NamespaceNotFound):
+		case err != nil && !errcode.Is(err, errcode.NamespaceNotFound):
 			return err
 		case err == nil && lock != nil && c.Range == d.chunk() && c.Shard == d.From:
 			m.s.node.Sometimes("a new config primary takes over a migration")

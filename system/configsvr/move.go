@@ -6,10 +6,10 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 // is there already needs no migration. With an open bound there is one migration.
 func (s *Server) moveRange(t env.Task, _ env.NodeID, req *command.MoveRange) (*command.Done, error) {
 	err := s.Tenured(t, "moveRange "+req.Name, func(own env.Task) error {
-		if err := own.Point(point.ConfigMoveRequest, env.Note{Peer: req.To, ID: req.Name}); err != nil {
+		if err := own.Point(failpoint.ConfigMoveRequest, env.Note{Peer: req.To, ID: req.Name}); err != nil {
 			return err
 		}
 		if err := s.mayReceive(req.To); err != nil {
@@ -92,7 +92,7 @@ func (s *Server) movePieces(t env.Task, req *command.MoveRange) error {
 func (s *Server) moveOpen(t env.Task, req *command.MoveRange, ends env.Time) error {
 	piece := key.Range{Min: req.Min, Max: req.Max}
 	if !s.profile.MovesPartOfChunk() || piece == (key.Range{}) {
-		return status.New(status.BadValue, "the range of %s that is to move has no bounds, or one, and 4.2 moves none like that", req.NS)
+		return errcode.New(errcode.BadValue, "the range of %s that is to move has no bounds, or one, and 4.2 moves none like that", req.NS)
 	}
 	chunk, err := s.holder(req.NS, piece)
 	if err != nil {
@@ -174,12 +174,12 @@ func (s *Server) movePiece(t env.Task, req *command.MoveRange, piece key.Range, 
 }
 
 func (s *Server) sendMove(t env.Task, req *command.MoveRange, piece key.Range, donor string, try int) error {
-	if err := t.Point(point.ConfigSendMove, env.Note{Peer: donor, ID: req.Name, N: try}); err != nil {
+	if err := t.Point(failpoint.ConfigSendMove, env.Note{Peer: donor, ID: req.Name, N: try}); err != nil {
 		return err
 	}
 	set := s.shards[donor]
 	if set == nil {
-		return status.New(status.ShardNotFound, "there is no shard %q", donor)
+		return errcode.New(errcode.ShardNotFound, "there is no shard %q", donor)
 	}
 	_, err := rpc.CallPrimary[command.Done](t, set, &command.ShardsvrMoveRange{
 		NS: req.NS, Min: piece.Min, Max: piece.Max, To: req.To,
@@ -191,7 +191,7 @@ func (s *Server) sendMove(t env.Task, req *command.MoveRange, piece key.Range, d
 
 // undecided reports whether the migration may still run, or run again without harm, after the donor's error.
 func undecided(err error) bool {
-	return rpc.Gone(err) || status.Is(err, status.Interrupted, status.ExceededTimeLimit)
+	return rpc.Gone(err) || errcode.Is(err, errcode.Interrupted, errcode.ExceededTimeLimit)
 }
 
 // verified turns a donor's error into success when the range has arrived nevertheless.

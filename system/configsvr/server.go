@@ -16,11 +16,11 @@ package configsvr
 import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/profile"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/protocol"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // Name is the name of the config server's replica set.
@@ -34,7 +34,7 @@ type Config struct {
 	// Shards finds the replica set of every shard by its name.
 	Shards map[string]*rpc.Set
 	// Profile is the version of the protocol that the cluster speaks.
-	Profile profile.Profile
+	Profile protocol.Profile
 }
 
 // Server is one incarnation of a member of the config server.
@@ -43,9 +43,9 @@ type Server struct {
 	ep       *rpc.Endpoint
 	node     env.Node
 	settings *settings.Settings
-	profile  profile.Profile
+	profile  protocol.Profile
 	shards   map[string]*rpc.Set
-	book     *book
+	book     *catalogReader
 	chunkOps *chunkOps // of the current term; nil on a member that is not primary
 	manager  *manager  // of the current term, in 4.2; nil on a member that is not primary
 	changes  int       // entries of the changelog written by this incarnation
@@ -85,7 +85,7 @@ func New(cfg Config) *Server {
 // wait: a stale primary never acts on what it read.
 func (s *Server) Tenured(t env.Task, name string, fn func(env.Task) error) error {
 	if !s.member.IsPrimary() {
-		return status.New(status.NotWritablePrimary, "%s is not the primary of the config server", s.node.ID())
+		return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of the config server", s.node.ID())
 	}
 	var ended bool
 	var result error

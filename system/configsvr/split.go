@@ -2,20 +2,20 @@ package configsvr
 
 import (
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // commitChunkSplit cuts a chunk (protocol 3.2, 13.2). It is not idempotent: who does not get the answer looks at the
 // catalogue.
 func (s *Server) commitChunkSplit(t env.Task, _ env.NodeID, req *command.CommitChunkSplit) (*command.CommitReply, error) {
 	rng := key.Range{Min: req.Min, Max: req.Max}
-	return s.reshape(t, point.ConfigSplitCommit, req.NS, req.Shard, func(table *catalog.Table) ([]catalog.Chunk, error) {
+	return s.reshape(t, failpoint.ConfigSplitCommit, req.NS, req.Shard, func(table *catalog.Table) ([]catalog.Chunk, error) {
 		if err := kept(table, rng, req.Epoch, req.Shard); err != nil {
 			return nil, err
 		}
@@ -26,7 +26,7 @@ func (s *Server) commitChunkSplit(t env.Task, _ env.NodeID, req *command.CommitC
 // commitChunksMerge makes one chunk of several (protocol 3.2).
 func (s *Server) commitChunksMerge(t env.Task, _ env.NodeID, req *command.CommitChunksMerge) (*command.CommitReply, error) {
 	rng := key.Range{Min: req.Min, Max: req.Max}
-	return s.reshape(t, point.ConfigMergeCommit, req.NS, req.Shard, func(table *catalog.Table) ([]catalog.Chunk, error) {
+	return s.reshape(t, failpoint.ConfigMergeCommit, req.NS, req.Shard, func(table *catalog.Table) ([]catalog.Chunk, error) {
 		if err := kept(table, rng, req.Epoch, req.Shard); err != nil {
 			return nil, err
 		}
@@ -36,10 +36,10 @@ func (s *Server) commitChunksMerge(t env.Task, _ env.NodeID, req *command.Commit
 
 // commitMergeAllChunks joins all chunks of a shard that may be joined, in one entry (protocol 13.4).
 func (s *Server) commitMergeAllChunks(t env.Task, _ env.NodeID, req *command.CommitMergeAllChunks) (*command.CommitReply, error) {
-	return s.reshape(t, point.ConfigMergeCommit, req.NS, req.Shard, func(table *catalog.Table) ([]catalog.Chunk, error) {
+	return s.reshape(t, failpoint.ConfigMergeCommit, req.NS, req.Shard, func(table *catalog.Table) ([]catalog.Chunk, error) {
 		coll := table.Collection()
 		if coll.Unsharded {
-			return nil, status.New(status.BadValue, "collection %s is not sharded", coll.NS)
+			return nil, errcode.New(errcode.BadValue, "collection %s is not sharded", coll.NS)
 		}
 		ranges := catalog.MergeableOn(table, s.Zones(req.NS, coll.Key), req.Shard, s.HistoryBegins())
 		return catalog.MergeAll(table, ranges, catalog.Bump(s.settings.MajorOnMerge > 0))
@@ -47,18 +47,18 @@ func (s *Server) commitMergeAllChunks(t env.Task, _ env.NodeID, req *command.Com
 }
 
 // HistoryBegins is the earliest time whose owners somebody may still ask for.
-func (s *Server) HistoryBegins() clock.Timestamp {
+func (s *Server) HistoryBegins() hlc.Timestamp {
 	window := max(s.settings.HistoryWindow, shortestHistory)
-	return clock.At(s.ep.Clock().Now().Cluster.Millis() - window.Milliseconds())
+	return hlc.At(s.ep.Clock().Now().Cluster.Millis() - window.Milliseconds())
 }
 
 // kept checks that a shard still has the first chunk of a range, in the incarnation that it means.
 func kept(table *catalog.Table, rng key.Range, epoch, shard string) error {
 	switch coll := table.Collection(); {
 	case coll.Unsharded:
-		return status.New(status.BadValue, "collection %s is not sharded", coll.NS)
+		return errcode.New(errcode.BadValue, "collection %s is not sharded", coll.NS)
 	case coll.Epoch != epoch:
-		return status.New(status.StaleEpoch, "collection %s has epoch %s, not %s", coll.NS, coll.Epoch, epoch)
+		return errcode.New(errcode.StaleEpoch, "collection %s has epoch %s, not %s", coll.NS, coll.Epoch, epoch)
 	}
 	if chunk := table.Owner(rng.Min); chunk.Shard != shard {
 		return conflict("chunk %v is not on %s", chunk, shard)
@@ -68,7 +68,7 @@ func kept(table *catalog.Table, rng key.Range, epoch, shard string) error {
 
 // reshape writes other chunks for the same keys and owners, under the chunk-operation lock as every change of chunks: a
 // migration that commits at the same time gets other versions (H-45).
-func (s *Server) reshape(t env.Task, site point.Site, ns, shard string, change func(*catalog.Table) ([]catalog.Chunk, error)) (reply *command.CommitReply, err error) {
+func (s *Server) reshape(t env.Task, site failpoint.Site, ns, shard string, change func(*catalog.Table) ([]catalog.Chunk, error)) (reply *command.CommitReply, err error) {
 	err = s.Tenured(t, site.String()+" "+ns, func(own env.Task) error {
 		if err := s.Locked(own, func() error { return s.rewrite(own, site, ns, change) }); err != nil {
 			return err
@@ -81,7 +81,7 @@ func (s *Server) reshape(t env.Task, site point.Site, ns, shard string, change f
 	return reply, err
 }
 
-func (s *Server) rewrite(t env.Task, site point.Site, ns string, change func(*catalog.Table) ([]catalog.Chunk, error)) error {
+func (s *Server) rewrite(t env.Task, site failpoint.Site, ns string, change func(*catalog.Table) ([]catalog.Chunk, error)) error {
 	if err := t.Point(site, env.Note{ID: ns}); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s *Server) rewrite(t env.Task, site point.Site, ns string, change func(*ca
 		return err
 	}
 	why := "split"
-	if site == point.ConfigMergeCommit {
+	if site == failpoint.ConfigMergeCommit {
 		why = "merge"
 	}
 	return s.Replace(t, table, changed, why)
@@ -108,7 +108,7 @@ func (s *Server) isolate(t env.Task, ns string, chunk catalog.Chunk, piece key.R
 	}
 	owner := s.shards[chunk.Shard]
 	if owner == nil {
-		return chunk, status.New(status.ShardNotFound, "there is no shard %q", chunk.Shard)
+		return chunk, errcode.New(errcode.ShardNotFound, "there is no shard %q", chunk.Shard)
 	}
 	var at []key.Key
 	for _, bound := range []key.Key{piece.Min, piece.Max} {

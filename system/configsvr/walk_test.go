@@ -11,22 +11,22 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/profile"
+	"github.com/shardproof/shardproof/system/protocol"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/sim"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -38,24 +38,24 @@ var members = []env.NodeID{"config.0", "config.1", "config.2"}
 type walk struct {
 	world    *sim.World
 	settings settings.Settings
-	profile  profile.Profile
+	profile  protocol.Profile
 	servers  map[env.NodeID]*replset.Member
 	driver   *rpc.Endpoint
 	config   *rpc.Set
 	out      strings.Builder
-	plans    map[point.Site]sim.Action
-	skip     map[point.Site]int // passages before the planned one
-	passed   map[point.Site]int
+	plans    map[failpoint.Site]sim.Action
+	skip     map[failpoint.Site]int // passages before the planned one
+	passed   map[failpoint.Site]int
 	late     *sim.Latch
-	answers  map[env.NodeID][]status.Code // what a shard answers to the next moves
+	answers  map[env.NodeID][]errcode.Code // what a shard answers to the next moves
 	pending  int
 }
 
 func newWalk() *walk {
 	w := &walk{
-		settings: settings.Default80(), servers: make(map[env.NodeID]*replset.Member), plans: make(map[point.Site]sim.Action),
-		skip:   make(map[point.Site]int),
-		passed: make(map[point.Site]int), late: &sim.Latch{}, answers: make(map[env.NodeID][]status.Code),
+		settings: settings.Default80(), servers: make(map[env.NodeID]*replset.Member), plans: make(map[failpoint.Site]sim.Action),
+		skip:   make(map[failpoint.Site]int),
+		passed: make(map[failpoint.Site]int), late: &sim.Latch{}, answers: make(map[env.NodeID][]errcode.Code),
 	}
 	w.world = sim.New(sim.Options{Seed: 1, Codec: codec.BSON, Observer: w, OnPoint: w.onPoint, YieldMax: -1})
 	for _, id := range members {
@@ -65,14 +65,14 @@ func newWalk() *walk {
 		w.world.AddNode(id, w.bootShard)
 	}
 	w.world.AddNode("driver", func(t env.Task) {
-		w.driver = rpc.Listen(t.Node(), clock.New(t.Node()))
+		w.driver = rpc.Listen(t.Node(), hlc.New(t.Node()))
 		w.config = rpc.NewSet(w.driver, configsvr.Name, members, &w.settings)
 	})
 	return w
 }
 
 func (w *walk) bootConfig(t env.Task) {
-	now := clock.New(t.Node())
+	now := hlc.New(t.Node())
 	m := replset.Boot(t, replset.Config{Name: configsvr.Name, Self: t.Node().ID(), Members: members, Settings: &w.settings, Clock: now})
 	ep := rpc.Listen(t.Node(), now)
 	rpc.Handle(ep, func(env.Task, env.NodeID, *command.Hello) (*command.HelloReply, error) {
@@ -119,7 +119,7 @@ func (shardAdder) StepDown()                          {}
 
 // bootShard is a shard that makes every collection, and commits every move at once or fails as planned.
 func (w *walk) bootShard(t env.Task) {
-	ep := rpc.Listen(t.Node(), clock.New(t.Node()))
+	ep := rpc.Listen(t.Node(), hlc.New(t.Node()))
 	self := t.Node().ID()
 	config := rpc.NewSet(ep, configsvr.Name, members, &w.settings)
 	rpc.Handle(ep, func(env.Task, env.NodeID, *command.Hello) (*command.HelloReply, error) {
@@ -151,12 +151,12 @@ func (w *walk) bootShard(t env.Task) {
 }
 
 func (w *walk) donate(t env.Task, ep *rpc.Endpoint, config *rpc.Set, self env.NodeID, req *command.ShardsvrMoveRange) (*command.Done, error) {
-	var code status.Code
+	var code errcode.Code
 	if planned := w.answers[self]; len(planned) > 0 {
 		code, w.answers[self] = planned[0], planned[1:]
 	}
-	if code != "" && code != status.NetworkTimeout {
-		return nil, status.New(code, "as planned")
+	if code != "" && code != errcode.NetworkTimeout {
+		return nil, errcode.New(code, "as planned")
 	}
 	update, err := rpc.CallAny[command.RoutingUpdate](t, config, &command.GetRoutingTable{NS: ns, After: ep.Clock().Now().Config}, 0)
 	if err != nil {
@@ -172,12 +172,12 @@ func (w *walk) donate(t env.Task, ep *rpc.Endpoint, config *rpc.Set, self env.No
 		Min: req.Min, Max: req.Max, PreVersion: chunk.Version, ValidAfter: ep.Clock().Tick(), Migration: "of " + req.MigrationOf,
 	}, w.settings.CommandTimeout)
 	if code != "" && err == nil {
-		err = status.New(code, "the answer got lost, as planned")
+		err = errcode.New(code, "the answer got lost, as planned")
 	}
 	return &command.Done{}, err
 }
 
-func (w *walk) onPoint(p *sim.Passage) sim.Action {
+func (w *walk) onPoint(p *sim.PointHit) sim.Action {
 	if !strings.HasPrefix(string(p.Node), "config") {
 		return sim.Action{}
 	}
@@ -195,9 +195,9 @@ func (w *walk) onPoint(p *sim.Passage) sim.Action {
 }
 
 // Observe prints what is written to the catalogue, and by whom.
-func (w *walk) Observe(e *event.Event) {
+func (w *walk) Observe(e *trace.Event) {
 	switch e.Kind {
-	case event.CatalogWritten:
+	case trace.CatalogWritten:
 		fmt.Fprintf(&w.out, "  %s writes %q:", e.Node, e.Value)
 		if e.NS != ns {
 			fmt.Fprintf(&w.out, " of %s:", e.NS)
@@ -206,9 +206,9 @@ func (w *walk) Observe(e *event.Event) {
 			fmt.Fprintf(&w.out, " [%v, %v) %s %d|%d", key.Key(c.Min), key.Key(c.Max), c.Shard, c.Major, c.Minor)
 		}
 		w.out.WriteString("\n")
-	case event.Writable:
+	case trace.Writable:
 		fmt.Fprintf(&w.out, "  %s is primary\n", e.Node)
-	case event.RolledBack:
+	case trace.RolledBack:
 		fmt.Fprintf(&w.out, "  %s rolls back\n", e.Node)
 	}
 }
@@ -247,7 +247,7 @@ func (w *walk) do(t *testing.T, d *datadriven.TestData) {
 	case "answers":
 		id := env.NodeID(d.CmdArgs[0].Key)
 		for _, a := range d.CmdArgs[1:] {
-			w.answers[id] = append(w.answers[id], status.Code(a.Key))
+			w.answers[id] = append(w.answers[id], errcode.Code(a.Key))
 		}
 	case "release":
 		w.late.Open()
@@ -277,7 +277,7 @@ func (w *walk) do(t *testing.T, d *datadriven.TestData) {
 
 // speak sets the version of the protocol; it is said first, if at all.
 func (w *walk) speak(t *testing.T, d *datadriven.TestData) {
-	p, err := profile.Parse(d.CmdArgs[0].Key)
+	p, err := protocol.Parse(d.CmdArgs[0].Key)
 	if err != nil {
 		d.Fatalf(t, "%v", err)
 	}
@@ -308,7 +308,7 @@ func (w *walk) records() {
 
 // plan says what happens at the next passage of a site, or at a later one.
 func (w *walk) plan(t *testing.T, d *datadriven.TestData) {
-	site, ok := point.Parse(d.CmdArgs[0].Key)
+	site, ok := failpoint.Parse(d.CmdArgs[0].Key)
 	if !ok {
 		d.Fatalf(t, "no site %q", d.CmdArgs[0].Key)
 	}
@@ -318,7 +318,7 @@ func (w *walk) plan(t *testing.T, d *datadriven.TestData) {
 	}
 	w.skip[site] = skip
 	w.plans[site] = map[string]sim.Action{
-		"crash": {Crash: true}, "error": {Err: status.New(status.FailPointEnabled, "as planned")}, "hold": {Until: w.late},
+		"crash": {Crash: true}, "error": {Err: errcode.New(errcode.FailPointEnabled, "as planned")}, "hold": {Until: w.late},
 	}[d.CmdArgs[1].Key]
 }
 
@@ -333,7 +333,7 @@ func (w *walk) command(t *testing.T, d *datadriven.TestData) {
 	w.driver.Node().Spawn(nil, d.Cmd, func(task env.Task) {
 		for {
 			text, err := w.send(task, verb, args)
-			if status.Is(err, status.NotWritablePrimary) {
+			if errcode.Is(err, errcode.NotWritablePrimary) {
 				if task.Sleep(100*time.Millisecond) == nil {
 					continue
 				}

@@ -6,10 +6,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/store"
@@ -53,34 +53,34 @@ func (w watcher) StepUp(t env.Task) error {
 func (w watcher) StepDown() { w.s.chunkOps, w.s.manager = nil, nil }
 
 // gossip lets everybody who hears of this node know which state of the catalogue is majority-committed.
-func (s *Server) gossip() { s.ep.Clock().Advance(clock.Vector{Config: s.member.CommittedTS()}) }
+func (s *Server) gossip() { s.ep.Clock().Advance(hlc.Vector{Config: s.member.CommittedTS()}) }
 
 // announce tells the oracles which chunks an entry wrote, of each collection by itself, and which collections it removed.
 func (s *Server) announce(index uint64, e *oplog.Entry) {
-	var written []*event.Event
+	var written []*trace.Event
 	for i := range e.Ops {
 		op := &e.Ops[i]
 		switch {
 		case op.NS == Chunks && op.Doc != nil:
 			written = s.addChunk(written, op)
 		case op.NS == Collections && op.Doc == nil:
-			written = append(written, &event.Event{NS: nameOf(op.ID), Value: event.Dropped})
+			written = append(written, &trace.Event{NS: nameOf(op.ID), Value: trace.Dropped})
 		}
 	}
 	for _, w := range written {
-		w.Kind, w.Shard, w.Term, w.Index = event.CatalogWritten, Name, s.member.Term(), index
+		w.Kind, w.Shard, w.Term, w.Index = trace.CatalogWritten, Name, s.member.Term(), index
 		s.node.Emit(w)
 	}
 }
 
 // addChunk adds a chunk to the event of its collection.
-func (s *Server) addChunk(written []*event.Event, op *oplog.Op) []*event.Event {
+func (s *Server) addChunk(written []*trace.Event, op *oplog.Op) []*trace.Event {
 	coll := s.collectionOf(op.Doc)
 	c, err := catalog.DecodeChunk(coll, op.Doc)
 	s.node.Assert(err == nil, "chunk %v written for %q cannot be read back: %v", op.Doc, op.Tag, err)
-	i := slices.IndexFunc(written, func(w *event.Event) bool { return w.NS == coll.NS && w.Value != event.Dropped })
+	i := slices.IndexFunc(written, func(w *trace.Event) bool { return w.NS == coll.NS && w.Value != trace.Dropped })
 	if i < 0 {
-		i, written = len(written), append(written, &event.Event{NS: coll.NS, Value: op.Tag})
+		i, written = len(written), append(written, &trace.Event{NS: coll.NS, Value: op.Tag})
 	}
 	written[i].Chunks = append(written[i].Chunks, described(c))
 	return written
@@ -110,13 +110,13 @@ func (s *Server) collectionOf(chunk bson.Raw) (coll catalog.Collection) {
 	return coll
 }
 
-func described(c catalog.Chunk) event.Chunk {
-	e := event.Chunk{
+func described(c catalog.Chunk) trace.Chunk {
+	e := trace.Chunk{
 		Min: string(c.Min), Max: string(c.Max), Shard: c.Shard,
 		Major: c.Version.Major, Minor: c.Version.Minor, Epoch: c.Version.Epoch,
 	}
 	for _, p := range c.History {
-		e.History = append(e.History, event.Placement{ValidAfter: uint64(p.ValidAfter), Shard: p.Shard})
+		e.History = append(e.History, trace.Placement{ValidAfter: uint64(p.ValidAfter), Shard: p.Shard})
 	}
 	return e
 }

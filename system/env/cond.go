@@ -10,7 +10,7 @@ import (
 type Cond struct{ waiting []Task }
 
 // Wait parks the task until Signal or Broadcast reaches it, for at most timeout (zero or less: no limit), then with
-// status.ExceededTimeLimit. A woken caller tests its condition again.
+// errcode.ExceededTimeLimit. A woken caller tests its condition again.
 func (c *Cond) Wait(t Task, timeout time.Duration) error {
 	if err := t.Err(); err != nil {
 		return err

@@ -13,8 +13,8 @@ package env
 import (
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // NodeID names a node for the whole life of a cluster, over all its incarnations, for example "shard-a.0", "config.2",
@@ -42,8 +42,8 @@ type Codec interface {
 	Decode([]byte) (Message, error)
 }
 
-// Handler answers one request; it runs in a task of its own. An error that is not a *status.Error reaches the caller as
-// status.Internal.
+// Handler answers one request; it runs in a task of its own. An error that is not a *errcode.Error reaches the caller as
+// errcode.Internal.
 type Handler func(t Task, from NodeID, req Message) (Message, error)
 
 // Receiver takes one-way messages. It runs inline, outside any task, and must not block.
@@ -67,7 +67,7 @@ type Node interface {
 	// Mono never goes back within one incarnation. Deadlines are measured with it.
 	Mono() Time
 	Disk() Disk
-	// Serve sets the handler of requests; before it is called, callers see status.HostUnreachable.
+	// Serve sets the handler of requests; before it is called, callers see errcode.HostUnreachable.
 	Serve(h Handler)
 	// Receive sets the receiver of one-way messages; before it is called they are lost.
 	Receive(r Receiver)
@@ -81,7 +81,7 @@ type Node interface {
 	// Choose answers with a number in [0,n). It panics for n < 1.
 	Choose(kind Choice, site string, n int) int
 	// Emit records an event for the oracles and the trace. The world sets Step, At and Node.
-	Emit(e *event.Event)
+	Emit(e *trace.Event)
 	// Assert stops the whole run when ok is false: an invariant of the system is broken.
 	Assert(ok bool, format string, args ...any)
 	// Abort ends the process at once, as a crash does, for it must not go on with what it knows. A task that calls it goes
@@ -121,17 +121,17 @@ type Task interface {
 	Sleep(d time.Duration) error
 	// Yield is a place at which a real server can be descheduled: the world may let others run for a while. It also
 	// announces the site.
-	Yield(site point.Site) error
+	Yield(site failpoint.Site) error
 	// Point announces that the task has reached the site. Whoever runs the world may pause the task there, crash the
 	// node (then the call never returns) or have it return an error, which the caller handles as a failure of the step.
-	Point(site point.Site, n Note) error
-	// Call sends a request and waits for the response. Errors: status.NetworkTimeout after the timeout, when the request
-	// may or may not have been executed; status.HostUnreachable when no process listens there; whatever the handler
+	Point(site failpoint.Site, n Note) error
+	// Call sends a request and waits for the response. Errors: errcode.NetworkTimeout after the timeout, when the request
+	// may or may not have been executed; errcode.HostUnreachable when no process listens there; whatever the handler
 	// returned. A timeout of zero or less means no limit.
 	Call(to NodeID, req Message, timeout time.Duration) (Message, error)
 	// Spawn starts a task on the same node and in the same scope.
 	Spawn(name string, fn func(Task))
-	// Park waits until Unpark, or until the timeout, then with status.ExceededTimeLimit. Zero or less means no limit. Use
+	// Park waits until Unpark, or until the timeout, then with errcode.ExceededTimeLimit. Zero or less means no limit. Use
 	// Cond rather than Park.
 	Park(timeout time.Duration) error
 	// Unpark ends the task's current Park; it does nothing when the task is not in Park.

@@ -7,11 +7,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
 )
 
 // Decode returns the value of a key: whole numbers that fit are int64, other numbers double. Bytes that are no key, or
-// more than one, are a status.BadValue.
+// more than one, are a errcode.BadValue.
 func Decode(k Key) (bson.RawValue, error) {
 	v, rest, err := decode(k)
 	if err == nil && rest != "" {
@@ -20,7 +20,7 @@ func Decode(k Key) (bson.RawValue, error) {
 	return v, err
 }
 
-func broken(k Key) error { return status.New(status.BadValue, "%x is no key", string(k)) }
+func broken(k Key) error { return errcode.New(errcode.BadValue, "%x is no key", string(k)) }
 
 // fixed is the number of bytes that follow the tag.
 var fixed = map[byte]int{

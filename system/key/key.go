@@ -17,7 +17,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
 )
 
 // Key is an order-preserving encoding of a value. The empty Key is no value and is below every Key.
@@ -46,7 +46,7 @@ const (
 	tagMax       = 0xff
 )
 
-// Encode returns the key of a value; status.BadValue for a type that cannot be one. The zero RawValue is null.
+// Encode returns the key of a value; errcode.BadValue for a type that cannot be one. The zero RawValue is null.
 func Encode(v bson.RawValue) (Key, error) {
 	var space [40]byte
 	b, err := Append(space[:0], v)
@@ -57,7 +57,7 @@ func Encode(v bson.RawValue) (Key, error) {
 func Append(dst []byte, v bson.RawValue) ([]byte, error) {
 	c := bsoncore.Value{Type: bsoncore.Type(v.Type), Data: v.Value}
 	if c.Type != 0 && c.Validate() != nil {
-		return nil, status.New(status.BadValue, "a value of type %s is malformed", v.Type)
+		return nil, errcode.New(errcode.BadValue, "a value of type %s is malformed", v.Type)
 	}
 	switch v.Type {
 	case bson.TypeInt32:
@@ -93,7 +93,7 @@ func appendOther(dst []byte, v bsoncore.Value) ([]byte, error) {
 		dst = binary.BigEndian.AppendUint32(append(dst, tagBinary), uint32(len(data)))
 		return append(append(dst, subtype), data...), nil
 	}
-	return nil, status.New(status.BadValue, "a value of type %s cannot be a key", v.Type)
+	return nil, errcode.New(errcode.BadValue, "a value of type %s cannot be a key", v.Type)
 }
 
 // Int is the key of a whole number.
@@ -111,7 +111,7 @@ func String(s string) Key {
 func ID(doc bson.Raw) (string, error) {
 	v, err := doc.LookupErr("_id")
 	if err != nil {
-		return "", status.New(status.BadValue, "a document has no _id")
+		return "", errcode.New(errcode.BadValue, "a document has no _id")
 	}
 	k, err := Encode(v)
 	return string(k), err

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
 )
 
 // Pattern says which field of a document is the shard key. Hashed patterns use the hash of the value, a whole number.
@@ -21,7 +21,7 @@ type Pattern struct {
 func (p Pattern) IsZero() bool { return p.Field == "" }
 
 // Of returns the shard key of a document; a missing field is null. Arrays, MaxKey (which no range contains) and whatever
-// cannot be a key are a status.BadValue.
+// cannot be a key are a errcode.BadValue.
 func (p Pattern) Of(doc bson.Raw) (Key, error) {
 	v, err := Lookup(doc, p.Field)
 	if err != nil {
@@ -37,7 +37,7 @@ func (p Pattern) OfValue(v bson.RawValue) (Key, error) {
 	}
 	k, err := Encode(v)
 	if k == Max {
-		return "", status.New(status.BadValue, "MaxKey cannot be the shard key %s of a document", p.Field)
+		return "", errcode.New(errcode.BadValue, "MaxKey cannot be the shard key %s of a document", p.Field)
 	}
 	return k, err
 }
@@ -52,7 +52,7 @@ func (p Pattern) hashed(v bson.RawValue) (Key, error) {
 }
 
 // Lookup returns the value at a dotted path through embedded documents, null when it is missing. A path through an array
-// is a status.BadValue, as it would have many values.
+// is a errcode.BadValue, as it would have many values.
 func Lookup(doc bson.Raw, path string) (bson.RawValue, error) {
 	field, inner, nested := strings.Cut(path, ".")
 	v, err := doc.LookupErr(field)
@@ -64,7 +64,7 @@ func Lookup(doc bson.Raw, path string) (bson.RawValue, error) {
 	case v.Type == bson.TypeEmbeddedDocument:
 		return Lookup(v.Document(), inner)
 	case v.Type == bson.TypeArray:
-		return bson.RawValue{}, status.New(status.BadValue, "the path %s leads through an array", path)
+		return bson.RawValue{}, errcode.New(errcode.BadValue, "the path %s leads through an array", path)
 	}
 	return bson.RawValue{Type: bson.TypeNull}, nil
 }
@@ -97,11 +97,11 @@ func (p Pattern) Document() bson.Raw {
 
 const hashed = "hashed"
 
-// PatternOf undoes Document; status.BadValue for a document that is no pattern of one field.
+// PatternOf undoes Document; errcode.BadValue for a document that is no pattern of one field.
 func PatternOf(doc bson.Raw) (Pattern, error) {
 	elements, err := doc.Elements()
 	if err != nil || len(elements) != 1 || elements[0].Key() == "" {
-		return Pattern{}, status.New(status.BadValue, "%v is no shard key pattern of one field", doc)
+		return Pattern{}, errcode.New(errcode.BadValue, "%v is no shard key pattern of one field", doc)
 	}
 	v := elements[0].Value()
 	if s, ok := v.StringValueOK(); ok && s == hashed {
@@ -110,5 +110,5 @@ func PatternOf(doc bson.Raw) (Pattern, error) {
 	if n, ok := v.AsInt64OK(); ok && n == 1 {
 		return Pattern{Field: elements[0].Key()}, nil
 	}
-	return Pattern{}, status.New(status.BadValue, "%v is no ascending or hashed shard key pattern", doc)
+	return Pattern{}, errcode.New(errcode.BadValue, "%v is no ascending or hashed shard key pattern", doc)
 }

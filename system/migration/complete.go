@@ -1,15 +1,15 @@
 package migration
 
 import (
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/migration/journal"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // complete carries out a decision on both sides (protocol 9.1). Every step is idempotent and repeated until it succeeds
@@ -18,7 +18,7 @@ func (s *Service) complete(t env.Task, c *Coordinator, r *release, byRecovery bo
 	if r == nil {
 		r = s.launchRelease(c)
 	}
-	err := s.insist(t, c.Migration, point.DonorConfigTime, s.shard.PersistConfigTime)
+	err := s.insist(t, c.Migration, failpoint.DonorConfigTime, s.shard.PersistConfigTime)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *Service) complete(t env.Task, c *Coordinator, r *release, byRecovery bo
 	if err := s.forget(t, c); err != nil {
 		return err
 	}
-	ended := &event.Event{Kind: event.MigrationEnded, Shard: s.shard.Name(), ID: c.Migration, Value: string(c.Decision)}
+	ended := &trace.Event{Kind: trace.MigrationEnded, Shard: s.shard.Name(), ID: c.Migration, Value: string(c.Decision)}
 	if byRecovery {
 		ended.N = 1
 	}
@@ -56,15 +56,15 @@ func (s *Service) insistOn(t env.Task, c *Coordinator, steps ...repeated) error 
 // completeCommit: the recipient keeps the range, the donor's copy is to be deleted.
 func (s *Service) completeCommit(t env.Task, c *Coordinator, r *release) error {
 	return s.insistOn(t, c,
-		repeated{point.DonorPersistBefore, func(t env.Task) error { return s.persistDecision(t, c) }},
-		repeated{point.DonorPersistAfter, func(env.Task) error { return nil }},
-		repeated{point.DonorWaitRelease, r.wait},
-		repeated{point.DonorBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
-		repeated{point.DonorFetchOrphans, func(t env.Task) error { return s.takeOverOrphans(t, c) }},
-		repeated{point.DonorDeleteTheirTask, func(t env.Task) error { return s.theirTask(t, c, "delete") }},
-		repeated{point.DonorQueryDrain, func(env.Task) error { return nil }},
-		repeated{point.DonorRegisterTask, func(env.Task) error { return nil }},
-		repeated{point.DonorMarkReady, func(t env.Task) error {
+		repeated{failpoint.DonorPersistBefore, func(t env.Task) error { return s.persistDecision(t, c) }},
+		repeated{failpoint.DonorPersistAfter, func(env.Task) error { return nil }},
+		repeated{failpoint.DonorWaitRelease, r.wait},
+		repeated{failpoint.DonorBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
+		repeated{failpoint.DonorFetchOrphans, func(t env.Task) error { return s.takeOverOrphans(t, c) }},
+		repeated{failpoint.DonorDeleteTheirTask, func(t env.Task) error { return s.theirTask(t, c, "delete") }},
+		repeated{failpoint.DonorQueryDrain, func(env.Task) error { return nil }},
+		repeated{failpoint.DonorRegisterTask, func(env.Task) error { return nil }},
+		repeated{failpoint.DonorMarkReady, func(t env.Task) error {
 			_, err := s.ranges.Ready(t, c.task())
 			return err
 		}})
@@ -73,14 +73,14 @@ func (s *Service) completeCommit(t env.Task, c *Coordinator, r *release) error {
 // completeAbort: the donor keeps the range, the recipient's partial copy is to be deleted.
 func (s *Service) completeAbort(t env.Task, c *Coordinator, r *release) error {
 	return s.insistOn(t, c,
-		repeated{point.DonorAbortPersist, func(t env.Task) error { return s.persistDecision(t, c) }},
-		repeated{point.DonorWaitRelease, r.wait},
-		repeated{point.DonorAbortLocalTask, func(t env.Task) error {
+		repeated{failpoint.DonorAbortPersist, func(t env.Task) error { return s.persistDecision(t, c) }},
+		repeated{failpoint.DonorWaitRelease, r.wait},
+		repeated{failpoint.DonorAbortLocalTask, func(t env.Task) error {
 			_, err := s.ranges.Drop(t, c.task())
 			return err
 		}},
-		repeated{point.DonorAbortBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
-		repeated{point.DonorAbortReady, func(t env.Task) error { return s.theirTask(t, c, "ready") }})
+		repeated{failpoint.DonorAbortBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
+		repeated{failpoint.DonorAbortReady, func(t env.Task) error { return s.theirTask(t, c, "ready") }})
 }
 
 // persistDecision makes the decision majority. A record that is gone would mean that somebody else has completed the
@@ -88,7 +88,7 @@ func (s *Service) completeAbort(t env.Task, c *Coordinator, r *release) error {
 func (s *Service) persistDecision(t env.Task, c *Coordinator) error {
 	kept, ok := s.coordinators.Get(c.Migration)
 	if !ok { // it was never written: the migration failed before
-		return journal.AwaitMajority(t, s.member, s.member.Applied())
+		return statedoc.AwaitMajority(t, s.member, s.member.Applied())
 	}
 	s.node.Assert(kept.Decision == "" || kept.Decision == c.Decision, "migration %s is %s on record and now %s", c.Migration, kept.Decision, c.Decision)
 	if kept.Decision == "" {
@@ -96,21 +96,21 @@ func (s *Service) persistDecision(t env.Task, c *Coordinator) error {
 			return err
 		}
 	}
-	if err := journal.AwaitMajority(t, s.member, s.member.Applied()); err != nil {
+	if err := statedoc.AwaitMajority(t, s.member, s.member.Applied()); err != nil {
 		return err
 	}
-	s.node.Emit(&event.Event{Kind: event.DecisionMade, Shard: s.shard.Name(), ID: c.Migration, Value: string(c.Decision)})
+	s.node.Emit(&trace.Event{Kind: trace.DecisionMade, Shard: s.shard.Name(), ID: c.Migration, Value: string(c.Decision)})
 	return nil
 }
 
 // fence has the recipient refuse whatever of this migration is still on its way. A recipient that is no shard any more
 // needs no fence (H-38).
 func (s *Service) fence(t env.Task, c *Coordinator) error {
-	return tolerate(s.tell(t, c.Recipient, &command.AdvanceTxn{Lsid: c.Lsid, Txn: c.Txn + 1}), status.ShardNotFound)
+	return tolerate(s.tell(t, c.Recipient, &command.AdvanceTxn{Lsid: c.Lsid, Txn: c.Txn + 1}), errcode.ShardNotFound)
 }
 
-func tolerate(err error, code status.Code) error {
-	if status.Is(err, code) {
+func tolerate(err error, code errcode.Code) error {
+	if errcode.Is(err, code) {
 		return nil
 	}
 	return err
@@ -118,7 +118,7 @@ func tolerate(err error, code status.Code) error {
 
 func (s *Service) theirTask(t env.Task, c *Coordinator, op string) error {
 	_, err := s.askTask(t, c, op)
-	return tolerate(err, status.ShardNotFound)
+	return tolerate(err, errcode.ShardNotFound)
 }
 
 func (s *Service) askTask(t env.Task, c *Coordinator, op string) (*command.RangeTaskReply, error) {
@@ -133,7 +133,7 @@ func (s *Service) askTask(t env.Task, c *Coordinator, op string) (*command.Range
 func (s *Service) takeOverOrphans(t env.Task, c *Coordinator) error {
 	theirs, err := s.askTask(t, c, "orphans")
 	if err != nil {
-		return tolerate(err, status.ShardNotFound)
+		return tolerate(err, errcode.ShardNotFound)
 	}
 	if !theirs.Found { // an earlier attempt got further than this step
 		return nil
@@ -142,17 +142,17 @@ func (s *Service) takeOverOrphans(t env.Task, c *Coordinator) error {
 	if !ok {
 		return nil
 	}
-	return journal.Commit(t, s.member, op)
+	return statedoc.Commit(t, s.member, op)
 }
 
 // forget removes the record without waiting: when that is rolled back, the next primary completes once more.
 func (s *Service) forget(t env.Task, c *Coordinator) error {
 	return s.insistOn(t, c,
-		repeated{point.DonorForgetBefore, func(t env.Task) error {
+		repeated{failpoint.DonorForgetBefore, func(t env.Task) error {
 			_, err := s.member.Write(t, s.coordinators.Remove(c.Migration))
 			return err
 		}},
-		repeated{point.DonorForgetAfter, func(env.Task) error { return nil }})
+		repeated{failpoint.DonorForgetAfter, func(env.Task) error { return nil }})
 }
 
 // announceMove tells change streams that the donor has lost its last chunk (protocol 12).
@@ -161,7 +161,7 @@ func (s *Service) announceMove(t env.Task, c *Coordinator, table *catalog.Table)
 		return nil
 	}
 	tell := changestream.Departure(c.NS, c.Donor, c.Recipient)
-	tell.Actor, tell.Tag = uint8(event.Donor), c.Migration
+	tell.Actor, tell.Tag = uint8(trace.Donor), c.Migration
 	_, err := s.member.Write(t, tell)
 	return err
 }
@@ -181,7 +181,7 @@ func (s *Service) launchRelease(c *Coordinator) *release {
 	req := &command.RecvChunkReleaseCritSec{Session: c.Session, Migration: c.Migration}
 	to := c.Recipient
 	s.spawnLasting(tenure, "release "+c.Migration, func(t env.Task) error {
-		if err := tolerate(s.tell(t, to, req), status.ShardNotFound); err != nil {
+		if err := tolerate(s.tell(t, to, req), errcode.ShardNotFound); err != nil {
 			return err
 		}
 		r.done = true
@@ -208,7 +208,7 @@ func (s *Service) spawnLasting(tenure *env.Scope, name string, do func(env.Task)
 // cancelClone tells the recipient once that the migration is aborted; the release insists.
 func (s *Service) cancelClone(c Coordinator) {
 	s.node.Spawn(s.member.Tenure(), "cancel "+c.Migration, func(t env.Task) {
-		if t.Point(point.DonorCancelClone, env.Note{ID: c.Migration}) == nil {
+		if t.Point(failpoint.DonorCancelClone, env.Note{ID: c.Migration}) == nil {
 			_ = s.tell(t, c.Recipient, &command.RecvChunkAbort{Session: c.Session})
 		}
 	})

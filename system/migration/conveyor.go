@@ -5,10 +5,10 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// conveyor carries batches, in order, from the task that fetches them to the one that applies them, and holds at most so
+// boundedQueue carries batches, in order, from the task that fetches them to the one that applies them, and holds at most so
 // much: a recipient that writes slower than its donor reads makes the donor wait instead of filling its own memory
 // (protocol 5.2 steps 4 and 5).
-type conveyor struct {
+type boundedQueue struct {
 	most    int // by weigh; one batch always fits
 	weigh   func(*command.Mods) int
 	batches []*command.Mods
@@ -19,7 +19,7 @@ type conveyor struct {
 }
 
 // fetch fills the belt until a batch is the last, which is not put on it.
-func (c *conveyor) fetch(t env.Task, next func(env.Task) (*command.Mods, error), last func(*command.Mods) bool) {
+func (c *boundedQueue) fetch(t env.Task, next func(env.Task) (*command.Mods, error), last func(*command.Mods) bool) {
 	for {
 		m, err := next(t)
 		if err == nil && last(m) {
@@ -37,7 +37,7 @@ func (c *conveyor) fetch(t env.Task, next func(env.Task) (*command.Mods, error),
 }
 
 // put waits until there is room.
-func (c *conveyor) put(t env.Task, m *command.Mods) error {
+func (c *boundedQueue) put(t env.Task, m *command.Mods) error {
 	w := c.weigh(m)
 	if err := c.changed.WaitFor(t, 0, func() bool { return c.load == 0 || c.load+w <= c.most }); err != nil {
 		return err
@@ -48,13 +48,13 @@ func (c *conveyor) put(t env.Task, m *command.Mods) error {
 	return nil
 }
 
-func (c *conveyor) end(err error) {
+func (c *boundedQueue) end(err error) {
 	c.ended, c.err = true, err
 	c.changed.Broadcast()
 }
 
 // take waits for the next batch; nil means that the last was taken.
-func (c *conveyor) take(t env.Task) (*command.Mods, error) {
+func (c *boundedQueue) take(t env.Task) (*command.Mods, error) {
 	if err := c.changed.WaitFor(t, 0, func() bool { return len(c.batches) > 0 || c.ended }); err != nil {
 		return nil, err
 	}

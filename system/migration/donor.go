@@ -3,15 +3,15 @@ package migration
 import (
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // donorState is how far a donor has come (protocol 5.1). Before committingOnConfig giving up means aborted; from then on
@@ -33,8 +33,8 @@ func (s donorState) String() string {
 	return [...]string{"kCreated", "kCloning", "kCloneCaughtUp", "kCriticalSection", "kCloneCompleted", "kCommittingOnConfig", "kDone"}[s]
 }
 
-// donation is the donor's side of one migration, from the request to its end.
-type donation struct {
+// donorMigration is the donor's side of one migration, from the request to its end.
+type donorMigration struct {
 	s          *Service
 	req        *command.ShardsvrMoveRange
 	record     Coordinator
@@ -47,11 +47,11 @@ type donation struct {
 	capture  *capture
 	clone    *clone
 	sessions *sessionSource
-	mods     pulls[command.Mods]
+	mods     sequencedPulls[command.Mods]
 	release  *release
 	// Of 4.2: whether minOpTimeRecovery counts the donation, and from when on the new placement is to count.
 	counted    bool
-	validAfter clock.Timestamp
+	validAfter hlc.Timestamp
 
 	timing timing
 	// blocked and committing are when writes were blocked and when the commit began; zero: not, or ended.
@@ -62,7 +62,7 @@ type donation struct {
 }
 
 // run takes the steps and reports them, whatever the outcome.
-func (d *donation) run(t env.Task) {
+func (d *donorMigration) run(t env.Task) {
 	steps := d.steps()
 	d.timing = newTiming(len(steps), d.began)
 	err := d.take(t, steps)
@@ -79,7 +79,7 @@ func (d *donation) run(t env.Task) {
 }
 
 // steps are the timed steps of the protocol's version: S1 to S6 of protocol 5.1.
-func (d *donation) steps() []func(env.Task) error {
+func (d *donorMigration) steps() []func(env.Task) error {
 	if !d.s.profile.CoordinatesMigrations() {
 		return d.steps42()
 	}
@@ -87,7 +87,7 @@ func (d *donation) steps() []func(env.Task) error {
 }
 
 // take takes the timed steps.
-func (d *donation) take(t env.Task, steps []func(env.Task) error) error {
+func (d *donorMigration) take(t env.Task, steps []func(env.Task) error) error {
 	for _, do := range steps {
 		err := do(t)
 		d.timing.lap(d.s.node.Mono())
@@ -99,37 +99,37 @@ func (d *donation) take(t env.Task, steps []func(env.Task) error) error {
 }
 
 // construct is S1: no earlier migration of this shard is undecided, and the metadata is fresh.
-func (d *donation) construct(t env.Task) error {
+func (d *donorMigration) construct(t env.Task) error {
 	d.become(created)
 	return inOrder(t, d.record.Migration,
-		step{point.DonorDrainRecovery, d.s.awaitRecovered},
-		step{point.DonorPreRefresh, d.collection.Refresh},
-		step{point.DonorComputeBound, d.computeBound})
+		step{failpoint.DonorDrainRecovery, d.s.awaitRecovered},
+		step{failpoint.DonorPreRefresh, d.collection.Refresh},
+		step{failpoint.DonorComputeBound, d.computeBound})
 }
 
 // checkPreconditions is S2: the range is inside one chunk of this shard, and no earlier copy of it is being deleted.
-func (d *donation) checkPreconditions(t env.Task) error {
+func (d *donorMigration) checkPreconditions(t env.Task) error {
 	return inOrder(t, d.record.Migration,
-		step{point.DonorWaitOverlap, func(t env.Task) error {
+		step{failpoint.DonorWaitOverlap, func(t env.Task) error {
 			md, err := d.placement()
 			if err != nil {
 				return err
 			}
 			return d.s.ranges.AwaitNoOverlap(t, md.Table.Collection().UUID, d.record.Range(), d.s.settings.OverlapWait)
 		}},
-		step{point.DonorPreconditions, d.takePlacement})
+		step{failpoint.DonorPreconditions, d.takePlacement})
 }
 
 // placement is what the donor knows now.
-func (d *donation) placement() (*shard.Metadata, error) {
+func (d *donorMigration) placement() (*shard.Metadata, error) {
 	if md := d.collection.Metadata(); md != nil {
 		return md, nil
 	}
-	return nil, status.New(status.ConflictingOperationInProgress, "the placement of %s became unknown", d.record.NS)
+	return nil, errcode.New(errcode.ConflictingOperationInProgress, "the placement of %s became unknown", d.record.NS)
 }
 
 // takePlacement checks the range against the metadata and remembers the chunk's version, which fences the commit.
-func (d *donation) takePlacement(env.Task) error {
+func (d *donorMigration) takePlacement(env.Task) error {
 	md, err := d.placement()
 	if err != nil {
 		return err
@@ -137,20 +137,20 @@ func (d *donation) takePlacement(env.Task) error {
 	coll, chunk := md.Table.Collection(), md.Table.Owner(key.Key(d.record.Min))
 	switch {
 	case !coll.AllowMigrations:
-		return status.New(status.ConflictingOperationInProgress, "migrations of %s are not allowed", d.req.NS)
+		return errcode.New(errcode.ConflictingOperationInProgress, "migrations of %s are not allowed", d.req.NS)
 	case d.record.Range().Empty():
-		return status.New(status.BadValue, "range %v of %s is empty", d.record.Range(), d.req.NS)
+		return errcode.New(errcode.BadValue, "range %v of %s is empty", d.record.Range(), d.req.NS)
 	case !d.s.profile.MovesPartOfChunk() && chunk.Range != d.record.Range():
-		return status.New(status.IncompatibleShardingMetadata, "range %v of %s is not a chunk, but begins in %v", d.record.Range(), d.req.NS, chunk)
+		return errcode.New(errcode.IncompatibleShardingMetadata, "range %v of %s is not a chunk, but begins in %v", d.record.Range(), d.req.NS, chunk)
 	case chunk.Shard != d.s.shard.Name() || !chunk.ContainsRange(d.record.Range()):
-		return status.New(status.IncompatibleShardingMetadata, "range %v of %s is not inside one chunk of %s, but begins in %v",
+		return errcode.New(errcode.IncompatibleShardingMetadata, "range %v of %s is not inside one chunk of %s, but begins in %v",
 			d.record.Range(), d.req.NS, d.s.shard.Name(), chunk)
 	}
 	d.plan(coll, chunk)
 	return nil
 }
 
-func (d *donation) plan(coll catalog.Collection, chunk catalog.Chunk) {
+func (d *donorMigration) plan(coll catalog.Collection, chunk catalog.Chunk) {
 	d.epoch = coll.Epoch
 	d.record.UUID = coll.UUID
 	d.record.ChunkMin, d.record.ChunkMax = []byte(chunk.Min), []byte(chunk.Max)
@@ -162,7 +162,7 @@ func (d *donation) plan(coll catalog.Collection, chunk catalog.Chunk) {
 
 // giveUp ends a failed migration in memory and leaves the rest, which may take long, to a recovery of its own. Before the
 // commit was sent the outcome is aborted; afterwards it is open, and nothing may be served until it is known.
-func (d *donation) giveUp() {
+func (d *donorMigration) giveUp() {
 	s := d.s
 	if s.donation != d {
 		return // the tenure is over; the next primary recovers
@@ -183,7 +183,7 @@ func (d *donation) giveUp() {
 }
 
 // unfinished is what is left to be done on both sides.
-func (d *donation) unfinished() *recovery {
+func (d *donorMigration) unfinished() *recovery {
 	rec := &recovery{s: d.s, record: d.record, release: d.release}
 	if d.state < committingOnConfig {
 		rec.record.Decision, rec.ordinary = Aborted, true
@@ -193,7 +193,7 @@ func (d *donation) unfinished() *recovery {
 }
 
 // detach ends capture and critical section.
-func (d *donation) detach() {
+func (d *donorMigration) detach() {
 	if d.capture != nil {
 		d.collection.ClearDonor(d.capture)
 		d.sessions.close()
@@ -202,30 +202,30 @@ func (d *donation) detach() {
 	d.accountSection()
 }
 
-func (d *donation) holder() shard.Holder {
-	return shard.Holder{Actor: event.Donor, ID: d.record.Migration}
+func (d *donorMigration) holder() shard.Holder {
+	return shard.Holder{Actor: trace.Donor, ID: d.record.Migration}
 }
 
-func (d *donation) become(state donorState) {
+func (d *donorMigration) become(state donorState) {
 	d.state = state
 	r := &d.record
-	e := &event.Event{
-		Kind: event.DonorState, Shard: r.Donor, Peer: r.Recipient, NS: r.NS, Min: string(r.Min), Max: string(r.Max),
+	e := &trace.Event{
+		Kind: trace.DonorState, Shard: r.Donor, Peer: r.Recipient, NS: r.NS, Min: string(r.Min), Max: string(r.Max),
 		ID: r.Migration, Value: state.String(),
 	}
 	if state == committingOnConfig {
 		v := r.Before.version()
-		e.Chunks = []event.Chunk{{Min: string(r.ChunkMin), Max: string(r.ChunkMax), Shard: r.Donor, Major: v.Major, Minor: v.Minor, Epoch: v.Epoch}}
+		e.Chunks = []trace.Chunk{{Min: string(r.ChunkMin), Max: string(r.ChunkMax), Shard: r.Donor, Major: v.Major, Minor: v.Minor, Epoch: v.Epoch}}
 	}
 	d.s.node.Emit(e)
 }
 
 // live returns an error when the donation is not, or not any more, the one that a session means.
-func (d *donation) live() error {
+func (d *donorMigration) live() error {
 	if d.over || d.s.donation != d {
-		return status.New(status.StaleSession, "migration %s has ended", d.record.Migration)
+		return errcode.New(errcode.StaleSession, "migration %s has ended", d.record.Migration)
 	}
 	return nil
 }
 
-func (d *donation) commitTimeout() time.Duration { return 3 * d.s.settings.CommandTimeout }
+func (d *donorMigration) commitTimeout() time.Duration { return 3 * d.s.settings.CommandTimeout }

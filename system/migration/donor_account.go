@@ -1,9 +1,9 @@
 package migration
 
-import "github.com/shardproof/shardproof/system/status"
+import "github.com/shardproof/shardproof/system/errcode"
 
 // account counts how a donation ended in the state that it had reached, and tells the changelog how long its steps took.
-func (d *donation) account(reached donorState, err error) {
+func (d *donorMigration) account(reached donorState, err error) {
 	s, now := d.s, d.s.node.Mono()
 	if s.donation != d { // the tenure is over: the counters are another primary's by now
 		return
@@ -21,10 +21,10 @@ func (d *donation) account(reached donorState, err error) {
 	default:
 		n.DonorAborted++
 	}
-	switch status.Of(err) {
-	case status.ChunkTooBig:
+	switch errcode.Of(err) {
+	case errcode.ChunkTooBig:
 		n.TooBig++
-	case status.ExceededMemoryLimit:
+	case errcode.ExceededMemoryLimit:
 		n.MemoryExceeded++
 	}
 	what := "moveChunk.from"
@@ -35,7 +35,7 @@ func (d *donation) account(reached donorState, err error) {
 }
 
 // accountSection counts the time for which users had to wait.
-func (d *donation) accountSection() {
+func (d *donorMigration) accountSection() {
 	now, n := d.s.node.Mono(), d.s.shard.Statistics()
 	if d.blocked != 0 {
 		n.SectionTime += now.Sub(d.blocked)

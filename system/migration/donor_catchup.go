@@ -3,9 +3,9 @@ package migration
 import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // sessionAllowance is how much session history may be left when writes are blocked, for a chunk of the default size.
@@ -15,7 +15,7 @@ const defaultChunkBytes = 128 << 20
 
 // awaitCatchUp is S4: it waits until so little is left that writes can be blocked (protocol 6.5). A chunk that is too big
 // to ever get there, and is to move nevertheless, is cloned while writes are blocked.
-func (d *donation) awaitCatchUp(t env.Task) error {
+func (d *donorMigration) awaitCatchUp(t env.Task) error {
 	if !d.insideSection() {
 		if err := d.pollUntil(t, d.mayBlockWrites); err != nil {
 			return err
@@ -26,25 +26,25 @@ func (d *donation) awaitCatchUp(t env.Task) error {
 }
 
 // insideSection reports whether the whole clone is to run inside the critical section (protocol 6.6).
-func (d *donation) insideSection() bool {
+func (d *donorMigration) insideSection() bool {
 	return d.clone.live && d.req.ForceJumbo == command.ForceManual
 }
 
 // isSteady reports whether the recipient has everything that it can know of.
-func (d *donation) isSteady(st *command.RecvStatus) bool { return st.State == steady.String() }
+func (d *donorMigration) isSteady(st *command.RecvStatus) bool { return st.State == steady.String() }
 
 // pollUntil asks the recipient how it is doing until that is enough. It pauses only when the recipient has answered at
 // once.
-func (d *donation) pollUntil(t env.Task, enough func(*command.RecvStatus) bool) error {
+func (d *donorMigration) pollUntil(t env.Task, enough func(*command.RecvStatus) bool) error {
 	for try := 0; ; try++ {
-		if err := t.Point(point.DonorStatusPoll, env.Note{ID: d.record.Migration, N: try}); err != nil {
+		if err := t.Point(failpoint.DonorStatusPoll, env.Note{ID: d.record.Migration, N: try}); err != nil {
 			return err
 		}
 		st, err := d.poll(t)
 		if err != nil {
 			return err
 		}
-		if err := t.Point(point.DonorMemoryCheck, env.Note{ID: d.record.Migration, N: try}); err != nil {
+		if err := t.Point(failpoint.DonorMemoryCheck, env.Note{ID: d.record.Migration, N: try}); err != nil {
 			return err
 		}
 		if err := d.checkProgress(st); err != nil {
@@ -61,30 +61,30 @@ func (d *donation) pollUntil(t env.Task, enough func(*command.RecvStatus) bool) 
 	}
 }
 
-func (d *donation) poll(t env.Task) (*command.RecvStatus, error) {
+func (d *donorMigration) poll(t env.Task) (*command.RecvStatus, error) {
 	return ask[command.RecvStatus](t, d.s, d.record.Recipient,
 		&command.RecvChunkStatus{Session: d.record.Session, WaitForSteady: true}, d.s.settings.StatusPoll+d.s.settings.CommandTimeout)
 }
 
 // checkProgress fails when the answer is about another migration, the recipient failed, or the wait is too long or needs
 // too much memory.
-func (d *donation) checkProgress(st *command.RecvStatus) error {
+func (d *donorMigration) checkProgress(st *command.RecvStatus) error {
 	r, s := &d.record, d.s.settings
 	switch {
 	case st.Session != r.Session || st.NS != r.NS || st.From != r.Donor || st.Min != key.Key(r.Min) || st.Max != key.Key(r.Max):
-		return status.New(status.StaleSession, "the recipient %s works for session %q, not %q", r.Recipient, st.Session, r.Session)
+		return errcode.New(errcode.StaleSession, "the recipient %s works for session %q, not %q", r.Recipient, st.Session, r.Session)
 	case !st.Active || st.State == failed.String() || st.State == aborted.String():
-		return status.New(status.OperationFailed, "the recipient %s has failed in state %s: %s", r.Recipient, st.State, st.Error)
+		return errcode.New(errcode.OperationFailed, "the recipient %s has failed in state %s: %s", r.Recipient, st.State, st.Error)
 	case d.capture.bytes > s.ModsMemoryLimit:
-		return status.New(status.ExceededMemoryLimit, "%d bytes of captured changes are more than %d", d.capture.bytes, s.ModsMemoryLimit)
+		return errcode.New(errcode.ExceededMemoryLimit, "%d bytes of captured changes are more than %d", d.capture.bytes, s.ModsMemoryLimit)
 	case d.s.node.Mono().Sub(d.began) > s.CatchUpWait:
-		return status.New(status.ExceededTimeLimit, "the recipient %s has not caught up within %v", r.Recipient, s.CatchUpWait)
+		return errcode.New(errcode.ExceededTimeLimit, "the recipient %s has not caught up within %v", r.Recipient, s.CatchUpWait)
 	}
 	return nil
 }
 
 // mayBlockWrites is the entry rule of protocol 6.5: nothing is left, or little enough.
-func (d *donation) mayBlockWrites(st *command.RecvStatus) bool {
+func (d *donorMigration) mayBlockWrites(st *command.RecvStatus) bool {
 	if !d.clone.done() || !d.sessions.inCatchUp() {
 		return false
 	}
@@ -103,7 +103,7 @@ func (d *donation) mayBlockWrites(st *command.RecvStatus) bool {
 }
 
 // untransferred estimates the bytes of captured changes from the average size of a document.
-func (d *donation) untransferred() int {
+func (d *donorMigration) untransferred() int {
 	documents := 0
 	if n := d.clone.documents; n > 0 {
 		documents = d.clone.bytes / n

@@ -3,16 +3,16 @@ package migration
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/changestream"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/migration/journal"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rangedel"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -32,7 +32,7 @@ type clone struct {
 
 	documents, bytes int // that the scan has found
 	given            int // documents that were handed over
-	pulls            pulls[command.Mods]
+	pulls            sequencedPulls[command.Mods]
 }
 
 func (c *clone) done() bool {
@@ -44,23 +44,23 @@ func (c *clone) done() bool {
 
 // startClone is S3. The order matters: the capture begins before the scan, so that no write is in neither; the record and
 // then the range deletion task are majority before the recipient hears of the migration.
-func (d *donation) startClone(t env.Task) error {
+func (d *donorMigration) startClone(t env.Task) error {
 	return inOrder(t, d.record.Migration,
-		step{point.DonorChangelogStart, func(t env.Task) error {
+		step{failpoint.DonorChangelogStart, func(t env.Task) error {
 			d.s.shard.Statistics().DonorStarted++
 			return d.s.logChange(t, "moveChunk.start", d.record.NS, d.record.Migration)
 		}},
-		step{point.DonorAttachBefore, d.attach},
-		step{point.DonorRecordBefore, d.insertRecord},
-		step{point.DonorTaskBefore, d.insertTask},
-		step{point.DonorSessionInit, func(t env.Task) error { return d.sessions.init(t) }}, // attach has made them anew
-		step{point.DonorScan, d.scan},
-		step{point.DonorSendStart, d.sendStart},
-		step{point.DonorAfterStart, func(env.Task) error { return nil }},
-		step{point.DonorFirstChunk, d.checkFirstChunk})
+		step{failpoint.DonorAttachBefore, d.attach},
+		step{failpoint.DonorRecordBefore, d.insertRecord},
+		step{failpoint.DonorTaskBefore, d.insertTask},
+		step{failpoint.DonorSessionInit, func(t env.Task) error { return d.sessions.init(t) }}, // attach has made them anew
+		step{failpoint.DonorScan, d.scan},
+		step{failpoint.DonorSendStart, d.sendStart},
+		step{failpoint.DonorAfterStart, func(env.Task) error { return nil }},
+		step{failpoint.DonorFirstChunk, d.checkFirstChunk})
 }
 
-func (d *donation) attach(t env.Task) error {
+func (d *donorMigration) attach(t env.Task) error {
 	if err := d.takePlacement(t); err != nil { // it may have changed while the changelog was written
 		return err
 	}
@@ -68,31 +68,31 @@ func (d *donation) attach(t env.Task) error {
 		return err
 	}
 	d.become(cloning)
-	return t.Point(point.DonorAttachAfter, env.Note{ID: d.record.Migration})
+	return t.Point(failpoint.DonorAttachAfter, env.Note{ID: d.record.Migration})
 }
 
 // insertRecord writes the record, and in the same entry the announcement to change streams (protocol 12): it is majority
 // long before the recipient's first write as the owner, no failover separates the two, and as long as the record exists
 // the migration is on the list of Receivers. Every migration is announced: whether its range is the recipient's first may
 // change until the commit, and who reads the recipient already takes no notice.
-func (d *donation) insertRecord(t env.Task) error {
+func (d *donorMigration) insertRecord(t env.Task) error {
 	d.written = true
 	r := &d.record
 	tell := changestream.Announcement(r.NS, r.Donor, r.Recipient)
-	tell.Actor, tell.Tag = uint8(event.Donor), r.Migration
-	return d.insert(t, point.DonorRecordLocal, point.DonorRecordMajority, d.s.coordinators.Put(r.Migration, *r), tell)
+	tell.Actor, tell.Tag = uint8(trace.Donor), r.Migration
+	return d.insert(t, failpoint.DonorRecordLocal, failpoint.DonorRecordMajority, d.s.coordinators.Put(r.Migration, *r), tell)
 }
 
-func (d *donation) insertTask(t env.Task) error {
+func (d *donorMigration) insertTask(t env.Task) error {
 	op := d.s.ranges.Add(rangedel.Task{
 		Migration: d.record.Migration, NS: d.record.NS, UUID: d.record.UUID, Donor: d.record.Donor,
 		Min: d.record.Min, Max: d.record.Max, Pending: true, When: rangedel.Delayed,
 	})
-	return d.insert(t, point.DonorTaskLocal, point.DonorTaskMajority, op)
+	return d.insert(t, failpoint.DonorTaskLocal, failpoint.DonorTaskMajority, op)
 }
 
 // insert writes and waits for the majority, announcing both.
-func (d *donation) insert(t env.Task, local, majority point.Site, ops ...oplog.Op) error {
+func (d *donorMigration) insert(t env.Task, local, majority failpoint.Site, ops ...oplog.Op) error {
 	at, err := d.s.member.Write(t, ops...)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (d *donation) insert(t env.Task, local, majority point.Site, ops ...oplog.O
 	if err := t.Point(local, env.Note{ID: d.record.Migration}); err != nil {
 		return err
 	}
-	if err := journal.AwaitMajority(t, d.s.member, at); err != nil {
+	if err := statedoc.AwaitMajority(t, d.s.member, at); err != nil {
 		return err
 	}
 	return t.Point(majority, env.Note{ID: d.record.Migration})
@@ -108,7 +108,7 @@ func (d *donation) insert(t env.Task, local, majority point.Site, ops ...oplog.O
 
 // scan collects the identities of the documents in the range, letting others run in between: whatever they write, the
 // capture sees.
-func (d *donation) scan(t env.Task) error {
+func (d *donorMigration) scan(t env.Task) error {
 	var last store.Place
 	for {
 		before := len(d.clone.ids)
@@ -122,20 +122,20 @@ func (d *donation) scan(t env.Task) error {
 		if len(d.clone.ids) < before+scanSlice {
 			return d.checkSize()
 		}
-		if err := t.Yield(point.DonorScan); err != nil {
+		if err := t.Yield(failpoint.DonorScan); err != nil {
 			return err
 		}
 	}
 }
 
 // checkSize refuses chunks that are too big, unless they are to be moved by force: then without a list.
-func (d *donation) checkSize() error {
+func (d *donorMigration) checkSize() error {
 	limit := d.mostDocuments()
 	if int64(d.clone.documents) <= limit {
 		return nil
 	}
 	if d.req.ForceJumbo == command.RefuseJumbo || !d.s.profile.ForcesJumbo() {
-		return status.New(status.ChunkTooBig, "range %v of %s has %d documents, more than the %d that %d bytes have room for",
+		return errcode.New(errcode.ChunkTooBig, "range %v of %s has %d documents, more than the %d that %d bytes have room for",
 			d.record.Range(), d.record.NS, d.clone.documents, limit, d.chunkBytes())
 	}
 	d.s.node.Sometimes("a chunk that is too big is moved by force")
@@ -144,7 +144,7 @@ func (d *donation) checkSize() error {
 }
 
 // mostDocuments is how many documents of the average size, with some slack, a chunk may have (errata E9).
-func (d *donation) mostDocuments() int64 {
+func (d *donorMigration) mostDocuments() int64 {
 	have := d.s.shard.Extent(d.record.NS)
 	if have.Documents == 0 {
 		return mostWithoutAverage
@@ -156,7 +156,7 @@ func (d *donation) mostDocuments() int64 {
 // mostWithoutAverage is how many documents a chunk may have while there are none to tell how big they are.
 const mostWithoutAverage = 250_001
 
-func (d *donation) sendStart(t env.Task) error {
+func (d *donorMigration) sendStart(t env.Task) error {
 	r := &d.record
 	return d.s.tell(t, r.Recipient, &command.RecvChunkStart{
 		Migration: r.Migration, Session: r.Session, NS: r.NS, Min: key.Key(r.Min), Max: key.Key(r.Max), From: r.Donor, To: r.Recipient,
@@ -165,7 +165,7 @@ func (d *donation) sendStart(t env.Task) error {
 }
 
 // checkFirstChunk notes whether the recipient is about to get its first chunk of the collection.
-func (d *donation) checkFirstChunk(env.Task) error {
+func (d *donorMigration) checkFirstChunk(env.Task) error {
 	if md := d.collection.Metadata(); md != nil && md.Table.ShardVersion(d.record.Recipient).OwnsNothing() {
 		d.s.node.Sometimes("a shard receives its first chunk of a collection")
 	}
@@ -173,8 +173,8 @@ func (d *donation) checkFirstChunk(env.Task) error {
 }
 
 // nextClone hands over the next documents of the clone, as they are now; empty means the end (protocol 6.2).
-func (d *donation) nextClone(t env.Task) (*command.Mods, error) {
-	if err := t.Point(point.DonorServeClone, env.Note{ID: d.record.Migration, N: int(d.clone.pulls.number)}); err != nil {
+func (d *donorMigration) nextClone(t env.Task) (*command.Mods, error) {
+	if err := t.Point(failpoint.DonorServeClone, env.Note{ID: d.record.Migration, N: int(d.clone.pulls.number)}); err != nil {
 		return nil, err
 	}
 	if err := d.live(); err != nil {
@@ -193,7 +193,7 @@ func (d *donation) nextClone(t env.Task) (*command.Mods, error) {
 	return &b.mods, nil
 }
 
-func (d *donation) fillFromList(b *batch) {
+func (d *donorMigration) fillFromList(b *batch) {
 	for c := d.clone; !c.done(); c.next++ {
 		if doc := d.current(c.ids[c.next]); doc != nil && !b.reload(doc) {
 			return
@@ -201,7 +201,7 @@ func (d *donation) fillFromList(b *batch) {
 	}
 }
 
-func (d *donation) fillAlongKey(b *batch) {
+func (d *donorMigration) fillAlongKey(b *batch) {
 	c := d.clone
 	c.ended = true
 	d.s.member.Store().ScanKey(d.record.NS, d.record.Range(), store.Latest, c.place, func(k key.Key, id string, doc bson.Raw) bool {

@@ -3,14 +3,14 @@ package migration
 import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // handOver is S5.
-func (d *donation) handOver(t env.Task) error {
+func (d *donorMigration) handOver(t env.Task) error {
 	if err := d.enterCriticalSection(t); err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (d *donation) handOver(t env.Task) error {
 }
 
 // commit is S6.
-func (d *donation) commit(t env.Task) error {
+func (d *donorMigration) commit(t env.Task) error {
 	if err := d.commitOnConfig(t); err != nil {
 		return err
 	}
@@ -32,12 +32,12 @@ func (d *donation) commit(t env.Task) error {
 
 // enterCriticalSection is the first half of S5: from here on no user's write commits on the donor, not even one that
 // passed its version check before.
-func (d *donation) enterCriticalSection(t env.Task) error {
+func (d *donorMigration) enterCriticalSection(t env.Task) error {
 	return inOrder(t, d.record.Migration,
-		step{point.DonorBeforeCritSec, func(env.Task) error { return nil }},
-		step{point.DonorLockAcquire, d.blockWrites},
-		step{point.DonorWritesBlocked, func(env.Task) error { return nil }},
-		step{point.DonorSignal, func(t env.Task) error {
+		step{failpoint.DonorBeforeCritSec, func(env.Task) error { return nil }},
+		step{failpoint.DonorLockAcquire, d.blockWrites},
+		step{failpoint.DonorWritesBlocked, func(env.Task) error { return nil }},
+		step{failpoint.DonorSignal, func(t env.Task) error {
 			if err := d.live(); err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ func (d *donation) enterCriticalSection(t env.Task) error {
 		}})
 }
 
-func (d *donation) blockWrites(env.Task) error {
+func (d *donorMigration) blockWrites(env.Task) error {
 	if err := d.live(); err != nil {
 		return err
 	}
@@ -58,19 +58,19 @@ func (d *donation) blockWrites(env.Task) error {
 
 // commitOnRecipient is the second half of S5: the recipient fetches what is left, makes all of it majority and answers
 // from inside its own critical section.
-func (d *donation) commitOnRecipient(t env.Task) error {
+func (d *donorMigration) commitOnRecipient(t env.Task) error {
 	return inOrder(t, d.record.Migration,
-		step{point.DonorSendCommit, func(t env.Task) error {
+		step{failpoint.DonorSendCommit, func(t env.Task) error {
 			_, err := ask[command.Done](t, d.s, d.record.Recipient, &command.RecvChunkCommit{Session: d.record.Session}, d.commitTimeout())
 			return err
 		}},
-		step{point.DonorAfterCommit, func(env.Task) error { return nil }},
-		step{point.DonorQueuesDrained, d.checkDrained})
+		step{failpoint.DonorAfterCommit, func(env.Task) error { return nil }},
+		step{failpoint.DonorQueuesDrained, d.checkDrained})
 }
 
-func (d *donation) checkDrained(env.Task) error {
+func (d *donorMigration) checkDrained(env.Task) error {
 	if !d.sessions.empty() {
-		return status.New(status.SessionTransferIncomplete, "migration %s left session history behind", d.record.Migration)
+		return errcode.New(errcode.SessionTransferIncomplete, "migration %s left session history behind", d.record.Migration)
 	}
 	d.s.node.Assert(d.clone.done() && d.capture.empty(), "migration %s: the recipient took part %d of %d of the clone, and left %d deletes and %d reloads",
 		d.record.Migration, d.clone.given, d.clone.documents, len(d.capture.deletes), len(d.capture.reloads))
@@ -80,13 +80,13 @@ func (d *donation) checkDrained(env.Task) error {
 
 // commitOnConfig is the first half of S6: reads are blocked as well, the config server commits, and the donor takes over the new placement
 // before it serves again. Any failure on the way leaves the outcome to recovery.
-func (d *donation) commitOnConfig(t env.Task) error {
+func (d *donorMigration) commitOnConfig(t env.Task) error {
 	return inOrder(t, d.record.Migration,
-		step{point.DonorBlockReads, func(env.Task) error {
+		step{failpoint.DonorBlockReads, func(env.Task) error {
 			d.collection.EnterReads(d.holder())
 			return nil
 		}},
-		step{point.DonorBuildCommit, func(env.Task) error {
+		step{failpoint.DonorBuildCommit, func(env.Task) error {
 			if err := d.live(); err != nil {
 				return err
 			}
@@ -94,28 +94,28 @@ func (d *donation) commitOnConfig(t env.Task) error {
 			d.committing = d.s.node.Mono()
 			return nil
 		}},
-		step{point.DonorSendConfig, d.sendCommit},
-		step{point.DonorConfigReply, func(env.Task) error { return nil }},
-		step{point.DonorLaunchRelease, func(env.Task) error {
+		step{failpoint.DonorSendConfig, d.sendCommit},
+		step{failpoint.DonorConfigReply, func(env.Task) error { return nil }},
+		step{failpoint.DonorLaunchRelease, func(env.Task) error {
 			d.release = d.s.launchRelease(&d.record)
 			return nil
 		}},
-		step{point.DonorPostRefresh, d.refresh},
-		step{point.DonorCacheFlush, d.collection.Flush},
-		step{point.DonorChangeStream, func(t env.Task) error {
+		step{failpoint.DonorPostRefresh, d.refresh},
+		step{failpoint.DonorCacheFlush, d.collection.Flush},
+		step{failpoint.DonorChangeStream, func(t env.Task) error {
 			md, err := d.placement()
 			if err != nil {
 				return err
 			}
 			return d.s.announceMove(t, &d.record, md.Table)
 		}},
-		step{point.DonorSetDecision, func(env.Task) error {
+		step{failpoint.DonorSetDecision, func(env.Task) error {
 			d.record.Decision = Committed
 			return nil
 		}})
 }
 
-func (d *donation) sendCommit(t env.Task) error {
+func (d *donorMigration) sendCommit(t env.Task) error {
 	r := &d.record
 	_, err := ask[command.CommitReply](t, d.s, shard.ConfigSet, &command.CommitChunkMigration{
 		NS: r.NS, UUID: r.UUID, Epoch: d.epoch, From: r.Donor, To: r.Recipient, Min: key.Key(r.Min), Max: key.Key(r.Max),
@@ -125,20 +125,20 @@ func (d *donation) sendCommit(t env.Task) error {
 }
 
 // refresh takes over the placement after the commit. A refresh that does not show the commit is a failed one.
-func (d *donation) refresh(t env.Task) error {
+func (d *donorMigration) refresh(t env.Task) error {
 	if err := d.collection.Refresh(t); err != nil {
 		return err
 	}
 	md := d.collection.Metadata()
 	if md == nil || md.Owns(key.Key(d.record.Min)) {
-		return status.New(status.IncompatibleShardingMetadata, "the refresh after the commit of %s does not show it", d.record.Migration)
+		return errcode.New(errcode.IncompatibleShardingMetadata, "the refresh after the commit of %s does not show it", d.record.Migration)
 	}
 	return nil
 }
 
 // finish is the second half of S6: it serves again, completes the migration on both sides and reports it.
-func (d *donation) finish(t env.Task) error {
-	if err := t.Point(point.DonorLeaveCritSec, env.Note{ID: d.record.Migration}); err != nil {
+func (d *donorMigration) finish(t env.Task) error {
+	if err := t.Point(failpoint.DonorLeaveCritSec, env.Note{ID: d.record.Migration}); err != nil {
 		return err
 	}
 	d.detach()
@@ -152,17 +152,17 @@ func (d *donation) finish(t env.Task) error {
 }
 
 // report tells the changelog. The migration has succeeded, whatever becomes of this.
-func (d *donation) report(t env.Task) {
-	if t.Point(point.DonorChangelogCommit, env.Note{ID: d.record.Migration}) == nil {
+func (d *donorMigration) report(t env.Task) {
+	if t.Point(failpoint.DonorChangelogCommit, env.Note{ID: d.record.Migration}) == nil {
 		_ = d.s.logChange(t, "moveChunk.commit", d.record.NS, d.record.Migration)
 	}
 }
 
-func (d *donation) awaitDeletion(t env.Task) error {
+func (d *donorMigration) awaitDeletion(t env.Task) error {
 	if !d.req.WaitDelete {
 		return nil
 	}
-	if err := t.Point(point.DonorWaitForDelete, env.Note{ID: d.record.Migration}); err != nil {
+	if err := t.Point(failpoint.DonorWaitForDelete, env.Note{ID: d.record.Migration}); err != nil {
 		return err
 	}
 	return d.s.ranges.AwaitDone(t, d.record.Migration)

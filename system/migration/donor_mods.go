@@ -5,18 +5,18 @@ import (
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/store"
 )
 
 // nextMods hands over captured changes (protocol 6.2): both lists are taken at once, deletes go first, reloads only when
 // all deletes fit, and documents are read after the lists were taken. What does not fit goes back to the front.
-func (d *donation) nextMods(t env.Task) (*command.Mods, error) {
-	if err := t.Point(point.DonorServeSplice, env.Note{ID: d.record.Migration}); err != nil {
+func (d *donorMigration) nextMods(t env.Task) (*command.Mods, error) {
+	if err := t.Point(failpoint.DonorServeSplice, env.Note{ID: d.record.Migration}); err != nil {
 		return nil, err
 	}
 	deletes, reloads := d.capture.splice()
-	if err := t.Point(point.DonorServeRead, env.Note{ID: d.record.Migration}); err != nil {
+	if err := t.Point(failpoint.DonorServeRead, env.Note{ID: d.record.Migration}); err != nil {
 		d.capture.pushBack(deletes, reloads)
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (d *donation) nextMods(t env.Task) (*command.Mods, error) {
 		restReloads = b.takeReloads(reloads, d.current)
 	}
 	if len(restDeletes)+len(restReloads) > 0 {
-		if err := t.Point(point.DonorServePushback, env.Note{ID: d.record.Migration}); err != nil {
+		if err := t.Point(failpoint.DonorServePushback, env.Note{ID: d.record.Migration}); err != nil {
 			d.capture.pushBack(deletes, reloads)
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func (d *donation) nextMods(t env.Task) (*command.Mods, error) {
 
 // current reads a document as it is now; nil when it is gone or not in the range any more: then its deletion was, or will
 // be, captured.
-func (d *donation) current(id string) bson.Raw {
+func (d *donorMigration) current(id string) bson.Raw {
 	doc := d.s.member.Store().Get(d.record.NS, id, store.Latest)
 	if !d.capture.covers(doc) {
 		return nil

@@ -1,12 +1,12 @@
 package migration
 
 import (
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 func (s *Service) serveDonor(ep *rpc.Endpoint) {
@@ -25,14 +25,14 @@ func (s *Service) moveRange(t env.Task, _ env.NodeID, req *command.ShardsvrMoveR
 	}
 	d := s.donation
 	if d == nil || !same(d.req, req) {
-		if err := t.Point(point.DonorRegister, env.Note{Peer: req.To}); err != nil {
+		if err := t.Point(failpoint.DonorRegister, env.Note{Peer: req.To}); err != nil {
 			return nil, err
 		}
 		var err error
 		if d, err = s.register(req); err != nil {
 			return nil, err
 		}
-	} else if err := t.Point(point.DonorJoinExisting, env.Note{ID: d.record.Migration}); err != nil {
+	} else if err := t.Point(failpoint.DonorJoinExisting, env.Note{ID: d.record.Migration}); err != nil {
 		return nil, err
 	}
 	if err := d.ended.WaitFor(t, 0, func() bool { return d.over }); err != nil {
@@ -48,7 +48,7 @@ func same(a, b *command.ShardsvrMoveRange) bool {
 }
 
 // register makes the request this shard's migration, unless there is one.
-func (s *Service) register(req *command.ShardsvrMoveRange) (*donation, error) {
+func (s *Service) register(req *command.ShardsvrMoveRange) (*donorMigration, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -59,17 +59,17 @@ func (s *Service) register(req *command.ShardsvrMoveRange) (*donation, error) {
 		return nil, err
 	}
 	if s.shard.Set(req.To) == nil || req.To == s.shard.Name() {
-		return nil, status.New(status.ShardNotFound, "%q is not another shard", req.To)
+		return nil, errcode.New(errcode.ShardNotFound, "%q is not another shard", req.To)
 	}
-	d := &donation{s: s, req: req, collection: s.shard.Collection(req.NS), began: s.node.Mono()}
+	d := &donorMigration{s: s, req: req, collection: s.shard.Collection(req.NS), began: s.node.Mono()}
 	id, txn := s.newID()
 	d.record = Coordinator{
 		Migration: id, Session: s.shard.Name() + "_" + req.To + "_" + id, Lsid: s.lsid(), Txn: txn,
 		NS: req.NS, Donor: s.shard.Name(), Recipient: req.To, Min: []byte(req.Min), Max: []byte(req.Max),
 	}
 	s.donation = d
-	s.node.Emit(&event.Event{
-		Kind: event.MigrationRequested, Shard: s.shard.Name(), Peer: req.To, NS: req.NS, Min: string(req.Min), Max: string(req.Max), ID: id,
+	s.node.Emit(&trace.Event{
+		Kind: trace.MigrationRequested, Shard: s.shard.Name(), Peer: req.To, NS: req.NS, Min: string(req.Min), Max: string(req.Max), ID: id,
 		Value: req.MigrationOf,
 	})
 	s.node.Spawn(s.member.Tenure(), "donor "+id, d.run)
@@ -77,21 +77,21 @@ func (s *Service) register(req *command.ShardsvrMoveRange) (*donation, error) {
 }
 
 // donating returns the running donation of a session.
-func (s *Service) donating(session string) (*donation, error) {
+func (s *Service) donating(session string) (*donorMigration, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
 	if d := s.donation; d != nil && d.record.Session == session && d.state >= cloning {
 		return d, nil
 	}
-	return nil, status.New(status.StaleSession, "shard %s is not the donor of migration session %s", s.shard.Name(), session)
+	return nil, errcode.New(errcode.StaleSession, "shard %s is not the donor of migration session %s", s.shard.Name(), session)
 }
 
 // cloning fails unless the donation of a session runs and has not begun to commit: a recipient may begin.
 func (s *Service) cloning(session string) error {
 	d, err := s.donating(session)
 	if err == nil && d.state >= criticalSection {
-		err = status.New(status.StaleSession, "migration %s is in state %s and begins no more", d.record.Migration, d.state)
+		err = errcode.New(errcode.StaleSession, "migration %s is in state %s and begins no more", d.record.Migration, d.state)
 	}
 	return err
 }
@@ -131,7 +131,7 @@ func (s *Service) collectionOptions(_ env.Task, _ env.NodeID, req *command.Colle
 	}
 	options, ok := s.member.Store().Options(req.NS)
 	if !ok {
-		return nil, status.New(status.NamespaceNotFound, "shard %s has no collection %s", s.shard.Name(), req.NS)
+		return nil, errcode.New(errcode.NamespaceNotFound, "shard %s has no collection %s", s.shard.Name(), req.NS)
 	}
 	return &command.CollectionOptionsReply{Options: options, Indexes: s.shard.Indexes(req.NS)}, nil
 }

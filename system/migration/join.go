@@ -3,8 +3,8 @@ package migration
 import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/migration/journal"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // joinMigrations waits for the end of whatever this shard does for the namespace, or for all (`_shardsvrJoinMigrations`): its
@@ -14,7 +14,7 @@ func (s *Service) joinMigrations(t env.Task, _ env.NodeID, req *command.JoinMigr
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	if err := t.Point(point.DonorJoinMigrations, env.Note{ID: req.NS}); err != nil {
+	if err := t.Point(failpoint.DonorJoinMigrations, env.Note{ID: req.NS}); err != nil {
 		return nil, err
 	}
 	meant := func(ns string) bool { return req.NS == "" || req.NS == ns }
@@ -37,5 +37,5 @@ func (s *Service) joinMigrations(t env.Task, _ env.NodeID, req *command.JoinMigr
 	if err := s.shard.PersistConfigTime(t); err != nil {
 		return nil, err
 	}
-	return done, journal.AwaitMajority(t, s.member, s.member.Applied())
+	return done, statedoc.AwaitMajority(t, s.member, s.member.Applied())
 }

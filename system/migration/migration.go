@@ -18,17 +18,17 @@ package migration
 import (
 	"fmt"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/profile"
+	"github.com/shardproof/shardproof/system/protocol"
 	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // Service is one member's part in migrations. Everything in memory belongs to one tenure.
@@ -38,14 +38,14 @@ type Service struct {
 	member   *replset.Member
 	ranges   *rangedel.Service
 	settings *settings.Settings
-	profile  profile.Profile
+	profile  protocol.Profile
 
-	coordinators *journal.Journal[Coordinator]
-	receipts     *journal.Journal[Receipt]
+	coordinators *statedoc.Journal[Coordinator]
+	receipts     *statedoc.Journal[Receipt]
 
-	donation   *donation  // the running one
-	reception  *reception // the running one
-	received   *reception // the last that ended
+	donation   *donorMigration     // the running one
+	reception  *recipientMigration // the running one
+	received   *recipientMigration // the last that ended
 	recoveries map[string]*recovery
 	recovered  env.Cond // a recovery ended
 	undecided  bool     // what an earlier primary has moved is being found out
@@ -56,8 +56,8 @@ type Service struct {
 func New(sh *shard.Server, ranges *rangedel.Service) *Service {
 	s := &Service{
 		node: sh.Node(), shard: sh, member: sh.Member(), ranges: ranges, settings: sh.Settings(), profile: sh.Profile(),
-		coordinators: journal.New[Coordinator](sh.Member(), CoordinatorsNS, event.Donor),
-		receipts:     journal.New[Receipt](sh.Member(), RecipientsNS, event.Recipient),
+		coordinators: statedoc.New[Coordinator](sh.Member(), CoordinatorsNS, trace.Donor),
+		receipts:     statedoc.New[Receipt](sh.Member(), RecipientsNS, trace.Recipient),
 		recoveries:   make(map[string]*recovery),
 	}
 	s.member.Watch(s)
@@ -95,16 +95,16 @@ func (s *Service) needPrimary() error {
 	if s.member.IsPrimary() {
 		return nil
 	}
-	return status.New(status.NotWritablePrimary, "%s is not the primary of %s", s.node.ID(), s.shard.Name())
+	return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s", s.node.ID(), s.shard.Name())
 }
 
 // free returns an error while this shard takes part in a migration.
 func (s *Service) free() error {
 	switch {
 	case s.donation != nil:
-		return status.New(status.ConflictingOperationInProgress, "shard %s is the donor of %s", s.shard.Name(), s.donation.record.Migration)
+		return errcode.New(errcode.ConflictingOperationInProgress, "shard %s is the donor of %s", s.shard.Name(), s.donation.record.Migration)
 	case s.reception != nil:
-		return status.New(status.ConflictingOperationInProgress, "shard %s is the recipient of %s", s.shard.Name(), s.reception.start.Migration)
+		return errcode.New(errcode.ConflictingOperationInProgress, "shard %s is the recipient of %s", s.shard.Name(), s.reception.start.Migration)
 	}
 	return nil
 }

@@ -3,14 +3,14 @@ package migration
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/migration/journal"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/shard"
+	"github.com/shardproof/shardproof/system/statedoc"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -23,7 +23,7 @@ type minOpTime struct {
 	Config string `bson:"configsvrConnectionString"`
 	Shard  string `bson:"shardName"`
 	// Time is what the shard knows of the config server: who reads the catalogue reads a state at least as new.
-	Time clock.Timestamp `bson:"minOpTime"`
+	Time hlc.Timestamp `bson:"minOpTime"`
 	// Updaters counts the commits under way.
 	Updaters int `bson:"minOpTimeUpdaters"`
 }
@@ -47,12 +47,12 @@ func (s *Service) setUpdaters(t env.Task, n int) (oplog.Time, error) {
 		panic(err)
 	}
 	return s.member.Write(t, oplog.Op{
-		Kind: oplog.Update, NS: shard.VersionNS, ID: string(key.String(minOpTimeRecovery)), Doc: doc, Actor: uint8(event.Donor),
+		Kind: oplog.Update, NS: shard.VersionNS, ID: string(key.String(minOpTimeRecovery)), Doc: doc, Actor: uint8(trace.Donor),
 	})
 }
 
 // count adds the donation to the commits under way, for a majority to know before writes are blocked.
-func (d *donation) count(t env.Task) error {
+func (d *donorMigration) count(t env.Task) error {
 	if err := d.live(); err != nil {
 		return err
 	}
@@ -61,12 +61,12 @@ func (d *donation) count(t env.Task) error {
 		return err
 	}
 	d.counted = true
-	return journal.AwaitMajority(t, d.s.member, at)
+	return statedoc.AwaitMajority(t, d.s.member, at)
 }
 
 // uncount takes the donation out again. Nobody waits for the majority: a successor that does not know of it asks the config
 // server once too often.
-func (d *donation) uncount(t env.Task) error {
+func (d *donorMigration) uncount(t env.Task) error {
 	if !d.counted {
 		return nil
 	}
@@ -78,15 +78,15 @@ func (d *donation) uncount(t env.Task) error {
 // stepUp42 takes over from an earlier primary. If that may have sent a commit, nothing is known of any placement until the
 // config server has been asked; what it says then is final, but for a commit that is still on its way.
 func (s *Service) stepUp42(t env.Task) error {
-	if err := t.Point(point.RecoveryList, env.Note{}); err != nil {
+	if err := t.Point(failpoint.RecoveryList, env.Note{}); err != nil {
 		return err
 	}
 	left := s.minOpTime()
-	s.shard.Clock().Advance(clock.Vector{Config: left.Time})
+	s.shard.Clock().Advance(hlc.Vector{Config: left.Time})
 	if left.Updaters == 0 {
 		return nil
 	}
-	if err := t.Point(point.RecoveryClear, env.Note{N: left.Updaters}); err != nil {
+	if err := t.Point(failpoint.RecoveryClear, env.Note{N: left.Updaters}); err != nil {
 		return err
 	}
 	s.shard.Statistics().Unfinished += int64(left.Updaters)
@@ -98,19 +98,19 @@ func (s *Service) stepUp42(t env.Task) error {
 
 // recoverTime learns how far the config server is, by a write there that follows every commit that has taken effect.
 func (s *Service) recoverTime(t env.Task) error {
-	err := s.insist(t, minOpTimeRecovery, point.RecoveryBarrier, func(t env.Task) error {
-		return journal.AwaitMajority(t, s.member, s.member.Applied())
+	err := s.insist(t, minOpTimeRecovery, failpoint.RecoveryBarrier, func(t env.Task) error {
+		return statedoc.AwaitMajority(t, s.member, s.member.Applied())
 	})
 	if err != nil {
 		return err
 	}
-	err = s.insist(t, minOpTimeRecovery, point.RecoveryConfigWrite, func(t env.Task) error {
+	err = s.insist(t, minOpTimeRecovery, failpoint.RecoveryConfigWrite, func(t env.Task) error {
 		return s.logChange(t, "Sharding minOpTime recovery", "", s.shard.Name())
 	})
 	if err != nil {
 		return err
 	}
-	err = s.insist(t, minOpTimeRecovery, point.RecoveryComplete, func(t env.Task) error {
+	err = s.insist(t, minOpTimeRecovery, failpoint.RecoveryComplete, func(t env.Task) error {
 		_, err := s.setUpdaters(t, 0)
 		return err
 	})

@@ -5,15 +5,15 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/sim"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // TestPulls asks in and out of turn, twice at once, and after a failure: every number has one answer.
 func TestPulls(t *testing.T) {
 	w := sim.New(sim.Options{Seed: 1})
 	defer w.Close()
-	var p pulls[int]
+	var p sequencedPulls[int]
 	cursor := 0
 	next := func(t env.Task) (*int, error) {
 		if err := t.Sleep(time.Millisecond); err != nil {
@@ -23,7 +23,7 @@ func TestPulls(t *testing.T) {
 		n := cursor
 		return &n, nil
 	}
-	broken := func(env.Task) (*int, error) { return nil, status.New(status.FailPointEnabled, "on purpose") }
+	broken := func(env.Task) (*int, error) { return nil, errcode.New(errcode.FailPointEnabled, "on purpose") }
 	w.AddNode("donor", func(task env.Task) {
 		ask := func(t env.Task, number uint64, next func(env.Task) (*int, error)) int {
 			n, err := p.serve(t, number, next)

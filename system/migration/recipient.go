@@ -1,13 +1,13 @@
 package migration
 
 import (
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // recipientState is how far a recipient has come (protocol 5.2). Before enteredCritSec it may fail or be aborted; from
@@ -35,8 +35,8 @@ func (s recipientState) String() string {
 // final reports whether the state is an end without success.
 func (s recipientState) final() bool { return s == failed || s == aborted }
 
-// reception is the recipient's side of one migration.
-type reception struct {
+// recipientMigration is the recipient's side of one migration.
+type recipientMigration struct {
 	s     *Service
 	start command.RecvChunkStart
 	state recipientState
@@ -62,8 +62,8 @@ type reception struct {
 	entered env.Time // when the critical section was entered; zero: not
 }
 
-func (s *Service) newReception(start command.RecvChunkStart) *reception {
-	r := &reception{s: s, start: start, scope: env.NewScope(s.member.Tenure())}
+func (s *Service) newReception(start command.RecvChunkStart) *recipientMigration {
+	r := &recipientMigration{s: s, start: start, scope: env.NewScope(s.member.Tenure())}
 	r.sessions = &sessionDestination{r: r}
 	s.reception = r
 	if s.profile.HasRecipientSection() {
@@ -75,14 +75,14 @@ func (s *Service) newReception(start command.RecvChunkStart) *reception {
 	return r
 }
 
-func (r *reception) rng() key.Range { return key.Range{Min: r.start.Min, Max: r.start.Max} }
+func (r *recipientMigration) rng() key.Range { return key.Range{Min: r.start.Min, Max: r.start.Max} }
 
 // recipientSteps are the timed steps of protocol 5.2.
 const recipientSteps = 8
 
 // steps are the timed steps that run takes: 1 to 7 of protocol 5.2. The last, which hold begins, ends with the donor's
 // release.
-func (r *reception) steps() []func(env.Task) error {
+func (r *recipientMigration) steps() []func(env.Task) error {
 	if !r.s.profile.HasRecipientSection() {
 		return r.steps42()
 	}
@@ -90,7 +90,7 @@ func (r *reception) steps() []func(env.Task) error {
 }
 
 // run takes the timed steps.
-func (r *reception) run(t env.Task) {
+func (r *recipientMigration) run(t env.Task) {
 	for _, do := range r.steps() {
 		err := r.live()
 		if err == nil {
@@ -98,7 +98,7 @@ func (r *reception) run(t env.Task) {
 		}
 		r.timing.lap(r.s.node.Mono())
 		if err != nil {
-			_ = r.at(t, point.RecipientFail, 0)
+			_ = r.at(t, failpoint.RecipientFail, 0)
 			r.fail(failed, err)
 			r.unwind()
 			return
@@ -111,21 +111,21 @@ func (r *reception) run(t env.Task) {
 
 // live returns an error when nothing may be written for this migration any more: it failed, it was fenced, or the tenure
 // is over. A check and the write behind it are one step.
-func (r *reception) live() error {
+func (r *recipientMigration) live() error {
 	switch {
 	case r.s.reception != r:
-		return status.New(status.InterruptedDueToReplStateChange, "migration %s belongs to an earlier tenure", r.start.Migration)
+		return errcode.New(errcode.InterruptedDueToReplStateChange, "migration %s belongs to an earlier tenure", r.start.Migration)
 	case r.state.final():
 		return r.err
 	}
 	if txn := r.s.shard.SessionTxn(r.start.Lsid); txn > r.start.Txn {
-		return status.New(status.TransactionTooOld, "migration %s of transaction %d is fenced by %d", r.start.Migration, r.start.Txn, txn)
+		return errcode.New(errcode.TransactionTooOld, "migration %s of transaction %d is fenced by %d", r.start.Migration, r.start.Txn, txn)
 	}
 	return nil
 }
 
 // write writes for the migration, unless it is over.
-func (r *reception) write(t env.Task, ops ...oplog.Op) error {
+func (r *recipientMigration) write(t env.Task, ops ...oplog.Op) error {
 	if err := r.live(); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (r *reception) write(t env.Task, ops ...oplog.Op) error {
 
 // fail ends the reception unless it holds the critical section, which only the donor may end. Its tasks end at their next
 // wait.
-func (r *reception) fail(state recipientState, err error) {
+func (r *recipientMigration) fail(state recipientState, err error) {
 	if r.s.reception != r || r.state >= enteredCritSec {
 		return
 	}
@@ -148,7 +148,7 @@ func (r *reception) fail(state recipientState, err error) {
 }
 
 // unwind lets go of what a failed reception holds.
-func (r *reception) unwind() {
+func (r *recipientMigration) unwind() {
 	switch {
 	case r.s.reception != r:
 		r.over = true
@@ -161,7 +161,7 @@ func (r *reception) unwind() {
 }
 
 // finish takes the reception out of the registry.
-func (r *reception) finish() {
+func (r *recipientMigration) finish() {
 	if r.s.reception == r {
 		r.s.reception, r.s.received = nil, r
 		r.endReceive()
@@ -169,11 +169,11 @@ func (r *reception) finish() {
 	}
 	r.over = true
 	r.changed.Broadcast()
-	r.scope.Close(status.New(status.Interrupted, "migration %s has ended on its recipient", r.start.Migration))
+	r.scope.Close(errcode.New(errcode.Interrupted, "migration %s has ended on its recipient", r.start.Migration))
 }
 
 // endReceive takes back what newReception has noted, or what notePending has.
-func (r *reception) endReceive() {
+func (r *recipientMigration) endReceive() {
 	if r.s.profile.HasRecipientSection() {
 		r.s.shard.Collection(r.start.NS).EndReceive(r.start.Migration)
 	} else {
@@ -181,17 +181,17 @@ func (r *reception) endReceive() {
 	}
 }
 
-func (r *reception) become(state recipientState) {
+func (r *recipientMigration) become(state recipientState) {
 	r.state = state
 	m := &r.start
-	r.s.node.Emit(&event.Event{
-		Kind: event.RecipientState, Shard: m.To, Peer: m.From, NS: m.NS, Min: string(m.Min), Max: string(m.Max),
+	r.s.node.Emit(&trace.Event{
+		Kind: trace.RecipientState, Shard: m.To, Peer: m.From, NS: m.NS, Min: string(m.Min), Max: string(m.Max),
 		ID: m.Migration, Value: state.String(),
 	})
 	r.changed.Broadcast()
 }
 
 // at announces a site of this migration.
-func (r *reception) at(t env.Task, site point.Site, n int) error {
+func (r *recipientMigration) at(t env.Task, site failpoint.Site, n int) error {
 	return t.Point(site, env.Note{Peer: r.start.From, ID: r.start.Migration, N: n})
 }

@@ -2,33 +2,33 @@ package migration
 
 import (
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/rangedel"
 )
 
 // steps42 are the timed steps of 4.2 (protocol 4 steps 5, 6 and 9). Nothing of them is durable but the documents: a recipient
 // that fails over knows nothing, and what it had received stays as orphans.
-func (r *reception) steps42() []func(env.Task) error {
+func (r *recipientMigration) steps42() []func(env.Task) error {
 	return []func(env.Task) error{r.prepare42, r.notePending, r.clone, r.catchUp, r.follow, r.conclude42}
 }
 
 // prepare42 is step 1: what the shard owns is known, and the collection exists (errata E12: here before the range is cleaned
 // up). The donor answers only while it clones for this session, so that a start of the past ends here, before it has done
 // harm.
-func (r *reception) prepare42(t env.Task) error {
+func (r *recipientMigration) prepare42(t env.Task) error {
 	return inOrder(t, r.start.Migration,
-		step{point.RecipientRefresh, func(t env.Task) error {
+		step{failpoint.RecipientRefresh, func(t env.Task) error {
 			if err := r.s.awaitRecovered(t); err != nil {
 				return err
 			}
 			return r.s.shard.Collection(r.start.NS).Refresh(t)
 		}},
-		step{point.RecipientCreate, r.createCollection})
+		step{failpoint.RecipientCreate, r.createCollection})
 }
 
 // notePending is step 2: nothing but this migration touches the range from now on, and nothing is in it.
-func (r *reception) notePending(t env.Task) error {
-	if err := r.at(t, point.RecipientNotePending, 0); err != nil {
+func (r *recipientMigration) notePending(t env.Task) error {
+	if err := r.at(t, failpoint.RecipientNotePending, 0); err != nil {
 		return err
 	}
 	if err := r.live(); err != nil {
@@ -39,11 +39,11 @@ func (r *reception) notePending(t env.Task) error {
 }
 
 // conclude42 is the last step: with the history of sessions everything is here, and the donor may hear so.
-func (r *reception) conclude42(t env.Task) error {
+func (r *recipientMigration) conclude42(t env.Task) error {
 	if err := r.joinSessions(t); err != nil {
 		return err
 	}
-	if err := r.at(t, point.RecipientDone, 0); err != nil {
+	if err := r.at(t, failpoint.RecipientDone, 0); err != nil {
 		return err
 	}
 	if err := r.live(); err != nil {
@@ -55,7 +55,7 @@ func (r *reception) conclude42(t env.Task) error {
 }
 
 // endReceive42 keeps the note of a range that has arrived, and has one deleted that has not.
-func (r *reception) endReceive42() {
+func (r *recipientMigration) endReceive42() {
 	switch {
 	case r.state == received:
 		r.s.shard.Collection(r.start.NS).Arrived(r.start.Migration)
@@ -65,7 +65,7 @@ func (r *reception) endReceive42() {
 }
 
 // orphans is what is to be deleted when the range does not become the shard's.
-func (r *reception) orphans() rangedel.Task {
+func (r *recipientMigration) orphans() rangedel.Task {
 	m := &r.start
 	return rangedel.Task{
 		Migration: m.Migration, NS: m.NS, UUID: m.UUID, Donor: m.From, Min: []byte(m.Min), Max: []byte(m.Max), When: rangedel.Now,

@@ -1,7 +1,7 @@
 package migration
 
 // account counts how a reception ended and tells the changelog how long its steps took.
-func (r *reception) account() {
+func (r *recipientMigration) account() {
 	now, n := r.s.node.Mono(), r.s.shard.Statistics()
 	if r.entered != 0 {
 		n.RecipientSectionTime += now.Sub(r.entered)

@@ -5,19 +5,19 @@ import (
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
 // insertClone writes a batch of the clone.
-func (r *reception) insertClone(t env.Task, docs []bson.Raw) error {
-	if err := r.at(t, point.RecipientInsert, len(docs)); err != nil {
+func (r *recipientMigration) insertClone(t env.Task, docs []bson.Raw) error {
+	if err := r.at(t, failpoint.RecipientInsert, len(docs)); err != nil {
 		return err
 	}
-	if err := r.at(t, point.RecipientOrphans, len(docs)); err != nil {
+	if err := r.at(t, failpoint.RecipientOrphans, len(docs)); err != nil {
 		return err
 	}
 	ops, added, err := r.upserts(docs)
@@ -29,18 +29,18 @@ func (r *reception) insertClone(t env.Task, docs []bson.Raw) error {
 
 // applyMods applies changes: deletes first, so that a document that was deleted and inserted again stays (protocol 6.3,
 // 6.4).
-func (r *reception) applyMods(t env.Task, mods *command.Mods) error {
-	if err := r.at(t, point.RecipientDeletes, len(mods.Deletes)); err != nil {
+func (r *recipientMigration) applyMods(t env.Task, mods *command.Mods) error {
+	if err := r.at(t, failpoint.RecipientDeletes, len(mods.Deletes)); err != nil {
 		return err
 	}
 	ops := r.deletions(mods.Deletes)
 	if err := r.writeCounted(t, ops, -len(ops)); err != nil {
 		return err
 	}
-	if err := r.at(t, point.RecipientBetween, 0); err != nil {
+	if err := r.at(t, failpoint.RecipientBetween, 0); err != nil {
 		return err
 	}
-	if err := r.at(t, point.RecipientReloads, len(mods.Reloads)); err != nil {
+	if err := r.at(t, failpoint.RecipientReloads, len(mods.Reloads)); err != nil {
 		return err
 	}
 	ops, added, err := r.upserts(mods.Reloads)
@@ -51,7 +51,7 @@ func (r *reception) applyMods(t env.Task, mods *command.Mods) error {
 }
 
 // deletions skips documents that are not here, or are here but outside the range: those belong to this shard.
-func (r *reception) deletions(ids []string) (ops []oplog.Op) {
+func (r *recipientMigration) deletions(ids []string) (ops []oplog.Op) {
 	for _, id := range ids {
 		if doc := r.s.member.Store().Get(r.start.NS, id, store.Latest); doc != nil && r.covers(doc) {
 			ops = append(ops, r.op(oplog.Delete, id, nil))
@@ -61,7 +61,7 @@ func (r *reception) deletions(ids []string) (ops []oplog.Op) {
 }
 
 // upserts skips documents outside the range, and fails when a document outside the range has the _id of one inside.
-func (r *reception) upserts(docs []bson.Raw) (ops []oplog.Op, added int, err error) {
+func (r *recipientMigration) upserts(docs []bson.Raw) (ops []oplog.Op, added int, err error) {
 	for _, doc := range docs {
 		if !r.covers(doc) {
 			continue
@@ -76,7 +76,7 @@ func (r *reception) upserts(docs []bson.Raw) (ops []oplog.Op, added int, err err
 			kind = oplog.Insert
 			added++
 		case !r.covers(own):
-			return nil, 0, status.New(status.DuplicateKey, "the document with _id %s of range %v is here outside the range, too", key.Key(id), r.rng())
+			return nil, 0, errcode.New(errcode.DuplicateKey, "the document with _id %s of range %v is here outside the range, too", key.Key(id), r.rng())
 		}
 		ops = append(ops, r.op(kind, id, doc))
 	}
@@ -84,7 +84,7 @@ func (r *reception) upserts(docs []bson.Raw) (ops []oplog.Op, added int, err err
 }
 
 // writeCounted writes the operations and the new count of orphans as one entry.
-func (r *reception) writeCounted(t env.Task, ops []oplog.Op, change int) error {
+func (r *recipientMigration) writeCounted(t env.Task, ops []oplog.Op, change int) error {
 	if len(ops) == 0 {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (r *reception) writeCounted(t env.Task, ops []oplog.Op, change int) error {
 	return r.write(t, ops...)
 }
 
-func (r *reception) covers(doc bson.Raw) bool {
+func (r *recipientMigration) covers(doc bson.Raw) bool {
 	k, err := r.pattern.Of(doc)
 	return err == nil && r.rng().Contains(k)
 }

@@ -6,20 +6,20 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rangedel"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 	"github.com/shardproof/shardproof/system/store"
 )
 
 // awaitOverlap is step 1: an earlier deletion of the range must have ended, or it would delete what arrives.
-func (r *reception) awaitOverlap(t env.Task) error {
-	if err := r.at(t, point.RecipientWaitOverlap, 0); err != nil {
+func (r *recipientMigration) awaitOverlap(t env.Task) error {
+	if err := r.at(t, failpoint.RecipientWaitOverlap, 0); err != nil {
 		return err
 	}
 	return r.s.ranges.AwaitNoOverlap(t, r.start.UUID, r.rng(), r.s.settings.OverlapWait)
@@ -27,8 +27,8 @@ func (r *reception) awaitOverlap(t env.Task) error {
 
 // createCollection is step 2: the collection exists here as it does on the donor. It is never made later, by an insert
 // (SERVER-89971).
-func (r *reception) createCollection(t env.Task) error {
-	if err := r.at(t, point.RecipientCreate, 0); err != nil {
+func (r *recipientMigration) createCollection(t env.Task) error {
+	if err := r.at(t, failpoint.RecipientCreate, 0); err != nil {
 		return err
 	}
 	theirs, err := ask[command.CollectionOptionsReply](t, r.s, r.start.From, &command.CollectionOptions{NS: r.start.NS, Session: r.start.Session}, r.s.settings.CommandTimeout)
@@ -40,7 +40,7 @@ func (r *reception) createCollection(t env.Task) error {
 		return err
 	}
 	if uuid != r.start.UUID {
-		return status.New(status.IncompatibleShardingMetadata, "%s has uuid %s on %s, not %s", r.start.NS, uuid, r.start.From, r.start.UUID)
+		return errcode.New(errcode.IncompatibleShardingMetadata, "%s has uuid %s on %s, not %s", r.start.NS, uuid, r.start.From, r.start.UUID)
 	}
 	r.pattern = pattern
 	ops, err := r.missing(theirs.Options)
@@ -50,14 +50,14 @@ func (r *reception) createCollection(t env.Task) error {
 	if err := r.writeAny(t, ops); err != nil {
 		return err
 	}
-	if err := r.at(t, point.RecipientIndexes, 0); err != nil {
+	if err := r.at(t, failpoint.RecipientIndexes, 0); err != nil {
 		return err
 	}
 	return r.writeAny(t, r.missingIndexes(theirs.Indexes))
 }
 
 // writeAny writes what there is to write.
-func (r *reception) writeAny(t env.Task, ops []oplog.Op) error {
+func (r *recipientMigration) writeAny(t env.Task, ops []oplog.Op) error {
 	if len(ops) == 0 {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (r *reception) writeAny(t env.Task, ops []oplog.Op) error {
 }
 
 // missing returns what makes the collection equal to the donor's. An empty one of another incarnation is replaced.
-func (r *reception) missing(options bson.Raw) (ops []oplog.Op, err error) {
+func (r *recipientMigration) missing(options bson.Raw) (ops []oplog.Op, err error) {
 	own, exists := r.s.member.Store().Options(r.start.NS)
 	if exists {
 		uuid, _, err := store.DecodeOptions(own)
@@ -73,7 +73,7 @@ func (r *reception) missing(options bson.Raw) (ops []oplog.Op, err error) {
 			return nil, nil
 		}
 		if n := r.s.member.Store().Count(r.start.NS, store.Latest); n > 0 {
-			return nil, status.New(status.IncompatibleShardingMetadata, "%s has uuid %q and %d documents here, and uuid %s on %s",
+			return nil, errcode.New(errcode.IncompatibleShardingMetadata, "%s has uuid %q and %d documents here, and uuid %s on %s",
 				r.start.NS, uuid, n, r.start.UUID, r.start.From)
 		}
 		ops = append(ops, r.op(oplog.Drop, "", nil))
@@ -83,7 +83,7 @@ func (r *reception) missing(options bson.Raw) (ops []oplog.Op, err error) {
 
 // missingIndexes returns what gives the collection the donor's indexes and no others. Indexes change only while no
 // migration runs, so what is read here holds to the end (SERVER-99357).
-func (r *reception) missingIndexes(theirs []command.IndexSpec) (ops []oplog.Op) {
+func (r *recipientMigration) missingIndexes(theirs []command.IndexSpec) (ops []oplog.Op) {
 	own := r.s.shard.Indexes(r.start.NS)
 	for _, i := range own {
 		if !slices.ContainsFunc(theirs, func(j command.IndexSpec) bool { return j.Name == i.Name }) {
@@ -100,8 +100,8 @@ func (r *reception) missingIndexes(theirs []command.IndexSpec) (ops []oplog.Op) 
 
 // insertTask is step 3: from the first document on there is a durable promise to delete them, unless the migration
 // commits. Fencing makes sure that no start can insert it after the donor has completed the migration.
-func (r *reception) insertTask(t env.Task) error {
-	if err := r.at(t, point.RecipientTaskBefore, 0); err != nil {
+func (r *recipientMigration) insertTask(t env.Task) error {
+	if err := r.at(t, failpoint.RecipientTaskBefore, 0); err != nil {
 		return err
 	}
 	task := r.s.ranges.Add(rangedel.Task{
@@ -111,22 +111,22 @@ func (r *reception) insertTask(t env.Task) error {
 	if err := r.write(t, task); err != nil {
 		return err
 	}
-	if err := r.at(t, point.RecipientTaskLocal, 0); err != nil {
+	if err := r.at(t, failpoint.RecipientTaskLocal, 0); err != nil {
 		return err
 	}
-	if err := journal.AwaitMajority(t, r.s.member, r.last); err != nil {
+	if err := statedoc.AwaitMajority(t, r.s.member, r.last); err != nil {
 		return err
 	}
-	return r.at(t, point.RecipientTaskMajority, 0)
+	return r.at(t, failpoint.RecipientTaskMajority, 0)
 }
 
 // task names the range deletion task of this migration.
-func (r *reception) task() rangedel.For {
+func (r *recipientMigration) task() rangedel.For {
 	return rangedel.For{Migration: r.start.Migration, UUID: r.start.UUID, Range: r.rng()}
 }
 
-func (r *reception) op(kind oplog.Kind, id string, doc bson.Raw) oplog.Op {
+func (r *recipientMigration) op(kind oplog.Kind, id string, doc bson.Raw) oplog.Op {
 	return oplog.Op{
-		Kind: kind, NS: r.start.NS, ID: id, Doc: doc, Actor: uint8(event.Recipient), Tag: r.start.Migration, FromMigrate: true,
+		Kind: kind, NS: r.start.NS, ID: id, Doc: doc, Actor: uint8(trace.Recipient), Tag: r.start.Migration, FromMigrate: true,
 	}
 }

@@ -3,15 +3,15 @@ package migration
 import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/migration/journal"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // takeOver is step 7: without the history of sessions there is no commit, and with it the donor may hear that everything
 // is here, from inside the critical section.
-func (r *reception) takeOver(t env.Task) error {
+func (r *recipientMigration) takeOver(t env.Task) error {
 	if err := r.joinSessions(t); err != nil {
 		return err
 	}
@@ -23,22 +23,22 @@ func (r *reception) takeOver(t env.Task) error {
 
 // enterCriticalSection blocks writes to the namespace in a way that survives a failover: first the receipt, from which a
 // successor knows what it holds, then the section itself, both majority before the donor hears of it (SERVER-89163).
-func (r *reception) enterCriticalSection(t env.Task) error {
+func (r *recipientMigration) enterCriticalSection(t env.Task) error {
 	return inOrder(t, r.start.Migration,
-		step{point.RecipientRecoveryDoc, func(t env.Task) error {
+		step{failpoint.RecipientRecoveryDoc, func(t env.Task) error {
 			r.durable = true
 			if err := r.write(t, r.s.receipts.Put(r.start.Migration, r.receipt())); err != nil {
 				return err
 			}
-			return journal.AwaitMajority(t, r.s.member, r.last)
+			return statedoc.AwaitMajority(t, r.s.member, r.last)
 		}},
-		step{point.RecipientCritSecAcquire, func(t env.Task) error {
+		step{failpoint.RecipientCritSecAcquire, func(t env.Task) error {
 			if err := r.live(); err != nil {
 				return err
 			}
 			return r.s.shard.AcquireRecoverable(t, r.start.NS, r.start.Migration)
 		}},
-		step{point.RecipientEntered, func(env.Task) error {
+		step{failpoint.RecipientEntered, func(env.Task) error {
 			if err := r.live(); err != nil {
 				return err
 			}
@@ -47,12 +47,12 @@ func (r *reception) enterCriticalSection(t env.Task) error {
 		}})
 }
 
-func (r *reception) enter() {
+func (r *recipientMigration) enter() {
 	r.entered = r.s.node.Mono()
 	r.become(enteredCritSec)
 }
 
-func (r *reception) receipt() Receipt {
+func (r *recipientMigration) receipt() Receipt {
 	m := &r.start
 	return Receipt{
 		Migration: m.Migration, Session: m.Session, NS: m.NS, UUID: m.UUID, Min: []byte(m.Min), Max: []byte(m.Max),
@@ -61,9 +61,9 @@ func (r *reception) receipt() Receipt {
 }
 
 // hold is step 8: the critical section stays until the donor says that the outcome is final, whatever happens to the task.
-func (r *reception) hold() {
+func (r *recipientMigration) hold() {
 	r.s.spawnLasting(r.s.member.Tenure(), "hold "+r.start.Migration, func(t env.Task) error {
-		if err := r.at(t, point.RecipientWaitRelease, 0); err != nil {
+		if err := r.at(t, failpoint.RecipientWaitRelease, 0); err != nil {
 			return err
 		}
 		if err := r.changed.WaitFor(t, 0, func() bool { return r.released }); err != nil {
@@ -74,7 +74,7 @@ func (r *reception) hold() {
 }
 
 // leave takes over the placement that the outcome has brought, and only then lets writes pass.
-func (r *reception) leave(t env.Task) error {
+func (r *recipientMigration) leave(t env.Task) error {
 	if r.state != exitCritSec {
 		r.become(exitCritSec)
 	}
@@ -82,7 +82,7 @@ func (r *reception) leave(t env.Task) error {
 	if err := r.letGoOf(t); err != nil {
 		return err
 	}
-	if err := r.at(t, point.RecipientDone, 0); err != nil {
+	if err := r.at(t, failpoint.RecipientDone, 0); err != nil {
 		return err
 	}
 	r.become(received)
@@ -91,27 +91,27 @@ func (r *reception) leave(t env.Task) error {
 }
 
 // refresh reads the catalogue. When that fails nothing is known, which the next request finds out.
-func (r *reception) refresh(t env.Task) {
+func (r *recipientMigration) refresh(t env.Task) {
 	c := r.s.shard.Collection(r.start.NS)
-	err := r.at(t, point.RecipientRefresh, 0)
+	err := r.at(t, failpoint.RecipientRefresh, 0)
 	if err == nil {
 		err = c.Refresh(t)
 	}
 	if err != nil {
-		_ = r.at(t, point.RecipientRefreshFail, 0)
+		_ = r.at(t, failpoint.RecipientRefreshFail, 0)
 		c.Clear()
 	}
 }
 
 // letGoOf releases the critical section and then deletes what tells a successor to hold it.
-func (r *reception) letGoOf(t env.Task) error {
+func (r *recipientMigration) letGoOf(t env.Task) error {
 	for _, st := range []repeated{
-		{point.RecipientCritSecRelease, func(t env.Task) error {
+		{failpoint.RecipientCritSecRelease, func(t env.Task) error {
 			return r.s.shard.ReleaseRecoverable(t, r.start.NS, r.start.Migration)
 		}},
-		{point.RecipientCacheFlush, r.s.shard.Collection(r.start.NS).Flush},
-		{point.RecipientConfigTime, r.s.shard.PersistConfigTime},
-		{point.RecipientRecoveryDelete, r.deleteReceipt},
+		{failpoint.RecipientCacheFlush, r.s.shard.Collection(r.start.NS).Flush},
+		{failpoint.RecipientConfigTime, r.s.shard.PersistConfigTime},
+		{failpoint.RecipientRecoveryDelete, r.deleteReceipt},
 	} {
 		if err := r.s.insist(t, r.start.Migration, st.site, st.do); err != nil {
 			return err
@@ -120,17 +120,17 @@ func (r *reception) letGoOf(t env.Task) error {
 	return nil
 }
 
-func (r *reception) deleteReceipt(t env.Task) error {
+func (r *recipientMigration) deleteReceipt(t env.Task) error {
 	if _, ok := r.s.receipts.Get(r.start.Migration); ok {
 		if _, err := r.s.member.Write(t, r.s.receipts.Remove(r.start.Migration)); err != nil {
 			return err
 		}
 	}
-	return journal.AwaitMajority(t, r.s.member, r.s.member.Applied())
+	return statedoc.AwaitMajority(t, r.s.member, r.s.member.Applied())
 }
 
 // letGo ends a reception that failed after it had begun to enter the critical section.
-func (r *reception) letGo(t env.Task) error {
+func (r *recipientMigration) letGo(t env.Task) error {
 	if err := r.letGoOf(t); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (r *reception) letGo(t env.Task) error {
 // begin (protocol 9.4).
 func (s *Service) resumeReceiving(t env.Task) error {
 	for _, doc := range s.receipts.All() {
-		if err := t.Point(point.RecoveryRegister, env.Note{ID: doc.Migration}); err != nil {
+		if err := t.Point(failpoint.RecoveryRegister, env.Note{ID: doc.Migration}); err != nil {
 			return err
 		}
 		if s.reception != nil && s.reception.start.Migration == doc.Migration {
@@ -169,7 +169,7 @@ func (s *Service) resumeReception(doc Receipt) {
 	r.recovered, r.durable = true, true
 	r.become(commitStart)
 	s.spawnLasting(s.member.Tenure(), "re-enter "+doc.Migration, func(t env.Task) error {
-		err := s.insist(t, doc.Migration, point.RecoveryCritSec, func(t env.Task) error {
+		err := s.insist(t, doc.Migration, failpoint.RecoveryCritSec, func(t env.Task) error {
 			return s.shard.AcquireRecoverable(t, doc.NS, doc.Migration)
 		})
 		if err != nil {
@@ -183,5 +183,5 @@ func (s *Service) resumeReception(doc Receipt) {
 
 // errReleased is why a reception ends whose donor has given up before the critical section was entered.
 func errReleased(migration string) error {
-	return status.New(status.OperationFailed, "the donor has ended migration %s before the recipient entered its critical section", migration)
+	return errcode.New(errcode.OperationFailed, "the donor has ended migration %s before the recipient entered its critical section", migration)
 }

@@ -5,10 +5,10 @@ import (
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/migration/journal"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 func (s *Service) serveRecipient(ep *rpc.Endpoint) {
@@ -25,7 +25,7 @@ var done = &command.Done{}
 // recvStart begins a reception. A repeated start of the running one is answered again; one of a migration that has ended
 // here is refused, and one that was fenced as well.
 func (s *Service) recvStart(t env.Task, _ env.NodeID, req *command.RecvChunkStart) (*command.Done, error) {
-	for _, site := range []point.Site{point.RecipientStart, point.RecipientRegister, point.RecipientCheckout} {
+	for _, site := range []failpoint.Site{failpoint.RecipientStart, failpoint.RecipientRegister, failpoint.RecipientCheckout} {
 		if err := t.Point(site, env.Note{Peer: req.From, ID: req.Migration}); err != nil {
 			return nil, err
 		}
@@ -51,26 +51,26 @@ func (s *Service) admitStart(req *command.RecvChunkStart) error {
 		return err
 	}
 	if s.received != nil && s.received.start.Session == req.Session {
-		return status.New(status.StaleSession, "migration %s has ended here in state %s", req.Migration, s.received.state)
+		return errcode.New(errcode.StaleSession, "migration %s has ended here in state %s", req.Migration, s.received.state)
 	}
 	if txn := s.shard.SessionTxn(req.Lsid); txn > req.Txn {
-		return status.New(status.TransactionTooOld, "migration %s of transaction %d is fenced by %d", req.Migration, req.Txn, txn)
+		return errcode.New(errcode.TransactionTooOld, "migration %s of transaction %d is fenced by %d", req.Migration, req.Txn, txn)
 	}
 	if s.shard.Leaving() {
-		return status.New(status.ShardNotFound, "shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
+		return errcode.New(errcode.ShardNotFound, "shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
 	}
 	return nil
 }
 
 // receiving returns the running reception of a session.
-func (s *Service) receiving(session string) (*reception, error) {
+func (s *Service) receiving(session string) (*recipientMigration, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
 	if r := s.reception; r != nil && r.start.Session == session {
 		return r, nil
 	}
-	return nil, status.New(status.StaleSession, "shard %s is not the recipient of migration session %s", s.shard.Name(), session)
+	return nil, errcode.New(errcode.StaleSession, "shard %s is not the recipient of migration session %s", s.shard.Name(), session)
 }
 
 // recvStatus describes the running reception, or the last one, whatever session is asked for: the donor compares.
@@ -82,7 +82,7 @@ func (s *Service) recvStatus(t env.Task, _ env.NodeID, req *command.RecvChunkSta
 	if r := s.reception; r != nil && req.WaitForSteady && r.start.Session == req.Session && !r.settled() {
 		waited = true
 		err := r.changed.WaitFor(t, s.settings.StatusPoll, func() bool { return r.over || r.settled() })
-		if err != nil && !status.Is(err, status.ExceededTimeLimit) {
+		if err != nil && !errcode.Is(err, errcode.ExceededTimeLimit) {
 			return nil, err
 		}
 	}
@@ -100,9 +100,9 @@ func (s *Service) recvStatus(t env.Task, _ env.NodeID, req *command.RecvChunkSta
 
 // settled reports whether the donor has something to do: go on, or give up. It does not wait for the sessions, which may
 // never rest under load.
-func (r *reception) settled() bool { return r.state >= steady }
+func (r *recipientMigration) settled() bool { return r.state >= steady }
 
-func (r *reception) describe() *command.RecvStatus {
+func (r *recipientMigration) describe() *command.RecvStatus {
 	st := &command.RecvStatus{
 		Active: !r.over, Session: r.start.Session, NS: r.start.NS, Min: r.start.Min, Max: r.start.Max, From: r.start.From,
 		State: r.state.String(), SessionCatchUp: r.sessions.caughtUp(), Cloned: r.cloned, CatchUp: r.caughtUp, Steady: r.steadyOps,
@@ -115,7 +115,7 @@ func (r *reception) describe() *command.RecvStatus {
 
 // recvCommit says that the donor blocks writes. It answers from inside the critical section, or the reception fails.
 func (s *Service) recvCommit(t env.Task, _ env.NodeID, req *command.RecvChunkCommit) (*command.Done, error) {
-	if err := t.Point(point.RecipientCommitBefore, env.Note{ID: req.Session}); err != nil {
+	if err := t.Point(failpoint.RecipientCommitBefore, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
 	r, err := s.committing(req.Session)
@@ -129,13 +129,13 @@ func (s *Service) recvCommit(t env.Task, _ env.NodeID, req *command.RecvChunkCom
 		r.become(commitStart)
 		r.sessions.commit()
 	}
-	if err := t.Point(point.RecipientCommitAfter, env.Note{ID: req.Session}); err != nil {
+	if err := t.Point(failpoint.RecipientCommitAfter, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
 	if err := r.await(t, r.complete()); err != nil {
 		return nil, err
 	}
-	if err := t.Point(point.RecipientReplyCommit, env.Note{ID: req.Session}); err != nil {
+	if err := t.Point(failpoint.RecipientReplyCommit, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
 	return done, nil
@@ -143,7 +143,7 @@ func (s *Service) recvCommit(t env.Task, _ env.NodeID, req *command.RecvChunkCom
 
 // committing returns the reception of a session that the donor commits, in 4.2 also one that has ended well: the donor may ask
 // again.
-func (s *Service) committing(session string) (*reception, error) {
+func (s *Service) committing(session string) (*recipientMigration, error) {
 	if r := s.received; !s.profile.HasRecipientSection() && r != nil && r.start.Session == session && r.state == received && s.member.IsPrimary() {
 		return r, nil
 	}
@@ -151,7 +151,7 @@ func (s *Service) committing(session string) (*reception, error) {
 }
 
 // complete is the state in which the donor hears that everything is here.
-func (r *reception) complete() recipientState {
+func (r *recipientMigration) complete() recipientState {
 	if r.s.profile.HasRecipientSection() {
 		return enteredCritSec
 	}
@@ -159,11 +159,11 @@ func (r *reception) complete() recipientState {
 }
 
 // await waits until the reception has reached a state; one that takes too long fails (protocol 5.2).
-func (r *reception) await(t env.Task, state recipientState) error {
+func (r *recipientMigration) await(t env.Task, state recipientState) error {
 	limit := r.s.settings.CommandTimeout / 4 * 5
 	err := r.changed.WaitFor(t, limit, func() bool { return r.over || r.state >= state })
-	if status.Is(err, status.ExceededTimeLimit) {
-		r.fail(failed, status.New(status.ExceededTimeLimit, "migration %s is in state %s after %v", r.start.Migration, r.state, limit))
+	if errcode.Is(err, errcode.ExceededTimeLimit) {
+		r.fail(failed, errcode.New(errcode.ExceededTimeLimit, "migration %s is in state %s after %v", r.start.Migration, r.state, limit))
 		return err
 	}
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *reception) await(t env.Task, state recipientState) error {
 		return r.err
 	}
 	if r.s.reception != r && r.state < exitCritSec {
-		return status.New(status.InterruptedDueToReplStateChange, "migration %s lost its recipient's primary", r.start.Migration)
+		return errcode.New(errcode.InterruptedDueToReplStateChange, "migration %s lost its recipient's primary", r.start.Migration)
 	}
 	return nil
 }
@@ -182,21 +182,21 @@ func (r *reception) await(t env.Task, state recipientState) error {
 func (s *Service) waitSlack() time.Duration { return s.settings.CommandTimeout / 4 * 3 }
 
 func (s *Service) recvAbort(t env.Task, _ env.NodeID, req *command.RecvChunkAbort) (*command.Done, error) {
-	if err := t.Point(point.RecipientAbort, env.Note{ID: req.Session}); err != nil {
+	if err := t.Point(failpoint.RecipientAbort, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
 	r, err := s.receiving(req.Session)
 	if err != nil {
 		return nil, err
 	}
-	r.fail(aborted, status.New(status.OperationFailed, "the donor has aborted migration %s", r.start.Migration))
+	r.fail(aborted, errcode.New(errcode.OperationFailed, "the donor has aborted migration %s", r.start.Migration))
 	return done, nil
 }
 
 // recvRelease says that the outcome is final, and answers when the reception has ended. Where there is none, there is
 // nothing to release.
 func (s *Service) recvRelease(t env.Task, _ env.NodeID, req *command.RecvChunkReleaseCritSec) (*command.Done, error) {
-	if err := t.Point(point.RecipientRecvRelease, env.Note{ID: req.Migration}); err != nil {
+	if err := t.Point(failpoint.RecipientRecvRelease, env.Note{ID: req.Migration}); err != nil {
 		return nil, err
 	}
 	if err := s.needPrimary(); err != nil {
@@ -216,7 +216,7 @@ func (s *Service) recvRelease(t env.Task, _ env.NodeID, req *command.RecvChunkRe
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	return done, journal.AwaitMajority(t, s.member, s.member.Applied())
+	return done, statedoc.AwaitMajority(t, s.member, s.member.Applied())
 }
 
 // advanceTxn fences what is older than a transaction number of the donor's session (protocol 9.3).
@@ -228,7 +228,7 @@ func (s *Service) advanceTxn(t env.Task, _ env.NodeID, req *command.AdvanceTxn) 
 		return nil, err
 	}
 	if r := s.reception; r != nil && r.start.Lsid == req.Lsid && r.start.Txn < req.Txn {
-		r.fail(failed, status.New(status.TransactionTooOld, "migration %s is fenced by transaction %d", r.start.Migration, req.Txn))
+		r.fail(failed, errcode.New(errcode.TransactionTooOld, "migration %s is fenced by transaction %d", r.start.Migration, req.Txn))
 	}
-	return done, journal.AwaitMajority(t, s.member, s.member.Applied())
+	return done, statedoc.AwaitMajority(t, s.member, s.member.Applied())
 }

@@ -5,8 +5,8 @@ import (
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/migration/journal"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // replicationPatience bounds the wait for replication of one batch of changes.
@@ -14,13 +14,13 @@ const replicationPatience = time.Hour
 
 // clone is step 4: the history of sessions starts to flow, and the documents of the range are copied, one task fetching
 // and this one inserting.
-func (r *reception) clone(t env.Task) error {
+func (r *recipientMigration) clone(t env.Task) error {
 	r.become(receivingClone)
-	if err := r.at(t, point.RecipientStateClone, 0); err != nil {
+	if err := r.at(t, failpoint.RecipientStateClone, 0); err != nil {
 		return err
 	}
 	r.s.node.Spawn(r.scope, "sessions "+r.start.Migration, r.sessions.run)
-	belt := &conveyor{most: r.s.settings.FetchBufferBytes, weigh: bytesOf}
+	belt := &boundedQueue{most: r.s.settings.FetchBufferBytes, weigh: bytesOf}
 	r.s.node.Spawn(r.scope, "fetch "+r.start.Migration, func(t env.Task) {
 		belt.fetch(t, r.fetchClone, func(m *command.Mods) bool { return len(m.Reloads) == 0 })
 	})
@@ -30,7 +30,7 @@ func (r *reception) clone(t env.Task) error {
 			return err
 		}
 		if docs == nil {
-			return r.at(t, point.RecipientCloneDone, r.cloned)
+			return r.at(t, failpoint.RecipientCloneDone, r.cloned)
 		}
 		if err := r.insertFetched(t, docs); err != nil {
 			return err
@@ -38,7 +38,7 @@ func (r *reception) clone(t env.Task) error {
 	}
 }
 
-func (r *reception) insertFetched(t env.Task, docs *command.Mods) error {
+func (r *recipientMigration) insertFetched(t env.Task, docs *command.Mods) error {
 	if err := r.insertClone(t, docs.Reloads); err != nil {
 		return err
 	}
@@ -49,8 +49,8 @@ func (r *reception) insertFetched(t env.Task, docs *command.Mods) error {
 	return r.throttle(t)
 }
 
-func (r *reception) fetchClone(t env.Task) (*command.Mods, error) {
-	if err := r.at(t, point.RecipientFetch, int(r.cloneNumber)); err != nil {
+func (r *recipientMigration) fetchClone(t env.Task) (*command.Mods, error) {
+	if err := r.at(t, failpoint.RecipientFetch, int(r.cloneNumber)); err != nil {
 		return nil, err
 	}
 	docs, err := ask[command.Mods](t, r.s, r.start.From,
@@ -62,7 +62,7 @@ func (r *reception) fetchClone(t env.Task) (*command.Mods, error) {
 }
 
 // throttle slows the clone down to the write concern asked for.
-func (r *reception) throttle(t env.Task) error {
+func (r *recipientMigration) throttle(t env.Task) error {
 	if err := r.s.member.Await(t, r.last, r.start.Throttle); err != nil {
 		return err
 	}
@@ -74,11 +74,11 @@ func (r *reception) throttle(t env.Task) error {
 
 // catchUp is step 5: changes are applied until there are none, and everything written in any phase is majority. One batch
 // is fetched while another is applied.
-func (r *reception) catchUp(t env.Task) error {
+func (r *recipientMigration) catchUp(t env.Task) error {
 	r.become(catchUp)
-	belt := &conveyor{most: 1, weigh: func(*command.Mods) int { return 1 }}
+	belt := &boundedQueue{most: 1, weigh: func(*command.Mods) int { return 1 }}
 	r.s.node.Spawn(r.scope, "fetch mods "+r.start.Migration, func(t env.Task) {
-		next := func(t env.Task) (*command.Mods, error) { return r.fetchMods(t, point.RecipientCatchUpFetch) }
+		next := func(t env.Task) (*command.Mods, error) { return r.fetchMods(t, failpoint.RecipientCatchUpFetch) }
 		belt.fetch(t, next, exhausted)
 	})
 	for {
@@ -93,13 +93,13 @@ func (r *reception) catchUp(t env.Task) error {
 			return err
 		}
 	}
-	if err := r.at(t, point.RecipientMajority, 0); err != nil {
+	if err := r.at(t, failpoint.RecipientMajority, 0); err != nil {
 		return err
 	}
 	return r.awaitAll(t)
 }
 
-func (r *reception) applyCaughtUp(t env.Task, mods *command.Mods) error {
+func (r *recipientMigration) applyCaughtUp(t env.Task, mods *command.Mods) error {
 	if err := r.applyMods(t, mods); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (r *reception) applyCaughtUp(t env.Task, mods *command.Mods) error {
 	n := r.s.shard.Statistics()
 	n.DocsCaughtUp += int64(len(mods.Deletes) + len(mods.Reloads))
 	n.BytesCaughtUp += int64(bytesOf(mods))
-	if err := r.at(t, point.RecipientReplWait, r.caughtUp); err != nil {
+	if err := r.at(t, failpoint.RecipientReplWait, r.caughtUp); err != nil {
 		return err
 	}
 	wc := command.WriteConcern{Majority: true, Timeout: replicationPatience}
@@ -116,8 +116,8 @@ func (r *reception) applyCaughtUp(t env.Task, mods *command.Mods) error {
 
 // follow is step 6: changes are applied as they come, until the donor blocks writes and a request that was sent after
 // that is answered with nothing. Then everything is made majority.
-func (r *reception) follow(t env.Task) error {
-	if err := r.at(t, point.RecipientSteady, 0); err != nil {
+func (r *recipientMigration) follow(t env.Task) error {
+	if err := r.at(t, failpoint.RecipientSteady, 0); err != nil {
 		return err
 	}
 	r.become(steady)
@@ -125,10 +125,10 @@ func (r *reception) follow(t env.Task) error {
 		if err := r.live(); err != nil { // in every round, so that load does not hide an abort
 			return err
 		}
-		site := point.RecipientSteadyFetch
+		site := failpoint.RecipientSteadyFetch
 		last := r.state == commitStart
 		if last {
-			site = point.RecipientFinalFetch
+			site = failpoint.RecipientFinalFetch
 		}
 		mods, err := r.fetchMods(t, site)
 		if err != nil {
@@ -149,8 +149,8 @@ func (r *reception) follow(t env.Task) error {
 	}
 }
 
-func (r *reception) flush(t env.Task) error {
-	if err := r.at(t, point.RecipientFinalFlush, r.steadyOps); err != nil {
+func (r *recipientMigration) flush(t env.Task) error {
+	if err := r.at(t, failpoint.RecipientFinalFlush, r.steadyOps); err != nil {
 		return err
 	}
 	if err := r.awaitAll(t); err != nil {
@@ -159,7 +159,7 @@ func (r *reception) flush(t env.Task) error {
 	return r.s.member.Await(t, r.last, r.start.Throttle)
 }
 
-func (r *reception) fetchMods(t env.Task, site point.Site) (*command.Mods, error) {
+func (r *recipientMigration) fetchMods(t env.Task, site failpoint.Site) (*command.Mods, error) {
 	if err := r.at(t, site, int(r.modsNumber)); err != nil {
 		return nil, err
 	}
@@ -176,11 +176,13 @@ func (r *reception) fetchMods(t env.Task, site point.Site) (*command.Mods, error
 func exhausted(m *command.Mods) bool { return len(m.Deletes) == 0 && len(m.Reloads) == 0 && !m.More }
 
 // awaitAll waits until a majority has the newest write of any phase, the clone's included (SERVER-42783).
-func (r *reception) awaitAll(t env.Task) error { return journal.AwaitMajority(t, r.s.member, r.last) }
+func (r *recipientMigration) awaitAll(t env.Task) error {
+	return statedoc.AwaitMajority(t, r.s.member, r.last)
+}
 
 // joinSessions waits for the end of the sessions' history.
-func (r *reception) joinSessions(t env.Task) error {
-	if err := r.at(t, point.RecipientSessionJoin, 0); err != nil {
+func (r *recipientMigration) joinSessions(t env.Task) error {
+	if err := r.at(t, failpoint.RecipientSessionJoin, 0); err != nil {
 		return err
 	}
 	return r.sessions.join(t)

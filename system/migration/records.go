@@ -2,7 +2,7 @@ package migration
 
 import (
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rangedel"
 )
@@ -43,10 +43,10 @@ type Coordinator struct {
 }
 
 type version struct {
-	Major     uint32          `bson:"major"`
-	Minor     uint32          `bson:"minor"`
-	Epoch     string          `bson:"epoch"`
-	Timestamp clock.Timestamp `bson:"timestamp"`
+	Major     uint32        `bson:"major"`
+	Minor     uint32        `bson:"minor"`
+	Epoch     string        `bson:"epoch"`
+	Timestamp hlc.Timestamp `bson:"timestamp"`
 }
 
 func stored(v catalog.Version) version { return version{v.Major, v.Minor, v.Epoch, v.Timestamp} }

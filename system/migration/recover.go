@@ -6,11 +6,11 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/migration/journal"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // recovery brings a migration that lost its donor, or its donor's certainty, to its end (protocol 9.2).
@@ -25,7 +25,7 @@ type recovery struct {
 // StepUp takes over from an earlier primary: the recipient's critical section is held by a task again, and no request is
 // served for a namespace whose migration is undecided. Deciding takes other servers, so it goes on behind.
 func (s *Service) StepUp(t env.Task) error {
-	if err := t.Point(point.RecoveryStepUp, env.Note{}); err != nil {
+	if err := t.Point(failpoint.RecoveryStepUp, env.Note{}); err != nil {
 		return err
 	}
 	if !s.profile.CoordinatesMigrations() {
@@ -34,13 +34,13 @@ func (s *Service) StepUp(t env.Task) error {
 	if err := s.resumeReceiving(t); err != nil {
 		return err
 	}
-	if err := t.Point(point.RecoveryList, env.Note{}); err != nil {
+	if err := t.Point(failpoint.RecoveryList, env.Note{}); err != nil {
 		return err
 	}
 	left := s.coordinators.All()
 	s.shard.Statistics().Unfinished += int64(len(left))
 	for _, c := range left {
-		if err := t.Point(point.RecoveryClear, env.Note{ID: c.Migration}); err != nil {
+		if err := t.Point(failpoint.RecoveryClear, env.Note{ID: c.Migration}); err != nil {
 			return err
 		}
 		coll := s.shard.Collection(c.NS)
@@ -94,15 +94,15 @@ func (s *Service) recovering() []string {
 
 func (r *recovery) run(t env.Task) error {
 	s, c := r.s, &r.record
-	err := s.insist(t, c.Migration, point.RecoveryBarrier, func(t env.Task) error {
-		return journal.AwaitMajority(t, s.member, s.member.Applied())
+	err := s.insist(t, c.Migration, failpoint.RecoveryBarrier, func(t env.Task) error {
+		return statedoc.AwaitMajority(t, s.member, s.member.Applied())
 	})
 	if err != nil {
 		return err
 	}
 	var table *catalog.Table
 	if c.Decision == "" {
-		err := s.insist(t, c.Migration, point.RecoveryDecide, func(t env.Task) (err error) {
+		err := s.insist(t, c.Migration, failpoint.RecoveryDecide, func(t env.Task) (err error) {
 			table, err = r.decide(t)
 			return err
 		})
@@ -116,7 +116,7 @@ func (r *recovery) run(t env.Task) error {
 	if r.release == nil {
 		r.release = s.launchRelease(c)
 	}
-	if err := s.insist(t, c.Migration, point.RecoveryComplete, func(t env.Task) error {
+	if err := s.insist(t, c.Migration, failpoint.RecoveryComplete, func(t env.Task) error {
 		return s.complete(t, c, r.release, !r.ordinary)
 	}); err != nil {
 		return err
@@ -132,9 +132,9 @@ func (r *recovery) run(t env.Task) error {
 func (r *recovery) decide(t env.Task) (*catalog.Table, error) {
 	s, c := r.s, &r.record
 	err := inOrder(t, c.Migration,
-		step{point.RecoveryEnsureRequest, r.fenceCommit},
-		step{point.RecoveryEnsureReply, func(env.Task) error { return nil }},
-		step{point.RecoveryRefreshBefore, func(env.Task) error { return nil }})
+		step{failpoint.RecoveryEnsureRequest, r.fenceCommit},
+		step{failpoint.RecoveryEnsureReply, func(env.Task) error { return nil }},
+		step{failpoint.RecoveryRefreshBefore, func(env.Task) error { return nil }})
 	if err != nil && !gone(err) {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (r *recovery) decide(t env.Task) (*catalog.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Point(point.RecoveryRefreshAfter, env.Note{ID: c.Migration}); err != nil {
+	if err := t.Point(failpoint.RecoveryRefreshAfter, env.Note{ID: c.Migration}); err != nil {
 		return nil, err
 	}
 	if table.Collection().UUID != c.UUID {
@@ -158,7 +158,7 @@ func (r *recovery) decide(t env.Task) (*catalog.Table, error) {
 	return table, nil
 }
 
-func gone(err error) bool { return status.Is(err, status.NamespaceNotFound) }
+func gone(err error) bool { return errcode.Is(err, errcode.NamespaceNotFound) }
 
 // fenceCommit raises the version of the chunk that the range was part of, so that a commit of the old primary that is still
 // on its way is refused. A chunk that was split or merged since has newer versions anyway.
@@ -186,14 +186,14 @@ func (r *recovery) drop(t env.Task) error {
 		r.release = s.launchRelease(c)
 	}
 	return s.insistOn(t, c,
-		repeated{point.RecoveryDropDetected, r.release.wait},
-		repeated{point.DonorBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
-		repeated{point.DonorDeleteTheirTask, func(t env.Task) error { return s.theirTask(t, c, "delete") }},
-		repeated{point.DonorAbortLocalTask, func(t env.Task) error {
+		repeated{failpoint.RecoveryDropDetected, r.release.wait},
+		repeated{failpoint.DonorBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
+		repeated{failpoint.DonorDeleteTheirTask, func(t env.Task) error { return s.theirTask(t, c, "delete") }},
+		repeated{failpoint.DonorAbortLocalTask, func(t env.Task) error {
 			_, err := s.ranges.Drop(t, c.task())
 			return err
 		}},
-		repeated{point.DonorForgetBefore, func(t env.Task) error {
+		repeated{failpoint.DonorForgetBefore, func(t env.Task) error {
 			_, err := s.member.Write(t, s.coordinators.Remove(c.Migration))
 			return err
 		}})

@@ -3,8 +3,8 @@ package migration
 import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/migration/journal"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // historyState is how far the history of sessions has come on the recipient (protocol 7).
@@ -20,7 +20,7 @@ const (
 
 // sessionDestination fetches and records the history of sessions, beside the clone.
 type sessionDestination struct {
-	r       *reception
+	r       *recipientMigration
 	state   historyState
 	number  uint64
 	err     error
@@ -42,7 +42,7 @@ func (x *sessionDestination) run(t env.Task) {
 // transfer ends after two empty answers to requests that were sent after the commit signal: the first may have been
 // prepared before the last write, the second was not.
 func (x *sessionDestination) transfer(t env.Task) error {
-	drained := [...]point.Site{point.RecipientSessionDrain1, point.RecipientSessionDrain2}
+	drained := [...]failpoint.Site{failpoint.RecipientSessionDrain1, failpoint.RecipientSessionDrain2}
 	for empty := 0; empty < len(drained); {
 		committing := x.state == historyCommitting
 		mods, err := x.fetch(t)
@@ -65,11 +65,11 @@ func (x *sessionDestination) transfer(t env.Task) error {
 			return err
 		}
 	}
-	return journal.AwaitMajority(t, x.r.s.member, x.r.s.member.Applied())
+	return statedoc.AwaitMajority(t, x.r.s.member, x.r.s.member.Applied())
 }
 
 func (x *sessionDestination) fetch(t env.Task) (*command.SessionMods, error) {
-	if err := t.Point(point.RecipientSessionFetch, env.Note{ID: x.r.start.Migration, N: int(x.number)}); err != nil {
+	if err := t.Point(failpoint.RecipientSessionFetch, env.Note{ID: x.r.start.Migration, N: int(x.number)}); err != nil {
 		return nil, err
 	}
 	if err := x.r.live(); err != nil {
@@ -86,7 +86,7 @@ func (x *sessionDestination) fetch(t env.Task) (*command.SessionMods, error) {
 
 // record writes the statements as history of this shard.
 func (x *sessionDestination) record(t env.Task, mods *command.SessionMods) error {
-	if err := t.Point(point.RecipientSessionApply, env.Note{ID: x.r.start.Migration, N: len(mods.Stmts)}); err != nil {
+	if err := t.Point(failpoint.RecipientSessionApply, env.Note{ID: x.r.start.Migration, N: len(mods.Stmts)}); err != nil {
 		return err
 	}
 	for _, st := range mods.Stmts {
@@ -104,7 +104,7 @@ func (x *sessionDestination) record(t env.Task, mods *command.SessionMods) error
 // poll.
 func (x *sessionDestination) pause(t env.Task) error {
 	if x.state == historyMigrating {
-		if err := journal.AwaitMajority(t, x.r.s.member, x.r.s.member.Applied()); err != nil {
+		if err := statedoc.AwaitMajority(t, x.r.s.member, x.r.s.member.Applied()); err != nil {
 			return err
 		}
 		if x.state == historyMigrating {

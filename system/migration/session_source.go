@@ -4,15 +4,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/migration/journal"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // statementBytes is the size at which a statement is estimated.
@@ -36,7 +36,7 @@ type sessionSource struct {
 	finishing bool // no more will be written: do not hold requests
 	closed    bool
 	news      env.Cond
-	pulls     pulls[command.SessionMods]
+	pulls     sequencedPulls[command.SessionMods]
 }
 
 type statement struct {
@@ -51,8 +51,8 @@ func newSessionSource(s *Service, ns string, rng key.Range) *sessionSource {
 // init lists the sessions. The entry it writes and waits for makes everything on their chains majority; statements written
 // meanwhile are noted, as the capture is attached.
 func (x *sessionSource) init(t env.Task) error {
-	nop := oplog.Op{Kind: oplog.Noop, NS: x.ns, Actor: uint8(event.Donor), Doc: text("session migration begins")}
-	if err := journal.Commit(t, x.s.member, nop); err != nil {
+	nop := oplog.Op{Kind: oplog.Noop, NS: x.ns, Actor: uint8(trace.Donor), Doc: text("session migration begins")}
+	if err := statedoc.Commit(t, x.s.member, nop); err != nil {
 		return err
 	}
 	for _, r := range x.s.shard.Sessions() {
@@ -103,7 +103,7 @@ func (x *sessionSource) next(t env.Task) (*command.SessionMods, error) {
 		return mods, err
 	}
 	err = x.news.WaitFor(t, x.patience(), func() bool { return len(x.fresh) > 0 || x.finishing || x.closed })
-	if err != nil && !status.Is(err, status.ExceededTimeLimit) {
+	if err != nil && !errcode.Is(err, errcode.ExceededTimeLimit) {
 		return nil, err
 	}
 	return x.nextFresh(t)
@@ -116,7 +116,7 @@ func (x *sessionSource) nextOld(t env.Task) (*command.SessionMods, error) {
 	mods := &command.SessionMods{}
 	taken := 0
 	for taken < len(x.old) && len(mods.Stmts) < sessionBatch {
-		if err := t.Point(point.SessionSourceScan, env.Note{ID: x.old[taken].ID, N: taken}); err != nil {
+		if err := t.Point(failpoint.SessionSourceScan, env.Note{ID: x.old[taken].ID, N: taken}); err != nil {
 			return nil, err
 		}
 		chain, err := x.chain(t, x.old[taken])
@@ -143,7 +143,7 @@ func (x *sessionSource) chain(t env.Task, r shard.SessionRecord) ([]oplog.Stmt, 
 		return true
 	})
 	if !complete && !sentinel {
-		if err := t.Point(point.SessionSourceTruncated, env.Note{ID: r.ID}); err != nil {
+		if err := t.Point(failpoint.SessionSourceTruncated, env.Note{ID: r.ID}); err != nil {
 			return nil, err
 		}
 		chain = append(chain, oplog.Stmt{Session: r.ID, Txn: r.Txn, NS: x.ns, DeadEnd: true})
@@ -155,17 +155,17 @@ func (x *sessionSource) chain(t env.Task, r shard.SessionRecord) ([]oplog.Stmt, 
 // nextFresh hands over new statements once a majority has them: no failover may take back what the recipient remembers.
 func (x *sessionSource) nextFresh(t env.Task) (*command.SessionMods, error) {
 	mods := &command.SessionMods{CaughtUp: len(x.fresh) == 0}
-	if err := t.Point(point.DonorServeSessions, env.Note{N: len(x.fresh)}); err != nil {
+	if err := t.Point(failpoint.DonorServeSessions, env.Note{N: len(x.fresh)}); err != nil {
 		return nil, err
 	}
 	n := len(x.fresh)
 	if n == 0 {
 		return mods, nil
 	}
-	if err := t.Point(point.SessionSourceNewWrite, env.Note{N: n}); err != nil {
+	if err := t.Point(failpoint.SessionSourceNewWrite, env.Note{N: n}); err != nil {
 		return nil, err
 	}
-	if err := journal.AwaitMajority(t, x.s.member, x.fresh[n-1].at); err != nil {
+	if err := statedoc.AwaitMajority(t, x.s.member, x.fresh[n-1].at); err != nil {
 		return nil, err
 	}
 	for _, f := range x.fresh[:n] {

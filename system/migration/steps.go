@@ -5,7 +5,7 @@ import (
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/shard"
 )
 
@@ -14,7 +14,7 @@ const longestPause = 10 * time.Second
 
 // step is a part of a protocol, announced under its site before it begins.
 type step struct {
-	site point.Site
+	site failpoint.Site
 	do   func(env.Task) error
 }
 
@@ -32,7 +32,7 @@ func inOrder(t env.Task, id string, steps ...step) error {
 }
 
 // insist takes a step again and again, with growing pauses, until it succeeds or the task is to end (protocol 9.1).
-func (s *Service) insist(t env.Task, id string, site point.Site, do func(env.Task) error) error {
+func (s *Service) insist(t env.Task, id string, site failpoint.Site, do func(env.Task) error) error {
 	pause := s.settings.RetryBackoff
 	for try := 0; ; try++ {
 		err := t.Point(site, env.Note{ID: id, N: try})

@@ -3,16 +3,16 @@ package moveprimary
 import (
 	"slices"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -56,7 +56,7 @@ func (m *move) end(err error) {
 	m.ended.Broadcast()
 }
 
-func (m *move) at(t env.Task, site point.Site) error {
+func (m *move) at(t env.Task, site failpoint.Site) error {
 	return t.Point(site, env.Note{Peer: m.record.To, ID: m.record.Move})
 }
 
@@ -64,7 +64,7 @@ func (m *move) tell(t env.Task, req env.Message) error { return m.s.tell(t, m.re
 
 // find reads where the database is and what of it has to move; false when it is where it should be.
 func (m *move) find(t env.Task) (here bool, err error) {
-	if err := m.at(t, point.MovePrimaryStart); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryStart); err != nil {
 		return false, err
 	}
 	// What an earlier move has left undone is no longer undone for good.
@@ -76,7 +76,7 @@ func (m *move) find(t env.Task) (here bool, err error) {
 		return false, err
 	}
 	if now.Database.Primary != m.s.shard.Name() {
-		return false, status.New(status.StaleDbVersion, "the primary of %s is %s, not %s", m.record.Database, now.Database.Primary, m.s.shard.Name())
+		return false, errcode.New(errcode.StaleDbVersion, "the primary of %s is %s, not %s", m.record.Database, now.Database.Primary, m.s.shard.Name())
 	}
 	if err := m.s.shard.MayReceive(t, m.record.To); err != nil {
 		return false, err
@@ -94,13 +94,13 @@ func (m *move) prepare(t env.Task) error {
 		return err
 	}
 	m.s.shard.RefuseWrites(m.record.Database, m.record.Move)
-	if err := m.at(t, point.MovePrimaryAssert); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryAssert); err != nil {
 		return err
 	}
 	if err := m.tell(t, &command.AssertNoCollections{Database: m.record.Database, Namespaces: m.record.namespaces()}); err != nil {
 		return err
 	}
-	if err := m.at(t, point.MovePrimaryPersist); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryPersist); err != nil {
 		return err
 	}
 	return m.advance(t, Cloning)
@@ -138,7 +138,7 @@ func (m *move) clone(t env.Task) error {
 	if err := m.copyAll(t); err != nil {
 		return err
 	}
-	if err := m.at(t, point.MovePrimaryBlockWrites); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryBlockWrites); err != nil {
 		return err
 	}
 	if err := m.advance(t, CatchUp, m.holds(false)...); err != nil {
@@ -150,7 +150,7 @@ func (m *move) clone(t env.Task) error {
 
 // copyAll has the recipient copy the collections, and compares what it has copied with what there is to copy.
 func (m *move) copyAll(t env.Task) error {
-	if err := m.at(t, point.MovePrimaryClone); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryClone); err != nil {
 		return err
 	}
 	m.serving = true
@@ -158,11 +158,11 @@ func (m *move) copyAll(t env.Task) error {
 	if err != nil {
 		return err
 	}
-	if err := m.at(t, point.MovePrimaryChecked); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryChecked); err != nil {
 		return err
 	}
 	if want := m.record.namespaces(); !slices.Equal(copied.Namespaces, want) {
-		return status.New(status.OperationFailed, "%s has copied %v, not %v", m.record.To, copied.Namespaces, want)
+		return errcode.New(errcode.OperationFailed, "%s has copied %v, not %v", m.record.To, copied.Namespaces, want)
 	}
 	return nil
 }
@@ -191,13 +191,13 @@ func (m *move) advance(t env.Task, next Phase, with ...oplog.Op) error {
 	}
 	m.record = r
 	m.announce(string(next))
-	return journal.AwaitMajority(t, m.s.member, at)
+	return statedoc.AwaitMajority(t, m.s.member, at)
 }
 
 // announce tells how far the move has come.
 func (m *move) announce(phase string) {
 	r := &m.record
-	m.s.node.Emit(&event.Event{Kind: event.PrimaryMoving, Shard: r.From, Peer: r.To, NS: r.Database, ID: r.Move, Value: phase})
+	m.s.node.Emit(&trace.Event{Kind: trace.PrimaryMoving, Shard: r.From, Peer: r.To, NS: r.Database, ID: r.Move, Value: phase})
 }
 
 // clonePage serves the recipient. Nothing changes in the collection while the move is in this phase, but in 4.2.
@@ -210,5 +210,5 @@ func (s *Service) clonePage(t env.Task, _ env.NodeID, req *command.ClonePage) (*
 			return m.page(req), nil
 		}
 	}
-	return nil, status.New(status.StaleSession, "%s does not hand out documents for %s", s.node.ID(), req.Move)
+	return nil, errcode.New(errcode.StaleSession, "%s does not hand out documents for %s", s.node.ID(), req.Move)
 }

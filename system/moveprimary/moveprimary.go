@@ -2,7 +2,7 @@
 // shard (protocol 15, in the form of 7.0 and later, and in that of 4.2): the coordinator on the shard that gives the database away, and the
 // recipient that copies it.
 //
-// Promises. While the collections are copied, writes to them are refused with status.MovePrimaryInProgress, so the copy is
+// Promises. While the collections are copied, writes to them are refused with errcode.MovePrimaryInProgress, so the copy is
 // exact. The record of the move is durable before the recipient hears of it, and each phase before it is acted on; a new
 // primary goes on where the old one was, except in the copying: that is given up, and what was copied is dropped. From the
 // copy to the commit no write is let in, not even over a failover: the critical section is written in one entry with
@@ -18,16 +18,16 @@ package moveprimary
 import (
 	"fmt"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/migration/journal"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // Service is one member's part in moves of primaries. Everything in memory belongs to one tenure.
@@ -36,7 +36,7 @@ type Service struct {
 	shard    *shard.Server
 	member   *replset.Member
 	settings *settings.Settings
-	records  *journal.Journal[Record]
+	records  *statedoc.Journal[Record]
 
 	moves  map[string]*move // away from here, by database
 	clones map[string]*copying
@@ -47,7 +47,7 @@ type Service struct {
 func New(sh *shard.Server) *Service {
 	s := &Service{
 		node: sh.Node(), shard: sh, member: sh.Member(), settings: sh.Settings(),
-		records: journal.New[Record](sh.Member(), Namespace, event.Donor),
+		records: statedoc.New[Record](sh.Member(), Namespace, trace.Donor),
 		moves:   make(map[string]*move), clones: make(map[string]*copying),
 	}
 	s.member.Watch(s)
@@ -72,7 +72,7 @@ func (s *Service) movePrimary(t env.Task, _ env.NodeID, req *command.ShardsvrMov
 	case m == nil:
 		m = s.begin(req)
 	case m.record.To != req.To:
-		return nil, status.New(status.ConflictingOperationInProgress, "database %s moves to %s, not %s", req.Database, m.record.To, req.To)
+		return nil, errcode.New(errcode.ConflictingOperationInProgress, "database %s moves to %s, not %s", req.Database, m.record.To, req.To)
 	}
 	if err := m.ended.WaitFor(t, 0, func() bool { return m.over }); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (s *Service) needPrimary() error {
 	if s.member.IsPrimary() {
 		return nil
 	}
-	return status.New(status.NotWritablePrimary, "%s is not the primary of %s", s.node.ID(), s.shard.Name())
+	return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s", s.node.ID(), s.shard.Name())
 }
 
 // ask sends a message that may be repeated to the primary of a replica set.
@@ -130,7 +130,7 @@ func (s *Service) StepDown() {
 	ended := s.moves
 	s.moves, s.clones, s.count = make(map[string]*move), make(map[string]*copying), 0
 	for _, database := range sorted(ended) {
-		ended[database].end(status.New(status.PrimarySteppedDown, "%s is no longer primary of %s", s.node.ID(), s.shard.Name()))
+		ended[database].end(errcode.New(errcode.PrimarySteppedDown, "%s is no longer primary of %s", s.node.ID(), s.shard.Name()))
 	}
 }
 

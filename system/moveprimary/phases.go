@@ -5,12 +5,12 @@ import (
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/migration/journal"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // drive works on the move until its record is gone or the tenure ends; a failure of any kind only delays it.
@@ -31,7 +31,7 @@ func (m *move) drive() {
 
 // finish takes one phase after the other, as the record says. It acts on nothing that a failover could take back.
 func (m *move) finish(t env.Task) error {
-	if err := m.at(t, point.MovePrimaryResume); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryResume); err != nil {
 		return err
 	}
 	if err := m.s.member.AwaitMajority(t); err != nil {
@@ -58,7 +58,7 @@ func (m *move) step(t env.Task) error {
 	switch m.record.Phase {
 	case CatchUp:
 		err := m.catchUp(t)
-		if status.Is(err, status.ShardNotFound) {
+		if errcode.Is(err, errcode.ShardNotFound) {
 			return m.undo(t)
 		}
 		return err
@@ -75,14 +75,14 @@ func (m *move) step(t env.Task) error {
 // giveUp undoes a copy that was not completed by the primary that began it: writes may have happened since.
 func (m *move) giveUp(t env.Task) error {
 	if m.err == nil {
-		m.err = status.New(status.OperationFailed, "movePrimary %s was given up after a failover", m.record.Move)
+		m.err = errcode.New(errcode.OperationFailed, "movePrimary %s was given up after a failover", m.record.Move)
 	}
 	m.s.shard.AcceptWrites(m.record.Database, m.record.Move)
-	if err := m.at(t, point.MovePrimaryCleanFailed); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryCleanFailed); err != nil {
 		return err
 	}
 	drop := &command.DropClonedData{Lsid: m.record.Lsid, Txn: m.record.Txn, Collections: m.record.collections()}
-	if err := m.tell(t, drop); err != nil && !status.Is(err, status.ShardNotFound) {
+	if err := m.tell(t, drop); err != nil && !errcode.Is(err, errcode.ShardNotFound) {
 		return err
 	}
 	return m.forget(t, "given up")
@@ -93,7 +93,7 @@ func (m *move) catchUp(t env.Task) error {
 	if err := m.handOverSessions(t); err != nil {
 		return err
 	}
-	if err := m.at(t, point.MovePrimaryBlockReads); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryBlockReads); err != nil {
 		return err
 	}
 	return m.advance(t, EnterCritSec, m.holds(true)...)
@@ -117,7 +117,7 @@ func (m *move) handOverSessions(t env.Task) error {
 }
 
 func (m *move) handOver(t env.Task, stmts []oplog.Stmt) error {
-	if err := m.at(t, point.MovePrimarySessions); err != nil || len(stmts) == 0 {
+	if err := m.at(t, failpoint.MovePrimarySessions); err != nil || len(stmts) == 0 {
 		return err
 	}
 	return m.tell(t, &command.ImportSessions{Move: m.record.Move, Stmts: stmts})
@@ -149,13 +149,13 @@ func (m *move) history(rec shard.SessionRecord) []oplog.Stmt {
 // that is no shard any more, or is about to be none, cannot have it.
 func (m *move) commit(t env.Task) error {
 	err := m.tellCommit(t, m.record.To)
-	if status.Is(err, status.ShardNotFound) {
+	if errcode.Is(err, errcode.ShardNotFound) {
 		err = m.tellCommit(t, m.record.From)
 	}
-	if err != nil && !status.Is(err, status.StaleDbVersion) {
+	if err != nil && !errcode.Is(err, errcode.StaleDbVersion) {
 		return err
 	}
-	if err := m.at(t, point.MovePrimaryVerify); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryVerify); err != nil {
 		return err
 	}
 	now, err := m.lookUp(t)
@@ -163,15 +163,15 @@ func (m *move) commit(t env.Task) error {
 		return err
 	}
 	if v := now.Database.Version; v.UUID != m.record.UUID || int64(v.LastMod) <= m.record.LastMod {
-		return status.New(status.OperationFailed, "database %s is at version %v still", m.record.Database, v)
+		return errcode.New(errcode.OperationFailed, "database %s is at version %v still", m.record.Database, v)
 	}
-	if err := m.at(t, point.MovePrimaryConfigTime); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryConfigTime); err != nil {
 		return err
 	}
 	if err := m.s.shard.PersistConfigTime(t); err != nil {
 		return err
 	}
-	if err := m.at(t, point.MovePrimaryClear); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryClear); err != nil {
 		return err
 	}
 	for _, c := range m.record.Collections {
@@ -194,13 +194,13 @@ func (m *move) tellCommit(t env.Task, to string) error {
 // undo lets requests pass again, here, and has the copy dropped as one that was never completed.
 func (m *move) undo(t env.Task) error {
 	m.s.node.Sometimes("a move of a primary is given up because its recipient leaves the cluster")
-	m.err = status.New(status.ShardNotFound, "shard %s cannot be the primary of %s: it leaves the cluster", m.record.To, m.record.Database)
+	m.err = errcode.New(errcode.ShardNotFound, "shard %s cannot be the primary of %s: it leaves the cluster", m.record.To, m.record.Database)
 	return m.advance(t, Cloning, m.unholds()...)
 }
 
 // leave lets requests pass again: they are told to ask the new primary.
 func (m *move) leave(t env.Task) error {
-	if err := m.at(t, point.MovePrimaryUnblock); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryUnblock); err != nil {
 		return err
 	}
 	return m.advance(t, Cleaning, m.unholds()...)
@@ -225,7 +225,7 @@ func (m *move) clean(t env.Task) error {
 // dropMoved drops the collections that have moved, each once no query needs it.
 func (m *move) dropMoved(t env.Task) error {
 	for _, c := range m.record.Collections {
-		if err := m.at(t, point.MovePrimaryClean); err != nil {
+		if err := m.at(t, failpoint.MovePrimaryClean); err != nil {
 			return err
 		}
 		if err := m.s.shard.Collection(c.NS).AwaitQueries(t, key.Everything); err != nil {
@@ -240,10 +240,10 @@ func (m *move) dropMoved(t env.Task) error {
 
 // forget removes the record, and waits for the majority: brought back by a rollback it would drop what has returned since.
 func (m *move) forget(t env.Task, how string) error {
-	if err := m.at(t, point.MovePrimaryForget); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryForget); err != nil {
 		return err
 	}
-	if err := journal.Commit(t, m.s.member, m.s.records.Remove(m.record.Move)); err != nil {
+	if err := statedoc.Commit(t, m.s.member, m.s.records.Remove(m.record.Move)); err != nil {
 		return err
 	}
 	m.announce(how)

@@ -3,13 +3,13 @@ package moveprimary
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -29,7 +29,7 @@ func (s *Service) assertNoCollections(t env.Task, _ env.NodeID, req *command.Ass
 	}
 	for _, r := range s.records.All() {
 		if r.Database == req.Database {
-			return nil, status.New(status.ConflictingOperationInProgress, "%s has not finished moving %s to %s", s.shard.Name(), r.Database, r.To)
+			return nil, errcode.New(errcode.ConflictingOperationInProgress, "%s has not finished moving %s to %s", s.shard.Name(), r.Database, r.To)
 		}
 	}
 	for _, ns := range req.Namespaces {
@@ -42,7 +42,7 @@ func (s *Service) assertNoCollections(t env.Task, _ env.NodeID, req *command.Ass
 
 func (s *Service) absent(ns string) error {
 	if _, exists := s.member.Store().Options(ns); exists {
-		return status.New(status.IncompatibleShardingMetadata, "%s has a collection %s already", s.shard.Name(), ns)
+		return errcode.New(errcode.IncompatibleShardingMetadata, "%s has a collection %s already", s.shard.Name(), ns)
 	}
 	return nil
 }
@@ -56,10 +56,10 @@ func (s *Service) cloneCatalogData(t env.Task, _ env.NodeID, req *command.CloneC
 	c := s.clones[req.Lsid]
 	if c == nil || c.move != req.Move {
 		if txn := s.shard.SessionTxn(req.Lsid); s.fences() && txn >= req.Txn {
-			return nil, status.New(status.StaleSession, "the copy of %s was begun by another primary, or given up", req.Move)
+			return nil, errcode.New(errcode.StaleSession, "the copy of %s was begun by another primary, or given up", req.Move)
 		}
 		if s.shard.Leaving() {
-			return nil, status.New(status.ShardNotFound, "shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
+			return nil, errcode.New(errcode.ShardNotFound, "shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
 		}
 		c = &copying{move: req.Move}
 		s.clones[req.Lsid] = c
@@ -89,7 +89,7 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 		}
 	}
 	for _, coll := range req.Collections {
-		if err := t.Point(point.MovePrimaryClone, env.Note{Peer: req.From, ID: req.Move}); err != nil {
+		if err := t.Point(failpoint.MovePrimaryClone, env.Note{Peer: req.From, ID: req.Move}); err != nil {
 			return err
 		}
 		if err := s.absent(coll.NS); err != nil {
@@ -111,10 +111,10 @@ func (s *Service) fences() bool { return s.shard.Profile().CoordinatesMovePrimar
 // write is one entry of the copy, unless the copy was fenced.
 func (s *Service) write(t env.Task, req *command.CloneCatalogData, ops ...oplog.Op) error {
 	if txn := s.shard.SessionTxn(req.Lsid); s.fences() && txn != req.Txn {
-		return status.New(status.StaleSession, "the copy of %s with transaction %d was fenced by %d", req.Move, req.Txn, txn)
+		return errcode.New(errcode.StaleSession, "the copy of %s with transaction %d was fenced by %d", req.Move, req.Txn, txn)
 	}
 	for i := range ops {
-		ops[i].Actor, ops[i].Tag, ops[i].FromMigrate = uint8(event.Recipient), req.Move, true
+		ops[i].Actor, ops[i].Tag, ops[i].FromMigrate = uint8(trace.Recipient), req.Move, true
 	}
 	_, err := s.member.Write(t, ops...)
 	return err
@@ -122,7 +122,7 @@ func (s *Service) write(t env.Task, req *command.CloneCatalogData, ops ...oplog.
 
 func (s *Service) copyDocuments(t env.Task, req *command.CloneCatalogData, ns string) error {
 	for after, n := "", 0; ; n++ {
-		if err := t.Point(point.MovePrimaryCloneBatch, env.Note{Peer: req.From, ID: req.Move, N: n}); err != nil {
+		if err := t.Point(failpoint.MovePrimaryCloneBatch, env.Note{Peer: req.From, ID: req.Move, N: n}); err != nil {
 			return err
 		}
 		page, err := ask[command.Page](t, s, req.From, &command.ClonePage{Move: req.Move, NS: ns, After: after})
@@ -178,7 +178,7 @@ func (s *Service) dropClonedData(t env.Task, _ env.NodeID, req *command.DropClon
 	}
 	for _, coll := range req.Collections {
 		if txn := s.shard.SessionTxn(req.Lsid); txn != req.Txn+1 {
-			return nil, status.New(status.StaleSession, "transaction %d of %s was followed by %d", req.Txn, req.Lsid, txn)
+			return nil, errcode.New(errcode.StaleSession, "transaction %d of %s was followed by %d", req.Txn, req.Lsid, txn)
 		}
 		if err := s.shard.Drop(t, coll.NS, coll.UUID, req.Lsid); err != nil {
 			return nil, err

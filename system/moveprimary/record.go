@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/hlc"
 )
 
 // Namespace holds the records of moves away from the shard.
@@ -37,9 +37,9 @@ type Record struct {
 	Txn      int64  `bson:"txnNumber"`
 	Phase    Phase  `bson:"phase"`
 	// UUID, Timestamp and LastMod are the database's version before the move: what fences the commit.
-	UUID      string          `bson:"uuid"`
-	Timestamp clock.Timestamp `bson:"timestamp"`
-	LastMod   int64           `bson:"lastMod"`
+	UUID      string        `bson:"uuid"`
+	Timestamp hlc.Timestamp `bson:"timestamp"`
+	LastMod   int64         `bson:"lastMod"`
 	// Collections are those that move. No other is ever dropped.
 	Collections []collection `bson:"collectionsToClone"`
 }

@@ -1,12 +1,12 @@
 package moveprimary
 
 import (
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // runUncoordinated is the move of 4.2, by the primary that was asked and nobody after it (MovePrimarySourceManager,
@@ -51,13 +51,13 @@ func (m *move) copyWhileWritten(t env.Task) error {
 // enterSection blocks writes and then reads, in memory.
 func (m *move) enterSection(t env.Task) error {
 	m.announce(string(EnterCritSec))
-	if err := m.at(t, point.MovePrimaryBlockWrites); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryBlockWrites); err != nil {
 		return err
 	}
 	for _, c := range m.record.Collections {
 		m.s.shard.Collection(c.NS).EnterWrites(m.holder())
 	}
-	if err := m.at(t, point.MovePrimaryBlockReads); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryBlockReads); err != nil {
 		return err
 	}
 	for _, c := range m.record.Collections {
@@ -80,7 +80,7 @@ func (m *move) commitOnce(t env.Task) error {
 			return err
 		}
 	}
-	if err := m.at(t, point.MovePrimaryVerify); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryVerify); err != nil {
 		m.clear()
 		return err
 	}
@@ -92,12 +92,12 @@ func (m *move) commitOnce(t env.Task) error {
 	case failure != nil:
 		return failure
 	}
-	return status.New(status.OperationFailed, "database %s has committed %s and is on %s", m.record.Database, m.record.Move, now.Database.Primary)
+	return errcode.New(errcode.OperationFailed, "database %s has committed %s and is on %s", m.record.Database, m.record.Move, now.Database.Primary)
 }
 
 // cleanOnce lets requests pass, which are told to ask the new primary, and drops the collections that it has.
 func (m *move) cleanOnce(t env.Task) error {
-	if err := m.at(t, point.MovePrimaryUnblock); err != nil {
+	if err := m.at(t, failpoint.MovePrimaryUnblock); err != nil {
 		return err
 	}
 	for _, c := range m.record.Collections {
@@ -114,4 +114,4 @@ func (m *move) clear() {
 	}
 }
 
-func (m *move) holder() shard.Holder { return shard.Holder{Actor: event.Donor, ID: m.record.Move} }
+func (m *move) holder() shard.Holder { return shard.Holder{Actor: trace.Donor, ID: m.record.Move} }

@@ -3,8 +3,8 @@ package oplog
 import (
 	"encoding/binary"
 
-	"github.com/shardproof/shardproof/system/clock"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 )
 
 // An entry is written as its fields in order: numbers as varints, texts and documents with their length before them.
@@ -95,10 +95,10 @@ func appendDocument(b, doc []byte) []byte {
 }
 
 // Unmarshal undoes Marshal; its documents share memory with b, which must not change any more. Bytes that are not exactly
-// one entry are a status.BadValue.
+// one entry are a errcode.BadValue.
 func Unmarshal(b []byte) (*Entry, error) {
 	r := reader{rest: b, all: string(b)}
-	e := &Entry{TS: clock.Timestamp(r.uint())}
+	e := &Entry{TS: hlc.Timestamp(r.uint())}
 	// An operation has at least seven bytes, so that a broken count cannot make us allocate without bound.
 	if n := r.uint(); n <= uint64(len(r.rest))/7 {
 		if n > 0 {
@@ -111,7 +111,7 @@ func Unmarshal(b []byte) (*Entry, error) {
 		r.op(&e.Ops[i])
 	}
 	if r.broken || len(r.rest) > 0 {
-		return nil, status.New(status.BadValue, "%d bytes are no log entry", len(b))
+		return nil, errcode.New(errcode.BadValue, "%d bytes are no log entry", len(b))
 	}
 	return e, nil
 }

@@ -9,9 +9,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 	"pgregory.net/rapid"
 
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // text has any bytes, as encoded keys do.
@@ -60,7 +60,7 @@ var operation = rapid.Custom(func(t *rapid.T) oplog.Op {
 })
 
 var entry = rapid.Custom(func(t *rapid.T) *oplog.Entry {
-	e := &oplog.Entry{TS: clock.Timestamp(rapid.Uint64().Draw(t, "ts"))}
+	e := &oplog.Entry{TS: hlc.Timestamp(rapid.Uint64().Draw(t, "ts"))}
 	for range rapid.IntRange(0, 3).Draw(t, "ops") {
 		e.Ops = append(e.Ops, operation.Draw(t, "op"))
 	}
@@ -85,17 +85,17 @@ func TestBrokenEntries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := entry.Draw(t, "entry").Marshal()
 		n := rapid.IntRange(0, len(b)-1).Draw(t, "length")
-		if e, err := oplog.Unmarshal(b[:n]); !status.Is(err, status.BadValue) {
+		if e, err := oplog.Unmarshal(b[:n]); !errcode.Is(err, errcode.BadValue) {
 			t.Fatalf("the first %d of %d bytes became %v, %v", n, len(b), e, err)
 		}
-		if _, err := oplog.Unmarshal(append(bytes.Clone(b), 0)); !status.Is(err, status.BadValue) {
+		if _, err := oplog.Unmarshal(append(bytes.Clone(b), 0)); !errcode.Is(err, errcode.BadValue) {
 			t.Fatalf("an entry with a byte more was read: %v", err)
 		}
 		b[n] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
 		if e, err := oplog.Unmarshal(b); err == nil {
 			e.Marshal()
 		}
-		if _, err := oplog.Unmarshal(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")); err != nil && !status.Is(err, status.BadValue) {
+		if _, err := oplog.Unmarshal(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")); err != nil && !errcode.Is(err, errcode.BadValue) {
 			t.Fatal(err)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 )
 
 // Time is a place in a replica set's log. Only places of one replica set are comparable. The zero Time is before the
@@ -54,7 +54,7 @@ type Op struct {
 	ID string
 	// Doc is the whole document after the operation; nil for Delete. For a Noop it is free text for readers of the log.
 	Doc bson.Raw
-	// Actor is a value of event.Actor: on whose behalf.
+	// Actor is a value of trace.Actor: on whose behalf.
 	Actor uint8
 	// Tag is the session, migration or task on whose behalf, for the oracles; may be empty.
 	Tag string
@@ -88,6 +88,6 @@ type Stmt struct {
 // Entry is one unit of the log: all of its operations apply or none.
 type Entry struct {
 	// TS strictly increases along the log.
-	TS  clock.Timestamp
+	TS  hlc.Timestamp
 	Ops []Op
 }

@@ -3,15 +3,15 @@ package rangedel
 import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/migration/journal"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 func (r *Service) cleanupOrphaned(t env.Task, _ env.NodeID, req *command.CleanupOrphaned) (*command.CleanedUp, error) {
 	if err := r.needPrimary(); err != nil {
 		return nil, err
 	}
-	if err := t.Point(point.RangeCleanupOrphaned, env.Note{ID: req.NS}); err != nil {
+	if err := t.Point(failpoint.RangeCleanupOrphaned, env.Note{ID: req.NS}); err != nil {
 		return nil, err
 	}
 	if r.shard.Profile().PersistsRangeDeletions() {
@@ -37,7 +37,7 @@ func (r *Service) awaitTasks(t env.Task, ns string) error {
 	if err := r.needPrimary(); err != nil {
 		return err
 	}
-	return journal.AwaitMajority(t, r.member, r.member.Applied())
+	return statedoc.AwaitMajority(t, r.member, r.member.Applied())
 }
 
 func (r *Service) gone(f For) bool {

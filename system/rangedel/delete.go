@@ -5,13 +5,13 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/migration/journal"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -46,7 +46,7 @@ func (r *Service) persist(k Task, do func(env.Task) error, done func()) {
 
 // carryOut is the life of a ready task (protocol 10.3).
 func (r *Service) carryOut(t env.Task, k Task) error {
-	if err := t.Point(point.RangeRegister, env.Note{ID: k.Migration}); err != nil {
+	if err := t.Point(failpoint.RangeRegister, env.Note{ID: k.Migration}); err != nil {
 		return err
 	}
 	if err := r.awaitReaders(t, k); err != nil {
@@ -61,13 +61,13 @@ func (r *Service) carryOut(t env.Task, k Task) error {
 
 // awaitReaders waits for the queries of this member that began while the range was owned, and then for those elsewhere.
 func (r *Service) awaitReaders(t env.Task, k Task) error {
-	if err := t.Point(point.RangeWaitQueries, env.Note{ID: k.Migration}); err != nil {
+	if err := t.Point(failpoint.RangeWaitQueries, env.Note{ID: k.Migration}); err != nil {
 		return err
 	}
 	if err := r.shard.Collection(k.NS).AwaitQueries(t, k.Range()); err != nil {
 		return err
 	}
-	if err := t.Point(point.RangeDelay, env.Note{ID: k.Migration}); err != nil {
+	if err := t.Point(failpoint.RangeDelay, env.Note{ID: k.Migration}); err != nil {
 		return err
 	}
 	if k.When == Delayed {
@@ -78,7 +78,7 @@ func (r *Service) awaitReaders(t env.Task, k Task) error {
 
 // takeTurn waits until no other deletion runs on this member.
 func (r *Service) takeTurn(t env.Task, k Task) error {
-	if err := t.Point(point.RangeEnqueue, env.Note{ID: k.Migration}); err != nil {
+	if err := t.Point(failpoint.RangeEnqueue, env.Note{ID: k.Migration}); err != nil {
 		return err
 	}
 	if err := r.turn.WaitFor(t, 0, func() bool { return !r.busy }); err != nil {
@@ -121,7 +121,7 @@ func (r *Service) deleteBatches(t env.Task, k Task, next func(Task) ([]oplog.Op,
 }
 
 func (r *Service) markProcessing(t env.Task, k Task) error {
-	if err := t.Point(point.RangeMarkProcessing, env.Note{ID: k.Migration}); err != nil {
+	if err := t.Point(failpoint.RangeMarkProcessing, env.Note{ID: k.Migration}); err != nil {
 		return err
 	}
 	now, exists := r.Get(k.For())
@@ -139,7 +139,7 @@ func (r *Service) markProcessing(t env.Task, k Task) error {
 // deleteBatch deletes the next documents of the range and waits until a majority has forgotten them; false means that
 // there is nothing left, or that the task is gone.
 func (r *Service) deleteBatch(t env.Task, k Task, batch int, next func(Task) ([]oplog.Op, int)) (more bool, err error) {
-	for _, at := range []point.Site{point.RangeCheckDoc, point.RangeCheckOwnership, point.RangeBatchBefore} {
+	for _, at := range []failpoint.Site{failpoint.RangeCheckDoc, failpoint.RangeCheckOwnership, failpoint.RangeBatchBefore} {
 		if err := t.Point(at, env.Note{ID: k.Migration, N: batch}); err != nil {
 			return false, err
 		}
@@ -153,13 +153,13 @@ func (r *Service) deleteBatch(t env.Task, k Task, batch int, next func(Task) ([]
 		return false, err
 	}
 	r.account(ops, bytes)
-	if err := t.Point(point.RangeBatchAfter, env.Note{ID: k.Migration, N: batch}); err != nil {
+	if err := t.Point(failpoint.RangeBatchAfter, env.Note{ID: k.Migration, N: batch}); err != nil {
 		return false, err
 	}
-	if err := t.Point(point.RangeMajority, env.Note{ID: k.Migration, N: batch}); err != nil {
+	if err := t.Point(failpoint.RangeMajority, env.Note{ID: k.Migration, N: batch}); err != nil {
 		return false, err
 	}
-	return true, journal.AwaitMajority(t, r.member, at)
+	return true, statedoc.AwaitMajority(t, r.member, at)
 }
 
 // account counts the documents that a batch deletes; what else it writes is the task's.
@@ -196,7 +196,7 @@ func (r *Service) scan(k Task) (ops []oplog.Op, bytes int) {
 	r.member.Store().ScanKey(k.NS, k.Range(), store.Latest, store.Place{}, func(_ key.Key, id string, doc bson.Raw) bool {
 		bytes += len(doc)
 		ops = append(ops, oplog.Op{
-			Kind: oplog.Delete, NS: k.NS, ID: id, Actor: uint8(event.RangeDeleter), Tag: k.Migration, FromMigrate: true,
+			Kind: oplog.Delete, NS: k.NS, ID: id, Actor: uint8(trace.RangeDeleter), Tag: k.Migration, FromMigrate: true,
 		})
 		return limit == 0 || len(ops) < limit
 	})
@@ -230,15 +230,15 @@ func (r *Service) checkOwnership(k Task) {
 
 // finish removes the record of a task whose range is empty.
 func (r *Service) finish(t env.Task, k Task) error {
-	if err := t.Point(point.RangeRemoveDoc, env.Note{ID: k.Migration}); err != nil {
+	if err := t.Point(failpoint.RangeRemoveDoc, env.Note{ID: k.Migration}); err != nil {
 		return err
 	}
-	if err := journal.AwaitMajority(t, r.member, r.member.Applied()); err != nil {
+	if err := statedoc.AwaitMajority(t, r.member, r.member.Applied()); err != nil {
 		return err
 	}
 	now, found := r.Get(k.For())
 	if _, err := r.Drop(t, k.For()); err != nil {
-		return status.New(status.OperationFailed, "task %s cannot be removed: %v", k.Migration, err)
+		return errcode.New(errcode.OperationFailed, "task %s cannot be removed: %v", k.Migration, err)
 	}
 	if found {
 		r.emit(now, "done")

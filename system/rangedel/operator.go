@@ -5,10 +5,10 @@ import (
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // sweepNext is cleanupOrphaned of 4.2 (protocol 10.5): it deletes the next range that the shard neither owns nor receives,
@@ -19,11 +19,11 @@ func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.
 		return nil, err
 	}
 	if !r.member.IsPrimary() || r.member.Term() != term { // and with it what was learned of receptions
-		return nil, status.New(status.InterruptedDueToReplStateChange, "%s was primary of term %d when the command began", r.node.ID(), term)
+		return nil, errcode.New(errcode.InterruptedDueToReplStateChange, "%s was primary of term %d when the command began", r.node.ID(), term)
 	}
 	md := c.Metadata()
 	if md == nil {
-		return nil, status.New(status.ConflictingOperationInProgress, "the placement of %s became unknown", req.NS)
+		return nil, errcode.New(errcode.ConflictingOperationInProgress, "the placement of %s became unknown", req.NS)
 	}
 	rng := c.NextOrphans(max(req.From, key.Min))
 	if rng.Empty() {

@@ -16,19 +16,19 @@ package rangedel
 import (
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/migration/journal"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // Service is one member's part in range deletion. It works only while the member is primary and after Resume.
@@ -38,9 +38,9 @@ type Service struct {
 	node     env.Node
 	member   *replset.Member
 	shard    *shard.Server
-	clock    *clock.Clock
+	clock    *hlc.Clock
 	settings *settings.Settings
-	tasks    *journal.Journal[Task]
+	tasks    *statedoc.Journal[Task]
 	resumed  bool
 	running  map[string]bool
 	sweeps   []*sweep // of 4.2, in the order in which they were asked for
@@ -54,7 +54,7 @@ type Service struct {
 func New(ep *rpc.Endpoint, member *replset.Member, sh *shard.Server, s *settings.Settings) *Service {
 	r := &Service{
 		node: ep.Node(), member: member, shard: sh, clock: ep.Clock(), settings: s,
-		tasks:   journal.New[Task](member, Namespace, event.System),
+		tasks:   statedoc.New[Task](member, Namespace, trace.System),
 		running: make(map[string]bool),
 	}
 	member.Watch(r)
@@ -101,7 +101,7 @@ func (r *Service) Drop(t env.Task, f For) (found bool, err error) {
 // Ready ends the pending state of the task named, so that it is carried out. It does nothing for a task that is not
 // pending or does not exist, and does not wait for a majority.
 func (r *Service) Ready(t env.Task, f For) (found bool, err error) {
-	if err := t.Point(point.RangePendingCleared, env.Note{ID: f.Migration}); err != nil {
+	if err := t.Point(failpoint.RangePendingCleared, env.Note{ID: f.Migration}); err != nil {
 		return false, err
 	}
 	k, found := r.Get(f)
@@ -127,14 +127,14 @@ func (r *Service) rename(uuid, to string) (ops []oplog.Op) {
 }
 
 // AwaitNoOverlap waits until no task of the collection, pending or not, overlaps the range, for at most timeout, then
-// with status.ExceededTimeLimit.
+// with errcode.ExceededTimeLimit.
 func (r *Service) AwaitNoOverlap(t env.Task, uuid string, rng key.Range, timeout time.Duration) error {
-	if err := t.Point(point.RangeConflict, env.Note{}); err != nil {
+	if err := t.Point(failpoint.RangeConflict, env.Note{}); err != nil {
 		return err
 	}
 	err := r.changed.WaitFor(t, timeout, func() bool { return !r.overlaps(uuid, rng) })
-	if status.Is(err, status.ExceededTimeLimit) {
-		return status.New(status.ExceededTimeLimit, "range %v overlaps a range deletion that did not end within %v", rng, timeout)
+	if errcode.Is(err, errcode.ExceededTimeLimit) {
+		return errcode.New(errcode.ExceededTimeLimit, "range %v overlaps a range deletion that did not end within %v", rng, timeout)
 	}
 	return err
 }
@@ -172,10 +172,10 @@ func (r *Service) taskOp(t env.Task, _ env.NodeID, req *command.RangeTaskOp) (*c
 		k, reply.Found = r.Get(f)
 		reply.Orphans = k.Orphans
 	default:
-		err = status.New(status.BadValue, "unknown operation %q on a range deletion task", req.Op)
+		err = errcode.New(errcode.BadValue, "unknown operation %q on a range deletion task", req.Op)
 	}
 	if err == nil {
-		err = journal.AwaitMajority(t, r.member, r.member.Applied())
+		err = statedoc.AwaitMajority(t, r.member, r.member.Applied())
 	}
 	return reply, err
 }
@@ -184,5 +184,5 @@ func (r *Service) needPrimary() error {
 	if r.member.IsPrimary() {
 		return nil
 	}
-	return status.New(status.NotWritablePrimary, "%s is not the primary of %s", r.node.ID(), r.member.Name())
+	return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s", r.node.ID(), r.member.Name())
 }

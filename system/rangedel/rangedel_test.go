@@ -6,8 +6,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/rangedel"
@@ -16,7 +17,6 @@ import (
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/shard"
 	"github.com/shardproof/shardproof/system/sim"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -34,7 +34,7 @@ func onShard(t *testing.T, fn func(t env.Task, m *replset.Member, r *rangedel.Se
 	s.RangeDeleterBatch = 3
 	done := false
 	w.AddNode(self, func(task env.Task) {
-		now := clock.New(task.Node())
+		now := hlc.New(task.Node())
 		m := replset.Boot(task, replset.Config{Name: "shard-a", Self: self, Members: []env.NodeID{self}, Settings: &s, Clock: now})
 		ep := rpc.Listen(task.Node(), now)
 		server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: &s, Sets: map[string]*rpc.Set{}})
@@ -134,13 +134,13 @@ func TestIncomingMigrationWaits(t *testing.T) {
 		for _, c := range []struct {
 			uuid string
 			rng  key.Range
-			want status.Code
+			want errcode.Code
 		}{
-			{"uuid", between(14, 20), status.ExceededTimeLimit},
+			{"uuid", between(14, 20), errcode.ExceededTimeLimit},
 			{"uuid", between(15, 20), ""},
 			{"other", between(5, 15), ""},
 		} {
-			if err := r.AwaitNoOverlap(run, c.uuid, c.rng, time.Second); status.Of(err) != c.want {
+			if err := r.AwaitNoOverlap(run, c.uuid, c.rng, time.Second); errcode.Of(err) != c.want {
 				t.Errorf("%s %v: %v", c.uuid, c.rng, err)
 			}
 		}

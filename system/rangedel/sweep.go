@@ -6,14 +6,14 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/migration/journal"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 // sweep is a range deletion of 4.2: in the memory of one tenure and nowhere else (protocol 10.2). What a primary had not
@@ -40,11 +40,11 @@ func (r *Service) CleanUp(k Task) error {
 	case !r.member.IsPrimary():
 		return r.needPrimary()
 	case md == nil:
-		return status.New(status.ConflictingOperationInProgress, "the placement of %s is not known", k.NS)
+		return errcode.New(errcode.ConflictingOperationInProgress, "the placement of %s is not known", k.NS)
 	case md.Overlaps(k.Range()):
-		return status.New(status.RangeOverlapConflict, "range %v of %s cannot be cleaned up, the shard owns a part of it", k.Range(), k.NS)
+		return errcode.New(errcode.RangeOverlapConflict, "range %v of %s cannot be cleaned up, the shard owns a part of it", k.Range(), k.NS)
 	case c.Receiving(k.Range()):
-		return status.New(status.RangeOverlapConflict, "range %v of %s cannot be cleaned up, a part of it is being received", k.Range(), k.NS)
+		return errcode.New(errcode.RangeOverlapConflict, "range %v of %s cannot be cleaned up, a part of it is being received", k.Range(), k.NS)
 	}
 	r.launch(&sweep{Task: k, user: c.NewestUser(k.Range())})
 	return nil
@@ -57,7 +57,7 @@ func (r *Service) BeginReceive(t env.Task, k Task) error {
 	c, rng := r.shard.Collection(k.NS), k.Range()
 	md := c.Metadata()
 	if md == nil || md.Overlaps(rng) || c.InUse(rng) {
-		return status.New(status.RangeOverlapConflict, "range %v of %s is owned here, or in use, or its placement is not known", rng, k.NS)
+		return errcode.New(errcode.RangeOverlapConflict, "range %v of %s is owned here, or in use, or its placement is not known", rng, k.NS)
 	}
 	c.BeginReceive(k.Migration, rng)
 	r.launch(&sweep{Task: k})
@@ -83,8 +83,8 @@ func (r *Service) AwaitSwept(t env.Task, migration string) error {
 
 func (r *Service) awaitSweeps(t env.Task, timeout time.Duration, which func(*sweep) bool) error {
 	err := r.changed.WaitFor(t, timeout, func() bool { return !slices.ContainsFunc(r.sweeps, which) })
-	if status.Is(err, status.ExceededTimeLimit) {
-		return status.New(status.ExceededTimeLimit, "a deletion did not end within %v", timeout)
+	if errcode.Is(err, errcode.ExceededTimeLimit) {
+		return errcode.New(errcode.ExceededTimeLimit, "a deletion did not end within %v", timeout)
 	}
 	return err
 }
@@ -100,7 +100,7 @@ func (r *Service) launch(w *sweep) {
 }
 
 func (r *Service) carryOutSweep(t env.Task, w *sweep) error {
-	if err := t.Point(point.RangeRegister, env.Note{ID: w.Migration}); err != nil {
+	if err := t.Point(failpoint.RangeRegister, env.Note{ID: w.Migration}); err != nil {
 		return err
 	}
 	if err := r.awaitTime(t, w); err != nil {
@@ -115,13 +115,13 @@ func (r *Service) carryOutSweep(t env.Task, w *sweep) error {
 
 // awaitTime waits for the queries of this member that may see the range, and then for those elsewhere.
 func (r *Service) awaitTime(t env.Task, w *sweep) error {
-	if err := t.Point(point.RangeWaitQueries, env.Note{ID: w.Migration}); err != nil {
+	if err := t.Point(failpoint.RangeWaitQueries, env.Note{ID: w.Migration}); err != nil {
 		return err
 	}
 	if err := r.shard.Collection(w.NS).AwaitRetired(t, w.user); err != nil {
 		return err
 	}
-	if err := t.Point(point.RangeDelay, env.Note{ID: w.Migration}); err != nil {
+	if err := t.Point(failpoint.RangeDelay, env.Note{ID: w.Migration}); err != nil {
 		return err
 	}
 	if w.When == Now || r.settings.OrphanCleanupDelay == 0 {
@@ -136,7 +136,7 @@ func (r *Service) awaitTime(t env.Task, w *sweep) error {
 
 // sweepAll deletes batch by batch, after a word to the secondaries.
 func (r *Service) sweepAll(t env.Task, w *sweep) error {
-	if err := t.Point(point.RangeWarn, env.Note{ID: w.Migration}); err != nil {
+	if err := t.Point(failpoint.RangeWarn, env.Note{ID: w.Migration}); err != nil {
 		return err
 	}
 	if _, err := r.member.Write(t, warning(w.Task)); err != nil {
@@ -146,7 +146,7 @@ func (r *Service) sweepAll(t env.Task, w *sweep) error {
 	if err := r.deleteBatches(t, w.Task, func(Task) ([]oplog.Op, int) { return r.nextSwept(w) }); err != nil {
 		return err
 	}
-	if err := journal.AwaitMajority(t, r.member, r.member.Applied()); err != nil {
+	if err := statedoc.AwaitMajority(t, r.member, r.member.Applied()); err != nil {
 		return err
 	}
 	r.emit(w.Task, "done")
@@ -184,7 +184,7 @@ func warning(k Task) oplog.Op {
 		panic(err)
 	}
 	return oplog.Op{
-		Kind: oplog.Update, NS: shard.VersionNS, ID: string(key.String(startRangeDeletion)), Doc: doc, Actor: uint8(event.RangeDeleter), Tag: k.Migration,
+		Kind: oplog.Update, NS: shard.VersionNS, ID: string(key.String(startRangeDeletion)), Doc: doc, Actor: uint8(trace.RangeDeleter), Tag: k.Migration,
 	}
 }
 

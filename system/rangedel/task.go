@@ -3,7 +3,7 @@ package rangedel
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 )
 
@@ -33,9 +33,9 @@ type Task struct {
 	// Pending: the outcome of the migration is open, the range may be owned or received.
 	Pending bool `bson:"pending,omitempty"`
 	// Processing: documents may already be gone.
-	Processing bool            `bson:"processing,omitempty"`
-	When       When            `bson:"whenToClean"`
-	At         clock.Timestamp `bson:"timestamp"`
+	Processing bool          `bson:"processing,omitempty"`
+	When       When          `bson:"whenToClean"`
+	At         hlc.Timestamp `bson:"timestamp"`
 	// Orphans counts the documents of the range that this shard holds and does not own. It changes in the entry of what it
 	// counts; on the donor of an open migration it is zero, as nothing is an orphan yet (protocol 10.6).
 	Orphans int64 `bson:"numOrphanDocs"`

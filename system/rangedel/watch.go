@@ -1,12 +1,12 @@
 package rangedel
 
 import (
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/serverstatus"
 	"github.com/shardproof/shardproof/system/shard"
-	"github.com/shardproof/shardproof/system/statistics"
 )
 
 // Applied starts the work on tasks that became ready and wakes those who wait for tasks. On a secondary it warns the
@@ -65,7 +65,7 @@ func (r *Service) StepDown() {
 // Resume takes up the tasks that an earlier primary left: first those that may have deleted something, then the other
 // ready ones. Pending tasks are left to those who know the outcome of their migration (protocol 10.3).
 func (r *Service) Resume(t env.Task) error {
-	if err := t.Point(point.RangeStepUp, env.Note{}); err != nil {
+	if err := t.Point(failpoint.RangeStepUp, env.Note{}); err != nil {
 		return err
 	}
 	r.resumed = true
@@ -83,7 +83,7 @@ func (r *Service) Resume(t env.Task) error {
 func (r *Service) Tasks() []Task { return r.tasks.All() }
 
 // count tells operators what is left to be deleted.
-func (r *Service) count(n *statistics.Sharding) {
+func (r *Service) count(n *serverstatus.Sharding) {
 	n.Tasks, n.Orphans = 0, 0
 	if !r.member.IsPrimary() {
 		return
@@ -100,8 +100,8 @@ func (r *Service) emit(k Task, state string) {
 	if r.replaced(k) || !r.shard.Profile().PersistsRangeDeletions() {
 		n = -1
 	}
-	r.node.Emit(&event.Event{
-		Kind: event.RangeDeletion, Shard: r.member.Name(), NS: k.NS, Min: string(k.Min), Max: string(k.Max),
+	r.node.Emit(&trace.Event{
+		Kind: trace.RangeDeletion, Shard: r.member.Name(), NS: k.NS, Min: string(k.Min), Max: string(k.Max),
 		ID: k.Migration, Value: state, N: n,
 	})
 }

@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/sim"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -52,7 +52,7 @@ func newStorm(seed uint64, c env.Codec) *storm {
 }
 
 // passing sometimes crashes or pauses whoever passes a site.
-func (s *storm) passing(p *sim.Passage) sim.Action {
+func (s *storm) passing(p *sim.PointHit) sim.Action {
 	if s.calm {
 		return sim.Action{}
 	}
@@ -64,7 +64,7 @@ func (s *storm) passing(p *sim.Passage) sim.Action {
 	case 1, 2:
 		return sim.Action{Pause: s.dice("held", 300)}
 	case 3:
-		return sim.Action{Err: status.New(status.FailPointEnabled, "no")}
+		return sim.Action{Err: errcode.New(errcode.FailPointEnabled, "no")}
 	}
 	return sim.Action{}
 }
@@ -190,7 +190,7 @@ func (s *storm) checkMajorities(t *testing.T) {
 	}
 	leaders := map[uint64]string{}
 	for _, e := range s.events {
-		if e.Kind != event.Elected {
+		if e.Kind != trace.Elected {
 			continue
 		}
 		if other, ok := leaders[e.Term]; ok {

@@ -6,10 +6,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/settings"
@@ -28,7 +28,7 @@ type cluster struct {
 	stepUp   func(env.Task) error
 	// onBoot runs in the boot task of every incarnation.
 	onBoot func(env.Task, *Member)
-	events []event.Event
+	events []trace.Event
 }
 
 func newCluster(n int, opts sim.Options) *cluster {
@@ -52,7 +52,7 @@ func (c *cluster) start() *cluster {
 func (c *cluster) boot(t env.Task) {
 	id := t.Node().ID()
 	delete(c.members, id)
-	m := Boot(t, Config{Name: "s", Self: id, Members: c.ids, Settings: &c.settings, Clock: clock.New(t.Node())})
+	m := Boot(t, Config{Name: "s", Self: id, Members: c.ids, Settings: &c.settings, Clock: hlc.New(t.Node())})
 	c.members[id] = m
 	c.watching[id] = newShadow(m, c.stepUp)
 	m.Watch(c.watching[id])
@@ -62,9 +62,9 @@ func (c *cluster) boot(t env.Task) {
 }
 
 // Observe keeps what a replica set says of itself.
-func (c *cluster) Observe(e *event.Event) {
+func (c *cluster) Observe(e *trace.Event) {
 	switch e.Kind {
-	case event.Elected, event.Writable, event.SteppedDown, event.Majority, event.RolledBack:
+	case trace.Elected, trace.Writable, trace.SteppedDown, trace.Majority, trace.RolledBack:
 		c.events = append(c.events, *e)
 	}
 }
@@ -80,7 +80,7 @@ func (c *cluster) primary() *Member {
 	return best
 }
 
-func (c *cluster) run(d time.Duration, until func() bool) sim.Ending {
+func (c *cluster) run(d time.Duration, until func() bool) sim.StopReason {
 	return c.world.Run(until, c.world.Now().Add(d))
 }
 

@@ -4,7 +4,7 @@ import (
 	"sort"
 	"strconv"
 
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
@@ -19,7 +19,7 @@ type logged struct {
 // Invariant: kept[i] has index base.Index+1+i; terms increases in both fields and ends with last().
 type history struct {
 	base   oplog.Time
-	baseTS clock.Timestamp
+	baseTS hlc.Timestamp
 	kept   []logged
 	// terms holds the last place of every term that ever appended to this log.
 	terms []oplog.Time
@@ -49,7 +49,7 @@ func (h *history) place(index uint64) oplog.Time {
 }
 
 // stamp is the timestamp of the newest entry up to index that has one.
-func (h *history) stamp(index uint64) clock.Timestamp {
+func (h *history) stamp(index uint64) hlc.Timestamp {
 	for ; index > h.base.Index; index-- {
 		if l, ok := h.at(index); ok && l.entry.TS != 0 {
 			return l.entry.TS
@@ -60,14 +60,14 @@ func (h *history) stamp(index uint64) clock.Timestamp {
 
 // upTo is the last index whose entry, and with it every earlier one, is not newer than ts; false when even base is newer.
 // Timestamps grow with the index, but for entries that have none.
-func (h *history) upTo(ts clock.Timestamp) (uint64, bool) {
+func (h *history) upTo(ts hlc.Timestamp) (uint64, bool) {
 	newer := sort.Search(len(h.kept), func(i int) bool { return h.stamp(h.base.Index+uint64(i)+1) > ts })
 	return h.base.Index + uint64(newer), h.baseTS <= ts
 }
 
 // after is an index from which on, and not before, entries have timestamps after ts. It is false when entries that do may
 // have been forgotten.
-func (h *history) after(ts clock.Timestamp) (index uint64, complete bool) {
+func (h *history) after(ts hlc.Timestamp) (index uint64, complete bool) {
 	n := sort.Search(len(h.kept), func(i int) bool { return h.stamp(h.base.Index+1+uint64(i)) > ts })
 	return h.base.Index + 1 + uint64(n), n > 0 || ts >= h.baseTS
 }

@@ -6,8 +6,8 @@ import (
 	pb "go.etcd.io/raft/v3/raftpb"
 
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 )
 
 // The member's files.
@@ -126,9 +126,9 @@ func (m *Member) writeRecords(t env.Task, batch []*pb.Message) {
 // sync appends records to the journal file and waits until they are durable.
 func (m *Member) sync(t env.Task, records []byte) {
 	m.check(m.node.Disk().Append(t, journalFile, records))
-	_ = t.Point(point.ReplicaBeforeSync, env.Note{N: len(records)})
+	_ = t.Point(failpoint.ReplicaBeforeSync, env.Note{N: len(records)})
 	m.check(m.node.Disk().Sync(t, journalFile))
-	_ = t.Point(point.ReplicaAfterSync, env.Note{N: len(records)})
+	_ = t.Point(failpoint.ReplicaAfterSync, env.Note{N: len(records)})
 }
 
 // acknowledge delivers what rests on a durable batch.
@@ -160,7 +160,7 @@ func (m *Member) check(err error) {
 func (m *Member) writeSnapshot(t env.Task, msg *pb.Message) {
 	m.journal.note(msg)
 	m.check(m.node.Disk().Replace(t, snapshotFile, msg.Snapshot.Data))
-	_ = t.Point(point.ReplicaBetweenSnapshotAndLog, env.Note{})
+	_ = t.Point(failpoint.ReplicaBetweenSnapshotAndLog, env.Note{})
 	m.check(m.stable.ApplySnapshot(*msg.Snapshot))
 	m.journal.saved = msg.Snapshot.Metadata.Index
 	m.rewriteJournal(t)
@@ -189,7 +189,7 @@ func (m *Member) takeSnapshot(t env.Task) {
 	}
 	data := m.image(at)
 	m.check(m.node.Disk().Replace(t, snapshotFile, data))
-	_ = t.Point(point.ReplicaBetweenSnapshotAndLog, env.Note{})
+	_ = t.Point(failpoint.ReplicaBetweenSnapshotAndLog, env.Note{})
 	_, err := m.stable.CreateSnapshot(at.Index, &m.voters, data)
 	m.check(err)
 	m.journal.saved = at.Index

@@ -4,8 +4,8 @@ import (
 	"go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
 
-	"github.com/shardproof/shardproof/histories/event"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
@@ -115,7 +115,7 @@ func (m *Member) enter(e *pb.Entry, entry *oplog.Entry) {
 		m.fail("entry %d.%d comes after %s", e.Term, index, m.log.last())
 	}
 	m.log.append(logged{term: e.Term, entry: entry})
-	m.cfg.Clock.Advance(clock.Vector{Cluster: entry.TS})
+	m.cfg.Clock.Advance(hlc.Vector{Cluster: entry.TS})
 	if err := m.store.Apply(index, entry.Ops); err != nil {
 		m.fail("entry %d.%d does not apply: %v", e.Term, index, err)
 	}
@@ -128,7 +128,7 @@ func (m *Member) rollBack(to uint64) {
 	m.log.truncate(to)
 	m.store.Rollback(to)
 	m.node.Sometimes("replset.rolledBack")
-	m.emit(event.Event{Kind: event.RolledBack, Index: to})
+	m.emit(trace.Event{Kind: trace.RolledBack, Index: to})
 	for _, w := range m.watchers {
 		w.RolledBack(to)
 	}
@@ -143,7 +143,7 @@ func (m *Member) commit(index uint64) {
 	m.committed = m.log.place(index)
 	m.committedTS = max(m.committedTS, m.log.stamp(index))
 	if m.leading {
-		m.emit(event.Event{Kind: event.Majority, Term: m.led, Index: index})
+		m.emit(trace.Event{Kind: trace.Majority, Term: m.led, Index: index})
 	}
 	for _, w := range m.watchers {
 		w.Committed(index)
@@ -162,7 +162,7 @@ func (m *Member) install(snap pb.Snapshot) {
 	from := m.committed.Index
 	m.adopt(img)
 	m.node.Sometimes("replset.initialSync")
-	m.emit(event.Event{Kind: event.RolledBack, Index: from})
+	m.emit(trace.Event{Kind: trace.RolledBack, Index: from})
 	for _, w := range m.watchers {
 		w.Reset(img.at.Index)
 	}

@@ -7,16 +7,16 @@ import (
 	"go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
 
-	"github.com/shardproof/shardproof/histories/event"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
 // image is the state of a replica set at a place: what a snapshot holds.
 type image struct {
 	at    oplog.Time
-	ts    clock.Timestamp
+	ts    hlc.Timestamp
 	terms []oplog.Time
 	store []byte
 }
@@ -39,7 +39,7 @@ func (m *Member) image(at oplog.Time) []byte {
 
 func decodeImage(b []byte) (img image, err error) {
 	n, b, ok := uvarints(b, 3)
-	img.at, img.ts = oplog.Time{Term: n[0], Index: n[1]}, clock.Timestamp(n[2])
+	img.at, img.ts = oplog.Time{Term: n[0], Index: n[1]}, hlc.Timestamp(n[2])
 	n, b, counted := uvarints(b, 1)
 	ok = ok && counted
 	for count := n[0]; ok && count > 0; count-- {
@@ -58,7 +58,7 @@ func (m *Member) adopt(img image) {
 	m.check(m.store.Restore(img.store, img.at.Index))
 	m.log = history{base: img.at, baseTS: img.ts, terms: img.terms}
 	m.committed, m.committedTS = img.at, max(m.committedTS, img.ts)
-	m.cfg.Clock.Advance(clock.Vector{Cluster: img.ts})
+	m.cfg.Clock.Advance(hlc.Vector{Cluster: img.ts})
 }
 
 // revive rebuilds everything from the disk: the snapshot, then the log after it, applied at once like any entry. It
@@ -78,7 +78,7 @@ func (m *Member) revive(t env.Task) (fresh bool) {
 		m.check(disk.Sync(t, journalFile))
 	}
 	if m.node.Incarnation() > 1 {
-		m.emit(event.Event{Kind: event.RolledBack, Index: m.log.last().Index})
+		m.emit(trace.Event{Kind: trace.RolledBack, Index: m.log.last().Index})
 	}
 	return len(file) == 0 && len(snapshot) == 0
 }

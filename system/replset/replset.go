@@ -3,7 +3,7 @@
 // Promises. An entry is applied to the store at the moment it is appended, on every member, so that w:1 and local reads
 // need no wait. It is majority when raft commits it, and from then on no member ever forgets it. An entry that is not may
 // be rolled back by the next primary; then the store, the log history and the watchers go back together. A term has at
-// most one primary; its work lives in the scope of its tenure, which ends with status.PrimarySteppedDown. A deposed
+// most one primary; its work lives in the scope of its tenure, which ends with errcode.PrimarySteppedDown. A deposed
 // primary that does not know it yet still takes w:1 writes, as in reality, until it misses its quorum.
 //
 // Durable are: entries, term and vote before anything is acknowledged that rests on them, and snapshots. The commit index
@@ -18,13 +18,13 @@ import (
 	"go.etcd.io/raft/v3"
 	pb "go.etcd.io/raft/v3/raftpb"
 
-	"github.com/shardproof/shardproof/histories/event"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/settings"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -38,7 +38,7 @@ type Config struct {
 	// Settings are read when they are used, but for the quotient of election timeout and heartbeat interval, which is
 	// read once.
 	Settings *settings.Settings
-	Clock    *clock.Clock
+	Clock    *hlc.Clock
 }
 
 // Member is one incarnation of a member of a replica set.
@@ -63,7 +63,7 @@ type Member struct {
 	store       *store.Store
 	log         history
 	committed   oplog.Time
-	committedTS clock.Timestamp
+	committedTS hlc.Timestamp
 	watchers    []Watcher
 	waiting     []*waiter
 	journal     journal
@@ -80,7 +80,7 @@ type Member struct {
 	reads    uint64 // identities of read confirmations, issued
 	read     uint64 // the highest one confirmed
 
-	said event.Event
+	said trace.Event
 }
 
 // Boot recovers the member from the node's disk and starts it. It takes the node's one-way messages for itself. Watch
@@ -97,7 +97,7 @@ func Boot(t env.Task, cfg Config) *Member {
 		m.fail("not among the members %v of replica set %s", cfg.Members, cfg.Name)
 	}
 	m.tenure = env.NewScope(nil)
-	m.tenure.Cancel(status.New(status.NotWritablePrimary, "%s does not lead replica set %s yet", cfg.Self, cfg.Name))
+	m.tenure.Cancel(errcode.New(errcode.NotWritablePrimary, "%s does not lead replica set %s yet", cfg.Self, cfg.Name))
 	fresh := m.revive(t)
 	m.raft = m.newRaft()
 	m.node.Receive(m.receive)
@@ -146,7 +146,7 @@ func (m *Member) PrimaryHint() env.NodeID {
 	return m.cfg.Members[m.lead-1]
 }
 
-// Tenure is the scope of the current leadership, cancelled with status.PrimarySteppedDown when it ends; of a member that
+// Tenure is the scope of the current leadership, cancelled with errcode.PrimarySteppedDown when it ends; of a member that
 // does not lead, a scope that has ended.
 func (m *Member) Tenure() *env.Scope { return m.tenure }
 
@@ -160,25 +160,25 @@ func (m *Member) Applied() oplog.Time { return m.log.last() }
 func (m *Member) Committed() oplog.Time { return m.committed }
 
 // CommittedTS is the timestamp of the last committed entry that has one.
-func (m *Member) CommittedTS() clock.Timestamp { return m.committedTS }
+func (m *Member) CommittedTS() hlc.Timestamp { return m.committedTS }
 
 // AppliedTS is the timestamp of the last entry of the log that has one.
-func (m *Member) AppliedTS() clock.Timestamp { return m.log.stamp(m.log.last().Index) }
+func (m *Member) AppliedTS() hlc.Timestamp { return m.log.stamp(m.log.last().Index) }
 
 // IndexAt is the index of the state at a cluster time up to which everything is committed here (see AwaitTS).
 // Status.SnapshotTooOld means that the store does not hold that state any more; it may do so later in a query's life, so
 // a reader asks anew after each wait.
-func (m *Member) IndexAt(ts clock.Timestamp) (uint64, error) {
+func (m *Member) IndexAt(ts hlc.Timestamp) (uint64, error) {
 	index, known := m.log.upTo(ts)
 	if !known || index < m.store.Oldest() {
-		return 0, status.New(status.SnapshotTooOld, "%s does not hold the state at %s any more", m.cfg.Self, ts)
+		return 0, errcode.New(errcode.SnapshotTooOld, "%s does not hold the state at %s any more", m.cfg.Self, ts)
 	}
 	return index, nil
 }
 
 // Since calls fn for every committed entry with a timestamp after ts, in order, until fn returns false. It is false, and
 // fn is not called, when the log does not reach back so far any more.
-func (m *Member) Since(ts clock.Timestamp, fn func(e *oplog.Entry) bool) bool {
+func (m *Member) Since(ts hlc.Timestamp, fn func(e *oplog.Entry) bool) bool {
 	index, complete := m.log.after(ts)
 	for ; complete && index <= m.committed.Index; index++ {
 		if l, _ := m.log.at(index); l.entry.TS > ts && !fn(l.entry) {
@@ -204,7 +204,7 @@ func (m *Member) ReadAt(rc command.ReadConcern) uint64 {
 	return store.Latest
 }
 
-func (m *Member) emit(e event.Event) {
+func (m *Member) emit(e trace.Event) {
 	m.said = e
 	m.said.Shard = m.cfg.Name
 	m.node.Emit(&m.said)

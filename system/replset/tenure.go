@@ -4,10 +4,10 @@ import (
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/tracker"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // follow takes over raft's view of who leads.
@@ -25,23 +25,23 @@ func (m *Member) follow(s *raft.SoftState) {
 func (m *Member) beginTenure() {
 	m.leading, m.led = true, m.term
 	m.tenure = env.NewScope(nil)
-	m.emit(event.Event{Kind: event.Elected, Term: m.led, Index: m.log.last().Index, ID: describe(m.log.terms)})
+	m.emit(trace.Event{Kind: trace.Elected, Term: m.led, Index: m.log.last().Index, ID: describe(m.log.terms)})
 	m.beat = m.node.After(m.tick(), m.heartbeat)
 	m.node.Spawn(m.tenure, "step-up", m.stepUp)
 }
 
 // stepUp does the watchers' work of a new primary, then lets users write.
 func (m *Member) stepUp(t env.Task) {
-	done := m.insist(t, func() error { return t.Point(point.ReplicaStepUpBegin, env.Note{N: int(m.led)}) })
+	done := m.insist(t, func() error { return t.Point(failpoint.ReplicaStepUpBegin, env.Note{N: int(m.led)}) })
 	for i := 0; i < len(m.watchers) && done; i++ {
 		done = m.insist(t, func() error { return m.watchers[i].StepUp(t) })
 	}
-	done = done && m.insist(t, func() error { return t.Point(point.ReplicaStepUpBeforeWritable, env.Note{N: int(m.led)}) })
+	done = done && m.insist(t, func() error { return t.Point(failpoint.ReplicaStepUpBeforeWritable, env.Note{N: int(m.led)}) })
 	if !done || t.Err() != nil {
 		return
 	}
 	m.writable = true
-	m.emit(event.Event{Kind: event.Writable, Term: m.led})
+	m.emit(trace.Event{Kind: trace.Writable, Term: m.led})
 }
 
 // insist repeats a step until it succeeds; false when the tenure ended first.
@@ -58,8 +58,8 @@ func (m *Member) insist(t env.Task, step func() error) bool {
 func (m *Member) endTenure() {
 	m.leading, m.writable = false, false
 	m.beat.Stop()
-	m.emit(event.Event{Kind: event.SteppedDown, Term: m.led})
-	m.tenure.Cancel(status.New(status.PrimarySteppedDown, "%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, m.led))
+	m.emit(trace.Event{Kind: trace.SteppedDown, Term: m.led})
+	m.tenure.Cancel(errcode.New(errcode.PrimarySteppedDown, "%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, m.led))
 	for _, w := range m.watchers {
 		w.StepDown()
 	}
@@ -79,11 +79,11 @@ func (m *Member) heartbeat() {
 }
 
 // StepDown hands the leadership to the member whose log is the longest. While that one catches up, writes fail with
-// status.NotWritablePrimary. Errors: status.NotWritablePrimary without leadership; status.ExceededTimeLimit when nobody
+// errcode.NotWritablePrimary. Errors: errcode.NotWritablePrimary without leadership; errcode.ExceededTimeLimit when nobody
 // caught up in time, and the member goes on to lead; the task's own error.
 func (m *Member) StepDown(t env.Task) error {
 	if !m.leading {
-		return status.New(status.NotWritablePrimary, "%s is not the primary of replica set %s", m.cfg.Self, m.cfg.Name)
+		return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of replica set %s", m.cfg.Self, m.cfg.Name)
 	}
 	term, until := m.led, m.node.Mono().Add(m.cfg.Settings.CatchUpTimeout)
 	for left := m.cfg.Settings.CatchUpTimeout; left > 0; left = until.Sub(m.node.Mono()) {
@@ -95,7 +95,7 @@ func (m *Member) StepDown(t env.Task) error {
 		}
 	}
 	m.transfer(m.self) // a transfer to oneself ends the one in progress
-	return status.New(status.ExceededTimeLimit, "no member of replica set %s caught up within %s", m.cfg.Name, m.cfg.Settings.CatchUpTimeout)
+	return errcode.New(errcode.ExceededTimeLimit, "no member of replica set %s caught up within %s", m.cfg.Name, m.cfg.Settings.CatchUpTimeout)
 }
 
 func (m *Member) transfer(to uint64) {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/sim"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -28,7 +28,7 @@ func TestStepUpWritesFirst(t *testing.T) {
 	if m == nil {
 		t.Fatal("nobody leads: ", c.world.Err())
 	}
-	if !status.Is(early, status.NotWritablePrimary) {
+	if !errcode.Is(early, errcode.NotWritablePrimary) {
 		t.Errorf("a user's write during step-up ended with %v", early)
 	}
 	if got := values(m, m.ReadAt(command.MajorityRead)); len(got) != 1 || got[0] != "step-up" {
@@ -53,7 +53,7 @@ func TestTenureEndsItsTasks(t *testing.T) {
 	c.run(3*time.Second, func() bool { return !m.Leading() })
 	c.run(time.Millisecond, nil)
 	for _, err := range []error{waiting, writing, m.Tenure().Err()} {
-		if !status.Is(err, status.PrimarySteppedDown) {
+		if !errcode.Is(err, errcode.PrimarySteppedDown) {
 			t.Errorf("after the tenure: %v", err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestSecondaryFollowsTimestamps(t *testing.T) {
 		t.Errorf("after the wait: %v, %v", seen, err)
 	}
 	c.do("s.2", func(t env.Task, m *Member) { err = m.AwaitTS(t, ts+1) })
-	if !status.Is(err, status.ExceededTimeLimit) {
+	if !errcode.Is(err, errcode.ExceededTimeLimit) {
 		t.Errorf("a wait for the future ended with %v", err)
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/sim"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -106,7 +106,7 @@ func (w *walk) assemble(t *testing.T, d *datadriven.TestData) {
 	}
 	w.stepUp = func(env.Task) error {
 		if w.blocked {
-			return status.New(status.FailPointEnabled, "blocked")
+			return errcode.New(errcode.FailPointEnabled, "blocked")
 		}
 		return nil
 	}
@@ -191,7 +191,7 @@ func (w *walk) news() string {
 		if e.Term != 0 {
 			fmt.Fprintf(&out, " term %d", e.Term)
 		}
-		if e.Kind != event.Writable && e.Kind != event.SteppedDown {
+		if e.Kind != trace.Writable && e.Kind != trace.SteppedDown {
 			fmt.Fprintf(&out, " index %d", e.Index)
 		}
 		if e.ID != "" {

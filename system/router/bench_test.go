@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 )
 
@@ -18,7 +18,7 @@ func eachTable(b *testing.B, run func(b *testing.B, t *Table)) {
 	for i := range 100 {
 		shards = append(shards, fmt.Sprintf("shard-%02d", i))
 	}
-	coll := catalog.Collection{NS: "test.docs", UUID: "u", Epoch: "e", Timestamp: clock.At(1), Key: key.Pattern{Field: "k"}, AllowMigrations: true}
+	coll := catalog.Collection{NS: "test.docs", UUID: "u", Epoch: "e", Timestamp: hlc.At(1), Key: key.Pattern{Field: "k"}, AllowMigrations: true}
 	for chunks := 1_000; chunks <= 1_000_000; chunks *= 10 {
 		bounds := make([]key.Key, chunks-1)
 		for i := range bounds {
@@ -82,7 +82,7 @@ func BenchmarkTargetScan(b *testing.B) {
 func BenchmarkUpdate(b *testing.B) {
 	eachTable(b, func(b *testing.B, t *Table) {
 		c := t.Owner(key.Int(int64(t.Len() * 5)))
-		moved, err := catalog.Move(t, c.Range, c.Shard, "shard-zz", clock.At(9), 0)
+		moved, err := catalog.Move(t, c.Range, c.Shard, "shard-zz", hlc.At(9), 0)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 const (
@@ -14,8 +14,8 @@ const (
 	lastPause  = 500 * time.Millisecond
 )
 
-// effort bounds the attempts at one request: by their number, and by the time its client waits.
-type effort struct {
+// retryBudget bounds the attempts at one request: by their number, and by the time its client waits.
+type retryBudget struct {
 	router *Router
 	known  *routes
 	ends   env.Time
@@ -23,26 +23,26 @@ type effort struct {
 	done   int
 }
 
-func (r *Router) effort(ns string) *effort {
+func (r *Router) effort(ns string) *retryBudget {
 	ends := r.ep.Node().Mono().Add(r.settings.AttemptTimeout)
-	return &effort{router: r, known: r.routesOf(ns), ends: ends, pause: firstPause}
+	return &retryBudget{router: r, known: r.routesOf(ns), ends: ends, pause: firstPause}
 }
 
 // stale reports whether err says that the request was targeted by an outdated table.
 func stale(err error) bool {
-	return status.Is(err, status.StaleConfig, status.StaleDbVersion, status.StaleEpoch)
+	return errcode.Is(err, errcode.StaleConfig, errcode.StaleDbVersion, errcode.StaleEpoch)
 }
 
 // answered reports whether err is the answer of a member that could not finish the request as it lost its office: the
 // attempt is over, though it may have executed.
 func answered(err error) bool {
-	return status.Is(err, status.PrimarySteppedDown, status.InterruptedDueToReplStateChange)
+	return errcode.Is(err, errcode.PrimarySteppedDown, errcode.InterruptedDueToReplStateChange)
 }
 
 // again prepares the next attempt after one that was targeted by table failed with err; false means that err is final.
-func (e *effort) again(t env.Task, table *Table, err error) bool {
+func (e *retryBudget) again(t env.Task, table *Table, err error) bool {
 	if stale(err) {
-		if t.Point(point.RouterOnStale, env.Note{ID: e.known.ns, N: e.done}) != nil {
+		if t.Point(failpoint.RouterOnStale, env.Note{ID: e.known.ns, N: e.done}) != nil {
 			return false
 		}
 		e.known.invalidate(table)
@@ -54,10 +54,10 @@ func (e *effort) again(t env.Task, table *Table, err error) bool {
 		return false
 	}
 	e.pause = min(2*e.pause, lastPause)
-	return t.Point(point.RouterRetry, env.Note{ID: e.known.ns, N: e.done}) == nil
+	return t.Point(failpoint.RouterRetry, env.Note{ID: e.known.ns, N: e.done}) == nil
 }
 
 // repeatable reports whether a read that failed so may be sent again.
 func repeatable(err error) bool {
-	return stale(err) || rpc.Gone(err) || status.Is(err, status.QueryPlanKilled, status.ReadConcernMajorityNotAvailableYet)
+	return stale(err) || rpc.Gone(err) || errcode.Is(err, errcode.QueryPlanKilled, errcode.ReadConcernMajorityNotAvailableYet)
 }

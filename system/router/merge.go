@@ -5,9 +5,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
 )
@@ -26,7 +26,7 @@ type part struct {
 	member  env.NodeID // where the cursor lives
 	cursor  string     // empty: nothing more to come
 	asked   int        // how many batches, so that a doubled request skips none
-	time    clock.Timestamp
+	time    hlc.Timestamp
 	docs    []bson.Raw
 	head    place
 }
@@ -60,7 +60,7 @@ func (s *scan) next(t env.Task, size int) ([]bson.Raw, error) {
 }
 
 // time is the operation time of what the shards have returned so far.
-func (s *scan) time() (latest clock.Timestamp) {
+func (s *scan) time() (latest hlc.Timestamp) {
 	for _, p := range s.parts {
 		latest = max(latest, p.time)
 	}

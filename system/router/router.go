@@ -12,17 +12,17 @@ package router
 import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/profile"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/protocol"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // Router is one incarnation of a router.
 type Router struct {
 	ep       *rpc.Endpoint
 	settings *settings.Settings
-	profile  profile.Profile
+	profile  protocol.Profile
 	config   *rpc.Set
 	shards   map[string]*rpc.Set
 	routes   map[string]*routes
@@ -32,7 +32,7 @@ type Router struct {
 
 // New starts a router on the endpoint. Config and shards say where the servers are, the profile which protocol they
 // speak; the settings are read at every use.
-func New(ep *rpc.Endpoint, config *rpc.Set, shards map[string]*rpc.Set, s *settings.Settings, p profile.Profile) *Router {
+func New(ep *rpc.Endpoint, config *rpc.Set, shards map[string]*rpc.Set, s *settings.Settings, p protocol.Profile) *Router {
 	r := &Router{ep: ep, settings: s, profile: p, config: config, shards: shards, routes: make(map[string]*routes)}
 	r.cursors, r.streams = newCursors[*scan](ep.Node(), s), newCursors[*stream](ep.Node(), s)
 	rpc.Handle(ep, r.insert)
@@ -77,7 +77,7 @@ func (r *Router) shard(name string) (*rpc.Set, error) {
 	if set := r.shards[name]; set != nil {
 		return set, nil
 	}
-	return nil, status.New(status.ShardNotFound, "there is no shard %q", name)
+	return nil, errcode.New(errcode.ShardNotFound, "there is no shard %q", name)
 }
 
 func (r *Router) moveRange(t env.Task, _ env.NodeID, req *command.MoveRange) (*command.Done, error) {

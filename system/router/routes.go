@@ -4,9 +4,9 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // Table is the routing table of one collection.
@@ -37,7 +37,7 @@ func (k *routes) get(t env.Task) (*Table, error) {
 			}
 			continue
 		}
-		if err := t.Point(point.RouterRefreshJoinExisting, env.Note{ID: k.ns}); err != nil {
+		if err := t.Point(failpoint.RouterRefreshJoinExisting, env.Note{ID: k.ns}); err != nil {
 			return nil, err
 		}
 		if err := k.refreshed.WaitFor(t, 0, func() bool { return !k.busy }); err != nil {
@@ -78,11 +78,11 @@ func (k *routes) refresh(t env.Task) error {
 // be reached, a few times when the increment does not fit, then without the table.
 func (k *routes) recover(t env.Task, err error, table **Table, try int) error {
 	switch {
-	case try < inconsistentRetries && status.Is(err, status.IncompatibleShardingMetadata, status.StaleEpoch):
+	case try < inconsistentRetries && errcode.Is(err, errcode.IncompatibleShardingMetadata, errcode.StaleEpoch):
 		*table = nil
-		return t.Point(point.RouterRefreshInconsistent, env.Note{ID: k.ns, N: try})
+		return t.Point(failpoint.RouterRefreshInconsistent, env.Note{ID: k.ns, N: try})
 	case try == 0 && rpc.Gone(err):
-		return t.Point(point.RouterRefreshRetry, env.Note{ID: k.ns, N: try})
+		return t.Point(failpoint.RouterRefreshRetry, env.Note{ID: k.ns, N: try})
 	}
 	return err
 }
@@ -90,7 +90,7 @@ func (k *routes) recover(t env.Task, err error, table **Table, try int) error {
 // load reads what the table lacks, or everything when there is none, and returns the newer table.
 func (k *routes) load(t env.Task, table *Table, try int) (*Table, error) {
 	r := k.router
-	if err := t.Point(point.RouterRefreshStart, env.Note{ID: k.ns, N: try}); err != nil {
+	if err := t.Point(failpoint.RouterRefreshStart, env.Note{ID: k.ns, N: try}); err != nil {
 		return nil, err
 	}
 	req := &command.GetRoutingTable{NS: k.ns, After: r.ep.Clock().Now().Config}
@@ -101,7 +101,7 @@ func (k *routes) load(t env.Task, table *Table, try int) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Point(point.RouterRefreshApply, env.Note{ID: k.ns, N: len(update.Chunks)}); err != nil {
+	if err := t.Point(failpoint.RouterRefreshApply, env.Note{ID: k.ns, N: len(update.Chunks)}); err != nil {
 		return nil, err
 	}
 	return updated(table, update)

@@ -5,14 +5,14 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 func (r *Router) find(t env.Task, _ env.NodeID, req *command.Find) (*command.Batch, error) {
@@ -29,7 +29,7 @@ func (r *Router) getMore(t env.Task, _ env.NodeID, req *command.GetMore) (*comma
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Point(point.RouterGetMore, env.Note{ID: req.Cursor}); err != nil {
+	if err := t.Point(failpoint.RouterGetMore, env.Note{ID: req.Cursor}); err != nil {
 		scan.kill(t)
 		return nil, err
 	}
@@ -74,8 +74,8 @@ func (r *Router) open(t env.Task, req *command.Find) (*scan, error) {
 	}
 }
 
-func (r *Router) establish(t env.Task, e *effort, req *command.Find) (*Table, *scan, error) {
-	if err := t.Point(point.RouterTarget, env.Note{ID: req.NS, N: e.done}); err != nil {
+func (r *Router) establish(t env.Task, e *retryBudget, req *command.Find) (*Table, *scan, error) {
+	if err := t.Point(failpoint.RouterTarget, env.Note{ID: req.NS, N: e.done}); err != nil {
 		return nil, nil, err
 	}
 	table, err := e.known.get(t)
@@ -112,7 +112,7 @@ func (r *Router) targets(t env.Task, table *Table, rng key.Range, req *command.F
 		return owners(table, rng), nil
 	}
 	if req.At == 0 {
-		if err := t.Point(point.RouterPickTime, env.Note{ID: req.NS}); err != nil {
+		if err := t.Point(failpoint.RouterPickTime, env.Note{ID: req.NS}); err != nil {
 			return nil, err
 		}
 		req.At = r.ep.Clock().Now().Cluster
@@ -120,8 +120,8 @@ func (r *Router) targets(t env.Task, table *Table, rng key.Range, req *command.F
 	return ownersAt(table, rng, req.At)
 }
 
-// ownersAt is owners at a time; status.StaleChunkHistory when that is not known any more.
-func ownersAt(table *Table, rng key.Range, at clock.Timestamp) ([]string, error) {
+// ownersAt is owners at a time; errcode.StaleChunkHistory when that is not known any more.
+func ownersAt(table *Table, rng key.Range, at hlc.Timestamp) ([]string, error) {
 	if rng.Empty() {
 		return owners(table, rng), nil
 	}
@@ -141,9 +141,9 @@ func ownersAt(table *Table, rng key.Range, at clock.Timestamp) ([]string, error)
 // asked is the range of shard keys that a filter can match.
 func asked(p key.Pattern, filter bson.Raw) (key.Range, error) {
 	if !p.Hashed {
-		return document.Bounds(filter, p.Field)
+		return query.Bounds(filter, p.Field)
 	}
-	v, fixed := document.Equality(filter, p.Field)
+	v, fixed := query.Equality(filter, p.Field)
 	if !fixed {
 		return key.Everything, nil
 	}
@@ -204,10 +204,10 @@ func (o *opening) ended(err error) {
 
 // open sends the find to one shard.
 func (p *part) open(t env.Task) error {
-	if err := t.Point(point.RouterCursorEstablish, env.Note{Peer: p.set.Name(), ID: p.opens.NS}); err != nil {
+	if err := t.Point(failpoint.RouterCursorEstablish, env.Note{Peer: p.set.Name(), ID: p.opens.NS}); err != nil {
 		return err
 	}
-	if err := t.Yield(point.RouterSend); err != nil {
+	if err := t.Yield(failpoint.RouterSend); err != nil {
 		return err
 	}
 	call := rpc.CallPrimaryAt[command.Batch]
@@ -224,5 +224,5 @@ func (p *part) open(t env.Task) error {
 
 // expired is the answer to a client that comes back for a cursor that is not here.
 func expired(id string) error {
-	return status.New(status.CursorNotFound, "cursor %s does not exist here, or not any more", id)
+	return errcode.New(errcode.CursorNotFound, "cursor %s does not exist here, or not any more", id)
 }

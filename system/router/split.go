@@ -4,9 +4,9 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // splitChunk has the owner of a key cut its chunk there.
@@ -40,7 +40,7 @@ func (r *Router) ownerNow(t env.Task, ns string, k key.Key) (catalog.Chunk, *rpc
 		return catalog.Chunk{}, nil, err
 	}
 	if table.Collection().Unsharded {
-		return catalog.Chunk{}, nil, status.New(status.BadValue, "collection %s is not sharded", ns)
+		return catalog.Chunk{}, nil, errcode.New(errcode.BadValue, "collection %s is not sharded", ns)
 	}
 	chunk := table.Owner(k)
 	owner, err := r.shard(chunk.Shard)

@@ -3,10 +3,10 @@ package router
 import (
 	"slices"
 
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
@@ -31,7 +31,7 @@ type stream struct {
 type tail struct {
 	set *rpc.Set
 	// high is up to when the log was read; changes are those that were read and not merged.
-	high    clock.Timestamp
+	high    hlc.Timestamp
 	changes []command.Change
 	// opens is the version by which the shard was chosen, until it has agreed; receivers is what it said then.
 	opens     *command.Placement
@@ -42,7 +42,7 @@ type tail struct {
 func (s *stream) kill(env.Task) {}
 
 // add reads another shard from a time on, unless it is read already.
-func (s *stream) add(shard string, from clock.Timestamp) (*tail, error) {
+func (s *stream) add(shard string, from hlc.Timestamp) (*tail, error) {
 	for _, l := range s.tails {
 		if l.set.Name() == shard {
 			return l, nil
@@ -58,7 +58,7 @@ func (s *stream) add(shard string, from clock.Timestamp) (*tail, error) {
 }
 
 // low is up to when all shards were read.
-func (s *stream) low() clock.Timestamp {
+func (s *stream) low() hlc.Timestamp {
 	low := s.tails[0].high
 	for _, l := range s.tails {
 		low = min(low, l.high)
@@ -68,7 +68,7 @@ func (s *stream) low() clock.Timestamp {
 
 // read asks all shards that have nothing left to merge for what comes next, up to a time and beyond, all at once: the
 // answers also tell the router how late it is. The error is that of one of them; what the others said is kept.
-func (s *stream) read(t env.Task, reach clock.Timestamp) error {
+func (s *stream) read(t env.Task, reach hlc.Timestamp) error {
 	var behind []*tail
 	for _, l := range s.tails {
 		if len(l.changes) == 0 {
@@ -137,7 +137,7 @@ func (s *stream) join(t env.Task, c *command.Change) bool {
 	if slices.ContainsFunc(s.tails, func(l *tail) bool { return l.set.Name() == c.Shard }) {
 		return true
 	}
-	if t.Point(point.ChangesNewShard, env.Note{Peer: c.Shard, ID: s.ns}) != nil {
+	if t.Point(failpoint.ChangesNewShard, env.Note{Peer: c.Shard, ID: s.ns}) != nil {
 		return false
 	}
 	t.Node().Sometimes("a change stream follows a range to a new shard")

@@ -12,19 +12,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/profile"
+	"github.com/shardproof/shardproof/system/protocol"
+	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/router"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/sim"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 const ns = "test.docs"
@@ -35,12 +35,12 @@ type walk struct {
 	world    *sim.World
 	settings settings.Settings
 	truth    *catalog.Table
-	now      clock.Timestamp // of the truth
+	now      hlc.Timestamp // of the truth
 	config   *rpc.Endpoint
 	driver   *rpc.Endpoint
 	out      strings.Builder
-	answers  map[string][]status.Code
-	plans    map[point.Site]sim.Action
+	answers  map[string][]errcode.Code
+	plans    map[failpoint.Site]sim.Action
 	late     *sim.Latch
 	cursors  map[string][]bson.Raw
 	pending  int
@@ -48,8 +48,8 @@ type walk struct {
 
 func newWalk() *walk {
 	w := &walk{
-		settings: settings.Default80(), now: clock.At(1), answers: make(map[string][]status.Code),
-		plans: make(map[point.Site]sim.Action), late: &sim.Latch{}, cursors: make(map[string][]bson.Raw),
+		settings: settings.Default80(), now: hlc.At(1), answers: make(map[string][]errcode.Code),
+		plans: make(map[failpoint.Site]sim.Action), late: &sim.Latch{}, cursors: make(map[string][]bson.Raw),
 	}
 	coll := catalog.Collection{NS: ns, UUID: "u", Epoch: "e", Timestamp: 1, Key: key.Pattern{Field: "k"}, AllowMigrations: true}
 	shards := []string{"shard-a", "shard-b", "shard-c"}
@@ -68,20 +68,20 @@ func newWalk() *walk {
 		}
 	}
 	w.world.AddNode("router.0", func(t env.Task) {
-		ep := rpc.Listen(t.Node(), clock.New(t.Node()))
+		ep := rpc.Listen(t.Node(), hlc.New(t.Node()))
 		sets := make(map[string]*rpc.Set)
 		for _, name := range shards {
 			sets[name] = rpc.NewSet(ep, name, []env.NodeID{env.NodeID(name + ".0"), env.NodeID(name + ".1")}, &w.settings)
 		}
-		router.New(ep, rpc.NewSet(ep, "config", []env.NodeID{"config.0"}, &w.settings), sets, &w.settings, profile.V80)
+		router.New(ep, rpc.NewSet(ep, "config", []env.NodeID{"config.0"}, &w.settings), sets, &w.settings, protocol.V80)
 	})
-	w.world.AddNode("driver", func(t env.Task) { w.driver = rpc.Listen(t.Node(), clock.New(t.Node())) })
+	w.world.AddNode("driver", func(t env.Task) { w.driver = rpc.Listen(t.Node(), hlc.New(t.Node())) })
 	w.world.Run(func() bool { return w.driver != nil && w.config != nil }, env.Time(time.Second))
 	return w
 }
 
 func (w *walk) bootConfig(t env.Task) {
-	w.config = rpc.Listen(t.Node(), clock.New(t.Node()))
+	w.config = rpc.Listen(t.Node(), hlc.New(t.Node()))
 	rpc.Handle(w.config, func(_ env.Task, _ env.NodeID, req *command.GetRoutingTable) (*command.RoutingUpdate, error) {
 		u := &command.RoutingUpdate{Collection: w.truth.Collection(), Full: req.Since.IsZero(), At: w.now}
 		u.Chunks = slices.Collect(w.truth.Chunks())
@@ -90,14 +90,14 @@ func (w *walk) bootConfig(t env.Task) {
 		}
 		fmt.Fprintf(&w.out, "  config: table since %d|%d, %d chunks\n", req.Since.Major, req.Since.Minor, len(u.Chunks))
 		if code := w.planned("config"); code != "" {
-			return nil, status.New(code, "as planned")
+			return nil, errcode.New(code, "as planned")
 		}
 		return u, nil
 	})
 }
 
 // planned takes the next answer that the script wants of a shard; empty: the truth.
-func (w *walk) planned(who string) (code status.Code) {
+func (w *walk) planned(who string) (code errcode.Code) {
 	if list := w.answers[who]; len(list) > 0 {
 		code, w.answers[who] = list[0], list[1:]
 	}
@@ -108,7 +108,7 @@ func (w *walk) planned(who string) (code status.Code) {
 }
 
 func (w *walk) bootShard(t env.Task, name string) {
-	ep, self := rpc.Listen(t.Node(), clock.New(t.Node())), t.Node().ID()
+	ep, self := rpc.Listen(t.Node(), hlc.New(t.Node())), t.Node().ID()
 	primary := strings.HasSuffix(string(self), ".0")
 	rpc.Handle(ep, func(env.Task, env.NodeID, *command.Hello) (*command.HelloReply, error) {
 		fmt.Fprintf(&w.out, "  %s: hello\n", self)
@@ -121,11 +121,11 @@ func (w *walk) bootShard(t env.Task, name string) {
 		fmt.Fprintf(&w.out, "  %s: %s with %d|%d\n", self, what, p.Shard.Major, p.Shard.Minor)
 		code := w.planned(name)
 		if code == "" && p.Shard != w.truth.ShardVersion(name) {
-			code = status.StaleConfig
+			code = errcode.StaleConfig
 		}
 		if code != "" {
 			fmt.Fprintf(&w.out, "  %s: answers %s\n", self, code)
-			return status.New(code, "as planned")
+			return errcode.New(code, "as planned")
 		}
 		return nil
 	}
@@ -144,7 +144,7 @@ func (w *walk) bootShard(t env.Task, name string) {
 	rpc.Handle(ep, func(_ env.Task, _ env.NodeID, req *command.GetMore) (*command.Batch, error) {
 		fmt.Fprintf(&w.out, "  %s: getMore %s\n", self, req.Cursor)
 		if code := w.planned(name); code != "" || w.cursors[req.Cursor] == nil {
-			return nil, status.New(status.CursorNotFound, "no cursor %s", req.Cursor)
+			return nil, errcode.New(errcode.CursorNotFound, "no cursor %s", req.Cursor)
 		}
 		return w.batch(req.Cursor, w.cursors[req.Cursor], req.BatchSize), nil
 	})
@@ -157,7 +157,7 @@ func (w *walk) bootShard(t env.Task, name string) {
 func (w *walk) documents(shard string, filter bson.Raw) (docs []bson.Raw) {
 	for k := range int64(40) {
 		doc := raw(bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}})
-		if match, err := document.Match(filter, doc); err == nil && match && w.truth.OwnsKey(shard, key.Int(k)) {
+		if match, err := query.Match(filter, doc); err == nil && match && w.truth.OwnsKey(shard, key.Int(k)) {
 			docs = append(docs, doc)
 		}
 	}
@@ -181,7 +181,7 @@ func raw(d bson.D) bson.Raw {
 	return b
 }
 
-func (w *walk) onPoint(p *sim.Passage) sim.Action {
+func (w *walk) onPoint(p *sim.PointHit) sim.Action {
 	do, planned := w.plans[p.Site]
 	if planned {
 		delete(w.plans, p.Site)
@@ -211,15 +211,15 @@ func (w *walk) do(t *testing.T, d *datadriven.TestData) {
 		w.moved(t, d)
 	case "answers":
 		for _, a := range d.CmdArgs[1:] {
-			w.answers[d.CmdArgs[0].Key] = append(w.answers[d.CmdArgs[0].Key], status.Code(a.Key))
+			w.answers[d.CmdArgs[0].Key] = append(w.answers[d.CmdArgs[0].Key], errcode.Code(a.Key))
 		}
 	case "plan":
-		site, ok := point.Parse(d.CmdArgs[0].Key)
+		site, ok := failpoint.Parse(d.CmdArgs[0].Key)
 		if !ok {
 			d.Fatalf(t, "no site %q", d.CmdArgs[0].Key)
 		}
 		w.plans[site] = map[string]sim.Action{
-			"error": {Err: status.New(status.FailPointEnabled, "as planned")}, "hold": {Until: w.late},
+			"error": {Err: errcode.New(errcode.FailPointEnabled, "as planned")}, "hold": {Until: w.late},
 		}[d.CmdArgs[1].Key]
 	case "release":
 		w.late.Open()
@@ -238,7 +238,7 @@ func (w *walk) moved(t *testing.T, d *datadriven.TestData) {
 	d.ScanArgs(t, "max", &max)
 	d.ScanArgs(t, "from", &from)
 	d.ScanArgs(t, "to", &to)
-	w.now += clock.At(1)
+	w.now += hlc.At(1)
 	changed, err := catalog.Move(w.truth, key.Range{Min: key.Int(min), Max: key.Int(max)}, "shard-"+from, "shard-"+to, w.now, time.Minute)
 	if err == nil {
 		w.truth, err = w.truth.With(changed)

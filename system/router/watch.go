@@ -3,19 +3,19 @@ package router
 import (
 	"slices"
 
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 func (r *Router) watch(t env.Task, _ env.NodeID, req *command.Watch) (*command.ChangeBatch, error) {
 	r.streams.expire(t)
-	site := point.ChangesOpen
+	site := failpoint.ChangesOpen
 	if req.Resume {
-		site = point.ChangesResume
+		site = failpoint.ChangesResume
 	}
 	if err := t.Point(site, env.Note{ID: req.NS}); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (r *Router) nextChanges(t env.Task, _ env.NodeID, req *command.NextChanges)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Point(point.ChangesMerge, env.Note{ID: req.Stream}); err != nil {
+	if err := t.Point(failpoint.ChangesMerge, env.Note{ID: req.Stream}); err != nil {
 		return nil, err
 	}
 	if err := s.read(t, r.ep.Clock().Now().Cluster); fatal(t, err) {
@@ -47,7 +47,7 @@ func (r *Router) nextChanges(t env.Task, _ env.NodeID, req *command.NextChanges)
 
 // fatal reports whether a stream cannot go on: other failures only leave it where it is.
 func fatal(t env.Task, err error) bool {
-	return t.Err() != nil || status.Is(err, status.ChangeStreamHistoryLost)
+	return t.Err() != nil || errcode.Is(err, errcode.ChangeStreamHistoryLost)
 }
 
 // tell answers with what is certain by now.
@@ -62,13 +62,13 @@ func (r *Router) tell(t env.Task, s *stream, size int) *command.ChangeBatch {
 // openStream reads from every shard that has owned a part of the collection since the stream's beginning, and from those
 // that are about to. The shards confirm that by the version of the table: a migration that was announced before the
 // beginning, where nobody reads, is on a shard's list of receivers if the table does not show its commit.
-func (r *Router) openStream(t env.Task, e *effort, req *command.Watch) (*Table, *stream, error) {
+func (r *Router) openStream(t env.Task, e *retryBudget, req *command.Watch) (*Table, *stream, error) {
 	table, err := e.known.get(t)
 	if err != nil {
 		return nil, nil, err
 	}
 	if table.Collection().Unsharded {
-		return table, nil, status.New(status.NamespaceNotFound, "there is no sharded collection %s to watch", req.NS)
+		return table, nil, errcode.New(errcode.NamespaceNotFound, "there is no sharded collection %s to watch", req.NS)
 	}
 	now := r.ep.Clock().Now().Cluster
 	s := &stream{router: r, ns: req.NS, limit: req.BatchSize, after: command.Mark(now)}
@@ -78,7 +78,7 @@ func (r *Router) openStream(t env.Task, e *effort, req *command.Watch) (*Table, 
 	from := s.after.TS - min(s.after.TS, 1) // other shards may have changes of the token's time
 	owners, known := table.OwnersSince(from)
 	if !known {
-		return table, nil, status.New(status.ChangeStreamHistoryLost, "the owners of %s at %s are not on record any more", req.NS, from)
+		return table, nil, errcode.New(errcode.ChangeStreamHistoryLost, "the owners of %s at %s are not on record any more", req.NS, from)
 	}
 	for _, owner := range owners {
 		tail, err := s.add(owner, from)
@@ -92,7 +92,7 @@ func (r *Router) openStream(t env.Task, e *effort, req *command.Watch) (*Table, 
 
 // begin opens the tails, and those of the receivers they name. The stream has begun when everything until now is known:
 // whatever is written from then on comes behind it.
-func (s *stream) begin(t env.Task, now clock.Timestamp) error {
+func (s *stream) begin(t env.Task, now hlc.Timestamp) error {
 	from := s.low()
 	if err := s.read(t, now); err != nil {
 		return err
@@ -112,14 +112,14 @@ func (s *stream) begin(t env.Task, now clock.Timestamp) error {
 	}
 	for _, l := range s.tails {
 		if l.high < now && len(l.changes) == 0 {
-			return status.New(status.ReadConcernMajorityNotAvailableYet, "%s has a majority up to %s only, not %s", l.set.Name(), l.high, now)
+			return errcode.New(errcode.ReadConcernMajorityNotAvailableYet, "%s has a majority up to %s only, not %s", l.set.Name(), l.high, now)
 		}
 	}
 	return nil
 }
 
 // request is what is asked of a shard next.
-func (l *tail) request(s *stream, reach clock.Timestamp) *command.ReadChanges {
+func (l *tail) request(s *stream, reach hlc.Timestamp) *command.ReadChanges {
 	req := &command.ReadChanges{NS: s.ns, After: l.high, Reach: reach, Limit: s.limit}
 	if l.opens != nil {
 		req.Open, req.Place = true, *l.opens
@@ -128,8 +128,8 @@ func (l *tail) request(s *stream, reach clock.Timestamp) *command.ReadChanges {
 }
 
 // read asks the shard once.
-func (l *tail) read(t env.Task, s *stream, reach clock.Timestamp) error {
-	if err := t.Yield(point.RouterSend); err != nil {
+func (l *tail) read(t env.Task, s *stream, reach hlc.Timestamp) error {
+	if err := t.Yield(failpoint.RouterSend); err != nil {
 		return err
 	}
 	got, err := rpc.CallPrimary[command.ChangesRead](t, l.set, l.request(s, reach), s.router.settings.CommandTimeout)

@@ -4,12 +4,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // statement is a write to one document, whatever its command.
@@ -52,7 +52,7 @@ func (r *Router) insert(t env.Task, _ env.NodeID, req *command.Insert) (*command
 	sum := &command.Written{}
 	for i, doc := range req.Docs {
 		if i > 0 {
-			if err := t.Point(point.RouterPartialBatch, env.Note{ID: req.Session.ID, N: i}); err != nil {
+			if err := t.Point(failpoint.RouterPartialBatch, env.Note{ID: req.Session.ID, N: i}); err != nil {
 				return nil, err
 			}
 		}
@@ -85,9 +85,9 @@ func insertion(req *command.Insert, i int, doc bson.Raw) statement {
 // fixedBy returns the shard key that a filter fixes by equality.
 func fixedBy(filter bson.Raw) func(key.Pattern) (key.Key, error) {
 	return func(p key.Pattern) (key.Key, error) {
-		v, fixed := document.Equality(filter, p.Field)
+		v, fixed := query.Equality(filter, p.Field)
 		if !fixed {
-			return "", status.New(status.ShardKeyNotFound, "the filter %v does not fix the shard key %s", filter, p.Field)
+			return "", errcode.New(errcode.ShardKeyNotFound, "the filter %v does not fix the shard key %s", filter, p.Field)
 		}
 		return p.OfValue(v)
 	}
@@ -102,14 +102,14 @@ func (r *Router) write(t env.Task, st statement) (*command.Written, error) {
 		if err == nil {
 			return written, nil
 		}
-		again := stale(err) || status.Is(err, status.NotWritablePrimary) || answered(err) && st.session.ID != ""
+		again := stale(err) || errcode.Is(err, errcode.NotWritablePrimary) || answered(err) && st.session.ID != ""
 		if answered(err) && unsure == nil {
 			unsure = err
 		}
 		if again && e.again(t, table, err) {
 			continue
 		}
-		if unsure != nil && !status.Is(err, status.NetworkTimeout, status.HostUnreachable) {
+		if unsure != nil && !errcode.Is(err, errcode.NetworkTimeout, errcode.HostUnreachable) {
 			err = unsure
 		}
 		return nil, err
@@ -117,8 +117,8 @@ func (r *Router) write(t env.Task, st statement) (*command.Written, error) {
 }
 
 // attempt targets the statement and sends it once.
-func (r *Router) attempt(t env.Task, e *effort, st statement) (*Table, *command.Written, error) {
-	if err := t.Point(point.RouterTarget, env.Note{ID: st.session.ID, N: e.done}); err != nil {
+func (r *Router) attempt(t env.Task, e *retryBudget, st statement) (*Table, *command.Written, error) {
+	if err := t.Point(failpoint.RouterTarget, env.Note{ID: st.session.ID, N: e.done}); err != nil {
 		return nil, nil, err
 	}
 	table, err := e.known.get(t)
@@ -135,10 +135,10 @@ func (r *Router) attempt(t env.Task, e *effort, st statement) (*Table, *command.
 		return table, nil, err
 	}
 	req := st.at(command.PlacementBy(table, owner))
-	if err := t.Point(point.RouterAttachVersion, env.Note{Peer: owner, ID: st.session.ID}); err != nil {
+	if err := t.Point(failpoint.RouterAttachVersion, env.Note{Peer: owner, ID: st.session.ID}); err != nil {
 		return table, nil, err
 	}
-	if err := t.Yield(point.RouterSend); err != nil {
+	if err := t.Yield(failpoint.RouterSend); err != nil {
 		return table, nil, err
 	}
 	written, err := rpc.CallPrimary[command.Written](t, set, req, r.settings.CommandTimeout)
@@ -147,8 +147,8 @@ func (r *Router) attempt(t env.Task, e *effort, st statement) (*Table, *command.
 
 // unsent marks a failure to read the catalogue: whatever it was, the statement has not been sent.
 func unsent(err error) error {
-	if rpc.Gone(err) || status.Is(err, status.ExceededTimeLimit, status.Interrupted, status.ReadConcernMajorityNotAvailableYet) {
-		return status.New(status.NotWritablePrimary, "the routing table cannot be read: %v", err)
+	if rpc.Gone(err) || errcode.Is(err, errcode.ExceededTimeLimit, errcode.Interrupted, errcode.ReadConcernMajorityNotAvailableYet) {
+		return errcode.New(errcode.NotWritablePrimary, "the routing table cannot be read: %v", err)
 	}
 	return err
 }

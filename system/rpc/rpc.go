@@ -10,36 +10,36 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 )
 
 // Envelope is what travels: a command, a response or an error, and the sender's clock.
 type Envelope struct {
-	Clock clock.Vector
+	Clock hlc.Vector
 	Body  env.Message
-	Err   *status.Error
+	Err   *errcode.Error
 }
 
 // Endpoint is a node's end of all conversations.
 type Endpoint struct {
 	node     env.Node
-	clock    *clock.Clock
+	clock    *hlc.Clock
 	handlers map[reflect.Type]handler
 }
 
 type handler func(t env.Task, from env.NodeID, req env.Message) (env.Message, error)
 
 // Listen starts to serve. Handlers may be added later; a command without one is answered with CommandNotFound.
-func Listen(node env.Node, c *clock.Clock) *Endpoint {
+func Listen(node env.Node, c *hlc.Clock) *Endpoint {
 	e := &Endpoint{node: node, clock: c, handlers: make(map[reflect.Type]handler)}
 	node.Serve(e.serve)
 	return e
 }
 
 // Clock is the node's clock.
-func (e *Endpoint) Clock() *clock.Clock { return e.clock }
+func (e *Endpoint) Clock() *hlc.Clock { return e.clock }
 
 // Node is the node the endpoint belongs to.
 func (e *Endpoint) Node() env.Node { return e.node }
@@ -58,13 +58,13 @@ func Handle[Req, Resp any](e *Endpoint, fn func(t env.Task, from env.NodeID, req
 func (e *Endpoint) serve(t env.Task, from env.NodeID, m env.Message) (env.Message, error) {
 	in, ok := m.(*Envelope)
 	if !ok {
-		return nil, status.New(status.BadValue, "a request from %s is not an envelope but %T", from, m)
+		return nil, errcode.New(errcode.BadValue, "a request from %s is not an envelope but %T", from, m)
 	}
 	e.clock.Advance(in.Clock)
 	out := &Envelope{}
 	h := e.handlers[reflect.TypeOf(in.Body)]
 	if h == nil {
-		out.Err = status.New(status.CommandNotFound, "node %s has no command %T", e.node.ID(), in.Body)
+		out.Err = errcode.New(errcode.CommandNotFound, "node %s has no command %T", e.node.ID(), in.Body)
 	} else if body, err := h(t, from, in.Body); err != nil {
 		out.Err = coded(err)
 	} else {
@@ -74,14 +74,14 @@ func (e *Endpoint) serve(t env.Task, from env.NodeID, m env.Message) (env.Messag
 	return out, nil
 }
 
-func coded(err error) *status.Error {
-	if e, ok := errors.AsType[*status.Error](err); ok {
+func coded(err error) *errcode.Error {
+	if e, ok := errors.AsType[*errcode.Error](err); ok {
 		return e
 	}
-	return status.New(status.Internal, "%v", err)
+	return errcode.New(errcode.Internal, "%v", err)
 }
 
-// Call sends req and waits for the response, for at most timeout; zero or less means no limit. Errors are *status.Error.
+// Call sends req and waits for the response, for at most timeout; zero or less means no limit. Errors are *errcode.Error.
 func Call[Resp any](t env.Task, e *Endpoint, to env.NodeID, req env.Message, timeout time.Duration) (*Resp, error) {
 	m, err := t.Call(to, &Envelope{Clock: e.clock.Now(), Body: req}, timeout)
 	if err != nil {
@@ -94,7 +94,7 @@ func Call[Resp any](t env.Task, e *Endpoint, to env.NodeID, req env.Message, tim
 	}
 	resp, ok := in.Body.(*Resp)
 	if !ok {
-		return nil, status.New(status.Internal, "%s answered %T with %T", to, req, in.Body)
+		return nil, errcode.New(errcode.Internal, "%s answered %T with %T", to, req, in.Body)
 	}
 	return resp, nil
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/settings"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // Set knows a replica set from outside: its members and which of them was last seen to be the primary. It sends each
@@ -97,7 +97,7 @@ func CallAny[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duratio
 			patience = quick
 		}
 		resp, err = Call[Resp](t, s.ep, member, req, patience)
-		if !Gone(err) && !status.Is(err, status.ReadConcernMajorityNotAvailableYet, status.ExceededTimeLimit, status.CommandNotFound) || t.Err() != nil {
+		if !Gone(err) && !errcode.Is(err, errcode.ReadConcernMajorityNotAvailableYet, errcode.ExceededTimeLimit, errcode.CommandNotFound) || t.Err() != nil {
 			return resp, err
 		}
 		s.next++
@@ -107,8 +107,8 @@ func CallAny[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duratio
 
 // Gone reports whether err says that the node asked does not answer or is not (any more) the primary.
 func Gone(err error) bool {
-	return status.Is(err, status.NetworkTimeout, status.HostUnreachable, status.NotWritablePrimary, status.PrimarySteppedDown,
-		status.InterruptedDueToReplStateChange)
+	return errcode.Is(err, errcode.NetworkTimeout, errcode.HostUnreachable, errcode.NotWritablePrimary, errcode.PrimarySteppedDown,
+		errcode.InterruptedDueToReplStateChange)
 }
 
 // Forget drops the hint when it names that node.
@@ -146,7 +146,7 @@ func (s *Set) Primary(t env.Task) (env.NodeID, error) {
 			s.next = named
 		}
 	}
-	return "", status.New(status.NotWritablePrimary, "no member of %s says that it is the primary", s.name)
+	return "", errcode.New(errcode.NotWritablePrimary, "no member of %s says that it is the primary", s.name)
 }
 
 // unasked prefers the member that next points at, then the others in order; -1 when all were asked.

@@ -4,13 +4,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/sim"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // pair is a replica set of two members whose primary the test picks, and a caller.
@@ -30,14 +30,14 @@ func (p *pair) run(t *testing.T, call func(task env.Task, set *rpc.Set)) {
 	defer p.world.Close()
 	for _, id := range both {
 		p.world.AddNode(id, func(t env.Task) {
-			ep := rpc.Listen(t.Node(), clock.New(t.Node()))
+			ep := rpc.Listen(t.Node(), hlc.New(t.Node()))
 			rpc.Handle(ep, func(env.Task, env.NodeID, *command.Hello) (*command.HelloReply, error) {
 				return &command.HelloReply{Writable: id == p.primary, Primary: string(p.primary)}, nil
 			})
 			rpc.Handle(ep, func(env.Task, env.NodeID, *command.LogChange) (*command.Done, error) {
 				p.asked = append(p.asked, id)
 				if id != p.primary {
-					return nil, status.New(status.NotWritablePrimary, "not here")
+					return nil, errcode.New(errcode.NotWritablePrimary, "not here")
 				}
 				return &command.Done{}, nil
 			})
@@ -46,7 +46,7 @@ func (p *pair) run(t *testing.T, call func(task env.Task, set *rpc.Set)) {
 	done := false
 	p.world.AddNode("caller", func(t env.Task) {
 		if t.Sleep(time.Millisecond) == nil {
-			call(t, rpc.NewSet(rpc.Listen(t.Node(), clock.New(t.Node())), "set", both, &s))
+			call(t, rpc.NewSet(rpc.Listen(t.Node(), hlc.New(t.Node())), "set", both, &s))
 			done = true
 		}
 	})
@@ -67,7 +67,7 @@ func TestPrimaryIsFoundAndFoundAgain(t *testing.T) {
 			t.Errorf("the first call: %v", err)
 		}
 		p.primary = "set.0"
-		if err := log(); !status.Is(err, status.NotWritablePrimary) {
+		if err := log(); !errcode.Is(err, errcode.NotWritablePrimary) {
 			t.Errorf("a call by an old hint: %v", err)
 		}
 		if err := log(); err != nil {
@@ -75,7 +75,7 @@ func TestPrimaryIsFoundAndFoundAgain(t *testing.T) {
 		}
 		p.primary = ""
 		_ = log()
-		if err := log(); !status.Is(err, status.NotWritablePrimary) {
+		if err := log(); !errcode.Is(err, errcode.NotWritablePrimary) {
 			t.Errorf("a call without a primary: %v", err)
 		}
 	})

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/shardproof/shardproof/system/profile"
+	"github.com/shardproof/shardproof/system/protocol"
 )
 
 // Settings are one cluster's values. Durations are virtual time. Every field says its default.
@@ -69,8 +69,8 @@ type Settings struct {
 }
 
 // Default returns the values that a version starts with, with replication as quick as a simulation likes.
-func Default(p profile.Profile) Settings {
-	if p == profile.V42 {
+func Default(p protocol.Profile) Settings {
+	if p == protocol.V42 {
 		return Default42()
 	}
 	return Default80()

@@ -4,8 +4,8 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // verdict is what the shard thinks of a request's placement.
@@ -23,7 +23,7 @@ func (s *Server) needPrimary() error {
 	if m.IsPrimary() {
 		return nil
 	}
-	return status.New(status.NotWritablePrimary, "%s is not the primary of %s, which it believes to be %q", s.node.ID(), s.name, m.PrimaryHint())
+	return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s, which it believes to be %q", s.node.ID(), s.name, m.PrimaryHint())
 }
 
 func (c *Collection) judge(place command.Placement, write bool) verdict {
@@ -57,8 +57,8 @@ func (m *Metadata) judge(got catalog.Version) verdict {
 	return routerOlder
 }
 
-// Check compares a request's placement with what the shard knows, without waiting: nil, or a status.StaleConfig
-// or status.StaleDbVersion; a write may also be refused with status.MovePrimaryInProgress.
+// Check compares a request's placement with what the shard knows, without waiting: nil, or a errcode.StaleConfig
+// or errcode.StaleDbVersion; a write may also be refused with errcode.MovePrimaryInProgress.
 func (c *Collection) Check(place command.Placement, write bool) error {
 	if err := c.refused(place, write); err != nil {
 		return err
@@ -75,15 +75,15 @@ func (c *Collection) stale(place command.Placement, v verdict) error {
 		info.Known, info.Wanted = true, c.known.Version()
 	}
 	why := [...]string{"current", "the critical section is held", "the router is older", "the shard is older or knows nothing"}[v]
-	code := status.StaleConfig
+	code := errcode.StaleConfig
 	if place.Database {
-		code = status.StaleDbVersion
+		code = errcode.StaleDbVersion
 	}
-	return status.With(code, info, "%s: shard %s has version %s, the request %s: %s",
+	return errcode.With(code, info, "%s: shard %s has version %s, the request %s: %s",
 		c.ns, info.Shard, info.Wanted, place.Shard, why)
 }
 
-// admit waits until a request may be let in as protocol 3.4 says, or answers it with status.StaleConfig: at once when the router is older;
+// admit waits until a request may be let in as protocol 3.4 says, or answers it with errcode.StaleConfig: at once when the router is older;
 // after the wait when the critical section blocks it; after a refresh when the shard is older and the refresh has not
 // helped, whatever its own error was. Whatever goes wrong in a wait is not told in place of the stale error (SERVER-84623), but for the end of the task.
 func (c *Collection) admit(t env.Task, place command.Placement, write bool) error {
@@ -114,7 +114,7 @@ func (c *Collection) AdmitRead(t env.Task, place command.Placement) error {
 		if err := c.admit(t, place, false); err != nil {
 			return err
 		}
-		if err := t.Point(point.ChangesAdmit, env.Note{ID: c.ns}); err != nil {
+		if err := t.Point(failpoint.ChangesAdmit, env.Note{ID: c.ns}); err != nil {
 			return err
 		}
 		if c.judge(place, false) == current {
@@ -126,7 +126,7 @@ func (c *Collection) AdmitRead(t env.Task, place command.Placement) error {
 // awaitUnblocked waits behind the critical section before a stale answer: answering at once would have the router ask
 // again and again.
 func (c *Collection) awaitUnblocked(t env.Task, write bool) error {
-	if err := t.Point(point.RequestWaitCritSec, env.Note{ID: c.ns}); err != nil {
+	if err := t.Point(failpoint.RequestWaitCritSec, env.Note{ID: c.ns}); err != nil {
 		return err
 	}
 	if err := c.awaitOpen(t, write); err != nil && t.Err() != nil {

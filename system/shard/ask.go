@@ -5,16 +5,16 @@ import (
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // Ask sends a message that may be repeated to the primary of a shard, or of the config server. That nobody answers for a
-// replica set which has left the cluster is a status.ShardNotFound: it will not be otherwise later (H-38).
+// replica set which has left the cluster is a errcode.ShardNotFound: it will not be otherwise later (H-38).
 func Ask[Resp any](t env.Task, s *Server, set string, req env.Message, timeout time.Duration) (*Resp, error) {
 	to := s.Set(set)
 	if to == nil {
-		return nil, status.New(status.ShardNotFound, "there is no shard %q", set)
+		return nil, errcode.New(errcode.ShardNotFound, "there is no shard %q", set)
 	}
 	resp, err := rpc.AskPrimary[Resp](t, to, req, timeout)
 	if rpc.Gone(err) && set != ConfigSet && t.Err() == nil {
@@ -25,22 +25,22 @@ func Ask[Resp any](t env.Task, s *Server, set string, req env.Message, timeout t
 	return resp, err
 }
 
-// left returns a status.ShardNotFound when the catalogue says that there is no such shard, and nil when it does not know.
+// left returns a errcode.ShardNotFound when the catalogue says that there is no such shard, and nil when it does not know.
 func (s *Server) left(t env.Task, name string) error {
 	_, err := s.findShard(t, name)
-	if !status.Is(err, status.ShardNotFound) {
+	if !errcode.Is(err, errcode.ShardNotFound) {
 		return nil
 	}
 	s.node.Sometimes("a shard finds out that another, which does not answer, has left the cluster")
 	return err
 }
 
-// MayReceive returns a status.ShardNotFound when there is no such shard or it drains. It may begin to at any time: whoever
+// MayReceive returns a errcode.ShardNotFound when there is no such shard or it drains. It may begin to at any time: whoever
 // commits looks again.
 func (s *Server) MayReceive(t env.Task, name string) error {
 	found, err := s.findShard(t, name)
 	if err == nil && found.Draining {
-		err = status.New(status.ShardNotFound, "shard %s is draining and takes nothing", name)
+		err = errcode.New(errcode.ShardNotFound, "shard %s is draining and takes nothing", name)
 	}
 	return err
 }

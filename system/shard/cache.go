@@ -6,13 +6,13 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -62,11 +62,11 @@ func (d *cacheDoc) covers(v catalog.Version) bool {
 	return err == nil && !supersedes(v, kept)
 }
 
-// copy reads the copy as of an index of the log: status.Interrupted when there is none, or only half of one.
+// copy reads the copy as of an index of the log: errcode.Interrupted when there is none, or only half of one.
 func (c *Collection) copy(at uint64) (*catalog.Table, error) {
 	doc := c.cacheDoc(at)
 	if doc.Collection == nil || doc.Refreshing {
-		return nil, status.New(status.Interrupted, "%s has no complete copy of the routing table of %s", c.server.node.ID(), c.ns)
+		return nil, errcode.New(errcode.Interrupted, "%s has no complete copy of the routing table of %s", c.server.node.ID(), c.ns)
 	}
 	coll, err := catalog.DecodeCollection(doc.Collection)
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *Collection) flush(t env.Task, table *catalog.Table) error {
 		if err := c.writeCopy(t, table, ops[:most], true); err != nil {
 			return err
 		}
-		if err := t.Yield(point.RequestCacheBatch); err != nil {
+		if err := t.Yield(failpoint.RequestCacheBatch); err != nil {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func (c *Collection) difference(table *catalog.Table) (ops []oplog.Op, err error
 			return nil, err
 		}
 		encoded[chunk.Min], wanted[e.id] = e, true
-		op := oplog.Op{Kind: oplog.Update, NS: cacheChunksNS + c.ns, ID: e.id, Doc: e.doc, Actor: uint8(event.System)}
+		op := oplog.Op{Kind: oplog.Update, NS: cacheChunksNS + c.ns, ID: e.id, Doc: e.doc, Actor: uint8(trace.System)}
 		if !bytes.Equal(op.Doc, c.server.cfg.Member.Store().Get(op.NS, op.ID, store.Latest)) {
 			ops = append(ops, op)
 		}
@@ -141,7 +141,7 @@ func (c *Collection) difference(table *catalog.Table) (ops []oplog.Op, err error
 	c.encoded = encoded
 	c.server.cfg.Member.Store().Scan(cacheChunksNS+c.ns, store.Latest, func(id string, _ bson.Raw) bool {
 		if !wanted[id] {
-			ops = append(ops, oplog.Op{Kind: oplog.Delete, NS: cacheChunksNS + c.ns, ID: id, Actor: uint8(event.System)})
+			ops = append(ops, oplog.Op{Kind: oplog.Delete, NS: cacheChunksNS + c.ns, ID: id, Actor: uint8(trace.System)})
 		}
 		return true
 	})

@@ -5,17 +5,17 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/sim"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 const testNS = "test.docs"
@@ -29,9 +29,9 @@ type testCluster struct {
 	servers  map[env.NodeID]*Server
 	onBoot   func(*Server)
 	catalog  *catalog.Table
-	changed  clock.Timestamp // when the catalogue last changed
+	changed  hlc.Timestamp // when the catalogue last changed
 	client   *rpc.Endpoint
-	onEvent  func(*event.Event)
+	onEvent  func(*trace.Event)
 }
 
 func newTestCluster(members int, opts sim.Options) *testCluster {
@@ -46,13 +46,13 @@ func newTestCluster(members int, opts sim.Options) *testCluster {
 	for _, id := range c.ids {
 		c.world.AddNode(id, c.bootMember)
 	}
-	c.world.AddNode("client.0", func(t env.Task) { c.client = rpc.Listen(t.Node(), clock.New(t.Node())) })
+	c.world.AddNode("client.0", func(t env.Task) { c.client = rpc.Listen(t.Node(), hlc.New(t.Node())) })
 	return c
 }
 
 func foundingTable(bounds []int64, shards ...string) *catalog.Table {
 	coll := catalog.Collection{
-		NS: testNS, UUID: "u1", Epoch: "e1", Timestamp: clock.At(1), Key: key.Pattern{Field: "k"}, AllowMigrations: true,
+		NS: testNS, UUID: "u1", Epoch: "e1", Timestamp: hlc.At(1), Key: key.Pattern{Field: "k"}, AllowMigrations: true,
 	}
 	var inner []key.Key
 	for _, b := range bounds {
@@ -70,7 +70,7 @@ func must[T any](v T, err error) T {
 }
 
 // Observe passes on what the shard says of itself.
-func (c *testCluster) Observe(e *event.Event) {
+func (c *testCluster) Observe(e *trace.Event) {
 	if c.onEvent != nil {
 		c.onEvent(e)
 	}
@@ -78,13 +78,13 @@ func (c *testCluster) Observe(e *event.Event) {
 
 // bootConfig serves the catalogue as of now, whole or what is new since a version.
 func (c *testCluster) bootConfig(t env.Task) {
-	e := rpc.Listen(t.Node(), clock.New(t.Node()))
+	e := rpc.Listen(t.Node(), hlc.New(t.Node()))
 	rpc.Handle(e, func(t env.Task, _ env.NodeID, req *command.GetRoutingTable) (*command.RoutingUpdate, error) {
 		if req.NS != testNS {
-			return nil, status.New(status.NamespaceNotFound, "no collection %s", req.NS)
+			return nil, errcode.New(errcode.NamespaceNotFound, "no collection %s", req.NS)
 		}
 		table := c.catalog
-		e.Clock().Advance(clock.Vector{Config: c.changed})
+		e.Clock().Advance(hlc.Vector{Config: c.changed})
 		full := !req.Since.SameIncarnation(table.Version())
 		update := &command.RoutingUpdate{Collection: table.Collection(), Full: full, At: c.changed}
 		if full {
@@ -100,7 +100,7 @@ func (c *testCluster) bootConfig(t env.Task) {
 
 func (c *testCluster) bootMember(t env.Task) {
 	id := t.Node().ID()
-	e := rpc.Listen(t.Node(), clock.New(t.Node()))
+	e := rpc.Listen(t.Node(), hlc.New(t.Node()))
 	m := replset.Boot(t, replset.Config{Name: "shard-a", Self: id, Members: c.ids, Settings: &c.settings, Clock: e.Clock()})
 	sets := map[string]*rpc.Set{ConfigSet: rpc.NewSet(e, ConfigSet, []env.NodeID{"config.0"}, &c.settings),
 		"shard-a": rpc.NewSet(e, "shard-a", c.ids, &c.settings)}
@@ -123,7 +123,7 @@ func (c *testCluster) primary() *Server {
 	return best
 }
 
-func (c *testCluster) run(d time.Duration, until func() bool) sim.Ending {
+func (c *testCluster) run(d time.Duration, until func() bool) sim.StopReason {
 	return c.world.Run(until, c.world.Now().Add(d))
 }
 
@@ -146,7 +146,7 @@ func (c *testCluster) on(id env.NodeID, name string, fn func(t env.Task)) func()
 func (c *testCluster) change(t *catalog.Table) {
 	c.catalog = t
 	c.changed = c.client.Clock().Tick()
-	c.client.Clock().Advance(clock.Vector{Config: c.changed})
+	c.client.Clock().Advance(hlc.Vector{Config: c.changed})
 }
 
 func (c *testCluster) move(from, to key.Key, shard string) {

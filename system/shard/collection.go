@@ -9,9 +9,9 @@ import (
 
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -37,7 +37,7 @@ type Collection struct {
 	recovering map[string]bool
 	settled    env.Cond // the section was left, or a recovery ended
 	donor      Donor
-	receiving  []reception
+	receiving  []incoming
 }
 
 func newCollection(s *Server, ns string) *Collection {
@@ -56,10 +56,10 @@ type Donor interface {
 }
 
 // SetDonor attaches the donor of a migration: from now on it sees every write. There is at most one; a second is a
-// status.ConflictingOperationInProgress.
+// errcode.ConflictingOperationInProgress.
 func (c *Collection) SetDonor(d Donor) error {
 	if c.donor != nil {
-		return status.New(status.ConflictingOperationInProgress, "a range of %s is already being moved from %s", c.ns, c.server.name)
+		return errcode.New(errcode.ConflictingOperationInProgress, "a range of %s is already being moved from %s", c.ns, c.server.name)
 	}
 	c.donor = d
 	return nil
@@ -75,8 +75,8 @@ func (c *Collection) ClearDonor(d Donor) {
 // Donor returns the attached donor, or nil.
 func (c *Collection) Donor() Donor { return c.donor }
 
-// reception is a range that is arriving, or has arrived: then everything is here, and the commit is the donor's business.
-type reception struct {
+// incoming is a range that is arriving, or has arrived: then everything is here, and the commit is the donor's business.
+type incoming struct {
 	migration string
 	rng       key.Range
 	arrived   bool
@@ -85,7 +85,7 @@ type reception struct {
 // BeginReceive notes that the migration receives the range, until EndReceive.
 func (c *Collection) BeginReceive(migration string, r key.Range) {
 	c.EndReceive(migration)
-	c.receiving = append(c.receiving, reception{migration: migration, rng: r})
+	c.receiving = append(c.receiving, incoming{migration: migration, rng: r})
 }
 
 // Arrived keeps the note of a migration that has nothing to do here any more: until the metadata shows the range as the
@@ -110,19 +110,19 @@ func (c *Collection) Unowned() (migrations []string) {
 // settleArrived drops the notes that the metadata makes superfluous: of what is owned now, and of another collection.
 func (c *Collection) settleArrived(before *catalog.Table) {
 	replaced := before != nil && !before.Version().SameIncarnation(c.known.Table.Version())
-	c.receiving = slices.DeleteFunc(c.receiving, func(in reception) bool {
+	c.receiving = slices.DeleteFunc(c.receiving, func(in incoming) bool {
 		return in.arrived && (replaced || c.known.Overlaps(in.rng))
 	})
 }
 
 // EndReceive takes the note back; it does nothing when there is none.
 func (c *Collection) EndReceive(migration string) {
-	c.receiving = slices.DeleteFunc(c.receiving, func(in reception) bool { return in.migration == migration })
+	c.receiving = slices.DeleteFunc(c.receiving, func(in incoming) bool { return in.migration == migration })
 }
 
 // Receiving reports whether a migration receives keys of the range.
 func (c *Collection) Receiving(r key.Range) bool {
-	return slices.ContainsFunc(c.receiving, func(in reception) bool { return in.rng.Overlaps(r) })
+	return slices.ContainsFunc(c.receiving, func(in incoming) bool { return in.rng.Overlaps(r) })
 }
 
 // NextOrphans is the first range at or after a key that is neither the shard's by what is known nor being received; empty

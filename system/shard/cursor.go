@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
 )
 
 // cursors are the queries that wait for their next getMore. They live in memory and end with the tenure.
@@ -20,7 +20,7 @@ type cursors struct {
 
 type cursor struct {
 	id    string
-	query *query
+	query *cursorQuery
 	used  env.Time // on the monotonic clock: when the last batch was asked for or answered
 	busy  bool
 	timer env.Timer
@@ -32,24 +32,24 @@ type cursor struct {
 func (cs *cursors) init(s *Server) { cs.server = s }
 
 // add keeps the query; its name is unique over the whole run.
-func (cs *cursors) add(q *query) string {
+func (cs *cursors) add(q *cursorQuery) string {
 	cs.opened++
 	n := cs.server.node
 	cu := &cursor{id: fmt.Sprintf("%s/%d/%d", n.ID(), n.Incarnation(), cs.opened), query: q, used: n.Mono()}
 	cs.open = append(cs.open, cu)
-	cs.announce(event.CursorOpened, cu)
+	cs.announce(trace.CursorOpened, cu)
 	cs.watch(cu, cs.timeout())
 	return cu.id
 }
 
 // announce tells of cursors that hold back the deletion of what they may see; others see what they find.
-func (cs *cursors) announce(kind event.Kind, cu *cursor) {
+func (cs *cursors) announce(kind trace.Kind, cu *cursor) {
 	q := cu.query
 	if q.owned == nil {
 		return
 	}
-	e := &event.Event{Kind: kind, Shard: cs.server.name, NS: q.c.ns, ID: cu.id, Min: string(q.rng.Min), Max: string(q.rng.Max)}
-	if kind == event.CursorOpened {
+	e := &trace.Event{Kind: kind, Shard: cs.server.name, NS: q.c.ns, ID: cu.id, Min: string(q.rng.Min), Max: string(q.rng.Max)}
+	if kind == trace.CursorOpened {
 		e.Chunks = q.visible()
 	}
 	cs.server.node.Emit(e)
@@ -90,9 +90,9 @@ func (cs *cursors) kill(cu *cursor) {
 	}
 	cs.open = slices.Delete(cs.open, i, i+1)
 	cu.timer.Stop()
-	cu.query.killed = status.New(status.QueryPlanKilled, "cursor %s was closed", cu.id)
+	cu.query.killed = errcode.New(errcode.QueryPlanKilled, "cursor %s was closed", cu.id)
 	cu.query.owned.Drop()
-	cs.announce(event.CursorClosed, cu)
+	cs.announce(trace.CursorClosed, cu)
 }
 
 func (cs *cursors) killAll() {
@@ -114,13 +114,13 @@ func (s *Server) getMore(t env.Task, _ env.NodeID, req *command.GetMore) (*comma
 	cu := s.cursors.find(req.Cursor)
 	switch {
 	case cu == nil:
-		return nil, status.New(status.CursorNotFound, "%s has no cursor %s", s.node.ID(), req.Cursor)
+		return nil, errcode.New(errcode.CursorNotFound, "%s has no cursor %s", s.node.ID(), req.Cursor)
 	case cu.busy:
-		return nil, status.New(status.CursorInUse, "cursor %s is answering another request", cu.id)
+		return nil, errcode.New(errcode.CursorInUse, "cursor %s is answering another request", cu.id)
 	case req.Number != 0 && req.Number == cu.batch:
 		return cu.last, nil
 	case req.Number != 0 && req.Number != cu.batch+1:
-		return nil, status.New(status.CursorNotFound, "cursor %s is at batch %d and cannot give batch %d", cu.id, cu.batch, req.Number)
+		return nil, errcode.New(errcode.CursorNotFound, "cursor %s is at batch %d and cannot give batch %d", cu.id, cu.batch, req.Number)
 	}
 	cu.busy = true
 	docs, err := cu.query.batch(t, req.BatchSize)

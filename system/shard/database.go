@@ -3,17 +3,17 @@ package shard
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// RefuseWrites has user writes to the unsharded collections of the database fail with status.MovePrimaryInProgress from
+// RefuseWrites has user writes to the unsharded collections of the database fail with errcode.MovePrimaryInProgress from
 // now on, in this tenure (protocol 15: since 5.0 writes during the clone are refused rather than lost). Writes that have
 // passed their version check but are not yet committed find out at their commit.
 func (s *Server) RefuseWrites(database, move string) { s.moving[database] = move }
@@ -30,7 +30,7 @@ func (c *Collection) refused(place command.Placement, write bool) error {
 		return nil
 	}
 	if move := c.server.moving[catalog.DatabaseOf(c.ns)]; move != "" {
-		return status.New(status.MovePrimaryInProgress, "%s moves to another primary shard: %s", c.ns, move)
+		return errcode.New(errcode.MovePrimaryInProgress, "%s moves to another primary shard: %s", c.ns, move)
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (s *Server) Drop(t env.Task, ns, uuid, why string) error {
 	if own, _, err := store.DecodeOptions(options); err != nil || own != uuid {
 		return err
 	}
-	_, err := s.cfg.Member.Write(t, oplog.Op{Kind: oplog.Drop, NS: ns, Actor: uint8(event.RangeDeleter), Tag: why, FromMigrate: true})
+	_, err := s.cfg.Member.Write(t, oplog.Op{Kind: oplog.Drop, NS: ns, Actor: uint8(trace.RangeDeleter), Tag: why, FromMigrate: true})
 	return err
 }
 
@@ -70,9 +70,9 @@ func (s *Server) announceRename(index uint64, op *oplog.Op) {
 	})
 }
 
-func (s *Server) applied(index uint64, op *oplog.Op, ns string, k key.Key, id string, doc bson.Raw) *event.Event {
-	return &event.Event{
-		Kind: event.Applied, Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: ns, Key: string(k), DocID: id,
-		Hash: fingerprint(doc), Actor: event.Actor(op.Actor), ID: op.Tag,
+func (s *Server) applied(index uint64, op *oplog.Op, ns string, k key.Key, id string, doc bson.Raw) *trace.Event {
+	return &trace.Event{
+		Kind: trace.Applied, Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: ns, Key: string(k), DocID: id,
+		Hash: fingerprint(doc), Actor: trace.Actor(op.Actor), ID: op.Tag,
 	}
 }

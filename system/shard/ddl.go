@@ -3,13 +3,13 @@ package shard
 import (
 	"slices"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -28,7 +28,7 @@ type participation struct {
 // later primary is sure to read a catalogue at least as new as the step.
 func (s *Server) participate(t env.Task, _ env.NodeID, req *command.ShardsvrParticipate) (*command.Done, error) {
 	note := env.Note{ID: req.Collection.NS + " " + string(req.Step)}
-	if err := t.Point(point.RequestDDLParticipant, note); err != nil {
+	if err := t.Point(failpoint.RequestDDLParticipant, note); err != nil {
 		return nil, err
 	}
 	if site, meets := deletions[req.Step]; meets {
@@ -44,15 +44,15 @@ func (s *Server) participate(t env.Task, _ env.NodeID, req *command.ShardsvrPart
 			return nil, err
 		}
 	}
-	if err := t.Point(point.RequestDDLApplied, note); err != nil {
+	if err := t.Point(failpoint.RequestDDLApplied, note); err != nil {
 		return nil, err
 	}
 	return &command.Done{}, s.PersistConfigTime(t)
 }
 
 // deletions are the sites of steps that range deletion has to follow.
-var deletions = map[command.ParticipantStep]point.Site{
-	command.ParticipantDrop: point.RangeDropped, command.ParticipantRename: point.RangeRenamed,
+var deletions = map[command.ParticipantStep]failpoint.Site{
+	command.ParticipantDrop: failpoint.RangeDropped, command.ParticipantRename: failpoint.RangeRenamed,
 }
 
 func (s *Server) participation(ns string) (doc participation) {
@@ -97,14 +97,14 @@ func (s *Server) stepOf(req *command.ShardsvrParticipate) ([]oplog.Op, error) {
 	case command.ParticipantRelease:
 		return s.release(req), nil
 	}
-	return nil, status.New(status.BadValue, "unknown step %q of an operation on %s", req.Step, ns)
+	return nil, errcode.New(errcode.BadValue, "unknown step %q of an operation on %s", req.Step, ns)
 }
 
 func (s *Server) when(needed bool, op oplog.Op) ([]oplog.Op, error) {
 	if !needed {
 		return nil, nil
 	}
-	op.Actor = uint8(event.System)
+	op.Actor = uint8(trace.System)
 	return []oplog.Op{op}, nil
 }
 
@@ -118,10 +118,10 @@ func (s *Server) block(holder string, names ...string) (ops []oplog.Op, err erro
 	for _, ns := range names {
 		doc, held := s.recoverable(ns)
 		if held && doc.Reason != holder {
-			return nil, status.New(status.ConflictingOperationInProgress, "the critical section of %s is held by %s, not %s", ns, doc.Reason, holder)
+			return nil, errcode.New(errcode.ConflictingOperationInProgress, "the critical section of %s is held by %s, not %s", ns, doc.Reason, holder)
 		}
 		if !held {
-			ops = append(ops, documentOp(oplog.Insert, SectionsNS, ns, sectionDoc{NS: ns, Reason: holder, BlockReads: true, Actor: event.System}))
+			ops = append(ops, documentOp(oplog.Insert, SectionsNS, ns, sectionDoc{NS: ns, Reason: holder, BlockReads: true, Actor: trace.System}))
 		}
 	}
 	return ops, nil
@@ -131,15 +131,15 @@ func (s *Server) block(holder string, names ...string) (ops []oplog.Op, err erro
 func (s *Server) rename(req *command.ShardsvrParticipate, here string) (ops []oplog.Op, err error) {
 	uuid, there := req.Collection.UUID, s.uuid(req.To)
 	if there != "" && there == req.Target {
-		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: req.To, Actor: uint8(event.System)})
+		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: req.To, Actor: uint8(trace.System)})
 	}
 	switch {
 	case here != uuid:
 		return ops, nil
 	case there != "" && there != req.Target:
-		return nil, status.New(status.NamespaceExists, "%s has %s as %q and cannot rename %s to it", s.name, req.To, there, req.Collection.NS)
+		return nil, errcode.New(errcode.NamespaceExists, "%s has %s as %q and cannot rename %s to it", s.name, req.To, there, req.Collection.NS)
 	}
-	ops = append(ops, oplog.Op{Kind: oplog.Rename, NS: req.Collection.NS, ID: req.To, Actor: uint8(event.System)})
+	ops = append(ops, oplog.Op{Kind: oplog.Rename, NS: req.Collection.NS, ID: req.To, Actor: uint8(trace.System)})
 	for _, follow := range s.renames {
 		ops = append(ops, follow(uuid, req.To)...)
 	}
@@ -155,7 +155,7 @@ func (s *Server) FollowRenames(follow func(uuid, to string) []oplog.Op) {
 func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplog.Op, error) {
 	c := &req.Collection
 	if here != "" && here != c.UUID {
-		return nil, status.New(status.BadValue, "%s has %s as %q, not %q", s.name, c.NS, here, c.UUID)
+		return nil, errcode.New(errcode.BadValue, "%s has %s as %q, not %q", s.name, c.NS, here, c.UUID)
 	}
 	return s.when(here == "", oplog.Op{Kind: oplog.Create, NS: c.NS, Doc: store.EncodeOptions(c.UUID, c.Key)})
 }

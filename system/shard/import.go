@@ -1,10 +1,10 @@
 package shard
 
 import (
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 )
 
 // Import records a statement that another shard has executed, as an entry without effect, so that a retry here returns
@@ -16,21 +16,21 @@ func (s *Server) Import(t env.Task, st oplog.Stmt, migration string) (written bo
 		return false, err
 	}
 	defer x.Release()
-	if err := t.Point(point.SessionDestApply, env.Note{ID: st.Session, N: int(st.ID)}); err != nil {
+	if err := t.Point(failpoint.SessionDestApply, env.Note{ID: st.Session, N: int(st.ID)}); err != nil {
 		return false, err
 	}
 	if x.Begin(st.Txn) != nil {
-		return false, t.Point(point.SessionDestConflict, env.Note{ID: st.Session})
+		return false, t.Point(failpoint.SessionDestConflict, env.Note{ID: st.Session})
 	}
 	if x.knows(st) {
 		return false, nil
 	}
 	if st.DeadEnd {
-		if err := t.Point(point.SessionDestSentinel, env.Note{ID: st.Session}); err != nil {
+		if err := t.Point(failpoint.SessionDestSentinel, env.Note{ID: st.Session}); err != nil {
 			return false, err
 		}
 	}
-	op := oplog.Op{Kind: oplog.Noop, NS: st.NS, Actor: uint8(event.Session), Tag: migration, FromMigrate: true}
+	op := oplog.Op{Kind: oplog.Noop, NS: st.NS, Actor: uint8(trace.Session), Tag: migration, FromMigrate: true}
 	row := x.Stamp(&op, st)
 	_, err = s.cfg.Member.Write(t, op, row)
 	return err == nil, err

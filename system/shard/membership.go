@@ -4,26 +4,26 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
 // joinCluster prepares a replica set, which may have been a shard before, to be one. Its collections may be of incarnations
 // that were dropped while it was none, so it keeps none of them; documents it gives up for nobody.
 func (s *Server) joinCluster(t env.Task, _ env.NodeID, req *command.ShardsvrJoinCluster) (*command.Done, error) {
-	if err := s.certain(t, point.RequestJoinCluster, req.Name); err != nil {
+	if err := s.certain(t, failpoint.RequestJoinCluster, req.Name); err != nil {
 		return nil, err
 	}
-	if last := clock.Timestamp(s.membership().At); req.At < last {
-		return nil, status.New(status.OperationFailed, "%s cannot join: the order of %v is older than one of %v", s.name, req.At, last)
+	if last := hlc.Timestamp(s.membership().At); req.At < last {
+		return nil, errcode.New(errcode.OperationFailed, "%s cannot join: the order of %v is older than one of %v", s.name, req.At, last)
 	}
 	left := append(s.owed(), s.Busy()...)
 	if n := len(s.documents(rangeDeletionsNS)); n > 0 {
@@ -31,7 +31,7 @@ func (s *Server) joinCluster(t env.Task, _ env.NodeID, req *command.ShardsvrJoin
 	}
 	drops, full := s.drops()
 	if left = append(left, full...); len(left) > 0 {
-		return nil, status.New(status.OperationFailed, "%s cannot join: it has %s", s.name, strings.Join(left, ", "))
+		return nil, errcode.New(errcode.OperationFailed, "%s cannot join: it has %s", s.name, strings.Join(left, ", "))
 	}
 	if _, err := s.cfg.Member.Write(t, append(drops, membership{At: int64(req.At)}.op())...); err != nil {
 		return nil, err
@@ -72,11 +72,11 @@ func (s *Server) Leaving() bool { return s.membership().Leaving }
 // and perhaps nobody (H-38). Before it looks, it sees to it that no primary begins to receive. The ranges that it has still to
 // delete are its own business.
 func (s *Server) leaveCluster(t env.Task, _ env.NodeID, req *command.ShardsvrLeaveCluster) (*command.Done, error) {
-	if err := s.certain(t, point.RequestLeaveCluster, req.Name); err != nil {
+	if err := s.certain(t, failpoint.RequestLeaveCluster, req.Name); err != nil {
 		return nil, err
 	}
-	if last := clock.Timestamp(s.membership().At); req.At < last {
-		return nil, status.New(status.ShardNotFound, "%s was removed: the order to leave of %v is older than one of %v", s.name, req.At, last)
+	if last := hlc.Timestamp(s.membership().At); req.At < last {
+		return nil, errcode.New(errcode.ShardNotFound, "%s was removed: the order to leave of %v is older than one of %v", s.name, req.At, last)
 	}
 	if !s.Leaving() {
 		if _, err := s.cfg.Member.Write(t, membership{At: int64(req.At), Leaving: true}.op()); err != nil {
@@ -87,13 +87,13 @@ func (s *Server) leaveCluster(t env.Task, _ env.NodeID, req *command.ShardsvrLea
 		return nil, err
 	}
 	if left := append(s.owed(), s.copies()...); len(left) > 0 {
-		return nil, status.New(status.OperationFailed, "%s cannot leave: it has %s", s.name, strings.Join(left, ", "))
+		return nil, errcode.New(errcode.OperationFailed, "%s cannot leave: it has %s", s.name, strings.Join(left, ", "))
 	}
 	return &command.Done{}, nil
 }
 
 // certain makes sure that this is the primary, and no former one.
-func (s *Server) certain(t env.Task, site point.Site, name string) error {
+func (s *Server) certain(t env.Task, site failpoint.Site, name string) error {
 	if err := t.Point(site, env.Note{ID: name}); err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (s *Server) drops() (ops []oplog.Op, full []string) {
 			full = append(full, fmt.Sprintf("%d documents in %s", n, ns))
 			continue
 		}
-		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: ns, Actor: uint8(event.System), FromMigrate: true})
+		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: ns, Actor: uint8(trace.System), FromMigrate: true})
 	}
 	return ops, full
 }

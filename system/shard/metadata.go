@@ -3,7 +3,7 @@ package shard
 import (
 	"slices"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
@@ -80,7 +80,7 @@ func (c *Collection) Clear() {
 		return
 	}
 	c.retire()
-	c.server.node.Emit(&event.Event{Kind: event.MetadataCleared, Shard: c.server.name, NS: c.ns})
+	c.server.node.Emit(&trace.Event{Kind: trace.MetadataCleared, Shard: c.server.name, NS: c.ns})
 }
 
 // retire ends the use of the current metadata for new requests; queries that run keep theirs.
@@ -93,9 +93,9 @@ func (c *Collection) retire() {
 
 func (c *Collection) announceInstalled() {
 	v := c.known.Version()
-	e := &event.Event{Kind: event.MetadataInstalled, Shard: c.server.name, NS: c.ns, Value: v.String()}
+	e := &trace.Event{Kind: trace.MetadataInstalled, Shard: c.server.name, NS: c.ns, Value: v.String()}
 	for _, r := range c.known.owned {
-		e.Chunks = append(e.Chunks, event.Chunk{
+		e.Chunks = append(e.Chunks, trace.Chunk{
 			Min: string(r.Min), Max: string(r.Max), Shard: c.server.name, Major: v.Major, Minor: v.Minor, Epoch: v.Epoch,
 		})
 	}

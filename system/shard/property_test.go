@@ -8,12 +8,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"pgregory.net/rapid"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/sim"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -83,7 +83,7 @@ func (c *testCluster) add(t env.Task, client int, txn int64) {
 			return
 		case err == nil && w.ConcernError == "":
 			panic(fmt.Sprintf("an upsert answered %+v", *w))
-		case status.Is(err, status.TransactionTooOld, status.IncompleteTransactionHistory, status.Internal):
+		case errcode.Is(err, errcode.TransactionTooOld, errcode.IncompleteTransactionHistory, errcode.Internal):
 			panic(err)
 		}
 		t.Sleep(50 * time.Millisecond)
@@ -95,7 +95,7 @@ func (c *testCluster) disturb(what string) {
 	if p == nil {
 		return
 	}
-	id, coll, h := p.Node().ID(), p.Collection(testNS), Holder{event.Donor, "m"}
+	id, coll, h := p.Node().ID(), p.Collection(testNS), Holder{trace.Donor, "m"}
 	switch what {
 	case "crash":
 		c.world.Crash(id)

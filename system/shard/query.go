@@ -5,24 +5,24 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/store"
 )
 
 // yieldEvery is how many documents a query looks at before it lets others run.
 const yieldEvery = 4
 
-// query is a running find. Between two yields it reads one state of the store; after each, the newest that its read
+// cursorQuery is a running find. Between two yields it reads one state of the store; after each, the newest that its read
 // concern allows. It goes on behind the last document seen, in the order of the shard key, so that every document that
 // stays is seen exactly once.
-type query struct {
+type cursorQuery struct {
 	server  *Server
 	c       *Collection
 	filter  bson.Raw
@@ -30,7 +30,7 @@ type query struct {
 	rng     key.Range
 	owned   *Filter // nil: nothing is filtered by it
 	// at is the cluster time of a snapshot read, and then the shard owned the ranges of past.
-	at   clock.Timestamp
+	at   hlc.Timestamp
 	past *past
 	// A query on a primary belongs to its term, one on a secondary to the office since when it is that.
 	secondary bool
@@ -38,7 +38,7 @@ type query struct {
 	office    int
 	drops     uint64 // of the collection, when the query was let in
 	after     store.Place
-	time      clock.Timestamp // of the newest state read
+	time      hlc.Timestamp // of the newest state read
 	done      bool
 	killed    error
 }
@@ -69,12 +69,12 @@ func (s *Server) find(t env.Task, _ env.NodeID, req *command.Find) (*command.Bat
 
 // plan lets the query in and pins what the shard owns now, without a wait between the two. A time that must have come is
 // waited for before: the log up to there may speak of a new placement.
-func (s *Server) plan(t env.Task, req *command.Find) (*query, error) {
+func (s *Server) plan(t env.Task, req *command.Find) (*cursorQuery, error) {
 	if err := s.mayRead(req.Secondary); err != nil {
 		return nil, err
 	}
 	m := s.cfg.Member
-	q := &query{
+	q := &cursorQuery{
 		server: s, c: s.Collection(req.NS), filter: req.Filter, concern: req.Concern, at: req.At,
 		secondary: !m.IsPrimary(), term: m.Term(), office: s.offices,
 	}
@@ -93,15 +93,15 @@ func (s *Server) plan(t env.Task, req *command.Find) (*query, error) {
 	return q, nil
 }
 
-func (q *query) admit(t env.Task, place command.Placement) error {
+func (q *cursorQuery) admit(t env.Task, place command.Placement) error {
 	for {
 		if err := q.c.admit(t, place, false); err != nil {
 			return err
 		}
-		if err := t.Point(point.RequestVersionCheck, env.Note{ID: q.c.ns}); err != nil {
+		if err := t.Point(failpoint.RequestVersionCheck, env.Note{ID: q.c.ns}); err != nil {
 			return err
 		}
-		if err := t.Point(point.RequestTakeFilter, env.Note{ID: q.c.ns}); err != nil {
+		if err := t.Point(failpoint.RequestTakeFilter, env.Note{ID: q.c.ns}); err != nil {
 			return err
 		}
 		if err := q.sameOffice(); err != nil {
@@ -116,7 +116,7 @@ func (q *query) admit(t env.Task, place command.Placement) error {
 }
 
 // pin fixes what the query will look at, and what of it the shard owns.
-func (q *query) pin(versioned bool) (err error) {
+func (q *cursorQuery) pin(versioned bool) (err error) {
 	if q.rng, err = q.bounds(); err != nil || !versioned {
 		return err
 	}
@@ -131,35 +131,35 @@ func (q *query) pin(versioned bool) (err error) {
 
 // visible is the part of the query's range that its filter lets pass. It was pinned when the query was let in, which may
 // be long before its first batch is answered.
-func (q *query) visible() (parts []event.Chunk) {
+func (q *cursorQuery) visible() (parts []trace.Chunk) {
 	for _, r := range q.owned.metadata.Owned() {
 		if part := r.Intersect(q.rng); !part.Empty() {
-			parts = append(parts, event.Chunk{Min: string(part.Min), Max: string(part.Max), Shard: q.server.name})
+			parts = append(parts, trace.Chunk{Min: string(part.Min), Max: string(part.Max), Shard: q.server.name})
 		}
 	}
 	return parts
 }
 
-func (q *query) sameOffice() error {
+func (q *cursorQuery) sameOffice() error {
 	if !q.secondary {
 		return q.server.sameTenure(q.term)
 	}
 	if s := q.server; s.cfg.Member.Leading() || s.offices != q.office {
-		return status.New(status.InterruptedDueToReplStateChange, "%s was a secondary when the query began", s.node.ID())
+		return errcode.New(errcode.InterruptedDueToReplStateChange, "%s was a secondary when the query began", s.node.ID())
 	}
 	return nil
 }
 
 // bounds is the range of shard keys that the filter leaves to be looked at.
-func (q *query) bounds() (key.Range, error) {
+func (q *cursorQuery) bounds() (key.Range, error) {
 	p, ok := q.c.pattern()
 	if !ok {
 		return key.Range{}, nil // no such collection here: nothing to be seen
 	}
 	if !p.Hashed {
-		return document.Bounds(q.filter, p.Field)
+		return query.Bounds(q.filter, p.Field)
 	}
-	v, fixed := document.Equality(q.filter, p.Field)
+	v, fixed := query.Equality(q.filter, p.Field)
 	if !fixed {
 		return key.Everything, nil
 	}
@@ -168,8 +168,8 @@ func (q *query) bounds() (key.Range, error) {
 }
 
 // batch returns the next documents, at most size; 0 means all. An empty query is done.
-func (q *query) batch(t env.Task, size int) ([]bson.Raw, error) {
-	if err := t.Point(point.RequestAcquireSnapshot, env.Note{ID: q.c.ns}); err != nil {
+func (q *cursorQuery) batch(t env.Task, size int) ([]bson.Raw, error) {
+	if err := t.Point(failpoint.RequestAcquireSnapshot, env.Note{ID: q.c.ns}); err != nil {
 		return nil, err
 	}
 	var docs []bson.Raw
@@ -190,15 +190,15 @@ func (q *query) batch(t env.Task, size int) ([]bson.Raw, error) {
 // restore is where a query may be descheduled. It does not outlive the office in which it began: what its filter keeps
 // from deletion is kept on this primary only. On a secondary it keeps nothing: there the deletion ends the query, unless
 // the operator would rather have what is left (protocol 10.4).
-func (q *query) restore(t env.Task) error {
-	if err := t.Yield(point.RequestYield); err != nil {
+func (q *cursorQuery) restore(t env.Task) error {
+	if err := t.Yield(failpoint.RequestYield); err != nil {
 		return err
 	}
-	if err := t.Point(point.RequestRestore, env.Note{ID: q.c.ns}); err != nil {
+	if err := t.Point(failpoint.RequestRestore, env.Note{ID: q.c.ns}); err != nil {
 		return err
 	}
 	if q.secondary {
-		if err := t.Point(point.RequestSecondaryRead, env.Note{ID: q.c.ns}); err != nil {
+		if err := t.Point(failpoint.RequestSecondaryRead, env.Note{ID: q.c.ns}); err != nil {
 			return err
 		}
 	}
@@ -206,16 +206,16 @@ func (q *query) restore(t env.Task) error {
 		return q.killed
 	}
 	if q.drops != q.c.drops {
-		return status.New(status.QueryPlanKilled, "collection %s was dropped", q.c.ns)
+		return errcode.New(errcode.QueryPlanKilled, "collection %s was dropped", q.c.ns)
 	}
 	if q.server.cfg.Settings.TerminateReads != 0 && q.owned.Lost(q.rng) {
-		return status.New(status.QueryPlanKilled, "documents of %s that the query may see are being deleted", q.c.ns)
+		return errcode.New(errcode.QueryPlanKilled, "documents of %s that the query may see are being deleted", q.c.ns)
 	}
 	return q.sameOffice()
 }
 
 // confirm has a linearizable batch wait until the node was still primary after the read, and what it read is majority.
-func (q *query) confirm(t env.Task) error {
+func (q *cursorQuery) confirm(t env.Task) error {
 	if q.concern != command.Linearizable {
 		return nil
 	}
@@ -223,14 +223,14 @@ func (q *query) confirm(t env.Task) error {
 }
 
 // read looks at a few documents more.
-func (q *query) read(docs []bson.Raw, size int) ([]bson.Raw, error) {
+func (q *cursorQuery) read(docs []bson.Raw, size int) ([]bson.Raw, error) {
 	index, failed := q.state()
 	if failed != nil {
 		return docs, failed
 	}
 	seen, full := 0, false
 	q.server.cfg.Member.Store().ScanKey(q.c.ns, q.rng, index, q.after, func(k key.Key, id string, doc bson.Raw) bool {
-		match, err := document.Match(q.filter, doc)
+		match, err := query.Match(q.filter, doc)
 		if failed = err; err != nil {
 			return false
 		}
@@ -247,7 +247,7 @@ func (q *query) read(docs []bson.Raw, size int) ([]bson.Raw, error) {
 }
 
 // state is the newest index that the concern allows, and notes its time.
-func (q *query) state() (uint64, error) {
+func (q *cursorQuery) state() (uint64, error) {
 	m := q.server.cfg.Member
 	switch q.concern {
 	case command.Snapshot:
@@ -262,7 +262,7 @@ func (q *query) state() (uint64, error) {
 }
 
 // owns reports whether the query may see the key.
-func (q *query) owns(k key.Key) bool {
+func (q *cursorQuery) owns(k key.Key) bool {
 	if q.past != nil {
 		return q.past.owns(k)
 	}

@@ -5,11 +5,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -22,12 +22,12 @@ type sectionDoc struct {
 	NS         string      `bson:"_id"`
 	Reason     string      `bson:"reason"`
 	BlockReads bool        `bson:"blockReads"`
-	Actor      event.Actor `bson:"actor,omitempty"`
+	Actor      trace.Actor `bson:"actor,omitempty"`
 }
 
 func (d *sectionDoc) hold() hold {
-	h := hold{Holder{event.Recipient, d.Reason}, WritesBlocked, true}
-	if d.Actor != event.Nobody {
+	h := hold{Holder{trace.Recipient, d.Reason}, WritesBlocked, true}
+	if d.Actor != trace.Nobody {
 		h.Actor = d.Actor
 	}
 	if d.BlockReads {
@@ -50,16 +50,16 @@ func (s *Server) Hold(ns string, h Holder, reads bool) oplog.Op {
 
 // Unhold returns the operation that undoes Hold.
 func (s *Server) Unhold(ns string) oplog.Op {
-	return oplog.Op{Kind: oplog.Delete, NS: SectionsNS, ID: string(key.String(ns)), Actor: uint8(event.System)}
+	return oplog.Op{Kind: oplog.Delete, NS: SectionsNS, ID: string(key.String(ns)), Actor: uint8(trace.System)}
 }
 
 // AcquireRecoverable blocks user writes to the namespace on behalf of a recipient's migration, in a way that survives
 // failovers, and returns when a majority knows. It may be repeated by the same migration; another's hold is a
-// status.ConflictingOperationInProgress. Other errors leave open whether the hold exists: only the majority's is promised.
+// errcode.ConflictingOperationInProgress. Other errors leave open whether the hold exists: only the majority's is promised.
 func (s *Server) AcquireRecoverable(t env.Task, ns, migration string) error {
 	doc, held := s.recoverable(ns)
 	if held && doc.Reason != migration {
-		return status.New(status.ConflictingOperationInProgress, "the critical section of %s is held by %s, not %s", ns, doc.Reason, migration)
+		return errcode.New(errcode.ConflictingOperationInProgress, "the critical section of %s is held by %s, not %s", ns, doc.Reason, migration)
 	}
 	if !held {
 		op := documentOp(oplog.Insert, SectionsNS, ns, sectionDoc{NS: ns, Reason: migration})
@@ -108,7 +108,7 @@ func (c *Collection) followSection(doc sectionDoc, held bool) {
 	for _, h := range slices.Clone(c.section.holds) {
 		if h.recoverable && !(held && h.Holder == doc.hold().Holder) {
 			c.Leave(h.Holder)
-			if h.Actor == event.System || !c.server.cfg.Member.Leading() {
+			if h.Actor == trace.System || !c.server.cfg.Member.Leading() {
 				c.Clear() // the range has arrived, or never will; or the namespace means another collection now
 			}
 		}
@@ -122,9 +122,9 @@ func (c *Collection) followSection(doc sectionDoc, held bool) {
 func documentOp(kind oplog.Kind, ns, id string, doc any) oplog.Op {
 	raw, err := bson.Marshal(doc)
 	if err != nil {
-		panic(status.New(status.Internal, "%s %s: %T cannot be a document: %v", ns, id, doc, err))
+		panic(errcode.New(errcode.Internal, "%s %s: %T cannot be a document: %v", ns, id, doc, err))
 	}
-	return oplog.Op{Kind: kind, NS: ns, ID: string(key.String(id)), Doc: raw, Actor: uint8(event.System)}
+	return oplog.Op{Kind: kind, NS: ns, ID: string(key.String(id)), Doc: raw, Actor: uint8(trace.System)}
 }
 
 // decode reads a document of the server's own; a broken one stops the run.

@@ -4,9 +4,9 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -25,7 +25,7 @@ type refreshing struct {
 // Refresh reads the catalogue and installs what it says, even while the critical section is held: that is for
 // migrations. It joins a refresh under way only if that one began after the call (SERVER-36232): an older
 // one may have read the catalogue before the change that the caller must see. The error is that of the refresh;
-// status.Interrupted when the metadata was cleared or a recovery begun meanwhile, so that nothing was installed.
+// errcode.Interrupted when the metadata was cleared or a recovery begun meanwhile, so that nothing was installed.
 func (c *Collection) Refresh(t env.Task) error {
 	r := &c.refreshing
 	need := r.started
@@ -58,17 +58,17 @@ func (c *Collection) refresh(t env.Task) error {
 	if err != nil {
 		return err
 	}
-	if err := t.Point(point.RequestRefreshInstall, env.Note{ID: c.ns}); err != nil {
+	if err := t.Point(failpoint.RequestRefreshInstall, env.Note{ID: c.ns}); err != nil {
 		return err
 	}
 	if leads && !c.server.cfg.Member.Leading() {
 		return c.server.needPrimary() // what was read may be older than what the next primary does
 	}
 	if c.clears != clears {
-		return status.New(status.Interrupted, "the metadata of %s was cleared while it was refreshed", c.ns)
+		return errcode.New(errcode.Interrupted, "the metadata of %s was cleared while it was refreshed", c.ns)
 	}
 	if c.undecided() { // what was read may be about to change
-		return status.New(status.Interrupted, "the outcome of migrations of %s is being recovered: %v", c.ns, c.Recovering())
+		return errcode.New(errcode.Interrupted, "the outcome of migrations of %s is being recovered: %v", c.ns, c.Recovering())
 	}
 	if err := c.fits(table.Collection()); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (c *Collection) fits(told catalog.Collection) error {
 	if err != nil || told.Unsharded == (pattern == catalog.Unsharded) && (told.Unsharded || told.UUID == uuid) {
 		return err
 	}
-	return status.New(status.StaleEpoch, "the catalogue has told of %s as %q, which is not the %q that is here", c.ns, told.UUID, uuid)
+	return errcode.New(errcode.StaleEpoch, "the catalogue has told of %s as %q, which is not the %q that is here", c.ns, told.UUID, uuid)
 }
 
 // Fetch reads the catalogue at or after everything this node has heard of and returns the table without installing it.
@@ -99,7 +99,7 @@ func (c *Collection) fits(told catalog.Collection) error {
 func (c *Collection) Fetch(t env.Task) (*catalog.Table, error) {
 	var last error
 	for try := range refreshTries {
-		if err := t.Point(point.RequestRefreshFetch, env.Note{ID: c.ns, N: try}); err != nil {
+		if err := t.Point(failpoint.RequestRefreshFetch, env.Note{ID: c.ns, N: try}); err != nil {
 			return nil, err
 		}
 		base := c.cache
@@ -107,7 +107,7 @@ func (c *Collection) Fetch(t env.Task) (*catalog.Table, error) {
 			base = nil // the increment did not fit, or nothing was answered: ask for everything
 		}
 		table, err := c.fetchFrom(t, base)
-		if err == nil || status.Is(err, status.NamespaceNotFound) || t.Err() != nil {
+		if err == nil || errcode.Is(err, errcode.NamespaceNotFound) || t.Err() != nil {
 			return table, err
 		}
 		last = err
@@ -132,7 +132,7 @@ func apply(base *catalog.Table, update *command.RoutingUpdate) (*catalog.Table, 
 		return catalog.NewTable(update.Collection, update.Chunks)
 	}
 	if !base.Version().SameIncarnation(update.Collection.Version()) {
-		return nil, status.New(status.StaleEpoch, "an increment of epoch %s does not fit the table of epoch %s",
+		return nil, errcode.New(errcode.StaleEpoch, "an increment of epoch %s does not fit the table of epoch %s",
 			update.Collection.Epoch, base.Collection().Epoch)
 	}
 	return base.WithCollection(update.Collection).With(update.Chunks)
@@ -155,7 +155,7 @@ func (s *Server) flush(t env.Task, _ env.NodeID, req *command.FlushRoutingTableC
 		return nil, err
 	}
 	if c.known == nil {
-		return nil, status.New(status.Interrupted, "the metadata of %s was cleared after it was refreshed", c.ns)
+		return nil, errcode.New(errcode.Interrupted, "the metadata of %s was cleared after it was refreshed", c.ns)
 	}
 	if err := c.Flush(t); err != nil {
 		return nil, err

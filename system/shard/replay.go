@@ -6,8 +6,8 @@ import (
 
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 )
 
 // encodeResult is what a statement's record keeps of its outcome, besides the image.
@@ -31,7 +31,7 @@ func (w *write) replay(t env.Task, i int) (bool, error) {
 	if w.session == nil {
 		return false, nil
 	}
-	if err := t.Point(point.RequestRetryLookup, w.note(i)); err != nil {
+	if err := t.Point(failpoint.RequestRetryLookup, w.note(i)); err != nil {
 		return false, err
 	}
 	st, at, err := w.session.Find(w.statementID(i))
@@ -49,10 +49,10 @@ func (w *write) replay(t env.Task, i int) (bool, error) {
 func (w *write) announceRetry(t env.Task, at oplog.Time) error {
 	e, _, _ := w.server.cfg.Member.Entry(at.Index)
 	if e.Ops[0].Kind == oplog.Noop {
-		return t.Point(point.SessionRetryAfter, w.note(0))
+		return t.Point(failpoint.SessionRetryAfter, w.note(0))
 	}
 	if w.c.donor != nil || len(w.c.receiving) > 0 {
-		return t.Point(point.SessionRetryDuring, w.note(0))
+		return t.Point(failpoint.SessionRetryDuring, w.note(0))
 	}
 	return nil
 }

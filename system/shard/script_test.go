@@ -11,15 +11,15 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/codec"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/sim"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -54,9 +54,9 @@ type cluster = testCluster
 type script struct {
 	*cluster
 	out    strings.Builder
-	router *catalog.Table  // what the client believes
-	noted  clock.Timestamp // a cluster time to read at or after
-	held   map[point.Site]*sim.Latch
+	router *catalog.Table // what the client believes
+	noted  hlc.Timestamp  // a cluster time to read at or after
+	held   map[failpoint.Site]*sim.Latch
 	jobs   map[string]*job
 }
 
@@ -148,7 +148,7 @@ func (s *script) control(d *datadriven.TestData) func() error {
 }
 
 func (s *script) fresh(d *datadriven.TestData) error {
-	s.held, s.jobs = map[point.Site]*sim.Latch{}, map[string]*job{}
+	s.held, s.jobs = map[failpoint.Site]*sim.Latch{}, map[string]*job{}
 	s.cluster = newTestCluster(int(num(d, "members")), sim.Options{Seed: 7, YieldMax: -1, OnPoint: s.onPoint, Codec: codec.BSON})
 	var bounds []int64
 	shards := []string{"shard-a", "shard-b"}
@@ -234,31 +234,31 @@ func (s *script) copies() {
 }
 
 // tell prints the events that the shard is about.
-func (s *script) tell(e *event.Event) {
+func (s *script) tell(e *trace.Event) {
 	switch e.Kind {
-	case event.Applied:
+	case trace.Applied:
 		s.say("%s applied %s: %s %s %s", e.Node, e.NS, e.Actor, key.Key(e.Key), kindOf(e))
-	case event.MetadataInstalled:
+	case trace.MetadataInstalled:
 		s.say("%s installed %s %s", e.Node, e.Value, ranges(e.Chunks))
-	case event.MetadataCleared:
+	case trace.MetadataCleared:
 		s.say("%s cleared its metadata", e.Node)
-	case event.CriticalSection:
+	case trace.CriticalSection:
 		s.say("%s critical section of %s %s: %s", e.Node, e.Actor, e.ID, e.Value)
-	case event.CursorOpened, event.CursorClosed:
+	case trace.CursorOpened, trace.CursorClosed:
 		s.say("%s %s %s [%s, %s)", e.Node, e.Kind, e.ID, key.Key(e.Min), key.Key(e.Max))
-	case event.Writable, event.SteppedDown:
+	case trace.Writable, trace.SteppedDown:
 		s.say("%s %s", e.Node, e.Kind)
 	}
 }
 
-func kindOf(e *event.Event) string {
+func kindOf(e *trace.Event) string {
 	if e.Hash == 0 {
 		return "deleted"
 	}
 	return "set"
 }
 
-func ranges(chunks []event.Chunk) string {
+func ranges(chunks []trace.Chunk) string {
 	var parts []string
 	for _, c := range chunks {
 		parts = append(parts, key.Range{Min: key.Key(c.Min), Max: key.Key(c.Max)}.String())
@@ -266,10 +266,10 @@ func ranges(chunks []event.Chunk) string {
 	return strings.Join(parts, " ")
 }
 
-func (s *script) onPoint(p *sim.Passage) sim.Action { return sim.Action{Until: s.held[p.Site]} }
+func (s *script) onPoint(p *sim.PointHit) sim.Action { return sim.Action{Until: s.held[p.Site]} }
 
 func (s *script) pause(site string) error {
-	at, ok := point.Parse(site)
+	at, ok := failpoint.Parse(site)
 	if !ok {
 		return fmt.Errorf("no site %s", site)
 	}
@@ -278,7 +278,7 @@ func (s *script) pause(site string) error {
 }
 
 func (s *script) release(site string) error {
-	at, _ := point.Parse(site)
+	at, _ := failpoint.Parse(site)
 	latch := s.held[at]
 	delete(s.held, at)
 	latch.Open()
@@ -317,7 +317,7 @@ func (s *script) restart() {
 }
 
 func (s *script) section(d *datadriven.TestData) {
-	c, h := s.primary().Collection(testNS), Holder{event.Donor, "m1"}
+	c, h := s.primary().Collection(testNS), Holder{trace.Donor, "m1"}
 	switch d.CmdArgs[0].Key {
 	case "writes":
 		c.EnterWrites(h)

@@ -3,14 +3,14 @@ package shard
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -95,27 +95,27 @@ func (s *Server) mayRead(secondary bool) error {
 // of the past is not believed. A copy that is being replaced just now is asked for again.
 func (c *Collection) fetchViaPrimary(t env.Task) (table *catalog.Table, err error) {
 	for range refreshTries {
-		if err = t.Point(point.RequestSecondaryFresh, env.Note{ID: c.ns}); err != nil {
+		if err = t.Point(failpoint.RequestSecondaryFresh, env.Note{ID: c.ns}); err != nil {
 			return nil, err
 		}
 		if err = c.awaitCopy(t); err != nil {
 			return nil, err
 		}
-		if table, err = c.copy(c.server.cfg.Member.ReadAt(command.MajorityRead)); !status.Is(err, status.Interrupted) {
+		if table, err = c.copy(c.server.cfg.Member.ReadAt(command.MajorityRead)); !errcode.Is(err, errcode.Interrupted) {
 			break
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return table, t.Point(point.RequestSecondaryLearn, env.Note{ID: c.ns})
+	return table, t.Point(failpoint.RequestSecondaryLearn, env.Note{ID: c.ns})
 }
 
 func (c *Collection) awaitCopy(t env.Task) error {
 	s := c.server
 	set := s.Set(s.name)
 	if set == nil {
-		return status.New(status.ShardNotFound, "%s does not know the members of its own set", s.node.ID())
+		return errcode.New(errcode.ShardNotFound, "%s does not know the members of its own set", s.node.ID())
 	}
 	flushed, err := rpc.CallPrimary[command.Flushed](t, set, &command.FlushRoutingTableCacheUpdates{NS: c.ns}, s.cfg.Settings.CommandTimeout)
 	if err != nil {
@@ -132,6 +132,6 @@ func (s *Server) appendOplogNote(t env.Task, _ env.NodeID, req *command.AppendOp
 	if s.cfg.Member.AppliedTS() >= req.Time {
 		return &command.Done{}, nil
 	}
-	_, err := s.cfg.Member.Write(t, oplog.Op{Kind: oplog.Noop, Actor: uint8(event.System), Tag: "clusterTime"})
+	_, err := s.cfg.Member.Write(t, oplog.Op{Kind: oplog.Noop, Actor: uint8(trace.System), Tag: "clusterTime"})
 	return &command.Done{}, err
 }

@@ -3,7 +3,7 @@ package shard
 import (
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 )
 
@@ -19,7 +19,7 @@ const (
 
 // Holder is who holds a critical section: a donor or a recipient, and its migration.
 type Holder struct {
-	Actor event.Actor // event.Donor or event.Recipient
+	Actor trace.Actor // trace.Donor or trace.Recipient
 	ID    string      // the migration
 }
 
@@ -85,8 +85,8 @@ func (c *Collection) announceSection(h Holder, value string) {
 	if !c.server.cfg.Member.Leading() {
 		return
 	}
-	c.server.node.Emit(&event.Event{
-		Kind: event.CriticalSection, Shard: c.server.name, NS: c.ns, Value: value, Actor: h.Actor, ID: h.ID,
+	c.server.node.Emit(&trace.Event{
+		Kind: trace.CriticalSection, Shard: c.server.name, NS: c.ns, Value: value, Actor: h.Actor, ID: h.ID,
 	})
 }
 

@@ -20,15 +20,15 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/profile"
+	"github.com/shardproof/shardproof/system/protocol"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/serverstatus"
 	"github.com/shardproof/shardproof/system/settings"
-	"github.com/shardproof/shardproof/system/statistics"
 )
 
 // ConfigSet is the name under which Config.Sets lists the members of the config server.
@@ -42,7 +42,7 @@ type Config struct {
 	// Sets finds every replica set of the cluster by its name: ConfigSet and the shards.
 	Sets map[string]*rpc.Set
 	// Profile is the version of the protocol that the cluster speaks.
-	Profile profile.Profile
+	Profile protocol.Profile
 }
 
 // Server is one incarnation of a shard's member. Its memory ends with the node; what must survive is in the store.
@@ -55,10 +55,10 @@ type Server struct {
 	checkouts   map[string]*checkout
 	offices     int // how often the member's office or whole state has changed
 	audits      []func(*command.AuditReply)
-	statistics  statistics.Sharding
+	statistics  serverstatus.Sharding
 	renames     []func(uuid, to string) []oplog.Op
 	undecided   bool // an earlier primary may have moved a range of any namespace
-	lookups     []func(*statistics.Sharding)
+	lookups     []func(*serverstatus.Sharding)
 	moving      map[string]string // databases whose unsharded collections refuse writes, and the move that has them do so
 }
 
@@ -94,10 +94,10 @@ func (s *Server) Endpoint() *rpc.Endpoint { return s.cfg.Endpoint }
 func (s *Server) Settings() *settings.Settings { return s.cfg.Settings }
 
 // Profile is the version of the protocol that the cluster speaks.
-func (s *Server) Profile() profile.Profile { return s.cfg.Profile }
+func (s *Server) Profile() protocol.Profile { return s.cfg.Profile }
 
 // Clock is the node's logical clock.
-func (s *Server) Clock() *clock.Clock { return s.cfg.Endpoint.Clock() }
+func (s *Server) Clock() *hlc.Clock { return s.cfg.Endpoint.Clock() }
 
 // Set is the replica set of that name, for calls; nil for a name that Config.Sets does not have.
 func (s *Server) Set(name string) *rpc.Set { return s.cfg.Sets[name] }
@@ -129,7 +129,7 @@ func (s *Server) Collections() []*Collection {
 }
 
 // Statistics are the counters of this process, for whoever does what they count.
-func (s *Server) Statistics() *statistics.Sharding { return &s.statistics }
+func (s *Server) Statistics() *serverstatus.Sharding { return &s.statistics }
 
 // AddAudit has fn contribute to every answer to command.Audit.
 func (s *Server) AddAudit(fn func(*command.AuditReply)) { s.audits = append(s.audits, fn) }

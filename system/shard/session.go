@@ -4,11 +4,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -101,14 +101,14 @@ func (s *Server) sessionRecord(raw bson.Raw) SessionRecord {
 	return SessionRecord{id, txn, oplog.Time{Term: uint64(term), Index: uint64(index)}}
 }
 
-// Begin goes on with the transaction number, or to it from an older one; status.TransactionTooOld when the session has
+// Begin goes on with the transaction number, or to it from an older one; errcode.TransactionTooOld when the session has
 // already gone on to a newer one.
 func (x *Session) Begin(txn int64) error {
 	if x == nil {
 		return nil
 	}
 	if now := x.Record().Txn; txn < now {
-		return status.New(status.TransactionTooOld, "session %s is at transaction %d, not %d", x.id, now, txn)
+		return errcode.New(errcode.TransactionTooOld, "session %s is at transaction %d, not %d", x.id, now, txn)
 	}
 	x.txn = txn
 	return nil
@@ -133,7 +133,7 @@ func (x *Session) Find(id int32) (*oplog.Stmt, oplog.Time, error) {
 		return found == nil
 	})
 	if found == nil && !complete {
-		return nil, at, status.New(status.IncompleteTransactionHistory,
+		return nil, at, errcode.New(errcode.IncompleteTransactionHistory,
 			"session %s, transaction %d: whether statement %d was executed is not on record any more", x.id, x.txn, id)
 	}
 	return found, at, nil
@@ -154,7 +154,7 @@ func (x *Session) Stamp(op *oplog.Op, st oplog.Stmt) oplog.Op {
 func sessionOpOf(r SessionRecord) oplog.Op {
 	last := bsoncore.NewDocumentBuilder().AppendInt64("t", int64(r.Last.Term)).AppendInt64("i", int64(r.Last.Index)).Build()
 	doc := bsoncore.NewDocumentBuilder().AppendString("_id", r.ID).AppendInt64("txn", r.Txn).AppendDocument("lastOp", last).Build()
-	return oplog.Op{Kind: oplog.Update, NS: SessionsNS, ID: string(key.String(r.ID)), Doc: bson.Raw(doc), Actor: uint8(event.System)}
+	return oplog.Op{Kind: oplog.Update, NS: SessionsNS, ID: string(key.String(r.ID)), Doc: bson.Raw(doc), Actor: uint8(trace.System)}
 }
 
 // Sessions lists the rows of all sessions, in order of their IDs.

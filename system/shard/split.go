@@ -7,11 +7,11 @@ import (
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/split"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/splitvector"
 )
 
 // splitChunk cuts a chunk of this shard (protocol 13.2). No document moves: only the catalogue changes, and what the shard
@@ -19,7 +19,7 @@ import (
 func (s *Server) splitChunk(t env.Task, _ env.NodeID, req *command.ShardsvrSplitChunk) (*command.Done, error) {
 	rng := key.Range{Min: req.Min, Max: req.Max}
 	commit := &command.CommitChunkSplit{NS: req.NS, Epoch: req.Epoch, Shard: s.name, Min: req.Min, Max: req.Max, At: req.At}
-	return s.reshape(t, req.NS, commit, point.SplitSendCommit, func(table *catalog.Table) bool { return isSplit(table, rng, req.At) })
+	return s.reshape(t, req.NS, commit, failpoint.SplitSendCommit, func(table *catalog.Table) bool { return isSplit(table, rng, req.At) })
 }
 
 // Split is splitChunk for whoever decides on this shard what is to be cut.
@@ -32,14 +32,14 @@ func (s *Server) Split(t env.Task, req *command.ShardsvrSplitChunk) error {
 func (s *Server) mergeChunks(t env.Task, _ env.NodeID, req *command.ShardsvrMergeChunks) (*command.Done, error) {
 	rng := key.Range{Min: req.Min, Max: req.Max}
 	commit := &command.CommitChunksMerge{NS: req.NS, Epoch: req.Epoch, Shard: s.name, Min: req.Min, Max: req.Max}
-	return s.reshape(t, req.NS, commit, point.SplitMergeCommit, func(table *catalog.Table) bool { return table.Owner(rng.Min).Range == rng })
+	return s.reshape(t, req.NS, commit, failpoint.SplitMergeCommit, func(table *catalog.Table) bool { return table.Owner(rng.Min).Range == rng })
 }
 
 // mergeAllChunks has the config server join whatever of this shard may be joined. When the outcome is unknown it is a failure:
 // who asks again loses nothing.
 func (s *Server) mergeAllChunks(t env.Task, _ env.NodeID, req *command.ShardsvrMergeAllChunks) (*command.Done, error) {
 	commit := &command.CommitMergeAllChunks{NS: req.NS, Shard: s.name}
-	return s.reshape(t, req.NS, commit, point.SplitAutoMerge, func(*catalog.Table) bool { return false })
+	return s.reshape(t, req.NS, commit, failpoint.SplitAutoMerge, func(*catalog.Table) bool { return false })
 }
 
 // isSplit reports whether the range consists of chunks that meet at the points.
@@ -55,13 +55,13 @@ func isSplit(table *catalog.Table, rng key.Range, at []key.Key) bool {
 // reshape has the config server commit a change of chunks and takes it over. The commit is sent once: when its outcome is
 // unknown, what the refresh shows is the outcome. A migration of the collection does not matter: the commits follow each
 // other, and one that a chunk was taken away from is refused.
-func (s *Server) reshape(t env.Task, ns string, commit env.Message, site point.Site, happened func(*catalog.Table) bool) (*command.Done, error) {
+func (s *Server) reshape(t env.Task, ns string, commit env.Message, site failpoint.Site, happened func(*catalog.Table) bool) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
 	c, note := s.Collection(ns), env.Note{ID: ns}
 	if c.donor != nil {
-		if err := t.Point(point.SplitConcurrentWithMove, note); err != nil {
+		if err := t.Point(failpoint.SplitConcurrentWithMove, note); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +69,7 @@ func (s *Server) reshape(t env.Task, ns string, commit env.Message, site point.S
 		return nil, err
 	}
 	_, err := rpc.CallPrimary[command.CommitReply](t, s.Set(ConfigSet), commit, s.cfg.Settings.CommandTimeout)
-	if lost := t.Point(point.SplitCommitReply, note); lost != nil {
+	if lost := t.Point(failpoint.SplitCommitReply, note); lost != nil {
 		err = lost
 	}
 	table, unknown := s.afterReshaping(t, c)
@@ -83,27 +83,27 @@ func (s *Server) reshape(t env.Task, ns string, commit env.Message, site point.S
 }
 
 func (s *Server) afterReshaping(t env.Task, c *Collection) (*catalog.Table, error) {
-	if err := t.Point(point.SplitRefreshAfter, env.Note{ID: c.ns}); err != nil {
+	if err := t.Point(failpoint.SplitRefreshAfter, env.Note{ID: c.ns}); err != nil {
 		return nil, err
 	}
 	if err := c.settleAndRefresh(t); err != nil {
 		return nil, err
 	}
 	if c.known == nil {
-		return nil, status.New(status.Interrupted, "the metadata of %s was cleared after it was refreshed", c.ns)
+		return nil, errcode.New(errcode.Interrupted, "the metadata of %s was cleared after it was refreshed", c.ns)
 	}
 	return c.known.Table, nil
 }
 
 // Index gives the documents that the member has of a namespace, owned or not, by shard key.
-func (s *Server) Index(ns string) split.Index {
+func (s *Server) Index(ns string) splitvector.Index {
 	return func(rng key.Range, down bool) iter.Seq2[key.Key, int] {
 		return s.cfg.Member.Store().Sizes(ns, rng, down)
 	}
 }
 
 // Extent is how much they are.
-func (s *Server) Extent(ns string) (e split.Extent) {
+func (s *Server) Extent(ns string) (e splitvector.Extent) {
 	e.Documents, e.Bytes = s.cfg.Member.Store().Extent(ns)
 	return e
 }
@@ -127,11 +127,11 @@ func (s *Server) splitVector(t env.Task, _ env.NodeID, req *command.SplitVector)
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	if err := t.Point(point.SplitAutoScan, env.Note{ID: req.NS}); err != nil {
+	if err := t.Point(failpoint.SplitAutoScan, env.Note{ID: req.NS}); err != nil {
 		return nil, err
 	}
-	points := split.Points(s.Index(req.NS), split.Request{
+	points := splitvector.Points(s.Index(req.NS), splitvector.Request{
 		Range: key.Range{Min: req.Min, Max: req.Max}, Collection: s.Extent(req.NS), ChunkBytes: req.ChunkBytes, Limit: req.Limit,
 	})
-	return &command.SplitVectorReply{Points: points}, t.Point(point.SplitPickPoints, env.Note{ID: req.NS})
+	return &command.SplitVectorReply{Points: points}, t.Point(failpoint.SplitPickPoints, env.Note{ID: req.NS})
 }

@@ -4,11 +4,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -61,7 +61,7 @@ func (w *write) create(doc bson.Raw) (change, error) {
 		return change{}, err
 	}
 	if w.get(id) != nil {
-		return change{}, status.New(status.DuplicateKey, "collection %s has a document with _id %s", w.ns, key.Key(id))
+		return change{}, errcode.New(errcode.DuplicateKey, "collection %s has a document with _id %s", w.ns, key.Key(id))
 	}
 	return change{op: oplog.Op{Kind: oplog.Insert, ID: id, Doc: doc}, key: k, outcome: command.Written{N: 1}}, nil
 }
@@ -81,23 +81,23 @@ func (w *write) modify(filter, with bson.Raw, upsert bool) (change, error) {
 		}
 		return w.upsert(p, k, filter, with)
 	}
-	doc, err := document.Apply(with, old)
+	doc, err := query.Apply(with, old)
 	if err != nil {
 		return change{}, err
 	}
 	if err := w.unmoved(p, k, id, doc); err != nil {
 		return change{}, err
 	}
-	op := oplog.Op{Kind: oplog.Update, ID: id, Doc: doc, Replaces: document.Replaces(with)}
+	op := oplog.Op{Kind: oplog.Update, ID: id, Doc: doc, Replaces: query.Replaces(with)}
 	ch := change{op: op, pre: old, key: k, outcome: command.Written{N: 1, Modified: 1}}
-	if document.Same(old, doc) {
+	if query.Same(old, doc) {
 		ch.op.Kind, ch.outcome.Modified = oplog.Noop, 0
 	}
 	return ch, nil
 }
 
 func (w *write) upsert(p key.Pattern, k key.Key, filter, with bson.Raw) (change, error) {
-	doc, err := document.NewFrom(filter, with)
+	doc, err := query.NewFrom(filter, with)
 	if err != nil {
 		return change{}, err
 	}
@@ -136,7 +136,7 @@ func (w *write) unmoved(p key.Pattern, k key.Key, id string, doc bson.Raw) error
 		return err
 	}
 	if newID != id || newKey != k {
-		return status.New(status.ImmutableField, "document %s with shard key %s would become %s with %s",
+		return errcode.New(errcode.ImmutableField, "document %s with shard key %s would become %s with %s",
 			key.Key(id), k, key.Key(newID), newKey)
 	}
 	return nil
@@ -148,9 +148,9 @@ func (w *write) target(filter bson.Raw) (key.Pattern, key.Key, error) {
 	if err != nil {
 		return p, "", err
 	}
-	v, fixed := document.Equality(filter, p.Field)
+	v, fixed := query.Equality(filter, p.Field)
 	if !fixed {
-		return p, "", status.New(status.ShardKeyNotFound, "the filter %s does not fix the shard key %s", filter, p.Field)
+		return p, "", errcode.New(errcode.ShardKeyNotFound, "the filter %s does not fix the shard key %s", filter, p.Field)
 	}
 	k, err := p.OfValue(v)
 	return p, k, err
@@ -165,7 +165,7 @@ func (w *write) match(k key.Key, filter bson.Raw) (id string, doc bson.Raw, err 
 	only := key.Range{Min: k, Max: key.After(k)}
 	w.server.cfg.Member.Store().ScanKey(w.ns, only, store.Latest, store.Place{}, func(_ key.Key, at string, d bson.Raw) bool {
 		var ok bool
-		if ok, err = document.Match(filter, d); ok {
+		if ok, err = query.Match(filter, d); ok {
 			id, doc = at, d
 		}
 		return !ok && err == nil

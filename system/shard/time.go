@@ -1,12 +1,12 @@
 package shard
 
 import (
-	"github.com/shardproof/shardproof/system/clock"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -37,15 +37,15 @@ type clockDoc struct {
 
 // awaitTime waits until everything up to a cluster time is committed here (afterClusterTime, atClusterTime). A set that
 // has nothing to write would never get there, so an entry is asked for; without it the next write will do.
-func (s *Server) awaitTime(t env.Task, ts clock.Timestamp) error {
+func (s *Server) awaitTime(t env.Task, ts hlc.Timestamp) error {
 	m := s.cfg.Member
 	if m.CommittedTS() >= ts {
 		return nil
 	}
-	if err := t.Point(point.RequestAwaitTime, env.Note{ID: s.name}); err != nil {
+	if err := t.Point(failpoint.RequestAwaitTime, env.Note{ID: s.name}); err != nil {
 		return err
 	}
-	s.Clock().Advance(clock.Vector{Cluster: ts})
+	s.Clock().Advance(hlc.Vector{Cluster: ts})
 	note := &command.AppendOplogNote{Time: ts}
 	if m.IsPrimary() {
 		_, _ = s.appendOplogNote(t, s.node.ID(), note)
@@ -68,15 +68,15 @@ func (s *Server) PersistConfigTime(t env.Task) error {
 	return s.cfg.Member.AwaitMajority(t)
 }
 
-func (s *Server) durableConfigTime() clock.Timestamp {
+func (s *Server) durableConfigTime() hlc.Timestamp {
 	raw := s.cfg.Member.Store().Get(ClockNS, string(key.String(clockID)), store.Latest)
 	if raw == nil {
 		return 0
 	}
 	var doc clockDoc
 	s.decode(raw, &doc)
-	return clock.Timestamp(doc.Config)
+	return hlc.Timestamp(doc.Config)
 }
 
 // resumeConfigTime takes over what an earlier primary made durable.
-func (s *Server) resumeConfigTime() { s.Clock().Advance(clock.Vector{Config: s.durableConfigTime()}) }
+func (s *Server) resumeConfigTime() { s.Clock().Advance(hlc.Vector{Config: s.durableConfigTime()}) }

@@ -3,7 +3,7 @@ package shard
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -107,11 +107,11 @@ func (s *Server) announce(index uint64, op *oplog.Op) {
 
 func (s *Server) announceStatement(index uint64, op *oplog.Op) {
 	st := op.Stmt
-	e := &event.Event{
-		Kind: event.Executed, Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: st.NS, Key: st.Key,
-		Actor: event.Actor(op.Actor), ID: st.Session, Txn: st.Txn, N: int(st.ID),
+	e := &trace.Event{
+		Kind: trace.Executed, Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: st.NS, Key: st.Key,
+		Actor: trace.Actor(op.Actor), ID: st.Session, Txn: st.Txn, N: int(st.ID),
 	}
-	if e.Actor == event.Session {
+	if e.Actor == trace.Session {
 		e.Value = op.Tag
 	}
 	if st.DeadEnd {

@@ -3,13 +3,13 @@ package shard
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -72,9 +72,9 @@ func (w *write) statement(t env.Task, i int, do decide) (err error) {
 			return err
 		}
 		if err = w.attempt(t, i, do); err == nil {
-			return t.Point(point.RequestCommit, w.note(i))
+			return t.Point(failpoint.RequestCommit, w.note(i))
 		}
-		if !status.Is(err, status.StaleConfig, status.StaleDbVersion) {
+		if !errcode.Is(err, errcode.StaleConfig, errcode.StaleDbVersion) {
 			return err
 		}
 		w.session.Release()
@@ -114,16 +114,16 @@ func (w *write) attempt(t env.Task, i int, do decide) error {
 
 // descend is the way from the version check to the commit, on which a real server can be descheduled.
 func (w *write) descend(t env.Task, i int) error {
-	if err := t.Point(point.RequestVersionCheck, w.note(i)); err != nil {
+	if err := t.Point(failpoint.RequestVersionCheck, w.note(i)); err != nil {
 		return err
 	}
-	if err := t.Point(point.RequestAcquireSnapshot, w.note(i)); err != nil {
+	if err := t.Point(failpoint.RequestAcquireSnapshot, w.note(i)); err != nil {
 		return err
 	}
-	if err := t.Yield(point.RequestYield); err != nil {
+	if err := t.Yield(failpoint.RequestYield); err != nil {
 		return err
 	}
-	return t.Yield(point.RequestPreCommit)
+	return t.Yield(failpoint.RequestPreCommit)
 }
 
 // recheck asks again, at the commit, what was asked at the beginning: a write that was let in before the critical section
@@ -143,7 +143,7 @@ func (s *Server) sameTenure(term uint64) error {
 		return err
 	}
 	if now := s.cfg.Member.Term(); now != term {
-		return status.New(status.InterruptedDueToReplStateChange, "%s was primary of term %d when the operation began and is of %d now",
+		return errcode.New(errcode.InterruptedDueToReplStateChange, "%s was primary of term %d when the operation began and is of %d now",
 			s.node.ID(), term, now)
 	}
 	return nil
@@ -165,7 +165,7 @@ func (w *write) commit(t env.Task, i int, do decide) error {
 }
 
 func (w *write) log(t env.Task, i int, ch *change) error {
-	ch.op.NS, ch.op.Actor, ch.op.Tag = w.ns, uint8(event.User), w.request.session.ID
+	ch.op.NS, ch.op.Actor, ch.op.Tag = w.ns, uint8(trace.User), w.request.session.ID
 	ch.op.FromMigrate = w.onOrphan(ch.key)
 	ops := []oplog.Op{ch.op}
 	if w.session != nil {
@@ -204,7 +204,7 @@ func (w *write) count(one command.Written) {
 // finish waits for the write concern of everything the command has seen or done: also a retry, a write that found nothing
 // to do and a duplicate key rest on what is applied, which might still be rolled back.
 func (w *write) finish(t env.Task, failed error) (*command.Written, error) {
-	if failed != nil && !status.Is(failed, status.DuplicateKey) {
+	if failed != nil && !errcode.Is(failed, errcode.DuplicateKey) {
 		return nil, failed
 	}
 	m := w.server.cfg.Member
@@ -215,13 +215,13 @@ func (w *write) finish(t env.Task, failed error) (*command.Written, error) {
 	if failed != nil && err == nil {
 		return nil, failed
 	}
-	if failed != nil || err != nil && !status.Is(err, status.WriteConcernFailed) {
+	if failed != nil || err != nil && !errcode.Is(err, errcode.WriteConcernFailed) {
 		return nil, err
 	}
 	if err != nil {
 		w.reply.ConcernError = err.Error()
 	}
-	if err := t.Point(point.RequestReply, w.note(0)); err != nil {
+	if err := t.Point(failpoint.RequestReply, w.note(0)); err != nil {
 		return nil, err
 	}
 	return &w.reply, nil
@@ -236,7 +236,7 @@ func (w *write) pattern() (key.Pattern, error) {
 	if p, ok := w.c.pattern(); ok {
 		return p, nil
 	}
-	return key.Pattern{}, status.New(status.NamespaceNotFound, "shard %s has no collection %s", w.server.name, w.ns)
+	return key.Pattern{}, errcode.New(errcode.NamespaceNotFound, "shard %s has no collection %s", w.server.name, w.ns)
 }
 
 func (w *write) get(id string) bson.Raw {

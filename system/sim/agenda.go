@@ -4,7 +4,7 @@ import "github.com/shardproof/shardproof/system/env"
 
 // The agenda is everything that will happen: occasions by time, and by the order of scheduling within one instant. It is
 // a 4-ary heap of small entries that name a slot; the slots hold what happens, so that sifting moves 16 bytes.
-type agenda struct {
+type eventQueue struct {
 	heap  []entry
 	slots []slot
 	// pos is each slot's place in the heap, for removal.
@@ -44,7 +44,7 @@ type slot struct {
 func (s *slot) void() bool { return s.node != nil && s.node.dead }
 
 // add schedules s and returns its slot.
-func (a *agenda) add(at env.Time, s slot) int32 {
+func (a *eventQueue) add(at env.Time, s slot) int32 {
 	var i int32
 	if n := len(a.free); n > 0 {
 		i = a.free[n-1]
@@ -66,7 +66,7 @@ func (a *agenda) add(at env.Time, s slot) int32 {
 }
 
 // remove takes the slot off the agenda.
-func (a *agenda) remove(i int32) {
+func (a *eventQueue) remove(i int32) {
 	at := int(a.pos[i])
 	last := a.heap[len(a.heap)-1]
 	a.heap = a.heap[:len(a.heap)-1]
@@ -82,14 +82,14 @@ func (a *agenda) remove(i int32) {
 }
 
 // pop takes the earliest occasion off the heap.
-func (a *agenda) pop() slot {
+func (a *eventQueue) pop() slot {
 	i := int32(a.heap[0].key & slotMask)
 	s := a.slots[i]
 	a.remove(i)
 	return s
 }
 
-func (a *agenda) up(i int, e entry) {
+func (a *eventQueue) up(i int, e entry) {
 	for i > 0 {
 		parent := (i - 1) / 4
 		if !e.before(a.heap[parent]) {
@@ -101,7 +101,7 @@ func (a *agenda) up(i int, e entry) {
 	a.set(i, e)
 }
 
-func (a *agenda) down(i int, e entry) {
+func (a *eventQueue) down(i int, e entry) {
 	n := len(a.heap)
 	for {
 		first := 4*i + 1
@@ -123,13 +123,13 @@ func (a *agenda) down(i int, e entry) {
 	a.set(i, e)
 }
 
-func (a *agenda) set(i int, e entry) {
+func (a *eventQueue) set(i int, e entry) {
 	a.heap[i] = e
 	a.pos[e.key&slotMask] = int32(i)
 }
 
 // enqueue adds a task that becomes due at the given time, not before any other task in the queue.
-func (a *agenda) enqueue(at env.Time, t *task) {
+func (a *eventQueue) enqueue(at env.Time, t *task) {
 	a.seq++
 	a.ready.push(due{at, a.seq, t})
 }

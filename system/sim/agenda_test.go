@@ -17,7 +17,7 @@ func TestAgenda(t *testing.T) {
 			seq  int
 			slot int32
 		}
-		var a agenda
+		var a eventQueue
 		var model []item
 		added, fired := 0, -1
 		t.Repeat(map[string]func(*rapid.T){

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
 )
 
 // encode notes the packet's message as bytes, in a world with a codec.
@@ -53,9 +53,9 @@ func (w *World) unchanged(p *packet, m env.Message, by string) {
 
 // coded is err as it crosses the network: with a code, and with a detail of its own.
 func (w *World) coded(err error) error {
-	e, ok := errors.AsType[*status.Error](err)
+	e, ok := errors.AsType[*errcode.Error](err)
 	if !ok {
-		return status.New(status.Internal, "%v", err)
+		return errcode.New(errcode.Internal, "%v", err)
 	}
 	if w.opts.Codec == nil || e.Detail == nil {
 		return e
@@ -64,5 +64,5 @@ func (w *World) coded(err error) error {
 	if err != nil {
 		panic(fmt.Sprintf("detail %T cannot be decoded: %v", e.Detail, err))
 	}
-	return &status.Error{Code: e.Code, Reason: e.Reason, Detail: detail}
+	return &errcode.Error{Code: e.Code, Reason: e.Reason, Detail: detail}
 }

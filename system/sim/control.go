@@ -3,7 +3,7 @@ package sim
 import (
 	"fmt"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 )
 
@@ -52,7 +52,7 @@ func (m *machine) start() {
 	m.life = n
 	m.lives = append(m.lives, n)
 	m.world.note(stepUp, m, "incarnation", uint64(n.incarnation), 0)
-	m.world.emit(m, &event.Event{Kind: event.NodeUp, Value: fmt.Sprint(n.incarnation)})
+	m.world.emit(m, &trace.Event{Kind: trace.NodeUp, Value: fmt.Sprint(n.incarnation)})
 	n.Spawn(nil, "boot", m.boot)
 }
 
@@ -66,7 +66,7 @@ func (w *World) Crash(id env.NodeID) {
 	}
 	m.life = nil
 	w.note(stepDown, m, "incarnation", uint64(n.incarnation), 0)
-	w.emit(m, &event.Event{Kind: event.NodeDown, Value: fmt.Sprint(n.incarnation)})
+	w.emit(m, &trace.Event{Kind: trace.NodeDown, Value: fmt.Sprint(n.incarnation)})
 	n.dead = true
 	w.hangUp(n)
 	m.disk.crash()

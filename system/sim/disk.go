@@ -18,7 +18,7 @@ type disk struct {
 	busy    env.Time
 	// slowness is the factor on all latencies; tail, when not 0, replaces the odds of a slow operation.
 	slowness int64
-	tail     Odds
+	tail     Probability
 	ops      [opKinds]opQuestions
 }
 
@@ -120,8 +120,8 @@ func (d *disk) latency(op *diskOp) time.Duration {
 	q := d.questions(op.kind)
 	q.count++
 	op.nth = q.count
-	if w.opts.OnOccasion != nil {
-		w.opts.OnOccasion(Occasion{Site: q.site, Nth: op.nth, Node: d.machine.id, Durable: op.kind == opSync || op.kind == opReplace})
+	if w.opts.OnInjectionPoint != nil {
+		w.opts.OnInjectionPoint(InjectionPoint{Site: q.site, Nth: op.nth, Node: d.machine.id, Durable: op.kind == opSync || op.kind == opReplace})
 	}
 	base := [opKinds]Latency{
 		opAppend: w.opts.Disk.Append, opSync: w.opts.Disk.Sync, opReplace: w.opts.Disk.Replace, opRead: w.opts.Disk.Read,
@@ -234,7 +234,7 @@ func (d *disk) tear(name string, f *file) {
 
 // SetDiskSlowness sets the factor on the latencies of the node's disk (1 is normal) and the odds of a slow operation
 // (0: those of Options).
-func (w *World) SetDiskSlowness(id env.NodeID, factor int, tail Odds) {
+func (w *World) SetDiskSlowness(id env.NodeID, factor int, tail Probability) {
 	d := &w.machine(id).disk
 	d.slowness, d.tail = int64(max(factor, 1)), tail
 }

@@ -2,11 +2,11 @@ package sim
 
 import "math/bits"
 
-// Odds are a probability in parts per million.
-type Odds uint32
+// Probability are a probability in parts per million.
+type Probability uint32
 
 // Always is certainty.
-const Always Odds = 1_000_000
+const Always Probability = 1_000_000
 
 // Decision is an answer at the gate. Kind, Site and Occurrence (from 1) are the identity of the question.
 type Decision struct {
@@ -38,13 +38,13 @@ const (
 	yieldKind       = "yield"
 )
 
-// Gate answers every question that chance decides in a world. The default answer is a hash of the seed and of the
+// Choices answers every question that chance decides in a world. The default answer is a hash of the seed and of the
 // question's identity, and thus does not depend on what else was asked.
 //
 // There are two sorts of questions. Whether a fault happens has a boring answer, 0: in a planned world it is the default,
 // and any other answer is recorded. A choice among equals (a latency, the next election timeout) has none; it is asked
 // again in a replay and answered by the same hash.
-type Gate struct {
+type Choices struct {
 	seed      uint64
 	planned   bool
 	questions map[name]*question
@@ -72,8 +72,8 @@ type question struct {
 	plan  *plan
 }
 
-func newGate(seed uint64, planned bool, decisions []Decision) *Gate {
-	g := &Gate{seed: mix(seed ^ 0x9e3779b97f4a7c15), planned: planned, questions: make(map[name]*question), given: decisions}
+func newGate(seed uint64, planned bool, decisions []Decision) *Choices {
+	g := &Choices{seed: mix(seed ^ 0x9e3779b97f4a7c15), planned: planned, questions: make(map[name]*question), given: decisions}
 	if len(decisions) > 0 {
 		g.explicit = make(map[name]*plan, len(decisions))
 	}
@@ -88,7 +88,7 @@ func newGate(seed uint64, planned bool, decisions []Decision) *Gate {
 }
 
 // question interns a kind and site, for those who do not keep it.
-func (g *Gate) question(kind, site string) *question {
+func (g *Choices) question(kind, site string) *question {
 	q := g.questions[name{kind, site}]
 	if q == nil {
 		made := g.about(site).ask(kind)
@@ -100,12 +100,12 @@ func (g *Gate) question(kind, site string) *question {
 
 // A place is a site at which several kinds of questions are asked.
 type place struct {
-	gate *Gate
+	gate *Choices
 	site string
 	hash uint64
 }
 
-func (g *Gate) about(site string) place { return place{g, site, hashString(g.seed+1, site)} }
+func (g *Choices) about(site string) place { return place{g, site, hashString(g.seed+1, site)} }
 
 // ask makes the question of one kind at the place.
 func (p place) ask(kind string) question {
@@ -128,24 +128,24 @@ func (q *question) told(occurrence uint64) (answer int64, ok bool) {
 }
 
 // Decide asks whether a fault happens.
-func (g *Gate) Decide(kind, site string, odds Odds) bool {
+func (g *Choices) Decide(kind, site string, odds Probability) bool {
 	q := g.question(kind, site)
 	q.asked++
 	return g.decide(q, q.asked, odds)
 }
 
 // Pick chooses among n equals: a number in [0,n).
-func (g *Gate) Pick(kind, site string, n int) int {
+func (g *Choices) Pick(kind, site string, n int) int {
 	q := g.question(kind, site)
 	q.asked++
 	return int(g.pick(q, q.asked, int64(n)))
 }
 
 // Decisions are the answers to questions about faults, other than the boring one, in the order of asking.
-func (g *Gate) Decisions() []Decision { return append([]Decision(nil), g.recorded...) }
+func (g *Choices) Decisions() []Decision { return append([]Decision(nil), g.recorded...) }
 
 // Unused are the explicit decisions whose question was not asked, in their order: a plan that has become stale.
-func (g *Gate) Unused() []Decision {
+func (g *Choices) Unused() []Decision {
 	var unused []Decision
 	for _, d := range g.given {
 		if !g.explicit[name{d.Kind, d.Site}].used[d.Occurrence] {
@@ -156,7 +156,7 @@ func (g *Gate) Unused() []Decision {
 }
 
 // decide answers the question about a fault in its given occurrence.
-func (g *Gate) decide(q *question, occurrence uint64, odds Odds) bool {
+func (g *Choices) decide(q *question, occurrence uint64, odds Probability) bool {
 	if odds == 0 && (q.plan == nil || g.calm) {
 		return false
 	}
@@ -169,7 +169,7 @@ func (g *Gate) decide(q *question, occurrence uint64, odds Odds) bool {
 }
 
 // fault answers a question about a fault with more than two answers; draw maps randomness to an answer.
-func (g *Gate) fault(q *question, occurrence uint64, draw func(uint64) int64) int64 {
+func (g *Choices) fault(q *question, occurrence uint64, draw func(uint64) int64) int64 {
 	answer, ok := q.told(occurrence)
 	if !ok && !g.planned {
 		answer = draw(q.bits(occurrence))
@@ -185,7 +185,7 @@ func (g *Gate) fault(q *question, occurrence uint64, draw func(uint64) int64) in
 }
 
 // pick answers a choice among n.
-func (g *Gate) pick(q *question, occurrence uint64, n int64) int64 {
+func (g *Choices) pick(q *question, occurrence uint64, n int64) int64 {
 	if n <= 1 {
 		return 0
 	}
@@ -237,7 +237,7 @@ func word(s string) uint64 {
 }
 
 // amount answers whether a fault of some size happens, and its size, from 1 to most; 0 is the boring answer.
-func (g *Gate) amount(q *question, occurrence uint64, odds Odds, most int64) int64 {
+func (g *Choices) amount(q *question, occurrence uint64, odds Probability, most int64) int64 {
 	if odds == 0 && (q.plan == nil || g.calm) {
 		return 0
 	}

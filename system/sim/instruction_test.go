@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
 )
 
 // instruction runs one line of a program and returns what it yielded.
@@ -55,7 +55,7 @@ func (s *script) instruction(t env.Task, w []string) (string, error) {
 	case "reach":
 		t.Node().Sometimes(w[1])
 	case "fail":
-		return "", status.New(status.Code(w[1]), "%s", rest(2))
+		return "", errcode.New(errcode.Code(w[1]), "%s", rest(2))
 	case "answer":
 		return rest(1), nil
 	default:
@@ -81,15 +81,15 @@ func (s *script) waiting(t env.Task, w []string) (string, error) {
 	case "set":
 		s.flags[w[1]] = true
 	case "close": // scope
-		s.scope(w[1]).Close(status.New(status.Interrupted, "scope %s is closed", w[1]))
+		s.scope(w[1]).Close(errcode.New(errcode.Interrupted, "scope %s is closed", w[1]))
 	case "signal":
 		s.cond(w[1]).Signal()
 	case "broadcast":
 		s.cond(w[1]).Broadcast()
 	case "cancel": // scope
-		s.scope(w[1]).Cancel(status.New(status.Interrupted, "scope %s is over", w[1]))
+		s.scope(w[1]).Cancel(errcode.New(errcode.Interrupted, "scope %s is over", w[1]))
 	case "interrupt": // task
-		s.tasks[w[1]].Interrupt(status.New(status.Interrupted, "killed"))
+		s.tasks[w[1]].Interrupt(errcode.New(errcode.Interrupted, "killed"))
 	case "append": // file text
 		return "", t.Node().Disk().Append(t, w[1], []byte(rest))
 	case "sync":

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
 )
 
 // network is what all links share.
@@ -169,7 +169,7 @@ func (w *World) request(t *task, to env.NodeID, m env.Message) {
 	p.kind, p.message, p.caller, p.call, p.noLimit = request, m, t, t.calls, t.timer == noSlot
 	target := w.byID[to]
 	if target == nil {
-		w.failCall(p, 0, status.New(status.HostUnreachable, "there is no node %s", to))
+		w.failCall(p, 0, errcode.New(errcode.HostUnreachable, "there is no node %s", to))
 		return
 	}
 	p.to = target.life
@@ -180,8 +180,8 @@ func (w *World) request(t *task, to env.NodeID, m env.Message) {
 func (w *World) post(p *packet, ch *channel) {
 	ch.sent++
 	p.channel, p.nth = ch, ch.sent
-	if w.opts.OnOccasion != nil {
-		w.opts.OnOccasion(Occasion{
+	if w.opts.OnInjectionPoint != nil {
+		w.opts.OnInjectionPoint(InjectionPoint{
 			Site: ch.site, Nth: p.nth, Node: ch.link.from.id, Class: ch.class.name, Call: p.kind == request, Reply: p.kind == reply,
 		})
 	}
@@ -252,7 +252,7 @@ func (w *World) lose(p *packet) {
 
 // disconnect ends a call that can have no answer any more.
 func (w *World) disconnect(p *packet, after time.Duration) {
-	w.failCall(p, after, status.New(status.NetworkTimeout, "task %s lost its connection", p.caller.name))
+	w.failCall(p, after, errcode.New(errcode.NetworkTimeout, "task %s lost its connection", p.caller.name))
 }
 
 // reconnect ends the calls that lost their request or their reply.
@@ -337,7 +337,7 @@ func (w *World) hangUpOn(p *packet) {
 		w.lose(p)
 		return
 	}
-	w.failCall(p, back.latency.Base, status.New(status.HostUnreachable, "node %s is not reachable from %s", l.to.id, l.from.id))
+	w.failCall(p, back.latency.Base, errcode.New(errcode.HostUnreachable, "node %s is not reachable from %s", l.to.id, l.from.id))
 }
 
 // hangUp fails the calls that an incarnation leaves unanswered when it crashes.

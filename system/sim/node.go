@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // machine is what lasts over all incarnations of a node: its name, clock, disk and links.
@@ -33,9 +33,9 @@ type siteState struct {
 	yield, stall *question
 }
 
-func (m *machine) site(s point.Site) *siteState {
+func (m *machine) site(s failpoint.Site) *siteState {
 	if int(s) >= len(m.sites) {
-		all := make([]*siteState, max(int(s)+1, point.Count()))
+		all := make([]*siteState, max(int(s)+1, failpoint.Count()))
 		copy(all, m.sites)
 		m.sites = all
 	}
@@ -45,23 +45,23 @@ func (m *machine) site(s point.Site) *siteState {
 	return m.sites[s]
 }
 
-func (m *machine) questionAt(site point.Site, kind string) *question {
+func (m *machine) questionAt(site failpoint.Site, kind string) *question {
 	q := m.world.gate.about(string(m.id) + "/" + site.String()).ask(kind)
 	return &q
 }
 
 // deschedule is for how long a task that yields at the site lets others run; negative: not at all. One question answers
 // both: of all lengths, only those up to YieldMax count.
-func (m *machine) deschedule(site point.Site) time.Duration {
+func (m *machine) deschedule(site failpoint.Site) time.Duration {
 	o := &m.world.opts
-	if o.YieldMax < 0 || o.YieldOdds == 0 {
+	if o.YieldMax < 0 || o.YieldProbability == 0 {
 		return -1
 	}
 	s := m.site(site)
 	if s.yield == nil {
 		s.yield = m.questionAt(site, yieldKind)
 	}
-	d := time.Duration(m.world.gate.pick(s.yield, s.hits, int64(o.YieldMax)*int64(Always)/int64(o.YieldOdds)))
+	d := time.Duration(m.world.gate.pick(s.yield, s.hits, int64(o.YieldMax)*int64(Always)/int64(o.YieldProbability)))
 	if d >= o.YieldMax {
 		return -1
 	}
@@ -69,7 +69,7 @@ func (m *machine) deschedule(site point.Site) time.Duration {
 }
 
 // stall is for how long the task that passes the site for the nth time stands still; 0: not at all.
-func (m *machine) stall(site point.Site, nth uint64) time.Duration {
+func (m *machine) stall(site failpoint.Site, nth uint64) time.Duration {
 	w := m.world
 	if w.stall.odds == 0 && w.gate.explicit == nil {
 		return 0
@@ -83,7 +83,7 @@ func (m *machine) stall(site point.Site, nth uint64) time.Duration {
 
 // SetStalls has tasks stand still now and then at the sites they pass, each for as long as longest at most, as a process
 // does that is swapped out or collects garbage. Zero odds: no more.
-func (w *World) SetStalls(odds Odds, longest time.Duration) {
+func (w *World) SetStalls(odds Probability, longest time.Duration) {
 	w.stall.odds, w.stall.longest = odds, longest
 }
 
@@ -125,7 +125,7 @@ func (n *node) Send(to env.NodeID, m env.Message) {
 }
 
 // Emit may meet an observer that crashes the node; the task then goes no further.
-func (n *node) Emit(e *event.Event) {
+func (n *node) Emit(e *trace.Event) {
 	if n.inert() {
 		return
 	}
@@ -246,7 +246,7 @@ func (n *node) Abort(why string) {
 	if n.inert() {
 		return
 	}
-	n.world.emit(n.machine, &event.Event{Kind: event.ProcessAborted, Value: why})
+	n.world.emit(n.machine, &trace.Event{Kind: trace.ProcessAborted, Value: why})
 	n.world.Crash(n.machine.id)
 	if t := n.world.running; t != nil && t.node == n {
 		t.vanish()
@@ -260,7 +260,7 @@ func (n *node) Sometimes(probe string) {
 	}
 	reached := n.world.reached
 	if reached[probe]++; reached[probe] == 1 {
-		n.Emit(&event.Event{Kind: event.Reached, Value: probe})
+		n.Emit(&trace.Event{Kind: trace.Reached, Value: probe})
 	}
 }
 

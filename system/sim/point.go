@@ -3,16 +3,16 @@ package sim
 import (
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// Passage is a task's announcement of a site. It is valid during the call of OnPoint only.
-type Passage struct {
+// PointHit is a task's announcement of a site. It is valid during the call of OnPoint only.
+type PointHit struct {
 	Node env.NodeID
 	Task string
-	Site point.Site
+	Site failpoint.Site
 	Note env.Note
 	// Nth counts the node's passages of the site over all its incarnations, from 1.
 	Nth uint64
@@ -25,7 +25,7 @@ type Action struct {
 	Until *Latch
 	Crash bool
 	Err   error
-	// Announce emits an event.PointHit even without Options.TracePoints.
+	// Announce emits an trace.PointHit even without Options.TracePoints.
 	Announce bool
 }
 
@@ -46,7 +46,7 @@ func (l *Latch) Open() {
 	l.waiting = nil
 }
 
-func (t *task) Point(site point.Site, note env.Note) error {
+func (t *task) Point(site failpoint.Site, note env.Note) error {
 	if err := t.enter(); err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (t *task) Point(site point.Site, note env.Note) error {
 	return nil
 }
 
-func (w *World) count(site point.Site) {
+func (w *World) count(site failpoint.Site) {
 	for int(site) >= len(w.hits) {
 		w.hits = append(w.hits, 0)
 	}
@@ -76,15 +76,15 @@ func (w *World) count(site point.Site) {
 }
 
 // pass asks what happens at the site and has it happen.
-func (t *task) pass(site point.Site, note env.Note, nth uint64) error {
+func (t *task) pass(site failpoint.Site, note env.Note, nth uint64) error {
 	w := t.node.world
 	var do Action
 	if w.opts.OnPoint != nil {
-		w.passage = Passage{t.node.ID(), t.name, site, note, nth}
+		w.passage = PointHit{t.node.ID(), t.name, site, note, nth}
 		do = w.opts.OnPoint(&w.passage)
 	}
 	if do.Announce || w.opts.TracePoints {
-		t.node.Emit(&event.Event{Kind: event.PointHit, Value: site.String(), Peer: note.Peer, ID: note.ID, N: note.N})
+		t.node.Emit(&trace.Event{Kind: trace.PointHit, Value: site.String(), Peer: note.Peer, ID: note.ID, N: note.N})
 	}
 	if t.node.dead {
 		t.vanish()

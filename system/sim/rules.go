@@ -40,11 +40,11 @@ type Rule struct {
 	Fate       Fate
 	Hold, Copy bool
 	// The rest happens by chance; in a planned world only by decision. A Tail adds up to Network.TailDelay.
-	Loss, Duplicate, LoseReply, Tail Odds
+	Loss, Duplicate, LoseReply, Tail Probability
 	// Chain is how many of the chains, which are all messages of a class on a link, are slower than others while the rule holds, by
 	// up to Network.ChainDelay. Demotion is at how many messages the chain becomes slower than all that were not demoted. This is
 	// probabilistic concurrency testing of messages: chains have priorities, and few messages change them.
-	Chain, Demotion Odds
+	Chain, PriorityChange Probability
 }
 
 // RuleID names an installed rule. The zero RuleID is none.
@@ -126,7 +126,7 @@ func named(pattern string, id env.NodeID) bool {
 }
 
 // chances are the odds in force for one message.
-type chances struct{ loss, duplicate, reply, tail, chain, demotion Odds }
+type chances struct{ loss, duplicate, reply, tail, chain, demotion Probability }
 
 // fate decides what happens to a packet.
 func (w *World) fate(p *packet) Fate {
@@ -197,7 +197,7 @@ func (w *World) applyRules(p *packet, odds *chances) (f Fate) {
 func (c *chances) raise(r *Rule) {
 	c.loss, c.duplicate = max(c.loss, r.Loss), max(c.duplicate, r.Duplicate)
 	c.reply, c.tail = max(c.reply, r.LoseReply), max(c.tail, r.Tail)
-	c.chain, c.demotion = max(c.chain, r.Chain), max(c.demotion, r.Demotion)
+	c.chain, c.demotion = max(c.chain, r.Chain), max(c.demotion, r.PriorityChange)
 }
 
 // Partition loses every message from one node to the other, and unless oneWay back again. Partitions add up.

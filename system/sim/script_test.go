@@ -11,9 +11,9 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/sim"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // text is the only message of these tests; its first word is its class.
@@ -75,9 +75,9 @@ func arg[T any](s *script, d *datadriven.TestData, name string, parse func(strin
 
 func word(v string) (string, error) { return v, nil }
 
-func odds(v string) (sim.Odds, error) {
+func odds(v string) (sim.Probability, error) {
 	n, err := strconv.Atoi(strings.TrimSuffix(v, "%"))
-	return sim.Odds(n) * sim.Always / 100, err
+	return sim.Probability(n) * sim.Always / 100, err
 }
 
 // control is one command of a script.
@@ -102,7 +102,7 @@ func (s *script) control(d *datadriven.TestData) {
 	case "restart":
 		s.w.Restart(names[0])
 	case "kill": // node: its tasks named work
-		killed := s.w.Interrupt(names[0], func(task string) bool { return task == "work" }, status.New(status.Interrupted, "killed"))
+		killed := s.w.Interrupt(names[0], func(task string) bool { return task == "work" }, errcode.New(errcode.Interrupted, "killed"))
 		fmt.Fprintf(&s.out, "%d killed", killed)
 	case "slow": // node factor=N
 		s.w.SetSlowness(names[0], arg(s, d, "factor", strconv.Atoi))
@@ -147,12 +147,12 @@ func (s *script) world(d *datadriven.TestData) {
 	jitter := arg(s, d, "jitter", time.ParseDuration)
 	o := sim.Options{
 		Seed: uint64(arg(s, d, "seed", strconv.Atoi)), Planned: d.HasArg("planned"), Classify: firstWord, OnPoint: s.onPoint,
-		Service: arg(s, d, "service", time.ParseDuration), YieldOdds: arg(s, d, "yield", odds), YieldMax: time.Millisecond,
+		Service: arg(s, d, "service", time.ParseDuration), YieldProbability: arg(s, d, "yield", odds), YieldMax: time.Millisecond,
 	}
 	if o.Service == 0 {
 		o.Service = -1
 	}
-	if o.YieldOdds == 0 {
+	if o.YieldProbability == 0 {
 		o.YieldMax = -1
 	}
 	o.Network = sim.Network{Loss: arg(s, d, "loss", odds), Tail: arg(s, d, "tail", odds), Keepalive: time.Second}
@@ -187,7 +187,7 @@ func (s *script) rule(d *datadriven.TestData) sim.Rule {
 	class, reply := arg(s, d, "class", word), d.HasArg("reply")
 	return sim.Rule{
 		From: arg(s, d, "from", word), To: arg(s, d, "to", word), Count: arg(s, d, "count", strconv.Atoi), Hold: d.HasArg("hold"), Copy: d.HasArg("copy"),
-		Chain: sim.Odds(arg(s, d, "chain", strconv.Atoi)), Demotion: sim.Odds(arg(s, d, "demotion", strconv.Atoi)),
+		Chain: sim.Probability(arg(s, d, "chain", strconv.Atoi)), PriorityChange: sim.Probability(arg(s, d, "demotion", strconv.Atoi)),
 		Fate: sim.Fate{
 			Drop: d.HasArg("drop"), LoseReply: d.HasArg("lose-reply"), Duplicate: d.HasArg("duplicate"),
 			Delay: arg(s, d, "delay", time.ParseDuration),
@@ -209,12 +209,12 @@ func (s *script) at(d *datadriven.TestData) {
 		a.Until = s.latch(until)
 	}
 	if code := arg(s, d, "error", word); code != "" {
-		a.Err = status.New(status.Code(code), "injected")
+		a.Err = errcode.New(errcode.Code(code), "injected")
 	}
 	s.actions[arg(s, d, "node", word)+" "+arg(s, d, "site", word)] = a
 }
 
-func (s *script) onPoint(p *sim.Passage) sim.Action {
+func (s *script) onPoint(p *sim.PointHit) sim.Action {
 	return s.actions[string(p.Node)+" "+p.Site.String()]
 }
 
@@ -305,8 +305,8 @@ func duration(words []string, i int) time.Duration {
 	return d
 }
 
-func site(name string) point.Site {
-	found, ok := point.Parse(name)
+func site(name string) failpoint.Site {
+	found, ok := failpoint.Parse(name)
 	if !ok {
 		panic("no site " + name)
 	}

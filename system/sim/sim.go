@@ -17,7 +17,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 )
 
@@ -34,17 +34,17 @@ type Options struct {
 	// Classify names the class of a message, for sites, rules and traces. Nil: all are of class "message".
 	Classify func(env.Message) string
 	// Observer takes every emitted event.
-	Observer event.Observer
+	Observer trace.Observer
 	// OnPoint decides what happens where a task announces a site. Nil: nothing.
-	OnPoint func(*Passage) Action
-	// TracePoints emits an event.PointHit for every announced site.
+	OnPoint func(*PointHit) Action
+	// TracePoints emits an trace.PointHit for every announced site.
 	TracePoints bool
 	// Between is called before every step of a run, when no task is running: it may look, and must change nothing. Nil: nothing.
 	Between func()
 	// OnDecision is told of every fault that chance decides, at the step at which it does. Nil: nobody is.
 	OnDecision func(Decision)
 	// OnOccasion is told of every message that sets out and every disk operation that begins. Nil: nobody is.
-	OnOccasion func(Occasion)
+	OnInjectionPoint func(InjectionPoint)
 	// Network, Disk and Clock are what the world is made of.
 	Network Network
 	Disk    DiskTiming
@@ -52,8 +52,8 @@ type Options struct {
 	Service time.Duration
 	// YieldOdds is how often a Yield lets others run, for up to YieldMax. Zero: one in eight, and 200 microseconds;
 	// negative YieldMax: never.
-	YieldOdds Odds
-	YieldMax  time.Duration
+	YieldProbability Probability
+	YieldMax         time.Duration
 	// Steps stops a run after so many steps in total. Zero: no limit.
 	Steps uint64
 	// Trace takes one line of text for every step in the Window.
@@ -63,9 +63,9 @@ type Options struct {
 	Pool *Pool
 }
 
-// Occasion is a moment of the network or of a disk at which the gate is asked about faults: Site and Nth are the identity of its
+// InjectionPoint is a moment of the network or of a disk at which the gate is asked about faults: Site and Nth are the identity of its
 // questions. Of a message Node is the sender, Class its name without ".reply".
-type Occasion struct {
+type InjectionPoint struct {
 	Site        string
 	Nth         uint64
 	Node        env.NodeID
@@ -88,7 +88,7 @@ type Network struct {
 	// Latency is asked once for each ordered pair. Nil: 100 microseconds and up to 400 more; a node reaches itself in 5.
 	Latency func(from, to env.NodeID) Latency
 	// Loss, Duplicate, LoseReply and Tail are the odds of each message; a Tail adds up to TailDelay (zero: 50 ms).
-	Loss, Duplicate, LoseReply, Tail Odds
+	Loss, Duplicate, LoseReply, Tail Probability
 	TailDelay                        time.Duration
 	// ChainDelay is what a slow chain takes longer at most. Zero: 20 ms.
 	ChainDelay time.Duration
@@ -104,7 +104,7 @@ type DiskTiming struct {
 	// much again at most.
 	Append, Sync, Replace, Read Latency
 	// Tail is the odds of a slow operation, which takes up to TailDelay longer (zero: 50 ms).
-	Tail      Odds
+	Tail      Probability
 	TailDelay time.Duration
 }
 
@@ -113,8 +113,8 @@ func (o *Options) fill() {
 		o.Service = time.Microsecond
 	}
 	o.Service = max(o.Service, 0)
-	if o.YieldOdds == 0 {
-		o.YieldOdds = Always / 8
+	if o.YieldProbability == 0 {
+		o.YieldProbability = Always / 8
 	}
 	if o.YieldMax == 0 {
 		o.YieldMax = 200 * time.Microsecond

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/sim"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // storm is a world in which everything of the package happens at once, driven by choices at the gate: calls between four
@@ -18,7 +18,7 @@ type storm struct {
 	last   string
 }
 
-func (s *storm) Observe(e *event.Event) {
+func (s *storm) Observe(e *trace.Event) {
 	s.events++
 	s.last = e.Value
 }
@@ -53,14 +53,14 @@ func (s *storm) run() uint64 {
 }
 
 // onPoint has some passages crash their node, some fail and some take time.
-func (s *storm) onPoint(p *sim.Passage) sim.Action {
+func (s *storm) onPoint(p *sim.PointHit) sim.Action {
 	g := s.w.Gate()
 	if id := p.Node; g.Decide("crash-at-site", string(id), 5_000) {
 		s.w.At(s.w.Now().Add(3*time.Millisecond), func() { s.w.Restart(id) })
 		return sim.Action{Crash: true}
 	}
 	if g.Decide("fail-at-site", string(p.Node), 20_000) {
-		return sim.Action{Err: status.New(status.FailPointEnabled, "no")}
+		return sim.Action{Err: errcode.New(errcode.FailPointEnabled, "no")}
 	}
 	return sim.Action{Pause: time.Duration(g.Pick("pause", string(p.Node), 100_000))}
 }
@@ -99,14 +99,14 @@ func (s *storm) boot(t env.Task) {
 			return nil, err
 		}
 		if n.Choose("failure", "handler", 10) == 0 {
-			return nil, status.New(status.BadValue, "unlucky")
+			return nil, errcode.New(errcode.BadValue, "unlucky")
 		}
 		done.Signal()
 		return &text{"got " + req.(*text).Text}, n.Disk().Sync(t, "log")
 	})
 	n.Receive(func(env.NodeID, env.Message) { done.Broadcast() })
 	if old, err := n.Disk().Read(t, "log"); err == nil && old != nil {
-		n.Emit(&event.Event{Kind: event.Reached, Value: "recovered", N: len(old)})
+		n.Emit(&trace.Event{Kind: trace.Reached, Value: "recovered", N: len(old)})
 	}
 	scope := env.NewScope(t.Scope())
 	for i := range 6 {
@@ -130,11 +130,11 @@ func (s *storm) client(t env.Task, done *env.Cond, scope *env.Scope) {
 			_ = t.Sleep(500 * time.Microsecond)
 		case 4:
 			if n.Choose("end", t.Name(), 20) == 0 {
-				scope.Cancel(status.New(status.Interrupted, "enough"))
+				scope.Cancel(errcode.New(errcode.Interrupted, "enough"))
 			}
 		default:
 			if _, err := t.Call(to, &text{fmt.Sprintf("put %d", i)}, 10*time.Millisecond); err != nil {
-				n.Sometimes(string(status.Of(err)))
+				n.Sometimes(string(errcode.Of(err)))
 			}
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // state is what a task is doing.
@@ -54,7 +54,7 @@ type task struct {
 	calls uint64
 	reply env.Message
 	// site is the one announced last, asked who was called last: for people.
-	site  point.Site
+	site  failpoint.Site
 	asked env.NodeID
 
 	prev, next *task
@@ -167,10 +167,10 @@ func (t *task) expire() {
 	t.timer = noSlot
 	switch t.state {
 	case parked:
-		t.result = status.New(status.ExceededTimeLimit, "task %s waited too long", t.name)
+		t.result = errcode.New(errcode.ExceededTimeLimit, "task %s waited too long", t.name)
 	case calling:
 		t.calls++
-		t.result = status.New(status.NetworkTimeout, "task %s got no reply in time", t.name)
+		t.result = errcode.New(errcode.NetworkTimeout, "task %s got no reply in time", t.name)
 	}
 	t.node.world.resume(t)
 }
@@ -227,7 +227,7 @@ func (t *task) Call(to env.NodeID, req env.Message, timeout time.Duration) (env.
 	return reply, err
 }
 
-func (t *task) Yield(site point.Site) error {
+func (t *task) Yield(site failpoint.Site) error {
 	if err := t.Point(site, env.Note{}); err != nil {
 		return err
 	}

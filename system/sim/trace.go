@@ -5,12 +5,12 @@ import (
 	"io"
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// trace is the record of a run: always its rolling hash, with a mark every markEvery steps, and text on demand.
-type trace struct {
+// traceHash is the record of a run: always its rolling hash, with a mark every markEvery steps, and text on demand.
+type traceHash struct {
 	step   uint64
 	hash   uint64
 	marks  []uint64
@@ -84,14 +84,14 @@ func (w *World) write(s step, m *machine, name string, n uint64) {
 	fmt.Fprintf(w.trace.out, "%8d %14s %-12s %s\n", w.trace.step, time.Duration(w.now), node, what)
 }
 
-func (w *World) emit(m *machine, e *event.Event) {
+func (w *World) emit(m *machine, e *trace.Event) {
 	if w.frozen || w.broken != nil {
 		return
 	}
 	e.At, e.Node = int64(w.now), ""
 	if m != nil {
 		e.Node = string(m.id)
-		if e.Kind == event.BalancerChose {
+		if e.Kind == trace.BalancerChose {
 			e.Wall = int64(m.wall())
 		}
 	}
@@ -106,7 +106,7 @@ func (w *World) emit(m *machine, e *event.Event) {
 	}
 }
 
-func hashEvent(e *event.Event) uint64 {
+func hashEvent(e *trace.Event) uint64 {
 	h := fold(uint64(e.Kind)<<8|uint64(e.Actor), e.Term)
 	h = fold(fold(h, e.Index), e.Hash)
 	h = fold(h, uint64(e.N))
@@ -123,7 +123,7 @@ func hashEvent(e *event.Event) uint64 {
 	return h
 }
 
-func hashChunk(h uint64, c *event.Chunk) uint64 {
+func hashChunk(h uint64, c *trace.Chunk) uint64 {
 	h = hashString(hashString(h, c.Min), c.Max)
 	h = hashString(hashString(h, c.Shard), c.Epoch)
 	h = fold(h, uint64(c.Major)<<32|uint64(c.Minor))
@@ -134,9 +134,9 @@ func hashChunk(h uint64, c *event.Chunk) uint64 {
 }
 
 // describe is an event in one line; keys are quoted since they are bytes.
-func describe(e *event.Event) string {
+func describe(e *trace.Event) string {
 	text := e.Kind.String()
-	if e.Actor != event.Nobody {
+	if e.Actor != trace.Nobody {
 		text += " by " + e.Actor.String()
 	}
 	for _, f := range [...]struct{ name, value string }{

@@ -6,9 +6,9 @@ import (
 	"sort"
 	"time"
 
-	"github.com/shardproof/shardproof/histories/event"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/point"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // World is one simulated cluster. Its methods are called by the goroutine that runs it: between runs, or from control
@@ -16,9 +16,9 @@ import (
 type World struct {
 	opts     Options
 	now      env.Time
-	agenda   agenda
-	gate     *Gate
-	trace    trace
+	agenda   eventQueue
+	gate     *Choices
+	trace    traceHash
 	pool     *Pool
 	machines []*machine
 	byID     map[env.NodeID]*machine
@@ -26,9 +26,9 @@ type World struct {
 	tasks    uint64
 	hits     []uint64
 	reached  map[string]uint64
-	passage  Passage
+	passage  PointHit
 	stall    struct {
-		odds    Odds
+		odds    Probability
 		longest time.Duration
 	}
 	// running is the task in control, nil in inline code.
@@ -42,8 +42,8 @@ type World struct {
 func New(opts Options) *World {
 	opts.fill()
 	w := &World{opts: opts, byID: make(map[env.NodeID]*machine), pool: opts.Pool, reached: make(map[string]uint64)}
-	w.trace = trace{hash: mix(opts.Seed), out: opts.Trace, window: opts.Window}
-	w.hits = make([]uint64, point.Count())
+	w.trace = traceHash{hash: mix(opts.Seed), out: opts.Trace, window: opts.Window}
+	w.hits = make([]uint64, failpoint.Count())
 	w.gate = newGate(opts.Seed, opts.Planned, opts.Decisions)
 	w.gate.onRecord = w.decided
 	w.network = newNetwork(w)
@@ -72,7 +72,7 @@ func (w *World) Now() env.Time { return w.now }
 func (w *World) Steps() uint64 { return w.trace.step }
 
 // Gate is where control code asks its own questions.
-func (w *World) Gate() *Gate { return w.gate }
+func (w *World) Gate() *Choices { return w.gate }
 
 // Decisions are the faults that chance decided so far; with Planned they make the same run again.
 func (w *World) Decisions() []Decision { return w.gate.Decisions() }
@@ -94,31 +94,31 @@ func (w *World) Probes() []string {
 }
 
 // Emit records an event of control code, such as a fault.
-func (w *World) Emit(e *event.Event) { w.emit(nil, e) }
+func (w *World) Emit(e *trace.Event) { w.emit(nil, e) }
 
 // At runs fn once the time has come, as part of the schedule; now, if it is past.
 func (w *World) At(at env.Time, fn func()) { w.agenda.add(max(at, w.now), slot{fn: fn}) }
 
-// Ending is why a run ended.
-type Ending string
+// StopReason is why a run ended.
+type StopReason string
 
 // The endings.
 const (
 	// Stopped: the condition of the run holds.
-	Stopped Ending = "stopped"
+	Stopped StopReason = "stopped"
 	// TimeUp: the next thing to happen is after the limit, which is the time now.
-	TimeUp Ending = "time up"
+	TimeUp StopReason = "time up"
 	// Idle: nothing is left to happen. Tasks that are still parked wait for ever.
-	Idle Ending = "idle"
+	Idle StopReason = "idle"
 	// Exhausted: the budget of steps is spent.
-	Exhausted Ending = "steps exhausted"
+	Exhausted StopReason = "steps exhausted"
 	// Broken: an invariant failed; see Err.
-	Broken Ending = "broken"
+	Broken StopReason = "broken"
 )
 
 // Run has the world go on until the condition holds (nil: never) or time passes the limit. The condition is tested after
 // every step and must not change anything.
-func (w *World) Run(until func() bool, limit env.Time) (why Ending) {
+func (w *World) Run(until func() bool, limit env.Time) (why StopReason) {
 	if w.driven || w.frozen {
 		panic("a world runs once at a time, and not after Close")
 	}
@@ -133,7 +133,7 @@ func (w *World) Run(until func() bool, limit env.Time) (why Ending) {
 	return w.drive(until, limit)
 }
 
-func (w *World) drive(until func() bool, limit env.Time) Ending {
+func (w *World) drive(until func() bool, limit env.Time) StopReason {
 	for {
 		if w.opts.Between != nil {
 			w.opts.Between()

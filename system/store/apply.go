@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // Apply makes the operations of the entry at index visible to readers at that index and later. Insert and Update set the
@@ -15,7 +15,7 @@ import (
 // An error means that the entry does not fit the state, which is then unchanged; the index must be higher than Applied.
 func (s *Store) Apply(index uint64, ops []oplog.Op) error {
 	if index <= s.applied {
-		return status.New(status.Internal, "entry %d does not follow %d", index, s.applied)
+		return errcode.New(errcode.Internal, "entry %d does not follow %d", index, s.applied)
 	}
 	before := s.applied
 	s.applied = index
@@ -46,19 +46,19 @@ func (s *Store) apply(index uint64, op *oplog.Op) error {
 		return s.rename(index, op.NS, op.ID)
 	case oplog.Noop:
 	default:
-		return status.New(status.Internal, "entry %d has an operation of kind %v", index, op.Kind)
+		return errcode.New(errcode.Internal, "entry %d has an operation of kind %v", index, op.Kind)
 	}
 	return nil
 }
 
 func (s *Store) set(index uint64, op *oplog.Op) error {
 	if op.Doc == nil || op.ID == "" {
-		return status.New(status.Internal, "entry %d sets %x in %s to %v", index, op.ID, op.NS, op.Doc)
+		return errcode.New(errcode.Internal, "entry %d sets %x in %s to %v", index, op.ID, op.NS, op.Doc)
 	}
 	c := s.at(op.NS, Latest)
 	if c == nil {
 		if !strings.HasPrefix(op.NS, "config.") && !strings.HasPrefix(op.NS, "admin.") {
-			return status.New(status.NamespaceNotFound, "there is no collection %s at entry %d", op.NS, index)
+			return errcode.New(errcode.NamespaceNotFound, "there is no collection %s at entry %d", op.NS, index)
 		}
 		c = &collection{}
 		s.become(index, op.NS, c)
@@ -80,7 +80,7 @@ func (s *Store) create(index uint64, op *oplog.Op) error {
 		if bytes.Equal(c.options, op.Doc) {
 			return nil
 		}
-		return status.New(status.Internal, "entry %d creates %s with %v, which exists with %v", index, op.NS, op.Doc, c.options)
+		return errcode.New(errcode.Internal, "entry %d creates %s with %v, which exists with %v", index, op.NS, op.Doc, c.options)
 	}
 	c, err := newCollection(op.Doc)
 	if err == nil {
@@ -101,7 +101,7 @@ func (s *Store) drop(index uint64, ns string) error {
 func (s *Store) rename(index uint64, from, to string) error {
 	c := s.at(from, Latest)
 	if c == nil || s.at(to, Latest) != nil {
-		return status.New(status.Internal, "entry %d renames %s to %s: there must be the first and not the second", index, from, to)
+		return errcode.New(errcode.Internal, "entry %d renames %s to %s: there must be the first and not the second", index, from, to)
 	}
 	s.become(index, from, nil)
 	s.become(index, to, c)

@@ -1,6 +1,6 @@
 package store
 
-import "github.com/shardproof/shardproof/system/status"
+import "github.com/shardproof/shardproof/system/errcode"
 
 // change is one step of the store's past: a new version of a record, or a new meaning of a namespace.
 type change struct {
@@ -56,7 +56,7 @@ func (q *queue) dropOldest() {
 // Rollback forgets every entry after index. It panics when the state at index is no longer known.
 func (s *Store) Rollback(index uint64) {
 	if index < s.oldest {
-		panic(status.New(status.Internal, "rollback to %d, but history begins at %d", index, s.oldest))
+		panic(errcode.New(errcode.Internal, "rollback to %d, but history begins at %d", index, s.oldest))
 	}
 	for c := s.undo.newest(); c != nil && c.index > index; c = s.undo.newest() {
 		c.revert(s)

@@ -3,8 +3,8 @@ package store
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // IndexesNS holds one document for each index of a collection but that of its shard key. An index has no effect on what is
@@ -17,10 +17,10 @@ func indexID(ns, name string) string { return ns + "\x00" + name }
 // setIndex makes, changes or removes an index of a collection that exists.
 func (s *Store) setIndex(index uint64, op *oplog.Op) error {
 	if s.at(op.NS, Latest) == nil {
-		return status.New(status.NamespaceNotFound, "entry %d changes index %s of %s, which does not exist", index, op.ID, op.NS)
+		return errcode.New(errcode.NamespaceNotFound, "entry %d changes index %s of %s, which does not exist", index, op.ID, op.NS)
 	}
 	if op.Kind == oplog.CreateIndex && op.Doc == nil {
-		return status.New(status.Internal, "entry %d makes index %s of %s and does not describe it", index, op.ID, op.NS)
+		return errcode.New(errcode.Internal, "entry %d makes index %s of %s and does not describe it", index, op.ID, op.NS)
 	}
 	one := oplog.Op{Kind: oplog.Update, NS: IndexesNS, ID: indexID(op.NS, op.ID), Doc: op.Doc}
 	if op.Kind == oplog.DropIndex {

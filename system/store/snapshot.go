@@ -6,15 +6,15 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // Snapshot returns the state at an index as bytes, the same for equal states: one log entry that makes everything anew.
 func (s *Store) Snapshot(at uint64) ([]byte, error) {
 	if at != Latest && at > s.applied {
-		return nil, status.New(status.Internal, "no snapshot of %d, only %d is applied", at, s.applied)
+		return nil, errcode.New(errcode.Internal, "no snapshot of %d, only %d is applied", at, s.applied)
 	}
 	var e oplog.Entry
 	for _, ns := range s.Collections(at) {
@@ -39,7 +39,7 @@ func (s *Store) Restore(snapshot []byte, index uint64) error {
 		err = restored.Apply(index, e.Ops)
 	}
 	if err != nil || index == 0 && len(e.Ops) > 0 {
-		return status.New(status.BadValue, "a snapshot of %d operations cannot be restored at %d: %v", len(e.Ops), index, err)
+		return errcode.New(errcode.BadValue, "a snapshot of %d operations cannot be restored at %d: %v", len(e.Ops), index, err)
 	}
 	restored.SetOldest(index)
 	*s = *restored
@@ -98,11 +98,11 @@ func DecodeOptions(raw bson.Raw) (uuid string, p key.Pattern, err error) {
 	}
 	var o options
 	if err := bson.Unmarshal(raw, &o); err != nil {
-		return "", key.Pattern{}, status.New(status.BadValue, "%v are no options of a collection: %v", raw, err)
+		return "", key.Pattern{}, errcode.New(errcode.BadValue, "%v are no options of a collection: %v", raw, err)
 	}
 	if o.Key != nil {
 		if o.Key.Field == "" {
-			return "", key.Pattern{}, status.New(status.BadValue, "%v are options with a nameless shard key", raw)
+			return "", key.Pattern{}, errcode.New(errcode.BadValue, "%v are options with a nameless shard key", raw)
 		}
 		p = key.Pattern{Field: o.Key.Field, Hashed: o.Key.Hashed}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/tidwall/btree"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/status"
 )
 
 // Latest is the index to read at for whatever was applied last.
@@ -53,7 +53,7 @@ func (s *Store) Oldest() uint64 { return s.oldest }
 
 func (s *Store) at(ns string, index uint64) *collection {
 	if index < s.oldest {
-		panic(status.New(status.Internal, "a read of %s at %d, but history begins at %d", ns, index, s.oldest))
+		panic(errcode.New(errcode.Internal, "a read of %s at %d, but history begins at %d", ns, index, s.oldest))
 	}
 	if n, ok := s.namespaces.Get(ns); ok {
 		return n.at(index)

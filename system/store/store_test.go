@@ -12,9 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 	"pgregory.net/rapid"
 
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/status"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -313,14 +313,14 @@ func TestEntriesThatDoNotFit(t *testing.T) {
 	for name, c := range map[string]struct {
 		index uint64
 		ops   []oplog.Op
-		code  status.Code
+		code  errcode.Code
 	}{
-		"old index":     {1, []oplog.Op{good}, status.Internal},
-		"no collection": {2, []oplog.Op{good, {Kind: oplog.Insert, NS: "test.none", ID: id(1), Doc: document(1, 1, 1)}}, status.NamespaceNotFound},
-		"no document":   {2, []oplog.Op{good, {Kind: oplog.Insert, NS: "test.docs", ID: id(1)}}, status.Internal},
-		"array as key":  {2, []oplog.Op{good, {Kind: oplog.Insert, NS: "test.docs", ID: id(2), Doc: array}}, status.BadValue},
-		"created anew":  {2, []oplog.Op{good, {Kind: oplog.Create, NS: "test.docs", Doc: hashed}}, status.Internal},
-		"unknown kind":  {2, []oplog.Op{good, {Kind: 99}}, status.Internal},
+		"old index":     {1, []oplog.Op{good}, errcode.Internal},
+		"no collection": {2, []oplog.Op{good, {Kind: oplog.Insert, NS: "test.none", ID: id(1), Doc: document(1, 1, 1)}}, errcode.NamespaceNotFound},
+		"no document":   {2, []oplog.Op{good, {Kind: oplog.Insert, NS: "test.docs", ID: id(1)}}, errcode.Internal},
+		"array as key":  {2, []oplog.Op{good, {Kind: oplog.Insert, NS: "test.docs", ID: id(2), Doc: array}}, errcode.BadValue},
+		"created anew":  {2, []oplog.Op{good, {Kind: oplog.Create, NS: "test.docs", Doc: hashed}}, errcode.Internal},
+		"unknown kind":  {2, []oplog.Op{good, {Kind: 99}}, errcode.Internal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := store.New()
@@ -328,7 +328,7 @@ func TestEntriesThatDoNotFit(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := s.Checksum(store.Latest)
-			if err := s.Apply(c.index, c.ops); !status.Is(err, c.code) {
+			if err := s.Apply(c.index, c.ops); !errcode.Is(err, c.code) {
 				t.Errorf("got %v, want %s", err, c.code)
 			}
 			if s.Checksum(store.Latest) != before || s.Applied() != 1 {

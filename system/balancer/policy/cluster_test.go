@@ -9,9 +9,9 @@ import (
 
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/split"
+	"github.com/shardproof/shardproof/system/splitvector"
 )
 
 // cluster is a world of shards and collections in which rounds are carried out at once and without failure.
@@ -68,14 +68,14 @@ func data(t *catalog.Table, shard string) (n int64) {
 // newTable makes a table of chunks with these inner bounds; chunk i goes to the owner of i.
 func newTable(t fataler, ns string, bounds []key.Key, owner func(i int) string, jumbo func(i int) bool) *catalog.Table {
 	t.Helper()
-	coll := catalog.Collection{NS: ns, UUID: ns, Epoch: ns, Timestamp: clock.At(1), Key: key.Pattern{Field: "k"}, AllowMigrations: true}
+	coll := catalog.Collection{NS: ns, UUID: ns, Epoch: ns, Timestamp: hlc.At(1), Key: key.Pattern{Field: "k"}, AllowMigrations: true}
 	chunks, err := catalog.First(coll, bounds, []string{"nobody"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range chunks {
 		chunks[i].Shard = owner(i)
-		chunks[i].History = []catalog.Placement{{ValidAfter: clock.At(1), Shard: chunks[i].Shard}}
+		chunks[i].History = []catalog.Placement{{ValidAfter: hlc.At(1), Shard: chunks[i].Shard}}
 		chunks[i].Jumbo = jumbo(i)
 	}
 	table, err := catalog.NewTable(coll, chunks)
@@ -119,10 +119,10 @@ func (c *cluster) carryOut(migrations []policy.Migration) {
 		coll, rng := c.colls[i], m.Chunk.Range
 		if m.Open {
 			whole := data(coll.Table, m.Chunk.Shard)
-			rng = split.Upper(index, rng, split.Extent{Documents: whole, Bytes: whole}, coll.ChunkBytes)
+			rng = splitvector.Upper(index, rng, splitvector.Extent{Documents: whole, Bytes: whole}, coll.ChunkBytes)
 		}
 		c.seconds++
-		moved, err := catalog.Move(coll.Table, rng, m.Chunk.Shard, m.To, clock.At(c.seconds*1000), 0)
+		moved, err := catalog.Move(coll.Table, rng, m.Chunk.Shard, m.To, hlc.At(c.seconds*1000), 0)
 		if err == nil {
 			coll.Table, err = coll.Table.With(moved)
 		}

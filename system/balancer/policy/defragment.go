@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 )
 
@@ -27,7 +27,7 @@ type fragment struct {
 
 // FragmentMerges are the shards that have chunks to join of a collection that is defragmented, whether or not others are joined
 // without being asked for. Before is as for Merges.
-func FragmentMerges(c *Collection, before clock.Timestamp) []Merge {
+func FragmentMerges(c *Collection, before hlc.Timestamp) []Merge {
 	if c.frozen() {
 		return nil
 	}

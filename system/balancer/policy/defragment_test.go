@@ -7,7 +7,7 @@ import (
 
 	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 )
 
@@ -22,7 +22,7 @@ func sized(coll *policy.Collection) *policy.Collection {
 }
 
 // defragmentation is a round: what can be joined by now, and then migrations.
-func (c *cluster) defragmentation(before clock.Timestamp) (merged bool, migrations []policy.Migration) {
+func (c *cluster) defragmentation(before hlc.Timestamp) (merged bool, migrations []policy.Migration) {
 	c.t.Helper()
 	r := policy.NewRound(c.shards)
 	for _, coll := range c.colls {
@@ -36,7 +36,7 @@ func (c *cluster) defragmentation(before clock.Timestamp) (merged bool, migratio
 }
 
 // join does what a shard and the config server do.
-func (c *cluster) join(coll *policy.Collection, m policy.Merge, before clock.Timestamp) {
+func (c *cluster) join(coll *policy.Collection, m policy.Merge, before hlc.Timestamp) {
 	c.t.Helper()
 	changed, err := catalog.MergeAll(coll.Table, catalog.MergeableOn(coll.Table, coll.Zones, m.Shard, before), catalog.Minor)
 	if err == nil && len(changed) > 0 {
@@ -58,7 +58,7 @@ func TestDefragment(t *testing.T) {
 		window := rapid.Int64Range(0, 20).Draw(t, "window")
 		for rounds, waited := 0, false; ; rounds++ {
 			chunks := c.chunks()
-			merged, migrations := c.defragmentation(clock.At((c.seconds - window) * 1000))
+			merged, migrations := c.defragmentation(hlc.At((c.seconds - window) * 1000))
 			c.check(migrations)
 			c.carryOut(migrations)
 			if c.chunks() > chunks {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/system/catalog"
-	"github.com/shardproof/shardproof/system/clock"
+	"github.com/shardproof/shardproof/system/hlc"
 )
 
 // Merge is a shard that is to join chunks of a collection.
@@ -12,14 +12,14 @@ type Merge struct{ NS, Shard string }
 
 // Merges are the shards that have chunks of the collection to join without being asked for (protocol 13.4), in the order of their
 // names. Before is the time before which nobody asks for the owners of the past.
-func Merges(c *Collection, before clock.Timestamp) []Merge {
+func Merges(c *Collection, before hlc.Timestamp) []Merge {
 	if c.fixed() || c.Table.Collection().NoAutoMerge {
 		return nil
 	}
 	return merges(c, before)
 }
 
-func merges(c *Collection, before clock.Timestamp) (all []Merge) {
+func merges(c *Collection, before hlc.Timestamp) (all []Merge) {
 	var shards []string
 	for rng := range catalog.Mergeable(c.Table, c.Zones, before) {
 		shards = append(shards, c.Table.Owner(rng.Min).Shard)

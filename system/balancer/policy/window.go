@@ -5,14 +5,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
 )
 
 // Window is when on a day the balancer may begin migrations, from Start up to and including Stop after midnight, local time of
 // the config server's primary (errata E22). A Start after the Stop is on the day before. The zero Window is the whole day.
 type Window struct{ Start, Stop time.Duration }
 
-// ParseWindow reads two times like 23:00 and 7:00; status.BadValue for others, and for two that are the same.
+// ParseWindow reads two times like 23:00 and 7:00; errcode.BadValue for others, and for two that are the same.
 func ParseWindow(start, stop string) (Window, error) {
 	var w Window
 	var err error
@@ -23,7 +23,7 @@ func ParseWindow(start, stop string) (Window, error) {
 		return w, err
 	}
 	if w.Start == w.Stop {
-		return w, status.New(status.BadValue, "the active window begins and ends at %s", start)
+		return w, errcode.New(errcode.BadValue, "the active window begins and ends at %s", start)
 	}
 	return w, nil
 }
@@ -33,7 +33,7 @@ func timeOfDay(s string) (time.Duration, error) {
 	h, wrong := strconv.ParseUint(hours, 10, 8)
 	m, alsoWrong := strconv.ParseUint(minutes, 10, 8)
 	if wrong != nil || alsoWrong != nil || h > 23 || m > 59 || len(minutes) != 2 {
-		return 0, status.New(status.BadValue, "%q is no time of a day, hours and minutes", s)
+		return 0, errcode.New(errcode.BadValue, "%q is no time of a day, hours and minutes", s)
 	}
 	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute, nil
 }

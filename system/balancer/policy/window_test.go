@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shardproof/shardproof/system/balancer/policy"
-	"github.com/shardproof/shardproof/system/status"
+	"github.com/shardproof/shardproof/system/errcode"
 )
 
 func TestWindow(t *testing.T) {
@@ -59,7 +59,7 @@ func TestRefusedWindows(t *testing.T) {
 		{"9:00", "9:00"}, {"09:00", "9:00"}, {"24:00", "1:00"}, {"9:60", "10:00"}, {"9", "10:00"}, {"", "10:00"}, {"9:00", "10:0"},
 		{"-1:00", "10:00"}, {"9:00:00", "10:00"}, {"nine", "10:00"}, {"+9:00", "10:00"}, {"9:00", ""},
 	} {
-		if w, err := policy.ParseWindow(c[0], c[1]); !status.Is(err, status.BadValue) {
+		if w, err := policy.ParseWindow(c[0], c[1]); !errcode.Is(err, errcode.BadValue) {
 			t.Errorf("%v became %v, %v", c, w, err)
 		}
 	}

@@ -1,0 +1,177 @@
+package linearize
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+	"sort"
+)
+
+// arrange proposes an order and has it replayed. Removals of unknown outcome are given to the lives that need one: first
+// to all but the last, then to the last too.
+func (v *values) arrange() Result {
+	if len(v.maybeRemovals) == 0 {
+		return v.propose()
+	}
+	v.end(len(v.blocks) - 1)
+	if r := v.propose(); r.Answer == Explained {
+		return r
+	}
+	v.end(len(v.blocks))
+	return v.propose()
+}
+
+// end gives removals of unknown outcome, the earliest first, to the first n blocks that nothing ends.
+func (v *values) end(n int) {
+	v.entangled()
+	for i := range min(n, len(v.blocks)) {
+		b := &v.blocks[i]
+		if b.ended || b.seed || len(v.maybeRemovals) == 0 {
+			continue
+		}
+		b.acts, b.ended = append(slices.Clone(b.acts), v.maybeRemovals[0]), true
+		v.maybeRemovals = v.maybeRemovals[1:]
+		v.k.closeBlock(b)
+	}
+	v.entangled()
+}
+
+func (v *values) propose() Result {
+	order := make([]int32, 0, len(v.k.Acts))
+	for i := range v.blocks {
+		order = append(order, v.blocks[i].acts...)
+	}
+	order, p := v.place(order)
+	switch {
+	case p.Reason != NoReason:
+		return Result{Answer: Contradiction, Proof: p}
+	case order != nil && v.k.Replay(order):
+		return Result{Answer: Explained, Order: order}
+	}
+	return Result{}
+}
+
+// place inserts the acts that belong to no block where the state is one they could have noticed. It returns nil when it
+// finds no place, with a proof when there is none.
+func (v *values) place(order []int32) ([]int32, Proof) {
+	if len(v.floats) == 0 {
+		return order, Proof{}
+	}
+	slices.Reverse(v.floats)
+	defer slices.Reverse(v.floats)
+	g := v.k.gaps(order)
+	at := make([]int, len(v.floats))
+	var placed returns
+	for n, i := range v.floats {
+		a := &v.k.Acts[i]
+		if at[n] = g.fit(a, placed.before(a.Call)); at[n] < 0 {
+			return nil, v.missed(order, g, i)
+		}
+		heap.Push(&placed, spot{a.Return, at[n]})
+	}
+	return v.merge(order, at), Proof{}
+}
+
+// spot is where a floating act stands and when it returned.
+type spot struct {
+	end   uint64
+	place int
+}
+
+// returns is a heap of spots by end; passed is the highest place among those taken out.
+type returns struct {
+	spots  []spot
+	passed int
+}
+
+// before is the lowest place for an act with that call: not before those that had returned. Calls ascend.
+func (r *returns) before(call uint64) int {
+	for len(r.spots) > 0 && r.spots[0].end < call {
+		r.passed = max(r.passed, heap.Pop(r).(spot).place)
+	}
+	return r.passed
+}
+
+func (r *returns) Len() int           { return len(r.spots) }
+func (r *returns) Less(i, j int) bool { return r.spots[i].end < r.spots[j].end }
+func (r *returns) Swap(i, j int)      { r.spots[i], r.spots[j] = r.spots[j], r.spots[i] }
+func (r *returns) Push(x any)         { r.spots = append(r.spots, x.(spot)) }
+func (r *returns) Pop() any {
+	last := r.spots[len(r.spots)-1]
+	r.spots = r.spots[:len(r.spots)-1]
+	return last
+}
+
+// gaps describes the places of an order: place i is before its act i. earlier is the largest call before a place, later
+// the smallest return after it, state what is there.
+type gaps struct {
+	earlier, later []uint64
+	state          []ID
+}
+
+func (k *Key) gaps(order []int32) gaps {
+	n := len(order)
+	g := gaps{make([]uint64, n+1), make([]uint64, n+1), make([]ID, n+1)}
+	g.later[n] = Never
+	for i, act := range order {
+		a := &k.Acts[act]
+		g.earlier[i+1] = max(g.earlier[i], a.Call)
+		g.state[i+1] = a.value(g.state[i])
+	}
+	for i := n - 1; i >= 0; i-- {
+		g.later[i] = min(g.later[i+1], k.Acts[order[i]].Return)
+	}
+	return g
+}
+
+// fit is the first place from low on that real time and the state allow, or -1.
+func (g *gaps) fit(a *KeyOp, low int) int {
+	for i := max(low, g.lowest(a)); i < len(g.state) && g.earlier[i] <= a.Return; i++ {
+		if a.holds(g.state[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (g *gaps) lowest(a *KeyOp) int {
+	return sort.Search(len(g.later)-1, func(i int) bool { return g.later[i] >= a.Call })
+}
+
+// missed is the proof that an absence was seen while the document was there all the time: whichever order the blocks
+// have, the same ones end before it begins and begin after it ends. Only whole pictures prove it.
+func (v *values) missed(order []int32, g gaps, i int32) Proof {
+	a := &v.k.Acts[i]
+	if !v.whole || a.See != Exactly || a.Seen != Absent {
+		return Proof{}
+	}
+	p := Proof{Missed, []int32{i}, Absent}
+	low := g.lowest(a)
+	if low > 0 {
+		p.Acts = append(p.Acts, order[low-1])
+	}
+	for n := low; n < len(order); n++ {
+		if v.k.Acts[order[n]].Call > a.Return {
+			p.Acts = append(p.Acts, order[n])
+			break
+		}
+	}
+	return p
+}
+
+// merge inserts the floating acts before the places at; those of one place keep their order, which is by call.
+func (v *values) merge(order []int32, at []int) []int32 {
+	index := make([]int, len(at))
+	for i := range index {
+		index[i] = i
+	}
+	slices.SortStableFunc(index, func(x, y int) int { return cmp.Compare(at[x], at[y]) })
+	merged := make([]int32, 0, len(order)+len(at))
+	next := 0
+	for _, n := range index {
+		merged = append(merged, order[next:at[n]]...)
+		next = at[n]
+		merged = append(merged, v.floats[n])
+	}
+	return append(merged, order[next:]...)
+}

@@ -1,0 +1,346 @@
+package linearize
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// Split takes a history apart into its keys, ordered by namespace and key. Operations that certainly failed leave no act,
+// only the knowledge that their identity must never be seen; reads of weaker concern than linearizable leave glimpses.
+func Split(ops []histories.Op) []Key {
+	b := builder{ops: ops, names: namesakes(ops), spaces: map[string]map[int64]int32{}, ids: map[name]ID{}}
+	b.count()
+	b.divide()
+	for i := range ops {
+		b.introduce(int32(i))
+	}
+	for i := range ops {
+		b.take(int32(i))
+	}
+	for i := range b.keys {
+		slices.SortStableFunc(b.keys[i].Acts, func(x, y KeyOp) int { return cmp.Compare(x.Call, y.Call) })
+	}
+	slices.SortFunc(b.keys, func(x, y Key) int {
+		return cmp.Or(cmp.Compare(x.NS, y.NS), cmp.Compare(x.Key, y.Key))
+	})
+	return b.keys
+}
+
+type name struct {
+	key   int32
+	value string
+}
+
+type builder struct {
+	ops    []histories.Op
+	names  map[string][]string // of each namespace that a collection takes from another one: all of them
+	keys   []Key
+	counts []int
+	spaces map[string]map[int64]int32
+	ids    map[name]ID
+}
+
+// namesakes finds the namespaces that collections have one after the other.
+func namesakes(ops []histories.Op) map[string][]string {
+	var all map[string][]string
+	for i := range ops {
+		op := &ops[i]
+		if op.Kind != scenario.Rename || op.Outcome == histories.Failed || slices.Contains(all[op.NS], op.Into) {
+			continue
+		}
+		if all == nil {
+			all = map[string][]string{}
+		}
+		joined := slices.Concat(all[op.NS], all[op.Into], []string{op.NS, op.Into})
+		slices.Sort(joined)
+		joined = slices.Compact(joined)
+		for _, ns := range joined {
+			all[ns] = joined
+		}
+	}
+	return all
+}
+
+// place is the position of a namespace among those of its collection.
+func (b *builder) place(ns string) uint8 { return uint8(max(0, slices.Index(b.names[ns], ns))) }
+
+func (b *builder) find(ns string, key int64) int32 {
+	if names := b.names[ns]; names != nil {
+		ns = names[0]
+	}
+	space := b.spaces[ns]
+	if space == nil {
+		space = map[int64]int32{}
+		b.spaces[ns] = space
+	}
+	at, known := space[key]
+	if !known {
+		at = int32(len(b.keys))
+		space[key] = at
+		b.keys = append(b.keys, Key{
+			NS: ns, Key: key, Names: []string{"", ""}, Writers: []int32{NoWriter, NoWriter}, Refused: []bool{false, false},
+			Lists: [][]ID{nil}, Places: max(1, len(b.names[ns])),
+		})
+		b.counts = append(b.counts, 0)
+	}
+	return at
+}
+
+// count says how many acts each key will have, so that all of them fit into one allocation.
+func (b *builder) count() {
+	for i := range b.ops {
+		op := &b.ops[i]
+		if op.Kind.Whole() {
+			continue
+		}
+		if op.Kind != scenario.Scan {
+			b.counts[b.find(op.NS, op.Key)]++
+			continue
+		}
+		eachSighting(op, func(s sighting) { b.counts[b.find(op.NS, s.key)]++ })
+	}
+}
+
+func (b *builder) divide() {
+	total := 0
+	for _, n := range b.counts {
+		total += n
+	}
+	all := make([]KeyOp, total)
+	for i, n := range b.counts {
+		b.keys[i].Acts, all = all[:0:n], all[n:]
+	}
+}
+
+// introduce gives the identity that an operation writes its number.
+func (b *builder) introduce(at int32) {
+	op := &b.ops[at]
+	if !op.Kind.Writes() {
+		return
+	}
+	i := b.find(op.NS, op.Key)
+	k, id := &b.keys[i], b.id(i, op.Value)
+	if k.Writers[id] != NoWriter {
+		k.Repeats = true
+		k.Refused[id] = k.Refused[id] && op.Outcome == histories.Failed
+		return
+	}
+	k.Writers[id] = at
+	k.Refused[id] = op.Outcome == histories.Failed
+}
+
+func (b *builder) id(key int32, value string) ID {
+	if value == "" {
+		return Unnamed
+	}
+	n := name{key, value}
+	id, known := b.ids[n]
+	if !known {
+		k := &b.keys[key]
+		id = ID(len(k.Names))
+		b.ids[n] = id
+		k.Names = append(k.Names, value)
+		k.Writers = append(k.Writers, NoWriter)
+		k.Refused = append(k.Refused, false)
+	}
+	return id
+}
+
+// strong says whether reads of that concern take part in the order.
+func strong(concern string) bool { return concern == "" || concern == "linearizable" }
+
+func (b *builder) take(at int32) {
+	op := &b.ops[at]
+	switch {
+	case op.Outcome == histories.Failed:
+	case op.Kind.Whole():
+		b.wipe(at, op)
+	case op.Kind == scenario.Scan:
+		eachSighting(op, func(s sighting) { b.see(at, op, s) })
+	case op.Kind == scenario.Read && op.Outcome == histories.OK:
+		r := &op.Result
+		b.see(at, op, sighting{op.Key, r.Found, r.Value, r.List, op.Return})
+	case op.Kind != scenario.Read:
+		i := b.find(op.NS, op.Key)
+		b.keys[i].Acts = append(b.keys[i].Acts, b.act(i, at, op))
+	}
+}
+
+// Sightings calls each for what a read or a scan says of single keys: an identity and a list, or that no document was
+// found.
+func Sightings(op *histories.Op, each func(key int64, found bool, value string, list []string)) {
+	if op.Kind == scenario.Read {
+		each(op.Key, op.Result.Found, op.Result.Value, op.Result.List)
+		return
+	}
+	eachSighting(op, func(s sighting) { each(s.key, s.found, s.value, s.list) })
+}
+
+// wipe has a drop remove whatever is there, and a rename move it, of each key by itself: nobody can see two keys at one
+// moment.
+func (b *builder) wipe(at int32, op *histories.Op) {
+	act := KeyOp{Call: op.Call, Return: op.Return, Op: at, Do: Remove, Place: b.place(op.NS)}
+	switch op.Kind {
+	case scenario.Drop:
+	case scenario.Rename:
+		act.Do, act.Into = Move, b.place(op.Into)
+	default:
+		return
+	}
+	first := op.NS
+	if names := b.names[op.NS]; names != nil {
+		first = names[0]
+	}
+	for i := range b.keys {
+		if k := &b.keys[i]; k.NS == first {
+			a := act
+			if op.Outcome == histories.Unknown {
+				a.Maybe, a.Return = true, Never
+			}
+			k.Wiped = true
+			k.Acts = append(k.Acts, a)
+		}
+	}
+}
+
+// sighting is what a read or a scan says of one key.
+type sighting struct {
+	key   int64
+	found bool
+	value string
+	list  []string
+	end   uint64
+}
+
+// eachSighting takes a scan apart into one read of each key of its range. A scan is no atomic operation; what holds is
+// that each key was looked at between the call and the batch that held it, or would have. The lower bound is the scan's
+// call, not the batch's: after a migration the donor's cursor rightly returns the version of the commit. A scan that
+// broke off says nothing beyond the last document it returned.
+func eachSighting(op *histories.Op, each func(sighting)) {
+	end, last := op.Return, op.To
+	if op.Outcome == histories.Failed || len(op.Result.Items) == 0 && !op.Result.Complete {
+		return
+	}
+	if !op.Result.Complete || op.Outcome != histories.OK {
+		final := &op.Result.Items[len(op.Result.Items)-1]
+		end, last = final.Return, final.Key+1
+	}
+	next := op.Key
+	for i := range op.Result.Items {
+		item := &op.Result.Items[i]
+		for ; next < item.Key; next++ {
+			each(sighting{key: next, end: end})
+		}
+		each(sighting{item.Key, true, item.Value, item.List, item.Return})
+		next = max(next, item.Key+1)
+	}
+	for ; next < last; next++ {
+		each(sighting{key: next, end: end})
+	}
+}
+
+func (b *builder) see(at int32, op *histories.Op, s sighting) {
+	i := b.find(op.NS, s.key)
+	k := &b.keys[i]
+	a := KeyOp{Call: op.Call, Return: s.end, Op: at, See: Exactly, Place: b.place(op.NS)}
+	if s.found {
+		a.Seen = b.id(i, s.value)
+		a.List = b.list(i, s.list)
+	}
+	switch {
+	case strong(op.Concern):
+		k.Acts = append(k.Acts, a)
+	case op.Concern == "majority" || op.Concern == "snapshot":
+		k.Glimpses = append(k.Glimpses, MajorityRead{at, a.Seen, a.Return})
+	}
+}
+
+func (b *builder) list(key int32, values []string) int32 {
+	if len(values) == 0 {
+		return 0
+	}
+	ids := make([]ID, len(values))
+	for i, v := range values {
+		ids[i] = b.id(key, v)
+	}
+	k := &b.keys[key]
+	k.Lists = append(k.Lists, ids)
+	return int32(len(k.Lists) - 1)
+}
+
+// act is what a write noticed and did.
+func (b *builder) act(key, at int32, op *histories.Op) KeyOp {
+	a := KeyOp{Call: op.Call, Return: op.Return, Op: at, Place: b.place(op.NS)}
+	if op.Kind.Writes() {
+		a.Put = b.id(key, op.Value)
+	}
+	if op.Outcome == histories.Unknown {
+		a.Maybe, a.Return = true, Never
+		b.intend(key, &a, op)
+		return a
+	}
+	if !op.Result.Applied && op.Kind != scenario.Write && op.Kind != scenario.Upsert && op.Kind != scenario.Delete {
+		a.Put = Absent
+		b.refused(key, &a, op)
+		return a
+	}
+	b.intend(key, &a, op)
+	b.replaced(key, &a, op)
+	return a
+}
+
+// intend is what the write does if it happens, and on which condition.
+func (b *builder) intend(key int32, a *KeyOp, op *histories.Op) {
+	switch op.Kind {
+	case scenario.CAS:
+		a.See, a.Do, a.Seen = Exactly, Set, Absent
+		if op.Expect != "" {
+			a.Seen = b.id(key, op.Expect)
+		}
+	case scenario.Insert:
+		a.See, a.Do = Exactly, Set
+	case scenario.Update:
+		a.See, a.Do = Present, Change
+	case scenario.Push:
+		a.Do = Append
+	case scenario.Delete:
+		a.Do = Remove
+	default:
+		a.Do = Set
+	}
+}
+
+// replaced is what an acknowledged write says of the document that it replaced or removed.
+func (b *builder) replaced(key int32, a *KeyOp, op *histories.Op) {
+	r := &op.Result
+	switch {
+	case op.Kind == scenario.Write && r.Found:
+		a.See, a.Seen = Exactly, b.id(key, r.Value)
+	case op.Kind == scenario.Write:
+		a.See = Exactly
+	case op.Kind == scenario.Delete && r.Found:
+		a.See, a.Seen = Exactly, b.id(key, r.Value)
+	case op.Kind == scenario.Delete && r.Applied:
+		a.See = Present
+	case op.Kind == scenario.Delete:
+		a.See, a.Do = Exactly, Leave
+	}
+}
+
+// refused is what a write says that was carried out and found its condition not met.
+func (b *builder) refused(key int32, a *KeyOp, op *histories.Op) {
+	r := &op.Result
+	switch {
+	case op.Kind == scenario.Update || op.Kind == scenario.Push:
+		a.See = Exactly
+	case r.Found && r.Value != "":
+		a.See, a.Seen = Exactly, b.id(key, r.Value)
+	case op.Kind == scenario.CAS && op.Expect != "":
+		a.See, a.Seen = Except, b.id(key, op.Expect)
+	default:
+		a.See = Present
+	}
+}

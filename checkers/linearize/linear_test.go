@@ -1,0 +1,249 @@
+package linearize
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// world is a perfect store for one key, and clients whose operations overlap. Each operation takes effect at one instant
+// between its call and its return; some never learn whether it did.
+type world struct {
+	*rand.Rand
+	value   string
+	found   bool
+	list    []string
+	ops     []histories.Op
+	busy    []int
+	done    []bool
+	clock   uint64
+	written []string
+	unknown int
+}
+
+func (w *world) tick() uint64 { w.clock++; return w.clock }
+
+// run makes about n operations of the kinds by so many clients.
+func run(r *rand.Rand, kinds []scenario.OpKind, n, clients, unknown int) []histories.Op {
+	w := &world{Rand: r, unknown: unknown, busy: make([]int, clients), done: make([]bool, clients)}
+	for i := range w.busy {
+		w.busy[i] = -1
+	}
+	for len(w.ops) < n || w.anyBusy() {
+		c := w.IntN(clients)
+		switch i := w.busy[c]; {
+		case i < 0 && len(w.ops) < n:
+			w.call(c, kinds[w.IntN(len(kinds))])
+		case i < 0:
+		case !w.done[c]:
+			w.done[c] = true
+			w.apply(&w.ops[i])
+		default:
+			w.ret(c)
+		}
+	}
+	return w.ops
+}
+
+func (w *world) anyBusy() bool {
+	for _, i := range w.busy {
+		if i >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) call(c int, kind scenario.OpKind) {
+	op := histories.Op{ID: len(w.ops), Client: c, NS: "t.t", Kind: kind, Call: w.tick(), Outcome: histories.OK}
+	if kind.Writes() {
+		op.Value = fmt.Sprintf("w%d", op.ID)
+		w.written = append(w.written, op.Value)
+	}
+	if kind == scenario.CAS && w.IntN(4) > 0 {
+		op.Expect = w.written[w.IntN(len(w.written))]
+		if w.found && w.IntN(2) == 0 {
+			op.Expect = w.value
+		}
+	}
+	if kind != scenario.Read && w.IntN(100) < w.unknown {
+		op.Outcome = histories.Unknown
+	}
+	w.busy[c], w.done[c] = op.ID, false
+	w.ops = append(w.ops, op)
+}
+
+func (w *world) apply(op *histories.Op) {
+	if op.Outcome == histories.Unknown && w.IntN(2) == 0 {
+		return
+	}
+	r := &op.Result
+	switch op.Kind {
+	case scenario.Read:
+		r.Found, r.Value, r.List = w.found, w.value, append([]string(nil), w.list...)
+	case scenario.Write:
+		r.Found, r.Value, r.Applied = w.found, w.value, true
+		w.set(op.Value)
+	case scenario.Upsert:
+		r.Applied = true
+		w.set(op.Value)
+	case scenario.CAS:
+		r.Applied = w.found && op.Expect != "" && w.value == op.Expect || !w.found && op.Expect == ""
+		if r.Applied {
+			w.set(op.Value)
+		}
+	case scenario.Insert:
+		if r.Applied = !w.found; r.Applied {
+			w.set(op.Value)
+		}
+	case scenario.Update:
+		if r.Applied = w.found; r.Applied {
+			w.value = op.Value
+		}
+	case scenario.Delete:
+		r.Found, r.Value, r.Applied = w.found, w.value, w.found
+		w.found, w.value, w.list = false, "", nil
+	case scenario.Push:
+		r.Applied = true
+		w.found, w.list = true, append(w.list, op.Value)
+	}
+}
+
+func (w *world) set(v string) { w.found, w.value, w.list = true, v, nil }
+
+func (w *world) ret(c int) {
+	op := &w.ops[w.busy[c]]
+	op.Return = w.tick()
+	if op.Outcome == histories.Unknown {
+		op.Result = histories.Result{}
+	}
+	w.busy[c] = -1
+}
+
+// mutate spoils a history in one of several ways, some of which do no harm.
+func mutate(r *rand.Rand, ops []histories.Op) {
+	a, b := &ops[r.IntN(len(ops))], &ops[r.IntN(len(ops))]
+	switch r.IntN(7) {
+	case 0:
+		a.Result, b.Result = b.Result, a.Result
+	case 1:
+		a.Result.Found, a.Result.Value, a.Result.List = false, "", nil
+	case 2:
+		if b.Value != "" {
+			a.Result.Found, a.Result.Value = true, b.Value
+		}
+	case 3:
+		if n := len(a.Result.List); n > 0 {
+			a.Result.List = a.Result.List[:r.IntN(n)]
+		}
+	case 4:
+		a.Result.Applied = !a.Result.Applied
+	case 5:
+		a.Outcome = histories.Failed
+	case 6:
+		a.Return = a.Call + 1
+	}
+}
+
+var mixes = map[string][]scenario.OpKind{
+	"register": {"read", "read", "write", "cas", "cas"},
+	"lives":    {"read", "insert", "delete"},
+	"upserts":  {"read", "upsert"},
+	"updates":  {"read", "update", "insert"},
+	"lists":    {"read", "push", "push"},
+	"blind":    {"read", "upsert", "delete", "update", "cas"},
+	"all":      {"read", "write", "cas", "insert", "delete", "update", "upsert", "push"},
+}
+
+// longest keeps searches of lists short: where little is settled they explode.
+var longest = map[string]int{"register": 25, "lives": 25, "upserts": 25, "updates": 25, "blind": 25, "lists": 12, "all": 16}
+
+// The near-linear way and a plain search agree on every history, valid or spoilt: what one explains the other does not
+// refuse. Valid histories are never refused, and the mixes it is complete for never stay open when nothing is unknown.
+func TestAgreesWithSearch(t *testing.T) {
+	for name, kinds := range mixes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(1, uint64(len(name))))
+			tally := map[string]int{}
+			for n := range rounds(t) {
+				ops := run(r, kinds, 3+r.IntN(longest[name]), 2+r.IntN(5), []int{0, 5, 30}[n%3])
+				spoilt := n%2 == 1
+				if spoilt {
+					mutate(r, ops)
+				}
+				compare(t, name, ops, spoilt, tally)
+				if t.Failed() {
+					return
+				}
+			}
+			t.Log(tally)
+		})
+	}
+}
+
+func rounds(t *testing.T) int {
+	if testing.Short() {
+		return 300
+	}
+	return 1500
+}
+
+func compare(t *testing.T, name string, ops []histories.Op, spoilt bool, tally map[string]int) {
+	t.Helper()
+	raw, fast := Split(ops), Split(ops)
+	if len(fast) == 0 {
+		return
+	}
+	verdict := porcupine.CheckOperationsTimeout(raw[0].model(), raw[0].everything(), 50*time.Millisecond)
+	if verdict == porcupine.Unknown {
+		tally["given up"]++
+		return
+	}
+	want := verdict == porcupine.Ok
+	got := fast[0].Analyse()
+	tally[fmt.Sprint(want, got.Answer)]++
+	if !want && !spoilt {
+		t.Fatalf("a valid history is refused by the search:\n%s", show(ops))
+	}
+	if got.Answer == Explained && !want || got.Answer == Contradiction && want {
+		t.Fatalf("search says %v, near-linear %+v:\n%s%s", want, got, show(ops), acts(&fast[0]))
+	}
+	searched := fast[0].Search(Limits{Time: time.Second, Acts: 1000})
+	if searched != Open && got.Proof.Reason != Phantom && searched == Explained != want {
+		t.Fatalf("search says %v, after settling %v (%+v):\n%s%s", want, searched, got, show(ops), acts(&fast[0]))
+	}
+	if got.Answer == Open && (name == "register" || name == "upserts" || name == "lists") && !spoilt {
+		tally["open though valid"]++
+	}
+}
+
+// everything is all acts, those of unknown outcome too.
+func (k *Key) everything() []porcupine.Operation {
+	var ops []porcupine.Operation
+	for i := range k.Acts {
+		a := &k.Acts[i]
+		ops = append(ops, porcupine.Operation{Input: a, Call: int64(a.Call), Return: int64(a.Return)})
+	}
+	return ops
+}
+
+func show(ops []histories.Op) (s string) {
+	for _, o := range ops {
+		s += fmt.Sprintf("%d c%d %s v=%s if=%s [%d %d] %s %+v\n", o.ID, o.Client, o.Kind, o.Value, o.Expect, o.Call, o.Return, o.Outcome, o.Result)
+	}
+	return s
+}
+
+func acts(k *Key) (s string) {
+	for i, a := range k.Acts {
+		s += fmt.Sprintf("%d: %+v\n", i, a)
+	}
+	return s
+}

@@ -1,0 +1,145 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// Cluster is what operators have said of the balancer, of shards, zones and collections. It is never changed; nil is that of
+// which nothing is known.
+type Cluster struct {
+	// Mode is the balancer's, empty when nobody has set it; Window is like 23:00-7:00, empty for all day.
+	Mode, Window string
+	shards       map[string]shard
+	zones        map[string][]trace.Event // of a namespace, one each
+	off          map[string]uint64        // the step at which the balancing of a namespace was switched off
+}
+
+type shard struct {
+	draining bool
+	zones    []string
+}
+
+// Administers says whether the event changes a Cluster.
+func Administers(e *trace.Event) bool {
+	return e.Kind == trace.BalancerState || e.Kind == trace.ClusterChanged
+}
+
+// With is the cluster after the event.
+func (c *Cluster) With(e *trace.Event) *Cluster {
+	next := Cluster{}
+	if c != nil {
+		next = *c
+	}
+	if e.Kind == trace.BalancerState {
+		next.Mode, next.Window = e.Value, e.ID
+		return &next
+	}
+	switch e.Value {
+	case trace.ShardAdded, trace.ShardZones:
+		next.shards = with(next.shards, e.Peer, shard{next.shards[e.Peer].draining && e.Value == trace.ShardZones, named(e.ID)})
+	case trace.ShardDraining:
+		next.shards = with(next.shards, e.Peer, shard{true, named(e.ID)})
+	case trace.ShardRemoved:
+		next.shards = maps.Clone(next.shards)
+		delete(next.shards, e.Peer)
+	case trace.ZoneRange:
+		next.zones = with(next.zones, e.NS, zoned(next.zones[e.NS], e))
+	case trace.BalancingOff:
+		next.off = with(next.off, e.NS, e.Step)
+	case trace.BalancingOn:
+		next.off = with(next.off, e.NS, 0)
+	}
+	return &next
+}
+
+func with[V any](m map[string]V, key string, value V) map[string]V {
+	m = maps.Clone(m)
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[key] = value
+	return m
+}
+
+// named are the names in a list with commas.
+func named(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
+}
+
+// zoned are the ranges of a namespace after one was given to a zone, or taken away from it.
+func zoned(ranges []trace.Event, e *trace.Event) []trace.Event {
+	next := slices.DeleteFunc(slices.Clone(ranges), func(old trace.Event) bool { return old.Min == e.Min })
+	if e.ID != "" {
+		next = append(next, trace.Event{Min: e.Min, Max: e.Max, ID: e.ID})
+	}
+	return next
+}
+
+// Knows says whether anything is known of the shards.
+func (c *Cluster) Knows() bool { return c != nil && len(c.shards) > 0 }
+
+// Has says whether the shard is one of the cluster.
+func (c *Cluster) Has(name string) bool {
+	_, has := c.shards[name]
+	return has
+}
+
+// Shards are the shards of the cluster by name.
+func (c *Cluster) Shards() []string { return slices.Sorted(maps.Keys(c.shards)) }
+
+// Zoned says whether a range of the collection is of a zone.
+func (c *Cluster) Zoned(ns string) bool { return len(c.zones[ns]) > 0 }
+
+// Crosses says whether a part of the range, and not all of it, is of a zone.
+func (c *Cluster) Crosses(ns, lo, hi string) bool {
+	return c.Zone(ns, lo, hi) == "" && slices.ContainsFunc(c.zones[ns], func(z trace.Event) bool { return z.Min < hi && lo < z.Max })
+}
+
+// Draining says whether the shard is being removed.
+func (c *Cluster) Draining(name string) bool { return c != nil && c.shards[name].draining }
+
+// Zone is the zone that has all of the range, empty for none.
+func (c *Cluster) Zone(ns, lo, hi string) string {
+	if c != nil {
+		for _, z := range c.zones[ns] {
+			if z.Min <= lo && hi <= z.Max {
+				return z.ID
+			}
+		}
+	}
+	return ""
+}
+
+// InZone says whether the shard may have ranges of the zone.
+func (c *Cluster) InZone(name, zone string) bool {
+	return zone == "" || slices.Contains(c.shards[name].zones, zone)
+}
+
+// Off is the step at which the balancing of the collection was switched off, 0 while it is on.
+func (c *Cluster) Off(ns string) uint64 {
+	if c == nil {
+		return 0
+	}
+	return c.off[ns]
+}
+
+// Cluster is what a majority of the config server has; nil when nothing is known.
+func (w *World) Cluster() *Cluster { return w.cluster }
+
+// LatestCluster is what the config server's leader has.
+func (w *World) LatestCluster() *Cluster {
+	latest := w.cluster
+	for i := range w.Set(Config).chain {
+		if e := w.Set(Config).chain[i].cluster; e != nil {
+			latest = latest.With(e)
+		}
+	}
+	return latest
+}

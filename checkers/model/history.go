@@ -1,0 +1,61 @@
+package model
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// statements is the namespace in which a Set keeps what it has on record of retryable writes: a document for each session
+// and number of a statement, whose key is where it wrote and whose hash the transaction number, which is never zero. A
+// rollback takes statements back like everything else.
+const statements = "statements of sessions"
+
+func statementID(e *trace.Event) string { return e.ID + "\x00" + strconv.Itoa(e.N) }
+
+// deadEnd is the number of a statement that stands for any: the history of its transaction is incomplete.
+const deadEnd = "-1"
+
+func place(ns, key string) string { return ns + "\x00" + key }
+
+// History is what a replica set remembers of retryable writes, by session and statement.
+type History map[string]Doc
+
+// History is what the newest leader has on record.
+func (s *Set) History() History { return s.Documents(statements, "", "\xff") }
+
+// DurableHistory is History as far as a majority has it.
+func (s *Set) DurableHistory() History { return s.Durable(statements, "", "\xff") }
+
+// In are the statements that touched keys of the namespace in [lo, hi), of the newest transaction of their sessions only:
+// those that their clients may still try again.
+func (h History) In(ns, lo, hi string) History {
+	in := Within(h, place(ns, lo), place(ns, hi))
+	//shardproof:allow map each statement is judged by itself
+	for id, d := range in {
+		if d.Hash < h.newest(id) {
+			delete(in, id)
+		}
+	}
+	return in
+}
+
+// newest is the newest transaction number of a statement's session.
+func (h History) newest(id string) (txn uint64) {
+	session, _, _ := strings.Cut(id, "\x00")
+	//shardproof:allow map a maximum does not depend on the order
+	for other, d := range h {
+		if strings.HasPrefix(other, session+"\x00") {
+			txn = max(txn, d.Hash)
+		}
+	}
+	return txn
+}
+
+// Refuses says whether a retry of the statement would not be executed: it is on record, the session has gone on to a newer
+// transaction, or its history is known to be incomplete.
+func (h History) Refuses(id string, d Doc) bool {
+	session, _, _ := strings.Cut(id, "\x00")
+	return h[id].Hash == d.Hash || h[session+"\x00"+deadEnd].Hash == d.Hash || h.newest(id) > d.Hash
+}

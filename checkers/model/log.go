@@ -1,0 +1,202 @@
+// Package model rebuilds from events what is true in a cluster: who leads each replica set, what its leader has applied,
+// how far a majority has it, and which shard owns which key according to the majority-committed routing table.
+//
+// Promise: what a deposed leader did alone never counts, and counts from the moment a later leader is elected with it in
+// its log. Refused: nothing; events it does not need are ignored.
+package model
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// Doc is a document as the model knows it: its shard key and the hash of its content; the zero Doc is none.
+type Doc struct {
+	Key  string
+	Hash uint64
+}
+
+// change is what one operation of a log entry did to a document, to the catalogue or to the cluster.
+type change struct {
+	term, index uint64
+	ns, id      string
+	after       Doc
+	before      Doc
+	catalog     *Write
+	cluster     *trace.Event
+}
+
+func (c *change) ofDocument() bool { return c.catalog == nil && c.cluster == nil }
+
+// Set is a replica set.
+type Set struct {
+	Name string
+	// Term and Leader are those of the newest election; Leader is empty before the first.
+	Term   uint64
+	Leader string
+	// Majority is how far the set is known to be committed.
+	Majority uint64
+
+	docs map[string]map[string]Doc
+	// chain holds the changes of the newest leader's log after Majority, in order; seen all others that some leader made,
+	// by term, since a later leader may turn out to have them.
+	chain []change
+	seen  map[uint64][]change
+}
+
+func newSet(name string) *Set {
+	return &Set{Name: name, docs: map[string]map[string]Doc{}, seen: map[uint64][]change{}}
+}
+
+// Leads says whether the event comes from the newest leader in its own term.
+func (s *Set) Leads(e *trace.Event) bool { return e.Term == s.Term && e.Node == s.Leader }
+
+// record keeps a change of any leader and, when it is the newest one's, applies it.
+func (s *Set) record(c change, current bool) {
+	if c.index > s.Majority {
+		s.seen[c.term] = append(s.seen[c.term], c)
+	}
+	if current {
+		s.apply(c)
+	}
+}
+
+func (s *Set) apply(c change) {
+	if c.ofDocument() {
+		c.before = s.put(c.ns, c.id, c.after)
+	}
+	s.chain = append(s.chain, c)
+}
+
+func (s *Set) put(ns, id string, d Doc) (before Doc) {
+	docs := s.docs[ns]
+	if docs == nil {
+		docs = map[string]Doc{}
+		s.docs[ns] = docs
+	}
+	before = docs[id]
+	if d.Hash == 0 {
+		delete(docs, id)
+	} else {
+		docs[id] = d
+	}
+	return before
+}
+
+// elect makes a node the leader with the log that the event describes: what that log lacks is undone, and what it has of
+// other leaders' changes is done.
+func (s *Set) elect(e *trace.Event) {
+	if e.Term <= s.Term && s.Leader != "" {
+		return
+	}
+	s.Term, s.Leader = e.Term, e.Node
+	keep := logOf(e, s.chain)
+	for i := len(s.chain) - 1; i >= 0; i-- {
+		if c := &s.chain[i]; c.ofDocument() {
+			s.put(c.ns, c.id, c.before)
+		}
+	}
+	s.chain = s.chain[:0]
+	from := s.Majority
+	for _, segment := range keep {
+		for _, c := range s.seen[segment.term] {
+			if c.index > from && c.index <= segment.last {
+				s.apply(c)
+			}
+		}
+		from = max(from, segment.last)
+	}
+}
+
+// segment is a stretch of a log: all its entries of one term, up to last.
+type segment struct{ term, last uint64 }
+
+// logOf reads "t1:i1,t2:i2": the last index of every term in the new leader's log. An event without it leaves only the
+// index to go by, and the log of the leader before.
+func logOf(e *trace.Event, chain []change) (log []segment) {
+	for _, part := range strings.Split(e.ID, ",") {
+		term, last, found := strings.Cut(part, ":")
+		t, err1 := strconv.ParseUint(term, 10, 64)
+		i, err2 := strconv.ParseUint(last, 10, 64)
+		if found && err1 == nil && err2 == nil {
+			log = append(log, segment{t, i})
+		}
+	}
+	if log != nil {
+		return log
+	}
+	for _, c := range chain {
+		switch n := len(log); {
+		case c.index > e.Index:
+		case n > 0 && log[n-1].term == c.term:
+			log[n-1].last = c.index
+		default:
+			log = append(log, segment{c.term, c.index})
+		}
+	}
+	return log
+}
+
+// commit takes what a majority has out of the chain, and returns it.
+func (s *Set) commit(index uint64) []change {
+	if index <= s.Majority {
+		return nil
+	}
+	s.Majority = index
+	n := 0
+	for n < len(s.chain) && s.chain[n].index <= index {
+		n++
+	}
+	done := s.chain[:n:n]
+	s.chain = s.chain[n:]
+	for _, term := range slices.Sorted(maps.Keys(s.seen)) {
+		changes, m := s.seen[term], 0
+		for m < len(changes) && changes[m].index <= index {
+			m++
+		}
+		if s.seen[term] = changes[m:]; m == len(changes) && term < s.Term {
+			delete(s.seen, term)
+		}
+	}
+	return done
+}
+
+// Document is one document as the newest leader has applied it.
+func (s *Set) Document(ns, id string) Doc { return s.docs[ns][id] }
+
+// Documents are the documents of the namespace with a key in [lo, hi) that the newest leader has applied.
+func (s *Set) Documents(ns, lo, hi string) map[string]Doc {
+	return Within(s.docs[ns], lo, hi)
+}
+
+// Within are those of the documents with a key in [lo, hi).
+func Within(docs map[string]Doc, lo, hi string) map[string]Doc {
+	in := map[string]Doc{}
+	for _, id := range slices.Sorted(maps.Keys(docs)) {
+		if d := docs[id]; lo <= d.Key && d.Key < hi {
+			in[id] = d
+		}
+	}
+	return in
+}
+
+// Durable is Documents as far as a majority has them.
+func (s *Set) Durable(ns, lo, hi string) map[string]Doc {
+	in := s.Documents(ns, lo, hi)
+	for i := len(s.chain) - 1; i >= 0; i-- {
+		c := &s.chain[i]
+		if !c.ofDocument() || c.ns != ns {
+			continue
+		}
+		if c.before.Hash != 0 && lo <= c.before.Key && c.before.Key < hi {
+			in[c.id] = c.before
+		} else {
+			delete(in, c.id)
+		}
+	}
+	return in
+}

@@ -1,0 +1,99 @@
+package explain
+
+import (
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+// disturbances are the failures and faults of a replica set between two events.
+func (s *slice) disturbances(set string, first, last int) {
+	for i := first; i <= last; i++ {
+		if w := disturbs(&s.events[i], set); w > 0 {
+			s.choose(i, w)
+		}
+	}
+	s.lasting(set, first)
+}
+
+// lasting are the faults that had begun before an event and were repaired after it.
+func (s *slice) lasting(set string, at int) {
+	began := map[int]int{}
+	for i := range s.events {
+		switch e := &s.events[i]; {
+		case e.Kind == trace.Fault && i < at && aims(e.Peer, set):
+			began[e.N] = i
+		case e.Kind == trace.Repair && i < at:
+			delete(began, e.N)
+		case e.Kind == trace.Repair:
+			if since, ok := began[e.N]; ok {
+				s.choose(since, Ambient)
+			}
+		}
+	}
+}
+
+// disturbs is how much an event disturbs a replica set; 0 when it does not.
+func disturbs(e *trace.Event, set string) Weight {
+	here := strings.HasPrefix(e.Node, set+".")
+	switch e.Kind {
+	case trace.NodeDown, trace.ProcessAborted:
+		if here {
+			return Telling
+		}
+	case trace.Elected:
+		if e.Shard == set && e.Term > 1 {
+			return Telling
+		}
+	case trace.SteppedDown, trace.RolledBack:
+		if e.Shard == set {
+			return Phase
+		}
+	case trace.Fault:
+		if aims(e.Peer, set) {
+			return Telling
+		}
+	case trace.Repair:
+		if aims(e.Peer, set) {
+			return Ambient
+		}
+	case trace.Chance:
+		if here && servers(e.Peer) {
+			return chance(e)
+		}
+	}
+	return 0
+}
+
+// servers says whether a node takes part in migrations; a decision about no message has none.
+func servers(node string) bool {
+	return !strings.HasPrefix(node, "router.") && !strings.HasPrefix(node, "client.")
+}
+
+// chance is how much what chance decided matters: replication goes on whatever happens to its messages, only later.
+func chance(e *trace.Event) Weight {
+	switch {
+	case e.Value == sim.Loss || e.Value == sim.LoseReply:
+		if e.ID != replication {
+			return Telling
+		}
+	case e.Value == sim.Duplicate && e.ID == replication:
+		return 0
+	}
+	return Ambient
+}
+
+// replication is the class of the messages within a replica set.
+const replication = "Raft"
+
+// aims says whether a fault's target is of the replica set, or everything.
+func aims(target, set string) bool {
+	for _, end := range strings.FieldsFunc(target, func(r rune) bool { return r == '>' || r == ',' || r == ' ' }) {
+		if end == "*" || strings.HasPrefix(end, set+".") || set != model.Config && (strings.HasPrefix(end, "donor.") || strings.HasPrefix(end, "recipient.")) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,381 @@
+package explain
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// slice is the causal slice of a contradiction, growing.
+type slice struct {
+	events []trace.Event
+	about  *Contradiction
+	docs   []document
+	ops    []*histories.Op
+	// history is the whole of it, to tell whose a write is.
+	history []histories.Op
+	// from and to bound the time of the contradiction; horizon is the position behind which nothing is a cause.
+	from, to int64
+	horizon  int
+	turns    []turn
+	views    map[document][]view
+	writers  map[int]*histories.Op
+	// lagging are the sets of which a majority does not have the last write of a document.
+	lagging []string
+	// chosen says how much the events of the slice matter, by position; done which causes were followed already.
+	chosen map[int]Weight
+	done   map[string]bool
+}
+
+func newSlice(r Run, about Contradiction) *slice {
+	s := &slice{
+		events: r.Events, about: &about, docs: documents(r, &about), ops: operations(r.History, about.Ops), history: r.History,
+		chosen: map[int]Weight{}, done: map[string]bool{},
+	}
+	s.from, s.to = s.window()
+	s.attribute()
+	s.watch()
+	s.turns = slices.DeleteFunc(s.turns, func(t turn) bool { at := s.events[t.at].At; return at < s.from || at > s.to })
+	s.turns = s.turns[:min(len(s.turns), mostTurns)]
+	s.horizon = s.end()
+	return s
+}
+
+// mostTurns is how many turns are followed: the first ones, since later ones are mostly their consequences.
+const mostTurns = 3
+
+// end is the position of the last event that can be a cause: the last turn, or what the contradiction ends with.
+func (s *slice) end() (last int) {
+	for _, t := range s.turns {
+		last = max(last, t.at)
+	}
+	for i := range s.events {
+		if e := &s.events[i]; slices.Contains(s.about.Steps, e.Step) || len(s.turns) == 0 && e.At <= s.to {
+			last = i
+		}
+	}
+	return last
+}
+
+func (s *slice) positions() []int {
+	var all []int
+	for i := range s.events {
+		if s.chosen[i] != 0 {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+func (s *slice) choose(i int, w Weight) { s.chosen[i] = max(s.chosen[i], w) }
+
+// once is true the first time that it is asked for something.
+func (s *slice) once(what string) bool {
+	first := !s.done[what]
+	s.done[what] = true
+	return first
+}
+
+// follow chooses the slice: from the contradiction backwards.
+func (s *slice) follow() {
+	for i := range s.events {
+		if slices.Contains(s.about.Steps, s.events[i].Step) {
+			s.choose(i, Must)
+			s.explain(i)
+		}
+	}
+	for _, t := range s.turns {
+		s.choose(t.at, Must)
+		s.explain(t.at)
+		s.migration(t.migration)
+	}
+	s.followNamed()
+	s.followDocuments()
+	s.followCursors()
+	s.followMajorities()
+}
+
+// explain follows what one event names.
+func (s *slice) explain(i int) {
+	switch e := &s.events[i]; e.Kind {
+	case trace.Applied:
+		if e.Actor == trace.User {
+			s.belief(i, e)
+		} else {
+			s.migration(e.ID)
+		}
+	case trace.CatalogWritten:
+		s.migration(moved(e))
+		s.version(i, e)
+	case trace.Elected, trace.SteppedDown, trace.RolledBack:
+		s.disturbances(e.Shard, max(0, i-before), i)
+	case trace.DonorState, trace.RecipientState, trace.DecisionMade, trace.MigrationEnded, trace.RangeDeletion, trace.CriticalSection, trace.PrimaryMoving:
+		s.migration(e.ID)
+	case trace.Executed:
+		s.migration(e.Value)
+	}
+}
+
+// before is how many events before an election its cause is looked for.
+const before = 500
+
+// belief is what the node of an event knew of who owns what, and how it had last been changed.
+func (s *slice) belief(i int, of *trace.Event) {
+	for j := i - 1; j >= 0; j-- {
+		if e := &s.events[j]; e.Node == of.Node && e.NS == of.NS && (e.Kind == trace.MetadataInstalled || e.Kind == trace.MetadataCleared) {
+			s.choose(j, Close)
+			break
+		}
+	}
+	for j := i - 1; j >= 0; j-- {
+		if e := &s.events[j]; e.Kind == trace.CatalogWritten && s.concerns(e) {
+			s.choose(j, Close)
+			s.migration(moved(e))
+			return
+		}
+	}
+}
+
+// version is the write of the catalogue before this one, for contradictions in the catalogue itself.
+func (s *slice) version(i int, of *trace.Event) {
+	for j := i - 1; j >= 0 && len(s.docs) == 0; j-- {
+		if e := &s.events[j]; e.Kind == trace.CatalogWritten && e.NS == of.NS {
+			s.choose(j, Close)
+			return
+		}
+	}
+}
+
+// moved is the migration that a write of the catalogue carries out.
+func moved(e *trace.Event) string {
+	w := model.Write{Why: e.Value}
+	return w.Migration()
+}
+
+// migration follows everything that bears the identifier of a migration, up to the horizon.
+func (s *slice) migration(id string) {
+	if id == "" || !s.once("migration "+id) {
+		return
+	}
+	first, sets := -1, []string{model.Config}
+	last := 0
+	for i := range s.events[:s.horizon+1] {
+		e := &s.events[i]
+		if w := part(e, id); w > 0 {
+			s.choose(i, w)
+			if first < 0 {
+				first = i
+			}
+			last = i
+			for _, set := range []string{e.Shard, e.Peer} {
+				if set != "" && !slices.Contains(sets, set) && e.Kind != trace.PointHit {
+					sets = append(sets, set)
+				}
+			}
+		}
+	}
+	if first < 0 {
+		return
+	}
+	for _, set := range sets {
+		s.disturbances(set, first, last)
+	}
+	s.writes(first, last)
+	s.request(first)
+}
+
+// request is why the balancer asked for a migration, where it did.
+func (s *slice) request(first int) {
+	name := s.events[first].Value
+	for i := first; i >= 0 && s.events[first].Kind == trace.MigrationRequested && name != ""; i-- {
+		if e := &s.events[i]; e.Kind == trace.BalancerChose && e.ID == name {
+			s.choose(i, Telling)
+			return
+		}
+	}
+}
+
+// part is how much an event matters to a migration; 0 when it is no part of it.
+func part(e *trace.Event, id string) Weight {
+	if e.ID != id {
+		if e.Kind == trace.CatalogWritten && moved(e) == id {
+			return Close
+		}
+		return 0
+	}
+	switch e.Kind {
+	case trace.DonorState, trace.RecipientState, trace.CriticalSection, trace.MigrationEnded, trace.RangeDeletion:
+		return Phase
+	case trace.DecisionMade, trace.PrimaryMoving, trace.MigrationRequested, trace.PointHit:
+		return Telling
+	}
+	return 0
+}
+
+// writes are those of the documents, whoever did them.
+func (s *slice) writes(first, last int) {
+	for i := first; i <= last; i++ {
+		e := &s.events[i]
+		if e.Kind == trace.Applied && slices.ContainsFunc(s.docs, func(d document) bool { return d.ns == e.NS && d.id == e.DocID }) {
+			s.choose(i, Close)
+		}
+	}
+}
+
+// followNamed follows the migrations that the contradiction names; when there is nothing else to go by, those of the shards it
+// names that have not come to an end.
+func (s *slice) followNamed() {
+	var ids, open []string
+	for i := range s.events {
+		switch e := &s.events[i]; e.Kind {
+		case trace.DonorState, trace.RecipientState, trace.PrimaryMoving, trace.RangeDeletion:
+			ids = append(ids, e.ID)
+			open = slices.DeleteFunc(open, func(id string) bool { return id == e.ID })
+			if names(s.about.Text, e.Shard) || names(s.about.Text, e.Peer) {
+				open = append(open, e.ID)
+			}
+		case trace.MigrationEnded:
+			open = slices.DeleteFunc(open, func(id string) bool { return id == e.ID })
+		case trace.Executed:
+			if i <= s.horizon && s.keyed(e) && names(s.about.Text, e.ID) {
+				s.choose(i, Close)
+			}
+		}
+	}
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		if names(s.about.Text, id) {
+			s.migration(id)
+		}
+	}
+	if len(s.chosen)+len(s.docs) == 0 {
+		for _, id := range open[max(0, len(open)-mostTurns):] {
+			s.migration(id)
+		}
+	}
+}
+
+// followDocuments adds what happened to the documents between the operations: writes, and who came to own them.
+func (s *slice) followDocuments() {
+	for i := range s.events[:min(s.horizon+1, len(s.events))] {
+		e := &s.events[i]
+		if e.At < s.from || e.At > s.to {
+			continue
+		}
+		switch {
+		case e.Kind == trace.CatalogWritten && s.concerns(e):
+			s.choose(i, placed(e))
+			if len(s.turns) == 0 {
+				s.migration(moved(e))
+			}
+		case e.Kind == trace.Applied && len(s.turns) == 0:
+			s.writes(i, i)
+		}
+	}
+	s.origins()
+}
+
+// keyed says whether an event is about the key of one of the documents.
+func (s *slice) keyed(e *trace.Event) bool {
+	return slices.ContainsFunc(s.docs, func(d document) bool { return d.ns == e.NS && d.key == e.Key })
+}
+
+// placed is how much a write of the catalogue matters to a document that it leaves intact.
+func placed(e *trace.Event) Weight {
+	if moved(e) == "" {
+		return Ambient
+	}
+	return Telling
+}
+
+// concerns says whether a write of the catalogue places one of the documents.
+func (s *slice) concerns(e *trace.Event) bool {
+	return slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool { return s.inside(e.NS, c.Min, c.Max) })
+}
+
+// origins are the last writes by clients of each document before the first turn, or else before the contradiction ends.
+func (s *slice) origins() {
+	end, most := s.horizon, mostOrigins
+	if len(s.turns) > 0 {
+		end, most = s.turns[0].at-1, 1
+	}
+	for _, d := range s.docs {
+		s.writtenBefore(d, end, most)
+	}
+}
+
+// mostOrigins is how many earlier writes of a document are told when none of them is known to be the one that matters.
+const mostOrigins = 3
+
+func (s *slice) writtenBefore(d document, end, most int) {
+	for i := min(end, len(s.events)-1); i >= 0 && most > 0; i-- {
+		if e := &s.events[i]; e.Kind == trace.Applied && e.NS == d.ns && e.DocID == d.id && e.Actor == trace.User {
+			s.choose(i, Close)
+			most--
+			if len(s.turns) == 0 {
+				s.disturbances(e.Shard, i, s.horizon)
+			}
+		}
+	}
+}
+
+// followMajorities adds how far a majority had come of a set whose write of a document it did not have yet, when the
+// contradiction is that it must.
+func (s *slice) followMajorities() {
+	if len(s.turns) > 0 || len(s.events) == 0 || s.events[s.horizon].Kind != trace.Majority {
+		return
+	}
+	wrote := map[string]uint64{}
+	majority := map[string]int{}
+	for i := range s.events[:min(s.horizon+1, len(s.events))] {
+		switch e := &s.events[i]; {
+		case e.Kind == trace.Majority:
+			majority[e.Shard] = i
+		case e.Kind == trace.Applied && s.chosen[i] != 0 && s.concerned(e):
+			wrote[e.Shard] = e.Index
+		}
+	}
+	for _, set := range slices.Sorted(maps.Keys(wrote)) {
+		if i, any := majority[set]; any && s.events[i].Index < wrote[set] {
+			s.choose(i, Close)
+			s.lagging = append(s.lagging, set)
+			s.disturbances(set, max(0, i-before), s.horizon)
+		}
+	}
+}
+
+// followCursors adds the cursors that an operation of the contradiction read with, where they concern its documents.
+func (s *slice) followCursors() {
+	for i := range s.events {
+		e := &s.events[i]
+		if e.Kind != trace.CursorOpened || !s.inside(e.NS, e.Min, e.Max) {
+			continue
+		}
+		for _, op := range s.ops {
+			if reads(op, e) && s.sees(i, e) {
+				s.choose(i, Close)
+			}
+		}
+	}
+}
+
+// reads says whether a cursor may be that of an operation.
+func reads(op *histories.Op, e *trace.Event) bool {
+	if op.Kind != scenario.Scan || op.NS != e.NS || e.At < op.CallAt || e.At > op.ReturnAt {
+		return false
+	}
+	whole := e.Min == string(key.Min) && e.Max == string(key.Max) // of a hashed collection
+	return whole || e.Min == string(key.Int(op.Key)) && e.Max == string(key.Int(op.To))
+}
+
+// sees says whether a cursor may return one of the documents, rightly or not.
+func (s *slice) sees(i int, e *trace.Event) bool {
+	return slices.ContainsFunc(s.docs, func(d document) bool {
+		return s.held(d, e.Shard, i) != 0 || slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool { return c.Min <= d.key && d.key < c.Max })
+	})
+}

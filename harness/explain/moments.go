@@ -1,0 +1,194 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// moments tells the chosen events and the operations of the contradiction, in order.
+func (s *slice) moments() (all []Moment) {
+	told := map[string]bool{}
+	for _, i := range s.positions() {
+		e := &s.events[i]
+		if e.Kind == trace.PointHit && i > 0 && s.events[i-1].Kind == trace.Fault && s.chosen[i-1] != 0 {
+			continue // told with its fault
+		}
+		m := Moment{Step: e.Step, At: e.At, Weight: s.chosen[i], Text: s.sentence(i)}
+		if m.migration, m.phase = phaseOf(e); m.migration != "" && m.Weight < Must {
+			m.Text = m.phase.alone(e, !told[e.ID])
+			told[e.ID] = told[e.ID] || e.Peer != ""
+		}
+		all = append(all, m)
+	}
+	s.mark(all)
+	for _, op := range s.ops {
+		if op.Client != histories.PreloadClient {
+			all = append(all, Moment{At: op.ReturnAt, Weight: Must, Text: Operation(op) + s.background(op), op: answered(op)})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Moment) int { return int(min(max(a.At-b.At, -1), 1)) })
+	return all
+}
+
+// mark shows where the contradiction was seen when no turn does.
+func (s *slice) mark(all []Moment) {
+	for i := len(all) - 1; i >= 0 && len(s.turns) == 0; i-- {
+		if all[i].Weight == Must {
+			all[i].Text = here + all[i].Text
+			return
+		}
+	}
+}
+
+// here is what a turn begins with, or else the last event of the contradiction.
+const here = "HERE  "
+
+// sentence tells one event in the light of the contradiction.
+func (s *slice) sentence(i int) string {
+	e := &s.events[i]
+	var turned []string
+	for _, t := range s.turns {
+		if t.at == i {
+			turned = append(turned, t.text)
+		}
+	}
+	switch {
+	case len(turned) > 0:
+		return here + strings.Join(turned, "; ")
+	case e.Kind == trace.Applied && s.concerned(e):
+		return s.write(i)
+	case e.Kind == trace.CatalogWritten && s.concerns(e):
+		return s.placement(e)
+	case e.Kind == trace.Majority && e.Shard == model.Config:
+		return s.counts(i)
+	case e.Kind == trace.CursorOpened && len(s.docs) > 0:
+		return s.cursor(i)
+	case e.Kind == trace.Fault && i+1 < len(s.events) && s.events[i+1].Kind == trace.PointHit:
+		return Sentence(e) + " at " + s.events[i+1].Value
+	}
+	return Sentence(e)
+}
+
+func (s *slice) concerned(e *trace.Event) bool {
+	return slices.Contains(s.docs, document{e.NS, e.DocID, e.Key})
+}
+
+// write tells a write of a document with its name and whose it is.
+func (s *slice) write(i int) string {
+	e := &s.events[i]
+	d := document{e.NS, e.DocID, e.Key}
+	text := fmt.Sprintf("%s writes %s = %s", e.Node, name(d), s.state(d, e.Hash))
+	if e.Hash == 0 {
+		text = fmt.Sprintf("%s deletes %s", e.Node, name(d))
+	}
+	if slices.Contains(s.lagging, e.Shard) {
+		text += fmt.Sprintf(" at index %d", e.Index)
+	}
+	switch op := s.writers[i]; {
+	case op != nil && op.Client >= 0:
+		return text + fmt.Sprintf(", for client %d (op %d)", op.Client, op.ID)
+	case e.Actor == trace.User:
+		return text + ", for a client"
+	case e.ID != "":
+		return text + fmt.Sprintf(", as %s of %s", e.Actor, e.ID)
+	}
+	return text
+}
+
+// placement tells a write of the catalogue by what it says of the documents.
+func (s *slice) placement(e *trace.Event) string {
+	var of []trace.Chunk
+	for _, c := range e.Chunks {
+		if s.inside(e.NS, c.Min, c.Max) {
+			of = append(of, c)
+		}
+	}
+	text := "config writes " + e.Value + ": " + chunks(of)
+	if more := len(e.Chunks) - len(of); more > 0 && len(of) > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// counts tells what a majority of the config server has made to count.
+func (s *slice) counts(i int) string {
+	for j := i - 1; j >= 0; j-- {
+		if e := &s.events[j]; s.chosen[j] != 0 && e.Kind == trace.CatalogWritten {
+			return "a majority of config has it: from now on " + e.Value + " counts"
+		}
+	}
+	return Sentence(&s.events[i])
+}
+
+// cursor tells of a cursor whether it may see the documents.
+func (s *slice) cursor(i int) string {
+	e := &s.events[i]
+	text := fmt.Sprintf("%s opens cursor %s on %s", e.Node, e.ID, span(e))
+	for _, d := range s.docs {
+		owns := slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool { return c.Min <= d.key && d.key < c.Max })
+		switch hash := s.held(d, e.Shard, i); {
+		case owns:
+			text += fmt.Sprintf("; it owns %s and has %s", name(d), s.state(d, hash))
+		case hash != 0:
+			text += fmt.Sprintf("; it does not own %s and has %s", name(d), s.state(d, hash))
+		}
+	}
+	return text
+}
+
+// held is what a shard was last seen to write of a document, owner or not.
+func (s *slice) held(d document, shard string, until int) (hash uint64) {
+	for i := range s.events[:until] {
+		if e := &s.events[i]; e.Kind == trace.Applied && e.Shard == shard && e.NS == d.ns && e.DocID == d.id {
+			hash = e.Hash
+		}
+	}
+	return hash
+}
+
+// background is what could be seen of the document when a reading operation returned.
+func (s *slice) background(op *histories.Op) string {
+	if len(s.docs) != 1 || op.Outcome != histories.OK || op.Kind != scenario.Read && op.Kind != scenario.Scan {
+		return ""
+	}
+	v, ok := s.seenAt(s.docs[0], op.ReturnAt)
+	if !ok || v.owner == "" {
+		return ""
+	}
+	return fmt.Sprintf("; the owner, %s, had %s", v.owner, s.state(s.docs[0], v.hash))
+}
+
+// shortened drops the lightest moments, and of those the oldest, until the rest fits.
+func shortened(all []Moment, most int) []Moment {
+	if len(all) <= most {
+		return all
+	}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		if d := all[b].Weight - all[a].Weight; d != 0 {
+			return int(d)
+		}
+		return b - a
+	})
+	keep := order[:most]
+	for _, i := range order[most:] {
+		if all[i].Weight == Must {
+			keep = append(keep, i)
+		}
+	}
+	slices.Sort(keep)
+	out := make([]Moment, len(keep))
+	for i, at := range keep {
+		out[i] = all[at]
+	}
+	return out
+}

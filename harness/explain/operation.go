@@ -1,0 +1,55 @@
+package explain
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// Operation is an operation in one line, as its client saw it.
+func Operation(op *histories.Op) string {
+	return fmt.Sprintf("%s (op %d, began %s)", answered(op), op.ID, time.Duration(op.CallAt).Round(10*time.Microsecond))
+}
+
+// answered is what an operation asked and was answered.
+func answered(op *histories.Op) string {
+	text := fmt.Sprintf("client %d: %s", op.Client, op.Kind)
+	switch {
+	case op.Kind == scenario.Scan:
+		text += fmt.Sprintf(" [%d, %d) → %d documents", op.Key, op.To, len(op.Result.Items))
+	case op.Kind.Whole():
+		text += " " + op.NS
+	default:
+		text += fmt.Sprintf(" k=%d", op.Key)
+	}
+	if op.Value != "" {
+		text += " " + op.Value
+	}
+	switch {
+	case op.Outcome != histories.OK:
+		text += " → " + string(op.Outcome) + " (" + op.Error + ")"
+	case op.Kind == scenario.Read:
+		text += " → " + seen(&op.Result)
+	case op.Result.Found:
+		text += " → acknowledged, there was " + seen(&op.Result)
+	case op.Kind == scenario.Write || op.Kind == scenario.Delete && op.Result.Applied:
+		text += " → acknowledged, there was none"
+	case op.Kind != scenario.Scan && !op.Kind.Whole() && !op.Result.Applied:
+		text += " → no effect"
+	case op.Kind != scenario.Scan:
+		text += " → acknowledged"
+	}
+	return text
+}
+
+func seen(r *histories.Result) string {
+	switch {
+	case !r.Found:
+		return "absent"
+	case len(r.List) > 0:
+		return fmt.Sprintf("%s %v", r.Value, r.List)
+	}
+	return r.Value
+}

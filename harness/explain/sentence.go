@@ -1,0 +1,121 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+// Sentence is an event in one line for people.
+func Sentence(e *trace.Event) string {
+	switch e.Kind {
+	case trace.Fault:
+		return fmt.Sprintf("FAULT %d %s %s", e.N, e.Value, e.Peer)
+	case trace.Repair:
+		return fmt.Sprintf("fault %d %s %s ends", e.N, e.Value, e.Peer)
+	case trace.BalancerChose:
+		return fmt.Sprintf("the balancer asks for %s from %s to %s (%s): %s", span(e), e.Shard, e.Peer, e.ID, e.Value)
+	case trace.BalancerState:
+		return "the balancer's mode is written: " + e.Value
+	case trace.BalancerStopped:
+		return "the balancer is told to stop, and that is answered"
+	case trace.ClusterChanged:
+		return "config: " + e.Value
+	case trace.Chance:
+		return chanced(e)
+	case trace.NodeDown:
+		return e.Node + " crashes"
+	case trace.Elected:
+		return fmt.Sprintf("%s becomes primary of %s, term %d", e.Node, e.Shard, e.Term)
+	case trace.SteppedDown:
+		return fmt.Sprintf("%s is no longer primary of %s", e.Node, e.Shard)
+	case trace.RolledBack:
+		return fmt.Sprintf("%s rolls back to index %d", e.Node, e.Index)
+	case trace.MigrationRequested:
+		return fmt.Sprintf("migration %s %s %s → %s is asked for", e.ID, span(e), e.Shard, e.Peer)
+	case trace.DonorState:
+		return fmt.Sprintf("migration %s %s %s → %s: donor %s", e.ID, span(e), e.Shard, e.Peer, e.Value)
+	case trace.RecipientState:
+		return fmt.Sprintf("migration %s %s: recipient %s %s", e.ID, span(e), e.Node, e.Value)
+	case trace.DecisionMade:
+		return fmt.Sprintf("migration %s: decision %s by %s", e.ID, e.Value, e.Node)
+	case trace.MigrationEnded:
+		return fmt.Sprintf("migration %s: ended %s on %s", e.ID, e.Value, e.Node)
+	case trace.CriticalSection:
+		return fmt.Sprintf("migration %s: %s %s", e.ID, e.Node, e.Value)
+	case trace.RangeDeletion:
+		return fmt.Sprintf("migration %s %s: %s has its deletion %s", e.ID, span(e), e.Node, e.Value)
+	case trace.MetadataInstalled:
+		return fmt.Sprintf("%s learns that it owns %s", e.Node, ranges(e.Chunks))
+	case trace.MetadataCleared:
+		return fmt.Sprintf("%s forgets who owns what of %s", e.Node, e.NS)
+	case trace.Majority:
+		return fmt.Sprintf("a majority of %s has everything up to index %d", e.Shard, e.Index)
+	case trace.PrimaryMoving:
+		return fmt.Sprintf("movePrimary %s of %s %s → %s: %s", e.ID, e.NS, e.Shard, e.Peer, e.Value)
+	case trace.CatalogWritten:
+		return "config: " + e.Value + " " + chunks(e.Chunks)
+	case trace.Applied:
+		return applied(e)
+	case trace.Executed:
+		return fmt.Sprintf("%s has statement %d of transaction %d of %s on record, for %s", e.Node, e.N, e.Txn, e.ID, e.Actor)
+	case trace.CursorOpened:
+		return fmt.Sprintf("%s opens cursor %s on %s, as owner of %s", e.Node, e.ID, span(e), ranges(e.Chunks))
+	case trace.CursorClosed:
+		return fmt.Sprintf("%s closes cursor %s", e.Node, e.ID)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", e.Node, e.Kind, e.Value, e.ID))
+}
+
+// chanced tells what chance did to a message, or to a node at a place.
+func chanced(e *trace.Event) string {
+	amount := ""
+	switch e.Value {
+	case sim.Tail, sim.Stall, sim.DiskTail:
+		amount = " by " + time.Duration(e.Txn).Round(10*time.Microsecond).String()
+	}
+	if e.Peer == "" {
+		return fmt.Sprintf("chance: %s%s on %s at %s", e.Value, amount, e.Node, e.ID)
+	}
+	return fmt.Sprintf("chance: %s%s of %s from %s to %s", e.Value, amount, e.ID, e.Node, e.Peer)
+}
+
+func applied(e *trace.Event) string {
+	verb := "writes"
+	if e.Hash == 0 {
+		verb = "deletes"
+	}
+	text := fmt.Sprintf("%s %s %s, index %d", e.Node, verb, key.Key(e.Key), e.Index)
+	if e.Actor != trace.User {
+		text += ", for " + e.Actor.String()
+	}
+	return text
+}
+
+func span(e *trace.Event) string {
+	return key.Range{Min: key.Key(e.Min), Max: key.Key(e.Max)}.String()
+}
+
+func chunks(of []trace.Chunk) string {
+	var texts []string
+	for _, c := range of {
+		texts = append(texts, fmt.Sprintf("[%s, %s) on %s %d|%d", key.Key(c.Min), key.Key(c.Max), c.Shard, c.Major, c.Minor))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// ranges are the chunks without whose they are.
+func ranges(of []trace.Chunk) string {
+	if len(of) == 0 {
+		return "nothing"
+	}
+	var texts []string
+	for _, c := range of {
+		texts = append(texts, key.Range{Min: key.Key(c.Min), Max: key.Key(c.Max)}.String())
+	}
+	return strings.Join(texts, ", ")
+}

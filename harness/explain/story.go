@@ -1,0 +1,96 @@
+// Package explain tells why a promise broke: of everything that happened in a run the few things that led there, in order, in
+// sentences.
+//
+// What it chooses is a causal slice. It begins with the contradiction: the operations and events that prove it. It adds
+// every turn of the document it is about, which is a moment at which what clients can see of it changes although no client
+// wrote: there the cause is. From there it goes backwards over what an event names: the migration that a commit carries out,
+// the task for which a document is deleted, the writes of the same document, the replica sets that a migration is between,
+// and on those the crashes, elections and faults while it ran. Which message carried what is not on record; the identifiers
+// of migrations, tasks, cursors and sessions stand for it.
+//
+// Promise: a slice is a part of what was recorded, in its order; it holds every event of the contradiction; events of other
+// documents, migrations and sets do not change it. A pure function: the same record gives the same story.
+//
+// Refusal: it judges nothing. Without a contradiction it has nothing to tell.
+package explain
+
+import (
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// Run is the record of a run from its first event on.
+type Run struct {
+	Events  []trace.Event
+	History []histories.Op
+}
+
+// Contradiction is what cannot be together.
+type Contradiction struct {
+	// NS and Key are the document it is about, the key as people write it; empty when it is about none.
+	NS, Key string
+	// Ops are identifiers of operations, Steps those of events.
+	Ops   []int
+	Steps []uint64
+	// Times are about when the rest of it happened, in virtual nanoseconds.
+	Times []int64
+	// Text is searched for names of migrations and replica sets, for contradictions that have nothing else.
+	Text string
+}
+
+// Story is the slice of a run, told.
+type Story struct {
+	Moments []Moment
+	// Turns are the steps at which the document changed although no client wrote it.
+	Turns []uint64
+	// LeftOut counts what of the slice was left out to be short, Unrelated the events that are not of the slice.
+	LeftOut, Unrelated int
+}
+
+// Moment is one line of a story: an event, a few that belong together, or the return of an operation.
+type Moment struct {
+	// Step is that of the event, the last of several; zero for an operation. At is virtual time in nanoseconds.
+	Step uint64
+	At   int64
+	Text string
+	// Weight says how much it matters; Must is never left out.
+	Weight Weight
+	// op is what an operation was asked and answered.
+	op string
+	// migration is set for a phase of one: such moments are told together when they follow each other.
+	migration string
+	phase     phase
+}
+
+// Weight is how much a moment matters.
+type Weight int
+
+// The weights.
+const (
+	Ambient Weight = iota + 1 // a circumstance: a slow disk, the end of a fault
+	Phase                     // a state of a migration that took part
+	Telling                   // a fault, a failover, a decision
+	Close                     // a write of the document, a change of its owner
+	Must                      // part of the contradiction, or a turn
+)
+
+// Slice is the causal slice of the contradiction: positions in r.Events, in order.
+func Slice(r Run, about Contradiction) []int {
+	s := newSlice(r, about)
+	s.follow()
+	return s.positions()
+}
+
+// Tell tells the slice of the contradiction in at most so many moments, not counting those that must be there.
+func Tell(r Run, about Contradiction, most int) *Story {
+	s := newSlice(r, about)
+	s.follow()
+	told := &Story{Unrelated: len(r.Events) - len(s.chosen)}
+	for _, t := range s.turns {
+		told.Turns = append(told.Turns, r.Events[t.at].Step)
+	}
+	all := joined(s.moments())
+	told.Moments = shortened(all, most)
+	told.LeftOut = len(all) - len(told.Moments)
+	return told
+}

@@ -1,0 +1,132 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// turn is a moment at which what clients can see of a document changes although none of them wrote it there.
+type turn struct {
+	at   int // position of the event
+	doc  document
+	text string
+	// migration is the one that did it, if one did.
+	migration string
+}
+
+// view is what clients can see of a document from an event on: the shard that owns it, and its state there.
+type view struct {
+	at    int
+	owner string
+	hash  uint64
+}
+
+// watching follows the documents through a run.
+type watching struct {
+	world *model.World
+	s     *slice
+	// moving is the migration of the commit that is being taken into account; dropping says that it drops the collection.
+	moving   string
+	dropping bool
+	views    map[document][]view
+	turns    []turn
+}
+
+// watch finds all turns, and what could be seen when.
+func (s *slice) watch() {
+	w := &watching{world: model.New(), s: s, views: map[document][]view{}}
+	w.world.Committed = func(c *model.Write) { w.moving, w.dropping = c.Migration(), c.Drops() }
+	for i := range s.events {
+		e := &s.events[i]
+		if e.Kind == trace.Executed {
+			continue // what is on record of sessions is not what documents are
+		}
+		w.moving, w.dropping = "", false
+		w.world.Observe(e)
+		if matters(e) {
+			for _, d := range s.docs {
+				w.look(i, e, d)
+			}
+		}
+	}
+	s.views, s.turns = w.views, w.turns
+}
+
+// matters says whether the event can change what is seen of a document.
+func matters(e *trace.Event) bool {
+	switch e.Kind {
+	case trace.Applied, trace.Elected, trace.Majority:
+		return true
+	}
+	return false
+}
+
+// look compares what is seen of a document with what was.
+func (w *watching) look(i int, e *trace.Event, d document) {
+	wrote := e.Kind == trace.Applied && e.NS == d.ns && e.DocID == d.id && w.world.Set(e.Shard).Leads(e)
+	if e.Kind == trace.Applied && !wrote || e.Kind == trace.Majority && e.Shard != model.Config {
+		return
+	}
+	owner := w.world.Table(d.ns).Owner(d.key)
+	now := view{i, owner, w.world.Set(owner).Document(d.ns, d.id).Hash}
+	seen := w.views[d]
+	if wrote && e.Actor == trace.User && e.Shard != owner && owner != "" {
+		w.turn(i, d, fmt.Sprintf("%s takes a client's write of %s, which belongs to %s", e.Node, name(d), owner))
+	}
+	if len(seen) > 0 && seen[len(seen)-1].same(now) {
+		return
+	}
+	w.views[d] = append(seen, now)
+	if len(seen) == 0 || w.dropping || e.Actor == trace.User || e.Actor == trace.System && e.Kind == trace.Applied {
+		return
+	}
+	if before := seen[len(seen)-1]; before.owner != "" && before.hash != now.hash {
+		w.turn(i, d, w.tell(e, d, before, now))
+	}
+}
+
+func (v view) same(u view) bool { return v.owner == u.owner && v.hash == u.hash }
+
+func (w *watching) turn(i int, d document, text string) {
+	id := w.moving
+	if e := &w.s.events[i]; e.Kind == trace.Applied && e.Actor != trace.User {
+		id = e.ID
+	}
+	w.turns = append(w.turns, turn{i, d, text, id})
+}
+
+// tell says how the view of a document turned.
+func (w *watching) tell(e *trace.Event, d document, before, now view) string {
+	was, is := w.s.state(d, before.hash), w.s.state(d, now.hash)
+	switch {
+	case e.Kind == trace.Majority:
+		return fmt.Sprintf("from now on %s belongs to %s, which has %s; %s had %s", name(d), now.owner, is, before.owner, was)
+	case e.Kind == trace.Elected:
+		return fmt.Sprintf("%s becomes primary of %s, term %d, and has %s of %s; the last one had %s", e.Node, e.Shard, e.Term, is, name(d), was)
+	case e.Actor == trace.RangeDeleter:
+		return fmt.Sprintf("%s deletes %s (%s) as an orphan, for task %s, and owns it", e.Node, name(d), was, e.ID)
+	}
+	return fmt.Sprintf("%s, which owns %s, makes %s out of %s, as %s of %s", e.Node, name(d), is, was, e.Actor, e.ID)
+}
+
+// name is the document's name for people.
+func name(d document) string {
+	if !strings.Contains(d.ns, ".") || d.id == "" {
+		return d.ns
+	}
+	return "k=" + key.Key(d.id).String()
+}
+
+// seenAt is the last view of a document at a time.
+func (s *slice) seenAt(d document, at int64) (last view, ok bool) {
+	for _, v := range s.views[d] {
+		if s.events[v.at].At <= at {
+			last, ok = v, true
+		}
+	}
+	return last, ok
+}

@@ -1,0 +1,69 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// attribute finds out which client's operation each write of the documents is, where only one can be meant.
+func (s *slice) attribute() {
+	s.writers = map[int]*histories.Op{}
+	for i := range s.events {
+		e := &s.events[i]
+		d := document{e.NS, e.DocID, e.Key}
+		if e.Kind == trace.Applied && slices.Contains(s.docs, d) {
+			if op := s.writer(e, d); op != nil {
+				s.writers[i] = op
+			}
+		}
+	}
+}
+
+// writer is the only operation that may have done a write, nil when there are several or none.
+func (s *slice) writer(e *trace.Event, d document) (found *histories.Op) {
+	for i := range s.history {
+		op := &s.history[i]
+		if op.NS != d.ns || string(key.Int(op.Key)) != d.id || !effective(op) || (op.Kind == scenario.Delete) != (e.Hash == 0) {
+			continue
+		}
+		preload := op.Client == histories.PreloadClient && e.Actor == trace.System
+		if preload || e.Actor == trace.User && op.CallAt <= e.At && e.At <= op.ReturnAt {
+			if found != nil {
+				return nil
+			}
+			found = op
+		}
+	}
+	return found
+}
+
+// state names a state of a document by the write that made it.
+func (s *slice) state(d document, hash uint64) string {
+	if hash == 0 {
+		return "nothing"
+	}
+	for i := range s.events {
+		if e := &s.events[i]; s.writers[i] != nil && e.Hash == hash && e.NS == d.ns && e.DocID == d.id {
+			return s.writers[i].Value
+		}
+	}
+	return fmt.Sprintf("another state (%04x)", hash>>48)
+}
+
+// effective says whether an operation may have changed a document.
+func effective(op *histories.Op) bool {
+	switch op.Outcome {
+	case histories.Failed:
+		return false
+	case histories.OK:
+		return writes(op.Kind) && op.Result.Applied
+	}
+	return writes(op.Kind)
+}
+
+func writes(k scenario.OpKind) bool { return k.Writes() || k == scenario.Delete }

@@ -1,0 +1,126 @@
+package runner
+
+import (
+	"strings"
+
+	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/harness/sweep"
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+// notes takes down every moment at which a fault could happen. A nil notes takes none.
+type notes struct {
+	taking bool
+	leader func(set string) env.NodeID
+	taken  []sweep.InjectionPoint
+	passed map[passed]uint64
+	// donor and recipient are the shards of the first migration or move of a primary, moving whether one is under way.
+	donor, recipient string
+	moving           bool
+	// state is that of the latest move, deletion that of the range that it left behind, "" before.
+	state, deletion string
+}
+
+type passed struct {
+	node env.NodeID
+	site failpoint.Site
+}
+
+// over is the last state of a migration's donor: the deletion of the range goes on by itself.
+const over = "kDone"
+
+func newNotes(leader func(set string) env.NodeID) *notes {
+	return &notes{leader: leader, passed: make(map[passed]uint64), state: sweep.Before}
+}
+
+func (n *notes) begin() {
+	if n != nil {
+		n.taking = true
+	}
+}
+
+// end says whose part each node had, which is known only now.
+func (n *notes) end(to *[]sweep.InjectionPoint) {
+	if n == nil {
+		return
+	}
+	n.taking = false
+	for i := range n.taken {
+		n.taken[i].Actor = sweep.ActorOf(n.taken[i].Node, n.donor, n.recipient)
+	}
+	*to = n.taken
+}
+
+// observe follows the states of a migration's donor or of a movePrimary, and those of the deletion that follows.
+func (n *notes) observe(e *trace.Event) {
+	switch e.Kind {
+	case trace.DonorState, trace.PrimaryMoving:
+		if n.donor == "" {
+			n.donor, n.recipient = e.Shard, e.Peer
+		}
+		n.state, n.moving = e.Value, e.Value != over
+	case trace.MigrationEnded:
+		n.moving = false
+	case trace.RangeDeletion:
+		if n.taking && (n.deletion != "" || !n.moving) {
+			n.deletion = e.Value
+		}
+	}
+}
+
+// phase is the state of the move, or of the deletion behind it, or both while a range comes back that is being deleted.
+func (n *notes) phase() string {
+	switch {
+	case n.deletion == "" || n.deletion == "done" && n.moving:
+		return n.state
+	case n.moving:
+		return "deletion " + n.deletion + " during " + n.state
+	}
+	return "deletion " + n.deletion
+}
+
+func (n *notes) onPoint(p *sim.PointHit) {
+	if !n.taking {
+		return
+	}
+	by := passed{p.Node, p.Site}
+	n.passed[by]++
+	in := infoOf[p.Site]
+	n.note(sweep.InjectionPoint{What: sweep.Passage, Site: in.Name, Nth: n.passed[by], Node: string(p.Node), Role: in.Role})
+}
+
+// onOccasion is what a world tells of messages and disks; nil when no notes are taken.
+func (n *notes) onOccasion() func(sim.InjectionPoint) {
+	if n == nil {
+		return nil
+	}
+	return func(o sim.InjectionPoint) {
+		at := sweep.InjectionPoint{What: sweep.Message, Site: o.Site, Nth: o.Nth, Node: string(o.Node), Class: o.Class, Call: o.Call, Reply: o.Reply}
+		at.Steering = int(faults.RoleOf(o.Class))
+		at.Doubles = o.Class != "" && !o.Reply && faults.MayDouble(o.Class)
+		if o.Class == "" {
+			at.What = sweep.Write
+		}
+		if n.taking && (o.Class != "" || o.Durable) {
+			n.note(at)
+		}
+	}
+}
+
+func (n *notes) note(o sweep.InjectionPoint) {
+	set, _, _ := strings.Cut(o.Node, ".")
+	o.Phase, o.Leads = n.phase(), n.leader(set) == env.NodeID(o.Node)
+	n.taken = append(n.taken, o)
+}
+
+// infoOf describes each site.
+var infoOf = func() []failpoint.Info {
+	all := make([]failpoint.Info, failpoint.Count())
+	for _, in := range failpoint.All() {
+		all[in.Site] = in
+	}
+	return all
+}()

@@ -1,0 +1,68 @@
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// Result is what came of one run.
+type Result struct {
+	Scenario *scenario.Scenario
+	History  []histories.Op
+	// Events are all events, when Options.Events asked for them.
+	Events   []trace.Event
+	Verdicts []checkers.Verdict
+	// Hash is the trace hash after Steps steps: equal scenarios and builds give equal hashes.
+	Hash    uint64
+	Steps   uint64
+	Virtual time.Duration
+	*Counters
+	// Weaknesses are those that the run has shown, by name: only a version of the protocol that is known for them has any.
+	Weaknesses []string
+	// Curve is how data lay on the shards, when Options.Curve asked for it or the run was saved.
+	Curve []Sample
+	// Unfinished names what had not ended when the time was up.
+	Unfinished []string
+	// Coverage are the situations that the run went through, in ascending order, when Options.Coverage asked for them. What the
+	// numbers stand for is no matter; equal ones stand for the same in all runs of a build.
+	Coverage []uint64
+	// Decisions are the faults that chance decided.
+	Decisions []scenario.Decision
+}
+
+// Worst is the verdict that decides the run.
+func (r *Result) Worst() checkers.Verdict { return checkers.Worst(r.Verdicts) }
+
+// Passed is true when every promise of the protocol's version held and every checker could decide.
+func (r *Result) Passed() bool {
+	o := r.Worst().Outcome
+	return o == checkers.Pass || o == checkers.Documented
+}
+
+// Signature groups failures of the same kind: empty for a run that passed.
+func (r *Result) Signature() string {
+	switch worst := r.Worst(); {
+	case r.Passed():
+		return ""
+	case len(worst.Violations) > 0:
+		return worst.Violations[0].Signature
+	default:
+		return worst.Checker + "-" + string(worst.Outcome)
+	}
+}
+
+// Plan is the scenario with every fault that chance decided written out: it replays this run step by step, and taking a
+// line out leaves all other answers as they were.
+func (r *Result) Plan() *scenario.Scenario {
+	plan := *r.Scenario
+	plan.Planned, plan.Decisions = true, r.Decisions
+	return &plan
+}
+
+// HashText is the trace hash as it is printed and stored.
+func (r *Result) HashText() string { return fmt.Sprintf("%016x", r.Hash) }

@@ -1,0 +1,79 @@
+package runner
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/histories/corpus"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+// TestStories replays every stored scenario: what they tell of holds. Together they pass every site that there is.
+func TestStories(t *testing.T) {
+	pool := &sim.Pool{}
+	defer pool.Close()
+	sum := NewCounters()
+	for _, story := range corpus.Stories() {
+		t.Run(story.Name, func(t *testing.T) {
+			s, err := Parse("histories/corpus/"+story.Name+".txt", story.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Run(s, Options{Pool: pool})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !r.Passed() {
+				t.Errorf("%s", Markdown(r))
+			}
+			if len(s.Faults) > 0 && len(r.Faults) == 0 {
+				t.Error("no fault of the story has happened")
+			}
+			if want := weaknesses[story.Name]; !slices.Equal(r.Weaknesses, want) {
+				t.Errorf("the story shows %v, not %v", r.Weaknesses, want)
+			}
+			sum.Add(r.Counters)
+		})
+	}
+	for _, in := range failpoint.All() {
+		if sum.Sites[in.Site] == 0 && !unreachable[in.Name] {
+			t.Errorf("no story passes %s", in.Name)
+		}
+	}
+}
+
+// weaknesses are what stories of 4.2 are there to show; all others show none.
+var weaknesses = map[string][]string{
+	"older-late-commit":    {checkers.UnfencedCommit.Name, checkers.LeakedOrphans.Name},
+	"older-orphans-leaked": {checkers.LeakedOrphans.Name},
+}
+
+// TestWeaknessesAreGone tells the stories of what 4.2 does to data in 8.0, which does nothing of it.
+func TestWeaknessesAreGone(t *testing.T) {
+	for _, story := range corpus.Stories() {
+		if weaknesses[story.Name] == nil {
+			continue
+		}
+		s, err := Parse(story.Name, story.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Protocol = "8.0"
+		r, err := Run(s, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Worst().Outcome != checkers.Pass || len(r.Weaknesses) > 0 {
+			t.Errorf("%s in 8.0 shows %v: %s", story.Name, r.Weaknesses, Markdown(r))
+		}
+	}
+}
+
+// unreachable are sites that need what no scenario can ask for.
+var unreachable = map[string]bool{
+	"m.partialBatch":         true, // clients of scenarios insert one document at a time
+	"m.refresh.inconsistent": true, // to who knows another incarnation the config server tells all of the new one
+	"v.dropDetected":         true, // before a collection is dropped or renamed, every unfinished migration of it is joined
+}

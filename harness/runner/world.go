@@ -1,0 +1,51 @@
+package runner
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+// worldOptions is the world that the scenario asks for.
+func (r *run) worldOptions() sim.Options {
+	c := &r.conditions
+	o := sim.Options{
+		OnInjectionPoint: r.onOccasion(), OnDecision: r.onDecision, Between: r.betweenSteps(),
+		Seed: r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
+		Classify: classifier(), Observer: r, OnPoint: r.onPoint, Pool: r.options.Pool, Trace: r.options.Trace, Window: r.options.Window,
+		YieldProbability: sim.Probability(c.yield), Steps: cmp.Or(r.options.Steps, stepBudget),
+	}
+	o.Network.TailDelay, o.Network.ChainDelay = c.tailDelay, c.chainDelay
+	o.Network.Latency = func(from, to env.NodeID) sim.Latency {
+		if from == to {
+			return sim.Latency{Base: 5 * time.Microsecond}
+		}
+		return sim.Latency{Base: c.latency, Jitter: c.jitter}
+	}
+	o.Disk.TailDelay = c.diskDelay
+	o.Disk.Sync = sim.Latency{Base: c.sync, Jitter: c.sync}
+	if c.codec != 0 {
+		o.Codec = codec.BSON
+	}
+	return o
+}
+
+// stepBudget ends a run that never comes to rest; an ordinary one takes a hundredth of it.
+const stepBudget = 20_000_000
+
+// onOccasion is what a world tells of messages and disks; nil when nobody wants to know.
+func (r *run) onOccasion() func(sim.InjectionPoint) {
+	notes := r.notes.onOccasion()
+	if r.coverage == nil {
+		return notes
+	}
+	return func(o sim.InjectionPoint) {
+		r.coverage.send(&o)
+		if notes != nil {
+			notes(o)
+		}
+	}
+}

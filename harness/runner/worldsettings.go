@@ -1,0 +1,191 @@
+package runner
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/faults/suggest"
+	"github.com/shardproof/shardproof/faults/terms"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/settings"
+)
+
+// conditions are the settings of the world rather than of the cluster: scenario lines `set world.<name> <value>`.
+type conditions struct {
+	// latency is the least time a message takes, jitter what chance adds.
+	latency, jitter time.Duration
+	// tail and diskTail are the share of slow messages and disk operations in parts per million, tailDelay and
+	// diskDelay what they take longer at most.
+	tail, diskTail, loss, duplicate int
+	tailDelay, diskDelay            time.Duration
+	// chains is the share of chains of messages that are slow, demotions that of messages at which one becomes so, in parts
+	// per million, and chainDelay what such a message takes longer at most.
+	chains, demotions int
+	chainDelay        time.Duration
+	// stall is the share of sites at which a task stands still, in parts per million, for stallDelay at most.
+	stall      int
+	stallDelay time.Duration
+	// sync is what a disk takes to make data durable.
+	sync time.Duration
+	// yield is how often a task lets others run in the middle of its work, in parts per million.
+	yield int
+	// codec passes every message through its encoding.
+	codec int
+	// zones are how far east of UTC servers stand.
+	zones map[env.NodeID]time.Duration
+}
+
+func calm() conditions {
+	return conditions{
+		latency: 100 * time.Microsecond, jitter: 400 * time.Microsecond, tailDelay: 50 * time.Millisecond, chainDelay: 20 * time.Millisecond,
+		zones: map[env.NodeID]time.Duration{}, diskDelay: 50 * time.Millisecond, stallDelay: 20 * time.Millisecond, sync: 100 * time.Microsecond, yield: 125_000,
+	}
+}
+
+type condition struct {
+	name, about string
+	duration    func(*conditions) *time.Duration
+	number      func(*conditions) *int
+}
+
+var worldSettings = []condition{
+	{"world.latency", "the least time a message takes", func(c *conditions) *time.Duration { return &c.latency }, nil},
+	{"world.jitter", "what chance adds to it at most", func(c *conditions) *time.Duration { return &c.jitter }, nil},
+	{"world.tail", "slow messages in a million", nil, func(c *conditions) *int { return &c.tail }},
+	{"world.tailDelay", "what a slow message takes longer at most", func(c *conditions) *time.Duration { return &c.tailDelay }, nil},
+	{"world.loss", "lost messages in a million", nil, func(c *conditions) *int { return &c.loss }},
+	{"world.duplicate", "doubled messages between servers in a million", nil, func(c *conditions) *int { return &c.duplicate }},
+	{"world.chains", "chains of messages in a million that are slow", nil, func(c *conditions) *int { return &c.chains }},
+	{"world.chainDelay", "what the messages of a slow chain take longer at most", func(c *conditions) *time.Duration { return &c.chainDelay }, nil},
+	{"world.demotions", "messages in a million at which a chain becomes slower than others, if any are slow", nil, func(c *conditions) *int { return &c.demotions }},
+	{"world.sync", "the least time a disk takes to make data durable", func(c *conditions) *time.Duration { return &c.sync }, nil},
+	{"world.diskTail", "slow disk operations in a million", nil, func(c *conditions) *int { return &c.diskTail }},
+	{"world.diskDelay", "what a slow disk operation takes longer at most", func(c *conditions) *time.Duration { return &c.diskDelay }, nil},
+	{"world.stall", "sites in a million at which a task stands still", nil, func(c *conditions) *int { return &c.stall }},
+	{"world.stallDelay", "for how long it stands still at most", func(c *conditions) *time.Duration { return &c.stallDelay }, nil},
+	{"world.yield", "places in a million where a task lets others run", nil, func(c *conditions) *int { return &c.yield }},
+	{"world.codec", "1 passes every message through its encoding", nil, func(c *conditions) *int { return &c.codec }},
+}
+
+// SettingInfo describes one setting for `shardproof list settings`.
+type SettingInfo struct{ Name, Default, About string }
+
+// catalogued are the settings that a scenario may set, those of the cluster first.
+var catalogued = func() (all []SettingInfo) {
+	defaults := settings.Default80()
+	for _, name := range settings.Names() {
+		value, _ := defaults.Get(name)
+		all = append(all, SettingInfo{name, value, ""})
+	}
+	c := calm()
+	for _, w := range worldSettings {
+		all = append(all, SettingInfo{w.name, w.get(&c), w.about})
+	}
+	return append(all, SettingInfo{zonePrefix + "config.0", "0s", "how far east of UTC a member of the config server stands"})
+}()
+
+// Settings lists the settings that a scenario may set.
+func Settings() []SettingInfo { return slices.Clone(catalogued) }
+
+func (w *condition) get(c *conditions) string {
+	if w.duration != nil {
+		return w.duration(c).String()
+	}
+	return strconv.Itoa(*w.number(c))
+}
+
+func (w *condition) set(c *conditions, value string) error {
+	if w.duration != nil {
+		d, err := time.ParseDuration(value)
+		if err != nil || d < 0 {
+			return fmt.Errorf("setting %s wants a duration of zero or more such as 2ms, not %q", w.name, value)
+		}
+		*w.duration(c) = d
+		return nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 || n > 1_000_000 {
+		return fmt.Errorf("setting %s wants a whole number from 0 to 1000000, not %q", w.name, value)
+	}
+	*w.number(c) = n
+	return nil
+}
+
+// zonePrefix starts the settings that put a member of the config server into a time zone: `set world.zone.config.0 2h`.
+const zonePrefix = "world.zone."
+
+// locate puts a server into its time zone.
+func (c *conditions) locate(node, value string) error {
+	if number, ok := strings.CutPrefix(node, configsvr.Name+"."); !ok || strings.Trim(number, "0123456789") != "" || number == "" {
+		return fmt.Errorf("setting %s%s wants a member of the config server such as config.0", zonePrefix, node)
+	}
+	east, err := time.ParseDuration(value)
+	if err != nil || east.Abs() > 24*time.Hour {
+		return fmt.Errorf("setting %s%s wants at most a day east or west of UTC such as 2h, not %q", zonePrefix, node, value)
+	}
+	c.zones[env.NodeID(node)] = east
+	return nil
+}
+
+// failpointPrefix starts the settings that switch failpoints on: `set failpoint.<name> <terms>`.
+const failpointPrefix = "failpoint."
+
+// configure reads a scenario's settings into those of the cluster, of the world and of its failpoints.
+func configure(s *scenario.Scenario, cluster *settings.Settings, world *conditions, terms *terms.Set) error {
+	for _, v := range s.Settings {
+		if err := apply(v, cluster, world, terms); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func apply(v scenario.Setting, cluster *settings.Settings, world *conditions, terms *terms.Set) error {
+	if site, ok := strings.CutPrefix(v.Name, failpointPrefix); ok {
+		return terms.Enable(site, v.Value)
+	}
+	if node, ok := strings.CutPrefix(v.Name, zonePrefix); ok {
+		return world.locate(node, v.Value)
+	}
+	for i := range worldSettings {
+		if worldSettings[i].name == v.Name {
+			return worldSettings[i].set(world, v.Value)
+		}
+	}
+	if err := knownSetting(v.Name); err != nil {
+		return err
+	}
+	return cluster.Set(v.Name, v.Value)
+}
+
+func knownSetting(name string) error {
+	if slices.ContainsFunc(catalogued, func(in SettingInfo) bool { return in.Name == name }) {
+		return nil
+	}
+	var names []string
+	for _, in := range catalogued {
+		names = append(names, in.Name)
+	}
+	return suggest.Unknown("setting", name, names, "settings")
+}
+
+// checkName accepts the names of settings and of failpoints.
+func checkName(name string) error {
+	site, ok := strings.CutPrefix(name, failpointPrefix)
+	switch {
+	case !ok && strings.HasPrefix(name, zonePrefix):
+		return nil
+	case !ok:
+		return knownSetting(name)
+	}
+	if _, known := failpoint.Parse(site); !known {
+		return suggest.Unknown("failpoint", site, terms.Names(), "failpoints")
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package search
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/sweep"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// room is how much longer than the scenario of a base faults last: longer than the timeouts of commands and an election.
+const room = 1200 * time.Millisecond
+
+// baseOf is the small scenario of a seed, without faults, to which a strategy adds its own.
+func baseOf(strategy string, seed uint64, protocol string) *scenario.Scenario {
+	p, err := runner.FindProfile("small")
+	if err != nil {
+		panic(err)
+	}
+	p.Protocol = protocol
+	s := called(strategy, runner.Draw(seed, p))
+	s.Planned = true
+	s.FaultsEnd += room
+	return s
+}
+
+// stage is a part of what is tried with one base: so many trials, made when they are needed. What they teach decides the next
+// stage; nil is the end.
+type stage struct {
+	count int
+	trial func(i int) Trial
+	learn func(i int, o *Outcome)
+	next  func() *stage
+}
+
+// onBases goes from base to base, and through the stages of each.
+type onBases struct {
+	Start
+	name  string
+	used  int
+	now   *stage
+	from  int // the first trial of the stage under way that Learn is told of
+	given int // how many of its trials were handed out
+	// made is how many trials of the base were, in all its stages; behind how many of those to come an earlier search has made.
+	made, behind int
+	first        func(base *scenario.Scenario, o *Outcome) *stage
+}
+
+// goingOn is the search from where an earlier one stopped.
+func goingOn(s Start, name string, first func(base *scenario.Scenario, o *Outcome) *stage) Strategy {
+	return &onBases{Start: s, name: name, used: s.At.Seeds, behind: s.At.Trials, first: first}
+}
+
+// Next is the next part of the stage under way, or of the one behind it.
+func (b *onBases) Next() (trials []Trial) {
+	for b.now == nil || b.given == b.now.count {
+		if b.now != nil {
+			if b.now, b.given = b.now.next(), 0; b.now == nil {
+				b.behind = 0
+			}
+		}
+		if b.now == nil {
+			if b.enough(b.used) {
+				return nil
+			}
+			b.now, b.made = b.base(baseOf(b.name, b.Seed+uint64(b.used), b.Protocol)), 0
+			b.used++
+		}
+		b.skip()
+	}
+	b.from = b.given
+	b.given = min(b.given+batch, b.now.count)
+	for i := b.from; i < b.given; i++ {
+		t := b.now.trial(i)
+		t.Again = b.behind > 0
+		b.behind, b.made = max(b.behind-1, 0), b.made+1
+		trials = append(trials, t)
+	}
+	return trials
+}
+
+// skip leaves out what an earlier search has made, as far as nothing is learned from it.
+func (b *onBases) skip() {
+	if b.now != nil && b.now.learn == nil {
+		n := min(b.behind, b.now.count)
+		b.given, b.behind, b.made = n, b.behind-n, b.made+n
+	}
+}
+
+// base runs a base without faults. One that fails by itself is of no use to the others.
+func (b *onBases) base(s *scenario.Scenario) *stage {
+	var then *stage
+	return &stage{
+		count: 1,
+		trial: func(int) Trial { return Trial{Scenario: s, Watched: true} },
+		learn: func(_ int, o *Outcome) {
+			if o.Passed() {
+				then = b.first(s, o)
+			}
+		},
+		next: func() *stage { return then },
+	}
+}
+
+// Learn hands the outcome to the stage under way.
+func (b *onBases) Learn(trial int, o *Outcome) {
+	if b.now.learn != nil {
+		b.now.learn(b.from+trial, o)
+	}
+}
+
+// Mark is in the base under way.
+func (b *onBases) Mark() Checkpoint {
+	if b.now == nil {
+		return Checkpoint{Seeds: b.used, Trials: b.behind}
+	}
+	return Checkpoint{Seeds: b.used - 1, Trials: b.made + b.behind}
+}
+
+// Over counts the bases behind the one under way.
+func (b *onBases) Over() int { return b.Mark().Seeds }
+
+// planned is a stage of a plan.
+func planned(p *sweep.Plan, count int, which func(i int) []int, next func() *stage) *stage {
+	return &stage{count: count, next: next, trial: func(i int) Trial { return Trial{Scenario: p.Scenario(which(i)...)} }}
+}
+
+// none is no further stage.
+func none() *stage { return nil }
+
+// These are how many trials a base gets before the next one has its turn: everything of one base costs as much as a glance at
+// many, and what differs between bases finds more.
+const (
+	probesEach  = 20
+	singlesEach = 30
+	pairsEach   = 20
+)
+
+// some is how many of all are tried: n, or every one when everything is wanted.
+func (s *Start) some(n, all int) int {
+	if s.Exhaust {
+		return all
+	}
+	return min(n, all)
+}

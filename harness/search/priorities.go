@@ -1,0 +1,35 @@
+package search
+
+import (
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// newPriorities gives chains of messages priorities: some are slower than others by a drawn amount, and a few messages make the
+// chain they belong to slower still. It is probabilistic concurrency testing with messages in place of threads, as in a world of
+// latencies there is mostly but one task that could run. Half of the seeds have no other faults.
+func newPriorities(s Start) Strategy {
+	return drawing(s, func(seed uint64) *scenario.Scenario { return withPriorities(seed, s.Protocol) })
+}
+
+// How many chains are slow, by how much, and how many messages of a hundred thousand or so change that.
+var (
+	slowChains  = []string{"50000", "200000", "500000"}
+	chainDelays = []string{"3ms", "15ms", "60ms", "250ms"}
+	demotions   = []string{"0", "300", "1000", "3000"}
+)
+
+func withPriorities(seed uint64, protocol string) *scenario.Scenario {
+	roll := runner.Dice(seed ^ 0x9c7)
+	s := baseOf("priorities", seed, protocol)
+	if roll("faults", 2) == 0 {
+		s = called("priorities", runner.MixedOf(seed, protocol))
+	}
+	s.Planned = false
+	one := func(of []string, question string) string { return of[roll(question, len(of))] }
+	s.Settings = append(s.Settings,
+		scenario.Setting{Name: "world.chains", Value: one(slowChains, "chains")},
+		scenario.Setting{Name: "world.chainDelay", Value: one(chainDelays, "delay")},
+		scenario.Setting{Name: "world.demotions", Value: one(demotions, "demotions")})
+	return s
+}

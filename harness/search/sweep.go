@@ -1,0 +1,19 @@
+package search
+
+import (
+	"github.com/shardproof/shardproof/harness/sweep"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// newSweep tries single faults at what happens in a base, then pairs of them.
+func newSweep(start Start) Strategy {
+	return goingOn(start, "sweep", func(base *scenario.Scenario, o *Outcome) *stage {
+		p := sweep.New(base, o.Occasions)
+		single := func(i int) []int { return []int{p.Spread(i)} }
+		return planned(p, start.some(probesEach+singlesEach, len(p.Singles)), single, func() *stage {
+			return planned(p, start.some(pairsEach, min(p.Pairs(), mostPairs)), func(i int) []int { return pair(p.Pair(i)) }, none)
+		})
+	})
+}
+
+func pair(first, second int) []int { return []int{first, second} }

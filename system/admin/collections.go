@@ -1,0 +1,83 @@
+package admin
+
+import (
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+)
+
+// configureCollectionBalancing is for the balancer only, which reads the catalogue itself: no version rises.
+func (s *Service) configureCollectionBalancing(t env.Task, _ env.NodeID, req *command.ConfigureCollectionBalancing) (*command.Done, error) {
+	if req.ChunkBytes != nil && *req.ChunkBytes < 0 {
+		return nil, errcode.New(errcode.BadValue, "chunks of %s cannot have %d bytes", req.NS, *req.ChunkBytes)
+	}
+	return s.underLock(t, "configureCollectionBalancing "+req.NS, req.NS, func(own env.Task, table *catalog.Table) error {
+		old := table.Collection().Balancing
+		if as := configured(old, req); as != old {
+			return s.config.Describe(own, table, as, reason(old, as))
+		}
+		return nil
+	})
+}
+
+// configured is what becomes of b.
+func configured(b catalog.Balancing, req *command.ConfigureCollectionBalancing) catalog.Balancing {
+	if req.Enabled != nil {
+		b.NoBalance = !*req.Enabled
+	}
+	if req.ChunkBytes != nil {
+		b.ChunkBytes = *req.ChunkBytes
+	}
+	if req.Defragment != nil {
+		b.Defragment = *req.Defragment
+	}
+	if req.AutoMerge != nil {
+		b.NoAutoMerge = !*req.AutoMerge
+	}
+	return b
+}
+
+// reason tells the oracles whether moves are allowed.
+func reason(old, as catalog.Balancing) string {
+	switch {
+	case as.NoBalance && !old.NoBalance:
+		return trace.BalancingOff
+	case old.NoBalance && !as.NoBalance:
+		return trace.BalancingOn
+	}
+	return "configureCollectionBalancing"
+}
+
+// clearJumboFlag lets the balancer try the chunk again (protocol 3.2, 13.5).
+func (s *Service) clearJumboFlag(t env.Task, _ env.NodeID, req *command.ClearJumboFlag) (*command.Done, error) {
+	return s.underLock(t, "clearJumboFlag "+req.NS, req.NS, func(own env.Task, table *catalog.Table) error {
+		changed, err := catalog.ClearJumbo(table, table.Owner(req.At).Range)
+		if err != nil || len(changed) == 0 {
+			return err
+		}
+		return s.config.Replace(own, table, changed, "clearJumboFlag")
+	})
+}
+
+// underLock changes a sharded collection, and answers when a majority knows.
+func (s *Service) underLock(t env.Task, name, ns string, change func(env.Task, *catalog.Table) error) (*command.Done, error) {
+	err := s.config.Tenured(t, name, func(own env.Task) error {
+		err := s.config.Locked(own, func() error {
+			table, err := s.config.Table(ns)
+			switch {
+			case err != nil:
+				return err
+			case table.Collection().Unsharded:
+				return errcode.New(errcode.NamespaceNotFound, "collection %s is not sharded", ns)
+			}
+			return change(own, table)
+		})
+		if err != nil {
+			return err
+		}
+		return s.config.Majority(own)
+	})
+	return done, err
+}

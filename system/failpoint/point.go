@@ -1,0 +1,77 @@
+// Package failpoint is the catalogue of failpoint sites: every phase of every role at which the world may pause, fail or
+// crash a node (spec 18.2). It holds names only, so that whoever plans faults can enumerate them; what happens at a site
+// is decided elsewhere.
+//
+// Promise: a site's name never changes its meaning, and the list is the same in every process.
+package failpoint
+
+import "sort"
+
+// Role is who passes a site.
+type Role string
+
+// The roles.
+const (
+	Donor        Role = "donor"
+	Recipient    Role = "recipient"
+	Config       Role = "config"
+	Router       Role = "router"
+	Request      Role = "request"
+	RangeDeleter Role = "rangedeleter"
+	Recovery     Role = "recovery"
+	Session      Role = "session"
+	Replica      Role = "replica"
+	MovePrimary  Role = "moveprimary"
+	Split        Role = "split"
+	Balancer     Role = "balancer"
+)
+
+// Site identifies a place in the code. The zero Site is no place.
+type Site uint16
+
+// Info describes a site.
+type Info struct {
+	Site Site
+	// Name is "<role letter>.<phase>", for example "d.persistDecision.before".
+	Name string
+	Role Role
+	// Risk says in one line what can go wrong when the step is lost, late or doubled here.
+	Risk string
+}
+
+var catalogue = []Info{{Name: "none"}}
+
+// declare adds a site. It is called from package-level variables only, so the order is that of the files.
+func declare(role Role, name, risk string) Site {
+	s := Site(len(catalogue))
+	catalogue = append(catalogue, Info{Site: s, Name: name, Role: role, Risk: risk})
+	return s
+}
+
+// String is the site's name.
+func (s Site) String() string {
+	if int(s) < len(catalogue) {
+		return catalogue[s].Name
+	}
+	return "unknown"
+}
+
+// All returns every site, by name.
+func All() []Info {
+	all := append([]Info(nil), catalogue[1:]...)
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+	return all
+}
+
+// Parse finds a site by its name.
+func Parse(name string) (Site, bool) {
+	for _, in := range catalogue[1:] {
+		if in.Name == name {
+			return in.Site, true
+		}
+	}
+	return 0, false
+}
+
+// Count is one more than the largest Site, for tables indexed by site.
+func Count() int { return len(catalogue) }

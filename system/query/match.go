@@ -1,0 +1,209 @@
+// Package query is what queries and updates mean for one document. It is pure.
+//
+// Promise: documents are never changed, a change gives a new one; comparisons are those of package key, so a filter
+// selects only documents whose keys lie in its Bounds. Whatever is not supported is refused with errcode.BadValue.
+//
+// Refusal: no server-side script, no regular expression, no positional operator; paths do not lead through arrays.
+package query
+
+import (
+	"bytes"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/key"
+)
+
+var null = bson.RawValue{Type: bson.TypeNull}
+
+func bad(format string, args ...any) error { return errcode.New(errcode.BadValue, format, args...) }
+
+// Match reports whether the document fulfils every condition of the filter: {field: value}, {field: {$op: value}} with
+// $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin and $exists, and $and and $or of filters. A nil filter selects everything.
+//
+// Only values of one class compare; a missing field is null; an array also fulfils a condition when an element does.
+func Match(filter, doc bson.Raw) (bool, error) {
+	return every(filter, func(name string, want bson.RawValue) (bool, error) {
+		switch {
+		case name == "$and" || name == "$or":
+			return matchList(name == "$or", want, doc)
+		case strings.HasPrefix(name, "$"):
+			return false, bad("the operator %s is not supported", name)
+		}
+		got, exists, err := find(doc, name)
+		if err != nil {
+			return false, err
+		}
+		return matchField(want, got, exists)
+	})
+}
+
+// every calls fn for the elements of a document until one returns false or an error.
+func every(doc bson.Raw, fn func(name string, v bson.RawValue) (bool, error)) (bool, error) {
+	if doc == nil {
+		return true, nil
+	}
+	n, rest, ok := bsoncore.ReadLength(doc)
+	if !ok || int(n) != len(doc) || n < 5 {
+		return false, bad("a document of %d bytes is malformed", len(doc))
+	}
+	for len(rest) > 1 {
+		var e bsoncore.Element
+		if e, rest, ok = bsoncore.ReadElement(rest); !ok {
+			return false, bad("a document is malformed %d bytes before its end", len(rest))
+		}
+		if ok, err := fn(e.Key(), bson.RawElement(e).Value()); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func matchList(any bool, list bson.RawValue, doc bson.Raw) (bool, error) {
+	filters, ok := list.ArrayOK()
+	if !ok {
+		return false, bad("$and and $or take an array of filters, not %v", list)
+	}
+	all, err := every(bson.Raw(filters), func(_ string, f bson.RawValue) (bool, error) {
+		filter, ok := f.DocumentOK()
+		if !ok {
+			return false, bad("$and and $or take an array of filters, not %v", list)
+		}
+		matches, err := Match(filter, doc)
+		return matches != any, err
+	})
+	return all != any, err
+}
+
+// find returns the value at a dotted path, null when it is missing.
+func find(doc bson.Raw, path string) (v bson.RawValue, exists bool, err error) {
+	name, inner, nested := strings.Cut(path, ".")
+	v, err = doc.LookupErr(name)
+	switch {
+	case err != nil:
+		return null, false, nil
+	case !nested:
+		return v, true, nil
+	case v.Type == bson.TypeEmbeddedDocument:
+		return find(v.Document(), inner)
+	case v.Type == bson.TypeArray:
+		return null, false, bad("the path %s leads through an array", path)
+	}
+	return null, false, nil
+}
+
+// operators returns the conditions when the value is a document of operators.
+func operators(v bson.RawValue) (bson.Raw, bool) {
+	doc, ok := v.DocumentOK()
+	if !ok {
+		return nil, false
+	}
+	first, err := doc.IndexErr(0)
+	return doc, err == nil && strings.HasPrefix(first.Key(), "$")
+}
+
+func matchField(want, got bson.RawValue, exists bool) (bool, error) {
+	conditions, ok := operators(want)
+	if !ok {
+		return some(got, func(v bson.RawValue) bool { return equal(v, want) }), nil
+	}
+	return every(conditions, func(op string, operand bson.RawValue) (bool, error) {
+		return matchOperator(op, operand, got, exists)
+	})
+}
+
+func matchOperator(op string, operand, got bson.RawValue, exists bool) (bool, error) {
+	switch op {
+	case "$eq", "$ne":
+		return some(got, func(v bson.RawValue) bool { return equal(v, operand) }) == (op == "$eq"), nil
+	case "$in", "$nin":
+		in, err := matchIn(operand, got)
+		return in == (op == "$in"), err
+	case "$exists":
+		return exists == truth(operand), nil
+	case "$gt", "$gte", "$lt", "$lte":
+		return matchOrder(op, operand, got)
+	}
+	return false, bad("the operator %s is not supported", op)
+}
+
+func matchIn(list, got bson.RawValue) (bool, error) {
+	wanted, ok := list.ArrayOK()
+	if !ok {
+		return false, bad("$in takes an array, not %v", list)
+	}
+	none, err := every(bson.Raw(wanted), func(_ string, want bson.RawValue) (bool, error) {
+		return !some(got, func(v bson.RawValue) bool { return equal(v, want) }), nil
+	})
+	return !none, err
+}
+
+func truth(v bson.RawValue) bool {
+	if b, ok := v.BooleanOK(); ok {
+		return b
+	}
+	n, ok := v.AsInt64OK()
+	return !ok && v.Type != bson.TypeNull || n != 0
+}
+
+func matchOrder(op string, operand, got bson.RawValue) (bool, error) {
+	var space [40]byte
+	bound, err := key.Append(space[:0], operand)
+	if err != nil {
+		return false, err
+	}
+	return some(got, func(v bson.RawValue) bool {
+		var space [40]byte
+		k, err := key.Append(space[:0], v)
+		return err == nil && ordered(bytes.Compare(k, bound), op) && comparable(k, bound)
+	}), nil
+}
+
+// ordered reports whether a comparison with that outcome fulfils the operator.
+func ordered(compared int, op string) bool {
+	switch op {
+	case "$gt":
+		return compared > 0
+	case "$gte":
+		return compared >= 0
+	case "$lt":
+		return compared < 0
+	}
+	return compared <= 0
+}
+
+// comparable: MinKey and MaxKey compare with everything, all else with its own class.
+func comparable(a, b []byte) bool {
+	bound := key.Key(b)
+	return bound == key.Min || bound == key.Max || key.Key(a).Class() == bound.Class()
+}
+
+// some reports whether the value, or an element of it when it is an array, fulfils the condition.
+func some(v bson.RawValue, condition func(bson.RawValue) bool) bool {
+	if condition(v) {
+		return true
+	}
+	array, ok := v.ArrayOK()
+	if !ok {
+		return false
+	}
+	none, err := every(bson.Raw(array), func(_ string, e bson.RawValue) (bool, error) { return !condition(e), nil })
+	return err == nil && !none
+}
+
+// equal compares by key where there is one, else byte for byte.
+func equal(a, b bson.RawValue) bool {
+	if a.Type == b.Type && bytes.Equal(a.Value, b.Value) {
+		return true
+	}
+	var spaceA, spaceB [40]byte
+	ka, err := key.Append(spaceA[:0], a)
+	if err != nil {
+		return false
+	}
+	kb, err := key.Append(spaceB[:0], b)
+	return err == nil && bytes.Equal(ka, kb)
+}
