@@ -21,7 +21,7 @@ func TestCatches(t *testing.T) {
 // simulated lists the folders whose code runs inside a world. The exceptions are where the wall clock lives.
 var simulated = []string{"system", "faults", "workloads", "checkers", "harness"}
 
-var real = []string{"system/live", "harness/campaign", "harness/parallel"}
+var real = []string{"system/live", "harness/campaign", "harness/parallel", "harness/rundir", "harness/failuredb"}
 
 // TestTree holds the whole project to the rules.
 func TestTree(t *testing.T) {
