@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -25,27 +26,27 @@ const (
 
 // drawCommands gives a share of the seeds an operator: settings that change while everything runs, and now and then
 // somebody who waits until the shards are clean or at rest.
-func drawCommands(d draws, z size) (all []scenario.Command) {
-	if !d.chance("commands", commanded) {
+func drawCommands(d keyed.Source, z size) (all []scenario.Command) {
+	if !d.Chance("commands", commanded) {
 		return nil
 	}
-	for i := range 1 + d.roll("commands/count", commandsMost) {
+	for i := range 1 + d.IntN("commands/count", commandsMost) {
 		who := fmt.Sprintf("commands/%d", i)
-		at := time.Duration(d.roll(who+"/at", int(z.span/time.Millisecond))) * time.Millisecond
+		at := time.Duration(d.IntN(who+"/at", int(z.span/time.Millisecond))) * time.Millisecond
 		all = append(all, drawCommand(d, who, at))
 	}
 	slices.SortStableFunc(all, func(a, b scenario.Command) int { return int(a.At - b.At) })
 	return all
 }
 
-func drawCommand(d draws, who string, at time.Duration) scenario.Command {
-	switch d.roll(who+"/do", 10) {
+func drawCommand(d keyed.Source, who string, at time.Duration) scenario.Command {
+	switch d.IntN(who+"/do", 10) {
 	case 0:
 		return scenario.Command{At: at, Do: scenario.CleanupOrphaned, Name: namespace}
 	case 1:
 		return scenario.Command{At: at, Do: scenario.JoinMigrations, Name: namespace}
 	}
-	name := adjustable[d.roll(who+"/name", len(adjustable))]
+	name := adjustable[d.IntN(who+"/name", len(adjustable))]
 	k := knobs[slices.IndexFunc(knobs, func(k knob) bool { return k.name == name })]
-	return scenario.Command{At: at, Do: scenario.SetParameter, Name: name, Value: k.values[d.roll(who+"/value", len(k.values))]}
+	return scenario.Command{At: at, Do: scenario.SetParameter, Name: name, Value: k.values[d.IntN(who+"/value", len(k.values))]}
 }

@@ -3,6 +3,7 @@ package runner
 import (
 	"slices"
 
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -84,19 +85,19 @@ func DrawSetting(roll func(question string, n int) int) scenario.Setting {
 const shortLog, shortLogs = "12", 8
 
 // drawSettings gives half of the seeds the quick values throughout, and the others a draw from each knob.
-func drawSettings(d draws, p Profile) []scenario.Setting {
+func drawSettings(d keyed.Source, p Profile) []scenario.Setting {
 	var all []scenario.Setting
-	wild := d.chance("wild settings", 50)
+	wild := d.Chance("wild settings", 50)
 	add := func(k knob, drawn bool) {
 		value := k.values[0]
 		if drawn {
-			value = k.values[d.roll("set/"+k.name, len(k.values))]
+			value = k.values[d.IntN("set/"+k.name, len(k.values))]
 		}
 		all = append(all, scenario.Setting{Name: k.name, Value: value})
 	}
 	for _, k := range knobs {
 		add(k, wild)
-		if last := &all[len(all)-1]; k.name == "oplogMinRetentionEntries" && d.chance("short log", shortLogs) {
+		if last := &all[len(all)-1]; k.name == "oplogMinRetentionEntries" && d.Chance("short log", shortLogs) {
 			last.Value = shortLog
 		}
 	}

@@ -1,6 +1,9 @@
 package runner
 
-import "github.com/shardproof/shardproof/workloads"
+import (
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/workloads"
+)
 
 const (
 	// reshapedClusters is how many percent of the seeds of the mix have another cluster than the usual one, reducedMixes how
@@ -15,23 +18,23 @@ const (
 // as a replica set of one member, a single router or a handful of keys make situations frequent that are rare otherwise. What
 // costs time, operations and migrations and faults, stays as it is. Profiles outside the mix are what other searches begin with,
 // and stay as small as they are.
-func drawSize(d draws, p Profile) size {
+func drawSize(d keyed.Source, p Profile) size {
 	z := p.size
 	if p.balanced {
-		z.topology.Shards = pick(d, "shards", 3, 3, 3, 4, 5)
+		z.topology.Shards = keyed.Pick(d, "shards", 3, 3, 3, 4, 5)
 	}
-	if p.Weight == 0 || !d.chance("another cluster", reshapedClusters) {
+	if p.Weight == 0 || !d.Chance("another cluster", reshapedClusters) {
 		return z
 	}
 	t := &z.topology
 	if !p.balanced {
-		t.Shards = pick(d, "cluster/shards", 2, 2, 3, 3, 4, 5)
-		z.keys = pick(d, "cluster/keys", 8, 16, z.keys, z.keys, 100)
+		t.Shards = keyed.Pick(d, "cluster/shards", 2, 2, 3, 3, 4, 5)
+		z.keys = keyed.Pick(d, "cluster/keys", 8, 16, z.keys, z.keys, 100)
 	}
-	t.Members = pick(d, "cluster/members", 1, 2, 3, 3, 3, 5)
-	t.ConfigMembers = pick(d, "cluster/config members", 1, 3, 3, 3, 5)
-	t.Routers = pick(d, "cluster/routers", 1, 1, 2, 3)
-	t.Clients = pick(d, "cluster/clients", 2, 4, 6, 6, 10)
+	t.Members = keyed.Pick(d, "cluster/members", 1, 2, 3, 3, 3, 5)
+	t.ConfigMembers = keyed.Pick(d, "cluster/config members", 1, 3, 3, 3, 5)
+	t.Routers = keyed.Pick(d, "cluster/routers", 1, 1, 2, 3)
+	t.Clients = keyed.Pick(d, "cluster/clients", 2, 4, 6, 6, 10)
 	return z
 }
 
@@ -47,13 +50,13 @@ func (z size) brief(balanced bool) size {
 }
 
 // drawMix is the mix of operations, for a share of the seeds without some of its kinds: what is left is done the more often.
-func drawMix(d draws, mix []workloads.Share) []workloads.Share {
-	if !d.chance("reduced mix", reducedMixes) {
+func drawMix(d keyed.Source, mix []workloads.Share) []workloads.Share {
+	if !d.Chance("reduced mix", reducedMixes) {
 		return mix
 	}
 	var some []workloads.Share
 	for _, s := range mix {
-		if d.chance("mix/"+s.Name, kept) {
+		if d.Chance("mix/"+s.Name, kept) {
 			some = append(some, s)
 		}
 	}

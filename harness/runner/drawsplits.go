@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -18,17 +19,17 @@ const (
 
 // drawSplits has an operator split and merge chunks while others migrate. A merge is of what lies between two places where
 // chunks meet, if both were cut; whether one shard has it all then is left to luck.
-func drawSplits(d draws, z size, c scenario.Collection) (all []scenario.Command) {
-	if z.moves < 2 || !d.chance("splits", reshaped) {
+func drawSplits(d keyed.Source, z size, c scenario.Collection) (all []scenario.Command) {
+	if z.moves < 2 || !d.Chance("splits", reshaped) {
 		return nil
 	}
 	at := func(who string) time.Duration {
-		return time.Duration(d.roll(who+"/at", int(z.span/time.Millisecond))) * time.Millisecond
+		return time.Duration(d.IntN(who+"/at", int(z.span/time.Millisecond))) * time.Millisecond
 	}
 	meet := append([]int64{scenario.MinKey, scenario.MaxKey}, c.Bounds...)
-	for i := range 1 + d.roll("splits/count", splitsMost) {
+	for i := range 1 + d.IntN("splits/count", splitsMost) {
 		who := fmt.Sprintf("splits/%d", i)
-		k := int64(d.roll(who+"/key", c.Keys))
+		k := int64(d.IntN(who+"/key", c.Keys))
 		if c.Hashed {
 			k = math.MinInt64 + (k+1)*(math.MaxInt64/int64(c.Keys+1)*2)
 		}
@@ -37,10 +38,10 @@ func drawSplits(d draws, z size, c scenario.Collection) (all []scenario.Command)
 	}
 	slices.Sort(meet)
 	meet = slices.Compact(meet)
-	for i := range d.roll("merges/count", mergesMost+1) {
+	for i := range d.IntN("merges/count", mergesMost+1) {
 		who := fmt.Sprintf("merges/%d", i)
-		from := d.roll(who+"/from", len(meet)-1)
-		to := min(from+1+d.roll(who+"/chunks", 3), len(meet)-1)
+		from := d.IntN(who+"/from", len(meet)-1)
+		to := min(from+1+d.IntN(who+"/chunks", 3), len(meet)-1)
 		all = append(all, scenario.Command{At: at(who), Do: scenario.MergeChunks, Name: c.NS, Min: meet[from], Max: meet[to]})
 	}
 	return all

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/suggest"
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -111,7 +112,7 @@ func mixed(seed uint64) Profile {
 	for _, p := range all {
 		total += p.Weight
 	}
-	at := draws{seed: scramble(seed)}.roll("profile", total)
+	at := keyed.New(seed).IntN("profile", total)
 	for _, p := range all {
 		if at -= p.Weight; at < 0 {
 			return p

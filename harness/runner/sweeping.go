@@ -10,6 +10,7 @@ import (
 	"github.com/shardproof/shardproof/faults/suggest"
 	"github.com/shardproof/shardproof/harness/parallel"
 	"github.com/shardproof/shardproof/harness/sweep"
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 	"github.com/shardproof/shardproof/workloads"
@@ -57,7 +58,7 @@ func (b *SweepBase) Scenario(protocol string) *scenario.Scenario {
 func baseOf(c scenario.Collection) *scenario.Scenario {
 	z := sweepSize
 	s := &scenario.Scenario{Seed: 1, Topology: z.topology, Collections: []scenario.Collection{c}}
-	s.Ops = workloads.Draw(draws{1}.roll, workloads.Params{
+	s.Ops = workloads.Draw(keyed.Source(1).IntN, workloads.Params{
 		NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: z.topology.Clients, Count: z.ops, Span: z.span, FirstID: 1,
 	}, workloads.Standard())
 	return s

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -149,7 +150,7 @@ func TestMutantsAreScenarios(t *testing.T) {
 	bad := 0
 	const tries = 300
 	for seed := range uint64(tries) {
-		roll := runner.Dice(seed)
+		roll := keyed.New(seed).IntN
 		s := mutate(fresh(roll, ""), roll)
 		if err := runner.Validate(s); err != nil {
 			bad++

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -40,7 +41,7 @@ func (g *guided) Next() []Trial {
 	g.rounds++
 	g.trials, g.parent = g.trials[:0], g.parent[:0]
 	for i := range batch / 2 {
-		g.add(runner.Dice(seed<<8 + uint64(i)))
+		g.add(keyed.New(seed<<8 + uint64(i)).IntN)
 	}
 	return g.trials
 }
