@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/faults"
-	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/sim"

@@ -3,6 +3,7 @@ package search
 import (
 	"slices"
 
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/sweep"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
@@ -39,7 +40,7 @@ type delayed struct {
 	tried          bool
 }
 
-func (d *delays) guesses(base []sweep.InjectionPoint) *stage {
+func (d *delays) guesses(base []runner.InjectionPoint) *stage {
 	guess := make([]string, len(d.anchors))
 	learned := make([][]sweep.Delay, len(d.anchors))
 	return &stage{

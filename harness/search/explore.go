@@ -18,7 +18,6 @@ import (
 	"github.com/shardproof/shardproof/faults/suggest"
 	"github.com/shardproof/shardproof/harness/parallel"
 	"github.com/shardproof/shardproof/harness/runner"
-	"github.com/shardproof/shardproof/harness/sweep"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -36,7 +35,7 @@ type Trial struct {
 type Outcome struct {
 	*runner.Result
 	// Occasions are those of a watched trial.
-	Occasions []sweep.InjectionPoint
+	Occasions []runner.InjectionPoint
 	// New are the situations that no earlier trial of the search went through.
 	New []uint64
 	// Again is that of the trial.

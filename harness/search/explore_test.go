@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -21,7 +22,7 @@ func made(t *testing.T, strategy string, start Start, runs, workers int) (lines 
 	}
 	err = Run(Options{Strategy: in.New(start), Workers: workers, Runs: runs, Done: func(run int, o *Outcome) bool {
 		if !o.Passed() {
-			t.Errorf("run %d\n%s", run, runner.Report(o.Result, runner.Where{}))
+			t.Errorf("run %d\n%s", run, explain.Report(o.Result, explain.Where{}))
 		}
 		lines = append(lines, fmt.Sprintf("%s %s %d new", o.Scenario.Name, o.HashText(), len(o.New)))
 		last = o.Plan()

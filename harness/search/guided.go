@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -63,7 +64,7 @@ func (g *guided) add(roll func(string, int) int) {
 func fresh(roll func(string, int) int, protocol string) *scenario.Scenario {
 	seed := uint64(roll("seed", 1<<30))
 	if roll("size", 5) == 0 {
-		return called("guided", runner.MixedOf(seed, protocol))
+		return called("guided", generate.MixedOf(seed, protocol))
 	}
 	s := baseOf("guided", seed, protocol)
 	s.Planned = false

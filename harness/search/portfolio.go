@@ -3,7 +3,7 @@ package search
 import (
 	"fmt"
 
-	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/histories/keyed"
 )
 
@@ -44,7 +44,7 @@ func newPortfolio(s Start) Strategy {
 			p.add(in.Name, in.New)
 		}
 	}
-	for _, profile := range runner.Profiles() {
+	for _, profile := range generate.Profiles() {
 		if profile.Weight > 0 {
 			p.add("random of "+profile.Name, func(s Start) Strategy { return ofProfile(s, profile) })
 		}

@@ -3,6 +3,7 @@ package sweep
 import (
 	"strings"
 
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
@@ -30,14 +31,14 @@ const MostDelays = 3
 // Behind lists where the anchor can be let go in a run that had these occasions, the cheapest first: behind what comes next on each
 // side, behind the second thing there, and the third. A step that waits for the anchor never comes; then the anchor is kept back to
 // the end, and the occasions of that run are those that come without it.
-func (a *Anchor) Behind(run []InjectionPoint) []Delay {
+func (a *Anchor) Behind(run []runner.InjectionPoint) []Delay {
 	receiver, phase := a.receiver(), a.Phase
 	var next [sides][]Delay
 	passed, listed := make(map[stop]int), make(map[stop]bool)
 	for i := range run {
 		o := &run[i]
 		at := stop{o.Site, o.Node}
-		if o.What != Passage || i <= a.at && a.fresh {
+		if o.What != runner.FailpointPassed || i <= a.at && a.fresh {
 			continue
 		}
 		if passed[at]++; i <= a.at {
@@ -79,7 +80,7 @@ func (a *Anchor) receiver() string {
 	return to
 }
 
-func sideOf(o *InjectionPoint, receiver string) int {
+func sideOf(o *runner.InjectionPoint, receiver string) int {
 	switch {
 	case o.Role == failpoint.Replica || o.Role == failpoint.Router:
 		return sides
@@ -93,7 +94,7 @@ func sideOf(o *InjectionPoint, receiver string) int {
 	return others
 }
 
-func (a *Anchor) behind(o *InjectionPoint, nth int) FaultCase {
+func (a *Anchor) behind(o *runner.InjectionPoint, nth int) FaultCase {
 	one, fault := a.FaultCase, *a.Fault
 	fault.Until = &scenario.Trigger{Site: o.Site, Nth: nth, Node: o.Node}
 	one.Fault = &fault
