@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -108,32 +107,3 @@ func TestPairsOfMany(t *testing.T) {
 		}
 	}
 }
-
-// TestBehindWhatComesNext lets go behind the end of the move, the next step of the receiver, of the others, and of a client at the receiver.
-func TestBehindWhatComesNext(t *testing.T) {
-	run := append(slices.Clone(migrating),
-		runner.InjectionPoint{What: runner.FailpointPassed, Site: "r.register", Nth: 1, Node: "shard-a.0", Role: failpoint.Recipient, Phase: "kDone", Actor: "recipient"},
-		runner.InjectionPoint{What: runner.FailpointPassed, Site: "d.register", Nth: 3, Node: "shard-b.0", Role: failpoint.Donor, Phase: "kDone", Actor: "donor"},
-		runner.InjectionPoint{What: runner.FailpointPassed, Site: "w.versionCheck.after", Nth: 5, Node: "shard-b.0", Role: failpoint.Request, Phase: "kDone", Actor: "donor"})
-	var b strings.Builder
-	for _, want := range []string{"hold shard-b.0", "d.register #1"} {
-		for _, a := range Anchors(migrating) {
-			if !strings.Contains(a.FaultCase.String(), want) {
-				continue
-			}
-			for _, d := range a.Behind(run) {
-				fmt.Fprintf(&b, "%d: %s\n", d.Cost, d.String())
-			}
-		}
-	}
-	if diff := cmp.Diff(wantBehind, b.String()); diff != "" {
-		t.Error(diff)
-	}
-}
-
-const wantBehind = `1: fault 1 at 0s hold shard-b.0>shard-a.0 messages=RecvChunkStart count=1 skip=0 part=request until d.register #2 by shard-b.0
-1: fault 1 at 0s hold shard-b.0>shard-a.0 messages=RecvChunkStart count=1 skip=0 part=request until r.register #1 by shard-a.0
-1: fault 1 at d.register #1 by shard-b.0 pause "" until d.register #1 by shard-b.0
-1: fault 1 at d.register #1 by shard-b.0 pause "" until r.register #1 by shard-a.0
-1: fault 1 at d.register #1 by shard-b.0 pause "" until w.versionCheck.after #1 by shard-b.0
-`
