@@ -1,18 +1,17 @@
 package runner
 
 import (
-	"strings"
-
-	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// notes takes down every moment at which a fault could happen. A nil notes takes none.
-type notes struct {
+// pointRecorder records every moment at which a fault could happen. A nil recorder records none.
+type pointRecorder struct {
 	taking bool
+	about  *target.Description
 	leader func(set string) env.NodeID
 	taken  []InjectionPoint
 	passed map[passed]uint64
@@ -31,18 +30,22 @@ type passed struct {
 // over is the last state of a migration's donor: the deletion of the range goes on by itself.
 const over = "kDone"
 
-func newNotes(leader func(set string) env.NodeID) *notes {
-	return &notes{leader: leader, passed: make(map[passed]uint64), state: BeforeMoves}
+func newPointRecorder(leader func(set string) env.NodeID, about *target.Description) *pointRecorder {
+	return &pointRecorder{about: about, leader: leader, passed: make(map[passed]uint64), state: BeforeMoves}
 }
 
-func (n *notes) begin() {
+func (n *pointRecorder) observer() Observer {
+	return Observer{Event: n.observe, Point: n.onPoint, Message: n.onMessage}
+}
+
+func (n *pointRecorder) begin() {
 	if n != nil {
 		n.taking = true
 	}
 }
 
 // end says whose part each node had, which is known only now.
-func (n *notes) end(to *[]InjectionPoint) {
+func (n *pointRecorder) end(to *[]InjectionPoint) {
 	if n == nil {
 		return
 	}
@@ -54,7 +57,7 @@ func (n *notes) end(to *[]InjectionPoint) {
 }
 
 // observe follows the states of a migration's donor or of a movePrimary, and those of the deletion that follows.
-func (n *notes) observe(e *trace.Event) {
+func (n *pointRecorder) observe(e *trace.Event) {
 	switch e.Kind {
 	case trace.DonorState, trace.PrimaryMoving:
 		if n.donor == "" {
@@ -71,7 +74,7 @@ func (n *notes) observe(e *trace.Event) {
 }
 
 // phase is the state of the move, or of the deletion behind it, or both while a range comes back that is being deleted.
-func (n *notes) phase() string {
+func (n *pointRecorder) phase() string {
 	switch {
 	case n.deletion == "" || n.deletion == "done" && n.moving:
 		return n.state
@@ -81,7 +84,7 @@ func (n *notes) phase() string {
 	return "deletion " + n.deletion
 }
 
-func (n *notes) onPoint(p *sim.PointHit) {
+func (n *pointRecorder) onPoint(p *sim.PointHit) {
 	if !n.taking {
 		return
 	}
@@ -91,27 +94,23 @@ func (n *notes) onPoint(p *sim.PointHit) {
 	n.note(InjectionPoint{What: FailpointPassed, Site: in.Name, Nth: n.passed[by], Node: string(p.Node), Role: in.Role})
 }
 
-// onOccasion is what a world tells of messages and disks; nil when no notes are taken.
-func (n *notes) onOccasion() func(sim.InjectionPoint) {
-	if n == nil {
-		return nil
+func (n *pointRecorder) onMessage(o sim.InjectionPoint) {
+	at := InjectionPoint{
+		What: MessageSent, Site: o.Site, Nth: o.Nth, Node: string(o.Node), Class: o.Class, Call: o.Call, Reply: o.Reply,
 	}
-	return func(o sim.InjectionPoint) {
-		at := InjectionPoint{What: MessageSent, Site: o.Site, Nth: o.Nth, Node: string(o.Node), Class: o.Class, Call: o.Call, Reply: o.Reply}
-		at.Steering = int(faults.RoleOf(o.Class))
-		at.Doubles = o.Class != "" && !o.Reply && faults.MayDouble(o.Class)
-		if o.Class == "" {
-			at.What = WriteBegun
-		}
-		if n.taking && (o.Class != "" || o.Durable) {
-			n.note(at)
-		}
+	messages := &n.about.Messages
+	at.Steering = int(messages.Role(o.Class))
+	at.Doubles = o.Class != "" && !o.Reply && messages.Repeatable(o.Class)
+	if o.Class == "" {
+		at.What = WriteBegun
+	}
+	if n.taking && (o.Class != "" || o.Durable) {
+		n.note(at)
 	}
 }
 
-func (n *notes) note(o InjectionPoint) {
-	set, _, _ := strings.Cut(o.Node, ".")
-	o.Phase, o.Leads = n.phase(), n.leader(set) == env.NodeID(o.Node)
+func (n *pointRecorder) note(o InjectionPoint) {
+	o.Phase, o.Leads = n.phase(), n.leader(setOf(env.NodeID(o.Node))) == env.NodeID(o.Node)
 	n.taken = append(n.taken, o)
 }
 

@@ -1,4 +1,4 @@
-package runner
+package shardstore
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 func raw(d bson.D) bson.Raw {
 	b, err := bson.Marshal(d)
 	if err != nil {
-		panic(fmt.Sprintf("harness: document %v cannot be encoded: %v", d, err))
+		panic(fmt.Sprintf("shardstore: document %v cannot be encoded: %v", d, err))
 	}
 	return b
 }
@@ -76,7 +76,7 @@ func found(doc bson.Raw) histories.Result {
 	if list, ok := doc.Lookup("l").ArrayOK(); ok {
 		values, err := list.Values()
 		if err != nil {
-			panic(fmt.Sprintf("harness: the list of %s cannot be read: %v", doc, err))
+			panic(fmt.Sprintf("shardstore: the list of %s cannot be read: %v", doc, err))
 		}
 		for _, v := range values {
 			r.List = append(r.List, v.StringValue())

@@ -1,4 +1,4 @@
-package runner
+package shardstore
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
@@ -52,34 +51,19 @@ func (b *balancing) follow(e *trace.Event) {
 	}
 }
 
-// Administered reports whether the balancer runs in a scenario, or an operator does something that it has to see to.
-func Administered(s *scenario.Scenario) bool {
-	return s.Balancer || slices.ContainsFunc(s.Commands, func(c scenario.Command) bool { return forConfig(c.Do) })
-}
-
-// settle lets the balancer finish: an operator makes it go by the policy and at all times, waits until everything that was
+// Quiesce lets the balancer finish: an operator makes it go by the policy and at all times, waits until everything that was
 // begun is at its end, removals of shards too, and a whole round finds nothing to do, and stops it.
-func (r *run) settle() {
-	if !Administered(r.scenario) || r.world.Err() != nil {
-		return
+func (c *cluster) Quiesce() (name string, do func(env.Task)) {
+	if !c.Chooses() {
+		return "", nil
 	}
-	r.settling = true
-	r.busy[settling] = true
-	r.world.AddNode(settler, func(t env.Task) {
-		ep, sets := r.cluster.Operator(t.Node())
-		o := operatorConnection{r, ep, sets}
+	c.settling = true
+	return "the balancer's last rounds", func(t env.Task) {
+		o := c.operator(t.Node())
 		o.lead(t)
 		o.retryUntil(t, &command.BalancerStop{})
-		delete(r.busy, settling)
-	})
+	}
 }
-
-const (
-	// settler is the node from which the balancer is brought to its rest.
-	settler = env.NodeID("administrator.1")
-	// settling is what the run is busy with meanwhile.
-	settling = "the balancer's last rounds"
-)
 
 // lead has the balancer run until a whole round has found nothing to do, when nothing else is under way.
 func (o operatorConnection) lead(t env.Task) {
@@ -97,7 +81,7 @@ func (o operatorConnection) lead(t env.Task) {
 		o.enlarge(t)
 	}
 	o.retryUntil(t, &command.BalancerStart{})
-	for len(o.busy) > 1 && t.Sleep(pollEvery) == nil {
+	for o.world.InProgress() > 1 && t.Sleep(pollEvery) == nil {
 	}
 	o.awaitBalance(t)
 }
@@ -105,8 +89,8 @@ func (o operatorConnection) lead(t env.Task) {
 // roomFor is a size of chunks for a collection that has documents larger than chunks; nil for any other. The balancer would move
 // such a document back and forth for ever, as it takes what it moves for less than what shards differ by (errata E2).
 func (o operatorConnection) roomFor(ns string) *int64 {
-	table, missing := o.cluster.Catalog(ns)
-	holdings, err := o.cluster.Holdings(ns)
+	table, missing := o.Catalog(ns)
+	holdings, err := o.cluster.Cluster.Holdings(ns)
 	if missing != nil || err != nil {
 		return nil
 	}
@@ -129,24 +113,24 @@ func (o operatorConnection) roomFor(ns string) *int64 {
 func (o operatorConnection) enlarge(t env.Task) {
 	const bytes = 128 << 20
 	o.retryUntil(t, &command.PutSetting{ID: "chunksize", Doc: raw(bson.D{{Key: "value", Value: int64(bytes)}})})
-	for _, name := range o.cluster.Topology().ShardNames() {
-		o.set(t, o.cluster.Topology().MembersOf(name), "chunkSizeBytes", fmt.Sprint(bytes))
+	for _, name := range o.Topology().ShardNames() {
+		o.set(t, o.Topology().MembersOf(name), "chunkSizeBytes", fmt.Sprint(bytes))
 	}
 }
 
 // regular ends the mode in which the balancer moves at random, and settings with which no migration can succeed: one that waits for
 // history as long as it may take to catch up altogether.
 func (o operatorConnection) regular(t env.Task) {
-	o.set(t, o.cluster.Topology().MembersOf(configsvr.Name), "balancerRandomMigrations", "0")
-	for _, name := range o.cluster.Topology().ShardNames() {
-		o.set(t, o.cluster.Topology().MembersOf(name), "sessionModsWaitMillis", "20ms")
+	o.set(t, o.Topology().MembersOf(configsvr.Name), "balancerRandomMigrations", "0")
+	for _, name := range o.Topology().ShardNames() {
+		o.set(t, o.Topology().MembersOf(name), "sessionModsWaitMillis", "20ms")
 	}
 }
 
 // set changes a setting of servers, now and for their processes that start later.
 func (o operatorConnection) set(t env.Task, nodes []env.NodeID, name, value string) {
 	if err := o.settings.Set(name, value); err != nil {
-		panic("harness: " + err.Error())
+		panic("shardstore: " + err.Error())
 	}
 	for _, id := range nodes {
 		for {

@@ -2,18 +2,14 @@ package runner
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/faults/suggest"
 	"github.com/shardproof/shardproof/faults/terms"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/configsvr"
-	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/failpoint"
-	"github.com/shardproof/shardproof/system/settings"
 )
 
 // conditions are the settings of the world rather than of the cluster: scenario lines `set world.<name> <value>`.
@@ -37,17 +33,18 @@ type conditions struct {
 	yield int
 	// codec passes every message through its encoding.
 	codec int
-	// zones are how far east of UTC servers stand.
-	zones map[env.NodeID]time.Duration
+	// repair is 0 when nothing is repaired before the final survey.
+	repair int
 }
 
 func calm() conditions {
 	return conditions{
 		latency: 100 * time.Microsecond, jitter: 400 * time.Microsecond, tailDelay: 50 * time.Millisecond, chainDelay: 20 * time.Millisecond,
-		zones: map[env.NodeID]time.Duration{}, diskDelay: 50 * time.Millisecond, stallDelay: 20 * time.Millisecond, sync: 100 * time.Microsecond, yield: 125_000,
+		repair: 1, diskDelay: 50 * time.Millisecond, stallDelay: 20 * time.Millisecond, sync: 100 * time.Microsecond, yield: 125_000,
 	}
 }
 
+// condition is a setting of the world.
 type condition struct {
 	name, about string
 	duration    func(*conditions) *time.Duration
@@ -71,27 +68,30 @@ var worldSettings = []condition{
 	{"world.stallDelay", "for how long it stands still at most", func(c *conditions) *time.Duration { return &c.stallDelay }, nil},
 	{"world.yield", "places in a million where a task lets others run", nil, func(c *conditions) *int { return &c.yield }},
 	{"world.codec", "1 passes every message through its encoding", nil, func(c *conditions) *int { return &c.codec }},
+	{"run.repair", "0 leaves what operators would repair to the final survey", nil, func(c *conditions) *int { return &c.repair }},
 }
 
 // SettingInfo describes one setting for `shardproof list settings`.
 type SettingInfo struct{ Name, Default, About string }
 
-// catalogued are the settings that a scenario may set, those of the cluster first.
-var catalogued = func() (all []SettingInfo) {
-	defaults := settings.Default80()
-	for _, name := range settings.Names() {
-		value, _ := defaults.Get(name)
-		all = append(all, SettingInfo{name, value, ""})
+// Settings lists the settings that a scenario may set: those of the system, those of its world, and those of which there
+// is one for every node.
+func Settings(t target.Target) (all []SettingInfo) {
+	var families []SettingInfo
+	for _, of := range t.Describe().Settings {
+		in := SettingInfo{of.Name, of.Default, of.About}
+		if of.Prefix != "" {
+			families = append(families, in)
+		} else {
+			all = append(all, in)
+		}
 	}
 	c := calm()
 	for _, w := range worldSettings {
 		all = append(all, SettingInfo{w.name, w.get(&c), w.about})
 	}
-	return append(all, SettingInfo{zonePrefix + "config.0", "0s", "how far east of UTC a member of the config server stands"})
-}()
-
-// Settings lists the settings that a scenario may set.
-func Settings() []SettingInfo { return slices.Clone(catalogued) }
+	return append(all, families...)
+}
 
 func (w *condition) get(c *conditions) string {
 	if w.duration != nil {
@@ -117,75 +117,51 @@ func (w *condition) set(c *conditions, value string) error {
 	return nil
 }
 
-// zonePrefix starts the settings that put a member of the config server into a time zone: `set world.zone.config.0 2h`.
-const zonePrefix = "world.zone."
-
-// locate puts a server into its time zone.
-func (c *conditions) locate(node, value string) error {
-	if number, ok := strings.CutPrefix(node, configsvr.Name+"."); !ok || strings.Trim(number, "0123456789") != "" || number == "" {
-		return fmt.Errorf("setting %s%s wants a member of the config server such as config.0", zonePrefix, node)
-	}
-	east, err := time.ParseDuration(value)
-	if err != nil || east.Abs() > 24*time.Hour {
-		return fmt.Errorf("setting %s%s wants at most a day east or west of UTC such as 2h, not %q", zonePrefix, node, value)
-	}
-	c.zones[env.NodeID(node)] = east
-	return nil
-}
-
 // failpointPrefix starts the settings that switch failpoints on: `set failpoint.<name> <terms>`.
 const failpointPrefix = "failpoint."
 
-// configure reads a scenario's settings into those of the cluster, of the world and of its failpoints.
-func configure(s *scenario.Scenario, cluster *settings.Settings, world *conditions, terms *terms.Set) error {
-	for _, v := range s.Settings {
-		if err := apply(v, cluster, world, terms); err != nil {
-			return err
+// FailpointSetting is the setting that switches a failpoint on.
+func FailpointSetting(failpoint string) string { return failpointPrefix + failpoint }
+
+// configure reads the scenario's settings into those of the world and of its failpoints. It returns those of the system.
+func (r *run) configure() (own []scenario.Setting, err error) {
+	set := terms.New(func(site string, n int) int { return r.world.Gate().Pick("failpoint", site, n) })
+	for _, v := range r.scenario.Settings {
+		systems, err := apply(v, r.about, &r.conditions, set)
+		if err != nil {
+			return nil, err
+		}
+		if systems {
+			own = append(own, v)
 		}
 	}
-	return nil
+	r.injector = newInjector(r.scenario.Faults, set)
+	return own, nil
 }
 
-func apply(v scenario.Setting, cluster *settings.Settings, world *conditions, terms *terms.Set) error {
+// apply takes a setting over, or reports that it is the system's.
+func apply(v scenario.Setting, of *target.Description, world *conditions, set *terms.Set) (systems bool, err error) {
 	if site, ok := strings.CutPrefix(v.Name, failpointPrefix); ok {
-		return terms.Enable(site, v.Value)
-	}
-	if node, ok := strings.CutPrefix(v.Name, zonePrefix); ok {
-		return world.locate(node, v.Value)
+		return false, set.Enable(site, v.Value)
 	}
 	for i := range worldSettings {
 		if worldSettings[i].name == v.Name {
-			return worldSettings[i].set(world, v.Value)
+			return false, worldSettings[i].set(world, v.Value)
 		}
 	}
-	if err := knownSetting(v.Name); err != nil {
-		return err
+	if own := of.Setting(v.Name); own != nil {
+		return true, own.Check(v.Name, v.Value)
 	}
-	return cluster.Set(v.Name, v.Value)
+	return false, unknownSetting(of, v.Name)
 }
 
-func knownSetting(name string) error {
-	if slices.ContainsFunc(catalogued, func(in SettingInfo) bool { return in.Name == name }) {
-		return nil
-	}
+func unknownSetting(of *target.Description, name string) error {
 	var names []string
-	for _, in := range catalogued {
-		names = append(names, in.Name)
+	for i := range of.Settings {
+		names = append(names, of.Settings[i].Name)
+	}
+	for i := range worldSettings {
+		names = append(names, worldSettings[i].name)
 	}
 	return suggest.Unknown("setting", name, names, "settings")
-}
-
-// checkName accepts the names of settings and of failpoints.
-func checkName(name string) error {
-	site, ok := strings.CutPrefix(name, failpointPrefix)
-	switch {
-	case !ok && strings.HasPrefix(name, zonePrefix):
-		return nil
-	case !ok:
-		return knownSetting(name)
-	}
-	if _, known := failpoint.Parse(site); !known {
-		return suggest.Unknown("failpoint", site, terms.Names(), "failpoints")
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package runner
+package shardstore
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ const restedRounds = 5
 // awaitBalance waits until a whole round has found nothing to do and nothing is lacking.
 func (o operatorConnection) awaitBalance(t env.Task) {
 	for round := 1; ; round++ {
-		for !o.cluster.Ready() && t.Sleep(pollEvery) == nil { // rounds leave out who cannot answer, and are quicker than elections
+		for !o.Ready() && t.Sleep(pollEvery) == nil { // rounds leave out who cannot answer, and are quicker than elections
 		}
 		o.balancing.settled = false
 		for !o.balancing.settled {
@@ -48,12 +48,12 @@ func (o operatorConnection) balanced(last bool) bool {
 
 // lies is how a collection lies on the shards; nil for one that the balancer leaves alone, and when nobody knows.
 func (o operatorConnection) lies(c *scenario.Collection) *checkers.BalanceState {
-	table, err := o.cluster.Catalog(c.NS)
+	table, err := o.Catalog(c.NS)
 	if err != nil || c.Unsharded {
 		return nil
 	}
 	coll := table.Collection()
-	holdings, err := o.cluster.Holdings(c.NS)
+	holdings, err := o.cluster.Cluster.Holdings(c.NS)
 	if err != nil || coll.Unsharded || coll.NoBalance || !coll.AllowMigrations || coll.Defragment {
 		return nil
 	}

@@ -1,11 +1,10 @@
-package runner
+package shardstore
 
 import (
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -16,13 +15,6 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/rpc"
 )
-
-// operatorConnection is from where operators give commands: the config server, the shards and a router.
-type operatorConnection struct {
-	*run
-	ep   *rpc.Endpoint
-	sets map[string]*rpc.Set
-}
 
 // forConfig says whether a command is one for the config server.
 func forConfig(k scenario.CommandKind) bool {
@@ -47,7 +39,7 @@ func (o operatorConnection) administer(t env.Task, number int) {
 	default:
 		req, err := administrative(c)
 		if err != nil {
-			panic("harness: a scenario that was validated: " + err.Error())
+			panic("shardstore: a scenario that was validated: " + err.Error())
 		}
 		_ = o.once(t, req)
 	}
@@ -69,9 +61,6 @@ func (o operatorConnection) retryUntil(t env.Task, req env.Message) {
 	}
 }
 
-// insistEvery is how often a command is repeated that must be carried out.
-const retryEvery = 100 * time.Millisecond
-
 // awaitTurn waits for the end of what the scenario does to the same shard before.
 func (o operatorConnection) awaitTurn(t env.Task, number int) {
 	c := &o.scenario.Commands[number]
@@ -79,7 +68,7 @@ func (o operatorConnection) awaitTurn(t env.Task, number int) {
 		for i, other := range o.scenario.Commands {
 			comes := other.At < c.At || other.At == c.At && i < number
 			shards := other.Do == scenario.RemoveShard || other.Do == scenario.AddShard
-			if shards && comes && other.Name == c.Name && o.busy[orderName(i, 0)] {
+			if shards && comes && other.Name == c.Name && !o.given[i] {
 				return true
 			}
 		}
@@ -115,7 +104,7 @@ func (o operatorConnection) removeShard(t env.Task, name string) {
 // when nothing is under way any more (invariants 20.1).
 func (o operatorConnection) relieve(t env.Task, name string, left *command.RemoveShardReply) {
 	for _, database := range left.Databases {
-		for _, to := range o.cluster.Topology().ShardNames() {
+		for _, to := range o.Topology().ShardNames() {
 			if to != name && o.movePrimary(t, database, to) == nil {
 				break
 			}
@@ -124,20 +113,20 @@ func (o operatorConnection) relieve(t env.Task, name string, left *command.Remov
 	if left.Jumbo > 0 && left.Jumbo == left.Chunks && o.settling {
 		o.clearMarks(t, name)
 	}
-	if left.Unfinished != "" && o.settling && !protocolOf(o.scenario).CoordinatesMovePrimary() && len(o.cluster.Outstanding()) == 0 {
-		o.leaked = o.dropStale(t, o.ep) || o.leaked
+	if left.Unfinished != "" && o.settling && !protocolOf(o.scenario).CoordinatesMovePrimary() && len(o.Outstanding()) == 0 {
+		o.leaked = len(o.dropStale(t)) > 0 || o.leaked
 	}
 }
 
 func (o operatorConnection) movePrimary(t env.Task, database, to string) error {
-	_, err := rpc.Call[command.Done](t, o.ep, o.cluster.Topology().RouterNodes()[0], &command.MovePrimary{Database: database, To: to}, o.settings.MoveWait)
+	_, err := rpc.Call[command.Done](t, o.ep, o.Topology().RouterNodes()[0], &command.MovePrimary{Database: database, To: to}, o.settings.MoveWait)
 	return err
 }
 
 // clearMarks lets all chunks of a shard be moved again.
 func (o operatorConnection) clearMarks(t env.Task, shard string) {
 	for _, c := range o.scenario.Collections {
-		table, err := o.cluster.Catalog(c.NS)
+		table, err := o.Catalog(c.NS)
 		if err != nil {
 			continue
 		}

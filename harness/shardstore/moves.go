@@ -1,4 +1,4 @@
-package runner
+package shardstore
 
 import (
 	"fmt"
@@ -7,54 +7,37 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system"
+	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// OperatorNode is the node from which migrations are asked for.
-const OperatorNode env.NodeID = "operator.0"
-
-// startMoves asks for every migration and movePrimary at its time, each from a task of its own.
-func (r *run) startMoves() {
-	s := r.scenario
-	if len(s.Migrations)+len(s.Primaries) == 0 {
-		return
-	}
-	for _, m := range s.Migrations {
-		r.busy[moveName(m.ID)] = true
-	}
-	for _, m := range s.Primaries {
-		r.busy[primaryName(m.ID)] = true
-	}
-	r.world.AddNode(OperatorNode, func(t env.Task) {
-		// What came of a move is told by the cluster's events; the answer may be lost like any other.
-		client := r.cluster.NewClient(t.Node())
-		for _, m := range s.Migrations {
-			r.ask(t, moveName(m.ID), m.At, func(t env.Task) { _ = client.MoveRange(t, moveRange(m), r.settings.MoveWait) })
-		}
-		for _, m := range s.Primaries {
-			to := command.MovePrimary{Database: m.Database, To: system.ShardName(m.To)}
-			r.ask(t, primaryName(m.ID), m.At, func(t env.Task) { _ = client.MovePrimary(t, to, r.settings.MoveWait) })
-		}
-	})
+// NewMovements makes the node a client that asks for migrations.
+func (c *cluster) NewMovements(node env.Node) target.Movements {
+	return movements{c.Cluster.NewClient(node), c.settings.MoveWait}
 }
 
-func moveName(id int) string    { return fmt.Sprintf("move %d", id) }
-func primaryName(id int) string { return fmt.Sprintf("moveprimary %d", id) }
-
-// ask does something at its time.
-func (r *run) ask(t env.Task, name string, at time.Duration, do func(env.Task)) {
-	t.Spawn(name, func(t env.Task) {
-		defer delete(r.busy, name)
-		if t.Sleep(r.base.Add(at).Sub(r.world.Now())) == nil {
-			do(t)
-		}
-	})
+// movements has the cluster move data: it goes through the steps by itself.
+type movements struct {
+	client *client.Client
+	wait   time.Duration
 }
+
+func (m movements) MoveRange(what scenario.Migration) []target.Step {
+	return oneStep(func(t env.Task) error { return m.client.MoveRange(t, moveRange(what), m.wait) })
+}
+
+func (m movements) MovePrimary(what scenario.MovePrimary) []target.Step {
+	to := command.MovePrimary{Database: what.Database, To: system.ShardName(what.To)}
+	return oneStep(func(t env.Task) error { return m.client.MovePrimary(t, to, m.wait) })
+}
+
+func oneStep(do func(env.Task) error) []target.Step { return []target.Step{{Do: do}} }
 
 func moveRange(m scenario.Migration) command.MoveRange {
 	return command.MoveRange{
@@ -73,9 +56,9 @@ func throttle(word string) (wc command.WriteConcern) {
 // bound is a chunk bound: the key itself, or for hashed collections its hash.
 func bound(n int64) key.Key {
 	switch n {
-	case smallest:
+	case scenario.MinKey:
 		return key.Min
-	case largest:
+	case scenario.MaxKey:
 		return key.Max
 	}
 	return key.Int(n)

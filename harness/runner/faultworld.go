@@ -1,14 +1,12 @@
 package runner
 
 import (
-	"reflect"
 	"time"
 
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
@@ -120,21 +118,4 @@ func (q *quota) take(limited bool) bool {
 	}
 	q.left--
 	return true
-}
-
-// classifier names messages: a command by its type, whatever is no command by its own.
-func classifier() func(env.Message) string {
-	names := make(map[reflect.Type]string)
-	return func(m env.Message) string {
-		if e, ok := m.(*rpc.Envelope); ok && e.Body != nil {
-			m = e.Body
-		}
-		t := reflect.TypeOf(m)
-		name, ok := names[t]
-		if !ok {
-			name = t.Elem().Name()
-			names[t] = name
-		}
-		return name
-	}
 }
