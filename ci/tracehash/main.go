@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/parallel"
 	"github.com/shardproof/shardproof/harness/runner"
@@ -49,7 +50,7 @@ func subjects(mixed, each int) (all []subject) {
 		}
 	}
 	for _, story := range corpus.Stories() {
-		parse := func() (*scenario.Scenario, error) { return runner.Parse(story.Name, story.Text) }
+		parse := func() (*scenario.Scenario, error) { return runner.Parse(harness.Targets(), story.Name, story.Text) }
 		all = append(all, subject{"stored " + story.Name, parse})
 	}
 	return all
@@ -87,7 +88,7 @@ func hash(s *subject, pool *sim.Pool) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s cannot be read: %w", s.name, err)
 	}
-	r, err := runner.Run(scene, runner.Options{Pool: pool})
+	r, err := runner.Run(scene, runner.Options{Targets: harness.Targets(), Pool: pool})
 	if err != nil {
 		return "", fmt.Errorf("%s cannot be run: %w", s.name, err)
 	}

@@ -84,7 +84,7 @@ func (f *exploreFlags) explore(c *cobra.Command) error {
 
 // start is what the search begins with, before anything that an earlier command has done.
 func (f *exploreFlags) start() (in search.Info, s search.Start, err error) {
-	s = search.Start{Seed: f.first, Seeds: f.seeds, Exhaust: f.exhaust}
+	s = search.Start{Targets: targets, Seed: f.first, Seeds: f.seeds, Exhaust: f.exhaust}
 	switch {
 	case f.seeds < 0 || f.runs < 0 || f.parallel < 1:
 		return in, s, errors.New("--seeds and --runs must be 0 or more, --parallel 1 or more")

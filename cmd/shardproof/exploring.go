@@ -58,7 +58,7 @@ func (j *exploreJob) do(strategy search.Strategy) error {
 	ctx, cancel := f.within(j.command)
 	defer cancel()
 	j.strategy = strategy
-	err := search.Run(search.Options{
+	err := search.Run(search.Options{Targets: targets,
 		Strategy: strategy, Workers: f.parallel, Runs: f.runs, Done: j.done, Round: j.round, Seen: j.kept.seen, Taken: j.Taken,
 		Stop: func() bool { return ctx.Err() != nil || f.cpu > 0 && j.used() >= f.cpu },
 	})
@@ -110,7 +110,7 @@ func (j *exploreJob) keep(run int, failed *runner.Result) {
 	if _, err := os.Stat(folder); err == nil {
 		save = "" // a command that was killed in this round has kept the run
 	}
-	r, err := harness.RunAndSave(failed.Plan(), runner.Options{Events: true}, save, environment())
+	r, err := harness.RunAndSave(failed.Plan(), runner.Options{Targets: targets, Events: true}, save, environment())
 	if err != nil {
 		j.err = errors.Join(j.err, err)
 		return

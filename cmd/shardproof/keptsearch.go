@@ -104,7 +104,7 @@ func (k *keptSearch) readCorpus() error {
 		if err != nil {
 			return err
 		}
-		s, err := runner.Parse(file, string(text))
+		s, err := runner.Parse(targets, file, string(text))
 		if err != nil {
 			return err
 		}

@@ -114,13 +114,13 @@ func listWorkloads(w io.Writer) {
 }
 
 func listCheckers(w io.Writer) {
-	for _, c := range runner.Checkers() {
+	for _, c := range runner.Checkers(targets[0]) {
 		fmt.Fprintf(w, "%s\t%s\n", c.Name, c.Promise)
 	}
 }
 
 func listSettings(w io.Writer) {
-	for _, s := range runner.Settings() {
+	for _, s := range runner.Settings(targets[0]) {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Default, s.About)
 	}
 	fmt.Fprintf(w, "failpoint.<name>\toff\t%s\n", `terms such as 30%2*return("crash")->return("pause=50ms")`)

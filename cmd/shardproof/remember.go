@@ -163,9 +163,9 @@ func (r *remembering) replay(e *failuredb.Entry, out io.Writer) (fails bool, err
 			return false, err
 		}
 		var result *runner.Result
-		s, err := runner.Parse(path, string(text))
+		s, err := runner.Parse(targets, path, string(text))
 		if err == nil {
-			result, err = runner.Run(s, runner.Options{})
+			result, err = runner.Run(s, runner.Options{Targets: targets})
 		}
 		if err != nil {
 			return false, err

@@ -57,7 +57,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	if err != nil {
 		return usage(err)
 	}
-	o := runner.Options{Events: true, Curve: f.curve != "", Window: sim.Window{From: f.from, To: f.to}}
+	o := runner.Options{Targets: targets, Events: true, Curve: f.curve != "", Window: sim.Window{From: f.from, To: f.to}}
 	if f.trace != "" {
 		file, err := create(f.trace)
 		if err != nil {
@@ -159,7 +159,7 @@ func (f *replayFlags) read(file string) (*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := runner.Parse(file, string(text))
+	s, err := runner.Parse(targets, file, string(text))
 	if err != nil {
 		return nil, err
 	}

@@ -123,7 +123,7 @@ func (f *runFlags) campaign(c *cobra.Command, draw func(uint64) *scenario.Scenar
 func (f *runFlags) seeded(ctx context.Context, c *cobra.Command, draw func(uint64) *scenario.Scenario, m *remembering) *campaign.Summary {
 	p := newProgress(c.ErrOrStderr())
 	defer p.clear()
-	return campaign.Run(ctx, campaign.Options{
+	return campaign.Run(ctx, campaign.Options{Targets: targets,
 		Draw: draw, First: f.first, Seeds: f.count(c), Workers: f.parallel, KeepGoing: f.keepGoing, Failures: f.failures,
 		Again: f.again, Progress: p.show, Skip: m.skips, Known: m.knows, Finished: m.finished,
 		Failed: func(failure *campaign.Failure, s *campaign.Summary) error {
@@ -201,7 +201,7 @@ func (f *runFlags) settings() ([]scenario.Setting, error) {
 	for _, p := range pairs {
 		all = append(all, scenario.Setting{Name: runner.FailpointSetting(p[0]), Value: p[1]})
 	}
-	return all, runner.CheckSettings(all)
+	return all, runner.CheckSettings(targets[0], all)
 }
 
 // verdictOf is the campaign's exit code.
@@ -243,7 +243,7 @@ const fullyTold = 3
 func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering) error {
 	name := fmt.Sprintf("%s-%d", failure.Result.Signature(), failure.Seed)
 	folder := filepath.Join(cmp.Or(f.memory, f.out), name)
-	r, err := harness.RunAndSave(failure.Result.Scenario, runner.Options{}, folder, environment())
+	r, err := harness.RunAndSave(failure.Result.Scenario, runner.Options{Targets: targets}, folder, environment())
 	if r == nil {
 		return err
 	}

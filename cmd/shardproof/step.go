@@ -46,7 +46,7 @@ func (f *stepFlags) step(c *cobra.Command, what string) error {
 	if err != nil {
 		return usage(err)
 	}
-	film, err := debugger.NewFilm(s)
+	film, err := debugger.NewFilm(targets, s)
 	if err != nil {
 		return usage(err)
 	}

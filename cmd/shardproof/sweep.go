@@ -102,14 +102,14 @@ func (f *sweepFlags) plan(what string) (*sweep.Plan, *runner.Result, error) {
 			return nil, nil, err
 		}
 		s.Name = "sweep-" + strings.TrimSuffix(filepath.Base(what), ".txt")
-		return sweep.PlanOf(s, nil)
+		return sweep.PlanOf(targets, s, nil)
 	}
 	b, err := generate.FindBase(what)
 	if err != nil {
 		return nil, nil, err
 	}
 	s := b.Scenario(map[bool]string{true: "", false: f.protocol}[f.protocol == scenario.Protocols[0]])
-	return sweep.PlanOf(s, b.Wanted)
+	return sweep.PlanOf(targets, s, b.Wanted)
 }
 
 // sweepJob is one sweep under way.
@@ -130,7 +130,7 @@ type sweepJob struct {
 }
 
 func (j *sweepJob) sweeping() sweep.Part {
-	return sweep.Part{Pairs: j.flags.pairs, From: j.from, To: j.flags.most, Workers: j.flags.parallel}
+	return sweep.Part{Targets: targets, Pairs: j.flags.pairs, From: j.from, To: j.flags.most, Workers: j.flags.parallel}
 }
 
 // open begins the folder of the sweep, or opens it again and counts what was done.
@@ -212,7 +212,7 @@ func (j *sweepJob) note(every time.Duration) {
 // keep saves a failing run and tells its story.
 func (j *sweepJob) keep(c *cobra.Command, number int, failed *runner.Result) {
 	folder := filepath.Join(j.out, fmt.Sprintf("%s-%d", failed.Signature(), number))
-	r, err := harness.RunAndSave(failed.Scenario, runner.Options{}, folder, environment())
+	r, err := harness.RunAndSave(failed.Scenario, runner.Options{Targets: targets}, folder, environment())
 	if err != nil {
 		j.kept = err
 		return

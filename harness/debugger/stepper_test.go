@@ -26,11 +26,11 @@ fault 1 at 250ms crash shard-b.1 for 40ms
 
 func filmed(t testing.TB) *Film {
 	t.Helper()
-	s, err := runner.Parse("moves", moves)
+	s, err := runner.Parse(store, "moves", moves)
 	if err != nil {
 		t.Fatal(err)
 	}
-	film, err := NewFilm(s)
+	film, err := NewFilm(store, s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -42,7 +43,7 @@ func FindNearestPassing(r *runner.Result, pool *sim.Pool, most int) *NearestPass
 		}
 		s := r.Plan().Clone()
 		c.edit(s)
-		passing, err := runner.Run(s, runner.Options{Pool: pool, Events: true, Steps: r.StepLimit()})
+		passing, err := runner.Run(s, runner.Options{Targets: target.Set{r.Target}, Pool: pool, Events: true, Steps: r.StepLimit()})
 		if err != nil || !passing.Passed() {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 // curve takes samples of a run: at every commit, and whenever something has changed within sampleEvery.
 type curve struct {
 	*stage
+	of      target.Distributed
 	samples []target.Sample
 	changed bool
 	next    env.Time
@@ -56,16 +57,12 @@ func (c *curve) observe(e *trace.Event) {
 }
 
 func (c *curve) sample(now env.Time) {
-	of, ok := c.system.(target.Distributed)
-	if !ok {
-		return
-	}
 	for _, coll := range c.scenario.Collections {
 		if coll.Unsharded {
 			continue
 		}
-		if holdings, err := of.Holdings(coll.NS); err == nil {
-			c.samples = append(c.samples, target.Sample{At: now.Sub(c.base), NS: coll.NS, Moving: of.Moving(), Holdings: holdings})
+		if holdings, err := c.of.Holdings(coll.NS); err == nil {
+			c.samples = append(c.samples, target.Sample{At: now.Sub(c.base), NS: coll.NS, Moving: c.of.Moving(), Holdings: holdings})
 		}
 	}
 	c.changed, c.next = false, now.Add(sampleEvery)

@@ -69,10 +69,6 @@ func (o *observers) look(m Moment) {
 func (r *run) observe() {
 	r.recorded.counts = newTally()
 	r.observers.add(Observer{Event: r.recorded.counts.Observe})
-	if r.options.Curve {
-		r.recorded.curve = &curve{stage: r.stage}
-		r.observers.add(Observer{Event: r.recorded.curve.observe})
-	}
 	if r.options.Occasions != nil {
 		r.recorded.points = newPointRecorder(r.injector.driver.Leader, r.about)
 		r.observers.add(r.recorded.points.observer())
@@ -87,6 +83,16 @@ func (r *run) observe() {
 	if r.options.Events {
 		r.observers.add(Observer{Event: func(e *trace.Event) { r.recorded.events = append(r.recorded.events, *e) }})
 	}
+}
+
+// observeCurve attaches the curve, also to a run that is recorded and in which the system moves data by itself.
+func (r *run) observeCurve() {
+	of, ok := r.system.(target.Distributed)
+	if !ok || !r.options.Curve && (r.options.Record == nil || !of.Chooses()) {
+		return
+	}
+	r.recorded.curve = &curve{stage: r.stage, of: of}
+	r.observers.add(Observer{Event: r.recorded.curve.observe})
 }
 
 // Observe hands every event to whoever follows the run.

@@ -13,6 +13,8 @@ import (
 
 // Result is what came of one run.
 type Result struct {
+	// Target is the system that was under test, Scenario what it was put through.
+	Target   target.Target
 	Scenario *scenario.Scenario
 	History  []histories.Op
 	// Events are all events, when Options.Events asked for them.

@@ -36,7 +36,8 @@ type Options struct {
 	// Trace takes one line of text for every step of Window.
 	Trace  io.Writer
 	Window sim.Window
-	// Curve records how data lie on the shards, of systems that show it.
+	// Curve records how data lie on the shards, of systems that show it. A run with Record has it also without, if its system
+	// moves data by itself.
 	Curve bool
 	// Occasions, when set, are recorded: every moment at which a fault could happen while clients and movements are in
 	// progress.
@@ -68,6 +69,7 @@ func Run(s *scenario.Scenario, o Options) (*Result, error) {
 type run struct {
 	*stage
 	options    Options
+	target     target.Target
 	conditions conditions
 	injector   injector
 	clients    *clientPool
@@ -99,7 +101,7 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 	if err := validate(t, s); err != nil {
 		return nil, err
 	}
-	r := &run{options: o, conditions: calm()}
+	r := &run{options: o, target: t, conditions: calm()}
 	r.stage = &stage{scenario: s, about: t.Describe(), servers: t.Nodes(s.Topology), tasks: tasks{}}
 	own, err := r.configure()
 	if err != nil {
@@ -112,6 +114,7 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 		return nil, err
 	}
 	r.catchUp()
+	r.observeCurve()
 	if err := r.able(); err != nil {
 		return nil, err
 	}

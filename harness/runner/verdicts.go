@@ -31,7 +31,7 @@ func (r *run) conclude() (*Result, error) {
 func (r *run) result() *Result {
 	counts := r.recorded.counts.Counters
 	result := &Result{
-		Scenario: r.scenario, History: r.history.ops, Events: r.recorded.events, Hash: r.world.Hash(), Steps: r.world.Steps(),
+		Target: r.target, Scenario: r.scenario, History: r.history.ops, Events: r.recorded.events, Hash: r.world.Hash(), Steps: r.world.Steps(),
 		Virtual: time.Duration(r.world.Now()), Counters: counts, Coverage: r.recorded.coverage.all(),
 		Unfinished: r.checks.unfinished, Repaired: r.checks.repaired,
 	}

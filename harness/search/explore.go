@@ -17,6 +17,7 @@ import (
 	"github.com/shardproof/shardproof/faults/suggest"
 	"github.com/shardproof/shardproof/harness/parallel"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -72,6 +73,8 @@ type Known struct {
 
 // Start is what a search begins with.
 type Start struct {
+	// Targets are the systems that scenarios may name.
+	Targets target.Set
 	// Seed is the first seed, Seeds how many are used; zero: no end of them.
 	Seed  uint64
 	Seeds int
@@ -128,6 +131,8 @@ func Find(name string) (Info, error) {
 
 // Options say how a search is carried out.
 type Options struct {
+	// Targets are the systems that scenarios may name.
+	Targets  target.Set
 	Strategy Strategy
 	// Workers is how many trials run at a time; zero: one. Runs is how many are made; zero: as long as there are any.
 	Workers, Runs int
@@ -200,7 +205,7 @@ func (s *search) round() (more bool) {
 		n = min(n, again+s.Runs-s.runs)
 	}
 	done := parallel.Do(len(s.pools), n, s.Stop, func(worker, i int) ran {
-		return attempt(trials[i], s.pools[worker])
+		return s.attempt(trials[i], s.pools[worker])
 	}, func(i int, r ran) bool {
 		r.Again = trials[i].Again
 		more = s.take(i, &r, i < again)
@@ -214,8 +219,8 @@ func (s *search) over() bool {
 	return s.Round == nil || s.Round(Place{s.Strategy.Mark(), slices.Clone(CorpusOf(s.Strategy)), len(s.seen)})
 }
 
-func attempt(t Trial, pool *sim.Pool) (r ran) {
-	o := runner.Options{Pool: pool, Coverage: true}
+func (s *search) attempt(t Trial, pool *sim.Pool) (r ran) {
+	o := runner.Options{Targets: s.Targets, Pool: pool, Coverage: true}
 	if t.Watched {
 		o.Occasions = &r.Occasions
 	}

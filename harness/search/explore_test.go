@@ -20,7 +20,7 @@ func made(t *testing.T, strategy string, start Start, runs, workers int) (lines 
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = Run(Options{Strategy: in.New(start), Workers: workers, Runs: runs, Done: func(run int, o *Outcome) bool {
+	err = Run(Options{Targets: store, Strategy: in.New(start), Workers: workers, Runs: runs, Done: func(run int, o *Outcome) bool {
 		if !o.Passed() {
 			t.Errorf("run %d\n%s", run, explain.Report(o.Result, explain.Where{}))
 		}
@@ -40,8 +40,8 @@ func TestSearchesAreDeterministic(t *testing.T) {
 		t.Run(in.Name, func(t *testing.T) {
 			t.Parallel()
 			const runs = 20
-			one, last := made(t, in.Name, Start{Seed: 3}, runs, 1)
-			two, _ := made(t, in.Name, Start{Seed: 3}, runs, 2)
+			one, last := made(t, in.Name, Start{Targets: store, Seed: 3}, runs, 1)
+			two, _ := made(t, in.Name, Start{Targets: store, Seed: 3}, runs, 2)
 			if diff := cmp.Diff(one, two); diff != "" || len(one) != runs {
 				t.Errorf("%d runs, want %d; with two workers they differ by\n%s", len(one), runs, diff)
 			}
@@ -60,8 +60,8 @@ func TestSearchesGoOn(t *testing.T) {
 		t.Run(in.Name, func(t *testing.T) {
 			t.Parallel()
 			const first, then = 28, 8
-			whole, _ := made(t, in.Name, Start{Seed: 4}, first+then, 2)
-			parts := inParts(t, in, Start{Seed: 4}, first, then)
+			whole, _ := made(t, in.Name, Start{Targets: store, Seed: 4}, first+then, 2)
+			parts := inParts(t, in, Start{Targets: store, Seed: 4}, first, then)
 			if diff := cmp.Diff(whole, parts); diff != "" || len(whole) != first+then {
 				t.Errorf("%d runs at once, in parts they differ by\n%s", len(whole), diff)
 			}
@@ -75,7 +75,7 @@ func inParts(t *testing.T, in Info, start Start, runs ...int) (lines []string) {
 	var seen []uint64
 	for _, n := range runs {
 		start.At, start.Corpus = at.Mark, at.Corpus
-		o := Options{Strategy: in.New(start), Workers: 2, Runs: n, Seen: seen[:at.Seen], Taken: taken}
+		o := Options{Targets: store, Strategy: in.New(start), Workers: 2, Runs: n, Seen: seen[:at.Seen], Taken: taken}
 		o.Done = func(_ int, o *Outcome) bool {
 			lines = append(lines, fmt.Sprintf("%s %s %d new", o.Scenario.Name, o.HashText(), len(o.New)))
 			seen = append(seen, o.New...)
@@ -92,11 +92,11 @@ func inParts(t *testing.T, in Info, start Start, runs ...int) (lines []string) {
 
 func replays(t *testing.T, s *scenario.Scenario, line string) {
 	t.Helper()
-	again, err := runner.Parse("scenario", s.String())
+	again, err := runner.Parse(store, "scenario", s.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := runner.Run(again, runner.Options{})
+	r, err := runner.Run(again, runner.Options{Targets: store})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,27 +108,27 @@ func replays(t *testing.T, s *scenario.Scenario, line string) {
 // TestSeedsHaveAnEnd shows that strategies stop when their seeds are used, and say so.
 func TestSeedsHaveAnEnd(t *testing.T) {
 	for strategy, want := range map[string]int{"random": 3, "brief": 3, "priorities": 3} {
-		if lines, _ := made(t, strategy, Start{Seed: 5, Seeds: 3}, 0, 1); len(lines) != want {
+		if lines, _ := made(t, strategy, Start{Targets: store, Seed: 5, Seeds: 3}, 0, 1); len(lines) != want {
 			t.Errorf("%s made %d runs of 3 seeds, want %d", strategy, len(lines), want)
 		}
 	}
 	const want = 1 + probesEach + singlesEach + pairsEach
-	if lines, _ := made(t, "anchored", Start{Seed: 5, Seeds: 1}, 0, 2); len(lines) != want {
+	if lines, _ := made(t, "anchored", Start{Targets: store, Seed: 5, Seeds: 1}, 0, 2); len(lines) != want {
 		t.Errorf("anchored made %d runs of a seed, want %d", len(lines), want)
 	}
 }
 
 // TestGuidedGoesOnFromWhatWasNew takes up the corpus of an earlier search.
 func TestGuidedGoesOnFromWhatWasNew(t *testing.T) {
-	first := newGuided(Start{Seed: 1})
-	if err := Run(Options{Strategy: first, Runs: 32}); err != nil {
+	first := newGuided(Start{Targets: store, Seed: 1})
+	if err := Run(Options{Targets: store, Strategy: first, Runs: 32}); err != nil {
 		t.Fatal(err)
 	}
 	corpus := first.(*guided).Corpus()
 	if len(corpus) < enoughCorpus {
 		t.Fatalf("the corpus has only %d scenarios", len(corpus))
 	}
-	second := newGuided(Start{Seed: 1, At: first.Mark(), Corpus: corpus}).(*guided)
+	second := newGuided(Start{Targets: store, Seed: 1, At: first.Mark(), Corpus: corpus}).(*guided)
 	changed := 0
 	for range second.Next() {
 		changed++
@@ -150,7 +150,7 @@ func TestMutantsAreScenarios(t *testing.T) {
 	for seed := range uint64(tries) {
 		roll := keyed.New(seed).IntN
 		s := mutate(fresh(roll, ""), roll)
-		if err := runner.Validate(s); err != nil {
+		if err := runner.Validate(store, s); err != nil {
 			bad++
 			t.Logf("seed %d: %v", seed, err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -42,6 +43,6 @@ func (b *choices) next(_ string, n int) int {
 }
 
 // Fuzz runs the scenario of some bytes. An error means that there is no such scenario, which is a mistake of Decode.
-func Fuzz(data []byte) (*runner.Result, error) {
-	return runner.Run(Decode(data), runner.Options{})
+func Fuzz(targets target.Set, data []byte) (*runner.Result, error) {
+	return runner.Run(Decode(data), runner.Options{Targets: targets})
 }

@@ -91,7 +91,7 @@ func (g *guided) change(of *scenario.Scenario, roll func(string, int) int) *scen
 	} else {
 		s = mutate(of, roll)
 	}
-	if runner.Validate(s) != nil {
+	if runner.Validate(g.Targets, s) != nil {
 		return nil
 	}
 	return s

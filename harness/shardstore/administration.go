@@ -114,7 +114,7 @@ func (o operatorConnection) relieve(t env.Task, name string, left *command.Remov
 		o.clearMarks(t, name)
 	}
 	if left.Unfinished != "" && o.settling && !protocolOf(o.scenario).CoordinatesMovePrimary() && len(o.Outstanding()) == 0 {
-		o.leaked = len(o.dropStale(t)) > 0 || o.leaked
+		o.dropStale(t)
 	}
 }
 

@@ -10,12 +10,15 @@ import (
 
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
 // Options says how a failing scenario is made smaller.
 type Options struct {
+	// Targets are the systems that the scenario may name.
+	Targets target.Set
 	// Workers is how many candidates run at a time; zero: one.
 	Workers int
 	// Runs is the budget: how many candidates are tried at most. Zero: 3,000.
@@ -54,7 +57,7 @@ func (e *DivergedError) Error() string {
 // Failure looks for the smallest scenario that fails with the signature of s. The error is a *PassedError, a *DivergedError,
 // or says why s cannot be run.
 func Failure(s *scenario.Scenario, o Options) (*Shrunk, error) {
-	from, err := twice(s, nil)
+	from, err := twice(o.Targets, s, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +69,7 @@ func Failure(s *scenario.Scenario, o Options) (*Shrunk, error) {
 		return nil, &PassedError{s.Seed}
 	}
 	t := trials{
-		settings: from.Scenario.Settings, signature: from.Signature(), broken: broken(from), steps: from.StepLimit(),
+		targets: target.Set{from.Target}, settings: from.Scenario.Settings, signature: from.Signature(), broken: broken(from), steps: from.StepLimit(),
 		pools: make([]*sim.Pool, max(o.Workers, 1)),
 	}
 	defer t.close()
@@ -76,7 +79,7 @@ func Failure(s *scenario.Scenario, o Options) (*Shrunk, error) {
 	found := searchFrom(from.Plan(), t.said(from), searchOptions{
 		Try: t.try, Workers: len(t.pools), Runs: o.Runs, Instead: instead, Anew: t.anew, Fixed: t.fixed(s), Stop: o.Stop, Known: o.Known, Learned: o.Learned, Smaller: o.Smaller,
 	})
-	to, err := twice(found.Scenario, t.pools[0])
+	to, err := twice(o.Targets, found.Scenario, t.pools[0])
 	if err == nil && to.Signature() != t.signature {
 		err = errors.New("what was remembered of an earlier search does not hold for this build: begin a new one")
 	}
@@ -88,7 +91,7 @@ func instead(from *runner.Result) ([]*scenario.Scenario, error) {
 	if !from.Scenario.Balancer {
 		return nil, nil
 	}
-	r, err := runner.Run(from.Scenario, runner.Options{Events: true})
+	r, err := runner.Run(from.Scenario, runner.Options{Targets: target.Set{from.Target}, Events: true})
 	if err != nil {
 		return nil, err
 	}
@@ -99,16 +102,16 @@ func instead(from *runner.Result) ([]*scenario.Scenario, error) {
 }
 
 // twice runs a scenario, and its plan, which must do the same step for step.
-func twice(s *scenario.Scenario, pool *sim.Pool) (*runner.Result, error) {
-	first, err := runner.Run(s, runner.Options{Pool: pool})
+func twice(targets target.Set, s *scenario.Scenario, pool *sim.Pool) (*runner.Result, error) {
+	first, err := runner.Run(s, runner.Options{Targets: targets, Pool: pool})
 	if err != nil {
 		return nil, err
 	}
-	plan, err := runner.Parse("plan", first.Plan().String())
+	plan, err := runner.Parse(targets, "plan", first.Plan().String())
 	if err != nil {
 		return nil, err
 	}
-	second, err := runner.Run(plan, runner.Options{Pool: pool})
+	second, err := runner.Run(plan, runner.Options{Targets: targets, Pool: pool})
 	if err == nil && second.Hash != first.Hash {
 		err = &DivergedError{first, second}
 	}
@@ -117,6 +120,7 @@ func twice(s *scenario.Scenario, pool *sim.Pool) (*runner.Result, error) {
 
 // trials runs candidates, each worker's on a pool of its own.
 type trials struct {
+	targets target.Set
 	// settings are those of the original: with fewer a scenario may not come to rest in time that differs in other things, too.
 	settings  []scenario.Setting
 	signature string
@@ -128,7 +132,7 @@ type trials struct {
 }
 
 func (t *trials) try(worker int, s *scenario.Scenario) Trial {
-	r, err := runner.Run(s, runner.Options{Pool: t.pool(worker), Steps: t.steps})
+	r, err := runner.Run(s, runner.Options{Targets: t.targets, Pool: t.pool(worker), Steps: t.steps})
 	more := func(checker string) bool { return !slices.Contains(t.broken, checker) }
 	if err != nil || r.Steps >= t.steps || r.Signature() != t.signature || slices.ContainsFunc(broken(r), more) {
 		return Trial{}
@@ -161,7 +165,7 @@ func (t *trials) fixed(s *scenario.Scenario) func(setting string) bool {
 		return nil
 	}
 	var names []string
-	for _, in := range runner.Settings() {
+	for _, in := range runner.Settings(t.targets[0]) {
 		if d, err := time.ParseDuration(in.Default); err == nil && d >= s.Limit/2 {
 			names = append(names, in.Name)
 		}

@@ -19,7 +19,7 @@ import (
 // things have led to can often be held open by one, if that waits for the right event.
 func (t *trials) anew(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 	return func(yield func([]*scenario.Scenario) bool) {
-		r, err := runner.Run(s, runner.Options{Events: true, Steps: t.steps, Pool: t.pool(0)})
+		r, err := runner.Run(s, runner.Options{Targets: t.targets, Events: true, Steps: t.steps, Pool: t.pool(0)})
 		if err != nil || r.Passed() || !yield(duringFaults(r)) {
 			return
 		}
@@ -235,7 +235,7 @@ func (b *rebuild) watch() {
 	b.base.Planned = true
 	b.base.FaultsEnd += room
 	var occasions []runner.InjectionPoint
-	if _, err := runner.Run(b.base, runner.Options{Steps: b.trials.steps, Pool: b.trials.pool(0), Occasions: &occasions}); err == nil {
+	if _, err := runner.Run(b.base, runner.Options{Targets: b.trials.targets, Steps: b.trials.steps, Pool: b.trials.pool(0), Occasions: &occasions}); err == nil {
 		b.singles, b.pairs = sweep.SingleFaults(occasions), sweep.FaultPairs(occasions)
 	}
 }

@@ -20,7 +20,7 @@ func TestMovingLosesNothing(t *testing.T) {
 	scenarios := Scenarios(Small, generate.QuickSettings())
 	rapid.Check(t, func(t *rapid.T) {
 		s := scenarios.Draw(t, "scenario")
-		r, err := runner.Run(s, runner.Options{Pool: pool})
+		r, err := runner.Run(s, runner.Options{Targets: store, Pool: pool})
 		if err != nil {
 			t.Fatalf("the drawn scenario cannot be run: %v\n%s", err, s)
 		}
@@ -35,7 +35,7 @@ func TestDrawnScenariosPrintAndParse(t *testing.T) {
 	scenarios := Scenarios(Small, generate.QuickSettings())
 	rapid.Check(t, func(t *rapid.T) {
 		s := scenarios.Draw(t, "scenario")
-		parsed, err := runner.Parse("drawn", s.String())
+		parsed, err := runner.Parse(store, "drawn", s.String())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, s)
 		}
