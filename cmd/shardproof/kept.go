@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories"
 )
@@ -61,11 +62,11 @@ func readKept[T any](path, schema string, kept *T) (there bool, err error) {
 	return true, nil
 }
 
-// writeKept keeps what a later command goes on from; replace is rundir.Replace or rundir.Renew.
-func writeKept[T any](path, schema string, kept T, replace func(string, []byte) error) error {
+// writeKept keeps what a later command goes on from.
+func writeKept[T any](path, schema string, kept T) error {
 	text, err := json.Marshal(document[T]{schema, kept})
 	if err != nil {
 		return err
 	}
-	return replace(path, append(text, '\n'))
+	return rundir.Replace(path, append(text, '\n'))
 }

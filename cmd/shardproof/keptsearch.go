@@ -133,7 +133,7 @@ func (k *keptSearch) keepCorpus(s *searchState, corpus []search.Known) error {
 		if k.files[one.ID] {
 			continue
 		}
-		if err := rundir.Renew(k.scenarioFile(one.ID), []byte(one.Scenario.String())); err != nil {
+		if err := rundir.Replace(k.scenarioFile(one.ID), []byte(one.Scenario.String())); err != nil {
 			return err
 		}
 		k.files[one.ID] = true
@@ -147,10 +147,10 @@ func (k *keptSearch) save(s searchState) error {
 		k.over = over
 		k.journal.Append(fmt.Sprintf("%d seeds, %d runs, %d situations", over, s.Sum.Runs, s.Situations))
 	}
-	if err := errors.Join(k.journal.Err(), k.situations.Err()); err != nil {
+	if err := errors.Join(k.journal.Sync(), k.situations.Sync()); err != nil {
 		return err
 	}
-	if err := writeKept(filepath.Join(k.out, searchFile), searchSchema, s, rundir.Renew); err != nil {
+	if err := writeKept(filepath.Join(k.out, searchFile), searchSchema, s); err != nil {
 		return err
 	}
 	return k.prune(s.Corpus)

@@ -37,6 +37,9 @@ type remembering struct {
 	before total
 	// known are the signatures that do not stop the campaign.
 	known map[string]bool
+	// kept is when the total was written last; unkept is a newer one that was not.
+	kept   time.Time
+	unkept *total
 }
 
 // remember opens the memory that the flags name, and the campaign that is to be continued or begun.
@@ -236,12 +239,30 @@ func (r *remembering) finished(seed uint64, signature string, s *campaign.Summar
 	}
 	r.campaign.Append(fmt.Sprintf("%d %s", seed, cmp.Or(signature, "held")))
 	r.seeds++
-	all := r.total(s)
-	all.Seeds = r.seeds
-	err := errors.Join(r.campaign.Err(), writeKept(filepath.Join(r.Dir(), totalFile), totalSchema, all, rundir.Renew))
+	r.unkept = r.total(s)
+	r.unkept.Seeds = r.seeds
+	if signature == "" && time.Since(r.kept) < keepEvery {
+		return r.campaign.Err()
+	}
+	return r.keep()
+}
+
+// keepEvery is how often the total is written while seeds hold. Those that are not counted in it are run again.
+const keepEvery = time.Second
+
+// keep writes the total, behind the journal that it speaks of.
+func (r *remembering) keep() error {
+	if r.unkept == nil {
+		return nil
+	}
+	err := r.campaign.Sync()
+	if err == nil {
+		err = writeKept(filepath.Join(r.Dir(), totalFile), totalSchema, r.unkept)
+	}
 	if err != nil {
 		return fmt.Errorf("the campaign could not be kept: %w", err)
 	}
+	r.kept, r.unkept = time.Now(), nil
 	return nil
 }
 
@@ -259,5 +280,5 @@ func (r *remembering) close(out io.Writer) error {
 	if len(r.done) > 0 {
 		fmt.Fprintf(out, "earlier       %s of these seeds were finished by earlier commands, %d failed\n", grouped(uint64(len(r.done))), r.broken)
 	}
-	return errors.Join(r.campaign.Close(), r.Close())
+	return errors.Join(r.keep(), r.campaign.Close(), r.Close())
 }

@@ -204,7 +204,7 @@ func (j *sweepJob) spent() spent {
 // note writes down the time when that was not done for so long.
 func (j *sweepJob) note(every time.Duration) {
 	if time.Since(j.noted) >= every {
-		j.kept = errors.Join(j.kept, writeKept(filepath.Join(j.out, spentFile), spentSchema, j.spent(), rundir.Renew))
+		j.kept = errors.Join(j.kept, writeKept(filepath.Join(j.out, spentFile), spentSchema, j.spent()))
 		j.noted = time.Now()
 	}
 }

@@ -169,11 +169,7 @@ func create(path string, files []file) (*Folder, error) {
 	}
 	defer os.RemoveAll(draft)
 	for _, f := range files {
-		name := filepath.Join(draft, f.name)
-		if err := os.WriteFile(name, f.data, 0o644); err != nil {
-			return nil, err
-		}
-		if err := synced(name); err != nil {
+		if err := Replace(filepath.Join(draft, f.name), f.data); err != nil {
 			return nil, err
 		}
 	}
@@ -183,7 +179,7 @@ func create(path string, files []file) (*Folder, error) {
 	if err := os.Rename(draft, path); err != nil {
 		return nil, fmt.Errorf("the run could not be saved: %w", err)
 	}
-	return &Folder{path}, synced(parent)
+	return &Folder{path}, syncPath(parent)
 }
 
 // Conclude adds the verdict, which must marshal to a JSON object's value, and the story for people.
@@ -207,20 +203,16 @@ func (f *Folder) Add(name string, data []byte) error {
 		}
 		return &ExistsError{path}
 	}
-	draft, err := os.CreateTemp(f.Path, ".draft-")
+	draft, err := writeDraft(f.Path, data)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(draft.Name())
-	_, err = draft.Write(data)
-	if err := errors.Join(err, draft.Chmod(0o644), draft.Close()); err != nil {
-		return err
-	}
+	defer os.Remove(draft)
 	// A link, other than a rename, refuses to replace a file that came there in the meantime.
-	if err := os.Link(draft.Name(), path); errors.Is(err, fs.ErrExist) {
+	if err := os.Link(draft, path); errors.Is(err, fs.ErrExist) {
 		return &ExistsError{path}
 	} else if err != nil {
 		return err
 	}
-	return nil
+	return syncPath(f.Path)
 }
