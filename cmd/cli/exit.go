@@ -1,4 +1,4 @@
-package main
+package cli
 
 // The exit codes. `go run` turns every code but 0 into 1: use the built binary where they matter.
 const (
