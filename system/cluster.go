@@ -1,11 +1,11 @@
-// Package system assembles a sharded cluster in a world: the config server, shards, routers, and what clients need to
-// reach them. It is the only place that knows all roles.
+// Package system assembles a sharded cluster in a world: the config server, shards, routers, and
+// what clients need to reach them. It is the only place that knows all roles.
 //
-// Promise: after Assemble the world holds every server of the topology, each booting by itself; once Ready, the
-// collections exist with their chunks and first documents, majority-committed.
+// Promise: after Assemble the world holds every server of the topology, each booting by itself;
+// once Ready, the collections exist with their chunks and first documents, majority-committed.
 //
-// A Cluster is also the eye of a harness: it looks into the members' memory, which no node could. Nothing inside the
-// cluster depends on it.
+// A Cluster is also the eye of a harness: it looks into the members' memory, which no node could.
+// Nothing inside the cluster depends on it.
 package system
 
 import (
@@ -54,8 +54,9 @@ type Cluster struct {
 	zones    map[env.NodeID]time.Duration
 }
 
-// Assemble adds the servers of a cluster to the world. The settings are those every server starts with;
-// command.SetParameter changes one server's while it runs. An error tells of a topology or collection that is not possible; the world is then as before.
+// Assemble adds the servers of a cluster to the world. The settings are those every server starts
+// with; command.SetParameter changes one server's while it runs. An error tells of a topology or
+// collection that is not possible; the world is then as before.
 func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) (*Cluster, error) {
 	if err := top.Validate(); err != nil {
 		return nil, err
@@ -65,9 +66,16 @@ func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) 
 		return nil, err
 	}
 	c := &Cluster{
-		world: w, topology: top, settings: s, founding: founding, nodes: make(map[string][]env.NodeID),
-		members: make(map[env.NodeID]*replset.Member), shards: make(map[env.NodeID]*shard.Server), routers: make(map[env.NodeID]*router.Router),
-		adjusted: make(map[env.NodeID]*settings.Settings), zones: make(map[env.NodeID]time.Duration),
+		world:    w,
+		topology: top,
+		settings: s,
+		founding: founding,
+		nodes:    make(map[string][]env.NodeID),
+		members:  make(map[env.NodeID]*replset.Member),
+		shards:   make(map[env.NodeID]*shard.Server),
+		routers:  make(map[env.NodeID]*router.Router),
+		adjusted: make(map[env.NodeID]*settings.Settings),
+		zones:    make(map[env.NodeID]time.Duration),
 	}
 	c.sets = append([]string{configsvr.Name}, top.ShardNames()...)
 	for _, name := range c.sets {
@@ -98,7 +106,8 @@ func (c *Cluster) bootMember(t env.Task, name string) (*replset.Member, *rpc.End
 	return m, c.listen(node, now)
 }
 
-// Locate puts a server into a time zone so far east of UTC. It counts for processes that boot afterwards.
+// Locate puts a server into a time zone so far east of UTC. It counts for processes that boot
+// afterwards.
 func (c *Cluster) Locate(id env.NodeID, east time.Duration) { c.zones[id] = east }
 
 // start gives a process settings of its own.
@@ -122,7 +131,13 @@ func (c *Cluster) bootConfig(t env.Task) {
 	m, ep := c.bootMember(t, configsvr.Name)
 	rpc.Handle(ep, member{m}.hello)
 	rpc.Handle(ep, member{m}.stepDown)
-	config := configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Shards: c.views(ep), Profile: c.topology.Profile})
+	config := configsvr.New(configsvr.Config{
+		Member:   m,
+		Endpoint: ep,
+		Settings: c.of(ep),
+		Shards:   c.views(ep),
+		Profile:  c.topology.Profile,
+	})
 	admin.New(config)
 	m.Watch(founder{m, c.founding.config})
 	balancer.New(config)
@@ -130,7 +145,13 @@ func (c *Cluster) bootConfig(t env.Task) {
 
 func (c *Cluster) bootShard(t env.Task, name string) {
 	m, ep := c.bootMember(t, name)
-	server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Sets: c.views(ep), Profile: c.topology.Profile})
+	server := shard.New(shard.Config{
+		Member:   m,
+		Endpoint: ep,
+		Settings: c.of(ep),
+		Sets:     c.views(ep),
+		Profile:  c.topology.Profile,
+	})
 	c.shards[ep.Node().ID()] = server
 	m.Watch(founder{m, c.founding.shards[name]})
 	moves := migration.New(server, rangedel.New(ep, m, server, c.of(ep)))
@@ -145,7 +166,8 @@ func (c *Cluster) bootRouter(t env.Task) {
 	c.start(t.Node())
 	ep := c.listen(t.Node(), hlc.New(t.Node()))
 	sets := c.views(ep)
-	c.routers[t.Node().ID()] = router.New(ep, sets[configsvr.Name], sets, c.of(ep), c.topology.Profile)
+	c.routers[t.Node().ID()] = router.New(ep, sets[configsvr.Name], sets, c.of(ep),
+		c.topology.Profile)
 }
 
 // views are one node's view of all replica sets, by name.
@@ -157,7 +179,8 @@ func (c *Cluster) views(ep *rpc.Endpoint) map[string]*rpc.Set {
 	return sets
 }
 
-// of are the settings of a server's running process; everyone else has those that servers start with.
+// of are the settings of a server's running process; everyone else has those that servers start
+// with.
 func (c *Cluster) of(ep *rpc.Endpoint) *settings.Settings {
 	if own := c.adjusted[ep.Node().ID()]; own != nil {
 		return own
@@ -165,7 +188,8 @@ func (c *Cluster) of(ep *rpc.Endpoint) *settings.Settings {
 	return c.settings
 }
 
-// Operator is a node's view of all replica sets, for commands that bypass the routers; it is called from the node's Boot.
+// Operator is a node's view of all replica sets, for commands that bypass the routers; it is called
+// from the node's Boot.
 func (c *Cluster) Operator(node env.Node) (*rpc.Endpoint, map[string]*rpc.Set) {
 	ep := rpc.Listen(node, hlc.New(node))
 	return ep, c.views(ep)
@@ -193,7 +217,9 @@ func (s member) stepDown(t env.Task, _ env.NodeID, _ *command.StepDown) (*comman
 // parameters changes the settings of one server's process.
 type parameters struct{ of *settings.Settings }
 
-func (p parameters) set(t env.Task, _ env.NodeID, req *command.SetParameter) (*command.Done, error) {
+func (p parameters) set(
+	t env.Task, _ env.NodeID, req *command.SetParameter,
+) (*command.Done, error) {
 	if err := p.of.Set(req.Name, req.Value); err != nil {
 		return nil, errcode.New(errcode.BadValue, "%v", err)
 	}

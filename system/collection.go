@@ -21,19 +21,19 @@ import (
 // Collection is a collection that a cluster starts with.
 type Collection struct {
 	NS string
-	// Key is the shard key. Without one the collection is not sharded: it lives on the primary shard of its database, which
-	// at the start is the first shard.
+	// Key is the shard key. Without one the collection is not sharded: it lives on the primary
+	// shard of its database, which at the start is the first shard.
 	Key key.Pattern
-	// Bounds are the inner chunk bounds, increasing; chunk i starts on shard i modulo the number of Shards, which are all shards
-	// when there are none.
+	// Bounds are the inner chunk bounds, increasing; chunk i starts on shard i modulo the number of
+	// Shards, which are all shards when there are none.
 	Bounds []key.Key
 	Shards []string
 	// Docs exist at the start. Each has an _id and the shard key.
 	Docs []bson.Raw
 }
 
-// founding is what the members of each replica set write when they find themselves empty: the cluster's state at the
-// start, as if restored from a backup.
+// founding is what the members of each replica set write when they find themselves empty: the
+// cluster's state at the start, as if restored from a backup.
 type founding struct {
 	config []oplog.Op
 	shards map[string][]oplog.Op
@@ -58,7 +58,10 @@ func createCollections(top Topology, colls []Collection) (*founding, error) {
 		f.shards[name] = []oplog.Op{shard.Identity(name)}
 	}
 	if top.Balancer {
-		op, err := configsvr.PutSetting(configsvr.BalancerSetting, bson.D{{Key: "_id", Value: configsvr.BalancerSetting}, {Key: "mode", Value: string(command.BalancerFull)}})
+		op, err := configsvr.PutSetting(configsvr.BalancerSetting, bson.D{
+			{Key: "_id", Value: configsvr.BalancerSetting},
+			{Key: "mode", Value: string(command.BalancerFull)},
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +115,9 @@ func (f *founding) addUnsharded(top Topology, c *Collection) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(f.config, func(old oplog.Op) bool { return old.NS == op.NS && old.ID == op.ID }) {
+	if !slices.ContainsFunc(
+		f.config, func(old oplog.Op) bool { return old.NS == op.NS && old.ID == op.ID },
+	) {
 		f.config = append(f.config, op)
 	}
 	uuid := configsvr.NewCollection(c.NS, catalog.Unsharded, beginning).UUID
@@ -148,11 +153,17 @@ func (f *founding) insert(table *catalog.Table, doc bson.Raw) error {
 
 // creation makes a collection on a shard.
 func creation(ns, uuid string, pattern key.Pattern) oplog.Op {
-	return oplog.Op{Kind: oplog.Create, NS: ns, Doc: store.EncodeOptions(uuid, pattern), Actor: uint8(trace.System)}
+	return oplog.Op{
+		Kind:  oplog.Create,
+		NS:    ns,
+		Doc:   store.EncodeOptions(uuid, pattern),
+		Actor: uint8(trace.System),
+	}
 }
 
-// founder watches a member and, when it becomes primary of an empty replica set, writes the foundation before anyone else
-// writes: in one entry, so that a failover leaves all of it or nothing.
+// founder watches a member and, when it becomes primary of an empty replica set, writes the
+// foundation before anyone else writes: in one entry, so that a failover leaves all of it or
+// nothing.
 type founder struct {
 	member *replset.Member
 	ops    []oplog.Op
@@ -167,8 +178,8 @@ func (f founder) StepUp(t env.Task) error {
 	return f.member.AwaitMajority(t)
 }
 
-// founded reports whether the first document of the foundation is there, and with it all of them. It is one that nothing
-// removes: collections may be dropped, and shards may leave.
+// founded reports whether the first document of the foundation is there, and with it all of them.
+// It is one that nothing removes: collections may be dropped, and shards may leave.
 func (f founder) founded() bool {
 	return f.member.Store().Get(f.ops[0].NS, f.ops[0].ID, store.Latest) != nil
 }

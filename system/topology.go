@@ -12,7 +12,8 @@ import (
 // maxShards is how many shards have a letter.
 const maxShards = 26
 
-// Topology is the size of a cluster and the version it speaks. Every number but Clients is at least 1.
+// Topology is the size of a cluster and the version it speaks. Every number but Clients is at least
+// 1.
 type Topology struct {
 	Shards        int // at most 26
 	Members       int // of each shard
@@ -31,10 +32,14 @@ func (p Topology) Validate() error {
 		min, most int
 	}{
 		{"shards", p.Shards, 1, maxShards}, {"members of a shard", p.Members, 1, 50},
-		{"members of the config server", p.ConfigMembers, 1, 50}, {"routers", p.Routers, 1, 1000}, {"clients", p.Clients, 0, 100000},
+		{"members of the config server", p.ConfigMembers, 1, 50}, {"routers", p.Routers, 1, 1000},
+		{"clients", p.Clients, 0, 100000},
 	} {
 		if part.n < part.min || part.n > part.most {
-			return fmt.Errorf("a cluster with %d %s is not possible: the number must be from %d to %d", part.n, part.what, part.min, part.most)
+			return fmt.Errorf(
+				"a cluster with %d %s is not possible: the number must be from %d to %d",
+				part.n, part.what, part.min, part.most,
+			)
 		}
 	}
 	return nil

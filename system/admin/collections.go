@@ -8,18 +8,23 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-// configureCollectionBalancing is for the balancer only, which reads the catalogue itself: no version rises.
-func (s *Service) configureCollectionBalancing(t env.Task, _ env.NodeID, req *command.ConfigureCollectionBalancing) (*command.Done, error) {
+// configureCollectionBalancing is for the balancer only, which reads the catalogue itself: no
+// version rises.
+func (s *Service) configureCollectionBalancing(
+	t env.Task, _ env.NodeID, req *command.ConfigureCollectionBalancing,
+) (*command.Done, error) {
 	if req.ChunkBytes != nil && *req.ChunkBytes < 0 {
-		return nil, errcode.New(errcode.BadValue, "chunks of %s cannot have %d bytes", req.NS, *req.ChunkBytes)
+		return nil, errcode.New(errcode.BadValue, "chunks of %s cannot have %d bytes",
+			req.NS, *req.ChunkBytes)
 	}
-	return s.underLock(t, "configureCollectionBalancing "+req.NS, req.NS, func(own env.Task, table *catalog.Table) error {
-		old := table.Collection().Balancing
-		if as := configured(old, req); as != old {
-			return s.config.Describe(own, table, as, reason(old, as))
-		}
-		return nil
-	})
+	return s.underLock(t, "configureCollectionBalancing "+req.NS, req.NS,
+		func(own env.Task, table *catalog.Table) error {
+			old := table.Collection().Balancing
+			if as := configured(old, req); as != old {
+				return s.config.Describe(own, table, as, reason(old, as))
+			}
+			return nil
+		})
 }
 
 // configured is what becomes of b.
@@ -51,18 +56,23 @@ func reason(old, as catalog.Balancing) string {
 }
 
 // clearJumboFlag lets the balancer try the chunk again (protocol 3.2, 13.5).
-func (s *Service) clearJumboFlag(t env.Task, _ env.NodeID, req *command.ClearJumboFlag) (*command.Done, error) {
-	return s.underLock(t, "clearJumboFlag "+req.NS, req.NS, func(own env.Task, table *catalog.Table) error {
-		changed, err := catalog.ClearJumbo(table, table.Owner(req.At).Range)
-		if err != nil || len(changed) == 0 {
-			return err
-		}
-		return s.config.Replace(own, table, changed, "clearJumboFlag")
-	})
+func (s *Service) clearJumboFlag(
+	t env.Task, _ env.NodeID, req *command.ClearJumboFlag,
+) (*command.Done, error) {
+	return s.underLock(t, "clearJumboFlag "+req.NS, req.NS,
+		func(own env.Task, table *catalog.Table) error {
+			changed, err := catalog.ClearJumbo(table, table.Owner(req.At).Range)
+			if err != nil || len(changed) == 0 {
+				return err
+			}
+			return s.config.Replace(own, table, changed, "clearJumboFlag")
+		})
 }
 
 // underLock changes a sharded collection, and answers when a majority knows.
-func (s *Service) underLock(t env.Task, name, ns string, change func(env.Task, *catalog.Table) error) (*command.Done, error) {
+func (s *Service) underLock(
+	t env.Task, name, ns string, change func(env.Task, *catalog.Table) error,
+) (*command.Done, error) {
 	err := s.config.Tenured(t, name, func(own env.Task) error {
 		err := s.config.Locked(own, func() error {
 			table, err := s.config.Table(ns)

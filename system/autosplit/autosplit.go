@@ -1,12 +1,15 @@
-// Package autosplit is the chunk splitter of 4.2 on the primary of a shard (protocol 13.2): it counts what users write to each
-// chunk, and from time to time looks whether a chunk has become too big and has it split. Of the first and the last chunk of a
-// collection it then asks the balancer to take the outermost part away, where keys that grow go next (top-chunk optimisation).
+// Package autosplit is the chunk splitter of 4.2 on the primary of a shard (protocol 13.2): it
+// counts what users write to each chunk, and from time to time looks whether a chunk has become too
+// big and has it split. Of the first and the last chunk of a collection it then asks the balancer
+// to take the outermost part away, where keys that grow go next (top-chunk optimisation).
 //
-// Promise: no write waits for it. A chunk is looked at by one task at a time. What is counted ends with the tenure, and with the
-// state of the chunk: once it was split, moved or given another version, counting begins anew.
+// Promise: no write waits for it. A chunk is looked at by one task at a time. What is counted ends
+// with the tenure, and with the state of the chunk: once it was split, moved or given another
+// version, counting begins anew.
 //
-// Refusal: it does not decide what may be split and moved: the config server says before each split what operators have set,
-// checks the commit, and chooses where a chunk goes. What migrations copy does not count, for it was written elsewhere.
+// Refusal: it does not decide what may be split and moved: the config server says before each split
+// what operators have set, checks the commit, and chooses where a chunk goes. What migrations copy
+// does not count, for it was written elsewhere.
 package autosplit
 
 import (
@@ -53,7 +56,9 @@ type count struct {
 func New(sh *shard.Server) *Splitter {
 	s := &Splitter{shard: sh, member: sh.Member(), counts: make(map[place]*count)}
 	s.member.Watch(watcher{s})
-	sh.AddAudit(func(a *command.AuditReply) { a.OutstandingTasks = append(a.OutstandingTasks, s.looking...) })
+	sh.AddAudit(func(a *command.AuditReply) {
+		a.OutstandingTasks = append(a.OutstandingTasks, s.looking...)
+	})
 	return s
 }
 
@@ -63,7 +68,8 @@ type watcher struct{ *Splitter }
 // Applied counts what users write here.
 func (s watcher) Applied(_ uint64, e *oplog.Entry, leading bool) {
 	for i := range e.Ops {
-		if op := &e.Ops[i]; leading && op.Doc != nil && op.Actor == uint8(trace.User) && !op.FromMigrate {
+		op := &e.Ops[i]
+		if leading && op.Doc != nil && op.Actor == uint8(trace.User) && !op.FromMigrate {
 			s.written(op)
 		}
 	}
@@ -87,7 +93,8 @@ func (watcher) Committed(uint64) {}
 // written counts a document for the chunk that it is in.
 func (s *Splitter) written(op *oplog.Op) {
 	md := s.shard.Collection(op.NS).Metadata()
-	if md == nil || md.Table.Collection().Unsharded || op.Kind != oplog.Insert && op.Kind != oplog.Update {
+	if md == nil || md.Table.Collection().Unsharded ||
+		op.Kind != oplog.Insert && op.Kind != oplog.Update {
 		return
 	}
 	k, err := md.Table.Collection().Key.Of(op.Doc)
@@ -120,7 +127,8 @@ func (s *Splitter) size() int64 {
 	return int64(s.shard.Settings().MaxChunkBytes)
 }
 
-// launch looks at the chunk in a task of its own. One that fails is followed by another when enough was written again.
+// launch looks at the chunk in a task of its own. One that fails is followed by another when enough
+// was written again.
 func (s *Splitter) launch(ns string, chunk catalog.Chunk, n *count) {
 	n.bytes, n.looking = 0, true
 	what := fmt.Sprintf("autosplit of %v of %s", chunk, ns)

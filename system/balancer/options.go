@@ -71,7 +71,8 @@ func (d *document) options() (o options, err error) {
 	switch d.Mode {
 	case command.BalancerFull, command.BalancerAutoSplitOnly, command.BalancerOff:
 	default:
-		return o, errcode.New(errcode.BadValue, "the balancer has no mode %q, only full, autoSplitOnly and off", d.Mode)
+		return o, errcode.New(errcode.BadValue,
+			"the balancer has no mode %q, only full, autoSplitOnly and off", d.Mode)
 	}
 	if d.Window != nil {
 		if o.window, err = policy.ParseWindow(d.Window.Start, d.Window.Stop); err != nil {
@@ -100,5 +101,6 @@ func throttle(v bson.RawValue) (command.WriteConcern, error) {
 	if w, ok := doc.Lookup("w").AsInt64OK(); ok && w >= 0 {
 		return command.WriteConcern{W: int(w)}, nil
 	}
-	return command.WriteConcern{}, errcode.New(errcode.BadValue, "_secondaryThrottle is true, false or a write concern, not %v", v)
+	return command.WriteConcern{}, errcode.New(errcode.BadValue,
+		"_secondaryThrottle is true, false or a write concern, not %v", v)
 }

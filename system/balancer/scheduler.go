@@ -12,8 +12,8 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// scheduler has the migrations carried out that rounds have chosen (protocol 14.2). They go out in the order in which they came,
-// each in a task of its own, and nobody waits for another.
+// scheduler has the migrations carried out that rounds have chosen (protocol 14.2). They go out in
+// the order in which they came, each in a task of its own, and nobody waits for another.
 type scheduler struct {
 	term        *term
 	queue       []*request // that have not gone out
@@ -47,8 +47,15 @@ func (q *request) outcome() string {
 
 func (q *request) command() *command.MoveRange {
 	move := &command.MoveRange{
-		NS: q.NS, Min: q.Chunk.Min, Max: q.Chunk.Max, To: q.To, WaitDelete: q.waitForDelete, Throttle: q.throttle,
-		Name: q.name, Balancer: true, ChunkBytes: q.chunkBytes,
+		NS:         q.NS,
+		Min:        q.Chunk.Min,
+		Max:        q.Chunk.Max,
+		To:         q.To,
+		WaitDelete: q.waitForDelete,
+		Throttle:   q.throttle,
+		Name:       q.name,
+		Balancer:   true,
+		ChunkBytes: q.chunkBytes,
 	}
 	if q.Open {
 		move.Max = ""
@@ -76,8 +83,8 @@ func (s *scheduler) take() []*request {
 	return ended
 }
 
-// enqueue takes a request, unless one of its shards is in another by now: since a round has chosen, a shard of 4.2 may have asked for
-// the move of its outermost chunk.
+// enqueue takes a request, unless one of its shards is in another by now: since a round has chosen,
+// a shard of 4.2 may have asked for the move of its outermost chunk.
 func (s *scheduler) enqueue(t env.Task, q *request) {
 	if busy := s.busy(); slices.Contains(busy, q.Chunk.Shard) || slices.Contains(busy, q.To) {
 		s.term.node.Sometimes("a chunk is chosen whose shard has been taken meanwhile")
@@ -90,14 +97,16 @@ func (s *scheduler) enqueue(t env.Task, q *request) {
 	}
 }
 
-// dispatch sends what is in the queue. What the balancer may not ask for any more, as it was switched off meanwhile, ends here.
+// dispatch sends what is in the queue. What the balancer may not ask for any more, as it was
+// switched off meanwhile, ends here.
 func (s *scheduler) dispatch(t env.Task) {
 	for len(s.queue) > 0 {
 		q := s.queue[0]
 		s.queue, s.underWay = s.queue[1:], append(s.underWay, q)
 		err := t.Point(failpoint.BalancerDispatch, q.note())
 		if err == nil && !s.term.stillWants(q) {
-			err = errcode.New(errcode.Interrupted, "the balancer was switched off before %s was asked for", q.name)
+			err = errcode.New(errcode.Interrupted,
+				"the balancer was switched off before %s was asked for", q.name)
 		}
 		if err != nil {
 			s.end(q, err)
@@ -113,7 +122,8 @@ func (s *scheduler) dispatch(t env.Task) {
 func (m *term) stillWants(q *request) bool {
 	v := view{m, m.options()}
 	c, err := v.collection(q.NS)
-	return err == nil && !c.Off && c.Defragment == (q.Reason == policy.Fragment) && m.permits(v.options)
+	return err == nil && !c.Off && c.Defragment == (q.Reason == policy.Fragment) &&
+		m.permits(v.options)
 }
 
 func (s *scheduler) end(q *request, err error) {
@@ -127,8 +137,15 @@ func (s *scheduler) end(q *request, err error) {
 func (m *term) announce(q *request) {
 	move := q.command()
 	m.emit(trace.Event{
-		Kind: trace.BalancerChose, NS: move.NS, Min: string(move.Min), Max: string(move.Max), Shard: q.Chunk.Shard, Peer: move.To,
-		ID: move.Name, Value: q.Reason.String(), Txn: int64(m.settings.LocalTimeOffset),
+		Kind:  trace.BalancerChose,
+		NS:    move.NS,
+		Min:   string(move.Min),
+		Max:   string(move.Max),
+		Shard: q.Chunk.Shard,
+		Peer:  move.To,
+		ID:    move.Name,
+		Value: q.Reason.String(),
+		Txn:   int64(m.settings.LocalTimeOffset),
 	})
 }
 
@@ -152,6 +169,8 @@ func (m *term) migrate(t env.Task, q *request) error {
 // arrived asks the catalogue, whatever the donor has answered (protocol 14.2).
 func (m *term) arrived(q *request) bool {
 	table, err := m.server.Table(q.NS)
-	return err == nil && table.Owner(q.Chunk.Min).Shard == q.To && table.Collection().Epoch == q.Chunk.Version.Epoch &&
-		(q.Open || table.Owner(q.Chunk.Min).ContainsRange(key.Range{Min: q.Chunk.Min, Max: q.Chunk.Max}))
+	return err == nil && table.Owner(q.Chunk.Min).Shard == q.To &&
+		table.Collection().Epoch == q.Chunk.Version.Epoch &&
+		(q.Open ||
+			table.Owner(q.Chunk.Min).ContainsRange(key.Range{Min: q.Chunk.Min, Max: q.Chunk.Max}))
 }

@@ -15,8 +15,8 @@ import (
 // sessions is the collection of sessions, whose keys are random UUIDs.
 const sessions = "config.system.sessions"
 
-// split has chunks split that cross a boundary of zones, and those of the sessions until there are enough (protocol 13.2). One
-// that fails is tried again in the next round, and delays nothing.
+// split has chunks split that cross a boundary of zones, and those of the sessions until there are
+// enough (protocol 13.2). One that fails is tried again in the next round, and delays nothing.
 func (r *round) split(t env.Task) error {
 	for _, coll := range r.server.Sharded() {
 		c, err := r.collection(coll.NS)
@@ -46,9 +46,9 @@ func (m *term) cut(t env.Task, s policy.Split) error {
 	return err
 }
 
-// splitOrMarkJumbo sees to a chunk that is too big to be moved: when its owner finds no key to split it at, it is marked, and
-// left alone until somebody clears the mark, splits or moves it (protocol 13.5, errata E10). Without an answer the next round
-// comes across it again.
+// splitOrMarkJumbo sees to a chunk that is too big to be moved: when its owner finds no key to
+// split it at, it is marked, and left alone until somebody clears the mark, splits or moves it
+// (protocol 13.5, errata E10). Without an answer the next round comes across it again.
 func (m *term) splitOrMarkJumbo(t env.Task, q *request) {
 	if t.Point(failpoint.BalancerSplitOrJumbo, q.note()) != nil {
 		return
@@ -78,8 +78,8 @@ func (m *term) splitPoints(t env.Task, q *request) ([]key.Key, error) {
 	return reply.Points, t.Err()
 }
 
-// leaveAlone keeps the balancer from a collection with a hashed key of which a shard lacks the index: each of its migrations
-// would fail (protocol 14.2). An operator has it balanced again.
+// leaveAlone keeps the balancer from a collection with a hashed key of which a shard lacks the
+// index: each of its migrations would fail (protocol 14.2). An operator has it balanced again.
 func (m *term) leaveAlone(t env.Task, q *request) {
 	_ = m.server.Locked(t, func() error {
 		table, err := m.server.Table(q.NS)

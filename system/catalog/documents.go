@@ -29,9 +29,11 @@ type placementDoc struct {
 	Shard      string         `bson:"shard"`
 }
 
-// ChunkID is the _id of the document of the collection's chunk that begins at min. Within a collection the _ids sort as
-// the chunks.
-func ChunkID(uuid string, min key.Key) string { return uuid + "/" + hex.EncodeToString([]byte(min)) }
+// ChunkID is the _id of the document of the collection's chunk that begins at min. Within a
+// collection the _ids sort as the chunks.
+func ChunkID(uuid string, min key.Key) string {
+	return uuid + "/" + hex.EncodeToString([]byte(min))
+}
 
 // ChunkMin undoes ChunkID; "" for the _id of no chunk of the collection.
 func ChunkMin(uuid, id string) key.Key {
@@ -76,7 +78,8 @@ func EncodeChunk(coll Collection, c Chunk) (bson.Raw, error) {
 func DecodeChunk(coll Collection, raw bson.Raw) (Chunk, error) {
 	var doc chunkDoc
 	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return Chunk{}, errcode.New(errcode.BadValue, "a document of config.chunks cannot be read: %v", err)
+		return Chunk{}, errcode.New(errcode.BadValue,
+			"a document of config.chunks cannot be read: %v", err)
 	}
 	c := Chunk{
 		Shard:               doc.Shard,
@@ -109,7 +112,8 @@ func encodeBound(p key.Pattern, k key.Key) (bson.Raw, error) {
 func decodeBound(p key.Pattern, bound bson.Raw, name string) (key.Key, error) {
 	v, err := bound.LookupErr(p.Field)
 	if err != nil {
-		return "", errcode.New(errcode.BadValue, "a document of config.chunks has no %s for %s", name, p.Field)
+		return "", errcode.New(errcode.BadValue, "a document of config.chunks has no %s for %s",
+			name, p.Field)
 	}
 	return key.Encode(v)
 }
@@ -159,7 +163,8 @@ func EncodeCollection(c Collection) (bson.Raw, error) {
 func DecodeCollection(raw bson.Raw) (Collection, error) {
 	var doc collectionDoc
 	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return Collection{}, errcode.New(errcode.BadValue, "a document of config.collections cannot be read: %v", err)
+		return Collection{}, errcode.New(errcode.BadValue,
+			"a document of config.collections cannot be read: %v", err)
 	}
 	pattern, err := key.PatternOf(doc.Key)
 	return Collection{
@@ -185,8 +190,8 @@ type zoneDoc struct {
 	Tag string   `bson:"tag"`
 }
 
-// ZoneID is the _id of the document of the zone of the namespace that begins at min. Within a namespace the _ids sort as the
-// ranges.
+// ZoneID is the _id of the document of the zone of the namespace that begins at min. Within a
+// namespace the _ids sort as the ranges.
 func ZoneID(ns string, min key.Key) string { return ns + "/" + hex.EncodeToString([]byte(min)) }
 
 // ParseZoneID undoes ZoneID.
@@ -199,7 +204,8 @@ func ParseZoneID(id string) (ns string, min key.Key, err error) {
 	return id[:i], key.Key(bound), err
 }
 
-// EncodeZone returns the document of config.tags for a zone of the namespace, whose shard key is the pattern.
+// EncodeZone returns the document of config.tags for a zone of the namespace, whose shard key is
+// the pattern.
 func EncodeZone(ns string, p key.Pattern, z Zone) (bson.Raw, error) {
 	doc := zoneDoc{ID: ZoneID(ns, z.Min), NS: ns, Tag: z.Name}
 	var err error
@@ -216,20 +222,24 @@ func EncodeZone(ns string, p key.Pattern, z Zone) (bson.Raw, error) {
 func DecodeZone(p key.Pattern, raw bson.Raw) (Zone, error) {
 	_, field, z, err := DecodeAnyZone(raw)
 	if err == nil && field != p.Field {
-		err = errcode.New(errcode.BadValue, "a document of config.tags is about %s, not %s", field, p.Field)
+		err = errcode.New(errcode.BadValue, "a document of config.tags is about %s, not %s",
+			field, p.Field)
 	}
 	return z, err
 }
 
-// DecodeAnyZone reads a document of config.tags and returns its namespace and the field of its bounds, too.
+// DecodeAnyZone reads a document of config.tags and returns its namespace and the field of its
+// bounds, too.
 func DecodeAnyZone(raw bson.Raw) (ns, field string, z Zone, err error) {
 	var doc zoneDoc
 	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return "", "", z, errcode.New(errcode.BadValue, "a document of config.tags cannot be read: %v", err)
+		return "", "", z, errcode.New(errcode.BadValue,
+			"a document of config.tags cannot be read: %v", err)
 	}
 	first, err := doc.Min.IndexErr(0)
 	if err != nil {
-		return "", "", z, errcode.New(errcode.BadValue, "a document of config.tags has no min: %v", err)
+		return "", "", z, errcode.New(errcode.BadValue,
+			"a document of config.tags has no min: %v", err)
 	}
 	p := key.Pattern{Field: first.Key()}
 	z.Name = doc.Tag

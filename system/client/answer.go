@@ -30,8 +30,8 @@ type Answer struct {
 	Docs []bson.Raw
 	// Err is the last error; nil when Certainty is OK.
 	Err error
-	// After is the cluster time that the client had heard of when it began: what the operation writes is newer. Time is
-	// the operation time; zero when there was no answer.
+	// After is the cluster time that the client had heard of when it began: what the operation
+	// writes is newer. Time is the operation time; zero when there was no answer.
 	After, Time hlc.Timestamp
 	// Retries is how many attempts were made after the first.
 	Retries int
@@ -62,7 +62,8 @@ func (d *doubt) result(w *command.Written, retries int) Answer {
 	case w.ConcernError != "":
 		a.Certainty, a.Err = Unknown, errcode.New(errcode.WriteConcernFailed, "%s", w.ConcernError)
 	case w.N == 0 && d.lost:
-		a.Certainty, a.Err = Unknown, errcode.New(errcode.NetworkTimeout, "an earlier attempt got lost and may yet execute")
+		a.Certainty, a.Err = Unknown,
+			errcode.New(errcode.NetworkTimeout, "an earlier attempt got lost and may yet execute")
 	}
 	return a
 }
@@ -78,19 +79,22 @@ func (d *doubt) failure(err error, retries int) Answer {
 
 // refusal reports whether err says for certain that the attempt did not execute.
 func refusal(err error) bool {
-	return errcode.Is(err, errcode.DuplicateKey, errcode.BadValue, errcode.ShardKeyNotFound, errcode.ImmutableField,
-		errcode.NamespaceNotFound, errcode.CommandNotFound, errcode.StaleConfig, errcode.StaleDbVersion, errcode.StaleEpoch, errcode.NotWritablePrimary,
+	return errcode.Is(err, errcode.DuplicateKey, errcode.BadValue, errcode.ShardKeyNotFound,
+		errcode.ImmutableField, errcode.NamespaceNotFound, errcode.CommandNotFound,
+		errcode.StaleConfig, errcode.StaleDbVersion, errcode.StaleEpoch, errcode.NotWritablePrimary,
 		errcode.MovePrimaryInProgress)
 }
 
 // retryable reports whether a driver sends a write again after err.
 func retryable(err error) bool {
-	return errcode.Is(err, errcode.NetworkTimeout, errcode.HostUnreachable, errcode.NotWritablePrimary,
-		errcode.PrimarySteppedDown, errcode.InterruptedDueToReplStateChange, errcode.Interrupted, errcode.ExceededTimeLimit)
+	return errcode.Is(err, errcode.NetworkTimeout, errcode.HostUnreachable,
+		errcode.NotWritablePrimary, errcode.PrimarySteppedDown,
+		errcode.InterruptedDueToReplStateChange, errcode.Interrupted, errcode.ExceededTimeLimit)
 }
 
 // harmless reports whether a read that failed so may succeed when repeated.
 func harmless(err error) bool {
-	return retryable(err) || errcode.Is(err, errcode.StaleConfig, errcode.StaleDbVersion, errcode.StaleEpoch, errcode.QueryPlanKilled,
-		errcode.CursorNotFound, errcode.ReadConcernMajorityNotAvailableYet)
+	return retryable(err) || errcode.Is(err, errcode.StaleConfig, errcode.StaleDbVersion,
+		errcode.StaleEpoch, errcode.QueryPlanKilled, errcode.CursorNotFound,
+		errcode.ReadConcernMajorityNotAvailableYet)
 }

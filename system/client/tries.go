@@ -12,7 +12,8 @@ const (
 	lastPause  = 320 * time.Millisecond
 )
 
-// retries are the attempts of one operation: which router is asked, how long an answer is waited for, when to give up.
+// retries are the attempts of one operation: which router is asked, how long an answer is waited
+// for, when to give up.
 type retries struct {
 	client *Client
 	ends   env.Time
@@ -23,7 +24,11 @@ type retries struct {
 }
 
 func (c *Client) tries() *retries {
-	return &retries{client: c, ends: c.ep.Node().Mono().Add(c.settings.ClientDeadline), pause: firstPause}
+	return &retries{
+		client: c,
+		ends:   c.ep.Node().Mono().Add(c.settings.ClientDeadline),
+		pause:  firstPause,
+	}
 }
 
 // router picks the router of the next attempt, any but the one that did not answer.

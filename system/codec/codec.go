@@ -1,11 +1,12 @@
-// Package codec turns messages between nodes into bytes and back. Packages that declare messages register them when the
-// program starts; the world then proves with it that nodes share no state, or sends the bytes to another process.
+// Package codec turns messages between nodes into bytes and back. Packages that declare messages
+// register them when the program starts; the world then proves with it that nodes share no state,
+// or sends the bytes to another process.
 //
-// Promise: what is decoded equals what was encoded in every exported field, with bytes and texts of any content, and
-// shares no memory with it; equal messages give equal bytes.
+// Promise: what is decoded equals what was encoded in every exported field, with bytes and texts of
+// any content, and shares no memory with it; equal messages give equal bytes.
 //
-// Refusal: a type that holds what would be lost or has no order (unexported fields, maps, functions, channels) cannot be
-// registered.
+// Refusal: a type that holds what would be lost or has no order (unexported fields, maps,
+// functions, channels) cannot be registered.
 package codec
 
 import (
@@ -22,8 +23,8 @@ import (
 // types is filled while packages are initialised and never changes afterwards.
 var types = make(map[string]reflect.Type)
 
-// Register makes *T a message. A type with its own MarshalBSON and UnmarshalBSON may hold anything. It panics for a
-// type that cannot be a message and for two types of one name.
+// Register makes *T a message. A type with its own MarshalBSON and UnmarshalBSON may hold anything.
+// It panics for a type that cannot be a message and for two types of one name.
 func Register[T any]() {
 	t := reflect.TypeFor[T]()
 	if err := sound(t, t.String()); err != nil {
@@ -89,7 +90,8 @@ var (
 
 // sound returns an error that names the part of a type that cannot be carried.
 func sound(t reflect.Type, path string) error {
-	if t == typeRaw || t == typeAny || t == typeMessage || reflect.PointerTo(t).Implements(typeMarshaler) {
+	if t == typeRaw || t == typeAny || t == typeMessage ||
+		reflect.PointerTo(t).Implements(typeMarshaler) {
 		return nil
 	}
 	switch t.Kind() {
@@ -106,7 +108,8 @@ func sound(t reflect.Type, path string) error {
 		return nil
 	case reflect.Slice, reflect.Array, reflect.Pointer:
 		return sound(t.Elem(), path)
-	case reflect.Map, reflect.Func, reflect.Chan, reflect.Interface, reflect.Float32, reflect.Float64, reflect.UnsafePointer:
+	case reflect.Map, reflect.Func, reflect.Chan, reflect.Interface, reflect.Float32,
+		reflect.Float64, reflect.UnsafePointer:
 		return fmt.Errorf("codec: %s is of type %s, which cannot be in a message", path, t)
 	}
 	return nil

@@ -28,14 +28,16 @@ func newRegistry() *bson.Registry {
 	return r
 }
 
-// A value of type any is a pointer to a registered type and is written as a document of one element: {name: value}.
+// A value of type any is a pointer to a registered type and is written as a document of one
+// element: {name: value}.
 
 func encodeAny(ec bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
 	if v.IsNil() {
 		return w.WriteNull()
 	}
 	v = v.Elem()
-	if v.Kind() != reflect.Pointer || v.IsNil() || types[v.Type().Elem().String()] != v.Type().Elem() {
+	if v.Kind() != reflect.Pointer || v.IsNil() ||
+		types[v.Type().Elem().String()] != v.Type().Elem() {
 		return fmt.Errorf("codec: a value of type %s is no registered message", v.Type())
 	}
 	encoder, err := ec.LookupEncoder(v.Type())

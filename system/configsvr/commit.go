@@ -15,9 +15,12 @@ import (
 // shortestHistory is the least time for which placements are remembered, whatever the setting.
 const shortestHistory = 10 * time.Second
 
-// commitChunkMigration gives a range to its recipient (protocol 3.3). The lock is released before the wait for the
-// majority: whoever comes next builds on a write that is lost only together with its own.
-func (s *Server) commitChunkMigration(t env.Task, _ env.NodeID, req *command.CommitChunkMigration) (*command.CommitReply, error) {
+// commitChunkMigration gives a range to its recipient (protocol 3.3). The lock is released before
+// the wait for the majority: whoever comes next builds on a write that is lost only together with
+// its own.
+func (s *Server) commitChunkMigration(
+	t env.Task, _ env.NodeID, req *command.CommitChunkMigration,
+) (*command.CommitReply, error) {
 	var reply *command.CommitReply
 	err := s.Tenured(t, "commit "+req.Migration, func(own env.Task) (err error) {
 		if err = own.Point(failpoint.ConfigCommitLock, env.Note{ID: req.Migration}); err != nil {
@@ -46,7 +49,9 @@ func (s *Server) commitChunkMigration(t env.Task, _ env.NodeID, req *command.Com
 
 // commit checks and writes, under the lock: the form of 8.0.
 func (s *Server) commit(t env.Task, req *command.CommitChunkMigration) error {
-	at := func(site failpoint.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
+	at := func(site failpoint.Site) error {
+		return t.Point(site, env.Note{Peer: req.To, ID: req.Migration})
+	}
 	if err := at(failpoint.ConfigCommitReadShard); err != nil {
 		return err
 	}
@@ -66,7 +71,8 @@ func (s *Server) commit(t env.Task, req *command.CommitChunkMigration) error {
 	rng := key.Range{Min: req.Min, Max: req.Max}
 	chunk := table.Owner(req.Min)
 	if !chunk.ContainsRange(rng) || rng.Empty() {
-		return conflict("range %v of %s is not inside one chunk: the chunk at its beginning is %v", rng, req.NS, chunk)
+		return conflict("range %v of %s is not inside one chunk: the chunk at its beginning is %v",
+			rng, req.NS, chunk)
 	}
 	if chunk.Shard == req.To {
 		return at(failpoint.ConfigCommitDuplicateRequest)
@@ -80,19 +86,26 @@ func (s *Server) commit(t env.Task, req *command.CommitChunkMigration) error {
 	if err := at(failpoint.ConfigCommitPickValidAfter); err != nil {
 		return err
 	}
-	return s.give(t, table, req, s.ep.Clock().Now().Cluster, max(s.settings.HistoryWindow, shortestHistory))
+	return s.give(t, table, req, s.ep.Clock().Now().Cluster,
+		max(s.settings.HistoryWindow, shortestHistory))
 }
 
 // give records that the recipient owns the range from a time on: all chunks in one entry.
-func (s *Server) give(t env.Task, table *catalog.Table, req *command.CommitChunkMigration, validAfter hlc.Timestamp, window time.Duration) error {
-	at := func(site failpoint.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
+func (s *Server) give(
+	t env.Task, table *catalog.Table, req *command.CommitChunkMigration, validAfter hlc.Timestamp,
+	window time.Duration,
+) error {
+	at := func(site failpoint.Site) error {
+		return t.Point(site, env.Note{Peer: req.To, ID: req.Migration})
+	}
 	if err := at(failpoint.ConfigCommitTrimHistory); err != nil {
 		return err
 	}
 	if err := s.wanted(req); err != nil {
 		return err
 	}
-	changed, err := catalog.Move(table, key.Range{Min: req.Min, Max: req.Max}, req.From, req.To, validAfter, window)
+	changed, err := catalog.Move(table, key.Range{Min: req.Min, Max: req.Max}, req.From, req.To,
+		validAfter, window)
 	if err != nil {
 		return err
 	}
@@ -108,14 +121,16 @@ func (s *Server) give(t env.Task, table *catalog.Table, req *command.CommitChunk
 	return at(failpoint.ConfigCommitAfterLocalWrite)
 }
 
-// BalancerSetting is the _id of the balancer's document of config.settings. Its field "closed" is true from when a stop of the
-// balancer was answered until it is on again.
+// BalancerSetting is the _id of the balancer's document of config.settings. Its field "closed" is
+// true from when a stop of the balancer was answered until it is on again.
 const BalancerSetting = "balancer"
 
-// wanted refuses what the balancer asked for before it was stopped. Whoever was told of the stop may rely on it: the check and
-// the commit are in one log, so that no commit of an earlier primary comes behind the stop either (SERVER-100155).
+// wanted refuses what the balancer asked for before it was stopped. Whoever was told of the stop
+// may rely on it: the check and the commit are in one log, so that no commit of an earlier primary
+// comes behind the stop either (SERVER-100155).
 func (s *Server) wanted(req *command.CommitChunkMigration) error {
-	if closed, _ := s.Setting(BalancerSetting).Lookup("closed").BooleanOK(); closed && req.Balancer {
+	closed, _ := s.Setting(BalancerSetting).Lookup("closed").BooleanOK()
+	if closed && req.Balancer {
 		return conflict("the balancer, which asked for migration %s, was stopped", req.Migration)
 	}
 	return nil
@@ -130,11 +145,13 @@ func (s *Server) mayReceive(shard string) error {
 	return err
 }
 
-// commitUnfenced is the form of 4.2. The chunk must be there with exactly its bounds, but its version does not matter, so the
-// commit of a donor that was given up long ago gets through; and as the donor must own the chunk, a commit that is sent
-// again after it has succeeded is refused.
+// commitUnfenced is the form of 4.2. The chunk must be there with exactly its bounds, but its
+// version does not matter, so the commit of a donor that was given up long ago gets through; and as
+// the donor must own the chunk, a commit that is sent again after it has succeeded is refused.
 func (s *Server) commitUnfenced(t env.Task, req *command.CommitChunkMigration) error {
-	at := func(site failpoint.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
+	at := func(site failpoint.Site) error {
+		return t.Point(site, env.Note{Peer: req.To, ID: req.Migration})
+	}
 	if err := at(failpoint.ConfigCommitReadColl); err != nil {
 		return err
 	}
@@ -151,7 +168,8 @@ func (s *Server) commitUnfenced(t env.Task, req *command.CommitChunkMigration) e
 	chunk := table.Owner(req.Min)
 	switch rng := (key.Range{Min: req.Min, Max: req.Max}); {
 	case chunk.Range != rng:
-		return conflict("collection %s has no chunk %v any more: the chunk at its beginning is %v", req.NS, rng, chunk)
+		return conflict("collection %s has no chunk %v any more: the chunk at its beginning is %v",
+			req.NS, rng, chunk)
 	case chunk.Shard != req.From:
 		return conflict("chunk %v is not on %s any more", chunk, req.From)
 	}
@@ -166,7 +184,8 @@ func (s *Server) incarnation(req *command.CommitChunkMigration) (*catalog.Table,
 	}
 	switch coll := table.Collection(); {
 	case coll.UUID != req.UUID || coll.Epoch != req.Epoch:
-		return nil, errcode.New(errcode.StaleEpoch, "collection %s is %s with epoch %s, not %s with epoch %s",
+		return nil, errcode.New(errcode.StaleEpoch,
+			"collection %s is %s with epoch %s, not %s with epoch %s",
 			req.NS, coll.UUID, coll.Epoch, req.UUID, req.Epoch)
 	case !coll.AllowMigrations:
 		return nil, conflict("migrations of %s are not allowed now", req.NS)
@@ -174,15 +193,19 @@ func (s *Server) incarnation(req *command.CommitChunkMigration) (*catalog.Table,
 	return table, nil
 }
 
-// fitting checks that the donor owns the chunk and has not been fenced: its successor would have raised the version.
+// fitting checks that the donor owns the chunk and has not been fenced: its successor would have
+// raised the version.
 func fitting(chunk catalog.Chunk, req *command.CommitChunkMigration) error {
 	switch {
 	case chunk.Shard != req.From:
 		return conflict("chunk %v is not on %s any more", chunk, req.From)
 	case !req.PreVersion.SameIncarnation(chunk.Version):
-		return errcode.New(errcode.StaleEpoch, "the migration began with version %v of another incarnation than %v", req.PreVersion, chunk)
+		return errcode.New(errcode.StaleEpoch,
+			"the migration began with version %v of another incarnation than %v",
+			req.PreVersion, chunk)
 	case req.PreVersion.Older(chunk.Version):
-		return conflict("the migration began with version %v of the chunk, which is now %v", req.PreVersion, chunk)
+		return conflict("the migration began with version %v of the chunk, which is now %v",
+			req.PreVersion, chunk)
 	}
 	return nil
 }
@@ -197,5 +220,8 @@ func (s *Server) versions(ns, shard string) (*command.CommitReply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &command.CommitReply{ShardVersion: table.ShardVersion(shard), CollectionVersion: table.Version()}, nil
+	return &command.CommitReply{
+		ShardVersion:      table.ShardVersion(shard),
+		CollectionVersion: table.Version(),
+	}, nil
 }

@@ -16,7 +16,8 @@ import (
 // Operations holds one record for each operation on a whole collection that is under way.
 const Operations = "config.system.sharding_ddl_coordinators"
 
-// requests holds, for each session, the number of the newest operation that it asked for and that was carried out.
+// requests holds, for each session, the number of the newest operation that it asked for and that
+// was carried out.
 const requests = "config.ddlRequests"
 
 // ddlKind is what an operation does.
@@ -30,7 +31,8 @@ const (
 	renameCollection ddlKind = "renameCollection"
 )
 
-// operation is an operation on a whole collection: what a new primary goes on from. There is at most one for a namespace.
+// operation is an operation on a whole collection: what a new primary goes on from. There is at
+// most one for a namespace.
 type operation struct {
 	NS   string  `bson:"_id"`
 	Kind ddlKind `bson:"kind"`
@@ -39,14 +41,16 @@ type operation struct {
 	// Session and Txn name the request; an empty Session is a request that may be executed again.
 	Session string `bson:"session"`
 	Txn     int64  `bson:"txn"`
-	// Coll is the incarnation that the operation is about: the one to be made, or the one that was there at its start.
+	// Coll is the incarnation that the operation is about: the one to be made, or the one that was
+	// there at its start.
 	Coll   collRecord `bson:"collection"`
 	Bounds [][]byte   `bson:"bounds,omitempty"`
 	Shards []string   `bson:"shards,omitempty"`
 	// Initial is how many chunks with a hashed key were asked for.
 	Initial int    `bson:"numInitialChunks,omitempty"`
 	Field   string `bson:"field,omitempty"`
-	// To is the new name of a collection that is renamed; Target is the one that is dropped for it, if its UUID is set.
+	// To is the new name of a collection that is renamed; Target is the one that is dropped for it,
+	// if its UUID is set.
 	To         string     `bson:"to,omitempty"`
 	DropTarget bool       `bson:"dropTarget,omitempty"`
 	Target     collRecord `bson:"target"`
@@ -72,38 +76,63 @@ func newDDL(m *replset.Member) ddl {
 	}
 }
 
-func (s *Server) drop(t env.Task, _ env.NodeID, req *command.DropCollection) (*command.Done, error) {
+func (s *Server) drop(
+	t env.Task, _ env.NodeID, req *command.DropCollection,
+) (*command.Done, error) {
 	return s.change(t, operation{NS: req.NS, Kind: dropCollection}, req.Session)
 }
 
-func (s *Server) rename(t env.Task, _ env.NodeID, req *command.RenameCollection) (*command.Done, error) {
-	return s.change(t, operation{NS: req.NS, Kind: renameCollection, To: req.To, DropTarget: req.DropTarget}, req.Session)
+func (s *Server) rename(
+	t env.Task, _ env.NodeID, req *command.RenameCollection,
+) (*command.Done, error) {
+	return s.change(t, operation{
+		NS:         req.NS,
+		Kind:       renameCollection,
+		To:         req.To,
+		DropTarget: req.DropTarget,
+	}, req.Session)
 }
 
-func (s *Server) createIndex(t env.Task, _ env.NodeID, req *command.CreateIndex) (*command.Done, error) {
+func (s *Server) createIndex(
+	t env.Task, _ env.NodeID, req *command.CreateIndex,
+) (*command.Done, error) {
 	return s.change(t, operation{NS: req.NS, Kind: createIndex, Field: req.Field}, req.Session)
 }
 
-func (s *Server) dropIndex(t env.Task, _ env.NodeID, req *command.DropIndex) (*command.Done, error) {
+func (s *Server) dropIndex(
+	t env.Task, _ env.NodeID, req *command.DropIndex,
+) (*command.Done, error) {
 	return s.change(t, operation{NS: req.NS, Kind: dropIndex, Field: req.Field}, req.Session)
 }
 
-// shardCollection makes the collection on its shards first and in the catalogue last: a shard that receives a versioned
-// request has the collection. It succeeds when the collection exists with the same shard key.
-func (s *Server) shardCollection(t env.Task, _ env.NodeID, req *command.ShardCollection) (*command.Done, error) {
-	op := operation{NS: req.NS, Kind: createCollection, Shards: req.Shards, Initial: req.InitialChunks, Coll: collRecord{Field: req.Key.Field, Hashed: req.Key.Hashed}}
+// shardCollection makes the collection on its shards first and in the catalogue last: a shard that
+// receives a versioned request has the collection. It succeeds when the collection exists with the
+// same shard key.
+func (s *Server) shardCollection(
+	t env.Task, _ env.NodeID, req *command.ShardCollection,
+) (*command.Done, error) {
+	op := operation{
+		NS:      req.NS,
+		Kind:    createCollection,
+		Shards:  req.Shards,
+		Initial: req.InitialChunks,
+		Coll:    collRecord{Field: req.Key.Field, Hashed: req.Key.Hashed},
+	}
 	for _, b := range req.Bounds {
 		op.Bounds = append(op.Bounds, []byte(b))
 	}
 	return s.change(t, op, req.Session)
 }
 
-// change has an operation carried out, once for each request however often that arrives, and waits for its end.
+// change has an operation carried out, once for each request however often that arrives, and waits
+// for its end.
 func (s *Server) change(t env.Task, op operation, session command.Session) (*command.Done, error) {
 	op.Session, op.Txn = session.ID, session.Txn
 	err := s.Tenured(t, string(op.Kind)+" "+op.NS, func(own env.Task) error {
 		for {
-			if err := s.ddl.ended.WaitFor(own, 0, func() bool { return !s.changing(&op) }); err != nil {
+			if err := s.ddl.ended.WaitFor(
+				own, 0, func() bool { return !s.changing(&op) },
+			); err != nil {
 				return err
 			}
 			if over, err := s.begin(own, op); over || err != nil {
@@ -139,8 +168,8 @@ func (op *operation) names() []string {
 	return []string{min(op.NS, op.To), max(op.NS, op.To)}
 }
 
-// begin starts the operation, unless it is over: carried out before, or without anything to do. Nothing happens between
-// its checks and its write.
+// begin starts the operation, unless it is over: carried out before, or without anything to do.
+// Nothing happens between its checks and its write.
 func (s *Server) begin(t env.Task, op operation) (over bool, err error) {
 	if done, ok := s.ddl.requests.Get(op.Session); ok && done.Txn >= op.Txn {
 		return true, nil
@@ -168,7 +197,8 @@ func (s *Server) note(t env.Task, op operation) error {
 	return err
 }
 
-// prepare completes the operation from the catalogue as it is; false means that there is nothing to do.
+// prepare completes the operation from the catalogue as it is; false means that there is nothing to
+// do.
 func (s *Server) prepare(op *operation) (needed bool, err error) {
 	table, err := s.sharded(op.NS)
 	missing := errcode.Is(err, errcode.NamespaceNotFound)
@@ -200,15 +230,17 @@ func (s *Server) prepareRename(op *operation) error {
 	case errcode.Is(err, errcode.NamespaceNotFound):
 		return nil
 	case err == nil && !op.DropTarget:
-		return errcode.New(errcode.NamespaceExists, "collection %s cannot be renamed: there is a collection %s", op.NS, op.To)
+		return errcode.New(errcode.NamespaceExists,
+			"collection %s cannot be renamed: there is a collection %s", op.NS, op.To)
 	case err == nil:
 		op.Target = recorded(target.Collection())
 	}
 	return err
 }
 
-// sharded is the table of a sharded collection as the primary has it now; a namespace that the catalogue does not list is
-// that of an unsharded collection, or of none, and a errcode.NamespaceNotFound.
+// sharded is the table of a sharded collection as the primary has it now; a namespace that the
+// catalogue does not list is that of an unsharded collection, or of none, and a
+// errcode.NamespaceNotFound.
 func (s *Server) sharded(ns string) (*catalog.Table, error) {
 	table, err := s.book.latest(ns)
 	if err == nil && table.Collection().Unsharded {
@@ -220,7 +252,8 @@ func (s *Server) sharded(ns string) (*catalog.Table, error) {
 func (s *Server) prepareCreation(op *operation, exists *catalog.Table) (needed bool, err error) {
 	pattern := key.Pattern{Field: op.Coll.Field, Hashed: op.Coll.Hashed}
 	if exists != nil && exists.Collection().Key != pattern {
-		return false, errcode.New(errcode.BadValue, "collection %s is sharded by %v already", op.NS, exists.Collection().Key)
+		return false, errcode.New(errcode.BadValue, "collection %s is sharded by %v already",
+			op.NS, exists.Collection().Key)
 	}
 	if exists != nil {
 		return false, nil

@@ -16,7 +16,13 @@ type collRecord struct {
 }
 
 func recorded(c catalog.Collection) collRecord {
-	return collRecord{UUID: c.UUID, Epoch: c.Epoch, At: int64(c.Timestamp), Field: c.Key.Field, Hashed: c.Key.Hashed}
+	return collRecord{
+		UUID:   c.UUID,
+		Epoch:  c.Epoch,
+		At:     int64(c.Timestamp),
+		Field:  c.Key.Field,
+		Hashed: c.Key.Hashed,
+	}
 }
 
 func (r collRecord) collection(ns string) catalog.Collection {

@@ -21,37 +21,44 @@ import (
 // ddlPause is how long an operation that failed waits before it begins anew.
 const ddlPause = 100 * time.Millisecond
 
-// stage is one step of an operation. It succeeds when it was taken before, by this primary or an earlier one.
+// stage is one step of an operation. It succeeds when it was taken before, by this primary or an
+// earlier one.
 type stage func(*Server, env.Task, *operation) error
 
-// stages are the operations. Migrations are forbidden and joined before shards change, so that no recipient makes what is
-// being dropped (H-15) and no clone misses an index (H-73). A collection leaves the catalogue while all shards block it,
-// and its data after that: whoever refreshes then finds nothing, and no shard holds what the catalogue does not know. It
-// enters the catalogue while all shards block it, too: one that took the namespace for free would go on to answer that.
+// stages are the operations. Migrations are forbidden and joined before shards change, so that no
+// recipient makes what is being dropped (H-15) and no clone misses an index (H-73). A collection
+// leaves the catalogue while all shards block it, and its data after that: whoever refreshes then
+// finds nothing, and no shard holds what the catalogue does not know. It enters the catalogue while
+// all shards block it, too: one that took the namespace for free would go on to answer that.
 var stages = map[ddlKind][]stage{
 	createCollection: {
-		participants(command.ParticipantBlock), participants(command.ParticipantCreate), (*Server).enterCatalogue,
-		participants(command.ParticipantRelease),
+		participants(command.ParticipantBlock), participants(command.ParticipantCreate),
+		(*Server).enterCatalogue, participants(command.ParticipantRelease),
 	},
 	dropCollection: {
-		(*Server).excludeMigrations, participants(command.ParticipantBlock), (*Server).leaveCatalogue,
-		participants(command.ParticipantDrop), participants(command.ParticipantRelease),
+		(*Server).excludeMigrations, participants(command.ParticipantBlock),
+		(*Server).leaveCatalogue, participants(command.ParticipantDrop),
+		participants(command.ParticipantRelease),
 	},
 	renameCollection: {
-		(*Server).excludeMigrations, participants(command.ParticipantBlock), (*Server).renameInCatalogue,
-		participants(command.ParticipantRename), (*Server).allowRenamed, participants(command.ParticipantRelease),
+		(*Server).excludeMigrations, participants(command.ParticipantBlock),
+		(*Server).renameInCatalogue, participants(command.ParticipantRename),
+		(*Server).allowRenamed, participants(command.ParticipantRelease),
 	},
 	createIndex: {
-		(*Server).excludeMigrations, participants(command.ParticipantCreateIndex), (*Server).allowMigrations,
-		(*Server).refreshShards, participants(command.ParticipantRelease),
+		(*Server).excludeMigrations, participants(command.ParticipantCreateIndex),
+		(*Server).allowMigrations, (*Server).refreshShards,
+		participants(command.ParticipantRelease),
 	},
 	dropIndex: {
-		(*Server).excludeMigrations, participants(command.ParticipantDropIndex), (*Server).allowMigrations,
-		(*Server).refreshShards, participants(command.ParticipantRelease),
+		(*Server).excludeMigrations, participants(command.ParticipantDropIndex),
+		(*Server).allowMigrations, (*Server).refreshShards,
+		participants(command.ParticipantRelease),
 	},
 }
 
-// coordinate carries the operation out in a task of the tenure. After a failure it begins again at the first stage.
+// coordinate carries the operation out in a task of the tenure. After a failure it begins again at
+// the first stage.
 func (s *Server) coordinate(tenure *env.Scope, op operation) {
 	s.node.Spawn(tenure, string(op.Kind)+" of "+op.NS, func(t env.Task) {
 		if s.carryOut(t, &op) == nil || tenure.Err() != nil {
@@ -104,7 +111,11 @@ func (s *Server) conclude(t env.Task, op *operation) error {
 func participants(step command.ParticipantStep) stage {
 	return func(s *Server, t env.Task, op *operation) error {
 		req := &command.ShardsvrParticipate{
-			Operation: op.Number, Step: step, Collection: op.Coll.collection(op.NS), To: op.To, Target: op.Target.UUID,
+			Operation:  op.Number,
+			Step:       step,
+			Collection: op.Coll.collection(op.NS),
+			To:         op.To,
+			Target:     op.Target.UUID,
 		}
 		if op.Field != "" {
 			req.Index, req.Spec = indexOn(op.Field)
@@ -113,10 +124,14 @@ func participants(step command.ParticipantStep) stage {
 			if step == command.ParticipantCreate && !slices.Contains(op.Shards, name) {
 				continue
 			}
-			if err := t.Point(failpoint.ConfigDDLStep, env.Note{Peer: name, ID: op.NS + " " + string(step)}); err != nil {
+			if err := t.Point(
+				failpoint.ConfigDDLStep, env.Note{Peer: name, ID: op.NS + " " + string(step)},
+			); err != nil {
 				return err
 			}
-			if _, err := rpc.CallPrimary[command.Done](t, s.shards[name], req, s.settings.CommandTimeout); err != nil {
+			if _, err := rpc.CallPrimary[command.Done](
+				t, s.shards[name], req, s.settings.CommandTimeout,
+			); err != nil {
 				return err
 			}
 		}
@@ -124,8 +139,9 @@ func participants(step command.ParticipantStep) stage {
 	}
 }
 
-// excludeMigrations sees to it that from now on no chunk of what the operation is about is being moved: it forbids
-// migrations, and then waits for those that had begun. They stay forbidden until a later stage says otherwise.
+// excludeMigrations sees to it that from now on no chunk of what the operation is about is being
+// moved: it forbids migrations, and then waits for those that had begun. They stay forbidden until
+// a later stage says otherwise.
 func (s *Server) excludeMigrations(t env.Task, op *operation) error {
 	for _, one := range op.existing() {
 		if err := s.setAllow(t, &one, false); err != nil {
@@ -147,20 +163,24 @@ func (op *operation) existing() []operation {
 	return all
 }
 
-// joinMigrations waits until no shard takes part in a migration of the collection. Those that start later find that they
-// are not allowed.
+// joinMigrations waits until no shard takes part in a migration of the collection. Those that start
+// later find that they are not allowed.
 func (s *Server) joinMigrations(t env.Task, op *operation) error {
-	return everyShard[command.Done](t, s, op, failpoint.ConfigAllowJoin, &command.JoinMigrations{NS: op.NS})
+	return everyShard[command.Done](t, s, op, failpoint.ConfigAllowJoin,
+		&command.JoinMigrations{NS: op.NS})
 }
 
 // refreshShards has every shard take notice of the versions that setAllow has raised.
 func (s *Server) refreshShards(t env.Task, op *operation) error {
-	return everyShard[command.Flushed](t, s, op, failpoint.ConfigAllowRefresh, &command.FlushRoutingTableCacheUpdates{NS: op.NS})
+	return everyShard[command.Flushed](t, s, op, failpoint.ConfigAllowRefresh,
+		&command.FlushRoutingTableCacheUpdates{NS: op.NS})
 }
 
-// everyShard asks each shard until it has answered: what the stages before have reached is not to be lost to a failover of
-// one shard.
-func everyShard[Resp any](t env.Task, s *Server, op *operation, site failpoint.Site, req env.Message) error {
+// everyShard asks each shard until it has answered: what the stages before have reached is not to
+// be lost to a failover of one shard.
+func everyShard[Resp any](
+	t env.Task, s *Server, op *operation, site failpoint.Site, req env.Message,
+) error {
 	for _, name := range s.shardNames() {
 		for {
 			err := t.Point(site, env.Note{Peer: name, ID: op.NS})
@@ -180,7 +200,10 @@ func everyShard[Resp any](t env.Task, s *Server, op *operation, site failpoint.S
 
 func indexOn(field string) (name string, spec bson.Raw) {
 	name = field + "_1"
-	spec, err := bson.Marshal(bson.D{{Key: "name", Value: name}, {Key: "key", Value: bson.D{{Key: field, Value: int32(1)}}}})
+	spec, err := bson.Marshal(bson.D{
+		{Key: "name", Value: name},
+		{Key: "key", Value: bson.D{{Key: field, Value: int32(1)}}},
+	})
 	if err != nil {
 		panic(errcode.New(errcode.Internal, "an index on %q has no document: %v", field, err))
 	}
@@ -202,33 +225,35 @@ func (s *Server) allowRenamed(t env.Task, op *operation) error {
 	return s.setAllow(t, &operation{NS: op.To, Number: op.Number, Coll: op.Coll}, true)
 }
 
-// setAllow says in the catalogue whether the collection's chunks may be moved. The version of a chunk rises with it, so
-// that every refresh takes notice.
+// setAllow says in the catalogue whether the collection's chunks may be moved. The version of a
+// chunk rises with it, so that every refresh takes notice.
 func (s *Server) setAllow(t env.Task, op *operation, allow bool) error {
-	return s.under(t, op, failpoint.ConfigAllowBump, func(table *catalog.Table) ([]oplog.Op, error) {
-		coll := table.Collection()
-		if coll.AllowMigrations == allow {
-			return nil, nil
-		}
-		coll.AllowMigrations = allow
-		doc, err := catalog.EncodeCollection(coll)
-		if err != nil {
-			return nil, err
-		}
-		why := trace.ForbidsMigrations
-		if allow {
-			why = trace.AllowsMigrations
-		}
-		ops, err := chunkOpsOf(coll, catalog.Touch(table), why)
-		return append(ops, write(Collections, coll.NS, doc, why)), err
-	})
+	return s.under(t, op, failpoint.ConfigAllowBump,
+		func(table *catalog.Table) ([]oplog.Op, error) {
+			coll := table.Collection()
+			if coll.AllowMigrations == allow {
+				return nil, nil
+			}
+			coll.AllowMigrations = allow
+			doc, err := catalog.EncodeCollection(coll)
+			if err != nil {
+				return nil, err
+			}
+			why := trace.ForbidsMigrations
+			if allow {
+				why = trace.AllowsMigrations
+			}
+			ops, err := chunkOpsOf(coll, catalog.Touch(table), why)
+			return append(ops, write(Collections, coll.NS, doc, why)), err
+		})
 }
 
 // leaveCatalogue removes the collection and all its chunks.
 func (s *Server) leaveCatalogue(t env.Task, op *operation) error {
-	return s.under(t, op, failpoint.ConfigDDLCatalogue, func(table *catalog.Table) ([]oplog.Op, error) {
-		return s.removal(table), nil
-	})
+	return s.under(t, op, failpoint.ConfigDDLCatalogue,
+		func(table *catalog.Table) ([]oplog.Op, error) {
+			return s.removal(table), nil
+		})
 }
 
 // removal takes a collection with all its chunks and zones out of the catalogue.
@@ -244,28 +269,31 @@ func (s *Server) removal(table *catalog.Table) []oplog.Op {
 	return ops
 }
 
-// renameInCatalogue has the collection leave the catalogue and enter it again under the new name, as another incarnation
-// with the same UUID, in one entry; with the collection that had the name it is the same entry, too. Migrations stay
-// forbidden: a donor that has not renamed its data would find nothing to move.
+// renameInCatalogue has the collection leave the catalogue and enter it again under the new name,
+// as another incarnation with the same UUID, in one entry; with the collection that had the name it
+// is the same entry, too. Migrations stay forbidden: a donor that has not renamed its data would
+// find nothing to move.
 func (s *Server) renameInCatalogue(t env.Task, op *operation) error {
-	return s.under(t, op, failpoint.ConfigDDLCatalogue, func(table *catalog.Table) ([]oplog.Op, error) {
-		ops := s.removal(table)
-		target, err := s.sharded(op.To)
-		switch {
-		case err == nil:
-			ops = append(ops, s.removal(target)...)
-		case !errcode.Is(err, errcode.NamespaceNotFound):
-			return nil, err
-		}
-		entry, err := s.renamed(table, op)
-		return append(ops, entry...), err
-	})
+	return s.under(t, op, failpoint.ConfigDDLCatalogue,
+		func(table *catalog.Table) ([]oplog.Op, error) {
+			ops := s.removal(table)
+			target, err := s.sharded(op.To)
+			switch {
+			case err == nil:
+				ops = append(ops, s.removal(target)...)
+			case !errcode.Is(err, errcode.NamespaceNotFound):
+				return nil, err
+			}
+			entry, err := s.renamed(table, op)
+			return append(ops, entry...), err
+		})
 }
 
 // renamed are the collection's documents under its new name, those of its zones too.
 func (s *Server) renamed(table *catalog.Table, op *operation) ([]oplog.Op, error) {
 	coll := table.Collection()
-	coll.NS, coll.Epoch, coll.Timestamp, coll.AllowMigrations = op.To, epochOf(op.number()), op.number(), false
+	coll.NS, coll.Epoch, coll.Timestamp, coll.AllowMigrations = op.To, epochOf(op.number()),
+		op.number(), false
 	doc, err := catalog.EncodeCollection(coll)
 	if err != nil {
 		return nil, err
@@ -285,15 +313,18 @@ func (s *Server) renamed(table *catalog.Table, op *operation) ([]oplog.Op, error
 	return append([]oplog.Op{write(Collections, coll.NS, doc, why)}, ops...), nil
 }
 
-// under changes the catalogue of the operation's incarnation under the lock, if that is still there, and waits until a
-// majority knows.
-func (s *Server) under(t env.Task, op *operation, site failpoint.Site, change func(*catalog.Table) ([]oplog.Op, error)) error {
+// under changes the catalogue of the operation's incarnation under the lock, if that is still
+// there, and waits until a majority knows.
+func (s *Server) under(
+	t env.Task, op *operation, site failpoint.Site, change func(*catalog.Table) ([]oplog.Op, error),
+) error {
 	err := s.Locked(t, func() error {
 		if err := t.Point(site, env.Note{ID: op.NS}); err != nil {
 			return err
 		}
 		table, err := s.sharded(op.NS)
-		if errcode.Is(err, errcode.NamespaceNotFound) || err == nil && table.Collection().UUID != op.Coll.UUID {
+		if errcode.Is(err, errcode.NamespaceNotFound) ||
+			err == nil && table.Collection().UUID != op.Coll.UUID {
 			return nil
 		}
 		if err != nil {
@@ -307,7 +338,9 @@ func (s *Server) under(t env.Task, op *operation, site failpoint.Site, change fu
 	return s.Majority(t)
 }
 
-func (s *Server) writeAll(t env.Task, table *catalog.Table, change func(*catalog.Table) ([]oplog.Op, error)) error {
+func (s *Server) writeAll(
+	t env.Task, table *catalog.Table, change func(*catalog.Table) ([]oplog.Op, error),
+) error {
 	ops, err := change(table)
 	if err != nil || len(ops) == 0 {
 		return err
@@ -339,5 +372,11 @@ func (s *Server) enterCatalogue(t env.Task, op *operation) error {
 }
 
 func remove(ns, id string) oplog.Op {
-	return oplog.Op{Kind: oplog.Delete, NS: ns, ID: string(key.String(id)), Actor: uint8(trace.System), Tag: trace.Dropped}
+	return oplog.Op{
+		Kind:  oplog.Delete,
+		NS:    ns,
+		ID:    string(key.String(id)),
+		Actor: uint8(trace.System),
+		Tag:   trace.Dropped,
+	}
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// catalogReader reads the catalogue's documents, at any index the store still knows. What it has read it remembers, so that a change
-// costs what it changes and not a pass over all chunks.
+// catalogReader reads the catalogue's documents, at any index the store still knows. What it has
+// read it remembers, so that a change costs what it changes and not a pass over all chunks.
 //
-// Invariant: written lists the indexes of the entries after base that changed the catalogue, in their order. The editions of a
-// collection are in order and do not overlap, and none is of an index before base.
+// Invariant: written lists the indexes of the entries after base that changed the catalogue, in
+// their order. The editions of a collection are in order and do not overlap, and none is of an
+// index before base.
 type catalogReader struct {
 	log      replica
 	base     uint64
@@ -64,11 +65,14 @@ func (b *catalogReader) rolledBack(to uint64) {
 		b.forget(to)
 		return
 	}
-	b.written = b.written[:sort.Search(len(b.written), func(i int) bool { return b.written[i] > to })]
+	b.written = b.written[:sort.Search(len(b.written), func(i int) bool {
+		return b.written[i] > to
+	})]
 	b.editions = make(map[string][]catalogCache)
 }
 
-// table returns a collection's routing table at an index: errcode.NamespaceNotFound when there is no such collection.
+// table returns a collection's routing table at an index: errcode.NamespaceNotFound when there is
+// no such collection.
 func (b *catalogReader) table(ns string, at uint64) (*catalog.Table, error) {
 	if at < b.base {
 		return ReadTable(b.log.Store(), ns, at)
@@ -88,7 +92,8 @@ func (b *catalogReader) table(ns string, at uint64) (*catalog.Table, error) {
 	return table, err
 }
 
-// follow goes from an edition to the one at an index. It is false when that is not known from the entries between alone.
+// follow goes from an edition to the one at an index. It is false when that is not known from the
+// entries between alone.
 func (b *catalogReader) follow(ns string, e catalogCache, at uint64) (catalogCache, bool) {
 	next := sort.Search(len(b.written), func(i int) bool { return b.written[i] > e.last })
 	for ; next < len(b.written) && b.written[next] <= at; next++ {
@@ -109,8 +114,8 @@ func (b *catalogReader) follow(ns string, e catalogCache, at uint64) (catalogCac
 	return e, true
 }
 
-// remember adds an edition, or what is now known of the one before n, and lets go of those before the one that a majority has:
-// nobody asks for them any more.
+// remember adds an edition, or what is now known of the one before n, and lets go of those before
+// the one that a majority has: nobody asks for them any more.
 func (b *catalogReader) remember(ns string, n int, e catalogCache) {
 	known := b.editions[ns]
 	if n > 0 && known[n-1].first == e.first {
@@ -123,8 +128,9 @@ func (b *catalogReader) remember(ns string, n int, e catalogCache) {
 	b.editions[ns] = slices.Delete(known, 0, max(0, asked-1))
 }
 
-// after is a collection's table after an entry, the same one when the entry is about something else. It is false when the
-// collection itself was made, dropped or remade, and when chunks were not replaced exactly: then all documents have to be read.
+// after is a collection's table after an entry, the same one when the entry is about something
+// else. It is false when the collection itself was made, dropped or remade, and when chunks were
+// not replaced exactly: then all documents have to be read.
 func after(t *catalog.Table, ns string, e *oplog.Entry) (*catalog.Table, bool) {
 	coll := t.Collection()
 	ids := catalog.ChunkIDs(coll.UUID)
@@ -132,7 +138,8 @@ func after(t *catalog.Table, ns string, e *oplog.Entry) (*catalog.Table, bool) {
 	var deleted []key.Key
 	for i := range e.Ops {
 		switch op := &e.Ops[i]; {
-		case op.NS == Collections && op.ID == string(key.String(ns)), op.NS == Databases && coll.Unsharded:
+		case op.NS == Collections && op.ID == string(key.String(ns)),
+			op.NS == Databases && coll.Unsharded:
 			return nil, false
 		case op.NS != Chunks || coll.Unsharded || !ids.Contains(key.Key(op.ID)):
 		case op.Doc == nil:
@@ -152,8 +159,9 @@ func after(t *catalog.Table, ns string, e *oplog.Entry) (*catalog.Table, bool) {
 	return next, err == nil && exact(t, next, written, deleted)
 }
 
-// exact reports that a table made of the chunks written is also that of the documents that are left: each chunk they replace
-// was written over or deleted, and no other was deleted. As both are partitions, counting is enough.
+// exact reports that a table made of the chunks written is also that of the documents that are
+// left: each chunk they replace was written over or deleted, and no other was deleted. As both are
+// partitions, counting is enough.
 func exact(before, now *catalog.Table, written []catalog.Chunk, deleted []key.Key) bool {
 	gone := 0
 	for _, c := range written {

@@ -22,7 +22,8 @@ func NewCollection(ns string, pattern key.Pattern, at hlc.Timestamp) catalog.Col
 
 func epochOf(at hlc.Timestamp) string { return fmt.Sprintf("epoch-%s", at) }
 
-// Founding returns the operations that put a new collection with its first chunks into the catalogue.
+// Founding returns the operations that put a new collection with its first chunks into the
+// catalogue.
 func Founding(coll catalog.Collection, bounds []key.Key, shards []string) ([]oplog.Op, error) {
 	chunks, err := catalog.First(coll, bounds, shards)
 	if err != nil {
@@ -37,8 +38,8 @@ func Founding(coll catalog.Collection, bounds []key.Key, shards []string) ([]opl
 	return append([]oplog.Op{write(Collections, coll.NS, doc, why)}, ops...), err
 }
 
-// PutSetting returns the operation that writes a document of config.settings, which has its _id; RemoveSetting the one that
-// removes it.
+// PutSetting returns the operation that writes a document of config.settings, which has its _id;
+// RemoveSetting the one that removes it.
 func PutSetting(id string, doc any) (oplog.Op, error) {
 	raw, err := bson.Marshal(doc)
 	return write(Settings, id, raw, "set "+id), err
@@ -46,7 +47,13 @@ func PutSetting(id string, doc any) (oplog.Op, error) {
 
 // RemoveSetting is described with PutSetting.
 func RemoveSetting(id string) oplog.Op {
-	return oplog.Op{Kind: oplog.Delete, NS: Settings, ID: string(key.String(id)), Actor: uint8(trace.System), Tag: "reset " + id}
+	return oplog.Op{
+		Kind:  oplog.Delete,
+		NS:    Settings,
+		ID:    string(key.String(id)),
+		Actor: uint8(trace.System),
+		Tag:   "reset " + id,
+	}
 }
 
 // AddShard returns the operation that makes a shard known.
@@ -54,7 +61,8 @@ func AddShard(name, host string) (oplog.Op, error) {
 	return PutShard(Shard{Name: name, Host: host}, trace.ShardAdded)
 }
 
-// PutShard returns the operation that writes a shard's document; why is a Value of trace.ClusterChanged.
+// PutShard returns the operation that writes a shard's document; why is a Value of
+// trace.ClusterChanged.
 func PutShard(d Shard, why string) (oplog.Op, error) {
 	doc, err := bson.Marshal(d)
 	return write(Shards, d.Name, doc, why), err
@@ -80,7 +88,8 @@ func RemoveZone(ns string, min key.Key) oplog.Op {
 	return op
 }
 
-// Identity is the operation by which the config server knows that the cluster is founded (config.version). Nothing removes it.
+// Identity is the operation by which the config server knows that the cluster is founded
+// (config.version). Nothing removes it.
 func Identity() (oplog.Op, error) {
 	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: clusterID}})
 	return write("config.version", clusterID, doc, "found"), err

@@ -16,11 +16,12 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// Migrations holds the migrations of 4.2 that the config server has asked for and whose end it does not know
-// (config.migrations, protocol 2.1).
+// Migrations holds the migrations of 4.2 that the config server has asked for and whose end it does
+// not know (config.migrations, protocol 2.1).
 const Migrations = "config.migrations"
 
-// migrationDoc is a document of config.migrations. Its identity makes it unique for a collection and a lower bound.
+// migrationDoc is a document of config.migrations. Its identity makes it unique for a collection
+// and a lower bound.
 type migrationDoc struct {
 	ID         string               `bson:"_id"`
 	NS         string               `bson:"ns"`
@@ -39,38 +40,62 @@ type migrationDoc struct {
 
 func migrationOf(req *command.MoveRange, c catalog.Chunk) migrationDoc {
 	return migrationDoc{
-		ID: req.NS + "-min_" + c.Min.String(), NS: req.NS, Min: []byte(c.Min), Max: []byte(c.Max), From: c.Shard, To: req.To,
-		Version: c.Version.String(), WaitDelete: req.WaitDelete, ForceJumbo: req.ForceJumbo, Throttle: req.Throttle, Name: req.Name,
-		Balancer: req.Balancer, ChunkBytes: req.ChunkBytes,
+		ID:         req.NS + "-min_" + c.Min.String(),
+		NS:         req.NS,
+		Min:        []byte(c.Min),
+		Max:        []byte(c.Max),
+		From:       c.Shard,
+		To:         req.To,
+		Version:    c.Version.String(),
+		WaitDelete: req.WaitDelete,
+		ForceJumbo: req.ForceJumbo,
+		Throttle:   req.Throttle,
+		Name:       req.Name,
+		Balancer:   req.Balancer,
+		ChunkBytes: req.ChunkBytes,
 	}
 }
 
-func (d *migrationDoc) chunk() key.Range { return key.Range{Min: key.Key(d.Min), Max: key.Key(d.Max)} }
+func (d *migrationDoc) chunk() key.Range {
+	return key.Range{Min: key.Key(d.Min), Max: key.Key(d.Max)}
+}
 
-// request is what the donor was asked for, so that a request which is sent again is identical and joins it.
+// request is what the donor was asked for, so that a request which is sent again is identical and
+// joins it.
 func (d *migrationDoc) request() *command.MoveRange {
 	return &command.MoveRange{
-		NS: d.NS, Min: key.Key(d.Min), Max: key.Key(d.Max), To: d.To, WaitDelete: d.WaitDelete, ForceJumbo: d.ForceJumbo,
-		Throttle: d.Throttle, Name: d.Name, Balancer: d.Balancer, ChunkBytes: d.ChunkBytes,
+		NS:         d.NS,
+		Min:        key.Key(d.Min),
+		Max:        key.Key(d.Max),
+		To:         d.To,
+		WaitDelete: d.WaitDelete,
+		ForceJumbo: d.ForceJumbo,
+		Throttle:   d.Throttle,
+		Name:       d.Name,
+		Balancer:   d.Balancer,
+		ChunkBytes: d.ChunkBytes,
 	}
 }
 
 // same reports whether a request for d is answered by other's migration.
 func (d *migrationDoc) same(other *migrationDoc) bool {
-	return d.chunk() == other.chunk() && d.From == other.From && d.To == other.To && d.WaitDelete == other.WaitDelete &&
+	return d.chunk() == other.chunk() && d.From == other.From && d.To == other.To &&
+		d.WaitDelete == other.WaitDelete &&
 		d.ForceJumbo == other.ForceJumbo && d.Throttle == other.Throttle
 }
 
-// manager carries the migrations of 4.2 out: one term's (protocol 4 steps 1 and 13, 9.5). Later versions do without, as
-// whoever asks for a migration asks again.
+// manager carries the migrations of 4.2 out: one term's (protocol 4 steps 1 and 13, 9.5). Later
+// versions do without, as whoever asks for a migration asks again.
 type manager struct {
 	s       *Server
 	docs    *statedoc.Journal[migrationDoc]
 	locks   *distLocks
 	running map[string]*running
-	// whole are the locks that operations on whole collections hold, also while they pause after a failure.
+	// whole are the locks that operations on whole collections hold, also while they pause after a
+	// failure.
 	whole map[string]*distLock
-	// recovering is true until the migrations of earlier terms are taken over; nobody begins one before.
+	// recovering is true until the migrations of earlier terms are taken over; nobody begins one
+	// before.
 	recovering bool
 	recovered  env.Cond
 }
@@ -86,8 +111,11 @@ type running struct {
 
 func newManager(s *Server) *manager {
 	return &manager{
-		s: s, docs: statedoc.New[migrationDoc](s.member, Migrations, trace.System), locks: newDistLocks(s), running: make(map[string]*running),
-		whole: make(map[string]*distLock),
+		s:       s,
+		docs:    statedoc.New[migrationDoc](s.member, Migrations, trace.System),
+		locks:   newDistLocks(s),
+		running: make(map[string]*running),
+		whole:   make(map[string]*distLock),
 	}
 }
 
@@ -95,7 +123,8 @@ func (m *manager) awaitRecovered(t env.Task) error {
 	return m.recovered.WaitFor(t, 0, func() bool { return !m.recovering })
 }
 
-// AwaitMigrations waits until the migrations of earlier terms are taken over, and those that run now are at their end (4.2).
+// AwaitMigrations waits until the migrations of earlier terms are taken over, and those that run
+// now are at their end (4.2).
 func (s *Server) AwaitMigrations(t env.Task) error {
 	m := s.manager
 	if err := m.awaitRecovered(t); err != nil {
@@ -147,7 +176,9 @@ func (m *manager) begin(doc migrationDoc, lock *distLock) *running {
 func (m *manager) carryOut(t env.Task, r *running) (err error) {
 	d := &r.doc
 	if r.lock == nil {
-		if err := t.Point(failpoint.ConfigMigrationsInsert, env.Note{Peer: d.From, ID: d.ID}); err != nil {
+		if err := t.Point(
+			failpoint.ConfigMigrationsInsert, env.Note{Peer: d.From, ID: d.ID},
+		); err != nil {
 			return err
 		}
 		if err := statedoc.Commit(t, m.s.member, m.docs.Put(d.ID, *d)); err != nil {
@@ -157,13 +188,15 @@ func (m *manager) carryOut(t env.Task, r *running) (err error) {
 			return err
 		}
 	}
-	return m.s.movePiece(t, d.request(), d.chunk(), d.From, m.s.node.Mono().Add(m.s.settings.MoveWait))
+	return m.s.movePiece(t, d.request(), d.chunk(), d.From,
+		m.s.node.Mono().Add(m.s.settings.MoveWait))
 }
 
 // migrating is why a collection is locked, the same for all its migrations.
 func migrating(ns string) string { return "migrate chunks of " + ns }
 
-// conclude is the end of step 13: nothing is left of the migration. When the term is over, the next primary goes on with it.
+// conclude is the end of step 13: nothing is left of the migration. When the term is over, the next
+// primary goes on with it.
 func (m *manager) conclude(t env.Task, r *running) {
 	if _, kept := m.docs.Get(r.doc.ID); kept && t.Err() == nil {
 		_ = m.s.insist(t, m.docs.Remove(r.doc.ID))
@@ -173,11 +206,13 @@ func (m *manager) conclude(t env.Task, r *running) {
 	}
 }
 
-// lockPatience is how long an operation on a whole collection waits for migrations to end before it begins anew.
+// lockPatience is how long an operation on a whole collection waits for migrations to end before it
+// begins anew.
 const lockPatience = 20 * time.Second
 
-// whileLocked runs an operation on a whole collection that has its names to itself. It keeps the locks until it has
-// succeeded, which may take several tries. Two operations lock their names in the same order.
+// whileLocked runs an operation on a whole collection that has its names to itself. It keeps the
+// locks until it has succeeded, which may take several tries. Two operations lock their names in
+// the same order.
 func (m *manager) whileLocked(t env.Task, op *operation, run func() error) error {
 	for _, ns := range op.names() {
 		if m.whole[ns] != nil {
@@ -203,8 +238,9 @@ func (m *manager) whileLocked(t env.Task, op *operation, run func() error) error
 // reason is why a collection is locked for the operation.
 func (op *operation) reason() string { return string(op.Kind) + " " + op.NS }
 
-// takeOver makes the locks of unfinished migrations and operations this term's, and releases all others, before anybody
-// can ask for one (protocol 9.5). A migration that had its document and not yet the lock, as an operation had it, has none.
+// takeOver makes the locks of unfinished migrations and operations this term's, and releases all
+// others, before anybody can ask for one (protocol 9.5). A migration that had its document and not
+// yet the lock, as an operation had it, has none.
 func (m *manager) takeOver(t env.Task) error {
 	var ops []oplog.Op
 	for _, op := range m.s.ddl.records.All() {
@@ -252,8 +288,9 @@ func (m *manager) recover(t env.Task) {
 	m.recovered.Broadcast()
 }
 
-// resume asks each donor again, which joins the migration that it may still run, or begins it anew. A document that does not
-// fit the catalogue any more tells of a migration that has committed, or cannot.
+// resume asks each donor again, which joins the migration that it may still run, or begins it anew.
+// A document that does not fit the catalogue any more tells of a migration that has committed, or
+// cannot.
 func (m *manager) resume(t env.Task) error {
 	if err := m.s.member.AwaitMajority(t); err != nil {
 		return err
@@ -262,7 +299,9 @@ func (m *manager) resume(t env.Task) error {
 		if m.running[d.ID] != nil {
 			continue
 		}
-		if err := t.Point(failpoint.ConfigRecoverMigrations, env.Note{Peer: d.From, ID: d.ID}); err != nil {
+		if err := t.Point(
+			failpoint.ConfigRecoverMigrations, env.Note{Peer: d.From, ID: d.ID},
+		); err != nil {
 			return err
 		}
 		var lock *distLock

@@ -8,9 +8,11 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// getRoutingTable is served by every member: it waits until the member knows the state asked for to be committed, and
-// reads collection and chunks at one committed index.
-func (s *Server) getRoutingTable(t env.Task, _ env.NodeID, req *command.GetRoutingTable) (*command.RoutingUpdate, error) {
+// getRoutingTable is served by every member: it waits until the member knows the state asked for to
+// be committed, and reads collection and chunks at one committed index.
+func (s *Server) getRoutingTable(
+	t env.Task, _ env.NodeID, req *command.GetRoutingTable,
+) (*command.RoutingUpdate, error) {
 	if err := t.Yield(failpoint.ConfigRoutingTable); err != nil {
 		return nil, err
 	}

@@ -52,10 +52,12 @@ func (w watcher) StepUp(t env.Task) error {
 
 func (w watcher) StepDown() { w.s.chunkOps, w.s.manager = nil, nil }
 
-// gossip lets everybody who hears of this node know which state of the catalogue is majority-committed.
+// gossip lets everybody who hears of this node know which state of the catalogue is
+// majority-committed.
 func (s *Server) gossip() { s.ep.Clock().Advance(hlc.Vector{Config: s.member.CommittedTS()}) }
 
-// announce tells the oracles which chunks an entry wrote, of each collection by itself, and which collections it removed.
+// announce tells the oracles which chunks an entry wrote, of each collection by itself, and which
+// collections it removed.
 func (s *Server) announce(index uint64, e *oplog.Entry) {
 	var written []*trace.Event
 	for i := range e.Ops {
@@ -77,8 +79,11 @@ func (s *Server) announce(index uint64, e *oplog.Entry) {
 func (s *Server) addChunk(written []*trace.Event, op *oplog.Op) []*trace.Event {
 	coll := s.collectionOf(op.Doc)
 	c, err := catalog.DecodeChunk(coll, op.Doc)
-	s.node.Assert(err == nil, "chunk %v written for %q cannot be read back: %v", op.Doc, op.Tag, err)
-	i := slices.IndexFunc(written, func(w *trace.Event) bool { return w.NS == coll.NS && w.Value != trace.Dropped })
+	s.node.Assert(err == nil, "chunk %v written for %q cannot be read back: %v",
+		op.Doc, op.Tag, err)
+	i := slices.IndexFunc(written, func(w *trace.Event) bool {
+		return w.NS == coll.NS && w.Value != trace.Dropped
+	})
 	if i < 0 {
 		i, written = len(written), append(written, &trace.Event{NS: coll.NS, Value: op.Tag})
 	}
@@ -116,7 +121,8 @@ func described(c catalog.Chunk) trace.Chunk {
 		Major: c.Version.Major, Minor: c.Version.Minor, Epoch: c.Version.Epoch,
 	}
 	for _, p := range c.History {
-		e.History = append(e.History, trace.Placement{ValidAfter: uint64(p.ValidAfter), Shard: p.Shard})
+		e.History = append(e.History,
+			trace.Placement{ValidAfter: uint64(p.ValidAfter), Shard: p.Shard})
 	}
 	return e
 }

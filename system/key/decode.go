@@ -10,8 +10,8 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-// Decode returns the value of a key: whole numbers that fit are int64, other numbers double. Bytes that are no key, or
-// more than one, are a errcode.BadValue.
+// Decode returns the value of a key: whole numbers that fit are int64, other numbers double. Bytes
+// that are no key, or more than one, are a errcode.BadValue.
 func Decode(k Key) (bson.RawValue, error) {
 	v, rest, err := decode(k)
 	if err == nil && rest != "" {
@@ -24,8 +24,17 @@ func broken(k Key) error { return errcode.New(errcode.BadValue, "%x is no key", 
 
 // fixed is the number of bytes that follow the tag.
 var fixed = map[byte]int{
-	tagMin: 0, tagNull: 0, tagNaN: 0, tagNegative: numberSize - 1, tagZero: 0, tagPositive: numberSize - 1,
-	tagObjectID: 12, tagBool: 1, tagDate: 8, tagTimestamp: 8, tagMax: 0,
+	tagMin:       0,
+	tagNull:      0,
+	tagNaN:       0,
+	tagNegative:  numberSize - 1,
+	tagZero:      0,
+	tagPositive:  numberSize - 1,
+	tagObjectID:  12,
+	tagBool:      1,
+	tagDate:      8,
+	tagTimestamp: 8,
+	tagMax:       0,
 }
 
 func decode(k Key) (v bson.RawValue, rest Key, err error) {
@@ -50,7 +59,9 @@ func raw(v bsoncore.Value) bson.RawValue {
 	return bson.RawValue{Type: bson.Type(v.Type), Value: v.Data}
 }
 
-func value(t bsoncore.Type, data []byte) bsoncore.Value { return bsoncore.Value{Type: t, Data: data} }
+func value(t bsoncore.Type, data []byte) bsoncore.Value {
+	return bsoncore.Value{Type: t, Data: data}
+}
 
 func decodeFixed(tag byte, body string) bsoncore.Value {
 	switch tag {
@@ -83,7 +94,8 @@ func decodeNumber(negative bool, body string) bsoncore.Value {
 	if n, ok := whole(negative, exponent, mantissa); ok {
 		return value(bsoncore.TypeInt64, bsoncore.AppendInt64(nil, n))
 	}
-	return value(bsoncore.TypeDouble, binary.LittleEndian.AppendUint64(nil, ieee(negative, exponent, mantissa)))
+	return value(bsoncore.TypeDouble,
+		binary.LittleEndian.AppendUint64(nil, ieee(negative, exponent, mantissa)))
 }
 
 func decodeBinary(k Key) (v bson.RawValue, rest Key, err error) {
@@ -99,7 +111,8 @@ func decodeBinary(k Key) (v bson.RawValue, rest Key, err error) {
 	return raw(value(bsoncore.TypeBinary, data)), k[head+n:], nil
 }
 
-// A text ends with a zero byte; inside it the bytes 0 and 1 are written as 1 1 and 1 2, which keeps their order.
+// A text ends with a zero byte; inside it the bytes 0 and 1 are written as 1 1 and 1 2, which keeps
+// their order.
 const (
 	textEnd    = 0
 	textEscape = 1

@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// A number other than zero is written as its sign (the tag), the place of its highest bit and its bits from there on,
-// all inverted for a negative one. That is exact for every int64 and every double, and needs no float arithmetic.
+// A number other than zero is written as its sign (the tag), the place of its highest bit and its
+// bits from there on, all inverted for a negative one. That is exact for every int64 and every
+// double, and needs no float arithmetic.
 const (
 	numberSize   = 1 + 2 + 8
 	exponentBias = 1 << 14

@@ -12,8 +12,8 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// complete carries out a decision on both sides (protocol 9.1). Every step is idempotent and repeated until it succeeds
-// or the tenure ends; a successor begins again at the first.
+// complete carries out a decision on both sides (protocol 9.1). Every step is idempotent and
+// repeated until it succeeds or the tenure ends; a successor begins again at the first.
 func (s *Service) complete(t env.Task, c *Coordinator, r *release, byRecovery bool) error {
 	if r == nil {
 		r = s.launchRelease(c)
@@ -33,7 +33,12 @@ func (s *Service) complete(t env.Task, c *Coordinator, r *release, byRecovery bo
 	if err := s.forget(t, c); err != nil {
 		return err
 	}
-	ended := &trace.Event{Kind: trace.MigrationEnded, Shard: s.shard.Name(), ID: c.Migration, Value: string(c.Decision)}
+	ended := &trace.Event{
+		Kind:  trace.MigrationEnded,
+		Shard: s.shard.Name(),
+		ID:    c.Migration,
+		Value: string(c.Decision),
+	}
 	if byRecovery {
 		ended.N = 1
 	}
@@ -56,12 +61,18 @@ func (s *Service) insistOn(t env.Task, c *Coordinator, steps ...repeated) error 
 // completeCommit: the recipient keeps the range, the donor's copy is to be deleted.
 func (s *Service) completeCommit(t env.Task, c *Coordinator, r *release) error {
 	return s.insistOn(t, c,
-		repeated{failpoint.DonorPersistBefore, func(t env.Task) error { return s.persistDecision(t, c) }},
+		repeated{failpoint.DonorPersistBefore, func(t env.Task) error {
+			return s.persistDecision(t, c)
+		}},
 		repeated{failpoint.DonorPersistAfter, func(env.Task) error { return nil }},
 		repeated{failpoint.DonorWaitRelease, r.wait},
 		repeated{failpoint.DonorBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
-		repeated{failpoint.DonorFetchOrphans, func(t env.Task) error { return s.takeOverOrphans(t, c) }},
-		repeated{failpoint.DonorDeleteTheirTask, func(t env.Task) error { return s.theirTask(t, c, "delete") }},
+		repeated{failpoint.DonorFetchOrphans, func(t env.Task) error {
+			return s.takeOverOrphans(t, c)
+		}},
+		repeated{failpoint.DonorDeleteTheirTask, func(t env.Task) error {
+			return s.theirTask(t, c, "delete")
+		}},
 		repeated{failpoint.DonorQueryDrain, func(env.Task) error { return nil }},
 		repeated{failpoint.DonorRegisterTask, func(env.Task) error { return nil }},
 		repeated{failpoint.DonorMarkReady, func(t env.Task) error {
@@ -73,24 +84,29 @@ func (s *Service) completeCommit(t env.Task, c *Coordinator, r *release) error {
 // completeAbort: the donor keeps the range, the recipient's partial copy is to be deleted.
 func (s *Service) completeAbort(t env.Task, c *Coordinator, r *release) error {
 	return s.insistOn(t, c,
-		repeated{failpoint.DonorAbortPersist, func(t env.Task) error { return s.persistDecision(t, c) }},
+		repeated{failpoint.DonorAbortPersist, func(t env.Task) error {
+			return s.persistDecision(t, c)
+		}},
 		repeated{failpoint.DonorWaitRelease, r.wait},
 		repeated{failpoint.DonorAbortLocalTask, func(t env.Task) error {
 			_, err := s.ranges.Drop(t, c.task())
 			return err
 		}},
 		repeated{failpoint.DonorAbortBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
-		repeated{failpoint.DonorAbortReady, func(t env.Task) error { return s.theirTask(t, c, "ready") }})
+		repeated{failpoint.DonorAbortReady, func(t env.Task) error {
+			return s.theirTask(t, c, "ready")
+		}})
 }
 
-// persistDecision makes the decision majority. A record that is gone would mean that somebody else has completed the
-// migration; nobody does.
+// persistDecision makes the decision majority. A record that is gone would mean that somebody else
+// has completed the migration; nobody does.
 func (s *Service) persistDecision(t env.Task, c *Coordinator) error {
 	kept, ok := s.coordinators.Get(c.Migration)
 	if !ok { // it was never written: the migration failed before
 		return statedoc.AwaitMajority(t, s.member, s.member.Applied())
 	}
-	s.node.Assert(kept.Decision == "" || kept.Decision == c.Decision, "migration %s is %s on record and now %s", c.Migration, kept.Decision, c.Decision)
+	s.node.Assert(kept.Decision == "" || kept.Decision == c.Decision,
+		"migration %s is %s on record and now %s", c.Migration, kept.Decision, c.Decision)
 	if kept.Decision == "" {
 		if _, err := s.member.Write(t, s.coordinators.Put(c.Migration, *c)); err != nil {
 			return err
@@ -99,14 +115,20 @@ func (s *Service) persistDecision(t env.Task, c *Coordinator) error {
 	if err := statedoc.AwaitMajority(t, s.member, s.member.Applied()); err != nil {
 		return err
 	}
-	s.node.Emit(&trace.Event{Kind: trace.DecisionMade, Shard: s.shard.Name(), ID: c.Migration, Value: string(c.Decision)})
+	s.node.Emit(&trace.Event{
+		Kind:  trace.DecisionMade,
+		Shard: s.shard.Name(),
+		ID:    c.Migration,
+		Value: string(c.Decision),
+	})
 	return nil
 }
 
-// fence has the recipient refuse whatever of this migration is still on its way. A recipient that is no shard any more
-// needs no fence (H-38).
+// fence has the recipient refuse whatever of this migration is still on its way. A recipient that
+// is no shard any more needs no fence (H-38).
 func (s *Service) fence(t env.Task, c *Coordinator) error {
-	return tolerate(s.tell(t, c.Recipient, &command.AdvanceTxn{Lsid: c.Lsid, Txn: c.Txn + 1}), errcode.ShardNotFound)
+	return tolerate(s.tell(t, c.Recipient, &command.AdvanceTxn{Lsid: c.Lsid, Txn: c.Txn + 1}),
+		errcode.ShardNotFound)
 }
 
 func tolerate(err error, code errcode.Code) error {
@@ -123,13 +145,18 @@ func (s *Service) theirTask(t env.Task, c *Coordinator, op string) error {
 
 func (s *Service) askTask(t env.Task, c *Coordinator, op string) (*command.RangeTaskReply, error) {
 	return ask[command.RangeTaskReply](t, s, c.Recipient, &command.RangeTaskOp{
-		Migration: c.Migration, NS: c.NS, UUID: c.UUID, Min: key.Key(c.Min), Max: key.Key(c.Max), Op: op,
+		Migration: c.Migration,
+		NS:        c.NS,
+		UUID:      c.UUID,
+		Min:       key.Key(c.Min),
+		Max:       key.Key(c.Max),
+		Op:        op,
 	}, s.settings.CommandTimeout)
 }
 
-// takeOverOrphans sets the count of the donor's task to what the recipient received (protocol 9.1). Setting rather than
-// adding makes it idempotent; it is majority before the recipient's task, which is the only other place that knows, is
-// deleted.
+// takeOverOrphans sets the count of the donor's task to what the recipient received (protocol 9.1).
+// Setting rather than adding makes it idempotent; it is majority before the recipient's task, which
+// is the only other place that knows, is deleted.
 func (s *Service) takeOverOrphans(t env.Task, c *Coordinator) error {
 	theirs, err := s.askTask(t, c, "orphans")
 	if err != nil {
@@ -145,7 +172,8 @@ func (s *Service) takeOverOrphans(t env.Task, c *Coordinator) error {
 	return statedoc.Commit(t, s.member, op)
 }
 
-// forget removes the record without waiting: when that is rolled back, the next primary completes once more.
+// forget removes the record without waiting: when that is rolled back, the next primary completes
+// once more.
 func (s *Service) forget(t env.Task, c *Coordinator) error {
 	return s.insistOn(t, c,
 		repeated{failpoint.DonorForgetBefore, func(t env.Task) error {
@@ -166,14 +194,16 @@ func (s *Service) announceMove(t env.Task, c *Coordinator, table *catalog.Table)
 	return err
 }
 
-// release is the effort to have the recipient leave its critical section: begun once the outcome is final, waited for
-// before the recipient's records change.
+// release is the effort to have the recipient leave its critical section: begun once the outcome is
+// final, waited for before the recipient's records change.
 type release struct {
 	done  bool
 	ended env.Cond
 }
 
-func (r *release) wait(t env.Task) error { return r.ended.WaitFor(t, 0, func() bool { return r.done }) }
+func (r *release) wait(t env.Task) error {
+	return r.ended.WaitFor(t, 0, func() bool { return r.done })
+}
 
 // launchRelease tells the recipient, again and again, that the outcome is final.
 func (s *Service) launchRelease(c *Coordinator) *release {

@@ -14,8 +14,8 @@ import (
 	"github.com/shardproof/shardproof/system/shard"
 )
 
-// donorState is how far a donor has come (protocol 5.1). Before committingOnConfig giving up means aborted; from then on
-// only the config server knows.
+// donorState is how far a donor has come (protocol 5.1). Before committingOnConfig giving up means
+// aborted; from then on only the config server knows.
 type donorState uint8
 
 const (
@@ -30,7 +30,10 @@ const (
 
 // String is the state's name as operators know it.
 func (s donorState) String() string {
-	return [...]string{"kCreated", "kCloning", "kCloneCaughtUp", "kCriticalSection", "kCloneCompleted", "kCommittingOnConfig", "kDone"}[s]
+	return [...]string{
+		"kCreated", "kCloning", "kCloneCaughtUp", "kCriticalSection", "kCloneCompleted",
+		"kCommittingOnConfig", "kDone",
+	}[s]
 }
 
 // donorMigration is the donor's side of one migration, from the request to its end.
@@ -49,12 +52,14 @@ type donorMigration struct {
 	sessions *sessionSource
 	mods     sequencedPulls[command.Mods]
 	release  *release
-	// Of 4.2: whether minOpTimeRecovery counts the donation, and from when on the new placement is to count.
+	// Of 4.2: whether minOpTimeRecovery counts the donation, and from when on the new placement is
+	// to count.
 	counted    bool
 	validAfter hlc.Timestamp
 
 	timing timing
-	// blocked and committing are when writes were blocked and when the commit began; zero: not, or ended.
+	// blocked and committing are when writes were blocked and when the commit began; zero: not, or
+	// ended.
 	blocked, committing env.Time
 	over                bool
 	err                 error
@@ -83,7 +88,9 @@ func (d *donorMigration) steps() []func(env.Task) error {
 	if !d.s.profile.CoordinatesMigrations() {
 		return d.steps42()
 	}
-	return []func(env.Task) error{d.construct, d.checkPreconditions, d.startClone, d.awaitCatchUp, d.handOver, d.commit}
+	return []func(env.Task) error{
+		d.construct, d.checkPreconditions, d.startClone, d.awaitCatchUp, d.handOver, d.commit,
+	}
 }
 
 // take takes the timed steps.
@@ -107,7 +114,8 @@ func (d *donorMigration) construct(t env.Task) error {
 		step{failpoint.DonorComputeBound, d.computeBound})
 }
 
-// checkPreconditions is S2: the range is inside one chunk of this shard, and no earlier copy of it is being deleted.
+// checkPreconditions is S2: the range is inside one chunk of this shard, and no earlier copy of it
+// is being deleted.
 func (d *donorMigration) checkPreconditions(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorWaitOverlap, func(t env.Task) error {
@@ -115,7 +123,8 @@ func (d *donorMigration) checkPreconditions(t env.Task) error {
 			if err != nil {
 				return err
 			}
-			return d.s.ranges.AwaitNoOverlap(t, md.Table.Collection().UUID, d.record.Range(), d.s.settings.OverlapWait)
+			return d.s.ranges.AwaitNoOverlap(t, md.Table.Collection().UUID, d.record.Range(),
+				d.s.settings.OverlapWait)
 		}},
 		step{failpoint.DonorPreconditions, d.takePlacement})
 }
@@ -125,10 +134,12 @@ func (d *donorMigration) placement() (*shard.Metadata, error) {
 	if md := d.collection.Metadata(); md != nil {
 		return md, nil
 	}
-	return nil, errcode.New(errcode.ConflictingOperationInProgress, "the placement of %s became unknown", d.record.NS)
+	return nil, errcode.New(errcode.ConflictingOperationInProgress,
+		"the placement of %s became unknown", d.record.NS)
 }
 
-// takePlacement checks the range against the metadata and remembers the chunk's version, which fences the commit.
+// takePlacement checks the range against the metadata and remembers the chunk's version, which
+// fences the commit.
 func (d *donorMigration) takePlacement(env.Task) error {
 	md, err := d.placement()
 	if err != nil {
@@ -137,13 +148,16 @@ func (d *donorMigration) takePlacement(env.Task) error {
 	coll, chunk := md.Table.Collection(), md.Table.Owner(key.Key(d.record.Min))
 	switch {
 	case !coll.AllowMigrations:
-		return errcode.New(errcode.ConflictingOperationInProgress, "migrations of %s are not allowed", d.req.NS)
+		return errcode.New(errcode.ConflictingOperationInProgress,
+			"migrations of %s are not allowed", d.req.NS)
 	case d.record.Range().Empty():
 		return errcode.New(errcode.BadValue, "range %v of %s is empty", d.record.Range(), d.req.NS)
 	case !d.s.profile.MovesPartOfChunk() && chunk.Range != d.record.Range():
-		return errcode.New(errcode.IncompatibleShardingMetadata, "range %v of %s is not a chunk, but begins in %v", d.record.Range(), d.req.NS, chunk)
+		return errcode.New(errcode.IncompatibleShardingMetadata,
+			"range %v of %s is not a chunk, but begins in %v", d.record.Range(), d.req.NS, chunk)
 	case chunk.Shard != d.s.shard.Name() || !chunk.ContainsRange(d.record.Range()):
-		return errcode.New(errcode.IncompatibleShardingMetadata, "range %v of %s is not inside one chunk of %s, but begins in %v",
+		return errcode.New(errcode.IncompatibleShardingMetadata,
+			"range %v of %s is not inside one chunk of %s, but begins in %v",
 			d.record.Range(), d.req.NS, d.s.shard.Name(), chunk)
 	}
 	d.plan(coll, chunk)
@@ -156,12 +170,18 @@ func (d *donorMigration) plan(coll catalog.Collection, chunk catalog.Chunk) {
 	d.record.ChunkMin, d.record.ChunkMax = []byte(chunk.Min), []byte(chunk.Max)
 	d.record.Before = stored(chunk.Version)
 	d.sessions = newSessionSource(d.s, d.record.NS, d.record.Range())
-	d.capture = &capture{ns: d.record.NS, rng: d.record.Range(), pattern: coll.Key, sessions: d.sessions}
+	d.capture = &capture{
+		ns:       d.record.NS,
+		rng:      d.record.Range(),
+		pattern:  coll.Key,
+		sessions: d.sessions,
+	}
 	d.clone = &clone{}
 }
 
-// giveUp ends a failed migration in memory and leaves the rest, which may take long, to a recovery of its own. Before the
-// commit was sent the outcome is aborted; afterwards it is open, and nothing may be served until it is known.
+// giveUp ends a failed migration in memory and leaves the rest, which may take long, to a recovery
+// of its own. Before the commit was sent the outcome is aborted; afterwards it is open, and nothing
+// may be served until it is known.
 func (d *donorMigration) giveUp() {
 	s := d.s
 	if s.donation != d {
@@ -210,12 +230,25 @@ func (d *donorMigration) become(state donorState) {
 	d.state = state
 	r := &d.record
 	e := &trace.Event{
-		Kind: trace.DonorState, Shard: r.Donor, Peer: r.Recipient, NS: r.NS, Min: string(r.Min), Max: string(r.Max),
-		ID: r.Migration, Value: state.String(),
+		Kind:  trace.DonorState,
+		Shard: r.Donor,
+		Peer:  r.Recipient,
+		NS:    r.NS,
+		Min:   string(r.Min),
+		Max:   string(r.Max),
+		ID:    r.Migration,
+		Value: state.String(),
 	}
 	if state == committingOnConfig {
 		v := r.Before.version()
-		e.Chunks = []trace.Chunk{{Min: string(r.ChunkMin), Max: string(r.ChunkMax), Shard: r.Donor, Major: v.Major, Minor: v.Minor, Epoch: v.Epoch}}
+		e.Chunks = []trace.Chunk{{
+			Min:   string(r.ChunkMin),
+			Max:   string(r.ChunkMax),
+			Shard: r.Donor,
+			Major: v.Major,
+			Minor: v.Minor,
+			Epoch: v.Epoch,
+		}}
 	}
 	d.s.node.Emit(e)
 }

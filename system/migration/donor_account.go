@@ -2,7 +2,8 @@ package migration
 
 import "github.com/shardproof/shardproof/system/errcode"
 
-// account counts how a donation ended in the state that it had reached, and tells the changelog how long its steps took.
+// account counts how a donation ended in the state that it had reached, and tells the changelog how
+// long its steps took.
 func (d *donorMigration) account(reached donorState, err error) {
 	s, now := d.s, d.s.node.Mono()
 	if s.donation != d { // the tenure is over: the counters are another primary's by now

@@ -7,20 +7,21 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// capture records which documents of the range were written since the clone began (protocol 6.1): those to read again,
-// and those that left the range. It is told inside the commit of each write.
+// capture records which documents of the range were written since the clone began (protocol 6.1):
+// those to read again, and those that left the range. It is told inside the commit of each write.
 type capture struct {
 	ns      string
 	rng     key.Range
 	pattern key.Pattern
-	// deletes and reloads are encoded _ids in the order of the writes; an _id may come more than once.
+	// deletes and reloads are encoded _ids in the order of the writes; an _id may come more than
+	// once.
 	deletes, reloads []string
 	bytes            int
 	sessions         *sessionSource
 }
 
-// OnWrite implements shard.Donor. A document that is in the range after the write is to be read again; one that was in
-// the range and is not any more is to be deleted.
+// OnWrite implements shard.Donor. A document that is in the range after the write is to be read
+// again; one that was in the range and is not any more is to be deleted.
 func (c *capture) OnWrite(op *oplog.Op, before bson.Raw, at oplog.Time) {
 	switch {
 	case op.Kind == oplog.Noop:
@@ -46,8 +47,8 @@ func (c *capture) covers(doc bson.Raw) bool {
 
 func (c *capture) empty() bool { return len(c.deletes) == 0 && len(c.reloads) == 0 }
 
-// splice takes both lists at one moment: a delete and a later reload of one document are never torn apart in the wrong
-// order (protocol 6.4).
+// splice takes both lists at one moment: a delete and a later reload of one document are never torn
+// apart in the wrong order (protocol 6.4).
 func (c *capture) splice() (deletes, reloads []string) {
 	deletes, reloads = c.deletes, c.reloads
 	c.deletes, c.reloads, c.bytes = nil, nil, 0

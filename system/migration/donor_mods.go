@@ -9,8 +9,9 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// nextMods hands over captured changes (protocol 6.2): both lists are taken at once, deletes go first, reloads only when
-// all deletes fit, and documents are read after the lists were taken. What does not fit goes back to the front.
+// nextMods hands over captured changes (protocol 6.2): both lists are taken at once, deletes go
+// first, reloads only when all deletes fit, and documents are read after the lists were taken. What
+// does not fit goes back to the front.
 func (d *donorMigration) nextMods(t env.Task) (*command.Mods, error) {
 	if err := t.Point(failpoint.DonorServeSplice, env.Note{ID: d.record.Migration}); err != nil {
 		return nil, err
@@ -27,7 +28,8 @@ func (d *donorMigration) nextMods(t env.Task) (*command.Mods, error) {
 		restReloads = b.takeReloads(reloads, d.current)
 	}
 	if len(restDeletes)+len(restReloads) > 0 {
-		if err := t.Point(failpoint.DonorServePushback, env.Note{ID: d.record.Migration}); err != nil {
+		err := t.Point(failpoint.DonorServePushback, env.Note{ID: d.record.Migration})
+		if err != nil {
 			d.capture.pushBack(deletes, reloads)
 			return nil, err
 		}
@@ -37,8 +39,8 @@ func (d *donorMigration) nextMods(t env.Task) (*command.Mods, error) {
 	return &b.mods, nil
 }
 
-// current reads a document as it is now; nil when it is gone or not in the range any more: then its deletion was, or will
-// be, captured.
+// current reads a document as it is now; nil when it is gone or not in the range any more: then its
+// deletion was, or will be, captured.
 func (d *donorMigration) current(id string) bson.Raw {
 	doc := d.s.member.Store().Get(d.record.NS, id, store.Latest)
 	if !d.capture.covers(doc) {

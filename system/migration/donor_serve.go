@@ -18,8 +18,11 @@ func (s *Service) serveDonor(ep *rpc.Endpoint) {
 	rpc.Handle(ep, s.joinMigrations)
 }
 
-// moveRange begins a migration, or joins the running one when the request is the same (protocol 4 step 2).
-func (s *Service) moveRange(t env.Task, _ env.NodeID, req *command.ShardsvrMoveRange) (*command.Done, error) {
+// moveRange begins a migration, or joins the running one when the request is the same (protocol 4
+// step 2).
+func (s *Service) moveRange(
+	t env.Task, _ env.NodeID, req *command.ShardsvrMoveRange,
+) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -32,7 +35,9 @@ func (s *Service) moveRange(t env.Task, _ env.NodeID, req *command.ShardsvrMoveR
 		if d, err = s.register(req); err != nil {
 			return nil, err
 		}
-	} else if err := t.Point(failpoint.DonorJoinExisting, env.Note{ID: d.record.Migration}); err != nil {
+	} else if err := t.Point(
+		failpoint.DonorJoinExisting, env.Note{ID: d.record.Migration},
+	); err != nil {
 		return nil, err
 	}
 	if err := d.ended.WaitFor(t, 0, func() bool { return d.over }); err != nil {
@@ -43,7 +48,8 @@ func (s *Service) moveRange(t env.Task, _ env.NodeID, req *command.ShardsvrMoveR
 
 // same reports whether two requests mean one migration.
 func same(a, b *command.ShardsvrMoveRange) bool {
-	return a.NS == b.NS && a.Min == b.Min && a.Max == b.Max && a.To == b.To && a.WaitDelete == b.WaitDelete &&
+	return a.NS == b.NS && a.Min == b.Min && a.Max == b.Max && a.To == b.To &&
+		a.WaitDelete == b.WaitDelete &&
 		a.ForceJumbo == b.ForceJumbo && a.Throttle == b.Throttle
 }
 
@@ -61,15 +67,33 @@ func (s *Service) register(req *command.ShardsvrMoveRange) (*donorMigration, err
 	if s.shard.Set(req.To) == nil || req.To == s.shard.Name() {
 		return nil, errcode.New(errcode.ShardNotFound, "%q is not another shard", req.To)
 	}
-	d := &donorMigration{s: s, req: req, collection: s.shard.Collection(req.NS), began: s.node.Mono()}
+	d := &donorMigration{
+		s:          s,
+		req:        req,
+		collection: s.shard.Collection(req.NS),
+		began:      s.node.Mono(),
+	}
 	id, txn := s.newID()
 	d.record = Coordinator{
-		Migration: id, Session: s.shard.Name() + "_" + req.To + "_" + id, Lsid: s.lsid(), Txn: txn,
-		NS: req.NS, Donor: s.shard.Name(), Recipient: req.To, Min: []byte(req.Min), Max: []byte(req.Max),
+		Migration: id,
+		Session:   s.shard.Name() + "_" + req.To + "_" + id,
+		Lsid:      s.lsid(),
+		Txn:       txn,
+		NS:        req.NS,
+		Donor:     s.shard.Name(),
+		Recipient: req.To,
+		Min:       []byte(req.Min),
+		Max:       []byte(req.Max),
 	}
 	s.donation = d
 	s.node.Emit(&trace.Event{
-		Kind: trace.MigrationRequested, Shard: s.shard.Name(), Peer: req.To, NS: req.NS, Min: string(req.Min), Max: string(req.Max), ID: id,
+		Kind:  trace.MigrationRequested,
+		Shard: s.shard.Name(),
+		Peer:  req.To,
+		NS:    req.NS,
+		Min:   string(req.Min),
+		Max:   string(req.Max),
+		ID:    id,
 		Value: req.MigrationOf,
 	})
 	s.node.Spawn(s.member.Tenure(), "donor "+id, d.run)
@@ -84,19 +108,24 @@ func (s *Service) donating(session string) (*donorMigration, error) {
 	if d := s.donation; d != nil && d.record.Session == session && d.state >= cloning {
 		return d, nil
 	}
-	return nil, errcode.New(errcode.StaleSession, "shard %s is not the donor of migration session %s", s.shard.Name(), session)
+	return nil, errcode.New(errcode.StaleSession,
+		"shard %s is not the donor of migration session %s", s.shard.Name(), session)
 }
 
-// cloning fails unless the donation of a session runs and has not begun to commit: a recipient may begin.
+// cloning fails unless the donation of a session runs and has not begun to commit: a recipient may
+// begin.
 func (s *Service) cloning(session string) error {
 	d, err := s.donating(session)
 	if err == nil && d.state >= criticalSection {
-		err = errcode.New(errcode.StaleSession, "migration %s is in state %s and begins no more", d.record.Migration, d.state)
+		err = errcode.New(errcode.StaleSession, "migration %s is in state %s and begins no more",
+			d.record.Migration, d.state)
 	}
 	return err
 }
 
-func (s *Service) migrateClone(t env.Task, _ env.NodeID, req *command.MigrateClone) (*command.Mods, error) {
+func (s *Service) migrateClone(
+	t env.Task, _ env.NodeID, req *command.MigrateClone,
+) (*command.Mods, error) {
 	d, err := s.donating(req.Session)
 	if err != nil {
 		return nil, err
@@ -104,7 +133,9 @@ func (s *Service) migrateClone(t env.Task, _ env.NodeID, req *command.MigrateClo
 	return d.clone.pulls.serve(t, req.Number, d.nextClone)
 }
 
-func (s *Service) transferMods(t env.Task, _ env.NodeID, req *command.TransferMods) (*command.Mods, error) {
+func (s *Service) transferMods(
+	t env.Task, _ env.NodeID, req *command.TransferMods,
+) (*command.Mods, error) {
 	d, err := s.donating(req.Session)
 	if err != nil {
 		return nil, err
@@ -112,7 +143,9 @@ func (s *Service) transferMods(t env.Task, _ env.NodeID, req *command.TransferMo
 	return d.mods.serve(t, req.Number, d.nextMods)
 }
 
-func (s *Service) nextSessionMods(t env.Task, _ env.NodeID, req *command.NextSessionMods) (*command.SessionMods, error) {
+func (s *Service) nextSessionMods(
+	t env.Task, _ env.NodeID, req *command.NextSessionMods,
+) (*command.SessionMods, error) {
 	d, err := s.donating(req.Session)
 	if err != nil {
 		return nil, err
@@ -120,7 +153,9 @@ func (s *Service) nextSessionMods(t env.Task, _ env.NodeID, req *command.NextSes
 	return d.sessions.pulls.serve(t, req.Number, d.sessions.next)
 }
 
-func (s *Service) collectionOptions(_ env.Task, _ env.NodeID, req *command.CollectionOptions) (*command.CollectionOptionsReply, error) {
+func (s *Service) collectionOptions(
+	_ env.Task, _ env.NodeID, req *command.CollectionOptions,
+) (*command.CollectionOptionsReply, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -131,7 +166,8 @@ func (s *Service) collectionOptions(_ env.Task, _ env.NodeID, req *command.Colle
 	}
 	options, ok := s.member.Store().Options(req.NS)
 	if !ok {
-		return nil, errcode.New(errcode.NamespaceNotFound, "shard %s has no collection %s", s.shard.Name(), req.NS)
+		return nil, errcode.New(errcode.NamespaceNotFound, "shard %s has no collection %s",
+			s.shard.Name(), req.NS)
 	}
 	return &command.CollectionOptionsReply{Options: options, Indexes: s.shard.Indexes(req.NS)}, nil
 }

@@ -7,10 +7,13 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// joinMigrations waits for the end of whatever this shard does for the namespace, or for all (`_shardsvrJoinMigrations`): its
-// donation, its reception and the recovery of earlier ones. That migrations are forbidden, which the asker has heard of,
-// every later primary will have heard of as well.
-func (s *Service) joinMigrations(t env.Task, _ env.NodeID, req *command.JoinMigrations) (*command.Done, error) {
+// joinMigrations waits for the end of whatever this shard does for the namespace, or for all
+// (`_shardsvrJoinMigrations`): its donation, its reception and the recovery of earlier ones. That
+// migrations are forbidden, which the asker has heard of, every later primary will have heard of as
+// well.
+func (s *Service) joinMigrations(
+	t env.Task, _ env.NodeID, req *command.JoinMigrations,
+) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}

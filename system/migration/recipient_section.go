@@ -9,8 +9,8 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// takeOver is step 7: without the history of sessions there is no commit, and with it the donor may hear that everything
-// is here, from inside the critical section.
+// takeOver is step 7: without the history of sessions there is no commit, and with it the donor may
+// hear that everything is here, from inside the critical section.
 func (r *recipientMigration) takeOver(t env.Task) error {
 	if err := r.joinSessions(t); err != nil {
 		return err
@@ -21,8 +21,9 @@ func (r *recipientMigration) takeOver(t env.Task) error {
 	return r.enterCriticalSection(t)
 }
 
-// enterCriticalSection blocks writes to the namespace in a way that survives a failover: first the receipt, from which a
-// successor knows what it holds, then the section itself, both majority before the donor hears of it (SERVER-89163).
+// enterCriticalSection blocks writes to the namespace in a way that survives a failover: first the
+// receipt, from which a successor knows what it holds, then the section itself, both majority
+// before the donor hears of it (SERVER-89163).
 func (r *recipientMigration) enterCriticalSection(t env.Task) error {
 	return inOrder(t, r.start.Migration,
 		step{failpoint.RecipientRecoveryDoc, func(t env.Task) error {
@@ -55,12 +56,20 @@ func (r *recipientMigration) enter() {
 func (r *recipientMigration) receipt() Receipt {
 	m := &r.start
 	return Receipt{
-		Migration: m.Migration, Session: m.Session, NS: m.NS, UUID: m.UUID, Min: []byte(m.Min), Max: []byte(m.Max),
-		Donor: m.From, Lsid: m.Lsid, Txn: m.Txn,
+		Migration: m.Migration,
+		Session:   m.Session,
+		NS:        m.NS,
+		UUID:      m.UUID,
+		Min:       []byte(m.Min),
+		Max:       []byte(m.Max),
+		Donor:     m.From,
+		Lsid:      m.Lsid,
+		Txn:       m.Txn,
 	}
 }
 
-// hold is step 8: the critical section stays until the donor says that the outcome is final, whatever happens to the task.
+// hold is step 8: the critical section stays until the donor says that the outcome is final,
+// whatever happens to the task.
 func (r *recipientMigration) hold() {
 	r.s.spawnLasting(r.s.member.Tenure(), "hold "+r.start.Migration, func(t env.Task) error {
 		if err := r.at(t, failpoint.RecipientWaitRelease, 0); err != nil {
@@ -138,8 +147,8 @@ func (r *recipientMigration) letGo(t env.Task) error {
 	return nil
 }
 
-// resumeReceiving registers the migration whose critical section this shard holds by its records, before any other can
-// begin (protocol 9.4).
+// resumeReceiving registers the migration whose critical section this shard holds by its records,
+// before any other can begin (protocol 9.4).
 func (s *Service) resumeReceiving(t env.Task) error {
 	for _, doc := range s.receipts.All() {
 		if err := t.Point(failpoint.RecoveryRegister, env.Note{ID: doc.Migration}); err != nil {
@@ -148,7 +157,8 @@ func (s *Service) resumeReceiving(t env.Task) error {
 		if s.reception != nil && s.reception.start.Migration == doc.Migration {
 			continue // an earlier attempt of this step-up
 		}
-		s.node.Assert(s.reception == nil, "shard %s is the recipient of %s and of %+v", s.shard.Name(), s.receptionID(), doc)
+		s.node.Assert(s.reception == nil, "shard %s is the recipient of %s and of %+v",
+			s.shard.Name(), s.receptionID(), doc)
 		s.resumeReception(doc)
 	}
 	return nil
@@ -163,8 +173,16 @@ func (s *Service) receptionID() string {
 
 func (s *Service) resumeReception(doc Receipt) {
 	r := s.newReception(command.RecvChunkStart{
-		Migration: doc.Migration, Session: doc.Session, NS: doc.NS, Min: key.Key(doc.Min), Max: key.Key(doc.Max), From: doc.Donor,
-		To: s.shard.Name(), Lsid: doc.Lsid, Txn: doc.Txn, UUID: doc.UUID,
+		Migration: doc.Migration,
+		Session:   doc.Session,
+		NS:        doc.NS,
+		Min:       key.Key(doc.Min),
+		Max:       key.Key(doc.Max),
+		From:      doc.Donor,
+		To:        s.shard.Name(),
+		Lsid:      doc.Lsid,
+		Txn:       doc.Txn,
+		UUID:      doc.UUID,
 	})
 	r.recovered, r.durable = true, true
 	r.become(commitStart)
@@ -181,7 +199,10 @@ func (s *Service) resumeReception(doc Receipt) {
 	})
 }
 
-// errReleased is why a reception ends whose donor has given up before the critical section was entered.
+// errReleased is why a reception ends whose donor has given up before the critical section was
+// entered.
 func errReleased(migration string) error {
-	return errcode.New(errcode.OperationFailed, "the donor has ended migration %s before the recipient entered its critical section", migration)
+	return errcode.New(errcode.OperationFailed,
+		"the donor has ended migration %s before the recipient entered its critical section",
+		migration)
 }

@@ -22,10 +22,14 @@ func (s *Service) serveRecipient(ep *rpc.Endpoint) {
 
 var done = &command.Done{}
 
-// recvStart begins a reception. A repeated start of the running one is answered again; one of a migration that has ended
-// here is refused, and one that was fenced as well.
-func (s *Service) recvStart(t env.Task, _ env.NodeID, req *command.RecvChunkStart) (*command.Done, error) {
-	for _, site := range []failpoint.Site{failpoint.RecipientStart, failpoint.RecipientRegister, failpoint.RecipientCheckout} {
+// recvStart begins a reception. A repeated start of the running one is answered again; one of a
+// migration that has ended here is refused, and one that was fenced as well.
+func (s *Service) recvStart(
+	t env.Task, _ env.NodeID, req *command.RecvChunkStart,
+) (*command.Done, error) {
+	for _, site := range []failpoint.Site{
+		failpoint.RecipientStart, failpoint.RecipientRegister, failpoint.RecipientCheckout,
+	} {
 		if err := t.Point(site, env.Note{Peer: req.From, ID: req.Migration}); err != nil {
 			return nil, err
 		}
@@ -51,13 +55,16 @@ func (s *Service) admitStart(req *command.RecvChunkStart) error {
 		return err
 	}
 	if s.received != nil && s.received.start.Session == req.Session {
-		return errcode.New(errcode.StaleSession, "migration %s has ended here in state %s", req.Migration, s.received.state)
+		return errcode.New(errcode.StaleSession, "migration %s has ended here in state %s",
+			req.Migration, s.received.state)
 	}
 	if txn := s.shard.SessionTxn(req.Lsid); txn > req.Txn {
-		return errcode.New(errcode.TransactionTooOld, "migration %s of transaction %d is fenced by %d", req.Migration, req.Txn, txn)
+		return errcode.New(errcode.TransactionTooOld,
+			"migration %s of transaction %d is fenced by %d", req.Migration, req.Txn, txn)
 	}
 	if s.shard.Leaving() {
-		return errcode.New(errcode.ShardNotFound, "shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
+		return errcode.New(errcode.ShardNotFound,
+			"shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
 	}
 	return nil
 }
@@ -70,18 +77,25 @@ func (s *Service) receiving(session string) (*recipientMigration, error) {
 	if r := s.reception; r != nil && r.start.Session == session {
 		return r, nil
 	}
-	return nil, errcode.New(errcode.StaleSession, "shard %s is not the recipient of migration session %s", s.shard.Name(), session)
+	return nil, errcode.New(errcode.StaleSession,
+		"shard %s is not the recipient of migration session %s", s.shard.Name(), session)
 }
 
-// recvStatus describes the running reception, or the last one, whatever session is asked for: the donor compares.
-func (s *Service) recvStatus(t env.Task, _ env.NodeID, req *command.RecvChunkStatus) (*command.RecvStatus, error) {
+// recvStatus describes the running reception, or the last one, whatever session is asked for: the
+// donor compares.
+func (s *Service) recvStatus(
+	t env.Task, _ env.NodeID, req *command.RecvChunkStatus,
+) (*command.RecvStatus, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
 	waited := false
-	if r := s.reception; r != nil && req.WaitForSteady && r.start.Session == req.Session && !r.settled() {
+	if r := s.reception; r != nil && req.WaitForSteady && r.start.Session == req.Session &&
+		!r.settled() {
 		waited = true
-		err := r.changed.WaitFor(t, s.settings.StatusPoll, func() bool { return r.over || r.settled() })
+		err := r.changed.WaitFor(t, s.settings.StatusPoll, func() bool {
+			return r.over || r.settled()
+		})
 		if err != nil && !errcode.Is(err, errcode.ExceededTimeLimit) {
 			return nil, err
 		}
@@ -98,14 +112,23 @@ func (s *Service) recvStatus(t env.Task, _ env.NodeID, req *command.RecvChunkSta
 	return st, nil
 }
 
-// settled reports whether the donor has something to do: go on, or give up. It does not wait for the sessions, which may
-// never rest under load.
+// settled reports whether the donor has something to do: go on, or give up. It does not wait for
+// the sessions, which may never rest under load.
 func (r *recipientMigration) settled() bool { return r.state >= steady }
 
 func (r *recipientMigration) describe() *command.RecvStatus {
 	st := &command.RecvStatus{
-		Active: !r.over, Session: r.start.Session, NS: r.start.NS, Min: r.start.Min, Max: r.start.Max, From: r.start.From,
-		State: r.state.String(), SessionCatchUp: r.sessions.caughtUp(), Cloned: r.cloned, CatchUp: r.caughtUp, Steady: r.steadyOps,
+		Active:         !r.over,
+		Session:        r.start.Session,
+		NS:             r.start.NS,
+		Min:            r.start.Min,
+		Max:            r.start.Max,
+		From:           r.start.From,
+		State:          r.state.String(),
+		SessionCatchUp: r.sessions.caughtUp(),
+		Cloned:         r.cloned,
+		CatchUp:        r.caughtUp,
+		Steady:         r.steadyOps,
 	}
 	if r.err != nil {
 		st.Error = r.err.Error()
@@ -113,8 +136,11 @@ func (r *recipientMigration) describe() *command.RecvStatus {
 	return st
 }
 
-// recvCommit says that the donor blocks writes. It answers from inside the critical section, or the reception fails.
-func (s *Service) recvCommit(t env.Task, _ env.NodeID, req *command.RecvChunkCommit) (*command.Done, error) {
+// recvCommit says that the donor blocks writes. It answers from inside the critical section, or the
+// reception fails.
+func (s *Service) recvCommit(
+	t env.Task, _ env.NodeID, req *command.RecvChunkCommit,
+) (*command.Done, error) {
 	if err := t.Point(failpoint.RecipientCommitBefore, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
@@ -141,10 +167,12 @@ func (s *Service) recvCommit(t env.Task, _ env.NodeID, req *command.RecvChunkCom
 	return done, nil
 }
 
-// committing returns the reception of a session that the donor commits, in 4.2 also one that has ended well: the donor may ask
-// again.
+// committing returns the reception of a session that the donor commits, in 4.2 also one that has
+// ended well: the donor may ask again.
 func (s *Service) committing(session string) (*recipientMigration, error) {
-	if r := s.received; !s.profile.HasRecipientSection() && r != nil && r.start.Session == session && r.state == received && s.member.IsPrimary() {
+	r := s.received
+	if !s.profile.HasRecipientSection() && r != nil && r.start.Session == session &&
+		r.state == received && s.member.IsPrimary() {
 		return r, nil
 	}
 	return s.receiving(session)
@@ -158,12 +186,14 @@ func (r *recipientMigration) complete() recipientState {
 	return received
 }
 
-// await waits until the reception has reached a state; one that takes too long fails (protocol 5.2).
+// await waits until the reception has reached a state; one that takes too long fails (protocol
+// 5.2).
 func (r *recipientMigration) await(t env.Task, state recipientState) error {
 	limit := r.s.settings.CommandTimeout / 4 * 5
 	err := r.changed.WaitFor(t, limit, func() bool { return r.over || r.state >= state })
 	if errcode.Is(err, errcode.ExceededTimeLimit) {
-		r.fail(failed, errcode.New(errcode.ExceededTimeLimit, "migration %s is in state %s after %v", r.start.Migration, r.state, limit))
+		r.fail(failed, errcode.New(errcode.ExceededTimeLimit,
+			"migration %s is in state %s after %v", r.start.Migration, r.state, limit))
 		return err
 	}
 	if err != nil {
@@ -173,7 +203,8 @@ func (r *recipientMigration) await(t env.Task, state recipientState) error {
 		return r.err
 	}
 	if r.s.reception != r && r.state < exitCritSec {
-		return errcode.New(errcode.InterruptedDueToReplStateChange, "migration %s lost its recipient's primary", r.start.Migration)
+		return errcode.New(errcode.InterruptedDueToReplStateChange,
+			"migration %s lost its recipient's primary", r.start.Migration)
 	}
 	return nil
 }
@@ -181,7 +212,9 @@ func (r *recipientMigration) await(t env.Task, state recipientState) error {
 // waitSlack is how long a release may hold its caller.
 func (s *Service) waitSlack() time.Duration { return s.settings.CommandTimeout / 4 * 3 }
 
-func (s *Service) recvAbort(t env.Task, _ env.NodeID, req *command.RecvChunkAbort) (*command.Done, error) {
+func (s *Service) recvAbort(
+	t env.Task, _ env.NodeID, req *command.RecvChunkAbort,
+) (*command.Done, error) {
 	if err := t.Point(failpoint.RecipientAbort, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
@@ -189,13 +222,16 @@ func (s *Service) recvAbort(t env.Task, _ env.NodeID, req *command.RecvChunkAbor
 	if err != nil {
 		return nil, err
 	}
-	r.fail(aborted, errcode.New(errcode.OperationFailed, "the donor has aborted migration %s", r.start.Migration))
+	r.fail(aborted, errcode.New(errcode.OperationFailed, "the donor has aborted migration %s",
+		r.start.Migration))
 	return done, nil
 }
 
-// recvRelease says that the outcome is final, and answers when the reception has ended. Where there is none, there is
-// nothing to release.
-func (s *Service) recvRelease(t env.Task, _ env.NodeID, req *command.RecvChunkReleaseCritSec) (*command.Done, error) {
+// recvRelease says that the outcome is final, and answers when the reception has ended. Where there
+// is none, there is nothing to release.
+func (s *Service) recvRelease(
+	t env.Task, _ env.NodeID, req *command.RecvChunkReleaseCritSec,
+) (*command.Done, error) {
 	if err := t.Point(failpoint.RecipientRecvRelease, env.Note{ID: req.Migration}); err != nil {
 		return nil, err
 	}
@@ -220,7 +256,9 @@ func (s *Service) recvRelease(t env.Task, _ env.NodeID, req *command.RecvChunkRe
 }
 
 // advanceTxn fences what is older than a transaction number of the donor's session (protocol 9.3).
-func (s *Service) advanceTxn(t env.Task, _ env.NodeID, req *command.AdvanceTxn) (*command.Done, error) {
+func (s *Service) advanceTxn(
+	t env.Task, _ env.NodeID, req *command.AdvanceTxn,
+) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -228,7 +266,8 @@ func (s *Service) advanceTxn(t env.Task, _ env.NodeID, req *command.AdvanceTxn) 
 		return nil, err
 	}
 	if r := s.reception; r != nil && r.start.Lsid == req.Lsid && r.start.Txn < req.Txn {
-		r.fail(failed, errcode.New(errcode.TransactionTooOld, "migration %s is fenced by transaction %d", r.start.Migration, req.Txn))
+		r.fail(failed, errcode.New(errcode.TransactionTooOld,
+			"migration %s is fenced by transaction %d", r.start.Migration, req.Txn))
 	}
 	return done, statedoc.AwaitMajority(t, s.member, s.member.Applied())
 }

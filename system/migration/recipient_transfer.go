@@ -12,8 +12,8 @@ import (
 // replicationPatience bounds the wait for replication of one batch of changes.
 const replicationPatience = time.Hour
 
-// clone is step 4: the history of sessions starts to flow, and the documents of the range are copied, one task fetching
-// and this one inserting.
+// clone is step 4: the history of sessions starts to flow, and the documents of the range are
+// copied, one task fetching and this one inserting.
 func (r *recipientMigration) clone(t env.Task) error {
 	r.become(receivingClone)
 	if err := r.at(t, failpoint.RecipientStateClone, 0); err != nil {
@@ -54,7 +54,8 @@ func (r *recipientMigration) fetchClone(t env.Task) (*command.Mods, error) {
 		return nil, err
 	}
 	docs, err := ask[command.Mods](t, r.s, r.start.From,
-		&command.MigrateClone{Session: r.start.Session, Number: r.cloneNumber + 1}, r.s.settings.CommandTimeout)
+		&command.MigrateClone{Session: r.start.Session, Number: r.cloneNumber + 1},
+		r.s.settings.CommandTimeout)
 	if err == nil {
 		r.cloneNumber++
 	}
@@ -72,13 +73,15 @@ func (r *recipientMigration) throttle(t env.Task) error {
 	return nil
 }
 
-// catchUp is step 5: changes are applied until there are none, and everything written in any phase is majority. One batch
-// is fetched while another is applied.
+// catchUp is step 5: changes are applied until there are none, and everything written in any phase
+// is majority. One batch is fetched while another is applied.
 func (r *recipientMigration) catchUp(t env.Task) error {
 	r.become(catchUp)
 	belt := &boundedQueue{most: 1, weigh: func(*command.Mods) int { return 1 }}
 	r.s.node.Spawn(r.scope, "fetch mods "+r.start.Migration, func(t env.Task) {
-		next := func(t env.Task) (*command.Mods, error) { return r.fetchMods(t, failpoint.RecipientCatchUpFetch) }
+		next := func(t env.Task) (*command.Mods, error) {
+			return r.fetchMods(t, failpoint.RecipientCatchUpFetch)
+		}
 		belt.fetch(t, next, exhausted)
 	})
 	for {
@@ -114,8 +117,8 @@ func (r *recipientMigration) applyCaughtUp(t env.Task, mods *command.Mods) error
 	return r.s.member.Await(t, r.last, wc)
 }
 
-// follow is step 6: changes are applied as they come, until the donor blocks writes and a request that was sent after
-// that is answered with nothing. Then everything is made majority.
+// follow is step 6: changes are applied as they come, until the donor blocks writes and a request
+// that was sent after that is answered with nothing. Then everything is made majority.
 func (r *recipientMigration) follow(t env.Task) error {
 	if err := r.at(t, failpoint.RecipientSteady, 0); err != nil {
 		return err
@@ -164,18 +167,22 @@ func (r *recipientMigration) fetchMods(t env.Task, site failpoint.Site) (*comman
 		return nil, err
 	}
 	mods, err := ask[command.Mods](t, r.s, r.start.From,
-		&command.TransferMods{Session: r.start.Session, Number: r.modsNumber + 1}, r.s.settings.CommandTimeout)
+		&command.TransferMods{Session: r.start.Session, Number: r.modsNumber + 1},
+		r.s.settings.CommandTimeout)
 	if err == nil {
 		r.modsNumber++
 	}
 	return mods, err
 }
 
-// exhausted reports whether the donor had nothing; an answer whose documents have all left the range is not that
-// (SERVER-78414).
-func exhausted(m *command.Mods) bool { return len(m.Deletes) == 0 && len(m.Reloads) == 0 && !m.More }
+// exhausted reports whether the donor had nothing; an answer whose documents have all left the
+// range is not that (SERVER-78414).
+func exhausted(m *command.Mods) bool {
+	return len(m.Deletes) == 0 && len(m.Reloads) == 0 && !m.More
+}
 
-// awaitAll waits until a majority has the newest write of any phase, the clone's included (SERVER-42783).
+// awaitAll waits until a majority has the newest write of any phase, the clone's included
+// (SERVER-42783).
 func (r *recipientMigration) awaitAll(t env.Task) error {
 	return statedoc.AwaitMajority(t, r.s.member, r.last)
 }

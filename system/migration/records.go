@@ -22,8 +22,8 @@ const (
 	Aborted   Decision = "aborted"
 )
 
-// Coordinator is what a donor must not forget of a migration: it is written before the recipient hears of the migration
-// and removed when everything is done on both sides.
+// Coordinator is what a donor must not forget of a migration: it is written before the recipient
+// hears of the migration and removed when everything is done on both sides.
 type Coordinator struct {
 	Migration string `bson:"_id"`
 	Session   string `bson:"migrationSessionId"`
@@ -35,7 +35,8 @@ type Coordinator struct {
 	Recipient string `bson:"recipientShardId"`
 	Min       []byte `bson:"min"`
 	Max       []byte `bson:"max"`
-	// ChunkMin and ChunkMax bound the chunk that the range was part of, Before is its version: what fences a late commit.
+	// ChunkMin and ChunkMax bound the chunk that the range was part of, Before is its version: what
+	// fences a late commit.
 	ChunkMin []byte   `bson:"chunkMin"`
 	ChunkMax []byte   `bson:"chunkMax"`
 	Before   version  `bson:"preMigrationChunkVersion"`
@@ -56,14 +57,17 @@ func (v version) version() catalog.Version {
 }
 
 // Range is what moves.
-func (c *Coordinator) Range() key.Range { return key.Range{Min: key.Key(c.Min), Max: key.Key(c.Max)} }
+func (c *Coordinator) Range() key.Range {
+	return key.Range{Min: key.Key(c.Min), Max: key.Key(c.Max)}
+}
 
 // task names the range deletion tasks of the migration, on either side.
 func (c *Coordinator) task() rangedel.For {
 	return rangedel.For{Migration: c.Migration, UUID: c.UUID, Range: c.Range()}
 }
 
-// Receipt is what a recipient must not forget: that it holds its critical section until the donor releases it.
+// Receipt is what a recipient must not forget: that it holds its critical section until the donor
+// releases it.
 type Receipt struct {
 	Migration string `bson:"_id"`
 	Session   string `bson:"migrationSessionId"`

@@ -13,7 +13,8 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// recovery brings a migration that lost its donor, or its donor's certainty, to its end (protocol 9.2).
+// recovery brings a migration that lost its donor, or its donor's certainty, to its end (protocol
+// 9.2).
 type recovery struct {
 	s       *Service
 	record  Coordinator
@@ -22,8 +23,9 @@ type recovery struct {
 	ordinary bool
 }
 
-// StepUp takes over from an earlier primary: the recipient's critical section is held by a task again, and no request is
-// served for a namespace whose migration is undecided. Deciding takes other servers, so it goes on behind.
+// StepUp takes over from an earlier primary: the recipient's critical section is held by a task
+// again, and no request is served for a namespace whose migration is undecided. Deciding takes
+// other servers, so it goes on behind.
 func (s *Service) StepUp(t env.Task) error {
 	if err := t.Point(failpoint.RecoveryStepUp, env.Note{}); err != nil {
 		return err
@@ -60,8 +62,8 @@ func (s *Service) StepUp(t env.Task) error {
 	return nil
 }
 
-// recover works on an unfinished migration until it is complete, or the tenure ends. While it is at work, no other
-// migration begins here.
+// recover works on an unfinished migration until it is complete, or the tenure ends. While it is at
+// work, no other migration begins here.
 func (s *Service) recover(rec *recovery) {
 	c := &rec.record
 	if s.recoveries[c.Migration] != nil {
@@ -127,8 +129,8 @@ func (r *recovery) run(t env.Task) error {
 	return nil
 }
 
-// decide finds out what the config server knows, after no late commit can change it any more. It leaves the decision
-// open, and returns no table, when the collection is gone.
+// decide finds out what the config server knows, after no late commit can change it any more. It
+// leaves the decision open, and returns no table, when the collection is gone.
 func (r *recovery) decide(t env.Task) (*catalog.Table, error) {
 	s, c := r.s, &r.record
 	err := inOrder(t, c.Migration,
@@ -160,18 +162,24 @@ func (r *recovery) decide(t env.Task) (*catalog.Table, error) {
 
 func gone(err error) bool { return errcode.Is(err, errcode.NamespaceNotFound) }
 
-// fenceCommit raises the version of the chunk that the range was part of, so that a commit of the old primary that is still
-// on its way is refused. A chunk that was split or merged since has newer versions anyway.
+// fenceCommit raises the version of the chunk that the range was part of, so that a commit of the
+// old primary that is still on its way is refused. A chunk that was split or merged since has newer
+// versions anyway.
 func (r *recovery) fenceCommit(t env.Task) error {
 	c := &r.record
 	return r.s.tell(t, shard.ConfigSet, &command.EnsureChunkVersionIsGreaterThan{
-		NS: c.NS, UUID: c.UUID, Min: key.Key(c.ChunkMin), Max: key.Key(c.ChunkMax), Version: c.Before.version(),
+		NS:      c.NS,
+		UUID:    c.UUID,
+		Min:     key.Key(c.ChunkMin),
+		Max:     key.Key(c.ChunkMax),
+		Version: c.Before.version(),
 	})
 }
 
-// outcome tells whether the migration has committed: the range is elsewhere. It cannot have come back since: whoever would
-// receive it here waits for the range deletion task of this migration, which exists until the migration is decided. The
-// history of the chunk would be no witness: a merge with a later neighbour dates it anew (protocol 13.4).
+// outcome tells whether the migration has committed: the range is elsewhere. It cannot have come
+// back since: whoever would receive it here waits for the range deletion task of this migration,
+// which exists until the migration is decided. The history of the chunk would be no witness: a
+// merge with a later neighbour dates it anew (protocol 13.4).
 func (r *recovery) outcome(table *catalog.Table) Decision {
 	if table.Owner(key.Key(r.record.Min)).Shard == r.record.Donor {
 		return Aborted
@@ -188,7 +196,9 @@ func (r *recovery) drop(t env.Task) error {
 	return s.insistOn(t, c,
 		repeated{failpoint.RecoveryDropDetected, r.release.wait},
 		repeated{failpoint.DonorBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
-		repeated{failpoint.DonorDeleteTheirTask, func(t env.Task) error { return s.theirTask(t, c, "delete") }},
+		repeated{failpoint.DonorDeleteTheirTask, func(t env.Task) error {
+			return s.theirTask(t, c, "delete")
+		}},
 		repeated{failpoint.DonorAbortLocalTask, func(t env.Task) error {
 			_, err := s.ranges.Drop(t, c.task())
 			return err

@@ -23,7 +23,8 @@ func (m *timing) lap(now env.Time) {
 	m.last = now
 }
 
-// note is the detail of an entry in the changelog: what became of the migration and how long its steps took.
+// note is the detail of an entry in the changelog: what became of the migration and how long its
+// steps took.
 func (m *timing) note(migration string, err error) string {
 	var b strings.Builder
 	b.WriteString(migration)
@@ -38,11 +39,13 @@ func (m *timing) note(migration string, err error) string {
 	return b.String()
 }
 
-// logLater adds to the changelog behind the migration's back: nothing waits for it, and when it gets lost nothing is
-// wrong.
+// logLater adds to the changelog behind the migration's back: nothing waits for it, and when it
+// gets lost nothing is wrong.
 func (s *Service) logLater(what, ns, detail string) {
 	if s.member.Tenure().Err() != nil {
 		return
 	}
-	s.node.Spawn(s.member.Tenure(), "changelog "+what, func(t env.Task) { _ = s.logChange(t, what, ns, detail) })
+	s.node.Spawn(s.member.Tenure(), "changelog "+what, func(t env.Task) {
+		_ = s.logChange(t, what, ns, detail)
+	})
 }

@@ -16,8 +16,9 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// move is a move away from this shard. Until the copy is complete it is the work of one task; afterwards, and whenever
-// that task fails, it is driven by its record alone, by this primary and its successors alike.
+// move is a move away from this shard. Until the copy is complete it is the work of one task;
+// afterwards, and whenever that task fails, it is driven by its record alone, by this primary and
+// its successors alike.
 type move struct {
 	s      *Service
 	record Record
@@ -76,7 +77,8 @@ func (m *move) find(t env.Task) (here bool, err error) {
 		return false, err
 	}
 	if now.Database.Primary != m.s.shard.Name() {
-		return false, errcode.New(errcode.StaleDbVersion, "the primary of %s is %s, not %s", m.record.Database, now.Database.Primary, m.s.shard.Name())
+		return false, errcode.New(errcode.StaleDbVersion, "the primary of %s is %s, not %s",
+			m.record.Database, now.Database.Primary, m.s.shard.Name())
 	}
 	if err := m.s.shard.MayReceive(t, m.record.To); err != nil {
 		return false, err
@@ -86,8 +88,8 @@ func (m *move) find(t env.Task) (here bool, err error) {
 	return true, err
 }
 
-// prepare finds out what has to move and makes the record of it durable. A database that is where it should be needs no
-// record.
+// prepare finds out what has to move and makes the record of it durable. A database that is where
+// it should be needs no record.
 func (m *move) prepare(t env.Task) error {
 	here, err := m.find(t)
 	if err != nil || !here {
@@ -97,7 +99,10 @@ func (m *move) prepare(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryAssert); err != nil {
 		return err
 	}
-	if err := m.tell(t, &command.AssertNoCollections{Database: m.record.Database, Namespaces: m.record.namespaces()}); err != nil {
+	if err := m.tell(t, &command.AssertNoCollections{
+		Database:   m.record.Database,
+		Namespaces: m.record.namespaces(),
+	}); err != nil {
 		return err
 	}
 	if err := m.at(t, failpoint.MovePrimaryPersist); err != nil {
@@ -109,7 +114,8 @@ func (m *move) prepare(t env.Task) error {
 // lookUp reads the database at or after everything this node has heard of.
 func (m *move) lookUp(t env.Task) (*command.DatabaseReply, error) {
 	req := &command.GetDatabase{Name: m.record.Database, After: m.s.shard.Clock().Now().Config}
-	return rpc.CallAny[command.DatabaseReply](t, m.s.shard.Set(shard.ConfigSet), req, m.s.settings.CommandTimeout)
+	return rpc.CallAny[command.DatabaseReply](t, m.s.shard.Set(shard.ConfigSet), req,
+		m.s.settings.CommandTimeout)
 }
 
 // list returns the collections of the database that are not sharded.
@@ -124,7 +130,8 @@ func (m *move) list(sharded []string) (all []collection, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if pattern != catalog.Unsharded { // it is being made or dropped, and the catalogue does not list it now
+		if pattern != catalog.Unsharded {
+			// It is being made or dropped, and the catalogue does not list it now.
 			continue
 		}
 		all = append(all, collection{NS: ns, UUID: uuid, Options: options})
@@ -132,8 +139,8 @@ func (m *move) list(sharded []string) (all []collection, err error) {
 	return all, nil
 }
 
-// clone has the recipient copy the collections. The critical section begins in one entry with the next phase: no write is
-// let in between.
+// clone has the recipient copy the collections. The critical section begins in one entry with the
+// next phase: no write is let in between.
 func (m *move) clone(t env.Task) error {
 	if err := m.copyAll(t); err != nil {
 		return err
@@ -148,7 +155,8 @@ func (m *move) clone(t env.Task) error {
 	return nil
 }
 
-// copyAll has the recipient copy the collections, and compares what it has copied with what there is to copy.
+// copyAll has the recipient copy the collections, and compares what it has copied with what there
+// is to copy.
 func (m *move) copyAll(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryClone); err != nil {
 		return err
@@ -162,14 +170,19 @@ func (m *move) copyAll(t env.Task) error {
 		return err
 	}
 	if want := m.record.namespaces(); !slices.Equal(copied.Namespaces, want) {
-		return errcode.New(errcode.OperationFailed, "%s has copied %v, not %v", m.record.To, copied.Namespaces, want)
+		return errcode.New(errcode.OperationFailed, "%s has copied %v, not %v",
+			m.record.To, copied.Namespaces, want)
 	}
 	return nil
 }
 
 func (m *move) askForCopy(t env.Task) (*command.ClonedCatalogData, error) {
 	return ask[command.ClonedCatalogData](t, m.s, m.record.To, &command.CloneCatalogData{
-		Move: m.record.Move, From: m.record.From, Lsid: m.record.Lsid, Txn: m.record.Txn, Collections: m.record.collections(),
+		Move:        m.record.Move,
+		From:        m.record.From,
+		Lsid:        m.record.Lsid,
+		Txn:         m.record.Txn,
+		Collections: m.record.collections(),
 	})
 }
 
@@ -197,11 +210,21 @@ func (m *move) advance(t env.Task, next Phase, with ...oplog.Op) error {
 // announce tells how far the move has come.
 func (m *move) announce(phase string) {
 	r := &m.record
-	m.s.node.Emit(&trace.Event{Kind: trace.PrimaryMoving, Shard: r.From, Peer: r.To, NS: r.Database, ID: r.Move, Value: phase})
+	m.s.node.Emit(&trace.Event{
+		Kind:  trace.PrimaryMoving,
+		Shard: r.From,
+		Peer:  r.To,
+		NS:    r.Database,
+		ID:    r.Move,
+		Value: phase,
+	})
 }
 
-// clonePage serves the recipient. Nothing changes in the collection while the move is in this phase, but in 4.2.
-func (s *Service) clonePage(t env.Task, _ env.NodeID, req *command.ClonePage) (*command.Page, error) {
+// clonePage serves the recipient. Nothing changes in the collection while the move is in this
+// phase, but in 4.2.
+func (s *Service) clonePage(
+	t env.Task, _ env.NodeID, req *command.ClonePage,
+) (*command.Page, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -210,5 +233,6 @@ func (s *Service) clonePage(t env.Task, _ env.NodeID, req *command.ClonePage) (*
 			return m.page(req), nil
 		}
 	}
-	return nil, errcode.New(errcode.StaleSession, "%s does not hand out documents for %s", s.node.ID(), req.Move)
+	return nil, errcode.New(errcode.StaleSession, "%s does not hand out documents for %s",
+		s.node.ID(), req.Move)
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// drive works on the move until its record is gone or the tenure ends; a failure of any kind only delays it.
+// drive works on the move until its record is gone or the tenure ends; a failure of any kind only
+// delays it.
 func (m *move) drive() {
 	tenure := m.s.member.Tenure()
 	m.s.node.Spawn(tenure, "movePrimary "+m.record.Move, func(t env.Task) {
@@ -29,7 +30,8 @@ func (m *move) drive() {
 	})
 }
 
-// finish takes one phase after the other, as the record says. It acts on nothing that a failover could take back.
+// finish takes one phase after the other, as the record says. It acts on nothing that a failover
+// could take back.
 func (m *move) finish(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryResume); err != nil {
 		return err
@@ -72,23 +74,30 @@ func (m *move) step(t env.Task) error {
 	return m.clean(t)
 }
 
-// giveUp undoes a copy that was not completed by the primary that began it: writes may have happened since.
+// giveUp undoes a copy that was not completed by the primary that began it: writes may have
+// happened since.
 func (m *move) giveUp(t env.Task) error {
 	if m.err == nil {
-		m.err = errcode.New(errcode.OperationFailed, "movePrimary %s was given up after a failover", m.record.Move)
+		m.err = errcode.New(errcode.OperationFailed, "movePrimary %s was given up after a failover",
+			m.record.Move)
 	}
 	m.s.shard.AcceptWrites(m.record.Database, m.record.Move)
 	if err := m.at(t, failpoint.MovePrimaryCleanFailed); err != nil {
 		return err
 	}
-	drop := &command.DropClonedData{Lsid: m.record.Lsid, Txn: m.record.Txn, Collections: m.record.collections()}
+	drop := &command.DropClonedData{
+		Lsid:        m.record.Lsid,
+		Txn:         m.record.Txn,
+		Collections: m.record.collections(),
+	}
 	if err := m.tell(t, drop); err != nil && !errcode.Is(err, errcode.ShardNotFound) {
 		return err
 	}
 	return m.forget(t, "given up")
 }
 
-// catchUp hands over the history of retryable writes; the documents are there already, as nothing was written since.
+// catchUp hands over the history of retryable writes; the documents are there already, as nothing
+// was written since.
 func (m *move) catchUp(t env.Task) error {
 	if err := m.handOverSessions(t); err != nil {
 		return err
@@ -123,8 +132,8 @@ func (m *move) handOver(t env.Task, stmts []oplog.Stmt) error {
 	return m.tell(t, &command.ImportSessions{Move: m.record.Move, Stmts: stmts})
 }
 
-// history returns the statements of a session that touched what moves, oldest first. History that is not complete begins
-// with a dead end, so that the recipient refuses retries it cannot judge.
+// history returns the statements of a session that touched what moves, oldest first. History that
+// is not complete begins with a dead end, so that the recipient refuses retries it cannot judge.
 func (m *move) history(rec shard.SessionRecord) []oplog.Stmt {
 	namespaces := m.record.namespaces()
 	if rec.Last.Index == 0 || len(namespaces) == 0 {
@@ -138,15 +147,17 @@ func (m *move) history(rec shard.SessionRecord) []oplog.Stmt {
 		return true
 	})
 	if !complete {
-		chain = append(chain, oplog.Stmt{Session: rec.ID, Txn: rec.Txn, NS: namespaces[0], DeadEnd: true})
+		chain = append(chain,
+			oplog.Stmt{Session: rec.ID, Txn: rec.Txn, NS: namespaces[0], DeadEnd: true})
 	}
 	slices.Reverse(chain)
 	return chain
 }
 
-// commit has the config server make the recipient the primary, and goes on only when the catalogue says so. A refused
-// commit was carried out by an earlier attempt: nobody else changes the version while the move is on record. A recipient
-// that is no shard any more, or is about to be none, cannot have it.
+// commit has the config server make the recipient the primary, and goes on only when the catalogue
+// says so. A refused commit was carried out by an earlier attempt: nobody else changes the version
+// while the move is on record. A recipient that is no shard any more, or is about to be none,
+// cannot have it.
 func (m *move) commit(t env.Task) error {
 	err := m.tellCommit(t, m.record.To)
 	if errcode.Is(err, errcode.ShardNotFound) {
@@ -163,7 +174,8 @@ func (m *move) commit(t env.Task) error {
 		return err
 	}
 	if v := now.Database.Version; v.UUID != m.record.UUID || int64(v.LastMod) <= m.record.LastMod {
-		return errcode.New(errcode.OperationFailed, "database %s is at version %v still", m.record.Database, v)
+		return errcode.New(errcode.OperationFailed, "database %s is at version %v still",
+			m.record.Database, v)
 	}
 	if err := m.at(t, failpoint.MovePrimaryConfigTime); err != nil {
 		return err
@@ -183,8 +195,8 @@ func (m *move) commit(t env.Task) error {
 	return m.advance(t, ExitCritSec)
 }
 
-// tellCommit gives the database to a shard. Given to the one that has it, under a new version, no commit that is still on
-// its way gets through: the move can be given up.
+// tellCommit gives the database to a shard. Given to the one that has it, under a new version, no
+// commit that is still on its way gets through: the move can be given up.
 func (m *move) tellCommit(t env.Task, to string) error {
 	return m.s.tell(t, shard.ConfigSet, &command.CommitMovePrimary{
 		Database: m.record.Database, Expected: m.record.version(), To: to, Move: m.record.Move,
@@ -194,7 +206,9 @@ func (m *move) tellCommit(t env.Task, to string) error {
 // undo lets requests pass again, here, and has the copy dropped as one that was never completed.
 func (m *move) undo(t env.Task) error {
 	m.s.node.Sometimes("a move of a primary is given up because its recipient leaves the cluster")
-	m.err = errcode.New(errcode.ShardNotFound, "shard %s cannot be the primary of %s: it leaves the cluster", m.record.To, m.record.Database)
+	m.err = errcode.New(errcode.ShardNotFound,
+		"shard %s cannot be the primary of %s: it leaves the cluster",
+		m.record.To, m.record.Database)
 	return m.advance(t, Cloning, m.unholds()...)
 }
 
@@ -238,7 +252,8 @@ func (m *move) dropMoved(t env.Task) error {
 	return nil
 }
 
-// forget removes the record, and waits for the majority: brought back by a rollback it would drop what has returned since.
+// forget removes the record, and waits for the majority: brought back by a rollback it would drop
+// what has returned since.
 func (m *move) forget(t env.Task, how string) error {
 	if err := m.at(t, failpoint.MovePrimaryForget); err != nil {
 		return err

@@ -9,10 +9,11 @@ import (
 	"github.com/shardproof/shardproof/system/shard"
 )
 
-// runUncoordinated is the move of 4.2, by the primary that was asked and nobody after it (MovePrimarySourceManager,
-// protocol 15). Nothing of it is durable here, nobody fences it, writes go on while it copies and no session moves along.
-// So a write during the copy is lost (H-74a), one that is retried after the move is executed twice (H-74c), and a failover
-// leaves a copy on either side that no later move gets past.
+// runUncoordinated is the move of 4.2, by the primary that was asked and nobody after it
+// (MovePrimarySourceManager, protocol 15). Nothing of it is durable here, nobody fences it, writes
+// go on while it copies and no session moves along. So a write during the copy is lost (H-74a), one
+// that is retried after the move is executed twice (H-74c), and a failover leaves a copy on either
+// side that no later move gets past.
 func (m *move) runUncoordinated(t env.Task) {
 	err := m.moveUncoordinated(t)
 	m.serving = false
@@ -33,7 +34,9 @@ func (m *move) moveUncoordinated(t env.Task) error {
 	if err != nil || !here {
 		return err
 	}
-	for _, take := range []func(env.Task) error{m.copyWhileWritten, m.enterSection, m.commitOnce, m.cleanOnce} {
+	for _, take := range []func(env.Task) error{
+		m.copyWhileWritten, m.enterSection, m.commitOnce, m.cleanOnce,
+	} {
 		if err := take(t); err != nil {
 			return err
 		}
@@ -66,15 +69,23 @@ func (m *move) enterSection(t env.Task) error {
 	return nil
 }
 
-// commitOnce sends the commit. When its outcome is unknown, a majority write to the config server tells this shard of a
-// time after which the catalogue can be read; a commit that arrives even later finds nobody to refuse it.
+// commitOnce sends the commit. When its outcome is unknown, a majority write to the config server
+// tells this shard of a time after which the catalogue can be read; a commit that arrives even
+// later finds nobody to refuse it.
 func (m *move) commitOnce(t env.Task) error {
 	m.announce(string(Commit))
 	failure := m.s.tell(t, shard.ConfigSet, &command.CommitMovePrimary{
-		Database: m.record.Database, Expected: m.record.version(), To: m.record.To, Move: m.record.Move,
+		Database: m.record.Database,
+		Expected: m.record.version(),
+		To:       m.record.To,
+		Move:     m.record.Move,
 	})
 	if failure != nil {
-		change := &command.LogChange{What: "movePrimary.validating", NS: m.record.Database, Detail: m.record.Move}
+		change := &command.LogChange{
+			What:   "movePrimary.validating",
+			NS:     m.record.Database,
+			Detail: m.record.Move,
+		}
 		if err := m.s.tell(t, shard.ConfigSet, change); err != nil {
 			m.clear()
 			return err
@@ -92,10 +103,12 @@ func (m *move) commitOnce(t env.Task) error {
 	case failure != nil:
 		return failure
 	}
-	return errcode.New(errcode.OperationFailed, "database %s has committed %s and is on %s", m.record.Database, m.record.Move, now.Database.Primary)
+	return errcode.New(errcode.OperationFailed, "database %s has committed %s and is on %s",
+		m.record.Database, m.record.Move, now.Database.Primary)
 }
 
-// cleanOnce lets requests pass, which are told to ask the new primary, and drops the collections that it has.
+// cleanOnce lets requests pass, which are told to ask the new primary, and drops the collections
+// that it has.
 func (m *move) cleanOnce(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryUnblock); err != nil {
 		return err

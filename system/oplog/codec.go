@@ -7,8 +7,8 @@ import (
 	"github.com/shardproof/shardproof/system/hlc"
 )
 
-// An entry is written as its fields in order: numbers as varints, texts and documents with their length before them.
-// Documents have their length plus one, as nil is not the same as empty.
+// An entry is written as its fields in order: numbers as varints, texts and documents with their
+// length before them. Documents have their length plus one, as nil is not the same as empty.
 
 const (
 	flagFromMigrate = 1 << iota
@@ -94,12 +94,13 @@ func appendDocument(b, doc []byte) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(doc))+1), doc...)
 }
 
-// Unmarshal undoes Marshal; its documents share memory with b, which must not change any more. Bytes that are not exactly
-// one entry are a errcode.BadValue.
+// Unmarshal undoes Marshal; its documents share memory with b, which must not change any more.
+// Bytes that are not exactly one entry are a errcode.BadValue.
 func Unmarshal(b []byte) (*Entry, error) {
 	r := reader{rest: b, all: string(b)}
 	e := &Entry{TS: hlc.Timestamp(r.uint())}
-	// An operation has at least seven bytes, so that a broken count cannot make us allocate without bound.
+	// An operation has at least seven bytes, so that a broken count cannot make us allocate without
+	// bound.
 	if n := r.uint(); n <= uint64(len(r.rest))/7 {
 		if n > 0 {
 			e.Ops = make([]Op, n)

@@ -8,7 +8,8 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// Equality returns the one value that a filter allows the field to have: {field: value}, {$eq: value} or {$in: [value]}.
+// Equality returns the one value that a filter allows the field to have: {field: value}, {$eq:
+// value} or {$in: [value]}.
 func Equality(filter bson.Raw, field string) (bson.RawValue, bool) {
 	want, err := filter.LookupErr(field)
 	if err != nil {
@@ -32,8 +33,8 @@ func Equality(filter bson.Raw, field string) (bson.RawValue, bool) {
 	return values[0], true
 }
 
-// Bounds returns a range that contains the value of the field in every document that the filter selects; everything when
-// the filter says nothing about it.
+// Bounds returns a range that contains the value of the field in every document that the filter
+// selects; everything when the filter says nothing about it.
 func Bounds(filter bson.Raw, field string) (key.Range, error) {
 	within := key.Everything
 	_, err := every(filter, func(name string, want bson.RawValue) (bool, error) {
@@ -127,8 +128,8 @@ func listBounds(list bson.RawValue) (key.Range, error) {
 	return around, err
 }
 
-// bounds is the range of a comparison with k. Its upper end may lie above MaxKey, as the range of documents does not
-// contain that.
+// bounds is the range of a comparison with k. Its upper end may lie above MaxKey, as the range of
+// documents does not contain that.
 func bounds(op string, k key.Key) (key.Range, error) {
 	above := key.After(key.Max)
 	switch op {

@@ -11,9 +11,12 @@ import (
 // removed as the new value of a field means that there is none. It has no type, as no value has.
 var removed bson.RawValue
 
-// edit returns the document with the value at a dotted path replaced by what fn makes of it; documents that are missing on
-// the way are made unless nothing is to be put into them. fn gets null for a field that does not exist.
-func edit(doc bson.Raw, path string, fn func(old bson.RawValue, exists bool) (bson.RawValue, error)) (bson.Raw, error) {
+// edit returns the document with the value at a dotted path replaced by what fn makes of it;
+// documents that are missing on the way are made unless nothing is to be put into them. fn gets
+// null for a field that does not exist.
+func edit(
+	doc bson.Raw, path string, fn func(old bson.RawValue, exists bool) (bson.RawValue, error),
+) (bson.Raw, error) {
 	name, inner, nested := strings.Cut(path, ".")
 	change := fn
 	if nested {
@@ -44,7 +47,10 @@ func edit(doc bson.Raw, path string, fn func(old bson.RawValue, exists bool) (bs
 	return finish(b, err)
 }
 
-func editInner(old bson.RawValue, exists bool, path, inner string, fn func(bson.RawValue, bool) (bson.RawValue, error)) (bson.RawValue, error) {
+func editInner(
+	old bson.RawValue, exists bool, path, inner string,
+	fn func(bson.RawValue, bool) (bson.RawValue, error),
+) (bson.RawValue, error) {
 	parent := empty
 	if exists {
 		var ok bool
@@ -59,9 +65,11 @@ func editInner(old bson.RawValue, exists bool, path, inner string, fn func(bson.
 	return bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: next}, nil
 }
 
-// increase adds whole numbers. A sum of two int32 that does not fit becomes an int64; doubles are refused, as their sums
-// are not associative.
-func increase(old bson.RawValue, exists bool, by bson.RawValue, path string) (bson.RawValue, error) {
+// increase adds whole numbers. A sum of two int32 that does not fit becomes an int64; doubles are
+// refused, as their sums are not associative.
+func increase(
+	old bson.RawValue, exists bool, by bson.RawValue, path string,
+) (bson.RawValue, error) {
 	if !whole(by) || exists && !whole(old) {
 		return removed, bad("$inc adds whole numbers only, not %v to %v in %s", by, old, path)
 	}
@@ -74,14 +82,19 @@ func increase(old bson.RawValue, exists bool, by bson.RawValue, path string) (bs
 		return removed, bad("$inc of %s from %d by %d overflows", path, a, b)
 	}
 	if old.Type == bson.TypeInt32 && by.Type == bson.TypeInt32 && int64(int32(sum)) == sum {
-		return bson.RawValue{Type: bson.TypeInt32, Value: bsoncore.AppendInt32(nil, int32(sum))}, nil
+		return bson.RawValue{
+			Type:  bson.TypeInt32,
+			Value: bsoncore.AppendInt32(nil, int32(sum)),
+		}, nil
 	}
 	return bson.RawValue{Type: bson.TypeInt64, Value: bsoncore.AppendInt64(nil, sum)}, nil
 }
 
 func whole(v bson.RawValue) bool { return v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64 }
 
-func push(old bson.RawValue, exists bool, operand bson.RawValue, path string) (bson.RawValue, error) {
+func push(
+	old bson.RawValue, exists bool, operand bson.RawValue, path string,
+) (bson.RawValue, error) {
 	b, n := begin(), 0
 	add := func(_ string, v bson.RawValue) (bool, error) {
 		b = appendElement(b, strconv.Itoa(n), v)

@@ -1,9 +1,11 @@
 // Package query is what queries and updates mean for one document. It is pure.
 //
-// Promise: documents are never changed, a change gives a new one; comparisons are those of package key, so a filter
-// selects only documents whose keys lie in its Bounds. Whatever is not supported is refused with errcode.BadValue.
+// Promise: documents are never changed, a change gives a new one; comparisons are those of package
+// key, so a filter selects only documents whose keys lie in its Bounds. Whatever is not supported
+// is refused with errcode.BadValue.
 //
-// Refusal: no server-side script, no regular expression, no positional operator; paths do not lead through arrays.
+// Refusal: no server-side script, no regular expression, no positional operator; paths do not lead
+// through arrays.
 package query
 
 import (
@@ -21,10 +23,12 @@ var null = bson.RawValue{Type: bson.TypeNull}
 
 func bad(format string, args ...any) error { return errcode.New(errcode.BadValue, format, args...) }
 
-// Match reports whether the document fulfils every condition of the filter: {field: value}, {field: {$op: value}} with
-// $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin and $exists, and $and and $or of filters. A nil filter selects everything.
+// Match reports whether the document fulfils every condition of the filter: {field: value}, {field:
+// {$op: value}} with $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin and $exists, and $and and $or of
+// filters. A nil filter selects everything.
 //
-// Only values of one class compare; a missing field is null; an array also fulfils a condition when an element does.
+// Only values of one class compare; a missing field is null; an array also fulfils a condition when
+// an element does.
 func Match(filter, doc bson.Raw) (bool, error) {
 	return every(filter, func(name string, want bson.RawValue) (bool, error) {
 		switch {
@@ -118,7 +122,9 @@ func matchField(want, got bson.RawValue, exists bool) (bool, error) {
 func matchOperator(op string, operand, got bson.RawValue, exists bool) (bool, error) {
 	switch op {
 	case "$eq", "$ne":
-		return some(got, func(v bson.RawValue) bool { return equal(v, operand) }) == (op == "$eq"), nil
+		return some(got, func(v bson.RawValue) bool {
+			return equal(v, operand)
+		}) == (op == "$eq"), nil
 	case "$in", "$nin":
 		in, err := matchIn(operand, got)
 		return in == (op == "$in"), err
@@ -190,7 +196,9 @@ func some(v bson.RawValue, condition func(bson.RawValue) bool) bool {
 	if !ok {
 		return false
 	}
-	none, err := every(bson.Raw(array), func(_ string, e bson.RawValue) (bool, error) { return !condition(e), nil })
+	none, err := every(bson.Raw(array), func(_ string, e bson.RawValue) (bool, error) {
+		return !condition(e), nil
+	})
 	return err == nil && !none
 }
 

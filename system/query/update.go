@@ -10,14 +10,15 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-// Apply returns the document after a change: a replacement, which keeps the _id, or the operators $set, $unset, $inc and
-// $push (with $each); $setOnInsert does nothing. Changing the _id is a errcode.ImmutableField.
+// Apply returns the document after a change: a replacement, which keeps the _id, or the operators
+// $set, $unset, $inc and $push (with $each); $setOnInsert does nothing. Changing the _id is a
+// errcode.ImmutableField.
 func Apply(change, doc bson.Raw) (bson.Raw, error) {
 	return apply(change, doc, false)
 }
 
-// NewFrom returns the document that an upsert inserts when nothing matches: the fields that the filter fixes, changed.
-// It must have an _id then.
+// NewFrom returns the document that an upsert inserts when nothing matches: the fields that the
+// filter fixes, changed. It must have an _id then.
 func NewFrom(filter, change bson.Raw) (bson.Raw, error) {
 	doc, err := fixedBy(filter)
 	if err != nil {
@@ -27,7 +28,8 @@ func NewFrom(filter, change bson.Raw) (bson.Raw, error) {
 		return nil, err
 	}
 	if _, err := doc.LookupErr("_id"); err != nil {
-		return nil, bad("neither the filter %v nor the change %v gives the new document an _id", filter, change)
+		return nil, bad("neither the filter %v nor the change %v gives the new document an _id",
+			filter, change)
 	}
 	return idFirst(doc)
 }
@@ -40,7 +42,9 @@ func fixedBy(filter bson.Raw) (bson.Raw, error) {
 			return true, nil
 		}
 		var err error
-		doc, err = edit(doc, name, func(bson.RawValue, bool) (bson.RawValue, error) { return v, nil })
+		doc, err = edit(doc, name, func(bson.RawValue, bool) (bson.RawValue, error) {
+			return v, nil
+		})
 		return true, err
 	})
 	return doc, err
@@ -56,7 +60,8 @@ func apply(change, doc bson.Raw, inserting bool) (bson.Raw, error) {
 	before, errBefore := doc.LookupErr("_id")
 	after, errAfter := next.LookupErr("_id")
 	if errBefore == nil && (errAfter != nil || !equal(before, after)) {
-		return nil, errcode.New(errcode.ImmutableField, "the change %v would alter the _id %v", change, before)
+		return nil, errcode.New(errcode.ImmutableField, "the change %v would alter the _id %v",
+			change, before)
 	}
 	return next, nil
 }
@@ -111,13 +116,15 @@ func replace(replacement, doc bson.Raw) (bson.Raw, error) {
 	b, out := begin(), 0
 	if id, err := doc.LookupErr("_id"); err == nil {
 		if own, err := replacement.LookupErr("_id"); err == nil && !equal(id, own) {
-			return nil, errcode.New(errcode.ImmutableField, "the replacement %v has another _id than %v", replacement, id)
+			return nil, errcode.New(errcode.ImmutableField,
+				"the replacement %v has another _id than %v", replacement, id)
 		}
 		b, out = appendElement(b, "_id", id), 1
 	}
 	_, err := every(replacement, func(name string, v bson.RawValue) (bool, error) {
 		if strings.HasPrefix(name, "$") {
-			return false, bad("the replacement %v has the operator %s among its fields", replacement, name)
+			return false, bad("the replacement %v has the operator %s among its fields",
+				replacement, name)
 		}
 		if name != "_id" || out == 0 {
 			b = appendElement(b, name, v)
@@ -142,7 +149,8 @@ func idFirst(doc bson.Raw) (bson.Raw, error) {
 }
 
 func appendElement(b []byte, name string, v bson.RawValue) []byte {
-	return bsoncore.AppendValueElement(b, name, bsoncore.Value{Type: bsoncore.Type(v.Type), Data: v.Value})
+	return bsoncore.AppendValueElement(b, name,
+		bsoncore.Value{Type: bsoncore.Type(v.Type), Data: v.Value})
 }
 
 func begin() []byte {
@@ -159,5 +167,6 @@ func finish(b []byte, err error) (bson.Raw, error) {
 	return bson.Raw(b), err
 }
 
-// Same reports whether two documents are byte for byte the same: an update between them modifies nothing.
+// Same reports whether two documents are byte for byte the same: an update between them modifies
+// nothing.
 func Same(a, b bson.Raw) bool { return bytes.Equal(a, b) }

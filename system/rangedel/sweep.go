@@ -16,14 +16,16 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// sweep is a range deletion of 4.2: in the memory of one tenure and nowhere else (protocol 10.2). What a primary had not
-// deleted when it lost its office stays as orphans, which nobody sees and only cleanupOrphaned removes.
+// sweep is a range deletion of 4.2: in the memory of one tenure and nowhere else (protocol 10.2).
+// What a primary had not deleted when it lost its office stays as orphans, which nobody sees and
+// only cleanupOrphaned removes.
 //
-// Invariant: no sweep of a range that is owned by what is known, and none but its own of a range that is being received.
+// Invariant: no sweep of a range that is owned by what is known, and none but its own of a range
+// that is being received.
 type sweep struct {
 	Task
-	// user is the newest earlier state of the metadata that showed the range to a query when the sweep was asked for: the
-	// sweep waits until that and all older ones are out of use.
+	// user is the newest earlier state of the metadata that showed the range to a query when the
+	// sweep was asked for: the sweep waits until that and all older ones are out of use.
 	user *shard.Metadata
 	// hurried: the range is about to be received, and cannot wait for the delay.
 	hurried bool
@@ -31,8 +33,9 @@ type sweep struct {
 
 func (w *sweep) overlaps(k Task) bool { return w.NS == k.NS && w.Range().Overlaps(k.Range()) }
 
-// CleanUp has the documents of a range deleted that is not the shard's. It fails when the shard owns a part of it, or is
-// receiving one, or does not know. It does not wait; the deletion ends with the tenure at the latest.
+// CleanUp has the documents of a range deleted that is not the shard's. It fails when the shard
+// owns a part of it, or is receiving one, or does not know. It does not wait; the deletion ends
+// with the tenure at the latest.
 func (r *Service) CleanUp(k Task) error {
 	c := r.shard.Collection(k.NS)
 	md := c.Metadata()
@@ -40,24 +43,29 @@ func (r *Service) CleanUp(k Task) error {
 	case !r.member.IsPrimary():
 		return r.needPrimary()
 	case md == nil:
-		return errcode.New(errcode.ConflictingOperationInProgress, "the placement of %s is not known", k.NS)
+		return errcode.New(errcode.ConflictingOperationInProgress,
+			"the placement of %s is not known", k.NS)
 	case md.Overlaps(k.Range()):
-		return errcode.New(errcode.RangeOverlapConflict, "range %v of %s cannot be cleaned up, the shard owns a part of it", k.Range(), k.NS)
+		return errcode.New(errcode.RangeOverlapConflict,
+			"range %v of %s cannot be cleaned up, the shard owns a part of it", k.Range(), k.NS)
 	case c.Receiving(k.Range()):
-		return errcode.New(errcode.RangeOverlapConflict, "range %v of %s cannot be cleaned up, a part of it is being received", k.Range(), k.NS)
+		return errcode.New(errcode.RangeOverlapConflict,
+			"range %v of %s cannot be cleaned up, a part of it is being received", k.Range(), k.NS)
 	}
 	r.launch(&sweep{Task: k, user: c.NewestUser(k.Range())})
 	return nil
 }
 
-// BeginReceive notes that a range arrives and deletes what is left there of earlier copies, all at once; it returns when
-// nothing is left and no deletion will touch the range before ForgetReceive. It fails when the shard owns a part of the
-// range, or a running query may see one. After an error ForgetReceive is due all the same.
+// BeginReceive notes that a range arrives and deletes what is left there of earlier copies, all at
+// once; it returns when nothing is left and no deletion will touch the range before ForgetReceive.
+// It fails when the shard owns a part of the range, or a running query may see one. After an error
+// ForgetReceive is due all the same.
 func (r *Service) BeginReceive(t env.Task, k Task) error {
 	c, rng := r.shard.Collection(k.NS), k.Range()
 	md := c.Metadata()
 	if md == nil || md.Overlaps(rng) || c.InUse(rng) {
-		return errcode.New(errcode.RangeOverlapConflict, "range %v of %s is owned here, or in use, or its placement is not known", rng, k.NS)
+		return errcode.New(errcode.RangeOverlapConflict,
+			"range %v of %s is owned here, or in use, or its placement is not known", rng, k.NS)
 	}
 	c.BeginReceive(k.Migration, rng)
 	r.launch(&sweep{Task: k})
@@ -82,7 +90,9 @@ func (r *Service) AwaitSwept(t env.Task, migration string) error {
 }
 
 func (r *Service) awaitSweeps(t env.Task, timeout time.Duration, which func(*sweep) bool) error {
-	err := r.changed.WaitFor(t, timeout, func() bool { return !slices.ContainsFunc(r.sweeps, which) })
+	err := r.changed.WaitFor(t, timeout, func() bool {
+		return !slices.ContainsFunc(r.sweeps, which)
+	})
 	if errcode.Is(err, errcode.ExceededTimeLimit) {
 		return errcode.New(errcode.ExceededTimeLimit, "a deletion did not end within %v", timeout)
 	}
@@ -113,7 +123,8 @@ func (r *Service) carryOutSweep(t env.Task, w *sweep) error {
 	return r.sweepAll(t, w)
 }
 
-// awaitTime waits for the queries of this member that may see the range, and then for those elsewhere.
+// awaitTime waits for the queries of this member that may see the range, and then for those
+// elsewhere.
 func (r *Service) awaitTime(t env.Task, w *sweep) error {
 	if err := t.Point(failpoint.RangeWaitQueries, env.Note{ID: w.Migration}); err != nil {
 		return err
@@ -143,7 +154,9 @@ func (r *Service) sweepAll(t env.Task, w *sweep) error {
 		return err
 	}
 	r.emit(w.Task, "processing")
-	if err := r.deleteBatches(t, w.Task, func(Task) ([]oplog.Op, int) { return r.nextSwept(w) }); err != nil {
+	if err := r.deleteBatches(
+		t, w.Task, func(Task) ([]oplog.Op, int) { return r.nextSwept(w) },
+	); err != nil {
 		return err
 	}
 	if err := statedoc.AwaitMajority(t, r.member, r.member.Applied()); err != nil {
@@ -153,7 +166,8 @@ func (r *Service) sweepAll(t env.Task, w *sweep) error {
 	return nil
 }
 
-// nextSwept returns the deletions of a batch; none when the range is not to be swept any more. Check and write are one step.
+// nextSwept returns the deletions of a batch; none when the range is not to be swept any more.
+// Check and write are one step.
 func (r *Service) nextSwept(w *sweep) ([]oplog.Op, int) {
 	if r.replaced(w.Task) || r.claimed(w) {
 		r.node.Sometimes("a sweep is abandoned")
@@ -162,13 +176,15 @@ func (r *Service) nextSwept(w *sweep) ([]oplog.Op, int) {
 	return r.scan(w.Task)
 }
 
-// claimed reports whether the range is the shard's by now, as after a commit that nobody expected any more (SERVER-44716).
+// claimed reports whether the range is the shard's by now, as after a commit that nobody expected
+// any more (SERVER-44716).
 func (r *Service) claimed(w *sweep) bool {
 	md := r.shard.Collection(w.NS).Metadata()
 	return md != nil && md.Overlaps(w.Range())
 }
 
-// startRangeDeletion is the document by which a sweep tells secondaries what it is about to delete (protocol 10.4).
+// startRangeDeletion is the document by which a sweep tells secondaries what it is about to delete
+// (protocol 10.4).
 const startRangeDeletion = "startRangeDeletion"
 
 type warningDoc struct {
@@ -184,7 +200,12 @@ func warning(k Task) oplog.Op {
 		panic(err)
 	}
 	return oplog.Op{
-		Kind: oplog.Update, NS: shard.VersionNS, ID: string(key.String(startRangeDeletion)), Doc: doc, Actor: uint8(trace.RangeDeleter), Tag: k.Migration,
+		Kind:  oplog.Update,
+		NS:    shard.VersionNS,
+		ID:    string(key.String(startRangeDeletion)),
+		Doc:   doc,
+		Actor: uint8(trace.RangeDeleter),
+		Tag:   k.Migration,
 	}
 }
 

@@ -14,8 +14,9 @@ const (
 	chooseFirst   env.Choice = "firstElection"
 )
 
-// electionClock decides when a member that does not lead campaigns. raft's own timeout is random outside the world's
-// choices, so it is never consulted: raft gets only the ticks that its leases need, and those only when a vote asks.
+// electionClock decides when a member that does not lead campaigns. raft's own timeout is random
+// outside the world's choices, so it is never consulted: raft gets only the ticks that its leases
+// need, and those only when a vote asks.
 type electionClock struct {
 	// heard is when a leader was last heard of.
 	heard env.Time
@@ -35,8 +36,8 @@ func (m *Member) electionTimeout() time.Duration {
 	return max(m.cfg.Settings.ElectionTimeout, 2*m.tick())
 }
 
-// startElections arms the clock. On its very first boot the first member may campaign at once, as whoever initiates a
-// replica set does; a member that is alone always does.
+// startElections arms the clock. On its very first boot the first member may campaign at once, as
+// whoever initiates a replica set does; a member that is alone always does.
 func (m *Member) startElections(fresh bool) {
 	m.hear()
 	d := m.election.patience
@@ -64,8 +65,8 @@ func (m *Member) drawPatience() time.Duration {
 	return base + base/steps*time.Duration(m.node.Choose(chooseTimeout, string(m.cfg.Self), steps))
 }
 
-// electionDue campaigns when the member's patience is over, else it looks again when it may be. One timer runs for the
-// whole life of the member, so that hearing from a leader costs nothing.
+// electionDue campaigns when the member's patience is over, else it looks again when it may be. One
+// timer runs for the whole life of the member, so that hearing from a leader costs nothing.
 func (m *Member) electionDue() {
 	now := m.node.Mono()
 	left := m.election.patience - now.Sub(m.election.heard)
@@ -95,7 +96,8 @@ func (m *Member) listen(msg *pb.Message) {
 	}
 }
 
-// catchUpTicks gives raft the ticks since the last sign of a leader: it refuses votes while a leader's lease may hold.
+// catchUpTicks gives raft the ticks since the last sign of a leader: it refuses votes while a
+// leader's lease may hold.
 func (m *Member) catchUpTicks() {
 	if m.leading {
 		return

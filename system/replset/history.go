@@ -14,7 +14,8 @@ type logged struct {
 	entry *oplog.Entry
 }
 
-// history is the decoded log after base, and of everything before it the timestamp reached and the extents of the terms.
+// history is the decoded log after base, and of everything before it the timestamp reached and the
+// extents of the terms.
 //
 // Invariant: kept[i] has index base.Index+1+i; terms increases in both fields and ends with last().
 type history struct {
@@ -58,17 +59,21 @@ func (h *history) stamp(index uint64) hlc.Timestamp {
 	return h.baseTS
 }
 
-// upTo is the last index whose entry, and with it every earlier one, is not newer than ts; false when even base is newer.
-// Timestamps grow with the index, but for entries that have none.
+// upTo is the last index whose entry, and with it every earlier one, is not newer than ts; false
+// when even base is newer. Timestamps grow with the index, but for entries that have none.
 func (h *history) upTo(ts hlc.Timestamp) (uint64, bool) {
-	newer := sort.Search(len(h.kept), func(i int) bool { return h.stamp(h.base.Index+uint64(i)+1) > ts })
+	newer := sort.Search(len(h.kept), func(i int) bool {
+		return h.stamp(h.base.Index+uint64(i)+1) > ts
+	})
 	return h.base.Index + uint64(newer), h.baseTS <= ts
 }
 
-// after is an index from which on, and not before, entries have timestamps after ts. It is false when entries that do may
-// have been forgotten.
+// after is an index from which on, and not before, entries have timestamps after ts. It is false
+// when entries that do may have been forgotten.
 func (h *history) after(ts hlc.Timestamp) (index uint64, complete bool) {
-	n := sort.Search(len(h.kept), func(i int) bool { return h.stamp(h.base.Index+1+uint64(i)) > ts })
+	n := sort.Search(len(h.kept), func(i int) bool {
+		return h.stamp(h.base.Index+1+uint64(i)) > ts
+	})
 	return h.base.Index + 1 + uint64(n), n > 0 || ts >= h.baseTS
 }
 

@@ -1,6 +1,7 @@
 package replset
 
-// logger keeps raft silent and turns its panics, which are broken invariants, into failed assertions.
+// logger keeps raft silent and turns its panics, which are broken invariants, into failed
+// assertions.
 type logger struct{ m *Member }
 
 func (logger) Debug(...any)            {}
@@ -20,6 +21,7 @@ func (l logger) Panicf(format string, v ...any) { l.m.fail("raft: "+format, v...
 // fail stops the run with the state of the member. It never returns; raft relies on it.
 func (m *Member) fail(format string, v ...any) {
 	args := append([]any{m.cfg.Self, m.term, m.leading, m.log.last(), m.committed}, v...)
-	m.node.Assert(false, "member %s, term %d, leading %t, applied %s, committed %s: "+format, args...)
+	m.node.Assert(false,
+		"member %s, term %d, leading %t, applied %s, committed %s: "+format, args...)
 	panic("a failed assertion returned")
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// A record of the journal file is a head of eight bytes, checksum and length of the body, and the body: a letter for its
-// kind, numbers as varints, then the data of an entry. An entry replaces those of its index and later ones.
+// A record of the journal file is a head of eight bytes, checksum and length of the body, and the
+// body: a letter for its kind, numbers as varints, then the data of an entry. An entry replaces
+// those of its index and later ones.
 const (
 	recordHead = 8
 	kindBase   = 'b' // the place before the first entry: term, index
@@ -53,7 +54,8 @@ type recorded struct {
 	entries []pb.Entry
 }
 
-// readJournal reads records up to the first that is torn; sound is the length of what comes before it.
+// readJournal reads records up to the first that is torn; sound is the length of what comes before
+// it.
 func readJournal(b []byte) (r recorded, sound int) {
 	for {
 		body := intact(b[sound:])

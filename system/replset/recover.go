@@ -61,8 +61,8 @@ func (m *Member) adopt(img image) {
 	m.cfg.Clock.Advance(hlc.Vector{Cluster: img.ts})
 }
 
-// revive rebuilds everything from the disk: the snapshot, then the log after it, applied at once like any entry. It
-// reports whether the member boots for the first time.
+// revive rebuilds everything from the disk: the snapshot, then the log after it, applied at once
+// like any entry. It reports whether the member boots for the first time.
 func (m *Member) revive(t env.Task) (fresh bool) {
 	disk := m.node.Disk()
 	snapshot, err := disk.Read(t, snapshotFile)
@@ -74,7 +74,8 @@ func (m *Member) revive(t env.Task) (fresh bool) {
 	if sound < len(file) || !joined {
 		m.rewriteJournal(t)
 	} else if len(file) > 0 {
-		// What survived without a sync is acknowledged from now on, so the next crash must not take it.
+		// What survived without a sync is acknowledged from now on, so the next crash must not take
+		// it.
 		m.check(disk.Sync(t, journalFile))
 	}
 	if m.node.Incarnation() > 1 {
@@ -83,8 +84,9 @@ func (m *Member) revive(t env.Task) (fresh bool) {
 	return len(file) == 0 && len(snapshot) == 0
 }
 
-// rebuild fills store, log and raft's log. It reports whether the journal goes on from the snapshot; one that does not is
-// what the snapshot was about to replace, and its entries count for nothing.
+// rebuild fills store, log and raft's log. It reports whether the journal goes on from the
+// snapshot; one that does not is what the snapshot was about to replace, and its entries count for
+// nothing.
 func (m *Member) rebuild(snapshot []byte, r *recorded) (joined bool) {
 	var img image
 	joined = true
@@ -104,7 +106,8 @@ func (m *Member) rebuild(snapshot []byte, r *recorded) (joined bool) {
 	return joined
 }
 
-// replay puts entries the snapshot contains into the log only, and those after it into the store as well.
+// replay puts entries the snapshot contains into the log only, and those after it into the store as
+// well.
 func (m *Member) replay(contained uint64, r *recorded) {
 	m.log.base = r.base
 	for i := range r.entries {
@@ -117,8 +120,8 @@ func (m *Member) replay(contained uint64, r *recorded) {
 	}
 }
 
-// restoreHard takes over term, vote and commit index. The file's commit index may be behind the snapshot, which is
-// committed, or ahead of a torn log.
+// restoreHard takes over term, vote and commit index. The file's commit index may be behind the
+// snapshot, which is committed, or ahead of a torn log.
 func (m *Member) restoreHard(r *recorded) {
 	r.hard.commit = min(max(r.hard.commit, m.committed.Index), r.last())
 	m.term = r.hard.term
@@ -127,7 +130,8 @@ func (m *Member) restoreHard(r *recorded) {
 	m.journal.hard, m.journal.written = r.hard, r.hard.commit
 }
 
-// stableLog is what the journal holds durably, as raft asks for it. The voters are always the same; an empty log has them.
+// stableLog is what the journal holds durably, as raft asks for it. The voters are always the same;
+// an empty log has them.
 type stableLog struct {
 	*raft.MemoryStorage
 	voters pb.ConfState
@@ -142,14 +146,20 @@ func (s stableLog) InitialState() (pb.HardState, pb.ConfState, error) {
 func (m *Member) restoreStable(at oplog.Time, snapshot []byte, r *recorded) stableLog {
 	s := raft.NewMemoryStorage()
 	if r.base.Index > 0 {
-		first := pb.Snapshot{Metadata: pb.SnapshotMetadata{ConfState: m.voters, Index: r.base.Index, Term: r.base.Term}}
+		first := pb.Snapshot{Metadata: pb.SnapshotMetadata{
+			ConfState: m.voters,
+			Index:     r.base.Index,
+			Term:      r.base.Term,
+		}}
 		if at == r.base {
 			first.Data = snapshot
 		}
 		m.check(s.ApplySnapshot(first))
 	}
 	m.check(s.Append(r.entries))
-	m.check(s.SetHardState(pb.HardState{Term: r.hard.term, Vote: r.hard.vote, Commit: r.hard.commit}))
+	m.check(
+		s.SetHardState(pb.HardState{Term: r.hard.term, Vote: r.hard.vote, Commit: r.hard.commit}),
+	)
 	if at != r.base {
 		_, err := s.CreateSnapshot(at.Index, &m.voters, snapshot)
 		m.check(err)

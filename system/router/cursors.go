@@ -7,8 +7,8 @@ import (
 	"github.com/shardproof/shardproof/system/settings"
 )
 
-// cursors are the scans, or the change streams, that clients may come back for. One is in the registry only while nobody
-// works on it, so two requests never advance one cursor.
+// cursors are the scans, or the change streams, that clients may come back for. One is in the
+// registry only while nobody works on it, so two requests never advance one cursor.
 type cursors[T cursor] struct {
 	node     env.Node
 	settings *settings.Settings
@@ -29,7 +29,8 @@ func newCursors[T cursor](node env.Node, s *settings.Settings) *cursors[T] {
 	return &cursors[T]{node: node, settings: s, idle: make(map[string]T)}
 }
 
-// keep registers a cursor under an identity that is unique among its kind over the whole run, and new every time.
+// keep registers a cursor under an identity that is unique among its kind over the whole run, and
+// new every time.
 func (c *cursors[T]) keep(s T) string {
 	c.opened++
 	id := fmt.Sprintf("%s/%d/%d", c.node.ID(), c.node.Incarnation(), c.opened)

@@ -14,7 +14,8 @@ const (
 	lastPause  = 500 * time.Millisecond
 )
 
-// retryBudget bounds the attempts at one request: by their number, and by the time its client waits.
+// retryBudget bounds the attempts at one request: by their number, and by the time its client
+// waits.
 type retryBudget struct {
 	router *Router
 	known  *routes
@@ -33,13 +34,14 @@ func stale(err error) bool {
 	return errcode.Is(err, errcode.StaleConfig, errcode.StaleDbVersion, errcode.StaleEpoch)
 }
 
-// answered reports whether err is the answer of a member that could not finish the request as it lost its office: the
-// attempt is over, though it may have executed.
+// answered reports whether err is the answer of a member that could not finish the request as it
+// lost its office: the attempt is over, though it may have executed.
 func answered(err error) bool {
 	return errcode.Is(err, errcode.PrimarySteppedDown, errcode.InterruptedDueToReplStateChange)
 }
 
-// again prepares the next attempt after one that was targeted by table failed with err; false means that err is final.
+// again prepares the next attempt after one that was targeted by table failed with err; false means
+// that err is final.
 func (e *retryBudget) again(t env.Task, table *Table, err error) bool {
 	if stale(err) {
 		if t.Point(failpoint.RouterOnStale, env.Note{ID: e.known.ns, N: e.done}) != nil {
@@ -47,7 +49,8 @@ func (e *retryBudget) again(t env.Task, table *Table, err error) bool {
 		}
 		e.known.invalidate(table)
 	}
-	if e.done++; e.done >= e.router.settings.StaleRetries || e.ends.Sub(t.Node().Mono()) <= e.pause {
+	if e.done++; e.done >= e.router.settings.StaleRetries ||
+		e.ends.Sub(t.Node().Mono()) <= e.pause {
 		return false
 	}
 	if t.Sleep(e.pause) != nil {
@@ -59,5 +62,6 @@ func (e *retryBudget) again(t env.Task, table *Table, err error) bool {
 
 // repeatable reports whether a read that failed so may be sent again.
 func repeatable(err error) bool {
-	return stale(err) || rpc.Gone(err) || errcode.Is(err, errcode.QueryPlanKilled, errcode.ReadConcernMajorityNotAvailableYet)
+	return stale(err) || rpc.Gone(err) ||
+		errcode.Is(err, errcode.QueryPlanKilled, errcode.ReadConcernMajorityNotAvailableYet)
 }

@@ -131,7 +131,8 @@ func (p *part) look() (err error) {
 
 func (p *part) timeout() time.Duration { return p.router.settings.CommandTimeout }
 
-// kill closes the cursors on the shards without waiting for it. A message that gets lost leaves a cursor to its timeout.
+// kill closes the cursors on the shards without waiting for it. A message that gets lost leaves a
+// cursor to its timeout.
 func (s *scan) kill(t env.Task) {
 	for _, p := range s.parts {
 		p.kill(t)

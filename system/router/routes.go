@@ -14,8 +14,9 @@ type Table = catalog.Table
 
 // routes is what the router knows of one collection's placement.
 //
-// Invariant: the table answers the needs up to fresh. Who finds the table wanting raises need, and only a refresh that
-// began after that counts: one under way may have read the catalogue before the change (H-24).
+// Invariant: the table answers the needs up to fresh. Who finds the table wanting raises need, and
+// only a refresh that began after that counts: one under way may have read the catalogue before the
+// change (H-24).
 type routes struct {
 	router      *Router
 	ns          string
@@ -25,7 +26,8 @@ type routes struct {
 	refreshed   env.Cond
 }
 
-// inconsistentRetries is how often a refresh is begun anew, from nothing, when its pieces do not fit (protocol 3.4).
+// inconsistentRetries is how often a refresh is begun anew, from nothing, when its pieces do not
+// fit (protocol 3.4).
 const inconsistentRetries = 3
 
 // get returns a table that is good for every need known when it was called.
@@ -74,11 +76,13 @@ func (k *routes) refresh(t env.Task) error {
 	}
 }
 
-// recover prepares another try of a refresh, or returns why there is none: once when no member of the config server could
-// be reached, a few times when the increment does not fit, then without the table.
+// recover prepares another try of a refresh, or returns why there is none: once when no member of
+// the config server could be reached, a few times when the increment does not fit, then without the
+// table.
 func (k *routes) recover(t env.Task, err error, table **Table, try int) error {
 	switch {
-	case try < inconsistentRetries && errcode.Is(err, errcode.IncompatibleShardingMetadata, errcode.StaleEpoch):
+	case try < inconsistentRetries &&
+		errcode.Is(err, errcode.IncompatibleShardingMetadata, errcode.StaleEpoch):
 		*table = nil
 		return t.Point(failpoint.RouterRefreshInconsistent, env.Note{ID: k.ns, N: try})
 	case try == 0 && rpc.Gone(err):
@@ -101,13 +105,16 @@ func (k *routes) load(t env.Task, table *Table, try int) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Point(failpoint.RouterRefreshApply, env.Note{ID: k.ns, N: len(update.Chunks)}); err != nil {
+	if err := t.Point(
+		failpoint.RouterRefreshApply, env.Note{ID: k.ns, N: len(update.Chunks)},
+	); err != nil {
 		return nil, err
 	}
 	return updated(table, update)
 }
 
-// updated is the table after an update, which costs what has changed unless the update is of everything.
+// updated is the table after an update, which costs what has changed unless the update is of
+// everything.
 func updated(table *Table, update *command.RoutingUpdate) (*Table, error) {
 	if update.Full || table == nil {
 		return catalog.NewTable(update.Collection, update.Chunks)

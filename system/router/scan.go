@@ -36,7 +36,9 @@ func (r *Router) getMore(t env.Task, _ env.NodeID, req *command.GetMore) (*comma
 	return r.answer(t, scan, req.BatchSize)
 }
 
-func (r *Router) killCursors(t env.Task, _ env.NodeID, req *command.KillCursors) (*command.Done, error) {
+func (r *Router) killCursors(
+	t env.Task, _ env.NodeID, req *command.KillCursors,
+) (*command.Done, error) {
 	for _, id := range req.Cursors {
 		if scan, err := r.cursors.take(id); err == nil {
 			scan.kill(t)
@@ -45,7 +47,8 @@ func (r *Router) killCursors(t env.Task, _ env.NodeID, req *command.KillCursors)
 	return &command.Done{}, nil
 }
 
-// answer returns the next documents and keeps the scan if there may be more. A scan that fails is over.
+// answer returns the next documents and keeps the scan if there may be more. A scan that fails is
+// over.
 func (r *Router) answer(t env.Task, scan *scan, size int) (*command.Batch, error) {
 	docs, err := scan.next(t, size)
 	if err != nil {
@@ -59,8 +62,8 @@ func (r *Router) answer(t env.Task, scan *scan, size int) (*command.Batch, error
 	return batch, nil
 }
 
-// open establishes the scan on every shard that owns a part of what the filter asks for, all by one table. If one
-// refuses, the cursors already open are closed and everything begins anew.
+// open establishes the scan on every shard that owns a part of what the filter asks for, all by one
+// table. If one refuses, the cursors already open are closed and everything begins anew.
 func (r *Router) open(t env.Task, req *command.Find) (*scan, error) {
 	own := *req
 	for e := r.effort(req.NS); ; {
@@ -104,10 +107,13 @@ func (r *Router) establish(t env.Task, e *retryBudget, req *command.Find) (*Tabl
 	return table, s, s.establish(t)
 }
 
-// targets returns the shards to ask. A snapshot read asks those that owned a part of the range at its time, whoever owns
-// it now: the shards' versions still tell whether the table knows of every move until then (protocol 11). The time is
-// picked once, from what this router has heard; the request keeps it over all attempts.
-func (r *Router) targets(t env.Task, table *Table, rng key.Range, req *command.Find) ([]string, error) {
+// targets returns the shards to ask. A snapshot read asks those that owned a part of the range at
+// its time, whoever owns it now: the shards' versions still tell whether the table knows of every
+// move until then (protocol 11). The time is picked once, from what this router has heard; the
+// request keeps it over all attempts.
+func (r *Router) targets(
+	t env.Task, table *Table, rng key.Range, req *command.Find,
+) ([]string, error) {
 	if req.Concern != command.Snapshot {
 		return owners(table, rng), nil
 	}
@@ -151,8 +157,9 @@ func asked(p key.Pattern, filter bson.Raw) (key.Range, error) {
 	return key.Range{Min: k, Max: key.After(k)}, err
 }
 
-// owners returns the shards that own a part of the range, each once, in the order of the range. An empty range is asked
-// of the shard at its beginning, so that even then somebody checks the version.
+// owners returns the shards that own a part of the range, each once, in the order of the range. An
+// empty range is asked of the shard at its beginning, so that even then somebody checks the
+// version.
 func owners(table *Table, rng key.Range) []string {
 	if rng.Empty() {
 		return []string{table.Owner(key.Min).Shard}
@@ -160,8 +167,8 @@ func owners(table *Table, rng key.Range) []string {
 	return table.Owning(rng)
 }
 
-// establish opens the cursors of all parts at the same time. Of several errors one that tells of a stale table counts
-// most (H-49).
+// establish opens the cursors of all parts at the same time. Of several errors one that tells of a
+// stale table counts most (H-49).
 func (s *scan) establish(t env.Task) error {
 	if len(s.parts) == 1 {
 		return s.parts[0].open(t)
@@ -204,7 +211,9 @@ func (o *opening) ended(err error) {
 
 // open sends the find to one shard.
 func (p *part) open(t env.Task) error {
-	if err := t.Point(failpoint.RouterCursorEstablish, env.Note{Peer: p.set.Name(), ID: p.opens.NS}); err != nil {
+	if err := t.Point(
+		failpoint.RouterCursorEstablish, env.Note{Peer: p.set.Name(), ID: p.opens.NS},
+	); err != nil {
 		return err
 	}
 	if err := t.Yield(failpoint.RouterSend); err != nil {

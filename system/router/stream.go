@@ -12,11 +12,12 @@ import (
 
 // stream merges the changes of one collection from the logs of its shards.
 //
-// Promise: changes come in the order of their tokens, each once, until the collection is dropped or renamed. One is delivered only when every shard that may have an
-// earlier one was read beyond its time.
+// Promise: changes come in the order of their tokens, each once, until the collection is dropped or
+// renamed. One is delivered only when every shard that may have an earlier one was read beyond its
+// time.
 //
-// Invariant: everything up to after was delivered. A shard that is not among the tails has no change behind after, unless a
-// tail announces that shard before it.
+// Invariant: everything up to after was delivered. A shard that is not among the tails has no
+// change behind after, unless a tail announces that shard before it.
 type stream struct {
 	router *Router
 	ns     string
@@ -33,7 +34,8 @@ type tail struct {
 	// high is up to when the log was read; changes are those that were read and not merged.
 	high    hlc.Timestamp
 	changes []command.Change
-	// opens is the version by which the shard was chosen, until it has agreed; receivers is what it said then.
+	// opens is the version by which the shard was chosen, until it has agreed; receivers is what it
+	// said then.
 	opens     *command.Placement
 	receivers []string
 }
@@ -66,8 +68,9 @@ func (s *stream) low() hlc.Timestamp {
 	return low
 }
 
-// read asks all shards that have nothing left to merge for what comes next, up to a time and beyond, all at once: the
-// answers also tell the router how late it is. The error is that of one of them; what the others said is kept.
+// read asks all shards that have nothing left to merge for what comes next, up to a time and
+// beyond, all at once: the answers also tell the router how late it is. The error is that of one of
+// them; what the others said is kept.
 func (s *stream) read(t env.Task, reach hlc.Timestamp) error {
 	var behind []*tail
 	for _, l := range s.tails {
@@ -81,7 +84,9 @@ func (s *stream) read(t env.Task, reach hlc.Timestamp) error {
 	var all opening
 	for _, l := range behind {
 		all.left++
-		t.Spawn("m.readChanges "+l.set.Name(), func(own env.Task) { all.ended(l.read(own, s, reach)) })
+		t.Spawn("m.readChanges "+l.set.Name(), func(own env.Task) {
+			all.ended(l.read(own, s, reach))
+		})
 	}
 	if err := all.done.WaitFor(t, 0, func() bool { return all.left == 0 }); err != nil {
 		return err
@@ -89,7 +94,8 @@ func (s *stream) read(t env.Task, reach hlc.Timestamp) error {
 	return all.err
 }
 
-// next takes up to size changes that nothing can come before any more, all of them for a size of zero.
+// next takes up to size changes that nothing can come before any more, all of them for a size of
+// zero.
 func (s *stream) next(t env.Task, size int) (all []command.Change) {
 	for !s.ended && (size == 0 || len(all) < size) {
 		from := s.first()
@@ -116,8 +122,8 @@ func (s *stream) next(t env.Task, size int) (all []command.Change) {
 	return all
 }
 
-// invalidate ends the stream. Every shard of the collection tells of its end, after all writes to any of them: the first to
-// tell is enough.
+// invalidate ends the stream. Every shard of the collection tells of its end, after all writes to
+// any of them: the first to tell is enough.
 func (s *stream) invalidate() command.Change {
 	s.ended = true
 	s.after.N++
@@ -131,8 +137,8 @@ func later(a, b command.Token) command.Token {
 	return a
 }
 
-// join reads the shard that a change announces, from the announcement on: until that was done, nothing later is certain. It
-// is false when it has to be tried again.
+// join reads the shard that a change announces, from the announcement on: until that was done,
+// nothing later is certain. It is false when it has to be tried again.
 func (s *stream) join(t env.Task, c *command.Change) bool {
 	if slices.ContainsFunc(s.tails, func(l *tail) bool { return l.set.Name() == c.Shard }) {
 		return true
@@ -145,11 +151,13 @@ func (s *stream) join(t env.Task, c *command.Change) bool {
 	return err == nil
 }
 
-// first is the tail with the first change of all, nil unless it is certain that nothing comes before.
+// first is the tail with the first change of all, nil unless it is certain that nothing comes
+// before.
 func (s *stream) first() *tail {
 	var first *tail
 	for _, l := range s.tails {
-		if len(l.changes) > 0 && (first == nil || l.changes[0].Token.Compare(first.changes[0].Token) < 0) {
+		if len(l.changes) > 0 &&
+			(first == nil || l.changes[0].Token.Compare(first.changes[0].Token) < 0) {
 			first = l
 		}
 	}

@@ -31,7 +31,9 @@ func (r *Router) watch(t env.Task, _ env.NodeID, req *command.Watch) (*command.C
 	}
 }
 
-func (r *Router) nextChanges(t env.Task, _ env.NodeID, req *command.NextChanges) (*command.ChangeBatch, error) {
+func (r *Router) nextChanges(
+	t env.Task, _ env.NodeID, req *command.NextChanges,
+) (*command.ChangeBatch, error) {
 	s, err := r.streams.take(req.Stream)
 	if err != nil {
 		return nil, err
@@ -59,16 +61,20 @@ func (r *Router) tell(t env.Task, s *stream, size int) *command.ChangeBatch {
 	return &command.ChangeBatch{Stream: r.streams.keep(s), Changes: changes, Upto: s.after}
 }
 
-// openStream reads from every shard that has owned a part of the collection since the stream's beginning, and from those
-// that are about to. The shards confirm that by the version of the table: a migration that was announced before the
-// beginning, where nobody reads, is on a shard's list of receivers if the table does not show its commit.
-func (r *Router) openStream(t env.Task, e *retryBudget, req *command.Watch) (*Table, *stream, error) {
+// openStream reads from every shard that has owned a part of the collection since the stream's
+// beginning, and from those that are about to. The shards confirm that by the version of the table:
+// a migration that was announced before the beginning, where nobody reads, is on a shard's list of
+// receivers if the table does not show its commit.
+func (r *Router) openStream(
+	t env.Task, e *retryBudget, req *command.Watch,
+) (*Table, *stream, error) {
 	table, err := e.known.get(t)
 	if err != nil {
 		return nil, nil, err
 	}
 	if table.Collection().Unsharded {
-		return table, nil, errcode.New(errcode.NamespaceNotFound, "there is no sharded collection %s to watch", req.NS)
+		return table, nil, errcode.New(errcode.NamespaceNotFound,
+			"there is no sharded collection %s to watch", req.NS)
 	}
 	now := r.ep.Clock().Now().Cluster
 	s := &stream{router: r, ns: req.NS, limit: req.BatchSize, after: command.Mark(now)}
@@ -78,7 +84,8 @@ func (r *Router) openStream(t env.Task, e *retryBudget, req *command.Watch) (*Ta
 	from := s.after.TS - min(s.after.TS, 1) // other shards may have changes of the token's time
 	owners, known := table.OwnersSince(from)
 	if !known {
-		return table, nil, errcode.New(errcode.ChangeStreamHistoryLost, "the owners of %s at %s are not on record any more", req.NS, from)
+		return table, nil, errcode.New(errcode.ChangeStreamHistoryLost,
+			"the owners of %s at %s are not on record any more", req.NS, from)
 	}
 	for _, owner := range owners {
 		tail, err := s.add(owner, from)
@@ -90,8 +97,8 @@ func (r *Router) openStream(t env.Task, e *retryBudget, req *command.Watch) (*Ta
 	return table, s, s.begin(t, now)
 }
 
-// begin opens the tails, and those of the receivers they name. The stream has begun when everything until now is known:
-// whatever is written from then on comes behind it.
+// begin opens the tails, and those of the receivers they name. The stream has begun when everything
+// until now is known: whatever is written from then on comes behind it.
 func (s *stream) begin(t env.Task, now hlc.Timestamp) error {
 	from := s.low()
 	if err := s.read(t, now); err != nil {
@@ -112,7 +119,8 @@ func (s *stream) begin(t env.Task, now hlc.Timestamp) error {
 	}
 	for _, l := range s.tails {
 		if l.high < now && len(l.changes) == 0 {
-			return errcode.New(errcode.ReadConcernMajorityNotAvailableYet, "%s has a majority up to %s only, not %s", l.set.Name(), l.high, now)
+			return errcode.New(errcode.ReadConcernMajorityNotAvailableYet,
+				"%s has a majority up to %s only, not %s", l.set.Name(), l.high, now)
 		}
 	}
 	return nil
@@ -132,7 +140,8 @@ func (l *tail) read(t env.Task, s *stream, reach hlc.Timestamp) error {
 	if err := t.Yield(failpoint.RouterSend); err != nil {
 		return err
 	}
-	got, err := rpc.CallPrimary[command.ChangesRead](t, l.set, l.request(s, reach), s.router.settings.CommandTimeout)
+	got, err := rpc.CallPrimary[command.ChangesRead](t, l.set, l.request(s, reach),
+		s.router.settings.CommandTimeout)
 	if err != nil {
 		return err
 	}

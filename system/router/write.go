@@ -23,36 +23,42 @@ type statement struct {
 }
 
 func (r *Router) update(t env.Task, _ env.NodeID, req *command.Update) (*command.Written, error) {
-	return r.write(t, statement{req.NS, req.Session, fixedBy(req.Filter), func(p command.Placement) env.Message {
-		placed := *req
-		placed.Place = p
-		return &placed
-	}})
+	return r.write(t, statement{req.NS, req.Session, fixedBy(req.Filter),
+		func(p command.Placement) env.Message {
+			placed := *req
+			placed.Place = p
+			return &placed
+		}})
 }
 
 func (r *Router) remove(t env.Task, _ env.NodeID, req *command.Delete) (*command.Written, error) {
-	return r.write(t, statement{req.NS, req.Session, fixedBy(req.Filter), func(p command.Placement) env.Message {
-		placed := *req
-		placed.Place = p
-		return &placed
-	}})
+	return r.write(t, statement{req.NS, req.Session, fixedBy(req.Filter),
+		func(p command.Placement) env.Message {
+			placed := *req
+			placed.Place = p
+			return &placed
+		}})
 }
 
-func (r *Router) findAndModify(t env.Task, _ env.NodeID, req *command.FindAndModify) (*command.Written, error) {
-	return r.write(t, statement{req.NS, req.Session, fixedBy(req.Filter), func(p command.Placement) env.Message {
-		placed := *req
-		placed.Place = p
-		return &placed
-	}})
+func (r *Router) findAndModify(
+	t env.Task, _ env.NodeID, req *command.FindAndModify,
+) (*command.Written, error) {
+	return r.write(t, statement{req.NS, req.Session, fixedBy(req.Filter),
+		func(p command.Placement) env.Message {
+			placed := *req
+			placed.Place = p
+			return &placed
+		}})
 }
 
-// insert sends the documents one by one, each as its own statement: whatever happens between two of them, it is exact
-// which were executed.
+// insert sends the documents one by one, each as its own statement: whatever happens between two of
+// them, it is exact which were executed.
 func (r *Router) insert(t env.Task, _ env.NodeID, req *command.Insert) (*command.Written, error) {
 	sum := &command.Written{}
 	for i, doc := range req.Docs {
 		if i > 0 {
-			if err := t.Point(failpoint.RouterPartialBatch, env.Note{ID: req.Session.ID, N: i}); err != nil {
+			err := t.Point(failpoint.RouterPartialBatch, env.Note{ID: req.Session.ID, N: i})
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -87,14 +93,16 @@ func fixedBy(filter bson.Raw) func(key.Pattern) (key.Key, error) {
 	return func(p key.Pattern) (key.Key, error) {
 		v, fixed := query.Equality(filter, p.Field)
 		if !fixed {
-			return "", errcode.New(errcode.ShardKeyNotFound, "the filter %v does not fix the shard key %s", filter, p.Field)
+			return "", errcode.New(errcode.ShardKeyNotFound,
+				"the filter %v does not fix the shard key %s", filter, p.Field)
 		}
 		return p.OfValue(v)
 	}
 }
 
-// write sends a statement to the owner of its key until it is executed or refused. When an earlier attempt may have
-// executed, its error is returned rather than a later refusal, which might come from a member that has not heard of it.
+// write sends a statement to the owner of its key until it is executed or refused. When an earlier
+// attempt may have executed, its error is returned rather than a later refusal, which might come
+// from a member that has not heard of it.
 func (r *Router) write(t env.Task, st statement) (*command.Written, error) {
 	var unsure error
 	for e := r.effort(st.ns); ; {
@@ -102,7 +110,8 @@ func (r *Router) write(t env.Task, st statement) (*command.Written, error) {
 		if err == nil {
 			return written, nil
 		}
-		again := stale(err) || errcode.Is(err, errcode.NotWritablePrimary) || answered(err) && st.session.ID != ""
+		again := stale(err) || errcode.Is(err, errcode.NotWritablePrimary) ||
+			answered(err) && st.session.ID != ""
 		if answered(err) && unsure == nil {
 			unsure = err
 		}
@@ -117,7 +126,9 @@ func (r *Router) write(t env.Task, st statement) (*command.Written, error) {
 }
 
 // attempt targets the statement and sends it once.
-func (r *Router) attempt(t env.Task, e *retryBudget, st statement) (*Table, *command.Written, error) {
+func (r *Router) attempt(
+	t env.Task, e *retryBudget, st statement,
+) (*Table, *command.Written, error) {
 	if err := t.Point(failpoint.RouterTarget, env.Note{ID: st.session.ID, N: e.done}); err != nil {
 		return nil, nil, err
 	}
@@ -135,7 +146,9 @@ func (r *Router) attempt(t env.Task, e *retryBudget, st statement) (*Table, *com
 		return table, nil, err
 	}
 	req := st.at(command.PlacementBy(table, owner))
-	if err := t.Point(failpoint.RouterAttachVersion, env.Note{Peer: owner, ID: st.session.ID}); err != nil {
+	if err := t.Point(
+		failpoint.RouterAttachVersion, env.Note{Peer: owner, ID: st.session.ID},
+	); err != nil {
 		return table, nil, err
 	}
 	if err := t.Yield(failpoint.RouterSend); err != nil {
@@ -147,7 +160,10 @@ func (r *Router) attempt(t env.Task, e *retryBudget, st statement) (*Table, *com
 
 // unsent marks a failure to read the catalogue: whatever it was, the statement has not been sent.
 func unsent(err error) error {
-	if rpc.Gone(err) || errcode.Is(err, errcode.ExceededTimeLimit, errcode.Interrupted, errcode.ReadConcernMajorityNotAvailableYet) {
+	if rpc.Gone(
+		err,
+	) || errcode.Is(err, errcode.ExceededTimeLimit, errcode.Interrupted,
+		errcode.ReadConcernMajorityNotAvailableYet) {
 		return errcode.New(errcode.NotWritablePrimary, "the routing table cannot be read: %v", err)
 	}
 	return err

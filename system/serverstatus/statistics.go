@@ -1,9 +1,9 @@
-// Package serverstatus counts what a member of a shard does in migrations, under the names that operators know from the
-// section shardingStatistics of MongoDB's serverStatus.
+// Package serverstatus counts what a member of a shard does in migrations, under the names that
+// operators know from the section shardingStatistics of MongoDB's serverStatus.
 //
-// Promise: a counter only grows while its process lives, and starts at zero with the process: like the real ones, it
-// survives no crash and is never replicated. Times are virtual. The two that tell of range deletions to come are no
-// counters but what is on record.
+// Promise: a counter only grows while its process lives, and starts at zero with the process: like
+// the real ones, it survives no crash and is never replicated. Times are virtual. The two that tell
+// of range deletions to come are no counters but what is on record.
 package serverstatus
 
 import (
@@ -14,19 +14,21 @@ import (
 // Sharding is one process's counters. The zero value has counted nothing.
 type Sharding struct {
 	// Of the donor.
-	DonorStarted    int64         `name:"countDonorMoveChunkStarted"`
-	DonorCommitted  int64         `name:"countDonorMoveChunkCommitted"`
-	DonorAborted    int64         `name:"countDonorMoveChunkAborted"`
-	DonorTime       time.Duration `name:"totalDonorMoveChunkTimeMillis"`
-	DonorCloneTime  time.Duration `name:"totalDonorChunkCloneTimeMillis"`
-	DocsGiven       int64         `name:"countDocsClonedOnDonor"`
-	BytesGiven      int64         `name:"countBytesClonedOnDonor"`
-	SectionTime     time.Duration `name:"totalCriticalSectionTimeMillis"`
-	CommitTime      time.Duration `name:"totalCriticalSectionCommitTimeMillis"`
-	Unfinished      int64         `name:"unfinishedMigrationFromPreviousPrimary"`
-	TooBig          int64         `name:"countDonorMoveChunkTooBig"`         // our own: ChunkTooBig
-	MemoryExceeded  int64         `name:"countDonorMoveChunkMemoryExceeded"` // our own: ExceededMemoryLimit
-	CommitUncertain int64         `name:"countDonorMoveChunkCommitUncertain"`
+	DonorStarted   int64         `name:"countDonorMoveChunkStarted"`
+	DonorCommitted int64         `name:"countDonorMoveChunkCommitted"`
+	DonorAborted   int64         `name:"countDonorMoveChunkAborted"`
+	DonorTime      time.Duration `name:"totalDonorMoveChunkTimeMillis"`
+	DonorCloneTime time.Duration `name:"totalDonorChunkCloneTimeMillis"`
+	DocsGiven      int64         `name:"countDocsClonedOnDonor"`
+	BytesGiven     int64         `name:"countBytesClonedOnDonor"`
+	SectionTime    time.Duration `name:"totalCriticalSectionTimeMillis"`
+	CommitTime     time.Duration `name:"totalCriticalSectionCommitTimeMillis"`
+	Unfinished     int64         `name:"unfinishedMigrationFromPreviousPrimary"`
+	// Our own: ChunkTooBig.
+	TooBig int64 `name:"countDonorMoveChunkTooBig"`
+	// Our own: ExceededMemoryLimit.
+	MemoryExceeded  int64 `name:"countDonorMoveChunkMemoryExceeded"`
+	CommitUncertain int64 `name:"countDonorMoveChunkCommitUncertain"`
 
 	// Of the recipient.
 	RecipientStarted     int64         `name:"countRecipientMoveChunkStarted"`
@@ -40,7 +42,8 @@ type Sharding struct {
 	// Of range deletion.
 	DocsDeleted  int64 `name:"countDocsDeletedByRangeDeleter"`
 	BytesDeleted int64 `name:"countBytesDeletedByRangeDeleter"`
-	// What is on record on a primary, zero on other members: tasks, and the orphans that they count.
+	// What is on record on a primary, zero on other members: tasks, and the orphans that they
+	// count.
 	Tasks   int64 `name:"rangeDeleterTasks"`
 	Orphans int64 `name:"numOrphanDocs"`
 }

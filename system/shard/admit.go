@@ -23,7 +23,9 @@ func (s *Server) needPrimary() error {
 	if m.IsPrimary() {
 		return nil
 	}
-	return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s, which it believes to be %q", s.node.ID(), s.name, m.PrimaryHint())
+	return errcode.New(errcode.NotWritablePrimary,
+		"%s is not the primary of %s, which it believes to be %q",
+		s.node.ID(), s.name, m.PrimaryHint())
 }
 
 func (c *Collection) judge(place command.Placement, write bool) verdict {
@@ -38,10 +40,11 @@ func (c *Collection) judge(place command.Placement, write bool) verdict {
 	return c.known.judge(place.Shard)
 }
 
-// judge compares majors only: minors differ by splits and control chunks of the same ownership (protocol 3.2). A router that
-// names a version this shard does not have, but no newer than the newest of the whole collection known here, comes from a
-// time before the shard lost its chunks. A newer one may have the major that is known here, when a split has given it to
-// chunks that had not moved for long.
+// judge compares majors only: minors differ by splits and control chunks of the same ownership
+// (protocol 3.2). A router that names a version this shard does not have, but no newer than the
+// newest of the whole collection known here, comes from a time before the shard lost its chunks. A
+// newer one may have the major that is known here, when a split has given it to chunks that had not
+// moved for long.
 func (m *Metadata) judge(got catalog.Version) verdict {
 	own, all := m.Version(), m.Table.Version()
 	switch {
@@ -57,8 +60,9 @@ func (m *Metadata) judge(got catalog.Version) verdict {
 	return routerOlder
 }
 
-// Check compares a request's placement with what the shard knows, without waiting: nil, or a errcode.StaleConfig
-// or errcode.StaleDbVersion; a write may also be refused with errcode.MovePrimaryInProgress.
+// Check compares a request's placement with what the shard knows, without waiting: nil, or a
+// errcode.StaleConfig or errcode.StaleDbVersion; a write may also be refused with
+// errcode.MovePrimaryInProgress.
 func (c *Collection) Check(place command.Placement, write bool) error {
 	if err := c.refused(place, write); err != nil {
 		return err
@@ -74,7 +78,10 @@ func (c *Collection) stale(place command.Placement, v verdict) error {
 	if c.known != nil {
 		info.Known, info.Wanted = true, c.known.Version()
 	}
-	why := [...]string{"current", "the critical section is held", "the router is older", "the shard is older or knows nothing"}[v]
+	why := [...]string{
+		"current", "the critical section is held", "the router is older",
+		"the shard is older or knows nothing",
+	}[v]
 	code := errcode.StaleConfig
 	if place.Database {
 		code = errcode.StaleDbVersion
@@ -83,9 +90,11 @@ func (c *Collection) stale(place command.Placement, v verdict) error {
 		c.ns, info.Shard, info.Wanted, place.Shard, why)
 }
 
-// admit waits until a request may be let in as protocol 3.4 says, or answers it with errcode.StaleConfig: at once when the router is older;
-// after the wait when the critical section blocks it; after a refresh when the shard is older and the refresh has not
-// helped, whatever its own error was. Whatever goes wrong in a wait is not told in place of the stale error (SERVER-84623), but for the end of the task.
+// admit waits until a request may be let in as protocol 3.4 says, or answers it with
+// errcode.StaleConfig: at once when the router is older; after the wait when the critical section
+// blocks it; after a refresh when the shard is older and the refresh has not helped, whatever its
+// own error was. Whatever goes wrong in a wait is not told in place of the stale error
+// (SERVER-84623), but for the end of the task.
 func (c *Collection) admit(t env.Task, place command.Placement, write bool) error {
 	v := c.judge(place, write)
 	if v == shardOlder {
@@ -107,8 +116,9 @@ func (c *Collection) admit(t env.Task, place command.Placement, write bool) erro
 	return nil
 }
 
-// AdmitRead waits until a read by the placement may be let in, or answers it as admit does. It is for readers of the log,
-// which take no Filter: what follows without a wait sees the state that the version was found good for.
+// AdmitRead waits until a read by the placement may be let in, or answers it as admit does. It is
+// for readers of the log, which take no Filter: what follows without a wait sees the state that the
+// version was found good for.
 func (c *Collection) AdmitRead(t env.Task, place command.Placement) error {
 	for {
 		if err := c.admit(t, place, false); err != nil {
@@ -123,8 +133,8 @@ func (c *Collection) AdmitRead(t env.Task, place command.Placement) error {
 	}
 }
 
-// awaitUnblocked waits behind the critical section before a stale answer: answering at once would have the router ask
-// again and again.
+// awaitUnblocked waits behind the critical section before a stale answer: answering at once would
+// have the router ask again and again.
 func (c *Collection) awaitUnblocked(t env.Task, write bool) error {
 	if err := t.Point(failpoint.RequestWaitCritSec, env.Note{ID: c.ns}); err != nil {
 		return err

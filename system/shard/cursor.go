@@ -11,7 +11,8 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-// cursors are the queries that wait for their next getMore. They live in memory and end with the tenure.
+// cursors are the queries that wait for their next getMore. They live in memory and end with the
+// tenure.
 type cursors struct {
 	server *Server
 	opened int
@@ -35,20 +36,32 @@ func (cs *cursors) init(s *Server) { cs.server = s }
 func (cs *cursors) add(q *cursorQuery) string {
 	cs.opened++
 	n := cs.server.node
-	cu := &cursor{id: fmt.Sprintf("%s/%d/%d", n.ID(), n.Incarnation(), cs.opened), query: q, used: n.Mono()}
+	cu := &cursor{
+		id:    fmt.Sprintf("%s/%d/%d", n.ID(), n.Incarnation(), cs.opened),
+		query: q,
+		used:  n.Mono(),
+	}
 	cs.open = append(cs.open, cu)
 	cs.announce(trace.CursorOpened, cu)
 	cs.watch(cu, cs.timeout())
 	return cu.id
 }
 
-// announce tells of cursors that hold back the deletion of what they may see; others see what they find.
+// announce tells of cursors that hold back the deletion of what they may see; others see what they
+// find.
 func (cs *cursors) announce(kind trace.Kind, cu *cursor) {
 	q := cu.query
 	if q.owned == nil {
 		return
 	}
-	e := &trace.Event{Kind: kind, Shard: cs.server.name, NS: q.c.ns, ID: cu.id, Min: string(q.rng.Min), Max: string(q.rng.Max)}
+	e := &trace.Event{
+		Kind:  kind,
+		Shard: cs.server.name,
+		NS:    q.c.ns,
+		ID:    cu.id,
+		Min:   string(q.rng.Min),
+		Max:   string(q.rng.Max),
+	}
 	if kind == trace.CursorOpened {
 		e.Chunks = q.visible()
 	}
@@ -114,13 +127,16 @@ func (s *Server) getMore(t env.Task, _ env.NodeID, req *command.GetMore) (*comma
 	cu := s.cursors.find(req.Cursor)
 	switch {
 	case cu == nil:
-		return nil, errcode.New(errcode.CursorNotFound, "%s has no cursor %s", s.node.ID(), req.Cursor)
+		return nil, errcode.New(errcode.CursorNotFound, "%s has no cursor %s",
+			s.node.ID(), req.Cursor)
 	case cu.busy:
-		return nil, errcode.New(errcode.CursorInUse, "cursor %s is answering another request", cu.id)
+		return nil, errcode.New(errcode.CursorInUse,
+			"cursor %s is answering another request", cu.id)
 	case req.Number != 0 && req.Number == cu.batch:
 		return cu.last, nil
 	case req.Number != 0 && req.Number != cu.batch+1:
-		return nil, errcode.New(errcode.CursorNotFound, "cursor %s is at batch %d and cannot give batch %d", cu.id, cu.batch, req.Number)
+		return nil, errcode.New(errcode.CursorNotFound,
+			"cursor %s is at batch %d and cannot give batch %d", cu.id, cu.batch, req.Number)
 	}
 	cu.busy = true
 	docs, err := cu.query.batch(t, req.BatchSize)
@@ -143,7 +159,9 @@ func (cs *cursors) answer(cu *cursor, b *command.Batch, err error) (*command.Bat
 	return b, nil
 }
 
-func (s *Server) killCursors(_ env.Task, _ env.NodeID, req *command.KillCursors) (*command.Done, error) {
+func (s *Server) killCursors(
+	_ env.Task, _ env.NodeID, req *command.KillCursors,
+) (*command.Done, error) {
 	for _, id := range req.Cursors {
 		if cu := s.cursors.find(id); cu != nil {
 			s.cursors.kill(cu)

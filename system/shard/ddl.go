@@ -13,8 +13,9 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// participationsNS holds, for each namespace, the number of the newest operation on the whole collection that is over on
-// this shard. It fences the messages of that operation and of earlier ones.
+// participationsNS holds, for each namespace, the number of the newest operation on the whole
+// collection that is over on this shard. It fences the messages of that operation and of earlier
+// ones.
 const participationsNS = "config.ddlParticipations"
 
 type participation struct {
@@ -24,9 +25,12 @@ type participation struct {
 	Formerly []string `bson:"formerly,omitempty"`
 }
 
-// participate takes one step of an operation on a whole collection. The answer is given when a majority has it, and when a
-// later primary is sure to read a catalogue at least as new as the step.
-func (s *Server) participate(t env.Task, _ env.NodeID, req *command.ShardsvrParticipate) (*command.Done, error) {
+// participate takes one step of an operation on a whole collection. The answer is given when a
+// majority has it, and when a later primary is sure to read a catalogue at least as new as the
+// step.
+func (s *Server) participate(
+	t env.Task, _ env.NodeID, req *command.ShardsvrParticipate,
+) (*command.Done, error) {
 	note := env.Note{ID: req.Collection.NS + " " + string(req.Step)}
 	if err := t.Point(failpoint.RequestDDLParticipant, note); err != nil {
 		return nil, err
@@ -52,17 +56,20 @@ func (s *Server) participate(t env.Task, _ env.NodeID, req *command.ShardsvrPart
 
 // deletions are the sites of steps that range deletion has to follow.
 var deletions = map[command.ParticipantStep]failpoint.Site{
-	command.ParticipantDrop: failpoint.RangeDropped, command.ParticipantRename: failpoint.RangeRenamed,
+	command.ParticipantDrop:   failpoint.RangeDropped,
+	command.ParticipantRename: failpoint.RangeRenamed,
 }
 
 func (s *Server) participation(ns string) (doc participation) {
-	if raw := s.cfg.Member.Store().Get(participationsNS, string(key.String(ns)), store.Latest); raw != nil {
+	raw := s.cfg.Member.Store().Get(participationsNS, string(key.String(ns)), store.Latest)
+	if raw != nil {
 		s.decode(raw, &doc)
 	}
 	return doc
 }
 
-// Formerly lists names that the collection may have had before it had this one: what its clients did then is known by them.
+// Formerly lists names that the collection may have had before it had this one: what its clients
+// did then is known by them.
 func (s *Server) Formerly(ns string) []string { return s.participation(ns).Formerly }
 
 // take writes what a step needs, at once.
@@ -77,7 +84,8 @@ func (s *Server) take(t env.Task, req *command.ShardsvrParticipate) error {
 	return err
 }
 
-// stepOf returns the operations that a step lacks. The incarnation counts: another one is left alone.
+// stepOf returns the operations that a step lacks. The incarnation counts: another one is left
+// alone.
 func (s *Server) stepOf(req *command.ShardsvrParticipate) ([]oplog.Op, error) {
 	ns, here := req.Collection.NS, s.uuid(req.Collection.NS)
 	same := here == req.Collection.UUID
@@ -118,16 +126,19 @@ func (s *Server) block(holder string, names ...string) (ops []oplog.Op, err erro
 	for _, ns := range names {
 		doc, held := s.recoverable(ns)
 		if held && doc.Reason != holder {
-			return nil, errcode.New(errcode.ConflictingOperationInProgress, "the critical section of %s is held by %s, not %s", ns, doc.Reason, holder)
+			return nil, errcode.New(errcode.ConflictingOperationInProgress,
+				"the critical section of %s is held by %s, not %s", ns, doc.Reason, holder)
 		}
 		if !held {
-			ops = append(ops, documentOp(oplog.Insert, SectionsNS, ns, sectionDoc{NS: ns, Reason: holder, BlockReads: true, Actor: trace.System}))
+			ops = append(ops, documentOp(oplog.Insert, SectionsNS, ns,
+				sectionDoc{NS: ns, Reason: holder, BlockReads: true, Actor: trace.System}))
 		}
 	}
 	return ops, nil
 }
 
-// rename gives the incarnation its new name in one entry with everything that refers to it by the old one (SERVER-60518).
+// rename gives the incarnation its new name in one entry with everything that refers to it by the
+// old one (SERVER-60518).
 func (s *Server) rename(req *command.ShardsvrParticipate, here string) (ops []oplog.Op, err error) {
 	uuid, there := req.Collection.UUID, s.uuid(req.To)
 	if there != "" && there == req.Target {
@@ -137,17 +148,23 @@ func (s *Server) rename(req *command.ShardsvrParticipate, here string) (ops []op
 	case here != uuid:
 		return ops, nil
 	case there != "" && there != req.Target:
-		return nil, errcode.New(errcode.NamespaceExists, "%s has %s as %q and cannot rename %s to it", s.name, req.To, there, req.Collection.NS)
+		return nil, errcode.New(errcode.NamespaceExists,
+			"%s has %s as %q and cannot rename %s to it", s.name, req.To, there, req.Collection.NS)
 	}
-	ops = append(ops, oplog.Op{Kind: oplog.Rename, NS: req.Collection.NS, ID: req.To, Actor: uint8(trace.System)})
+	ops = append(ops, oplog.Op{
+		Kind:  oplog.Rename,
+		NS:    req.Collection.NS,
+		ID:    req.To,
+		Actor: uint8(trace.System),
+	})
 	for _, follow := range s.renames {
 		ops = append(ops, follow(uuid, req.To)...)
 	}
 	return ops, nil
 }
 
-// FollowRenames adds to every entry that renames a collection the operations that follow returns: it is told the UUID and
-// the new name.
+// FollowRenames adds to every entry that renames a collection the operations that follow returns:
+// it is told the UUID and the new name.
 func (s *Server) FollowRenames(follow func(uuid, to string) []oplog.Op) {
 	s.renames = append(s.renames, follow)
 }
@@ -155,9 +172,11 @@ func (s *Server) FollowRenames(follow func(uuid, to string) []oplog.Op) {
 func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplog.Op, error) {
 	c := &req.Collection
 	if here != "" && here != c.UUID {
-		return nil, errcode.New(errcode.BadValue, "%s has %s as %q, not %q", s.name, c.NS, here, c.UUID)
+		return nil, errcode.New(errcode.BadValue, "%s has %s as %q, not %q",
+			s.name, c.NS, here, c.UUID)
 	}
-	return s.when(here == "", oplog.Op{Kind: oplog.Create, NS: c.NS, Doc: store.EncodeOptions(c.UUID, c.Key)})
+	return s.when(here == "",
+		oplog.Op{Kind: oplog.Create, NS: c.NS, Doc: store.EncodeOptions(c.UUID, c.Key)})
 }
 
 // release ends the operation here: its holds are gone, and so is the power of its messages.
@@ -175,10 +194,11 @@ func (s *Server) release(req *command.ShardsvrParticipate) (ops []oplog.Op) {
 	return ops
 }
 
-// inherited are the former names of a collection that is renamed; which of them another one of the same name had does not
-// matter.
+// inherited are the former names of a collection that is renamed; which of them another one of the
+// same name had does not matter.
 func (s *Server) inherited(req *command.ShardsvrParticipate) []string {
-	all := slices.Concat(s.Formerly(req.To), s.Formerly(req.Collection.NS), []string{req.Collection.NS})
+	all := slices.Concat(s.Formerly(req.To), s.Formerly(req.Collection.NS),
+		[]string{req.Collection.NS})
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -210,8 +230,8 @@ func (s *Server) Indexes(ns string) (all []command.IndexSpec) {
 	return all
 }
 
-// followRelease has secondaries forget what they knew of a collection before an operation on it that is over: its version
-// has risen, which only the primary was told.
+// followRelease has secondaries forget what they knew of a collection before an operation on it
+// that is over: its version has risen, which only the primary was told.
 func (s *Server) followRelease(op *oplog.Op, leading bool) {
 	var doc participation
 	if !leading && op.Doc != nil && s.decode(op.Doc, &doc) {
@@ -219,15 +239,17 @@ func (s *Server) followRelease(op *oplog.Op, leading bool) {
 	}
 }
 
-// created follows the beginning of an incarnation: that the namespace was free, and its database's, is true no more.
+// created follows the beginning of an incarnation: that the namespace was free, and its database's,
+// is true no more.
 func (s *Server) created(op *oplog.Op) {
-	if c := s.collections[op.NS]; c != nil && c.known != nil && c.known.Table.Collection().Unsharded {
+	c := s.collections[op.NS]
+	if c != nil && c.known != nil && c.known.Table.Collection().Unsharded {
 		c.Clear()
 	}
 }
 
-// dropped follows the end of an incarnation, or of its name, on every member: what was known of it, and every query that
-// reads it, is over.
+// dropped follows the end of an incarnation, or of its name, on every member: what was known of it,
+// and every query that reads it, is over.
 func (s *Server) dropped(ns string) {
 	c := s.Collection(ns)
 	c.Clear()

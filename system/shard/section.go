@@ -23,8 +23,9 @@ type Holder struct {
 	ID    string      // the migration
 }
 
-// section is the critical section of a collection. It is namespace wide. A donor's of a migration is in memory and ends
-// with the tenure; others follow a replicated document (see Hold) and outlive failovers.
+// section is the critical section of a collection. It is namespace wide. A donor's of a migration
+// is in memory and ends with the tenure; others follow a replicated document (see Hold) and outlive
+// failovers.
 type section struct{ holds []hold }
 
 type hold struct {
@@ -33,8 +34,8 @@ type hold struct {
 	recoverable bool
 }
 
-// EnterWrites blocks user writes to the namespace from now on. Writes that have passed their version check but are not yet
-// committed find out at their commit.
+// EnterWrites blocks user writes to the namespace from now on. Writes that have passed their
+// version check but are not yet committed find out at their commit.
 func (c *Collection) EnterWrites(h Holder) { c.section.enter(c, hold{h, WritesBlocked, false}) }
 
 // EnterReads blocks user reads as well.
@@ -86,7 +87,12 @@ func (c *Collection) announceSection(h Holder, value string) {
 		return
 	}
 	c.server.node.Emit(&trace.Event{
-		Kind: trace.CriticalSection, Shard: c.server.name, NS: c.ns, Value: value, Actor: h.Actor, ID: h.ID,
+		Kind:  trace.CriticalSection,
+		Shard: c.server.name,
+		NS:    c.ns,
+		Value: value,
+		Actor: h.Actor,
+		ID:    h.ID,
 	})
 }
 
@@ -108,8 +114,9 @@ func (s *section) announceHeld(c *Collection) {
 
 func (p Phase) blocks(write bool) bool { return p == AllBlocked || write && p == WritesBlocked }
 
-// awaitSettled waits until nobody holds the section and no recovery is under way, for at most settings.StaleWait
-// (protocol 3.4 step 3, 8: refreshes asked for by stale requests wait for the signal of either phase).
+// awaitSettled waits until nobody holds the section and no recovery is under way, for at most
+// settings.StaleWait (protocol 3.4 step 3, 8: refreshes asked for by stale requests wait for the
+// signal of either phase).
 func (c *Collection) awaitSettled(t env.Task) error {
 	return c.settled.WaitFor(t, c.staleWait(), func() bool {
 		return len(c.section.holds) == 0 && !c.undecided()

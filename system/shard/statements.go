@@ -14,7 +14,9 @@ import (
 
 func (s *Server) insert(t env.Task, _ env.NodeID, req *command.Insert) (*command.Written, error) {
 	r := request{req.NS, req.Session, req.Concern, req.Place}
-	return s.execute(t, r, len(req.Docs), func(w *write, i int) (change, error) { return w.create(req.Docs[i]) })
+	return s.execute(t, r, len(req.Docs), func(w *write, i int) (change, error) {
+		return w.create(req.Docs[i])
+	})
 }
 
 func (s *Server) update(t env.Task, _ env.NodeID, req *command.Update) (*command.Written, error) {
@@ -29,7 +31,9 @@ func (s *Server) remove(t env.Task, _ env.NodeID, req *command.Delete) (*command
 	return s.execute(t, r, 1, func(w *write, _ int) (change, error) { return w.erase(req.Filter) })
 }
 
-func (s *Server) findAndModify(t env.Task, _ env.NodeID, req *command.FindAndModify) (*command.Written, error) {
+func (s *Server) findAndModify(
+	t env.Task, _ env.NodeID, req *command.FindAndModify,
+) (*command.Written, error) {
 	r := request{req.NS, req.Session, req.Concern, req.Place}
 	return s.execute(t, r, 1, func(w *write, _ int) (ch change, err error) {
 		if req.Remove {
@@ -44,9 +48,10 @@ func (s *Server) findAndModify(t env.Task, _ env.NodeID, req *command.FindAndMod
 	})
 }
 
-// create inserts a document. An _id is unique on the shard, also among documents that it does not own: as in the real
-// system an orphan with the _id refuses the insert. Where the _id is (a function of) the shard key that cannot happen, as
-// the orphan would be in the same, owned, range; a range is received only after its orphans are gone (protocol 5.2).
+// create inserts a document. An _id is unique on the shard, also among documents that it does not
+// own: as in the real system an orphan with the _id refuses the insert. Where the _id is (a
+// function of) the shard key that cannot happen, as the orphan would be in the same, owned, range;
+// a range is received only after its orphans are gone (protocol 5.2).
 func (w *write) create(doc bson.Raw) (change, error) {
 	p, err := w.pattern()
 	if err != nil {
@@ -61,9 +66,14 @@ func (w *write) create(doc bson.Raw) (change, error) {
 		return change{}, err
 	}
 	if w.get(id) != nil {
-		return change{}, errcode.New(errcode.DuplicateKey, "collection %s has a document with _id %s", w.ns, key.Key(id))
+		return change{}, errcode.New(errcode.DuplicateKey,
+			"collection %s has a document with _id %s", w.ns, key.Key(id))
 	}
-	return change{op: oplog.Op{Kind: oplog.Insert, ID: id, Doc: doc}, key: k, outcome: command.Written{N: 1}}, nil
+	return change{
+		op:      oplog.Op{Kind: oplog.Insert, ID: id, Doc: doc},
+		key:     k,
+		outcome: command.Written{N: 1},
+	}, nil
 }
 
 func (w *write) modify(filter, with bson.Raw, upsert bool) (change, error) {
@@ -122,10 +132,16 @@ func (w *write) erase(filter bson.Raw) (change, error) {
 	if old == nil || err != nil {
 		return change{key: k}, err
 	}
-	return change{op: oplog.Op{Kind: oplog.Delete, ID: id}, pre: old, key: k, outcome: command.Written{N: 1}}, nil
+	return change{
+		op:      oplog.Op{Kind: oplog.Delete, ID: id},
+		pre:     old,
+		key:     k,
+		outcome: command.Written{N: 1},
+	}, nil
 }
 
-// unmoved refuses a change of the identity or of the shard key, which would need a transaction over two shards.
+// unmoved refuses a change of the identity or of the shard key, which would need a transaction over
+// two shards.
 func (w *write) unmoved(p key.Pattern, k key.Key, id string, doc bson.Raw) error {
 	newID, err := key.ID(doc)
 	if err != nil {
@@ -136,7 +152,8 @@ func (w *write) unmoved(p key.Pattern, k key.Key, id string, doc bson.Raw) error
 		return err
 	}
 	if newID != id || newKey != k {
-		return errcode.New(errcode.ImmutableField, "document %s with shard key %s would become %s with %s",
+		return errcode.New(errcode.ImmutableField,
+			"document %s with shard key %s would become %s with %s",
 			key.Key(id), k, key.Key(newID), newKey)
 	}
 	return nil
@@ -150,25 +167,27 @@ func (w *write) target(filter bson.Raw) (key.Pattern, key.Key, error) {
 	}
 	v, fixed := query.Equality(filter, p.Field)
 	if !fixed {
-		return p, "", errcode.New(errcode.ShardKeyNotFound, "the filter %s does not fix the shard key %s", filter, p.Field)
+		return p, "", errcode.New(errcode.ShardKeyNotFound,
+			"the filter %s does not fix the shard key %s", filter, p.Field)
 	}
 	k, err := p.OfValue(v)
 	return p, k, err
 }
 
-// match returns the first document with the shard key that fulfils the filter and that the shard owns: an update must not
-// touch an orphan (protocol 10.1).
+// match returns the first document with the shard key that fulfils the filter and that the shard
+// owns: an update must not touch an orphan (protocol 10.1).
 func (w *write) match(k key.Key, filter bson.Raw) (id string, doc bson.Raw, err error) {
 	if w.place.Versioned && !w.c.known.Owns(k) {
 		return "", nil, nil
 	}
 	only := key.Range{Min: k, Max: key.After(k)}
-	w.server.cfg.Member.Store().ScanKey(w.ns, only, store.Latest, store.Place{}, func(_ key.Key, at string, d bson.Raw) bool {
-		var ok bool
-		if ok, err = query.Match(filter, d); ok {
-			id, doc = at, d
-		}
-		return !ok && err == nil
-	})
+	w.server.cfg.Member.Store().ScanKey(w.ns, only, store.Latest, store.Place{},
+		func(_ key.Key, at string, d bson.Raw) bool {
+			var ok bool
+			if ok, err = query.Match(filter, d); ok {
+				id, doc = at, d
+			}
+			return !ok && err == nil
+		})
 	return id, doc, err
 }

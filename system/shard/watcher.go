@@ -12,7 +12,8 @@ import (
 // watcher ties the server to its member's log.
 type watcher struct{ *Server }
 
-// Applied announces the leader's writes to sharded collections and follows the recoverable critical sections.
+// Applied announces the leader's writes to sharded collections and follows the recoverable critical
+// sections.
 func (s watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 	if !leading {
 		s.heed(e)
@@ -40,7 +41,8 @@ func (s watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 	}
 }
 
-// RolledBack puts the critical sections back to what the documents say now. What was known rested on the entries undone.
+// RolledBack puts the critical sections back to what the documents say now. What was known rested
+// on the entries undone.
 func (s watcher) RolledBack(uint64) {
 	s.clearAll()
 	s.followSections()
@@ -55,8 +57,9 @@ func (s watcher) Reset(uint64) {
 // Committed is of no interest: readers ask the member.
 func (s watcher) Committed(uint64) {}
 
-// StepUp prepares a tenure: nothing is known of any placement, and everything that an earlier primary has done is majority
-// before the first user's read or write, so that no majority read goes back behind it.
+// StepUp prepares a tenure: nothing is known of any placement, and everything that an earlier
+// primary has done is majority before the first user's read or write, so that no majority read goes
+// back behind it.
 func (s watcher) StepUp(t env.Task) error {
 	s.dropTenure()
 	s.resume()
@@ -108,8 +111,16 @@ func (s *Server) announce(index uint64, op *oplog.Op) {
 func (s *Server) announceStatement(index uint64, op *oplog.Op) {
 	st := op.Stmt
 	e := &trace.Event{
-		Kind: trace.Executed, Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: st.NS, Key: st.Key,
-		Actor: trace.Actor(op.Actor), ID: st.Session, Txn: st.Txn, N: int(st.ID),
+		Kind:  trace.Executed,
+		Shard: s.name,
+		Term:  s.cfg.Member.Term(),
+		Index: index,
+		NS:    st.NS,
+		Key:   st.Key,
+		Actor: trace.Actor(op.Actor),
+		ID:    st.Session,
+		Txn:   st.Txn,
+		N:     int(st.ID),
 	}
 	if e.Actor == trace.Session {
 		e.Value = op.Tag

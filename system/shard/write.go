@@ -13,7 +13,8 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// admissions is how often one statement may be let in and then find, at its commit, that things have changed.
+// admissions is how often one statement may be let in and then find, at its commit, that things
+// have changed.
 const admissions = 3
 
 // request is what all write commands have in common.
@@ -24,7 +25,8 @@ type request struct {
 	place   command.Placement
 }
 
-// write is one write command on its way: its statements are executed one after the other, each atomically.
+// write is one write command on its way: its statements are executed one after the other, each
+// atomically.
 type write struct {
 	request
 	server  *Server
@@ -46,8 +48,8 @@ type change struct {
 // decide returns the change that statement i makes. It reads the newest state and must not wait.
 type decide func(w *write, i int) (change, error)
 
-// execute runs a write command of n statements. The first failure ends it; what was done before stays, and a retry finds
-// it on record.
+// execute runs a write command of n statements. The first failure ends it; what was done before
+// stays, and a retry finds it on record.
 func (s *Server) execute(t env.Task, r request, n int, do decide) (*command.Written, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
@@ -61,8 +63,9 @@ func (s *Server) execute(t env.Task, r request, n int, do decide) (*command.Writ
 	return w.finish(t, err)
 }
 
-// statement executes one statement, or finds that it was executed before. While it waits to be let in, it does not keep
-// the session: a migration that holds the critical section may need it to hand over its history.
+// statement executes one statement, or finds that it was executed before. While it waits to be let
+// in, it does not keep the session: a migration that holds the critical section may need it to hand
+// over its history.
 func (w *write) statement(t env.Task, i int, do decide) (err error) {
 	for range admissions {
 		if err = w.checkout(t); err != nil {
@@ -112,7 +115,8 @@ func (w *write) attempt(t env.Task, i int, do decide) error {
 	return w.commit(t, i, do)
 }
 
-// descend is the way from the version check to the commit, on which a real server can be descheduled.
+// descend is the way from the version check to the commit, on which a real server can be
+// descheduled.
 func (w *write) descend(t env.Task, i int) error {
 	if err := t.Point(failpoint.RequestVersionCheck, w.note(i)); err != nil {
 		return err
@@ -126,8 +130,9 @@ func (w *write) descend(t env.Task, i int) error {
 	return t.Yield(failpoint.RequestPreCommit)
 }
 
-// recheck asks again, at the commit, what was asked at the beginning: a write that was let in before the critical section
-// began, under another version or in another term must not be committed now (protocol 3.4 item 6).
+// recheck asks again, at the commit, what was asked at the beginning: a write that was let in
+// before the critical section began, under another version or in another term must not be committed
+// now (protocol 3.4 item 6).
 func (w *write) recheck() error {
 	if err := w.sameTenure(); err != nil {
 		return err
@@ -143,7 +148,8 @@ func (s *Server) sameTenure(term uint64) error {
 		return err
 	}
 	if now := s.cfg.Member.Term(); now != term {
-		return errcode.New(errcode.InterruptedDueToReplStateChange, "%s was primary of term %d when the operation began and is of %d now",
+		return errcode.New(errcode.InterruptedDueToReplStateChange,
+			"%s was primary of term %d when the operation began and is of %d now",
 			s.node.ID(), term, now)
 	}
 	return nil
@@ -170,7 +176,11 @@ func (w *write) log(t env.Task, i int, ch *change) error {
 	ops := []oplog.Op{ch.op}
 	if w.session != nil {
 		ops = append(ops, w.session.Stamp(&ops[0], oplog.Stmt{
-			ID: w.statementID(i), NS: w.ns, Key: string(ch.key), Result: encodeResult(ch.outcome), Image: ch.outcome.Image,
+			ID:     w.statementID(i),
+			NS:     w.ns,
+			Key:    string(ch.key),
+			Result: encodeResult(ch.outcome),
+			Image:  ch.outcome.Image,
 		}))
 	}
 	m := w.server.cfg.Member
@@ -179,7 +189,8 @@ func (w *write) log(t env.Task, i int, ch *change) error {
 	if err != nil {
 		return err
 	}
-	w.server.node.Assert(at.Index == due && at.Term == w.term, "a write of %s expected at %d.%d was logged at %s", w.ns, w.term, due, at)
+	w.server.node.Assert(at.Index == due && at.Term == w.term,
+		"a write of %s expected at %d.%d was logged at %s", w.ns, w.term, due, at)
 	w.logged, w.reply.Time = true, m.AppliedTS()
 	if w.c.donor != nil {
 		w.c.donor.OnWrite(&ops[0], ch.pre, at)
@@ -187,8 +198,8 @@ func (w *write) log(t env.Task, i int, ch *change) error {
 	return nil
 }
 
-// onOrphan reports whether the write is to a document that the shard does not own, which only an unversioned request can
-// do: change streams must not see it (protocol 12).
+// onOrphan reports whether the write is to a document that the shard does not own, which only an
+// unversioned request can do: change streams must not see it (protocol 12).
 func (w *write) onOrphan(k key.Key) bool { return w.c.known != nil && !w.c.known.Owns(k) }
 
 func (w *write) count(one command.Written) {
@@ -201,8 +212,9 @@ func (w *write) count(one command.Written) {
 	}
 }
 
-// finish waits for the write concern of everything the command has seen or done: also a retry, a write that found nothing
-// to do and a duplicate key rest on what is applied, which might still be rolled back.
+// finish waits for the write concern of everything the command has seen or done: also a retry, a
+// write that found nothing to do and a duplicate key rest on what is applied, which might still be
+// rolled back.
 func (w *write) finish(t env.Task, failed error) (*command.Written, error) {
 	if failed != nil && !errcode.Is(failed, errcode.DuplicateKey) {
 		return nil, failed
@@ -231,12 +243,14 @@ func (w *write) statementID(i int) int32 { return w.request.session.Stmt + int32
 
 func (w *write) note(i int) env.Note { return env.Note{ID: w.request.session.ID, N: i} }
 
-// pattern is the collection's shard key. The shard must hold the collection: a write never makes one (SERVER-89971).
+// pattern is the collection's shard key. The shard must hold the collection: a write never makes
+// one (SERVER-89971).
 func (w *write) pattern() (key.Pattern, error) {
 	if p, ok := w.c.pattern(); ok {
 		return p, nil
 	}
-	return key.Pattern{}, errcode.New(errcode.NamespaceNotFound, "shard %s has no collection %s", w.server.name, w.ns)
+	return key.Pattern{}, errcode.New(errcode.NamespaceNotFound, "shard %s has no collection %s",
+		w.server.name, w.ns)
 }
 
 func (w *write) get(id string) bson.Raw {

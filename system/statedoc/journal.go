@@ -1,10 +1,12 @@
-// Package statedoc keeps the durable records of protocols: typed documents in a namespace of a replica set, one for each
-// identity.
+// Package statedoc keeps the durable records of protocols: typed documents in a namespace of a
+// replica set, one for each identity.
 //
-// Promise: reading a record sees what this member has applied, and between reading and writing nothing happens unless the
-// caller waits. A record that cannot be read is a broken invariant, not an error.
+// Promise: reading a record sees what this member has applied, and between reading and writing
+// nothing happens unless the caller waits. A record that cannot be read is a broken invariant, not
+// an error.
 //
-// Refusal: it decides nothing about durability; callers wait for the write concern their protocol wants.
+// Refusal: it decides nothing about durability; callers wait for the write concern their protocol
+// wants.
 package statedoc
 
 import (
@@ -21,7 +23,8 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// patience is longer than any tenure without a majority: protocol steps wait until the tenure ends, not for a time.
+// patience is longer than any tenure without a majority: protocol steps wait until the tenure ends,
+// not for a time.
 const patience = 1000 * time.Hour
 
 // Log is the replica set that holds the records.
@@ -32,7 +35,8 @@ type Log interface {
 	Store() *store.Store
 }
 
-// Journal is the records of one namespace. Type T is a struct whose bson field _id is the record's identity.
+// Journal is the records of one namespace. Type T is a struct whose bson field _id is the record's
+// identity.
 type Journal[T any] struct {
 	log   Log
 	ns    string

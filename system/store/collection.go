@@ -17,7 +17,8 @@ type collection struct {
 	documents, bytes int64
 }
 
-// record is a document through time, newest version first. Invariant: indexes strictly decrease along the chain.
+// record is a document through time, newest version first. Invariant: indexes strictly decrease
+// along the chain.
 type record struct {
 	id   string
 	head *version
@@ -30,8 +31,8 @@ type version struct {
 	before *version
 }
 
-// place is an entry of the index. A record has one for each shard key that any of its versions has; a reader must see
-// that the version it reads is one of them.
+// place is an entry of the index. A record has one for each shard key that any of its versions has;
+// a reader must see that the version it reads is one of them.
 type place struct {
 	key    key.Key
 	record *record
@@ -73,8 +74,8 @@ func (c *collection) count(from, to bson.Raw) {
 	}
 }
 
-// put makes doc, or for nil its absence, the newest version. It returns the record when the version is new, and nil when
-// it took the place of one with the same index.
+// put makes doc, or for nil its absence, the newest version. It returns the record when the version
+// is new, and nil when it took the place of one with the same index.
 func (c *collection) put(index uint64, id string, doc bson.Raw) (*record, error) {
 	r, known := c.records.Get(id)
 	if doc == nil && (!known || r.head.doc == nil) {
@@ -160,7 +161,9 @@ func (c *collection) sweep(r *record) {
 	}
 }
 
-func (c *collection) scanID(rng key.Range, at uint64, after Place, fn func(key.Key, string, bson.Raw) bool) {
+func (c *collection) scanID(
+	rng key.Range, at uint64, after Place, fn func(key.Key, string, bson.Raw) bool,
+) {
 	from := max(rng.Min, after.Key)
 	c.records.Ascend(string(from), func(id string, r *record) bool {
 		if id >= string(rng.Max) {
@@ -171,7 +174,9 @@ func (c *collection) scanID(rng key.Range, at uint64, after Place, fn func(key.K
 	})
 }
 
-func (c *collection) scanKey(rng key.Range, at uint64, after Place, fn func(key.Key, string, bson.Raw) bool) {
+func (c *collection) scanKey(
+	rng key.Range, at uint64, after Place, fn func(key.Key, string, bson.Raw) bool,
+) {
 	done := string(after.Key) + after.ID
 	c.index.Ascend(max(string(rng.Min), done), func(path string, p *place) bool {
 		if p.key >= rng.Max {

@@ -2,7 +2,8 @@ package store
 
 import "github.com/shardproof/shardproof/system/errcode"
 
-// change is one step of the store's past: a new version of a record, or a new meaning of a namespace.
+// change is one step of the store's past: a new version of a record, or a new meaning of a
+// namespace.
 type change struct {
 	index uint64
 
@@ -14,8 +15,8 @@ type change struct {
 	incarnation *incarnation
 }
 
-// queue holds the changes that can still be rolled back and whose predecessors can still be read, oldest first. It is
-// consumed from both ends.
+// queue holds the changes that can still be rolled back and whose predecessors can still be read,
+// oldest first. It is consumed from both ends.
 type queue struct {
 	changes []change
 	first   int
@@ -42,7 +43,8 @@ func (q *queue) dropNewest() {
 	q.changes = q.changes[:len(q.changes)-1]
 }
 
-// dropOldest moves the rest to the front once half of the space is unused, which costs each change at most one move.
+// dropOldest moves the rest to the front once half of the space is unused, which costs each change
+// at most one move.
 func (q *queue) dropOldest() {
 	q.changes[q.first] = change{}
 	q.first++
@@ -56,7 +58,8 @@ func (q *queue) dropOldest() {
 // Rollback forgets every entry after index. It panics when the state at index is no longer known.
 func (s *Store) Rollback(index uint64) {
 	if index < s.oldest {
-		panic(errcode.New(errcode.Internal, "rollback to %d, but history begins at %d", index, s.oldest))
+		panic(errcode.New(errcode.Internal, "rollback to %d, but history begins at %d",
+			index, s.oldest))
 	}
 	for c := s.undo.newest(); c != nil && c.index > index; c = s.undo.newest() {
 		c.revert(s)
@@ -65,8 +68,8 @@ func (s *Store) Rollback(index uint64) {
 	s.applied = min(s.applied, index)
 }
 
-// SetOldest says that nobody will read at, or roll back to, an earlier index. An index that is lower than that of an
-// earlier call, or higher than Applied, is cut to these.
+// SetOldest says that nobody will read at, or roll back to, an earlier index. An index that is
+// lower than that of an earlier call, or higher than Applied, is cut to these.
 func (s *Store) SetOldest(index uint64) {
 	s.oldest = max(s.oldest, min(index, s.applied))
 	for c := s.undo.oldest(); c != nil && c.index <= s.oldest; c = s.undo.oldest() {

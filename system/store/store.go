@@ -1,11 +1,12 @@
-// Package store is the data of one member: collections of documents in the order of their _id and of their shard key,
-// in every state since some index of the log.
+// Package store is the data of one member: collections of documents in the order of their _id and
+// of their shard key, in every state since some index of the log.
 //
-// Promise: a read at an index sees exactly what the entries up to it left, whatever was applied since; Rollback restores
-// the state of an index exactly; all costs of an operation are logarithmic in the size, and history is dropped at no
-// more than the cost of having made it.
+// Promise: a read at an index sees exactly what the entries up to it left, whatever was applied
+// since; Rollback restores the state of an index exactly; all costs of an operation are logarithmic
+// in the size, and history is dropped at no more than the cost of having made it.
 //
-// Refusal: it does not check who may write, does not log, and does not survive a crash: the log and Snapshot do.
+// Refusal: it does not check who may write, does not log, and does not survive a crash: the log and
+// Snapshot do.
 package store
 
 import (
@@ -21,8 +22,8 @@ import (
 // Latest is the index to read at for whatever was applied last.
 const Latest uint64 = math.MaxUint64
 
-// Store is a member's data. Documents that it returns must not be changed. Functions that take a callback must not be
-// used to change the store from inside the callback.
+// Store is a member's data. Documents that it returns must not be changed. Functions that take a
+// callback must not be used to change the store from inside the callback.
 type Store struct {
 	namespaces btree.Map[string, *namespace]
 	applied    uint64
@@ -53,7 +54,8 @@ func (s *Store) Oldest() uint64 { return s.oldest }
 
 func (s *Store) at(ns string, index uint64) *collection {
 	if index < s.oldest {
-		panic(errcode.New(errcode.Internal, "a read of %s at %d, but history begins at %d", ns, index, s.oldest))
+		panic(errcode.New(errcode.Internal, "a read of %s at %d, but history begins at %d",
+			ns, index, s.oldest))
 	}
 	if n, ok := s.namespaces.Get(ns); ok {
 		return n.at(index)
@@ -112,9 +114,13 @@ type Place struct {
 	ID  string
 }
 
-// ScanKey calls fn for the documents behind after whose shard key is in the range, in the order of shard key and _id,
-// until it returns false. The shard key of a collection that has none is the _id.
-func (s *Store) ScanKey(ns string, rng key.Range, at uint64, after Place, fn func(k key.Key, id string, doc bson.Raw) bool) {
+// ScanKey calls fn for the documents behind after whose shard key is in the range, in the order of
+// shard key and _id, until it returns false. The shard key of a collection that has none is the
+// _id.
+func (s *Store) ScanKey(
+	ns string, rng key.Range, at uint64, after Place,
+	fn func(k key.Key, id string, doc bson.Raw) bool,
+) {
 	c := s.at(ns, at)
 	switch {
 	case c == nil:
@@ -137,8 +143,8 @@ func (s *Store) Collections(at uint64) []string {
 	return names
 }
 
-// Options returns what the collection was created with; nil, false when it does not exist, nil, true when it was made
-// implicitly.
+// Options returns what the collection was created with; nil, false when it does not exist, nil,
+// true when it was made implicitly.
 func (s *Store) Options(ns string) (bson.Raw, bool) {
 	c := s.at(ns, Latest)
 	if c == nil {
@@ -147,8 +153,8 @@ func (s *Store) Options(ns string) (bson.Raw, bool) {
 	return c.options, true
 }
 
-// KeyOf returns the shard key of a document as the collection defines it; false when the collection does not exist, has
-// no shard key, or the document cannot have one.
+// KeyOf returns the shard key of a document as the collection defines it; false when the collection
+// does not exist, has no shard key, or the document cannot have one.
 func (s *Store) KeyOf(ns string, doc bson.Raw) (key.Key, bool) {
 	c := s.at(ns, Latest)
 	if c == nil || c.pattern.IsZero() {

@@ -2,7 +2,8 @@ package policy
 
 import "github.com/shardproof/shardproof/system/catalog"
 
-// Shuffled is a permutation of 0 to n-1 that depends on nothing but the seed: the order in which a round looks at collections.
+// Shuffled is a permutation of 0 to n-1 that depends on nothing but the seed: the order in which a
+// round looks at collections.
 func Shuffled(n int, seed uint64) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -12,8 +13,8 @@ func Shuffled(n int, seed uint64) []int {
 	return order
 }
 
-// AtRandom chooses for a collection by the seed alone, whether that balances anything or not: it makes the balancer a source of
-// chaos. What holds for every round holds for it too.
+// AtRandom chooses for a collection by the seed alone, whether that balances anything or not: it
+// makes the balancer a source of chaos. What holds for every round holds for it too.
 func (r *Round) AtRandom(c *Collection, seed uint64, open bool) {
 	if c.fixed() || r.Exhausted() {
 		return
@@ -65,7 +66,8 @@ func (r *Round) somebody(from int, zone string, d draw) int {
 	return best
 }
 
-// draw makes numbers out of a seed and of what they are for: FNV-1a over the bytes, then the finaliser of splitmix64.
+// draw makes numbers out of a seed and of what they are for: FNV-1a over the bytes, then the
+// finaliser of splitmix64.
 type draw uint64
 
 const (

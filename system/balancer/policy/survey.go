@@ -9,15 +9,17 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// survey is what one pass over a table tells: how many chunks of which zone each shard has, and the first that may move. It is
-// as big as there are pairs of a shard and a zone with chunks, never bigger than the table.
+// survey is what one pass over a table tells: how many chunks of which zone each shard has, and the
+// first that may move. It is as big as there are pairs of a shard and a zone with chunks, never
+// bigger than the table.
 type survey struct {
 	zones []string // in order, then "" for what is outside all
 	cells []cell   // zone by zone
 	begin []int32  // begin[z] is the first cell of zone z, begin[len(zones)] is len(cells)
 	// latest is for each shard of the round its last cell; none is no cell.
 	latest []int32
-	// shards translates the table's numbers of shards to those of the round; none is a shard that the round does not know.
+	// shards translates the table's numbers of shards to those of the round; none is a shard that
+	// the round does not know.
 	shards []int32
 }
 
@@ -28,16 +30,19 @@ type cell struct {
 	shard, zone int32
 	before      int32 // the shard's cell before this one, or none
 	chunks      int64
-	// first begins the shard's chunk of the zone with the lowest keys that is neither jumbo nor to be split for zones; "" is none.
+	// first begins the shard's chunk of the zone with the lowest keys that is neither jumbo nor to
+	// be split for zones; "" is none.
 	first key.Key
 }
 
-// take forgets the collection before. A chunk that crosses the boundary of a zone counts outside of all zones, but must be split
-// before it moves.
+// take forgets the collection before. A chunk that crosses the boundary of a zone counts outside of
+// all zones, but must be split before it moves.
 func (s *survey) take(c *Collection, index map[string]int) {
 	s.reset(c, index)
 	pieces := slices.Collect(c.Zones.Pieces())
-	slices.SortStableFunc(pieces, func(a, b catalog.Zone) int { return cmp.Compare(s.zone(a.Name), s.zone(b.Name)) })
+	slices.SortStableFunc(pieces, func(a, b catalog.Zone) int {
+		return cmp.Compare(s.zone(a.Name), s.zone(b.Name))
+	})
 	for zone := range s.zones {
 		s.begin = append(s.begin, int32(len(s.cells)))
 		for len(pieces) > 0 && s.zone(pieces[0].Name) == zone {
@@ -85,7 +90,8 @@ func (s *survey) zone(name string) int {
 // count adds the chunks that lie in a piece of the zone that was begun last.
 func (s *survey) count(t *catalog.Table, piece key.Range) {
 	if piece.Max < key.Max {
-		piece.Max = t.Owner(piece.Max).Min // the last chunk that begins in it may cross the boundary
+		// The last chunk that begins in it may cross the boundary.
+		piece.Max = t.Owner(piece.Max).Min
 	}
 	for chunk := range t.Beginning(piece) {
 		shard := s.shards[chunk.Owner()]
