@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of the balancer (role B of spec 18.2). What is chosen is chosen at once, between
+// The phases of the balancer (role B of failpoints 18.2). What is chosen is chosen at once, between
 // b.stats and b.enqueue.
 var (
 	BalancerStepUp = declare(Balancer, "b.stepUp",
