@@ -40,12 +40,12 @@ type World interface {
 
 // Cluster is an assembled cluster.
 type Cluster struct {
-	world    World
-	topology Topology
-	settings *settings.Settings
-	founding *founding
-	sets     []string
-	nodes    map[string][]env.NodeID // of each replica set
+	world     World
+	topology  Topology
+	settings  *settings.Settings
+	bootstrap *bootstrapState
+	sets      []string
+	nodes     map[string][]env.NodeID // of each replica set
 	// Of each node the last incarnation that booted.
 	members  map[env.NodeID]*replset.Member
 	shards   map[env.NodeID]*shard.Server
@@ -66,16 +66,16 @@ func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) 
 		return nil, err
 	}
 	c := &Cluster{
-		world:    w,
-		topology: top,
-		settings: s,
-		founding: founding,
-		nodes:    make(map[string][]env.NodeID),
-		members:  make(map[env.NodeID]*replset.Member),
-		shards:   make(map[env.NodeID]*shard.Server),
-		routers:  make(map[env.NodeID]*router.Router),
-		adjusted: make(map[env.NodeID]*settings.Settings),
-		zones:    make(map[env.NodeID]time.Duration),
+		world:     w,
+		topology:  top,
+		settings:  s,
+		bootstrap: founding,
+		nodes:     make(map[string][]env.NodeID),
+		members:   make(map[env.NodeID]*replset.Member),
+		shards:    make(map[env.NodeID]*shard.Server),
+		routers:   make(map[env.NodeID]*router.Router),
+		adjusted:  make(map[env.NodeID]*settings.Settings),
+		zones:     make(map[env.NodeID]time.Duration),
 	}
 	c.sets = append([]string{configsvr.Name}, top.ShardNames()...)
 	for _, name := range c.sets {
@@ -123,14 +123,14 @@ func (c *Cluster) start(node env.Node) *settings.Settings {
 // listen has the server take commands; every server takes those that change its settings.
 func (c *Cluster) listen(node env.Node, now *hlc.Clock) *rpc.Endpoint {
 	ep := rpc.Listen(node, now)
-	rpc.Handle(ep, parameters{c.adjusted[node.ID()]}.set)
+	rpc.Handle(ep, parameterCommands{c.adjusted[node.ID()]}.set)
 	return ep
 }
 
 func (c *Cluster) bootConfig(t env.Task) {
 	m, ep := c.bootMember(t, configsvr.Name)
-	rpc.Handle(ep, member{m}.hello)
-	rpc.Handle(ep, member{m}.stepDown)
+	rpc.Handle(ep, memberCommands{m}.hello)
+	rpc.Handle(ep, memberCommands{m}.stepDown)
 	config := configsvr.New(configsvr.Config{
 		Member:   m,
 		Endpoint: ep,
@@ -139,7 +139,7 @@ func (c *Cluster) bootConfig(t env.Task) {
 		Profile:  c.topology.Profile,
 	})
 	admin.New(config)
-	m.Watch(founder{m, c.founding.config})
+	m.Watch(bootstrapper{m, c.bootstrap.config})
 	balancer.New(config)
 }
 
@@ -153,7 +153,7 @@ func (c *Cluster) bootShard(t env.Task, name string) {
 		Profile:  c.topology.Profile,
 	})
 	c.shards[ep.Node().ID()] = server
-	m.Watch(founder{m, c.founding.shards[name]})
+	m.Watch(bootstrapper{m, c.bootstrap.shards[name]})
 	moves := migration.New(server, rangedel.New(ep, m, server, c.of(ep)))
 	changestream.New(server, moves.Receivers)
 	moveprimary.New(server)
@@ -200,24 +200,26 @@ func (c *Cluster) NewClient(node env.Node) *client.Client {
 	return client.New(rpc.Listen(node, hlc.New(node)), c.topology.RouterNodes(), c.settings)
 }
 
-// member answers what every member of a replica set is asked.
-type member struct{ m *replset.Member }
+// memberCommands answers what every member of a replica set is asked.
+type memberCommands struct{ m *replset.Member }
 
-func (s member) hello(env.Task, env.NodeID, *command.Hello) (*command.HelloReply, error) {
+func (s memberCommands) hello(env.Task, env.NodeID, *command.Hello) (*command.HelloReply, error) {
 	return &command.HelloReply{
 		Writable: s.m.IsPrimary(), Primary: string(s.m.PrimaryHint()), Term: s.m.Term(),
 		Applied: s.m.Applied(), Majority: s.m.Committed(),
 	}, nil
 }
 
-func (s member) stepDown(t env.Task, _ env.NodeID, _ *command.StepDown) (*command.Done, error) {
+func (s memberCommands) stepDown(
+	t env.Task, _ env.NodeID, _ *command.StepDown,
+) (*command.Done, error) {
 	return &command.Done{}, s.m.StepDown(t)
 }
 
-// parameters changes the settings of one server's process.
-type parameters struct{ of *settings.Settings }
+// parameterCommands changes the settings of one server's process.
+type parameterCommands struct{ of *settings.Settings }
 
-func (p parameters) set(
+func (p parameterCommands) set(
 	t env.Task, _ env.NodeID, req *command.SetParameter,
 ) (*command.Done, error) {
 	if err := p.of.Set(req.Name, req.Value); err != nil {

@@ -99,9 +99,9 @@ func (c *Cluster) Catalog(ns string) (*catalog.Table, error) {
 	return configsvr.ReadTable(m.Store(), ns, m.Committed().Index)
 }
 
-// leftovers are the namespaces of shards that are empty when no migration, no range deletion and no
-// movePrimary is under way.
-var leftovers = []string{
+// leftoverNamespaces are the namespaces of shards that are empty when no migration, no range
+// deletion and no movePrimary is under way.
+var leftoverNamespaces = []string{
 	migration.CoordinatorsNS, migration.RecipientsNS, rangedel.Namespace, shard.SectionsNS,
 	moveprimary.Namespace,
 }
@@ -126,7 +126,7 @@ func (c *Cluster) Outstanding() []string {
 	left = append(left, c.leftover(configsvr.Name, configsvr.Migrations, configsvr.Locks,
 		configsvr.Operations)...)
 	for _, name := range c.topology.ShardNames() {
-		left = append(left, c.leftover(name, leftovers...)...)
+		left = append(left, c.leftover(name, leftoverNamespaces...)...)
 		left = append(left, c.unrecorded(name)...)
 	}
 	return left

@@ -60,18 +60,18 @@ func (p Topology) ShardNames() []string {
 // MembersOf lists the nodes of a replica set: a shard's or the config server's.
 func (p Topology) MembersOf(set string) []env.NodeID {
 	if set == configsvr.Name {
-		return numbered(set, p.ConfigMembers)
+		return numberedNodes(set, p.ConfigMembers)
 	}
-	return numbered(set, p.Members)
+	return numberedNodes(set, p.Members)
 }
 
 // RouterNodes lists the nodes of the routers.
-func (p Topology) RouterNodes() []env.NodeID { return numbered("router", p.Routers) }
+func (p Topology) RouterNodes() []env.NodeID { return numberedNodes("router", p.Routers) }
 
 // ClientNodes lists the nodes of the clients.
-func (p Topology) ClientNodes() []env.NodeID { return numbered("client", p.Clients) }
+func (p Topology) ClientNodes() []env.NodeID { return numberedNodes("client", p.Clients) }
 
-func numbered(name string, n int) []env.NodeID {
+func numberedNodes(name string, n int) []env.NodeID {
 	ids := make([]env.NodeID, n)
 	for i := range ids {
 		ids[i] = env.NodeID(name + "." + strconv.Itoa(i))

@@ -20,15 +20,17 @@ func (s *Service) configureCollectionBalancing(
 	return s.underLock(t, "configureCollectionBalancing "+req.NS, req.NS,
 		func(own env.Task, table *catalog.Table) error {
 			old := table.Collection().Balancing
-			if as := configured(old, req); as != old {
-				return s.config.Describe(own, table, as, reason(old, as))
+			if as := withBalancing(old, req); as != old {
+				return s.config.Describe(own, table, as, changeReason(old, as))
 			}
 			return nil
 		})
 }
 
-// configured is what becomes of b.
-func configured(b catalog.Balancing, req *command.ConfigureCollectionBalancing) catalog.Balancing {
+// withBalancing is what becomes of b.
+func withBalancing(
+	b catalog.Balancing, req *command.ConfigureCollectionBalancing,
+) catalog.Balancing {
 	if req.Enabled != nil {
 		b.NoBalance = !*req.Enabled
 	}
@@ -44,8 +46,8 @@ func configured(b catalog.Balancing, req *command.ConfigureCollectionBalancing) 
 	return b
 }
 
-// reason tells the oracles whether moves are allowed.
-func reason(old, as catalog.Balancing) string {
+// changeReason tells the oracles whether moves are allowed.
+func changeReason(old, as catalog.Balancing) string {
 	switch {
 	case as.NoBalance && !old.NoBalance:
 		return trace.BalancingOff
@@ -73,7 +75,7 @@ func (s *Service) clearJumboFlag(
 func (s *Service) underLock(
 	t env.Task, name, ns string, change func(env.Task, *catalog.Table) error,
 ) (*command.Done, error) {
-	err := s.config.Tenured(t, name, func(own env.Task) error {
+	err := s.config.InTerm(t, name, func(own env.Task) error {
 		err := s.config.Locked(own, func() error {
 			table, err := s.config.Table(ns)
 			switch {
@@ -89,5 +91,5 @@ func (s *Service) underLock(
 		}
 		return s.config.Majority(own)
 	})
-	return done, err
+	return doneReply, err
 }

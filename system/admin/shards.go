@@ -22,14 +22,14 @@ func (s *Service) addShard(t env.Task, _ env.NodeID, req *command.AddShard) (*co
 		}
 		return s.include(own, req)
 	})
-	return done, err
+	return doneReply, err
 }
 
 // alone runs fn in this tenure while no other request adds or removes the shard, and until what it
 // wrote is held by a majority. One that has stood still could otherwise go on with what it knew
 // before the shard left and came back.
 func (s *Service) alone(t env.Task, what, name string, fn func(env.Task) error) error {
-	return s.config.Tenured(t, what+" "+name, func(own env.Task) error {
+	return s.config.InTerm(t, what+" "+name, func(own env.Task) error {
 		if err := s.free.WaitFor(own, 0, func() bool { return !s.changing[name] }); err != nil {
 			return err
 		}

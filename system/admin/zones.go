@@ -32,7 +32,7 @@ func (s *Service) addShardToZone(
 			}
 			doc.Zones = append(doc.Zones, req.Zone)
 			slices.Sort(doc.Zones)
-			return rezoned(doc)
+			return putZones(doc)
 		})
 }
 
@@ -52,11 +52,11 @@ func (s *Service) removeShardFromZone(
 			doc.Zones = slices.DeleteFunc(doc.Zones, func(zone string) bool {
 				return zone == req.Zone
 			})
-			return rezoned(doc)
+			return putZones(doc)
 		})
 }
 
-func rezoned(doc configsvr.Shard) ([]oplog.Op, error) {
+func putZones(doc configsvr.Shard) ([]oplog.Op, error) {
 	op, err := configsvr.PutShard(doc, trace.ShardZones)
 	return []oplog.Op{op}, err
 }
@@ -91,7 +91,7 @@ func (s *Service) updateZoneKeyRange(
 			}
 			zones, rng := s.config.Zones(req.NS, pattern), key.Range{Min: req.Min, Max: req.Max}
 			if req.Zone == "" {
-				return unassigned(req.NS, zones, rng), nil
+				return unassignOps(req.NS, zones, rng), nil
 			}
 			return s.assigned(req.NS, pattern, zones, catalog.Zone{Range: rng, Name: req.Zone})
 		})
@@ -133,7 +133,7 @@ func (s *Service) assigned(
 	return []oplog.Op{op}, err
 }
 
-func unassigned(ns string, zones catalog.Zones, rng key.Range) []oplog.Op {
+func unassignOps(ns string, zones catalog.Zones, rng key.Range) []oplog.Op {
 	if len(zones.Unassign(rng)) == len(zones) {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 
 // look splits a chunk that has become too big, and has the part at an end of all keys moved.
 func (s *Splitter) look(t env.Task, ns string, chunk catalog.Chunk) error {
-	policy, err := ask[command.SplitPolicy](t, s, &command.GetSplitPolicy{NS: ns})
+	policy, err := askConfig[command.SplitPolicy](t, s, &command.GetSplitPolicy{NS: ns})
 	if err != nil || !policy.AutoSplit {
 		return err
 	}
@@ -39,7 +39,7 @@ func (s *Splitter) look(t env.Task, ns string, chunk catalog.Chunk) error {
 	if err := t.Point(failpoint.SplitTopChunk, env.Note{ID: ns}); err != nil {
 		return err
 	}
-	_, err = ask[command.Done](t, s,
+	_, err = askConfig[command.Done](t, s,
 		&command.RebalanceChunk{NS: ns, Epoch: chunk.Version.Epoch, Min: top.Min, Max: top.Max})
 	return err
 }
@@ -70,8 +70,8 @@ func (s *Splitter) points(
 	return points, top, nil
 }
 
-// ask sends a question to the config server.
-func ask[Resp any](t env.Task, s *Splitter, req env.Message) (*Resp, error) {
+// askConfig sends a question to the config server.
+func askConfig[Resp any](t env.Task, s *Splitter, req env.Message) (*Resp, error) {
 	return rpc.CallPrimary[Resp](t, s.shard.Set(shard.ConfigSet), req,
 		s.shard.Settings().CommandTimeout)
 }

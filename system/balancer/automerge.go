@@ -36,7 +36,7 @@ func (m *term) automerges() bool { return m.permits(m.options()) && m.enabled(au
 
 // merges are the shards that have chunks to join, by collection.
 func (m *term) merges() (all []policy.Merge) {
-	v := view{m, m.options()}
+	v := clusterView{m, m.options()}
 	for _, coll := range m.server.Sharded() {
 		if c, err := v.collection(coll.NS); err == nil {
 			all = append(all, policy.Merges(&c, m.server.HistoryBegins())...)

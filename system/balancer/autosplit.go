@@ -15,8 +15,8 @@ import (
 func (b *Balancer) splitPolicy(
 	t env.Task, _ env.NodeID, req *command.GetSplitPolicy,
 ) (reply *command.SplitPolicy, err error) {
-	err = b.server.Tenured(t, "split policy of "+req.NS, func(own env.Task) error {
-		v := view{b.now, b.options()}
+	err = b.server.InTerm(t, "split policy of "+req.NS, func(own env.Task) error {
+		v := clusterView{b.now, b.options()}
 		c, err := v.collection(req.NS)
 		if err != nil {
 			return err
@@ -24,7 +24,7 @@ func (b *Balancer) splitPolicy(
 		reply = &command.SplitPolicy{
 			ChunkBytes: c.ChunkBytes,
 			AutoSplit:  b.enabled(autoSplit),
-			Balancing:  b.now.permits(v.options) && !c.Off,
+			Balancing:  b.now.permits(v.roundOptions) && !c.Off,
 		}
 		return b.server.Majority(own)
 	})
@@ -41,9 +41,9 @@ func (b *Balancer) enabled(setting string) bool {
 func (b *Balancer) rebalanceChunk(
 	t env.Task, _ env.NodeID, req *command.RebalanceChunk,
 ) (*command.Done, error) {
-	err := b.server.Tenured(t, "rebalance a chunk of "+req.NS, func(own env.Task) error {
-		v := view{b.now, b.options()}
-		if !v.recovered || !v.permits(v.options) {
+	err := b.server.InTerm(t, "rebalance a chunk of "+req.NS, func(own env.Task) error {
+		v := clusterView{b.now, b.options()}
+		if !v.recovered || !v.permits(v.roundOptions) {
 			return errcode.New(errcode.ConflictingOperationInProgress,
 				"the balancer moves nothing now")
 		}
@@ -62,7 +62,7 @@ func (b *Balancer) rebalanceChunk(
 }
 
 // whole is the chunk that has exactly the bounds that are meant.
-func (v view) whole(req *command.RebalanceChunk) (policy.Collection, catalog.Chunk, error) {
+func (v clusterView) whole(req *command.RebalanceChunk) (policy.Collection, catalog.Chunk, error) {
 	c, err := v.collection(req.NS)
 	if err != nil {
 		return c, catalog.Chunk{}, err
@@ -77,7 +77,7 @@ func (v view) whole(req *command.RebalanceChunk) (policy.Collection, catalog.Chu
 }
 
 // rebalance hands the chunk to the scheduler, unless it is best where it is or its shard is taken.
-func (v view) rebalance(
+func (v clusterView) rebalance(
 	t env.Task, shards []policy.Shard, c *policy.Collection, chunk catalog.Chunk,
 ) {
 	for _, s := range shards {
@@ -90,14 +90,14 @@ func (v view) rebalance(
 		return
 	}
 	v.singles++
-	v.scheduler.enqueue(t, &request{
+	v.scheduler.enqueue(t, &moveRequest{
 		Migration: policy.Migration{
 			NS:     c.Table.Collection().NS,
 			Chunk:  chunk,
 			To:     to,
 			Reason: policy.TopChunk,
 		},
-		options: v.options,
-		name:    fmt.Sprintf("balancer/%d/0/%d", v.number, v.singles),
+		roundOptions: v.roundOptions,
+		name:         fmt.Sprintf("balancer/%d/0/%d", v.number, v.singles),
 	})
 }

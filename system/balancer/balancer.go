@@ -37,7 +37,7 @@ type Balancer struct {
 // primary has to do first already watches the member.
 func New(s *configsvr.Server) *Balancer {
 	b := &Balancer{server: s, member: s.Member(), node: s.Node(), settings: s.Settings()}
-	b.member.Watch(watcher{b})
+	b.member.Watch(logWatcher{b})
 	rpc.Handle(s.Endpoint(), b.start)
 	rpc.Handle(s.Endpoint(), b.stop)
 	rpc.Handle(s.Endpoint(), b.status)
@@ -50,25 +50,25 @@ func New(s *configsvr.Server) *Balancer {
 	return b
 }
 
-// watcher keeps the balancer in step with the member's terms.
-type watcher struct{ b *Balancer }
+// logWatcher keeps the balancer in step with the member's terms.
+type logWatcher struct{ b *Balancer }
 
-func (w watcher) StepUp(env.Task) error {
+func (w logWatcher) StepUp(env.Task) error {
 	b := w.b
 	b.now = &term{Balancer: b, number: b.member.Term()}
 	b.now.scheduler.term = b.now
-	b.node.Spawn(b.member.Tenure(), "balancer", b.now.run)
+	b.node.Spawn(b.member.TermScope(), "balancer", b.now.run)
 	if b.server.Profile().MergesByItself() {
-		b.node.Spawn(b.member.Tenure(), "automerger", b.now.automerge)
+		b.node.Spawn(b.member.TermScope(), "automerger", b.now.automerge)
 	}
 	return nil
 }
 
-func (w watcher) StepDown() { w.b.now = nil }
+func (w logWatcher) StepDown() { w.b.now = nil }
 
 // Applied tells the oracles when the primary switches the balancer, and wakes it to look at what
 // was set.
-func (w watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
+func (w logWatcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 	if !leading {
 		return
 	}
@@ -104,6 +104,6 @@ func (b *Balancer) emit(e trace.Event) {
 	b.node.Emit(&e)
 }
 
-func (watcher) RolledBack(uint64) {}
-func (watcher) Reset(uint64)      {}
-func (watcher) Committed(uint64)  {}
+func (logWatcher) RolledBack(uint64) {}
+func (logWatcher) Reset(uint64)      {}
+func (logWatcher) Committed(uint64)  {}

@@ -14,8 +14,8 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// defragmented is why a collection is balanced by the regular policy again.
-const defragmented = "defragmented"
+// defragmentedReason is why a collection is balanced by the regular policy again.
+const defragmentedReason = "defragmented"
 
 // defragment sees to the collections that operators want to have fewer chunks. What the table shows
 // is all there is to know of how far it has got, so that the next primary goes on where this one
@@ -58,12 +58,12 @@ func (m *term) endDefragmentation(t env.Task, coll catalog.Collection) error {
 	}
 	as := table.Collection().Balancing
 	as.Defragment = false
-	return m.server.Describe(t, table, as, defragmented)
+	return m.server.Describe(t, table, as, defragmentedReason)
 }
 
 // measure asks the owners of a collection's chunks for their sizes. The chunks of one that does not
 // answer are left out.
-func (v view) measure(t env.Task, c *policy.Collection) {
+func (v clusterView) measure(t env.Task, c *policy.Collection) {
 	c.Sizes = make(map[key.Key]int64, c.Table.Len())
 	owned := policy.Owned(c.Table)
 	left, done := len(owned), env.Cond{}
@@ -82,7 +82,7 @@ func (v view) measure(t env.Task, c *policy.Collection) {
 	_ = done.WaitFor(t, 0, func() bool { return left == 0 })
 }
 
-func (v view) sizes(t env.Task, shard, ns string, ranges []key.Range) ([]int64, error) {
+func (v clusterView) sizes(t env.Task, shard, ns string, ranges []key.Range) ([]int64, error) {
 	if err := t.Point(failpoint.BalancerStats, env.Note{Peer: shard}); err != nil {
 		return nil, err
 	}

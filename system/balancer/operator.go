@@ -15,7 +15,7 @@ import (
 func (b *Balancer) start(
 	t env.Task, _ env.NodeID, _ *command.BalancerStart,
 ) (*command.Done, error) {
-	err := b.server.Tenured(t, "balancerStart", func(own env.Task) error {
+	err := b.server.InTerm(t, "balancerStart", func(own env.Task) error {
 		if err := b.store(own, b.document().switched(command.BalancerFull)); err != nil {
 			return err
 		}
@@ -29,7 +29,7 @@ func (b *Balancer) start(
 // the config server commits nothing that the balancer has asked for. The wait alone would not do,
 // for a request, or its commit, may still be on its way from a primary of the past.
 func (b *Balancer) stop(t env.Task, _ env.NodeID, _ *command.BalancerStop) (*command.Done, error) {
-	err := b.server.Tenured(t, "balancerStop", func(own env.Task) error {
+	err := b.server.InTerm(t, "balancerStop", func(own env.Task) error {
 		if err := b.store(own, b.document().switched(command.BalancerOff)); err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func startedMeanwhile() error {
 }
 
 // store writes the balancer's document.
-func (b *Balancer) store(t env.Task, doc document) error {
+func (b *Balancer) store(t env.Task, doc settingsDoc) error {
 	op, err := configsvr.PutSetting(doc.ID, doc)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (b *Balancer) status(
 	t env.Task, _ env.NodeID, _ *command.BalancerStatus,
 ) (*command.BalancerStatusReply, error) {
 	var reply *command.BalancerStatusReply
-	err := b.server.Tenured(t, "balancerStatus", func(own env.Task) error {
+	err := b.server.InTerm(t, "balancerStatus", func(own env.Task) error {
 		reply = &command.BalancerStatusReply{
 			Mode:    b.options().mode,
 			InRound: !b.now.idle(),
@@ -112,8 +112,8 @@ func (b *Balancer) collectionStatus(
 	t env.Task, _ env.NodeID, req *command.BalancerCollectionStatus,
 ) (*command.BalancerCollectionStatusReply, error) {
 	reply := &command.BalancerCollectionStatusReply{}
-	err := b.server.Tenured(t, "balancerCollectionStatus", func(own env.Task) (err error) {
-		v := view{term: b.now, options: b.options()}
+	err := b.server.InTerm(t, "balancerCollectionStatus", func(own env.Task) (err error) {
+		v := clusterView{term: b.now, roundOptions: b.options()}
 		if reply.FirstViolation, err = v.violation(own, req.NS); err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (b *Balancer) collectionStatus(
 }
 
 // violation is the most urgent thing that is not as the balancer would have it.
-func (v view) violation(t env.Task, ns string) (string, error) {
+func (v clusterView) violation(t env.Task, ns string) (string, error) {
 	coll, err := v.collection(ns)
 	if err != nil {
 		return "", err

@@ -13,19 +13,19 @@ import (
 
 // round is one round of a term.
 type round struct {
-	view
+	clusterView
 	number int64
 	began  env.Time
 	chosen []policy.Migration
 	// ended are the requests that have ended since the last round took note: in 8.0 perhaps those
 	// of earlier rounds.
-	ended []*request
+	ended []*moveRequest
 }
 
 // round makes a round (protocol 14.1, 14.2) and returns how much it got done.
-func (m *term) round(t env.Task, o options) int {
+func (m *term) round(t env.Task, o roundOptions) int {
 	m.inRound = true
-	r := &round{view: view{m, o}, number: m.rounds + 1, began: m.node.Mono()}
+	r := &round{clusterView: clusterView{m, o}, number: m.rounds + 1, began: m.node.Mono()}
 	r.tell("begun")
 	err := r.carryOut(t)
 	_ = t.Point(failpoint.BalancerRoundEnd, r.note())
@@ -67,10 +67,10 @@ func (r *round) enqueue(t env.Task) {
 		if err != nil {
 			continue
 		}
-		q := &request{
-			Migration: m,
-			options:   r.of(table.Collection()),
-			name:      fmt.Sprintf("balancer/%d/%d/%d", r.term.number, r.number, i+1),
+		q := &moveRequest{
+			Migration:    m,
+			roundOptions: r.of(table.Collection()),
+			name:         fmt.Sprintf("balancer/%d/%d/%d", r.term.number, r.number, i+1),
 		}
 		if t.Point(failpoint.BalancerEnqueue, q.note()) == nil {
 			r.scheduler.enqueue(t, q)

@@ -16,36 +16,36 @@ import (
 // the order in which they came, each in a task of its own, and nobody waits for another.
 type scheduler struct {
 	term        *term
-	queue       []*request // that have not gone out
-	underWay    []*request
-	ended       []*request // that no round has taken note of
+	queue       []*moveRequest // that have not gone out
+	underWay    []*moveRequest
+	ended       []*moveRequest // that no round has taken note of
 	dispatching bool
 }
 
-// request is a migration that was chosen.
-type request struct {
+// moveRequest is a migration that was chosen.
+type moveRequest struct {
 	policy.Migration
-	options
+	roundOptions
 	name string
 	err  error
 }
 
-func (q *request) note() env.Note { return env.Note{Peer: q.Chunk.Shard, ID: q.name} }
+func (q *moveRequest) note() env.Note { return env.Note{Peer: q.Chunk.Shard, ID: q.name} }
 
 // tooBig means that the chunk did not move, and was split or marked.
-func (q *request) tooBig() bool {
+func (q *moveRequest) tooBig() bool {
 	return errcode.Is(q.err, errcode.ChunkTooBig, errcode.ExceededMemoryLimit)
 }
 
 // outcome is how the request has ended.
-func (q *request) outcome() string {
+func (q *moveRequest) outcome() string {
 	if q.err == nil {
 		return trace.Moved
 	}
 	return string(errcode.Of(q.err))
 }
 
-func (q *request) command() *command.MoveRange {
+func (q *moveRequest) command() *command.MoveRange {
 	move := &command.MoveRange{
 		NS:         q.NS,
 		Min:        q.Chunk.Min,
@@ -77,7 +77,7 @@ func (s *scheduler) busy() (shards []string) {
 }
 
 // take returns the requests that have ended since it was called last.
-func (s *scheduler) take() []*request {
+func (s *scheduler) take() []*moveRequest {
 	ended := s.ended
 	s.ended = nil
 	return ended
@@ -85,7 +85,7 @@ func (s *scheduler) take() []*request {
 
 // enqueue takes a request, unless one of its shards is in another by now: since a round has chosen,
 // a shard of 4.2 may have asked for the move of its outermost chunk.
-func (s *scheduler) enqueue(t env.Task, q *request) {
+func (s *scheduler) enqueue(t env.Task, q *moveRequest) {
 	if busy := s.busy(); slices.Contains(busy, q.Chunk.Shard) || slices.Contains(busy, q.To) {
 		s.term.node.Sometimes("a chunk is chosen whose shard has been taken meanwhile")
 		return
@@ -119,22 +119,22 @@ func (s *scheduler) dispatch(t env.Task) {
 }
 
 // stillWants looks at what operators may have switched off since the choice.
-func (m *term) stillWants(q *request) bool {
-	v := view{m, m.options()}
+func (m *term) stillWants(q *moveRequest) bool {
+	v := clusterView{m, m.options()}
 	c, err := v.collection(q.NS)
 	return err == nil && !c.Off && c.Defragment == (q.Reason == policy.Fragment) &&
-		m.permits(v.options)
+		m.permits(v.roundOptions)
 }
 
-func (s *scheduler) end(q *request, err error) {
+func (s *scheduler) end(q *moveRequest, err error) {
 	q.err = err
-	s.underWay = slices.DeleteFunc(s.underWay, func(other *request) bool { return other == q })
+	s.underWay = slices.DeleteFunc(s.underWay, func(other *moveRequest) bool { return other == q })
 	s.ended = append(s.ended, q)
 	s.term.emit(trace.Event{Kind: trace.BalancerDone, ID: q.name, Value: q.outcome()})
 	s.term.changed.Broadcast()
 }
 
-func (m *term) announce(q *request) {
+func (m *term) announce(q *moveRequest) {
 	move := q.command()
 	m.emit(trace.Event{
 		Kind:  trace.BalancerChose,
@@ -150,7 +150,7 @@ func (m *term) announce(q *request) {
 }
 
 // migrate has the donor move, and sees to what has kept it from moving.
-func (m *term) migrate(t env.Task, q *request) error {
+func (m *term) migrate(t env.Task, q *moveRequest) error {
 	err := m.server.Migrate(t, q.command(), q.Chunk)
 	if lost := t.Point(failpoint.BalancerResult, q.note()); lost != nil {
 		err = lost
@@ -167,7 +167,7 @@ func (m *term) migrate(t env.Task, q *request) error {
 }
 
 // arrived asks the catalogue, whatever the donor has answered (protocol 14.2).
-func (m *term) arrived(q *request) bool {
+func (m *term) arrived(q *moveRequest) bool {
 	table, err := m.server.Table(q.NS)
 	return err == nil && table.Owner(q.Chunk.Min).Shard == q.To &&
 		table.Collection().Epoch == q.Chunk.Version.Epoch &&

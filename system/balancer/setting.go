@@ -37,7 +37,7 @@ func (b *Balancer) putSetting(
 	if err := checkFields(req); err != nil {
 		return nil, err
 	}
-	err := b.server.Tenured(t, "putSetting "+req.ID, func(own env.Task) error {
+	err := b.server.InTerm(t, "putSetting "+req.ID, func(own env.Task) error {
 		if err := b.put(own, req); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func checkValue(req *command.PutSetting) error {
 
 func (b *Balancer) put(t env.Task, req *command.PutSetting) error {
 	if req.ID == configsvr.BalancerSetting {
-		doc, err := merged(b.document(), req.Doc)
+		doc, err := mergeSettings(b.document(), req.Doc)
 		if err != nil {
 			return err
 		}
@@ -101,10 +101,10 @@ func (b *Balancer) put(t env.Task, req *command.PutSetting) error {
 	return b.server.Write(t, op)
 }
 
-// merged is the document as an operator writes it, with the mode of the old one unless the new one
-// has its own.
-func merged(old document, raw bson.Raw) (doc document, err error) {
-	doc = document{ID: old.ID, Mode: old.Mode, Closed: old.Closed}
+// mergeSettings is the document as an operator writes it, with the mode of the old one unless the
+// new one has its own.
+func mergeSettings(old settingsDoc, raw bson.Raw) (doc settingsDoc, err error) {
+	doc = settingsDoc{ID: old.ID, Mode: old.Mode, Closed: old.Closed}
 	if len(raw) == 0 {
 		return doc, nil
 	}
@@ -124,7 +124,7 @@ func merged(old document, raw bson.Raw) (doc document, err error) {
 
 // switched is the document with another mode. What was asked for before a stop may commit again
 // once the balancer is on.
-func (d document) switched(mode command.BalancerMode) document {
+func (d settingsDoc) switched(mode command.BalancerMode) settingsDoc {
 	d.Mode = mode
 	d.Closed = d.Closed && mode != command.BalancerFull
 	return d

@@ -52,20 +52,20 @@ func (m *term) turn(t env.Task) time.Duration {
 	return m.settings.BalancerPause
 }
 
-func (m *term) load(t env.Task) (options, error) {
+func (m *term) load(t env.Task) (roundOptions, error) {
 	if err := t.Point(failpoint.BalancerLoadSettings, env.Note{}); err != nil {
-		return options{}, err
+		return roundOptions{}, err
 	}
 	return m.options(), nil
 }
 
 // open reports whether the balancer may ask for migrations now.
-func (m *term) open(t env.Task, o options) bool {
+func (m *term) open(t env.Task, o roundOptions) bool {
 	return t.Point(failpoint.BalancerWindowCheck, env.Note{}) == nil && m.permits(o)
 }
 
 // permits goes by the time of day where the server stands (errata E22).
-func (m *term) permits(o options) bool {
+func (m *term) permits(o roundOptions) bool {
 	return o.mode == command.BalancerFull &&
 		o.window.Contains(time.Duration(m.node.Now()), m.settings.LocalTimeOffset)
 }

@@ -14,16 +14,18 @@ import (
 func Mergeable(t *Table, zones Zones, before hlc.Timestamp) iter.Seq[key.Range] {
 	return func(yield func(key.Range) bool) {
 		for piece := range zones.Pieces() {
-			if !mergeable(t, piece.Range, before, yield) {
+			if !eachMergeable(t, piece.Range, before, yield) {
 				return
 			}
 		}
 	}
 }
 
-// mergeable keeps inside the piece, as a joint chunk over its boundary would have to be split
+// eachMergeable keeps inside the piece, as a joint chunk over its boundary would have to be split
 // again.
-func mergeable(t *Table, piece key.Range, before hlc.Timestamp, yield func(key.Range) bool) bool {
+func eachMergeable(
+	t *Table, piece key.Range, before hlc.Timestamp, yield func(key.Range) bool,
+) bool {
 	var run key.Range
 	var shard string
 	parts := 0

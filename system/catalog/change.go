@@ -36,15 +36,15 @@ func (b Bump) above(v Version) Version {
 func Move(
 	t *Table, rng key.Range, from, to string, validAfter hlc.Timestamp, window time.Duration,
 ) ([]Chunk, error) {
-	c, err := containing(t, rng)
+	c, err := chunkContaining(t, rng)
 	if err != nil || c.Shard == to {
 		return nil, err
 	}
 	if c.Shard != from {
-		return nil, inconsistent("range %v is on %s, not on %s", rng, c.Shard, from)
+		return nil, inconsistentError("range %v is on %s, not on %s", rng, c.Shard, from)
 	}
 	if len(c.History) > 0 && c.History[0].ValidAfter >= validAfter {
-		return nil, inconsistent("chunk %v is there since %v, not before %v",
+		return nil, inconsistentError("chunk %v is there since %v, not before %v",
 			c, c.History[0].ValidAfter, validAfter)
 	}
 	version := t.Version().nextMajor()
@@ -52,7 +52,7 @@ func Move(
 		Range:               rng,
 		Shard:               to,
 		Version:             version,
-		History:             prepend(Placement{validAfter, to}, c.History, window),
+		History:             prependPlacement(Placement{validAfter, to}, c.History, window),
 		OnCurrentShardSince: validAfter,
 	}
 	changed := []Chunk{moved}
@@ -69,10 +69,10 @@ func Move(
 	return changed, nil
 }
 
-func containing(t *Table, rng key.Range) (Chunk, error) {
+func chunkContaining(t *Table, rng key.Range) (Chunk, error) {
 	c := t.Owner(rng.Min)
 	if rng.Empty() || !c.ContainsRange(rng) {
-		return Chunk{}, inconsistent("range %v is not inside one chunk of %s", rng, t.coll.NS)
+		return Chunk{}, inconsistentError("range %v is not inside one chunk of %s", rng, t.coll.NS)
 	}
 	return c, nil
 }
@@ -83,8 +83,8 @@ func (c Chunk) remainder(piece key.Range, v Version) Chunk {
 	return c
 }
 
-// prepend keeps at least the placement that ends now.
-func prepend(now Placement, before []Placement, window time.Duration) []Placement {
+// prependPlacement keeps at least the placement that ends now.
+func prependPlacement(now Placement, before []Placement, window time.Duration) []Placement {
 	oldest := hlc.At(now.ValidAfter.Millis() - window.Milliseconds())
 	keep := len(before)
 	for keep > 1 && before[keep-1].ValidAfter < oldest {
@@ -111,31 +111,31 @@ func (t *Table) another(shard string, but key.Key) (Chunk, bool) {
 // Split cuts the chunk with exactly these bounds at the points, which strictly increase inside it.
 // All pieces keep shard and history.
 func Split(t *Table, rng key.Range, points []key.Key, bump Bump) ([]Chunk, error) {
-	c, err := exact(t, rng)
+	c, err := exactChunk(t, rng)
 	if err != nil {
 		return nil, err
 	}
-	if err := inner(rng, points); err != nil {
+	if err := checkInnerPoints(rng, points); err != nil {
 		return nil, err
 	}
 	version := bump.above(t.Version())
 	var pieces []Chunk
-	for _, piece := range cut(rng, points) {
+	for _, piece := range cutRange(rng, points) {
 		pieces = append(pieces, c.remainder(piece, version))
 		version = version.nextMinor()
 	}
 	return pieces, nil
 }
 
-func exact(t *Table, rng key.Range) (Chunk, error) {
+func exactChunk(t *Table, rng key.Range) (Chunk, error) {
 	c := t.Owner(rng.Min)
 	if c.Range != rng {
-		return Chunk{}, inconsistent("collection %s has no chunk %v", t.coll.NS, rng)
+		return Chunk{}, inconsistentError("collection %s has no chunk %v", t.coll.NS, rng)
 	}
 	return c, nil
 }
 
-func inner(rng key.Range, points []key.Key) error {
+func checkInnerPoints(rng key.Range, points []key.Key) error {
 	last := rng.Min
 	for _, p := range points {
 		if p <= last || p >= rng.Max {
@@ -147,7 +147,7 @@ func inner(rng key.Range, points []key.Key) error {
 	return nil
 }
 
-func cut(rng key.Range, points []key.Key) []key.Range {
+func cutRange(rng key.Range, points []key.Key) []key.Range {
 	pieces := make([]key.Range, 0, len(points)+1)
 	for _, p := range points {
 		pieces = append(pieces, key.Range{Min: rng.Min, Max: p})
@@ -161,7 +161,8 @@ func cut(rng key.Range, points []key.Key) []key.Range {
 func Merge(t *Table, rng key.Range, bump Bump) ([]Chunk, error) {
 	parts := slices.Collect(t.Overlapping(rng))
 	if len(parts) == 0 || parts[0].Min != rng.Min || parts[len(parts)-1].Max != rng.Max {
-		return nil, inconsistent("range %v does not consist of whole chunks of %s", rng, t.coll.NS)
+		return nil, inconsistentError("range %v does not consist of whole chunks of %s",
+			rng, t.coll.NS)
 	}
 	if len(parts) == 1 {
 		return nil, nil
@@ -169,7 +170,7 @@ func Merge(t *Table, rng key.Range, bump Bump) ([]Chunk, error) {
 	joint := Chunk{Range: rng, Shard: parts[0].Shard, Version: bump.above(t.Version())}
 	for _, c := range parts {
 		if c.Shard != joint.Shard {
-			return nil, inconsistent("chunks %v and %v are on different shards", parts[0], c)
+			return nil, inconsistentError("chunks %v and %v are on different shards", parts[0], c)
 		}
 		joint.OnCurrentShardSince = max(joint.OnCurrentShardSince, c.OnCurrentShardSince)
 	}
@@ -198,7 +199,7 @@ func MergeAll(t *Table, ranges []key.Range, bump Bump) (all []Chunk, err error) 
 // unless it is newer than v already or there is no such chunk (ensureChunkVersionIsGreaterThan,
 // protocol 3.2): a commit that was sent with v is refused from then on.
 func EnsureNewer(t *Table, rng key.Range, v Version) ([]Chunk, error) {
-	c, err := exact(t, rng)
+	c, err := exactChunk(t, rng)
 	if err != nil || v.Older(c.Version) || !v.SameIncarnation(c.Version) {
 		return nil, nil
 	}
@@ -218,7 +219,7 @@ func Touch(t *Table) []Chunk {
 // split (protocol 13.5). Its version stays: only the balancer asks, and it reads the catalogue
 // itself. Splits and moves take the flag off.
 func MarkJumbo(t *Table, rng key.Range) ([]Chunk, error) {
-	c, err := exact(t, rng)
+	c, err := exactChunk(t, rng)
 	if err != nil || c.Jumbo {
 		return nil, err
 	}
@@ -240,7 +241,7 @@ func Rename(t *Table, as Collection) []Chunk {
 
 // ClearJumbo takes the jumbo flag off a chunk; the version rises so that everybody sees it.
 func ClearJumbo(t *Table, rng key.Range) ([]Chunk, error) {
-	c, err := exact(t, rng)
+	c, err := exactChunk(t, rng)
 	if err != nil || !c.Jumbo {
 		return nil, err
 	}

@@ -81,7 +81,9 @@ type databaseVersionDoc struct {
 
 // EncodeDatabase returns the document of config.databases.
 func EncodeDatabase(d Database) (bson.Raw, error) {
-	v := databaseVersionDoc{d.Version.UUID, stamp(d.Version.Timestamp), int64(d.Version.LastMod)}
+	v := databaseVersionDoc{
+		d.Version.UUID, toTimestampBSON(d.Version.Timestamp), int64(d.Version.LastMod),
+	}
 	return bson.Marshal(databaseDoc{d.Name, d.Primary, v})
 }
 
@@ -93,7 +95,7 @@ func DecodeDatabase(raw bson.Raw) (Database, error) {
 			"a document of config.databases cannot be read: %v", err)
 	}
 	v := DatabaseVersion{
-		doc.Version.UUID, unstamp(doc.Version.Timestamp), uint32(doc.Version.LastMod),
+		doc.Version.UUID, fromTimestampBSON(doc.Version.Timestamp), uint32(doc.Version.LastMod),
 	}
 	return Database{doc.Name, doc.Primary, v}, nil
 }

@@ -59,7 +59,7 @@ func EncodeChunk(coll Collection, c Chunk) (bson.Raw, error) {
 		Shard:               c.Shard,
 		LastMod:             bson.Timestamp{T: c.Version.Major, I: c.Version.Minor},
 		Jumbo:               c.Jumbo,
-		OnCurrentShardSince: stamp(c.OnCurrentShardSince),
+		OnCurrentShardSince: toTimestampBSON(c.OnCurrentShardSince),
 	}
 	var err error
 	if doc.Min, err = encodeBound(coll.Key, c.Min); err != nil {
@@ -69,7 +69,7 @@ func EncodeChunk(coll Collection, c Chunk) (bson.Raw, error) {
 		return nil, err
 	}
 	for _, p := range c.History {
-		doc.History = append(doc.History, placementDoc{stamp(p.ValidAfter), p.Shard})
+		doc.History = append(doc.History, placementDoc{toTimestampBSON(p.ValidAfter), p.Shard})
 	}
 	return bson.Marshal(doc)
 }
@@ -85,7 +85,7 @@ func DecodeChunk(coll Collection, raw bson.Raw) (Chunk, error) {
 		Shard:               doc.Shard,
 		Version:             coll.Version().with(doc.LastMod.T, doc.LastMod.I),
 		Jumbo:               doc.Jumbo,
-		OnCurrentShardSince: unstamp(doc.OnCurrentShardSince),
+		OnCurrentShardSince: fromTimestampBSON(doc.OnCurrentShardSince),
 	}
 	var err error
 	if c.Min, err = decodeBound(coll.Key, doc.Min, "min"); err != nil {
@@ -95,7 +95,7 @@ func DecodeChunk(coll Collection, raw bson.Raw) (Chunk, error) {
 		return Chunk{}, err
 	}
 	for _, p := range doc.History {
-		c.History = append(c.History, Placement{unstamp(p.ValidAfter), p.Shard})
+		c.History = append(c.History, Placement{fromTimestampBSON(p.ValidAfter), p.Shard})
 	}
 	return c, nil
 }
@@ -118,11 +118,11 @@ func decodeBound(p key.Pattern, bound bson.Raw, name string) (key.Key, error) {
 	return key.Encode(v)
 }
 
-func stamp(ts hlc.Timestamp) bson.Timestamp {
+func toTimestampBSON(ts hlc.Timestamp) bson.Timestamp {
 	return bson.Timestamp{T: uint32(ts >> 32), I: uint32(ts)}
 }
 
-func unstamp(ts bson.Timestamp) hlc.Timestamp {
+func fromTimestampBSON(ts bson.Timestamp) hlc.Timestamp {
 	return hlc.Timestamp(uint64(ts.T)<<32 | uint64(ts.I))
 }
 
@@ -146,7 +146,7 @@ func EncodeCollection(c Collection) (bson.Raw, error) {
 		NS:              c.NS,
 		UUID:            c.UUID,
 		Epoch:           c.Epoch,
-		Timestamp:       stamp(c.Timestamp),
+		Timestamp:       toTimestampBSON(c.Timestamp),
 		Key:             c.Key.Document(),
 		AllowMigrations: c.AllowMigrations,
 		NoBalance:       c.NoBalance,
@@ -171,7 +171,7 @@ func DecodeCollection(raw bson.Raw) (Collection, error) {
 		NS:              doc.NS,
 		UUID:            doc.UUID,
 		Epoch:           doc.Epoch,
-		Timestamp:       unstamp(doc.Timestamp),
+		Timestamp:       fromTimestampBSON(doc.Timestamp),
 		Key:             pattern,
 		AllowMigrations: doc.AllowMigrations,
 		Balancing: Balancing{

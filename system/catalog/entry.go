@@ -29,7 +29,7 @@ func (e Entry) Jumbo() bool { return e.chunk.Jumbo }
 // among them that has no chunk any more.
 func (t *Table) Owners() []string {
 	names := make([]string, t.shards.Len())
-	t.shards.Scan(func(shard string, o *owned) bool {
+	t.shards.Scan(func(shard string, o *shardVersions) bool {
 		names[o.number] = shard
 		return true
 	})

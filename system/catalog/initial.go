@@ -13,11 +13,11 @@ func First(coll Collection, bounds []key.Key, shards []string) ([]Chunk, error) 
 	if len(shards) == 0 {
 		return nil, errcode.New(errcode.BadValue, "collection %s needs a shard", coll.NS)
 	}
-	if err := inner(key.Everything, bounds); err != nil {
+	if err := checkInnerPoints(key.Everything, bounds); err != nil {
 		return nil, err
 	}
 	chunks := make([]Chunk, 0, len(bounds)+1)
-	for i, piece := range cut(key.Everything, bounds) {
+	for i, piece := range cutRange(key.Everything, bounds) {
 		chunks = append(chunks, coll.first(i, piece, shards[i%len(shards)]))
 	}
 	return chunks, nil
@@ -42,7 +42,7 @@ func FirstHashed(coll Collection, shards []string, each int) ([]Chunk, error) {
 			each, len(shards))
 	}
 	chunks := make([]Chunk, 0, n)
-	for i, piece := range cut(key.Everything, HashedBounds(n)) {
+	for i, piece := range cutRange(key.Everything, HashedBounds(n)) {
 		chunks = append(chunks, coll.first(i, piece, shards[i/each]))
 	}
 	return chunks, nil

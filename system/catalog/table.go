@@ -22,22 +22,25 @@ type Table struct {
 	// shards has an entry for every shard that ever had a chunk, so that a number stays with its
 	// shard. It copies an entry when it copies the node that holds it, so what GetMut returns is
 	// this table's own.
-	shards btree.Map[string, *owned]
+	shards btree.Map[string, *shardVersions]
 	owning int // how many shards have chunks
 }
 
-// owned is what a table knows of a shard: its number, and as above the versions of its chunks.
-type owned struct {
+// shardVersions is what a table knows of a shard: its number, and as above the versions of its
+// chunks.
+type shardVersions struct {
 	shard    string // all its chunks share this string, however they came
 	number   int32
 	versions btree.Map[uint64, key.Key]
 }
 
 // Copy makes the tree of shards copy on write.
-func (o *owned) Copy() *owned { return &owned{o.shard, o.number, *o.versions.Copy()} }
+func (o *shardVersions) Copy() *shardVersions {
+	return &shardVersions{o.shard, o.number, *o.versions.Copy()}
+}
 
-// degree keeps the nodes of the trees small, as every update copies those on its way.
-const degree = 8
+// treeDegree keeps the nodes of the trees small, as every update copies those on its way.
+const treeDegree = 8
 
 // NewTable returns the table of exactly these chunks, in any order;
 // errcode.IncompatibleShardingMetadata when they are no partition of the key space, and
@@ -45,15 +48,15 @@ const degree = 8
 func NewTable(coll Collection, chunks []Chunk) (*Table, error) {
 	t := &Table{
 		coll:     coll,
-		chunks:   *btree.NewMap[string, Entry](degree),
-		versions: *btree.NewMap[uint64, key.Key](degree),
-		shards:   *btree.NewMap[string, *owned](degree),
+		chunks:   *btree.NewMap[string, Entry](treeDegree),
+		versions: *btree.NewMap[uint64, key.Key](treeDegree),
+		shards:   *btree.NewMap[string, *shardVersions](treeDegree),
 	}
 	if err := t.replace(chunks); err != nil {
 		return nil, err
 	}
 	if t.chunks.Len() == 0 {
-		return nil, inconsistent("collection %s has no chunks", coll.NS)
+		return nil, inconsistentError("collection %s has no chunks", coll.NS)
 	}
 	return t, nil
 }
@@ -85,7 +88,7 @@ func (t *Table) copy() *Table {
 	}
 }
 
-func inconsistent(format string, args ...any) error {
+func inconsistentError(format string, args ...any) error {
 	return errcode.New(errcode.IncompatibleShardingMetadata, format, args...)
 }
 
@@ -100,7 +103,7 @@ func (t *Table) replace(chunks []Chunk) error {
 			return err
 		}
 		if i > 0 && chunks[i-1].Overlaps(c.Range) {
-			return inconsistent("chunks %v and %v overlap", chunks[i-1], c)
+			return inconsistentError("chunks %v and %v overlap", chunks[i-1], c)
 		}
 		if err := t.clear(c); err != nil {
 			return err
@@ -125,9 +128,9 @@ func (t *Table) acceptable(c Chunk) error {
 		return errcode.New(errcode.StaleEpoch, "chunk %v is not of collection %s with epoch %s",
 			c, t.coll.NS, t.coll.Epoch)
 	case c.Empty() || c.Min < key.Min || c.Max > key.Max:
-		return inconsistent("chunk %v is no range of keys", c)
+		return inconsistentError("chunk %v is no range of keys", c)
 	case c.Shard == "" || c.Version.OwnsNothing():
-		return inconsistent("chunk %v has no owner or no version", c)
+		return inconsistentError("chunk %v has no owner or no version", c)
 	}
 	return nil
 }
@@ -135,7 +138,7 @@ func (t *Table) acceptable(c Chunk) error {
 func (t *Table) clear(c Chunk) error {
 	for _, old := range slices.Collect(t.Overlapping(c.Range)) {
 		if c.Version.Older(old.Version) {
-			return inconsistent("chunk %v is older than %v, which it replaces", c, old)
+			return inconsistentError("chunk %v is older than %v, which it replaces", c, old)
 		}
 		t.chunks.Delete(string(old.Min))
 		t.versions.Delete(old.Version.number())
@@ -149,11 +152,13 @@ func (t *Table) clear(c Chunk) error {
 
 func (t *Table) add(c Chunk) error {
 	if other, double := t.versions.Set(c.Version.number(), c.Min); double {
-		return inconsistent("chunks %v and the one at %v have the same version", c, other)
+		return inconsistentError("chunks %v and the one at %v have the same version", c, other)
 	}
 	owner, known := t.shards.GetMut(c.Shard)
 	if !known {
-		owner = &owned{c.Shard, int32(t.shards.Len()), *btree.NewMap[uint64, key.Key](degree)}
+		owner = &shardVersions{
+			c.Shard, int32(t.shards.Len()), *btree.NewMap[uint64, key.Key](treeDegree),
+		}
 		t.shards.Set(c.Shard, owner)
 	}
 	if owner.versions.Set(c.Version.number(), c.Min); owner.versions.Len() == 1 {
@@ -177,7 +182,7 @@ func (t *Table) neighbours(c Chunk) error {
 		return false
 	})
 	if before != c.Min || after != c.Max {
-		return inconsistent("chunk %v borders on %v and %v", c, before, after)
+		return inconsistentError("chunk %v borders on %v and %v", c, before, after)
 	}
 	return nil
 }
@@ -249,7 +254,7 @@ func (t *Table) highest(versions *btree.Map[uint64, key.Key]) Version {
 // Shards returns the shards that own chunks, sorted.
 func (t *Table) Shards() []string {
 	owning := make([]string, 0, t.owning)
-	t.shards.Scan(func(shard string, o *owned) bool {
+	t.shards.Scan(func(shard string, o *shardVersions) bool {
 		if o.versions.Len() > 0 {
 			owning = append(owning, shard)
 		}
@@ -336,15 +341,16 @@ func (t *Table) Validate() error {
 	}
 	for _, shard := range t.Shards() {
 		if want, got := rebuilt.ShardVersion(shard), t.ShardVersion(shard); want != got {
-			return inconsistent("shard %s has version %v but its chunks have %v", shard, got, want)
+			return inconsistentError("shard %s has version %v but its chunks have %v",
+				shard, got, want)
 		}
 		if want, got := rebuilt.Count(shard), t.Count(shard); want != got {
-			return inconsistent("shard %s has %d chunks but owns %d", shard, got, want)
+			return inconsistentError("shard %s has %d chunks but owns %d", shard, got, want)
 		}
 	}
 	if !slices.Equal(rebuilt.Shards(), t.Shards()) || rebuilt.owning != t.owning ||
 		rebuilt.Version() != t.Version() {
-		return inconsistent("the table's versions differ from its chunks'")
+		return inconsistentError("the table's versions differ from its chunks'")
 	}
 	return nil
 }

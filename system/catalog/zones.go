@@ -108,7 +108,7 @@ func (z Zones) Crossing(t *Table) iter.Seq2[Chunk, []key.Key] {
 // ("").
 func (z Zones) Pieces() iter.Seq[Zone] {
 	return func(yield func(Zone) bool) {
-		for _, rng := range cut(key.Everything, z.Boundaries(key.Everything)) {
+		for _, rng := range cutRange(key.Everything, z.Boundaries(key.Everything)) {
 			if !yield(Zone{rng, z.Of(rng)}) {
 				return
 			}
@@ -119,14 +119,14 @@ func (z Zones) Pieces() iter.Seq[Zone] {
 // Validate returns an error when the ranges are empty, unsorted or overlap.
 func (z Zones) Validate() error {
 	if !slices.IsSortedFunc(z, func(a, b Zone) int { return cmp.Compare(a.Min, b.Min) }) {
-		return inconsistent("zones are out of order")
+		return inconsistentError("zones are out of order")
 	}
 	for i, zone := range z {
 		if zone.Empty() || zone.Name == "" {
-			return inconsistent("zone %q has the range %v", zone.Name, zone.Range)
+			return inconsistentError("zone %q has the range %v", zone.Name, zone.Range)
 		}
 		if i > 0 && z[i-1].Overlaps(zone.Range) {
-			return inconsistent("zones %s and %s overlap in %v",
+			return inconsistentError("zones %s and %s overlap in %v",
 				z[i-1].Name, zone.Name, z[i-1].Intersect(zone.Range))
 		}
 	}

@@ -145,15 +145,15 @@ func (c *Client) Scan(t env.Task, op command.Find, each func(batch []bson.Raw)) 
 
 // open sends the find until a router has opened the cursor; later batches come from that router.
 func (c *Client) open(t env.Task, op *command.Find) (env.NodeID, *command.Batch, Answer) {
-	tries, after := c.tries(), c.Time()
+	retries, after := c.newRetries(), c.Time()
 	for {
-		router := tries.router()
-		batch, err := rpc.Call[command.Batch](t, c.ep, router, op, tries.timeout())
+		router := retries.router()
+		batch, err := rpc.Call[command.Batch](t, c.ep, router, op, retries.timeout())
 		if err == nil {
-			return router, batch, Answer{Certainty: Failed, Retries: tries.done, After: after}
+			return router, batch, Answer{Certainty: Failed, Retries: retries.done, After: after}
 		}
-		if !harmless(err) || !tries.again(t, err) {
-			return "", nil, Answer{Certainty: Failed, Err: err, Retries: tries.done}
+		if !isRetryableRead(err) || !retries.again(t, err) {
+			return "", nil, Answer{Certainty: Failed, Err: err, Retries: retries.done}
 		}
 	}
 }
@@ -161,30 +161,30 @@ func (c *Client) open(t env.Task, op *command.Find) (env.NodeID, *command.Batch,
 // MoveRange asks for a migration and waits at most limit for its end. It is sent once: when the
 // answer gets lost, the migration may run on.
 func (c *Client) MoveRange(t env.Task, op command.MoveRange, limit time.Duration) error {
-	_, err := rpc.Call[command.Done](t, c.ep, c.tries().router(), &op, limit)
+	_, err := rpc.Call[command.Done](t, c.ep, c.newRetries().router(), &op, limit)
 	return err
 }
 
 // MovePrimary asks for a move of a database's primary and waits at most limit for its end. It is
 // sent once, as MoveRange.
 func (c *Client) MovePrimary(t env.Task, op command.MovePrimary, limit time.Duration) error {
-	_, err := rpc.Call[command.Done](t, c.ep, c.tries().router(), &op, limit)
+	_, err := rpc.Call[command.Done](t, c.ep, c.newRetries().router(), &op, limit)
 	return err
 }
 
 func (c *Client) write(t env.Task, op env.Message) Answer {
-	tries, after := c.tries(), c.Time()
-	var doubt doubt
+	retries, after := c.newRetries(), c.Time()
+	var doubt uncertainty
 	for {
-		written, err := rpc.Call[command.Written](t, c.ep, tries.router(), op, tries.timeout())
+		written, err := rpc.Call[command.Written](t, c.ep, retries.router(), op, retries.timeout())
 		if err == nil {
-			answer := doubt.result(written, tries.done)
+			answer := doubt.result(written, retries.done)
 			answer.After, answer.Time = after, c.hear(written.Time)
 			return answer
 		}
 		doubt.note(err)
-		if !retryable(err) || !tries.again(t, err) {
-			answer := doubt.failure(err, tries.done)
+		if !isRetryableWrite(err) || !retries.again(t, err) {
+			answer := doubt.failure(err, retries.done)
 			answer.After = after
 			return answer
 		}

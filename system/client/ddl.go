@@ -43,17 +43,17 @@ func (c *Client) DropIndex(t env.Task, ns, field string) Answer {
 // executed at most once, so a success is that of this request; everything else than a refusal of
 // the first attempt leaves the outcome open.
 func (c *Client) change(t env.Task, op env.Message) Answer {
-	tries := c.tries()
-	var doubt doubt
+	retries := c.newRetries()
+	var doubt uncertainty
 	for {
-		_, err := rpc.Call[command.Done](t, c.ep, tries.router(), op, tries.timeout())
+		_, err := rpc.Call[command.Done](t, c.ep, retries.router(), op, retries.timeout())
 		if err == nil {
-			return Answer{Certainty: OK, Retries: tries.done}
+			return Answer{Certainty: OK, Retries: retries.done}
 		}
 		doubt.executed = doubt.executed ||
 			!errcode.Is(err, errcode.NamespaceNotFound, errcode.NamespaceExists, errcode.BadValue)
-		if !retryable(err) || !tries.again(t, err) {
-			return doubt.failure(err, tries.done)
+		if !isRetryableWrite(err) || !retries.again(t, err) {
+			return doubt.failure(err, retries.done)
 		}
 	}
 }

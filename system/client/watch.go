@@ -26,13 +26,13 @@ func (c *Client) AdvanceClusterTime(ts hlc.Timestamp) {
 // changes, but the token at which the stream begins. Status.ChangeStreamHistoryLost is final:
 // nobody can go on behind that token.
 func (c *Client) Watch(t env.Task, op command.Watch) (*Stream, *command.ChangeBatch, error) {
-	for tries := c.tries(); ; {
-		router := tries.router()
-		batch, err := rpc.Call[command.ChangeBatch](t, c.ep, router, &op, tries.timeout())
+	for retries := c.newRetries(); ; {
+		router := retries.router()
+		batch, err := rpc.Call[command.ChangeBatch](t, c.ep, router, &op, retries.timeout())
 		if err == nil {
 			return &Stream{c, router, batch.Stream}, batch, nil
 		}
-		if errcode.Is(err, errcode.ChangeStreamHistoryLost) || !tries.again(t, err) {
+		if errcode.Is(err, errcode.ChangeStreamHistoryLost) || !retries.again(t, err) {
 			return nil, nil, err
 		}
 	}

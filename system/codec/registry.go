@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// registry is BSON as the driver writes it, but for what BSON has no word for.
-var registry = newRegistry()
+// bsonRegistry is BSON as the driver writes it, but for what BSON has no word for.
+var bsonRegistry = newRegistry()
 
 func newRegistry() *bson.Registry {
 	r := bson.NewRegistry()
@@ -37,7 +37,7 @@ func encodeAny(ec bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error
 	}
 	v = v.Elem()
 	if v.Kind() != reflect.Pointer || v.IsNil() ||
-		types[v.Type().Elem().String()] != v.Type().Elem() {
+		typesByName[v.Type().Elem().String()] != v.Type().Elem() {
 		return fmt.Errorf("codec: a value of type %s is no registered message", v.Type())
 	}
 	encoder, err := ec.LookupEncoder(v.Type())
@@ -71,7 +71,7 @@ func decodeAny(dc bson.DecodeContext, r bson.ValueReader, v reflect.Value) error
 	if err != nil {
 		return err
 	}
-	t, known := types[name]
+	t, known := typesByName[name]
 	if !known {
 		return fmt.Errorf("codec: no message is called %q", name)
 	}

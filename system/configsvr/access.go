@@ -38,7 +38,7 @@ func (s *Server) Set(shard string) *rpc.Set { return s.shards[shard] }
 
 // Table is the routing table of a collection: errcode.NamespaceNotFound when there is no such
 // collection.
-func (s *Server) Table(ns string) (*catalog.Table, error) { return s.book.latest(ns) }
+func (s *Server) Table(ns string) (*catalog.Table, error) { return s.catalog.latest(ns) }
 
 // Sharded lists the sharded collections by name.
 func (s *Server) Sharded() (all []catalog.Collection) {
@@ -62,7 +62,7 @@ func (s *Server) Shards() (all []Shard) {
 }
 
 // Shard is the document of a shard: errcode.ShardNotFound when there is none.
-func (s *Server) Shard(name string) (Shard, error) { return s.book.shard(name) }
+func (s *Server) Shard(name string) (Shard, error) { return s.catalog.shard(name) }
 
 // Databases lists the databases by name.
 func (s *Server) Databases() (all []catalog.Database) {
@@ -108,7 +108,7 @@ func (s *Server) Describe(
 	if err != nil {
 		return err
 	}
-	return s.Write(t, write(Collections, coll.NS, doc, why))
+	return s.Write(t, putOp(Collections, coll.NS, doc, why))
 }
 
 // Write applies operations as one entry, in a task of the tenure; nothing is written once that is

@@ -24,7 +24,7 @@ func (s *Server) Replace(
 		return err
 	}
 	coll := table.Collection()
-	now, err := s.book.latest(coll.NS)
+	now, err := s.catalog.latest(coll.NS)
 	s.node.Assert(err == nil && now.Version() == table.Version(),
 		"the chunks of %s changed from %v under the lock: %v",
 		coll.NS, table.Version(), err)
@@ -32,12 +32,12 @@ func (s *Server) Replace(
 	if err != nil {
 		return err
 	}
-	_, err = s.member.Write(t, append(swallowed(table, changed), ops...)...)
+	_, err = s.member.Write(t, append(deleteSwallowed(table, changed), ops...)...)
 	return err
 }
 
-// swallowed are the operations that remove the chunks which begin inside a new one.
-func swallowed(table *catalog.Table, changed []catalog.Chunk) (ops []oplog.Op) {
+// deleteSwallowed are the operations that remove the chunks which begin inside a new one.
+func deleteSwallowed(table *catalog.Table, changed []catalog.Chunk) (ops []oplog.Op) {
 	uuid := table.Collection().UUID
 	for _, c := range changed {
 		for old := range table.Overlapping(c.Range) {
@@ -63,12 +63,12 @@ func chunkOpsOf(coll catalog.Collection, chunks []catalog.Chunk, why string) ([]
 		if err != nil {
 			return nil, err
 		}
-		ops[i] = write(Chunks, catalog.ChunkID(coll.UUID, c.Min), doc, why)
+		ops[i] = putOp(Chunks, catalog.ChunkID(coll.UUID, c.Min), doc, why)
 	}
 	return ops, nil
 }
 
-func write(ns, id string, doc bson.Raw, why string) oplog.Op {
+func putOp(ns, id string, doc bson.Raw, why string) oplog.Op {
 	return oplog.Op{
 		Kind:  oplog.Update,
 		NS:    ns,
@@ -88,7 +88,7 @@ func (s *Server) ensureChunkVersionIsGreaterThan(
 	t env.Task, _ env.NodeID, req *command.EnsureChunkVersionIsGreaterThan,
 ) (*command.Done, error) {
 	note := env.Note{ID: req.NS}
-	err := s.Tenured(t, "ensureChunkVersion "+req.NS, func(own env.Task) error {
+	err := s.InTerm(t, "ensureChunkVersion "+req.NS, func(own env.Task) error {
 		if err := own.Point(failpoint.ConfigEnsureVersionBefore, note); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (s *Server) ensureChunkVersionIsGreaterThan(
 }
 
 func (s *Server) raise(t env.Task, req *command.EnsureChunkVersionIsGreaterThan) error {
-	table, err := s.book.latest(req.NS)
+	table, err := s.catalog.latest(req.NS)
 	if errcode.Is(err, errcode.NamespaceNotFound) ||
 		err == nil && table.Collection().UUID != req.UUID {
 		return nil
@@ -127,7 +127,7 @@ func (s *Server) raise(t env.Task, req *command.EnsureChunkVersionIsGreaterThan)
 func (s *Server) logChange(
 	t env.Task, from env.NodeID, req *command.LogChange,
 ) (*command.Done, error) {
-	err := s.Tenured(t, "logChange "+req.What, func(own env.Task) error {
+	err := s.InTerm(t, "logChange "+req.What, func(own env.Task) error {
 		s.changes++
 		id := fmt.Sprintf("%s/%d/%d", s.node.ID(), s.node.Incarnation(), s.changes)
 		doc, err := bson.Marshal(bson.D{
@@ -139,7 +139,7 @@ func (s *Server) logChange(
 		if err != nil {
 			return err
 		}
-		if _, err := s.member.Write(own, write(Changelog, id, doc, req.What)); err != nil {
+		if _, err := s.member.Write(own, putOp(Changelog, id, doc, req.What)); err != nil {
 			return err
 		}
 		return s.Majority(own)

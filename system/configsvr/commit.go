@@ -22,7 +22,7 @@ func (s *Server) commitChunkMigration(
 	t env.Task, _ env.NodeID, req *command.CommitChunkMigration,
 ) (*command.CommitReply, error) {
 	var reply *command.CommitReply
-	err := s.Tenured(t, "commit "+req.Migration, func(own env.Task) (err error) {
+	err := s.InTerm(t, "commit "+req.Migration, func(own env.Task) (err error) {
 		if err = own.Point(failpoint.ConfigCommitLock, env.Note{ID: req.Migration}); err != nil {
 			return err
 		}
@@ -71,7 +71,8 @@ func (s *Server) commit(t env.Task, req *command.CommitChunkMigration) error {
 	rng := key.Range{Min: req.Min, Max: req.Max}
 	chunk := table.Owner(req.Min)
 	if !chunk.ContainsRange(rng) || rng.Empty() {
-		return conflict("range %v of %s is not inside one chunk: the chunk at its beginning is %v",
+		return conflictError("range %v of %s is not inside one chunk: the chunk at its beginning "+
+			"is %v",
 			rng, req.NS, chunk)
 	}
 	if chunk.Shard == req.To {
@@ -80,7 +81,7 @@ func (s *Server) commit(t env.Task, req *command.CommitChunkMigration) error {
 	if err := at(failpoint.ConfigCommitCheckVersion); err != nil {
 		return err
 	}
-	if err := fitting(chunk, req); err != nil {
+	if err := checkDonor(chunk, req); err != nil {
 		return err
 	}
 	if err := at(failpoint.ConfigCommitPickValidAfter); err != nil {
@@ -131,14 +132,15 @@ const BalancerSetting = "balancer"
 func (s *Server) wanted(req *command.CommitChunkMigration) error {
 	closed, _ := s.Setting(BalancerSetting).Lookup("closed").BooleanOK()
 	if closed && req.Balancer {
-		return conflict("the balancer, which asked for migration %s, was stopped", req.Migration)
+		return conflictError("the balancer, which asked for migration %s, was stopped",
+			req.Migration)
 	}
 	return nil
 }
 
 // mayReceive checks that a shard exists and is not being emptied.
 func (s *Server) mayReceive(shard string) error {
-	doc, err := s.book.shard(shard)
+	doc, err := s.catalog.shard(shard)
 	if err == nil && doc.Draining {
 		return errcode.New(errcode.ShardNotFound, "shard %q is draining and takes no chunks", shard)
 	}
@@ -162,23 +164,24 @@ func (s *Server) commitUnfenced(t env.Task, req *command.CommitChunkMigration) e
 	if err := at(failpoint.ConfigCommitReadChunk); err != nil {
 		return err
 	}
-	if _, err := s.book.shard(req.To); err != nil { // that it may drain, 4.2 does not look at
+	if _, err := s.catalog.shard(req.To); err != nil { // that it may drain, 4.2 does not look at
 		return err
 	}
 	chunk := table.Owner(req.Min)
 	switch rng := (key.Range{Min: req.Min, Max: req.Max}); {
 	case chunk.Range != rng:
-		return conflict("collection %s has no chunk %v any more: the chunk at its beginning is %v",
+		return conflictError("collection %s has no chunk %v any more: the chunk at its beginning "+
+			"is %v",
 			req.NS, rng, chunk)
 	case chunk.Shard != req.From:
-		return conflict("chunk %v is not on %s any more", chunk, req.From)
+		return conflictError("chunk %v is not on %s any more", chunk, req.From)
 	}
 	return s.give(t, table, req, req.ValidAfter, shortestHistory)
 }
 
 // incarnation checks that the collection is the one the migration began with and may be migrated.
 func (s *Server) incarnation(req *command.CommitChunkMigration) (*catalog.Table, error) {
-	table, err := s.book.latest(req.NS)
+	table, err := s.catalog.latest(req.NS)
 	if err != nil {
 		return nil, err
 	}
@@ -188,35 +191,35 @@ func (s *Server) incarnation(req *command.CommitChunkMigration) (*catalog.Table,
 			"collection %s is %s with epoch %s, not %s with epoch %s",
 			req.NS, coll.UUID, coll.Epoch, req.UUID, req.Epoch)
 	case !coll.AllowMigrations:
-		return nil, conflict("migrations of %s are not allowed now", req.NS)
+		return nil, conflictError("migrations of %s are not allowed now", req.NS)
 	}
 	return table, nil
 }
 
-// fitting checks that the donor owns the chunk and has not been fenced: its successor would have
+// checkDonor checks that the donor owns the chunk and has not been fenced: its successor would have
 // raised the version.
-func fitting(chunk catalog.Chunk, req *command.CommitChunkMigration) error {
+func checkDonor(chunk catalog.Chunk, req *command.CommitChunkMigration) error {
 	switch {
 	case chunk.Shard != req.From:
-		return conflict("chunk %v is not on %s any more", chunk, req.From)
+		return conflictError("chunk %v is not on %s any more", chunk, req.From)
 	case !req.PreVersion.SameIncarnation(chunk.Version):
 		return errcode.New(errcode.StaleEpoch,
 			"the migration began with version %v of another incarnation than %v",
 			req.PreVersion, chunk)
 	case req.PreVersion.Older(chunk.Version):
-		return conflict("the migration began with version %v of the chunk, which is now %v",
+		return conflictError("the migration began with version %v of the chunk, which is now %v",
 			req.PreVersion, chunk)
 	}
 	return nil
 }
 
-func conflict(format string, args ...any) error {
+func conflictError(format string, args ...any) error {
 	return errcode.New(errcode.ConflictingOperationInProgress, format, args...)
 }
 
 // versions are those after a change, as the primary has them now.
 func (s *Server) versions(ns, shard string) (*command.CommitReply, error) {
-	table, err := s.book.latest(ns)
+	table, err := s.catalog.latest(ns)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func NewDatabase(name, primary string, at hlc.Timestamp) catalog.Database {
 // PutDatabase returns the operation that writes a database's document.
 func PutDatabase(d catalog.Database, why string) (oplog.Op, error) {
 	doc, err := catalog.EncodeDatabase(d)
-	return write(Databases, d.Name, doc, why), err
+	return putOp(Databases, d.Name, doc, why), err
 }
 
 // ReadDatabase reads a database from the documents of a member at an index:
@@ -84,7 +84,7 @@ func (s *Server) getDatabase(
 func (s *Server) commitMovePrimary(
 	t env.Task, _ env.NodeID, req *command.CommitMovePrimary,
 ) (*command.Done, error) {
-	err := s.Tenured(t, "commit "+req.Move, func(own env.Task) error {
+	err := s.InTerm(t, "commit "+req.Move, func(own env.Task) error {
 		if err := s.Locked(own, func() error { return s.movePrimary(own, req) }); err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (s *Server) movePrimary(t env.Task, req *command.CommitMovePrimary) error {
 // mayHaveDatabase checks that a shard exists and, since 5.0, that it does not drain. The present
 // primary may go on being it, under a new version: that is how a move is given up.
 func (s *Server) mayHaveDatabase(shard, present string) error {
-	switch _, err := s.book.shard(shard); {
+	switch _, err := s.catalog.shard(shard); {
 	case err != nil || shard == present || !s.profile.CoordinatesMovePrimary():
 		return err
 	}
@@ -140,7 +140,7 @@ func (s *Server) mayHaveDatabase(shard, present string) error {
 func (s *Server) orderMovePrimary(
 	t env.Task, _ env.NodeID, req *command.MovePrimary,
 ) (*command.Done, error) {
-	err := s.Tenured(t, "movePrimary "+req.Database, func(own env.Task) error {
+	err := s.InTerm(t, "movePrimary "+req.Database, func(own env.Task) error {
 		lock, err := s.manager.locks.acquire(own, req.Database,
 			"movePrimary of "+req.Database+" to "+req.To, lockPatience)
 		if err != nil {

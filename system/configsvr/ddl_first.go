@@ -16,7 +16,7 @@ const hashedChunks = 2
 // shards: bounds that are given are dealt to all shards in turn; zones get a chunk for each of
 // their ranges and for each gap; hashes are dealt out in equal shares; and everything else is one
 // chunk. A shard that drains gets nothing.
-func (s *Server) placeFirst(op *operation, coll catalog.Collection) error {
+func (s *Server) placeFirst(op *ddlOperation, coll catalog.Collection) error {
 	zones, err := s.zonesOf(coll)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (s *Server) placeFirst(op *operation, coll catalog.Collection) error {
 		op.take(chunks)
 		return err
 	case coll.Key.Hashed:
-		chunks, err := catalog.FirstHashed(coll, all, share(op.Initial, len(all)))
+		chunks, err := catalog.FirstHashed(coll, all, chunksPerShard(op.Initial, len(all)))
 		op.take(chunks)
 		return err
 	}
@@ -84,9 +84,9 @@ func (s *Server) membersOf(zones catalog.Zones) map[string][]string {
 	return members
 }
 
-// share is how many chunks each of the shards gets, so that there are at least as many as were
-// asked for.
-func share(asked, shards int) int {
+// chunksPerShard is how many chunks each of the shards gets, so that there are at least as many as
+// were asked for.
+func chunksPerShard(asked, shards int) int {
 	if asked == 0 {
 		return hashedChunks
 	}
@@ -105,7 +105,7 @@ func (s *Server) home(ns string, all []string) string {
 }
 
 // take has the operation make exactly these chunks.
-func (op *operation) take(chunks []catalog.Chunk) {
+func (op *ddlOperation) take(chunks []catalog.Chunk) {
 	for _, c := range chunks {
 		op.Shards = append(op.Shards, c.Shard)
 		if c.Min != key.Min {

@@ -67,7 +67,8 @@ func (l *distLocks) acquire(t env.Task, name, why string, within time.Duration) 
 		}
 	}
 	if !free() {
-		return nil, conflict("%s is locked to %s, and cannot be to %s", name, l.held[name].why, why)
+		return nil, conflictError("%s is locked to %s, and cannot be to %s",
+			name, l.held[name].why, why)
 	}
 	lock := l.hold(name, why)
 	err := t.Point(failpoint.ConfigDistLock, env.Note{ID: name})
@@ -121,9 +122,9 @@ func (l *distLocks) release(t env.Task, lock *distLock) {
 	}
 }
 
-// insist writes, however often a hand-over that then does not take place refuses it, as long as the
-// term lasts.
-func (s *Server) insist(t env.Task, ops ...oplog.Op) error {
+// retryUntil writes, however often a hand-over that then does not take place refuses it, as long as
+// the term lasts.
+func (s *Server) retryUntil(t env.Task, ops ...oplog.Op) error {
 	for {
 		_, err := s.member.Write(t, ops...)
 		if err == nil {

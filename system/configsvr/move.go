@@ -23,7 +23,7 @@ const (
 func (s *Server) moveRange(
 	t env.Task, _ env.NodeID, req *command.MoveRange,
 ) (*command.Done, error) {
-	err := s.Tenured(t, "moveRange "+req.Name, func(own env.Task) error {
+	err := s.InTerm(t, "moveRange "+req.Name, func(own env.Task) error {
 		if err := own.Point(
 			failpoint.ConfigMoveRequest, env.Note{Peer: req.To, ID: req.Name},
 		); err != nil {
@@ -121,15 +121,15 @@ func (s *Server) holder(ns string, piece key.Range) (catalog.Chunk, error) {
 	if piece.Min != "" {
 		return s.owner(ns, piece.Min)
 	}
-	table, err := s.book.latest(ns)
+	table, err := s.catalog.latest(ns)
 	if err != nil {
 		return catalog.Chunk{}, err
 	}
 	return table.Below(piece.Max), nil
 }
 
-// holds reports whether the chunk has all of the piece, as far as that has bounds.
-func holds(chunk catalog.Chunk, piece key.Range) bool {
+// chunkHolds reports whether the chunk has all of the piece, as far as that has bounds.
+func chunkHolds(chunk catalog.Chunk, piece key.Range) bool {
 	return piece.Min == "" || piece.Max == "" || chunk.ContainsRange(piece)
 }
 
@@ -153,7 +153,7 @@ func (s *Server) moveWhole(
 
 // owner is the chunk that holds a key, as the primary has it now.
 func (s *Server) owner(ns string, k key.Key) (catalog.Chunk, error) {
-	table, err := s.book.latest(ns)
+	table, err := s.catalog.latest(ns)
 	if err != nil {
 		return catalog.Chunk{}, err
 	}
@@ -172,17 +172,17 @@ func (s *Server) movePiece(
 		switch {
 		case err != nil:
 			return err
-		case chunk.Shard == req.To && holds(chunk, piece):
+		case chunk.Shard == req.To && chunkHolds(chunk, piece):
 			return nil
 		case chunk.Shard != donor:
-			return conflict("range %v of %s went from %s to %s meanwhile",
+			return conflictError("range %v of %s went from %s to %s meanwhile",
 				piece, req.NS, donor, chunk.Shard)
 		}
 		err = s.sendMove(t, req, piece, donor, try)
 		if err == nil {
 			return nil
 		}
-		if !undecided(err) {
+		if !isUndecided(err) {
 			return s.verified(req, piece, err)
 		}
 		if s.node.Mono().Add(pause) >= ends {
@@ -222,16 +222,16 @@ func (s *Server) sendMove(
 	return err
 }
 
-// undecided reports whether the migration may still run, or run again without harm, after the
+// isUndecided reports whether the migration may still run, or run again without harm, after the
 // donor's error.
-func undecided(err error) bool {
+func isUndecided(err error) bool {
 	return rpc.Gone(err) || errcode.Is(err, errcode.Interrupted, errcode.ExceededTimeLimit)
 }
 
 // verified turns a donor's error into success when the range has arrived nevertheless.
 func (s *Server) verified(req *command.MoveRange, piece key.Range, err error) error {
 	chunk, lookup := s.holder(req.NS, piece)
-	if lookup == nil && chunk.Shard == req.To && holds(chunk, piece) {
+	if lookup == nil && chunk.Shard == req.To && chunkHolds(chunk, piece) {
 		return nil
 	}
 	return err

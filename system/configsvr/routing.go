@@ -19,7 +19,7 @@ func (s *Server) getRoutingTable(
 	if err := s.member.AwaitTS(t, req.After); err != nil {
 		return nil, err
 	}
-	table, err := s.book.table(req.NS, s.member.ReadAt(command.MajorityRead))
+	table, err := s.catalog.table(req.NS, s.member.ReadAt(command.MajorityRead))
 	if err != nil {
 		return nil, err
 	}

@@ -46,11 +46,11 @@ type Server struct {
 	settings *settings.Settings
 	profile  protocol.Profile
 	shards   map[string]*rpc.Set
-	book     *catalogReader
-	chunkOps *chunkOps // of the current term; nil on a member that is not primary
-	manager  *manager  // of the current term, in 4.2; nil on a member that is not primary
-	changes  int       // entries of the changelog written by this incarnation
-	ddl      ddl
+	catalog  *catalogReader
+	chunkOps *chunkOps         // of the current term; nil on a member that is not primary
+	manager  *migrationManager // of the current term, in 4.2; nil on a member that is not primary
+	changes  int               // entries of the changelog written by this incarnation
+	ddl      ddlCoordinator
 }
 
 // New starts to serve over a member that has recovered.
@@ -63,8 +63,8 @@ func New(cfg Config) *Server {
 		profile:  cfg.Profile,
 		shards:   cfg.Shards,
 	}
-	s.book, s.ddl = newBook(s.member), newDDL(s.member)
-	s.member.Watch(watcher{s})
+	s.catalog, s.ddl = newCatalogReader(s.member), newDDL(s.member)
+	s.member.Watch(logWatcher{s})
 	s.gossip()
 	rpc.Handle(s.ep, s.getRoutingTable)
 	rpc.Handle(s.ep, s.commitChunkMigration)
@@ -89,9 +89,9 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// Tenured runs fn in a task of the primary's tenure and waits for its end. When the term ends, so
+// InTerm runs fn in a task of the primary's tenure and waits for its end. When the term ends, so
 // does fn, at its next wait: a stale primary never acts on what it read.
-func (s *Server) Tenured(t env.Task, name string, fn func(env.Task) error) error {
+func (s *Server) InTerm(t env.Task, name string, fn func(env.Task) error) error {
 	if !s.member.IsPrimary() {
 		return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of the config server",
 			s.node.ID())
@@ -99,7 +99,7 @@ func (s *Server) Tenured(t env.Task, name string, fn func(env.Task) error) error
 	var ended bool
 	var result error
 	var done env.Cond
-	s.node.Spawn(s.member.Tenure(), name, func(own env.Task) {
+	s.node.Spawn(s.member.TermScope(), name, func(own env.Task) {
 		if result = own.Err(); result == nil {
 			result = fn(own)
 		}

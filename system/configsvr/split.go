@@ -19,7 +19,7 @@ func (s *Server) commitChunkSplit(
 	rng := key.Range{Min: req.Min, Max: req.Max}
 	return s.reshape(t, failpoint.ConfigSplitCommit, req.NS, req.Shard,
 		func(table *catalog.Table) ([]catalog.Chunk, error) {
-			if err := kept(table, rng, req.Epoch, req.Shard); err != nil {
+			if err := checkKept(table, rng, req.Epoch, req.Shard); err != nil {
 				return nil, err
 			}
 			return catalog.Split(table, rng, req.At, catalog.Bump(s.settings.MajorOnSplit > 0))
@@ -33,7 +33,7 @@ func (s *Server) commitChunksMerge(
 	rng := key.Range{Min: req.Min, Max: req.Max}
 	return s.reshape(t, failpoint.ConfigMergeCommit, req.NS, req.Shard,
 		func(table *catalog.Table) ([]catalog.Chunk, error) {
-			if err := kept(table, rng, req.Epoch, req.Shard); err != nil {
+			if err := checkKept(table, rng, req.Epoch, req.Shard); err != nil {
 				return nil, err
 			}
 			return catalog.Merge(table, rng, catalog.Bump(s.settings.MajorOnMerge > 0))
@@ -63,8 +63,9 @@ func (s *Server) HistoryBegins() hlc.Timestamp {
 	return hlc.At(s.ep.Clock().Now().Cluster.Millis() - window.Milliseconds())
 }
 
-// kept checks that a shard still has the first chunk of a range, in the incarnation that it means.
-func kept(table *catalog.Table, rng key.Range, epoch, shard string) error {
+// checkKept checks that a shard still has the first chunk of a range, in the incarnation that it
+// means.
+func checkKept(table *catalog.Table, rng key.Range, epoch, shard string) error {
 	switch coll := table.Collection(); {
 	case coll.Unsharded:
 		return errcode.New(errcode.BadValue, "collection %s is not sharded", coll.NS)
@@ -73,7 +74,7 @@ func kept(table *catalog.Table, rng key.Range, epoch, shard string) error {
 			coll.NS, coll.Epoch, epoch)
 	}
 	if chunk := table.Owner(rng.Min); chunk.Shard != shard {
-		return conflict("chunk %v is not on %s", chunk, shard)
+		return conflictError("chunk %v is not on %s", chunk, shard)
 	}
 	return nil
 }
@@ -84,7 +85,7 @@ func (s *Server) reshape(
 	t env.Task, site failpoint.Site, ns, shard string,
 	change func(*catalog.Table) ([]catalog.Chunk, error),
 ) (reply *command.CommitReply, err error) {
-	err = s.Tenured(t, site.String()+" "+ns, func(own env.Task) error {
+	err = s.InTerm(t, site.String()+" "+ns, func(own env.Task) error {
 		if err := s.Locked(
 			own, func() error { return s.rewrite(own, site, ns, change) },
 		); err != nil {
@@ -105,7 +106,7 @@ func (s *Server) rewrite(
 	if err := t.Point(site, env.Note{ID: ns}); err != nil {
 		return err
 	}
-	table, err := s.book.latest(ns)
+	table, err := s.catalog.latest(ns)
 	if err != nil {
 		return err
 	}
@@ -150,5 +151,6 @@ func (s *Server) isolate(
 	case failure != nil:
 		return now, failure
 	}
-	return now, conflict("range %v of %s was split off, but is in chunk %v now", piece, ns, now)
+	return now, conflictError("range %v of %s was split off, but is in chunk %v now",
+		piece, ns, now)
 }

@@ -7,13 +7,13 @@ package env
 // Invariant: tasks are kept in the order in which they joined, so that cancelling is deterministic.
 type Scope struct {
 	err     error
-	members []member
+	members []scopeMember
 	free    []int
 	parent  *Scope
 	inner   []*Scope
 }
 
-type member struct{ task Task }
+type scopeMember struct{ task Task }
 
 // NewScope returns a scope that ends with its parent at the latest; a nil parent is allowed.
 func NewScope(parent *Scope) *Scope {
@@ -54,7 +54,7 @@ func (s *Scope) Join(t Task) (ticket int) {
 		s.members[ticket].task = t
 		return ticket
 	}
-	s.members = append(s.members, member{t})
+	s.members = append(s.members, scopeMember{t})
 	return len(s.members) - 1
 }
 

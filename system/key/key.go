@@ -138,7 +138,7 @@ func (k Key) Class() byte {
 
 // String is the value for readers: 17, 1.5, "abc", null, MinKey. A bound made by After ends in "+".
 func (k Key) String() string {
-	v, rest, err := decode(k)
+	v, rest, err := decodeValue(k)
 	switch {
 	case err != nil:
 		return "0x" + hex.EncodeToString([]byte(k))

@@ -50,7 +50,7 @@ func (p Pattern) hashed(v bson.RawValue) (Key, error) {
 	if err != nil {
 		return "", err
 	}
-	return Int(digest(b)), nil
+	return Int(hashBytes(b)), nil
 }
 
 // Lookup returns the value at a dotted path through embedded documents, null when it is missing. A
@@ -79,10 +79,10 @@ func Hash(v bson.RawValue) int64 {
 	if err != nil {
 		b = []byte{tagNull}
 	}
-	return digest(b)
+	return hashBytes(b)
 }
 
-func digest(b []byte) int64 {
+func hashBytes(b []byte) int64 {
 	sum := md5.Sum(b)
 	return int64(binary.LittleEndian.Uint64(sum[:8]))
 }
@@ -95,12 +95,12 @@ func (p Pattern) Document() bson.Raw {
 		return nil
 	case p.Hashed:
 		return bson.Raw(bsoncore.BuildDocument(nil,
-			bsoncore.AppendStringElement(nil, p.Field, hashed)))
+			bsoncore.AppendStringElement(nil, p.Field, hashedIndex)))
 	}
 	return bson.Raw(bsoncore.BuildDocument(nil, bsoncore.AppendInt32Element(nil, p.Field, 1)))
 }
 
-const hashed = "hashed"
+const hashedIndex = "hashed"
 
 // PatternOf undoes Document; errcode.BadValue for a document that is no pattern of one field.
 func PatternOf(doc bson.Raw) (Pattern, error) {
@@ -110,7 +110,7 @@ func PatternOf(doc bson.Raw) (Pattern, error) {
 			"%v is no shard key pattern of one field", doc)
 	}
 	v := elements[0].Value()
-	if s, ok := v.StringValueOK(); ok && s == hashed {
+	if s, ok := v.StringValueOK(); ok && s == hashedIndex {
 		return Pattern{Field: elements[0].Key(), Hashed: true}, nil
 	}
 	if n, ok := v.AsInt64OK(); ok && n == 1 {

@@ -19,13 +19,13 @@ import (
 type donorState uint8
 
 const (
-	created donorState = iota
-	cloning
-	cloneCaughtUp
-	criticalSection
-	cloneCompleted
-	committingOnConfig
-	donated
+	donorCreated donorState = iota
+	donorCloning
+	donorCloneCaughtUp
+	donorCriticalSection
+	donorCloneCompleted
+	donorCommittingOnConfig
+	donorDone
 )
 
 // String is the state's name as operators know it.
@@ -47,17 +47,17 @@ type donorMigration struct {
 	written    bool // the record may be durable
 	began      env.Time
 
-	capture  *capture
-	clone    *clone
+	capture  *changeCapture
+	clone    *cloneList
 	sessions *sessionSource
 	mods     sequencedPulls[command.Mods]
-	release  *release
+	release  *sectionRelease
 	// Of 4.2: whether minOpTimeRecovery counts the donation, and from when on the new placement is
 	// to count.
 	counted    bool
 	validAfter hlc.Timestamp
 
-	timing timing
+	timing stepTiming
 	// blocked and committing are when writes were blocked and when the commit began; zero: not, or
 	// ended.
 	blocked, committing env.Time
@@ -76,8 +76,8 @@ func (d *donorMigration) run(t env.Task) {
 		d.giveUp()
 	}
 	d.account(reached, err)
-	if d.s.donation == d {
-		d.s.donation = nil
+	if d.s.donor == d {
+		d.s.donor = nil
 	}
 	d.over, d.err = true, err
 	d.ended.Broadcast()
@@ -107,7 +107,7 @@ func (d *donorMigration) take(t env.Task, steps []func(env.Task) error) error {
 
 // construct is S1: no earlier migration of this shard is undecided, and the metadata is fresh.
 func (d *donorMigration) construct(t env.Task) error {
-	d.become(created)
+	d.become(donorCreated)
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorDrainRecovery, d.s.awaitRecovered},
 		step{failpoint.DonorPreRefresh, d.collection.Refresh},
@@ -168,15 +168,15 @@ func (d *donorMigration) plan(coll catalog.Collection, chunk catalog.Chunk) {
 	d.epoch = coll.Epoch
 	d.record.UUID = coll.UUID
 	d.record.ChunkMin, d.record.ChunkMax = []byte(chunk.Min), []byte(chunk.Max)
-	d.record.Before = stored(chunk.Version)
+	d.record.Before = toVersionDoc(chunk.Version)
 	d.sessions = newSessionSource(d.s, d.record.NS, d.record.Range())
-	d.capture = &capture{
+	d.capture = &changeCapture{
 		ns:       d.record.NS,
 		rng:      d.record.Range(),
 		pattern:  coll.Key,
 		sessions: d.sessions,
 	}
-	d.clone = &clone{}
+	d.clone = &cloneList{}
 }
 
 // giveUp ends a failed migration in memory and leaves the rest, which may take long, to a recovery
@@ -184,14 +184,14 @@ func (d *donorMigration) plan(coll catalog.Collection, chunk catalog.Chunk) {
 // may be served until it is known.
 func (d *donorMigration) giveUp() {
 	s := d.s
-	if s.donation != d {
+	if s.donor != d {
 		return // the tenure is over; the next primary recovers
 	}
 	if !s.profile.CoordinatesMigrations() {
 		d.giveUp42()
 		return
 	}
-	if d.state == committingOnConfig {
+	if d.state == donorCommittingOnConfig {
 		d.collection.Clear()
 		d.collection.BeginRecovery(d.record.Migration)
 	}
@@ -199,13 +199,13 @@ func (d *donorMigration) giveUp() {
 	if d.written {
 		s.recover(d.unfinished())
 	}
-	d.become(donated)
+	d.become(donorDone)
 }
 
 // unfinished is what is left to be done on both sides.
-func (d *donorMigration) unfinished() *recovery {
-	rec := &recovery{s: d.s, record: d.record, release: d.release}
-	if d.state < committingOnConfig {
+func (d *donorMigration) unfinished() *migrationRecovery {
+	rec := &migrationRecovery{s: d.s, record: d.record, release: d.release}
+	if d.state < donorCommittingOnConfig {
 		rec.record.Decision, rec.ordinary = Aborted, true
 		d.s.cancelClone(rec.record)
 	}
@@ -239,7 +239,7 @@ func (d *donorMigration) become(state donorState) {
 		ID:    r.Migration,
 		Value: state.String(),
 	}
-	if state == committingOnConfig {
+	if state == donorCommittingOnConfig {
 		v := r.Before.version()
 		e.Chunks = []trace.Chunk{{
 			Min:   string(r.ChunkMin),
@@ -255,7 +255,7 @@ func (d *donorMigration) become(state donorState) {
 
 // live returns an error when the donation is not, or not any more, the one that a session means.
 func (d *donorMigration) live() error {
-	if d.over || d.s.donation != d {
+	if d.over || d.s.donor != d {
 		return errcode.New(errcode.StaleSession, "migration %s has ended", d.record.Migration)
 	}
 	return nil

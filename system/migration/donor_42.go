@@ -21,7 +21,7 @@ func (d *donorMigration) steps42() []func(env.Task) error {
 }
 
 func (d *donorMigration) construct42(t env.Task) error {
-	d.become(created)
+	d.become(donorCreated)
 	return inOrder(t, d.record.Migration, step{failpoint.DonorDrainRecovery, d.s.awaitRecovered})
 }
 
@@ -130,7 +130,7 @@ func (d *donorMigration) settle42(t env.Task, refused error) error {
 	if err := d.refresh42(t); err != nil {
 		// Whoever asks finds out; the donor's copy of a range that has moved stays for ever.
 		d.collection.Clear()
-		d.record.Decision = unknown
+		d.record.Decision = decisionUnknown
 		return err
 	}
 	here := d.collection.Metadata().Owns(key.Key(d.record.Min))
@@ -185,7 +185,7 @@ func (d *donorMigration) cleanUp42(t env.Task) error {
 			return nil
 		}},
 		step{failpoint.DonorRegisterTask, func(env.Task) error {
-			d.become(donated)
+			d.become(donorDone)
 			d.end()
 			return d.s.ranges.CleanUp(d.orphans())
 		}},
@@ -214,7 +214,7 @@ func (d *donorMigration) orphans() rangedel.Task {
 }
 
 func (d *donorMigration) refreshRecipient(t env.Task) error {
-	_, err := ask[command.Flushed](t, d.s, d.record.Recipient,
+	_, err := askPrimary[command.Flushed](t, d.s, d.record.Recipient,
 		&command.FlushRoutingTableCacheUpdates{NS: d.record.NS}, d.s.settings.CommandTimeout)
 	return err
 }
@@ -233,16 +233,17 @@ func (d *donorMigration) awaitDeletion42(t env.Task) error {
 func (d *donorMigration) giveUp42() {
 	s := d.s
 	d.detach()
-	if d.state >= cloning && d.state < cloneCompleted { // later the recipient has ended its part
+	if d.state >= donorCloning && d.state < donorCloneCompleted {
+		// Later the recipient has ended its part.
 		s.cancelClone(d.record)
 	}
 	if d.counted {
-		s.spawnLasting(s.member.Tenure(), "uncount "+d.record.Migration, func(t env.Task) error {
-			return s.insist(t, d.record.Migration, failpoint.DonorMinOpTimeDec, d.uncount)
+		s.spawnLasting(s.member.TermScope(), "uncount "+d.record.Migration, func(t env.Task) error {
+			return s.retryUntil(t, d.record.Migration, failpoint.DonorMinOpTimeDec, d.uncount)
 		})
 	}
-	if d.state < donated {
-		d.become(donated)
+	if d.state < donorDone {
+		d.become(donorDone)
 		d.end()
 	}
 }
@@ -251,7 +252,7 @@ func (d *donorMigration) giveUp42() {
 func (d *donorMigration) end() {
 	outcome := d.record.Decision
 	switch outcome {
-	case unknown:
+	case decisionUnknown:
 		return
 	case "":
 		outcome = Aborted
@@ -264,6 +265,6 @@ func (d *donorMigration) end() {
 	})
 }
 
-// unknown is the decision about a migration of 4.2 whose donor could not read what became of its
-// commit.
-const unknown Decision = "unknown"
+// decisionUnknown is the decision about a migration of 4.2 whose donor could not read what became
+// of its commit.
+const decisionUnknown Decision = "unknown"

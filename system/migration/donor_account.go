@@ -6,7 +6,7 @@ import "github.com/shardproof/shardproof/system/errcode"
 // long its steps took.
 func (d *donorMigration) account(reached donorState, err error) {
 	s, now := d.s, d.s.node.Mono()
-	if s.donation != d { // the tenure is over: the counters are another primary's by now
+	if s.donor != d { // the tenure is over: the counters are another primary's by now
 		return
 	}
 	n := s.shard.Statistics()
@@ -15,9 +15,9 @@ func (d *donorMigration) account(reached donorState, err error) {
 		n.DonorCloneTime += laps[2] + laps[3]
 	}
 	switch {
-	case reached == donated:
+	case reached == donorDone:
 		n.DonorCommitted++
-	case reached == committingOnConfig, d.record.Decision == unknown:
+	case reached == donorCommittingOnConfig, d.record.Decision == decisionUnknown:
 		n.CommitUncertain++
 	default:
 		n.DonorAborted++

@@ -35,12 +35,12 @@ func (d *donorMigration) computeBound(t env.Task) error {
 	return nil
 }
 
-// bounding cuts from a range what is to move: package split has one for either end.
-type bounding func(splitvector.Index, key.Range, splitvector.Extent, int64) key.Range
+// cutFunc cuts from a range what is to move: package split has one for either end.
+type cutFunc func(splitvector.Index, key.Range, splitvector.Extent, int64) key.Range
 
 // complete cuts from the known end of the range, which is a part of the chunk.
 func (d *donorMigration) complete(
-	t env.Task, chunk catalog.Chunk, rng key.Range, part bounding,
+	t env.Task, chunk catalog.Chunk, rng key.Range, part cutFunc,
 ) error {
 	if chunk.Shard != d.s.shard.Name() {
 		return errcode.New(errcode.IncompatibleShardingMetadata, "%v of %s is not on %s",

@@ -23,7 +23,7 @@ func (d *donorMigration) awaitCatchUp(t env.Task) error {
 			return err
 		}
 	}
-	d.become(cloneCaughtUp)
+	d.become(donorCloneCaughtUp)
 	return nil
 }
 
@@ -35,7 +35,7 @@ func (d *donorMigration) insideSection() bool {
 
 // isSteady reports whether the recipient has everything that it can know of.
 func (d *donorMigration) isSteady(st *command.RecvStatus) bool {
-	return st.State == steady.String()
+	return st.State == recipientSteady.String()
 }
 
 // pollUntil asks the recipient how it is doing until that is enough. It pauses only when the
@@ -71,7 +71,7 @@ func (d *donorMigration) pollUntil(t env.Task, enough func(*command.RecvStatus) 
 }
 
 func (d *donorMigration) poll(t env.Task) (*command.RecvStatus, error) {
-	return ask[command.RecvStatus](t, d.s, d.record.Recipient,
+	return askPrimary[command.RecvStatus](t, d.s, d.record.Recipient,
 		&command.RecvChunkStatus{Session: d.record.Session, WaitForSteady: true},
 		d.s.settings.StatusPoll+d.s.settings.CommandTimeout)
 }
@@ -85,7 +85,8 @@ func (d *donorMigration) checkProgress(st *command.RecvStatus) error {
 		st.Min != key.Key(r.Min) || st.Max != key.Key(r.Max):
 		return errcode.New(errcode.StaleSession, "the recipient %s works for session %q, not %q",
 			r.Recipient, st.Session, r.Session)
-	case !st.Active || st.State == failed.String() || st.State == aborted.String():
+	case !st.Active || st.State == recipientFailed.String() ||
+		st.State == recipientAborted.String():
 		return errcode.New(errcode.OperationFailed, "the recipient %s has failed in state %s: %s",
 			r.Recipient, st.State, st.Error)
 	case d.capture.bytes > s.ModsMemoryLimit:
@@ -106,10 +107,11 @@ func (d *donorMigration) mayBlockWrites(st *command.RecvStatus) bool {
 	if !d.s.profile.BlocksWithChangesLeft() {
 		return d.isSteady(st)
 	}
-	if st.State == steady.String() && st.SessionCatchUp && d.capture.empty() && d.sessions.empty() {
+	if st.State == recipientSteady.String() && st.SessionCatchUp && d.capture.empty() &&
+		d.sessions.empty() {
 		return true
 	}
-	if st.State != steady.String() && st.State != catchUp.String() {
+	if st.State != recipientSteady.String() && st.State != recipientCatchUp.String() {
 		return false
 	}
 	chunk := d.s.settings.MaxChunkBytes

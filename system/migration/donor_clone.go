@@ -19,11 +19,11 @@ import (
 // scanSlice is how many identities are collected before others may run.
 const scanSlice = 256
 
-// clone is the list of documents that were in the range when the capture began, in the order of the
-// shard key, and how far it was handed over. A chunk that is too big for a list is read along the
-// shard key as it is at each request (protocol 6.6): whatever changes behind the place that was
+// cloneList is the list of documents that were in the range when the capture began, in the order of
+// the shard key, and how far it was handed over. A chunk that is too big for a list is read along
+// the shard key as it is at each request (protocol 6.6): whatever changes behind the place that was
 // reached, the capture sees.
-type clone struct {
+type cloneList struct {
 	ids  []string
 	next int
 
@@ -36,7 +36,7 @@ type clone struct {
 	pulls            sequencedPulls[command.Mods]
 }
 
-func (c *clone) done() bool {
+func (c *cloneList) done() bool {
 	if c.live {
 		return c.ended
 	}
@@ -71,7 +71,7 @@ func (d *donorMigration) attach(t env.Task) error {
 	if err := d.collection.SetDonor(d.capture); err != nil {
 		return err
 	}
-	d.become(cloning)
+	d.become(donorCloning)
 	return t.Point(failpoint.DonorAttachAfter, env.Note{ID: d.record.Migration})
 }
 
@@ -205,7 +205,7 @@ func (d *donorMigration) nextClone(t env.Task) (*command.Mods, error) {
 	if err := d.live(); err != nil {
 		return nil, err
 	}
-	b := batch{room: d.s.settings.CloneBatchBytes, most: d.s.settings.CloneBatchDocs}
+	b := modsBatch{room: d.s.settings.CloneBatchBytes, most: d.s.settings.CloneBatchDocs}
 	if d.clone.live {
 		d.fillAlongKey(&b)
 	} else {
@@ -218,7 +218,7 @@ func (d *donorMigration) nextClone(t env.Task) (*command.Mods, error) {
 	return &b.mods, nil
 }
 
-func (d *donorMigration) fillFromList(b *batch) {
+func (d *donorMigration) fillFromList(b *modsBatch) {
 	for c := d.clone; !c.done(); c.next++ {
 		if doc := d.current(c.ids[c.next]); doc != nil && !b.reload(doc) {
 			return
@@ -226,7 +226,7 @@ func (d *donorMigration) fillFromList(b *batch) {
 	}
 }
 
-func (d *donorMigration) fillAlongKey(b *batch) {
+func (d *donorMigration) fillAlongKey(b *modsBatch) {
 	c := d.clone
 	c.ended = true
 	d.s.member.Store().ScanKey(d.record.NS, d.record.Range(), store.Latest, c.place,
@@ -240,8 +240,8 @@ func (d *donorMigration) fillAlongKey(b *batch) {
 		})
 }
 
-// text is the content of an entry that only people read.
-func text(what string) bson.Raw {
+// textDoc is the content of an entry that only people read.
+func textDoc(what string) bson.Raw {
 	doc, err := bson.Marshal(bson.D{{Key: "msg", Value: what}})
 	if err != nil {
 		panic(err)

@@ -52,7 +52,7 @@ func (d *donorMigration) blockWrites(env.Task) error {
 	d.collection.EnterWrites(d.holder())
 	d.blocked = d.s.node.Mono()
 	d.sessions.finish()
-	d.become(criticalSection)
+	d.become(donorCriticalSection)
 	return nil
 }
 
@@ -61,7 +61,7 @@ func (d *donorMigration) blockWrites(env.Task) error {
 func (d *donorMigration) commitOnRecipient(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorSendCommit, func(t env.Task) error {
-			_, err := ask[command.Done](t, d.s, d.record.Recipient,
+			_, err := askPrimary[command.Done](t, d.s, d.record.Recipient,
 				&command.RecvChunkCommit{Session: d.record.Session}, d.commitTimeout())
 			return err
 		}},
@@ -79,7 +79,7 @@ func (d *donorMigration) checkDrained(env.Task) error {
 			"reloads",
 		d.record.Migration, d.clone.given, d.clone.documents, len(d.capture.deletes),
 		len(d.capture.reloads))
-	d.become(cloneCompleted)
+	d.become(donorCloneCompleted)
 	return nil
 }
 
@@ -96,7 +96,7 @@ func (d *donorMigration) commitOnConfig(t env.Task) error {
 			if err := d.live(); err != nil {
 				return err
 			}
-			d.become(committingOnConfig)
+			d.become(donorCommittingOnConfig)
 			d.committing = d.s.node.Mono()
 			return nil
 		}},
@@ -123,19 +123,20 @@ func (d *donorMigration) commitOnConfig(t env.Task) error {
 
 func (d *donorMigration) sendCommit(t env.Task) error {
 	r := &d.record
-	_, err := ask[command.CommitReply](t, d.s, shard.ConfigSet, &command.CommitChunkMigration{
-		NS:         r.NS,
-		UUID:       r.UUID,
-		Epoch:      d.epoch,
-		From:       r.Donor,
-		To:         r.Recipient,
-		Min:        key.Key(r.Min),
-		Max:        key.Key(r.Max),
-		PreVersion: r.Before.version(),
-		Migration:  r.Migration,
-		ValidAfter: d.validAfter,
-		Balancer:   d.req.Balancer,
-	}, d.s.settings.CommandTimeout)
+	_, err := askPrimary[command.CommitReply](t, d.s, shard.ConfigSet,
+		&command.CommitChunkMigration{
+			NS:         r.NS,
+			UUID:       r.UUID,
+			Epoch:      d.epoch,
+			From:       r.Donor,
+			To:         r.Recipient,
+			Min:        key.Key(r.Min),
+			Max:        key.Key(r.Max),
+			PreVersion: r.Before.version(),
+			Migration:  r.Migration,
+			ValidAfter: d.validAfter,
+			Balancer:   d.req.Balancer,
+		}, d.s.settings.CommandTimeout)
 	return err
 }
 
@@ -164,7 +165,7 @@ func (d *donorMigration) finish(t env.Task) error {
 		return err
 	}
 	d.written = false
-	d.become(donated)
+	d.become(donorDone)
 	d.report(t)
 	return d.awaitDeletion(t)
 }

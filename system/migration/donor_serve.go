@@ -26,8 +26,8 @@ func (s *Service) moveRange(
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	d := s.donation
-	if d == nil || !same(d.req, req) {
+	d := s.donor
+	if d == nil || !sameRequest(d.req, req) {
 		if err := t.Point(failpoint.DonorRegister, env.Note{Peer: req.To}); err != nil {
 			return nil, err
 		}
@@ -46,8 +46,8 @@ func (s *Service) moveRange(
 	return &command.Done{}, d.err
 }
 
-// same reports whether two requests mean one migration.
-func same(a, b *command.ShardsvrMoveRange) bool {
+// sameRequest reports whether two requests mean one migration.
+func sameRequest(a, b *command.ShardsvrMoveRange) bool {
 	return a.NS == b.NS && a.Min == b.Min && a.Max == b.Max && a.To == b.To &&
 		a.WaitDelete == b.WaitDelete &&
 		a.ForceJumbo == b.ForceJumbo && a.Throttle == b.Throttle
@@ -58,7 +58,7 @@ func (s *Service) register(req *command.ShardsvrMoveRange) (*donorMigration, err
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	if d := s.donation; d != nil && same(d.req, req) {
+	if d := s.donor; d != nil && sameRequest(d.req, req) {
 		return d, nil
 	}
 	if err := s.free(); err != nil {
@@ -85,7 +85,7 @@ func (s *Service) register(req *command.ShardsvrMoveRange) (*donorMigration, err
 		Min:       []byte(req.Min),
 		Max:       []byte(req.Max),
 	}
-	s.donation = d
+	s.donor = d
 	s.node.Emit(&trace.Event{
 		Kind:  trace.MigrationRequested,
 		Shard: s.shard.Name(),
@@ -96,27 +96,27 @@ func (s *Service) register(req *command.ShardsvrMoveRange) (*donorMigration, err
 		ID:    id,
 		Value: req.MigrationOf,
 	})
-	s.node.Spawn(s.member.Tenure(), "donor "+id, d.run)
+	s.node.Spawn(s.member.TermScope(), "donor "+id, d.run)
 	return d, nil
 }
 
-// donating returns the running donation of a session.
-func (s *Service) donating(session string) (*donorMigration, error) {
+// runningDonor returns the running donation of a session.
+func (s *Service) runningDonor(session string) (*donorMigration, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	if d := s.donation; d != nil && d.record.Session == session && d.state >= cloning {
+	if d := s.donor; d != nil && d.record.Session == session && d.state >= donorCloning {
 		return d, nil
 	}
 	return nil, errcode.New(errcode.StaleSession,
 		"shard %s is not the donor of migration session %s", s.shard.Name(), session)
 }
 
-// cloning fails unless the donation of a session runs and has not begun to commit: a recipient may
-// begin.
-func (s *Service) cloning(session string) error {
-	d, err := s.donating(session)
-	if err == nil && d.state >= criticalSection {
+// checkCloning fails unless the donation of a session runs and has not begun to commit: a recipient
+// may begin.
+func (s *Service) checkCloning(session string) error {
+	d, err := s.runningDonor(session)
+	if err == nil && d.state >= donorCriticalSection {
 		err = errcode.New(errcode.StaleSession, "migration %s is in state %s and begins no more",
 			d.record.Migration, d.state)
 	}
@@ -126,7 +126,7 @@ func (s *Service) cloning(session string) error {
 func (s *Service) migrateClone(
 	t env.Task, _ env.NodeID, req *command.MigrateClone,
 ) (*command.Mods, error) {
-	d, err := s.donating(req.Session)
+	d, err := s.runningDonor(req.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s *Service) migrateClone(
 func (s *Service) transferMods(
 	t env.Task, _ env.NodeID, req *command.TransferMods,
 ) (*command.Mods, error) {
-	d, err := s.donating(req.Session)
+	d, err := s.runningDonor(req.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (s *Service) transferMods(
 func (s *Service) nextSessionMods(
 	t env.Task, _ env.NodeID, req *command.NextSessionMods,
 ) (*command.SessionMods, error) {
-	d, err := s.donating(req.Session)
+	d, err := s.runningDonor(req.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (s *Service) collectionOptions(
 		return nil, err
 	}
 	if !s.profile.CoordinatesMigrations() {
-		if err := s.cloning(req.Session); err != nil {
+		if err := s.checkCloning(req.Session); err != nil {
 			return nil, err
 		}
 	}

@@ -21,12 +21,12 @@ func (s *Service) joinMigrations(
 		return nil, err
 	}
 	meant := func(ns string) bool { return req.NS == "" || req.NS == ns }
-	if d := s.donation; d != nil && meant(d.record.NS) {
+	if d := s.donor; d != nil && meant(d.record.NS) {
 		if err := d.ended.WaitFor(t, 0, func() bool { return d.over }); err != nil {
 			return nil, err
 		}
 	}
-	if r := s.reception; r != nil && meant(r.start.NS) {
+	if r := s.recipient; r != nil && meant(r.start.NS) {
 		if err := r.changed.WaitFor(t, 0, func() bool { return r.over }); err != nil {
 			return nil, err
 		}
@@ -40,5 +40,5 @@ func (s *Service) joinMigrations(
 	if err := s.shard.PersistConfigTime(t); err != nil {
 		return nil, err
 	}
-	return done, statedoc.AwaitMajority(t, s.member, s.member.Applied())
+	return doneReply, statedoc.AwaitMajority(t, s.member, s.member.Applied())
 }

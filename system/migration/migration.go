@@ -47,13 +47,13 @@ type Service struct {
 	coordinators *statedoc.Journal[Coordinator]
 	receipts     *statedoc.Journal[Receipt]
 
-	donation   *donorMigration     // the running one
-	reception  *recipientMigration // the running one
-	received   *recipientMigration // the last that ended
-	recoveries map[string]*recovery
-	recovered  env.Cond // a recovery ended
-	undecided  bool     // what an earlier primary has moved is being found out
-	count      int64    // migrations begun in this tenure
+	donor         *donorMigration     // the running one
+	recipient     *recipientMigration // the running one
+	lastRecipient *recipientMigration // the last that ended
+	recoveries    map[string]*migrationRecovery
+	recovered     env.Cond // a recovery ended
+	undecided     bool     // what an earlier primary has moved is being found out
+	count         int64    // migrations begun in this tenure
 }
 
 // New adds migrations to a shard's server and serves their commands. It must be called after
@@ -68,7 +68,7 @@ func New(sh *shard.Server, ranges *rangedel.Service) *Service {
 		profile:      sh.Profile(),
 		coordinators: statedoc.New[Coordinator](sh.Member(), CoordinatorsNS, trace.Donor),
 		receipts:     statedoc.New[Receipt](sh.Member(), RecipientsNS, trace.Recipient),
-		recoveries:   make(map[string]*recovery),
+		recoveries:   make(map[string]*migrationRecovery),
 	}
 	s.member.Watch(s)
 	s.serveDonor(sh.Endpoint())
@@ -94,7 +94,7 @@ func (s *Service) lsid() string { return "migrations of " + s.shard.Name() }
 // of unfinished migrations of earlier tenures included; in 4.2, which has no record of these, the
 // running one's.
 func (s *Service) Receivers(ns string) (shards []string) {
-	if d := s.donation; d != nil && d.record.NS == ns && !s.profile.CoordinatesMigrations() {
+	if d := s.donor; d != nil && d.record.NS == ns && !s.profile.CoordinatesMigrations() {
 		shards = append(shards, d.record.Recipient)
 	}
 	for _, c := range s.coordinators.All() {
@@ -116,12 +116,12 @@ func (s *Service) needPrimary() error {
 // free returns an error while this shard takes part in a migration.
 func (s *Service) free() error {
 	switch {
-	case s.donation != nil:
+	case s.donor != nil:
 		return errcode.New(errcode.ConflictingOperationInProgress, "shard %s is the donor of %s",
-			s.shard.Name(), s.donation.record.Migration)
-	case s.reception != nil:
+			s.shard.Name(), s.donor.record.Migration)
+	case s.recipient != nil:
 		return errcode.New(errcode.ConflictingOperationInProgress,
-			"shard %s is the recipient of %s", s.shard.Name(), s.reception.start.Migration)
+			"shard %s is the recipient of %s", s.shard.Name(), s.recipient.start.Migration)
 	}
 	return nil
 }
@@ -140,23 +140,23 @@ func (s *Service) Committed(uint64) {}
 
 // StepDown forgets the tenure's migrations. Their tasks end with its scope.
 func (s *Service) StepDown() {
-	if r := s.reception; r != nil {
+	if r := s.recipient; r != nil {
 		r.over = true
 		defer r.changed.Broadcast()
 	}
-	s.donation, s.reception, s.received = nil, nil, nil
-	s.recoveries = make(map[string]*recovery)
+	s.donor, s.recipient, s.lastRecipient = nil, nil, nil
+	s.recoveries = make(map[string]*migrationRecovery)
 	s.undecided = false
 	s.recovered.Broadcast()
 	s.count = 0
 }
 
 func (s *Service) audit(a *command.AuditReply) {
-	if d := s.donation; d != nil {
+	if d := s.donor; d != nil {
 		a.ActiveMigrations = append(a.ActiveMigrations,
 			"donor of "+d.record.Migration+" "+d.state.String())
 	}
-	if r := s.reception; r != nil {
+	if r := s.recipient; r != nil {
 		a.ActiveMigrations = append(a.ActiveMigrations,
 			"recipient of "+r.start.Migration+" "+r.state.String())
 	}

@@ -105,26 +105,26 @@ func (s *Service) stepUp42(t env.Task) error {
 	s.shard.Statistics().Unfinished += int64(left.Updaters)
 	s.undecided = true
 	s.shard.BeginRecovery()
-	s.spawnLasting(s.member.Tenure(), "recover minOpTime", s.recoverTime)
+	s.spawnLasting(s.member.TermScope(), "recover minOpTime", s.recoverTime)
 	return nil
 }
 
 // recoverTime learns how far the config server is, by a write there that follows every commit that
 // has taken effect.
 func (s *Service) recoverTime(t env.Task) error {
-	err := s.insist(t, minOpTimeRecovery, failpoint.RecoveryBarrier, func(t env.Task) error {
+	err := s.retryUntil(t, minOpTimeRecovery, failpoint.RecoveryBarrier, func(t env.Task) error {
 		return statedoc.AwaitMajority(t, s.member, s.member.Applied())
 	})
 	if err != nil {
 		return err
 	}
-	err = s.insist(t, minOpTimeRecovery, failpoint.RecoveryConfigWrite, func(t env.Task) error {
+	err = s.retryUntil(t, minOpTimeRecovery, failpoint.RecoveryConfigWrite, func(t env.Task) error {
 		return s.logChange(t, "Sharding minOpTime recovery", "", s.shard.Name())
 	})
 	if err != nil {
 		return err
 	}
-	err = s.insist(t, minOpTimeRecovery, failpoint.RecoveryComplete, func(t env.Task) error {
+	err = s.retryUntil(t, minOpTimeRecovery, failpoint.RecoveryComplete, func(t env.Task) error {
 		_, err := s.setUpdaters(t, 0)
 		return err
 	})

@@ -15,16 +15,16 @@ import (
 type recipientState uint8
 
 const (
-	ready recipientState = iota
-	receivingClone
-	catchUp
-	steady
-	commitStart
-	enteredCritSec
-	exitCritSec
-	received
-	failed
-	aborted
+	recipientReady recipientState = iota
+	recipientCloning
+	recipientCatchUp
+	recipientSteady
+	recipientCommitStart
+	recipientEnteredCritSec
+	recipientExitCritSec
+	recipientDone
+	recipientFailed
+	recipientAborted
 )
 
 // String is the state's name as operators know it.
@@ -36,7 +36,7 @@ func (s recipientState) String() string {
 }
 
 // final reports whether the state is an end without success.
-func (s recipientState) final() bool { return s == failed || s == aborted }
+func (s recipientState) final() bool { return s == recipientFailed || s == recipientAborted }
 
 // recipientMigration is the recipient's side of one migration.
 type recipientMigration struct {
@@ -61,14 +61,14 @@ type recipientMigration struct {
 	cloneNumber, modsNumber     uint64
 	cloned, caughtUp, steadyOps int
 
-	timing  timing
+	timing  stepTiming
 	entered env.Time // when the critical section was entered; zero: not
 }
 
-func (s *Service) newReception(start command.RecvChunkStart) *recipientMigration {
-	r := &recipientMigration{s: s, start: start, scope: env.NewScope(s.member.Tenure())}
+func (s *Service) newRecipient(start command.RecvChunkStart) *recipientMigration {
+	r := &recipientMigration{s: s, start: start, scope: env.NewScope(s.member.TermScope())}
 	r.sessions = &sessionDestination{r: r}
-	s.reception = r
+	s.recipient = r
 	if s.profile.HasRecipientSection() {
 		r.timing = newTiming(recipientSteps, s.node.Mono())
 		s.shard.Collection(start.NS).BeginReceive(start.Migration, r.rng())
@@ -106,12 +106,12 @@ func (r *recipientMigration) run(t env.Task) {
 		r.timing.lap(r.s.node.Mono())
 		if err != nil {
 			_ = r.at(t, failpoint.RecipientFail, 0)
-			r.fail(failed, err)
+			r.fail(recipientFailed, err)
 			r.unwind()
 			return
 		}
 	}
-	if r.state != received {
+	if r.state != recipientDone {
 		r.hold()
 	}
 }
@@ -120,7 +120,7 @@ func (r *recipientMigration) run(t env.Task) {
 // fenced, or the tenure is over. A check and the write behind it are one step.
 func (r *recipientMigration) live() error {
 	switch {
-	case r.s.reception != r:
+	case r.s.recipient != r:
 		return errcode.New(errcode.InterruptedDueToReplStateChange,
 			"migration %s belongs to an earlier tenure", r.start.Migration)
 	case r.state.final():
@@ -148,7 +148,7 @@ func (r *recipientMigration) write(t env.Task, ops ...oplog.Op) error {
 // fail ends the reception unless it holds the critical section, which only the donor may end. Its
 // tasks end at their next wait.
 func (r *recipientMigration) fail(state recipientState, err error) {
-	if r.s.reception != r || r.state >= enteredCritSec {
+	if r.s.recipient != r || r.state >= recipientEnteredCritSec {
 		return
 	}
 	r.err = err
@@ -159,11 +159,11 @@ func (r *recipientMigration) fail(state recipientState, err error) {
 // unwind lets go of what a failed reception holds.
 func (r *recipientMigration) unwind() {
 	switch {
-	case r.s.reception != r:
+	case r.s.recipient != r:
 		r.over = true
 		r.changed.Broadcast()
 	case r.durable:
-		r.s.spawnLasting(r.s.member.Tenure(), "unwind "+r.start.Migration, r.letGo)
+		r.s.spawnLasting(r.s.member.TermScope(), "unwind "+r.start.Migration, r.letGo)
 	default:
 		r.finish()
 	}
@@ -171,8 +171,8 @@ func (r *recipientMigration) unwind() {
 
 // finish takes the reception out of the registry.
 func (r *recipientMigration) finish() {
-	if r.s.reception == r {
-		r.s.reception, r.s.received = nil, r
+	if r.s.recipient == r {
+		r.s.recipient, r.s.lastRecipient = nil, r
 		r.endReceive()
 		r.account()
 	}

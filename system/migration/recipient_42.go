@@ -54,7 +54,7 @@ func (r *recipientMigration) conclude42(t env.Task) error {
 	if err := r.live(); err != nil {
 		return err
 	}
-	r.become(received)
+	r.become(recipientDone)
 	r.finish()
 	return nil
 }
@@ -62,7 +62,7 @@ func (r *recipientMigration) conclude42(t env.Task) error {
 // endReceive42 keeps the note of a range that has arrived, and has one deleted that has not.
 func (r *recipientMigration) endReceive42() {
 	switch {
-	case r.state == received:
+	case r.state == recipientDone:
 		r.s.shard.Collection(r.start.NS).Arrived(r.start.Migration)
 	case r.noted:
 		r.s.ranges.ForgetReceive(r.orphans())

@@ -32,7 +32,7 @@ func (r *recipientMigration) createCollection(t env.Task) error {
 	if err := r.at(t, failpoint.RecipientCreate, 0); err != nil {
 		return err
 	}
-	theirs, err := ask[command.CollectionOptionsReply](t, r.s, r.start.From,
+	theirs, err := askPrimary[command.CollectionOptionsReply](t, r.s, r.start.From,
 		&command.CollectionOptions{NS: r.start.NS, Session: r.start.Session},
 		r.s.settings.CommandTimeout)
 	if err != nil {

@@ -50,7 +50,7 @@ func (r *recipientMigration) enterCriticalSection(t env.Task) error {
 
 func (r *recipientMigration) enter() {
 	r.entered = r.s.node.Mono()
-	r.become(enteredCritSec)
+	r.become(recipientEnteredCritSec)
 }
 
 func (r *recipientMigration) receipt() Receipt {
@@ -71,7 +71,7 @@ func (r *recipientMigration) receipt() Receipt {
 // hold is step 8: the critical section stays until the donor says that the outcome is final,
 // whatever happens to the task.
 func (r *recipientMigration) hold() {
-	r.s.spawnLasting(r.s.member.Tenure(), "hold "+r.start.Migration, func(t env.Task) error {
+	r.s.spawnLasting(r.s.member.TermScope(), "hold "+r.start.Migration, func(t env.Task) error {
 		if err := r.at(t, failpoint.RecipientWaitRelease, 0); err != nil {
 			return err
 		}
@@ -84,8 +84,8 @@ func (r *recipientMigration) hold() {
 
 // leave takes over the placement that the outcome has brought, and only then lets writes pass.
 func (r *recipientMigration) leave(t env.Task) error {
-	if r.state != exitCritSec {
-		r.become(exitCritSec)
+	if r.state != recipientExitCritSec {
+		r.become(recipientExitCritSec)
 	}
 	r.refresh(t)
 	if err := r.letGoOf(t); err != nil {
@@ -94,7 +94,7 @@ func (r *recipientMigration) leave(t env.Task) error {
 	if err := r.at(t, failpoint.RecipientDone, 0); err != nil {
 		return err
 	}
-	r.become(received)
+	r.become(recipientDone)
 	r.finish()
 	return nil
 }
@@ -114,7 +114,7 @@ func (r *recipientMigration) refresh(t env.Task) {
 
 // letGoOf releases the critical section and then deletes what tells a successor to hold it.
 func (r *recipientMigration) letGoOf(t env.Task) error {
-	for _, st := range []repeated{
+	for _, st := range []retriedStep{
 		{failpoint.RecipientCritSecRelease, func(t env.Task) error {
 			return r.s.shard.ReleaseRecoverable(t, r.start.NS, r.start.Migration)
 		}},
@@ -122,7 +122,7 @@ func (r *recipientMigration) letGoOf(t env.Task) error {
 		{failpoint.RecipientConfigTime, r.s.shard.PersistConfigTime},
 		{failpoint.RecipientRecoveryDelete, r.deleteReceipt},
 	} {
-		if err := r.s.insist(t, r.start.Migration, st.site, st.do); err != nil {
+		if err := r.s.retryUntil(t, r.start.Migration, st.site, st.do); err != nil {
 			return err
 		}
 	}
@@ -147,32 +147,32 @@ func (r *recipientMigration) letGo(t env.Task) error {
 	return nil
 }
 
-// resumeReceiving registers the migration whose critical section this shard holds by its records,
+// resumeRecipients registers the migration whose critical section this shard holds by its records,
 // before any other can begin (protocol 9.4).
-func (s *Service) resumeReceiving(t env.Task) error {
+func (s *Service) resumeRecipients(t env.Task) error {
 	for _, doc := range s.receipts.All() {
 		if err := t.Point(failpoint.RecoveryRegister, env.Note{ID: doc.Migration}); err != nil {
 			return err
 		}
-		if s.reception != nil && s.reception.start.Migration == doc.Migration {
+		if s.recipient != nil && s.recipient.start.Migration == doc.Migration {
 			continue // an earlier attempt of this step-up
 		}
-		s.node.Assert(s.reception == nil, "shard %s is the recipient of %s and of %+v",
-			s.shard.Name(), s.receptionID(), doc)
-		s.resumeReception(doc)
+		s.node.Assert(s.recipient == nil, "shard %s is the recipient of %s and of %+v",
+			s.shard.Name(), s.recipientID(), doc)
+		s.resumeRecipient(doc)
 	}
 	return nil
 }
 
-func (s *Service) receptionID() string {
-	if s.reception == nil {
+func (s *Service) recipientID() string {
+	if s.recipient == nil {
 		return "nothing"
 	}
-	return s.reception.start.Migration
+	return s.recipient.start.Migration
 }
 
-func (s *Service) resumeReception(doc Receipt) {
-	r := s.newReception(command.RecvChunkStart{
+func (s *Service) resumeRecipient(doc Receipt) {
+	r := s.newRecipient(command.RecvChunkStart{
 		Migration: doc.Migration,
 		Session:   doc.Session,
 		NS:        doc.NS,
@@ -185,9 +185,9 @@ func (s *Service) resumeReception(doc Receipt) {
 		UUID:      doc.UUID,
 	})
 	r.recovered, r.durable = true, true
-	r.become(commitStart)
-	s.spawnLasting(s.member.Tenure(), "re-enter "+doc.Migration, func(t env.Task) error {
-		err := s.insist(t, doc.Migration, failpoint.RecoveryCritSec, func(t env.Task) error {
+	r.become(recipientCommitStart)
+	s.spawnLasting(s.member.TermScope(), "re-enter "+doc.Migration, func(t env.Task) error {
+		err := s.retryUntil(t, doc.Migration, failpoint.RecoveryCritSec, func(t env.Task) error {
 			return s.shard.AcquireRecoverable(t, doc.NS, doc.Migration)
 		})
 		if err != nil {

@@ -20,7 +20,7 @@ func (s *Service) serveRecipient(ep *rpc.Endpoint) {
 	rpc.Handle(ep, s.advanceTxn)
 }
 
-var done = &command.Done{}
+var doneReply = &command.Done{}
 
 // recvStart begins a reception. A repeated start of the running one is answered again; one of a
 // migration that has ended here is refused, and one that was fenced as well.
@@ -37,26 +37,26 @@ func (s *Service) recvStart(
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	if r := s.reception; r != nil && r.start.Session == req.Session {
-		return done, nil
+	if r := s.recipient; r != nil && r.start.Session == req.Session {
+		return doneReply, nil
 	}
 	if err := s.admitStart(req); err != nil {
 		return nil, err
 	}
-	r := s.newReception(*req)
+	r := s.newRecipient(*req)
 	s.shard.Statistics().RecipientStarted++
-	r.become(ready)
+	r.become(recipientReady)
 	s.node.Spawn(r.scope, "recipient "+req.Migration, r.run)
-	return done, nil
+	return doneReply, nil
 }
 
 func (s *Service) admitStart(req *command.RecvChunkStart) error {
 	if err := s.free(); err != nil {
 		return err
 	}
-	if s.received != nil && s.received.start.Session == req.Session {
+	if s.lastRecipient != nil && s.lastRecipient.start.Session == req.Session {
 		return errcode.New(errcode.StaleSession, "migration %s has ended here in state %s",
-			req.Migration, s.received.state)
+			req.Migration, s.lastRecipient.state)
 	}
 	if txn := s.shard.SessionTxn(req.Lsid); txn > req.Txn {
 		return errcode.New(errcode.TransactionTooOld,
@@ -69,12 +69,12 @@ func (s *Service) admitStart(req *command.RecvChunkStart) error {
 	return nil
 }
 
-// receiving returns the running reception of a session.
-func (s *Service) receiving(session string) (*recipientMigration, error) {
+// runningRecipient returns the running reception of a session.
+func (s *Service) runningRecipient(session string) (*recipientMigration, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	if r := s.reception; r != nil && r.start.Session == session {
+	if r := s.recipient; r != nil && r.start.Session == session {
 		return r, nil
 	}
 	return nil, errcode.New(errcode.StaleSession,
@@ -90,7 +90,7 @@ func (s *Service) recvStatus(
 		return nil, err
 	}
 	waited := false
-	if r := s.reception; r != nil && req.WaitForSteady && r.start.Session == req.Session &&
+	if r := s.recipient; r != nil && req.WaitForSteady && r.start.Session == req.Session &&
 		!r.settled() {
 		waited = true
 		err := r.changed.WaitFor(t, s.settings.StatusPoll, func() bool {
@@ -100,9 +100,9 @@ func (s *Service) recvStatus(
 			return nil, err
 		}
 	}
-	r := s.reception
+	r := s.recipient
 	if r == nil {
-		r = s.received
+		r = s.lastRecipient
 	}
 	if r == nil {
 		return &command.RecvStatus{Waited: waited}, nil
@@ -114,7 +114,7 @@ func (s *Service) recvStatus(
 
 // settled reports whether the donor has something to do: go on, or give up. It does not wait for
 // the sessions, which may never rest under load.
-func (r *recipientMigration) settled() bool { return r.state >= steady }
+func (r *recipientMigration) settled() bool { return r.state >= recipientSteady }
 
 func (r *recipientMigration) describe() *command.RecvStatus {
 	st := &command.RecvStatus{
@@ -144,15 +144,15 @@ func (s *Service) recvCommit(
 	if err := t.Point(failpoint.RecipientCommitBefore, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
-	r, err := s.committing(req.Session)
+	r, err := s.committingRecipient(req.Session)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.await(t, steady); err != nil {
+	if err := r.await(t, recipientSteady); err != nil {
 		return nil, err
 	}
-	if r.state == steady {
-		r.become(commitStart)
+	if r.state == recipientSteady {
+		r.become(recipientCommitStart)
 		r.sessions.commit()
 	}
 	if err := t.Point(failpoint.RecipientCommitAfter, env.Note{ID: req.Session}); err != nil {
@@ -164,26 +164,26 @@ func (s *Service) recvCommit(
 	if err := t.Point(failpoint.RecipientReplyCommit, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
-	return done, nil
+	return doneReply, nil
 }
 
-// committing returns the reception of a session that the donor commits, in 4.2 also one that has
-// ended well: the donor may ask again.
-func (s *Service) committing(session string) (*recipientMigration, error) {
-	r := s.received
+// committingRecipient returns the reception of a session that the donor commits, in 4.2 also one
+// that has ended well: the donor may ask again.
+func (s *Service) committingRecipient(session string) (*recipientMigration, error) {
+	r := s.lastRecipient
 	if !s.profile.HasRecipientSection() && r != nil && r.start.Session == session &&
-		r.state == received && s.member.IsPrimary() {
+		r.state == recipientDone && s.member.IsPrimary() {
 		return r, nil
 	}
-	return s.receiving(session)
+	return s.runningRecipient(session)
 }
 
 // complete is the state in which the donor hears that everything is here.
 func (r *recipientMigration) complete() recipientState {
 	if r.s.profile.HasRecipientSection() {
-		return enteredCritSec
+		return recipientEnteredCritSec
 	}
-	return received
+	return recipientDone
 }
 
 // await waits until the reception has reached a state; one that takes too long fails (protocol
@@ -192,7 +192,7 @@ func (r *recipientMigration) await(t env.Task, state recipientState) error {
 	limit := r.s.settings.CommandTimeout / 4 * 5
 	err := r.changed.WaitFor(t, limit, func() bool { return r.over || r.state >= state })
 	if errcode.Is(err, errcode.ExceededTimeLimit) {
-		r.fail(failed, errcode.New(errcode.ExceededTimeLimit,
+		r.fail(recipientFailed, errcode.New(errcode.ExceededTimeLimit,
 			"migration %s is in state %s after %v", r.start.Migration, r.state, limit))
 		return err
 	}
@@ -202,7 +202,7 @@ func (r *recipientMigration) await(t env.Task, state recipientState) error {
 	if r.state.final() {
 		return r.err
 	}
-	if r.s.reception != r && r.state < exitCritSec {
+	if r.s.recipient != r && r.state < recipientExitCritSec {
 		return errcode.New(errcode.InterruptedDueToReplStateChange,
 			"migration %s lost its recipient's primary", r.start.Migration)
 	}
@@ -218,13 +218,14 @@ func (s *Service) recvAbort(
 	if err := t.Point(failpoint.RecipientAbort, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
-	r, err := s.receiving(req.Session)
+	r, err := s.runningRecipient(req.Session)
 	if err != nil {
 		return nil, err
 	}
-	r.fail(aborted, errcode.New(errcode.OperationFailed, "the donor has aborted migration %s",
-		r.start.Migration))
-	return done, nil
+	r.fail(recipientAborted,
+		errcode.New(errcode.OperationFailed, "the donor has aborted migration %s",
+			r.start.Migration))
+	return doneReply, nil
 }
 
 // recvRelease says that the outcome is final, and answers when the reception has ended. Where there
@@ -239,9 +240,9 @@ func (s *Service) recvRelease(
 		return nil, err
 	}
 	// A failover during the wait may have brought the reception back.
-	for r := s.reception; r != nil && r.start.Session == req.Session; r = s.reception {
-		if r.state < enteredCritSec && !r.recovered {
-			r.fail(aborted, errReleased(req.Migration))
+	for r := s.recipient; r != nil && r.start.Session == req.Session; r = s.recipient {
+		if r.state < recipientEnteredCritSec && !r.recovered {
+			r.fail(recipientAborted, errReleased(req.Migration))
 		}
 		r.released = true
 		r.changed.Broadcast()
@@ -252,7 +253,7 @@ func (s *Service) recvRelease(
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	return done, statedoc.AwaitMajority(t, s.member, s.member.Applied())
+	return doneReply, statedoc.AwaitMajority(t, s.member, s.member.Applied())
 }
 
 // advanceTxn fences what is older than a transaction number of the donor's session (protocol 9.3).
@@ -265,9 +266,9 @@ func (s *Service) advanceTxn(
 	if err := s.shard.AdvanceSession(t, req.Lsid, req.Txn); err != nil {
 		return nil, err
 	}
-	if r := s.reception; r != nil && r.start.Lsid == req.Lsid && r.start.Txn < req.Txn {
-		r.fail(failed, errcode.New(errcode.TransactionTooOld,
+	if r := s.recipient; r != nil && r.start.Lsid == req.Lsid && r.start.Txn < req.Txn {
+		r.fail(recipientFailed, errcode.New(errcode.TransactionTooOld,
 			"migration %s is fenced by transaction %d", r.start.Migration, req.Txn))
 	}
-	return done, statedoc.AwaitMajority(t, s.member, s.member.Applied())
+	return doneReply, statedoc.AwaitMajority(t, s.member, s.member.Applied())
 }

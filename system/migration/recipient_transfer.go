@@ -15,7 +15,7 @@ const replicationPatience = time.Hour
 // clone is step 4: the history of sessions starts to flow, and the documents of the range are
 // copied, one task fetching and this one inserting.
 func (r *recipientMigration) clone(t env.Task) error {
-	r.become(receivingClone)
+	r.become(recipientCloning)
 	if err := r.at(t, failpoint.RecipientStateClone, 0); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (r *recipientMigration) fetchClone(t env.Task) (*command.Mods, error) {
 	if err := r.at(t, failpoint.RecipientFetch, int(r.cloneNumber)); err != nil {
 		return nil, err
 	}
-	docs, err := ask[command.Mods](t, r.s, r.start.From,
+	docs, err := askPrimary[command.Mods](t, r.s, r.start.From,
 		&command.MigrateClone{Session: r.start.Session, Number: r.cloneNumber + 1},
 		r.s.settings.CommandTimeout)
 	if err == nil {
@@ -76,13 +76,13 @@ func (r *recipientMigration) throttle(t env.Task) error {
 // catchUp is step 5: changes are applied until there are none, and everything written in any phase
 // is majority. One batch is fetched while another is applied.
 func (r *recipientMigration) catchUp(t env.Task) error {
-	r.become(catchUp)
+	r.become(recipientCatchUp)
 	belt := &boundedQueue{most: 1, weigh: func(*command.Mods) int { return 1 }}
 	r.s.node.Spawn(r.scope, "fetch mods "+r.start.Migration, func(t env.Task) {
 		next := func(t env.Task) (*command.Mods, error) {
 			return r.fetchMods(t, failpoint.RecipientCatchUpFetch)
 		}
-		belt.fetch(t, next, exhausted)
+		belt.fetch(t, next, isEmptyBatch)
 	})
 	for {
 		mods, err := belt.take(t)
@@ -123,13 +123,13 @@ func (r *recipientMigration) follow(t env.Task) error {
 	if err := r.at(t, failpoint.RecipientSteady, 0); err != nil {
 		return err
 	}
-	r.become(steady)
+	r.become(recipientSteady)
 	for {
 		if err := r.live(); err != nil { // in every round, so that load does not hide an abort
 			return err
 		}
 		site := failpoint.RecipientSteadyFetch
-		last := r.state == commitStart
+		last := r.state == recipientCommitStart
 		if last {
 			site = failpoint.RecipientFinalFetch
 		}
@@ -138,12 +138,12 @@ func (r *recipientMigration) follow(t env.Task) error {
 			return err
 		}
 		switch {
-		case !exhausted(mods):
+		case !isEmptyBatch(mods):
 			err = r.applyMods(t, mods)
 			r.steadyOps += len(mods.Deletes) + len(mods.Reloads)
 		case last:
 			return r.flush(t)
-		case r.state == steady:
+		case r.state == recipientSteady:
 			_ = r.changed.Wait(t, r.s.settings.SteadyPoll)
 		}
 		if err != nil {
@@ -166,7 +166,7 @@ func (r *recipientMigration) fetchMods(t env.Task, site failpoint.Site) (*comman
 	if err := r.at(t, site, int(r.modsNumber)); err != nil {
 		return nil, err
 	}
-	mods, err := ask[command.Mods](t, r.s, r.start.From,
+	mods, err := askPrimary[command.Mods](t, r.s, r.start.From,
 		&command.TransferMods{Session: r.start.Session, Number: r.modsNumber + 1},
 		r.s.settings.CommandTimeout)
 	if err == nil {
@@ -175,9 +175,9 @@ func (r *recipientMigration) fetchMods(t env.Task, site failpoint.Site) (*comman
 	return mods, err
 }
 
-// exhausted reports whether the donor had nothing; an answer whose documents have all left the
+// isEmptyBatch reports whether the donor had nothing; an answer whose documents have all left the
 // range is not that (SERVER-78414).
-func exhausted(m *command.Mods) bool {
+func isEmptyBatch(m *command.Mods) bool {
 	return len(m.Deletes) == 0 && len(m.Reloads) == 0 && !m.More
 }
 

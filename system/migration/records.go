@@ -37,22 +37,24 @@ type Coordinator struct {
 	Max       []byte `bson:"max"`
 	// ChunkMin and ChunkMax bound the chunk that the range was part of, Before is its version: what
 	// fences a late commit.
-	ChunkMin []byte   `bson:"chunkMin"`
-	ChunkMax []byte   `bson:"chunkMax"`
-	Before   version  `bson:"preMigrationChunkVersion"`
-	Decision Decision `bson:"decision,omitempty"`
+	ChunkMin []byte     `bson:"chunkMin"`
+	ChunkMax []byte     `bson:"chunkMax"`
+	Before   versionDoc `bson:"preMigrationChunkVersion"`
+	Decision Decision   `bson:"decision,omitempty"`
 }
 
-type version struct {
+type versionDoc struct {
 	Major     uint32        `bson:"major"`
 	Minor     uint32        `bson:"minor"`
 	Epoch     string        `bson:"epoch"`
 	Timestamp hlc.Timestamp `bson:"timestamp"`
 }
 
-func stored(v catalog.Version) version { return version{v.Major, v.Minor, v.Epoch, v.Timestamp} }
+func toVersionDoc(v catalog.Version) versionDoc {
+	return versionDoc{v.Major, v.Minor, v.Epoch, v.Timestamp}
+}
 
-func (v version) version() catalog.Version {
+func (v versionDoc) version() catalog.Version {
 	return catalog.Version{Major: v.Major, Minor: v.Minor, Epoch: v.Epoch, Timestamp: v.Timestamp}
 }
 

@@ -35,7 +35,7 @@ func (x *sessionDestination) run(t env.Task) {
 	}
 	x.changed.Broadcast()
 	if x.err != nil {
-		x.r.fail(failed, x.err)
+		x.r.fail(recipientFailed, x.err)
 	}
 }
 
@@ -80,7 +80,7 @@ func (x *sessionDestination) fetch(t env.Task) (*command.SessionMods, error) {
 		return nil, err
 	}
 	s := x.r.s.settings
-	mods, err := ask[command.SessionMods](t, x.r.s, x.r.start.From,
+	mods, err := askPrimary[command.SessionMods](t, x.r.s, x.r.start.From,
 		&command.NextSessionMods{Session: x.r.start.Session, Number: x.number + 1},
 		s.SessionsPoll+s.CommandTimeout)
 	if err == nil {

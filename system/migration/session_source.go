@@ -32,7 +32,7 @@ type sessionSource struct {
 	rng   key.Range
 
 	old   []shard.SessionRecord // phase 1, not handed over yet
-	fresh []statement           // phase 2, in the order of the log
+	fresh []sessionStatement    // phase 2, in the order of the log
 
 	finishing bool // no more will be written: do not hold requests
 	closed    bool
@@ -40,7 +40,7 @@ type sessionSource struct {
 	pulls     sequencedPulls[command.SessionMods]
 }
 
-type statement struct {
+type sessionStatement struct {
 	stmt *oplog.Stmt
 	at   oplog.Time
 }
@@ -56,7 +56,7 @@ func (x *sessionSource) init(t env.Task) error {
 		Kind:  oplog.Noop,
 		NS:    x.ns,
 		Actor: uint8(trace.Donor),
-		Doc:   text("session migration begins"),
+		Doc:   textDoc("session migration begins"),
 	}
 	if err := statedoc.Commit(t, x.s.member, nop); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (x *sessionSource) init(t env.Task) error {
 // note queues a statement that was just written.
 func (x *sessionSource) note(st *oplog.Stmt, at oplog.Time) {
 	if x.concerns(st) {
-		x.fresh = append(x.fresh, statement{st, at})
+		x.fresh = append(x.fresh, sessionStatement{st, at})
 		x.news.Broadcast()
 	}
 }

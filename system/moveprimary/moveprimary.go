@@ -41,8 +41,8 @@ type Service struct {
 	settings *settings.Settings
 	records  *statedoc.Journal[Record]
 
-	moves  map[string]*move // away from here, by database
-	clones map[string]*copying
+	moves  map[string]*primaryMove // away from here, by database
+	clones map[string]*copyTask
 	count  int64 // moves begun in this tenure
 }
 
@@ -51,7 +51,7 @@ func New(sh *shard.Server) *Service {
 	s := &Service{
 		node: sh.Node(), shard: sh, member: sh.Member(), settings: sh.Settings(),
 		records: statedoc.New[Record](sh.Member(), Namespace, trace.Donor),
-		moves:   make(map[string]*move), clones: make(map[string]*copying),
+		moves:   make(map[string]*primaryMove), clones: make(map[string]*copyTask),
 	}
 	s.member.Watch(s)
 	e := sh.Endpoint()
@@ -86,11 +86,11 @@ func (s *Service) movePrimary(
 	return &command.Done{}, m.err
 }
 
-func (s *Service) begin(req *command.ShardsvrMovePrimary) *move {
+func (s *Service) begin(req *command.ShardsvrMovePrimary) *primaryMove {
 	s.count++
 	// As for migrations, a move has two transaction numbers of the shard's session: its own and the
 	// one that fences it.
-	m := &move{s: s,
+	m := &primaryMove{s: s,
 		record: Record{
 			Move:     fmt.Sprintf("%s/%d/p%d", s.shard.Name(), s.member.Term(), s.count),
 			Database: req.Database,
@@ -104,7 +104,7 @@ func (s *Service) begin(req *command.ShardsvrMovePrimary) *move {
 	if !s.shard.Profile().CoordinatesMovePrimary() {
 		run = m.runUncoordinated
 	}
-	s.node.Spawn(s.member.Tenure(), "movePrimary "+m.record.Move, run)
+	s.node.Spawn(s.member.TermScope(), "movePrimary "+m.record.Move, run)
 	return m
 }
 
@@ -116,13 +116,15 @@ func (s *Service) needPrimary() error {
 		s.node.ID(), s.shard.Name())
 }
 
-// ask sends a message that may be repeated to the primary of a replica set.
-func ask[Resp any](t env.Task, s *Service, set string, req env.Message) (resp *Resp, err error) {
+// askPrimary sends a message that may be repeated to the primary of a replica set.
+func askPrimary[Resp any](
+	t env.Task, s *Service, set string, req env.Message,
+) (resp *Resp, err error) {
 	return shard.Ask[Resp](t, s.shard, set, req, s.settings.CommandTimeout)
 }
 
-func (s *Service) tell(t env.Task, set string, req env.Message) error {
-	_, err := ask[command.Done](t, s, set, req)
+func (s *Service) sendUntil(t env.Task, set string, req env.Message) error {
+	_, err := askPrimary[command.Done](t, s, set, req)
 	return err
 }
 
@@ -130,7 +132,7 @@ func (s *Service) tell(t env.Task, set string, req env.Message) error {
 func (s *Service) StepUp(env.Task) error {
 	for _, r := range s.records.All() {
 		s.node.Sometimes("a move of a primary is resumed")
-		m := &move{s: s, record: r}
+		m := &primaryMove{s: s, record: r}
 		s.moves[r.Database] = m
 		m.drive()
 	}
@@ -140,8 +142,8 @@ func (s *Service) StepUp(env.Task) error {
 // StepDown forgets the tenure's moves. Their tasks end with its scope.
 func (s *Service) StepDown() {
 	ended := s.moves
-	s.moves, s.clones, s.count = make(map[string]*move), make(map[string]*copying), 0
-	for _, database := range sorted(ended) {
+	s.moves, s.clones, s.count = make(map[string]*primaryMove), make(map[string]*copyTask), 0
+	for _, database := range sortedKeys(ended) {
 		ended[database].end(errcode.New(errcode.PrimarySteppedDown, "%s is no longer primary of %s",
 			s.node.ID(), s.shard.Name()))
 	}
@@ -164,13 +166,13 @@ func (s *Service) audit(a *command.AuditReply) {
 		a.OutstandingTasks = append(a.OutstandingTasks,
 			"movePrimary "+r.Move+" in phase "+string(r.Phase))
 	}
-	for _, database := range sorted(s.moves) {
+	for _, database := range sortedKeys(s.moves) {
 		if m := s.moves[database]; m.record.Phase == "" {
 			a.OutstandingTasks = append(a.OutstandingTasks,
 				"movePrimary "+m.record.Move+", which is not on record")
 		}
 	}
-	for _, session := range sorted(s.clones) {
+	for _, session := range sortedKeys(s.clones) {
 		if c := s.clones[session]; !c.over {
 			a.OutstandingTasks = append(a.OutstandingTasks, "copy of "+c.move)
 		}

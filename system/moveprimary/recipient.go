@@ -13,9 +13,9 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// copying is a copy that was begun in this tenure. It is kept until the next one from the same
+// copyTask is a copy that was begun in this tenure. It is kept until the next one from the same
 // shard, for a sender that has not received the answer.
-type copying struct {
+type copyTask struct {
 	move  string
 	over  bool
 	err   error
@@ -70,9 +70,9 @@ func (s *Service) cloneCatalogData(
 			return nil, errcode.New(errcode.ShardNotFound,
 				"shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
 		}
-		c = &copying{move: req.Move}
+		c = &copyTask{move: req.Move}
 		s.clones[req.Lsid] = c
-		s.node.Spawn(s.member.Tenure(), "clone "+req.Move, func(own env.Task) {
+		s.node.Spawn(s.member.TermScope(), "clone "+req.Move, func(own env.Task) {
 			c.err = s.copyAll(own, req)
 			c.over = true
 			c.ended.Broadcast()
@@ -142,7 +142,7 @@ func (s *Service) copyDocuments(t env.Task, req *command.CloneCatalogData, ns st
 		); err != nil {
 			return err
 		}
-		page, err := ask[command.Page](t, s, req.From,
+		page, err := askPrimary[command.Page](t, s, req.From,
 			&command.ClonePage{Move: req.Move, NS: ns, After: after})
 		if err != nil || len(page.Docs) == 0 {
 			return err
@@ -161,7 +161,7 @@ func (s *Service) copyDocuments(t env.Task, req *command.CloneCatalogData, ns st
 }
 
 // page reads the next documents of a collection that moves away.
-func (m *move) page(req *command.ClonePage) *command.Page {
+func (m *primaryMove) page(req *command.ClonePage) *command.Page {
 	page, bytes := &command.Page{}, 0
 	docs, most := m.s.settings.CloneBatchDocs, m.s.settings.CloneBatchBytes
 	after := store.Place{Key: key.Key(req.After), ID: req.After}

@@ -49,10 +49,10 @@ type Record struct {
 	Timestamp hlc.Timestamp `bson:"timestamp"`
 	LastMod   int64         `bson:"lastMod"`
 	// Collections are those that move. No other is ever dropped.
-	Collections []collection `bson:"collectionsToClone"`
+	Collections []collectionSpec `bson:"collectionsToClone"`
 }
 
-type collection struct {
+type collectionSpec struct {
 	NS      string   `bson:"nss"`
 	UUID    string   `bson:"uuid"`
 	Options bson.Raw `bson:"options"`
@@ -82,4 +82,4 @@ func (r *Record) namespaces() []string {
 	return all
 }
 
-func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

@@ -37,14 +37,14 @@ const (
 	Rename      // NS and everything in it becomes ID, a namespace that does not exist
 )
 
-var kinds = [...]string{
+var kindNames = [...]string{
 	"noop", "insert", "update", "delete", "create", "drop", "createIndex", "dropIndex", "rename",
 }
 
 // String is the kind's name.
 func (k Kind) String() string {
-	if int(k) < len(kinds) {
-		return kinds[k]
+	if int(k) < len(kindNames) {
+		return kindNames[k]
 	}
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }

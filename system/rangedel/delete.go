@@ -29,16 +29,16 @@ func (r *Service) start(k Task) {
 // persist has do carry a task out. An attempt that fails, even because its task was killed, is
 // followed by another in a task of its own, until one succeeds or the tenure ends.
 func (r *Service) persist(k Task, do func(env.Task) error, done func()) {
-	tenure := r.member.Tenure()
-	r.node.Spawn(tenure, "range-deletion "+k.Migration, func(t env.Task) {
+	termScope := r.member.TermScope()
+	r.node.Spawn(termScope, "range-deletion "+k.Migration, func(t env.Task) {
 		err := do(t)
 		switch {
-		case tenure.Err() != nil:
+		case termScope.Err() != nil:
 		case err == nil:
 			done()
 		default:
 			r.node.After(retryPause, func() {
-				if tenure.Err() == nil {
+				if termScope.Err() == nil {
 					r.persist(k, do, done)
 				}
 			})
@@ -57,7 +57,7 @@ func (r *Service) carryOut(t env.Task, k Task) error {
 	if err := r.takeTurn(t, k); err != nil {
 		return err
 	}
-	defer r.endTurn(r.member.Tenure())
+	defer r.endTurn(r.member.TermScope())
 	return r.deleteAll(t, k)
 }
 
@@ -92,8 +92,8 @@ func (r *Service) takeTurn(t env.Task, k Task) error {
 	return nil
 }
 
-func (r *Service) endTurn(tenure *env.Scope) {
-	if tenure.Err() == nil {
+func (r *Service) endTurn(termScope *env.Scope) {
+	if termScope.Err() == nil {
 		r.busy = false
 		r.turn.Signal()
 	}

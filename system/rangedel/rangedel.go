@@ -45,9 +45,9 @@ type Service struct {
 	tasks    *statedoc.Journal[Task]
 	resumed  bool
 	running  map[string]bool
-	sweeps   []*sweep // of 4.2, in the order in which they were asked for
-	swept    int64    // sweeps that operators have asked for in this tenure
-	busy     bool     // a deletion has the turn
+	sweeps   []*rangeSweep // of 4.2, in the order in which they were asked for
+	swept    int64         // sweeps that operators have asked for in this tenure
+	busy     bool          // a deletion has the turn
 	turn     env.Cond
 	changed  env.Cond // a task was written or removed
 }

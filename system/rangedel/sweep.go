@@ -16,13 +16,13 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// sweep is a range deletion of 4.2: in the memory of one tenure and nowhere else (protocol 10.2).
-// What a primary had not deleted when it lost its office stays as orphans, which nobody sees and
-// only cleanupOrphaned removes.
+// rangeSweep is a range deletion of 4.2: in the memory of one tenure and nowhere else (protocol
+// 10.2). What a primary had not deleted when it lost its office stays as orphans, which nobody sees
+// and only cleanupOrphaned removes.
 //
 // Invariant: no sweep of a range that is owned by what is known, and none but its own of a range
 // that is being received.
-type sweep struct {
+type rangeSweep struct {
 	Task
 	// user is the newest earlier state of the metadata that showed the range to a query when the
 	// sweep was asked for: the sweep waits until that and all older ones are out of use.
@@ -31,7 +31,7 @@ type sweep struct {
 	hurried bool
 }
 
-func (w *sweep) overlaps(k Task) bool { return w.NS == k.NS && w.Range().Overlaps(k.Range()) }
+func (w *rangeSweep) overlaps(k Task) bool { return w.NS == k.NS && w.Range().Overlaps(k.Range()) }
 
 // CleanUp has the documents of a range deleted that is not the shard's. It fails when the shard
 // owns a part of it, or is receiving one, or does not know. It does not wait; the deletion ends
@@ -52,7 +52,7 @@ func (r *Service) CleanUp(k Task) error {
 		return errcode.New(errcode.RangeOverlapConflict,
 			"range %v of %s cannot be cleaned up, a part of it is being received", k.Range(), k.NS)
 	}
-	r.launch(&sweep{Task: k, user: c.NewestUser(k.Range())})
+	r.launch(&rangeSweep{Task: k, user: c.NewestUser(k.Range())})
 	return nil
 }
 
@@ -68,12 +68,14 @@ func (r *Service) BeginReceive(t env.Task, k Task) error {
 			"range %v of %s is owned here, or in use, or its placement is not known", rng, k.NS)
 	}
 	c.BeginReceive(k.Migration, rng)
-	r.launch(&sweep{Task: k})
+	r.launch(&rangeSweep{Task: k})
 	for _, w := range r.sweeps {
 		w.hurried = w.hurried || w.overlaps(k)
 	}
 	r.changed.Broadcast()
-	return r.awaitSweeps(t, r.settings.OverlapWait, func(w *sweep) bool { return w.overlaps(k) })
+	return r.awaitSweeps(t, r.settings.OverlapWait, func(w *rangeSweep) bool {
+		return w.overlaps(k)
+	})
 }
 
 // ForgetReceive ends a reception that failed: what has arrived is deleted.
@@ -86,10 +88,12 @@ func (r *Service) ForgetReceive(k Task) {
 
 // AwaitSwept waits until the sweeps of a migration are over.
 func (r *Service) AwaitSwept(t env.Task, migration string) error {
-	return r.awaitSweeps(t, 0, func(w *sweep) bool { return w.Migration == migration })
+	return r.awaitSweeps(t, 0, func(w *rangeSweep) bool { return w.Migration == migration })
 }
 
-func (r *Service) awaitSweeps(t env.Task, timeout time.Duration, which func(*sweep) bool) error {
+func (r *Service) awaitSweeps(
+	t env.Task, timeout time.Duration, which func(*rangeSweep) bool,
+) error {
 	err := r.changed.WaitFor(t, timeout, func() bool {
 		return !slices.ContainsFunc(r.sweeps, which)
 	})
@@ -100,16 +104,16 @@ func (r *Service) awaitSweeps(t env.Task, timeout time.Duration, which func(*swe
 }
 
 // launch carries a sweep out, behind those that are queued already.
-func (r *Service) launch(w *sweep) {
+func (r *Service) launch(w *rangeSweep) {
 	r.sweeps = append(r.sweeps, w)
 	r.emit(w.Task, "ready")
 	r.persist(w.Task, func(t env.Task) error { return r.carryOutSweep(t, w) }, func() {
-		r.sweeps = slices.DeleteFunc(r.sweeps, func(o *sweep) bool { return o == w })
+		r.sweeps = slices.DeleteFunc(r.sweeps, func(o *rangeSweep) bool { return o == w })
 		r.changed.Broadcast()
 	})
 }
 
-func (r *Service) carryOutSweep(t env.Task, w *sweep) error {
+func (r *Service) carryOutSweep(t env.Task, w *rangeSweep) error {
 	if err := t.Point(failpoint.RangeRegister, env.Note{ID: w.Migration}); err != nil {
 		return err
 	}
@@ -119,13 +123,13 @@ func (r *Service) carryOutSweep(t env.Task, w *sweep) error {
 	if err := r.takeTurn(t, w.Task); err != nil {
 		return err
 	}
-	defer r.endTurn(r.member.Tenure())
+	defer r.endTurn(r.member.TermScope())
 	return r.sweepAll(t, w)
 }
 
 // awaitTime waits for the queries of this member that may see the range, and then for those
 // elsewhere.
-func (r *Service) awaitTime(t env.Task, w *sweep) error {
+func (r *Service) awaitTime(t env.Task, w *rangeSweep) error {
 	if err := t.Point(failpoint.RangeWaitQueries, env.Note{ID: w.Migration}); err != nil {
 		return err
 	}
@@ -146,11 +150,11 @@ func (r *Service) awaitTime(t env.Task, w *sweep) error {
 }
 
 // sweepAll deletes batch by batch, after a word to the secondaries.
-func (r *Service) sweepAll(t env.Task, w *sweep) error {
+func (r *Service) sweepAll(t env.Task, w *rangeSweep) error {
 	if err := t.Point(failpoint.RangeWarn, env.Note{ID: w.Migration}); err != nil {
 		return err
 	}
-	if _, err := r.member.Write(t, warning(w.Task)); err != nil {
+	if _, err := r.member.Write(t, warningOp(w.Task)); err != nil {
 		return err
 	}
 	r.emit(w.Task, "processing")
@@ -168,7 +172,7 @@ func (r *Service) sweepAll(t env.Task, w *sweep) error {
 
 // nextSwept returns the deletions of a batch; none when the range is not to be swept any more.
 // Check and write are one step.
-func (r *Service) nextSwept(w *sweep) ([]oplog.Op, int) {
+func (r *Service) nextSwept(w *rangeSweep) ([]oplog.Op, int) {
 	if r.replaced(w.Task) || r.claimed(w) {
 		r.node.Sometimes("a sweep is abandoned")
 		return nil, 0
@@ -178,7 +182,7 @@ func (r *Service) nextSwept(w *sweep) ([]oplog.Op, int) {
 
 // claimed reports whether the range is the shard's by now, as after a commit that nobody expected
 // any more (SERVER-44716).
-func (r *Service) claimed(w *sweep) bool {
+func (r *Service) claimed(w *rangeSweep) bool {
 	md := r.shard.Collection(w.NS).Metadata()
 	return md != nil && md.Overlaps(w.Range())
 }
@@ -194,7 +198,7 @@ type warningDoc struct {
 	Max []byte `bson:"max"`
 }
 
-func warning(k Task) oplog.Op {
+func warningOp(k Task) oplog.Op {
 	doc, err := bson.Marshal(warningDoc{startRangeDeletion, k.NS, k.Min, k.Max})
 	if err != nil {
 		panic(err)

@@ -42,8 +42,8 @@ type Task struct {
 	Orphans int64 `bson:"numOrphanDocs"`
 }
 
-// processing tells without a whole Task whether a stored one is Processing.
-func processing(doc bson.Raw) bool {
+// isProcessing tells without a whole Task whether a stored one is Processing.
+func isProcessing(doc bson.Raw) bool {
 	is, _ := doc.Lookup("processing").BooleanOK()
 	return is
 }

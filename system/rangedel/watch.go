@@ -23,7 +23,7 @@ func (r *Service) Applied(_ uint64, e *oplog.Entry, leading bool) {
 			case op.Doc == nil:
 			case leading:
 				r.take(r.tasks.Decode(op.Doc), op.Kind == oplog.Insert)
-			case processing(op.Doc):
+			case isProcessing(op.Doc):
 				k := r.tasks.Decode(op.Doc)
 				r.shard.Collection(k.NS).LoseRange(k.Range())
 			}

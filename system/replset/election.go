@@ -20,8 +20,8 @@ const (
 type electionClock struct {
 	// heard is when a leader was last heard of.
 	heard env.Time
-	// patience is how long the member waits for the next word.
-	patience time.Duration
+	// timeout is how long the member waits for the next word.
+	timeout time.Duration
 	// ticked is up to when raft was given ticks.
 	ticked env.Time
 }
@@ -40,11 +40,11 @@ func (m *Member) electionTimeout() time.Duration {
 // whoever initiates a replica set does; a member that is alone always does.
 func (m *Member) startElections(fresh bool) {
 	m.hear()
-	d := m.election.patience
+	d := m.election.timeout
 	eager := fresh && m.self == 1 && m.node.Choose(chooseFirst, m.cfg.Name, 8) != 0
 	if eager || len(m.cfg.Members) == 1 {
 		d = m.tick() / 10
-		m.election.patience = d
+		m.election.timeout = d
 	}
 	m.node.After(d, m.electionDue)
 }
@@ -53,13 +53,13 @@ func (m *Member) startElections(fresh bool) {
 func (m *Member) hear() {
 	now := m.node.Mono()
 	m.election.heard, m.election.ticked = now, now
-	if m.election.patience == 0 {
-		m.election.patience = m.drawPatience()
+	if m.election.timeout == 0 {
+		m.election.timeout = m.drawElectionTimeout()
 	}
 }
 
-// drawPatience is between one and two election timeouts.
-func (m *Member) drawPatience() time.Duration {
+// drawElectionTimeout is between one and two election timeouts.
+func (m *Member) drawElectionTimeout() time.Duration {
 	const steps = 1000
 	base := m.electionTimeout()
 	return base + base/steps*time.Duration(m.node.Choose(chooseTimeout, string(m.cfg.Self), steps))
@@ -69,17 +69,17 @@ func (m *Member) drawPatience() time.Duration {
 // timer runs for the whole life of the member, so that hearing from a leader costs nothing.
 func (m *Member) electionDue() {
 	now := m.node.Mono()
-	left := m.election.patience - now.Sub(m.election.heard)
+	left := m.election.timeout - now.Sub(m.election.heard)
 	switch {
 	case m.leading:
-		left = m.election.patience
+		left = m.election.timeout
 	case left <= 0:
 		m.election.heard = now
-		m.election.patience = m.drawPatience()
-		left = m.election.patience
+		m.election.timeout = m.drawElectionTimeout()
+		left = m.election.timeout
 		_ = m.raft.Campaign()
 		m.dirty = true
-		m.pump()
+		m.readyLoop()
 	}
 	m.node.After(left, m.electionDue)
 }

@@ -138,7 +138,7 @@ func (m *Member) acknowledge(batch []*pb.Message) {
 	for _, msg := range batch {
 		m.answer(msg)
 	}
-	m.pump()
+	m.readyLoop()
 	if m.counting > 0 {
 		m.wake()
 	}

@@ -48,7 +48,7 @@ func (m *Member) receive(from env.NodeID, in env.Message) {
 	m.listen(msg)
 	m.probing = msg.Type == pb.MsgHeartbeatResp || msg.Reject
 	m.step(msg)
-	m.pump()
+	m.readyLoop()
 	m.probing = false
 	m.voted(msg)
 	m.count(msg)

@@ -53,35 +53,35 @@ type Member struct {
 	node env.Node
 	self uint64 // the member's number in raft: its place in Members, from 1
 
-	raft    *raft.RawNode
-	stable  stableLog
-	voters  pb.ConfState
-	dirty   bool // raft was stepped since the last Ready
-	pumping bool
+	raft        *raft.RawNode
+	stable      stableLog
+	voters      pb.ConfState
+	dirty       bool // raft was stepped since the last Ready
+	inReadyLoop bool
 	// probing is set while raft hears that a follower's log may have a gap.
 	probing bool
 	// proposed is the entry being proposed by Write: it need not be decoded again.
 	proposed *oplog.Entry
 
 	store       *store.Store
-	log         history
+	log         logHistory
 	committed   oplog.Time
 	committedTS hlc.Timestamp
 	watchers    []Watcher
 	waiting     []*waiter
 	journal     journal
 
-	term     uint64
-	lead     uint64 // raft's number of the primary, 0: unknown
-	leading  bool
-	writable bool
-	led      uint64 // the term of the current or last tenure
-	tenure   *env.Scope
-	election electionClock
-	beat     env.Timer
-	counting int    // waiters that count members
-	reads    uint64 // identities of read confirmations, issued
-	read     uint64 // the highest one confirmed
+	term      uint64
+	lead      uint64 // raft's number of the primary, 0: unknown
+	leading   bool
+	writable  bool
+	led       uint64 // the term of the current or last tenure
+	termScope *env.Scope
+	election  electionClock
+	beat      env.Timer
+	counting  int    // waiters that count members
+	reads     uint64 // identities of read confirmations, issued
+	read      uint64 // the highest one confirmed
 
 	said trace.Event
 }
@@ -99,8 +99,9 @@ func Boot(t env.Task, cfg Config) *Member {
 	if m.self == 0 {
 		m.fail("not among the members %v of replica set %s", cfg.Members, cfg.Name)
 	}
-	m.tenure = env.NewScope(nil)
-	m.tenure.Cancel(errcode.New(errcode.NotWritablePrimary, "%s does not lead replica set %s yet",
+	m.termScope = env.NewScope(nil)
+	m.termScope.Cancel(errcode.New(errcode.NotWritablePrimary,
+		"%s does not lead replica set %s yet",
 		cfg.Self, cfg.Name))
 	fresh := m.revive(t)
 	m.raft = m.newRaft()
@@ -124,7 +125,7 @@ func (m *Member) newRaft() *raft.RawNode {
 		CheckQuorum:               true,
 		PreVote:                   true,
 		DisableProposalForwarding: true,
-		Logger:                    logger{m},
+		Logger:                    raftLogger{m},
 	})
 	m.check(err)
 	return n
@@ -151,9 +152,9 @@ func (m *Member) PrimaryHint() env.NodeID {
 	return m.cfg.Members[m.lead-1]
 }
 
-// Tenure is the scope of the current leadership, cancelled with errcode.PrimarySteppedDown when it
-// ends; of a member that does not lead, a scope that has ended.
-func (m *Member) Tenure() *env.Scope { return m.tenure }
+// TermScope is the scope of the current leadership, cancelled with errcode.PrimarySteppedDown when
+// it ends; of a member that does not lead, a scope that has ended.
+func (m *Member) TermScope() *env.Scope { return m.termScope }
 
 // Store holds the member's data. Only the member writes to it.
 func (m *Member) Store() *store.Store { return m.store }

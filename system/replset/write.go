@@ -23,7 +23,7 @@ func (m *Member) Write(t env.Task, ops ...oplog.Op) (oplog.Time, error) {
 	if err := m.mayWrite(t); err != nil {
 		return oplog.Time{}, err
 	}
-	if m.pumping {
+	if m.inReadyLoop {
 		m.fail("a watcher writes")
 	}
 	entry := &oplog.Entry{TS: m.cfg.Clock.Tick(), Ops: ops}
@@ -33,7 +33,7 @@ func (m *Member) Write(t env.Task, ops ...oplog.Op) (oplog.Time, error) {
 	}
 	m.dirty = true
 	m.proposed = entry
-	m.pump()
+	m.readyLoop()
 	m.proposed = nil
 	return m.log.last(), nil
 }
@@ -42,7 +42,7 @@ func (m *Member) mayWrite(t env.Task) error {
 	if err := t.Err(); err != nil {
 		return err
 	}
-	if !m.leading || !m.writable && !t.Scope().Within(m.tenure) {
+	if !m.leading || !m.writable && !t.Scope().Within(m.termScope) {
 		return errcode.New(errcode.NotWritablePrimary,
 			"%s is not the primary of replica set %s, perhaps %q is",
 			m.cfg.Self, m.cfg.Name, m.PrimaryHint())
@@ -199,7 +199,7 @@ func (m *Member) Confirm(t env.Task) error {
 	id := m.reads
 	m.raft.ReadIndex(binary.BigEndian.AppendUint64(nil, id))
 	m.dirty = true
-	m.pump()
+	m.readyLoop()
 	return m.wait(t, m.cfg.Settings.WriteConcernTimeout, func() (bool, error) {
 		if !m.leading || m.led != term {
 			return false, errcode.New(errcode.PrimarySteppedDown,

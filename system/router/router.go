@@ -28,9 +28,9 @@ type Router struct {
 	profile  protocol.Profile
 	config   *rpc.Set
 	shards   map[string]*rpc.Set
-	routes   map[string]*routes
-	cursors  *cursors[*scan]
-	streams  *cursors[*stream]
+	routes   map[string]*routingCache
+	cursors  *cursorRegistry[*mergedScan]
+	streams  *cursorRegistry[*changeStream]
 }
 
 // New starts a router on the endpoint. Config and shards say where the servers are, the profile
@@ -45,9 +45,10 @@ func New(
 		profile:  p,
 		config:   config,
 		shards:   shards,
-		routes:   make(map[string]*routes),
+		routes:   make(map[string]*routingCache),
 	}
-	r.cursors, r.streams = newCursors[*scan](ep.Node(), s), newCursors[*stream](ep.Node(), s)
+	r.cursors, r.streams = newCursors[*mergedScan](ep.Node(), s),
+		newCursors[*changeStream](ep.Node(), s)
 	rpc.Handle(ep, r.insert)
 	rpc.Handle(ep, r.update)
 	rpc.Handle(ep, r.remove)
@@ -77,10 +78,10 @@ func (r *Router) Table(ns string) *Table {
 	return nil
 }
 
-func (r *Router) routesOf(ns string) *routes {
+func (r *Router) routesOf(ns string) *routingCache {
 	known := r.routes[ns]
 	if known == nil {
-		known = &routes{router: r, ns: ns}
+		known = &routingCache{router: r, ns: ns}
 		r.routes[ns] = known
 	}
 	return known

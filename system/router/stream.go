@@ -10,7 +10,7 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// stream merges the changes of one collection from the logs of its shards.
+// changeStream merges the changes of one collection from the logs of its shards.
 //
 // Promise: changes come in the order of their tokens, each once, until the collection is dropped or
 // renamed. One is delivered only when every shard that may have an earlier one was read beyond its
@@ -18,18 +18,18 @@ import (
 //
 // Invariant: everything up to after was delivered. A shard that is not among the tails has no
 // change behind after, unless a tail announces that shard before it.
-type stream struct {
+type changeStream struct {
 	router *Router
 	ns     string
 	limit  int // of changes that one request asks of a shard
-	tails  []*tail
+	tails  []*shardTail
 	after  command.Token
 	// ended: the collection is gone, and its last change was delivered.
 	ended bool
 }
 
-// tail is one shard's log as far as it was read.
-type tail struct {
+// shardTail is one shard's log as far as it was read.
+type shardTail struct {
 	set *rpc.Set
 	// high is up to when the log was read; changes are those that were read and not merged.
 	high    hlc.Timestamp
@@ -41,10 +41,10 @@ type tail struct {
 }
 
 // kill has nothing to let go of: shards keep nothing for a stream.
-func (s *stream) kill(env.Task) {}
+func (s *changeStream) kill(env.Task) {}
 
 // add reads another shard from a time on, unless it is read already.
-func (s *stream) add(shard string, from hlc.Timestamp) (*tail, error) {
+func (s *changeStream) add(shard string, from hlc.Timestamp) (*shardTail, error) {
 	for _, l := range s.tails {
 		if l.set.Name() == shard {
 			return l, nil
@@ -54,13 +54,13 @@ func (s *stream) add(shard string, from hlc.Timestamp) (*tail, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &tail{set: set, high: from}
+	l := &shardTail{set: set, high: from}
 	s.tails = append(s.tails, l)
 	return l, nil
 }
 
 // low is up to when all shards were read.
-func (s *stream) low() hlc.Timestamp {
+func (s *changeStream) low() hlc.Timestamp {
 	low := s.tails[0].high
 	for _, l := range s.tails {
 		low = min(low, l.high)
@@ -71,8 +71,8 @@ func (s *stream) low() hlc.Timestamp {
 // read asks all shards that have nothing left to merge for what comes next, up to a time and
 // beyond, all at once: the answers also tell the router how late it is. The error is that of one of
 // them; what the others said is kept.
-func (s *stream) read(t env.Task, reach hlc.Timestamp) error {
-	var behind []*tail
+func (s *changeStream) read(t env.Task, reach hlc.Timestamp) error {
+	var behind []*shardTail
 	for _, l := range s.tails {
 		if len(l.changes) == 0 {
 			behind = append(behind, l)
@@ -81,7 +81,7 @@ func (s *stream) read(t env.Task, reach hlc.Timestamp) error {
 	if len(behind) == 1 {
 		return behind[0].read(t, s, reach)
 	}
-	var all opening
+	var all cursorOpening
 	for _, l := range behind {
 		all.left++
 		t.Spawn("m.readChanges "+l.set.Name(), func(own env.Task) {
@@ -96,11 +96,11 @@ func (s *stream) read(t env.Task, reach hlc.Timestamp) error {
 
 // next takes up to size changes that nothing can come before any more, all of them for a size of
 // zero.
-func (s *stream) next(t env.Task, size int) (all []command.Change) {
+func (s *changeStream) next(t env.Task, size int) (all []command.Change) {
 	for !s.ended && (size == 0 || len(all) < size) {
 		from := s.first()
 		if from == nil {
-			s.after = later(s.after, command.Mark(s.low()))
+			s.after = laterToken(s.after, command.Mark(s.low()))
 			break
 		}
 		c := from.changes[0]
@@ -124,13 +124,13 @@ func (s *stream) next(t env.Task, size int) (all []command.Change) {
 
 // invalidate ends the stream. Every shard of the collection tells of its end, after all writes to
 // any of them: the first to tell is enough.
-func (s *stream) invalidate() command.Change {
+func (s *changeStream) invalidate() command.Change {
 	s.ended = true
 	s.after.N++
 	return command.Change{Kind: command.ChangeInvalidate, Token: s.after}
 }
 
-func later(a, b command.Token) command.Token {
+func laterToken(a, b command.Token) command.Token {
 	if a.Compare(b) < 0 {
 		return b
 	}
@@ -139,8 +139,8 @@ func later(a, b command.Token) command.Token {
 
 // join reads the shard that a change announces, from the announcement on: until that was done,
 // nothing later is certain. It is false when it has to be tried again.
-func (s *stream) join(t env.Task, c *command.Change) bool {
-	if slices.ContainsFunc(s.tails, func(l *tail) bool { return l.set.Name() == c.Shard }) {
+func (s *changeStream) join(t env.Task, c *command.Change) bool {
+	if slices.ContainsFunc(s.tails, func(l *shardTail) bool { return l.set.Name() == c.Shard }) {
 		return true
 	}
 	if t.Point(failpoint.ChangesNewShard, env.Note{Peer: c.Shard, ID: s.ns}) != nil {
@@ -153,8 +153,8 @@ func (s *stream) join(t env.Task, c *command.Change) bool {
 
 // first is the tail with the first change of all, nil unless it is certain that nothing comes
 // before.
-func (s *stream) first() *tail {
-	var first *tail
+func (s *changeStream) first() *shardTail {
+	var first *shardTail
 	for _, l := range s.tails {
 		if len(l.changes) > 0 &&
 			(first == nil || l.changes[0].Token.Compare(first.changes[0].Token) < 0) {

@@ -73,7 +73,7 @@ func (e *Endpoint) serve(t env.Task, from env.NodeID, m env.Message) (env.Messag
 		out.Err = errcode.New(errcode.CommandNotFound, "node %s has no command %T",
 			e.node.ID(), in.Body)
 	} else if body, err := h(t, from, in.Body); err != nil {
-		out.Err = coded(err)
+		out.Err = toErrcode(err)
 	} else {
 		out.Body = body
 	}
@@ -81,7 +81,7 @@ func (e *Endpoint) serve(t env.Task, from env.NodeID, m env.Message) (env.Messag
 	return out, nil
 }
 
-func coded(err error) *errcode.Error {
+func toErrcode(err error) *errcode.Error {
 	if e, ok := errors.AsType[*errcode.Error](err); ok {
 		return e
 	}

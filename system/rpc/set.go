@@ -81,15 +81,15 @@ func CallSecondaryAt[Resp any](
 	return resp, member, err
 }
 
-// attempts is how often AskPrimary sends a message.
-const attempts = 3
+// askAttempts is how often AskPrimary sends a message.
+const askAttempts = 3
 
 // AskPrimary sends a message that may be repeated to the primary. It repeats it, after a while,
 // when the failure is one that another primary, or the same one later, may not have.
 func AskPrimary[Resp any](
 	t env.Task, s *Set, req env.Message, timeout time.Duration,
 ) (resp *Resp, err error) {
-	for range attempts {
+	for range askAttempts {
 		resp, err = CallPrimary[Resp](t, s, req, timeout)
 		if !Gone(err) || t.Err() != nil {
 			return resp, err
@@ -107,12 +107,12 @@ func CallAny[Resp any](
 	t env.Task, s *Set, req env.Message, timeout time.Duration,
 ) (resp *Resp, err error) {
 	for i := range s.members {
-		member, patience := s.members[s.next%len(s.members)], timeout
+		member, wait := s.members[s.next%len(s.members)], timeout
 		quick := s.settings.ElectionTimeout
 		if i+1 < len(s.members) && (timeout <= 0 || timeout > quick) {
-			patience = quick
+			wait = quick
 		}
-		resp, err = Call[Resp](t, s.ep, member, req, patience)
+		resp, err = Call[Resp](t, s.ep, member, req, wait)
 		if !Gone(
 			err,
 		) && !errcode.Is(err, errcode.ReadConcernMajorityNotAvailableYet, errcode.ExceededTimeLimit,

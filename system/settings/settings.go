@@ -168,8 +168,8 @@ func Default80() Settings {
 	}
 }
 
-// names are the settings in the order of their declaration, and fields the place of each.
-var names, fields = func() ([]string, map[string]int) {
+// settingNames are the settings in the order of their declaration, and fields the place of each.
+var settingNames, settingFields = func() ([]string, map[string]int) {
 	typ := reflect.TypeFor[Settings]()
 	list, places := make([]string, typ.NumField()), make(map[string]int, typ.NumField())
 	for i := range list {
@@ -180,11 +180,11 @@ var names, fields = func() ([]string, map[string]int) {
 }()
 
 // Names lists the settings in the order of their declaration.
-func Names() []string { return slices.Clone(names) }
+func Names() []string { return slices.Clone(settingNames) }
 
 // Set parses value, a Go duration or a whole number, into the named setting.
 func (s *Settings) Set(name, value string) error {
-	i, ok := fields[name]
+	i, ok := settingFields[name]
 	if !ok {
 		return fmt.Errorf("there is no setting %q; `shardproof list settings` names them all", name)
 	}
@@ -211,7 +211,7 @@ func parseInto(field reflect.Value, name, value string) error {
 
 // Get prints the named setting as Set parses it; the second result is false for an unknown name.
 func (s *Settings) Get(name string) (string, bool) {
-	i, ok := fields[name]
+	i, ok := settingFields[name]
 	if !ok {
 		return "", false
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// verdict is what the shard thinks of a request's placement.
-type verdict uint8
+// placementVerdict is what the shard thinks of a request's placement.
+type placementVerdict uint8
 
 const (
-	current     verdict = iota
-	blocked             // by the critical section
-	routerOlder         // only the router can do something about it
-	shardOlder          // or the shard knows nothing: it must refresh
+	placementCurrent     placementVerdict = iota
+	placementBlocked                      // by the critical section
+	placementRouterOlder                  // only the router can do something about it
+	placementShardOlder                   // or the shard knows nothing: it must refresh
 )
 
 func (s *Server) needPrimary() error {
@@ -28,14 +28,14 @@ func (s *Server) needPrimary() error {
 		s.node.ID(), s.name, m.PrimaryHint())
 }
 
-func (c *Collection) judge(place command.Placement, write bool) verdict {
+func (c *Collection) judge(place command.Placement, write bool) placementVerdict {
 	switch {
 	case !place.Versioned:
-		return current
+		return placementCurrent
 	case c.Phase().blocks(write):
-		return blocked
+		return placementBlocked
 	case c.known == nil:
-		return shardOlder
+		return placementShardOlder
 	}
 	return c.known.judge(place.Shard)
 }
@@ -45,19 +45,19 @@ func (c *Collection) judge(place command.Placement, write bool) verdict {
 // newest of the whole collection known here, comes from a time before the shard lost its chunks. A
 // newer one may have the major that is known here, when a split has given it to chunks that had not
 // moved for long.
-func (m *Metadata) judge(got catalog.Version) verdict {
+func (m *Metadata) judge(got catalog.Version) placementVerdict {
 	own, all := m.Version(), m.Table.Version()
 	switch {
 	case !got.SameIncarnation(own) && got.Timestamp > own.Timestamp:
-		return shardOlder
+		return placementShardOlder
 	case !got.SameIncarnation(own):
-		return routerOlder
+		return placementRouterOlder
 	case got.Major == own.Major:
-		return current
+		return placementCurrent
 	case all.Older(got):
-		return shardOlder
+		return placementShardOlder
 	}
-	return routerOlder
+	return placementRouterOlder
 }
 
 // Check compares a request's placement with what the shard knows, without waiting: nil, or a
@@ -67,13 +67,13 @@ func (c *Collection) Check(place command.Placement, write bool) error {
 	if err := c.refused(place, write); err != nil {
 		return err
 	}
-	if v := c.judge(place, write); v != current {
+	if v := c.judge(place, write); v != placementCurrent {
 		return c.stale(place, v)
 	}
 	return nil
 }
 
-func (c *Collection) stale(place command.Placement, v verdict) error {
+func (c *Collection) stale(place command.Placement, v placementVerdict) error {
 	info := &command.StaleInfo{NS: c.ns, Shard: c.server.name, Received: place.Shard}
 	if c.known != nil {
 		info.Known, info.Wanted = true, c.known.Version()
@@ -97,20 +97,20 @@ func (c *Collection) stale(place command.Placement, v verdict) error {
 // (SERVER-84623), but for the end of the task.
 func (c *Collection) admit(t env.Task, place command.Placement, write bool) error {
 	v := c.judge(place, write)
-	if v == shardOlder {
+	if v == placementShardOlder {
 		if c.settleAndRefresh(t); t.Err() != nil {
 			return t.Err()
 		}
 		v = c.judge(place, write)
 	}
-	if v == blocked {
+	if v == placementBlocked {
 		stale := c.stale(place, v)
 		if err := c.awaitUnblocked(t, write); err != nil {
 			return err
 		}
 		return stale
 	}
-	if v != current {
+	if v != placementCurrent {
 		return c.stale(place, v)
 	}
 	return nil
@@ -127,7 +127,7 @@ func (c *Collection) AdmitRead(t env.Task, place command.Placement) error {
 		if err := t.Point(failpoint.ChangesAdmit, env.Note{ID: c.ns}); err != nil {
 			return err
 		}
-		if c.judge(place, false) == current {
+		if c.judge(place, false) == placementCurrent {
 			return c.server.needPrimary()
 		}
 	}

@@ -31,15 +31,15 @@ type Collection struct {
 	// How often the metadata was installed and cleared, and an incarnation's data dropped.
 	installs, clears, drops uint64
 
-	refreshing refreshing
+	refreshing refreshCount
 	flushing   bool // the copy of the routing table is being written
 	flushed    env.Cond
 	encoded    map[key.Key]encodedChunk // by where they begin, of the last flush
-	section    section
+	section    criticalSection
 	recovering map[string]bool
 	settled    env.Cond // the section was left, or a recovery ended
 	donor      Donor
-	receiving  []incoming
+	receiving  []incomingRange
 }
 
 func newCollection(s *Server, ns string) *Collection {
@@ -78,9 +78,9 @@ func (c *Collection) ClearDonor(d Donor) {
 // Donor returns the attached donor, or nil.
 func (c *Collection) Donor() Donor { return c.donor }
 
-// incoming is a range that is arriving, or has arrived: then everything is here, and the commit is
-// the donor's business.
-type incoming struct {
+// incomingRange is a range that is arriving, or has arrived: then everything is here, and the
+// commit is the donor's business.
+type incomingRange struct {
 	migration string
 	rng       key.Range
 	arrived   bool
@@ -89,7 +89,7 @@ type incoming struct {
 // BeginReceive notes that the migration receives the range, until EndReceive.
 func (c *Collection) BeginReceive(migration string, r key.Range) {
 	c.EndReceive(migration)
-	c.receiving = append(c.receiving, incoming{migration: migration, rng: r})
+	c.receiving = append(c.receiving, incomingRange{migration: migration, rng: r})
 }
 
 // Arrived keeps the note of a migration that has nothing to do here any more: until the metadata
@@ -115,21 +115,23 @@ func (c *Collection) Unowned() (migrations []string) {
 // another collection.
 func (c *Collection) settleArrived(before *catalog.Table) {
 	replaced := before != nil && !before.Version().SameIncarnation(c.known.Table.Version())
-	c.receiving = slices.DeleteFunc(c.receiving, func(in incoming) bool {
+	c.receiving = slices.DeleteFunc(c.receiving, func(in incomingRange) bool {
 		return in.arrived && (replaced || c.known.Overlaps(in.rng))
 	})
 }
 
 // EndReceive takes the note back; it does nothing when there is none.
 func (c *Collection) EndReceive(migration string) {
-	c.receiving = slices.DeleteFunc(c.receiving, func(in incoming) bool {
+	c.receiving = slices.DeleteFunc(c.receiving, func(in incomingRange) bool {
 		return in.migration == migration
 	})
 }
 
 // Receiving reports whether a migration receives keys of the range.
 func (c *Collection) Receiving(r key.Range) bool {
-	return slices.ContainsFunc(c.receiving, func(in incoming) bool { return in.rng.Overlaps(r) })
+	return slices.ContainsFunc(c.receiving, func(in incomingRange) bool {
+		return in.rng.Overlaps(r)
+	})
 }
 
 // NextOrphans is the first range at or after a key that is neither the shard's by what is known nor

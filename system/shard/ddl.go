@@ -18,7 +18,7 @@ import (
 // ones.
 const participationsNS = "config.ddlParticipations"
 
-type participation struct {
+type participationDoc struct {
 	NS       string `bson:"_id"`
 	Released int64  `bson:"released"`
 	// Formerly are the names that a collection of this name had before.
@@ -35,7 +35,7 @@ func (s *Server) participate(
 	if err := t.Point(failpoint.RequestDDLParticipant, note); err != nil {
 		return nil, err
 	}
-	if site, meets := deletions[req.Step]; meets {
+	if site, meets := deletionSites[req.Step]; meets {
 		if err := t.Point(site, env.Note{ID: req.Collection.NS}); err != nil {
 			return nil, err
 		}
@@ -54,13 +54,13 @@ func (s *Server) participate(
 	return &command.Done{}, s.PersistConfigTime(t)
 }
 
-// deletions are the sites of steps that range deletion has to follow.
-var deletions = map[command.ParticipantStep]failpoint.Site{
+// deletionSites are the sites of steps that range deletion has to follow.
+var deletionSites = map[command.ParticipantStep]failpoint.Site{
 	command.ParticipantDrop:   failpoint.RangeDropped,
 	command.ParticipantRename: failpoint.RangeRenamed,
 }
 
-func (s *Server) participation(ns string) (doc participation) {
+func (s *Server) participation(ns string) (doc participationDoc) {
 	raw := s.cfg.Member.Store().Get(participationsNS, string(key.String(ns)), store.Latest)
 	if raw != nil {
 		s.decode(raw, &doc)
@@ -91,7 +91,7 @@ func (s *Server) stepOf(req *command.ShardsvrParticipate) ([]oplog.Op, error) {
 	same := here == req.Collection.UUID
 	switch req.Step {
 	case command.ParticipantBlock:
-		return s.block(holderOf(req), names(req)...)
+		return s.block(holderOf(req), operationNamespaces(req)...)
 	case command.ParticipantCreate:
 		return s.creation(req, here)
 	case command.ParticipantDrop:
@@ -181,8 +181,8 @@ func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplo
 
 // release ends the operation here: its holds are gone, and so is the power of its messages.
 func (s *Server) release(req *command.ShardsvrParticipate) (ops []oplog.Op) {
-	for _, ns := range names(req) {
-		doc := participation{NS: ns, Released: req.Operation, Formerly: s.Formerly(ns)}
+	for _, ns := range operationNamespaces(req) {
+		doc := participationDoc{NS: ns, Released: req.Operation, Formerly: s.Formerly(ns)}
 		if ns == req.To {
 			doc.Formerly = s.inherited(req)
 		}
@@ -203,8 +203,8 @@ func (s *Server) inherited(req *command.ShardsvrParticipate) []string {
 	return slices.Compact(all)
 }
 
-// names are the namespaces that an operation is about.
-func names(req *command.ShardsvrParticipate) []string {
+// operationNamespaces are the namespaces that an operation is about.
+func operationNamespaces(req *command.ShardsvrParticipate) []string {
 	if req.To == "" {
 		return []string{req.Collection.NS}
 	}
@@ -233,7 +233,7 @@ func (s *Server) Indexes(ns string) (all []command.IndexSpec) {
 // followRelease has secondaries forget what they knew of a collection before an operation on it
 // that is over: its version has risen, which only the primary was told.
 func (s *Server) followRelease(op *oplog.Op, leading bool) {
-	var doc participation
+	var doc participationDoc
 	if !leading && op.Doc != nil && s.decode(op.Doc, &doc) {
 		s.Collection(doc.NS).Clear()
 	}

@@ -39,18 +39,18 @@ func (s *Server) joinCluster(
 			s.name, strings.Join(left, ", "))
 	}
 	if _, err := s.cfg.Member.Write(
-		t, append(drops, membership{At: int64(req.At)}.op())...,
+		t, append(drops, membershipDoc{At: int64(req.At)}.op())...,
 	); err != nil {
 		return nil, err
 	}
 	return &command.Done{}, s.PersistConfigTime(t)
 }
 
-// membership is the document of the newest order to join or to leave that the shard has followed.
-// Older ones may still be on their way, and are refused: one to leave would keep a shard that is
-// one again from taking anything for ever, one to join would let a shard that has agreed to leave
-// take something.
-type membership struct {
+// membershipDoc is the document of the newest order to join or to leave that the shard has
+// followed. Older ones may still be on their way, and are refused: one to leave would keep a shard
+// that is one again from taking anything for ever, one to join would let a shard that has agreed to
+// leave take something.
+type membershipDoc struct {
 	ID string `bson:"_id"`
 	// At is the config server's time when it gave the order.
 	At int64 `bson:"at"`
@@ -60,13 +60,13 @@ type membership struct {
 
 const membershipID = "clusterMembership"
 
-func (m membership) op() oplog.Op {
+func (m membershipDoc) op() oplog.Op {
 	m.ID = membershipID
 	return documentOp(oplog.Update, VersionNS, m.ID, m)
 }
 
 // membership is the zero value for a shard that has followed no order yet.
-func (s *Server) membership() (m membership) {
+func (s *Server) membership() (m membershipDoc) {
 	raw := s.cfg.Member.Store().Get(VersionNS, string(key.String(membershipID)), store.Latest)
 	if raw != nil {
 		s.decode(raw, &m)
@@ -93,7 +93,7 @@ func (s *Server) leaveCluster(
 			s.name, req.At, last)
 	}
 	if !s.Leaving() {
-		_, err := s.cfg.Member.Write(t, membership{At: int64(req.At), Leaving: true}.op())
+		_, err := s.cfg.Member.Write(t, membershipDoc{At: int64(req.At), Leaving: true}.op())
 		if err != nil {
 			return nil, err
 		}

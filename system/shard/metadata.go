@@ -48,12 +48,12 @@ func (c *Collection) Metadata() *Metadata { return c.known }
 // Install makes the table the shard's knowledge, unless what is known is newer. Whoever read the
 // table before a Clear must not install it after; Refresh sees to that by itself.
 func (c *Collection) Install(table *catalog.Table) {
-	if c.known != nil && !newer(table, c.known.Table) {
+	if c.known != nil && !newerTable(table, c.known.Table) {
 		return
 	}
 	c.retire()
 	before := c.cache
-	if c.cache == nil || newer(table, c.cache) {
+	if c.cache == nil || newerTable(table, c.cache) {
 		c.cache = table
 	}
 	c.installs++
@@ -67,7 +67,7 @@ func (c *Collection) Install(table *catalog.Table) {
 	c.announceInstalled()
 }
 
-func newer(t, than *catalog.Table) bool { return supersedes(t.Version(), than.Version()) }
+func newerTable(t, than *catalog.Table) bool { return supersedes(t.Version(), than.Version()) }
 
 // supersedes reports whether a table of the first version replaces one of the second: those of one
 // incarnation by version, others by age.

@@ -31,24 +31,24 @@ type cursorQuery struct {
 	owned   *Filter // nil: nothing is filtered by it
 	// at is the cluster time of a snapshot read, and then the shard owned the ranges of past.
 	at   hlc.Timestamp
-	past *past
+	past *snapshotOwnership
 	// A query on a primary belongs to its term, one on a secondary to the office since when it is
 	// that.
-	secondary bool
-	term      uint64
-	office    int
-	drops     uint64 // of the collection, when the query was let in
-	after     store.Place
-	time      hlc.Timestamp // of the newest state read
-	done      bool
-	killed    error
+	secondary  bool
+	term       uint64
+	stateEpoch int
+	drops      uint64 // of the collection, when the query was let in
+	after      store.Place
+	time       hlc.Timestamp // of the newest state read
+	done       bool
+	killed     error
 }
 
-// past is what the shard owned at the time of a snapshot read. It keeps nothing from deletion: the
-// state of that time is read, and deletions come after it.
-type past struct{ owned []key.Range }
+// snapshotOwnership is what the shard owned at the time of a snapshot read. It keeps nothing from
+// deletion: the state of that time is read, and deletions come after it.
+type snapshotOwnership struct{ owned []key.Range }
 
-func (p *past) owns(k key.Key) bool {
+func (p *snapshotOwnership) owns(k key.Key) bool {
 	return slices.ContainsFunc(p.owned, func(r key.Range) bool { return r.Contains(k) })
 }
 
@@ -77,7 +77,7 @@ func (s *Server) plan(t env.Task, req *command.Find) (*cursorQuery, error) {
 	m := s.cfg.Member
 	q := &cursorQuery{
 		server: s, c: s.Collection(req.NS), filter: req.Filter, concern: req.Concern, at: req.At,
-		secondary: !m.IsPrimary(), term: m.Term(), office: s.offices,
+		secondary: !m.IsPrimary(), term: m.Term(), stateEpoch: s.stateEpoch,
 	}
 	if err := s.awaitTime(t, max(req.After, req.At)); err != nil {
 		return nil, err
@@ -105,10 +105,10 @@ func (q *cursorQuery) admit(t env.Task, place command.Placement) error {
 		if err := t.Point(failpoint.RequestTakeFilter, env.Note{ID: q.c.ns}); err != nil {
 			return err
 		}
-		if err := q.sameOffice(); err != nil {
+		if err := q.sameEpoch(); err != nil {
 			return err
 		}
-		if q.c.judge(place, false) != current {
+		if q.c.judge(place, false) != placementCurrent {
 			continue // the placement changed at the point just passed
 		}
 		q.drops = q.c.drops
@@ -123,7 +123,7 @@ func (q *cursorQuery) pin(versioned bool) (err error) {
 	}
 	if q.concern == command.Snapshot {
 		owned, err := q.c.known.Table.OwnedAt(q.server.name, q.rng, q.at)
-		q.past = &past{owned}
+		q.past = &snapshotOwnership{owned}
 		return err
 	}
 	q.owned = q.c.Take()
@@ -142,11 +142,11 @@ func (q *cursorQuery) visible() (parts []trace.Chunk) {
 	return parts
 }
 
-func (q *cursorQuery) sameOffice() error {
+func (q *cursorQuery) sameEpoch() error {
 	if !q.secondary {
-		return q.server.sameTenure(q.term)
+		return q.server.checkSameTerm(q.term)
 	}
-	if s := q.server; s.cfg.Member.Leading() || s.offices != q.office {
+	if s := q.server; s.cfg.Member.Leading() || s.stateEpoch != q.stateEpoch {
 		return errcode.New(errcode.InterruptedDueToReplStateChange,
 			"%s was a secondary when the query began", s.node.ID())
 	}
@@ -217,7 +217,7 @@ func (q *cursorQuery) restore(t env.Task) error {
 		return errcode.New(errcode.QueryPlanKilled,
 			"documents of %s that the query may see are being deleted", q.c.ns)
 	}
-	return q.sameOffice()
+	return q.sameEpoch()
 }
 
 // confirm has a linearizable batch wait until the node was still primary after the read, and what

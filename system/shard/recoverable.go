@@ -25,8 +25,8 @@ type sectionDoc struct {
 	Actor      trace.Actor `bson:"actor,omitempty"`
 }
 
-func (d *sectionDoc) hold() hold {
-	h := hold{Holder{trace.Recipient, d.Reason}, WritesBlocked, true}
+func (d *sectionDoc) hold() sectionHold {
+	h := sectionHold{Holder{trace.Recipient, d.Reason}, WritesBlocked, true}
 	if d.Actor != trace.Nobody {
 		h.Actor = d.Actor
 	}

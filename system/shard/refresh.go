@@ -14,9 +14,9 @@ import (
 // fit together (protocol 3.4 step 4) or a config server that does not answer.
 const refreshTries = 3
 
-// refreshing counts the refreshes of a collection: number started has begun, number ended is over
+// refreshCount counts the refreshes of a collection: number started has begun, number ended is over
 // with err. They run one after the other.
-type refreshing struct {
+type refreshCount struct {
 	started, ended uint64
 	err            error
 	over           env.Cond
@@ -131,10 +131,10 @@ func (c *Collection) fetchFrom(t env.Task, base *catalog.Table) (*catalog.Table,
 	if err != nil {
 		return nil, err
 	}
-	return apply(base, update)
+	return applyUpdate(base, update)
 }
 
-func apply(base *catalog.Table, update *command.RoutingUpdate) (*catalog.Table, error) {
+func applyUpdate(base *catalog.Table, update *command.RoutingUpdate) (*catalog.Table, error) {
 	if update.Full || base == nil {
 		return catalog.NewTable(update.Collection, update.Chunks)
 	}

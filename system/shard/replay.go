@@ -34,7 +34,7 @@ func decodeResult(st *oplog.Stmt) command.Written {
 // replay answers statement i from the record when it was executed before (protocol 7). That comes
 // before the version check: what was done here is known here, wherever the document has gone since.
 // A statement that changed nothing is not on record; it is executed again.
-func (w *write) replay(t env.Task, i int) (bool, error) {
+func (w *writeCommand) replay(t env.Task, i int) (bool, error) {
 	if w.session == nil {
 		return false, nil
 	}
@@ -53,7 +53,7 @@ func (w *write) replay(t env.Task, i int) (bool, error) {
 }
 
 // announceRetry tells the world about retries that meet a migration.
-func (w *write) announceRetry(t env.Task, at oplog.Time) error {
+func (w *writeCommand) announceRetry(t env.Task, at oplog.Time) error {
 	e, _, _ := w.server.cfg.Member.Entry(at.Index)
 	if e.Ops[0].Kind == oplog.Noop {
 		return t.Point(failpoint.SessionRetryAfter, w.note(0))

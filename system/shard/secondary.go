@@ -26,9 +26,9 @@ import (
 // Who reads at or after a cluster time waits for the log up to there first, so it is told of every
 // change before it.
 
-// invalidating is the tag of entries by which secondaries forget the placement; other writes of the
-// same document are of the copy of the routing table.
-const invalidating = "invalidate"
+// invalidateTag is the tag of entries by which secondaries forget the placement; other writes of
+// the same document are of the copy of the routing table.
+const invalidateTag = "invalidate"
 
 // SignalSecondaries has every secondary forget what it knows of the placement, once the signal
 // arrives there; to know it again it asks the primary, who answers behind the critical section.
@@ -56,7 +56,7 @@ func (c *Collection) signalRefreshed(t env.Task) {
 
 func (c *Collection) signal(t env.Task, doc cacheDoc) error {
 	op := documentOp(oplog.Update, CacheNS, c.ns, doc)
-	op.Tag = invalidating
+	op.Tag = invalidateTag
 	_, err := c.server.cfg.Member.Write(t, op)
 	return err
 }
@@ -67,7 +67,7 @@ func (s *Server) heed(e *oplog.Entry) {
 		s.clearAll()
 	}
 	for i := range e.Ops {
-		if op := &e.Ops[i]; op.NS == CacheNS && op.Tag == invalidating {
+		if op := &e.Ops[i]; op.NS == CacheNS && op.Tag == invalidateTag {
 			s.signalled(op.Doc)
 		}
 	}

@@ -56,10 +56,10 @@ type Server struct {
 	name        string
 	node        env.Node
 	collections map[string]*Collection
-	cursors     cursors
-	checkouts   map[string]*checkout
+	cursors     cursorRegistry
+	checkouts   map[string]*sessionCheckout
 	// How often the member's office or whole state has changed.
-	offices    int
+	stateEpoch int
 	audits     []func(*command.AuditReply)
 	statistics serverstatus.Sharding
 	renames    []func(uuid, to string) []oplog.Op
@@ -77,12 +77,12 @@ func New(cfg Config) *Server {
 	s := &Server{
 		cfg: cfg, name: cfg.Member.Name(), node: cfg.Endpoint.Node(),
 		collections: make(map[string]*Collection),
-		checkouts:   make(map[string]*checkout),
+		checkouts:   make(map[string]*sessionCheckout),
 		moving:      make(map[string]string),
 	}
 	s.cursors.init(s)
 	s.resume()
-	cfg.Member.Watch(watcher{s})
+	cfg.Member.Watch(logWatcher{s})
 	s.serve()
 	return s
 }

@@ -25,8 +25,8 @@ type SessionRecord struct {
 	Last oplog.Time
 }
 
-// checkout is a session in use; waiting counts the tasks that want it next.
-type checkout struct {
+// sessionCheckout is a session in use; waiting counts the tasks that want it next.
+type sessionCheckout struct {
 	held    bool
 	free    env.Cond
 	waiting int
@@ -37,7 +37,7 @@ type checkout struct {
 type Session struct {
 	server *Server
 	id     string
-	out    *checkout
+	out    *sessionCheckout
 	// txn is set by Begin: the transaction number of the statements to come.
 	txn int64
 }
@@ -46,7 +46,7 @@ type Session struct {
 func (s *Server) Checkout(t env.Task, id string) (*Session, error) {
 	out := s.checkouts[id]
 	if out == nil {
-		out = &checkout{}
+		out = &sessionCheckout{}
 		s.checkouts[id] = out
 	}
 	out.waiting++
@@ -72,7 +72,7 @@ func (x *Session) Release() {
 
 func (x *Session) held() bool { return x != nil && x.out != nil }
 
-func (s *Server) handOn(id string, out *checkout) {
+func (s *Server) handOn(id string, out *sessionCheckout) {
 	switch {
 	case out.held:
 	case out.waiting > 0:

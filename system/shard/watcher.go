@@ -9,12 +9,12 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// watcher ties the server to its member's log.
-type watcher struct{ *Server }
+// logWatcher ties the server to its member's log.
+type logWatcher struct{ *Server }
 
 // Applied announces the leader's writes to sharded collections and follows the recoverable critical
 // sections.
-func (s watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
+func (s logWatcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 	if !leading {
 		s.heed(e)
 	}
@@ -43,25 +43,25 @@ func (s watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 
 // RolledBack puts the critical sections back to what the documents say now. What was known rested
 // on the entries undone.
-func (s watcher) RolledBack(uint64) {
+func (s logWatcher) RolledBack(uint64) {
 	s.clearAll()
 	s.followSections()
 }
 
 // Reset does the same after an initial sync, which takes the past from queries.
-func (s watcher) Reset(uint64) {
-	s.dropTenure()
+func (s logWatcher) Reset(uint64) {
+	s.dropTermState()
 	s.resume()
 }
 
 // Committed is of no interest: readers ask the member.
-func (s watcher) Committed(uint64) {}
+func (s logWatcher) Committed(uint64) {}
 
 // StepUp prepares a tenure: nothing is known of any placement, and everything that an earlier
 // primary has done is majority before the first user's read or write, so that no majority read goes
 // back behind it.
-func (s watcher) StepUp(t env.Task) error {
-	s.dropTenure()
+func (s logWatcher) StepUp(t env.Task) error {
+	s.dropTermState()
 	s.resume()
 	for _, c := range s.Collections() {
 		c.section.announceHeld(c)
@@ -70,10 +70,10 @@ func (s watcher) StepUp(t env.Task) error {
 }
 
 // StepDown drops what belonged to the tenure.
-func (s watcher) StepDown() { s.dropTenure() }
+func (s logWatcher) StepDown() { s.dropTermState() }
 
-func (s *Server) dropTenure() {
-	s.offices++
+func (s *Server) dropTermState() {
+	s.stateEpoch++
 	s.undecided = false
 	s.cursors.killAll()
 	clear(s.moving)

@@ -8,7 +8,7 @@ import "github.com/shardproof/shardproof/system/key"
 func Upper(index Index, rng key.Range, collection Extent, chunkBytes int64) key.Range {
 	return key.Range{
 		Min: rng.Min,
-		Max: one(index, Request{rng, collection, chunkBytes, 1, false}, rng.Max),
+		Max: firstPoint(index, Request{rng, collection, chunkBytes, 1, false}, rng.Max),
 	}
 }
 
@@ -16,12 +16,12 @@ func Upper(index Index, rng key.Range, collection Extent, chunkBytes int64) key.
 // the chunk to there.
 func Lower(index Index, rng key.Range, collection Extent, chunkBytes int64) key.Range {
 	return key.Range{
-		Min: one(index, Request{rng, collection, chunkBytes, 1, true}, rng.Min),
+		Min: firstPoint(index, Request{rng, collection, chunkBytes, 1, true}, rng.Min),
 		Max: rng.Max,
 	}
 }
 
-func one(index Index, req Request, otherwise key.Key) key.Key {
+func firstPoint(index Index, req Request, otherwise key.Key) key.Key {
 	if points := Points(index, req); len(points) > 0 {
 		return points[0]
 	}
@@ -41,7 +41,7 @@ func Top(index Index, chunk key.Range, points []key.Key) ([]key.Key, key.Range) 
 		return points, key.Range{}
 	}
 	moved := append([]key.Key(nil), points...)
-	outer, _ := end(index, chunk, !lower)
+	outer, _ := firstKeyFrom(index, chunk, !lower)
 	if lower {
 		if chunk.Min < outer && outer < moved[0] {
 			moved[0] = outer

@@ -63,16 +63,16 @@ func (s *Store) set(index uint64, op *oplog.Op) error {
 			return errcode.New(errcode.NamespaceNotFound, "there is no collection %s at entry %d",
 				op.NS, index)
 		}
-		c = &collection{}
+		c = &collectionData{}
 		s.become(index, op.NS, c)
 	}
 	return s.put(index, c, op.ID, op.Doc)
 }
 
-func (s *Store) put(index uint64, c *collection, id string, doc []byte) error {
+func (s *Store) put(index uint64, c *collectionData, id string, doc []byte) error {
 	r, err := c.put(index, id, doc)
 	if r != nil {
-		s.undo.push(change{index: index, collection: c, record: r, version: r.head})
+		s.undo.push(undoChange{index: index, collection: c, record: r, version: r.head})
 	}
 	return err
 }
@@ -116,16 +116,16 @@ func (s *Store) rename(index uint64, from, to string) error {
 }
 
 // become sets what the namespace means from index on.
-func (s *Store) become(index uint64, ns string, c *collection) {
+func (s *Store) become(index uint64, ns string, c *collectionData) {
 	n, ok := s.namespaces.Get(ns)
 	if !ok {
-		n = &namespace{name: ns}
+		n = &namespaceHistory{name: ns}
 		s.namespaces.Set(ns, n)
 	}
 	if n.head != nil && n.head.index == index { // made and dropped, or the reverse, in one entry
 		n.head.collection = c
 		return
 	}
-	n.head = &incarnation{index: index, collection: c, before: n.head}
-	s.undo.push(change{index: index, namespace: n, incarnation: n.head})
+	n.head = &namespaceChange{index: index, collection: c, before: n.head}
+	s.undo.push(undoChange{index: index, namespace: n, incarnation: n.head})
 }

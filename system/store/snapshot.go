@@ -70,8 +70,8 @@ func (s *Store) Checksum(at uint64) uint64 {
 	return h.Sum64()
 }
 
-// options is the document of a Create operation.
-type options struct {
+// createOptions is the document of a Create operation.
+type createOptions struct {
 	UUID string      `bson:"uuid"`
 	Key  *optionsKey `bson:"key,omitempty"`
 }
@@ -84,7 +84,7 @@ type optionsKey struct {
 // EncodeOptions returns the document of a Create operation; the zero Pattern is for a collection
 // without a shard key.
 func EncodeOptions(uuid string, p key.Pattern) bson.Raw {
-	o := options{UUID: uuid}
+	o := createOptions{UUID: uuid}
 	if !p.IsZero() {
 		o.Key = &optionsKey{p.Field, p.Hashed}
 	}
@@ -100,7 +100,7 @@ func DecodeOptions(raw bson.Raw) (uuid string, p key.Pattern, err error) {
 	if raw == nil {
 		return "", key.Pattern{}, nil
 	}
-	var o options
+	var o createOptions
 	if err := bson.Unmarshal(raw, &o); err != nil {
 		return "", key.Pattern{}, errcode.New(errcode.BadValue,
 			"%v are no options of a collection: %v", raw, err)

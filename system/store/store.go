@@ -25,22 +25,22 @@ const Latest uint64 = math.MaxUint64
 // Store is a member's data. Documents that it returns must not be changed. Functions that take a
 // callback must not be used to change the store from inside the callback.
 type Store struct {
-	namespaces btree.Map[string, *namespace]
+	namespaces btree.Map[string, *namespaceHistory]
 	applied    uint64
 	oldest     uint64
-	undo       queue
+	undo       changeQueue
 }
 
-// namespace is a name and the collections it has meant. A nil collection is a dropped one.
-type namespace struct {
+// namespaceHistory is a name and the collections it has meant. A nil collection is a dropped one.
+type namespaceHistory struct {
 	name string
-	head *incarnation
+	head *namespaceChange
 }
 
-type incarnation struct {
+type namespaceChange struct {
 	index      uint64
-	collection *collection
-	before     *incarnation
+	collection *collectionData
+	before     *namespaceChange
 }
 
 // New returns an empty store at index 0.
@@ -52,7 +52,7 @@ func (s *Store) Applied() uint64 { return s.applied }
 // Oldest is the lowest index that can be read at.
 func (s *Store) Oldest() uint64 { return s.oldest }
 
-func (s *Store) at(ns string, index uint64) *collection {
+func (s *Store) at(ns string, index uint64) *collectionData {
 	if index < s.oldest {
 		panic(errcode.New(errcode.Internal, "a read of %s at %d, but history begins at %d",
 			ns, index, s.oldest))
@@ -63,7 +63,7 @@ func (s *Store) at(ns string, index uint64) *collection {
 	return nil
 }
 
-func (n *namespace) at(index uint64) *collection {
+func (n *namespaceHistory) at(index uint64) *collectionData {
 	for i := n.head; i != nil; i = i.before {
 		if i.index <= index {
 			return i.collection
@@ -92,7 +92,7 @@ func (s *Store) Scan(ns string, at uint64, fn func(id string, doc bson.Raw) bool
 	if c == nil {
 		return
 	}
-	c.records.Scan(func(id string, r *record) bool {
+	c.records.Scan(func(id string, r *docRecord) bool {
 		v := r.at(at)
 		return v == nil || v.doc == nil || fn(id, v.doc)
 	})
@@ -134,7 +134,7 @@ func (s *Store) ScanKey(
 // Collections returns the names of the collections that exist, sorted.
 func (s *Store) Collections(at uint64) []string {
 	var names []string
-	s.namespaces.Scan(func(name string, n *namespace) bool {
+	s.namespaces.Scan(func(name string, n *namespaceHistory) bool {
 		if n.at(at) != nil {
 			names = append(names, name)
 		}

@@ -33,14 +33,14 @@ func FragmentMerges(c *Collection, before hlc.Timestamp) []Merge {
 	if c.frozen() {
 		return nil
 	}
-	return merges(c, before)
+	return collectionMerges(c, before)
 }
 
 // Defragmented reports that nothing is left to be joined, now or later, nor to be moved for that,
 // once shards are free.
 func Defragmented(c *Collection, shards []Shard) bool {
 	if c.frozen() || slices.ContainsFunc(
-		c.fragments(), func(f fragment) bool { return f.chunks > 1 || f.bytes == unknown },
+		c.fragments(), func(f fragment) bool { return f.chunks > 1 || f.bytes == unknownWeight },
 	) {
 		return false
 	}
@@ -72,7 +72,8 @@ func (r *Round) Defragment(c *Collection) {
 // small reports whether the fragment is worth moving. One that can be joined with something where
 // it is waits for that.
 func (f *fragment) small(c *Collection) bool {
-	return !f.stays && f.chunks == 1 && f.bytes != unknown && smallChunks*f.bytes < c.ChunkBytes
+	return !f.stays && f.chunks == 1 && f.bytes != unknownWeight &&
+		smallChunks*f.bytes < c.ChunkBytes
 }
 
 // mate is the shard of the neighbour that the fragment makes a chunk with that is not too big: of
@@ -99,7 +100,7 @@ func (r *Round) mate(c *Collection, all []fragment, i int) int {
 }
 
 func (f *fragment) joins(other *fragment, atMost int64) bool {
-	return !other.stays && other.zone == f.zone && other.bytes != unknown &&
+	return !other.stays && other.zone == f.zone && other.bytes != unknownWeight &&
 		f.bytes+other.bytes <= atMost
 }
 
@@ -123,7 +124,7 @@ func (c *Collection) fragment(chunk catalog.Chunk, zone catalog.Zone) fragment {
 		first:  chunk,
 		zone:   zone,
 		chunks: 1,
-		bytes:  unknown,
+		bytes:  unknownWeight,
 		stays:  chunk.Jumbo || !zone.ContainsRange(chunk.Range),
 	}
 	if bytes, known := c.Sizes[chunk.Min]; known {
@@ -139,10 +140,10 @@ func (f *fragment) extends(next *fragment) bool {
 
 func (f *fragment) append(next *fragment) {
 	f.chunks++
-	if f.bytes != unknown && next.bytes != unknown {
+	if f.bytes != unknownWeight && next.bytes != unknownWeight {
 		f.bytes += next.bytes
 	} else {
-		f.bytes = unknown
+		f.bytes = unknownWeight
 	}
 }
 

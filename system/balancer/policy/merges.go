@@ -17,10 +17,10 @@ func Merges(c *Collection, before hlc.Timestamp) []Merge {
 	if c.fixed() || c.Table.Collection().NoAutoMerge {
 		return nil
 	}
-	return merges(c, before)
+	return collectionMerges(c, before)
 }
 
-func merges(c *Collection, before hlc.Timestamp) (all []Merge) {
+func collectionMerges(c *Collection, before hlc.Timestamp) (all []Merge) {
 	var shards []string
 	for rng := range catalog.Mergeable(c.Table, c.Zones, before) {
 		shards = append(shards, c.Table.Owner(rng.Min).Shard)

@@ -58,7 +58,7 @@ func (r *Round) BySize(c *Collection) {
 	}
 	r.survey.take(c, r.index)
 	for i := range r.shards {
-		r.weights[i] = unknown
+		r.weights[i] = unknownWeight
 		if bytes, known := c.Bytes[r.shards[i].Name]; known {
 			r.weights[i] = bytes
 		}
@@ -75,7 +75,7 @@ func (r *Round) BySize(c *Collection) {
 func (r *Round) levelSizes(c *Collection, zone int) {
 	var bytes, members int64
 	for i := range r.shards {
-		if s := &r.shards[i]; !s.has(r.survey.zones[zone]) || r.load[i] == unknown {
+		if s := &r.shards[i]; !s.has(r.survey.zones[zone]) || r.load[i] == unknownWeight {
 			continue
 		} else if !s.Draining {
 			members++
@@ -92,8 +92,8 @@ func (r *Round) levelSizes(c *Collection, zone int) {
 	})
 }
 
-// unknown is the weight of a shard whose answer is missing.
-const unknown = -1
+// unknownWeight is the weight of a shard whose answer is missing.
+const unknownWeight = -1
 
 // urgent moves what must not stay where it is: first from shards that drain, then from shards that
 // are not of the zone. One chunk a shard, the first that somebody can take.
@@ -150,7 +150,7 @@ func (r *Round) heaviest(zone string) int {
 	best := -1
 	for i := range r.shards {
 		s := &r.shards[i]
-		if r.used[i] || s.Draining || !s.has(zone) || r.weights[i] == unknown {
+		if r.used[i] || s.Draining || !s.has(zone) || r.weights[i] == unknownWeight {
 			continue
 		}
 		if best < 0 || r.load[i] > r.load[best] {
@@ -165,7 +165,7 @@ func (r *Round) heaviest(zone string) int {
 func (r *Round) lightest(zone string) int {
 	best := -1
 	for i := range r.shards {
-		if r.used[i] || r.weights[i] == unknown || !r.shards[i].takes(zone) {
+		if r.used[i] || r.weights[i] == unknownWeight || !r.shards[i].takes(zone) {
 			continue
 		}
 		if best < 0 || r.weights[i] < r.weights[best] {

@@ -118,7 +118,7 @@ type Round struct {
 	free   int
 	chosen []Migration
 	// What a collection needs is kept for the next one.
-	survey  survey
+	survey  tableSurvey
 	load    []int64
 	weights []int64
 	closed  []bool // the zones of which no shard is left that takes chunks

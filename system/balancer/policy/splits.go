@@ -40,7 +40,7 @@ func SessionSplits(t *catalog.Table, chunks int) []Split {
 	}
 	var splits []Split
 	for i := 1; i < chunks; i++ {
-		point := uuid(uint64(i) << 32 / uint64(chunks))
+		point := lowestUUID(uint64(i) << 32 / uint64(chunks))
 		c := t.Owner(point)
 		if c.Min == point {
 			continue
@@ -54,8 +54,8 @@ func SessionSplits(t *catalog.Table, chunks int) []Split {
 	return splits
 }
 
-// uuid is the key of the lowest UUID that begins with these 32 bits.
-func uuid(top uint64) key.Key {
+// lowestUUID is the key of the lowest UUID that begins with these 32 bits.
+func lowestUUID(top uint64) key.Key {
 	const size, subtype = 16, 4
 	v := binary.LittleEndian.AppendUint32(nil, size)
 	v = binary.BigEndian.AppendUint32(append(v, subtype), uint32(top))

@@ -55,14 +55,14 @@ func New(config *configsvr.Server) *Service {
 	return s
 }
 
-var done = &command.Done{}
+var doneReply = &command.Done{}
 
 // change decides and writes under the lock of chunks, and answers when a majority knows. Decide
 // returns what is to be written as one entry, and nothing when everything is as it is wanted.
 func (s *Service) change(
 	t env.Task, name string, site failpoint.Site, note env.Note, decide func() ([]oplog.Op, error),
 ) (*command.Done, error) {
-	err := s.config.Tenured(t, name, func(own env.Task) error {
+	err := s.config.InTerm(t, name, func(own env.Task) error {
 		if err := own.Point(site, note); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (s *Service) change(
 		}
 		return s.config.Majority(own)
 	})
-	return done, err
+	return doneReply, err
 }
 
 func (s *Service) write(t env.Task, decide func() ([]oplog.Op, error)) error {

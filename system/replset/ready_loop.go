@@ -24,18 +24,18 @@ func (m *Member) step(msg *pb.Message) {
 	}
 }
 
-// pump takes everything that raft has to say. It never waits: what must be durable first goes to
-// the journal.
-func (m *Member) pump() {
-	if m.pumping {
+// readyLoop takes everything that raft has to say. It never waits: what must be durable first goes
+// to the journal.
+func (m *Member) readyLoop() {
+	if m.inReadyLoop {
 		return
 	}
-	m.pumping = true
+	m.inReadyLoop = true
 	for m.dirty {
 		m.dirty = false
 		m.handle(m.raft.Ready())
 	}
-	m.pumping = false
+	m.inReadyLoop = false
 }
 
 // handle ends a lost leadership before anything is undone, and begins a new one before its first
@@ -118,7 +118,7 @@ func (m *Member) enter(e *pb.Entry, entry *oplog.Entry) {
 	if index != m.log.last().Index+1 {
 		m.fail("entry %d.%d comes after %s", e.Term, index, m.log.last())
 	}
-	m.log.append(logged{term: e.Term, entry: entry})
+	m.log.append(logEntry{term: e.Term, entry: entry})
 	m.cfg.Clock.Advance(hlc.Vector{Cluster: entry.TS})
 	if err := m.store.Apply(index, entry.Ops); err != nil {
 		m.fail("entry %d.%d does not apply: %v", e.Term, index, err)

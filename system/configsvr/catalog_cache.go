@@ -17,14 +17,14 @@ import (
 // their order. The editions of a collection are in order and do not overlap, and none is of an
 // index before base.
 type catalogReader struct {
-	log      replica
-	base     uint64
-	written  []uint64
-	editions map[string][]catalogCache
+	log     appliedLog
+	base    uint64
+	written []uint64
+	caches  map[string][]catalogCache
 }
 
-// replica is what the book needs of a member.
-type replica interface {
+// appliedLog is what the book needs of a member.
+type appliedLog interface {
 	Store() *store.Store
 	Applied() oplog.Time
 	Committed() oplog.Time
@@ -38,7 +38,7 @@ type catalogCache struct {
 	table       *catalog.Table
 }
 
-func newBook(log replica) *catalogReader {
+func newCatalogReader(log appliedLog) *catalogReader {
 	b := &catalogReader{log: log}
 	b.forget(log.Applied().Index)
 	return b
@@ -46,7 +46,7 @@ func newBook(log replica) *catalogReader {
 
 // forget drops everything known; nothing is kept of states before base.
 func (b *catalogReader) forget(base uint64) {
-	b.base, b.written, b.editions = base, nil, make(map[string][]catalogCache)
+	b.base, b.written, b.caches = base, nil, make(map[string][]catalogCache)
 }
 
 // note takes in a new entry.
@@ -68,7 +68,7 @@ func (b *catalogReader) rolledBack(to uint64) {
 	b.written = b.written[:sort.Search(len(b.written), func(i int) bool {
 		return b.written[i] > to
 	})]
-	b.editions = make(map[string][]catalogCache)
+	b.caches = make(map[string][]catalogCache)
 }
 
 // table returns a collection's routing table at an index: errcode.NamespaceNotFound when there is
@@ -77,7 +77,7 @@ func (b *catalogReader) table(ns string, at uint64) (*catalog.Table, error) {
 	if at < b.base {
 		return ReadTable(b.log.Store(), ns, at)
 	}
-	known := b.editions[ns]
+	known := b.caches[ns]
 	n := sort.Search(len(known), func(i int) bool { return known[i].first > at })
 	if n > 0 {
 		if e, ok := b.follow(ns, known[n-1], at); ok {
@@ -102,7 +102,7 @@ func (b *catalogReader) follow(ns string, e catalogCache, at uint64) (catalogCac
 		if !kept {
 			return e, false
 		}
-		table, clear := after(e.table, ns, entry)
+		table, clear := tableAfter(e.table, ns, entry)
 		if !clear {
 			return e, false
 		}
@@ -117,7 +117,7 @@ func (b *catalogReader) follow(ns string, e catalogCache, at uint64) (catalogCac
 // remember adds an edition, or what is now known of the one before n, and lets go of those before
 // the one that a majority has: nobody asks for them any more.
 func (b *catalogReader) remember(ns string, n int, e catalogCache) {
-	known := b.editions[ns]
+	known := b.caches[ns]
 	if n > 0 && known[n-1].first == e.first {
 		known[n-1] = e
 	} else {
@@ -125,13 +125,13 @@ func (b *catalogReader) remember(ns string, n int, e catalogCache) {
 	}
 	committed := b.log.Committed().Index
 	asked := sort.Search(len(known), func(i int) bool { return known[i].first > committed })
-	b.editions[ns] = slices.Delete(known, 0, max(0, asked-1))
+	b.caches[ns] = slices.Delete(known, 0, max(0, asked-1))
 }
 
-// after is a collection's table after an entry, the same one when the entry is about something
+// tableAfter is a collection's table after an entry, the same one when the entry is about something
 // else. It is false when the collection itself was made, dropped or remade, and when chunks were
 // not replaced exactly: then all documents have to be read.
-func after(t *catalog.Table, ns string, e *oplog.Entry) (*catalog.Table, bool) {
+func tableAfter(t *catalog.Table, ns string, e *oplog.Entry) (*catalog.Table, bool) {
 	coll := t.Collection()
 	ids := catalog.ChunkIDs(coll.UUID)
 	var written []catalog.Chunk
@@ -156,13 +156,15 @@ func after(t *catalog.Table, ns string, e *oplog.Entry) (*catalog.Table, bool) {
 		return t, true
 	}
 	next, err := t.With(written)
-	return next, err == nil && exact(t, next, written, deleted)
+	return next, err == nil && isCompleteRewrite(t, next, written, deleted)
 }
 
-// exact reports that a table made of the chunks written is also that of the documents that are
-// left: each chunk they replace was written over or deleted, and no other was deleted. As both are
-// partitions, counting is enough.
-func exact(before, now *catalog.Table, written []catalog.Chunk, deleted []key.Key) bool {
+// isCompleteRewrite reports that a table made of the chunks written is also that of the documents
+// that are left: each chunk they replace was written over or deleted, and no other was deleted. As
+// both are partitions, counting is enough.
+func isCompleteRewrite(
+	before, now *catalog.Table, written []catalog.Chunk, deleted []key.Key,
+) bool {
 	gone := 0
 	for _, c := range written {
 		if before.Owner(c.Min).Min == c.Min {

@@ -16,34 +16,34 @@ func (m *Member) follow(s *raft.SoftState) {
 	leads := s.RaftState == raft.StateLeader
 	switch {
 	case leads && !m.leading:
-		m.beginTenure()
+		m.beginTerm()
 	case !leads && m.leading:
-		m.endTenure()
+		m.endTerm()
 	}
 }
 
-func (m *Member) beginTenure() {
+func (m *Member) beginTerm() {
 	m.leading, m.led = true, m.term
-	m.tenure = env.NewScope(nil)
+	m.termScope = env.NewScope(nil)
 	m.emit(trace.Event{
 		Kind:  trace.Elected,
 		Term:  m.led,
 		Index: m.log.last().Index,
-		ID:    describe(m.log.terms),
+		ID:    describeTerms(m.log.terms),
 	})
 	m.beat = m.node.After(m.tick(), m.heartbeat)
-	m.node.Spawn(m.tenure, "step-up", m.stepUp)
+	m.node.Spawn(m.termScope, "step-up", m.stepUp)
 }
 
 // stepUp does the watchers' work of a new primary, then lets users write.
 func (m *Member) stepUp(t env.Task) {
-	done := m.insist(t, func() error {
+	done := m.retryUntil(t, func() error {
 		return t.Point(failpoint.ReplicaStepUpBegin, env.Note{N: int(m.led)})
 	})
 	for i := 0; i < len(m.watchers) && done; i++ {
-		done = m.insist(t, func() error { return m.watchers[i].StepUp(t) })
+		done = m.retryUntil(t, func() error { return m.watchers[i].StepUp(t) })
 	}
-	done = done && m.insist(t, func() error {
+	done = done && m.retryUntil(t, func() error {
 		return t.Point(failpoint.ReplicaStepUpBeforeWritable, env.Note{N: int(m.led)})
 	})
 	if !done || t.Err() != nil {
@@ -53,8 +53,8 @@ func (m *Member) stepUp(t env.Task) {
 	m.emit(trace.Event{Kind: trace.Writable, Term: m.led})
 }
 
-// insist repeats a step until it succeeds; false when the tenure ended first.
-func (m *Member) insist(t env.Task, step func() error) bool {
+// retryUntil repeats a step until it succeeds; false when the tenure ended first.
+func (m *Member) retryUntil(t env.Task, step func() error) bool {
 	for step() != nil {
 		if t.Sleep(m.tick()) != nil {
 			return false
@@ -63,13 +63,13 @@ func (m *Member) insist(t env.Task, step func() error) bool {
 	return true
 }
 
-// endTenure tells everyone who acts for the lost leadership before the next leader's entries undo
+// endTerm tells everyone who acts for the lost leadership before the next leader's entries undo
 // anything.
-func (m *Member) endTenure() {
+func (m *Member) endTerm() {
 	m.leading, m.writable = false, false
 	m.beat.Stop()
 	m.emit(trace.Event{Kind: trace.SteppedDown, Term: m.led})
-	m.tenure.Cancel(errcode.New(errcode.PrimarySteppedDown,
+	m.termScope.Cancel(errcode.New(errcode.PrimarySteppedDown,
 		"%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, m.led))
 	for _, w := range m.watchers {
 		w.StepDown()
@@ -86,7 +86,7 @@ func (m *Member) heartbeat() {
 	m.beat = m.node.After(m.tick(), m.heartbeat)
 	m.raft.Tick()
 	m.dirty = true
-	m.pump()
+	m.readyLoop()
 }
 
 // StepDown hands the leadership to the member whose log is the longest. While that one catches up,
@@ -117,7 +117,7 @@ func (m *Member) StepDown(t env.Task) error {
 func (m *Member) transfer(to uint64) {
 	m.raft.TransferLeader(to)
 	m.dirty = true
-	m.pump()
+	m.readyLoop()
 }
 
 // successor is the member with the longest log of those heard of lately; the member itself when
@@ -140,7 +140,7 @@ func (m *Member) expectSnapshot(to uint64) {
 		if m.leading && m.led == term {
 			m.raft.ReportSnapshot(to, raft.SnapshotFailure)
 			m.dirty = true
-			m.pump()
+			m.readyLoop()
 		}
 	})
 }
