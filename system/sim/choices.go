@@ -12,26 +12,37 @@ type Probability uint32
 // Always is certainty.
 const Always Probability = 1_000_000
 
-// Decision is an answer at the gate. Kind, Site and Occurrence (from 1) are the identity of the question.
+// Decision is an answer at the gate. Kind, Site and Occurrence (from 1) are the identity of the
+// question.
 type Decision struct {
 	Kind, Site string
 	Occurrence uint64
 	Answer     int64
 }
 
-// The kinds of questions about faults. Sites are "from>to/class" (with ".reply" for replies), "node/operation" and
-// "node/file".
+// The kinds of questions about faults. Sites are "from>to/class" (with ".reply" for replies),
+// "node/operation" and "node/file".
 const (
-	Loss      = "loss"       // is the message lost
-	Duplicate = "duplicate"  // is it delivered twice
-	LoseReply = "lose-reply" // is the reply to this request lost
-	Tail      = "tail"       // how much longer does the message take, in nanoseconds
-	Chain     = "chain"      // how much longer do all messages of a class on a link take, in nanoseconds; asked once
-	Demotion  = "demotion"   // does the chain of this message become slower than all others, from it on
-	Stall     = "stall"      // for how long does the task stand still at the site, in nanoseconds
-	DiskTail  = "disk-tail"  // how much longer does the operation take, in nanoseconds
-	Kept      = "kept"       // how many bytes that were not synced survive the crash
-	Replaced  = "replaced"   // has the replacement that was under way in the crash happened
+	// Is the message lost.
+	Loss = "loss"
+	// Is it delivered twice.
+	Duplicate = "duplicate"
+	// Is the reply to this request lost.
+	LoseReply = "lose-reply"
+	// How much longer does the message take, in nanoseconds.
+	Tail = "tail"
+	// How much longer do all messages of a class on a link take, in nanoseconds; asked once.
+	Chain = "chain"
+	// Does the chain of this message become slower than all others, from it on.
+	Demotion = "demotion"
+	// For how long does the task stand still at the site, in nanoseconds.
+	Stall = "stall"
+	// How much longer does the operation take, in nanoseconds.
+	DiskTail = "disk-tail"
+	// How many bytes that were not synced survive the crash.
+	Kept = "kept"
+	// Has the replacement that was under way in the crash happened.
+	Replaced = "replaced"
 )
 
 // The kinds of choices among equals. Node.Choose adds others.
@@ -42,12 +53,12 @@ const (
 	yieldKind       = "yield"
 )
 
-// Choices answers every question that chance decides in a world. The default answer is a hash of the seed and of the
-// question's identity, and thus does not depend on what else was asked.
+// Choices answers every question that chance decides in a world. The default answer is a hash of
+// the seed and of the question's identity, and thus does not depend on what else was asked.
 //
-// There are two sorts of questions. Whether a fault happens has a boring answer, 0: in a planned world it is the default,
-// and any other answer is recorded. A choice among equals (a latency, the next election timeout) has none; it is asked
-// again in a replay and answered by the same hash.
+// There are two sorts of questions. Whether a fault happens has a boring answer, 0: in a planned
+// world it is the default, and any other answer is recorded. A choice among equals (a latency, the
+// next election timeout) has none; it is asked again in a replay and answered by the same hash.
 type Choices struct {
 	seed      uint64
 	planned   bool
@@ -56,7 +67,8 @@ type Choices struct {
 	explicit  map[name]*plan
 	recorded  []Decision
 	onRecord  func(Decision)
-	// calm is set when the network has healed: what has no odds any more does not happen, even if a plan says so.
+	// calm is set when the network has healed: what has no odds any more does not happen, even if a
+	// plan says so.
 	calm bool
 }
 
@@ -77,7 +89,12 @@ type question struct {
 }
 
 func newGate(seed uint64, planned bool, decisions []Decision) *Choices {
-	g := &Choices{seed: keyed.Mix(seed ^ keyed.Golden), planned: planned, questions: make(map[name]*question), given: decisions}
+	g := &Choices{
+		seed:      keyed.Mix(seed ^ keyed.Golden),
+		planned:   planned,
+		questions: make(map[name]*question),
+		given:     decisions,
+	}
 	if len(decisions) > 0 {
 		g.explicit = make(map[name]*plan, len(decisions))
 	}
@@ -145,10 +162,12 @@ func (g *Choices) Pick(kind, site string, n int) int {
 	return int(g.pick(q, q.asked, int64(n)))
 }
 
-// Decisions are the answers to questions about faults, other than the boring one, in the order of asking.
+// Decisions are the answers to questions about faults, other than the boring one, in the order of
+// asking.
 func (g *Choices) Decisions() []Decision { return append([]Decision(nil), g.recorded...) }
 
-// Unused are the explicit decisions whose question was not asked, in their order: a plan that has become stale.
+// Unused are the explicit decisions whose question was not asked, in their order: a plan that has
+// become stale.
 func (g *Choices) Unused() []Decision {
 	var unused []Decision
 	for _, d := range g.given {
@@ -172,7 +191,8 @@ func (g *Choices) decide(q *question, occurrence uint64, odds Probability) bool 
 	}) != 0
 }
 
-// fault answers a question about a fault with more than two answers; draw maps randomness to an answer.
+// fault answers a question about a fault with more than two answers; draw maps randomness to an
+// answer.
 func (g *Choices) fault(q *question, occurrence uint64, draw func(uint64) int64) int64 {
 	answer, ok := q.told(occurrence)
 	if !ok && !g.planned {
@@ -199,9 +219,12 @@ func (g *Choices) pick(q *question, occurrence uint64, n int64) int64 {
 	return below(q.bits(occurrence), n)
 }
 
-func (q *question) bits(occurrence uint64) uint64 { return keyed.Mix(q.hash + occurrence*keyed.Golden) }
+func (q *question) bits(occurrence uint64) uint64 {
+	return keyed.Mix(q.hash + occurrence*keyed.Golden)
+}
 
-// below maps 64 random bits to [0,n) by multiplication. The project's own, since the standard library's may change.
+// below maps 64 random bits to [0,n) by multiplication. The project's own, since the standard
+// library's may change.
 func below(h uint64, n int64) int64 {
 	hi, _ := bits.Mul64(h, uint64(n))
 	return int64(hi)
@@ -231,7 +254,8 @@ func word(s string) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// amount answers whether a fault of some size happens, and its size, from 1 to most; 0 is the boring answer.
+// amount answers whether a fault of some size happens, and its size, from 1 to most; 0 is the
+// boring answer.
 func (g *Choices) amount(q *question, occurrence uint64, odds Probability, most int64) int64 {
 	if odds == 0 && (q.plan == nil || g.calm) {
 		return 0

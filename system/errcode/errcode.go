@@ -1,6 +1,6 @@
-// Package errcode holds the errors that cross the borders of a node: a code on which callers decide, a sentence for
-// people, and for a few codes a detail that the caller acts on. The names of the codes are those that MongoDB's drivers
-// know.
+// Package errcode holds the errors that cross the borders of a node: a code on which callers
+// decide, a sentence for people, and for a few codes a detail that the caller acts on. The names of
+// the codes are those that MongoDB's drivers know.
 //
 // Promise: every error a caller must tell apart has a code here; nobody compares texts.
 package errcode
@@ -45,7 +45,8 @@ const (
 	CommandNotFound   Code = "CommandNotFound"
 	StaleChunkHistory Code = "StaleChunkHistory"
 	SnapshotTooOld    Code = "SnapshotTooOld"
-	// ChangeStreamHistoryLost: the log, or the history of placements, does not reach back to the resume token.
+	// ChangeStreamHistoryLost: the log, or the history of placements, does not reach back to the
+	// resume token.
 	ChangeStreamHistoryLost Code = "ChangeStreamHistoryLost"
 
 	// Sessions.
@@ -76,8 +77,8 @@ const (
 	Internal         Code = "InternalError"
 )
 
-// Error is a failure with a code. Reason is a lower-case sentence with the values in it. Detail is nil or a message known
-// to the codec; it is never changed after the error was made.
+// Error is a failure with a code. Reason is a lower-case sentence with the values in it. Detail is
+// nil or a message known to the codec; it is never changed after the error was made.
 type Error struct {
 	Code   Code
 	Reason string

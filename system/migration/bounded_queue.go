@@ -5,9 +5,9 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// boundedQueue carries batches, in order, from the task that fetches them to the one that applies them, and holds at most so
-// much: a recipient that writes slower than its donor reads makes the donor wait instead of filling its own memory
-// (protocol 5.2 steps 4 and 5).
+// boundedQueue carries batches, in order, from the task that fetches them to the one that applies
+// them, and holds at most so much: a recipient that writes slower than its donor reads makes the
+// donor wait instead of filling its own memory (protocol 5.2 steps 4 and 5).
 type boundedQueue struct {
 	most    int // by weigh; one batch always fits
 	weigh   func(*command.Mods) int
@@ -19,7 +19,9 @@ type boundedQueue struct {
 }
 
 // fetch fills the belt until a batch is the last, which is not put on it.
-func (c *boundedQueue) fetch(t env.Task, next func(env.Task) (*command.Mods, error), last func(*command.Mods) bool) {
+func (c *boundedQueue) fetch(
+	t env.Task, next func(env.Task) (*command.Mods, error), last func(*command.Mods) bool,
+) {
 	for {
 		m, err := next(t)
 		if err == nil && last(m) {
@@ -39,7 +41,8 @@ func (c *boundedQueue) fetch(t env.Task, next func(env.Task) (*command.Mods, err
 // put waits until there is room.
 func (c *boundedQueue) put(t env.Task, m *command.Mods) error {
 	w := c.weigh(m)
-	if err := c.changed.WaitFor(t, 0, func() bool { return c.load == 0 || c.load+w <= c.most }); err != nil {
+	err := c.changed.WaitFor(t, 0, func() bool { return c.load == 0 || c.load+w <= c.most })
+	if err != nil {
 		return err
 	}
 	c.batches = append(c.batches, m)
@@ -55,7 +58,10 @@ func (c *boundedQueue) end(err error) {
 
 // take waits for the next batch; nil means that the last was taken.
 func (c *boundedQueue) take(t env.Task) (*command.Mods, error) {
-	if err := c.changed.WaitFor(t, 0, func() bool { return len(c.batches) > 0 || c.ended }); err != nil {
+	if err := c.changed.WaitFor(t, 0, func() bool {
+		return len(c.batches) > 0 ||
+			c.ended
+	}); err != nil {
 		return nil, err
 	}
 	if len(c.batches) == 0 {

@@ -9,33 +9,37 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// step hands raft a message. Its errors tell of messages that came too late to matter. What raft does when storage
-// answers is of no use before the next occasion: it hands out entries as committed that were applied when appended.
+// step hands raft a message. Its errors tell of messages that came too late to matter. What raft
+// does when storage answers is of no use before the next occasion: it hands out entries as
+// committed that were applied when appended.
 func (m *Member) step(msg *pb.Message) {
 	_ = m.raft.Step(*msg)
 	switch msg.Type {
 	case pb.MsgStorageAppendResp, pb.MsgStorageApplyResp:
-	case pb.MsgAppResp, pb.MsgHeartbeatResp: // often nothing follows, and to ask is cheaper than to take nothing
+	case pb.MsgAppResp, pb.MsgHeartbeatResp:
+		// Often nothing follows, and to ask is cheaper than to take nothing.
 		m.dirty = m.dirty || m.raft.HasReady()
 	default:
 		m.dirty = true
 	}
 }
 
-// pump takes everything that raft has to say. It never waits: what must be durable first goes to the journal.
-func (m *Member) pump() {
-	if m.pumping {
+// readyLoop takes everything that raft has to say. It never waits: what must be durable first goes
+// to the journal.
+func (m *Member) readyLoop() {
+	if m.inReadyLoop {
 		return
 	}
-	m.pumping = true
+	m.inReadyLoop = true
 	for m.dirty {
 		m.dirty = false
 		m.handle(m.raft.Ready())
 	}
-	m.pumping = false
+	m.inReadyLoop = false
 }
 
-// handle ends a lost leadership before anything is undone, and begins a new one before its first entry is applied.
+// handle ends a lost leadership before anything is undone, and begins a new one before its first
+// entry is applied.
 func (m *Member) handle(rd raft.Ready) {
 	if rd.Term != 0 {
 		m.term = rd.Term
@@ -114,7 +118,7 @@ func (m *Member) enter(e *pb.Entry, entry *oplog.Entry) {
 	if index != m.log.last().Index+1 {
 		m.fail("entry %d.%d comes after %s", e.Term, index, m.log.last())
 	}
-	m.log.append(logged{term: e.Term, entry: entry})
+	m.log.append(logEntry{term: e.Term, entry: entry})
 	m.cfg.Clock.Advance(hlc.Vector{Cluster: entry.TS})
 	if err := m.store.Apply(index, entry.Ops); err != nil {
 		m.fail("entry %d.%d does not apply: %v", e.Term, index, err)
@@ -134,8 +138,8 @@ func (m *Member) rollBack(to uint64) {
 	}
 }
 
-// readersWindow is how many states before the majority point the store can show at least, for readers who took their
-// time since they asked for it.
+// readersWindow is how many states before the majority point the store can show at least, for
+// readers who took their time since they asked for it.
 const readersWindow = 256
 
 // commit moves the majority point.

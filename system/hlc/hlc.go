@@ -1,6 +1,6 @@
-// Package hlc is the cluster's logical time: a hybrid timestamp that every message carries and every node keeps at
-// least as high as the highest it has seen, so that causes have smaller timestamps than effects whatever the wall clocks
-// say.
+// Package hlc is the cluster's logical time: a hybrid timestamp that every message carries and
+// every node keeps at least as high as the highest it has seen, so that causes have smaller
+// timestamps than effects whatever the wall clocks say.
 package hlc
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// Timestamp orders events of the whole cluster: milliseconds of wall clock in the upper 44 bits, a counter within the
-// millisecond in the lower 20. The zero Timestamp is before every event.
+// Timestamp orders events of the whole cluster: milliseconds of wall clock in the upper 44 bits, a
+// counter within the millisecond in the lower 20. The zero Timestamp is before every event.
 type Timestamp uint64
 
 // Millis is the wall-clock part, in milliseconds since the world began.
@@ -31,12 +31,13 @@ func (t Timestamp) String() string { return fmt.Sprintf("%d.%d", t>>20, t&(1<<20
 type Vector struct {
 	// Cluster is the highest cluster time seen.
 	Cluster Timestamp
-	// Config is the highest timestamp known to be majority-committed on the config server. Whoever reads the catalogue
-	// asks for a state at least as new (protocol 2.2, the vector clock).
+	// Config is the highest timestamp known to be majority-committed on the config server. Whoever
+	// reads the catalogue asks for a state at least as new (protocol 2.2, the vector clock).
 	Config Timestamp
 }
 
-// Clock is one node's view of the cluster's time. A crash forgets it; the node's log and the next message bring it back.
+// Clock is one node's view of the cluster's time. A crash forgets it; the node's log and the next
+// message bring it back.
 type Clock struct {
 	node env.Node
 	seen Vector

@@ -14,40 +14,43 @@ const (
 	lastPause  = 500 * time.Millisecond
 )
 
-// retryBudget bounds the attempts at one request: by their number, and by the time its client waits.
+// retryBudget bounds the attempts at one request: by their number, and by the time its client
+// waits.
 type retryBudget struct {
 	router *Router
-	known  *routes
+	known  *routingCache
 	ends   env.Time
 	pause  time.Duration
 	done   int
 }
 
-func (r *Router) effort(ns string) *retryBudget {
+func (r *Router) newRetryBudget(ns string) *retryBudget {
 	ends := r.ep.Node().Mono().Add(r.settings.AttemptTimeout)
 	return &retryBudget{router: r, known: r.routesOf(ns), ends: ends, pause: firstPause}
 }
 
-// stale reports whether err says that the request was targeted by an outdated table.
-func stale(err error) bool {
+// isStale reports whether err says that the request was targeted by an outdated table.
+func isStale(err error) bool {
 	return errcode.Is(err, errcode.StaleConfig, errcode.StaleDbVersion, errcode.StaleEpoch)
 }
 
-// answered reports whether err is the answer of a member that could not finish the request as it lost its office: the
-// attempt is over, though it may have executed.
-func answered(err error) bool {
+// isMemberFailure reports whether err is the answer of a member that could not finish the request
+// as it lost its office: the attempt is over, though it may have executed.
+func isMemberFailure(err error) bool {
 	return errcode.Is(err, errcode.PrimarySteppedDown, errcode.InterruptedDueToReplStateChange)
 }
 
-// again prepares the next attempt after one that was targeted by table failed with err; false means that err is final.
+// again prepares the next attempt after one that was targeted by table failed with err; false means
+// that err is final.
 func (e *retryBudget) again(t env.Task, table *Table, err error) bool {
-	if stale(err) {
+	if isStale(err) {
 		if t.Point(failpoint.RouterOnStale, env.Note{ID: e.known.ns, N: e.done}) != nil {
 			return false
 		}
 		e.known.invalidate(table)
 	}
-	if e.done++; e.done >= e.router.settings.StaleRetries || e.ends.Sub(t.Node().Mono()) <= e.pause {
+	if e.done++; e.done >= e.router.settings.StaleRetries ||
+		e.ends.Sub(t.Node().Mono()) <= e.pause {
 		return false
 	}
 	if t.Sleep(e.pause) != nil {
@@ -57,7 +60,8 @@ func (e *retryBudget) again(t env.Task, table *Table, err error) bool {
 	return t.Point(failpoint.RouterRetry, env.Note{ID: e.known.ns, N: e.done}) == nil
 }
 
-// repeatable reports whether a read that failed so may be sent again.
-func repeatable(err error) bool {
-	return stale(err) || rpc.Gone(err) || errcode.Is(err, errcode.QueryPlanKilled, errcode.ReadConcernMajorityNotAvailableYet)
+// isRetryableRead reports whether a read that failed so may be sent again.
+func isRetryableRead(err error) bool {
+	return isStale(err) || rpc.Gone(err) ||
+		errcode.Is(err, errcode.QueryPlanKilled, errcode.ReadConcernMajorityNotAvailableYet)
 }

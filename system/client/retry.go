@@ -12,18 +12,23 @@ const (
 	lastPause  = 320 * time.Millisecond
 )
 
-// retries are the attempts of one operation: which router is asked, how long an answer is waited for, when to give up.
+// retries are the attempts of one operation: which router is asked, how long an answer is waited
+// for, when to give up.
 type retries struct {
-	client *Client
-	ends   env.Time
-	pause  time.Duration
-	done   int // attempts after the first
-	picked int // the router asked last
-	avoid  bool
+	client   *Client
+	deadline env.Time
+	pause    time.Duration
+	done     int // attempts after the first
+	picked   int // the router asked last
+	avoid    bool
 }
 
-func (c *Client) tries() *retries {
-	return &retries{client: c, ends: c.ep.Node().Mono().Add(c.settings.ClientDeadline), pause: firstPause}
+func (c *Client) newRetries() *retries {
+	return &retries{
+		client:   c,
+		deadline: c.ep.Node().Mono().Add(c.settings.ClientDeadline),
+		pause:    firstPause,
+	}
 }
 
 // router picks the router of the next attempt, any but the one that did not answer.
@@ -41,7 +46,7 @@ func (a *retries) router() env.NodeID {
 
 // timeout is how long the next answer is waited for.
 func (a *retries) timeout() time.Duration {
-	left := a.ends.Sub(a.client.ep.Node().Mono())
+	left := a.deadline.Sub(a.client.ep.Node().Mono())
 	return max(1, min(left, a.client.settings.AttemptTimeout))
 }
 

@@ -10,20 +10,21 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// catalogReader reads the catalogue's documents, at any index the store still knows. What it has read it remembers, so that a change
-// costs what it changes and not a pass over all chunks.
+// catalogReader reads the catalogue's documents, at any index the store still knows. What it has
+// read it remembers, so that a change costs what it changes and not a pass over all chunks.
 //
-// Invariant: written lists the indexes of the entries after base that changed the catalogue, in their order. The editions of a
-// collection are in order and do not overlap, and none is of an index before base.
+// Invariant: written lists the indexes of the entries after base that changed the catalogue, in
+// their order. The editions of a collection are in order and do not overlap, and none is of an
+// index before base.
 type catalogReader struct {
-	log      replica
-	base     uint64
-	written  []uint64
-	editions map[string][]catalogCache
+	log     appliedLog
+	base    uint64
+	written []uint64
+	caches  map[string][]catalogCache
 }
 
-// replica is what the book needs of a member.
-type replica interface {
+// appliedLog is what the book needs of a member.
+type appliedLog interface {
 	Store() *store.Store
 	Applied() oplog.Time
 	Committed() oplog.Time
@@ -37,7 +38,7 @@ type catalogCache struct {
 	table       *catalog.Table
 }
 
-func newBook(log replica) *catalogReader {
+func newCatalogReader(log appliedLog) *catalogReader {
 	b := &catalogReader{log: log}
 	b.forget(log.Applied().Index)
 	return b
@@ -45,7 +46,7 @@ func newBook(log replica) *catalogReader {
 
 // forget drops everything known; nothing is kept of states before base.
 func (b *catalogReader) forget(base uint64) {
-	b.base, b.written, b.editions = base, nil, make(map[string][]catalogCache)
+	b.base, b.written, b.caches = base, nil, make(map[string][]catalogCache)
 }
 
 // note takes in a new entry.
@@ -64,16 +65,19 @@ func (b *catalogReader) rolledBack(to uint64) {
 		b.forget(to)
 		return
 	}
-	b.written = b.written[:sort.Search(len(b.written), func(i int) bool { return b.written[i] > to })]
-	b.editions = make(map[string][]catalogCache)
+	b.written = b.written[:sort.Search(len(b.written), func(i int) bool {
+		return b.written[i] > to
+	})]
+	b.caches = make(map[string][]catalogCache)
 }
 
-// table returns a collection's routing table at an index: errcode.NamespaceNotFound when there is no such collection.
+// table returns a collection's routing table at an index: errcode.NamespaceNotFound when there is
+// no such collection.
 func (b *catalogReader) table(ns string, at uint64) (*catalog.Table, error) {
 	if at < b.base {
 		return ReadTable(b.log.Store(), ns, at)
 	}
-	known := b.editions[ns]
+	known := b.caches[ns]
 	n := sort.Search(len(known), func(i int) bool { return known[i].first > at })
 	if n > 0 {
 		if e, ok := b.follow(ns, known[n-1], at); ok {
@@ -88,7 +92,8 @@ func (b *catalogReader) table(ns string, at uint64) (*catalog.Table, error) {
 	return table, err
 }
 
-// follow goes from an edition to the one at an index. It is false when that is not known from the entries between alone.
+// follow goes from an edition to the one at an index. It is false when that is not known from the
+// entries between alone.
 func (b *catalogReader) follow(ns string, e catalogCache, at uint64) (catalogCache, bool) {
 	next := sort.Search(len(b.written), func(i int) bool { return b.written[i] > e.last })
 	for ; next < len(b.written) && b.written[next] <= at; next++ {
@@ -97,7 +102,7 @@ func (b *catalogReader) follow(ns string, e catalogCache, at uint64) (catalogCac
 		if !kept {
 			return e, false
 		}
-		table, clear := after(e.table, ns, entry)
+		table, clear := tableAfter(e.table, ns, entry)
 		if !clear {
 			return e, false
 		}
@@ -109,10 +114,10 @@ func (b *catalogReader) follow(ns string, e catalogCache, at uint64) (catalogCac
 	return e, true
 }
 
-// remember adds an edition, or what is now known of the one before n, and lets go of those before the one that a majority has:
-// nobody asks for them any more.
+// remember adds an edition, or what is now known of the one before n, and lets go of those before
+// the one that a majority has: nobody asks for them any more.
 func (b *catalogReader) remember(ns string, n int, e catalogCache) {
-	known := b.editions[ns]
+	known := b.caches[ns]
 	if n > 0 && known[n-1].first == e.first {
 		known[n-1] = e
 	} else {
@@ -120,19 +125,21 @@ func (b *catalogReader) remember(ns string, n int, e catalogCache) {
 	}
 	committed := b.log.Committed().Index
 	asked := sort.Search(len(known), func(i int) bool { return known[i].first > committed })
-	b.editions[ns] = slices.Delete(known, 0, max(0, asked-1))
+	b.caches[ns] = slices.Delete(known, 0, max(0, asked-1))
 }
 
-// after is a collection's table after an entry, the same one when the entry is about something else. It is false when the
-// collection itself was made, dropped or remade, and when chunks were not replaced exactly: then all documents have to be read.
-func after(t *catalog.Table, ns string, e *oplog.Entry) (*catalog.Table, bool) {
+// tableAfter is a collection's table after an entry, the same one when the entry is about something
+// else. It is false when the collection itself was made, dropped or remade, and when chunks were
+// not replaced exactly: then all documents have to be read.
+func tableAfter(t *catalog.Table, ns string, e *oplog.Entry) (*catalog.Table, bool) {
 	coll := t.Collection()
 	ids := catalog.ChunkIDs(coll.UUID)
 	var written []catalog.Chunk
 	var deleted []key.Key
 	for i := range e.Ops {
 		switch op := &e.Ops[i]; {
-		case op.NS == Collections && op.ID == string(key.String(ns)), op.NS == Databases && coll.Unsharded:
+		case op.NS == Collections && op.ID == string(key.String(ns)),
+			op.NS == Databases && coll.Unsharded:
 			return nil, false
 		case op.NS != Chunks || coll.Unsharded || !ids.Contains(key.Key(op.ID)):
 		case op.Doc == nil:
@@ -149,12 +156,15 @@ func after(t *catalog.Table, ns string, e *oplog.Entry) (*catalog.Table, bool) {
 		return t, true
 	}
 	next, err := t.With(written)
-	return next, err == nil && exact(t, next, written, deleted)
+	return next, err == nil && isCompleteRewrite(t, next, written, deleted)
 }
 
-// exact reports that a table made of the chunks written is also that of the documents that are left: each chunk they replace
-// was written over or deleted, and no other was deleted. As both are partitions, counting is enough.
-func exact(before, now *catalog.Table, written []catalog.Chunk, deleted []key.Key) bool {
+// isCompleteRewrite reports that a table made of the chunks written is also that of the documents
+// that are left: each chunk they replace was written over or deleted, and no other was deleted. As
+// both are partitions, counting is enough.
+func isCompleteRewrite(
+	before, now *catalog.Table, written []catalog.Chunk, deleted []key.Key,
+) bool {
 	gone := 0
 	for _, c := range written {
 		if before.Owner(c.Min).Min == c.Min {

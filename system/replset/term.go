@@ -16,27 +16,36 @@ func (m *Member) follow(s *raft.SoftState) {
 	leads := s.RaftState == raft.StateLeader
 	switch {
 	case leads && !m.leading:
-		m.beginTenure()
+		m.beginTerm()
 	case !leads && m.leading:
-		m.endTenure()
+		m.endTerm()
 	}
 }
 
-func (m *Member) beginTenure() {
+func (m *Member) beginTerm() {
 	m.leading, m.led = true, m.term
-	m.tenure = env.NewScope(nil)
-	m.emit(trace.Event{Kind: trace.Elected, Term: m.led, Index: m.log.last().Index, ID: describe(m.log.terms)})
+	m.termScope = env.NewScope(nil)
+	m.emit(trace.Event{
+		Kind:  trace.Elected,
+		Term:  m.led,
+		Index: m.log.last().Index,
+		ID:    describeTerms(m.log.terms),
+	})
 	m.beat = m.node.After(m.tick(), m.heartbeat)
-	m.node.Spawn(m.tenure, "step-up", m.stepUp)
+	m.node.Spawn(m.termScope, "step-up", m.stepUp)
 }
 
 // stepUp does the watchers' work of a new primary, then lets users write.
 func (m *Member) stepUp(t env.Task) {
-	done := m.insist(t, func() error { return t.Point(failpoint.ReplicaStepUpBegin, env.Note{N: int(m.led)}) })
+	done := m.retryUntil(t, func() error {
+		return t.Point(failpoint.ReplicaStepUpBegin, env.Note{N: int(m.led)})
+	})
 	for i := 0; i < len(m.watchers) && done; i++ {
-		done = m.insist(t, func() error { return m.watchers[i].StepUp(t) })
+		done = m.retryUntil(t, func() error { return m.watchers[i].StepUp(t) })
 	}
-	done = done && m.insist(t, func() error { return t.Point(failpoint.ReplicaStepUpBeforeWritable, env.Note{N: int(m.led)}) })
+	done = done && m.retryUntil(t, func() error {
+		return t.Point(failpoint.ReplicaStepUpBeforeWritable, env.Note{N: int(m.led)})
+	})
 	if !done || t.Err() != nil {
 		return
 	}
@@ -44,8 +53,8 @@ func (m *Member) stepUp(t env.Task) {
 	m.emit(trace.Event{Kind: trace.Writable, Term: m.led})
 }
 
-// insist repeats a step until it succeeds; false when the tenure ended first.
-func (m *Member) insist(t env.Task, step func() error) bool {
+// retryUntil repeats a step until it succeeds; false when the tenure ended first.
+func (m *Member) retryUntil(t env.Task, step func() error) bool {
 	for step() != nil {
 		if t.Sleep(m.tick()) != nil {
 			return false
@@ -54,12 +63,14 @@ func (m *Member) insist(t env.Task, step func() error) bool {
 	return true
 }
 
-// endTenure tells everyone who acts for the lost leadership before the next leader's entries undo anything.
-func (m *Member) endTenure() {
+// endTerm tells everyone who acts for the lost leadership before the next leader's entries undo
+// anything.
+func (m *Member) endTerm() {
 	m.leading, m.writable = false, false
 	m.beat.Stop()
 	m.emit(trace.Event{Kind: trace.SteppedDown, Term: m.led})
-	m.tenure.Cancel(errcode.New(errcode.PrimarySteppedDown, "%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, m.led))
+	m.termScope.Cancel(errcode.New(errcode.PrimarySteppedDown,
+		"%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, m.led))
 	for _, w := range m.watchers {
 		w.StepDown()
 	}
@@ -75,36 +86,42 @@ func (m *Member) heartbeat() {
 	m.beat = m.node.After(m.tick(), m.heartbeat)
 	m.raft.Tick()
 	m.dirty = true
-	m.pump()
+	m.readyLoop()
 }
 
-// StepDown hands the leadership to the member whose log is the longest. While that one catches up, writes fail with
-// errcode.NotWritablePrimary. Errors: errcode.NotWritablePrimary without leadership; errcode.ExceededTimeLimit when nobody
-// caught up in time, and the member goes on to lead; the task's own error.
+// StepDown hands the leadership to the member whose log is the longest. While that one catches up,
+// writes fail with errcode.NotWritablePrimary. Errors: errcode.NotWritablePrimary without
+// leadership; errcode.ExceededTimeLimit when nobody caught up in time, and the member goes on to
+// lead; the task's own error.
 func (m *Member) StepDown(t env.Task) error {
 	if !m.leading {
-		return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of replica set %s", m.cfg.Self, m.cfg.Name)
+		return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of replica set %s",
+			m.cfg.Self, m.cfg.Name)
 	}
 	term, until := m.led, m.node.Mono().Add(m.cfg.Settings.CatchUpTimeout)
 	for left := m.cfg.Settings.CatchUpTimeout; left > 0; left = until.Sub(m.node.Mono()) {
 		m.transfer(m.successor())
 		// raft gives a transfer up after an election timeout; then it is begun again.
-		err := m.wait(t, min(left, m.electionTimeout()), func() (bool, error) { return !m.leading || m.led != term, nil })
+		err := m.wait(t, min(left, m.electionTimeout()), func() (bool, error) {
+			return !m.leading || m.led != term, nil
+		})
 		if err == nil || t.Err() != nil {
 			return t.Err()
 		}
 	}
 	m.transfer(m.self) // a transfer to oneself ends the one in progress
-	return errcode.New(errcode.ExceededTimeLimit, "no member of replica set %s caught up within %s", m.cfg.Name, m.cfg.Settings.CatchUpTimeout)
+	return errcode.New(errcode.ExceededTimeLimit, "no member of replica set %s caught up within %s",
+		m.cfg.Name, m.cfg.Settings.CatchUpTimeout)
 }
 
 func (m *Member) transfer(to uint64) {
 	m.raft.TransferLeader(to)
 	m.dirty = true
-	m.pump()
+	m.readyLoop()
 }
 
-// successor is the member with the longest log of those heard of lately; the member itself when there is none.
+// successor is the member with the longest log of those heard of lately; the member itself when
+// there is none.
 func (m *Member) successor() uint64 {
 	best, match := m.self, uint64(0)
 	m.raft.WithProgress(func(id uint64, _ raft.ProgressType, pr tracker.Progress) {
@@ -115,14 +132,15 @@ func (m *Member) successor() uint64 {
 	return best
 }
 
-// expectSnapshot has raft send a snapshot again when its receiver does not answer: one-way messages may be lost.
+// expectSnapshot has raft send a snapshot again when its receiver does not answer: one-way messages
+// may be lost.
 func (m *Member) expectSnapshot(to uint64) {
 	term := m.led
 	m.node.After(2*m.electionTimeout(), func() {
 		if m.leading && m.led == term {
 			m.raft.ReportSnapshot(to, raft.SnapshotFailure)
 			m.dirty = true
-			m.pump()
+			m.readyLoop()
 		}
 	})
 }

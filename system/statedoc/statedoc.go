@@ -1,10 +1,12 @@
-// Package statedoc keeps the durable records of protocols: typed documents in a namespace of a replica set, one for each
-// identity.
+// Package statedoc keeps the durable records of protocols: typed documents in a namespace of a
+// replica set, one for each identity.
 //
-// Promise: reading a record sees what this member has applied, and between reading and writing nothing happens unless the
-// caller waits. A record that cannot be read is a broken invariant, not an error.
+// Promise: reading a record sees what this member has applied, and between reading and writing
+// nothing happens unless the caller waits. A record that cannot be read is a broken invariant, not
+// an error.
 //
-// Refusal: it decides nothing about durability; callers wait for the write concern their protocol wants.
+// Refusal: it decides nothing about durability; callers wait for the write concern their protocol
+// wants.
 package statedoc
 
 import (
@@ -21,8 +23,9 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// patience is longer than any tenure without a majority: protocol steps wait until the tenure ends, not for a time.
-const patience = 1000 * time.Hour
+// noTimeout is longer than any tenure without a majority: protocol steps wait until the tenure
+// ends, not for a time.
+const noTimeout = 1000 * time.Hour
 
 // Log is the replica set that holds the records.
 type Log interface {
@@ -32,7 +35,8 @@ type Log interface {
 	Store() *store.Store
 }
 
-// Journal is the records of one namespace. Type T is a struct whose bson field _id is the record's identity.
+// Journal is the records of one namespace. Type T is a struct whose bson field _id is the record's
+// identity.
 type Journal[T any] struct {
 	log   Log
 	ns    string
@@ -54,17 +58,17 @@ func (j *Journal[T]) Put(id string, record T) oplog.Op {
 	if j.Has(id) {
 		kind = oplog.Update
 	}
-	return oplog.Op{Kind: kind, NS: j.ns, ID: name(id), Doc: doc, Actor: uint8(j.actor), Tag: id}
+	return oplog.Op{Kind: kind, NS: j.ns, ID: docID(id), Doc: doc, Actor: uint8(j.actor), Tag: id}
 }
 
 // Remove returns the operation that deletes the record.
 func (j *Journal[T]) Remove(id string) oplog.Op {
-	return oplog.Op{Kind: oplog.Delete, NS: j.ns, ID: name(id), Actor: uint8(j.actor), Tag: id}
+	return oplog.Op{Kind: oplog.Delete, NS: j.ns, ID: docID(id), Actor: uint8(j.actor), Tag: id}
 }
 
 // Get returns the record; false when there is none.
 func (j *Journal[T]) Get(id string) (record T, ok bool) {
-	doc := j.log.Store().Get(j.ns, name(id), store.Latest)
+	doc := j.log.Store().Get(j.ns, docID(id), store.Latest)
 	if doc == nil {
 		return record, false
 	}
@@ -73,7 +77,7 @@ func (j *Journal[T]) Get(id string) (record T, ok bool) {
 
 // Has reports whether there is such a record.
 func (j *Journal[T]) Has(id string) bool {
-	return j.log.Store().Get(j.ns, name(id), store.Latest) != nil
+	return j.log.Store().Get(j.ns, docID(id), store.Latest) != nil
 }
 
 // All returns every record, by identity.
@@ -115,7 +119,7 @@ func Commit(t env.Task, log Log, ops ...oplog.Op) error {
 
 // AwaitMajority waits until a majority has everything up to at, or the tenure or the task ends.
 func AwaitMajority(t env.Task, log Log, at oplog.Time) error {
-	return log.Await(t, at, command.WriteConcern{Majority: true, Timeout: patience})
+	return log.Await(t, at, command.WriteConcern{Majority: true, Timeout: noTimeout})
 }
 
-func name(id string) string { return string(key.String(id)) }
+func docID(id string) string { return string(key.String(id)) }

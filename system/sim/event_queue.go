@@ -2,8 +2,9 @@ package sim
 
 import "github.com/shardproof/shardproof/system/env"
 
-// The agenda is everything that will happen: occasions by time, and by the order of scheduling within one instant. It is
-// a 4-ary heap of small entries that name a slot; the slots hold what happens, so that sifting moves 16 bytes.
+// The agenda is everything that will happen: occasions by time, and by the order of scheduling
+// within one instant. It is a 4-ary heap of small entries that name a slot; the slots hold what
+// happens, so that sifting moves 16 bytes.
 type eventQueue struct {
 	heap  []entry
 	slots []slot
@@ -11,12 +12,13 @@ type eventQueue struct {
 	pos  []int32
 	free []int32
 	seq  uint64
-	// ready holds the tasks that run after one service time. As that is constant and time does not go back, the queue is
-	// in order by itself and saves the heap most of its work.
+	// ready holds the tasks that run after one service time. As that is constant and time does not
+	// go back, the queue is in order by itself and saves the heap most of its work.
 	ready queue
 }
 
-// An entry's key is the sequence number above the slot's index, so that comparing keys compares sequence numbers.
+// An entry's key is the sequence number above the slot's index, so that comparing keys compares
+// sequence numbers.
 type entry struct {
 	at  env.Time
 	key uint64
@@ -30,8 +32,9 @@ const (
 
 func (e entry) before(f entry) bool { return e.at < f.at || e.at == f.at && e.key < f.key }
 
-// A slot is one thing to come. Which field is set says what it is: a task to resume, a packet to deliver, a disk
-// operation that ends, or a function to run. One with a node is void once that incarnation has ended.
+// A slot is one thing to come. Which field is set says what it is: a task to resume, a packet to
+// deliver, a disk operation that ends, or a function to run. One with a node is void once that
+// incarnation has ended.
 type slot struct {
 	node   *node
 	task   *task
