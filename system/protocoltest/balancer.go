@@ -96,7 +96,11 @@ func (r *Rig) putSetting(l Line) error {
 		}
 		doc = append(doc, field)
 	}
-	r.order("setting "+id, &command.PutSetting{ID: id, Doc: raw(doc)})
+	req := &command.PutSetting{ID: id}
+	if len(doc) > 0 { // otherwise the setting is removed
+		req.Doc = raw(doc)
+	}
+	r.order("setting "+id, req)
 	return nil
 }
 

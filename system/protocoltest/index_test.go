@@ -21,6 +21,7 @@ type chapter struct {
 var chapters = []chapter{
 	{"3. The config server alone", []string{"../configsvr/testdata/3-config-server"}},
 	{"3. A router alone", []string{"../router/testdata/3-router"}},
+	{"3. Requests through routers", []string{"../router/testdata/3-routing"}},
 	{"3, 7, 8, 10, 11. A shard alone", []string{"../shard/testdata/scripts"}},
 	{"4. Migration in 4.2", []string{"../migration/testdata/4-migration"}},
 	{"5. Migration", []string{"../migration/testdata/5-migration"}},

@@ -12,6 +12,9 @@ func TestRouter(t *testing.T) {
 	protocoltest.Run(t, "testdata/3-router", start)
 }
 
+// TestRouting leads whole clusters through what applications and operators ask of routers.
+func TestRouting(t *testing.T) { protocoltest.RunClusters(t, "testdata/3-routing") }
+
 // TestReads leads whole clusters through reads of the past (section 11 of the protocol).
 func TestReads(t *testing.T) { protocoltest.RunClusters(t, "testdata/11-reads") }
 
