@@ -3,10 +3,14 @@ package runner
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
+	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/key"
@@ -51,12 +55,12 @@ func (r *run) weigh(result *Result) {
 	if protocolOf(r.scenario).CoordinatesMigrations() {
 		return
 	}
-	checkers.Excuse(result.Verdicts, r.oracle.Unfenced(), r.places)
+	verdict.Excuse(result.Verdicts, r.oracle.Unfenced(), r.places)
 	if result.Worst().Outcome == checkers.Documented {
-		result.Weaknesses = append(result.Weaknesses, checkers.UnfencedCommit.Name)
+		result.Weaknesses = append(result.Weaknesses, verdict.UnfencedCommit.Name)
 	}
 	if r.leaked {
-		result.Weaknesses = append(result.Weaknesses, checkers.LeakedOrphans.Name)
+		result.Weaknesses = append(result.Weaknesses, verdict.LeakedOrphans.Name)
 	}
 	for _, name := range result.Weaknesses {
 		result.Counters.Weaknesses[name]++
@@ -96,11 +100,11 @@ func (r *run) judge(result *Result) []checkers.Verdict {
 	if broken, ok := r.world.Err().(*sim.BrokenInvariant); ok {
 		return append([]checkers.Verdict{crashed(broken)}, r.oracle.Verdicts()...)
 	}
-	progress := checkers.Progress{
+	progress := endstate.Progress{
 		Asked:      len(result.History) + len(r.scenario.Migrations) + len(r.scenario.Primaries),
 		Unfinished: r.unfinished, Waiting: r.waiting,
 	}
-	verdicts := append(checkers.History(result.History, checkers.StandardLimits()), progress.Check())
+	verdicts := append(checkers.Check(result.History, checkers.StandardLimits()), progress.Check())
 	for i := range r.audits {
 		verdicts = append(verdicts, r.audits[i].Check())
 	}
@@ -111,7 +115,10 @@ func (r *run) judge(result *Result) []checkers.Verdict {
 var invariant = checkers.Checker{Name: "invariant", Promise: "No assertion inside the store fails and no code panics."}
 
 // Checkers is every checker that judges a run, in the order in which they are listed.
-func Checkers() []checkers.Checker { return append(checkers.Catalogue(), invariant) }
+func Checkers() []checkers.Checker {
+	return slices.Concat(
+		checkers.Catalogue(), endstate.Catalogue(), oracle.Catalogue(), []checkers.Checker{invariant})
+}
 
 func crashed(b *sim.BrokenInvariant) checkers.Verdict {
 	return checkers.Verdict{
