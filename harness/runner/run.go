@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/terms"
 	"github.com/shardproof/shardproof/histories"
@@ -89,7 +89,7 @@ type run struct {
 	world      *sim.World
 	cluster    *system.Cluster
 	driver     *faults.Driver
-	oracle     *checkers.Oracle
+	oracle     *oracle.Oracle
 	record     recorder
 	tally      *counting
 	events     []trace.Event
@@ -143,7 +143,7 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 	if o.Coverage {
 		r.coverage = newCoverage()
 	}
-	r.oracle = checkers.NewOracle(func(k string) string { return key.Key(k).String() })
+	r.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	r.world = sim.New(r.worldOptions())
 	r.record.now = r.world.Now
 	var err error

@@ -2,10 +2,14 @@ package runner
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
+	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/protocol"
@@ -49,12 +53,12 @@ func (r *run) weigh(result *Result) {
 	if protocolOf(r.scenario).CoordinatesMigrations() {
 		return
 	}
-	checkers.Excuse(result.Verdicts, r.oracle.Unfenced(), r.places)
+	verdict.Excuse(result.Verdicts, r.oracle.Unfenced(), r.places)
 	if result.Worst().Outcome == checkers.Documented {
-		result.Weaknesses = append(result.Weaknesses, checkers.UnfencedCommit.Name)
+		result.Weaknesses = append(result.Weaknesses, verdict.UnfencedCommit.Name)
 	}
 	if r.leaked {
-		result.Weaknesses = append(result.Weaknesses, checkers.LeakedOrphans.Name)
+		result.Weaknesses = append(result.Weaknesses, verdict.LeakedOrphans.Name)
 	}
 	for _, name := range result.Weaknesses {
 		result.Counters.Weaknesses[name]++
@@ -83,11 +87,11 @@ func (r *run) judge(result *Result) []checkers.Verdict {
 	if broken, ok := r.world.Err().(*sim.BrokenInvariant); ok {
 		return append([]checkers.Verdict{crashed(broken)}, r.oracle.Verdicts()...)
 	}
-	progress := checkers.Progress{
+	progress := endstate.Progress{
 		Asked:      len(result.History) + len(r.scenario.Migrations) + len(r.scenario.Primaries),
 		Unfinished: r.unfinished, Waiting: r.waiting,
 	}
-	verdicts := append(checkers.History(result.History, checkers.StandardLimits()), progress.Check())
+	verdicts := append(checkers.Check(result.History, checkers.StandardLimits()), progress.Check())
 	for i := range r.audits {
 		verdicts = append(verdicts, r.audits[i].Check())
 	}
@@ -98,7 +102,10 @@ func (r *run) judge(result *Result) []checkers.Verdict {
 var Assertions = checkers.Checker{Name: "invariant", Promise: "No assertion inside the store fails and no code panics."}
 
 // Checkers is every checker that judges a run, in the order in which they are listed.
-func Checkers() []checkers.Checker { return append(checkers.Catalogue(), Assertions) }
+func Checkers() []checkers.Checker {
+	return slices.Concat(
+		checkers.Catalogue(), endstate.Catalogue(), oracle.Catalogue(), []checkers.Checker{Assertions})
+}
 
 func crashed(b *sim.BrokenInvariant) checkers.Verdict {
 	return checkers.Verdict{
