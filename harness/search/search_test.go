@@ -149,7 +149,7 @@ func TestMutantsAreScenarios(t *testing.T) {
 	const tries = 300
 	for seed := range uint64(tries) {
 		roll := keyed.New(seed).IntN
-		s := mutate(fresh(roll, ""), roll)
+		s := mutateScenario(freshScenario(roll, ""), roll)
 		if err := runner.Validate(store, s); err != nil {
 			bad++
 			t.Logf("seed %d: %v", seed, err)
