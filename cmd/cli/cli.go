@@ -21,17 +21,20 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/shardproof/shardproof/harness/target"
 )
 
-// Main runs the command line of the process and returns its exit code.
-func Main() int {
+// Main runs the command line of the process for these systems and returns its exit code. The first of them is that of
+// scenarios that name none, and of seeds.
+func Main(targets ...target.Target) int {
 	if os.Getenv("GOGC") == "" {
 		// Worlds are small and short-lived: collecting at four times the live heap saves a fifth of the time.
 		debug.SetGCPercent(400)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := newRoot()
+	root := newRoot(targets)
 	root.SetArgs(os.Args[1:])
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -53,7 +56,7 @@ wrong, and checks every history: one seed is one universe, and a failure replays
 Exit codes: 0 passed, 1 a promise broke, 2 undecided, 3 a replay diverged, 4 the harness failed, 64 wrong usage,
 130 interrupted (what was done until then is reported).`
 
-func newRoot() *cobra.Command {
+func newRoot(t target.Set) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "shardproof",
 		Short:         "prove that moving data between shards loses nothing",
@@ -71,7 +74,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w; `%s --help` shows the flags", err, c.CommandPath()))
 	})
-	root.AddCommand(newRun(), newExplore(), newSweep(), newReplay(), newShrink(), newStep(), newCheck(), newMemory(), newList())
+	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t), newCheck(), newMemory(), newList(t))
 	return root
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/harness/search"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -24,8 +25,9 @@ type exploreFlags struct {
 	exhaust  bool
 }
 
-func newExplore() *cobra.Command {
+func newExplore(targets target.Set) *cobra.Command {
 	f := &exploreFlags{}
+	f.targets = targets
 	c := &cobra.Command{
 		Use:   "explore",
 		Short: "look for what random seeds leave to luck, with a strategy",
@@ -84,7 +86,7 @@ func (f *exploreFlags) explore(c *cobra.Command) error {
 
 // start is what the search begins with, before anything that an earlier command has done.
 func (f *exploreFlags) start() (in search.Info, s search.Start, err error) {
-	s = search.Start{Targets: targets, Seed: f.first, Seeds: f.seeds, Exhaust: f.exhaust}
+	s = search.Start{Targets: f.targets, Seed: f.first, Seeds: f.seeds, Exhaust: f.exhaust}
 	switch {
 	case f.seeds < 0 || f.runs < 0 || f.parallel < 1:
 		return in, s, errors.New("--seeds and --runs must be 0 or more, --parallel 1 or more")

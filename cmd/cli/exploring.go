@@ -40,7 +40,7 @@ type exploreJob struct {
 func (j *exploreJob) open() (err error) {
 	f := j.flags
 	title := fmt.Sprintf("shardproof explore 1: %s from seed %d, protocol %s, exhaust %t", f.strategy, f.first, f.protocol, f.exhaust)
-	if j.kept, err = openSearch(j.out, title); err != nil {
+	if j.kept, err = openSearch(j.flags.targets, j.out, title); err != nil {
 		return err
 	}
 	j.earlier = j.kept.state
@@ -58,7 +58,8 @@ func (j *exploreJob) do(strategy search.Strategy) error {
 	ctx, cancel := f.within(j.command)
 	defer cancel()
 	j.strategy = strategy
-	err := search.Run(search.Options{Targets: targets,
+	err := search.Run(search.Options{
+		Targets:  j.flags.targets,
 		Strategy: strategy, Workers: f.parallel, Runs: f.runs, Done: j.done, Round: j.round, Seen: j.kept.seen, Taken: j.Taken,
 		Stop: func() bool { return ctx.Err() != nil || f.cpu > 0 && j.used() >= f.cpu },
 	})
@@ -110,7 +111,7 @@ func (j *exploreJob) keep(run int, failed *runner.Result) {
 	if _, err := os.Stat(folder); err == nil {
 		save = "" // a command that was killed in this round has kept the run
 	}
-	r, err := harness.RunAndSave(failed.Plan(), runner.Options{Targets: targets, Events: true}, save, environment())
+	r, err := harness.RunAndSave(failed.Plan(), runner.Options{Targets: j.flags.targets, Events: true}, save, environment())
 	if err != nil {
 		j.err = errors.Join(j.err, err)
 		return

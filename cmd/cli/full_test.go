@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/shardproof/shardproof/harness"
 )
 
 // TestFullDisk runs everything that keeps something on a disk that is full: whatever could not be kept is
@@ -36,7 +38,7 @@ func TestFullDisk(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(disk, "taken"), make([]byte, 8192), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			root := newRoot()
+			root := newRoot(harness.Targets())
 			var out bytes.Buffer
 			root.SetOut(&out)
 			root.SetErr(&out)

@@ -6,13 +6,15 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/shardproof/shardproof/harness"
 )
 
 // TestInterruptionHasItsExitCode stops a campaign before its first seed, as an impatient SIGINT does.
 func TestInterruptionHasItsExitCode(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	root := newRoot()
+	root := newRoot(harness.Targets())
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetErr(&out)

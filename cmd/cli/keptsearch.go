@@ -11,6 +11,7 @@ import (
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/search"
+	"github.com/shardproof/shardproof/harness/target"
 )
 
 // What is in the folder of a search beside its journal: where it stands, the situations that it went through, and a folder of the
@@ -43,6 +44,7 @@ type keptScenario struct{ ID, Worth, Chosen int }
 
 // keptSearch is the folder of a search.
 type keptSearch struct {
+	targets             target.Set
 	out                 string
 	journal, situations *rundir.Journal
 	state               searchState
@@ -55,8 +57,8 @@ type keptSearch struct {
 }
 
 // openSearch begins the folder of a search, or opens it again.
-func openSearch(out, title string) (*keptSearch, error) {
-	k := &keptSearch{out: out, state: searchState{Sum: newSums()}, files: make(map[int]bool)}
+func openSearch(targets target.Set, out, title string) (*keptSearch, error) {
+	k := &keptSearch{targets: targets, out: out, state: searchState{Sum: newSums()}, files: make(map[int]bool)}
 	if err := os.MkdirAll(filepath.Join(out, corpusFolder), 0o755); err != nil {
 		return nil, err
 	}
@@ -104,7 +106,7 @@ func (k *keptSearch) readCorpus() error {
 		if err != nil {
 			return err
 		}
-		s, err := runner.Parse(targets, file, string(text))
+		s, err := runner.Parse(k.targets, file, string(text))
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -13,6 +14,8 @@ import (
 	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/search"
+	"github.com/shardproof/shardproof/harness/shardstore"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/workloads"
 )
@@ -20,18 +23,19 @@ import (
 // lists are what `list` can show, in the order in which it shows all.
 var lists = []struct {
 	name string
-	show func(w io.Writer)
+	show func(w io.Writer, t target.Target)
 }{
 	{"profiles", listProfiles}, {"faults", listFaults}, {"failpoints", listFailpoints}, {"workloads", listWorkloads},
 	{"checkers", listCheckers}, {"settings", listSettings}, {"sweeps", listSweeps}, {"strategies", listStrategies},
 }
 
-func newList() *cobra.Command {
+func newList(targets target.Set) *cobra.Command {
 	var names []string
 	for _, l := range lists {
 		names = append(names, l.name)
 	}
-	return &cobra.Command{
+	var system string
+	c := &cobra.Command{
 		Use:       "list [" + strings.Join(names, "|") + "]",
 		Short:     "list what scenarios can be made of",
 		ValidArgs: names,
@@ -39,17 +43,23 @@ func newList() *cobra.Command {
 			if len(args) == 0 {
 				args = names
 			}
+			of, err := targets.Find(system)
+			if err != nil {
+				return usage(err)
+			}
 			for _, name := range args {
-				if err := list(c.OutOrStdout(), name, names, len(args) > 1); err != nil {
+				if err := list(c.OutOrStdout(), of, name, names, len(args) > 1); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
+	c.Flags().StringVar(&system, "target", "", "the system that scenarios are for")
+	return c
 }
 
-func list(out io.Writer, name string, names []string, titled bool) error {
+func list(out io.Writer, t target.Target, name string, names []string, titled bool) error {
 	for _, l := range lists {
 		if l.name != name {
 			continue
@@ -58,7 +68,7 @@ func list(out io.Writer, name string, names []string, titled bool) error {
 			fmt.Fprintf(out, "%s\n", strings.ToUpper(name))
 		}
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		l.show(w)
+		l.show(w, t)
 		if titled {
 			fmt.Fprintln(w)
 		}
@@ -71,7 +81,7 @@ func list(out io.Writer, name string, names []string, titled bool) error {
 	return usage(fmt.Errorf("there is no list of %q; did you mean %s?", name, strings.Join(near, " or ")))
 }
 
-func listProfiles(w io.Writer) {
+func listProfiles(w io.Writer, _ target.Target) {
 	for _, p := range generate.Profiles() {
 		share := "by name only"
 		if p.Weight > 0 {
@@ -81,8 +91,11 @@ func listProfiles(w io.Writer) {
 	}
 }
 
-func listFaults(w io.Writer) {
+func listFaults(w io.Writer, t target.Target) {
 	for _, k := range faults.All() {
+		if !slices.Contains(t.Describe().Faults, k.Name) {
+			continue
+		}
 		fmt.Fprintf(w, "%s\t%s\n", k.Name, k.About)
 		for _, a := range k.Args {
 			fmt.Fprintf(w, "  %s=%s\t%s\n", a.Name, a.Default, a.About)
@@ -90,16 +103,19 @@ func listFaults(w io.Writer) {
 	}
 }
 
-func listFailpoints(w io.Writer) {
-	for _, in := range failpoint.All() {
+func listFailpoints(w io.Writer, t target.Target) {
+	for _, in := range t.Describe().Sites {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", in.Name, in.Role, in.Risk)
+	}
+	if t.Describe().Name != shardstore.Name {
+		return
 	}
 	for _, m := range failpoint.Absent() {
 		fmt.Fprintf(w, "%s\tnot here\t%s\n", m.Name, m.Why)
 	}
 }
 
-func listWorkloads(w io.Writer) {
+func listWorkloads(w io.Writer, _ target.Target) {
 	for _, load := range workloads.Catalogue() {
 		fmt.Fprintf(w, "%s\t%s\n", load.Name, load.About)
 	}
@@ -113,26 +129,26 @@ func listWorkloads(w io.Writer) {
 	fmt.Fprintf(w, "%s\t%s\n", workloads.StreamsName, workloads.StreamsAbout)
 }
 
-func listCheckers(w io.Writer) {
-	for _, c := range runner.Checkers(targets[0]) {
+func listCheckers(w io.Writer, t target.Target) {
+	for _, c := range runner.Checkers(t) {
 		fmt.Fprintf(w, "%s\t%s\n", c.Name, c.Promise)
 	}
 }
 
-func listSettings(w io.Writer) {
-	for _, s := range runner.Settings(targets[0]) {
+func listSettings(w io.Writer, t target.Target) {
+	for _, s := range runner.Settings(t) {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Default, s.About)
 	}
 	fmt.Fprintf(w, "failpoint.<name>\toff\t%s\n", `terms such as 30%2*return("crash")->return("pause=50ms")`)
 }
 
-func listStrategies(w io.Writer) {
+func listStrategies(w io.Writer, _ target.Target) {
 	for _, in := range search.Strategies() {
 		fmt.Fprintf(w, "%s\t%s\n", in.Name, in.About)
 	}
 }
 
-func listSweeps(w io.Writer) {
+func listSweeps(w io.Writer, _ target.Target) {
 	for _, b := range generate.Bases() {
 		fmt.Fprintf(w, "%s\t%s\n", b.Name, b.About)
 	}

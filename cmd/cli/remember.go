@@ -16,6 +16,7 @@ import (
 	"github.com/shardproof/shardproof/harness/failuredb"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 )
 
 // campaignFile is the journal of the campaign in the folder of the memory: a line for every seed that is finished. What they have
@@ -27,6 +28,7 @@ const (
 
 // remembering is the memory of a campaign under way. A nil one remembers nothing.
 type remembering struct {
+	targets target.Set
 	*failuredb.Memory
 	campaign *rundir.Journal
 	seeds    int // in the journal
@@ -51,7 +53,7 @@ func (f *runFlags) remember() (*remembering, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &remembering{Memory: m, done: make(map[uint64]bool), known: make(map[string]bool)}
+	r := &remembering{targets: f.targets, Memory: m, done: make(map[uint64]bool), known: make(map[string]bool)}
 	if err := r.open(f); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
@@ -166,9 +168,9 @@ func (r *remembering) replay(e *failuredb.Entry, out io.Writer) (fails bool, err
 			return false, err
 		}
 		var result *runner.Result
-		s, err := runner.Parse(targets, path, string(text))
+		s, err := runner.Parse(r.targets, path, string(text))
 		if err == nil {
-			result, err = runner.Run(s, runner.Options{Targets: targets})
+			result, err = runner.Run(s, runner.Options{Targets: r.targets})
 		}
 		if err != nil {
 			return false, err

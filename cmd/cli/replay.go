@@ -15,6 +15,7 @@ import (
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -29,8 +30,9 @@ type replayFlags struct {
 	explain  bool
 }
 
-func newReplay() *cobra.Command {
+func newReplay(targets target.Set) *cobra.Command {
 	f := &replayFlags{}
+	f.targets = targets
 	c := &cobra.Command{
 		Use:   "replay SEED | SCENARIO-FILE | FOLDER",
 		Short: "run one scenario again and compare it with what is recorded",
@@ -57,7 +59,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	if err != nil {
 		return usage(err)
 	}
-	o := runner.Options{Targets: targets, Events: true, Curve: f.curve != "", Window: sim.Window{From: f.from, To: f.to}}
+	o := runner.Options{Targets: f.targets, Events: true, Curve: f.curve != "", Window: sim.Window{From: f.from, To: f.to}}
 	if f.trace != "" {
 		file, err := create(f.trace)
 		if err != nil {
@@ -159,7 +161,7 @@ func (f *replayFlags) read(file string) (*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := runner.Parse(targets, file, string(text))
+	s, err := runner.Parse(f.targets, file, string(text))
 	if err != nil {
 		return nil, err
 	}

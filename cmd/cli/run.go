@@ -20,11 +20,15 @@ import (
 	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
 // runFlags are the flags of `run`.
 type runFlags struct {
+	// targets are the systems that scenarios may name; of is the name of the one that seeds are drawn for.
+	targets   target.Set
+	of        string
 	seeds     int
 	first     uint64
 	for_      time.Duration
@@ -43,8 +47,9 @@ type runFlags struct {
 	profiling
 }
 
-func newRun() *cobra.Command {
+func newRun(targets target.Set) *cobra.Command {
 	f := &runFlags{}
+	f.targets = targets
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "run seeds, each a whole cluster under chaos, and check every history",
@@ -123,8 +128,9 @@ func (f *runFlags) campaign(c *cobra.Command, draw func(uint64) *scenario.Scenar
 func (f *runFlags) seeded(ctx context.Context, c *cobra.Command, draw func(uint64) *scenario.Scenario, m *remembering) *campaign.Summary {
 	p := newProgress(c.ErrOrStderr())
 	defer p.clear()
-	return campaign.Run(ctx, campaign.Options{Targets: targets,
-		Draw: draw, First: f.first, Seeds: f.count(c), Workers: f.parallel, KeepGoing: f.keepGoing, Failures: f.failures,
+	return campaign.Run(ctx, campaign.Options{
+		Targets: f.targets,
+		Draw:    draw, First: f.first, Seeds: f.count(c), Workers: f.parallel, KeepGoing: f.keepGoing, Failures: f.failures,
 		Again: f.again, Progress: p.show, Skip: m.skips, Known: m.knows, Finished: m.finished,
 		Failed: func(failure *campaign.Failure, s *campaign.Summary) error {
 			p.clear()
@@ -166,7 +172,15 @@ func (f *runFlags) drawing() (func(uint64) *scenario.Scenario, error) {
 	}, nil
 }
 
+// drawer is how the scenario of a seed is drawn: as the target says, or else by the profiles of the sharded store.
 func (f *runFlags) drawer() (func(uint64) *scenario.Scenario, error) {
+	t, err := f.targets.Find(f.of)
+	if err != nil {
+		return nil, err
+	}
+	if draw := t.Describe().Draw; draw != nil {
+		return draw, nil
+	}
 	protocol := f.protocol
 	if protocol == "both" {
 		protocol = ""
@@ -201,7 +215,11 @@ func (f *runFlags) settings() ([]scenario.Setting, error) {
 	for _, p := range pairs {
 		all = append(all, scenario.Setting{Name: runner.FailpointSetting(p[0]), Value: p[1]})
 	}
-	return all, runner.CheckSettings(targets[0], all)
+	t, err := f.targets.Find(f.of)
+	if err != nil {
+		return nil, err
+	}
+	return all, runner.CheckSettings(t, all)
 }
 
 // verdictOf is the campaign's exit code.
@@ -243,7 +261,7 @@ const fullyTold = 3
 func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering) error {
 	name := fmt.Sprintf("%s-%d", failure.Result.Signature(), failure.Seed)
 	folder := filepath.Join(cmp.Or(f.memory, f.out), name)
-	r, err := harness.RunAndSave(failure.Result.Scenario, runner.Options{Targets: targets}, folder, environment())
+	r, err := harness.RunAndSave(failure.Result.Scenario, runner.Options{Targets: f.targets}, folder, environment())
 	if r == nil {
 		return err
 	}

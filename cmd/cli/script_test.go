@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/shardproof/shardproof/harness"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"shardproof": func() { os.Exit(Main()) }})
+	testscript.Main(m, map[string]func(){"shardproof": func() { os.Exit(Main(harness.Targets()...)) }})
 }
 
 // TestScripts runs the whole tool: what it prints, which files it writes, its exit codes. The command `exits CODE ARGS...`

@@ -16,6 +16,7 @@ import (
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/shrink"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -33,8 +34,9 @@ type shrinkFlags struct {
 	cpu    time.Duration
 }
 
-func newShrink() *cobra.Command {
+func newShrink(targets target.Set) *cobra.Command {
 	f := &shrinkFlags{}
+	f.targets = targets
 	c := &cobra.Command{
 		Use:   "shrink SEED | SCENARIO-FILE | FOLDER",
 		Short: "make a failing scenario as small as possible",
@@ -66,7 +68,7 @@ func (f *shrinkFlags) shrink(c *cobra.Command, what string) error {
 	if f.budget < 1 || f.parallel < 1 {
 		return usage(errors.New("--runs and --parallel must be 1 or more"))
 	}
-	from, err := runner.Run(s, runner.Options{Targets: targets, Events: saved != ""})
+	from, err := runner.Run(s, runner.Options{Targets: f.targets, Events: saved != ""})
 	if err != nil {
 		return usage(err)
 	}
@@ -115,7 +117,8 @@ func (j *shrinkJob) do(c *cobra.Command) error {
 	ctx, cancel := j.flags.within(c)
 	defer cancel()
 	j.size = shrink.Sizes(j.from.Scenario)
-	found, err := shrink.Failure(j.from.Scenario, shrink.Options{Targets: targets,
+	found, err := shrink.Failure(j.from.Scenario, shrink.Options{
+		Targets: j.flags.targets,
 		Workers: j.flags.parallel, Runs: j.flags.budget, Known: j.known, Learned: j.learned, Smaller: j.smaller,
 		Stop: func() bool { return ctx.Err() != nil || j.err != nil || j.flags.cpu > 0 && cpuTime() >= j.flags.cpu },
 	})
@@ -183,7 +186,7 @@ func (j *shrinkJob) tell(c *cobra.Command, found *shrink.Shrunk) error {
 			save = look
 		}
 	}
-	r, err := harness.RunAndSave(found.Scenario, runner.Options{Targets: targets, Events: true}, save, environment())
+	r, err := harness.RunAndSave(found.Scenario, runner.Options{Targets: j.flags.targets, Events: true}, save, environment())
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shardproof/shardproof/harness/debugger"
 	"github.com/shardproof/shardproof/harness/explain"
+	"github.com/shardproof/shardproof/harness/target"
 )
 
 // stepFlags are the flags of `step`.
@@ -22,8 +23,9 @@ type stepFlags struct {
 	show []string
 }
 
-func newStep() *cobra.Command {
+func newStep(targets target.Set) *cobra.Command {
 	f := &stepFlags{}
+	f.targets = targets
 	c := &cobra.Command{
 		Use:   "step SEED | SCENARIO-FILE | FOLDER",
 		Short: "walk through a run, forward and back, and look at the cluster at every step",
@@ -46,7 +48,7 @@ func (f *stepFlags) step(c *cobra.Command, what string) error {
 	if err != nil {
 		return usage(err)
 	}
-	film, err := debugger.NewFilm(targets, s)
+	film, err := debugger.NewFilm(f.targets, s)
 	if err != nil {
 		return usage(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/sweep"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -32,10 +34,11 @@ type sweepFlags struct {
 	matrices string
 }
 
-func newSweep() *cobra.Command {
+func newSweep(targets target.Set) *cobra.Command {
 	f := &sweepFlags{}
+	f.targets = targets
 	c := &cobra.Command{
-		Use:   "sweep [BASE | SCENARIO-FILE]",
+		Use:   "sweep [BASE | SEED | SCENARIO-FILE]",
 		Short: "try every single fault that could befall one scenario, or pairs of them",
 		Long: `Sweep runs a scenario without faults and takes down every passage of a failpoint, every message and every durable write. Then
 it runs it once for each fault at each of these: crashes, stepdowns, partitions, pauses, errors, lost, late and doubled
@@ -53,6 +56,7 @@ Bases: ` + sweepBases() + `.`,
 		},
 	}
 	c.Flags().BoolVar(&f.pairs, "pairs", false, "pairs of faults instead of single ones")
+	c.Flags().StringVar(&f.of, "target", "", "the system that the scenario of a seed is drawn for")
 	c.Flags().IntVar(&f.most, "runs", 0, "stop after so many runs in all, those of earlier commands included; 0 for all")
 	c.Flags().StringVar(&f.protocol, "protocol", "8.0", "the version that the servers of a base speak: 8.0 or 4.2")
 	f.longFlags(c)
@@ -102,14 +106,29 @@ func (f *sweepFlags) plan(what string) (*sweep.Plan, *runner.Result, error) {
 			return nil, nil, err
 		}
 		s.Name = "sweep-" + strings.TrimSuffix(filepath.Base(what), ".txt")
-		return sweep.PlanOf(targets, s, nil)
+		return sweep.PlanOf(f.targets, s, nil)
+	}
+	if seed, err := strconv.ParseUint(what, 10, 64); err == nil {
+		return f.planSeed(seed)
 	}
 	b, err := generate.FindBase(what)
 	if err != nil {
 		return nil, nil, err
 	}
 	s := b.Scenario(map[bool]string{true: "", false: f.protocol}[f.protocol == scenario.Protocols[0]])
-	return sweep.PlanOf(targets, s, b.Wanted)
+	return sweep.PlanOf(f.targets, s, b.Wanted)
+}
+
+// planSeed sweeps the drawn scenario of a seed, without the faults that it has.
+func (f *sweepFlags) planSeed(seed uint64) (*sweep.Plan, *runner.Result, error) {
+	f.profile = "sweep"
+	draw, err := f.drawer()
+	if err != nil {
+		return nil, nil, err
+	}
+	s := draw(seed)
+	s.Name, s.Faults, s.Planned = fmt.Sprintf("sweep-seed-%d", seed), nil, true
+	return sweep.PlanOf(f.targets, s, nil)
 }
 
 // sweepJob is one sweep under way.
@@ -130,7 +149,7 @@ type sweepJob struct {
 }
 
 func (j *sweepJob) sweeping() sweep.Part {
-	return sweep.Part{Targets: targets, Pairs: j.flags.pairs, From: j.from, To: j.flags.most, Workers: j.flags.parallel}
+	return sweep.Part{Targets: j.flags.targets, Pairs: j.flags.pairs, From: j.from, To: j.flags.most, Workers: j.flags.parallel}
 }
 
 // open begins the folder of the sweep, or opens it again and counts what was done.
@@ -212,7 +231,7 @@ func (j *sweepJob) note(every time.Duration) {
 // keep saves a failing run and tells its story.
 func (j *sweepJob) keep(c *cobra.Command, number int, failed *runner.Result) {
 	folder := filepath.Join(j.out, fmt.Sprintf("%s-%d", failed.Signature(), number))
-	r, err := harness.RunAndSave(failed.Scenario, runner.Options{Targets: targets}, folder, environment())
+	r, err := harness.RunAndSave(failed.Scenario, runner.Options{Targets: j.flags.targets}, folder, environment())
 	if err != nil {
 		j.kept = err
 		return

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/shardproof/shardproof/cmd/cli"
+	"github.com/shardproof/shardproof/harness"
 )
 
-func main() { os.Exit(cli.Main()) }
+func main() { os.Exit(cli.Main(harness.Targets()...)) }

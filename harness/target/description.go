@@ -29,6 +29,8 @@ type Description struct {
 	// Settings are those that a scenario may set.
 	Settings []Setting
 	Messages Messages
+	// Draw draws the scenario of a seed; nil when harness/generate knows how.
+	Draw func(seed uint64) *scenario.Scenario
 	// Parked says of a task, as its world describes it, that it waits for as long as its node lives; nil: of none.
 	Parked func(task string) bool
 }
