@@ -56,11 +56,13 @@ type script struct{ path, says string }
 
 const introduction = `# The protocol, step by step
 
-Read the protocol from here: each script leads a cluster through one story. It says first what it is about, and then
-shows, step by step, what was asked and what happened. The scripts are in the packages that implement the sections, and
-are those packages' own tests. Begin with [happy](../migration/testdata/5-migration/happy), a migration in which nothing
-goes wrong. The language is explained in [verbs.go](verbs.go) and [stage.go](stage.go). The scenarios of
-[histories/corpus](../../histories/corpus) lead through some of the same stories under load, with every checker watching.
+A guide to read the protocol from, beside [its specification](../../docs/protocol.md), whose section numbers the
+chapters have. Each script leads a cluster through one story: it says first what it is about, and then shows, step by
+step, what was asked and what happened. The scripts are in the packages that implement the sections, and are those
+packages' own tests. Begin with [happy](../migration/testdata/5-migration/happy), a migration in which nothing goes
+wrong. The language is explained in [verbs.go](verbs.go) and [stage.go](stage.go). The scenarios of
+[histories/corpus](../../histories/corpus) lead through some of the same stories under load, with every checker
+watching.
 
 This page is written by ` + "`go test ./system/protocoltest -rewrite`" + `.
 `
