@@ -1,7 +1,7 @@
-// Package protocoltest teaches the protocol by walking through it: whole clusters are led through
-// one story each, and what happens on the way stands in the story's file, in testdata, as a golden
-// trace. The chapters have the numbers of the protocol's sections; README.md is their table of
-// contents, held to the files by a test.
+// Package protocoltest teaches the protocol by walking through it: each test leads a whole cluster
+// through one scenario, and what happens on the way is in the scenario's file in testdata, as a
+// golden trace. The chapters have the numbers of the protocol's sections; README.md is their table
+// of contents, held to the files by a test.
 //
 // A walk is a script for github.com/cockroachdb/datadriven: a verb with its arguments, then what it
 // showed. The verbs are those of the tables in walk_test.go. `go test ./system/protocoltest
@@ -10,10 +10,10 @@
 // The same rig carries two tests of what scripts cannot enumerate: a fault at every site that a
 // migration passes, and chaos, where everything happens at once.
 //
-// Promise: a walk is deterministic. A trace that changes tells of a change of the protocol, or of
-// its timing.
+// Promise: a walk is deterministic. A changed trace shows a change of the protocol, or of its
+// timing.
 //
 // Refusal: walks judge little. That what is owned is held, what is held is owned, and what was
-// acknowledged is there, is checked whenever a walk settles; the rest is for readers and for
-// package harness.
+// acknowledged is there, is checked whenever a walk becomes quiescent; the rest is for readers and
+// for package harness.
 package protocoltest
