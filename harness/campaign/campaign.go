@@ -179,11 +179,11 @@ func (c *campaign) attempt(s *scenario.Scenario, pool *sim.Pool) Failure {
 		return Failure{Result: o.result, Err: o.err}
 	case <-timer.C:
 		*pool = sim.Pool{}
-		return Failure{Err: fmt.Errorf("seed %d took longer than %s of real time and was given up:\n%s", s.Seed, c.Patience, stacks())}
+		return Failure{Err: fmt.Errorf("seed %d took longer than %s of real time and was given up:\n%s", s.Seed, c.Patience, allStacks())}
 	}
 }
 
-func stacks() []byte {
+func allStacks() []byte {
 	buf := make([]byte, 1<<16)
 	return buf[:runtime.Stack(buf, true)]
 }

@@ -47,7 +47,7 @@ func (s *Stepper) Do(line string) (string, error) {
 	if len(words) == 0 {
 		words = []string{"n"}
 	}
-	for _, c := range commands {
+	for _, c := range allCommands {
 		if strings.HasPrefix(c.name, words[0]) {
 			return c.do(s, words[1:])
 		}
@@ -61,17 +61,17 @@ type lineCommand struct {
 	do                func(s *Stepper, args []string) (string, error)
 }
 
-// commands are all, those first that one letter stands for. Set by init since help lists them.
-var commands []lineCommand
+// allCommands are all, those first that one letter stands for. Set by init since help lists them.
+var allCommands []lineCommand
 
 func init() {
-	commands = []lineCommand{
-		{"next", "[N | WHAT]", "the next event, N events on, or the next that WHAT names: " + whats, func(s *Stepper, a []string) (string, error) { return s.move(a, 1) }},
+	allCommands = []lineCommand{
+		{"next", "[N | WHAT]", "the next event, N events on, or the next that WHAT names: " + whatWords, func(s *Stepper, a []string) (string, error) { return s.move(a, 1) }},
 		{"previous", "[N | WHAT]", "the same, back", func(s *Stepper, a []string) (string, error) { return s.move(a, -1) }},
 		{"goto", "STEP | TIME", "the first event from a step on, or from a time such as 1.88s", (*Stepper).jump},
 		{"here", "", "where the failure came to be: the turn of its story, or the event that broke the promise", (*Stepper).here},
 		{"who", "KEY [NS]", "who owns a key: by the catalogue, by each member and router, with its value on each", (*Stepper).who},
-		{"show", "[" + shows + "]", "the state of the cluster, or of a part of it", (*Stepper).show},
+		{"show", "[" + showWords + "]", "the state of the cluster, or of a part of it", (*Stepper).show},
 		{"story", "", "what led to the failure, with the step of each line", (*Stepper).story},
 		{"in", "NS", "the collection that keys are of", (*Stepper).in},
 		{"help", "", "this", (*Stepper).help},
@@ -80,13 +80,13 @@ func init() {
 }
 
 const (
-	whats = "a kind of event (kind donor-state, or just donor-state), key K, migration ID, node N, fault"
-	shows = "all | catalogue | nodes | node N | key K | migrations | migration ID | faults | events"
+	whatWords = "a kind of event (kind donor-state, or just donor-state), key K, migration ID, node N, fault"
+	showWords = "all | catalogue | nodes | node N | key K | migrations | migration ID | faults | events"
 )
 
 func (s *Stepper) help([]string) (string, error) {
 	var b strings.Builder
-	for _, c := range commands {
+	for _, c := range allCommands {
 		fmt.Fprintf(&b, "  %-22s %s\n", c.name+" "+c.args, c.about)
 	}
 	b.WriteString("  Commands may be cut short; an empty line is the next event.\n")

@@ -40,8 +40,8 @@ func (f *Film) Close() { f.pool.Close() }
 
 // reel is how many frames are taken at a time around the one that is wanted, and manyFrames how many are kept.
 const (
-	reel       = 60
-	manyFrames = 40 * reel
+	reelFrames = 60
+	manyFrames = 40 * reelFrames
 )
 
 // At is the state of the cluster after event i of the result.
@@ -64,7 +64,7 @@ func (f *Film) shoot(i int) error {
 		clear(f.frames)
 	}
 	c := &camera{frames: f.frames}
-	for _, e := range f.Result.Events[max(0, i-reel):min(len(f.Result.Events), i+reel)] {
+	for _, e := range f.Result.Events[max(0, i-reelFrames):min(len(f.Result.Events), i+reelFrames)] {
 		c.steps = append(c.steps, e.Step)
 	}
 	slices.Sort(c.steps)

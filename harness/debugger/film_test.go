@@ -59,7 +59,7 @@ func TestSameFrameFromAnywhere(t *testing.T) {
 		if _, err := film.At((i + n/2) % n); err != nil {
 			t.Fatal(err)
 		}
-		again, err := film.At(min(i+reel/2, n-1)) // whose reel holds event i as well
+		again, err := film.At(min(i+reelFrames/2, n-1)) // whose reel holds event i as well
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ import (
 // File is the name of the record in the folder of the memory; the kept cases are folders beside it.
 const File = "memory.ndjson"
 
-const title = `{"schema":"shardproof.memory/1"}`
+const journalTitle = `{"schema":"shardproof.memory/1"}`
 
 // Status is what is known of a signature.
 type Status string
@@ -58,10 +58,10 @@ type Entry struct {
 
 // The events of a record.
 const (
-	began  = "campaign"
-	failed = "failed"
-	still  = "fails still"
-	passed = "passes"
+	eventBegan      = "campaign"
+	eventFailed     = "failed"
+	eventStillFails = "fails still"
+	eventPasses     = "passes"
 )
 
 // line is a line of the record.
@@ -86,7 +86,7 @@ func Open(dir string) (*Memory, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, File)
-	j, err := rundir.OpenJournal(path, title)
+	j, err := rundir.OpenJournal(path, journalTitle)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func Open(dir string) (*Memory, error) {
 func (m *Memory) fold(l *line) {
 	e := m.entries[l.Signature]
 	switch {
-	case l.Event == began:
+	case l.Event == eventBegan:
 		m.settle()
 		return
 	case e == nil:
@@ -115,7 +115,7 @@ func (m *Memory) fold(l *line) {
 		m.order = append(m.order, l.Signature)
 	}
 	switch l.Event {
-	case failed, still:
+	case eventFailed, eventStillFails:
 		if e.Status == Fixed {
 			e.Status = CameBack
 		}
@@ -123,13 +123,13 @@ func (m *Memory) fold(l *line) {
 		if slices.Contains(e.Cases, l.Case) {
 			break // told again by a campaign that was killed before it knew that it had
 		}
-		if l.Event == failed {
+		if l.Event == eventFailed {
 			e.Times++
 		}
 		if l.Case != "" {
 			e.Cases = append(e.Cases, l.Case)
 		}
-	case passed:
+	case eventPasses:
 		e.Status = Fixed
 	}
 }
@@ -143,7 +143,7 @@ func (m *Memory) settle() {
 	}
 }
 
-func (m *Memory) tell(l line) error {
+func (m *Memory) append(l line) error {
 	text, err := json.Marshal(l)
 	if err != nil {
 		return err
@@ -157,21 +157,21 @@ func (m *Memory) tell(l line) error {
 }
 
 // Begin tells that a campaign begins.
-func (m *Memory) Begin(s Sighting) error { return m.tell(line{Sighting: s, Event: began}) }
+func (m *Memory) Begin(s Sighting) error { return m.append(line{Sighting: s, Event: eventBegan}) }
 
 // Failed tells of a failing run; folder is where below the memory's it was kept, or empty.
 func (m *Memory) Failed(signature string, s Sighting, folder string) (Status, error) {
-	err := m.tell(line{s, failed, signature, folder})
+	err := m.append(line{s, eventFailed, signature, folder})
 	return m.Status(signature), err
 }
 
 // Replayed tells what came of running all kept cases of a signature again: whether one of them still fails so.
 func (m *Memory) Replayed(signature string, s Sighting, fails bool) (Status, error) {
-	event := passed
+	event := eventPasses
 	if fails {
-		event = still
+		event = eventStillFails
 	}
-	err := m.tell(line{Sighting: s, Event: event, Signature: signature})
+	err := m.append(line{Sighting: s, Event: event, Signature: signature})
 	return m.Status(signature), err
 }
 

@@ -7,13 +7,13 @@ package parallel
 
 import "sync"
 
-// ahead is how many things a worker may be ahead of the one that is taken next.
-const ahead = 4
+// aheadEach is how many things a worker may be ahead of the one that is taken next.
+const aheadEach = 4
 
 // Do has the workers work on the numbers from 0 to n-1 and hands each result to take, until take wants no more or stop is
 // true. It returns how many were taken. Worker counts from 0; stop may be nil.
 func Do[R any](workers, n int, stop func() bool, work func(worker, i int) R, take func(i int, r R) (more bool)) int {
-	q := &queue[R]{n: n, window: ahead * max(workers, 1), done: make(map[int]R), take: take, stop: stop}
+	q := &queue[R]{n: n, window: aheadEach * max(workers, 1), done: make(map[int]R), take: take, stop: stop}
 	q.moved.L = &q.mu
 	var all sync.WaitGroup
 	for worker := range max(min(workers, n), 1) {

@@ -88,14 +88,14 @@ func Save(path string, r Record) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	same, err := holds(path, files)
+	same, err := holdsFiles(path, files)
 	switch {
 	case err != nil:
 		return nil, err
 	case same:
 		return &Folder{path}, nil
 	}
-	return create(path, files)
+	return createFolder(path, files)
 }
 
 type file struct {
@@ -105,34 +105,34 @@ type file struct {
 
 func (r Record) files() ([]file, error) {
 	header := histories.Header{Scenario: r.Scenario.Name, Seed: r.Scenario.Seed, Hash: r.Environment.Hash}
-	history, err := packed(header, r.History)
+	history, err := packRecords(header, r.History)
 	if err != nil {
 		return nil, err
 	}
 	header.Dropped = max(0, len(r.Events)-MaxEvents)
-	events, err := packed(header, r.Events[header.Dropped:])
+	events, err := packRecords(header, r.Events[header.Dropped:])
 	if err != nil {
 		return nil, err
 	}
-	env, err := document(r.Environment)
+	env, err := jsonDocument(r.Environment)
 	return []file{
 		{ScenarioFile, []byte(r.Scenario.String())}, {HistoryFile, history}, {EventsFile, events}, {EnvironmentFile, env},
 	}, err
 }
 
-func packed[T histories.Record](h histories.Header, records []T) ([]byte, error) {
+func packRecords[T histories.Record](h histories.Header, records []T) ([]byte, error) {
 	var b bytes.Buffer
 	err := histories.Write(&b, h, records)
 	return b.Bytes(), err
 }
 
-func document(v any) ([]byte, error) {
+func jsonDocument(v any) ([]byte, error) {
 	text, err := json.MarshalIndent(v, "", "  ")
 	return append(text, '\n'), err
 }
 
-// holds says whether path is a folder with exactly these files, and maybe a verdict. Something else there is an error.
-func holds(path string, files []file) (bool, error) {
+// holdsFiles says whether path is a folder with exactly these files, and maybe a verdict. Something else there is an error.
+func holdsFiles(path string, files []file) (bool, error) {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -157,8 +157,8 @@ func holds(path string, files []file) (bool, error) {
 	return true, nil
 }
 
-// create writes beside the place where the folder goes, and moves it there in one step.
-func create(path string, files []file) (*Folder, error) {
+// createFolder writes beside the place where the folder goes, and moves it there in one step.
+func createFolder(path string, files []file) (*Folder, error) {
 	parent := filepath.Dir(path)
 	if err := os.MkdirAll(parent, 0o755); err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func create(path string, files []file) (*Folder, error) {
 
 // Conclude adds the verdict, which must marshal to a JSON object's value, and the story for people.
 func (f *Folder) Conclude(verdict any, story string) error {
-	text, err := document(struct {
+	text, err := jsonDocument(struct {
 		Schema  string `json:"schema"`
 		Verdict any    `json:"verdict"`
 	}{VerdictSchema, verdict})

@@ -13,7 +13,7 @@ import (
 // Decode makes a scenario of bytes, one for each choice; when they run out, every further choice is the first. So any bytes are
 // a scenario, a longer one adds to what a shorter one says, and changing a byte changes one choice: what a fuzzer needs.
 func Decode(data []byte) *scenario.Scenario {
-	from := choices{data}
+	from := byteChoices{data}
 	s := baseOf("fuzz", uint64(from.next("base", 256)), []string{"", "4.2"}[from.next("protocol", 2)])
 	s.Seed = uint64(from.next("seed", 256))
 	for i := range s.Migrations {
@@ -30,10 +30,10 @@ func Decode(data []byte) *scenario.Scenario {
 	return s
 }
 
-// choices answer questions, one each.
-type choices struct{ left []byte }
+// byteChoices answer questions, one each.
+type byteChoices struct{ left []byte }
 
-func (b *choices) next(_ string, n int) int {
+func (b *byteChoices) next(_ string, n int) int {
 	if len(b.left) == 0 {
 		return 0
 	}

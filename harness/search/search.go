@@ -180,8 +180,8 @@ type search struct {
 	err   error
 }
 
-// ran is a trial that was run.
-type ran struct {
+// finishedTrial is a trial that was run.
+type finishedTrial struct {
 	Outcome
 	err error
 }
@@ -204,9 +204,9 @@ func (s *search) round() (more bool) {
 	if s.Runs > 0 && !trials[0].Again {
 		n = min(n, again+s.Runs-s.runs)
 	}
-	done := parallel.Do(len(s.pools), n, s.Stop, func(worker, i int) ran {
+	done := parallel.Do(len(s.pools), n, s.Stop, func(worker, i int) finishedTrial {
 		return s.attempt(trials[i], s.pools[worker])
-	}, func(i int, r ran) bool {
+	}, func(i int, r finishedTrial) bool {
 		r.Again = trials[i].Again
 		more = s.take(i, &r, i < again)
 		return more
@@ -219,7 +219,7 @@ func (s *search) over() bool {
 	return s.Round == nil || s.Round(Place{s.Strategy.Mark(), slices.Clone(CorpusOf(s.Strategy)), len(s.seen)})
 }
 
-func (s *search) attempt(t Trial, pool *sim.Pool) (r ran) {
+func (s *search) attempt(t Trial, pool *sim.Pool) (r finishedTrial) {
 	o := runner.Options{Targets: s.Targets, Pool: pool, Coverage: true}
 	if t.Watched {
 		o.Occasions = &r.Occasions
@@ -231,7 +231,7 @@ func (s *search) attempt(t Trial, pool *sim.Pool) (r ran) {
 }
 
 // take teaches the strategy, counts a trial and tells of it unless that was done before.
-func (s *search) take(i int, r *ran, before bool) bool {
+func (s *search) take(i int, r *finishedTrial, before bool) bool {
 	if s.err = r.err; s.err != nil {
 		return false
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -57,11 +59,11 @@ func (e *DivergedError) Error() string {
 // Failure looks for the smallest scenario that fails with the signature of s. The error is a *PassedError, a *DivergedError,
 // or says why s cannot be run.
 func Failure(s *scenario.Scenario, o Options) (*Shrunk, error) {
-	from, err := twice(o.Targets, s, nil)
+	from, err := runTwice(o.Targets, s, nil)
 	if err != nil {
 		return nil, err
 	}
-	instead, err := instead(from)
+	instead, err := alternatives(from)
 	if err != nil {
 		return nil, err
 	}
@@ -69,25 +71,25 @@ func Failure(s *scenario.Scenario, o Options) (*Shrunk, error) {
 		return nil, &PassedError{s.Seed}
 	}
 	t := trials{
-		targets: target.Set{from.Target}, settings: from.Scenario.Settings, signature: from.Signature(), broken: broken(from), steps: from.StepLimit(),
+		targets: target.Set{from.Target}, settings: from.Scenario.Settings, signature: from.Signature(), broken: brokenCheckers(from), steps: from.StepLimit(),
 		pools: make([]*sim.Pool, max(o.Workers, 1)),
 	}
 	defer t.close()
 	if o.Runs == 0 {
 		o.Runs = 3000
 	}
-	found := searchFrom(from.Plan(), t.said(from), searchOptions{
-		Try: t.try, Workers: len(t.pools), Runs: o.Runs, Instead: instead, Anew: t.anew, Fixed: t.fixed(s), Stop: o.Stop, Known: o.Known, Learned: o.Learned, Smaller: o.Smaller,
+	found := searchFrom(from.Plan(), t.report(from), searchOptions{
+		Try: t.try, Workers: len(t.pools), Runs: o.Runs, Alternatives: instead, Rebuild: t.rebuilt, Fixed: t.fixed(s), Stop: o.Stop, Known: o.Known, Learned: o.Learned, Smaller: o.Smaller,
 	})
-	to, err := twice(o.Targets, found.Scenario, t.pools[0])
+	to, err := runTwice(o.Targets, found.Scenario, t.pools[0])
 	if err == nil && to.Signature() != t.signature {
 		err = errors.New("what was remembered of an earlier search does not hold for this build: begin a new one")
 	}
 	return &Shrunk{found, from, to}, err
 }
 
-// instead are scenarios that may fail in the same way and are easier to make small.
-func instead(from *runner.Result) ([]*scenario.Scenario, error) {
+// alternatives are scenarios that may fail in the same way and are easier to make small.
+func alternatives(from *runner.Result) ([]*scenario.Scenario, error) {
 	if !from.Scenario.Balancer {
 		return nil, nil
 	}
@@ -101,8 +103,8 @@ func instead(from *runner.Result) ([]*scenario.Scenario, error) {
 	return nil, nil
 }
 
-// twice runs a scenario, and its plan, which must do the same step for step.
-func twice(targets target.Set, s *scenario.Scenario, pool *sim.Pool) (*runner.Result, error) {
+// runTwice runs a scenario, and its plan, which must do the same step for step.
+func runTwice(targets target.Set, s *scenario.Scenario, pool *sim.Pool) (*runner.Result, error) {
 	first, err := runner.Run(s, runner.Options{Targets: targets, Pool: pool})
 	if err != nil {
 		return nil, err
@@ -134,10 +136,10 @@ type trials struct {
 func (t *trials) try(worker int, s *scenario.Scenario) Trial {
 	r, err := runner.Run(s, runner.Options{Targets: t.targets, Pool: t.pool(worker), Steps: t.steps})
 	more := func(checker string) bool { return !slices.Contains(t.broken, checker) }
-	if err != nil || r.Steps >= t.steps || r.Signature() != t.signature || slices.ContainsFunc(broken(r), more) {
+	if err != nil || r.Steps >= t.steps || r.Signature() != t.signature || slices.ContainsFunc(brokenCheckers(r), more) {
 		return Trial{}
 	}
-	return t.said(r)
+	return t.report(r)
 }
 
 // pool is that of a worker, which is its own while it has a trial.
@@ -148,7 +150,7 @@ func (t *trials) pool(worker int) *sim.Pool {
 	return t.pools[worker]
 }
 
-func broken(r *runner.Result) (checker []string) {
+func brokenCheckers(r *runner.Result) (checker []string) {
 	for _, v := range r.Verdicts {
 		if v.Outcome == checkers.Fail {
 			checker = append(checker, v.Checker)
@@ -160,7 +162,9 @@ func broken(r *runner.Result) (checker []string) {
 // fixed says which settings stay. Where the original has not come to rest, was cut short, or left undone what others have to wait for, a
 // cluster that waits for most of the limit by default would not come to rest either, and that would be another failure.
 func (t *trials) fixed(s *scenario.Scenario) func(setting string) bool {
-	rest := []string{checkers.Convergence.Name, checkers.Liveness.Name, checkers.Balancing.Name, runner.Assertions.Name}
+	rest := []string{
+		endstate.Convergence.Name, endstate.Liveness.Name, oracle.Balancing.Name, runner.Assertions.Name,
+	}
 	if !slices.ContainsFunc(t.broken, func(checker string) bool { return slices.Contains(rest, checker) }) {
 		return nil
 	}
@@ -173,8 +177,8 @@ func (t *trials) fixed(s *scenario.Scenario) func(setting string) bool {
 	return func(setting string) bool { return slices.Contains(names, setting) }
 }
 
-// said is what a failing run says: the operations that prove the first violation, or those on the key that it is about.
-func (t *trials) said(r *runner.Result) Trial {
+// report is what a failing run says: the operations that prove the first violation, or those on the key that it is about.
+func (t *trials) report(r *runner.Result) Trial {
 	said := Trial{Same: true}
 	violations := r.Worst().Violations
 	if len(violations) == 0 {

@@ -66,8 +66,8 @@ func (o *Part) Runs(p *Plan) int {
 	return len(p.Singles)
 }
 
-// ran is a run of a sweep.
-type ran struct {
+// finishedRun is a run of a sweep.
+type finishedRun struct {
 	outcome Outcome
 	failed  *runner.Result
 	err     error
@@ -84,9 +84,9 @@ func Run(p *Plan, o Part) (err error) {
 	if o.To > 0 {
 		to = min(o.To, to)
 	}
-	parallel.Do(len(pools), to-o.From, o.Stop, func(worker, i int) ran {
+	parallel.Do(len(pools), to-o.From, o.Stop, func(worker, i int) finishedRun {
 		return o.one(p, o.Planned(p, o.From+i), pools[worker])
-	}, func(i int, r ran) bool {
+	}, func(i int, r finishedRun) bool {
 		if err = r.err; err != nil {
 			return false
 		}
@@ -95,27 +95,27 @@ func Run(p *Plan, o Part) (err error) {
 	return err
 }
 
-func (o *Part) one(p *Plan, planned []int, pool *sim.Pool) ran {
+func (o *Part) one(p *Plan, planned []int, pool *sim.Pool) finishedRun {
 	s := p.Scenario(planned...)
 	r, err := runner.Run(s, runner.Options{Targets: o.Targets, Pool: pool})
 	if err != nil {
-		return ran{err: fmt.Errorf("the faults %v of the sweep: %w", planned, err)}
+		return finishedRun{err: fmt.Errorf("the faults %v of the sweep: %w", planned, err)}
 	}
 	happened := len(r.Decisions)
 	//shardproof:allow map sums do not depend on the order
 	for _, n := range r.Faults {
 		happened += n
 	}
-	came := Outcome{Reached: happened >= len(s.Faults)+wanted(s)}
+	came := Outcome{Reached: happened >= len(s.Faults)+decisionsAsked(s)}
 	if r.Passed() {
-		return ran{outcome: came}
+		return finishedRun{outcome: came}
 	}
 	came.Signature = r.Signature()
-	return ran{outcome: came, failed: r}
+	return finishedRun{outcome: came, failed: r}
 }
 
-// wanted is how many decisions must be asked for: what a crash leaves of a file is decided only when there is something.
-func wanted(s *scenario.Scenario) (n int) {
+// decisionsAsked is how many decisions must be asked for: what a crash leaves of a file is decided only when there is something.
+func decisionsAsked(s *scenario.Scenario) (n int) {
 	for _, d := range s.Decisions {
 		if d.Kind != sim.Kept {
 			n++

@@ -24,7 +24,7 @@ type Bounds struct {
 // Small is a size at which a run takes a few milliseconds.
 var Small = Bounds{Ops: 40, Migrations: 3, Faults: 3, Keys: 12, Span: 600 * time.Millisecond}
 
-const namespace = "test.docs"
+const collectionName = "test.docs"
 
 // Scenarios draws scenarios of two shards. Settings are those given.
 func Scenarios(b Bounds, settings []scenario.Setting) *rapid.Generator[*scenario.Scenario] {
@@ -32,35 +32,35 @@ func Scenarios(b Bounds, settings []scenario.Setting) *rapid.Generator[*scenario
 		s := &scenario.Scenario{
 			Name: "property", Seed: rapid.Uint64().Draw(t, "seed"), Settings: settings,
 			Topology:    scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 3},
-			Collections: []scenario.Collection{{NS: namespace, Keys: b.Keys, Preload: b.Keys * 2 / 3, Bounds: []int64{int64(b.Keys / 2)}}},
+			Collections: []scenario.Collection{{NS: collectionName, Keys: b.Keys, Preload: b.Keys * 2 / 3, Bounds: []int64{int64(b.Keys / 2)}}},
 			FaultsEnd:   b.Span + 300*time.Millisecond, Limit: 90 * time.Second,
 		}
 		for i := range rapid.IntRange(1, b.Ops).Draw(t, "operations") {
-			s.Ops = append(s.Ops, op(t, b, i+1))
+			s.Ops = append(s.Ops, drawOp(t, b, i+1))
 		}
 		for i := range rapid.IntRange(0, b.Migrations).Draw(t, "migrations") {
-			s.Migrations = append(s.Migrations, move(t, b, i+1))
+			s.Migrations = append(s.Migrations, drawMove(t, b, i+1))
 		}
 		for i := range rapid.IntRange(0, b.Faults).Draw(t, "faults") {
-			s.Faults = append(s.Faults, fault(t, b, i+1, s.Topology))
+			s.Faults = append(s.Faults, drawFault(t, b, i+1, s.Topology))
 		}
 		return s
 	})
 }
 
-func at(t *rapid.T, b Bounds) time.Duration {
+func drawTime(t *rapid.T, b Bounds) time.Duration {
 	return time.Duration(rapid.IntRange(0, int(b.Span/time.Millisecond)).Draw(t, "at")) * time.Millisecond
 }
 
-// kinds are by key, since some mixes on one key cannot be judged completely: blind upserts beside deletes.
-var kinds = [][]scenario.OpKind{
+// kindsByKey are by key, since some mixes on one key cannot be judged completely: blind upserts beside deletes.
+var kindsByKey = [][]scenario.OpKind{
 	{scenario.Read, scenario.Write, scenario.CAS}, {scenario.Read, scenario.Insert, scenario.Delete},
 	{scenario.Read, scenario.Push}, {scenario.Read, scenario.Upsert},
 }
 
-func op(t *rapid.T, b Bounds, id int) scenario.Op {
+func drawOp(t *rapid.T, b Bounds, id int) scenario.Op {
 	o := scenario.Op{
-		ID: id, At: at(t, b), NS: namespace, Client: rapid.IntRange(0, 2).Draw(t, "client"),
+		ID: id, At: drawTime(t, b), NS: collectionName, Client: rapid.IntRange(0, 2).Draw(t, "client"),
 		Key: int64(rapid.IntRange(0, b.Keys-1).Draw(t, "key")),
 	}
 	if rapid.IntRange(0, 9).Draw(t, "scan") == 9 {
@@ -68,7 +68,7 @@ func op(t *rapid.T, b Bounds, id int) scenario.Op {
 		o.To = int64(rapid.IntRange(int(o.Key)+1, b.Keys).Draw(t, "to"))
 		return o
 	}
-	o.Kind = rapid.SampledFrom(kinds[int(o.Key)%len(kinds)]).Draw(t, "kind")
+	o.Kind = rapid.SampledFrom(kindsByKey[int(o.Key)%len(kindsByKey)]).Draw(t, "kind")
 	if o.Kind.Writes() {
 		o.Value = fmt.Sprintf("w%d", id)
 	}
@@ -78,8 +78,8 @@ func op(t *rapid.T, b Bounds, id int) scenario.Op {
 	return o
 }
 
-func move(t *rapid.T, b Bounds, id int) scenario.Migration {
-	m := scenario.Migration{ID: id, At: at(t, b), NS: namespace, To: rapid.IntRange(0, 1).Draw(t, "to")}
+func drawMove(t *rapid.T, b Bounds, id int) scenario.Migration {
+	m := scenario.Migration{ID: id, At: drawTime(t, b), NS: collectionName, To: rapid.IntRange(0, 1).Draw(t, "to")}
 	half := int64(b.Keys / 2)
 	m.Min, m.Max = scenario.MinKey, half
 	if rapid.Bool().Draw(t, "upper half") {
@@ -88,7 +88,7 @@ func move(t *rapid.T, b Bounds, id int) scenario.Migration {
 	return m
 }
 
-func fault(t *rapid.T, b Bounds, id int, top scenario.Topology) scenario.Fault {
+func drawFault(t *rapid.T, b Bounds, id int, top scenario.Topology) scenario.Fault {
 	kind := rapid.SampledFrom(faults.All()).Draw(t, "fault")
 	space := faults.Space{Topology: top, To: b.Span, Migrations: b.Migrations}
 	return faults.Plan(kind, id, space, func(_ string, n int) int {
