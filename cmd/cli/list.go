@@ -20,8 +20,8 @@ import (
 	"github.com/shardproof/shardproof/workloads"
 )
 
-// lists are what `list` can show, in the order in which it shows all.
-var lists = []struct {
+// allLists are what `list` can show, in the order in which it shows all.
+var allLists = []struct {
 	name string
 	show func(w io.Writer, t target.Target)
 }{
@@ -31,7 +31,7 @@ var lists = []struct {
 
 func newList(targets target.Set) *cobra.Command {
 	var names []string
-	for _, l := range lists {
+	for _, l := range allLists {
 		names = append(names, l.name)
 	}
 	var system string
@@ -45,10 +45,10 @@ func newList(targets target.Set) *cobra.Command {
 			}
 			of, err := targets.Find(system)
 			if err != nil {
-				return usage(err)
+				return usageError(err)
 			}
 			for _, name := range args {
-				if err := list(c.OutOrStdout(), of, name, names, len(args) > 1); err != nil {
+				if err := printList(c.OutOrStdout(), of, name, names, len(args) > 1); err != nil {
 					return err
 				}
 			}
@@ -59,8 +59,8 @@ func newList(targets target.Set) *cobra.Command {
 	return c
 }
 
-func list(out io.Writer, t target.Target, name string, names []string, titled bool) error {
-	for _, l := range lists {
+func printList(out io.Writer, t target.Target, name string, names []string, titled bool) error {
+	for _, l := range allLists {
 		if l.name != name {
 			continue
 		}
@@ -78,7 +78,7 @@ func list(out io.Writer, t target.Target, name string, names []string, titled bo
 	if len(near) == 0 {
 		near = names
 	}
-	return usage(fmt.Errorf("there is no list of %q; did you mean %s?", name, strings.Join(near, " or ")))
+	return usageError(fmt.Errorf("there is no list of %q; did you mean %s?", name, strings.Join(near, " or ")))
 }
 
 func listProfiles(w io.Writer, _ target.Target) {
