@@ -17,7 +17,6 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/sim"
 )
 
 // replayFlags are the flags of `replay`.
@@ -59,7 +58,8 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	if err != nil {
 		return usageError(err)
 	}
-	o := runner.Options{Targets: f.targets, Events: true, Curve: f.curve != "", Window: sim.Window{From: f.from, To: f.to}}
+	o := runner.Options{Targets: f.targets, Events: true, Curve: f.curve != ""}
+	o.Window.From, o.Window.To = f.from, f.to
 	if f.trace != "" {
 		file, err := createNew(f.trace)
 		if err != nil {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardproof/shardproof/faults/terms"
 	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/campaign"
 	"github.com/shardproof/shardproof/harness/explain"
@@ -208,13 +207,11 @@ func (f *runFlags) settings() ([]scenario.Setting, error) {
 		}
 		all = append(all, scenario.Setting{Name: name, Value: value})
 	}
-	pairs, err := terms.Split(strings.Join(append(f.failpoint, os.Getenv("GO_FAILPOINTS")), ";"))
+	points, err := runner.FailpointSettings(strings.Join(append(f.failpoint, os.Getenv("GO_FAILPOINTS")), ";"))
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range pairs {
-		all = append(all, scenario.Setting{Name: runner.FailpointSetting(p[0]), Value: p[1]})
-	}
+	all = append(all, points...)
 	t, err := f.targets.Find(f.of)
 	if err != nil {
 		return nil, err
