@@ -59,7 +59,7 @@ func made(coll catalog.Collection, chunks int) ([]oplog.Op, error) {
 		return nil, err
 	}
 	doc, err := catalog.EncodeCollection(coll)
-	return append(ops, write(Collections, coll.NS, doc, "made")), err
+	return append(ops, putOp(Collections, coll.NS, doc, "made")), err
 }
 
 // history drives a book through a random life of two collections.
@@ -75,7 +75,7 @@ type history struct {
 func TestEditions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &history{t: t, m: &member{data: store.New()}}
-		h.b = newBook(h.m)
+		h.b = newCatalogReader(h.m)
 		steps := map[string]func(ns string){
 			"make": h.make, "change": h.change, "change again": h.change, "set": h.set, "damage": h.damage,
 			"commit": h.commit, "roll back": h.rollBack, "forget": h.forget, "read": h.read, "read again": h.read,
@@ -124,7 +124,7 @@ func (h *history) change(ns string) {
 		return // not here
 	}
 	ops, err := chunkOpsOf(t.Collection(), changed, "change")
-	h.write(append(swallowed(t, changed), ops...), err)
+	h.write(append(deleteSwallowed(t, changed), ops...), err)
 }
 
 // set changes a property of the collection.
@@ -136,7 +136,7 @@ func (h *history) set(ns string) {
 	coll := t.Collection()
 	coll.AllowMigrations = !coll.AllowMigrations
 	doc, err := catalog.EncodeCollection(coll)
-	h.write([]oplog.Op{write(Collections, ns, doc, "set")}, err)
+	h.write([]oplog.Op{putOp(Collections, ns, doc, "set")}, err)
 }
 
 // damage removes a chunk's document, or the collection's: the book must say what the documents say, also when they are wrong.
@@ -192,7 +192,7 @@ func describe(t *catalog.Table) string {
 func BenchmarkRoutingTable(b *testing.B) {
 	for chunks := 1_000; chunks <= 1_000_000; chunks *= 10 {
 		m := &member{data: store.New()}
-		book := newBook(m)
+		book := newCatalogReader(m)
 		ops, err := made(collection("test.docs", 0), chunks)
 		if err == nil {
 			err = m.write(book, ops...)
