@@ -29,7 +29,7 @@ func byHand(r *Result) *scenario.Scenario {
 	found := false
 	for i := range r.Events {
 		e := &r.Events[i]
-		if e.Kind != trace.MigrationRequested || asked[e.Value] {
+		if e.Kind != trace.MigrationRequested || asked[e.Request()] {
 			continue
 		}
 		m, ok := requested(r, i)
@@ -79,7 +79,7 @@ func base(r *Result) time.Duration {
 // extent is where the range of a migration ends: the donor may have decided it.
 func extent(later []trace.Event, request *trace.Event) string {
 	for i := range later {
-		if e := &later[i]; e.ID == request.ID && e.Max != "" {
+		if e := &later[i]; e.Migration() == request.Migration() && e.Max != "" {
 			return e.Max
 		}
 	}

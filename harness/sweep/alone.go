@@ -28,7 +28,7 @@ func FaultPairs(occasions []InjectionPoint) (pairs [][2]FaultCase) {
 	requests := slices.Concat(keptBack(occasions).requests...)
 	var failing []FaultCase
 	for _, one := range New(nil, occasions).Singles {
-		if (one.Kind == "error" || one.Kind == "kill") && inCommitWindow[one.Phase] {
+		if (one.Kind == "error" || one.Kind == "kill") && donorPhase(one.Phase).CommitWindow() {
 			failing = append(failing, one)
 		}
 	}
@@ -46,7 +46,7 @@ type kept struct{ requests, commits, rest, outside [][]FaultCase }
 func keptBack(occasions []InjectionPoint) (k kept) {
 	window := make(map[string]bool)
 	for i := range occasions {
-		if o := &occasions[i]; o.What == Passage && inCommitWindow[o.Phase] {
+		if o := &occasions[i]; o.What == Passage && donorPhase(o.Phase).CommitWindow() {
 			window[o.Site] = true
 		}
 	}

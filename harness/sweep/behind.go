@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
@@ -48,7 +49,7 @@ func (a *Anchor) Behind(run []InjectionPoint) []Delay {
 		case side == sides:
 			continue
 		case side != requests && o.Phase != phase:
-			if phase = o.Phase; ends[phase] {
+			if phase = o.Phase; trace.Terminal(phase) {
 				side = moves
 			} else {
 				side = phases
@@ -63,9 +64,6 @@ func (a *Anchor) Behind(run []InjectionPoint) []Delay {
 	}
 	return cheapest(next)
 }
-
-// ends are the phases with which a move is over.
-var ends = map[string]bool{"kDone": true, "done": true, "given up": true}
 
 // stop is where an anchor can be let go.
 type stop struct{ site, node string }

@@ -43,9 +43,9 @@ func configured(b catalog.Balancing, req *command.ConfigureCollectionBalancing) 
 func reason(old, as catalog.Balancing) string {
 	switch {
 	case as.NoBalance && !old.NoBalance:
-		return trace.BalancingOff
+		return trace.BalancingOff.String()
 	case old.NoBalance && !as.NoBalance:
-		return trace.BalancingOn
+		return trace.BalancingOn.String()
 	}
 	return "configureCollectionBalancing"
 }

@@ -102,7 +102,7 @@ func (s *Server) movePrimary(t env.Task, req *command.CommitMovePrimary) error {
 	if err := s.mayHaveDatabase(req.To, d.Primary); err != nil {
 		return err
 	}
-	op, err := PutDatabase(d.On(req.To), "movePrimary "+req.Move)
+	op, err := PutDatabase(d.On(req.To), trace.PrimaryMoved.Of(req.Move))
 	if err != nil {
 		return err
 	}
@@ -155,8 +155,8 @@ func (s *Server) announceDatabases(index uint64, e *oplog.Entry) {
 		all := trace.Chunk{
 			Min: string(key.Min), Max: string(key.Max), Shard: d.Primary, Major: d.Version.LastMod, Epoch: d.Version.UUID,
 		}
-		s.node.Emit(&trace.Event{
-			Kind: trace.CatalogWritten, Shard: Name, Term: s.member.Term(), Index: index, NS: d.Name, Value: op.Tag, Chunks: []trace.Chunk{all},
-		})
+		s.node.Emit(trace.CatalogWrittenEvent{
+			Shard: Name, Term: s.member.Term(), Index: index, NS: d.Name, Why: op.Tag, Chunks: []trace.Chunk{all},
+		}.Event())
 	}
 }

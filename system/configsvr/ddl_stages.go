@@ -219,8 +219,8 @@ func (s *Server) setAllow(t env.Task, op *operation, allow bool) error {
 		if allow {
 			why = trace.AllowsMigrations
 		}
-		ops, err := chunkOpsOf(coll, catalog.Touch(table), why)
-		return append(ops, write(Collections, coll.NS, doc, why)), err
+		ops, err := chunkOpsOf(coll, catalog.Touch(table), why.String())
+		return append(ops, write(Collections, coll.NS, doc, why.String())), err
 	})
 }
 
@@ -270,7 +270,7 @@ func (s *Server) renamed(table *catalog.Table, op *operation) ([]oplog.Op, error
 	if err != nil {
 		return nil, err
 	}
-	why := trace.RenamedFrom + op.NS
+	why := trace.RenamedFrom.Of(op.NS)
 	ops, err := chunkOpsOf(coll, catalog.Rename(table, coll), why)
 	if err != nil {
 		return nil, err
@@ -339,5 +339,5 @@ func (s *Server) enterCatalogue(t env.Task, op *operation) error {
 }
 
 func remove(ns, id string) oplog.Op {
-	return oplog.Op{Kind: oplog.Delete, NS: ns, ID: string(key.String(id)), Actor: uint8(trace.System), Tag: trace.Dropped}
+	return oplog.Op{Kind: oplog.Delete, NS: ns, ID: string(key.String(id)), Actor: uint8(trace.System), Tag: trace.Dropped.String()}
 }

@@ -198,7 +198,7 @@ func (w *walk) onPoint(p *sim.PointHit) sim.Action {
 func (w *walk) Observe(e *trace.Event) {
 	switch e.Kind {
 	case trace.CatalogWritten:
-		fmt.Fprintf(&w.out, "  %s writes %q:", e.Node, e.Value)
+		fmt.Fprintf(&w.out, "  %s writes %q:", e.Node, e.Why())
 		if e.NS != ns {
 			fmt.Fprintf(&w.out, " of %s:", e.NS)
 		}

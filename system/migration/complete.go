@@ -33,11 +33,9 @@ func (s *Service) complete(t env.Task, c *Coordinator, r *release, byRecovery bo
 	if err := s.forget(t, c); err != nil {
 		return err
 	}
-	ended := &trace.Event{Kind: trace.MigrationEnded, Shard: s.shard.Name(), ID: c.Migration, Value: string(c.Decision)}
-	if byRecovery {
-		ended.N = 1
-	}
-	s.node.Emit(ended)
+	s.node.Emit(trace.MigrationEndedEvent{
+		Shard: s.shard.Name(), Migration: c.Migration, Decision: c.Decision.made(), Recovered: byRecovery,
+	}.Event())
 	return nil
 }
 
@@ -99,7 +97,9 @@ func (s *Service) persistDecision(t env.Task, c *Coordinator) error {
 	if err := statedoc.AwaitMajority(t, s.member, s.member.Applied()); err != nil {
 		return err
 	}
-	s.node.Emit(&trace.Event{Kind: trace.DecisionMade, Shard: s.shard.Name(), ID: c.Migration, Value: string(c.Decision)})
+	s.node.Emit(trace.DecisionMadeEvent{
+		Shard: s.shard.Name(), Migration: c.Migration, Decision: c.Decision.made(),
+	}.Event())
 	return nil
 }
 

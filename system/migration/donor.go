@@ -16,22 +16,17 @@ import (
 
 // donorState is how far a donor has come (protocol 5.1). Before committingOnConfig giving up means aborted; from then on
 // only the config server knows.
-type donorState uint8
+type donorState = trace.DonorState
 
 const (
-	created donorState = iota
-	cloning
-	cloneCaughtUp
-	criticalSection
-	cloneCompleted
-	committingOnConfig
-	donated
+	created            = trace.DonorCreated
+	cloning            = trace.DonorCloning
+	cloneCaughtUp      = trace.DonorCloneCaughtUp
+	criticalSection    = trace.DonorCriticalSection
+	cloneCompleted     = trace.DonorCloneCompleted
+	committingOnConfig = trace.DonorCommittingOnConfig
+	donated            = trace.DonorDone
 )
-
-// String is the state's name as operators know it.
-func (s donorState) String() string {
-	return [...]string{"kCreated", "kCloning", "kCloneCaughtUp", "kCriticalSection", "kCloneCompleted", "kCommittingOnConfig", "kDone"}[s]
-}
 
 // donorMigration is the donor's side of one migration, from the request to its end.
 type donorMigration struct {
@@ -209,15 +204,15 @@ func (d *donorMigration) holder() shard.Holder {
 func (d *donorMigration) become(state donorState) {
 	d.state = state
 	r := &d.record
-	e := &trace.Event{
-		Kind: trace.DonorState, Shard: r.Donor, Peer: r.Recipient, NS: r.NS, Min: string(r.Min), Max: string(r.Max),
-		ID: r.Migration, Value: state.String(),
+	e := trace.DonorAdvancedEvent{
+		Shard: r.Donor, Peer: r.Recipient, NS: r.NS, Min: string(r.Min), Max: string(r.Max),
+		Migration: r.Migration, State: state,
 	}
 	if state == committingOnConfig {
 		v := r.Before.version()
 		e.Chunks = []trace.Chunk{{Min: string(r.ChunkMin), Max: string(r.ChunkMax), Shard: r.Donor, Major: v.Major, Minor: v.Minor, Epoch: v.Epoch}}
 	}
-	d.s.node.Emit(e)
+	d.s.node.Emit(e.Event())
 }
 
 // live returns an error when the donation is not, or not any more, the one that a session means.

@@ -61,17 +61,17 @@ func (s *Service) register(req *command.ShardsvrMoveRange) (*donorMigration, err
 	if s.shard.Set(req.To) == nil || req.To == s.shard.Name() {
 		return nil, errcode.New(errcode.ShardNotFound, "%q is not another shard", req.To)
 	}
-	d := &donorMigration{s: s, req: req, collection: s.shard.Collection(req.NS), began: s.node.Mono()}
+	d := &donorMigration{s: s, req: req, collection: s.shard.Collection(req.NS), began: s.node.Mono(), state: created}
 	id, txn := s.newID()
 	d.record = Coordinator{
 		Migration: id, Session: s.shard.Name() + "_" + req.To + "_" + id, Lsid: s.lsid(), Txn: txn,
 		NS: req.NS, Donor: s.shard.Name(), Recipient: req.To, Min: []byte(req.Min), Max: []byte(req.Max),
 	}
 	s.donation = d
-	s.node.Emit(&trace.Event{
-		Kind: trace.MigrationRequested, Shard: s.shard.Name(), Peer: req.To, NS: req.NS, Min: string(req.Min), Max: string(req.Max), ID: id,
-		Value: req.MigrationOf,
-	})
+	s.node.Emit(trace.MigrationRequestedEvent{
+		Shard: s.shard.Name(), Peer: req.To, NS: req.NS, Min: string(req.Min), Max: string(req.Max), Migration: id,
+		Request: req.MigrationOf,
+	}.Event())
 	s.node.Spawn(s.member.Tenure(), "donor "+id, d.run)
 	return d, nil
 }

@@ -12,28 +12,20 @@ import (
 
 // recipientState is how far a recipient has come (protocol 5.2). Before enteredCritSec it may fail or be aborted; from
 // then on only the donor's release ends it.
-type recipientState uint8
+type recipientState = trace.RecipientState
 
 const (
-	ready recipientState = iota
-	receivingClone
-	catchUp
-	steady
-	commitStart
-	enteredCritSec
-	exitCritSec
-	received
-	failed
-	aborted
+	ready          = trace.RecipientReady
+	receivingClone = trace.RecipientClone
+	catchUp        = trace.RecipientCatchup
+	steady         = trace.RecipientSteady
+	commitStart    = trace.RecipientCommitStart
+	enteredCritSec = trace.RecipientEnteredCritSec
+	exitCritSec    = trace.RecipientExitCritSec
+	received       = trace.RecipientDone
+	failed         = trace.RecipientFail
+	aborted        = trace.RecipientAbort
 )
-
-// String is the state's name as operators know it.
-func (s recipientState) String() string {
-	return [...]string{"kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec", "kExitCritSec", "kDone", "kFail", "kAbort"}[s]
-}
-
-// final reports whether the state is an end without success.
-func (s recipientState) final() bool { return s == failed || s == aborted }
 
 // recipientMigration is the recipient's side of one migration.
 type recipientMigration struct {
@@ -63,7 +55,7 @@ type recipientMigration struct {
 }
 
 func (s *Service) newReception(start command.RecvChunkStart) *recipientMigration {
-	r := &recipientMigration{s: s, start: start, scope: env.NewScope(s.member.Tenure())}
+	r := &recipientMigration{s: s, start: start, state: ready, scope: env.NewScope(s.member.Tenure())}
 	r.sessions = &sessionDestination{r: r}
 	s.reception = r
 	if s.profile.HasRecipientSection() {
@@ -115,7 +107,7 @@ func (r *recipientMigration) live() error {
 	switch {
 	case r.s.reception != r:
 		return errcode.New(errcode.InterruptedDueToReplStateChange, "migration %s belongs to an earlier tenure", r.start.Migration)
-	case r.state.final():
+	case r.state.Failed():
 		return r.err
 	}
 	if txn := r.s.shard.SessionTxn(r.start.Lsid); txn > r.start.Txn {
@@ -184,10 +176,10 @@ func (r *recipientMigration) endReceive() {
 func (r *recipientMigration) become(state recipientState) {
 	r.state = state
 	m := &r.start
-	r.s.node.Emit(&trace.Event{
-		Kind: trace.RecipientState, Shard: m.To, Peer: m.From, NS: m.NS, Min: string(m.Min), Max: string(m.Max),
-		ID: m.Migration, Value: state.String(),
-	})
+	r.s.node.Emit(trace.RecipientAdvancedEvent{
+		Shard: m.To, Peer: m.From, NS: m.NS, Min: string(m.Min), Max: string(m.Max),
+		Migration: m.Migration, State: state,
+	}.Event())
 	r.changed.Broadcast()
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/hlc"
@@ -26,6 +27,12 @@ const (
 	ExitCritSec  Phase = "exitCriticalSection"  // the database has moved
 	Cleaning     Phase = "clean"                // what was moved is dropped here
 )
+
+// entered is the phase as events have it.
+func (p Phase) entered() trace.PrimaryMovePhase {
+	phase, _ := trace.ParsePrimaryMovePhase(string(p))
+	return phase
+}
 
 // Record is what the shard must not forget of a move: from before the recipient hears of it until everything is done.
 type Record struct {

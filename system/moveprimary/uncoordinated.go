@@ -23,7 +23,7 @@ func (m *move) runUncoordinated(t env.Task) {
 		m.s.shard.Collection(c.NS).Leave(m.holder())
 	}
 	if err != nil {
-		m.announce("given up")
+		m.announce(trace.PrimaryGivenUp)
 	}
 	m.end(err)
 }
@@ -38,19 +38,19 @@ func (m *move) moveUncoordinated(t env.Task) error {
 			return err
 		}
 	}
-	m.announce("done")
+	m.announce(trace.PrimaryDone)
 	return nil
 }
 
 // copyWhileWritten is the clone stage: what is written behind the copy is not seen.
 func (m *move) copyWhileWritten(t env.Task) error {
-	m.announce(string(Cloning))
+	m.announce(trace.PrimaryCloning)
 	return m.copyAll(t)
 }
 
 // enterSection blocks writes and then reads, in memory.
 func (m *move) enterSection(t env.Task) error {
-	m.announce(string(EnterCritSec))
+	m.announce(trace.PrimaryEnterCritSec)
 	if err := m.at(t, failpoint.MovePrimaryBlockWrites); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (m *move) enterSection(t env.Task) error {
 // commitOnce sends the commit. When its outcome is unknown, a majority write to the config server tells this shard of a
 // time after which the catalogue can be read; a commit that arrives even later finds nobody to refuse it.
 func (m *move) commitOnce(t env.Task) error {
-	m.announce(string(Commit))
+	m.announce(trace.PrimaryCommit)
 	failure := m.s.tell(t, shard.ConfigSet, &command.CommitMovePrimary{
 		Database: m.record.Database, Expected: m.record.version(), To: m.record.To, Move: m.record.Move,
 	})
@@ -103,7 +103,7 @@ func (m *move) cleanOnce(t env.Task) error {
 	for _, c := range m.record.Collections {
 		m.s.shard.Collection(c.NS).Leave(m.holder())
 	}
-	m.announce(string(Cleaning))
+	m.announce(trace.PrimaryCleaning)
 	return m.dropMoved(t)
 }
 

@@ -107,11 +107,11 @@ func (r *rig) setParameter(l line) error {
 func (r *rig) tellBalancer(e *trace.Event) {
 	switch e.Kind {
 	case trace.BalancerRound:
-		r.say("%s: round %d %s", e.Node, e.N, e.Value)
+		r.say("%s: round %d %s", e.Node, e.Round(), e.State())
 	case trace.BalancerChose:
-		r.say("%s: asks %s to move %s to %s (%s)", e.ID, e.Shard, span(e), e.Peer, e.Value)
+		r.say("%s: asks %s to move %s to %s (%s)", e.Request(), e.Shard, span(e), e.Peer, e.Why())
 	case trace.BalancerState:
-		r.say("%s: the balancer is set to %s", e.Node, e.Value)
+		r.say("%s: the balancer is set to %s", e.Node, e.State())
 	case trace.BalancerStopped:
 		r.say("%s: the balancer is stopped", e.Node)
 	}

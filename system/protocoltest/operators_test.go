@@ -204,20 +204,20 @@ func zones(all []string) string {
 
 // tellChange tells what an operator has changed.
 func (r *rig) tellChange(e *trace.Event) {
-	switch e.Value {
+	switch change := e.ClusterChange(); change {
 	case trace.ShardAdded, trace.ShardDraining, trace.ShardRemoved:
-		r.say("%s writes: %s %s", e.Node, e.Peer, map[string]string{
+		r.say("%s writes: %s %s", e.Node, e.Peer, map[trace.ClusterChange]string{
 			trace.ShardAdded: "is a shard", trace.ShardDraining: "drains", trace.ShardRemoved: "is no shard",
-		}[e.Value])
+		}[change])
 	case trace.ShardZones:
-		r.say("%s writes: %s is in the zones %q", e.Node, e.Peer, e.ID)
+		r.say("%s writes: %s is in the zones %q", e.Node, e.Peer, e.Zones())
 	case trace.ZoneRange:
-		if e.ID == "" {
+		if e.Zones() == "" {
 			r.say("%s writes: the range of %s from %v is in no zone", e.Node, e.NS, key.Key(e.Min))
 			return
 		}
-		r.say("%s writes: %v of %s is in zone %s", e.Node, key.Range{Min: key.Key(e.Min), Max: key.Key(e.Max)}, e.NS, e.ID)
+		r.say("%s writes: %v of %s is in zone %s", e.Node, key.Range{Min: key.Key(e.Min), Max: key.Key(e.Max)}, e.NS, e.Zones())
 	default:
-		r.say("%s writes: %s of %s", e.Node, e.Value, e.NS)
+		r.say("%s writes: %s of %s", e.Node, change, e.NS)
 	}
 }

@@ -20,8 +20,8 @@ import (
 
 // topics are what can be told, each with its events.
 var topics = map[string][]trace.Kind{
-	"donor":     {trace.MigrationRequested, trace.DonorState},
-	"recipient": {trace.RecipientState},
+	"donor":     {trace.MigrationRequested, trace.DonorAdvanced},
+	"recipient": {trace.RecipientAdvanced},
 	"section":   {trace.CriticalSection},
 	"decision":  {trace.DecisionMade, trace.MigrationEnded},
 	"deletion":  {trace.RangeDeletion},
@@ -68,26 +68,33 @@ func (r *rig) Observe(e *trace.Event) {
 	}
 	switch e.Kind {
 	case trace.MigrationRequested:
-		r.say("%s: %s is to move to %s", e.ID, span(e), e.Peer)
-	case trace.DonorState:
-		r.say("%s: donor %s %s", e.ID, e.Node, e.Value)
-	case trace.RecipientState:
-		r.say("%s: recipient %s %s", e.ID, e.Node, e.Value)
+		r.say("%s: %s is to move to %s", e.Migration(), span(e), e.Peer)
+	case trace.DonorAdvanced:
+		r.say("%s: donor %s %s", e.Migration(), e.Node, e.State())
+	case trace.RecipientAdvanced:
+		r.say("%s: recipient %s %s", e.Migration(), e.Node, e.State())
 	case trace.DecisionMade:
-		r.say("%s: %s records %s", e.ID, e.Node, e.Value)
+		r.say("%s: %s records %s", e.Migration(), e.Node, e.State())
 	case trace.MigrationEnded:
-		r.say("%s: %s has completed it: %s%s", e.ID, e.Node, e.Value, [...]string{"", ", by recovery"}[e.N])
+		r.say("%s: %s has completed it: %s%s", e.Migration(), e.Node, e.State(), byRecovery(e))
 	case trace.RangeDeletion:
-		r.say("%s: deletion on %s %s", e.ID, e.Node, e.Value)
+		r.say("%s: deletion on %s %s", e.Migration(), e.Node, e.State())
 	case trace.CriticalSection:
 		r.tellSection(e)
 	case trace.BalancerRound, trace.BalancerChose, trace.BalancerState, trace.BalancerStopped:
 		r.tellBalancer(e)
 	case trace.PrimaryMoving:
-		r.say("%s: %s %s", e.ID, e.Node, e.Value)
+		r.say("%s: %s %s", e.Migration(), e.Node, e.State())
 	default:
 		r.tellServers(e)
 	}
+}
+
+func byRecovery(e *trace.Event) string {
+	if e.Recovered() {
+		return ", by recovery"
+	}
+	return ""
 }
 
 // span is a range of which the donor may have to decide where it ends.
@@ -98,11 +105,14 @@ func (r *rig) tellSection(e *trace.Event) {
 	if r.cluster == nil || string(r.cluster.Primary(e.Shard)) != e.Node {
 		return
 	}
-	does := map[string]string{"writesBlocked": "blocks writes", "readsBlocked": "blocks reads", "released": "leaves its critical section"}[e.Value]
+	does := map[trace.SectionState]string{
+		trace.WritesBlocked: "blocks writes", trace.ReadsBlocked: "blocks reads",
+		trace.SectionReleased: "leaves its critical section",
+	}[e.SectionState()]
 	if e.NS != sharded {
 		does += " of " + e.NS
 	}
-	r.say("%s: %s %s %s", e.ID, e.Actor, e.Node, does)
+	r.say("%s: %s %s %s", e.Migration(), e.Actor, e.Node, does)
 }
 
 func (r *rig) tellServers(e *trace.Event) {
@@ -115,13 +125,13 @@ func (r *rig) tellServers(e *trace.Event) {
 		r.say("%s rolls back", e.Node)
 	case trace.ProcessAborted:
 		r.down[env.NodeID(e.Node)] = true
-		r.say("%s ends itself: %s", e.Node, e.Value)
+		r.say("%s ends itself: %s", e.Node, e.Why())
 	case trace.CatalogWritten:
 		r.tellPlacement(e)
 	case trace.ClusterChanged:
 		r.tellChange(e)
 	case trace.Applied:
-		r.say("%d %s applied %s %v %v term %d index %d hash %x id %s", e.At, e.Node, e.Actor, key.Key(e.Key), e.NS, e.Term, e.Index, e.Hash&0xffff, e.ID)
+		r.say("%d %s applied %s %v %v term %d index %d hash %x id %s", e.At, e.Node, e.Actor, key.Key(e.Key), e.NS, e.Term, e.Index, e.Hash&0xffff, e.For())
 	}
 }
 

@@ -131,7 +131,7 @@ func (r *Service) markProcessing(t env.Task, k Task) error {
 	now.Processing = true
 	_, err := r.member.Write(t, r.tasks.Put(now.Migration, now))
 	if err == nil {
-		r.emit(now, "processing")
+		r.emit(now, trace.DeletionProcessing)
 	}
 	return err
 }
@@ -241,7 +241,7 @@ func (r *Service) finish(t env.Task, k Task) error {
 		return errcode.New(errcode.OperationFailed, "task %s cannot be removed: %v", k.Migration, err)
 	}
 	if found {
-		r.emit(now, "done")
+		r.emit(now, trace.DeletionDone)
 	}
 	return nil
 }

@@ -92,7 +92,7 @@ func (r *Service) awaitSweeps(t env.Task, timeout time.Duration, which func(*swe
 // launch carries a sweep out, behind those that are queued already.
 func (r *Service) launch(w *sweep) {
 	r.sweeps = append(r.sweeps, w)
-	r.emit(w.Task, "ready")
+	r.emit(w.Task, trace.DeletionReady)
 	r.persist(w.Task, func(t env.Task) error { return r.carryOutSweep(t, w) }, func() {
 		r.sweeps = slices.DeleteFunc(r.sweeps, func(o *sweep) bool { return o == w })
 		r.changed.Broadcast()
@@ -142,14 +142,14 @@ func (r *Service) sweepAll(t env.Task, w *sweep) error {
 	if _, err := r.member.Write(t, warning(w.Task)); err != nil {
 		return err
 	}
-	r.emit(w.Task, "processing")
+	r.emit(w.Task, trace.DeletionProcessing)
 	if err := r.deleteBatches(t, w.Task, func(Task) ([]oplog.Op, int) { return r.nextSwept(w) }); err != nil {
 		return err
 	}
 	if err := statedoc.AwaitMajority(t, r.member, r.member.Applied()); err != nil {
 		return err
 	}
-	r.emit(w.Task, "done")
+	r.emit(w.Task, trace.DeletionDone)
 	return nil
 }
 

@@ -25,7 +25,9 @@ func (m *Member) follow(s *raft.SoftState) {
 func (m *Member) beginTenure() {
 	m.leading, m.led = true, m.term
 	m.tenure = env.NewScope(nil)
-	m.emit(trace.Event{Kind: trace.Elected, Term: m.led, Index: m.log.last().Index, ID: describe(m.log.terms)})
+	m.emit(trace.ElectedEvent{
+		Term: m.led, Index: m.log.last().Index, Log: describe(m.log.terms),
+	}.Event())
 	m.beat = m.node.After(m.tick(), m.heartbeat)
 	m.node.Spawn(m.tenure, "step-up", m.stepUp)
 }
@@ -41,7 +43,7 @@ func (m *Member) stepUp(t env.Task) {
 		return
 	}
 	m.writable = true
-	m.emit(trace.Event{Kind: trace.Writable, Term: m.led})
+	m.emit(trace.WritableEvent{Term: m.led}.Event())
 }
 
 // insist repeats a step until it succeeds; false when the tenure ended first.
@@ -58,7 +60,7 @@ func (m *Member) insist(t env.Task, step func() error) bool {
 func (m *Member) endTenure() {
 	m.leading, m.writable = false, false
 	m.beat.Stop()
-	m.emit(trace.Event{Kind: trace.SteppedDown, Term: m.led})
+	m.emit(trace.SteppedDownEvent{Term: m.led}.Event())
 	m.tenure.Cancel(errcode.New(errcode.PrimarySteppedDown, "%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, m.led))
 	for _, w := range m.watchers {
 		w.StepDown()

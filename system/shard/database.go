@@ -71,8 +71,8 @@ func (s *Server) announceRename(index uint64, op *oplog.Op) {
 }
 
 func (s *Server) applied(index uint64, op *oplog.Op, ns string, k key.Key, id string, doc bson.Raw) *trace.Event {
-	return &trace.Event{
-		Kind: trace.Applied, Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: ns, Key: string(k), DocID: id,
-		Hash: fingerprint(doc), Actor: trace.Actor(op.Actor), ID: op.Tag,
-	}
+	return trace.AppliedEvent{
+		Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: ns, Key: string(k), DocID: id,
+		Hash: fingerprint(doc), Actor: trace.Actor(op.Actor), For: op.Tag,
+	}.Event()
 }

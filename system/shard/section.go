@@ -45,7 +45,7 @@ func (c *Collection) Leave(h Holder) {
 	for i, in := range c.section.holds {
 		if in.Holder == h {
 			c.section.holds = append(c.section.holds[:i], c.section.holds[i+1:]...)
-			c.announceSection(h, "released")
+			c.announceSection(h, trace.SectionReleased)
 			c.settled.Broadcast()
 			return
 		}
@@ -66,28 +66,31 @@ func (s *section) enter(c *Collection, h hold) {
 		if s.holds[i].Holder == h.Holder {
 			if s.holds[i].phase < h.phase {
 				s.holds[i].phase = h.phase
-				c.announceSection(h.Holder, h.phase.String())
+				c.announceSection(h.Holder, h.phase.state())
 			}
 			return
 		}
 	}
 	s.holds = append(s.holds, h)
-	c.announceSection(h.Holder, h.phase.String())
+	c.announceSection(h.Holder, h.phase.state())
 }
 
 // String is the phase's name in events.
-func (p Phase) String() string {
-	return [...]string{"released", "writesBlocked", "readsBlocked"}[p]
+func (p Phase) String() string { return p.state().String() }
+
+// state is the phase as events have it.
+func (p Phase) state() trace.SectionState {
+	return [...]trace.SectionState{trace.SectionReleased, trace.WritesBlocked, trace.ReadsBlocked}[p]
 }
 
 // announceSection tells of the sections of primaries only: on other members nobody asks to pass.
-func (c *Collection) announceSection(h Holder, value string) {
+func (c *Collection) announceSection(h Holder, state trace.SectionState) {
 	if !c.server.cfg.Member.Leading() {
 		return
 	}
-	c.server.node.Emit(&trace.Event{
-		Kind: trace.CriticalSection, Shard: c.server.name, NS: c.ns, Value: value, Actor: h.Actor, ID: h.ID,
-	})
+	c.server.node.Emit(trace.CriticalSectionEvent{
+		Shard: c.server.name, NS: c.ns, State: state, Actor: h.Actor, Migration: h.ID,
+	}.Event())
 }
 
 // dropTransient ends the holds that live in memory only.
@@ -102,7 +105,7 @@ func (s *section) dropTransient(c *Collection) {
 // announceHeld tells of what a new primary holds from the beginning.
 func (s *section) announceHeld(c *Collection) {
 	for _, h := range s.holds {
-		c.announceSection(h.Holder, h.phase.String())
+		c.announceSection(h.Holder, h.phase.state())
 	}
 }
 
