@@ -76,7 +76,7 @@ func (o operatorConnection) lies(c *scenario.Collection) *endstate.BalanceState 
 // knows which command was the last.
 func (o operatorConnection) chunkSizes() []int64 {
 	all := []int64{int64(o.settings.MaxChunkBytes)}
-	sizesOfChunks(o.scenario.Commands, func(ns string, value *string) {
+	scenario.VisitChunkSizes(o.scenario.Commands, func(ns string, value *string) {
 		if n, err := strconv.ParseInt(*value, 10, 64); ns == "" && err == nil && n > 0 {
 			all = append(all, n)
 		}

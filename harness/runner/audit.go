@@ -117,7 +117,7 @@ func (r *run) auditOf(t env.Task, ep *rpc.Endpoint, ns string, keys int) audited
 	if err != nil {
 		return a // without a table the audit fails
 	}
-	a.key, a.UUID, a.Table = table.Collection().Key, table.Collection().UUID, chunkRows(table)
+	a.key, a.UUID, a.Table = table.Collection().Key, table.Collection().UUID, ChunkRows(table)
 	for _, id := range r.cluster.Topology().MembersOf(configsvr.Name) {
 		a.Members = append(a.Members, r.configMember(id))
 	}
@@ -226,7 +226,8 @@ func (a *audited) document(doc bson.Raw) endstate.Document {
 	return endstate.Document{Shard: string(k), Key: numberOf(doc), Value: r.Value, List: r.List}
 }
 
-func chunkRows(table *catalog.Table) []trace.Chunk {
+// ChunkRows is a routing table as events write it.
+func ChunkRows(table *catalog.Table) []trace.Chunk {
 	var rows []trace.Chunk
 	for c := range table.Chunks() {
 		row := trace.Chunk{

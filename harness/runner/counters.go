@@ -36,7 +36,7 @@ type Counters struct {
 }
 
 // DonorStates and RecipientStates are the names of the states of a migration in which a failover can
-// hit it, in the order of the protocol (5.1, 5.2).
+// hit it, in their order (protocol 5.1, 5.2).
 var (
 	DonorStates     = namesOf(trace.DonorStates())
 	RecipientStates = namesOf(trace.RecipientStates())

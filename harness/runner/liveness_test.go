@@ -12,7 +12,7 @@ import (
 
 // TestUnfinished cuts a run off in the middle: it is told which operations and moves have not ended, and what is waited for.
 func TestUnfinished(t *testing.T) {
-	s := Draw(1, sweepProfile(t))
+	s := smallSeed(t, 1)
 	s.Faults, s.FaultsEnd, s.Limit = nil, s.Migrations[0].At+4*time.Millisecond, time.Millisecond
 	r, err := Run(s, Options{})
 	if err != nil {

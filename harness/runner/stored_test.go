@@ -27,7 +27,7 @@ func TestStories(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !r.Passed() {
-				t.Errorf("%s", Markdown(r))
+				t.Errorf("%s: %v", r.Signature(), r.Worst().Violations)
 			}
 			if len(s.Faults) > 0 && len(r.Faults) == 0 {
 				t.Error("no fault of the story has happened")
@@ -67,7 +67,7 @@ func TestWeaknessesAreGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.Worst().Outcome != checkers.Pass || len(r.Weaknesses) > 0 {
-			t.Errorf("%s in 8.0 shows %v: %s", story.Name, r.Weaknesses, Markdown(r))
+			t.Errorf("%s in 8.0 shows %v: %v", story.Name, r.Weaknesses, r.Worst().Violations)
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// announceChanges tells the oracles what an entry says about shards, zones, and how the balancer is to treat a collection.
+// announceChanges tells the oracles what an entry says about shards, zones, and how the balancer is
+// to treat a collection.
 func (s *Server) announceChanges(index uint64, e *oplog.Entry) {
 	for i := range e.Ops {
 		if told := s.changeOf(&e.Ops[i]); told != nil {
@@ -54,10 +55,17 @@ func (s *Server) zoneChange(op *oplog.Op) *trace.ClusterChangedEvent {
 	}
 	ns, _, zone, err := catalog.DecodeAnyZone(op.Doc)
 	s.node.Assert(err == nil, "zone %v cannot be read: %v", op.Doc, err)
-	return &trace.ClusterChangedEvent{Change: trace.ZoneRange, NS: ns, Min: string(zone.Min), Max: string(zone.Max), Zones: zone.Name}
+	return &trace.ClusterChangedEvent{
+		Change: trace.ZoneRange,
+		NS:     ns,
+		Min:    string(zone.Min),
+		Max:    string(zone.Max),
+		Zones:  zone.Name,
+	}
 }
 
-// balancingChange tells of a change, and of a collection that keeps under a new name what was said of it under the old one.
+// balancingChange tells of a change, and of a collection that keeps under a new name what was said
+// of it under the old one.
 func (s *Server) balancingChange(op *oplog.Op) *trace.ClusterChangedEvent {
 	change, _ := trace.ParseClusterChange(op.Tag)
 	if change == trace.BalancingOn || change == trace.BalancingOff {

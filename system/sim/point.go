@@ -18,8 +18,9 @@ type PointHit struct {
 	Nth uint64
 }
 
-// Action is what happens to a task at a site: it is held for Pause, then until the Latch opens; then its node crashes, or
-// the announcement fails with Err. The zero Action lets the task go on. OnPoint may also crash the node itself.
+// Action is what happens to a task at a site: it is held for Pause, then until the Latch opens;
+// then its node crashes, or the announcement fails with Err. The zero Action lets the task go on.
+// OnPoint may also crash the node itself.
 type Action struct {
 	Pause time.Duration
 	Until *Latch
@@ -85,7 +86,10 @@ func (t *task) pass(site failpoint.Site, note env.Note, nth uint64) error {
 	}
 	if do.Announce || w.opts.TracePoints {
 		t.node.Emit(trace.PointHitEvent{
-			Site: site.String(), Peer: note.Peer, Migration: note.ID, N: note.N,
+			Site:      site.String(),
+			Peer:      note.Peer,
+			Migration: note.ID,
+			N:         note.N,
 		}.Event())
 	}
 	if t.node.dead {
