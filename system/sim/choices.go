@@ -1,6 +1,10 @@
 package sim
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/shardproof/shardproof/histories/keyed"
+)
 
 // Probability are a probability in parts per million.
 type Probability uint32
@@ -86,7 +90,7 @@ type question struct {
 
 func newGate(seed uint64, planned bool, decisions []Decision) *Choices {
 	g := &Choices{
-		seed:      mix(seed ^ 0x9e3779b97f4a7c15),
+		seed:      keyed.Mix(seed ^ keyed.Golden),
 		planned:   planned,
 		questions: make(map[name]*question),
 		given:     decisions,
@@ -126,7 +130,10 @@ func (g *Choices) about(site string) place { return place{g, site, hashString(g.
 
 // ask makes the question of one kind at the place.
 func (p place) ask(kind string) question {
-	q := question{name: name{kind, p.site}, hash: mix(fold(hashString(p.gate.seed, kind), p.hash))}
+	q := question{
+		name: name{kind, p.site},
+		hash: keyed.Mix(fold(hashString(p.gate.seed, kind), p.hash)),
+	}
 	if p.gate.explicit != nil {
 		q.plan = p.gate.explicit[q.name]
 	}
@@ -216,7 +223,7 @@ func (g *Choices) pick(q *question, occurrence uint64, n int64) int64 {
 }
 
 func (q *question) bits(occurrence uint64) uint64 {
-	return mix(q.hash + occurrence*0x9e3779b97f4a7c15)
+	return keyed.Mix(q.hash + occurrence*keyed.Golden)
 }
 
 // below maps 64 random bits to [0,n) by multiplication. The project's own, since the standard
@@ -224,15 +231,6 @@ func (q *question) bits(occurrence uint64) uint64 {
 func below(h uint64, n int64) int64 {
 	hi, _ := bits.Mul64(h, uint64(n))
 	return int64(hi)
-}
-
-// mix is the finaliser of splitmix64.
-func mix(x uint64) uint64 {
-	x ^= x >> 30
-	x *= 0xbf58476d1ce4e5b9
-	x ^= x >> 27
-	x *= 0x94d049bb133111eb
-	return x ^ x>>31
 }
 
 // fold adds x to the running hash h.
@@ -269,6 +267,6 @@ func (g *Choices) amount(q *question, occurrence uint64, odds Probability, most 
 		if below(h, int64(Always)) >= int64(odds) {
 			return 0
 		}
-		return 1 + below(mix(h), most)
+		return 1 + below(keyed.Mix(h), most)
 	})
 }

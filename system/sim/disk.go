@@ -5,6 +5,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/system/env"
 )
 
@@ -240,7 +241,7 @@ func (d *disk) tear(name string, f *file) {
 			case 1:
 				return unsynced
 			}
-			return below(mix(h), unsynced+1)
+			return below(keyed.Mix(h), unsynced+1)
 		})
 		f.cut(f.synced + int(min(max(keep, 0), unsynced)))
 	}

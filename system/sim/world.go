@@ -6,6 +6,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
@@ -47,7 +48,7 @@ func New(opts Options) *World {
 		pool:    opts.Pool,
 		reached: make(map[string]uint64),
 	}
-	w.trace = traceHash{hash: mix(opts.Seed), out: opts.Trace, window: opts.Window}
+	w.trace = traceHash{hash: keyed.Mix(opts.Seed), out: opts.Trace, window: opts.Window}
 	w.hits = make([]uint64, failpoint.Count())
 	w.gate = newGate(opts.Seed, opts.Planned, opts.Decisions)
 	w.gate.onRecord = w.decided

@@ -1,6 +1,9 @@
 package policy
 
-import "github.com/shardproof/shardproof/system/catalog"
+import (
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/system/catalog"
+)
 
 // Shuffled is a permutation of 0 to n-1 that depends on nothing but the seed: the order in which a
 // round looks at collections.
@@ -66,26 +69,11 @@ func (r *Round) anyReceiver(from int, zone string, d keyedRandom) int {
 	return best
 }
 
-// keyedRandom makes numbers out of a seed and of what they are for: FNV-1a over the bytes, then the
-// finaliser of splitmix64.
+// keyedRandom makes numbers out of a seed and of what they are for.
 type keyedRandom uint64
 
-const (
-	fnvOffset = 0xcbf29ce484222325
-	fnvPrime  = 0x100000001b3
-)
-
-func (d keyedRandom) text(s string) uint64 {
-	h := uint64(fnvOffset)
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * fnvPrime
-	}
-	return d.number(h)
-}
+func (d keyedRandom) text(s string) uint64 { return d.number(keyed.Text(keyed.Basis, s)) }
 
 func (d keyedRandom) number(n uint64) uint64 {
-	z := (uint64(d) + 0x9e3779b97f4a7c15) ^ n*0xd1342543de82ef95
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
+	return keyed.Mix((uint64(d) + keyed.Golden) ^ n*0xd1342543de82ef95)
 }
