@@ -79,7 +79,7 @@ func NewStage() *Stage {
 	return s
 }
 
-// Open makes the stage's world anew, with the stage's faults in it; a world that there was is
+// Open makes the stage's world again, with the stage's faults in it; a world that there was is
 // closed.
 func (s *Stage) Open(opts sim.Options) {
 	s.Close()
