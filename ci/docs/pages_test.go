@@ -1,0 +1,151 @@
+// Package docs holds the documents to the code: links lead somewhere, names of functions exist,
+// every signature is explained, histories and scenarios in the text are read by the real readers,
+// and every command in README.md and docs/start.md does what the text shows.
+package docs
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// root is the project's top folder, seen from this package.
+const root = "../.."
+
+// generated pages are written by commands, which decide on the width of their tables.
+var generated = []string{
+	"docs/sweeps.md", "ci/knownbugs/TABLE.md", "ci/knownbugs/SHRUNK.md",
+	"ci/knownbugs/STRATEGIES.md",
+}
+
+// pages are all Markdown files of the project, as paths below root.
+func pages(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains([]string{".git", "bin", "out", "testdata"}, d.Name()):
+			return filepath.SkipDir
+		case strings.HasSuffix(path, ".md"):
+			rel, err := filepath.Rel(root, path)
+			all = append(all, filepath.ToSlash(rel))
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func read(t *testing.T, page string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(page)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// widest is the longest line of a page that people write.
+const widest = 100
+
+// TestWidth: a page can be read in a terminal.
+func TestWidth(t *testing.T) {
+	for _, page := range pages(t) {
+		if slices.Contains(generated, page) || strings.HasPrefix(page, "histories/jepsen/") {
+			continue
+		}
+		for i, line := range strings.Split(read(t, page), "\n") {
+			if n := utf8.RuneCountInString(line); n > widest {
+				t.Errorf("%s:%d has %d columns; %d is the most", page, i+1, n, widest)
+			}
+		}
+	}
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
+	anchor  = regexp.MustCompile(`<a id="([^"]+)"></a>`)
+	fence   = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+)
+
+// TestLinks: every link to a file of the project leads to one, and to a heading that is there.
+func TestLinks(t *testing.T) {
+	for _, page := range pages(t) {
+		for _, m := range link.FindAllStringSubmatch(fence.ReplaceAllString(read(t, page), ""), -1) {
+			target, at, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+				continue
+			}
+			file := page
+			if target != "" {
+				file = filepath.ToSlash(filepath.Join(filepath.Dir(page), target))
+			}
+			if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+				t.Errorf("%s links to %s, which is not there", page, m[1])
+				continue
+			}
+			if at != "" && !slices.Contains(anchors(t, file), at) {
+				t.Errorf("%s links to %s, and %s has no such heading", page, m[1], file)
+			}
+		}
+	}
+}
+
+// anchors are the places of a page that a link can name, as GitHub makes them of headings.
+func anchors(t *testing.T, page string) []string {
+	text := fence.ReplaceAllString(read(t, page), "")
+	var all []string
+	for _, m := range heading.FindAllStringSubmatch(text, -1) {
+		all = append(all, slug(m[1]))
+	}
+	for _, m := range anchor.FindAllStringSubmatch(text, -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
+var unslugged = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+
+func slug(title string) string {
+	plain := unslugged.ReplaceAllString(strings.ToLower(title), "")
+	return strings.ReplaceAll(plain, " ", "-")
+}
+
+// block is a fenced piece of a page: its language tag, what follows the tag, and its lines.
+type block struct {
+	page, tag, note, text string
+	line                  int
+}
+
+var fenced = regexp.MustCompile("(?ms)^```([a-z-]+)(?: ([^\n]*))?\n(.*?)^```$")
+
+// blocks are the fenced pieces of a page that have one of the tags.
+func blocks(t *testing.T, page string, tags ...string) []block {
+	t.Helper()
+	text := read(t, page)
+	var all []block
+	for _, m := range fenced.FindAllStringSubmatchIndex(text, -1) {
+		part := func(i int) string {
+			if m[2*i] < 0 {
+				return ""
+			}
+			return text[m[2*i]:m[2*i+1]]
+		}
+		if slices.Contains(tags, part(1)) {
+			line := 1 + strings.Count(text[:m[0]], "\n")
+			all = append(all, block{page, part(1), part(2), part(3), line})
+		}
+	}
+	return all
+}
