@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of the balancer (role B of spec 18.2). What is chosen is chosen at once, between b.stats and b.enqueue.
+// The phases of the balancer (role B of failpoints 18.2). What is chosen is chosen at once, between b.stats and b.enqueue.
 var (
 	BalancerStepUp        = declare(Balancer, "b.stepUp", "a new primary balances while migrations that the last one asked for still run")
 	BalancerLoadSettings  = declare(Balancer, "b.loadSettings", "a round goes by settings that were changed meanwhile")

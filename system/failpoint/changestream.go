@@ -1,6 +1,6 @@
 package failpoint
 
-// The sites of change streams (spec 18.2: role M, m.changeStream), on the router and on the shards they read.
+// The sites of change streams (failpoints 18.2: role M, m.changeStream), on the router and on the shards they read.
 var (
 	ChangesOpen     = declare(Router, "m.changeStream.open", "a migration that was announced before the stream began gives a range to a shard that nobody reads")
 	ChangesNewShard = declare(Router, "m.changeStream.newShard",

@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of a movePrimary (role P of spec 18.2).
+// The phases of a movePrimary (role P of failpoints 18.2).
 var (
 	MovePrimaryStart         = declare(MovePrimary, "p.start", "two moves of one database run at once")
 	MovePrimaryAssert        = declare(MovePrimary, "p.assertNoOrphans", "what an earlier move left on the recipient is taken for data")

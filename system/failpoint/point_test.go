@@ -8,7 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// phases are the phases of every role that this project models (spec 18.2). A name with parentheses stands for several.
+// phases are the phases of every role that this project models (failpoints 18.2). A name with parentheses stands for several.
 const phases = `
 d.register d.joinExisting d.preRefresh d.drainPendingRecovery d.computeBound d.checkPreconditions d.waitOverlappingRangeDeletion
 d.changelogStart d.attachCloner(before,after) d.prepareConflictBarrier d.coordinatorInsert(before,afterLocal,afterMajority)

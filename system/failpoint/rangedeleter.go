@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of range deletion (role G of spec 18.2).
+// The phases of range deletion (role G of failpoints 18.2).
 var (
 	RangeRegister        = declare(RangeDeleter, "g.registerTask", "a task is registered twice or not at all")
 	RangePendingCleared  = declare(RangeDeleter, "g.pendingCleared", "a task is readied for a range that is owned")

@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of the recipient of a migration (role R of spec 18.2).
+// The phases of the recipient of a migration (role R of failpoints 18.2).
 var (
 	RecipientStart          = declare(Recipient, "r.recvStart", "a late or doubled start begins a migration that has ended")
 	RecipientRegister       = declare(Recipient, "r.register", "two migrations run on one shard")

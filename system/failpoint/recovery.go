@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of recovery after a failover or an unknown outcome (role V of spec 18.2).
+// The phases of recovery after a failover or an unknown outcome (role V of failpoints 18.2).
 var (
 	RecoveryStepUp        = declare(Recovery, "v.stepUpBegin", "requests are served before recovery has looked")
 	RecoveryBarrier       = declare(Recovery, "v.majorityBarrier", "a decision is made from records that are rolled back")

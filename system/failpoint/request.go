@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of a request on a shard (role Q of spec 18.2).
+// The phases of a request on a shard (role Q of failpoints 18.2).
 var (
 	RequestVersionCheck    = declare(Request, "q.versionCheck", "the placement changes right after the version was found good")
 	RequestWaitCritSec     = declare(Request, "q.waitCritSec", "a request that waits behind a critical section misses its end, or runs before it")

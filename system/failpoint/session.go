@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of the history of sessions (role X of spec 18.2).
+// The phases of the history of sessions (role X of failpoints 18.2).
 var (
 	SessionSourceScan      = declare(Session, "x.source.scan", "a session that writes during the scan is in neither the scan nor the queue of new writes")
 	SessionSourceTruncated = declare(Session, "x.source.oplogTruncated", "a chain of statements ends early and a retry would be executed again")

@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of splits and merges of chunks (role S of spec 18.2).
+// The phases of splits and merges of chunks (role S of failpoints 18.2).
 var (
 	SplitAutoScan           = declare(Split, "s.autoSplitScan", "documents are written or moved before their keys are looked through")
 	SplitPickPoints         = declare(Split, "s.pickPoints", "the chunk that the points are in is moved, split or merged before they are used")
