@@ -53,7 +53,7 @@ func steps(t *testing.T, page string) (all []step) {
 				all = append(all, parsed(command, b.line+1+i))
 			case len(all) == 0:
 				t.Fatalf("%s:%d: output of no command", page, b.line+1+i)
-			case strings.TrimSpace(line) != "":
+			case strings.TrimSpace(line) != "" && strings.TrimSpace(line) != "…":
 				last := &all[len(all)-1]
 				last.output = append(last.output, line)
 			}
@@ -152,8 +152,8 @@ func compare(t *testing.T, page string, s *step, code, output string) {
 	}
 }
 
-// pattern finds a line of output: an ellipsis stands for anything in the line, or for any lines when
-// it stands alone, and runs of blanks are equal.
+// pattern finds a line of output: an ellipsis stands for anything in the line, and runs of blanks are
+// equal. Lines that are not shown may stand between those that are.
 func pattern(line string) *regexp.Regexp {
 	var parts []string
 	for _, word := range strings.Fields(line) {

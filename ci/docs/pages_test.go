@@ -1,6 +1,6 @@
-// Package docs holds the documents to the code: links lead somewhere, names of functions exist,
-// every signature is explained, histories and scenarios in the text are read by the real readers,
-// and every command in README.md and docs/start.md does what the text shows.
+// Package docs holds the documents to the code: names of functions exist, every promise and signature
+// is explained, histories and scenarios in the text are read by the real readers, and every command
+// in README.md and docs/start.md does what the text shows. (Links are held by ci/citations.)
 package docs
 
 import (
@@ -69,56 +69,6 @@ func TestWidth(t *testing.T) {
 			}
 		}
 	}
-}
-
-var (
-	link    = regexp.MustCompile(`\]\(([^()\s]+)\)`)
-	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
-	anchor  = regexp.MustCompile(`<a id="([^"]+)"></a>`)
-	fence   = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
-)
-
-// TestLinks: every link to a file of the project leads to one, and to a heading that is there.
-func TestLinks(t *testing.T) {
-	for _, page := range pages(t) {
-		for _, m := range link.FindAllStringSubmatch(fence.ReplaceAllString(read(t, page), ""), -1) {
-			target, at, _ := strings.Cut(m[1], "#")
-			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
-				continue
-			}
-			file := page
-			if target != "" {
-				file = filepath.ToSlash(filepath.Join(filepath.Dir(page), target))
-			}
-			if _, err := os.Stat(filepath.Join(root, file)); err != nil {
-				t.Errorf("%s links to %s, which is not there", page, m[1])
-				continue
-			}
-			if at != "" && !slices.Contains(anchors(t, file), at) {
-				t.Errorf("%s links to %s, and %s has no such heading", page, m[1], file)
-			}
-		}
-	}
-}
-
-// anchors are the places of a page that a link can name, as GitHub makes them of headings.
-func anchors(t *testing.T, page string) []string {
-	text := fence.ReplaceAllString(read(t, page), "")
-	var all []string
-	for _, m := range heading.FindAllStringSubmatch(text, -1) {
-		all = append(all, slug(m[1]))
-	}
-	for _, m := range anchor.FindAllStringSubmatch(text, -1) {
-		all = append(all, m[1])
-	}
-	return all
-}
-
-var unslugged = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
-
-func slug(title string) string {
-	plain := unslugged.ReplaceAllString(strings.ToLower(title), "")
-	return strings.ReplaceAll(plain, " ", "-")
 }
 
 // block is a fenced piece of a page: its language tag, what follows the tag, and its lines.
