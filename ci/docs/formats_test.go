@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers"
-	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -46,9 +46,9 @@ func judged(ops []histories.Op, err error) string {
 		_, wrong, _ := strings.Cut(err.Error(), ": ")
 		return "refused " + wrong
 	}
-	worst := checkers.Worst(checkers.History(ops, checkers.Limits{}))
+	worst := checkers.Worst(checkers.Check(ops, checkers.Limits{}))
 	if len(worst.Violations) > 0 {
-		return worst.Violations[0].Signature + ": " + worst.Violations[0].Broke
+		return string(worst.Violations[0].Signature) + ": " + worst.Violations[0].Broke
 	}
 	return string(worst.Outcome)
 }
@@ -70,7 +70,7 @@ func TestScenarios(t *testing.T) {
 	var text strings.Builder
 	for _, b := range all {
 		name := fmt.Sprintf("%s:%d", b.page, b.line)
-		s, err := runner.Parse(name, b.text)
+		s, err := harness.Parse(name, b.text)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -101,11 +101,11 @@ func TestScenarios(t *testing.T) {
 
 func runs(t *testing.T, name string, s *scenario.Scenario) {
 	t.Helper()
-	r, err := runner.Run(s, runner.Options{})
+	r, err := harness.Run(s, harness.Options{})
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 	} else if !r.Passed() {
-		t.Errorf("%s fails: %s", name, runner.Report(r, runner.Where{}))
+		t.Errorf("%s fails: %s", name, harness.Explain(r))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/harness/runner"
 )
 
@@ -68,59 +69,35 @@ func literals(exprs []ast.Expr) (all []string) {
 	return all
 }
 
-// kebab is what signatures look like; a signature of a single word cannot be told from other texts.
-var kebab = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
-
-// signatures are the names by which checkers group violations: constants of the checkers, and
-// literals that stand where a signature does. Of one word, some are other constants.
-func signatures(t *testing.T) (all []string) {
-	for _, below := range []string{"checkers", "harness"} {
-		for _, file := range sources(t, below) {
-			ast.Inspect(file, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.ValueSpec:
-					if below == "checkers" && len(n.Names) == len(n.Values) {
-						all = append(all, literals(n.Values)...)
-					}
-				case *ast.KeyValueExpr:
-					if id, ok := n.Key.(*ast.Ident); ok && id.Name == "Signature" {
-						all = append(all, literals([]ast.Expr{n.Value})...)
-					}
-				case *ast.CallExpr:
-					if sel, ok := n.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "about" {
-						all = append(all, literals(n.Args)...)
-					}
-				}
-				return true
-			})
-		}
-	}
-	all = slices.DeleteFunc(all, func(s string) bool { return !kebab.MatchString(s) })
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
 const verdicts = "docs/verdicts.md"
 
 var explained = regexp.MustCompile("(?m)^- `([a-z-]+)`")
 
 // TestSignatures: the page explains every signature and no other.
 func TestSignatures(t *testing.T) {
-	var page []string
+	page := map[string]bool{}
 	for _, m := range explained.FindAllStringSubmatch(read(t, verdicts), -1) {
-		page = append(page, m[1])
+		page[m[1]] = true
 	}
-	code := signatures(t)
-	for _, s := range code {
-		if strings.Contains(s, "-") && !slices.Contains(page, s) {
-			t.Errorf("%s does not explain the signature %s", verdicts, s)
+	for _, c := range runner.Checkers() {
+		for s := range c.Signatures {
+			if !page[string(s)] {
+				t.Errorf("%s does not explain the signature %s of %s", verdicts, s, c.Name)
+			}
 		}
 	}
-	for _, s := range page {
-		if !slices.Contains(code, s) {
+	for s := range page {
+		if s != "broken-invariant" && !given(s) {
 			t.Errorf("%s explains the signature %s, which no checker gives", verdicts, s)
 		}
 	}
+}
+
+func given(signature string) bool {
+	return slices.ContainsFunc(runner.Checkers(), func(c checkers.Checker) bool {
+		_, has := c.Signatures[checkers.Signature(signature)]
+		return has
+	})
 }
 
 var (

@@ -45,7 +45,7 @@ Strategies:
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
 	c.Flags().IntVar(&f.runs, "runs", 0, "stop after so many runs of this command; 0 for no limit")
 	c.Flags().DurationVar(&f.cpu, "cpu", 0, "stop after so much time of all cores together")
-	c.Flags().BoolVar(&f.exhaust, "exhaust", false, "sweep, anchored and delays try everything for a seed before they take the next one")
+	c.Flags().BoolVar(&f.exhaust, "exhaust", false, "sweep and anchored try everything for a seed before they take the next one")
 	f.protocolFlag(c)
 	f.longFlags(c)
 	f.collectFlags(c)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/suggest"
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/search"
 	"github.com/shardproof/shardproof/system/failpoint"
@@ -71,7 +72,7 @@ func list(out io.Writer, name string, names []string, titled bool) error {
 }
 
 func listProfiles(w io.Writer) {
-	for _, p := range runner.Profiles() {
+	for _, p := range generate.Profiles() {
 		share := "by name only"
 		if p.Weight > 0 {
 			share = fmt.Sprintf("%d %% of a mixed campaign", p.Weight)
@@ -132,7 +133,7 @@ func listStrategies(w io.Writer) {
 }
 
 func listSweeps(w io.Writer) {
-	for _, b := range runner.SweepBases() {
+	for _, b := range generate.Bases() {
 		fmt.Fprintf(w, "%s\t%s\n", b.Name, b.About)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/faults"
-	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -120,7 +120,7 @@ func shiftMigration(s *scenario.Scenario, roll func(string, int) int) {
 }
 
 func changeSetting(s *scenario.Scenario, roll func(string, int) int) {
-	set := runner.DrawSetting(roll)
+	set := generate.DrawSetting(roll)
 	if i := slices.IndexFunc(s.Settings, func(v scenario.Setting) bool { return v.Name == set.Name }); i >= 0 {
 		s.Settings[i] = set
 		return
