@@ -15,6 +15,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/shardstore"
 )
 
 // sources parses every Go file below a folder of the project that is not a test.
@@ -79,7 +80,7 @@ func TestSignatures(t *testing.T) {
 	for _, m := range explained.FindAllStringSubmatch(read(t, verdicts), -1) {
 		page[m[1]] = true
 	}
-	for _, c := range runner.Checkers() {
+	for _, c := range runner.Checkers(shardstore.Store{}) {
 		for s := range c.Signatures {
 			if !page[string(s)] {
 				t.Errorf("%s does not explain the signature %s of %s", verdicts, s, c.Name)
@@ -94,7 +95,7 @@ func TestSignatures(t *testing.T) {
 }
 
 func given(signature string) bool {
-	return slices.ContainsFunc(runner.Checkers(), func(c checkers.Checker) bool {
+	return slices.ContainsFunc(runner.Checkers(shardstore.Store{}), func(c checkers.Checker) bool {
 		_, has := c.Signatures[checkers.Signature(signature)]
 		return has
 	})
@@ -109,7 +110,7 @@ var (
 // section of another.
 func TestPromises(t *testing.T) {
 	promises := map[string]string{}
-	for _, c := range runner.Checkers() {
+	for _, c := range runner.Checkers(shardstore.Store{}) {
 		promises[c.Name] = c.Promise
 	}
 	page := quoted.ReplaceAllStringFunc(read(t, verdicts), func(section string) string {

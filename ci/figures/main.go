@@ -18,6 +18,7 @@ import (
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/search"
+	"github.com/shardproof/shardproof/harness/shardstore"
 	"github.com/shardproof/shardproof/histories/corpus"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/failpoint"
@@ -72,7 +73,7 @@ func figures(root string) (string, error) {
 		{"failpoint sites", len(failpoint.All())},
 		{"kinds of faults", len(faults.All())},
 		{"kinds of client operations", len(scenario.OpKinds())},
-		{"promises, each with a checker", len(runner.Checkers())},
+		{"promises, each with a checker", len(runner.Checkers(shardstore.Store{}))},
 		{"search strategies", len(search.Strategies())},
 		{"stored scenarios", len(corpus.Stories())},
 		{"known bugs that the gate must find", len(bugs)},

@@ -19,17 +19,17 @@ const (
 	demoRuns = "out/demo"
 )
 
-// demonstrate lets a newcomer see a failure found, explained and replayed, and the same scenario
+// demonstrateBug lets a newcomer see a failure found, explained and replayed, and the same scenario
 // pass without the bug.
-func demonstrate(b *knownbugs.Bug, root, scratch string) (int, error) {
+func demonstrateBug(b *knownbugs.Bug, root, scratch string) (int, error) {
 	fmt.Printf("A build with one known bug: %s\n\n", b.Title)
 	if err := os.RemoveAll(filepath.Join(root, demoRuns)); err != nil {
 		return exitFailed, err
 	}
-	if err := buildAt(b, root, scratch, filepath.Join(root, demoTool)); err != nil {
+	if err := buildToolAt(b, root, scratch, filepath.Join(root, demoTool)); err != nil {
 		return exitFailed, err
 	}
-	if show(root, demoTool, "run", "--seeds", fmt.Sprint(b.Seeds), "--out", demoRuns) == nil {
+	if runShown(root, demoTool, "run", "--seeds", fmt.Sprint(b.Seeds), "--out", demoRuns) == nil {
 		return exitMissed, fmt.Errorf("%s was not found in %d seeds", b.Name, b.Seeds)
 	}
 	folders, err := filepath.Glob(filepath.Join(root, demoRuns, "*"))
@@ -43,15 +43,15 @@ func demonstrate(b *knownbugs.Bug, root, scratch string) (int, error) {
 // compareBuilds replays a kept run on the build that has the bug, and its scenario on one without.
 func compareBuilds(root, scratch, kept string) (int, error) {
 	fmt.Printf("\nThe stored run, replayed on the same build:\n\n")
-	if show(root, demoTool, "replay", "--explain", kept) == nil {
+	if runShown(root, demoTool, "replay", "--explain", kept) == nil {
 		return exitFailed, errors.New("the stored failure passes when it is replayed")
 	}
-	healthy, err := build(&knownbugs.Bug{Name: "healthy"}, root, filepath.Join(scratch, "healthy"))
+	healthy, err := buildTool(&knownbugs.Bug{Name: "healthy"}, root, filepath.Join(scratch, "healthy"))
 	if err != nil {
 		return exitFailed, err
 	}
 	fmt.Printf("\nThe same scenario on a build without the bug:\n\n")
-	if err := show(root, healthy, "replay", filepath.Join(kept, "scenario.txt")); err != nil {
+	if err := runShown(root, healthy, "replay", filepath.Join(kept, "scenario.txt")); err != nil {
 		return exitFailed, fmt.Errorf("the scenario fails without the bug: %w", err)
 	}
 	return 0, nil
@@ -60,8 +60,8 @@ func compareBuilds(root, scratch, kept string) (int, error) {
 // printed are the commands that the tool prints for its reader, who has it under another name here.
 var printed = regexp.MustCompile(`\bshardproof (replay|step|shrink) `)
 
-// show runs a tool in the top folder and prints what it prints.
-func show(root, tool string, args ...string) error {
+// runShown runs a tool in the top folder and prints what it prints.
+func runShown(root, tool string, args ...string) error {
 	if !filepath.IsAbs(tool) {
 		tool = filepath.Join(root, tool)
 	}

@@ -27,7 +27,7 @@ type find struct {
 	folder string // where its run is kept
 }
 
-const header = "known bug                       seed  CPU s  seen by"
+const tableHeader = "known bug                       seed  CPU s  seen by"
 
 func (f *find) row() string {
 	if f.missed != "" {
@@ -36,7 +36,7 @@ func (f *find) row() string {
 	return fmt.Sprintf("%-30s  %4d  %5.1f  %s", f.bug.Name, f.seed, f.cpu.Seconds(), strings.Join(f.seen, ", "))
 }
 
-func markdown(finds []find) string {
+func tableText(finds []find) string {
 	var b strings.Builder
 	b.WriteString("| known bug | hazard | what is broken | found by | at seed | CPU s |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, f := range finds {
@@ -61,7 +61,7 @@ func huntAll(bugs []knownbugs.Bug, root, scratch string) []chan outcome {
 	for range runtime.GOMAXPROCS(0) {
 		go func() {
 			for i := next.Add(1) - 1; int(i) < len(bugs); i = next.Add(1) - 1 {
-				f, err := hunt(&bugs[i], root, filepath.Join(scratch, bugs[i].Name))
+				f, err := huntBug(&bugs[i], root, filepath.Join(scratch, bugs[i].Name))
 				outcomes[i] <- outcome{f, err}
 			}
 		}()
@@ -69,8 +69,8 @@ func huntAll(bugs []knownbugs.Bug, root, scratch string) []chan outcome {
 	return outcomes
 }
 
-// each does something about every bug, about as many at a time as there are cores, and joins what went wrong.
-func each(bugs []knownbugs.Bug, do func(b *knownbugs.Bug) error) error {
+// eachBug does something about every bug, about as many at a time as there are cores, and joins what went wrong.
+func eachBug(bugs []knownbugs.Bug, do func(b *knownbugs.Bug) error) error {
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	errs := make([]error, len(bugs))
@@ -85,10 +85,10 @@ func each(bugs []knownbugs.Bug, do func(b *knownbugs.Bug) error) error {
 	return errors.Join(errs...)
 }
 
-// hunt runs the campaign on a build with the bug until it is found or the budget is spent.
-func hunt(b *knownbugs.Bug, root, scratch string) (find, error) {
+// huntBug runs the campaign on a build with the bug until it is found or the budget is spent.
+func huntBug(b *knownbugs.Bug, root, scratch string) (find, error) {
 	f := find{bug: b}
-	tool, err := build(b, root, scratch)
+	tool, err := buildTool(b, root, scratch)
 	if err != nil {
 		return f, err
 	}
@@ -112,13 +112,13 @@ func (f *find) look(tool, out string) error {
 	return f.read(out)
 }
 
-func build(b *knownbugs.Bug, root, scratch string) (string, error) {
+func buildTool(b *knownbugs.Bug, root, scratch string) (string, error) {
 	tool := filepath.Join(scratch, "shardproof")
-	return tool, buildAt(b, root, scratch, tool)
+	return tool, buildToolAt(b, root, scratch, tool)
 }
 
-// buildAt builds the tool with the bug at a path.
-func buildAt(b *knownbugs.Bug, root, scratch, tool string) error {
+// buildToolAt builds the tool with the bug at a path.
+func buildToolAt(b *knownbugs.Bug, root, scratch, tool string) error {
 	if err := os.MkdirAll(scratch, 0o755); err != nil {
 		return err
 	}

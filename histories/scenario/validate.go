@@ -17,7 +17,7 @@ type Names struct {
 // kinds are all kinds of operations, in the order in which they are explained.
 var kinds = []OpKind{Read, Write, CAS, Insert, Delete, Update, Upsert, Push, Scan, Drop, Create, CreateIndex, DropIndex, Rename}
 
-// OpKinds are all kinds of operations that a client can carry out, in the order in which they are explained.
+// OpKinds lists the kinds that a client can carry out, in the order in which they are explained.
 func OpKinds() []OpKind { return slices.Clone(kinds) }
 
 // Known says whether the kind is one that a client can carry out.
