@@ -138,22 +138,24 @@ func walk(t *testing.T, page, origin, pipeline string) {
 func compare(t *testing.T, page string, s *step, code, output string) {
 	t.Helper()
 	if code != strconv.Itoa(s.code) {
-		t.Errorf("%s:%d: `%s` exits with %s, not %d:\n%s", page, s.line, s.command, code, s.code, output)
+		t.Errorf("%s:%d: `%s` exits with %s, not %d:\n%s",
+			page, s.line, s.command, code, s.code, output)
 		return
 	}
 	rest := output
 	for _, want := range s.output {
 		at := pattern(want).FindStringIndex(rest)
 		if at == nil {
-			t.Errorf("%s:%d: `%s` does not print the line\n%s\nbut\n%s", page, s.line, s.command, want, output)
+			t.Errorf("%s:%d: `%s` does not print the line\n%s\nbut\n%s",
+				page, s.line, s.command, want, output)
 			return
 		}
 		rest = rest[at[1]:]
 	}
 }
 
-// pattern finds a line of output: an ellipsis stands for anything in the line, and runs of blanks are
-// equal. Lines that are not shown may stand between those that are.
+// pattern finds a line of output: an ellipsis stands for anything in the line, and runs of blanks
+// are equal. Lines that are not shown may stand between those that are.
 func pattern(line string) *regexp.Regexp {
 	var parts []string
 	for _, word := range strings.Fields(line) {
@@ -178,7 +180,8 @@ func shell(t *testing.T, home, origin, script string) string {
 	bin := filepath.Join(home, "bin")
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+filepath.Join(home, "gitconfig"),
 		"GIT_CONFIG_NOSYSTEM=1", "GOBIN="+bin, "PATH="+bin+":"+os.Getenv("PATH"), "NO_COLOR=1",
-		"GOFLAGS=-trimpath", "GOPRIVATE=github.com/shardproof/shardproof", "GOWORK=off", enabled+"=")
+		"GOFLAGS=-trimpath", "GOPRIVATE=github.com/shardproof/shardproof", "GOWORK=off",
+		enabled+"=")
 	text, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		t.Fatalf("the commands did not end in time: %v\n%s", err, text)

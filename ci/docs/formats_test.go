@@ -75,7 +75,8 @@ func TestScenarios(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if again, err := scenario.Parse(name, s.String()); err != nil || again.String() != s.String() {
+		again, err := scenario.Parse(name, s.String())
+		if err != nil || again.String() != s.String() {
 			t.Errorf("%s: what it prints is not read back: %v", name, err)
 		}
 		if b.note == "runs" {

@@ -131,7 +131,7 @@ func TestPromises(t *testing.T) {
 	case *rewrite:
 		write(t, filepath.Join(root, verdicts), page)
 	default:
-		t.Errorf("%s quotes promises as the code does not say them; go test ./ci/docs -rewrite", verdicts)
+		t.Errorf("%s quotes other promises than the code has; go test ./ci/docs -rewrite", verdicts)
 	}
 }
 

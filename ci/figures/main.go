@@ -1,5 +1,6 @@
-// Command figures prints how much there is of everything that can be counted: failpoint sites, known
-// bugs, operations, faults, checkers and strategies. With -write it renews the table in README.md.
+// Command figures prints how much there is of everything that can be counted: failpoint sites,
+// known bugs, operations, faults, checkers and strategies. With -write it renews the table in
+// README.md.
 //
 // Promise: the counts come from the catalogues that the tool itself uses, so that a table which
 // agrees with this command agrees with the build.

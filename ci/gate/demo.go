@@ -46,7 +46,8 @@ func compareBuilds(root, scratch, kept string) (int, error) {
 	if runShown(root, demoTool, "replay", "--explain", kept) == nil {
 		return exitFailed, errors.New("the stored failure passes when it is replayed")
 	}
-	healthy, err := buildTool(&knownbugs.Bug{Name: "healthy"}, root, filepath.Join(scratch, "healthy"))
+	none := knownbugs.Bug{Name: "healthy"}
+	healthy, err := buildTool(&none, root, filepath.Join(scratch, "healthy"))
 	if err != nil {
 		return exitFailed, err
 	}
