@@ -5,7 +5,7 @@ SEEDS  ?= 1000
 BUDGET ?= 0
 TOOL   := bin/shardproof
 
-.PHONY: run test race bench lint demo gate soak sweeps build clean
+.PHONY: run test race bench lint demo gate soak sweeps figures doc-commands build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -15,11 +15,11 @@ run: build
 test:
 	$(GO) test ./...
 
-## race: the same with the race detector; it sees goroutines of the tool, not tasks of a world (README, "Limits")
+## race: the same with the race detector; it sees goroutines of the tool, not tasks of a world (docs/verdicts.md)
 race:
 	$(GO) test -race -short ./...
 
-## bench: the figures of the README
+## bench: benchmarks of the executor, the checkers and whole runs
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./system/... ./checkers/... ./harness/...
 
@@ -48,6 +48,14 @@ sweeps: build
 	$(TOOL) sweep --out out/sweeps/migration-4.2 --matrix docs/sweeps.md --protocol 4.2 migration
 	$(TOOL) sweep --out out/sweeps/moveprimary --matrix docs/sweeps.md moveprimary
 	$(TOOL) sweep --out out/sweeps/deletion --matrix docs/sweeps.md deletion
+
+## figures: how much there is of everything that can be counted, into the table of README.md
+figures:
+	$(GO) run ./ci/figures -write
+
+## doc-commands: every command that README.md and docs/start.md print, carried out in a fresh clone
+doc-commands:
+	SHARDPROOF_DOC_COMMANDS=1 $(GO) test -count=1 -run TestCommands -v ./ci/docs
 
 build:
 	@mkdir -p bin

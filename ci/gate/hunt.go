@@ -113,20 +113,25 @@ func (f *find) look(tool, out string) error {
 }
 
 func buildTool(b *knownbugs.Bug, root, scratch string) (string, error) {
+	tool := filepath.Join(scratch, "shardproof")
+	return tool, buildToolAt(b, root, scratch, tool)
+}
+
+// buildToolAt builds the tool with the bug at a path.
+func buildToolAt(b *knownbugs.Bug, root, scratch, tool string) error {
 	if err := os.MkdirAll(scratch, 0o755); err != nil {
-		return "", err
+		return err
 	}
 	overlay, err := b.Overlay(root, scratch)
 	if err != nil {
-		return "", err
+		return err
 	}
-	tool := filepath.Join(scratch, "shardproof")
 	cmd := exec.Command("go", "build", "-overlay", overlay, "-o", tool, "./cmd/shardproof")
 	cmd.Dir = root
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("the system with %s does not compile: %w\n%s", b.Name, err, text)
+		return fmt.Errorf("the system with %s does not compile: %w\n%s", b.Name, err, text)
 	}
-	return tool, nil
+	return nil
 }
 
 // read takes the earliest seed's verdict from the folder in which the tool kept the failing runs.
@@ -172,40 +177,4 @@ func (f *find) take(file string) error {
 		}
 	}
 	return nil
-}
-
-// demonstrateBug lets a newcomer see the failure found, explained and replayed, and the same scenario pass without the bug.
-func demonstrateBug(b *knownbugs.Bug, root, scratch string) (int, error) {
-	fmt.Printf("A build with one known bug: %s\n\n", b.Title)
-	tool, err := buildTool(b, root, scratch)
-	if err != nil {
-		return exitFailed, err
-	}
-	out := filepath.Join(scratch, "out")
-	if err := runShown(tool, "run", "--seeds", fmt.Sprint(b.Seeds), "--out", out); err == nil {
-		return exitMissed, fmt.Errorf("%s was not found in %d seeds", b.Name, b.Seeds)
-	}
-	folders, err := filepath.Glob(filepath.Join(out, "*"))
-	if err != nil || len(folders) == 0 {
-		return exitFailed, fmt.Errorf("no failing run was kept in %s (%v)", out, err)
-	}
-	fmt.Printf("\nThe stored run, replayed on the same build:\n\n")
-	if err := runShown(tool, "replay", "--explain", folders[0]); err == nil {
-		return exitFailed, errors.New("the stored failure passes when it is replayed")
-	}
-	healthy, err := buildTool(&knownbugs.Bug{Name: "healthy"}, root, filepath.Join(scratch, "healthy"))
-	if err != nil {
-		return exitFailed, err
-	}
-	fmt.Printf("\nThe same scenario on a build without the bug:\n\n")
-	if err := runShown(healthy, "replay", filepath.Join(folders[0], "scenario.txt")); err != nil {
-		return exitFailed, fmt.Errorf("the scenario fails without the bug: %w", err)
-	}
-	return 0, nil
-}
-
-func runShown(tool string, args ...string) error {
-	cmd := exec.Command(tool, args...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	return cmd.Run()
 }

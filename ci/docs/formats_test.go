@@ -1,0 +1,129 @@
+package docs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// formats is the page whose examples are read.
+const formats = "docs/formats.md"
+
+// TestHistories reads every history of the page and checks it. What follows the tag is what must
+// come of it: pass, the signature of the first violation, or "refused" and a part of the error.
+func TestHistories(t *testing.T) {
+	seen := map[scenario.OpKind]bool{}
+	all := blocks(t, formats, "history")
+	if len(all) == 0 {
+		t.Fatalf("%s has no history", formats)
+	}
+	for _, b := range all {
+		name := fmt.Sprintf("%s:%d", b.page, b.line)
+		_, ops, err := histories.Read[histories.Op](name, strings.NewReader(b.text))
+		if got := judged(ops, err); !strings.HasPrefix(got, b.note) {
+			t.Errorf("%s: the text says %q, and the reader and checkers say %q", name, b.note, got)
+		}
+		for _, op := range ops {
+			seen[op.Kind] = true
+		}
+	}
+	for _, kind := range constants(t, "histories/scenario", "OpKind") {
+		if !seen[scenario.OpKind(kind)] {
+			t.Errorf("%s has no example of the operation %s in a history", formats, kind)
+		}
+	}
+}
+
+func judged(ops []histories.Op, err error) string {
+	if err != nil {
+		_, wrong, _ := strings.Cut(err.Error(), ": ")
+		return "refused " + wrong
+	}
+	worst := checkers.Worst(checkers.Check(ops, checkers.Limits{}))
+	if len(worst.Violations) > 0 {
+		return string(worst.Violations[0].Signature) + ": " + worst.Violations[0].Broke
+	}
+	return string(worst.Outcome)
+}
+
+// TestEvents reads the trace of the page.
+func TestEvents(t *testing.T) {
+	for _, b := range blocks(t, formats, "events") {
+		name := fmt.Sprintf("%s:%d", b.page, b.line)
+		if _, _, err := histories.Read[trace.Event](name, strings.NewReader(b.text)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestScenarios reads the scenarios of the page and prints them again. Together they have a line of
+// every kind, an operation of every kind and a command of every kind; those marked "runs" pass.
+func TestScenarios(t *testing.T) {
+	all := blocks(t, formats, "scenario")
+	var text strings.Builder
+	for _, b := range all {
+		name := fmt.Sprintf("%s:%d", b.page, b.line)
+		s, err := harness.Parse(name, b.text)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		again, err := scenario.Parse(name, s.String())
+		if err != nil || again.String() != s.String() {
+			t.Errorf("%s: what it prints is not read back: %v", name, err)
+		}
+		if b.note == "runs" {
+			runs(t, name, s)
+		}
+		text.WriteString(b.text)
+	}
+	for _, fact := range facts(t) {
+		if !slices.Contains(strings.FieldsFunc(text.String(), lineEnd), fact) &&
+			!strings.Contains(text.String(), "\n"+fact+" ") {
+			t.Errorf("%s has no example of the line %q", formats, fact)
+		}
+	}
+	words := slices.Concat(constants(t, "histories/scenario", "OpKind"),
+		constants(t, "histories/scenario", "CommandKind"))
+	for _, word := range words {
+		known := scenario.OpKind(word).Known() || scenario.CommandKind(word).Known()
+		if known && !slices.Contains(strings.Fields(text.String()), word) {
+			t.Errorf("%s has no example of %s in a scenario", formats, word)
+		}
+	}
+}
+
+func runs(t *testing.T, name string, s *scenario.Scenario) {
+	t.Helper()
+	r, err := harness.Run(s, harness.Options{})
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+	} else if !r.Passed() {
+		t.Errorf("%s fails: %s", name, harness.Explain(r))
+	}
+}
+
+func lineEnd(r rune) bool { return r == '\n' }
+
+// facts are the words with which a line can begin, as the parser names them to who writes another.
+func facts(t *testing.T) []string {
+	t.Helper()
+	_, err := scenario.Parse("", fmt.Sprintf("shardproof scenario %d\nnonsense\n", scenario.Schema))
+	if err == nil {
+		t.Fatal("a line of nonsense was accepted")
+	}
+	_, list, found := strings.Cut(err.Error(), "expected ")
+	if !found {
+		t.Fatalf("the parser does not say what it expects: %v", err)
+	}
+	return strings.FieldsFunc(strings.ReplaceAll(list, " or ", ", "), func(r rune) bool {
+		return r == ' ' || r == ','
+	})
+}

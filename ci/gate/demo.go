@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+
+	"github.com/shardproof/shardproof/ci/knownbugs"
+)
+
+// What a demonstration leaves, so that a reader can go on with the commands that it prints: the
+// build with the bug, and the failing run. Both are below the project's top folder.
+const (
+	demoTool = "bin/shardproof-demo"
+	demoRuns = "out/demo"
+)
+
+// demonstrateBug lets a newcomer see a failure found, explained and replayed, and the same scenario
+// pass without the bug.
+func demonstrateBug(b *knownbugs.Bug, root, scratch string) (int, error) {
+	fmt.Printf("A build with one known bug: %s\n\n", b.Title)
+	if err := os.RemoveAll(filepath.Join(root, demoRuns)); err != nil {
+		return exitFailed, err
+	}
+	if err := buildToolAt(b, root, scratch, filepath.Join(root, demoTool)); err != nil {
+		return exitFailed, err
+	}
+	if runShown(root, demoTool, "run", "--seeds", fmt.Sprint(b.Seeds), "--out", demoRuns) == nil {
+		return exitMissed, fmt.Errorf("%s was not found in %d seeds", b.Name, b.Seeds)
+	}
+	folders, err := filepath.Glob(filepath.Join(root, demoRuns, "*"))
+	if err != nil || len(folders) == 0 {
+		return exitFailed, fmt.Errorf("no failing run was kept in %s (%v)", demoRuns, err)
+	}
+	kept := filepath.Join(demoRuns, filepath.Base(folders[0]))
+	return compareBuilds(root, scratch, kept)
+}
+
+// compareBuilds replays a kept run on the build that has the bug, and its scenario on one without.
+func compareBuilds(root, scratch, kept string) (int, error) {
+	fmt.Printf("\nThe stored run, replayed on the same build:\n\n")
+	if runShown(root, demoTool, "replay", "--explain", kept) == nil {
+		return exitFailed, errors.New("the stored failure passes when it is replayed")
+	}
+	none := knownbugs.Bug{Name: "healthy"}
+	healthy, err := buildTool(&none, root, filepath.Join(scratch, "healthy"))
+	if err != nil {
+		return exitFailed, err
+	}
+	fmt.Printf("\nThe same scenario on a build without the bug:\n\n")
+	if err := runShown(root, healthy, "replay", filepath.Join(kept, "scenario.txt")); err != nil {
+		return exitFailed, fmt.Errorf("the scenario fails without the bug: %w", err)
+	}
+	return 0, nil
+}
+
+// printed are the commands that the tool prints for its reader, who has it under another name here.
+var printed = regexp.MustCompile(`\bshardproof (replay|step|shrink) `)
+
+// runShown runs a tool in the top folder and prints what it prints.
+func runShown(root, tool string, args ...string) error {
+	if !filepath.IsAbs(tool) {
+		tool = filepath.Join(root, tool)
+	}
+	var text bytes.Buffer
+	cmd := exec.Command(tool, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = root, &text, os.Stderr
+	err := cmd.Run()
+	fmt.Print(printed.ReplaceAllString(text.String(), demoTool+" $1 "))
+	return err
+}
