@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/harness/example/kvstore"
 	"github.com/shardproof/shardproof/harness/target"
@@ -34,12 +35,27 @@ var messages = faults.DeclareMessages(map[string]faults.Message{
 	"Switch": {Role: faults.Commit}, "CatchUp": {Role: faults.Commit}, "Assign": {Role: faults.Commit},
 })
 
-// Describe is what is known of the store before it is started.
-func (Target) Describe() *target.Description { return description }
+// Describe is what is known of the store before it is started. The store with the bug has a name of its own, so that its
+// failures are replayed on it.
+func (of Target) Describe() *target.Description {
+	if of.ForgetsChanges {
+		return forgetful
+	}
+	return sound
+}
 
-var description = &target.Description{
-	Name: kvstore.System, About: "a small key-value store that moves ranges between two servers: the example of docs/extending.md",
-	Promises: []checkers.Checker{checkers.Identity, checkers.Linearizability, checkers.Liveness, checkers.Convergence},
+var sound, forgetful = describe("kvstore"), describe("kvstore-forgetful")
+
+func describe(name string) *target.Description {
+	d := description
+	d.Name = name
+	d.Draw = func(seed uint64) *scenario.Scenario { return Draw(name, seed) }
+	return &d
+}
+
+var description = target.Description{
+	About:    "a small key-value store that moves ranges between two servers: the example of docs/extending.md",
+	Promises: []checkers.Checker{checkers.UniqueWrites, checkers.Linearizability, endstate.Liveness, endstate.Convergence},
 	Ops:      []scenario.OpKind{scenario.Read, scenario.Write, scenario.CAS, scenario.Delete},
 	Faults: []string{
 		"blackout", "crash", "cut-link", "duplicate", "error", "hold", "kill-op", "lossy-link", "lost-reply", "lost-request",
@@ -53,7 +69,6 @@ var description = &target.Description{
 		Role:       func(class string) faults.MessageRole { return messages[class].Role },
 		Repeatable: func(class string) bool { return !messages[class].Once },
 	},
-	Draw: Draw,
 }
 
 // Nodes are the directory and one server for each shard.
@@ -188,23 +203,23 @@ func (k *cluster) NewSurvey(env.Node) target.Survey { return survey{k} }
 
 type survey struct{ *cluster }
 
-func (s survey) Copies(t env.Task) []checkers.Audit {
-	a := checkers.Audit{NS: s.config.NS, Keys: s.keys}
+func (s survey) Copies(t env.Task) []endstate.Audit {
+	a := endstate.Audit{NS: s.config.NS, Keys: s.keys}
 	if m, err := t.Call(kvstore.Directory, &kvstore.Fetch{}, operatorPatience); err == nil {
 		a.Table = m.(*kvstore.Table).Chunks()
 	}
 	for _, shard := range s.shards {
-		m := checkers.Member{Shard: shard, Node: string(kvstore.ServerOf(shard)), Primary: true}
+		m := endstate.Member{Shard: shard, Node: string(kvstore.ServerOf(shard)), Primary: true}
 		server := s.server(shard)
 		if m.Unreachable = server == nil; !m.Unreachable {
 			m.Applied, m.Leftovers = fmt.Sprint(server.Applied()), server.Moving()
 			for _, p := range server.Pairs() {
-				m.Documents = append(m.Documents, checkers.Document{Shard: kvstore.Bound(p.Key), Key: p.Key, Value: p.Value})
+				m.Documents = append(m.Documents, endstate.Document{Shard: kvstore.Bound(p.Key), Key: p.Key, Value: p.Value})
 			}
 		}
 		a.Members = append(a.Members, m)
 	}
-	return []checkers.Audit{a}
+	return []endstate.Audit{a}
 }
 
 // Repair has nothing to do: the store needs no operator to clean up behind it.
