@@ -1,5 +1,5 @@
-// Command kvproof is shardproof for the example store of docs/extending.md: the store as it should be, and with a planted
-// bug. It shows how a program for another system has all commands.
+// Command kvproof is shardproof for the example store of docs/extending.md: the store as it should
+// be, and with a planted bug. It shows how a program for another system has all commands.
 //
 // Promise: it has all commands of cmd/cli.
 package main

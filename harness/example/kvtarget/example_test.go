@@ -23,22 +23,26 @@ var (
 // TestSeeds runs drawn scenarios: the store holds its promises.
 func TestSeeds(t *testing.T) { harnesstest.Check(t, harnesstest.Suite{Targets: sound, Seeds: 100}) }
 
-// TestSweep tries every single fault at everything that happens in a movement: the store holds its promises.
+// TestSweep tries every single fault at everything that happens in a movement: the store holds its
+// promises.
 func TestSweep(t *testing.T) {
-	harnesstest.Sweep(t, harnesstest.SweepSuite{Targets: sound, Scenario: kvtarget.Base("kvstore", 1)})
+	harnesstest.Sweep(t,
+		harnesstest.SweepSuite{Targets: sound, Scenario: kvtarget.Base("kvstore", 1)})
 }
 
-// The planted bug is found by trying every fault at everything that happens while a range moves, explained, and made small.
+// The planted bug is found by trying every fault at everything that happens while a range moves,
+// explained, and made small.
 func Example() {
 	plan, _, err := sweep.PlanOf(forgetful, kvtarget.Base("kvstore-forgetful", 1), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	var failed *runner.Result
-	err = sweep.Run(plan, sweep.Part{Targets: forgetful, Done: func(_ int, _ sweep.Outcome, r *runner.Result) bool {
-		failed = r
-		return r == nil
-	}})
+	err = sweep.Run(plan,
+		sweep.Part{Targets: forgetful, Done: func(_ int, _ sweep.Outcome, r *runner.Result) bool {
+			failed = r
+			return r == nil
+		}})
 	if err != nil || failed == nil {
 		log.Fatal("the planted bug was not found: ", err)
 	}
