@@ -20,7 +20,7 @@ type SweepSuite struct {
 	Every int
 }
 
-// Sweep runs a base with the faults that could befall it, each failure a sub-test, and logs the matrix.
+// Sweep runs a base with the faults that could hit it, each failure a sub-test, and logs the matrix.
 func Sweep(t *testing.T, suite SweepSuite) {
 	t.Helper()
 	p, _, err := sweep.PlanOf(harness.Targets(), suite.Base.Scenario(""), suite.Base.Wanted)
