@@ -64,7 +64,7 @@ func checkOne(out io.Writer, file string, limits checkers.Limits) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	verdicts := checkers.History(ops, limits)
+	verdicts := checkers.Check(ops, limits)
 	worst := checkers.Worst(verdicts)
 	fmt.Fprintf(out, "%-9s %s   %s operations\n", strings.ToUpper(string(worst.Outcome)), file, withCommas(uint64(len(ops))))
 	printVerdicts(out, verdicts)

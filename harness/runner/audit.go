@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/system/env"
@@ -18,7 +18,7 @@ type finalChecks struct {
 	final []histories.Op
 	// unfinished names what has not ended, waiting the tasks that are left.
 	unfinished, waiting []string
-	audits              []checkers.Audit
+	audits              []endstate.Audit
 	repaired            []string
 	statistics          map[string]int64
 }

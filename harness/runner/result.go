@@ -55,7 +55,7 @@ func (r *Result) Signature() string {
 	case r.Passed():
 		return ""
 	case len(worst.Violations) > 0:
-		return worst.Violations[0].Signature
+		return string(worst.Violations[0].Signature)
 	default:
 		return worst.Checker + "-" + string(worst.Outcome)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
@@ -69,11 +70,11 @@ func (r *run) verdicts(result *Result) []checkers.Verdict {
 	if broken, ok := r.world.Err().(*sim.BrokenInvariant); ok {
 		return append([]checkers.Verdict{crashed(broken)}, r.judged()...)
 	}
-	progress := checkers.Progress{
+	progress := endstate.Progress{
 		Asked:      len(result.History) + len(r.scenario.Migrations) + len(r.scenario.Primaries),
 		Unfinished: r.checks.unfinished, Waiting: r.checks.waiting,
 	}
-	verdicts := append(checkers.History(result.History, checkers.StandardLimits()), progress.Check())
+	verdicts := append(checkers.Check(result.History, checkers.StandardLimits()), progress.Check())
 	for i := range r.checks.audits {
 		verdicts = append(verdicts, r.checks.audits[i].Check())
 	}

@@ -34,36 +34,29 @@ func made(t *testing.T, strategy string, start Start, runs, workers int) (lines 
 	return lines, last
 }
 
-// TestSearchesAreDeterministic runs every strategy on one worker and on two. What it made last replays as it was from its text.
-func TestSearchesAreDeterministic(t *testing.T) {
+// TestSearches runs every strategy in three ways that must make the same scenarios, with the same
+// outcomes: with two workers; with one; and stopped in the middle of a round and taken up from where
+// that round began, which counts nothing twice. What it made last replays from its text.
+func TestSearches(t *testing.T) {
+	const first, then, alone = 28, 8, 12
 	for _, in := range Strategies() {
 		t.Run(in.Name, func(t *testing.T) {
 			t.Parallel()
-			const runs = 20
-			one, last := made(t, in.Name, Start{Targets: store, Seed: 3}, runs, 1)
-			two, _ := made(t, in.Name, Start{Targets: store, Seed: 3}, runs, 2)
-			if diff := cmp.Diff(one, two); diff != "" || len(one) != runs {
-				t.Errorf("%d runs, want %d; with two workers they differ by\n%s", len(one), runs, diff)
+			start := Start{Targets: store, Seed: 4}
+			two, last := made(t, in.Name, start, first+then, 2)
+			if len(two) != first+then {
+				t.Fatalf("%d runs, want %d", len(two), first+then)
 			}
-			if !strings.HasPrefix(one[0], in.Name+"-") && in.Name != "portfolio" {
-				t.Errorf("the scenario does not name its strategy: %s", one[0])
+			if !strings.HasPrefix(two[0], in.Name+"-") && in.Name != "portfolio" {
+				t.Errorf("the scenario does not name its strategy: %s", two[0])
 			}
-			replays(t, last, one[runs-1])
-		})
-	}
-}
-
-// TestSearchesGoOn stops every strategy in the middle of a round, and goes on from where that round began: it makes what a search
-// makes that was never stopped, and counts nothing twice.
-func TestSearchesGoOn(t *testing.T) {
-	for _, in := range Strategies() {
-		t.Run(in.Name, func(t *testing.T) {
-			t.Parallel()
-			const first, then = 28, 8
-			whole, _ := made(t, in.Name, Start{Targets: store, Seed: 4}, first+then, 2)
-			parts := inParts(t, in, Start{Targets: store, Seed: 4}, first, then)
-			if diff := cmp.Diff(whole, parts); diff != "" || len(whole) != first+then {
-				t.Errorf("%d runs at once, in parts they differ by\n%s", len(whole), diff)
+			replays(t, last, two[len(two)-1])
+			one, _ := made(t, in.Name, start, alone, 1)
+			if diff := cmp.Diff(two[:alone], one); diff != "" {
+				t.Errorf("two workers (-) and one (+):\n%s", diff)
+			}
+			if diff := cmp.Diff(two, inParts(t, in, start, first, then)); diff != "" {
+				t.Errorf("at once (-) and in parts (+):\n%s", diff)
 			}
 		})
 	}

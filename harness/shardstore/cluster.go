@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -21,7 +22,7 @@ type cluster struct {
 	world    target.World
 	scenario *scenario.Scenario
 	settings settings.Settings
-	oracle   *checkers.Oracle
+	oracle   *oracle.Oracle
 	// balancing follows the balancer; settling is set when the faults have healed and it is brought to its end.
 	balancing balancing
 	settling  bool
@@ -47,7 +48,7 @@ var (
 func (Store) Start(setup target.Setup) (target.System, error) {
 	s := setup.Scenario
 	c := &cluster{world: setup.World, scenario: s, settings: settings.Default(protocolOf(s)), given: map[int]bool{}}
-	c.oracle = checkers.NewOracle(func(k string) string { return key.Key(k).String() })
+	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	zones := make(map[env.NodeID]time.Duration)
 	for _, v := range setup.Settings {
 		if err := configure(v, &c.settings, zones); err != nil {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/system/key"
 )
 
@@ -12,12 +13,12 @@ func (c *cluster) Excuse(verdicts []checkers.Verdict) (anomalies []string) {
 	if protocolOf(c.scenario).CoordinatesMigrations() {
 		return nil
 	}
-	checkers.Excuse(verdicts, c.oracle.Unfenced(), c.places)
+	verdict.Excuse(verdicts, c.oracle.Unfenced(), c.places)
 	if checkers.Worst(verdicts).Outcome == checkers.Documented {
-		anomalies = append(anomalies, checkers.UnfencedCommit.Name)
+		anomalies = append(anomalies, verdict.UnfencedCommit.Name)
 	}
 	if c.leaked {
-		anomalies = append(anomalies, checkers.LeakedOrphans.Name)
+		anomalies = append(anomalies, verdict.LeakedOrphans.Name)
 	}
 	return anomalies
 }

@@ -10,10 +10,14 @@ package shardstore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
+	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -37,8 +41,9 @@ func (Store) Describe() *target.Description { return description }
 
 var description = &target.Description{
 	Name: Name, About: "the sharded document store of this module, after MongoDB's",
-	Promises: checkers.Catalogue(), Anomalies: checkers.Weaknesses(),
-	Ops: scenario.OpKinds(), Faults: faults.Names(), Sites: failpoint.All(), Settings: settable(),
+	Promises:  slices.Concat(checkers.Catalogue(), endstate.Catalogue(), oracle.Catalogue()),
+	Anomalies: verdict.KnownAnomalies(),
+	Ops:       scenario.OpKinds(), Faults: faults.Names(), Sites: failpoint.All(), Settings: settable(),
 	Messages: target.Messages{
 		Classify: classifier, Codec: codec.BSON, Role: faults.RoleOf, Repeatable: faults.MayDouble,
 	},

@@ -7,7 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -37,7 +37,7 @@ type survey struct {
 const auditEvery = 200 * time.Millisecond
 
 // Copies asks every member for its state of every collection.
-func (s *survey) Copies(t env.Task) (all []checkers.Audit) {
+func (s *survey) Copies(t env.Task) (all []endstate.Audit) {
 	for _, c := range s.scenario.Collections {
 		all = append(all, s.auditOf(t, c.NS, c.Keys).Audit)
 	}
@@ -86,13 +86,13 @@ func (c *cluster) raises() bool {
 
 // audited is the state of the cluster for one collection.
 type audited struct {
-	checkers.Audit
+	endstate.Audit
 	key key.Pattern
 }
 
 // auditOf asks every member for its state of one collection.
 func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
-	a := audited{Audit: checkers.Audit{NS: ns, Keys: keys, Reshaped: o.raises()}}
+	a := audited{Audit: endstate.Audit{NS: ns, Keys: keys, Reshaped: o.raises()}}
 	table, err := o.Catalog(ns)
 	if err != nil {
 		return a // without a table the audit fails
@@ -105,7 +105,7 @@ func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
 		for _, id := range o.Topology().MembersOf(name) {
 			reply, err := rpc.Call[command.AuditReply](t, o.ep, id, &command.Audit{NS: ns}, o.settings.CommandTimeout)
 			if err != nil {
-				a.Members = append(a.Members, checkers.Member{Shard: name, Node: string(id), Unreachable: true})
+				a.Members = append(a.Members, endstate.Member{Shard: name, Node: string(id), Unreachable: true})
 				continue
 			}
 			a.Members = append(a.Members, a.member(reply))
@@ -114,20 +114,20 @@ func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
 	return a
 }
 
-func (c *cluster) configMember(id env.NodeID) checkers.Member {
+func (c *cluster) configMember(id env.NodeID) endstate.Member {
 	m := c.Member(id)
 	if m == nil {
-		return checkers.Member{Shard: configsvr.Name, Node: string(id), Unreachable: true}
+		return endstate.Member{Shard: configsvr.Name, Node: string(id), Unreachable: true}
 	}
-	return checkers.Member{
+	return endstate.Member{
 		Shard: configsvr.Name, Node: string(id), Primary: m.IsPrimary(), Applied: m.Applied().String(),
 		Checksum: m.Store().Checksum(store.Latest),
 	}
 }
 
 // member is a shard member's answer in the checkers' terms.
-func (a *audited) member(reply *command.AuditReply) checkers.Member {
-	m := checkers.Member{
+func (a *audited) member(reply *command.AuditReply) endstate.Member {
+	m := endstate.Member{
 		Shard: reply.Shard, Node: reply.Node, Primary: reply.Writable, Applied: reply.Applied.String(), Checksum: reply.Checksum,
 		Known: reply.Known, Major: reply.Version.Major, Epoch: reply.Version.Epoch, Sections: reply.CriticalSections,
 		Cursors: reply.OpenCursors, UUID: reply.UUID,
@@ -136,7 +136,7 @@ func (a *audited) member(reply *command.AuditReply) checkers.Member {
 		m.Indexes = append(m.Indexes, i.Name+" "+i.Doc.String())
 	}
 	for _, o := range reply.Owned {
-		m.Owned = append(m.Owned, checkers.Range{Min: string(o.Min), Max: string(o.Max)})
+		m.Owned = append(m.Owned, endstate.Range{Min: string(o.Min), Max: string(o.Max)})
 	}
 	m.Tasks = a.tasks(reply.RangeDeletions)
 	for _, doc := range reply.Documents {
@@ -160,27 +160,27 @@ func (a *audited) member(reply *command.AuditReply) checkers.Member {
 }
 
 // tasks are the range deletions of the collection that wait for nothing but their turn.
-func (a *audited) tasks(docs []bson.Raw) (all []checkers.Task) {
+func (a *audited) tasks(docs []bson.Raw) (all []endstate.Task) {
 	for _, doc := range docs {
 		k, err := rangedel.Decode(doc)
 		if err != nil {
 			panic(fmt.Sprintf("shardstore: a range deletion cannot be read: %s: %v", doc, err))
 		}
 		if k.NS == a.NS && !k.Pending {
-			r := checkers.Range{Min: string(k.Min), Max: string(k.Max)}
-			all = append(all, checkers.Task{ID: k.Migration, Range: r, Orphans: k.Orphans})
+			r := endstate.Range{Min: string(k.Min), Max: string(k.Max)}
+			all = append(all, endstate.Task{ID: k.Migration, Range: r, Orphans: k.Orphans})
 		}
 	}
 	return all
 }
 
-func (a *audited) document(doc bson.Raw) checkers.Document {
+func (a *audited) document(doc bson.Raw) endstate.Document {
 	k, err := a.key.Of(doc)
 	if err != nil {
 		panic(fmt.Sprintf("shardstore: a stored document has no shard key: %s: %v", doc, err))
 	}
 	r := found(doc)
-	return checkers.Document{Shard: string(k), Key: numberOf(doc), Value: r.Value, List: r.List}
+	return endstate.Document{Shard: string(k), Key: numberOf(doc), Value: r.Value, List: r.List}
 }
 
 func chunkRows(table *catalog.Table) []trace.Chunk {

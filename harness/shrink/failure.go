@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -160,7 +162,9 @@ func brokenCheckers(r *runner.Result) (checker []string) {
 // fixed says which settings stay. Where the original has not come to rest, was cut short, or left undone what others have to wait for, a
 // cluster that waits for most of the limit by default would not come to rest either, and that would be another failure.
 func (t *trials) fixed(s *scenario.Scenario) func(setting string) bool {
-	rest := []string{checkers.Convergence.Name, checkers.Liveness.Name, checkers.Balancing.Name, runner.Assertions.Name}
+	rest := []string{
+		endstate.Convergence.Name, endstate.Liveness.Name, oracle.Balancing.Name, runner.Assertions.Name,
+	}
 	if !slices.ContainsFunc(t.broken, func(checker string) bool { return slices.Contains(rest, checker) }) {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/sweep"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -46,7 +46,7 @@ func (t *trials) rebuilt(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 }
 
 // ofBalancer says that the balancer has done wrong: then nobody can ask for its migrations instead.
-func (t *trials) ofBalancer() bool { return slices.Contains(t.broken, checkers.Balancing.Name) }
+func (t *trials) ofBalancer() bool { return slices.Contains(t.broken, oracle.Balancing.Name) }
 
 // rebuildBases are what surrounds a failure, the first of it with faults of the scenario too, and at the end the scenario without.
 func rebuildBases(around []*scenario.Scenario, s *scenario.Scenario) (all []*scenario.Scenario) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/env"
@@ -19,7 +20,7 @@ type Description struct {
 	// Promises are the checkers that judge its runs. What others find is not held against it.
 	Promises []checkers.Checker
 	// Anomalies are those that some versions of it are known for.
-	Anomalies []checkers.Weakness
+	Anomalies []verdict.KnownAnomaly
 	// Ops are the kinds of operations that its clients carry out.
 	Ops []scenario.OpKind
 	// Faults are the kinds of faults that make sense for it.

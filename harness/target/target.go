@@ -15,7 +15,7 @@ package target
 import (
 	"time"
 
-	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/env"
@@ -107,7 +107,7 @@ type Answer struct {
 type Survey interface {
 	// Copies is the state of every collection of the scenario: where it belongs, and what each node has of it, leftovers and
 	// second owners included. It is asked again for as long as something is left that may go with time.
-	Copies(t env.Task) []checkers.Audit
+	Copies(t env.Task) []endstate.Audit
 	// Repair is what an operator would run before a survey that is to be judged; it returns a sentence for each thing that
 	// had to be repaired. The setting run.repair switches it off.
 	Repair(t env.Task) []string
