@@ -26,7 +26,7 @@ type SweepSuite struct {
 	Every int
 }
 
-// Sweep runs a base with the faults that could befall it, each failure a sub-test, and logs the matrix.
+// Sweep runs a base with the faults that could hit it, each failure a sub-test, and logs the matrix.
 func Sweep(t *testing.T, suite SweepSuite) {
 	t.Helper()
 	p, _, err := suite.plan()
