@@ -55,7 +55,7 @@ type Message struct {
 // DeclareMessages adds the messages of a system, by class, so that faults can aim at them. It is called from package-level
 // variables only. What is drawn for the store of this module stays as it was.
 func DeclareMessages(all map[string]Message) map[string]Message {
-	for _, class := range sorted(slices.Collect(maps.Keys(all))) {
+	for _, class := range slices.Sorted(maps.Keys(all)) {
 		if _, known := others[class]; known || control[class] || client[class] {
 			panic("faults: the message " + class + " is declared twice")
 		}

@@ -28,14 +28,14 @@ const patienceFactor = 10
 // written anew after every strategy of every bug, so that it can be made in as many pieces as one likes. What all have missed then
 // is measured anew, with more time, until one finds it.
 func measureAll(bugs []knownbugs.Bug, o options, root, scratch string) (int, error) {
-	m := &measuring{options: o, root: root, scratch: scratch, file: filepath.Join(root, "ci", "knownbugs", "STRATEGIES.md"), anew: o.only != ""}
+	m := &measuring{options: o, root: root, scratch: scratch, file: filepath.Join(root, "ci", "knownbugs", "STRATEGIES.md"), remeasure: o.only != ""}
 	var err error
 	if m.table, err = strategies.Read(m.file, comparedStrategies, o.cpu.Seconds()); err != nil {
 		return exitFailed, err
 	}
 	err = eachBug(bugs, m.bug)
 	if err == nil && o.strategy == "" {
-		m.cpu, m.anew, m.first = patienceFactor*m.cpu, true, true
+		m.cpu, m.remeasure, m.first = patienceFactor*m.cpu, true, true
 		err = eachBug(slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return m.table.Found(b.Name) }), m.bug)
 	}
 	if err != nil {
@@ -58,7 +58,7 @@ type measuring struct {
 	options
 	root, scratch, file string
 	// anew: what is in the table already is measured as well; first: until one strategy finds the bug.
-	anew, first bool
+	remeasure, first bool
 
 	mu    sync.Mutex
 	table *strategies.Table
@@ -68,7 +68,7 @@ type measuring struct {
 func (m *measuring) bug(b *knownbugs.Bug) error {
 	var wanted []string
 	for _, strategy := range m.chosen() {
-		if m.anew || !m.has(b, strategy) {
+		if m.remeasure || !m.has(b, strategy) {
 			wanted = append(wanted, strategy)
 		}
 	}

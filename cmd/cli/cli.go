@@ -40,7 +40,7 @@ func Main(targets ...target.Target) int {
 	if err == nil {
 		return exitPassed
 	}
-	var end *ending
+	var end *exitError
 	if !errors.As(err, &end) {
 		end = usageError(err)
 	}

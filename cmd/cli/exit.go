@@ -11,26 +11,26 @@ const (
 	exitInterrupted = 130
 )
 
-// ending is an error that knows its exit code. A nil err has been told already.
-type ending struct {
+// exitError is an error that knows its exit code. A nil err has been told already.
+type exitError struct {
 	code int
 	err  error
 }
 
-func (e *ending) Error() string {
+func (e *exitError) Error() string {
 	if e.err == nil {
 		return ""
 	}
 	return e.err.Error()
 }
 
-func (e *ending) Unwrap() error { return e.err }
+func (e *exitError) Unwrap() error { return e.err }
 
-func usageError(err error) *ending { return &ending{exitUsage, err} }
+func usageError(err error) *exitError { return &exitError{exitUsage, err} }
 
 func exitWith(code int) error {
 	if code == exitPassed {
 		return nil
 	}
-	return &ending{code: code}
+	return &exitError{code: code}
 }

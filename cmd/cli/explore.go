@@ -79,7 +79,7 @@ func (f *exploreFlags) explore(c *cobra.Command) error {
 		progress: newProgress(c.ErrOrStderr()), command: c,
 	}
 	if err := j.open(); err != nil {
-		return &ending{exitHarness, err}
+		return &exitError{exitHarness, err}
 	}
 	return j.do(in.New(j.start))
 }

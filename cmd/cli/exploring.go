@@ -64,7 +64,7 @@ func (j *exploreJob) do(strategy search.Strategy) error {
 		Stop: func() bool { return ctx.Err() != nil || f.cpu > 0 && j.used() >= f.cpu },
 	})
 	j.progress.clear()
-	return j.tell(err)
+	return j.finish(err)
 }
 
 func (j *exploreJob) used() time.Duration { return cpuTime() - j.cpu }
@@ -137,8 +137,8 @@ func (j *exploreJob) novelty(run int) string {
 		time.Since(j.at).Round(time.Second))
 }
 
-// tell ends the search: what was kept of it, and its result.
-func (j *exploreJob) tell(searched error) error {
+// finish ends the search: what was kept of it, and its result.
+func (j *exploreJob) finish(searched error) error {
 	if j.err == nil {
 		j.save()
 	}
@@ -146,7 +146,7 @@ func (j *exploreJob) tell(searched error) error {
 	j.summarise()
 	switch {
 	case err != nil:
-		return &ending{exitHarness, err}
+		return &exitError{exitHarness, err}
 	case j.Code != exitPassed:
 		return exitWith(j.Code)
 	case j.command.Context().Err() != nil:

@@ -43,7 +43,7 @@ func TestFullDisk(t *testing.T) {
 			root.SetOut(&out)
 			root.SetErr(&out)
 			root.SetArgs(append(args, filepath.Join(disk, "kept")))
-			var end *ending
+			var end *exitError
 			if err := root.ExecuteContext(context.Background()); !errors.As(err, &end) || end.code != exitHarness {
 				t.Fatalf("error %v, want exit code %d\n%s", err, exitHarness, &out)
 			}

@@ -19,7 +19,7 @@ func TestInterruptionHasItsExitCode(t *testing.T) {
 	root.SetOut(&out)
 	root.SetErr(&out)
 	root.SetArgs([]string{"run", "--seeds", "5"})
-	var end *ending
+	var end *exitError
 	if err := root.ExecuteContext(ctx); !errors.As(err, &end) || end.code != exitInterrupted {
 		t.Errorf("error %v, want exit code %d", err, exitInterrupted)
 	}

@@ -30,7 +30,7 @@ func listMemory(c *cobra.Command, dir string) error {
 	}
 	m, err := failuredb.Open(dir)
 	if err != nil {
-		return &ending{exitHarness, err}
+		return &exitError{exitHarness, err}
 	}
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "status\tsignature\truns\tfirst seen\tlast seen\tkept")

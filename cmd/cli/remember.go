@@ -127,9 +127,9 @@ func newSighting(seed uint64) failuredb.Sighting {
 	return failuredb.Sighting{At: time.Now().UTC().Truncate(time.Second), Build: buildName(), Seed: seed}
 }
 
-// again runs the kept cases of all signatures, and tells of those that fail and of those that do not any more. It returns the
+// replayKept runs the kept cases of all signatures, and tells of those that fail and of those that do not any more. It returns the
 // exit code so far, and whether something came back.
-func (r *remembering) again(ctx context.Context, out io.Writer) (code int, back bool, err error) {
+func (r *remembering) replayKept(ctx context.Context, out io.Writer) (code int, back bool, err error) {
 	if r == nil {
 		return exitPassed, false, nil
 	}

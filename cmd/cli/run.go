@@ -91,7 +91,7 @@ func (f *runFlags) run(c *cobra.Command) error {
 	defer stop()
 	m, err := f.remember()
 	if err != nil {
-		return &ending{exitHarness, err}
+		return &exitError{exitHarness, err}
 	}
 	return f.campaign(c, draw, m)
 }
@@ -100,9 +100,9 @@ func (f *runFlags) run(c *cobra.Command) error {
 func (f *runFlags) campaign(c *cobra.Command, draw func(uint64) *scenario.Scenario, m *remembering) error {
 	ctx, cancel := f.within(c)
 	defer cancel()
-	code, back, err := m.again(ctx, c.OutOrStdout())
+	code, back, err := m.replayKept(ctx, c.OutOrStdout())
 	if err != nil {
-		return &ending{exitHarness, err}
+		return &exitError{exitHarness, err}
 	}
 	s := noSeeds()
 	if !back || f.keepGoing {
@@ -114,7 +114,7 @@ func (f *runFlags) campaign(c *cobra.Command, draw func(uint64) *scenario.Scenar
 		printTable(c.OutOrStdout(), all.Sum.Counters)
 	}
 	if err := errors.Join(s.Broken, m.close(c.OutOrStdout())); err != nil {
-		return &ending{exitHarness, err}
+		return &exitError{exitHarness, err}
 	}
 	code = worseCode(worseCode(code, m.earlier()), verdictOf(s))
 	if code == exitPassed && c.Context().Err() != nil {
@@ -133,7 +133,7 @@ func (f *runFlags) seeded(ctx context.Context, c *cobra.Command, draw func(uint6
 		Again: f.again, Progress: p.show, Skip: m.skips, Known: m.knows, Finished: m.finished,
 		Failed: func(failure *campaign.Failure, s *campaign.Summary) error {
 			p.clear()
-			return f.tell(c, failure, s, m)
+			return f.reportFailure(c, failure, s, m)
 		},
 	})
 }
@@ -231,20 +231,20 @@ func verdictOf(s *campaign.Summary) int {
 	return code
 }
 
-// tell keeps and explains a failure as soon as it is there, so that nothing is lost when the campaign is killed. The error says
+// reportFailure keeps and explains a failure as soon as it is there, so that nothing is lost when the campaign is killed. The error says
 // why it could not be kept.
-func (f *runFlags) tell(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering) error {
+func (f *runFlags) reportFailure(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering) error {
 	out := c.OutOrStdout()
 	switch {
 	case failure.Err != nil:
 		fmt.Fprintf(out, "HARNESS FAILED  seed %d: %v\n\n", failure.Seed, failure.Err)
 	case failure.Diverged != "":
 		fmt.Fprintf(out, "DIVERGED  seed %d: the run hashed to %s, its plan to %s\n  Replay    %s\n\n", failure.Seed,
-			failure.Result.HashText(), failure.Diverged, f.again1(failure.Seed))
+			failure.Result.HashText(), failure.Diverged, f.replayCommand(failure.Seed))
 	case len(s.Failures) <= explainedMost || m.wants(failure.Result.Signature()):
 		return f.save(c, failure, s, m)
 	default:
-		fmt.Fprintf(out, "%s  seed %d   Replay  %s\n", failure.Result.Signature(), failure.Seed, f.again1(failure.Seed))
+		fmt.Fprintf(out, "%s  seed %d   Replay  %s\n", failure.Result.Signature(), failure.Seed, f.replayCommand(failure.Seed))
 		_, err := m.failed(failure, "")
 		return err
 	}
@@ -264,7 +264,7 @@ func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign
 	}
 	w := explain.Where{
 		Run: fmt.Sprintf("run %s", withCommas(uint64(s.Runs))), Folder: folder,
-		Replay: []string{"shardproof replay " + folder, f.again1(failure.Seed)},
+		Replay: []string{"shardproof replay " + folder, f.replayCommand(failure.Seed)},
 		Step:   "shardproof step " + folder, Shrink: []string{"shardproof shrink " + folder},
 		Look: []string{filepath.Join(folder, rundir.StoryFile), filepath.Join(folder, rundir.ScenarioFile)},
 	}
@@ -278,7 +278,7 @@ func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign
 	return err
 }
 
-func (f *runFlags) again1(seed uint64) string {
+func (f *runFlags) replayCommand(seed uint64) string {
 	command := fmt.Sprintf("shardproof replay --profile %s", f.profile)
 	if f.protocol != "both" {
 		command += " --protocol " + f.protocol

@@ -124,16 +124,16 @@ func (j *shrinkJob) do(c *cobra.Command) error {
 	})
 	j.progress.clear()
 	if err := errors.Join(j.err, j.journal.Close()); err != nil {
-		return &ending{exitHarness, fmt.Errorf("the search could not be kept: %w", err)}
+		return &exitError{exitHarness, fmt.Errorf("the search could not be kept: %w", err)}
 	}
 	if diverged := (*shrink.DivergedError)(nil); errors.As(err, &diverged) {
-		return &ending{exitDiverged, err}
+		return &exitError{exitDiverged, err}
 	}
 	if err != nil {
-		return &ending{exitHarness, err}
+		return &exitError{exitHarness, err}
 	}
-	if err := j.tell(c, found); err != nil {
-		return &ending{exitHarness, err}
+	if err := j.finish(c, found); err != nil {
+		return &exitError{exitHarness, err}
 	}
 	switch {
 	case found.Complete:
@@ -147,16 +147,16 @@ func (j *shrinkJob) do(c *cobra.Command) error {
 // open begins the folder of the search, or opens it again.
 func (j *shrinkJob) open() error {
 	if err := os.MkdirAll(j.out, 0o755); err != nil {
-		return &ending{exitHarness, err}
+		return &exitError{exitHarness, err}
 	}
 	title := fmt.Sprintf("shardproof shrink 1: seed %d, %s, trace hash %s", j.from.Scenario.Seed, j.from.Signature(), j.from.HashText())
 	var err error
 	if j.journal, err = rundir.OpenJournal(filepath.Join(j.out, journalFile), title); err != nil {
-		return &ending{exitHarness, err}
+		return &exitError{exitHarness, err}
 	}
 	j.known, err = shrink.ParseTrials(j.journal.Lines)
 	if err != nil {
-		return &ending{exitHarness, fmt.Errorf("%s: %w", filepath.Join(j.out, journalFile), err)}
+		return &exitError{exitHarness, fmt.Errorf("%s: %w", filepath.Join(j.out, journalFile), err)}
 	}
 	return nil
 }
@@ -173,8 +173,8 @@ func (j *shrinkJob) smaller(s *scenario.Scenario, _ int) {
 	j.err = cmp.Or(j.err, rundir.Replace(filepath.Join(j.out, minFile), []byte(s.String())))
 }
 
-// tell keeps what was found, and explains it.
-func (j *shrinkJob) tell(c *cobra.Command, found *shrink.Shrunk) error {
+// finish keeps what was found, and explains it.
+func (j *shrinkJob) finish(c *cobra.Command, found *shrink.Shrunk) error {
 	file := filepath.Join(j.out, minFile)
 	if err := rundir.Replace(file, []byte(shrink.Annotate(found.Scenario, found.Labels))); err != nil {
 		return err

@@ -85,7 +85,7 @@ func (f *sweepFlags) sweep(c *cobra.Command, what string) error {
 		out: cmp.Or(f.out, filepath.Join("out", p.Base.Name+map[bool]string{true: "-pairs"}[f.pairs])),
 	}
 	if err := j.open(base); err != nil {
-		return &ending{exitHarness, err}
+		return &exitError{exitHarness, err}
 	}
 	return j.do(c)
 }
@@ -203,8 +203,8 @@ func (j *sweepJob) do(c *cobra.Command) error {
 	if j.kept == nil && j.journal.Err() == nil && j.matrix.Runs > j.from {
 		j.note(0)
 	}
-	if err := errors.Join(err, j.kept, j.journal.Close(), j.tell(c)); err != nil {
-		return &ending{exitHarness, err}
+	if err := errors.Join(err, j.kept, j.journal.Close(), j.finish(c)); err != nil {
+		return &exitError{exitHarness, err}
 	}
 	switch {
 	case j.matrix.Broke > 0:
@@ -246,8 +246,8 @@ func (j *sweepJob) keep(c *cobra.Command, number int, failed *runner.Result) {
 	}))
 }
 
-// tell prints the matrix and keeps it.
-func (j *sweepJob) tell(c *cobra.Command) error {
+// finish prints the matrix and keeps it.
+func (j *sweepJob) finish(c *cobra.Command) error {
 	s := j.sweeping()
 	rows := fmt.Sprintf("%s: %s of %s runs, %s reached their fault, %d broke a promise", j.plan.Base.Name, withCommas(uint64(j.matrix.Runs)),
 		withCommas(uint64(s.Runs(j.plan))), withCommas(uint64(j.matrix.Reached)), j.matrix.Broke)

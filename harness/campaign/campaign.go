@@ -2,7 +2,7 @@
 // with a wall clock, and with harness/parallel those with goroutines: each seed's world is a thing of its own on one goroutine.
 //
 // Promise: every seed it started and finished is in the summary; a share of the seeds is run twice and the trace hashes
-// are compared; a failure is told of when it happens; when the campaign stops early, partial results are kept.
+// are compared; a failure is reported when it happens; when the campaign stops early, partial results are kept.
 package campaign
 
 import (

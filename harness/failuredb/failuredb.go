@@ -1,7 +1,7 @@
 // Package failuredb is what campaigns remember of failures, over builds and days: the signatures that were seen, when and with
 // which build first and last, the runs that were kept, and whether they still fail.
 //
-// Promise: what was told is on the disk before the call returns, a line each, so that a process which is killed at any moment
+// Promise: what was reported is on the disk before the call returns, a line each, so that a process which is killed at any moment
 // has lost nothing of it; a line that was not written to its end is forgotten. An error to write is returned by every later
 // call, too: nothing goes on that could not be kept.
 //
@@ -29,7 +29,7 @@ const journalTitle = `{"schema":"shardproof.memory/1"}`
 // Status is what is known of a signature.
 type Status string
 
-// The statuses. One that the campaign under way has seen for the first time is New, one that it has seen again after a time in
+// The statuses. One that the campaign in progress has seen for the first time is New, one that it has seen again after a time in
 // which nothing of it failed CameBack; both are Known to the next campaign, as long as they fail.
 const (
 	New      Status = "new"
@@ -121,7 +121,7 @@ func (m *Memory) fold(l *line) {
 		}
 		e.Last = l.Sighting
 		if slices.Contains(e.Cases, l.Case) {
-			break // told again by a campaign that was killed before it knew that it had
+			break // reported again by a campaign that was killed before it knew that it had
 		}
 		if l.Event == eventFailed {
 			e.Times++

@@ -25,7 +25,7 @@ const (
 )
 
 // drawCommands gives a share of the seeds an operator: settings that change while everything runs, and now and then
-// somebody who waits until the shards are clean or at rest.
+// somebody who waits until the shards are clean or quiescent.
 func drawCommands(d keyed.Source, z size) (all []scenario.Command) {
 	if !d.Chance("commands", commandShare) {
 		return nil

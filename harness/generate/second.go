@@ -25,7 +25,7 @@ func (z size) split(two bool) (first, second size) {
 }
 
 // addCollection gives the scenario its second collection, with operations and migrations. In most of the scenarios that
-// collection is also dropped, made anew, indexed and renamed.
+// collection is also dropped, made again, indexed and renamed.
 func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 	own := d.Fork(0x2d)
 	coll := drawCollection(own, z)

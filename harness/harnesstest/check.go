@@ -34,9 +34,9 @@ var (
 
 // Suite is what Check runs.
 type Suite struct {
-	// Targets are the systems that scenarios may name; none: the sharded store.
+	// Targets are the systems that scenarios may name; none: the sharded store. Seeds are drawn for the first.
 	Targets target.Set
-	// Profile draws the scenarios; the zero Profile mixes all.
+	// Profile draws the scenarios of the sharded store; the zero Profile mixes all.
 	Profile generate.Profile
 	// First is the first seed, Seeds how many. Zero: 1 and 20.
 	First uint64
@@ -88,9 +88,14 @@ func (suite *Suite) targets() target.Set {
 func (suite *Suite) options() runner.Options { return runner.Options{Targets: suite.targets()} }
 
 func (suite *Suite) draw(seed uint64) *scenario.Scenario {
-	s := generate.Mixed(seed)
-	if suite.Profile.Name != "" {
+	var s *scenario.Scenario
+	switch own := suite.targets()[0].Describe().Draw; {
+	case own != nil:
+		s = own(seed)
+	case suite.Profile.Name != "":
 		s = generate.Draw(seed, suite.Profile)
+	default:
+		s = generate.Mixed(seed)
 	}
 	if suite.Change != nil {
 		suite.Change(s)

@@ -11,28 +11,34 @@ import (
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/sweep"
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/scenario"
 )
 
 // SweepSuite is what Sweep runs.
 type SweepSuite struct {
+	// Base is the scenario of the sharded store that is swept.
 	Base generate.Base
+	// Targets are the systems that Scenario may name, which is swept instead of Base when it is set.
+	Targets  target.Set
+	Scenario *scenario.Scenario
 	// Every is of how many faults one is tried; zero: each.
 	Every int
 }
 
-// Sweep runs a base with the faults that could befall it, each failure a sub-test, and logs the matrix.
+// Sweep runs a base with the faults that could hit it, each failure a sub-test, and logs the matrix.
 func Sweep(t *testing.T, suite SweepSuite) {
 	t.Helper()
-	p, _, err := sweep.PlanOf(harness.Targets(), suite.Base.Scenario(""), suite.Base.Wanted)
+	p, _, err := suite.plan()
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := sweep.NewMatrix(p)
 	for from := 0; from < len(p.Singles); from += max(suite.Every, 1) {
-		err := sweep.Run(p, sweep.Part{Targets: harness.Targets(), From: from, To: from + 1, Done: func(n int, o sweep.Outcome, failed *runner.Result) bool {
+		err := sweep.Run(p, sweep.Part{Targets: suite.targets(), From: from, To: from + 1, Done: func(n int, o sweep.Outcome, failed *runner.Result) bool {
 			m.Add(o, &p.Singles[n])
 			if failed != nil {
-				t.Run(fmt.Sprintf("fault=%d", n), func(t *testing.T) { sweepFailed(t, failed) })
+				t.Run(fmt.Sprintf("fault=%d", n), func(t *testing.T) { suite.failed(t, failed) })
 			}
 			return true
 		}})
@@ -43,9 +49,23 @@ func Sweep(t *testing.T, suite SweepSuite) {
 	t.Logf("%d of %d faults tried, %d reached, %d broke a promise\n%s", m.Runs, len(p.Singles), m.Reached, m.Broke, m)
 }
 
-func sweepFailed(t *testing.T, failed *runner.Result) {
+func (suite *SweepSuite) targets() target.Set {
+	if len(suite.Targets) == 0 {
+		return harness.Targets()
+	}
+	return suite.Targets
+}
+
+func (suite *SweepSuite) plan() (*sweep.Plan, *runner.Result, error) {
+	if suite.Scenario != nil {
+		return sweep.PlanOf(suite.targets(), suite.Scenario, nil)
+	}
+	return sweep.PlanOf(suite.targets(), suite.Base.Scenario(""), suite.Base.Wanted)
+}
+
+func (suite *SweepSuite) failed(t *testing.T, failed *runner.Result) {
 	folder := filepath.Join(t.ArtifactDir(), failed.Signature())
-	kept, err := harness.RunAndSave(failed.Scenario, runner.Options{}, folder, rundir.Environment{})
+	kept, err := harness.RunAndSave(failed.Scenario, runner.Options{Targets: suite.targets()}, folder, rundir.Environment{})
 	if err != nil {
 		t.Logf("the failing run was not kept: %v", err)
 	}

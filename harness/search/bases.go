@@ -51,7 +51,7 @@ func newOnBases(s Start, name string, first func(base *scenario.Scenario, o *Out
 	return &onBases{Start: s, name: name, used: s.At.Seeds, behind: s.At.Trials, first: first}
 }
 
-// Next is the next part of the stage under way, or of the one behind it.
+// Next is the next part of the stage in progress, or of the one behind it.
 func (b *onBases) Next() (trials []Trial) {
 	for b.now == nil || b.given == b.now.count {
 		if b.now != nil {
@@ -102,14 +102,14 @@ func (b *onBases) base(s *scenario.Scenario) *searchStage {
 	}
 }
 
-// Learn hands the outcome to the stage under way.
+// Learn hands the outcome to the stage in progress.
 func (b *onBases) Learn(trial int, o *Outcome) {
 	if b.now.learn != nil {
 		b.now.learn(b.from+trial, o)
 	}
 }
 
-// Mark is in the base under way.
+// Mark is in the base in progress.
 func (b *onBases) Mark() Checkpoint {
 	if b.now == nil {
 		return Checkpoint{Seeds: b.used, Trials: b.behind}
@@ -117,7 +117,7 @@ func (b *onBases) Mark() Checkpoint {
 	return Checkpoint{Seeds: b.used - 1, Trials: b.made + b.behind}
 }
 
-// Over counts the bases behind the one under way.
+// Over counts the bases behind the one in progress.
 func (b *onBases) Over() int { return b.Mark().Seeds }
 
 // plannedStage is a stage of a plan.

@@ -27,7 +27,7 @@ func newGuided(s Start) Strategy {
 }
 
 const (
-	// freshShare is how many trials in a hundred are drawn anew, spliced how many of the others are made of two.
+	// freshShare is how many trials in a hundred are drawn from nothing, spliced how many of the others are made of two.
 	freshShare, spliceShare = 20, 20
 	// enoughCorpus is how many scenarios there are before they are changed, mostCorpus how many are kept.
 	enoughCorpus, mostCorpus = 8, 400

@@ -14,9 +14,9 @@ type portfolio struct {
 	arms   []arm
 	rounds int
 	now    *arm
-	// again is true while the strategy makes what an earlier search has made: it keeps its turn until it is through with that.
-	again  bool
-	trials []Trial
+	// repeating is true while the strategy makes what an earlier search has made: it keeps its turn until it is through with that.
+	repeating bool
+	trials    []Trial
 }
 
 // arm is a strategy of a portfolio.
@@ -70,9 +70,9 @@ const fadePercent = 90
 
 // Next has a strategy make the next round, and those that have ended leave.
 func (p *portfolio) Next() []Trial {
-	for p.again || p.turn() {
+	for p.repeating || p.turn() {
 		p.trials = p.now.Next()
-		if p.again = len(p.trials) > 0 && p.trials[0].Again; len(p.trials) > 0 {
+		if p.repeating = len(p.trials) > 0 && p.trials[0].Again; len(p.trials) > 0 {
 			return p.trials
 		}
 		p.now.spent = true

@@ -25,7 +25,7 @@ import (
 // Trial is a scenario to be run.
 type Trial struct {
 	Scenario *scenario.Scenario
-	// Watched has every occasion for a fault taken down.
+	// Watched has every injection point for a fault recorded.
 	Watched bool
 	// Again is true for one that an earlier search has made: it is run for what the strategy learns from it, and not counted.
 	Again bool
@@ -46,7 +46,7 @@ type Outcome struct {
 type Strategy interface {
 	// Next are the next trials, which may run side by side; none: there is nothing left to try.
 	Next() []Trial
-	// Learn is told what came of each of them, in their order, before Next is asked again.
+	// Learn is given what came of each of them, in their order, before Next is asked again.
 	Learn(trial int, o *Outcome)
 	// Mark is where it stands between two rounds of trials: one that starts there makes the same ones as this one would.
 	Mark() Checkpoint
@@ -142,9 +142,9 @@ type Options struct {
 	Taken int
 	// Stop, when set, ends the search early when it is true.
 	Stop func() bool
-	// Done is told of every trial in order, and says whether to go on.
+	// Done is given every trial in order, and says whether to go on.
 	Done func(run int, o *Outcome) (more bool)
-	// Round, when set, is told where the search stands whenever the strategy has learned from all that it wanted to know.
+	// Round, when set, is given where the search stands whenever the strategy has learned from all that it wanted to know.
 	Round func(at Place) (more bool)
 }
 
@@ -171,7 +171,7 @@ func Run(o Options) error {
 	return s.err
 }
 
-// search is a search under way.
+// search is a search in progress.
 type search struct {
 	Options
 	pools []*sim.Pool

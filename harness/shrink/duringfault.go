@@ -9,9 +9,9 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// duringFaults are scenarios with only those operations of a run with events that were under way when something befell them, each begun when it
+// duringFaults are scenarios with only those operations of a run with events that were in progress when something hit them, each begun when it
 // was: all, and those with one decision of chance alone. A decision counts the messages of its kind, and with fewer operations the one that
-// it has befallen comes earlier.
+// it has hit comes earlier.
 func duringFaults(r *runner.Result) (all []*scenario.Scenario) {
 	s := opsWhenTheyBegan(r)
 	s.Streams = nil
@@ -30,7 +30,7 @@ func duringFaults(r *runner.Result) (all []*scenario.Scenario) {
 // earliestMessages is how many messages of its kind a decision is tried on.
 const earliestMessages = 3
 
-// wasHit reports whether the operation was under way when chance decided something.
+// wasHit reports whether the operation was in progress when chance decided something.
 func wasHit(r *runner.Result, id int) bool {
 	i := slices.IndexFunc(r.History, func(o histories.Op) bool { return o.ID == id })
 	return i >= 0 && slices.ContainsFunc(r.Events, func(e trace.Event) bool {

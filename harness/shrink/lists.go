@@ -51,7 +51,7 @@ func (l list) chunks(s *scenario.Scenario, size int) []edit {
 	return all
 }
 
-// rebuildAfter is after how many trials more is expected of scenarios made anew than of taking lines away.
+// rebuildAfter is after how many trials more is expected of rebuilt scenarios than of taking lines away.
 const rebuildAfter = 300
 
 // thin removes as many lines as it can, in ever smaller chunks, the last of which have least lines or more.

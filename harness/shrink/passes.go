@@ -63,7 +63,7 @@ func (x *search) plainer() (improved bool) {
 	return improved
 }
 
-// rebuild goes on with the first scenario made anew that fails too. That is tried once, when so many trials were made and much is left.
+// rebuild goes on with the first rebuilt scenario that fails too. That is tried once, when so many trials were made and much is left.
 func (x *search) rebuild(after int) bool {
 	if x.Rebuild == nil || x.rebuiltOnce || x.asked < after || isSmall(x.best) {
 		return false
@@ -85,7 +85,7 @@ func (x *search) rebuild(after int) bool {
 	return false
 }
 
-// mostRebuilt is after how many scenarios made anew, or few more, it goes on with the one that it has.
+// mostRebuilt is after how many rebuilt scenarios, or few more, it goes on with the one that it has.
 const mostRebuilt = 2500
 
 // What a scenario should come down to: with more than that, everything is tried again with something else besides.
@@ -96,7 +96,7 @@ const (
 
 // stubborn tries again what did not work, and ends with the first thing that does. Where a failure hangs on a narrow moment,
 // whatever is removed moves the moment away, and another seed may bring it back, or a later start of what follows; where it
-// hangs on what befell the fourth message of its kind, that has become the third; where it takes many lines to fill a buffer, a
+// hangs on what hit the fourth message of its kind, that has become the third; where it takes many lines to fill a buffer, a
 // smaller buffer takes fewer.
 func (x *search) stubborn() bool {
 	if isSmall(x.best) {
@@ -160,7 +160,7 @@ func editPairs(edits, besides []edit) (all []edit) {
 	return all
 }
 
-// earlierDecisions has a decision of chance befall an earlier message of its kind.
+// earlierDecisions has a decision of chance hit an earlier message of its kind.
 func earlierDecisions(s *scenario.Scenario) (all []edit) {
 	for i, d := range s.Decisions {
 		for _, less := range []uint64{1, 2} {

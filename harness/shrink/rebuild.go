@@ -37,7 +37,7 @@ func (t *trials) rebuilt(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 		}
 		for from, to := 0, rebuildBatch; from < mostSingles; from, to = to, 3*to {
 			for _, b := range all {
-				if !yield(b.between(from, to)) {
+				if !yield(b.batch(from, to)) {
 					return
 				}
 			}
@@ -201,7 +201,7 @@ func opsWhenTheyBegan(r *runner.Result) *scenario.Scenario {
 	return s
 }
 
-// rebuildBase is a scenario and what could befall it, which is found out when it is asked for.
+// rebuildBase is a scenario and what could hit it, which is found out when it is asked for.
 type rebuildBase struct {
 	trials  *trials
 	base    *scenario.Scenario
@@ -210,9 +210,9 @@ type rebuildBase struct {
 	pairs   [][2]sweep.FaultCase
 }
 
-// between are the scenario with each of some single faults that could befall its run, and with each of some pairs; before the first of
+// batch are the scenario with each of some single faults that could hit its run, and with each of some pairs; before the first of
 // them it is alone.
-func (b *rebuildBase) between(from, to int) (all []*scenario.Scenario) {
+func (b *rebuildBase) batch(from, to int) (all []*scenario.Scenario) {
 	if !b.watched {
 		b.watch()
 		all = append(all, b.base)
@@ -228,14 +228,14 @@ func (b *rebuildBase) between(from, to int) (all []*scenario.Scenario) {
 	return all
 }
 
-// watch runs the scenario, in which faults may last a little longer, for what could befall it: nothing when it cannot be run.
+// watch runs the scenario, in which faults may last a little longer, to record what could hit it: nothing when it cannot be run.
 func (b *rebuildBase) watch() {
 	const room = 1200 * time.Millisecond // longer than timeouts of commands and an election
 	b.watched = true
 	b.base.Planned = true
 	b.base.FaultsEnd += room
-	var occasions []runner.InjectionPoint
-	if _, err := runner.Run(b.base, runner.Options{Targets: b.trials.targets, Steps: b.trials.steps, Pool: b.trials.pool(0), Occasions: &occasions}); err == nil {
-		b.singles, b.pairs = sweep.SingleFaults(occasions), sweep.FaultPairs(occasions)
+	var points []runner.InjectionPoint
+	if _, err := runner.Run(b.base, runner.Options{Targets: b.trials.targets, Steps: b.trials.steps, Pool: b.trials.pool(0), Occasions: &points}); err == nil {
+		b.singles, b.pairs = sweep.SingleFaults(points), sweep.FaultPairs(points)
 	}
 }

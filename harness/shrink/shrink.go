@@ -44,7 +44,7 @@ type searchOptions struct {
 	Fixed func(setting string) bool
 	// Stop, when set, ends the search early when it is true.
 	Stop func() bool
-	// Known are trials that have been made before, by the candidate's Key. Learned is told of every new one, Smaller of
+	// Known are trials that have been made before, by the candidate's Key. Learned is given every new one, Smaller of
 	// every scenario that is smaller than all before; both may be nil.
 	Known   map[uint64]Trial
 	Learned func(key uint64, t Trial)
@@ -98,7 +98,7 @@ func (x *search) alternatives() {
 	x.first(all)
 }
 
-// search is a search under way.
+// search is a search in progress.
 type search struct {
 	searchOptions
 	lists  []list
@@ -109,7 +109,7 @@ type search struct {
 	seen map[uint64]bool
 	// runs are the trials that were made, asked those that were made or known.
 	runs, asked int
-	// rebuiltOnce is set when scenarios were made anew.
+	// rebuiltOnce is set when scenarios were rebuilt.
 	rebuiltOnce bool
 	// over is set when no more may be tried.
 	over bool
@@ -137,7 +137,7 @@ func (x *search) candidate(e edit) candidate {
 // candidatesEachRound is how many candidates are made at a time.
 const candidatesEachRound = 24
 
-// each takes every edit of the smallest so far, in turn, with which it still fails. The edits are listed anew after each
+// each takes every edit of the smallest so far, in turn, with which it still fails. The edits are listed again after each
 // that was taken, and the search goes on at its place in the list.
 func (x *search) each(edits func(*scenario.Scenario) []edit) (improved bool) {
 	for from := 0; !x.over; {

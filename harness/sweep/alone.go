@@ -6,15 +6,15 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 )
 
-// SingleFaults lists what may do by itself what several faults have done together, in a run without any that had these occasions: every
+// SingleFaults lists what may do by itself what several faults have done together, in a run without any that had these injection points: every
 // single fault, and whatever can be kept back until something else has happened, clients' requests before anything moves too.
 // These sorts take turns: requests, what belongs to a commit, and all the rest, each until a step of the commit window; single faults
 // of each kind; and what is kept back until something outside of the window.
-func SingleFaults(occasions []runner.InjectionPoint) []FaultCase {
-	kept := keptBack(occasions)
+func SingleFaults(points []runner.InjectionPoint) []FaultCase {
+	kept := keptBack(points)
 	lists := [][]FaultCase{InTurn(kept.requests), InTurn(kept.commits), InTurn(kept.rest)}
 	byKind := make(map[string][]FaultCase)
-	for _, one := range New(nil, occasions).Singles {
+	for _, one := range New(nil, points).Singles {
 		byKind[one.Kind] = append(byKind[one.Kind], one)
 	}
 	for _, kind := range Kinds {
@@ -28,10 +28,10 @@ const mostPairs = 5000
 
 // FaultPairs lists what may take two faults: a client's request that is kept back until a step of the commit window, and a step of that which
 // fails. Every beginning is spread over all pairs.
-func FaultPairs(occasions []runner.InjectionPoint) (pairs [][2]FaultCase) {
-	requests := slices.Concat(keptBack(occasions).requests...)
+func FaultPairs(points []runner.InjectionPoint) (pairs [][2]FaultCase) {
+	requests := slices.Concat(keptBack(points).requests...)
 	var failing []FaultCase
-	for _, one := range New(nil, occasions).Singles {
+	for _, one := range New(nil, points).Singles {
 		if (one.Kind == "error" || one.Kind == "kill") && donorPhase(one.Phase).CommitWindow() {
 			failing = append(failing, one)
 		}
@@ -47,14 +47,14 @@ func FaultPairs(occasions []runner.InjectionPoint) (pairs [][2]FaultCase) {
 // heldCases is what can be kept back: by rank of what is, until a step of the commit window, and all until one outside.
 type heldCases struct{ requests, commits, rest, outside [][]FaultCase }
 
-func keptBack(occasions []runner.InjectionPoint) (k heldCases) {
+func keptBack(points []runner.InjectionPoint) (k heldCases) {
 	window := make(map[string]bool)
-	for i := range occasions {
-		if o := &occasions[i]; o.What == runner.FailpointPassed && donorPhase(o.Phase).CommitWindow() {
+	for i := range points {
+		if o := &points[i]; o.What == runner.FailpointPassed && donorPhase(o.Phase).CommitWindow() {
 			window[o.Site] = true
 		}
 	}
-	for _, a := range someAnchors(occasions) {
+	for _, a := range someAnchors(points) {
 		of := &k.rest
 		switch a.rank {
 		case ofRequest:
@@ -62,7 +62,7 @@ func keptBack(occasions []runner.InjectionPoint) (k heldCases) {
 		case ofCommit:
 			of = &k.commits
 		}
-		until := SpreadOut(a.Until(occasions))
+		until := SpreadOut(a.Until(points))
 		within := slices.DeleteFunc(slices.Clone(until), func(s FaultCase) bool { return !window[s.Fault.Until.Site] })
 		*of = append(*of, within)
 		k.outside = append(k.outside, slices.DeleteFunc(until, func(s FaultCase) bool { return window[s.Fault.Until.Site] }))
@@ -74,11 +74,11 @@ func keptBack(occasions []runner.InjectionPoint) (k heldCases) {
 const mostAnchors = 300
 
 // someAnchors are spread over the whole run, requests before anything moves among them.
-func someAnchors(occasions []runner.InjectionPoint) []Anchor {
+func someAnchors(points []runner.InjectionPoint) []Anchor {
 	var byRank [numRanks][]Anchor
 	sent := make(map[string]int)
-	for at := range occasions {
-		o := &occasions[at]
+	for at := range points {
+		o := &points[at]
 		anchors := anchorsAt(o, at, sent)
 		if o.What == runner.FailpointPassed {
 			anchors = pausesAt(o, at)

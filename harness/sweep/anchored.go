@@ -14,7 +14,7 @@ import (
 // task at a failpoint. As a Single it is kept back until all faults end.
 type Anchor struct {
 	FaultCase
-	// at is its place among the occasions, rank the class of its priority.
+	// at is its place among the injection points, rank the class of its priority.
 	at, rank int
 	// fresh is true when the fault counts passages from when it happens, instead of from the start.
 	fresh bool
@@ -32,14 +32,14 @@ const (
 // anchorsEachTurn is how many anchors of each rank come up in a round.
 var anchorsEachTurn = [numRanks]int{2, 1, 1, 1}
 
-// Anchors lists what can be kept back in a run that had these occasions, a client's request only while something moves, in the order
+// Anchors lists what can be kept back in a run that had these injection points, a client's request only while something moves, in the order
 // in which it is tried: the ranks take turns, and each goes through its own with a stride near the golden section, so that every
 // beginning is spread over the whole run and has more of the commit window than of anything else.
-func Anchors(occasions []runner.InjectionPoint) []Anchor {
+func Anchors(points []runner.InjectionPoint) []Anchor {
 	var byRank [numRanks][]Anchor
 	sent := make(map[string]int)
-	for at := range occasions {
-		for _, a := range anchorsAt(&occasions[at], at, sent) {
+	for at := range points {
+		for _, a := range anchorsAt(&points[at], at, sent) {
 			byRank[a.rank] = append(byRank[a.rank], a)
 		}
 	}
@@ -66,7 +66,7 @@ func interleaveRanks(byRank [numRanks][]Anchor) (all []Anchor) {
 // Scatter is the place of i in a permutation of 0 to n-1 of which every beginning is spread evenly.
 func Scatter(i, n int) int { return int(uint64(i) * goldenStride(uint64(n)) % uint64(n)) }
 
-// anchorsAt are those of one occasion. Sent counts the messages of each site so far.
+// anchorsAt are those of one injection point. Sent counts the messages of each site so far.
 func anchorsAt(o *runner.InjectionPoint, at int, sent map[string]int) []Anchor {
 	switch o.What {
 	case runner.MessageSent:

@@ -11,7 +11,7 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// migrating are the occasions of a small migration.
+// migrating are the injection points of a small migration.
 var migrating = []runner.InjectionPoint{
 	{What: runner.FailpointPassed, Site: "d.register", Nth: 1, Node: "shard-b.0", Role: failpoint.Donor, Leads: true, Phase: "kCreated", Actor: "donor"},
 	{What: runner.MessageSent, Site: "shard-b.0>shard-a.0/RecvChunkStart", Nth: 1, Node: "shard-b.0", Class: "RecvChunkStart", Steering: 1, Call: true, Doubles: true, Phase: "kCloning", Actor: "donor"},

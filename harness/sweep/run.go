@@ -11,10 +11,10 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// PlanOf runs the scenario without faults, and plans every fault that could have befallen it. It must pass.
+// PlanOf runs the scenario without faults, and plans every fault that could have hit it. It must pass.
 func PlanOf(targets target.Set, s *scenario.Scenario, wanted func(phase string) bool) (*Plan, *runner.Result, error) {
-	var occasions []runner.InjectionPoint
-	r, err := runner.Run(s, runner.Options{Targets: targets, Occasions: &occasions})
+	var points []runner.InjectionPoint
+	r, err := runner.Run(s, runner.Options{Targets: targets, Occasions: &points})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -22,7 +22,7 @@ func PlanOf(targets target.Set, s *scenario.Scenario, wanted func(phase string) 
 		return nil, r, fmt.Errorf("the scenario of the sweep fails before anything is done to it: %s", r.Signature())
 	}
 	var some []runner.InjectionPoint
-	for _, o := range occasions {
+	for _, o := range points {
 		if wanted == nil || wanted(o.Phase) {
 			some = append(some, o)
 		}
@@ -45,7 +45,7 @@ type Part struct {
 	// Workers is how many run at a time; zero: one. Stop, when set, ends the sweep early when it is true.
 	Workers int
 	Stop    func() bool
-	// Done is told of every run in the order of their numbers, and of its result unless it held. It says whether to go on.
+	// Done is given every run in the order of their numbers, and of its result unless it held. It says whether to go on.
 	Done func(number int, o Outcome, failed *runner.Result) (more bool)
 }
 

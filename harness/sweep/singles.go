@@ -21,7 +21,7 @@ const everyByte = 1 << 30
 // Kinds are the sorts of faults, in the order of the table.
 var Kinds = []string{"crash", "crash-kept", "stepdown", "partition", "pause", "error", "kill", "lost", "lost-reply", "doubled", "late", "slow-write", "held", "copy-held", "paused"}
 
-// casesAt are the faults that make sense at an occasion.
+// casesAt are the faults that make sense at an injection point.
 func casesAt(o *runner.InjectionPoint) []FaultCase {
 	switch o.What {
 	case runner.MessageSent:
@@ -49,7 +49,7 @@ func decisionAt(o *runner.InjectionPoint, kind, question string, answer int64) F
 	return FaultCase{Kind: kind, Phase: o.Phase, Actor: o.Actor, Decisions: []scenario.Decision{d}}
 }
 
-// failpointCases befalls whoever passes the failpoint, and at those of a migration under way also the
+// failpointCases hit the node that passes the failpoint, and at those of a migration in progress also the
 // primaries of the others in it.
 func failpointCases(o *runner.InjectionPoint) []FaultCase {
 	some := []FaultCase{faultAt(o, "crash", "crash", o.Node, downTime), faultAt(o, "partition", "partition", o.Node, downTime), faultAt(o, "pause", "pause", "", pauseTime)}

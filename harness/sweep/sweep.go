@@ -16,9 +16,9 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// FaultCase is one fault at one occasion.
+// FaultCase is one fault at one injection point.
 type FaultCase struct {
-	// Kind is the sort of fault, Phase when it happens, and Actor whom it befalls.
+	// Kind is the sort of fault, Phase when it happens, and Actor whom it hits.
 	Kind, Phase, Actor string
 	// Fault, or else the Decisions, are its lines in a scenario.
 	Fault     *scenario.Fault
@@ -39,11 +39,11 @@ type Plan struct {
 	Singles []FaultCase
 }
 
-// New plans the sweep of a scenario whose run had these occasions.
-func New(base *scenario.Scenario, occasions []runner.InjectionPoint) *Plan {
+// New plans the sweep of a scenario whose run had these injection points.
+func New(base *scenario.Scenario, points []runner.InjectionPoint) *Plan {
 	p := &Plan{Base: base}
-	for i := range occasions {
-		p.Singles = append(p.Singles, casesAt(&occasions[i])...)
+	for i := range points {
+		p.Singles = append(p.Singles, casesAt(&points[i])...)
 	}
 	return p
 }

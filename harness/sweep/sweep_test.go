@@ -13,8 +13,8 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// occasions are one of each sort.
-var occasions = []runner.InjectionPoint{
+// injection points are one of each sort.
+var points = []runner.InjectionPoint{
 	{What: runner.FailpointPassed, Site: "d.register", Nth: 2, Node: "shard-b.0", Role: failpoint.Donor, Leads: true, Phase: "kCreated", Actor: "donor"},
 	{What: runner.FailpointPassed, Site: "m.journal.beforeSync", Nth: 7, Node: "config.1", Role: failpoint.Replica, Phase: "kCreated", Actor: "config"},
 	{What: runner.FailpointPassed, Site: "m.send", Nth: 1, Node: "router.0", Role: failpoint.Router, Phase: runner.BeforeMoves, Actor: "router"},
@@ -51,9 +51,9 @@ router late: decide tail router.0>client.0/Find.reply #3 = 300000000
 recipient slow-write: decide disk-tail shard-a.2/sync #4 = 300000000
 `
 
-// TestEveryFaultThatMakesSense lists the faults of one occasion of each sort.
+// TestEveryFaultThatMakesSense lists the faults of one injection point of each sort.
 func TestEveryFaultThatMakesSense(t *testing.T) {
-	p := New(&scenario.Scenario{}, occasions)
+	p := New(&scenario.Scenario{}, points)
 	var b strings.Builder
 	for _, s := range p.Singles {
 		fmt.Fprintf(&b, "%s %s: %s\n", s.Actor, s.Kind, s.String())
@@ -68,7 +68,7 @@ func TestEveryFaultThatMakesSense(t *testing.T) {
 
 // TestPairsAreFair goes through all pairs once, and no beginning leaves a single out for long.
 func TestPairsAreFair(t *testing.T) {
-	p := New(&scenario.Scenario{}, occasions)
+	p := New(&scenario.Scenario{}, points)
 	n := len(p.Singles)
 	seen := make(map[[2]int]bool)
 	early := make(map[int]bool)
@@ -90,7 +90,7 @@ func TestPairsAreFair(t *testing.T) {
 // TestPairInOneScenario puts two faults and their decisions into the base without touching it.
 func TestPairInOneScenario(t *testing.T) {
 	base := &scenario.Scenario{Name: "base", Ops: []scenario.Op{{ID: 1}}}
-	p := New(base, occasions)
+	p := New(base, points)
 	s := p.Scenario(13, 0)
 	if len(s.Faults) != 2 || s.Faults[0].ID != 1 || s.Faults[1].ID != 2 || len(s.Decisions) != 1 || !s.Planned {
 		t.Errorf("the scenario is\n%s", s)
@@ -108,7 +108,7 @@ const wantMatrix = `| phase | actor | crash | error | lost | all |
 
 // TestMatrixTellsWhatHeld counts by phase, actor and kind, and makes what broke stand out.
 func TestMatrixTellsWhatHeld(t *testing.T) {
-	p := New(&scenario.Scenario{}, occasions)
+	p := New(&scenario.Scenario{}, points)
 	m := NewMatrix(p)
 	for _, run := range []struct {
 		word    string

@@ -33,7 +33,12 @@ func (c *Config) BootDirectory(t env.Task) {
 		}
 	}
 	term := uint64(d.node.Incarnation())
-	d.node.Emit(&trace.Event{Kind: trace.Elected, Shard: "config", Term: term, Index: uint64(d.table.Version)})
+	d.node.Emit(&trace.Event{
+		Kind:  trace.Elected,
+		Shard: "config",
+		Term:  term,
+		Index: uint64(d.table.Version),
+	})
 	d.announce("begin")
 	d.node.Serve(func(t env.Task, _ env.NodeID, m env.Message) (env.Message, error) {
 		switch req := m.(type) {
@@ -68,7 +73,8 @@ func (d *directory) assign(t env.Task, req *Assign) (*Table, error) {
 		return nil, err
 	}
 	if req.Version != d.table.Version {
-		return nil, errcode.New(Refused, "movement %s began with version %d, and the table has %d", req.Move, req.Version, d.table.Version)
+		return nil, errcode.New(Refused, "movement %s began with version %d, and the table has %d",
+			req.Move, req.Version, d.table.Version)
 	}
 	next, err := d.write(t, d.table.with(req.Given))
 	if err == nil {

@@ -1,13 +1,15 @@
-// Package kvstore is an example of a system that can be put under test: a key-value store on two servers and a directory,
-// written against system/env, that moves a range of keys from one server to the other while clients use it.
+// Package kvstore is an example of a system that can be put under test: a key-value store on two
+// servers and a directory, written against system/env, that moves a range of keys from one server
+// to the other while clients use it.
 //
-// The directory says who owns what. Its table has a version, and every answer to a Fetch with Fence raises it. A movement
-// has two steps, which an operator asks the owner for. Copy fetches the table with a fence, sends all pairs of the range to
-// the other server, and remembers which keys are written meanwhile. Switch stops the range, sends what was written since,
-// and has the directory assign the range to the other server if the table still has the version of the beginning.
+// The directory says who owns what. Its table has a version, and every answer to a Fetch with Fence
+// raises it. A movement has two steps, which an operator asks the owner for. Copy fetches the table
+// with a fence, sends all pairs of the range to the other server, and remembers which keys are
+// written meanwhile. Switch stops the range, sends what was written since, and has the directory
+// assign the range to the other server if the table still has the version of the beginning.
 //
-// Promise: what was acknowledged is on the disk of its owner; a range has one owner that answers; whatever fails on the way,
-// the movement is carried out as a whole or not at all.
+// Promise: what was acknowledged is on the disk of its owner; a range has one owner that answers;
+// whatever fails on the way, the movement is carried out as a whole or not at all.
 //
 // Refusal: one server a shard, no replication, no scans. It is small so that it can be read.
 package kvstore
@@ -62,12 +64,13 @@ type Config struct {
 	// Table is who owns what at first, Pairs what is there.
 	Table []Owned
 	Pairs map[int64]string
-	// ForgetsChanges plants a bug: what was written during the copy is taken off the list when it is first sent, so that
-	// nothing is left to be sent again when that was lost.
+	// ForgetsChanges plants a bug: what was written during the copy is taken off the list when it
+	// is first sent, so that nothing is left to be sent again when that was lost.
 	ForgetsChanges bool
 }
 
-// Owned is a range [Min, Max) and the shard that owns it. The smallest and the largest number are the ends of all keys.
+// Owned is a range [Min, Max) and the shard that owns it. The smallest and the largest number are
+// the ends of all keys.
 type Owned struct {
 	Min, Max int64
 	Shard    string
@@ -127,7 +130,12 @@ func (t *Table) with(given Owned) (next []Owned) {
 func (t *Table) Chunks() (rows []trace.Chunk) {
 	for i, o := range t.Ranges {
 		rows = append(rows, trace.Chunk{
-			Min: Bound(o.Min), Max: Bound(o.Max), Shard: o.Shard, Major: uint32(t.Version), Minor: uint32(i), Epoch: System,
+			Min:   Bound(o.Min),
+			Max:   Bound(o.Max),
+			Shard: o.Shard,
+			Major: uint32(t.Version),
+			Minor: uint32(i),
+			Epoch: System,
 		})
 	}
 	return rows
@@ -147,7 +155,8 @@ func Bound(n int64) string {
 // ServerOf is the node of a shard.
 func ServerOf(shard string) env.NodeID { return env.NodeID(shard + ".0") }
 
-// How long a node waits for an answer, and how soon it tries again. A movement that no operator switches is given up.
+// How long a node waits for an answer, and how soon it tries again. A movement that no operator
+// switches is given up.
 const (
 	patience  = 100 * time.Millisecond
 	retry     = 20 * time.Millisecond

@@ -14,7 +14,8 @@ type (
 		Value          string
 	}
 
-	// Fetch asks the directory for its table; with Fence it gets a new version first, so that no earlier movement can end.
+	// Fetch asks the directory for its table; with Fence it gets a new version first, so that no
+	// earlier movement can end.
 	Fetch struct{ Fence bool }
 	// Assign gives a range to a shard, if the table still has the version.
 	Assign struct {
@@ -29,7 +30,8 @@ type (
 		Given Owned // the range, and who shall have it
 	}
 	Switch struct{ Move string }
-	// Install is a part of a copy, CatchUp what was written during it: part Seq of the movement that began with Version.
+	// Install is a part of a copy, CatchUp what was written during it: part Seq of the movement
+	// that began with Version.
 	Install struct{ Part }
 	// CatchUp is the last part.
 	CatchUp struct{ Part }

@@ -17,7 +17,8 @@ type outgoing struct {
 	version, seq int
 	// changed are the keys of the range that were written since then.
 	changed map[int64]bool
-	// copied: everything was sent once. Stopped: the range is not served. Ending: a task finds out how it ended.
+	// copied: everything was sent once. Stopped: the range is not served. Ending: a task finds out
+	// how it ended.
 	copied, stopped, ending bool
 }
 
@@ -83,7 +84,8 @@ func (s *Server) send(t env.Task, out *outgoing) error {
 			keys = append(keys, k)
 		}
 	}
-	for part := range slices.Chunk(append(keys, out.given.Min), batch) { // at least one part, which announces the movement
+	for part := range slices.Chunk(append(keys, out.given.Min), batch) {
+		// At least one part, which announces the movement.
 		if err := t.Point(SiteBatch, env.Note{ID: out.move}); err != nil {
 			return err
 		}
@@ -109,7 +111,8 @@ func (s *Server) part(out *outgoing, keys []int64) Part {
 func deliver(t env.Task, out *outgoing, m env.Message) (err error) {
 	to := ServerOf(out.given.Shard)
 	for range tries {
-		if _, err = call[Done](t, to, m); err == nil || errcode.Is(err, Refused) || t.Sleep(retry) != nil {
+		if _, err = call[Done](t, to, m); err == nil || errcode.Is(err, Refused) ||
+			t.Sleep(retry) != nil {
 			return err
 		}
 	}
@@ -128,14 +131,16 @@ func (s *Server) switchOver(t env.Task, req *Switch) (*Done, error) {
 	if err == nil {
 		s.advance(out, trace.DonorCommittingOnConfig)
 		if err = t.Point(SiteAssign, env.Note{ID: out.move}); err == nil {
-			_, err = call[Table](t, Directory, &Assign{Version: out.version, Given: out.given, Move: out.move})
+			_, err = call[Table](t, Directory,
+				&Assign{Version: out.version, Given: out.given, Move: out.move})
 		}
 	}
 	s.end(out)
 	return &Done{}, err
 }
 
-// catchUp sends what was written during the copy, when the last change that passed the test of ownership is written.
+// catchUp sends what was written during the copy, when the last change that passed the test of
+// ownership is written.
 func (s *Server) catchUp(t env.Task, out *outgoing) error {
 	if err := s.writes.take(t); err != nil {
 		return err
@@ -151,7 +156,8 @@ func (s *Server) catchUp(t env.Task, out *outgoing) error {
 	for range tries {
 		part := s.part(out, slices.Sorted(maps.Keys(out.changed)))
 		clear(out.changed) // the bug: if this attempt is lost, the next one has nothing to send
-		if _, err = call[Done](t, ServerOf(out.given.Shard), &CatchUp{part}); err == nil || t.Sleep(retry) != nil {
+		if _, err = call[Done](t, ServerOf(out.given.Shard), &CatchUp{part}); err == nil ||
+			t.Sleep(retry) != nil {
 			return err
 		}
 		out.seq--
@@ -159,7 +165,8 @@ func (s *Server) catchUp(t env.Task, out *outgoing) error {
 	return err
 }
 
-// end finds out from the directory how a movement has ended, which is by then out of reach of whatever is still on its way.
+// end finds out from the directory how a movement has ended, which is by then out of reach of
+// whatever is still on its way.
 func (s *Server) end(out *outgoing) {
 	if s.out != out || out.ending {
 		return
@@ -198,7 +205,8 @@ func (s *Server) install(t env.Task, p *Part) (*Done, error) {
 	defer s.writes.release()
 	if p.Version > s.in.Version && p.Seq == 1 && s.out == nil {
 		in := incoming{Version: p.Version, Move: p.Move, Given: p.Given, Open: true}
-		if err := s.write(t, &record{In: &in, Drop: &p.Given}, trace.RangeDeleter, p.Move); err != nil {
+		err := s.write(t, &record{In: &in, Drop: &p.Given}, trace.RangeDeleter, p.Move)
+		if err != nil {
 			return nil, err
 		}
 		s.await(p.Version)
@@ -214,7 +222,8 @@ func (s *Server) install(t env.Task, p *Part) (*Done, error) {
 	return &Done{}, s.write(t, &record{In: &in, Pairs: p.Pairs}, trace.Recipient, p.Move)
 }
 
-// await asks the directory again and again whether the movement is over, and deletes what came of one that failed.
+// await asks the directory again and again whether the movement is over, and deletes what came of
+// one that failed.
 func (s *Server) await(version int) {
 	s.node.Spawn(nil, "await the end of a movement", func(t env.Task) {
 		for s.in.Version == version && s.in.Open && t.Sleep(patience) == nil {

@@ -30,7 +30,8 @@ type Server struct {
 	in    incoming
 }
 
-// record is a line of the log: pairs that were written, a range that was dropped, or a movement that began.
+// record is a line of the log: pairs that were written, a range that was dropped, or a movement
+// that began.
 type record struct {
 	Pairs []Pair    `json:"p,omitempty"`
 	Drop  *Owned    `json:"drop,omitempty"`
@@ -40,7 +41,8 @@ type record struct {
 // logFile is where a server keeps what it has.
 const logFile = "log"
 
-// Boot starts a server: it has what its log says, less what it does not own by a new version of the table.
+// Boot starts a server: it has what its log says, less what it does not own by a new version of the
+// table.
 func (c *Config) Boot(t env.Task, shard string) *Server {
 	s := &Server{config: c, node: t.Node(), shard: shard, pairs: make(map[int64]string)}
 	term := uint64(s.node.Incarnation())
@@ -122,8 +124,8 @@ func (s *Server) handle(t env.Task, _ env.NodeID, m env.Message) (env.Message, e
 	return nil, errcode.New(Refused, "%s does not know %T", s.node.ID(), m)
 }
 
-// request carries out a client's operation. Nothing waits between the test of ownership and the answer of a read; a change
-// holds the lock from the test to the disk.
+// request carries out a client's operation. Nothing waits between the test of ownership and the
+// answer of a read; a change holds the lock from the test to the disk.
 func (s *Server) request(t env.Task, req *Request) (*Reply, error) {
 	if err := t.Point(SiteRequest, env.Note{}); err != nil {
 		return nil, err
@@ -197,8 +199,8 @@ func (s *Server) mine(k int64) error {
 	return nil
 }
 
-// write makes a record durable and carries it out. When nobody knows whether it was written, the process ends: it must not
-// go on with one opinion and come back with another.
+// write makes a record durable and carries it out. When nobody knows whether it was written, the
+// process ends: it must not go on with one opinion and come back with another.
 func (s *Server) write(t env.Task, r *record, actor trace.Actor, move string) error {
 	line, err := json.Marshal(r)
 	if err != nil {

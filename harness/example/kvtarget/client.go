@@ -28,11 +28,14 @@ const (
 )
 
 var dos = map[scenario.OpKind]kvstore.Do{
-	scenario.Read: kvstore.Get, scenario.Write: kvstore.Put, scenario.Delete: kvstore.Remove, scenario.CAS: kvstore.Swap,
+	scenario.Read:   kvstore.Get,
+	scenario.Write:  kvstore.Put,
+	scenario.Delete: kvstore.Remove,
+	scenario.CAS:    kvstore.Swap,
 }
 
-// Do tries until a server has answered. A change of which no answer came may have happened: it is not tried again, and its
-// outcome is unknown.
+// Do tries until a server has answered. A change of which no answer came may have happened: it is
+// not tried again, and its outcome is unknown.
 func (c *client) Do(t env.Task, op *scenario.Op, _ func() uint64) (a target.Answer) {
 	req := &kvstore.Request{Do: dos[op.Kind], Key: op.Key, Value: op.Value, Expect: op.Expect}
 	for end := c.world.Now().Add(limit); c.world.Now() < end; a.Retries++ {

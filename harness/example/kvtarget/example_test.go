@@ -1,11 +1,14 @@
 package kvtarget_test
 
 import (
+	"fmt"
+	"log"
 	"strings"
 	"testing"
 
 	"github.com/shardproof/shardproof/harness/example/kvtarget"
 	"github.com/shardproof/shardproof/harness/explain"
+	"github.com/shardproof/shardproof/harness/harnesstest"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/shrink"
 	"github.com/shardproof/shardproof/harness/sweep"
@@ -13,81 +16,60 @@ import (
 )
 
 var (
-	sound  = target.Set{kvtarget.Target{}}
-	broken = target.Set{kvtarget.Target{ForgetsChanges: true}}
+	sound     = target.Set{kvtarget.Target{}}
+	forgetful = target.Set{kvtarget.Target{ForgetsChanges: true}}
 )
 
 // TestSeeds runs drawn scenarios: the store holds its promises.
-func TestSeeds(t *testing.T) {
-	for seed := range uint64(200) {
-		r, err := runner.Run(kvtarget.Draw(seed), runner.Options{Targets: sound, Events: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !r.Passed() {
-			t.Fatalf("seed %d\n%s", seed, explain.Report(r, explain.Where{}))
-		}
-	}
-}
+func TestSeeds(t *testing.T) { harnesstest.Check(t, harnesstest.Suite{Targets: sound, Seeds: 100}) }
 
-// failures sweeps the base scenario and returns what fails.
-func failures(t *testing.T, on target.Set) (failed []*runner.Result, reached int) {
-	t.Helper()
-	p, base, err := sweep.PlanOf(on, kvtarget.Base(1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if base.Committed != 2 {
-		t.Fatalf("%d of 2 movements were committed", base.Committed)
-	}
-	err = sweep.Run(p, sweep.Part{Targets: on, Workers: 2, Done: func(n int, o sweep.Outcome, r *runner.Result) bool {
-		if o.Reached {
-			reached++
-		}
-		if r != nil {
-			failed = append(failed, r)
-		}
-		return true
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%d of %d faults happened, %d runs failed", reached, len(p.Singles), len(failed))
-	return failed, reached
-}
-
-// TestSweep tries every single fault at everything that happens: the store holds its promises.
+// TestSweep tries every single fault at everything that happens in a movement: the store holds its
+// promises.
 func TestSweep(t *testing.T) {
-	failed, _ := failures(t, sound)
-	for _, r := range failed {
-		again, err := runner.Run(r.Scenario, runner.Options{Targets: sound, Events: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Errorf("%s\n%v %v", explain.Report(again, explain.Where{}), r.Scenario.Faults, r.Scenario.Decisions)
-	}
+	harnesstest.Sweep(t,
+		harnesstest.SweepSuite{Targets: sound, Scenario: kvtarget.Base("kvstore", 1)})
 }
 
-// TestPlantedBug finds the bug by a sweep, explains it, and makes it small.
-func TestPlantedBug(t *testing.T) {
-	failed, _ := failures(t, broken)
-	if len(failed) == 0 {
-		t.Fatal("the sweep has not found the planted bug")
-	}
-	for _, r := range failed {
-		t.Log(r.Signature(), r.Scenario.Faults, r.Scenario.Decisions)
-	}
-	found, err := shrink.Failure(failed[0].Scenario, shrink.Options{Targets: broken, Workers: 2, Runs: 500})
+// The planted bug is found by trying every fault at everything that happens while a range moves,
+// explained, and made small.
+func Example() {
+	plan, _, err := sweep.PlanOf(forgetful, kvtarget.Base("kvstore-forgetful", 1), nil)
 	if err != nil {
-		t.Fatal(err)
+		log.Fatal(err)
 	}
-	t.Logf("%s\n%s", shrink.Sizes(found.Scenario), found.Scenario)
-	r, err := runner.Run(found.Scenario, runner.Options{Targets: broken, Events: true})
+	var failed *runner.Result
+	err = sweep.Run(plan,
+		sweep.Part{Targets: forgetful, Done: func(_ int, _ sweep.Outcome, r *runner.Result) bool {
+			failed = r
+			return r == nil
+		}})
+	if err != nil || failed == nil {
+		log.Fatal("the planted bug was not found: ", err)
+	}
+	found, err := shrink.Failure(failed.Scenario, shrink.Options{Targets: forgetful})
 	if err != nil {
-		t.Fatal(err)
+		log.Fatal(err)
 	}
-	t.Log(explain.Report(r, explain.Where{}))
-	if story := strings.Join(explain.StoryLines(r), "\n"); !strings.Contains(story, "CatchUp") {
-		t.Errorf("the story does not name the message\n%s", story)
+	r, err := runner.Run(found.Scenario, runner.Options{Targets: forgetful, Events: true})
+	if err != nil {
+		log.Fatal(err)
 	}
+	fmt.Println(r.Signature(), "with", shrink.Sizes(found.Scenario))
+	for _, line := range explain.StoryLines(r) {
+		fmt.Println(strings.TrimSpace(line))
+	}
+	// Output:
+	// lost-write with 1 client, 1 operation, 1 migration, 1 decision, 2 settings
+	// 60.88ms  migration m1 [MinKey, MaxKey) shard-a → shard-b: asked for, donor kCloning
+	// 61.74ms  shard-b.0 writes k=0 = i0, as recipient of m1
+	// 61.84ms  migration m1: donor kCloneCaughtUp
+	// 71.22ms  shard-a.0 deletes k=0, for client 0 (op 36)
+	// 71.32ms  client 0: delete k=0 → acknowledged, there was i0 (op 36, began 70.78ms)
+	// 72.04ms  migration m1: donor kCriticalSection
+	// 72.04ms  chance: loss of CatchUp from shard-a.0 to shard-b.0
+	// 101.11ms  migration m1: donor kCommittingOnConfig
+	// 101.42ms  config writes move m1: [MinKey, MaxKey) on shard-b 5|0
+	// 101.42ms  HERE  from now on k=0 belongs to shard-b, which has i0; shard-a had nothing
+	// 212.57ms  client 0: write k=0 f0 → acknowledged, there was i0 (op 1000000, began 201.62ms)
+	// 19 events that had no part in it are left out
 }

@@ -1,8 +1,9 @@
-// Package kvtarget puts the example store of package kvstore under test. It shows all that a system has to offer: what it
-// promises and what can be asked of it, clients that claim no more than they know, movements in steps, and a survey.
+// Package kvtarget puts the example store of package kvstore under test. It shows all that a system
+// has to offer: what it promises and what can be asked of it, clients that claim no more than they
+// know, movements in steps, and a survey.
 //
-// Promise: with the zero Target every promise holds under every fault that it names. With a planted bug it breaks only
-// when a message is lost at the wrong moment, so that it has to be looked for.
+// Promise: with the zero Target every promise holds under every fault that it names. With a planted
+// bug it breaks only when a message is lost at the wrong moment, so that it has to be looked for.
 package kvtarget
 
 import (
@@ -31,19 +32,43 @@ type Target struct {
 }
 
 var messages = faults.DeclareMessages(map[string]faults.Message{
-	"Request": {Once: true}, "Fetch": {Role: faults.Control}, "Copy": {Role: faults.Control}, "Install": {Role: faults.Control},
-	"Switch": {Role: faults.Commit}, "CatchUp": {Role: faults.Commit}, "Assign": {Role: faults.Commit},
+	"Request": {Once: true},
+	"Fetch":   {Role: faults.Control},
+	"Copy":    {Role: faults.Control},
+	"Install": {Role: faults.Control},
+	"Switch":  {Role: faults.Commit},
+	"CatchUp": {Role: faults.Commit},
+	"Assign":  {Role: faults.Commit},
 })
 
-// Describe is what is known of the store before it is started.
-func (Target) Describe() *target.Description { return description }
+// Describe is what is known of the store before it is started. The store with the bug has a name of
+// its own, so that its failures are replayed on it.
+func (of Target) Describe() *target.Description {
+	if of.ForgetsChanges {
+		return forgetful
+	}
+	return sound
+}
 
-var description = &target.Description{
-	Name: kvstore.System, About: "a small key-value store that moves ranges between two servers: the example of docs/extending.md",
-	Promises: []checkers.Checker{checkers.UniqueWrites, checkers.Linearizability, endstate.Liveness, endstate.Convergence},
-	Ops:      []scenario.OpKind{scenario.Read, scenario.Write, scenario.CAS, scenario.Delete},
+var sound, forgetful = describe("kvstore"), describe("kvstore-forgetful")
+
+func describe(name string) *target.Description {
+	d := description
+	d.Name = name
+	d.Draw = func(seed uint64) *scenario.Scenario { return Draw(name, seed) }
+	return &d
+}
+
+var description = target.Description{
+	About: "a small key-value store that moves ranges between two servers: the example of " +
+		"docs/extending.md",
+	Promises: []checkers.Checker{
+		checkers.UniqueWrites, checkers.Linearizability, endstate.Liveness, endstate.Convergence,
+	},
+	Ops: []scenario.OpKind{scenario.Read, scenario.Write, scenario.CAS, scenario.Delete},
 	Faults: []string{
-		"blackout", "crash", "cut-link", "duplicate", "error", "hold", "kill-op", "lossy-link", "lost-reply", "lost-request",
+		"blackout", "crash", "cut-link", "duplicate", "error", "hold", "kill-op", "lossy-link",
+		"lost-reply", "lost-request",
 		"partition", "pause", "slow-disk", "slow-link",
 	},
 	Sites: failpoint.Of(kvstore.System),
@@ -54,7 +79,6 @@ var description = &target.Description{
 		Role:       func(class string) faults.MessageRole { return messages[class].Role },
 		Repeatable: func(class string) bool { return !messages[class].Once },
 	},
-	Draw: Draw,
 }
 
 // Nodes are the directory and one server for each shard.
@@ -72,11 +96,17 @@ func (Target) Check(s *scenario.Scenario) error {
 	size := s.Topology
 	switch {
 	case size.Shards != 2 || size.Members != 1 || size.ConfigMembers != 1:
-		return &target.FactError{Fact: "topology", Err: errors.New("kvstore has shards=2 members=1 config=1")}
-	case len(s.Collections) != 1 || s.Collections[0].Hashed || s.Collections[0].Unsharded || s.Collections[0].Absent:
+		return &target.FactError{
+			Fact: "topology",
+			Err:  errors.New("kvstore has shards=2 members=1 config=1"),
+		}
+	case len(s.Collections) != 1 || s.Collections[0].Hashed || s.Collections[0].Unsharded ||
+		s.Collections[0].Absent:
 		return errors.New("kvstore has one collection, by ranges of its keys")
 	case len(s.Primaries)+len(s.Commands)+len(s.Streams) > 0 || s.Balancer || s.Protocol != "":
-		return errors.New("kvstore has no databases, commands, change streams, balancer and protocols")
+		return errors.New(
+			"kvstore has no databases, commands, change streams, balancer and protocols",
+		)
 	}
 	return nil
 }
@@ -85,7 +115,12 @@ func (Target) Check(s *scenario.Scenario) error {
 func (of Target) Start(setup target.Setup) (target.System, error) {
 	c := setup.Scenario.Collections[0]
 	k := &cluster{world: setup.World, keys: c.Keys, servers: make(map[string]*kvstore.Server)}
-	k.config = kvstore.Config{NS: c.NS, Table: firstTable(&c), Pairs: make(map[int64]string), ForgetsChanges: of.ForgetsChanges}
+	k.config = kvstore.Config{
+		NS:             c.NS,
+		Table:          firstTable(&c),
+		Pairs:          make(map[int64]string),
+		ForgetsChanges: of.ForgetsChanges,
+	}
 	for n := range int64(c.Preload) {
 		k.config.Pairs[n] = histories.PreloadValue(n)
 	}
@@ -109,7 +144,8 @@ func firstTable(c *scenario.Collection) (table []kvstore.Owned) {
 	}
 	from := int64(math.MinInt64)
 	for i, to := range append(slices.Clone(c.Bounds), math.MaxInt64) {
-		table = append(table, kvstore.Owned{Min: from, Max: to, Shard: scenario.ShardName(i % owners)})
+		table = append(table,
+			kvstore.Owned{Min: from, Max: to, Shard: scenario.ShardName(i % owners)})
 		from = to
 	}
 	return table
@@ -159,7 +195,8 @@ func (k *cluster) NewMovements(node env.Node) target.Movements { return operator
 // operator leads a movement through its steps.
 type operator struct{ *cluster }
 
-// How long an operator waits for the answer to a step, and how long he looks at the copy before he goes on.
+// How long an operator waits for the answer to a step, and how long he looks at the copy before he
+// goes on.
 const (
 	operatorPatience = time.Second
 	review           = 10 * time.Millisecond
@@ -200,7 +237,8 @@ func (s survey) Copies(t env.Task) []endstate.Audit {
 		if m.Unreachable = server == nil; !m.Unreachable {
 			m.Applied, m.Leftovers = fmt.Sprint(server.Applied()), server.Moving()
 			for _, p := range server.Pairs() {
-				m.Documents = append(m.Documents, endstate.Document{Shard: kvstore.Bound(p.Key), Key: p.Key, Value: p.Value})
+				m.Documents = append(m.Documents,
+					endstate.Document{Shard: kvstore.Bound(p.Key), Key: p.Key, Value: p.Value})
 			}
 		}
 		a.Members = append(a.Members, m)

@@ -1,0 +1,14 @@
+// Command kvproof is shardproof for the example store of docs/extending.md: the store as it should
+// be, and with a planted bug. It shows how a program for another system has all commands.
+//
+// Promise: it has all commands of cmd/cli.
+package main
+
+import (
+	"os"
+
+	"github.com/shardproof/shardproof/cmd/cli"
+	"github.com/shardproof/shardproof/harness/example/kvtarget"
+)
+
+func main() { os.Exit(cli.Main(kvtarget.Target{}, kvtarget.Target{ForgetsChanges: true})) }
