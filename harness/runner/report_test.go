@@ -18,7 +18,7 @@ import (
 func lostWrite() *Result {
 	return &Result{
 		Scenario: &scenario.Scenario{Name: "dense", Seed: 412, Faults: []scenario.Fault{{ID: 1, Kind: "crash",
-			When: scenario.Trigger{Site: "r.replWait", Nth: 2}, Target: "shard-b.0", For: time.Second}}},
+			When: scenario.Trigger{Site: "recipient.replicationWait", Nth: 2}, Target: "shard-b.0", For: time.Second}}},
 		History: []histories.Op{
 			{ID: -18, Client: histories.PreloadClient, NS: "test.docs", Kind: scenario.Insert, Key: 17, Value: "i17", Outcome: histories.OK,
 				Result: histories.Result{Applied: true}},

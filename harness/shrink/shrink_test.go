@@ -29,7 +29,7 @@ func large(t *testing.T) *scenario.Scenario {
 	for i := range 4 {
 		s.Migrations = append(s.Migrations, scenario.Migration{ID: i + 1, At: 50 * time.Millisecond, NS: "test.docs", Max: 5, To: i % 3})
 		s.Faults = append(s.Faults, scenario.Fault{
-			ID: i + 1, Kind: "crash", Target: "donor.primary", When: scenario.Trigger{Site: "d.register", Nth: 3}, For: time.Second,
+			ID: i + 1, Kind: "crash", Target: "donor.primary", When: scenario.Trigger{Site: "donor.register", Nth: 3}, For: time.Second,
 		})
 		s.Decisions = append(s.Decisions, scenario.Decision{Kind: "loss", Site: "client.4>router.1/Find", Occurrence: uint64(i + 1), Answer: 1})
 	}
@@ -59,7 +59,7 @@ set world.yield 0
 
 op 17 at 0s client 0 read test.docs k=16  # another time fails too
 
-fault 3 at d.register #2 crash donor.primary
+fault 3 at donor.register #2 crash donor.primary
 `
 
 // TestShrinksToWhatMatters finds the only operation, fault and shards that the bug needs, and the same with any number of
@@ -203,11 +203,11 @@ func TestOneMember(t *testing.T) {
 	s := large(t)
 	s.Decisions = []scenario.Decision{
 		{Kind: "loss", Site: "shard-b.2>shard-a.1/TransferMods", Occurrence: 3, Answer: 1},
-		{Kind: "stall", Site: "config.1/c.routingTable", Occurrence: 3, Answer: 1}, {Kind: "loss", Site: "client.4>router.1/Find", Occurrence: 1, Answer: 1},
+		{Kind: "stall", Site: "config.1/config.routingTable", Occurrence: 3, Answer: 1}, {Kind: "loss", Site: "client.4>router.1/Find", Occurrence: 1, Answer: 1},
 	}
 	s.Faults = []scenario.Fault{
-		{ID: 1, Kind: "crash", Target: "shard-a.2", When: scenario.Trigger{Site: "d.register", Nth: 1, Node: "shard-b.1"}},
-		{ID: 2, Kind: "cut-link", Target: "donor.primary>config.*", Until: &scenario.Trigger{Site: "d.register", Nth: 1, Node: "config.2"}},
+		{ID: 1, Kind: "crash", Target: "shard-a.2", When: scenario.Trigger{Site: "donor.register", Nth: 1, Node: "shard-b.1"}},
+		{ID: 2, Kind: "cut-link", Target: "donor.primary>config.*", Until: &scenario.Trigger{Site: "donor.register", Nth: 1, Node: "config.2"}},
 	}
 	oneMember(s)
 	oneConfigMember(s)
@@ -219,8 +219,8 @@ func TestOneMember(t *testing.T) {
 		got = append(got, f.String())
 	}
 	if diff := cmp.Diff([]string{
-		"shard-b.0>shard-a.0/TransferMods", "config.0/c.routingTable", "client.4>router.1/Find",
-		"fault 1 at d.register #1 by shard-b.0 crash shard-a.0", "fault 2 at 0s cut-link donor.primary>config.* until d.register #1 by config.0",
+		"shard-b.0>shard-a.0/TransferMods", "config.0/config.routingTable", "client.4>router.1/Find",
+		"fault 1 at donor.register #1 by shard-b.0 crash shard-a.0", "fault 2 at 0s cut-link donor.primary>config.* until donor.register #1 by config.0",
 	}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -1,13 +1,13 @@
-// Package failpoint is the catalogue of failpoint sites: every phase of every role at which the world may pause, fail or
-// crash a node (spec 18.2). It holds names only, so that whoever plans faults can enumerate them; what happens at a site
-// is decided elsewhere.
+// Package failpoint is the catalogue of failpoint sites: every phase of every role at which the world may
+// pause, fail or crash a node (spec 18.2). It holds names only, so that planners of faults can
+// enumerate them; what happens at a site is decided elsewhere.
 //
 // Promise: a site's name never changes its meaning, and the list is the same in every process.
 package failpoint
 
 import "sort"
 
-// Role is who passes a site.
+// Role is the part of the system that passes a site; it is the first word of the site's name.
 type Role string
 
 // The roles.
@@ -17,11 +17,11 @@ const (
 	Config       Role = "config"
 	Router       Role = "router"
 	Request      Role = "request"
-	RangeDeleter Role = "rangedeleter"
+	RangeDeleter Role = "rangeDeleter"
 	Recovery     Role = "recovery"
 	Session      Role = "session"
 	Replica      Role = "replica"
-	MovePrimary  Role = "moveprimary"
+	MovePrimary  Role = "movePrimary"
 	Split        Role = "split"
 	Balancer     Role = "balancer"
 )
@@ -32,10 +32,10 @@ type Site uint16
 // Info describes a site.
 type Info struct {
 	Site Site
-	// Name is "<role letter>.<phase>", for example "d.persistDecision.before".
+	// Name is "<role>.<phase>", for example "donor.persistDecision.before".
 	Name string
 	Role Role
-	// Risk says in one line what can go wrong when the step is lost, late or doubled here.
+	// Risk says in one clause what goes wrong when the step is lost, late or duplicated here.
 	Risk string
 }
 

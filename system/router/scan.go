@@ -169,7 +169,7 @@ func (s *scan) establish(t env.Task) error {
 	var all opening
 	for _, p := range s.parts {
 		all.left++
-		t.Spawn("m.cursorEstablish "+p.set.Name(), func(own env.Task) {
+		t.Spawn("router.cursorEstablish "+p.set.Name(), func(own env.Task) {
 			all.ended(p.open(own))
 			if all.abandoned {
 				p.kill(own)

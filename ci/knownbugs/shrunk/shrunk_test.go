@@ -57,7 +57,7 @@ limit 1m0s
 collection test.docs ranged keys=20 preload=0 bounds=10
 collection plain.docs unsharded keys=1 preload=0
 set timeoutMS 5s
-set failpoint.d.register return
+set failpoint.donor.register return
 
 op 1 at 0s client 0 read test.docs k=1
 op 2 at 0s client 0 read test.docs k=2
@@ -73,7 +73,7 @@ stream 1 at 0s test.docs poll=10ms
 fault 1 at 10ms crash shard-a.primary
 
 decide loss client.0>router.0/Find #1 = 1
-decide stall shard-a.0/d.register #2 = 7
+decide stall shard-a.0/donor.register #2 = 7
 `)
 	if err != nil {
 		t.Fatal(err)
