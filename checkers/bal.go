@@ -11,9 +11,9 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// Balancing is K-BAL (protocol 14.3, 14.4).
+// Balancing is balancer (protocol 14.3, 14.4).
 var Balancing = Checker{
-	Name: "K-BAL",
+	Name: "balancer",
 	Promise: "The balancer moves nothing to a shard that drains, out of its zone, while it is off or outside its window, and no two " +
 		"chunks at once to or from a shard; it commits nothing after a stop was answered, moves nothing back and forth, and does not rest " +
 		"while chunks lie where they must not, or unevenly; what a shard leaves behind when it is removed is nobody's.",
@@ -21,14 +21,14 @@ var Balancing = Checker{
 
 // The signatures of balancing violations.
 const (
-	BusyShard       = "migrations-share-a-shard"
-	IntoDraining    = "into-draining-shard"
+	BusyShard       = "concurrent-migrations-on-shard"
+	IntoDraining    = "moved-to-draining-shard"
 	OutOfZone       = "out-of-zone"
-	OutsideWindow   = "outside-window"
-	WhileOff        = "balanced-while-off"
+	OutsideWindow   = "moved-outside-window"
+	WhileOff        = "moved-while-disabled"
 	CommitAfterStop = "commit-after-stop"
 	PingPong        = "ping-pong"
-	OwnerRemoved    = "owner-removed"
+	OwnerRemoved    = "removed-shard-owns-data"
 	NotBalanced     = "not-balanced"
 )
 

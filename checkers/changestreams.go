@@ -10,23 +10,23 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// ChangeStreams holds change streams to each other and to the writes (K-CS). It is near-linear in the changes.
+// ChangeStreams holds change streams to each other and to the writes (change-streams). It is near-linear in the changes.
 var ChangeStreams = Checker{
-	Name: "K-CS",
+	Name: "change-streams",
 	Promise: "A change stream delivers every acknowledged write exactly once, in one order that all readers see, nothing of migrations, " +
 		"and behind any token exactly the rest; it ends with its collection.",
 }
 
 // The signatures of change stream violations.
 const (
-	ChangeDisorder = "change-out-of-order" // behind a later one, or behind a mark that says that it was delivered
-	ChangeDoubled  = "change-doubled"      // one write is two changes
-	ChangeMissed   = "change-missed"       // another reader was delivered it, or its write was acknowledged
-	ChangesDiffer  = "changes-differ"      // two readers were delivered different changes under one token
-	ChangeInvented = "change-invented"     // of no write, or of one that failed
-	ChangeWrong    = "change-wrong"        // it does not follow from the change before it
-	ChangeAfterEnd = "change-after-end"    // behind the end of its collection
-	ChangeTimes    = "change-times"        // cluster time contradicts the order in which clients wrote
+	ChangeDisorder = "change-out-of-order"      // behind a later one, or behind a mark that says that it was delivered
+	ChangeDoubled  = "change-duplicated"        // one write is two changes
+	ChangeMissed   = "change-missing"           // another reader was delivered it, or its write was acknowledged
+	ChangesDiffer  = "change-streams-disagree"  // two readers were delivered different changes under one token
+	ChangeInvented = "change-without-write"     // of no write, or of one that failed
+	ChangeWrong    = "change-inconsistent"      // it does not follow from the change before it
+	ChangeAfterEnd = "change-after-invalidate"  // behind the end of its collection
+	ChangeTimes    = "change-time-inconsistent" // cluster time contradicts the order in which clients wrote
 )
 
 func checkChangeStreams(ops []histories.Op) Verdict {

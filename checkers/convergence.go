@@ -18,16 +18,16 @@ var Convergence = Checker{
 
 // The signatures of convergence violations.
 const (
-	ReplicasDiffer    = "replicas-differ"
+	ReplicasDiffer    = "replica-mismatch"
 	DocumentLost      = "document-lost"
-	DocumentWrong     = "document-wrong"
-	DocumentTwice     = "document-twice"
-	Orphan            = "orphan-left"
+	DocumentWrong     = "document-value-wrong"
+	DocumentTwice     = "document-duplicated"
+	Orphan            = "orphaned-document"
 	Leftover          = "leftover"
 	SectionHeld       = "critical-section-held"
-	MetadataDiffers   = "metadata-differs"
-	TableBroken       = "table-broken"
-	KeyUnusable       = "key-unusable"
+	MetadataDiffers   = "metadata-mismatch"
+	TableBroken       = "routing-table-invalid"
+	KeyUnusable       = "key-unavailable"
 	MemberUnreachable = "member-unreachable"
 )
 

@@ -8,16 +8,16 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// section is K-CRIT.
+// section is critical-section.
 var section = Checker{
-	Name: "K-CRIT",
+	Name: "critical-section",
 	Promise: "While a donor blocks writes to commit a migration, no client's write takes effect on it; nor on the recipient, " +
 		"from the donor's request to commit until the config server has committed or refuses for good.",
 }
 
 // The signatures of writes inside a critical section.
 const (
-	WriteInSection = "write-in-critical-section"
+	WriteInSection = "write-during-critical-section"
 	WriteBeforeEnd = "write-on-recipient-before-outcome"
 )
 

@@ -8,9 +8,9 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// incarnations is K-DDL (protocol 10.3, H-15, H-57). What counts is the catalogue of a majority of the config server.
+// incarnations is ddl (protocol 10.3, H-15, H-57). What counts is the catalogue of a majority of the config server.
 var incarnations = Checker{
-	Name: "K-DDL",
+	Name: "ddl",
 	Promise: "A dropped collection takes no client's write; and of a migration that began before the drop, nothing is copied or deleted " +
 		"in a collection that got the same name after it.",
 }
@@ -18,8 +18,8 @@ var incarnations = Checker{
 // The signatures of violations that mix the lives of a namespace.
 const (
 	WroteDropped   = "write-to-dropped-collection"
-	DeletedAnother = "deletion-in-another-collection"
-	CopiedAnother  = "copy-into-another-collection"
+	DeletedAnother = "deletion-in-recreated-collection"
+	CopiedAnother  = "clone-into-recreated-collection"
 )
 
 // followDrop notes when a majority of the config server has a drop.

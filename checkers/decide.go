@@ -6,14 +6,14 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// decision is K-DECIDE.
+// decision is decision.
 var decision = Checker{
-	Name:    "K-DECIDE",
+	Name:    "decision",
 	Promise: "What a donor decides about a migration is what the config server committed: never committed there and aborted here, nor the reverse.",
 }
 
 // DecidedWrongly is the signature of a decision that is not what the config server has.
-const DecidedWrongly = "decision-against-config"
+const DecidedWrongly = "decision-contradicts-config"
 
 func (o *Oracle) judgeDecision(e *trace.Event) {
 	if e.Kind != trace.DecisionMade || o.world.Set(e.Shard).Leader != e.Node {

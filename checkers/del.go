@@ -7,16 +7,16 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// deletion is K-DEL.
+// deletion is range-deletion.
 var deletion = Checker{
-	Name:    "K-DEL",
+	Name:    "range-deletion",
 	Promise: "The range deleter removes only documents that its shard does not own, is not receiving and shows to no open cursor.",
 }
 
 // The signatures of deletion violations.
 const (
 	DeletedOwned    = "deleted-owned-document"
-	DeletedReceived = "deleted-received-document"
+	DeletedReceived = "deleted-incoming-document"
 	DeletedPinned   = "deleted-document-of-open-cursor"
 )
 

@@ -9,10 +9,10 @@ import (
 	"github.com/shardproof/shardproof/checkers/model"
 )
 
-// durability is K-DUR. What the donor had when it blocked writes is what must have arrived; a donor that never blocked
+// durability is durability. What the donor had when it blocked writes is what must have arrived; a donor that never blocked
 // them is held to what it has at the commit.
 var durability = Checker{
-	Name: "K-DUR",
+	Name: "durability",
 	Promise: "When a migration or a movePrimary commits, a majority of the recipient has every document of what moves as the donor had it, and no other, " +
 		"and would not execute a statement again that the donor has executed on what moves.",
 }
@@ -24,7 +24,7 @@ const (
 	MovedDeleted  = "commit-with-deleted-document"
 	NotDurableYet = "commit-before-majority"
 	NotRemembered = "commit-without-statement"
-	RememberedYet = "commit-before-majority-of-statement"
+	RememberedYet = "commit-before-statement-majority"
 )
 
 func (o *Oracle) judgeDurability(w *model.Write) {

@@ -8,10 +8,10 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// fencing is K-FENCE. What was decided may still be on its way to those who take part; but once a donor has completed a
+// fencing is fencing. What was decided may still be on its way to those who take part; but once a donor has completed a
 // migration, everyone who could still do something for it was fenced (protocol 9.1, 9.3).
 var fencing = Checker{
-	Name: "K-FENCE",
+	Name: "fencing",
 	Promise: "After a migration is decided nothing of it happens that was decided otherwise, and after its end nothing at all: no late " +
 		"commit, copy, history or state of whoever takes part, no deletion against the decision or by a task that is done.",
 }
@@ -19,12 +19,12 @@ var fencing = Checker{
 // The signatures of fencing violations.
 const (
 	LateCommit   = "commit-after-abort"
-	LateCopy     = "copy-after-commit"
-	LateHistory  = "history-after-end"
-	LateState    = "state-after-end"
-	LateDonor    = "donor-after-decision"
+	LateCopy     = "clone-after-commit"
+	LateHistory  = "session-history-after-end"
+	LateState    = "state-change-after-end"
+	LateDonor    = "donor-state-after-decision"
 	LateSection  = "critical-section-after-end"
-	LateDeletion = "deletion-after-task"
+	LateDeletion = "deletion-after-task-end"
 	WrongCleanup = "deletion-against-decision"
 )
 

@@ -10,7 +10,7 @@ import (
 
 // Identity follows every write by the identity it carries: none is lost, invented, doubled or risen again.
 var Identity = Checker{
-	Name:    "identity",
+	Name:    "unique-writes",
 	Promise: "An acknowledged majority write must be visible to every later linearizable read, and nothing else may be.",
 }
 
@@ -18,10 +18,10 @@ var Identity = Checker{
 const (
 	LostWrite        = "lost-write"        // acknowledged, and later operations do not find it
 	StaleRead        = "stale-read"        // an operation found an older state, later ones the right one
-	ExtraWrite       = "extra-write"       // somebody saw what nobody wrote, or before it was written
-	DirtyWrite       = "dirty-write"       // somebody saw what a failed operation was to write
+	ExtraWrite       = "unwritten-value"   // somebody saw what nobody wrote, or before it was written
+	DirtyWrite       = "aborted-read"      // somebody saw what a failed operation was to write
 	ResurrectedWrite = "resurrected-write" // a value came back after it was removed
-	DuplicatedWrite  = "duplicated-write"  // one write took effect twice
+	DuplicatedWrite  = "duplicate-write"   // one write took effect twice
 	ReorderedWrites  = "reordered-writes"  // two observers disagree on the order of writes
 )
 

@@ -12,24 +12,24 @@ import (
 
 // Causal holds reads of a causal session to what the session has written and seen (K-CAUSAL).
 var Causal = Checker{
-	Name:    "causal",
+	Name:    "causal-reads",
 	Promise: "A majority read of a causal session returns nothing older than what its client wrote or saw before, from whichever member.",
 }
 
 // Snapshots holds snapshot reads to one cluster time (K-SNAP).
 var Snapshots = Checker{
-	Name:    "snapshots",
+	Name:    "snapshot-reads",
 	Promise: "A snapshot read returns, on all shards, exactly the documents of its cluster time.",
 }
 
 // The signatures of their violations.
 const (
-	CausalStale     = "causal-stale"     // the session knew of a newer state
-	CausalMissing   = "causal-missing"   // the session knew that there is a document
-	SnapshotStale   = "snapshot-stale"   // the state had been replaced by the time of the snapshot
-	SnapshotFuture  = "snapshot-future"  // the state is from after it
-	SnapshotMissing = "snapshot-missing" // the document was there
-	SnapshotBefore  = "snapshot-before"  // the time itself is older than what the session knew
+	CausalStale     = "causal-stale-read"         // the session knew of a newer state
+	CausalMissing   = "causal-missing-document"   // the session knew that there is a document
+	SnapshotStale   = "snapshot-stale-read"       // the state had been replaced by the time of the snapshot
+	SnapshotFuture  = "snapshot-future-read"      // the state is from after it
+	SnapshotMissing = "snapshot-missing-document" // the document was there
+	SnapshotBefore  = "snapshot-before-session"   // the time itself is older than what the session knew
 )
 
 // instants judges reads by cluster time: whoever writes is told when, and a read is told of which time it is. Two writes

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Liveness is K-LIVE.
+// Liveness is liveness.
 var Liveness = Checker{
-	Name: "K-LIVE",
+	Name: "liveness",
 	Promise: "Within the time allowed after the faults have healed every operation is answered, and every migration, movePrimary, " +
 		"range deletion and change stream has come to its end.",
 }

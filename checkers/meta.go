@@ -8,19 +8,19 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// catalogue is K-META (protocol 2.1, 3.2).
+// catalogue is metadata (protocol 2.1, 3.2).
 var catalogue = Checker{
-	Name: "K-META",
+	Name: "metadata",
 	Promise: "The chunks of a collection are a partition of its keys; every change gives versions of their own above all former ones; " +
 		"a chunk's history ends with its shard; splits and merges move nothing.",
 }
 
 // The signatures of catalogue violations.
 const (
-	NoPartition  = "chunks-no-partition"
-	OldVersion   = "chunk-version-not-newer"
-	NoControl    = "donor-version-not-raised"
-	WrongHistory = "chunk-history-wrong"
+	NoPartition  = "chunks-not-a-partition"
+	OldVersion   = "chunk-version-not-increased"
+	NoControl    = "donor-version-not-increased"
+	WrongHistory = "chunk-history-inconsistent"
 	WrongSplit   = "split-changes-more"
 )
 

@@ -6,15 +6,15 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// orphans is the part of K-ORPH that can be judged while a run goes on; that nothing is left over is the audit's.
+// orphans is the part of orphan-count that can be judged while a run goes on; that nothing is left over is the audit's.
 var orphans = Checker{
-	Name: "K-ORPH",
+	Name: "orphan-count",
 	Promise: "The task that is to delete a range counts its orphans: from the moment that it may begin until it is done, its count " +
 		"is the number of documents that are left.",
 }
 
 // Miscounted is the signature of a task whose count is not the number of its orphans.
-const Miscounted = "orphans-miscounted"
+const Miscounted = "orphan-count-wrong"
 
 // judgeOrphans compares where a task goes on from one state to the next. While it is pending nothing of the range is an
 // orphan for certain, and a task whose collection was replaced has nothing left to count.

@@ -6,9 +6,9 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// ownership is K-OWN: the truth is the routing table that a majority of the config server has.
+// ownership is ownership: the truth is the routing table that a majority of the config server has.
 var ownership = Checker{
-	Name:    "K-OWN",
+	Name:    "ownership",
 	Promise: "A client's write takes effect only on the shard that owns its key at that moment.",
 }
 

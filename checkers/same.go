@@ -12,11 +12,11 @@ import (
 
 // The signatures of collections that differ between shards (K-IDX).
 const (
-	UUIDDiffers    = "collection-uuid-differs"
-	IndexesDiffer  = "indexes-differ"
+	UUIDDiffers    = "collection-uuid-mismatch"
+	IndexesDiffer  = "index-mismatch"
 	CollectionGone = "collection-missing-on-owner"
 	IndexMissing   = "index-missing"
-	IndexKept      = "index-kept"
+	IndexKept      = "index-not-dropped"
 )
 
 // checkIncarnations is K-IDX: every shard that owns a part of the collection has it, as the incarnation that the catalogue

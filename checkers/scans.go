@@ -16,9 +16,9 @@ var Scans = Checker{
 
 // The signatures of scan violations.
 const (
-	DuplicateInScan = "duplicate-in-scan"
-	OutsideOfScan   = "outside-of-scan"
-	DisorderInScan  = "disorder-in-scan"
+	DuplicateInScan = "scan-duplicate"
+	OutsideOfScan   = "scan-out-of-range"
+	DisorderInScan  = "scan-out-of-order"
 )
 
 func checkScans(ops []histories.Op) Verdict {

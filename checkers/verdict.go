@@ -19,10 +19,10 @@ type Outcome string
 
 // The outcomes, the worst first: a run's outcome is the worst of all its verdicts.
 const (
-	Fail       Outcome = "fail"       // the promise broke
-	Undecided  Outcome = "undecided"  // a limit was reached before an answer
-	Documented Outcome = "documented" // the promise broke in a way that the protocol's version is known for; see Weakness
-	Pass       Outcome = "pass"       // the promise held
+	Fail       Outcome = "fail"          // the promise broke
+	Undecided  Outcome = "undecided"     // a limit was reached before an answer
+	Documented Outcome = "known-anomaly" // the promise broke in a way that the protocol's version is known for; see Weakness
+	Pass       Outcome = "pass"          // the promise held
 )
 
 // Worse says whether o outweighs other.

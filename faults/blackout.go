@@ -3,7 +3,7 @@ package faults
 import "github.com/shardproof/shardproof/histories/scenario"
 
 var _ = declare(Kind{
-	Name:  "blackout",
+	Name:  "power-loss",
 	About: "all members of a replica set lose power at once, and what no disk had made durable is gone everywhere",
 	Aim:   AtNode, inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {

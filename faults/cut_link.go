@@ -3,7 +3,7 @@ package faults
 import "github.com/shardproof/shardproof/histories/scenario"
 
 var _ = declare(Kind{
-	Name:  "cut-link",
+	Name:  "partial-partition",
 	About: "two sides stop hearing each other, or one stops hearing the other, while both still reach everyone else",
 	Aim:   AtLink,
 	Args:  []Arg{wordArg("direction", "both, or forward for from>to only", "both", "forward")},

@@ -6,7 +6,7 @@ import (
 )
 
 var _ = declare(Kind{
-	Name:  "kill-op",
+	Name:  "kill-operation",
 	About: "an operator kills the operation that passes a failpoint",
 	Aim:   AtPoint,
 	inject: func(c *Case) (repair func()) {

@@ -63,7 +63,7 @@ var subRanges = Moves{
 }
 
 var tour = Moves{
-	Name:  "tour",
+	Name:  "random-moves",
 	About: "any chunk moves to any other shard",
 	draw: func(p *movePlan) (int, interval) {
 		i := p.pick("piece", len(p.pieces))

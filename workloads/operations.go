@@ -33,7 +33,7 @@ func OperationsCatalogue() []Operations {
 }
 
 var drain = Operations{
-	Name: "drain", About: "a shard is removed while it has data, and mostly added again",
+	Name: "shard-removal", About: "a shard is removed while it has data, and mostly added again",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		if !p.Remove {
 			return nil
@@ -83,7 +83,7 @@ var Windows = []struct {
 }
 
 var window = Operations{
-	Name: "window", About: "the balancer gets an active window, and mostly loses it again; servers may stand in different time zones",
+	Name: "balancing-window", About: "the balancer gets an active window, and mostly loses it again; servers may stand in different time zones",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		set, unset := p.two("window")
 		w := Windows[p.pick("which window", len(Windows))].Window
@@ -96,7 +96,7 @@ var window = Operations{
 }
 
 var stops = Operations{
-	Name: "stops", About: "the balancer is stopped and started",
+	Name: "balancer-stops", About: "the balancer is stopped and started",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		for n := range 1 + p.pick("stops", 3) {
 			stop, start := p.two(fmt.Sprintf("stop %d", n))
@@ -107,7 +107,7 @@ var stops = Operations{
 }
 
 var modes = Operations{
-	Name: "modes", About: "the balancer only splits, or is switched off without being waited for",
+	Name: "balancer-modes", About: "the balancer only splits, or is switched off without being waited for",
 	draw: func(p *operationsPlan) []scenario.Command {
 		off, on := p.two("modes")
 		return []scenario.Command{
@@ -118,7 +118,7 @@ var modes = Operations{
 }
 
 var details = Operations{
-	Name: "details", About: "migrations wait for secondaries or deletions, chunks are to be larger or smaller",
+	Name: "balancer-options", About: "migrations wait for secondaries or deletions, chunks are to be larger or smaller",
 	draw: func(p *operationsPlan) []scenario.Command {
 		at, later := p.two("details")
 		size := p.one("size", "150", "300", "600", "1200")
@@ -132,7 +132,7 @@ var details = Operations{
 }
 
 var exempt = Operations{
-	Name: "exempt", About: "one collection is left out of the balancing for a while, or has chunks of its own size",
+	Name: "balancing-disabled", About: "one collection is left out of the balancing for a while, or has chunks of its own size",
 	draw: func(p *operationsPlan) []scenario.Command {
 		off, on := p.two("exempt")
 		c := p.collection("exempted")
@@ -144,7 +144,7 @@ var exempt = Operations{
 }
 
 var reshape = Operations{
-	Name: "reshape", About: "chunks are split and merged and lose their marks while they move; in 8.0 a collection is defragmented",
+	Name: "split-and-merge", About: "chunks are split and merged and lose their marks while they move; in 8.0 a collection is defragmented",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		c := p.collection("reshaped")
 		for n := range 1 + p.pick("splits", 4) {

@@ -5,7 +5,7 @@ import "github.com/shardproof/shardproof/histories/scenario"
 // Reads that need not return the newest state, each with what it promises instead.
 var (
 	causals = Workload{
-		Name:  "causal",
+		Name:  "causal-reads",
 		About: "a client writes and then reads, at majority, what it wrote or saw, from primaries and secondaries",
 		draw: func(p *plan, o *scenario.Op) {
 			o.Key, o.Kind = p.presentKey(updateKeys), scenario.Update
@@ -36,7 +36,7 @@ var (
 		},
 	}
 	snapshots = Workload{
-		Name:  "snapshots",
+		Name:  "snapshot-reads",
 		About: "scans of one cluster time over many chunks, while documents and chunks move on",
 		draw: func(p *plan, o *scenario.Op) {
 			p.scan(o, 3+p.pick("width", p.Keys), 1+p.pick("batch", 6))

@@ -108,7 +108,7 @@ func listWorkloads(w io.Writer) {
 	for _, o := range workloads.OperationsCatalogue() {
 		fmt.Fprintf(w, "%s\t%s\n", o.Name, o.About)
 	}
-	fmt.Fprintf(w, "moveprimary\t%s\n", workloads.PrimariesAbout)
+	fmt.Fprintf(w, "move-primary\t%s\n", workloads.PrimariesAbout)
 	fmt.Fprintf(w, "%s\t%s\n", workloads.StreamsName, workloads.StreamsAbout)
 }
 

@@ -12,9 +12,9 @@ func TestUnknownNamesTheNearest(t *testing.T) {
 		name string
 		near []string
 	}{
-		{"donor.persistDecison.before", []string{"donor.persistDecision.before"}},
+		{"donor.persistDecison.before", []string{"donor.persistDecision.before", "donor.persistDecision.after"}},
 		{"cloneDone", []string{"recipient.cloneDone"}},
-		{"R.CLONEDONE", []string{"recipient.cloneDone"}},
+		{"Recipient.CLONEDONE", []string{"recipient.cloneDone"}},
 		{"zzz", nil},
 	} {
 		if diff := cmp.Diff(c.near, Nearest(c.name, known)); diff != "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // administrator is the node from which servers are given commands past the routers.
-const administrator env.NodeID = "administrator.0"
+const administrator env.NodeID = "admin.0"
 
 // startCommands gives every command at its time, to each server that it is for from a task of its own. A server that is
 // down, or whose answer gets lost, is not asked again: what comes of it may be half of the cluster, as in life.

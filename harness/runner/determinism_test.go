@@ -128,7 +128,7 @@ func TestCodecChangesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Settings = append(s.Settings, scenario.Setting{Name: "world.codec", Value: "1"})
+		s.Settings = append(s.Settings, scenario.Setting{Name: "sim.net.encodeMessages", Value: "1"})
 		coded, err := Run(s, Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -50,18 +50,18 @@ var knobs = []knob{
 }
 
 var worldKnobs = []knob{
-	{"world.jitter", []string{"400µs", "100µs", "2ms", "8ms"}},
-	{"world.sync", []string{"100µs", "1ms", "5ms"}},
-	{"world.yield", []string{"125000", "500000", "20000"}},
+	{"sim.net.jitter", []string{"400µs", "100µs", "2ms", "8ms"}},
+	{"sim.disk.syncLatency", []string{"100µs", "1ms", "5ms"}},
+	{"sim.task.yieldsPerMillion", []string{"125000", "500000", "20000"}},
 }
 
 // hazards are small rates of the world's own faults, drawn for profiles that have faults at all.
 var hazards = []knob{
-	{"world.tail", []string{"0", "0", "1000", "10000"}},
-	{"world.loss", []string{"0", "0", "300", "3000"}},
-	{"world.duplicate", []string{"0", "0", "1000", "10000"}},
-	{"world.diskTail", []string{"0", "0", "1000", "10000"}},
-	{"world.stall", []string{"0", "0", "2000", "10000"}},
+	{"sim.net.slowPerMillion", []string{"0", "0", "1000", "10000"}},
+	{"sim.net.lossPerMillion", []string{"0", "0", "300", "3000"}},
+	{"sim.net.duplicatePerMillion", []string{"0", "0", "1000", "10000"}},
+	{"sim.disk.slowPerMillion", []string{"0", "0", "1000", "10000"}},
+	{"sim.task.stallsPerMillion", []string{"0", "0", "2000", "10000"}},
 }
 
 // QuickSettings are values with which a migration takes milliseconds; the defaults are those of real systems.

@@ -44,7 +44,7 @@ func (r *run) startMoves() {
 }
 
 func moveName(id int) string    { return fmt.Sprintf("move %d", id) }
-func primaryName(id int) string { return fmt.Sprintf("moveprimary %d", id) }
+func primaryName(id int) string { return fmt.Sprintf("move-primary %d", id) }
 
 // ask does something at its time.
 func (r *run) ask(t env.Task, name string, at time.Duration, do func(env.Task)) {

@@ -37,8 +37,8 @@ func (p *Profile) kinds() []*faults.Kind {
 
 // deep are the faults of control messages and of the commit window: what found the deepest bugs when it was measured.
 var deep = []string{
-	"donor-failover", "recipient-crash", "config-failover", "stepdown", "blackout", "duplicate", "hold", "lost-request", "lost-reply",
-	"slow-disk", "pause", "cut-link", "slow-link",
+	"donor-failover", "recipient-crash", "config-failover", "stepdown", "power-loss", "duplicate", "hold", "lost-request", "lost-reply",
+	"slow-disk", "pause", "partial-partition", "slow-link",
 }
 
 func dense() size {
@@ -61,11 +61,11 @@ func quiet(z size) size {
 // Profiles lists the ways to draw scenarios, the default soak first.
 func Profiles() []Profile {
 	return []Profile{
-		{Name: "dense", About: "fast migrations back and forth, faults aimed at control messages and the commit window",
+		{Name: "contended", About: "fast migrations back and forth, faults aimed at control messages and the commit window",
 			Weight: 45, size: dense(), aim: func(kind string) bool { return slices.Contains(deep, kind) }},
 		{Name: "single", About: "all faults of a run are of one kind, so that none hides what another would find",
 			Weight: 25, size: standard, one: true},
-		{Name: "all", About: "every kind of fault", Weight: 15, size: standard},
+		{Name: "all-faults", About: "every kind of fault", Weight: 15, size: standard},
 		{Name: "intense", About: "every kind of fault, three times as many", Weight: 12, size: intense()},
 		{Name: "balancer", About: "the balancer is the only source of migrations; operators drain shards, change zones, windows and settings",
 			Weight: 10, size: balancedSize(), balanced: true},

@@ -115,7 +115,7 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 		return nil, err
 	}
 	r := &run{scenario: s, options: o, settings: settings.Default(protocolOf(s)), conditions: calm(), tally: newTally(), busy: map[string]bool{}}
-	terms := terms.New(func(site string, n int) int { return r.world.Gate().Pick("failpoint", site, n) })
+	terms := terms.New(func(site string, n int) int { return r.world.Gate().Pick("failpoint.terms", site, n) })
 	if err := configure(s, &r.settings, &r.conditions, terms); err != nil {
 		return nil, err
 	}

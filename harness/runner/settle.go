@@ -76,7 +76,7 @@ func (r *run) settle() {
 
 const (
 	// settler is the node from which the balancer is brought to its rest.
-	settler = env.NodeID("administrator.1")
+	settler = env.NodeID("admin.1")
 	// settling is what the run is busy with meanwhile.
 	settling = "the balancer's last rounds"
 )

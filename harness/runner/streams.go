@@ -19,7 +19,7 @@ func (r *run) startStreams() {
 	for _, plan := range r.scenario.Streams {
 		r.watching++
 		w := &watcher{run: r, plan: plan, next: streamIDs + plan.ID*finalIDs}
-		r.world.AddNode(env.NodeID(fmt.Sprintf("watcher.%d", plan.ID)), w.boot)
+		r.world.AddNode(env.NodeID(fmt.Sprintf("stream-reader.%d", plan.ID)), w.boot)
 	}
 }
 

@@ -27,7 +27,7 @@ type SweepBase struct {
 func SweepBases() []SweepBase {
 	return []SweepBase{
 		{Name: "migration", About: "one migration under 40 operations", make: baseMigration},
-		{Name: "moveprimary", About: "one move of a primary under 40 operations", make: basePrimary},
+		{Name: "move-primary", About: "one move of a primary under 40 operations", make: basePrimary},
 		{Name: "deletion", About: "the deletion of a range that has moved away and comes back, under 40 operations", make: baseDeletion,
 			Wanted: func(phase string) bool { return strings.HasPrefix(phase, "deletion ") }},
 	}

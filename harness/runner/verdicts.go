@@ -107,8 +107,8 @@ func (r *run) judge(result *Result) []checkers.Verdict {
 	return append(verdicts, r.oracle.Verdicts()...)
 }
 
-// invariant is the promise that the store's own assertions hold and its code does not panic (K-CRASH).
-var invariant = checkers.Checker{Name: "invariant", Promise: "No assertion inside the store fails and no code panics."}
+// invariant is the promise that the store's own assertions hold and its code does not panic (assertions).
+var invariant = checkers.Checker{Name: "assertions", Promise: "No assertion inside the store fails and no code panics."}
 
 // Checkers is every checker that judges a run, in the order in which they are listed.
 func Checkers() []checkers.Checker { return append(checkers.Catalogue(), invariant) }
@@ -117,7 +117,7 @@ func crashed(b *sim.BrokenInvariant) checkers.Verdict {
 	return checkers.Verdict{
 		Checker: invariant.Name, Promise: invariant.Promise, Outcome: checkers.Fail, Checked: 1, Found: 1,
 		Violations: []checkers.Violation{{
-			Signature: "broken-invariant", Broke: b.Error(), Events: []uint64{b.Step},
+			Signature: "assertion-failed", Broke: b.Error(), Events: []uint64{b.Step},
 			Because: []string{fmt.Sprintf("step %d at %s ended the run", b.Step, time.Duration(b.At))},
 		}},
 	}

@@ -55,22 +55,22 @@ type condition struct {
 }
 
 var worldSettings = []condition{
-	{"world.latency", "the least time a message takes", func(c *conditions) *time.Duration { return &c.latency }, nil},
-	{"world.jitter", "what chance adds to it at most", func(c *conditions) *time.Duration { return &c.jitter }, nil},
-	{"world.tail", "slow messages in a million", nil, func(c *conditions) *int { return &c.tail }},
-	{"world.tailDelay", "what a slow message takes longer at most", func(c *conditions) *time.Duration { return &c.tailDelay }, nil},
-	{"world.loss", "lost messages in a million", nil, func(c *conditions) *int { return &c.loss }},
-	{"world.duplicate", "doubled messages between servers in a million", nil, func(c *conditions) *int { return &c.duplicate }},
-	{"world.chains", "chains of messages in a million that are slow", nil, func(c *conditions) *int { return &c.chains }},
-	{"world.chainDelay", "what the messages of a slow chain take longer at most", func(c *conditions) *time.Duration { return &c.chainDelay }, nil},
-	{"world.demotions", "messages in a million at which a chain becomes slower than others, if any are slow", nil, func(c *conditions) *int { return &c.demotions }},
-	{"world.sync", "the least time a disk takes to make data durable", func(c *conditions) *time.Duration { return &c.sync }, nil},
-	{"world.diskTail", "slow disk operations in a million", nil, func(c *conditions) *int { return &c.diskTail }},
-	{"world.diskDelay", "what a slow disk operation takes longer at most", func(c *conditions) *time.Duration { return &c.diskDelay }, nil},
-	{"world.stall", "sites in a million at which a task stands still", nil, func(c *conditions) *int { return &c.stall }},
-	{"world.stallDelay", "for how long it stands still at most", func(c *conditions) *time.Duration { return &c.stallDelay }, nil},
-	{"world.yield", "places in a million where a task lets others run", nil, func(c *conditions) *int { return &c.yield }},
-	{"world.codec", "1 passes every message through its encoding", nil, func(c *conditions) *int { return &c.codec }},
+	{"sim.net.latency", "the least time a message takes", func(c *conditions) *time.Duration { return &c.latency }, nil},
+	{"sim.net.jitter", "what chance adds to it at most", func(c *conditions) *time.Duration { return &c.jitter }, nil},
+	{"sim.net.slowPerMillion", "slow messages in a million", nil, func(c *conditions) *int { return &c.tail }},
+	{"sim.net.slowDelay", "what a slow message takes longer at most", func(c *conditions) *time.Duration { return &c.tailDelay }, nil},
+	{"sim.net.lossPerMillion", "lost messages in a million", nil, func(c *conditions) *int { return &c.loss }},
+	{"sim.net.duplicatePerMillion", "doubled messages between servers in a million", nil, func(c *conditions) *int { return &c.duplicate }},
+	{"sim.net.slowChainsPerMillion", "chains of messages in a million that are slow", nil, func(c *conditions) *int { return &c.chains }},
+	{"sim.net.slowChainDelay", "what the messages of a slow chain take longer at most", func(c *conditions) *time.Duration { return &c.chainDelay }, nil},
+	{"sim.net.priorityChangesPerMillion", "messages in a million at which a chain becomes slower than others, if any are slow", nil, func(c *conditions) *int { return &c.demotions }},
+	{"sim.disk.syncLatency", "the least time a disk takes to make data durable", func(c *conditions) *time.Duration { return &c.sync }, nil},
+	{"sim.disk.slowPerMillion", "slow disk operations in a million", nil, func(c *conditions) *int { return &c.diskTail }},
+	{"sim.disk.slowDelay", "what a slow disk operation takes longer at most", func(c *conditions) *time.Duration { return &c.diskDelay }, nil},
+	{"sim.task.stallsPerMillion", "sites in a million at which a task stands still", nil, func(c *conditions) *int { return &c.stall }},
+	{"sim.task.stallDelay", "for how long it stands still at most", func(c *conditions) *time.Duration { return &c.stallDelay }, nil},
+	{"sim.task.yieldsPerMillion", "places in a million where a task lets others run", nil, func(c *conditions) *int { return &c.yield }},
+	{"sim.net.encodeMessages", "1 passes every message through its encoding", nil, func(c *conditions) *int { return &c.codec }},
 }
 
 // SettingInfo describes one setting for `shardproof list settings`.
@@ -117,8 +117,8 @@ func (w *condition) set(c *conditions, value string) error {
 	return nil
 }
 
-// zonePrefix starts the settings that put a member of the config server into a time zone: `set world.zone.config.0 2h`.
-const zonePrefix = "world.zone."
+// zonePrefix starts the settings that put a member of the config server into a time zone: `set sim.clock.utcOffset.config.0 2h`.
+const zonePrefix = "sim.clock.utcOffset."
 
 // locate puts a server into its time zone.
 func (c *conditions) locate(node, value string) error {

@@ -12,7 +12,7 @@ import (
 // schedules with few of them are few. A base has a stage of each number of delays. The first begins with a guess for each
 // anchor: the trial shows what comes behind it in truth.
 func newDelays(start Start) Strategy {
-	return goingOn(start, "delays", func(base *scenario.Scenario, o *Outcome) *stage {
+	return goingOn(start, "delay-bounded", func(base *scenario.Scenario, o *Outcome) *stage {
 		d := &delays{Start: start, plan: &sweep.Plan{Base: base}, anchors: sweep.Anchors(o.Occasions)}
 		d.anchors = d.anchors[:start.some(guessesEach, len(d.anchors))]
 		return d.guesses(o.Occasions)

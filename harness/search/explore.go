@@ -107,12 +107,12 @@ type Info struct {
 func Strategies() []Info {
 	return []Info{
 		{"random", "scenarios as `run` draws them, one for each seed", newRandom},
-		{"brief", "scenarios of the same kinds in which less happens, in a third of the time", newBrief},
+		{"short", "scenarios of the same kinds in which less happens, in a third of the time", newBrief},
 		{"sweep", "a small scenario of each seed, and every fault at everything that happens in it", newSweep},
-		{"anchored", "a message or task of a small scenario is held back until something else has happened", newAnchored},
-		{"delays", "a few messages or tasks of a small scenario come just behind what would have come next", newDelays},
-		{"priorities", "some chains of messages are slower than others, and a few become so on the way", newPriorities},
-		{"guided", "scenarios that led to new situations are changed a little", newGuided},
+		{"reorder", "a message or task of a small scenario is held back until something else has happened", newAnchored},
+		{"delay-bounded", "a few messages or tasks of a small scenario come just behind what would have come next", newDelays},
+		{"pct", "some chains of messages are slower than others, and a few become so on the way", newPriorities},
+		{"coverage-guided", "scenarios that led to new situations are changed a little", newGuided},
 		{"portfolio", "all of these and each profile in turn, the more often the more new situations they led to of late", newPortfolio},
 	}
 }

@@ -105,13 +105,13 @@ func replays(t *testing.T, s *scenario.Scenario, line string) {
 
 // TestSeedsHaveAnEnd shows that strategies stop when their seeds are used, and say so.
 func TestSeedsHaveAnEnd(t *testing.T) {
-	for strategy, want := range map[string]int{"random": 3, "brief": 3, "priorities": 3} {
+	for strategy, want := range map[string]int{"random": 3, "short": 3, "pct": 3} {
 		if lines, _ := made(t, strategy, Start{Seed: 5, Seeds: 3}, 0, 1); len(lines) != want {
 			t.Errorf("%s made %d runs of 3 seeds, want %d", strategy, len(lines), want)
 		}
 	}
 	for strategy, want := range map[string]int{
-		"anchored": 1 + probesEach + singlesEach + pairsEach, "delays": 1 + guessesEach + delaysEach[1] + delaysEach[2] + delaysEach[3],
+		"reorder": 1 + probesEach + singlesEach + pairsEach, "delay-bounded": 1 + guessesEach + delaysEach[1] + delaysEach[2] + delaysEach[3],
 	} {
 		if lines, _ := made(t, strategy, Start{Seed: 5, Seeds: 1}, 0, 2); len(lines) != want {
 			t.Errorf("%s made %d runs of a seed, want %d", strategy, len(lines), want)

@@ -21,15 +21,15 @@ var (
 
 func withPriorities(seed uint64, protocol string) *scenario.Scenario {
 	roll := runner.Dice(seed ^ 0x9c7)
-	s := baseOf("priorities", seed, protocol)
+	s := baseOf("pct", seed, protocol)
 	if roll("faults", 2) == 0 {
-		s = called("priorities", runner.MixedOf(seed, protocol))
+		s = called("pct", runner.MixedOf(seed, protocol))
 	}
 	s.Planned = false
 	one := func(of []string, question string) string { return of[roll(question, len(of))] }
 	s.Settings = append(s.Settings,
-		scenario.Setting{Name: "world.chains", Value: one(slowChains, "chains")},
-		scenario.Setting{Name: "world.chainDelay", Value: one(chainDelays, "delay")},
-		scenario.Setting{Name: "world.demotions", Value: one(demotions, "demotions")})
+		scenario.Setting{Name: "sim.net.slowChainsPerMillion", Value: one(slowChains, "chains")},
+		scenario.Setting{Name: "sim.net.slowChainDelay", Value: one(chainDelays, "delay")},
+		scenario.Setting{Name: "sim.net.priorityChangesPerMillion", Value: one(demotions, "demotions")})
 	return s
 }

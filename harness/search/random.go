@@ -27,7 +27,7 @@ func newRandom(s Start) Strategy {
 
 // newBrief draws the same on a smaller scale.
 func newBrief(s Start) Strategy {
-	return drawing(s, func(seed uint64) *scenario.Scenario { return called("brief", runner.Brief(seed, s.Protocol)) })
+	return drawing(s, func(seed uint64) *scenario.Scenario { return called("short", runner.Brief(seed, s.Protocol)) })
 }
 
 // ofProfile draws scenarios of one profile.

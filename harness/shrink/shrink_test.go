@@ -19,7 +19,7 @@ func large(t *testing.T) *scenario.Scenario {
 		Name: "large", Seed: 9, Planned: true, FaultsEnd: time.Second, Limit: time.Minute,
 		Topology:    scenario.Topology{Shards: 3, Members: 3, ConfigMembers: 3, Routers: 2, Clients: 5},
 		Collections: []scenario.Collection{{NS: "test.docs", Keys: 20, Preload: 20, Bounds: []int64{5, 10}}},
-		Settings:    []scenario.Setting{{Name: "timeoutMS", Value: "5s"}, {Name: "world.jitter", Value: "1ms"}},
+		Settings:    []scenario.Setting{{Name: "timeoutMS", Value: "5s"}, {Name: "sim.net.jitter", Value: "1ms"}},
 	}
 	for i := range 60 {
 		s.Ops = append(s.Ops, scenario.Op{
@@ -31,7 +31,7 @@ func large(t *testing.T) *scenario.Scenario {
 		s.Faults = append(s.Faults, scenario.Fault{
 			ID: i + 1, Kind: "crash", Target: "donor.primary", When: scenario.Trigger{Site: "donor.register", Nth: 3}, For: time.Second,
 		})
-		s.Decisions = append(s.Decisions, scenario.Decision{Kind: "loss", Site: "client.4>router.1/Find", Occurrence: uint64(i + 1), Answer: 1})
+		s.Decisions = append(s.Decisions, scenario.Decision{Kind: "net.loss", Site: "client.4>router.1/Find", Occurrence: uint64(i + 1), Answer: 1})
 	}
 	return s
 }
@@ -54,8 +54,8 @@ topology shards=3 members=1 config=1 routers=1 clients=1
 faults-end 0s
 limit 1m0s
 collection test.docs ranged keys=17 preload=0
-set world.jitter 0s
-set world.yield 0
+set sim.net.jitter 0s
+set sim.task.yieldsPerMillion 0
 
 op 17 at 0s client 0 read test.docs k=16  # another time fails too
 
@@ -137,7 +137,7 @@ func TestStubbornFailures(t *testing.T) {
 	} {
 		s := large(t)
 		s.Ops = s.Ops[:12]
-		s.Decisions = []scenario.Decision{{Kind: "loss", Site: "client.4>router.1/Find", Occurrence: 12, Answer: 1}}
+		s.Decisions = []scenario.Decision{{Kind: "net.loss", Site: "client.4>router.1/Find", Occurrence: 12, Answer: 1}}
 		r := Run(s, Trial{Same: true}, Options{Runs: 5000, Workers: 2, Try: func(_ int, s *scenario.Scenario) Trial {
 			return Trial{Same: same(s)}
 		}})
@@ -202,12 +202,12 @@ at 0s merge test.docs [2, 9)
 func TestOneMember(t *testing.T) {
 	s := large(t)
 	s.Decisions = []scenario.Decision{
-		{Kind: "loss", Site: "shard-b.2>shard-a.1/TransferMods", Occurrence: 3, Answer: 1},
-		{Kind: "stall", Site: "config.1/config.routingTable", Occurrence: 3, Answer: 1}, {Kind: "loss", Site: "client.4>router.1/Find", Occurrence: 1, Answer: 1},
+		{Kind: "net.loss", Site: "shard-b.2>shard-a.1/TransferMods", Occurrence: 3, Answer: 1},
+		{Kind: "task.stall", Site: "config.1/config.routingTable", Occurrence: 3, Answer: 1}, {Kind: "net.loss", Site: "client.4>router.1/Find", Occurrence: 1, Answer: 1},
 	}
 	s.Faults = []scenario.Fault{
 		{ID: 1, Kind: "crash", Target: "shard-a.2", When: scenario.Trigger{Site: "donor.register", Nth: 1, Node: "shard-b.1"}},
-		{ID: 2, Kind: "cut-link", Target: "donor.primary>config.*", Until: &scenario.Trigger{Site: "donor.register", Nth: 1, Node: "config.2"}},
+		{ID: 2, Kind: "partial-partition", Target: "donor.primary>config.*", Until: &scenario.Trigger{Site: "donor.register", Nth: 1, Node: "config.2"}},
 	}
 	oneMember(s)
 	oneConfigMember(s)
@@ -220,7 +220,7 @@ func TestOneMember(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"shard-b.0>shard-a.0/TransferMods", "config.0/config.routingTable", "client.4>router.1/Find",
-		"fault 1 at donor.register #1 by shard-b.0 crash shard-a.0", "fault 2 at 0s cut-link donor.primary>config.* until donor.register #1 by config.0",
+		"fault 1 at donor.register #1 by shard-b.0 crash shard-a.0", "fault 2 at 0s partial-partition donor.primary>config.* until donor.register #1 by config.0",
 	}, got); diff != "" {
 		t.Error(diff)
 	}

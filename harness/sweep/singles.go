@@ -19,7 +19,7 @@ const (
 const all = 1 << 30
 
 // Kinds are the sorts of faults, in the order of the table.
-var Kinds = []string{"crash", "crash-kept", "stepdown", "partition", "pause", "error", "kill", "lost", "lost-reply", "doubled", "late", "slow-write", "held", "copy-held", "paused"}
+var Kinds = []string{"crash", "crash-kept", "stepdown", "partition", "pause", "error", "kill", "lost", "lost-reply", "duplicate", "late", "slow-write", "held", "copy-held", "paused"}
 
 // singles are the faults that make sense at an occasion.
 func singles(o *InjectionPoint) []FaultCase {
@@ -27,19 +27,19 @@ func singles(o *InjectionPoint) []FaultCase {
 	case Message:
 		return ofMessage(o)
 	case Write:
-		return []FaultCase{o.decide("slow-write", "disk-tail", int64(late))}
+		return []FaultCase{o.decide("slow-write", "disk.delay", int64(late))}
 	}
 	return ofPassage(o)
 }
 
 // ofMessage loses it, loses the answer to it, doubles it, or has it come late.
 func ofMessage(o *InjectionPoint) []FaultCase {
-	some := []FaultCase{o.decide("lost", "loss", 1), o.decide("late", "tail", int64(late))}
+	some := []FaultCase{o.decide("lost", "net.loss", 1), o.decide("late", "net.delay", int64(late))}
 	if o.Call {
-		some = append(some, o.decide("lost-reply", "lose-reply", 1))
+		some = append(some, o.decide("lost-reply", "net.replyLoss", 1))
 	}
 	if o.Doubles {
-		some = append(some, o.decide("doubled", "duplicate", 1))
+		some = append(some, o.decide("duplicate", "net.duplicate", 1))
 	}
 	return some
 }
@@ -57,11 +57,11 @@ func ofPassage(o *InjectionPoint) []FaultCase {
 		some = append(some, o.fault("stepdown", "stepdown", o.Node, 0))
 	}
 	if o.Role != failpoint.Replica {
-		some = append(some, o.fault("error", "error", "", 0), o.fault("kill", "kill-op", "", 0))
+		some = append(some, o.fault("error", "error", "", 0), o.fault("kill", "kill-operation", "", 0))
 	}
 	if o.Site == failpoint.ReplicaBeforeSync.String() {
 		kept := o.fault("crash-kept", "crash", o.Node, down)
-		kept.Decisions = []scenario.Decision{{Kind: "kept", Site: o.Node + "/journal", Occurrence: 1, Answer: all}}
+		kept.Decisions = []scenario.Decision{{Kind: "disk.survivingBytes", Site: o.Node + "/journal", Occurrence: 1, Answer: all}}
 		some = append(some, kept)
 	}
 	if o.Role == failpoint.Replica || o.Role == failpoint.Request || o.Role == failpoint.Router || o.Phase == Before {

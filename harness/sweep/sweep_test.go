@@ -27,7 +27,7 @@ donor partition: fault 1 at donor.register #2 by shard-b.0 partition shard-b.0 f
 donor pause: fault 1 at donor.register #2 by shard-b.0 pause "" for 300ms
 donor stepdown: fault 1 at donor.register #2 by shard-b.0 stepdown shard-b.0
 donor error: fault 1 at donor.register #2 by shard-b.0 error ""
-donor kill: fault 1 at donor.register #2 by shard-b.0 kill-op ""
+donor kill: fault 1 at donor.register #2 by shard-b.0 kill-operation ""
 recipient crash: fault 1 at donor.register #2 by shard-b.0 crash recipient.primary for 500ms
 recipient stepdown: fault 1 at donor.register #2 by shard-b.0 stepdown recipient.primary
 config crash: fault 1 at donor.register #2 by shard-b.0 crash config.primary for 500ms
@@ -40,14 +40,14 @@ router crash: fault 1 at router.send #1 by router.0 crash router.0 for 500ms
 router partition: fault 1 at router.send #1 by router.0 partition router.0 for 500ms
 router pause: fault 1 at router.send #1 by router.0 pause "" for 300ms
 router error: fault 1 at router.send #1 by router.0 error ""
-router kill: fault 1 at router.send #1 by router.0 kill-op ""
-donor lost: decide loss shard-b.0>shard-a.0/RecvChunkStart #1 = 1
-donor late: decide tail shard-b.0>shard-a.0/RecvChunkStart #1 = 300000000
-donor lost-reply: decide lose-reply shard-b.0>shard-a.0/RecvChunkStart #1 = 1
-donor doubled: decide duplicate shard-b.0>shard-a.0/RecvChunkStart #1 = 1
-router lost: decide loss router.0>client.0/Find.reply #3 = 1
-router late: decide tail router.0>client.0/Find.reply #3 = 300000000
-recipient slow-write: decide disk-tail shard-a.2/sync #4 = 300000000
+router kill: fault 1 at router.send #1 by router.0 kill-operation ""
+donor lost: decide net.loss shard-b.0>shard-a.0/RecvChunkStart #1 = 1
+donor late: decide net.delay shard-b.0>shard-a.0/RecvChunkStart #1 = 300000000
+donor lost-reply: decide net.replyLoss shard-b.0>shard-a.0/RecvChunkStart #1 = 1
+donor duplicate: decide net.duplicate shard-b.0>shard-a.0/RecvChunkStart #1 = 1
+router lost: decide net.loss router.0>client.0/Find.reply #3 = 1
+router late: decide net.delay router.0>client.0/Find.reply #3 = 300000000
+recipient slow-write: decide disk.delay shard-a.2/sync #4 = 300000000
 `
 
 // TestEveryFaultThatMakesSense lists the faults of one occasion of each sort.

@@ -66,7 +66,7 @@ func (p *parser) wrongHeader(number int, wrong string) error {
 	return &ParseError{File: p.file, Line: number, Wrong: wrong, Expected: expected}
 }
 
-const facts = "expected name, seed, planned, protocol, topology, balancer, faults-end, limit, collection, set, op, move, moveprimary, stream, fault, decide or at"
+const facts = "expected name, seed, planned, protocol, topology, balancer, faults-end, limit, collection, set, op, move, move-primary, stream, fault, decide or at"
 
 // fact reads one line of any kind.
 func (p *parser) fact(number int, l *line) {
@@ -79,7 +79,7 @@ func (p *parser) fact(number int, l *line) {
 	case "set":
 		p.lines[part{kind, len(p.s.Settings)}] = number
 		p.s.Settings = append(p.s.Settings, Setting{l.word("a setting"), l.word("its value")})
-	case "op", "move", "moveprimary":
+	case "op", "move", "move-primary":
 		id := l.number("a number")
 		l.keyword("at")
 		p.timed(number, kind, id, l)
@@ -100,7 +100,7 @@ func (p *parser) fact(number int, l *line) {
 }
 
 // unnumbered reads "at TIME" and a command, which has no number. "at TIME client ...", "at TIME move ..." and "at TIME
-// moveprimary ..." are for people who add a line and care for no number: it becomes the next after the highest so far.
+// move-primary ..." are for people who add a line and care for no number: it becomes the next after the highest so far.
 func (p *parser) unnumbered(number int, l *line) {
 	at := l.duration("a time such as 120ms")
 	switch {
@@ -108,8 +108,8 @@ func (p *parser) unnumbered(number int, l *line) {
 		p.command(number, at, l)
 	case l.optional("move"):
 		p.dated(number, "move", nextID(p.s.Migrations, func(m Migration) int { return m.ID }), at, l)
-	case l.optional("moveprimary"):
-		p.dated(number, "moveprimary", nextID(p.s.Primaries, func(m MovePrimary) int { return m.ID }), at, l)
+	case l.optional("move-primary"):
+		p.dated(number, "move-primary", nextID(p.s.Primaries, func(m MovePrimary) int { return m.ID }), at, l)
 	default:
 		p.dated(number, "op", nextID(p.s.Ops, func(o Op) int { return o.ID }), at, l)
 	}

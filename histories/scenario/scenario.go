@@ -60,7 +60,7 @@ type Collection struct {
 	Keys, Preload int
 }
 
-// Setting sets a cluster setting (settings.Names) or one of the world's ("world.latency", ...).
+// Setting sets a cluster setting (settings.Names) or one of the world's ("sim.net.latency", ...).
 type Setting struct{ Name, Value string }
 
 // Op is one operation of a client: it starts at At, or when the client's earlier ones have ended if that is later.

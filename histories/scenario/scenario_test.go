@@ -240,7 +240,7 @@ func TestMalformed(t *testing.T) {
 		{"collection test.more sorted keys=3", "bad.txt:5: unexpected sorted; expected ranged, hashed or unsharded"},
 		{"collection test.more unsharded keys=3 bounds=2", "bad.txt:5: the collection is unsharded and has bounds or a hashed key; expected neither"},
 		{"collection test.more unsharded keys=3\nmove 1 at 1s test.more [0, 2) to shard-b", "bad.txt:6: the collection test.more is not sharded; expected a sharded collection"},
-		{"moveprimary 1 at 1s test to shard-b", "bad.txt:5: no unsharded collection is in the database test; expected the database of one"},
+		{"move-primary 1 at 1s test to shard-b", "bad.txt:5: no unsharded collection is in the database test; expected the database of one"},
 		{"collection more.a unsharded keys=3\nmoveprimary 1 at 1s more to shard-c", "bad.txt:6: there is no shard-c; expected a shard from shard-a to shard-b"},
 		{"collection more.a unsharded keys=3\nmoveprimary 1 at 1s more to nowhere", "bad.txt:6: nowhere is no shard; expected a shard such as shard-b"},
 		{"balancer off", "bad.txt:5: unexpected off; expected \"on\""},

@@ -158,7 +158,7 @@ func (m Migration) String() string {
 
 // String is the line of the move of a primary.
 func (m MovePrimary) String() string {
-	return fmt.Sprintf("moveprimary %d at %s %s to %s", m.ID, m.At, word(m.Database), ShardName(m.To))
+	return fmt.Sprintf("move-primary %d at %s %s to %s", m.ID, m.At, word(m.Database), ShardName(m.To))
 }
 
 // String is the stream's line.

@@ -216,13 +216,13 @@ func (s *Scenario) checkPrimaries(Names) *defect {
 		lives := func(c Collection) bool { return c.Unsharded && strings.HasPrefix(c.NS, m.Database+".") }
 		switch {
 		case ids[m.ID]:
-			return flaw("moveprimary", i, fmt.Sprintf("moveprimary %d is given twice", m.ID), "a number of its own")
+			return flaw("move-primary", i, fmt.Sprintf("move-primary %d is given twice", m.ID), "a number of its own")
 		case m.At < 0:
-			return flaw("moveprimary", i, "the start "+m.At.String()+" is negative", "a time of 0s or later")
+			return flaw("move-primary", i, "the start "+m.At.String()+" is negative", "a time of 0s or later")
 		case !slices.ContainsFunc(s.Collections, lives):
-			return flaw("moveprimary", i, "no unsharded collection is in the database "+word(m.Database), "the database of one")
+			return flaw("move-primary", i, "no unsharded collection is in the database "+word(m.Database), "the database of one")
 		case m.To < 0 || m.To >= s.Topology.Shards:
-			return flaw("moveprimary", i, "there is no "+ShardName(m.To), "a shard from shard-a to "+ShardName(s.Topology.Shards-1))
+			return flaw("move-primary", i, "there is no "+ShardName(m.To), "a shard from shard-a to "+ShardName(s.Topology.Shards-1))
 		}
 		ids[m.ID] = true
 	}

@@ -18,24 +18,24 @@ type Decision struct {
 // The kinds of questions about faults. Sites are "from>to/class" (with ".reply" for replies), "node/operation" and
 // "node/file".
 const (
-	Loss      = "loss"       // is the message lost
-	Duplicate = "duplicate"  // is it delivered twice
-	LoseReply = "lose-reply" // is the reply to this request lost
-	Tail      = "tail"       // how much longer does the message take, in nanoseconds
-	Chain     = "chain"      // how much longer do all messages of a class on a link take, in nanoseconds; asked once
-	Demotion  = "demotion"   // does the chain of this message become slower than all others, from it on
-	Stall     = "stall"      // for how long does the task stand still at the site, in nanoseconds
-	DiskTail  = "disk-tail"  // how much longer does the operation take, in nanoseconds
-	Kept      = "kept"       // how many bytes that were not synced survive the crash
-	Replaced  = "replaced"   // has the replacement that was under way in the crash happened
+	Loss      = "net.loss"            // is the message lost
+	Duplicate = "net.duplicate"       // is it delivered twice
+	LoseReply = "net.replyLoss"       // is the reply to this request lost
+	Tail      = "net.delay"           // how much longer does the message take, in nanoseconds
+	Chain     = "net.chainDelay"      // how much longer do all messages of a class on a link take, in nanoseconds; asked once
+	Demotion  = "net.priorityChange"  // does the chain of this message become slower than all others, from it on
+	Stall     = "task.stall"          // for how long does the task stand still at the site, in nanoseconds
+	DiskTail  = "disk.delay"          // how much longer does the operation take, in nanoseconds
+	Kept      = "disk.survivingBytes" // how many bytes that were not synced survive the crash
+	Replaced  = "disk.replaceDone"    // has the replacement that was under way in the crash happened
 )
 
 // The kinds of choices among equals. Node.Choose adds others.
 const (
-	latencyKind     = "latency"
-	copyLatencyKind = "latency-of-copy"
-	diskLatencyKind = "disk-latency"
-	yieldKind       = "yield"
+	latencyKind     = "net.latency"
+	copyLatencyKind = "net.duplicateLatency"
+	diskLatencyKind = "disk.latency"
+	yieldKind       = "task.yield"
 )
 
 // Choices answers every question that chance decides in a world. The default answer is a hash of the seed and of the

@@ -66,14 +66,14 @@ move 1 at 0s test.docs [MinKey, 10) to shard-b
 
 at 0s split test.docs 7
 
-moveprimary 1 at 0s plain to shard-b
+move-primary 1 at 0s plain to shard-b
 
 stream 1 at 0s test.docs poll=10ms
 
 fault 1 at 10ms crash shard-a.primary
 
-decide loss client.0>router.0/Find #1 = 1
-decide stall shard-a.0/donor.register #2 = 7
+decide net.loss client.0>router.0/Find #1 = 1
+decide task.stall shard-a.0/donor.register #2 = 7
 `)
 	if err != nil {
 		t.Fatal(err)
