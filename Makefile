@@ -23,11 +23,11 @@ race:
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./system/... ./checkers/... ./harness/...
 
-## lint: formatting, vet, the determinism analyzer, the package graph, the shape of the code
+## lint: formatting, vet, the determinism analyzer, the package graph, the shape of the code, citations
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt would change:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
-	$(GO) test ./ci/determinism ./ci/imports ./ci/shape
+	$(GO) test ./ci/citations ./ci/determinism ./ci/imports ./ci/shape
 
 ## demo: the same campaign on a build with one known bug, so that you see a failure found, explained and replayed
 demo:

@@ -112,7 +112,7 @@ func check(t *testing.T, dir string, changed map[string]string, deps types.Impor
 func TestStalePatch(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "bugs", "stale")
-	write(t, filepath.Join(folder, "about.txt"), "hazard: H-00\ntitle: A patch that fits nothing.\nseeds: 1\n")
+	write(t, filepath.Join(folder, "about.txt"), "hazard: H-01\ntitle: A patch that fits nothing.\nseeds: 1\n")
 	write(t, filepath.Join(folder, "bug.patch"), "diff --git a/f.go b/f.go\n--- a/f.go\n+++ b/f.go\n@@ -1 +1 @@\n-package old\n+package new\n")
 	write(t, filepath.Join(dir, "f.go"), "package other\n")
 	bugs, err := knownbugs.Load(filepath.Join(dir, "bugs"))
@@ -128,7 +128,7 @@ func TestStalePatch(t *testing.T) {
 func TestMovedPatch(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "bugs", "moved")
-	write(t, filepath.Join(folder, "about.txt"), "hazard: H-00\ntitle: A patch whose file has grown.\nseeds: 1\n")
+	write(t, filepath.Join(folder, "about.txt"), "hazard: H-01\ntitle: A patch whose file has grown.\nseeds: 1\n")
 	write(t, filepath.Join(folder, "bug.patch"), "diff --git a/f.go b/f.go\n--- a/f.go\n+++ b/f.go\n@@ -1,2 +1,2 @@\n package old\n-var a int\n+var b int\n")
 	write(t, filepath.Join(dir, "f.go"), "// One line\n// and another.\npackage old\nvar a int\n")
 	bugs, err := knownbugs.Load(filepath.Join(dir, "bugs"))

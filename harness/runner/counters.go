@@ -33,8 +33,8 @@ type Counters struct {
 	DonorFailover, RecipientCrash map[string]int
 }
 
-// DonorStates and RecipientStates are the states of a migration in which a failover can hit it, in the order of the
-// protocol (5.1, 5.2).
+// DonorStates and RecipientStates are the states of a migration in which a failover can hit it, in their order
+// (protocol 5.1, 5.2).
 var (
 	DonorStates = []string{"kCreated", "kCloning", "kCloneCaughtUp", "kCriticalSection", "kCloneCompleted", "kCommittingOnConfig", "kDone"}
 

@@ -61,7 +61,7 @@ type Flushed struct{ At oplog.Time }
 // time on another member does not wait for the next write.
 type AppendOplogNote struct{ Time hlc.Timestamp }
 
-// RecvChunkStart opens a migration on the recipient (protocol 5.2). Lsid and Txn fence it (9.3).
+// RecvChunkStart opens a migration on the recipient (protocol 5.2). Lsid and Txn fence it (protocol 9.3).
 type RecvChunkStart struct {
 	Migration string
 	Session   string // migration session id

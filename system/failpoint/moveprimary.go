@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of a movePrimary (spec 18.2).
+// The phases of a movePrimary (failpoints 18.2).
 var (
 	MovePrimaryStart = declare(MovePrimary, "movePrimary.start",
 		"two moves of one database run at once")

@@ -1,5 +1,5 @@
 // Package failpoint is the catalogue of failpoint sites: every phase of every role at which the world may
-// pause, fail or crash a node (spec 18.2). It holds names only, so that planners of faults can
+// pause, fail or crash a node (failpoints 18.2). It holds names only, so that planners of faults can
 // enumerate them; what happens at a site is decided elsewhere.
 //
 // Promise: a site's name never changes its meaning, and the list is the same in every process.

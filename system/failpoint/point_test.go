@@ -8,7 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// phases are the phases of every role that this project models (spec 18.2).
+// phases are the phases of every role that this project models (failpoints 18.2).
 const phases = `
 donor.register donor.joinExisting donor.preRefresh donor.drainPendingRecovery donor.computeBound
 donor.checkPreconditions donor.waitOverlappingRangeDeletion donor.changelogStart

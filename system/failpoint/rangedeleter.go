@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of range deletion (spec 18.2).
+// The phases of range deletion (failpoints 18.2).
 var (
 	RangeRegister = declare(RangeDeleter, "rangeDeleter.registerTask",
 		"a task is registered twice, or not at all")

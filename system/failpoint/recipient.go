@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of the recipient of a migration (spec 18.2).
+// The phases of the recipient of a migration (failpoints 18.2).
 var (
 	RecipientStart = declare(Recipient, "recipient.recvStart",
 		"a late or duplicated start begins a migration that has ended")

@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of recovery after a failover or an unknown outcome (spec 18.2).
+// The phases of recovery after a failover or an unknown outcome (failpoints 18.2).
 var (
 	RecoveryStepUp = declare(Recovery, "recovery.stepUpBegin",
 		"requests are served before recovery has looked for migrations")

@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of a request on a shard (spec 18.2).
+// The phases of a request on a shard (failpoints 18.2).
 var (
 	RequestVersionCheck = declare(Request, "request.versionCheck",
 		"the placement changes right after the version was accepted")

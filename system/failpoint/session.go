@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of the history of sessions (spec 18.2).
+// The phases of the history of sessions (failpoints 18.2).
 var (
 	SessionSourceScan = declare(Session, "session.source.scan",
 		"a session that writes during the scan is neither scanned nor queued")

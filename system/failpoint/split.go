@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of splits and merges of chunks (spec 18.2).
+// The phases of splits and merges of chunks (failpoints 18.2).
 var (
 	SplitAutoScan = declare(Split, "split.autoSplitScan",
 		"documents are written or moved before their keys are scanned")

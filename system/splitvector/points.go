@@ -104,7 +104,7 @@ func (s *scan) points(every int64) []key.Key {
 	return s.walk(nil, every, most)
 }
 
-// evenTail avoids a small last part (13.1): below 80 % of the others it is joined to the part before, or, when that would be too
+// evenTail avoids a small last part (protocol 13.1): below 80 % of the others it is joined to the part before, or, when that would be too
 // uneven, the last points, at most three, are moved so that all parts between them are equal.
 func (s *scan) evenTail(found []key.Key, every int64) []key.Key {
 	if s.full || len(found) == 0 || 5*s.counted >= 4*every {

@@ -2,7 +2,7 @@ package splitvector
 
 import "github.com/shardproof/shardproof/system/key"
 
-// Upper completes a moveRange of which only the lower bound is known (13.3): rng reaches from there to the end of the chunk, and
+// Upper completes a moveRange of which only the lower bound is known (protocol 13.3): rng reaches from there to the end of the chunk, and
 // what moves is its first part, or all of it when it is no bigger than one.
 func Upper(index Index, rng key.Range, collection Extent, chunkBytes int64) key.Range {
 	return key.Range{Min: rng.Min, Max: one(index, Request{rng, collection, chunkBytes, 1, false}, rng.Max)}
