@@ -118,7 +118,7 @@ func TestWalks(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, c *datadriven.TestData) string {
 			arg := func(i int) string { return c.CmdArgs[i].Key }
 			if c.Cmd == "plan" {
-				s, err := scenario.Parse("plan", "shardproof scenario 1\ntopology shards=2 members=2 config=1 routers=1 clients=1\n"+c.Input)
+				s, err := scenario.Parse("plan", "shardproof scenario 2\ntopology shards=2 members=2 config=1 routers=1 clients=1\n"+c.Input)
 				if err != nil {
 					return err.Error()
 				}

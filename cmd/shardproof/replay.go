@@ -162,7 +162,7 @@ func (f *replayFlags) read(file string) (*scenario.Scenario, error) {
 		return nil, err
 	}
 	extra, err := f.settings()
-	s.Settings = append(s.Settings, extra...)
+	s.Set(extra...)
 	return s, err
 }
 

@@ -22,7 +22,7 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage(fmt.Errorf("there is no command %q; the commands are run, explore, sweep, replay, shrink, step, check, memory and list", args[0]))
+				return usage(fmt.Errorf("there is no command %q; the commands are run, explore, sweep, replay, shrink, step, check, memory, upgrade and list", args[0]))
 			}
 			return nil
 		},
@@ -31,7 +31,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w; `%s --help` shows the flags", err, c.CommandPath()))
 	})
-	root.AddCommand(newRun(), newExplore(), newSweep(), newReplay(), newShrink(), newStep(), newCheck(), newMemory(), newList())
+	root.AddCommand(newRun(), newExplore(), newSweep(), newReplay(), newShrink(), newStep(), newCheck(), newMemory(), newUpgrade(), newList())
 	return root
 }
 

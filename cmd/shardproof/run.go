@@ -158,7 +158,7 @@ func (f *runFlags) drawing() (func(uint64) *scenario.Scenario, error) {
 	}
 	return func(seed uint64) *scenario.Scenario {
 		s := draw(seed)
-		s.Settings = append(s.Settings, extra...)
+		s.Set(extra...)
 		return s
 	}, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 )
 
-const moves = `shardproof scenario 1
+const moves = `shardproof scenario 2
 seed 5
 topology shards=2 members=3 config=1 routers=1 clients=2
 faults-end 300ms

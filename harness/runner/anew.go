@@ -32,7 +32,9 @@ func (t *trials) anew(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 		}
 		var all []*rebuild
 		for _, b := range bases(around, s) {
-			b.Settings = slices.Concat(t.settings, b.Settings)
+			own := b.Settings
+			b.Settings = slices.Clone(t.settings)
+			b.Set(own...)
 			all = append(all, &rebuild{trials: t, base: b})
 		}
 		for from, to := 0, some; from < most; from, to = to, 3*to {

@@ -45,7 +45,8 @@ func drawBalancing(d draws, p Profile, s *scenario.Scenario) {
 			Hot: hot, FirstID: 1 + i*count,
 		}, drawMix(d, workloads.Standard()))...)
 	}
-	s.Settings = append(drawSettings(d, p), balancerSettings(d, s.Topology)...)
+	s.Settings = drawSettings(d, p)
+	s.Set(balancerSettings(d, s.Topology)...)
 	s.Commands = drawOperations(d, s, z, 1+d.roll("operations/count", 4))
 	if littleMemory(d) { // where the busy chunk is at first, and others behind it
 		at := time.Duration(d.roll("emptied at", 400)) * time.Millisecond
@@ -135,7 +136,7 @@ func drawOperations(d draws, s *scenario.Scenario, z size, stories int) []scenar
 func operate(d draws, s *scenario.Scenario, z size) {
 	own := draws{seed: scramble(d.seed ^ 0x0b)}
 	s.Balancer = true
-	s.Settings = append(s.Settings, balancerSettings(own, s.Topology)...)
+	s.Set(balancerSettings(own, s.Topology)...)
 	s.Commands = append(s.Commands, drawOperations(own, s, z, 1+own.roll("operations/count", 2))...)
 	widen(s)
 }

@@ -50,8 +50,8 @@ var knobs = []knob{
 }
 
 var worldKnobs = []knob{
-	{"sim.net.jitter", []string{"400µs", "100µs", "2ms", "8ms"}},
-	{"sim.disk.syncLatency", []string{"100µs", "1ms", "5ms"}},
+	{"sim.net.jitter", []string{"400us", "100us", "2ms", "8ms"}},
+	{"sim.disk.syncLatency", []string{"100us", "1ms", "5ms"}},
 	{"sim.task.yieldsPerMillion", []string{"125000", "500000", "20000"}},
 }
 
@@ -64,13 +64,9 @@ var hazards = []knob{
 	{"sim.task.stallsPerMillion", []string{"0", "0", "2000", "10000"}},
 }
 
-// QuickSettings are values with which a migration takes milliseconds; the defaults are those of real systems.
-func QuickSettings() (all []scenario.Setting) {
-	for _, k := range knobs {
-		all = append(all, scenario.Setting{Name: k.name, Value: k.values[0]})
-	}
-	return all
-}
+// QuickSettings are values with which a migration takes milliseconds: the first ones of all knobs. The
+// defaults are those of real systems.
+func QuickSettings() []scenario.Setting { return scenario.Preset("drawn") }
 
 // DrawSetting draws one setting of a cluster or of its world, and a value.
 func DrawSetting(roll func(question string, n int) int) scenario.Setting {

@@ -49,7 +49,9 @@ func FindSweepBase(name string) (SweepBase, error) {
 func (b *SweepBase) Scenario(protocol string) *scenario.Scenario {
 	s := b.make()
 	s.Name, s.Planned, s.Protocol = "sweep-"+b.Name, true, protocol
-	s.Settings = append(QuickSettings(), s.Settings...)
+	own := s.Settings
+	s.Settings = QuickSettings()
+	s.Set(own...)
 	s.FaultsEnd, s.Limit = 2*time.Second, limit
 	return s
 }

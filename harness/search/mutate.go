@@ -120,12 +120,7 @@ func shiftMigration(s *scenario.Scenario, roll func(string, int) int) {
 }
 
 func changeSetting(s *scenario.Scenario, roll func(string, int) int) {
-	set := runner.DrawSetting(roll)
-	if i := slices.IndexFunc(s.Settings, func(v scenario.Setting) bool { return v.Name == set.Name }); i >= 0 {
-		s.Settings[i] = set
-		return
-	}
-	s.Settings = append(s.Settings, set)
+	s.Set(runner.DrawSetting(roll))
 }
 
 func reseed(s *scenario.Scenario, roll func(string, int) int) { s.Seed = uint64(roll("seed", 1<<30)) }

@@ -27,7 +27,7 @@ func withPriorities(seed uint64, protocol string) *scenario.Scenario {
 	}
 	s.Planned = false
 	one := func(of []string, question string) string { return of[roll(question, len(of))] }
-	s.Settings = append(s.Settings,
+	s.Set(
 		scenario.Setting{Name: "sim.net.slowChainsPerMillion", Value: one(slowChains, "chains")},
 		scenario.Setting{Name: "sim.net.slowChainDelay", Value: one(chainDelays, "delay")},
 		scenario.Setting{Name: "sim.net.priorityChangesPerMillion", Value: one(demotions, "demotions")})

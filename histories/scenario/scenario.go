@@ -8,8 +8,9 @@ package scenario
 
 import "time"
 
-// Schema is the version of the text format that this build writes; it reads no other.
-const Schema = 1
+// Schema is the version of the text format that this build writes; it reads no other. Upgrade rewrites
+// texts of schema 1.
+const Schema = 2
 
 // Scenario is one run.
 type Scenario struct {

@@ -50,9 +50,7 @@ func (s *Scenario) printFrame(b *strings.Builder) {
 	for _, c := range s.Collections {
 		fmt.Fprintf(b, "%s\n", c)
 	}
-	for _, v := range s.Settings {
-		fmt.Fprintf(b, "%s\n", v)
-	}
+	s.printSettings(b)
 }
 
 // String is the setting's line.

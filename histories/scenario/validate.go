@@ -64,7 +64,7 @@ func (s *Scenario) check(names Names) *defect {
 	for _, look := range []func(*Scenario, Names) *defect{
 		(*Scenario).checkProtocol, (*Scenario).checkTopology, (*Scenario).checkTimes, (*Scenario).checkCollections, (*Scenario).checkSettings,
 		(*Scenario).checkOps, (*Scenario).checkMigrations, (*Scenario).checkPrimaries, (*Scenario).checkCommands,
-		(*Scenario).checkStreams, (*Scenario).checkFaults,
+		(*Scenario).checkStreams, (*Scenario).checkFaults, (*Scenario).checkDecisions,
 	} {
 		if f := look(s, names); f != nil {
 			return f
@@ -149,6 +149,9 @@ func (s *Scenario) checkSettings(names Names) *defect {
 	for i, v := range s.Settings {
 		if v.Name == "" {
 			return flaw("set", i, "the setting has no name", "a name")
+		}
+		if s.setting(v.Name) < i {
+			return flaw("set", i, "the setting "+word(v.Name)+" is given twice", "it once")
 		}
 		if f := known(names.Setting, "set", i, v.Name); f != nil {
 			return f
@@ -299,4 +302,19 @@ func (t *Trigger) flaw(i int, names Names) *defect {
 		return flaw("fault", i, "the site "+word(t.Site)+" starts like a time", "a name")
 	}
 	return known(names.Site, "fault", i, t.Site)
+}
+
+// checkDecisions refuses names of schema 1, which would be answers to questions that nobody asks.
+func (s *Scenario) checkDecisions(Names) *defect {
+	for i, d := range s.Decisions {
+		if err := OldName("decision", d.Kind); err != nil {
+			return flaw("decide", i, err.Error(), "the present name")
+		}
+		if node, site, ok := strings.Cut(d.Site, "/"); ok && !strings.Contains(node, ">") {
+			if err := OldName("failpoint", site); err != nil {
+				return flaw("decide", i, err.Error(), "the present name")
+			}
+		}
+	}
+	return nil
 }

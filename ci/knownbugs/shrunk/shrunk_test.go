@@ -48,7 +48,7 @@ func TestDemand(t *testing.T) {
 // TestFaultsAreCounted counts what a scenario plans, what chance has decided and what settings switch on; one in which chance
 // may decide more is refused.
 func TestFaultsAreCounted(t *testing.T) {
-	s, err := scenario.Parse("s", `shardproof scenario 1
+	s, err := scenario.Parse("s", `shardproof scenario 2
 seed 1
 planned
 topology shards=2 members=1 config=1 routers=1 clients=1
