@@ -14,16 +14,18 @@ import (
 // Balancing is balancer (protocol 14.3, 14.4).
 var Balancing = Checker{
 	Name: "balancer",
-	Promise: "The balancer moves nothing to a shard that drains, out of its zone, while it is off or outside its window, and no two " +
-		"chunks at once to or from a shard; it commits nothing after a stop was answered, moves nothing back and forth, and does not rest " +
-		"while chunks lie where they must not, or unevenly; what a shard leaves behind when it is removed is nobody's.",
+	Promise: "The balancer moves nothing to a draining shard, out of its zone, while it is " +
+		"disabled or outside its window, and never runs two migrations on one shard at a time; " +
+		"it commits nothing after a stop was acknowledged, moves nothing back and forth, and " +
+		"does not stop balancing while chunks are in the wrong place or unevenly distributed; " +
+		"and a removed shard owns nothing.",
 }
 
 // The signatures of balancing violations.
 const (
 	BusyShard       = "concurrent-migrations-on-shard"
 	IntoDraining    = "moved-to-draining-shard"
-	OutOfZone       = "out-of-zone"
+	OutOfZone       = "moved-out-of-zone"
 	OutsideWindow   = "moved-outside-window"
 	WhileOff        = "moved-while-disabled"
 	CommitAfterStop = "commit-after-stop"
@@ -125,13 +127,13 @@ func (o *Oracle) judgeChoice(e *trace.Event, b *balancer) {
 		return !slices.ContainsFunc(states, func(c *model.Cluster) bool { return !forbids(c) })
 	}
 	if all(func(c *model.Cluster) bool { return c.Draining(e.Peer) }) {
-		o.unbalanced(e, IntoDraining, fmt.Sprintf("%s was being removed since before the round", e.Peer))
+		o.unbalanced(e, IntoDraining, fmt.Sprintf("%s was already draining when the round began", e.Peer))
 	}
 	if zone := o.foreign(e, b); zone != "" && all(func(c *model.Cluster) bool { return o.foreignIn(c, e) != "" }) {
-		o.unbalanced(e, OutOfZone, fmt.Sprintf("the range is of zone %s, and %s is not, since before the round", zone, e.Peer))
+		o.unbalanced(e, OutOfZone, fmt.Sprintf("the range was assigned to zone %s when the round began, and %s was not", zone, e.Peer))
 	}
 	if all(func(c *model.Cluster) bool { return c.Off(e.NS) > max(o.drops[e.NS], o.lives[e.NS]) }) {
-		o.unbalanced(e, WhileOff, "the collection was not to be balanced since before the round")
+		o.unbalanced(e, WhileOff, "balancing of the collection was disabled when the round began")
 	}
 	if e.Value == "at random" {
 		b.atRandom[e.ID] = true
@@ -158,7 +160,7 @@ func (o *Oracle) foreignIn(c *model.Cluster, e *trace.Event) string {
 func (o *Oracle) judgeShares(e *trace.Event, b *balancer) {
 	for _, r := range b.underWay {
 		if r.has(e.Shard) || r.has(e.Peer) {
-			o.unbalanced(e, BusyShard, fmt.Sprintf("%s from %s to %s has not ended", r.id, r.from, r.to), r.step)
+			o.unbalanced(e, BusyShard, fmt.Sprintf("migration %s from %s to %s has not ended", r.id, r.from, r.to), r.step)
 		}
 	}
 	b.underWay = append(b.underWay, request{e.ID, e.Shard, e.Peer, e.Step})
@@ -171,11 +173,11 @@ func (o *Oracle) judgeHours(e *trace.Event) {
 		return
 	}
 	if c.Mode != "full" {
-		o.unbalanced(e, WhileOff, "the mode is "+c.Mode)
+		o.unbalanced(e, WhileOff, "the balancer's mode is "+c.Mode)
 	}
 	local := time.Duration(e.Wall + e.Txn)
 	if start, stop, set := hours(c.Window); set && !within(local, start, stop) {
-		o.unbalanced(e, OutsideWindow, fmt.Sprintf("the window is %s, and it is %s there", c.Window, clockFace(local)))
+		o.unbalanced(e, OutsideWindow, fmt.Sprintf("the window is %s, and the local time is %s", c.Window, clockFace(local)))
 	}
 }
 
@@ -201,7 +203,7 @@ func clockFace(t time.Duration) string {
 func (o *Oracle) unbalanced(e *trace.Event, signature, because string, more ...uint64) {
 	o.report(Balancing, Violation{
 		Signature: signature, NS: e.NS,
-		Broke:   fmt.Sprintf("the balancer asks for %s, the chunk from %s on, from %s to %s", e.ID, o.show(e.Min), e.Shard, e.Peer),
+		Broke:   fmt.Sprintf("the balancer requested migration %s of the chunk at %s from %s to %s", e.ID, o.show(e.Min), e.Shard, e.Peer),
 		Because: []string{because},
 	}, more...)
 }
@@ -235,8 +237,8 @@ func (o *Oracle) judgeBalanced(w *model.Write) {
 	if since := o.balancer.stopped; since != 0 {
 		o.report(Balancing, Violation{
 			Signature: CommitAfterStop, NS: w.NS,
-			Broke:   fmt.Sprintf("the config server committed migration %s, which the balancer had asked for as %s", m.id, m.request),
-			Because: []string{fmt.Sprintf("the balancer was stopped, and that was answered at step %d", since)},
+			Broke:   fmt.Sprintf("the config server committed migration %s, which the balancer had requested as %s", m.id, m.request),
+			Because: []string{fmt.Sprintf("the balancer had acknowledged a stop at step %d", since)},
 		}, since, w.Step)
 	}
 	if !o.balancer.atRandom[m.request] {
@@ -246,7 +248,7 @@ func (o *Oracle) judgeBalanced(w *model.Write) {
 
 func (o *Oracle) ownerless(ns, shard, lo, hi string, step uint64) {
 	o.report(Balancing, Violation{
-		Signature: OwnerRemoved, NS: ns, Broke: fmt.Sprintf("%s is owned by %s", o.span(lo, hi), shard), Because: []string{shard + " is no shard of the cluster any more"},
+		Signature: OwnerRemoved, NS: ns, Broke: fmt.Sprintf("%s is owned by %s", o.span(lo, hi), shard), Because: []string{shard + " was removed from the cluster"},
 	}, step)
 }
 
@@ -268,8 +270,8 @@ func (o *Oracle) judgeReturn(w *model.Write, m *move) {
 		if b.moves[came] > returns {
 			o.report(Balancing, Violation{
 				Signature: PingPong, NS: w.NS,
-				Broke:   fmt.Sprintf("migration %s takes the chunk %s back to %s, which it had left", m.id, o.span(moved.Min, moved.Max), moved.To),
-				Because: []string{"nobody had written anything, and no operator had done anything, since it began to go back and forth"},
+				Broke:   fmt.Sprintf("migration %s moves the chunk %s back to %s, where it came from", m.id, o.span(moved.Min, moved.Max), moved.To),
+				Because: []string{"no client has written and no operator has changed anything since it began to move back and forth"},
 			}, w.Step)
 		}
 	}

@@ -13,8 +13,10 @@ import (
 // ChangeStreams holds change streams to each other and to the writes (change-streams). It is near-linear in the changes.
 var ChangeStreams = Checker{
 	Name: "change-streams",
-	Promise: "A change stream delivers every acknowledged write exactly once, in one order that all readers see, nothing of migrations, " +
-		"and behind any token exactly the rest; it ends with its collection.",
+	Promise: "A change stream delivers every acknowledged write exactly once, in an order on " +
+		"which all readers agree, and no writes of migrations; a stream that resumes at a " +
+		"token delivers exactly what comes after it; and a stream ends when its collection " +
+		"does.",
 }
 
 // The signatures of change stream violations.
@@ -94,7 +96,7 @@ func (l *changeLog) add(v *Verdict, op *histories.Op) {
 			before = c
 		}
 		if b.Upto.Compare(last) < 0 {
-			v.add(l.about(ChangeDisorder, op, fmt.Sprintf("its mark went back to %s", show(b.Upto)), "everything up to "+show(last)+" was delivered"))
+			v.add(l.about(ChangeDisorder, op, fmt.Sprintf("its high-water mark went back to %s", show(b.Upto)), "everything up to "+show(last)+" had been delivered"))
 			return
 		}
 		last = b.Upto
@@ -191,7 +193,7 @@ func (l *changeLog) position(after histories.Token) int {
 
 func (l *changeLog) skipped(op *histories.Op, c *histories.Change) Violation {
 	return l.change(ChangeMissed, op, c, "it was not delivered "+tellChange(c),
-		fmt.Sprintf("it read on from %s to %s", show(op.Stream.After), show(op.Stream.Upto())), "another reader was delivered that change")
+		fmt.Sprintf("it read from %s to %s", show(op.Stream.After), show(op.Stream.Upto())), "another reader got that change")
 }
 
 // about starts a violation of what a watch was delivered.

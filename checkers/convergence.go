@@ -12,8 +12,10 @@ import (
 // Convergence looks at the cluster after its faults have healed.
 var Convergence = Checker{
 	Name: "convergence",
-	Promise: "After the faults have healed the cluster comes to rest: replicas equal, every document where it belongs and only there, " +
-		"metadata equal everywhere, nothing left over, every key readable and writable.",
+	Promise: "After all faults have been repaired the cluster converges: the members of a " +
+		"replica set hold the same data, every document is on the shard that owns it and " +
+		"nowhere else, all servers agree on the metadata, nothing is left over, and every key " +
+		"can be read and written.",
 }
 
 // The signatures of convergence violations.
@@ -23,7 +25,7 @@ const (
 	DocumentWrong     = "document-value-wrong"
 	DocumentTwice     = "document-duplicated"
 	Orphan            = "orphaned-document"
-	Leftover          = "leftover"
+	Leftover          = "leftover-state"
 	SectionHeld       = "critical-section-held"
 	MetadataDiffers   = "metadata-mismatch"
 	TableBroken       = "routing-table-invalid"
@@ -59,7 +61,7 @@ func (a *Audit) checkTable(v *Verdict) {
 	for _, c := range a.Table {
 		version := [2]uint32{c.Major, c.Minor}
 		if seen[version] {
-			a.add(v, TableBroken, "", fmt.Sprintf("two chunks have version %d|%d", c.Major, c.Minor), "versions of chunks are unique")
+			a.add(v, TableBroken, "", fmt.Sprintf("two chunks have version %d|%d", c.Major, c.Minor), "chunk versions must be unique")
 		}
 		seen[version] = true
 	}
@@ -77,14 +79,14 @@ func partition(chunks []trace.Chunk, span func(lo, hi string) string) string {
 		return "there are no chunks"
 	}
 	if chunks[0].Min != lowest || chunks[len(chunks)-1].Max != highest {
-		return fmt.Sprintf("the chunks cover %s only", span(chunks[0].Min, chunks[len(chunks)-1].Max))
+		return fmt.Sprintf("the chunks cover only %s", span(chunks[0].Min, chunks[len(chunks)-1].Max))
 	}
 	for i, c := range chunks {
 		switch {
 		case c.Min >= c.Max:
 			return fmt.Sprintf("the chunk %s is empty", span(c.Min, c.Max))
 		case i > 0 && chunks[i-1].Max != c.Min:
-			return fmt.Sprintf("after the chunk %s comes %s", span(chunks[i-1].Min, chunks[i-1].Max), span(c.Min, c.Max))
+			return fmt.Sprintf("the chunk %s is followed by %s", span(chunks[i-1].Min, chunks[i-1].Max), span(c.Min, c.Max))
 		}
 	}
 	return ""
@@ -101,14 +103,14 @@ func (a *Audit) owner(key string) (string, bool) {
 
 func (a *Audit) checkMember(v *Verdict, m *Member) {
 	if m.Unreachable {
-		a.add(v, MemberUnreachable, "", m.Node+" does not answer", "the faults had healed")
+		a.add(v, MemberUnreachable, "", m.Node+" does not answer", "all faults had been repaired")
 		return
 	}
 	for _, what := range m.Leftovers {
-		a.add(v, Leftover, "", m.Node+" still has "+what, "nothing is under way any more")
+		a.add(v, Leftover, "", m.Node+" still has "+what, "no operation that needs it is running")
 	}
 	for _, what := range m.Sections {
-		a.add(v, SectionHeld, "", m.Node+" still holds the critical section "+what, "nothing is under way any more")
+		a.add(v, SectionHeld, "", m.Node+" still holds the critical section "+what, "no operation that needs it is running")
 	}
 	if m.Cursors > 0 {
 		a.add(v, Leftover, "", fmt.Sprintf("%s still has %d open cursors", m.Node, m.Cursors), "every scan has ended")
@@ -118,7 +120,7 @@ func (a *Audit) checkMember(v *Verdict, m *Member) {
 	for _, d := range m.Documents {
 		if owner, known := a.owner(d.Shard); !known || owner != m.Shard {
 			a.add(v, Orphan, fmt.Sprint(d.Key), fmt.Sprintf("%s still has k=%d", m.Node, d.Key),
-				fmt.Sprintf("the key belongs to %s", owner), "no deletion of it is pending")
+				fmt.Sprintf("the key is owned by %s", owner), "no range deletion covers it")
 		}
 	}
 }
@@ -153,7 +155,7 @@ func (a *Audit) checkMetadata(v *Verdict, m *Member) {
 		want = append(want, Range{c.Min, c.Max})
 		major = max(major, c.Major)
 		if m.Epoch != "" && c.Epoch != m.Epoch {
-			a.add(v, MetadataDiffers, "", fmt.Sprintf("%s knows the collection as %s", m.Node, m.Epoch), "the catalogue has "+c.Epoch)
+			a.add(v, MetadataDiffers, "", fmt.Sprintf("%s has the collection with epoch %s", m.Node, m.Epoch), "the catalog has epoch "+c.Epoch)
 			return
 		}
 	}
@@ -162,7 +164,7 @@ func (a *Audit) checkMetadata(v *Verdict, m *Member) {
 			"the catalogue says "+a.ranges(want))
 	} else if m.Major != major && !a.Reshaped {
 		a.add(v, MetadataDiffers, "", fmt.Sprintf("%s has major version %d of %s", m.Node, m.Major, m.Shard),
-			fmt.Sprintf("the catalogue has %d", major))
+			fmt.Sprintf("the catalog has major version %d", major))
 	}
 }
 
@@ -225,12 +227,12 @@ func (a *Audit) compare(v *Verdict, op *histories.Op, d Document, found bool) {
 	r, name := &op.Result, fmt.Sprint(op.Key)
 	switch {
 	case r.Found && !found:
-		a.add(v, DocumentLost, name, "no shard that owns k="+name+" has it", fmt.Sprintf("operation %d has just read %s", op.ID, r.Value))
+		a.add(v, DocumentLost, name, "no shard that owns k="+name+" has it", fmt.Sprintf("operation %d had just read %s", op.ID, r.Value))
 	case !r.Found && found:
-		a.add(v, DocumentWrong, name, fmt.Sprintf("the owner of k=%s has %s", name, d.Value), fmt.Sprintf("operation %d has just found nothing", op.ID))
+		a.add(v, DocumentWrong, name, fmt.Sprintf("the owner of k=%s has %s", name, d.Value), fmt.Sprintf("operation %d had just found no document", op.ID))
 	case found && (d.Value != r.Value || !slices.Equal(d.List, r.List)):
 		a.add(v, DocumentWrong, name, fmt.Sprintf("the owner of k=%s has %s %v", name, d.Value, d.List),
-			fmt.Sprintf("operation %d has just read %s %v", op.ID, r.Value, r.List))
+			fmt.Sprintf("operation %d had just read %s %v", op.ID, r.Value, r.List))
 	}
 }
 
@@ -246,7 +248,7 @@ func (a *Audit) owned(v *Verdict) map[int64]Document {
 				continue
 			}
 			if _, twice := owned[d.Key]; twice {
-				a.add(v, DocumentTwice, fmt.Sprint(d.Key), fmt.Sprintf("k=%d is owned twice", d.Key), "a key has one owner, and a shard one document of it")
+				a.add(v, DocumentTwice, fmt.Sprint(d.Key), fmt.Sprintf("k=%d is stored twice by its owners", d.Key), "a key has one owner, which has one document of it")
 			}
 			owned[d.Key] = d
 		}
@@ -270,7 +272,7 @@ func (a *Audit) checkFinal(v *Verdict) {
 	for i := range a.Final {
 		op := &a.Final[i]
 		if op.Outcome != histories.OK {
-			a.add(v, KeyUnusable, fmt.Sprint(op.Key), fmt.Sprintf("operation %d (%s k=%d) of the last pass ended with: %s", op.ID, op.Kind, op.Key, op.Error),
+			a.add(v, KeyUnusable, fmt.Sprint(op.Key), fmt.Sprintf("operation %d (%s k=%d) of the final pass failed: %s", op.ID, op.Kind, op.Key, op.Error),
 				"the faults had healed and nothing was under way")
 		}
 		if op.Key < 0 || op.Key >= int64(a.Keys) {
@@ -281,7 +283,7 @@ func (a *Audit) checkFinal(v *Verdict) {
 	}
 	for key := range a.Keys {
 		if !written[key] || !read[key] {
-			v.leaveOpen("k=%d of %s: the last pass left it out", key, a.NS)
+			v.leaveOpen("k=%d of %s: the final pass did not cover it", key, a.NS)
 		}
 	}
 }

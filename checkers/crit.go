@@ -11,8 +11,9 @@ import (
 // section is critical-section.
 var section = Checker{
 	Name: "critical-section",
-	Promise: "While a donor blocks writes to commit a migration, no client's write takes effect on it; nor on the recipient, " +
-		"from the donor's request to commit until the config server has committed or refuses for good.",
+	Promise: "While a donor blocks writes to commit a migration, no client's write takes " +
+		"effect on it; nor on the recipient, from the donor's commit request until the config " +
+		"server has committed or finally refused.",
 }
 
 // The signatures of writes inside a critical section.
@@ -31,7 +32,7 @@ func (o *Oracle) judgeSection(e *trace.Event) {
 			o.report(section, Violation{
 				Signature: WriteInSection, NS: e.NS, Key: o.show(e.Key),
 				Broke:   fmt.Sprintf("%s applied a client's write of key %s while it blocked writes", e.Node, o.show(e.Key)),
-				Because: []string{fmt.Sprintf("writes were blocked at step %d for migration %s and not let in again", held.step, held.id)},
+				Because: []string{fmt.Sprintf("writes have been blocked since step %d for migration %s", held.step, held.id)},
 			}, held.step)
 			return
 		}
@@ -45,10 +46,10 @@ func (o *Oracle) judgeRecipientSection(e *trace.Event) {
 		if m := o.moves[id]; m.to == e.Shard && m.ns == e.NS {
 			o.report(section, Violation{
 				Signature: WriteBeforeEnd, NS: e.NS, Key: o.show(e.Key),
-				Broke: fmt.Sprintf("%s applied a client's write of key %s while its shard was to be the recipient of %s", e.Node, o.show(e.Key), id),
+				Broke: fmt.Sprintf("%s applied a client's write of key %s before the outcome of migration %s, of which its shard is the recipient", e.Node, o.show(e.Key), id),
 				Because: []string{
 					fmt.Sprintf("the donor asked the config server to commit at step %d", m.asked),
-					"the config server has not committed since, nor given the chunk a version that makes it refuse",
+					"the config server has neither committed it since nor given the chunk a version that makes the commit fail",
 				},
 			}, m.asked)
 			return

@@ -11,8 +11,9 @@ import (
 // incarnations is ddl (protocol 10.3, H-15, H-57). What counts is the catalogue of a majority of the config server.
 var incarnations = Checker{
 	Name: "ddl",
-	Promise: "A dropped collection takes no client's write; and of a migration that began before the drop, nothing is copied or deleted " +
-		"in a collection that got the same name after it.",
+	Promise: "A dropped collection accepts no client's write, and a migration that began " +
+		"before the drop neither copies nor deletes anything in a new collection of the same " +
+		"name.",
 }
 
 // The signatures of violations that mix the lives of a namespace.
@@ -53,7 +54,7 @@ func (o *Oracle) judgeIncarnation(e *trace.Event) {
 	switch e.Actor {
 	case trace.User:
 		if !exists {
-			o.mixedLives(e, dropped, WroteDropped, "applied a client's write of", "nobody has made the collection again")
+			o.mixedLives(e, dropped, WroteDropped, "applied a client's write of", "the collection has not been created again")
 		}
 	case trace.RangeDeleter, trace.Recipient:
 		if m := o.moves[e.ID]; exists && m != nil && m.began != 0 && m.life != o.lives[e.NS] {
@@ -61,7 +62,7 @@ func (o *Oracle) judgeIncarnation(e *trace.Event) {
 			if e.Actor == trace.RangeDeleter {
 				signature, did = DeletedAnother, "deleted"
 			}
-			o.mixedLives(e, dropped, signature, did, fmt.Sprintf("migration %s, for which it was done, was of another collection when it began, at step %d", e.ID, m.began))
+			o.mixedLives(e, dropped, signature, did, fmt.Sprintf("this was done for migration %s, which began at step %d, when the name belonged to an earlier collection", e.ID, m.began))
 		}
 	}
 }
@@ -70,6 +71,6 @@ func (o *Oracle) mixedLives(e *trace.Event, dropped uint64, signature, did, beca
 	o.report(incarnations, Violation{
 		Signature: signature, NS: e.NS, Key: o.show(e.Key),
 		Broke:   fmt.Sprintf("%s %s key %s", e.Node, did, o.show(e.Key)),
-		Because: []string{fmt.Sprintf("a majority of the config server has dropped %s at step %d", e.NS, dropped), because},
+		Because: []string{fmt.Sprintf("a majority of the config server dropped %s at step %d", e.NS, dropped), because},
 	}, dropped)
 }

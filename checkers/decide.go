@@ -8,8 +8,9 @@ import (
 
 // decision is decision.
 var decision = Checker{
-	Name:    "decision",
-	Promise: "What a donor decides about a migration is what the config server committed: never committed there and aborted here, nor the reverse.",
+	Name: "decision",
+	Promise: "A donor decides that a migration is committed if, and only if, the config server " +
+		"has committed it.",
 }
 
 // DecidedWrongly is the signature of a decision that is not what the config server has.

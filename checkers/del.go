@@ -9,8 +9,9 @@ import (
 
 // deletion is range-deletion.
 var deletion = Checker{
-	Name:    "range-deletion",
-	Promise: "The range deleter removes only documents that its shard does not own, is not receiving and shows to no open cursor.",
+	Name: "range-deletion",
+	Promise: "The range deleter deletes only documents that its shard neither owns nor is " +
+		"receiving, and that no open cursor may still return.",
 }
 
 // The signatures of deletion violations.
@@ -30,7 +31,7 @@ func (o *Oracle) judgeDeletion(e *trace.Event) {
 	n := o.node(e.Node)
 	for _, r := range n.receives {
 		if r.ns == e.NS && r.min <= e.Key && e.Key < r.max && r.taking() {
-			o.wrongDeletion(e, DeletedReceived, fmt.Sprintf("%s receives %s with migration %s, which is in state %s",
+			o.wrongDeletion(e, DeletedReceived, fmt.Sprintf("%s is receiving %s in migration %s, which is in state %s",
 				e.Node, o.span(r.min, r.max), r.id, r.state))
 		}
 	}

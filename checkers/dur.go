@@ -13,8 +13,9 @@ import (
 // them is held to what it has at the commit.
 var durability = Checker{
 	Name: "durability",
-	Promise: "When a migration or a movePrimary commits, a majority of the recipient has every document of what moves as the donor had it, and no other, " +
-		"and would not execute a statement again that the donor has executed on what moves.",
+	Promise: "When a migration or a movePrimary commits, a majority of the recipient holds " +
+		"exactly the documents that the donor had, and knows every statement that the donor " +
+		"has executed on them, so that no retry is executed again.",
 }
 
 // The signatures of durability violations.
@@ -67,18 +68,18 @@ func (o *Oracle) reportDifference(w *model.Write, ns string, r model.Move, sent,
 		key = durable.Key
 	}
 	v := Violation{Signature: NotMoved, NS: ns, Key: o.show(key)}
-	what := "has nothing"
+	what := "has no document"
 	switch {
 	case applied == sent:
-		v.Signature, what = NotDurableYet, "has not yet what its primary has"
+		v.Signature, what = NotDurableYet, "does not have the document that its primary has"
 	case sent.Hash == 0:
-		v.Signature, what = MovedDeleted, "has what the donor had deleted"
+		v.Signature, what = MovedDeleted, "has a document that the donor had deleted"
 	case durable.Hash != 0:
-		v.Signature, what = MovedStale, "has another state than the donor had"
+		v.Signature, what = MovedStale, "has a different document than the donor had"
 	}
-	v.Broke = fmt.Sprintf("%s went from %s to %s, and of key %s a majority of %s %s", o.span(r.Min, r.Max), r.From, r.To, o.show(key), r.To, what)
+	v.Broke = fmt.Sprintf("%s moved from %s to %s, and for key %s a majority of %s %s", o.span(r.Min, r.Max), r.From, r.To, o.show(key), r.To, what)
 	v.Because = []string{
-		fmt.Sprintf("migration %s was written to the catalogue at step %d and is majority-committed now", w.Migration(), w.Step),
+		fmt.Sprintf("migration %s was written to the catalog at step %d and is majority-committed now", w.Migration(), w.Step),
 		fmt.Sprintf("the document's hash is %x on %s and %x on a majority of %s", sent.Hash, r.From, durable.Hash, r.To),
 	}
 	o.report(durability, v, o.move(w.Migration()).blocked, w.Step)
@@ -107,13 +108,13 @@ func (o *Oracle) reportForgotten(w *model.Write, ns string, r model.Move, id str
 	v := Violation{Signature: NotRemembered, NS: ns, Key: key}
 	what := "does not know it"
 	if soon {
-		v.Signature, what = RememberedYet, "does not know it yet, though its primary does"
+		v.Signature, what = RememberedYet, "does not know it, although its primary does"
 	}
-	v.Broke = fmt.Sprintf("%s went from %s to %s, where statement %s of transaction %d of session %s was executed, and a majority of %s %s",
+	v.Broke = fmt.Sprintf("%s moved from %s to %s after statement %s of transaction %d of session %s was executed there, and a majority of %s %s",
 		o.span(r.Min, r.Max), r.From, r.To, number, st.Hash, session, r.To, what)
 	v.Because = []string{
-		fmt.Sprintf("migration %s was written to the catalogue at step %d and is majority-committed now", w.Migration(), w.Step),
-		"a retry that reaches " + r.To + " would be executed once more",
+		fmt.Sprintf("migration %s was written to the catalog at step %d and is majority-committed now", w.Migration(), w.Step),
+		"a retry that reaches " + r.To + " would be executed again",
 	}
 	o.report(durability, v, o.move(w.Migration()).blocked, w.Step)
 }

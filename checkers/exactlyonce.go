@@ -6,8 +6,9 @@ import (
 
 // ExactlyOnce follows pushes, which are retried until they are answered.
 var ExactlyOnce = Checker{
-	Name:    "exactly-once",
-	Promise: "A retried write takes effect exactly once: never twice, never not at all once acknowledged, and a failed one never.",
+	Name: "exactly-once",
+	Promise: "A write takes effect exactly once, however often it is retried: an acknowledged " +
+		"write once, a failed write never.",
 }
 
 // checkExactlyOnce looks at every list that was read: no identity is in it twice, none of a failed push is in it, and

@@ -12,8 +12,10 @@ import (
 // migration, everyone who could still do something for it was fenced (protocol 9.1, 9.3).
 var fencing = Checker{
 	Name: "fencing",
-	Promise: "After a migration is decided nothing of it happens that was decided otherwise, and after its end nothing at all: no late " +
-		"commit, copy, history or state of whoever takes part, no deletion against the decision or by a task that is done.",
+	Promise: "Once a migration is decided, nothing happens that contradicts the decision, and " +
+		"once it has ended, nothing happens for it at all: no late commit, clone, session " +
+		"history or state change by any participant, and no deletion against the decision or " +
+		"by a task that is done.",
 }
 
 // The signatures of fencing violations.
@@ -37,7 +39,7 @@ func (o *Oracle) judgeLateCommit(w *model.Write) {
 	o.report(fencing, Violation{
 		Signature: LateCommit, NS: w.NS,
 		Broke:   fmt.Sprintf("the config server committed migration %s", m.id),
-		Because: []string{fmt.Sprintf("its donor had decided at step %d that it is aborted", m.decision)},
+		Because: []string{fmt.Sprintf("its donor had decided at step %d to abort it", m.decision)},
 	}, m.decision, w.Step)
 }
 
@@ -56,15 +58,15 @@ func (o *Oracle) judgeFencing(e *trace.Event) {
 		o.judgeLateWrite(e, m)
 	case trace.Executed:
 		if m.final() != 0 && o.world.Set(e.Shard).Leads(e) {
-			o.late(e, m, LateHistory, fmt.Sprintf("%s put statement %d of session %s on record for migration %s", e.Node, e.N, e.ID, m.id))
+			o.late(e, m, LateHistory, fmt.Sprintf("%s recorded statement %d of session %s for migration %s", e.Node, e.N, e.ID, m.id))
 		}
 	case trace.DonorState:
 		if m.decided != "" && e.Value != "kDone" {
-			o.late(e, m, LateDonor, fmt.Sprintf("%s goes on with migration %s to %s", e.Node, m.id, e.Value))
+			o.late(e, m, LateDonor, fmt.Sprintf("%s moves migration %s on to state %s", e.Node, m.id, e.Value))
 		}
 	case trace.RecipientState:
 		if m.ended != 0 && progress(e.Value) {
-			o.late(e, m, LateState, fmt.Sprintf("%s goes on with migration %s to %s", e.Node, m.id, e.Value))
+			o.late(e, m, LateState, fmt.Sprintf("%s moves migration %s on to state %s", e.Node, m.id, e.Value))
 		}
 	case trace.CriticalSection:
 		if m.ended != 0 && e.Value != "released" {
@@ -84,7 +86,7 @@ func (o *Oracle) judgeLateWrite(e *trace.Event, m *move) {
 		o.late(e, m, LateCopy, fmt.Sprintf("%s copied key %s for migration %s", e.Node, o.show(e.Key), m.id))
 	case e.Actor != trace.RangeDeleter || m.to == "" || o.drops[m.ns] > m.began:
 	case slices.Contains(m.cleaned, e.Shard):
-		o.late(e, m, LateDeletion, fmt.Sprintf("%s deleted key %s for migration %s, whose task it had removed", e.Node, o.show(e.Key), m.id))
+		o.late(e, m, LateDeletion, fmt.Sprintf("%s deleted key %s for the task of migration %s, which it had removed", e.Node, o.show(e.Key), m.id))
 	case e.Shard == m.from && m.committed == 0, e.Shard == m.to && slices.Contains(m.promised, e.Shard) && m.decided != "aborted":
 		o.late(e, m, WrongCleanup, fmt.Sprintf("%s deleted key %s for migration %s, from %s to %s", e.Node, o.show(e.Key), m.id, m.from, m.to))
 	}

@@ -12,14 +12,16 @@ import (
 
 // Causal holds reads of a causal session to what the session has written and seen (K-CAUSAL).
 var Causal = Checker{
-	Name:    "causal-reads",
-	Promise: "A majority read of a causal session returns nothing older than what its client wrote or saw before, from whichever member.",
+	Name: "causal-reads",
+	Promise: "In a causally consistent session, a majority read returns nothing older than " +
+		"what the session has written or read before, whichever member answers.",
 }
 
 // Snapshots holds snapshot reads to one cluster time (K-SNAP).
 var Snapshots = Checker{
-	Name:    "snapshot-reads",
-	Promise: "A snapshot read returns, on all shards, exactly the documents of its cluster time.",
+	Name: "snapshot-reads",
+	Promise: "A snapshot read returns, on all shards, exactly the documents that existed at " +
+		"its cluster time.",
 }
 
 // The signatures of their violations.
@@ -196,7 +198,7 @@ func (c *instants) judgeSnapshot(i int, need uint64) {
 	c.snapshot.Checked++
 	if op.Causal && op.Time < need {
 		c.snapshot.add(c.told(SnapshotBefore, view{op: i, at: instantKey{op.NS, op.Key}, to: op.Time},
-			fmt.Sprintf("the snapshot is of %s, and the session knew of %s", moment(op.Time), moment(need))))
+			fmt.Sprintf("the snapshot is at %s, and the session had seen %s", moment(op.Time), moment(need))))
 		return
 	}
 	c.each(i, op.Time, op.Time, c.checkSnapshot)
@@ -211,22 +213,22 @@ func (c *instants) each(i int, from, to uint64, check func(view)) {
 
 func (c *instants) checkCausal(v view) {
 	if newer, ok := c.newer(v); ok {
-		c.causal.add(c.told(CausalStale, v, "the session knew of "+moment(v.from), newer))
+		c.causal.add(c.told(CausalStale, v, "the session had seen "+moment(v.from), newer))
 	}
 	if there, ok := c.missing(v); ok {
-		c.causal.add(c.told(CausalMissing, v, "the session knew of "+moment(v.from), there))
+		c.causal.add(c.told(CausalMissing, v, "the session had seen "+moment(v.from), there))
 	}
 }
 
 func (c *instants) checkSnapshot(v view) {
 	if later, ok := c.future(v); ok {
-		c.snapshot.add(c.told(SnapshotFuture, v, "the snapshot is of "+moment(v.to), later))
+		c.snapshot.add(c.told(SnapshotFuture, v, "the snapshot is at "+moment(v.to), later))
 	}
 	if newer, ok := c.newer(v); ok {
-		c.snapshot.add(c.told(SnapshotStale, v, "the snapshot is of "+moment(v.to), newer))
+		c.snapshot.add(c.told(SnapshotStale, v, "the snapshot is at "+moment(v.to), newer))
 	}
 	if there, ok := c.missing(v); ok {
-		c.snapshot.add(c.told(SnapshotMissing, v, "the snapshot is of "+moment(v.to), there))
+		c.snapshot.add(c.told(SnapshotMissing, v, "the snapshot is at "+moment(v.to), there))
 	}
 }
 
@@ -296,7 +298,7 @@ func (c *instants) stampOf(w *stamped) string {
 
 func (c *instants) told(signature string, v view, because ...string) Violation {
 	op := &c.ops[v.op]
-	what := "found nothing"
+	what := "found no document"
 	if v.found {
 		what = "found " + v.value
 	}

@@ -8,8 +8,9 @@ import (
 // Liveness is liveness.
 var Liveness = Checker{
 	Name: "liveness",
-	Promise: "Within the time allowed after the faults have healed every operation is answered, and every migration, movePrimary, " +
-		"range deletion and change stream has come to its end.",
+	Promise: "Within the time limit after all faults have been repaired, every operation is " +
+		"answered, and every migration, movePrimary, range deletion and change stream has " +
+		"ended.",
 }
 
 // NotFinished is the signature of what has not ended in time.
@@ -32,7 +33,7 @@ const waitingShown = 40
 func (p *Progress) Check() Verdict {
 	v := Liveness.pass()
 	v.Checked = p.Asked
-	because := []string{"the faults had healed, and the time allowed was over"}
+	because := []string{"all faults had been repaired, and the time limit was over"}
 	waiting := counted(p.Waiting)
 	because = append(because, waiting[:min(len(waiting), waitingShown)]...)
 	for _, what := range p.Unfinished {

@@ -11,8 +11,9 @@ import (
 // catalogue is metadata (protocol 2.1, 3.2).
 var catalogue = Checker{
 	Name: "metadata",
-	Promise: "The chunks of a collection are a partition of its keys; every change gives versions of their own above all former ones; " +
-		"a chunk's history ends with its shard; splits and merges move nothing.",
+	Promise: "The chunks of a collection are a partition of its keys; every change gives the " +
+		"chunks that it writes higher versions than any before; the newest entry of a chunk's " +
+		"history names its owner; splits and merges move no data.",
 }
 
 // The signatures of catalogue violations.
@@ -21,7 +22,7 @@ const (
 	OldVersion   = "chunk-version-not-increased"
 	NoControl    = "donor-version-not-increased"
 	WrongHistory = "chunk-history-inconsistent"
-	WrongSplit   = "split-changes-more"
+	WrongSplit   = "split-not-equivalent"
 )
 
 func (o *Oracle) judgeCatalogue(e *trace.Event) {
@@ -46,7 +47,7 @@ func (o *Oracle) judgeCatalogue(e *trace.Event) {
 func (o *Oracle) wrongWrite(w *model.Write, signature, flaw, because string) {
 	o.report(catalogue, Violation{
 		Signature: signature, NS: w.NS, Because: []string{because},
-		Broke: fmt.Sprintf("the config server wrote %q to the catalogue of %s: %s", w.Why, w.NS, flaw),
+		Broke: fmt.Sprintf("the config server wrote %q to the catalog of %s: %s", w.Why, w.NS, flaw),
 	})
 }
 
@@ -61,10 +62,10 @@ func (o *Oracle) judgeVersions(w *model.Write) {
 		version := [2]uint32{c.Major, c.Minor}
 		switch newer := c.Major > major || c.Major == major && c.Minor > minor; {
 		case seen[version]:
-			o.wrongWrite(w, OldVersion, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor), "another chunk of the same change has it too")
+			o.wrongWrite(w, OldVersion, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor), "another chunk of the same change has the same version")
 		case w.Before != nil && !newer:
 			o.wrongWrite(w, OldVersion, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor),
-				fmt.Sprintf("the collection had version %d|%d before", major, minor))
+				fmt.Sprintf("the collection already had version %d|%d", major, minor))
 		}
 		seen[version] = true
 	}
@@ -78,7 +79,7 @@ func (o *Oracle) judgeMove(w *model.Write) {
 		i := slices.IndexFunc(w.After, func(c trace.Chunk) bool { return c.Min <= m.Min && m.Max <= c.Max })
 		if i >= 0 && w.After[i].Major <= before {
 			o.wrongWrite(w, OldVersion, fmt.Sprintf("%s moves with version %d|%d", o.span(m.Min, m.Max), w.After[i].Major, w.After[i].Minor),
-				fmt.Sprintf("a move raises the major version, which was %d", before))
+				fmt.Sprintf("a move must increase the major version, which was %d", before))
 		}
 		kept := model.Table(w.After.Owned(m.From))
 		if major, _ := kept.Version(); len(kept) > 0 && major <= before {
@@ -96,7 +97,7 @@ func (o *Oracle) judgeReshaping(w *model.Write) {
 		return
 	}
 	for _, m := range w.Moved() {
-		o.wrongWrite(w, WrongSplit, fmt.Sprintf("%s goes from %s to %s", o.span(m.Min, m.Max), m.From, m.To), "nothing moves by it")
+		o.wrongWrite(w, WrongSplit, fmt.Sprintf("%s goes from %s to %s", o.span(m.Min, m.Max), m.From, m.To), "a split or merge moves no data")
 	}
 	major, minor := w.Before.Version()
 	minor++
@@ -106,7 +107,7 @@ func (o *Oracle) judgeReshaping(w *model.Write) {
 	for i, c := range w.Chunks {
 		if c.Major != major || c.Minor != minor+uint32(i) {
 			o.wrongWrite(w, WrongSplit, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor),
-				fmt.Sprintf("version %d|%d was next", major, minor+uint32(i)))
+				fmt.Sprintf("version %d|%d was the next one", major, minor+uint32(i)))
 		}
 		o.judgeInheritance(w, &w.Chunks[i])
 	}
@@ -116,7 +117,7 @@ func (o *Oracle) judgeReshaping(w *model.Write) {
 func (o *Oracle) judgeInheritance(w *model.Write, c *trace.Chunk) {
 	for _, old := range w.Before {
 		if w.Why == "split" && old.Min <= c.Min && c.Max <= old.Max && !slices.Equal(old.History, c.History) {
-			o.wrongWrite(w, WrongSplit, fmt.Sprintf("%s has another history than the chunk it was cut from", o.span(c.Min, c.Max)), "it was there as long")
+			o.wrongWrite(w, WrongSplit, fmt.Sprintf("%s has a different history than the chunk it was split from", o.span(c.Min, c.Max)), "both have been on the shard equally long")
 		}
 	}
 }
@@ -125,10 +126,10 @@ func (o *Oracle) judgeHistory(w *model.Write, c *trace.Chunk) {
 	for i, p := range c.History {
 		switch {
 		case i == 0 && p.Shard != c.Shard:
-			o.wrongWrite(w, WrongHistory, fmt.Sprintf("the history of %s ends with %s", o.span(c.Min, c.Max), p.Shard), "the chunk is on "+c.Shard)
+			o.wrongWrite(w, WrongHistory, fmt.Sprintf("the newest entry in the history of %s is %s", o.span(c.Min, c.Max), p.Shard), "the chunk is on "+c.Shard)
 		case i > 0 && p.ValidAfter >= c.History[i-1].ValidAfter:
-			o.wrongWrite(w, WrongHistory, fmt.Sprintf("the history of %s is valid after %d and before that after %d", o.span(c.Min, c.Max), c.History[i-1].ValidAfter, p.ValidAfter),
-				"times strictly decrease along a history")
+			o.wrongWrite(w, WrongHistory, fmt.Sprintf("in the history of %s, time %d is followed by the earlier entry with time %d", o.span(c.Min, c.Max), c.History[i-1].ValidAfter, p.ValidAfter),
+				"times must strictly decrease from the newest entry on")
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 // orphans is the part of orphan-count that can be judged while a run goes on; that nothing is left over is the audit's.
 var orphans = Checker{
 	Name: "orphan-count",
-	Promise: "The task that is to delete a range counts its orphans: from the moment that it may begin until it is done, its count " +
-		"is the number of documents that are left.",
+	Promise: "A range deletion task counts its orphaned documents: from when the deletion may " +
+		"begin until it is done, the count is the number of documents that are still there.",
 }
 
 // Miscounted is the signature of a task whose count is not the number of its orphans.

@@ -29,7 +29,7 @@ func (o *Oracle) judgeOwnership(e *trace.Event) {
 			Broke: fmt.Sprintf("%s, which leads %s, applied a client's write of key %s", e.Node, e.Shard, o.show(e.Key)),
 			Because: []string{
 				fmt.Sprintf("a majority of the config server says that %s owns the key", owner),
-				fmt.Sprintf("%s is the leader of term %d, the newest, so the write is not void", e.Node, e.Term),
+				fmt.Sprintf("%s is the leader of term %d, the newest, so the write counts", e.Node, e.Term),
 			},
 		})
 	}

@@ -55,9 +55,9 @@ func (o *Oracle) misplaced(c *model.Cluster, ns string, at *PlacedChunk) string 
 		return fmt.Sprintf("the chunk %s crosses the boundary of a zone", span)
 	case at.Jumbo || !somebody:
 	case c.Draining(at.Shard):
-		return fmt.Sprintf("the chunk %s is on %s, which drains", span, at.Shard)
+		return fmt.Sprintf("the chunk %s is on %s, which is draining", span, at.Shard)
 	case !c.InZone(at.Shard, zone):
-		return fmt.Sprintf("the chunk %s is of zone %s, and on %s, which is not", span, zone, at.Shard)
+		return fmt.Sprintf("the chunk %s belongs to zone %s and is on %s, which does not", span, zone, at.Shard)
 	}
 	return ""
 }
@@ -106,8 +106,8 @@ func (r *BalanceState) uneven(c *model.Cluster) string {
 func (o *Oracle) Rested(r *BalanceState, lacking string) {
 	because, steps := o.leftBehind(r)
 	o.reportOf(Balancing, Violation{
-		Signature: NotBalanced, NS: r.NS, Broke: "the balancer has nothing to do, and " + lacking,
-		Because: append([]string{"it is on, nothing is under way, and round after round was over without a migration"}, because...),
+		Signature: NotBalanced, NS: r.NS, Broke: "the balancer has stopped moving chunks, although " + lacking,
+		Because: append([]string{"it is enabled, nothing is in progress, and round after round ended without a migration"}, because...),
 	}, append(steps, cmp.Or(o.balancer.ended, o.step))...)
 }
 
@@ -124,11 +124,11 @@ func (o *Oracle) leftBehind(r *BalanceState) (because []string, steps []uint64) 
 		if left == 0 {
 			continue
 		}
-		because = append(because, fmt.Sprintf("%s has %d documents that it does not own", shard, left))
+		because = append(because, fmt.Sprintf("%s still has %d documents that it does not own", shard, left))
 		steps = append(steps, o.gaveAway(r.NS, shard))
 		for _, c := range o.node(set.Leader).cursors {
 			if c.ns == r.NS {
-				because = append(because, fmt.Sprintf("queries keep them there: cursor %s is open", c.id))
+				because = append(because, fmt.Sprintf("cursor %s is still open and keeps them from being deleted", c.id))
 				steps = append(steps, c.step)
 			}
 		}

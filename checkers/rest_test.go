@@ -35,9 +35,9 @@ func TestLacking(t *testing.T) {
 		{"one apart", nil, lying("a", "a", "b"), nil, ""},
 		{"two apart", nil, lying("a", "a"), nil, "a has 2 chunks"},
 		{"nothing can move", nil, lying("a!", "a!"), nil, ""},
-		{"draining", []trace.Event{drains}, lying("a", "b"), nil, "which drains"},
+		{"draining", []trace.Event{drains}, lying("a", "b"), nil, "which is draining"},
 		{"jumbo on a shard that drains", []trace.Event{drains}, lying("a", "b!"), nil, ""},
-		{"out of its zone", []trace.Event{zone("a", "c")}, lying("b", "a"), nil, "of zone east"},
+		{"out of its zone", []trace.Event{zone("a", "c")}, lying("b", "a"), nil, "belongs to zone east"},
 		{"in its zone", []trace.Event{zone("a", "c")}, lying("a", "a"), nil, ""},
 		{"across a boundary", []trace.Event{zone("b", "c")}, lying("a", "a"), nil, "crosses"},
 		{"sizes", nil, lying("a", "b"), map[string]int64{"a": 500, "b": 99}, "a has 500 bytes"},
@@ -85,7 +85,7 @@ func TestRestedSaysWhatIsLeftBehind(t *testing.T) {
 		t.Fatalf("%d violations", len(all[i].Violations))
 	}
 	v := all[i].Violations[0]
-	want := []string{"a has 1 documents that it does not own", "queries keep them there: cursor open is open"}
+	want := []string{"a still has 1 documents that it does not own", "cursor open is still open and keeps them from being deleted"}
 	if !slices.Equal(v.Because[1:], want) || !slices.Equal(v.Events, []uint64{8, 5, 10}) {
 		t.Errorf("because %q, events %d; want %q at the steps 8, 5 and 10", v.Because[1:], v.Events, want)
 	}

@@ -10,8 +10,9 @@ import (
 // Scans holds scans to what they promise as a whole; what they say of single keys goes into the keys' histories, where a
 // document that is missing, stale or risen shows as an ordinary contradiction.
 var Scans = Checker{
-	Name:    "scans",
-	Promise: "A scan returns no document twice, none outside its range, and all in the order of the key.",
+	Name: "scans",
+	Promise: "A scan returns every document at most once, in the order of the key, and only " +
+		"documents of its range.",
 }
 
 // The signatures of scan violations.
@@ -43,7 +44,7 @@ func checkScan(v *Verdict, op *histories.Op) {
 			v.add(scanned(op, item, DuplicateInScan, fmt.Sprintf("it returned k=%d twice, as %s and as %s", item.Key, first, item.Value),
 				"ownership is fixed when a cursor is opened, and no two shards own one key"))
 		case item.Key < op.Key || item.Key >= op.To:
-			v.add(scanned(op, item, OutsideOfScan, fmt.Sprintf("it returned k=%d", item.Key), "that is not in its range"))
+			v.add(scanned(op, item, OutsideOfScan, fmt.Sprintf("it returned k=%d", item.Key), "the key is outside its range"))
 		case i > 0 && item.Key < op.Result.Items[i-1].Key:
 			v.add(scanned(op, item, DisorderInScan, fmt.Sprintf("it returned k=%d after k=%d", item.Key, op.Result.Items[i-1].Key),
 				"documents come in the order of the key"))

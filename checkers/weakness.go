@@ -16,11 +16,11 @@ var (
 	// UnfencedCommit can lose and resurrect writes of its range, so that no verdict on these keys means anything after it.
 	UnfencedCommit = Weakness{
 		Name:  "unfenced-commit",
-		About: "4.2: a commit reached the config server after its donor had given up or lost its primary, which served the range again (SERVER-44716)",
+		About: "4.2: a commit took effect after its donor had aborted or failed over and served the range again (SERVER-44716)",
 	}
 	LeakedOrphans = Weakness{
 		Name:  "leaked-orphans",
-		About: "4.2: documents that nobody owns stayed behind, invisible, until cleanupOrphaned removed them",
+		About: "4.2: orphaned documents stayed on a shard until cleanupOrphaned removed them",
 	}
 )
 

@@ -206,7 +206,7 @@ func TestRefusals(t *testing.T) {
 		{scenario.Fault{Kind: "crush", When: at, Target: "shard-a.0"}, `there is no fault "crush"; did you mean crash`},
 		{scenario.Fault{Kind: "crash", When: at, Target: "shard-a"}, "wants a node such as shard-a.1"},
 		{scenario.Fault{Kind: "hold", When: at, Target: "shard-a.0"}, "wants a link such as"},
-		{scenario.Fault{Kind: "pause", When: at}, "wants a failpoint to happen at"},
+		{scenario.Fault{Kind: "pause", When: at}, "wants a failpoint as its trigger"},
 		{scenario.Fault{Kind: "crash", When: scenario.Trigger{Site: "donor.regster", Nth: 1}, Target: "shard-a.0"}, "did you mean donor.register"},
 		{scenario.Fault{Kind: "crash", When: scenario.Trigger{Site: "donor.register"}, Target: "shard-a.0"}, "wants a number from 1"},
 		{scenario.Fault{Kind: "slow-disk", When: at, Target: "shard-a.0", Args: []scenario.Setting{{Name: "factor", Value: "1"}}}, "not a whole number from 2"},

@@ -7,7 +7,7 @@ import (
 
 var _ = declare(Kind{
 	Name:  "kill-operation",
-	About: "an operator kills the operation that passes a failpoint",
+	About: "an operator kills the operation at a failpoint",
 	Aim:   AtPoint,
 	inject: func(c *Case) (repair func()) {
 		c.Action.Err = errcode.New(errcode.Interrupted, "killed by fault %d at failpoint %s", c.Fault.ID, c.Hit.Site)

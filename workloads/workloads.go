@@ -123,7 +123,7 @@ func (p *plan) choose(mix []Share) Workload {
 		if at -= s.Weight; at < 0 {
 			w, known := Find(s.Name)
 			if !known {
-				panic("no workload is named " + s.Name)
+				panic("there is no workload " + s.Name)
 			}
 			return w
 		}

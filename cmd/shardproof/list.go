@@ -1,10 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +32,7 @@ func newList() *cobra.Command {
 	}
 	return &cobra.Command{
 		Use:       "list [" + strings.Join(names, "|") + "]",
-		Short:     "list what scenarios can be made of",
+		Short:     "list profiles, faults, failpoints, workloads, checkers, settings, sweeps and strategies",
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -56,12 +56,13 @@ func list(out io.Writer, name string, names []string, titled bool) error {
 		if titled {
 			fmt.Fprintf(out, "%s\n", strings.ToUpper(name))
 		}
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		l.show(w)
+		var text bytes.Buffer
+		l.show(&text)
+		columns(out, text.String())
 		if titled {
-			fmt.Fprintln(w)
+			fmt.Fprintln(out)
 		}
-		return w.Flush()
+		return nil
 	}
 	near := suggest.Nearest(name, names)
 	if len(near) == 0 {
@@ -72,7 +73,7 @@ func list(out io.Writer, name string, names []string, titled bool) error {
 
 func listProfiles(w io.Writer) {
 	for _, p := range runner.Profiles() {
-		share := "by name only"
+		share := "only on request"
 		if p.Weight > 0 {
 			share = fmt.Sprintf("%d %% of a mixed campaign", p.Weight)
 		}
@@ -91,10 +92,10 @@ func listFaults(w io.Writer) {
 
 func listFailpoints(w io.Writer) {
 	for _, in := range failpoint.All() {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", in.Name, in.Role, in.Risk)
+		fmt.Fprintf(w, "%s\t%s\n", in.Name, in.Risk)
 	}
 	for _, m := range failpoint.Absent() {
-		fmt.Fprintf(w, "%s\tnot here\t%s\n", m.Name, m.Why)
+		fmt.Fprintf(w, "%s\tnot modelled: %s\n", m.Name, m.Why)
 	}
 }
 

@@ -7,16 +7,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const about = `shardproof runs a whole sharded document store in virtual time, moves data between its shards while everything goes
-wrong, and checks every history: one seed is one universe, and a failure replays step by step.
+const about = `shardproof runs a whole sharded document store in a deterministic simulation, moves data between its shards while faults
+are injected, and checks every history for lost, duplicated and stale data. A seed determines the whole run, so that
+every failure can be replayed step by step.
 
-Exit codes: 0 passed, 1 a promise broke, 2 undecided, 3 a replay diverged, 4 the harness failed, 64 wrong usage,
-130 interrupted (what was done until then is reported).`
+Exit codes: 0 passed, 1 a promise was broken, 2 undecided, 3 a replay diverged, 4 the harness failed, 64 wrong usage,
+130 interrupted (with a report of what was done until then).`
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "shardproof",
-		Short:         "prove that moving data between shards loses nothing",
+		Short:         "test that moving data between shards loses nothing",
 		Long:          about,
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -16,31 +16,42 @@ import (
 
 // summarise prints what a campaign did and what it never did; the last command of it may have been interrupted.
 func summarise(out io.Writer, t *total, last *campaign.Summary, workers int) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	defer w.Flush()
-	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	w := &sheet{}
+	defer w.print(out)
 	s := t.Sum.Counters
-	row("seeds", "%s%s", grouped(uint64(s.Runs)), interrupted(last))
-	row("protocols", "8.0 %s, 4.2 %s; weaknesses that 4.2 is known for: %s", grouped(uint64(s.Runs-s.Older)), grouped(uint64(s.Older)), counts(s.Weaknesses))
-	row("violations", "%d", t.Violations)
-	row("undecided", "%d", t.Undecided)
-	row("virtual time", "%s", time.Duration(s.Virtual).Round(time.Second))
-	row("operations", "%s checked: %s ok, %s failed, %s unknown", grouped(uint64(s.Ops)), grouped(uint64(s.OK)),
-		grouped(uint64(s.Failed)), grouped(uint64(s.Unknown)))
-	row("migrations", "%s started, %s committed, %s aborted, %s of these by recovery", grouped(uint64(s.Started)),
-		grouped(uint64(s.Committed)), grouped(uint64(s.Aborted)), grouped(uint64(s.Recovered)))
-	row("balancer", "%s rounds, %s migrations asked for, %s of these done; %s stops; %s shards removed, %s changes of zones", grouped(uint64(s.Rounds)),
-		grouped(uint64(s.Chosen)), grouped(uint64(s.Balanced)), grouped(uint64(s.Stopped)), grouped(uint64(s.Drained)), grouped(uint64(s.Rezoned)))
-	row("primaries", "%s", counts(s.Primaries))
-	row("failovers", "%s crashes, %s elections, %s rollbacks", grouped(uint64(s.Crashes)), grouped(uint64(s.Elections)),
-		grouped(uint64(s.RolledBack)))
-	row("faults", "%s", counts(s.Faults))
-	row("shards", "%s", statistics(s.Statistics))
-	row("failpoints", "%s", reached(s))
-	row("determinism", "%s seeds run again from their plan, %d with another trace hash", grouped(uint64(t.Repeated)), t.Diverged)
-	row("steps", "%s, slowest seed %d took %s", grouped(s.Steps), t.Slowest, t.Took.Round(time.Millisecond))
-	row("wall time", "%s on %d workers, %.1f seeds/s", t.Sum.Wall.Round(10*time.Millisecond), workers,
+	w.row("seeds", "%s%s", grouped(uint64(s.Runs)), interrupted(last))
+	w.row("protocols", "8.0 %s, 4.2 %s; known anomalies of 4.2: %s",
+		grouped(uint64(s.Runs-s.Older)), grouped(uint64(s.Older)), counts(s.Weaknesses))
+	w.row("violations", "%d", t.Violations)
+	w.row("undecided", "%d", t.Undecided)
+	w.row("virtual time", "%s", time.Duration(s.Virtual).Round(time.Second))
+	summariseWork(w, s)
+	w.row("failovers", "%s, %s, %s", some(s.Crashes, "crash", "crashes"), some(s.Elections, "election", "elections"),
+		some(s.RolledBack, "rollback", "rollbacks"))
+	w.row("faults", "%s", counts(s.Faults))
+	w.row("failpoints", "%s", reached(s))
+	w.row("determinism", "%s repeated, %d with a different trace hash", some(t.Repeated, "seed", "seeds"), t.Diverged)
+	w.row("steps", "%s, slowest seed %d took %s", grouped(s.Steps), t.Slowest, t.Took.Round(time.Millisecond))
+	w.row("wall time", "%s on %s, %.1f seeds/s", t.Sum.Wall.Round(10*time.Millisecond), some(workers, "worker", "workers"),
 		float64(s.Runs)/max(t.Sum.Wall.Seconds(), 0.001))
+}
+
+// summariseWork are the rows on what the clusters were asked to do.
+func summariseWork(w *sheet, s *runner.Counters) {
+	w.row("operations", "%s checked: %s ok, %s failed, %s unknown", grouped(uint64(s.Ops)), grouped(uint64(s.OK)),
+		grouped(uint64(s.Failed)), grouped(uint64(s.Unknown)))
+	w.row("migrations", "%s", migrations(s))
+	w.row("movePrimary", "%s", outcomes(s.Primaries))
+	w.row("balancer", "%s, %s of %s done, %s, %s, %s", some(s.Rounds, "round", "rounds"),
+		grouped(uint64(s.Balanced)), some(s.Chosen, "migration", "migrations"), some(s.Stopped, "stop", "stops"),
+		some(s.Drained, "shard removed", "shards removed"), some(s.Rezoned, "zone change", "zone changes"))
+	w.row("shards", "%s", statistics(s.Statistics))
+}
+
+// migrations says how the migrations ended.
+func migrations(s *runner.Counters) string {
+	return fmt.Sprintf("%s started, %s committed, %s aborted, %s of these by recovery", grouped(uint64(s.Started)),
+		grouped(uint64(s.Committed)), grouped(uint64(s.Aborted)), grouped(uint64(s.Recovered)))
 }
 
 func interrupted(s *campaign.Summary) string {
@@ -76,8 +87,8 @@ func diverged(s *campaign.Summary) (n int) {
 func statistics(of map[string]int64) string {
 	docs := func(name string) string { return grouped(uint64(of[name])) }
 	spent := func(name string) time.Duration { return time.Duration(of[name]) * time.Millisecond }
-	return fmt.Sprintf("documents: %s cloned, %s caught up, %s deleted; donors blocked writes for %s and committed for %s; "+
-		"given up: %s too big, %s beyond memory",
+	return fmt.Sprintf("documents: %s cloned, %s caught up, %s deleted; donors blocked writes for %s, %s of it to commit; "+
+		"migrations aborted: %s with a chunk too big, %s out of memory",
 		docs("countDocsClonedOnRecipient"), docs("countDocsClonedOnCatchUpOnRecipient"), docs("countDocsDeletedByRangeDeleter"),
 		spent("totalCriticalSectionTimeMillis"), spent("totalCriticalSectionCommitTimeMillis"),
 		docs("countDonorMoveChunkTooBig"), docs("countDonorMoveChunkMemoryExceeded"))
@@ -96,6 +107,21 @@ func counts(of map[string]int) string {
 		return "none"
 	}
 	return fmt.Sprintf("%s: %s", grouped(uint64(total)), strings.Join(names, ", "))
+}
+
+// outcomes is "3: 2 done, 1 aborted", by name.
+func outcomes(of map[string]int) string {
+	var ends []string
+	total := 0
+	for name, n := range of {
+		ends = append(ends, fmt.Sprintf("%s %s", grouped(uint64(n)), name))
+		total += n
+	}
+	sort.Strings(ends)
+	if total == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%s: %s", grouped(uint64(total)), strings.Join(ends, ", "))
 }
 
 // neverShown is how many failpoints that were not reached are named.
@@ -130,8 +156,8 @@ func table(out io.Writer, s *runner.Counters) {
 		states []string
 		lost   map[string]int
 	}{
-		{"donor failover in state", runner.DonorStates, s.DonorFailover},
-		{"recipient crash in state", runner.RecipientStates, s.RecipientCrash},
+		{"donor failovers by state", runner.DonorStates, s.DonorFailover},
+		{"recipient crashes by state", runner.RecipientStates, s.RecipientCrash},
 	} {
 		fmt.Fprintf(w, "%s\n", t.title)
 		for _, state := range t.states {

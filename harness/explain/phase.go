@@ -10,7 +10,7 @@ import (
 func phaseOf(e *trace.Event) (migration string, p phase) {
 	switch e.Kind {
 	case trace.MigrationRequested:
-		return e.ID, phase{"", "asked for"}
+		return e.ID, phase{"", "requested"}
 	case trace.DonorState:
 		return e.ID, phase{"donor", e.Value}
 	case trace.RecipientState:

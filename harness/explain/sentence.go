@@ -18,11 +18,11 @@ func Sentence(e *trace.Event) string {
 	case trace.Repair:
 		return fmt.Sprintf("fault %d %s %s ends", e.N, e.Value, e.Peer)
 	case trace.BalancerChose:
-		return fmt.Sprintf("the balancer asks for %s from %s to %s (%s): %s", span(e), e.Shard, e.Peer, e.ID, e.Value)
+		return fmt.Sprintf("the balancer requests the migration of %s from %s to %s (%s): %s", span(e), e.Shard, e.Peer, e.ID, e.Value)
 	case trace.BalancerState:
-		return "the balancer's mode is written: " + e.Value
+		return "the balancer's mode is set to " + e.Value
 	case trace.BalancerStopped:
-		return "the balancer is told to stop, and that is answered"
+		return "the balancer acknowledges a stop"
 	case trace.ClusterChanged:
 		return "config: " + e.Value
 	case trace.Chance:
@@ -36,7 +36,7 @@ func Sentence(e *trace.Event) string {
 	case trace.RolledBack:
 		return fmt.Sprintf("%s rolls back to index %d", e.Node, e.Index)
 	case trace.MigrationRequested:
-		return fmt.Sprintf("migration %s %s %s → %s is asked for", e.ID, span(e), e.Shard, e.Peer)
+		return fmt.Sprintf("migration %s %s %s → %s is requested", e.ID, span(e), e.Shard, e.Peer)
 	case trace.DonorState:
 		return fmt.Sprintf("migration %s %s %s → %s: donor %s", e.ID, span(e), e.Shard, e.Peer, e.Value)
 	case trace.RecipientState:
@@ -44,17 +44,17 @@ func Sentence(e *trace.Event) string {
 	case trace.DecisionMade:
 		return fmt.Sprintf("migration %s: decision %s by %s", e.ID, e.Value, e.Node)
 	case trace.MigrationEnded:
-		return fmt.Sprintf("migration %s: ended %s on %s", e.ID, e.Value, e.Node)
+		return fmt.Sprintf("migration %s: ended, %s, on %s", e.ID, e.Value, e.Node)
 	case trace.CriticalSection:
 		return fmt.Sprintf("migration %s: %s %s", e.ID, e.Node, e.Value)
 	case trace.RangeDeletion:
-		return fmt.Sprintf("migration %s %s: %s has its deletion %s", e.ID, span(e), e.Node, e.Value)
+		return fmt.Sprintf("migration %s %s: range deletion on %s is %s", e.ID, span(e), e.Node, e.Value)
 	case trace.MetadataInstalled:
-		return fmt.Sprintf("%s learns that it owns %s", e.Node, ranges(e.Chunks))
+		return fmt.Sprintf("%s installs metadata: it owns %s", e.Node, ranges(e.Chunks))
 	case trace.MetadataCleared:
-		return fmt.Sprintf("%s forgets who owns what of %s", e.Node, e.NS)
+		return fmt.Sprintf("%s clears its metadata of %s", e.Node, e.NS)
 	case trace.Majority:
-		return fmt.Sprintf("a majority of %s has everything up to index %d", e.Shard, e.Index)
+		return fmt.Sprintf("%s majority-commits up to index %d", e.Shard, e.Index)
 	case trace.PrimaryMoving:
 		return fmt.Sprintf("movePrimary %s of %s %s → %s: %s", e.ID, e.NS, e.Shard, e.Peer, e.Value)
 	case trace.CatalogWritten:
@@ -62,7 +62,7 @@ func Sentence(e *trace.Event) string {
 	case trace.Applied:
 		return applied(e)
 	case trace.Executed:
-		return fmt.Sprintf("%s has statement %d of transaction %d of %s on record, for %s", e.Node, e.N, e.Txn, e.ID, e.Actor)
+		return fmt.Sprintf("%s records statement %d of transaction %d of %s, for %s", e.Node, e.N, e.Txn, e.ID, e.Actor)
 	case trace.CursorOpened:
 		return fmt.Sprintf("%s opens cursor %s on %s, as owner of %s", e.Node, e.ID, span(e), ranges(e.Chunks))
 	case trace.CursorClosed:
@@ -79,9 +79,9 @@ func chanced(e *trace.Event) string {
 		amount = " by " + time.Duration(e.Txn).Round(10*time.Microsecond).String()
 	}
 	if e.Peer == "" {
-		return fmt.Sprintf("chance: %s%s on %s at %s", e.Value, amount, e.Node, e.ID)
+		return fmt.Sprintf("random fault: %s%s on %s at %s", e.Value, amount, e.Node, e.ID)
 	}
-	return fmt.Sprintf("chance: %s%s of %s from %s to %s", e.Value, amount, e.ID, e.Node, e.Peer)
+	return fmt.Sprintf("random fault: %s%s of %s from %s to %s", e.Value, amount, e.ID, e.Node, e.Peer)
 }
 
 func applied(e *trace.Event) string {

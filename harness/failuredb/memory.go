@@ -60,7 +60,7 @@ type Entry struct {
 const (
 	began  = "campaign"
 	failed = "failed"
-	still  = "fails still"
+	still  = "still fails"
 	passed = "passes"
 )
 
@@ -150,7 +150,7 @@ func (m *Memory) tell(l line) error {
 	}
 	m.journal.Append(string(text))
 	if err := m.journal.Sync(); err != nil {
-		return fmt.Errorf("the memory of failures could not be kept: %w", err)
+		return fmt.Errorf("the failure database could not be saved: %w", err)
 	}
 	m.fold(&l)
 	return nil

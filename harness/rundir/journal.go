@@ -32,7 +32,7 @@ func OpenJournal(path, title string) (*Journal, error) {
 	j := &Journal{file: file}
 	err = lock(file)
 	if errors.Is(err, errInUse) {
-		err = &histories.FileError{File: path, Wrong: err.Error(), Remedy: "wait for its end or choose another place"}
+		err = &histories.FileError{File: path, Wrong: err.Error(), Remedy: "wait for its end or choose another folder"}
 	}
 	if err == nil {
 		err = j.read(path, title)
@@ -43,7 +43,7 @@ func OpenJournal(path, title string) (*Journal, error) {
 	return j, nil
 }
 
-var errInUse = errors.New("another process goes on with it now")
+var errInUse = errors.New("another process is using it")
 
 func (j *Journal) read(path, title string) error {
 	var whole int64
@@ -70,8 +70,8 @@ func (j *Journal) read(path, title string) error {
 	}
 	if j.Lines[0] != title {
 		return &histories.FileError{
-			File: path, Line: 1, Wrong: fmt.Sprintf("this is the journal of something else: %q", j.Lines[0]),
-			Remedy: "move it away or choose another place",
+			File: path, Line: 1, Wrong: fmt.Sprintf("this is the journal of a different command: %q", j.Lines[0]),
+			Remedy: "move it away or choose another folder",
 		}
 	}
 	j.Lines = j.Lines[1:]

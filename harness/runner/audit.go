@@ -54,7 +54,7 @@ func (r *run) audit() {
 	})
 	r.world.Run(func() bool { return done }, max(r.deadline, r.world.Now()).Add(readyLimit))
 	if !done && r.world.Err() == nil {
-		r.unfinished = append(r.unfinished, "the audit was not answered")
+		r.unfinished = append(r.unfinished, "the final audit got no answer")
 	}
 }
 

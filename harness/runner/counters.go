@@ -17,7 +17,7 @@ type Counters struct {
 	Elections, Crashes, RolledBack, Deleting int
 	Rounds, Chosen, Balanced                 int // of the balancer; Balanced: requests of which the migration was committed
 	Drained, Rezoned, Stopped                int // removals of shards, changes of zones, stops of the balancer that were answered
-	// Primaries counts moves of primaries by how they ended: "done", "given up".
+	// Primaries counts moves of primaries by how they ended: "done", "aborted".
 	Primaries map[string]int
 	// Weaknesses counts runs by what they have shown of the checkers.Weaknesses.
 	Weaknesses map[string]int
@@ -151,7 +151,7 @@ func (c *counting) Observe(e *trace.Event) {
 	case trace.MigrationEnded:
 		c.ended(e)
 	case trace.PrimaryMoving:
-		if e.Value == "done" || e.Value == "given up" {
+		if e.Value == "done" || e.Value == "aborted" {
 			c.Primaries[e.Value]++
 		}
 	case trace.BalancerRound, trace.BalancerChose, trace.BalancerDone, trace.BalancerStopped, trace.ClusterChanged:

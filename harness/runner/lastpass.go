@@ -15,9 +15,9 @@ func (r *run) lastPass() {
 	from := len(r.record.ops)
 	for i := range r.sessions {
 		ops := r.finalOps(i)
-		name := fmt.Sprintf("client %d, last pass", i)
+		name := fmt.Sprintf("client %d, final pass", i)
 		r.busy[name] = true
-		r.world.Node(clientNode(i)).Spawn(nil, "last pass", func(t env.Task) {
+		r.world.Node(clientNode(i)).Spawn(nil, "final pass", func(t env.Task) {
 			r.sessions[i].run(t, ops)
 			delete(r.busy, name)
 		})

@@ -61,17 +61,17 @@ func quiet(z size) size {
 // Profiles lists the ways to draw scenarios, the default soak first.
 func Profiles() []Profile {
 	return []Profile{
-		{Name: "contended", About: "fast migrations back and forth, faults aimed at control messages and the commit window",
+		{Name: "contended", About: "frequent migrations back and forth, faults aimed at control messages and the commit window",
 			Weight: 45, size: dense(), aim: func(kind string) bool { return slices.Contains(deep, kind) }},
-		{Name: "single", About: "all faults of a run are of one kind, so that none hides what another would find",
+		{Name: "single-fault-kind", About: "all faults of a run are of one kind, so that no kind masks another",
 			Weight: 25, size: standard, one: true},
 		{Name: "all-faults", About: "every kind of fault", Weight: 15, size: standard},
 		{Name: "intense", About: "every kind of fault, three times as many", Weight: 12, size: intense()},
 		{Name: "balancer", About: "the balancer is the only source of migrations; operators drain shards, change zones, windows and settings",
 			Weight: 10, size: balancedSize(), balanced: true},
-		{Name: "quiet", About: "no faults: only latency, migrations and clients", Weight: 3, size: quiet(standard)},
+		{Name: "fault-free", About: "no faults, only latency, migrations and clients", Weight: 3, size: quiet(standard)},
 		{Name: "sweep", About: "two shards, one migration, one fault", size: sweepSize},
-		{Name: "small", About: "two shards, four migrations, no faults: what strategies add their own to", size: smallSize},
+		{Name: "small", About: "two shards, four migrations, no faults: the base of strategies that add their own", size: smallSize},
 	}
 }
 

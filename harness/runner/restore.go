@@ -18,7 +18,7 @@ func (r *run) restore() {
 	if len(missing) == 0 || !r.idle() || r.world.Err() != nil {
 		return
 	}
-	const name = "making dropped collections again"
+	const name = "recreating dropped collections"
 	r.busy[name] = true
 	r.world.Node(clientNode(0)).Spawn(nil, "restore", func(t env.Task) {
 		defer delete(r.busy, name)

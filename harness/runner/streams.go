@@ -31,7 +31,7 @@ func (r *run) drain() {
 	r.drained = r.cluster.Time()
 	r.world.Run(func() bool { return r.watching == 0 }, r.deadline)
 	if r.watching > 0 && r.world.Err() == nil {
-		r.unfinished = append(r.unfinished, fmt.Sprintf("%d change streams have not been delivered everything", r.watching))
+		r.unfinished = append(r.unfinished, fmt.Sprintf("%d change streams have not delivered all changes", r.watching))
 	}
 }
 

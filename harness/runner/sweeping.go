@@ -27,8 +27,8 @@ type SweepBase struct {
 func SweepBases() []SweepBase {
 	return []SweepBase{
 		{Name: "migration", About: "one migration under 40 operations", make: baseMigration},
-		{Name: "move-primary", About: "one move of a primary under 40 operations", make: basePrimary},
-		{Name: "deletion", About: "the deletion of a range that has moved away and comes back, under 40 operations", make: baseDeletion,
+		{Name: "move-primary", About: "one movePrimary under 40 operations", make: basePrimary},
+		{Name: "deletion", About: "the deletion of a range that moved away and comes back, under 40 operations", make: baseDeletion,
 			Wanted: func(phase string) bool { return strings.HasPrefix(phase, "deletion ") }},
 	}
 }
@@ -97,7 +97,7 @@ func PlanSweep(s *scenario.Scenario, wanted func(phase string) bool) (*sweep.Pla
 		return nil, nil, err
 	}
 	if !r.Passed() {
-		return nil, r, fmt.Errorf("the scenario of the sweep fails before anything is done to it: %s", r.Signature())
+		return nil, r, fmt.Errorf("the scenario of the sweep fails even without an injected fault: %s", r.Signature())
 	}
 	var some []sweep.InjectionPoint
 	for _, o := range occasions {
@@ -171,7 +171,7 @@ func sweepOne(p *sweep.Plan, planned []int, pool *sim.Pool) ran {
 	s := p.Scenario(planned...)
 	r, err := Run(s, Options{Pool: pool})
 	if err != nil {
-		return ran{err: fmt.Errorf("the faults %v of the sweep: %w", planned, err)}
+		return ran{err: fmt.Errorf("running the faults %v of the sweep: %w", planned, err)}
 	}
 	happened := len(r.Decisions)
 	//shardproof:allow map sums do not depend on the order
@@ -230,7 +230,7 @@ func sweepFailed(t *testing.T, failed *Result) {
 	folder := filepath.Join(t.ArtifactDir(), failed.Signature())
 	kept, err := Run(failed.Scenario, Options{Events: true, Folder: folder})
 	if err != nil {
-		t.Logf("the failing run was not kept: %v", err)
+		t.Logf("the failing run was not saved: %v", err)
 	}
 	t.Fatal("\n" + Report(kept, Where{Folder: folder, Replay: []string{"shardproof replay " + folder}, Shrink: []string{"shardproof shrink " + folder}}))
 }

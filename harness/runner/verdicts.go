@@ -108,7 +108,7 @@ func (r *run) judge(result *Result) []checkers.Verdict {
 }
 
 // invariant is the promise that the store's own assertions hold and its code does not panic (assertions).
-var invariant = checkers.Checker{Name: "assertions", Promise: "No assertion inside the store fails and no code panics."}
+var invariant = checkers.Checker{Name: "assertions", Promise: "No assertion in the store fails, and no code panics."}
 
 // Checkers is every checker that judges a run, in the order in which they are listed.
 func Checkers() []checkers.Checker { return append(checkers.Catalogue(), invariant) }

@@ -55,22 +55,22 @@ type condition struct {
 }
 
 var worldSettings = []condition{
-	{"sim.net.latency", "the least time a message takes", func(c *conditions) *time.Duration { return &c.latency }, nil},
-	{"sim.net.jitter", "what chance adds to it at most", func(c *conditions) *time.Duration { return &c.jitter }, nil},
-	{"sim.net.slowPerMillion", "slow messages in a million", nil, func(c *conditions) *int { return &c.tail }},
-	{"sim.net.slowDelay", "what a slow message takes longer at most", func(c *conditions) *time.Duration { return &c.tailDelay }, nil},
-	{"sim.net.lossPerMillion", "lost messages in a million", nil, func(c *conditions) *int { return &c.loss }},
-	{"sim.net.duplicatePerMillion", "doubled messages between servers in a million", nil, func(c *conditions) *int { return &c.duplicate }},
-	{"sim.net.slowChainsPerMillion", "chains of messages in a million that are slow", nil, func(c *conditions) *int { return &c.chains }},
-	{"sim.net.slowChainDelay", "what the messages of a slow chain take longer at most", func(c *conditions) *time.Duration { return &c.chainDelay }, nil},
-	{"sim.net.priorityChangesPerMillion", "messages in a million at which a chain becomes slower than others, if any are slow", nil, func(c *conditions) *int { return &c.demotions }},
-	{"sim.disk.syncLatency", "the least time a disk takes to make data durable", func(c *conditions) *time.Duration { return &c.sync }, nil},
-	{"sim.disk.slowPerMillion", "slow disk operations in a million", nil, func(c *conditions) *int { return &c.diskTail }},
-	{"sim.disk.slowDelay", "what a slow disk operation takes longer at most", func(c *conditions) *time.Duration { return &c.diskDelay }, nil},
-	{"sim.task.stallsPerMillion", "sites in a million at which a task stands still", nil, func(c *conditions) *int { return &c.stall }},
-	{"sim.task.stallDelay", "for how long it stands still at most", func(c *conditions) *time.Duration { return &c.stallDelay }, nil},
-	{"sim.task.yieldsPerMillion", "places in a million where a task lets others run", nil, func(c *conditions) *int { return &c.yield }},
-	{"sim.net.encodeMessages", "1 passes every message through its encoding", nil, func(c *conditions) *int { return &c.codec }},
+	{"sim.net.latency", "the minimum latency of a message", func(c *conditions) *time.Duration { return &c.latency }, nil},
+	{"sim.net.jitter", "the maximum random addition to it", func(c *conditions) *time.Duration { return &c.jitter }, nil},
+	{"sim.net.slowPerMillion", "how many messages in a million are slow", nil, func(c *conditions) *int { return &c.tail }},
+	{"sim.net.slowDelay", "the maximum extra latency of a slow message", func(c *conditions) *time.Duration { return &c.tailDelay }, nil},
+	{"sim.net.lossPerMillion", "how many messages in a million are lost", nil, func(c *conditions) *int { return &c.loss }},
+	{"sim.net.duplicatePerMillion", "how many messages between servers in a million are duplicated", nil, func(c *conditions) *int { return &c.duplicate }},
+	{"sim.net.slowChainsPerMillion", "how many chains of messages in a million are slow", nil, func(c *conditions) *int { return &c.chains }},
+	{"sim.net.slowChainDelay", "the maximum extra latency of messages of a slow chain", func(c *conditions) *time.Duration { return &c.chainDelay }, nil},
+	{"sim.net.priorityChangesPerMillion", "how many messages in a million lower the priority of their chain, if any chains are slow", nil, func(c *conditions) *int { return &c.demotions }},
+	{"sim.disk.syncLatency", "the minimum time of a disk sync", func(c *conditions) *time.Duration { return &c.sync }, nil},
+	{"sim.disk.slowPerMillion", "how many disk operations in a million are slow", nil, func(c *conditions) *int { return &c.diskTail }},
+	{"sim.disk.slowDelay", "the maximum extra time of a slow disk operation", func(c *conditions) *time.Duration { return &c.diskDelay }, nil},
+	{"sim.task.stallsPerMillion", "how many passes of failpoints in a million stall the task", nil, func(c *conditions) *int { return &c.stall }},
+	{"sim.task.stallDelay", "the maximum duration of a stall", func(c *conditions) *time.Duration { return &c.stallDelay }, nil},
+	{"sim.task.yieldsPerMillion", "how many scheduling points in a million let other tasks run", nil, func(c *conditions) *int { return &c.yield }},
+	{"sim.net.encodeMessages", "1 encodes and decodes every message", nil, func(c *conditions) *int { return &c.codec }},
 }
 
 // SettingInfo describes one setting for `shardproof list settings`.
@@ -87,7 +87,7 @@ var catalogued = func() (all []SettingInfo) {
 	for _, w := range worldSettings {
 		all = append(all, SettingInfo{w.name, w.get(&c), w.about})
 	}
-	return append(all, SettingInfo{zonePrefix + "config.0", "0s", "how far east of UTC a member of the config server stands"})
+	return append(all, SettingInfo{zonePrefix + "config.0", "0s", "the UTC offset of the local time of a config server member"})
 }()
 
 // Settings lists the settings that a scenario may set.

@@ -65,7 +65,7 @@ func (a *Anchor) Behind(run []InjectionPoint) []Delay {
 }
 
 // ends are the phases with which a move is over.
-var ends = map[string]bool{"kDone": true, "done": true, "given up": true}
+var ends = map[string]bool{"kDone": true, "done": true, "aborted": true}
 
 // stop is where an anchor can be let go.
 type stop struct{ site, node string }

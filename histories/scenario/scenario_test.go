@@ -213,7 +213,7 @@ func TestMalformed(t *testing.T) {
 		{"op 1 at 2s client 1 read test.none k=9", "bad.txt:5: there is no collection test.none; expected one of the collections above"},
 		{"op 1 at 2s client 1 write test.docs k=9", "bad.txt:5: the write has no value; expected an identity"},
 		{"op 1 at 2s client 1 read test.docs k=9 colour=red", "bad.txt:5: unknown colour=; expected k="},
-		{"op 1 at 2s client 1 cas test.docs k=9 v=w1", "bad.txt:5: the cas says not what it expects; expected either if=VALUE or if-absent"},
+		{"op 1 at 2s client 1 cas test.docs k=9 v=w1", "bad.txt:5: the cas does not say what it expects; expected either if=VALUE or if-absent"},
 		{"op 1 at 2s client 1 read test.docs k=9 if-absent", "bad.txt:5: a read expects nothing; expected no if= and no if-absent"},
 		{"op 1 at 2s client 1 read test.docs k=9 k=8 now", "bad.txt:5: unexpected now; expected the end of the line"},
 		{"op 1 at 2s client 1 scan test.docs [3 20) batch=2", "bad.txt:5: unexpected \"[3 20)\"; expected a range of keys such as [0, 20)"},

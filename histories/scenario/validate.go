@@ -270,7 +270,7 @@ func (s *Scenario) faultFlaw(i int, f *Fault, names Names) *defect {
 		return flaw("fault", i, "the fault's kind "+word(f.Kind)+" is missing or a word of the grammar", "a name of the fault catalogue")
 	}
 	if f.For < 0 {
-		return flaw("fault", i, "the fault lasts "+f.For.String(), "a time of 0s or more")
+		return flaw("fault", i, "the fault's duration "+f.For.String()+" is negative", "a time of 0s or more")
 	}
 	if slices.ContainsFunc(f.Args, func(a Setting) bool { return word(a.Name) != a.Name }) {
 		return flaw("fault", i, "an argument's name is not one word", "arguments such as odds=20")
@@ -293,7 +293,7 @@ func (t *Trigger) flaw(i int, names Names) *defect {
 	case t.At < 0 || t.After < 0:
 		return flaw("fault", i, "a time of the trigger is negative", "a time of 0s or later")
 	case t.Site == "" && (t.Nth != 0 || t.After != time.Duration(0) || t.Node != ""):
-		return flaw("fault", i, "the trigger has a time and speaks of a site", "either a time or a site")
+		return flaw("fault", i, "the trigger has both a time and a site", "either a time or a site")
 	case t.Site == "":
 		return nil
 	case t.At != 0 || t.Nth < 1:

@@ -85,7 +85,7 @@ func (m *move) giveUp(t env.Task) error {
 	if err := m.tell(t, drop); err != nil && !errcode.Is(err, errcode.ShardNotFound) {
 		return err
 	}
-	return m.forget(t, "given up")
+	return m.forget(t, "aborted")
 }
 
 // catchUp hands over the history of retryable writes; the documents are there already, as nothing was written since.

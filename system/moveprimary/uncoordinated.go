@@ -23,7 +23,7 @@ func (m *move) runUncoordinated(t env.Task) {
 		m.s.shard.Collection(c.NS).Leave(m.holder())
 	}
 	if err != nil {
-		m.announce("given up")
+		m.announce("aborted")
 	}
 	m.end(err)
 }
