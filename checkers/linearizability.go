@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers/linearize"
+	"github.com/shardproof/shardproof/checkers/verdict"
 )
 
 // Linearizability asks the judge of linearizability, porcupine, wherever the identity check has no answer, on a sample of
@@ -12,7 +13,12 @@ var Linearizability = Checker{
 	Name: "linearizability",
 	Promise: "The operations on each key have an order that respects real time and explains " +
 		"all their results.",
+	Signatures: Meanings{
+		notLinearizable: "no order of a key's operations explains their results",
+	},
 }
+
+const notLinearizable Signature = "not-linearizable"
 
 // Limits bound what checking may cost; a limit that is reached makes the verdict undecided. The zero Limits are the
 // standard ones.
@@ -27,8 +33,10 @@ type Limits struct {
 // StandardLimits are those of a run.
 func StandardLimits() Limits { return Limits{Search: 2 * time.Second, Acts: 5000, Sample: 40} }
 
-func checkLinearizability(h keyed, f findings, limits Limits) Verdict {
-	v := Linearizability.pass()
+var _ = declare(20, &Linearizability, checkLinearizability)
+
+func checkLinearizability(h *history) Verdict {
+	v, f, limits := Linearizability.Begin(), h.findUnique(), h.limits
 	bound := linearize.Limits{Time: limits.Search, Acts: limits.Acts}
 	for _, i := range f.open {
 		h.decide(&v, &h.keys[i], bound)
@@ -45,16 +53,16 @@ func (h keyed) decide(v *Verdict, k *linearize.Key, bound linearize.Limits) {
 	v.Checked += len(k.Acts)
 	switch k.Search(bound) {
 	case linearize.Contradiction:
-		v.add(h.unexplained(k))
+		v.Add(h.unexplained(k))
 	case linearize.Open:
-		v.leaveOpen("k=%d of %s: %d operations are too many to search within the limits", k.Key, k.NS, len(k.Acts))
+		v.LeaveOpen("k=%d of %s: %d operations are too many to search within the limits", k.Key, k.NS, len(k.Acts))
 	}
 }
 
 func (h keyed) unexplained(k *linearize.Key) Violation {
-	violation := h.about(k, "not-linearizable")
+	violation := h.about(k, notLinearizable)
 	violation.Broke = "k=" + violation.Key + ": no order of its operations respects real time and explains their results"
-	for i := range min(len(k.Acts), MaxViolations) {
+	for i := range min(len(k.Acts), verdict.MaxViolations) {
 		violation.Ops = append(violation.Ops, h.ops[k.Acts[i].Op].ID)
 		violation.Because = append(violation.Because, h.tell(int(k.Acts[i].Op)))
 	}
@@ -67,9 +75,9 @@ func (h keyed) confirm(v *Verdict, k *linearize.Key, bound linearize.Limits) {
 	v.Checked += len(k.Acts)
 	switch k.Search(bound) {
 	case linearize.Contradiction:
-		v.add(h.unexplained(k))
+		v.Add(h.unexplained(k))
 	case linearize.Explained:
-		v.leaveOpen("k=%d of %s: checkers disagree: unique-writes found a contradiction, and the search found an order", k.Key, k.NS)
+		v.LeaveOpen("k=%d of %s: checkers disagree: unique-writes found a contradiction, and the search found an order", k.Key, k.NS)
 	}
 }
 
@@ -83,7 +91,7 @@ func (h keyed) sample(v *Verdict, explained []int, budget int, bound linearize.L
 		}
 		v.Checked += len(k.Acts)
 		if k.Search(bound) == linearize.Contradiction {
-			v.leaveOpen("k=%d of %s: checkers disagree: unique-writes found an order, and the search found none", k.Key, k.NS)
+			v.LeaveOpen("k=%d of %s: checkers disagree: unique-writes found an order, and the search found none", k.Key, k.NS)
 		}
 	}
 }

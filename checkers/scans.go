@@ -13,17 +13,24 @@ var Scans = Checker{
 	Name: "scans",
 	Promise: "A scan returns every document at most once, in the order of the key, and only " +
 		"documents of its range.",
+	Signatures: Meanings{
+		duplicateInScan: "a scan returned one key twice",
+		outsideOfScan:   "a scan returned a key outside its range",
+		disorderInScan:  "a scan returned keys out of order",
+	},
 }
 
 // The signatures of scan violations.
 const (
-	DuplicateInScan = "scan-duplicate"
-	OutsideOfScan   = "scan-out-of-range"
-	DisorderInScan  = "scan-out-of-order"
+	duplicateInScan Signature = "scan-duplicate"
+	outsideOfScan   Signature = "scan-out-of-range"
+	disorderInScan  Signature = "scan-out-of-order"
 )
 
+var _ = declare(30, &Scans, func(h *history) Verdict { return checkScans(h.ops) })
+
 func checkScans(ops []histories.Op) Verdict {
-	v := Scans.pass()
+	v := Scans.Begin()
 	for i := range ops {
 		// An available read may return what its shard no longer owns; that is documented.
 		if op := &ops[i]; op.Kind == scenario.Scan && op.Concern != "available" {
@@ -41,19 +48,19 @@ func checkScan(v *Verdict, op *histories.Op) {
 		first, again := seen[item.Key]
 		switch {
 		case again:
-			v.add(scanned(op, item, DuplicateInScan, fmt.Sprintf("it returned k=%d twice, as %s and as %s", item.Key, first, item.Value),
+			v.Add(scanned(op, item, duplicateInScan, fmt.Sprintf("it returned k=%d twice, as %s and as %s", item.Key, first, item.Value),
 				"ownership is fixed when a cursor is opened, and no two shards own one key"))
 		case item.Key < op.Key || item.Key >= op.To:
-			v.add(scanned(op, item, OutsideOfScan, fmt.Sprintf("it returned k=%d", item.Key), "the key is outside its range"))
+			v.Add(scanned(op, item, outsideOfScan, fmt.Sprintf("it returned k=%d", item.Key), "the key is outside its range"))
 		case i > 0 && item.Key < op.Result.Items[i-1].Key:
-			v.add(scanned(op, item, DisorderInScan, fmt.Sprintf("it returned k=%d after k=%d", item.Key, op.Result.Items[i-1].Key),
+			v.Add(scanned(op, item, disorderInScan, fmt.Sprintf("it returned k=%d after k=%d", item.Key, op.Result.Items[i-1].Key),
 				"documents come in the order of the key"))
 		}
 		seen[item.Key] = item.Value
 	}
 }
 
-func scanned(op *histories.Op, item *histories.Item, signature, broke, because string) Violation {
+func scanned(op *histories.Op, item *histories.Item, signature Signature, broke, because string) Violation {
 	return Violation{
 		Signature: signature, NS: op.NS, Key: fmt.Sprint(item.Key), Ops: []int{op.ID}, Because: []string{because},
 		Broke: fmt.Sprintf("operation %d scanned [%d, %d): %s", op.ID, op.Key, op.To, broke),

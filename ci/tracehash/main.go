@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/parallel"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/corpus"
@@ -39,11 +40,11 @@ func main() {
 // subjects lists the runs: mixed seeds, those of every profile, stored scenarios.
 func subjects(mixed, each int) (all []subject) {
 	for seed := range uint64(mixed) {
-		all = append(all, drawn("mixed", seed+1, runner.Mixed))
+		all = append(all, drawn("mixed", seed+1, generate.Mixed))
 	}
-	for _, p := range runner.Profiles() {
+	for _, p := range generate.Profiles() {
 		for seed := range uint64(each) {
-			draw := func(seed uint64) *scenario.Scenario { return runner.Draw(seed, p) }
+			draw := func(seed uint64) *scenario.Scenario { return generate.Draw(seed, p) }
 			all = append(all, drawn(p.Name, seed+1, draw))
 		}
 	}

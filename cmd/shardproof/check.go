@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/rundir"
-	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/jepsen"
 )
@@ -65,10 +65,10 @@ func checkOne(out io.Writer, file string, limits checkers.Limits) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	verdicts := checkers.History(ops, limits)
+	verdicts := checkers.Check(ops, limits)
 	worst := checkers.Worst(verdicts)
 	fmt.Fprintf(out, "%-9s %s   %s operations\n", strings.ToUpper(string(worst.Outcome)), file, grouped(uint64(len(ops))))
-	explain(out, verdicts)
+	printVerdicts(out, verdicts)
 	return outcomeCode(worst.Outcome), nil
 }
 
@@ -88,7 +88,7 @@ func readOps(file string) ([]histories.Op, error) {
 // explained is how many violations of a file are told.
 const explained = 3
 
-func explain(out io.Writer, verdicts []checkers.Verdict) {
+func printVerdicts(out io.Writer, verdicts []checkers.Verdict) {
 	for _, v := range verdicts {
 		if v.Outcome == checkers.Pass {
 			continue
@@ -107,8 +107,8 @@ func explain(out io.Writer, verdicts []checkers.Verdict) {
 }
 
 func explainOne(out io.Writer, v *checkers.Violation) {
-	fmt.Fprintf(out, "    %s: %s\n", v.Signature, runner.Cut(v.Broke))
-	for _, because := range runner.First(v.Because, 6) {
-		fmt.Fprintf(out, "      because %s\n", runner.Cut(because))
+	fmt.Fprintf(out, "    %s: %s\n", v.Signature, explain.Cut(v.Broke))
+	for _, because := range explain.First(v.Because, 6) {
+		fmt.Fprintf(out, "      because %s\n", explain.Cut(because))
 	}
 }

@@ -46,7 +46,7 @@ Strategies:
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
 	c.Flags().IntVar(&f.runs, "runs", 0, "stop after this many runs of this command; 0 for no limit")
 	c.Flags().DurationVar(&f.cpu, "cpu", 0, "stop after this much CPU time, summed over all cores")
-	c.Flags().BoolVar(&f.exhaust, "exhaust", false, "sweep, reorder and delay-bounded try everything for a seed before the next one")
+	c.Flags().BoolVar(&f.exhaust, "exhaust", false, "sweep and reorder try everything for a seed before the next one")
 	f.protocolFlag(c)
 	f.longFlags(c)
 	f.collectFlags(c)

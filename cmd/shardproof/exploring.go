@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/search"
 )
@@ -103,11 +105,11 @@ func (j *exploreJob) save() {
 // keep saves a failing run and tells its story.
 func (j *exploreJob) keep(run int, failed *runner.Result) {
 	folder := filepath.Join(j.out, fmt.Sprintf("%s-%d-%d", failed.Signature(), j.start.Seed, run))
-	o := runner.Options{Events: true, Environment: environment()}
-	if _, err := os.Stat(folder); err != nil {
-		o.Folder = folder // otherwise a command that was killed in this round has kept the run
+	save := folder
+	if _, err := os.Stat(folder); err == nil {
+		save = "" // a command that was killed in this round has kept the run
 	}
-	r, err := runner.Run(failed.Plan(), o)
+	r, err := harness.RunAndSave(failed.Plan(), runner.Options{Events: true}, save, environment())
 	if err != nil {
 		j.err = errors.Join(j.err, err)
 		return
@@ -118,7 +120,7 @@ func (j *exploreJob) keep(run int, failed *runner.Result) {
 		fmt.Fprintf(out, "%s   %s\n", failed.Signature(), folder)
 		return
 	}
-	fmt.Fprintln(out, runner.Report(r, runner.Where{
+	fmt.Fprintln(out, explain.Report(r, explain.Where{
 		Run: fmt.Sprintf("run %s", grouped(uint64(run))), Folder: folder, Replay: []string{"shardproof replay " + folder},
 		Shrink: []string{"shardproof shrink " + folder}, Look: []string{filepath.Join(folder, "story.md"), filepath.Join(folder, "scenario.txt")},
 	}))

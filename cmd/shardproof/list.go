@@ -1,15 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/suggest"
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/search"
 	"github.com/shardproof/shardproof/system/failpoint"
@@ -56,13 +57,12 @@ func list(out io.Writer, name string, names []string, titled bool) error {
 		if titled {
 			fmt.Fprintf(out, "%s\n", strings.ToUpper(name))
 		}
-		var text bytes.Buffer
-		l.show(&text)
-		columns(out, text.String())
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		l.show(w)
 		if titled {
-			fmt.Fprintln(out)
+			fmt.Fprintln(w)
 		}
-		return nil
+		return w.Flush()
 	}
 	near := suggest.Nearest(name, names)
 	if len(near) == 0 {
@@ -72,7 +72,7 @@ func list(out io.Writer, name string, names []string, titled bool) error {
 }
 
 func listProfiles(w io.Writer) {
-	for _, p := range runner.Profiles() {
+	for _, p := range generate.Profiles() {
 		share := "only on request"
 		if p.Weight > 0 {
 			share = fmt.Sprintf("%d %% of a mixed campaign", p.Weight)
@@ -92,10 +92,10 @@ func listFaults(w io.Writer) {
 
 func listFailpoints(w io.Writer) {
 	for _, in := range failpoint.All() {
-		fmt.Fprintf(w, "%s\t%s\n", in.Name, in.Risk)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", in.Name, in.Role, in.Risk)
 	}
 	for _, m := range failpoint.Absent() {
-		fmt.Fprintf(w, "%s\tnot modelled: %s\n", m.Name, m.Why)
+		fmt.Fprintf(w, "%s\tnot modelled\t%s\n", m.Name, m.Why)
 	}
 }
 
@@ -109,7 +109,7 @@ func listWorkloads(w io.Writer) {
 	for _, o := range workloads.OperationsCatalogue() {
 		fmt.Fprintf(w, "%s\t%s\n", o.Name, o.About)
 	}
-	fmt.Fprintf(w, "move-primary\t%s\n", workloads.PrimariesAbout)
+	fmt.Fprintf(w, "moveprimary\t%s\n", workloads.PrimariesAbout)
 	fmt.Fprintf(w, "%s\t%s\n", workloads.StreamsName, workloads.StreamsAbout)
 }
 
@@ -133,7 +133,7 @@ func listStrategies(w io.Writer) {
 }
 
 func listSweeps(w io.Writer) {
-	for _, b := range runner.SweepBases() {
+	for _, b := range generate.Bases() {
 		fmt.Fprintf(w, "%s\t%s\n", b.Name, b.About)
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -55,7 +57,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	if err != nil {
 		return usage(err)
 	}
-	o := runner.Options{Events: true, Folder: f.out, Environment: environment(), Curve: f.curve != "", Window: sim.Window{From: f.from, To: f.to}}
+	o := runner.Options{Events: true, Curve: f.curve != "", Window: sim.Window{From: f.from, To: f.to}}
 	if f.trace != "" {
 		file, err := create(f.trace)
 		if err != nil {
@@ -64,7 +66,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 		defer file.Close()
 		o.Trace = file
 	}
-	r, err := runner.Run(s, o)
+	r, err := harness.RunAndSave(s, o, f.out, environment())
 	if r == nil {
 		return usage(err)
 	}
@@ -80,7 +82,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	if r.Passed() {
 		fmt.Fprintf(out, "PASS  seed %d   %s   %s steps   trace hash %s%s\n", s.Seed, s.Name, grouped(r.Steps), r.HashText(), shown(r))
 	} else {
-		fmt.Fprint(out, runner.Report(r, f.where(r, what)))
+		fmt.Fprint(out, explain.Report(r, f.where(r, what)))
 		fmt.Fprintf(out, "  Trace     %s after %s steps\n", r.HashText(), grouped(r.Steps))
 	}
 	if saved != "" {
@@ -95,11 +97,11 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 const manyNeighbours = 200
 
 // where is how a reader gets at a failing run.
-func (f *replayFlags) where(r *runner.Result, what string) runner.Where {
-	w := runner.Where{Folder: what, Replay: []string{"shardproof replay " + what}, Step: "shardproof step " + what}
+func (f *replayFlags) where(r *runner.Result, what string) explain.Where {
+	w := explain.Where{Folder: what, Replay: []string{"shardproof replay " + what}, Step: "shardproof step " + what}
 	if f.explain {
 		w.Passing = []string{"none of the most similar scenarios passes"}
-		if n := runner.Nearest(r, nil, manyNeighbours); n != nil {
+		if n := explain.FindNearestPassing(r, nil, manyNeighbours); n != nil {
 			w.Passing = n.Tell()
 		}
 	}
@@ -168,7 +170,7 @@ func (f *replayFlags) read(file string) (*scenario.Scenario, error) {
 
 // compare holds a run against the record of a saved one.
 func compare(c *cobra.Command, folder string, r *runner.Result) error {
-	d, err := runner.Compare(folder, r)
+	d, err := explain.Compare(folder, r)
 	switch {
 	case err != nil:
 		return usage(err)

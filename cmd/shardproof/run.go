@@ -14,7 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/faults/terms"
+	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/campaign"
+	"github.com/shardproof/shardproof/harness/explain"
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -171,14 +174,14 @@ func (f *runFlags) drawer() (func(uint64) *scenario.Scenario, error) {
 		return nil, fmt.Errorf("--protocol is 8.0, 4.2 or both, not %q", protocol)
 	}
 	if f.profile == "mixed" {
-		return func(seed uint64) *scenario.Scenario { return runner.MixedOf(seed, protocol) }, nil
+		return func(seed uint64) *scenario.Scenario { return generate.MixedOf(seed, protocol) }, nil
 	}
-	p, err := runner.FindProfile(f.profile)
+	p, err := generate.FindProfile(f.profile)
 	if err != nil {
 		return nil, err
 	}
 	p.Protocol = protocol
-	return func(seed uint64) *scenario.Scenario { return runner.Draw(seed, p) }, nil
+	return func(seed uint64) *scenario.Scenario { return generate.Draw(seed, p) }, nil
 }
 
 // settings gathers what the command line and the environment set in every scenario.
@@ -240,11 +243,11 @@ const fullyTold = 3
 func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering) error {
 	name := fmt.Sprintf("%s-%d", failure.Result.Signature(), failure.Seed)
 	folder := filepath.Join(cmp.Or(f.memory, f.out), name)
-	r, err := runner.Run(failure.Result.Scenario, runner.Options{Events: true, Folder: folder, Environment: environment()})
+	r, err := harness.RunAndSave(failure.Result.Scenario, runner.Options{}, folder, environment())
 	if r == nil {
 		return err
 	}
-	w := runner.Where{
+	w := explain.Where{
 		Run: fmt.Sprintf("run %s", grouped(uint64(s.Runs))), Folder: folder,
 		Replay: []string{"shardproof replay " + folder, f.again1(failure.Seed)},
 		Step:   "shardproof step " + folder, Shrink: []string{"shardproof shrink " + folder},
@@ -256,7 +259,7 @@ func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign
 	} else {
 		w.Known, err = m.failed(failure, name)
 	}
-	fmt.Fprintln(c.OutOrStdout(), runner.Report(r, w))
+	fmt.Fprintln(c.OutOrStdout(), explain.Report(r, w))
 	return err
 }
 

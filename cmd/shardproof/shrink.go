@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/shrink"
@@ -69,7 +71,7 @@ func (f *shrinkFlags) shrink(c *cobra.Command, what string) error {
 		return usage(err)
 	}
 	if saved != "" {
-		if d, err := runner.Compare(saved, from); err != nil {
+		if d, err := explain.Compare(saved, from); err != nil {
 			return usage(err)
 		} else if d != nil {
 			fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)
@@ -77,7 +79,7 @@ func (f *shrinkFlags) shrink(c *cobra.Command, what string) error {
 		}
 	}
 	if from.Passed() {
-		return usage(&runner.PassedError{Seed: s.Seed})
+		return usage(&shrink.PassedError{Seed: s.Seed})
 	}
 	job := &shrinkJob{flags: f, from: from, out: cmp.Or(f.out, f.place(what, from)), begun: time.Now(), progress: newProgress(c.ErrOrStderr())}
 	return job.do(c)
@@ -112,8 +114,8 @@ func (j *shrinkJob) do(c *cobra.Command) error {
 	}
 	ctx, cancel := j.flags.within(c)
 	defer cancel()
-	j.size = runner.Sizes(j.from.Scenario)
-	found, err := runner.Shrink(j.from.Scenario, runner.Shrinking{
+	j.size = shrink.Sizes(j.from.Scenario)
+	found, err := shrink.Failure(j.from.Scenario, shrink.Options{
 		Workers: j.flags.parallel, Runs: j.flags.budget, Known: j.known, Learned: j.learned, Smaller: j.smaller,
 		Stop: func() bool { return ctx.Err() != nil || j.err != nil || j.flags.cpu > 0 && cpuTime() >= j.flags.cpu },
 	})
@@ -121,7 +123,7 @@ func (j *shrinkJob) do(c *cobra.Command) error {
 	if err := errors.Join(j.err, j.journal.Close()); err != nil {
 		return &ending{exitHarness, fmt.Errorf("the search could not be saved: %w", err)}
 	}
-	if diverged := (*runner.DivergedError)(nil); errors.As(err, &diverged) {
+	if diverged := (*shrink.DivergedError)(nil); errors.As(err, &diverged) {
 		return &ending{exitDiverged, err}
 	}
 	if err != nil {
@@ -164,37 +166,36 @@ func (j *shrinkJob) learned(key uint64, t shrink.Trial) {
 }
 
 func (j *shrinkJob) smaller(s *scenario.Scenario, _ int) {
-	j.size = runner.Sizes(s)
+	j.size = shrink.Sizes(s)
 	j.err = cmp.Or(j.err, rundir.Replace(filepath.Join(j.out, minFile), []byte(s.String())))
 }
 
 // tell keeps what was found, and explains it.
-func (j *shrinkJob) tell(c *cobra.Command, found *runner.Shrunk) error {
+func (j *shrinkJob) tell(c *cobra.Command, found *shrink.Shrunk) error {
 	file := filepath.Join(j.out, minFile)
 	if err := rundir.Replace(file, []byte(shrink.Annotate(found.Scenario, found.Labels))); err != nil {
 		return err
 	}
-	o := runner.Options{Events: true}
-	look := file
+	look, save := file, ""
 	if found.Complete {
 		look = filepath.Join(j.out, smallestRun)
 		if _, err := os.Stat(look); err != nil {
-			o.Folder, o.Environment = look, environment()
+			save = look
 		}
 	}
-	r, err := runner.Run(found.Scenario, o)
+	r, err := harness.RunAndSave(found.Scenario, runner.Options{Events: true}, save, environment())
 	if err != nil {
 		return err
 	}
-	w := runner.Where{
+	w := explain.Where{
 		Replay: []string{"shardproof replay " + look}, Step: "shardproof step " + look, Look: []string{file},
-		Smallest: []string{runner.Sizes(found.Scenario), "from " + runner.Sizes(found.From.Plan())},
+		Smallest: []string{shrink.Sizes(found.Scenario), "from " + shrink.Sizes(found.From.Plan())},
 	}
-	if n := runner.Nearest(r, nil, 0); n != nil {
+	if n := explain.FindNearestPassing(r, nil, 0); n != nil {
 		w.Passing = n.Tell()
 	}
 	out := c.OutOrStdout()
-	fmt.Fprint(out, runner.Report(r, w))
+	fmt.Fprint(out, explain.Report(r, w))
 	fmt.Fprintf(out, "  %-9s %s runs in %s on %d workers%s\n", "Search", grouped(uint64(found.Runs)), time.Since(j.begun).Round(100*time.Millisecond),
 		j.flags.parallel, map[bool]string{true: "", false: "; not everything was tried: the same command resumes"}[found.Complete])
 	return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/harness/debugger"
-	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/explain"
 )
 
 // stepFlags are the flags of `step`.
@@ -46,13 +46,13 @@ func (f *stepFlags) step(c *cobra.Command, what string) error {
 	if err != nil {
 		return usage(err)
 	}
-	film, err := runner.NewFilm(s)
+	film, err := debugger.NewFilm(s)
 	if err != nil {
 		return usage(err)
 	}
 	defer film.Close()
 	if saved != "" {
-		if d, err := runner.Compare(saved, film.Result); err != nil {
+		if d, err := explain.Compare(saved, film.Result); err != nil {
 			return usage(err)
 		} else if d != nil {
 			fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)
@@ -90,7 +90,7 @@ func (f *stepFlags) answer(out io.Writer, st *debugger.Stepper) error {
 }
 
 // walk carries out the lines of the input until it ends or says so.
-func (f *stepFlags) walk(c *cobra.Command, st *debugger.Stepper, film *runner.Film) error {
+func (f *stepFlags) walk(c *cobra.Command, st *debugger.Stepper, film *debugger.Film) error {
 	out := c.OutOrStdout()
 	prompt := ""
 	if file, ok := c.InOrStdin().(*os.File); ok && isatty.IsTerminal(file.Fd()) {
@@ -112,7 +112,7 @@ func (f *stepFlags) walk(c *cobra.Command, st *debugger.Stepper, film *runner.Fi
 }
 
 // greeting says what is walked through.
-func greeting(film *runner.Film) string {
+func greeting(film *debugger.Film) string {
 	r := film.Result
 	outcome := "it passes"
 	if !r.Passed() {

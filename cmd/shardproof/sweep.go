@@ -12,6 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/explain"
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/sweep"
@@ -63,7 +66,7 @@ Bases: ` + sweepBases() + `.`,
 
 func sweepBases() string {
 	var all []string
-	for _, b := range runner.SweepBases() {
+	for _, b := range generate.Bases() {
 		all = append(all, fmt.Sprintf("%s (%s)", b.Name, b.About))
 	}
 	return strings.Join(all, ", ")
@@ -100,14 +103,14 @@ func (f *sweepFlags) plan(what string) (*sweep.Plan, *runner.Result, error) {
 			return nil, nil, err
 		}
 		s.Name = "sweep-" + strings.TrimSuffix(filepath.Base(what), ".txt")
-		return runner.PlanSweep(s, nil)
+		return sweep.PlanOf(s, nil)
 	}
-	b, err := runner.FindSweepBase(what)
+	b, err := generate.FindBase(what)
 	if err != nil {
 		return nil, nil, err
 	}
 	s := b.Scenario(map[bool]string{true: "", false: f.protocol}[f.protocol == scenario.Protocols[0]])
-	return runner.PlanSweep(s, b.Wanted)
+	return sweep.PlanOf(s, b.Wanted)
 }
 
 // sweepJob is one sweep under way.
@@ -127,8 +130,8 @@ type sweepJob struct {
 	kept     error
 }
 
-func (j *sweepJob) sweeping() runner.Sweeping {
-	return runner.Sweeping{Pairs: j.flags.pairs, From: j.from, To: j.flags.most, Workers: j.flags.parallel}
+func (j *sweepJob) sweeping() sweep.Part {
+	return sweep.Part{Pairs: j.flags.pairs, From: j.from, To: j.flags.most, Workers: j.flags.parallel}
 }
 
 // open begins the folder of the sweep, or opens it again and counts what was done.
@@ -177,7 +180,7 @@ func (j *sweepJob) do(c *cobra.Command) error {
 		j.progress.text(fmt.Sprintf("%s runs, %d broke a promise, %s", grouped(uint64(j.matrix.Runs)), j.matrix.Broke, time.Since(j.begun).Round(time.Second)))
 		return j.kept == nil && j.journal.Err() == nil && (failed == nil || j.flags.keepGoing)
 	}
-	err := runner.RunSweep(j.plan, s)
+	err := sweep.Run(j.plan, s)
 	j.progress.clear()
 	if j.kept == nil && j.journal.Err() == nil && j.matrix.Runs > j.from {
 		j.note(0)
@@ -210,7 +213,7 @@ func (j *sweepJob) note(every time.Duration) {
 // keep saves a failing run and tells its story.
 func (j *sweepJob) keep(c *cobra.Command, number int, failed *runner.Result) {
 	folder := filepath.Join(j.out, fmt.Sprintf("%s-%d", failed.Signature(), number))
-	r, err := runner.Run(failed.Scenario, runner.Options{Events: true, Folder: folder, Environment: environment()})
+	r, err := harness.RunAndSave(failed.Scenario, runner.Options{}, folder, environment())
 	if err != nil {
 		j.kept = err
 		return
@@ -219,7 +222,7 @@ func (j *sweepJob) keep(c *cobra.Command, number int, failed *runner.Result) {
 		fmt.Fprintf(c.OutOrStdout(), "%s   %s\n", failed.Signature(), folder)
 		return
 	}
-	fmt.Fprintln(c.OutOrStdout(), runner.Report(r, runner.Where{
+	fmt.Fprintln(c.OutOrStdout(), explain.Report(r, explain.Where{
 		Run: fmt.Sprintf("run %s", grouped(uint64(number))), Folder: folder, Replay: []string{"shardproof replay " + folder},
 		Shrink: []string{"shardproof shrink " + folder},
 	}))

@@ -7,19 +7,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
 // small draws scenarios of a few milliseconds. Those of seeds in hasty get no time to come to rest, which breaks a
 // promise.
 func small(hasty ...uint64) func(uint64) *scenario.Scenario {
-	p, err := runner.FindProfile("sweep")
+	p, err := generate.FindProfile("sweep")
 	if err != nil {
 		panic(err)
 	}
 	return func(seed uint64) *scenario.Scenario {
-		s := runner.Draw(seed, p)
+		s := generate.Draw(seed, p)
 		for _, h := range hasty {
 			if h == seed {
 				s.FaultsEnd, s.Limit = 10*time.Millisecond, time.Millisecond

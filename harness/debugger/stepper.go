@@ -1,8 +1,10 @@
 // Package debugger walks through a run, forward and back, one line of a command at a time: which event is next, who owns what
-// there, what every node holds. It knows no terminal; the command line gives it lines and prints its answers.
+// there, what every node holds. A Film replays the run and takes frames of its states; a Stepper stands at one of its events.
 //
 // Promise: going anywhere shows what was there when the run was made, however one came there. A line that it does not
 // understand is an error that says what it would.
+//
+// Refusal: it knows no terminal; the command line gives it lines and prints its answers.
 package debugger
 
 import (
@@ -15,13 +17,12 @@ import (
 
 	"github.com/shardproof/shardproof/harness/debugger/timeline"
 	"github.com/shardproof/shardproof/harness/explain"
-	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // Stepper stands at an event of a run.
 type Stepper struct {
-	film *runner.Film
+	film *Film
 	// at is the position of the event.
 	at int
 	// NS is the collection that keys are of; what `in` sets.
@@ -29,7 +30,7 @@ type Stepper struct {
 }
 
 // New stands at the first event of the run.
-func New(film *runner.Film) *Stepper {
+func New(film *Film) *Stepper {
 	s := &Stepper{film: film}
 	if c := film.Result.Scenario.Collections; len(c) > 0 {
 		s.ns = c[0].NS
@@ -54,17 +55,17 @@ func (s *Stepper) Do(line string) (string, error) {
 	return "", fmt.Errorf("there is no command %q; `help` lists them", words[0])
 }
 
-// command is one that Do understands; its name may be cut short.
-type command struct {
+// lineCommand is one that Do understands; its name may be cut short.
+type lineCommand struct {
 	name, args, about string
 	do                func(s *Stepper, args []string) (string, error)
 }
 
 // commands are all, those first that one letter stands for. Set by init since help lists them.
-var commands []command
+var commands []lineCommand
 
 func init() {
-	commands = []command{
+	commands = []lineCommand{
 		{"next", "[N | WHAT]", "the next event, N events ahead, or the next one that WHAT describes: " + whats, func(s *Stepper, a []string) (string, error) { return s.move(a, 1) }},
 		{"previous", "[N | WHAT]", "the same, backwards", func(s *Stepper, a []string) (string, error) { return s.move(a, -1) }},
 		{"goto", "STEP | TIME", "the first event at or after a step, or a time such as 1.88s", (*Stepper).jump},
@@ -150,7 +151,7 @@ func (s *Stepper) first(is func(e *trace.Event) bool) (string, error) {
 }
 
 func (s *Stepper) here([]string) (string, error) {
-	step, ok := runner.Turn(s.film.Result)
+	step, ok := explain.Turn(s.film.Result)
 	if !ok {
 		return "", errors.New("the run passes, or no event broke its promise")
 	}
@@ -161,7 +162,7 @@ func (s *Stepper) story([]string) (string, error) {
 	if s.film.Result.Passed() {
 		return "", errors.New("the run passes: there is no story")
 	}
-	return strings.Join(runner.StorySteps(s.film.Result), "\n") + "\n", nil
+	return strings.Join(explain.StoryLinesWithSteps(s.film.Result), "\n") + "\n", nil
 }
 
 func (s *Stepper) in(words []string) (string, error) {

@@ -24,13 +24,13 @@ move 1 at 10ms test.docs [4, MaxKey) to shard-a
 fault 1 at 250ms crash shard-b.1 for 40ms
 `
 
-func filmed(t testing.TB) *runner.Film {
+func filmed(t testing.TB) *Film {
 	t.Helper()
 	s, err := runner.Parse("moves", moves)
 	if err != nil {
 		t.Fatal(err)
 	}
-	film, err := runner.NewFilm(s)
+	film, err := NewFilm(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/env"
 )
@@ -36,9 +36,9 @@ func (o operatorConnection) balanced(last bool) bool {
 		if rest == nil {
 			continue
 		}
-		if lacking := o.oracle.Lacking(rest); lacking != "" {
+		if lacking := rest.Lacking(o.oracle.Cluster(), o.oracle.Span); lacking != "" {
 			if last {
-				o.oracle.Rested(rest, lacking)
+				o.oracle.Rested(rest.NS, rest.Table(), lacking)
 			}
 			return false
 		}
@@ -47,7 +47,7 @@ func (o operatorConnection) balanced(last bool) bool {
 }
 
 // lies is how a collection lies on the shards; nil for one that the balancer leaves alone, and when nobody knows.
-func (o operatorConnection) lies(c *scenario.Collection) *checkers.BalanceState {
+func (o operatorConnection) lies(c *scenario.Collection) *endstate.BalanceState {
 	table, err := o.cluster.Catalog(c.NS)
 	if err != nil || c.Unsharded {
 		return nil
@@ -57,14 +57,14 @@ func (o operatorConnection) lies(c *scenario.Collection) *checkers.BalanceState 
 	if err != nil || coll.Unsharded || coll.NoBalance || !coll.AllowMigrations || coll.Defragment {
 		return nil
 	}
-	rest := &checkers.BalanceState{
+	rest := &endstate.BalanceState{
 		NS: c.NS, BySize: protocolOf(o.scenario).BalancesBySize(), ChunkBytes: coll.ChunkBytes, Bytes: map[string]int64{},
 	}
 	if rest.ChunkBytes == 0 {
 		rest.ChunkBytes = slices.Max(o.chunkSizes())
 	}
 	for chunk := range table.Chunks() {
-		rest.Chunks = append(rest.Chunks, checkers.PlacedChunk{Min: string(chunk.Min), Max: string(chunk.Max), Shard: chunk.Shard, Jumbo: chunk.Jumbo})
+		rest.Chunks = append(rest.Chunks, endstate.PlacedChunk{Min: string(chunk.Min), Max: string(chunk.Max), Shard: chunk.Shard, Jumbo: chunk.Jumbo})
 	}
 	for _, h := range holdings {
 		rest.Bytes[h.Shard] = h.Weight
@@ -76,7 +76,7 @@ func (o operatorConnection) lies(c *scenario.Collection) *checkers.BalanceState 
 // knows which command was the last.
 func (o operatorConnection) chunkSizes() []int64 {
 	all := []int64{int64(o.settings.MaxChunkBytes)}
-	sizesOfChunks(o.scenario.Commands, func(ns string, value *string) {
+	scenario.VisitChunkSizes(o.scenario.Commands, func(ns string, value *string) {
 		if n, err := strconv.ParseInt(*value, 10, 64); ns == "" && err == nil && n > 0 {
 			all = append(all, n)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
@@ -27,7 +27,7 @@ const auditor env.NodeID = "auditor.0"
 
 // audited is the state of the cluster for one collection.
 type audited struct {
-	checkers.Audit
+	endstate.Audit
 	key key.Pattern
 }
 
@@ -110,14 +110,14 @@ func (r *run) clean() bool {
 }
 
 func (r *run) auditOf(t env.Task, ep *rpc.Endpoint, ns string, keys int) audited {
-	a := audited{Audit: checkers.Audit{
+	a := audited{Audit: endstate.Audit{
 		NS: ns, Keys: keys, Final: r.finalOf(ns), Whole: r.wholeOf(ns), Reshaped: r.raises(),
 	}}
 	table, err := r.cluster.Catalog(ns)
 	if err != nil {
 		return a // without a table the audit fails
 	}
-	a.key, a.UUID, a.Table = table.Collection().Key, table.Collection().UUID, chunkRows(table)
+	a.key, a.UUID, a.Table = table.Collection().Key, table.Collection().UUID, ChunkRows(table)
 	for _, id := range r.cluster.Topology().MembersOf(configsvr.Name) {
 		a.Members = append(a.Members, r.configMember(id))
 	}
@@ -125,7 +125,7 @@ func (r *run) auditOf(t env.Task, ep *rpc.Endpoint, ns string, keys int) audited
 		for _, id := range r.cluster.Topology().MembersOf(name) {
 			reply, err := rpc.Call[command.AuditReply](t, ep, id, &command.Audit{NS: ns}, r.settings.CommandTimeout)
 			if err != nil {
-				a.Members = append(a.Members, checkers.Member{Shard: name, Node: string(id), Unreachable: true})
+				a.Members = append(a.Members, endstate.Member{Shard: name, Node: string(id), Unreachable: true})
 				continue
 			}
 			a.Members = append(a.Members, a.member(reply))
@@ -157,20 +157,20 @@ func (r *run) wholeOf(ns string) (ops []histories.Op) {
 	return ops
 }
 
-func (r *run) configMember(id env.NodeID) checkers.Member {
+func (r *run) configMember(id env.NodeID) endstate.Member {
 	m := r.cluster.Member(id)
 	if m == nil {
-		return checkers.Member{Shard: configsvr.Name, Node: string(id), Unreachable: true}
+		return endstate.Member{Shard: configsvr.Name, Node: string(id), Unreachable: true}
 	}
-	return checkers.Member{
+	return endstate.Member{
 		Shard: configsvr.Name, Node: string(id), Primary: m.IsPrimary(), Applied: m.Applied().String(),
 		Checksum: m.Store().Checksum(store.Latest),
 	}
 }
 
 // member is a shard member's answer in the checkers' terms.
-func (a *audited) member(reply *command.AuditReply) checkers.Member {
-	m := checkers.Member{
+func (a *audited) member(reply *command.AuditReply) endstate.Member {
+	m := endstate.Member{
 		Shard: reply.Shard, Node: reply.Node, Primary: reply.Writable, Applied: reply.Applied.String(), Checksum: reply.Checksum,
 		Known: reply.Known, Major: reply.Version.Major, Epoch: reply.Version.Epoch, Sections: reply.CriticalSections,
 		Cursors: reply.OpenCursors, UUID: reply.UUID,
@@ -179,7 +179,7 @@ func (a *audited) member(reply *command.AuditReply) checkers.Member {
 		m.Indexes = append(m.Indexes, i.Name+" "+i.Doc.String())
 	}
 	for _, o := range reply.Owned {
-		m.Owned = append(m.Owned, checkers.Range{Min: string(o.Min), Max: string(o.Max)})
+		m.Owned = append(m.Owned, endstate.Range{Min: string(o.Min), Max: string(o.Max)})
 	}
 	m.Tasks = a.tasks(reply.RangeDeletions)
 	for _, doc := range reply.Documents {
@@ -203,30 +203,31 @@ func (a *audited) member(reply *command.AuditReply) checkers.Member {
 }
 
 // tasks are the range deletions of the collection that wait for nothing but their turn.
-func (a *audited) tasks(docs []bson.Raw) (all []checkers.Task) {
+func (a *audited) tasks(docs []bson.Raw) (all []endstate.Task) {
 	for _, doc := range docs {
 		k, err := rangedel.Decode(doc)
 		if err != nil {
 			panic(fmt.Sprintf("harness: a range deletion cannot be read: %s: %v", doc, err))
 		}
 		if k.NS == a.NS && !k.Pending {
-			r := checkers.Range{Min: string(k.Min), Max: string(k.Max)}
-			all = append(all, checkers.Task{ID: k.Migration, Range: r, Orphans: k.Orphans})
+			r := endstate.Range{Min: string(k.Min), Max: string(k.Max)}
+			all = append(all, endstate.Task{ID: k.Migration, Range: r, Orphans: k.Orphans})
 		}
 	}
 	return all
 }
 
-func (a *audited) document(doc bson.Raw) checkers.Document {
+func (a *audited) document(doc bson.Raw) endstate.Document {
 	k, err := a.key.Of(doc)
 	if err != nil {
 		panic(fmt.Sprintf("harness: a stored document has no shard key: %s: %v", doc, err))
 	}
 	r := found(doc)
-	return checkers.Document{Shard: string(k), Key: numberOf(doc), Value: r.Value, List: r.List}
+	return endstate.Document{Shard: string(k), Key: numberOf(doc), Value: r.Value, List: r.List}
 }
 
-func chunkRows(table *catalog.Table) []trace.Chunk {
+// ChunkRows is a routing table as events write it.
+func ChunkRows(table *catalog.Table) []trace.Chunk {
 	var rows []trace.Chunk
 	for c := range table.Chunks() {
 		row := trace.Chunk{

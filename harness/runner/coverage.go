@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/sim"
@@ -26,19 +27,16 @@ func newCoverage() *coverage { return &coverage{situations: make(map[uint64]stru
 func (c *coverage) add(parts ...uint64) {
 	h := uint64(len(parts))
 	for _, p := range parts {
-		h = scramble(h*0x9e3779b97f4a7c15 + p)
+		h = keyed.Mix(h*keyed.Golden + p)
 	}
 	c.situations[h] = struct{}{}
 }
 
 // hashOf is words as a number.
 func hashOf(words ...string) uint64 {
-	h := uint64(0xcbf29ce484222325)
+	h := uint64(keyed.Basis)
 	for _, w := range words {
-		for i := range len(w) {
-			h = (h ^ uint64(w[i])) * 0x100000001b3
-		}
-		h = (h ^ 0xff) * 0x100000001b3
+		h = keyed.Byte(keyed.Text(h, w), 0xff)
 	}
 	return h
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// operator is the node from which migrations are asked for.
-const operator env.NodeID = "operator.0"
+// OperatorNode is the node from which migrations are asked for.
+const OperatorNode env.NodeID = "operator.0"
 
 // startMoves asks for every migration and movePrimary at its time, each from a task of its own.
 func (r *run) startMoves() {
@@ -30,7 +30,7 @@ func (r *run) startMoves() {
 	for _, m := range s.Primaries {
 		r.busy[primaryName(m.ID)] = true
 	}
-	r.world.AddNode(operator, func(t env.Task) {
+	r.world.AddNode(OperatorNode, func(t env.Task) {
 		// What came of a move is told by the cluster's events; the answer may be lost like any other.
 		client := r.cluster.NewClient(t.Node())
 		for _, m := range s.Migrations {

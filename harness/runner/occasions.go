@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/faults"
-	"github.com/shardproof/shardproof/harness/sweep"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
@@ -15,7 +14,7 @@ import (
 type notes struct {
 	taking bool
 	leader func(set string) env.NodeID
-	taken  []sweep.InjectionPoint
+	taken  []InjectionPoint
 	passed map[passed]uint64
 	// donor and recipient are the shards of the first migration or move of a primary, moving whether one is under way.
 	donor, recipient string
@@ -33,7 +32,7 @@ type passed struct {
 const over = "kDone"
 
 func newNotes(leader func(set string) env.NodeID) *notes {
-	return &notes{leader: leader, passed: make(map[passed]uint64), state: sweep.Before}
+	return &notes{leader: leader, passed: make(map[passed]uint64), state: BeforeMoves}
 }
 
 func (n *notes) begin() {
@@ -43,13 +42,13 @@ func (n *notes) begin() {
 }
 
 // end says whose part each node had, which is known only now.
-func (n *notes) end(to *[]sweep.InjectionPoint) {
+func (n *notes) end(to *[]InjectionPoint) {
 	if n == nil {
 		return
 	}
 	n.taking = false
 	for i := range n.taken {
-		n.taken[i].Actor = sweep.ActorOf(n.taken[i].Node, n.donor, n.recipient)
+		n.taken[i].Actor = actorOf(n.taken[i].Node, n.donor, n.recipient)
 	}
 	*to = n.taken
 }
@@ -89,7 +88,7 @@ func (n *notes) onPoint(p *sim.PointHit) {
 	by := passed{p.Node, p.Site}
 	n.passed[by]++
 	in := infoOf[p.Site]
-	n.note(sweep.InjectionPoint{What: sweep.Passage, Site: in.Name, Nth: n.passed[by], Node: string(p.Node), Role: in.Role})
+	n.note(InjectionPoint{What: FailpointPassed, Site: in.Name, Nth: n.passed[by], Node: string(p.Node), Role: in.Role})
 }
 
 // onOccasion is what a world tells of messages and disks; nil when no notes are taken.
@@ -98,11 +97,11 @@ func (n *notes) onOccasion() func(sim.InjectionPoint) {
 		return nil
 	}
 	return func(o sim.InjectionPoint) {
-		at := sweep.InjectionPoint{What: sweep.Message, Site: o.Site, Nth: o.Nth, Node: string(o.Node), Class: o.Class, Call: o.Call, Reply: o.Reply}
+		at := InjectionPoint{What: MessageSent, Site: o.Site, Nth: o.Nth, Node: string(o.Node), Class: o.Class, Call: o.Call, Reply: o.Reply}
 		at.Steering = int(faults.RoleOf(o.Class))
 		at.Doubles = o.Class != "" && !o.Reply && faults.MayDouble(o.Class)
 		if o.Class == "" {
-			at.What = sweep.Write
+			at.What = WriteBegun
 		}
 		if n.taking && (o.Class != "" || o.Durable) {
 			n.note(at)
@@ -110,7 +109,7 @@ func (n *notes) onOccasion() func(sim.InjectionPoint) {
 	}
 }
 
-func (n *notes) note(o sweep.InjectionPoint) {
+func (n *notes) note(o InjectionPoint) {
 	set, _, _ := strings.Cut(o.Node, ".")
 	o.Phase, o.Leads = n.phase(), n.leader(set) == env.NodeID(o.Node)
 	n.taken = append(n.taken, o)

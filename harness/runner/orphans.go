@@ -1,9 +1,6 @@
 package runner
 
 import (
-	"slices"
-
-	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/rpc"
 )
@@ -29,5 +26,5 @@ func (r *run) clearOrphans(t env.Task, ep *rpc.Endpoint, sets map[string]*rpc.Se
 
 // hasOrphans reports whether a member holds a document that its shard does not own.
 func (a *audited) hasOrphans() bool {
-	return slices.ContainsFunc(a.Check().Violations, func(v checkers.Violation) bool { return v.Signature == checkers.Orphan })
+	return a.Orphans()
 }

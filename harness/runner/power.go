@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/rpc"
@@ -99,7 +100,7 @@ func match(r faults.Rule, step int, left *quota) func(*sim.Message) bool {
 			r.Class != nil && !r.Class(m.Class):
 			return false
 		}
-		if r.Delay > 0 && int(scramble(m.Nth)%delaySteps) != step {
+		if r.Delay > 0 && int(keyed.Mix(m.Nth)%delaySteps) != step {
 			return false
 		}
 		return left.take(r.Limit > 0)

@@ -50,7 +50,7 @@ func (r *Result) Signature() string {
 	case r.Passed():
 		return ""
 	case len(worst.Violations) > 0:
-		return worst.Violations[0].Signature
+		return string(worst.Violations[0].Signature)
 	default:
 		return worst.Checker + "-" + string(worst.Outcome)
 	}
@@ -66,3 +66,10 @@ func (r *Result) Plan() *scenario.Scenario {
 
 // HashText is the trace hash as it is printed and stored.
 func (r *Result) HashText() string { return fmt.Sprintf("%016x", r.Hash) }
+
+// StepLimit is how many steps a changed scenario may take before it counts as another one: it never becomes quiescent, as
+// this run did.
+func (r *Result) StepLimit() uint64 {
+	const factor, least = 4, 500_000
+	return factor*r.Steps + least
+}

@@ -1,11 +1,12 @@
-// Package runner turns a seed into a scenario, a scenario into a run and a run into a verdict, and tells a failure so
-// that it can be understood, replayed and kept.
+// Package runner carries a scenario out and judges what came of it: it starts a cluster in a simulated world, has clients,
+// operators and faults act on it, heals it, waits until it is quiescent, and checks the history, every step and the end.
 //
 // Promise: Run is a pure function of the scenario: clients, migrations, faults, healing, the final pass and the audit are
-// all part of one simulated schedule, and the same scenario gives the same trace hash in every process. A run that is
-// kept is saved before it is checked.
+// all part of one simulated schedule, and the same scenario gives the same trace hash in every process. Observers (Events,
+// Record, Inspect, InjectionPoints, Coverage) change nothing about what happens.
 //
-// Refusal: no wall clock, no goroutine, no environment; those are for harness/campaign, harness/parallel and the command line.
+// Refusal: it draws no scenarios, keeps no files and explains nothing: that is for the packages above, all of which use
+// this one. No wall clock, no goroutine, no environment.
 package runner
 
 import (
@@ -15,11 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/terms"
-	"github.com/shardproof/shardproof/harness/rundir"
-	"github.com/shardproof/shardproof/harness/sweep"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -39,26 +38,37 @@ type Options struct {
 	Pool *sim.Pool
 	// Events keeps every event in the result.
 	Events bool
-	// Folder, when set, is where the run is saved; what is there already is not overwritten. Environment goes with it.
-	Folder      string
-	Environment rundir.Environment
+	// Record, when set, is given the run before it is checked, with everything but its verdicts: what it keeps is kept even
+	// if a checker fails or never ends.
+	Record func(*Result) error
 	// Trace takes one line of text for every step of Window.
 	Trace  io.Writer
 	Window sim.Window
-	// Curve takes down how data lie on the shards; runs that are saved have it, too.
+	// Curve records how data lie on the shards.
 	Curve bool
 	// Occasions, when set, are taken down: every moment at which a fault could happen while clients and migrations are under way.
-	Occasions *[]sweep.InjectionPoint
+	Occasions *[]InjectionPoint
 	// Coverage puts the situations of the run into the result.
 	Coverage bool
 	// Steps ends a run that has not come to rest by then; zero: after 20,000,000.
 	Steps uint64
-	// camera takes frames for a Film; nil: nobody does.
-	camera *camera
+	// Inspect, when set, is called between any two steps and after the last one. It may look at everything and must change
+	// nothing.
+	Inspect func(Moment)
+	// Unchecked leaves the checks out: the result has no verdicts.
+	Unchecked bool
 }
 
-// Run carries the scenario out and checks it. An error means that the scenario cannot be run, or that its record could
-// not be saved; then the result, if there is one, is complete nevertheless.
+// Moment is a run between two steps.
+type Moment struct {
+	// Step is the number of steps so far, Now the virtual time.
+	Step    uint64
+	Now     env.Time
+	Cluster *system.Cluster
+}
+
+// Run carries the scenario out and checks it. An error means that the scenario cannot be run, or is what Record returned;
+// then the result is complete nevertheless.
 func Run(s *scenario.Scenario, o Options) (*Result, error) {
 	r, err := newRun(s, o)
 	if err != nil {
@@ -66,6 +76,7 @@ func Run(s *scenario.Scenario, o Options) (*Result, error) {
 	}
 	defer r.world.Close()
 	r.play()
+	r.inspect()
 	return r.conclude()
 }
 
@@ -78,7 +89,7 @@ type run struct {
 	world      *sim.World
 	cluster    *system.Cluster
 	driver     *faults.Driver
-	oracle     *checkers.Oracle
+	oracle     *oracle.Oracle
 	record     recorder
 	tally      *counting
 	events     []trace.Event
@@ -123,7 +134,7 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 		terms = nil
 	}
 	r.driver = faults.New(s.Faults, terms)
-	if o.Curve || o.Folder != "" && r.administered() {
+	if o.Curve {
 		r.curve = &curve{run: r}
 	}
 	if o.Occasions != nil {
@@ -132,7 +143,7 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 	if o.Coverage {
 		r.coverage = newCoverage()
 	}
-	r.oracle = checkers.NewOracle(func(k string) string { return key.Key(k).String() })
+	r.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	r.world = sim.New(r.worldOptions())
 	r.record.now = r.world.Now
 	var err error

@@ -52,15 +52,15 @@ func (b *balancing) follow(e *trace.Event) {
 	}
 }
 
-// administered reports whether the balancer runs, or anybody does anything that it has to see to.
-func (r *run) administered() bool {
-	return r.scenario.Balancer || slices.ContainsFunc(r.scenario.Commands, func(c scenario.Command) bool { return forConfig(c.Do) })
+// Administered reports whether the balancer runs in a scenario, or an operator does something that it has to see to.
+func Administered(s *scenario.Scenario) bool {
+	return s.Balancer || slices.ContainsFunc(s.Commands, func(c scenario.Command) bool { return forConfig(c.Do) })
 }
 
 // settle lets the balancer finish: an operator makes it go by the policy and at all times, waits until everything that was
 // begun is at its end, removals of shards too, and a whole round finds nothing to do, and stops it.
 func (r *run) settle() {
-	if !r.administered() || r.world.Err() != nil {
+	if !Administered(r.scenario) || r.world.Err() != nil {
 		return
 	}
 	r.settling = true

@@ -1,20 +1,22 @@
 package runner
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
-	"github.com/shardproof/shardproof/harness/rundir"
+	"github.com/shardproof/shardproof/checkers/endstate"
+	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/protocol"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// conclude saves the run where that is wanted, and then judges it.
+// conclude hands the run to whoever records it, and then judges it.
 func (r *run) conclude() (*Result, error) {
 	r.record.close()
 	result := &Result{
@@ -34,15 +36,15 @@ func (r *run) conclude() (*Result, error) {
 	}
 	result.Sites = r.world.PointHits()
 	result.countOps(r.record.ops)
-	folder, err := r.save(result)
+	if r.options.Unchecked {
+		return result, nil
+	}
+	var err error
+	if r.options.Record != nil {
+		err = r.options.Record(result)
+	}
 	result.Verdicts = r.judge(result)
 	r.weigh(result)
-	if err == nil && folder != nil {
-		err = folder.Conclude(result.Verdicts, Markdown(result))
-		if r.curve != nil {
-			err = errors.Join(err, folder.Add(rundir.CurveFile, []byte(CurveText(result.Curve))))
-		}
-	}
 	return result, err
 }
 
@@ -51,12 +53,12 @@ func (r *run) weigh(result *Result) {
 	if protocolOf(r.scenario).CoordinatesMigrations() {
 		return
 	}
-	checkers.Excuse(result.Verdicts, r.oracle.Unfenced(), r.places)
+	verdict.Excuse(result.Verdicts, r.oracle.Unfenced(), r.places)
 	if result.Worst().Outcome == checkers.Documented {
-		result.Weaknesses = append(result.Weaknesses, checkers.UnfencedCommit.Name)
+		result.Weaknesses = append(result.Weaknesses, verdict.UnfencedCommit.Name)
 	}
 	if r.leaked {
-		result.Weaknesses = append(result.Weaknesses, checkers.LeakedOrphans.Name)
+		result.Weaknesses = append(result.Weaknesses, verdict.LeakedOrphans.Name)
 	}
 	for _, name := range result.Weaknesses {
 		result.Counters.Weaknesses[name]++
@@ -79,43 +81,35 @@ func (r *run) places(v *checkers.Violation) []string {
 	return places
 }
 
-func (r *run) save(result *Result) (*rundir.Folder, error) {
-	if r.options.Folder == "" {
-		return nil, nil
-	}
-	where := r.options.Environment
-	where.Hash, where.Steps = result.HashText(), result.Steps
-	return rundir.Save(r.options.Folder, rundir.Record{
-		Scenario: result.Plan(), History: result.History, Events: result.Events, Environment: where,
-	})
-}
-
 // judge asks every checker. A run that broke inside is judged by that and by what the step oracle saw until then: its
 // history ends in the middle.
 func (r *run) judge(result *Result) []checkers.Verdict {
 	if broken, ok := r.world.Err().(*sim.BrokenInvariant); ok {
 		return append([]checkers.Verdict{crashed(broken)}, r.oracle.Verdicts()...)
 	}
-	progress := checkers.Progress{
+	progress := endstate.Progress{
 		Asked:      len(result.History) + len(r.scenario.Migrations) + len(r.scenario.Primaries),
 		Unfinished: r.unfinished, Waiting: r.waiting,
 	}
-	verdicts := append(checkers.History(result.History, checkers.StandardLimits()), progress.Check())
+	verdicts := append(checkers.Check(result.History, checkers.StandardLimits()), progress.Check())
 	for i := range r.audits {
 		verdicts = append(verdicts, r.audits[i].Check())
 	}
 	return append(verdicts, r.oracle.Verdicts()...)
 }
 
-// invariant is the promise that the store's own assertions hold and its code does not panic (assertions).
-var invariant = checkers.Checker{Name: "assertions", Promise: "No assertion in the store fails, and no code panics."}
+// Assertions is the promise that the store's own assertions hold and its code does not panic (K-CRASH).
+var Assertions = checkers.Checker{Name: "assertions", Promise: "No assertion in the store fails, and no code panics."}
 
 // Checkers is every checker that judges a run, in the order in which they are listed.
-func Checkers() []checkers.Checker { return append(checkers.Catalogue(), invariant) }
+func Checkers() []checkers.Checker {
+	return slices.Concat(
+		checkers.Catalogue(), endstate.Catalogue(), oracle.Catalogue(), []checkers.Checker{Assertions})
+}
 
 func crashed(b *sim.BrokenInvariant) checkers.Verdict {
 	return checkers.Verdict{
-		Checker: invariant.Name, Promise: invariant.Promise, Outcome: checkers.Fail, Checked: 1, Found: 1,
+		Checker: Assertions.Name, Promise: Assertions.Promise, Outcome: checkers.Fail, Checked: 1, Found: 1,
 		Violations: []checkers.Violation{{
 			Signature: "assertion-failed", Broke: b.Error(), Events: []uint64{b.Step},
 			Because: []string{fmt.Sprintf("step %d at %s ended the run", b.Step, time.Duration(b.At))},

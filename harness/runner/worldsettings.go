@@ -16,7 +16,7 @@ import (
 	"github.com/shardproof/shardproof/system/settings"
 )
 
-// conditions are the settings of the world rather than of the cluster: scenario lines `set world.<name> <value>`.
+// conditions are the settings of the world rather than of the cluster: scenario lines `set sim.<name> <value>`.
 type conditions struct {
 	// latency is the least time a message takes, jitter what chance adds.
 	latency, jitter time.Duration

@@ -3,7 +3,7 @@ package search
 import (
 	"time"
 
-	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/sweep"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
@@ -13,12 +13,12 @@ const room = 1200 * time.Millisecond
 
 // baseOf is the small scenario of a seed, without faults, to which a strategy adds its own.
 func baseOf(strategy string, seed uint64, protocol string) *scenario.Scenario {
-	p, err := runner.FindProfile("small")
+	p, err := generate.FindProfile("small")
 	if err != nil {
 		panic(err)
 	}
 	p.Protocol = protocol
-	s := called(strategy, runner.Draw(seed, p))
+	s := called(strategy, generate.Draw(seed, p))
 	s.Planned = true
 	s.FaultsEnd += room
 	return s

@@ -1,7 +1,6 @@
 // Package search looks for scenarios that break a promise, each strategy in its own way: by chance, in long scenarios or in short
-// ones, by trying everything that could befall one scenario, by holding one thing back until another has happened, by a few small
-// delays in an order that is first come, first served otherwise, by slowing chains of messages down, or by changing what has led
-// somewhere new before.
+// ones, by trying everything that could hit one scenario, by holding one thing back until another has happened, by slowing
+// chains of messages down, or by changing what has led somewhere new before.
 //
 // Promise: what a strategy makes is a plain scenario, which fails, replays and shrinks without the strategy; and a search is a
 // pure function of its Start: it makes the same scenarios in the same order on however many cores it runs. What it found new is
@@ -18,7 +17,6 @@ import (
 	"github.com/shardproof/shardproof/faults/suggest"
 	"github.com/shardproof/shardproof/harness/parallel"
 	"github.com/shardproof/shardproof/harness/runner"
-	"github.com/shardproof/shardproof/harness/sweep"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -36,7 +34,7 @@ type Trial struct {
 type Outcome struct {
 	*runner.Result
 	// Occasions are those of a watched trial.
-	Occasions []sweep.InjectionPoint
+	Occasions []runner.InjectionPoint
 	// New are the situations that no earlier trial of the search went through.
 	New []uint64
 	// Again is that of the trial.
@@ -79,7 +77,7 @@ type Start struct {
 	Seeds int
 	// Protocol is the version that servers speak, as in harness.Profile.
 	Protocol string
-	// Exhaust has sweep, anchored and delays try everything for a seed before they take the next one.
+	// Exhaust has sweep and anchored try everything for a seed before they take the next one.
 	Exhaust bool
 	// At is where an earlier part of the search stopped, and Corpus what it had found by then that a strategy may go on from.
 	At     Checkpoint
@@ -110,7 +108,6 @@ func Strategies() []Info {
 		{"short", "shorter scenarios of the same profiles: a third of the operations and of the time", newBrief},
 		{"sweep", "every fault at every injection point of a small scenario of each seed", newSweep},
 		{"reorder", "one message or task of a small scenario is held until some other event has happened", newAnchored},
-		{"delay-bounded", "a few messages or tasks of a small scenario are delayed until just after the next event", newDelays},
 		{"pct", "random priorities for chains of messages, with a few priority changes during the run", newPriorities},
 		{"coverage-guided", "small changes to scenarios that reached new states", newGuided},
 		{"portfolio", "all of these and each profile, chosen by how many new states they reached recently", newPortfolio},

@@ -3,7 +3,7 @@ package search
 import (
 	"testing"
 
-	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/explain"
 )
 
 // FuzzScenario runs what bytes stand for: in `go test` those of its corpus, with `go test -fuzz Scenario ./harness/search` as
@@ -18,7 +18,7 @@ func FuzzScenario(f *testing.F) {
 			t.Fatalf("%v\n%s", err, Decode(data))
 		}
 		if !r.Passed() {
-			t.Fatalf("\n%s\n%s", runner.Report(r, runner.Where{}), r.Plan())
+			t.Fatalf("\n%s\n%s", explain.Report(r, explain.Where{}), r.Plan())
 		}
 	})
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -40,7 +42,7 @@ func (g *guided) Next() []Trial {
 	g.rounds++
 	g.trials, g.parent = g.trials[:0], g.parent[:0]
 	for i := range batch / 2 {
-		g.add(runner.Dice(seed<<8 + uint64(i)))
+		g.add(keyed.New(seed<<8 + uint64(i)).IntN)
 	}
 	return g.trials
 }
@@ -62,7 +64,7 @@ func (g *guided) add(roll func(string, int) int) {
 func fresh(roll func(string, int) int, protocol string) *scenario.Scenario {
 	seed := uint64(roll("seed", 1<<30))
 	if roll("size", 5) == 0 {
-		return called("coverage-guided", runner.MixedOf(seed, protocol))
+		return called("coverage-guided", generate.MixedOf(seed, protocol))
 	}
 	s := baseOf("coverage-guided", seed, protocol)
 	s.Planned = false

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/faults"
-	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -120,7 +120,7 @@ func shiftMigration(s *scenario.Scenario, roll func(string, int) int) {
 }
 
 func changeSetting(s *scenario.Scenario, roll func(string, int) int) {
-	s.Set(runner.DrawSetting(roll))
+	s.Set(generate.DrawSetting(roll))
 }
 
 func reseed(s *scenario.Scenario, roll func(string, int) int) { s.Seed = uint64(roll("seed", 1<<30)) }

@@ -3,7 +3,8 @@ package search
 import (
 	"fmt"
 
-	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/generate"
+	"github.com/shardproof/shardproof/histories/keyed"
 )
 
 // portfolio asks one strategy after the other, random for each profile apart. Which one is next is drawn, with the weight of what
@@ -43,7 +44,7 @@ func newPortfolio(s Start) Strategy {
 			p.add(in.Name, in.New)
 		}
 	}
-	for _, profile := range runner.Profiles() {
+	for _, profile := range generate.Profiles() {
 		if profile.Weight > 0 {
 			p.add("random of "+profile.Name, func(s Start) Strategy { return ofProfile(s, profile) })
 		}
@@ -99,7 +100,7 @@ func (p *portfolio) draw() (int, bool) {
 	if total == 0 {
 		return 0, false
 	}
-	at := runner.Dice(p.Seed)(fmt.Sprintf("round %d", p.rounds), total)
+	at := keyed.New(p.Seed).IntN(fmt.Sprintf("round %d", p.rounds), total)
 	for i := range p.arms {
 		if at -= p.arms[i].weight(); at < 0 {
 			return i, true

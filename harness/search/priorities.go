@@ -1,7 +1,8 @@
 package search
 
 import (
-	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/generate"
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -20,10 +21,10 @@ var (
 )
 
 func withPriorities(seed uint64, protocol string) *scenario.Scenario {
-	roll := runner.Dice(seed ^ 0x9c7)
+	roll := keyed.New(seed ^ 0x9c7).IntN
 	s := baseOf("pct", seed, protocol)
 	if roll("faults", 2) == 0 {
-		s = called("pct", runner.MixedOf(seed, protocol))
+		s = called("pct", generate.MixedOf(seed, protocol))
 	}
 	s.Planned = false
 	one := func(of []string, question string) string { return of[roll(question, len(of))] }

@@ -1,7 +1,7 @@
 package search
 
 import (
-	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -22,18 +22,18 @@ func drawing(s Start, draw func(seed uint64) *scenario.Scenario) Strategy {
 
 // newRandom draws scenarios as a campaign does that mixes all profiles.
 func newRandom(s Start) Strategy {
-	return drawing(s, func(seed uint64) *scenario.Scenario { return called("random", runner.MixedOf(seed, s.Protocol)) })
+	return drawing(s, func(seed uint64) *scenario.Scenario { return called("random", generate.MixedOf(seed, s.Protocol)) })
 }
 
 // newBrief draws the same on a smaller scale.
 func newBrief(s Start) Strategy {
-	return drawing(s, func(seed uint64) *scenario.Scenario { return called("short", runner.Brief(seed, s.Protocol)) })
+	return drawing(s, func(seed uint64) *scenario.Scenario { return called("short", generate.MixedBrief(seed, s.Protocol)) })
 }
 
 // ofProfile draws scenarios of one profile.
-func ofProfile(s Start, p runner.Profile) Strategy {
+func ofProfile(s Start, p generate.Profile) Strategy {
 	p.Protocol = s.Protocol
-	return drawing(s, func(seed uint64) *scenario.Scenario { return called("random", runner.Draw(seed, p)) })
+	return drawing(s, func(seed uint64) *scenario.Scenario { return called("random", generate.Draw(seed, p)) })
 }
 
 // called puts the name of a strategy before that of the profile.

@@ -1,14 +1,14 @@
 // Package shrink makes a failing scenario smaller while it keeps failing in the same way: fewer clients, operations,
 // migrations, faults and decisions of chance, a smaller cluster, ordinary settings, round times, and a schedule that is
-// first come, first served. When much stays for long, it goes on with a scenario made anew from what surrounds the failure, if one fails
-// in the same way. What does not come off alone then is tried with other seeds, starts, values and passes besides. At last it says of
-// what is left which parts do not matter.
+// first come, first served. When much stays for long, it rebuilds a scenario from what surrounds the failure and goes on
+// with the first that fails in the same way. What does not come off alone is then tried with other seeds, starts, values
+// and passes besides. At last it says of what is left which parts do not matter.
 //
-// Promise: the outcome depends on the scenario, on what the trials say and on the budget, not on how many trials run at a
-// time; every scenario that it reports as the smallest so far has failed in the same way. What trials have said can be
-// remembered, so that a search which was interrupted goes on where it was.
+// Promise: the outcome depends on the scenario and on the budget, not on how many trials run at a time; every scenario that
+// it reports as the smallest so far has failed with the signature of the original and broken no other promise. Trials can
+// be remembered, so that a search which was interrupted goes on where it was.
 //
-// Refusal: it runs nothing itself, and knows nothing of signatures: whoever tries a scenario says whether it is the same.
+// Refusal: it keeps no files and looks at no clock.
 package shrink
 
 import (
@@ -28,8 +28,8 @@ type Trial struct {
 	Ops []int
 }
 
-// Options say how to search.
-type Options struct {
+// searchOptions say how to search.
+type searchOptions struct {
 	// Try runs a candidate; worker counts from 0 to Workers-1. A candidate that cannot be run is not the same.
 	Try     func(worker int, s *scenario.Scenario) Trial
 	Workers int
@@ -69,9 +69,9 @@ func Key(s *scenario.Scenario) uint64 {
 	return h.Sum64()
 }
 
-// Run looks for the smallest scenario that fails as s does; said is what a trial of s has said.
-func Run(s *scenario.Scenario, said Trial, o Options) *Result {
-	x := &search{Options: o, best: s.Clone(), said: said, known: make(map[uint64]Trial), been: make(map[uint64]bool)}
+// searchFrom looks for the smallest scenario that fails as s does; said is what a trial of s has said.
+func searchFrom(s *scenario.Scenario, said Trial, o searchOptions) *Result {
+	x := &search{searchOptions: o, best: s.Clone(), said: said, known: make(map[uint64]Trial), been: make(map[uint64]bool)}
 	for key, t := range o.Known {
 		x.known[key] = t
 	}
@@ -100,7 +100,7 @@ func (x *search) instead() {
 
 // search is a search under way.
 type search struct {
-	Options
+	searchOptions
 	lists []list
 	best  *scenario.Scenario
 	said  Trial // of best

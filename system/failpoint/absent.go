@@ -3,7 +3,8 @@ package failpoint
 // Missing is a phase that real systems have and this one does not.
 type Missing struct{ Name, Why string }
 
-// Absent lists the phases of the catalogue of failpoints (failpoints 18.2) without a site here, and says of each why.
+// Absent lists the phases of the catalogue of failpoints (failpoints 18.2) without a site here, and
+// says of each why.
 func Absent() []Missing {
 	var all []Missing
 	for _, m := range absent {
@@ -25,7 +26,11 @@ var absent = []Missing{
 	{"donor.prepareConflictBarrier", noTransactions},
 	{"donor.forget.rollback", "a rollback of the removal is a failover at donor.forget.after"},
 	{"donor.serve.transferMods.deferred", noTransactions},
-	{"donor.opCapture.insert", "writes are captured inside their commit, between request.recheckBeforeCommit and request.commit"},
+	{
+		"donor.opCapture.insert",
+		"writes are captured inside their commit, between request.recheckBeforeCommit and " +
+			"request.commit",
+	},
 	{"donor.opCapture.update", "like donor.opCapture.insert"},
 	{"donor.opCapture.delete", "like donor.opCapture.insert"},
 	{"donor.opCapture.txnCommit", noTransactions},
@@ -35,7 +40,10 @@ var absent = []Missing{
 	{"balancer.selectDrain", pureChoice},
 	{"balancer.selectZone", pureChoice},
 	{"balancer.selectLoad", pureChoice},
-	{"split.tailRebalance", "the last points are moved in one step between split.autoSplitScan and split.pickPoints"},
+	{
+		"split.tailRebalance",
+		"the last points are moved in one step between split.autoSplitScan and split.pickPoints",
+	},
 	{"router.txn.firstStmt", noTransactions},
 	{"router.txn.addParticipant", noTransactions},
 	{"router.txn.pickConflictTime", noTransactions},

@@ -1,6 +1,7 @@
 package failpoint
 
-// The phases of the balancer (failpoints 18.2). What is chosen is chosen at once, between balancer.stats and balancer.enqueue.
+// The phases of the balancer (failpoints 18.2). What is chosen is chosen at once, between
+// balancer.stats and balancer.enqueue.
 var (
 	BalancerStepUp = declare(Balancer, "balancer.stepUp",
 		"a new primary starts balancing while migrations requested by its predecessor are still running")

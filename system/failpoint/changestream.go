@@ -1,6 +1,7 @@
 package failpoint
 
-// The sites of change streams (failpoints 18.2: role M, m.changeStream), on the router and on the shards they read.
+// The sites of change streams (failpoints 18.2: role M, m.changeStream), on the router and on the
+// shards they read.
 var (
 	ChangesOpen = declare(Router, "router.changeStream.open",
 		"a migration announced before the stream opened gives a range to an unread shard")

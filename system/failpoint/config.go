@@ -1,7 +1,7 @@
 package failpoint
 
-// The sites of the config server. Those of a commit are passed under the chunk-operation lock unless their line says
-// otherwise.
+// The sites of the config server. Those of a commit are passed under the chunk-operation lock
+// unless their line says otherwise.
 var (
 	ConfigMoveRequest = declare(Config, "config.moveRequest",
 		"a move is requested twice, or from a config server that is no longer primary")

@@ -1,7 +1,7 @@
 package failpoint
 
-// The sites of operations on whole collections. The coordinator's are passed by the config server's primary, outside the
-// chunk-operation lock unless their line says otherwise.
+// The sites of operations on whole collections. The coordinator's are passed by the config server's
+// primary, outside the chunk-operation lock unless their line says otherwise.
 var (
 	ConfigAllowBump = declare(Config, "config.setAllowMigrations.bump",
 		"with the lock: a migration that is no longer allowed commits at the same time")

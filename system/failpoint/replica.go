@@ -1,7 +1,7 @@
 package failpoint
 
-// The sites of a replica set member. An error returned at one of them means that the step is tried again, but for the
-// journal's: a member whose disk fails for good has crashed.
+// The sites of a replica set member. An error returned at one of them means that the step is tried
+// again, but for the journal's: a member whose disk fails for good has crashed.
 var (
 	ReplicaBeforeSync = declare(Replica, "replica.journal.beforeSync",
 		"entries, term or vote are written but not durable: a crash loses or tears them")

@@ -18,8 +18,9 @@ type PointHit struct {
 	Nth uint64
 }
 
-// Action is what happens to a task at a site: it is held for Pause, then until the Latch opens; then its node crashes, or
-// the announcement fails with Err. The zero Action lets the task go on. OnPoint may also crash the node itself.
+// Action is what happens to a task at a site: it is held for Pause, then until the Latch opens;
+// then its node crashes, or the announcement fails with Err. The zero Action lets the task go on.
+// OnPoint may also crash the node itself.
 type Action struct {
 	Pause time.Duration
 	Until *Latch
@@ -84,7 +85,13 @@ func (t *task) pass(site failpoint.Site, note env.Note, nth uint64) error {
 		do = w.opts.OnPoint(&w.passage)
 	}
 	if do.Announce || w.opts.TracePoints {
-		t.node.Emit(&trace.Event{Kind: trace.PointHit, Value: site.String(), Peer: note.Peer, ID: note.ID, N: note.N})
+		t.node.Emit(&trace.Event{
+			Kind:  trace.PointHit,
+			Value: site.String(),
+			Peer:  note.Peer,
+			ID:    note.ID,
+			N:     note.N,
+		})
 	}
 	if t.node.dead {
 		t.vanish()

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
@@ -16,7 +17,7 @@ import (
 func TestMovingLosesNothing(t *testing.T) {
 	pool := &sim.Pool{}
 	defer pool.Close()
-	scenarios := Scenarios(Small, runner.QuickSettings())
+	scenarios := Scenarios(Small, generate.QuickSettings())
 	rapid.Check(t, func(t *rapid.T) {
 		s := scenarios.Draw(t, "scenario")
 		r, err := runner.Run(s, runner.Options{Pool: pool})
@@ -31,7 +32,7 @@ func TestMovingLosesNothing(t *testing.T) {
 
 // TestDrawnScenariosPrintAndParse holds every drawn scenario to what a stored one must be.
 func TestDrawnScenariosPrintAndParse(t *testing.T) {
-	scenarios := Scenarios(Small, runner.QuickSettings())
+	scenarios := Scenarios(Small, generate.QuickSettings())
 	rapid.Check(t, func(t *rapid.T) {
 		s := scenarios.Draw(t, "scenario")
 		parsed, err := runner.Parse("drawn", s.String())
@@ -76,7 +77,7 @@ func shrunk(t *testing.T) *scenario.Scenario {
 	var smallest *scenario.Scenario
 	probe := &prober{}
 	rapid.Check(probe, func(t *rapid.T) {
-		s := Scenarios(Small, runner.QuickSettings()).Draw(t, "scenario")
+		s := Scenarios(Small, generate.QuickSettings()).Draw(t, "scenario")
 		if len(s.Migrations) > 0 && len(s.Faults) > 0 {
 			smallest = s
 			t.Fatalf("a migration met a fault")
