@@ -17,7 +17,7 @@ var migrating = []runner.InjectionPoint{
 	{What: runner.MessageSent, Site: "shard-b.0>shard-a.0/RecvChunkStart", Nth: 1, Node: "shard-b.0", Class: "RecvChunkStart", Steering: 1, Call: true, Doubles: true, Phase: "kCloning", Actor: "donor"},
 	{What: runner.FailpointPassed, Site: "replica.journal.beforeSync", Nth: 7, Node: "shard-a.0", Role: failpoint.Replica, Phase: "kCloning", Actor: "recipient"},
 	{What: runner.MessageSent, Site: "router.0>client.0/Find.reply", Nth: 3, Node: "router.0", Class: "Find", Reply: true, Phase: "kCloning", Actor: "router"},
-	{What: runner.FailpointPassed, Site: "w.versionCheck.after", Nth: 4, Node: "shard-b.0", Role: failpoint.Request, Phase: "kCriticalSection", Actor: "donor"},
+	{What: runner.FailpointPassed, Site: "request.versionCheck.after", Nth: 4, Node: "shard-b.0", Role: failpoint.Request, Phase: "kCriticalSection", Actor: "donor"},
 	{What: runner.MessageSent, Site: "config.0>shard-b.0/CommitChunkMigration.reply", Nth: 1, Node: "config.0", Class: "CommitChunkMigration", Steering: 2, Reply: true, Phase: "kCommittingOnConfig", Actor: "config"},
 	{What: runner.FailpointPassed, Site: "donor.register", Nth: 2, Node: "shard-b.0", Role: failpoint.Donor, Phase: "kDone", Actor: "donor"},
 }
@@ -27,7 +27,7 @@ held: fault 1 at 0s hold config.0>shard-b.0 messages=CommitChunkMigration count=
 held: fault 1 at 0s hold shard-b.0>shard-a.0 messages=RecvChunkStart count=1 skip=0 part=request
 paused: fault 1 at donor.register #1 by shard-b.0 pause ""
 paused: fault 1 at donor.register #2 by shard-b.0 pause ""
-paused: fault 1 at w.versionCheck.after #4 by shard-b.0 pause ""
+paused: fault 1 at request.versionCheck.after #4 by shard-b.0 pause ""
 `
 
 // TestWhatCanBeHeldBack lists the anchors of each sort; those of the commit window come first.

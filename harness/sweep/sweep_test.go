@@ -42,13 +42,13 @@ router partition: fault 1 at router.send #1 by router.0 partition router.0 for 5
 router pause: fault 1 at router.send #1 by router.0 pause "" for 300ms
 router error: fault 1 at router.send #1 by router.0 error ""
 router kill: fault 1 at router.send #1 by router.0 kill-operation ""
-donor lost: decide loss shard-b.0>shard-a.0/RecvChunkStart #1 = 1
-donor late: decide tail shard-b.0>shard-a.0/RecvChunkStart #1 = 300000000
-donor lost-reply: decide lose-reply shard-b.0>shard-a.0/RecvChunkStart #1 = 1
-donor doubled: decide duplicate shard-b.0>shard-a.0/RecvChunkStart #1 = 1
-router lost: decide loss router.0>client.0/Find.reply #3 = 1
-router late: decide tail router.0>client.0/Find.reply #3 = 300000000
-recipient slow-write: decide disk-tail shard-a.2/sync #4 = 300000000
+donor lost: decide net.loss shard-b.0>shard-a.0/RecvChunkStart #1 = 1
+donor late: decide net.delay shard-b.0>shard-a.0/RecvChunkStart #1 = 300000000
+donor lost-reply: decide net.replyLoss shard-b.0>shard-a.0/RecvChunkStart #1 = 1
+donor duplicate: decide net.duplicate shard-b.0>shard-a.0/RecvChunkStart #1 = 1
+router lost: decide net.loss router.0>client.0/Find.reply #3 = 1
+router late: decide net.delay router.0>client.0/Find.reply #3 = 300000000
+recipient slow-write: decide disk.delay shard-a.2/sync #4 = 300000000
 `
 
 // TestEveryFaultThatMakesSense lists the faults of one occasion of each sort.

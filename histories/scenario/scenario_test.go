@@ -229,7 +229,7 @@ func TestMalformed(t *testing.T) {
 		{"fault 1 at no.such #1 crash donor.primary", "bad.txt:5: unknown site no.such; expected a name that shardproof list shows"},
 		{"moveprimary 1 at 1s test to shard-b", "bad.txt:5: the fact moveprimary is now called move-primary; expected name, seed"},
 		{"decide loss shard-a.0>shard-b.1 #17 = 1", "bad.txt:5: the decision loss is now called net.loss; expected the present name"},
-		{"decide task.stall shard-a.0/donor.register #1 = 1", "bad.txt:5: the failpoint donor.register is now called donor.register; expected the present name"},
+		{"decide task.stall shard-a.0/d.register #1 = 1", "bad.txt:5: the failpoint d.register is now called donor.register; expected the present name"},
 		{"preset slow", "bad.txt:5: there is no preset slow; expected quick or drawn"},
 		{"set known 1\npreset quick", "bad.txt:6: the preset comes behind a setting; expected it before the first set"},
 		{"set known 1\nset known 2", "bad.txt:6: the setting known is given twice; expected it once"},
