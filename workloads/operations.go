@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -167,7 +168,7 @@ func DrawOperations(source Source, p OperationsParams) (all []scenario.Command) 
 	catalogue := OperationsCatalogue()
 	for n := range p.Count {
 		plan := &operationsPlan{p, source, n}
-		all = append(all, catalogue[plan.pick("story", len(catalogue))].draw(plan)...)
+		all = append(all, keyed.Choose(plan.pick, "story", catalogue, func(o Operations) (string, int) { return o.Name, 1 }).draw(plan)...)
 	}
 	slices.SortStableFunc(all, func(a, b scenario.Command) int { return int(min(max(a.At-b.At, -1), 1)) })
 	return all

@@ -47,7 +47,7 @@ func (b *Base) Scenario(protocol string) *scenario.Scenario {
 	own := s.Settings
 	s.Settings = QuickSettings()
 	s.Set(own...)
-	s.FaultsEnd, s.Limit = 2*time.Second, limit
+	s.FaultsEnd, s.Limit = 2*time.Second, quiescenceLimit
 	return s
 }
 
@@ -61,13 +61,13 @@ func baseOf(c scenario.Collection) *scenario.Scenario {
 }
 
 func baseMigration() *scenario.Scenario {
-	s := baseOf(scenario.Collection{NS: namespace, Keys: 10, Preload: 7, Bounds: []int64{5}})
-	s.Migrations = []scenario.Migration{{ID: 1, At: warmUp, NS: namespace, Min: 5, Max: scenario.MaxKey}}
+	s := baseOf(scenario.Collection{NS: mainNamespace, Keys: 10, Preload: 7, Bounds: []int64{5}})
+	s.Migrations = []scenario.Migration{{ID: 1, At: warmUp, NS: mainNamespace, Min: 5, Max: scenario.MaxKey}}
 	return s
 }
 
 func basePrimary() *scenario.Scenario {
-	s := baseOf(scenario.Collection{NS: unsharded, Unsharded: true, Keys: 10, Preload: 7})
+	s := baseOf(scenario.Collection{NS: unshardedNamespace, Unsharded: true, Keys: 10, Preload: 7})
 	s.Primaries = []scenario.MovePrimary{{ID: 1, At: warmUp, Database: "test", To: 1}}
 	return s
 }

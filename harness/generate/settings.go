@@ -14,7 +14,7 @@ type knob struct {
 	values []string
 }
 
-var knobs = []knob{
+var settingKnobs = []knob{
 	{"electionTimeoutMillis", []string{"150ms", "300ms", "500ms"}},
 	{"heartbeatIntervalMillis", []string{"50ms", "100ms"}},
 	{"oplogMinRetentionEntries", []string{"2000", "2000", "300", "60"}},
@@ -56,8 +56,8 @@ var worldKnobs = []knob{
 	{"sim.task.yieldsPerMillion", []string{"125000", "500000", "20000"}},
 }
 
-// hazards are small rates of the world's own faults, drawn for profiles that have faults at all.
-var hazards = []knob{
+// backgroundFaults are small rates of the world's own faults, drawn for profiles that have faults at all.
+var backgroundFaults = []knob{
 	{"sim.net.slowPerMillion", []string{"0", "0", "1000", "10000"}},
 	{"sim.net.lossPerMillion", []string{"0", "0", "300", "3000"}},
 	{"sim.net.duplicatePerMillion", []string{"0", "0", "1000", "10000"}},
@@ -71,14 +71,14 @@ func QuickSettings() []scenario.Setting { return scenario.Preset("drawn") }
 
 // DrawSetting draws one setting of a cluster or of its world, and a value.
 func DrawSetting(roll func(question string, n int) int) scenario.Setting {
-	all := slices.Concat(knobs, worldKnobs, hazards)
-	k := all[roll("setting", len(all))]
-	return scenario.Setting{Name: k.name, Value: k.values[roll("value", len(k.values))]}
+	all := slices.Concat(settingKnobs, worldKnobs, backgroundFaults)
+	k := keyed.Choose(roll, "setting", all, func(k knob) (string, int) { return k.name, 1 })
+	return scenario.Setting{Name: k.name, Value: keyed.One(roll, "value", k.values...)}
 }
 
 // A log of so few entries forgets within milliseconds what a retry or a member that was away needs: so many percent of the seeds
 // have one.
-const shortLog, shortLogs = "12", 8
+const shortLog, shortLogShare = "12", 8
 
 // drawSettings gives half of the seeds the quick values throughout, and the others a draw from each knob.
 func drawSettings(d keyed.Source, p Profile) []scenario.Setting {
@@ -87,13 +87,13 @@ func drawSettings(d keyed.Source, p Profile) []scenario.Setting {
 	add := func(k knob, drawn bool) {
 		value := k.values[0]
 		if drawn {
-			value = k.values[d.IntN("set/"+k.name, len(k.values))]
+			value = keyed.One(d.IntN, "set/"+k.name, k.values...)
 		}
 		all = append(all, scenario.Setting{Name: k.name, Value: value})
 	}
-	for _, k := range knobs {
+	for _, k := range settingKnobs {
 		add(k, wild)
-		if last := &all[len(all)-1]; k.name == "oplogMinRetentionEntries" && d.Chance("short log", shortLogs) {
+		if last := &all[len(all)-1]; k.name == "oplogMinRetentionEntries" && d.Chance("short log", shortLogShare) {
 			last.Value = shortLog
 		}
 	}
@@ -103,7 +103,7 @@ func drawSettings(d keyed.Source, p Profile) []scenario.Setting {
 	if p.size.faults == 0 {
 		return all
 	}
-	for _, k := range hazards {
+	for _, k := range backgroundFaults {
 		add(k, true)
 	}
 	return all

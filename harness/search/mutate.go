@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/harness/generate"
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -17,32 +18,23 @@ type mutation struct {
 	change func(s *scenario.Scenario, roll func(question string, n int) int)
 }
 
-var mutations = []mutation{
+var allMutations = []mutation{
 	{"add a fault", 5, addFault},
 	{"anchor a fault elsewhere", 3, moveFault},
-	{"aim a fault at something else", 2, retarget},
+	{"aim a fault at something else", 2, retargetFault},
 	{"drop a fault", 2, dropFault},
 	{"shift a migration", 3, shiftMigration},
 	{"change a setting", 2, changeSetting},
-	{"another seed", 1, reseed},
+	{"another seed", 1, changeSeed},
 }
 
-// mutate makes a few changes to a copy of the scenario.
-func mutate(of *scenario.Scenario, roll func(question string, n int) int) *scenario.Scenario {
+// mutateScenario makes a few changes to a copy of the scenario.
+func mutateScenario(of *scenario.Scenario, roll func(question string, n int) int) *scenario.Scenario {
 	s := of.Clone()
-	total := 0
-	for _, m := range mutations {
-		total += m.weight
-	}
+	weight := func(m mutation) (string, int) { return m.name, m.weight }
 	for i := range 1 + roll("changes", 3) {
 		own := func(question string, n int) int { return roll(fmt.Sprintf("%d/%s", i, question), n) }
-		at := own("mutation", total)
-		for _, m := range mutations {
-			if at -= m.weight; at < 0 {
-				m.change(s, own)
-				break
-			}
-		}
+		keyed.Choose(own, "mutation", allMutations, weight).change(s, own)
 	}
 	return s
 }
@@ -70,9 +62,14 @@ func drawFault(s *scenario.Scenario, kind *faults.Kind, roll func(string, int) i
 }
 
 func addFault(s *scenario.Scenario, roll func(string, int) int) {
-	if kinds := faults.All(); len(s.Faults) < mostFaults {
-		s.Faults = append(s.Faults, drawFault(s, kinds[roll("kind", len(kinds))], roll))
+	if len(s.Faults) < mostFaults {
+		s.Faults = append(s.Faults, drawFault(s, chooseKind(roll), roll))
 	}
+}
+
+// chooseKind is any kind of fault.
+func chooseKind(roll func(string, int) int) *faults.Kind {
+	return keyed.Choose(roll, "kind", faults.All(), func(k *faults.Kind) (string, int) { return k.Name, 1 })
 }
 
 // pickFault is one of the scenario's faults and another of its kind; nil without any.
@@ -99,7 +96,7 @@ func moveFault(s *scenario.Scenario, roll func(string, int) int) {
 	}
 }
 
-func retarget(s *scenario.Scenario, roll func(string, int) int) {
+func retargetFault(s *scenario.Scenario, roll func(string, int) int) {
 	if f, fresh := pickFault(s, roll); f != nil {
 		f.Target, f.Args = fresh.Target, fresh.Args
 	}
@@ -123,11 +120,13 @@ func changeSetting(s *scenario.Scenario, roll func(string, int) int) {
 	s.Set(generate.DrawSetting(roll))
 }
 
-func reseed(s *scenario.Scenario, roll func(string, int) int) { s.Seed = uint64(roll("seed", 1<<30)) }
+func changeSeed(s *scenario.Scenario, roll func(string, int) int) {
+	s.Seed = uint64(roll("seed", 1<<30))
+}
 
-// splice gives the first scenario some of the faults of the second. Whom a fault names must be in the cluster of the first;
+// spliceFaults gives the first scenario some of the faults of the second. Whom a fault names must be in the cluster of the first;
 // whether it is shows when the scenario is validated.
-func splice(a, b *scenario.Scenario, roll func(string, int) int) *scenario.Scenario {
+func spliceFaults(a, b *scenario.Scenario, roll func(string, int) int) *scenario.Scenario {
 	s := a.Clone()
 	for i, f := range b.Clone().Faults {
 		if len(s.Faults) < mostFaults && roll(fmt.Sprintf("fault %d", i), 2) == 0 {

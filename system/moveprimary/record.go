@@ -25,7 +25,7 @@ const (
 	CatchUp Phase = "catchup"
 	// Reads are blocked, too.
 	EnterCritSec Phase = "enterCriticalSection"
-	// The config server is told.
+	// The config server commits.
 	Commit Phase = "commit"
 	// The database has moved.
 	ExitCritSec Phase = "exitCriticalSection"
@@ -33,7 +33,7 @@ const (
 	Cleaning Phase = "clean"
 )
 
-// Record is what the shard must not forget of a move: from before the recipient hears of it until
+// Record is what the shard must not forget of a move: from before the recipient learns of it until
 // everything is done.
 type Record struct {
 	Move     string `bson:"_id"`

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
+
+// The flags that several commands have, each with the same meaning wherever it is.
+
+// seedFlags say how the scenario of one seed is drawn.
+func (f *runFlags) seedFlags(c *cobra.Command) {
+	c.Flags().StringVar(&f.profile, "profile", "mixed", "how scenarios are generated from seeds; see: shardproof list profiles")
+	c.Flags().StringVar(&f.of, "target", "", "the system that the scenario of a seed is drawn for")
+	f.protocolFlag(c)
+	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting")
+	c.Flags().StringArrayVar(&f.failpoint, "failpoint", nil, "name=terms enables a failpoint")
+}
+
+func (f *runFlags) protocolFlag(c *cobra.Command) {
+	c.Flags().StringVar(&f.protocol, "protocol", "both", "the protocol version of the servers: 8.0, 4.2, or both for a mix")
+}
+
+// longFlags are those of everything that makes many runs.
+func (f *runFlags) longFlags(c *cobra.Command) {
+	c.Flags().DurationVar(&f.for_, "for", 0, "stop after this much wall-clock time")
+	c.Flags().IntVar(&f.parallel, "parallel", runtime.GOMAXPROCS(0), "number of runs in parallel")
+}
+
+// collectFlags say when failures end a search.
+func (f *runFlags) collectFlags(c *cobra.Command) {
+	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "collect failures instead of stopping at the first")
+	c.Flags().IntVar(&f.failures, "max-failures", 20, "with --keep-going: stop after this many failures; 0 for no limit")
+}
+
+// within ends the context of the command when the time of --for is over.
+func (f *runFlags) within(c *cobra.Command) (context.Context, context.CancelFunc) {
+	if f.for_ > 0 {
+		return context.WithTimeout(c.Context(), f.for_)
+	}
+	return context.WithCancel(c.Context())
+}

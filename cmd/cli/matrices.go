@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/shardproof/shardproof/harness/rundir"
+)
+
+// matricesHead begins a file of matrices.
+const matricesHead = `# Sweeps: every single fault
+
+A sweep runs one scenario without faults and records every injection point: every time a failpoint is passed, every message and
+every durable write. Then it runs the scenario once for each fault that makes sense at each of these points, with all checkers.
+
+A row is a phase of the migration (or of the other subject of the sweep) and the actor that the fault hits; a cell counts the
+faults of that kind. A plain number means that every promise held in all of these runs; otherwise the cell says in how many.
+
+Each section is written by the command that it names; ` + "`make sweeps`" + ` writes them all again.
+`
+
+// renew writes a section of a file of matrices in place of the one with that name, or at the end.
+func renew(path, name, section string) error {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		text, err = []byte(matricesHead), os.MkdirAll(filepath.Dir(path), 0o755)
+	}
+	if err != nil {
+		return err
+	}
+	return rundir.Replace(path, []byte(renewed(string(text), name, section)))
+}
+
+func renewed(text, name, section string) string {
+	begin, end := fmt.Sprintf("<!-- begin of %s -->\n", name), fmt.Sprintf("<!-- end of %s -->\n", name)
+	section = begin + section + end
+	before, rest, there := strings.Cut(text, begin)
+	_, after, whole := strings.Cut(rest, end)
+	if !there || !whole {
+		return text + "\n" + section
+	}
+	return before + section + after
+}
