@@ -1,11 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -67,12 +67,13 @@ func list(out io.Writer, t target.Target, name string, names []string, titled bo
 		if titled {
 			fmt.Fprintf(out, "%s\n", strings.ToUpper(name))
 		}
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		l.show(w, t)
+		var text bytes.Buffer
+		l.show(&text, t)
+		columns(out, text.String())
 		if titled {
-			fmt.Fprintln(w)
+			fmt.Fprintln(out)
 		}
-		return w.Flush()
+		return nil
 	}
 	near := suggest.Nearest(name, names)
 	if len(near) == 0 {
@@ -105,13 +106,13 @@ func listFaults(w io.Writer, t target.Target) {
 
 func listFailpoints(w io.Writer, t target.Target) {
 	for _, in := range t.Describe().Sites {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", in.Name, in.Role, in.Risk)
+		fmt.Fprintf(w, "%s\t%s\n", in.Name, in.Risk)
 	}
 	if t.Describe().Name != shardstore.Name {
 		return
 	}
 	for _, m := range failpoint.Absent() {
-		fmt.Fprintf(w, "%s\tnot modelled\t%s\n", m.Name, m.Why)
+		fmt.Fprintf(w, "%s\tnot modelled: %s\n", m.Name, m.Why)
 	}
 }
 
