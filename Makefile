@@ -46,7 +46,7 @@ sweeps: build
 	rm -rf out/sweeps
 	$(TOOL) sweep --out out/sweeps/migration --matrix docs/sweeps.md migration
 	$(TOOL) sweep --out out/sweeps/migration-4.2 --matrix docs/sweeps.md --protocol 4.2 migration
-	$(TOOL) sweep --out out/sweeps/moveprimary --matrix docs/sweeps.md moveprimary
+	$(TOOL) sweep --out out/sweeps/move-primary --matrix docs/sweeps.md move-primary
 	$(TOOL) sweep --out out/sweeps/deletion --matrix docs/sweeps.md deletion
 
 ## figures: how much there is of everything that can be counted, into the table of README.md

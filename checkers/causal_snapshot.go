@@ -12,34 +12,36 @@ import (
 
 // Causal holds reads of a causal session to what the session has written and seen (K-CAUSAL).
 var Causal = Checker{
-	Name:    "causal",
-	Promise: "A majority read of a causal session returns nothing older than what its client wrote or saw before, from whichever member.",
+	Name: "causal-reads",
+	Promise: "In a causally consistent session, a majority read returns nothing older than " +
+		"what the session has written or read before, whichever member answers.",
 	Signatures: Meanings{
-		causalStale:   "the session knew of a newer state",
-		causalMissing: "the session knew that there is a document",
+		causalStale:   "the session had seen a newer value",
+		causalMissing: "the session had seen that the document exists",
 	},
 }
 
 // Snapshots holds snapshot reads to one cluster time (K-SNAP).
 var Snapshots = Checker{
-	Name:    "snapshots",
-	Promise: "A snapshot read returns, on all shards, exactly the documents of its cluster time.",
+	Name: "snapshot-reads",
+	Promise: "A snapshot read returns, on all shards, exactly the documents that existed at " +
+		"its cluster time.",
 	Signatures: Meanings{
-		snapshotStale:   "the state had been replaced by the time of the snapshot",
-		snapshotFuture:  "the state is from after the time of the snapshot",
-		snapshotMissing: "the document was there at the time of the snapshot",
-		snapshotBefore:  "the time itself is older than what the session knew",
+		snapshotStale:   "the value had been replaced before the time of the snapshot",
+		snapshotFuture:  "the value was written after the time of the snapshot",
+		snapshotMissing: "the document existed at the time of the snapshot",
+		snapshotBefore:  "the snapshot is older than what the session had seen",
 	},
 }
 
 // The signatures of their violations.
 const (
-	causalStale     Signature = "causal-stale"
-	causalMissing   Signature = "causal-missing"
-	snapshotStale   Signature = "snapshot-stale"
-	snapshotFuture  Signature = "snapshot-future"
-	snapshotMissing Signature = "snapshot-missing"
-	snapshotBefore  Signature = "snapshot-before"
+	causalStale     Signature = "causal-stale-read"
+	causalMissing   Signature = "causal-missing-document"
+	snapshotStale   Signature = "snapshot-stale-read"
+	snapshotFuture  Signature = "snapshot-future-read"
+	snapshotMissing Signature = "snapshot-missing-document"
+	snapshotBefore  Signature = "snapshot-before-session"
 )
 
 // clusterTimes judges reads by cluster time: whoever writes is told when, and a read is told of which time it is. Two writes
@@ -223,7 +225,7 @@ func (c *clusterTimes) judgeSnapshot(i int, need uint64) {
 	c.snapshot.Checked++
 	if op.Causal && op.Time < need {
 		c.snapshot.Add(c.told(snapshotBefore, view{op: i, at: timedKey{op.NS, op.Key}, to: op.Time},
-			fmt.Sprintf("the snapshot is of %s, and the session knew of %s", moment(op.Time), moment(need))))
+			fmt.Sprintf("the snapshot is at %s, and the session had seen %s", moment(op.Time), moment(need))))
 		return
 	}
 	c.each(i, op.Time, op.Time, c.checkSnapshot)
@@ -238,22 +240,22 @@ func (c *clusterTimes) each(i int, from, to uint64, check func(view)) {
 
 func (c *clusterTimes) checkCausal(v view) {
 	if newer, ok := c.newer(v); ok {
-		c.causal.Add(c.told(causalStale, v, "the session knew of "+moment(v.from), newer))
+		c.causal.Add(c.told(causalStale, v, "the session had seen "+moment(v.from), newer))
 	}
 	if there, ok := c.missing(v); ok {
-		c.causal.Add(c.told(causalMissing, v, "the session knew of "+moment(v.from), there))
+		c.causal.Add(c.told(causalMissing, v, "the session had seen "+moment(v.from), there))
 	}
 }
 
 func (c *clusterTimes) checkSnapshot(v view) {
 	if later, ok := c.future(v); ok {
-		c.snapshot.Add(c.told(snapshotFuture, v, "the snapshot is of "+moment(v.to), later))
+		c.snapshot.Add(c.told(snapshotFuture, v, "the snapshot is at "+moment(v.to), later))
 	}
 	if newer, ok := c.newer(v); ok {
-		c.snapshot.Add(c.told(snapshotStale, v, "the snapshot is of "+moment(v.to), newer))
+		c.snapshot.Add(c.told(snapshotStale, v, "the snapshot is at "+moment(v.to), newer))
 	}
 	if there, ok := c.missing(v); ok {
-		c.snapshot.Add(c.told(snapshotMissing, v, "the snapshot is of "+moment(v.to), there))
+		c.snapshot.Add(c.told(snapshotMissing, v, "the snapshot is at "+moment(v.to), there))
 	}
 }
 
@@ -323,7 +325,7 @@ func (c *clusterTimes) stampOf(w *stamped) string {
 
 func (c *clusterTimes) told(signature Signature, v view, because ...string) Violation {
 	op := &c.ops[v.op]
-	what := "found nothing"
+	what := "found no document"
 	if v.found {
 		what = "found " + v.value
 	}

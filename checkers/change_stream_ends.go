@@ -15,9 +15,9 @@ func misplaced(before, c *histories.Change) string {
 	case before != nil && before.Kind == "invalidate":
 		return "the stream had been invalidated"
 	case gone && c.Kind != "invalidate":
-		return "the collection was gone: " + tellChange(before)
+		return "the collection was already gone: " + tellChange(before)
 	case !gone && c.Kind == "invalidate":
-		return "nothing before says that the collection is gone"
+		return "no earlier change says that the collection was dropped or renamed"
 	}
 	return ""
 }
@@ -30,7 +30,7 @@ func (l *changeLog) judgeEnds(v *Verdict, ops []histories.Op) {
 		if !anyOp(ops, func(op *histories.Op) bool { return l.takes(op) && op.Outcome != histories.Failed }) {
 			v.Add(Violation{
 				Signature: changeInvented, NS: l.ns, Broke: "the streams delivered " + tellChange(c),
-				Because: []string{"no operation drops or renames the collection"},
+				Because: []string{"no operation dropped or renamed the collection"},
 			})
 		}
 		for _, op := range l.watches {
@@ -53,10 +53,10 @@ func (l *changeLog) demandEnd(v *Verdict, s *stretch, ops []histories.Op) {
 		if missed {
 			v.Add(Violation{
 				Signature: changeMissed, NS: l.ns, Ops: []int{op.ID},
-				Broke: fmt.Sprintf("operation %d (%s) has ended no stream", op.ID, op.Kind),
+				Broke: fmt.Sprintf("operation %d (%s) ended no stream", op.ID, op.Kind),
 				Because: []string{
-					fmt.Sprintf("it was called at event %d, after a stream had been opened at event %d, and acknowledged", op.Call, s.opened),
-					"the readers went on from there to the end of the run",
+					fmt.Sprintf("it was called at event %d, after a stream was opened at event %d, and acknowledged", op.Call, s.opened),
+					"the readers read on from there to the end of the run",
 				},
 			})
 		}

@@ -134,13 +134,13 @@ func (w *writes) attribute(c *histories.Change, value string, d *changed) {
 	i, known := w.of[identity{c.Key, value}]
 	switch {
 	case !known:
-		w.report(changeInvented, c, -1, "no operation writes "+value+" to the key")
+		w.report(changeInvented, c, -1, "no operation wrote "+value+" to the key")
 		return
 	case w.ops[i].Outcome == histories.Failed:
 		w.report(changeInvented, c, i, fmt.Sprintf("operation %d failed", w.ops[i].ID))
 		return
 	case w.at[i] != nil:
-		w.report(changeDoubled, c, i, fmt.Sprintf("operation %d was delivered before: %s", w.ops[i].ID, tellChange(w.at[i])))
+		w.report(changeDoubled, c, i, fmt.Sprintf("the write of operation %d was delivered before, as %s", w.ops[i].ID, tellChange(w.at[i])))
 		return
 	}
 	w.at[i], w.touched[i] = c, true
@@ -155,7 +155,7 @@ func (w *writes) comparePlace(c *histories.Change, i int, d *changed) {
 		w.wrong(c, d, fmt.Sprintf("operation %d found %q", op.ID, want))
 	}
 	if op.Outcome == histories.OK && op.Return < d.lateCall {
-		w.report(changeTimes, c, i, fmt.Sprintf("operation %d had ended when operation %d, whose change comes before, began", op.ID, d.lateOp))
+		w.report(changeTimes, c, i, fmt.Sprintf("operation %d ended before operation %d began, whose change was delivered first", op.ID, d.lateOp))
 	}
 	if op.Call > d.lateCall {
 		d.lateCall, d.lateOp = op.Call, op.ID
@@ -186,9 +186,9 @@ func (w *writes) demand(opened uint64) {
 		}
 		w.v.Add(Violation{
 			Signature: changeMissed, NS: w.ns, Key: fmt.Sprint(op.Key), Ops: []int{op.ID},
-			Broke: fmt.Sprintf("k=%d: operation %d (%s %s) is no change of the streams", op.Key, op.ID, op.Kind, op.Value),
+			Broke: fmt.Sprintf("k=%d: the streams delivered no change for operation %d (%s %s)", op.Key, op.ID, op.Kind, op.Value),
 			Because: []string{
-				fmt.Sprintf("it was called at event %d, after a stream had been opened at event %d, and acknowledged", op.Call, opened),
+				fmt.Sprintf("it was called at event %d, after a stream was opened at event %d, and acknowledged", op.Call, opened),
 				"the readers went on from there to the end without a gap",
 			},
 		})
@@ -217,7 +217,7 @@ func (w *writes) compareTimes() {
 	for _, i := range order {
 		op := &w.ops[i]
 		if before, any := last[op.Client]; any && w.at[before].Token.Time >= w.at[i].Token.Time {
-			w.report(changeTimes, w.at[i], i, fmt.Sprintf("the client's earlier operation %d has %s", w.ops[before].ID, tellChange(w.at[before])))
+			w.report(changeTimes, w.at[i], i, fmt.Sprintf("the client's earlier operation %d was delivered as %s", w.ops[before].ID, tellChange(w.at[before])))
 		}
 		last[op.Client] = i
 	}
@@ -226,7 +226,7 @@ func (w *writes) compareTimes() {
 func (w *writes) wrong(c *histories.Change, d *changed, rule string) {
 	before := "there was no document"
 	if d.present {
-		before = fmt.Sprintf("there was %s %v", d.value, d.list)
+		before = fmt.Sprintf("the document was %s %v", d.value, d.list)
 	}
 	i, known := w.of[identity{c.Key, c.Value}]
 	if !known {

@@ -10,19 +10,21 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// ChangeStreams holds change streams to each other and to the writes (K-CS). It is near-linear in the changes.
+// ChangeStreams holds change streams to each other and to the writes (change-streams). It is near-linear in the changes.
 var ChangeStreams = Checker{
-	Name: "K-CS",
-	Promise: "A change stream delivers every acknowledged write exactly once, in one order that all readers see, nothing of migrations, " +
-		"and behind any token exactly the rest; it ends with its collection.",
+	Name: "change-streams",
+	Promise: "A change stream delivers every acknowledged write exactly once, in an order on " +
+		"which all readers agree, and no writes of migrations; a stream that resumes at a " +
+		"token delivers exactly what comes after it; and a stream ends when its collection " +
+		"does.",
 	Signatures: Meanings{
-		changeDisorder: "behind a later change, or behind a mark that says that it was delivered",
-		changeDoubled:  "one write is two changes",
-		changeMissed:   "another reader was delivered it, or its write was acknowledged",
-		changesDiffer:  "two readers were delivered different changes under one token",
-		changeInvented: "a change of no write, or of one that failed",
-		changeWrong:    "it does not follow from the change before it",
-		changeAfterEnd: "behind the end of its collection",
+		changeDisorder: "a change was delivered after a later one, or after a high-water mark that covers it",
+		changeDoubled:  "one write was delivered as two changes",
+		changeMissed:   "a change was not delivered, although another reader got it or its write was acknowledged",
+		changesDiffer:  "two readers got different changes for one token",
+		changeInvented: "a change was delivered without a write, or for a write that failed",
+		changeWrong:    "a change does not follow from the change before it",
+		changeAfterEnd: "a change was delivered after the end of its collection",
 		changeTimes:    "cluster time contradicts the order in which clients wrote",
 	},
 }
@@ -30,13 +32,13 @@ var ChangeStreams = Checker{
 // The signatures of change stream violations.
 const (
 	changeDisorder Signature = "change-out-of-order"
-	changeDoubled  Signature = "change-doubled"
-	changeMissed   Signature = "change-missed"
-	changesDiffer  Signature = "changes-differ"
-	changeInvented Signature = "change-invented"
-	changeWrong    Signature = "change-wrong"
-	changeAfterEnd Signature = "change-after-end"
-	changeTimes    Signature = "change-times"
+	changeDoubled  Signature = "change-duplicated"
+	changeMissed   Signature = "change-missing"
+	changesDiffer  Signature = "change-streams-disagree"
+	changeInvented Signature = "change-without-write"
+	changeWrong    Signature = "change-inconsistent"
+	changeAfterEnd Signature = "change-after-invalidate"
+	changeTimes    Signature = "change-time-inconsistent"
 )
 
 var _ = declare(50, &ChangeStreams, func(h *history) Verdict { return checkChangeStreams(h.all) })
@@ -106,7 +108,7 @@ func (l *changeLog) add(v *Verdict, op *histories.Op) {
 			before = c
 		}
 		if b.Upto.Compare(last) < 0 {
-			v.Add(l.about(changeDisorder, op, fmt.Sprintf("its mark went back to %s", show(b.Upto)), "everything up to "+show(last)+" was delivered"))
+			v.Add(l.about(changeDisorder, op, fmt.Sprintf("its high-water mark went back to %s", show(b.Upto)), "everything up to "+show(last)+" had been delivered"))
 			return
 		}
 		last = b.Upto
@@ -203,7 +205,7 @@ func (l *changeLog) position(after histories.Token) int {
 
 func (l *changeLog) skipped(op *histories.Op, c *histories.Change) Violation {
 	return l.change(changeMissed, op, c, "it was not delivered "+tellChange(c),
-		fmt.Sprintf("it read on from %s to %s", show(op.Stream.After), show(op.Stream.Upto())), "another reader was delivered that change")
+		fmt.Sprintf("it read from %s to %s", show(op.Stream.After), show(op.Stream.Upto())), "another reader got that change")
 }
 
 // about starts a violation of what a watch was delivered.

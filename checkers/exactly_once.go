@@ -6,11 +6,12 @@ import (
 
 // ExactlyOnce follows pushes, which are retried until they are answered.
 var ExactlyOnce = Checker{
-	Name:    "exactly-once",
-	Promise: "A retried write takes effect exactly once: never twice, never not at all once acknowledged, and a failed one never.",
+	Name: "exactly-once",
+	Promise: "A write takes effect exactly once, however often it is retried: an acknowledged " +
+		"write once, a failed write never.",
 	Signatures: Meanings{
 		duplicatedWrite: "a push is in the list twice",
-		extraWrite:      "a push is in the list that nobody made",
+		extraWrite:      "the list has an element that was never pushed",
 		dirtyWrite:      "a push that failed is in the list",
 		lostWrite:       "an acknowledged push is not in the list",
 	},

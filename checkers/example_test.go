@@ -38,7 +38,7 @@ func ExampleCheck() {
 		fmt.Println(v.Signature, "on operations", v.Ops)
 	}
 	// Output:
-	// identity fail
+	// unique-writes fail
 	// lost-write on operations [2 3]
 }
 
@@ -69,11 +69,11 @@ func ExampleCheckFile() {
 		fmt.Printf("%-15s %s\n", v.Checker, v.Outcome)
 	}
 	// Output:
-	// identity        fail
+	// unique-writes   fail
 	// linearizability fail
 	// scans           pass
 	// exactly-once    pass
-	// K-CS            pass
-	// causal          pass
-	// snapshots       pass
+	// change-streams  pass
+	// causal-reads    pass
+	// snapshot-reads  pass
 }

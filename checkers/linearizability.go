@@ -10,10 +10,11 @@ import (
 // Linearizability asks the judge of linearizability, porcupine, wherever the identity check has no answer, on a sample of
 // the rest, and on every contradiction.
 var Linearizability = Checker{
-	Name:    "linearizability",
-	Promise: "All operations on a key must be explained by one order that respects real time.",
+	Name: "linearizability",
+	Promise: "The operations on each key have an order that respects real time and explains " +
+		"all their results.",
 	Signatures: Meanings{
-		notLinearizable: "no order of a key's operations explains what they returned",
+		notLinearizable: "no order of a key's operations explains their results",
 	},
 }
 
@@ -54,13 +55,13 @@ func (h keyed) decide(v *Verdict, k *linearize.Key, bound linearize.Limits) {
 	case linearize.Contradiction:
 		v.Add(h.unexplained(k))
 	case linearize.Open:
-		v.LeaveOpen("k=%d of %s: %d operations are more than can be searched", k.Key, k.NS, len(k.Acts))
+		v.LeaveOpen("k=%d of %s: %d operations are too many to search within the limits", k.Key, k.NS, len(k.Acts))
 	}
 }
 
 func (h keyed) unexplained(k *linearize.Key) Violation {
 	violation := h.about(k, notLinearizable)
-	violation.Broke = "k=" + violation.Key + ": no order of its operations respects real time and what they returned"
+	violation.Broke = "k=" + violation.Key + ": no order of its operations respects real time and explains their results"
 	for i := range min(len(k.Acts), verdict.MaxViolations) {
 		violation.Ops = append(violation.Ops, h.ops[k.Acts[i].Op].ID)
 		violation.Because = append(violation.Because, h.tell(int(k.Acts[i].Op)))
@@ -76,7 +77,7 @@ func (h keyed) confirm(v *Verdict, k *linearize.Key, bound linearize.Limits) {
 	case linearize.Contradiction:
 		v.Add(h.unexplained(k))
 	case linearize.Explained:
-		v.LeaveOpen("k=%d of %s: the identity check proves a contradiction, and the search finds an order", k.Key, k.NS)
+		v.LeaveOpen("k=%d of %s: checkers disagree: unique-writes found a contradiction, and the search found an order", k.Key, k.NS)
 	}
 }
 
@@ -90,7 +91,7 @@ func (h keyed) sample(v *Verdict, explained []int, budget int, bound linearize.L
 		}
 		v.Checked += len(k.Acts)
 		if k.Search(bound) == linearize.Contradiction {
-			v.LeaveOpen("k=%d of %s: the identity check finds an order, and the search refuses it", k.Key, k.NS)
+			v.LeaveOpen("k=%d of %s: checkers disagree: unique-writes found an order, and the search found none", k.Key, k.NS)
 		}
 	}
 }

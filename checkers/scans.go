@@ -10,20 +10,21 @@ import (
 // Scans holds scans to what they promise as a whole; what they say of single keys goes into the keys' histories, where a
 // document that is missing, stale or risen shows as an ordinary contradiction.
 var Scans = Checker{
-	Name:    "scans",
-	Promise: "A scan returns no document twice, none outside its range, and all in the order of the key.",
+	Name: "scans",
+	Promise: "A scan returns every document at most once, in the order of the key, and only " +
+		"documents of its range.",
 	Signatures: Meanings{
 		duplicateInScan: "a scan returned one key twice",
-		outsideOfScan:   "a scan returned a key that is not in its range",
+		outsideOfScan:   "a scan returned a key outside its range",
 		disorderInScan:  "a scan returned keys out of order",
 	},
 }
 
 // The signatures of scan violations.
 const (
-	duplicateInScan Signature = "duplicate-in-scan"
-	outsideOfScan   Signature = "outside-of-scan"
-	disorderInScan  Signature = "disorder-in-scan"
+	duplicateInScan Signature = "scan-duplicate"
+	outsideOfScan   Signature = "scan-out-of-range"
+	disorderInScan  Signature = "scan-out-of-order"
 )
 
 var _ = declare(30, &Scans, func(h *history) Verdict { return checkScans(h.ops) })
@@ -50,7 +51,7 @@ func checkScan(v *Verdict, op *histories.Op) {
 			v.Add(scanned(op, item, duplicateInScan, fmt.Sprintf("it returned k=%d twice, as %s and as %s", item.Key, first, item.Value),
 				"ownership is fixed when a cursor is opened, and no two shards own one key"))
 		case item.Key < op.Key || item.Key >= op.To:
-			v.Add(scanned(op, item, outsideOfScan, fmt.Sprintf("it returned k=%d", item.Key), "that is not in its range"))
+			v.Add(scanned(op, item, outsideOfScan, fmt.Sprintf("it returned k=%d", item.Key), "the key is outside its range"))
 		case i > 0 && item.Key < op.Result.Items[i-1].Key:
 			v.Add(scanned(op, item, disorderInScan, fmt.Sprintf("it returned k=%d after k=%d", item.Key, op.Result.Items[i-1].Key),
 				"documents come in the order of the key"))

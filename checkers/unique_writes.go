@@ -10,14 +10,15 @@ import (
 
 // UniqueWrites follows every write by the identity it carries: none is lost, invented, doubled or risen again.
 var UniqueWrites = Checker{
-	Name:    "identity",
-	Promise: "An acknowledged majority write must be visible to every later linearizable read, and nothing else may be.",
+	Name: "unique-writes",
+	Promise: "An acknowledged majority write is visible to every later linearizable read, and " +
+		"no read returns a value that was never written.",
 	Signatures: Meanings{
 		lostWrite:        "an acknowledged write was not found by later operations",
-		staleRead:        "an operation found an older state, and later ones the right one",
-		extraWrite:       "a value was read that nobody wrote, or before it was written",
-		dirtyWrite:       "a value was read that a failed operation was to write",
-		resurrectedWrite: "a value came back after it was removed",
+		staleRead:        "an operation found an older value, and later ones the newer one",
+		extraWrite:       "a value was read that was never written, or before it was written",
+		dirtyWrite:       "a value was read whose write had failed",
+		resurrectedWrite: "a value was read again after it had been deleted",
 		duplicatedWrite:  "one write took effect twice",
 		reorderedWrites:  "two observers disagree on the order of writes",
 	},
@@ -27,10 +28,10 @@ var UniqueWrites = Checker{
 const (
 	lostWrite        Signature = "lost-write"
 	staleRead        Signature = "stale-read"
-	extraWrite       Signature = "extra-write"
-	dirtyWrite       Signature = "dirty-write"
+	extraWrite       Signature = "unwritten-value"
+	dirtyWrite       Signature = "aborted-read"
 	resurrectedWrite Signature = "resurrected-write"
-	duplicatedWrite  Signature = "duplicated-write"
+	duplicatedWrite  Signature = "duplicate-write"
 	reorderedWrites  Signature = "reordered-writes"
 )
 
@@ -125,20 +126,20 @@ func (h keyed) phantom(k *linearize.Key, reader int, id linearize.ID) Violation 
 	name := k.Names[id]
 	if w := k.Writers[id]; w != linearize.NoWriter {
 		v := h.about(k, dirtyWrite, int(w), reader)
-		v.Broke = fmt.Sprintf("k=%d: %s was seen although its write failed", k.Key, name)
+		v.Broke = fmt.Sprintf("k=%d: the value %s was read although its write had failed", k.Key, name)
 		v.Because = []string{h.tell(int(w)), h.tell(reader)}
 		return v
 	}
 	v := h.about(k, extraWrite, reader)
-	v.Broke = fmt.Sprintf("k=%d: %s was seen and nobody ever wrote it there", k.Key, name)
+	v.Broke = fmt.Sprintf("k=%d: the value %s was read, which was never written to this key", k.Key, name)
 	v.Because = []string{h.tell(reader), fmt.Sprintf("no operation of the history writes %s to k=%d", name, k.Key)}
 	return v
 }
 
 func (h keyed) early(k *linearize.Key, reader int, id linearize.ID) Violation {
 	v := h.about(k, extraWrite, reader, int(k.Writers[id]))
-	v.Broke = fmt.Sprintf("k=%d: %s was seen before it was written", k.Key, k.Names[id])
-	v.Because = []string{h.tell(reader), "only then " + h.tell(int(k.Writers[id]))}
+	v.Broke = fmt.Sprintf("k=%d: the value %s was read before it was written", k.Key, k.Names[id])
+	v.Because = []string{h.tell(reader), "later " + h.tell(int(k.Writers[id]))}
 	return v
 }
 
@@ -152,10 +153,10 @@ func (h keyed) duplicated(k *linearize.Key, reader int, id linearize.ID) Violati
 func (h keyed) unseen(k *linearize.Key, ops []int, id linearize.ID) Violation {
 	push, reader, later := ops[0], ops[1], ops[2]
 	v := h.about(k, lostWrite, push, reader, later)
-	v.Broke = fmt.Sprintf("k=%d: %s was pushed and acknowledged; later the list lacks it", k.Key, k.Names[id])
-	v.Because = []string{h.tell(push), "after that " + h.tell(later)}
+	v.Broke = fmt.Sprintf("k=%d: the push of %s was acknowledged, and a later read of the list lacks it", k.Key, k.Names[id])
+	v.Because = []string{h.tell(push), "then " + h.tell(later)}
 	if later != reader {
-		v.Because = append(v.Because, "no earlier state can be meant by "+h.tell(reader))
+		v.Because = append(v.Because, "this read rules out that the list was read in an earlier state: "+h.tell(reader))
 	}
 	return v
 }
@@ -166,12 +167,12 @@ func (h keyed) missed(k *linearize.Key, acts []int32) Violation {
 		before = int(k.Acts[acts[1]].Op)
 	}
 	v := h.about(k, h.gone(k, acts[0]), before, absence)
-	v.Broke = fmt.Sprintf("k=%d: there was a document, nobody removed it, and it was not found", k.Key)
-	v.Because = []string{h.tell(before), "after that " + h.tell(absence)}
+	v.Broke = fmt.Sprintf("k=%d: a document was not found, although it had been there and nothing had deleted it since", k.Key)
+	v.Because = []string{h.tell(before), "then " + h.tell(absence)}
 	if len(acts) > 2 {
-		v.Because = append(v.Because, "the same document was there until "+h.tell(int(k.Acts[acts[2]].Op)))
+		v.Because = append(v.Because, "the same document was still there at "+h.tell(int(k.Acts[acts[2]].Op)))
 	} else {
-		v.Because = append(v.Because, "no operation that could have removed it lies between")
+		v.Because = append(v.Because, "no operation in between can have deleted it")
 	}
 	return v
 }
@@ -193,12 +194,17 @@ func (h keyed) gone(k *linearize.Key, absence int32) Signature {
 func (h keyed) backwards(k *linearize.Key, acts []int32) Violation {
 	first, second, newer := &k.Acts[acts[0]], &k.Acts[acts[1]], &k.Acts[acts[2]]
 	v := h.about(k, h.replacedSignature(k, first, newer), int(newer.Op), int(second.Op), int(first.Op))
-	v.Broke = fmt.Sprintf("k=%d: %s found %s although that had been replaced", k.Key, h.name(int(first.Op)), state(k, first))
+	replaced := "replaced it"
+	if value(first) == linearize.Absent {
+		replaced = "written a document"
+	}
+	v.Broke = fmt.Sprintf("k=%d: %s found %s, although %s had %s before", k.Key,
+		h.name(int(first.Op)), state(k, first), h.name(int(newer.Op)), replaced)
 	v.Because = []string{h.tell(int(newer.Op))}
 	if second.Op != newer.Op {
-		v.Because = append(v.Because, "that was over by the time that "+h.tell(int(second.Op)))
+		v.Because = append(v.Because, "which had taken effect before "+h.tell(int(second.Op)))
 	}
-	v.Because = append(v.Because, "after that "+h.tell(int(first.Op)))
+	v.Because = append(v.Because, "then "+h.tell(int(first.Op)))
 	return v
 }
 
@@ -232,8 +238,8 @@ func (h keyed) entangled(k *linearize.Key, acts []int32) Violation {
 		signature = staleRead
 	}
 	v := h.about(k, signature, int(oldEnd.Op), int(newEnd.Op), int(oldLate.Op), int(newLate.Op))
-	v.Broke = fmt.Sprintf("k=%d: %s came back after %s had taken its place", k.Key, state(k, oldLate), state(k, newEnd))
-	v.Because = []string{h.tell(int(oldEnd.Op)), h.tell(int(newEnd.Op)), "after that " + h.tell(int(oldLate.Op))}
+	v.Broke = fmt.Sprintf("k=%d: %s was read again after %s had replaced it", k.Key, state(k, oldLate), state(k, newEnd))
+	v.Because = []string{h.tell(int(oldEnd.Op)), h.tell(int(newEnd.Op)), "then " + h.tell(int(oldLate.Op))}
 	if newLate.Op != newEnd.Op {
 		v.Because = append(v.Because, h.tell(int(newLate.Op)))
 	}
@@ -245,17 +251,17 @@ func (h keyed) rivals(k *linearize.Key, p linearize.Proof, ops []int) Violation 
 	v := h.about(k, lostWrite, ops...)
 	switch {
 	case p.Reason == linearize.Forked && p.ID == linearize.Absent, p.Reason == linearize.TwoLives:
-		v.Broke = fmt.Sprintf("k=%d: two operations found no document and made one, and nobody removed the other's", k.Key)
+		v.Broke = fmt.Sprintf("k=%d: two operations each found no document and inserted one, and nothing deleted a document in between", k.Key)
 	case p.Reason == linearize.Forked:
-		v.Broke = fmt.Sprintf("k=%d: two operations replaced the same state (%s), so the write of one is lost", k.Key, named(k, p.ID))
+		v.Broke = fmt.Sprintf("k=%d: two operations both replaced %s, so that one of their writes is lost", k.Key, named(k, p.ID))
 	case p.Reason == linearize.Outlived:
-		v.Broke = fmt.Sprintf("k=%d: a document that nobody removed was replaced by another one", k.Key)
+		v.Broke = fmt.Sprintf("k=%d: a document was inserted, although another one was there and nothing had deleted it", k.Key)
 	case p.Reason == linearize.Circle:
 		v.Signature = reorderedWrites
-		v.Broke = fmt.Sprintf("k=%d: %s replaced %s, which was made from what it wrote itself", k.Key, h.name(ops[0]), named(k, p.ID))
+		v.Broke = fmt.Sprintf("k=%d: %s replaced %s, which itself was derived from what that operation wrote", k.Key, h.name(ops[0]), named(k, p.ID))
 	case p.Reason == linearize.Diverging:
 		v.Signature = reorderedWrites
-		v.Broke = fmt.Sprintf("k=%d: two reads of the list disagree on where %s stands", k.Key, named(k, p.ID))
+		v.Broke = fmt.Sprintf("k=%d: two reads of the list disagree on the position of %s", k.Key, named(k, p.ID))
 	}
 	for _, op := range ops {
 		v.Because = append(v.Because, h.tell(op))
@@ -278,7 +284,7 @@ func named(k *linearize.Key, id linearize.ID) string {
 	case linearize.Absent:
 		return "no document"
 	case linearize.Unnamed:
-		return "a document without value"
+		return "a document without a value"
 	}
 	return k.Names[id]
 }
@@ -306,11 +312,11 @@ func answer(op *histories.Op) string {
 	case op.Outcome == histories.Failed:
 		return "failed"
 	case op.Outcome == histories.Unknown:
-		return "was never answered"
+		return "got no answer"
 	case op.Kind == scenario.Scan:
 		return fmt.Sprintf("returned %d documents", len(r.Items))
 	case op.Kind == scenario.Read && !r.Found:
-		return "found nothing"
+		return "found no document"
 	case op.Kind == scenario.Read && len(r.List) > 0:
 		return fmt.Sprintf("returned the list %v", r.List)
 	case r.Found:

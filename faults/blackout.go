@@ -3,8 +3,8 @@ package faults
 import "github.com/shardproof/shardproof/histories/scenario"
 
 var _ = declare(Kind{
-	Name:  "blackout",
-	About: "all members of a replica set lose power at once, and what no disk had made durable is gone everywhere",
+	Name:  "power-loss",
+	About: "all members of a replica set lose power at once, and with it everything that was not synced to disk",
 	Aim:   AtNode, inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {
 		return scenario.Fault{

@@ -8,7 +8,7 @@ import (
 
 var _ = declare(Kind{
 	Name:  "clock-jump",
-	About: "a node's wall clock jumps, ahead or back",
+	About: "a node's wall clock jumps forward or back",
 	Aim:   AtNode,
 	Args:  []Arg{durationArg("by", "how far; negative is back", "2s")},
 	inject: func(c *Case) (repair func()) {

@@ -7,7 +7,7 @@ import (
 
 var _ = declare(Kind{
 	Name:  "config-failover",
-	About: "the primary of the config server dies, most telling between a commit's write and its reply",
+	About: "the primary of the config server crashes, typically during a commit",
 	Aim:   AtNode, inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {
 		return scenario.Fault{When: d.anchored(failpoint.Config), Target: "config.primary", For: d.span("down")}

@@ -12,7 +12,7 @@ const defaultDowntime = 700 * time.Millisecond
 
 var _ = declare(Kind{
 	Name:  "crash",
-	About: "a member dies with its memory and its unsynced data, and comes back with its disk",
+	About: "a member crashes, losing its memory and unsynced data, and restarts from its disk",
 	Aim:   AtNode, inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {
 		f := scenario.Fault{When: d.anchored(migration...), Target: d.member("member"), For: d.span("down")}

@@ -3,8 +3,8 @@ package faults
 import "github.com/shardproof/shardproof/histories/scenario"
 
 var _ = declare(Kind{
-	Name:  "cut-link",
-	About: "two sides stop hearing each other, or one stops hearing the other, while both still reach everyone else",
+	Name:  "partial-partition",
+	About: "two sides cannot reach each other, or one cannot reach the other, while both reach everyone else",
 	Aim:   AtLink,
 	Args:  []Arg{wordArg("direction", "both, or forward for from>to only", "both", "forward")},
 	inject: func(c *Case) (repair func()) {

@@ -7,7 +7,7 @@ import (
 
 var _ = declare(Kind{
 	Name:  "donor-failover",
-	About: "the primary of the donor of the latest migration dies; another member is elected and has to recover the migration",
+	About: "the donor's primary in the latest migration crashes; another member is elected and must recover it",
 	Aim:   AtNode, inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {
 		return scenario.Fault{

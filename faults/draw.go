@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
@@ -41,7 +42,7 @@ func (d *Draw) n(question string, n int) int {
 	return d.dice(fmt.Sprintf("fault/%d/%s", d.id, question), n)
 }
 
-func (d *Draw) one(question string, of ...string) string { return of[d.n(question, len(of))] }
+func (d *Draw) one(question string, of ...string) string { return keyed.One(d.n, question, of...) }
 
 func (d *Draw) between(question string, from, to time.Duration) time.Duration {
 	steps := int((to - from) / time.Millisecond)
@@ -110,23 +111,20 @@ var byRole = func() map[failpoint.Role][]failpoint.Info {
 	return sites
 }()
 
-// site draws a site of one of the roles; false when there is none.
+// site draws a site of one of the roles, a role that stands twice twice as likely; false when there is none.
 func (d *Draw) site(question string, roles []failpoint.Role) (failpoint.Info, bool) {
-	count := 0
+	times := map[failpoint.Role]int{}
+	var sites []failpoint.Info
 	for _, r := range roles {
-		count += len(byRole[r])
+		if times[r]++; times[r] == 1 {
+			sites = append(sites, byRole[r]...)
+		}
 	}
-	if count == 0 {
+	if len(sites) == 0 {
 		return failpoint.Info{}, false
 	}
-	n := d.n(question, count)
-	for _, r := range roles {
-		if sites := byRole[r]; n < len(sites) {
-			return sites[n], true
-		}
-		n -= len(byRole[r])
-	}
-	panic(fmt.Sprintf("faults: site %d of %d is beyond %v", n, count, roles))
+	weight := func(in failpoint.Info) (string, int) { return in.Name, times[in.Role] }
+	return keyed.Choose(d.n, question, sites, weight), true
 }
 
 // migration are the roles that a migration passes.

@@ -226,7 +226,7 @@ func (d *Driver) applyTerms(h *Hit, a *Action) {
 	case terms.Pause:
 		a.Pause = effect.For
 	case terms.Delay:
-		a.Pause = 1 + time.Duration(d.world.Choose("delay", h.Site.String(), int(effect.For)))
+		a.Pause = 1 + time.Duration(d.world.Choose("failpoint.delay", h.Site.String(), int(effect.For)))
 	case terms.Until:
 		a.Until = func(wake func()) {
 			d.wakes = append(d.wakes, wake)

@@ -120,7 +120,7 @@ func TestWalks(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, c *datadriven.TestData) string {
 			arg := func(i int) string { return c.CmdArgs[i].Key }
 			if c.Cmd == "plan" {
-				s, err := scenario.Parse("plan", "shardproof scenario 1\ntopology shards=2 members=2 config=1 routers=1 clients=1\n"+c.Input)
+				s, err := scenario.Parse("plan", "shardproof scenario 2\ntopology shards=2 members=2 config=1 routers=1 clients=1\n"+c.Input)
 				if err != nil {
 					return err.Error()
 				}
@@ -208,9 +208,9 @@ func TestRefusals(t *testing.T) {
 		{scenario.Fault{Kind: "crush", When: at, Target: "shard-a.0"}, `there is no fault "crush"; did you mean crash`},
 		{scenario.Fault{Kind: "crash", When: at, Target: "shard-a"}, "wants a node such as shard-a.1"},
 		{scenario.Fault{Kind: "hold", When: at, Target: "shard-a.0"}, "wants a link such as"},
-		{scenario.Fault{Kind: "pause", When: at}, "wants a failpoint to happen at"},
-		{scenario.Fault{Kind: "crash", When: scenario.Trigger{Site: "d.regster", Nth: 1}, Target: "shard-a.0"}, "did you mean d.register"},
-		{scenario.Fault{Kind: "crash", When: scenario.Trigger{Site: "d.register"}, Target: "shard-a.0"}, "wants a number from 1"},
+		{scenario.Fault{Kind: "pause", When: at}, "wants a failpoint as its trigger"},
+		{scenario.Fault{Kind: "crash", When: scenario.Trigger{Site: "donor.regster", Nth: 1}, Target: "shard-a.0"}, "did you mean donor.register"},
+		{scenario.Fault{Kind: "crash", When: scenario.Trigger{Site: "donor.register"}, Target: "shard-a.0"}, "wants a number from 1"},
 		{scenario.Fault{Kind: "slow-disk", When: at, Target: "shard-a.0", Args: []scenario.Setting{{Name: "factor", Value: "1"}}}, "not a whole number from 2"},
 		{scenario.Fault{Kind: "slow-disk", When: at, Target: "shard-a.0", Args: []scenario.Setting{{Name: "speed", Value: "1"}}}, "it takes factor"},
 		{scenario.Fault{Kind: "crash", When: at, Target: "shard-a.0", Args: []scenario.Setting{{Name: "speed", Value: "1"}}}, "it takes none"},

@@ -8,11 +8,11 @@ import (
 
 var _ = declare(Kind{
 	Name:  "duplicate",
-	About: "control messages arrive twice, the second time possibly much later",
+	About: "control messages are delivered twice, the second time possibly much later",
 	Aim:   AtLink,
-	Args: []Arg{repeatedArg, percentArg("per cent of the messages that are doubled", 100), countArg, skipArg,
-		durationArg("delay", "the longest time between the two", "100ms"),
-		wordArg("copy", "late comes after a delay; held comes when the fault ends, at its event", "late", "held")},
+	Args: []Arg{repeatedArg, percentArg("percentage of messages that are duplicated", 100), countArg, skipArg,
+		durationArg("delay", "the maximum time between the two deliveries", "100ms"),
+		wordArg("copy", "late: the copy comes after a delay; held: it comes when the fault ends", "late", "held")},
 	inject: func(c *Case) (repair func()) {
 		r := c.rule()
 		r.Requests = true

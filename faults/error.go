@@ -11,9 +11,9 @@ var requests = []failpoint.Role{failpoint.Request, failpoint.Router}
 
 var _ = declare(Kind{
 	Name:  "error",
-	About: "the step at a failpoint fails with an error code",
+	About: "the step at a failpoint fails with an error",
 	Aim:   AtPoint,
-	Args:  []Arg{textArg("code", "the code, as drivers know it", string(errcode.FailPointEnabled))},
+	Args:  []Arg{textArg("code", "the error code, as drivers know it", string(errcode.FailPointEnabled))},
 	inject: func(c *Case) (repair func()) {
 		c.Action.Err = errcode.New(errcode.Code(c.text("code")), "fault %d at failpoint %s", c.Fault.ID, c.Hit.Site)
 		return nil

@@ -6,7 +6,7 @@ import (
 
 var _ = declare(Kind{
 	Name:  "hold",
-	About: "control messages are held back until a time or an event, and delivered then",
+	About: "control messages are held until a time or an event, and then delivered",
 	Aim:   AtLink,
 	Args: []Arg{messagesArg, countArg, skipArg,
 		wordArg("part", "what is held: the requests, or the replies to them", "request", "reply")},

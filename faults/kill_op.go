@@ -6,8 +6,8 @@ import (
 )
 
 var _ = declare(Kind{
-	Name:  "kill-op",
-	About: "an operator kills the operation that passes a failpoint",
+	Name:  "kill-operation",
+	About: "an operator kills the operation at a failpoint",
 	Aim:   AtPoint,
 	inject: func(c *Case) (repair func()) {
 		c.Action.Err = errcode.New(errcode.Interrupted, "killed by fault %d at failpoint %s", c.Fault.ID, c.Hit.Site)

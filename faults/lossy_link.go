@@ -4,9 +4,9 @@ import "github.com/shardproof/shardproof/histories/scenario"
 
 var _ = declare(Kind{
 	Name:  "lossy-link",
-	About: "a share of a link's messages is lost",
+	About: "a percentage of the messages of a link is lost",
 	Aim:   AtLink,
-	Args:  []Arg{percentArg("per cent of the messages that are lost", 20), textArg("messages", messagesArg.About, "all")},
+	Args:  []Arg{percentArg("percentage of messages that are lost", 20), textArg("messages", messagesArg.About, "all")},
 	inject: func(c *Case) (repair func()) {
 		r := c.rule()
 		r.Lose, r.Class = c.number("percent"), c.classes()

@@ -4,7 +4,7 @@ import "github.com/shardproof/shardproof/histories/scenario"
 
 var _ = declare(Kind{
 	Name:  "lost-reply",
-	About: "the next control messages are executed and their replies are lost: the sender cannot know",
+	About: "the next control messages are executed, but their replies are lost",
 	Aim:   AtLink,
 	Args:  []Arg{messagesArg, countArg},
 	inject: func(c *Case) (repair func()) {

@@ -4,12 +4,12 @@ import "github.com/shardproof/shardproof/histories/scenario"
 
 var (
 	countArg = numberArg("count", "how many messages in a row", 1, 1000, 1)
-	skipArg  = numberArg("skip", "how many messages go through first", 0, 1_000_000, 0)
+	skipArg  = numberArg("skip", "how many messages pass first", 0, 1_000_000, 0)
 )
 
 var _ = declare(Kind{
 	Name:  "lost-request",
-	About: "the next control messages never arrive: the sender learns nothing but its timeout",
+	About: "the next control messages are lost, and the sender times out",
 	Aim:   AtLink,
 	Args:  []Arg{messagesArg, countArg},
 	inject: func(c *Case) (repair func()) {

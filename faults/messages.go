@@ -121,8 +121,7 @@ func messagesArgs(d *Draw) string {
 	case 1:
 		return "control"
 	default:
-		names := ControlMessages()
-		return names[d.n("message", len(names))]
+		return d.one("message", ControlMessages()...)
 	}
 }
 

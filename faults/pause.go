@@ -4,7 +4,7 @@ import "github.com/shardproof/shardproof/histories/scenario"
 
 var _ = declare(Kind{
 	Name:  "pause",
-	About: "the task that passes a failpoint stands still for a time or until an event, while its node goes on",
+	About: "the task at a failpoint is paused for a time or until an event, while its node runs on",
 	Aim:   AtPoint,
 	inject: func(c *Case) (repair func()) {
 		var wake func()

@@ -9,7 +9,7 @@ import (
 
 var _ = declare(Kind{
 	Name:  "recipient-crash",
-	About: "the primary of the recipient of the latest migration dies in the middle of receiving",
+	About: "the recipient's primary in the latest migration crashes while it receives data",
 	Aim:   AtNode, inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {
 		f := scenario.Fault{When: d.anchored(failpoint.Recipient), Target: "recipient.primary", For: d.span("down")}

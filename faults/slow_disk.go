@@ -4,7 +4,7 @@ import "github.com/shardproof/shardproof/histories/scenario"
 
 var _ = declare(Kind{
 	Name:  "slow-disk",
-	About: "every disk operation of a node takes many times longer, so that what is written is durable much later",
+	About: "every disk operation of a node takes many times longer",
 	Aim:   AtNode,
 	Args:  []Arg{numberArg("factor", "how many times longer", 2, 100000, 50)},
 	inject: func(c *Case) (repair func()) {

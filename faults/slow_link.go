@@ -8,9 +8,9 @@ import (
 
 var _ = declare(Kind{
 	Name:  "slow-link",
-	About: "messages of a link take up to a given time longer, and so overtake each other",
+	About: "messages of a link are delayed by a random time, so that they are reordered",
 	Aim:   AtLink,
-	Args:  []Arg{durationArg("delay", "the longest additional latency", "200ms"), messagesArg},
+	Args:  []Arg{durationArg("delay", "the maximum extra latency", "200ms"), messagesArg},
 	inject: func(c *Case) (repair func()) {
 		r := c.rule()
 		r.Delay, r.Class = c.duration("delay"), c.classes()

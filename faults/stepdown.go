@@ -4,7 +4,7 @@ import "github.com/shardproof/shardproof/histories/scenario"
 
 var _ = declare(Kind{
 	Name:  "stepdown",
-	About: "a primary hands over gracefully once another member has caught up",
+	About: "a primary steps down gracefully once another member has caught up",
 	Aim:   AtNode,
 	inject: func(c *Case) (repair func()) {
 		for _, id := range c.Target {

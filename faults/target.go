@@ -99,7 +99,7 @@ func (k *Kind) checkTarget(f scenario.Fault) error {
 			return fmt.Errorf("fault %s wants a node, a role or nothing, not %q", k.Name, f.Target)
 		}
 		if f.When.Site == "" && f.Target == "" {
-			return errors.New("fault " + k.Name + " wants a failpoint to happen at, or a node whose next failpoint it takes")
+			return errors.New("fault " + k.Name + " wants a failpoint as its trigger, or a node at whose next failpoint it happens")
 		}
 	}
 	return nil

@@ -38,7 +38,7 @@ func ExampleCampaign() {
 }
 
 // hasty is a scenario that gives a cluster no time to finish what it has begun.
-const hasty = `shardproof scenario 1
+const hasty = `shardproof scenario 2
 seed 7
 topology shards=2 members=3 config=3 routers=1 clients=1
 faults-end 10s

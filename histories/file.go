@@ -152,7 +152,7 @@ func (r *Reader[T]) readHeader() error {
 	}
 	if r.Header.Schema != want {
 		return r.refuse(fmt.Sprintf("the file has schema %q and this build reads %q", r.Header.Schema, want),
-			"read it with the build that wrote it, or record it anew")
+			"read it with the build that wrote it, or record it again")
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (r *Reader[T]) next() ([]byte, error) {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, r.truncated()
 	}
-	return nil, r.refuse("the file is damaged: "+err.Error(), "take another copy or record it anew")
+	return nil, r.refuse("the file is damaged: "+err.Error(), "take another copy or record it again")
 }
 
 func (r *Reader[T]) refuse(wrong, remedy string) error {
@@ -179,7 +179,7 @@ func (r *Reader[T]) refuse(wrong, remedy string) error {
 }
 
 func (r *Reader[T]) truncated() error {
-	return r.refuse(fmt.Sprintf("the file is truncated after %d records", r.records), "take a complete copy or record it anew")
+	return r.refuse(fmt.Sprintf("the file is truncated after %d records", r.records), "take a complete copy or record it again")
 }
 
 // Read fills the record with the next one; io.EOF after the last.
@@ -214,7 +214,7 @@ func (r *Reader[T]) undecodable(text []byte, err error) error {
 	if !bytes.HasSuffix(text, []byte("\n")) {
 		return r.truncated()
 	}
-	return r.refuse("the line is no record: "+err.Error(), "correct the line or record it anew")
+	return r.refuse("the line is no record: "+err.Error(), "correct the line or record it again")
 }
 
 func (r *Reader[T]) finish(text []byte) error {
@@ -224,7 +224,7 @@ func (r *Reader[T]) finish(text []byte) error {
 	}
 	if f.Records != r.records {
 		return r.refuse(fmt.Sprintf("the file holds %d records and its last line says %d", r.records, f.Records),
-			"correct the last line if you edited the file, or record it anew")
+			"correct the last line if you edited the file, or record it again")
 	}
 	r.done = true
 	return io.EOF

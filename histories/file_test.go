@@ -48,7 +48,7 @@ func TestHistoryRoundTrip(t *testing.T) {
 		for i := range want {
 			makeText(&want[i])
 		}
-		h := histories.Header{Scenario: "dense", Seed: 7, Hash: "5f3a"}
+		h := histories.Header{Scenario: "contended", Seed: 7, Hash: "5f3a"}
 		packed := written(t, h, want)
 		if !bytes.Equal(packed, written(t, h, want)) {
 			rt.Fatal("the same history gave other bytes")

@@ -8,7 +8,7 @@ const turnover = 60
 
 var inserts = Workload{
 	Name:  "inserts",
-	About: "documents come and go: inserts that must not overwrite, deletes that return what they removed, reads",
+	About: "inserts that fail on existing documents, deletes that return the deleted document, and reads",
 	draw: func(p *plan, o *scenario.Op) {
 		o.Key = p.key(lifeKeys)
 		if p.chance("turnover", turnover) && p.turned != nil {

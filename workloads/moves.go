@@ -46,7 +46,7 @@ func FindMoves(name string) (Moves, bool) {
 
 var pingPong = Moves{
 	Name:  "ping-pong",
-	About: "one chunk moves back and forth between two shards, so that a range returns while its remains are deleted",
+	About: "one chunk moves back and forth between two shards, and returns while its orphans are being deleted",
 	draw: func(p *movePlan) (int, interval) {
 		i := p.favourite()
 		return i, p.pieces[i].interval
@@ -55,7 +55,7 @@ var pingPong = Moves{
 
 var subRanges = Moves{
 	Name:  "sub-ranges",
-	About: "parts of chunks move, chunks split behind them, and some parts come back",
+	About: "parts of chunks move, which splits the chunks, and some parts come back",
 	draw: func(p *movePlan) (int, interval) {
 		i := p.pick("piece", len(p.pieces))
 		return i, p.inside(p.pieces[i].interval)
@@ -63,8 +63,8 @@ var subRanges = Moves{
 }
 
 var tour = Moves{
-	Name:  "tour",
-	About: "any chunk moves to any other shard",
+	Name:  "random-moves",
+	About: "random chunks move to random shards",
 	draw: func(p *movePlan) (int, interval) {
 		i := p.pick("piece", len(p.pieces))
 		return i, p.pieces[i].interval

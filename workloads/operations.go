@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -33,7 +34,7 @@ func OperationsCatalogue() []Operations {
 }
 
 var drain = Operations{
-	Name: "drain", About: "a shard is removed while it has data, and mostly added again",
+	Name: "shard-removal", About: "a shard with data is removed, and usually added again",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		if !p.Remove {
 			return nil
@@ -49,7 +50,7 @@ var drain = Operations{
 }
 
 var zones = Operations{
-	Name: "zones", About: "a range is given to a zone of two shards, which changes its shards or its range, and mostly ends",
+	Name: "zones", About: "a range is assigned to a zone of two shards, which then changes, and usually ends",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		zone, c := p.one("zone", "east", "west"), p.collection("zoned")
 		first, second, third := p.shard("first"), p.shard("second"), p.shard("third")
@@ -83,7 +84,7 @@ var Windows = []struct {
 }
 
 var window = Operations{
-	Name: "window", About: "the balancer gets an active window, and mostly loses it again; servers may stand in different time zones",
+	Name: "balancing-window", About: "the balancer gets an active window, and usually loses it again; servers may be in different time zones",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		set, unset := p.two("window")
 		w := Windows[p.pick("which window", len(Windows))].Window
@@ -96,7 +97,7 @@ var window = Operations{
 }
 
 var stops = Operations{
-	Name: "stops", About: "the balancer is stopped and started",
+	Name: "balancer-stops", About: "the balancer is stopped and started",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		for n := range 1 + p.pick("stops", 3) {
 			stop, start := p.two(fmt.Sprintf("stop %d", n))
@@ -107,7 +108,7 @@ var stops = Operations{
 }
 
 var modes = Operations{
-	Name: "modes", About: "the balancer only splits, or is switched off without being waited for",
+	Name: "balancer-modes", About: "the balancer only splits, or is disabled without waiting for it",
 	draw: func(p *operationsPlan) []scenario.Command {
 		off, on := p.two("modes")
 		return []scenario.Command{
@@ -118,7 +119,7 @@ var modes = Operations{
 }
 
 var details = Operations{
-	Name: "details", About: "migrations wait for secondaries or deletions, chunks are to be larger or smaller",
+	Name: "balancer-options", About: "migrations wait for secondaries or deletions; the chunk size changes",
 	draw: func(p *operationsPlan) []scenario.Command {
 		at, later := p.two("details")
 		size := p.one("size", "150", "300", "600", "1200")
@@ -132,7 +133,7 @@ var details = Operations{
 }
 
 var exempt = Operations{
-	Name: "exempt", About: "one collection is left out of the balancing for a while, or has chunks of its own size",
+	Name: "balancing-disabled", About: "balancing of one collection is disabled for a while; its chunk size changes",
 	draw: func(p *operationsPlan) []scenario.Command {
 		off, on := p.two("exempt")
 		c := p.collection("exempted")
@@ -144,7 +145,7 @@ var exempt = Operations{
 }
 
 var reshape = Operations{
-	Name: "reshape", About: "chunks are split and merged and lose their marks while they move; in 8.0 a collection is defragmented",
+	Name: "split-and-merge", About: "chunks are split, merged and cleared of jumbo flags while they move; in 8.0 a collection is defragmented",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		c := p.collection("reshaped")
 		for n := range 1 + p.pick("splits", 4) {
@@ -167,7 +168,7 @@ func DrawOperations(source Source, p OperationsParams) (all []scenario.Command) 
 	catalogue := OperationsCatalogue()
 	for n := range p.Count {
 		plan := &operationsPlan{p, source, n}
-		all = append(all, catalogue[plan.pick("story", len(catalogue))].draw(plan)...)
+		all = append(all, keyed.Choose(plan.pick, "story", catalogue, func(o Operations) (string, int) { return o.Name, 1 }).draw(plan)...)
 	}
 	slices.SortStableFunc(all, func(a, b scenario.Command) int { return int(min(max(a.At-b.At, -1), 1)) })
 	return all

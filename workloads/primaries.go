@@ -18,7 +18,7 @@ type PrimaryParams struct {
 }
 
 // PrimariesAbout says what DrawPrimaries does, for lists.
-const PrimariesAbout = "the primary of a database goes back and forth with its unsharded collections, while clients use them"
+const PrimariesAbout = "the primary shard of a database moves back and forth while clients use its unsharded collections"
 
 // DrawPrimaries plans p.Count moves of a primary that begins on the first shard, ordered by start time: mostly back and
 // forth between two shards, so that data returns to where it is still being cleaned up. p.Shards is at least 2.

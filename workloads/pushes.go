@@ -4,7 +4,7 @@ import "github.com/shardproof/shardproof/histories/scenario"
 
 var pushes = Workload{
 	Name:  "pushes",
-	About: "unique identities pushed to lists, each exactly once however often it is retried, and reads of the lists",
+	About: "unique values pushed to lists, exactly once even if retried, and reads of the lists",
 	draw: func(p *plan, o *scenario.Op) {
 		o.Key, o.Kind = p.presentKey(listKeys), scenario.Read
 		if p.chance("push", 70) {

@@ -4,7 +4,7 @@ import "github.com/shardproof/shardproof/histories/scenario"
 
 var registers = Workload{
 	Name:  "registers",
-	About: "reads, replacing writes and compare-and-set on single documents, every write returning what it replaced",
+	About: "reads, replacements and compare-and-set on single documents; writes return what they replaced",
 	draw: func(p *plan, o *scenario.Op) {
 		o.Key = p.key(registerKeys)
 		switch at := p.pick("kind", 100); {

@@ -18,7 +18,7 @@ type StreamParams struct {
 // StreamsName and StreamsAbout describe the workload of DrawStreams in lists.
 const (
 	StreamsName  = "streams"
-	StreamsAbout = "readers of change streams, which open theirs anew behind tokens old and new while ranges move"
+	StreamsAbout = "change stream readers that resume at old and new tokens while ranges move"
 )
 
 // DrawStreams plans readers: some ask often and for little, some go back behind what they have been delivered.

@@ -4,7 +4,7 @@ import "github.com/shardproof/shardproof/histories/scenario"
 
 var updates = Workload{
 	Name:  "updates",
-	About: "blind changes of existing documents, and reads",
+	About: "blind updates of existing documents, and reads",
 	draw: func(p *plan, o *scenario.Op) {
 		o.Key, o.Kind = p.presentKey(updateKeys), scenario.Read
 		if p.chance("update", 55) {

@@ -4,7 +4,7 @@ import "github.com/shardproof/shardproof/histories/scenario"
 
 var upserts = Workload{
 	Name:  "upserts",
-	About: "blind replacements that make the document when it is missing, and reads",
+	About: "blind upserts that replace or insert documents, and reads",
 	draw: func(p *plan, o *scenario.Op) {
 		o.Key, o.Kind = p.key(upsertKeys), scenario.Read
 		if p.chance("upsert", 55) {

@@ -5,8 +5,8 @@ import "github.com/shardproof/shardproof/histories/scenario"
 // Reads that need not return the newest state, each with what it promises instead.
 var (
 	causals = Workload{
-		Name:  "causal",
-		About: "a client writes and then reads, at majority, what it wrote or saw, from primaries and secondaries",
+		Name:  "causal-reads",
+		About: "causally consistent majority reads of what the client wrote or read, from primaries and secondaries",
 		draw: func(p *plan, o *scenario.Op) {
 			o.Key, o.Kind = p.presentKey(updateKeys), scenario.Update
 			if last, wrote := p.last[o.Client]; wrote && p.chance("own", 60) {
@@ -23,7 +23,7 @@ var (
 	}
 	secondaries = Workload{
 		Name:  "secondaries",
-		About: "reads and scans at majority that any secondary may answer, as old as it is",
+		About: "majority reads and scans from any secondary, which may be stale",
 		draw: func(p *plan, o *scenario.Op) {
 			if o.Concern = "majority"; p.chance("available", 15) {
 				o.Concern = "available"
@@ -36,8 +36,8 @@ var (
 		},
 	}
 	snapshots = Workload{
-		Name:  "snapshots",
-		About: "scans of one cluster time over many chunks, while documents and chunks move on",
+		Name:  "snapshot-reads",
+		About: "snapshot scans over many chunks while documents change and chunks move",
 		draw: func(p *plan, o *scenario.Op) {
 			p.scan(o, 3+p.pick("width", p.Keys), 1+p.pick("batch", 6))
 			o.Concern, o.Causal = "snapshot", p.chance("causal", 50)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -114,21 +115,12 @@ func (p *plan) start(i int) time.Duration {
 }
 
 func (p *plan) choose(mix []Share) Workload {
-	total := 0
-	for _, s := range mix {
-		total += s.Weight
+	share := keyed.Choose(p.pick, "workload", mix, func(s Share) (string, int) { return s.Name, s.Weight })
+	w, known := Find(share.Name)
+	if !known {
+		panic("there is no workload " + share.Name)
 	}
-	at := p.pick("workload", total)
-	for _, s := range mix {
-		if at -= s.Weight; at < 0 {
-			w, known := Find(s.Name)
-			if !known {
-				panic("no workload is named " + s.Name)
-			}
-			return w
-		}
-	}
-	panic(fmt.Sprintf("workload %d of %d chosen from %v", at, total, mix))
+	return w
 }
 
 // majorityReads is how many percent of the reads and scans are of majority concern: they may be old, but what they show

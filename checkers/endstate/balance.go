@@ -56,9 +56,9 @@ func (at *PlacedChunk) misplaced(
 		return fmt.Sprintf("the chunk %s crosses the boundary of a zone", span)
 	case at.Jumbo || !somebody:
 	case c.Draining(at.Shard):
-		return fmt.Sprintf("the chunk %s is on %s, which drains", span, at.Shard)
+		return fmt.Sprintf("the chunk %s is on %s, which is draining", span, at.Shard)
 	case !c.InZone(at.Shard, zone):
-		return fmt.Sprintf("the chunk %s is of zone %s, and on %s, which is not", span, zone, at.Shard)
+		return fmt.Sprintf("the chunk %s belongs to zone %s and is on %s, which does not", span, zone, at.Shard)
 	}
 	return ""
 }

@@ -13,42 +13,44 @@ import (
 // Convergence looks at the cluster after its faults have healed.
 var Convergence = verdict.Checker{
 	Name: "convergence",
-	Promise: "After the faults have healed the cluster comes to rest: replicas equal, every document where it belongs and only there, " +
-		"metadata equal everywhere, nothing left over, every key readable and writable.",
+	Promise: "After all faults have been repaired the cluster converges: the members of a " +
+		"replica set hold the same data, every document is on the shard that owns it and " +
+		"nowhere else, all servers agree on the metadata, nothing is left over, and every key " +
+		"can be read and written.",
 	Signatures: verdict.Meanings{
 		replicasDiffer:    "members of one shard hold different data",
-		documentLost:      "the last read found a document that no owner has",
-		documentWrong:     "the owner's document is not the one that the last read found",
+		documentLost:      "the final read found a document that no owner has",
+		documentWrong:     "the owner's document is not the one that the final read found",
 		documentTwice:     "two documents of one key are owned",
 		orphanLeft:        "a member has a document that its shard does not own",
-		leftoverFound:     "a record of work in progress is left",
+		leftoverFound:     "a record of finished work is left over",
 		sectionHeld:       "a critical section is still held",
-		metadataDiffers:   "a member's routing information is not the catalogue's",
+		metadataDiffers:   "a member's metadata differs from the catalog",
 		tableBroken:       "the routing table leaves a gap, overlaps, or repeats a version",
-		keyUnusable:       "an operation of the last pass failed",
+		keyUnusable:       "an operation of the final pass failed",
 		memberUnreachable: "a member does not answer",
-		orphansMiscounted: "a task's count is not the number of its orphans",
-		uuidDiffers:       "a member has data of another incarnation than the catalogue's",
+		orphansMiscounted: "a task's orphan count is not the number of its orphaned documents",
+		uuidDiffers:       "a member has data of another incarnation of the collection than the catalog",
 		indexesDiffer:     "two owners have different indexes",
 		collectionGone:    "an owner does not have the collection",
-		indexMissing:      "an owner lacks an index that was made",
-		indexKept:         "an owner has an index that was removed",
+		indexMissing:      "an owner lacks an index that was created",
+		indexKept:         "an owner has an index that was dropped",
 	},
 }
 
 // The signatures of convergence violations; orphansMiscounted is also one of a step rule.
 const (
-	orphansMiscounted verdict.Signature = "orphans-miscounted"
-	replicasDiffer    verdict.Signature = "replicas-differ"
+	orphansMiscounted verdict.Signature = "orphan-count-wrong"
+	replicasDiffer    verdict.Signature = "replica-mismatch"
 	documentLost      verdict.Signature = "document-lost"
-	documentWrong     verdict.Signature = "document-wrong"
-	documentTwice     verdict.Signature = "document-twice"
-	orphanLeft        verdict.Signature = "orphan-left"
-	leftoverFound     verdict.Signature = "leftover"
+	documentWrong     verdict.Signature = "document-value-wrong"
+	documentTwice     verdict.Signature = "document-duplicated"
+	orphanLeft        verdict.Signature = "orphaned-document"
+	leftoverFound     verdict.Signature = "leftover-state"
 	sectionHeld       verdict.Signature = "critical-section-held"
-	metadataDiffers   verdict.Signature = "metadata-differs"
-	tableBroken       verdict.Signature = "table-broken"
-	keyUnusable       verdict.Signature = "key-unusable"
+	metadataDiffers   verdict.Signature = "metadata-mismatch"
+	tableBroken       verdict.Signature = "routing-table-invalid"
+	keyUnusable       verdict.Signature = "key-unavailable"
 	memberUnreachable verdict.Signature = "member-unreachable"
 )
 
@@ -80,7 +82,7 @@ func (a *Audit) checkTable(v *verdict.Verdict) {
 	for _, c := range a.Table {
 		version := [2]uint32{c.Major, c.Minor}
 		if seen[version] {
-			a.add(v, tableBroken, "", fmt.Sprintf("two chunks have version %d|%d", c.Major, c.Minor), "versions of chunks are unique")
+			a.add(v, tableBroken, "", fmt.Sprintf("two chunks have version %d|%d", c.Major, c.Minor), "chunk versions must be unique")
 		}
 		seen[version] = true
 	}
@@ -97,14 +99,14 @@ func (a *Audit) owner(key string) (string, bool) {
 
 func (a *Audit) checkMember(v *verdict.Verdict, m *Member) {
 	if m.Unreachable {
-		a.add(v, memberUnreachable, "", m.Node+" does not answer", "the faults had healed")
+		a.add(v, memberUnreachable, "", m.Node+" does not answer", "all faults had been repaired")
 		return
 	}
 	for _, what := range m.Leftovers {
-		a.add(v, leftoverFound, "", m.Node+" still has "+what, "nothing is under way any more")
+		a.add(v, leftoverFound, "", m.Node+" still has "+what, "no operation that needs it is running")
 	}
 	for _, what := range m.Sections {
-		a.add(v, sectionHeld, "", m.Node+" still holds the critical section "+what, "nothing is under way any more")
+		a.add(v, sectionHeld, "", m.Node+" still holds the critical section "+what, "no operation that needs it is running")
 	}
 	if m.Cursors > 0 {
 		a.add(v, leftoverFound, "", fmt.Sprintf("%s still has %d open cursors", m.Node, m.Cursors), "every scan has ended")
@@ -114,7 +116,7 @@ func (a *Audit) checkMember(v *verdict.Verdict, m *Member) {
 	for _, d := range m.Documents {
 		if owner, known := a.owner(d.Shard); !known || owner != m.Shard {
 			a.add(v, orphanLeft, fmt.Sprint(d.Key), fmt.Sprintf("%s still has k=%d", m.Node, d.Key),
-				fmt.Sprintf("the key belongs to %s", owner), "no deletion of it is pending")
+				fmt.Sprintf("the key is owned by %s", owner), "no range deletion covers it")
 		}
 	}
 }
@@ -149,7 +151,7 @@ func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
 		want = append(want, Range{c.Min, c.Max})
 		major = max(major, c.Major)
 		if m.Epoch != "" && c.Epoch != m.Epoch {
-			a.add(v, metadataDiffers, "", fmt.Sprintf("%s knows the collection as %s", m.Node, m.Epoch), "the catalogue has "+c.Epoch)
+			a.add(v, metadataDiffers, "", fmt.Sprintf("%s has the collection with epoch %s", m.Node, m.Epoch), "the catalog has epoch "+c.Epoch)
 			return
 		}
 	}
@@ -158,7 +160,7 @@ func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
 			"the catalogue says "+a.ranges(want))
 	} else if m.Major != major && !a.Reshaped {
 		a.add(v, metadataDiffers, "", fmt.Sprintf("%s has major version %d of %s", m.Node, m.Major, m.Shard),
-			fmt.Sprintf("the catalogue has %d", major))
+			fmt.Sprintf("the catalog has major version %d", major))
 	}
 }
 
@@ -221,12 +223,12 @@ func (a *Audit) compare(v *verdict.Verdict, op *histories.Op, d Document, found 
 	r, name := &op.Result, fmt.Sprint(op.Key)
 	switch {
 	case r.Found && !found:
-		a.add(v, documentLost, name, "no shard that owns k="+name+" has it", fmt.Sprintf("operation %d has just read %s", op.ID, r.Value))
+		a.add(v, documentLost, name, "no shard that owns k="+name+" has it", fmt.Sprintf("operation %d had just read %s", op.ID, r.Value))
 	case !r.Found && found:
-		a.add(v, documentWrong, name, fmt.Sprintf("the owner of k=%s has %s", name, d.Value), fmt.Sprintf("operation %d has just found nothing", op.ID))
+		a.add(v, documentWrong, name, fmt.Sprintf("the owner of k=%s has %s", name, d.Value), fmt.Sprintf("operation %d had just found no document", op.ID))
 	case found && (d.Value != r.Value || !slices.Equal(d.List, r.List)):
 		a.add(v, documentWrong, name, fmt.Sprintf("the owner of k=%s has %s %v", name, d.Value, d.List),
-			fmt.Sprintf("operation %d has just read %s %v", op.ID, r.Value, r.List))
+			fmt.Sprintf("operation %d had just read %s %v", op.ID, r.Value, r.List))
 	}
 }
 
@@ -242,7 +244,7 @@ func (a *Audit) owned(v *verdict.Verdict) map[int64]Document {
 				continue
 			}
 			if _, twice := owned[d.Key]; twice {
-				a.add(v, documentTwice, fmt.Sprint(d.Key), fmt.Sprintf("k=%d is owned twice", d.Key), "a key has one owner, and a shard one document of it")
+				a.add(v, documentTwice, fmt.Sprint(d.Key), fmt.Sprintf("k=%d is stored twice by its owners", d.Key), "a key has one owner, which has one document of it")
 			}
 			owned[d.Key] = d
 		}
@@ -266,7 +268,7 @@ func (a *Audit) checkFinal(v *verdict.Verdict) {
 	for i := range a.Final {
 		op := &a.Final[i]
 		if op.Outcome != histories.OK {
-			a.add(v, keyUnusable, fmt.Sprint(op.Key), fmt.Sprintf("operation %d (%s k=%d) of the last pass ended with: %s", op.ID, op.Kind, op.Key, op.Error),
+			a.add(v, keyUnusable, fmt.Sprint(op.Key), fmt.Sprintf("operation %d (%s k=%d) of the final pass failed: %s", op.ID, op.Kind, op.Key, op.Error),
 				"the faults had healed and nothing was under way")
 		}
 		if op.Key < 0 || op.Key >= int64(a.Keys) {
@@ -277,7 +279,7 @@ func (a *Audit) checkFinal(v *verdict.Verdict) {
 	}
 	for key := range a.Keys {
 		if !written[key] || !read[key] {
-			v.LeaveOpen("k=%d of %s: the last pass left it out", key, a.NS)
+			v.LeaveOpen("k=%d of %s: the final pass did not cover it", key, a.NS)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestLiveness(t *testing.T) {
 	if v := p.Check(); v.Outcome != verdict.Pass || v.Checked != 3 {
 		t.Errorf("nothing is left to do: %+v", v)
 	}
-	p.Unfinished, p.Waiting = []string{"move 3", "move 4"}, []string{"a.0: move is parked", "a.0: move is parked", "a.0: donor m1 is parked after d.statusPoll"}
+	p.Unfinished, p.Waiting = []string{"move 3", "move 4"}, []string{"a.0: move is parked", "a.0: move is parked", "a.0: donor m1 is parked after donor.statusPoll"}
 	v := p.Check()
 	if v.Outcome != verdict.Fail || v.Found != 2 || v.Violations[0].Signature != notFinished {
 		t.Errorf("two moves are left to do: %+v", v)

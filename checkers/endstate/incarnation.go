@@ -13,11 +13,11 @@ import (
 
 // The signatures of collections that differ between shards (K-IDX).
 const (
-	uuidDiffers    verdict.Signature = "collection-uuid-differs"
-	indexesDiffer  verdict.Signature = "indexes-differ"
+	uuidDiffers    verdict.Signature = "collection-uuid-mismatch"
+	indexesDiffer  verdict.Signature = "index-mismatch"
 	collectionGone verdict.Signature = "collection-missing-on-owner"
 	indexMissing   verdict.Signature = "index-missing"
-	indexKept      verdict.Signature = "index-kept"
+	indexKept      verdict.Signature = "index-not-dropped"
 )
 
 // checkIncarnations is K-IDX: every shard that owns a part of the collection has it, as the incarnation that the catalogue
@@ -35,19 +35,19 @@ func (a *Audit) checkIncarnations(v *verdict.Verdict) {
 		switch {
 		case m.Unreachable:
 		case m.UUID != "" && m.UUID != a.UUID:
-			a.add(v, uuidDiffers, "", fmt.Sprintf("%s has %s as %s", m.Node, a.NS, m.UUID), "the catalogue knows it as "+a.UUID)
+			a.add(v, uuidDiffers, "", fmt.Sprintf("%s has %s with UUID %s", m.Node, a.NS, m.UUID), "the catalog has UUID "+a.UUID)
 		case owner && m.UUID == "":
-			a.add(v, collectionGone, "", fmt.Sprintf("%s has no collection %s", m.Node, a.NS), m.Shard+" owns a part of it")
+			a.add(v, collectionGone, "", fmt.Sprintf("%s has no collection %s", m.Node, a.NS), m.Shard+" owns chunks of it")
 		case !owner:
 		case known && made && len(m.Indexes) == 0:
-			a.add(v, indexMissing, "", fmt.Sprintf("%s has no index on %s", m.Node, a.NS), "an index was made, and nothing that removes it came after that")
+			a.add(v, indexMissing, "", fmt.Sprintf("%s has no index on %s", m.Node, a.NS), "the index was created, and nothing dropped it afterwards")
 		case known && !made && len(m.Indexes) > 0:
-			a.add(v, indexKept, "", fmt.Sprintf("%s has indexes {%s} on %s", m.Node, strings.Join(m.Indexes, ", "), a.NS), "they were removed after all that made one")
+			a.add(v, indexKept, "", fmt.Sprintf("%s has indexes {%s} on %s", m.Node, strings.Join(m.Indexes, ", "), a.NS), "they were dropped, and nothing created them afterwards")
 		case first == nil:
 			first = m
 		case !slices.Equal(first.Indexes, m.Indexes):
 			a.add(v, indexesDiffer, "", fmt.Sprintf("%s has indexes {%s} on %s", m.Node, strings.Join(m.Indexes, ", "), a.NS),
-				fmt.Sprintf("%s has {%s}, and both own a part of it", first.Node, strings.Join(first.Indexes, ", ")))
+				fmt.Sprintf("%s has {%s}, and both own chunks of it", first.Node, strings.Join(first.Indexes, ", ")))
 		}
 	}
 }

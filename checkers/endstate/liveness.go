@@ -7,11 +7,12 @@ import (
 	"github.com/shardproof/shardproof/checkers/verdict"
 )
 
-// Liveness is K-LIVE.
+// Liveness is liveness.
 var Liveness = verdict.Checker{
-	Name: "K-LIVE",
-	Promise: "Within the time allowed after the faults have healed every operation is answered, and every migration, movePrimary, " +
-		"range deletion and change stream has come to its end.",
+	Name: "liveness",
+	Promise: "Within the time limit after all faults have been repaired, every operation is " +
+		"answered, and every migration, movePrimary, range deletion and change stream has " +
+		"ended.",
 	Signatures: verdict.Meanings{
 		notFinished: "an operation, a move or a stream has not ended in time",
 	},
@@ -37,7 +38,7 @@ const waitingShown = 40
 func (p *Progress) Check() verdict.Verdict {
 	v := Liveness.Begin()
 	v.Checked = p.Asked
-	because := []string{"the faults had healed, and the time allowed was over"}
+	because := []string{"all faults had been repaired, and the time limit was over"}
 	waiting := counted(p.Waiting)
 	because = append(because, waiting[:min(len(waiting), waitingShown)]...)
 	for _, what := range p.Unfinished {

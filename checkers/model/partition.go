@@ -16,7 +16,7 @@ func (t Table) Flaw(span func(lo, hi string) string) string {
 	}
 	first, last := t[0].Min, t[len(t)-1].Max
 	if first != lowestKey || last != highestKey {
-		return fmt.Sprintf("the chunks cover %s only", span(first, last))
+		return fmt.Sprintf("the chunks cover only %s", span(first, last))
 	}
 	for i, c := range t {
 		switch {
@@ -24,7 +24,7 @@ func (t Table) Flaw(span func(lo, hi string) string) string {
 			return fmt.Sprintf("the chunk %s is empty", span(c.Min, c.Max))
 		case i > 0 && t[i-1].Max != c.Min:
 			before := span(t[i-1].Min, t[i-1].Max)
-			return fmt.Sprintf("after the chunk %s comes %s", before, span(c.Min, c.Max))
+			return fmt.Sprintf("the chunk %s is followed by %s", before, span(c.Min, c.Max))
 		}
 	}
 	return ""

@@ -12,22 +12,24 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// Balancing is K-BAL (protocol 14.3, 14.4).
+// Balancing is balancer (protocol 14.3, 14.4).
 var Balancing = verdict.Checker{
-	Name: "K-BAL",
-	Promise: "The balancer moves nothing to a shard that drains, out of its zone, while it is off or outside its window, and no two " +
-		"chunks at once to or from a shard; it commits nothing after a stop was answered, moves nothing back and forth, and does not rest " +
-		"while chunks lie where they must not, or unevenly; what a shard leaves behind when it is removed is nobody's.",
+	Name: "balancer",
+	Promise: "The balancer moves nothing to a draining shard, out of its zone, while it is " +
+		"disabled or outside its window, and never runs two migrations on one shard at a time; " +
+		"it commits nothing after a stop was acknowledged, moves nothing back and forth, and " +
+		"does not stop balancing while chunks are in the wrong place or unevenly distributed; " +
+		"and a removed shard owns nothing.",
 	Signatures: verdict.Meanings{
-		busyShard:       "a migration was asked for while another one of the same shard went on",
-		intoDraining:    "a chunk was to move to a shard that drains",
-		outOfZone:       "a chunk was to move to a shard that is not of its zone",
-		outsideWindow:   "a migration was asked for outside the active window",
-		whileOff:        "a migration was asked for although balancing was off",
-		commitAfterStop: "a migration of the balancer committed after a stop was answered",
-		pingPong:        "a chunk goes back and forth although nothing has changed",
-		ownerRemoved:    "a shard that is removed owns a range",
-		notBalanced:     "the balancer has nothing to do and chunks lie where they must not, or unevenly",
+		busyShard:       "a migration was requested while another one with the same shard was running",
+		intoDraining:    "a chunk was to move to a draining shard",
+		outOfZone:       "a chunk was to move to a shard outside its zone",
+		outsideWindow:   "a migration was requested outside the active window",
+		whileOff:        "a migration was requested although balancing was disabled",
+		commitAfterStop: "a migration of the balancer committed after a stop was acknowledged",
+		pingPong:        "a chunk moves back and forth although nothing has changed",
+		ownerRemoved:    "a removed shard owns a range",
+		notBalanced:     "the balancer stopped while chunks are in the wrong place or unevenly distributed",
 	},
 }
 
@@ -37,14 +39,14 @@ var _ = declare(100, Balancing, func(o *Oracle) hooks {
 
 // The signatures of balancing violations.
 const (
-	busyShard       verdict.Signature = "migrations-share-a-shard"
-	intoDraining    verdict.Signature = "into-draining-shard"
-	outOfZone       verdict.Signature = "out-of-zone"
-	outsideWindow   verdict.Signature = "outside-window"
-	whileOff        verdict.Signature = "balanced-while-off"
+	busyShard       verdict.Signature = "concurrent-migrations-on-shard"
+	intoDraining    verdict.Signature = "moved-to-draining-shard"
+	outOfZone       verdict.Signature = "moved-out-of-zone"
+	outsideWindow   verdict.Signature = "moved-outside-window"
+	whileOff        verdict.Signature = "moved-while-disabled"
 	commitAfterStop verdict.Signature = "commit-after-stop"
 	pingPong        verdict.Signature = "ping-pong"
-	ownerRemoved    verdict.Signature = "owner-removed"
+	ownerRemoved    verdict.Signature = "removed-shard-owns-data"
 	notBalanced     verdict.Signature = "not-balanced"
 )
 
@@ -141,13 +143,13 @@ func (o *Oracle) judgeChoice(e *trace.Event, b *balancer) {
 		return !slices.ContainsFunc(states, func(c *model.Cluster) bool { return !forbids(c) })
 	}
 	if all(func(c *model.Cluster) bool { return c.Draining(e.Peer) }) {
-		o.unbalanced(e, intoDraining, fmt.Sprintf("%s was being removed since before the round", e.Peer))
+		o.unbalanced(e, intoDraining, fmt.Sprintf("%s was already draining when the round began", e.Peer))
 	}
 	if zone := o.foreign(e, b); zone != "" && all(func(c *model.Cluster) bool { return o.foreignIn(c, e) != "" }) {
-		o.unbalanced(e, outOfZone, fmt.Sprintf("the range is of zone %s, and %s is not, since before the round", zone, e.Peer))
+		o.unbalanced(e, outOfZone, fmt.Sprintf("the range was assigned to zone %s when the round began, and %s was not", zone, e.Peer))
 	}
 	if all(func(c *model.Cluster) bool { return c.Off(e.NS) > max(o.drops[e.NS], o.lives[e.NS]) }) {
-		o.unbalanced(e, whileOff, "the collection was not to be balanced since before the round")
+		o.unbalanced(e, whileOff, "balancing of the collection was disabled when the round began")
 	}
 	if e.Why() == trace.AtRandom {
 		b.atRandom[e.Request()] = true
@@ -174,7 +176,7 @@ func (o *Oracle) foreignIn(c *model.Cluster, e *trace.Event) string {
 func (o *Oracle) judgeShares(e *trace.Event, b *balancer) {
 	for _, r := range b.underWay {
 		if r.has(e.Shard) || r.has(e.Peer) {
-			o.unbalanced(e, busyShard, fmt.Sprintf("%s from %s to %s has not ended", r.id, r.from, r.to), r.step)
+			o.unbalanced(e, busyShard, fmt.Sprintf("migration %s from %s to %s has not ended", r.id, r.from, r.to), r.step)
 		}
 	}
 	b.underWay = append(b.underWay, request{e.Request(), e.Shard, e.Peer, e.Step})
@@ -187,11 +189,11 @@ func (o *Oracle) judgeHours(e *trace.Event) {
 		return
 	}
 	if c.Mode != trace.BalancerFull {
-		o.unbalanced(e, whileOff, "the mode is "+c.Mode.String())
+		o.unbalanced(e, whileOff, "the balancer's mode is "+c.Mode.String())
 	}
 	local := time.Duration(e.LocalTime())
 	if start, stop, set := hours(c.Window); set && !within(local, start, stop) {
-		o.unbalanced(e, outsideWindow, fmt.Sprintf("the window is %s, and it is %s there", c.Window, clockFace(local)))
+		o.unbalanced(e, outsideWindow, fmt.Sprintf("the window is %s, and the local time is %s", c.Window, clockFace(local)))
 	}
 }
 
@@ -217,7 +219,7 @@ func clockFace(t time.Duration) string {
 func (o *Oracle) unbalanced(e *trace.Event, signature verdict.Signature, because string, more ...uint64) {
 	o.report(Balancing, verdict.Violation{
 		Signature: signature, NS: e.NS,
-		Broke:   fmt.Sprintf("the balancer asks for %s, the chunk from %s on, from %s to %s", e.Request(), o.show(e.Min), e.Shard, e.Peer),
+		Broke:   fmt.Sprintf("the balancer requested migration %s of the chunk at %s from %s to %s", e.Request(), o.show(e.Min), e.Shard, e.Peer),
 		Because: []string{because},
 	}, more...)
 }
@@ -251,8 +253,8 @@ func (o *Oracle) judgeBalanced(w *model.Write) {
 	if since := o.balancer.stopped; since != 0 {
 		o.report(Balancing, verdict.Violation{
 			Signature: commitAfterStop, NS: w.NS,
-			Broke:   fmt.Sprintf("the config server committed migration %s, which the balancer had asked for as %s", m.id, m.request),
-			Because: []string{fmt.Sprintf("the balancer was stopped, and that was answered at step %d", since)},
+			Broke:   fmt.Sprintf("the config server committed migration %s, which the balancer had requested as %s", m.id, m.request),
+			Because: []string{fmt.Sprintf("the balancer had acknowledged a stop at step %d", since)},
 		}, since, w.Step)
 	}
 	if !o.balancer.atRandom[m.request] {
@@ -262,7 +264,7 @@ func (o *Oracle) judgeBalanced(w *model.Write) {
 
 func (o *Oracle) ownerless(ns, shard, lo, hi string, step uint64) {
 	o.report(Balancing, verdict.Violation{
-		Signature: ownerRemoved, NS: ns, Broke: fmt.Sprintf("%s is owned by %s", o.span(lo, hi), shard), Because: []string{shard + " is no shard of the cluster any more"},
+		Signature: ownerRemoved, NS: ns, Broke: fmt.Sprintf("%s is owned by %s", o.span(lo, hi), shard), Because: []string{shard + " was removed from the cluster"},
 	}, step)
 }
 
@@ -284,8 +286,8 @@ func (o *Oracle) judgeReturn(w *model.Write, m *move) {
 		if b.moves[came] > returns {
 			o.report(Balancing, verdict.Violation{
 				Signature: pingPong, NS: w.NS,
-				Broke:   fmt.Sprintf("migration %s takes the chunk %s back to %s, which it had left", m.id, o.span(moved.Min, moved.Max), moved.To),
-				Because: []string{"nobody had written anything, and no operator had done anything, since it began to go back and forth"},
+				Broke:   fmt.Sprintf("migration %s moves the chunk %s back to %s, where it came from", m.id, o.span(moved.Min, moved.Max), moved.To),
+				Because: []string{"no client has written and no operator has changed anything since it began to move back and forth"},
 			}, w.Step)
 		}
 	}

@@ -9,13 +9,14 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// sectionRule is K-CRIT.
+// sectionRule is critical-section.
 var sectionRule = verdict.Checker{
-	Name: "K-CRIT",
-	Promise: "While a donor blocks writes to commit a migration, no client's write takes effect on it; nor on the recipient, " +
-		"from the donor's request to commit until the config server has committed or refuses for good.",
+	Name: "critical-section",
+	Promise: "While a donor blocks writes to commit a migration, no client's write takes " +
+		"effect on it; nor on the recipient, from the donor's commit request until the config " +
+		"server has committed or finally refused.",
 	Signatures: verdict.Meanings{
-		writeInSection: "a donor that blocks writes applied one",
+		writeInSection: "a donor applied a client's write while it blocked writes",
 		writeBeforeEnd: "a recipient applied a client's write before the outcome was final",
 	},
 }
@@ -26,7 +27,7 @@ var _ = declare(60, sectionRule, func(o *Oracle) hooks {
 
 // The signatures of writes inside a critical section.
 const (
-	writeInSection verdict.Signature = "write-in-critical-section"
+	writeInSection verdict.Signature = "write-during-critical-section"
 	writeBeforeEnd verdict.Signature = "write-on-recipient-before-outcome"
 )
 
@@ -40,7 +41,7 @@ func (o *Oracle) judgeSection(e *trace.Event) {
 			o.report(sectionRule, verdict.Violation{
 				Signature: writeInSection, NS: e.NS, Key: o.show(e.Key),
 				Broke:   fmt.Sprintf("%s applied a client's write of key %s while it blocked writes", e.Node, o.show(e.Key)),
-				Because: []string{fmt.Sprintf("writes were blocked at step %d for migration %s and not let in again", held.step, held.id)},
+				Because: []string{fmt.Sprintf("writes have been blocked since step %d for migration %s", held.step, held.id)},
 			}, held.step)
 			return
 		}
@@ -54,10 +55,10 @@ func (o *Oracle) judgeRecipientSection(e *trace.Event) {
 		if m := o.moves[id]; m.to == e.Shard && m.ns == e.NS {
 			o.report(sectionRule, verdict.Violation{
 				Signature: writeBeforeEnd, NS: e.NS, Key: o.show(e.Key),
-				Broke: fmt.Sprintf("%s applied a client's write of key %s while its shard was to be the recipient of %s", e.Node, o.show(e.Key), id),
+				Broke: fmt.Sprintf("%s applied a client's write of key %s before the outcome of migration %s, of which its shard is the recipient", e.Node, o.show(e.Key), id),
 				Because: []string{
 					fmt.Sprintf("the donor asked the config server to commit at step %d", m.asked),
-					"the config server has not committed since, nor given the chunk a version that makes it refuse",
+					"the config server has neither committed it since nor given the chunk a version that makes the commit fail",
 				},
 			}, m.asked)
 			return

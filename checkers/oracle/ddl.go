@@ -8,11 +8,12 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// incarnationRule is K-DDL (protocol 10.3, H-15, H-57). What counts is the catalogue of a majority of the config server.
+// incarnationRule is ddl (protocol 10.3, H-15, H-57). What counts is the catalogue of a majority of the config server.
 var incarnationRule = verdict.Checker{
-	Name: "K-DDL",
-	Promise: "A dropped collection takes no client's write; and of a migration that began before the drop, nothing is copied or deleted " +
-		"in a collection that got the same name after it.",
+	Name: "ddl",
+	Promise: "A dropped collection accepts no client's write, and a migration that began " +
+		"before the drop neither copies nor deletes anything in a new collection of the same " +
+		"name.",
 	Signatures: verdict.Meanings{
 		wroteDropped:   "a client's write took effect in a dropped collection",
 		deletedAnother: "a range deletion hit a later collection of the same name",
@@ -27,8 +28,8 @@ var _ = declare(90, incarnationRule, func(o *Oracle) hooks {
 // The signatures of violations that mix the lives of a namespace.
 const (
 	wroteDropped   verdict.Signature = "write-to-dropped-collection"
-	deletedAnother verdict.Signature = "deletion-in-another-collection"
-	copiedAnother  verdict.Signature = "copy-into-another-collection"
+	deletedAnother verdict.Signature = "deletion-in-recreated-collection"
+	copiedAnother  verdict.Signature = "clone-into-recreated-collection"
 )
 
 // followDrop notes when a majority of the config server has a drop.
@@ -62,7 +63,7 @@ func (o *Oracle) judgeIncarnation(e *trace.Event) {
 	switch e.Actor {
 	case trace.User:
 		if !exists {
-			o.mixedLives(e, dropped, wroteDropped, "applied a client's write of", "nobody has made the collection again")
+			o.mixedLives(e, dropped, wroteDropped, "applied a client's write of", "the collection has not been created again")
 		}
 	case trace.RangeDeleter, trace.Recipient:
 		if m := o.moves[e.Migration()]; exists && m != nil && m.began != 0 && m.life != o.lives[e.NS] {
@@ -70,7 +71,7 @@ func (o *Oracle) judgeIncarnation(e *trace.Event) {
 			if e.Actor == trace.RangeDeleter {
 				signature, did = deletedAnother, "deleted"
 			}
-			o.mixedLives(e, dropped, signature, did, fmt.Sprintf("migration %s, for which it was done, was of another collection when it began, at step %d", e.For(), m.began))
+			o.mixedLives(e, dropped, signature, did, fmt.Sprintf("this was done for migration %s, which began at step %d, when the name belonged to an earlier collection", e.For(), m.began))
 		}
 	}
 }
@@ -79,6 +80,6 @@ func (o *Oracle) mixedLives(e *trace.Event, dropped uint64, signature verdict.Si
 	o.report(incarnationRule, verdict.Violation{
 		Signature: signature, NS: e.NS, Key: o.show(e.Key),
 		Broke:   fmt.Sprintf("%s %s key %s", e.Node, did, o.show(e.Key)),
-		Because: []string{fmt.Sprintf("a majority of the config server has dropped %s at step %d", e.NS, dropped), because},
+		Because: []string{fmt.Sprintf("a majority of the config server dropped %s at step %d", e.NS, dropped), because},
 	}, dropped)
 }

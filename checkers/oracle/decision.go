@@ -7,12 +7,13 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// decisionRule is K-DECIDE.
+// decisionRule is decision.
 var decisionRule = verdict.Checker{
-	Name:    "K-DECIDE",
-	Promise: "What a donor decides about a migration is what the config server committed: never committed there and aborted here, nor the reverse.",
+	Name: "decision",
+	Promise: "A donor decides that a migration is committed if, and only if, the config server " +
+		"has committed it.",
 	Signatures: verdict.Meanings{
-		decidedWrongly: "a donor decided against what the config server has",
+		decidedWrongly: "a donor decided otherwise than the config server",
 	},
 }
 
@@ -21,7 +22,7 @@ var _ = declare(70, decisionRule, func(o *Oracle) hooks {
 })
 
 // decidedWrongly is the signature of a decision that is not what the config server has.
-const decidedWrongly verdict.Signature = "decision-against-config"
+const decidedWrongly verdict.Signature = "decision-contradicts-config"
 
 func (o *Oracle) judgeDecision(e *trace.Event) {
 	if e.Kind != trace.DecisionMade || o.world.Set(e.Shard).Leader != e.Node {

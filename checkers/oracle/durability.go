@@ -10,19 +10,20 @@ import (
 	"github.com/shardproof/shardproof/checkers/verdict"
 )
 
-// durabilityRule is K-DUR. What the donor had when it blocked writes is what must have arrived; a donor that never blocked
+// durabilityRule is durability. What the donor had when it blocked writes is what must have arrived; a donor that never blocked
 // them is held to what it has at the commit.
 var durabilityRule = verdict.Checker{
-	Name: "K-DUR",
-	Promise: "When a migration or a movePrimary commits, a majority of the recipient has every document of what moves as the donor had it, and no other, " +
-		"and would not execute a statement again that the donor has executed on what moves.",
+	Name: "durability",
+	Promise: "When a migration or a movePrimary commits, a majority of the recipient holds " +
+		"exactly the documents that the donor had, and knows every statement that the donor " +
+		"has executed on them, so that no retry is executed again.",
 	Signatures: verdict.Meanings{
 		notMoved:      "a majority of the recipient lacks a document at the commit",
-		movedStale:    "a majority of the recipient has another state of a document at the commit",
+		movedStale:    "a majority of the recipient has an older version of a document at the commit",
 		movedDeleted:  "a majority of the recipient has a document that the donor had deleted",
-		notDurableYet: "the recipient's primary has it at the commit, and a majority has not",
-		notRemembered: "a majority of the recipient would execute a statement again",
-		rememberedYet: "the recipient's primary would refuse a statement, and a majority would not",
+		notDurableYet: "only the recipient's primary, and no majority, has a document at the commit",
+		notRemembered: "a majority of the recipient does not know an executed statement at the commit",
+		rememberedYet: "only the recipient's primary, and no majority, knows an executed statement at the commit",
 	},
 }
 
@@ -37,7 +38,7 @@ const (
 	movedDeleted  verdict.Signature = "commit-with-deleted-document"
 	notDurableYet verdict.Signature = "commit-before-majority"
 	notRemembered verdict.Signature = "commit-without-statement"
-	rememberedYet verdict.Signature = "commit-before-majority-of-statement"
+	rememberedYet verdict.Signature = "commit-before-statement-majority"
 )
 
 func (o *Oracle) judgeDurability(w *model.Write) {
@@ -80,18 +81,18 @@ func (o *Oracle) reportDifference(w *model.Write, ns string, r model.Move, sent,
 		key = durable.Key
 	}
 	v := verdict.Violation{Signature: notMoved, NS: ns, Key: o.show(key)}
-	what := "has nothing"
+	what := "has no document"
 	switch {
 	case applied == sent:
-		v.Signature, what = notDurableYet, "has not yet what its primary has"
+		v.Signature, what = notDurableYet, "does not have the document that its primary has"
 	case sent.Hash == 0:
-		v.Signature, what = movedDeleted, "has what the donor had deleted"
+		v.Signature, what = movedDeleted, "has a document that the donor had deleted"
 	case durable.Hash != 0:
-		v.Signature, what = movedStale, "has another state than the donor had"
+		v.Signature, what = movedStale, "has a different document than the donor had"
 	}
-	v.Broke = fmt.Sprintf("%s went from %s to %s, and of key %s a majority of %s %s", o.span(r.Min, r.Max), r.From, r.To, o.show(key), r.To, what)
+	v.Broke = fmt.Sprintf("%s moved from %s to %s, and for key %s a majority of %s %s", o.span(r.Min, r.Max), r.From, r.To, o.show(key), r.To, what)
 	v.Because = []string{
-		fmt.Sprintf("migration %s was written to the catalogue at step %d and is majority-committed now", w.Migration(), w.Step),
+		fmt.Sprintf("migration %s was written to the catalog at step %d and is majority-committed now", w.Migration(), w.Step),
 		fmt.Sprintf("the document's hash is %x on %s and %x on a majority of %s", sent.Hash, r.From, durable.Hash, r.To),
 	}
 	o.report(durabilityRule, v, o.move(w.Migration()).blocked, w.Step)
@@ -120,13 +121,13 @@ func (o *Oracle) reportForgotten(w *model.Write, ns string, r model.Move, id str
 	v := verdict.Violation{Signature: notRemembered, NS: ns, Key: key}
 	what := "does not know it"
 	if soon {
-		v.Signature, what = rememberedYet, "does not know it yet, though its primary does"
+		v.Signature, what = rememberedYet, "does not know it, although its primary does"
 	}
-	v.Broke = fmt.Sprintf("%s went from %s to %s, where statement %s of transaction %d of session %s was executed, and a majority of %s %s",
+	v.Broke = fmt.Sprintf("%s moved from %s to %s after statement %s of transaction %d of session %s was executed there, and a majority of %s %s",
 		o.span(r.Min, r.Max), r.From, r.To, number, st.Hash, session, r.To, what)
 	v.Because = []string{
-		fmt.Sprintf("migration %s was written to the catalogue at step %d and is majority-committed now", w.Migration(), w.Step),
-		"a retry that reaches " + r.To + " would be executed once more",
+		fmt.Sprintf("migration %s was written to the catalog at step %d and is majority-committed now", w.Migration(), w.Step),
+		"a retry that reaches " + r.To + " would be executed again",
 	}
 	o.report(durabilityRule, v, o.move(w.Migration()).blocked, w.Step)
 }

@@ -9,21 +9,23 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// fencingRule is K-FENCE. What was decided may still be on its way to those who take part; but once a donor has completed a
+// fencingRule is fencing. What was decided may still be on its way to those who take part; but once a donor has completed a
 // migration, everyone who could still do something for it was fenced (protocol 9.1, 9.3).
 var fencingRule = verdict.Checker{
-	Name: "K-FENCE",
-	Promise: "After a migration is decided nothing of it happens that was decided otherwise, and after its end nothing at all: no late " +
-		"commit, copy, history or state of whoever takes part, no deletion against the decision or by a task that is done.",
+	Name: "fencing",
+	Promise: "Once a migration is decided, nothing happens that contradicts the decision, and " +
+		"once it has ended, nothing happens for it at all: no late commit, clone, session " +
+		"history or state change by any participant, and no deletion against the decision or " +
+		"by a task that is done.",
 	Signatures: verdict.Meanings{
 		lateCommit:   "the config server committed what the donor had decided to abort",
 		lateCopy:     "a recipient copied a document after the outcome was final",
-		lateHistory:  "a recipient took over session history after the outcome was final",
-		lateState:    "a recipient went on after the end of its migration",
-		lateDonor:    "a donor went on after its decision",
+		lateHistory:  "a recipient recorded session history after the outcome was final",
+		lateState:    "a recipient changed state after the end of its migration",
+		lateDonor:    "a donor changed state after its decision",
 		lateSection:  "a critical section was entered after the end of its migration",
-		lateDeletion: "a range was deleted for a task that had been removed",
-		wrongCleanup: "a range was deleted on the shard that keeps it",
+		lateDeletion: "documents were deleted for a task that had been removed",
+		wrongCleanup: "documents were deleted on the shard that keeps them",
 	},
 }
 
@@ -34,12 +36,12 @@ var _ = declare(80, fencingRule, func(o *Oracle) hooks {
 // The signatures of fencing violations.
 const (
 	lateCommit   verdict.Signature = "commit-after-abort"
-	lateCopy     verdict.Signature = "copy-after-commit"
-	lateHistory  verdict.Signature = "history-after-end"
-	lateState    verdict.Signature = "state-after-end"
-	lateDonor    verdict.Signature = "donor-after-decision"
+	lateCopy     verdict.Signature = "clone-after-commit"
+	lateHistory  verdict.Signature = "session-history-after-end"
+	lateState    verdict.Signature = "state-change-after-end"
+	lateDonor    verdict.Signature = "donor-state-after-decision"
 	lateSection  verdict.Signature = "critical-section-after-end"
-	lateDeletion verdict.Signature = "deletion-after-task"
+	lateDeletion verdict.Signature = "deletion-after-task-end"
 	wrongCleanup verdict.Signature = "deletion-against-decision"
 )
 
@@ -52,7 +54,7 @@ func (o *Oracle) judgeLateCommit(w *model.Write) {
 	o.report(fencingRule, verdict.Violation{
 		Signature: lateCommit, NS: w.NS,
 		Broke:   fmt.Sprintf("the config server committed migration %s", m.id),
-		Because: []string{fmt.Sprintf("its donor had decided at step %d that it is aborted", m.decision)},
+		Because: []string{fmt.Sprintf("its donor had decided at step %d to abort it", m.decision)},
 	}, m.decision, w.Step)
 }
 
@@ -68,15 +70,15 @@ func (o *Oracle) judgeFencing(e *trace.Event) {
 		o.judgeLateWrite(e, m)
 	case trace.Executed:
 		if m.final() != 0 && o.world.Set(e.Shard).Leads(e) {
-			o.late(e, m, lateHistory, fmt.Sprintf("%s put statement %d of session %s on record for migration %s", e.Node, e.Statement(), e.Session(), m.id))
+			o.late(e, m, lateHistory, fmt.Sprintf("%s recorded statement %d of session %s for migration %s", e.Node, e.Statement(), e.Session(), m.id))
 		}
 	case trace.DonorAdvanced:
 		if m.decided != 0 && !e.DonorState().Terminal() {
-			o.late(e, m, lateDonor, fmt.Sprintf("%s goes on with migration %s to %s", e.Node, m.id, e.State()))
+			o.late(e, m, lateDonor, fmt.Sprintf("%s moves migration %s on to state %s", e.Node, m.id, e.State()))
 		}
 	case trace.RecipientAdvanced:
 		if m.ended != 0 && e.RecipientState().Open() {
-			o.late(e, m, lateState, fmt.Sprintf("%s goes on with migration %s to %s", e.Node, m.id, e.State()))
+			o.late(e, m, lateState, fmt.Sprintf("%s moves migration %s on to state %s", e.Node, m.id, e.State()))
 		}
 	case trace.CriticalSection:
 		if m.ended != 0 && !e.SectionState().Terminal() {
@@ -96,7 +98,7 @@ func (o *Oracle) judgeLateWrite(e *trace.Event, m *move) {
 		o.late(e, m, lateCopy, fmt.Sprintf("%s copied key %s for migration %s", e.Node, o.show(e.Key), m.id))
 	case e.Actor != trace.RangeDeleter || m.to == "" || o.drops[m.ns] > m.began:
 	case slices.Contains(m.cleaned, e.Shard):
-		o.late(e, m, lateDeletion, fmt.Sprintf("%s deleted key %s for migration %s, whose task it had removed", e.Node, o.show(e.Key), m.id))
+		o.late(e, m, lateDeletion, fmt.Sprintf("%s deleted key %s for the task of migration %s, which it had removed", e.Node, o.show(e.Key), m.id))
 	case e.Shard == m.from && m.committed == 0, e.Shard == m.to && slices.Contains(m.promised, e.Shard) && m.decided != trace.Aborted:
 		o.late(e, m, wrongCleanup, fmt.Sprintf("%s deleted key %s for migration %s, from %s to %s", e.Node, o.show(e.Key), m.id, m.from, m.to))
 	}

@@ -9,16 +9,17 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// catalogueRule is K-META (protocol 2.1, 3.2).
+// catalogueRule is metadata (protocol 2.1, 3.2).
 var catalogueRule = verdict.Checker{
-	Name: "K-META",
-	Promise: "The chunks of a collection are a partition of its keys; every change gives versions of their own above all former ones; " +
-		"a chunk's history ends with its shard; splits and merges move nothing.",
+	Name: "metadata",
+	Promise: "The chunks of a collection are a partition of its keys; every change gives the " +
+		"chunks that it writes higher versions than any before; the newest entry of a chunk's " +
+		"history names its owner; splits and merges move no data.",
 	Signatures: verdict.Meanings{
 		noPartition:  "the chunks leave a gap or overlap",
-		oldVersion:   "a change gives a chunk a version that is not above all former ones",
-		noControl:    "a donor that keeps chunks stays at its major version",
-		wrongHistory: "a chunk's history does not end with its shard, or runs backwards",
+		oldVersion:   "a change gives a chunk a version that is not higher than all before",
+		noControl:    "a migration does not increase the donor's major version",
+		wrongHistory: "the newest entry of a chunk's history is not its owner, or its times do not decrease",
 		wrongSplit:   "a split or merge moved a key or skipped a version",
 	},
 }
@@ -29,11 +30,11 @@ var _ = declare(20, catalogueRule, func(o *Oracle) hooks {
 
 // The signatures of catalogue violations.
 const (
-	noPartition  verdict.Signature = "chunks-no-partition"
-	oldVersion   verdict.Signature = "chunk-version-not-newer"
-	noControl    verdict.Signature = "donor-version-not-raised"
-	wrongHistory verdict.Signature = "chunk-history-wrong"
-	wrongSplit   verdict.Signature = "split-changes-more"
+	noPartition  verdict.Signature = "chunks-not-a-partition"
+	oldVersion   verdict.Signature = "chunk-version-not-increased"
+	noControl    verdict.Signature = "donor-version-not-increased"
+	wrongHistory verdict.Signature = "chunk-history-inconsistent"
+	wrongSplit   verdict.Signature = "split-not-equivalent"
 )
 
 func (o *Oracle) judgeCatalogue(e *trace.Event) {
@@ -58,7 +59,7 @@ func (o *Oracle) judgeCatalogue(e *trace.Event) {
 func (o *Oracle) wrongWrite(w *model.Write, signature verdict.Signature, flaw, because string) {
 	o.report(catalogueRule, verdict.Violation{
 		Signature: signature, NS: w.NS, Because: []string{because},
-		Broke: fmt.Sprintf("the config server wrote %q to the catalogue of %s: %s", w.Why, w.NS, flaw),
+		Broke: fmt.Sprintf("the config server wrote %q to the catalog of %s: %s", w.Why, w.NS, flaw),
 	})
 }
 
@@ -73,10 +74,10 @@ func (o *Oracle) judgeVersions(w *model.Write) {
 		version := [2]uint32{c.Major, c.Minor}
 		switch newer := c.Major > major || c.Major == major && c.Minor > minor; {
 		case seen[version]:
-			o.wrongWrite(w, oldVersion, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor), "another chunk of the same change has it too")
+			o.wrongWrite(w, oldVersion, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor), "another chunk of the same change has the same version")
 		case w.Before != nil && !newer:
 			o.wrongWrite(w, oldVersion, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor),
-				fmt.Sprintf("the collection had version %d|%d before", major, minor))
+				fmt.Sprintf("the collection already had version %d|%d", major, minor))
 		}
 		seen[version] = true
 	}
@@ -90,7 +91,7 @@ func (o *Oracle) judgeMove(w *model.Write) {
 		i := slices.IndexFunc(w.After, func(c trace.Chunk) bool { return c.Min <= m.Min && m.Max <= c.Max })
 		if i >= 0 && w.After[i].Major <= before {
 			o.wrongWrite(w, oldVersion, fmt.Sprintf("%s moves with version %d|%d", o.span(m.Min, m.Max), w.After[i].Major, w.After[i].Minor),
-				fmt.Sprintf("a move raises the major version, which was %d", before))
+				fmt.Sprintf("a move must increase the major version, which was %d", before))
 		}
 		kept := model.Table(w.After.Owned(m.From))
 		if major, _ := kept.Version(); len(kept) > 0 && major <= before {
@@ -108,7 +109,7 @@ func (o *Oracle) judgeReshaping(w *model.Write) {
 		return
 	}
 	for _, m := range w.Moved() {
-		o.wrongWrite(w, wrongSplit, fmt.Sprintf("%s goes from %s to %s", o.span(m.Min, m.Max), m.From, m.To), "nothing moves by it")
+		o.wrongWrite(w, wrongSplit, fmt.Sprintf("%s goes from %s to %s", o.span(m.Min, m.Max), m.From, m.To), "a split or merge moves no data")
 	}
 	major, minor := w.Before.Version()
 	minor++
@@ -118,7 +119,7 @@ func (o *Oracle) judgeReshaping(w *model.Write) {
 	for i, c := range w.Chunks {
 		if c.Major != major || c.Minor != minor+uint32(i) {
 			o.wrongWrite(w, wrongSplit, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor),
-				fmt.Sprintf("version %d|%d was next", major, minor+uint32(i)))
+				fmt.Sprintf("version %d|%d was the next one", major, minor+uint32(i)))
 		}
 		o.judgeInheritance(w, &w.Chunks[i])
 	}
@@ -128,7 +129,7 @@ func (o *Oracle) judgeReshaping(w *model.Write) {
 func (o *Oracle) judgeInheritance(w *model.Write, c *trace.Chunk) {
 	for _, old := range w.Before {
 		if w.Is(trace.Split) && old.Min <= c.Min && c.Max <= old.Max && !slices.Equal(old.History, c.History) {
-			o.wrongWrite(w, wrongSplit, fmt.Sprintf("%s has another history than the chunk it was cut from", o.span(c.Min, c.Max)), "it was there as long")
+			o.wrongWrite(w, wrongSplit, fmt.Sprintf("%s has a different history than the chunk it was split from", o.span(c.Min, c.Max)), "both have been on the shard equally long")
 		}
 	}
 }
@@ -137,10 +138,10 @@ func (o *Oracle) judgeHistory(w *model.Write, c *trace.Chunk) {
 	for i, p := range c.History {
 		switch {
 		case i == 0 && p.Shard != c.Shard:
-			o.wrongWrite(w, wrongHistory, fmt.Sprintf("the history of %s ends with %s", o.span(c.Min, c.Max), p.Shard), "the chunk is on "+c.Shard)
+			o.wrongWrite(w, wrongHistory, fmt.Sprintf("the newest entry in the history of %s is %s", o.span(c.Min, c.Max), p.Shard), "the chunk is on "+c.Shard)
 		case i > 0 && p.ValidAfter >= c.History[i-1].ValidAfter:
-			o.wrongWrite(w, wrongHistory, fmt.Sprintf("the history of %s is valid after %d and before that after %d", o.span(c.Min, c.Max), c.History[i-1].ValidAfter, p.ValidAfter),
-				"times strictly decrease along a history")
+			o.wrongWrite(w, wrongHistory, fmt.Sprintf("in the history of %s, time %d is followed by the earlier entry with time %d", o.span(c.Min, c.Max), c.History[i-1].ValidAfter, p.ValidAfter),
+				"times must strictly decrease from the newest entry on")
 		}
 	}
 }

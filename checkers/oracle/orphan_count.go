@@ -7,13 +7,13 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// orphanCountRule is the part of K-ORPH that can be judged while a run goes on; that nothing is left over is the audit's.
+// orphanCountRule is the part of orphan-count that can be judged while a run goes on; that nothing is left over is the audit's.
 var orphanCountRule = verdict.Checker{
-	Name: "K-ORPH",
-	Promise: "The task that is to delete a range counts its orphans: from the moment that it may begin until it is done, its count " +
-		"is the number of documents that are left.",
+	Name: "orphan-count",
+	Promise: "A range deletion task counts its orphaned documents: from when the deletion may " +
+		"begin until it is done, the count is the number of documents that are still there.",
 	Signatures: verdict.Meanings{
-		orphansMiscounted: "a task's count is not the number of its orphans",
+		orphansMiscounted: "a task's orphan count is not the number of its orphaned documents",
 	},
 }
 
@@ -22,7 +22,7 @@ var _ = declare(40, orphanCountRule, func(o *Oracle) hooks {
 })
 
 // orphansMiscounted is the signature of a task whose count is not the number of its orphans.
-const orphansMiscounted verdict.Signature = "orphans-miscounted"
+const orphansMiscounted verdict.Signature = "orphan-count-wrong"
 
 // judgeOrphans compares where a task goes on from one state to the next. While it is pending nothing of the range is an
 // orphan for certain, and a task whose collection was replaced has nothing left to count.

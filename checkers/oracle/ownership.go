@@ -7,9 +7,9 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// ownershipRule is K-OWN: the truth is the routing table that a majority of the config server has.
+// ownershipRule is ownership: the truth is the routing table that a majority of the config server has.
 var ownershipRule = verdict.Checker{
-	Name:    "K-OWN",
+	Name:    "ownership",
 	Promise: "A client's write takes effect only on the shard that owns its key at that moment.",
 	Signatures: verdict.Meanings{
 		writeByStranger: "a shard applied a client's write of a key that it does not own",
@@ -37,7 +37,7 @@ func (o *Oracle) judgeOwnership(e *trace.Event) {
 			Broke: fmt.Sprintf("%s, which leads %s, applied a client's write of key %s", e.Node, e.Shard, o.show(e.Key)),
 			Because: []string{
 				fmt.Sprintf("a majority of the config server says that %s owns the key", owner),
-				fmt.Sprintf("%s is the leader of term %d, the newest, so the write is not void", e.Node, e.Term),
+				fmt.Sprintf("%s is the leader of term %d, the newest, so the write counts", e.Node, e.Term),
 			},
 		})
 	}

@@ -8,14 +8,15 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// deletionRule is K-DEL.
+// deletionRule is range-deletion.
 var deletionRule = verdict.Checker{
-	Name:    "K-DEL",
-	Promise: "The range deleter removes only documents that its shard does not own, is not receiving and shows to no open cursor.",
+	Name: "range-deletion",
+	Promise: "The range deleter deletes only documents that its shard neither owns nor is " +
+		"receiving, and that no open cursor may still return.",
 	Signatures: verdict.Meanings{
-		deletedOwned:    "the range deleter removed a document that its shard owns",
-		deletedReceived: "the range deleter removed a document that a migration brings in",
-		deletedPinned:   "the range deleter removed a document that an open cursor may return",
+		deletedOwned:    "the range deleter deleted a document that its shard owns",
+		deletedReceived: "the range deleter deleted a document that a migration is bringing in",
+		deletedPinned:   "the range deleter deleted a document that an open cursor may return",
 	},
 }
 
@@ -26,7 +27,7 @@ var _ = declare(30, deletionRule, func(o *Oracle) hooks {
 // The signatures of deletion violations.
 const (
 	deletedOwned    verdict.Signature = "deleted-owned-document"
-	deletedReceived verdict.Signature = "deleted-received-document"
+	deletedReceived verdict.Signature = "deleted-incoming-document"
 	deletedPinned   verdict.Signature = "deleted-document-of-open-cursor"
 )
 
@@ -40,7 +41,7 @@ func (o *Oracle) judgeDeletion(e *trace.Event) {
 	n := o.node(e.Node)
 	for _, r := range n.receives {
 		if r.ns == e.NS && r.min <= e.Key && e.Key < r.max && r.state.Receiving() {
-			o.wrongDeletion(e, deletedReceived, fmt.Sprintf("%s receives %s with migration %s, which is in state %s",
+			o.wrongDeletion(e, deletedReceived, fmt.Sprintf("%s is receiving %s in migration %s, which is in state %s",
 				e.Node, o.span(r.min, r.max), r.id, r.state))
 		}
 	}

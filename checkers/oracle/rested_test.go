@@ -51,7 +51,7 @@ func TestRestedSaysWhatIsLeftBehind(t *testing.T) {
 		t.Fatalf("%d violations", len(all[i].Violations))
 	}
 	v := all[i].Violations[0]
-	want := []string{"a has 1 documents that it does not own", "queries keep them there: cursor open is open"}
+	want := []string{"a still has 1 documents that it does not own", "cursor open is still open and keeps them from being deleted"}
 	if !slices.Equal(v.Because[1:], want) || !slices.Equal(v.Events, []uint64{9, 5, 11}) {
 		t.Errorf("because %q, events %d; want %q at the steps 9, 5 and 11", v.Because[1:], v.Events, want)
 	}

@@ -13,14 +13,13 @@ var (
 	// means anything after it.
 	UnfencedCommit = KnownAnomaly{
 		Name: "unfenced-commit",
-		About: "4.2: a commit reached the config server after its donor had given up or lost its primary, " +
-			"which served the range again (SERVER-44716)",
+		About: "4.2: a commit took effect after its donor had aborted or failed over, and served the " +
+			"range again (SERVER-44716)",
 	}
 	// LeakedOrphans stay until an operator removes them.
 	LeakedOrphans = KnownAnomaly{
-		Name: "leaked-orphans",
-		About: "4.2: documents that nobody owns stayed behind, invisible, until cleanupOrphaned " +
-			"removed them",
+		Name:  "leaked-orphans",
+		About: "4.2: orphaned documents stayed on a shard until cleanupOrphaned removed them",
 	}
 )
 

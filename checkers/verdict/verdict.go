@@ -23,7 +23,7 @@ const (
 	Undecided Outcome = "undecided"
 	// Documented: the promise broke in a way that the protocol's version is known for; see
 	// KnownAnomaly.
-	Documented Outcome = "documented"
+	Documented Outcome = "known-anomaly"
 	// Pass: the promise held.
 	Pass Outcome = "pass"
 )

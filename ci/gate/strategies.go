@@ -17,7 +17,7 @@ import (
 )
 
 // comparedStrategies are the strategies of the table, which is what the median of so many starts is taken of.
-var comparedStrategies = []string{"random", "brief", "sweep", "anchored", "priorities", "guided"}
+var comparedStrategies = []string{"random", "short", "sweep", "reorder", "pct", "coverage-guided"}
 
 const startsEach = 5
 

@@ -29,9 +29,10 @@ func newCheck() *cobra.Command {
 	var longest time.Duration
 	c := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "check recorded histories: ours, or Jepsen's",
-		Long: `Check judges what clients saw. It reads history files of shardproof (history.ndjson.zst, or the folder of a saved run)
-and the logs of Jepsen's etcd and key-value tests, one verdict a line; a violation is explained below it.`,
+		Short: "check recorded client histories: shardproof's own, or Jepsen's",
+		Long: `Check decides whether client histories keep their consistency promises. It reads history files of shardproof
+(history.ndjson.zst, or the folder of a saved run) and the logs of Jepsen's etcd and key-value tests. It prints
+one verdict a file, and explains violations below it.`,
 		Example: "  shardproof check out/lost-write-4711\n  shardproof check etcd_000.log",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -51,7 +52,7 @@ and the logs of Jepsen's etcd and key-value tests, one verdict a line; a violati
 			return exitWith(code)
 		},
 	}
-	c.Flags().DurationVar(&longest, "longest", time.Minute, "how long the search for an order of one key's operations may take")
+	c.Flags().DurationVar(&longest, "longest", time.Minute, "time limit of the linearizability search for one key")
 	return c
 }
 
@@ -94,7 +95,7 @@ func printVerdicts(out io.Writer, verdicts []checkers.Verdict) {
 		}
 		fmt.Fprintf(out, "  %s: %s\n", v.Checker, v.Promise)
 		for _, line := range v.Undecided {
-			fmt.Fprintf(out, "    left open: %s\n", line)
+			fmt.Fprintf(out, "    undecided: %s\n", line)
 		}
 		for i := range v.Violations[:min(violationsShown, len(v.Violations))] {
 			explainOne(out, &v.Violations[i])

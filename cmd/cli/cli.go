@@ -50,22 +50,23 @@ func Main(targets ...target.Target) int {
 	return end.code
 }
 
-const aboutText = `shardproof runs a whole sharded document store in virtual time, moves data between its shards while everything goes
-wrong, and checks every history: one seed is one universe, and a failure replays step by step.
+const aboutText = `shardproof runs a whole sharded document store in a deterministic simulation, moves data between its shards while faults
+are injected, and checks every history for lost, duplicated and stale data. A seed determines the whole run, so that
+every failure can be replayed step by step.
 
-Exit codes: 0 passed, 1 a promise broke, 2 undecided, 3 a replay diverged, 4 the harness failed, 64 wrong usage,
-130 interrupted (what was done until then is reported).`
+Exit codes: 0 passed, 1 a promise was broken, 2 undecided, 3 a replay diverged, 4 the harness failed, 64 wrong usage,
+130 interrupted (with a report of what was done until then).`
 
 func newRoot(t target.Set) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "shardproof",
-		Short:         "prove that moving data between shards loses nothing",
+		Short:         "test that moving data between shards loses nothing",
 		Long:          aboutText,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError(fmt.Errorf("there is no command %q; the commands are run, explore, sweep, replay, shrink, step, check, memory and list", args[0]))
+				return usageError(fmt.Errorf("there is no command %q; the commands are run, explore, sweep, replay, shrink, step, check, memory, upgrade and list", args[0]))
 			}
 			return nil
 		},
@@ -74,7 +75,7 @@ func newRoot(t target.Set) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError(fmt.Errorf("%w; `%s --help` shows the flags", err, c.CommandPath()))
 	})
-	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t), newCheck(), newMemory(), newList(t))
+	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t), newCheck(), newMemory(), newUpgrade(), newList(t))
 	return root
 }
 

@@ -30,28 +30,29 @@ func newExplore(targets target.Set) *cobra.Command {
 	f.targets = targets
 	c := &cobra.Command{
 		Use:   "explore",
-		Short: "look for what random seeds leave to luck, with a strategy",
-		Long: `Explore makes scenarios by a strategy, runs and checks them, and says when it last came upon something new. What it makes
-is a plain scenario that replays and shrinks as any other. It ends after --seeds, --runs, --for or --cpu, whichever comes first,
-and at the first failure unless it is to --keep-going. Its folder holds the failing runs, the journal, and the scenarios that led
-to new situations; interrupted or killed, the same command goes on where it was, and adds up what both have done.
+		Short: "search for failures with a strategy instead of random seeds alone",
+		Long: `Explore generates scenarios with a search strategy, runs and checks them, and reports when it last reached a state
+that no earlier run had reached. Failing scenarios replay and shrink like any other. It ends after --seeds, --runs,
+--for or --cpu, whichever comes first, and at the first failure unless --keep-going is given. Its folder holds the
+failing runs, the journal, and the scenarios that reached new states. If it is interrupted or killed, the same command
+resumes the search and adds to its totals.
 
 Strategies:
 ` + strategyNames(),
-		Example: "  shardproof explore --for 10m\n  shardproof explore --strategy anchored --seeds 50\n  shardproof explore --strategy sweep --seeds 1 --exhaust",
+		Example: "  shardproof explore --for 10m\n  shardproof explore --strategy reorder --seeds 50\n  shardproof explore --strategy sweep --seeds 1 --exhaust",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.explore(c) },
 	}
-	c.Flags().StringVar(&f.strategy, "strategy", "portfolio", "how scenarios are made; see: shardproof list strategies")
-	c.Flags().IntVar(&f.seeds, "seeds", 0, "stop after so many seeds; 0 for no end of them")
+	c.Flags().StringVar(&f.strategy, "strategy", "portfolio", "the search strategy; see: shardproof list strategies")
+	c.Flags().IntVar(&f.seeds, "seeds", 0, "stop after this many seeds; 0 for no limit")
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
-	c.Flags().IntVar(&f.runs, "runs", 0, "stop after so many runs of this command; 0 for no limit")
-	c.Flags().DurationVar(&f.cpu, "cpu", 0, "stop after so much time of all cores together")
-	c.Flags().BoolVar(&f.exhaust, "exhaust", false, "sweep and anchored try everything for a seed before they take the next one")
+	c.Flags().IntVar(&f.runs, "runs", 0, "stop after this many runs of this command; 0 for no limit")
+	c.Flags().DurationVar(&f.cpu, "cpu", 0, "stop after this much CPU time, summed over all cores")
+	c.Flags().BoolVar(&f.exhaust, "exhaust", false, "sweep and reorder try everything for a seed before the next one")
 	f.protocolFlag(c)
 	f.longFlags(c)
 	f.collectFlags(c)
-	c.Flags().StringVar(&f.out, "out", "", "the folder for what is found (default: out/explore-STRATEGY)")
+	c.Flags().StringVar(&f.out, "out", "", "the folder for results (default: out/explore-STRATEGY)")
 	f.profiling.flags(c)
 	return c
 }
@@ -59,7 +60,7 @@ Strategies:
 func strategyNames() string {
 	var b strings.Builder
 	for _, in := range search.Strategies() {
-		fmt.Fprintf(&b, "  %-11s %s\n", in.Name, in.About)
+		fmt.Fprintf(&b, "  %-15s %s\n", in.Name, in.About)
 	}
 	return b.String()
 }

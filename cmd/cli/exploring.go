@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -131,9 +130,9 @@ func (j *exploreJob) keep(run int, failed *runner.Result) {
 // novelty says whether the search still leads anywhere.
 func (j *exploreJob) novelty(run int) string {
 	if run == j.Last {
-		return fmt.Sprintf("%s situations", withCommas(uint64(j.Situations)))
+		return fmt.Sprintf("%s states", withCommas(uint64(j.Situations)))
 	}
-	return fmt.Sprintf("%s situations, the last %s runs (%s) added nothing", withCommas(uint64(j.Situations)), withCommas(uint64(run-j.Last)),
+	return fmt.Sprintf("%s states, none new in the last %s runs (%s)", withCommas(uint64(j.Situations)), withCommas(uint64(run-j.Last)),
 		time.Since(j.at).Round(time.Second))
 }
 
@@ -156,20 +155,19 @@ func (j *exploreJob) finish(searched error) error {
 }
 
 func (j *exploreJob) summarise() {
-	w := tabwriter.NewWriter(j.command.OutOrStdout(), 0, 0, 2, ' ', 0)
-	defer w.Flush()
-	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	w := &sheet{}
+	defer w.print(j.command.OutOrStdout())
 	s := j.Sum
-	row("strategy", "%s", j.flags.strategy)
-	row("runs", "%s, of seeds %s are done", withCommas(uint64(s.Runs)), withCommas(uint64(j.strategy.Over())))
-	row("failures", "%d%s", len(j.Found), strings.Join(append([]string{""}, j.Found...), " "))
-	row("novelty", "%s", j.novelty(s.Runs))
-	row("migrations", "%s started, %s committed, %s aborted, %s of these by recovery", withCommas(uint64(s.Started)),
-		withCommas(uint64(s.Committed)), withCommas(uint64(s.Aborted)), withCommas(uint64(s.Recovered)))
-	row("faults", "%s", countsText(s.Faults))
-	row("failpoints", "%d of %d reached", s.SitesReached(), len(s.Sites)-1)
-	row("time", "%s, CPU %.2f s, on %d workers", (s.Wall + time.Since(j.begun)).Round(10*time.Millisecond), (s.CPU + j.used()).Seconds(), j.flags.parallel)
+	w.row("strategy", "%s", j.flags.strategy)
+	w.row("runs", "%s, %s finished", withCommas(uint64(s.Runs)), some(j.strategy.Over(), "seed", "seeds"))
+	w.row("failures", "%d%s", len(j.Found), strings.Join(append([]string{""}, j.Found...), " "))
+	w.row("novelty", "%s", j.novelty(s.Runs))
+	w.row("migrations", "%s", migrations(s.Counters))
+	w.row("faults", "%s", countsText(s.Faults))
+	w.row("failpoints", "%d of %d reached", s.SitesReached(), len(s.Sites)-1)
+	w.row("time", "%s, %.2f s of CPU time, on %s", (s.Wall + time.Since(j.begun)).Round(10*time.Millisecond),
+		(s.CPU + j.used()).Seconds(), some(j.flags.parallel, "worker", "workers"))
 	if before := j.earlier.Sum; before.Runs > 0 {
-		row("earlier", "%s of these runs, in CPU %.2f s, by earlier commands", withCommas(uint64(before.Runs)), before.CPU.Seconds())
+		w.row("earlier", "%s of these runs, in %.2f s of CPU time, by earlier commands", withCommas(uint64(before.Runs)), before.CPU.Seconds())
 	}
 }

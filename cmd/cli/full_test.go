@@ -54,7 +54,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-const hastyScenario = `shardproof scenario 1
+const hastyScenario = `shardproof scenario 2
 seed 7
 topology shards=2 members=3 config=3 routers=1 clients=2
 faults-end 300ms

@@ -53,10 +53,10 @@ func readKept[T any](path, schema string, kept *T) (there bool, err error) {
 	}
 	d := document[T]{Kept: *kept}
 	if err := json.Unmarshal(text, &d); err != nil {
-		return false, &histories.FileError{File: path, Wrong: "it is damaged: " + err.Error(), Remedy: "choose another place, or begin again without the folder"}
+		return false, &histories.FileError{File: path, Wrong: "it is damaged: " + err.Error(), Remedy: "choose another folder, or start over without this one"}
 	}
 	if d.Schema != schema {
-		return false, &histories.FileError{File: path, Wrong: fmt.Sprintf("it has the schema %q, and not %q", d.Schema, schema), Remedy: "choose another place"}
+		return false, &histories.FileError{File: path, Wrong: fmt.Sprintf("it has the schema %q, not %q", d.Schema, schema), Remedy: "choose another folder"}
 	}
 	*kept = d.Kept
 	return true, nil

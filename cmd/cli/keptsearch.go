@@ -66,7 +66,7 @@ func openSearch(targets target.Set, out, title string) (*keptSearch, error) {
 	if k.journal, err = rundir.OpenJournal(filepath.Join(out, journalFile), title); err != nil {
 		return nil, err
 	}
-	if k.situations, err = rundir.OpenJournal(filepath.Join(out, situationsFile), "shardproof situations 1"); err != nil {
+	if k.situations, err = rundir.OpenJournal(filepath.Join(out, situationsFile), "shardproof states 1"); err != nil {
 		return nil, errors.Join(err, k.journal.Close())
 	}
 	if _, err = readKept(filepath.Join(out, searchFile), searchSchema, &k.state); err == nil {
@@ -83,7 +83,7 @@ func openSearch(targets target.Set, out, title string) (*keptSearch, error) {
 // readSituations forgets those of a round that was not kept.
 func (k *keptSearch) readSituations() error {
 	if len(k.situations.Lines) < k.state.Situations {
-		return fmt.Errorf("%s has %d lines, but %d situations were met; begin again without the folder",
+		return fmt.Errorf("%s has %d lines, but the search reached %d states; start over without the folder",
 			filepath.Join(k.out, situationsFile), len(k.situations.Lines), k.state.Situations)
 	}
 	if err := k.situations.Keep(k.state.Situations); err != nil {
@@ -92,7 +92,7 @@ func (k *keptSearch) readSituations() error {
 	for _, line := range k.situations.Lines[:k.state.Seen] {
 		situation, err := strconv.ParseUint(line, 16, 64)
 		if err != nil {
-			return fmt.Errorf("%s: %q is no situation", filepath.Join(k.out, situationsFile), line)
+			return fmt.Errorf("%s: %q is not a state", filepath.Join(k.out, situationsFile), line)
 		}
 		k.seen = append(k.seen, situation)
 	}
@@ -147,7 +147,7 @@ func (k *keptSearch) keepCorpus(s *searchState, corpus []search.Known) error {
 func (k *keptSearch) save(s searchState) error {
 	if over := s.Mark.Seeds; over != k.over {
 		k.over = over
-		k.journal.Append(fmt.Sprintf("%d seeds, %d runs, %d situations", over, s.Sum.Runs, s.Situations))
+		k.journal.Append(fmt.Sprintf("%d seeds, %d runs, %d states", over, s.Sum.Runs, s.Situations))
 	}
 	if err := errors.Join(k.journal.Sync(), k.situations.Sync()); err != nil {
 		return err

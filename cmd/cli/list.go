@@ -13,7 +13,7 @@ func newList(targets target.Set) *cobra.Command {
 	names, system := lists.Names(), ""
 	c := &cobra.Command{
 		Use:       "list [" + strings.Join(names, "|") + "]",
-		Short:     "list what scenarios can be made of",
+		Short:     "list profiles, faults, failpoints, workloads, checkers, settings, sweeps and strategies",
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {

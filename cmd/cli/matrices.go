@@ -13,13 +13,13 @@ import (
 // matricesHead begins a file of matrices.
 const matricesHead = `# Sweeps: every single fault
 
-A sweep runs one scenario without faults and takes down every passage of a failpoint, every message and every durable write. Then
-it runs it once for each fault that makes sense at each of these, and checks everything that is checked of every run.
+A sweep runs one scenario without faults and records every injection point: every time a failpoint is passed, every message and
+every durable write. Then it runs the scenario once for each fault that makes sense at each of these points, with all checkers.
 
-A row is a phase of what the sweep is about and the actor whom the fault befalls; a cell is how many faults of the kind happened
-there. One number means that every promise held in all of these runs; otherwise it says in how many.
+A row is a phase of the migration (or of the other subject of the sweep) and the actor that the fault hits; a cell counts the
+faults of that kind. A plain number means that every promise held in all of these runs; otherwise the cell says in how many.
 
-Every section is written by the command that it names; ` + "`make sweeps`" + ` renews them all.
+Each section is written by the command that it names; ` + "`make sweeps`" + ` writes them all again.
 `
 
 // renewSection writes a section of a file of matrices in place of the one with that name, or at the end.

@@ -15,18 +15,18 @@ import (
 func newMemory() *cobra.Command {
 	return &cobra.Command{
 		Use:   "memory FOLDER",
-		Short: "list the failures that campaigns remember",
-		Long: `Memory lists the signatures in the folder that was given to run --memory: new, known, fixed or came back, how many runs
-failed so, when first and last, and the runs that are kept.`,
+		Short: "list the failures that campaigns have recorded",
+		Long: `Memory lists the failure signatures in the folder that was given to run --memory: whether each is new, known, fixed
+or came back, how many runs failed with it, when it was seen first and last, and the saved runs.`,
 		Example: "  shardproof run --memory nightly --seeds 100000\n  shardproof memory nightly",
-		Args:    exactlyOne("the folder of a memory"),
+		Args:    exactlyOne("the folder that was given to run --memory"),
 		RunE:    func(c *cobra.Command, args []string) error { return listMemory(c, args[0]) },
 	}
 }
 
 func listMemory(c *cobra.Command, dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, failuredb.File)); err != nil {
-		return usageError(fmt.Errorf("%s is no memory: it holds no %s", dir, failuredb.File))
+		return usageError(fmt.Errorf("%s is not a folder of run --memory: it holds no %s", dir, failuredb.File))
 	}
 	m, err := failuredb.Open(dir)
 	if err != nil {

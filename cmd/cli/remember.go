@@ -95,7 +95,7 @@ func (r *remembering) open(f *runFlags) (err error) {
 		number, signature, _ := strings.Cut(line, " ")
 		seed, err := strconv.ParseUint(number, 10, 64)
 		if err != nil {
-			return fmt.Errorf("%s:%d: %q is no seed", path, i+2, number)
+			return fmt.Errorf("%s:%d: %q is not a seed", path, i+2, number)
 		}
 		if r.done[seed] = true; signature != "held" {
 			r.broken++
@@ -180,7 +180,7 @@ func (r *remembering) replay(e *failuredb.Entry, out io.Writer) (fails bool, err
 			fails = true
 		case "":
 		default:
-			fmt.Fprintf(out, "%s fails otherwise now, with %s: shardproof replay %s\n", e.Signature, got, filepath.Dir(path))
+			fmt.Fprintf(out, "%s now fails differently, with %s: shardproof replay %s\n", e.Signature, got, filepath.Dir(path))
 		}
 	}
 	return fails, nil
@@ -262,7 +262,7 @@ func (r *remembering) keep() error {
 		err = writeKept(filepath.Join(r.Dir(), totalFile), totalSchema, r.unkept)
 	}
 	if err != nil {
-		return fmt.Errorf("the campaign could not be kept: %w", err)
+		return fmt.Errorf("the campaign could not be saved: %w", err)
 	}
 	r.kept, r.unkept = time.Now(), nil
 	return nil

@@ -34,10 +34,10 @@ func newReplay(targets target.Set) *cobra.Command {
 	f.targets = targets
 	c := &cobra.Command{
 		Use:   "replay SEED | SCENARIO-FILE | FOLDER",
-		Short: "run one scenario again and compare it with what is recorded",
-		Long: `Replay runs the scenario of a seed, of a file or of a saved run. For a saved run it recomputes the trace hash; when it
-differs, the first event that differs is named and the exit code is 3.`,
-		Example: "  shardproof replay --profile dense 4711\n  shardproof replay out/lost-write-4711\n  shardproof replay --trace trace.txt scenario.txt",
+		Short: "run one scenario again and compare it with its recording",
+		Long: `Replay runs the scenario of a seed, a file or a saved run. For a saved run it also compares the trace hash with the
+recorded one; if they differ, it names the first event that differs and exits with code 3.`,
+		Example: "  shardproof replay --profile contended 4711\n  shardproof replay out/lost-write-4711\n  shardproof replay --trace trace.txt scenario.txt",
 		Args:    exactlyOne("a seed, a scenario file or the folder of a saved run"),
 		RunE:    func(c *cobra.Command, args []string) error { return f.replay(c, args[0]) },
 	}
@@ -45,10 +45,10 @@ differs, the first event that differs is named and the exit code is 3.`,
 	c.Flags().StringVar(&f.trace, "trace", "", "write every step as a line of text to a new file")
 	c.Flags().Uint64Var(&f.from, "from", 0, "with --trace: the first step")
 	c.Flags().Uint64Var(&f.to, "to", 0, "with --trace: the last step; 0 for all")
-	c.Flags().StringVar(&f.scenario, "write-scenario", "", "write the scenario, with every fault that chance decided, to a new file")
-	c.Flags().StringVar(&f.curve, "curve", "", "write how data lay on the shards over time, as a table with commas, to a new file")
-	c.Flags().BoolVar(&f.explain, "explain", false, "for a failing run: also look for the most similar scenario that passes, and show where they part")
-	c.Flags().StringVar(&f.out, "out", "", "keep the run in a new folder of that name")
+	c.Flags().StringVar(&f.scenario, "write-scenario", "", "write the scenario, including all randomly injected faults, to a new file")
+	c.Flags().StringVar(&f.curve, "curve", "", "write the distribution of data over the shards, over time, to a new CSV file")
+	c.Flags().BoolVar(&f.explain, "explain", false, "for a failing run: find the most similar scenario that passes, and show where the two runs diverge")
+	c.Flags().StringVar(&f.out, "out", "", "save the run in a new folder of that name")
 	f.seeds, f.parallel, f.again = 1, 1, 0
 	return c
 }
@@ -74,7 +74,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	}
 	code := codeOf(r)
 	if err != nil {
-		fmt.Fprintln(c.ErrOrStderr(), "shardproof: the run was not kept:", err)
+		fmt.Fprintln(c.ErrOrStderr(), "shardproof: the run was not saved:", err)
 		code = worseCode(code, exitHarness)
 	}
 	if err := errors.Join(writeNew(f.scenario, r.Plan().String()), writeNew(f.curve, runner.CurveText(r.Curve))); err != nil {
@@ -102,7 +102,7 @@ const manyNeighbours = 200
 func (f *replayFlags) where(r *runner.Result, what string) explain.Where {
 	w := explain.Where{Folder: what, Replay: []string{"shardproof replay " + what}, Step: "shardproof step " + what}
 	if f.explain {
-		w.Passing = []string{"none found among the most similar scenarios"}
+		w.Passing = []string{"none of the most similar scenarios passes"}
 		if n := explain.FindNearestPassing(r, nil, manyNeighbours); n != nil {
 			w.Passing = n.Lines()
 		}
@@ -115,7 +115,7 @@ func anomaliesShown(r *runner.Result) string {
 	if len(r.Weaknesses) == 0 {
 		return ""
 	}
-	return "   shows " + strings.Join(r.Weaknesses, ", ") + ", for which the protocol is known"
+	return "   shows " + strings.Join(r.Weaknesses, ", ") + ", a known anomaly of this protocol version"
 }
 
 // writeNew makes a new file; a path that is empty was not asked for.
@@ -147,7 +147,7 @@ func (f *replayFlags) load(what string) (s *scenario.Scenario, saved string, err
 	}
 	seed, err := strconv.ParseUint(what, 10, 64)
 	if err != nil {
-		return nil, "", fmt.Errorf("%s is neither a seed (a number of zero or more) nor a file or folder that exists", what)
+		return nil, "", fmt.Errorf("%s is neither a seed (a number from 0) nor an existing file or folder", what)
 	}
 	draw, err := f.drawing()
 	if err != nil {
@@ -166,7 +166,7 @@ func (f *replayFlags) read(file string) (*scenario.Scenario, error) {
 		return nil, err
 	}
 	extra, err := f.settings()
-	s.Settings = append(s.Settings, extra...)
+	s.Set(extra...)
 	return s, err
 }
 
@@ -177,7 +177,7 @@ func compareWithSaved(c *cobra.Command, folder string, r *runner.Result) error {
 	case err != nil:
 		return usageError(err)
 	case d == nil:
-		fmt.Fprintf(c.OutOrStdout(), "  Same      step for step as recorded in %s\n", folder)
+		fmt.Fprintf(c.OutOrStdout(), "  Same      identical to the recording in %s\n", folder)
 		return nil
 	}
 	fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)

@@ -51,30 +51,30 @@ func newRun(targets target.Set) *cobra.Command {
 	f.targets = targets
 	c := &cobra.Command{
 		Use:   "run",
-		Short: "run seeds, each a whole cluster under chaos, and check every history",
-		Long: `Run draws a scenario from every seed, runs it in virtual time, and checks what clients saw, every step inside and the
-state at the end. It stops at the first failure, saves the run in a folder below --out, and explains it.
+		Short: "run many seeds, each a whole cluster under faults, and check every history",
+		Long: `Run generates a scenario from each seed, simulates it, and checks the history that clients observed, every internal
+step, and the final state. It stops at the first failure, saves the run in a folder below --out, and explains it.
 
-With --memory, failing runs are kept in that folder, and the next campaign runs them again first: a signature is new, known,
-fixed or came back. Known ones are counted and do not stop a campaign. A campaign that was interrupted, or that stopped at a
-failure, goes on where it was with --continue and the same flags; its result is that of all parts.`,
-		Example: "  shardproof run --seeds 1000\n  shardproof run --for 10m --profile dense --keep-going\n  shardproof run --memory nightly --seeds 100000",
+With --memory, failing runs are saved in that folder, and the next campaign first runs them again: each failure
+signature is new, known, fixed or came back. Known failures are counted and do not stop a campaign. A campaign that
+was interrupted, or stopped at a failure, resumes with --continue and the same flags; its summary covers all parts.`,
+		Example: "  shardproof run --seeds 1000\n  shardproof run --for 10m --profile contended --keep-going\n  shardproof run --memory nightly --seeds 100000",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
-	c.Flags().IntVar(&f.seeds, "seeds", 1000, "how many seeds; 0 for as many as --for allows")
+	c.Flags().IntVar(&f.seeds, "seeds", 1000, "number of seeds; 0 for as many as --for allows")
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
-	c.Flags().StringVar(&f.profile, "profile", "mixed", "how scenarios are drawn; see: shardproof list profiles")
+	c.Flags().StringVar(&f.profile, "profile", "mixed", "how scenarios are generated from seeds; see: shardproof list profiles")
 	f.protocolFlag(c)
 	f.longFlags(c)
 	f.collectFlags(c)
 	c.Flags().StringVar(&f.out, "out", "out", "the folder for failing runs")
-	c.Flags().BoolVar(&f.table, "table", false, "print how often a primary was lost in every state of a migration")
-	c.Flags().IntVar(&f.again, "again", 3, "per cent of the seeds that run again from their plan, to compare the trace hashes")
+	c.Flags().BoolVar(&f.table, "table", false, "also print how often a primary failed in each state of a migration")
+	c.Flags().IntVar(&f.again, "again", 3, "percentage of seeds that are run twice, to check that the trace hashes are equal")
 	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting in every scenario")
-	c.Flags().StringArrayVar(&f.failpoint, "failpoint", nil, "name=terms switches a failpoint on, as does GO_FAILPOINTS")
-	c.Flags().StringVar(&f.memory, "memory", "", "the folder that remembers failures and how far the campaign is, in place of --out")
-	c.Flags().BoolVar(&f.goOn, "continue", false, "with --memory: go on with the campaign that was interrupted")
+	c.Flags().StringArrayVar(&f.failpoint, "failpoint", nil, "name=terms enables a failpoint, as GO_FAILPOINTS does")
+	c.Flags().StringVar(&f.memory, "memory", "", "the folder that records failures and progress across campaigns, instead of --out")
+	c.Flags().BoolVar(&f.goOn, "continue", false, "with --memory: resume the campaign that was interrupted")
 	f.profiling.flags(c)
 	return c
 }
@@ -109,7 +109,7 @@ func (f *runFlags) campaign(c *cobra.Command, draw func(uint64) *scenario.Scenar
 		s = f.seeded(ctx, c, draw, m)
 	}
 	all := m.total(s)
-	printSummary(c.OutOrStdout(), all, s, f.parallel)
+	summarise(c.OutOrStdout(), all, s, f.parallel)
 	if f.table {
 		printTable(c.OutOrStdout(), all.Sum.Counters)
 	}
@@ -166,7 +166,7 @@ func (f *runFlags) drawing() (func(uint64) *scenario.Scenario, error) {
 	}
 	return func(seed uint64) *scenario.Scenario {
 		s := draw(seed)
-		s.Settings = append(s.Settings, extra...)
+		s.Set(extra...)
 		return s
 	}, nil
 }
@@ -239,7 +239,7 @@ func (f *runFlags) reportFailure(c *cobra.Command, failure *campaign.Failure, s 
 	case failure.Err != nil:
 		fmt.Fprintf(out, "HARNESS FAILED  seed %d: %v\n\n", failure.Seed, failure.Err)
 	case failure.Diverged != "":
-		fmt.Fprintf(out, "DIVERGED  seed %d: the run hashed to %s, its plan to %s\n  Replay    %s\n\n", failure.Seed,
+		fmt.Fprintf(out, "DIVERGED  seed %d: the trace hash was %s, and %s when its scenario was replayed\n  Replay    %s\n\n", failure.Seed,
 			failure.Result.HashText(), failure.Diverged, f.replayCommand(failure.Seed))
 	case len(s.Failures) <= explainedMost || m.wants(failure.Result.Signature()):
 		return f.save(c, failure, s, m)
@@ -269,7 +269,7 @@ func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign
 		Look: []string{filepath.Join(folder, rundir.StoryFile), filepath.Join(folder, rundir.ScenarioFile)},
 	}
 	if err != nil {
-		err = fmt.Errorf("the failing run could not be kept: %w", err)
+		err = fmt.Errorf("the failing run could not be saved: %w", err)
 		w.Folder, w.Replay, w.Step, w.Shrink, w.Look = "", w.Replay[1:], "", nil, nil
 	} else {
 		w.Known, err = m.failed(failure, name)

@@ -40,22 +40,22 @@ func newShrink(targets target.Set) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "shrink SEED | SCENARIO-FILE | FOLDER",
 		Short: "make a failing scenario as small as possible",
-		Long: `Shrink looks for the smallest scenario that fails with the same signature: fewer clients, operations, migrations and
-faults, a smaller cluster, ordinary settings, a schedule without chance. The smallest so far is always in OUT/min.txt, at the
-end with comments that say which lines may be different; OUT/smallest is its saved run. Interrupted, the same command goes on
-where it was.
+		Long: `Shrink searches for the smallest scenario that fails with the same signature: fewer clients, operations, migrations and
+faults, a smaller cluster, default settings, a schedule without randomness. OUT/min.txt always holds the smallest so far,
+in the end with comments on the lines that do not matter; OUT/smallest is its saved run. If it is interrupted, the same
+command resumes the search.
 
-Exit codes: 0 done, 2 the budget ended first (a further run goes on), 3 a run diverged from its record, 4 the harness failed,
-64 wrong usage or a scenario that passes, 130 interrupted.`,
-		Example: "  shardproof shrink out/lost-write-4711\n  shardproof shrink --profile dense 4711 --out small",
+Exit codes: 0 done, 2 the budget ran out (the same command resumes), 3 a run diverged from its recording, 4 the harness
+failed, 64 wrong usage or a scenario that passes, 130 interrupted.`,
+		Example: "  shardproof shrink out/lost-write-4711\n  shardproof shrink --profile contended 4711 --out small",
 		Args:    exactlyOne("a seed, a scenario file or the folder of a saved run"),
 		RunE:    func(c *cobra.Command, args []string) error { return f.shrink(c, args[0]) },
 	}
 	f.seedFlags(c)
-	c.Flags().StringVar(&f.out, "out", "", "the folder for what is found (default: beside the scenario, with -min at its end)")
-	c.Flags().IntVar(&f.budget, "runs", 20_000, "how many smaller scenarios are tried at most")
+	c.Flags().StringVar(&f.out, "out", "", "the folder for results (default: next to the scenario, with the suffix -min)")
+	c.Flags().IntVar(&f.budget, "runs", 20_000, "the most scenarios that are tried")
 	f.longFlags(c)
-	c.Flags().DurationVar(&f.cpu, "cpu", 0, "stop after so much time of all cores together")
+	c.Flags().DurationVar(&f.cpu, "cpu", 0, "stop after this much CPU time, summed over all cores")
 	f.seeds, f.again = 1, 0
 	return c
 }
@@ -124,7 +124,7 @@ func (j *shrinkJob) do(c *cobra.Command) error {
 	})
 	j.progress.clear()
 	if err := errors.Join(j.err, j.journal.Close()); err != nil {
-		return &exitError{exitHarness, fmt.Errorf("the search could not be kept: %w", err)}
+		return &exitError{exitHarness, fmt.Errorf("the search could not be saved: %w", err)}
 	}
 	if diverged := (*shrink.DivergedError)(nil); errors.As(err, &diverged) {
 		return &exitError{exitDiverged, err}
@@ -200,6 +200,6 @@ func (j *shrinkJob) finish(c *cobra.Command, found *shrink.Shrunk) error {
 	out := c.OutOrStdout()
 	fmt.Fprint(out, explain.Report(r, w))
 	fmt.Fprintf(out, "  %-9s %s runs in %s on %d workers%s\n", "Search", withCommas(uint64(found.Runs)), time.Since(j.begun).Round(100*time.Millisecond),
-		j.flags.parallel, map[bool]string{true: "", false: "; not everything was tried: the same command goes on"}[found.Complete])
+		j.flags.parallel, map[bool]string{true: "", false: "; not everything was tried: the same command resumes"}[found.Complete])
 	return nil
 }

@@ -14,36 +14,47 @@ import (
 	stats "github.com/shardproof/shardproof/system/serverstatus"
 )
 
-// printSummary prints what a campaign did and what it never did; the last command of it may have been interrupted.
-func printSummary(out io.Writer, t *total, last *campaign.Summary, workers int) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	defer w.Flush()
-	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+// summarise prints what a campaign did and what it never did; the last command of it may have been interrupted.
+func summarise(out io.Writer, t *total, last *campaign.Summary, workers int) {
+	w := &sheet{}
+	defer w.print(out)
 	s := t.Sum.Counters
-	row("seeds", "%s%s", withCommas(uint64(s.Runs)), interruptedText(last))
-	row("protocols", "8.0 %s, 4.2 %s; weaknesses that 4.2 is known for: %s", withCommas(uint64(s.Runs-s.Older)), withCommas(uint64(s.Older)), countsText(s.Weaknesses))
-	row("violations", "%d", t.Violations)
-	row("undecided", "%d", t.Undecided)
-	row("virtual time", "%s", time.Duration(s.Virtual).Round(time.Second))
-	row("operations", "%s checked: %s ok, %s failed, %s unknown", withCommas(uint64(s.Ops)), withCommas(uint64(s.OK)),
-		withCommas(uint64(s.Failed)), withCommas(uint64(s.Unknown)))
-	row("migrations", "%s started, %s committed, %s aborted, %s of these by recovery", withCommas(uint64(s.Started)),
-		withCommas(uint64(s.Committed)), withCommas(uint64(s.Aborted)), withCommas(uint64(s.Recovered)))
-	row("balancer", "%s rounds, %s migrations asked for, %s of these done; %s stops; %s shards removed, %s changes of zones", withCommas(uint64(s.Rounds)),
-		withCommas(uint64(s.Chosen)), withCommas(uint64(s.Balanced)), withCommas(uint64(s.Stopped)), withCommas(uint64(s.Drained)), withCommas(uint64(s.Rezoned)))
-	row("primaries", "%s", countsText(s.Primaries))
-	row("failovers", "%s crashes, %s elections, %s rollbacks", withCommas(uint64(s.Crashes)), withCommas(uint64(s.Elections)),
-		withCommas(uint64(s.RolledBack)))
-	row("faults", "%s", countsText(s.Faults))
-	row("shards", "%s", statisticsText(s.Statistics))
-	row("failpoints", "%s", reachedText(s))
-	row("determinism", "%s seeds run again from their plan, %d with another trace hash", withCommas(uint64(t.Repeated)), t.Diverged)
-	row("steps", "%s, slowest seed %d took %s", withCommas(s.Steps), t.Slowest, t.Took.Round(time.Millisecond))
-	row("wall time", "%s on %d workers, %.1f seeds/s", t.Sum.Wall.Round(10*time.Millisecond), workers,
+	w.row("seeds", "%s%s", withCommas(uint64(s.Runs)), interrupted(last))
+	w.row("protocols", "8.0 %s, 4.2 %s; known anomalies of 4.2: %s",
+		withCommas(uint64(s.Runs-s.Older)), withCommas(uint64(s.Older)), countsText(s.Weaknesses))
+	w.row("violations", "%d", t.Violations)
+	w.row("undecided", "%d", t.Undecided)
+	w.row("virtual time", "%s", time.Duration(s.Virtual).Round(time.Second))
+	summariseWork(w, s)
+	w.row("failovers", "%s, %s, %s", some(s.Crashes, "crash", "crashes"), some(s.Elections, "election", "elections"),
+		some(s.RolledBack, "rollback", "rollbacks"))
+	w.row("faults", "%s", countsText(s.Faults))
+	w.row("failpoints", "%s", reachedText(s))
+	w.row("determinism", "%s repeated, %d with a different trace hash", some(t.Repeated, "seed", "seeds"), t.Diverged)
+	w.row("steps", "%s, slowest seed %d took %s", withCommas(s.Steps), t.Slowest, t.Took.Round(time.Millisecond))
+	w.row("wall time", "%s on %s, %.1f seeds/s", t.Sum.Wall.Round(10*time.Millisecond), some(workers, "worker", "workers"),
 		float64(s.Runs)/max(t.Sum.Wall.Seconds(), 0.001))
 }
 
-func interruptedText(s *campaign.Summary) string {
+// summariseWork are the rows on what the clusters were asked to do.
+func summariseWork(w *sheet, s *runner.Counters) {
+	w.row("operations", "%s checked: %s ok, %s failed, %s unknown", withCommas(uint64(s.Ops)), withCommas(uint64(s.OK)),
+		withCommas(uint64(s.Failed)), withCommas(uint64(s.Unknown)))
+	w.row("migrations", "%s", migrations(s))
+	w.row("movePrimary", "%s", outcomes(s.Primaries))
+	w.row("balancer", "%s, %s of %s done, %s, %s, %s", some(s.Rounds, "round", "rounds"),
+		withCommas(uint64(s.Balanced)), some(s.Chosen, "migration", "migrations"), some(s.Stopped, "stop", "stops"),
+		some(s.Drained, "shard removed", "shards removed"), some(s.Rezoned, "zone change", "zone changes"))
+	w.row("shards", "%s", statisticsText(s.Statistics))
+}
+
+// migrations says how the migrations ended.
+func migrations(s *runner.Counters) string {
+	return fmt.Sprintf("%s started, %s committed, %s aborted, %s of these by recovery", withCommas(uint64(s.Started)),
+		withCommas(uint64(s.Committed)), withCommas(uint64(s.Aborted)), withCommas(uint64(s.Recovered)))
+}
+
+func interrupted(s *campaign.Summary) string {
 	if s.Interrupted {
 		return fmt.Sprintf(" of %s, interrupted", withCommas(uint64(s.Wanted)))
 	}
@@ -76,8 +87,8 @@ func divergedSeeds(s *campaign.Summary) (n int) {
 func statisticsText(of map[string]int64) string {
 	docs := func(name string) string { return withCommas(uint64(of[name])) }
 	spent := func(name string) time.Duration { return time.Duration(of[name]) * time.Millisecond }
-	return fmt.Sprintf("documents: %s cloned, %s caught up, %s deleted; donors blocked writes for %s and committed for %s; "+
-		"given up: %s too big, %s beyond memory",
+	return fmt.Sprintf("documents: %s cloned, %s caught up, %s deleted; donors blocked writes for %s, %s of it to commit; "+
+		"migrations aborted: %s with a chunk too big, %s out of memory",
 		docs("countDocsClonedOnRecipient"), docs("countDocsClonedOnCatchUpOnRecipient"), docs("countDocsDeletedByRangeDeleter"),
 		spent("totalCriticalSectionTimeMillis"), spent("totalCriticalSectionCommitTimeMillis"),
 		docs("countDonorMoveChunkTooBig"), docs("countDonorMoveChunkMemoryExceeded"))
@@ -96,6 +107,21 @@ func countsText(of map[string]int) string {
 		return "none"
 	}
 	return fmt.Sprintf("%s: %s", withCommas(uint64(total)), strings.Join(names, ", "))
+}
+
+// outcomes is "3: 2 done, 1 aborted", by name.
+func outcomes(of map[string]int) string {
+	var ends []string
+	total := 0
+	for name, n := range of {
+		ends = append(ends, fmt.Sprintf("%s %s", withCommas(uint64(n)), name))
+		total += n
+	}
+	sort.Strings(ends)
+	if total == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%s: %s", withCommas(uint64(total)), strings.Join(ends, ", "))
 }
 
 // neverShown is how many failpoints that were not reached are named.
@@ -130,8 +156,8 @@ func printTable(out io.Writer, s *runner.Counters) {
 		states []string
 		lost   map[string]int
 	}{
-		{"donor failover in state", runner.DonorStates, s.DonorFailover},
-		{"recipient crash in state", runner.RecipientStates, s.RecipientCrash},
+		{"donor failovers by state", runner.DonorStates, s.DonorFailover},
+		{"recipient crashes by state", runner.RecipientStates, s.RecipientCrash},
 	} {
 		fmt.Fprintf(w, "%s\n", t.title)
 		for _, state := range t.states {

@@ -39,11 +39,12 @@ func newSweep(targets target.Set) *cobra.Command {
 	f.targets = targets
 	c := &cobra.Command{
 		Use:   "sweep [BASE | SEED | SCENARIO-FILE]",
-		Short: "try every single fault that could befall one scenario, or pairs of them",
-		Long: `Sweep runs a scenario without faults and takes down every passage of a failpoint, every message and every durable write. Then
-it runs it once for each fault at each of these: crashes, stepdowns, partitions, pauses, errors, lost, late and doubled
-messages, slow writes. With --pairs it runs pairs of them, in an order that is fair wherever it stops. The matrix of phase,
-actor and fault is printed and kept in OUT/matrix.md. Interrupted, the same command goes on where it was.
+		Short: "try every single fault at every injection point of one scenario, or pairs of faults",
+		Long: `Sweep runs a scenario without faults and records every injection point: every time a failpoint is passed, every message
+and every durable write. Then it runs the scenario once for each fault at each point: crashes, stepdowns, partitions,
+pauses, errors, lost, delayed and duplicated messages, slow writes. With --pairs it runs pairs of faults, in an order that
+covers all phases evenly wherever it stops. The matrix of phase, actor and fault is printed and written to OUT/matrix.md.
+If it is interrupted, the same command resumes the sweep.
 
 Bases: ` + sweepBases() + `.`,
 		Example: "  shardproof sweep migration\n  shardproof sweep --pairs --runs 200000 migration\n  shardproof sweep scenario.txt --keep-going",
@@ -57,12 +58,12 @@ Bases: ` + sweepBases() + `.`,
 	}
 	c.Flags().BoolVar(&f.pairs, "pairs", false, "pairs of faults instead of single ones")
 	c.Flags().StringVar(&f.of, "target", "", "the system that the scenario of a seed is drawn for")
-	c.Flags().IntVar(&f.most, "runs", 0, "stop after so many runs in all, those of earlier commands included; 0 for all")
-	c.Flags().StringVar(&f.protocol, "protocol", "8.0", "the version that the servers of a base speak: 8.0 or 4.2")
+	c.Flags().IntVar(&f.most, "runs", 0, "stop after this many runs in total, earlier commands included; 0 for all")
+	c.Flags().StringVar(&f.protocol, "protocol", "8.0", "the protocol version of the servers of a base: 8.0 or 4.2")
 	f.longFlags(c)
 	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "collect failures instead of stopping at the first")
-	c.Flags().StringVar(&f.matrices, "matrix", "", "a Markdown file to keep the matrix in as well, beside those of other sweeps, once all runs are done")
-	c.Flags().StringVar(&f.out, "out", "", "the folder for the state, the matrix and failing runs (default: out/sweep-BASE)")
+	c.Flags().StringVar(&f.matrices, "matrix", "", "a Markdown file of several matrices in which this one is updated once all runs are done")
+	c.Flags().StringVar(&f.out, "out", "", "the folder for progress, the matrix and failing runs (default: out/sweep-BASE)")
 	f.seeds = 1
 	return c
 }
@@ -96,7 +97,7 @@ func (f *sweepFlags) plan(what string) (*sweep.Plan, *runner.Result, error) {
 	case f.parallel < 1 || f.most < 0:
 		return nil, nil, errors.New("--parallel must be 1 or more, --runs 0 or more")
 	case f.pairs && f.most == 0 && f.for_ == 0:
-		return nil, nil, errors.New("--pairs wants --runs or --for: all pairs take weeks")
+		return nil, nil, errors.New("--pairs wants --runs or --for: all pairs would take weeks")
 	case !slices.Contains(scenario.Protocols, f.protocol):
 		return nil, nil, fmt.Errorf("--protocol is 8.0 or 4.2, not %q", f.protocol)
 	}

@@ -6,14 +6,20 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"github.com/shardproof/shardproof/histories/scenario"
 )
 
 // most is how many suggestions one sentence carries.
 const most = 3
 
 // Unknown is the error for a name that is not among known. What is the kind of thing in the singular ("failpoint"), and
-// list the word after `shardproof list` that prints them.
+// list the word after `shardproof list` that prints them. A name that has changed is answered with the
+// present one.
 func Unknown(what, name string, known []string, list string) error {
+	if err := scenario.OldName(what, name); err != nil {
+		return err
+	}
 	near := Nearest(name, known)
 	if len(near) == 0 {
 		return fmt.Errorf("there is no %s %q; `shardproof list %s` names them all", what, name, list)

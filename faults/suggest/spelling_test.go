@@ -7,22 +7,22 @@ import (
 )
 
 func TestUnknownNamesTheNearest(t *testing.T) {
-	known := []string{"d.persistDecision.before", "d.persistDecision.after", "r.cloneDone", "c.commit.reply"}
+	known := []string{"donor.persistDecision.before", "donor.persistDecision.after", "recipient.cloneDone", "config.commit.reply"}
 	for _, c := range []struct {
 		name string
 		near []string
 	}{
-		{"d.persistDecison.before", []string{"d.persistDecision.before"}},
-		{"cloneDone", []string{"r.cloneDone"}},
-		{"R.CLONEDONE", []string{"r.cloneDone"}},
+		{"donor.persistDecison.before", []string{"donor.persistDecision.before", "donor.persistDecision.after"}},
+		{"cloneDone", []string{"recipient.cloneDone"}},
+		{"Recipient.CLONEDONE", []string{"recipient.cloneDone"}},
 		{"zzz", nil},
 	} {
 		if diff := cmp.Diff(c.near, Nearest(c.name, known)); diff != "" {
 			t.Errorf("nearest to %q (-want +got):\n%s", c.name, diff)
 		}
 	}
-	got := Unknown("failpoint", "r.clonDone", known, "failpoints").Error()
-	want := "there is no failpoint \"r.clonDone\"; did you mean r.cloneDone? `shardproof list failpoints` names them all"
+	got := Unknown("failpoint", "recipient.clonDone", known, "failpoints").Error()
+	want := "there is no failpoint \"recipient.clonDone\"; did you mean recipient.cloneDone? `shardproof list failpoints` names them all"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

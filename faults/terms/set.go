@@ -117,7 +117,7 @@ func (s *Set) Eval(site failpoint.Site) Effect {
 		}
 		effect, err := parseEffect(text)
 		if err != nil {
-			panic(fmt.Sprintf("failpoints: terms of %s were accepted but mean nothing: %v", site, err))
+			panic(fmt.Sprintf("failpoints: terms of %s were accepted but cannot be read: %v", site, err))
 		}
 		s.fired[site]++
 		return effect

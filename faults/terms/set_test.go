@@ -10,7 +10,7 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-const site = "c.commit.reply"
+const site = "config.commit.reply"
 
 func never(string, int) int { return million - 1 }
 
@@ -65,7 +65,7 @@ func TestPercentagesAskTheGateBySiteAndTerm(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct{ name, terms, want string }{
-		{"c.comit.reply", `off`, "there is no failpoint \"c.comit.reply\"; did you mean c.commit.reply"},
+		{"config.comit.reply", `off`, "there is no failpoint \"config.comit.reply\"; did you mean config.commit.reply"},
 		{site, ``, `no terms are given`},
 		{site, `sleep(50)`, `use return("pause=50ms")`},
 		{site, `pause`, `use return("until=<failpoint>")`},

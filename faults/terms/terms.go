@@ -152,5 +152,5 @@ func parseEffect(text string) (Effect, error) {
 		}
 		return Effect{Do: Until, Site: site}, nil
 	}
-	return Effect{}, fmt.Errorf("return(%q) means nothing here; use crash, stepdown, error=Code, pause=50ms, delay=50ms or until=<failpoint>", text)
+	return Effect{}, fmt.Errorf("return(%q) is not supported; use crash, stepdown, error=Code, pause=50ms, delay=50ms or until=<failpoint>", text)
 }

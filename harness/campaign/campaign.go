@@ -151,7 +151,7 @@ func (c *campaign) seed(seed uint64, pool *sim.Pool) (f Failure, again bool) {
 	}
 	plan, err := runner.Parse(c.Targets, "plan", f.Result.Plan().String())
 	if err != nil {
-		return Failure{Seed: seed, Err: fmt.Errorf("the plan of seed %d does not read back: %w", seed, err)}, true
+		return Failure{Seed: seed, Err: fmt.Errorf("the scenario of seed %d, printed, cannot be parsed: %w", seed, err)}, true
 	}
 	if second := c.attempt(plan, pool); second.Err != nil {
 		f.Diverged = second.Err.Error()
@@ -179,7 +179,7 @@ func (c *campaign) attempt(s *scenario.Scenario, pool *sim.Pool) Failure {
 		return Failure{Result: o.result, Err: o.err}
 	case <-timer.C:
 		*pool = sim.Pool{}
-		return Failure{Err: fmt.Errorf("seed %d took longer than %s of real time and was given up:\n%s", s.Seed, c.Patience, allStacks())}
+		return Failure{Err: fmt.Errorf("seed %d was aborted after %s of wall-clock time:\n%s", s.Seed, c.Patience, allStacks())}
 	}
 }
 

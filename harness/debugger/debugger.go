@@ -66,14 +66,14 @@ var allCommands []lineCommand
 
 func init() {
 	allCommands = []lineCommand{
-		{"next", "[N | WHAT]", "the next event, N events on, or the next that WHAT names: " + whatWords, func(s *Stepper, a []string) (string, error) { return s.move(a, 1) }},
-		{"previous", "[N | WHAT]", "the same, back", func(s *Stepper, a []string) (string, error) { return s.move(a, -1) }},
-		{"goto", "STEP | TIME", "the first event from a step on, or from a time such as 1.88s", (*Stepper).jump},
-		{"here", "", "where the failure came to be: the turn of its story, or the event that broke the promise", (*Stepper).here},
-		{"who", "KEY [NS]", "who owns a key: by the catalogue, by each member and router, with its value on each", (*Stepper).who},
+		{"next", "[N | WHAT]", "the next event, N events ahead, or the next one that WHAT describes: " + whatWords, func(s *Stepper, a []string) (string, error) { return s.move(a, 1) }},
+		{"previous", "[N | WHAT]", "the same, backwards", func(s *Stepper, a []string) (string, error) { return s.move(a, -1) }},
+		{"goto", "STEP | TIME", "the first event at or after a step, or a time such as 1.88s", (*Stepper).jump},
+		{"here", "", "where the failure arose: the turning point of its story, or the event that broke the promise", (*Stepper).here},
+		{"who", "KEY [NS]", "who owns a key, according to the catalog, each member and each router, with its value on each", (*Stepper).who},
 		{"show", "[" + showWords + "]", "the state of the cluster, or of a part of it", (*Stepper).show},
 		{"story", "", "what led to the failure, with the step of each line", (*Stepper).story},
-		{"in", "NS", "the collection that keys are of", (*Stepper).in},
+		{"in", "NS", "the collection that keys refer to", (*Stepper).in},
 		{"help", "", "this", (*Stepper).help},
 		{"quit", "", "the end", func(*Stepper, []string) (string, error) { return "", ErrQuit }},
 	}
@@ -81,7 +81,7 @@ func init() {
 
 const (
 	whatWords = "a kind of event (kind donor-state, or just donor-state), key K, migration ID, node N, fault"
-	showWords = "all | catalogue | nodes | node N | key K | migrations | migration ID | faults | events"
+	showWords = "all | catalog | nodes | node N | key K | migrations | migration ID | faults | events"
 )
 
 func (s *Stepper) help([]string) (string, error) {
@@ -89,7 +89,7 @@ func (s *Stepper) help([]string) (string, error) {
 	for _, c := range allCommands {
 		fmt.Fprintf(&b, "  %-22s %s\n", c.name+" "+c.args, c.about)
 	}
-	b.WriteString("  Commands may be cut short; an empty line is the next event.\n")
+	b.WriteString("  Commands may be abbreviated; an empty line repeats next.\n")
 	return b.String(), nil
 }
 

@@ -21,7 +21,7 @@ func (s *Stepper) what(words []string) (func(e *trace.Event) bool, error) {
 		return func(e *trace.Event) bool { return e.Kind == kind }, nil
 	}
 	if len(words) != 2 {
-		return nil, fmt.Errorf("looked for is %s, not %q", whatWords, strings.Join(words, " "))
+		return nil, fmt.Errorf("WHAT is %s, not %q", whatWords, strings.Join(words, " "))
 	}
 	name := words[1]
 	switch words[0] {
@@ -39,7 +39,7 @@ func (s *Stepper) what(words []string) (func(e *trace.Event) bool, error) {
 		}
 		return s.touches(n), nil
 	}
-	return nil, fmt.Errorf("looked for is %s, not %q", whatWords, strings.Join(words, " "))
+	return nil, fmt.Errorf("WHAT is %s, not %q", whatWords, strings.Join(words, " "))
 }
 
 // touches says of an event whether it changes a key or who owns it.
@@ -76,7 +76,7 @@ func (s *Stepper) who(words []string) (string, error) {
 		words = words[:1]
 	}
 	if len(words) != 1 {
-		return "", errors.New("who wants a key, and perhaps a collection")
+		return "", errors.New("who wants a key, and optionally a collection")
 	}
 	n, err := strconv.ParseInt(words[0], 10, 64)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Stepper) show(words []string) (string, error) {
 	switch about, rest := words[0], words[1:]; about {
 	case "all":
 		return s.Where() + f.CatalogueText() + "nodes\n" + f.NodesText() + s.migrations() + s.faults(), nil
-	case "catalogue":
+	case "catalog":
 		return f.CatalogueText(), nil
 	case "nodes":
 		return f.NodesText(), nil
@@ -122,7 +122,7 @@ func (s *Stepper) show(words []string) (string, error) {
 		}
 		return s.migration(rest[0])
 	}
-	return "", fmt.Errorf("show knows %s, not %q", showWords, words[0])
+	return "", fmt.Errorf("show takes %s, not %q", showWords, words[0])
 }
 
 func (s *Stepper) node(f *timeline.Frame, name string) (string, error) {
@@ -145,7 +145,7 @@ func (s *Stepper) migration(id string) (string, error) {
 			return m.Text(), nil
 		}
 	}
-	return "", fmt.Errorf("no migration %q has begun yet; `show migrations` lists those that have", id)
+	return "", fmt.Errorf("no migration %q has started yet; `show migrations` lists those that have", id)
 }
 
 // migrations are those that are under way, and how many are over.
@@ -160,14 +160,14 @@ func (s *Stepper) migrations() string {
 		}
 		b.WriteString("  " + strings.ReplaceAll(strings.TrimSuffix(m.Text(), "\n"), "\n", "\n  ") + "\n")
 	}
-	fmt.Fprintf(&b, "  %d are over\n", over)
+	fmt.Fprintf(&b, "  %d have ended\n", over)
 	return b.String()
 }
 
 func (s *Stepper) faults() string {
 	under := s.progress().Faults
 	if len(under) == 0 {
-		return "faults\n  none under way\n"
+		return "faults\n  none in progress\n"
 	}
 	return "faults\n  " + strings.Join(under, "\n  ") + "\n"
 }

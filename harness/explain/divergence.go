@@ -23,7 +23,7 @@ type Divergence struct {
 func (d *Divergence) String() string {
 	text := fmt.Sprintf("recorded trace hash %s (%s, %s/%s), now %s", d.Recorded, d.RecordedIn.Go, d.RecordedIn.OS, d.RecordedIn.Arch, d.Now)
 	if d.Step == 0 {
-		return text + "; all events are the same, the difference is between them"
+		return text + "; all recorded events are equal, the runs differ between events"
 	}
 	return fmt.Sprintf("%s; first divergence at step %d: recorded %q, now %q", text, d.Step, d.RecordedNext, d.NowNext)
 }

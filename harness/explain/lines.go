@@ -82,9 +82,9 @@ func StoryLines(r *runner.Result) []string {
 	if len(lines) == 0 || s.LeftOut+s.Unrelated == 0 {
 		return lines
 	}
-	rest := fmt.Sprintf("%d events that had no part in it are left out", s.Unrelated)
+	rest := fmt.Sprintf("%d events that are not related to the failure are left out", s.Unrelated)
 	if s.LeftOut > 0 {
-		rest += fmt.Sprintf(", and %d lines on what had", s.LeftOut)
+		rest += fmt.Sprintf(", as are %d lines on related ones", s.LeftOut)
 	}
 	return append(lines, rest)
 }

@@ -120,7 +120,7 @@ func (s *slice) placement(e *trace.Event) string {
 func (s *slice) counts(i int) string {
 	for j := i - 1; j >= 0; j-- {
 		if e := &s.events[j]; s.chosen[j] != 0 && e.Kind == trace.CatalogWritten {
-			return "a majority of config has it: from now on " + e.Why() + " counts"
+			return "majority-committed on config: " + e.Why() + " is in effect"
 		}
 	}
 	return Sentence(&s.events[i])

@@ -65,7 +65,7 @@ func allDifferences(r *runner.Result) (all []difference) {
 	}
 	for i, f := range s.Faults {
 		add(0, func(s *scenario.Scenario) { s.Faults = slices.Delete(s.Faults, i, i+1) }, "without fault %d", f.ID)
-		add(0, func(s *scenario.Scenario) { s.Faults[i].When.Nth++ }, "with fault %d one pass later", f.ID)
+		add(0, func(s *scenario.Scenario) { s.Faults[i].When.Nth++ }, "with fault %d one pass of its failpoint later", f.ID)
 		laterVariants(func(s *scenario.Scenario) *time.Duration { return &s.Faults[i].When.After }, func(by time.Duration, edit func(*scenario.Scenario)) {
 			add(0, edit, "with fault %d %s later", f.ID, by)
 		})
@@ -102,7 +102,7 @@ func (n *NearestPassing) Lines() []string {
 	return []string{
 		fmt.Sprintf("%s it passes; the first difference is at step %d", n.Change, n.Parting.Step),
 		"failing: " + n.Parting.RecordedNext, "passing: " + n.Parting.NowNext,
-		"of the story, only failing: " + momentOr(n.Only), "              only passing: " + momentOr(n.Instead),
+		"only in the failing run: " + momentOr(n.Only), "only in the passing run: " + momentOr(n.Instead),
 	}
 }
 

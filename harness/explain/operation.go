@@ -33,9 +33,9 @@ func answerText(op *histories.Op) string {
 	case op.Kind == scenario.Read:
 		text += " → " + resultText(&op.Result)
 	case op.Result.Found:
-		text += " → acknowledged, there was " + resultText(&op.Result)
+		text += " → acknowledged, replaced " + resultText(&op.Result)
 	case op.Kind == scenario.Write || op.Kind == scenario.Delete && op.Result.Applied:
-		text += " → acknowledged, there was none"
+		text += " → acknowledged, no document before"
 	case op.Kind != scenario.Scan && !op.Kind.Whole() && !op.Result.Applied:
 		text += " → no effect"
 	case op.Kind != scenario.Scan:

@@ -10,7 +10,7 @@ import (
 func phaseOf(e *trace.Event) (migration string, p phase) {
 	switch e.Kind {
 	case trace.MigrationRequested:
-		return e.Migration(), phase{"", "asked for"}
+		return e.Migration(), phase{"", "requested"}
 	case trace.DonorAdvanced:
 		return e.Migration(), phase{"donor", e.State()}
 	case trace.RecipientAdvanced:

@@ -46,7 +46,7 @@ func Report(r *runner.Result, w Where) string {
 	}
 	row("Promise", worst.Promise)
 	if len(worst.Violations) == 0 {
-		row("Open", FirstLines(worst.Undecided, 4)...)
+		row("Undecided", FirstLines(worst.Undecided, 4)...)
 	} else {
 		v := &worst.Violations[0]
 		row("Broke", keyPrefix(v)+v.Broke)
@@ -109,11 +109,13 @@ func FirstLines(lines []string, most int) []string {
 func otherFailures(r *runner.Result, worst checkers.Verdict) []string {
 	var names []string
 	if worst.Found > 1 {
-		names = append(names, fmt.Sprintf("%d violations of this promise in all", worst.Found))
+		names = append(names, fmt.Sprintf("%d violations of this promise in total", worst.Found))
 	}
 	for _, v := range r.Verdicts {
 		if v.Checker != worst.Checker && v.Outcome != checkers.Pass {
-			names = append(names, v.Checker+" "+string(v.Outcome))
+			names = append(names, v.Checker+" "+map[checkers.Outcome]string{
+				checkers.Fail: "failed", checkers.Undecided: "undecided", checkers.Documented: "shows a known anomaly",
+			}[v.Outcome])
 		}
 	}
 	if len(names) == 0 {

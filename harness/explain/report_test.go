@@ -18,8 +18,8 @@ import (
 // lostWrite is a run in which a write was lost: what a report is made of, in small.
 func lostWrite() *runner.Result {
 	return &runner.Result{
-		Scenario: &scenario.Scenario{Name: "dense", Seed: 412, Faults: []scenario.Fault{{ID: 1, Kind: "crash",
-			When: scenario.Trigger{Site: "r.replWait", Nth: 2}, Target: "shard-b.0", For: time.Second}}},
+		Scenario: &scenario.Scenario{Name: "contended", Seed: 412, Faults: []scenario.Fault{{ID: 1, Kind: "crash",
+			When: scenario.Trigger{Site: "recipient.replicationWait", Nth: 2}, Target: "shard-b.0", For: time.Second}}},
 		History: []histories.Op{
 			{ID: -18, Client: histories.PreloadClient, NS: "test.docs", Kind: scenario.Insert, Key: 17, Value: "i17", Outcome: histories.OK,
 				Result: histories.Result{Applied: true}},
@@ -31,12 +31,12 @@ func lostWrite() *runner.Result {
 		},
 		Events: lostEvents(), Virtual: 3 * time.Second, Counters: runner.NewCounters(),
 		Verdicts: []checkers.Verdict{
-			{Checker: "identity", Promise: "An acknowledged majority write must be visible to every later read.", Outcome: checkers.Fail, Found: 2,
+			{Checker: "unique-writes", Promise: "An acknowledged majority write must be visible to every later read.", Outcome: checkers.Fail, Found: 2,
 				Violations: []checkers.Violation{{
 					Signature: "lost-write", NS: "test.docs", Key: "17", Broke: "w4 was acknowledged; a later read returned i17", Ops: []int{8, 9},
 					Because: []string{"operation 8 ended before operation 9 began", strings.Repeat("a very long reason ", 20)},
 				}}},
-			{Checker: "K-DUR", Outcome: checkers.Fail, Found: 1, Violations: []checkers.Violation{{
+			{Checker: "durability", Outcome: checkers.Fail, Found: 1, Violations: []checkers.Violation{{
 				Signature: "commit-with-stale-document", NS: "test.docs", Key: "17", Events: []uint64{866, 868},
 				Broke: "[10, 20) went from shard-a to shard-b, and of key 17 a majority of shard-b has another state than the donor had",
 			}}},

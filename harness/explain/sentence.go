@@ -18,11 +18,11 @@ func Sentence(e *trace.Event) string {
 	case trace.Repair:
 		return fmt.Sprintf("fault %d %s %s ends", e.FaultNumber(), e.FaultKind(), e.Peer)
 	case trace.BalancerChose:
-		return fmt.Sprintf("the balancer asks for %s from %s to %s (%s): %s", rangeText(e), e.Shard, e.Peer, e.Request(), e.Why())
+		return fmt.Sprintf("the balancer requests the migration of %s from %s to %s (%s): %s", rangeText(e), e.Shard, e.Peer, e.Request(), e.Why())
 	case trace.BalancerState:
-		return "the balancer's mode is written: " + e.State()
+		return "the balancer's mode is set to " + e.State()
 	case trace.BalancerStopped:
-		return "the balancer is told to stop, and that is answered"
+		return "the balancer acknowledges a stop"
 	case trace.ClusterChanged:
 		return "config: " + e.State()
 	case trace.Chance:
@@ -36,7 +36,7 @@ func Sentence(e *trace.Event) string {
 	case trace.RolledBack:
 		return fmt.Sprintf("%s rolls back to index %d", e.Node, e.Index)
 	case trace.MigrationRequested:
-		return fmt.Sprintf("migration %s %s %s → %s is asked for", e.Migration(), rangeText(e), e.Shard, e.Peer)
+		return fmt.Sprintf("migration %s %s %s → %s is requested", e.Migration(), rangeText(e), e.Shard, e.Peer)
 	case trace.DonorAdvanced:
 		return fmt.Sprintf("migration %s %s %s → %s: donor %s", e.Migration(), rangeText(e), e.Shard, e.Peer, e.State())
 	case trace.RecipientAdvanced:
@@ -44,17 +44,17 @@ func Sentence(e *trace.Event) string {
 	case trace.DecisionMade:
 		return fmt.Sprintf("migration %s: decision %s by %s", e.Migration(), e.State(), e.Node)
 	case trace.MigrationEnded:
-		return fmt.Sprintf("migration %s: ended %s on %s", e.Migration(), e.State(), e.Node)
+		return fmt.Sprintf("migration %s: ended, %s, on %s", e.Migration(), e.State(), e.Node)
 	case trace.CriticalSection:
 		return fmt.Sprintf("migration %s: %s %s", e.Migration(), e.Node, e.State())
 	case trace.RangeDeletion:
-		return fmt.Sprintf("migration %s %s: %s has its deletion %s", e.Migration(), rangeText(e), e.Node, e.State())
+		return fmt.Sprintf("migration %s %s: range deletion on %s is %s", e.Migration(), rangeText(e), e.Node, e.State())
 	case trace.MetadataInstalled:
-		return fmt.Sprintf("%s learns that it owns %s", e.Node, rangeTexts(e.Chunks))
+		return fmt.Sprintf("%s installs metadata: it owns %s", e.Node, rangeTexts(e.Chunks))
 	case trace.MetadataCleared:
-		return fmt.Sprintf("%s forgets who owns what of %s", e.Node, e.NS)
+		return fmt.Sprintf("%s clears its metadata of %s", e.Node, e.NS)
 	case trace.Majority:
-		return fmt.Sprintf("a majority of %s has everything up to index %d", e.Shard, e.Index)
+		return fmt.Sprintf("%s majority-commits up to index %d", e.Shard, e.Index)
 	case trace.PrimaryMoving:
 		return fmt.Sprintf("movePrimary %s of %s %s → %s: %s", e.Migration(), e.NS, e.Shard, e.Peer, e.State())
 	case trace.CatalogWritten:
@@ -62,7 +62,7 @@ func Sentence(e *trace.Event) string {
 	case trace.Applied:
 		return appliedText(e)
 	case trace.Executed:
-		return fmt.Sprintf("%s has statement %d of transaction %d of %s on record, for %s", e.Node, e.Statement(), e.Txn(), e.Session(), e.Actor)
+		return fmt.Sprintf("%s records statement %d of transaction %d of %s, for %s", e.Node, e.Statement(), e.Txn(), e.Session(), e.Actor)
 	case trace.CursorOpened:
 		return fmt.Sprintf("%s opens cursor %s on %s, as owner of %s", e.Node, e.Cursor(), rangeText(e), rangeTexts(e.Chunks))
 	case trace.CursorClosed:
@@ -80,9 +80,9 @@ func chanceText(e *trace.Event) string {
 		amount = " by " + time.Duration(e.Answer()).Round(10*time.Microsecond).String()
 	}
 	if e.Peer == "" {
-		return fmt.Sprintf("chance: %s%s on %s at %s", e.Question(), amount, e.Node, e.Place())
+		return fmt.Sprintf("random fault: %s%s on %s at %s", e.Question(), amount, e.Node, e.Place())
 	}
-	return fmt.Sprintf("chance: %s%s of %s from %s to %s", e.Question(), amount, e.Place(), e.Node, e.Peer)
+	return fmt.Sprintf("random fault: %s%s of %s from %s to %s", e.Question(), amount, e.Place(), e.Node, e.Peer)
 }
 
 func appliedText(e *trace.Event) string {

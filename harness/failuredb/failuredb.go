@@ -60,7 +60,7 @@ type Entry struct {
 const (
 	eventBegan      = "campaign"
 	eventFailed     = "failed"
-	eventStillFails = "fails still"
+	eventStillFails = "still fails"
 	eventPasses     = "passes"
 )
 
@@ -150,7 +150,7 @@ func (m *Memory) append(l line) error {
 	}
 	m.journal.Append(string(text))
 	if err := m.journal.Sync(); err != nil {
-		return fmt.Errorf("the memory of failures could not be kept: %w", err)
+		return fmt.Errorf("the failure database could not be saved: %w", err)
 	}
 	m.fold(&l)
 	return nil

@@ -139,7 +139,7 @@ func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, failuredb.File)
 	for text, want := range map[string]string{
-		"groceries\n": `memory.ndjson:1: this is the journal of something else: "groceries"`,
+		"groceries\n": `memory.ndjson:1: this is the journal of a different command: "groceries"`,
 		"{\"schema\":\"shardproof.memory/1\"}\nmilk\n": "memory.ndjson:2: it is damaged",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

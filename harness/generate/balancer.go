@@ -46,7 +46,8 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 			Hot: hot, FirstID: 1 + i*count,
 		}, drawMix(d, workloads.Standard()))...)
 	}
-	s.Settings = append(drawSettings(d, p), balancerSettings(d, s.Topology)...)
+	s.Settings = drawSettings(d, p)
+	s.Set(balancerSettings(d, s.Topology)...)
 	s.Commands = drawOperations(d, s, z, 1+d.IntN("operations/count", 4))
 	if littleMemory(d) { // where the busy chunk is at first, and others behind it
 		at := time.Duration(d.IntN("emptied at", 400)) * time.Millisecond
@@ -108,7 +109,7 @@ func balancerSettings(d keyed.Source, t scenario.Topology) []scenario.Setting {
 	w := workloads.Windows[d.IntN("zones", len(workloads.Windows))]
 	for n := range t.ConfigMembers {
 		east := w.Near[d.IntN(fmt.Sprintf("zone/%d", n), len(w.Near))]
-		all = append(all, scenario.Setting{Name: fmt.Sprintf("world.zone.config.%d", n), Value: east.String()})
+		all = append(all, scenario.Setting{Name: fmt.Sprintf("sim.clock.utcOffset.config.%d", n), Value: east.String()})
 	}
 	return all
 }
@@ -136,7 +137,7 @@ func drawOperations(d keyed.Source, s *scenario.Scenario, z size, stories int) [
 func addOperators(d keyed.Source, s *scenario.Scenario, z size) {
 	own := d.Fork(0x0b)
 	s.Balancer = true
-	s.Settings = append(s.Settings, balancerSettings(own, s.Topology)...)
+	s.Set(balancerSettings(own, s.Topology)...)
 	s.Commands = append(s.Commands, drawOperations(own, s, z, 1+own.IntN("operations/count", 2))...)
 	raiseChunkSizes(s)
 }

@@ -22,8 +22,8 @@ type Base struct {
 func Bases() []Base {
 	return []Base{
 		{Name: "migration", About: "one migration under 40 operations", make: baseMigration},
-		{Name: "moveprimary", About: "one move of a primary under 40 operations", make: basePrimary},
-		{Name: "deletion", About: "the deletion of a range that has moved away and comes back, under 40 operations", make: baseDeletion,
+		{Name: "move-primary", About: "one movePrimary under 40 operations", make: basePrimary},
+		{Name: "deletion", About: "the deletion of a range that moved away and comes back, under 40 operations", make: baseDeletion,
 			Wanted: func(phase string) bool { return strings.HasPrefix(phase, "deletion ") }},
 	}
 }
@@ -44,7 +44,9 @@ func FindBase(name string) (Base, error) {
 func (b *Base) Scenario(protocol string) *scenario.Scenario {
 	s := b.make()
 	s.Name, s.Planned, s.Protocol = "sweep-"+b.Name, true, protocol
-	s.Settings = append(QuickSettings(), s.Settings...)
+	own := s.Settings
+	s.Settings = QuickSettings()
+	s.Set(own...)
 	s.FaultsEnd, s.Limit = 2*time.Second, quiescenceLimit
 	return s
 }

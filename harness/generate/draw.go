@@ -54,7 +54,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	s.Migrations = workloads.DrawMoves(d.IntN, workloads.MoveParams{
 		Collection: s.Collections[0], Shards: size.topology.Shards, Count: size.moves, Start: warmUp,
 		Gap: (size.span - warmUp) / time.Duration(size.moves), WaitDelete: 20, Operator: 8, FirstID: 1,
-	}, keyed.Pick(d, "moves", workloads.MoveCatalogue()...))
+	}, keyed.Choose(d.IntN, "moves", workloads.MoveCatalogue(), movesOf))
 	if two {
 		addCollection(s, d, rest)
 	}
@@ -188,7 +188,7 @@ func drawFaults(d keyed.Source, p Profile, space faults.Space) []scenario.Fault 
 	kinds := drawKinds(d, p)
 	var plan []scenario.Fault
 	for id := 1; id <= p.size.faults && len(kinds) > 0; id++ {
-		kind := kinds[d.IntN(fmt.Sprintf("fault/%d/kind", id), len(kinds))]
+		kind := keyed.Choose(d.IntN, fmt.Sprintf("fault/%d/kind", id), kinds, kindOf)
 		plan = append(plan, faults.Plan(kind, id, space, d.IntN))
 	}
 	return plan
@@ -197,7 +197,7 @@ func drawFaults(d keyed.Source, p Profile, space faults.Space) []scenario.Fault 
 func drawKinds(d keyed.Source, p Profile) []*faults.Kind {
 	all := p.kinds()
 	if p.one && len(all) > 0 {
-		return all[d.IntN("kind", len(all)):][:1]
+		return []*faults.Kind{keyed.Choose(d.IntN, "kind", all, kindOf)}
 	}
 	var some []*faults.Kind
 	for _, k := range all {
@@ -210,3 +210,7 @@ func drawKinds(d keyed.Source, p Profile) []*faults.Kind {
 	}
 	return some
 }
+
+// kindOf and movesOf are candidates of a choice, each as likely as any other.
+func kindOf(k *faults.Kind) (name string, weight int)     { return k.Name, 1 }
+func movesOf(m workloads.Moves) (name string, weight int) { return m.Name, 1 }

@@ -38,8 +38,8 @@ func (p *Profile) kinds() []*faults.Kind {
 
 // deepKinds are the faults of control messages and of the commit window: what found the deepest bugs when it was measured.
 var deepKinds = []string{
-	"donor-failover", "recipient-crash", "config-failover", "stepdown", "blackout", "duplicate", "hold", "lost-request", "lost-reply",
-	"slow-disk", "pause", "cut-link", "slow-link",
+	"donor-failover", "recipient-crash", "config-failover", "stepdown", "power-loss", "duplicate", "hold", "lost-request", "lost-reply",
+	"slow-disk", "pause", "partial-partition", "slow-link",
 }
 
 func denseSize() size {
@@ -62,17 +62,17 @@ func withoutFaults(z size) size {
 // Profiles lists the ways to draw scenarios, the default soak first.
 func Profiles() []Profile {
 	return []Profile{
-		{Name: "dense", About: "fast migrations back and forth, faults aimed at control messages and the commit window",
+		{Name: "contended", About: "frequent migrations back and forth, faults aimed at control messages and the commit window",
 			Weight: 45, size: denseSize(), aim: func(kind string) bool { return slices.Contains(deepKinds, kind) }},
-		{Name: "single", About: "all faults of a run are of one kind, so that none hides what another would find",
+		{Name: "single-fault-kind", About: "all faults of a run are of one kind, so that no kind masks another",
 			Weight: 25, size: standardSize, one: true},
-		{Name: "all", About: "every kind of fault", Weight: 15, size: standardSize},
+		{Name: "all-faults", About: "every kind of fault", Weight: 15, size: standardSize},
 		{Name: "intense", About: "every kind of fault, three times as many", Weight: 12, size: intenseSize()},
 		{Name: "balancer", About: "the balancer is the only source of migrations; operators drain shards, change zones, windows and settings",
 			Weight: 10, size: balancedSize(), balanced: true},
-		{Name: "quiet", About: "no faults: only latency, migrations and clients", Weight: 3, size: withoutFaults(standardSize)},
+		{Name: "fault-free", About: "no faults, only latency, migrations and clients", Weight: 3, size: withoutFaults(standardSize)},
 		{Name: "sweep", About: "two shards, one migration, one fault", size: sweepSize},
-		{Name: "small", About: "two shards, four migrations, no faults: what strategies add their own to", size: smallSize},
+		{Name: "small", About: "two shards, four migrations, no faults: the base of strategies that add their own", size: smallSize},
 	}
 }
 
@@ -108,15 +108,6 @@ func MixedBrief(seed uint64, protocol string) *scenario.Scenario {
 }
 
 func mixedProfile(seed uint64) Profile {
-	all, total := Profiles(), 0
-	for _, p := range all {
-		total += p.Weight
-	}
-	at := keyed.New(seed).IntN("profile", total)
-	for _, p := range all {
-		if at -= p.Weight; at < 0 {
-			return p
-		}
-	}
-	return all[0]
+	weight := func(p Profile) (string, int) { return p.Name, p.Weight }
+	return keyed.Choose(keyed.New(seed).IntN, "profile", Profiles(), weight)
 }

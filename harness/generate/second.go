@@ -41,7 +41,7 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 	moves := workloads.DrawMoves(own.IntN, workloads.MoveParams{
 		Collection: coll, Shards: z.topology.Shards, Count: z.moves, Start: warmUp, Gap: (z.span - warmUp) / time.Duration(z.moves),
 		WaitDelete: 20, FirstID: len(s.Migrations) + 1,
-	}, keyed.Pick(own, "moves", workloads.MoveCatalogue()...))
+	}, keyed.Choose(own.IntN, "moves", workloads.MoveCatalogue(), movesOf))
 	if own.Chance("whole", 70) {
 		p := workloads.WholeParams{
 			NS: secondNamespace, Clients: clients, Count: keyed.Pick(own, "wholes", 1, 2, 3, 5), Start: warmUp, End: z.span,

@@ -51,33 +51,29 @@ var settingKnobs = []knob{
 }
 
 var worldKnobs = []knob{
-	{"world.jitter", []string{"400µs", "100µs", "2ms", "8ms"}},
-	{"world.sync", []string{"100µs", "1ms", "5ms"}},
-	{"world.yield", []string{"125000", "500000", "20000"}},
+	{"sim.net.jitter", []string{"400us", "100us", "2ms", "8ms"}},
+	{"sim.disk.syncLatency", []string{"100us", "1ms", "5ms"}},
+	{"sim.task.yieldsPerMillion", []string{"125000", "500000", "20000"}},
 }
 
 // backgroundFaults are small rates of the world's own faults, drawn for profiles that have faults at all.
 var backgroundFaults = []knob{
-	{"world.tail", []string{"0", "0", "1000", "10000"}},
-	{"world.loss", []string{"0", "0", "300", "3000"}},
-	{"world.duplicate", []string{"0", "0", "1000", "10000"}},
-	{"world.diskTail", []string{"0", "0", "1000", "10000"}},
-	{"world.stall", []string{"0", "0", "2000", "10000"}},
+	{"sim.net.slowPerMillion", []string{"0", "0", "1000", "10000"}},
+	{"sim.net.lossPerMillion", []string{"0", "0", "300", "3000"}},
+	{"sim.net.duplicatePerMillion", []string{"0", "0", "1000", "10000"}},
+	{"sim.disk.slowPerMillion", []string{"0", "0", "1000", "10000"}},
+	{"sim.task.stallsPerMillion", []string{"0", "0", "2000", "10000"}},
 }
 
-// QuickSettings are values with which a migration takes milliseconds; the defaults are those of real systems.
-func QuickSettings() (all []scenario.Setting) {
-	for _, k := range settingKnobs {
-		all = append(all, scenario.Setting{Name: k.name, Value: k.values[0]})
-	}
-	return all
-}
+// QuickSettings are values with which a migration takes milliseconds: the first ones of all knobs. The
+// defaults are those of real systems.
+func QuickSettings() []scenario.Setting { return scenario.Preset("drawn") }
 
 // DrawSetting draws one setting of a cluster or of its world, and a value.
 func DrawSetting(roll func(question string, n int) int) scenario.Setting {
 	all := slices.Concat(settingKnobs, worldKnobs, backgroundFaults)
-	k := all[roll("setting", len(all))]
-	return scenario.Setting{Name: k.name, Value: k.values[roll("value", len(k.values))]}
+	k := keyed.Choose(roll, "setting", all, func(k knob) (string, int) { return k.name, 1 })
+	return scenario.Setting{Name: k.name, Value: keyed.One(roll, "value", k.values...)}
 }
 
 // A log of so few entries forgets within milliseconds what a retry or a member that was away needs: so many percent of the seeds
@@ -91,7 +87,7 @@ func drawSettings(d keyed.Source, p Profile) []scenario.Setting {
 	add := func(k knob, drawn bool) {
 		value := k.values[0]
 		if drawn {
-			value = k.values[d.IntN("set/"+k.name, len(k.values))]
+			value = keyed.One(d.IntN, "set/"+k.name, k.values...)
 		}
 		all = append(all, scenario.Setting{Name: k.name, Value: value})
 	}

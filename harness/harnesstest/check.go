@@ -28,7 +28,7 @@ import (
 // The flags of every test binary that uses Check. They say what to run instead of what the test would.
 var (
 	seedFlag   = flag.Uint64("shardproof.seed", 0, "run this seed only; 0: the test's own seeds")
-	seedsFlag  = flag.Int("shardproof.seeds", 0, "run so many seeds; 0: as many as the test says")
+	seedsFlag  = flag.Int("shardproof.seeds", 0, "run this many seeds; 0: as many as the test says")
 	replayFlag = flag.String("shardproof.replay", "", "run this scenario file, or the scenario of this saved run, only")
 )
 
@@ -132,7 +132,7 @@ func (suite *Suite) check(t *testing.T, s *scenario.Scenario, replay string) {
 	folder := filepath.Join(suite.folder(t), fmt.Sprintf("%s-%d", r.Signature(), s.Seed))
 	kept, err := harness.RunAndSave(s, suite.options(), folder, rundir.Environment{})
 	if err != nil {
-		t.Logf("the failing run was not kept: %v", err)
+		t.Logf("the failing run was not saved: %v", err)
 	}
 	t.Attr("shardproof.replay", replay)
 	t.Fatal("\n" + explain.Report(kept, explain.Where{Folder: folder, Replay: []string{replay}}))

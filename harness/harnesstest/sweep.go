@@ -67,7 +67,7 @@ func (suite *SweepSuite) failed(t *testing.T, failed *runner.Result) {
 	folder := filepath.Join(t.ArtifactDir(), failed.Signature())
 	kept, err := harness.RunAndSave(failed.Scenario, runner.Options{Targets: suite.targets()}, folder, rundir.Environment{})
 	if err != nil {
-		t.Logf("the failing run was not kept: %v", err)
+		t.Logf("the failing run was not saved: %v", err)
 	}
 	t.Fatal("\n" + explain.Report(kept, explain.Where{Folder: folder, Replay: []string{"shardproof replay " + folder}, Shrink: []string{"shardproof shrink " + folder}}))
 }

@@ -35,7 +35,7 @@ func OpenJournal(path, title string) (*Journal, error) {
 	mine, err := j.lock.TryLock()
 	if err == nil && !mine {
 		err = &histories.FileError{
-			File: path, Wrong: "another process goes on with it now", Remedy: "wait for its end or choose another place",
+			File: path, Wrong: "another process is using it", Remedy: "wait for its end or choose another folder",
 		}
 	}
 	if err == nil {
@@ -72,8 +72,8 @@ func (j *Journal) read(path, title string) error {
 	}
 	if j.Lines[0] != title {
 		return &histories.FileError{
-			File: path, Line: 1, Wrong: fmt.Sprintf("this is the journal of something else: %q", j.Lines[0]),
-			Remedy: "move it away or choose another place",
+			File: path, Line: 1, Wrong: fmt.Sprintf("this is the journal of a different command: %q", j.Lines[0]),
+			Remedy: "move it away or choose another folder",
 		}
 	}
 	j.Lines = j.Lines[1:]

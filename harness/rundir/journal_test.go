@@ -22,7 +22,7 @@ func TestJournalGoesOn(t *testing.T) {
 		t.Errorf("the journal is %q, %v", text, err)
 	}
 	_, err = OpenJournal(path, "search 2")
-	if err == nil || !strings.Contains(err.Error(), `this is the journal of something else: "search 1"`) {
+	if err == nil || !strings.Contains(err.Error(), `this is the journal of a different command: "search 1"`) {
 		t.Errorf("another search got the journal: %v", err)
 	}
 }
@@ -34,7 +34,7 @@ func TestJournalOfOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenJournal(path, "search 1"); err == nil || !strings.Contains(err.Error(), "another process goes on with it now") {
+	if _, err := OpenJournal(path, "search 1"); err == nil || !strings.Contains(err.Error(), "another process is using it") {
 		t.Errorf("the journal was opened twice: %v", err)
 	}
 	j.Append("one")

@@ -62,7 +62,7 @@ func ReadEnvironment(folder string) (env Environment, err error) {
 		return env, fmt.Errorf("the saved run has no readable environment: %w", err)
 	}
 	if err := json.Unmarshal(text, &env); err != nil {
-		return env, &histories.FileError{File: path, Wrong: "it is damaged: " + err.Error(), Remedy: "take the folder from where it was made"}
+		return env, &histories.FileError{File: path, Wrong: "it is damaged: " + err.Error(), Remedy: "copy the folder again from where it was written"}
 	}
 	return env, nil
 }

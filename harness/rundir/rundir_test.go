@@ -17,7 +17,7 @@ import (
 func record() rundir.Record {
 	return rundir.Record{
 		Scenario: &scenario.Scenario{
-			Name: "dense", Seed: 7, Topology: scenario.Topology{Shards: 1, Members: 1, ConfigMembers: 1, Routers: 1, Clients: 1},
+			Name: "contended", Seed: 7, Topology: scenario.Topology{Shards: 1, Members: 1, ConfigMembers: 1, Routers: 1, Clients: 1},
 		},
 		History:     []histories.Op{{ID: 1, Kind: scenario.Read, Call: 1, Return: 2, Outcome: histories.OK}},
 		Events:      []trace.Event{{Step: 1, Kind: trace.NodeUp, Node: "router.0"}},

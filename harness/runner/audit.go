@@ -45,7 +45,7 @@ func (f *finalChecks) survey(repair bool) {
 	})
 	f.world.Run(func() bool { return done }, max(f.deadline, f.world.Now()).Add(readyLimit))
 	if !done && f.world.Err() == nil {
-		f.leave("the audit was not answered")
+		f.leave("the final audit got no answer")
 	}
 }
 

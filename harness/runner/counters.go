@@ -19,7 +19,7 @@ type Counters struct {
 	Elections, Crashes, RolledBack, Deleting int
 	Rounds, Chosen, Balanced                 int // of the balancer; Balanced: requests of which the migration was committed
 	Drained, Rezoned, Stopped                int // removals of shards, changes of zones, stops of the balancer that were answered
-	// Primaries counts moves of primaries by how they ended: "done", "given up".
+	// Primaries counts moves of primaries by how they ended: "done", "aborted".
 	Primaries map[string]int
 	// Weaknesses counts runs by what they have shown of the verdict.KnownAnomalies.
 	Weaknesses map[string]int

@@ -129,7 +129,7 @@ func TestCodecChangesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Settings = append(s.Settings, scenario.Setting{Name: "world.codec", Value: "1"})
+		s.Set(scenario.Setting{Name: "sim.net.encodeMessages", Value: "1"})
 		coded, err := Run(s, Options{Targets: store})
 		if err != nil {
 			t.Fatal(err)

@@ -37,7 +37,7 @@ func (o *operators) startMovements() {
 }
 
 func moveName(id int) string    { return fmt.Sprintf("move %d", id) }
-func primaryName(id int) string { return fmt.Sprintf("moveprimary %d", id) }
+func primaryName(id int) string { return fmt.Sprintf("move-primary %d", id) }
 
 // carryOut goes through the steps of a movement until one fails.
 func carryOut(t env.Task, steps []target.Step) {

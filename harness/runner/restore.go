@@ -14,7 +14,7 @@ func (p *clientPool) restore() {
 	if len(missing) == 0 || !p.idle() || p.world.Err() != nil {
 		return
 	}
-	const name = "making dropped collections again"
+	const name = "recreating dropped collections"
 	p.tasks.begin(name)
 	p.world.Node(clientNode(0)).Spawn(nil, "restore", func(t env.Task) {
 		defer p.tasks.end(name)

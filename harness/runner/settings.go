@@ -12,7 +12,7 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// conditions are the settings of the world rather than of the cluster: scenario lines `set world.<name> <value>`.
+// conditions are the settings of the world rather than of the cluster: scenario lines `set sim.<name> <value>`.
 type conditions struct {
 	// latency is the least time a message takes, jitter what chance adds.
 	latency, jitter time.Duration
@@ -52,22 +52,22 @@ type condition struct {
 }
 
 var worldSettings = []condition{
-	{"world.latency", "the least time a message takes", func(c *conditions) *time.Duration { return &c.latency }, nil},
-	{"world.jitter", "what chance adds to it at most", func(c *conditions) *time.Duration { return &c.jitter }, nil},
-	{"world.tail", "slow messages in a million", nil, func(c *conditions) *int { return &c.tail }},
-	{"world.tailDelay", "what a slow message takes longer at most", func(c *conditions) *time.Duration { return &c.tailDelay }, nil},
-	{"world.loss", "lost messages in a million", nil, func(c *conditions) *int { return &c.loss }},
-	{"world.duplicate", "doubled messages between servers in a million", nil, func(c *conditions) *int { return &c.duplicate }},
-	{"world.chains", "chains of messages in a million that are slow", nil, func(c *conditions) *int { return &c.chains }},
-	{"world.chainDelay", "what the messages of a slow chain take longer at most", func(c *conditions) *time.Duration { return &c.chainDelay }, nil},
-	{"world.demotions", "messages in a million at which a chain becomes slower than others, if any are slow", nil, func(c *conditions) *int { return &c.demotions }},
-	{"world.sync", "the least time a disk takes to make data durable", func(c *conditions) *time.Duration { return &c.sync }, nil},
-	{"world.diskTail", "slow disk operations in a million", nil, func(c *conditions) *int { return &c.diskTail }},
-	{"world.diskDelay", "what a slow disk operation takes longer at most", func(c *conditions) *time.Duration { return &c.diskDelay }, nil},
-	{"world.stall", "sites in a million at which a task stands still", nil, func(c *conditions) *int { return &c.stall }},
-	{"world.stallDelay", "for how long it stands still at most", func(c *conditions) *time.Duration { return &c.stallDelay }, nil},
-	{"world.yield", "places in a million where a task lets others run", nil, func(c *conditions) *int { return &c.yield }},
-	{"world.codec", "1 passes every message through its encoding", nil, func(c *conditions) *int { return &c.codec }},
+	{"sim.net.latency", "the minimum latency of a message", func(c *conditions) *time.Duration { return &c.latency }, nil},
+	{"sim.net.jitter", "the maximum random addition to it", func(c *conditions) *time.Duration { return &c.jitter }, nil},
+	{"sim.net.slowPerMillion", "how many messages in a million are slow", nil, func(c *conditions) *int { return &c.tail }},
+	{"sim.net.slowDelay", "the maximum extra latency of a slow message", func(c *conditions) *time.Duration { return &c.tailDelay }, nil},
+	{"sim.net.lossPerMillion", "how many messages in a million are lost", nil, func(c *conditions) *int { return &c.loss }},
+	{"sim.net.duplicatePerMillion", "how many messages between servers in a million are duplicated", nil, func(c *conditions) *int { return &c.duplicate }},
+	{"sim.net.slowChainsPerMillion", "how many chains of messages in a million are slow", nil, func(c *conditions) *int { return &c.chains }},
+	{"sim.net.slowChainDelay", "the maximum extra latency of messages of a slow chain", func(c *conditions) *time.Duration { return &c.chainDelay }, nil},
+	{"sim.net.priorityChangesPerMillion", "how many messages in a million lower the priority of their chain, if any chains are slow", nil, func(c *conditions) *int { return &c.demotions }},
+	{"sim.disk.syncLatency", "the minimum time of a disk sync", func(c *conditions) *time.Duration { return &c.sync }, nil},
+	{"sim.disk.slowPerMillion", "how many disk operations in a million are slow", nil, func(c *conditions) *int { return &c.diskTail }},
+	{"sim.disk.slowDelay", "the maximum extra time of a slow disk operation", func(c *conditions) *time.Duration { return &c.diskDelay }, nil},
+	{"sim.task.stallsPerMillion", "how many passes of failpoints in a million stall the task", nil, func(c *conditions) *int { return &c.stall }},
+	{"sim.task.stallDelay", "the maximum duration of a stall", func(c *conditions) *time.Duration { return &c.stallDelay }, nil},
+	{"sim.task.yieldsPerMillion", "how many scheduling points in a million let other tasks run", nil, func(c *conditions) *int { return &c.yield }},
+	{"sim.net.encodeMessages", "1 encodes and decodes every message", nil, func(c *conditions) *int { return &c.codec }},
 	{"run.repair", "0 leaves what operators would repair to the final survey", nil, func(c *conditions) *int { return &c.repair }},
 }
 
@@ -131,7 +131,7 @@ func FailpointSettings(spec string) (all []scenario.Setting, err error) {
 
 // configure reads the scenario's settings into those of the world and of its failpoints. It returns those of the system.
 func (r *run) configure() (own []scenario.Setting, err error) {
-	set := terms.New(func(site string, n int) int { return r.world.Gate().Pick("failpoint", site, n) })
+	set := terms.New(func(site string, n int) int { return r.world.Gate().Pick("failpoint.terms", site, n) })
 	for _, v := range r.scenario.Settings {
 		systems, err := apply(v, r.about, &r.conditions, set)
 		if err != nil {

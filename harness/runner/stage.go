@@ -42,9 +42,9 @@ func (s *stage) idle() bool { return len(s.tasks) == 0 }
 const (
 	// movingOperator is where movements are asked for, commandingOperator where commands are given.
 	movingOperator     env.NodeID = "operator.0"
-	commandingOperator env.NodeID = "administrator.0"
+	commandingOperator env.NodeID = "admin.0"
 	// quiescingOperator is where the system is brought to its end, surveyor where its nodes are asked for what they hold.
-	quiescingOperator env.NodeID = "administrator.1"
+	quiescingOperator env.NodeID = "admin.1"
 	surveyor          env.NodeID = "auditor.0"
 )
 
@@ -52,7 +52,7 @@ const (
 const OperatorNode = movingOperator
 
 func clientNode(i int) env.NodeID { return env.NodeID(fmt.Sprintf("client.%d", i)) }
-func readerNode(i int) env.NodeID { return env.NodeID(fmt.Sprintf("watcher.%d", i)) }
+func readerNode(i int) env.NodeID { return env.NodeID(fmt.Sprintf("stream-reader.%d", i)) }
 
 // What a system may know of its run.
 func (s *stage) AddNode(id env.NodeID, boot env.Boot) { s.world.AddNode(id, boot) }

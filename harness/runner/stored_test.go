@@ -74,7 +74,7 @@ func TestWeaknessesAreGone(t *testing.T) {
 
 // unreachable are sites that need what no scenario can ask for.
 var unreachable = map[string]bool{
-	"m.partialBatch":         true, // clients of scenarios insert one document at a time
-	"m.refresh.inconsistent": true, // to who knows another incarnation the config server tells all of the new one
-	"v.dropDetected":         true, // before a collection is dropped or renamed, every unfinished migration of it is joined
+	"router.partialBatch":         true, // clients of scenarios insert one document at a time
+	"router.refresh.inconsistent": true, // to who knows another incarnation the config server tells all of the new one
+	"recovery.dropDetected":       true, // before a collection is dropped or renamed, every unfinished migration of it is joined
 }

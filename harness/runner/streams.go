@@ -38,7 +38,7 @@ func (r *streamReaders) drain() (left []string) {
 	r.drained = r.system.(target.Clock).ClusterTime()
 	r.world.Run(func() bool { return r.reading == 0 }, r.deadline)
 	if r.reading > 0 && r.world.Err() == nil {
-		left = append(left, fmt.Sprintf("%d change streams have not been delivered everything", r.reading))
+		left = append(left, fmt.Sprintf("%d change streams have not delivered all changes", r.reading))
 	}
 	return left
 }

@@ -91,7 +91,7 @@ func (r *run) judged() []checkers.Verdict {
 }
 
 // Assertions is the promise that the system's own assertions hold and its code does not panic (K-CRASH).
-var Assertions = checkers.Checker{Name: "invariant", Promise: "No assertion inside the store fails and no code panics."}
+var Assertions = checkers.Checker{Name: "assertions", Promise: "No assertion in the store fails, and no code panics."}
 
 // Checkers is every checker that judges a run of a target, in the order in which they are listed.
 func Checkers(t target.Target) []checkers.Checker {
@@ -102,7 +102,7 @@ func crashed(b *sim.BrokenInvariant) checkers.Verdict {
 	return checkers.Verdict{
 		Checker: Assertions.Name, Promise: Assertions.Promise, Outcome: checkers.Fail, Checked: 1, Found: 1,
 		Violations: []checkers.Violation{{
-			Signature: "broken-invariant", Broke: b.Error(), Events: []uint64{b.Step},
+			Signature: "assertion-failed", Broke: b.Error(), Events: []uint64{b.Step},
 			Because: []string{fmt.Sprintf("step %d at %s ended the run", b.Step, time.Duration(b.At))},
 		}},
 	}

@@ -8,7 +8,7 @@ import (
 // newAnchored holds things back. A base has three stages: probes, which hold one thing back to the end and find out what does not
 // wait for it; singles, which let it go when one of these has happened; and pairs of these, those of the commit window first.
 func newAnchored(start Start) Strategy {
-	return newOnBases(start, "anchored", func(base *scenario.Scenario, o *Outcome) *searchStage {
+	return newOnBases(start, "reorder", func(base *scenario.Scenario, o *Outcome) *searchStage {
 		a := &anchored{Start: start, base: base, anchors: sweep.Anchors(o.Occasions)}
 		a.anchors = a.anchors[:start.some(probesEach, len(a.anchors))]
 		a.until = make([][]sweep.FaultCase, len(a.anchors))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -19,9 +18,8 @@ func Decode(data []byte) *scenario.Scenario {
 	for i := range s.Migrations {
 		s.Migrations[i].At += time.Duration(from.next("later", 64)) * time.Millisecond
 	}
-	kinds := faults.All()
 	for range from.next("faults", 4) {
-		s.Faults = append(s.Faults, drawFault(s, kinds[from.next("kind", len(kinds))], from.next))
+		s.Faults = append(s.Faults, drawFault(s, chooseKind(from.next), from.next))
 	}
 	for range from.next("settings", 3) {
 		changeSetting(s, from.next)

@@ -64,9 +64,9 @@ func (g *guided) add(roll func(string, int) int) {
 func freshScenario(roll func(string, int) int, protocol string) *scenario.Scenario {
 	seed := uint64(roll("seed", 1<<30))
 	if roll("size", 5) == 0 {
-		return withName("guided", generate.MixedOf(seed, protocol))
+		return withName("coverage-guided", generate.MixedOf(seed, protocol))
 	}
-	s := baseOf("guided", seed, protocol)
+	s := baseOf("coverage-guided", seed, protocol)
 	s.Planned = false
 	for i := range 1 + roll("faults", 5) {
 		addFault(s, func(question string, n int) int { return roll(fmt.Sprintf("first %d/%s", i, question), n) })

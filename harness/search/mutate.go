@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/harness/generate"
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -30,19 +31,10 @@ var allMutations = []mutation{
 // mutateScenario makes a few changes to a copy of the scenario.
 func mutateScenario(of *scenario.Scenario, roll func(question string, n int) int) *scenario.Scenario {
 	s := of.Clone()
-	total := 0
-	for _, m := range allMutations {
-		total += m.weight
-	}
+	weight := func(m mutation) (string, int) { return m.name, m.weight }
 	for i := range 1 + roll("changes", 3) {
 		own := func(question string, n int) int { return roll(fmt.Sprintf("%d/%s", i, question), n) }
-		at := own("mutation", total)
-		for _, m := range allMutations {
-			if at -= m.weight; at < 0 {
-				m.change(s, own)
-				break
-			}
-		}
+		keyed.Choose(own, "mutation", allMutations, weight).change(s, own)
 	}
 	return s
 }
@@ -70,9 +62,14 @@ func drawFault(s *scenario.Scenario, kind *faults.Kind, roll func(string, int) i
 }
 
 func addFault(s *scenario.Scenario, roll func(string, int) int) {
-	if kinds := faults.All(); len(s.Faults) < mostFaults {
-		s.Faults = append(s.Faults, drawFault(s, kinds[roll("kind", len(kinds))], roll))
+	if len(s.Faults) < mostFaults {
+		s.Faults = append(s.Faults, drawFault(s, chooseKind(roll), roll))
 	}
+}
+
+// chooseKind is any kind of fault.
+func chooseKind(roll func(string, int) int) *faults.Kind {
+	return keyed.Choose(roll, "kind", faults.All(), func(k *faults.Kind) (string, int) { return k.Name, 1 })
 }
 
 // pickFault is one of the scenario's faults and another of its kind; nil without any.
@@ -120,12 +117,7 @@ func shiftMigration(s *scenario.Scenario, roll func(string, int) int) {
 }
 
 func changeSetting(s *scenario.Scenario, roll func(string, int) int) {
-	set := generate.DrawSetting(roll)
-	if i := slices.IndexFunc(s.Settings, func(v scenario.Setting) bool { return v.Name == set.Name }); i >= 0 {
-		s.Settings[i] = set
-		return
-	}
-	s.Settings = append(s.Settings, set)
+	s.Set(generate.DrawSetting(roll))
 }
 
 func changeSeed(s *scenario.Scenario, roll func(string, int) int) {

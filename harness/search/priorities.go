@@ -22,15 +22,15 @@ var (
 
 func withPriorities(seed uint64, protocol string) *scenario.Scenario {
 	roll := keyed.New(seed ^ 0x9c7).IntN
-	s := baseOf("priorities", seed, protocol)
+	s := baseOf("pct", seed, protocol)
 	if roll("faults", 2) == 0 {
-		s = withName("priorities", generate.MixedOf(seed, protocol))
+		s = withName("pct", generate.MixedOf(seed, protocol))
 	}
 	s.Planned = false
 	one := func(of []string, question string) string { return of[roll(question, len(of))] }
-	s.Settings = append(s.Settings,
-		scenario.Setting{Name: "world.chains", Value: one(slowChains, "chains")},
-		scenario.Setting{Name: "world.chainDelay", Value: one(chainDelays, "delay")},
-		scenario.Setting{Name: "world.demotions", Value: one(demotionShares, "demotions")})
+	s.Set(
+		scenario.Setting{Name: "sim.net.slowChainsPerMillion", Value: one(slowChains, "chains")},
+		scenario.Setting{Name: "sim.net.slowChainDelay", Value: one(chainDelays, "delay")},
+		scenario.Setting{Name: "sim.net.priorityChangesPerMillion", Value: one(demotionShares, "demotions")})
 	return s
 }

@@ -27,7 +27,7 @@ func newRandom(s Start) Strategy {
 
 // newBrief draws the same on a smaller scale.
 func newBrief(s Start) Strategy {
-	return newDrawn(s, func(seed uint64) *scenario.Scenario { return withName("brief", generate.MixedBrief(seed, s.Protocol)) })
+	return newDrawn(s, func(seed uint64) *scenario.Scenario { return withName("short", generate.MixedBrief(seed, s.Protocol)) })
 }
 
 // ofProfile draws scenarios of one profile.

@@ -107,13 +107,13 @@ type Info struct {
 // Strategies lists them.
 func Strategies() []Info {
 	return []Info{
-		{"random", "scenarios as `run` draws them, one for each seed", newRandom},
-		{"brief", "scenarios of the same kinds in which less happens, in a third of the time", newBrief},
-		{"sweep", "a small scenario of each seed, and every fault at everything that happens in it", newSweep},
-		{"anchored", "a message or task of a small scenario is held back until something else has happened", newAnchored},
-		{"priorities", "some chains of messages are slower than others, and a few become so on the way", newPriorities},
-		{"guided", "scenarios that led to new situations are changed a little", newGuided},
-		{"portfolio", "all of these and each profile in turn, the more often the more new situations they led to of late", newPortfolio},
+		{"random", "the scenarios of `run`, one for each seed", newRandom},
+		{"short", "shorter scenarios of the same profiles: a third of the operations and of the time", newBrief},
+		{"sweep", "every fault at every injection point of a small scenario of each seed", newSweep},
+		{"reorder", "one message or task of a small scenario is held until some other event has happened", newAnchored},
+		{"pct", "random priorities for chains of messages, with a few priority changes during the run", newPriorities},
+		{"coverage-guided", "small changes to scenarios that reached new states", newGuided},
+		{"portfolio", "all of these and each profile, chosen by how many new states they reached recently", newPortfolio},
 	}
 }
 

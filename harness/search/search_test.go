@@ -100,13 +100,13 @@ func replays(t *testing.T, s *scenario.Scenario, line string) {
 
 // TestSeedsHaveAnEnd shows that strategies stop when their seeds are used, and say so.
 func TestSeedsHaveAnEnd(t *testing.T) {
-	for strategy, want := range map[string]int{"random": 3, "brief": 3, "priorities": 3} {
+	for strategy, want := range map[string]int{"random": 3, "short": 3, "pct": 3} {
 		if lines, _ := made(t, strategy, Start{Targets: store, Seed: 5, Seeds: 3}, 0, 1); len(lines) != want {
 			t.Errorf("%s made %d runs of 3 seeds, want %d", strategy, len(lines), want)
 		}
 	}
 	const want = 1 + probesEach + singlesEach + pairsEach
-	if lines, _ := made(t, "anchored", Start{Targets: store, Seed: 5, Seeds: 1}, 0, 2); len(lines) != want {
+	if lines, _ := made(t, "reorder", Start{Targets: store, Seed: 5, Seeds: 1}, 0, 2); len(lines) != want {
 		t.Errorf("anchored made %d runs of a seed, want %d", len(lines), want)
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // zonePrefix starts the settings that put a member of the config server into a time zone: `set world.zone.config.0 2h`.
-const zonePrefix = "world.zone."
+const zonePrefix = "sim.clock.utcOffset."
 
 // settable are the settings of the cluster, and the time zones of the config server's members.
 func settable() (all []target.Setting) {
@@ -27,7 +27,7 @@ func settable() (all []target.Setting) {
 	}
 	return append(all, target.Setting{
 		Name: zonePrefix + "config.0", Prefix: zonePrefix, Default: "0s",
-		About: "how far east of UTC a member of the config server stands",
+		About: "the UTC offset of the local time of a config server member",
 		Check: func(name, value string) error {
 			_, _, err := zone(name, value)
 			return err

@@ -184,7 +184,7 @@ func keysUsed(s *scenario.Scenario, ns string) int {
 }
 
 // calmSettings are the conditions under which whatever is ready first goes first and nothing is left to chance.
-var calmSettings = []scenario.Setting{{Name: "world.jitter", Value: "0s"}, {Name: "world.yield", Value: "0"}}
+var calmSettings = []scenario.Setting{{Name: "sim.net.jitter", Value: "0s"}, {Name: "sim.task.yieldsPerMillion", Value: "0"}}
 
 // firstCome takes the chance out of the schedule.
 func firstCome(*scenario.Scenario) (all []edit) {

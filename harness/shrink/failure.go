@@ -53,7 +53,7 @@ type DivergedError struct{ First, Second *runner.Result }
 
 // Error names both hashes.
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("the run hashed to %s, and to %s when it was run again", e.First.HashText(), e.Second.HashText())
+	return fmt.Sprintf("the trace hash was %s, and %s when the run was repeated", e.First.HashText(), e.Second.HashText())
 }
 
 // Failure looks for the smallest scenario that fails with the signature of s. The error is a *PassedError, a *DivergedError,
@@ -83,7 +83,7 @@ func Failure(s *scenario.Scenario, o Options) (*Shrunk, error) {
 	})
 	to, err := runTwice(o.Targets, found.Scenario, t.pools[0])
 	if err == nil && to.Signature() != t.signature {
-		err = errors.New("what was remembered of an earlier search does not hold for this build: begin a new one")
+		err = errors.New("the results of the earlier search do not hold for this build: start a new one")
 	}
 	return &Shrunk{found, from, to}, err
 }
@@ -212,7 +212,7 @@ func Sizes(s *scenario.Scenario) string {
 		one, all string
 	}{
 		{s.Topology.Clients, "client", "clients"}, {len(s.Ops), "operation", "operations"}, {len(s.Migrations), "migration", "migrations"},
-		{len(s.Primaries), "move of a primary", "moves of a primary"}, {len(s.Streams), "stream", "streams"},
+		{len(s.Primaries), "movePrimary", "movePrimaries"}, {len(s.Streams), "stream", "streams"},
 		{len(s.Commands), "command", "commands"}, {len(s.Faults), "fault", "faults"}, {len(s.Decisions), "decision", "decisions"},
 		{len(s.Settings), "setting", "settings"},
 	} {

@@ -60,7 +60,7 @@ func TestShrinkRefusesWhatPasses(t *testing.T) {
 
 // TestNeighbourPartsFromTheFailure finds a run that passes because a fault comes later, and names the first difference.
 func TestNeighbourPartsFromTheFailure(t *testing.T) {
-	s, err := runner.Parse(store, "hasty", `shardproof scenario 1
+	s, err := runner.Parse(store, "hasty", `shardproof scenario 2
 seed 7
 topology shards=2 members=3 config=3 routers=1 clients=1
 faults-end 10s

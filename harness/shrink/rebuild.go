@@ -32,7 +32,9 @@ func (t *trials) rebuilt(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 		}
 		var all []*rebuildBase
 		for _, b := range rebuildBases(around, s) {
-			b.Settings = slices.Concat(t.settings, b.Settings)
+			own := b.Settings
+			b.Settings = slices.Clone(t.settings)
+			b.Set(own...)
 			all = append(all, &rebuildBase{trials: t, base: b})
 		}
 		for from, to := 0, rebuildBatch; from < mostSingles; from, to = to, 3*to {

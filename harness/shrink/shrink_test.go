@@ -19,7 +19,7 @@ func large(t *testing.T) *scenario.Scenario {
 		Name: "large", Seed: 9, Planned: true, FaultsEnd: time.Second, Limit: time.Minute,
 		Topology:    scenario.Topology{Shards: 3, Members: 3, ConfigMembers: 3, Routers: 2, Clients: 5},
 		Collections: []scenario.Collection{{NS: "test.docs", Keys: 20, Preload: 20, Bounds: []int64{5, 10}}},
-		Settings:    []scenario.Setting{{Name: "timeoutMS", Value: "5s"}, {Name: "world.jitter", Value: "1ms"}},
+		Settings:    []scenario.Setting{{Name: "timeoutMS", Value: "5s"}, {Name: "sim.net.jitter", Value: "1ms"}},
 	}
 	for i := range 60 {
 		s.Ops = append(s.Ops, scenario.Op{
@@ -29,9 +29,9 @@ func large(t *testing.T) *scenario.Scenario {
 	for i := range 4 {
 		s.Migrations = append(s.Migrations, scenario.Migration{ID: i + 1, At: 50 * time.Millisecond, NS: "test.docs", Max: 5, To: i % 3})
 		s.Faults = append(s.Faults, scenario.Fault{
-			ID: i + 1, Kind: "crash", Target: "donor.primary", When: scenario.Trigger{Site: "d.register", Nth: 3}, For: time.Second,
+			ID: i + 1, Kind: "crash", Target: "donor.primary", When: scenario.Trigger{Site: "donor.register", Nth: 3}, For: time.Second,
 		})
-		s.Decisions = append(s.Decisions, scenario.Decision{Kind: "loss", Site: "client.4>router.1/Find", Occurrence: uint64(i + 1), Answer: 1})
+		s.Decisions = append(s.Decisions, scenario.Decision{Kind: "net.loss", Site: "client.4>router.1/Find", Occurrence: uint64(i + 1), Answer: 1})
 	}
 	return s
 }
@@ -46,7 +46,7 @@ func fails(_ int, s *scenario.Scenario) Trial {
 	return Trial{Same: true, Ops: []int{17}}
 }
 
-const least = `shardproof scenario 1
+const least = `shardproof scenario 2
 name large
 seed 9  # 8 of 8 other seeds fail too
 planned
@@ -54,12 +54,12 @@ topology shards=3 members=1 config=1 routers=1 clients=1
 faults-end 0s
 limit 1m0s
 collection test.docs ranged keys=17 preload=0
-set world.jitter 0s
-set world.yield 0
+set sim.net.jitter 0s
+set sim.task.yieldsPerMillion 0
 
 op 17 at 0s client 0 read test.docs k=16  # another time fails too
 
-fault 3 at d.register #2 crash donor.primary
+fault 3 at donor.register #2 crash donor.primary
 `
 
 // TestShrinksToWhatMatters finds the only operation, fault and shards that the bug needs, and the same with any number of
@@ -137,7 +137,7 @@ func TestStubbornFailures(t *testing.T) {
 	} {
 		s := large(t)
 		s.Ops = s.Ops[:12]
-		s.Decisions = []scenario.Decision{{Kind: "loss", Site: "client.4>router.1/Find", Occurrence: 12, Answer: 1}}
+		s.Decisions = []scenario.Decision{{Kind: "net.loss", Site: "client.4>router.1/Find", Occurrence: 12, Answer: 1}}
 		r := searchFrom(s, Trial{Same: true}, searchOptions{Runs: 5000, Workers: 2, Try: func(_ int, s *scenario.Scenario) Trial {
 			return Trial{Same: same(s)}
 		}})
@@ -159,7 +159,7 @@ func TestTrialsReadBack(t *testing.T) {
 // TestPlainerLines: what may be anything becomes the newest protocol, the widest ranges, splits where bounds are and round
 // values; what must be odd stays, and is labelled where it need not be exactly so.
 func TestPlainerLines(t *testing.T) {
-	s, err := scenario.Parse("lines", `shardproof scenario 1
+	s, err := scenario.Parse("lines", `shardproof scenario 2
 seed 1
 planned
 protocol 4.2
@@ -202,12 +202,12 @@ at 0s merge test.docs [2, 9)
 func TestOneMember(t *testing.T) {
 	s := large(t)
 	s.Decisions = []scenario.Decision{
-		{Kind: "loss", Site: "shard-b.2>shard-a.1/TransferMods", Occurrence: 3, Answer: 1},
-		{Kind: "stall", Site: "config.1/c.routingTable", Occurrence: 3, Answer: 1}, {Kind: "loss", Site: "client.4>router.1/Find", Occurrence: 1, Answer: 1},
+		{Kind: "net.loss", Site: "shard-b.2>shard-a.1/TransferMods", Occurrence: 3, Answer: 1},
+		{Kind: "task.stall", Site: "config.1/config.routingTable", Occurrence: 3, Answer: 1}, {Kind: "net.loss", Site: "client.4>router.1/Find", Occurrence: 1, Answer: 1},
 	}
 	s.Faults = []scenario.Fault{
-		{ID: 1, Kind: "crash", Target: "shard-a.2", When: scenario.Trigger{Site: "d.register", Nth: 1, Node: "shard-b.1"}},
-		{ID: 2, Kind: "cut-link", Target: "donor.primary>config.*", Until: &scenario.Trigger{Site: "d.register", Nth: 1, Node: "config.2"}},
+		{ID: 1, Kind: "crash", Target: "shard-a.2", When: scenario.Trigger{Site: "donor.register", Nth: 1, Node: "shard-b.1"}},
+		{ID: 2, Kind: "partial-partition", Target: "donor.primary>config.*", Until: &scenario.Trigger{Site: "donor.register", Nth: 1, Node: "config.2"}},
 	}
 	oneMember(s)
 	oneConfigMember(s)
@@ -219,8 +219,8 @@ func TestOneMember(t *testing.T) {
 		got = append(got, f.String())
 	}
 	if diff := cmp.Diff([]string{
-		"shard-b.0>shard-a.0/TransferMods", "config.0/c.routingTable", "client.4>router.1/Find",
-		"fault 1 at d.register #1 by shard-b.0 crash shard-a.0", "fault 2 at 0s cut-link donor.primary>config.* until d.register #1 by config.0",
+		"shard-b.0>shard-a.0/TransferMods", "config.0/config.routingTable", "client.4>router.1/Find",
+		"fault 1 at donor.register #1 by shard-b.0 crash shard-a.0", "fault 2 at 0s partial-partition donor.primary>config.* until donor.register #1 by config.0",
 	}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -25,11 +25,11 @@ func ParseTrials(lines []string) (map[uint64]Trial, error) {
 	for i, line := range lines {
 		fields := strings.Fields(line)
 		if len(fields) < 2 || fields[1] != "same" && fields[1] != "other" {
-			return nil, fmt.Errorf("line %d is no trial: %q", i+2, line)
+			return nil, fmt.Errorf("line %d is not a trial: %q", i+2, line)
 		}
 		key, err := strconv.ParseUint(fields[0], 16, 64)
 		if err != nil {
-			return nil, fmt.Errorf("line %d is no trial: %w", i+2, err)
+			return nil, fmt.Errorf("line %d is not a trial: %w", i+2, err)
 		}
 		t := Trial{Same: fields[1] == "same"}
 		for _, f := range fields[2:] {

@@ -11,7 +11,7 @@ import (
 // TestAlone lists every single fault, and keeps every message and task back until whatever comes later, a client's request before
 // anything moves too.
 func TestAlone(t *testing.T) {
-	run := append([]runner.InjectionPoint{{What: runner.FailpointPassed, Site: "w.versionCheck.after", Nth: 1, Node: "shard-b.0", Role: migrating[4].Role, Phase: runner.BeforeMoves, Actor: "donor"}}, migrating...)
+	run := append([]runner.InjectionPoint{{What: runner.FailpointPassed, Site: "request.versionCheck.after", Nth: 1, Node: "shard-b.0", Role: migrating[4].Role, Phase: runner.BeforeMoves, Actor: "donor"}}, migrating...)
 	listed := make(map[string]int)
 	for _, one := range SingleFaults(run) {
 		listed[one.String()]++
@@ -21,7 +21,7 @@ func TestAlone(t *testing.T) {
 			t.Errorf("%s is not listed", one.String())
 		}
 	}
-	const request = `fault 1 at w.versionCheck.after #1 by shard-b.0 pause "" until d.register #2`
+	const request = `fault 1 at request.versionCheck.after #1 by shard-b.0 pause "" until donor.register #2`
 	if listed[request] != 1 {
 		t.Errorf("%s is listed %d times, want once", request, listed[request])
 	}
@@ -30,12 +30,12 @@ func TestAlone(t *testing.T) {
 // TestUpset has the steps of the commit window fail while requests are kept back, and nothing else.
 func TestUpset(t *testing.T) {
 	failing := migrating[0]
-	failing.Phase, failing.Site = "kCommittingOnConfig", "d.sendConfigCommit"
+	failing.Phase, failing.Site = "kCommittingOnConfig", "donor.sendConfigCommit"
 	run := append(migrating[4:5:5], failing)
 	pairs := FaultPairs(run)
 	for _, two := range pairs {
 		held, struck := two[0].String(), two[1].String()
-		if !strings.HasPrefix(held, "fault 1 at w.versionCheck.after #4 by shard-b.0 pause") || !strings.Contains(struck, "at d.sendConfigCommit #1") && !strings.Contains(struck, "w.versionCheck.after") {
+		if !strings.HasPrefix(held, "fault 1 at request.versionCheck.after #4 by shard-b.0 pause") || !strings.Contains(struck, "at donor.sendConfigCommit #1") && !strings.Contains(struck, "request.versionCheck.after") {
 			t.Errorf("%s\nwith %s", held, struck)
 		}
 	}

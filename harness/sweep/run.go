@@ -19,7 +19,7 @@ func PlanOf(targets target.Set, s *scenario.Scenario, wanted func(phase string) 
 		return nil, nil, err
 	}
 	if !r.Passed() {
-		return nil, r, fmt.Errorf("the scenario of the sweep fails before anything is done to it: %s", r.Signature())
+		return nil, r, fmt.Errorf("the scenario of the sweep fails even without an injected fault: %s", r.Signature())
 	}
 	var some []runner.InjectionPoint
 	for _, o := range points {
@@ -99,7 +99,7 @@ func (o *Part) one(p *Plan, planned []int, pool *sim.Pool) finishedRun {
 	s := p.Scenario(planned...)
 	r, err := runner.Run(s, runner.Options{Targets: o.Targets, Pool: pool})
 	if err != nil {
-		return finishedRun{err: fmt.Errorf("the faults %v of the sweep: %w", planned, err)}
+		return finishedRun{err: fmt.Errorf("running the faults %v of the sweep: %w", planned, err)}
 	}
 	happened := len(r.Decisions)
 	//shardproof:allow map sums do not depend on the order

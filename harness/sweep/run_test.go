@@ -23,9 +23,9 @@ func TestSweepReachesWhatItPlans(t *testing.T) {
 
 // TestSweepInParts takes the same numbers for the same runs, with any number of workers and wherever it begins.
 func TestSweepInParts(t *testing.T) {
-	p := planOf(t, "moveprimary")
+	p := planOf(t, "move-primary")
 	whole := outcomes(t, p, Part{Targets: store, Pairs: true, To: 24})
-	parts := append(outcomes(t, planOf(t, "moveprimary"), Part{Targets: store, Pairs: true, To: 9, Workers: 3}),
+	parts := append(outcomes(t, planOf(t, "move-primary"), Part{Targets: store, Pairs: true, To: 9, Workers: 3}),
 		outcomes(t, p, Part{Targets: store, Pairs: true, From: 9, To: 24, Workers: 2})...)
 	if diff := cmp.Diff(whole, parts); diff != "" {
 		t.Errorf("at once and in parts (-at once +in parts):\n%s", diff)

@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/sim"
 )
 
 // How long things take that a fault stops: longer than an election, and than what others wait for.
@@ -19,7 +20,7 @@ const (
 const everyByte = 1 << 30
 
 // Kinds are the sorts of faults, in the order of the table.
-var Kinds = []string{"crash", "crash-kept", "stepdown", "partition", "pause", "error", "kill", "lost", "lost-reply", "doubled", "late", "slow-write", "held", "copy-held", "paused"}
+var Kinds = []string{"crash", "crash-kept", "stepdown", "partition", "pause", "error", "kill", "lost", "lost-reply", "duplicate", "late", "slow-write", "held", "copy-held", "paused"}
 
 // casesAt are the faults that make sense at an injection point.
 func casesAt(o *runner.InjectionPoint) []FaultCase {
@@ -27,19 +28,19 @@ func casesAt(o *runner.InjectionPoint) []FaultCase {
 	case runner.MessageSent:
 		return messageCases(o)
 	case runner.WriteBegun:
-		return []FaultCase{decisionAt(o, "slow-write", "disk-tail", int64(delayTime))}
+		return []FaultCase{decisionAt(o, "slow-write", sim.DiskTail, int64(delayTime))}
 	}
 	return failpointCases(o)
 }
 
 // messageCases loses it, loses the answer to it, doubles it, or has it come late.
 func messageCases(o *runner.InjectionPoint) []FaultCase {
-	some := []FaultCase{decisionAt(o, "lost", "loss", 1), decisionAt(o, "late", "tail", int64(delayTime))}
+	some := []FaultCase{decisionAt(o, "lost", sim.Loss, 1), decisionAt(o, "late", sim.Tail, int64(delayTime))}
 	if o.Call {
-		some = append(some, decisionAt(o, "lost-reply", "lose-reply", 1))
+		some = append(some, decisionAt(o, "lost-reply", sim.LoseReply, 1))
 	}
 	if o.Doubles {
-		some = append(some, decisionAt(o, "doubled", "duplicate", 1))
+		some = append(some, decisionAt(o, "duplicate", sim.Duplicate, 1))
 	}
 	return some
 }
@@ -57,11 +58,11 @@ func failpointCases(o *runner.InjectionPoint) []FaultCase {
 		some = append(some, faultAt(o, "stepdown", "stepdown", o.Node, 0))
 	}
 	if o.Role != failpoint.Replica {
-		some = append(some, faultAt(o, "error", "error", "", 0), faultAt(o, "kill", "kill-op", "", 0))
+		some = append(some, faultAt(o, "error", "error", "", 0), faultAt(o, "kill", "kill-operation", "", 0))
 	}
 	if o.Site == failpoint.ReplicaBeforeSync.String() {
 		kept := faultAt(o, "crash-kept", "crash", o.Node, downTime)
-		kept.Decisions = []scenario.Decision{{Kind: "kept", Site: o.Node + "/journal", Occurrence: 1, Answer: everyByte}}
+		kept.Decisions = []scenario.Decision{{Kind: sim.Kept, Site: o.Node + "/journal", Occurrence: 1, Answer: everyByte}}
 		some = append(some, kept)
 	}
 	if o.Role == failpoint.Replica || o.Role == failpoint.Request || o.Role == failpoint.Router || o.Phase == runner.BeforeMoves {

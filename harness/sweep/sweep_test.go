@@ -13,42 +13,42 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// injection points are one of each sort.
+// points are one of each sort.
 var points = []runner.InjectionPoint{
-	{What: runner.FailpointPassed, Site: "d.register", Nth: 2, Node: "shard-b.0", Role: failpoint.Donor, Leads: true, Phase: "kCreated", Actor: "donor"},
-	{What: runner.FailpointPassed, Site: "m.journal.beforeSync", Nth: 7, Node: "config.1", Role: failpoint.Replica, Phase: "kCreated", Actor: "config"},
-	{What: runner.FailpointPassed, Site: "m.send", Nth: 1, Node: "router.0", Role: failpoint.Router, Phase: runner.BeforeMoves, Actor: "router"},
+	{What: runner.FailpointPassed, Site: "donor.register", Nth: 2, Node: "shard-b.0", Role: failpoint.Donor, Leads: true, Phase: "kCreated", Actor: "donor"},
+	{What: runner.FailpointPassed, Site: "replica.journal.beforeSync", Nth: 7, Node: "config.1", Role: failpoint.Replica, Phase: "kCreated", Actor: "config"},
+	{What: runner.FailpointPassed, Site: "router.send", Nth: 1, Node: "router.0", Role: failpoint.Router, Phase: runner.BeforeMoves, Actor: "router"},
 	{What: runner.MessageSent, Site: "shard-b.0>shard-a.0/RecvChunkStart", Nth: 1, Node: "shard-b.0", Call: true, Doubles: true, Phase: "kCloning", Actor: "donor"},
 	{What: runner.MessageSent, Site: "router.0>client.0/Find.reply", Nth: 3, Node: "router.0", Phase: "kCloning", Actor: "router"},
 	{What: runner.WriteBegun, Site: "shard-a.2/sync", Nth: 4, Node: "shard-a.2", Phase: "kCloning", Actor: "recipient"},
 }
 
-const wantSingles = `donor crash: fault 1 at d.register #2 by shard-b.0 crash shard-b.0 for 500ms
-donor partition: fault 1 at d.register #2 by shard-b.0 partition shard-b.0 for 500ms
-donor pause: fault 1 at d.register #2 by shard-b.0 pause "" for 300ms
-donor stepdown: fault 1 at d.register #2 by shard-b.0 stepdown shard-b.0
-donor error: fault 1 at d.register #2 by shard-b.0 error ""
-donor kill: fault 1 at d.register #2 by shard-b.0 kill-op ""
-recipient crash: fault 1 at d.register #2 by shard-b.0 crash recipient.primary for 500ms
-recipient stepdown: fault 1 at d.register #2 by shard-b.0 stepdown recipient.primary
-config crash: fault 1 at d.register #2 by shard-b.0 crash config.primary for 500ms
-config stepdown: fault 1 at d.register #2 by shard-b.0 stepdown config.primary
-config crash: fault 1 at m.journal.beforeSync #7 by config.1 crash config.1 for 500ms
-config partition: fault 1 at m.journal.beforeSync #7 by config.1 partition config.1 for 500ms
-config pause: fault 1 at m.journal.beforeSync #7 by config.1 pause "" for 300ms
-config crash-kept: fault 1 at m.journal.beforeSync #7 by config.1 crash config.1 for 500ms
-router crash: fault 1 at m.send #1 by router.0 crash router.0 for 500ms
-router partition: fault 1 at m.send #1 by router.0 partition router.0 for 500ms
-router pause: fault 1 at m.send #1 by router.0 pause "" for 300ms
-router error: fault 1 at m.send #1 by router.0 error ""
-router kill: fault 1 at m.send #1 by router.0 kill-op ""
-donor lost: decide loss shard-b.0>shard-a.0/RecvChunkStart #1 = 1
-donor late: decide tail shard-b.0>shard-a.0/RecvChunkStart #1 = 300000000
-donor lost-reply: decide lose-reply shard-b.0>shard-a.0/RecvChunkStart #1 = 1
-donor doubled: decide duplicate shard-b.0>shard-a.0/RecvChunkStart #1 = 1
-router lost: decide loss router.0>client.0/Find.reply #3 = 1
-router late: decide tail router.0>client.0/Find.reply #3 = 300000000
-recipient slow-write: decide disk-tail shard-a.2/sync #4 = 300000000
+const wantSingles = `donor crash: fault 1 at donor.register #2 by shard-b.0 crash shard-b.0 for 500ms
+donor partition: fault 1 at donor.register #2 by shard-b.0 partition shard-b.0 for 500ms
+donor pause: fault 1 at donor.register #2 by shard-b.0 pause "" for 300ms
+donor stepdown: fault 1 at donor.register #2 by shard-b.0 stepdown shard-b.0
+donor error: fault 1 at donor.register #2 by shard-b.0 error ""
+donor kill: fault 1 at donor.register #2 by shard-b.0 kill-operation ""
+recipient crash: fault 1 at donor.register #2 by shard-b.0 crash recipient.primary for 500ms
+recipient stepdown: fault 1 at donor.register #2 by shard-b.0 stepdown recipient.primary
+config crash: fault 1 at donor.register #2 by shard-b.0 crash config.primary for 500ms
+config stepdown: fault 1 at donor.register #2 by shard-b.0 stepdown config.primary
+config crash: fault 1 at replica.journal.beforeSync #7 by config.1 crash config.1 for 500ms
+config partition: fault 1 at replica.journal.beforeSync #7 by config.1 partition config.1 for 500ms
+config pause: fault 1 at replica.journal.beforeSync #7 by config.1 pause "" for 300ms
+config crash-kept: fault 1 at replica.journal.beforeSync #7 by config.1 crash config.1 for 500ms
+router crash: fault 1 at router.send #1 by router.0 crash router.0 for 500ms
+router partition: fault 1 at router.send #1 by router.0 partition router.0 for 500ms
+router pause: fault 1 at router.send #1 by router.0 pause "" for 300ms
+router error: fault 1 at router.send #1 by router.0 error ""
+router kill: fault 1 at router.send #1 by router.0 kill-operation ""
+donor lost: decide net.loss shard-b.0>shard-a.0/RecvChunkStart #1 = 1
+donor late: decide net.delay shard-b.0>shard-a.0/RecvChunkStart #1 = 300000000
+donor lost-reply: decide net.replyLoss shard-b.0>shard-a.0/RecvChunkStart #1 = 1
+donor duplicate: decide net.duplicate shard-b.0>shard-a.0/RecvChunkStart #1 = 1
+router lost: decide net.loss router.0>client.0/Find.reply #3 = 1
+router late: decide net.delay router.0>client.0/Find.reply #3 = 300000000
+recipient slow-write: decide disk.delay shard-a.2/sync #4 = 300000000
 `
 
 // TestEveryFaultThatMakesSense lists the faults of one injection point of each sort.

@@ -91,7 +91,7 @@ func (l *line) op(id int) Op {
 	o.Causal = l.optional("causal")
 	o.DropTarget = l.optional("drop-target")
 	if o.Kind == CAS && absent == (o.Expect != "") {
-		l.fail("the cas says not what it expects", "expected either if=VALUE or if-absent")
+		l.fail("the cas does not say what it expects", "expected either if=VALUE or if-absent")
 	}
 	if o.Kind != CAS && (absent || o.Expect != "") {
 		l.fail("a "+string(o.Kind)+" expects nothing", "expected no if= and no if-absent")

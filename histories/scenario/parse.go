@@ -11,7 +11,7 @@ func Parse(name, text string) (*Scenario, error) { return ParseWith(name, text, 
 
 // ParseWith is Parse that also refuses names which the given ones do not know.
 func ParseWith(name, text string, names Names) (*Scenario, error) {
-	p := parser{file: name, s: new(Scenario), seen: map[string]bool{}, lines: map[part]int{}}
+	p := parser{file: name, s: new(Scenario), seen: map[string]bool{}, lines: map[part]int{}, overridden: map[string]bool{}}
 	for i, text := range strings.Split(text, "\n") {
 		if err := p.line(i+1, text); err != nil {
 			return nil, err
@@ -32,6 +32,9 @@ type parser struct {
 	s     *Scenario
 	seen  map[string]bool
 	lines map[part]int
+	// preset is how many of the settings came with a preset, and overridden says which of these were set since.
+	preset     int
+	overridden map[string]bool
 }
 
 func (p *parser) line(number int, text string) error {
@@ -56,17 +59,26 @@ func (p *parser) header(number int, text string) error {
 	case !ours:
 		return p.wrongHeader(number, "this is not a scenario")
 	case version != fmt.Sprint(Schema):
-		return p.wrongHeader(number, "the scenario has schema "+word(version))
+		return p.otherSchema(number, version)
 	}
 	return nil
 }
 
-func (p *parser) wrongHeader(number int, wrong string) error {
+// otherSchema is the error for a scenario of another schema, with the command that rewrites one of schema 1.
+func (p *parser) otherSchema(number int, version string) error {
+	err := p.wrongHeader(number, "the scenario has schema "+word(version))
+	if version == "1" {
+		err.Expected = fmt.Sprintf("`shardproof upgrade %s` rewrites it for this build", p.file)
+	}
+	return err
+}
+
+func (p *parser) wrongHeader(number int, wrong string) *ParseError {
 	expected := fmt.Sprintf("expected the first line to be \"%s %d\", as this build writes it", header, Schema)
 	return &ParseError{File: p.file, Line: number, Wrong: wrong, Expected: expected}
 }
 
-const facts = "expected name, seed, planned, target, protocol, topology, balancer, faults-end, limit, collection, set, op, move, moveprimary, stream, fault, decide or at"
+const facts = "expected name, seed, planned, target, protocol, topology, balancer, faults-end, limit, collection, preset, set, op, move, move-primary, stream, fault, decide or at"
 
 // fact reads one line of any kind.
 func (p *parser) fact(number int, l *line) {
@@ -76,10 +88,11 @@ func (p *parser) fact(number int, l *line) {
 	case "collection":
 		p.lines[part{kind, len(p.s.Collections)}] = number
 		p.s.Collections = append(p.s.Collections, l.collection())
+	case "preset":
+		p.presetLine(number, l)
 	case "set":
-		p.lines[part{kind, len(p.s.Settings)}] = number
-		p.s.Settings = append(p.s.Settings, Setting{l.word("a setting"), l.word("its value")})
-	case "op", "move", "moveprimary":
+		p.set(number, Setting{l.word("a setting"), l.word("its value")})
+	case "op", "move", "move-primary":
 		id := l.number("a number")
 		l.keyword("at")
 		p.timed(number, kind, id, l)
@@ -95,12 +108,47 @@ func (p *parser) fact(number int, l *line) {
 		p.lines[part{kind, len(p.s.Decisions)}] = number
 		p.s.Decisions = append(p.s.Decisions, l.decision())
 	default:
-		l.fail("unknown fact "+word(kind), facts)
+		wrong := "unknown fact " + word(kind)
+		if err := OldName("fact", kind); err != nil {
+			wrong = err.Error()
+		}
+		l.fail(wrong, facts)
 	}
 }
 
+// presetLine reads the name of a preset, whose settings come before all others.
+func (p *parser) presetLine(number int, l *line) {
+	name := l.word("a preset")
+	switch held := Preset(name); {
+	case p.seen["preset"]:
+		l.fail("preset is given twice", "expected it once")
+	case len(p.s.Settings) > 0:
+		l.fail("the preset comes behind a setting", "expected it before the first set")
+	case held == nil:
+		l.fail("there is no preset "+word(name), "expected "+presetList())
+	default:
+		p.s.Settings, p.preset = held, len(held)
+		for i := range held {
+			p.lines[part{"set", i}] = number
+		}
+	}
+	p.seen["preset"] = true
+}
+
+// set takes a setting: the first one for a name of the preset is instead of what that holds.
+func (p *parser) set(number int, v Setting) {
+	i := p.s.setting(v.Name)
+	if i < 0 || i >= p.preset || p.overridden[v.Name] {
+		i = len(p.s.Settings)
+		p.s.Settings = append(p.s.Settings, v)
+	}
+	p.s.Settings[i] = v
+	p.overridden[v.Name] = true
+	p.lines[part{"set", i}] = number
+}
+
 // unnumbered reads "at TIME" and a command, which has no number. "at TIME client ...", "at TIME move ..." and "at TIME
-// moveprimary ..." are for people who add a line and care for no number: it becomes the next after the highest so far.
+// move-primary ..." are for people who add a line and care for no number: it becomes the next after the highest so far.
 func (p *parser) unnumbered(number int, l *line) {
 	at := l.duration("a time such as 120ms")
 	switch {
@@ -108,8 +156,8 @@ func (p *parser) unnumbered(number int, l *line) {
 		p.command(number, at, l)
 	case l.optional("move"):
 		p.dated(number, "move", nextID(p.s.Migrations, func(m Migration) int { return m.ID }), at, l)
-	case l.optional("moveprimary"):
-		p.dated(number, "moveprimary", nextID(p.s.Primaries, func(m MovePrimary) int { return m.ID }), at, l)
+	case l.optional("move-primary"):
+		p.dated(number, "move-primary", nextID(p.s.Primaries, func(m MovePrimary) int { return m.ID }), at, l)
 	default:
 		p.dated(number, "op", nextID(p.s.Ops, func(o Op) int { return o.ID }), at, l)
 	}

@@ -8,8 +8,9 @@ package scenario
 
 import "time"
 
-// Schema is the version of the text format that this build writes; it reads no other.
-const Schema = 1
+// Schema is the version of the text format that this build writes; it reads no other. Upgrade rewrites
+// texts of schema 1.
+const Schema = 2
 
 // Scenario is one run.
 type Scenario struct {
@@ -62,7 +63,7 @@ type Collection struct {
 	Keys, Preload int
 }
 
-// Setting sets a cluster setting (settings.Names) or one of the world's ("world.latency", ...).
+// Setting sets a cluster setting (settings.Names) or one of the world's ("sim.net.latency", ...).
 type Setting struct{ Name, Value string }
 
 // Op is one operation of a client: it starts at At, or when the client's earlier ones have ended if that is later.

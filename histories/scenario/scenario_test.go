@@ -168,7 +168,7 @@ func TestPrintAndParse(t *testing.T) {
 	})
 }
 
-const frame = `shardproof scenario 1
+const frame = `shardproof scenario 2
 # a comment
 topology shards=2 members=3 config=3 routers=1 clients=2 # another
 collection test.docs ranged keys=40 preload=20 bounds=20
@@ -213,7 +213,7 @@ func TestMalformed(t *testing.T) {
 		{"op 1 at 2s client 1 read test.none k=9", "bad.txt:5: there is no collection test.none; expected one of the collections above"},
 		{"op 1 at 2s client 1 write test.docs k=9", "bad.txt:5: the write has no value; expected an identity"},
 		{"op 1 at 2s client 1 read test.docs k=9 colour=red", "bad.txt:5: unknown colour=; expected k="},
-		{"op 1 at 2s client 1 cas test.docs k=9 v=w1", "bad.txt:5: the cas says not what it expects; expected either if=VALUE or if-absent"},
+		{"op 1 at 2s client 1 cas test.docs k=9 v=w1", "bad.txt:5: the cas does not say what it expects; expected either if=VALUE or if-absent"},
 		{"op 1 at 2s client 1 read test.docs k=9 if-absent", "bad.txt:5: a read expects nothing; expected no if= and no if-absent"},
 		{"op 1 at 2s client 1 read test.docs k=9 k=8 now", "bad.txt:5: unexpected now; expected the end of the line"},
 		{"op 1 at 2s client 1 scan test.docs [3 20) batch=2", "bad.txt:5: unexpected \"[3 20)\"; expected a range of keys such as [0, 20)"},
@@ -227,6 +227,12 @@ func TestMalformed(t *testing.T) {
 		{"fault 1 at 1s crash donor.primary for ever", "bad.txt:5: ever is not a time; expected a time such as 800ms"},
 		{"fault 1 at 1s flood donor.primary", "bad.txt:5: unknown fault flood; expected a name that shardproof list shows"},
 		{"fault 1 at no.such #1 crash donor.primary", "bad.txt:5: unknown site no.such; expected a name that shardproof list shows"},
+		{"moveprimary 1 at 1s test to shard-b", "bad.txt:5: the fact moveprimary is now called move-primary; expected name, seed"},
+		{"decide loss shard-a.0>shard-b.1 #17 = 1", "bad.txt:5: the decision loss is now called net.loss; expected the present name"},
+		{"decide task.stall shard-a.0/d.register #1 = 1", "bad.txt:5: the failpoint d.register is now called donor.register; expected the present name"},
+		{"preset slow", "bad.txt:5: there is no preset slow; expected quick or drawn"},
+		{"set known 1\npreset quick", "bad.txt:6: the preset comes behind a setting; expected it before the first set"},
+		{"set known 1\nset known 2", "bad.txt:6: the setting known is given twice; expected it once"},
 		{"set no.such 3", "bad.txt:5: unknown setting no.such; expected a name that shardproof list shows"},
 		{"decide net.loss a #x = 1", "bad.txt:5: x is not a whole number from 0; expected an occurrence such as #17"},
 		{"decide net.loss a #1 1", "bad.txt:5: unexpected 1; expected \"=\""},
@@ -240,9 +246,9 @@ func TestMalformed(t *testing.T) {
 		{"collection test.more sorted keys=3", "bad.txt:5: unexpected sorted; expected ranged, hashed or unsharded"},
 		{"collection test.more unsharded keys=3 bounds=2", "bad.txt:5: the collection is unsharded and has bounds or a hashed key; expected neither"},
 		{"collection test.more unsharded keys=3\nmove 1 at 1s test.more [0, 2) to shard-b", "bad.txt:6: the collection test.more is not sharded; expected a sharded collection"},
-		{"moveprimary 1 at 1s test to shard-b", "bad.txt:5: no unsharded collection is in the database test; expected the database of one"},
-		{"collection more.a unsharded keys=3\nmoveprimary 1 at 1s more to shard-c", "bad.txt:6: there is no shard-c; expected a shard from shard-a to shard-b"},
-		{"collection more.a unsharded keys=3\nmoveprimary 1 at 1s more to nowhere", "bad.txt:6: nowhere is no shard; expected a shard such as shard-b"},
+		{"move-primary 1 at 1s test to shard-b", "bad.txt:5: no unsharded collection is in the database test; expected the database of one"},
+		{"collection more.a unsharded keys=3\nmove-primary 1 at 1s more to shard-c", "bad.txt:6: there is no shard-c; expected a shard from shard-a to shard-b"},
+		{"collection more.a unsharded keys=3\nmove-primary 1 at 1s more to nowhere", "bad.txt:6: nowhere is no shard; expected a shard such as shard-b"},
 		{"balancer off", "bad.txt:5: unexpected off; expected \"on\""},
 		{"at 1s remove-shard shard-c", "bad.txt:5: there is no shard shard-c; expected a shard from shard-a to shard-b"},
 		{"at 1s zone-add shard-a", "bad.txt:5: the line ends too early; expected a zone such as east, or none"},
@@ -280,11 +286,12 @@ func only(what, name string) func(string) error {
 // A foreign text and another schema are refused at their first line.
 func TestHeader(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"", `f:1: the file is empty; expected the first line to be "shardproof scenario 1", as this build writes it`},
+		{"", `f:1: the file is empty; expected the first line to be "shardproof scenario 2", as this build writes it`},
 		{"# nothing\n\n{}", `f:3: this is not a scenario; expected the first line to be`},
-		{"shardproof scenario 2\n", `f:1: the scenario has schema 2; expected the first line to be`},
-		{"shardproof scenario 1\ntopology shards=0 members=1 config=1 routers=1 clients=1", `f:2: shards=0; expected shards=1 or more`},
-		{"shardproof scenario 1\n", `f: shards=0; expected shards=1 or more`},
+		{"shardproof scenario 3\n", `f:1: the scenario has schema 3; expected the first line to be`},
+		{"shardproof scenario 1\n", "f:1: the scenario has schema 1; `shardproof upgrade f` rewrites it for this build"},
+		{"shardproof scenario 2\ntopology shards=0 members=1 config=1 routers=1 clients=1", `f:2: shards=0; expected shards=1 or more`},
+		{"shardproof scenario 2\n", `f: shards=0; expected shards=1 or more`},
 	} {
 		if _, err := scenario.Parse("f", c.text); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q: got %v, want %s", c.text, err, c.want)

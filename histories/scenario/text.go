@@ -53,9 +53,7 @@ func (s *Scenario) printFrame(b *strings.Builder) {
 	for _, c := range s.Collections {
 		fmt.Fprintf(b, "%s\n", c)
 	}
-	for _, v := range s.Settings {
-		fmt.Fprintf(b, "%s\n", v)
-	}
+	s.printSettings(b)
 }
 
 // String is the setting's line.
@@ -161,7 +159,7 @@ func (m Migration) String() string {
 
 // String is the line of the move of a primary.
 func (m MovePrimary) String() string {
-	return fmt.Sprintf("moveprimary %d at %s %s to %s", m.ID, m.At, word(m.Database), ShardName(m.To))
+	return fmt.Sprintf("move-primary %d at %s %s to %s", m.ID, m.At, word(m.Database), ShardName(m.To))
 }
 
 // String is the stream's line.

@@ -67,7 +67,7 @@ func (s *Scenario) check(names Names) *defect {
 	for _, look := range []func(*Scenario, Names) *defect{
 		(*Scenario).checkProtocol, (*Scenario).checkTopology, (*Scenario).checkTimes, (*Scenario).checkCollections, (*Scenario).checkSettings,
 		(*Scenario).checkOps, (*Scenario).checkMigrations, (*Scenario).checkPrimaries, (*Scenario).checkCommands,
-		(*Scenario).checkStreams, (*Scenario).checkFaults,
+		(*Scenario).checkStreams, (*Scenario).checkFaults, (*Scenario).checkDecisions,
 	} {
 		if f := look(s, names); f != nil {
 			return f
@@ -153,6 +153,9 @@ func (s *Scenario) checkSettings(names Names) *defect {
 		if v.Name == "" {
 			return flaw("set", i, "the setting has no name", "a name")
 		}
+		if s.setting(v.Name) < i {
+			return flaw("set", i, "the setting "+word(v.Name)+" is given twice", "it once")
+		}
 		if f := known(names.Setting, "set", i, v.Name); f != nil {
 			return f
 		}
@@ -219,13 +222,13 @@ func (s *Scenario) checkPrimaries(Names) *defect {
 		lives := func(c Collection) bool { return c.Unsharded && strings.HasPrefix(c.NS, m.Database+".") }
 		switch {
 		case ids[m.ID]:
-			return flaw("moveprimary", i, fmt.Sprintf("moveprimary %d is given twice", m.ID), "a number of its own")
+			return flaw("move-primary", i, fmt.Sprintf("move-primary %d is given twice", m.ID), "a number of its own")
 		case m.At < 0:
-			return flaw("moveprimary", i, "the start "+m.At.String()+" is negative", "a time of 0s or later")
+			return flaw("move-primary", i, "the start "+m.At.String()+" is negative", "a time of 0s or later")
 		case !slices.ContainsFunc(s.Collections, lives):
-			return flaw("moveprimary", i, "no unsharded collection is in the database "+word(m.Database), "the database of one")
+			return flaw("move-primary", i, "no unsharded collection is in the database "+word(m.Database), "the database of one")
 		case m.To < 0 || m.To >= s.Topology.Shards:
-			return flaw("moveprimary", i, "there is no "+ShardName(m.To), "a shard from shard-a to "+ShardName(s.Topology.Shards-1))
+			return flaw("move-primary", i, "there is no "+ShardName(m.To), "a shard from shard-a to "+ShardName(s.Topology.Shards-1))
 		}
 		ids[m.ID] = true
 	}
@@ -270,7 +273,7 @@ func (s *Scenario) faultFlaw(i int, f *Fault, names Names) *defect {
 		return flaw("fault", i, "the fault's kind "+word(f.Kind)+" is missing or a word of the grammar", "a name of the fault catalogue")
 	}
 	if f.For < 0 {
-		return flaw("fault", i, "the fault lasts "+f.For.String(), "a time of 0s or more")
+		return flaw("fault", i, "the fault's duration "+f.For.String()+" is negative", "a time of 0s or more")
 	}
 	if slices.ContainsFunc(f.Args, func(a Setting) bool { return word(a.Name) != a.Name }) {
 		return flaw("fault", i, "an argument's name is not one word", "arguments such as odds=20")
@@ -293,7 +296,7 @@ func (t *Trigger) flaw(i int, names Names) *defect {
 	case t.At < 0 || t.After < 0:
 		return flaw("fault", i, "a time of the trigger is negative", "a time of 0s or later")
 	case t.Site == "" && (t.Nth != 0 || t.After != time.Duration(0) || t.Node != ""):
-		return flaw("fault", i, "the trigger has a time and speaks of a site", "either a time or a site")
+		return flaw("fault", i, "the trigger has both a time and a site", "either a time or a site")
 	case t.Site == "":
 		return nil
 	case t.At != 0 || t.Nth < 1:
@@ -302,4 +305,19 @@ func (t *Trigger) flaw(i int, names Names) *defect {
 		return flaw("fault", i, "the site "+word(t.Site)+" starts like a time", "a name")
 	}
 	return known(names.Site, "fault", i, t.Site)
+}
+
+// checkDecisions refuses names of schema 1, which would be answers to questions that nobody asks.
+func (s *Scenario) checkDecisions(Names) *defect {
+	for i, d := range s.Decisions {
+		if err := OldName("decision", d.Kind); err != nil {
+			return flaw("decide", i, err.Error(), "the present name")
+		}
+		if node, site, ok := strings.Cut(d.Site, "/"); ok && !strings.Contains(node, ">") {
+			if err := OldName("failpoint", site); err != nil {
+				return flaw("decide", i, err.Error(), "the present name")
+			}
+		}
+	}
+	return nil
 }

@@ -193,12 +193,12 @@ const (
 	PrimaryExitCritSec
 	PrimaryCleaning
 	PrimaryDone
-	PrimaryGivenUp
+	PrimaryAborted
 )
 
 var primaryMovePhases = []string{
 	"", "clone", "catchup", "enterCriticalSection", "commit", "exitCriticalSection", "clean", "done",
-	"given up",
+	"aborted",
 }
 
 // String is the phase's name as it is on record, empty for none.
@@ -213,7 +213,7 @@ func ParsePrimaryMovePhase(s string) (PrimaryMovePhase, bool) {
 func (p PrimaryMovePhase) CommitWindow() bool { return p >= PrimaryCatchUp && p <= PrimaryCommit }
 
 // Terminal says whether the move has ended, with success or without.
-func (p PrimaryMovePhase) Terminal() bool { return p == PrimaryDone || p == PrimaryGivenUp }
+func (p PrimaryMovePhase) Terminal() bool { return p == PrimaryDone || p == PrimaryAborted }
 
 // Terminal says of the name of a donor's state or a movePrimary's phase whether the move is over with
 // it.

@@ -43,7 +43,7 @@ func TestNames(t *testing.T) {
 	every(t, ParseDecision, int(Aborted))
 	every(t, ParseSectionState, int(ReadsBlocked))
 	every(t, ParseDeletionState, int(DeletionDone))
-	every(t, ParsePrimaryMovePhase, int(PrimaryGivenUp))
+	every(t, ParsePrimaryMovePhase, int(PrimaryAborted))
 	every(t, ParseBalancerMode, int(BalancerAutoSplitOnly))
 	every(t, ParseRoundPhase, int(RoundEnded))
 	every(t, ParseClusterChange, int(BalancingOff))
@@ -71,7 +71,7 @@ func TestWindows(t *testing.T) {
 	for _, s := range RecipientStates() {
 		got = append(got, mark(s.String(), s.CommitWindow(), s.Terminal(), s.Open(), s.Receiving()))
 	}
-	for p := PrimaryCloning; p <= PrimaryGivenUp; p++ {
+	for p := PrimaryCloning; p <= PrimaryAborted; p++ {
 		got = append(got, mark(p.String(), p.CommitWindow(), p.Terminal(), false, false))
 	}
 	want := `kCreated kCloning kCloneCaughtUp kCriticalSection:commit kCloneCompleted:commit
@@ -80,11 +80,11 @@ kReady:open kClone:open:receives kCatchup:open:receives kSteady:open:receives
 kCommitStart:commit:open:receives kEnteredCritSec:commit:open:receives kExitCritSec
 kDone:end kFail:end kAbort:end
 clone catchup:commit enterCriticalSection:commit commit:commit exitCriticalSection clean done:end
-given up:end`
+aborted:end`
 	if text := strings.Join(got, " "); text != strings.ReplaceAll(want, "\n", " ") {
 		t.Errorf("got %s", text)
 	}
-	if !Terminal("kDone") || !Terminal("given up") || Terminal("kCloning") || Terminal("pending") {
+	if !Terminal("kDone") || !Terminal("aborted") || Terminal("kCloning") || Terminal("pending") {
 		t.Error("the name of a last state is not known as one")
 	}
 	if !DeletionDone.Terminal() || DeletionReady.Terminal() || !SectionReleased.Terminal() {

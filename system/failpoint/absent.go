@@ -17,46 +17,45 @@ func Absent() []Missing {
 
 const (
 	noTransactions = "there are no multi-document transactions, and so none that are prepared"
-	only42         = "a step of the 4.2 protocol, which 5.0 has done away with"
-	notAPhase      = "no phase but a meeting of two: faults at the sites of both bring it about"
-	inOneStep      = "part of one log entry with the step before: nothing can come between"
-	pureChoice     = "what is to move is computed at once, between b.stats and b.enqueue"
+	notAPhase      = "no phase of its own: faults at the sites of both roles produce it"
+	inOneStep      = "part of one log entry with the step before: nothing can happen in between"
+	pureChoice     = "chunks are chosen in one step between balancer.stats and balancer.enqueue"
 )
 
 var absent = []Missing{
-	{"d.prepareConflictBarrier", noTransactions},
-	{"d.forget.rollback", "a rollback of the removal is a failover at d.forget.after"},
-	{"d.serve.transferMods.deferred", noTransactions},
+	{"donor.prepareConflictBarrier", noTransactions},
+	{"donor.forget.rollback", "a rollback of the removal is a failover at donor.forget.after"},
+	{"donor.serve.transferMods.deferred", noTransactions},
 	{
-		"d.opCapture.insert",
-		"capture is told inside the commit of the write; q.preCommitRecheck and q.commit stand " +
-			"on either side",
+		"donor.opCapture.insert",
+		"writes are captured inside their commit, between request.recheckBeforeCommit and " +
+			"request.commit",
 	},
-	{"d.opCapture.update", "as d.opCapture.insert"},
-	{"d.opCapture.delete", "as d.opCapture.insert"},
-	{"d.opCapture.txnCommit", noTransactions},
-	{"d.opCapture.preparedCommit", noTransactions},
-	{"c.stepDown", notAPhase},
-	{"b.stepDown", notAPhase},
-	{"b.selectDrain", pureChoice},
-	{"b.selectZone", pureChoice},
-	{"b.selectLoad", pureChoice},
+	{"donor.opCapture.update", "like donor.opCapture.insert"},
+	{"donor.opCapture.delete", "like donor.opCapture.insert"},
+	{"donor.opCapture.txnCommit", noTransactions},
+	{"donor.opCapture.preparedCommit", noTransactions},
+	{"config.stepDown", notAPhase},
+	{"balancer.stepDown", notAPhase},
+	{"balancer.selectDrain", pureChoice},
+	{"balancer.selectZone", pureChoice},
+	{"balancer.selectLoad", pureChoice},
 	{
-		"s.tailRebalance",
-		"the last points are moved at once, between s.autoSplitScan and s.pickPoints",
+		"split.tailRebalance",
+		"the last points are moved in one step between split.autoSplitScan and split.pickPoints",
 	},
-	{"m.txn.firstStmt", noTransactions},
-	{"m.txn.addParticipant", noTransactions},
-	{"m.txn.pickConflictTime", noTransactions},
-	{"m.txn.staleRetry", noTransactions},
-	{"m.txn.commitSingle", noTransactions},
-	{"m.txn.commit2PC", noTransactions},
-	{"m.broadcastMulti", "every write fixes the shard key, so none goes to all shards"},
-	{"g.writeConflict", "between two waits a task runs alone on its node: writes never conflict"},
-	{"g.updateNumOrphans", inOneStep},
-	{"g.stepDown", notAPhase},
-	{"v.secondStepDownDuringRecovery", notAPhase},
-	{"v.newMigrationDuringRecovery", notAPhase},
-	{"v.configUnavailable", notAPhase},
-	{"v.rollback", notAPhase},
+	{"router.txn.firstStmt", noTransactions},
+	{"router.txn.addParticipant", noTransactions},
+	{"router.txn.pickConflictTime", noTransactions},
+	{"router.txn.staleRetry", noTransactions},
+	{"router.txn.commitSingle", noTransactions},
+	{"router.txn.commit2PC", noTransactions},
+	{"router.broadcastMulti", "every write names its shard key, so none goes to all shards"},
+	{"rangeDeleter.writeConflict", "a task runs alone on its node between two waits: writes never conflict"},
+	{"rangeDeleter.updateOrphanCount", inOneStep},
+	{"rangeDeleter.stepDown", notAPhase},
+	{"recovery.secondStepDownDuringRecovery", notAPhase},
+	{"recovery.newMigrationDuringRecovery", notAPhase},
+	{"recovery.configUnavailable", notAPhase},
+	{"recovery.rollback", notAPhase},
 }

@@ -1,33 +1,32 @@
 package failpoint
 
-// The phases of the balancer (role B of failpoints 18.2). What is chosen is chosen at once, between
-// b.stats and b.enqueue.
+// The phases of the balancer (failpoints 18.2). What is chosen is chosen at once, between
+// balancer.stats and balancer.enqueue.
 var (
-	BalancerStepUp = declare(Balancer, "b.stepUp",
-		"a new primary balances while migrations that the last one asked for still run")
-	BalancerLoadSettings = declare(Balancer, "b.loadSettings",
-		"a round goes by settings that were changed meanwhile")
-	BalancerWindowCheck = declare(Balancer, "b.windowCheck",
-		"the balancer is stopped, or the window closes, between the check and what it allows")
-	BalancerRoundBegin = declare(Balancer, "b.roundBegin",
-		"a stop is answered before it knows of a round that begins")
-	BalancerStats = declare(Balancer, "b.stats",
-		"a shard's amount of data is missing or of the past, and data goes to the fullest shard")
-	BalancerEnqueue = declare(Balancer, "b.enqueue",
-		"what was chosen is moved, cut or dropped before it is asked for")
-	BalancerDispatch = declare(Balancer, "b.dispatch",
-		"a request goes out although the balancer was stopped while it waited")
-	BalancerResult = declare(Balancer, "b.result",
-		"the outcome of a migration is lost and what has committed counts as failed")
-	BalancerSplitOrJumbo = declare(Balancer, "b.splitOrJumbo",
-		"a chunk is marked that is another one by now, or never marked and tried for ever")
-	BalancerRoundEnd = declare(Balancer, "b.roundEnd",
-		"a round never ends, and a stop waits for it for ever")
-	BalancerSleep = declare(Balancer, "b.sleep",
-		"the balancer does not wake up, or does not rest")
-	BalancerStop = declare(Balancer, "b.stop",
-		"a failover between the switch and the end of the round: the stop is answered while a "+
-			"migration is on its way")
-	BalancerStopCloseDoor = declare(Balancer, "b.stop.close",
-		"what is on its way commits after the stop was answered")
+	BalancerStepUp = declare(Balancer, "balancer.stepUp",
+		"a new primary starts balancing while migrations requested by its predecessor are still running")
+	BalancerLoadSettings = declare(Balancer, "balancer.loadSettings",
+		"a round uses settings that have been changed since")
+	BalancerWindowCheck = declare(Balancer, "balancer.checkWindow",
+		"the balancer is stopped, or its window closes, right after the check")
+	BalancerRoundBegin = declare(Balancer, "balancer.roundBegin",
+		"a stop is acknowledged before it sees a round that is starting")
+	BalancerStats = declare(Balancer, "balancer.stats",
+		"a shard's data size is missing or outdated, and data is sent to the fullest shard")
+	BalancerEnqueue = declare(Balancer, "balancer.enqueue",
+		"the chosen chunk is moved, split or dropped before its migration is requested")
+	BalancerDispatch = declare(Balancer, "balancer.dispatch",
+		"a request is sent although the balancer was stopped while the request was queued")
+	BalancerResult = declare(Balancer, "balancer.result",
+		"the outcome of a migration is lost, and a committed migration is counted as failed")
+	BalancerSplitOrJumbo = declare(Balancer, "balancer.splitOrJumbo",
+		"the wrong chunk is marked jumbo, or none is and the migration is retried forever")
+	BalancerRoundEnd = declare(Balancer, "balancer.roundEnd",
+		"a round never ends, and a stop waits for it forever")
+	BalancerSleep = declare(Balancer, "balancer.sleep",
+		"the balancer never wakes up, or never sleeps")
+	BalancerStop = declare(Balancer, "balancer.stop",
+		"a failover between the switch and the end of the round acknowledges the stop too early")
+	BalancerStopCloseDoor = declare(Balancer, "balancer.stop.waitForMigrations",
+		"a migration in progress commits after the stop was acknowledged")
 )

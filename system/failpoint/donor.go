@@ -1,140 +1,143 @@
 package failpoint
 
-// The phases of the donor of a migration, and of the primary that completes it (role D of
-// failpoints 18.2).
+// The phases of the donor of a migration, and of whoever completes it (failpoints 18.2).
 var (
-	DonorRegister     = declare(Donor, "d.register", "a second migration begins while one runs")
-	DonorJoinExisting = declare(Donor, "d.joinExisting",
-		"a repeated request is answered for a migration that ended otherwise")
-	DonorPreRefresh = declare(Donor, "d.preRefresh",
-		"the migration is planned with an outdated table")
-	DonorDrainRecovery = declare(Donor, "d.drainPendingRecovery",
-		"an undecided earlier migration meets the new one")
-	DonorComputeBound = declare(Donor, "d.computeBound",
-		"the bound is computed from a chunk that changes")
-	DonorPreconditions = declare(Donor, "d.checkPreconditions",
-		"the range is lost or the collection replaced right after the check")
-	DonorWaitOverlap = declare(Donor, "d.waitOverlappingRangeDeletion",
-		"a range leaves while its earlier copy is still being cleaned up")
-	DonorChangelogStart = declare(Donor, "d.changelogStart",
-		"the config server cannot be told and the start is half done")
-	DonorAttachBefore = declare(Donor, "d.attachCloner.before",
-		"a write before the capture begins is in neither list nor clone")
-	DonorAttachAfter = declare(Donor, "d.attachCloner.after",
-		"the capture outlives a migration that fails here")
-	DonorRecordBefore = declare(Donor, "d.coordinatorInsert.before",
-		"nothing durable tells of the migration yet")
-	DonorRecordLocal = declare(Donor, "d.coordinatorInsert.afterLocal",
+	DonorRegister = declare(Donor, "donor.register",
+		"a second migration starts while one is running")
+	DonorJoinExisting = declare(Donor, "donor.joinExisting",
+		"a repeated request gets the result of a different migration")
+	DonorPreRefresh = declare(Donor, "donor.preRefresh",
+		"the migration is planned with an outdated routing table")
+	DonorDrainRecovery = declare(Donor, "donor.drainPendingRecovery",
+		"an earlier, undecided migration overlaps the new one")
+	DonorComputeBound = declare(Donor, "donor.computeBound",
+		"the bound is computed from a chunk that is changing")
+	DonorPreconditions = declare(Donor, "donor.checkPreconditions",
+		"the range is lost, or the collection replaced, right after the check")
+	DonorWaitOverlap = declare(Donor, "donor.waitOverlappingRangeDeletion",
+		"a range leaves while an earlier copy of it is still being deleted")
+	DonorChangelogStart = declare(Donor, "donor.changelogStart",
+		"the config server cannot be reached, and the start is half done")
+	DonorAttachBefore = declare(Donor, "donor.attachCloner.before",
+		"a write before capture starts is neither captured nor cloned")
+	DonorAttachAfter = declare(Donor, "donor.attachCloner.after",
+		"capture stays active after a migration that fails here")
+	DonorRecordBefore = declare(Donor, "donor.coordinatorInsert.before",
+		"no durable record of the migration exists yet")
+	DonorRecordLocal = declare(Donor, "donor.coordinatorInsert.afterLocal",
 		"the record of the migration is rolled back")
-	DonorRecordMajority = declare(Donor, "d.coordinatorInsert.afterMajority",
+	DonorRecordMajority = declare(Donor, "donor.coordinatorInsert.afterMajority",
 		"the record exists without a range deletion task")
-	DonorTaskBefore = declare(Donor, "d.rangeDeletionInsert.before",
+	DonorTaskBefore = declare(Donor, "donor.rangeDeletionInsert.before",
 		"a committed migration would leave orphans forever")
-	DonorTaskLocal = declare(Donor, "d.rangeDeletionInsert.afterLocal",
-		"the task is rolled back while the migration goes on")
-	DonorTaskMajority = declare(Donor, "d.rangeDeletionInsert.afterMajority",
+	DonorTaskLocal = declare(Donor, "donor.rangeDeletionInsert.afterLocal",
+		"the task is rolled back while the migration continues")
+	DonorTaskMajority = declare(Donor, "donor.rangeDeletionInsert.afterMajority",
 		"a pending task remains of a migration that never started")
-	DonorSessionInit = declare(Donor, "d.sessionSourceInit",
-		"history written while the source is set up is missed")
-	DonorScan = declare(Donor, "d.scanRecordIds",
-		"a document that is written during the scan is in neither scan nor capture")
-	DonorSendStart = declare(Donor, "d.sendRecvStart",
-		"the start is lost, doubled or arrives after the migration has ended")
-	DonorAfterStart = declare(Donor, "d.afterRecvStart",
-		"the recipient works for a donor that has gone")
-	DonorFirstChunk = declare(Donor, "d.firstChunkCheck",
-		"what the recipient owns changes right after it was looked at")
-	DonorStatusPoll = declare(Donor, "d.statusPoll",
-		"the answer is of another migration, or older than a failure")
-	DonorMemoryCheck = declare(Donor, "d.memoryCheck",
-		"writes come faster than they are handed over")
-	DonorBeforeCritSec = declare(Donor, "d.beforeCritSec",
+	DonorSessionInit = declare(Donor, "donor.sessionSourceInit",
+		"session history written while the source is set up is missed")
+	DonorScan = declare(Donor, "donor.scanRecordIds",
+		"a document written during the scan is neither scanned nor captured")
+	DonorSendStart = declare(Donor, "donor.sendRecvStart",
+		"the start is lost, duplicated or arrives after the end of the migration")
+	DonorAfterStart = declare(Donor, "donor.afterRecvStart",
+		"the recipient works for a donor that has failed")
+	DonorFirstChunk = declare(Donor, "donor.firstChunkCheck",
+		"what the recipient owns changes right after the check")
+	DonorStatusPoll = declare(Donor, "donor.statusPoll",
+		"the status is of another migration, or older than a failure")
+	DonorMemoryCheck = declare(Donor, "donor.memoryCheck",
+		"writes arrive faster than they are transferred")
+	DonorBeforeCritSec = declare(Donor, "donor.beforeCriticalSection",
 		"the recipient falls behind again before writes are blocked")
-	DonorLockAcquire = declare(Donor, "d.lockAcquire",
-		"writes that passed their version check are still under way")
-	DonorWritesBlocked = declare(Donor, "d.critSecWritesBlocked",
-		"writes stay blocked when the donor stops here")
-	DonorSignal = declare(Donor, "d.secondarySignal",
-		"secondaries go on reading with metadata from before the migration")
-	DonorMinOpTimeInc = declare(Donor, "d.minOpTimeInc",
-		"a successor does not learn that the config server may know more than it")
-	DonorSendCommit = declare(Donor, "d.sendRecvCommit",
-		"the recipient enters its critical section unknown to the donor")
-	DonorAfterCommit = declare(Donor, "d.afterRecvCommit",
-		"the donor gives up though the recipient holds everything")
-	DonorQueuesDrained = declare(Donor, "d.queuesDrained", "a captured write was never fetched")
-	DonorBlockReads    = declare(Donor, "d.blockReads",
+	DonorLockAcquire = declare(Donor, "donor.lockAcquire",
+		"writes that passed their version check are still in progress")
+	DonorWritesBlocked = declare(Donor, "donor.criticalSectionWritesBlocked",
+		"writes stay blocked if the donor stops here")
+	DonorSignal = declare(Donor, "donor.secondarySignal",
+		"secondaries keep reading with metadata from before the migration")
+	DonorMinOpTimeInc = declare(Donor, "donor.minOpTimeIncrement",
+		"a successor does not learn that the config server may have newer metadata")
+	DonorSendCommit = declare(Donor, "donor.sendRecvCommit",
+		"the recipient enters its critical section without the donor knowing")
+	DonorAfterCommit = declare(Donor, "donor.afterRecvCommit",
+		"the donor gives up although the recipient holds everything")
+	DonorQueuesDrained = declare(Donor, "donor.queuesDrained",
+		"a captured write was never fetched")
+	DonorBlockReads = declare(Donor, "donor.blockReads",
 		"a read on the donor misses a write on the recipient")
-	DonorBuildCommit = declare(Donor, "d.buildCommit",
-		"the commit is prepared by a primary that has been deposed")
-	DonorSendConfig = declare(Donor, "d.sendConfigCommit",
+	DonorBuildCommit = declare(Donor, "donor.buildCommit",
+		"the commit is prepared by a deposed primary")
+	DonorSendConfig = declare(Donor, "donor.sendConfigCommit",
 		"the commit arrives after a successor has decided otherwise")
-	DonorConfigReply = declare(Donor, "d.configCommitReply",
-		"the range has moved and the donor does not know")
-	DonorValidate = declare(Donor, "d.validateCommit",
-		"a commit whose answer was lost is taken for refused")
-	DonorLaunchRelease = declare(Donor, "d.launchRecipientRelease",
+	DonorConfigReply = declare(Donor, "donor.configCommitReply",
+		"the range has moved, and the donor does not know")
+	DonorValidate = declare(Donor, "donor.validateCommit",
+		"a commit whose reply was lost is treated as refused")
+	DonorLaunchRelease = declare(Donor, "donor.launchRecipientRelease",
 		"the recipient stays in its critical section")
-	DonorPostRefresh = declare(Donor, "d.postCommitRefresh",
-		"the donor serves the range it has given away")
-	DonorCacheFlush = declare(Donor, "d.cacheFlush",
-		"secondaries read a copy of the table from before the migration")
-	DonorChangeStream = declare(Donor, "d.changeStreamNoop",
-		"the announcement of a first or last chunk is missing or doubled")
-	DonorSetDecision  = declare(Donor, "d.setDecision", "the known outcome is forgotten")
-	DonorLeaveCritSec = declare(Donor, "d.leaveCritSec",
+	DonorPostRefresh = declare(Donor, "donor.postCommitRefresh",
+		"the donor serves a range that it has given away")
+	DonorCacheFlush = declare(Donor, "donor.cacheFlush",
+		"secondaries read a copy of the routing table from before the migration")
+	DonorChangeStream = declare(Donor, "donor.changeStreamNoop",
+		"the event for a shard's first or last chunk is missing or duplicated")
+	DonorSetDecision = declare(Donor, "donor.setDecision",
+		"the known outcome is forgotten")
+	DonorLeaveCritSec = declare(Donor, "donor.leaveCriticalSection",
 		"requests pass with metadata from before the migration")
-	DonorMinOpTimeDec = declare(Donor, "d.minOpTimeDec",
+	DonorMinOpTimeDec = declare(Donor, "donor.minOpTimeDecrement",
 		"every later primary asks the config server, or none does")
-	DonorRefreshTheirs = declare(Donor, "d.refreshRecipient",
-		"the recipient does not know what it owns until somebody asks for it")
-	DonorCancelClone = declare(Donor, "d.cancelClone",
-		"the recipient goes on with an aborted migration")
-	DonorConfigTime = declare(Donor, "d.durableConfigTime",
-		"a later primary refreshes to a table from before the migration")
-	DonorPersistBefore = declare(Donor, "d.persistDecision.before",
-		"the outcome is known to nobody durably")
-	DonorPersistAfter = declare(Donor, "d.persistDecision.after",
-		"the decision is durable and nothing of it is done")
-	DonorWaitRelease = declare(Donor, "d.waitRecipientRelease",
-		"the recipient cannot be reached and the migration never ends")
-	DonorBumpTxn = declare(Donor, "d.bumpTxn",
-		"messages of the migration act after its end")
-	DonorFetchOrphans    = declare(Donor, "d.fetchNumOrphans", "orphans are counted twice")
-	DonorDeleteTheirTask = declare(Donor, "d.deleteRecipientTask",
-		"the recipient deletes the range it now owns")
-	DonorQueryDrain = declare(Donor, "d.queryDrainFuture",
-		"documents are deleted below a query that needs them")
-	DonorRegisterTask = declare(Donor, "d.registerTask",
-		"the task is registered and its record lost")
-	DonorMarkReady = declare(Donor, "d.markReady",
-		"the task of a newer migration on the same range is readied")
-	DonorForgetBefore = declare(Donor, "d.forget.before",
+	DonorRefreshTheirs = declare(Donor, "donor.refreshRecipient",
+		"the recipient does not know what it owns until a request arrives")
+	DonorCancelClone = declare(Donor, "donor.cancelClone",
+		"the recipient continues an aborted migration")
+	DonorConfigTime = declare(Donor, "donor.durableConfigTime",
+		"a later primary refreshes to a routing table from before the migration")
+	DonorPersistBefore = declare(Donor, "donor.persistDecision.before",
+		"the outcome is not yet durable anywhere")
+	DonorPersistAfter = declare(Donor, "donor.persistDecision.after",
+		"the decision is durable, and none of it has been carried out")
+	DonorWaitRelease = declare(Donor, "donor.waitRecipientRelease",
+		"the recipient cannot be reached, and the migration never ends")
+	DonorBumpTxn = declare(Donor, "donor.advanceTxnNumber",
+		"messages of the migration take effect after its end")
+	DonorFetchOrphans = declare(Donor, "donor.fetchOrphanCount",
+		"orphans are counted twice")
+	DonorDeleteTheirTask = declare(Donor, "donor.deleteRecipientTask",
+		"the recipient deletes the range that it now owns")
+	DonorQueryDrain = declare(Donor, "donor.queryDrainFuture",
+		"documents are deleted while a query still needs them")
+	DonorRegisterTask = declare(Donor, "donor.registerTask",
+		"the task is registered, and its record lost")
+	DonorMarkReady = declare(Donor, "donor.markReady",
+		"the task of a newer migration of the same range is marked ready")
+	DonorForgetBefore = declare(Donor, "donor.forget.before",
 		"the completed migration is completed again")
-	DonorForgetAfter = declare(Donor, "d.forget.after",
+	DonorForgetAfter = declare(Donor, "donor.forget.after",
 		"the removal of the record is rolled back")
-	DonorChangelogCommit = declare(Donor, "d.changelogCommit",
-		"a migration that succeeded is reported as failed")
-	DonorWaitForDelete = declare(Donor, "d.waitForDelete",
-		"the caller waits for a deletion that nobody does")
-	DonorAbortPersist = declare(Donor, "d.abortPath.persist",
+	DonorChangelogCommit = declare(Donor, "donor.changelogCommit",
+		"a successful migration is reported as failed")
+	DonorWaitForDelete = declare(Donor, "donor.waitForDelete",
+		"the caller waits for a deletion that nobody runs")
+	DonorAbortPersist = declare(Donor, "donor.abortPath.persist",
 		"an aborted migration is decided again")
-	DonorAbortLocalTask = declare(Donor, "d.abortPath.deleteLocalTask",
-		"the donor deletes the range it keeps")
-	DonorAbortBumpTxn = declare(Donor, "d.abortPath.bumpTxn",
+	DonorAbortLocalTask = declare(Donor, "donor.abortPath.deleteLocalTask",
+		"the donor deletes the range that it keeps")
+	DonorAbortBumpTxn = declare(Donor, "donor.abortPath.advanceTxnNumber",
 		"the recipient writes after the range was cleaned up")
-	DonorAbortReady = declare(Donor, "d.abortPath.readyRecipientTask",
+	DonorAbortReady = declare(Donor, "donor.abortPath.readyRecipientTask",
 		"the partial clone stays forever")
-	DonorJoinMigrations = declare(Donor, "d.joinMigrations",
-		"a change of the collection believes that no migration runs")
-	DonorServeClone = declare(Donor, "d.serve.migrateClone",
-		"a batch is lost, or handed out twice")
-	DonorServeSplice = declare(Donor, "d.serve.transferMods.splice",
+	DonorJoinMigrations = declare(Donor, "donor.joinMigrations",
+		"a DDL operation assumes that no migration is running")
+	DonorServeClone = declare(Donor, "donor.serve.migrateClone",
+		"a batch is lost, or sent twice")
+	DonorServeSplice = declare(Donor, "donor.serve.transferMods.splice",
 		"the two lists are taken at different times")
-	DonorServeRead = declare(Donor, "d.serve.transferMods.read",
+	DonorServeRead = declare(Donor, "donor.serve.transferMods.read",
 		"a document is read from before the lists were taken")
-	DonorServePushback = declare(Donor, "d.serve.transferMods.pushback",
-		"what did not fit is forgotten or overtaken")
-	DonorServeSessions = declare(Donor, "d.serve.sessionMods",
-		"history is handed over that a failover takes back")
+	DonorServePushback = declare(Donor, "donor.serve.transferMods.pushback",
+		"changes that did not fit are forgotten or overtaken")
+	DonorServeSessions = declare(Donor, "donor.serve.sessionMods",
+		"session history is sent that a failover rolls back")
 )

@@ -1,43 +1,43 @@
 package failpoint
 
-// The phases of a movePrimary (role P of failpoints 18.2).
+// The phases of a movePrimary (failpoints 18.2).
 var (
-	MovePrimaryStart = declare(MovePrimary, "p.start",
+	MovePrimaryStart = declare(MovePrimary, "movePrimary.start",
 		"two moves of one database run at once")
-	MovePrimaryAssert = declare(MovePrimary, "p.assertNoOrphans",
-		"what an earlier move left on the recipient is taken for data")
-	MovePrimaryPersist = declare(MovePrimary, "p.persistCollections",
-		"nobody knows what to clean up after a failover")
-	MovePrimaryClone = declare(MovePrimary, "p.clone",
-		"a copy goes on after its move was given up")
-	MovePrimaryCloneBatch = declare(MovePrimary, "p.clone.batch",
-		"a document changes behind the copy")
-	MovePrimaryChecked = declare(MovePrimary, "p.checkCloned",
-		"a collection was not copied and is dropped later")
-	MovePrimaryBlockWrites = declare(MovePrimary, "p.blockWrites",
-		"a write between the copy and the critical section is lost")
-	MovePrimarySessions = declare(MovePrimary, "p.sessions",
+	MovePrimaryAssert = declare(MovePrimary, "movePrimary.assertNoOrphans",
+		"what an earlier move left on the recipient is treated as data")
+	MovePrimaryPersist = declare(MovePrimary, "movePrimary.persistCollections",
+		"the new primary after a failover does not know what to clean up")
+	MovePrimaryClone = declare(MovePrimary, "movePrimary.clone",
+		"cloning continues after its move was aborted")
+	MovePrimaryCloneBatch = declare(MovePrimary, "movePrimary.clone.batch",
+		"a document that was already cloned changes")
+	MovePrimaryChecked = declare(MovePrimary, "movePrimary.verifyClone",
+		"a collection was not cloned, and is dropped later")
+	MovePrimaryBlockWrites = declare(MovePrimary, "movePrimary.blockWrites",
+		"a write between the clone and the critical section is lost")
+	MovePrimarySessions = declare(MovePrimary, "movePrimary.sessions",
 		"a write that is retried after the move is executed twice")
-	MovePrimaryBlockReads = declare(MovePrimary, "p.blockReads",
+	MovePrimaryBlockReads = declare(MovePrimary, "movePrimary.blockReads",
 		"a read on the old primary misses a write on the new one")
-	MovePrimaryCommitRequest = declare(MovePrimary, "p.commitConfig.request",
-		"a commit arrives late and takes the database from another primary")
-	MovePrimaryCommitReply = declare(MovePrimary, "p.commitConfig.reply",
-		"the database has moved and the old primary does not know")
-	MovePrimaryVerify = declare(MovePrimary, "p.verify",
+	MovePrimaryCommitRequest = declare(MovePrimary, "movePrimary.commitConfig.request",
+		"a late commit takes the database from a different primary")
+	MovePrimaryCommitReply = declare(MovePrimary, "movePrimary.commitConfig.reply",
+		"the database has moved, and the old primary does not know")
+	MovePrimaryVerify = declare(MovePrimary, "movePrimary.verifyCommit",
 		"the outcome is read from before the commit")
-	MovePrimaryConfigTime = declare(MovePrimary, "p.durableConfigTime",
+	MovePrimaryConfigTime = declare(MovePrimary, "movePrimary.durableConfigTime",
 		"a later primary refreshes to a version from before the move")
-	MovePrimaryClear = declare(MovePrimary, "p.clearMetadata",
+	MovePrimaryClear = declare(MovePrimary, "movePrimary.clearMetadata",
 		"the old primary serves what it has given away")
-	MovePrimaryUnblock = declare(MovePrimary, "p.unblock",
-		"requests wait for ever behind a move that is over")
-	MovePrimaryClean = declare(MovePrimary, "p.clean",
-		"a collection that was made anew is dropped")
-	MovePrimaryForget = declare(MovePrimary, "p.forget",
+	MovePrimaryUnblock = declare(MovePrimary, "movePrimary.unblock",
+		"requests wait forever for a move that has ended")
+	MovePrimaryClean = declare(MovePrimary, "movePrimary.cleanUp",
+		"a recreated collection is dropped")
+	MovePrimaryForget = declare(MovePrimary, "movePrimary.forget",
 		"a finished move is cleaned up again after the data has come back")
-	MovePrimaryResume = declare(MovePrimary, "p.failoverInEachPhase",
-		"a new primary goes on in another phase than the old one was in")
-	MovePrimaryCleanFailed = declare(MovePrimary, "p.cleanupAfterFailedClone",
-		"the recipient's copy stays, or live data is dropped for it")
+	MovePrimaryResume = declare(MovePrimary, "movePrimary.resume",
+		"a new primary resumes in a different phase than its predecessor was in")
+	MovePrimaryCleanFailed = declare(MovePrimary, "movePrimary.cleanUpFailedClone",
+		"the recipient's copy stays, or live data is dropped instead")
 )

@@ -7,7 +7,7 @@ package failpoint
 
 import "sort"
 
-// Role is the part of the system that passes a site.
+// Role is the part of the system that passes a site; the site's name begins with it.
 type Role string
 
 // The roles.
@@ -17,11 +17,11 @@ const (
 	Config       Role = "config"
 	Router       Role = "router"
 	Request      Role = "request"
-	RangeDeleter Role = "rangedeleter"
+	RangeDeleter Role = "rangeDeleter"
 	Recovery     Role = "recovery"
 	Session      Role = "session"
 	Replica      Role = "replica"
-	MovePrimary  Role = "moveprimary"
+	MovePrimary  Role = "movePrimary"
 	Split        Role = "split"
 	Balancer     Role = "balancer"
 )
@@ -32,10 +32,10 @@ type Site uint16
 // Info describes a site.
 type Info struct {
 	Site Site
-	// Name is "<role letter>.<phase>", for example "d.persistDecision.before".
+	// Name is "<role>.<phase>", for example "donor.persistDecision.before".
 	Name string
 	Role Role
-	// Risk says in one line what can go wrong when the step is lost, late or duplicated here.
+	// Risk says in one clause what goes wrong when the step is lost, late or duplicated here.
 	Risk string
 	// System is whose code announces the site; empty for the store of this module.
 	System string

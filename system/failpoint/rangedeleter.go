@@ -1,39 +1,41 @@
 package failpoint
 
-// The phases of range deletion (role G of failpoints 18.2).
+// The phases of range deletion (failpoints 18.2).
 var (
-	RangeRegister = declare(RangeDeleter, "g.registerTask",
-		"a task is registered twice or not at all")
-	RangePendingCleared = declare(RangeDeleter, "g.pendingCleared",
-		"a task is readied for a range that is owned")
-	RangeWaitQueries = declare(RangeDeleter, "g.waitQueries",
-		"a query begins after the wait was set up")
-	RangeDelay = declare(RangeDeleter, "g.delay",
-		"the range comes back while its deletion waits")
-	RangeEnqueue = declare(RangeDeleter, "g.enqueue",
-		"tasks of overlapping ranges overtake each other")
-	RangeMarkProcessing = declare(RangeDeleter, "g.markProcessing", "the mark is rolled back")
-	RangeWarn           = declare(RangeDeleter, "g.startRangeDeletion",
-		"secondaries read on while the documents below are being deleted")
-	RangeCheckDoc = declare(RangeDeleter, "g.checkDocExists",
-		"the deletion goes on after its task is gone")
-	RangeCheckOwnership = declare(RangeDeleter, "g.checkOwnership", "owned documents are deleted")
-	RangeBatchBefore    = declare(RangeDeleter, "g.batch.before",
+	RangeRegister = declare(RangeDeleter, "rangeDeleter.registerTask",
+		"a task is registered twice, or not at all")
+	RangePendingCleared = declare(RangeDeleter, "rangeDeleter.pendingCleared",
+		"a task is marked ready for a range that is owned")
+	RangeWaitQueries = declare(RangeDeleter, "rangeDeleter.waitQueries",
+		"a query starts after the wait was set up")
+	RangeDelay = declare(RangeDeleter, "rangeDeleter.delay",
+		"the range comes back while its deletion is delayed")
+	RangeEnqueue = declare(RangeDeleter, "rangeDeleter.enqueue",
+		"tasks of overlapping ranges run in the wrong order")
+	RangeMarkProcessing = declare(RangeDeleter, "rangeDeleter.markProcessing",
+		"the mark is rolled back")
+	RangeWarn = declare(RangeDeleter, "rangeDeleter.startRangeDeletion",
+		"secondaries keep reading documents that are being deleted")
+	RangeCheckDoc = declare(RangeDeleter, "rangeDeleter.checkTaskExists",
+		"the deletion continues after its task was removed")
+	RangeCheckOwnership = declare(RangeDeleter, "rangeDeleter.checkOwnership",
+		"owned documents are deleted")
+	RangeBatchBefore = declare(RangeDeleter, "rangeDeleter.batch.before",
 		"the range is received again between check and deletion")
-	RangeBatchAfter = declare(RangeDeleter, "g.batch.after",
-		"a batch is deleted and rolled back")
-	RangeMajority = declare(RangeDeleter, "g.majority",
+	RangeBatchAfter = declare(RangeDeleter, "rangeDeleter.batch.after",
+		"a deleted batch is rolled back")
+	RangeMajority = declare(RangeDeleter, "rangeDeleter.majority",
 		"deletions are not durable when the range is received again")
-	RangeRemoveDoc = declare(RangeDeleter, "g.removeDoc",
-		"the task is gone and orphans remain")
-	RangeStepUp = declare(RangeDeleter, "g.stepUp.resubmit",
-		"a pending task is taken up, or a ready one forgotten")
-	RangeCleanupOrphaned = declare(RangeDeleter, "g.cleanupOrphaned",
-		"an operator is told that a shard is clean while orphans remain")
-	RangeDropped = declare(RangeDeleter, "g.dropCollection",
-		"in the step that drops the collection: a deletion in it is under way")
-	RangeRenamed = declare(RangeDeleter, "g.renameCollection",
-		"in the step that renames the collection: a deletion in it goes on under the new name")
-	RangeConflict = declare(RangeDeleter, "g.conflictWithIncoming",
+	RangeRemoveDoc = declare(RangeDeleter, "rangeDeleter.removeTask",
+		"the task is removed while orphans remain")
+	RangeStepUp = declare(RangeDeleter, "rangeDeleter.stepUp.resubmit",
+		"a pending task is resumed, or a ready one forgotten")
+	RangeCleanupOrphaned = declare(RangeDeleter, "rangeDeleter.cleanupOrphaned",
+		"cleanupOrphaned reports a clean shard while orphans remain")
+	RangeDropped = declare(RangeDeleter, "rangeDeleter.dropCollection",
+		"the collection is dropped while a range deletion in it is running")
+	RangeRenamed = declare(RangeDeleter, "rangeDeleter.renameCollection",
+		"the collection is renamed while a range deletion in it is running")
+	RangeConflict = declare(RangeDeleter, "rangeDeleter.conflictWithIncoming",
 		"a range is received while it is being deleted")
 )

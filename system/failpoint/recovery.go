@@ -1,32 +1,33 @@
 package failpoint
 
-// The phases of recovery after a failover or an unknown outcome (role V of failpoints 18.2).
+// The phases of recovery after a failover or an unknown outcome (failpoints 18.2).
 var (
-	RecoveryStepUp = declare(Recovery, "v.stepUpBegin",
-		"requests are served before recovery has looked")
-	RecoveryBarrier = declare(Recovery, "v.majorityBarrier",
-		"a decision is made from records that are rolled back")
-	RecoveryList = declare(Recovery, "v.listDocs",
+	RecoveryStepUp = declare(Recovery, "recovery.stepUpBegin",
+		"requests are served before recovery has looked for migrations")
+	RecoveryBarrier = declare(Recovery, "recovery.majorityBarrier",
+		"a decision is based on records that are rolled back")
+	RecoveryList = declare(Recovery, "recovery.listMigrations",
 		"one of several unfinished migrations is overlooked")
-	RecoveryClear = declare(Recovery, "v.clearMetadata",
+	RecoveryClear = declare(Recovery, "recovery.clearMetadata",
 		"requests pass with metadata of an undecided migration")
-	RecoveryEnsureRequest = declare(Recovery, "v.ensureVersion.request",
+	RecoveryEnsureRequest = declare(Recovery, "recovery.ensureVersion.request",
 		"the late commit of the old primary is not fenced")
-	RecoveryEnsureReply = declare(Recovery, "v.ensureVersion.reply",
-		"fencing is done and not known")
-	RecoveryRefreshBefore = declare(Recovery, "v.refresh.request",
-		"the table is read before the fence")
-	RecoveryRefreshAfter = declare(Recovery, "v.refresh.reply", "the table is older than the fence")
-	RecoveryDecide       = declare(Recovery, "v.decide",
-		"the outcome is concluded from where the range is by now")
-	RecoveryConfigWrite = declare(Recovery, "v.configWrite",
-		"the catalogue is read as it was before the old primary's commit")
-	RecoveryDropDetected = declare(Recovery, "v.dropDetected",
+	RecoveryEnsureReply = declare(Recovery, "recovery.ensureVersion.reply",
+		"the commit is fenced, and the new primary does not know")
+	RecoveryRefreshBefore = declare(Recovery, "recovery.refresh.request",
+		"the routing table is read before the fence")
+	RecoveryRefreshAfter = declare(Recovery, "recovery.refresh.reply",
+		"the routing table is older than the fence")
+	RecoveryDecide = declare(Recovery, "recovery.decide",
+		"the outcome is derived from where the range is now")
+	RecoveryConfigWrite = declare(Recovery, "recovery.configWrite",
+		"the catalog is read from before the old primary's commit")
+	RecoveryDropDetected = declare(Recovery, "recovery.dropDetected",
 		"tasks of a dropped collection remain")
-	RecoveryComplete = declare(Recovery, "v.complete",
-		"a decided migration is completed twice at once")
-	RecoveryRegister = declare(Recovery, "v.recipientStepUp.register",
-		"a new migration enters before the old one is recovered")
-	RecoveryCritSec = declare(Recovery, "v.recipientStepUp.critSec",
+	RecoveryComplete = declare(Recovery, "recovery.complete",
+		"a decided migration is completed twice at the same time")
+	RecoveryRegister = declare(Recovery, "recovery.recipientStepUp.register",
+		"a new migration starts before the old one is recovered")
+	RecoveryCritSec = declare(Recovery, "recovery.recipientStepUp.criticalSection",
 		"writes pass before the critical section is held again")
 )

@@ -94,7 +94,7 @@ func (m *primaryMove) giveUp(t env.Task) error {
 	if err := m.tell(t, drop); err != nil && !errcode.Is(err, errcode.ShardNotFound) {
 		return err
 	}
-	return m.forget(t, trace.PrimaryGivenUp)
+	return m.forget(t, trace.PrimaryAborted)
 }
 
 // catchUp hands over the history of retryable writes; the documents are there already, as nothing

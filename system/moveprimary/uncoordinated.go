@@ -24,7 +24,7 @@ func (m *primaryMove) runUncoordinated(t env.Task) {
 		m.s.shard.Collection(c.NS).Leave(m.holder())
 	}
 	if err != nil {
-		m.announce(trace.PrimaryGivenUp)
+		m.announce(trace.PrimaryAborted)
 	}
 	m.end(err)
 }

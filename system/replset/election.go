@@ -10,8 +10,8 @@ import (
 
 // The kinds of choices a member asks for.
 const (
-	chooseTimeout env.Choice = "electionTimeout"
-	chooseFirst   env.Choice = "firstElection"
+	chooseTimeout env.Choice = "replset.electionTimeout"
+	chooseFirst   env.Choice = "replset.firstElection"
 )
 
 // electionClock decides when a member that does not lead campaigns. raft's own timeout is random

@@ -179,7 +179,7 @@ func (s *mergedScan) establish(t env.Task) error {
 	var all cursorOpening
 	for _, p := range s.parts {
 		all.left++
-		t.Spawn("m.cursorEstablish "+p.set.Name(), func(own env.Task) {
+		t.Spawn("router.cursorEstablish "+p.set.Name(), func(own env.Task) {
 			all.ended(p.open(own))
 			if all.abandoned {
 				p.kill(own)

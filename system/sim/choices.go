@@ -24,33 +24,33 @@ type Decision struct {
 // "node/operation" and "node/file".
 const (
 	// Is the message lost.
-	Loss = "loss"
+	Loss = "net.loss"
 	// Is it delivered twice.
-	Duplicate = "duplicate"
+	Duplicate = "net.duplicate"
 	// Is the reply to this request lost.
-	LoseReply = "lose-reply"
+	LoseReply = "net.replyLoss"
 	// How much longer does the message take, in nanoseconds.
-	Tail = "tail"
+	Tail = "net.delay"
 	// How much longer do all messages of a class on a link take, in nanoseconds; asked once.
-	Chain = "chain"
+	Chain = "net.chainDelay"
 	// Does the chain of this message become slower than all others, from it on.
-	Demotion = "demotion"
+	Demotion = "net.priorityChange"
 	// For how long does the task stall at the site, in nanoseconds.
-	Stall = "stall"
+	Stall = "task.stall"
 	// How much longer does the operation take, in nanoseconds.
-	DiskTail = "disk-tail"
+	DiskTail = "disk.delay"
 	// How many bytes that were not synced survive the crash.
-	Kept = "kept"
+	Kept = "disk.survivingBytes"
 	// Has the replacement that was in progress in the crash happened.
-	Replaced = "replaced"
+	Replaced = "disk.replaceDone"
 )
 
 // The kinds of choices among equals. Node.Choose adds others.
 const (
-	latencyKind     = "latency"
-	copyLatencyKind = "latency-of-copy"
-	diskLatencyKind = "disk-latency"
-	yieldKind       = "yield"
+	latencyKind     = "net.latency"
+	copyLatencyKind = "net.duplicateLatency"
+	diskLatencyKind = "disk.latency"
+	yieldKind       = "task.yield"
 )
 
 // Choices answers every question that chance decides in a world. The default answer is a hash of

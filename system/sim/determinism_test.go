@@ -52,7 +52,7 @@ func TestStormReaches(t *testing.T) {
 			t.Errorf("nothing was decided about %s", kind)
 		}
 	}
-	if s.w.Steps() < 5_000 || s.events < 300 || s.w.PointHits()[site("c.sendMove")] == 0 {
+	if s.w.Steps() < 5_000 || s.events < 300 || s.w.PointHits()[site("config.sendMove")] == 0 {
 		t.Errorf("only %d steps, %d events", s.w.Steps(), s.events)
 	}
 }

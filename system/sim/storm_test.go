@@ -95,7 +95,7 @@ func (s *storm) boot(t env.Task) {
 		if err := n.Disk().Append(t, "log", []byte(req.(*text).Text)); err != nil {
 			return nil, err
 		}
-		if err := t.Yield(site("c.sendMove")); err != nil {
+		if err := t.Yield(site("config.sendMove")); err != nil {
 			return nil, err
 		}
 		if n.Choose("failure", "handler", 10) == 0 {

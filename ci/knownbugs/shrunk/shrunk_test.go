@@ -48,7 +48,7 @@ func TestDemand(t *testing.T) {
 // TestFaultsAreCounted counts what a scenario plans, what chance has decided and what settings switch on; one in which chance
 // may decide more is refused.
 func TestFaultsAreCounted(t *testing.T) {
-	s, err := scenario.Parse("s", `shardproof scenario 1
+	s, err := scenario.Parse("s", `shardproof scenario 2
 seed 1
 planned
 topology shards=2 members=1 config=1 routers=1 clients=1
@@ -57,7 +57,7 @@ limit 1m0s
 collection test.docs ranged keys=20 preload=0 bounds=10
 collection plain.docs unsharded keys=1 preload=0
 set timeoutMS 5s
-set failpoint.d.register return
+set failpoint.donor.register return
 
 op 1 at 0s client 0 read test.docs k=1
 op 2 at 0s client 0 read test.docs k=2
@@ -66,14 +66,14 @@ move 1 at 0s test.docs [MinKey, 10) to shard-b
 
 at 0s split test.docs 7
 
-moveprimary 1 at 0s plain to shard-b
+move-primary 1 at 0s plain to shard-b
 
 stream 1 at 0s test.docs poll=10ms
 
 fault 1 at 10ms crash shard-a.primary
 
-decide loss client.0>router.0/Find #1 = 1
-decide stall shard-a.0/d.register #2 = 7
+decide net.loss client.0>router.0/Find #1 = 1
+decide task.stall shard-a.0/donor.register #2 = 7
 `)
 	if err != nil {
 		t.Fatal(err)

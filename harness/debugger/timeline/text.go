@@ -76,7 +76,7 @@ func (n *Node) Text() string {
 		}
 	}
 	for _, r := range n.Records {
-		fmt.Fprintf(&b, "  on record: %s\n", r)
+		fmt.Fprintf(&b, "  record: %s\n", r)
 	}
 	if n.Cursors > 0 {
 		fmt.Fprintf(&b, "  %d open cursors\n", n.Cursors)
@@ -86,7 +86,7 @@ func (n *Node) Text() string {
 
 func (b *Belief) text(set string) string {
 	if !b.Known {
-		return b.NS + ": knows nothing of its placement"
+		return b.NS + ": has no metadata"
 	}
 	var parts []string
 	for _, c := range b.Owned {
@@ -149,7 +149,7 @@ func (f *Frame) KeyText(ns string, k int64) string {
 			continue
 		}
 		place := p.Shard(k)
-		fmt.Fprintf(&b, "%s k=%d  catalogue: %s\n", ns, k, orNobody(p.Owner(place)))
+		fmt.Fprintf(&b, "%s k=%d  catalog: %s\n", ns, k, orNobody(p.Owner(place)))
 		for j := range f.Nodes {
 			if line := f.Nodes[j].of(p, place, k); line != "" {
 				fmt.Fprintf(&b, "  %-11s %s\n", f.Nodes[j].Name, line)
