@@ -6,7 +6,9 @@ import (
 )
 
 // TestOff shows that without a chosen mutant everything is as it was, and that what is reached is noted.
-func TestOff(t *testing.T) { behaves(t, -1, "abc", 3, []int{1, 2, 3}, []int{1, 2, 3}, []int{1, 2, 3}, true) }
+func TestOff(t *testing.T) {
+	behaves(t, -1, "abc", 3, []int{1, 2, 3}, []int{1, 2, 3}, []int{1, 2, 3}, true)
+}
 
 // TestOn shows what each form does when its mutant is on.
 func TestOn(t *testing.T) { behaves(t, 7, "", 2, []int{2, 1, 3}, []int{2, 3}, []int{1, 2}, false) }

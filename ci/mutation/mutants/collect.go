@@ -206,7 +206,9 @@ func isTask(t types.Type) bool {
 	return path.Base(pkg) == "env" && name == "Task"
 }
 
-func isError(t types.Type) bool { return t != nil && types.Identical(t, types.Universe.Lookup("error").Type()) }
+func isError(t types.Type) bool {
+	return t != nil && types.Identical(t, types.Universe.Lookup("error").Type())
+}
 
 func isTruth(t types.Type) bool {
 	b, ok := under(t).(*types.Basic)

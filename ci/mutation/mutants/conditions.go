@@ -202,4 +202,3 @@ func (c *collector) makesError(n *ast.CallExpr) bool {
 		return base == "errcode" && (result == "Error" || isError(c.info.TypeOf(n)))
 	}
 }
-

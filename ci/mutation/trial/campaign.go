@@ -24,9 +24,11 @@ type Campaign struct {
 	Plan          []Unit
 	State         *State
 	// CPU is how much CPU time one mutant gets, Memory how many bytes of data its process.
-	CPU     time.Duration
-	Memory  int64
-	Workers int
+	CPU    time.Duration
+	Memory int64
+	// Shortest is the least bound of CPU time of one command; zero for five seconds.
+	Shortest time.Duration
+	Workers  int
 	// Tell is called after each mutant; it may be nil.
 	Tell func(*mutants.Mutant, Result)
 
@@ -35,7 +37,7 @@ type Campaign struct {
 
 // Bounds of single commands.
 const (
-	// hangs and slow are how many times the CPU time without a mutant a command may take, and shortest the least bound.
+	// hangs and slow are how many times the CPU time without a mutant a command may take: one run, and many.
 	hangs, slow = 50, 10
 	shortest    = 5 * time.Second
 	// patience bounds a command of the baseline.
@@ -181,7 +183,7 @@ func (c *Campaign) unit(ctx context.Context, m *mutants.Mutant, r *Result) error
 	if u.One {
 		times = hangs
 	}
-	bound := max(shortest, time.Duration(float64(times)*b.CPU*float64(time.Second)))
+	bound := max(cmp.Or(c.Shortest, shortest), time.Duration(float64(times)*b.CPU*float64(time.Second)))
 	got, err := c.program().run(ctx, u, m.Number, bound, "")
 	if err != nil {
 		return err
