@@ -3,9 +3,12 @@
 GO     ?= go
 SEEDS  ?= 1000
 BUDGET ?= 0
+MUTANTS    ?= 600
+MUTANT_CPU ?= 60s
+WORKERS    ?= 1
 TOOL   := bin/shardproof
 
-.PHONY: run test race bench lint demo gate soak sweeps build clean
+.PHONY: run test race bench lint demo gate soak sweeps mutation build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -48,6 +51,10 @@ sweeps: build
 	$(TOOL) sweep --out out/sweeps/migration-4.2 --matrix docs/sweeps.md --protocol 4.2 migration
 	$(TOOL) sweep --out out/sweeps/moveprimary --matrix docs/sweeps.md moveprimary
 	$(TOOL) sweep --out out/sweeps/deletion --matrix docs/sweeps.md deletion
+
+## mutation: MUTANTS small bugs made by rules, tried one by one; goes on where it was; report in ci/mutation/TABLE.md
+mutation:
+	$(GO) run ./ci/mutation -sample $(MUTANTS) -cpu $(MUTANT_CPU) -workers $(WORKERS) -report ci/mutation/TABLE.md
 
 build:
 	@mkdir -p bin

@@ -19,7 +19,8 @@ const (
 	bank = toy + "/bank/bank.go:"
 )
 
-// ends are the mutants of the toy that are tried, and how each ends. They are a few of each kind, for tests must be fast.
+// ends are the mutants of the toy that are tried, and how each ends. They are a few of each kind,
+// for tests must be fast.
 var ends = map[string]string{
 	"Bank.Move:guard:1":      "passed", // for check finds out
 	"Bank.Move:refusal:1":    "killed refusals",
@@ -64,12 +65,17 @@ func campaign(t *testing.T) (*trial.Campaign, *mutants.Set, []*mutants.Mutant) {
 		return !wanted
 	})
 	return &trial.Campaign{
-		Program: program, Root: root, State: state, CPU: time.Minute, Memory: 1 << 30, Shortest: time.Second, Workers: 2,
-		Plan: []trial.Unit{{Stage: "first", One: true, Args: []string{"1", "{out}"}}, {Stage: "second", Args: []string{"3", "{out}"}}},
+		Program: program, Root: root, State: state,
+		CPU: time.Minute, Memory: 1 << 30, Shortest: time.Second, Workers: 2,
+		Plan: []trial.Unit{
+			{Stage: "first", One: true, Args: []string{"1", "{out}"}},
+			{Stage: "second", Args: []string{"3", "{out}"}},
+		},
 	}, set, sample
 }
 
-// TestToy makes the mutants of a toy, builds them into one program, tries some, and goes on with the same state.
+// TestToy makes the mutants of a toy, builds them into one program, tries some, and goes on with
+// the same state.
 func TestToy(t *testing.T) {
 	c, set, sample := campaign(t)
 	tried := 0
@@ -92,7 +98,8 @@ func TestToy(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := tried
-	state, err := trial.Open(filepath.Join(filepath.Dir(c.Program), "state", "state.json"), "toy")
+	file := filepath.Join(filepath.Dir(c.Program), "state", "state.json")
+	state, err := trial.Open(file, "toy")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +110,7 @@ func TestToy(t *testing.T) {
 	if first == 0 || tried != first {
 		t.Errorf("%d trials with a new state, %d more with the same", first, tried-first)
 	}
-	if _, err := trial.Open(filepath.Join(filepath.Dir(c.Program), "state", "state.json"), "other"); err == nil {
+	if _, err := trial.Open(file, "other"); err == nil {
 		t.Error("the state of another build is taken")
 	}
 	reported(t, c, set, sample)
@@ -112,10 +119,13 @@ func TestToy(t *testing.T) {
 // reported holds that the report puts every mutant of the sample into one column.
 func reported(t *testing.T, c *trial.Campaign, set *mutants.Set, sample []*mutants.Mutant) {
 	t.Helper()
-	judged := map[string]trial.Equivalent{bank + "Bank.Move:swap-steps:1": {ID: "lock and take", Why: "nothing waits in between"}}
+	judged := map[string]trial.Equivalent{
+		bank + "Bank.Move:swap-steps:1": {ID: "lock and take", Why: "nothing waits in between"},
+	}
 	var page strings.Builder
 	(&report.Campaign{
-		Command: "the command", Made: set.Mutants, Sample: sample, Plan: c.Plan, State: c.State, Reached: c.Reached, Equivalents: judged,
+		Command: "the command", Made: set.Mutants, Sample: sample, Plan: c.Plan, State: c.State,
+		Reached: c.Reached, Equivalents: judged,
 	}).Write(&page)
 	for _, want := range []string{
 		"| all |", "## Survived: 4", "## Never executed: 2", "lock and take", "| refusals | 1 |",
@@ -126,7 +136,8 @@ func reported(t *testing.T, c *trial.Campaign, set *mutants.Set, sample []*mutan
 	}
 }
 
-// TestSampleGrows holds that a larger sample of the same seed holds the smaller one, and that seeds differ.
+// TestSampleGrows holds that a larger sample of the same seed holds the smaller one, and that seeds
+// differ.
 func TestSampleGrows(t *testing.T) {
 	var all []*mutants.Mutant
 	for i := range 100 {
@@ -143,7 +154,8 @@ func TestSampleGrows(t *testing.T) {
 	}
 }
 
-// TestJudgements holds that the judgements about equivalent mutants can be read, and that their lines are still there.
+// TestJudgements holds that the judgements about equivalent mutants can be read, and that their
+// lines are still there.
 func TestJudgements(t *testing.T) {
 	judged, err := trial.ReadEquivalents("equivalent.txt")
 	if err != nil {
@@ -152,7 +164,9 @@ func TestJudgements(t *testing.T) {
 	if err := trial.Gone(judged, "../.."); err != nil {
 		t.Errorf("judge these mutants again: %v", err)
 	}
-	gone := map[string]trial.Equivalent{bank + "Bank.Move:guard:1": {Line: "if amount < 0 {", Why: "none"}}
+	gone := map[string]trial.Equivalent{
+		bank + "Bank.Move:guard:1": {Line: "if amount < 0 {", Why: "none"},
+	}
 	if trial.Gone(gone, "../..") == nil || trial.Stale(gone, nil) == nil {
 		t.Error("a stale judgement is taken")
 	}

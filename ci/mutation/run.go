@@ -16,13 +16,14 @@ import (
 	"github.com/shardproof/shardproof/ci/mutation/trial"
 )
 
-// left is what is not mutated: what is no part of the system under test, and what can only break the world around it.
+// left is what is not mutated: what is no part of the system under test, and what can only break
+// the world around it.
 var left = map[string]string{
 	"system":              "puts clusters together in a world, and lets oracles look at them",
 	"system/sim":          "the world: its mutants break the judge, not the accused",
-	"system/env":          "what the system may ask of a world: types, and the conditions that every wait rests on",
+	"system/env":          "what the system may ask of a world, and what every wait rests on",
 	"system/failpoint":    "the catalogue of sites, which only names them",
-	"system/codec":        "turns messages into bytes and back for the world's proof that nodes share nothing",
+	"system/codec":        "makes bytes of messages, by which a world proves that nodes share nothing",
 	"codec.go":            "the same, of one package",
 	"system/protocoltest": "tests",
 }
@@ -32,7 +33,8 @@ func run(ctx context.Context, o options) error {
 	if err := o.absolute(); err != nil {
 		return err
 	}
-	set, err := mutants.Make(mutants.Scope{Root: o.root, Patterns: []string{"./system/..."}, Leave: left})
+	scope := mutants.Scope{Root: o.root, Patterns: []string{"./system/..."}, Leave: left}
+	set, err := mutants.Make(scope)
 	if err != nil {
 		return err
 	}
@@ -46,7 +48,7 @@ func run(ctx context.Context, o options) error {
 	}
 	if o.list {
 		for _, m := range sample {
-			fmt.Printf("%s %s:%d\n%s\n\n", m.ID(), m.File, m.Line, m.Diff())
+			fmt.Printf("%s line %d, number %d\n%s\n\n", m.ID(), m.Line, m.Number, m.Diff())
 		}
 		return nil
 	}
@@ -63,7 +65,9 @@ func (o *options) drawn(set *mutants.Set) ([]*mutants.Mutant, error) {
 		}
 		all = slices.DeleteFunc(all, func(m *mutants.Mutant) bool { return !survived[m.ID()] })
 	}
-	all = slices.DeleteFunc(all, func(m *mutants.Mutant) bool { return !strings.Contains(m.ID(), o.only) })
+	all = slices.DeleteFunc(all, func(m *mutants.Mutant) bool {
+		return !strings.Contains(m.ID(), o.only)
+	})
 	return trial.Sample(all, o.seed, o.sample), nil
 }
 
@@ -86,12 +90,14 @@ func (o *options) campaign(ctx context.Context, set *mutants.Set, sample []*muta
 	done := 0
 	c.Tell = func(m *mutants.Mutant, r trial.Result) {
 		done++
-		fmt.Fprintf(os.Stderr, "%5d  %-9s %5.1f s  %s  %s\n", done, r.End, r.CPU, m.ID(), strings.Join(r.By, ", "))
+		fmt.Fprintf(os.Stderr, "%5d  %-9s %5.1f s  %s  %s\n",
+			done, r.End, r.CPU, m.ID(), strings.Join(r.By, ", "))
 	}
-	tried := c.Run(ctx, slices.DeleteFunc(slices.Clone(sample), func(m *mutants.Mutant) bool { return judged[m.ID()].ID != "" }))
+	equivalent := func(m *mutants.Mutant) bool { return judged[m.ID()].ID != "" }
+	tried := c.Run(ctx, slices.DeleteFunc(slices.Clone(sample), equivalent))
 	r := &report.Campaign{
-		Command: o.command(), Made: set.Mutants, Sample: sample, Dropped: set.Dropped, Left: left, Equivalents: judged,
-		Plan: c.Plan, State: c.State, Reached: c.Reached,
+		Command: o.command(), Made: set.Mutants, Sample: sample, Dropped: set.Dropped, Left: left,
+		Equivalents: judged, Plan: c.Plan, State: c.State, Reached: c.Reached,
 	}
 	return errors.Join(tried, o.write(r))
 }
@@ -112,7 +118,8 @@ func (o *options) open(set *mutants.Set) (*trial.Campaign, error) {
 	}
 	state, err := trial.Open(filepath.Join(o.out, "state.json"), build)
 	return &trial.Campaign{
-		Program: program, Root: o.root, Plan: plan, State: state, CPU: o.cpu, Memory: o.memory, Workers: o.workers,
+		Program: program, Root: o.root, Plan: plan, State: state,
+		CPU: o.cpu, Memory: o.memory, Workers: o.workers,
 	}, err
 }
 
@@ -163,7 +170,9 @@ func count(all []*mutants.Mutant) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		row(strings.TrimPrefix(name, "system/"), func(rule string) int { return made[[2]string{name, rule}] })
+		row(strings.TrimPrefix(name, "system/"), func(rule string) int {
+			return made[[2]string{name, rule}]
+		})
 	}
 	row("all", func(rule string) (n int) {
 		for _, name := range names {

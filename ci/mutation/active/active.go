@@ -1,11 +1,14 @@
-// Package active is what a build with mutants in it asks at run time: which mutant is on, and it notes which were reached.
-// Only copies of source files that the mutation campaign makes import it; no package of the product does.
+// Package active is what a build with mutants in it asks at run time: which mutant is on, and it
+// notes which were reached. Only copies of source files that the mutation campaign makes import it;
+// no package of the product does.
 //
-// The mutant is chosen once, when the process starts, before any other package is initialised. The variables of the
-// environment are the constants below; without them no mutant is on and the program is the one it was.
+// The mutant is chosen once, when the process starts, before any other package is initialised. The
+// variables of the environment are the constants below; without them no mutant is on and the
+// program is the one it was.
 //
-// Promise: every function here, for a mutant that is not on, gives what the original code would have given, evaluated
-// once. Refusal: it draws nothing, waits for nothing and knows nothing of what is mutated.
+// Promise: every function here, for a mutant that is not on, gives what the original code would
+// have given, evaluated once. Refusal: it draws nothing, waits for nothing and knows nothing of
+// what is mutated.
 package active
 
 import (

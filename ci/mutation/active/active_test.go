@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestOff shows that without a chosen mutant everything is as it was, and that what is reached is noted.
+// TestOff shows that without a chosen mutant everything is as it was, and that what is reached is
+// noted.
 func TestOff(t *testing.T) {
 	behaves(t, -1, "abc", 3, []int{1, 2, 3}, []int{1, 2, 3}, []int{1, 2, 3}, true)
 }
@@ -13,7 +14,9 @@ func TestOff(t *testing.T) {
 // TestOn shows what each form does when its mutant is on.
 func TestOn(t *testing.T) { behaves(t, 7, "", 2, []int{2, 1, 3}, []int{2, 3}, []int{1, 2}, false) }
 
-func behaves(t *testing.T, on int, zero string, fewer int, swapped, dropped, short []int, truth bool) {
+func behaves(
+	t *testing.T, on int, zero string, fewer int, swapped, dropped, short []int, truth bool,
+) {
 	t.Helper()
 	defer func(was int) { chosen = was }(chosen)
 	chosen = on
@@ -44,7 +47,8 @@ func behaves(t *testing.T, on int, zero string, fewer int, swapped, dropped, sho
 	if reached[7] != 1 || reached[8] != 0 {
 		t.Error("what was reached is not what was asked")
 	}
-	if !All(list, func(n int) bool { return n > 0 }) || All(list, func(n int) bool { return n > 1 }) {
+	above := func(least int) func(int) bool { return func(n int) bool { return n > least } }
+	if !All(list, above(0)) || All(list, above(1)) {
 		t.Error("All is wrong")
 	}
 }

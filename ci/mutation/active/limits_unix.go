@@ -9,8 +9,9 @@ import (
 	"syscall"
 )
 
-// limit bounds the CPU time and the memory of the process. The soft bound of CPU time is the hard one, so that the system
-// kills the process at once instead of sending a signal that the Go runtime would answer.
+// limit bounds the CPU time and the memory of the process. The soft bound of CPU time is the hard
+// one, so that the system kills the process at once instead of sending a signal that the Go runtime
+// would answer.
 func limit(cpu, memory string) error {
 	for _, l := range []struct {
 		resource   int
@@ -30,14 +31,16 @@ func limit(cpu, memory string) error {
 	return nil
 }
 
-// share maps the file in which reached mutants are noted, so that what is noted outlives the process however it ends.
+// share maps the file in which reached mutants are noted, so that what is noted outlives the
+// process however it ends.
 func share(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	shared, err := syscall.Mmap(int(file.Fd()), 0, Most, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	const access = syscall.PROT_READ | syscall.PROT_WRITE
+	shared, err := syscall.Mmap(int(file.Fd()), 0, Most, access, syscall.MAP_SHARED)
 	if err != nil {
 		return fmt.Errorf("%s=%s cannot be mapped: %w", Reached, path, err)
 	}

@@ -3,17 +3,19 @@ package mutants
 import (
 	"go/ast"
 	"go/types"
-	"path"
 	"regexp"
 )
 
-// The names by which calls are told apart; what they do is known from their types alone: whether they may wait, and
-// whether they can fail.
+// The names by which calls are told apart; what they do is known from their types alone: whether
+// they may wait, and whether they can fail.
 var (
-	waits     = regexp.MustCompile(`(?i)wait|majority|barrier|drain|settle|until|catchup|concern`)
-	refreshes = regexp.MustCompile(`(?i)refresh|flush|reload|renew|persist|advance|invalidate|update`)
-	fences    = regexp.MustCompile(`(?i)lock|enter|leave|fence|block|freeze|release|hold|begin|end|register|close|cancel|clear|signal|detach|forget`)
+	waits     = named("wait|majority|barrier|drain|settle|until|catchup|concern")
+	refreshes = named("refresh|flush|reload|renew|persist|advance|invalidate|update")
+	fences    = named("lock|enter|leave|fence|block|freeze|release|hold|begin|end|register|close|" +
+		"cancel|clear|signal|detach|forget")
 )
+
+func named(words string) *regexp.Regexp { return regexp.MustCompile("(?i)" + words) }
 
 // ruleOf names the rule by which a call is left out.
 func (c *collector) ruleOf(n *ast.CallExpr, mayFail bool) string {
@@ -34,7 +36,8 @@ func (c *collector) ruleOf(n *ast.CallExpr, mayFail bool) string {
 	return "call"
 }
 
-// called skips a call that gives an error and nothing else, takes the other of min and max, and all for any.
+// called skips a call that gives an error and nothing else, takes the other of min and max, and all
+// for any.
 func (c *collector) called(n *ast.CallExpr) {
 	if fun := c.info.Types[n.Fun]; fun.IsType() {
 		return
@@ -47,15 +50,19 @@ func (c *collector) called(n *ast.CallExpr) {
 		rule := c.ruleOf(n, true)
 		c.add(rule, n, "nil // skipped", c.around(n, call("Skip")+"func() error { return ", " })"))
 	}
-	if f != nil && f.Name() == "ContainsFunc" && f.Pkg() != nil && f.Pkg().Path() == "slices" && len(n.Args) == 2 {
+	if f != nil && f.FullName() == "slices.ContainsFunc" && len(n.Args) == 2 {
 		all := alias + ".All(" + c.text(n.Args[0]) + ", " + c.text(n.Args[1]) + ")"
 		c.add("any-all", n, "all, not any", c.around(n, call("Pick")+all+", ", ")"))
 	}
 }
 
-// readsError says whether a call only reads an error that is there: to skip it is to ignore the error.
+// readsError says whether a call only reads an error that is there: to skip it is to ignore the
+// error.
 func readsError(f *types.Func) bool {
-	return f != nil && (f.Name() == "Err" || f.Name() == "Unwrap" || f.Pkg() != nil && path.Base(f.Pkg().Path()) == "errors")
+	if f == nil {
+		return false
+	}
+	return f.Name() == "Err" || f.Name() == "Unwrap" || f.Pkg() != nil && f.Pkg().Path() == "errors"
 }
 
 // older takes the other of min and max.

@@ -24,11 +24,15 @@ type collector struct {
 	all     []*Mutant
 }
 
-// statementRank lets what is around a statement be outside what is around an expression of the same span.
+// statementRank lets what is around a statement be outside what is around an expression of the same
+// span.
 const statementRank = 1 << 20
 
 func collect(p *packages.Package, syntax *ast.File, f *File) []*Mutant {
-	c := &collector{file: f, pkg: p.Types, info: p.TypesInfo, fset: p.Fset, lines: strings.Split(string(f.Source), "\n")}
+	c := &collector{
+		file: f, pkg: p.Types, info: p.TypesInfo, fset: p.Fset,
+		lines: strings.Split(string(f.Source), "\n"),
+	}
 	f.head = c.offset(syntax.Name.End())
 	for _, d := range syntax.Decls {
 		c.declaration(d)
@@ -119,7 +123,8 @@ func (c *collector) add(rule string, n ast.Node, becomes string, edits ...edit) 
 	p := c.fset.Position(n.Pos())
 	m := &Mutant{
 		File: c.file.Name, Func: c.name, Rule: rule, Package: path.Dir(c.file.Name), Line: p.Line,
-		Source: strings.TrimSpace(c.lines[p.Line-1]), Was: short(c.text(n)), Becomes: short(becomes), at: n.Pos(), edits: edits,
+		Source: strings.TrimSpace(c.lines[p.Line-1]), Was: short(c.text(n)),
+		Becomes: short(becomes), at: n.Pos(), edits: edits,
 	}
 	c.all = append(c.all, m)
 	return m
@@ -137,6 +142,15 @@ func (c *collector) aroundStatement(n ast.Node, pre, post string) edit {
 	e.rank += statementRank
 	return e
 }
+
+// before is an edit that takes code before a statement when the mutant is on.
+func (c *collector) before(n ast.Node, code string) edit {
+	return c.aroundStatement(n, "if "+on("On")+" { "+code+" }; ", "")
+}
+
+func (c *collector) neverTrue(e ast.Expr) edit { return c.around(e, "(", " && !"+on("On")+")") }
+
+func (c *collector) alwaysTrue(e ast.Expr) edit { return c.around(e, "(", " || "+on("On")+")") }
 
 // either has the alternative evaluated instead of the expression, which is a truth.
 func (c *collector) either(e ast.Expr, alternative string) edit {
@@ -160,7 +174,8 @@ func (c *collector) callee(n *ast.CallExpr) *types.Func {
 	return f
 }
 
-// reports says whether a call tells others what happened and changes nothing: announcements, assertions, messages.
+// reports says whether a call tells others what happened and changes nothing: announcements,
+// assertions, messages.
 func (c *collector) reports(n *ast.CallExpr) bool {
 	f := c.callee(n)
 	if f == nil || f.Pkg() == nil {
@@ -240,7 +255,8 @@ func (c *collector) mayWait(n ast.Node) (waits bool) {
 	return waits
 }
 
-// calls visits the calls of functions in a node, without those in function literals, conversions and builtins.
+// calls visits the calls of functions in a node, without those in function literals, conversions
+// and builtins.
 func (c *collector) calls(n ast.Node, do func(*ast.CallExpr)) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if _, ok := n.(*ast.FuncLit); ok {

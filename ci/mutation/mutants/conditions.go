@@ -20,11 +20,11 @@ func (c *collector) branch(n *ast.IfStmt) {
 	}
 	c.negate(n.Cond)
 	if leaves(n.Body) && n.Else == nil {
-		c.add("guard", n.Cond, "false", c.around(n.Cond, "(", " && !"+on("On")+")"))
+		c.add("guard", n.Cond, "false", c.neverTrue(n.Cond))
 		return
 	}
-	c.add("never", n.Cond, "false", c.around(n.Cond, "(", " && !"+on("On")+")"))
-	c.add("always", n.Cond, "true", c.around(n.Cond, "(", " || "+on("On")+")"))
+	c.add("never", n.Cond, "false", c.neverTrue(n.Cond))
+	c.add("always", n.Cond, "true", c.alwaysTrue(n.Cond))
 }
 
 // cases mutates the conditions of a switch without a value.
@@ -40,16 +40,16 @@ func (c *collector) cases(n *ast.CaseClause) {
 		if _, plain := e.(*ast.Ident); plain {
 			continue // a switch over a truth looks alike
 		}
-		c.add("guard", e, "false", c.around(e, "(", " && !"+on("On")+")"))
+		c.add("guard", e, "false", c.neverTrue(e))
 	}
 }
 
 // ignored has a check of an error find none.
 func (c *collector) ignored(e ast.Expr, op token.Token) {
 	if op == token.NEQ {
-		c.add("error", e, "false", c.around(e, "(", " && !"+on("On")+")"))
+		c.add("error", e, "false", c.neverTrue(e))
 	} else {
-		c.add("error", e, "true", c.around(e, "(", " || "+on("On")+")"))
+		c.add("error", e, "true", c.alwaysTrue(e))
 	}
 }
 
@@ -62,8 +62,9 @@ func (c *collector) errorCheck(e ast.Expr) (token.Token, bool) {
 	return b.Op, isError(c.info.TypeOf(b.X)) && c.info.Types[b.Y].IsNil()
 }
 
-// checksCheck says whether an if looks at the error of its own first part, which is an announcement or a call that cannot
-// wait: to ignore that error is to leave out the call, which is a mutant already.
+// checksCheck says whether an if looks at the error of its own first part, which is an announcement
+// or a call that cannot wait: to ignore that error is to leave out the call, which is a mutant
+// already.
 func (c *collector) checksCheck(n *ast.IfStmt) bool {
 	a, ok := n.Init.(*ast.AssignStmt)
 	if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 {
@@ -108,23 +109,24 @@ func (c *collector) binary(n *ast.BinaryExpr) {
 	}
 }
 
-// logical leaves out an operand, or exchanges the operator. What protects the other operand from nil stays.
+// logical leaves out an operand, or exchanges the operator. What protects the other operand from
+// nil stays.
 func (c *collector) logical(n *ast.BinaryExpr) {
-	neutral := " || " + on("On") + ")"
-	other := token.LOR
+	leaveOut, other := c.alwaysTrue, token.LOR
 	if n.Op == token.LOR {
-		neutral, other = " && !"+on("On")+")", token.LAND
+		leaveOut, other = c.neverTrue, token.LAND
 	}
 	protects := comparesNil(n.X)
 	for i, e := range []ast.Expr{n.X, n.Y} {
 		if c.constant(e) || i == 0 && protects {
 			continue
 		}
-		c.add("operand", e, fmt.Sprint(n.Op == token.LAND), c.around(e, "(", neutral))
+		c.add("operand", e, fmt.Sprint(n.Op == token.LAND), leaveOut(e))
 	}
 	if !protects {
 		becomes := fmt.Sprintf("%s %s %s", c.text(n.X), other, c.text(n.Y))
-		c.add("any-all", n, becomes, c.either(n, "("+c.text(n.X)+") "+other.String()+" ("+c.text(n.Y)+")"))
+		alternative := fmt.Sprintf("(%s) %s (%s)", c.text(n.X), other, c.text(n.Y))
+		c.add("any-all", n, becomes, c.either(n, alternative))
 	}
 }
 
@@ -141,9 +143,16 @@ func comparesNil(e ast.Expr) bool {
 	return ok && id.Name == "nil"
 }
 
-var shifted = map[token.Token]token.Token{token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR}
-
-var turned = map[token.Token]token.Token{token.LSS: token.GTR, token.LEQ: token.GEQ, token.GTR: token.LSS, token.GEQ: token.LEQ}
+// shifted and turned are what becomes of a comparison when its bound is shifted, and when its
+// operands are exchanged.
+var (
+	shifted = map[token.Token]token.Token{
+		token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
+	}
+	turned = map[token.Token]token.Token{
+		token.LSS: token.GTR, token.LEQ: token.GEQ, token.GTR: token.LSS, token.GEQ: token.LEQ,
+	}
+)
 
 func (c *collector) ordering(n *ast.BinaryExpr) {
 	for _, r := range []struct {
@@ -155,7 +164,8 @@ func (c *collector) ordering(n *ast.BinaryExpr) {
 	}
 }
 
-// sum leaves out one more or one less, or turns plus and minus. Operands that call something would do so twice.
+// sum leaves out one more or one less, or turns plus and minus. Operands that call something would
+// do so twice.
 func (c *collector) sum(n *ast.BinaryExpr) {
 	if c.callsAny(n) || !isInteger(c.info.TypeOf(n)) {
 		return
@@ -183,7 +193,8 @@ func (c *collector) returned(n *ast.ReturnStmt) {
 			c.negate(e)
 		}
 	}
-	if made, ok := e.(*ast.CallExpr); ok && c.makesError(made) && c.results.Len() == 1 && isError(c.results.At(0).Type()) {
+	made, ok := e.(*ast.CallExpr)
+	if ok && c.makesError(made) && c.results.Len() == 1 && isError(c.results.At(0).Type()) {
 		c.add("refusal", e, "nil", c.around(e, call("Skip")+"func() error { return ", " })"))
 	}
 }

@@ -21,7 +21,8 @@ type insertion struct {
 	suffix bool
 }
 
-// copied is the file with all its mutants in it. Every line stays on its line unless a mutant repeats a longer statement.
+// copied is the file with all its mutants in it. Every line stays on its line unless a mutant
+// repeats a longer statement.
 func (f *File) copied() []byte {
 	var all []insertion
 	imports := map[string]string{alias: activePath}
@@ -67,7 +68,8 @@ func order(a, b insertion) int {
 	return cmp.Or(cmp.Compare(b.span, a.span), cmp.Compare(b.rank, a.rank))
 }
 
-// assemble writes the source with the insertions, and imports what they need on the line of the package clause.
+// assemble writes the source with the insertions, and imports what they need on the line of the
+// package clause.
 func (f *File) assemble(all []insertion, imports map[string]string) []byte {
 	var out bytes.Buffer
 	last := 0

@@ -20,7 +20,8 @@ type Scope struct {
 	Root string
 	// Patterns are the packages, as the go command takes them.
 	Patterns []string
-	// Leave holds, by path below Root, packages and the base names of files that are left alone, each with the reason.
+	// Leave holds, by path below Root, packages and the base names of files that are left alone,
+	// each with the reason.
 	Leave map[string]string
 }
 
@@ -43,8 +44,8 @@ type Set struct {
 	scope   Scope
 }
 
-const loadMode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedSyntax |
-	packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports | packages.NeedModule
+const loadMode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles |
+	packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedImports
 
 // Make makes every mutant that the rules know and that compiles.
 func Make(s Scope) (*Set, error) {
@@ -124,8 +125,8 @@ func (set *Set) Copies() map[string][]byte {
 // rounds is how often what does not compile is dropped before something is wrong with the rules.
 const rounds = 12
 
-// dropBroken type-checks the copies and drops the mutants that do not compile, until all do. Ordinals are given before,
-// so that identities do not depend on it.
+// dropBroken type-checks the copies and drops the mutants that do not compile, until all do.
+// Ordinals are given before, so that identities do not depend on it.
 func (set *Set) dropBroken() error {
 	for range rounds {
 		broken, err := set.broken()
@@ -133,10 +134,11 @@ func (set *Set) dropBroken() error {
 			return err
 		}
 		set.Dropped += len(broken)
+		isBroken := func(m *Mutant) bool { return broken[m.Number] }
 		for _, f := range set.Files {
-			f.Mutants = slices.DeleteFunc(f.Mutants, func(m *Mutant) bool { return broken[m.Number] })
+			f.Mutants = slices.DeleteFunc(f.Mutants, isBroken)
 		}
-		set.Mutants = slices.DeleteFunc(set.Mutants, func(m *Mutant) bool { return broken[m.Number] })
+		set.Mutants = slices.DeleteFunc(set.Mutants, isBroken)
 	}
 	return fmt.Errorf("after %d rounds the copies still do not compile", rounds)
 }
@@ -157,7 +159,8 @@ func (set *Set) broken() (map[int]bool, error) {
 			}
 			found := blamed(file, e.Pos)
 			if len(found) == 0 {
-				return nil, fmt.Errorf("%s does not compile, and no mutant is to blame: %s", p.Fset.Position(e.Pos), e.Msg)
+				return nil, fmt.Errorf("%s does not compile, and no mutant is to blame: %s",
+					p.Fset.Position(e.Pos), e.Msg)
 			}
 			for _, n := range found {
 				numbers[n] = true

@@ -1,14 +1,15 @@
-// Package mutants makes small bugs by rules over the syntax tree and its types: a wait skipped, a guard never taken, two
-// neighbouring steps exchanged, a field not set. All mutants of a file stand in one changed copy of it, each behind a
-// question to package active, so that one build holds all.
+// Package mutants makes small bugs by rules over the syntax tree and its types: a wait skipped, a
+// guard never taken, two neighbouring steps exchanged, a field not set. All mutants of a file stand
+// in one changed copy of it, each behind a question to package active, so that one build holds all.
 //
-// The rules of boundaries, negation, logical operators, arithmetic and loop control are those that go-gremlins has, too.
-// The tool itself does not serve here: it looks at tokens without types, knows nothing of waits, steps and fences, and
-// builds and runs `go test` once for every mutant.
+// The rules of boundaries, negation, logical operators, arithmetic and loop control are those that
+// go-gremlins has, too. The tool itself does not serve here: it looks at tokens without types,
+// knows nothing of waits, steps and fences, and builds and runs `go test` once for every mutant.
 //
-// Promise: with no mutant on, the copy behaves as the original; a mutant's identity (file, function, rule, ordinal) stays
-// when other functions change. Refusal: it does not touch what only reports (events, assertions, notes), what only
-// spells (String, Error, messages), and constants: mutants of those are no bugs of the system.
+// Promise: with no mutant on, the copy behaves as the original; a mutant's identity (file,
+// function, rule, ordinal) stays when other functions change. Refusal: it does not touch what only
+// reports (events, assertions, notes), what only spells (String, Error, messages), and constants:
+// mutants of those are no bugs of the system.
 package mutants
 
 import (
@@ -21,8 +22,9 @@ import (
 
 // Mutant is one small bug.
 type Mutant struct {
-	// File is the path below the top folder, Func the function or variable in it, Rule the rule that made it, and Ordinal
-	// counts from 1 the mutants of the rule in the function. Together they are its identity.
+	// File is the path below the top folder, Func the function or variable in it, Rule the rule
+	// that made it, and Ordinal counts from 1 the mutants of the rule in the function. Together
+	// they are its identity.
 	File, Func, Rule string
 	Ordinal          int
 	// Package is the path of the package below the top folder.
@@ -41,7 +43,9 @@ type Mutant struct {
 }
 
 // ID is the identity as one word.
-func (m *Mutant) ID() string { return fmt.Sprintf("%s:%s:%s:%d", m.File, m.Func, m.Rule, m.Ordinal) }
+func (m *Mutant) ID() string {
+	return fmt.Sprintf("%s:%s:%s:%d", m.File, m.Func, m.Rule, m.Ordinal)
+}
 
 // Diff is the change as two lines.
 func (m *Mutant) Diff() string { return fmt.Sprintf("- %s\n+ %s", m.Was, m.Becomes) }
@@ -76,8 +80,8 @@ var Rules = []struct{ Name, About string }{
 	{"loop-control", "continue becomes break or the other way"},
 }
 
-// edit inserts text around a piece of the source. Prefixes and suffixes nest: what spans less is further inside, and of
-// the same span what has the lower rank.
+// edit inserts text around a piece of the source. Prefixes and suffixes nest: what spans less is
+// further inside, and of the same span what has the lower rank.
 type edit struct {
 	from, to  int
 	pre, post string

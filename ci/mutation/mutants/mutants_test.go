@@ -34,11 +34,13 @@ func ofToy(t *testing.T) []*mutants.Mutant {
 	return set.Mutants
 }
 
-// TestRules compares what the rules make of the toy with the golden file, which is there to be read.
+// TestRules compares what the rules make of the toy with the golden file, which is there to be
+// read.
 func TestRules(t *testing.T) {
 	var b strings.Builder
 	for _, m := range ofToy(t) {
-		fmt.Fprintf(&b, "%s line %d\n%s\n\n", strings.TrimPrefix(m.ID(), bank+"/"), m.Line, m.Diff())
+		id := strings.TrimPrefix(m.ID(), bank+"/")
+		fmt.Fprintf(&b, "%s line %d\n%s\n\n", id, m.Line, m.Diff())
 	}
 	if *rewrite {
 		if err := os.WriteFile("testdata/toy.golden", []byte(b.String()), 0o644); err != nil {
@@ -50,12 +52,14 @@ func TestRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.String() != string(want) {
-		t.Errorf("the rules make other mutants of the toy; if they are meant to, run `go test ./ci/mutation/mutants -rewrite` "+
-			"and read the difference. They make:\n%s", b.String())
+		t.Errorf("the rules make other mutants of the toy; if they are meant to, run\n"+
+			"go test ./ci/mutation/mutants -rewrite\nand read the difference. They make:\n%s",
+			b.String())
 	}
 }
 
-// TestEveryRuleIsKnown holds that reports have a row for every rule, and that identities are unique.
+// TestEveryRuleIsKnown holds that reports have a row for every rule, and that identities are
+// unique.
 func TestEveryRuleIsKnown(t *testing.T) {
 	known, seen := map[string]bool{}, map[string]bool{}
 	for _, r := range mutants.Rules {

@@ -45,8 +45,8 @@ func (c *collector) assigned(s *ast.AssignStmt) {
 	c.add("assign", s, "// left out", c.unless(s))
 }
 
-// exchange has the second of two statements taken before the first, where that can matter: one of them may wait, or both
-// call something.
+// exchange has the second of two statements taken before the first, where that can matter: one of
+// them may wait, or both call something.
 func (c *collector) exchange(first, second ast.Stmt) {
 	if !c.movable(first) || !c.movable(second) {
 		return
@@ -56,12 +56,12 @@ func (c *collector) exchange(first, second ast.Stmt) {
 	}
 	text := c.text(second)
 	m := c.add("exchange", first, text+"; "+c.text(first),
-		c.aroundStatement(first, "if "+on("On")+" { "+text+" }; ", ""), c.aroundStatement(second, "if !"+on("Is")+" { ", " }"))
+		c.before(first, text), c.aroundStatement(second, "if !"+on("Is")+" { ", " }"))
 	m.Was = short(c.text(first) + "; " + text)
 }
 
-// movable says whether a statement can be taken earlier or later: it declares nothing, always goes on or fails, and does
-// not only report.
+// movable says whether a statement can be taken earlier or later: it declares nothing, always goes
+// on or fails, and does not only report.
 func (c *collector) movable(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.ExprStmt:
@@ -97,8 +97,9 @@ func labelled(n ast.Node) (found bool) {
 	return found
 }
 
-// body has a function without results, or with an error as its only one, return before each of its statements but the
-// first. Before the first it would be the call that is left out, and before the last one the statement.
+// body has a function without results, or with an error as its only one, return before each of its
+// statements but the first. Before the first it would be the call that is left out, and before the
+// last one the statement.
 func (c *collector) body(b *ast.BlockStmt) {
 	back := "return"
 	switch {
@@ -112,13 +113,14 @@ func (c *collector) body(b *ast.BlockStmt) {
 			return
 		}
 		s := b.List[i]
-		m := c.add("return", s, back, c.aroundStatement(s, "if "+on("On")+" { "+back+" }; ", ""))
+		m := c.add("return", s, back, c.before(s, back))
 		m.Was = short(c.text(s))
 		m.Becomes = back + " // before it"
 	}
 }
 
-// trivial says whether the rest of a body is one statement that is left out by other rules, or a plain return.
+// trivial says whether the rest of a body is one statement that is left out by other rules, or a
+// plain return.
 func (c *collector) trivial(rest []ast.Stmt) bool {
 	if len(rest) > 1 {
 		return false
@@ -164,16 +166,18 @@ func (c *collector) ranged(n *ast.RangeStmt) {
 	}
 }
 
-// control exchanges the continues and breaks of a loop, without those of loops and switches inside it.
+// control exchanges the continues and breaks of a loop, without those of loops and switches inside
+// it.
 func (c *collector) control(body *ast.BlockStmt) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt, *ast.FuncLit:
+		case *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit,
+			*ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
 			return false
 		case *ast.BranchStmt:
-			other := map[token.Token]token.Token{token.CONTINUE: token.BREAK, token.BREAK: token.CONTINUE}[n.Tok]
-			if n.Label == nil && other != token.ILLEGAL {
-				c.add("loop-control", n, other.String(), c.aroundStatement(n, "if "+on("On")+" { "+other.String()+" }; ", ""))
+			other := map[token.Token]string{token.CONTINUE: "break", token.BREAK: "continue"}[n.Tok]
+			if n.Label == nil && other != "" {
+				c.add("loop-control", n, other, c.before(n, other))
 			}
 		}
 		return true

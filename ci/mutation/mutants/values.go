@@ -40,7 +40,8 @@ func (c *collector) fields(n *ast.CompositeLit) {
 			text, imports, ok := c.spelled(field.Type())
 			if ok {
 				pre := fmt.Sprintf("%s.Zero[%s](%s, ", alias, text, number)
-				c.add("field", kv, "// "+name.Name+" is not set", c.around(kv.Value, pre, ")")).imports = imports
+				m := c.add("field", kv, "// "+name.Name+" is not set", c.around(kv.Value, pre, ")"))
+				m.imports = imports
 			}
 			continue
 		}
@@ -48,7 +49,8 @@ func (c *collector) fields(n *ast.CompositeLit) {
 	}
 }
 
-// explicit says whether the field's type must be written, because it does not follow from the value.
+// explicit says whether the field's type must be written, because it does not follow from the
+// value.
 func (c *collector) explicit(v ast.Expr, field types.Type) bool {
 	tv := c.info.Types[v]
 	return tv.Value != nil || tv.IsNil() || !types.Identical(tv.Type, field)
@@ -73,7 +75,8 @@ func (c *collector) isZero(e ast.Expr) bool {
 	return constant.Sign(tv.Value) == 0
 }
 
-// spelled writes a type as the file may, with the imports that it needs, unless the type cannot be named here.
+// spelled writes a type as the file may, with the imports that it needs, unless the type cannot be
+// named here.
 func (c *collector) spelled(t types.Type) (text string, imports map[string]string, ok bool) {
 	imports, ok = map[string]string{}, true
 	text = types.TypeString(t, func(p *types.Package) string {
@@ -96,10 +99,9 @@ func nameable(t types.Type, in *types.Package) bool {
 				return false
 			}
 		}
-		pkg := t.Obj().Pkg()
-		return pkg == nil || pkg == in || t.Obj().Exported()
+		return isVisible(t.Obj(), in)
 	case *types.Alias:
-		return nameable(t.Rhs(), in) && (t.Obj().Pkg() == nil || t.Obj().Pkg() == in || t.Obj().Exported())
+		return nameable(t.Rhs(), in) && isVisible(t.Obj(), in)
 	case *types.Pointer:
 		return nameable(t.Elem(), in)
 	case *types.Slice:
@@ -112,6 +114,10 @@ func nameable(t types.Type, in *types.Package) bool {
 		return t.Empty()
 	}
 	return false
+}
+
+func isVisible(o types.Object, in *types.Package) bool {
+	return o.Pkg() == nil || o.Pkg() == in || o.Exported()
 }
 
 // steps exchanges and drops the last arguments of a call that takes any number of steps.
@@ -141,7 +147,8 @@ func (c *collector) steps(n *ast.CallExpr) {
 	}
 }
 
-// isStep says whether values of the type are parts of a protocol: functions that may wait, alone or with a name.
+// isStep says whether values of the type are parts of a protocol: functions that may wait, alone or
+// with a name.
 func (c *collector) isStep(t types.Type) bool {
 	switch t := under(t).(type) {
 	case *types.Signature:
@@ -156,8 +163,8 @@ func (c *collector) isStep(t types.Type) bool {
 	return false
 }
 
-// list exchanges neighbours of a list of steps and drops single ones. Steps that do nothing are only announced. Whole is
-// where the list is, shared what every mutant of it needs once.
+// list exchanges neighbours of a list of steps and drops single ones. Steps that do nothing are
+// only announced. Whole is where the list is, shared what every mutant of it needs once.
 func (c *collector) list(steps []ast.Expr, whole edit, shared ...edit) {
 	ask := func(form string, i int) []edit {
 		c.ranks++

@@ -1,7 +1,7 @@
 // Package report writes what a mutation campaign found as a page of Markdown.
 //
-// Promise: every mutant of the sample is in exactly one column. Refusal: timeouts, undecided runs and failures of the
-// harness are never counted as killed.
+// Promise: every mutant of the sample is in exactly one column. Refusal: timeouts, undecided runs
+// and failures of the harness are never counted as killed.
 package report
 
 import (
@@ -90,8 +90,13 @@ func (r *row) String() string {
 	if len(r.cpu) > 0 {
 		median = fmt.Sprintf("%.1f", middle(r.cpu))
 	}
-	return fmt.Sprintf("| %s | %d | %d | %d | %d | %d | %d | %d | %d | %s | %s |\n", r.name, r.made, r.sampled(), r.in[equivalent],
-		r.in[never], r.in[killed], r.in[crashed], r.in[open], r.in[survived], share, median)
+	var b strings.Builder
+	fmt.Fprintf(&b, "| %s | %d | %d |", r.name, r.made, r.sampled())
+	for _, c := range []column{equivalent, never, killed, crashed, open, survived} {
+		fmt.Fprintf(&b, " %d |", r.in[c])
+	}
+	fmt.Fprintf(&b, " %s | %s |\n", share, median)
+	return b.String()
 }
 
 func middle(all []float64) float64 {
@@ -99,8 +104,8 @@ func middle(all []float64) float64 {
 	return all[len(all)/2]
 }
 
-const head = `| made | sampled | equivalent | never executed | killed by an oracle | by hang or panic | undecided | survived | ` +
-	`killed of decided | median CPU s |
+const head = `| made | sampled | equivalent | never executed | killed by an oracle ` +
+	`| by hang or panic | undecided | survived | killed of executed | median CPU s |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 `
 
@@ -108,8 +113,10 @@ const head = `| made | sampled | equivalent | never executed | killed by an orac
 func (c *Campaign) Write(out io.Writer) {
 	fmt.Fprintf(out, "# Mutants\n\n`%s`\n\n", c.Command)
 	c.left(out)
-	c.table(out, "rule", ruleNames(), func(m *mutants.Mutant) string { return m.Rule })
-	c.table(out, "package", packageNames(c.Made), func(m *mutants.Mutant) string { return m.Package })
+	rule := func(m *mutants.Mutant) string { return m.Rule }
+	pkg := func(m *mutants.Mutant) string { return m.Package }
+	c.table(out, "rule", ruleNames(), rule)
+	c.table(out, "package", packageNames(c.Made), pkg)
 	c.killers(out)
 	c.list(out, "Survived", survived)
 	c.list(out, "Undecided, too slow, or the harness failed", open)
@@ -119,7 +126,8 @@ func (c *Campaign) Write(out io.Writer) {
 
 // left says what is not mutated.
 func (c *Campaign) left(out io.Writer) {
-	fmt.Fprintf(out, "%d mutants were made and compile, %d did not compile. Left alone:\n\n", len(c.Made), c.Dropped)
+	fmt.Fprintf(out, "%d mutants were made and compile, %d did not compile. Left alone:\n\n",
+		len(c.Made), c.Dropped)
 	var names []string
 	for name := range c.Left {
 		names = append(names, name)
@@ -146,7 +154,9 @@ func packageNames(made []*mutants.Mutant) (all []string) {
 }
 
 // table has a row for every name.
-func (c *Campaign) table(out io.Writer, title string, names []string, of func(*mutants.Mutant) string) {
+func (c *Campaign) table(
+	out io.Writer, title string, names []string, of func(*mutants.Mutant) string,
+) {
 	rows, total := map[string]*row{}, &row{name: "all"}
 	for _, name := range names {
 		rows[name] = &row{name: name}
@@ -174,7 +184,8 @@ func (c *Campaign) table(out io.Writer, title string, names []string, of func(*m
 	}
 }
 
-// killers says which oracle, and which stage, killed how many. A kill counts for the first oracle that its run names.
+// killers says which oracle, and which stage, killed how many. A kill counts for the first oracle
+// that its run names.
 func (c *Campaign) killers(out io.Writer) {
 	by, stages := map[string]*row{}, map[string]*row{}
 	count := func(rows map[string]*row, name string, cpu float64) {
@@ -203,8 +214,11 @@ func ranking(out io.Writer, title, what string, rows map[string]*row) {
 	for _, r := range rows {
 		all = append(all, r)
 	}
-	slices.SortFunc(all, func(a, b *row) int { return cmp.Or(b.made-a.made, strings.Compare(a.name, b.name)) })
-	fmt.Fprintf(out, "\n## %s\n\n| %s | mutants | median CPU s |\n| --- | ---: | ---: |\n", title, what)
+	slices.SortFunc(all, func(a, b *row) int {
+		return cmp.Or(b.made-a.made, strings.Compare(a.name, b.name))
+	})
+	fmt.Fprintf(out, "\n## %s\n\n| %s | mutants | median CPU s |\n", title, what)
+	fmt.Fprint(out, "| --- | ---: | ---: |\n")
 	for _, r := range all {
 		fmt.Fprintf(out, "| %s | %d | %.1f |\n", r.name, r.made, middle(r.cpu))
 	}
@@ -225,7 +239,7 @@ func (c *Campaign) list(out io.Writer, title string, which column) {
 	fmt.Fprintf(out, "\n## %s: %d\n", title, len(all))
 	for _, m := range all {
 		r := c.State.Results[m.ID()]
-		fmt.Fprintf(out, "\n`%s` %s:%d", m.ID(), m.File, m.Line)
+		fmt.Fprintf(out, "\n`%s` %s:%d, number %d", m.ID(), m.File, m.Line, m.Number)
 		if which == open {
 			fmt.Fprintf(out, ": %s in `%s`", r.End, r.Unit)
 		}

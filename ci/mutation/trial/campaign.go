@@ -37,15 +37,16 @@ type Campaign struct {
 
 // Bounds of single commands.
 const (
-	// hangs and slow are how many times the CPU time without a mutant a command may take: one run, and many.
+	// hangs and slow are how many times the CPU time without a mutant a command may take: one run,
+	// and many.
 	hangs, slow = 50, 10
 	shortest    = 5 * time.Second
 	// patience bounds a command of the baseline.
 	patience = 10 * time.Minute
 )
 
-// Sample are the first so many mutants in the order that the seed gives them; 0 for all. The order of two mutants does
-// not depend on the others, so that a larger sample holds the smaller one.
+// Sample are the first so many mutants in the order that the seed gives them; 0 for all. The order
+// of two mutants does not depend on the others, so that a larger sample holds the smaller one.
 func Sample(all []*mutants.Mutant, seed uint64, n int) []*mutants.Mutant {
 	key := func(m *mutants.Mutant) uint64 {
 		h := sha256.Sum256(fmt.Appendf(nil, "%d %s", seed, m.ID()))
@@ -59,8 +60,8 @@ func Sample(all []*mutants.Mutant, seed uint64, n int) []*mutants.Mutant {
 	return drawn
 }
 
-// Baseline runs every unit without a mutant that the state does not know yet, and notes which mutants each reaches. A
-// unit that fails by itself says nothing about mutants, and is not used.
+// Baseline runs every unit without a mutant that the state does not know yet, and notes which
+// mutants each reaches. A unit that fails by itself says nothing about mutants, and is not used.
 func (c *Campaign) Baseline(ctx context.Context, tell func(Unit, Baseline)) error {
 	for i := len(c.State.Baseline); i < len(c.Plan); i++ {
 		b, err := c.baseline(ctx, c.Plan[i])
@@ -105,7 +106,9 @@ func (c *Campaign) program() *program { return &program{c.Program, c.Root, c.Mem
 
 // Reached says whether any unit reaches the mutant.
 func (c *Campaign) Reached(m *mutants.Mutant) bool {
-	return slices.ContainsFunc(c.State.Baseline, func(b Baseline) bool { return b.reaches(m.Number) })
+	return slices.ContainsFunc(c.State.Baseline, func(b Baseline) bool {
+		return b.reaches(m.Number)
+	})
 }
 
 // Run tries the mutants, each with what is left of its budget after earlier commands.
@@ -166,7 +169,8 @@ func (c *Campaign) try(ctx context.Context, m *mutants.Mutant) error {
 	return c.State.save()
 }
 
-// affordable says whether the next unit that reaches the mutant fits the budget as long as the mutant changes little.
+// affordable says whether the next unit that reaches the mutant fits the budget as long as the
+// mutant changes little.
 func (c *Campaign) affordable(m *mutants.Mutant, r Result) bool {
 	for i := r.Next; i < len(c.Plan); i++ {
 		if b := &c.State.Baseline[i]; b.reaches(m.Number) {
@@ -183,7 +187,8 @@ func (c *Campaign) unit(ctx context.Context, m *mutants.Mutant, r *Result) error
 	if u.One {
 		times = hangs
 	}
-	bound := max(cmp.Or(c.Shortest, shortest), time.Duration(float64(times)*b.CPU*float64(time.Second)))
+	without := time.Duration(b.CPU * float64(time.Second))
+	bound := max(cmp.Or(c.Shortest, shortest), time.Duration(times)*without)
 	got, err := c.program().run(ctx, u, m.Number, bound, "")
 	if err != nil {
 		return err

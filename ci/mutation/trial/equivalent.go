@@ -10,16 +10,19 @@ import (
 	"github.com/shardproof/shardproof/ci/mutation/mutants"
 )
 
-// Equivalent is a mutant that no test can tell from the original, or that breaks nothing that anybody was promised.
+// Equivalent is a mutant that no test can tell from the original, or that breaks nothing that
+// anybody was promised.
 type Equivalent struct {
 	ID string
-	// Line is the source line at which it was judged: when that has changed, the judgement is stale.
+	// Line is the source line at which it was judged: when that has changed, the judgement is
+	// stale.
 	Line string
 	Why  string
 }
 
-// ReadEquivalents reads the file of judgements: paragraphs of an identity, the line behind "line:" and the reason behind
-// "why:", which may go on in further lines. Lines that begin with # are comments.
+// ReadEquivalents reads the file of judgements: paragraphs of an identity, the line behind "line:"
+// and the reason behind "why:", which may go on in further lines. Lines that begin with # are
+// comments.
 func ReadEquivalents(path string) (map[string]Equivalent, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -59,7 +62,8 @@ func ReadEquivalents(path string) (map[string]Equivalent, error) {
 	return all, keep()
 }
 
-// Stale says which judgements speak of mutants that are not there any more, or of a line that has changed.
+// Stale says which judgements speak of mutants that are not there any more, or of a line that has
+// changed.
 func Stale(all map[string]Equivalent, made []*mutants.Mutant) error {
 	lines := map[string]string{}
 	for _, m := range made {
@@ -70,20 +74,23 @@ func Stale(all map[string]Equivalent, made []*mutants.Mutant) error {
 		if line, ok := lines[id]; !ok {
 			stale = append(stale, fmt.Errorf("there is no mutant %s any more", id))
 		} else if line != e.Line {
-			stale = append(stale, fmt.Errorf("%s was judged at the line %q, which is now %q", id, e.Line, line))
+			stale = append(stale, fmt.Errorf("%s was judged at the line %q, which is now %q",
+				id, e.Line, line))
 		}
 	}
 	return errors.Join(stale...)
 }
 
-// Gone is a cheap form of Stale for tests: it says which judgements name a file that does not hold their line.
+// Gone is a cheap form of Stale for tests: it says which judgements name a file that does not hold
+// their line.
 func Gone(all map[string]Equivalent, root string) error {
 	var gone []error
 	for id, e := range all {
 		file, _, _ := strings.Cut(id, ":")
 		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
 		if err != nil || !strings.Contains(string(text), e.Line) {
-			gone = append(gone, fmt.Errorf("%s: the line %q is not there any more (%v)", id, e.Line, err))
+			gone = append(gone, fmt.Errorf("%s: the line %q is not there any more (%v)",
+				id, e.Line, err))
 		}
 	}
 	return errors.Join(gone...)

@@ -54,11 +54,15 @@ type ran struct {
 // noMutant is the number of a run of the program as it is.
 const noMutant = -1
 
-// realTime is how many seconds of real time a command has for each second of CPU time: the machine may be busy.
+// realTime is how many seconds of real time a command has for each second of CPU time: the machine
+// may be busy.
 const realTime = 60
 
-// run runs one command with a mutant on. Reached may name the file in which reached mutants are noted.
-func (p *program) run(ctx context.Context, u Unit, mutant int, cpu time.Duration, reached string) (ran, error) {
+// run runs one command with a mutant on. Reached may name the file in which reached mutants are
+// noted.
+func (p *program) run(
+	ctx context.Context, u Unit, mutant int, cpu time.Duration, reached string,
+) (ran, error) {
 	out, err := os.MkdirTemp("", "shardproof-mutation-")
 	if err != nil {
 		return ran{}, err
@@ -84,8 +88,9 @@ func (p *program) run(ctx context.Context, u Unit, mutant int, cpu time.Duration
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		return ran{}, fmt.Errorf("%s did not start: %w", u, err)
 	}
-	r := ran{cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), said: tail(said.String())}
-	return r, r.judge(u, cmd.ProcessState, said.String(), out)
+	state := cmd.ProcessState
+	r := ran{cpu: state.UserTime() + state.SystemTime(), said: tail(said.String())}
+	return r, r.judge(u, state, said.String(), out)
 }
 
 func (p *program) command(ctx context.Context, u Unit, out string) *exec.Cmd {
@@ -95,7 +100,8 @@ func (p *program) command(ctx context.Context, u Unit, out string) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(ctx, p.path, args...)
 	cmd.Dir = p.root
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", active.Memory+"="+strconv.FormatInt(p.memory, 10))
+	memory := active.Memory + "=" + strconv.FormatInt(p.memory, 10)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", memory)
 	return cmd
 }
 

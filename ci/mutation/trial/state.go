@@ -38,7 +38,8 @@ func (b *Baseline) reaches(n int) bool {
 	return b.Failed == "" && n/8 < len(b.Reached) && b.Reached[n/8]&(1<<(n%8)) != 0
 }
 
-// Result is the end of one mutant: a kill, Passed when it survived all that was run, or why that is not known.
+// Result is the end of one mutant: a kill, Passed when it survived all that was run, or why that is
+// not known.
 type Result struct {
 	End string `json:"end"`
 	// Stage and Unit are where it ended.
@@ -66,12 +67,14 @@ func Open(file, build string) (*State, error) {
 		return nil, fmt.Errorf("%s is not the state of a campaign: %w", file, err)
 	}
 	if s.Build != build {
-		return nil, fmt.Errorf("%s belongs to another build or plan; name another -state, and -of %s for its survivors alone", file, file)
+		return nil, fmt.Errorf("%s belongs to another build or plan; "+
+			"use another -out, and -of %s for its survivors alone", file, file)
 	}
 	return s, nil
 }
 
-// Survivors are the identities that survived in the state of another campaign, or whose end is not known.
+// Survivors are the identities that survived in the state of another campaign, or whose end is not
+// known.
 func Survivors(file string) (map[string]bool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

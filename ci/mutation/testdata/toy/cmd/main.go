@@ -1,5 +1,5 @@
-// Command cmd judges the toy bank as shardproof judges its store: by exit codes, with a verdict in the folder of its last
-// argument.
+// Command cmd judges the toy bank as shardproof judges its store: by exit codes, with a verdict in
+// the folder of its last argument.
 package main
 
 import (
@@ -44,7 +44,9 @@ func judge(rounds int) string {
 }
 
 func fail(folder, broke string) {
-	text := fmt.Sprintf(`{"verdict": [{"checker": "other", "outcome": "pass"}, {"checker": %q, "outcome": "fail"}]}`, broke)
+	text := fmt.Sprintf(`{"verdict": [
+		{"checker": "other", "outcome": "pass"},
+		{"checker": %q, "outcome": "fail"}]}`, broke)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		os.Exit(4)
 	}
