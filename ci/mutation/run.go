@@ -23,7 +23,7 @@ var left = map[string]string{
 	"system/sim":          "the world: its mutants break the judge, not the accused",
 	"system/env":          "what the system may ask of a world, and what every wait rests on",
 	"system/failpoint":    "the catalogue of sites, which only names them",
-	"system/codec":        "makes bytes of messages, by which a world proves that nodes share nothing",
+	"system/codec":        "makes bytes of messages, for a world to prove that nodes share nothing",
 	"codec.go":            "the same, of one package",
 	"system/protocoltest": "tests",
 }

@@ -40,6 +40,7 @@ const (
 	never
 	killed
 	crashed
+	refused
 	open
 	survived
 	untried
@@ -61,6 +62,8 @@ func (c *Campaign) column(m *mutants.Mutant) column {
 		return crashed
 	case r.End == trial.Passed:
 		return survived
+	case r.End == trial.Harness:
+		return refused
 	}
 	return open
 }
@@ -82,7 +85,7 @@ func (r *row) sampled() (n int) {
 
 func (r *row) String() string {
 	dead := r.in[killed] + r.in[crashed]
-	decided := dead + r.in[survived] + r.in[open]
+	decided := dead + r.in[survived] + r.in[refused] + r.in[open]
 	share, median := "", ""
 	if decided > 0 {
 		share = fmt.Sprintf("%.0f %%", 100*float64(dead)/float64(decided))
@@ -92,7 +95,7 @@ func (r *row) String() string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s | %d | %d |", r.name, r.made, r.sampled())
-	for _, c := range []column{equivalent, never, killed, crashed, open, survived} {
+	for _, c := range []column{equivalent, never, killed, crashed, refused, open, survived} {
 		fmt.Fprintf(&b, " %d |", r.in[c])
 	}
 	fmt.Fprintf(&b, " %s | %s |\n", share, median)
@@ -105,8 +108,9 @@ func middle(all []float64) float64 {
 }
 
 const head = `| made | sampled | equivalent | never executed | killed by an oracle ` +
-	`| by hang or panic | undecided | survived | killed of executed | median CPU s |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+	`| by hang or panic | harness failed | undecided | survived ` +
+	`| killed of executed | median CPU s |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 `
 
 // Write writes the page.
@@ -119,7 +123,8 @@ func (c *Campaign) Write(out io.Writer) {
 	c.table(out, "package", packageNames(c.Made), pkg)
 	c.killers(out)
 	c.list(out, "Survived", survived)
-	c.list(out, "Undecided, too slow, or the harness failed", open)
+	c.list(out, "The harness failed, with an exit code of its own", refused)
+	c.list(out, "Undecided or too slow", open)
 	c.list(out, "Never executed", never)
 	c.judged(out)
 }
@@ -240,7 +245,7 @@ func (c *Campaign) list(out io.Writer, title string, which column) {
 	for _, m := range all {
 		r := c.State.Results[m.ID()]
 		fmt.Fprintf(out, "\n`%s` %s:%d, number %d", m.ID(), m.File, m.Line, m.Number)
-		if which == open {
+		if which == open || which == refused {
 			fmt.Fprintf(out, ": %s in `%s`", r.End, r.Unit)
 		}
 		if which != never {

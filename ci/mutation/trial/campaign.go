@@ -180,7 +180,8 @@ func (c *Campaign) affordable(m *mutants.Mutant, r Result) bool {
 	return false
 }
 
-// unit runs the next unit. The worst end that is no kill stays, unless a later unit kills.
+// unit runs the next unit. The first end that is neither a pass nor a kill stays, unless a later
+// unit kills.
 func (c *Campaign) unit(ctx context.Context, m *mutants.Mutant, r *Result) error {
 	u, b := c.Plan[r.Next], &c.State.Baseline[r.Next]
 	times := slow
@@ -194,10 +195,10 @@ func (c *Campaign) unit(ctx context.Context, m *mutants.Mutant, r *Result) error
 		return err
 	}
 	r.CPU += got.cpu.Seconds()
-	if got.end != Passed {
+	if Dead(got.end) || got.end != Passed && r.End == Passed {
 		r.End, r.Stage, r.Unit, r.By = got.end, u.Stage, u.String(), got.by
-		if got.end != Killed {
-			r.Said = got.said
+		if r.Said = got.said; got.end == Killed {
+			r.Said = ""
 		}
 	}
 	return nil

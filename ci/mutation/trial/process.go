@@ -89,7 +89,7 @@ func (p *program) run(
 		return ran{}, fmt.Errorf("%s did not start: %w", u, err)
 	}
 	state := cmd.ProcessState
-	r := ran{cpu: state.UserTime() + state.SystemTime(), said: tail(said.String())}
+	r := ran{cpu: state.UserTime() + state.SystemTime(), said: ends(said.String())}
 	return r, r.judge(u, state, said.String(), out)
 }
 
@@ -162,8 +162,11 @@ func verdicts(folder string) (by []string, err error) {
 	return by, err
 }
 
-// tail is the end of a text.
-func tail(text string) string {
-	const most = 2000
-	return text[max(0, len(text)-most):]
+// ends are the beginning and the end of a text.
+func ends(text string) string {
+	const most = 1000
+	if len(text) <= 2*most {
+		return text
+	}
+	return text[:most] + "\n...\n" + text[len(text)-most:]
 }
