@@ -124,9 +124,8 @@ func (c *collector) logical(n *ast.BinaryExpr) {
 		c.add("operand", e, fmt.Sprint(n.Op == token.LAND), leaveOut(e))
 	}
 	if !protects {
-		becomes := fmt.Sprintf("%s %s %s", c.text(n.X), other, c.text(n.Y))
 		alternative := fmt.Sprintf("(%s) %s (%s)", c.text(n.X), other, c.text(n.Y))
-		c.add("any-all", n, becomes, c.either(n, alternative))
+		c.add("any-all", n, alternative, c.either(n, alternative))
 	}
 }
 
