@@ -1,10 +1,9 @@
-package checkers_test
+package checkers
 
 import (
 	"runtime"
 	"testing"
 
-	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/workloads"
 )
@@ -35,7 +34,7 @@ func BenchmarkMillion(b *testing.B) {
 }
 
 func judge(b *testing.B, ops []histories.Op) {
-	if v := checkers.Worst(checkers.History(ops, checkers.Limits{})); v.Outcome != checkers.Pass {
+	if v := Worst(Check(ops, Limits{})); v.Outcome != Pass {
 		b.Fatalf("%s: %s %v %v", v.Checker, v.Outcome, v.Violations, v.Undecided)
 	}
 }

@@ -1,4 +1,4 @@
-package checkers_test
+package checkers
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/workloads"
@@ -158,7 +157,7 @@ func TestNoFalseAlarm(t *testing.T) {
 		clients := rapid.IntRange(1, 12).Draw(t, "clients")
 		s := plan(seed, rapid.IntRange(5, 60).Draw(t, "keys"), rapid.IntRange(1, 300).Draw(t, "count"), clients)
 		ops := play(seed, s, clients, rapid.IntRange(0, 20).Draw(t, "unknown"))
-		if v := checkers.Worst(checkers.History(ops, checkers.Limits{})); v.Outcome != checkers.Pass {
+		if v := Worst(Check(ops, Limits{})); v.Outcome != Pass {
 			t.Fatalf("%s: %s %v %v", v.Checker, v.Outcome, v.Violations, v.Undecided)
 		}
 	})
@@ -214,55 +213,56 @@ func items(complete bool, keys ...int64) func(*histories.Op) {
 // there is one, a history that looks alike and is legal.
 func TestPlantedViolations(t *testing.T) {
 	for name, c := range map[string]struct {
-		history         *build
-		checker, signed string
+		history *build
+		checker string
+		signed  Signature
 	}{
 		"legal": {new(build).op("insert", 1, "a").read(1, "a").op("write", 1, "b", found("a")).read(1, "b"), "", ""},
 		"acknowledged write not found": {
-			new(build).op("insert", 1, "a").op("write", 1, "b", found("a")).read(1, "a"), "identity", checkers.LostWrite},
+			new(build).op("insert", 1, "a").op("write", 1, "b", found("a")).read(1, "a"), "identity", lostWrite},
 		"acknowledged write not found for a time": {
-			new(build).op("insert", 1, "a").op("write", 1, "b", found("a")).read(1, "a").read(1, "b"), "identity", checkers.StaleRead},
-		"upsert not found":      {new(build).op("upsert", 1, "a").op("upsert", 1, "b").read(1, "a"), "identity", checkers.LostWrite},
-		"upsert comes and goes": {new(build).op("upsert", 1, "a").op("upsert", 1, "b").read(1, "a").read(1, "b"), "identity", checkers.StaleRead},
-		"document vanished":     {new(build).op("insert", 1, "a").read(1, ""), "identity", checkers.LostWrite},
-		"document out of sight": {new(build).op("insert", 1, "a").read(1, "").read(1, "a"), "identity", checkers.StaleRead},
-		"two inserts":           {new(build).op("insert", 1, "a").op("insert", 1, "b"), "identity", checkers.LostWrite},
-		"two lives":             {new(build).op("insert", 1, "a").op("delete", 1, "", found("a")).op("insert", 1, "b").op("insert", 1, "c"), "identity", checkers.LostWrite},
-		"life vanished":         {new(build).op("insert", 1, "a").op("delete", 1, "", found("a")).op("insert", 1, "b").read(1, ""), "identity", checkers.LostWrite},
-		"both replaced one":     {new(build).op("insert", 1, "a").op("write", 1, "b", found("a")).op("write", 1, "c", found("a")), "identity", checkers.LostWrite},
-		"nobody wrote it":       {new(build).op("insert", 1, "a").read(1, "x"), "identity", checkers.ExtraWrite},
-		"seen before written":   {new(build).op("insert", 1, "a").read(1, "b").op("write", 1, "b", found("a")), "identity", checkers.ExtraWrite},
-		"failed write seen":     {new(build).op("insert", 1, "a").op("upsert", 1, "b", outcome(histories.Failed)).read(1, "b"), "identity", checkers.DirtyWrite},
+			new(build).op("insert", 1, "a").op("write", 1, "b", found("a")).read(1, "a").read(1, "b"), "identity", staleRead},
+		"upsert not found":      {new(build).op("upsert", 1, "a").op("upsert", 1, "b").read(1, "a"), "identity", lostWrite},
+		"upsert comes and goes": {new(build).op("upsert", 1, "a").op("upsert", 1, "b").read(1, "a").read(1, "b"), "identity", staleRead},
+		"document vanished":     {new(build).op("insert", 1, "a").read(1, ""), "identity", lostWrite},
+		"document out of sight": {new(build).op("insert", 1, "a").read(1, "").read(1, "a"), "identity", staleRead},
+		"two inserts":           {new(build).op("insert", 1, "a").op("insert", 1, "b"), "identity", lostWrite},
+		"two lives":             {new(build).op("insert", 1, "a").op("delete", 1, "", found("a")).op("insert", 1, "b").op("insert", 1, "c"), "identity", lostWrite},
+		"life vanished":         {new(build).op("insert", 1, "a").op("delete", 1, "", found("a")).op("insert", 1, "b").read(1, ""), "identity", lostWrite},
+		"both replaced one":     {new(build).op("insert", 1, "a").op("write", 1, "b", found("a")).op("write", 1, "c", found("a")), "identity", lostWrite},
+		"nobody wrote it":       {new(build).op("insert", 1, "a").read(1, "x"), "identity", extraWrite},
+		"seen before written":   {new(build).op("insert", 1, "a").read(1, "b").op("write", 1, "b", found("a")), "identity", extraWrite},
+		"failed write seen":     {new(build).op("insert", 1, "a").op("upsert", 1, "b", outcome(histories.Failed)).read(1, "b"), "identity", dirtyWrite},
 		"unknown write seen":    {new(build).op("insert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).read(1, "b"), "", ""},
 		"unknown write unseen":  {new(build).op("insert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).read(1, "a"), "", ""},
 		"unknown write seen, then not": {
-			new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).read(1, "b").read(1, "a"), "identity", checkers.LostWrite},
-		"deleted and back":           {new(build).op("insert", 1, "a").op("delete", 1, "", found("a")).read(1, "a"), "identity", checkers.ResurrectedWrite},
+			new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).read(1, "b").read(1, "a"), "identity", lostWrite},
+		"deleted and back":           {new(build).op("insert", 1, "a").op("delete", 1, "", found("a")).read(1, "a"), "identity", resurrectedWrite},
 		"deleted by an unknown one":  {new(build).op("insert", 1, "a").op("delete", 1, "", outcome(histories.Unknown)).read(1, ""), "", ""},
 		"gone, back by an unknown":   {new(build).op("insert", 1, "a").op("delete", 1, "", outcome(histories.Unknown)).read(1, "").read(1, "a"), "linearizability", "not-linearizable"},
 		"cas against what is there":  {new(build).op("insert", 1, "a").op("cas", 1, "b", expect("z")), "linearizability", ""},
 		"cas refused though it fits": {new(build).op("insert", 1, "a").op("cas", 1, "b", expect("a"), refused), "linearizability", "not-linearizable"},
-		"update found nothing":       {new(build).op("insert", 1, "a").op("update", 1, "b", refused), "identity", checkers.LostWrite},
-		"push lost":                  {new(build).op("insert", 1, "a").op("push", 1, "p").op("push", 1, "q").read(1, "a", "q"), "exactly-once", checkers.LostWrite},
-		"push twice":                 {new(build).op("insert", 1, "a").op("push", 1, "p").read(1, "a", "p", "p"), "exactly-once", checkers.DuplicatedWrite},
-		"failed push seen":           {new(build).op("insert", 1, "a").op("push", 1, "p", outcome(histories.Failed)).read(1, "a", "p"), "exactly-once", checkers.DirtyWrite},
+		"update found nothing":       {new(build).op("insert", 1, "a").op("update", 1, "b", refused), "identity", lostWrite},
+		"push lost":                  {new(build).op("insert", 1, "a").op("push", 1, "p").op("push", 1, "q").read(1, "a", "q"), "exactly-once", lostWrite},
+		"push twice":                 {new(build).op("insert", 1, "a").op("push", 1, "p").read(1, "a", "p", "p"), "exactly-once", duplicatedWrite},
+		"failed push seen":           {new(build).op("insert", 1, "a").op("push", 1, "p", outcome(histories.Failed)).read(1, "a", "p"), "exactly-once", dirtyWrite},
 		"pushes change places": {
-			new(build).op("insert", 1, "a").op("push", 1, "p").op("push", 1, "q").read(1, "a", "p", "q").read(1, "a", "q", "p"), "identity", checkers.ReorderedWrites},
-		"push seen, then not":        {new(build).op("insert", 1, "a").op("push", 1, "p").read(1, "a", "p").read(1, "a"), "exactly-once", checkers.LostWrite},
+			new(build).op("insert", 1, "a").op("push", 1, "p").op("push", 1, "q").read(1, "a", "p", "q").read(1, "a", "q", "p"), "identity", reorderedWrites},
+		"push seen, then not":        {new(build).op("insert", 1, "a").op("push", 1, "p").read(1, "a", "p").read(1, "a"), "exactly-once", lostWrite},
 		"unknown push":               {new(build).op("insert", 1, "a").op("push", 1, "p", outcome(histories.Unknown)).read(1, "a"), "", ""},
-		"scan returns a key twice":   {new(build).op("insert", 3, "v3").op("scan", 0, "", items(true, 3, 3)), "scans", checkers.DuplicateInScan},
-		"scan leaves its range":      {new(build).op("insert", 12, "v12").op("scan", 0, "", items(true, 12)), "scans", checkers.OutsideOfScan},
-		"scan out of order":          {new(build).op("insert", 3, "v3").op("insert", 4, "v4").op("scan", 0, "", items(true, 4, 3)), "scans", checkers.DisorderInScan},
-		"scan misses a document":     {new(build).op("insert", 3, "v3").op("insert", 4, "v4").op("scan", 0, "", items(true, 4)), "identity", checkers.LostWrite},
-		"scan misses it for a time":  {new(build).op("insert", 3, "v3").op("insert", 4, "v4").op("scan", 0, "", items(true, 4)).read(3, "v3"), "identity", checkers.StaleRead},
+		"scan returns a key twice":   {new(build).op("insert", 3, "v3").op("scan", 0, "", items(true, 3, 3)), "scans", duplicateInScan},
+		"scan leaves its range":      {new(build).op("insert", 12, "v12").op("scan", 0, "", items(true, 12)), "scans", outsideOfScan},
+		"scan out of order":          {new(build).op("insert", 3, "v3").op("insert", 4, "v4").op("scan", 0, "", items(true, 4, 3)), "scans", disorderInScan},
+		"scan misses a document":     {new(build).op("insert", 3, "v3").op("insert", 4, "v4").op("scan", 0, "", items(true, 4)), "identity", lostWrite},
+		"scan misses it for a time":  {new(build).op("insert", 3, "v3").op("insert", 4, "v4").op("scan", 0, "", items(true, 4)).read(3, "v3"), "identity", staleRead},
 		"scan that broke off":        {new(build).op("insert", 3, "v3").op("insert", 4, "v4").op("scan", 0, "", items(false, 3)), "", ""},
-		"scan that broke off misses": {new(build).op("insert", 3, "v3").op("insert", 4, "v4").op("scan", 0, "", items(false, 4)), "identity", checkers.LostWrite},
-		"scan shows a deleted one":   {new(build).op("insert", 3, "v3").op("delete", 3, "", found("v3")).op("scan", 0, "", items(true, 3)), "identity", checkers.ResurrectedWrite},
+		"scan that broke off misses": {new(build).op("insert", 3, "v3").op("insert", 4, "v4").op("scan", 0, "", items(false, 4)), "identity", lostWrite},
+		"scan shows a deleted one":   {new(build).op("insert", 3, "v3").op("delete", 3, "", found("v3")).op("scan", 0, "", items(true, 3)), "identity", resurrectedWrite},
 		"available scan may repeat":  {new(build).op("insert", 3, "v3").op("scan", 0, "", items(true, 3, 3), weak("available")), "", ""},
 		"majority read may be old":   {new(build).op("upsert", 1, "a").op("upsert", 1, "b").op("read", 1, "", found("a"), weak("majority")), "", ""},
-		"majority read of a failed":  {new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Failed)).op("read", 1, "", found("b"), weak("majority")), "identity", checkers.DirtyWrite},
+		"majority read of a failed":  {new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Failed)).op("read", 1, "", found("b"), weak("majority")), "identity", dirtyWrite},
 		"majority read of a rolled back": {
-			new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).op("read", 1, "", found("b"), weak("majority")).read(1, "a"), "identity", checkers.LostWrite},
+			new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).op("read", 1, "", found("b"), weak("majority")).read(1, "a"), "identity", lostWrite},
 		"local read of a rolled back": {new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).op("read", 1, "", found("b"), weak("local")).read(1, "a"), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) { expectVerdict(t, c.history.ops, c.checker, c.signed) })
@@ -273,23 +273,23 @@ func expect(value string) func(*histories.Op) { return func(o *histories.Op) { o
 
 func refused(o *histories.Op) { o.Result.Applied = false }
 
-func expectVerdict(t *testing.T, ops []histories.Op, checker, signature string) {
+func expectVerdict(t *testing.T, ops []histories.Op, checker string, signature Signature) {
 	t.Helper()
-	verdicts := checkers.History(ops, checkers.Limits{})
+	verdicts := Check(ops, Limits{})
 	if checker == "" {
-		if v := checkers.Worst(verdicts); v.Outcome != checkers.Pass {
+		if v := Worst(verdicts); v.Outcome != Pass {
 			t.Fatalf("false alarm of %s: %+v %v", v.Checker, v.Violations, v.Undecided)
 		}
 		return
 	}
 	for _, v := range verdicts {
-		if v.Outcome == checkers.Undecided {
+		if v.Outcome == Undecided {
 			t.Errorf("%s is undecided: %v", v.Checker, v.Undecided)
 		}
 		if v.Checker != checker {
 			continue
 		}
-		if v.Outcome != checkers.Fail || signature != "" && v.Violations[0].Signature != signature {
+		if v.Outcome != Fail || signature != "" && v.Violations[0].Signature != signature {
 			t.Fatalf("%s: %s %+v, want %s; all: %+v", checker, v.Outcome, v.Violations, signature, verdicts)
 		}
 		if first := v.Violations[0]; first.Broke == "" || len(first.Because) == 0 || len(first.Ops) == 0 {

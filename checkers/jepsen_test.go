@@ -1,4 +1,4 @@
-package checkers_test
+package checkers
 
 import (
 	"os"
@@ -7,18 +7,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/histories/jepsen"
 )
 
 const recorded = "../histories/jepsen/testdata"
 
 // patient limits leave the verdict to the search alone.
-func patient() checkers.Limits {
-	return checkers.Limits{Search: time.Minute, Acts: 100_000, Sample: 1000}
+func patient() Limits {
+	return Limits{Search: time.Minute, Acts: 100_000, Sample: 1000}
 }
 
-func judgeFile(t *testing.T, path string) checkers.Outcome {
+func judgeFile(t *testing.T, path string) Outcome {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -29,7 +28,7 @@ func judgeFile(t *testing.T, path string) checkers.Outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return checkers.Worst(checkers.History(ops, patient())).Outcome
+	return Worst(Check(ops, patient())).Outcome
 }
 
 // All verdicts on histories that Jepsen recorded from etcd are the known ones.
@@ -41,7 +40,7 @@ func TestJepsenEtcd(t *testing.T) {
 	count := 0
 	for _, line := range strings.Split(strings.TrimSpace(string(verdicts)), "\n") {
 		name, linearizable, _ := strings.Cut(line, "\t")
-		want := map[string]checkers.Outcome{"true": checkers.Pass, "false": checkers.Fail}[linearizable]
+		want := map[string]Outcome{"true": Pass, "false": Fail}[linearizable]
 		if got := judgeFile(t, filepath.Join(recorded, "jepsen-etcd", name)); got != want {
 			t.Errorf("%s: %s, known as %s", name, got, want)
 		}
@@ -54,7 +53,7 @@ func TestJepsenEtcd(t *testing.T) {
 
 // So are those on the key-value histories.
 func TestKeyValue(t *testing.T) {
-	for name, want := range map[string]checkers.Outcome{"c01-ok": checkers.Pass, "c10-ok": checkers.Pass, "c10-bad": checkers.Fail} {
+	for name, want := range map[string]Outcome{"c01-ok": Pass, "c10-ok": Pass, "c10-bad": Fail} {
 		if got := judgeFile(t, filepath.Join(recorded, "kv", name+".txt")); got != want {
 			t.Errorf("%s: %s, known as %s", name, got, want)
 		}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers/linearize"
+	"github.com/shardproof/shardproof/checkers/verdict"
 )
 
 // Linearizability asks the judge of linearizability, porcupine, wherever the identity check has no answer, on a sample of
@@ -11,7 +12,12 @@ import (
 var Linearizability = Checker{
 	Name:    "linearizability",
 	Promise: "All operations on a key must be explained by one order that respects real time.",
+	Signatures: Meanings{
+		notLinearizable: "no order of a key's operations explains what they returned",
+	},
 }
+
+const notLinearizable Signature = "not-linearizable"
 
 // Limits bound what checking may cost; a limit that is reached makes the verdict undecided. The zero Limits are the
 // standard ones.
@@ -26,8 +32,10 @@ type Limits struct {
 // StandardLimits are those of a run.
 func StandardLimits() Limits { return Limits{Search: 2 * time.Second, Acts: 5000, Sample: 40} }
 
-func checkLinearizability(h keyed, f findings, limits Limits) Verdict {
-	v := Linearizability.pass()
+var _ = declare(20, &Linearizability, checkLinearizability)
+
+func checkLinearizability(h *history) Verdict {
+	v, f, limits := Linearizability.Begin(), h.findUnique(), h.limits
 	bound := linearize.Limits{Time: limits.Search, Acts: limits.Acts}
 	for _, i := range f.open {
 		h.decide(&v, &h.keys[i], bound)
@@ -44,16 +52,16 @@ func (h keyed) decide(v *Verdict, k *linearize.Key, bound linearize.Limits) {
 	v.Checked += len(k.Acts)
 	switch k.Search(bound) {
 	case linearize.Contradiction:
-		v.add(h.unexplained(k))
+		v.Add(h.unexplained(k))
 	case linearize.Open:
-		v.leaveOpen("k=%d of %s: %d operations are more than can be searched", k.Key, k.NS, len(k.Acts))
+		v.LeaveOpen("k=%d of %s: %d operations are more than can be searched", k.Key, k.NS, len(k.Acts))
 	}
 }
 
 func (h keyed) unexplained(k *linearize.Key) Violation {
-	violation := h.about(k, "not-linearizable")
+	violation := h.about(k, notLinearizable)
 	violation.Broke = "k=" + violation.Key + ": no order of its operations respects real time and what they returned"
-	for i := range min(len(k.Acts), MaxViolations) {
+	for i := range min(len(k.Acts), verdict.MaxViolations) {
 		violation.Ops = append(violation.Ops, h.ops[k.Acts[i].Op].ID)
 		violation.Because = append(violation.Because, h.tell(int(k.Acts[i].Op)))
 	}
@@ -66,9 +74,9 @@ func (h keyed) confirm(v *Verdict, k *linearize.Key, bound linearize.Limits) {
 	v.Checked += len(k.Acts)
 	switch k.Search(bound) {
 	case linearize.Contradiction:
-		v.add(h.unexplained(k))
+		v.Add(h.unexplained(k))
 	case linearize.Explained:
-		v.leaveOpen("k=%d of %s: the identity check proves a contradiction, and the search finds an order", k.Key, k.NS)
+		v.LeaveOpen("k=%d of %s: the identity check proves a contradiction, and the search finds an order", k.Key, k.NS)
 	}
 }
 
@@ -82,7 +90,7 @@ func (h keyed) sample(v *Verdict, explained []int, budget int, bound linearize.L
 		}
 		v.Checked += len(k.Acts)
 		if k.Search(bound) == linearize.Contradiction {
-			v.leaveOpen("k=%d of %s: the identity check finds an order, and the search refuses it", k.Key, k.NS)
+			v.LeaveOpen("k=%d of %s: the identity check finds an order, and the search refuses it", k.Key, k.NS)
 		}
 	}
 }

@@ -12,17 +12,24 @@ import (
 var Scans = Checker{
 	Name:    "scans",
 	Promise: "A scan returns no document twice, none outside its range, and all in the order of the key.",
+	Signatures: Meanings{
+		duplicateInScan: "a scan returned one key twice",
+		outsideOfScan:   "a scan returned a key that is not in its range",
+		disorderInScan:  "a scan returned keys out of order",
+	},
 }
 
 // The signatures of scan violations.
 const (
-	DuplicateInScan = "duplicate-in-scan"
-	OutsideOfScan   = "outside-of-scan"
-	DisorderInScan  = "disorder-in-scan"
+	duplicateInScan Signature = "duplicate-in-scan"
+	outsideOfScan   Signature = "outside-of-scan"
+	disorderInScan  Signature = "disorder-in-scan"
 )
 
+var _ = declare(30, &Scans, func(h *history) Verdict { return checkScans(h.ops) })
+
 func checkScans(ops []histories.Op) Verdict {
-	v := Scans.pass()
+	v := Scans.Begin()
 	for i := range ops {
 		// An available read may return what its shard no longer owns; that is documented.
 		if op := &ops[i]; op.Kind == scenario.Scan && op.Concern != "available" {
@@ -40,19 +47,19 @@ func checkScan(v *Verdict, op *histories.Op) {
 		first, again := seen[item.Key]
 		switch {
 		case again:
-			v.add(scanned(op, item, DuplicateInScan, fmt.Sprintf("it returned k=%d twice, as %s and as %s", item.Key, first, item.Value),
+			v.Add(scanned(op, item, duplicateInScan, fmt.Sprintf("it returned k=%d twice, as %s and as %s", item.Key, first, item.Value),
 				"ownership is fixed when a cursor is opened, and no two shards own one key"))
 		case item.Key < op.Key || item.Key >= op.To:
-			v.add(scanned(op, item, OutsideOfScan, fmt.Sprintf("it returned k=%d", item.Key), "that is not in its range"))
+			v.Add(scanned(op, item, outsideOfScan, fmt.Sprintf("it returned k=%d", item.Key), "that is not in its range"))
 		case i > 0 && item.Key < op.Result.Items[i-1].Key:
-			v.add(scanned(op, item, DisorderInScan, fmt.Sprintf("it returned k=%d after k=%d", item.Key, op.Result.Items[i-1].Key),
+			v.Add(scanned(op, item, disorderInScan, fmt.Sprintf("it returned k=%d after k=%d", item.Key, op.Result.Items[i-1].Key),
 				"documents come in the order of the key"))
 		}
 		seen[item.Key] = item.Value
 	}
 }
 
-func scanned(op *histories.Op, item *histories.Item, signature, broke, because string) Violation {
+func scanned(op *histories.Op, item *histories.Item, signature Signature, broke, because string) Violation {
 	return Violation{
 		Signature: signature, NS: op.NS, Key: fmt.Sprint(item.Key), Ops: []int{op.ID}, Because: []string{because},
 		Broke: fmt.Sprintf("operation %d scanned [%d, %d): %s", op.ID, op.Key, op.To, broke),

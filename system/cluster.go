@@ -1,11 +1,11 @@
-// Package system assembles a sharded cluster in a world: the config server, shards, routers, and what clients need to
-// reach them. It is the only place that knows all roles.
+// Package system assembles a sharded cluster in a world: the config server, shards, routers, and
+// what clients need to reach them. It is the only place that knows all roles.
 //
-// Promise: after Assemble the world holds every server of the topology, each booting by itself; once Ready, the
-// collections exist with their chunks and first documents, majority-committed.
+// Promise: after Assemble the world holds every server of the topology, each booting by itself;
+// once Ready, the collections exist with their chunks and first documents, majority-committed.
 //
-// A Cluster is also the eye of a harness: it looks into the members' memory, which no node could. Nothing inside the
-// cluster depends on it.
+// A Cluster is also the eye of a harness: it looks into the members' memory, which no node could.
+// Nothing inside the cluster depends on it.
 package system
 
 import (
@@ -40,12 +40,12 @@ type World interface {
 
 // Cluster is an assembled cluster.
 type Cluster struct {
-	world    World
-	topology Topology
-	settings *settings.Settings
-	founding *founding
-	sets     []string
-	nodes    map[string][]env.NodeID // of each replica set
+	world     World
+	topology  Topology
+	settings  *settings.Settings
+	bootstrap *bootstrapState
+	sets      []string
+	nodes     map[string][]env.NodeID // of each replica set
 	// Of each node the last incarnation that booted.
 	members  map[env.NodeID]*replset.Member
 	shards   map[env.NodeID]*shard.Server
@@ -54,8 +54,9 @@ type Cluster struct {
 	zones    map[env.NodeID]time.Duration
 }
 
-// Assemble adds the servers of a cluster to the world. The settings are those every server starts with;
-// command.SetParameter changes one server's while it runs. An error tells of a topology or collection that is not possible; the world is then as before.
+// Assemble adds the servers of a cluster to the world. The settings are those every server starts
+// with; command.SetParameter changes one server's while it runs. An error names the impossible
+// topology or collection; the world is then as before.
 func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) (*Cluster, error) {
 	if err := top.Validate(); err != nil {
 		return nil, err
@@ -65,9 +66,16 @@ func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) 
 		return nil, err
 	}
 	c := &Cluster{
-		world: w, topology: top, settings: s, founding: founding, nodes: make(map[string][]env.NodeID),
-		members: make(map[env.NodeID]*replset.Member), shards: make(map[env.NodeID]*shard.Server), routers: make(map[env.NodeID]*router.Router),
-		adjusted: make(map[env.NodeID]*settings.Settings), zones: make(map[env.NodeID]time.Duration),
+		world:     w,
+		topology:  top,
+		settings:  s,
+		bootstrap: founding,
+		nodes:     make(map[string][]env.NodeID),
+		members:   make(map[env.NodeID]*replset.Member),
+		shards:    make(map[env.NodeID]*shard.Server),
+		routers:   make(map[env.NodeID]*router.Router),
+		adjusted:  make(map[env.NodeID]*settings.Settings),
+		zones:     make(map[env.NodeID]time.Duration),
 	}
 	c.sets = append([]string{configsvr.Name}, top.ShardNames()...)
 	for _, name := range c.sets {
@@ -98,7 +106,8 @@ func (c *Cluster) bootMember(t env.Task, name string) (*replset.Member, *rpc.End
 	return m, c.listen(node, now)
 }
 
-// Locate puts a server into a time zone so far east of UTC. It counts for processes that boot afterwards.
+// Locate puts a server into a time zone so far east of UTC. It counts for processes that boot
+// afterwards.
 func (c *Cluster) Locate(id env.NodeID, east time.Duration) { c.zones[id] = east }
 
 // start gives a process settings of its own.
@@ -114,25 +123,37 @@ func (c *Cluster) start(node env.Node) *settings.Settings {
 // listen has the server take commands; every server takes those that change its settings.
 func (c *Cluster) listen(node env.Node, now *hlc.Clock) *rpc.Endpoint {
 	ep := rpc.Listen(node, now)
-	rpc.Handle(ep, parameters{c.adjusted[node.ID()]}.set)
+	rpc.Handle(ep, parameterCommands{c.adjusted[node.ID()]}.set)
 	return ep
 }
 
 func (c *Cluster) bootConfig(t env.Task) {
 	m, ep := c.bootMember(t, configsvr.Name)
-	rpc.Handle(ep, member{m}.hello)
-	rpc.Handle(ep, member{m}.stepDown)
-	config := configsvr.New(configsvr.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Shards: c.views(ep), Profile: c.topology.Profile})
+	rpc.Handle(ep, memberCommands{m}.hello)
+	rpc.Handle(ep, memberCommands{m}.stepDown)
+	config := configsvr.New(configsvr.Config{
+		Member:   m,
+		Endpoint: ep,
+		Settings: c.of(ep),
+		Shards:   c.views(ep),
+		Profile:  c.topology.Profile,
+	})
 	admin.New(config)
-	m.Watch(founder{m, c.founding.config})
+	m.Watch(bootstrapper{m, c.bootstrap.config})
 	balancer.New(config)
 }
 
 func (c *Cluster) bootShard(t env.Task, name string) {
 	m, ep := c.bootMember(t, name)
-	server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: c.of(ep), Sets: c.views(ep), Profile: c.topology.Profile})
+	server := shard.New(shard.Config{
+		Member:   m,
+		Endpoint: ep,
+		Settings: c.of(ep),
+		Sets:     c.views(ep),
+		Profile:  c.topology.Profile,
+	})
 	c.shards[ep.Node().ID()] = server
-	m.Watch(founder{m, c.founding.shards[name]})
+	m.Watch(bootstrapper{m, c.bootstrap.shards[name]})
 	moves := migration.New(server, rangedel.New(ep, m, server, c.of(ep)))
 	changestream.New(server, moves.Receivers)
 	moveprimary.New(server)
@@ -145,7 +166,8 @@ func (c *Cluster) bootRouter(t env.Task) {
 	c.start(t.Node())
 	ep := c.listen(t.Node(), hlc.New(t.Node()))
 	sets := c.views(ep)
-	c.routers[t.Node().ID()] = router.New(ep, sets[configsvr.Name], sets, c.of(ep), c.topology.Profile)
+	c.routers[t.Node().ID()] = router.New(ep, sets[configsvr.Name], sets, c.of(ep),
+		c.topology.Profile)
 }
 
 // views are one node's view of all replica sets, by name.
@@ -157,7 +179,8 @@ func (c *Cluster) views(ep *rpc.Endpoint) map[string]*rpc.Set {
 	return sets
 }
 
-// of are the settings of a server's running process; everyone else has those that servers start with.
+// of are the settings of a server's running process; everyone else has those that servers start
+// with.
 func (c *Cluster) of(ep *rpc.Endpoint) *settings.Settings {
 	if own := c.adjusted[ep.Node().ID()]; own != nil {
 		return own
@@ -165,7 +188,8 @@ func (c *Cluster) of(ep *rpc.Endpoint) *settings.Settings {
 	return c.settings
 }
 
-// Operator is a node's view of all replica sets, for commands that bypass the routers; it is called from the node's Boot.
+// Operator is a node's view of all replica sets, for commands that bypass the routers; it is called
+// from the node's Boot.
 func (c *Cluster) Operator(node env.Node) (*rpc.Endpoint, map[string]*rpc.Set) {
 	ep := rpc.Listen(node, hlc.New(node))
 	return ep, c.views(ep)
@@ -176,24 +200,28 @@ func (c *Cluster) NewClient(node env.Node) *client.Client {
 	return client.New(rpc.Listen(node, hlc.New(node)), c.topology.RouterNodes(), c.settings)
 }
 
-// member answers what every member of a replica set is asked.
-type member struct{ m *replset.Member }
+// memberCommands answers what every member of a replica set is asked.
+type memberCommands struct{ m *replset.Member }
 
-func (s member) hello(env.Task, env.NodeID, *command.Hello) (*command.HelloReply, error) {
+func (s memberCommands) hello(env.Task, env.NodeID, *command.Hello) (*command.HelloReply, error) {
 	return &command.HelloReply{
 		Writable: s.m.IsPrimary(), Primary: string(s.m.PrimaryHint()), Term: s.m.Term(),
 		Applied: s.m.Applied(), Majority: s.m.Committed(),
 	}, nil
 }
 
-func (s member) stepDown(t env.Task, _ env.NodeID, _ *command.StepDown) (*command.Done, error) {
+func (s memberCommands) stepDown(
+	t env.Task, _ env.NodeID, _ *command.StepDown,
+) (*command.Done, error) {
 	return &command.Done{}, s.m.StepDown(t)
 }
 
-// parameters changes the settings of one server's process.
-type parameters struct{ of *settings.Settings }
+// parameterCommands changes the settings of one server's process.
+type parameterCommands struct{ of *settings.Settings }
 
-func (p parameters) set(t env.Task, _ env.NodeID, req *command.SetParameter) (*command.Done, error) {
+func (p parameterCommands) set(
+	t env.Task, _ env.NodeID, req *command.SetParameter,
+) (*command.Done, error) {
 	if err := p.of.Set(req.Name, req.Value); err != nil {
 		return nil, errcode.New(errcode.BadValue, "%v", err)
 	}

@@ -21,29 +21,29 @@ import (
 // Collection is a collection that a cluster starts with.
 type Collection struct {
 	NS string
-	// Key is the shard key. Without one the collection is not sharded: it lives on the primary shard of its database, which
-	// at the start is the first shard.
+	// Key is the shard key. Without one the collection is not sharded: it lives on the primary
+	// shard of its database, which at the start is the first shard.
 	Key key.Pattern
-	// Bounds are the inner chunk bounds, increasing; chunk i starts on shard i modulo the number of Shards, which are all shards
-	// when there are none.
+	// Bounds are the inner chunk bounds, increasing; chunk i starts on shard i modulo the number of
+	// Shards, which are all shards when there are none.
 	Bounds []key.Key
 	Shards []string
 	// Docs exist at the start. Each has an _id and the shard key.
 	Docs []bson.Raw
 }
 
-// founding is what the members of each replica set write when they find themselves empty: the cluster's state at the
-// start, as if restored from a backup.
-type founding struct {
+// bootstrapState is what the members of each replica set write when they find themselves empty: the
+// cluster's state at the start, as if restored from a backup.
+type bootstrapState struct {
 	config []oplog.Op
 	shards map[string][]oplog.Op
 }
 
-// beginning is the cluster time of the foundation, before every other.
-const beginning = 1
+// firstClusterTime is the cluster time of the initial state, before every other.
+const firstClusterTime = 1
 
-func createCollections(top Topology, colls []Collection) (*founding, error) {
-	f := &founding{shards: make(map[string][]oplog.Op)}
+func createCollections(top Topology, colls []Collection) (*bootstrapState, error) {
+	f := &bootstrapState{shards: make(map[string][]oplog.Op)}
 	identity, err := configsvr.Identity()
 	if err != nil {
 		return nil, err
@@ -58,7 +58,10 @@ func createCollections(top Topology, colls []Collection) (*founding, error) {
 		f.shards[name] = []oplog.Op{shard.Identity(name)}
 	}
 	if top.Balancer {
-		op, err := configsvr.PutSetting(configsvr.BalancerSetting, bson.D{{Key: "_id", Value: configsvr.BalancerSetting}, {Key: "mode", Value: string(command.BalancerFull)}})
+		op, err := configsvr.PutSetting(configsvr.BalancerSetting, bson.D{
+			{Key: "_id", Value: configsvr.BalancerSetting},
+			{Key: "mode", Value: string(command.BalancerFull)},
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +75,7 @@ func createCollections(top Topology, colls []Collection) (*founding, error) {
 	return f, nil
 }
 
-func (f *founding) add(top Topology, c *Collection) error {
+func (f *bootstrapState) add(top Topology, c *Collection) error {
 	if c.Key.IsZero() {
 		return f.addUnsharded(top, c)
 	}
@@ -80,7 +83,7 @@ func (f *founding) add(top Topology, c *Collection) error {
 	if len(names) == 0 {
 		names = top.ShardNames()
 	}
-	coll := configsvr.NewCollection(c.NS, c.Key, beginning)
+	coll := configsvr.NewCollection(c.NS, c.Key, firstClusterTime)
 	ops, err := configsvr.Founding(coll, c.Bounds, names)
 	if err != nil {
 		return err
@@ -95,7 +98,7 @@ func (f *founding) add(top Topology, c *Collection) error {
 		return err
 	}
 	for _, name := range table.Shards() {
-		f.shards[name] = append(f.shards[name], creation(coll.NS, coll.UUID, coll.Key))
+		f.shards[name] = append(f.shards[name], createOp(coll.NS, coll.UUID, coll.Key))
 	}
 	for _, doc := range c.Docs {
 		if err := f.insert(table, doc); err != nil {
@@ -106,17 +109,19 @@ func (f *founding) add(top Topology, c *Collection) error {
 }
 
 // addUnsharded makes the collection, and its database unless an earlier one has.
-func (f *founding) addUnsharded(top Topology, c *Collection) error {
-	d := configsvr.NewDatabase(catalog.DatabaseOf(c.NS), top.ShardNames()[0], beginning)
+func (f *bootstrapState) addUnsharded(top Topology, c *Collection) error {
+	d := configsvr.NewDatabase(catalog.DatabaseOf(c.NS), top.ShardNames()[0], firstClusterTime)
 	op, err := configsvr.PutDatabase(d, "create")
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(f.config, func(old oplog.Op) bool { return old.NS == op.NS && old.ID == op.ID }) {
+	if !slices.ContainsFunc(
+		f.config, func(old oplog.Op) bool { return old.NS == op.NS && old.ID == op.ID },
+	) {
 		f.config = append(f.config, op)
 	}
-	uuid := configsvr.NewCollection(c.NS, catalog.Unsharded, beginning).UUID
-	f.shards[d.Primary] = append(f.shards[d.Primary], creation(c.NS, uuid, catalog.Unsharded))
+	uuid := configsvr.NewCollection(c.NS, catalog.Unsharded, firstClusterTime).UUID
+	f.shards[d.Primary] = append(f.shards[d.Primary], createOp(c.NS, uuid, catalog.Unsharded))
 	table, err := d.Table(c.NS)
 	if err != nil {
 		return err
@@ -129,7 +134,7 @@ func (f *founding) addUnsharded(top Topology, c *Collection) error {
 	return nil
 }
 
-func (f *founding) insert(table *catalog.Table, doc bson.Raw) error {
+func (f *bootstrapState) insert(table *catalog.Table, doc bson.Raw) error {
 	coll := table.Collection()
 	k, err := coll.Key.Of(doc)
 	if err != nil {
@@ -146,20 +151,26 @@ func (f *founding) insert(table *catalog.Table, doc bson.Raw) error {
 	return nil
 }
 
-// creation makes a collection on a shard.
-func creation(ns, uuid string, pattern key.Pattern) oplog.Op {
-	return oplog.Op{Kind: oplog.Create, NS: ns, Doc: store.EncodeOptions(uuid, pattern), Actor: uint8(trace.System)}
+// createOp makes a collection on a shard.
+func createOp(ns, uuid string, pattern key.Pattern) oplog.Op {
+	return oplog.Op{
+		Kind:  oplog.Create,
+		NS:    ns,
+		Doc:   store.EncodeOptions(uuid, pattern),
+		Actor: uint8(trace.System),
+	}
 }
 
-// founder watches a member and, when it becomes primary of an empty replica set, writes the foundation before anyone else
-// writes: in one entry, so that a failover leaves all of it or nothing.
-type founder struct {
+// bootstrapper watches a member and, when it becomes primary of an empty replica set, writes the
+// initial state before any other write: in one entry, so that a failover leaves all of it or
+// nothing.
+type bootstrapper struct {
 	member *replset.Member
 	ops    []oplog.Op
 }
 
-func (f founder) StepUp(t env.Task) error {
-	if !f.founded() {
+func (f bootstrapper) StepUp(t env.Task) error {
+	if !f.bootstrapped() {
 		if _, err := f.member.Write(t, f.ops...); err != nil {
 			return err
 		}
@@ -167,14 +178,14 @@ func (f founder) StepUp(t env.Task) error {
 	return f.member.AwaitMajority(t)
 }
 
-// founded reports whether the first document of the foundation is there, and with it all of them. It is one that nothing
-// removes: collections may be dropped, and shards may leave.
-func (f founder) founded() bool {
+// bootstrapped reports whether the first document of the initial state is there, and with it all of
+// them. It is one that nothing removes: collections may be dropped, and shards may leave.
+func (f bootstrapper) bootstrapped() bool {
 	return f.member.Store().Get(f.ops[0].NS, f.ops[0].ID, store.Latest) != nil
 }
 
-func (founder) Applied(uint64, *oplog.Entry, bool) {}
-func (founder) RolledBack(uint64)                  {}
-func (founder) Reset(uint64)                       {}
-func (founder) Committed(uint64)                   {}
-func (founder) StepDown()                          {}
+func (bootstrapper) Applied(uint64, *oplog.Entry, bool) {}
+func (bootstrapper) RolledBack(uint64)                  {}
+func (bootstrapper) Reset(uint64)                       {}
+func (bootstrapper) Committed(uint64)                   {}
+func (bootstrapper) StepDown()                          {}

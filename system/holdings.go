@@ -16,13 +16,14 @@ type Holding struct {
 	// Largest is the size of the largest of the documents.
 	Largest int64
 	Chunks  int
-	// Weight is Bytes as balancing estimates them: of all that the shard has, orphans are taken off as if they were of the average
-	// size (protocol 10.6, 14.2).
+	// Weight is Bytes as balancing estimates them: of all that the shard has, orphans are taken off
+	// as if they were of the average size (protocol 10.6, 14.2).
 	Weight int64
 }
 
-// Holdings are what the shards own of a collection by its routing table, as a majority of the config server has it, and have of it
-// on their primaries; of a shard without one the documents of any member count, and of one that is down as a whole none.
+// Holdings are what the shards own of a collection by its routing table, as a majority of the
+// config server has it, and have of it on their primaries; of a shard without one the documents of
+// any member count, and of one that is down as a whole none.
 func (c *Cluster) Holdings(ns string) ([]Holding, error) {
 	table, err := c.Catalog(ns)
 	if err != nil {
@@ -56,12 +57,13 @@ func (c *Cluster) weigh(ns string, rng key.Range, h *Holding) {
 	if m == nil {
 		return
 	}
-	m.Store().ScanKey(ns, rng, store.Latest, store.Place{}, func(_ key.Key, _ string, doc bson.Raw) bool {
-		h.Documents++
-		h.Bytes += int64(len(doc))
-		h.Largest = max(h.Largest, int64(len(doc)))
-		return true
-	})
+	m.Store().ScanKey(ns, rng, store.Latest, store.Place{},
+		func(_ key.Key, _ string, doc bson.Raw) bool {
+			h.Documents++
+			h.Bytes += int64(len(doc))
+			h.Largest = max(h.Largest, int64(len(doc)))
+			return true
+		})
 }
 
 // witness is the shard's primary, or any member that runs; nil when none does.

@@ -66,7 +66,8 @@ func (c *Cluster) Router(id env.NodeID) *router.Router {
 	return nil
 }
 
-// Primary is the member of a replica set that leads in the newest term, writable or not yet; empty when none does.
+// Primary is the member of a replica set that leads in the newest term, writable or not yet; empty
+// when none does.
 func (c *Cluster) Primary(set string) env.NodeID {
 	var primary env.NodeID
 	var term uint64
@@ -88,7 +89,8 @@ func (c *Cluster) Ready() bool {
 	return true
 }
 
-// Catalog is the routing table of a collection as majority-committed on the config server's primary.
+// Catalog is the routing table of a collection as majority-committed on the config server's
+// primary.
 func (c *Cluster) Catalog(ns string) (*catalog.Table, error) {
 	m := c.Member(c.Primary(configsvr.Name))
 	if m == nil {
@@ -97,10 +99,15 @@ func (c *Cluster) Catalog(ns string) (*catalog.Table, error) {
 	return configsvr.ReadTable(m.Store(), ns, m.Committed().Index)
 }
 
-// leftovers are the namespaces of shards that are empty when no migration, no range deletion and no movePrimary is under way.
-var leftovers = []string{migration.CoordinatorsNS, migration.RecipientsNS, rangedel.Namespace, shard.SectionsNS, moveprimary.Namespace}
+// leftoverNamespaces are the namespaces of shards that are empty when no migration, no range
+// deletion and no movePrimary is in progress.
+var leftoverNamespaces = []string{
+	migration.CoordinatorsNS, migration.RecipientsNS, rangedel.Namespace, shard.SectionsNS,
+	moveprimary.Namespace,
+}
 
-// Look is what a running member of a shard holds of a collection, in memory and on disk; nil while it is down or recovering.
+// Look is what a running member of a shard holds of a collection, in memory and on disk; nil while
+// it is down or recovering.
 func (c *Cluster) Look(id env.NodeID, ns string) *command.AuditReply {
 	if server := c.shards[id]; server != nil && c.Member(id) != nil {
 		return server.Look(ns)
@@ -108,16 +115,18 @@ func (c *Cluster) Look(id env.NodeID, ns string) *command.AuditReply {
 	return nil
 }
 
-// Outstanding says in a sentence each what the cluster still has to do before it rests: members that are down, lag or
-// disagree on their primary, migrations to complete, ranges to delete. It is empty for a cluster at rest.
+// Outstanding says in a sentence each what the cluster still has to do before it is quiescent:
+// members that are down, lag or disagree on their primary, migrations to complete, ranges to
+// delete. It is empty for a quiescent cluster.
 func (c *Cluster) Outstanding() []string {
 	var left []string
 	for _, set := range c.Sets() {
 		left = append(left, c.unequal(set)...)
 	}
-	left = append(left, c.leftover(configsvr.Name, configsvr.Migrations, configsvr.Locks, configsvr.Operations)...)
+	left = append(left, c.leftover(configsvr.Name, configsvr.Migrations, configsvr.Locks,
+		configsvr.Operations)...)
 	for _, name := range c.topology.ShardNames() {
-		left = append(left, c.leftover(name, leftovers...)...)
+		left = append(left, c.leftover(name, leftoverNamespaces...)...)
 		left = append(left, c.unrecorded(name)...)
 	}
 	return left
@@ -137,8 +146,8 @@ func (c *Cluster) leftover(set string, namespaces ...string) (left []string) {
 	return left
 }
 
-// unrecorded is what a primary has under way and may have no documents of: in 4.2 nearly everything, in 8.0 what has just
-// begun, such as a movePrimary that refuses writes already.
+// unrecorded is what a primary has in progress and may have no documents of: in 4.2 nearly
+// everything, in 8.0 what has just begun, such as a movePrimary that refuses writes already.
 func (c *Cluster) unrecorded(set string) (left []string) {
 	server := c.shards[c.Primary(set)]
 	if server == nil {
@@ -162,9 +171,11 @@ func (c *Cluster) unequal(set string) []string {
 		case m == nil:
 			left = append(left, string(id)+" is not running")
 		case m.Applied() != primary.Applied():
-			left = append(left, fmt.Sprintf("%s has applied up to %v, its primary up to %v", id, m.Applied(), primary.Applied()))
+			left = append(left, fmt.Sprintf("%s has applied up to %v, its primary up to %v",
+				id, m.Applied(), primary.Applied()))
 		case m.Committed() != primary.Applied():
-			left = append(left, fmt.Sprintf("%s knows the log to be committed up to %v of %v", id, m.Committed(), m.Applied()))
+			left = append(left, fmt.Sprintf("%s knows the log to be committed up to %v of %v",
+				id, m.Committed(), m.Applied()))
 		}
 	}
 	return left
@@ -175,7 +186,8 @@ func (c *Cluster) Audit(t env.Task, ep *rpc.Endpoint, ns string) ([]command.Audi
 	var all []command.AuditReply
 	for _, name := range c.topology.ShardNames() {
 		for _, id := range c.nodes[name] {
-			reply, err := rpc.Call[command.AuditReply](t, ep, id, &command.Audit{NS: ns}, c.settings.CommandTimeout)
+			reply, err := rpc.Call[command.AuditReply](t, ep, id, &command.Audit{NS: ns},
+				c.settings.CommandTimeout)
 			if err != nil {
 				return nil, errcode.New(errcode.Of(err), "the audit of %s failed: %v", id, err)
 			}
@@ -185,8 +197,8 @@ func (c *Cluster) Audit(t env.Task, ep *rpc.Endpoint, ns string) ([]command.Audi
 	return all, nil
 }
 
-// ConfigDocuments are the documents of a namespace of the config server as each of its running members has them, in the
-// order of the members.
+// ConfigDocuments are the documents of a namespace of the config server as each of its running
+// members has them, in the order of the members.
 func (c *Cluster) ConfigDocuments(ns string) [][]bson.Raw {
 	var all [][]bson.Raw
 	for _, id := range c.nodes[configsvr.Name] {

@@ -12,7 +12,8 @@ import (
 // maxShards is how many shards have a letter.
 const maxShards = 26
 
-// Topology is the size of a cluster and the version it speaks. Every number but Clients is at least 1.
+// Topology is the size of a cluster and the version it speaks. Every number but Clients is at least
+// 1.
 type Topology struct {
 	Shards        int // at most 26
 	Members       int // of each shard
@@ -31,10 +32,14 @@ func (p Topology) Validate() error {
 		min, most int
 	}{
 		{"shards", p.Shards, 1, maxShards}, {"members of a shard", p.Members, 1, 50},
-		{"members of the config server", p.ConfigMembers, 1, 50}, {"routers", p.Routers, 1, 1000}, {"clients", p.Clients, 0, 100000},
+		{"members of the config server", p.ConfigMembers, 1, 50}, {"routers", p.Routers, 1, 1000},
+		{"clients", p.Clients, 0, 100000},
 	} {
 		if part.n < part.min || part.n > part.most {
-			return fmt.Errorf("a cluster with %d %s is not possible: the number must be from %d to %d", part.n, part.what, part.min, part.most)
+			return fmt.Errorf(
+				"a cluster with %d %s is not possible: the number must be from %d to %d",
+				part.n, part.what, part.min, part.most,
+			)
 		}
 	}
 	return nil
@@ -55,18 +60,18 @@ func (p Topology) ShardNames() []string {
 // MembersOf lists the nodes of a replica set: a shard's or the config server's.
 func (p Topology) MembersOf(set string) []env.NodeID {
 	if set == configsvr.Name {
-		return numbered(set, p.ConfigMembers)
+		return numberedNodes(set, p.ConfigMembers)
 	}
-	return numbered(set, p.Members)
+	return numberedNodes(set, p.Members)
 }
 
 // RouterNodes lists the nodes of the routers.
-func (p Topology) RouterNodes() []env.NodeID { return numbered("router", p.Routers) }
+func (p Topology) RouterNodes() []env.NodeID { return numberedNodes("router", p.Routers) }
 
 // ClientNodes lists the nodes of the clients.
-func (p Topology) ClientNodes() []env.NodeID { return numbered("client", p.Clients) }
+func (p Topology) ClientNodes() []env.NodeID { return numberedNodes("client", p.Clients) }
 
-func numbered(name string, n int) []env.NodeID {
+func numberedNodes(name string, n int) []env.NodeID {
 	ids := make([]env.NodeID, n)
 	for i := range ids {
 		ids[i] = env.NodeID(name + "." + strconv.Itoa(i))

@@ -1,17 +1,17 @@
-// Package explain tells why a promise broke: of everything that happened in a run the few things that led there, in order, in
-// sentences.
+// Package explain says why a promise broke: of everything that happened in a run the few things that led there, in order, in
+// sentences; the failure block around them; and the most similar scenario that passes, with where the two runs part.
 //
-// What it chooses is a causal slice. It begins with the contradiction: the operations and events that prove it. It adds
-// every turn of the document it is about, which is a moment at which what clients can see of it changes although no client
-// wrote: there the cause is. From there it goes backwards over what an event names: the migration that a commit carries out,
-// the task for which a document is deleted, the writes of the same document, the replica sets that a migration is between,
-// and on those the crashes, elections and faults while it ran. Which message carried what is not on record; the identifiers
-// of migrations, tasks, cursors and sessions stand for it.
+// A story is a causal slice. It begins with the contradiction: the operations and events that prove it. It adds every turn
+// of the document it is about, which is a moment at which what clients can see of it changes although no client wrote:
+// there the cause is. From there it goes backwards over what an event names: the migration that a commit carries out, the
+// task for which a document is deleted, the writes of the same document, the replica sets that a migration is between, and
+// on those the crashes, elections and faults while it ran. Which message carried what is not on record; the identifiers of
+// migrations, tasks, cursors and sessions stand for it.
 //
 // Promise: a slice is a part of what was recorded, in its order; it holds every event of the contradiction; events of other
 // documents, migrations and sets do not change it. A pure function: the same record gives the same story.
 //
-// Refusal: it judges nothing. Without a contradiction it has nothing to tell.
+// Refusal: it judges nothing. Without a contradiction it has nothing to report.
 package explain
 
 import (
@@ -89,8 +89,8 @@ func Tell(r Run, about Contradiction, most int) *Story {
 	for _, t := range s.turns {
 		told.Turns = append(told.Turns, r.Events[t.at].Step)
 	}
-	all := joined(s.moments())
-	told.Moments = shortened(all, most)
+	all := joinPhases(s.moments())
+	told.Moments = shortenMoments(all, most)
 	told.LeftOut = len(all) - len(told.Moments)
 	return told
 }

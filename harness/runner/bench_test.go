@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
@@ -23,7 +24,7 @@ func BenchmarkSweepSeed(b *testing.B) { benchmark(b, "sweep") }
 // benchmark reports processor time rather than time on the clock, which on a shared machine says little, collects garbage
 // as seldom as the command does, and tells the most memory that the process has held.
 func benchmark(b *testing.B, profile string) {
-	p, err := FindProfile(profile)
+	p, err := generate.FindProfile(profile)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func benchmark(b *testing.B, profile string) {
 	before, _ := used(b)
 	for b.Loop() {
 		seed++
-		r, err := Run(Draw(seed, p), Options{Pool: pool})
+		r, err := Run(generate.Draw(seed, p), Options{Targets: store, Pool: pool})
 		if err != nil {
 			b.Fatal(err)
 		}

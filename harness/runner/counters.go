@@ -19,7 +19,7 @@ type Counters struct {
 	Drained, Rezoned, Stopped                int // removals of shards, changes of zones, stops of the balancer that were answered
 	// Primaries counts moves of primaries by how they ended: "done", "given up".
 	Primaries map[string]int
-	// Weaknesses counts runs by what they have shown of the checkers.Weaknesses.
+	// Weaknesses counts runs by what they have shown of the verdict.KnownAnomalies.
 	Weaknesses map[string]int
 	// Faults counts by kind, Probes the Sometimes that were reached.
 	Faults map[string]int

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -21,7 +22,7 @@ func manifest(t *testing.T, seeds int, draw func(uint64) *scenario.Scenario) str
 	pool := &sim.Pool{}
 	defer pool.Close()
 	for seed := range uint64(seeds) {
-		r, err := Run(draw(seed), Options{Pool: pool})
+		r, err := Run(draw(seed), Options{Targets: store, Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,13 +40,13 @@ const (
 // compares every trace hash.
 func TestSameTraceInEveryProcess(t *testing.T) {
 	if os.Getenv(childEnv) != "" {
-		fmt.Print(manifest(t, seedsAcross, Mixed))
+		fmt.Print(manifest(t, seedsAcross, generate.Mixed))
 		return
 	}
 	if testing.Short() {
 		t.Skip("runs 50 seeds in three processes")
 	}
-	want := manifest(t, seedsAcross, Mixed)
+	want := manifest(t, seedsAcross, generate.Mixed)
 	for _, env := range [][]string{{"GOMAXPROCS=1", "GOGC=5"}, {"GOMAXPROCS=2", "GODEBUG=asyncpreemptoff=1"}} {
 		child := exec.Command(os.Args[0], "-test.run=^TestSameTraceInEveryProcess$", "-test.v=false")
 		child.Env = append(append(os.Environ(), env...), childEnv+"=1")
@@ -60,7 +61,7 @@ func TestSameTraceInEveryProcess(t *testing.T) {
 // TestSameTraceWithRaceDetector builds the package with the race detector, which changes the memory, the scheduling and
 // the speed of everything, and compares every trace hash.
 func TestSameTraceWithRaceDetector(t *testing.T) {
-	small := func(seed uint64) *scenario.Scenario { return Draw(seed, sweepProfile(t)) }
+	small := func(seed uint64) *scenario.Scenario { return smallSeed(t, seed) }
 	if os.Getenv(childEnv) != "" {
 		fmt.Print(manifest(t, seedsAcross, small))
 		return
@@ -100,15 +101,15 @@ func TestPlanReplaysStepByStep(t *testing.T) {
 	pool := &sim.Pool{}
 	defer pool.Close()
 	for seed := range uint64(seeds) {
-		first, err := Run(Mixed(1000+seed), Options{Pool: pool})
+		first, err := Run(generate.Mixed(1000+seed), Options{Targets: store, Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := Parse("plan", first.Plan().String())
+		plan, err := Parse(store, "plan", first.Plan().String())
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := Run(plan, Options{Pool: pool})
+		second, err := Run(plan, Options{Targets: store, Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,13 +124,13 @@ func TestPlanReplaysStepByStep(t *testing.T) {
 // memory with another, would take another path or panic.
 func TestCodecChangesNothing(t *testing.T) {
 	for seed := range uint64(6) {
-		s := Mixed(2000 + seed)
-		plain, err := Run(s, Options{})
+		s := generate.Mixed(2000 + seed)
+		plain, err := Run(s, Options{Targets: store})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Settings = append(s.Settings, scenario.Setting{Name: "world.codec", Value: "1"})
-		coded, err := Run(s, Options{})
+		coded, err := Run(s, Options{Targets: store})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
 )
 
 // TestUnfinished cuts a run off in the middle: it is told which operations and moves have not ended, and what is waited for.
 func TestUnfinished(t *testing.T) {
-	s := Draw(1, sweepProfile(t))
+	s := smallSeed(t, 1)
 	s.Faults, s.FaultsEnd, s.Limit = nil, s.Migrations[0].At+4*time.Millisecond, time.Millisecond
-	r, err := Run(s, Options{})
+	r, err := Run(s, Options{Targets: store})
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(r.Verdicts, func(v checkers.Verdict) bool { return v.Checker == checkers.Liveness.Name })
+	i := slices.IndexFunc(r.Verdicts, func(v checkers.Verdict) bool { return v.Checker == endstate.Liveness.Name })
 	v := r.Verdicts[i]
 	text := ""
 	for _, one := range v.Violations {

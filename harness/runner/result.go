@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -12,6 +13,8 @@ import (
 
 // Result is what came of one run.
 type Result struct {
+	// Target is the system that was under test, Scenario what it was put through.
+	Target   target.Target
 	Scenario *scenario.Scenario
 	History  []histories.Op
 	// Events are all events, when Options.Events asked for them.
@@ -25,7 +28,9 @@ type Result struct {
 	// Weaknesses are those that the run has shown, by name: only a version of the protocol that is known for them has any.
 	Weaknesses []string
 	// Curve is how data lay on the shards, when Options.Curve asked for it or the run was saved.
-	Curve []Sample
+	Curve []target.Sample
+	// Repaired says what an operator had to repair before the nodes were surveyed.
+	Repaired []string
 	// Unfinished names what had not ended when the time was up.
 	Unfinished []string
 	// Coverage are the situations that the run went through, in ascending order, when Options.Coverage asked for them. What the
@@ -50,7 +55,7 @@ func (r *Result) Signature() string {
 	case r.Passed():
 		return ""
 	case len(worst.Violations) > 0:
-		return worst.Violations[0].Signature
+		return string(worst.Violations[0].Signature)
 	default:
 		return worst.Checker + "-" + string(worst.Outcome)
 	}
@@ -66,3 +71,10 @@ func (r *Result) Plan() *scenario.Scenario {
 
 // HashText is the trace hash as it is printed and stored.
 func (r *Result) HashText() string { return fmt.Sprintf("%016x", r.Hash) }
+
+// StepLimit is how many steps a changed scenario may take before it counts as another one: it never becomes quiescent, as
+// this run did.
+func (r *Result) StepLimit() uint64 {
+	const factor, least = 4, 500_000
+	return factor*r.Steps + least
+}

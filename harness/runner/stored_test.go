@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/corpus"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/sim"
@@ -17,16 +18,16 @@ func TestStories(t *testing.T) {
 	sum := NewCounters()
 	for _, story := range corpus.Stories() {
 		t.Run(story.Name, func(t *testing.T) {
-			s, err := Parse("histories/corpus/"+story.Name+".txt", story.Text)
+			s, err := Parse(store, "histories/corpus/"+story.Name+".txt", story.Text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := Run(s, Options{Pool: pool})
+			r, err := Run(s, Options{Targets: store, Pool: pool})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !r.Passed() {
-				t.Errorf("%s", Markdown(r))
+				t.Errorf("%s: %v", r.Signature(), r.Worst().Violations)
 			}
 			if len(s.Faults) > 0 && len(r.Faults) == 0 {
 				t.Error("no fault of the story has happened")
@@ -46,8 +47,8 @@ func TestStories(t *testing.T) {
 
 // weaknesses are what stories of 4.2 are there to show; all others show none.
 var weaknesses = map[string][]string{
-	"older-late-commit":    {checkers.UnfencedCommit.Name, checkers.LeakedOrphans.Name},
-	"older-orphans-leaked": {checkers.LeakedOrphans.Name},
+	"older-late-commit":    {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
+	"older-orphans-leaked": {verdict.LeakedOrphans.Name},
 }
 
 // TestWeaknessesAreGone tells the stories of what 4.2 does to data in 8.0, which does nothing of it.
@@ -56,17 +57,17 @@ func TestWeaknessesAreGone(t *testing.T) {
 		if weaknesses[story.Name] == nil {
 			continue
 		}
-		s, err := Parse(story.Name, story.Text)
+		s, err := Parse(store, story.Name, story.Text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Protocol = "8.0"
-		r, err := Run(s, Options{})
+		r, err := Run(s, Options{Targets: store})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r.Worst().Outcome != checkers.Pass || len(r.Weaknesses) > 0 {
-			t.Errorf("%s in 8.0 shows %v: %s", story.Name, r.Weaknesses, Markdown(r))
+			t.Errorf("%s in 8.0 shows %v: %v", story.Name, r.Weaknesses, r.Worst().Violations)
 		}
 	}
 }

@@ -3,7 +3,8 @@ package search
 import (
 	"fmt"
 
-	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/generate"
+	"github.com/shardproof/shardproof/histories/keyed"
 )
 
 // portfolio asks one strategy after the other, random for each profile apart. Which one is next is drawn, with the weight of what
@@ -43,7 +44,7 @@ func newPortfolio(s Start) Strategy {
 			p.add(in.Name, in.New)
 		}
 	}
-	for _, profile := range runner.Profiles() {
+	for _, profile := range generate.Profiles() {
 		if profile.Weight > 0 {
 			p.add("random of "+profile.Name, func(s Start) Strategy { return ofProfile(s, profile) })
 		}
@@ -64,8 +65,8 @@ func (p *portfolio) add(name string, begin func(Start) Strategy) {
 	p.arms = append(p.arms, a)
 }
 
-// faded is how much of what is counted a round leaves, in hundredths.
-const faded = 90
+// fadePercent is how much of what is counted a round leaves, in hundredths.
+const fadePercent = 90
 
 // Next has a strategy make the next round, and those that have ended leave.
 func (p *portfolio) Next() []Trial {
@@ -85,7 +86,7 @@ func (p *portfolio) turn() bool {
 	if ok {
 		p.rounds++
 		p.now = &p.arms[i]
-		p.now.found, p.now.cost = p.now.found*faded/100, p.now.cost*faded/100
+		p.now.found, p.now.cost = p.now.found*fadePercent/100, p.now.cost*fadePercent/100
 	}
 	return ok
 }
@@ -99,7 +100,7 @@ func (p *portfolio) draw() (int, bool) {
 	if total == 0 {
 		return 0, false
 	}
-	at := runner.Dice(p.Seed)(fmt.Sprintf("round %d", p.rounds), total)
+	at := keyed.New(p.Seed).IntN(fmt.Sprintf("round %d", p.rounds), total)
 	for i := range p.arms {
 		if at -= p.arms[i].weight(); at < 0 {
 			return i, true

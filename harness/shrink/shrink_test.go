@@ -66,7 +66,7 @@ fault 3 at d.register #2 crash donor.primary
 // workers.
 func TestShrinksToWhatMatters(t *testing.T) {
 	for _, workers := range []int{1, 2, 5} {
-		r := Run(large(t), fails(0, large(t)), Options{Try: fails, Workers: workers, Runs: 2000})
+		r := searchFrom(large(t), fails(0, large(t)), searchOptions{Try: fails, Workers: workers, Runs: 2000})
 		if diff := cmp.Diff(least, Annotate(r.Scenario, r.Labels)); diff != "" {
 			t.Errorf("%d workers, %d runs (-want +got):\n%s", workers, r.Runs, diff)
 		}
@@ -79,14 +79,14 @@ func TestShrinksToWhatMatters(t *testing.T) {
 // TestGoesOn interrupts a search after every tenth run, goes on with what was learned, and ends where an uninterrupted one does
 // after as many runs.
 func TestGoesOn(t *testing.T) {
-	whole := Run(large(t), fails(0, large(t)), Options{Try: fails, Runs: 2000})
+	whole := searchFrom(large(t), fails(0, large(t)), searchOptions{Try: fails, Runs: 2000})
 	var journal []string
 	for total := 0; ; {
 		known, err := ParseTrials(journal)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := Run(large(t), fails(0, large(t)), Options{
+		r := searchFrom(large(t), fails(0, large(t)), searchOptions{
 			Try: fails, Runs: 10, Known: known,
 			Learned: func(key uint64, said Trial) { journal = append(journal, FormatTrial(key, said)) },
 		})
@@ -103,7 +103,7 @@ func TestGoesOn(t *testing.T) {
 // TestKeepsTheSmallestSoFar stops early: what was told last is the result, and fails.
 func TestKeepsTheSmallestSoFar(t *testing.T) {
 	var last *scenario.Scenario
-	r := Run(large(t), fails(0, large(t)), Options{
+	r := searchFrom(large(t), fails(0, large(t)), searchOptions{
 		Try: fails, Runs: 2000, Smaller: func(s *scenario.Scenario, _ int) { last = s }, Stop: func() bool { return last != nil && len(last.Ops) < 20 },
 	})
 	if r.Complete || last == nil || r.Scenario.String() != last.String() || !fails(0, last).Same {
@@ -138,10 +138,10 @@ func TestStubbornFailures(t *testing.T) {
 		s := large(t)
 		s.Ops = s.Ops[:12]
 		s.Decisions = []scenario.Decision{{Kind: "loss", Site: "client.4>router.1/Find", Occurrence: 12, Answer: 1}}
-		r := Run(s, Trial{Same: true}, Options{Runs: 5000, Workers: 2, Try: func(_ int, s *scenario.Scenario) Trial {
+		r := searchFrom(s, Trial{Same: true}, searchOptions{Runs: 5000, Workers: 2, Try: func(_ int, s *scenario.Scenario) Trial {
 			return Trial{Same: same(s)}
 		}})
-		if !few(r.Scenario) || !same(r.Scenario) {
+		if !isSmall(r.Scenario) || !same(r.Scenario) {
 			t.Errorf("%s: after %d runs is left:\n%s", name, r.Runs, r.Scenario)
 		}
 	}
@@ -183,7 +183,7 @@ at 0s merge test.docs [2, 9)
 		same := len(s.Settings) > 0 && s.Settings[0].Value > "2" && len(s.Migrations) == 1 && s.Migrations[0].Max == 10
 		return Trial{Same: same && slices.ContainsFunc(s.Commands, splits) && slices.ContainsFunc(s.Commands, merges)}
 	}
-	r := Run(s, Trial{Same: true}, Options{Try: odd, Runs: 2000})
+	r := searchFrom(s, Trial{Same: true}, searchOptions{Try: odd, Runs: 2000})
 	got := Annotate(r.Scenario, r.Labels)
 	for _, want := range []string{
 		"set chunkSizeBytes 4000  # another value fails too\n", "move 1 at 0s test.docs [MinKey, 10) to shard-a  # another time fails too\n",
@@ -239,9 +239,9 @@ func TestMadeAnew(t *testing.T) {
 		return Trial{}
 	}
 	asked := 0
-	r := Run(large(t), fails(0, large(t)), Options{Try: stubborn, Runs: 5000, Anew: func(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
+	r := searchFrom(large(t), fails(0, large(t)), searchOptions{Try: stubborn, Runs: 5000, Rebuild: func(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 		asked++
-		if few(s) {
+		if isSmall(s) {
 			t.Error("it was asked for scenarios when few lines were left")
 		}
 		nothing := s.Clone()

@@ -1,12 +1,16 @@
 package sweep
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/harness/runner"
+)
 
 // SingleFaults lists what may do by itself what several faults have done together, in a run without any that had these occasions: every
 // single fault, and whatever can be kept back until something else has happened, clients' requests before anything moves too.
 // These sorts take turns: requests, what belongs to a commit, and all the rest, each until a step of the commit window; single faults
 // of each kind; and what is kept back until something outside of the window.
-func SingleFaults(occasions []InjectionPoint) []FaultCase {
+func SingleFaults(occasions []runner.InjectionPoint) []FaultCase {
 	kept := keptBack(occasions)
 	lists := [][]FaultCase{InTurn(kept.requests), InTurn(kept.commits), InTurn(kept.rest)}
 	byKind := make(map[string][]FaultCase)
@@ -24,7 +28,7 @@ const mostPairs = 5000
 
 // FaultPairs lists what may take two faults: a client's request that is kept back until a step of the commit window, and a step of that which
 // fails. Every beginning is spread over all pairs.
-func FaultPairs(occasions []InjectionPoint) (pairs [][2]FaultCase) {
+func FaultPairs(occasions []runner.InjectionPoint) (pairs [][2]FaultCase) {
 	requests := slices.Concat(keptBack(occasions).requests...)
 	var failing []FaultCase
 	for _, one := range New(nil, occasions).Singles {
@@ -40,13 +44,13 @@ func FaultPairs(occasions []InjectionPoint) (pairs [][2]FaultCase) {
 	return pairs
 }
 
-// kept is what can be kept back: by rank of what is, until a step of the commit window, and all until one outside.
-type kept struct{ requests, commits, rest, outside [][]FaultCase }
+// heldCases is what can be kept back: by rank of what is, until a step of the commit window, and all until one outside.
+type heldCases struct{ requests, commits, rest, outside [][]FaultCase }
 
-func keptBack(occasions []InjectionPoint) (k kept) {
+func keptBack(occasions []runner.InjectionPoint) (k heldCases) {
 	window := make(map[string]bool)
 	for i := range occasions {
-		if o := &occasions[i]; o.What == Passage && inCommitWindow[o.Phase] {
+		if o := &occasions[i]; o.What == runner.FailpointPassed && inCommitWindow[o.Phase] {
 			window[o.Site] = true
 		}
 	}
@@ -70,20 +74,20 @@ func keptBack(occasions []InjectionPoint) (k kept) {
 const mostAnchors = 300
 
 // someAnchors are spread over the whole run, requests before anything moves among them.
-func someAnchors(occasions []InjectionPoint) []Anchor {
-	var byRank [ranks][]Anchor
+func someAnchors(occasions []runner.InjectionPoint) []Anchor {
+	var byRank [numRanks][]Anchor
 	sent := make(map[string]int)
 	for at := range occasions {
 		o := &occasions[at]
 		anchors := anchorsAt(o, at, sent)
-		if o.What == Passage {
-			anchors = o.paused(at)
+		if o.What == runner.FailpointPassed {
+			anchors = pausesAt(o, at)
 		}
 		for _, a := range anchors {
 			byRank[a.rank] = append(byRank[a.rank], a)
 		}
 	}
-	all := interleave(byRank)
+	all := interleaveRanks(byRank)
 	return all[:min(len(all), mostAnchors)]
 }
 

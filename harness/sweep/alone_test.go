@@ -4,13 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
 // TestAlone lists every single fault, and keeps every message and task back until whatever comes later, a client's request before
 // anything moves too.
 func TestAlone(t *testing.T) {
-	run := append([]InjectionPoint{{What: Passage, Site: "w.versionCheck.after", Nth: 1, Node: "shard-b.0", Role: migrating[4].Role, Phase: Before, Actor: "donor"}}, migrating...)
+	run := append([]runner.InjectionPoint{{What: runner.FailpointPassed, Site: "w.versionCheck.after", Nth: 1, Node: "shard-b.0", Role: migrating[4].Role, Phase: runner.BeforeMoves, Actor: "donor"}}, migrating...)
 	listed := make(map[string]int)
 	for _, one := range SingleFaults(run) {
 		listed[one.String()]++

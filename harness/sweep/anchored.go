@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
@@ -24,32 +25,32 @@ const (
 	ofControl
 	ofPhase
 	ofRequest
-	ranks
+	numRanks
 )
 
-// turns is how many anchors of each rank come up in a round.
-var turns = [ranks]int{2, 1, 1, 1}
+// anchorsEachTurn is how many anchors of each rank come up in a round.
+var anchorsEachTurn = [numRanks]int{2, 1, 1, 1}
 
 // Anchors lists what can be kept back in a run that had these occasions, a client's request only while something moves, in the order
 // in which it is tried: the ranks take turns, and each goes through its own with a stride near the golden section, so that every
 // beginning is spread over the whole run and has more of the commit window than of anything else.
-func Anchors(occasions []InjectionPoint) []Anchor {
-	var byRank [ranks][]Anchor
+func Anchors(occasions []runner.InjectionPoint) []Anchor {
+	var byRank [numRanks][]Anchor
 	sent := make(map[string]int)
 	for at := range occasions {
 		for _, a := range anchorsAt(&occasions[at], at, sent) {
 			byRank[a.rank] = append(byRank[a.rank], a)
 		}
 	}
-	return interleave(byRank)
+	return interleaveRanks(byRank)
 }
 
-func interleave(byRank [ranks][]Anchor) (all []Anchor) {
-	var taken [ranks]int
+func interleaveRanks(byRank [numRanks][]Anchor) (all []Anchor) {
+	var taken [numRanks]int
 	for more := true; more; {
 		more = false
 		for rank, of := range byRank {
-			for range turns[rank] {
+			for range anchorsEachTurn[rank] {
 				if n := taken[rank]; n < len(of) {
 					all = append(all, of[Scatter(n, len(of))])
 					taken[rank]++
@@ -62,24 +63,24 @@ func interleave(byRank [ranks][]Anchor) (all []Anchor) {
 }
 
 // Scatter is the place of i in a permutation of 0 to n-1 of which every beginning is spread evenly.
-func Scatter(i, n int) int { return int(uint64(i) * stride(uint64(n)) % uint64(n)) }
+func Scatter(i, n int) int { return int(uint64(i) * goldenStride(uint64(n)) % uint64(n)) }
 
 // anchorsAt are those of one occasion. Sent counts the messages of each site so far.
-func anchorsAt(o *InjectionPoint, at int, sent map[string]int) []Anchor {
+func anchorsAt(o *runner.InjectionPoint, at int, sent map[string]int) []Anchor {
 	switch o.What {
-	case Message:
+	case runner.MessageSent:
 		sent[o.Site]++
-		return o.heldBack(at, sent[o.Site]-1)
-	case Passage:
-		if o.Role != failpoint.Request || o.Phase != Before {
-			return o.paused(at)
+		return anchorsOfMessage(o, at, sent[o.Site]-1)
+	case runner.FailpointPassed:
+		if o.Role != failpoint.Request || o.Phase != runner.BeforeMoves {
+			return pausesAt(o, at)
 		}
 	}
 	return nil
 }
 
-// heldBack keeps a control message back, or a copy of it.
-func (o *InjectionPoint) heldBack(at, before int) []Anchor {
+// anchorsOfMessage keep a control message back, or a copy of it.
+func anchorsOfMessage(o *runner.InjectionPoint, at, before int) []Anchor {
 	if o.Steering == 0 {
 		return nil
 	}
@@ -91,23 +92,23 @@ func (o *InjectionPoint) heldBack(at, before int) []Anchor {
 	if o.Reply {
 		part = "reply"
 	}
-	some := []Anchor{{o.ofLink("held", "hold", before, scenario.Setting{Name: "part", Value: part}), at, rank, false}}
+	some := []Anchor{{messageFault(o, "held", "hold", before, scenario.Setting{Name: "part", Value: part}), at, rank, false}}
 	if o.Doubles {
-		some = append(some, Anchor{o.ofLink("copy-held", "duplicate", before, scenario.Setting{Name: "copy", Value: "held"}), at, rank, false})
+		some = append(some, Anchor{messageFault(o, "copy-held", "duplicate", before, scenario.Setting{Name: "copy", Value: "held"}), at, rank, false})
 	}
 	return some
 }
 
-// ofLink is a fault of the one message behind those that were sent before.
-func (o *InjectionPoint) ofLink(kind, fault string, before int, how scenario.Setting) FaultCase {
+// messageFault is a fault of the one message behind those that were sent before.
+func messageFault(o *runner.InjectionPoint, kind, fault string, before int, how scenario.Setting) FaultCase {
 	link, _, _ := strings.Cut(o.Site, "/")
 	return FaultCase{Kind: kind, Phase: o.Phase, Actor: o.Actor, Fault: &scenario.Fault{ID: 1, Kind: fault, Target: link, Args: []scenario.Setting{
 		{Name: "messages", Value: o.Class}, {Name: "count", Value: "1"}, {Name: "skip", Value: fmt.Sprint(before)}, how,
 	}}}
 }
 
-// paused keeps a task standing at a failpoint of a migration, or at one of a client's request.
-func (o *InjectionPoint) paused(at int) []Anchor {
+// pausesAt keep a task standing at a failpoint of a migration, or at one of a client's request.
+func pausesAt(o *runner.InjectionPoint, at int) []Anchor {
 	rank := ofPhase
 	switch {
 	case o.Role == failpoint.Replica || o.Role == failpoint.Router:
@@ -117,7 +118,7 @@ func (o *InjectionPoint) paused(at int) []Anchor {
 	case inCommitWindow[o.Phase]:
 		rank = ofCommit
 	}
-	return []Anchor{{o.fault("paused", "pause", "", 0), at, rank, true}}
+	return []Anchor{{faultAt(o, "paused", "pause", "", 0), at, rank, true}}
 }
 
 // inCommitWindow are the phases of a donor from when it blocks writes to the outcome (protocol 5.1).
@@ -126,11 +127,11 @@ var inCommitWindow = map[string]bool{"kCriticalSection": true, "kCloneCompleted"
 // Until narrows the anchor: it is let go when something else happens. Probe is what happened in a run in which it was kept
 // back to the end; whatever came after it there does not wait for it, which is to say that the two are concurrent. Of each
 // failpoint the first passage and the last are tried, those of routers, clients' requests and replication left out.
-func (a *Anchor) Until(probe []InjectionPoint) (all []FaultCase) {
+func (a *Anchor) Until(probe []runner.InjectionPoint) (all []FaultCase) {
 	passed := make(map[string]int)
 	last := make(map[string]int) // where in all the last passage of the site is
 	for i, o := range probe {
-		steps := o.What == Passage && o.Role != failpoint.Replica && o.Role != failpoint.Router && o.Role != failpoint.Request
+		steps := o.What == runner.FailpointPassed && o.Role != failpoint.Replica && o.Role != failpoint.Router && o.Role != failpoint.Request
 		if !steps || a.fresh && i <= a.at {
 			continue
 		}

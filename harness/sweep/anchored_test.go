@@ -2,24 +2,24 @@ package sweep
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // migrating are the occasions of a small migration.
-var migrating = []InjectionPoint{
-	{What: Passage, Site: "d.register", Nth: 1, Node: "shard-b.0", Role: failpoint.Donor, Leads: true, Phase: "kCreated", Actor: "donor"},
-	{What: Message, Site: "shard-b.0>shard-a.0/RecvChunkStart", Nth: 1, Node: "shard-b.0", Class: "RecvChunkStart", Steering: 1, Call: true, Doubles: true, Phase: "kCloning", Actor: "donor"},
-	{What: Passage, Site: "m.journal.beforeSync", Nth: 7, Node: "shard-a.0", Role: failpoint.Replica, Phase: "kCloning", Actor: "recipient"},
-	{What: Message, Site: "router.0>client.0/Find.reply", Nth: 3, Node: "router.0", Class: "Find", Reply: true, Phase: "kCloning", Actor: "router"},
-	{What: Passage, Site: "w.versionCheck.after", Nth: 4, Node: "shard-b.0", Role: failpoint.Request, Phase: "kCriticalSection", Actor: "donor"},
-	{What: Message, Site: "config.0>shard-b.0/CommitChunkMigration.reply", Nth: 1, Node: "config.0", Class: "CommitChunkMigration", Steering: 2, Reply: true, Phase: "kCommittingOnConfig", Actor: "config"},
-	{What: Passage, Site: "d.register", Nth: 2, Node: "shard-b.0", Role: failpoint.Donor, Phase: "kDone", Actor: "donor"},
+var migrating = []runner.InjectionPoint{
+	{What: runner.FailpointPassed, Site: "d.register", Nth: 1, Node: "shard-b.0", Role: failpoint.Donor, Leads: true, Phase: "kCreated", Actor: "donor"},
+	{What: runner.MessageSent, Site: "shard-b.0>shard-a.0/RecvChunkStart", Nth: 1, Node: "shard-b.0", Class: "RecvChunkStart", Steering: 1, Call: true, Doubles: true, Phase: "kCloning", Actor: "donor"},
+	{What: runner.FailpointPassed, Site: "m.journal.beforeSync", Nth: 7, Node: "shard-a.0", Role: failpoint.Replica, Phase: "kCloning", Actor: "recipient"},
+	{What: runner.MessageSent, Site: "router.0>client.0/Find.reply", Nth: 3, Node: "router.0", Class: "Find", Reply: true, Phase: "kCloning", Actor: "router"},
+	{What: runner.FailpointPassed, Site: "w.versionCheck.after", Nth: 4, Node: "shard-b.0", Role: failpoint.Request, Phase: "kCriticalSection", Actor: "donor"},
+	{What: runner.MessageSent, Site: "config.0>shard-b.0/CommitChunkMigration.reply", Nth: 1, Node: "config.0", Class: "CommitChunkMigration", Steering: 2, Reply: true, Phase: "kCommittingOnConfig", Actor: "config"},
+	{What: runner.FailpointPassed, Site: "d.register", Nth: 2, Node: "shard-b.0", Role: failpoint.Donor, Phase: "kDone", Actor: "donor"},
 }
 
 const wantAnchors = `copy-held: fault 1 at 0s duplicate shard-b.0>shard-a.0 messages=RecvChunkStart count=1 skip=0 copy=held
@@ -107,32 +107,3 @@ func TestPairsOfMany(t *testing.T) {
 		}
 	}
 }
-
-// TestBehindWhatComesNext lets go behind the end of the move, the next step of the receiver, of the others, and of a client at the receiver.
-func TestBehindWhatComesNext(t *testing.T) {
-	run := append(slices.Clone(migrating),
-		InjectionPoint{What: Passage, Site: "r.register", Nth: 1, Node: "shard-a.0", Role: failpoint.Recipient, Phase: "kDone", Actor: "recipient"},
-		InjectionPoint{What: Passage, Site: "d.register", Nth: 3, Node: "shard-b.0", Role: failpoint.Donor, Phase: "kDone", Actor: "donor"},
-		InjectionPoint{What: Passage, Site: "w.versionCheck.after", Nth: 5, Node: "shard-b.0", Role: failpoint.Request, Phase: "kDone", Actor: "donor"})
-	var b strings.Builder
-	for _, want := range []string{"hold shard-b.0", "d.register #1"} {
-		for _, a := range Anchors(migrating) {
-			if !strings.Contains(a.FaultCase.String(), want) {
-				continue
-			}
-			for _, d := range a.Behind(run) {
-				fmt.Fprintf(&b, "%d: %s\n", d.Cost, d.String())
-			}
-		}
-	}
-	if diff := cmp.Diff(wantBehind, b.String()); diff != "" {
-		t.Error(diff)
-	}
-}
-
-const wantBehind = `1: fault 1 at 0s hold shard-b.0>shard-a.0 messages=RecvChunkStart count=1 skip=0 part=request until d.register #2 by shard-b.0
-1: fault 1 at 0s hold shard-b.0>shard-a.0 messages=RecvChunkStart count=1 skip=0 part=request until r.register #1 by shard-a.0
-1: fault 1 at d.register #1 by shard-b.0 pause "" until d.register #1 by shard-b.0
-1: fault 1 at d.register #1 by shard-b.0 pause "" until r.register #1 by shard-a.0
-1: fault 1 at d.register #1 by shard-b.0 pause "" until w.versionCheck.after #1 by shard-b.0
-`

@@ -1,54 +1,20 @@
-// Package sweep plans what random seeds leave to luck: from everything that happened in one run without faults, every single
-// fault that could have befallen it, at every passage of a failpoint, every message and every durable write, once.
+// Package sweep tries what random seeds leave to luck: from everything that happened in one run without faults, every single
+// fault that could have hit it, at every passage of a failpoint, every message and every durable write, once; and pairs.
 //
-// Promise: a plan is a pure function of the scenario and of what happened; its numbers never change their meaning, so that a
-// sweep which was interrupted goes on behind the last of them. Pairs are numbered so that every beginning of them is spread
-// evenly over all.
+// Promise: a plan is a pure function of the scenario and of what happened; its numbers never change their meaning, so that
+// a sweep which was interrupted goes on behind the last of them, with any number of workers. Pairs are numbered so that
+// every beginning of them is spread evenly over all.
 //
-// Refusal: it runs nothing itself.
+// Refusal: it keeps no files; where a sweep stands is for the command line to remember.
 package sweep
 
 import (
 	"math/bits"
 	"sort"
 
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/failpoint"
 )
-
-// What is the sort of an occasion.
-type What uint8
-
-// The sorts.
-const (
-	Passage What = iota // of a failpoint
-	Message             // sets out
-	Write               // that makes data durable begins
-)
-
-// InjectionPoint is a moment of a run at which a fault can happen.
-type InjectionPoint struct {
-	What What
-	// Site is the failpoint, or the site of the gate's questions: "from>to/class" or "node/operation".
-	Site string
-	// Nth counts the node's passages of a failpoint from when the clients began, or the gate's questions from the start.
-	Nth uint64
-	// Node is who passes, sends or writes, Role that of the failpoint.
-	Node string
-	Role failpoint.Role
-	// Leads is true when the node was the primary of its replica set.
-	Leads bool
-	// Class is the class of a message, and Steering its degree of faults.Steering.
-	Class    string
-	Steering int
-	// Call is true for a request, Reply for the answer to one, Doubles for a message that the network may deliver twice.
-	Call, Reply, Doubles bool
-	// Phase is what was going on, Actor whose part the node has in it.
-	Phase, Actor string
-}
-
-// Before is the phase before anything moves.
-const Before = "before"
 
 // FaultCase is one fault at one occasion.
 type FaultCase struct {
@@ -74,10 +40,10 @@ type Plan struct {
 }
 
 // New plans the sweep of a scenario whose run had these occasions.
-func New(base *scenario.Scenario, occasions []InjectionPoint) *Plan {
+func New(base *scenario.Scenario, occasions []runner.InjectionPoint) *Plan {
 	p := &Plan{Base: base}
 	for i := range occasions {
-		p.Singles = append(p.Singles, singles(&occasions[i])...)
+		p.Singles = append(p.Singles, casesAt(&occasions[i])...)
 	}
 	return p
 }
@@ -116,7 +82,7 @@ func (p *Plan) Pairs() int { n := len(p.Singles); return n * (n - 1) / 2 }
 // pairs with a stride near the golden section, which leaves no gap larger than need be wherever it stops.
 func (p *Plan) Pair(number int) (first, second int) {
 	total := uint64(p.Pairs())
-	high, low := bits.Mul64(uint64(number), stride(total))
+	high, low := bits.Mul64(uint64(number), goldenStride(total))
 	_, at := bits.Div64(high%total, low, total)
 	// Row n holds the pairs (0, n) to (n-1, n), behind the n(n-1)/2 of the rows before.
 	return FirstPairs(int(at))
@@ -132,16 +98,16 @@ func FirstPairs(number int) (first, second int) {
 	return number - second*(second-1)/2, second
 }
 
-// stride is the number next to the golden section of total that has no factor in common with it.
-func stride(total uint64) uint64 {
+// goldenStride is the number next to the golden section of total that has no factor in common with it.
+func goldenStride(total uint64) uint64 {
 	const golden = 11400714819323198485 // of 2^64
 	s, _ := bits.Mul64(total, golden)
-	for s = max(s, 1); gcd(s, total) != 1; s++ {
+	for s = max(s, 1); commonDivisor(s, total) != 1; s++ {
 	}
 	return s
 }
 
-func gcd(a, b uint64) uint64 {
+func commonDivisor(a, b uint64) uint64 {
 	for b != 0 {
 		a, b = b, a%b
 	}

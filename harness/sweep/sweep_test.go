@@ -8,18 +8,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // occasions are one of each sort.
-var occasions = []InjectionPoint{
-	{What: Passage, Site: "d.register", Nth: 2, Node: "shard-b.0", Role: failpoint.Donor, Leads: true, Phase: "kCreated", Actor: "donor"},
-	{What: Passage, Site: "m.journal.beforeSync", Nth: 7, Node: "config.1", Role: failpoint.Replica, Phase: "kCreated", Actor: "config"},
-	{What: Passage, Site: "m.send", Nth: 1, Node: "router.0", Role: failpoint.Router, Phase: Before, Actor: "router"},
-	{What: Message, Site: "shard-b.0>shard-a.0/RecvChunkStart", Nth: 1, Node: "shard-b.0", Call: true, Doubles: true, Phase: "kCloning", Actor: "donor"},
-	{What: Message, Site: "router.0>client.0/Find.reply", Nth: 3, Node: "router.0", Phase: "kCloning", Actor: "router"},
-	{What: Write, Site: "shard-a.2/sync", Nth: 4, Node: "shard-a.2", Phase: "kCloning", Actor: "recipient"},
+var occasions = []runner.InjectionPoint{
+	{What: runner.FailpointPassed, Site: "d.register", Nth: 2, Node: "shard-b.0", Role: failpoint.Donor, Leads: true, Phase: "kCreated", Actor: "donor"},
+	{What: runner.FailpointPassed, Site: "m.journal.beforeSync", Nth: 7, Node: "config.1", Role: failpoint.Replica, Phase: "kCreated", Actor: "config"},
+	{What: runner.FailpointPassed, Site: "m.send", Nth: 1, Node: "router.0", Role: failpoint.Router, Phase: runner.BeforeMoves, Actor: "router"},
+	{What: runner.MessageSent, Site: "shard-b.0>shard-a.0/RecvChunkStart", Nth: 1, Node: "shard-b.0", Call: true, Doubles: true, Phase: "kCloning", Actor: "donor"},
+	{What: runner.MessageSent, Site: "router.0>client.0/Find.reply", Nth: 3, Node: "router.0", Phase: "kCloning", Actor: "router"},
+	{What: runner.WriteBegun, Site: "shard-a.2/sync", Nth: 4, Node: "shard-a.2", Phase: "kCloning", Actor: "recipient"},
 }
 
 const wantSingles = `donor crash: fault 1 at d.register #2 by shard-b.0 crash shard-b.0 for 500ms
@@ -125,16 +126,5 @@ func TestMatrixTellsWhatHeld(t *testing.T) {
 	}
 	if diff := cmp.Diff(wantMatrix, m.String()); diff != "" || m.Runs != 4 || m.Reached != 3 || m.Broke != 1 {
 		t.Errorf("%d runs, %d reached, %d broke\n%s", m.Runs, m.Reached, m.Broke, diff)
-	}
-}
-
-// TestActors knows whose part a node has.
-func TestActors(t *testing.T) {
-	for node, want := range map[string]string{
-		"shard-b.1": "donor", "shard-a.0": "recipient", "config.2": "config", "router.0": "router", "client.7": "client", "operator.0": "other",
-	} {
-		if got := ActorOf(node, "shard-b", "shard-a"); got != want {
-			t.Errorf("%s is %s, want %s", node, got, want)
-		}
 	}
 }

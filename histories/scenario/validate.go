@@ -17,6 +17,9 @@ type Names struct {
 // kinds are all kinds of operations, in the order in which they are explained.
 var kinds = []OpKind{Read, Write, CAS, Insert, Delete, Update, Upsert, Push, Scan, Drop, Create, CreateIndex, DropIndex, Rename}
 
+// OpKinds lists the kinds that a client can carry out, in the order in which they are explained.
+func OpKinds() []OpKind { return slices.Clone(kinds) }
+
 // Known says whether the kind is one that a client can carry out.
 func (k OpKind) Known() bool { return slices.Contains(kinds, k) }
 

@@ -8,22 +8,29 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-// configureCollectionBalancing is for the balancer only, which reads the catalogue itself: no version rises.
-func (s *Service) configureCollectionBalancing(t env.Task, _ env.NodeID, req *command.ConfigureCollectionBalancing) (*command.Done, error) {
+// configureCollectionBalancing is for the balancer only, which reads the catalogue itself: no
+// version rises.
+func (s *Service) configureCollectionBalancing(
+	t env.Task, _ env.NodeID, req *command.ConfigureCollectionBalancing,
+) (*command.Done, error) {
 	if req.ChunkBytes != nil && *req.ChunkBytes < 0 {
-		return nil, errcode.New(errcode.BadValue, "chunks of %s cannot have %d bytes", req.NS, *req.ChunkBytes)
+		return nil, errcode.New(errcode.BadValue, "chunks of %s cannot have %d bytes",
+			req.NS, *req.ChunkBytes)
 	}
-	return s.underLock(t, "configureCollectionBalancing "+req.NS, req.NS, func(own env.Task, table *catalog.Table) error {
-		old := table.Collection().Balancing
-		if as := configured(old, req); as != old {
-			return s.config.Describe(own, table, as, reason(old, as))
-		}
-		return nil
-	})
+	return s.underLock(t, "configureCollectionBalancing "+req.NS, req.NS,
+		func(own env.Task, table *catalog.Table) error {
+			old := table.Collection().Balancing
+			if as := withBalancing(old, req); as != old {
+				return s.config.Describe(own, table, as, changeReason(old, as))
+			}
+			return nil
+		})
 }
 
-// configured is what becomes of b.
-func configured(b catalog.Balancing, req *command.ConfigureCollectionBalancing) catalog.Balancing {
+// withBalancing is what becomes of b.
+func withBalancing(
+	b catalog.Balancing, req *command.ConfigureCollectionBalancing,
+) catalog.Balancing {
 	if req.Enabled != nil {
 		b.NoBalance = !*req.Enabled
 	}
@@ -39,8 +46,8 @@ func configured(b catalog.Balancing, req *command.ConfigureCollectionBalancing) 
 	return b
 }
 
-// reason tells the oracles whether moves are allowed.
-func reason(old, as catalog.Balancing) string {
+// changeReason is the tag of the entry, by which the oracles know whether moves are allowed.
+func changeReason(old, as catalog.Balancing) string {
 	switch {
 	case as.NoBalance && !old.NoBalance:
 		return trace.BalancingOff
@@ -51,19 +58,24 @@ func reason(old, as catalog.Balancing) string {
 }
 
 // clearJumboFlag lets the balancer try the chunk again (protocol 3.2, 13.5).
-func (s *Service) clearJumboFlag(t env.Task, _ env.NodeID, req *command.ClearJumboFlag) (*command.Done, error) {
-	return s.underLock(t, "clearJumboFlag "+req.NS, req.NS, func(own env.Task, table *catalog.Table) error {
-		changed, err := catalog.ClearJumbo(table, table.Owner(req.At).Range)
-		if err != nil || len(changed) == 0 {
-			return err
-		}
-		return s.config.Replace(own, table, changed, "clearJumboFlag")
-	})
+func (s *Service) clearJumboFlag(
+	t env.Task, _ env.NodeID, req *command.ClearJumboFlag,
+) (*command.Done, error) {
+	return s.underLock(t, "clearJumboFlag "+req.NS, req.NS,
+		func(own env.Task, table *catalog.Table) error {
+			changed, err := catalog.ClearJumbo(table, table.Owner(req.At).Range)
+			if err != nil || len(changed) == 0 {
+				return err
+			}
+			return s.config.Replace(own, table, changed, "clearJumboFlag")
+		})
 }
 
 // underLock changes a sharded collection, and answers when a majority knows.
-func (s *Service) underLock(t env.Task, name, ns string, change func(env.Task, *catalog.Table) error) (*command.Done, error) {
-	err := s.config.Tenured(t, name, func(own env.Task) error {
+func (s *Service) underLock(
+	t env.Task, name, ns string, change func(env.Task, *catalog.Table) error,
+) (*command.Done, error) {
+	err := s.config.InTerm(t, name, func(own env.Task) error {
 		err := s.config.Locked(own, func() error {
 			table, err := s.config.Table(ns)
 			switch {
@@ -79,5 +91,5 @@ func (s *Service) underLock(t env.Task, name, ns string, change func(env.Task, *
 		}
 		return s.config.Majority(own)
 	})
-	return done, err
+	return doneReply, err
 }

@@ -22,13 +22,14 @@ func (s *Service) addShard(t env.Task, _ env.NodeID, req *command.AddShard) (*co
 		}
 		return s.include(own, req)
 	})
-	return done, err
+	return doneReply, err
 }
 
-// alone runs fn in this tenure while no other request adds or removes the shard, and until what it wrote is held by a majority.
-// One that has stood still could otherwise go on with what it knew before the shard left and came back.
+// alone runs fn in this term while no other request adds or removes the shard, and until its writes
+// are majority-committed. A request that was stalled could otherwise continue with what it knew
+// before the shard left and came back.
 func (s *Service) alone(t env.Task, what, name string, fn func(env.Task) error) error {
-	return s.config.Tenured(t, what+" "+name, func(own env.Task) error {
+	return s.config.InTerm(t, what+" "+name, func(own env.Task) error {
 		if err := s.free.WaitFor(own, 0, func() bool { return !s.changing[name] }); err != nil {
 			return err
 		}
@@ -49,18 +50,25 @@ func (s *Service) isShard(name string) bool {
 	return err == nil
 }
 
-// include asks the replica set first. Nothing gives it documents between its answer and its admission: it is no shard.
+// include asks the replica set first. Nothing gives it documents between its answer and its
+// admission: it is no shard.
 func (s *Service) include(t env.Task, req *command.AddShard) error {
 	name := req.Name
 	set := s.config.Set(name)
 	if set == nil || name == configsvr.Name {
-		return errcode.New(errcode.BadValue, "there is no replica set %q that could be a shard", name)
+		return errcode.New(errcode.BadValue,
+			"there is no replica set %q that could be a shard", name)
 	}
 	at, err := s.now(t)
 	if err != nil {
 		return err
 	}
-	if _, err := rpc.AskPrimary[command.Done](t, set, &command.ShardsvrJoinCluster{Name: name, At: at}, s.config.Settings().CommandTimeout); err != nil {
+	if _, err := rpc.AskPrimary[command.Done](
+		t, set, &command.ShardsvrJoinCluster{
+			Name: name,
+			At:   at,
+		}, s.config.Settings().CommandTimeout,
+	); err != nil {
 		return err
 	}
 	if err := t.Point(failpoint.ConfigAddShard, env.Note{Peer: name}); err != nil {
@@ -70,7 +78,11 @@ func (s *Service) include(t env.Task, req *command.AddShard) error {
 		if s.isShard(name) { // asked for twice
 			return nil
 		}
-		op, err := configsvr.PutShard(configsvr.Shard{Name: name, Host: set.Host(), MaxBytes: req.MaxBytes}, trace.ShardAdded)
+		op, err := configsvr.PutShard(configsvr.Shard{
+			Name:     name,
+			Host:     set.Host(),
+			MaxBytes: req.MaxBytes,
+		}, trace.ShardAdded)
 		if err != nil {
 			return err
 		}
@@ -79,7 +91,9 @@ func (s *Service) include(t env.Task, req *command.AddShard) error {
 }
 
 // findShard is served by every member.
-func (s *Service) findShard(t env.Task, _ env.NodeID, req *command.FindShard) (*command.FoundShard, error) {
+func (s *Service) findShard(
+	t env.Task, _ env.NodeID, req *command.FindShard,
+) (*command.FoundShard, error) {
 	if err := t.Yield(failpoint.ConfigRoutingTable); err != nil {
 		return nil, err
 	}
@@ -91,8 +105,11 @@ func (s *Service) findShard(t env.Task, _ env.NodeID, req *command.FindShard) (*
 	return &command.FoundShard{Draining: doc.Draining}, err
 }
 
-// removeShard takes a shard one state further. It is repeated until the answer says that the shard is removed.
-func (s *Service) removeShard(t env.Task, _ env.NodeID, req *command.RemoveShard) (reply *command.RemoveShardReply, err error) {
+// removeShard takes a shard one state further. It is repeated until the answer says that the shard
+// is removed.
+func (s *Service) removeShard(
+	t env.Task, _ env.NodeID, req *command.RemoveShard,
+) (reply *command.RemoveShardReply, err error) {
 	err = s.alone(t, "removeShard", req.Name, func(own env.Task) error {
 		doc, err := s.config.Shard(req.Name)
 		switch {
@@ -128,7 +145,8 @@ func (s *Service) draining(name string) ([]oplog.Op, error) {
 		return nil, err
 	}
 	if len(s.staying(name)) == 0 {
-		return nil, errcode.New(errcode.IllegalOperation, "shard %s is the last one that does not drain", name)
+		return nil, errcode.New(errcode.IllegalOperation,
+			"shard %s is the last one that does not drain", name)
 	}
 	for _, zone := range doc.Zones {
 		if err := s.dispensable(name, zone); err != nil {
@@ -142,11 +160,13 @@ func (s *Service) draining(name string) ([]oplog.Op, error) {
 
 // staying lists the other shards that do not drain.
 func (s *Service) staying(but string) []configsvr.Shard {
-	return slices.DeleteFunc(s.config.Shards(), func(d configsvr.Shard) bool { return d.Draining || d.Name == but })
+	return slices.DeleteFunc(s.config.Shards(), func(d configsvr.Shard) bool {
+		return d.Draining || d.Name == but
+	})
 }
 
-// remove takes the shard out of the cluster if it has nothing any more. It has to say so itself, too: MongoDB does not ask it,
-// and removes one that is lost for good as well.
+// remove takes the shard out of the cluster if it has nothing any more. It has to say so itself,
+// too: MongoDB does not ask it, and removes one that is lost for good as well.
 func (s *Service) remove(t env.Task, name string) (*command.RemoveShardReply, error) {
 	if err := t.Point(failpoint.ConfigDrainCheck, env.Note{Peer: name}); err != nil {
 		return nil, err
@@ -168,33 +188,38 @@ func (s *Service) remove(t env.Task, name string) (*command.RemoveShardReply, er
 	return reply, err
 }
 
-// unfinished is why the shard cannot leave yet, empty when it can. An operation on a whole collection that is under way may hold
-// the collection on this shard, which nobody else would release.
+// unfinished is why the shard cannot leave yet, empty when it can. An operation on a whole
+// collection that is in progress may hold the collection on this shard, which nobody else would
+// release.
 func (s *Service) unfinished(t env.Task, name string) (string, error) {
 	if !s.config.Unchanging() {
 		return "an operation on a whole collection is under way", nil
 	}
 	at, err := s.now(t)
 	if err == nil {
-		err = s.stillDraining(name) // and was so when the order was: it must be older than the next one to join
+		// And was so when the order was: it must be older than the next one to join.
+		err = s.stillDraining(name)
 	}
 	if err != nil {
 		return "", err
 	}
-	_, err = rpc.AskPrimary[command.Done](t, s.config.Set(name), &command.ShardsvrLeaveCluster{Name: name, At: at}, s.config.Settings().CommandTimeout)
+	_, err = rpc.AskPrimary[command.Done](t, s.config.Set(name),
+		&command.ShardsvrLeaveCluster{Name: name, At: at}, s.config.Settings().CommandTimeout)
 	if errcode.Is(err, errcode.OperationFailed) {
 		return err.Error(), nil
 	}
 	return "", err
 }
 
-// now is the time of what this primary has written, which no later primary falls behind: orders to shards carry it.
+// now is the time of what this primary has written, which no later primary falls behind: orders to
+// shards carry it.
 func (s *Service) now(t env.Task) (hlc.Timestamp, error) {
 	err := s.config.Majority(t)
 	return s.config.Member().CommittedTS(), err
 }
 
-// stillDraining refuses a shard that was removed, and perhaps added again, since it was last looked at.
+// stillDraining refuses a shard that was removed, and perhaps added again, since it was last looked
+// at.
 func (s *Service) stillDraining(name string) error {
 	if doc, err := s.config.Shard(name); err != nil || !doc.Draining {
 		return errcode.New(errcode.ShardNotFound, "shard %s was removed meanwhile", name)
@@ -216,7 +241,9 @@ func (s *Service) removeEmpty(t env.Task, name string) (*command.RemoveShardRepl
 }
 
 // remaining counts what the shard has, in the routing tables that are kept in memory.
-func (s *Service) remaining(name string, state command.RemovalState) (*command.RemoveShardReply, error) {
+func (s *Service) remaining(
+	name string, state command.RemovalState,
+) (*command.RemoveShardReply, error) {
 	reply := &command.RemoveShardReply{State: state}
 	for _, coll := range s.config.Sharded() {
 		table, err := s.config.Table(coll.NS)

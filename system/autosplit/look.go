@@ -13,7 +13,7 @@ import (
 
 // look splits a chunk that has become too big, and has the part at an end of all keys moved.
 func (s *Splitter) look(t env.Task, ns string, chunk catalog.Chunk) error {
-	policy, err := ask[command.SplitPolicy](t, s, &command.GetSplitPolicy{NS: ns})
+	policy, err := askConfig[command.SplitPolicy](t, s, &command.GetSplitPolicy{NS: ns})
 	if err != nil || !policy.AutoSplit {
 		return err
 	}
@@ -22,7 +22,13 @@ func (s *Splitter) look(t env.Task, ns string, chunk catalog.Chunk) error {
 	if err != nil || len(points) == 0 {
 		return err
 	}
-	err = s.shard.Split(t, &command.ShardsvrSplitChunk{NS: ns, Epoch: chunk.Version.Epoch, Min: chunk.Min, Max: chunk.Max, At: points})
+	err = s.shard.Split(t, &command.ShardsvrSplitChunk{
+		NS:    ns,
+		Epoch: chunk.Version.Epoch,
+		Min:   chunk.Min,
+		Max:   chunk.Max,
+		At:    points,
+	})
 	if err != nil {
 		return err
 	}
@@ -33,18 +39,26 @@ func (s *Splitter) look(t env.Task, ns string, chunk catalog.Chunk) error {
 	if err := t.Point(failpoint.SplitTopChunk, env.Note{ID: ns}); err != nil {
 		return err
 	}
-	_, err = ask[command.Done](t, s, &command.RebalanceChunk{NS: ns, Epoch: chunk.Version.Epoch, Min: top.Min, Max: top.Max})
+	_, err = askConfig[command.Done](t, s,
+		&command.RebalanceChunk{NS: ns, Epoch: chunk.Version.Epoch, Min: top.Min, Max: top.Max})
 	return err
 }
 
-// points says where to split, and which part to give away then. The parts aimed at are half as big as a chunk, so that they
-// have room to grow; two halves are no reason to split: between half and the whole size a chunk is as it should be.
-func (s *Splitter) points(t env.Task, ns string, chunk catalog.Chunk) (points []key.Key, top key.Range, err error) {
+// points says where to split, and which part to give away then. The parts aimed at are half as big
+// as a chunk, so that they have room to grow; two halves are no reason to split: between half and
+// the whole size a chunk is as it should be.
+func (s *Splitter) points(
+	t env.Task, ns string, chunk catalog.Chunk,
+) (points []key.Key, top key.Range, err error) {
 	if err := t.Point(failpoint.SplitAutoScan, env.Note{ID: ns}); err != nil {
 		return nil, top, err
 	}
 	index := s.shard.Index(ns)
-	points = splitvector.Points(index, splitvector.Request{Range: chunk.Range, Collection: s.shard.Extent(ns), ChunkBytes: s.chunkBytes / 2})
+	points = splitvector.Points(index, splitvector.Request{
+		Range:      chunk.Range,
+		Collection: s.shard.Extent(ns),
+		ChunkBytes: s.chunkBytes / 2,
+	})
 	if err := t.Point(failpoint.SplitPickPoints, env.Note{ID: ns}); err != nil || len(points) < 2 {
 		return nil, top, err
 	}
@@ -56,7 +70,8 @@ func (s *Splitter) points(t env.Task, ns string, chunk catalog.Chunk) (points []
 	return points, top, nil
 }
 
-// ask sends a question to the config server.
-func ask[Resp any](t env.Task, s *Splitter, req env.Message) (*Resp, error) {
-	return rpc.CallPrimary[Resp](t, s.shard.Set(shard.ConfigSet), req, s.shard.Settings().CommandTimeout)
+// askConfig sends a question to the config server.
+func askConfig[Resp any](t env.Task, s *Splitter, req env.Message) (*Resp, error) {
+	return rpc.CallPrimary[Resp](t, s.shard.Set(shard.ConfigSet), req,
+		s.shard.Settings().CommandTimeout)
 }

@@ -10,13 +10,15 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// ActionLog is where the balancer records what it does (protocol 2.1): its rounds, and when it was started and stopped.
+// ActionLog is where the balancer records what it does (protocol 2.1): its rounds, and when it was
+// started and stopped.
 const ActionLog = "config.actionlog"
 
 // actionsKept is how many records there are at most, in place of a capped collection.
 const actionsKept = 1000
 
-// logAction adds a record, and removes the oldest when there are enough. It is not waited for: a failover may take it back.
+// logAction adds a record, and removes the oldest when there are enough. It is not waited for: a
+// failover may take it back.
 func (b *Balancer) logAction(t env.Task, what string, details bson.D) {
 	number := b.lastAction() + 1
 	doc, err := bson.Marshal(bson.D{
@@ -25,9 +27,23 @@ func (b *Balancer) logAction(t env.Task, what string, details bson.D) {
 		{Key: "what", Value: what}, {Key: "ns", Value: ""}, {Key: "details", Value: details},
 	})
 	b.node.Assert(err == nil, "the record %s %v cannot be encoded: %v", what, details, err)
-	ops := []oplog.Op{{Kind: oplog.Insert, NS: ActionLog, ID: string(key.Int(number)), Doc: doc, Actor: uint8(trace.System), Tag: what}}
-	if oldest := string(key.Int(number - actionsKept)); b.member.Store().Get(ActionLog, oldest, store.Latest) != nil {
-		ops = append(ops, oplog.Op{Kind: oplog.Delete, NS: ActionLog, ID: oldest, Actor: uint8(trace.System), Tag: what})
+	ops := []oplog.Op{{
+		Kind:  oplog.Insert,
+		NS:    ActionLog,
+		ID:    string(key.Int(number)),
+		Doc:   doc,
+		Actor: uint8(trace.System),
+		Tag:   what,
+	}}
+	oldest := string(key.Int(number - actionsKept))
+	if b.member.Store().Get(ActionLog, oldest, store.Latest) != nil {
+		ops = append(ops, oplog.Op{
+			Kind:  oplog.Delete,
+			NS:    ActionLog,
+			ID:    oldest,
+			Actor: uint8(trace.System),
+			Tag:   what,
+		})
 	}
 	_ = b.server.Write(t, ops...)
 }

@@ -1,14 +1,16 @@
-// Package balancer runs the balancer on the primary of the config server (protocol 14): rounds that read what operators have
-// set, have chunks split that zones and sessions want split, choose by the policy of the version, and have donors move.
+// Package balancer runs the balancer on the primary of the config server (protocol 14): rounds that
+// read the settings of operators, split chunks where zones and sessions need it, choose migrations
+// by the policy of the version, and send them to donors.
 //
-// Promise: it begins and ends with a term, and no round begins before what earlier terms have asked for is at its end
-// (protocol 9.5). Nothing is asked for while the mode is not full or the window is closed, and no shard is asked for two
-// migrations at once. Once BalancerStop was answered, nothing that the balancer of any term has asked for is committed,
-// however late a message of it comes (SERVER-100155), until an operator starts the balancer again. What it records of
-// itself does not grow without bound.
+// Promise: it begins and ends with a term, and no round begins before what earlier terms have asked
+// for has ended (protocol 9.5). Nothing is asked for while the mode is not full or the window is
+// closed, and no shard is asked for two migrations at once. Once BalancerStop was answered, nothing
+// that the balancer of any term has asked for is committed, however late a message of it comes
+// (SERVER-100155), until an operator starts the balancer again. What it records of itself does not
+// grow without bound.
 //
-// Refusal: it does not decide what moves, which the package policy does, and moves nothing itself, which donors do. It does
-// not hinder operators: what they ask for goes on beside it.
+// Refusal: it does not decide what moves, which the package policy does, and moves nothing itself,
+// which donors do. It does not hinder operators: what they ask for goes on beside it.
 package balancer
 
 import (
@@ -31,11 +33,11 @@ type Balancer struct {
 	now      *term // of the current term; nil on a member that is not primary
 }
 
-// New lets a member balance whenever it is primary. It must be called when everything that a new primary has to do first
-// already watches the member.
+// New lets a member balance whenever it is primary. It must be called when everything that a new
+// primary has to do first already watches the member.
 func New(s *configsvr.Server) *Balancer {
 	b := &Balancer{server: s, member: s.Member(), node: s.Node(), settings: s.Settings()}
-	b.member.Watch(watcher{b})
+	b.member.Watch(logWatcher{b})
 	rpc.Handle(s.Endpoint(), b.start)
 	rpc.Handle(s.Endpoint(), b.stop)
 	rpc.Handle(s.Endpoint(), b.status)
@@ -48,24 +50,25 @@ func New(s *configsvr.Server) *Balancer {
 	return b
 }
 
-// watcher keeps the balancer in step with the member's terms.
-type watcher struct{ b *Balancer }
+// logWatcher keeps the balancer in step with the member's terms.
+type logWatcher struct{ b *Balancer }
 
-func (w watcher) StepUp(env.Task) error {
+func (w logWatcher) StepUp(env.Task) error {
 	b := w.b
 	b.now = &term{Balancer: b, number: b.member.Term()}
 	b.now.scheduler.term = b.now
-	b.node.Spawn(b.member.Tenure(), "balancer", b.now.run)
+	b.node.Spawn(b.member.TermScope(), "balancer", b.now.run)
 	if b.server.Profile().MergesByItself() {
-		b.node.Spawn(b.member.Tenure(), "automerger", b.now.automerge)
+		b.node.Spawn(b.member.TermScope(), "automerger", b.now.automerge)
 	}
 	return nil
 }
 
-func (w watcher) StepDown() { w.b.now = nil }
+func (w logWatcher) StepDown() { w.b.now = nil }
 
-// Applied tells the oracles when the primary switches the balancer, and wakes it to look at what was set.
-func (w watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
+// Applied reports to the oracles when the primary switches the balancer, and wakes the balancer so
+// that it reads the new settings.
+func (w logWatcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 	if !leading {
 		return
 	}
@@ -79,7 +82,12 @@ func (w watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 func (b *Balancer) noticed(index uint64, op *oplog.Op) {
 	if op.ID == string(key.String(configsvr.BalancerSetting)) {
 		doc := b.document()
-		b.emit(trace.Event{Kind: trace.BalancerState, Index: index, Value: string(doc.Mode), ID: doc.Window.String()})
+		b.emit(trace.Event{
+			Kind:  trace.BalancerState,
+			Index: index,
+			Value: string(doc.Mode),
+			ID:    doc.Window.String(),
+		})
 	}
 	if b.now != nil {
 		b.now.woken = true
@@ -96,6 +104,6 @@ func (b *Balancer) emit(e trace.Event) {
 	b.node.Emit(&e)
 }
 
-func (watcher) RolledBack(uint64) {}
-func (watcher) Reset(uint64)      {}
-func (watcher) Committed(uint64)  {}
+func (logWatcher) RolledBack(uint64) {}
+func (logWatcher) Reset(uint64)      {}
+func (logWatcher) Committed(uint64)  {}

@@ -14,11 +14,12 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// defragmented is why a collection is balanced by the regular policy again.
-const defragmented = "defragmented"
+// defragmentedReason is why a collection is balanced by the regular policy again.
+const defragmentedReason = "defragmented"
 
-// defragment sees to the collections that operators want to have fewer chunks. What the table shows is all there is to know of how
-// far it has got, so that the next primary goes on where this one stops. What fails is tried again in the next round.
+// defragment handles the collections that operators want to have fewer chunks. What the table shows
+// is all there is to know of how far it has got, so that the next primary goes on where this one
+// stops. What fails is tried again in the next round.
 func (r *round) defragment(t env.Task) error {
 	for _, coll := range r.server.Sharded() {
 		if c, err := r.collection(coll.NS); err == nil && c.Defragment {
@@ -28,7 +29,8 @@ func (r *round) defragment(t env.Task) error {
 	return t.Err()
 }
 
-// join has shards join what they can, and ends the defragmentation when nothing is left; what is in between, a round chooses.
+// join has shards join what they can, and ends the defragmentation when nothing is left; what is in
+// between, a round chooses.
 func (r *round) join(t env.Task, c *policy.Collection) {
 	r.tick(t)
 	merges := policy.FragmentMerges(c, r.server.HistoryBegins())
@@ -41,11 +43,14 @@ func (r *round) join(t env.Task, c *policy.Collection) {
 		return
 	}
 	if r.measure(t, c); policy.Defragmented(c, r.shards()) {
-		_ = r.server.Locked(t, func() error { return r.endDefragmentation(t, c.Table.Collection()) })
+		_ = r.server.Locked(t, func() error {
+			return r.endDefragmentation(t, c.Table.Collection())
+		})
 	}
 }
 
-// endDefragmentation gives the collection back to the regular policy, if it still is the one that was looked at.
+// endDefragmentation gives the collection back to the regular policy, if it still is the one that
+// was looked at.
 func (m *term) endDefragmentation(t env.Task, coll catalog.Collection) error {
 	table, err := m.server.Table(coll.NS)
 	if err != nil || table.Collection().Epoch != coll.Epoch || !table.Collection().Defragment {
@@ -53,11 +58,12 @@ func (m *term) endDefragmentation(t env.Task, coll catalog.Collection) error {
 	}
 	as := table.Collection().Balancing
 	as.Defragment = false
-	return m.server.Describe(t, table, as, defragmented)
+	return m.server.Describe(t, table, as, defragmentedReason)
 }
 
-// measure asks the owners of a collection's chunks for their sizes. The chunks of one that does not answer are left out.
-func (v view) measure(t env.Task, c *policy.Collection) {
+// measure asks the owners of a collection's chunks for their sizes. The chunks of one that does not
+// answer are left out.
+func (v clusterView) measure(t env.Task, c *policy.Collection) {
 	c.Sizes = make(map[key.Key]int64, c.Table.Len())
 	owned := policy.Owned(c.Table)
 	left, done := len(owned), env.Cond{}
@@ -76,7 +82,7 @@ func (v view) measure(t env.Task, c *policy.Collection) {
 	_ = done.WaitFor(t, 0, func() bool { return left == 0 })
 }
 
-func (v view) sizes(t env.Task, shard, ns string, ranges []key.Range) ([]int64, error) {
+func (v clusterView) sizes(t env.Task, shard, ns string, ranges []key.Range) ([]int64, error) {
 	if err := t.Point(failpoint.BalancerStats, env.Note{Peer: shard}); err != nil {
 		return nil, err
 	}
@@ -84,7 +90,8 @@ func (v view) sizes(t env.Task, shard, ns string, ranges []key.Range) ([]int64, 
 	if set == nil {
 		return nil, errcode.New(errcode.ShardNotFound, "there is no shard %q", shard)
 	}
-	reply, err := rpc.CallPrimary[command.DataSizes](t, set, &command.DataSize{NS: ns, Ranges: ranges}, v.settings.CommandTimeout)
+	reply, err := rpc.CallPrimary[command.DataSizes](t, set,
+		&command.DataSize{NS: ns, Ranges: ranges}, v.settings.CommandTimeout)
 	if err != nil {
 		return nil, err
 	}

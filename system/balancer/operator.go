@@ -12,8 +12,10 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-func (b *Balancer) start(t env.Task, _ env.NodeID, _ *command.BalancerStart) (*command.Done, error) {
-	err := b.server.Tenured(t, "balancerStart", func(own env.Task) error {
+func (b *Balancer) start(
+	t env.Task, _ env.NodeID, _ *command.BalancerStart,
+) (*command.Done, error) {
+	err := b.server.InTerm(t, "balancerStart", func(own env.Task) error {
 		if err := b.store(own, b.document().switched(command.BalancerFull)); err != nil {
 			return err
 		}
@@ -23,11 +25,11 @@ func (b *Balancer) start(t env.Task, _ env.NodeID, _ *command.BalancerStart) (*c
 	return &command.Done{}, err
 }
 
-// stop switches off, lets what is under way come to its end, and then closes the door: from then on the config server commits
-// nothing that the balancer has asked for. The wait alone would not do, for a request, or its commit, may still be on its way
-// from a primary of the past.
+// stop switches off, lets what is in progress come to its end, and then closes the door: from then
+// on the config server commits nothing that the balancer has asked for. The wait alone would not
+// do, for a request, or its commit, may still be on its way from an earlier primary.
 func (b *Balancer) stop(t env.Task, _ env.NodeID, _ *command.BalancerStop) (*command.Done, error) {
-	err := b.server.Tenured(t, "balancerStop", func(own env.Task) error {
+	err := b.server.InTerm(t, "balancerStop", func(own env.Task) error {
 		if err := b.store(own, b.document().switched(command.BalancerOff)); err != nil {
 			return err
 		}
@@ -48,7 +50,8 @@ func (b *Balancer) awaitIdle(t env.Task) error {
 	return b.now.changed.WaitFor(t, b.settings.MoveWait, b.now.idle)
 }
 
-// close waits for commits that have been checked, and are not written yet, with the lock that they hold.
+// close waits for commits that have been checked, and are not written yet, with the lock that they
+// hold.
 func (b *Balancer) close(t env.Task) error {
 	if err := t.Point(failpoint.BalancerStopCloseDoor, env.Note{}); err != nil {
 		return err
@@ -76,11 +79,12 @@ func (b *Balancer) shut(t env.Task) error {
 }
 
 func startedMeanwhile() error {
-	return errcode.New(errcode.ConflictingOperationInProgress, "the balancer was switched on while it was being stopped")
+	return errcode.New(errcode.ConflictingOperationInProgress,
+		"the balancer was switched on while it was being stopped")
 }
 
 // store writes the balancer's document.
-func (b *Balancer) store(t env.Task, doc document) error {
+func (b *Balancer) store(t env.Task, doc settingsDoc) error {
 	op, err := configsvr.PutSetting(doc.ID, doc)
 	if err != nil {
 		return err
@@ -88,20 +92,28 @@ func (b *Balancer) store(t env.Task, doc document) error {
 	return b.server.Write(t, op)
 }
 
-func (b *Balancer) status(t env.Task, _ env.NodeID, _ *command.BalancerStatus) (*command.BalancerStatusReply, error) {
+func (b *Balancer) status(
+	t env.Task, _ env.NodeID, _ *command.BalancerStatus,
+) (*command.BalancerStatusReply, error) {
 	var reply *command.BalancerStatusReply
-	err := b.server.Tenured(t, "balancerStatus", func(own env.Task) error {
-		reply = &command.BalancerStatusReply{Mode: b.options().mode, InRound: !b.now.idle(), Rounds: b.now.rounds}
+	err := b.server.InTerm(t, "balancerStatus", func(own env.Task) error {
+		reply = &command.BalancerStatusReply{
+			Mode:    b.options().mode,
+			InRound: !b.now.idle(),
+			Rounds:  b.now.rounds,
+		}
 		return b.server.Majority(own)
 	})
 	return reply, err
 }
 
 // collectionStatus chooses for one collection as a round would that does nothing else.
-func (b *Balancer) collectionStatus(t env.Task, _ env.NodeID, req *command.BalancerCollectionStatus) (*command.BalancerCollectionStatusReply, error) {
+func (b *Balancer) collectionStatus(
+	t env.Task, _ env.NodeID, req *command.BalancerCollectionStatus,
+) (*command.BalancerCollectionStatusReply, error) {
 	reply := &command.BalancerCollectionStatusReply{}
-	err := b.server.Tenured(t, "balancerCollectionStatus", func(own env.Task) (err error) {
-		v := view{term: b.now, options: b.options()}
+	err := b.server.InTerm(t, "balancerCollectionStatus", func(own env.Task) (err error) {
+		v := clusterView{term: b.now, roundOptions: b.options()}
 		if reply.FirstViolation, err = v.violation(own, req.NS); err != nil {
 			return err
 		}
@@ -112,7 +124,7 @@ func (b *Balancer) collectionStatus(t env.Task, _ env.NodeID, req *command.Balan
 }
 
 // violation is the most urgent thing that is not as the balancer would have it.
-func (v view) violation(t env.Task, ns string) (string, error) {
+func (v clusterView) violation(t env.Task, ns string) (string, error) {
 	coll, err := v.collection(ns)
 	if err != nil {
 		return "", err
@@ -128,7 +140,8 @@ func (v view) violation(t env.Task, ns string) (string, error) {
 	switch {
 	case len(chosen) > 0 && chosen[0].Reason == policy.Draining:
 		return "draining", t.Err()
-	case len(policy.ZoneSplits(&coll)) > 0, len(chosen) > 0 && chosen[0].Reason == policy.ZoneViolation:
+	case len(policy.ZoneSplits(&coll)) > 0,
+		len(chosen) > 0 && chosen[0].Reason == policy.ZoneViolation:
 		return "zoneViolation", t.Err()
 	case len(chosen) > 0:
 		return "chunksImbalance", t.Err()

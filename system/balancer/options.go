@@ -9,8 +9,8 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-// document is the balancer's document of config.settings (protocol 2.1).
-type document struct {
+// settingsDoc is the balancer's document of config.settings (protocol 2.1).
+type settingsDoc struct {
 	ID     string               `bson:"_id"`
 	Mode   command.BalancerMode `bson:"mode"`
 	Window *windowDoc           `bson:"activeWindow,omitempty"`
@@ -35,8 +35,8 @@ func (w *windowDoc) String() string {
 	return w.Start + "-" + w.Stop
 }
 
-// options are what a round goes by.
-type options struct {
+// roundOptions are the settings that a round uses.
+type roundOptions struct {
 	mode                      command.BalancerMode
 	window                    policy.Window
 	throttle                  command.WriteConcern
@@ -45,7 +45,7 @@ type options struct {
 }
 
 // options reads what was set. Nothing gets into config.settings that cannot be read.
-func (b *Balancer) options() options {
+func (b *Balancer) options() roundOptions {
 	doc := b.document()
 	o, err := doc.options()
 	b.node.Assert(err == nil, "the settings of the balancer %+v cannot be read: %v", doc, err)
@@ -57,8 +57,8 @@ func (b *Balancer) options() options {
 }
 
 // document is what was set; a balancer that nothing was set for is off.
-func (b *Balancer) document() document {
-	doc := document{ID: configsvr.BalancerSetting, Mode: command.BalancerOff}
+func (b *Balancer) document() settingsDoc {
+	doc := settingsDoc{ID: configsvr.BalancerSetting, Mode: command.BalancerOff}
 	if raw := b.server.Setting(configsvr.BalancerSetting); raw != nil {
 		err := bson.Unmarshal(raw, &doc)
 		b.node.Assert(err == nil, "the settings of the balancer %v cannot be read: %v", raw, err)
@@ -66,24 +66,25 @@ func (b *Balancer) document() document {
 	return doc
 }
 
-func (d *document) options() (o options, err error) {
+func (d *settingsDoc) options() (o roundOptions, err error) {
 	o.mode, o.waitForDelete, o.forceJumbo = d.Mode, d.WaitForDelete, d.ForceJumbo
 	switch d.Mode {
 	case command.BalancerFull, command.BalancerAutoSplitOnly, command.BalancerOff:
 	default:
-		return o, errcode.New(errcode.BadValue, "the balancer has no mode %q, only full, autoSplitOnly and off", d.Mode)
+		return o, errcode.New(errcode.BadValue,
+			"the balancer has no mode %q, only full, autoSplitOnly and off", d.Mode)
 	}
 	if d.Window != nil {
 		if o.window, err = policy.ParseWindow(d.Window.Start, d.Window.Stop); err != nil {
 			return o, err
 		}
 	}
-	o.throttle, err = throttle(d.Throttle)
+	o.throttle, err = parseThrottle(d.Throttle)
 	return o, err
 }
 
-// throttle reads a bool, where true is one secondary, or a write concern (protocol 16).
-func throttle(v bson.RawValue) (command.WriteConcern, error) {
+// parseThrottle reads a bool, where true is one secondary, or a write concern (protocol 16).
+func parseThrottle(v bson.RawValue) (command.WriteConcern, error) {
 	if v.IsZero() {
 		return command.WriteConcern{}, nil
 	}
@@ -100,5 +101,6 @@ func throttle(v bson.RawValue) (command.WriteConcern, error) {
 	if w, ok := doc.Lookup("w").AsInt64OK(); ok && w >= 0 {
 		return command.WriteConcern{W: int(w)}, nil
 	}
-	return command.WriteConcern{}, errcode.New(errcode.BadValue, "_secondaryThrottle is true, false or a write concern, not %v", v)
+	return command.WriteConcern{}, errcode.New(errcode.BadValue,
+		"_secondaryThrottle is true, false or a write concern, not %v", v)
 }

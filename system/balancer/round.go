@@ -13,18 +13,19 @@ import (
 
 // round is one round of a term.
 type round struct {
-	view
+	clusterView
 	number int64
 	began  env.Time
 	chosen []policy.Migration
-	// ended are the requests that have ended since the last round took note: in 8.0 perhaps those of earlier rounds.
-	ended []*request
+	// ended are the requests that have ended since the last round took note: in 8.0 perhaps those
+	// of earlier rounds.
+	ended []*moveRequest
 }
 
 // round makes a round (protocol 14.1, 14.2) and returns how much it got done.
-func (m *term) round(t env.Task, o options) int {
+func (m *term) round(t env.Task, o roundOptions) int {
 	m.inRound = true
-	r := &round{view: view{m, o}, number: m.rounds + 1, began: m.node.Mono()}
+	r := &round{clusterView: clusterView{m, o}, number: m.rounds + 1, began: m.node.Mono()}
 	r.tell("begun")
 	err := r.carryOut(t)
 	_ = t.Point(failpoint.BalancerRoundEnd, r.note())
@@ -66,25 +67,32 @@ func (r *round) enqueue(t env.Task) {
 		if err != nil {
 			continue
 		}
-		q := &request{Migration: m, options: r.of(table.Collection()), name: fmt.Sprintf("balancer/%d/%d/%d", r.term.number, r.number, i+1)}
+		q := &moveRequest{
+			Migration:    m,
+			roundOptions: r.of(table.Collection()),
+			name:         fmt.Sprintf("balancer/%d/%d/%d", r.term.number, r.number, i+1),
+		}
 		if t.Point(failpoint.BalancerEnqueue, q.note()) == nil {
 			r.scheduler.enqueue(t, q)
 		}
 	}
 }
 
-// await waits for the end of all requests in 4.2. Later it is enough that one ends, so that a slow collection does not delay
-// others: its shards stay busy, and the next round chooses for the rest.
+// await waits for the end of all requests in 4.2. Later it is enough that one ends, so that a slow
+// collection does not delay others: its shards stay busy, and the next round chooses for the rest.
 func (r *round) await(t env.Task) error {
 	q := &r.scheduler
 	if !r.server.Profile().BalancesBySize() {
 		return r.changed.WaitFor(t, 0, q.idle)
 	}
-	_ = r.changed.WaitFor(t, r.settings.BalancerInterval, func() bool { return q.idle() || len(q.ended) > 0 })
+	_ = r.changed.WaitFor(t, r.settings.BalancerInterval, func() bool {
+		return q.idle() || len(q.ended) > 0
+	})
 	return t.Err()
 }
 
-// processed counts what moved, and what turned out to be too big, which is seen to as well (errata E1).
+// processed counts what moved, and what turned out to be too big, which is handled as well (errata
+// E1).
 func (r *round) processed() (n int) {
 	for _, q := range r.ended {
 		if q.err == nil || q.tooBig() {
@@ -106,12 +114,14 @@ func (r *round) record(t env.Task, err error) {
 	switch {
 	case err != nil:
 		r.logAction(t, "balancer.round", bson.D{
-			{Key: "executionTimeMillis", Value: took}, {Key: "errorOccured", Value: true}, {Key: "errmsg", Value: err.Error()},
+			{Key: "executionTimeMillis", Value: took}, {Key: "errorOccured", Value: true},
+			{Key: "errmsg", Value: err.Error()},
 		})
 	case len(r.chosen) > 0:
 		r.logAction(t, "balancer.round", bson.D{
 			{Key: "executionTimeMillis", Value: took}, {Key: "errorOccured", Value: false},
-			{Key: "candidateChunks", Value: len(r.chosen)}, {Key: "chunksMoved", Value: r.processed()},
+			{Key: "candidateChunks", Value: len(r.chosen)},
+			{Key: "chunksMoved", Value: r.processed()},
 		})
 	}
 }

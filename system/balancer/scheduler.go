@@ -12,43 +12,50 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// scheduler has the migrations carried out that rounds have chosen (protocol 14.2). They go out in the order in which they came,
-// each in a task of its own, and nobody waits for another.
+// scheduler has the migrations carried out that rounds have chosen (protocol 14.2). They go out in
+// the order in which they came, each in a task of its own, and nobody waits for another.
 type scheduler struct {
 	term        *term
-	queue       []*request // that have not gone out
-	underWay    []*request
-	ended       []*request // that no round has taken note of
+	queue       []*moveRequest // that have not gone out
+	underWay    []*moveRequest
+	ended       []*moveRequest // that no round has taken note of
 	dispatching bool
 }
 
-// request is a migration that was chosen.
-type request struct {
+// moveRequest is a migration that was chosen.
+type moveRequest struct {
 	policy.Migration
-	options
+	roundOptions
 	name string
 	err  error
 }
 
-func (q *request) note() env.Note { return env.Note{Peer: q.Chunk.Shard, ID: q.name} }
+func (q *moveRequest) note() env.Note { return env.Note{Peer: q.Chunk.Shard, ID: q.name} }
 
 // tooBig means that the chunk did not move, and was split or marked.
-func (q *request) tooBig() bool {
+func (q *moveRequest) tooBig() bool {
 	return errcode.Is(q.err, errcode.ChunkTooBig, errcode.ExceededMemoryLimit)
 }
 
 // outcome is how the request has ended.
-func (q *request) outcome() string {
+func (q *moveRequest) outcome() string {
 	if q.err == nil {
 		return trace.Moved
 	}
 	return string(errcode.Of(q.err))
 }
 
-func (q *request) command() *command.MoveRange {
+func (q *moveRequest) command() *command.MoveRange {
 	move := &command.MoveRange{
-		NS: q.NS, Min: q.Chunk.Min, Max: q.Chunk.Max, To: q.To, WaitDelete: q.waitForDelete, Throttle: q.throttle,
-		Name: q.name, Balancer: true, ChunkBytes: q.chunkBytes,
+		NS:         q.NS,
+		Min:        q.Chunk.Min,
+		Max:        q.Chunk.Max,
+		To:         q.To,
+		WaitDelete: q.waitForDelete,
+		Throttle:   q.throttle,
+		Name:       q.name,
+		Balancer:   true,
+		ChunkBytes: q.chunkBytes,
 	}
 	if q.Open {
 		move.Max = ""
@@ -70,15 +77,15 @@ func (s *scheduler) busy() (shards []string) {
 }
 
 // take returns the requests that have ended since it was called last.
-func (s *scheduler) take() []*request {
+func (s *scheduler) take() []*moveRequest {
 	ended := s.ended
 	s.ended = nil
 	return ended
 }
 
-// enqueue takes a request, unless one of its shards is in another by now: since a round has chosen, a shard of 4.2 may have asked for
-// the move of its outermost chunk.
-func (s *scheduler) enqueue(t env.Task, q *request) {
+// enqueue takes a request, unless one of its shards is in another by now: since a round has chosen,
+// a shard of 4.2 may have asked for the move of its outermost chunk.
+func (s *scheduler) enqueue(t env.Task, q *moveRequest) {
 	if busy := s.busy(); slices.Contains(busy, q.Chunk.Shard) || slices.Contains(busy, q.To) {
 		s.term.node.Sometimes("a chunk is chosen whose shard has been taken meanwhile")
 		return
@@ -90,14 +97,16 @@ func (s *scheduler) enqueue(t env.Task, q *request) {
 	}
 }
 
-// dispatch sends what is in the queue. What the balancer may not ask for any more, as it was switched off meanwhile, ends here.
+// dispatch sends what is in the queue. What the balancer may not ask for any more, as it was
+// switched off meanwhile, ends here.
 func (s *scheduler) dispatch(t env.Task) {
 	for len(s.queue) > 0 {
 		q := s.queue[0]
 		s.queue, s.underWay = s.queue[1:], append(s.underWay, q)
 		err := t.Point(failpoint.BalancerDispatch, q.note())
 		if err == nil && !s.term.stillWants(q) {
-			err = errcode.New(errcode.Interrupted, "the balancer was switched off before %s was asked for", q.name)
+			err = errcode.New(errcode.Interrupted,
+				"the balancer was switched off before %s was asked for", q.name)
 		}
 		if err != nil {
 			s.end(q, err)
@@ -110,30 +119,38 @@ func (s *scheduler) dispatch(t env.Task) {
 }
 
 // stillWants looks at what operators may have switched off since the choice.
-func (m *term) stillWants(q *request) bool {
-	v := view{m, m.options()}
+func (m *term) stillWants(q *moveRequest) bool {
+	v := clusterView{m, m.options()}
 	c, err := v.collection(q.NS)
-	return err == nil && !c.Off && c.Defragment == (q.Reason == policy.Fragment) && m.permits(v.options)
+	return err == nil && !c.Off && c.Defragment == (q.Reason == policy.Fragment) &&
+		m.permits(v.roundOptions)
 }
 
-func (s *scheduler) end(q *request, err error) {
+func (s *scheduler) end(q *moveRequest, err error) {
 	q.err = err
-	s.underWay = slices.DeleteFunc(s.underWay, func(other *request) bool { return other == q })
+	s.underWay = slices.DeleteFunc(s.underWay, func(other *moveRequest) bool { return other == q })
 	s.ended = append(s.ended, q)
 	s.term.emit(trace.Event{Kind: trace.BalancerDone, ID: q.name, Value: q.outcome()})
 	s.term.changed.Broadcast()
 }
 
-func (m *term) announce(q *request) {
+func (m *term) announce(q *moveRequest) {
 	move := q.command()
 	m.emit(trace.Event{
-		Kind: trace.BalancerChose, NS: move.NS, Min: string(move.Min), Max: string(move.Max), Shard: q.Chunk.Shard, Peer: move.To,
-		ID: move.Name, Value: q.Reason.String(), Txn: int64(m.settings.LocalTimeOffset),
+		Kind:  trace.BalancerChose,
+		NS:    move.NS,
+		Min:   string(move.Min),
+		Max:   string(move.Max),
+		Shard: q.Chunk.Shard,
+		Peer:  move.To,
+		ID:    move.Name,
+		Value: q.Reason.String(),
+		Txn:   int64(m.settings.LocalTimeOffset),
 	})
 }
 
-// migrate has the donor move, and sees to what has kept it from moving.
-func (m *term) migrate(t env.Task, q *request) error {
+// migrate has the donor move, and handles what has kept it from moving.
+func (m *term) migrate(t env.Task, q *moveRequest) error {
 	err := m.server.Migrate(t, q.command(), q.Chunk)
 	if lost := t.Point(failpoint.BalancerResult, q.note()); lost != nil {
 		err = lost
@@ -149,9 +166,11 @@ func (m *term) migrate(t env.Task, q *request) error {
 	return err
 }
 
-// arrived asks the catalogue, whatever the donor has answered (protocol 14.2).
-func (m *term) arrived(q *request) bool {
+// arrived asks the catalogue, regardless of what the donor has answered (protocol 14.2).
+func (m *term) arrived(q *moveRequest) bool {
 	table, err := m.server.Table(q.NS)
-	return err == nil && table.Owner(q.Chunk.Min).Shard == q.To && table.Collection().Epoch == q.Chunk.Version.Epoch &&
-		(q.Open || table.Owner(q.Chunk.Min).ContainsRange(key.Range{Min: q.Chunk.Min, Max: q.Chunk.Max}))
+	return err == nil && table.Owner(q.Chunk.Min).Shard == q.To &&
+		table.Collection().Epoch == q.Chunk.Version.Epoch &&
+		(q.Open ||
+			table.Owner(q.Chunk.Min).ContainsRange(key.Range{Min: q.Chunk.Min, Max: q.Chunk.Max}))
 }

@@ -20,18 +20,24 @@ const (
 
 // knownFields are the fields that an operator may set of each document of config.settings.
 var knownFields = map[string][]string{
-	configsvr.BalancerSetting: {"mode", "stopped", "activeWindow", "_secondaryThrottle", "_waitForDelete", "attemptToBalanceJumboChunks"},
-	chunkSize:                 {"value"},
-	autoSplit:                 {"enabled"},
-	autoMerge:                 {"enabled"},
+	configsvr.BalancerSetting: {
+		"mode", "stopped", "activeWindow", "_secondaryThrottle", "_waitForDelete",
+		"attemptToBalanceJumboChunks",
+	},
+	chunkSize: {"value"},
+	autoSplit: {"enabled"},
+	autoMerge: {"enabled"},
 }
 
-// putSetting replaces a document of config.settings. Whether the balancer is on stays as it is when the document does not say.
-func (b *Balancer) putSetting(t env.Task, _ env.NodeID, req *command.PutSetting) (*command.Done, error) {
+// putSetting replaces a document of config.settings. Whether the balancer is on stays as it is when
+// the document does not say.
+func (b *Balancer) putSetting(
+	t env.Task, _ env.NodeID, req *command.PutSetting,
+) (*command.Done, error) {
 	if err := checkFields(req); err != nil {
 		return nil, err
 	}
-	err := b.server.Tenured(t, "putSetting "+req.ID, func(own env.Task) error {
+	err := b.server.InTerm(t, "putSetting "+req.ID, func(own env.Task) error {
 		if err := b.put(own, req); err != nil {
 			return err
 		}
@@ -51,7 +57,8 @@ func checkFields(req *command.PutSetting) error {
 	}
 	for _, e := range elements {
 		if !slices.Contains(fields, e.Key()) {
-			return errcode.New(errcode.BadValue, "the setting %s has no field %q, only %q", req.ID, e.Key(), fields)
+			return errcode.New(errcode.BadValue, "the setting %s has no field %q, only %q",
+				req.ID, e.Key(), fields)
 		}
 	}
 	return checkValue(req)
@@ -63,7 +70,8 @@ func checkValue(req *command.PutSetting) error {
 	}
 	switch bytes, isNumber := req.Doc.Lookup("value").AsInt64OK(); {
 	case req.ID == chunkSize && (!isNumber || bytes <= 0):
-		return errcode.New(errcode.BadValue, "the size of a chunk is a number of bytes above zero, not %v", req.Doc)
+		return errcode.New(errcode.BadValue,
+			"the size of a chunk is a number of bytes above zero, not %v", req.Doc)
 	case req.ID != chunkSize && req.Doc.Lookup("enabled").Type != bson.TypeBoolean:
 		return errcode.New(errcode.BadValue, "%s is enabled or not: %v", req.ID, req.Doc)
 	}
@@ -72,7 +80,7 @@ func checkValue(req *command.PutSetting) error {
 
 func (b *Balancer) put(t env.Task, req *command.PutSetting) error {
 	if req.ID == configsvr.BalancerSetting {
-		doc, err := merged(b.document(), req.Doc)
+		doc, err := mergeSettings(b.document(), req.Doc)
 		if err != nil {
 			return err
 		}
@@ -93,9 +101,10 @@ func (b *Balancer) put(t env.Task, req *command.PutSetting) error {
 	return b.server.Write(t, op)
 }
 
-// merged is the document as an operator writes it, with the mode of the old one unless the new one has its own.
-func merged(old document, raw bson.Raw) (doc document, err error) {
-	doc = document{ID: old.ID, Mode: old.Mode, Closed: old.Closed}
+// mergeSettings is the document as an operator writes it, with the mode of the old one unless the
+// new one has its own.
+func mergeSettings(old settingsDoc, raw bson.Raw) (doc settingsDoc, err error) {
+	doc = settingsDoc{ID: old.ID, Mode: old.Mode, Closed: old.Closed}
 	if len(raw) == 0 {
 		return doc, nil
 	}
@@ -106,14 +115,16 @@ func merged(old document, raw bson.Raw) (doc document, err error) {
 		}
 	}
 	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return doc, errcode.New(errcode.BadValue, "the settings of the balancer cannot be read: %v", err)
+		return doc, errcode.New(errcode.BadValue,
+			"the settings of the balancer cannot be read: %v", err)
 	}
 	_, err = doc.options()
 	return doc.switched(doc.Mode), err
 }
 
-// switched is the document with another mode. What was asked for before a stop may commit again once the balancer is on.
-func (d document) switched(mode command.BalancerMode) document {
+// switched is the document with another mode. What was asked for before a stop may commit again
+// once the balancer is on.
+func (d settingsDoc) switched(mode command.BalancerMode) settingsDoc {
 	d.Mode = mode
 	d.Closed = d.Closed && mode != command.BalancerFull
 	return d

@@ -33,7 +33,7 @@ func TestPutSetting(t *testing.T) {
 		doc := encoded(t, c.doc)
 		err := checkFields(&command.PutSetting{ID: c.id, Doc: doc})
 		if err == nil && c.id == configsvr.BalancerSetting {
-			_, err = merged(document{Mode: command.BalancerOff}, doc)
+			_, err = mergeSettings(settingsDoc{Mode: command.BalancerOff}, doc)
 		}
 		if got := said(err); got != c.want {
 			t.Errorf("%s %v: %s, want %s", c.id, c.doc, got, c.want)
@@ -50,7 +50,7 @@ func said(err error) string {
 
 // TestModeIsKept: only who names the mode changes it, and the door that a stop has closed opens with the mode full alone.
 func TestModeIsKept(t *testing.T) {
-	stopped := document{Mode: command.BalancerOff, Closed: true, WaitForDelete: true}
+	stopped := settingsDoc{Mode: command.BalancerOff, Closed: true, WaitForDelete: true}
 	for _, c := range []struct {
 		doc    bson.D
 		mode   command.BalancerMode
@@ -63,7 +63,7 @@ func TestModeIsKept(t *testing.T) {
 		{bson.D{{Key: "stopped", Value: false}}, command.BalancerFull, false},
 		{bson.D{{Key: "stopped", Value: true}}, command.BalancerOff, true},
 	} {
-		got, err := merged(stopped, encoded(t, c.doc))
+		got, err := mergeSettings(stopped, encoded(t, c.doc))
 		if err != nil || got.Mode != c.mode || got.Closed != c.closed || got.WaitForDelete {
 			t.Errorf("%v makes of a stopped balancer %+v (%v)", c.doc, got, err)
 		}
@@ -71,13 +71,13 @@ func TestModeIsKept(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	doc, err := merged(document{Mode: command.BalancerFull}, encoded(t, append(window("23:00", "7:00"),
+	doc, err := mergeSettings(settingsDoc{Mode: command.BalancerFull}, encoded(t, append(window("23:00", "7:00"),
 		bson.E{Key: "_secondaryThrottle", Value: bson.D{{Key: "w", Value: "majority"}}}, bson.E{Key: "attemptToBalanceJumboChunks", Value: true})))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := doc.options()
-	want := options{
+	want := roundOptions{
 		mode: command.BalancerFull, window: policy.Window{Start: 23 * time.Hour, Stop: 7 * time.Hour}, throttle: command.Majority, forceJumbo: true,
 	}
 	if err != nil || got != want {

@@ -12,11 +12,11 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// sessions is the collection of sessions, whose keys are random UUIDs.
-const sessions = "config.system.sessions"
+// sessionsCollection is the collection of sessions, whose keys are random UUIDs.
+const sessionsCollection = "config.system.sessions"
 
-// split has chunks split that cross a boundary of zones, and those of the sessions until there are enough (protocol 13.2). One
-// that fails is tried again in the next round, and delays nothing.
+// split has chunks split that cross a boundary of zones, and those of the sessions until there are
+// enough (protocol 13.2). One that fails is tried again in the next round, and delays nothing.
 func (r *round) split(t env.Task) error {
 	for _, coll := range r.server.Sharded() {
 		c, err := r.collection(coll.NS)
@@ -24,7 +24,7 @@ func (r *round) split(t env.Task) error {
 			continue
 		}
 		splits := policy.ZoneSplits(&c)
-		if coll.NS == sessions {
+		if coll.NS == sessionsCollection {
 			splits = append(splits, policy.SessionSplits(c.Table, policy.SessionChunks)...)
 		}
 		for _, s := range splits {
@@ -46,10 +46,10 @@ func (m *term) cut(t env.Task, s policy.Split) error {
 	return err
 }
 
-// splitOrMarkJumbo sees to a chunk that is too big to be moved: when its owner finds no key to split it at, it is marked, and
-// left alone until somebody clears the mark, splits or moves it (protocol 13.5, errata E10). Without an answer the next round
-// comes across it again.
-func (m *term) splitOrMarkJumbo(t env.Task, q *request) {
+// splitOrMarkJumbo handles a chunk that is too big to be moved: when its owner finds no key to
+// split it at, it is marked, and left alone until an operator clears the mark, splits or moves it
+// (protocol 13.5, errata E10). Without an answer the next round comes across it again.
+func (m *term) splitOrMarkJumbo(t env.Task, q *moveRequest) {
 	if t.Point(failpoint.BalancerSplitOrJumbo, q.note()) != nil {
 		return
 	}
@@ -64,7 +64,7 @@ func (m *term) splitOrMarkJumbo(t env.Task, q *request) {
 }
 
 // splitPoints asks the owner where the chunk can be split into parts of the size that is aimed at.
-func (m *term) splitPoints(t env.Task, q *request) ([]key.Key, error) {
+func (m *term) splitPoints(t env.Task, q *moveRequest) ([]key.Key, error) {
 	owner := m.server.Set(q.Chunk.Shard)
 	if owner == nil {
 		return nil, errcode.New(errcode.ShardNotFound, "there is no shard %q", q.Chunk.Shard)
@@ -78,9 +78,9 @@ func (m *term) splitPoints(t env.Task, q *request) ([]key.Key, error) {
 	return reply.Points, t.Err()
 }
 
-// leaveAlone keeps the balancer from a collection with a hashed key of which a shard lacks the index: each of its migrations
-// would fail (protocol 14.2). An operator has it balanced again.
-func (m *term) leaveAlone(t env.Task, q *request) {
+// leaveAlone keeps the balancer from a collection with a hashed key of which a shard lacks the
+// index: each of its migrations would fail (protocol 14.2). An operator has it balanced again.
+func (m *term) leaveAlone(t env.Task, q *moveRequest) {
 	_ = m.server.Locked(t, func() error {
 		table, err := m.server.Table(q.NS)
 		if err != nil || !table.Collection().Key.Hashed {
@@ -93,7 +93,7 @@ func (m *term) leaveAlone(t env.Task, q *request) {
 }
 
 // markJumbo marks the chunk if it still is what was too big.
-func (m *term) markJumbo(t env.Task, q *request) error {
+func (m *term) markJumbo(t env.Task, q *moveRequest) error {
 	table, err := m.server.Table(q.NS)
 	if err != nil || table.Owner(q.Chunk.Min).Version != q.Chunk.Version {
 		return err

@@ -14,7 +14,7 @@ import (
 type term struct {
 	*Balancer
 	number    uint64
-	recovered bool // what earlier terms have asked for is at its end
+	recovered bool // what earlier terms have asked for has ended
 	inRound   bool
 	rounds    int64 // that have ended
 	singles   int64 // chunks that shards have asked for to be moved
@@ -23,9 +23,12 @@ type term struct {
 	changed   env.Cond // any of the above changed
 }
 
-// run is the balancer's main loop (protocol 14.1). Until somebody has switched it on or off there is nothing to do.
+// run is the balancer's main loop (protocol 14.1). Until an operator has switched it on or off
+// there is nothing to do.
 func (m *term) run(t env.Task) {
-	if m.changed.WaitFor(t, 0, func() bool { return m.server.Setting(configsvr.BalancerSetting) != nil }) != nil {
+	if m.changed.WaitFor(
+		t, 0, func() bool { return m.server.Setting(configsvr.BalancerSetting) != nil },
+	) != nil {
 		return
 	}
 	for m.recover(t) != nil {
@@ -49,21 +52,22 @@ func (m *term) turn(t env.Task) time.Duration {
 	return m.settings.BalancerPause
 }
 
-func (m *term) load(t env.Task) (options, error) {
+func (m *term) load(t env.Task) (roundOptions, error) {
 	if err := t.Point(failpoint.BalancerLoadSettings, env.Note{}); err != nil {
-		return options{}, err
+		return roundOptions{}, err
 	}
 	return m.options(), nil
 }
 
 // open reports whether the balancer may ask for migrations now.
-func (m *term) open(t env.Task, o options) bool {
+func (m *term) open(t env.Task, o roundOptions) bool {
 	return t.Point(failpoint.BalancerWindowCheck, env.Note{}) == nil && m.permits(o)
 }
 
-// permits goes by the time of day where the server stands (errata E22).
-func (m *term) permits(o options) bool {
-	return o.mode == command.BalancerFull && o.window.Contains(time.Duration(m.node.Now()), m.settings.LocalTimeOffset)
+// permits compares with the local time of day of the server (errata E22).
+func (m *term) permits(o roundOptions) bool {
+	return o.mode == command.BalancerFull &&
+		o.window.Contains(time.Duration(m.node.Now()), m.settings.LocalTimeOffset)
 }
 
 // sleep ends early when an operator writes a setting.
@@ -73,8 +77,8 @@ func (m *term) sleep(t env.Task, interval time.Duration) error {
 	return t.Err()
 }
 
-// recover waits until what earlier terms have asked for is at its end (protocol 9.5). 4.2 has it on record and carries it out
-// again; later, every shard is asked what it still does.
+// recover waits until what earlier terms have asked for has ended (protocol 9.5). 4.2 has it on
+// record and carries it out again; later, every shard is asked what it still does.
 func (m *term) recover(t env.Task) error {
 	if err := t.Point(failpoint.BalancerStepUp, env.Note{}); err != nil {
 		return err
@@ -84,7 +88,9 @@ func (m *term) recover(t env.Task) error {
 	}
 	for _, shard := range m.server.Shards() {
 		if set := m.server.Set(shard.Name); set != nil {
-			if _, err := rpc.CallPrimary[command.Done](t, set, &command.JoinMigrations{}, m.settings.CommandTimeout); err != nil {
+			_, err := rpc.CallPrimary[command.Done](t, set, &command.JoinMigrations{},
+				m.settings.CommandTimeout)
+			if err != nil {
 				return err
 			}
 		}
@@ -92,5 +98,5 @@ func (m *term) recover(t env.Task) error {
 	return nil
 }
 
-// idle reports whether nothing is under way that this or an earlier term has asked for.
+// idle reports whether nothing is in progress that this or an earlier term has asked for.
 func (m *term) idle() bool { return m.recovered && !m.inRound && m.scheduler.idle() }

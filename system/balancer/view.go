@@ -12,37 +12,39 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// view is what a choice is made from: the catalogue as the primary has it, what was set, and what shards say of their data.
-type view struct {
+// clusterView is what a choice is made from: the catalogue as the primary has it, what was set, and
+// what shards say of their data.
+type clusterView struct {
 	*term
-	options
+	roundOptions
 }
 
-// choice is a policy: it chooses for one collection.
-type choice func(*policy.Round, *policy.Collection)
+// policyFunc is a policy: it chooses for one collection.
+type policyFunc func(*policy.Round, *policy.Collection)
 
 // regular is the policy of the version.
-func (v view) regular() choice {
+func (v clusterView) regular() policyFunc {
 	if v.server.Profile().BalancesBySize() {
 		return (*policy.Round).BySize
 	}
 	return (*policy.Round).ByCount
 }
 
-// The kinds of choices: the order in which a round looks at the collections, and what it moves at random.
+// The kinds of choices: the order in which a round looks at the collections, and what it moves at
+// random.
 const (
 	chooseOrder  env.Choice = "balancer.order"
 	chooseRandom env.Choice = "balancer.random"
-	seeds                   = 1 << 16
+	seedCount               = 1 << 16
 )
 
-func (v view) seed(kind env.Choice) uint64 {
-	return uint64(v.node.Choose(kind, string(v.node.ID()), seeds))
+func (v clusterView) seed(kind env.Choice) uint64 {
+	return uint64(v.node.Choose(kind, string(v.node.ID()), seedCount))
 }
 
-// policy is the regular one, or, for a test of everything else, one that moves at random; and defragmentation for the collections
-// that either leaves alone for it.
-func (v view) policy() choice {
+// policy is the regular one, or, for a test of everything else, one that moves at random; and
+// defragmentation for the collections that either leaves alone for it.
+func (v clusterView) policy() policyFunc {
 	others := v.regular()
 	if v.settings.BalancerRandom != 0 {
 		seed, open := v.seed(chooseRandom), v.server.Profile().BalancesBySize()
@@ -55,18 +57,22 @@ func (v view) policy() choice {
 }
 
 // shards are those that a round may choose from.
-func (v view) shards() (all []policy.Shard) {
+func (v clusterView) shards() (all []policy.Shard) {
 	busy := v.scheduler.busy()
 	for _, s := range v.server.Shards() {
 		all = append(all, policy.Shard{
-			Name: s.Name, Draining: s.Draining, Zones: s.Zones, MaxBytes: s.MaxBytes, Busy: slices.Contains(busy, s.Name),
+			Name:     s.Name,
+			Draining: s.Draining,
+			Zones:    s.Zones,
+			MaxBytes: s.MaxBytes,
+			Busy:     slices.Contains(busy, s.Name),
 		})
 	}
 	return all
 }
 
 // choose makes a round's choice.
-func (v view) choose(t env.Task) ([]policy.Migration, error) {
+func (v clusterView) choose(t env.Task) ([]policy.Migration, error) {
 	colls := v.server.Sharded()
 	var order []int
 	if len(colls) > 1 {
@@ -85,7 +91,9 @@ func (v view) choose(t env.Task) ([]policy.Migration, error) {
 }
 
 // batch is what is known of some of the collections; one that was dropped meanwhile is left out.
-func (v view) batch(t env.Task, colls []catalog.Collection, batch []int) (some []policy.Collection) {
+func (v clusterView) batch(
+	t env.Task, colls []catalog.Collection, batch []int,
+) (some []policy.Collection) {
 	for _, i := range batch {
 		if c, err := v.collection(colls[i].NS); err == nil {
 			some = append(some, c)
@@ -102,33 +110,40 @@ func (v view) batch(t env.Task, colls []catalog.Collection, batch []int) (some [
 	return some
 }
 
-// collection is what the catalogue has about a sharded collection: errcode.NamespaceNotFound when there is none.
-func (v view) collection(ns string) (policy.Collection, error) {
+// collection is what the catalogue has about a sharded collection: errcode.NamespaceNotFound when
+// there is none.
+func (v clusterView) collection(ns string) (policy.Collection, error) {
 	table, err := v.server.Table(ns)
 	if err != nil {
 		return policy.Collection{}, err
 	}
 	coll := table.Collection()
 	if coll.Unsharded {
-		return policy.Collection{}, errcode.New(errcode.NamespaceNotFound, "collection %s is not sharded", ns)
+		return policy.Collection{}, errcode.New(errcode.NamespaceNotFound,
+			"collection %s is not sharded", ns)
 	}
 	c := policy.Collection{
-		Table: table, Zones: v.server.Zones(ns, coll.Key), Off: coll.NoBalance, ChunkBytes: v.of(coll).chunkBytes, ForceJumbo: v.forceJumbo,
+		Table:      table,
+		Zones:      v.server.Zones(ns, coll.Key),
+		Off:        coll.NoBalance,
+		ChunkBytes: v.of(coll).chunkBytes,
+		ForceJumbo: v.forceJumbo,
 		Defragment: coll.Defragment && v.server.Profile().MergesByItself(),
 	}
 	return c, nil
 }
 
 // of are the options for a collection, which may have chunks of another size.
-func (o options) of(coll catalog.Collection) options {
+func (o roundOptions) of(coll catalog.Collection) roundOptions {
 	if coll.ChunkBytes > 0 {
 		o.chunkBytes = coll.ChunkBytes
 	}
 	return o
 }
 
-// weigh asks every shard how much data it has of the collections. A shard that does not answer is left out of their balance.
-func (v view) weigh(t env.Task, some []policy.Collection) {
+// weigh asks every shard how much data it has of the collections. A shard that does not answer is
+// left out of their balance.
+func (v clusterView) weigh(t env.Task, some []policy.Collection) {
 	ids := make([]command.CollectionID, len(some))
 	for i := range some {
 		coll := some[i].Table.Collection()
@@ -143,7 +158,7 @@ func (v view) weigh(t env.Task, some []policy.Collection) {
 }
 
 // weighed are the shards, of those whose room is limited with their data (4.2).
-func (v view) weighed(t env.Task, colls []catalog.Collection) ([]policy.Shard, error) {
+func (v clusterView) weighed(t env.Task, colls []catalog.Collection) ([]policy.Shard, error) {
 	shards := v.shards()
 	if !slices.ContainsFunc(shards, func(s policy.Shard) bool { return s.MaxBytes > 0 }) {
 		return shards, nil
@@ -162,12 +177,15 @@ func (v view) weighed(t env.Task, colls []catalog.Collection) ([]policy.Shard, e
 }
 
 // survey asks all shards at once, and passes on what those say that answer.
-func (v view) survey(t env.Task, ids []command.CollectionID, answered func(shard string, bytes []int64)) {
+func (v clusterView) survey(
+	t env.Task, ids []command.CollectionID, answered func(shard string, bytes []int64),
+) {
 	shards := v.server.Shards()
 	left, done := len(shards), env.Cond{}
 	for _, s := range shards {
 		t.Spawn("statistics of "+s.Name, func(t env.Task) {
-			if reply, err := v.statistics(t, s.Name, ids); err == nil && len(reply.Bytes) == len(ids) {
+			reply, err := v.statistics(t, s.Name, ids)
+			if err == nil && len(reply.Bytes) == len(ids) {
 				answered(s.Name, reply.Bytes)
 			}
 			left--
@@ -177,7 +195,9 @@ func (v view) survey(t env.Task, ids []command.CollectionID, answered func(shard
 	_ = done.WaitFor(t, 0, func() bool { return left == 0 })
 }
 
-func (v view) statistics(t env.Task, shard string, ids []command.CollectionID) (*command.StatsForBalancing, error) {
+func (v clusterView) statistics(
+	t env.Task, shard string, ids []command.CollectionID,
+) (*command.StatsForBalancing, error) {
 	if err := t.Point(failpoint.BalancerStats, env.Note{Peer: shard}); err != nil {
 		return nil, err
 	}
@@ -185,5 +205,6 @@ func (v view) statistics(t env.Task, shard string, ids []command.CollectionID) (
 	if set == nil {
 		return nil, errcode.New(errcode.ShardNotFound, "there is no shard %q", shard)
 	}
-	return rpc.CallPrimary[command.StatsForBalancing](t, set, &command.ShardsvrGetStatsForBalancing{Collections: ids}, v.settings.CommandTimeout)
+	return rpc.CallPrimary[command.StatsForBalancing](t, set,
+		&command.ShardsvrGetStatsForBalancing{Collections: ids}, v.settings.CommandTimeout)
 }

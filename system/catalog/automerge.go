@@ -7,21 +7,25 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// Mergeable returns the longest ranges of at least two chunks that may be merged without being asked for (protocol 13.4):
-// neighbours on one shard and in one zone, all there since before a time, that of the history window, and none of them
-// jumbo. What snapshots may still ask for is kept by that.
+// Mergeable returns the longest ranges of at least two chunks that may be merged without being
+// asked for (protocol 13.4): neighbours on one shard and in one zone, all there since before a
+// time, that of the history window, and none of them jumbo. What snapshots may still ask for is
+// kept by that.
 func Mergeable(t *Table, zones Zones, before hlc.Timestamp) iter.Seq[key.Range] {
 	return func(yield func(key.Range) bool) {
 		for piece := range zones.Pieces() {
-			if !mergeable(t, piece.Range, before, yield) {
+			if !eachMergeable(t, piece.Range, before, yield) {
 				return
 			}
 		}
 	}
 }
 
-// mergeable keeps inside the piece, as a joint chunk over its boundary would have to be split again.
-func mergeable(t *Table, piece key.Range, before hlc.Timestamp, yield func(key.Range) bool) bool {
+// eachMergeable keeps inside the piece, as a joint chunk over its boundary would have to be split
+// again.
+func eachMergeable(
+	t *Table, piece key.Range, before hlc.Timestamp, yield func(key.Range) bool,
+) bool {
 	var run key.Range
 	var shard string
 	parts := 0

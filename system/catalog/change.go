@@ -9,9 +9,11 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// The changes below return the chunks to write, or none when nothing is to be done; applying them is Table.With.
+// The changes below return the chunks to write, or none when nothing is to be done; applying them
+// is Table.With.
 
-// Bump says which part of the version a split or a merge raises. MongoDB's versions differ in it (protocol 3.2).
+// Bump says which part of the version a split or a merge raises. MongoDB's versions differ in it
+// (protocol 3.2).
 type Bump bool
 
 // The bumps.
@@ -27,27 +29,30 @@ func (b Bump) above(v Version) Version {
 	return v.nextMinor()
 }
 
-// Move gives a range inside one chunk of shard from to shard to (protocol 3.2, 3.3). The moved piece gets the next major
-// version; the remainders of its chunk and one other chunk of the donor, the control chunk, follow with minor versions,
-// so that the donor's version rises too. Placements that ended before validAfter-window are forgotten. A range that is
-// on to already needs no change.
-func Move(t *Table, rng key.Range, from, to string, validAfter hlc.Timestamp, window time.Duration) ([]Chunk, error) {
-	c, err := containing(t, rng)
+// Move gives a range inside one chunk of shard from to shard to (protocol 3.2, 3.3). The moved
+// piece gets the next major version; the remainders of its chunk and one other chunk of the donor,
+// the control chunk, follow with minor versions, so that the donor's version rises too. Placements
+// that ended before validAfter-window are forgotten. A range that is on to already needs no change.
+func Move(
+	t *Table, rng key.Range, from, to string, validAfter hlc.Timestamp, window time.Duration,
+) ([]Chunk, error) {
+	c, err := chunkContaining(t, rng)
 	if err != nil || c.Shard == to {
 		return nil, err
 	}
 	if c.Shard != from {
-		return nil, inconsistent("range %v is on %s, not on %s", rng, c.Shard, from)
+		return nil, inconsistentError("range %v is on %s, not on %s", rng, c.Shard, from)
 	}
 	if len(c.History) > 0 && c.History[0].ValidAfter >= validAfter {
-		return nil, inconsistent("chunk %v is there since %v, not before %v", c, c.History[0].ValidAfter, validAfter)
+		return nil, inconsistentError("chunk %v is there since %v, not before %v",
+			c, c.History[0].ValidAfter, validAfter)
 	}
 	version := t.Version().nextMajor()
 	moved := Chunk{
 		Range:               rng,
 		Shard:               to,
 		Version:             version,
-		History:             prepend(Placement{validAfter, to}, c.History, window),
+		History:             prependPlacement(Placement{validAfter, to}, c.History, window),
 		OnCurrentShardSince: validAfter,
 	}
 	changed := []Chunk{moved}
@@ -64,10 +69,10 @@ func Move(t *Table, rng key.Range, from, to string, validAfter hlc.Timestamp, wi
 	return changed, nil
 }
 
-func containing(t *Table, rng key.Range) (Chunk, error) {
+func chunkContaining(t *Table, rng key.Range) (Chunk, error) {
 	c := t.Owner(rng.Min)
 	if rng.Empty() || !c.ContainsRange(rng) {
-		return Chunk{}, inconsistent("range %v is not inside one chunk of %s", rng, t.coll.NS)
+		return Chunk{}, inconsistentError("range %v is not inside one chunk of %s", rng, t.coll.NS)
 	}
 	return c, nil
 }
@@ -78,8 +83,8 @@ func (c Chunk) remainder(piece key.Range, v Version) Chunk {
 	return c
 }
 
-// prepend keeps at least the placement that ends now.
-func prepend(now Placement, before []Placement, window time.Duration) []Placement {
+// prependPlacement keeps at least the placement that ends now.
+func prependPlacement(now Placement, before []Placement, window time.Duration) []Placement {
 	oldest := hlc.At(now.ValidAfter.Millis() - window.Milliseconds())
 	keep := len(before)
 	for keep > 1 && before[keep-1].ValidAfter < oldest {
@@ -103,45 +108,46 @@ func (t *Table) another(shard string, but key.Key) (Chunk, bool) {
 	return t.Owner(other), true
 }
 
-// Split cuts the chunk with exactly these bounds at the points, which strictly increase inside it. All pieces keep shard
-// and history.
+// Split cuts the chunk with exactly these bounds at the points, which strictly increase inside it.
+// All pieces keep shard and history.
 func Split(t *Table, rng key.Range, points []key.Key, bump Bump) ([]Chunk, error) {
-	c, err := exact(t, rng)
+	c, err := exactChunk(t, rng)
 	if err != nil {
 		return nil, err
 	}
-	if err := inner(rng, points); err != nil {
+	if err := checkInnerPoints(rng, points); err != nil {
 		return nil, err
 	}
 	version := bump.above(t.Version())
 	var pieces []Chunk
-	for _, piece := range cut(rng, points) {
+	for _, piece := range cutRange(rng, points) {
 		pieces = append(pieces, c.remainder(piece, version))
 		version = version.nextMinor()
 	}
 	return pieces, nil
 }
 
-func exact(t *Table, rng key.Range) (Chunk, error) {
+func exactChunk(t *Table, rng key.Range) (Chunk, error) {
 	c := t.Owner(rng.Min)
 	if c.Range != rng {
-		return Chunk{}, inconsistent("collection %s has no chunk %v", t.coll.NS, rng)
+		return Chunk{}, inconsistentError("collection %s has no chunk %v", t.coll.NS, rng)
 	}
 	return c, nil
 }
 
-func inner(rng key.Range, points []key.Key) error {
+func checkInnerPoints(rng key.Range, points []key.Key) error {
 	last := rng.Min
 	for _, p := range points {
 		if p <= last || p >= rng.Max {
-			return errcode.New(errcode.BadValue, "the point %v does not follow %v inside %v", p, last, rng)
+			return errcode.New(errcode.BadValue, "the point %v does not follow %v inside %v",
+				p, last, rng)
 		}
 		last = p
 	}
 	return nil
 }
 
-func cut(rng key.Range, points []key.Key) []key.Range {
+func cutRange(rng key.Range, points []key.Key) []key.Range {
 	pieces := make([]key.Range, 0, len(points)+1)
 	for _, p := range points {
 		pieces = append(pieces, key.Range{Min: rng.Min, Max: p})
@@ -150,12 +156,13 @@ func cut(rng key.Range, points []key.Key) []key.Range {
 	return append(pieces, rng)
 }
 
-// Merge joins the chunks that make up the range and are all on one shard. The joint chunk is there since its latest
-// part came (protocol 13.4). A range that is one chunk already needs no change.
+// Merge joins the chunks that make up the range and are all on one shard. The joint chunk is there
+// since its latest part came (protocol 13.4). A range that is one chunk already needs no change.
 func Merge(t *Table, rng key.Range, bump Bump) ([]Chunk, error) {
 	parts := slices.Collect(t.Overlapping(rng))
 	if len(parts) == 0 || parts[0].Min != rng.Min || parts[len(parts)-1].Max != rng.Max {
-		return nil, inconsistent("range %v does not consist of whole chunks of %s", rng, t.coll.NS)
+		return nil, inconsistentError("range %v does not consist of whole chunks of %s",
+			rng, t.coll.NS)
 	}
 	if len(parts) == 1 {
 		return nil, nil
@@ -163,7 +170,7 @@ func Merge(t *Table, rng key.Range, bump Bump) ([]Chunk, error) {
 	joint := Chunk{Range: rng, Shard: parts[0].Shard, Version: bump.above(t.Version())}
 	for _, c := range parts {
 		if c.Shard != joint.Shard {
-			return nil, inconsistent("chunks %v and %v are on different shards", parts[0], c)
+			return nil, inconsistentError("chunks %v and %v are on different shards", parts[0], c)
 		}
 		joint.OnCurrentShardSince = max(joint.OnCurrentShardSince, c.OnCurrentShardSince)
 	}
@@ -171,7 +178,8 @@ func Merge(t *Table, rng key.Range, bump Bump) ([]Chunk, error) {
 	return []Chunk{joint}, nil
 }
 
-// MergeAll joins the chunks of each of the ranges, which do not overlap, as Merge does for one: all in one change.
+// MergeAll joins the chunks of each of the ranges, which do not overlap, as Merge does for one: all
+// in one change.
 func MergeAll(t *Table, ranges []key.Range, bump Bump) (all []Chunk, err error) {
 	version := bump.above(t.Version())
 	for _, rng := range ranges {
@@ -187,11 +195,11 @@ func MergeAll(t *Table, ranges []key.Range, bump Bump) (all []Chunk, err error) 
 	return all, nil
 }
 
-// EnsureNewer raises the version of the chunk with exactly these bounds above the collection's, unless it is newer than v
-// already or there is no such chunk (ensureChunkVersionIsGreaterThan, protocol 3.2): a commit that was sent with v is
-// refused from then on.
+// EnsureNewer raises the version of the chunk with exactly these bounds above the collection's,
+// unless it is newer than v already or there is no such chunk (ensureChunkVersionIsGreaterThan,
+// protocol 3.2): a commit that was sent with v is refused from then on.
 func EnsureNewer(t *Table, rng key.Range, v Version) ([]Chunk, error) {
-	c, err := exact(t, rng)
+	c, err := exactChunk(t, rng)
 	if err != nil || v.Older(c.Version) || !v.SameIncarnation(c.Version) {
 		return nil, nil
 	}
@@ -199,18 +207,19 @@ func EnsureNewer(t *Table, rng key.Range, v Version) ([]Chunk, error) {
 	return []Chunk{c}, nil
 }
 
-// Touch raises the version of one chunk above all others, so that everybody who refreshes sees that something about the
-// collection has changed.
+// Touch raises the version of one chunk above all others, so that everybody who refreshes sees that
+// something about the collection has changed.
 func Touch(t *Table) []Chunk {
 	c := t.Owner(key.Min)
 	c.Version = t.Version().nextMajor()
 	return []Chunk{c}
 }
 
-// MarkJumbo says that the chunk with exactly these bounds is too big to be moved and cannot be split (protocol 13.5). Its
-// version stays: only the balancer asks, and it reads the catalogue itself. Splits and moves take the flag off.
+// MarkJumbo says that the chunk with exactly these bounds is too big to be moved and cannot be
+// split (protocol 13.5). Its version stays: only the balancer asks, and it reads the catalogue
+// itself. Splits and moves take the flag off.
 func MarkJumbo(t *Table, rng key.Range) ([]Chunk, error) {
-	c, err := exact(t, rng)
+	c, err := exactChunk(t, rng)
 	if err != nil || c.Jumbo {
 		return nil, err
 	}
@@ -218,8 +227,8 @@ func MarkJumbo(t *Table, rng key.Range) ([]Chunk, error) {
 	return []Chunk{c}, nil
 }
 
-// Rename returns the chunks of a collection that is renamed: owners and versions stay, but they are those of another
-// incarnation, which has no history before its own time.
+// Rename returns the chunks of a collection that is renamed: owners and versions stay, but they are
+// those of another incarnation, which has no history before its own time.
 func Rename(t *Table, as Collection) []Chunk {
 	var all []Chunk
 	for c := range t.Chunks() {
@@ -232,7 +241,7 @@ func Rename(t *Table, as Collection) []Chunk {
 
 // ClearJumbo takes the jumbo flag off a chunk; the version rises so that everybody sees it.
 func ClearJumbo(t *Table, rng key.Range) ([]Chunk, error) {
-	c, err := exact(t, rng)
+	c, err := exactChunk(t, rng)
 	if err != nil || !c.Jumbo {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ type Chunk struct {
 	key.Range
 	Shard   string
 	Version Version
-	// History says where the range was since when, newest first; the first entry is the owner. It is never changed in
-	// place.
+	// History says where the range was since when, newest first; the first entry is the owner. It
+	// is never changed in place.
 	History []Placement
 	Jumbo   bool
 	// OnCurrentShardSince is the ValidAfter of the newest placement.
@@ -30,7 +30,8 @@ type Placement struct {
 
 // Equal reports whether nothing about the chunks differs.
 func (c Chunk) Equal(o Chunk) bool {
-	return c.Range == o.Range && c.Shard == o.Shard && c.Version == o.Version && c.Jumbo == o.Jumbo &&
+	return c.Range == o.Range && c.Shard == o.Shard && c.Version == o.Version &&
+		c.Jumbo == o.Jumbo &&
 		c.OnCurrentShardSince == o.OnCurrentShardSince && slices.Equal(c.History, o.History)
 }
 
@@ -41,7 +42,8 @@ func (c Chunk) ShardAt(ts hlc.Timestamp) (string, error) {
 			return p.Shard, nil
 		}
 	}
-	return "", errcode.New(errcode.StaleChunkHistory, "the owner of %v at %v is not known any more", c.Range, ts)
+	return "", errcode.New(errcode.StaleChunkHistory, "the owner of %v at %v is not known any more",
+		c.Range, ts)
 }
 
 // String is "[3, 17) shard-a 5|1||epoch".
@@ -58,11 +60,13 @@ type Collection struct {
 	// AllowMigrations is false while an operation on the collection forbids them.
 	AllowMigrations bool
 	Balancing
-	// Unsharded means that the collection lives on the primary shard of its database, whose version its one chunk has.
+	// Unsharded means that the collection lives on the primary shard of its database, whose version
+	// its one chunk has.
 	Unsharded bool
 }
 
-// Balancing is how the balancer treats a collection. The zero value is how it treats every collection.
+// Balancing is how the balancer treats a collection. The zero value is how it treats every
+// collection.
 type Balancing struct {
 	// NoBalance keeps the balancer from moving chunks; operators may.
 	NoBalance bool

@@ -11,8 +11,8 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// DatabaseVersion is the version of a database (protocol 3.1). LastMod is at least 1 and grows by one with every
-// movePrimary; UUID and Timestamp are those of the database's incarnation.
+// DatabaseVersion is the version of a database (protocol 3.1). LastMod is at least 1 and grows by
+// one with every movePrimary; UUID and Timestamp are those of the database's incarnation.
 type DatabaseVersion struct {
 	UUID      string
 	Timestamp hlc.Timestamp
@@ -22,7 +22,8 @@ type DatabaseVersion struct {
 // String is "3||uuid".
 func (v DatabaseVersion) String() string { return fmt.Sprintf("%d||%s", v.LastMod, v.UUID) }
 
-// placed is the version of what lives on the primary shard. As a chunk's, it is comparable within one incarnation only.
+// placed is the version of what lives on the primary shard. As a chunk's, it is comparable within
+// one incarnation only.
 func (v DatabaseVersion) placed() Version {
 	return Version{Major: v.LastMod, Epoch: v.UUID, Timestamp: v.Timestamp}
 }
@@ -47,11 +48,19 @@ func (d Database) On(shard string) Database {
 	return d
 }
 
-// Table is the routing table of an unsharded collection of the database: the primary shard owns every key, under the
-// database's version. Versions of a database and of chunks obey the same rules, so routers and shards need no others.
+// Table is the routing table of an unsharded collection of the database: the primary shard owns
+// every key, under the database's version. Versions of a database and of chunks obey the same
+// rules, so routers and shards need no others.
 func (d Database) Table(ns string) (*Table, error) {
-	coll := Collection{NS: ns, Epoch: d.Version.UUID, Timestamp: d.Version.Timestamp, Key: Unsharded, Unsharded: true}
-	return NewTable(coll, []Chunk{{Range: key.Everything, Shard: d.Primary, Version: d.Version.placed()}})
+	coll := Collection{
+		NS:        ns,
+		Epoch:     d.Version.UUID,
+		Timestamp: d.Version.Timestamp,
+		Key:       Unsharded,
+		Unsharded: true,
+	}
+	return NewTable(coll,
+		[]Chunk{{Range: key.Everything, Shard: d.Primary, Version: d.Version.placed()}})
 }
 
 // Unsharded is how an unsharded collection is kept: by its _id.
@@ -72,7 +81,9 @@ type databaseVersionDoc struct {
 
 // EncodeDatabase returns the document of config.databases.
 func EncodeDatabase(d Database) (bson.Raw, error) {
-	v := databaseVersionDoc{d.Version.UUID, stamp(d.Version.Timestamp), int64(d.Version.LastMod)}
+	v := databaseVersionDoc{
+		d.Version.UUID, toTimestampBSON(d.Version.Timestamp), int64(d.Version.LastMod),
+	}
 	return bson.Marshal(databaseDoc{d.Name, d.Primary, v})
 }
 
@@ -80,8 +91,11 @@ func EncodeDatabase(d Database) (bson.Raw, error) {
 func DecodeDatabase(raw bson.Raw) (Database, error) {
 	var doc databaseDoc
 	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return Database{}, errcode.New(errcode.BadValue, "a document of config.databases cannot be read: %v", err)
+		return Database{}, errcode.New(errcode.BadValue,
+			"a document of config.databases cannot be read: %v", err)
 	}
-	v := DatabaseVersion{doc.Version.UUID, unstamp(doc.Version.Timestamp), uint32(doc.Version.LastMod)}
+	v := DatabaseVersion{
+		doc.Version.UUID, fromTimestampBSON(doc.Version.Timestamp), uint32(doc.Version.LastMod),
+	}
 	return Database{doc.Name, doc.Primary, v}, nil
 }

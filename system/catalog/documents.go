@@ -29,9 +29,11 @@ type placementDoc struct {
 	Shard      string         `bson:"shard"`
 }
 
-// ChunkID is the _id of the document of the collection's chunk that begins at min. Within a collection the _ids sort as
-// the chunks.
-func ChunkID(uuid string, min key.Key) string { return uuid + "/" + hex.EncodeToString([]byte(min)) }
+// ChunkID is the _id of the document of the collection's chunk that begins at min. Within a
+// collection the _ids sort as the chunks.
+func ChunkID(uuid string, min key.Key) string {
+	return uuid + "/" + hex.EncodeToString([]byte(min))
+}
 
 // ChunkMin undoes ChunkID; "" for the _id of no chunk of the collection.
 func ChunkMin(uuid, id string) key.Key {
@@ -57,7 +59,7 @@ func EncodeChunk(coll Collection, c Chunk) (bson.Raw, error) {
 		Shard:               c.Shard,
 		LastMod:             bson.Timestamp{T: c.Version.Major, I: c.Version.Minor},
 		Jumbo:               c.Jumbo,
-		OnCurrentShardSince: stamp(c.OnCurrentShardSince),
+		OnCurrentShardSince: toTimestampBSON(c.OnCurrentShardSince),
 	}
 	var err error
 	if doc.Min, err = encodeBound(coll.Key, c.Min); err != nil {
@@ -67,7 +69,7 @@ func EncodeChunk(coll Collection, c Chunk) (bson.Raw, error) {
 		return nil, err
 	}
 	for _, p := range c.History {
-		doc.History = append(doc.History, placementDoc{stamp(p.ValidAfter), p.Shard})
+		doc.History = append(doc.History, placementDoc{toTimestampBSON(p.ValidAfter), p.Shard})
 	}
 	return bson.Marshal(doc)
 }
@@ -76,13 +78,14 @@ func EncodeChunk(coll Collection, c Chunk) (bson.Raw, error) {
 func DecodeChunk(coll Collection, raw bson.Raw) (Chunk, error) {
 	var doc chunkDoc
 	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return Chunk{}, errcode.New(errcode.BadValue, "a document of config.chunks cannot be read: %v", err)
+		return Chunk{}, errcode.New(errcode.BadValue,
+			"a document of config.chunks cannot be read: %v", err)
 	}
 	c := Chunk{
 		Shard:               doc.Shard,
 		Version:             coll.Version().with(doc.LastMod.T, doc.LastMod.I),
 		Jumbo:               doc.Jumbo,
-		OnCurrentShardSince: unstamp(doc.OnCurrentShardSince),
+		OnCurrentShardSince: fromTimestampBSON(doc.OnCurrentShardSince),
 	}
 	var err error
 	if c.Min, err = decodeBound(coll.Key, doc.Min, "min"); err != nil {
@@ -92,7 +95,7 @@ func DecodeChunk(coll Collection, raw bson.Raw) (Chunk, error) {
 		return Chunk{}, err
 	}
 	for _, p := range doc.History {
-		c.History = append(c.History, Placement{unstamp(p.ValidAfter), p.Shard})
+		c.History = append(c.History, Placement{fromTimestampBSON(p.ValidAfter), p.Shard})
 	}
 	return c, nil
 }
@@ -109,16 +112,17 @@ func encodeBound(p key.Pattern, k key.Key) (bson.Raw, error) {
 func decodeBound(p key.Pattern, bound bson.Raw, name string) (key.Key, error) {
 	v, err := bound.LookupErr(p.Field)
 	if err != nil {
-		return "", errcode.New(errcode.BadValue, "a document of config.chunks has no %s for %s", name, p.Field)
+		return "", errcode.New(errcode.BadValue, "a document of config.chunks has no %s for %s",
+			name, p.Field)
 	}
 	return key.Encode(v)
 }
 
-func stamp(ts hlc.Timestamp) bson.Timestamp {
+func toTimestampBSON(ts hlc.Timestamp) bson.Timestamp {
 	return bson.Timestamp{T: uint32(ts >> 32), I: uint32(ts)}
 }
 
-func unstamp(ts bson.Timestamp) hlc.Timestamp {
+func fromTimestampBSON(ts bson.Timestamp) hlc.Timestamp {
 	return hlc.Timestamp(uint64(ts.T)<<32 | uint64(ts.I))
 }
 
@@ -142,7 +146,7 @@ func EncodeCollection(c Collection) (bson.Raw, error) {
 		NS:              c.NS,
 		UUID:            c.UUID,
 		Epoch:           c.Epoch,
-		Timestamp:       stamp(c.Timestamp),
+		Timestamp:       toTimestampBSON(c.Timestamp),
 		Key:             c.Key.Document(),
 		AllowMigrations: c.AllowMigrations,
 		NoBalance:       c.NoBalance,
@@ -159,14 +163,15 @@ func EncodeCollection(c Collection) (bson.Raw, error) {
 func DecodeCollection(raw bson.Raw) (Collection, error) {
 	var doc collectionDoc
 	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return Collection{}, errcode.New(errcode.BadValue, "a document of config.collections cannot be read: %v", err)
+		return Collection{}, errcode.New(errcode.BadValue,
+			"a document of config.collections cannot be read: %v", err)
 	}
 	pattern, err := key.PatternOf(doc.Key)
 	return Collection{
 		NS:              doc.NS,
 		UUID:            doc.UUID,
 		Epoch:           doc.Epoch,
-		Timestamp:       unstamp(doc.Timestamp),
+		Timestamp:       fromTimestampBSON(doc.Timestamp),
 		Key:             pattern,
 		AllowMigrations: doc.AllowMigrations,
 		Balancing: Balancing{
@@ -185,8 +190,8 @@ type zoneDoc struct {
 	Tag string   `bson:"tag"`
 }
 
-// ZoneID is the _id of the document of the zone of the namespace that begins at min. Within a namespace the _ids sort as the
-// ranges.
+// ZoneID is the _id of the document of the zone of the namespace that begins at min. Within a
+// namespace the _ids sort as the ranges.
 func ZoneID(ns string, min key.Key) string { return ns + "/" + hex.EncodeToString([]byte(min)) }
 
 // ParseZoneID undoes ZoneID.
@@ -199,7 +204,8 @@ func ParseZoneID(id string) (ns string, min key.Key, err error) {
 	return id[:i], key.Key(bound), err
 }
 
-// EncodeZone returns the document of config.tags for a zone of the namespace, whose shard key is the pattern.
+// EncodeZone returns the document of config.tags for a zone of the namespace, whose shard key is
+// the pattern.
 func EncodeZone(ns string, p key.Pattern, z Zone) (bson.Raw, error) {
 	doc := zoneDoc{ID: ZoneID(ns, z.Min), NS: ns, Tag: z.Name}
 	var err error
@@ -216,20 +222,24 @@ func EncodeZone(ns string, p key.Pattern, z Zone) (bson.Raw, error) {
 func DecodeZone(p key.Pattern, raw bson.Raw) (Zone, error) {
 	_, field, z, err := DecodeAnyZone(raw)
 	if err == nil && field != p.Field {
-		err = errcode.New(errcode.BadValue, "a document of config.tags is about %s, not %s", field, p.Field)
+		err = errcode.New(errcode.BadValue, "a document of config.tags is about %s, not %s",
+			field, p.Field)
 	}
 	return z, err
 }
 
-// DecodeAnyZone reads a document of config.tags and returns its namespace and the field of its bounds, too.
+// DecodeAnyZone reads a document of config.tags and returns its namespace and the field of its
+// bounds, too.
 func DecodeAnyZone(raw bson.Raw) (ns, field string, z Zone, err error) {
 	var doc zoneDoc
 	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return "", "", z, errcode.New(errcode.BadValue, "a document of config.tags cannot be read: %v", err)
+		return "", "", z, errcode.New(errcode.BadValue,
+			"a document of config.tags cannot be read: %v", err)
 	}
 	first, err := doc.Min.IndexErr(0)
 	if err != nil {
-		return "", "", z, errcode.New(errcode.BadValue, "a document of config.tags has no min: %v", err)
+		return "", "", z, errcode.New(errcode.BadValue,
+			"a document of config.tags has no min: %v", err)
 	}
 	p := key.Pattern{Field: first.Key()}
 	z.Name = doc.Tag

@@ -6,8 +6,8 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// Entry is a chunk within a table, of which only as much is read as is asked for: a pass over a big table spends its time on
-// waiting for memory.
+// Entry is a chunk within a table, of which only as much is read as is asked for: a pass over a big
+// table spends its time on waiting for memory.
 type Entry struct {
 	chunk *Chunk
 	owner int32
@@ -25,11 +25,11 @@ func (e Entry) Min() key.Key { return e.chunk.Min }
 // Jumbo reports whether the chunk is marked as too big to move.
 func (e Entry) Jumbo() bool { return e.chunk.Jumbo }
 
-// Owners returns the shards by their numbers, which are those of this table alone. A shard may be among them that has no chunk
-// any more.
+// Owners returns the shards by their numbers, which are those of this table alone. A shard may be
+// among them that has no chunk any more.
 func (t *Table) Owners() []string {
 	names := make([]string, t.shards.Len())
-	t.shards.Scan(func(shard string, o *owned) bool {
+	t.shards.Scan(func(shard string, o *shardVersions) bool {
 		names[o.number] = shard
 		return true
 	})
@@ -43,7 +43,9 @@ func (t *Table) Beginning(r key.Range) iter.Seq[Entry] {
 			return
 		}
 		beyond := t.from(r.Max)
-		t.chunks.Ascend(string(r.Min), func(_ string, e Entry) bool { return e != beyond && yield(e) })
+		t.chunks.Ascend(string(r.Min), func(_ string, e Entry) bool {
+			return e != beyond && yield(e)
+		})
 	}
 }
 
@@ -65,8 +67,8 @@ func (t *Table) from(k key.Key) (first Entry) {
 	return first
 }
 
-// Owning returns the shards that own a part of r, each once, in the order of their first keys in r. It looks no further once it
-// has found all shards.
+// Owning returns the shards that own a part of r, each once, in the order of their first keys in r.
+// It looks no further once it has found all shards.
 func (t *Table) Owning(r key.Range) []string {
 	if r.Empty() {
 		return nil

@@ -7,8 +7,9 @@ import (
 	"github.com/shardproof/shardproof/system/hlc"
 )
 
-// OwnersSince returns every shard that owned a part of the collection at some time from since on, as far as the table
-// knows, by name. It is false when the history of a chunk does not reach back so far.
+// OwnersSince returns every shard that owned a part of the collection at some time from since on,
+// as far as the table knows, by name. It is false when the history of a chunk does not reach back
+// so far.
 func (t *Table) OwnersSince(since hlc.Timestamp) ([]string, bool) {
 	owners := make(map[string]bool)
 	for c := range t.Chunks() {

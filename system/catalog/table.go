@@ -12,52 +12,57 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// Table is the routing table of one collection: its chunks at one moment. It is immutable; With makes a newer one that
-// shares what has not changed.
+// Table is the routing table of one collection: its chunks at one moment. It is immutable; With
+// makes a newer one that shares what has not changed.
 type Table struct {
 	coll   Collection
 	chunks btree.Map[string, Entry] // by Min
 	// versions holds the Min of the chunk of each version. The highest is the collection's version.
 	versions btree.Map[uint64, key.Key]
-	// shards has an entry for every shard that ever had a chunk, so that a number stays with its shard. It copies an entry when
-	// it copies the node that holds it, so what GetMut returns is this table's own.
-	shards btree.Map[string, *owned]
+	// shards has an entry for every shard that ever had a chunk, so that a number stays with its
+	// shard. It copies an entry when it copies the node that holds it, so what GetMut returns is
+	// this table's own.
+	shards btree.Map[string, *shardVersions]
 	owning int // how many shards have chunks
 }
 
-// owned is what a table knows of a shard: its number, and as above the versions of its chunks.
-type owned struct {
+// shardVersions is what a table knows of a shard: its number, and as above the versions of its
+// chunks.
+type shardVersions struct {
 	shard    string // all its chunks share this string, however they came
 	number   int32
 	versions btree.Map[uint64, key.Key]
 }
 
 // Copy makes the tree of shards copy on write.
-func (o *owned) Copy() *owned { return &owned{o.shard, o.number, *o.versions.Copy()} }
+func (o *shardVersions) Copy() *shardVersions {
+	return &shardVersions{o.shard, o.number, *o.versions.Copy()}
+}
 
-// degree keeps the nodes of the trees small, as every update copies those on its way.
-const degree = 8
+// treeDegree keeps the nodes of the trees small, as every update copies those on its way.
+const treeDegree = 8
 
-// NewTable returns the table of exactly these chunks, in any order; errcode.IncompatibleShardingMetadata when they are no
-// partition of the key space, and errcode.StaleEpoch when one is of another incarnation.
+// NewTable returns the table of exactly these chunks, in any order;
+// errcode.IncompatibleShardingMetadata when they are no partition of the key space, and
+// errcode.StaleEpoch when one is of another incarnation.
 func NewTable(coll Collection, chunks []Chunk) (*Table, error) {
 	t := &Table{
 		coll:     coll,
-		chunks:   *btree.NewMap[string, Entry](degree),
-		versions: *btree.NewMap[uint64, key.Key](degree),
-		shards:   *btree.NewMap[string, *owned](degree),
+		chunks:   *btree.NewMap[string, Entry](treeDegree),
+		versions: *btree.NewMap[uint64, key.Key](treeDegree),
+		shards:   *btree.NewMap[string, *shardVersions](treeDegree),
 	}
 	if err := t.replace(chunks); err != nil {
 		return nil, err
 	}
 	if t.chunks.Len() == 0 {
-		return nil, inconsistent("collection %s has no chunks", coll.NS)
+		return nil, inconsistentError("collection %s has no chunks", coll.NS)
 	}
 	return t, nil
 }
 
-// With returns the table after an incremental refresh: each chunk replaces what it overlaps, and must not be older than
-// that. Errors are those of NewTable.
+// With returns the table after an incremental refresh: each chunk replaces what it overlaps, and
+// must not be older than that. Errors are those of NewTable.
 func (t *Table) With(chunks []Chunk) (*Table, error) {
 	next := t.copy()
 	if err := next.replace(chunks); err != nil {
@@ -74,15 +79,22 @@ func (t *Table) WithCollection(coll Collection) *Table {
 }
 
 func (t *Table) copy() *Table {
-	return &Table{coll: t.coll, chunks: *t.chunks.Copy(), versions: *t.versions.Copy(), shards: *t.shards.Copy(), owning: t.owning}
+	return &Table{
+		coll:     t.coll,
+		chunks:   *t.chunks.Copy(),
+		versions: *t.versions.Copy(),
+		shards:   *t.shards.Copy(),
+		owning:   t.owning,
+	}
 }
 
-func inconsistent(format string, args ...any) error {
+func inconsistentError(format string, args ...any) error {
 	return errcode.New(errcode.IncompatibleShardingMetadata, format, args...)
 }
 
-// replace removes what the chunks overlap before it adds them, as a version may move from one chunk to its remainder.
-// Whatever gap this leaves borders on a new chunk, so looking at their neighbours is enough.
+// replace removes what the chunks overlap before it adds them, as a version may move from one chunk
+// to its remainder. Any gap that this leaves borders on a new chunk, so looking at their neighbours
+// is enough.
 func (t *Table) replace(chunks []Chunk) error {
 	chunks = slices.Clone(chunks)
 	slices.SortFunc(chunks, func(a, b Chunk) int { return cmp.Compare(a.Min, b.Min) })
@@ -91,7 +103,7 @@ func (t *Table) replace(chunks []Chunk) error {
 			return err
 		}
 		if i > 0 && chunks[i-1].Overlaps(c.Range) {
-			return inconsistent("chunks %v and %v overlap", chunks[i-1], c)
+			return inconsistentError("chunks %v and %v overlap", chunks[i-1], c)
 		}
 		if err := t.clear(c); err != nil {
 			return err
@@ -113,11 +125,12 @@ func (t *Table) replace(chunks []Chunk) error {
 func (t *Table) acceptable(c Chunk) error {
 	switch {
 	case !c.Version.SameIncarnation(t.coll.Version()):
-		return errcode.New(errcode.StaleEpoch, "chunk %v is not of collection %s with epoch %s", c, t.coll.NS, t.coll.Epoch)
+		return errcode.New(errcode.StaleEpoch, "chunk %v is not of collection %s with epoch %s",
+			c, t.coll.NS, t.coll.Epoch)
 	case c.Empty() || c.Min < key.Min || c.Max > key.Max:
-		return inconsistent("chunk %v is no range of keys", c)
+		return inconsistentError("chunk %v is no range of keys", c)
 	case c.Shard == "" || c.Version.OwnsNothing():
-		return inconsistent("chunk %v has no owner or no version", c)
+		return inconsistentError("chunk %v has no owner or no version", c)
 	}
 	return nil
 }
@@ -125,7 +138,7 @@ func (t *Table) acceptable(c Chunk) error {
 func (t *Table) clear(c Chunk) error {
 	for _, old := range slices.Collect(t.Overlapping(c.Range)) {
 		if c.Version.Older(old.Version) {
-			return inconsistent("chunk %v is older than %v, which it replaces", c, old)
+			return inconsistentError("chunk %v is older than %v, which it replaces", c, old)
 		}
 		t.chunks.Delete(string(old.Min))
 		t.versions.Delete(old.Version.number())
@@ -139,11 +152,13 @@ func (t *Table) clear(c Chunk) error {
 
 func (t *Table) add(c Chunk) error {
 	if other, double := t.versions.Set(c.Version.number(), c.Min); double {
-		return inconsistent("chunks %v and the one at %v have the same version", c, other)
+		return inconsistentError("chunks %v and the one at %v have the same version", c, other)
 	}
 	owner, known := t.shards.GetMut(c.Shard)
 	if !known {
-		owner = &owned{c.Shard, int32(t.shards.Len()), *btree.NewMap[uint64, key.Key](degree)}
+		owner = &shardVersions{
+			c.Shard, int32(t.shards.Len()), *btree.NewMap[uint64, key.Key](treeDegree),
+		}
 		t.shards.Set(c.Shard, owner)
 	}
 	if owner.versions.Set(c.Version.number(), c.Min); owner.versions.Len() == 1 {
@@ -167,7 +182,7 @@ func (t *Table) neighbours(c Chunk) error {
 		return false
 	})
 	if before != c.Min || after != c.Max {
-		return inconsistent("chunk %v borders on %v and %v", c, before, after)
+		return inconsistentError("chunk %v borders on %v and %v", c, before, after)
 	}
 	return nil
 }
@@ -213,14 +228,17 @@ func (t *Table) Overlapping(r key.Range) iter.Seq[Chunk] {
 			first = c.Min
 		}
 		last := r.Max == key.Max // no chunk is beyond: a long pass need not look at every key
-		t.chunks.Ascend(string(first), func(_ string, e Entry) bool { return (last || e.chunk.Min < r.Max) && yield(*e.chunk) })
+		t.chunks.Ascend(string(first), func(_ string, e Entry) bool {
+			return (last || e.chunk.Min < r.Max) && yield(*e.chunk)
+		})
 	}
 }
 
 // Version is the collection's version: the highest of all chunks.
 func (t *Table) Version() Version { return t.highest(&t.versions) }
 
-// ShardVersion is the highest version of the shard's chunks; 0|0 of this incarnation when it owns none.
+// ShardVersion is the highest version of the shard's chunks; 0|0 of this incarnation when it owns
+// none.
 func (t *Table) ShardVersion(shard string) Version {
 	if owner, known := t.shards.Get(shard); known && owner.versions.Len() > 0 {
 		return t.highest(&owner.versions)
@@ -236,7 +254,7 @@ func (t *Table) highest(versions *btree.Map[uint64, key.Key]) Version {
 // Shards returns the shards that own chunks, sorted.
 func (t *Table) Shards() []string {
 	owning := make([]string, 0, t.owning)
-	t.shards.Scan(func(shard string, o *owned) bool {
+	t.shards.Scan(func(shard string, o *shardVersions) bool {
 		if o.versions.Len() > 0 {
 			owning = append(owning, shard)
 		}
@@ -278,8 +296,8 @@ func (t *Table) Owned(shard string) []key.Range {
 	return owned
 }
 
-// OwnedAt returns what of the range the shard owned at a time, as ranges that do not touch; errcode.StaleChunkHistory when
-// the owner of a part is no longer known.
+// OwnedAt returns what of the range the shard owned at a time, as ranges that do not touch;
+// errcode.StaleChunkHistory when the owner of a part is no longer known.
 func (t *Table) OwnedAt(shard string, rng key.Range, ts hlc.Timestamp) ([]key.Range, error) {
 	var owned []key.Range
 	for c := range t.Overlapping(rng) {
@@ -298,7 +316,8 @@ func (t *Table) OwnedAt(shard string, rng key.Range, ts hlc.Timestamp) ([]key.Ra
 	return owned, nil
 }
 
-// Since returns the chunks whose version is v or newer, in the order of their versions: what a table of version v lacks.
+// Since returns the chunks whose version is v or newer, in the order of their versions: what a
+// table of version v lacks.
 func (t *Table) Since(v Version) []Chunk {
 	var newer []Chunk
 	t.versions.Ascend(v.number(), func(_ uint64, min key.Key) bool {
@@ -308,7 +327,8 @@ func (t *Table) Since(v Version) []Chunk {
 	return newer
 }
 
-// Validate returns an error when an invariant of the table does not hold; it looks at everything, for tests and audits.
+// Validate returns an error when an invariant of the table does not hold; it looks at everything,
+// for tests and audits.
 func (t *Table) Validate() error {
 	var chunks []Chunk
 	t.chunks.Scan(func(_ string, e Entry) bool {
@@ -321,14 +341,16 @@ func (t *Table) Validate() error {
 	}
 	for _, shard := range t.Shards() {
 		if want, got := rebuilt.ShardVersion(shard), t.ShardVersion(shard); want != got {
-			return inconsistent("shard %s has version %v but its chunks have %v", shard, got, want)
+			return inconsistentError("shard %s has version %v but its chunks have %v",
+				shard, got, want)
 		}
 		if want, got := rebuilt.Count(shard), t.Count(shard); want != got {
-			return inconsistent("shard %s has %d chunks but owns %d", shard, got, want)
+			return inconsistentError("shard %s has %d chunks but owns %d", shard, got, want)
 		}
 	}
-	if !slices.Equal(rebuilt.Shards(), t.Shards()) || rebuilt.owning != t.owning || rebuilt.Version() != t.Version() {
-		return inconsistent("the table's versions differ from its chunks'")
+	if !slices.Equal(rebuilt.Shards(), t.Shards()) || rebuilt.owning != t.owning ||
+		rebuilt.Version() != t.Version() {
+		return inconsistentError("the table's versions differ from its chunks'")
 	}
 	return nil
 }

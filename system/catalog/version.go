@@ -1,9 +1,10 @@
-// Package catalog is the algebra of the sharding catalogue: versions, chunks, routing tables and the changes that
-// migrations, splits and merges make to them (protocol 3.1 to 3.3). It is pure: no I/O, no clock, no node.
+// Package catalog is the algebra of the sharding catalogue: versions, chunks, routing tables and
+// the changes that migrations, splits and merges make to them (protocol 3.1 to 3.3). It is pure: no
+// I/O, no clock, no node.
 //
-// Promise: a Table is always a partition of the key space into chunks of one incarnation with distinct versions, and is
-// never changed; a change that would break this is refused with an error. Every change leaves a higher collection
-// version.
+// Promise: a Table is always a partition of the key space into chunks of one incarnation with
+// distinct versions, and is never changed; a change that would break this is refused with an error.
+// Every change leaves a higher collection version.
 //
 // Refusal: it does not decide whether a change is wanted, only what it does.
 package catalog
@@ -15,12 +16,13 @@ import (
 	"github.com/shardproof/shardproof/system/hlc"
 )
 
-// Version is the version of a chunk, of a shard (the highest of its chunks) or of a collection (the highest of all).
-// The zero Version belongs to no collection. A Version of major and minor 0 with an epoch is that of a shard without
-// chunks.
+// Version is the version of a chunk, of a shard (the highest of its chunks) or of a collection (the
+// highest of all). The zero Version belongs to no collection. A Version of major and minor 0 with
+// an epoch is that of a shard without chunks.
 type Version struct {
 	Major, Minor uint32
-	// Epoch and Timestamp identify the collection's incarnation; versions of two incarnations have no order.
+	// Epoch and Timestamp identify the collection's incarnation; versions of two incarnations have
+	// no order.
 	Epoch     string
 	Timestamp hlc.Timestamp
 }

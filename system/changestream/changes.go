@@ -8,14 +8,14 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// Changes are what an entry of a shard's log tells readers of a collection.
+// Changes are the changes of a collection that an entry of a shard's log contains.
 func Changes(shard, ns string, e *oplog.Entry) (all []command.Change) {
 	for i := range e.Ops {
 		op := &e.Ops[i]
 		if op.NS != ns || op.FromMigrate {
 			continue
 		}
-		if c, ok := change(op); ok {
+		if c, ok := changeFromOp(op); ok {
 			c.Token = command.Token{TS: e.TS, Shard: shard, N: i}
 			all = append(all, c)
 		}
@@ -23,7 +23,7 @@ func Changes(shard, ns string, e *oplog.Entry) (all []command.Change) {
 	return all
 }
 
-func change(op *oplog.Op) (command.Change, bool) {
+func changeFromOp(op *oplog.Op) (command.Change, bool) {
 	switch op.Kind {
 	case oplog.Insert:
 		return command.Change{Kind: command.ChangeInsert, Key: documentKey(op), Doc: op.Doc}, true
@@ -58,21 +58,28 @@ func documentKey(op *oplog.Op) bson.Raw {
 	panic("changestream: _id " + key.Key(op.ID).String() + " cannot be decoded: " + err.Error())
 }
 
-// The types of entries without effect by which a donor tells readers of a collection about a migration.
+// The types of entries without effect by which a donor informs readers of a collection of a
+// migration.
 const (
 	newShard  = "migrateChunkToNewShard"
 	lastChunk = "migrateLastChunkFromShard"
 )
 
-// Announcement is a donor's entry that says: shard to may get its first chunk, by the migration that this shard begins.
-func Announcement(ns, from, to string) oplog.Op { return telling(ns, newShard, from, to) }
+// Announcement is a donor's entry that says: shard to may get its first chunk, by the migration
+// that this shard begins.
+func Announcement(ns, from, to string) oplog.Op { return noticeOp(ns, newShard, from, to) }
 
-// Departure is a donor's entry that says: no chunk is left here. Readers go on reading: nothing promises that a chunk that
-// comes back is announced after it, and a shard without chunks costs them little.
-func Departure(ns, from, to string) oplog.Op { return telling(ns, lastChunk, from, to) }
+// Departure is a donor's entry that says: no chunk is left here. Readers go on reading: nothing
+// promises that a chunk that comes back is announced after it, and a shard without chunks costs
+// them little.
+func Departure(ns, from, to string) oplog.Op { return noticeOp(ns, lastChunk, from, to) }
 
-func telling(ns, what, from, to string) oplog.Op {
-	doc, err := bson.Marshal(bson.D{{Key: "type", Value: what}, {Key: "from", Value: from}, {Key: "to", Value: to}})
+func noticeOp(ns, what, from, to string) oplog.Op {
+	doc, err := bson.Marshal(bson.D{
+		{Key: "type", Value: what},
+		{Key: "from", Value: from},
+		{Key: "to", Value: to},
+	})
 	if err != nil {
 		panic(err)
 	}

@@ -1,12 +1,14 @@
-// Package changestream is a shard's part in change streams (protocol 12): it reads the majority-committed log and says of
-// each entry what a client may know.
+// Package changestream is a shard's part in change streams (protocol 12): it reads the
+// majority-committed log and says of each entry what a client may know.
 //
-// Promise: a user's write to an owned document is one change, in the order of the log, and what migrations and range
-// deletion write is none. An answer up to a time is final: nothing up to that time is ever added, whoever is primary
-// later. A reader that names the version by which it chose its shards hears of every range that is under way to another.
+// Promise: a user's write to an owned document is one change, in the order of the log, and what
+// migrations and range deletion write is none. An answer up to a time is final: nothing up to that
+// time is ever added, even by a later primary. A reader that names the version by which it chose
+// its shards learns of every range that is in progress to another.
 //
-// Refusal: no cursors and no state. A reader comes back with the time up to which it was answered, to any primary. When the
-// log was cut off behind that time, it is told so rather than served with a gap.
+// Refusal: no cursors and no state. A reader comes back with the time up to which it was answered,
+// to any primary. When the log was cut off behind that time, it gets an error rather than an answer
+// with a gap.
 package changestream
 
 import (
@@ -29,17 +31,21 @@ type Service struct {
 	receivers func(ns string) []string
 }
 
-// New serves command.ReadChanges. Receivers lists the shards to which a range of the collection is being moved from
-// here, from before the move is announced in the log until the shard's metadata show its outcome.
+// New serves command.ReadChanges. Receivers lists the shards to which a range of the collection is
+// being moved from here, from before the move is announced in the log until the shard's metadata
+// show its outcome.
 func New(sh *shard.Server, receivers func(ns string) []string) *Service {
 	s := &Service{shard: sh, member: sh.Member(), receivers: receivers}
 	rpc.Handle(sh.Endpoint(), s.read)
 	return s
 }
 
-func (s *Service) read(t env.Task, _ env.NodeID, req *command.ReadChanges) (*command.ChangesRead, error) {
+func (s *Service) read(
+	t env.Task, _ env.NodeID, req *command.ReadChanges,
+) (*command.ChangesRead, error) {
 	if !s.member.IsPrimary() {
-		return nil, errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s", t.Node().ID(), s.shard.Name())
+		return nil, errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s",
+			t.Node().ID(), s.shard.Name())
 	}
 	reply := &command.ChangesRead{}
 	if req.Open {
@@ -57,8 +63,8 @@ func (s *Service) read(t env.Task, _ env.NodeID, req *command.ReadChanges) (*com
 	return reply, s.collect(req, reply)
 }
 
-// reach lets the log advance to a time: an idle shard writes an entry without effect. A majority that takes too long for
-// it only makes the answer end earlier.
+// reach lets the log advance to a time: an idle shard writes an entry without effect. A majority
+// that takes too long for it only makes the answer end earlier.
 func (s *Service) reach(t env.Task, time hlc.Timestamp) error {
 	if s.member.AppliedTS() < time {
 		if err := t.Point(failpoint.ChangesNoop, env.Note{}); err != nil {
@@ -66,7 +72,8 @@ func (s *Service) reach(t env.Task, time hlc.Timestamp) error {
 		}
 	}
 	if s.member.AppliedTS() < time {
-		if _, err := s.member.Write(t, oplog.Op{Kind: oplog.Noop, Actor: uint8(trace.System)}); err != nil {
+		_, err := s.member.Write(t, oplog.Op{Kind: oplog.Noop, Actor: uint8(trace.System)})
+		if err != nil {
 			return err
 		}
 	}
@@ -88,7 +95,8 @@ func (s *Service) collect(req *command.ReadChanges, reply *command.ChangesRead) 
 		return false
 	})
 	if !complete {
-		return errcode.New(errcode.ChangeStreamHistoryLost, "the log of %s does not reach back to %s", s.shard.Name(), req.After)
+		return errcode.New(errcode.ChangeStreamHistoryLost,
+			"the log of %s does not reach back to %s", s.shard.Name(), req.After)
 	}
 	return nil
 }

@@ -30,15 +30,15 @@ type Answer struct {
 	Docs []bson.Raw
 	// Err is the last error; nil when Certainty is OK.
 	Err error
-	// After is the cluster time that the client had heard of when it began: what the operation writes is newer. Time is
-	// the operation time; zero when there was no answer.
+	// After is the cluster time that the client had learned of when it began: what the operation
+	// writes is newer. Time is the operation time; zero when there was no answer.
 	After, Time hlc.Timestamp
 	// Retries is how many attempts were made after the first.
 	Retries int
 }
 
-// doubt is what the failed attempts of one statement leave open.
-type doubt struct {
+// uncertainty is what the failed attempts of one statement leave open.
+type uncertainty struct {
 	// lost: an attempt was not answered. It may execute at any later time.
 	lost bool
 	// executed: an attempt ended with an error that does not exclude that it executed.
@@ -46,29 +46,30 @@ type doubt struct {
 }
 
 // note takes in the error of an attempt.
-func (d *doubt) note(err error) {
+func (d *uncertainty) note(err error) {
 	switch {
 	case errcode.Is(err, errcode.NetworkTimeout, errcode.HostUnreachable):
 		d.lost = true
-	case !refusal(err):
+	case !isCertainRefusal(err):
 		d.executed = true
 	}
 }
 
 // result judges an attempt that was answered without error.
-func (d *doubt) result(w *command.Written, retries int) Answer {
+func (d *uncertainty) result(w *command.Written, retries int) Answer {
 	a := Answer{Certainty: OK, Written: *w, Retries: retries}
 	switch {
 	case w.ConcernError != "":
 		a.Certainty, a.Err = Unknown, errcode.New(errcode.WriteConcernFailed, "%s", w.ConcernError)
 	case w.N == 0 && d.lost:
-		a.Certainty, a.Err = Unknown, errcode.New(errcode.NetworkTimeout, "an earlier attempt got lost and may yet execute")
+		a.Certainty, a.Err = Unknown,
+			errcode.New(errcode.NetworkTimeout, "an earlier attempt got lost and may yet execute")
 	}
 	return a
 }
 
 // failure judges a statement whose last attempt failed.
-func (d *doubt) failure(err error, retries int) Answer {
+func (d *uncertainty) failure(err error, retries int) Answer {
 	a := Answer{Certainty: Failed, Err: err, Retries: retries}
 	if d.lost || d.executed {
 		a.Certainty = Unknown
@@ -76,21 +77,24 @@ func (d *doubt) failure(err error, retries int) Answer {
 	return a
 }
 
-// refusal reports whether err says for certain that the attempt did not execute.
-func refusal(err error) bool {
-	return errcode.Is(err, errcode.DuplicateKey, errcode.BadValue, errcode.ShardKeyNotFound, errcode.ImmutableField,
-		errcode.NamespaceNotFound, errcode.CommandNotFound, errcode.StaleConfig, errcode.StaleDbVersion, errcode.StaleEpoch, errcode.NotWritablePrimary,
+// isCertainRefusal reports whether err says for certain that the attempt did not execute.
+func isCertainRefusal(err error) bool {
+	return errcode.Is(err, errcode.DuplicateKey, errcode.BadValue, errcode.ShardKeyNotFound,
+		errcode.ImmutableField, errcode.NamespaceNotFound, errcode.CommandNotFound,
+		errcode.StaleConfig, errcode.StaleDbVersion, errcode.StaleEpoch, errcode.NotWritablePrimary,
 		errcode.MovePrimaryInProgress)
 }
 
-// retryable reports whether a driver sends a write again after err.
-func retryable(err error) bool {
-	return errcode.Is(err, errcode.NetworkTimeout, errcode.HostUnreachable, errcode.NotWritablePrimary,
-		errcode.PrimarySteppedDown, errcode.InterruptedDueToReplStateChange, errcode.Interrupted, errcode.ExceededTimeLimit)
+// isRetryableWrite reports whether a driver sends a write again after err.
+func isRetryableWrite(err error) bool {
+	return errcode.Is(err, errcode.NetworkTimeout, errcode.HostUnreachable,
+		errcode.NotWritablePrimary, errcode.PrimarySteppedDown,
+		errcode.InterruptedDueToReplStateChange, errcode.Interrupted, errcode.ExceededTimeLimit)
 }
 
-// harmless reports whether a read that failed so may succeed when repeated.
-func harmless(err error) bool {
-	return retryable(err) || errcode.Is(err, errcode.StaleConfig, errcode.StaleDbVersion, errcode.StaleEpoch, errcode.QueryPlanKilled,
-		errcode.CursorNotFound, errcode.ReadConcernMajorityNotAvailableYet)
+// isRetryableRead reports whether a read that failed so may succeed when repeated.
+func isRetryableRead(err error) bool {
+	return isRetryableWrite(err) || errcode.Is(err, errcode.StaleConfig, errcode.StaleDbVersion,
+		errcode.StaleEpoch, errcode.QueryPlanKilled, errcode.CursorNotFound,
+		errcode.ReadConcernMajorityNotAvailableYet)
 }

@@ -1,29 +1,32 @@
-// Package client is an application with its driver: it sends operations to routers, retries them as a driver does, and
-// says of each what an application can honestly know.
+// Package client is an application with its driver: it sends operations to routers, retries them as
+// a driver does, and says of each what an application can honestly know.
 //
 // # What is known of a write
 //
-// Every write is a retryable statement of the client's one session, so that attempts do not add up. Still, not every
-// answer settles the matter, and a harness that believes more than a driver may would raise false alarms:
+// Every write is a retryable statement of the client's one session, so that attempts do not add up.
+// Still, not every answer decides whether the write happened, and a harness that believes more than
+// a driver may would raise false alarms:
 //
 //   - A result with N above zero is the recorded result of the statement: the write happened (OK).
-//   - A refusal (a duplicate key, a bad value, a table that stayed stale) is certain (Failed) when every earlier attempt
-//     is known not to have executed. After an attempt that was answered by a primary that lost its office, the refusal
-//     may come from a node that has not heard of the first execution: Unknown.
-//   - A result of N zero leaves no record. It is certain (OK, without effect) unless an earlier attempt was lost in the
-//     network and may yet arrive and find another state: then Unknown.
-//   - Everything else (no answer, write concern not satisfied, an error that does not say whether it came before or
-//     after the execution) is Unknown when the retries are used up.
+//   - A refusal (a duplicate key, a bad value, a table that stayed stale) is certain (Failed) when
+//     every earlier attempt is known not to have executed. After an attempt that was answered by a
+//     primary that stepped down, the refusal may come from a node that has not learned of the first
+//     execution: Unknown.
+//   - A result of N zero leaves no record. It is certain (OK, without effect) unless an earlier
+//     attempt was lost in the network and may yet arrive and find another state: then Unknown.
+//   - Everything else (no answer, write concern not satisfied, an error that does not say whether
+//     it came before or after the execution) is Unknown when the retries are used up.
 //
 // Reads change nothing: they are OK or Failed.
 //
 // # Causal sessions
 //
-// The session remembers the newest operation time of its answers. A read that is sent with it (command.Find.After)
-// returns nothing older than what the session has written or seen, from whichever member; of majority reads and writes
-// that makes a causally consistent session.
+// The session remembers the newest operation time of its answers. A read that is sent with it
+// (command.Find.After) returns nothing older than what the session has written or seen, from
+// whichever member; of majority reads and writes that makes a causally consistent session.
 //
-// Refusal: the package knows no shards, no versions and no primaries; and one client runs one operation at a time.
+// Refusal: the package knows no shards, no versions and no primaries; and one client runs one
+// operation at a time.
 package client
 
 import (
@@ -50,23 +53,33 @@ type Client struct {
 	settings *settings.Settings
 	session  string
 	txn      int64
-	// operated is the newest operation time that the session was told.
+	// operated is the newest operation time that an answer to the session carried.
 	operated hlc.Timestamp
 }
 
 // New returns a client with a new session. The settings are read at every use.
 func New(ep *rpc.Endpoint, routers []env.NodeID, s *settings.Settings) *Client {
 	node := ep.Node()
-	return &Client{ep: ep, routers: routers, settings: s, session: fmt.Sprintf("%s/%d", node.ID(), node.Incarnation())}
+	return &Client{
+		ep:       ep,
+		routers:  routers,
+		settings: s,
+		session:  fmt.Sprintf("%s/%d", node.ID(), node.Incarnation()),
+	}
 }
 
 // Session is the session's identity, the same in every event that speaks of it.
 func (c *Client) Session() string { return c.session }
 
-// Insert adds one document. More are refused: no outcome of one operation could tell which of them were inserted.
+// Insert adds one document. More are refused: one outcome for them all could not say which of them
+// were inserted.
 func (c *Client) Insert(t env.Task, op command.Insert) Answer {
 	if len(op.Docs) != 1 {
-		return Answer{Certainty: Failed, Err: errcode.New(errcode.BadValue, "an insert of %d documents is not one operation", len(op.Docs))}
+		return Answer{
+			Certainty: Failed,
+			Err: errcode.New(errcode.BadValue,
+				"an insert of %d documents is not one operation", len(op.Docs)),
+		}
 	}
 	op.Session = c.statement()
 	return c.write(t, &op)
@@ -90,7 +103,8 @@ func (c *Client) FindAndModify(t env.Task, op command.FindAndModify) Answer {
 	return c.write(t, &op)
 }
 
-// statement begins a new retryable write. The session and statement are fixed before the first attempt.
+// statement begins a new retryable write. The session and statement are fixed before the first
+// attempt.
 func (c *Client) statement() command.Session {
 	c.txn++
 	return command.Session{ID: c.session, Txn: c.txn}
@@ -104,8 +118,9 @@ func (c *Client) Find(t env.Task, op command.Find) Answer {
 	return answer
 }
 
-// Scan hands every batch to each as it arrives. Only the opening is retried: a batch that got lost cannot be asked for
-// again, so a scan that fails half way stays Failed, though each has seen its beginning.
+// Scan hands every batch to each as it arrives. Only the opening is retried: a batch that got lost
+// cannot be asked for again, so a scan that fails half way stays Failed, though each has seen its
+// beginning.
 func (c *Client) Scan(t env.Task, op command.Find, each func(batch []bson.Raw)) Answer {
 	router, batch, answer := c.open(t, &op)
 	if answer.Err != nil {
@@ -130,55 +145,57 @@ func (c *Client) Scan(t env.Task, op command.Find, each func(batch []bson.Raw)) 
 
 // open sends the find until a router has opened the cursor; later batches come from that router.
 func (c *Client) open(t env.Task, op *command.Find) (env.NodeID, *command.Batch, Answer) {
-	tries, after := c.tries(), c.Time()
+	retries, after := c.newRetries(), c.Time()
 	for {
-		router := tries.router()
-		batch, err := rpc.Call[command.Batch](t, c.ep, router, op, tries.timeout())
+		router := retries.router()
+		batch, err := rpc.Call[command.Batch](t, c.ep, router, op, retries.timeout())
 		if err == nil {
-			return router, batch, Answer{Certainty: Failed, Retries: tries.done, After: after}
+			return router, batch, Answer{Certainty: Failed, Retries: retries.done, After: after}
 		}
-		if !harmless(err) || !tries.again(t, err) {
-			return "", nil, Answer{Certainty: Failed, Err: err, Retries: tries.done}
+		if !isRetryableRead(err) || !retries.again(t, err) {
+			return "", nil, Answer{Certainty: Failed, Err: err, Retries: retries.done}
 		}
 	}
 }
 
-// MoveRange asks for a migration and waits at most limit for its end. It is sent once: when the answer gets lost, the
-// migration may run on.
+// MoveRange asks for a migration and waits at most limit for its end. It is sent once: when the
+// answer gets lost, the migration may run on.
 func (c *Client) MoveRange(t env.Task, op command.MoveRange, limit time.Duration) error {
-	_, err := rpc.Call[command.Done](t, c.ep, c.tries().router(), &op, limit)
+	_, err := rpc.Call[command.Done](t, c.ep, c.newRetries().router(), &op, limit)
 	return err
 }
 
-// MovePrimary asks for a move of a database's primary and waits at most limit for its end. It is sent once, as MoveRange.
+// MovePrimary asks for a move of a database's primary and waits at most limit for its end. It is
+// sent once, as MoveRange.
 func (c *Client) MovePrimary(t env.Task, op command.MovePrimary, limit time.Duration) error {
-	_, err := rpc.Call[command.Done](t, c.ep, c.tries().router(), &op, limit)
+	_, err := rpc.Call[command.Done](t, c.ep, c.newRetries().router(), &op, limit)
 	return err
 }
 
 func (c *Client) write(t env.Task, op env.Message) Answer {
-	tries, after := c.tries(), c.Time()
-	var doubt doubt
+	retries, after := c.newRetries(), c.Time()
+	var doubt uncertainty
 	for {
-		written, err := rpc.Call[command.Written](t, c.ep, tries.router(), op, tries.timeout())
+		written, err := rpc.Call[command.Written](t, c.ep, retries.router(), op, retries.timeout())
 		if err == nil {
-			answer := doubt.result(written, tries.done)
+			answer := doubt.result(written, retries.done)
 			answer.After, answer.Time = after, c.hear(written.Time)
 			return answer
 		}
 		doubt.note(err)
-		if !retryable(err) || !tries.again(t, err) {
-			answer := doubt.failure(err, tries.done)
+		if !isRetryableWrite(err) || !retries.again(t, err) {
+			answer := doubt.failure(err, retries.done)
 			answer.After = after
 			return answer
 		}
 	}
 }
 
-// Operated is the newest operation time that the session was told: the afterClusterTime of a causal read.
+// Operated is the newest operation time that an answer to the session carried: the afterClusterTime
+// of a causal read.
 func (c *Client) Operated() hlc.Timestamp { return c.operated }
 
-// Time is the newest cluster time that the client has heard of.
+// Time is the newest cluster time that the client has learned of.
 func (c *Client) Time() hlc.Timestamp { return c.ep.Clock().Now().Cluster }
 
 func (c *Client) hear(t hlc.Timestamp) hlc.Timestamp {

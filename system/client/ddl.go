@@ -18,9 +18,15 @@ func (c *Client) DropCollection(t env.Task, ns string) Answer {
 	return c.change(t, &command.DropCollection{NS: ns, Session: c.statement()})
 }
 
-// RenameCollection gives a sharded collection another name, which with dropTarget another one may have had.
+// RenameCollection gives a sharded collection another name, which with dropTarget another one may
+// have had.
 func (c *Client) RenameCollection(t env.Task, ns, to string, dropTarget bool) Answer {
-	return c.change(t, &command.RenameCollection{NS: ns, To: to, DropTarget: dropTarget, Session: c.statement()})
+	return c.change(t, &command.RenameCollection{
+		NS:         ns,
+		To:         to,
+		DropTarget: dropTarget,
+		Session:    c.statement(),
+	})
 }
 
 // CreateIndex makes an index on a field of a sharded collection.
@@ -33,19 +39,21 @@ func (c *Client) DropIndex(t env.Task, ns, field string) Answer {
 	return c.change(t, &command.DropIndex{NS: ns, Field: field, Session: c.statement()})
 }
 
-// change sends an operation on a whole collection until it is known to be over. The request is executed at most once, so a
-// success is that of this request; everything else than a refusal of the first attempt leaves the outcome open.
+// change sends an operation on a whole collection until it is known to be over. The request is
+// executed at most once, so a success is that of this request; everything else than a refusal of
+// the first attempt leaves the outcome open.
 func (c *Client) change(t env.Task, op env.Message) Answer {
-	tries := c.tries()
-	var doubt doubt
+	retries := c.newRetries()
+	var doubt uncertainty
 	for {
-		_, err := rpc.Call[command.Done](t, c.ep, tries.router(), op, tries.timeout())
+		_, err := rpc.Call[command.Done](t, c.ep, retries.router(), op, retries.timeout())
 		if err == nil {
-			return Answer{Certainty: OK, Retries: tries.done}
+			return Answer{Certainty: OK, Retries: retries.done}
 		}
-		doubt.executed = doubt.executed || !errcode.Is(err, errcode.NamespaceNotFound, errcode.NamespaceExists, errcode.BadValue)
-		if !retryable(err) || !tries.again(t, err) {
-			return doubt.failure(err, tries.done)
+		doubt.executed = doubt.executed ||
+			!errcode.Is(err, errcode.NamespaceNotFound, errcode.NamespaceExists, errcode.BadValue)
+		if !isRetryableWrite(err) || !retries.again(t, err) {
+			return doubt.failure(err, retries.done)
 		}
 	}
 }

@@ -1,11 +1,12 @@
-// Package codec turns messages between nodes into bytes and back. Packages that declare messages register them when the
-// program starts; the world then proves with it that nodes share no state, or sends the bytes to another process.
+// Package codec turns messages between nodes into bytes and back. Packages that declare messages
+// register them when the program starts; the world then proves with it that nodes share no state,
+// or sends the bytes to another process.
 //
-// Promise: what is decoded equals what was encoded in every exported field, with bytes and texts of any content, and
-// shares no memory with it; equal messages give equal bytes.
+// Promise: what is decoded equals what was encoded in every exported field, with bytes and texts of
+// any content, and shares no memory with it; equal messages give equal bytes.
 //
-// Refusal: a type that holds what would be lost or has no order (unexported fields, maps, functions, channels) cannot be
-// registered.
+// Refusal: a type that holds what would be lost or has no order (unexported fields, maps,
+// functions, channels) cannot be registered.
 package codec
 
 import (
@@ -19,26 +20,26 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// types is filled while packages are initialised and never changes afterwards.
-var types = make(map[string]reflect.Type)
+// typesByName is filled while packages are initialised and never changes afterwards.
+var typesByName = make(map[string]reflect.Type)
 
-// Register makes *T a message. A type with its own MarshalBSON and UnmarshalBSON may hold anything. It panics for a
-// type that cannot be a message and for two types of one name.
+// Register makes *T a message. A type with its own MarshalBSON and UnmarshalBSON may hold anything.
+// It panics for a type that cannot be a message and for two types of one name.
 func Register[T any]() {
 	t := reflect.TypeFor[T]()
-	if err := sound(t, t.String()); err != nil {
+	if err := checkType(t, t.String()); err != nil {
 		panic(err)
 	}
-	if other, taken := types[t.String()]; taken && other != t {
+	if other, taken := typesByName[t.String()]; taken && other != t {
 		panic(fmt.Sprintf("codec: two message types are called %s", t))
 	}
-	types[t.String()] = t
+	typesByName[t.String()] = t
 }
 
 // Registered returns the names of all message types, sorted: "command.Insert".
 func Registered() []string {
-	names := make([]string, 0, len(types))
-	for name := range types {
+	names := make([]string, 0, len(typesByName))
+	for name := range typesByName {
 		names = append(names, name)
 	}
 	slices.Sort(names)
@@ -47,7 +48,7 @@ func Registered() []string {
 
 // New returns a zero message of the type with this name, as a pointer; false when there is none.
 func New(name string) (env.Message, bool) {
-	t, known := types[name]
+	t, known := typesByName[name]
 	if !known {
 		return nil, false
 	}
@@ -55,27 +56,27 @@ func New(name string) (env.Message, bool) {
 }
 
 // BSON is the codec.
-var BSON env.Codec = codec{}
+var BSON env.Codec = bsonCodec{}
 
-type codec struct{}
+type bsonCodec struct{}
 
-// packet gives a message of any type a place of type any, where its name is written with it.
-type packet struct{ M env.Message }
+// typedMessage gives a message of any type a place of type any, where its name is written with it.
+type typedMessage struct{ M env.Message }
 
 // Encode implements env.Codec.
-func (codec) Encode(m env.Message) ([]byte, error) {
+func (bsonCodec) Encode(m env.Message) ([]byte, error) {
 	var b bytes.Buffer
 	e := bson.NewEncoder(bson.NewDocumentWriter(&b))
-	e.SetRegistry(registry)
-	err := e.Encode(packet{m})
+	e.SetRegistry(bsonRegistry)
+	err := e.Encode(typedMessage{m})
 	return b.Bytes(), err
 }
 
 // Decode implements env.Codec.
-func (codec) Decode(b []byte) (env.Message, error) {
-	var p packet
+func (bsonCodec) Decode(b []byte) (env.Message, error) {
+	var p typedMessage
 	d := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(b)))
-	d.SetRegistry(registry)
+	d.SetRegistry(bsonRegistry)
 	err := d.Decode(&p)
 	return p.M, err
 }
@@ -87,9 +88,10 @@ var (
 	typeRaw       = reflect.TypeFor[bson.Raw]()
 )
 
-// sound returns an error that names the part of a type that cannot be carried.
-func sound(t reflect.Type, path string) error {
-	if t == typeRaw || t == typeAny || t == typeMessage || reflect.PointerTo(t).Implements(typeMarshaler) {
+// checkType returns an error that names the part of a type that cannot be carried.
+func checkType(t reflect.Type, path string) error {
+	if t == typeRaw || t == typeAny || t == typeMessage ||
+		reflect.PointerTo(t).Implements(typeMarshaler) {
 		return nil
 	}
 	switch t.Kind() {
@@ -99,14 +101,15 @@ func sound(t reflect.Type, path string) error {
 			if !f.IsExported() {
 				return fmt.Errorf("codec: %s.%s would be lost, as it is not exported", path, f.Name)
 			}
-			if err := sound(f.Type, path+"."+f.Name); err != nil {
+			if err := checkType(f.Type, path+"."+f.Name); err != nil {
 				return err
 			}
 		}
 		return nil
 	case reflect.Slice, reflect.Array, reflect.Pointer:
-		return sound(t.Elem(), path)
-	case reflect.Map, reflect.Func, reflect.Chan, reflect.Interface, reflect.Float32, reflect.Float64, reflect.UnsafePointer:
+		return checkType(t.Elem(), path)
+	case reflect.Map, reflect.Func, reflect.Chan, reflect.Interface, reflect.Float32,
+		reflect.Float64, reflect.UnsafePointer:
 		return fmt.Errorf("codec: %s is of type %s, which cannot be in a message", path, t)
 	}
 	return nil

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// registry is BSON as the driver writes it, but for what BSON has no word for.
-var registry = newRegistry()
+// bsonRegistry is BSON as the driver writes it, but for what BSON has no word for.
+var bsonRegistry = newRegistry()
 
 func newRegistry() *bson.Registry {
 	r := bson.NewRegistry()
@@ -28,14 +28,16 @@ func newRegistry() *bson.Registry {
 	return r
 }
 
-// A value of type any is a pointer to a registered type and is written as a document of one element: {name: value}.
+// A value of type any is a pointer to a registered type and is written as a document of one
+// element: {name: value}.
 
 func encodeAny(ec bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
 	if v.IsNil() {
 		return w.WriteNull()
 	}
 	v = v.Elem()
-	if v.Kind() != reflect.Pointer || v.IsNil() || types[v.Type().Elem().String()] != v.Type().Elem() {
+	if v.Kind() != reflect.Pointer || v.IsNil() ||
+		typesByName[v.Type().Elem().String()] != v.Type().Elem() {
 		return fmt.Errorf("codec: a value of type %s is no registered message", v.Type())
 	}
 	encoder, err := ec.LookupEncoder(v.Type())
@@ -69,7 +71,7 @@ func decodeAny(dc bson.DecodeContext, r bson.ValueReader, v reflect.Value) error
 	if err != nil {
 		return err
 	}
-	t, known := types[name]
+	t, known := typesByName[name]
 	if !known {
 		return fmt.Errorf("codec: no message is called %q", name)
 	}
@@ -88,7 +90,7 @@ func decodeAny(dc bson.DecodeContext, r bson.ValueReader, v reflect.Value) error
 	return nil
 }
 
-// Documents are written as bytes, so that their content is carried whatever it is; nil is null.
+// Documents are written as bytes, so that any content is carried; nil is null.
 
 func encodeRaw(_ bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
 	if v.IsNil() {

@@ -5,7 +5,8 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// GetSplitPolicy is a shard's question to the config server of 4.2, before it splits a chunk of itself.
+// GetSplitPolicy is a shard's question to the config server of 4.2, before it splits a chunk of
+// itself.
 type GetSplitPolicy struct{ NS string }
 
 // SplitPolicy answers GetSplitPolicy with what operators have set.
@@ -18,9 +19,9 @@ type SplitPolicy struct {
 	Balancing bool
 }
 
-// RebalanceChunk asks the config server of 4.2 to move a chunk with exactly these bounds to where the balancer thinks best
-// (top-chunk optimisation). It answers as soon as the balancer has taken that over, and succeeds as well when the chunk is
-// best where it is.
+// RebalanceChunk asks the config server of 4.2 to move a chunk with exactly these bounds to where
+// the balancer thinks best (top-chunk optimisation). It answers as soon as the balancer has taken
+// that over, and succeeds as well when the chunk is best where it is.
 type RebalanceChunk struct {
 	NS, Epoch string
 	Min, Max  key.Key

@@ -6,17 +6,19 @@ import (
 	"github.com/shardproof/shardproof/system/codec"
 )
 
-// BalancerStart lets the balancer begin rounds, now and after every failover of the config server, until BalancerStop.
+// BalancerStart lets the balancer begin rounds, now and after every failover of the config server,
+// until BalancerStop.
 type BalancerStart struct{}
 
-// BalancerStop keeps the balancer from rounds and answers when none is under way: what the balancer has asked for is at its
-// end, and nothing that it has asked for is committed any more (protocol 14.3). What operators ask for goes on.
+// BalancerStop keeps the balancer from rounds and answers when none is in progress: what the
+// balancer has asked for has ended, and nothing that it has asked for is committed any more
+// (protocol 14.3). What operators ask for goes on.
 type BalancerStop struct{}
 
 // BalancerStatus asks the primary of the config server what its balancer does.
 type BalancerStatus struct{}
 
-// BalancerStatusReply tells of the balancer of one term.
+// BalancerStatusReply is the status of the balancer in one term.
 type BalancerStatusReply struct {
 	Mode    BalancerMode
 	InRound bool
@@ -29,37 +31,40 @@ type BalancerMode string
 
 // The modes.
 const (
-	BalancerFull          BalancerMode = "full"
-	BalancerAutoSplitOnly BalancerMode = "autoSplitOnly" // 4.2: chunks are split and nothing is moved
+	BalancerFull BalancerMode = "full"
+	// 4.2: chunks are split and nothing is moved.
+	BalancerAutoSplitOnly BalancerMode = "autoSplitOnly"
 	BalancerOff           BalancerMode = "off"
 )
 
 // BalancerCollectionStatus asks whether a collection is as the balancer would have it.
 type BalancerCollectionStatus struct{ NS string }
 
-// BalancerCollectionStatusReply tells the most urgent thing that the balancer would do.
+// BalancerCollectionStatusReply is the most urgent thing that the balancer would do.
 type BalancerCollectionStatusReply struct {
 	Compliant bool
-	// FirstViolation is draining, zoneViolation, chunksImbalance or defragmentingChunks; empty for a compliant collection.
+	// FirstViolation is draining, zoneViolation, chunksImbalance or defragmentingChunks; empty for
+	// a compliant collection.
 	FirstViolation string
 }
 
-// PutSetting is an operator's write of a document of config.settings: "balancer", "chunksize", "autosplit" or "automerge"
-// (protocol 2.1). What the config server does not understand is a errcode.BadValue.
+// PutSetting is an operator's write of a document of config.settings: "balancer", "chunksize",
+// "autosplit" or "automerge" (protocol 2.1). What the config server does not understand is an
+// errcode.BadValue.
 type PutSetting struct {
 	ID  string
 	Doc bson.Raw // without _id; empty removes the document
 }
 
-// ShardsvrGetStatsForBalancing asks a shard how much data it has of collections (protocol 14.2), copies of ranges that it
-// does not own left out.
+// ShardsvrGetStatsForBalancing asks a shard how much data it has of collections (protocol 14.2),
+// copies of ranges that it does not own left out.
 type ShardsvrGetStatsForBalancing struct{ Collections []CollectionID }
 
 // CollectionID is one incarnation of a collection.
 type CollectionID struct{ NS, UUID string }
 
-// StatsForBalancing answers ShardsvrGetStatsForBalancing: bytes in the order of the collections, 0 for one that the shard does
-// not have.
+// StatsForBalancing answers ShardsvrGetStatsForBalancing: bytes in the order of the collections, 0
+// for one that the shard does not have.
 type StatsForBalancing struct{ Bytes []int64 }
 
 func init() {

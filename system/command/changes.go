@@ -20,8 +20,9 @@ func init() {
 	codec.Register[Watch]()
 }
 
-// Token is a place in the order of all changes of a collection: by cluster time, then by shard, then by place in the log
-// entry. Whoever holds one can go on behind it, on any router. The zero Token is before every change.
+// Token is a place in the order of all changes of a collection: by cluster time, then by shard,
+// then by place in the log entry. A client can resume after it, on any router. The zero Token is
+// before every change.
 type Token struct {
 	TS    hlc.Timestamp
 	Shard string
@@ -56,12 +57,14 @@ const (
 	ChangeUpdate  ChangeKind = "update"
 	ChangeReplace ChangeKind = "replace"
 	ChangeDelete  ChangeKind = "delete"
-	// ChangeDrop and ChangeRename say that the collection is gone, or has the name To now; ChangeInvalidate follows, and ends
-	// the stream: what a later collection of the name sees is another stream.
+	// ChangeDrop and ChangeRename say that the collection is gone, or has the name To now;
+	// ChangeInvalidate follows, and ends the stream: what a later collection of the name sees is
+	// another stream.
 	ChangeDrop       ChangeKind = "drop"
 	ChangeRename     ChangeKind = "rename"
 	ChangeInvalidate ChangeKind = "invalidate"
-	// ChangeNewShard is for routers only: a migration, begun in Token's shard, may give Shard its first chunk.
+	// ChangeNewShard is for routers only: a migration, begun in Token's shard, may give Shard its
+	// first chunk.
 	ChangeNewShard ChangeKind = "migrateChunkToNewShard"
 )
 
@@ -85,8 +88,8 @@ type Watch struct {
 	BatchSize int
 }
 
-// NextChanges asks a router to go on with a stream. It answers at once, with what is certain by now. BatchSize bounds the
-// changes of the answer; 0: no bound.
+// NextChanges asks a router to go on with a stream. It answers at once, with what is certain by
+// now. BatchSize bounds the changes of the answer; 0: no bound.
 type NextChanges struct {
 	Stream    string
 	BatchSize int
@@ -95,20 +98,21 @@ type NextChanges struct {
 // Ends says whether the change is the last one but the ChangeInvalidate.
 func (c *Change) Ends() bool { return c.Kind == ChangeDrop || c.Kind == ChangeRename }
 
-// ChangeBatch is the response to Watch, then without changes, and to NextChanges. Everything up to Upto was delivered; Upto
-// never goes back.
+// ChangeBatch is the response to Watch, then without changes, and to NextChanges. Everything up to
+// Upto was delivered; Upto never goes back.
 type ChangeBatch struct {
 	Stream  string
 	Changes []Change
 	Upto    Token
 }
 
-// ReadChanges asks a shard for what its majority-committed log says about a collection after a time. It keeps no state
-// there: the next request may go to another member.
+// ReadChanges asks a shard for what its majority-committed log says about a collection after a
+// time. It keeps no state there: the next request may go to another member.
 type ReadChanges struct {
 	NS    string
 	After hlc.Timestamp
-	// Reach is the time up to which the answer should go: an idle shard lets its log advance for it.
+	// Reach is the time up to which the answer should go: an idle shard lets its log advance for
+	// it.
 	Reach hlc.Timestamp
 	Limit int // of changes; entries are never cut. 0: no limit
 	// Open has the shard check Place like that of a query and name the Receivers.
@@ -116,11 +120,12 @@ type ReadChanges struct {
 	Place Placement
 }
 
-// ChangesRead is the response: all changes after ReadChanges.After up to Upto, in the order of the log. Nothing up to
-// Upto will ever be added.
+// ChangesRead is the response: all changes after ReadChanges.After up to Upto, in the order of the
+// log. Nothing up to Upto will ever be added.
 type ChangesRead struct {
 	Changes []Change
 	Upto    hlc.Timestamp
-	// Receivers are the shards to which the shard is moving a range of the collection, announced before or now.
+	// Receivers are the shards to which the shard is moving a range of the collection, announced
+	// before or now.
 	Receivers []string
 }

@@ -1,8 +1,8 @@
-// Package command holds the commands that nodes send each other: plain structs with exported fields, one file for each
-// role that serves them. The names are those of MongoDB's commands.
+// Package command holds the commands that nodes send each other: plain structs with exported
+// fields, one file for each role that serves them. The names are those of MongoDB's commands.
 //
-// Promise: a command is never changed after it was sent. Every type is registered with the codec, which is how a world
-// proves that nodes share no state.
+// Promise: a command is never changed after it was sent. Every type is registered with the codec,
+// which is how a world proves that nodes share no state.
 package command
 
 import (
@@ -14,7 +14,8 @@ import (
 	"github.com/shardproof/shardproof/system/hlc"
 )
 
-// Session identifies a statement of a retryable write; the zero Session means that the write is not retryable.
+// Session identifies a statement of a retryable write; the zero Session means that the write is not
+// retryable.
 type Session struct {
 	ID   string
 	Txn  int64
@@ -23,12 +24,12 @@ type Session struct {
 
 // WriteConcern says when a write counts as done.
 type WriteConcern struct {
-	// Majority waits until a majority has it durably. Otherwise W members must have it in their logs; W of 0 or 1 means
-	// that the primary's own is enough.
+	// Majority waits until a majority has it durably. Otherwise W members must have it in their
+	// logs; W of 0 or 1 means that the primary's own is enough.
 	Majority bool
 	W        int
-	// Timeout bounds the wait; zero means the cluster's setting. When it ends, the write stays and the error is
-	// errcode.WriteConcernFailed.
+	// Timeout bounds the wait; zero means the cluster's setting. When it ends, the write stays and
+	// the error is errcode.WriteConcernFailed.
 	Timeout time.Duration
 }
 
@@ -52,19 +53,23 @@ const (
 	Snapshot ReadConcern = "snapshot"
 )
 
-// Placement is what a router attaches to a request to a shard (protocol 3.4). The zero Placement means that the request
-// is not versioned.
+// Placement is what a router attaches to a request to a shard (protocol 3.4). The zero Placement
+// means that the request is not versioned.
 type Placement struct {
 	Versioned bool
-	// Database means that the collection is not sharded: Shard is made of the database's version, and a shard that
-	// disagrees answers errcode.StaleDbVersion.
+	// Database means that the collection is not sharded: Shard is made of the database's version,
+	// and a shard that disagrees answers errcode.StaleDbVersion.
 	Database bool
 	Shard    catalog.Version
 }
 
 // PlacementBy is what a router attaches to a request that it sends to a shard by its table.
 func PlacementBy(table *catalog.Table, shard string) Placement {
-	return Placement{Versioned: true, Database: table.Collection().Unsharded, Shard: table.ShardVersion(shard)}
+	return Placement{
+		Versioned: true,
+		Database:  table.Collection().Unsharded,
+		Shard:     table.ShardVersion(shard),
+	}
 }
 
 // Insert adds documents one after the other; the first failure ends it.
@@ -117,10 +122,11 @@ type Written struct {
 	Image bson.Raw
 	// Retried is true when the statement had been executed before and this is its recorded result.
 	Retried bool
-	// ConcernError is empty or says why the write concern is not satisfied though the write was applied.
+	// ConcernError is empty or says why the write concern is not satisfied though the write was
+	// applied.
 	ConcernError string
-	// Time is the operation time: of the log entry that the statement made, or of the newest entry that its result rests
-	// on when it made none in this attempt.
+	// Time is the operation time: of the log entry that the statement made, or of the newest entry
+	// that its result rests on when it made none in this attempt.
 	Time hlc.Timestamp
 }
 
@@ -131,7 +137,8 @@ type Find struct {
 	BatchSize int      // 0: everything
 	Concern   ReadConcern
 	Place     Placement
-	// After is the afterClusterTime of a causal session: what is returned is not older. Zero asks for nothing.
+	// After is the afterClusterTime of a causal session: what is returned is not older. Zero asks
+	// for nothing.
 	After hlc.Timestamp
 	// At is the atClusterTime of a Snapshot read, of which the router picks one when it is zero.
 	At hlc.Timestamp
@@ -139,8 +146,9 @@ type Find struct {
 	Secondary bool
 }
 
-// GetMore continues a query. Batches may be numbered from 1: the same number again gets the same batch, so that a doubled
-// request skips no documents. With Number 0 every request gets the next batch.
+// GetMore continues a query. Batches may be numbered from 1: the same number again gets the same
+// batch, so that a duplicated request skips no documents. With Number 0 every request gets the next
+// batch.
 type GetMore struct {
 	Cursor    string
 	BatchSize int
@@ -154,7 +162,8 @@ type KillCursors struct{ Cursors []string }
 type Batch struct {
 	Cursor string
 	Docs   []bson.Raw
-	// Time is the operation time: that of the state which was read or, where states pass while a query runs, of the last.
+	// Time is the operation time: that of the state which was read or, where states pass while a
+	// query runs, of the last.
 	Time hlc.Timestamp
 }
 

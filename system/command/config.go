@@ -6,11 +6,12 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// GetRoutingTable reads the catalogue with majority read concern at or after After. Any member may answer.
+// GetRoutingTable reads the catalogue with majority read concern at or after After. Any member may
+// answer.
 type GetRoutingTable struct {
 	NS string
-	// Since is the collection version of the asker's table; chunks at or above it are returned, all of them when the
-	// incarnation differs or Since is zero (protocol 3.4 step 4).
+	// Since is the collection version of the requester's table; chunks at or above it are returned,
+	// all of them when the incarnation differs or Since is zero (protocol 3.4 step 4).
 	Since catalog.Version
 	After hlc.Timestamp
 }
@@ -31,14 +32,15 @@ type CommitChunkMigration struct {
 	Epoch    string
 	From, To string
 	Min, Max key.Key
-	// PreVersion is the version of the chunk before the migration; a newer one means that the donor was fenced. 4.2 does not
-	// look at it.
+	// PreVersion is the version of the chunk before the migration; a newer one means that the donor
+	// was fenced. 4.2 does not look at it.
 	PreVersion catalog.Version
-	// ValidAfter is from when on the recipient owns the range, by the donor's clock: 4.2 only, later the config server
-	// dates the commit itself (errata E17).
+	// ValidAfter is from when on the recipient owns the range, by the donor's clock: 4.2 only,
+	// later the config server dates the commit itself (errata E17).
 	ValidAfter hlc.Timestamp
 	Migration  string
-	// Balancer is true when the balancer asked for the migration: it is refused once the balancer was stopped.
+	// Balancer is true when the balancer asked for the migration: it is refused once the balancer
+	// was stopped.
 	Balancer bool
 }
 
@@ -65,7 +67,8 @@ type MoveRange struct {
 	To         string
 	WaitDelete bool
 	ForceJumbo ForceJumbo
-	// Throttle is the write concern of each batch on the recipient (secondaryThrottle); zero: the primary's own is enough.
+	// Throttle is the write concern of each batch on the recipient (secondaryThrottle); zero: the
+	// primary's own is enough.
 	Throttle WriteConcern
 	Name     string
 	// Balancer is true when it is the balancer that asks.
@@ -87,15 +90,17 @@ const (
 	ForceBalancer ForceJumbo = "balancer"
 )
 
-// ShardCollection makes a sharded collection with its first chunks. Bounds are the inner bounds; chunk i goes to
-// Shards[i mod len(Shards)], without Shards to those that do not drain in turn. Without Shards and Bounds the chunks follow the
-// collection's zones; with a hashed key they are equal shares; and otherwise there is one.
+// ShardCollection makes a sharded collection with its first chunks. Bounds are the inner bounds;
+// chunk i goes to Shards[i mod len(Shards)], without Shards to those that do not drain in turn.
+// Without Shards and Bounds the chunks follow the collection's zones; with a hashed key they are
+// equal shares; and otherwise there is one.
 type ShardCollection struct {
 	NS     string
 	Key    key.Pattern
 	Bounds []key.Key
 	Shards []string
-	// InitialChunks is at least how many chunks a hashed key gets, as many on each shard; 0 is two on each (numInitialChunks).
+	// InitialChunks is at least how many chunks a hashed key gets, as many on each shard; 0 is two
+	// on each (numInitialChunks).
 	InitialChunks int
 	// Session makes the request be executed at most once; the zero Session does not.
 	Session Session
@@ -108,7 +113,8 @@ type LogChange struct {
 	Detail string
 }
 
-// CreateCollection makes a collection on a shard's primary with majority; it succeeds when the shard has it already.
+// CreateCollection makes a collection on a shard's primary with majority; it succeeds when the
+// shard has it already.
 type CreateCollection struct {
 	NS   string
 	UUID string

@@ -7,14 +7,15 @@ import (
 	"github.com/shardproof/shardproof/system/codec"
 )
 
-// DropCollection removes a sharded collection with everything in it; it succeeds when there is none. A session's request
-// is executed at most once, however often it arrives.
+// DropCollection removes a sharded collection with everything in it; it succeeds when there is
+// none. A session's request is executed at most once, however often it arrives.
 type DropCollection struct {
 	NS      string
 	Session Session
 }
 
-// CreateIndex makes an index on a field of a sharded collection, on all its shards; it succeeds when the index exists.
+// CreateIndex makes an index on a field of a sharded collection, on all its shards; it succeeds
+// when the index exists.
 type CreateIndex struct {
 	NS, Field string
 	Session   Session
@@ -26,23 +27,24 @@ type DropIndex struct {
 	Session   Session
 }
 
-// RenameCollection gives a sharded collection another name; its UUID, documents and indexes stay. A collection that has the
-// name is dropped with DropTarget, and a errcode.NamespaceExists without.
+// RenameCollection gives a sharded collection another name; its UUID, documents and indexes stay. A
+// collection that has the name is dropped with DropTarget, and an errcode.NamespaceExists without.
 type RenameCollection struct {
 	NS, To     string
 	DropTarget bool
 	Session    Session
 }
 
-// ShardsvrParticipate has a shard take one step of an operation on a whole collection. A shard that has taken
-// ParticipantRelease of an operation takes no step of it any more, nor of an earlier one of the same collection.
+// ShardsvrParticipate has a shard take one step of an operation on a whole collection. A shard that
+// has taken ParticipantRelease of an operation takes no step of it any more, nor of an earlier one
+// of the same collection.
 type ShardsvrParticipate struct {
 	// Operation numbers the operations on a collection, increasing.
 	Operation  int64
 	Step       ParticipantStep
 	Collection catalog.Collection
-	// To is what the collection is renamed to, empty for another operation; Target is the UUID of the collection that had
-	// that name before, empty for none.
+	// To is what the collection is renamed to, empty for another operation; Target is the UUID of
+	// the collection that had that name before, empty for none.
 	To, Target string
 	// Index is the name of the index to make or drop, Spec what to make.
 	Index string
@@ -54,13 +56,20 @@ type ParticipantStep string
 
 // The steps. Each succeeds when it is taken already.
 const (
-	ParticipantBlock       ParticipantStep = "block"        // reads and writes wait, whoever is primary
-	ParticipantCreate      ParticipantStep = "create"       // the collection exists
-	ParticipantDrop        ParticipantStep = "drop"         // the incarnation is gone, and what was known of it
-	ParticipantCreateIndex ParticipantStep = "create-index" // the incarnation has the index if it is here at all
-	ParticipantDropIndex   ParticipantStep = "drop-index"   // it does not have it
-	ParticipantRename      ParticipantStep = "rename"       // the incarnation has the name To, and Target is gone
-	ParticipantRelease     ParticipantStep = "release"      // reads and writes go on; the operation is over here
+	// Reads and writes wait, also under later primaries.
+	ParticipantBlock ParticipantStep = "block"
+	// The collection exists.
+	ParticipantCreate ParticipantStep = "create"
+	// The incarnation is gone, and what was known of it.
+	ParticipantDrop ParticipantStep = "drop"
+	// The incarnation has the index if it is here at all.
+	ParticipantCreateIndex ParticipantStep = "create-index"
+	// It does not have it.
+	ParticipantDropIndex ParticipantStep = "drop-index"
+	// The incarnation has the name To, and Target is gone.
+	ParticipantRename ParticipantStep = "rename"
+	// Reads and writes go on; the operation is over here.
+	ParticipantRelease ParticipantStep = "release"
 )
 
 func init() {

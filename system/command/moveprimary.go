@@ -8,8 +8,8 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// MovePrimary is the operator's command to a router: the unsharded collections of a database go to another shard
-// (protocol 15).
+// MovePrimary is the operator's command to a router: the unsharded collections of a database go to
+// another shard (protocol 15).
 type MovePrimary struct {
 	Database string
 	To       string
@@ -21,7 +21,8 @@ type ShardsvrMovePrimary struct {
 	To       string
 }
 
-// GetDatabase reads the catalogue with majority read concern at or after After. Any member of the config server may answer.
+// GetDatabase reads the catalogue with majority read concern at or after After. Any member of the
+// config server may answer.
 type GetDatabase struct {
 	Name  string
 	After hlc.Timestamp
@@ -34,8 +35,9 @@ type DatabaseReply struct {
 	Sharded []string
 }
 
-// CommitMovePrimary makes To the primary shard of the database if its version is still Expected. Anything else is a
-// errcode.StaleDbVersion; the sender finds out whether it had committed already by reading the database.
+// CommitMovePrimary makes To the primary shard of the database if its version is still Expected.
+// Anything else is an errcode.StaleDbVersion; the sender finds out whether it had committed already
+// by reading the database.
 type CommitMovePrimary struct {
 	Database string
 	Expected catalog.DatabaseVersion
@@ -50,14 +52,16 @@ type UnshardedCollection struct {
 	Options bson.Raw
 }
 
-// AssertNoCollections fails when the shard has one of the namespaces, or work left from having been the database's primary.
+// AssertNoCollections fails when the shard has one of the namespaces, or work left from having been
+// the database's primary.
 type AssertNoCollections struct {
 	Database   string
 	Namespaces []string
 }
 
-// CloneCatalogData has the recipient copy collections from the primary shard, and answers when a majority has them. It is
-// not idempotent: only the primary that began may be asked again. Lsid and Txn fence it.
+// CloneCatalogData has the recipient copy collections from the primary shard, and answers when a
+// majority has them. It is not idempotent: only the primary that began may be asked again. Lsid and
+// Txn fence it.
 type CloneCatalogData struct {
 	Move        string
 	From        string
@@ -69,8 +73,9 @@ type CloneCatalogData struct {
 // ClonedCatalogData lists the namespaces that were copied.
 type ClonedCatalogData struct{ Namespaces []string }
 
-// ClonePage asks the primary shard for documents of a collection that moves, in the order of their encoded _id, behind
-// After. As the collection does not change meanwhile, it may be asked for twice.
+// ClonePage asks the primary shard for documents of a collection that moves, in the order of their
+// encoded _id, behind After. As the collection does not change meanwhile, it may be asked for
+// twice.
 type ClonePage struct {
 	Move  string
 	NS    string
@@ -80,7 +85,8 @@ type ClonePage struct {
 // Page answers ClonePage; an empty one is the end.
 type Page struct{ Docs []bson.Raw }
 
-// ImportSessions hands the statements of retryable writes over, each session's in the order of their execution.
+// ImportSessions hands the statements of retryable writes over, each session's in the order of
+// their execution.
 type ImportSessions struct {
 	Move  string
 	Stmts []oplog.Stmt

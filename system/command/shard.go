@@ -34,7 +34,8 @@ type StaleInfo struct {
 	Known  bool
 }
 
-// ShardsvrMoveRange asks the donor to move a range (protocol 5.1). Identical requests join the running one.
+// ShardsvrMoveRange asks the donor to move a range (protocol 5.1). Identical requests join the
+// running one.
 type ShardsvrMoveRange struct {
 	NS          string
 	Min         key.Key
@@ -49,19 +50,21 @@ type ShardsvrMoveRange struct {
 	ChunkBytes int64
 }
 
-// FlushRoutingTableCacheUpdates has the shard's primary refresh its knowledge of a collection and answer when that is in
-// the copy that its secondaries read, behind a critical section that blocks writes (protocol 3.4 step 5).
+// FlushRoutingTableCacheUpdates has the shard's primary refresh its knowledge of a collection and
+// answer when that is in the copy that its secondaries read, behind a critical section that blocks
+// writes (protocol 3.4 step 5).
 type FlushRoutingTableCacheUpdates struct{ NS string }
 
-// Flushed says where in the log the copy is. Another member may use it once it holds the entry At: then it holds every
-// document that came with the ranges.
+// Flushed says where in the log the copy is. Another member may use it once it holds the entry At:
+// then it holds every document that came with the ranges.
 type Flushed struct{ At oplog.Time }
 
-// AppendOplogNote asks a primary for an entry, if it has none, that is not older than Time, so that who waits for that
-// time on another member does not wait for the next write.
+// AppendOplogNote asks a primary for an entry, if it has none, that is not older than Time, so that
+// who waits for that time on another member does not wait for the next write.
 type AppendOplogNote struct{ Time hlc.Timestamp }
 
-// RecvChunkStart opens a migration on the recipient (protocol 5.2). Lsid and Txn fence it (protocol 9.3).
+// RecvChunkStart opens a migration on the recipient (protocol 5.2). Lsid and Txn fence it (protocol
+// 9.3).
 type RecvChunkStart struct {
 	Migration string
 	Session   string // migration session id
@@ -99,20 +102,22 @@ type RecvStatus struct {
 	Steady         int
 }
 
-// RecvChunkCommit tells the recipient that the donor blocks writes; it answers from inside its critical section.
+// RecvChunkCommit informs the recipient that the donor blocks writes; it answers from inside its
+// critical section.
 type RecvChunkCommit struct{ Session string }
 
 // RecvChunkAbort ends the recipient's part.
 type RecvChunkAbort struct{ Session string }
 
-// RecvChunkReleaseCritSec tells the recipient that the outcome is final.
+// RecvChunkReleaseCritSec informs the recipient that the outcome is final.
 type RecvChunkReleaseCritSec struct {
 	Session   string
 	Migration string
 }
 
-// MigrateClone asks the donor for the next documents of the clone. Requests of one kind are numbered from 1: the same
-// number again gets the same answer, so that a lost answer loses no documents and a doubled request skips none.
+// MigrateClone asks the donor for the next documents of the clone. Requests of one kind are
+// numbered from 1: the same number again gets the same answer, so that a lost answer loses no
+// documents and a duplicated request skips none.
 type MigrateClone struct {
 	Session string
 	Number  uint64
@@ -138,15 +143,17 @@ type NextSessionMods struct {
 	Number  uint64
 }
 
-// CollectionOptions asks a shard how a collection was made, which its recipient repeats (protocol 5.2 step 2).
+// CollectionOptions asks a shard how a collection was made, which its recipient repeats (protocol
+// 5.2 step 2).
 type CollectionOptions struct {
 	NS string
-	// Session is the migration session that asks. In 4.2, where nothing else tells a start of the past from one that
-	// counts, the donor answers only while that session clones.
+	// Session is the migration session that asks. In 4.2, where nothing else distinguishes an
+	// outdated start from a valid one, the donor answers only while that session clones.
 	Session string
 }
 
-// CollectionOptionsReply answers CollectionOptions: {uuid, key}, and the indexes besides that of the shard key.
+// CollectionOptionsReply answers CollectionOptions: {uuid, key}, and the indexes besides that of
+// the shard key.
 type CollectionOptionsReply struct {
 	Options bson.Raw
 	Indexes []IndexSpec
@@ -165,8 +172,8 @@ type SessionMods struct {
 	CaughtUp bool
 }
 
-// The operations below are those by which a donor, or its successor, completes a migration on the recipient
-// (protocol 9.1). All of them are idempotent.
+// The operations below are those by which a donor, or its successor, completes a migration on the
+// recipient (protocol 9.1). All of them are idempotent.
 
 // AdvanceTxn fences everything of the migration's session older than Txn on the recipient.
 type AdvanceTxn struct {

@@ -5,19 +5,22 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// SplitChunk is an operator's command to a router: the chunk that holds the key At is cut there (protocol 13.2).
+// SplitChunk is an operator's command to a router: the chunk that holds the key At is cut there
+// (protocol 13.2).
 type SplitChunk struct {
 	NS string
 	At key.Key
 }
 
-// MergeChunks is an operator's command to a router: the chunks that make up the range, all on one shard, become one.
+// MergeChunks is an operator's command to a router: the chunks that make up the range, all on one
+// shard, become one.
 type MergeChunks struct {
 	NS       string
 	Min, Max key.Key
 }
 
-// ShardsvrSplitChunk asks its owner to cut the chunk with exactly these bounds, at points that strictly increase inside it.
+// ShardsvrSplitChunk asks its owner to cut the chunk with exactly these bounds, at points that
+// strictly increase inside it.
 type ShardsvrSplitChunk struct {
 	NS, Epoch string
 	Min, Max  key.Key
@@ -30,28 +33,31 @@ type ShardsvrMergeChunks struct {
 	Min, Max  key.Key
 }
 
-// CommitChunkSplit cuts a chunk of a shard in the catalogue (protocol 3.2). Sent again after it has succeeded it is
-// refused: there is no such chunk any more.
+// CommitChunkSplit cuts a chunk of a shard in the catalogue (protocol 3.2). Sent again after it has
+// succeeded it is refused: there is no such chunk any more.
 type CommitChunkSplit struct {
 	NS, Epoch, Shard string
 	Min, Max         key.Key
 	At               []key.Key
 }
 
-// CommitChunksMerge makes the chunks of a shard that make up the range one. Sent again it changes nothing.
+// CommitChunksMerge makes the chunks of a shard that make up the range one. Sent again it changes
+// nothing.
 type CommitChunksMerge struct {
 	NS, Epoch, Shard string
 	Min, Max         key.Key
 }
 
-// ShardsvrMergeAllChunks asks a shard to have all its chunks of a collection joined that may be: neighbours that have been there
-// for longer than anybody can ask for the past, not marked jumbo, in one zone (mergeAllChunksOnShard, protocol 13.4).
+// ShardsvrMergeAllChunks asks a shard to have all its chunks of a collection joined that may be:
+// neighbours that have been there for longer than the history window, not marked jumbo, in one zone
+// (mergeAllChunksOnShard, protocol 13.4).
 type ShardsvrMergeAllChunks struct{ NS string }
 
 // CommitMergeAllChunks does that in the catalogue. Sent again it changes nothing.
 type CommitMergeAllChunks struct{ NS, Shard string }
 
-// SplitVector asks a shard where to split a range so that the parts have the size of a chunk (autoSplitVector, protocol 13.1).
+// SplitVector asks a shard where to split a range so that the parts have the size of a chunk
+// (autoSplitVector, protocol 13.1).
 type SplitVector struct {
 	NS         string
 	Min, Max   key.Key
@@ -59,7 +65,8 @@ type SplitVector struct {
 	Limit      int // 0 is no limit
 }
 
-// SplitVectorReply answers SplitVector with keys that strictly increase inside the range; none when it is one part.
+// SplitVectorReply answers SplitVector with keys that strictly increase inside the range; none when
+// it is one part.
 type SplitVectorReply struct{ Points []key.Key }
 
 // DataSize asks a shard how much data it has in ranges of a collection, owned or not.

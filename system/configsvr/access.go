@@ -14,8 +14,9 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// What is here is for the packages that decide what is to change: they read the catalogue as the primary has it now, and
-// change it in a task of its tenure (Tenured), under the lock of chunks (Locked), one entry for each change.
+// What is here is for the packages that decide what is to change: they read the catalogue as the
+// primary has it now, and change it in a task of its term (InTerm), under the lock of chunks
+// (Locked), one entry for each change.
 
 // Member is the replica set member below.
 func (s *Server) Member() *replset.Member { return s.member }
@@ -35,8 +36,9 @@ func (s *Server) Profile() protocol.Profile { return s.profile }
 // Set is the replica set of a shard, for calls; nil for a name that nothing has.
 func (s *Server) Set(shard string) *rpc.Set { return s.shards[shard] }
 
-// Table is the routing table of a collection: errcode.NamespaceNotFound when there is no such collection.
-func (s *Server) Table(ns string) (*catalog.Table, error) { return s.book.latest(ns) }
+// Table is the routing table of a collection: errcode.NamespaceNotFound when there is no such
+// collection.
+func (s *Server) Table(ns string) (*catalog.Table, error) { return s.catalog.latest(ns) }
 
 // Sharded lists the sharded collections by name.
 func (s *Server) Sharded() (all []catalog.Collection) {
@@ -60,7 +62,7 @@ func (s *Server) Shards() (all []Shard) {
 }
 
 // Shard is the document of a shard: errcode.ShardNotFound when there is none.
-func (s *Server) Shard(name string) (Shard, error) { return s.book.shard(name) }
+func (s *Server) Shard(name string) (Shard, error) { return s.catalog.shard(name) }
 
 // Databases lists the databases by name.
 func (s *Server) Databases() (all []catalog.Database) {
@@ -72,8 +74,8 @@ func (s *Server) Databases() (all []catalog.Database) {
 	return all
 }
 
-// Unchanging reports whether no operation on a whole collection is under way. Such an operation goes from shard to shard and
-// relies on there being the same ones from its beginning to its end.
+// Unchanging reports whether no operation on a whole collection is in progress. Such an operation
+// goes from shard to shard and relies on there being the same ones from its beginning to its end.
 func (s *Server) Unchanging() bool { return len(s.ddl.records.All()) == 0 }
 
 // WhileUnchanging runs fn, which must not wait, under the lock of chunks and while Unchanging.
@@ -95,19 +97,22 @@ func (s *Server) WhileUnchanging(t env.Task, fn func() error) error {
 	return nil
 }
 
-// Describe writes what the catalogue says about a collection besides its chunks. The table is the one that is described
-// now, under the lock that is still held; Balancing is all that may differ.
-func (s *Server) Describe(t env.Task, table *catalog.Table, as catalog.Balancing, why string) error {
+// Describe writes what the catalogue says about a collection besides its chunks. The table is the
+// one that is described now, under the lock that is still held; Balancing is all that may differ.
+func (s *Server) Describe(
+	t env.Task, table *catalog.Table, as catalog.Balancing, why string,
+) error {
 	coll := table.Collection()
 	coll.Balancing = as
 	doc, err := catalog.EncodeCollection(coll)
 	if err != nil {
 		return err
 	}
-	return s.Write(t, write(Collections, coll.NS, doc, why))
+	return s.Write(t, putOp(Collections, coll.NS, doc, why))
 }
 
-// Write applies operations as one entry, in a task of the tenure; nothing is written once that is over.
+// Write applies operations as one entry, in a task of the term; nothing is written once that is
+// over.
 func (s *Server) Write(t env.Task, ops ...oplog.Op) error {
 	if err := t.Err(); err != nil {
 		return err
@@ -116,8 +121,8 @@ func (s *Server) Write(t env.Task, ops ...oplog.Op) error {
 	return err
 }
 
-// Zones lists the zones of a collection in the order of their ranges. The collection need not exist yet; pattern is its
-// shard key.
+// Zones lists the zones of a collection in the order of their ranges. The collection need not exist
+// yet; pattern is its shard key.
 func (s *Server) Zones(ns string, pattern key.Pattern) (all catalog.Zones) {
 	s.scan(Tags, func(doc bson.Raw) error {
 		if of, _ := doc.Lookup("ns").StringValueOK(); of != ns {
@@ -130,7 +135,8 @@ func (s *Server) Zones(ns string, pattern key.Pattern) (all catalog.Zones) {
 	return all
 }
 
-// ZoneField is the field that the ranges of the namespace's zones are about, empty when it has none. All are about the same.
+// ZoneField is the field that the ranges of the namespace's zones are about, empty when it has
+// none. All are about the same.
 func (s *Server) ZoneField(ns string) (field string) {
 	s.scan(Tags, func(doc bson.Raw) error {
 		of, named, _, err := catalog.DecodeAnyZone(doc)

@@ -10,11 +10,13 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// announceChanges tells the oracles what an entry says about shards, zones, and how the balancer is to treat a collection.
+// announceChanges reports to the oracles what an entry says about shards, zones, and how the
+// balancer is to treat a collection.
 func (s *Server) announceChanges(index uint64, e *oplog.Entry) {
 	for i := range e.Ops {
 		if told := s.changeOf(&e.Ops[i]); told != nil {
-			told.Kind, told.Shard, told.Term, told.Index = trace.ClusterChanged, Name, s.member.Term(), index
+			told.Kind, told.Shard, told.Term, told.Index = trace.ClusterChanged, Name,
+				s.member.Term(), index
 			s.node.Emit(told)
 		}
 	}
@@ -43,7 +45,7 @@ func (s *Server) shardChange(op *oplog.Op) *trace.Event {
 	return told
 }
 
-// zoneChange reads the bounds by whatever field they have: the collection may not exist yet.
+// zoneChange reads the bounds by any field name: the collection may not exist yet.
 func (s *Server) zoneChange(op *oplog.Op) *trace.Event {
 	if op.Doc == nil {
 		ns, min, err := catalog.ParseZoneID(nameOf(op.ID))
@@ -52,10 +54,16 @@ func (s *Server) zoneChange(op *oplog.Op) *trace.Event {
 	}
 	ns, _, zone, err := catalog.DecodeAnyZone(op.Doc)
 	s.node.Assert(err == nil, "zone %v cannot be read: %v", op.Doc, err)
-	return &trace.Event{Value: trace.ZoneRange, NS: ns, Min: string(zone.Min), Max: string(zone.Max), ID: zone.Name}
+	return &trace.Event{
+		Value: trace.ZoneRange,
+		NS:    ns,
+		Min:   string(zone.Min),
+		Max:   string(zone.Max),
+		ID:    zone.Name,
+	}
 }
 
-// balancingChange tells of a change, and of a collection that keeps under a new name what was said of it under the old one.
+// balancingChange reports a change, and a collection that keeps its settings under a new name.
 func (s *Server) balancingChange(op *oplog.Op) *trace.Event {
 	if op.Tag == trace.BalancingOn || op.Tag == trace.BalancingOff {
 		return &trace.Event{Value: op.Tag, NS: nameOf(op.ID)}

@@ -15,31 +15,40 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// Replace writes chunks in one entry. The table is what the change was computed from, under the lock that is still held.
-func (s *Server) Replace(t env.Task, table *catalog.Table, changed []catalog.Chunk, why string) error {
+// Replace writes chunks in one entry. The table is what the change was computed from, under the
+// lock that is still held.
+func (s *Server) Replace(
+	t env.Task, table *catalog.Table, changed []catalog.Chunk, why string,
+) error {
 	if err := t.Err(); err != nil {
 		return err
 	}
 	coll := table.Collection()
-	now, err := s.book.latest(coll.NS)
-	s.node.Assert(err == nil && now.Version() == table.Version(), "the chunks of %s changed from %v under the lock: %v",
+	now, err := s.catalog.latest(coll.NS)
+	s.node.Assert(err == nil && now.Version() == table.Version(),
+		"the chunks of %s changed from %v under the lock: %v",
 		coll.NS, table.Version(), err)
 	ops, err := chunkOpsOf(coll, changed, why)
 	if err != nil {
 		return err
 	}
-	_, err = s.member.Write(t, append(swallowed(table, changed), ops...)...)
+	_, err = s.member.Write(t, append(deleteSwallowed(table, changed), ops...)...)
 	return err
 }
 
-// swallowed are the operations that remove the chunks which begin inside a new one.
-func swallowed(table *catalog.Table, changed []catalog.Chunk) (ops []oplog.Op) {
+// deleteSwallowed are the operations that remove the chunks which begin inside a new one.
+func deleteSwallowed(table *catalog.Table, changed []catalog.Chunk) (ops []oplog.Op) {
 	uuid := table.Collection().UUID
 	for _, c := range changed {
 		for old := range table.Overlapping(c.Range) {
 			if old.Min > c.Min {
 				id := string(key.String(catalog.ChunkID(uuid, old.Min)))
-				ops = append(ops, oplog.Op{Kind: oplog.Delete, NS: Chunks, ID: id, Actor: uint8(trace.System)})
+				ops = append(ops, oplog.Op{
+					Kind:  oplog.Delete,
+					NS:    Chunks,
+					ID:    id,
+					Actor: uint8(trace.System),
+				})
 			}
 		}
 	}
@@ -54,24 +63,32 @@ func chunkOpsOf(coll catalog.Collection, chunks []catalog.Chunk, why string) ([]
 		if err != nil {
 			return nil, err
 		}
-		ops[i] = write(Chunks, catalog.ChunkID(coll.UUID, c.Min), doc, why)
+		ops[i] = putOp(Chunks, catalog.ChunkID(coll.UUID, c.Min), doc, why)
 	}
 	return ops, nil
 }
 
-func write(ns, id string, doc bson.Raw, why string) oplog.Op {
+func putOp(ns, id string, doc bson.Raw, why string) oplog.Op {
 	return oplog.Op{
-		Kind: oplog.Update, NS: ns, ID: string(key.String(id)), Doc: doc, Actor: uint8(trace.System), Tag: why,
+		Kind:  oplog.Update,
+		NS:    ns,
+		ID:    string(key.String(id)),
+		Doc:   doc,
+		Actor: uint8(trace.System),
+		Tag:   why,
 	}
 }
 
-// ensureChunkVersionIsGreaterThan fences the commit of a migration whose donor is dead (protocol 9.2 step 1). MongoDB looks
-// for a chunk with exactly the bounds asked for; as a moveRange may take a part of a chunk only, and a late commit of it
-// must be refused too, here the chunk that contains the range counts. A range that is not inside one chunk needs
-// nothing: whatever changed the bounds gave newer versions.
-func (s *Server) ensureChunkVersionIsGreaterThan(t env.Task, _ env.NodeID, req *command.EnsureChunkVersionIsGreaterThan) (*command.Done, error) {
+// ensureChunkVersionIsGreaterThan fences the commit of a migration whose donor is dead (protocol
+// 9.2 step 1). MongoDB looks for a chunk with exactly the bounds asked for; as a moveRange may take
+// a part of a chunk only, and a late commit of it must be refused too, here the chunk that contains
+// the range counts. A range that is not inside one chunk needs nothing: every change of the bounds
+// gave newer versions.
+func (s *Server) ensureChunkVersionIsGreaterThan(
+	t env.Task, _ env.NodeID, req *command.EnsureChunkVersionIsGreaterThan,
+) (*command.Done, error) {
 	note := env.Note{ID: req.NS}
-	err := s.Tenured(t, "ensureChunkVersion "+req.NS, func(own env.Task) error {
+	err := s.InTerm(t, "ensureChunkVersion "+req.NS, func(own env.Task) error {
 		if err := own.Point(failpoint.ConfigEnsureVersionBefore, note); err != nil {
 			return err
 		}
@@ -87,8 +104,9 @@ func (s *Server) ensureChunkVersionIsGreaterThan(t env.Task, _ env.NodeID, req *
 }
 
 func (s *Server) raise(t env.Task, req *command.EnsureChunkVersionIsGreaterThan) error {
-	table, err := s.book.latest(req.NS)
-	if errcode.Is(err, errcode.NamespaceNotFound) || err == nil && table.Collection().UUID != req.UUID {
+	table, err := s.catalog.latest(req.NS)
+	if errcode.Is(err, errcode.NamespaceNotFound) ||
+		err == nil && table.Collection().UUID != req.UUID {
 		return nil
 	}
 	if err != nil {
@@ -106,19 +124,22 @@ func (s *Server) raise(t env.Task, req *command.EnsureChunkVersionIsGreaterThan)
 }
 
 // logChange adds to the changelog. A request that is sent twice is logged twice.
-func (s *Server) logChange(t env.Task, from env.NodeID, req *command.LogChange) (*command.Done, error) {
-	err := s.Tenured(t, "logChange "+req.What, func(own env.Task) error {
+func (s *Server) logChange(
+	t env.Task, from env.NodeID, req *command.LogChange,
+) (*command.Done, error) {
+	err := s.InTerm(t, "logChange "+req.What, func(own env.Task) error {
 		s.changes++
 		id := fmt.Sprintf("%s/%d/%d", s.node.ID(), s.node.Incarnation(), s.changes)
 		doc, err := bson.Marshal(bson.D{
 			{Key: "_id", Value: id}, {Key: "server", Value: string(from)},
 			{Key: "time", Value: bson.DateTime(s.ep.Clock().Now().Cluster.Millis())},
-			{Key: "what", Value: req.What}, {Key: "ns", Value: req.NS}, {Key: "details", Value: req.Detail},
+			{Key: "what", Value: req.What}, {Key: "ns", Value: req.NS},
+			{Key: "details", Value: req.Detail},
 		})
 		if err != nil {
 			return err
 		}
-		if _, err := s.member.Write(own, write(Changelog, id, doc, req.What)); err != nil {
+		if _, err := s.member.Write(own, putOp(Changelog, id, doc, req.What)); err != nil {
 			return err
 		}
 		return s.Majority(own)

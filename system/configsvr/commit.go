@@ -12,14 +12,17 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// shortestHistory is the least time for which placements are remembered, whatever the setting.
+// shortestHistory is the least time for which placements are remembered, regardless of the setting.
 const shortestHistory = 10 * time.Second
 
-// commitChunkMigration gives a range to its recipient (protocol 3.3). The lock is released before the wait for the
-// majority: whoever comes next builds on a write that is lost only together with its own.
-func (s *Server) commitChunkMigration(t env.Task, _ env.NodeID, req *command.CommitChunkMigration) (*command.CommitReply, error) {
+// commitChunkMigration gives a range to its recipient (protocol 3.3). The lock is released before
+// the wait for the majority: the next commit builds on a write that is lost only together with its
+// own.
+func (s *Server) commitChunkMigration(
+	t env.Task, _ env.NodeID, req *command.CommitChunkMigration,
+) (*command.CommitReply, error) {
 	var reply *command.CommitReply
-	err := s.Tenured(t, "commit "+req.Migration, func(own env.Task) (err error) {
+	err := s.InTerm(t, "commit "+req.Migration, func(own env.Task) (err error) {
 		if err = own.Point(failpoint.ConfigCommitLock, env.Note{ID: req.Migration}); err != nil {
 			return err
 		}
@@ -46,7 +49,9 @@ func (s *Server) commitChunkMigration(t env.Task, _ env.NodeID, req *command.Com
 
 // commit checks and writes, under the lock: the form of 8.0.
 func (s *Server) commit(t env.Task, req *command.CommitChunkMigration) error {
-	at := func(site failpoint.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
+	at := func(site failpoint.Site) error {
+		return t.Point(site, env.Note{Peer: req.To, ID: req.Migration})
+	}
 	if err := at(failpoint.ConfigCommitReadShard); err != nil {
 		return err
 	}
@@ -66,7 +71,9 @@ func (s *Server) commit(t env.Task, req *command.CommitChunkMigration) error {
 	rng := key.Range{Min: req.Min, Max: req.Max}
 	chunk := table.Owner(req.Min)
 	if !chunk.ContainsRange(rng) || rng.Empty() {
-		return conflict("range %v of %s is not inside one chunk: the chunk at its beginning is %v", rng, req.NS, chunk)
+		return conflictError("range %v of %s is not inside one chunk: the chunk at its beginning "+
+			"is %v",
+			rng, req.NS, chunk)
 	}
 	if chunk.Shard == req.To {
 		return at(failpoint.ConfigCommitDuplicateRequest)
@@ -74,25 +81,32 @@ func (s *Server) commit(t env.Task, req *command.CommitChunkMigration) error {
 	if err := at(failpoint.ConfigCommitCheckVersion); err != nil {
 		return err
 	}
-	if err := fitting(chunk, req); err != nil {
+	if err := checkDonor(chunk, req); err != nil {
 		return err
 	}
 	if err := at(failpoint.ConfigCommitPickValidAfter); err != nil {
 		return err
 	}
-	return s.give(t, table, req, s.ep.Clock().Now().Cluster, max(s.settings.HistoryWindow, shortestHistory))
+	return s.give(t, table, req, s.ep.Clock().Now().Cluster,
+		max(s.settings.HistoryWindow, shortestHistory))
 }
 
 // give records that the recipient owns the range from a time on: all chunks in one entry.
-func (s *Server) give(t env.Task, table *catalog.Table, req *command.CommitChunkMigration, validAfter hlc.Timestamp, window time.Duration) error {
-	at := func(site failpoint.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
+func (s *Server) give(
+	t env.Task, table *catalog.Table, req *command.CommitChunkMigration, validAfter hlc.Timestamp,
+	window time.Duration,
+) error {
+	at := func(site failpoint.Site) error {
+		return t.Point(site, env.Note{Peer: req.To, ID: req.Migration})
+	}
 	if err := at(failpoint.ConfigCommitTrimHistory); err != nil {
 		return err
 	}
 	if err := s.wanted(req); err != nil {
 		return err
 	}
-	changed, err := catalog.Move(table, key.Range{Min: req.Min, Max: req.Max}, req.From, req.To, validAfter, window)
+	changed, err := catalog.Move(table, key.Range{Min: req.Min, Max: req.Max}, req.From, req.To,
+		validAfter, window)
 	if err != nil {
 		return err
 	}
@@ -108,33 +122,38 @@ func (s *Server) give(t env.Task, table *catalog.Table, req *command.CommitChunk
 	return at(failpoint.ConfigCommitAfterLocalWrite)
 }
 
-// BalancerSetting is the _id of the balancer's document of config.settings. Its field "closed" is true from when a stop of the
-// balancer was answered until it is on again.
+// BalancerSetting is the _id of the balancer's document of config.settings. Its field "closed" is
+// true from when a stop of the balancer was answered until it is on again.
 const BalancerSetting = "balancer"
 
-// wanted refuses what the balancer asked for before it was stopped. Whoever was told of the stop may rely on it: the check and
-// the commit are in one log, so that no commit of an earlier primary comes behind the stop either (SERVER-100155).
+// wanted refuses what the balancer asked for before it was stopped. A client that got the answer to
+// the stop may rely on it: the check and the commit are in one log, so that no commit of an earlier
+// primary comes behind the stop either (SERVER-100155).
 func (s *Server) wanted(req *command.CommitChunkMigration) error {
-	if closed, _ := s.Setting(BalancerSetting).Lookup("closed").BooleanOK(); closed && req.Balancer {
-		return conflict("the balancer, which asked for migration %s, was stopped", req.Migration)
+	closed, _ := s.Setting(BalancerSetting).Lookup("closed").BooleanOK()
+	if closed && req.Balancer {
+		return conflictError("the balancer, which asked for migration %s, was stopped",
+			req.Migration)
 	}
 	return nil
 }
 
 // mayReceive checks that a shard exists and is not being emptied.
 func (s *Server) mayReceive(shard string) error {
-	doc, err := s.book.shard(shard)
+	doc, err := s.catalog.shard(shard)
 	if err == nil && doc.Draining {
 		return errcode.New(errcode.ShardNotFound, "shard %q is draining and takes no chunks", shard)
 	}
 	return err
 }
 
-// commitUnfenced is the form of 4.2. The chunk must be there with exactly its bounds, but its version does not matter, so the
-// commit of a donor that was given up long ago gets through; and as the donor must own the chunk, a commit that is sent
-// again after it has succeeded is refused.
+// commitUnfenced is the form of 4.2. The chunk must be there with exactly its bounds, but its
+// version does not matter, so the commit of a donor that was given up long ago gets through; and as
+// the donor must own the chunk, a commit that is sent again after it has succeeded is refused.
 func (s *Server) commitUnfenced(t env.Task, req *command.CommitChunkMigration) error {
-	at := func(site failpoint.Site) error { return t.Point(site, env.Note{Peer: req.To, ID: req.Migration}) }
+	at := func(site failpoint.Site) error {
+		return t.Point(site, env.Note{Peer: req.To, ID: req.Migration})
+	}
 	if err := at(failpoint.ConfigCommitReadColl); err != nil {
 		return err
 	}
@@ -145,57 +164,67 @@ func (s *Server) commitUnfenced(t env.Task, req *command.CommitChunkMigration) e
 	if err := at(failpoint.ConfigCommitReadChunk); err != nil {
 		return err
 	}
-	if _, err := s.book.shard(req.To); err != nil { // that it may drain, 4.2 does not look at
+	if _, err := s.catalog.shard(req.To); err != nil { // that it may drain, 4.2 does not look at
 		return err
 	}
 	chunk := table.Owner(req.Min)
 	switch rng := (key.Range{Min: req.Min, Max: req.Max}); {
 	case chunk.Range != rng:
-		return conflict("collection %s has no chunk %v any more: the chunk at its beginning is %v", req.NS, rng, chunk)
+		return conflictError("collection %s has no chunk %v any more: the chunk at its beginning "+
+			"is %v",
+			req.NS, rng, chunk)
 	case chunk.Shard != req.From:
-		return conflict("chunk %v is not on %s any more", chunk, req.From)
+		return conflictError("chunk %v is not on %s any more", chunk, req.From)
 	}
 	return s.give(t, table, req, req.ValidAfter, shortestHistory)
 }
 
 // incarnation checks that the collection is the one the migration began with and may be migrated.
 func (s *Server) incarnation(req *command.CommitChunkMigration) (*catalog.Table, error) {
-	table, err := s.book.latest(req.NS)
+	table, err := s.catalog.latest(req.NS)
 	if err != nil {
 		return nil, err
 	}
 	switch coll := table.Collection(); {
 	case coll.UUID != req.UUID || coll.Epoch != req.Epoch:
-		return nil, errcode.New(errcode.StaleEpoch, "collection %s is %s with epoch %s, not %s with epoch %s",
+		return nil, errcode.New(errcode.StaleEpoch,
+			"collection %s is %s with epoch %s, not %s with epoch %s",
 			req.NS, coll.UUID, coll.Epoch, req.UUID, req.Epoch)
 	case !coll.AllowMigrations:
-		return nil, conflict("migrations of %s are not allowed now", req.NS)
+		return nil, conflictError("migrations of %s are not allowed now", req.NS)
 	}
 	return table, nil
 }
 
-// fitting checks that the donor owns the chunk and has not been fenced: its successor would have raised the version.
-func fitting(chunk catalog.Chunk, req *command.CommitChunkMigration) error {
+// checkDonor checks that the donor owns the chunk and has not been fenced: its successor would have
+// raised the version.
+func checkDonor(chunk catalog.Chunk, req *command.CommitChunkMigration) error {
 	switch {
 	case chunk.Shard != req.From:
-		return conflict("chunk %v is not on %s any more", chunk, req.From)
+		return conflictError("chunk %v is not on %s any more", chunk, req.From)
 	case !req.PreVersion.SameIncarnation(chunk.Version):
-		return errcode.New(errcode.StaleEpoch, "the migration began with version %v of another incarnation than %v", req.PreVersion, chunk)
+		return errcode.New(errcode.StaleEpoch,
+			"the migration began with version %v of another incarnation than %v",
+			req.PreVersion, chunk)
 	case req.PreVersion.Older(chunk.Version):
-		return conflict("the migration began with version %v of the chunk, which is now %v", req.PreVersion, chunk)
+		return conflictError("the migration began with version %v of the chunk, which is now %v",
+			req.PreVersion, chunk)
 	}
 	return nil
 }
 
-func conflict(format string, args ...any) error {
+func conflictError(format string, args ...any) error {
 	return errcode.New(errcode.ConflictingOperationInProgress, format, args...)
 }
 
 // versions are those after a change, as the primary has them now.
 func (s *Server) versions(ns, shard string) (*command.CommitReply, error) {
-	table, err := s.book.latest(ns)
+	table, err := s.catalog.latest(ns)
 	if err != nil {
 		return nil, err
 	}
-	return &command.CommitReply{ShardVersion: table.ShardVersion(shard), CollectionVersion: table.Version()}, nil
+	return &command.CommitReply{
+		ShardVersion:      table.ShardVersion(shard),
+		CollectionVersion: table.Version(),
+	}, nil
 }

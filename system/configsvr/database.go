@@ -18,23 +18,30 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// NewDatabase is a database on its first primary shard, made at a time that makes its identity unique.
+// NewDatabase is a database on its first primary shard, made at a time that makes its identity
+// unique.
 func NewDatabase(name, primary string, at hlc.Timestamp) catalog.Database {
-	version := catalog.DatabaseVersion{UUID: fmt.Sprintf("uuid-%s-%s", name, at), Timestamp: at, LastMod: 1}
+	version := catalog.DatabaseVersion{
+		UUID:      fmt.Sprintf("uuid-%s-%s", name, at),
+		Timestamp: at,
+		LastMod:   1,
+	}
 	return catalog.Database{Name: name, Primary: primary, Version: version}
 }
 
 // PutDatabase returns the operation that writes a database's document.
 func PutDatabase(d catalog.Database, why string) (oplog.Op, error) {
 	doc, err := catalog.EncodeDatabase(d)
-	return write(Databases, d.Name, doc, why), err
+	return putOp(Databases, d.Name, doc, why), err
 }
 
-// ReadDatabase reads a database from the documents of a member at an index: errcode.NamespaceNotFound when there is none.
+// ReadDatabase reads a database from the documents of a member at an index:
+// errcode.NamespaceNotFound when there is none.
 func ReadDatabase(data *store.Store, name string, at uint64) (catalog.Database, error) {
 	doc := data.Get(Databases, string(key.String(name)), at)
 	if doc == nil {
-		return catalog.Database{}, errcode.New(errcode.NamespaceNotFound, "there is no database %s", name)
+		return catalog.Database{}, errcode.New(errcode.NamespaceNotFound,
+			"there is no database %s", name)
 	}
 	return catalog.DecodeDatabase(doc)
 }
@@ -48,7 +55,9 @@ func readUnsharded(data *store.Store, ns string, at uint64) (*catalog.Table, err
 }
 
 // getDatabase is served by every member, as getRoutingTable is.
-func (s *Server) getDatabase(t env.Task, _ env.NodeID, req *command.GetDatabase) (*command.DatabaseReply, error) {
+func (s *Server) getDatabase(
+	t env.Task, _ env.NodeID, req *command.GetDatabase,
+) (*command.DatabaseReply, error) {
 	if err := t.Yield(failpoint.ConfigRoutingTable); err != nil {
 		return nil, err
 	}
@@ -70,10 +79,12 @@ func (s *Server) getDatabase(t env.Task, _ env.NodeID, req *command.GetDatabase)
 	return reply, nil
 }
 
-// commitMovePrimary gives a database to another primary shard (protocol 15). The expected version fences whoever prepared
-// it before another move; 4.2 does not look at it.
-func (s *Server) commitMovePrimary(t env.Task, _ env.NodeID, req *command.CommitMovePrimary) (*command.Done, error) {
-	err := s.Tenured(t, "commit "+req.Move, func(own env.Task) error {
+// commitMovePrimary gives a database to another primary shard (protocol 15). The expected version
+// fences a primary that prepared it before another move; 4.2 does not look at it.
+func (s *Server) commitMovePrimary(
+	t env.Task, _ env.NodeID, req *command.CommitMovePrimary,
+) (*command.Done, error) {
+	err := s.InTerm(t, "commit "+req.Move, func(own env.Task) error {
 		if err := s.Locked(own, func() error { return s.movePrimary(own, req) }); err != nil {
 			return err
 		}
@@ -86,7 +97,9 @@ func (s *Server) commitMovePrimary(t env.Task, _ env.NodeID, req *command.Commit
 }
 
 func (s *Server) movePrimary(t env.Task, req *command.CommitMovePrimary) error {
-	if err := t.Point(failpoint.MovePrimaryCommitRequest, env.Note{Peer: req.To, ID: req.Move}); err != nil {
+	if err := t.Point(
+		failpoint.MovePrimaryCommitRequest, env.Note{Peer: req.To, ID: req.Move},
+	); err != nil {
 		return err
 	}
 	d, err := ReadDatabase(s.member.Store(), req.Database, store.Latest)
@@ -95,7 +108,8 @@ func (s *Server) movePrimary(t env.Task, req *command.CommitMovePrimary) error {
 	}
 	switch fenced := s.profile.CoordinatesMovePrimary(); {
 	case fenced && d.Version != req.Expected:
-		return errcode.New(errcode.StaleDbVersion, "database %s is at version %v, not %v", d.Name, d.Version, req.Expected)
+		return errcode.New(errcode.StaleDbVersion, "database %s is at version %v, not %v",
+			d.Name, d.Version, req.Expected)
 	case !fenced && d.Primary == req.To: // sent again
 		return nil
 	}
@@ -110,21 +124,25 @@ func (s *Server) movePrimary(t env.Task, req *command.CommitMovePrimary) error {
 	return err
 }
 
-// mayHaveDatabase checks that a shard exists and, since 5.0, that it does not drain. The present primary may go on being it,
-// under a new version: that is how a move is given up.
+// mayHaveDatabase checks that a shard exists and, since 5.0, that it does not drain. The present
+// primary may go on being it, under a new version: that is how a move is given up.
 func (s *Server) mayHaveDatabase(shard, present string) error {
-	switch _, err := s.book.shard(shard); {
+	switch _, err := s.catalog.shard(shard); {
 	case err != nil || shard == present || !s.profile.CoordinatesMovePrimary():
 		return err
 	}
 	return s.mayReceive(shard)
 }
 
-// orderMovePrimary is how 4.2 moves a primary: the config server has the primary shard do it, and holds the lock of the
-// database meanwhile. Its successor releases the lock, and leaves the shard alone with what it does.
-func (s *Server) orderMovePrimary(t env.Task, _ env.NodeID, req *command.MovePrimary) (*command.Done, error) {
-	err := s.Tenured(t, "movePrimary "+req.Database, func(own env.Task) error {
-		lock, err := s.manager.locks.acquire(own, req.Database, "movePrimary of "+req.Database+" to "+req.To, lockPatience)
+// orderMovePrimary is how 4.2 moves a primary: the config server has the primary shard do it, and
+// holds the lock of the database meanwhile. Its successor releases the lock, and leaves the shard
+// alone with what it does.
+func (s *Server) orderMovePrimary(
+	t env.Task, _ env.NodeID, req *command.MovePrimary,
+) (*command.Done, error) {
+	err := s.InTerm(t, "movePrimary "+req.Database, func(own env.Task) error {
+		lock, err := s.manager.locks.acquire(own, req.Database,
+			"movePrimary of "+req.Database+" to "+req.To, lockPatience)
 		if err != nil {
 			return err
 		}
@@ -143,7 +161,8 @@ func (s *Server) orderMovePrimary(t env.Task, _ env.NodeID, req *command.MovePri
 	return &command.Done{}, err
 }
 
-// announceDatabases tells the oracles where an entry put databases: as one chunk of all keys under the database's name.
+// announceDatabases reports to the oracles where an entry put databases: as one chunk of all keys
+// under the database's name.
 func (s *Server) announceDatabases(index uint64, e *oplog.Entry) {
 	for i := range e.Ops {
 		op := &e.Ops[i]
@@ -151,12 +170,23 @@ func (s *Server) announceDatabases(index uint64, e *oplog.Entry) {
 			continue
 		}
 		d, err := catalog.DecodeDatabase(op.Doc)
-		s.node.Assert(err == nil, "database %v written for %q cannot be read back: %v", op.Doc, op.Tag, err)
+		s.node.Assert(err == nil, "database %v written for %q cannot be read back: %v",
+			op.Doc, op.Tag, err)
 		all := trace.Chunk{
-			Min: string(key.Min), Max: string(key.Max), Shard: d.Primary, Major: d.Version.LastMod, Epoch: d.Version.UUID,
+			Min:   string(key.Min),
+			Max:   string(key.Max),
+			Shard: d.Primary,
+			Major: d.Version.LastMod,
+			Epoch: d.Version.UUID,
 		}
 		s.node.Emit(&trace.Event{
-			Kind: trace.CatalogWritten, Shard: Name, Term: s.member.Term(), Index: index, NS: d.Name, Value: op.Tag, Chunks: []trace.Chunk{all},
+			Kind:   trace.CatalogWritten,
+			Shard:  Name,
+			Term:   s.member.Term(),
+			Index:  index,
+			NS:     d.Name,
+			Value:  op.Tag,
+			Chunks: []trace.Chunk{all},
 		})
 	}
 }

@@ -13,11 +13,12 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// Operations holds one record for each operation on a whole collection that is under way.
+// Operations holds one record for each operation on a whole collection that is in progress.
 const Operations = "config.system.sharding_ddl_coordinators"
 
-// requests holds, for each session, the number of the newest operation that it asked for and that was carried out.
-const requests = "config.ddlRequests"
+// ddlRequestsNS holds, for each session, the number of the newest operation that it asked for and
+// that was carried out.
+const ddlRequestsNS = "config.ddlRequests"
 
 // ddlKind is what an operation does.
 type ddlKind string
@@ -30,80 +31,110 @@ const (
 	renameCollection ddlKind = "renameCollection"
 )
 
-// operation is an operation on a whole collection: what a new primary goes on from. There is at most one for a namespace.
-type operation struct {
+// ddlOperation is an operation on a whole collection: what a new primary goes on from. There is at
+// most one for a namespace.
+type ddlOperation struct {
 	NS   string  `bson:"_id"`
 	Kind ddlKind `bson:"kind"`
-	// Number orders the operations on a namespace; participants go by it.
+	// Number orders the operations on a namespace; participants compare it.
 	Number int64 `bson:"number"`
 	// Session and Txn name the request; an empty Session is a request that may be executed again.
 	Session string `bson:"session"`
 	Txn     int64  `bson:"txn"`
-	// Coll is the incarnation that the operation is about: the one to be made, or the one that was there at its start.
+	// Coll is the incarnation that the operation is about: the one to be made, or the one that was
+	// there at its start.
 	Coll   collRecord `bson:"collection"`
 	Bounds [][]byte   `bson:"bounds,omitempty"`
 	Shards []string   `bson:"shards,omitempty"`
 	// Initial is how many chunks with a hashed key were asked for.
 	Initial int    `bson:"numInitialChunks,omitempty"`
 	Field   string `bson:"field,omitempty"`
-	// To is the new name of a collection that is renamed; Target is the one that is dropped for it, if its UUID is set.
+	// To is the new name of a collection that is renamed; Target is the one that is dropped for it,
+	// if its UUID is set.
 	To         string     `bson:"to,omitempty"`
 	DropTarget bool       `bson:"dropTarget,omitempty"`
 	Target     collRecord `bson:"target"`
 }
 
-// executed is what is remembered of a session.
-type executed struct {
+// executedRequest is what is remembered of a session.
+type executedRequest struct {
 	Session string `bson:"_id"`
 	Txn     int64  `bson:"txn"`
 }
 
-// ddl is the part of the config server that changes whole collections.
-type ddl struct {
-	records  *statedoc.Journal[operation]
-	requests *statedoc.Journal[executed]
+// ddlCoordinator is the part of the config server that changes whole collections.
+type ddlCoordinator struct {
+	records  *statedoc.Journal[ddlOperation]
+	requests *statedoc.Journal[executedRequest]
 	ended    env.Cond // an operation is over
 }
 
-func newDDL(m *replset.Member) ddl {
-	return ddl{
-		records:  statedoc.New[operation](m, Operations, trace.System),
-		requests: statedoc.New[executed](m, requests, trace.System),
+func newDDL(m *replset.Member) ddlCoordinator {
+	return ddlCoordinator{
+		records:  statedoc.New[ddlOperation](m, Operations, trace.System),
+		requests: statedoc.New[executedRequest](m, ddlRequestsNS, trace.System),
 	}
 }
 
-func (s *Server) drop(t env.Task, _ env.NodeID, req *command.DropCollection) (*command.Done, error) {
-	return s.change(t, operation{NS: req.NS, Kind: dropCollection}, req.Session)
+func (s *Server) drop(
+	t env.Task, _ env.NodeID, req *command.DropCollection,
+) (*command.Done, error) {
+	return s.change(t, ddlOperation{NS: req.NS, Kind: dropCollection}, req.Session)
 }
 
-func (s *Server) rename(t env.Task, _ env.NodeID, req *command.RenameCollection) (*command.Done, error) {
-	return s.change(t, operation{NS: req.NS, Kind: renameCollection, To: req.To, DropTarget: req.DropTarget}, req.Session)
+func (s *Server) rename(
+	t env.Task, _ env.NodeID, req *command.RenameCollection,
+) (*command.Done, error) {
+	return s.change(t, ddlOperation{
+		NS:         req.NS,
+		Kind:       renameCollection,
+		To:         req.To,
+		DropTarget: req.DropTarget,
+	}, req.Session)
 }
 
-func (s *Server) createIndex(t env.Task, _ env.NodeID, req *command.CreateIndex) (*command.Done, error) {
-	return s.change(t, operation{NS: req.NS, Kind: createIndex, Field: req.Field}, req.Session)
+func (s *Server) createIndex(
+	t env.Task, _ env.NodeID, req *command.CreateIndex,
+) (*command.Done, error) {
+	return s.change(t, ddlOperation{NS: req.NS, Kind: createIndex, Field: req.Field}, req.Session)
 }
 
-func (s *Server) dropIndex(t env.Task, _ env.NodeID, req *command.DropIndex) (*command.Done, error) {
-	return s.change(t, operation{NS: req.NS, Kind: dropIndex, Field: req.Field}, req.Session)
+func (s *Server) dropIndex(
+	t env.Task, _ env.NodeID, req *command.DropIndex,
+) (*command.Done, error) {
+	return s.change(t, ddlOperation{NS: req.NS, Kind: dropIndex, Field: req.Field}, req.Session)
 }
 
-// shardCollection makes the collection on its shards first and in the catalogue last: a shard that receives a versioned
-// request has the collection. It succeeds when the collection exists with the same shard key.
-func (s *Server) shardCollection(t env.Task, _ env.NodeID, req *command.ShardCollection) (*command.Done, error) {
-	op := operation{NS: req.NS, Kind: createCollection, Shards: req.Shards, Initial: req.InitialChunks, Coll: collRecord{Field: req.Key.Field, Hashed: req.Key.Hashed}}
+// shardCollection makes the collection on its shards first and in the catalogue last: a shard that
+// receives a versioned request has the collection. It succeeds when the collection exists with the
+// same shard key.
+func (s *Server) shardCollection(
+	t env.Task, _ env.NodeID, req *command.ShardCollection,
+) (*command.Done, error) {
+	op := ddlOperation{
+		NS:      req.NS,
+		Kind:    createCollection,
+		Shards:  req.Shards,
+		Initial: req.InitialChunks,
+		Coll:    collRecord{Field: req.Key.Field, Hashed: req.Key.Hashed},
+	}
 	for _, b := range req.Bounds {
 		op.Bounds = append(op.Bounds, []byte(b))
 	}
 	return s.change(t, op, req.Session)
 }
 
-// change has an operation carried out, once for each request however often that arrives, and waits for its end.
-func (s *Server) change(t env.Task, op operation, session command.Session) (*command.Done, error) {
+// change has an operation carried out, once for each request however often that arrives, and waits
+// for its end.
+func (s *Server) change(
+	t env.Task, op ddlOperation, session command.Session,
+) (*command.Done, error) {
 	op.Session, op.Txn = session.ID, session.Txn
-	err := s.Tenured(t, string(op.Kind)+" "+op.NS, func(own env.Task) error {
+	err := s.InTerm(t, string(op.Kind)+" "+op.NS, func(own env.Task) error {
 		for {
-			if err := s.ddl.ended.WaitFor(own, 0, func() bool { return !s.changing(&op) }); err != nil {
+			if err := s.ddl.ended.WaitFor(
+				own, 0, func() bool { return !s.changing(&op) },
+			); err != nil {
 				return err
 			}
 			if over, err := s.begin(own, op); over || err != nil {
@@ -114,7 +145,7 @@ func (s *Server) change(t env.Task, op operation, session command.Session) (*com
 	return &command.Done{}, err
 }
 
-// settled waits until what the answer rests on is majority.
+// settled waits until what the answer rests on is majority-committed.
 func (s *Server) settled(t env.Task, result error) error {
 	if err := s.Majority(t); err != nil {
 		return err
@@ -122,26 +153,26 @@ func (s *Server) settled(t env.Task, result error) error {
 	return result
 }
 
-// changing reports whether an operation on one of the namespaces is under way.
-func (s *Server) changing(op *operation) bool {
-	return slices.ContainsFunc(s.ddl.records.All(), func(other operation) bool {
+// changing reports whether an operation on one of the namespaces is in progress.
+func (s *Server) changing(op *ddlOperation) bool {
+	return slices.ContainsFunc(s.ddl.records.All(), func(other ddlOperation) bool {
 		return other.concerns(op.NS) || op.To != "" && other.concerns(op.To)
 	})
 }
 
-func (op *operation) concerns(ns string) bool { return op.NS == ns || op.To == ns }
+func (op *ddlOperation) concerns(ns string) bool { return op.NS == ns || op.To == ns }
 
 // names are the namespaces that the operation is about, in order.
-func (op *operation) names() []string {
+func (op *ddlOperation) names() []string {
 	if op.To == "" {
 		return []string{op.NS}
 	}
 	return []string{min(op.NS, op.To), max(op.NS, op.To)}
 }
 
-// begin starts the operation, unless it is over: carried out before, or without anything to do. Nothing happens between
-// its checks and its write.
-func (s *Server) begin(t env.Task, op operation) (over bool, err error) {
+// begin starts the operation, unless it is over: carried out before, or without anything to do.
+// Nothing happens between its checks and its write.
+func (s *Server) begin(t env.Task, op ddlOperation) (over bool, err error) {
 	if done, ok := s.ddl.requests.Get(op.Session); ok && done.Txn >= op.Txn {
 		return true, nil
 	}
@@ -155,21 +186,22 @@ func (s *Server) begin(t env.Task, op operation) (over bool, err error) {
 	if _, err := s.member.Write(t, s.ddl.records.Put(op.NS, op)); err != nil {
 		return true, err
 	}
-	s.coordinate(s.member.Tenure(), op)
+	s.coordinate(s.member.TermScope(), op)
 	return false, nil
 }
 
 // note remembers that a request needs nothing done, now or later.
-func (s *Server) note(t env.Task, op operation) error {
+func (s *Server) note(t env.Task, op ddlOperation) error {
 	if op.Session == "" {
 		return nil
 	}
-	_, err := s.member.Write(t, s.ddl.requests.Put(op.Session, executed{op.Session, op.Txn}))
+	_, err := s.member.Write(t, s.ddl.requests.Put(op.Session, executedRequest{op.Session, op.Txn}))
 	return err
 }
 
-// prepare completes the operation from the catalogue as it is; false means that there is nothing to do.
-func (s *Server) prepare(op *operation) (needed bool, err error) {
+// prepare completes the operation from the catalogue as it is; false means that there is nothing to
+// do.
+func (s *Server) prepare(op *ddlOperation) (needed bool, err error) {
 	table, err := s.sharded(op.NS)
 	missing := errcode.Is(err, errcode.NamespaceNotFound)
 	if err != nil && !missing {
@@ -184,14 +216,14 @@ func (s *Server) prepare(op *operation) (needed bool, err error) {
 	case missing:
 		return false, err
 	}
-	op.Coll = recorded(table.Collection())
+	op.Coll = toCollRecord(table.Collection())
 	if op.Kind == renameCollection {
 		return true, s.prepareRename(op)
 	}
 	return true, nil
 }
 
-func (s *Server) prepareRename(op *operation) error {
+func (s *Server) prepareRename(op *ddlOperation) error {
 	if op.To == "" || op.To == op.NS || catalog.DatabaseOf(op.To) != catalog.DatabaseOf(op.NS) {
 		return errcode.New(errcode.BadValue, "collection %s cannot be renamed to %q", op.NS, op.To)
 	}
@@ -200,33 +232,36 @@ func (s *Server) prepareRename(op *operation) error {
 	case errcode.Is(err, errcode.NamespaceNotFound):
 		return nil
 	case err == nil && !op.DropTarget:
-		return errcode.New(errcode.NamespaceExists, "collection %s cannot be renamed: there is a collection %s", op.NS, op.To)
+		return errcode.New(errcode.NamespaceExists,
+			"collection %s cannot be renamed: there is a collection %s", op.NS, op.To)
 	case err == nil:
-		op.Target = recorded(target.Collection())
+		op.Target = toCollRecord(target.Collection())
 	}
 	return err
 }
 
-// sharded is the table of a sharded collection as the primary has it now; a namespace that the catalogue does not list is
-// that of an unsharded collection, or of none, and a errcode.NamespaceNotFound.
+// sharded is the table of a sharded collection as the primary has it now; a namespace that the
+// catalogue does not list is that of an unsharded collection, or of none, and an
+// errcode.NamespaceNotFound.
 func (s *Server) sharded(ns string) (*catalog.Table, error) {
-	table, err := s.book.latest(ns)
+	table, err := s.catalog.latest(ns)
 	if err == nil && table.Collection().Unsharded {
 		return nil, errcode.New(errcode.NamespaceNotFound, "collection %s is not sharded", ns)
 	}
 	return table, err
 }
 
-func (s *Server) prepareCreation(op *operation, exists *catalog.Table) (needed bool, err error) {
+func (s *Server) prepareCreation(op *ddlOperation, exists *catalog.Table) (needed bool, err error) {
 	pattern := key.Pattern{Field: op.Coll.Field, Hashed: op.Coll.Hashed}
 	if exists != nil && exists.Collection().Key != pattern {
-		return false, errcode.New(errcode.BadValue, "collection %s is sharded by %v already", op.NS, exists.Collection().Key)
+		return false, errcode.New(errcode.BadValue, "collection %s is sharded by %v already",
+			op.NS, exists.Collection().Key)
 	}
 	if exists != nil {
 		return false, nil
 	}
 	coll := NewCollection(op.NS, pattern, op.number())
-	op.Coll = recorded(coll)
+	op.Coll = toCollRecord(coll)
 	if err := s.placeFirst(op, coll); err != nil {
 		return false, err
 	}

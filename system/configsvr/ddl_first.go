@@ -8,19 +8,23 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// hashedChunks is how many chunks each shard gets of a collection with a hashed key when nobody says otherwise.
+// hashedChunks is how many chunks each shard gets of a collection with a hashed key when nobody
+// says otherwise.
 const hashedChunks = 2
 
-// placeFirst decides which chunks a new collection has and where, unless the request has named the shards: bounds that are
-// given are dealt to all shards in turn; zones get a chunk for each of their ranges and for each gap; hashes are dealt out in
-// equal shares; and everything else is one chunk. A shard that drains gets nothing.
-func (s *Server) placeFirst(op *operation, coll catalog.Collection) error {
+// placeFirst decides which chunks a new collection has and where, unless the request has named the
+// shards: bounds that are given are dealt to all shards in turn; zones get a chunk for each of
+// their ranges and for each gap; hashes are dealt out in equal shares; and everything else is one
+// chunk. A shard that drains gets nothing.
+func (s *Server) placeFirst(op *ddlOperation, coll catalog.Collection) error {
 	zones, err := s.zonesOf(coll)
 	if err != nil {
 		return err
 	}
 	if op.Initial < 0 || op.Initial > 0 && (!coll.Key.Hashed || len(op.Bounds) > 0) {
-		return errcode.New(errcode.BadValue, "%d initial chunks of %s are only possible with a hashed key and without bounds", op.Initial, op.NS)
+		return errcode.New(errcode.BadValue,
+			"%d initial chunks of %s are only possible with a hashed key and without bounds",
+			op.Initial, op.NS)
 	}
 	if len(op.Shards) > 0 {
 		return s.mayAllReceive(op.Shards)
@@ -36,7 +40,7 @@ func (s *Server) placeFirst(op *operation, coll catalog.Collection) error {
 		op.take(chunks)
 		return err
 	case coll.Key.Hashed:
-		chunks, err := catalog.FirstHashed(coll, all, share(op.Initial, len(all)))
+		chunks, err := catalog.FirstHashed(coll, all, chunksPerShard(op.Initial, len(all)))
 		op.take(chunks)
 		return err
 	}
@@ -56,7 +60,9 @@ func (s *Server) mayAllReceive(shards []string) error {
 // zonesOf are the zones of a collection that is to be made: they must be about its shard key.
 func (s *Server) zonesOf(coll catalog.Collection) (catalog.Zones, error) {
 	if field := s.ZoneField(coll.NS); field != "" && field != coll.Key.Field {
-		return nil, errcode.New(errcode.BadValue, "collection %s cannot be sharded by %s: its zones are ranges of %s", coll.NS, coll.Key.Field, field)
+		return nil, errcode.New(errcode.BadValue,
+			"collection %s cannot be sharded by %s: its zones are ranges of %s",
+			coll.NS, coll.Key.Field, field)
 	}
 	return s.Zones(coll.NS, coll.Key), nil
 }
@@ -78,15 +84,17 @@ func (s *Server) membersOf(zones catalog.Zones) map[string][]string {
 	return members
 }
 
-// share is how many chunks each of the shards gets, so that there are at least as many as were asked for.
-func share(asked, shards int) int {
+// chunksPerShard is how many chunks each of the shards gets, so that there are at least as many as
+// were asked for.
+func chunksPerShard(asked, shards int) int {
 	if asked == 0 {
 		return hashedChunks
 	}
 	return (asked + shards - 1) / shards
 }
 
-// home is where a collection of one chunk is made: on the primary shard of its database if that does not drain.
+// home is where a collection of one chunk is made: on the primary shard of its database if that
+// does not drain.
 func (s *Server) home(ns string, all []string) string {
 	for _, d := range s.Databases() {
 		if d.Name == catalog.DatabaseOf(ns) && slices.Contains(all, d.Primary) {
@@ -97,7 +105,7 @@ func (s *Server) home(ns string, all []string) string {
 }
 
 // take has the operation make exactly these chunks.
-func (op *operation) take(chunks []catalog.Chunk) {
+func (op *ddlOperation) take(chunks []catalog.Chunk) {
 	for _, c := range chunks {
 		op.Shards = append(op.Shards, c.Shard)
 		if c.Min != key.Min {

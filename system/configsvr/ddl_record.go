@@ -15,8 +15,14 @@ type collRecord struct {
 	Hashed bool   `bson:"hashed"`
 }
 
-func recorded(c catalog.Collection) collRecord {
-	return collRecord{UUID: c.UUID, Epoch: c.Epoch, At: int64(c.Timestamp), Field: c.Key.Field, Hashed: c.Key.Hashed}
+func toCollRecord(c catalog.Collection) collRecord {
+	return collRecord{
+		UUID:   c.UUID,
+		Epoch:  c.Epoch,
+		At:     int64(c.Timestamp),
+		Field:  c.Key.Field,
+		Hashed: c.Key.Hashed,
+	}
 }
 
 func (r collRecord) collection(ns string) catalog.Collection {
@@ -26,9 +32,9 @@ func (r collRecord) collection(ns string) catalog.Collection {
 	}
 }
 
-func (op *operation) number() hlc.Timestamp { return hlc.Timestamp(op.Number) }
+func (op *ddlOperation) number() hlc.Timestamp { return hlc.Timestamp(op.Number) }
 
-func (op *operation) bounds() []key.Key {
+func (op *ddlOperation) bounds() []key.Key {
 	bounds := make([]key.Key, len(op.Bounds))
 	for i, b := range op.Bounds {
 		bounds[i] = key.Key(b)

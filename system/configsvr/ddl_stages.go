@@ -18,54 +18,61 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// ddlPause is how long an operation that failed waits before it begins anew.
+// ddlPause is how long an operation that failed waits before it begins again.
 const ddlPause = 100 * time.Millisecond
 
-// stage is one step of an operation. It succeeds when it was taken before, by this primary or an earlier one.
-type stage func(*Server, env.Task, *operation) error
+// ddlStage is one step of an operation. It succeeds when it was taken before, by this primary or an
+// earlier one.
+type ddlStage func(*Server, env.Task, *ddlOperation) error
 
-// stages are the operations. Migrations are forbidden and joined before shards change, so that no recipient makes what is
-// being dropped (H-15) and no clone misses an index (H-73). A collection leaves the catalogue while all shards block it,
-// and its data after that: whoever refreshes then finds nothing, and no shard holds what the catalogue does not know. It
-// enters the catalogue while all shards block it, too: one that took the namespace for free would go on to answer that.
-var stages = map[ddlKind][]stage{
+// ddlStages are the operations. Migrations are forbidden and joined before shards change, so that
+// no recipient makes what is being dropped (H-15) and no clone misses an index (H-73). A collection
+// leaves the catalogue while all shards block it, and its data after that: a node that refreshes
+// then finds nothing, and no shard holds what the catalogue does not know. It enters the catalogue
+// while all shards block it, too: one that took the namespace for free would go on to answer that.
+var ddlStages = map[ddlKind][]ddlStage{
 	createCollection: {
-		participants(command.ParticipantBlock), participants(command.ParticipantCreate), (*Server).enterCatalogue,
-		participants(command.ParticipantRelease),
+		participantStage(command.ParticipantBlock), participantStage(command.ParticipantCreate),
+		(*Server).enterCatalogue, participantStage(command.ParticipantRelease),
 	},
 	dropCollection: {
-		(*Server).excludeMigrations, participants(command.ParticipantBlock), (*Server).leaveCatalogue,
-		participants(command.ParticipantDrop), participants(command.ParticipantRelease),
+		(*Server).excludeMigrations, participantStage(command.ParticipantBlock),
+		(*Server).leaveCatalogue, participantStage(command.ParticipantDrop),
+		participantStage(command.ParticipantRelease),
 	},
 	renameCollection: {
-		(*Server).excludeMigrations, participants(command.ParticipantBlock), (*Server).renameInCatalogue,
-		participants(command.ParticipantRename), (*Server).allowRenamed, participants(command.ParticipantRelease),
+		(*Server).excludeMigrations, participantStage(command.ParticipantBlock),
+		(*Server).renameInCatalogue, participantStage(command.ParticipantRename),
+		(*Server).allowRenamed, participantStage(command.ParticipantRelease),
 	},
 	createIndex: {
-		(*Server).excludeMigrations, participants(command.ParticipantCreateIndex), (*Server).allowMigrations,
-		(*Server).refreshShards, participants(command.ParticipantRelease),
+		(*Server).excludeMigrations, participantStage(command.ParticipantCreateIndex),
+		(*Server).allowMigrations, (*Server).refreshShards,
+		participantStage(command.ParticipantRelease),
 	},
 	dropIndex: {
-		(*Server).excludeMigrations, participants(command.ParticipantDropIndex), (*Server).allowMigrations,
-		(*Server).refreshShards, participants(command.ParticipantRelease),
+		(*Server).excludeMigrations, participantStage(command.ParticipantDropIndex),
+		(*Server).allowMigrations, (*Server).refreshShards,
+		participantStage(command.ParticipantRelease),
 	},
 }
 
-// coordinate carries the operation out in a task of the tenure. After a failure it begins again at the first stage.
-func (s *Server) coordinate(tenure *env.Scope, op operation) {
-	s.node.Spawn(tenure, string(op.Kind)+" of "+op.NS, func(t env.Task) {
-		if s.carryOut(t, &op) == nil || tenure.Err() != nil {
+// coordinate carries the operation out in a task of the term. After a failure it begins again at
+// the first stage.
+func (s *Server) coordinate(termScope *env.Scope, op ddlOperation) {
+	s.node.Spawn(termScope, string(op.Kind)+" of "+op.NS, func(t env.Task) {
+		if s.carryOut(t, &op) == nil || termScope.Err() != nil {
 			return
 		}
 		s.node.After(ddlPause, func() {
-			if tenure.Err() == nil {
-				s.coordinate(tenure, op)
+			if termScope.Err() == nil {
+				s.coordinate(termScope, op)
 			}
 		})
 	})
 }
 
-func (s *Server) carryOut(t env.Task, op *operation) error {
+func (s *Server) carryOut(t env.Task, op *ddlOperation) error {
 	if err := s.Majority(t); err != nil {
 		return err
 	}
@@ -75,8 +82,8 @@ func (s *Server) carryOut(t env.Task, op *operation) error {
 	return s.takeStages(t, op)
 }
 
-func (s *Server) takeStages(t env.Task, op *operation) error {
-	for _, take := range stages[op.Kind] {
+func (s *Server) takeStages(t env.Task, op *ddlOperation) error {
+	for _, take := range ddlStages[op.Kind] {
 		if err := take(s, t, op); err != nil {
 			return err
 		}
@@ -85,13 +92,13 @@ func (s *Server) takeStages(t env.Task, op *operation) error {
 }
 
 // conclude forgets the operation and remembers its request, in one entry.
-func (s *Server) conclude(t env.Task, op *operation) error {
+func (s *Server) conclude(t env.Task, op *ddlOperation) error {
 	if err := t.Point(failpoint.ConfigDDLForget, env.Note{ID: op.NS}); err != nil {
 		return err
 	}
 	ops := []oplog.Op{s.ddl.records.Remove(op.NS)}
 	if op.Session != "" {
-		ops = append(ops, s.ddl.requests.Put(op.Session, executed{op.Session, op.Txn}))
+		ops = append(ops, s.ddl.requests.Put(op.Session, executedRequest{op.Session, op.Txn}))
 	}
 	_, err := s.member.Write(t, ops...)
 	if err == nil {
@@ -100,11 +107,15 @@ func (s *Server) conclude(t env.Task, op *operation) error {
 	return err
 }
 
-// participants has every shard take a step.
-func participants(step command.ParticipantStep) stage {
-	return func(s *Server, t env.Task, op *operation) error {
+// participantStage has every shard take a step.
+func participantStage(step command.ParticipantStep) ddlStage {
+	return func(s *Server, t env.Task, op *ddlOperation) error {
 		req := &command.ShardsvrParticipate{
-			Operation: op.Number, Step: step, Collection: op.Coll.collection(op.NS), To: op.To, Target: op.Target.UUID,
+			Operation:  op.Number,
+			Step:       step,
+			Collection: op.Coll.collection(op.NS),
+			To:         op.To,
+			Target:     op.Target.UUID,
 		}
 		if op.Field != "" {
 			req.Index, req.Spec = indexOn(op.Field)
@@ -113,10 +124,14 @@ func participants(step command.ParticipantStep) stage {
 			if step == command.ParticipantCreate && !slices.Contains(op.Shards, name) {
 				continue
 			}
-			if err := t.Point(failpoint.ConfigDDLStep, env.Note{Peer: name, ID: op.NS + " " + string(step)}); err != nil {
+			if err := t.Point(
+				failpoint.ConfigDDLStep, env.Note{Peer: name, ID: op.NS + " " + string(step)},
+			); err != nil {
 				return err
 			}
-			if _, err := rpc.CallPrimary[command.Done](t, s.shards[name], req, s.settings.CommandTimeout); err != nil {
+			if _, err := rpc.CallPrimary[command.Done](
+				t, s.shards[name], req, s.settings.CommandTimeout,
+			); err != nil {
 				return err
 			}
 		}
@@ -124,9 +139,10 @@ func participants(step command.ParticipantStep) stage {
 	}
 }
 
-// excludeMigrations sees to it that from now on no chunk of what the operation is about is being moved: it forbids
-// migrations, and then waits for those that had begun. They stay forbidden until a later stage says otherwise.
-func (s *Server) excludeMigrations(t env.Task, op *operation) error {
+// excludeMigrations ensures that from now on no chunk of what the operation is about is being
+// moved: it forbids migrations, and then waits for those that had begun. They stay forbidden until
+// a later stage says otherwise.
+func (s *Server) excludeMigrations(t env.Task, op *ddlOperation) error {
 	for _, one := range op.existing() {
 		if err := s.setAllow(t, &one, false); err != nil {
 			return err
@@ -139,28 +155,32 @@ func (s *Server) excludeMigrations(t env.Task, op *operation) error {
 }
 
 // existing are the collections that the operation is about, each as an operation of its own.
-func (op *operation) existing() []operation {
-	all := []operation{*op}
+func (op *ddlOperation) existing() []ddlOperation {
+	all := []ddlOperation{*op}
 	if op.Target.UUID != "" {
-		all = append(all, operation{NS: op.To, Number: op.Number, Coll: op.Target})
+		all = append(all, ddlOperation{NS: op.To, Number: op.Number, Coll: op.Target})
 	}
 	return all
 }
 
-// joinMigrations waits until no shard takes part in a migration of the collection. Those that start later find that they
-// are not allowed.
-func (s *Server) joinMigrations(t env.Task, op *operation) error {
-	return everyShard[command.Done](t, s, op, failpoint.ConfigAllowJoin, &command.JoinMigrations{NS: op.NS})
+// joinMigrations waits until no shard takes part in a migration of the collection. Those that start
+// later find that they are not allowed.
+func (s *Server) joinMigrations(t env.Task, op *ddlOperation) error {
+	return everyShard[command.Done](t, s, op, failpoint.ConfigAllowJoin,
+		&command.JoinMigrations{NS: op.NS})
 }
 
-// refreshShards has every shard take notice of the versions that setAllow has raised.
-func (s *Server) refreshShards(t env.Task, op *operation) error {
-	return everyShard[command.Flushed](t, s, op, failpoint.ConfigAllowRefresh, &command.FlushRoutingTableCacheUpdates{NS: op.NS})
+// refreshShards has every shard notice the versions that setAllow has raised.
+func (s *Server) refreshShards(t env.Task, op *ddlOperation) error {
+	return everyShard[command.Flushed](t, s, op, failpoint.ConfigAllowRefresh,
+		&command.FlushRoutingTableCacheUpdates{NS: op.NS})
 }
 
-// everyShard asks each shard until it has answered: what the stages before have reached is not to be lost to a failover of
-// one shard.
-func everyShard[Resp any](t env.Task, s *Server, op *operation, site failpoint.Site, req env.Message) error {
+// everyShard asks each shard until it has answered: what the stages before have reached is not to
+// be lost to a failover of one shard.
+func everyShard[Resp any](
+	t env.Task, s *Server, op *ddlOperation, site failpoint.Site, req env.Message,
+) error {
 	for _, name := range s.shardNames() {
 		for {
 			err := t.Point(site, env.Note{Peer: name, ID: op.NS})
@@ -180,7 +200,10 @@ func everyShard[Resp any](t env.Task, s *Server, op *operation, site failpoint.S
 
 func indexOn(field string) (name string, spec bson.Raw) {
 	name = field + "_1"
-	spec, err := bson.Marshal(bson.D{{Key: "name", Value: name}, {Key: "key", Value: bson.D{{Key: field, Value: int32(1)}}}})
+	spec, err := bson.Marshal(bson.D{
+		{Key: "name", Value: name},
+		{Key: "key", Value: bson.D{{Key: field, Value: int32(1)}}},
+	})
 	if err != nil {
 		panic(errcode.New(errcode.Internal, "an index on %q has no document: %v", field, err))
 	}
@@ -196,47 +219,51 @@ func (s *Server) shardNames() (names []string) {
 	return names
 }
 
-func (s *Server) allowMigrations(t env.Task, op *operation) error { return s.setAllow(t, op, true) }
-
-func (s *Server) allowRenamed(t env.Task, op *operation) error {
-	return s.setAllow(t, &operation{NS: op.To, Number: op.Number, Coll: op.Coll}, true)
+func (s *Server) allowMigrations(t env.Task, op *ddlOperation) error {
+	return s.setAllow(t, op, true)
 }
 
-// setAllow says in the catalogue whether the collection's chunks may be moved. The version of a chunk rises with it, so
-// that every refresh takes notice.
-func (s *Server) setAllow(t env.Task, op *operation, allow bool) error {
-	return s.under(t, op, failpoint.ConfigAllowBump, func(table *catalog.Table) ([]oplog.Op, error) {
-		coll := table.Collection()
-		if coll.AllowMigrations == allow {
-			return nil, nil
-		}
-		coll.AllowMigrations = allow
-		doc, err := catalog.EncodeCollection(coll)
-		if err != nil {
-			return nil, err
-		}
-		why := trace.ForbidsMigrations
-		if allow {
-			why = trace.AllowsMigrations
-		}
-		ops, err := chunkOpsOf(coll, catalog.Touch(table), why)
-		return append(ops, write(Collections, coll.NS, doc, why)), err
-	})
+func (s *Server) allowRenamed(t env.Task, op *ddlOperation) error {
+	return s.setAllow(t, &ddlOperation{NS: op.To, Number: op.Number, Coll: op.Coll}, true)
+}
+
+// setAllow says in the catalogue whether the collection's chunks may be moved. The version of a
+// chunk rises with it, so that every refresh notices.
+func (s *Server) setAllow(t env.Task, op *ddlOperation, allow bool) error {
+	return s.under(t, op, failpoint.ConfigAllowBump,
+		func(table *catalog.Table) ([]oplog.Op, error) {
+			coll := table.Collection()
+			if coll.AllowMigrations == allow {
+				return nil, nil
+			}
+			coll.AllowMigrations = allow
+			doc, err := catalog.EncodeCollection(coll)
+			if err != nil {
+				return nil, err
+			}
+			why := trace.ForbidsMigrations
+			if allow {
+				why = trace.AllowsMigrations
+			}
+			ops, err := chunkOpsOf(coll, catalog.Touch(table), why)
+			return append(ops, putOp(Collections, coll.NS, doc, why)), err
+		})
 }
 
 // leaveCatalogue removes the collection and all its chunks.
-func (s *Server) leaveCatalogue(t env.Task, op *operation) error {
-	return s.under(t, op, failpoint.ConfigDDLCatalogue, func(table *catalog.Table) ([]oplog.Op, error) {
-		return s.removal(table), nil
-	})
+func (s *Server) leaveCatalogue(t env.Task, op *ddlOperation) error {
+	return s.under(t, op, failpoint.ConfigDDLCatalogue,
+		func(table *catalog.Table) ([]oplog.Op, error) {
+			return s.removal(table), nil
+		})
 }
 
 // removal takes a collection with all its chunks and zones out of the catalogue.
 func (s *Server) removal(table *catalog.Table) []oplog.Op {
 	coll := table.Collection()
-	ops := []oplog.Op{remove(Collections, coll.NS)}
+	ops := []oplog.Op{deleteOp(Collections, coll.NS)}
 	for c := range table.Chunks() {
-		ops = append(ops, remove(Chunks, catalog.ChunkID(coll.UUID, c.Min)))
+		ops = append(ops, deleteOp(Chunks, catalog.ChunkID(coll.UUID, c.Min)))
 	}
 	for _, z := range s.Zones(coll.NS, coll.Key) {
 		ops = append(ops, RemoveZone(coll.NS, z.Min))
@@ -244,28 +271,31 @@ func (s *Server) removal(table *catalog.Table) []oplog.Op {
 	return ops
 }
 
-// renameInCatalogue has the collection leave the catalogue and enter it again under the new name, as another incarnation
-// with the same UUID, in one entry; with the collection that had the name it is the same entry, too. Migrations stay
-// forbidden: a donor that has not renamed its data would find nothing to move.
-func (s *Server) renameInCatalogue(t env.Task, op *operation) error {
-	return s.under(t, op, failpoint.ConfigDDLCatalogue, func(table *catalog.Table) ([]oplog.Op, error) {
-		ops := s.removal(table)
-		target, err := s.sharded(op.To)
-		switch {
-		case err == nil:
-			ops = append(ops, s.removal(target)...)
-		case !errcode.Is(err, errcode.NamespaceNotFound):
-			return nil, err
-		}
-		entry, err := s.renamed(table, op)
-		return append(ops, entry...), err
-	})
+// renameInCatalogue has the collection leave the catalogue and enter it again under the new name,
+// as another incarnation with the same UUID, in one entry; with the collection that had the name it
+// is the same entry, too. Migrations stay forbidden: a donor that has not renamed its data would
+// find nothing to move.
+func (s *Server) renameInCatalogue(t env.Task, op *ddlOperation) error {
+	return s.under(t, op, failpoint.ConfigDDLCatalogue,
+		func(table *catalog.Table) ([]oplog.Op, error) {
+			ops := s.removal(table)
+			target, err := s.sharded(op.To)
+			switch {
+			case err == nil:
+				ops = append(ops, s.removal(target)...)
+			case !errcode.Is(err, errcode.NamespaceNotFound):
+				return nil, err
+			}
+			entry, err := s.renamed(table, op)
+			return append(ops, entry...), err
+		})
 }
 
 // renamed are the collection's documents under its new name, those of its zones too.
-func (s *Server) renamed(table *catalog.Table, op *operation) ([]oplog.Op, error) {
+func (s *Server) renamed(table *catalog.Table, op *ddlOperation) ([]oplog.Op, error) {
 	coll := table.Collection()
-	coll.NS, coll.Epoch, coll.Timestamp, coll.AllowMigrations = op.To, epochOf(op.number()), op.number(), false
+	coll.NS, coll.Epoch, coll.Timestamp, coll.AllowMigrations = op.To, epochOf(op.number()),
+		op.number(), false
 	doc, err := catalog.EncodeCollection(coll)
 	if err != nil {
 		return nil, err
@@ -282,18 +312,22 @@ func (s *Server) renamed(table *catalog.Table, op *operation) ([]oplog.Op, error
 		}
 		ops = append(ops, zone)
 	}
-	return append([]oplog.Op{write(Collections, coll.NS, doc, why)}, ops...), nil
+	return append([]oplog.Op{putOp(Collections, coll.NS, doc, why)}, ops...), nil
 }
 
-// under changes the catalogue of the operation's incarnation under the lock, if that is still there, and waits until a
-// majority knows.
-func (s *Server) under(t env.Task, op *operation, site failpoint.Site, change func(*catalog.Table) ([]oplog.Op, error)) error {
+// under changes the catalogue of the operation's incarnation under the lock, if that is still
+// there, and waits until a majority knows.
+func (s *Server) under(
+	t env.Task, op *ddlOperation, site failpoint.Site,
+	change func(*catalog.Table) ([]oplog.Op, error),
+) error {
 	err := s.Locked(t, func() error {
 		if err := t.Point(site, env.Note{ID: op.NS}); err != nil {
 			return err
 		}
 		table, err := s.sharded(op.NS)
-		if errcode.Is(err, errcode.NamespaceNotFound) || err == nil && table.Collection().UUID != op.Coll.UUID {
+		if errcode.Is(err, errcode.NamespaceNotFound) ||
+			err == nil && table.Collection().UUID != op.Coll.UUID {
 			return nil
 		}
 		if err != nil {
@@ -307,7 +341,9 @@ func (s *Server) under(t env.Task, op *operation, site failpoint.Site, change fu
 	return s.Majority(t)
 }
 
-func (s *Server) writeAll(t env.Task, table *catalog.Table, change func(*catalog.Table) ([]oplog.Op, error)) error {
+func (s *Server) writeAll(
+	t env.Task, table *catalog.Table, change func(*catalog.Table) ([]oplog.Op, error),
+) error {
 	ops, err := change(table)
 	if err != nil || len(ops) == 0 {
 		return err
@@ -317,7 +353,7 @@ func (s *Server) writeAll(t env.Task, table *catalog.Table, change func(*catalog
 }
 
 // enterCatalogue puts the new collection with its chunks into the catalogue, unless it is there.
-func (s *Server) enterCatalogue(t env.Task, op *operation) error {
+func (s *Server) enterCatalogue(t env.Task, op *ddlOperation) error {
 	err := s.Locked(t, func() error {
 		if err := t.Point(failpoint.ConfigDDLCatalogue, env.Note{ID: op.NS}); err != nil {
 			return err
@@ -338,6 +374,12 @@ func (s *Server) enterCatalogue(t env.Task, op *operation) error {
 	return s.Majority(t)
 }
 
-func remove(ns, id string) oplog.Op {
-	return oplog.Op{Kind: oplog.Delete, NS: ns, ID: string(key.String(id)), Actor: uint8(trace.System), Tag: trace.Dropped}
+func deleteOp(ns, id string) oplog.Op {
+	return oplog.Op{
+		Kind:  oplog.Delete,
+		NS:    ns,
+		ID:    string(key.String(id)),
+		Actor: uint8(trace.System),
+		Tag:   trace.Dropped,
+	}
 }

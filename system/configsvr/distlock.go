@@ -12,8 +12,8 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// Locks holds the distributed locks of 4.2 (config.locks, protocol 2.1): one document for each collection or database that
-// an operation of the config server has to itself.
+// Locks holds the distributed locks of 4.2 (config.locks, protocol 2.1): one document for each
+// collection or database that an operation of the config server has to itself.
 const Locks = "config.locks"
 
 // lockDoc is a document of config.locks.
@@ -24,10 +24,11 @@ type lockDoc struct {
 	Why     string `bson:"why"`
 }
 
-// distLocks are the locks that one term holds. The documents are for the next primary, which takes over or releases them;
-// who has to wait within the term, memory says.
+// distLocks are the locks that one term holds. The documents are for the next primary, which takes
+// over or releases them; which tasks of the term have to wait is in memory only.
 //
-// Invariant: of every lock that its holder may act under, a majority has the document with the session of this term.
+// Invariant: of every lock that its holder may act under, a majority has the document with the
+// session of this term.
 type distLocks struct {
 	s       *Server
 	session string
@@ -36,32 +37,38 @@ type distLocks struct {
 	freed   env.Cond
 }
 
-// distLock is a lock in use. Operations that give the same reason share it, as all migrations of a collection do.
+// distLock is a lock in use. Operations that give the same reason share it, as all migrations of a
+// collection do.
 type distLock struct {
 	name, why string
 	holders   int
-	// kept is true once the document was written; it may be written although the attempt seems to have failed.
+	// kept is true once the document was written; it may be written although the attempt seems to
+	// have failed.
 	kept bool
 }
 
 func newDistLocks(s *Server) *distLocks {
 	return &distLocks{
-		s: s, session: fmt.Sprintf("%s/%d", Name, s.member.Term()),
-		docs: statedoc.New[lockDoc](s.member, Locks, trace.System), held: make(map[string]*distLock),
+		s:       s,
+		session: fmt.Sprintf("%s/%d", Name, s.member.Term()),
+		docs:    statedoc.New[lockDoc](s.member, Locks, trace.System),
+		held:    make(map[string]*distLock),
 	}
 }
 
-// acquire takes the lock of a name within the time, and returns when a majority knows: zero makes one attempt. A lock that
-// is held for another reason is a errcode.ConflictingOperationInProgress.
+// acquire takes the lock of a name within the time, and returns when a majority knows: zero makes
+// one attempt. A lock that is held for another reason is an errcode.ConflictingOperationInProgress.
 func (l *distLocks) acquire(t env.Task, name, why string, within time.Duration) (*distLock, error) {
 	free := func() bool { return l.held[name] == nil || l.held[name].why == why }
 	if !free() && within > 0 {
-		if err := l.freed.WaitFor(t, within, free); err != nil && !errcode.Is(err, errcode.ExceededTimeLimit) {
+		err := l.freed.WaitFor(t, within, free)
+		if err != nil && !errcode.Is(err, errcode.ExceededTimeLimit) {
 			return nil, err
 		}
 	}
 	if !free() {
-		return nil, conflict("%s is locked to %s, and cannot be to %s", name, l.held[name].why, why)
+		return nil, conflictError("%s is locked to %s, and cannot be to %s",
+			name, l.held[name].why, why)
 	}
 	lock := l.hold(name, why)
 	err := t.Point(failpoint.ConfigDistLock, env.Note{ID: name})
@@ -92,14 +99,16 @@ func (l *distLocks) keep(lock *distLock) oplog.Op {
 	return l.docs.Put(lock.name, lockDoc{Name: lock.name, Session: l.session, Why: lock.why})
 }
 
-// release gives the lock up; the last holder removes its document. When the term is over, the next primary does.
+// release gives the lock up; the last holder removes its document. When the term is over, the next
+// primary does.
 func (l *distLocks) release(t env.Task, lock *distLock) {
 	doc, stored := l.docs.Get(lock.name)
 	stored = stored && doc.Session == l.session
 	l.s.node.Assert(t.Err() != nil || !lock.kept || stored,
-		"%s holds the lock of %s to %s, but the document is %+v", l.session, lock.name, lock.why, doc)
+		"%s holds the lock of %s to %s, but the document is %+v",
+		l.session, lock.name, lock.why, doc)
 	lock.holders--
-	for lock.holders == 0 && stored { // until it is gone, or somebody shares the lock again
+	for lock.holders == 0 && stored { // until it is gone, or another holder shares the lock again
 		if _, err := l.s.member.Write(t, l.docs.Remove(lock.name)); err == nil {
 			break
 		}
@@ -113,8 +122,9 @@ func (l *distLocks) release(t env.Task, lock *distLock) {
 	}
 }
 
-// insist writes, however often a hand-over that then does not take place refuses it, as long as the term lasts.
-func (s *Server) insist(t env.Task, ops ...oplog.Op) error {
+// retryUntil writes, however often a hand-over that then does not take place refuses it, as long as
+// the term lasts.
+func (s *Server) retryUntil(t env.Task, ops ...oplog.Op) error {
 	for {
 		_, err := s.member.Write(t, ops...)
 		if err == nil {

@@ -2,8 +2,8 @@ package configsvr
 
 import "github.com/shardproof/shardproof/system/env"
 
-// chunkOps is the lock under which chunks are read for a change and changed. It belongs to one term: the next primary
-// has its own, and the tasks of the old term cannot act any more.
+// chunkOps is the lock under which chunks are read for a change and changed. It belongs to one
+// term: the next primary has its own, and the tasks of the old term cannot act any more.
 type chunkOps struct {
 	held bool
 	free env.Cond

@@ -16,11 +16,12 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// Migrations holds the migrations of 4.2 that the config server has asked for and whose end it does not know
-// (config.migrations, protocol 2.1).
+// Migrations holds the migrations of 4.2 that the config server has asked for and whose end it does
+// not know (config.migrations, protocol 2.1).
 const Migrations = "config.migrations"
 
-// migrationDoc is a document of config.migrations. Its identity makes it unique for a collection and a lower bound.
+// migrationDoc is a document of config.migrations. Its identity makes it unique for a collection
+// and a lower bound.
 type migrationDoc struct {
 	ID         string               `bson:"_id"`
 	NS         string               `bson:"ns"`
@@ -39,44 +40,68 @@ type migrationDoc struct {
 
 func migrationOf(req *command.MoveRange, c catalog.Chunk) migrationDoc {
 	return migrationDoc{
-		ID: req.NS + "-min_" + c.Min.String(), NS: req.NS, Min: []byte(c.Min), Max: []byte(c.Max), From: c.Shard, To: req.To,
-		Version: c.Version.String(), WaitDelete: req.WaitDelete, ForceJumbo: req.ForceJumbo, Throttle: req.Throttle, Name: req.Name,
-		Balancer: req.Balancer, ChunkBytes: req.ChunkBytes,
+		ID:         req.NS + "-min_" + c.Min.String(),
+		NS:         req.NS,
+		Min:        []byte(c.Min),
+		Max:        []byte(c.Max),
+		From:       c.Shard,
+		To:         req.To,
+		Version:    c.Version.String(),
+		WaitDelete: req.WaitDelete,
+		ForceJumbo: req.ForceJumbo,
+		Throttle:   req.Throttle,
+		Name:       req.Name,
+		Balancer:   req.Balancer,
+		ChunkBytes: req.ChunkBytes,
 	}
 }
 
-func (d *migrationDoc) chunk() key.Range { return key.Range{Min: key.Key(d.Min), Max: key.Key(d.Max)} }
+func (d *migrationDoc) chunk() key.Range {
+	return key.Range{Min: key.Key(d.Min), Max: key.Key(d.Max)}
+}
 
-// request is what the donor was asked for, so that a request which is sent again is identical and joins it.
+// request is what the donor was asked for, so that a request which is sent again is identical and
+// joins it.
 func (d *migrationDoc) request() *command.MoveRange {
 	return &command.MoveRange{
-		NS: d.NS, Min: key.Key(d.Min), Max: key.Key(d.Max), To: d.To, WaitDelete: d.WaitDelete, ForceJumbo: d.ForceJumbo,
-		Throttle: d.Throttle, Name: d.Name, Balancer: d.Balancer, ChunkBytes: d.ChunkBytes,
+		NS:         d.NS,
+		Min:        key.Key(d.Min),
+		Max:        key.Key(d.Max),
+		To:         d.To,
+		WaitDelete: d.WaitDelete,
+		ForceJumbo: d.ForceJumbo,
+		Throttle:   d.Throttle,
+		Name:       d.Name,
+		Balancer:   d.Balancer,
+		ChunkBytes: d.ChunkBytes,
 	}
 }
 
 // same reports whether a request for d is answered by other's migration.
 func (d *migrationDoc) same(other *migrationDoc) bool {
-	return d.chunk() == other.chunk() && d.From == other.From && d.To == other.To && d.WaitDelete == other.WaitDelete &&
+	return d.chunk() == other.chunk() && d.From == other.From && d.To == other.To &&
+		d.WaitDelete == other.WaitDelete &&
 		d.ForceJumbo == other.ForceJumbo && d.Throttle == other.Throttle
 }
 
-// manager carries the migrations of 4.2 out: one term's (protocol 4 steps 1 and 13, 9.5). Later versions do without, as
-// whoever asks for a migration asks again.
-type manager struct {
+// migrationManager carries the migrations of 4.2 out: one term's (protocol 4 steps 1 and 13, 9.5).
+// Later versions do without, as the requester of a migration repeats its request.
+type migrationManager struct {
 	s       *Server
 	docs    *statedoc.Journal[migrationDoc]
 	locks   *distLocks
-	running map[string]*running
-	// whole are the locks that operations on whole collections hold, also while they pause after a failure.
+	running map[string]*runningMigration
+	// whole are the locks that operations on whole collections hold, also while they pause after a
+	// failure.
 	whole map[string]*distLock
-	// recovering is true until the migrations of earlier terms are taken over; nobody begins one before.
+	// recovering is true until the migrations of earlier terms are taken over; nobody begins one
+	// before.
 	recovering bool
 	recovered  env.Cond
 }
 
-// running is a migration in this term.
-type running struct {
+// runningMigration is a migration in this term.
+type runningMigration struct {
 	doc   migrationDoc
 	lock  *distLock
 	over  bool
@@ -84,18 +109,22 @@ type running struct {
 	ended env.Cond
 }
 
-func newManager(s *Server) *manager {
-	return &manager{
-		s: s, docs: statedoc.New[migrationDoc](s.member, Migrations, trace.System), locks: newDistLocks(s), running: make(map[string]*running),
-		whole: make(map[string]*distLock),
+func newManager(s *Server) *migrationManager {
+	return &migrationManager{
+		s:       s,
+		docs:    statedoc.New[migrationDoc](s.member, Migrations, trace.System),
+		locks:   newDistLocks(s),
+		running: make(map[string]*runningMigration),
+		whole:   make(map[string]*distLock),
 	}
 }
 
-func (m *manager) awaitRecovered(t env.Task) error {
+func (m *migrationManager) awaitRecovered(t env.Task) error {
 	return m.recovered.WaitFor(t, 0, func() bool { return !m.recovering })
 }
 
-// AwaitMigrations waits until the migrations of earlier terms are taken over, and those that run now are at their end (4.2).
+// AwaitMigrations waits until the migrations of earlier terms are taken over, and those that run
+// now have ended (4.2).
 func (s *Server) AwaitMigrations(t env.Task) error {
 	m := s.manager
 	if err := m.awaitRecovered(t); err != nil {
@@ -114,14 +143,15 @@ func (s *Server) AwaitMigrations(t env.Task) error {
 }
 
 // moveChunk has a whole chunk moved, or joins the migration that does, and waits for its end.
-func (m *manager) moveChunk(t env.Task, req *command.MoveRange, c catalog.Chunk) error {
+func (m *migrationManager) moveChunk(t env.Task, req *command.MoveRange, c catalog.Chunk) error {
 	doc := migrationOf(req, c)
 	r := m.running[doc.ID]
 	switch {
 	case r == nil:
 		r = m.begin(doc, nil)
 	case !r.doc.same(&doc):
-		return conflict("chunk %v of %s is moved to %s already", r.doc.chunk(), r.doc.NS, r.doc.To)
+		return conflictError("chunk %v of %s is moved to %s already",
+			r.doc.chunk(), r.doc.NS, r.doc.To)
 	}
 	if err := r.ended.WaitFor(t, 0, func() bool { return r.over }); err != nil {
 		return err
@@ -130,10 +160,10 @@ func (m *manager) moveChunk(t env.Task, req *command.MoveRange, c catalog.Chunk)
 }
 
 // begin carries a migration out; it has the lock already when it is one that was taken over.
-func (m *manager) begin(doc migrationDoc, lock *distLock) *running {
-	r := &running{doc: doc, lock: lock}
+func (m *migrationManager) begin(doc migrationDoc, lock *distLock) *runningMigration {
+	r := &runningMigration{doc: doc, lock: lock}
 	m.running[doc.ID] = r
-	m.s.node.Spawn(m.s.member.Tenure(), "migration "+doc.ID, func(t env.Task) {
+	m.s.node.Spawn(m.s.member.TermScope(), "migration "+doc.ID, func(t env.Task) {
 		r.err = m.carryOut(t, r)
 		m.conclude(t, r)
 		delete(m.running, doc.ID)
@@ -144,41 +174,47 @@ func (m *manager) begin(doc migrationDoc, lock *distLock) *running {
 }
 
 // carryOut is step 1 of protocol 4, and asks the catalogue for the outcome.
-func (m *manager) carryOut(t env.Task, r *running) (err error) {
+func (m *migrationManager) carryOut(t env.Task, r *runningMigration) (err error) {
 	d := &r.doc
 	if r.lock == nil {
-		if err := t.Point(failpoint.ConfigMigrationsInsert, env.Note{Peer: d.From, ID: d.ID}); err != nil {
+		if err := t.Point(
+			failpoint.ConfigMigrationsInsert, env.Note{Peer: d.From, ID: d.ID},
+		); err != nil {
 			return err
 		}
 		if err := statedoc.Commit(t, m.s.member, m.docs.Put(d.ID, *d)); err != nil {
 			return err
 		}
-		if r.lock, err = m.locks.acquire(t, d.NS, migrating(d.NS), 0); err != nil {
+		if r.lock, err = m.locks.acquire(t, d.NS, migrationLockReason(d.NS), 0); err != nil {
 			return err
 		}
 	}
-	return m.s.movePiece(t, d.request(), d.chunk(), d.From, m.s.node.Mono().Add(m.s.settings.MoveWait))
+	return m.s.movePiece(t, d.request(), d.chunk(), d.From,
+		m.s.node.Mono().Add(m.s.settings.MoveWait))
 }
 
-// migrating is why a collection is locked, the same for all its migrations.
-func migrating(ns string) string { return "migrate chunks of " + ns }
+// migrationLockReason is why a collection is locked, the same for all its migrations.
+func migrationLockReason(ns string) string { return "migrate chunks of " + ns }
 
-// conclude is the end of step 13: nothing is left of the migration. When the term is over, the next primary goes on with it.
-func (m *manager) conclude(t env.Task, r *running) {
+// conclude is the end of step 13: nothing is left of the migration. When the term is over, the next
+// primary goes on with it.
+func (m *migrationManager) conclude(t env.Task, r *runningMigration) {
 	if _, kept := m.docs.Get(r.doc.ID); kept && t.Err() == nil {
-		_ = m.s.insist(t, m.docs.Remove(r.doc.ID))
+		_ = m.s.retryUntil(t, m.docs.Remove(r.doc.ID))
 	}
 	if r.lock != nil && t.Err() == nil {
 		m.locks.release(t, r.lock)
 	}
 }
 
-// lockPatience is how long an operation on a whole collection waits for migrations to end before it begins anew.
+// lockPatience is how long an operation on a whole collection waits for migrations to end before it
+// begins again.
 const lockPatience = 20 * time.Second
 
-// whileLocked runs an operation on a whole collection that has its names to itself. It keeps the locks until it has
-// succeeded, which may take several tries. Two operations lock their names in the same order.
-func (m *manager) whileLocked(t env.Task, op *operation, run func() error) error {
+// whileLocked runs an operation on a whole collection that has its names to itself. It keeps the
+// locks until it has succeeded, which may take several tries. Two operations lock their names in
+// the same order.
+func (m *migrationManager) whileLocked(t env.Task, op *ddlOperation, run func() error) error {
 	for _, ns := range op.names() {
 		if m.whole[ns] != nil {
 			continue
@@ -201,11 +237,12 @@ func (m *manager) whileLocked(t env.Task, op *operation, run func() error) error
 }
 
 // reason is why a collection is locked for the operation.
-func (op *operation) reason() string { return string(op.Kind) + " " + op.NS }
+func (op *ddlOperation) reason() string { return string(op.Kind) + " " + op.NS }
 
-// takeOver makes the locks of unfinished migrations and operations this term's, and releases all others, before anybody
-// can ask for one (protocol 9.5). A migration that had its document and not yet the lock, as an operation had it, has none.
-func (m *manager) takeOver(t env.Task) error {
+// takeOver makes the locks of unfinished migrations and operations this term's, and releases all
+// others, before any request can ask for one (protocol 9.5). A migration that had its document and
+// not yet the lock, as an operation had it, has none.
+func (m *migrationManager) takeOver(t env.Task) error {
 	var ops []oplog.Op
 	for _, op := range m.s.ddl.records.All() {
 		for _, ns := range op.names() {
@@ -216,7 +253,7 @@ func (m *manager) takeOver(t env.Task) error {
 	}
 	for _, d := range m.docs.All() {
 		if m.whole[d.NS] == nil {
-			m.locks.hold(d.NS, migrating(d.NS))
+			m.locks.hold(d.NS, migrationLockReason(d.NS))
 		}
 	}
 	for _, ns := range slices.Sorted(maps.Keys(m.locks.held)) {
@@ -237,12 +274,12 @@ func (m *manager) takeOver(t env.Task) error {
 		m.locks.held[ns].kept = true
 	}
 	m.recovering = true
-	m.s.node.Spawn(m.s.member.Tenure(), "recover migrations", m.recover)
+	m.s.node.Spawn(m.s.member.TermScope(), "recover migrations", m.recover)
 	return nil
 }
 
-// recover insists on taking over every migration of earlier terms.
-func (m *manager) recover(t env.Task) {
+// recover takes over every migration of earlier terms, and retries until it has.
+func (m *migrationManager) recover(t env.Task) {
 	for m.resume(t) != nil {
 		if t.Sleep(m.s.settings.HeartbeatInterval) != nil {
 			return
@@ -252,9 +289,10 @@ func (m *manager) recover(t env.Task) {
 	m.recovered.Broadcast()
 }
 
-// resume asks each donor again, which joins the migration that it may still run, or begins it anew. A document that does not
-// fit the catalogue any more tells of a migration that has committed, or cannot.
-func (m *manager) resume(t env.Task) error {
+// resume asks each donor again, which joins the migration that it may still run, or begins it
+// again. A document that does not fit the catalogue any more belongs to a migration that has
+// committed, or cannot.
+func (m *migrationManager) resume(t env.Task) error {
 	if err := m.s.member.AwaitMajority(t); err != nil {
 		return err
 	}
@@ -262,7 +300,9 @@ func (m *manager) resume(t env.Task) error {
 		if m.running[d.ID] != nil {
 			continue
 		}
-		if err := t.Point(failpoint.ConfigRecoverMigrations, env.Note{Peer: d.From, ID: d.ID}); err != nil {
+		if err := t.Point(
+			failpoint.ConfigRecoverMigrations, env.Note{Peer: d.From, ID: d.ID},
+		); err != nil {
 			return err
 		}
 		var lock *distLock
@@ -277,7 +317,7 @@ func (m *manager) resume(t env.Task) error {
 			m.begin(d, lock)
 		default:
 			m.s.node.Sometimes("a new config primary drops a migration that has ended")
-			m.conclude(t, &running{doc: d, lock: lock})
+			m.conclude(t, &runningMigration{doc: d, lock: lock})
 		}
 	}
 	return nil

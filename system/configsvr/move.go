@@ -17,11 +17,16 @@ const (
 	lastPause  = 640 * time.Millisecond
 )
 
-// moveRange has the owners of a range move it to another shard, one migration for each chunk that the range touches. What
-// is there already needs no migration. With an open bound there is one migration.
-func (s *Server) moveRange(t env.Task, _ env.NodeID, req *command.MoveRange) (*command.Done, error) {
-	err := s.Tenured(t, "moveRange "+req.Name, func(own env.Task) error {
-		if err := own.Point(failpoint.ConfigMoveRequest, env.Note{Peer: req.To, ID: req.Name}); err != nil {
+// moveRange has the owners of a range move it to another shard, one migration for each chunk that
+// the range touches. What is there already needs no migration. With an open bound there is one
+// migration.
+func (s *Server) moveRange(
+	t env.Task, _ env.NodeID, req *command.MoveRange,
+) (*command.Done, error) {
+	err := s.InTerm(t, "moveRange "+req.Name, func(own env.Task) error {
+		if err := own.Point(
+			failpoint.ConfigMoveRequest, env.Note{Peer: req.To, ID: req.Name},
+		); err != nil {
 			return err
 		}
 		if err := s.mayReceive(req.To); err != nil {
@@ -50,11 +55,13 @@ func (s *Server) ranged(req *command.MoveRange) (*command.MoveRange, error) {
 	return &asked, err
 }
 
-// Migrate has a shard move what the balancer chose of a chunk, and returns when the outcome is known: in 4.2 the whole chunk,
-// later what the request says, and when that has no upper bound as much as the donor finds right (protocol 13.3).
+// Migrate has a shard move what the balancer chose of a chunk, and returns when the outcome is
+// known: in 4.2 the whole chunk, later what the request says, and when that has no upper bound as
+// much as the donor finds right (protocol 13.3).
 func (s *Server) Migrate(t env.Task, req *command.MoveRange, chunk catalog.Chunk) error {
 	if s.profile.MovesPartOfChunk() {
-		return s.movePiece(t, req, key.Range{Min: req.Min, Max: req.Max}, chunk.Shard, s.node.Mono().Add(s.settings.MoveWait))
+		return s.movePiece(t, req, key.Range{Min: req.Min, Max: req.Max}, chunk.Shard,
+			s.node.Mono().Add(s.settings.MoveWait))
 	}
 	if err := s.manager.awaitRecovered(t); err != nil {
 		return err
@@ -67,12 +74,16 @@ func (s *Server) movePieces(t env.Task, req *command.MoveRange) error {
 	if req.Min == "" || req.Max == "" {
 		return s.moveOpen(t, req, ends)
 	}
-	move := func(chunk catalog.Chunk, piece key.Range) error { return s.movePiece(t, req, piece, chunk.Shard, ends) }
+	move := func(chunk catalog.Chunk, piece key.Range) error {
+		return s.movePiece(t, req, piece, chunk.Shard, ends)
+	}
 	if !s.profile.MovesPartOfChunk() {
 		if err := s.manager.awaitRecovered(t); err != nil {
 			return err
 		}
-		move = func(chunk catalog.Chunk, piece key.Range) error { return s.moveWhole(t, req, chunk, piece) }
+		move = func(chunk catalog.Chunk, piece key.Range) error {
+			return s.moveWhole(t, req, chunk, piece)
+		}
 	}
 	for rest := (key.Range{Min: req.Min, Max: req.Max}); !rest.Empty(); {
 		chunk, err := s.owner(req.NS, rest.Min)
@@ -88,11 +99,14 @@ func (s *Server) movePieces(t env.Task, req *command.MoveRange) error {
 	return nil
 }
 
-// moveOpen has the donor choose the bound that is open (protocol 13.3): the range is a part of the chunk at the other one.
+// moveOpen has the donor choose the bound that is open (protocol 13.3): the range is a part of the
+// chunk at the other one.
 func (s *Server) moveOpen(t env.Task, req *command.MoveRange, ends env.Time) error {
 	piece := key.Range{Min: req.Min, Max: req.Max}
 	if !s.profile.MovesPartOfChunk() || piece == (key.Range{}) {
-		return errcode.New(errcode.BadValue, "the range of %s that is to move has no bounds, or one, and 4.2 moves none like that", req.NS)
+		return errcode.New(errcode.BadValue,
+			"the range of %s that is to move has no bounds, or one, and 4.2 moves none like that",
+			req.NS)
 	}
 	chunk, err := s.holder(req.NS, piece)
 	if err != nil {
@@ -101,25 +115,29 @@ func (s *Server) moveOpen(t env.Task, req *command.MoveRange, ends env.Time) err
 	return s.movePiece(t, req, piece, chunk.Shard, ends)
 }
 
-// holder is the chunk that has a piece, or with an open bound the chunk at the other one, as the primary has it now.
+// holder is the chunk that has a piece, or with an open bound the chunk at the other one, as the
+// primary has it now.
 func (s *Server) holder(ns string, piece key.Range) (catalog.Chunk, error) {
 	if piece.Min != "" {
 		return s.owner(ns, piece.Min)
 	}
-	table, err := s.book.latest(ns)
+	table, err := s.catalog.latest(ns)
 	if err != nil {
 		return catalog.Chunk{}, err
 	}
 	return table.Below(piece.Max), nil
 }
 
-// holds reports whether the chunk has all of the piece, as far as that has bounds.
-func holds(chunk catalog.Chunk, piece key.Range) bool {
+// chunkHolds reports whether the chunk has all of the piece, as far as that has bounds.
+func chunkHolds(chunk catalog.Chunk, piece key.Range) bool {
 	return piece.Min == "" || piece.Max == "" || chunk.ContainsRange(piece)
 }
 
-// moveWhole is how 4.2 moves a piece of a chunk: the piece is made a chunk first, which then is moved as a whole.
-func (s *Server) moveWhole(t env.Task, req *command.MoveRange, chunk catalog.Chunk, piece key.Range) error {
+// moveWhole is how 4.2 moves a piece of a chunk: the piece is made a chunk first, which then is
+// moved as a whole.
+func (s *Server) moveWhole(
+	t env.Task, req *command.MoveRange, chunk catalog.Chunk, piece key.Range,
+) error {
 	if chunk.Shard == req.To {
 		return nil
 	}
@@ -135,32 +153,36 @@ func (s *Server) moveWhole(t env.Task, req *command.MoveRange, chunk catalog.Chu
 
 // owner is the chunk that holds a key, as the primary has it now.
 func (s *Server) owner(ns string, k key.Key) (catalog.Chunk, error) {
-	table, err := s.book.latest(ns)
+	table, err := s.catalog.latest(ns)
 	if err != nil {
 		return catalog.Chunk{}, err
 	}
 	return table.Owner(k), nil
 }
 
-// movePiece sends one donor its request until the outcome is known. A request that is sent again joins the migration that
-// it started, if that still runs; whether it has succeeded meanwhile is asked of the catalogue and not of the donor.
-func (s *Server) movePiece(t env.Task, req *command.MoveRange, piece key.Range, donor string, ends env.Time) error {
+// movePiece sends one donor its request until the outcome is known. A request that is sent again
+// joins the migration that it started, if that still runs; whether it has succeeded meanwhile is
+// asked of the catalogue and not of the donor.
+func (s *Server) movePiece(
+	t env.Task, req *command.MoveRange, piece key.Range, donor string, ends env.Time,
+) error {
 	pause := firstPause
 	for try := 0; ; try++ {
 		chunk, err := s.holder(req.NS, piece)
 		switch {
 		case err != nil:
 			return err
-		case chunk.Shard == req.To && holds(chunk, piece):
+		case chunk.Shard == req.To && chunkHolds(chunk, piece):
 			return nil
 		case chunk.Shard != donor:
-			return conflict("range %v of %s went from %s to %s meanwhile", piece, req.NS, donor, chunk.Shard)
+			return conflictError("range %v of %s went from %s to %s meanwhile",
+				piece, req.NS, donor, chunk.Shard)
 		}
 		err = s.sendMove(t, req, piece, donor, try)
 		if err == nil {
 			return nil
 		}
-		if !undecided(err) {
+		if !isUndecided(err) {
 			return s.verified(req, piece, err)
 		}
 		if s.node.Mono().Add(pause) >= ends {
@@ -173,8 +195,12 @@ func (s *Server) movePiece(t env.Task, req *command.MoveRange, piece key.Range, 
 	}
 }
 
-func (s *Server) sendMove(t env.Task, req *command.MoveRange, piece key.Range, donor string, try int) error {
-	if err := t.Point(failpoint.ConfigSendMove, env.Note{Peer: donor, ID: req.Name, N: try}); err != nil {
+func (s *Server) sendMove(
+	t env.Task, req *command.MoveRange, piece key.Range, donor string, try int,
+) error {
+	if err := t.Point(
+		failpoint.ConfigSendMove, env.Note{Peer: donor, ID: req.Name, N: try},
+	); err != nil {
 		return err
 	}
 	set := s.shards[donor]
@@ -182,22 +208,30 @@ func (s *Server) sendMove(t env.Task, req *command.MoveRange, piece key.Range, d
 		return errcode.New(errcode.ShardNotFound, "there is no shard %q", donor)
 	}
 	_, err := rpc.CallPrimary[command.Done](t, set, &command.ShardsvrMoveRange{
-		NS: req.NS, Min: piece.Min, Max: piece.Max, To: req.To,
-		WaitDelete: req.WaitDelete, ForceJumbo: req.ForceJumbo, Throttle: req.Throttle, MigrationOf: req.Name,
-		Balancer: req.Balancer, ChunkBytes: req.ChunkBytes,
+		NS:          req.NS,
+		Min:         piece.Min,
+		Max:         piece.Max,
+		To:          req.To,
+		WaitDelete:  req.WaitDelete,
+		ForceJumbo:  req.ForceJumbo,
+		Throttle:    req.Throttle,
+		MigrationOf: req.Name,
+		Balancer:    req.Balancer,
+		ChunkBytes:  req.ChunkBytes,
 	}, s.settings.CommandTimeout)
 	return err
 }
 
-// undecided reports whether the migration may still run, or run again without harm, after the donor's error.
-func undecided(err error) bool {
+// isUndecided reports whether the migration may still run, or run again without harm, after the
+// donor's error.
+func isUndecided(err error) bool {
 	return rpc.Gone(err) || errcode.Is(err, errcode.Interrupted, errcode.ExceededTimeLimit)
 }
 
 // verified turns a donor's error into success when the range has arrived nevertheless.
 func (s *Server) verified(req *command.MoveRange, piece key.Range, err error) error {
 	chunk, lookup := s.holder(req.NS, piece)
-	if lookup == nil && chunk.Shard == req.To && holds(chunk, piece) {
+	if lookup == nil && chunk.Shard == req.To && chunkHolds(chunk, piece) {
 		return nil
 	}
 	return err

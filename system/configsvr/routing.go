@@ -8,16 +8,18 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// getRoutingTable is served by every member: it waits until the member knows the state asked for to be committed, and
-// reads collection and chunks at one committed index.
-func (s *Server) getRoutingTable(t env.Task, _ env.NodeID, req *command.GetRoutingTable) (*command.RoutingUpdate, error) {
+// getRoutingTable is served by every member: it waits until the member knows the state asked for to
+// be committed, and reads collection and chunks at one committed index.
+func (s *Server) getRoutingTable(
+	t env.Task, _ env.NodeID, req *command.GetRoutingTable,
+) (*command.RoutingUpdate, error) {
 	if err := t.Yield(failpoint.ConfigRoutingTable); err != nil {
 		return nil, err
 	}
 	if err := s.member.AwaitTS(t, req.After); err != nil {
 		return nil, err
 	}
-	table, err := s.book.table(req.NS, s.member.ReadAt(command.MajorityRead))
+	table, err := s.catalog.table(req.NS, s.member.ReadAt(command.MajorityRead))
 	if err != nil {
 		return nil, err
 	}

@@ -11,66 +11,84 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// commitChunkSplit cuts a chunk (protocol 3.2, 13.2). It is not idempotent: who does not get the answer looks at the
-// catalogue.
-func (s *Server) commitChunkSplit(t env.Task, _ env.NodeID, req *command.CommitChunkSplit) (*command.CommitReply, error) {
+// commitChunkSplit cuts a chunk (protocol 3.2, 13.2). It is not idempotent: a requester that gets
+// no answer looks at the catalogue.
+func (s *Server) commitChunkSplit(
+	t env.Task, _ env.NodeID, req *command.CommitChunkSplit,
+) (*command.CommitReply, error) {
 	rng := key.Range{Min: req.Min, Max: req.Max}
-	return s.reshape(t, failpoint.ConfigSplitCommit, req.NS, req.Shard, func(table *catalog.Table) ([]catalog.Chunk, error) {
-		if err := kept(table, rng, req.Epoch, req.Shard); err != nil {
-			return nil, err
-		}
-		return catalog.Split(table, rng, req.At, catalog.Bump(s.settings.MajorOnSplit > 0))
-	})
+	return s.reshape(t, failpoint.ConfigSplitCommit, req.NS, req.Shard,
+		func(table *catalog.Table) ([]catalog.Chunk, error) {
+			if err := checkKept(table, rng, req.Epoch, req.Shard); err != nil {
+				return nil, err
+			}
+			return catalog.Split(table, rng, req.At, catalog.Bump(s.settings.MajorOnSplit > 0))
+		})
 }
 
 // commitChunksMerge makes one chunk of several (protocol 3.2).
-func (s *Server) commitChunksMerge(t env.Task, _ env.NodeID, req *command.CommitChunksMerge) (*command.CommitReply, error) {
+func (s *Server) commitChunksMerge(
+	t env.Task, _ env.NodeID, req *command.CommitChunksMerge,
+) (*command.CommitReply, error) {
 	rng := key.Range{Min: req.Min, Max: req.Max}
-	return s.reshape(t, failpoint.ConfigMergeCommit, req.NS, req.Shard, func(table *catalog.Table) ([]catalog.Chunk, error) {
-		if err := kept(table, rng, req.Epoch, req.Shard); err != nil {
-			return nil, err
-		}
-		return catalog.Merge(table, rng, catalog.Bump(s.settings.MajorOnMerge > 0))
-	})
+	return s.reshape(t, failpoint.ConfigMergeCommit, req.NS, req.Shard,
+		func(table *catalog.Table) ([]catalog.Chunk, error) {
+			if err := checkKept(table, rng, req.Epoch, req.Shard); err != nil {
+				return nil, err
+			}
+			return catalog.Merge(table, rng, catalog.Bump(s.settings.MajorOnMerge > 0))
+		})
 }
 
-// commitMergeAllChunks joins all chunks of a shard that may be joined, in one entry (protocol 13.4).
-func (s *Server) commitMergeAllChunks(t env.Task, _ env.NodeID, req *command.CommitMergeAllChunks) (*command.CommitReply, error) {
-	return s.reshape(t, failpoint.ConfigMergeCommit, req.NS, req.Shard, func(table *catalog.Table) ([]catalog.Chunk, error) {
-		coll := table.Collection()
-		if coll.Unsharded {
-			return nil, errcode.New(errcode.BadValue, "collection %s is not sharded", coll.NS)
-		}
-		ranges := catalog.MergeableOn(table, s.Zones(req.NS, coll.Key), req.Shard, s.HistoryBegins())
-		return catalog.MergeAll(table, ranges, catalog.Bump(s.settings.MajorOnMerge > 0))
-	})
+// commitMergeAllChunks joins all chunks of a shard that may be joined, in one entry (protocol
+// 13.4).
+func (s *Server) commitMergeAllChunks(
+	t env.Task, _ env.NodeID, req *command.CommitMergeAllChunks,
+) (*command.CommitReply, error) {
+	return s.reshape(t, failpoint.ConfigMergeCommit, req.NS, req.Shard,
+		func(table *catalog.Table) ([]catalog.Chunk, error) {
+			coll := table.Collection()
+			if coll.Unsharded {
+				return nil, errcode.New(errcode.BadValue, "collection %s is not sharded", coll.NS)
+			}
+			ranges := catalog.MergeableOn(table, s.Zones(req.NS, coll.Key), req.Shard,
+				s.HistoryBegins())
+			return catalog.MergeAll(table, ranges, catalog.Bump(s.settings.MajorOnMerge > 0))
+		})
 }
 
-// HistoryBegins is the earliest time whose owners somebody may still ask for.
+// HistoryBegins is the earliest time whose owners a snapshot read may still ask for.
 func (s *Server) HistoryBegins() hlc.Timestamp {
 	window := max(s.settings.HistoryWindow, shortestHistory)
 	return hlc.At(s.ep.Clock().Now().Cluster.Millis() - window.Milliseconds())
 }
 
-// kept checks that a shard still has the first chunk of a range, in the incarnation that it means.
-func kept(table *catalog.Table, rng key.Range, epoch, shard string) error {
+// checkKept checks that a shard still has the first chunk of a range, in the incarnation that it
+// means.
+func checkKept(table *catalog.Table, rng key.Range, epoch, shard string) error {
 	switch coll := table.Collection(); {
 	case coll.Unsharded:
 		return errcode.New(errcode.BadValue, "collection %s is not sharded", coll.NS)
 	case coll.Epoch != epoch:
-		return errcode.New(errcode.StaleEpoch, "collection %s has epoch %s, not %s", coll.NS, coll.Epoch, epoch)
+		return errcode.New(errcode.StaleEpoch, "collection %s has epoch %s, not %s",
+			coll.NS, coll.Epoch, epoch)
 	}
 	if chunk := table.Owner(rng.Min); chunk.Shard != shard {
-		return conflict("chunk %v is not on %s", chunk, shard)
+		return conflictError("chunk %v is not on %s", chunk, shard)
 	}
 	return nil
 }
 
-// reshape writes other chunks for the same keys and owners, under the chunk-operation lock as every change of chunks: a
-// migration that commits at the same time gets other versions (H-45).
-func (s *Server) reshape(t env.Task, site failpoint.Site, ns, shard string, change func(*catalog.Table) ([]catalog.Chunk, error)) (reply *command.CommitReply, err error) {
-	err = s.Tenured(t, site.String()+" "+ns, func(own env.Task) error {
-		if err := s.Locked(own, func() error { return s.rewrite(own, site, ns, change) }); err != nil {
+// reshape writes other chunks for the same keys and owners, under the chunk-operation lock as every
+// change of chunks: a migration that commits at the same time gets other versions (H-45).
+func (s *Server) reshape(
+	t env.Task, site failpoint.Site, ns, shard string,
+	change func(*catalog.Table) ([]catalog.Chunk, error),
+) (reply *command.CommitReply, err error) {
+	err = s.InTerm(t, site.String()+" "+ns, func(own env.Task) error {
+		if err := s.Locked(
+			own, func() error { return s.rewrite(own, site, ns, change) },
+		); err != nil {
 			return err
 		}
 		if reply, err = s.versions(ns, shard); err != nil {
@@ -81,11 +99,14 @@ func (s *Server) reshape(t env.Task, site failpoint.Site, ns, shard string, chan
 	return reply, err
 }
 
-func (s *Server) rewrite(t env.Task, site failpoint.Site, ns string, change func(*catalog.Table) ([]catalog.Chunk, error)) error {
+func (s *Server) rewrite(
+	t env.Task, site failpoint.Site, ns string,
+	change func(*catalog.Table) ([]catalog.Chunk, error),
+) error {
 	if err := t.Point(site, env.Note{ID: ns}); err != nil {
 		return err
 	}
-	table, err := s.book.latest(ns)
+	table, err := s.catalog.latest(ns)
 	if err != nil {
 		return err
 	}
@@ -100,9 +121,11 @@ func (s *Server) rewrite(t env.Task, site failpoint.Site, ns string, change func
 	return s.Replace(t, table, changed, why)
 }
 
-// isolate makes a piece of a chunk a chunk of its own, by having the owner split it off, and returns it. Whatever the owner
-// answers, the catalogue knows whether it has happened.
-func (s *Server) isolate(t env.Task, ns string, chunk catalog.Chunk, piece key.Range) (catalog.Chunk, error) {
+// isolate makes a piece of a chunk a chunk of its own, by having the owner split it off, and
+// returns it. Only the catalogue knows whether it has happened; the owner's answer does not count.
+func (s *Server) isolate(
+	t env.Task, ns string, chunk catalog.Chunk, piece key.Range,
+) (catalog.Chunk, error) {
 	if chunk.Range == piece {
 		return chunk, nil
 	}
@@ -128,5 +151,6 @@ func (s *Server) isolate(t env.Task, ns string, chunk catalog.Chunk, piece key.R
 	case failure != nil:
 		return now, failure
 	}
-	return now, conflict("range %v of %s was split off, but is in chunk %v now", piece, ns, now)
+	return now, conflictError("range %v of %s was split off, but is in chunk %v now",
+		piece, ns, now)
 }

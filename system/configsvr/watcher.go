@@ -15,11 +15,11 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// watcher keeps the server in step with the member's log.
-type watcher struct{ s *Server }
+// logWatcher keeps the server in step with the member's log.
+type logWatcher struct{ s *Server }
 
-func (w watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
-	w.s.book.note(index, e)
+func (w logWatcher) Applied(index uint64, e *oplog.Entry, leading bool) {
+	w.s.catalog.note(index, e)
 	if leading {
 		w.s.announce(index, e)
 		w.s.announceDatabases(index, e)
@@ -27,16 +27,16 @@ func (w watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 	}
 }
 
-func (w watcher) RolledBack(to uint64) { w.s.book.rolledBack(to) }
+func (w logWatcher) RolledBack(to uint64) { w.s.catalog.rolledBack(to) }
 
-func (w watcher) Reset(index uint64) {
-	w.s.book.forget(index)
+func (w logWatcher) Reset(index uint64) {
+	w.s.catalog.forget(index)
 	w.s.gossip()
 }
 
-func (w watcher) Committed(uint64) { w.s.gossip() }
+func (w logWatcher) Committed(uint64) { w.s.gossip() }
 
-func (w watcher) StepUp(t env.Task) error {
+func (w logWatcher) StepUp(t env.Task) error {
 	w.s.chunkOps = &chunkOps{}
 	if w.s.profile.LocksCollections() {
 		w.s.manager = newManager(w.s)
@@ -45,17 +45,19 @@ func (w watcher) StepUp(t env.Task) error {
 		}
 	}
 	for _, op := range w.s.ddl.records.All() {
-		w.s.coordinate(w.s.member.Tenure(), op)
+		w.s.coordinate(w.s.member.TermScope(), op)
 	}
 	return nil
 }
 
-func (w watcher) StepDown() { w.s.chunkOps, w.s.manager = nil, nil }
+func (w logWatcher) StepDown() { w.s.chunkOps, w.s.manager = nil, nil }
 
-// gossip lets everybody who hears of this node know which state of the catalogue is majority-committed.
+// gossip lets everybody who learns of this node know which state of the catalogue is
+// majority-committed.
 func (s *Server) gossip() { s.ep.Clock().Advance(hlc.Vector{Config: s.member.CommittedTS()}) }
 
-// announce tells the oracles which chunks an entry wrote, of each collection by itself, and which collections it removed.
+// announce reports to the oracles which chunks an entry wrote, of each collection by itself, and
+// which collections it removed.
 func (s *Server) announce(index uint64, e *oplog.Entry) {
 	var written []*trace.Event
 	for i := range e.Ops {
@@ -77,12 +79,15 @@ func (s *Server) announce(index uint64, e *oplog.Entry) {
 func (s *Server) addChunk(written []*trace.Event, op *oplog.Op) []*trace.Event {
 	coll := s.collectionOf(op.Doc)
 	c, err := catalog.DecodeChunk(coll, op.Doc)
-	s.node.Assert(err == nil, "chunk %v written for %q cannot be read back: %v", op.Doc, op.Tag, err)
-	i := slices.IndexFunc(written, func(w *trace.Event) bool { return w.NS == coll.NS && w.Value != trace.Dropped })
+	s.node.Assert(err == nil, "chunk %v written for %q cannot be read back: %v",
+		op.Doc, op.Tag, err)
+	i := slices.IndexFunc(written, func(w *trace.Event) bool {
+		return w.NS == coll.NS && w.Value != trace.Dropped
+	})
 	if i < 0 {
 		i, written = len(written), append(written, &trace.Event{NS: coll.NS, Value: op.Tag})
 	}
-	written[i].Chunks = append(written[i].Chunks, described(c))
+	written[i].Chunks = append(written[i].Chunks, toTraceChunk(c))
 	return written
 }
 
@@ -110,13 +115,14 @@ func (s *Server) collectionOf(chunk bson.Raw) (coll catalog.Collection) {
 	return coll
 }
 
-func described(c catalog.Chunk) trace.Chunk {
+func toTraceChunk(c catalog.Chunk) trace.Chunk {
 	e := trace.Chunk{
 		Min: string(c.Min), Max: string(c.Max), Shard: c.Shard,
 		Major: c.Version.Major, Minor: c.Version.Minor, Epoch: c.Version.Epoch,
 	}
 	for _, p := range c.History {
-		e.History = append(e.History, trace.Placement{ValidAfter: uint64(p.ValidAfter), Shard: p.Shard})
+		e.History = append(e.History,
+			trace.Placement{ValidAfter: uint64(p.ValidAfter), Shard: p.Shard})
 	}
 	return e
 }

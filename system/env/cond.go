@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Cond is a queue of waiting tasks of one node. As nothing runs between a caller's test and its Wait, there is no lost
-// wake-up. The zero Cond is ready. It must not be copied once used.
+// Cond is a queue of waiting tasks of one node. As nothing runs between a caller's test and its
+// Wait, there is no lost wake-up. The zero Cond is ready. It must not be copied once used.
 type Cond struct{ waiting []Task }
 
-// Wait parks the task until Signal or Broadcast reaches it, for at most timeout (zero or less: no limit), then with
-// errcode.ExceededTimeLimit. A woken caller tests its condition again.
+// Wait parks the task until Signal or Broadcast reaches it, for at most timeout (zero or less: no
+// limit), then with errcode.ExceededTimeLimit. A woken caller tests its condition again.
 func (c *Cond) Wait(t Task, timeout time.Duration) error {
 	if err := t.Err(); err != nil {
 		return err

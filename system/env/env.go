@@ -1,13 +1,14 @@
-// Package env is what code of the sharded store may ask of its world, and nothing else: tasks, time, messages, a disk,
-// choices, announcements. It holds no implementation; system/sim is the deterministic world and system/live will be the
-// real one.
+// Package env is what code of the sharded store may ask of its world, and nothing else: tasks,
+// time, messages, a disk, choices, announcements. It holds no implementation; system/sim is the
+// deterministic world and system/live will be the real one.
 //
-// Promise: between two blocking calls (those that return an error because they may be interrupted) a task runs alone on
-// its node, in every world. There are therefore no locks: what must hold across a wait is an explicit object of the
-// system (a critical section, a checked-out session), never an accident of scheduling.
+// Promise: between two blocking calls (those that return an error because they may be interrupted)
+// a task runs alone on its node, in every world. There are therefore no locks: what must hold
+// across a wait is an explicit object of the system (a critical section, a checked-out session),
+// never an accident of scheduling.
 //
-// Refusal: no wall time, no goroutine, no global randomness. Whatever is not decided by the code itself is asked through
-// Choose, whose answer a plan can fix.
+// Refusal: no wall time, no goroutine, no global randomness. Everything that is not decided by the
+// code itself is asked through Choose, whose answer a plan can fix.
 package env
 
 import (
@@ -17,11 +18,12 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// NodeID names a node for the whole life of a cluster, over all its incarnations, for example "shard-a.0", "config.2",
-// "router.1" or "client.3".
+// NodeID names a node for the whole life of a cluster, over all its incarnations, for example
+// "shard-a.0", "config.2", "router.1" or "client.3".
 type NodeID string
 
-// Time is a point on some clock, in nanoseconds since the world began. The zero Time is that beginning.
+// Time is a point on some clock, in nanoseconds since the world began. The zero Time is that
+// beginning.
 type Time int64
 
 // Add returns the time d later.
@@ -30,34 +32,36 @@ func (t Time) Add(d time.Duration) Time { return t + Time(d) }
 // Sub returns how much later t is than u.
 func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
 
-// Message is a request, a response or a one-way message: a pointer to a struct known to the world's Codec. Whoever sends
-// a message never changes it afterwards, and whoever receives one never changes it at all; a world may prove this by
-// passing every message through its codec.
+// Message is a request, a response or a one-way message: a pointer to a struct known to the world's
+// Codec. The sender of a message never changes it afterwards, and its receiver never changes it at
+// all; a world may prove this by passing every message through its codec.
 type Message any
 
-// Codec turns messages into bytes and back. A simulated world uses it to prove that no state is shared between nodes, a
-// live one to reach other processes.
+// Codec turns messages into bytes and back. A simulated world uses it to prove that no state is
+// shared between nodes, a live one to reach other processes.
 type Codec interface {
 	Encode(Message) ([]byte, error)
 	Decode([]byte) (Message, error)
 }
 
-// Handler answers one request; it runs in a task of its own. An error that is not a *errcode.Error reaches the caller as
-// errcode.Internal.
+// Handler answers one request; it runs in a task of its own. An error that is not a *errcode.Error
+// reaches the caller as errcode.Internal.
 type Handler func(t Task, from NodeID, req Message) (Message, error)
 
 // Receiver takes one-way messages. It runs inline, outside any task, and must not block.
 type Receiver func(from NodeID, m Message)
 
-// Boot starts one incarnation of a node. It runs in the node's first task; everything in memory is built anew from it.
+// Boot starts one incarnation of a node. It runs in the node's first task; everything in memory is
+// built again from it.
 type Boot func(t Task)
 
-// Choice is the kind of a question asked at the choice gate. Together with the site and the count of earlier questions
-// of the same kind and site it is the identity of the question, so that answers do not depend on unrelated events.
+// Choice is the kind of a question asked at the choice gate. Together with the site and the count
+// of earlier questions of the same kind and site it is the identity of the question, so that
+// answers do not depend on unrelated events.
 type Choice string
 
-// Node is one incarnation of a process: it ends with a crash, and the next incarnation is another Node with the same ID
-// and Disk.
+// Node is one incarnation of a process: it ends with a crash, and the next incarnation is another
+// Node with the same ID and Disk.
 type Node interface {
 	ID() NodeID
 	// Incarnation is 1 at the first boot and one more after every crash.
@@ -73,10 +77,12 @@ type Node interface {
 	Receive(r Receiver)
 	// Send passes m on without waiting. It may arrive late, twice or never, and after later ones.
 	Send(to NodeID, m Message)
-	// Spawn starts a task. A nil scope is the node's own, which is never cancelled. The task starts after the caller's
-	// next wait. When the scope is already cancelled, the task runs and its first wait fails.
+	// Spawn starts a task. A nil scope is the node's own, which is never cancelled. The task starts
+	// after the caller's next wait. When the scope is already cancelled, the task runs and its
+	// first wait fails.
 	Spawn(scope *Scope, name string, fn func(Task))
-	// After runs fn inline, outside any task, once d has passed on the node's monotonic clock; fn must not block.
+	// After runs fn inline, outside any task, once d has passed on the node's monotonic clock; fn
+	// must not block.
 	After(d time.Duration, fn func()) Timer
 	// Choose answers with a number in [0,n). It panics for n < 1.
 	Choose(kind Choice, site string, n int) int
@@ -84,8 +90,8 @@ type Node interface {
 	Emit(e *trace.Event)
 	// Assert stops the whole run when ok is false: an invariant of the system is broken.
 	Assert(ok bool, format string, args ...any)
-	// Abort ends the process at once, as a crash does, for it must not go on with what it knows. A task that calls it goes
-	// no further.
+	// Abort ends the process at once, as a crash does, for it must not go on with what it knows. A
+	// task that calls it goes no further.
 	Abort(why string)
 	// Sometimes notes that a situation worth reaching was reached.
 	Sometimes(name string)
@@ -107,10 +113,12 @@ type Note struct {
 	N int
 }
 
-// Task is a thread of control on one node. Only the task itself calls its methods, except Unpark and Interrupt.
+// Task is a thread of control on one node. Only the task itself calls its methods, except Unpark
+// and Interrupt.
 //
-// Every method that returns an error may wait. When the task's scope is cancelled, or the task is interrupted, the wait
-// ends at once with that error, and so does every later one, until the task ends.
+// Every method that returns an error may wait. When the task's scope is cancelled, or the task is
+// interrupted, the wait ends at once with that error, and so does every later one, until the task
+// ends.
 type Task interface {
 	Node() Node
 	Name() string
@@ -119,20 +127,22 @@ type Task interface {
 	Err() error
 	// Sleep waits for d on the monotonic clock.
 	Sleep(d time.Duration) error
-	// Yield is a place at which a real server can be descheduled: the world may let others run for a while. It also
-	// announces the site.
+	// Yield is a place at which a real server can be descheduled: the world may let others run for
+	// a while. It also announces the site.
 	Yield(site failpoint.Site) error
-	// Point announces that the task has reached the site. Whoever runs the world may pause the task there, crash the
-	// node (then the call never returns) or have it return an error, which the caller handles as a failure of the step.
+	// Point announces that the task has reached the site. The world may pause the task there, crash
+	// the node (then the call never returns) or have it return an error, which the caller handles
+	// as a failure of the step.
 	Point(site failpoint.Site, n Note) error
-	// Call sends a request and waits for the response. Errors: errcode.NetworkTimeout after the timeout, when the request
-	// may or may not have been executed; errcode.HostUnreachable when no process listens there; whatever the handler
-	// returned. A timeout of zero or less means no limit.
+	// Call sends a request and waits for the response. Errors: errcode.NetworkTimeout after the
+	// timeout, when the request may or may not have been executed; errcode.HostUnreachable when no
+	// process listens there; regardless of what the handler returned. A timeout of zero or less
+	// means no limit.
 	Call(to NodeID, req Message, timeout time.Duration) (Message, error)
 	// Spawn starts a task on the same node and in the same scope.
 	Spawn(name string, fn func(Task))
-	// Park waits until Unpark, or until the timeout, then with errcode.ExceededTimeLimit. Zero or less means no limit. Use
-	// Cond rather than Park.
+	// Park waits until Unpark, or until the timeout, then with errcode.ExceededTimeLimit. Zero or
+	// less means no limit. Use Cond rather than Park.
 	Park(timeout time.Duration) error
 	// Unpark ends the task's current Park; it does nothing when the task is not in Park.
 	Unpark()
@@ -140,15 +150,17 @@ type Task interface {
 	Interrupt(err error)
 }
 
-// Disk is the durable part of a node: named files that survive a crash as far as they were synced. Every operation takes
-// time. A crash keeps everything synced, and of the rest a prefix of the appended bytes, possibly torn inside a record.
+// Disk is the durable part of a node: named files that survive a crash as far as they were synced.
+// Every operation takes time. A crash keeps everything synced, and of the rest a prefix of the
+// appended bytes, possibly torn inside a record.
 type Disk interface {
-	// Append adds p at the end of the file, which is made when missing. Durable after the next Sync of the file.
+	// Append adds p at the end of the file, which is made when missing. Durable after the next Sync
+	// of the file.
 	Append(t Task, file string, p []byte) error
 	// Sync makes everything appended so far durable.
 	Sync(t Task, file string) error
-	// Replace sets the whole content atomically: after a crash the file holds the old or the new content, the new one for
-	// sure once Replace has returned.
+	// Replace sets the whole content atomically: after a crash the file holds the old or the new
+	// content, the new one for sure once Replace has returned.
 	Replace(t Task, file string, p []byte) error
 	// Read returns the content, nil for a file that does not exist.
 	Read(t Task, file string) ([]byte, error)

@@ -1,18 +1,19 @@
 package env
 
-// Scope is the life span of a group of tasks, for example of everything a primary does in its term. Cancelling it ends
-// every wait of its tasks with one error, so that code of an ended life cannot act any more. The zero Scope is ready.
+// Scope is the life span of a group of tasks, for example of everything a primary does in its term.
+// Cancelling it ends every wait of its tasks with one error, so that code of an ended life cannot
+// act any more. The zero Scope is ready.
 //
 // Invariant: tasks are kept in the order in which they joined, so that cancelling is deterministic.
 type Scope struct {
 	err     error
-	members []member
+	members []scopeMember
 	free    []int
 	parent  *Scope
 	inner   []*Scope
 }
 
-type member struct{ task Task }
+type scopeMember struct{ task Task }
 
 // NewScope returns a scope that ends with its parent at the latest; a nil parent is allowed.
 func NewScope(parent *Scope) *Scope {
@@ -53,7 +54,7 @@ func (s *Scope) Join(t Task) (ticket int) {
 		s.members[ticket].task = t
 		return ticket
 	}
-	s.members = append(s.members, member{t})
+	s.members = append(s.members, scopeMember{t})
 	return len(s.members) - 1
 }
 
@@ -63,8 +64,8 @@ func (s *Scope) Leave(ticket int) {
 	s.free = append(s.free, ticket)
 }
 
-// Cancel interrupts every task of the scope and of the scopes inside it with err. The first error stays; a second Cancel
-// does nothing.
+// Cancel interrupts every task of the scope and of the scopes inside it with err. The first error
+// stays; a second Cancel does nothing.
 func (s *Scope) Cancel(err error) {
 	if s.err != nil {
 		return
@@ -81,7 +82,8 @@ func (s *Scope) Cancel(err error) {
 	s.inner = nil
 }
 
-// Close ends a scope whose tasks are done, so that its parent forgets it. Tasks still in it are interrupted with err.
+// Close ends a scope whose tasks are done, so that its parent forgets it. Tasks still in it are
+// interrupted with err.
 func (s *Scope) Close(err error) {
 	s.Cancel(err)
 	if s.parent == nil {

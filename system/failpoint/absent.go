@@ -3,7 +3,8 @@ package failpoint
 // Missing is a phase that real systems have and this one does not.
 type Missing struct{ Name, Why string }
 
-// Absent lists the phases of the catalogue of failpoints (failpoints 18.2) without a site here, and says of each why.
+// Absent lists the phases of the catalogue of failpoints (failpoints 18.2) without a site here, and
+// says of each why.
 func Absent() []Missing {
 	var all []Missing
 	for _, m := range absent {
@@ -26,7 +27,11 @@ var absent = []Missing{
 	{"d.prepareConflictBarrier", noTransactions},
 	{"d.forget.rollback", "a rollback of the removal is a failover at d.forget.after"},
 	{"d.serve.transferMods.deferred", noTransactions},
-	{"d.opCapture.insert", "capture is told inside the commit of the write; q.preCommitRecheck and q.commit stand on either side"},
+	{
+		"d.opCapture.insert",
+		"capture is told inside the commit of the write; q.preCommitRecheck and q.commit stand " +
+			"on either side",
+	},
 	{"d.opCapture.update", "as d.opCapture.insert"},
 	{"d.opCapture.delete", "as d.opCapture.insert"},
 	{"d.opCapture.txnCommit", noTransactions},
@@ -36,7 +41,10 @@ var absent = []Missing{
 	{"b.selectDrain", pureChoice},
 	{"b.selectZone", pureChoice},
 	{"b.selectLoad", pureChoice},
-	{"s.tailRebalance", "the last points are moved at once, between s.autoSplitScan and s.pickPoints"},
+	{
+		"s.tailRebalance",
+		"the last points are moved at once, between s.autoSplitScan and s.pickPoints",
+	},
 	{"m.txn.firstStmt", noTransactions},
 	{"m.txn.addParticipant", noTransactions},
 	{"m.txn.pickConflictTime", noTransactions},

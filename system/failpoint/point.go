@@ -1,6 +1,6 @@
-// Package failpoint is the catalogue of failpoint sites: every phase of every role at which the world may pause, fail or
-// crash a node (failpoints 18.2). It holds names only, so that whoever plans faults can enumerate them; what happens at a site
-// is decided elsewhere.
+// Package failpoint is the catalogue of failpoint sites: every phase of every role at which the
+// world may pause, fail or crash a node (failpoints 18.2). It holds names only, so that whoever
+// plans faults can enumerate them; what happens at a site is decided elsewhere.
 //
 // Promise: a site's name never changes its meaning, and the list is the same in every process.
 package failpoint
@@ -41,7 +41,8 @@ type Info struct {
 
 var catalogue = []Info{{Name: "none"}}
 
-// declare adds a site. It is called from package-level variables only, so the order is that of the files.
+// declare adds a site. It is called from package-level variables only, so the order is that of the
+// files.
 func declare(role Role, name, risk string) Site {
 	s := Site(len(catalogue))
 	catalogue = append(catalogue, Info{Site: s, Name: name, Role: role, Risk: risk})

@@ -1,8 +1,9 @@
-// Package key is the order of values: shard keys, their ranges and their hashes. A Key is an encoding of a BSON value
-// whose byte order is the order of the values, so that everything above compares keys with < and never looks inside.
+// Package key is the order of values: shard keys, their ranges and their hashes. A Key is an
+// encoding of a BSON value whose byte order is the order of the values, so that everything above
+// compares keys with < and never looks inside.
 //
-// Promise: numbers of all types compare by value, exactly; equal values have equal keys. No key is a prefix of another,
-// so concatenations (shard key, _id) sort by their parts.
+// Promise: numbers of all types compare by value, exactly; equal values have equal keys. No key is
+// a prefix of another, so concatenations (shard key, _id) sort by their parts.
 //
 // Refusal: documents, arrays, regular expressions, decimals and deprecated types are not keys.
 package key
@@ -46,7 +47,8 @@ const (
 	tagMax       = 0xff
 )
 
-// Encode returns the key of a value; errcode.BadValue for a type that cannot be one. The zero RawValue is null.
+// Encode returns the key of a value; errcode.BadValue for a type that cannot be one. The zero
+// RawValue is null.
 func Encode(v bson.RawValue) (Key, error) {
 	var space [40]byte
 	b, err := Append(space[:0], v)
@@ -87,7 +89,8 @@ func appendOther(dst []byte, v bsoncore.Value) ([]byte, error) {
 	case bsoncore.TypeDateTime:
 		return binary.BigEndian.AppendUint64(append(dst, tagDate), uint64(v.DateTime())^1<<63), nil
 	case bsoncore.TypeTimestamp:
-		return binary.BigEndian.AppendUint64(append(dst, tagTimestamp), binary.LittleEndian.Uint64(v.Data)), nil
+		return binary.BigEndian.AppendUint64(append(dst, tagTimestamp),
+			binary.LittleEndian.Uint64(v.Data)), nil
 	case bsoncore.TypeBinary:
 		subtype, data := v.Binary()
 		dst = binary.BigEndian.AppendUint32(append(dst, tagBinary), uint32(len(data)))
@@ -107,7 +110,8 @@ func String(s string) Key {
 	return Key(appendText(append(make([]byte, 0, len(s)+2), tagString), s))
 }
 
-// ID is the key of a document's _id, as a plain string: the name of the document within its collection.
+// ID is the key of a document's _id, as a plain string: the name of the document within its
+// collection.
 func ID(doc bson.Raw) (string, error) {
 	v, err := doc.LookupErr("_id")
 	if err != nil {
@@ -120,7 +124,7 @@ func ID(doc bson.Raw) (string, error) {
 // After is the lowest bound above k: it makes a range end just behind a value, or begin there.
 func After(k Key) Key { return k + "\x00" }
 
-// Class tells types apart that do not compare with each other in a query; all numbers are of one class.
+// Class is equal for types that compare with each other in a query; all numbers are of one class.
 func (k Key) Class() byte {
 	if k == "" {
 		return tagNull
@@ -133,7 +137,7 @@ func (k Key) Class() byte {
 
 // String is the value for readers: 17, 1.5, "abc", null, MinKey. A bound made by After ends in "+".
 func (k Key) String() string {
-	v, rest, err := decode(k)
+	v, rest, err := decodeValue(k)
 	switch {
 	case err != nil:
 		return "0x" + hex.EncodeToString([]byte(k))

@@ -12,7 +12,7 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-func value(t testing.TB, v any) bson.RawValue {
+func toValue(t testing.TB, v any) bson.RawValue {
 	t.Helper()
 	if v == nil {
 		return bson.RawValue{Type: bson.TypeNull}
@@ -26,7 +26,7 @@ func value(t testing.TB, v any) bson.RawValue {
 
 func encode(t testing.TB, v any) key.Key {
 	t.Helper()
-	k, err := key.Encode(value(t, v))
+	k, err := key.Encode(toValue(t, v))
 	if err != nil {
 		t.Fatalf("encode %v: %v", v, err)
 	}
@@ -140,7 +140,7 @@ func TestString(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, v := range []any{bson.D{}, bson.A{}, bson.Regex{}, bson.Undefined{}, bson.Decimal128{}} {
-		if k, err := key.Encode(value(t, v)); err == nil {
+		if k, err := key.Encode(toValue(t, v)); err == nil {
 			t.Errorf("%T became the key %v", v, k)
 		}
 	}

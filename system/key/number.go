@@ -5,12 +5,13 @@ import (
 	"math/bits"
 )
 
-// A number other than zero is written as its sign (the tag), the place of its highest bit and its bits from there on,
-// all inverted for a negative one. That is exact for every int64 and every double, and needs no float arithmetic.
+// A number other than zero is written as its sign (the tag), the place of its highest bit and its
+// bits from there on, all inverted for a negative one. That is exact for every int64 and every
+// double, and needs no float arithmetic.
 const (
-	numberSize   = 1 + 2 + 8
-	exponentBias = 1 << 14
-	infinite     = 1024 // the exponent of infinity, one more than that of the largest double
+	numberSize       = 1 + 2 + 8
+	exponentBias     = 1 << 14
+	infiniteExponent = 1024 // the exponent of infinity, one more than that of the largest double
 )
 
 func appendInt(dst []byte, n int64) []byte {
@@ -59,8 +60,8 @@ func splitNumber(negative bool, body string) (exponent int, mantissa uint64) {
 	return int(place) - exponentBias, mantissa
 }
 
-// whole returns the number as an int64 when it is one.
-func whole(negative bool, exponent int, mantissa uint64) (int64, bool) {
+// asInt64 returns the number as an int64 when it is one.
+func asInt64(negative bool, exponent int, mantissa uint64) (int64, bool) {
 	if exponent < 0 || exponent > 63 || mantissa<<(exponent+1) != 0 {
 		return 0, false
 	}
@@ -71,11 +72,11 @@ func whole(negative bool, exponent int, mantissa uint64) (int64, bool) {
 	return int64(magnitude), magnitude < 1<<63
 }
 
-// ieee returns the bits of the double; the number must be one.
-func ieee(negative bool, exponent int, mantissa uint64) uint64 {
+// doubleBits returns the bits of the double; the number must be one.
+func doubleBits(negative bool, exponent int, mantissa uint64) uint64 {
 	var b uint64
 	switch {
-	case exponent >= infinite:
+	case exponent >= infiniteExponent:
 		b = 0x7ff << 52
 	case exponent >= -1022:
 		b = uint64(exponent+1023)<<52 | mantissa<<1>>12

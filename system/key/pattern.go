@@ -11,7 +11,8 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-// Pattern says which field of a document is the shard key. Hashed patterns use the hash of the value, a whole number.
+// Pattern says which field of a document is the shard key. Hashed patterns use the hash of the
+// value, a whole number.
 type Pattern struct {
 	Field  string // may be dotted
 	Hashed bool
@@ -20,8 +21,8 @@ type Pattern struct {
 // IsZero reports whether there is no pattern.
 func (p Pattern) IsZero() bool { return p.Field == "" }
 
-// Of returns the shard key of a document; a missing field is null. Arrays, MaxKey (which no range contains) and whatever
-// cannot be a key are a errcode.BadValue.
+// Of returns the shard key of a document; a missing field is null. Arrays, MaxKey (which no range
+// contains) and everything that cannot be a key are an errcode.BadValue.
 func (p Pattern) Of(doc bson.Raw) (Key, error) {
 	v, err := Lookup(doc, p.Field)
 	if err != nil {
@@ -37,7 +38,8 @@ func (p Pattern) OfValue(v bson.RawValue) (Key, error) {
 	}
 	k, err := Encode(v)
 	if k == Max {
-		return "", errcode.New(errcode.BadValue, "MaxKey cannot be the shard key %s of a document", p.Field)
+		return "", errcode.New(errcode.BadValue,
+			"MaxKey cannot be the shard key %s of a document", p.Field)
 	}
 	return k, err
 }
@@ -48,11 +50,11 @@ func (p Pattern) hashed(v bson.RawValue) (Key, error) {
 	if err != nil {
 		return "", err
 	}
-	return Int(digest(b)), nil
+	return Int(hashBytes(b)), nil
 }
 
-// Lookup returns the value at a dotted path through embedded documents, null when it is missing. A path through an array
-// is a errcode.BadValue, as it would have many values.
+// Lookup returns the value at a dotted path through embedded documents, null when it is missing. A
+// path through an array is an errcode.BadValue, as it would have many values.
 func Lookup(doc bson.Raw, path string) (bson.RawValue, error) {
 	field, inner, nested := strings.Cut(path, ".")
 	v, err := doc.LookupErr(field)
@@ -64,51 +66,56 @@ func Lookup(doc bson.Raw, path string) (bson.RawValue, error) {
 	case v.Type == bson.TypeEmbeddedDocument:
 		return Lookup(v.Document(), inner)
 	case v.Type == bson.TypeArray:
-		return bson.RawValue{}, errcode.New(errcode.BadValue, "the path %s leads through an array", path)
+		return bson.RawValue{}, errcode.New(errcode.BadValue,
+			"the path %s leads through an array", path)
 	}
 	return bson.RawValue{Type: bson.TypeNull}, nil
 }
 
-// Hash is the first eight bytes of the MD5 sum of the value's key, as a number; equal values have equal hashes. Values
-// that cannot be a key hash as null.
+// Hash is the first eight bytes of the MD5 sum of the value's key, as a number; equal values have
+// equal hashes. Values that cannot be a key hash as null.
 func Hash(v bson.RawValue) int64 {
 	b, err := Append(nil, v)
 	if err != nil {
 		b = []byte{tagNull}
 	}
-	return digest(b)
+	return hashBytes(b)
 }
 
-func digest(b []byte) int64 {
+func hashBytes(b []byte) int64 {
 	sum := md5.Sum(b)
 	return int64(binary.LittleEndian.Uint64(sum[:8]))
 }
 
-// Document is the pattern as a catalogue writes it: {k: 1} or {k: "hashed"}; nil for the zero Pattern.
+// Document is the pattern as a catalogue writes it: {k: 1} or {k: "hashed"}; nil for the zero
+// Pattern.
 func (p Pattern) Document() bson.Raw {
 	switch {
 	case p.IsZero():
 		return nil
 	case p.Hashed:
-		return bson.Raw(bsoncore.BuildDocument(nil, bsoncore.AppendStringElement(nil, p.Field, hashed)))
+		return bson.Raw(bsoncore.BuildDocument(nil,
+			bsoncore.AppendStringElement(nil, p.Field, hashedIndex)))
 	}
 	return bson.Raw(bsoncore.BuildDocument(nil, bsoncore.AppendInt32Element(nil, p.Field, 1)))
 }
 
-const hashed = "hashed"
+const hashedIndex = "hashed"
 
 // PatternOf undoes Document; errcode.BadValue for a document that is no pattern of one field.
 func PatternOf(doc bson.Raw) (Pattern, error) {
 	elements, err := doc.Elements()
 	if err != nil || len(elements) != 1 || elements[0].Key() == "" {
-		return Pattern{}, errcode.New(errcode.BadValue, "%v is no shard key pattern of one field", doc)
+		return Pattern{}, errcode.New(errcode.BadValue,
+			"%v is no shard key pattern of one field", doc)
 	}
 	v := elements[0].Value()
-	if s, ok := v.StringValueOK(); ok && s == hashed {
+	if s, ok := v.StringValueOK(); ok && s == hashedIndex {
 		return Pattern{Field: elements[0].Key(), Hashed: true}, nil
 	}
 	if n, ok := v.AsInt64OK(); ok && n == 1 {
 		return Pattern{Field: elements[0].Key()}, nil
 	}
-	return Pattern{}, errcode.New(errcode.BadValue, "%v is no ascending or hashed shard key pattern", doc)
+	return Pattern{}, errcode.New(errcode.BadValue,
+		"%v is no ascending or hashed shard key pattern", doc)
 }

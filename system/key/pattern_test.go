@@ -39,7 +39,7 @@ func TestHashed(t *testing.T) {
 	p := key.Pattern{Field: "k", Hashed: true}
 	for _, v := range []any{int32(7), int64(7), 7.0} {
 		got, err := p.Of(document(t, bson.D{{Key: "k", Value: v}}))
-		if want := key.Int(key.Hash(value(t, int64(7)))); err != nil || got != want {
+		if want := key.Int(key.Hash(toValue(t, int64(7)))); err != nil || got != want {
 			t.Errorf("%v (%T) has the hash %v (%v), not %v", v, v, got, err, want)
 		}
 	}

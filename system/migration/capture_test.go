@@ -15,14 +15,14 @@ import (
 
 // sides is a donor's and a recipient's documents by _id; the shard key is k, the range [0, 10).
 type sides struct {
-	capture      capture
+	capture      changeCapture
 	donor, other map[string]bson.Raw
 }
 
 func newSides() *sides {
 	rng := key.Range{Min: key.Int(0), Max: key.Int(10)}
 	return &sides{
-		capture: capture{ns: "test.docs", rng: rng, pattern: key.Pattern{Field: "k"}},
+		capture: changeCapture{ns: "test.docs", rng: rng, pattern: key.Pattern{Field: "k"}},
 		donor:   map[string]bson.Raw{}, other: map[string]bson.Raw{},
 	}
 }
@@ -59,7 +59,7 @@ func (s *sides) read(id string) bson.Raw {
 func (s *sides) begin() (deletes, reloads []string) { return s.capture.splice() }
 
 func (s *sides) end(room int, deletes, reloads []string) command.Mods {
-	b := batch{room: room}
+	b := modsBatch{room: room}
 	restDeletes, restReloads := b.takeDeletes(deletes), reloads
 	if len(restDeletes) == 0 {
 		restReloads = b.takeReloads(reloads, s.read)

@@ -12,13 +12,13 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// complete carries out a decision on both sides (protocol 9.1). Every step is idempotent and repeated until it succeeds
-// or the tenure ends; a successor begins again at the first.
-func (s *Service) complete(t env.Task, c *Coordinator, r *release, byRecovery bool) error {
+// complete carries out a decision on both sides (protocol 9.1). Every step is idempotent and
+// repeated until it succeeds or the term ends; a successor begins again at the first.
+func (s *Service) complete(t env.Task, c *Coordinator, r *sectionRelease, byRecovery bool) error {
 	if r == nil {
 		r = s.launchRelease(c)
 	}
-	err := s.insist(t, c.Migration, failpoint.DonorConfigTime, s.shard.PersistConfigTime)
+	err := s.retryUntil(t, c.Migration, failpoint.DonorConfigTime, s.shard.PersistConfigTime)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,12 @@ func (s *Service) complete(t env.Task, c *Coordinator, r *release, byRecovery bo
 	if err := s.forget(t, c); err != nil {
 		return err
 	}
-	ended := &trace.Event{Kind: trace.MigrationEnded, Shard: s.shard.Name(), ID: c.Migration, Value: string(c.Decision)}
+	ended := &trace.Event{
+		Kind:  trace.MigrationEnded,
+		Shard: s.shard.Name(),
+		ID:    c.Migration,
+		Value: string(c.Decision),
+	}
 	if byRecovery {
 		ended.N = 1
 	}
@@ -41,12 +46,12 @@ func (s *Service) complete(t env.Task, c *Coordinator, r *release, byRecovery bo
 	return nil
 }
 
-// repeated is a step that is taken until it succeeds.
-type repeated = step
+// retriedStep is a step that is taken until it succeeds.
+type retriedStep = step
 
-func (s *Service) insistOn(t env.Task, c *Coordinator, steps ...repeated) error {
+func (s *Service) retryUntilOn(t env.Task, c *Coordinator, steps ...retriedStep) error {
 	for _, st := range steps {
-		if err := s.insist(t, c.Migration, st.site, st.do); err != nil {
+		if err := s.retryUntil(t, c.Migration, st.site, st.do); err != nil {
 			return err
 		}
 	}
@@ -54,43 +59,54 @@ func (s *Service) insistOn(t env.Task, c *Coordinator, steps ...repeated) error 
 }
 
 // completeCommit: the recipient keeps the range, the donor's copy is to be deleted.
-func (s *Service) completeCommit(t env.Task, c *Coordinator, r *release) error {
-	return s.insistOn(t, c,
-		repeated{failpoint.DonorPersistBefore, func(t env.Task) error { return s.persistDecision(t, c) }},
-		repeated{failpoint.DonorPersistAfter, func(env.Task) error { return nil }},
-		repeated{failpoint.DonorWaitRelease, r.wait},
-		repeated{failpoint.DonorBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
-		repeated{failpoint.DonorFetchOrphans, func(t env.Task) error { return s.takeOverOrphans(t, c) }},
-		repeated{failpoint.DonorDeleteTheirTask, func(t env.Task) error { return s.theirTask(t, c, "delete") }},
-		repeated{failpoint.DonorQueryDrain, func(env.Task) error { return nil }},
-		repeated{failpoint.DonorRegisterTask, func(env.Task) error { return nil }},
-		repeated{failpoint.DonorMarkReady, func(t env.Task) error {
+func (s *Service) completeCommit(t env.Task, c *Coordinator, r *sectionRelease) error {
+	return s.retryUntilOn(t, c,
+		retriedStep{failpoint.DonorPersistBefore, func(t env.Task) error {
+			return s.persistDecision(t, c)
+		}},
+		retriedStep{failpoint.DonorPersistAfter, func(env.Task) error { return nil }},
+		retriedStep{failpoint.DonorWaitRelease, r.wait},
+		retriedStep{failpoint.DonorBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
+		retriedStep{failpoint.DonorFetchOrphans, func(t env.Task) error {
+			return s.takeOverOrphans(t, c)
+		}},
+		retriedStep{failpoint.DonorDeleteTheirTask, func(t env.Task) error {
+			return s.theirTask(t, c, "delete")
+		}},
+		retriedStep{failpoint.DonorQueryDrain, func(env.Task) error { return nil }},
+		retriedStep{failpoint.DonorRegisterTask, func(env.Task) error { return nil }},
+		retriedStep{failpoint.DonorMarkReady, func(t env.Task) error {
 			_, err := s.ranges.Ready(t, c.task())
 			return err
 		}})
 }
 
 // completeAbort: the donor keeps the range, the recipient's partial copy is to be deleted.
-func (s *Service) completeAbort(t env.Task, c *Coordinator, r *release) error {
-	return s.insistOn(t, c,
-		repeated{failpoint.DonorAbortPersist, func(t env.Task) error { return s.persistDecision(t, c) }},
-		repeated{failpoint.DonorWaitRelease, r.wait},
-		repeated{failpoint.DonorAbortLocalTask, func(t env.Task) error {
+func (s *Service) completeAbort(t env.Task, c *Coordinator, r *sectionRelease) error {
+	return s.retryUntilOn(t, c,
+		retriedStep{failpoint.DonorAbortPersist, func(t env.Task) error {
+			return s.persistDecision(t, c)
+		}},
+		retriedStep{failpoint.DonorWaitRelease, r.wait},
+		retriedStep{failpoint.DonorAbortLocalTask, func(t env.Task) error {
 			_, err := s.ranges.Drop(t, c.task())
 			return err
 		}},
-		repeated{failpoint.DonorAbortBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
-		repeated{failpoint.DonorAbortReady, func(t env.Task) error { return s.theirTask(t, c, "ready") }})
+		retriedStep{failpoint.DonorAbortBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
+		retriedStep{failpoint.DonorAbortReady, func(t env.Task) error {
+			return s.theirTask(t, c, "ready")
+		}})
 }
 
-// persistDecision makes the decision majority. A record that is gone would mean that somebody else has completed the
-// migration; nobody does.
+// persistDecision makes the decision majority-committed. A record that is gone would mean that
+// another task has completed the migration; nobody does.
 func (s *Service) persistDecision(t env.Task, c *Coordinator) error {
 	kept, ok := s.coordinators.Get(c.Migration)
 	if !ok { // it was never written: the migration failed before
 		return statedoc.AwaitMajority(t, s.member, s.member.Applied())
 	}
-	s.node.Assert(kept.Decision == "" || kept.Decision == c.Decision, "migration %s is %s on record and now %s", c.Migration, kept.Decision, c.Decision)
+	s.node.Assert(kept.Decision == "" || kept.Decision == c.Decision,
+		"migration %s is %s on record and now %s", c.Migration, kept.Decision, c.Decision)
 	if kept.Decision == "" {
 		if _, err := s.member.Write(t, s.coordinators.Put(c.Migration, *c)); err != nil {
 			return err
@@ -99,17 +115,23 @@ func (s *Service) persistDecision(t env.Task, c *Coordinator) error {
 	if err := statedoc.AwaitMajority(t, s.member, s.member.Applied()); err != nil {
 		return err
 	}
-	s.node.Emit(&trace.Event{Kind: trace.DecisionMade, Shard: s.shard.Name(), ID: c.Migration, Value: string(c.Decision)})
+	s.node.Emit(&trace.Event{
+		Kind:  trace.DecisionMade,
+		Shard: s.shard.Name(),
+		ID:    c.Migration,
+		Value: string(c.Decision),
+	})
 	return nil
 }
 
-// fence has the recipient refuse whatever of this migration is still on its way. A recipient that is no shard any more
-// needs no fence (H-38).
+// fence makes the recipient refuse every message of this migration that is still in transit. A
+// recipient that is no shard any more needs no fence (H-38).
 func (s *Service) fence(t env.Task, c *Coordinator) error {
-	return tolerate(s.tell(t, c.Recipient, &command.AdvanceTxn{Lsid: c.Lsid, Txn: c.Txn + 1}), errcode.ShardNotFound)
+	return ignoreCode(s.tell(t, c.Recipient, &command.AdvanceTxn{Lsid: c.Lsid, Txn: c.Txn + 1}),
+		errcode.ShardNotFound)
 }
 
-func tolerate(err error, code errcode.Code) error {
+func ignoreCode(err error, code errcode.Code) error {
 	if errcode.Is(err, code) {
 		return nil
 	}
@@ -118,22 +140,27 @@ func tolerate(err error, code errcode.Code) error {
 
 func (s *Service) theirTask(t env.Task, c *Coordinator, op string) error {
 	_, err := s.askTask(t, c, op)
-	return tolerate(err, errcode.ShardNotFound)
+	return ignoreCode(err, errcode.ShardNotFound)
 }
 
 func (s *Service) askTask(t env.Task, c *Coordinator, op string) (*command.RangeTaskReply, error) {
-	return ask[command.RangeTaskReply](t, s, c.Recipient, &command.RangeTaskOp{
-		Migration: c.Migration, NS: c.NS, UUID: c.UUID, Min: key.Key(c.Min), Max: key.Key(c.Max), Op: op,
+	return askPrimary[command.RangeTaskReply](t, s, c.Recipient, &command.RangeTaskOp{
+		Migration: c.Migration,
+		NS:        c.NS,
+		UUID:      c.UUID,
+		Min:       key.Key(c.Min),
+		Max:       key.Key(c.Max),
+		Op:        op,
 	}, s.settings.CommandTimeout)
 }
 
-// takeOverOrphans sets the count of the donor's task to what the recipient received (protocol 9.1). Setting rather than
-// adding makes it idempotent; it is majority before the recipient's task, which is the only other place that knows, is
-// deleted.
+// takeOverOrphans sets the count of the donor's task to what the recipient received (protocol 9.1).
+// Setting rather than adding makes it idempotent; it is majority-committed before the recipient's
+// task, which is the only other place that knows, is deleted.
 func (s *Service) takeOverOrphans(t env.Task, c *Coordinator) error {
 	theirs, err := s.askTask(t, c, "orphans")
 	if err != nil {
-		return tolerate(err, errcode.ShardNotFound)
+		return ignoreCode(err, errcode.ShardNotFound)
 	}
 	if !theirs.Found { // an earlier attempt got further than this step
 		return nil
@@ -145,17 +172,18 @@ func (s *Service) takeOverOrphans(t env.Task, c *Coordinator) error {
 	return statedoc.Commit(t, s.member, op)
 }
 
-// forget removes the record without waiting: when that is rolled back, the next primary completes once more.
+// forget removes the record without waiting: when that is rolled back, the next primary completes
+// once more.
 func (s *Service) forget(t env.Task, c *Coordinator) error {
-	return s.insistOn(t, c,
-		repeated{failpoint.DonorForgetBefore, func(t env.Task) error {
+	return s.retryUntilOn(t, c,
+		retriedStep{failpoint.DonorForgetBefore, func(t env.Task) error {
 			_, err := s.member.Write(t, s.coordinators.Remove(c.Migration))
 			return err
 		}},
-		repeated{failpoint.DonorForgetAfter, func(env.Task) error { return nil }})
+		retriedStep{failpoint.DonorForgetAfter, func(env.Task) error { return nil }})
 }
 
-// announceMove tells change streams that the donor has lost its last chunk (protocol 12).
+// announceMove informs change streams that the donor has lost its last chunk (protocol 12).
 func (s *Service) announceMove(t env.Task, c *Coordinator, table *catalog.Table) error {
 	if !table.ShardVersion(c.Donor).OwnsNothing() {
 		return nil
@@ -166,22 +194,24 @@ func (s *Service) announceMove(t env.Task, c *Coordinator, table *catalog.Table)
 	return err
 }
 
-// release is the effort to have the recipient leave its critical section: begun once the outcome is final, waited for
-// before the recipient's records change.
-type release struct {
+// sectionRelease is the task that makes the recipient leave its critical section: begun once the
+// outcome is final, waited for before the recipient's records change.
+type sectionRelease struct {
 	done  bool
 	ended env.Cond
 }
 
-func (r *release) wait(t env.Task) error { return r.ended.WaitFor(t, 0, func() bool { return r.done }) }
+func (r *sectionRelease) wait(t env.Task) error {
+	return r.ended.WaitFor(t, 0, func() bool { return r.done })
+}
 
-// launchRelease tells the recipient, again and again, that the outcome is final.
-func (s *Service) launchRelease(c *Coordinator) *release {
-	r, tenure := &release{}, s.member.Tenure()
+// launchRelease sends the recipient, until it answers, that the outcome is final.
+func (s *Service) launchRelease(c *Coordinator) *sectionRelease {
+	r, termScope := &sectionRelease{}, s.member.TermScope()
 	req := &command.RecvChunkReleaseCritSec{Session: c.Session, Migration: c.Migration}
 	to := c.Recipient
-	s.spawnLasting(tenure, "release "+c.Migration, func(t env.Task) error {
-		if err := tolerate(s.tell(t, to, req), errcode.ShardNotFound); err != nil {
+	s.spawnLasting(termScope, "release "+c.Migration, func(t env.Task) error {
+		if err := ignoreCode(s.tell(t, to, req), errcode.ShardNotFound); err != nil {
 			return err
 		}
 		r.done = true
@@ -191,23 +221,24 @@ func (s *Service) launchRelease(c *Coordinator) *release {
 	return r
 }
 
-// spawnLasting runs do in a task of the tenure, and after a failure, even a kill, again in another.
-func (s *Service) spawnLasting(tenure *env.Scope, name string, do func(env.Task) error) {
-	s.node.Spawn(tenure, name, func(t env.Task) {
-		if do(t) == nil || tenure.Err() != nil {
+// spawnLasting runs do in a task of the term, and after a failure, even a kill, again in another.
+func (s *Service) spawnLasting(termScope *env.Scope, name string, do func(env.Task) error) {
+	s.node.Spawn(termScope, name, func(t env.Task) {
+		if do(t) == nil || termScope.Err() != nil {
 			return
 		}
 		s.node.After(s.settings.RetryBackoff, func() {
-			if tenure.Err() == nil {
-				s.spawnLasting(tenure, name, do)
+			if termScope.Err() == nil {
+				s.spawnLasting(termScope, name, do)
 			}
 		})
 	})
 }
 
-// cancelClone tells the recipient once that the migration is aborted; the release insists.
+// cancelClone informs the recipient once that the migration is aborted; the release retries until
+// it is answered.
 func (s *Service) cancelClone(c Coordinator) {
-	s.node.Spawn(s.member.Tenure(), "cancel "+c.Migration, func(t env.Task) {
+	s.node.Spawn(s.member.TermScope(), "cancel "+c.Migration, func(t env.Task) {
 		if t.Point(failpoint.DonorCancelClone, env.Note{ID: c.Migration}) == nil {
 			_ = s.tell(t, c.Recipient, &command.RecvChunkAbort{Session: c.Session})
 		}

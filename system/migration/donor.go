@@ -14,23 +14,26 @@ import (
 	"github.com/shardproof/shardproof/system/shard"
 )
 
-// donorState is how far a donor has come (protocol 5.1). Before committingOnConfig giving up means aborted; from then on
-// only the config server knows.
+// donorState is how far a donor has come (protocol 5.1). Before donorCommittingOnConfig giving up
+// means aborted; from then on only the config server knows.
 type donorState uint8
 
 const (
-	created donorState = iota
-	cloning
-	cloneCaughtUp
-	criticalSection
-	cloneCompleted
-	committingOnConfig
-	donated
+	donorCreated donorState = iota
+	donorCloning
+	donorCloneCaughtUp
+	donorCriticalSection
+	donorCloneCompleted
+	donorCommittingOnConfig
+	donorDone
 )
 
 // String is the state's name as operators know it.
 func (s donorState) String() string {
-	return [...]string{"kCreated", "kCloning", "kCloneCaughtUp", "kCriticalSection", "kCloneCompleted", "kCommittingOnConfig", "kDone"}[s]
+	return [...]string{
+		"kCreated", "kCloning", "kCloneCaughtUp", "kCriticalSection", "kCloneCompleted",
+		"kCommittingOnConfig", "kDone",
+	}[s]
 }
 
 // donorMigration is the donor's side of one migration, from the request to its end.
@@ -44,24 +47,26 @@ type donorMigration struct {
 	written    bool // the record may be durable
 	began      env.Time
 
-	capture  *capture
-	clone    *clone
+	capture  *changeCapture
+	clone    *cloneList
 	sessions *sessionSource
 	mods     sequencedPulls[command.Mods]
-	release  *release
-	// Of 4.2: whether minOpTimeRecovery counts the donation, and from when on the new placement is to count.
+	release  *sectionRelease
+	// Of 4.2: whether minOpTimeRecovery counts the donor migration, and from when on the new
+	// placement is to count.
 	counted    bool
 	validAfter hlc.Timestamp
 
-	timing timing
-	// blocked and committing are when writes were blocked and when the commit began; zero: not, or ended.
+	timing stepTiming
+	// blocked and committing are when writes were blocked and when the commit began; zero: not, or
+	// ended.
 	blocked, committing env.Time
 	over                bool
 	err                 error
 	ended               env.Cond
 }
 
-// run takes the steps and reports them, whatever the outcome.
+// run takes the steps and reports them, with any outcome.
 func (d *donorMigration) run(t env.Task) {
 	steps := d.steps()
 	d.timing = newTiming(len(steps), d.began)
@@ -71,8 +76,8 @@ func (d *donorMigration) run(t env.Task) {
 		d.giveUp()
 	}
 	d.account(reached, err)
-	if d.s.donation == d {
-		d.s.donation = nil
+	if d.s.donor == d {
+		d.s.donor = nil
 	}
 	d.over, d.err = true, err
 	d.ended.Broadcast()
@@ -83,7 +88,9 @@ func (d *donorMigration) steps() []func(env.Task) error {
 	if !d.s.profile.CoordinatesMigrations() {
 		return d.steps42()
 	}
-	return []func(env.Task) error{d.construct, d.checkPreconditions, d.startClone, d.awaitCatchUp, d.handOver, d.commit}
+	return []func(env.Task) error{
+		d.construct, d.checkPreconditions, d.startClone, d.awaitCatchUp, d.handOver, d.commit,
+	}
 }
 
 // take takes the timed steps.
@@ -100,14 +107,15 @@ func (d *donorMigration) take(t env.Task, steps []func(env.Task) error) error {
 
 // construct is S1: no earlier migration of this shard is undecided, and the metadata is fresh.
 func (d *donorMigration) construct(t env.Task) error {
-	d.become(created)
+	d.become(donorCreated)
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorDrainRecovery, d.s.awaitRecovered},
 		step{failpoint.DonorPreRefresh, d.collection.Refresh},
 		step{failpoint.DonorComputeBound, d.computeBound})
 }
 
-// checkPreconditions is S2: the range is inside one chunk of this shard, and no earlier copy of it is being deleted.
+// checkPreconditions is S2: the range is inside one chunk of this shard, and no earlier copy of it
+// is being deleted.
 func (d *donorMigration) checkPreconditions(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorWaitOverlap, func(t env.Task) error {
@@ -115,7 +123,8 @@ func (d *donorMigration) checkPreconditions(t env.Task) error {
 			if err != nil {
 				return err
 			}
-			return d.s.ranges.AwaitNoOverlap(t, md.Table.Collection().UUID, d.record.Range(), d.s.settings.OverlapWait)
+			return d.s.ranges.AwaitNoOverlap(t, md.Table.Collection().UUID, d.record.Range(),
+				d.s.settings.OverlapWait)
 		}},
 		step{failpoint.DonorPreconditions, d.takePlacement})
 }
@@ -125,10 +134,12 @@ func (d *donorMigration) placement() (*shard.Metadata, error) {
 	if md := d.collection.Metadata(); md != nil {
 		return md, nil
 	}
-	return nil, errcode.New(errcode.ConflictingOperationInProgress, "the placement of %s became unknown", d.record.NS)
+	return nil, errcode.New(errcode.ConflictingOperationInProgress,
+		"the placement of %s became unknown", d.record.NS)
 }
 
-// takePlacement checks the range against the metadata and remembers the chunk's version, which fences the commit.
+// takePlacement checks the range against the metadata and remembers the chunk's version, which
+// fences the commit.
 func (d *donorMigration) takePlacement(env.Task) error {
 	md, err := d.placement()
 	if err != nil {
@@ -137,13 +148,16 @@ func (d *donorMigration) takePlacement(env.Task) error {
 	coll, chunk := md.Table.Collection(), md.Table.Owner(key.Key(d.record.Min))
 	switch {
 	case !coll.AllowMigrations:
-		return errcode.New(errcode.ConflictingOperationInProgress, "migrations of %s are not allowed", d.req.NS)
+		return errcode.New(errcode.ConflictingOperationInProgress,
+			"migrations of %s are not allowed", d.req.NS)
 	case d.record.Range().Empty():
 		return errcode.New(errcode.BadValue, "range %v of %s is empty", d.record.Range(), d.req.NS)
 	case !d.s.profile.MovesPartOfChunk() && chunk.Range != d.record.Range():
-		return errcode.New(errcode.IncompatibleShardingMetadata, "range %v of %s is not a chunk, but begins in %v", d.record.Range(), d.req.NS, chunk)
+		return errcode.New(errcode.IncompatibleShardingMetadata,
+			"range %v of %s is not a chunk, but begins in %v", d.record.Range(), d.req.NS, chunk)
 	case chunk.Shard != d.s.shard.Name() || !chunk.ContainsRange(d.record.Range()):
-		return errcode.New(errcode.IncompatibleShardingMetadata, "range %v of %s is not inside one chunk of %s, but begins in %v",
+		return errcode.New(errcode.IncompatibleShardingMetadata,
+			"range %v of %s is not inside one chunk of %s, but begins in %v",
 			d.record.Range(), d.req.NS, d.s.shard.Name(), chunk)
 	}
 	d.plan(coll, chunk)
@@ -154,24 +168,30 @@ func (d *donorMigration) plan(coll catalog.Collection, chunk catalog.Chunk) {
 	d.epoch = coll.Epoch
 	d.record.UUID = coll.UUID
 	d.record.ChunkMin, d.record.ChunkMax = []byte(chunk.Min), []byte(chunk.Max)
-	d.record.Before = stored(chunk.Version)
+	d.record.Before = toVersionDoc(chunk.Version)
 	d.sessions = newSessionSource(d.s, d.record.NS, d.record.Range())
-	d.capture = &capture{ns: d.record.NS, rng: d.record.Range(), pattern: coll.Key, sessions: d.sessions}
-	d.clone = &clone{}
+	d.capture = &changeCapture{
+		ns:       d.record.NS,
+		rng:      d.record.Range(),
+		pattern:  coll.Key,
+		sessions: d.sessions,
+	}
+	d.clone = &cloneList{}
 }
 
-// giveUp ends a failed migration in memory and leaves the rest, which may take long, to a recovery of its own. Before the
-// commit was sent the outcome is aborted; afterwards it is open, and nothing may be served until it is known.
+// giveUp ends a failed migration in memory and leaves the rest, which may take long, to a recovery
+// of its own. Before the commit was sent the outcome is aborted; afterwards it is open, and nothing
+// may be served until it is known.
 func (d *donorMigration) giveUp() {
 	s := d.s
-	if s.donation != d {
-		return // the tenure is over; the next primary recovers
+	if s.donor != d {
+		return // the term is over; the next primary recovers
 	}
 	if !s.profile.CoordinatesMigrations() {
 		d.giveUp42()
 		return
 	}
-	if d.state == committingOnConfig {
+	if d.state == donorCommittingOnConfig {
 		d.collection.Clear()
 		d.collection.BeginRecovery(d.record.Migration)
 	}
@@ -179,13 +199,13 @@ func (d *donorMigration) giveUp() {
 	if d.written {
 		s.recover(d.unfinished())
 	}
-	d.become(donated)
+	d.become(donorDone)
 }
 
 // unfinished is what is left to be done on both sides.
-func (d *donorMigration) unfinished() *recovery {
-	rec := &recovery{s: d.s, record: d.record, release: d.release}
-	if d.state < committingOnConfig {
+func (d *donorMigration) unfinished() *migrationRecovery {
+	rec := &migrationRecovery{s: d.s, record: d.record, release: d.release}
+	if d.state < donorCommittingOnConfig {
 		rec.record.Decision, rec.ordinary = Aborted, true
 		d.s.cancelClone(rec.record)
 	}
@@ -210,19 +230,33 @@ func (d *donorMigration) become(state donorState) {
 	d.state = state
 	r := &d.record
 	e := &trace.Event{
-		Kind: trace.DonorState, Shard: r.Donor, Peer: r.Recipient, NS: r.NS, Min: string(r.Min), Max: string(r.Max),
-		ID: r.Migration, Value: state.String(),
+		Kind:  trace.DonorState,
+		Shard: r.Donor,
+		Peer:  r.Recipient,
+		NS:    r.NS,
+		Min:   string(r.Min),
+		Max:   string(r.Max),
+		ID:    r.Migration,
+		Value: state.String(),
 	}
-	if state == committingOnConfig {
+	if state == donorCommittingOnConfig {
 		v := r.Before.version()
-		e.Chunks = []trace.Chunk{{Min: string(r.ChunkMin), Max: string(r.ChunkMax), Shard: r.Donor, Major: v.Major, Minor: v.Minor, Epoch: v.Epoch}}
+		e.Chunks = []trace.Chunk{{
+			Min:   string(r.ChunkMin),
+			Max:   string(r.ChunkMax),
+			Shard: r.Donor,
+			Major: v.Major,
+			Minor: v.Minor,
+			Epoch: v.Epoch,
+		}}
 	}
 	d.s.node.Emit(e)
 }
 
-// live returns an error when the donation is not, or not any more, the one that a session means.
+// live returns an error when the donor migration is not, or not any more, the one that a session
+// means.
 func (d *donorMigration) live() error {
-	if d.over || d.s.donation != d {
+	if d.over || d.s.donor != d {
 		return errcode.New(errcode.StaleSession, "migration %s has ended", d.record.Migration)
 	}
 	return nil

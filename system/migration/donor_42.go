@@ -10,20 +10,23 @@ import (
 	"github.com/shardproof/shardproof/system/rangedel"
 )
 
-// steps42 are the timed steps of 4.2 (protocol 4). Nothing of them is durable but a count of commits under way: what a donor
-// that ends has not done, nobody does, except to find out on which side the config server sees the range.
+// steps42 are the timed steps of 4.2 (protocol 4). Nothing of them is durable but a count of
+// commits in progress: what a donor that ends has not done, nobody does, except to find out on
+// which side the config server sees the range.
 func (d *donorMigration) steps42() []func(env.Task) error {
 	return []func(env.Task) error{
-		d.construct42, d.checkPreconditions42, d.startClone42, d.awaitCatchUp, d.handOver42, d.commit42, d.awaitDeletion42,
+		d.construct42, d.checkPreconditions42, d.startClone42, d.awaitCatchUp, d.handOver42,
+		d.commit42, d.awaitDeletion42,
 	}
 }
 
 func (d *donorMigration) construct42(t env.Task) error {
-	d.become(created)
+	d.become(donorCreated)
 	return inOrder(t, d.record.Migration, step{failpoint.DonorDrainRecovery, d.s.awaitRecovered})
 }
 
-// checkPreconditions42 is step 3: the metadata is fresh, and the range is exactly one chunk of this shard.
+// checkPreconditions42 is step 3: the metadata is fresh, and the range is exactly one chunk of this
+// shard.
 func (d *donorMigration) checkPreconditions42(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorPreRefresh, d.collection.Refresh},
@@ -52,9 +55,9 @@ func (d *donorMigration) handOver42(t env.Task) error {
 	return d.commitOnRecipient(t)
 }
 
-// enterCriticalSection42 is step 8, in this order: change streams hear of a shard that gets its first chunk, and then of
-// nothing before a majority has both that and the count by which a successor knows that it does not know; writes are
-// blocked; and only then secondaries hear of it.
+// enterCriticalSection42 is step 8, in this order: change streams learn of a shard that gets its
+// first chunk, and then of nothing before a majority has both that and the count by which a
+// successor knows that it does not know; writes are blocked; and only then secondaries learn of it.
 func (d *donorMigration) enterCriticalSection42(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorBeforeCritSec, func(env.Task) error { return nil }},
@@ -65,8 +68,9 @@ func (d *donorMigration) enterCriticalSection42(t env.Task) error {
 		step{failpoint.DonorSignal, d.collection.SignalSecondaries})
 }
 
-// announceFirst tells change streams about a recipient that owns nothing yet (protocol 12). Since the metadata was read no
-// other migration can have taken a chunk from it but one whose readers read it already.
+// announceFirst informs change streams of a recipient that owns nothing yet (protocol 12). Since
+// the metadata was read no other migration can have taken a chunk from it but one whose readers
+// read it already.
 func (d *donorMigration) announceFirst(t env.Task) error {
 	md, err := d.placement()
 	if err != nil || !md.Table.ShardVersion(d.record.Recipient).OwnsNothing() {
@@ -104,7 +108,8 @@ func (d *donorMigration) blockReads42(t env.Task) error {
 		step{failpoint.DonorSendConfig, func(env.Task) error { return nil }})
 }
 
-// commitOnConfig42 returns nil when the config server says that it has committed, now or at an earlier attempt.
+// commitOnConfig42 returns nil when the config server says that it has committed, now or at an
+// earlier attempt.
 func (d *donorMigration) commitOnConfig42(t env.Task) error {
 	if err := d.sendCommit(t); err != nil {
 		return err
@@ -112,9 +117,10 @@ func (d *donorMigration) commitOnConfig42(t env.Task) error {
 	return t.Point(failpoint.DonorConfigReply, env.Note{ID: d.record.Migration})
 }
 
-// settle42 finds out what has become of the commit, given what the config server has answered. A refusal means nothing: the
-// commit is not idempotent, and an earlier attempt may have succeeded (errata E11). Neither fence nor record help: a commit
-// that is still on its way is taken for one that never comes (SERVER-44716).
+// settle42 finds out what has become of the commit, given what the config server has answered. A
+// refusal means nothing: the commit is not idempotent, and an earlier attempt may have succeeded
+// (errata E11). Neither fence nor record help: a commit that is still in transit is taken for one
+// that never comes (SERVER-44716).
 func (d *donorMigration) settle42(t env.Task, refused error) error {
 	if refused != nil {
 		if err := d.validate(t); err != nil {
@@ -122,8 +128,10 @@ func (d *donorMigration) settle42(t env.Task, refused error) error {
 		}
 	}
 	if err := d.refresh42(t); err != nil {
-		d.collection.Clear() // whoever asks finds out; the donor's copy of a range that has moved stays for ever
-		d.record.Decision = unknown
+		// The next request refreshes and finds out; the donor's copy of a range that has moved
+		// stays forever.
+		d.collection.Clear()
+		d.record.Decision = decisionUnknown
 		return err
 	}
 	here := d.collection.Metadata().Owns(key.Key(d.record.Min))
@@ -132,20 +140,22 @@ func (d *donorMigration) settle42(t env.Task, refused error) error {
 		d.record.Decision = Committed
 		return nil
 	case refused == nil:
-		d.s.node.Abort("the config server has committed migration " + d.record.Migration + " and does not show it")
+		d.s.node.Abort("the config server has committed migration " + d.record.Migration +
+			" and does not show it")
 	}
 	return refused
 }
 
-// validate makes a write on the config server: what is read after it is not older than a commit that has taken effect. A
-// primary that cannot do so knows nothing and must not go on.
+// validate makes a write on the config server: what is read after it is not older than a commit
+// that has taken effect. A primary that cannot do so knows nothing and must not go on.
 func (d *donorMigration) validate(t env.Task) error {
 	err := t.Point(failpoint.DonorValidate, env.Note{ID: d.record.Migration})
 	if err == nil {
 		err = d.s.logChange(t, "moveChunk.validating", d.record.NS, d.record.Migration)
 	}
 	if err != nil && d.live() == nil && d.s.member.IsPrimary() {
-		d.s.node.Abort("the outcome of migration " + d.record.Migration + " cannot be found out: " + err.Error())
+		d.s.node.Abort("the outcome of migration " + d.record.Migration + " cannot be found out: " +
+			err.Error())
 	}
 	return err
 }
@@ -161,7 +171,8 @@ func (d *donorMigration) refresh42(t env.Task) error {
 	return err
 }
 
-// cleanUp42 is steps 11 and 12. From here on the migration has succeeded, and what fails is not done by anybody else.
+// cleanUp42 is steps 11 and 12. From here on the migration has succeeded, and what fails here is
+// not repeated by any other node.
 func (d *donorMigration) cleanUp42(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorLeaveCritSec, func(env.Task) error {
@@ -175,7 +186,7 @@ func (d *donorMigration) cleanUp42(t env.Task) error {
 			return nil
 		}},
 		step{failpoint.DonorRegisterTask, func(env.Task) error {
-			d.become(donated)
+			d.become(donorDone)
 			d.end()
 			return d.s.ranges.CleanUp(d.orphans())
 		}},
@@ -188,7 +199,15 @@ func (d *donorMigration) cleanUp42(t env.Task) error {
 // orphans is what the donor is to delete.
 func (d *donorMigration) orphans() rangedel.Task {
 	r := &d.record
-	k := rangedel.Task{Migration: r.Migration, NS: r.NS, UUID: r.UUID, Donor: r.Donor, Min: r.Min, Max: r.Max, When: rangedel.Delayed}
+	k := rangedel.Task{
+		Migration: r.Migration,
+		NS:        r.NS,
+		UUID:      r.UUID,
+		Donor:     r.Donor,
+		Min:       r.Min,
+		Max:       r.Max,
+		When:      rangedel.Delayed,
+	}
 	if d.req.WaitDelete {
 		k.When = rangedel.Now
 	}
@@ -196,7 +215,7 @@ func (d *donorMigration) orphans() rangedel.Task {
 }
 
 func (d *donorMigration) refreshRecipient(t env.Task) error {
-	_, err := ask[command.Flushed](t, d.s, d.record.Recipient,
+	_, err := askPrimary[command.Flushed](t, d.s, d.record.Recipient,
 		&command.FlushRoutingTableCacheUpdates{NS: d.record.NS}, d.s.settings.CommandTimeout)
 	return err
 }
@@ -215,31 +234,38 @@ func (d *donorMigration) awaitDeletion42(t env.Task) error {
 func (d *donorMigration) giveUp42() {
 	s := d.s
 	d.detach()
-	if d.state >= cloning && d.state < cloneCompleted { // later the recipient has ended its part
+	if d.state >= donorCloning && d.state < donorCloneCompleted {
+		// Later the recipient has ended its part.
 		s.cancelClone(d.record)
 	}
 	if d.counted {
-		s.spawnLasting(s.member.Tenure(), "uncount "+d.record.Migration, func(t env.Task) error {
-			return s.insist(t, d.record.Migration, failpoint.DonorMinOpTimeDec, d.uncount)
+		s.spawnLasting(s.member.TermScope(), "uncount "+d.record.Migration, func(t env.Task) error {
+			return s.retryUntil(t, d.record.Migration, failpoint.DonorMinOpTimeDec, d.uncount)
 		})
 	}
-	if d.state < donated {
-		d.become(donated)
+	if d.state < donorDone {
+		d.become(donorDone)
 		d.end()
 	}
 }
 
-// end tells how the migration has ended, as far as the donor knows.
+// end reports the outcome of the migration, as far as the donor knows it.
 func (d *donorMigration) end() {
 	outcome := d.record.Decision
 	switch outcome {
-	case unknown:
+	case decisionUnknown:
 		return
 	case "":
 		outcome = Aborted
 	}
-	d.s.node.Emit(&trace.Event{Kind: trace.MigrationEnded, Shard: d.s.shard.Name(), ID: d.record.Migration, Value: string(outcome)})
+	d.s.node.Emit(&trace.Event{
+		Kind:  trace.MigrationEnded,
+		Shard: d.s.shard.Name(),
+		ID:    d.record.Migration,
+		Value: string(outcome),
+	})
 }
 
-// unknown is the decision about a migration of 4.2 whose donor could not read what became of its commit.
-const unknown Decision = "unknown"
+// decisionUnknown is the decision about a migration of 4.2 whose donor could not read what became
+// of its commit.
+const decisionUnknown Decision = "unknown"

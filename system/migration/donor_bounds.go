@@ -9,12 +9,13 @@ import (
 	"github.com/shardproof/shardproof/system/splitvector"
 )
 
-// computeBound completes a range of which one bound is open: the donor gives as much as makes a chunk (protocol 13.3). That is
-// the range of the migration from then on; who asks again with the bound open joins it, and who asks when it has ended may get
-// another one.
+// computeBound completes a range of which one bound is open: the donor gives as much as makes a
+// chunk (protocol 13.3). That is the range of the migration from then on; a request that repeats
+// the open bound joins it, and one that comes after its end may get another range.
 func (d *donorMigration) computeBound(t env.Task) error {
 	left := d.s.coordinators.All()
-	d.s.node.Assert(len(left) == 0, "migration %s begins while records of %d others exist: %v", d.record.Migration, len(left), left)
+	d.s.node.Assert(len(left) == 0, "migration %s begins while records of %d others exist: %v",
+		d.record.Migration, len(left), left)
 	md, err := d.placement()
 	if err != nil {
 		return err
@@ -22,7 +23,8 @@ func (d *donorMigration) computeBound(t env.Task) error {
 	lower, upper := d.req.Min, d.req.Max
 	switch {
 	case lower == "" && upper == "":
-		return errcode.New(errcode.BadValue, "a range of %s without bounds is to be moved", d.req.NS)
+		return errcode.New(errcode.BadValue,
+			"a range of %s without bounds is to be moved", d.req.NS)
 	case upper == "":
 		chunk := md.Table.Owner(lower)
 		return d.complete(t, chunk, key.Range{Min: lower, Max: chunk.Max}, splitvector.Upper)
@@ -33,13 +35,16 @@ func (d *donorMigration) computeBound(t env.Task) error {
 	return nil
 }
 
-// bounding cuts from a range what is to move: package split has one for either end.
-type bounding func(splitvector.Index, key.Range, splitvector.Extent, int64) key.Range
+// cutFunc cuts from a range what is to move: package splitvector has one for either end.
+type cutFunc func(splitvector.Index, key.Range, splitvector.Extent, int64) key.Range
 
 // complete cuts from the known end of the range, which is a part of the chunk.
-func (d *donorMigration) complete(t env.Task, chunk catalog.Chunk, rng key.Range, part bounding) error {
+func (d *donorMigration) complete(
+	t env.Task, chunk catalog.Chunk, rng key.Range, part cutFunc,
+) error {
 	if chunk.Shard != d.s.shard.Name() {
-		return errcode.New(errcode.IncompatibleShardingMetadata, "%v of %s is not on %s", chunk, d.req.NS, d.s.shard.Name())
+		return errcode.New(errcode.IncompatibleShardingMetadata, "%v of %s is not on %s",
+			chunk, d.req.NS, d.s.shard.Name())
 	}
 	note := env.Note{ID: d.record.Migration}
 	if err := t.Point(failpoint.SplitAutoScan, note); err != nil {
@@ -64,7 +69,9 @@ func (d *donorMigration) chunkBytes() int64 {
 const chooseBound env.Choice = "migration.bound"
 
 // atRandom ends the range at any of its documents, or at its end: for a test of everything else.
-func (d *donorMigration) atRandom(index splitvector.Index, rng key.Range, _ splitvector.Extent, _ int64) key.Range {
+func (d *donorMigration) atRandom(
+	index splitvector.Index, rng key.Range, _ splitvector.Extent, _ int64,
+) key.Range {
 	ends := []key.Key{rng.Max}
 	if d.req.Min == "" {
 		ends[0] = rng.Min

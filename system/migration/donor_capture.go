@@ -7,21 +7,23 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// capture records which documents of the range were written since the clone began (protocol 6.1): those to read again,
-// and those that left the range. It is told inside the commit of each write.
-type capture struct {
+// changeCapture records which documents of the range were written since the clone began (protocol
+// 6.1): those to read again, and those that left the range. It is called inside the commit of each
+// write.
+type changeCapture struct {
 	ns      string
 	rng     key.Range
 	pattern key.Pattern
-	// deletes and reloads are encoded _ids in the order of the writes; an _id may come more than once.
+	// deletes and reloads are encoded _ids in the order of the writes; an _id may come more than
+	// once.
 	deletes, reloads []string
 	bytes            int
 	sessions         *sessionSource
 }
 
-// OnWrite implements shard.Donor. A document that is in the range after the write is to be read again; one that was in
-// the range and is not any more is to be deleted.
-func (c *capture) OnWrite(op *oplog.Op, before bson.Raw, at oplog.Time) {
+// OnWrite implements shard.Donor. A document that is in the range after the write is to be read
+// again; one that was in the range and is not any more is to be deleted.
+func (c *changeCapture) OnWrite(op *oplog.Op, before bson.Raw, at oplog.Time) {
 	switch {
 	case op.Kind == oplog.Noop:
 	case c.covers(op.Doc):
@@ -36,7 +38,7 @@ func (c *capture) OnWrite(op *oplog.Op, before bson.Raw, at oplog.Time) {
 	}
 }
 
-func (c *capture) covers(doc bson.Raw) bool {
+func (c *changeCapture) covers(doc bson.Raw) bool {
 	if doc == nil {
 		return false
 	}
@@ -44,18 +46,18 @@ func (c *capture) covers(doc bson.Raw) bool {
 	return err == nil && c.rng.Contains(k)
 }
 
-func (c *capture) empty() bool { return len(c.deletes) == 0 && len(c.reloads) == 0 }
+func (c *changeCapture) empty() bool { return len(c.deletes) == 0 && len(c.reloads) == 0 }
 
-// splice takes both lists at one moment: a delete and a later reload of one document are never torn apart in the wrong
-// order (protocol 6.4).
-func (c *capture) splice() (deletes, reloads []string) {
+// splice takes both lists at one moment: a delete and a later reload of one document are never torn
+// apart in the wrong order (protocol 6.4).
+func (c *changeCapture) splice() (deletes, reloads []string) {
 	deletes, reloads = c.deletes, c.reloads
 	c.deletes, c.reloads, c.bytes = nil, nil, 0
 	return deletes, reloads
 }
 
 // pushBack puts what was not handed over before what was captured since.
-func (c *capture) pushBack(deletes, reloads []string) {
+func (c *changeCapture) pushBack(deletes, reloads []string) {
 	c.deletes = append(deletes[:len(deletes):len(deletes)], c.deletes...)
 	c.reloads = append(reloads[:len(reloads):len(reloads)], c.reloads...)
 	for _, list := range [][]string{deletes, reloads} {

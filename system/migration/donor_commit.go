@@ -30,8 +30,8 @@ func (d *donorMigration) commit(t env.Task) error {
 	return d.finish(t)
 }
 
-// enterCriticalSection is the first half of S5: from here on no user's write commits on the donor, not even one that
-// passed its version check before.
+// enterCriticalSection is the first half of S5: from here on no user's write commits on the donor,
+// not even one that passed its version check before.
 func (d *donorMigration) enterCriticalSection(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorBeforeCritSec, func(env.Task) error { return nil }},
@@ -52,16 +52,17 @@ func (d *donorMigration) blockWrites(env.Task) error {
 	d.collection.EnterWrites(d.holder())
 	d.blocked = d.s.node.Mono()
 	d.sessions.finish()
-	d.become(criticalSection)
+	d.become(donorCriticalSection)
 	return nil
 }
 
-// commitOnRecipient is the second half of S5: the recipient fetches what is left, makes all of it majority and answers
-// from inside its own critical section.
+// commitOnRecipient is the second half of S5: the recipient fetches what is left, makes all of it
+// majority-committed and answers from inside its own critical section.
 func (d *donorMigration) commitOnRecipient(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorSendCommit, func(t env.Task) error {
-			_, err := ask[command.Done](t, d.s, d.record.Recipient, &command.RecvChunkCommit{Session: d.record.Session}, d.commitTimeout())
+			_, err := askPrimary[command.Done](t, d.s, d.record.Recipient,
+				&command.RecvChunkCommit{Session: d.record.Session}, d.commitTimeout())
 			return err
 		}},
 		step{failpoint.DonorAfterCommit, func(env.Task) error { return nil }},
@@ -70,16 +71,21 @@ func (d *donorMigration) commitOnRecipient(t env.Task) error {
 
 func (d *donorMigration) checkDrained(env.Task) error {
 	if !d.sessions.empty() {
-		return errcode.New(errcode.SessionTransferIncomplete, "migration %s left session history behind", d.record.Migration)
+		return errcode.New(errcode.SessionTransferIncomplete,
+			"migration %s left session history behind", d.record.Migration)
 	}
-	d.s.node.Assert(d.clone.done() && d.capture.empty(), "migration %s: the recipient took part %d of %d of the clone, and left %d deletes and %d reloads",
-		d.record.Migration, d.clone.given, d.clone.documents, len(d.capture.deletes), len(d.capture.reloads))
-	d.become(cloneCompleted)
+	d.s.node.Assert(d.clone.done() && d.capture.empty(),
+		"migration %s: the recipient took part %d of %d of the clone, and left %d deletes and %d "+
+			"reloads",
+		d.record.Migration, d.clone.given, d.clone.documents, len(d.capture.deletes),
+		len(d.capture.reloads))
+	d.become(donorCloneCompleted)
 	return nil
 }
 
-// commitOnConfig is the first half of S6: reads are blocked as well, the config server commits, and the donor takes over the new placement
-// before it serves again. Any failure on the way leaves the outcome to recovery.
+// commitOnConfig is the first half of S6: reads are blocked as well, the config server commits, and
+// the donor takes over the new placement before it serves again. Any failure on the way leaves the
+// outcome to recovery.
 func (d *donorMigration) commitOnConfig(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorBlockReads, func(env.Task) error {
@@ -90,7 +96,7 @@ func (d *donorMigration) commitOnConfig(t env.Task) error {
 			if err := d.live(); err != nil {
 				return err
 			}
-			d.become(committingOnConfig)
+			d.become(donorCommittingOnConfig)
 			d.committing = d.s.node.Mono()
 			return nil
 		}},
@@ -117,26 +123,39 @@ func (d *donorMigration) commitOnConfig(t env.Task) error {
 
 func (d *donorMigration) sendCommit(t env.Task) error {
 	r := &d.record
-	_, err := ask[command.CommitReply](t, d.s, shard.ConfigSet, &command.CommitChunkMigration{
-		NS: r.NS, UUID: r.UUID, Epoch: d.epoch, From: r.Donor, To: r.Recipient, Min: key.Key(r.Min), Max: key.Key(r.Max),
-		PreVersion: r.Before.version(), Migration: r.Migration, ValidAfter: d.validAfter, Balancer: d.req.Balancer,
-	}, d.s.settings.CommandTimeout)
+	_, err := askPrimary[command.CommitReply](t, d.s, shard.ConfigSet,
+		&command.CommitChunkMigration{
+			NS:         r.NS,
+			UUID:       r.UUID,
+			Epoch:      d.epoch,
+			From:       r.Donor,
+			To:         r.Recipient,
+			Min:        key.Key(r.Min),
+			Max:        key.Key(r.Max),
+			PreVersion: r.Before.version(),
+			Migration:  r.Migration,
+			ValidAfter: d.validAfter,
+			Balancer:   d.req.Balancer,
+		}, d.s.settings.CommandTimeout)
 	return err
 }
 
-// refresh takes over the placement after the commit. A refresh that does not show the commit is a failed one.
+// refresh takes over the placement after the commit. A refresh that does not show the commit is a
+// failed one.
 func (d *donorMigration) refresh(t env.Task) error {
 	if err := d.collection.Refresh(t); err != nil {
 		return err
 	}
 	md := d.collection.Metadata()
 	if md == nil || md.Owns(key.Key(d.record.Min)) {
-		return errcode.New(errcode.IncompatibleShardingMetadata, "the refresh after the commit of %s does not show it", d.record.Migration)
+		return errcode.New(errcode.IncompatibleShardingMetadata,
+			"the refresh after the commit of %s does not show it", d.record.Migration)
 	}
 	return nil
 }
 
-// finish is the second half of S6: it serves again, completes the migration on both sides and reports it.
+// finish is the second half of S6: it serves again, completes the migration on both sides and
+// reports it.
 func (d *donorMigration) finish(t env.Task) error {
 	if err := t.Point(failpoint.DonorLeaveCritSec, env.Note{ID: d.record.Migration}); err != nil {
 		return err
@@ -146,12 +165,12 @@ func (d *donorMigration) finish(t env.Task) error {
 		return err
 	}
 	d.written = false
-	d.become(donated)
+	d.become(donorDone)
 	d.report(t)
 	return d.awaitDeletion(t)
 }
 
-// report tells the changelog. The migration has succeeded, whatever becomes of this.
+// report writes to the changelog. The migration has succeeded even if this write is lost.
 func (d *donorMigration) report(t env.Task) {
 	if t.Point(failpoint.DonorChangelogCommit, env.Note{ID: d.record.Migration}) == nil {
 		_ = d.s.logChange(t, "moveChunk.commit", d.record.NS, d.record.Migration)

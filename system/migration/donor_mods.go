@@ -9,8 +9,9 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// nextMods hands over captured changes (protocol 6.2): both lists are taken at once, deletes go first, reloads only when
-// all deletes fit, and documents are read after the lists were taken. What does not fit goes back to the front.
+// nextMods hands over captured changes (protocol 6.2): both lists are taken at once, deletes go
+// first, reloads only when all deletes fit, and documents are read after the lists were taken. What
+// does not fit goes back to the front.
 func (d *donorMigration) nextMods(t env.Task) (*command.Mods, error) {
 	if err := t.Point(failpoint.DonorServeSplice, env.Note{ID: d.record.Migration}); err != nil {
 		return nil, err
@@ -20,14 +21,15 @@ func (d *donorMigration) nextMods(t env.Task) (*command.Mods, error) {
 		d.capture.pushBack(deletes, reloads)
 		return nil, err
 	}
-	b := batch{room: d.s.settings.ModsBatchBytes}
+	b := modsBatch{room: d.s.settings.ModsBatchBytes}
 	restDeletes := b.takeDeletes(deletes)
 	restReloads := reloads
 	if len(restDeletes) == 0 {
 		restReloads = b.takeReloads(reloads, d.current)
 	}
 	if len(restDeletes)+len(restReloads) > 0 {
-		if err := t.Point(failpoint.DonorServePushback, env.Note{ID: d.record.Migration}); err != nil {
+		err := t.Point(failpoint.DonorServePushback, env.Note{ID: d.record.Migration})
+		if err != nil {
 			d.capture.pushBack(deletes, reloads)
 			return nil, err
 		}
@@ -37,8 +39,8 @@ func (d *donorMigration) nextMods(t env.Task) (*command.Mods, error) {
 	return &b.mods, nil
 }
 
-// current reads a document as it is now; nil when it is gone or not in the range any more: then its deletion was, or will
-// be, captured.
+// current reads a document as it is now; nil when it is gone or not in the range any more: then its
+// deletion was, or will be, captured.
 func (d *donorMigration) current(id string) bson.Raw {
 	doc := d.s.member.Store().Get(d.record.NS, id, store.Latest)
 	if !d.capture.covers(doc) {
@@ -47,8 +49,8 @@ func (d *donorMigration) current(id string) bson.Raw {
 	return doc
 }
 
-// batch is an answer of changes being filled.
-type batch struct {
+// modsBatch is an answer of changes being filled.
+type modsBatch struct {
 	mods command.Mods
 	room int // in bytes
 	most int // documents; 0: no limit
@@ -56,7 +58,7 @@ type batch struct {
 }
 
 // reload adds a document; false means that it does not fit.
-func (b *batch) reload(doc bson.Raw) bool {
+func (b *modsBatch) reload(doc bson.Raw) bool {
 	if b.most > 0 && len(b.mods.Reloads) == b.most || !b.fits(len(doc)) {
 		return false
 	}
@@ -65,7 +67,7 @@ func (b *batch) reload(doc bson.Raw) bool {
 }
 
 // fits reports whether n more bytes are allowed; something always is.
-func (b *batch) fits(n int) bool {
+func (b *modsBatch) fits(n int) bool {
 	if b.size > 0 && b.size+n > b.room {
 		return false
 	}
@@ -74,7 +76,7 @@ func (b *batch) fits(n int) bool {
 }
 
 // takeDeletes adds each identity once and returns what did not fit.
-func (b *batch) takeDeletes(ids []string) (rest []string) {
+func (b *modsBatch) takeDeletes(ids []string) (rest []string) {
 	seen := make(map[string]bool, len(ids))
 	for i, id := range ids {
 		if seen[id] {
@@ -90,7 +92,7 @@ func (b *batch) takeDeletes(ids []string) (rest []string) {
 }
 
 // takeReloads adds the current document of each identity once and returns what did not fit.
-func (b *batch) takeReloads(ids []string, read func(id string) bson.Raw) (rest []string) {
+func (b *modsBatch) takeReloads(ids []string, read func(id string) bson.Raw) (rest []string) {
 	seen := make(map[string]bool, len(ids))
 	for i, id := range ids {
 		if seen[id] {

@@ -18,13 +18,16 @@ func (s *Service) serveDonor(ep *rpc.Endpoint) {
 	rpc.Handle(ep, s.joinMigrations)
 }
 
-// moveRange begins a migration, or joins the running one when the request is the same (protocol 4 step 2).
-func (s *Service) moveRange(t env.Task, _ env.NodeID, req *command.ShardsvrMoveRange) (*command.Done, error) {
+// moveRange begins a migration, or joins the running one when the request is the same (protocol 4
+// step 2).
+func (s *Service) moveRange(
+	t env.Task, _ env.NodeID, req *command.ShardsvrMoveRange,
+) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	d := s.donation
-	if d == nil || !same(d.req, req) {
+	d := s.donor
+	if d == nil || !sameRequest(d.req, req) {
 		if err := t.Point(failpoint.DonorRegister, env.Note{Peer: req.To}); err != nil {
 			return nil, err
 		}
@@ -32,7 +35,9 @@ func (s *Service) moveRange(t env.Task, _ env.NodeID, req *command.ShardsvrMoveR
 		if d, err = s.register(req); err != nil {
 			return nil, err
 		}
-	} else if err := t.Point(failpoint.DonorJoinExisting, env.Note{ID: d.record.Migration}); err != nil {
+	} else if err := t.Point(
+		failpoint.DonorJoinExisting, env.Note{ID: d.record.Migration},
+	); err != nil {
 		return nil, err
 	}
 	if err := d.ended.WaitFor(t, 0, func() bool { return d.over }); err != nil {
@@ -41,9 +46,10 @@ func (s *Service) moveRange(t env.Task, _ env.NodeID, req *command.ShardsvrMoveR
 	return &command.Done{}, d.err
 }
 
-// same reports whether two requests mean one migration.
-func same(a, b *command.ShardsvrMoveRange) bool {
-	return a.NS == b.NS && a.Min == b.Min && a.Max == b.Max && a.To == b.To && a.WaitDelete == b.WaitDelete &&
+// sameRequest reports whether two requests mean one migration.
+func sameRequest(a, b *command.ShardsvrMoveRange) bool {
+	return a.NS == b.NS && a.Min == b.Min && a.Max == b.Max && a.To == b.To &&
+		a.WaitDelete == b.WaitDelete &&
 		a.ForceJumbo == b.ForceJumbo && a.Throttle == b.Throttle
 }
 
@@ -52,7 +58,7 @@ func (s *Service) register(req *command.ShardsvrMoveRange) (*donorMigration, err
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	if d := s.donation; d != nil && same(d.req, req) {
+	if d := s.donor; d != nil && sameRequest(d.req, req) {
 		return d, nil
 	}
 	if err := s.free(); err != nil {
@@ -61,77 +67,107 @@ func (s *Service) register(req *command.ShardsvrMoveRange) (*donorMigration, err
 	if s.shard.Set(req.To) == nil || req.To == s.shard.Name() {
 		return nil, errcode.New(errcode.ShardNotFound, "%q is not another shard", req.To)
 	}
-	d := &donorMigration{s: s, req: req, collection: s.shard.Collection(req.NS), began: s.node.Mono()}
+	d := &donorMigration{
+		s:          s,
+		req:        req,
+		collection: s.shard.Collection(req.NS),
+		began:      s.node.Mono(),
+	}
 	id, txn := s.newID()
 	d.record = Coordinator{
-		Migration: id, Session: s.shard.Name() + "_" + req.To + "_" + id, Lsid: s.lsid(), Txn: txn,
-		NS: req.NS, Donor: s.shard.Name(), Recipient: req.To, Min: []byte(req.Min), Max: []byte(req.Max),
+		Migration: id,
+		Session:   s.shard.Name() + "_" + req.To + "_" + id,
+		Lsid:      s.lsid(),
+		Txn:       txn,
+		NS:        req.NS,
+		Donor:     s.shard.Name(),
+		Recipient: req.To,
+		Min:       []byte(req.Min),
+		Max:       []byte(req.Max),
 	}
-	s.donation = d
+	s.donor = d
 	s.node.Emit(&trace.Event{
-		Kind: trace.MigrationRequested, Shard: s.shard.Name(), Peer: req.To, NS: req.NS, Min: string(req.Min), Max: string(req.Max), ID: id,
+		Kind:  trace.MigrationRequested,
+		Shard: s.shard.Name(),
+		Peer:  req.To,
+		NS:    req.NS,
+		Min:   string(req.Min),
+		Max:   string(req.Max),
+		ID:    id,
 		Value: req.MigrationOf,
 	})
-	s.node.Spawn(s.member.Tenure(), "donor "+id, d.run)
+	s.node.Spawn(s.member.TermScope(), "donor "+id, d.run)
 	return d, nil
 }
 
-// donating returns the running donation of a session.
-func (s *Service) donating(session string) (*donorMigration, error) {
+// runningDonor returns the running donor migration of a session.
+func (s *Service) runningDonor(session string) (*donorMigration, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	if d := s.donation; d != nil && d.record.Session == session && d.state >= cloning {
+	if d := s.donor; d != nil && d.record.Session == session && d.state >= donorCloning {
 		return d, nil
 	}
-	return nil, errcode.New(errcode.StaleSession, "shard %s is not the donor of migration session %s", s.shard.Name(), session)
+	return nil, errcode.New(errcode.StaleSession,
+		"shard %s is not the donor of migration session %s", s.shard.Name(), session)
 }
 
-// cloning fails unless the donation of a session runs and has not begun to commit: a recipient may begin.
-func (s *Service) cloning(session string) error {
-	d, err := s.donating(session)
-	if err == nil && d.state >= criticalSection {
-		err = errcode.New(errcode.StaleSession, "migration %s is in state %s and begins no more", d.record.Migration, d.state)
+// checkCloning fails unless the donor migration of a session runs and has not begun to commit: a
+// recipient may begin.
+func (s *Service) checkCloning(session string) error {
+	d, err := s.runningDonor(session)
+	if err == nil && d.state >= donorCriticalSection {
+		err = errcode.New(errcode.StaleSession, "migration %s is in state %s and begins no more",
+			d.record.Migration, d.state)
 	}
 	return err
 }
 
-func (s *Service) migrateClone(t env.Task, _ env.NodeID, req *command.MigrateClone) (*command.Mods, error) {
-	d, err := s.donating(req.Session)
+func (s *Service) migrateClone(
+	t env.Task, _ env.NodeID, req *command.MigrateClone,
+) (*command.Mods, error) {
+	d, err := s.runningDonor(req.Session)
 	if err != nil {
 		return nil, err
 	}
 	return d.clone.pulls.serve(t, req.Number, d.nextClone)
 }
 
-func (s *Service) transferMods(t env.Task, _ env.NodeID, req *command.TransferMods) (*command.Mods, error) {
-	d, err := s.donating(req.Session)
+func (s *Service) transferMods(
+	t env.Task, _ env.NodeID, req *command.TransferMods,
+) (*command.Mods, error) {
+	d, err := s.runningDonor(req.Session)
 	if err != nil {
 		return nil, err
 	}
 	return d.mods.serve(t, req.Number, d.nextMods)
 }
 
-func (s *Service) nextSessionMods(t env.Task, _ env.NodeID, req *command.NextSessionMods) (*command.SessionMods, error) {
-	d, err := s.donating(req.Session)
+func (s *Service) nextSessionMods(
+	t env.Task, _ env.NodeID, req *command.NextSessionMods,
+) (*command.SessionMods, error) {
+	d, err := s.runningDonor(req.Session)
 	if err != nil {
 		return nil, err
 	}
 	return d.sessions.pulls.serve(t, req.Number, d.sessions.next)
 }
 
-func (s *Service) collectionOptions(_ env.Task, _ env.NodeID, req *command.CollectionOptions) (*command.CollectionOptionsReply, error) {
+func (s *Service) collectionOptions(
+	_ env.Task, _ env.NodeID, req *command.CollectionOptions,
+) (*command.CollectionOptionsReply, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
 	if !s.profile.CoordinatesMigrations() {
-		if err := s.cloning(req.Session); err != nil {
+		if err := s.checkCloning(req.Session); err != nil {
 			return nil, err
 		}
 	}
 	options, ok := s.member.Store().Options(req.NS)
 	if !ok {
-		return nil, errcode.New(errcode.NamespaceNotFound, "shard %s has no collection %s", s.shard.Name(), req.NS)
+		return nil, errcode.New(errcode.NamespaceNotFound, "shard %s has no collection %s",
+			s.shard.Name(), req.NS)
 	}
 	return &command.CollectionOptionsReply{Options: options, Indexes: s.shard.Indexes(req.NS)}, nil
 }

@@ -7,10 +7,13 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// joinMigrations waits for the end of whatever this shard does for the namespace, or for all (`_shardsvrJoinMigrations`): its
-// donation, its reception and the recovery of earlier ones. That migrations are forbidden, which the asker has heard of,
-// every later primary will have heard of as well.
-func (s *Service) joinMigrations(t env.Task, _ env.NodeID, req *command.JoinMigrations) (*command.Done, error) {
+// joinMigrations waits for the end of everything that this shard does for the namespace, or for all
+// (`_shardsvrJoinMigrations`): its donor migration, its recipient migration and the recovery of
+// earlier ones. The requester has learned that migrations are forbidden, and every later primary
+// will have learned it as well.
+func (s *Service) joinMigrations(
+	t env.Task, _ env.NodeID, req *command.JoinMigrations,
+) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -18,12 +21,12 @@ func (s *Service) joinMigrations(t env.Task, _ env.NodeID, req *command.JoinMigr
 		return nil, err
 	}
 	meant := func(ns string) bool { return req.NS == "" || req.NS == ns }
-	if d := s.donation; d != nil && meant(d.record.NS) {
+	if d := s.donor; d != nil && meant(d.record.NS) {
 		if err := d.ended.WaitFor(t, 0, func() bool { return d.over }); err != nil {
 			return nil, err
 		}
 	}
-	if r := s.reception; r != nil && meant(r.start.NS) {
+	if r := s.recipient; r != nil && meant(r.start.NS) {
 		if err := r.changed.WaitFor(t, 0, func() bool { return r.over }); err != nil {
 			return nil, err
 		}
@@ -37,5 +40,5 @@ func (s *Service) joinMigrations(t env.Task, _ env.NodeID, req *command.JoinMigr
 	if err := s.shard.PersistConfigTime(t); err != nil {
 		return nil, err
 	}
-	return done, statedoc.AwaitMajority(t, s.member, s.member.Applied())
+	return doneReply, statedoc.AwaitMajority(t, s.member, s.member.Applied())
 }

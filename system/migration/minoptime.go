@@ -14,26 +14,29 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// minOpTimeRecovery is the document by which a primary of 4.2 tells its successors that the config server may know more of
-// the shard's ranges than the shard does (protocol 2.2, 4 step 8).
+// minOpTimeRecovery is the document by which a primary of 4.2 informs its successors that the
+// config server may know more of the shard's ranges than the shard does (protocol 2.2, 4 step 8).
 const minOpTimeRecovery = "minOpTimeRecovery"
 
 type minOpTime struct {
 	ID     string `bson:"_id"`
 	Config string `bson:"configsvrConnectionString"`
 	Shard  string `bson:"shardName"`
-	// Time is what the shard knows of the config server: who reads the catalogue reads a state at least as new.
+	// Time is what the shard knows of the config server: readers of the catalogue read a state at
+	// least as new.
 	Time hlc.Timestamp `bson:"minOpTime"`
-	// Updaters counts the commits under way.
+	// Updaters counts the commits in progress.
 	Updaters int `bson:"minOpTimeUpdaters"`
 }
 
 // minOpTime is the document as it is now; empty when it was never written.
 func (s *Service) minOpTime() (m minOpTime) {
-	raw := s.member.Store().Get(shard.VersionNS, string(key.String(minOpTimeRecovery)), store.Latest)
+	raw := s.member.Store().Get(shard.VersionNS, string(key.String(minOpTimeRecovery)),
+		store.Latest)
 	if raw != nil {
 		err := bson.Unmarshal(raw, &m)
-		s.node.Assert(err == nil, "%s of %s cannot be read: %v: %v", minOpTimeRecovery, s.shard.Name(), raw, err)
+		s.node.Assert(err == nil, "%s of %s cannot be read: %v: %v",
+			minOpTimeRecovery, s.shard.Name(), raw, err)
 	}
 	return m
 }
@@ -41,17 +44,26 @@ func (s *Service) minOpTime() (m minOpTime) {
 // setUpdaters writes the count, and how far the config server is known.
 func (s *Service) setUpdaters(t env.Task, n int) (oplog.Time, error) {
 	doc, err := bson.Marshal(minOpTime{
-		ID: minOpTimeRecovery, Config: shard.ConfigSet, Shard: s.shard.Name(), Time: s.shard.Clock().Now().Config, Updaters: n,
+		ID:       minOpTimeRecovery,
+		Config:   shard.ConfigSet,
+		Shard:    s.shard.Name(),
+		Time:     s.shard.Clock().Now().Config,
+		Updaters: n,
 	})
 	if err != nil {
 		panic(err)
 	}
 	return s.member.Write(t, oplog.Op{
-		Kind: oplog.Update, NS: shard.VersionNS, ID: string(key.String(minOpTimeRecovery)), Doc: doc, Actor: uint8(trace.Donor),
+		Kind:  oplog.Update,
+		NS:    shard.VersionNS,
+		ID:    string(key.String(minOpTimeRecovery)),
+		Doc:   doc,
+		Actor: uint8(trace.Donor),
 	})
 }
 
-// count adds the donation to the commits under way, for a majority to know before writes are blocked.
+// count adds the donor migration to the commits in progress, for a majority to know before writes
+// are blocked.
 func (d *donorMigration) count(t env.Task) error {
 	if err := d.live(); err != nil {
 		return err
@@ -64,8 +76,8 @@ func (d *donorMigration) count(t env.Task) error {
 	return statedoc.AwaitMajority(t, d.s.member, at)
 }
 
-// uncount takes the donation out again. Nobody waits for the majority: a successor that does not know of it asks the config
-// server once too often.
+// uncount takes the donor migration out again. Nobody waits for the majority: a successor that does
+// not know of it asks the config server once too often.
 func (d *donorMigration) uncount(t env.Task) error {
 	if !d.counted {
 		return nil
@@ -75,8 +87,9 @@ func (d *donorMigration) uncount(t env.Task) error {
 	return err
 }
 
-// stepUp42 takes over from an earlier primary. If that may have sent a commit, nothing is known of any placement until the
-// config server has been asked; what it says then is final, but for a commit that is still on its way.
+// stepUp42 takes over from an earlier primary. If that may have sent a commit, nothing is known of
+// any placement until the config server has been asked; what it says then is final, but for a
+// commit that is still in transit.
 func (s *Service) stepUp42(t env.Task) error {
 	if err := t.Point(failpoint.RecoveryList, env.Note{}); err != nil {
 		return err
@@ -92,25 +105,26 @@ func (s *Service) stepUp42(t env.Task) error {
 	s.shard.Statistics().Unfinished += int64(left.Updaters)
 	s.undecided = true
 	s.shard.BeginRecovery()
-	s.spawnLasting(s.member.Tenure(), "recover minOpTime", s.recoverTime)
+	s.spawnLasting(s.member.TermScope(), "recover minOpTime", s.recoverTime)
 	return nil
 }
 
-// recoverTime learns how far the config server is, by a write there that follows every commit that has taken effect.
+// recoverTime learns how far the config server is, by a write there that follows every commit that
+// has taken effect.
 func (s *Service) recoverTime(t env.Task) error {
-	err := s.insist(t, minOpTimeRecovery, failpoint.RecoveryBarrier, func(t env.Task) error {
+	err := s.retryUntil(t, minOpTimeRecovery, failpoint.RecoveryBarrier, func(t env.Task) error {
 		return statedoc.AwaitMajority(t, s.member, s.member.Applied())
 	})
 	if err != nil {
 		return err
 	}
-	err = s.insist(t, minOpTimeRecovery, failpoint.RecoveryConfigWrite, func(t env.Task) error {
+	err = s.retryUntil(t, minOpTimeRecovery, failpoint.RecoveryConfigWrite, func(t env.Task) error {
 		return s.logChange(t, "Sharding minOpTime recovery", "", s.shard.Name())
 	})
 	if err != nil {
 		return err
 	}
-	err = s.insist(t, minOpTimeRecovery, failpoint.RecoveryComplete, func(t env.Task) error {
+	err = s.retryUntil(t, minOpTimeRecovery, failpoint.RecoveryComplete, func(t env.Task) error {
 		_, err := s.setUpdaters(t, 0)
 		return err
 	})

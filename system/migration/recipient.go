@@ -10,37 +10,40 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// recipientState is how far a recipient has come (protocol 5.2). Before enteredCritSec it may fail or be aborted; from
-// then on only the donor's release ends it.
+// recipientState is how far a recipient has come (protocol 5.2). Before recipientEnteredCritSec it
+// may fail or be aborted; from then on only the donor's release ends it.
 type recipientState uint8
 
 const (
-	ready recipientState = iota
-	receivingClone
-	catchUp
-	steady
-	commitStart
-	enteredCritSec
-	exitCritSec
-	received
-	failed
-	aborted
+	recipientReady recipientState = iota
+	recipientCloning
+	recipientCatchUp
+	recipientSteady
+	recipientCommitStart
+	recipientEnteredCritSec
+	recipientExitCritSec
+	recipientDone
+	recipientFailed
+	recipientAborted
 )
 
 // String is the state's name as operators know it.
 func (s recipientState) String() string {
-	return [...]string{"kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec", "kExitCritSec", "kDone", "kFail", "kAbort"}[s]
+	return [...]string{
+		"kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec",
+		"kExitCritSec", "kDone", "kFail", "kAbort",
+	}[s]
 }
 
 // final reports whether the state is an end without success.
-func (s recipientState) final() bool { return s == failed || s == aborted }
+func (s recipientState) final() bool { return s == recipientFailed || s == recipientAborted }
 
 // recipientMigration is the recipient's side of one migration.
 type recipientMigration struct {
 	s     *Service
 	start command.RecvChunkStart
 	state recipientState
-	scope *env.Scope // ends when the reception fails
+	scope *env.Scope // ends when the recipient migration fails
 	// recovered: an earlier primary had everything, only the critical section is left.
 	recovered bool
 	// durable: the receipt, and with it the critical section, may be on record.
@@ -58,14 +61,14 @@ type recipientMigration struct {
 	cloneNumber, modsNumber     uint64
 	cloned, caughtUp, steadyOps int
 
-	timing  timing
+	timing  stepTiming
 	entered env.Time // when the critical section was entered; zero: not
 }
 
-func (s *Service) newReception(start command.RecvChunkStart) *recipientMigration {
-	r := &recipientMigration{s: s, start: start, scope: env.NewScope(s.member.Tenure())}
+func (s *Service) newRecipient(start command.RecvChunkStart) *recipientMigration {
+	r := &recipientMigration{s: s, start: start, scope: env.NewScope(s.member.TermScope())}
 	r.sessions = &sessionDestination{r: r}
-	s.reception = r
+	s.recipient = r
 	if s.profile.HasRecipientSection() {
 		r.timing = newTiming(recipientSteps, s.node.Mono())
 		s.shard.Collection(start.NS).BeginReceive(start.Migration, r.rng())
@@ -75,18 +78,22 @@ func (s *Service) newReception(start command.RecvChunkStart) *recipientMigration
 	return r
 }
 
-func (r *recipientMigration) rng() key.Range { return key.Range{Min: r.start.Min, Max: r.start.Max} }
+func (r *recipientMigration) rng() key.Range {
+	return key.Range{Min: r.start.Min, Max: r.start.Max}
+}
 
 // recipientSteps are the timed steps of protocol 5.2.
 const recipientSteps = 8
 
-// steps are the timed steps that run takes: 1 to 7 of protocol 5.2. The last, which hold begins, ends with the donor's
-// release.
+// steps are the timed steps that run takes: 1 to 7 of protocol 5.2. The last, which hold begins,
+// ends with the donor's release.
 func (r *recipientMigration) steps() []func(env.Task) error {
 	if !r.s.profile.HasRecipientSection() {
 		return r.steps42()
 	}
-	return []func(env.Task) error{r.awaitOverlap, r.createCollection, r.insertTask, r.clone, r.catchUp, r.follow, r.takeOver}
+	return []func(env.Task) error{
+		r.awaitOverlap, r.createCollection, r.insertTask, r.clone, r.catchUp, r.follow, r.takeOver,
+	}
 }
 
 // run takes the timed steps.
@@ -99,27 +106,29 @@ func (r *recipientMigration) run(t env.Task) {
 		r.timing.lap(r.s.node.Mono())
 		if err != nil {
 			_ = r.at(t, failpoint.RecipientFail, 0)
-			r.fail(failed, err)
+			r.fail(recipientFailed, err)
 			r.unwind()
 			return
 		}
 	}
-	if r.state != received {
+	if r.state != recipientDone {
 		r.hold()
 	}
 }
 
-// live returns an error when nothing may be written for this migration any more: it failed, it was fenced, or the tenure
-// is over. A check and the write behind it are one step.
+// live returns an error when nothing may be written for this migration any more: it failed, it was
+// fenced, or the term is over. A check and the write behind it are one step.
 func (r *recipientMigration) live() error {
 	switch {
-	case r.s.reception != r:
-		return errcode.New(errcode.InterruptedDueToReplStateChange, "migration %s belongs to an earlier tenure", r.start.Migration)
+	case r.s.recipient != r:
+		return errcode.New(errcode.InterruptedDueToReplStateChange,
+			"migration %s belongs to an earlier tenure", r.start.Migration)
 	case r.state.final():
 		return r.err
 	}
 	if txn := r.s.shard.SessionTxn(r.start.Lsid); txn > r.start.Txn {
-		return errcode.New(errcode.TransactionTooOld, "migration %s of transaction %d is fenced by %d", r.start.Migration, r.start.Txn, txn)
+		return errcode.New(errcode.TransactionTooOld,
+			"migration %s of transaction %d is fenced by %d", r.start.Migration, r.start.Txn, txn)
 	}
 	return nil
 }
@@ -136,10 +145,10 @@ func (r *recipientMigration) write(t env.Task, ops ...oplog.Op) error {
 	return err
 }
 
-// fail ends the reception unless it holds the critical section, which only the donor may end. Its tasks end at their next
-// wait.
+// fail ends the recipient migration unless it holds the critical section, which only the donor may
+// end. Its tasks end at their next wait.
 func (r *recipientMigration) fail(state recipientState, err error) {
-	if r.s.reception != r || r.state >= enteredCritSec {
+	if r.s.recipient != r || r.state >= recipientEnteredCritSec {
 		return
 	}
 	r.err = err
@@ -147,32 +156,33 @@ func (r *recipientMigration) fail(state recipientState, err error) {
 	r.scope.Cancel(err)
 }
 
-// unwind lets go of what a failed reception holds.
+// unwind releases what a failed recipient migration holds.
 func (r *recipientMigration) unwind() {
 	switch {
-	case r.s.reception != r:
+	case r.s.recipient != r:
 		r.over = true
 		r.changed.Broadcast()
 	case r.durable:
-		r.s.spawnLasting(r.s.member.Tenure(), "unwind "+r.start.Migration, r.letGo)
+		r.s.spawnLasting(r.s.member.TermScope(), "unwind "+r.start.Migration, r.letGo)
 	default:
 		r.finish()
 	}
 }
 
-// finish takes the reception out of the registry.
+// finish takes the recipient migration out of the registry.
 func (r *recipientMigration) finish() {
-	if r.s.reception == r {
-		r.s.reception, r.s.received = nil, r
+	if r.s.recipient == r {
+		r.s.recipient, r.s.lastRecipient = nil, r
 		r.endReceive()
 		r.account()
 	}
 	r.over = true
 	r.changed.Broadcast()
-	r.scope.Close(errcode.New(errcode.Interrupted, "migration %s has ended on its recipient", r.start.Migration))
+	r.scope.Close(errcode.New(errcode.Interrupted, "migration %s has ended on its recipient",
+		r.start.Migration))
 }
 
-// endReceive takes back what newReception has noted, or what notePending has.
+// endReceive takes back what newRecipient has noted, or what notePending has.
 func (r *recipientMigration) endReceive() {
 	if r.s.profile.HasRecipientSection() {
 		r.s.shard.Collection(r.start.NS).EndReceive(r.start.Migration)
@@ -185,8 +195,14 @@ func (r *recipientMigration) become(state recipientState) {
 	r.state = state
 	m := &r.start
 	r.s.node.Emit(&trace.Event{
-		Kind: trace.RecipientState, Shard: m.To, Peer: m.From, NS: m.NS, Min: string(m.Min), Max: string(m.Max),
-		ID: m.Migration, Value: state.String(),
+		Kind:  trace.RecipientState,
+		Shard: m.To,
+		Peer:  m.From,
+		NS:    m.NS,
+		Min:   string(m.Min),
+		Max:   string(m.Max),
+		ID:    m.Migration,
+		Value: state.String(),
 	})
 	r.changed.Broadcast()
 }

@@ -6,15 +6,18 @@ import (
 	"github.com/shardproof/shardproof/system/rangedel"
 )
 
-// steps42 are the timed steps of 4.2 (protocol 4 steps 5, 6 and 9). Nothing of them is durable but the documents: a recipient
-// that fails over knows nothing, and what it had received stays as orphans.
+// steps42 are the timed steps of 4.2 (protocol 4 steps 5, 6 and 9). Nothing of them is durable but
+// the documents: a recipient that fails over knows nothing, and what it had received stays as
+// orphans.
 func (r *recipientMigration) steps42() []func(env.Task) error {
-	return []func(env.Task) error{r.prepare42, r.notePending, r.clone, r.catchUp, r.follow, r.conclude42}
+	return []func(env.Task) error{
+		r.prepare42, r.notePending, r.clone, r.catchUp, r.follow, r.conclude42,
+	}
 }
 
-// prepare42 is step 1: what the shard owns is known, and the collection exists (errata E12: here before the range is cleaned
-// up). The donor answers only while it clones for this session, so that a start of the past ends here, before it has done
-// harm.
+// prepare42 is step 1: what the shard owns is known, and the collection exists (errata E12: here
+// before the range is cleaned up). The donor answers only while it clones for this session, so that
+// an outdated start ends here, before it has done harm.
 func (r *recipientMigration) prepare42(t env.Task) error {
 	return inOrder(t, r.start.Migration,
 		step{failpoint.RecipientRefresh, func(t env.Task) error {
@@ -26,7 +29,8 @@ func (r *recipientMigration) prepare42(t env.Task) error {
 		step{failpoint.RecipientCreate, r.createCollection})
 }
 
-// notePending is step 2: nothing but this migration touches the range from now on, and nothing is in it.
+// notePending is step 2: nothing but this migration touches the range from now on, and nothing is
+// in it.
 func (r *recipientMigration) notePending(t env.Task) error {
 	if err := r.at(t, failpoint.RecipientNotePending, 0); err != nil {
 		return err
@@ -38,7 +42,8 @@ func (r *recipientMigration) notePending(t env.Task) error {
 	return r.s.ranges.BeginReceive(t, r.orphans())
 }
 
-// conclude42 is the last step: with the history of sessions everything is here, and the donor may hear so.
+// conclude42 is the last step: with the history of sessions everything is here, and the donor may
+// be informed.
 func (r *recipientMigration) conclude42(t env.Task) error {
 	if err := r.joinSessions(t); err != nil {
 		return err
@@ -49,7 +54,7 @@ func (r *recipientMigration) conclude42(t env.Task) error {
 	if err := r.live(); err != nil {
 		return err
 	}
-	r.become(received)
+	r.become(recipientDone)
 	r.finish()
 	return nil
 }
@@ -57,7 +62,7 @@ func (r *recipientMigration) conclude42(t env.Task) error {
 // endReceive42 keeps the note of a range that has arrived, and has one deleted that has not.
 func (r *recipientMigration) endReceive42() {
 	switch {
-	case r.state == received:
+	case r.state == recipientDone:
 		r.s.shard.Collection(r.start.NS).Arrived(r.start.Migration)
 	case r.noted:
 		r.s.ranges.ForgetReceive(r.orphans())
@@ -68,6 +73,12 @@ func (r *recipientMigration) endReceive42() {
 func (r *recipientMigration) orphans() rangedel.Task {
 	m := &r.start
 	return rangedel.Task{
-		Migration: m.Migration, NS: m.NS, UUID: m.UUID, Donor: m.From, Min: []byte(m.Min), Max: []byte(m.Max), When: rangedel.Now,
+		Migration: m.Migration,
+		NS:        m.NS,
+		UUID:      m.UUID,
+		Donor:     m.From,
+		Min:       []byte(m.Min),
+		Max:       []byte(m.Max),
+		When:      rangedel.Now,
 	}
 }

@@ -27,8 +27,8 @@ func (r *recipientMigration) insertClone(t env.Task, docs []bson.Raw) error {
 	return r.writeCounted(t, ops, added)
 }
 
-// applyMods applies changes: deletes first, so that a document that was deleted and inserted again stays (protocol 6.3,
-// 6.4).
+// applyMods applies changes: deletes first, so that a document that was deleted and inserted again
+// stays (protocol 6.3, 6.4).
 func (r *recipientMigration) applyMods(t env.Task, mods *command.Mods) error {
 	if err := r.at(t, failpoint.RecipientDeletes, len(mods.Deletes)); err != nil {
 		return err
@@ -50,17 +50,20 @@ func (r *recipientMigration) applyMods(t env.Task, mods *command.Mods) error {
 	return r.writeCounted(t, ops, added)
 }
 
-// deletions skips documents that are not here, or are here but outside the range: those belong to this shard.
+// deletions skips documents that are not here, or are here but outside the range: those belong to
+// this shard.
 func (r *recipientMigration) deletions(ids []string) (ops []oplog.Op) {
 	for _, id := range ids {
-		if doc := r.s.member.Store().Get(r.start.NS, id, store.Latest); doc != nil && r.covers(doc) {
+		doc := r.s.member.Store().Get(r.start.NS, id, store.Latest)
+		if doc != nil && r.covers(doc) {
 			ops = append(ops, r.op(oplog.Delete, id, nil))
 		}
 	}
 	return ops
 }
 
-// upserts skips documents outside the range, and fails when a document outside the range has the _id of one inside.
+// upserts skips documents outside the range, and fails when a document outside the range has the
+// _id of one inside.
 func (r *recipientMigration) upserts(docs []bson.Raw) (ops []oplog.Op, added int, err error) {
 	for _, doc := range docs {
 		if !r.covers(doc) {
@@ -76,7 +79,9 @@ func (r *recipientMigration) upserts(docs []bson.Raw) (ops []oplog.Op, added int
 			kind = oplog.Insert
 			added++
 		case !r.covers(own):
-			return nil, 0, errcode.New(errcode.DuplicateKey, "the document with _id %s of range %v is here outside the range, too", key.Key(id), r.rng())
+			return nil, 0, errcode.New(errcode.DuplicateKey,
+				"the document with _id %s of range %v is here outside the range, too",
+				key.Key(id), r.rng())
 		}
 		ops = append(ops, r.op(kind, id, doc))
 	}
@@ -88,7 +93,8 @@ func (r *recipientMigration) writeCounted(t env.Task, ops []oplog.Op, change int
 	if len(ops) == 0 {
 		return nil
 	}
-	if count, ok := r.s.ranges.Count(r.task(), func(n int64) int64 { return n + int64(change) }); ok {
+	count, ok := r.s.ranges.Count(r.task(), func(n int64) int64 { return n + int64(change) })
+	if ok {
 		ops = append(ops, count)
 	}
 	return r.write(t, ops...)

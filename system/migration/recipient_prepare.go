@@ -17,7 +17,8 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// awaitOverlap is step 1: an earlier deletion of the range must have ended, or it would delete what arrives.
+// awaitOverlap is step 1: an earlier deletion of the range must have ended, or it would delete what
+// arrives.
 func (r *recipientMigration) awaitOverlap(t env.Task) error {
 	if err := r.at(t, failpoint.RecipientWaitOverlap, 0); err != nil {
 		return err
@@ -25,13 +26,15 @@ func (r *recipientMigration) awaitOverlap(t env.Task) error {
 	return r.s.ranges.AwaitNoOverlap(t, r.start.UUID, r.rng(), r.s.settings.OverlapWait)
 }
 
-// createCollection is step 2: the collection exists here as it does on the donor. It is never made later, by an insert
-// (SERVER-89971).
+// createCollection is step 2: the collection exists here as it does on the donor. It is never made
+// later, by an insert (SERVER-89971).
 func (r *recipientMigration) createCollection(t env.Task) error {
 	if err := r.at(t, failpoint.RecipientCreate, 0); err != nil {
 		return err
 	}
-	theirs, err := ask[command.CollectionOptionsReply](t, r.s, r.start.From, &command.CollectionOptions{NS: r.start.NS, Session: r.start.Session}, r.s.settings.CommandTimeout)
+	theirs, err := askPrimary[command.CollectionOptionsReply](t, r.s, r.start.From,
+		&command.CollectionOptions{NS: r.start.NS, Session: r.start.Session},
+		r.s.settings.CommandTimeout)
 	if err != nil {
 		return err
 	}
@@ -40,7 +43,8 @@ func (r *recipientMigration) createCollection(t env.Task) error {
 		return err
 	}
 	if uuid != r.start.UUID {
-		return errcode.New(errcode.IncompatibleShardingMetadata, "%s has uuid %s on %s, not %s", r.start.NS, uuid, r.start.From, r.start.UUID)
+		return errcode.New(errcode.IncompatibleShardingMetadata, "%s has uuid %s on %s, not %s",
+			r.start.NS, uuid, r.start.From, r.start.UUID)
 	}
 	r.pattern = pattern
 	ops, err := r.missing(theirs.Options)
@@ -64,7 +68,8 @@ func (r *recipientMigration) writeAny(t env.Task, ops []oplog.Op) error {
 	return r.write(t, ops...)
 }
 
-// missing returns what makes the collection equal to the donor's. An empty one of another incarnation is replaced.
+// missing returns what makes the collection equal to the donor's. An empty one of another
+// incarnation is replaced.
 func (r *recipientMigration) missing(options bson.Raw) (ops []oplog.Op, err error) {
 	own, exists := r.s.member.Store().Options(r.start.NS)
 	if exists {
@@ -73,7 +78,8 @@ func (r *recipientMigration) missing(options bson.Raw) (ops []oplog.Op, err erro
 			return nil, nil
 		}
 		if n := r.s.member.Store().Count(r.start.NS, store.Latest); n > 0 {
-			return nil, errcode.New(errcode.IncompatibleShardingMetadata, "%s has uuid %q and %d documents here, and uuid %s on %s",
+			return nil, errcode.New(errcode.IncompatibleShardingMetadata,
+				"%s has uuid %q and %d documents here, and uuid %s on %s",
 				r.start.NS, uuid, n, r.start.UUID, r.start.From)
 		}
 		ops = append(ops, r.op(oplog.Drop, "", nil))
@@ -81,25 +87,31 @@ func (r *recipientMigration) missing(options bson.Raw) (ops []oplog.Op, err erro
 	return append(ops, r.op(oplog.Create, "", options)), nil
 }
 
-// missingIndexes returns what gives the collection the donor's indexes and no others. Indexes change only while no
-// migration runs, so what is read here holds to the end (SERVER-99357).
+// missingIndexes returns what gives the collection the donor's indexes and no others. Indexes
+// change only while no migration runs, so what is read here holds to the end (SERVER-99357).
 func (r *recipientMigration) missingIndexes(theirs []command.IndexSpec) (ops []oplog.Op) {
 	own := r.s.shard.Indexes(r.start.NS)
 	for _, i := range own {
-		if !slices.ContainsFunc(theirs, func(j command.IndexSpec) bool { return j.Name == i.Name }) {
+		if !slices.ContainsFunc(
+			theirs, func(j command.IndexSpec) bool { return j.Name == i.Name },
+		) {
 			ops = append(ops, r.op(oplog.DropIndex, i.Name, nil))
 		}
 	}
 	for _, i := range theirs {
-		if !slices.ContainsFunc(own, func(j command.IndexSpec) bool { return j.Name == i.Name && bytes.Equal(j.Doc, i.Doc) }) {
+		if !slices.ContainsFunc(own, func(j command.IndexSpec) bool {
+			return j.Name == i.Name &&
+				bytes.Equal(j.Doc, i.Doc)
+		}) {
 			ops = append(ops, r.op(oplog.CreateIndex, i.Name, i.Doc))
 		}
 	}
 	return ops
 }
 
-// insertTask is step 3: from the first document on there is a durable promise to delete them, unless the migration
-// commits. Fencing makes sure that no start can insert it after the donor has completed the migration.
+// insertTask is step 3: from the first document on there is a durable promise to delete them,
+// unless the migration commits. Fencing makes sure that no start can insert it after the donor has
+// completed the migration.
 func (r *recipientMigration) insertTask(t env.Task) error {
 	if err := r.at(t, failpoint.RecipientTaskBefore, 0); err != nil {
 		return err
@@ -127,6 +139,12 @@ func (r *recipientMigration) task() rangedel.For {
 
 func (r *recipientMigration) op(kind oplog.Kind, id string, doc bson.Raw) oplog.Op {
 	return oplog.Op{
-		Kind: kind, NS: r.start.NS, ID: id, Doc: doc, Actor: uint8(trace.Recipient), Tag: r.start.Migration, FromMigrate: true,
+		Kind:        kind,
+		NS:          r.start.NS,
+		ID:          id,
+		Doc:         doc,
+		Actor:       uint8(trace.Recipient),
+		Tag:         r.start.Migration,
+		FromMigrate: true,
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// takeOver is step 7: without the history of sessions there is no commit, and with it the donor may hear that everything
-// is here, from inside the critical section.
+// takeOver is step 7: without the history of sessions there is no commit, and with it the donor may
+// be informed that everything is here, from inside the critical section.
 func (r *recipientMigration) takeOver(t env.Task) error {
 	if err := r.joinSessions(t); err != nil {
 		return err
@@ -21,8 +21,9 @@ func (r *recipientMigration) takeOver(t env.Task) error {
 	return r.enterCriticalSection(t)
 }
 
-// enterCriticalSection blocks writes to the namespace in a way that survives a failover: first the receipt, from which a
-// successor knows what it holds, then the section itself, both majority before the donor hears of it (SERVER-89163).
+// enterCriticalSection blocks writes to the namespace in a way that survives a failover: first the
+// receipt, from which a successor knows what it holds, then the section itself, both
+// majority-committed before the donor learns of it (SERVER-89163).
 func (r *recipientMigration) enterCriticalSection(t env.Task) error {
 	return inOrder(t, r.start.Migration,
 		step{failpoint.RecipientRecoveryDoc, func(t env.Task) error {
@@ -49,20 +50,28 @@ func (r *recipientMigration) enterCriticalSection(t env.Task) error {
 
 func (r *recipientMigration) enter() {
 	r.entered = r.s.node.Mono()
-	r.become(enteredCritSec)
+	r.become(recipientEnteredCritSec)
 }
 
 func (r *recipientMigration) receipt() Receipt {
 	m := &r.start
 	return Receipt{
-		Migration: m.Migration, Session: m.Session, NS: m.NS, UUID: m.UUID, Min: []byte(m.Min), Max: []byte(m.Max),
-		Donor: m.From, Lsid: m.Lsid, Txn: m.Txn,
+		Migration: m.Migration,
+		Session:   m.Session,
+		NS:        m.NS,
+		UUID:      m.UUID,
+		Min:       []byte(m.Min),
+		Max:       []byte(m.Max),
+		Donor:     m.From,
+		Lsid:      m.Lsid,
+		Txn:       m.Txn,
 	}
 }
 
-// hold is step 8: the critical section stays until the donor says that the outcome is final, whatever happens to the task.
+// hold is step 8: the critical section stays until the donor says that the outcome is final, even
+// if the task ends.
 func (r *recipientMigration) hold() {
-	r.s.spawnLasting(r.s.member.Tenure(), "hold "+r.start.Migration, func(t env.Task) error {
+	r.s.spawnLasting(r.s.member.TermScope(), "hold "+r.start.Migration, func(t env.Task) error {
 		if err := r.at(t, failpoint.RecipientWaitRelease, 0); err != nil {
 			return err
 		}
@@ -75,8 +84,8 @@ func (r *recipientMigration) hold() {
 
 // leave takes over the placement that the outcome has brought, and only then lets writes pass.
 func (r *recipientMigration) leave(t env.Task) error {
-	if r.state != exitCritSec {
-		r.become(exitCritSec)
+	if r.state != recipientExitCritSec {
+		r.become(recipientExitCritSec)
 	}
 	r.refresh(t)
 	if err := r.letGoOf(t); err != nil {
@@ -85,7 +94,7 @@ func (r *recipientMigration) leave(t env.Task) error {
 	if err := r.at(t, failpoint.RecipientDone, 0); err != nil {
 		return err
 	}
-	r.become(received)
+	r.become(recipientDone)
 	r.finish()
 	return nil
 }
@@ -103,9 +112,10 @@ func (r *recipientMigration) refresh(t env.Task) {
 	}
 }
 
-// letGoOf releases the critical section and then deletes what tells a successor to hold it.
+// letGoOf releases the critical section and then deletes the record by which a successor would hold
+// it.
 func (r *recipientMigration) letGoOf(t env.Task) error {
-	for _, st := range []repeated{
+	for _, st := range []retriedStep{
 		{failpoint.RecipientCritSecRelease, func(t env.Task) error {
 			return r.s.shard.ReleaseRecoverable(t, r.start.NS, r.start.Migration)
 		}},
@@ -113,7 +123,7 @@ func (r *recipientMigration) letGoOf(t env.Task) error {
 		{failpoint.RecipientConfigTime, r.s.shard.PersistConfigTime},
 		{failpoint.RecipientRecoveryDelete, r.deleteReceipt},
 	} {
-		if err := r.s.insist(t, r.start.Migration, st.site, st.do); err != nil {
+		if err := r.s.retryUntil(t, r.start.Migration, st.site, st.do); err != nil {
 			return err
 		}
 	}
@@ -129,7 +139,7 @@ func (r *recipientMigration) deleteReceipt(t env.Task) error {
 	return statedoc.AwaitMajority(t, r.s.member, r.s.member.Applied())
 }
 
-// letGo ends a reception that failed after it had begun to enter the critical section.
+// letGo ends a recipient migration that failed after it had begun to enter the critical section.
 func (r *recipientMigration) letGo(t env.Task) error {
 	if err := r.letGoOf(t); err != nil {
 		return err
@@ -138,38 +148,47 @@ func (r *recipientMigration) letGo(t env.Task) error {
 	return nil
 }
 
-// resumeReceiving registers the migration whose critical section this shard holds by its records, before any other can
-// begin (protocol 9.4).
-func (s *Service) resumeReceiving(t env.Task) error {
+// resumeRecipients registers the migration whose critical section this shard holds by its records,
+// before any other can begin (protocol 9.4).
+func (s *Service) resumeRecipients(t env.Task) error {
 	for _, doc := range s.receipts.All() {
 		if err := t.Point(failpoint.RecoveryRegister, env.Note{ID: doc.Migration}); err != nil {
 			return err
 		}
-		if s.reception != nil && s.reception.start.Migration == doc.Migration {
+		if s.recipient != nil && s.recipient.start.Migration == doc.Migration {
 			continue // an earlier attempt of this step-up
 		}
-		s.node.Assert(s.reception == nil, "shard %s is the recipient of %s and of %+v", s.shard.Name(), s.receptionID(), doc)
-		s.resumeReception(doc)
+		s.node.Assert(s.recipient == nil, "shard %s is the recipient of %s and of %+v",
+			s.shard.Name(), s.recipientID(), doc)
+		s.resumeRecipient(doc)
 	}
 	return nil
 }
 
-func (s *Service) receptionID() string {
-	if s.reception == nil {
+func (s *Service) recipientID() string {
+	if s.recipient == nil {
 		return "nothing"
 	}
-	return s.reception.start.Migration
+	return s.recipient.start.Migration
 }
 
-func (s *Service) resumeReception(doc Receipt) {
-	r := s.newReception(command.RecvChunkStart{
-		Migration: doc.Migration, Session: doc.Session, NS: doc.NS, Min: key.Key(doc.Min), Max: key.Key(doc.Max), From: doc.Donor,
-		To: s.shard.Name(), Lsid: doc.Lsid, Txn: doc.Txn, UUID: doc.UUID,
+func (s *Service) resumeRecipient(doc Receipt) {
+	r := s.newRecipient(command.RecvChunkStart{
+		Migration: doc.Migration,
+		Session:   doc.Session,
+		NS:        doc.NS,
+		Min:       key.Key(doc.Min),
+		Max:       key.Key(doc.Max),
+		From:      doc.Donor,
+		To:        s.shard.Name(),
+		Lsid:      doc.Lsid,
+		Txn:       doc.Txn,
+		UUID:      doc.UUID,
 	})
 	r.recovered, r.durable = true, true
-	r.become(commitStart)
-	s.spawnLasting(s.member.Tenure(), "re-enter "+doc.Migration, func(t env.Task) error {
-		err := s.insist(t, doc.Migration, failpoint.RecoveryCritSec, func(t env.Task) error {
+	r.become(recipientCommitStart)
+	s.spawnLasting(s.member.TermScope(), "re-enter "+doc.Migration, func(t env.Task) error {
+		err := s.retryUntil(t, doc.Migration, failpoint.RecoveryCritSec, func(t env.Task) error {
 			return s.shard.AcquireRecoverable(t, doc.NS, doc.Migration)
 		})
 		if err != nil {
@@ -181,7 +200,10 @@ func (s *Service) resumeReception(doc Receipt) {
 	})
 }
 
-// errReleased is why a reception ends whose donor has given up before the critical section was entered.
+// errReleased is why a recipient migration ends whose donor has given up before the critical
+// section was entered.
 func errReleased(migration string) error {
-	return errcode.New(errcode.OperationFailed, "the donor has ended migration %s before the recipient entered its critical section", migration)
+	return errcode.New(errcode.OperationFailed,
+		"the donor has ended migration %s before the recipient entered its critical section",
+		migration)
 }

@@ -20,12 +20,16 @@ func (s *Service) serveRecipient(ep *rpc.Endpoint) {
 	rpc.Handle(ep, s.advanceTxn)
 }
 
-var done = &command.Done{}
+var doneReply = &command.Done{}
 
-// recvStart begins a reception. A repeated start of the running one is answered again; one of a migration that has ended
-// here is refused, and one that was fenced as well.
-func (s *Service) recvStart(t env.Task, _ env.NodeID, req *command.RecvChunkStart) (*command.Done, error) {
-	for _, site := range []failpoint.Site{failpoint.RecipientStart, failpoint.RecipientRegister, failpoint.RecipientCheckout} {
+// recvStart begins a recipient migration. A repeated start of the running one is answered again;
+// one of a migration that has ended here is refused, and one that was fenced as well.
+func (s *Service) recvStart(
+	t env.Task, _ env.NodeID, req *command.RecvChunkStart,
+) (*command.Done, error) {
+	for _, site := range []failpoint.Site{
+		failpoint.RecipientStart, failpoint.RecipientRegister, failpoint.RecipientCheckout,
+	} {
 		if err := t.Point(site, env.Note{Peer: req.From, ID: req.Migration}); err != nil {
 			return nil, err
 		}
@@ -33,62 +37,72 @@ func (s *Service) recvStart(t env.Task, _ env.NodeID, req *command.RecvChunkStar
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	if r := s.reception; r != nil && r.start.Session == req.Session {
-		return done, nil
+	if r := s.recipient; r != nil && r.start.Session == req.Session {
+		return doneReply, nil
 	}
 	if err := s.admitStart(req); err != nil {
 		return nil, err
 	}
-	r := s.newReception(*req)
+	r := s.newRecipient(*req)
 	s.shard.Statistics().RecipientStarted++
-	r.become(ready)
+	r.become(recipientReady)
 	s.node.Spawn(r.scope, "recipient "+req.Migration, r.run)
-	return done, nil
+	return doneReply, nil
 }
 
 func (s *Service) admitStart(req *command.RecvChunkStart) error {
 	if err := s.free(); err != nil {
 		return err
 	}
-	if s.received != nil && s.received.start.Session == req.Session {
-		return errcode.New(errcode.StaleSession, "migration %s has ended here in state %s", req.Migration, s.received.state)
+	if s.lastRecipient != nil && s.lastRecipient.start.Session == req.Session {
+		return errcode.New(errcode.StaleSession, "migration %s has ended here in state %s",
+			req.Migration, s.lastRecipient.state)
 	}
 	if txn := s.shard.SessionTxn(req.Lsid); txn > req.Txn {
-		return errcode.New(errcode.TransactionTooOld, "migration %s of transaction %d is fenced by %d", req.Migration, req.Txn, txn)
+		return errcode.New(errcode.TransactionTooOld,
+			"migration %s of transaction %d is fenced by %d", req.Migration, req.Txn, txn)
 	}
 	if s.shard.Leaving() {
-		return errcode.New(errcode.ShardNotFound, "shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
+		return errcode.New(errcode.ShardNotFound,
+			"shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
 	}
 	return nil
 }
 
-// receiving returns the running reception of a session.
-func (s *Service) receiving(session string) (*recipientMigration, error) {
+// runningRecipient returns the running recipient migration of a session.
+func (s *Service) runningRecipient(session string) (*recipientMigration, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	if r := s.reception; r != nil && r.start.Session == session {
+	if r := s.recipient; r != nil && r.start.Session == session {
 		return r, nil
 	}
-	return nil, errcode.New(errcode.StaleSession, "shard %s is not the recipient of migration session %s", s.shard.Name(), session)
+	return nil, errcode.New(errcode.StaleSession,
+		"shard %s is not the recipient of migration session %s", s.shard.Name(), session)
 }
 
-// recvStatus describes the running reception, or the last one, whatever session is asked for: the donor compares.
-func (s *Service) recvStatus(t env.Task, _ env.NodeID, req *command.RecvChunkStatus) (*command.RecvStatus, error) {
+// recvStatus describes the running recipient migration, or the last one, for any session: the donor
+// compares.
+func (s *Service) recvStatus(
+	t env.Task, _ env.NodeID, req *command.RecvChunkStatus,
+) (*command.RecvStatus, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
 	waited := false
-	if r := s.reception; r != nil && req.WaitForSteady && r.start.Session == req.Session && !r.settled() {
+	if r := s.recipient; r != nil && req.WaitForSteady && r.start.Session == req.Session &&
+		!r.settled() {
 		waited = true
-		err := r.changed.WaitFor(t, s.settings.StatusPoll, func() bool { return r.over || r.settled() })
+		err := r.changed.WaitFor(t, s.settings.StatusPoll, func() bool {
+			return r.over || r.settled()
+		})
 		if err != nil && !errcode.Is(err, errcode.ExceededTimeLimit) {
 			return nil, err
 		}
 	}
-	r := s.reception
+	r := s.recipient
 	if r == nil {
-		r = s.received
+		r = s.lastRecipient
 	}
 	if r == nil {
 		return &command.RecvStatus{Waited: waited}, nil
@@ -98,14 +112,23 @@ func (s *Service) recvStatus(t env.Task, _ env.NodeID, req *command.RecvChunkSta
 	return st, nil
 }
 
-// settled reports whether the donor has something to do: go on, or give up. It does not wait for the sessions, which may
-// never rest under load.
-func (r *recipientMigration) settled() bool { return r.state >= steady }
+// settled reports whether the donor has something to do: go on, or give up. It does not wait for
+// the sessions, which may never rest under load.
+func (r *recipientMigration) settled() bool { return r.state >= recipientSteady }
 
 func (r *recipientMigration) describe() *command.RecvStatus {
 	st := &command.RecvStatus{
-		Active: !r.over, Session: r.start.Session, NS: r.start.NS, Min: r.start.Min, Max: r.start.Max, From: r.start.From,
-		State: r.state.String(), SessionCatchUp: r.sessions.caughtUp(), Cloned: r.cloned, CatchUp: r.caughtUp, Steady: r.steadyOps,
+		Active:         !r.over,
+		Session:        r.start.Session,
+		NS:             r.start.NS,
+		Min:            r.start.Min,
+		Max:            r.start.Max,
+		From:           r.start.From,
+		State:          r.state.String(),
+		SessionCatchUp: r.sessions.caughtUp(),
+		Cloned:         r.cloned,
+		CatchUp:        r.caughtUp,
+		Steady:         r.steadyOps,
 	}
 	if r.err != nil {
 		st.Error = r.err.Error()
@@ -113,20 +136,23 @@ func (r *recipientMigration) describe() *command.RecvStatus {
 	return st
 }
 
-// recvCommit says that the donor blocks writes. It answers from inside the critical section, or the reception fails.
-func (s *Service) recvCommit(t env.Task, _ env.NodeID, req *command.RecvChunkCommit) (*command.Done, error) {
+// recvCommit says that the donor blocks writes. It answers from inside the critical section, or the
+// recipient migration fails.
+func (s *Service) recvCommit(
+	t env.Task, _ env.NodeID, req *command.RecvChunkCommit,
+) (*command.Done, error) {
 	if err := t.Point(failpoint.RecipientCommitBefore, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
-	r, err := s.committing(req.Session)
+	r, err := s.committingRecipient(req.Session)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.await(t, steady); err != nil {
+	if err := r.await(t, recipientSteady); err != nil {
 		return nil, err
 	}
-	if r.state == steady {
-		r.become(commitStart)
+	if r.state == recipientSteady {
+		r.become(recipientCommitStart)
 		r.sessions.commit()
 	}
 	if err := t.Point(failpoint.RecipientCommitAfter, env.Note{ID: req.Session}); err != nil {
@@ -138,32 +164,36 @@ func (s *Service) recvCommit(t env.Task, _ env.NodeID, req *command.RecvChunkCom
 	if err := t.Point(failpoint.RecipientReplyCommit, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
-	return done, nil
+	return doneReply, nil
 }
 
-// committing returns the reception of a session that the donor commits, in 4.2 also one that has ended well: the donor may ask
-// again.
-func (s *Service) committing(session string) (*recipientMigration, error) {
-	if r := s.received; !s.profile.HasRecipientSection() && r != nil && r.start.Session == session && r.state == received && s.member.IsPrimary() {
+// committingRecipient returns the recipient migration of a session that the donor commits, in 4.2
+// also one that has ended well: the donor may ask again.
+func (s *Service) committingRecipient(session string) (*recipientMigration, error) {
+	r := s.lastRecipient
+	if !s.profile.HasRecipientSection() && r != nil && r.start.Session == session &&
+		r.state == recipientDone && s.member.IsPrimary() {
 		return r, nil
 	}
-	return s.receiving(session)
+	return s.runningRecipient(session)
 }
 
-// complete is the state in which the donor hears that everything is here.
+// complete is the state that informs the donor that everything is here.
 func (r *recipientMigration) complete() recipientState {
 	if r.s.profile.HasRecipientSection() {
-		return enteredCritSec
+		return recipientEnteredCritSec
 	}
-	return received
+	return recipientDone
 }
 
-// await waits until the reception has reached a state; one that takes too long fails (protocol 5.2).
+// await waits until the recipient migration has reached a state; one that takes too long fails
+// (protocol 5.2).
 func (r *recipientMigration) await(t env.Task, state recipientState) error {
 	limit := r.s.settings.CommandTimeout / 4 * 5
 	err := r.changed.WaitFor(t, limit, func() bool { return r.over || r.state >= state })
 	if errcode.Is(err, errcode.ExceededTimeLimit) {
-		r.fail(failed, errcode.New(errcode.ExceededTimeLimit, "migration %s is in state %s after %v", r.start.Migration, r.state, limit))
+		r.fail(recipientFailed, errcode.New(errcode.ExceededTimeLimit,
+			"migration %s is in state %s after %v", r.start.Migration, r.state, limit))
 		return err
 	}
 	if err != nil {
@@ -172,8 +202,9 @@ func (r *recipientMigration) await(t env.Task, state recipientState) error {
 	if r.state.final() {
 		return r.err
 	}
-	if r.s.reception != r && r.state < exitCritSec {
-		return errcode.New(errcode.InterruptedDueToReplStateChange, "migration %s lost its recipient's primary", r.start.Migration)
+	if r.s.recipient != r && r.state < recipientExitCritSec {
+		return errcode.New(errcode.InterruptedDueToReplStateChange,
+			"migration %s lost its recipient's primary", r.start.Migration)
 	}
 	return nil
 }
@@ -181,31 +212,37 @@ func (r *recipientMigration) await(t env.Task, state recipientState) error {
 // waitSlack is how long a release may hold its caller.
 func (s *Service) waitSlack() time.Duration { return s.settings.CommandTimeout / 4 * 3 }
 
-func (s *Service) recvAbort(t env.Task, _ env.NodeID, req *command.RecvChunkAbort) (*command.Done, error) {
+func (s *Service) recvAbort(
+	t env.Task, _ env.NodeID, req *command.RecvChunkAbort,
+) (*command.Done, error) {
 	if err := t.Point(failpoint.RecipientAbort, env.Note{ID: req.Session}); err != nil {
 		return nil, err
 	}
-	r, err := s.receiving(req.Session)
+	r, err := s.runningRecipient(req.Session)
 	if err != nil {
 		return nil, err
 	}
-	r.fail(aborted, errcode.New(errcode.OperationFailed, "the donor has aborted migration %s", r.start.Migration))
-	return done, nil
+	r.fail(recipientAborted,
+		errcode.New(errcode.OperationFailed, "the donor has aborted migration %s",
+			r.start.Migration))
+	return doneReply, nil
 }
 
-// recvRelease says that the outcome is final, and answers when the reception has ended. Where there is none, there is
-// nothing to release.
-func (s *Service) recvRelease(t env.Task, _ env.NodeID, req *command.RecvChunkReleaseCritSec) (*command.Done, error) {
+// recvRelease says that the outcome is final, and answers when the recipient migration has ended.
+// Where there is none, there is nothing to release.
+func (s *Service) recvRelease(
+	t env.Task, _ env.NodeID, req *command.RecvChunkReleaseCritSec,
+) (*command.Done, error) {
 	if err := t.Point(failpoint.RecipientRecvRelease, env.Note{ID: req.Migration}); err != nil {
 		return nil, err
 	}
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	// A failover during the wait may have brought the reception back.
-	for r := s.reception; r != nil && r.start.Session == req.Session; r = s.reception {
-		if r.state < enteredCritSec && !r.recovered {
-			r.fail(aborted, errReleased(req.Migration))
+	// A failover during the wait may have brought the recipient migration back.
+	for r := s.recipient; r != nil && r.start.Session == req.Session; r = s.recipient {
+		if r.state < recipientEnteredCritSec && !r.recovered {
+			r.fail(recipientAborted, errReleased(req.Migration))
 		}
 		r.released = true
 		r.changed.Broadcast()
@@ -216,19 +253,22 @@ func (s *Service) recvRelease(t env.Task, _ env.NodeID, req *command.RecvChunkRe
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	return done, statedoc.AwaitMajority(t, s.member, s.member.Applied())
+	return doneReply, statedoc.AwaitMajority(t, s.member, s.member.Applied())
 }
 
 // advanceTxn fences what is older than a transaction number of the donor's session (protocol 9.3).
-func (s *Service) advanceTxn(t env.Task, _ env.NodeID, req *command.AdvanceTxn) (*command.Done, error) {
+func (s *Service) advanceTxn(
+	t env.Task, _ env.NodeID, req *command.AdvanceTxn,
+) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
 	if err := s.shard.AdvanceSession(t, req.Lsid, req.Txn); err != nil {
 		return nil, err
 	}
-	if r := s.reception; r != nil && r.start.Lsid == req.Lsid && r.start.Txn < req.Txn {
-		r.fail(failed, errcode.New(errcode.TransactionTooOld, "migration %s is fenced by transaction %d", r.start.Migration, req.Txn))
+	if r := s.recipient; r != nil && r.start.Lsid == req.Lsid && r.start.Txn < req.Txn {
+		r.fail(recipientFailed, errcode.New(errcode.TransactionTooOld,
+			"migration %s is fenced by transaction %d", r.start.Migration, req.Txn))
 	}
-	return done, statedoc.AwaitMajority(t, s.member, s.member.Applied())
+	return doneReply, statedoc.AwaitMajority(t, s.member, s.member.Applied())
 }

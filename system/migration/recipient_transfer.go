@@ -12,10 +12,10 @@ import (
 // replicationPatience bounds the wait for replication of one batch of changes.
 const replicationPatience = time.Hour
 
-// clone is step 4: the history of sessions starts to flow, and the documents of the range are copied, one task fetching
-// and this one inserting.
+// clone is step 4: the history of sessions starts to flow, and the documents of the range are
+// copied, one task fetching and this one inserting.
 func (r *recipientMigration) clone(t env.Task) error {
-	r.become(receivingClone)
+	r.become(recipientCloning)
 	if err := r.at(t, failpoint.RecipientStateClone, 0); err != nil {
 		return err
 	}
@@ -53,8 +53,9 @@ func (r *recipientMigration) fetchClone(t env.Task) (*command.Mods, error) {
 	if err := r.at(t, failpoint.RecipientFetch, int(r.cloneNumber)); err != nil {
 		return nil, err
 	}
-	docs, err := ask[command.Mods](t, r.s, r.start.From,
-		&command.MigrateClone{Session: r.start.Session, Number: r.cloneNumber + 1}, r.s.settings.CommandTimeout)
+	docs, err := askPrimary[command.Mods](t, r.s, r.start.From,
+		&command.MigrateClone{Session: r.start.Session, Number: r.cloneNumber + 1},
+		r.s.settings.CommandTimeout)
 	if err == nil {
 		r.cloneNumber++
 	}
@@ -72,14 +73,16 @@ func (r *recipientMigration) throttle(t env.Task) error {
 	return nil
 }
 
-// catchUp is step 5: changes are applied until there are none, and everything written in any phase is majority. One batch
-// is fetched while another is applied.
+// catchUp is step 5: changes are applied until there are none, and everything written in any phase
+// is majority-committed. One batch is fetched while another is applied.
 func (r *recipientMigration) catchUp(t env.Task) error {
-	r.become(catchUp)
+	r.become(recipientCatchUp)
 	belt := &boundedQueue{most: 1, weigh: func(*command.Mods) int { return 1 }}
 	r.s.node.Spawn(r.scope, "fetch mods "+r.start.Migration, func(t env.Task) {
-		next := func(t env.Task) (*command.Mods, error) { return r.fetchMods(t, failpoint.RecipientCatchUpFetch) }
-		belt.fetch(t, next, exhausted)
+		next := func(t env.Task) (*command.Mods, error) {
+			return r.fetchMods(t, failpoint.RecipientCatchUpFetch)
+		}
+		belt.fetch(t, next, isEmptyBatch)
 	})
 	for {
 		mods, err := belt.take(t)
@@ -114,19 +117,19 @@ func (r *recipientMigration) applyCaughtUp(t env.Task, mods *command.Mods) error
 	return r.s.member.Await(t, r.last, wc)
 }
 
-// follow is step 6: changes are applied as they come, until the donor blocks writes and a request that was sent after
-// that is answered with nothing. Then everything is made majority.
+// follow is step 6: changes are applied as they come, until the donor blocks writes and a request
+// that was sent after that is answered with nothing. Then everything is made majority-committed.
 func (r *recipientMigration) follow(t env.Task) error {
 	if err := r.at(t, failpoint.RecipientSteady, 0); err != nil {
 		return err
 	}
-	r.become(steady)
+	r.become(recipientSteady)
 	for {
 		if err := r.live(); err != nil { // in every round, so that load does not hide an abort
 			return err
 		}
 		site := failpoint.RecipientSteadyFetch
-		last := r.state == commitStart
+		last := r.state == recipientCommitStart
 		if last {
 			site = failpoint.RecipientFinalFetch
 		}
@@ -135,12 +138,12 @@ func (r *recipientMigration) follow(t env.Task) error {
 			return err
 		}
 		switch {
-		case !exhausted(mods):
+		case !isEmptyBatch(mods):
 			err = r.applyMods(t, mods)
 			r.steadyOps += len(mods.Deletes) + len(mods.Reloads)
 		case last:
 			return r.flush(t)
-		case r.state == steady:
+		case r.state == recipientSteady:
 			_ = r.changed.Wait(t, r.s.settings.SteadyPoll)
 		}
 		if err != nil {
@@ -163,19 +166,23 @@ func (r *recipientMigration) fetchMods(t env.Task, site failpoint.Site) (*comman
 	if err := r.at(t, site, int(r.modsNumber)); err != nil {
 		return nil, err
 	}
-	mods, err := ask[command.Mods](t, r.s, r.start.From,
-		&command.TransferMods{Session: r.start.Session, Number: r.modsNumber + 1}, r.s.settings.CommandTimeout)
+	mods, err := askPrimary[command.Mods](t, r.s, r.start.From,
+		&command.TransferMods{Session: r.start.Session, Number: r.modsNumber + 1},
+		r.s.settings.CommandTimeout)
 	if err == nil {
 		r.modsNumber++
 	}
 	return mods, err
 }
 
-// exhausted reports whether the donor had nothing; an answer whose documents have all left the range is not that
-// (SERVER-78414).
-func exhausted(m *command.Mods) bool { return len(m.Deletes) == 0 && len(m.Reloads) == 0 && !m.More }
+// isEmptyBatch reports whether the donor had nothing; an answer whose documents have all left the
+// range is not that (SERVER-78414).
+func isEmptyBatch(m *command.Mods) bool {
+	return len(m.Deletes) == 0 && len(m.Reloads) == 0 && !m.More
+}
 
-// awaitAll waits until a majority has the newest write of any phase, the clone's included (SERVER-42783).
+// awaitAll waits until a majority has the newest write of any phase, the clone's included
+// (SERVER-42783).
 func (r *recipientMigration) awaitAll(t env.Task) error {
 	return statedoc.AwaitMajority(t, r.s.member, r.last)
 }

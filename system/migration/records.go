@@ -22,8 +22,8 @@ const (
 	Aborted   Decision = "aborted"
 )
 
-// Coordinator is what a donor must not forget of a migration: it is written before the recipient hears of the migration
-// and removed when everything is done on both sides.
+// Coordinator is what a donor must not forget of a migration: it is written before the recipient
+// learns of the migration and removed when everything is done on both sides.
 type Coordinator struct {
 	Migration string `bson:"_id"`
 	Session   string `bson:"migrationSessionId"`
@@ -35,35 +35,41 @@ type Coordinator struct {
 	Recipient string `bson:"recipientShardId"`
 	Min       []byte `bson:"min"`
 	Max       []byte `bson:"max"`
-	// ChunkMin and ChunkMax bound the chunk that the range was part of, Before is its version: what fences a late commit.
-	ChunkMin []byte   `bson:"chunkMin"`
-	ChunkMax []byte   `bson:"chunkMax"`
-	Before   version  `bson:"preMigrationChunkVersion"`
-	Decision Decision `bson:"decision,omitempty"`
+	// ChunkMin and ChunkMax bound the chunk that the range was part of, Before is its version: what
+	// fences a late commit.
+	ChunkMin []byte     `bson:"chunkMin"`
+	ChunkMax []byte     `bson:"chunkMax"`
+	Before   versionDoc `bson:"preMigrationChunkVersion"`
+	Decision Decision   `bson:"decision,omitempty"`
 }
 
-type version struct {
+type versionDoc struct {
 	Major     uint32        `bson:"major"`
 	Minor     uint32        `bson:"minor"`
 	Epoch     string        `bson:"epoch"`
 	Timestamp hlc.Timestamp `bson:"timestamp"`
 }
 
-func stored(v catalog.Version) version { return version{v.Major, v.Minor, v.Epoch, v.Timestamp} }
+func toVersionDoc(v catalog.Version) versionDoc {
+	return versionDoc{v.Major, v.Minor, v.Epoch, v.Timestamp}
+}
 
-func (v version) version() catalog.Version {
+func (v versionDoc) version() catalog.Version {
 	return catalog.Version{Major: v.Major, Minor: v.Minor, Epoch: v.Epoch, Timestamp: v.Timestamp}
 }
 
 // Range is what moves.
-func (c *Coordinator) Range() key.Range { return key.Range{Min: key.Key(c.Min), Max: key.Key(c.Max)} }
+func (c *Coordinator) Range() key.Range {
+	return key.Range{Min: key.Key(c.Min), Max: key.Key(c.Max)}
+}
 
 // task names the range deletion tasks of the migration, on either side.
 func (c *Coordinator) task() rangedel.For {
 	return rangedel.For{Migration: c.Migration, UUID: c.UUID, Range: c.Range()}
 }
 
-// Receipt is what a recipient must not forget: that it holds its critical section until the donor releases it.
+// Receipt is what a recipient must not forget: that it holds its critical section until the donor
+// releases it.
 type Receipt struct {
 	Migration string `bson:"_id"`
 	Session   string `bson:"migrationSessionId"`

@@ -13,17 +13,19 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// recovery brings a migration that lost its donor, or its donor's certainty, to its end (protocol 9.2).
-type recovery struct {
+// migrationRecovery brings a migration that lost its donor, or its donor's certainty, to its end
+// (protocol 9.2).
+type migrationRecovery struct {
 	s       *Service
 	record  Coordinator
-	release *release
-	// ordinary: the donor itself gave up, in this tenure, and only has to clean up behind it.
+	release *sectionRelease
+	// ordinary: the donor itself gave up, in this term, and only has to clean up behind it.
 	ordinary bool
 }
 
-// StepUp takes over from an earlier primary: the recipient's critical section is held by a task again, and no request is
-// served for a namespace whose migration is undecided. Deciding takes other servers, so it goes on behind.
+// StepUp takes over from an earlier primary: the recipient's critical section is held by a task
+// again, and no request is served for a namespace whose migration is undecided. Deciding takes
+// other servers, so it goes on behind.
 func (s *Service) StepUp(t env.Task) error {
 	if err := t.Point(failpoint.RecoveryStepUp, env.Note{}); err != nil {
 		return err
@@ -31,7 +33,7 @@ func (s *Service) StepUp(t env.Task) error {
 	if !s.profile.CoordinatesMigrations() {
 		return s.stepUp42(t)
 	}
-	if err := s.resumeReceiving(t); err != nil {
+	if err := s.resumeRecipients(t); err != nil {
 		return err
 	}
 	if err := t.Point(failpoint.RecoveryList, env.Note{}); err != nil {
@@ -48,10 +50,10 @@ func (s *Service) StepUp(t env.Task) error {
 		coll.BeginRecovery(c.Migration)
 	}
 	for _, c := range left {
-		s.recover(&recovery{s: s, record: c})
+		s.recover(&migrationRecovery{s: s, record: c})
 	}
-	tenure := s.member.Tenure()
-	s.spawnLasting(tenure, "resume range deletions", func(t env.Task) error {
+	termScope := s.member.TermScope()
+	s.spawnLasting(termScope, "resume range deletions", func(t env.Task) error {
 		if err := s.awaitRecovered(t); err != nil {
 			return err
 		}
@@ -60,15 +62,15 @@ func (s *Service) StepUp(t env.Task) error {
 	return nil
 }
 
-// recover works on an unfinished migration until it is complete, or the tenure ends. While it is at work, no other
-// migration begins here.
-func (s *Service) recover(rec *recovery) {
+// recover works on an unfinished migration until it is complete, or the term ends. While it is at
+// work, no other migration begins here.
+func (s *Service) recover(rec *migrationRecovery) {
 	c := &rec.record
 	if s.recoveries[c.Migration] != nil {
 		return
 	}
 	s.recoveries[c.Migration] = rec
-	s.spawnLasting(s.member.Tenure(), "recovery "+c.Migration, func(t env.Task) error {
+	s.spawnLasting(s.member.TermScope(), "recovery "+c.Migration, func(t env.Task) error {
 		if err := rec.run(t); err != nil {
 			return err
 		}
@@ -92,9 +94,9 @@ func (s *Service) recovering() []string {
 	return ids
 }
 
-func (r *recovery) run(t env.Task) error {
+func (r *migrationRecovery) run(t env.Task) error {
 	s, c := r.s, &r.record
-	err := s.insist(t, c.Migration, failpoint.RecoveryBarrier, func(t env.Task) error {
+	err := s.retryUntil(t, c.Migration, failpoint.RecoveryBarrier, func(t env.Task) error {
 		return statedoc.AwaitMajority(t, s.member, s.member.Applied())
 	})
 	if err != nil {
@@ -102,7 +104,7 @@ func (r *recovery) run(t env.Task) error {
 	}
 	var table *catalog.Table
 	if c.Decision == "" {
-		err := s.insist(t, c.Migration, failpoint.RecoveryDecide, func(t env.Task) (err error) {
+		err := s.retryUntil(t, c.Migration, failpoint.RecoveryDecide, func(t env.Task) (err error) {
 			table, err = r.decide(t)
 			return err
 		})
@@ -116,7 +118,7 @@ func (r *recovery) run(t env.Task) error {
 	if r.release == nil {
 		r.release = s.launchRelease(c)
 	}
-	if err := s.insist(t, c.Migration, failpoint.RecoveryComplete, func(t env.Task) error {
+	if err := s.retryUntil(t, c.Migration, failpoint.RecoveryComplete, func(t env.Task) error {
 		return s.complete(t, c, r.release, !r.ordinary)
 	}); err != nil {
 		return err
@@ -127,19 +129,19 @@ func (r *recovery) run(t env.Task) error {
 	return nil
 }
 
-// decide finds out what the config server knows, after no late commit can change it any more. It leaves the decision
-// open, and returns no table, when the collection is gone.
-func (r *recovery) decide(t env.Task) (*catalog.Table, error) {
+// decide finds out what the config server knows, after no late commit can change it any more. It
+// leaves the decision open, and returns no table, when the collection is gone.
+func (r *migrationRecovery) decide(t env.Task) (*catalog.Table, error) {
 	s, c := r.s, &r.record
 	err := inOrder(t, c.Migration,
 		step{failpoint.RecoveryEnsureRequest, r.fenceCommit},
 		step{failpoint.RecoveryEnsureReply, func(env.Task) error { return nil }},
 		step{failpoint.RecoveryRefreshBefore, func(env.Task) error { return nil }})
-	if err != nil && !gone(err) {
+	if err != nil && !isNamespaceGone(err) {
 		return nil, err
 	}
 	table, err := s.shard.Collection(c.NS).Fetch(t)
-	if gone(err) {
+	if isNamespaceGone(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -158,21 +160,27 @@ func (r *recovery) decide(t env.Task) (*catalog.Table, error) {
 	return table, nil
 }
 
-func gone(err error) bool { return errcode.Is(err, errcode.NamespaceNotFound) }
+func isNamespaceGone(err error) bool { return errcode.Is(err, errcode.NamespaceNotFound) }
 
-// fenceCommit raises the version of the chunk that the range was part of, so that a commit of the old primary that is still
-// on its way is refused. A chunk that was split or merged since has newer versions anyway.
-func (r *recovery) fenceCommit(t env.Task) error {
+// fenceCommit raises the version of the chunk that the range was part of, so that a commit of the
+// old primary that is still in transit is refused. A chunk that was split or merged since has newer
+// versions anyway.
+func (r *migrationRecovery) fenceCommit(t env.Task) error {
 	c := &r.record
 	return r.s.tell(t, shard.ConfigSet, &command.EnsureChunkVersionIsGreaterThan{
-		NS: c.NS, UUID: c.UUID, Min: key.Key(c.ChunkMin), Max: key.Key(c.ChunkMax), Version: c.Before.version(),
+		NS:      c.NS,
+		UUID:    c.UUID,
+		Min:     key.Key(c.ChunkMin),
+		Max:     key.Key(c.ChunkMax),
+		Version: c.Before.version(),
 	})
 }
 
-// outcome tells whether the migration has committed: the range is elsewhere. It cannot have come back since: whoever would
-// receive it here waits for the range deletion task of this migration, which exists until the migration is decided. The
-// history of the chunk would be no witness: a merge with a later neighbour dates it anew (protocol 13.4).
-func (r *recovery) outcome(table *catalog.Table) Decision {
+// outcome reports whether the migration has committed: the range is elsewhere. It cannot have come
+// back since: a migration that would bring it here waits for the range deletion task of this
+// migration, which exists until the migration is decided. The history of the chunk would be no
+// witness: a merge with a later neighbour dates it again (protocol 13.4).
+func (r *migrationRecovery) outcome(table *catalog.Table) Decision {
 	if table.Owner(key.Key(r.record.Min)).Shard == r.record.Donor {
 		return Aborted
 	}
@@ -180,20 +188,22 @@ func (r *recovery) outcome(table *catalog.Table) Decision {
 }
 
 // drop forgets a migration of a collection that is gone, on both sides.
-func (r *recovery) drop(t env.Task) error {
+func (r *migrationRecovery) drop(t env.Task) error {
 	s, c := r.s, &r.record
 	if r.release == nil {
 		r.release = s.launchRelease(c)
 	}
-	return s.insistOn(t, c,
-		repeated{failpoint.RecoveryDropDetected, r.release.wait},
-		repeated{failpoint.DonorBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
-		repeated{failpoint.DonorDeleteTheirTask, func(t env.Task) error { return s.theirTask(t, c, "delete") }},
-		repeated{failpoint.DonorAbortLocalTask, func(t env.Task) error {
+	return s.retryUntilOn(t, c,
+		retriedStep{failpoint.RecoveryDropDetected, r.release.wait},
+		retriedStep{failpoint.DonorBumpTxn, func(t env.Task) error { return s.fence(t, c) }},
+		retriedStep{failpoint.DonorDeleteTheirTask, func(t env.Task) error {
+			return s.theirTask(t, c, "delete")
+		}},
+		retriedStep{failpoint.DonorAbortLocalTask, func(t env.Task) error {
 			_, err := s.ranges.Drop(t, c.task())
 			return err
 		}},
-		repeated{failpoint.DonorForgetBefore, func(t env.Task) error {
+		retriedStep{failpoint.DonorForgetBefore, func(t env.Task) error {
 			_, err := s.member.Write(t, s.coordinators.Remove(c.Migration))
 			return err
 		}})

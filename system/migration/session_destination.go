@@ -13,7 +13,7 @@ type historyState uint8
 const (
 	historyNotStarted historyState = iota
 	historyMigrating
-	historyReadyToCommit // everything but what is new is here and majority
+	historyReadyToCommit // everything but what is new is here and majority-committed
 	historyCommitting    // writes are blocked: what is left is the last
 	historyDone
 )
@@ -35,14 +35,16 @@ func (x *sessionDestination) run(t env.Task) {
 	}
 	x.changed.Broadcast()
 	if x.err != nil {
-		x.r.fail(failed, x.err)
+		x.r.fail(recipientFailed, x.err)
 	}
 }
 
-// transfer ends after two empty answers to requests that were sent after the commit signal: the first may have been
-// prepared before the last write, the second was not.
+// transfer ends after two empty answers to requests that were sent after the commit signal: the
+// first may have been prepared before the last write, the second was not.
 func (x *sessionDestination) transfer(t env.Task) error {
-	drained := [...]failpoint.Site{failpoint.RecipientSessionDrain1, failpoint.RecipientSessionDrain2}
+	drained := [...]failpoint.Site{
+		failpoint.RecipientSessionDrain1, failpoint.RecipientSessionDrain2,
+	}
 	for empty := 0; empty < len(drained); {
 		committing := x.state == historyCommitting
 		mods, err := x.fetch(t)
@@ -69,15 +71,18 @@ func (x *sessionDestination) transfer(t env.Task) error {
 }
 
 func (x *sessionDestination) fetch(t env.Task) (*command.SessionMods, error) {
-	if err := t.Point(failpoint.RecipientSessionFetch, env.Note{ID: x.r.start.Migration, N: int(x.number)}); err != nil {
+	if err := t.Point(
+		failpoint.RecipientSessionFetch, env.Note{ID: x.r.start.Migration, N: int(x.number)},
+	); err != nil {
 		return nil, err
 	}
 	if err := x.r.live(); err != nil {
 		return nil, err
 	}
 	s := x.r.s.settings
-	mods, err := ask[command.SessionMods](t, x.r.s, x.r.start.From,
-		&command.NextSessionMods{Session: x.r.start.Session, Number: x.number + 1}, s.SessionsPoll+s.CommandTimeout)
+	mods, err := askPrimary[command.SessionMods](t, x.r.s, x.r.start.From,
+		&command.NextSessionMods{Session: x.r.start.Session, Number: x.number + 1},
+		s.SessionsPoll+s.CommandTimeout)
 	if err == nil {
 		x.number++
 	}
@@ -86,7 +91,9 @@ func (x *sessionDestination) fetch(t env.Task) (*command.SessionMods, error) {
 
 // record writes the statements as history of this shard.
 func (x *sessionDestination) record(t env.Task, mods *command.SessionMods) error {
-	if err := t.Point(failpoint.RecipientSessionApply, env.Note{ID: x.r.start.Migration, N: len(mods.Stmts)}); err != nil {
+	if err := t.Point(
+		failpoint.RecipientSessionApply, env.Note{ID: x.r.start.Migration, N: len(mods.Stmts)},
+	); err != nil {
 		return err
 	}
 	for _, st := range mods.Stmts {
@@ -100,8 +107,8 @@ func (x *sessionDestination) record(t env.Task, mods *command.SessionMods) error
 	return nil
 }
 
-// pause makes what was recorded majority when there is nothing else to do, and waits for the commit signal or the next
-// poll.
+// pause makes what was recorded majority-committed when there is nothing else to do, and waits for
+// the commit signal or the next poll.
 func (x *sessionDestination) pause(t env.Task) error {
 	if x.state == historyMigrating {
 		if err := statedoc.AwaitMajority(t, x.r.s.member, x.r.s.member.Applied()); err != nil {

@@ -18,11 +18,12 @@ import (
 // statementBytes is the size at which a statement is estimated.
 const statementBytes = 256
 
-// sessionBatch is how many statements an answer has before the next session is left for the next answer.
+// sessionBatch is how many statements an answer has before the next session is left for the next
+// answer.
 const sessionBatch = 64
 
-// sessionSource hands over the history of the sessions that wrote to the range (protocol 7): first what was on record
-// when the migration began, then what is written since.
+// sessionSource hands over the history of the sessions that wrote to the range (protocol 7): first
+// what was on record when the migration began, then what is written since.
 type sessionSource struct {
 	s  *Service
 	ns string
@@ -31,7 +32,7 @@ type sessionSource struct {
 	rng   key.Range
 
 	old   []shard.SessionRecord // phase 1, not handed over yet
-	fresh []statement           // phase 2, in the order of the log
+	fresh []sessionStatement    // phase 2, in the order of the log
 
 	finishing bool // no more will be written: do not hold requests
 	closed    bool
@@ -39,7 +40,7 @@ type sessionSource struct {
 	pulls     sequencedPulls[command.SessionMods]
 }
 
-type statement struct {
+type sessionStatement struct {
 	stmt *oplog.Stmt
 	at   oplog.Time
 }
@@ -48,10 +49,15 @@ func newSessionSource(s *Service, ns string, rng key.Range) *sessionSource {
 	return &sessionSource{s: s, ns: ns, names: append(s.shard.Formerly(ns), ns), rng: rng}
 }
 
-// init lists the sessions. The entry it writes and waits for makes everything on their chains majority; statements written
-// meanwhile are noted, as the capture is attached.
+// init lists the sessions. The entry it writes and waits for makes everything on their chains
+// majority-committed; statements written meanwhile are noted, as the capture is attached.
 func (x *sessionSource) init(t env.Task) error {
-	nop := oplog.Op{Kind: oplog.Noop, NS: x.ns, Actor: uint8(trace.Donor), Doc: text("session migration begins")}
+	nop := oplog.Op{
+		Kind:  oplog.Noop,
+		NS:    x.ns,
+		Actor: uint8(trace.Donor),
+		Doc:   textDoc("session migration begins"),
+	}
 	if err := statedoc.Commit(t, x.s.member, nop); err != nil {
 		return err
 	}
@@ -66,20 +72,22 @@ func (x *sessionSource) init(t env.Task) error {
 // note queues a statement that was just written.
 func (x *sessionSource) note(st *oplog.Stmt, at oplog.Time) {
 	if x.concerns(st) {
-		x.fresh = append(x.fresh, statement{st, at})
+		x.fresh = append(x.fresh, sessionStatement{st, at})
 		x.news.Broadcast()
 	}
 }
 
 // concerns reports whether the statement moves with the range.
 func (x *sessionSource) concerns(st *oplog.Stmt) bool {
-	return st.DeadEnd || slices.Contains(x.names, st.NS) && (st.Key == "" || x.rng.Contains(key.Key(st.Key)))
+	return st.DeadEnd ||
+		slices.Contains(x.names, st.NS) && (st.Key == "" || x.rng.Contains(key.Key(st.Key)))
 }
 
 func (x *sessionSource) empty() bool { return len(x.old) == 0 && len(x.fresh) == 0 }
 
-// inCatchUp reports whether everything on record when the migration began was handed over. New statements may come all the
-// time: waiting until there are none would let a busy session keep the migration from ending.
+// inCatchUp reports whether everything on record when the migration began was handed over. New
+// statements may come all the time: waiting until there are none would let a busy session keep the
+// migration from ending.
 func (x *sessionSource) inCatchUp() bool { return len(x.old) == 0 }
 
 func (x *sessionSource) bytes() int { return (len(x.old) + len(x.fresh)) * statementBytes }
@@ -95,14 +103,16 @@ func (x *sessionSource) close() {
 	x.news.Broadcast()
 }
 
-// next answers a request for history: statements, or none when nothing but what is new is left, after waiting a while
-// for that.
+// next answers a request for history: statements, or none when nothing but what is new is left,
+// after waiting a while for that.
 func (x *sessionSource) next(t env.Task) (*command.SessionMods, error) {
 	mods, err := x.nextOld(t)
 	if err != nil || len(mods.Stmts) > 0 {
 		return mods, err
 	}
-	err = x.news.WaitFor(t, x.patience(), func() bool { return len(x.fresh) > 0 || x.finishing || x.closed })
+	err = x.news.WaitFor(t, x.patience(), func() bool {
+		return len(x.fresh) > 0 || x.finishing || x.closed
+	})
 	if err != nil && !errcode.Is(err, errcode.ExceededTimeLimit) {
 		return nil, err
 	}
@@ -116,7 +126,9 @@ func (x *sessionSource) nextOld(t env.Task) (*command.SessionMods, error) {
 	mods := &command.SessionMods{}
 	taken := 0
 	for taken < len(x.old) && len(mods.Stmts) < sessionBatch {
-		if err := t.Point(failpoint.SessionSourceScan, env.Note{ID: x.old[taken].ID, N: taken}); err != nil {
+		if err := t.Point(
+			failpoint.SessionSourceScan, env.Note{ID: x.old[taken].ID, N: taken},
+		); err != nil {
 			return nil, err
 		}
 		chain, err := x.chain(t, x.old[taken])
@@ -130,8 +142,8 @@ func (x *sessionSource) nextOld(t env.Task) (*command.SessionMods, error) {
 	return mods, nil
 }
 
-// chain returns the statements of a session that concern the range. A chain that ends early begins with a sentinel, so
-// that the recipient refuses retries it cannot judge.
+// chain returns the statements of a session that concern the range. A chain that ends early begins
+// with a sentinel, so that the recipient refuses retries it cannot judge.
 func (x *sessionSource) chain(t env.Task, r shard.SessionRecord) ([]oplog.Stmt, error) {
 	var chain []oplog.Stmt
 	sentinel := false
@@ -152,7 +164,8 @@ func (x *sessionSource) chain(t env.Task, r shard.SessionRecord) ([]oplog.Stmt, 
 	return chain, nil
 }
 
-// nextFresh hands over new statements once a majority has them: no failover may take back what the recipient remembers.
+// nextFresh hands over new statements once a majority has them: no failover may take back what the
+// recipient remembers.
 func (x *sessionSource) nextFresh(t env.Task) (*command.SessionMods, error) {
 	mods := &command.SessionMods{CaughtUp: len(x.fresh) == 0}
 	if err := t.Point(failpoint.DonorServeSessions, env.Note{N: len(x.fresh)}); err != nil {

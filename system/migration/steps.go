@@ -31,8 +31,11 @@ func inOrder(t env.Task, id string, steps ...step) error {
 	return nil
 }
 
-// insist takes a step again and again, with growing pauses, until it succeeds or the task is to end (protocol 9.1).
-func (s *Service) insist(t env.Task, id string, site failpoint.Site, do func(env.Task) error) error {
+// retryUntil takes a step again and again, with growing pauses, until it succeeds or the task is to
+// end (protocol 9.1).
+func (s *Service) retryUntil(
+	t env.Task, id string, site failpoint.Site, do func(env.Task) error,
+) error {
 	pause := s.settings.RetryBackoff
 	for try := 0; ; try++ {
 		err := t.Point(site, env.Note{ID: id, N: try})
@@ -50,13 +53,15 @@ func (s *Service) insist(t env.Task, id string, site failpoint.Site, do func(env
 	}
 }
 
-// ask sends a message that may be repeated to the primary of a replica set.
-func ask[Resp any](t env.Task, s *Service, set string, req env.Message, timeout time.Duration) (resp *Resp, err error) {
+// askPrimary sends a message that may be repeated to the primary of a replica set.
+func askPrimary[Resp any](
+	t env.Task, s *Service, set string, req env.Message, timeout time.Duration,
+) (resp *Resp, err error) {
 	return shard.Ask[Resp](t, s.shard, set, req, timeout)
 }
 
 func (s *Service) tell(t env.Task, set string, req env.Message) error {
-	_, err := ask[command.Done](t, s, set, req, s.settings.CommandTimeout)
+	_, err := askPrimary[command.Done](t, s, set, req, s.settings.CommandTimeout)
 	return err
 }
 

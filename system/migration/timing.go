@@ -8,23 +8,24 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// timing records how long each step of one side took, for the changelog (protocol 5.1, 5.2).
-type timing struct {
+// stepTiming records how long each step of one side took, for the changelog (protocol 5.1, 5.2).
+type stepTiming struct {
 	steps int // of the protocol
 	laps  []time.Duration
 	last  env.Time
 }
 
-func newTiming(steps int, now env.Time) timing { return timing{steps: steps, last: now} }
+func newTiming(steps int, now env.Time) stepTiming { return stepTiming{steps: steps, last: now} }
 
 // lap ends a step.
-func (m *timing) lap(now env.Time) {
+func (m *stepTiming) lap(now env.Time) {
 	m.laps = append(m.laps, now.Sub(m.last))
 	m.last = now
 }
 
-// note is the detail of an entry in the changelog: what became of the migration and how long its steps took.
-func (m *timing) note(migration string, err error) string {
+// note is the detail of an entry in the changelog: what became of the migration and how long its
+// steps took.
+func (m *stepTiming) note(migration string, err error) string {
 	var b strings.Builder
 	b.WriteString(migration)
 	for i, d := range m.laps {
@@ -38,11 +39,13 @@ func (m *timing) note(migration string, err error) string {
 	return b.String()
 }
 
-// logLater adds to the changelog behind the migration's back: nothing waits for it, and when it gets lost nothing is
-// wrong.
+// logLater adds to the changelog behind the migration's back: nothing waits for it, and when it
+// gets lost nothing is wrong.
 func (s *Service) logLater(what, ns, detail string) {
-	if s.member.Tenure().Err() != nil {
+	if s.member.TermScope().Err() != nil {
 		return
 	}
-	s.node.Spawn(s.member.Tenure(), "changelog "+what, func(t env.Task) { _ = s.logChange(t, what, ns, detail) })
+	s.node.Spawn(s.member.TermScope(), "changelog "+what, func(t env.Task) {
+		_ = s.logChange(t, what, ns, detail)
+	})
 }

@@ -16,9 +16,10 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// move is a move away from this shard. Until the copy is complete it is the work of one task; afterwards, and whenever
-// that task fails, it is driven by its record alone, by this primary and its successors alike.
-type move struct {
+// primaryMove is a move away from this shard. Until the copy is complete it is the work of one
+// task; afterwards, and whenever that task fails, it is driven by its record alone, by this primary
+// and its successors alike.
+type primaryMove struct {
 	s      *Service
 	record Record
 	// serving is set while the recipient may fetch documents.
@@ -29,13 +30,13 @@ type move struct {
 }
 
 // run takes the move to the end of its copying, or fails in it.
-func (m *move) run(t env.Task) {
+func (m *primaryMove) run(t env.Task) {
 	err := m.prepare(t)
 	if err == nil && len(m.record.Phase) > 0 {
 		err = m.clone(t)
 	}
 	m.serving = false
-	if m.over { // with its tenure
+	if m.over { // with its term
 		return
 	}
 	if _, recorded := m.s.records.Get(m.record.Move); recorded {
@@ -47,8 +48,8 @@ func (m *move) run(t env.Task) {
 	m.end(err)
 }
 
-// end tells whoever waits.
-func (m *move) end(err error) {
+// end wakes the tasks that wait.
+func (m *primaryMove) end(err error) {
 	if m.s.moves[m.record.Database] == m {
 		delete(m.s.moves, m.record.Database)
 	}
@@ -56,14 +57,16 @@ func (m *move) end(err error) {
 	m.ended.Broadcast()
 }
 
-func (m *move) at(t env.Task, site failpoint.Site) error {
+func (m *primaryMove) at(t env.Task, site failpoint.Site) error {
 	return t.Point(site, env.Note{Peer: m.record.To, ID: m.record.Move})
 }
 
-func (m *move) tell(t env.Task, req env.Message) error { return m.s.tell(t, m.record.To, req) }
+func (m *primaryMove) tell(t env.Task, req env.Message) error {
+	return m.s.sendUntil(t, m.record.To, req)
+}
 
 // find reads where the database is and what of it has to move; false when it is where it should be.
-func (m *move) find(t env.Task) (here bool, err error) {
+func (m *primaryMove) find(t env.Task) (here bool, err error) {
 	if err := m.at(t, failpoint.MovePrimaryStart); err != nil {
 		return false, err
 	}
@@ -76,7 +79,8 @@ func (m *move) find(t env.Task) (here bool, err error) {
 		return false, err
 	}
 	if now.Database.Primary != m.s.shard.Name() {
-		return false, errcode.New(errcode.StaleDbVersion, "the primary of %s is %s, not %s", m.record.Database, now.Database.Primary, m.s.shard.Name())
+		return false, errcode.New(errcode.StaleDbVersion, "the primary of %s is %s, not %s",
+			m.record.Database, now.Database.Primary, m.s.shard.Name())
 	}
 	if err := m.s.shard.MayReceive(t, m.record.To); err != nil {
 		return false, err
@@ -86,9 +90,9 @@ func (m *move) find(t env.Task) (here bool, err error) {
 	return true, err
 }
 
-// prepare finds out what has to move and makes the record of it durable. A database that is where it should be needs no
-// record.
-func (m *move) prepare(t env.Task) error {
+// prepare finds out what has to move and makes the record of it durable. A database that is where
+// it should be needs no record.
+func (m *primaryMove) prepare(t env.Task) error {
 	here, err := m.find(t)
 	if err != nil || !here {
 		return err
@@ -97,7 +101,10 @@ func (m *move) prepare(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryAssert); err != nil {
 		return err
 	}
-	if err := m.tell(t, &command.AssertNoCollections{Database: m.record.Database, Namespaces: m.record.namespaces()}); err != nil {
+	if err := m.tell(t, &command.AssertNoCollections{
+		Database:   m.record.Database,
+		Namespaces: m.record.namespaces(),
+	}); err != nil {
 		return err
 	}
 	if err := m.at(t, failpoint.MovePrimaryPersist); err != nil {
@@ -106,14 +113,15 @@ func (m *move) prepare(t env.Task) error {
 	return m.advance(t, Cloning)
 }
 
-// lookUp reads the database at or after everything this node has heard of.
-func (m *move) lookUp(t env.Task) (*command.DatabaseReply, error) {
+// lookUp reads the database at or after everything this node has learned of.
+func (m *primaryMove) lookUp(t env.Task) (*command.DatabaseReply, error) {
 	req := &command.GetDatabase{Name: m.record.Database, After: m.s.shard.Clock().Now().Config}
-	return rpc.CallAny[command.DatabaseReply](t, m.s.shard.Set(shard.ConfigSet), req, m.s.settings.CommandTimeout)
+	return rpc.CallAny[command.DatabaseReply](t, m.s.shard.Set(shard.ConfigSet), req,
+		m.s.settings.CommandTimeout)
 }
 
 // list returns the collections of the database that are not sharded.
-func (m *move) list(sharded []string) (all []collection, err error) {
+func (m *primaryMove) list(sharded []string) (all []collectionSpec, err error) {
 	data := m.s.member.Store()
 	for _, ns := range data.Collections(store.Latest) {
 		if catalog.DatabaseOf(ns) != m.record.Database || slices.Contains(sharded, ns) {
@@ -124,17 +132,18 @@ func (m *move) list(sharded []string) (all []collection, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if pattern != catalog.Unsharded { // it is being made or dropped, and the catalogue does not list it now
+		if pattern != catalog.Unsharded {
+			// It is being made or dropped, and the catalogue does not list it now.
 			continue
 		}
-		all = append(all, collection{NS: ns, UUID: uuid, Options: options})
+		all = append(all, collectionSpec{NS: ns, UUID: uuid, Options: options})
 	}
 	return all, nil
 }
 
-// clone has the recipient copy the collections. The critical section begins in one entry with the next phase: no write is
-// let in between.
-func (m *move) clone(t env.Task) error {
+// clone has the recipient copy the collections. The critical section begins in one entry with the
+// next phase: no write is let in between.
+func (m *primaryMove) clone(t env.Task) error {
 	if err := m.copyAll(t); err != nil {
 		return err
 	}
@@ -148,8 +157,9 @@ func (m *move) clone(t env.Task) error {
 	return nil
 }
 
-// copyAll has the recipient copy the collections, and compares what it has copied with what there is to copy.
-func (m *move) copyAll(t env.Task) error {
+// copyAll has the recipient copy the collections, and compares what it has copied with what there
+// is to copy.
+func (m *primaryMove) copyAll(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryClone); err != nil {
 		return err
 	}
@@ -162,19 +172,24 @@ func (m *move) copyAll(t env.Task) error {
 		return err
 	}
 	if want := m.record.namespaces(); !slices.Equal(copied.Namespaces, want) {
-		return errcode.New(errcode.OperationFailed, "%s has copied %v, not %v", m.record.To, copied.Namespaces, want)
+		return errcode.New(errcode.OperationFailed, "%s has copied %v, not %v",
+			m.record.To, copied.Namespaces, want)
 	}
 	return nil
 }
 
-func (m *move) askForCopy(t env.Task) (*command.ClonedCatalogData, error) {
-	return ask[command.ClonedCatalogData](t, m.s, m.record.To, &command.CloneCatalogData{
-		Move: m.record.Move, From: m.record.From, Lsid: m.record.Lsid, Txn: m.record.Txn, Collections: m.record.collections(),
+func (m *primaryMove) askForCopy(t env.Task) (*command.ClonedCatalogData, error) {
+	return askPrimary[command.ClonedCatalogData](t, m.s, m.record.To, &command.CloneCatalogData{
+		Move:        m.record.Move,
+		From:        m.record.From,
+		Lsid:        m.record.Lsid,
+		Txn:         m.record.Txn,
+		Collections: m.record.collections(),
 	})
 }
 
 // holds are the operations by which the critical section blocks every collection that moves.
-func (m *move) holds(reads bool) (ops []oplog.Op) {
+func (m *primaryMove) holds(reads bool) (ops []oplog.Op) {
 	for _, c := range m.record.Collections {
 		ops = append(ops, m.s.shard.Hold(c.NS, m.holder(), reads))
 	}
@@ -182,7 +197,7 @@ func (m *move) holds(reads bool) (ops []oplog.Op) {
 }
 
 // advance makes the next phase durable, in one entry with what belongs to it.
-func (m *move) advance(t env.Task, next Phase, with ...oplog.Op) error {
+func (m *primaryMove) advance(t env.Task, next Phase, with ...oplog.Op) error {
 	r := m.record
 	r.Phase = next
 	at, err := m.s.member.Write(t, append(with, m.s.records.Put(r.Move, r))...)
@@ -194,21 +209,32 @@ func (m *move) advance(t env.Task, next Phase, with ...oplog.Op) error {
 	return statedoc.AwaitMajority(t, m.s.member, at)
 }
 
-// announce tells how far the move has come.
-func (m *move) announce(phase string) {
+// announce reports how far the move has come.
+func (m *primaryMove) announce(phase string) {
 	r := &m.record
-	m.s.node.Emit(&trace.Event{Kind: trace.PrimaryMoving, Shard: r.From, Peer: r.To, NS: r.Database, ID: r.Move, Value: phase})
+	m.s.node.Emit(&trace.Event{
+		Kind:  trace.PrimaryMoving,
+		Shard: r.From,
+		Peer:  r.To,
+		NS:    r.Database,
+		ID:    r.Move,
+		Value: phase,
+	})
 }
 
-// clonePage serves the recipient. Nothing changes in the collection while the move is in this phase, but in 4.2.
-func (s *Service) clonePage(t env.Task, _ env.NodeID, req *command.ClonePage) (*command.Page, error) {
+// clonePage serves the recipient. Nothing changes in the collection while the move is in this
+// phase, but in 4.2.
+func (s *Service) clonePage(
+	t env.Task, _ env.NodeID, req *command.ClonePage,
+) (*command.Page, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	for _, database := range sorted(s.moves) {
+	for _, database := range sortedKeys(s.moves) {
 		if m := s.moves[database]; m.record.Move == req.Move && m.serving {
 			return m.page(req), nil
 		}
 	}
-	return nil, errcode.New(errcode.StaleSession, "%s does not hand out documents for %s", s.node.ID(), req.Move)
+	return nil, errcode.New(errcode.StaleSession, "%s does not hand out documents for %s",
+		s.node.ID(), req.Move)
 }

@@ -1,18 +1,21 @@
-// Package moveprimary moves the primary shard of a database, and with it the database's unsharded collections, to another
-// shard (protocol 15, in the form of 7.0 and later, and in that of 4.2): the coordinator on the shard that gives the database away, and the
-// recipient that copies it.
+// Package moveprimary moves the primary shard of a database, and with it the database's unsharded
+// collections, to another shard (protocol 15, in the form of 7.0 and later, and in that of 4.2):
+// the coordinator on the shard that gives the database away, and the recipient that copies it.
 //
-// Promises. While the collections are copied, writes to them are refused with errcode.MovePrimaryInProgress, so the copy is
-// exact. The record of the move is durable before the recipient hears of it, and each phase before it is acted on; a new
-// primary goes on where the old one was, except in the copying: that is given up, and what was copied is dropped. From the
-// copy to the commit no write is let in, not even over a failover: the critical section is written in one entry with
-// the phase. Only collections that were listed, under the identities they then had, are dropped in the end (SERVER-69181).
-// The history of retryable writes moves along, so that a write that is retried after the move is not executed twice; the
-// real system does not do this (SERVER-32113).
+// Promises. While the collections are copied, writes to them are refused with
+// errcode.MovePrimaryInProgress, so the copy is exact. The record of the move is durable before the
+// recipient learns of it, and each phase before it is acted on; a new primary goes on where the old
+// one was, except in the copying: that is given up, and what was copied is dropped. From the copy
+// to the commit no write is let in, not even over a failover: the critical section is written in
+// one entry with the phase. Only collections that were listed, under the identities they then had,
+// are dropped in the end (SERVER-69181). The history of retryable writes moves along, so that a
+// write that is retried after the move is not executed twice; the real system does not do this
+// (SERVER-32113).
 //
-// Refusals. A shard does not become a database's primary while it has work left from having been it before. Collections
-// must not be made or dropped in a database while its primary moves; whoever offers that excludes it. None of these
-// promises holds in the form of 4.2 (see runUncoordinated), which neither refuses writes nor survives a failover.
+// Refusals. A shard does not become a database's primary while it has work left from having been it
+// before. Collections must not be made or dropped in a database while its primary moves; a version
+// that offers that excludes it. None of these promises holds in the form of 4.2 (see
+// runUncoordinated), which neither refuses writes nor survives a failover.
 package moveprimary
 
 import (
@@ -30,7 +33,7 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// Service is one member's part in moves of primaries. Everything in memory belongs to one tenure.
+// Service is one member's part in moves of primaries. Everything in memory belongs to one term.
 type Service struct {
 	node     env.Node
 	shard    *shard.Server
@@ -38,9 +41,9 @@ type Service struct {
 	settings *settings.Settings
 	records  *statedoc.Journal[Record]
 
-	moves  map[string]*move // away from here, by database
-	clones map[string]*copying
-	count  int64 // moves begun in this tenure
+	moves  map[string]*primaryMove // away from here, by database
+	clones map[string]*copyTask
+	count  int64 // moves begun in this term
 }
 
 // New adds moves of primaries to a shard's server and serves their commands.
@@ -48,7 +51,7 @@ func New(sh *shard.Server) *Service {
 	s := &Service{
 		node: sh.Node(), shard: sh, member: sh.Member(), settings: sh.Settings(),
 		records: statedoc.New[Record](sh.Member(), Namespace, trace.Donor),
-		moves:   make(map[string]*move), clones: make(map[string]*copying),
+		moves:   make(map[string]*primaryMove), clones: make(map[string]*copyTask),
 	}
 	s.member.Watch(s)
 	e := sh.Endpoint()
@@ -63,7 +66,9 @@ func New(sh *shard.Server) *Service {
 }
 
 // movePrimary begins a move, or joins an identical one, and waits for its end.
-func (s *Service) movePrimary(t env.Task, _ env.NodeID, req *command.ShardsvrMovePrimary) (*command.Done, error) {
+func (s *Service) movePrimary(
+	t env.Task, _ env.NodeID, req *command.ShardsvrMovePrimary,
+) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -72,7 +77,8 @@ func (s *Service) movePrimary(t env.Task, _ env.NodeID, req *command.ShardsvrMov
 	case m == nil:
 		m = s.begin(req)
 	case m.record.To != req.To:
-		return nil, errcode.New(errcode.ConflictingOperationInProgress, "database %s moves to %s, not %s", req.Database, m.record.To, req.To)
+		return nil, errcode.New(errcode.ConflictingOperationInProgress,
+			"database %s moves to %s, not %s", req.Database, m.record.To, req.To)
 	}
 	if err := m.ended.WaitFor(t, 0, func() bool { return m.over }); err != nil {
 		return nil, err
@@ -80,20 +86,25 @@ func (s *Service) movePrimary(t env.Task, _ env.NodeID, req *command.ShardsvrMov
 	return &command.Done{}, m.err
 }
 
-func (s *Service) begin(req *command.ShardsvrMovePrimary) *move {
+func (s *Service) begin(req *command.ShardsvrMovePrimary) *primaryMove {
 	s.count++
-	// As for migrations, a move has two transaction numbers of the shard's session: its own and the one that fences it.
-	m := &move{s: s, record: Record{
-		Move:     fmt.Sprintf("%s/%d/p%d", s.shard.Name(), s.member.Term(), s.count),
-		Database: req.Database, From: s.shard.Name(), To: req.To,
-		Lsid: "moves of primaries from " + s.shard.Name(), Txn: int64(s.member.Term())<<24 + 2*s.count,
-	}}
+	// As for migrations, a move has two transaction numbers of the shard's session: its own and the
+	// one that fences it.
+	m := &primaryMove{s: s,
+		record: Record{
+			Move:     fmt.Sprintf("%s/%d/p%d", s.shard.Name(), s.member.Term(), s.count),
+			Database: req.Database,
+			From:     s.shard.Name(),
+			To:       req.To,
+			Lsid:     "moves of primaries from " + s.shard.Name(),
+			Txn:      int64(s.member.Term())<<24 + 2*s.count,
+		}}
 	s.moves[req.Database] = m
 	run := m.run
 	if !s.shard.Profile().CoordinatesMovePrimary() {
 		run = m.runUncoordinated
 	}
-	s.node.Spawn(s.member.Tenure(), "movePrimary "+m.record.Move, run)
+	s.node.Spawn(s.member.TermScope(), "movePrimary "+m.record.Move, run)
 	return m
 }
 
@@ -101,16 +112,19 @@ func (s *Service) needPrimary() error {
 	if s.member.IsPrimary() {
 		return nil
 	}
-	return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s", s.node.ID(), s.shard.Name())
+	return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s",
+		s.node.ID(), s.shard.Name())
 }
 
-// ask sends a message that may be repeated to the primary of a replica set.
-func ask[Resp any](t env.Task, s *Service, set string, req env.Message) (resp *Resp, err error) {
+// askPrimary sends a message that may be repeated to the primary of a replica set.
+func askPrimary[Resp any](
+	t env.Task, s *Service, set string, req env.Message,
+) (resp *Resp, err error) {
 	return shard.Ask[Resp](t, s.shard, set, req, s.settings.CommandTimeout)
 }
 
-func (s *Service) tell(t env.Task, set string, req env.Message) error {
-	_, err := ask[command.Done](t, s, set, req)
+func (s *Service) sendUntil(t env.Task, set string, req env.Message) error {
+	_, err := askPrimary[command.Done](t, s, set, req)
 	return err
 }
 
@@ -118,19 +132,20 @@ func (s *Service) tell(t env.Task, set string, req env.Message) error {
 func (s *Service) StepUp(env.Task) error {
 	for _, r := range s.records.All() {
 		s.node.Sometimes("a move of a primary is resumed")
-		m := &move{s: s, record: r}
+		m := &primaryMove{s: s, record: r}
 		s.moves[r.Database] = m
 		m.drive()
 	}
 	return nil
 }
 
-// StepDown forgets the tenure's moves. Their tasks end with its scope.
+// StepDown forgets the term's moves. Their tasks end with its scope.
 func (s *Service) StepDown() {
 	ended := s.moves
-	s.moves, s.clones, s.count = make(map[string]*move), make(map[string]*copying), 0
-	for _, database := range sorted(ended) {
-		ended[database].end(errcode.New(errcode.PrimarySteppedDown, "%s is no longer primary of %s", s.node.ID(), s.shard.Name()))
+	s.moves, s.clones, s.count = make(map[string]*primaryMove), make(map[string]*copyTask), 0
+	for _, database := range sortedKeys(ended) {
+		ended[database].end(errcode.New(errcode.PrimarySteppedDown, "%s is no longer primary of %s",
+			s.node.ID(), s.shard.Name()))
 	}
 }
 
@@ -148,14 +163,16 @@ func (s *Service) Committed(uint64) {}
 
 func (s *Service) audit(a *command.AuditReply) {
 	for _, r := range s.records.All() {
-		a.OutstandingTasks = append(a.OutstandingTasks, "movePrimary "+r.Move+" in phase "+string(r.Phase))
+		a.OutstandingTasks = append(a.OutstandingTasks,
+			"movePrimary "+r.Move+" in phase "+string(r.Phase))
 	}
-	for _, database := range sorted(s.moves) {
+	for _, database := range sortedKeys(s.moves) {
 		if m := s.moves[database]; m.record.Phase == "" {
-			a.OutstandingTasks = append(a.OutstandingTasks, "movePrimary "+m.record.Move+", which is not on record")
+			a.OutstandingTasks = append(a.OutstandingTasks,
+				"movePrimary "+m.record.Move+", which is not on record")
 		}
 	}
-	for _, session := range sorted(s.clones) {
+	for _, session := range sortedKeys(s.clones) {
 		if c := s.clones[session]; !c.over {
 			a.OutstandingTasks = append(a.OutstandingTasks, "copy of "+c.move)
 		}

@@ -13,24 +13,26 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// drive works on the move until its record is gone or the tenure ends; a failure of any kind only delays it.
-func (m *move) drive() {
-	tenure := m.s.member.Tenure()
-	m.s.node.Spawn(tenure, "movePrimary "+m.record.Move, func(t env.Task) {
+// drive works on the move until its record is gone or the term ends; a failure of any kind only
+// delays it.
+func (m *primaryMove) drive() {
+	termScope := m.s.member.TermScope()
+	m.s.node.Spawn(termScope, "movePrimary "+m.record.Move, func(t env.Task) {
 		if m.finish(t) == nil {
 			m.end(m.err)
 			return
 		}
 		m.s.node.After(m.s.settings.RetryBackoff, func() {
-			if tenure.Err() == nil {
+			if termScope.Err() == nil {
 				m.drive()
 			}
 		})
 	})
 }
 
-// finish takes one phase after the other, as the record says. It acts on nothing that a failover could take back.
-func (m *move) finish(t env.Task) error {
+// finish takes one phase after the other, as the record says. It acts on nothing that a failover
+// could take back.
+func (m *primaryMove) finish(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryResume); err != nil {
 		return err
 	}
@@ -49,11 +51,11 @@ func (m *move) finish(t env.Task) error {
 	}
 }
 
-func (m *move) step(t env.Task) error {
+func (m *primaryMove) step(t env.Task) error {
 	if m.record.Phase == Cloning {
 		return m.giveUp(t)
 	}
-	m.err = nil // whatever a task of the move died of, the move goes on
+	m.err = nil // after any failure of its task the move goes on
 	m.s.shard.AcceptWrites(m.record.Database, m.record.Move)
 	switch m.record.Phase {
 	case CatchUp:
@@ -72,24 +74,31 @@ func (m *move) step(t env.Task) error {
 	return m.clean(t)
 }
 
-// giveUp undoes a copy that was not completed by the primary that began it: writes may have happened since.
-func (m *move) giveUp(t env.Task) error {
+// giveUp undoes a copy that was not completed by the primary that began it: writes may have
+// happened since.
+func (m *primaryMove) giveUp(t env.Task) error {
 	if m.err == nil {
-		m.err = errcode.New(errcode.OperationFailed, "movePrimary %s was given up after a failover", m.record.Move)
+		m.err = errcode.New(errcode.OperationFailed, "movePrimary %s was given up after a failover",
+			m.record.Move)
 	}
 	m.s.shard.AcceptWrites(m.record.Database, m.record.Move)
 	if err := m.at(t, failpoint.MovePrimaryCleanFailed); err != nil {
 		return err
 	}
-	drop := &command.DropClonedData{Lsid: m.record.Lsid, Txn: m.record.Txn, Collections: m.record.collections()}
+	drop := &command.DropClonedData{
+		Lsid:        m.record.Lsid,
+		Txn:         m.record.Txn,
+		Collections: m.record.collections(),
+	}
 	if err := m.tell(t, drop); err != nil && !errcode.Is(err, errcode.ShardNotFound) {
 		return err
 	}
 	return m.forget(t, "given up")
 }
 
-// catchUp hands over the history of retryable writes; the documents are there already, as nothing was written since.
-func (m *move) catchUp(t env.Task) error {
+// catchUp hands over the history of retryable writes; the documents are there already, as nothing
+// was written since.
+func (m *primaryMove) catchUp(t env.Task) error {
 	if err := m.handOverSessions(t); err != nil {
 		return err
 	}
@@ -102,7 +111,7 @@ func (m *move) catchUp(t env.Task) error {
 // sessionBatch is how many statements make a message.
 const sessionBatch = 64
 
-func (m *move) handOverSessions(t env.Task) error {
+func (m *primaryMove) handOverSessions(t env.Task) error {
 	var batch []oplog.Stmt
 	for _, rec := range m.s.shard.Sessions() {
 		batch = append(batch, m.history(rec)...)
@@ -116,16 +125,16 @@ func (m *move) handOverSessions(t env.Task) error {
 	return m.handOver(t, batch)
 }
 
-func (m *move) handOver(t env.Task, stmts []oplog.Stmt) error {
+func (m *primaryMove) handOver(t env.Task, stmts []oplog.Stmt) error {
 	if err := m.at(t, failpoint.MovePrimarySessions); err != nil || len(stmts) == 0 {
 		return err
 	}
 	return m.tell(t, &command.ImportSessions{Move: m.record.Move, Stmts: stmts})
 }
 
-// history returns the statements of a session that touched what moves, oldest first. History that is not complete begins
-// with a dead end, so that the recipient refuses retries it cannot judge.
-func (m *move) history(rec shard.SessionRecord) []oplog.Stmt {
+// history returns the statements of a session that touched what moves, oldest first. History that
+// is not complete begins with a dead end, so that the recipient refuses retries it cannot judge.
+func (m *primaryMove) history(rec shard.SessionRecord) []oplog.Stmt {
 	namespaces := m.record.namespaces()
 	if rec.Last.Index == 0 || len(namespaces) == 0 {
 		return nil
@@ -138,16 +147,18 @@ func (m *move) history(rec shard.SessionRecord) []oplog.Stmt {
 		return true
 	})
 	if !complete {
-		chain = append(chain, oplog.Stmt{Session: rec.ID, Txn: rec.Txn, NS: namespaces[0], DeadEnd: true})
+		chain = append(chain,
+			oplog.Stmt{Session: rec.ID, Txn: rec.Txn, NS: namespaces[0], DeadEnd: true})
 	}
 	slices.Reverse(chain)
 	return chain
 }
 
-// commit has the config server make the recipient the primary, and goes on only when the catalogue says so. A refused
-// commit was carried out by an earlier attempt: nobody else changes the version while the move is on record. A recipient
-// that is no shard any more, or is about to be none, cannot have it.
-func (m *move) commit(t env.Task) error {
+// commit has the config server make the recipient the primary, and goes on only when the catalogue
+// says so. A refused commit was carried out by an earlier attempt: nobody else changes the version
+// while the move is on record. A recipient that is no shard any more, or is about to be none,
+// cannot have it.
+func (m *primaryMove) commit(t env.Task) error {
 	err := m.tellCommit(t, m.record.To)
 	if errcode.Is(err, errcode.ShardNotFound) {
 		err = m.tellCommit(t, m.record.From)
@@ -163,7 +174,8 @@ func (m *move) commit(t env.Task) error {
 		return err
 	}
 	if v := now.Database.Version; v.UUID != m.record.UUID || int64(v.LastMod) <= m.record.LastMod {
-		return errcode.New(errcode.OperationFailed, "database %s is at version %v still", m.record.Database, v)
+		return errcode.New(errcode.OperationFailed, "database %s is at version %v still",
+			m.record.Database, v)
 	}
 	if err := m.at(t, failpoint.MovePrimaryConfigTime); err != nil {
 		return err
@@ -183,23 +195,25 @@ func (m *move) commit(t env.Task) error {
 	return m.advance(t, ExitCritSec)
 }
 
-// tellCommit gives the database to a shard. Given to the one that has it, under a new version, no commit that is still on
-// its way gets through: the move can be given up.
-func (m *move) tellCommit(t env.Task, to string) error {
-	return m.s.tell(t, shard.ConfigSet, &command.CommitMovePrimary{
+// tellCommit gives the database to a shard. Given to the one that has it, under a new version, no
+// commit that is still in transit gets through: the move can be given up.
+func (m *primaryMove) tellCommit(t env.Task, to string) error {
+	return m.s.sendUntil(t, shard.ConfigSet, &command.CommitMovePrimary{
 		Database: m.record.Database, Expected: m.record.version(), To: to, Move: m.record.Move,
 	})
 }
 
 // undo lets requests pass again, here, and has the copy dropped as one that was never completed.
-func (m *move) undo(t env.Task) error {
+func (m *primaryMove) undo(t env.Task) error {
 	m.s.node.Sometimes("a move of a primary is given up because its recipient leaves the cluster")
-	m.err = errcode.New(errcode.ShardNotFound, "shard %s cannot be the primary of %s: it leaves the cluster", m.record.To, m.record.Database)
+	m.err = errcode.New(errcode.ShardNotFound,
+		"shard %s cannot be the primary of %s: it leaves the cluster",
+		m.record.To, m.record.Database)
 	return m.advance(t, Cloning, m.unholds()...)
 }
 
-// leave lets requests pass again: they are told to ask the new primary.
-func (m *move) leave(t env.Task) error {
+// leave lets requests pass again: their answer is to ask the new primary.
+func (m *primaryMove) leave(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryUnblock); err != nil {
 		return err
 	}
@@ -207,7 +221,7 @@ func (m *move) leave(t env.Task) error {
 }
 
 // unholds are the operations that undo holds.
-func (m *move) unholds() (ops []oplog.Op) {
+func (m *primaryMove) unholds() (ops []oplog.Op) {
 	for _, c := range m.record.Collections {
 		ops = append(ops, m.s.shard.Unhold(c.NS))
 	}
@@ -215,7 +229,7 @@ func (m *move) unholds() (ops []oplog.Op) {
 }
 
 // clean drops what was moved, and ends.
-func (m *move) clean(t env.Task) error {
+func (m *primaryMove) clean(t env.Task) error {
 	if err := m.dropMoved(t); err != nil {
 		return err
 	}
@@ -223,7 +237,7 @@ func (m *move) clean(t env.Task) error {
 }
 
 // dropMoved drops the collections that have moved, each once no query needs it.
-func (m *move) dropMoved(t env.Task) error {
+func (m *primaryMove) dropMoved(t env.Task) error {
 	for _, c := range m.record.Collections {
 		if err := m.at(t, failpoint.MovePrimaryClean); err != nil {
 			return err
@@ -238,8 +252,9 @@ func (m *move) dropMoved(t env.Task) error {
 	return nil
 }
 
-// forget removes the record, and waits for the majority: brought back by a rollback it would drop what has returned since.
-func (m *move) forget(t env.Task, how string) error {
+// forget removes the record, and waits for the majority: brought back by a rollback it would drop
+// what has returned since.
+func (m *primaryMove) forget(t env.Task, how string) error {
 	if err := m.at(t, failpoint.MovePrimaryForget); err != nil {
 		return err
 	}

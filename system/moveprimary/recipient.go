@@ -13,23 +13,27 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// copying is a copy that was begun in this tenure. It is kept until the next one from the same shard, for a sender that
-// has not received the answer.
-type copying struct {
+// copyTask is a copy that was begun in this term. It is kept until the next one from the same
+// shard, for a sender that has not received the answer.
+type copyTask struct {
 	move  string
 	over  bool
 	err   error
 	ended env.Cond
 }
 
-// assertNoCollections: the shard has nothing of what is to come, and nothing left to drop of it (H-74b).
-func (s *Service) assertNoCollections(t env.Task, _ env.NodeID, req *command.AssertNoCollections) (*command.Done, error) {
+// assertNoCollections: the shard has nothing of what is to come, and nothing left to drop of it
+// (H-74b).
+func (s *Service) assertNoCollections(
+	t env.Task, _ env.NodeID, req *command.AssertNoCollections,
+) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
 	for _, r := range s.records.All() {
 		if r.Database == req.Database {
-			return nil, errcode.New(errcode.ConflictingOperationInProgress, "%s has not finished moving %s to %s", s.shard.Name(), r.Database, r.To)
+			return nil, errcode.New(errcode.ConflictingOperationInProgress,
+				"%s has not finished moving %s to %s", s.shard.Name(), r.Database, r.To)
 		}
 	}
 	for _, ns := range req.Namespaces {
@@ -42,28 +46,33 @@ func (s *Service) assertNoCollections(t env.Task, _ env.NodeID, req *command.Ass
 
 func (s *Service) absent(ns string) error {
 	if _, exists := s.member.Store().Options(ns); exists {
-		return errcode.New(errcode.IncompatibleShardingMetadata, "%s has a collection %s already", s.shard.Name(), ns)
+		return errcode.New(errcode.IncompatibleShardingMetadata, "%s has a collection %s already",
+			s.shard.Name(), ns)
 	}
 	return nil
 }
 
-// cloneCatalogData begins a copy, or joins it, and waits for its end. A copy that another primary has begun cannot be gone
-// on with: how far it has come nobody knows.
-func (s *Service) cloneCatalogData(t env.Task, _ env.NodeID, req *command.CloneCatalogData) (*command.ClonedCatalogData, error) {
+// cloneCatalogData begins a copy, or joins it, and waits for its end. A copy that another primary
+// has begun cannot be gone on with: how far it has come nobody knows.
+func (s *Service) cloneCatalogData(
+	t env.Task, _ env.NodeID, req *command.CloneCatalogData,
+) (*command.ClonedCatalogData, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
 	c := s.clones[req.Lsid]
 	if c == nil || c.move != req.Move {
 		if txn := s.shard.SessionTxn(req.Lsid); s.fences() && txn >= req.Txn {
-			return nil, errcode.New(errcode.StaleSession, "the copy of %s was begun by another primary, or given up", req.Move)
+			return nil, errcode.New(errcode.StaleSession,
+				"the copy of %s was begun by another primary, or given up", req.Move)
 		}
 		if s.shard.Leaving() {
-			return nil, errcode.New(errcode.ShardNotFound, "shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
+			return nil, errcode.New(errcode.ShardNotFound,
+				"shard %s has agreed to leave the cluster, and takes nothing", s.shard.Name())
 		}
-		c = &copying{move: req.Move}
+		c = &copyTask{move: req.Move}
 		s.clones[req.Lsid] = c
-		s.node.Spawn(s.member.Tenure(), "clone "+req.Move, func(own env.Task) {
+		s.node.Spawn(s.member.TermScope(), "clone "+req.Move, func(own env.Task) {
 			c.err = s.copyAll(own, req)
 			c.over = true
 			c.ended.Broadcast()
@@ -89,13 +98,17 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 		}
 	}
 	for _, coll := range req.Collections {
-		if err := t.Point(failpoint.MovePrimaryClone, env.Note{Peer: req.From, ID: req.Move}); err != nil {
+		if err := t.Point(
+			failpoint.MovePrimaryClone, env.Note{Peer: req.From, ID: req.Move},
+		); err != nil {
 			return err
 		}
 		if err := s.absent(coll.NS); err != nil {
 			return err
 		}
-		if err := s.write(t, req, oplog.Op{Kind: oplog.Create, NS: coll.NS, Doc: coll.Options}); err != nil {
+		if err := s.write(
+			t, req, oplog.Op{Kind: oplog.Create, NS: coll.NS, Doc: coll.Options},
+		); err != nil {
 			return err
 		}
 		if err := s.copyDocuments(t, req, coll.NS); err != nil {
@@ -105,13 +118,15 @@ func (s *Service) copyAll(t env.Task, req *command.CloneCatalogData) error {
 	return s.member.AwaitMajority(t)
 }
 
-// fences: copies belong to a session of the shard that asks for them, so that its next primary can end them.
+// fences: copies belong to a session of the shard that asks for them, so that its next primary can
+// end them.
 func (s *Service) fences() bool { return s.shard.Profile().CoordinatesMovePrimary() }
 
 // write is one entry of the copy, unless the copy was fenced.
 func (s *Service) write(t env.Task, req *command.CloneCatalogData, ops ...oplog.Op) error {
 	if txn := s.shard.SessionTxn(req.Lsid); s.fences() && txn != req.Txn {
-		return errcode.New(errcode.StaleSession, "the copy of %s with transaction %d was fenced by %d", req.Move, req.Txn, txn)
+		return errcode.New(errcode.StaleSession,
+			"the copy of %s with transaction %d was fenced by %d", req.Move, req.Txn, txn)
 	}
 	for i := range ops {
 		ops[i].Actor, ops[i].Tag, ops[i].FromMigrate = uint8(trace.Recipient), req.Move, true
@@ -122,10 +137,13 @@ func (s *Service) write(t env.Task, req *command.CloneCatalogData, ops ...oplog.
 
 func (s *Service) copyDocuments(t env.Task, req *command.CloneCatalogData, ns string) error {
 	for after, n := "", 0; ; n++ {
-		if err := t.Point(failpoint.MovePrimaryCloneBatch, env.Note{Peer: req.From, ID: req.Move, N: n}); err != nil {
+		if err := t.Point(
+			failpoint.MovePrimaryCloneBatch, env.Note{Peer: req.From, ID: req.Move, N: n},
+		); err != nil {
 			return err
 		}
-		page, err := ask[command.Page](t, s, req.From, &command.ClonePage{Move: req.Move, NS: ns, After: after})
+		page, err := askPrimary[command.Page](t, s, req.From,
+			&command.ClonePage{Move: req.Move, NS: ns, After: after})
 		if err != nil || len(page.Docs) == 0 {
 			return err
 		}
@@ -143,20 +161,24 @@ func (s *Service) copyDocuments(t env.Task, req *command.CloneCatalogData, ns st
 }
 
 // page reads the next documents of a collection that moves away.
-func (m *move) page(req *command.ClonePage) *command.Page {
+func (m *primaryMove) page(req *command.ClonePage) *command.Page {
 	page, bytes := &command.Page{}, 0
 	docs, most := m.s.settings.CloneBatchDocs, m.s.settings.CloneBatchBytes
 	after := store.Place{Key: key.Key(req.After), ID: req.After}
-	m.s.member.Store().ScanKey(req.NS, key.Everything, store.Latest, after, func(_ key.Key, _ string, doc bson.Raw) bool {
-		page.Docs = append(page.Docs, doc)
-		bytes += len(doc)
-		return (docs == 0 || len(page.Docs) < docs) && bytes < most
-	})
+	m.s.member.Store().ScanKey(req.NS, key.Everything, store.Latest, after,
+		func(_ key.Key, _ string, doc bson.Raw) bool {
+			page.Docs = append(page.Docs, doc)
+			bytes += len(doc)
+			return (docs == 0 || len(page.Docs) < docs) && bytes < most
+		})
 	return page
 }
 
-// importSessions records statements that the old primary has executed. What arrives twice or late changes nothing.
-func (s *Service) importSessions(t env.Task, _ env.NodeID, req *command.ImportSessions) (*command.Done, error) {
+// importSessions records statements that the old primary has executed. What arrives twice or late
+// changes nothing.
+func (s *Service) importSessions(
+	t env.Task, _ env.NodeID, req *command.ImportSessions,
+) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -168,8 +190,11 @@ func (s *Service) importSessions(t env.Task, _ env.NodeID, req *command.ImportSe
 	return &command.Done{}, s.member.AwaitMajority(t)
 }
 
-// dropClonedData ends a copy for good. A message of a move that is long over must not drop what a later one has brought.
-func (s *Service) dropClonedData(t env.Task, _ env.NodeID, req *command.DropClonedData) (*command.Done, error) {
+// dropClonedData ends a copy for good. A message of a move that is long over must not drop what a
+// later one has brought.
+func (s *Service) dropClonedData(
+	t env.Task, _ env.NodeID, req *command.DropClonedData,
+) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -178,7 +203,8 @@ func (s *Service) dropClonedData(t env.Task, _ env.NodeID, req *command.DropClon
 	}
 	for _, coll := range req.Collections {
 		if txn := s.shard.SessionTxn(req.Lsid); txn != req.Txn+1 {
-			return nil, errcode.New(errcode.StaleSession, "transaction %d of %s was followed by %d", req.Txn, req.Lsid, txn)
+			return nil, errcode.New(errcode.StaleSession, "transaction %d of %s was followed by %d",
+				req.Txn, req.Lsid, txn)
 		}
 		if err := s.shard.Drop(t, coll.NS, coll.UUID, req.Lsid); err != nil {
 			return nil, err

@@ -19,15 +19,22 @@ type Phase string
 
 // The phases (protocol 15).
 const (
-	Cloning      Phase = "clone"                // the recipient copies, writes are refused
-	CatchUp      Phase = "catchup"              // the critical section blocks writes; the history of sessions is handed over
-	EnterCritSec Phase = "enterCriticalSection" // reads are blocked, too
-	Commit       Phase = "commit"               // the config server is told
-	ExitCritSec  Phase = "exitCriticalSection"  // the database has moved
-	Cleaning     Phase = "clean"                // what was moved is dropped here
+	// The recipient copies, writes are refused.
+	Cloning Phase = "clone"
+	// The critical section blocks writes; the history of sessions is handed over.
+	CatchUp Phase = "catchup"
+	// Reads are blocked, too.
+	EnterCritSec Phase = "enterCriticalSection"
+	// The config server commits.
+	Commit Phase = "commit"
+	// The database has moved.
+	ExitCritSec Phase = "exitCriticalSection"
+	// What was moved is dropped here.
+	Cleaning Phase = "clean"
 )
 
-// Record is what the shard must not forget of a move: from before the recipient hears of it until everything is done.
+// Record is what the shard must not forget of a move: from before the recipient learns of it until
+// everything is done.
 type Record struct {
 	Move     string `bson:"_id"`
 	Database string `bson:"db"`
@@ -36,15 +43,16 @@ type Record struct {
 	Lsid     string `bson:"lsid"`
 	Txn      int64  `bson:"txnNumber"`
 	Phase    Phase  `bson:"phase"`
-	// UUID, Timestamp and LastMod are the database's version before the move: what fences the commit.
+	// UUID, Timestamp and LastMod are the database's version before the move: what fences the
+	// commit.
 	UUID      string        `bson:"uuid"`
 	Timestamp hlc.Timestamp `bson:"timestamp"`
 	LastMod   int64         `bson:"lastMod"`
 	// Collections are those that move. No other is ever dropped.
-	Collections []collection `bson:"collectionsToClone"`
+	Collections []collectionSpec `bson:"collectionsToClone"`
 }
 
-type collection struct {
+type collectionSpec struct {
 	NS      string   `bson:"nss"`
 	UUID    string   `bson:"uuid"`
 	Options bson.Raw `bson:"options"`
@@ -74,4 +82,4 @@ func (r *Record) namespaces() []string {
 	return all
 }
 
-func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

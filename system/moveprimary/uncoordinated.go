@@ -9,14 +9,15 @@ import (
 	"github.com/shardproof/shardproof/system/shard"
 )
 
-// runUncoordinated is the move of 4.2, by the primary that was asked and nobody after it (MovePrimarySourceManager,
-// protocol 15). Nothing of it is durable here, nobody fences it, writes go on while it copies and no session moves along.
-// So a write during the copy is lost (H-74a), one that is retried after the move is executed twice (H-74c), and a failover
-// leaves a copy on either side that no later move gets past.
-func (m *move) runUncoordinated(t env.Task) {
+// runUncoordinated is the move of 4.2, by the primary that was asked and nobody after it
+// (MovePrimarySourceManager, protocol 15). Nothing of it is durable here, nobody fences it, writes
+// go on while it copies and no session moves along. So a write during the copy is lost (H-74a), one
+// that is retried after the move is executed twice (H-74c), and a failover leaves a copy on either
+// side that no later move gets past.
+func (m *primaryMove) runUncoordinated(t env.Task) {
 	err := m.moveUncoordinated(t)
 	m.serving = false
-	if m.over { // with its tenure
+	if m.over { // with its term
 		return
 	}
 	for _, c := range m.record.Collections {
@@ -28,12 +29,14 @@ func (m *move) runUncoordinated(t env.Task) {
 	m.end(err)
 }
 
-func (m *move) moveUncoordinated(t env.Task) error {
+func (m *primaryMove) moveUncoordinated(t env.Task) error {
 	here, err := m.find(t)
 	if err != nil || !here {
 		return err
 	}
-	for _, take := range []func(env.Task) error{m.copyWhileWritten, m.enterSection, m.commitOnce, m.cleanOnce} {
+	for _, take := range []func(env.Task) error{
+		m.copyWhileWritten, m.enterSection, m.commitOnce, m.cleanOnce,
+	} {
 		if err := take(t); err != nil {
 			return err
 		}
@@ -43,13 +46,13 @@ func (m *move) moveUncoordinated(t env.Task) error {
 }
 
 // copyWhileWritten is the clone stage: what is written behind the copy is not seen.
-func (m *move) copyWhileWritten(t env.Task) error {
+func (m *primaryMove) copyWhileWritten(t env.Task) error {
 	m.announce(string(Cloning))
 	return m.copyAll(t)
 }
 
 // enterSection blocks writes and then reads, in memory.
-func (m *move) enterSection(t env.Task) error {
+func (m *primaryMove) enterSection(t env.Task) error {
 	m.announce(string(EnterCritSec))
 	if err := m.at(t, failpoint.MovePrimaryBlockWrites); err != nil {
 		return err
@@ -66,16 +69,24 @@ func (m *move) enterSection(t env.Task) error {
 	return nil
 }
 
-// commitOnce sends the commit. When its outcome is unknown, a majority write to the config server tells this shard of a
-// time after which the catalogue can be read; a commit that arrives even later finds nobody to refuse it.
-func (m *move) commitOnce(t env.Task) error {
+// commitOnce sends the commit. When its outcome is unknown, a majority write to the config server
+// returns a time after which the catalogue can be read; a commit that arrives even later finds
+// nobody to refuse it.
+func (m *primaryMove) commitOnce(t env.Task) error {
 	m.announce(string(Commit))
-	failure := m.s.tell(t, shard.ConfigSet, &command.CommitMovePrimary{
-		Database: m.record.Database, Expected: m.record.version(), To: m.record.To, Move: m.record.Move,
+	failure := m.s.sendUntil(t, shard.ConfigSet, &command.CommitMovePrimary{
+		Database: m.record.Database,
+		Expected: m.record.version(),
+		To:       m.record.To,
+		Move:     m.record.Move,
 	})
 	if failure != nil {
-		change := &command.LogChange{What: "movePrimary.validating", NS: m.record.Database, Detail: m.record.Move}
-		if err := m.s.tell(t, shard.ConfigSet, change); err != nil {
+		change := &command.LogChange{
+			What:   "movePrimary.validating",
+			NS:     m.record.Database,
+			Detail: m.record.Move,
+		}
+		if err := m.s.sendUntil(t, shard.ConfigSet, change); err != nil {
 			m.clear()
 			return err
 		}
@@ -92,11 +103,13 @@ func (m *move) commitOnce(t env.Task) error {
 	case failure != nil:
 		return failure
 	}
-	return errcode.New(errcode.OperationFailed, "database %s has committed %s and is on %s", m.record.Database, m.record.Move, now.Database.Primary)
+	return errcode.New(errcode.OperationFailed, "database %s has committed %s and is on %s",
+		m.record.Database, m.record.Move, now.Database.Primary)
 }
 
-// cleanOnce lets requests pass, which are told to ask the new primary, and drops the collections that it has.
-func (m *move) cleanOnce(t env.Task) error {
+// cleanOnce lets requests pass, whose answer is to ask the new primary, and drops the collections
+// that it has.
+func (m *primaryMove) cleanOnce(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryUnblock); err != nil {
 		return err
 	}
@@ -107,11 +120,13 @@ func (m *move) cleanOnce(t env.Task) error {
 	return m.dropMoved(t)
 }
 
-// clear makes requests read the catalogue anew.
-func (m *move) clear() {
+// clear makes requests read the catalogue again.
+func (m *primaryMove) clear() {
 	for _, c := range m.record.Collections {
 		m.s.shard.Collection(c.NS).Clear()
 	}
 }
 
-func (m *move) holder() shard.Holder { return shard.Holder{Actor: trace.Donor, ID: m.record.Move} }
+func (m *primaryMove) holder() shard.Holder {
+	return shard.Holder{Actor: trace.Donor, ID: m.record.Move}
+}

@@ -7,8 +7,8 @@ import (
 	"github.com/shardproof/shardproof/system/hlc"
 )
 
-// An entry is written as its fields in order: numbers as varints, texts and documents with their length before them.
-// Documents have their length plus one, as nil is not the same as empty.
+// An entry is written as its fields in order: numbers as varints, texts and documents with their
+// length before them. Documents have their length plus one, as nil is not the same as empty.
 
 const (
 	flagFromMigrate = 1 << iota
@@ -94,12 +94,13 @@ func appendDocument(b, doc []byte) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(doc))+1), doc...)
 }
 
-// Unmarshal undoes Marshal; its documents share memory with b, which must not change any more. Bytes that are not exactly
-// one entry are a errcode.BadValue.
+// Unmarshal undoes Marshal; its documents share memory with b, which must not change any more.
+// Bytes that are not exactly one entry are an errcode.BadValue.
 func Unmarshal(b []byte) (*Entry, error) {
-	r := reader{rest: b, all: string(b)}
+	r := entryReader{rest: b, all: string(b)}
 	e := &Entry{TS: hlc.Timestamp(r.uint())}
-	// An operation has at least seven bytes, so that a broken count cannot make us allocate without bound.
+	// An operation has at least seven bytes, so that a broken count cannot make us allocate without
+	// bound.
 	if n := r.uint(); n <= uint64(len(r.rest))/7 {
 		if n > 0 {
 			e.Ops = make([]Op, n)
@@ -116,15 +117,15 @@ func Unmarshal(b []byte) (*Entry, error) {
 	return e, nil
 }
 
-// reader takes an entry apart. Once the input is broken it reads zeros.
-type reader struct {
+// entryReader takes an entry apart. Once the input is broken it reads zeros.
+type entryReader struct {
 	rest []byte
 	// all is the whole input, of which texts are parts.
 	all    string
 	broken bool
 }
 
-func (r *reader) op(o *Op) {
+func (r *entryReader) op(o *Op) {
 	o.Kind = Kind(r.byte())
 	flags := r.byte()
 	o.Actor = r.byte()
@@ -143,7 +144,7 @@ func (r *reader) op(o *Op) {
 	}
 }
 
-func (r *reader) stmt() *Stmt {
+func (r *entryReader) stmt() *Stmt {
 	return &Stmt{
 		Session: r.text(),
 		Txn:     r.int(),
@@ -156,9 +157,9 @@ func (r *reader) stmt() *Stmt {
 	}
 }
 
-func (r *reader) fail() { r.rest, r.broken = nil, true }
+func (r *entryReader) fail() { r.rest, r.broken = nil, true }
 
-func (r *reader) byte() byte {
+func (r *entryReader) byte() byte {
 	if len(r.rest) == 0 {
 		r.fail()
 		return 0
@@ -168,7 +169,7 @@ func (r *reader) byte() byte {
 	return b
 }
 
-func (r *reader) uint() uint64 {
+func (r *entryReader) uint() uint64 {
 	v, n := binary.Uvarint(r.rest)
 	if n <= 0 {
 		r.fail()
@@ -178,7 +179,7 @@ func (r *reader) uint() uint64 {
 	return v
 }
 
-func (r *reader) int() int64 {
+func (r *entryReader) int() int64 {
 	v, n := binary.Varint(r.rest)
 	if n <= 0 {
 		r.fail()
@@ -188,7 +189,7 @@ func (r *reader) int() int64 {
 	return v
 }
 
-func (r *reader) bytes(n uint64) []byte {
+func (r *entryReader) bytes(n uint64) []byte {
 	if n > uint64(len(r.rest)) {
 		r.fail()
 		return nil
@@ -198,13 +199,13 @@ func (r *reader) bytes(n uint64) []byte {
 	return b
 }
 
-func (r *reader) text() string {
+func (r *entryReader) text() string {
 	n := len(r.bytes(r.uint()))
 	end := len(r.all) - len(r.rest)
 	return r.all[end-n : end]
 }
 
-func (r *reader) document() []byte {
+func (r *entryReader) document() []byte {
 	n := r.uint()
 	if n == 0 {
 		return nil

@@ -1,5 +1,6 @@
-// Package oplog is what a replica set logs: an entry holds one or more operations that happen together, each with the
-// document it leaves behind, so that applying an entry twice or on another member gives the same state.
+// Package oplog is what a replica set logs: an entry holds one or more operations that happen
+// together, each with the document it leaves behind, so that applying an entry twice or on another
+// member gives the same state.
 package oplog
 
 import (
@@ -10,8 +11,8 @@ import (
 	"github.com/shardproof/shardproof/system/hlc"
 )
 
-// Time is a place in a replica set's log. Only places of one replica set are comparable. The zero Time is before the
-// first entry.
+// Time is a place in a replica set's log. Only places of one replica set are comparable. The zero
+// Time is before the first entry.
 type Time struct{ Term, Index uint64 }
 
 // String is "term.index".
@@ -36,12 +37,14 @@ const (
 	Rename      // NS and everything in it becomes ID, a namespace that does not exist
 )
 
-var kinds = [...]string{"noop", "insert", "update", "delete", "create", "drop", "createIndex", "dropIndex", "rename"}
+var kindNames = [...]string{
+	"noop", "insert", "update", "delete", "create", "drop", "createIndex", "dropIndex", "rename",
+}
 
 // String is the kind's name.
 func (k Kind) String() string {
-	if int(k) < len(kinds) {
-		return kinds[k]
+	if int(k) < len(kindNames) {
+		return kindNames[k]
 	}
 	return fmt.Sprintf("kind(%d)", uint8(k))
 }
@@ -52,18 +55,21 @@ type Op struct {
 	NS   string
 	// ID is the encoded _id (key.Encode), or a name where Kind says so.
 	ID string
-	// Doc is the whole document after the operation; nil for Delete. For a Noop it is free text for readers of the log.
+	// Doc is the whole document after the operation; nil for Delete. For a Noop it is free text for
+	// readers of the log.
 	Doc bson.Raw
 	// Actor is a value of trace.Actor: on whose behalf.
 	Actor uint8
 	// Tag is the session, migration or task on whose behalf, for the oracles; may be empty.
 	Tag string
-	// FromMigrate marks writes of migration and range deletion, which neither capture nor change streams see (protocol
-	// 6.1, 12).
+	// FromMigrate marks writes of migration and range deletion, which neither capture nor change
+	// streams see (protocol 6.1, 12).
 	FromMigrate bool
-	// Replaces tells an Update that replaced the document from one that changed some of its fields.
+	// Replaces is set for an Update that replaced the document, unlike one that changed some of its
+	// fields.
 	Replaces bool
-	// Stmt is set for a statement of a retryable write, and for a Noop that re-logs one on a recipient.
+	// Stmt is set for a statement of a retryable write, and for a Noop that re-logs one on a
+	// recipient.
 	Stmt *Stmt
 }
 
@@ -72,16 +78,18 @@ type Stmt struct {
 	Session string
 	Txn     int64
 	ID      int32
-	// NS and Key are the namespace and the encoded shard key the statement touched; they decide whether it moves with a
-	// chunk. Empty Key: unknown, moves with every chunk of the namespace.
+	// NS and Key are the namespace and the encoded shard key the statement touched; they decide
+	// whether it moves with a chunk. Empty Key: unknown, moves with every chunk of the namespace.
 	NS  string
 	Key string
 	// Prev is the log place of the session's statement before this one; zero for the first.
 	Prev Time
-	// Result is what a retry returns: {n, nModified, upserted, ...}; Image is the pre- or post-image of a findAndModify.
+	// Result is what a retry returns: {n, nModified, upserted, ...}; Image is the pre- or
+	// post-image of a findAndModify.
 	Result bson.Raw
 	Image  bson.Raw
-	// DeadEnd marks incomplete history: a retry of any statement not known must fail rather than execute.
+	// DeadEnd marks incomplete history: a retry of any statement not known must fail rather than
+	// execute.
 	DeadEnd bool
 }
 

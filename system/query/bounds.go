@@ -8,13 +8,14 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// Equality returns the one value that a filter allows the field to have: {field: value}, {$eq: value} or {$in: [value]}.
+// Equality returns the one value that a filter allows the field to have: {field: value}, {$eq:
+// value} or {$in: [value]}.
 func Equality(filter bson.Raw, field string) (bson.RawValue, bool) {
 	want, err := filter.LookupErr(field)
 	if err != nil {
 		return bson.RawValue{}, false
 	}
-	conditions, ok := operators(want)
+	conditions, ok := operatorsOf(want)
 	if !ok {
 		return want, true
 	}
@@ -32,11 +33,11 @@ func Equality(filter bson.Raw, field string) (bson.RawValue, bool) {
 	return values[0], true
 }
 
-// Bounds returns a range that contains the value of the field in every document that the filter selects; everything when
-// the filter says nothing about it.
+// Bounds returns a range that contains the value of the field in every document that the filter
+// selects; everything when the filter says nothing about it.
 func Bounds(filter bson.Raw, field string) (key.Range, error) {
 	within := key.Everything
-	_, err := every(filter, func(name string, want bson.RawValue) (bool, error) {
+	_, err := everyElement(filter, func(name string, want bson.RawValue) (bool, error) {
 		var rng key.Range
 		var err error
 		switch name {
@@ -57,12 +58,12 @@ func allBounds(list bson.RawValue, field string) (key.Range, error) {
 	within := key.Everything
 	filters, ok := list.ArrayOK()
 	if !ok {
-		return within, bad("$and takes an array of filters, not %v", list)
+		return within, badValue("$and takes an array of filters, not %v", list)
 	}
-	_, err := every(bson.Raw(filters), func(_ string, f bson.RawValue) (bool, error) {
+	_, err := everyElement(bson.Raw(filters), func(_ string, f bson.RawValue) (bool, error) {
 		filter, ok := f.DocumentOK()
 		if !ok {
-			return false, bad("$and takes an array of filters, not %v", list)
+			return false, badValue("$and takes an array of filters, not %v", list)
 		}
 		rng, err := Bounds(filter, field)
 		within = within.Intersect(rng)
@@ -72,12 +73,12 @@ func allBounds(list bson.RawValue, field string) (key.Range, error) {
 }
 
 func fieldBounds(want bson.RawValue) (key.Range, error) {
-	conditions, ok := operators(want)
+	conditions, ok := operatorsOf(want)
 	if !ok {
 		return valueBounds(want)
 	}
 	within := key.Everything
-	_, err := every(conditions, func(op string, operand bson.RawValue) (bool, error) {
+	_, err := everyElement(conditions, func(op string, operand bson.RawValue) (bool, error) {
 		rng, err := operatorBounds(op, operand)
 		within = within.Intersect(rng)
 		return true, err
@@ -94,12 +95,12 @@ func operatorBounds(op string, operand bson.RawValue) (key.Range, error) {
 		if err != nil {
 			return key.Range{}, err
 		}
-		return bounds(op, k)
+		return comparisonRange(op, k)
 	case "$in":
 		return listBounds(operand)
 	}
 	if !strings.HasPrefix(op, "$") {
-		return key.Range{}, bad("%s is no operator", op)
+		return key.Range{}, badValue("%s is no operator", op)
 	}
 	return key.Everything, nil
 }
@@ -116,10 +117,10 @@ func valueBounds(v bson.RawValue) (key.Range, error) {
 func listBounds(list bson.RawValue) (key.Range, error) {
 	values, ok := list.ArrayOK()
 	if !ok {
-		return key.Range{}, bad("$in takes an array, not %v", list)
+		return key.Range{}, badValue("$in takes an array, not %v", list)
 	}
 	around := key.Range{Min: key.Max, Max: key.Min}
-	_, err := every(bson.Raw(values), func(_ string, v bson.RawValue) (bool, error) {
+	_, err := everyElement(bson.Raw(values), func(_ string, v bson.RawValue) (bool, error) {
 		rng, err := valueBounds(v)
 		around = key.Range{Min: min(around.Min, rng.Min), Max: max(around.Max, rng.Max)}
 		return true, err
@@ -127,9 +128,9 @@ func listBounds(list bson.RawValue) (key.Range, error) {
 	return around, err
 }
 
-// bounds is the range of a comparison with k. Its upper end may lie above MaxKey, as the range of documents does not
-// contain that.
-func bounds(op string, k key.Key) (key.Range, error) {
+// comparisonRange is the range of a comparison with k. Its upper end may lie above MaxKey, as the
+// range of documents does not contain that.
+func comparisonRange(op string, k key.Key) (key.Range, error) {
 	above := key.After(key.Max)
 	switch op {
 	case "$gt":
@@ -141,5 +142,5 @@ func bounds(op string, k key.Key) (key.Range, error) {
 	case "$lte":
 		return key.Range{Max: key.After(k)}, nil
 	}
-	return key.Range{}, bad("%s is no comparison", op)
+	return key.Range{}, badValue("%s is no comparison", op)
 }

@@ -1,9 +1,11 @@
 // Package query is what queries and updates mean for one document. It is pure.
 //
-// Promise: documents are never changed, a change gives a new one; comparisons are those of package key, so a filter
-// selects only documents whose keys lie in its Bounds. Whatever is not supported is refused with errcode.BadValue.
+// Promise: documents are never changed, a change gives a new one; comparisons are those of package
+// key, so a filter selects only documents whose keys lie in its Bounds. Everything that is not
+// supported is refused with errcode.BadValue.
 //
-// Refusal: no server-side script, no regular expression, no positional operator; paths do not lead through arrays.
+// Refusal: no server-side script, no regular expression, no positional operator; paths do not lead
+// through arrays.
 package query
 
 import (
@@ -17,23 +19,27 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-var null = bson.RawValue{Type: bson.TypeNull}
+var nullValue = bson.RawValue{Type: bson.TypeNull}
 
-func bad(format string, args ...any) error { return errcode.New(errcode.BadValue, format, args...) }
+func badValue(format string, args ...any) error {
+	return errcode.New(errcode.BadValue, format, args...)
+}
 
-// Match reports whether the document fulfils every condition of the filter: {field: value}, {field: {$op: value}} with
-// $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin and $exists, and $and and $or of filters. A nil filter selects everything.
+// Match reports whether the document fulfils every condition of the filter: {field: value}, {field:
+// {$op: value}} with $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin and $exists, and $and and $or of
+// filters. A nil filter selects everything.
 //
-// Only values of one class compare; a missing field is null; an array also fulfils a condition when an element does.
+// Only values of one class compare; a missing field is null; an array also fulfils a condition when
+// an element does.
 func Match(filter, doc bson.Raw) (bool, error) {
-	return every(filter, func(name string, want bson.RawValue) (bool, error) {
+	return everyElement(filter, func(name string, want bson.RawValue) (bool, error) {
 		switch {
 		case name == "$and" || name == "$or":
 			return matchList(name == "$or", want, doc)
 		case strings.HasPrefix(name, "$"):
-			return false, bad("the operator %s is not supported", name)
+			return false, badValue("the operator %s is not supported", name)
 		}
-		got, exists, err := find(doc, name)
+		got, exists, err := lookUpPath(doc, name)
 		if err != nil {
 			return false, err
 		}
@@ -41,19 +47,19 @@ func Match(filter, doc bson.Raw) (bool, error) {
 	})
 }
 
-// every calls fn for the elements of a document until one returns false or an error.
-func every(doc bson.Raw, fn func(name string, v bson.RawValue) (bool, error)) (bool, error) {
+// everyElement calls fn for the elements of a document until one returns false or an error.
+func everyElement(doc bson.Raw, fn func(name string, v bson.RawValue) (bool, error)) (bool, error) {
 	if doc == nil {
 		return true, nil
 	}
 	n, rest, ok := bsoncore.ReadLength(doc)
 	if !ok || int(n) != len(doc) || n < 5 {
-		return false, bad("a document of %d bytes is malformed", len(doc))
+		return false, badValue("a document of %d bytes is malformed", len(doc))
 	}
 	for len(rest) > 1 {
 		var e bsoncore.Element
 		if e, rest, ok = bsoncore.ReadElement(rest); !ok {
-			return false, bad("a document is malformed %d bytes before its end", len(rest))
+			return false, badValue("a document is malformed %d bytes before its end", len(rest))
 		}
 		if ok, err := fn(e.Key(), bson.RawElement(e).Value()); !ok || err != nil {
 			return false, err
@@ -65,12 +71,12 @@ func every(doc bson.Raw, fn func(name string, v bson.RawValue) (bool, error)) (b
 func matchList(any bool, list bson.RawValue, doc bson.Raw) (bool, error) {
 	filters, ok := list.ArrayOK()
 	if !ok {
-		return false, bad("$and and $or take an array of filters, not %v", list)
+		return false, badValue("$and and $or take an array of filters, not %v", list)
 	}
-	all, err := every(bson.Raw(filters), func(_ string, f bson.RawValue) (bool, error) {
+	all, err := everyElement(bson.Raw(filters), func(_ string, f bson.RawValue) (bool, error) {
 		filter, ok := f.DocumentOK()
 		if !ok {
-			return false, bad("$and and $or take an array of filters, not %v", list)
+			return false, badValue("$and and $or take an array of filters, not %v", list)
 		}
 		matches, err := Match(filter, doc)
 		return matches != any, err
@@ -78,25 +84,25 @@ func matchList(any bool, list bson.RawValue, doc bson.Raw) (bool, error) {
 	return all != any, err
 }
 
-// find returns the value at a dotted path, null when it is missing.
-func find(doc bson.Raw, path string) (v bson.RawValue, exists bool, err error) {
+// lookUpPath returns the value at a dotted path, null when it is missing.
+func lookUpPath(doc bson.Raw, path string) (v bson.RawValue, exists bool, err error) {
 	name, inner, nested := strings.Cut(path, ".")
 	v, err = doc.LookupErr(name)
 	switch {
 	case err != nil:
-		return null, false, nil
+		return nullValue, false, nil
 	case !nested:
 		return v, true, nil
 	case v.Type == bson.TypeEmbeddedDocument:
-		return find(v.Document(), inner)
+		return lookUpPath(v.Document(), inner)
 	case v.Type == bson.TypeArray:
-		return null, false, bad("the path %s leads through an array", path)
+		return nullValue, false, badValue("the path %s leads through an array", path)
 	}
-	return null, false, nil
+	return nullValue, false, nil
 }
 
-// operators returns the conditions when the value is a document of operators.
-func operators(v bson.RawValue) (bson.Raw, bool) {
+// operatorsOf returns the conditions when the value is a document of operators.
+func operatorsOf(v bson.RawValue) (bson.Raw, bool) {
 	doc, ok := v.DocumentOK()
 	if !ok {
 		return nil, false
@@ -106,11 +112,11 @@ func operators(v bson.RawValue) (bson.Raw, bool) {
 }
 
 func matchField(want, got bson.RawValue, exists bool) (bool, error) {
-	conditions, ok := operators(want)
+	conditions, ok := operatorsOf(want)
 	if !ok {
-		return some(got, func(v bson.RawValue) bool { return equal(v, want) }), nil
+		return anyElement(got, func(v bson.RawValue) bool { return equalValues(v, want) }), nil
 	}
-	return every(conditions, func(op string, operand bson.RawValue) (bool, error) {
+	return everyElement(conditions, func(op string, operand bson.RawValue) (bool, error) {
 		return matchOperator(op, operand, got, exists)
 	})
 }
@@ -118,30 +124,32 @@ func matchField(want, got bson.RawValue, exists bool) (bool, error) {
 func matchOperator(op string, operand, got bson.RawValue, exists bool) (bool, error) {
 	switch op {
 	case "$eq", "$ne":
-		return some(got, func(v bson.RawValue) bool { return equal(v, operand) }) == (op == "$eq"), nil
+		return anyElement(got, func(v bson.RawValue) bool {
+			return equalValues(v, operand)
+		}) == (op == "$eq"), nil
 	case "$in", "$nin":
 		in, err := matchIn(operand, got)
 		return in == (op == "$in"), err
 	case "$exists":
-		return exists == truth(operand), nil
+		return exists == isTrue(operand), nil
 	case "$gt", "$gte", "$lt", "$lte":
 		return matchOrder(op, operand, got)
 	}
-	return false, bad("the operator %s is not supported", op)
+	return false, badValue("the operator %s is not supported", op)
 }
 
 func matchIn(list, got bson.RawValue) (bool, error) {
 	wanted, ok := list.ArrayOK()
 	if !ok {
-		return false, bad("$in takes an array, not %v", list)
+		return false, badValue("$in takes an array, not %v", list)
 	}
-	none, err := every(bson.Raw(wanted), func(_ string, want bson.RawValue) (bool, error) {
-		return !some(got, func(v bson.RawValue) bool { return equal(v, want) }), nil
+	none, err := everyElement(bson.Raw(wanted), func(_ string, want bson.RawValue) (bool, error) {
+		return !anyElement(got, func(v bson.RawValue) bool { return equalValues(v, want) }), nil
 	})
 	return !none, err
 }
 
-func truth(v bson.RawValue) bool {
+func isTrue(v bson.RawValue) bool {
 	if b, ok := v.BooleanOK(); ok {
 		return b
 	}
@@ -155,15 +163,15 @@ func matchOrder(op string, operand, got bson.RawValue) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return some(got, func(v bson.RawValue) bool {
+	return anyElement(got, func(v bson.RawValue) bool {
 		var space [40]byte
 		k, err := key.Append(space[:0], v)
-		return err == nil && ordered(bytes.Compare(k, bound), op) && comparable(k, bound)
+		return err == nil && orderFulfils(bytes.Compare(k, bound), op) && sameClass(k, bound)
 	}), nil
 }
 
-// ordered reports whether a comparison with that outcome fulfils the operator.
-func ordered(compared int, op string) bool {
+// orderFulfils reports whether a comparison with that outcome fulfils the operator.
+func orderFulfils(compared int, op string) bool {
 	switch op {
 	case "$gt":
 		return compared > 0
@@ -176,13 +184,14 @@ func ordered(compared int, op string) bool {
 }
 
 // comparable: MinKey and MaxKey compare with everything, all else with its own class.
-func comparable(a, b []byte) bool {
+func sameClass(a, b []byte) bool {
 	bound := key.Key(b)
 	return bound == key.Min || bound == key.Max || key.Key(a).Class() == bound.Class()
 }
 
-// some reports whether the value, or an element of it when it is an array, fulfils the condition.
-func some(v bson.RawValue, condition func(bson.RawValue) bool) bool {
+// anyElement reports whether the value, or an element of it when it is an array, fulfils the
+// condition.
+func anyElement(v bson.RawValue, condition func(bson.RawValue) bool) bool {
 	if condition(v) {
 		return true
 	}
@@ -190,12 +199,14 @@ func some(v bson.RawValue, condition func(bson.RawValue) bool) bool {
 	if !ok {
 		return false
 	}
-	none, err := every(bson.Raw(array), func(_ string, e bson.RawValue) (bool, error) { return !condition(e), nil })
+	none, err := everyElement(bson.Raw(array), func(_ string, e bson.RawValue) (bool, error) {
+		return !condition(e), nil
+	})
 	return err == nil && !none
 }
 
-// equal compares by key where there is one, else byte for byte.
-func equal(a, b bson.RawValue) bool {
+// equalValues compares by key where there is one, else byte for byte.
+func equalValues(a, b bson.RawValue) bool {
 	if a.Type == b.Type && bytes.Equal(a.Value, b.Value) {
 		return true
 	}

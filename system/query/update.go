@@ -10,53 +10,59 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-// Apply returns the document after a change: a replacement, which keeps the _id, or the operators $set, $unset, $inc and
-// $push (with $each); $setOnInsert does nothing. Changing the _id is a errcode.ImmutableField.
+// Apply returns the document after a change: a replacement, which keeps the _id, or the operators
+// $set, $unset, $inc and $push (with $each); $setOnInsert does nothing. Changing the _id is an
+// errcode.ImmutableField.
 func Apply(change, doc bson.Raw) (bson.Raw, error) {
-	return apply(change, doc, false)
+	return applyChange(change, doc, false)
 }
 
-// NewFrom returns the document that an upsert inserts when nothing matches: the fields that the filter fixes, changed.
-// It must have an _id then.
+// NewFrom returns the document that an upsert inserts when nothing matches: the fields that the
+// filter fixes, changed. It must have an _id then.
 func NewFrom(filter, change bson.Raw) (bson.Raw, error) {
 	doc, err := fixedBy(filter)
 	if err != nil {
 		return nil, err
 	}
-	if doc, err = apply(change, doc, true); err != nil {
+	if doc, err = applyChange(change, doc, true); err != nil {
 		return nil, err
 	}
 	if _, err := doc.LookupErr("_id"); err != nil {
-		return nil, bad("neither the filter %v nor the change %v gives the new document an _id", filter, change)
+		return nil,
+			badValue("neither the filter %v nor the change %v gives the new document an _id",
+				filter, change)
 	}
 	return idFirst(doc)
 }
 
 func fixedBy(filter bson.Raw) (bson.Raw, error) {
-	doc := empty
-	_, err := every(filter, func(name string, _ bson.RawValue) (bool, error) {
+	doc := emptyDoc
+	_, err := everyElement(filter, func(name string, _ bson.RawValue) (bool, error) {
 		v, fixed := Equality(filter, name)
 		if !fixed || strings.HasPrefix(name, "$") {
 			return true, nil
 		}
 		var err error
-		doc, err = edit(doc, name, func(bson.RawValue, bool) (bson.RawValue, error) { return v, nil })
+		doc, err = editPath(doc, name, func(bson.RawValue, bool) (bson.RawValue, error) {
+			return v, nil
+		})
 		return true, err
 	})
 	return doc, err
 }
 
-var empty = bson.Raw(bsoncore.BuildDocument(nil))
+var emptyDoc = bson.Raw(bsoncore.BuildDocument(nil))
 
-func apply(change, doc bson.Raw, inserting bool) (bson.Raw, error) {
-	next, err := changed(change, doc, inserting)
+func applyChange(change, doc bson.Raw, inserting bool) (bson.Raw, error) {
+	next, err := changeDocument(change, doc, inserting)
 	if err != nil {
 		return nil, err
 	}
 	before, errBefore := doc.LookupErr("_id")
 	after, errAfter := next.LookupErr("_id")
-	if errBefore == nil && (errAfter != nil || !equal(before, after)) {
-		return nil, errcode.New(errcode.ImmutableField, "the change %v would alter the _id %v", change, before)
+	if errBefore == nil && (errAfter != nil || !equalValues(before, after)) {
+		return nil, errcode.New(errcode.ImmutableField, "the change %v would alter the _id %v",
+			change, before)
 	}
 	return next, nil
 }
@@ -67,91 +73,94 @@ func Replaces(change bson.Raw) bool {
 	return err != nil || !strings.HasPrefix(first.Key(), "$")
 }
 
-func changed(change, doc bson.Raw, inserting bool) (bson.Raw, error) {
+func changeDocument(change, doc bson.Raw, inserting bool) (bson.Raw, error) {
 	if Replaces(change) {
-		return replace(change, doc)
+		return replaceDocument(change, doc)
 	}
-	_, err := every(change, func(op string, fields bson.RawValue) (bool, error) {
+	_, err := everyElement(change, func(op string, fields bson.RawValue) (bool, error) {
 		named, ok := fields.DocumentOK()
 		if !ok {
-			return false, bad("%s takes a document of fields, not %v", op, fields)
+			return false, badValue("%s takes a document of fields, not %v", op, fields)
 		}
 		if op == "$setOnInsert" && !inserting {
 			return true, nil
 		}
-		return every(named, func(path string, operand bson.RawValue) (bool, error) {
+		return everyElement(named, func(path string, operand bson.RawValue) (bool, error) {
 			var err error
-			doc, err = operate(op, doc, path, operand)
+			doc, err = applyOperator(op, doc, path, operand)
 			return true, err
 		})
 	})
 	return doc, err
 }
 
-func operate(op string, doc bson.Raw, path string, operand bson.RawValue) (bson.Raw, error) {
+func applyOperator(op string, doc bson.Raw, path string, operand bson.RawValue) (bson.Raw, error) {
 	if path == "" || strings.HasPrefix(path, "$") {
-		return nil, bad("%s cannot change the field %q", op, path)
+		return nil, badValue("%s cannot change the field %q", op, path)
 	}
-	return edit(doc, path, func(old bson.RawValue, exists bool) (bson.RawValue, error) {
+	return editPath(doc, path, func(old bson.RawValue, exists bool) (bson.RawValue, error) {
 		switch op {
 		case "$set", "$setOnInsert":
 			return operand, nil
 		case "$unset":
-			return removed, nil
+			return removedValue, nil
 		case "$inc":
-			return increase(old, exists, operand, path)
+			return incrementValue(old, exists, operand, path)
 		case "$push":
-			return push(old, exists, operand, path)
+			return pushValue(old, exists, operand, path)
 		}
-		return removed, bad("the operator %s is not supported", op)
+		return removedValue, badValue("the operator %s is not supported", op)
 	})
 }
 
-func replace(replacement, doc bson.Raw) (bson.Raw, error) {
-	b, out := begin(), 0
+func replaceDocument(replacement, doc bson.Raw) (bson.Raw, error) {
+	b, out := beginDocument(), 0
 	if id, err := doc.LookupErr("_id"); err == nil {
-		if own, err := replacement.LookupErr("_id"); err == nil && !equal(id, own) {
-			return nil, errcode.New(errcode.ImmutableField, "the replacement %v has another _id than %v", replacement, id)
+		if own, err := replacement.LookupErr("_id"); err == nil && !equalValues(id, own) {
+			return nil, errcode.New(errcode.ImmutableField,
+				"the replacement %v has another _id than %v", replacement, id)
 		}
 		b, out = appendElement(b, "_id", id), 1
 	}
-	_, err := every(replacement, func(name string, v bson.RawValue) (bool, error) {
+	_, err := everyElement(replacement, func(name string, v bson.RawValue) (bool, error) {
 		if strings.HasPrefix(name, "$") {
-			return false, bad("the replacement %v has the operator %s among its fields", replacement, name)
+			return false, badValue("the replacement %v has the operator %s among its fields",
+				replacement, name)
 		}
 		if name != "_id" || out == 0 {
 			b = appendElement(b, name, v)
 		}
 		return true, nil
 	})
-	return finish(b, err)
+	return finishDocument(b, err)
 }
 
 func idFirst(doc bson.Raw) (bson.Raw, error) {
 	if first, err := doc.IndexErr(0); err == nil && first.Key() == "_id" {
 		return doc, nil
 	}
-	b := appendElement(begin(), "_id", doc.Lookup("_id"))
-	_, err := every(doc, func(name string, v bson.RawValue) (bool, error) {
+	b := appendElement(beginDocument(), "_id", doc.Lookup("_id"))
+	_, err := everyElement(doc, func(name string, v bson.RawValue) (bool, error) {
 		if name != "_id" {
 			b = appendElement(b, name, v)
 		}
 		return true, nil
 	})
-	return finish(b, err)
+	return finishDocument(b, err)
 }
 
 func appendElement(b []byte, name string, v bson.RawValue) []byte {
-	return bsoncore.AppendValueElement(b, name, bsoncore.Value{Type: bsoncore.Type(v.Type), Data: v.Value})
+	return bsoncore.AppendValueElement(b, name,
+		bsoncore.Value{Type: bsoncore.Type(v.Type), Data: v.Value})
 }
 
-func begin() []byte {
+func beginDocument() []byte {
 	_, b := bsoncore.AppendDocumentStart(nil)
 	return b
 }
 
-// finish ends what begin began.
-func finish(b []byte, err error) (bson.Raw, error) {
+// finishDocument ends what begin began.
+func finishDocument(b []byte, err error) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -159,5 +168,6 @@ func finish(b []byte, err error) (bson.Raw, error) {
 	return bson.Raw(b), err
 }
 
-// Same reports whether two documents are byte for byte the same: an update between them modifies nothing.
+// Same reports whether two documents are byte for byte the same: an update between them modifies
+// nothing.
 func Same(a, b bson.Raw) bool { return bytes.Equal(a, b) }

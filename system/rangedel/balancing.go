@@ -5,8 +5,11 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// statsForBalancing tells the balancer how much the shard has of collections, orphans left out (protocol 14.2).
-func (r *Service) statsForBalancing(_ env.Task, _ env.NodeID, req *command.ShardsvrGetStatsForBalancing) (*command.StatsForBalancing, error) {
+// statsForBalancing answers the balancer how much the shard has of collections, orphans left out
+// (protocol 14.2).
+func (r *Service) statsForBalancing(
+	_ env.Task, _ env.NodeID, req *command.ShardsvrGetStatsForBalancing,
+) (*command.StatsForBalancing, error) {
 	if err := r.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -26,7 +29,8 @@ func (r *Service) ownedBytes(c command.CollectionID) int64 {
 	return max(0, bytes-r.orphans(c.UUID)*(bytes/documents))
 }
 
-// orphans is how many documents of the collection the tasks count that the shard has and does not own (protocol 10.6).
+// orphans is how many documents of the collection the tasks count that the shard has and does not
+// own (protocol 10.6).
 func (r *Service) orphans(uuid string) (n int64) {
 	for _, k := range r.tasks.All() {
 		if k.UUID == uuid {

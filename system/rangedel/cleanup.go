@@ -7,7 +7,9 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-func (r *Service) cleanupOrphaned(t env.Task, _ env.NodeID, req *command.CleanupOrphaned) (*command.CleanedUp, error) {
+func (r *Service) cleanupOrphaned(
+	t env.Task, _ env.NodeID, req *command.CleanupOrphaned,
+) (*command.CleanedUp, error) {
 	if err := r.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -20,8 +22,8 @@ func (r *Service) cleanupOrphaned(t env.Task, _ env.NodeID, req *command.Cleanup
 	return r.sweepNext(t, req)
 }
 
-// awaitTasks waits until every task of the namespace that exists now is done (protocol 10.5). Tasks that are added
-// meanwhile are not waited for: under steady migrations that would never end.
+// awaitTasks waits until every task of the namespace that exists now is done (protocol 10.5). Tasks
+// that are added meanwhile are not waited for: under steady migrations that would never end.
 func (r *Service) awaitTasks(t env.Task, ns string) error {
 	var waitFor []For
 	for _, k := range r.tasks.All() {
@@ -30,7 +32,8 @@ func (r *Service) awaitTasks(t env.Task, ns string) error {
 		}
 	}
 	for _, f := range waitFor {
-		if err := r.changed.WaitFor(t, 0, func() bool { return r.gone(f) || !r.member.IsPrimary() }); err != nil {
+		err := r.changed.WaitFor(t, 0, func() bool { return r.gone(f) || !r.member.IsPrimary() })
+		if err != nil {
 			return err
 		}
 	}

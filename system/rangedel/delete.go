@@ -18,25 +18,27 @@ import (
 // retryPause is how long a task that failed waits before it is tried again.
 const retryPause = 100 * time.Millisecond
 
-// start works on a task until it is done or the tenure ends.
+// start works on a task until it is done or the term ends.
 func (r *Service) start(k Task) {
 	r.running[k.Migration] = true
-	r.persist(k, func(t env.Task) error { return r.carryOut(t, k) }, func() { delete(r.running, k.Migration) })
+	r.persist(k, func(t env.Task) error {
+		return r.carryOut(t, k)
+	}, func() { delete(r.running, k.Migration) })
 }
 
-// persist has do carry a task out. An attempt that fails, even because its task was killed, is followed by another in a task
-// of its own, until one succeeds or the tenure ends.
+// persist has do carry a task out. An attempt that fails, even because its task was killed, is
+// followed by another in a task of its own, until one succeeds or the term ends.
 func (r *Service) persist(k Task, do func(env.Task) error, done func()) {
-	tenure := r.member.Tenure()
-	r.node.Spawn(tenure, "range-deletion "+k.Migration, func(t env.Task) {
+	termScope := r.member.TermScope()
+	r.node.Spawn(termScope, "range-deletion "+k.Migration, func(t env.Task) {
 		err := do(t)
 		switch {
-		case tenure.Err() != nil:
+		case termScope.Err() != nil:
 		case err == nil:
 			done()
 		default:
 			r.node.After(retryPause, func() {
-				if tenure.Err() == nil {
+				if termScope.Err() == nil {
 					r.persist(k, do, done)
 				}
 			})
@@ -55,11 +57,12 @@ func (r *Service) carryOut(t env.Task, k Task) error {
 	if err := r.takeTurn(t, k); err != nil {
 		return err
 	}
-	defer r.endTurn(r.member.Tenure())
+	defer r.endTurn(r.member.TermScope())
 	return r.deleteAll(t, k)
 }
 
-// awaitReaders waits for the queries of this member that began while the range was owned, and then for those elsewhere.
+// awaitReaders waits for the queries of this member that began while the range was owned, and then
+// for those elsewhere.
 func (r *Service) awaitReaders(t env.Task, k Task) error {
 	if err := t.Point(failpoint.RangeWaitQueries, env.Note{ID: k.Migration}); err != nil {
 		return err
@@ -89,8 +92,8 @@ func (r *Service) takeTurn(t env.Task, k Task) error {
 	return nil
 }
 
-func (r *Service) endTurn(tenure *env.Scope) {
-	if tenure.Err() == nil {
+func (r *Service) endTurn(termScope *env.Scope) {
+	if termScope.Err() == nil {
 		r.busy = false
 		r.turn.Signal()
 	}
@@ -136,10 +139,14 @@ func (r *Service) markProcessing(t env.Task, k Task) error {
 	return err
 }
 
-// deleteBatch deletes the next documents of the range and waits until a majority has forgotten them; false means that
-// there is nothing left, or that the task is gone.
-func (r *Service) deleteBatch(t env.Task, k Task, batch int, next func(Task) ([]oplog.Op, int)) (more bool, err error) {
-	for _, at := range []failpoint.Site{failpoint.RangeCheckDoc, failpoint.RangeCheckOwnership, failpoint.RangeBatchBefore} {
+// deleteBatch deletes the next documents of the range and waits until a majority has forgotten
+// them; false means that there is nothing left, or that the task is gone.
+func (r *Service) deleteBatch(
+	t env.Task, k Task, batch int, next func(Task) ([]oplog.Op, int),
+) (more bool, err error) {
+	for _, at := range []failpoint.Site{
+		failpoint.RangeCheckDoc, failpoint.RangeCheckOwnership, failpoint.RangeBatchBefore,
+	} {
 		if err := t.Point(at, env.Note{ID: k.Migration, N: batch}); err != nil {
 			return false, err
 		}
@@ -173,9 +180,10 @@ func (r *Service) account(ops []oplog.Op, bytes int) {
 	}
 }
 
-// nextBatch returns the deletions of a batch together with the task's new count. It checks, with nothing in between and
-// the write to follow at once, that the task is still to be carried out and the range is not owned. The collection may
-// have another name than when the task began: what counts is the record.
+// nextBatch returns the deletions of a batch together with the task's new count. It checks, with
+// nothing in between and the write to follow at once, that the task is still to be carried out and
+// the range is not owned. The collection may have another name than when the task began: what
+// counts is the record.
 func (r *Service) nextBatch(k Task) (ops []oplog.Op, bytes int) {
 	now, exists := r.Get(k.For())
 	if !exists || now.Pending || r.replaced(now) {
@@ -193,13 +201,19 @@ func (r *Service) nextBatch(k Task) (ops []oplog.Op, bytes int) {
 // scan returns the deletions of the next documents, and how large these are.
 func (r *Service) scan(k Task) (ops []oplog.Op, bytes int) {
 	limit := r.settings.RangeDeleterBatch
-	r.member.Store().ScanKey(k.NS, k.Range(), store.Latest, store.Place{}, func(_ key.Key, id string, doc bson.Raw) bool {
-		bytes += len(doc)
-		ops = append(ops, oplog.Op{
-			Kind: oplog.Delete, NS: k.NS, ID: id, Actor: uint8(trace.RangeDeleter), Tag: k.Migration, FromMigrate: true,
+	r.member.Store().ScanKey(k.NS, k.Range(), store.Latest, store.Place{},
+		func(_ key.Key, id string, doc bson.Raw) bool {
+			bytes += len(doc)
+			ops = append(ops, oplog.Op{
+				Kind:        oplog.Delete,
+				NS:          k.NS,
+				ID:          id,
+				Actor:       uint8(trace.RangeDeleter),
+				Tag:         k.Migration,
+				FromMigrate: true,
+			})
+			return limit == 0 || len(ops) < limit
 		})
-		return limit == 0 || len(ops) < limit
-	})
 	return ops, bytes
 }
 
@@ -223,7 +237,8 @@ func (r *Service) checkOwnership(k Task) {
 		return
 	}
 	for _, owned := range m.Owned() {
-		r.node.Assert(!owned.Overlaps(k.Range()), "task %s of %s is to delete %v, but the shard owns %v",
+		r.node.Assert(!owned.Overlaps(k.Range()),
+			"task %s of %s is to delete %v, but the shard owns %v",
 			k.Migration, k.NS, k.Range(), owned)
 	}
 }
@@ -238,7 +253,8 @@ func (r *Service) finish(t env.Task, k Task) error {
 	}
 	now, found := r.Get(k.For())
 	if _, err := r.Drop(t, k.For()); err != nil {
-		return errcode.New(errcode.OperationFailed, "task %s cannot be removed: %v", k.Migration, err)
+		return errcode.New(errcode.OperationFailed, "task %s cannot be removed: %v",
+			k.Migration, err)
 	}
 	if found {
 		r.emit(now, "done")

@@ -11,19 +11,22 @@ import (
 	"github.com/shardproof/shardproof/system/shard"
 )
 
-// sweepNext is cleanupOrphaned of 4.2 (protocol 10.5): it deletes the next range that the shard neither owns nor receives,
-// and says where to go on.
+// sweepNext is cleanupOrphaned of 4.2 (protocol 10.5): it deletes the next range that the shard
+// neither owns nor receives, and says where to go on.
 func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.CleanedUp, error) {
 	c, term := r.shard.Collection(req.NS), r.member.Term()
 	if err := r.learn(t, c); err != nil {
 		return nil, err
 	}
-	if !r.member.IsPrimary() || r.member.Term() != term { // and with it what was learned of receptions
-		return nil, errcode.New(errcode.InterruptedDueToReplStateChange, "%s was primary of term %d when the command began", r.node.ID(), term)
+	if !r.member.IsPrimary() || r.member.Term() != term {
+		// And with it what was learned of recipient migrations.
+		return nil, errcode.New(errcode.InterruptedDueToReplStateChange,
+			"%s was primary of term %d when the command began", r.node.ID(), term)
 	}
 	md := c.Metadata()
 	if md == nil {
-		return nil, errcode.New(errcode.ConflictingOperationInProgress, "the placement of %s became unknown", req.NS)
+		return nil, errcode.New(errcode.ConflictingOperationInProgress,
+			"the placement of %s became unknown", req.NS)
 	}
 	rng := c.NextOrphans(max(req.From, key.Min))
 	if rng.Empty() {
@@ -31,8 +34,14 @@ func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.
 	}
 	r.swept++
 	k := Task{
-		Migration: fmt.Sprintf("cleanupOrphaned of %s/%d/%d", r.member.Name(), r.member.Term(), r.swept),
-		NS:        req.NS, UUID: md.Table.Collection().UUID, Donor: r.member.Name(), Min: []byte(rng.Min), Max: []byte(rng.Max), When: Now,
+		Migration: fmt.Sprintf("cleanupOrphaned of %s/%d/%d",
+			r.member.Name(), r.member.Term(), r.swept),
+		NS:    req.NS,
+		UUID:  md.Table.Collection().UUID,
+		Donor: r.member.Name(),
+		Min:   []byte(rng.Min),
+		Max:   []byte(rng.Max),
+		When:  Now,
 	}
 	if err := r.CleanUp(k); err != nil {
 		return nil, err
@@ -43,19 +52,24 @@ func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.
 	return &command.CleanedUp{StoppedAt: rng.Max}, r.needPrimary()
 }
 
-// learn finds out what the shard owns beyond doubt. A range that an earlier primary, or this one, has received completely may
-// still become the shard's by a commit that is under way, and nobody here would know. So first every migration ends that
-// may bring one, then a write tells how far the config server is, and then its catalogue is read. What has arrived before
-// and is not owned by then will not be.
+// learn finds out what the shard owns beyond doubt. A range that an earlier primary, or this one,
+// has received completely may still become the shard's by a commit that is in progress, and nobody
+// here would know. So first every migration ends that may bring one, then the time of a write shows
+// how far the config server is, and then its catalogue is read. What has arrived before and is not
+// owned by then will not be.
 func (r *Service) learn(t env.Task, c *shard.Collection) error {
 	arrived := c.Unowned()
 	for _, peer := range r.shard.Peers() {
-		if _, err := rpc.AskPrimary[command.Done](t, r.shard.Set(peer), &command.JoinMigrations{NS: c.NS()}, r.settings.MoveWait); err != nil {
+		_, err := rpc.AskPrimary[command.Done](t, r.shard.Set(peer),
+			&command.JoinMigrations{NS: c.NS()}, r.settings.MoveWait)
+		if err != nil {
 			return err
 		}
 	}
 	note := &command.LogChange{What: "cleanupOrphaned", NS: c.NS()}
-	if _, err := rpc.AskPrimary[command.Done](t, r.shard.Set(shard.ConfigSet), note, r.settings.CommandTimeout); err != nil {
+	if _, err := rpc.AskPrimary[command.Done](
+		t, r.shard.Set(shard.ConfigSet), note, r.settings.CommandTimeout,
+	); err != nil {
 		return err
 	}
 	if err := c.Refresh(t); err != nil {
@@ -70,6 +84,7 @@ func (r *Service) learn(t env.Task, c *shard.Collection) error {
 // audit lists what is being deleted.
 func (r *Service) audit(a *command.AuditReply) {
 	for _, w := range r.sweeps {
-		a.OutstandingTasks = append(a.OutstandingTasks, fmt.Sprintf("range deletion of %s", w.Migration))
+		a.OutstandingTasks = append(a.OutstandingTasks,
+			fmt.Sprintf("range deletion of %s", w.Migration))
 	}
 }

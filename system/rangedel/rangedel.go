@@ -1,16 +1,18 @@
-// Package rangedel deletes the documents of ranges that a shard does not own (any more): the donor's copy after a
-// migration, the recipient's after an aborted one (protocol 10.3).
+// Package rangedel deletes the documents of ranges that a shard does not own (any more): the
+// donor's copy after a migration, the recipient's after an aborted one (protocol 10.3).
 //
-// Promises. A task is durable and survives every failover. It is never begun while pending, while a query may still read
-// the range, or on a member that is not the primary. A batch is deleted only if, at that instant, the task's record is
-// still there with its mark and the shard's known metadata does not own a key of the range. A task changes only by the
-// name of its migration, its collection and its range: a repeated message of an old migration never touches the task of a
+// Promises. A task is durable and survives every failover. It is never begun while pending, while a
+// query may still read the range, or on a member that is not the primary. A batch is deleted only
+// if, at that instant, the task's record is still there with its mark and the shard's known
+// metadata does not own a key of the range. A task changes only by the name of its migration, its
+// collection and its range: a repeated message of an old migration never touches the task of a
 // newer one on the same range.
 //
-// In 4.2 a deletion is a sweep, in the memory of one tenure (protocol 10.2): it waits in the same way, shares the turn and the
-// batches, and is lost with its primary.
+// In 4.2 a deletion is a sweep, in the memory of one term (protocol 10.2): it waits in the same
+// way, shares the turn and the batches, and is lost with its primary.
 //
-// Refusal: nothing here decides whether a range may be deleted; that is whoever readies the task.
+// Refusal: nothing here decides whether a range may be deleted; that is up to the caller that
+// readies the task.
 package rangedel
 
 import (
@@ -31,9 +33,10 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// Service is one member's part in range deletion. It works only while the member is primary and after Resume.
+// Service is one member's part in range deletion. It works only while the member is primary and
+// after Resume.
 //
-// Invariant: running holds exactly the tasks that a task of this tenure works on.
+// Invariant: running holds exactly the tasks that a task of this term works on.
 type Service struct {
 	node     env.Node
 	member   *replset.Member
@@ -43,15 +46,17 @@ type Service struct {
 	tasks    *statedoc.Journal[Task]
 	resumed  bool
 	running  map[string]bool
-	sweeps   []*sweep // of 4.2, in the order in which they were asked for
-	swept    int64    // sweeps that operators have asked for in this tenure
-	busy     bool     // a deletion has the turn
+	sweeps   []*rangeSweep // of 4.2, in the order in which they were asked for
+	swept    int64         // sweeps that operators have asked for in this term
+	busy     bool          // a deletion has the turn
 	turn     env.Cond
 	changed  env.Cond // a task was written or removed
 }
 
 // New adds range deletion to a shard's member and serves command.RangeTaskOp.
-func New(ep *rpc.Endpoint, member *replset.Member, sh *shard.Server, s *settings.Settings) *Service {
+func New(
+	ep *rpc.Endpoint, member *replset.Member, sh *shard.Server, s *settings.Settings,
+) *Service {
 	r := &Service{
 		node: ep.Node(), member: member, shard: sh, clock: ep.Clock(), settings: s,
 		tasks:   statedoc.New[Task](member, Namespace, trace.System),
@@ -73,13 +78,15 @@ func (r *Service) Add(k Task) oplog.Op {
 	return r.tasks.Put(k.Migration, k)
 }
 
-// Get returns the task named; false when there is none, also when the migration's task is of another range or collection.
+// Get returns the task named; false when there is none, also when the migration's task is of
+// another range or collection.
 func (r *Service) Get(f For) (Task, bool) {
 	k, ok := r.tasks.Get(f.Migration)
 	return k, ok && k.For() == f
 }
 
-// Count returns the operation that sets the number of orphans of a task; false when the task does not exist.
+// Count returns the operation that sets the number of orphans of a task; false when the task does
+// not exist.
 func (r *Service) Count(f For, orphans func(int64) int64) (oplog.Op, bool) {
 	k, ok := r.Get(f)
 	if !ok {
@@ -98,8 +105,8 @@ func (r *Service) Drop(t env.Task, f For) (found bool, err error) {
 	return found, err
 }
 
-// Ready ends the pending state of the task named, so that it is carried out. It does nothing for a task that is not
-// pending or does not exist, and does not wait for a majority.
+// Ready ends the pending state of the task named, so that it is carried out. It does nothing for a
+// task that is not pending or does not exist, and does not wait for a majority.
 func (r *Service) Ready(t env.Task, f For) (found bool, err error) {
 	if err := t.Point(failpoint.RangePendingCleared, env.Note{ID: f.Migration}); err != nil {
 		return false, err
@@ -126,15 +133,18 @@ func (r *Service) rename(uuid, to string) (ops []oplog.Op) {
 	return ops
 }
 
-// AwaitNoOverlap waits until no task of the collection, pending or not, overlaps the range, for at most timeout, then
-// with errcode.ExceededTimeLimit.
-func (r *Service) AwaitNoOverlap(t env.Task, uuid string, rng key.Range, timeout time.Duration) error {
+// AwaitNoOverlap waits until no task of the collection, pending or not, overlaps the range, for at
+// most timeout, then with errcode.ExceededTimeLimit.
+func (r *Service) AwaitNoOverlap(
+	t env.Task, uuid string, rng key.Range, timeout time.Duration,
+) error {
 	if err := t.Point(failpoint.RangeConflict, env.Note{}); err != nil {
 		return err
 	}
 	err := r.changed.WaitFor(t, timeout, func() bool { return !r.overlaps(uuid, rng) })
 	if errcode.Is(err, errcode.ExceededTimeLimit) {
-		return errcode.New(errcode.ExceededTimeLimit, "range %v overlaps a range deletion that did not end within %v", rng, timeout)
+		return errcode.New(errcode.ExceededTimeLimit,
+			"range %v overlaps a range deletion that did not end within %v", rng, timeout)
 	}
 	return err
 }
@@ -153,9 +163,12 @@ func (r *Service) AwaitDone(t env.Task, migration string) error {
 	return r.changed.WaitFor(t, 0, func() bool { return !r.tasks.Has(migration) })
 }
 
-// taskOp serves the donor of a migration, or its successor, on the recipient (protocol 9.1). It answers once a majority
-// knows the outcome, also when there was nothing to do: what it saw may still be rolled back.
-func (r *Service) taskOp(t env.Task, _ env.NodeID, req *command.RangeTaskOp) (*command.RangeTaskReply, error) {
+// taskOp serves the donor of a migration, or its successor, on the recipient (protocol 9.1). It
+// answers once a majority knows the outcome, also when there was nothing to do: what it saw may
+// still be rolled back.
+func (r *Service) taskOp(
+	t env.Task, _ env.NodeID, req *command.RangeTaskOp,
+) (*command.RangeTaskReply, error) {
 	if err := r.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -184,5 +197,6 @@ func (r *Service) needPrimary() error {
 	if r.member.IsPrimary() {
 		return nil
 	}
-	return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s", r.node.ID(), r.member.Name())
+	return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s",
+		r.node.ID(), r.member.Name())
 }

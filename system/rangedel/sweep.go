@@ -16,23 +16,26 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// sweep is a range deletion of 4.2: in the memory of one tenure and nowhere else (protocol 10.2). What a primary had not
-// deleted when it lost its office stays as orphans, which nobody sees and only cleanupOrphaned removes.
+// rangeSweep is a range deletion of 4.2: in the memory of one term and nowhere else (protocol
+// 10.2). What a primary had not deleted when it stepped down stays as orphans, which nobody sees
+// and only cleanupOrphaned removes.
 //
-// Invariant: no sweep of a range that is owned by what is known, and none but its own of a range that is being received.
-type sweep struct {
+// Invariant: no sweep of a range that is owned by what is known, and none but its own of a range
+// that is being received.
+type rangeSweep struct {
 	Task
-	// user is the newest earlier state of the metadata that showed the range to a query when the sweep was asked for: the
-	// sweep waits until that and all older ones are out of use.
+	// user is the newest earlier state of the metadata that showed the range to a query when the
+	// sweep was asked for: the sweep waits until that and all older ones are out of use.
 	user *shard.Metadata
 	// hurried: the range is about to be received, and cannot wait for the delay.
 	hurried bool
 }
 
-func (w *sweep) overlaps(k Task) bool { return w.NS == k.NS && w.Range().Overlaps(k.Range()) }
+func (w *rangeSweep) overlaps(k Task) bool { return w.NS == k.NS && w.Range().Overlaps(k.Range()) }
 
-// CleanUp has the documents of a range deleted that is not the shard's. It fails when the shard owns a part of it, or is
-// receiving one, or does not know. It does not wait; the deletion ends with the tenure at the latest.
+// CleanUp has the documents of a range deleted that is not the shard's. It fails when the shard
+// owns a part of it, or is receiving one, or does not know. It does not wait; the deletion ends
+// with the term at the latest.
 func (r *Service) CleanUp(k Task) error {
 	c := r.shard.Collection(k.NS)
 	md := c.Metadata()
@@ -40,35 +43,42 @@ func (r *Service) CleanUp(k Task) error {
 	case !r.member.IsPrimary():
 		return r.needPrimary()
 	case md == nil:
-		return errcode.New(errcode.ConflictingOperationInProgress, "the placement of %s is not known", k.NS)
+		return errcode.New(errcode.ConflictingOperationInProgress,
+			"the placement of %s is not known", k.NS)
 	case md.Overlaps(k.Range()):
-		return errcode.New(errcode.RangeOverlapConflict, "range %v of %s cannot be cleaned up, the shard owns a part of it", k.Range(), k.NS)
+		return errcode.New(errcode.RangeOverlapConflict,
+			"range %v of %s cannot be cleaned up, the shard owns a part of it", k.Range(), k.NS)
 	case c.Receiving(k.Range()):
-		return errcode.New(errcode.RangeOverlapConflict, "range %v of %s cannot be cleaned up, a part of it is being received", k.Range(), k.NS)
+		return errcode.New(errcode.RangeOverlapConflict,
+			"range %v of %s cannot be cleaned up, a part of it is being received", k.Range(), k.NS)
 	}
-	r.launch(&sweep{Task: k, user: c.NewestUser(k.Range())})
+	r.launch(&rangeSweep{Task: k, user: c.NewestUser(k.Range())})
 	return nil
 }
 
-// BeginReceive notes that a range arrives and deletes what is left there of earlier copies, all at once; it returns when
-// nothing is left and no deletion will touch the range before ForgetReceive. It fails when the shard owns a part of the
-// range, or a running query may see one. After an error ForgetReceive is due all the same.
+// BeginReceive notes that a range arrives and deletes what is left there of earlier copies, all at
+// once; it returns when nothing is left and no deletion will touch the range before ForgetReceive.
+// It fails when the shard owns a part of the range, or a running query may see one. After an error
+// ForgetReceive is due all the same.
 func (r *Service) BeginReceive(t env.Task, k Task) error {
 	c, rng := r.shard.Collection(k.NS), k.Range()
 	md := c.Metadata()
 	if md == nil || md.Overlaps(rng) || c.InUse(rng) {
-		return errcode.New(errcode.RangeOverlapConflict, "range %v of %s is owned here, or in use, or its placement is not known", rng, k.NS)
+		return errcode.New(errcode.RangeOverlapConflict,
+			"range %v of %s is owned here, or in use, or its placement is not known", rng, k.NS)
 	}
 	c.BeginReceive(k.Migration, rng)
-	r.launch(&sweep{Task: k})
+	r.launch(&rangeSweep{Task: k})
 	for _, w := range r.sweeps {
 		w.hurried = w.hurried || w.overlaps(k)
 	}
 	r.changed.Broadcast()
-	return r.awaitSweeps(t, r.settings.OverlapWait, func(w *sweep) bool { return w.overlaps(k) })
+	return r.awaitSweeps(t, r.settings.OverlapWait, func(w *rangeSweep) bool {
+		return w.overlaps(k)
+	})
 }
 
-// ForgetReceive ends a reception that failed: what has arrived is deleted.
+// ForgetReceive ends a recipient migration that failed: what has arrived is deleted.
 func (r *Service) ForgetReceive(k Task) {
 	r.shard.Collection(k.NS).EndReceive(k.Migration)
 	if err := r.CleanUp(k); err != nil {
@@ -78,11 +88,15 @@ func (r *Service) ForgetReceive(k Task) {
 
 // AwaitSwept waits until the sweeps of a migration are over.
 func (r *Service) AwaitSwept(t env.Task, migration string) error {
-	return r.awaitSweeps(t, 0, func(w *sweep) bool { return w.Migration == migration })
+	return r.awaitSweeps(t, 0, func(w *rangeSweep) bool { return w.Migration == migration })
 }
 
-func (r *Service) awaitSweeps(t env.Task, timeout time.Duration, which func(*sweep) bool) error {
-	err := r.changed.WaitFor(t, timeout, func() bool { return !slices.ContainsFunc(r.sweeps, which) })
+func (r *Service) awaitSweeps(
+	t env.Task, timeout time.Duration, which func(*rangeSweep) bool,
+) error {
+	err := r.changed.WaitFor(t, timeout, func() bool {
+		return !slices.ContainsFunc(r.sweeps, which)
+	})
 	if errcode.Is(err, errcode.ExceededTimeLimit) {
 		return errcode.New(errcode.ExceededTimeLimit, "a deletion did not end within %v", timeout)
 	}
@@ -90,16 +104,16 @@ func (r *Service) awaitSweeps(t env.Task, timeout time.Duration, which func(*swe
 }
 
 // launch carries a sweep out, behind those that are queued already.
-func (r *Service) launch(w *sweep) {
+func (r *Service) launch(w *rangeSweep) {
 	r.sweeps = append(r.sweeps, w)
 	r.emit(w.Task, "ready")
 	r.persist(w.Task, func(t env.Task) error { return r.carryOutSweep(t, w) }, func() {
-		r.sweeps = slices.DeleteFunc(r.sweeps, func(o *sweep) bool { return o == w })
+		r.sweeps = slices.DeleteFunc(r.sweeps, func(o *rangeSweep) bool { return o == w })
 		r.changed.Broadcast()
 	})
 }
 
-func (r *Service) carryOutSweep(t env.Task, w *sweep) error {
+func (r *Service) carryOutSweep(t env.Task, w *rangeSweep) error {
 	if err := t.Point(failpoint.RangeRegister, env.Note{ID: w.Migration}); err != nil {
 		return err
 	}
@@ -109,12 +123,13 @@ func (r *Service) carryOutSweep(t env.Task, w *sweep) error {
 	if err := r.takeTurn(t, w.Task); err != nil {
 		return err
 	}
-	defer r.endTurn(r.member.Tenure())
+	defer r.endTurn(r.member.TermScope())
 	return r.sweepAll(t, w)
 }
 
-// awaitTime waits for the queries of this member that may see the range, and then for those elsewhere.
-func (r *Service) awaitTime(t env.Task, w *sweep) error {
+// awaitTime waits for the queries of this member that may see the range, and then for those
+// elsewhere.
+func (r *Service) awaitTime(t env.Task, w *rangeSweep) error {
 	if err := t.Point(failpoint.RangeWaitQueries, env.Note{ID: w.Migration}); err != nil {
 		return err
 	}
@@ -135,15 +150,17 @@ func (r *Service) awaitTime(t env.Task, w *sweep) error {
 }
 
 // sweepAll deletes batch by batch, after a word to the secondaries.
-func (r *Service) sweepAll(t env.Task, w *sweep) error {
+func (r *Service) sweepAll(t env.Task, w *rangeSweep) error {
 	if err := t.Point(failpoint.RangeWarn, env.Note{ID: w.Migration}); err != nil {
 		return err
 	}
-	if _, err := r.member.Write(t, warning(w.Task)); err != nil {
+	if _, err := r.member.Write(t, warningOp(w.Task)); err != nil {
 		return err
 	}
 	r.emit(w.Task, "processing")
-	if err := r.deleteBatches(t, w.Task, func(Task) ([]oplog.Op, int) { return r.nextSwept(w) }); err != nil {
+	if err := r.deleteBatches(
+		t, w.Task, func(Task) ([]oplog.Op, int) { return r.nextSwept(w) },
+	); err != nil {
 		return err
 	}
 	if err := statedoc.AwaitMajority(t, r.member, r.member.Applied()); err != nil {
@@ -153,8 +170,9 @@ func (r *Service) sweepAll(t env.Task, w *sweep) error {
 	return nil
 }
 
-// nextSwept returns the deletions of a batch; none when the range is not to be swept any more. Check and write are one step.
-func (r *Service) nextSwept(w *sweep) ([]oplog.Op, int) {
+// nextSwept returns the deletions of a batch; none when the range is not to be swept any more.
+// Check and write are one step.
+func (r *Service) nextSwept(w *rangeSweep) ([]oplog.Op, int) {
 	if r.replaced(w.Task) || r.claimed(w) {
 		r.node.Sometimes("a sweep is abandoned")
 		return nil, 0
@@ -162,13 +180,15 @@ func (r *Service) nextSwept(w *sweep) ([]oplog.Op, int) {
 	return r.scan(w.Task)
 }
 
-// claimed reports whether the range is the shard's by now, as after a commit that nobody expected any more (SERVER-44716).
-func (r *Service) claimed(w *sweep) bool {
+// claimed reports whether the range is the shard's by now, as after a commit that nobody expected
+// any more (SERVER-44716).
+func (r *Service) claimed(w *rangeSweep) bool {
 	md := r.shard.Collection(w.NS).Metadata()
 	return md != nil && md.Overlaps(w.Range())
 }
 
-// startRangeDeletion is the document by which a sweep tells secondaries what it is about to delete (protocol 10.4).
+// startRangeDeletion is the document by which a sweep informs secondaries of what it is about to
+// delete (protocol 10.4).
 const startRangeDeletion = "startRangeDeletion"
 
 type warningDoc struct {
@@ -178,17 +198,22 @@ type warningDoc struct {
 	Max []byte `bson:"max"`
 }
 
-func warning(k Task) oplog.Op {
+func warningOp(k Task) oplog.Op {
 	doc, err := bson.Marshal(warningDoc{startRangeDeletion, k.NS, k.Min, k.Max})
 	if err != nil {
 		panic(err)
 	}
 	return oplog.Op{
-		Kind: oplog.Update, NS: shard.VersionNS, ID: string(key.String(startRangeDeletion)), Doc: doc, Actor: uint8(trace.RangeDeleter), Tag: k.Migration,
+		Kind:  oplog.Update,
+		NS:    shard.VersionNS,
+		ID:    string(key.String(startRangeDeletion)),
+		Doc:   doc,
+		Actor: uint8(trace.RangeDeleter),
+		Tag:   k.Migration,
 	}
 }
 
-// heed tells the queries of a secondary.
+// heed informs the queries of a secondary.
 func (r *Service) heed(op *oplog.Op) {
 	var w warningDoc
 	if op.ID != string(key.String(startRangeDeletion)) {

@@ -21,8 +21,8 @@ const (
 	Delayed When = "delayed"
 )
 
-// Task is the durable promise to delete a range of a collection (protocol 2.2, 10.3). Its identity is the migration that
-// made it; whoever changes it names the collection and range as well.
+// Task is the durable promise to delete a range of a collection (protocol 2.2, 10.3). Its identity
+// is the migration that made it; a request to change it names the collection and range as well.
 type Task struct {
 	Migration string `bson:"_id"`
 	NS        string `bson:"nss"`
@@ -36,13 +36,14 @@ type Task struct {
 	Processing bool          `bson:"processing,omitempty"`
 	When       When          `bson:"whenToClean"`
 	At         hlc.Timestamp `bson:"timestamp"`
-	// Orphans counts the documents of the range that this shard holds and does not own. It changes in the entry of what it
-	// counts; on the donor of an open migration it is zero, as nothing is an orphan yet (protocol 10.6).
+	// Orphans counts the documents of the range that this shard holds and does not own. It changes
+	// in the entry of what it counts; on the donor of an open migration it is zero, as nothing is
+	// an orphan yet (protocol 10.6).
 	Orphans int64 `bson:"numOrphanDocs"`
 }
 
-// processing tells without a whole Task whether a stored one is Processing.
-func processing(doc bson.Raw) bool {
+// isProcessing reports whether a stored task is Processing, without decoding all of it.
+func isProcessing(doc bson.Raw) bool {
 	is, _ := doc.Lookup("processing").BooleanOK()
 	return is
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/shardproof/shardproof/system/shard"
 )
 
-// Applied starts the work on tasks that became ready and wakes those who wait for tasks. On a secondary it warns the
-// queries that a deletion, which cannot wait for them, is about to overtake.
+// Applied starts the work on tasks that became ready and wakes those who wait for tasks. On a
+// secondary it warns the queries that a deletion, which cannot wait for them, is about to overtake.
 func (r *Service) Applied(_ uint64, e *oplog.Entry, leading bool) {
 	for i := range e.Ops {
 		op := &e.Ops[i]
@@ -23,7 +23,7 @@ func (r *Service) Applied(_ uint64, e *oplog.Entry, leading bool) {
 			case op.Doc == nil:
 			case leading:
 				r.take(r.tasks.Decode(op.Doc), op.Kind == oplog.Insert)
-			case processing(op.Doc):
+			case isProcessing(op.Doc):
 				k := r.tasks.Decode(op.Doc)
 				r.shard.Collection(k.NS).LoseRange(k.Range())
 			}
@@ -50,10 +50,11 @@ func (r *Service) Reset(uint64) { r.changed.Broadcast() }
 // Committed does not matter to range deletion.
 func (r *Service) Committed(uint64) {}
 
-// StepUp does nothing: undecided migrations are recovered first, then Resume is called (protocol 9.2).
+// StepUp does nothing: undecided migrations are recovered first, then Resume is called (protocol
+// 9.2).
 func (r *Service) StepUp(env.Task) error { return nil }
 
-// StepDown forgets the tasks of the tenure; the tasks themselves end with its scope.
+// StepDown forgets the tasks of the term; the tasks themselves end with its scope.
 func (r *Service) StepDown() {
 	r.resumed = false
 	r.running = make(map[string]bool)
@@ -62,8 +63,9 @@ func (r *Service) StepDown() {
 	r.changed.Broadcast()
 }
 
-// Resume takes up the tasks that an earlier primary left: first those that may have deleted something, then the other
-// ready ones. Pending tasks are left to those who know the outcome of their migration (protocol 10.3).
+// Resume takes up the tasks that an earlier primary left: first those that may have deleted
+// something, then the other ready ones. Pending tasks are left to those who know the outcome of
+// their migration (protocol 10.3).
 func (r *Service) Resume(t env.Task) error {
 	if err := t.Point(failpoint.RangeStepUp, env.Note{}); err != nil {
 		return err
@@ -82,7 +84,7 @@ func (r *Service) Resume(t env.Task) error {
 // Tasks lists the records, for audits.
 func (r *Service) Tasks() []Task { return r.tasks.All() }
 
-// count tells operators what is left to be deleted.
+// count keeps the counters of what is left to be deleted.
 func (r *Service) count(n *serverstatus.Sharding) {
 	n.Tasks, n.Orphans = 0, 0
 	if !r.member.IsPrimary() {
@@ -94,14 +96,20 @@ func (r *Service) count(n *serverstatus.Sharding) {
 	}
 }
 
-// emit tells of a task as it is on record, or was when its record was removed.
+// emit reports a task as it is on record, or was when its record was removed.
 func (r *Service) emit(k Task, state string) {
 	n := int(k.Orphans)
 	if r.replaced(k) || !r.shard.Profile().PersistsRangeDeletions() {
 		n = -1
 	}
 	r.node.Emit(&trace.Event{
-		Kind: trace.RangeDeletion, Shard: r.member.Name(), NS: k.NS, Min: string(k.Min), Max: string(k.Max),
-		ID: k.Migration, Value: state, N: n,
+		Kind:  trace.RangeDeletion,
+		Shard: r.member.Name(),
+		NS:    k.NS,
+		Min:   string(k.Min),
+		Max:   string(k.Max),
+		ID:    k.Migration,
+		Value: state,
+		N:     n,
 	})
 }

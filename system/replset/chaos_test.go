@@ -161,7 +161,7 @@ func (s *storm) checkEqual(t *testing.T) {
 	first := s.members[s.ids[0]]
 	for _, id := range s.ids {
 		m := s.members[id]
-		if m.store.Checksum(store.Latest) != first.store.Checksum(store.Latest) || describe(m.log.terms) != describe(first.log.terms) {
+		if m.store.Checksum(store.Latest) != first.store.Checksum(store.Latest) || describeTerms(m.log.terms) != describeTerms(first.log.terms) {
 			t.Errorf("%s differs from %s", id, s.ids[0])
 		}
 		if w := s.watching[id]; w.applied != m.Applied().Index || w.committed != m.Committed().Index {

@@ -14,13 +14,14 @@ const (
 	chooseFirst   env.Choice = "firstElection"
 )
 
-// electionClock decides when a member that does not lead campaigns. raft's own timeout is random outside the world's
-// choices, so it is never consulted: raft gets only the ticks that its leases need, and those only when a vote asks.
+// electionClock decides when a member that does not lead campaigns. raft's own timeout is random
+// outside the world's choices, so it is never consulted: raft gets only the ticks that its leases
+// need, and those only when a vote asks.
 type electionClock struct {
-	// heard is when a leader was last heard of.
+	// heard is when the member last heard from a leader.
 	heard env.Time
-	// patience is how long the member waits for the next word.
-	patience time.Duration
+	// timeout is how long the member waits for the next word.
+	timeout time.Duration
 	// ticked is up to when raft was given ticks.
 	ticked env.Time
 }
@@ -35,50 +36,50 @@ func (m *Member) electionTimeout() time.Duration {
 	return max(m.cfg.Settings.ElectionTimeout, 2*m.tick())
 }
 
-// startElections arms the clock. On its very first boot the first member may campaign at once, as whoever initiates a
-// replica set does; a member that is alone always does.
+// startElections arms the clock. On its very first boot the first member may campaign at once, as
+// the initiator of a replica set does; a member that is alone always does.
 func (m *Member) startElections(fresh bool) {
 	m.hear()
-	d := m.election.patience
+	d := m.election.timeout
 	eager := fresh && m.self == 1 && m.node.Choose(chooseFirst, m.cfg.Name, 8) != 0
 	if eager || len(m.cfg.Members) == 1 {
 		d = m.tick() / 10
-		m.election.patience = d
+		m.election.timeout = d
 	}
 	m.node.After(d, m.electionDue)
 }
 
-// hear notes a sign of life of a leader.
+// hear notes a message from a leader.
 func (m *Member) hear() {
 	now := m.node.Mono()
 	m.election.heard, m.election.ticked = now, now
-	if m.election.patience == 0 {
-		m.election.patience = m.drawPatience()
+	if m.election.timeout == 0 {
+		m.election.timeout = m.drawElectionTimeout()
 	}
 }
 
-// drawPatience is between one and two election timeouts.
-func (m *Member) drawPatience() time.Duration {
+// drawElectionTimeout is between one and two election timeouts.
+func (m *Member) drawElectionTimeout() time.Duration {
 	const steps = 1000
 	base := m.electionTimeout()
 	return base + base/steps*time.Duration(m.node.Choose(chooseTimeout, string(m.cfg.Self), steps))
 }
 
-// electionDue campaigns when the member's patience is over, else it looks again when it may be. One timer runs for the
-// whole life of the member, so that hearing from a leader costs nothing.
+// electionDue campaigns when the election timeout is over, else it looks again when it may be. One
+// timer runs for the whole life of the member, so that hearing from a leader costs nothing.
 func (m *Member) electionDue() {
 	now := m.node.Mono()
-	left := m.election.patience - now.Sub(m.election.heard)
+	left := m.election.timeout - now.Sub(m.election.heard)
 	switch {
 	case m.leading:
-		left = m.election.patience
+		left = m.election.timeout
 	case left <= 0:
 		m.election.heard = now
-		m.election.patience = m.drawPatience()
-		left = m.election.patience
+		m.election.timeout = m.drawElectionTimeout()
+		left = m.election.timeout
 		_ = m.raft.Campaign()
 		m.dirty = true
-		m.pump()
+		m.readyLoop()
 	}
 	m.node.After(left, m.electionDue)
 }
@@ -95,7 +96,8 @@ func (m *Member) listen(msg *pb.Message) {
 	}
 }
 
-// catchUpTicks gives raft the ticks since the last sign of a leader: it refuses votes while a leader's lease may hold.
+// catchUpTicks gives raft the ticks since the last sign of a leader: it refuses votes while a
+// leader's lease may hold.
 func (m *Member) catchUpTicks() {
 	if m.leading {
 		return

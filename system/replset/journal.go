@@ -16,8 +16,8 @@ const (
 	snapshotFile = "snapshot"
 )
 
-// journal makes durable what raft says must be, in order. One task writes it, so a slow disk delays acknowledgements and
-// nothing else; everything that queued up meanwhile shares one sync.
+// journal makes durable what raft says must be, in order. One task writes it, so a slow disk delays
+// acknowledgements and nothing else; everything that queued up meanwhile shares one sync.
 type journal struct {
 	queue []*pb.Message // MsgStorageAppend
 	spare []*pb.Message // the array of the queue before, to be used again
@@ -37,7 +37,8 @@ type journal struct {
 // hardState is what raft must never forget, and the commit index.
 type hardState struct{ term, vote, commit uint64 }
 
-// persist queues a MsgStorageAppend. One that nobody waits for and that only tells the commit index is not worth a write.
+// persist queues a MsgStorageAppend. One that no task waits for and that only carries the commit
+// index is not worth a write.
 func (m *Member) persist(msg *pb.Message) {
 	j := &m.journal
 	if !m.mustWrite(msg) && len(j.queue) == 0 && !j.busy {
@@ -110,7 +111,8 @@ func (m *Member) writeRecords(t env.Task, batch []*pb.Message) {
 		}
 		j.note(msg)
 	}
-	if j.hard.term != before.term || j.hard.vote != before.vote || len(buf) > 0 && j.hard.commit > j.written {
+	if j.hard.term != before.term || j.hard.vote != before.vote ||
+		len(buf) > 0 && j.hard.commit > j.written {
 		buf = appendHard(buf, j.hard)
 		j.written = j.hard.commit
 	}
@@ -136,7 +138,7 @@ func (m *Member) acknowledge(batch []*pb.Message) {
 	for _, msg := range batch {
 		m.answer(msg)
 	}
-	m.pump()
+	m.readyLoop()
 	if m.counting > 0 {
 		m.wake()
 	}
@@ -168,7 +170,8 @@ func (m *Member) writeSnapshot(t env.Task, msg *pb.Message) {
 
 // considerSnapshot asks for a snapshot once twice the retention is kept.
 func (m *Member) considerSnapshot() {
-	if m.committed.Index-min(m.committed.Index, m.log.base.Index) > 2*m.retention() && !m.journal.snapshotDue {
+	if m.committed.Index-min(m.committed.Index, m.log.base.Index) > 2*m.retention() &&
+		!m.journal.snapshotDue {
 		m.journal.snapshotDue = true
 		m.journal.work.Signal()
 	}
@@ -176,16 +179,19 @@ func (m *Member) considerSnapshot() {
 
 func (m *Member) retention() uint64 { return uint64(max(1, m.cfg.Settings.LogRetention)) }
 
-// takeSnapshot saves the committed state, as far as the stable log reaches, and drops the log before it but for the
-// retention.
+// takeSnapshot saves the committed state, as far as the stable log reaches, and drops the log
+// before it but for the retention.
 func (m *Member) takeSnapshot(t env.Task) {
 	m.journal.snapshotDue = false
 	last, _ := m.stable.LastIndex()
 	first, _ := m.stable.FirstIndex()
 	at := m.log.place(min(m.committed.Index, last))
 	drop := m.droppable(at.Index)
-	if at.Index > last || at.Index <= m.journal.saved || at.Index < m.store.Oldest() || drop < first {
-		return // a leader's snapshot is on its way to the disk, or the disk is far behind: a later commit asks again
+	if at.Index > last || at.Index <= m.journal.saved || at.Index < m.store.Oldest() ||
+		drop < first {
+		// A leader's snapshot is on its way to the disk, or the disk is far behind: a later commit
+		// asks again.
+		return
 	}
 	data := m.image(at)
 	m.check(m.node.Disk().Replace(t, snapshotFile, data))
@@ -198,8 +204,8 @@ func (m *Member) takeSnapshot(t env.Task) {
 	m.rewriteJournal(t)
 }
 
-// droppable is the last entry that a log with a snapshot at an index need not keep. raft still asks for entries that it
-// has not yet handed out as committed.
+// droppable is the last entry that a log with a snapshot at an index need not keep. raft still asks
+// for entries that it has not yet handed out as committed.
 func (m *Member) droppable(at uint64) uint64 {
 	return min(at-min(at, m.retention()), m.raft.BasicStatus().Applied)
 }

@@ -10,8 +10,8 @@ import (
 
 func init() { codec.Register[Raft]() }
 
-// Raft is what members of a replica set send each other, one way: a message of the consensus protocol. Entries within it
-// may be shared with the sender's log, which never changes an entry.
+// Raft is what members of a replica set send each other, one way: a message of the consensus
+// protocol. Entries within it may be shared with the sender's log, which never changes an entry.
 type Raft struct{ Message *pb.Message }
 
 // MarshalBSON wraps raft's own encoding.
@@ -48,14 +48,15 @@ func (m *Member) receive(from env.NodeID, in env.Message) {
 	m.listen(msg)
 	m.probing = msg.Type == pb.MsgHeartbeatResp || msg.Reject
 	m.step(msg)
-	m.pump()
+	m.readyLoop()
 	m.probing = false
 	m.voted(msg)
 	m.count(msg)
 }
 
-// redundant recognises an append that only moves the commit index: the next entries, or else the next heartbeat, tell it
-// as well. Appends without entries that follow a heartbeat's answer or a rejection probe the receiver's log.
+// redundant recognises an append that only moves the commit index: the next entries, or else the
+// next heartbeat, carry it as well. Appends without entries that follow a heartbeat's answer or a
+// rejection probe the receiver's log.
 func (m *Member) redundant(msg *pb.Message) bool {
 	return msg.Type == pb.MsgApp && len(msg.Entries) == 0 && !m.probing
 }

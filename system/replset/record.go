@@ -9,8 +9,9 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// A record of the journal file is a head of eight bytes, checksum and length of the body, and the body: a letter for its
-// kind, numbers as varints, then the data of an entry. An entry replaces those of its index and later ones.
+// A record of the journal file is a head of eight bytes, checksum and length of the body, and the
+// body: a letter for its kind, numbers as varints, then the data of an entry. An entry replaces
+// those of its index and later ones.
 const (
 	recordHead = 8
 	kindBase   = 'b' // the place before the first entry: term, index
@@ -18,7 +19,7 @@ const (
 	kindEntry  = 'e' // term, index, data
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
 func appendBase(b []byte, at oplog.Time) []byte {
 	return appendRecord(b, kindBase, nil, at.Term, at.Index)
@@ -41,22 +42,23 @@ func appendRecord(b []byte, kind byte, data []byte, numbers ...uint64) []byte {
 	}
 	b = append(b, data...)
 	body := b[head+recordHead:]
-	binary.LittleEndian.PutUint32(b[head:], crc32.Checksum(body, castagnoli))
+	binary.LittleEndian.PutUint32(b[head:], crc32.Checksum(body, crcTable))
 	binary.LittleEndian.PutUint32(b[head+4:], uint32(len(body)))
 	return b
 }
 
-// recorded is what a journal file says.
-type recorded struct {
+// journalContent is what a journal file says.
+type journalContent struct {
 	base    oplog.Time
 	hard    hardState
 	entries []pb.Entry
 }
 
-// readJournal reads records up to the first that is torn; sound is the length of what comes before it.
-func readJournal(b []byte) (r recorded, sound int) {
+// readJournal reads records up to the first that is torn; sound is the length of what comes before
+// it.
+func readJournal(b []byte) (r journalContent, sound int) {
 	for {
-		body := intact(b[sound:])
+		body := intactRecord(b[sound:])
 		if body == nil || !r.add(body) {
 			return r, sound
 		}
@@ -64,8 +66,8 @@ func readJournal(b []byte) (r recorded, sound int) {
 	}
 }
 
-// intact returns the body of the first record of b, nil when it is not whole.
-func intact(b []byte) []byte {
+// intactRecord returns the body of the first record of b, nil when it is not whole.
+func intactRecord(b []byte) []byte {
 	if len(b) < recordHead {
 		return nil
 	}
@@ -74,32 +76,32 @@ func intact(b []byte) []byte {
 		return nil
 	}
 	body := b[recordHead : recordHead+n]
-	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(b) {
+	if crc32.Checksum(body, crcTable) != binary.LittleEndian.Uint32(b) {
 		return nil
 	}
 	return body
 }
 
 // add takes over one record; false when it makes no sense.
-func (r *recorded) add(body []byte) bool {
+func (r *journalContent) add(body []byte) bool {
 	kind, rest := body[0], body[1:]
 	switch kind {
 	case kindBase:
-		numbers, _, ok := uvarints(rest, 2)
-		*r = recorded{base: oplog.Time{Term: numbers[0], Index: numbers[1]}, hard: r.hard}
+		numbers, _, ok := readUvarints(rest, 2)
+		*r = journalContent{base: oplog.Time{Term: numbers[0], Index: numbers[1]}, hard: r.hard}
 		return ok
 	case kindHard:
-		numbers, _, ok := uvarints(rest, 3)
+		numbers, _, ok := readUvarints(rest, 3)
 		r.hard = hardState{numbers[0], numbers[1], numbers[2]}
 		return ok
 	case kindEntry:
-		numbers, data, ok := uvarints(rest, 2)
+		numbers, data, ok := readUvarints(rest, 2)
 		return ok && r.place(numbers[0], numbers[1], data)
 	}
 	return false
 }
 
-func (r *recorded) place(term, index uint64, data []byte) bool {
+func (r *journalContent) place(term, index uint64, data []byte) bool {
 	at := index - r.base.Index - 1
 	if index <= r.base.Index || at > uint64(len(r.entries)) {
 		return false
@@ -113,7 +115,7 @@ func (r *recorded) place(term, index uint64, data []byte) bool {
 }
 
 // holds reports whether the log contains a place, so that it may go on from there.
-func (r *recorded) holds(at oplog.Time) bool {
+func (r *journalContent) holds(at oplog.Time) bool {
 	if at == r.base {
 		return true
 	}
@@ -121,10 +123,10 @@ func (r *recorded) holds(at oplog.Time) bool {
 	return at.Index > r.base.Index && i < uint64(len(r.entries)) && r.entries[i].Term == at.Term
 }
 
-func (r *recorded) last() uint64 { return r.base.Index + uint64(len(r.entries)) }
+func (r *journalContent) last() uint64 { return r.base.Index + uint64(len(r.entries)) }
 
-// uvarints reads n numbers, at most three.
-func uvarints(b []byte, n int) (numbers [3]uint64, rest []byte, ok bool) {
+// readUvarints reads n numbers, at most three.
+func readUvarints(b []byte, n int) (numbers [3]uint64, rest []byte, ok bool) {
 	for i := range n {
 		v, size := binary.Uvarint(b)
 		if size <= 0 {

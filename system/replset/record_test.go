@@ -11,8 +11,8 @@ import (
 )
 
 // drawJournal writes random records as a member may, and keeps what each prefix of them means.
-func drawJournal(t *rapid.T) (file []byte, ends []int, meaning []recorded) {
-	r := recorded{}
+func drawJournal(t *rapid.T) (file []byte, ends []int, meaning []journalContent) {
+	r := journalContent{}
 	note := func() {
 		kept := r
 		kept.entries = append([]pb.Entry(nil), r.entries...)
@@ -69,7 +69,7 @@ func TestTornJournal(t *testing.T) {
 
 // TestHolds says from which snapshots a journal may go on.
 func TestHolds(t *testing.T) {
-	r := recorded{base: oplog.Time{Term: 2, Index: 10}}
+	r := journalContent{base: oplog.Time{Term: 2, Index: 10}}
 	for i := range uint64(3) {
 		r.entries = append(r.entries, pb.Entry{Term: 3, Index: 11 + i})
 	}
@@ -86,14 +86,14 @@ func TestHolds(t *testing.T) {
 // TestHistory compares the log with a plain list through appends, rollbacks and compactions.
 func TestHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var h history
+		var h logHistory
 		var all []uint64 // the term of each index, from 1
 		term := uint64(1)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			switch rapid.SampledFrom([]string{"append", "append", "append", "truncate", "compact"}).Draw(t, "do") {
 			case "append":
 				term += rapid.Uint64Range(0, 5).Draw(t, "newer") / 5
-				h.append(logged{term: term, entry: &oplog.Entry{}})
+				h.append(logEntry{term: term, entry: &oplog.Entry{}})
 				all = append(all, term)
 			case "truncate":
 				to := rapid.Uint64Range(h.base.Index, h.last().Index).Draw(t, "to")
@@ -107,7 +107,7 @@ func TestHistory(t *testing.T) {
 	})
 }
 
-func checkHistory(t *rapid.T, h *history, all []uint64) {
+func checkHistory(t *rapid.T, h *logHistory, all []uint64) {
 	if h.last().Index != uint64(len(all)) {
 		t.Fatalf("last is %s, want index %d", h.last(), len(all))
 	}
@@ -122,7 +122,7 @@ func checkHistory(t *rapid.T, h *history, all []uint64) {
 		}
 		terms = append(terms, oplog.Time{Term: term, Index: index})
 	}
-	if got, want := describe(h.terms), describe(terms); got != want {
+	if got, want := describeTerms(h.terms), describeTerms(terms); got != want {
 		t.Fatalf("terms %q, want %q", got, want)
 	}
 }

@@ -1,13 +1,17 @@
-// Package replset is a member of a replica set: MongoDB's visible semantics of replication over go.etcd.io/raft.
+// Package replset is a member of a replica set: MongoDB's visible semantics of replication over
+// go.etcd.io/raft.
 //
-// Promises. An entry is applied to the store at the moment it is appended, on every member, so that w:1 and local reads
-// need no wait. It is majority when raft commits it, and from then on no member ever forgets it. An entry that is not may
-// be rolled back by the next primary; then the store, the log history and the watchers go back together. A term has at
-// most one primary; its work lives in the scope of its tenure, which ends with errcode.PrimarySteppedDown. A deposed
-// primary that does not know it yet still takes w:1 writes, as in reality, until it misses its quorum.
+// Promises. An entry is applied to the store at the moment it is appended, on every member, so that
+// w:1 and local reads need no wait. It is majority-committed when raft commits it, and from then on
+// no member ever forgets it. An entry that is not may be rolled back by the next primary; then the
+// store, the log history and the watchers go back together. A term has at most one primary; its
+// work lives in the scope of its term, which ends with errcode.PrimarySteppedDown. A deposed
+// primary that does not know it yet still takes w:1 writes, as in reality, until it misses its
+// quorum.
 //
-// Durable are: entries, term and vote before anything is acknowledged that rests on them, and snapshots. The commit index
-// is written with the next record that must be, and learned again after a crash.
+// Durable are: entries, term and vote before anything is acknowledged that rests on them, and
+// snapshots. The commit index is written with the next record that must be, and learned again after
+// a crash.
 //
 // Refused: a changing membership, arbiters, hidden members, learners.
 package replset
@@ -32,59 +36,59 @@ import (
 type Config struct {
 	// Name is the replica set's, for example "shard-a".
 	Name string
-	// Self is one of Members, which is the same list in the same order on every member for ever.
+	// Self is one of Members, which is the same list in the same order on every member forever.
 	Self    env.NodeID
 	Members []env.NodeID
-	// Settings are read when they are used, but for the quotient of election timeout and heartbeat interval, which is
-	// read once.
+	// Settings are read when they are used, but for the quotient of election timeout and heartbeat
+	// interval, which is read once.
 	Settings *settings.Settings
 	Clock    *hlc.Clock
 }
 
 // Member is one incarnation of a member of a replica set.
 //
-// Invariant: between two calls from outside, everything raft has to say was taken from it (pump), the store holds exactly
-// the entries of log, and log is exactly raft's.
+// Invariant: between two calls from outside, raft's output was taken from it completely
+// (readyLoop), the store holds exactly the entries of log, and log is exactly raft's.
 type Member struct {
 	cfg  Config
 	node env.Node
 	self uint64 // the member's number in raft: its place in Members, from 1
 
-	raft    *raft.RawNode
-	stable  stableLog
-	voters  pb.ConfState
-	dirty   bool // raft was stepped since the last Ready
-	pumping bool
-	// probing is set while raft hears that a follower's log may have a gap.
+	raft        *raft.RawNode
+	stable      stableLog
+	voters      pb.ConfState
+	dirty       bool // raft was stepped since the last Ready
+	inReadyLoop bool
+	// probing is set while answers to raft say that a follower's log may have a gap.
 	probing bool
 	// proposed is the entry being proposed by Write: it need not be decoded again.
 	proposed *oplog.Entry
 
 	store       *store.Store
-	log         history
+	log         logHistory
 	committed   oplog.Time
 	committedTS hlc.Timestamp
 	watchers    []Watcher
 	waiting     []*waiter
 	journal     journal
 
-	term     uint64
-	lead     uint64 // raft's number of the primary, 0: unknown
-	leading  bool
-	writable bool
-	led      uint64 // the term of the current or last tenure
-	tenure   *env.Scope
-	election electionClock
-	beat     env.Timer
-	counting int    // waiters that count members
-	reads    uint64 // identities of read confirmations, issued
-	read     uint64 // the highest one confirmed
+	term      uint64
+	lead      uint64 // raft's number of the primary, 0: unknown
+	leading   bool
+	writable  bool
+	led       uint64 // the term of the current or last term
+	termScope *env.Scope
+	election  electionClock
+	beat      env.Timer
+	counting  int    // waiters that count members
+	reads     uint64 // identities of read confirmations, issued
+	read      uint64 // the highest one confirmed
 
 	said trace.Event
 }
 
-// Boot recovers the member from the node's disk and starts it. It takes the node's one-way messages for itself. Watch
-// must be called before the task waits again.
+// Boot recovers the member from the node's disk and starts it. It takes the node's one-way messages
+// for itself. Watch must be called before the task waits again.
 func Boot(t env.Task, cfg Config) *Member {
 	m := &Member{cfg: cfg, node: t.Node(), store: store.New()}
 	for i, id := range cfg.Members {
@@ -96,8 +100,10 @@ func Boot(t env.Task, cfg Config) *Member {
 	if m.self == 0 {
 		m.fail("not among the members %v of replica set %s", cfg.Members, cfg.Name)
 	}
-	m.tenure = env.NewScope(nil)
-	m.tenure.Cancel(errcode.New(errcode.NotWritablePrimary, "%s does not lead replica set %s yet", cfg.Self, cfg.Name))
+	m.termScope = env.NewScope(nil)
+	m.termScope.Cancel(errcode.New(errcode.NotWritablePrimary,
+		"%s does not lead replica set %s yet",
+		cfg.Self, cfg.Name))
 	fresh := m.revive(t)
 	m.raft = m.newRaft()
 	m.node.Receive(m.receive)
@@ -120,7 +126,7 @@ func (m *Member) newRaft() *raft.RawNode {
 		CheckQuorum:               true,
 		PreVote:                   true,
 		DisableProposalForwarding: true,
-		Logger:                    logger{m},
+		Logger:                    raftLogger{m},
 	})
 	m.check(err)
 	return n
@@ -132,7 +138,8 @@ func (m *Member) Name() string { return m.cfg.Name }
 // IsPrimary reports whether the member leads and accepts user writes.
 func (m *Member) IsPrimary() bool { return m.writable }
 
-// Leading reports whether the member leads, perhaps not yet writable, perhaps already deposed without knowing it.
+// Leading reports whether the member leads, perhaps not yet writable, perhaps already deposed
+// without knowing it.
 func (m *Member) Leading() bool { return m.leading }
 
 // Term is the newest term the member knows.
@@ -146,9 +153,9 @@ func (m *Member) PrimaryHint() env.NodeID {
 	return m.cfg.Members[m.lead-1]
 }
 
-// Tenure is the scope of the current leadership, cancelled with errcode.PrimarySteppedDown when it ends; of a member that
-// does not lead, a scope that has ended.
-func (m *Member) Tenure() *env.Scope { return m.tenure }
+// TermScope is the scope of the current leadership, cancelled with errcode.PrimarySteppedDown when
+// it ends; of a member that does not lead, a scope that has ended.
+func (m *Member) TermScope() *env.Scope { return m.termScope }
 
 // Store holds the member's data. Only the member writes to it.
 func (m *Member) Store() *store.Store { return m.store }
@@ -165,19 +172,20 @@ func (m *Member) CommittedTS() hlc.Timestamp { return m.committedTS }
 // AppliedTS is the timestamp of the last entry of the log that has one.
 func (m *Member) AppliedTS() hlc.Timestamp { return m.log.stamp(m.log.last().Index) }
 
-// IndexAt is the index of the state at a cluster time up to which everything is committed here (see AwaitTS).
-// Status.SnapshotTooOld means that the store does not hold that state any more; it may do so later in a query's life, so
-// a reader asks anew after each wait.
+// IndexAt is the index of the state at a cluster time up to which everything is committed here (see
+// AwaitTS). Status.SnapshotTooOld means that the store does not hold that state any more; it may do
+// so later in a query's life, so a reader asks again after each wait.
 func (m *Member) IndexAt(ts hlc.Timestamp) (uint64, error) {
 	index, known := m.log.upTo(ts)
 	if !known || index < m.store.Oldest() {
-		return 0, errcode.New(errcode.SnapshotTooOld, "%s does not hold the state at %s any more", m.cfg.Self, ts)
+		return 0, errcode.New(errcode.SnapshotTooOld, "%s does not hold the state at %s any more",
+			m.cfg.Self, ts)
 	}
 	return index, nil
 }
 
-// Since calls fn for every committed entry with a timestamp after ts, in order, until fn returns false. It is false, and
-// fn is not called, when the log does not reach back so far any more.
+// Since calls fn for every committed entry with a timestamp after ts, in order, until fn returns
+// false. It is false, and fn is not called, when the log does not reach back so far any more.
 func (m *Member) Since(ts hlc.Timestamp, fn func(e *oplog.Entry) bool) bool {
 	index, complete := m.log.after(ts)
 	for ; complete && index <= m.committed.Index; index++ {
@@ -188,15 +196,16 @@ func (m *Member) Since(ts hlc.Timestamp, fn func(e *oplog.Entry) bool) bool {
 	return complete
 }
 
-// Entry returns an entry of the log and its term; it is false for one that is compacted away or does not exist. Entries
-// by which a leader began its term have no operations and no timestamp.
+// Entry returns an entry of the log and its term; it is false for one that is compacted away or
+// does not exist. Entries by which a leader began its term have no operations and no timestamp.
 func (m *Member) Entry(index uint64) (e *oplog.Entry, term uint64, ok bool) {
 	l, ok := m.log.at(index)
 	return l.entry, l.term, ok
 }
 
-// ReadAt is the index at which the store answers reads of a concern. A linearizable read is a local one that Confirm
-// must follow. After a wait the store may not know the index any more: a reader asks for it anew.
+// ReadAt is the index at which the store answers reads of a concern. A linearizable read is a local
+// one that Confirm must follow. After a wait the store may not know the index any more: a reader
+// asks for it again.
 func (m *Member) ReadAt(rc command.ReadConcern) uint64 {
 	if rc == command.MajorityRead || rc == command.Snapshot {
 		return m.committed.Index

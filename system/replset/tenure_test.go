@@ -43,7 +43,7 @@ func TestTenureEndsItsTasks(t *testing.T) {
 	defer c.world.Close()
 	m := c.elect()
 	var waiting, writing error
-	c.world.Node(m.cfg.Self).Spawn(m.Tenure(), "worker", func(t env.Task) {
+	c.world.Node(m.cfg.Self).Spawn(m.TermScope(), "worker", func(t env.Task) {
 		waiting = t.Park(0)
 		_, writing = m.Write(t, put(1, "late"))
 	})
@@ -52,7 +52,7 @@ func TestTenureEndsItsTasks(t *testing.T) {
 	}
 	c.run(3*time.Second, func() bool { return !m.Leading() })
 	c.run(time.Millisecond, nil)
-	for _, err := range []error{waiting, writing, m.Tenure().Err()} {
+	for _, err := range []error{waiting, writing, m.TermScope().Err()} {
 		if !errcode.Is(err, errcode.PrimarySteppedDown) {
 			t.Errorf("after the tenure: %v", err)
 		}

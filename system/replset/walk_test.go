@@ -169,7 +169,7 @@ func (w *walk) state() string {
 			role = "primary"
 		}
 		fmt.Fprintf(&out, "%s %s of term %d, vote %d, hint %q, applied %s %s, committed %s %s, log from %s, terms %s\n", id, role, m.Term(), m.raft.BasicStatus().Vote, m.PrimaryHint(),
-			m.Applied(), values(m, store.Latest), m.Committed(), values(m, m.ReadAt(command.MajorityRead)), m.log.base, describe(m.log.terms))
+			m.Applied(), values(m, store.Latest), m.Committed(), values(m, m.ReadAt(command.MajorityRead)), m.log.base, describeTerms(m.log.terms))
 	}
 	return out.String()
 }

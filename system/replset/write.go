@@ -15,23 +15,25 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// Write logs operations as one entry and applies them at once, without waiting; the operations must not be changed
-// afterwards. Errors: errcode.NotWritablePrimary, also while the member hands over, and before it is writable for tasks
-// outside its tenure; the task's own error once its scope has ended. After an error nothing was written.
+// Write logs operations as one entry and applies them at once, without waiting; the operations must
+// not be changed afterwards. Errors: errcode.NotWritablePrimary, also while the member hands over,
+// and before it is writable for tasks outside its term; the task's own error once its scope has
+// ended. After an error nothing was written.
 func (m *Member) Write(t env.Task, ops ...oplog.Op) (oplog.Time, error) {
 	if err := m.mayWrite(t); err != nil {
 		return oplog.Time{}, err
 	}
-	if m.pumping {
+	if m.inReadyLoop {
 		m.fail("a watcher writes")
 	}
 	entry := &oplog.Entry{TS: m.cfg.Clock.Tick(), Ops: ops}
 	if err := m.raft.Propose(entry.Marshal()); err != nil {
-		return oplog.Time{}, errcode.New(errcode.NotWritablePrimary, "%s hands over replica set %s", m.cfg.Self, m.cfg.Name)
+		return oplog.Time{}, errcode.New(errcode.NotWritablePrimary, "%s hands over replica set %s",
+			m.cfg.Self, m.cfg.Name)
 	}
 	m.dirty = true
 	m.proposed = entry
-	m.pump()
+	m.readyLoop()
 	m.proposed = nil
 	return m.log.last(), nil
 }
@@ -40,8 +42,10 @@ func (m *Member) mayWrite(t env.Task) error {
 	if err := t.Err(); err != nil {
 		return err
 	}
-	if !m.leading || !m.writable && !t.Scope().Within(m.tenure) {
-		return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of replica set %s, perhaps %q is", m.cfg.Self, m.cfg.Name, m.PrimaryHint())
+	if !m.leading || !m.writable && !t.Scope().Within(m.termScope) {
+		return errcode.New(errcode.NotWritablePrimary,
+			"%s is not the primary of replica set %s, perhaps %q is",
+			m.cfg.Self, m.cfg.Name, m.PrimaryHint())
 	}
 	return nil
 }
@@ -92,9 +96,10 @@ func (m *Member) wake() {
 	m.waiting = still
 }
 
-// Await waits until the entry at a place satisfies the write concern; the zero place always does. Errors:
-// errcode.WriteConcernFailed when the concern's timeout passes; errcode.PrimarySteppedDown when this member no longer leads
-// and cannot know; the task's own error. In all these cases the entry may survive or not.
+// Await waits until the entry at a place satisfies the write concern; the zero place always does.
+// Errors: errcode.WriteConcernFailed when the concern's timeout passes; errcode.PrimarySteppedDown
+// when this member no longer leads and cannot know; the task's own error. In all these cases the
+// entry may survive or not.
 func (m *Member) Await(t env.Task, at oplog.Time, wc command.WriteConcern) error {
 	if !wc.Majority && wc.W <= 1 || at.Index == 0 {
 		return t.Err()
@@ -112,25 +117,30 @@ func (m *Member) Await(t env.Task, at oplog.Time, wc command.WriteConcern) error
 		m.counting--
 	}
 	if errcode.Is(err, errcode.ExceededTimeLimit) && t.Err() == nil {
-		return errcode.New(errcode.WriteConcernFailed, "replica set %s has entry %s not on enough members after %s", m.cfg.Name, at, timeout)
+		return errcode.New(errcode.WriteConcernFailed,
+			"replica set %s has entry %s not on enough members after %s", m.cfg.Name, at, timeout)
 	}
 	return err
 }
 
-// AwaitMajority waits until everything applied so far is committed, as step-up work must before it acts on what it reads
-// (protocol 9.2). Errors are those of Await.
-func (m *Member) AwaitMajority(t env.Task) error { return m.Await(t, m.Applied(), command.Majority) }
+// AwaitMajority waits until everything applied so far is committed, as step-up work must before it
+// acts on what it reads (protocol 9.2). Errors are those of Await.
+func (m *Member) AwaitMajority(t env.Task) error {
+	return m.Await(t, m.Applied(), command.Majority)
+}
 
 // holds answers whether the entry at a place is on enough members.
 func (m *Member) holds(at oplog.Time, wc command.WriteConcern) (bool, error) {
 	if l, ok := m.log.at(at.Index); at.Index > m.log.base.Index && (!ok || l.term != at.Term) {
-		return false, errcode.New(errcode.PrimarySteppedDown, "entry %s of replica set %s was rolled back", at, m.cfg.Name)
+		return false, errcode.New(errcode.PrimarySteppedDown,
+			"entry %s of replica set %s was rolled back", at, m.cfg.Name)
 	}
 	if wc.Majority && m.committed.Index >= at.Index {
 		return true, nil
 	}
 	if !m.leading {
-		return false, errcode.New(errcode.PrimarySteppedDown, "%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, m.term)
+		return false, errcode.New(errcode.PrimarySteppedDown,
+			"%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, m.term)
 	}
 	return !wc.Majority && m.holders(at.Index) >= wc.W, nil
 }
@@ -152,18 +162,22 @@ func (m *Member) count(msg *pb.Message) {
 	}
 }
 
-// AwaitTS waits until everything up to a timestamp is committed here, on any member. Errors: errcode.ExceededTimeLimit
-// after the write concern's default timeout; the task's own error.
+// AwaitTS waits until everything up to a timestamp is committed here, on any member. Errors:
+// errcode.ExceededTimeLimit after the write concern's default timeout; the task's own error.
 func (m *Member) AwaitTS(t env.Task, ts hlc.Timestamp) error {
-	return m.wait(t, m.cfg.Settings.WriteConcernTimeout, func() (bool, error) { return m.committedTS >= ts, nil })
+	return m.wait(t, m.cfg.Settings.WriteConcernTimeout, func() (bool, error) {
+		return m.committedTS >= ts, nil
+	})
 }
 
-// AwaitEntry waits on a follower until an entry of its primary is committed here. Errors: errcode.Interrupted when a later
-// primary has written since; errcode.ExceededTimeLimit after the write concern's default timeout; the task's own error.
+// AwaitEntry waits on a follower until an entry of its primary is committed here. Errors:
+// errcode.Interrupted when a later primary has written since; errcode.ExceededTimeLimit after the
+// write concern's default timeout; the task's own error.
 func (m *Member) AwaitEntry(t env.Task, at oplog.Time) error {
 	return m.wait(t, m.cfg.Settings.WriteConcernTimeout, func() (bool, error) {
 		if last := m.log.last(); last.Term > at.Term {
-			return false, errcode.New(errcode.Interrupted, "%s follows a later primary than that of entry %s", m.cfg.Self, at)
+			return false, errcode.New(errcode.Interrupted,
+				"%s follows a later primary than that of entry %s", m.cfg.Self, at)
 		} else if last.Term < at.Term {
 			return false, nil
 		}
@@ -171,28 +185,32 @@ func (m *Member) AwaitEntry(t env.Task, at oplog.Time) error {
 	})
 }
 
-// Confirm waits for proof that the member was still the leader at some instant after the call, and until everything
-// applied before the call is committed: what was read before it was then the newest. Errors: errcode.PrimarySteppedDown
-// and errcode.NotWritablePrimary without leadership, errcode.ExceededTimeLimit, the task's own error.
+// Confirm waits for proof that the member was still the leader at some instant after the call, and
+// until everything applied before the call is committed: what was read before it was then the
+// newest. Errors: errcode.PrimarySteppedDown and errcode.NotWritablePrimary without leadership,
+// errcode.ExceededTimeLimit, the task's own error.
 func (m *Member) Confirm(t env.Task) error {
 	if !m.leading {
-		return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of replica set %s", m.cfg.Self, m.cfg.Name)
+		return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of replica set %s",
+			m.cfg.Self, m.cfg.Name)
 	}
 	at, term := m.Applied(), m.led
 	m.reads++
 	id := m.reads
 	m.raft.ReadIndex(binary.BigEndian.AppendUint64(nil, id))
 	m.dirty = true
-	m.pump()
+	m.readyLoop()
 	return m.wait(t, m.cfg.Settings.WriteConcernTimeout, func() (bool, error) {
 		if !m.leading || m.led != term {
-			return false, errcode.New(errcode.PrimarySteppedDown, "%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, term)
+			return false, errcode.New(errcode.PrimarySteppedDown,
+				"%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, term)
 		}
 		return m.read >= id && m.committed.Index >= at.Index, nil
 	})
 }
 
-// confirmed notes which reads a quorum has confirmed; raft answers them in the order in which they were asked.
+// confirmed notes which reads a quorum has confirmed; raft answers them in the order in which they
+// were asked.
 func (m *Member) confirmed(states []raft.ReadState) {
 	for _, s := range states {
 		m.read = max(m.read, binary.BigEndian.Uint64(s.RequestCtx))

@@ -67,11 +67,11 @@ func BenchmarkTargetScan(b *testing.B) {
 		for name, by := range map[string]bson.Raw{"ten": filter(b, ten), "all": nil} {
 			b.Run(name, func(b *testing.B) {
 				for b.Loop() {
-					rng, err := asked(t.Collection().Key, by)
+					rng, err := filterRange(t.Collection().Key, by)
 					if err != nil {
 						b.Fatal(err)
 					}
-					owners(t, rng)
+					ownersOf(t, rng)
 				}
 			})
 		}
@@ -88,7 +88,7 @@ func BenchmarkUpdate(b *testing.B) {
 		}
 		update := &command.RoutingUpdate{Collection: t.Collection(), Chunks: moved}
 		for b.Loop() {
-			if _, err := updated(t, update); err != nil {
+			if _, err := applyUpdate(t, update); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -6,25 +6,36 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// Operations on whole collections are the config server's; what became of them the router learns like any other change.
+// Operations on whole collections are the config server's; what became of them the router learns
+// like any other change.
 
-func (r *Router) shardCollection(t env.Task, _ env.NodeID, req *command.ShardCollection) (*command.Done, error) {
+func (r *Router) shardCollection(
+	t env.Task, _ env.NodeID, req *command.ShardCollection,
+) (*command.Done, error) {
 	return r.pass(t, req)
 }
 
-func (r *Router) dropCollection(t env.Task, _ env.NodeID, req *command.DropCollection) (*command.Done, error) {
+func (r *Router) dropCollection(
+	t env.Task, _ env.NodeID, req *command.DropCollection,
+) (*command.Done, error) {
 	return r.pass(t, req)
 }
 
-func (r *Router) renameCollection(t env.Task, _ env.NodeID, req *command.RenameCollection) (*command.Done, error) {
+func (r *Router) renameCollection(
+	t env.Task, _ env.NodeID, req *command.RenameCollection,
+) (*command.Done, error) {
 	return r.pass(t, req)
 }
 
-func (r *Router) createIndex(t env.Task, _ env.NodeID, req *command.CreateIndex) (*command.Done, error) {
+func (r *Router) createIndex(
+	t env.Task, _ env.NodeID, req *command.CreateIndex,
+) (*command.Done, error) {
 	return r.pass(t, req)
 }
 
-func (r *Router) dropIndex(t env.Task, _ env.NodeID, req *command.DropIndex) (*command.Done, error) {
+func (r *Router) dropIndex(
+	t env.Task, _ env.NodeID, req *command.DropIndex,
+) (*command.Done, error) {
 	return r.pass(t, req)
 }
 

@@ -12,34 +12,37 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// scan merges what the shards of one query return, in the order of the shard key and then of _id.
-type scan struct{ parts []*part }
+// mergedScan merges what the shards of one query return, in the order of the shard key and then of
+// _id.
+type mergedScan struct{ parts []*shardCursor }
 
-// part is one shard's cursor and what it has returned but the client has not.
+// shardCursor is one shard's cursor and what it has returned but the client has not.
 //
 // Invariant: head is the place of docs[0] in the order, when there is one.
-type part struct {
+type shardCursor struct {
 	set     *rpc.Set
 	router  *Router
 	pattern key.Pattern
 	opens   *command.Find
 	member  env.NodeID // where the cursor lives
 	cursor  string     // empty: nothing more to come
-	asked   int        // how many batches, so that a doubled request skips none
+	asked   int        // how many batches, so that a duplicated request skips none
 	time    hlc.Timestamp
 	docs    []bson.Raw
-	head    place
+	head    scanPosition
 }
 
-type place struct {
+type scanPosition struct {
 	key key.Key
 	id  string
 }
 
-func (a place) before(b place) bool { return a.key < b.key || a.key == b.key && a.id < b.id }
+func (a scanPosition) before(b scanPosition) bool {
+	return a.key < b.key || a.key == b.key && a.id < b.id
+}
 
 // next returns the next size documents, all of them for a size of zero; fewer only at the end.
-func (s *scan) next(t env.Task, size int) ([]bson.Raw, error) {
+func (s *mergedScan) next(t env.Task, size int) ([]bson.Raw, error) {
 	var docs []bson.Raw
 	for size == 0 || len(docs) < size {
 		for _, p := range s.parts {
@@ -60,7 +63,7 @@ func (s *scan) next(t env.Task, size int) ([]bson.Raw, error) {
 }
 
 // time is the operation time of what the shards have returned so far.
-func (s *scan) time() (latest hlc.Timestamp) {
+func (s *mergedScan) time() (latest hlc.Timestamp) {
 	for _, p := range s.parts {
 		latest = max(latest, p.time)
 	}
@@ -68,8 +71,8 @@ func (s *scan) time() (latest hlc.Timestamp) {
 }
 
 // first is the part that holds the next document, nil when none does.
-func (s *scan) first() *part {
-	var first *part
+func (s *mergedScan) first() *shardCursor {
+	var first *shardCursor
 	for _, p := range s.parts {
 		if len(p.docs) > 0 && (first == nil || p.head.before(first.head)) {
 			first = p
@@ -79,7 +82,7 @@ func (s *scan) first() *part {
 }
 
 // exhausted reports whether no document is left, here or on a shard.
-func (s *scan) exhausted() bool {
+func (s *mergedScan) exhausted() bool {
 	for _, p := range s.parts {
 		if len(p.docs) > 0 || p.cursor != "" {
 			return false
@@ -88,8 +91,8 @@ func (s *scan) exhausted() bool {
 	return true
 }
 
-// fill fetches until the part has a document or is at its end.
-func (p *part) fill(t env.Task, size int) error {
+// fill fetches until the part has a document or has ended.
+func (p *shardCursor) fill(t env.Task, size int) error {
 	for len(p.docs) == 0 && p.cursor != "" {
 		p.asked++
 		req := &command.GetMore{Cursor: p.cursor, BatchSize: size, Number: p.asked}
@@ -107,18 +110,18 @@ func (p *part) fill(t env.Task, size int) error {
 	return nil
 }
 
-func (p *part) take(batch *command.Batch) error {
+func (p *shardCursor) take(batch *command.Batch) error {
 	p.cursor, p.docs, p.time = batch.Cursor, batch.Docs, max(p.time, batch.Time)
 	return p.look()
 }
 
-func (p *part) drop() error {
+func (p *shardCursor) drop() error {
 	p.docs = p.docs[1:]
 	return p.look()
 }
 
 // look notes the place of the part's first document.
-func (p *part) look() (err error) {
+func (p *shardCursor) look() (err error) {
 	if len(p.docs) == 0 {
 		return nil
 	}
@@ -129,16 +132,17 @@ func (p *part) look() (err error) {
 	return err
 }
 
-func (p *part) timeout() time.Duration { return p.router.settings.CommandTimeout }
+func (p *shardCursor) timeout() time.Duration { return p.router.settings.CommandTimeout }
 
-// kill closes the cursors on the shards without waiting for it. A message that gets lost leaves a cursor to its timeout.
-func (s *scan) kill(t env.Task) {
+// kill closes the cursors on the shards without waiting for it. A message that gets lost leaves a
+// cursor to its timeout.
+func (s *mergedScan) kill(t env.Task) {
 	for _, p := range s.parts {
 		p.kill(t)
 	}
 }
 
-func (p *part) kill(t env.Task) {
+func (p *shardCursor) kill(t env.Task) {
 	if p.cursor == "" {
 		return
 	}

@@ -1,12 +1,15 @@
-// Package router is the front door of a sharded cluster: it knows which shard owns what, as far as its cached routing
-// tables go, and sends every operation there with the version of the table it was targeted by.
+// Package router is the front door of a sharded cluster: it knows which shard owns what, as far as
+// its cached routing tables go, and sends every operation there with the version of the table it
+// was targeted by.
 //
-// Promise: no request leaves without a version, so a shard that disagrees refuses it and the router learns. A write is
-// sent again only when the earlier attempt certainly did not execute, or when it is a retryable statement whose earlier
-// attempt was answered; a write that got lost in the network is left to the client, who owns the session. An error that
-// says that the table is stale is never hidden by another shard's error (H-49).
+// Promise: no request leaves without a version, so a shard that disagrees refuses it and the router
+// learns. A write is sent again only when the earlier attempt certainly did not execute, or when it
+// is a retryable statement whose earlier attempt was answered; a write that got lost in the network
+// is left to the client, who owns the session. An error that says that the table is stale is never
+// hidden by another shard's error (H-49).
 //
-// Refusal: a router keeps nothing durable and decides nothing: it may be wrong about the placement at any time.
+// Refusal: a router keeps nothing durable and decides nothing: it may be wrong about the placement
+// at any time.
 package router
 
 import (
@@ -25,16 +28,27 @@ type Router struct {
 	profile  protocol.Profile
 	config   *rpc.Set
 	shards   map[string]*rpc.Set
-	routes   map[string]*routes
-	cursors  *cursors[*scan]
-	streams  *cursors[*stream]
+	routes   map[string]*routingCache
+	cursors  *cursorRegistry[*mergedScan]
+	streams  *cursorRegistry[*changeStream]
 }
 
-// New starts a router on the endpoint. Config and shards say where the servers are, the profile which protocol they
-// speak; the settings are read at every use.
-func New(ep *rpc.Endpoint, config *rpc.Set, shards map[string]*rpc.Set, s *settings.Settings, p protocol.Profile) *Router {
-	r := &Router{ep: ep, settings: s, profile: p, config: config, shards: shards, routes: make(map[string]*routes)}
-	r.cursors, r.streams = newCursors[*scan](ep.Node(), s), newCursors[*stream](ep.Node(), s)
+// New starts a router on the endpoint. Config and shards say where the servers are, the profile
+// which protocol they speak; the settings are read at every use.
+func New(
+	ep *rpc.Endpoint, config *rpc.Set, shards map[string]*rpc.Set, s *settings.Settings,
+	p protocol.Profile,
+) *Router {
+	r := &Router{
+		ep:       ep,
+		settings: s,
+		profile:  p,
+		config:   config,
+		shards:   shards,
+		routes:   make(map[string]*routingCache),
+	}
+	r.cursors, r.streams = newCursors[*mergedScan](ep.Node(), s),
+		newCursors[*changeStream](ep.Node(), s)
 	rpc.Handle(ep, r.insert)
 	rpc.Handle(ep, r.update)
 	rpc.Handle(ep, r.remove)
@@ -64,10 +78,10 @@ func (r *Router) Table(ns string) *Table {
 	return nil
 }
 
-func (r *Router) routesOf(ns string) *routes {
+func (r *Router) routesOf(ns string) *routingCache {
 	known := r.routes[ns]
 	if known == nil {
-		known = &routes{router: r, ns: ns}
+		known = &routingCache{router: r, ns: ns}
 		r.routes[ns] = known
 	}
 	return known
@@ -80,13 +94,17 @@ func (r *Router) shard(name string) (*rpc.Set, error) {
 	return nil, errcode.New(errcode.ShardNotFound, "there is no shard %q", name)
 }
 
-func (r *Router) moveRange(t env.Task, _ env.NodeID, req *command.MoveRange) (*command.Done, error) {
+func (r *Router) moveRange(
+	t env.Task, _ env.NodeID, req *command.MoveRange,
+) (*command.Done, error) {
 	return rpc.CallPrimary[command.Done](t, r.config, req, r.settings.MoveWait)
 }
 
-// movePrimary asks the shard that is the primary according to the catalogue, not to what is cached here; in 4.2 it leaves
-// that to the config server.
-func (r *Router) movePrimary(t env.Task, _ env.NodeID, req *command.MovePrimary) (*command.Done, error) {
+// movePrimary asks the shard that is the primary according to the catalogue, not to what is cached
+// here; in 4.2 it leaves that to the config server.
+func (r *Router) movePrimary(
+	t env.Task, _ env.NodeID, req *command.MovePrimary,
+) (*command.Done, error) {
 	if !r.profile.CoordinatesMovePrimary() {
 		return rpc.CallPrimary[command.Done](t, r.config, req, r.settings.MoveWait)
 	}
@@ -99,5 +117,6 @@ func (r *Router) movePrimary(t env.Task, _ env.NodeID, req *command.MovePrimary)
 	if err != nil {
 		return nil, err
 	}
-	return rpc.CallPrimary[command.Done](t, primary, &command.ShardsvrMovePrimary{Database: req.Database, To: req.To}, r.settings.MoveWait)
+	return rpc.CallPrimary[command.Done](t, primary,
+		&command.ShardsvrMovePrimary{Database: req.Database, To: req.To}, r.settings.MoveWait)
 }

@@ -12,11 +12,12 @@ import (
 // Table is the routing table of one collection.
 type Table = catalog.Table
 
-// routes is what the router knows of one collection's placement.
+// routingCache is what the router knows of one collection's placement.
 //
-// Invariant: the table answers the needs up to fresh. Who finds the table wanting raises need, and only a refresh that
-// began after that counts: one under way may have read the catalogue before the change (H-24).
-type routes struct {
+// Invariant: the table answers the needs up to fresh. A request that finds the table outdated
+// raises need, and only a refresh that began after that counts: one in progress may have read the
+// catalogue before the change (H-24).
+type routingCache struct {
 	router      *Router
 	ns          string
 	table       *Table
@@ -25,11 +26,12 @@ type routes struct {
 	refreshed   env.Cond
 }
 
-// inconsistentRetries is how often a refresh is begun anew, from nothing, when its pieces do not fit (protocol 3.4).
+// inconsistentRetries is how often a refresh is begun again, from nothing, when its pieces do not
+// fit (protocol 3.4).
 const inconsistentRetries = 3
 
 // get returns a table that is good for every need known when it was called.
-func (k *routes) get(t env.Task) (*Table, error) {
+func (k *routingCache) get(t env.Task) (*Table, error) {
 	for need := max(k.need, 1); k.fresh < need; {
 		if !k.busy {
 			if err := k.refresh(t); err != nil {
@@ -48,13 +50,13 @@ func (k *routes) get(t env.Task) (*Table, error) {
 }
 
 // invalidate asks for a newer table unless the one that was refused is not in use any more.
-func (k *routes) invalidate(refused *Table) {
+func (k *routingCache) invalidate(refused *Table) {
 	if k.table == refused {
 		k.need = max(k.need, k.fresh) + 1
 	}
 }
 
-func (k *routes) refresh(t env.Task) error {
+func (k *routingCache) refresh(t env.Task) error {
 	k.busy = true
 	defer func() {
 		k.busy = false
@@ -74,11 +76,13 @@ func (k *routes) refresh(t env.Task) error {
 	}
 }
 
-// recover prepares another try of a refresh, or returns why there is none: once when no member of the config server could
-// be reached, a few times when the increment does not fit, then without the table.
-func (k *routes) recover(t env.Task, err error, table **Table, try int) error {
+// recover prepares another try of a refresh, or returns why there is none: once when no member of
+// the config server could be reached, a few times when the increment does not fit, then without the
+// table.
+func (k *routingCache) recover(t env.Task, err error, table **Table, try int) error {
 	switch {
-	case try < inconsistentRetries && errcode.Is(err, errcode.IncompatibleShardingMetadata, errcode.StaleEpoch):
+	case try < inconsistentRetries &&
+		errcode.Is(err, errcode.IncompatibleShardingMetadata, errcode.StaleEpoch):
 		*table = nil
 		return t.Point(failpoint.RouterRefreshInconsistent, env.Note{ID: k.ns, N: try})
 	case try == 0 && rpc.Gone(err):
@@ -88,7 +92,7 @@ func (k *routes) recover(t env.Task, err error, table **Table, try int) error {
 }
 
 // load reads what the table lacks, or everything when there is none, and returns the newer table.
-func (k *routes) load(t env.Task, table *Table, try int) (*Table, error) {
+func (k *routingCache) load(t env.Task, table *Table, try int) (*Table, error) {
 	r := k.router
 	if err := t.Point(failpoint.RouterRefreshStart, env.Note{ID: k.ns, N: try}); err != nil {
 		return nil, err
@@ -101,14 +105,17 @@ func (k *routes) load(t env.Task, table *Table, try int) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Point(failpoint.RouterRefreshApply, env.Note{ID: k.ns, N: len(update.Chunks)}); err != nil {
+	if err := t.Point(
+		failpoint.RouterRefreshApply, env.Note{ID: k.ns, N: len(update.Chunks)},
+	); err != nil {
 		return nil, err
 	}
-	return updated(table, update)
+	return applyUpdate(table, update)
 }
 
-// updated is the table after an update, which costs what has changed unless the update is of everything.
-func updated(table *Table, update *command.RoutingUpdate) (*Table, error) {
+// applyUpdate is the table after an update, which costs what has changed unless the update is of
+// everything.
+func applyUpdate(table *Table, update *command.RoutingUpdate) (*Table, error) {
 	if update.Full || table == nil {
 		return catalog.NewTable(update.Collection, update.Chunks)
 	}

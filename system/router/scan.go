@@ -36,7 +36,9 @@ func (r *Router) getMore(t env.Task, _ env.NodeID, req *command.GetMore) (*comma
 	return r.answer(t, scan, req.BatchSize)
 }
 
-func (r *Router) killCursors(t env.Task, _ env.NodeID, req *command.KillCursors) (*command.Done, error) {
+func (r *Router) killCursors(
+	t env.Task, _ env.NodeID, req *command.KillCursors,
+) (*command.Done, error) {
 	for _, id := range req.Cursors {
 		if scan, err := r.cursors.take(id); err == nil {
 			scan.kill(t)
@@ -45,8 +47,9 @@ func (r *Router) killCursors(t env.Task, _ env.NodeID, req *command.KillCursors)
 	return &command.Done{}, nil
 }
 
-// answer returns the next documents and keeps the scan if there may be more. A scan that fails is over.
-func (r *Router) answer(t env.Task, scan *scan, size int) (*command.Batch, error) {
+// answer returns the next documents and keeps the scan if there may be more. A scan that fails is
+// over.
+func (r *Router) answer(t env.Task, scan *mergedScan, size int) (*command.Batch, error) {
 	docs, err := scan.next(t, size)
 	if err != nil {
 		scan.kill(t)
@@ -59,22 +62,24 @@ func (r *Router) answer(t env.Task, scan *scan, size int) (*command.Batch, error
 	return batch, nil
 }
 
-// open establishes the scan on every shard that owns a part of what the filter asks for, all by one table. If one
-// refuses, the cursors already open are closed and everything begins anew.
-func (r *Router) open(t env.Task, req *command.Find) (*scan, error) {
+// open establishes the scan on every shard that owns a part of what the filter asks for, all by one
+// table. If one refuses, the cursors already open are closed and everything begins again.
+func (r *Router) open(t env.Task, req *command.Find) (*mergedScan, error) {
 	own := *req
-	for e := r.effort(req.NS); ; {
+	for e := r.newRetryBudget(req.NS); ; {
 		table, scan, err := r.establish(t, e, &own)
 		if err == nil {
 			return scan, nil
 		}
-		if !repeatable(err) || !e.again(t, table, err) {
+		if !isRetryableRead(err) || !e.again(t, table, err) {
 			return nil, err
 		}
 	}
 }
 
-func (r *Router) establish(t env.Task, e *retryBudget, req *command.Find) (*Table, *scan, error) {
+func (r *Router) establish(
+	t env.Task, e *retryBudget, req *command.Find,
+) (*Table, *mergedScan, error) {
 	if err := t.Point(failpoint.RouterTarget, env.Note{ID: req.NS, N: e.done}); err != nil {
 		return nil, nil, err
 	}
@@ -82,7 +87,7 @@ func (r *Router) establish(t env.Task, e *retryBudget, req *command.Find) (*Tabl
 	if err != nil {
 		return nil, nil, err
 	}
-	rng, err := asked(table.Collection().Key, req.Filter)
+	rng, err := filterRange(table.Collection().Key, req.Filter)
 	if err != nil {
 		return table, nil, err
 	}
@@ -91,7 +96,7 @@ func (r *Router) establish(t env.Task, e *retryBudget, req *command.Find) (*Tabl
 		return table, nil, err
 	}
 	pattern := table.Collection().Key
-	s := &scan{}
+	s := &mergedScan{}
 	for _, owner := range targets {
 		set, err := r.shard(owner)
 		if err != nil {
@@ -99,17 +104,21 @@ func (r *Router) establish(t env.Task, e *retryBudget, req *command.Find) (*Tabl
 		}
 		placed := *req
 		placed.Place = command.PlacementBy(table, owner)
-		s.parts = append(s.parts, &part{router: r, set: set, pattern: pattern, opens: &placed})
+		s.parts = append(s.parts,
+			&shardCursor{router: r, set: set, pattern: pattern, opens: &placed})
 	}
 	return table, s, s.establish(t)
 }
 
-// targets returns the shards to ask. A snapshot read asks those that owned a part of the range at its time, whoever owns
-// it now: the shards' versions still tell whether the table knows of every move until then (protocol 11). The time is
-// picked once, from what this router has heard; the request keeps it over all attempts.
-func (r *Router) targets(t env.Task, table *Table, rng key.Range, req *command.Find) ([]string, error) {
+// targets returns the shards to ask. A snapshot read asks those that owned a part of the range at
+// its time, regardless of who owns it now: the shards' versions still report whether the table
+// knows of every move until then (protocol 11). The time is picked once, from the times that this
+// router has seen; the request keeps it over all attempts.
+func (r *Router) targets(
+	t env.Task, table *Table, rng key.Range, req *command.Find,
+) ([]string, error) {
 	if req.Concern != command.Snapshot {
-		return owners(table, rng), nil
+		return ownersOf(table, rng), nil
 	}
 	if req.At == 0 {
 		if err := t.Point(failpoint.RouterPickTime, env.Note{ID: req.NS}); err != nil {
@@ -123,7 +132,7 @@ func (r *Router) targets(t env.Task, table *Table, rng key.Range, req *command.F
 // ownersAt is owners at a time; errcode.StaleChunkHistory when that is not known any more.
 func ownersAt(table *Table, rng key.Range, at hlc.Timestamp) ([]string, error) {
 	if rng.Empty() {
-		return owners(table, rng), nil
+		return ownersOf(table, rng), nil
 	}
 	var shards []string
 	for c := range table.Overlapping(rng) {
@@ -138,8 +147,8 @@ func ownersAt(table *Table, rng key.Range, at hlc.Timestamp) ([]string, error) {
 	return shards, nil
 }
 
-// asked is the range of shard keys that a filter can match.
-func asked(p key.Pattern, filter bson.Raw) (key.Range, error) {
+// filterRange is the range of shard keys that a filter can match.
+func filterRange(p key.Pattern, filter bson.Raw) (key.Range, error) {
 	if !p.Hashed {
 		return query.Bounds(filter, p.Field)
 	}
@@ -151,22 +160,23 @@ func asked(p key.Pattern, filter bson.Raw) (key.Range, error) {
 	return key.Range{Min: k, Max: key.After(k)}, err
 }
 
-// owners returns the shards that own a part of the range, each once, in the order of the range. An empty range is asked
-// of the shard at its beginning, so that even then somebody checks the version.
-func owners(table *Table, rng key.Range) []string {
+// ownersOf returns the shards that own a part of the range, each once, in the order of the range.
+// An empty range is asked of the shard at its beginning, so that even then a shard checks the
+// version.
+func ownersOf(table *Table, rng key.Range) []string {
 	if rng.Empty() {
 		return []string{table.Owner(key.Min).Shard}
 	}
 	return table.Owning(rng)
 }
 
-// establish opens the cursors of all parts at the same time. Of several errors one that tells of a stale table counts
-// most (H-49).
-func (s *scan) establish(t env.Task) error {
+// establish opens the cursors of all parts at the same time. Of several errors one that reports a
+// stale table counts most (H-49).
+func (s *mergedScan) establish(t env.Task) error {
 	if len(s.parts) == 1 {
 		return s.parts[0].open(t)
 	}
-	var all opening
+	var all cursorOpening
 	for _, p := range s.parts {
 		all.left++
 		t.Spawn("m.cursorEstablish "+p.set.Name(), func(own env.Task) {
@@ -186,25 +196,27 @@ func (s *scan) establish(t env.Task) error {
 	return all.err
 }
 
-// opening collects the results of tasks that open cursors.
-type opening struct {
+// cursorOpening collects the results of tasks that open cursors.
+type cursorOpening struct {
 	left      int
 	err       error
 	abandoned bool
 	done      env.Cond
 }
 
-func (o *opening) ended(err error) {
+func (o *cursorOpening) ended(err error) {
 	o.left--
-	if err != nil && (o.err == nil || stale(err) && !stale(o.err)) {
+	if err != nil && (o.err == nil || isStale(err) && !isStale(o.err)) {
 		o.err = err
 	}
 	o.done.Broadcast()
 }
 
 // open sends the find to one shard.
-func (p *part) open(t env.Task) error {
-	if err := t.Point(failpoint.RouterCursorEstablish, env.Note{Peer: p.set.Name(), ID: p.opens.NS}); err != nil {
+func (p *shardCursor) open(t env.Task) error {
+	if err := t.Point(
+		failpoint.RouterCursorEstablish, env.Note{Peer: p.set.Name(), ID: p.opens.NS},
+	); err != nil {
 		return err
 	}
 	if err := t.Yield(failpoint.RouterSend); err != nil {
@@ -222,7 +234,7 @@ func (p *part) open(t env.Task) error {
 	return p.take(batch)
 }
 
-// expired is the answer to a client that comes back for a cursor that is not here.
-func expired(id string) error {
+// expiredCursorError is the answer to a client that comes back for a cursor that is not here.
+func expiredCursorError(id string) error {
 	return errcode.New(errcode.CursorNotFound, "cursor %s does not exist here, or not any more", id)
 }

@@ -20,18 +20,20 @@ func (r *Router) watch(t env.Task, _ env.NodeID, req *command.Watch) (*command.C
 	if err := t.Point(site, env.Note{ID: req.NS}); err != nil {
 		return nil, err
 	}
-	for e := r.effort(req.NS); ; {
+	for e := r.newRetryBudget(req.NS); ; {
 		table, s, err := r.openStream(t, e, req)
 		if err == nil {
 			return &command.ChangeBatch{Upto: s.after, Stream: r.streams.keep(s)}, nil
 		}
-		if !repeatable(err) || !e.again(t, table, err) {
+		if !isRetryableRead(err) || !e.again(t, table, err) {
 			return nil, err
 		}
 	}
 }
 
-func (r *Router) nextChanges(t env.Task, _ env.NodeID, req *command.NextChanges) (*command.ChangeBatch, error) {
+func (r *Router) nextChanges(
+	t env.Task, _ env.NodeID, req *command.NextChanges,
+) (*command.ChangeBatch, error) {
 	s, err := r.streams.take(req.Stream)
 	if err != nil {
 		return nil, err
@@ -39,19 +41,19 @@ func (r *Router) nextChanges(t env.Task, _ env.NodeID, req *command.NextChanges)
 	if err := t.Point(failpoint.ChangesMerge, env.Note{ID: req.Stream}); err != nil {
 		return nil, err
 	}
-	if err := s.read(t, r.ep.Clock().Now().Cluster); fatal(t, err) {
+	if err := s.read(t, r.ep.Clock().Now().Cluster); isFatal(t, err) {
 		return nil, err
 	}
 	return r.tell(t, s, req.BatchSize), nil
 }
 
-// fatal reports whether a stream cannot go on: other failures only leave it where it is.
-func fatal(t env.Task, err error) bool {
+// isFatal reports whether a stream cannot go on: other failures only leave it where it is.
+func isFatal(t env.Task, err error) bool {
 	return t.Err() != nil || errcode.Is(err, errcode.ChangeStreamHistoryLost)
 }
 
-// tell answers with what is certain by now.
-func (r *Router) tell(t env.Task, s *stream, size int) *command.ChangeBatch {
+// tell answers with the changes that are final by now.
+func (r *Router) tell(t env.Task, s *changeStream, size int) *command.ChangeBatch {
 	changes := s.next(t, size)
 	if s.ended {
 		return &command.ChangeBatch{Changes: changes, Upto: s.after}
@@ -59,26 +61,31 @@ func (r *Router) tell(t env.Task, s *stream, size int) *command.ChangeBatch {
 	return &command.ChangeBatch{Stream: r.streams.keep(s), Changes: changes, Upto: s.after}
 }
 
-// openStream reads from every shard that has owned a part of the collection since the stream's beginning, and from those
-// that are about to. The shards confirm that by the version of the table: a migration that was announced before the
-// beginning, where nobody reads, is on a shard's list of receivers if the table does not show its commit.
-func (r *Router) openStream(t env.Task, e *retryBudget, req *command.Watch) (*Table, *stream, error) {
+// openStream reads from every shard that has owned a part of the collection since the stream's
+// beginning, and from those that are about to. The shards confirm that by the version of the table:
+// a migration that was announced before the beginning, where nobody reads, is on a shard's list of
+// receivers if the table does not show its commit.
+func (r *Router) openStream(
+	t env.Task, e *retryBudget, req *command.Watch,
+) (*Table, *changeStream, error) {
 	table, err := e.known.get(t)
 	if err != nil {
 		return nil, nil, err
 	}
 	if table.Collection().Unsharded {
-		return table, nil, errcode.New(errcode.NamespaceNotFound, "there is no sharded collection %s to watch", req.NS)
+		return table, nil, errcode.New(errcode.NamespaceNotFound,
+			"there is no sharded collection %s to watch", req.NS)
 	}
 	now := r.ep.Clock().Now().Cluster
-	s := &stream{router: r, ns: req.NS, limit: req.BatchSize, after: command.Mark(now)}
+	s := &changeStream{router: r, ns: req.NS, limit: req.BatchSize, after: command.Mark(now)}
 	if req.Resume {
 		s.after = req.After
 	}
 	from := s.after.TS - min(s.after.TS, 1) // other shards may have changes of the token's time
 	owners, known := table.OwnersSince(from)
 	if !known {
-		return table, nil, errcode.New(errcode.ChangeStreamHistoryLost, "the owners of %s at %s are not on record any more", req.NS, from)
+		return table, nil, errcode.New(errcode.ChangeStreamHistoryLost,
+			"the owners of %s at %s are not on record any more", req.NS, from)
 	}
 	for _, owner := range owners {
 		tail, err := s.add(owner, from)
@@ -90,9 +97,9 @@ func (r *Router) openStream(t env.Task, e *retryBudget, req *command.Watch) (*Ta
 	return table, s, s.begin(t, now)
 }
 
-// begin opens the tails, and those of the receivers they name. The stream has begun when everything until now is known:
-// whatever is written from then on comes behind it.
-func (s *stream) begin(t env.Task, now hlc.Timestamp) error {
+// begin opens the tails, and those of the receivers they name. The stream has begun when everything
+// until now is known: everything that is written from then on comes after it.
+func (s *changeStream) begin(t env.Task, now hlc.Timestamp) error {
 	from := s.low()
 	if err := s.read(t, now); err != nil {
 		return err
@@ -112,14 +119,15 @@ func (s *stream) begin(t env.Task, now hlc.Timestamp) error {
 	}
 	for _, l := range s.tails {
 		if l.high < now && len(l.changes) == 0 {
-			return errcode.New(errcode.ReadConcernMajorityNotAvailableYet, "%s has a majority up to %s only, not %s", l.set.Name(), l.high, now)
+			return errcode.New(errcode.ReadConcernMajorityNotAvailableYet,
+				"%s has a majority up to %s only, not %s", l.set.Name(), l.high, now)
 		}
 	}
 	return nil
 }
 
 // request is what is asked of a shard next.
-func (l *tail) request(s *stream, reach hlc.Timestamp) *command.ReadChanges {
+func (l *shardTail) request(s *changeStream, reach hlc.Timestamp) *command.ReadChanges {
 	req := &command.ReadChanges{NS: s.ns, After: l.high, Reach: reach, Limit: s.limit}
 	if l.opens != nil {
 		req.Open, req.Place = true, *l.opens
@@ -128,11 +136,12 @@ func (l *tail) request(s *stream, reach hlc.Timestamp) *command.ReadChanges {
 }
 
 // read asks the shard once.
-func (l *tail) read(t env.Task, s *stream, reach hlc.Timestamp) error {
+func (l *shardTail) read(t env.Task, s *changeStream, reach hlc.Timestamp) error {
 	if err := t.Yield(failpoint.RouterSend); err != nil {
 		return err
 	}
-	got, err := rpc.CallPrimary[command.ChangesRead](t, l.set, l.request(s, reach), s.router.settings.CommandTimeout)
+	got, err := rpc.CallPrimary[command.ChangesRead](t, l.set, l.request(s, reach),
+		s.router.settings.CommandTimeout)
 	if err != nil {
 		return err
 	}

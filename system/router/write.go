@@ -12,8 +12,8 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// statement is a write to one document, whatever its command.
-type statement struct {
+// writeStatement is a write to one document, of any write command.
+type writeStatement struct {
 	ns      string
 	session command.Session
 	// key is the shard key that the statement fixes.
@@ -23,40 +23,46 @@ type statement struct {
 }
 
 func (r *Router) update(t env.Task, _ env.NodeID, req *command.Update) (*command.Written, error) {
-	return r.write(t, statement{req.NS, req.Session, fixedBy(req.Filter), func(p command.Placement) env.Message {
-		placed := *req
-		placed.Place = p
-		return &placed
-	}})
+	return r.write(t, writeStatement{req.NS, req.Session, fixedBy(req.Filter),
+		func(p command.Placement) env.Message {
+			placed := *req
+			placed.Place = p
+			return &placed
+		}})
 }
 
 func (r *Router) remove(t env.Task, _ env.NodeID, req *command.Delete) (*command.Written, error) {
-	return r.write(t, statement{req.NS, req.Session, fixedBy(req.Filter), func(p command.Placement) env.Message {
-		placed := *req
-		placed.Place = p
-		return &placed
-	}})
+	return r.write(t, writeStatement{req.NS, req.Session, fixedBy(req.Filter),
+		func(p command.Placement) env.Message {
+			placed := *req
+			placed.Place = p
+			return &placed
+		}})
 }
 
-func (r *Router) findAndModify(t env.Task, _ env.NodeID, req *command.FindAndModify) (*command.Written, error) {
-	return r.write(t, statement{req.NS, req.Session, fixedBy(req.Filter), func(p command.Placement) env.Message {
-		placed := *req
-		placed.Place = p
-		return &placed
-	}})
+func (r *Router) findAndModify(
+	t env.Task, _ env.NodeID, req *command.FindAndModify,
+) (*command.Written, error) {
+	return r.write(t, writeStatement{req.NS, req.Session, fixedBy(req.Filter),
+		func(p command.Placement) env.Message {
+			placed := *req
+			placed.Place = p
+			return &placed
+		}})
 }
 
-// insert sends the documents one by one, each as its own statement: whatever happens between two of them, it is exact
-// which were executed.
+// insert sends the documents one by one, each as its own statement: when a failure comes between
+// two of them, it is exact which were executed.
 func (r *Router) insert(t env.Task, _ env.NodeID, req *command.Insert) (*command.Written, error) {
 	sum := &command.Written{}
 	for i, doc := range req.Docs {
 		if i > 0 {
-			if err := t.Point(failpoint.RouterPartialBatch, env.Note{ID: req.Session.ID, N: i}); err != nil {
+			err := t.Point(failpoint.RouterPartialBatch, env.Note{ID: req.Session.ID, N: i})
+			if err != nil {
 				return nil, err
 			}
 		}
-		one, err := r.write(t, insertion(req, i, doc))
+		one, err := r.write(t, insertStatement(req, i, doc))
 		if err != nil {
 			return nil, err
 		}
@@ -70,12 +76,12 @@ func (r *Router) insert(t env.Task, _ env.NodeID, req *command.Insert) (*command
 	return sum, nil
 }
 
-func insertion(req *command.Insert, i int, doc bson.Raw) statement {
+func insertStatement(req *command.Insert, i int, doc bson.Raw) writeStatement {
 	one := *req
 	one.Docs = []bson.Raw{doc}
 	one.Session.Stmt += int32(i)
 	of := func(p key.Pattern) (key.Key, error) { return p.Of(doc) }
-	return statement{req.NS, one.Session, of, func(p command.Placement) env.Message {
+	return writeStatement{req.NS, one.Session, of, func(p command.Placement) env.Message {
 		placed := one
 		placed.Place = p
 		return &placed
@@ -87,23 +93,26 @@ func fixedBy(filter bson.Raw) func(key.Pattern) (key.Key, error) {
 	return func(p key.Pattern) (key.Key, error) {
 		v, fixed := query.Equality(filter, p.Field)
 		if !fixed {
-			return "", errcode.New(errcode.ShardKeyNotFound, "the filter %v does not fix the shard key %s", filter, p.Field)
+			return "", errcode.New(errcode.ShardKeyNotFound,
+				"the filter %v does not fix the shard key %s", filter, p.Field)
 		}
 		return p.OfValue(v)
 	}
 }
 
-// write sends a statement to the owner of its key until it is executed or refused. When an earlier attempt may have
-// executed, its error is returned rather than a later refusal, which might come from a member that has not heard of it.
-func (r *Router) write(t env.Task, st statement) (*command.Written, error) {
+// write sends a statement to the owner of its key until it is executed or refused. When an earlier
+// attempt may have executed, its error is returned rather than a later refusal, which might come
+// from a member that has not learned of it.
+func (r *Router) write(t env.Task, st writeStatement) (*command.Written, error) {
 	var unsure error
-	for e := r.effort(st.ns); ; {
+	for e := r.newRetryBudget(st.ns); ; {
 		table, written, err := r.attempt(t, e, st)
 		if err == nil {
 			return written, nil
 		}
-		again := stale(err) || errcode.Is(err, errcode.NotWritablePrimary) || answered(err) && st.session.ID != ""
-		if answered(err) && unsure == nil {
+		again := isStale(err) || errcode.Is(err, errcode.NotWritablePrimary) ||
+			isMemberFailure(err) && st.session.ID != ""
+		if isMemberFailure(err) && unsure == nil {
 			unsure = err
 		}
 		if again && e.again(t, table, err) {
@@ -117,13 +126,15 @@ func (r *Router) write(t env.Task, st statement) (*command.Written, error) {
 }
 
 // attempt targets the statement and sends it once.
-func (r *Router) attempt(t env.Task, e *retryBudget, st statement) (*Table, *command.Written, error) {
+func (r *Router) attempt(
+	t env.Task, e *retryBudget, st writeStatement,
+) (*Table, *command.Written, error) {
 	if err := t.Point(failpoint.RouterTarget, env.Note{ID: st.session.ID, N: e.done}); err != nil {
 		return nil, nil, err
 	}
 	table, err := e.known.get(t)
 	if err != nil {
-		return nil, nil, unsent(err)
+		return nil, nil, notSentError(err)
 	}
 	k, err := st.key(table.Collection().Key)
 	if err != nil {
@@ -135,7 +146,9 @@ func (r *Router) attempt(t env.Task, e *retryBudget, st statement) (*Table, *com
 		return table, nil, err
 	}
 	req := st.at(command.PlacementBy(table, owner))
-	if err := t.Point(failpoint.RouterAttachVersion, env.Note{Peer: owner, ID: st.session.ID}); err != nil {
+	if err := t.Point(
+		failpoint.RouterAttachVersion, env.Note{Peer: owner, ID: st.session.ID},
+	); err != nil {
 		return table, nil, err
 	}
 	if err := t.Yield(failpoint.RouterSend); err != nil {
@@ -145,9 +158,13 @@ func (r *Router) attempt(t env.Task, e *retryBudget, st statement) (*Table, *com
 	return table, written, err
 }
 
-// unsent marks a failure to read the catalogue: whatever it was, the statement has not been sent.
-func unsent(err error) error {
-	if rpc.Gone(err) || errcode.Is(err, errcode.ExceededTimeLimit, errcode.Interrupted, errcode.ReadConcernMajorityNotAvailableYet) {
+// notSentError marks a failure to read the catalogue: after any such failure the statement has not
+// been sent.
+func notSentError(err error) error {
+	if rpc.Gone(
+		err,
+	) || errcode.Is(err, errcode.ExceededTimeLimit, errcode.Interrupted,
+		errcode.ReadConcernMajorityNotAvailableYet) {
 		return errcode.New(errcode.NotWritablePrimary, "the routing table cannot be read: %v", err)
 	}
 	return err

@@ -1,8 +1,8 @@
-// Package rpc sends typed commands between nodes and lets every message carry the vector clock (gossip). Set finds the
-// primary of a replica set for whoever is not a member of it.
+// Package rpc sends typed commands between nodes and lets every message carry the vector clock
+// (gossip). Set finds the primary of a replica set for nodes that are not members of it.
 //
-// Promise: a handler sees a command only after the node's clock has taken over the sender's, and a caller sees the
-// response, or the error, only after its own clock has taken over the responder's.
+// Promise: a handler sees a command only after the node's clock has taken over the sender's, and a
+// caller sees the response, or the error, only after its own clock has taken over the responder's.
 package rpc
 
 import (
@@ -31,7 +31,8 @@ type Endpoint struct {
 
 type handler func(t env.Task, from env.NodeID, req env.Message) (env.Message, error)
 
-// Listen starts to serve. Handlers may be added later; a command without one is answered with CommandNotFound.
+// Listen starts to serve. Handlers may be added later; a command without one is answered with
+// CommandNotFound.
 func Listen(node env.Node, c *hlc.Clock) *Endpoint {
 	e := &Endpoint{node: node, clock: c, handlers: make(map[reflect.Type]handler)}
 	node.Serve(e.serve)
@@ -45,8 +46,12 @@ func (e *Endpoint) Clock() *hlc.Clock { return e.clock }
 func (e *Endpoint) Node() env.Node { return e.node }
 
 // Handle sets the handler of one command type.
-func Handle[Req, Resp any](e *Endpoint, fn func(t env.Task, from env.NodeID, req *Req) (*Resp, error)) {
-	e.handlers[reflect.TypeFor[*Req]()] = func(t env.Task, from env.NodeID, req env.Message) (env.Message, error) {
+func Handle[Req, Resp any](
+	e *Endpoint, fn func(t env.Task, from env.NodeID, req *Req) (*Resp, error),
+) {
+	e.handlers[reflect.TypeFor[*Req]()] = func(
+		t env.Task, from env.NodeID, req env.Message,
+	) (env.Message, error) {
 		resp, err := fn(t, from, req.(*Req))
 		if err != nil {
 			return nil, err
@@ -58,15 +63,17 @@ func Handle[Req, Resp any](e *Endpoint, fn func(t env.Task, from env.NodeID, req
 func (e *Endpoint) serve(t env.Task, from env.NodeID, m env.Message) (env.Message, error) {
 	in, ok := m.(*Envelope)
 	if !ok {
-		return nil, errcode.New(errcode.BadValue, "a request from %s is not an envelope but %T", from, m)
+		return nil, errcode.New(errcode.BadValue,
+			"a request from %s is not an envelope but %T", from, m)
 	}
 	e.clock.Advance(in.Clock)
 	out := &Envelope{}
 	h := e.handlers[reflect.TypeOf(in.Body)]
 	if h == nil {
-		out.Err = errcode.New(errcode.CommandNotFound, "node %s has no command %T", e.node.ID(), in.Body)
+		out.Err = errcode.New(errcode.CommandNotFound, "node %s has no command %T",
+			e.node.ID(), in.Body)
 	} else if body, err := h(t, from, in.Body); err != nil {
-		out.Err = coded(err)
+		out.Err = toErrcode(err)
 	} else {
 		out.Body = body
 	}
@@ -74,15 +81,18 @@ func (e *Endpoint) serve(t env.Task, from env.NodeID, m env.Message) (env.Messag
 	return out, nil
 }
 
-func coded(err error) *errcode.Error {
+func toErrcode(err error) *errcode.Error {
 	if e, ok := errors.AsType[*errcode.Error](err); ok {
 		return e
 	}
 	return errcode.New(errcode.Internal, "%v", err)
 }
 
-// Call sends req and waits for the response, for at most timeout; zero or less means no limit. Errors are *errcode.Error.
-func Call[Resp any](t env.Task, e *Endpoint, to env.NodeID, req env.Message, timeout time.Duration) (*Resp, error) {
+// Call sends req and waits for the response, for at most timeout; zero or less means no limit.
+// Errors are *errcode.Error.
+func Call[Resp any](
+	t env.Task, e *Endpoint, to env.NodeID, req env.Message, timeout time.Duration,
+) (*Resp, error) {
 	m, err := t.Call(to, &Envelope{Clock: e.clock.Now(), Body: req}, timeout)
 	if err != nil {
 		return nil, err

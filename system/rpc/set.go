@@ -11,8 +11,9 @@ import (
 	"github.com/shardproof/shardproof/system/settings"
 )
 
-// Set knows a replica set from outside: its members and which of them was last seen to be the primary. It sends each
-// command once; whether a failed one may be sent again is its caller's decision.
+// Set knows a replica set from outside: its members and which of them was last handled be the
+// primary. It sends each command once; whether a failed one may be sent again is its caller's
+// decision.
 type Set struct {
 	ep       *Endpoint
 	name     string
@@ -33,16 +34,21 @@ func (s *Set) Name() string { return s.name }
 // Host is how the catalogue names the replica set and its members.
 func (s *Set) Host() string { return fmt.Sprintf("%s/%v", s.name, s.members) }
 
-// CallPrimary sends req to the set's primary, which it finds first when it is not known. NotWritablePrimary means that
-// none was found, or that the one asked refused; network errors are those of the call. In both cases the next call looks
-// for the primary again.
-func CallPrimary[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duration) (*Resp, error) {
+// CallPrimary sends req to the set's primary, which it finds first when it is not known.
+// NotWritablePrimary means that none was found, or that the one asked refused; network errors are
+// those of the call. In both cases the next call looks for the primary again.
+func CallPrimary[Resp any](
+	t env.Task, s *Set, req env.Message, timeout time.Duration,
+) (*Resp, error) {
 	resp, _, err := CallPrimaryAt[Resp](t, s, req, timeout)
 	return resp, err
 }
 
-// CallPrimaryAt is CallPrimary for callers that come back to the same member; it also returns which one answered.
-func CallPrimaryAt[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duration) (*Resp, env.NodeID, error) {
+// CallPrimaryAt is CallPrimary for callers that come back to the same member; it also returns which
+// one answered.
+func CallPrimaryAt[Resp any](
+	t env.Task, s *Set, req env.Message, timeout time.Duration,
+) (*Resp, env.NodeID, error) {
 	primary, err := s.Primary(t)
 	if err != nil {
 		return nil, "", err
@@ -54,13 +60,18 @@ func CallPrimaryAt[Resp any](t env.Task, s *Set, req env.Message, timeout time.D
 	return resp, primary, err
 }
 
-// ChooseSecondary is the kind of choice by which the member that answers a secondary read is picked.
+// ChooseSecondary is the kind of choice by which the member that answers a secondary read is
+// picked.
 const ChooseSecondary env.Choice = "rpc.secondary"
 
-// CallSecondaryAt sends req to a member that is not known to be the primary, and returns which one was asked. Whoever it
-// is decides whether to answer. A set of one member has only its primary.
-func CallSecondaryAt[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duration) (*Resp, env.NodeID, error) {
-	others := slices.DeleteFunc(slices.Clone(s.members), func(m env.NodeID) bool { return m == s.hint })
+// CallSecondaryAt sends req to a member that is not known to be the primary, and returns which one
+// was asked. That member decides whether to answer. A set of one member has only its primary.
+func CallSecondaryAt[Resp any](
+	t env.Task, s *Set, req env.Message, timeout time.Duration,
+) (*Resp, env.NodeID, error) {
+	others := slices.DeleteFunc(slices.Clone(s.members), func(m env.NodeID) bool {
+		return m == s.hint
+	})
 	if len(others) == 0 {
 		return CallPrimaryAt[Resp](t, s, req, timeout)
 	}
@@ -70,13 +81,15 @@ func CallSecondaryAt[Resp any](t env.Task, s *Set, req env.Message, timeout time
 	return resp, member, err
 }
 
-// attempts is how often AskPrimary sends a message.
-const attempts = 3
+// askAttempts is how often AskPrimary sends a message.
+const askAttempts = 3
 
-// AskPrimary sends a message that may be repeated to the primary. It repeats it, after a while, when the failure is one that
-// another primary, or the same one later, may not have.
-func AskPrimary[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duration) (resp *Resp, err error) {
-	for range attempts {
+// AskPrimary sends a message that may be repeated to the primary. It repeats it, after a while,
+// when the failure is one that another primary, or the same one later, may not have.
+func AskPrimary[Resp any](
+	t env.Task, s *Set, req env.Message, timeout time.Duration,
+) (resp *Resp, err error) {
+	for range askAttempts {
 		resp, err = CallPrimary[Resp](t, s, req, timeout)
 		if !Gone(err) || t.Err() != nil {
 			return resp, err
@@ -88,16 +101,22 @@ func AskPrimary[Resp any](t env.Task, s *Set, req env.Message, timeout time.Dura
 	return resp, err
 }
 
-// CallAny sends req to one member, and after a failure that another may not share to the next, each once. While another
-// is left, a member that is cut off costs no more than an election does.
-func CallAny[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duration) (resp *Resp, err error) {
+// CallAny sends req to one member, and after a failure that another may not share to the next, each
+// once. While another is left, a member that is cut off costs no more than an election does.
+func CallAny[Resp any](
+	t env.Task, s *Set, req env.Message, timeout time.Duration,
+) (resp *Resp, err error) {
 	for i := range s.members {
-		member, patience := s.members[s.next%len(s.members)], timeout
-		if quick := s.settings.ElectionTimeout; i+1 < len(s.members) && (timeout <= 0 || timeout > quick) {
-			patience = quick
+		member, wait := s.members[s.next%len(s.members)], timeout
+		quick := s.settings.ElectionTimeout
+		if i+1 < len(s.members) && (timeout <= 0 || timeout > quick) {
+			wait = quick
 		}
-		resp, err = Call[Resp](t, s.ep, member, req, patience)
-		if !Gone(err) && !errcode.Is(err, errcode.ReadConcernMajorityNotAvailableYet, errcode.ExceededTimeLimit, errcode.CommandNotFound) || t.Err() != nil {
+		resp, err = Call[Resp](t, s.ep, member, req, wait)
+		if !Gone(
+			err,
+		) && !errcode.Is(err, errcode.ReadConcernMajorityNotAvailableYet, errcode.ExceededTimeLimit,
+			errcode.CommandNotFound) || t.Err() != nil {
 			return resp, err
 		}
 		s.next++
@@ -105,9 +124,11 @@ func CallAny[Resp any](t env.Task, s *Set, req env.Message, timeout time.Duratio
 	return nil, err
 }
 
-// Gone reports whether err says that the node asked does not answer or is not (any more) the primary.
+// Gone reports whether err says that the node asked does not answer or is not (any more) the
+// primary.
 func Gone(err error) bool {
-	return errcode.Is(err, errcode.NetworkTimeout, errcode.HostUnreachable, errcode.NotWritablePrimary, errcode.PrimarySteppedDown,
+	return errcode.Is(err, errcode.NetworkTimeout, errcode.HostUnreachable,
+		errcode.NotWritablePrimary, errcode.PrimarySteppedDown,
 		errcode.InterruptedDueToReplStateChange)
 }
 
@@ -119,8 +140,9 @@ func (s *Set) Forget(node env.NodeID) {
 	}
 }
 
-// Primary returns the member believed to be the primary. Without a hint it asks the members one after the other, those
-// named by others first, and fails with NotWritablePrimary when none says that it is.
+// Primary returns the member believed to be the primary. Without a hint it asks the members one
+// after the other, those named by others first, and fails with NotWritablePrimary when none says
+// that it is.
 func (s *Set) Primary(t env.Task) (env.NodeID, error) {
 	if s.hint != "" {
 		return s.hint, nil
@@ -128,7 +150,8 @@ func (s *Set) Primary(t env.Task) (env.NodeID, error) {
 	asked := make([]bool, len(s.members))
 	for i := s.next % len(s.members); i >= 0; i = s.unasked(asked) {
 		asked[i] = true
-		hello, err := Call[command.HelloReply](t, s.ep, s.members[i], &command.Hello{}, 2*s.settings.HeartbeatInterval)
+		hello, err := Call[command.HelloReply](t, s.ep, s.members[i], &command.Hello{},
+			2*s.settings.HeartbeatInterval)
 		if t.Err() != nil {
 			return "", t.Err()
 		}
@@ -146,7 +169,8 @@ func (s *Set) Primary(t env.Task) (env.NodeID, error) {
 			s.next = named
 		}
 	}
-	return "", errcode.New(errcode.NotWritablePrimary, "no member of %s says that it is the primary", s.name)
+	return "", errcode.New(errcode.NotWritablePrimary,
+		"no member of %s says that it is the primary", s.name)
 }
 
 // unasked prefers the member that next points at, then the others in order; -1 when all were asked.

@@ -1,5 +1,6 @@
-// Package settings holds every limit, delay and size that an operator can set while a cluster runs (protocol 16), with
-// the names by which MongoDB's operators know them, and those of our own transport and replication.
+// Package settings holds every limit, delay and size that an operator can set while a cluster runs
+// (protocol 16), with the names by which MongoDB's operators know them, and those of our own
+// transport and replication.
 package settings
 
 import (
@@ -15,60 +16,102 @@ import (
 // Settings are one cluster's values. Durations are virtual time. Every field says its default.
 type Settings struct {
 	// Replication.
-	ElectionTimeout   time.Duration `name:"electionTimeoutMillis"`    // 500ms; real systems 10s. A follower campaigns after 1 to 2 times this
-	HeartbeatInterval time.Duration `name:"heartbeatIntervalMillis"`  // 100ms; one raft tick
-	LogRetention      int           `name:"oplogMinRetentionEntries"` // 2000 entries kept for lagging members and session history
-	CatchUpTimeout    time.Duration `name:"stepDownCatchUpMillis"`    // 1s a graceful stepdown waits for its successor
+	// 500ms; real systems 10s. A follower campaigns after 1 to 2 times this.
+	ElectionTimeout time.Duration `name:"electionTimeoutMillis"`
+	// 100ms; one raft tick.
+	HeartbeatInterval time.Duration `name:"heartbeatIntervalMillis"`
+	// 2000 entries kept for lagging members and session history.
+	LogRetention int `name:"oplogMinRetentionEntries"`
+	// 1s a graceful stepdown waits for its successor.
+	CatchUpTimeout time.Duration `name:"stepDownCatchUpMillis"`
 
 	// Commands.
-	CommandTimeout      time.Duration `name:"defaultConfigCommandTimeoutMS"` // 30s in real systems; 3s here
-	StaleWait           time.Duration `name:"criticalSectionWaitMillis"`     // 5m a stale request waits behind a critical section
-	WriteConcernTimeout time.Duration `name:"writeConcernTimeoutMillis"`     // 5s a write waits for its write concern
-	CursorTimeout       time.Duration `name:"cursorTimeoutMillis"`           // 10m; idle cursors are closed after it
+	// 30s in real systems; 3s here.
+	CommandTimeout time.Duration `name:"defaultConfigCommandTimeoutMS"`
+	// 5m a stale request waits behind a critical section.
+	StaleWait time.Duration `name:"criticalSectionWaitMillis"`
+	// 5s a write waits for its write concern.
+	WriteConcernTimeout time.Duration `name:"writeConcernTimeoutMillis"`
+	// 10m; idle cursors are closed after it.
+	CursorTimeout time.Duration `name:"cursorTimeoutMillis"`
 
 	// Clients and routers.
-	AttemptTimeout time.Duration `name:"socketTimeoutMS"`           // 5s a client waits for one answer of a router
-	ClientDeadline time.Duration `name:"timeoutMS"`                 // 20s a client goes on retrying one operation
-	MoveWait       time.Duration `name:"moveRangeMaxWaitMillis"`    // 60s the config server and the router wait for one migration
-	StaleRetries   int           `name:"maxNumStaleVersionRetries"` // 10 tables a router tries for one request
+	// 5s a client waits for one answer of a router.
+	AttemptTimeout time.Duration `name:"socketTimeoutMS"`
+	// 20s a client goes on retrying one operation.
+	ClientDeadline time.Duration `name:"timeoutMS"`
+	// 60s the config server and the router wait for one migration.
+	MoveWait time.Duration `name:"moveRangeMaxWaitMillis"`
+	// 10 tables a router tries for one request.
+	StaleRetries int `name:"maxNumStaleVersionRetries"`
 
 	// Migration.
-	OrphanCleanupDelay time.Duration `name:"orphanCleanupDelaySecs"`                             // 900s; scenarios draw small values
-	RangeDeleterBatch  int           `name:"rangeDeleterBatchSize"`                              // 0: no limit
-	RangeDeleterDelay  time.Duration `name:"rangeDeleterBatchDelayMS"`                           // 20ms
-	TerminateReads     int           `name:"terminateSecondaryReadsOnOrphanCleanup"`             // 0; 1, as from 8.2 on: a deletion ends the secondaries' reads that it overtakes
-	OverlapWait        time.Duration `name:"receiveChunkWaitForRangeDeleterTimeoutMS"`           // 10s
-	CloneBatchDocs     int           `name:"migrateCloneInsertionBatchSize"`                     // 0: no limit but the bytes
-	CloneBatchBytes    int           `name:"migrateCloneBatchBytes"`                             // 16 MiB
-	CloneBatchDelay    time.Duration `name:"migrateCloneInsertionBatchDelayMS"`                  // 0
-	FetchBufferBytes   int           `name:"chunkMigrationFetcherMaxBufferedSizeBytesPerThread"` // 64 MiB that a recipient has fetched and not inserted
-	ModsBatchBytes     int           `name:"transferModsBatchBytes"`                             // 16 MiB
-	ModsMemoryLimit    int           `name:"transferModsMemoryBytes"`                            // 500 MiB
-	CatchUpPercent     int           `name:"maxCatchUpPercentageBeforeBlockingWrites"`           // 10
-	MaxChunkBytes      int           `name:"chunkSizeBytes"`                                     // 128 MiB
-	CatchUpWait        time.Duration `name:"moveChunkCatchUpMaxWaitMillis"`                      // 6h
-	SteadyPoll         time.Duration `name:"steadyPollMillis"`                                   // 10ms
-	StatusPoll         time.Duration `name:"recvChunkStatusWaitMillis"`                          // 1s the recipient holds a status request
-	SessionsPoll       time.Duration `name:"sessionModsWaitMillis"`                              // 1s the donor holds a request for session history
-	RetryBackoff       time.Duration `name:"migrationRetryBackoffMillis"`                        // 1s first pause of steps that are retried until they succeed
-	HistoryWindow      time.Duration `name:"minSnapshotHistoryWindowInSeconds"`                  // 300s
-	CacheBatch         int           `name:"persistedChunkCacheUpdateMaxBatchSize"`              // 1000 chunks of a shard's own copy of the table in one entry; 0: no limit
+	// 900s; scenarios draw small values.
+	OrphanCleanupDelay time.Duration `name:"orphanCleanupDelaySecs"`
+	// 0: no limit.
+	RangeDeleterBatch int `name:"rangeDeleterBatchSize"`
+	// 20ms.
+	RangeDeleterDelay time.Duration `name:"rangeDeleterBatchDelayMS"`
+	// 0; 1, as from 8.2 on: a deletion ends the secondaries' reads that it overtakes.
+	TerminateReads int `name:"terminateSecondaryReadsOnOrphanCleanup"`
+	// 10s.
+	OverlapWait time.Duration `name:"receiveChunkWaitForRangeDeleterTimeoutMS"`
+	// 0: no limit but the bytes.
+	CloneBatchDocs int `name:"migrateCloneInsertionBatchSize"`
+	// 16 MiB.
+	CloneBatchBytes int `name:"migrateCloneBatchBytes"`
+	// 0.
+	CloneBatchDelay time.Duration `name:"migrateCloneInsertionBatchDelayMS"`
+	// 64 MiB that a recipient has fetched and not inserted.
+	FetchBufferBytes int `name:"chunkMigrationFetcherMaxBufferedSizeBytesPerThread"`
+	// 16 MiB.
+	ModsBatchBytes int `name:"transferModsBatchBytes"`
+	// 500 MiB.
+	ModsMemoryLimit int `name:"transferModsMemoryBytes"`
+	// 10.
+	CatchUpPercent int `name:"maxCatchUpPercentageBeforeBlockingWrites"`
+	// 128 MiB.
+	MaxChunkBytes int `name:"chunkSizeBytes"`
+	// 6h.
+	CatchUpWait time.Duration `name:"moveChunkCatchUpMaxWaitMillis"`
+	// 10ms.
+	SteadyPoll time.Duration `name:"steadyPollMillis"`
+	// 1s the recipient holds a status request.
+	StatusPoll time.Duration `name:"recvChunkStatusWaitMillis"`
+	// 1s the donor holds a request for session history.
+	SessionsPoll time.Duration `name:"sessionModsWaitMillis"`
+	// 1s first pause of steps that are retried until they succeed.
+	RetryBackoff time.Duration `name:"migrationRetryBackoffMillis"`
+	// 300s.
+	HistoryWindow time.Duration `name:"minSnapshotHistoryWindowInSeconds"`
+	// 1000 chunks of a shard's own copy of the table in one entry; 0: no limit.
+	CacheBatch int `name:"persistedChunkCacheUpdateMaxBatchSize"`
 
 	// Chunks. Versions of MongoDB differ in what a split and a merge do to versions (protocol 3.2).
-	MajorOnSplit int `name:"incrementChunkMajorVersionOnChunkSplits"` // 0; 1: the first piece of a split gets a new major version
-	MajorOnMerge int `name:"incrementChunkMajorVersionOnChunkMerges"` // 0; 1: and so does a merged chunk
-	RandomSplit  int `name:"useRandomSplitPoint"`                     // 0; 1: a range with an open bound ends at any document
+	// 0; 1: the first piece of a split gets a new major version.
+	MajorOnSplit int `name:"incrementChunkMajorVersionOnChunkSplits"`
+	// 0; 1: and so does a merged chunk.
+	MajorOnMerge int `name:"incrementChunkMajorVersionOnChunkMerges"`
+	// 0; 1: a range with an open bound ends at any document.
+	RandomSplit int `name:"useRandomSplitPoint"`
 
 	// Balancer (protocol 14, errata E1).
-	BalancerInterval time.Duration `name:"balancerRoundIntervalMillis"` // 10s from one round to the next when there was nothing to do
-	BalancerPause    time.Duration `name:"balancerShortIntervalMillis"` // 1s after a round in which something was done
-	BalancerRandom   int           `name:"balancerRandomMigrations"`    // 0; 1: the balancer moves at random (failpoint balancerShouldReturnRandomMigrations)
-	MergeInterval    time.Duration `name:"autoMergerIntervalSecs"`      // 1h from one pass of the automerger to the next (8.0)
-	MergePause       time.Duration `name:"autoMergerThrottlingMS"`      // 15s after each shard that it has merge
-	LocalTimeOffset  time.Duration `name:"localTimeOffset"`             // 0; how far east of UTC the server's time zone is, up to a day
+	// 10s from one round to the next when there was nothing to do.
+	BalancerInterval time.Duration `name:"balancerRoundIntervalMillis"`
+	// 1s after a round in which something was done.
+	BalancerPause time.Duration `name:"balancerShortIntervalMillis"`
+	// 0; 1: the balancer moves at random (failpoint balancerShouldReturnRandomMigrations).
+	BalancerRandom int `name:"balancerRandomMigrations"`
+	// 1h from one pass of the automerger to the next (8.0).
+	MergeInterval time.Duration `name:"autoMergerIntervalSecs"`
+	// 15s after each shard that it has merge.
+	MergePause time.Duration `name:"autoMergerThrottlingMS"`
+	// 0; how far east of UTC the server's time zone is, up to a day.
+	LocalTimeOffset time.Duration `name:"localTimeOffset"`
 }
 
-// Default returns the values that a version starts with, with replication as quick as a simulation likes.
+// Default returns the values that a version starts with, with replication as quick as a simulation
+// likes.
 func Default(p protocol.Profile) Settings {
 	if p == protocol.V42 {
 		return Default42()
@@ -76,8 +119,9 @@ func Default(p protocol.Profile) Settings {
 	return Default80()
 }
 
-// Default42 returns the values of the 4.2 profile: smaller chunks and batches, a history as short as it may be, and no
-// patience for overlapping deletions, which the recipient carries out itself (protocol 16, errata E8).
+// Default42 returns the values of the 4.2 profile: smaller chunks and batches, a history as short
+// as it may be, and no wait for overlapping deletions, which the recipient carries out itself
+// (protocol 16, errata E8).
 func Default42() Settings {
 	s := Default80()
 	s.MaxChunkBytes, s.ModsBatchBytes = 64<<20, 1<<20
@@ -89,20 +133,43 @@ func Default42() Settings {
 // Default80 returns the values of the 8.0 profile.
 func Default80() Settings {
 	return Settings{
-		ElectionTimeout: 500 * time.Millisecond, HeartbeatInterval: 100 * time.Millisecond, LogRetention: 2000, CatchUpTimeout: time.Second,
-		CommandTimeout: 3 * time.Second, StaleWait: 5 * time.Minute, WriteConcernTimeout: 5 * time.Second, CursorTimeout: 10 * time.Minute,
-		AttemptTimeout: 5 * time.Second, ClientDeadline: 20 * time.Second, MoveWait: time.Minute, StaleRetries: 10,
-		OrphanCleanupDelay: 900 * time.Second, RangeDeleterDelay: 20 * time.Millisecond, OverlapWait: 10 * time.Second,
-		CloneBatchBytes: 16 << 20, FetchBufferBytes: 64 << 20, ModsBatchBytes: 16 << 20, ModsMemoryLimit: 500 << 20, CatchUpPercent: 10, MaxChunkBytes: 128 << 20,
-		CatchUpWait: 6 * time.Hour, SteadyPoll: 10 * time.Millisecond, StatusPoll: time.Second,
-		SessionsPoll: time.Second, RetryBackoff: time.Second, HistoryWindow: 300 * time.Second, CacheBatch: 1000,
-		BalancerInterval: 10 * time.Second, BalancerPause: time.Second,
-		MergeInterval: time.Hour, MergePause: 15 * time.Second,
+		ElectionTimeout:     500 * time.Millisecond,
+		HeartbeatInterval:   100 * time.Millisecond,
+		LogRetention:        2000,
+		CatchUpTimeout:      time.Second,
+		CommandTimeout:      3 * time.Second,
+		StaleWait:           5 * time.Minute,
+		WriteConcernTimeout: 5 * time.Second,
+		CursorTimeout:       10 * time.Minute,
+		AttemptTimeout:      5 * time.Second,
+		ClientDeadline:      20 * time.Second,
+		MoveWait:            time.Minute,
+		StaleRetries:        10,
+		OrphanCleanupDelay:  900 * time.Second,
+		RangeDeleterDelay:   20 * time.Millisecond,
+		OverlapWait:         10 * time.Second,
+		CloneBatchBytes:     16 << 20,
+		FetchBufferBytes:    64 << 20,
+		ModsBatchBytes:      16 << 20,
+		ModsMemoryLimit:     500 << 20,
+		CatchUpPercent:      10,
+		MaxChunkBytes:       128 << 20,
+		CatchUpWait:         6 * time.Hour,
+		SteadyPoll:          10 * time.Millisecond,
+		StatusPoll:          time.Second,
+		SessionsPoll:        time.Second,
+		RetryBackoff:        time.Second,
+		HistoryWindow:       300 * time.Second,
+		CacheBatch:          1000,
+		BalancerInterval:    10 * time.Second,
+		BalancerPause:       time.Second,
+		MergeInterval:       time.Hour,
+		MergePause:          15 * time.Second,
 	}
 }
 
-// names are the settings in the order of their declaration, and fields the place of each.
-var names, fields = func() ([]string, map[string]int) {
+// settingNames are the settings in the order of their declaration, and fields the place of each.
+var settingNames, settingFields = func() ([]string, map[string]int) {
 	typ := reflect.TypeFor[Settings]()
 	list, places := make([]string, typ.NumField()), make(map[string]int, typ.NumField())
 	for i := range list {
@@ -113,11 +180,11 @@ var names, fields = func() ([]string, map[string]int) {
 }()
 
 // Names lists the settings in the order of their declaration.
-func Names() []string { return slices.Clone(names) }
+func Names() []string { return slices.Clone(settingNames) }
 
 // Set parses value, a Go duration or a whole number, into the named setting.
 func (s *Settings) Set(name, value string) error {
-	i, ok := fields[name]
+	i, ok := settingFields[name]
 	if !ok {
 		return fmt.Errorf("there is no setting %q; `shardproof list settings` names them all", name)
 	}
@@ -128,7 +195,8 @@ func parseInto(field reflect.Value, name, value string) error {
 	if field.Type() == reflect.TypeFor[time.Duration]() {
 		d, err := time.ParseDuration(value)
 		if err != nil || d < 0 {
-			return fmt.Errorf("setting %s wants a duration of zero or more such as 20ms, not %q", name, value)
+			return fmt.Errorf("setting %s wants a duration of zero or more such as 20ms, not %q",
+				name, value)
 		}
 		field.SetInt(int64(d))
 		return nil
@@ -143,7 +211,7 @@ func parseInto(field reflect.Value, name, value string) error {
 
 // Get prints the named setting as Set parses it; the second result is false for an unknown name.
 func (s *Settings) Get(name string) (string, bool) {
-	i, ok := fields[name]
+	i, ok := settingFields[name]
 	if !ok {
 		return "", false
 	}

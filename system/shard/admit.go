@@ -8,14 +8,14 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// verdict is what the shard thinks of a request's placement.
-type verdict uint8
+// placementVerdict is what the shard thinks of a request's placement.
+type placementVerdict uint8
 
 const (
-	current     verdict = iota
-	blocked             // by the critical section
-	routerOlder         // only the router can do something about it
-	shardOlder          // or the shard knows nothing: it must refresh
+	placementCurrent     placementVerdict = iota
+	placementBlocked                      // by the critical section
+	placementRouterOlder                  // only the router can do something about it
+	placementShardOlder                   // or the shard knows nothing: it must refresh
 )
 
 func (s *Server) needPrimary() error {
@@ -23,58 +23,65 @@ func (s *Server) needPrimary() error {
 	if m.IsPrimary() {
 		return nil
 	}
-	return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s, which it believes to be %q", s.node.ID(), s.name, m.PrimaryHint())
+	return errcode.New(errcode.NotWritablePrimary,
+		"%s is not the primary of %s, which it believes to be %q",
+		s.node.ID(), s.name, m.PrimaryHint())
 }
 
-func (c *Collection) judge(place command.Placement, write bool) verdict {
+func (c *Collection) judge(place command.Placement, write bool) placementVerdict {
 	switch {
 	case !place.Versioned:
-		return current
+		return placementCurrent
 	case c.Phase().blocks(write):
-		return blocked
+		return placementBlocked
 	case c.known == nil:
-		return shardOlder
+		return placementShardOlder
 	}
 	return c.known.judge(place.Shard)
 }
 
-// judge compares majors only: minors differ by splits and control chunks of the same ownership (protocol 3.2). A router that
-// names a version this shard does not have, but no newer than the newest of the whole collection known here, comes from a
-// time before the shard lost its chunks. A newer one may have the major that is known here, when a split has given it to
-// chunks that had not moved for long.
-func (m *Metadata) judge(got catalog.Version) verdict {
+// judge compares majors only: minors differ by splits and control chunks of the same ownership
+// (protocol 3.2). A router that names a version this shard does not have, but no newer than the
+// newest of the whole collection known here, comes from a time before the shard lost its chunks. A
+// newer one may have the major that is known here, when a split has given it to chunks that had not
+// moved for long.
+func (m *Metadata) judge(got catalog.Version) placementVerdict {
 	own, all := m.Version(), m.Table.Version()
 	switch {
 	case !got.SameIncarnation(own) && got.Timestamp > own.Timestamp:
-		return shardOlder
+		return placementShardOlder
 	case !got.SameIncarnation(own):
-		return routerOlder
+		return placementRouterOlder
 	case got.Major == own.Major:
-		return current
+		return placementCurrent
 	case all.Older(got):
-		return shardOlder
+		return placementShardOlder
 	}
-	return routerOlder
+	return placementRouterOlder
 }
 
-// Check compares a request's placement with what the shard knows, without waiting: nil, or a errcode.StaleConfig
-// or errcode.StaleDbVersion; a write may also be refused with errcode.MovePrimaryInProgress.
+// Check compares a request's placement with what the shard knows, without waiting: nil, or an
+// errcode.StaleConfig or errcode.StaleDbVersion; a write may also be refused with
+// errcode.MovePrimaryInProgress.
 func (c *Collection) Check(place command.Placement, write bool) error {
 	if err := c.refused(place, write); err != nil {
 		return err
 	}
-	if v := c.judge(place, write); v != current {
+	if v := c.judge(place, write); v != placementCurrent {
 		return c.stale(place, v)
 	}
 	return nil
 }
 
-func (c *Collection) stale(place command.Placement, v verdict) error {
+func (c *Collection) stale(place command.Placement, v placementVerdict) error {
 	info := &command.StaleInfo{NS: c.ns, Shard: c.server.name, Received: place.Shard}
 	if c.known != nil {
 		info.Known, info.Wanted = true, c.known.Version()
 	}
-	why := [...]string{"current", "the critical section is held", "the router is older", "the shard is older or knows nothing"}[v]
+	why := [...]string{
+		"current", "the critical section is held", "the router is older",
+		"the shard is older or knows nothing",
+	}[v]
 	code := errcode.StaleConfig
 	if place.Database {
 		code = errcode.StaleDbVersion
@@ -83,32 +90,35 @@ func (c *Collection) stale(place command.Placement, v verdict) error {
 		c.ns, info.Shard, info.Wanted, place.Shard, why)
 }
 
-// admit waits until a request may be let in as protocol 3.4 says, or answers it with errcode.StaleConfig: at once when the router is older;
-// after the wait when the critical section blocks it; after a refresh when the shard is older and the refresh has not
-// helped, whatever its own error was. Whatever goes wrong in a wait is not told in place of the stale error (SERVER-84623), but for the end of the task.
+// admit waits until a request may be let in as protocol 3.4 says, or answers it with
+// errcode.StaleConfig: at once when the router is older; after the wait when the critical section
+// blocks it; after a refresh when the shard is older and the refresh has not helped, regardless of
+// its own error. An error of the wait does not replace the stale error (SERVER-84623), but for the
+// end of the task.
 func (c *Collection) admit(t env.Task, place command.Placement, write bool) error {
 	v := c.judge(place, write)
-	if v == shardOlder {
+	if v == placementShardOlder {
 		if c.settleAndRefresh(t); t.Err() != nil {
 			return t.Err()
 		}
 		v = c.judge(place, write)
 	}
-	if v == blocked {
+	if v == placementBlocked {
 		stale := c.stale(place, v)
 		if err := c.awaitUnblocked(t, write); err != nil {
 			return err
 		}
 		return stale
 	}
-	if v != current {
+	if v != placementCurrent {
 		return c.stale(place, v)
 	}
 	return nil
 }
 
-// AdmitRead waits until a read by the placement may be let in, or answers it as admit does. It is for readers of the log,
-// which take no Filter: what follows without a wait sees the state that the version was found good for.
+// AdmitRead waits until a read by the placement may be let in, or answers it as admit does. It is
+// for readers of the log, which take no Filter: what follows without a wait sees the state that the
+// version was found good for.
 func (c *Collection) AdmitRead(t env.Task, place command.Placement) error {
 	for {
 		if err := c.admit(t, place, false); err != nil {
@@ -117,14 +127,14 @@ func (c *Collection) AdmitRead(t env.Task, place command.Placement) error {
 		if err := t.Point(failpoint.ChangesAdmit, env.Note{ID: c.ns}); err != nil {
 			return err
 		}
-		if c.judge(place, false) == current {
+		if c.judge(place, false) == placementCurrent {
 			return c.server.needPrimary()
 		}
 	}
 }
 
-// awaitUnblocked waits behind the critical section before a stale answer: answering at once would have the router ask
-// again and again.
+// awaitUnblocked waits behind the critical section before a stale answer: answering at once would
+// have the router ask again and again.
 func (c *Collection) awaitUnblocked(t env.Task, write bool) error {
 	if err := t.Point(failpoint.RequestWaitCritSec, env.Note{ID: c.ns}); err != nil {
 		return err

@@ -23,19 +23,19 @@ func TestJudgement(t *testing.T) {
 	for _, c := range []struct {
 		shard string
 		got   catalog.Version
-		want  verdict
+		want  placementVerdict
 	}{
-		{"shard-a", at(2, 1), current},
-		{"shard-a", at(2, 0), current},
-		{"shard-a", at(2, 7), current},
-		{"shard-a", at(1, 9), routerOlder},
-		{"shard-a", at(3, 0), routerOlder},
-		{"shard-a", at(3, 12), shardOlder},
-		{"shard-a", at(4, 0), shardOlder},
-		{"shard-c", at(3, 0), routerOlder},
-		{"shard-c", at(3, 1), shardOlder},
-		{"shard-a", catalog.Version{Major: 2, Epoch: "f", Timestamp: 2}, shardOlder},
-		{"shard-a", catalog.Version{Major: 2, Epoch: "d", Timestamp: 0}, routerOlder},
+		{"shard-a", at(2, 1), placementCurrent},
+		{"shard-a", at(2, 0), placementCurrent},
+		{"shard-a", at(2, 7), placementCurrent},
+		{"shard-a", at(1, 9), placementRouterOlder},
+		{"shard-a", at(3, 0), placementRouterOlder},
+		{"shard-a", at(3, 12), placementShardOlder},
+		{"shard-a", at(4, 0), placementShardOlder},
+		{"shard-c", at(3, 0), placementRouterOlder},
+		{"shard-c", at(3, 1), placementShardOlder},
+		{"shard-a", catalog.Version{Major: 2, Epoch: "f", Timestamp: 2}, placementShardOlder},
+		{"shard-a", catalog.Version{Major: 2, Epoch: "d", Timestamp: 0}, placementRouterOlder},
 	} {
 		if got := (&Metadata{Table: table, shard: c.shard}).judge(c.got); got != c.want {
 			t.Errorf("%s asked with %v: %d, want %d", c.shard, c.got, got, c.want)

@@ -9,7 +9,7 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// audit tells everything that the final checks compare, in any state of the member.
+// audit answers with everything that the final checks compare, in any state of the member.
 func (s *Server) audit(_ env.Task, _ env.NodeID, req *command.Audit) (*command.AuditReply, error) {
 	return s.Look(req.NS), nil
 }
@@ -18,7 +18,11 @@ func (s *Server) audit(_ env.Task, _ env.NodeID, req *command.Audit) (*command.A
 func (s *Server) Look(ns string) *command.AuditReply {
 	m, data := s.cfg.Member, s.cfg.Member.Store()
 	a := &command.AuditReply{
-		Shard: s.name, Node: string(s.node.ID()), Writable: m.IsPrimary(), Applied: m.Applied(), Checksum: data.Checksum(store.Latest),
+		Shard:          s.name,
+		Node:           string(s.node.ID()),
+		Writable:       m.IsPrimary(),
+		Applied:        m.Applied(),
+		Checksum:       data.Checksum(store.Latest),
 		RangeDeletions: s.documents("config.rangeDeletions"),
 		Coordinators:   s.documents("config.migrationCoordinators"),
 		Recipients:     s.documents("config.migrationRecipients"),
@@ -26,10 +30,11 @@ func (s *Server) Look(ns string) *command.AuditReply {
 		UUID:           s.uuid(ns),
 		Indexes:        s.Indexes(ns),
 	}
-	data.ScanKey(ns, key.Everything, store.Latest, store.Place{}, func(_ key.Key, _ string, doc bson.Raw) bool {
-		a.Documents = append(a.Documents, doc)
-		return true
-	})
+	data.ScanKey(ns, key.Everything, store.Latest, store.Place{},
+		func(_ key.Key, _ string, doc bson.Raw) bool {
+			a.Documents = append(a.Documents, doc)
+			return true
+		})
 	if c := s.collections[ns]; c != nil {
 		c.look(a)
 	}
@@ -44,7 +49,8 @@ func (c *Collection) look(a *command.AuditReply) {
 		a.Known, a.Version, a.Owned = true, md.Version(), md.owned
 	}
 	for _, h := range c.section.holds {
-		a.CriticalSections = append(a.CriticalSections, h.Actor.String()+" "+h.ID+" "+h.phase.String())
+		a.CriticalSections = append(a.CriticalSections,
+			h.Actor.String()+" "+h.ID+" "+h.phase.String())
 	}
 }
 

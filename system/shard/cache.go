@@ -16,11 +16,13 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// A shard keeps a copy of the routing table among its own documents, where its secondaries read it (protocol 2.2, 3.4 step
-// 5). The primary brings it up to what it knows when somebody needs it: a migration that has changed the placement, or a
-// secondary that asks. Nobody waits for a majority to have the copy; whoever reads it does.
+// A shard keeps a copy of the routing table among its own documents, where its secondaries read it
+// (protocol 2.2, 3.4 step 5). The primary updates it to what it knows when it is needed: a
+// migration that has changed the placement, or a secondary that asks. Nobody waits for a majority
+// to have the copy; the reader does.
 
-// The namespaces of the copy: CacheNS has one document for each collection, and each collection its chunks in another.
+// The namespaces of the copy: CacheNS has one document for each collection, and each collection its
+// chunks in another.
 const (
 	CacheNS       = "config.cache.collections"
 	cacheChunksNS = "config.cache.chunks."
@@ -38,8 +40,8 @@ type cacheDoc struct {
 	Last bson.Timestamp `bson:"lastRefreshedCollectionVersion"`
 	// Entered counts the critical sections of donors; see SignalSecondaries.
 	Entered int64 `bson:"enterCriticalSectionCounter,omitempty"`
-	// Refreshed is the shard's version as its primary knows it, in 4.2: there nothing else tells secondaries of a recipient
-	// that a range has arrived.
+	// Refreshed is the shard's version as its primary knows it, in 4.2: there nothing else informs
+	// secondaries of a recipient that a range has arrived.
 	Refreshed string `bson:"lastRefreshedShardVersion,omitempty"`
 }
 
@@ -62,11 +64,13 @@ func (d *cacheDoc) covers(v catalog.Version) bool {
 	return err == nil && !supersedes(v, kept)
 }
 
-// copy reads the copy as of an index of the log: errcode.Interrupted when there is none, or only half of one.
+// copy reads the copy as of an index of the log: errcode.Interrupted when there is none, or only
+// half of one.
 func (c *Collection) copy(at uint64) (*catalog.Table, error) {
 	doc := c.cacheDoc(at)
 	if doc.Collection == nil || doc.Refreshing {
-		return nil, errcode.New(errcode.Interrupted, "%s has no complete copy of the routing table of %s", c.server.node.ID(), c.ns)
+		return nil, errcode.New(errcode.Interrupted,
+			"%s has no complete copy of the routing table of %s", c.server.node.ID(), c.ns)
 	}
 	coll, err := catalog.DecodeCollection(doc.Collection)
 	if err != nil {
@@ -86,8 +90,8 @@ func (c *Collection) copy(at uint64) (*catalog.Table, error) {
 	return catalog.NewTable(coll, chunks)
 }
 
-// Flush writes what this primary knows of the placement to the copy, unless that is as new; one flush after the other. It
-// does nothing while the placement is unknown.
+// Flush writes what this primary knows of the placement to the copy, unless that is as new; one
+// flush after the other. It does nothing while the placement is unknown.
 func (c *Collection) Flush(t env.Task) error {
 	if err := c.flushed.WaitFor(t, 0, func() bool { return !c.flushing }); err != nil {
 		return err
@@ -124,7 +128,8 @@ func (c *Collection) flush(t env.Task, table *catalog.Table) error {
 	}
 }
 
-// difference is what makes the chunks of the copy those of the table, whatever state an earlier primary has left them in.
+// difference is what makes the chunks of the copy those of the table, from any state in which an
+// earlier primary left them.
 func (c *Collection) difference(table *catalog.Table) (ops []oplog.Op, err error) {
 	encoded, wanted := map[key.Key]encodedChunk{}, map[string]bool{}
 	for chunk := range table.Chunks() {
@@ -133,18 +138,30 @@ func (c *Collection) difference(table *catalog.Table) (ops []oplog.Op, err error
 			return nil, err
 		}
 		encoded[chunk.Min], wanted[e.id] = e, true
-		op := oplog.Op{Kind: oplog.Update, NS: cacheChunksNS + c.ns, ID: e.id, Doc: e.doc, Actor: uint8(trace.System)}
+		op := oplog.Op{
+			Kind:  oplog.Update,
+			NS:    cacheChunksNS + c.ns,
+			ID:    e.id,
+			Doc:   e.doc,
+			Actor: uint8(trace.System),
+		}
 		if !bytes.Equal(op.Doc, c.server.cfg.Member.Store().Get(op.NS, op.ID, store.Latest)) {
 			ops = append(ops, op)
 		}
 	}
 	c.encoded = encoded
-	c.server.cfg.Member.Store().Scan(cacheChunksNS+c.ns, store.Latest, func(id string, _ bson.Raw) bool {
-		if !wanted[id] {
-			ops = append(ops, oplog.Op{Kind: oplog.Delete, NS: cacheChunksNS + c.ns, ID: id, Actor: uint8(trace.System)})
-		}
-		return true
-	})
+	c.server.cfg.Member.Store().Scan(cacheChunksNS+c.ns, store.Latest,
+		func(id string, _ bson.Raw) bool {
+			if !wanted[id] {
+				ops = append(ops, oplog.Op{
+					Kind:  oplog.Delete,
+					NS:    cacheChunksNS + c.ns,
+					ID:    id,
+					Actor: uint8(trace.System),
+				})
+			}
+			return true
+		})
 	return ops, nil
 }
 
@@ -156,23 +173,28 @@ type encodedChunk struct {
 	doc   bson.Raw
 }
 
-// encode is a chunk's document: most chunks are what they were at the last flush, and need not be encoded again.
+// encode is a chunk's document: most chunks are what they were at the last flush, and need not be
+// encoded again.
 func (c *Collection) encode(coll catalog.Collection, chunk catalog.Chunk) (encodedChunk, error) {
 	if e, ok := c.encoded[chunk.Min]; ok && e.uuid == coll.UUID && e.chunk.Equal(chunk) {
 		return e, nil
 	}
 	doc, err := catalog.EncodeChunk(coll, chunk)
-	return encodedChunk{coll.UUID, chunk, string(key.String(catalog.ChunkID(coll.UUID, chunk.Min))), doc}, err
+	return encodedChunk{
+		coll.UUID, chunk, string(key.String(catalog.ChunkID(coll.UUID, chunk.Min))), doc,
+	}, err
 }
 
 // writeCopy writes a part of the chunks, and what the copy is with it, as one entry.
 func (c *Collection) writeCopy(t env.Task, table *catalog.Table, ops []oplog.Op, more bool) error {
 	doc, v := c.cacheDoc(store.Latest), table.Version()
-	doc.Unsharded, doc.Refreshing, doc.Last = table.Collection().Unsharded, more, bson.Timestamp{T: v.Major, I: v.Minor}
+	doc.Unsharded, doc.Refreshing, doc.Last = table.Collection().Unsharded, more,
+		bson.Timestamp{T: v.Major, I: v.Minor}
 	var err error
 	if doc.Collection, err = catalog.EncodeCollection(table.Collection()); err != nil {
 		return err
 	}
-	_, err = c.server.cfg.Member.Write(t, append(slices.Clone(ops), documentOp(oplog.Update, CacheNS, c.ns, doc))...)
+	_, err = c.server.cfg.Member.Write(t,
+		append(slices.Clone(ops), documentOp(oplog.Update, CacheNS, c.ns, doc))...)
 	return err
 }

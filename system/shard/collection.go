@@ -15,13 +15,15 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// Collection is the runtime of one namespace on one node: what is known of its placement, who may not write, who captures
-// writes, which ranges are arriving. It lives in memory; a step-up starts from unknown metadata.
+// Collection is the runtime of one namespace on one node: what is known of its placement, what
+// blocks its writes, what captures them, which ranges are arriving. It lives in memory; a step-up
+// starts from unknown metadata.
 type Collection struct {
 	server *Server
 	ns     string
 
-	// known is the filtering metadata, nil while unknown; cache is the newest table ever read, from which refreshes go on.
+	// known is the filtering metadata, nil while unknown; cache is the newest table ever read, from
+	// which refreshes go on.
 	known   *Metadata
 	cache   *catalog.Table
 	retired []*Metadata // replaced or cleared, but still used by queries
@@ -29,15 +31,15 @@ type Collection struct {
 	// How often the metadata was installed and cleared, and an incarnation's data dropped.
 	installs, clears, drops uint64
 
-	refreshing refreshing
+	refreshing refreshCount
 	flushing   bool // the copy of the routing table is being written
 	flushed    env.Cond
 	encoded    map[key.Key]encodedChunk // by where they begin, of the last flush
-	section    section
+	section    criticalSection
 	recovering map[string]bool
 	settled    env.Cond // the section was left, or a recovery ended
 	donor      Donor
-	receiving  []incoming
+	receiving  []incomingRange
 }
 
 func newCollection(s *Server, ns string) *Collection {
@@ -49,17 +51,18 @@ func (c *Collection) NS() string { return c.ns }
 
 // Donor captures writes for a migration (protocol 6.1).
 type Donor interface {
-	// OnWrite is called inside the commit of every user's write to the namespace on this primary, with the document before
-	// it (nil when there was none) and its place in the log. It must not wait. Writes of migrations and range deletion are
-	// not shown.
+	// OnWrite is called inside the commit of every user's write to the namespace on this primary,
+	// with the document before it (nil when there was none) and its place in the log. It must not
+	// wait. Writes of migrations and range deletion are not shown.
 	OnWrite(op *oplog.Op, pre bson.Raw, at oplog.Time)
 }
 
-// SetDonor attaches the donor of a migration: from now on it sees every write. There is at most one; a second is a
-// errcode.ConflictingOperationInProgress.
+// SetDonor attaches the donor of a migration: from now on it sees every write. There is at most
+// one; a second is an errcode.ConflictingOperationInProgress.
 func (c *Collection) SetDonor(d Donor) error {
 	if c.donor != nil {
-		return errcode.New(errcode.ConflictingOperationInProgress, "a range of %s is already being moved from %s", c.ns, c.server.name)
+		return errcode.New(errcode.ConflictingOperationInProgress,
+			"a range of %s is already being moved from %s", c.ns, c.server.name)
 	}
 	c.donor = d
 	return nil
@@ -75,8 +78,9 @@ func (c *Collection) ClearDonor(d Donor) {
 // Donor returns the attached donor, or nil.
 func (c *Collection) Donor() Donor { return c.donor }
 
-// incoming is a range that is arriving, or has arrived: then everything is here, and the commit is the donor's business.
-type incoming struct {
+// incomingRange is a range that is arriving, or has arrived: then everything is here, and the
+// commit is the donor's business.
+type incomingRange struct {
 	migration string
 	rng       key.Range
 	arrived   bool
@@ -85,11 +89,11 @@ type incoming struct {
 // BeginReceive notes that the migration receives the range, until EndReceive.
 func (c *Collection) BeginReceive(migration string, r key.Range) {
 	c.EndReceive(migration)
-	c.receiving = append(c.receiving, incoming{migration: migration, rng: r})
+	c.receiving = append(c.receiving, incomingRange{migration: migration, rng: r})
 }
 
-// Arrived keeps the note of a migration that has nothing to do here any more: until the metadata shows the range as the
-// shard's own, nobody may take it for orphans (protocol 10.2).
+// Arrived keeps the note of a migration that has nothing to do here any more: until the metadata
+// shows the range as the shard's own, nobody may take it for orphans (protocol 10.2).
 func (c *Collection) Arrived(migration string) {
 	for i := range c.receiving {
 		in := &c.receiving[i]
@@ -107,32 +111,39 @@ func (c *Collection) Unowned() (migrations []string) {
 	return migrations
 }
 
-// settleArrived drops the notes that the metadata makes superfluous: of what is owned now, and of another collection.
+// settleArrived drops the notes that the metadata makes superfluous: of what is owned now, and of
+// another collection.
 func (c *Collection) settleArrived(before *catalog.Table) {
 	replaced := before != nil && !before.Version().SameIncarnation(c.known.Table.Version())
-	c.receiving = slices.DeleteFunc(c.receiving, func(in incoming) bool {
+	c.receiving = slices.DeleteFunc(c.receiving, func(in incomingRange) bool {
 		return in.arrived && (replaced || c.known.Overlaps(in.rng))
 	})
 }
 
 // EndReceive takes the note back; it does nothing when there is none.
 func (c *Collection) EndReceive(migration string) {
-	c.receiving = slices.DeleteFunc(c.receiving, func(in incoming) bool { return in.migration == migration })
+	c.receiving = slices.DeleteFunc(c.receiving, func(in incomingRange) bool {
+		return in.migration == migration
+	})
 }
 
 // Receiving reports whether a migration receives keys of the range.
 func (c *Collection) Receiving(r key.Range) bool {
-	return slices.ContainsFunc(c.receiving, func(in incoming) bool { return in.rng.Overlaps(r) })
+	return slices.ContainsFunc(c.receiving, func(in incomingRange) bool {
+		return in.rng.Overlaps(r)
+	})
 }
 
-// NextOrphans is the first range at or after a key that is neither the shard's by what is known nor being received; empty
-// when there is none.
+// NextOrphans is the first range at or after a key that is neither the shard's by what is known nor
+// being received; empty when there is none.
 func (c *Collection) NextOrphans(from key.Key) key.Range {
 	taken := slices.Clone(c.known.Owned())
 	for _, in := range c.receiving {
 		taken = append(taken, in.rng)
 	}
-	slices.SortFunc(taken, func(a, b key.Range) int { return strings.Compare(string(a.Min), string(b.Min)) })
+	slices.SortFunc(taken, func(a, b key.Range) int {
+		return strings.Compare(string(a.Min), string(b.Min))
+	})
 	for _, r := range taken {
 		if from < r.Min {
 			return key.Range{Min: from, Max: r.Min}
@@ -142,9 +153,9 @@ func (c *Collection) NextOrphans(from key.Key) key.Range {
 	return key.Range{Min: from, Max: key.Max}
 }
 
-// BeginRecovery notes that the outcome of a migration is unknown and being found out (protocol 9.2). Nobody
-// refreshes the metadata until EndRecovery: what the catalogue says now may be about to change. Fetch and Install remain
-// open to the recovery itself. The caller clears the metadata.
+// BeginRecovery notes that the outcome of a migration is unknown and being found out (protocol
+// 9.2). Nobody refreshes the metadata until EndRecovery: what the catalogue says now may be about
+// to change. Fetch and Install remain open to the recovery itself. The caller clears the metadata.
 func (c *Collection) BeginRecovery(migration string) { c.recovering[migration] = true }
 
 // EndRecovery lets waiting requests go on; it does nothing when no such recovery was begun.
@@ -166,8 +177,9 @@ func (c *Collection) Recovering() []string {
 	return ids
 }
 
-// BeginRecovery does for all namespaces at once what a Collection's does for one, until EndRecovery or the end of the tenure:
-// what an earlier primary has moved is not known, nor of which collection. It forgets what is known.
+// BeginRecovery does for all namespaces at once what a Collection's does for one, until EndRecovery
+// or the end of the term: what an earlier primary has moved is not known, nor of which collection.
+// It forgets what is known.
 func (s *Server) BeginRecovery() {
 	s.undecided = true
 	s.clearAll()
@@ -184,7 +196,8 @@ func (s *Server) EndRecovery() {
 // undecided reports whether the metadata must not be refreshed.
 func (c *Collection) undecided() bool { return c.server.undecided || len(c.recovering) > 0 }
 
-// stepDown forgets everything that belonged to the tenure. Recoverable critical sections stay: the store holds them.
+// stepDown forgets everything that belonged to the term. Recoverable critical sections stay: the
+// store holds them.
 func (c *Collection) stepDown() {
 	c.Clear()
 	c.donor = nil
@@ -194,7 +207,8 @@ func (c *Collection) stepDown() {
 	c.settled.Broadcast()
 }
 
-// pattern is the collection's shard key as this shard's own copy of the collection has it; false when there is none.
+// pattern is the collection's shard key as this shard's own copy of the collection has it; false
+// when there is none.
 func (c *Collection) pattern() (key.Pattern, bool) {
 	options, exists := c.server.cfg.Member.Store().Options(c.ns)
 	if !exists {

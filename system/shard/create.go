@@ -9,14 +9,18 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// createCollection makes the collection, unless it is there: with another UUID that is a errcode.BadValue.
-func (s *Server) createCollection(t env.Task, _ env.NodeID, req *command.CreateCollection) (*command.Done, error) {
+// createCollection makes the collection, unless it is there: with another UUID that is an
+// errcode.BadValue.
+func (s *Server) createCollection(
+	t env.Task, _ env.NodeID, req *command.CreateCollection,
+) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
 	if options, exists := s.cfg.Member.Store().Options(req.NS); exists {
 		if uuid, _, err := store.DecodeOptions(options); err != nil || uuid != req.UUID {
-			return nil, errcode.New(errcode.BadValue, "%s has %s as %q, not %q", s.name, req.NS, uuid, req.UUID)
+			return nil, errcode.New(errcode.BadValue, "%s has %s as %q, not %q",
+				s.name, req.NS, uuid, req.UUID)
 		}
 	} else if err := s.create(t, req); err != nil {
 		return nil, err
@@ -28,7 +32,12 @@ func (s *Server) createCollection(t env.Task, _ env.NodeID, req *command.CreateC
 }
 
 func (s *Server) create(t env.Task, req *command.CreateCollection) error {
-	op := oplog.Op{Kind: oplog.Create, NS: req.NS, Doc: store.EncodeOptions(req.UUID, req.Key), Actor: uint8(trace.System)}
+	op := oplog.Op{
+		Kind:  oplog.Create,
+		NS:    req.NS,
+		Doc:   store.EncodeOptions(req.UUID, req.Key),
+		Actor: uint8(trace.System),
+	}
 	_, err := s.cfg.Member.Write(t, op)
 	return err
 }

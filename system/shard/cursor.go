@@ -11,14 +11,15 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-// cursors are the queries that wait for their next getMore. They live in memory and end with the tenure.
-type cursors struct {
+// cursorRegistry are the queries that wait for their next getMore. They live in memory and end with
+// the term.
+type cursorRegistry struct {
 	server *Server
 	opened int
-	open   []*cursor // in the order in which they were opened
+	open   []*openCursor // in the order in which they were opened
 }
 
-type cursor struct {
+type openCursor struct {
 	id    string
 	query *cursorQuery
 	used  env.Time // on the monotonic clock: when the last batch was asked for or answered
@@ -29,36 +30,48 @@ type cursor struct {
 	last  *command.Batch
 }
 
-func (cs *cursors) init(s *Server) { cs.server = s }
+func (cs *cursorRegistry) init(s *Server) { cs.server = s }
 
 // add keeps the query; its name is unique over the whole run.
-func (cs *cursors) add(q *cursorQuery) string {
+func (cs *cursorRegistry) add(q *cursorQuery) string {
 	cs.opened++
 	n := cs.server.node
-	cu := &cursor{id: fmt.Sprintf("%s/%d/%d", n.ID(), n.Incarnation(), cs.opened), query: q, used: n.Mono()}
+	cu := &openCursor{
+		id:    fmt.Sprintf("%s/%d/%d", n.ID(), n.Incarnation(), cs.opened),
+		query: q,
+		used:  n.Mono(),
+	}
 	cs.open = append(cs.open, cu)
 	cs.announce(trace.CursorOpened, cu)
 	cs.watch(cu, cs.timeout())
 	return cu.id
 }
 
-// announce tells of cursors that hold back the deletion of what they may see; others see what they find.
-func (cs *cursors) announce(kind trace.Kind, cu *cursor) {
+// announce reports cursors that hold back the deletion of what they may see; others see what they
+// find.
+func (cs *cursorRegistry) announce(kind trace.Kind, cu *openCursor) {
 	q := cu.query
 	if q.owned == nil {
 		return
 	}
-	e := &trace.Event{Kind: kind, Shard: cs.server.name, NS: q.c.ns, ID: cu.id, Min: string(q.rng.Min), Max: string(q.rng.Max)}
+	e := &trace.Event{
+		Kind:  kind,
+		Shard: cs.server.name,
+		NS:    q.c.ns,
+		ID:    cu.id,
+		Min:   string(q.rng.Min),
+		Max:   string(q.rng.Max),
+	}
 	if kind == trace.CursorOpened {
 		e.Chunks = q.visible()
 	}
 	cs.server.node.Emit(e)
 }
 
-func (cs *cursors) timeout() time.Duration { return cs.server.cfg.Settings.CursorTimeout }
+func (cs *cursorRegistry) timeout() time.Duration { return cs.server.cfg.Settings.CursorTimeout }
 
 // watch closes the cursor once it has not been used for the timeout.
-func (cs *cursors) watch(cu *cursor, d time.Duration) {
+func (cs *cursorRegistry) watch(cu *openCursor, d time.Duration) {
 	n := cs.server.node
 	cu.timer = n.After(d, func() {
 		left := cs.timeout() - n.Mono().Sub(cu.used)
@@ -73,7 +86,7 @@ func (cs *cursors) watch(cu *cursor, d time.Duration) {
 	})
 }
 
-func (cs *cursors) find(id string) *cursor {
+func (cs *cursorRegistry) find(id string) *openCursor {
 	for _, cu := range cs.open {
 		if cu.id == id {
 			return cu
@@ -83,7 +96,7 @@ func (cs *cursors) find(id string) *cursor {
 }
 
 // kill ends a cursor; a getMore that is running on it fails at its next restore.
-func (cs *cursors) kill(cu *cursor) {
+func (cs *cursorRegistry) kill(cu *openCursor) {
 	i := slices.Index(cs.open, cu)
 	if i < 0 {
 		return
@@ -95,14 +108,14 @@ func (cs *cursors) kill(cu *cursor) {
 	cs.announce(trace.CursorClosed, cu)
 }
 
-func (cs *cursors) killAll() {
+func (cs *cursorRegistry) killAll() {
 	for _, cu := range slices.Clone(cs.open) {
 		cs.kill(cu)
 	}
 }
 
 // killOf ends the cursors on a namespace.
-func (cs *cursors) killOf(ns string) {
+func (cs *cursorRegistry) killOf(ns string) {
 	for _, cu := range slices.Clone(cs.open) {
 		if cu.query.c.ns == ns {
 			cs.kill(cu)
@@ -114,13 +127,16 @@ func (s *Server) getMore(t env.Task, _ env.NodeID, req *command.GetMore) (*comma
 	cu := s.cursors.find(req.Cursor)
 	switch {
 	case cu == nil:
-		return nil, errcode.New(errcode.CursorNotFound, "%s has no cursor %s", s.node.ID(), req.Cursor)
+		return nil, errcode.New(errcode.CursorNotFound, "%s has no cursor %s",
+			s.node.ID(), req.Cursor)
 	case cu.busy:
-		return nil, errcode.New(errcode.CursorInUse, "cursor %s is answering another request", cu.id)
+		return nil, errcode.New(errcode.CursorInUse,
+			"cursor %s is answering another request", cu.id)
 	case req.Number != 0 && req.Number == cu.batch:
 		return cu.last, nil
 	case req.Number != 0 && req.Number != cu.batch+1:
-		return nil, errcode.New(errcode.CursorNotFound, "cursor %s is at batch %d and cannot give batch %d", cu.id, cu.batch, req.Number)
+		return nil, errcode.New(errcode.CursorNotFound,
+			"cursor %s is at batch %d and cannot give batch %d", cu.id, cu.batch, req.Number)
 	}
 	cu.busy = true
 	docs, err := cu.query.batch(t, req.BatchSize)
@@ -129,7 +145,9 @@ func (s *Server) getMore(t env.Task, _ env.NodeID, req *command.GetMore) (*comma
 }
 
 // answer ends the cursor when its query has, and otherwise remembers the batch.
-func (cs *cursors) answer(cu *cursor, b *command.Batch, err error) (*command.Batch, error) {
+func (cs *cursorRegistry) answer(
+	cu *openCursor, b *command.Batch, err error,
+) (*command.Batch, error) {
 	if err != nil || cu.query.done {
 		cs.kill(cu)
 		if err != nil {
@@ -143,7 +161,9 @@ func (cs *cursors) answer(cu *cursor, b *command.Batch, err error) (*command.Bat
 	return b, nil
 }
 
-func (s *Server) killCursors(_ env.Task, _ env.NodeID, req *command.KillCursors) (*command.Done, error) {
+func (s *Server) killCursors(
+	_ env.Task, _ env.NodeID, req *command.KillCursors,
+) (*command.Done, error) {
 	for _, id := range req.Cursors {
 		if cu := s.cursors.find(id); cu != nil {
 			s.cursors.kill(cu)

@@ -13,9 +13,10 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// RefuseWrites has user writes to the unsharded collections of the database fail with errcode.MovePrimaryInProgress from
-// now on, in this tenure (protocol 15: since 5.0 writes during the clone are refused rather than lost). Writes that have
-// passed their version check but are not yet committed find out at their commit.
+// RefuseWrites has user writes to the unsharded collections of the database fail with
+// errcode.MovePrimaryInProgress from now on, in this term (protocol 15: since 5.0 writes during the
+// clone are refused rather than lost). Writes that have passed their version check but are not yet
+// committed find out at their commit.
 func (s *Server) RefuseWrites(database, move string) { s.moving[database] = move }
 
 // AcceptWrites undoes RefuseWrites.
@@ -30,13 +31,15 @@ func (c *Collection) refused(place command.Placement, write bool) error {
 		return nil
 	}
 	if move := c.server.moving[catalog.DatabaseOf(c.ns)]; move != "" {
-		return errcode.New(errcode.MovePrimaryInProgress, "%s moves to another primary shard: %s", c.ns, move)
+		return errcode.New(errcode.MovePrimaryInProgress,
+			"%s moves to another primary shard: %s", c.ns, move)
 	}
 	return nil
 }
 
-// Drop removes the collection on behalf of why, if it has the UUID; one of another UUID was made since and is none of the
-// caller's business (H-74b). The caller has seen to it that no running query needs it, and waits for the majority.
+// Drop removes the collection on behalf of why, if it has the UUID; one of another UUID was made
+// since and is none of the caller's business (H-74b). The caller has handled it that no running
+// query needs it, and waits for the majority.
 func (s *Server) Drop(t env.Task, ns, uuid, why string) error {
 	options, exists := s.cfg.Member.Store().Options(ns)
 	if !exists {
@@ -45,34 +48,52 @@ func (s *Server) Drop(t env.Task, ns, uuid, why string) error {
 	if own, _, err := store.DecodeOptions(options); err != nil || own != uuid {
 		return err
 	}
-	_, err := s.cfg.Member.Write(t, oplog.Op{Kind: oplog.Drop, NS: ns, Actor: uint8(trace.RangeDeleter), Tag: why, FromMigrate: true})
+	_, err := s.cfg.Member.Write(t, oplog.Op{
+		Kind:        oplog.Drop,
+		NS:          ns,
+		Actor:       uint8(trace.RangeDeleter),
+		Tag:         why,
+		FromMigrate: true,
+	})
 	return err
 }
 
-// announceDrop tells that every document of a collection is gone.
+// announceDrop reports that every document of a collection is gone.
 func (s *Server) announceDrop(index uint64, op *oplog.Op) {
 	data := s.cfg.Member.Store()
 	if index <= data.Oldest() {
 		return
 	}
-	data.ScanKey(op.NS, key.Everything, index-1, store.Place{}, func(k key.Key, id string, _ bson.Raw) bool {
-		s.node.Emit(s.applied(index, op, op.NS, k, id, nil))
-		return true
-	})
+	data.ScanKey(op.NS, key.Everything, index-1, store.Place{},
+		func(k key.Key, id string, _ bson.Raw) bool {
+			s.node.Emit(s.applied(index, op, op.NS, k, id, nil))
+			return true
+		})
 }
 
-// announceRename tells that every document of a collection is gone there and is here.
+// announceRename reports that every document of a collection is gone there and is here.
 func (s *Server) announceRename(index uint64, op *oplog.Op) {
-	s.cfg.Member.Store().ScanKey(op.ID, key.Everything, index, store.Place{}, func(k key.Key, id string, doc bson.Raw) bool {
-		s.node.Emit(s.applied(index, op, op.NS, k, id, nil))
-		s.node.Emit(s.applied(index, op, op.ID, k, id, doc))
-		return true
-	})
+	s.cfg.Member.Store().ScanKey(op.ID, key.Everything, index, store.Place{},
+		func(k key.Key, id string, doc bson.Raw) bool {
+			s.node.Emit(s.applied(index, op, op.NS, k, id, nil))
+			s.node.Emit(s.applied(index, op, op.ID, k, id, doc))
+			return true
+		})
 }
 
-func (s *Server) applied(index uint64, op *oplog.Op, ns string, k key.Key, id string, doc bson.Raw) *trace.Event {
+func (s *Server) applied(
+	index uint64, op *oplog.Op, ns string, k key.Key, id string, doc bson.Raw,
+) *trace.Event {
 	return &trace.Event{
-		Kind: trace.Applied, Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: ns, Key: string(k), DocID: id,
-		Hash: fingerprint(doc), Actor: trace.Actor(op.Actor), ID: op.Tag,
+		Kind:  trace.Applied,
+		Shard: s.name,
+		Term:  s.cfg.Member.Term(),
+		Index: index,
+		NS:    ns,
+		Key:   string(k),
+		DocID: id,
+		Hash:  fingerprint(doc),
+		Actor: trace.Actor(op.Actor),
+		ID:    op.Tag,
 	}
 }

@@ -13,25 +13,29 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// participationsNS holds, for each namespace, the number of the newest operation on the whole collection that is over on
-// this shard. It fences the messages of that operation and of earlier ones.
+// participationsNS holds, for each namespace, the number of the newest operation on the whole
+// collection that is over on this shard. It fences the messages of that operation and of earlier
+// ones.
 const participationsNS = "config.ddlParticipations"
 
-type participation struct {
+type participationDoc struct {
 	NS       string `bson:"_id"`
 	Released int64  `bson:"released"`
 	// Formerly are the names that a collection of this name had before.
 	Formerly []string `bson:"formerly,omitempty"`
 }
 
-// participate takes one step of an operation on a whole collection. The answer is given when a majority has it, and when a
-// later primary is sure to read a catalogue at least as new as the step.
-func (s *Server) participate(t env.Task, _ env.NodeID, req *command.ShardsvrParticipate) (*command.Done, error) {
+// participate takes one step of an operation on a whole collection. The answer is given when a
+// majority has it, and when a later primary is sure to read a catalogue at least as new as the
+// step.
+func (s *Server) participate(
+	t env.Task, _ env.NodeID, req *command.ShardsvrParticipate,
+) (*command.Done, error) {
 	note := env.Note{ID: req.Collection.NS + " " + string(req.Step)}
 	if err := t.Point(failpoint.RequestDDLParticipant, note); err != nil {
 		return nil, err
 	}
-	if site, meets := deletions[req.Step]; meets {
+	if site, meets := deletionSites[req.Step]; meets {
 		if err := t.Point(site, env.Note{ID: req.Collection.NS}); err != nil {
 			return nil, err
 		}
@@ -50,19 +54,22 @@ func (s *Server) participate(t env.Task, _ env.NodeID, req *command.ShardsvrPart
 	return &command.Done{}, s.PersistConfigTime(t)
 }
 
-// deletions are the sites of steps that range deletion has to follow.
-var deletions = map[command.ParticipantStep]failpoint.Site{
-	command.ParticipantDrop: failpoint.RangeDropped, command.ParticipantRename: failpoint.RangeRenamed,
+// deletionSites are the sites of steps that range deletion has to follow.
+var deletionSites = map[command.ParticipantStep]failpoint.Site{
+	command.ParticipantDrop:   failpoint.RangeDropped,
+	command.ParticipantRename: failpoint.RangeRenamed,
 }
 
-func (s *Server) participation(ns string) (doc participation) {
-	if raw := s.cfg.Member.Store().Get(participationsNS, string(key.String(ns)), store.Latest); raw != nil {
+func (s *Server) participation(ns string) (doc participationDoc) {
+	raw := s.cfg.Member.Store().Get(participationsNS, string(key.String(ns)), store.Latest)
+	if raw != nil {
 		s.decode(raw, &doc)
 	}
 	return doc
 }
 
-// Formerly lists names that the collection may have had before it had this one: what its clients did then is known by them.
+// Formerly lists names that the collection may have had before it had this one: what its clients
+// did then is known by them.
 func (s *Server) Formerly(ns string) []string { return s.participation(ns).Formerly }
 
 // take writes what a step needs, at once.
@@ -77,13 +84,14 @@ func (s *Server) take(t env.Task, req *command.ShardsvrParticipate) error {
 	return err
 }
 
-// stepOf returns the operations that a step lacks. The incarnation counts: another one is left alone.
+// stepOf returns the operations that a step lacks. The incarnation counts: another one is left
+// alone.
 func (s *Server) stepOf(req *command.ShardsvrParticipate) ([]oplog.Op, error) {
 	ns, here := req.Collection.NS, s.uuid(req.Collection.NS)
 	same := here == req.Collection.UUID
 	switch req.Step {
 	case command.ParticipantBlock:
-		return s.block(holderOf(req), names(req)...)
+		return s.block(holderOf(req), operationNamespaces(req)...)
 	case command.ParticipantCreate:
 		return s.creation(req, here)
 	case command.ParticipantDrop:
@@ -118,16 +126,19 @@ func (s *Server) block(holder string, names ...string) (ops []oplog.Op, err erro
 	for _, ns := range names {
 		doc, held := s.recoverable(ns)
 		if held && doc.Reason != holder {
-			return nil, errcode.New(errcode.ConflictingOperationInProgress, "the critical section of %s is held by %s, not %s", ns, doc.Reason, holder)
+			return nil, errcode.New(errcode.ConflictingOperationInProgress,
+				"the critical section of %s is held by %s, not %s", ns, doc.Reason, holder)
 		}
 		if !held {
-			ops = append(ops, documentOp(oplog.Insert, SectionsNS, ns, sectionDoc{NS: ns, Reason: holder, BlockReads: true, Actor: trace.System}))
+			ops = append(ops, documentOp(oplog.Insert, SectionsNS, ns,
+				sectionDoc{NS: ns, Reason: holder, BlockReads: true, Actor: trace.System}))
 		}
 	}
 	return ops, nil
 }
 
-// rename gives the incarnation its new name in one entry with everything that refers to it by the old one (SERVER-60518).
+// rename gives the incarnation its new name in one entry with everything that refers to it by the
+// old one (SERVER-60518).
 func (s *Server) rename(req *command.ShardsvrParticipate, here string) (ops []oplog.Op, err error) {
 	uuid, there := req.Collection.UUID, s.uuid(req.To)
 	if there != "" && there == req.Target {
@@ -137,17 +148,23 @@ func (s *Server) rename(req *command.ShardsvrParticipate, here string) (ops []op
 	case here != uuid:
 		return ops, nil
 	case there != "" && there != req.Target:
-		return nil, errcode.New(errcode.NamespaceExists, "%s has %s as %q and cannot rename %s to it", s.name, req.To, there, req.Collection.NS)
+		return nil, errcode.New(errcode.NamespaceExists,
+			"%s has %s as %q and cannot rename %s to it", s.name, req.To, there, req.Collection.NS)
 	}
-	ops = append(ops, oplog.Op{Kind: oplog.Rename, NS: req.Collection.NS, ID: req.To, Actor: uint8(trace.System)})
+	ops = append(ops, oplog.Op{
+		Kind:  oplog.Rename,
+		NS:    req.Collection.NS,
+		ID:    req.To,
+		Actor: uint8(trace.System),
+	})
 	for _, follow := range s.renames {
 		ops = append(ops, follow(uuid, req.To)...)
 	}
 	return ops, nil
 }
 
-// FollowRenames adds to every entry that renames a collection the operations that follow returns: it is told the UUID and
-// the new name.
+// FollowRenames adds to every entry that renames a collection the operations that follow returns:
+// it gets the UUID and the new name.
 func (s *Server) FollowRenames(follow func(uuid, to string) []oplog.Op) {
 	s.renames = append(s.renames, follow)
 }
@@ -155,15 +172,17 @@ func (s *Server) FollowRenames(follow func(uuid, to string) []oplog.Op) {
 func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplog.Op, error) {
 	c := &req.Collection
 	if here != "" && here != c.UUID {
-		return nil, errcode.New(errcode.BadValue, "%s has %s as %q, not %q", s.name, c.NS, here, c.UUID)
+		return nil, errcode.New(errcode.BadValue, "%s has %s as %q, not %q",
+			s.name, c.NS, here, c.UUID)
 	}
-	return s.when(here == "", oplog.Op{Kind: oplog.Create, NS: c.NS, Doc: store.EncodeOptions(c.UUID, c.Key)})
+	return s.when(here == "",
+		oplog.Op{Kind: oplog.Create, NS: c.NS, Doc: store.EncodeOptions(c.UUID, c.Key)})
 }
 
-// release ends the operation here: its holds are gone, and so is the power of its messages.
+// release ends the operation here: its holds are gone, and its messages have no effect any more.
 func (s *Server) release(req *command.ShardsvrParticipate) (ops []oplog.Op) {
-	for _, ns := range names(req) {
-		doc := participation{NS: ns, Released: req.Operation, Formerly: s.Formerly(ns)}
+	for _, ns := range operationNamespaces(req) {
+		doc := participationDoc{NS: ns, Released: req.Operation, Formerly: s.Formerly(ns)}
 		if ns == req.To {
 			doc.Formerly = s.inherited(req)
 		}
@@ -175,16 +194,17 @@ func (s *Server) release(req *command.ShardsvrParticipate) (ops []oplog.Op) {
 	return ops
 }
 
-// inherited are the former names of a collection that is renamed; which of them another one of the same name had does not
-// matter.
+// inherited are the former names of a collection that is renamed; which of them another one of the
+// same name had does not matter.
 func (s *Server) inherited(req *command.ShardsvrParticipate) []string {
-	all := slices.Concat(s.Formerly(req.To), s.Formerly(req.Collection.NS), []string{req.Collection.NS})
+	all := slices.Concat(s.Formerly(req.To), s.Formerly(req.Collection.NS),
+		[]string{req.Collection.NS})
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// names are the namespaces that an operation is about.
-func names(req *command.ShardsvrParticipate) []string {
+// operationNamespaces are the namespaces that an operation is about.
+func operationNamespaces(req *command.ShardsvrParticipate) []string {
 	if req.To == "" {
 		return []string{req.Collection.NS}
 	}
@@ -210,24 +230,26 @@ func (s *Server) Indexes(ns string) (all []command.IndexSpec) {
 	return all
 }
 
-// followRelease has secondaries forget what they knew of a collection before an operation on it that is over: its version
-// has risen, which only the primary was told.
+// followRelease has secondaries forget what they knew of a collection before an operation on it
+// that is over: its version has risen, which only the primary knows.
 func (s *Server) followRelease(op *oplog.Op, leading bool) {
-	var doc participation
+	var doc participationDoc
 	if !leading && op.Doc != nil && s.decode(op.Doc, &doc) {
 		s.Collection(doc.NS).Clear()
 	}
 }
 
-// created follows the beginning of an incarnation: that the namespace was free, and its database's, is true no more.
+// created follows the beginning of an incarnation: that the namespace was free, and its database's,
+// is true no more.
 func (s *Server) created(op *oplog.Op) {
-	if c := s.collections[op.NS]; c != nil && c.known != nil && c.known.Table.Collection().Unsharded {
+	c := s.collections[op.NS]
+	if c != nil && c.known != nil && c.known.Table.Collection().Unsharded {
 		c.Clear()
 	}
 }
 
-// dropped follows the end of an incarnation, or of its name, on every member: what was known of it, and every query that
-// reads it, is over.
+// dropped follows the end of an incarnation, or of its name, on every member: what was known of it,
+// and every query that reads it, is over.
 func (s *Server) dropped(ns string) {
 	c := s.Collection(ns)
 	c.Clear()

@@ -8,7 +8,11 @@ import (
 func (s *Server) hello(env.Task, env.NodeID, *command.Hello) (*command.HelloReply, error) {
 	m := s.cfg.Member
 	return &command.HelloReply{
-		Writable: m.IsPrimary(), Primary: string(m.PrimaryHint()), Term: m.Term(), Applied: m.Applied(), Majority: m.Committed(),
+		Writable: m.IsPrimary(),
+		Primary:  string(m.PrimaryHint()),
+		Term:     m.Term(),
+		Applied:  m.Applied(),
+		Majority: m.Committed(),
 	}, nil
 }
 

@@ -7,16 +7,19 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// Import records a statement that another shard has executed, as an entry without effect, so that a retry here returns
-// its result (protocol 7). Statements of one session must come in the order of their execution. It reports whether
-// anything was written: a statement already known is not, nor one of a session that has gone on to a newer transaction.
+// Import records a statement that another shard has executed, as an entry without effect, so that a
+// retry here returns its result (protocol 7). Statements of one session must come in the order of
+// their execution. It reports whether anything was written: a statement already known is not, nor
+// one of a session that has gone on to a newer transaction.
 func (s *Server) Import(t env.Task, st oplog.Stmt, migration string) (written bool, err error) {
 	x, err := s.Checkout(t, st.Session)
 	if err != nil {
 		return false, err
 	}
 	defer x.Release()
-	if err := t.Point(failpoint.SessionDestApply, env.Note{ID: st.Session, N: int(st.ID)}); err != nil {
+	if err := t.Point(
+		failpoint.SessionDestApply, env.Note{ID: st.Session, N: int(st.ID)},
+	); err != nil {
 		return false, err
 	}
 	if x.Begin(st.Txn) != nil {
@@ -30,14 +33,20 @@ func (s *Server) Import(t env.Task, st oplog.Stmt, migration string) (written bo
 			return false, err
 		}
 	}
-	op := oplog.Op{Kind: oplog.Noop, NS: st.NS, Actor: uint8(trace.Session), Tag: migration, FromMigrate: true}
+	op := oplog.Op{
+		Kind:        oplog.Noop,
+		NS:          st.NS,
+		Actor:       uint8(trace.Session),
+		Tag:         migration,
+		FromMigrate: true,
+	}
 	row := x.Stamp(&op, st)
 	_, err = s.cfg.Member.Write(t, op, row)
 	return err == nil, err
 }
 
-// knows reports whether recording the statement would tell nothing new: it is on record, or it is a dead end and the
-// history is known to be incomplete.
+// knows reports whether recording the statement would add nothing: it is on record, or it is a dead
+// end and the history is known to be incomplete.
 func (x *Session) knows(st oplog.Stmt) bool {
 	rec := x.Record()
 	if rec.Txn != st.Txn {

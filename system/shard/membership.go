@@ -16,14 +16,18 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// joinCluster prepares a replica set, which may have been a shard before, to be one. Its collections may be of incarnations
-// that were dropped while it was none, so it keeps none of them; documents it gives up for nobody.
-func (s *Server) joinCluster(t env.Task, _ env.NodeID, req *command.ShardsvrJoinCluster) (*command.Done, error) {
+// joinCluster prepares a replica set, which may have been a shard before, to be one. Its
+// collections may be of incarnations that were dropped while it was none, so it keeps none of them;
+// documents it gives up for nobody.
+func (s *Server) joinCluster(
+	t env.Task, _ env.NodeID, req *command.ShardsvrJoinCluster,
+) (*command.Done, error) {
 	if err := s.certain(t, failpoint.RequestJoinCluster, req.Name); err != nil {
 		return nil, err
 	}
 	if last := hlc.Timestamp(s.membership().At); req.At < last {
-		return nil, errcode.New(errcode.OperationFailed, "%s cannot join: the order of %v is older than one of %v", s.name, req.At, last)
+		return nil, errcode.New(errcode.OperationFailed,
+			"%s cannot join: the order of %v is older than one of %v", s.name, req.At, last)
 	}
 	left := append(s.owed(), s.Busy()...)
 	if n := len(s.documents(rangeDeletionsNS)); n > 0 {
@@ -31,18 +35,22 @@ func (s *Server) joinCluster(t env.Task, _ env.NodeID, req *command.ShardsvrJoin
 	}
 	drops, full := s.drops()
 	if left = append(left, full...); len(left) > 0 {
-		return nil, errcode.New(errcode.OperationFailed, "%s cannot join: it has %s", s.name, strings.Join(left, ", "))
+		return nil, errcode.New(errcode.OperationFailed, "%s cannot join: it has %s",
+			s.name, strings.Join(left, ", "))
 	}
-	if _, err := s.cfg.Member.Write(t, append(drops, membership{At: int64(req.At)}.op())...); err != nil {
+	if _, err := s.cfg.Member.Write(
+		t, append(drops, membershipDoc{At: int64(req.At)}.op())...,
+	); err != nil {
 		return nil, err
 	}
 	return &command.Done{}, s.PersistConfigTime(t)
 }
 
-// membership is the document of the newest order to join or to leave that the shard has followed. Older ones may still be on their
-// way, and are refused: one to leave would keep a shard that is one again from taking anything for ever, one to join would let a
-// shard that has agreed to leave take something.
-type membership struct {
+// membershipDoc is the document of the newest order to join or to leave that the shard has
+// followed. Older ones may still be on their way, and are refused: one to leave would keep a shard
+// that is one again from taking anything forever, one to join would let a shard that has agreed to
+// leave take something.
+type membershipDoc struct {
 	ID string `bson:"_id"`
 	// At is the config server's time when it gave the order.
 	At int64 `bson:"at"`
@@ -52,34 +60,41 @@ type membership struct {
 
 const membershipID = "clusterMembership"
 
-func (m membership) op() oplog.Op {
+func (m membershipDoc) op() oplog.Op {
 	m.ID = membershipID
 	return documentOp(oplog.Update, VersionNS, m.ID, m)
 }
 
 // membership is the zero value for a shard that has followed no order yet.
-func (s *Server) membership() (m membership) {
-	if raw := s.cfg.Member.Store().Get(VersionNS, string(key.String(membershipID)), store.Latest); raw != nil {
+func (s *Server) membership() (m membershipDoc) {
+	raw := s.cfg.Member.Store().Get(VersionNS, string(key.String(membershipID)), store.Latest)
+	if raw != nil {
 		s.decode(raw, &m)
 	}
 	return m
 }
 
-// Leaving reports whether the shard takes nothing, whoever asks: an order of the past may still be on its way.
+// Leaving reports whether the shard takes nothing from any node: an order of the past may still be
+// on its way.
 func (s *Server) Leaving() bool { return s.membership().Leaving }
 
-// leaveCluster answers when nobody has to tell this shard anything any more: who did later would find a shard that has left,
-// and perhaps nobody (H-38). Before it looks, it sees to it that no primary begins to receive. The ranges that it has still to
-// delete are its own business.
-func (s *Server) leaveCluster(t env.Task, _ env.NodeID, req *command.ShardsvrLeaveCluster) (*command.Done, error) {
+// leaveCluster answers when no node has to send this shard anything any more: a later sender would
+// find a shard that has left, and perhaps no node at all (H-38). Before it looks, it ensures that
+// no primary begins to receive. The ranges that it has still to delete are its own business.
+func (s *Server) leaveCluster(
+	t env.Task, _ env.NodeID, req *command.ShardsvrLeaveCluster,
+) (*command.Done, error) {
 	if err := s.certain(t, failpoint.RequestLeaveCluster, req.Name); err != nil {
 		return nil, err
 	}
 	if last := hlc.Timestamp(s.membership().At); req.At < last {
-		return nil, errcode.New(errcode.ShardNotFound, "%s was removed: the order to leave of %v is older than one of %v", s.name, req.At, last)
+		return nil, errcode.New(errcode.ShardNotFound,
+			"%s was removed: the order to leave of %v is older than one of %v",
+			s.name, req.At, last)
 	}
 	if !s.Leaving() {
-		if _, err := s.cfg.Member.Write(t, membership{At: int64(req.At), Leaving: true}.op()); err != nil {
+		_, err := s.cfg.Member.Write(t, membershipDoc{At: int64(req.At), Leaving: true}.op())
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -87,7 +102,8 @@ func (s *Server) leaveCluster(t env.Task, _ env.NodeID, req *command.ShardsvrLea
 		return nil, err
 	}
 	if left := append(s.owed(), s.copies()...); len(left) > 0 {
-		return nil, errcode.New(errcode.OperationFailed, "%s cannot leave: it has %s", s.name, strings.Join(left, ", "))
+		return nil, errcode.New(errcode.OperationFailed, "%s cannot leave: it has %s",
+			s.name, strings.Join(left, ", "))
 	}
 	return &command.Done{}, nil
 }
@@ -105,27 +121,31 @@ func (s *Server) certain(t env.Task, site failpoint.Site, name string) error {
 
 const rangeDeletionsNS = "config.rangeDeletions"
 
-// owed lists what the shard has under way with others.
+// owed lists what the shard has in progress with others.
 func (s *Server) owed() (left []string) {
 	var a command.AuditReply
 	for _, contribute := range s.audits {
 		contribute(&a)
 	}
 	left = a.ActiveMigrations
-	for _, ns := range []string{"config.migrationCoordinators", "config.migrationRecipients", SectionsNS} {
+	for _, ns := range []string{
+		"config.migrationCoordinators", "config.migrationRecipients", SectionsNS,
+	} {
 		if n := len(s.documents(ns)); n > 0 {
 			left = append(left, fmt.Sprintf("%d documents in %s", n, ns))
 		}
 	}
 	for _, task := range s.documents(rangeDeletionsNS) {
 		if pending, _ := task.Lookup("pending").BooleanOK(); pending {
-			left = append(left, "a range deletion that waits for the outcome of "+task.Lookup("_id").StringValue())
+			left = append(left, "a range deletion that waits for the outcome of "+
+				task.Lookup("_id").StringValue())
 		}
 	}
 	return left
 }
 
-// copies lists the unsharded collections: as the shard is the primary of no database, each is on its way here or away.
+// copies lists the unsharded collections: as the shard is the primary of no database, each is on
+// its way here or away.
 func (s *Server) copies() (left []string) {
 	for _, ns := range s.userCollections() {
 		options, _ := s.cfg.Member.Store().Options(ns)
@@ -138,14 +158,20 @@ func (s *Server) copies() (left []string) {
 	return left
 }
 
-// drops removes every collection without documents, which is no change to the collection, and lists those that have some.
+// drops removes every collection without documents, which is no change to the collection, and lists
+// those that have some.
 func (s *Server) drops() (ops []oplog.Op, full []string) {
 	for _, ns := range s.userCollections() {
 		if n := s.cfg.Member.Store().Count(ns, store.Latest); n > 0 {
 			full = append(full, fmt.Sprintf("%d documents in %s", n, ns))
 			continue
 		}
-		ops = append(ops, oplog.Op{Kind: oplog.Drop, NS: ns, Actor: uint8(trace.System), FromMigrate: true})
+		ops = append(ops, oplog.Op{
+			Kind:        oplog.Drop,
+			NS:          ns,
+			Actor:       uint8(trace.System),
+			FromMigrate: true,
+		})
 	}
 	return ops, full
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// Metadata is one state of a shard's knowledge of a collection. It is never changed, but for what concerns its users.
+// Metadata is one state of a shard's knowledge of a collection. It is never changed, but for what
+// concerns its users.
 type Metadata struct {
 	Table *catalog.Table
 	shard string
@@ -17,8 +18,8 @@ type Metadata struct {
 	pins  int
 	// serial numbers what was installed: the newer, the larger.
 	serial uint64
-	// lost are the ranges whose documents are being deleted though users are left. That happens on secondaries only: a
-	// primary's deletion waits.
+	// lost are the ranges whose documents are being deleted though users are left. That happens on
+	// secondaries only: a primary's deletion waits.
 	lost []key.Range
 }
 
@@ -44,27 +45,32 @@ func (m *Metadata) Overlaps(r key.Range) bool {
 // Metadata returns what is known now, nil when nothing is. To keep it across a wait, Take a Filter.
 func (c *Collection) Metadata() *Metadata { return c.known }
 
-// Install makes the table the shard's knowledge, unless what is known is newer. Whoever read the table before a Clear must
-// not install it after; Refresh sees to that by itself.
+// Install makes the table the shard's knowledge, unless what is known is newer. A refresh that read
+// the table before a Clear must not install it after; Refresh handles that by itself.
 func (c *Collection) Install(table *catalog.Table) {
-	if c.known != nil && !newer(table, c.known.Table) {
+	if c.known != nil && !newerTable(table, c.known.Table) {
 		return
 	}
 	c.retire()
 	before := c.cache
-	if c.cache == nil || newer(table, c.cache) {
+	if c.cache == nil || newerTable(table, c.cache) {
 		c.cache = table
 	}
 	c.installs++
-	c.known = &Metadata{Table: table, shard: c.server.name, owned: table.Owned(c.server.name), serial: c.installs}
+	c.known = &Metadata{
+		Table:  table,
+		shard:  c.server.name,
+		owned:  table.Owned(c.server.name),
+		serial: c.installs,
+	}
 	c.settleArrived(before)
 	c.announceInstalled()
 }
 
-func newer(t, than *catalog.Table) bool { return supersedes(t.Version(), than.Version()) }
+func newerTable(t, than *catalog.Table) bool { return supersedes(t.Version(), than.Version()) }
 
-// supersedes reports whether a table of the first version replaces one of the second: those of one incarnation by version,
-// others by age.
+// supersedes reports whether a table of the first version replaces one of the second: those of one
+// incarnation by version, others by age.
 func supersedes(v, u catalog.Version) bool {
 	if v.SameIncarnation(u) {
 		return u.Older(v)
@@ -72,8 +78,8 @@ func supersedes(v, u catalog.Version) bool {
 	return v.Timestamp > u.Timestamp
 }
 
-// Clear forgets what is known: every versioned request then waits for a refresh. A refresh that is under way will not
-// undo it.
+// Clear forgets what is known: every versioned request then waits for a refresh. A refresh that is
+// in progress will not undo it.
 func (c *Collection) Clear() {
 	c.clears++
 	if c.known == nil {
@@ -93,17 +99,27 @@ func (c *Collection) retire() {
 
 func (c *Collection) announceInstalled() {
 	v := c.known.Version()
-	e := &trace.Event{Kind: trace.MetadataInstalled, Shard: c.server.name, NS: c.ns, Value: v.String()}
+	e := &trace.Event{
+		Kind:  trace.MetadataInstalled,
+		Shard: c.server.name,
+		NS:    c.ns,
+		Value: v.String(),
+	}
 	for _, r := range c.known.owned {
 		e.Chunks = append(e.Chunks, trace.Chunk{
-			Min: string(r.Min), Max: string(r.Max), Shard: c.server.name, Major: v.Major, Minor: v.Minor, Epoch: v.Epoch,
+			Min:   string(r.Min),
+			Max:   string(r.Max),
+			Shard: c.server.name,
+			Major: v.Major,
+			Minor: v.Minor,
+			Epoch: v.Epoch,
 		})
 	}
 	c.server.node.Emit(e)
 }
 
-// Filter keeps one state of the metadata for the life of a query (protocol 10.1): what the shard owned when the query
-// began stays visible to it, and is not deleted before Drop.
+// Filter keeps one state of the metadata for the life of a query (protocol 10.1): what the shard
+// owned when the query began stays visible to it, and is not deleted before Drop.
 type Filter struct {
 	collection *Collection
 	metadata   *Metadata
@@ -159,8 +175,8 @@ func (c *Collection) InUse(r key.Range) bool {
 	return c.known != nil && c.known.pins > 0 && c.known.Overlaps(r)
 }
 
-// NewestUser returns the newest of the earlier states of the metadata by which a running query may see keys of the range;
-// nil when there is none.
+// NewestUser returns the newest of the earlier states of the metadata by which a running query may
+// see keys of the range; nil when there is none.
 func (c *Collection) NewestUser(r key.Range) *Metadata {
 	for _, m := range slices.Backward(c.retired) {
 		if m.Overlaps(r) {
@@ -170,16 +186,19 @@ func (c *Collection) NewestUser(r key.Range) *Metadata {
 	return nil
 }
 
-// AwaitRetired waits until no running query uses a state of the metadata, or an older one (protocol 10.2); nil is used by
-// none.
+// AwaitRetired waits until no running query uses a state of the metadata, or an older one (protocol
+// 10.2); nil is used by none.
 func (c *Collection) AwaitRetired(t env.Task, m *Metadata) error {
 	return c.drained.WaitFor(t, 0, func() bool {
-		return m == nil || !slices.ContainsFunc(c.retired, func(old *Metadata) bool { return old.serial <= m.serial })
+		return m == nil || !slices.ContainsFunc(c.retired, func(old *Metadata) bool {
+			return old.serial <= m.serial
+		})
 	})
 }
 
-// LoseRange tells the running queries of a secondary that the documents of a range that they may see are being deleted
-// (protocol 10.4). It comes no later than the first deletion, since both come through the log.
+// LoseRange informs the running queries of a secondary that the documents of a range that they may
+// see are being deleted (protocol 10.4). It comes no later than the first deletion, since both come
+// through the log.
 func (c *Collection) LoseRange(r key.Range) {
 	for _, m := range append([]*Metadata{c.known}, c.retired...) {
 		if m != nil && m.Overlaps(r) {
@@ -188,8 +207,8 @@ func (c *Collection) LoseRange(r key.Range) {
 	}
 }
 
-// AwaitQueries waits until no running query may see keys of the range. The caller has seen to it that the range is no
-// longer owned, so that no new one begins.
+// AwaitQueries waits until no running query may see keys of the range. The caller has handled it
+// that the range is no longer owned, so that no new one begins.
 func (c *Collection) AwaitQueries(t env.Task, r key.Range) error {
 	return c.drained.WaitFor(t, 0, func() bool { return !c.InUse(r) })
 }

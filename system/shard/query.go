@@ -19,9 +19,9 @@ import (
 // yieldEvery is how many documents a query looks at before it lets others run.
 const yieldEvery = 4
 
-// cursorQuery is a running find. Between two yields it reads one state of the store; after each, the newest that its read
-// concern allows. It goes on behind the last document seen, in the order of the shard key, so that every document that
-// stays is seen exactly once.
+// cursorQuery is a running find. Between two yields it reads one state of the store; after each,
+// the newest that its read concern allows. It goes on behind the last document seen, in the order
+// of the shard key, so that every document that stays is seen exactly once.
 type cursorQuery struct {
 	server  *Server
 	c       *Collection
@@ -31,23 +31,24 @@ type cursorQuery struct {
 	owned   *Filter // nil: nothing is filtered by it
 	// at is the cluster time of a snapshot read, and then the shard owned the ranges of past.
 	at   hlc.Timestamp
-	past *past
-	// A query on a primary belongs to its term, one on a secondary to the office since when it is that.
-	secondary bool
-	term      uint64
-	office    int
-	drops     uint64 // of the collection, when the query was let in
-	after     store.Place
-	time      hlc.Timestamp // of the newest state read
-	done      bool
-	killed    error
+	past *snapshotOwnership
+	// A query on a primary belongs to its term, one on a secondary to the time since the member
+	// last changed its role.
+	secondary  bool
+	term       uint64
+	stateEpoch int
+	drops      uint64 // of the collection, when the query was let in
+	after      store.Place
+	time       hlc.Timestamp // of the newest state read
+	done       bool
+	killed     error
 }
 
-// past is what the shard owned at the time of a snapshot read. It keeps nothing from deletion: the state of that time is
-// read, and deletions come after it.
-type past struct{ owned []key.Range }
+// snapshotOwnership is what the shard owned at the time of a snapshot read. It keeps nothing from
+// deletion: the state of that time is read, and deletions come after it.
+type snapshotOwnership struct{ owned []key.Range }
 
-func (p *past) owns(k key.Key) bool {
+func (p *snapshotOwnership) owns(k key.Key) bool {
 	return slices.ContainsFunc(p.owned, func(r key.Range) bool { return r.Contains(k) })
 }
 
@@ -67,8 +68,8 @@ func (s *Server) find(t env.Task, _ env.NodeID, req *command.Find) (*command.Bat
 	return &command.Batch{Docs: docs, Time: q.time, Cursor: s.cursors.add(q)}, nil
 }
 
-// plan lets the query in and pins what the shard owns now, without a wait between the two. A time that must have come is
-// waited for before: the log up to there may speak of a new placement.
+// plan lets the query in and pins what the shard owns now, without a wait between the two. A time
+// that must have come is waited for before: the log up to there may speak of a new placement.
 func (s *Server) plan(t env.Task, req *command.Find) (*cursorQuery, error) {
 	if err := s.mayRead(req.Secondary); err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (s *Server) plan(t env.Task, req *command.Find) (*cursorQuery, error) {
 	m := s.cfg.Member
 	q := &cursorQuery{
 		server: s, c: s.Collection(req.NS), filter: req.Filter, concern: req.Concern, at: req.At,
-		secondary: !m.IsPrimary(), term: m.Term(), office: s.offices,
+		secondary: !m.IsPrimary(), term: m.Term(), stateEpoch: s.stateEpoch,
 	}
 	if err := s.awaitTime(t, max(req.After, req.At)); err != nil {
 		return nil, err
@@ -104,10 +105,10 @@ func (q *cursorQuery) admit(t env.Task, place command.Placement) error {
 		if err := t.Point(failpoint.RequestTakeFilter, env.Note{ID: q.c.ns}); err != nil {
 			return err
 		}
-		if err := q.sameOffice(); err != nil {
+		if err := q.sameEpoch(); err != nil {
 			return err
 		}
-		if q.c.judge(place, false) != current {
+		if q.c.judge(place, false) != placementCurrent {
 			continue // the placement changed at the point just passed
 		}
 		q.drops = q.c.drops
@@ -122,30 +123,32 @@ func (q *cursorQuery) pin(versioned bool) (err error) {
 	}
 	if q.concern == command.Snapshot {
 		owned, err := q.c.known.Table.OwnedAt(q.server.name, q.rng, q.at)
-		q.past = &past{owned}
+		q.past = &snapshotOwnership{owned}
 		return err
 	}
 	q.owned = q.c.Take()
 	return nil
 }
 
-// visible is the part of the query's range that its filter lets pass. It was pinned when the query was let in, which may
-// be long before its first batch is answered.
+// visible is the part of the query's range that its filter lets pass. It was pinned when the query
+// was let in, which may be long before its first batch is answered.
 func (q *cursorQuery) visible() (parts []trace.Chunk) {
 	for _, r := range q.owned.metadata.Owned() {
 		if part := r.Intersect(q.rng); !part.Empty() {
-			parts = append(parts, trace.Chunk{Min: string(part.Min), Max: string(part.Max), Shard: q.server.name})
+			parts = append(parts,
+				trace.Chunk{Min: string(part.Min), Max: string(part.Max), Shard: q.server.name})
 		}
 	}
 	return parts
 }
 
-func (q *cursorQuery) sameOffice() error {
+func (q *cursorQuery) sameEpoch() error {
 	if !q.secondary {
-		return q.server.sameTenure(q.term)
+		return q.server.checkSameTerm(q.term)
 	}
-	if s := q.server; s.cfg.Member.Leading() || s.offices != q.office {
-		return errcode.New(errcode.InterruptedDueToReplStateChange, "%s was a secondary when the query began", s.node.ID())
+	if s := q.server; s.cfg.Member.Leading() || s.stateEpoch != q.stateEpoch {
+		return errcode.New(errcode.InterruptedDueToReplStateChange,
+			"%s was a secondary when the query began", s.node.ID())
 	}
 	return nil
 }
@@ -187,9 +190,10 @@ func (q *cursorQuery) batch(t env.Task, size int) ([]bson.Raw, error) {
 	}
 }
 
-// restore is where a query may be descheduled. It does not outlive the office in which it began: what its filter keeps
-// from deletion is kept on this primary only. On a secondary it keeps nothing: there the deletion ends the query, unless
-// the operator would rather have what is left (protocol 10.4).
+// restore is where a query may be descheduled. It does not outlive the role that the member had
+// when it began: what its filter keeps from deletion is kept on this primary only. On a secondary
+// it keeps nothing: there the deletion ends the query, unless the operator would rather have what
+// is left (protocol 10.4).
 func (q *cursorQuery) restore(t env.Task) error {
 	if err := t.Yield(failpoint.RequestYield); err != nil {
 		return err
@@ -202,19 +206,22 @@ func (q *cursorQuery) restore(t env.Task) error {
 			return err
 		}
 	}
-	if q.killed != nil { // asked after the last place at which the query can stand still while its cursor is closed
+	if q.killed != nil {
+		// Asked after the last place at which the query can stall while its cursor is closed.
 		return q.killed
 	}
 	if q.drops != q.c.drops {
 		return errcode.New(errcode.QueryPlanKilled, "collection %s was dropped", q.c.ns)
 	}
 	if q.server.cfg.Settings.TerminateReads != 0 && q.owned.Lost(q.rng) {
-		return errcode.New(errcode.QueryPlanKilled, "documents of %s that the query may see are being deleted", q.c.ns)
+		return errcode.New(errcode.QueryPlanKilled,
+			"documents of %s that the query may see are being deleted", q.c.ns)
 	}
-	return q.sameOffice()
+	return q.sameEpoch()
 }
 
-// confirm has a linearizable batch wait until the node was still primary after the read, and what it read is majority.
+// confirm has a linearizable batch wait until the node was still primary after the read, and what
+// it read is majority-committed.
 func (q *cursorQuery) confirm(t env.Task) error {
 	if q.concern != command.Linearizable {
 		return nil
@@ -229,19 +236,20 @@ func (q *cursorQuery) read(docs []bson.Raw, size int) ([]bson.Raw, error) {
 		return docs, failed
 	}
 	seen, full := 0, false
-	q.server.cfg.Member.Store().ScanKey(q.c.ns, q.rng, index, q.after, func(k key.Key, id string, doc bson.Raw) bool {
-		match, err := query.Match(q.filter, doc)
-		if failed = err; err != nil {
-			return false
-		}
-		q.after = store.Place{Key: k, ID: id}
-		if match && q.owns(k) {
-			docs = append(docs, doc)
-		}
-		seen++
-		full = seen == yieldEvery || size > 0 && len(docs) == size
-		return !full
-	})
+	q.server.cfg.Member.Store().ScanKey(q.c.ns, q.rng, index, q.after,
+		func(k key.Key, id string, doc bson.Raw) bool {
+			match, err := query.Match(q.filter, doc)
+			if failed = err; err != nil {
+				return false
+			}
+			q.after = store.Place{Key: k, ID: id}
+			if match && q.owns(k) {
+				docs = append(docs, doc)
+			}
+			seen++
+			full = seen == yieldEvery || size > 0 && len(docs) == size
+			return !full
+		})
 	q.done = !full
 	return docs, failed
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// SectionsNS holds one document {_id: namespace, reason: migration, blockReads} for each recoverable critical section
-// (protocol 2.2).
+// SectionsNS holds one document {_id: namespace, reason: migration, blockReads} for each
+// recoverable critical section (protocol 2.2).
 const SectionsNS = "config.collection_critical_sections"
 
 // sectionDoc is held by a recipient unless Actor says who else.
@@ -25,8 +25,8 @@ type sectionDoc struct {
 	Actor      trace.Actor `bson:"actor,omitempty"`
 }
 
-func (d *sectionDoc) hold() hold {
-	h := hold{Holder{trace.Recipient, d.Reason}, WritesBlocked, true}
+func (d *sectionDoc) hold() sectionHold {
+	h := sectionHold{Holder{trace.Recipient, d.Reason}, WritesBlocked, true}
 	if d.Actor != trace.Nobody {
 		h.Actor = d.Actor
 	}
@@ -36,30 +36,40 @@ func (d *sectionDoc) hold() hold {
 	return h
 }
 
-// Hold returns the operation by which h blocks user writes to the namespace, and with reads also those, until the
-// operation of Unhold. Whoever keeps a record of a protocol's phases writes it in one entry with the phase, so that no
-// failover finds one without the other. Nobody else may hold the namespace.
+// Hold returns the operation by which h blocks user writes to the namespace, and with reads also
+// those, until the operation of Unhold. A protocol that keeps a record of its phases writes it in
+// one entry with the phase, so that no failover finds one without the other. Nobody else may hold
+// the namespace.
 func (s *Server) Hold(ns string, h Holder, reads bool) oplog.Op {
 	kind := oplog.Insert
 	if doc, held := s.recoverable(ns); held {
-		s.node.Assert(doc.hold().Holder == h, "the critical section of %s is held by %s, not %s", ns, doc.Reason, h.ID)
+		s.node.Assert(doc.hold().Holder == h, "the critical section of %s is held by %s, not %s",
+			ns, doc.Reason, h.ID)
 		kind = oplog.Update
 	}
-	return documentOp(kind, SectionsNS, ns, sectionDoc{NS: ns, Reason: h.ID, BlockReads: reads, Actor: h.Actor})
+	return documentOp(kind, SectionsNS, ns,
+		sectionDoc{NS: ns, Reason: h.ID, BlockReads: reads, Actor: h.Actor})
 }
 
 // Unhold returns the operation that undoes Hold.
 func (s *Server) Unhold(ns string) oplog.Op {
-	return oplog.Op{Kind: oplog.Delete, NS: SectionsNS, ID: string(key.String(ns)), Actor: uint8(trace.System)}
+	return oplog.Op{
+		Kind:  oplog.Delete,
+		NS:    SectionsNS,
+		ID:    string(key.String(ns)),
+		Actor: uint8(trace.System),
+	}
 }
 
-// AcquireRecoverable blocks user writes to the namespace on behalf of a recipient's migration, in a way that survives
-// failovers, and returns when a majority knows. It may be repeated by the same migration; another's hold is a
-// errcode.ConflictingOperationInProgress. Other errors leave open whether the hold exists: only the majority's is promised.
+// AcquireRecoverable blocks user writes to the namespace on behalf of a recipient's migration, in a
+// way that survives failovers, and returns when a majority knows. It may be repeated by the same
+// migration; another's hold is an errcode.ConflictingOperationInProgress. Other errors leave open
+// whether the hold exists: only the majority's is promised.
 func (s *Server) AcquireRecoverable(t env.Task, ns, migration string) error {
 	doc, held := s.recoverable(ns)
 	if held && doc.Reason != migration {
-		return errcode.New(errcode.ConflictingOperationInProgress, "the critical section of %s is held by %s, not %s", ns, doc.Reason, migration)
+		return errcode.New(errcode.ConflictingOperationInProgress,
+			"the critical section of %s is held by %s, not %s", ns, doc.Reason, migration)
 	}
 	if !held {
 		op := documentOp(oplog.Insert, SectionsNS, ns, sectionDoc{NS: ns, Reason: migration})
@@ -70,8 +80,8 @@ func (s *Server) AcquireRecoverable(t env.Task, ns, migration string) error {
 	return s.cfg.Member.AwaitMajority(t)
 }
 
-// ReleaseRecoverable ends the migration's hold and returns when a majority knows. It may be repeated; the hold of another
-// migration is left alone.
+// ReleaseRecoverable ends the migration's hold and returns when a majority knows. It may be
+// repeated; the hold of another migration is left alone.
 func (s *Server) ReleaseRecoverable(t env.Task, ns, migration string) error {
 	if doc, held := s.recoverable(ns); held && doc.Reason == migration {
 		if _, err := s.cfg.Member.Write(t, s.Unhold(ns)); err != nil {
@@ -86,8 +96,8 @@ func (s *Server) recoverable(ns string) (doc sectionDoc, held bool) {
 	return doc, raw != nil && s.decode(raw, &doc)
 }
 
-// followSections brings the recoverable holds in line with the documents, after any of these has changed, on every member:
-// a new primary holds what the old one held.
+// followSections brings the recoverable holds in line with the documents, after any of these has
+// changed, on every member: a new primary holds what the old one held.
 func (s *Server) followSections() {
 	want := map[string]sectionDoc{}
 	s.cfg.Member.Store().Scan(SectionsNS, store.Latest, func(_ string, raw bson.Raw) bool {
@@ -109,7 +119,9 @@ func (c *Collection) followSection(doc sectionDoc, held bool) {
 		if h.recoverable && !(held && h.Holder == doc.hold().Holder) {
 			c.Leave(h.Holder)
 			if h.Actor == trace.System || !c.server.cfg.Member.Leading() {
-				c.Clear() // the range has arrived, or never will; or the namespace means another collection now
+				// The range has arrived, or never will; or the namespace means another collection
+				// now.
+				c.Clear()
 			}
 		}
 	}
@@ -124,12 +136,19 @@ func documentOp(kind oplog.Kind, ns, id string, doc any) oplog.Op {
 	if err != nil {
 		panic(errcode.New(errcode.Internal, "%s %s: %T cannot be a document: %v", ns, id, doc, err))
 	}
-	return oplog.Op{Kind: kind, NS: ns, ID: string(key.String(id)), Doc: raw, Actor: uint8(trace.System)}
+	return oplog.Op{
+		Kind:  kind,
+		NS:    ns,
+		ID:    string(key.String(id)),
+		Doc:   raw,
+		Actor: uint8(trace.System),
+	}
 }
 
 // decode reads a document of the server's own; a broken one stops the run.
 func (s *Server) decode(raw bson.Raw, into any) bool {
 	err := bson.Unmarshal(raw, into)
-	s.node.Assert(err == nil, "%s holds a document that is no %T: %v: %v", s.node.ID(), into, raw, err)
+	s.node.Assert(err == nil, "%s holds a document that is no %T: %v: %v",
+		s.node.ID(), into, raw, err)
 	return err == nil
 }

@@ -10,22 +10,23 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// refreshTries is how often a refresh reads the catalogue before it gives up on tables that do not fit together
-// (protocol 3.4 step 4) or a config server that does not answer.
+// refreshTries is how often a refresh reads the catalogue before it gives up on tables that do not
+// fit together (protocol 3.4 step 4) or a config server that does not answer.
 const refreshTries = 3
 
-// refreshing counts the refreshes of a collection: number started has begun, number ended is over with err. They run one
-// after the other.
-type refreshing struct {
+// refreshCount counts the refreshes of a collection: number started has begun, number ended is over
+// with err. They run one after the other.
+type refreshCount struct {
 	started, ended uint64
 	err            error
 	over           env.Cond
 }
 
-// Refresh reads the catalogue and installs what it says, even while the critical section is held: that is for
-// migrations. It joins a refresh under way only if that one began after the call (SERVER-36232): an older
-// one may have read the catalogue before the change that the caller must see. The error is that of the refresh;
-// errcode.Interrupted when the metadata was cleared or a recovery begun meanwhile, so that nothing was installed.
+// Refresh reads the catalogue and installs what it says, even while the critical section is held:
+// that is for migrations. It joins a refresh in progress only if that one began after the call
+// (SERVER-36232): an older one may have read the catalogue before the change that the caller must
+// see. The error is that of the refresh; errcode.Interrupted when the metadata was cleared or a
+// recovery begun meanwhile, so that nothing was installed.
 func (c *Collection) Refresh(t env.Task) error {
 	r := &c.refreshing
 	need := r.started
@@ -65,10 +66,12 @@ func (c *Collection) refresh(t env.Task) error {
 		return c.server.needPrimary() // what was read may be older than what the next primary does
 	}
 	if c.clears != clears {
-		return errcode.New(errcode.Interrupted, "the metadata of %s was cleared while it was refreshed", c.ns)
+		return errcode.New(errcode.Interrupted,
+			"the metadata of %s was cleared while it was refreshed", c.ns)
 	}
 	if c.undecided() { // what was read may be about to change
-		return errcode.New(errcode.Interrupted, "the outcome of migrations of %s is being recovered: %v", c.ns, c.Recovering())
+		return errcode.New(errcode.Interrupted,
+			"the outcome of migrations of %s is being recovered: %v", c.ns, c.Recovering())
 	}
 	if err := c.fits(table.Collection()); err != nil {
 		return err
@@ -80,22 +83,25 @@ func (c *Collection) refresh(t env.Task) error {
 	return nil
 }
 
-// fits refuses a table that is not about the collection whose data is here: one from before a drop, or from before the
-// collection of a namespace that was free until then was made known.
+// fits refuses a table that is not about the collection whose data is here: one from before a drop,
+// or from before the collection of a namespace that was free until then was made known.
 func (c *Collection) fits(told catalog.Collection) error {
 	here, exists := c.server.cfg.Member.Store().Options(c.ns)
 	if !exists {
 		return nil
 	}
 	uuid, pattern, err := store.DecodeOptions(here)
-	if err != nil || told.Unsharded == (pattern == catalog.Unsharded) && (told.Unsharded || told.UUID == uuid) {
+	if err != nil || told.Unsharded == (pattern == catalog.Unsharded) &&
+		(told.Unsharded || told.UUID == uuid) {
 		return err
 	}
-	return errcode.New(errcode.StaleEpoch, "the catalogue has told of %s as %q, which is not the %q that is here", c.ns, told.UUID, uuid)
+	return errcode.New(errcode.StaleEpoch,
+		"the catalogue has told of %s as %q, which is not the %q that is here",
+		c.ns, told.UUID, uuid)
 }
 
-// Fetch reads the catalogue at or after everything this node has heard of and returns the table without installing it.
-// Status.NamespaceNotFound means that the collection does not exist.
+// Fetch reads the catalogue at or after everything this node has learned of and returns the table
+// without installing it. Status.NamespaceNotFound means that the collection does not exist.
 func (c *Collection) Fetch(t env.Task) (*catalog.Table, error) {
 	var last error
 	for try := range refreshTries {
@@ -120,25 +126,28 @@ func (c *Collection) fetchFrom(t env.Task, base *catalog.Table) (*catalog.Table,
 	if base != nil {
 		req.Since = base.Version()
 	}
-	update, err := rpc.CallAny[command.RoutingUpdate](t, c.server.Set(ConfigSet), req, c.server.cfg.Settings.CommandTimeout)
+	update, err := rpc.CallAny[command.RoutingUpdate](t, c.server.Set(ConfigSet), req,
+		c.server.cfg.Settings.CommandTimeout)
 	if err != nil {
 		return nil, err
 	}
-	return apply(base, update)
+	return applyUpdate(base, update)
 }
 
-func apply(base *catalog.Table, update *command.RoutingUpdate) (*catalog.Table, error) {
+func applyUpdate(base *catalog.Table, update *command.RoutingUpdate) (*catalog.Table, error) {
 	if update.Full || base == nil {
 		return catalog.NewTable(update.Collection, update.Chunks)
 	}
 	if !base.Version().SameIncarnation(update.Collection.Version()) {
-		return nil, errcode.New(errcode.StaleEpoch, "an increment of epoch %s does not fit the table of epoch %s",
+		return nil, errcode.New(errcode.StaleEpoch,
+			"an increment of epoch %s does not fit the table of epoch %s",
 			update.Collection.Epoch, base.Collection().Epoch)
 	}
 	return base.WithCollection(update.Collection).With(update.Chunks)
 }
 
-// settleAndRefresh is the refresh on behalf of requests: behind the critical section and recoveries (protocol 8).
+// settleAndRefresh is the refresh on behalf of requests: behind the critical section and recoveries
+// (protocol 8).
 func (c *Collection) settleAndRefresh(t env.Task) error {
 	if err := c.awaitSettled(t); err != nil {
 		return err
@@ -146,7 +155,9 @@ func (c *Collection) settleAndRefresh(t env.Task) error {
 	return c.Refresh(t)
 }
 
-func (s *Server) flush(t env.Task, _ env.NodeID, req *command.FlushRoutingTableCacheUpdates) (*command.Flushed, error) {
+func (s *Server) flush(
+	t env.Task, _ env.NodeID, req *command.FlushRoutingTableCacheUpdates,
+) (*command.Flushed, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -155,7 +166,8 @@ func (s *Server) flush(t env.Task, _ env.NodeID, req *command.FlushRoutingTableC
 		return nil, err
 	}
 	if c.known == nil {
-		return nil, errcode.New(errcode.Interrupted, "the metadata of %s was cleared after it was refreshed", c.ns)
+		return nil, errcode.New(errcode.Interrupted,
+			"the metadata of %s was cleared after it was refreshed", c.ns)
 	}
 	if err := c.Flush(t); err != nil {
 		return nil, err

@@ -13,7 +13,8 @@ import (
 // encodeResult is what a statement's record keeps of its outcome, besides the image.
 func encodeResult(w command.Written) bson.Raw {
 	return bson.Raw(bsoncore.NewDocumentBuilder().
-		AppendInt64("n", int64(w.N)).AppendInt64("nModified", int64(w.Modified)).AppendBoolean("upserted", w.Upserted).Build())
+		AppendInt64("n", int64(w.N)).AppendInt64("nModified",
+		int64(w.Modified)).AppendBoolean("upserted", w.Upserted).Build())
 }
 
 func decodeResult(st *oplog.Stmt) command.Written {
@@ -21,13 +22,19 @@ func decodeResult(st *oplog.Stmt) command.Written {
 	n, _ := doc.Lookup("n").Int64OK()
 	modified, _ := doc.Lookup("nModified").Int64OK()
 	upserted, _ := doc.Lookup("upserted").BooleanOK()
-	return command.Written{N: int(n), Modified: int(modified), Upserted: upserted, Image: st.Image, Retried: true}
+	return command.Written{
+		N:        int(n),
+		Modified: int(modified),
+		Upserted: upserted,
+		Image:    st.Image,
+		Retried:  true,
+	}
 }
 
-// replay answers statement i from the record when it was executed before (protocol 7). That comes before the version
-// check: what was done here is known here, wherever the document has gone since. A statement that changed nothing is not
-// on record; it is executed again.
-func (w *write) replay(t env.Task, i int) (bool, error) {
+// replay answers statement i from the record when it was executed before (protocol 7). That comes
+// before the version check: what was done here is known here, wherever the document has gone since.
+// A statement that changed nothing is not on record; it is executed again.
+func (w *writeCommand) replay(t env.Task, i int) (bool, error) {
 	if w.session == nil {
 		return false, nil
 	}
@@ -45,8 +52,8 @@ func (w *write) replay(t env.Task, i int) (bool, error) {
 	return true, nil
 }
 
-// announceRetry tells the world about retries that meet a migration.
-func (w *write) announceRetry(t env.Task, at oplog.Time) error {
+// announceRetry reports retries that meet a migration.
+func (w *writeCommand) announceRetry(t env.Task, at oplog.Time) error {
 	e, _, _ := w.server.cfg.Member.Entry(at.Index)
 	if e.Ops[0].Kind == oplog.Noop {
 		return t.Point(failpoint.SessionRetryAfter, w.note(0))

@@ -14,31 +14,35 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// A secondary knows of a placement what its primary knew, no earlier than the documents that belong to it and no longer
-// than until the log says that it is about to change. The log says so in three ways:
+// A secondary knows of a placement what its primary knew, no earlier than the documents that belong
+// to it and no longer than until the log says that it is about to change. The log says so in three
+// ways:
 //
-//   - the donor's signal, written after it blocked writes and before the commit (SignalSecondaries);
+//   - the donor's signal, written after it blocked writes and before the commit
+//     (SignalSecondaries);
 //   - the end of the recipient's critical section;
-//   - the first entry of another primary, who may know of any change that an earlier one began.
+//   - the first entry of another primary, which may know of any change that an earlier one began.
 //
-// Who reads at or after a cluster time waits for the log up to there first, so it is told of every change before it.
+// A read at or after a cluster time waits for the log up to there first, so it knows of every
+// change before it.
 
-// invalidating is the tag of entries by which secondaries forget the placement; other writes of the same document are of the
-// copy of the routing table.
-const invalidating = "invalidate"
+// invalidateTag is the tag of entries by which secondaries forget the placement; other writes of
+// the same document are of the copy of the routing table.
+const invalidateTag = "invalidate"
 
-// SignalSecondaries has every secondary forget what it knows of the placement, once the signal arrives there; to know it
-// again it asks the primary, who answers behind the critical section. Nobody waits for the signal: a primary who has not
-// seen it is another one (protocol 4 step 8, 17).
+// SignalSecondaries has every secondary forget what it knows of the placement, once the signal
+// arrives there; to know it again it asks the primary, which answers after the critical section.
+// Nobody waits for the signal: a primary who has not seen it is another one (protocol 4 step 8,
+// 17).
 func (c *Collection) SignalSecondaries(t env.Task) error {
 	doc := c.cacheDoc(store.Latest)
 	doc.Entered++
 	return c.signal(t, doc)
 }
 
-// signalRefreshed tells secondaries that the primary knows of another version, where a recipient does not end a critical
-// section by which they would learn of it. It may get lost: they then go on with a placement from before the migration,
-// until a request needs the new one.
+// signalRefreshed informs secondaries that the primary knows of another version, where a recipient
+// does not end a critical section by which they would learn of it. It may get lost: they then go on
+// with a placement from before the migration, until a request needs the new one.
 func (c *Collection) signalRefreshed(t env.Task) {
 	if c.server.cfg.Profile.HasRecipientSection() {
 		return
@@ -52,7 +56,7 @@ func (c *Collection) signalRefreshed(t env.Task) {
 
 func (c *Collection) signal(t env.Task, doc cacheDoc) error {
 	op := documentOp(oplog.Update, CacheNS, c.ns, doc)
-	op.Tag = invalidating
+	op.Tag = invalidateTag
 	_, err := c.server.cfg.Member.Write(t, op)
 	return err
 }
@@ -63,7 +67,7 @@ func (s *Server) heed(e *oplog.Entry) {
 		s.clearAll()
 	}
 	for i := range e.Ops {
-		if op := &e.Ops[i]; op.NS == CacheNS && op.Tag == invalidating {
+		if op := &e.Ops[i]; op.NS == CacheNS && op.Tag == invalidateTag {
 			s.signalled(op.Doc)
 		}
 	}
@@ -90,9 +94,10 @@ func (s *Server) mayRead(secondary bool) error {
 	return s.needPrimary()
 }
 
-// fetchViaPrimary has the primary write what it knows to the copy, waits until everything that the primary had written by
-// then is committed here, and reads the copy: of a range that has arrived this member then shows every document. A primary
-// of the past is not believed. A copy that is being replaced just now is asked for again.
+// fetchViaPrimary has the primary write what it knows to the copy, waits until everything that the
+// primary had written by then is committed here, and reads the copy: of a range that has arrived
+// this member then shows every document. A primary of the past is not believed. A copy that is
+// being replaced just now is asked for again.
 func (c *Collection) fetchViaPrimary(t env.Task) (table *catalog.Table, err error) {
 	for range refreshTries {
 		if err = t.Point(failpoint.RequestSecondaryFresh, env.Note{ID: c.ns}); err != nil {
@@ -101,7 +106,8 @@ func (c *Collection) fetchViaPrimary(t env.Task) (table *catalog.Table, err erro
 		if err = c.awaitCopy(t); err != nil {
 			return nil, err
 		}
-		if table, err = c.copy(c.server.cfg.Member.ReadAt(command.MajorityRead)); !errcode.Is(err, errcode.Interrupted) {
+		table, err = c.copy(c.server.cfg.Member.ReadAt(command.MajorityRead))
+		if !errcode.Is(err, errcode.Interrupted) {
 			break
 		}
 	}
@@ -115,9 +121,11 @@ func (c *Collection) awaitCopy(t env.Task) error {
 	s := c.server
 	set := s.Set(s.name)
 	if set == nil {
-		return errcode.New(errcode.ShardNotFound, "%s does not know the members of its own set", s.node.ID())
+		return errcode.New(errcode.ShardNotFound, "%s does not know the members of its own set",
+			s.node.ID())
 	}
-	flushed, err := rpc.CallPrimary[command.Flushed](t, set, &command.FlushRoutingTableCacheUpdates{NS: c.ns}, s.cfg.Settings.CommandTimeout)
+	flushed, err := rpc.CallPrimary[command.Flushed](t, set,
+		&command.FlushRoutingTableCacheUpdates{NS: c.ns}, s.cfg.Settings.CommandTimeout)
 	if err != nil {
 		return err
 	}
@@ -125,13 +133,16 @@ func (c *Collection) awaitCopy(t env.Task) error {
 }
 
 // appendOplogNote writes an entry that is as new as the time, unless there is one.
-func (s *Server) appendOplogNote(t env.Task, _ env.NodeID, req *command.AppendOplogNote) (*command.Done, error) {
+func (s *Server) appendOplogNote(
+	t env.Task, _ env.NodeID, req *command.AppendOplogNote,
+) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
 	if s.cfg.Member.AppliedTS() >= req.Time {
 		return &command.Done{}, nil
 	}
-	_, err := s.cfg.Member.Write(t, oplog.Op{Kind: oplog.Noop, Actor: uint8(trace.System), Tag: "clusterTime"})
+	_, err := s.cfg.Member.Write(t,
+		oplog.Op{Kind: oplog.Noop, Actor: uint8(trace.System), Tag: "clusterTime"})
 	return &command.Done{}, err
 }

@@ -17,30 +17,33 @@ const (
 	AllBlocked          // reads wait, too
 )
 
-// Holder is who holds a critical section: a donor or a recipient, and its migration.
+// Holder identifies the holder of a critical section: a donor or a recipient, and its migration.
 type Holder struct {
 	Actor trace.Actor // trace.Donor or trace.Recipient
 	ID    string      // the migration
 }
 
-// section is the critical section of a collection. It is namespace wide. A donor's of a migration is in memory and ends
-// with the tenure; others follow a replicated document (see Hold) and outlive failovers.
-type section struct{ holds []hold }
+// criticalSection is the critical section of a collection. It is namespace wide. A donor's of a
+// migration is in memory and ends with the term; others follow a replicated document (see Hold) and
+// outlive failovers.
+type criticalSection struct{ holds []sectionHold }
 
-type hold struct {
+type sectionHold struct {
 	Holder
 	phase       Phase
 	recoverable bool
 }
 
-// EnterWrites blocks user writes to the namespace from now on. Writes that have passed their version check but are not yet
-// committed find out at their commit.
-func (c *Collection) EnterWrites(h Holder) { c.section.enter(c, hold{h, WritesBlocked, false}) }
+// EnterWrites blocks user writes to the namespace from now on. Writes that have passed their
+// version check but are not yet committed find out at their commit.
+func (c *Collection) EnterWrites(h Holder) {
+	c.section.enter(c, sectionHold{h, WritesBlocked, false})
+}
 
 // EnterReads blocks user reads as well.
-func (c *Collection) EnterReads(h Holder) { c.section.enter(c, hold{h, AllBlocked, false}) }
+func (c *Collection) EnterReads(h Holder) { c.section.enter(c, sectionHold{h, AllBlocked, false}) }
 
-// Leave ends h's hold and wakes whoever waits for it; it does nothing when there is none.
+// Leave ends h's hold and wakes the tasks that wait for it; it does nothing when there is none.
 func (c *Collection) Leave(h Holder) {
 	for i, in := range c.section.holds {
 		if in.Holder == h {
@@ -61,7 +64,7 @@ func (c *Collection) Phase() Phase {
 	return p
 }
 
-func (s *section) enter(c *Collection, h hold) {
+func (s *criticalSection) enter(c *Collection, h sectionHold) {
 	for i := range s.holds {
 		if s.holds[i].Holder == h.Holder {
 			if s.holds[i].phase < h.phase {
@@ -80,27 +83,32 @@ func (p Phase) String() string {
 	return [...]string{"released", "writesBlocked", "readsBlocked"}[p]
 }
 
-// announceSection tells of the sections of primaries only: on other members nobody asks to pass.
+// announceSection reports the sections of primaries only: on other members nobody asks to pass.
 func (c *Collection) announceSection(h Holder, value string) {
 	if !c.server.cfg.Member.Leading() {
 		return
 	}
 	c.server.node.Emit(&trace.Event{
-		Kind: trace.CriticalSection, Shard: c.server.name, NS: c.ns, Value: value, Actor: h.Actor, ID: h.ID,
+		Kind:  trace.CriticalSection,
+		Shard: c.server.name,
+		NS:    c.ns,
+		Value: value,
+		Actor: h.Actor,
+		ID:    h.ID,
 	})
 }
 
 // dropTransient ends the holds that live in memory only.
-func (s *section) dropTransient(c *Collection) {
-	for _, h := range append([]hold(nil), s.holds...) {
+func (s *criticalSection) dropTransient(c *Collection) {
+	for _, h := range append([]sectionHold(nil), s.holds...) {
 		if !h.recoverable {
 			c.Leave(h.Holder)
 		}
 	}
 }
 
-// announceHeld tells of what a new primary holds from the beginning.
-func (s *section) announceHeld(c *Collection) {
+// announceHeld reports what a new primary holds from the beginning.
+func (s *criticalSection) announceHeld(c *Collection) {
 	for _, h := range s.holds {
 		c.announceSection(h.Holder, h.phase.String())
 	}
@@ -108,8 +116,9 @@ func (s *section) announceHeld(c *Collection) {
 
 func (p Phase) blocks(write bool) bool { return p == AllBlocked || write && p == WritesBlocked }
 
-// awaitSettled waits until nobody holds the section and no recovery is under way, for at most settings.StaleWait
-// (protocol 3.4 step 3, 8: refreshes asked for by stale requests wait for the signal of either phase).
+// awaitSettled waits until nobody holds the section and no recovery is in progress, for at most
+// settings.StaleWait (protocol 3.4 step 3, 8: refreshes asked for by stale requests wait for the
+// signal of either phase).
 func (c *Collection) awaitSettled(t env.Task) error {
 	return c.settled.WaitFor(t, c.staleWait(), func() bool {
 		return len(c.section.holds) == 0 && !c.undecided()

@@ -1,18 +1,22 @@
-// Package shard is the shard server: the way of a request from the network to the data and back, and what a shard knows
-// of its collections meanwhile.
+// Package shard is the shard server: the way of a request from the network to the data and back,
+// and what a shard knows of its collections meanwhile.
 //
-// Promise: a versioned request sees and changes only documents that the shard owns at a moment between its arrival and
-// its answer, and a write that was let in under one placement is never committed under another (protocol 3.4, 8, 10.1).
-// A statement of a retryable write is executed at most once (protocol 7).
+// Promise: a versioned request sees and changes only documents that the shard owns at a moment
+// between its arrival and its answer, and a write that was let in under one placement is never
+// committed under another (protocol 3.4, 8, 10.1). A statement of a retryable write is executed at
+// most once (protocol 7).
 //
-// Reads that allow it are answered by secondaries, with what their primary knows of the placement; reads at a cluster time
-// see the documents and the placement of that time, or fail (protocol 10.4, 11).
+// Reads that allow it are answered by secondaries, with what their primary knows of the placement;
+// reads at a cluster time see the documents and the placement of that time, or fail (protocol 10.4,
+// 11).
 //
-// Refusal: a shard never treats unknown metadata as unsharded, never writes on a member that is not primary, and never
-// decides anything about a migration; the packages migration and rangedel do, with the objects of this one.
+// Refusal: a shard never treats unknown metadata as unsharded, never writes on a member that is not
+// primary, and never decides anything about a migration; the packages migration and rangedel do,
+// with the objects of this one.
 //
-// There are no locks: between two waits a task runs alone on its node (see env). What must hold across a wait is an
-// object: the critical section of a Collection, the Filter of a query, a checked-out Session.
+// There are no locks: between two waits a task runs alone on its node (see env). What must hold
+// across a wait is an object: the critical section of a Collection, the Filter of a query, a
+// checked-out Session.
 package shard
 
 import (
@@ -45,35 +49,40 @@ type Config struct {
 	Profile protocol.Profile
 }
 
-// Server is one incarnation of a shard's member. Its memory ends with the node; what must survive is in the store.
+// Server is one incarnation of a shard's member. Its memory ends with the node; what must survive
+// is in the store.
 type Server struct {
 	cfg         Config
 	name        string
 	node        env.Node
 	collections map[string]*Collection
-	cursors     cursors
-	checkouts   map[string]*checkout
-	offices     int // how often the member's office or whole state has changed
-	audits      []func(*command.AuditReply)
-	statistics  serverstatus.Sharding
-	renames     []func(uuid, to string) []oplog.Op
-	undecided   bool // an earlier primary may have moved a range of any namespace
-	lookups     []func(*serverstatus.Sharding)
-	moving      map[string]string // databases whose unsharded collections refuse writes, and the move that has them do so
+	cursors     cursorRegistry
+	checkouts   map[string]*sessionCheckout
+	// How often the member's role or whole state has changed.
+	stateEpoch int
+	audits     []func(*command.AuditReply)
+	statistics serverstatus.Sharding
+	renames    []func(uuid, to string) []oplog.Op
+	// An earlier primary may have moved a range of any namespace.
+	undecided bool
+	lookups   []func(*serverstatus.Sharding)
+	// Databases whose unsharded collections refuse writes, and the move that has them do so.
+	moving map[string]string
 }
 
-// New builds the server over a member that has recovered, and starts to serve. It must be called before the node's other
-// watchers of the member are added, so that these find metadata, critical sections and config time in order.
+// New builds the server over a member that has recovered, and starts to serve. It must be called
+// before the node's other watchers of the member are added, so that these find metadata, critical
+// sections and config time in order.
 func New(cfg Config) *Server {
 	s := &Server{
 		cfg: cfg, name: cfg.Member.Name(), node: cfg.Endpoint.Node(),
 		collections: make(map[string]*Collection),
-		checkouts:   make(map[string]*checkout),
+		checkouts:   make(map[string]*sessionCheckout),
 		moving:      make(map[string]string),
 	}
 	s.cursors.init(s)
 	s.resume()
-	cfg.Member.Watch(watcher{s})
+	cfg.Member.Watch(logWatcher{s})
 	s.serve()
 	return s
 }
@@ -128,13 +137,14 @@ func (s *Server) Collections() []*Collection {
 	return all
 }
 
-// Statistics are the counters of this process, for whoever does what they count.
+// Statistics are the counters of this process, for the parts that do what they count.
 func (s *Server) Statistics() *serverstatus.Sharding { return &s.statistics }
 
 // AddAudit has fn contribute to every answer to command.Audit.
 func (s *Server) AddAudit(fn func(*command.AuditReply)) { s.audits = append(s.audits, fn) }
 
-// Busy says in a sentence each what the server has under way for itself, as far as it is asked for by AddAudit.
+// Busy says in a sentence each what the server has in progress for itself, as far as it is asked
+// for by AddAudit.
 func (s *Server) Busy() []string {
 	var a command.AuditReply
 	for _, contribute := range s.audits {

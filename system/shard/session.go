@@ -12,39 +12,41 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// SessionsNS holds one document {_id: session, txn, lastOp: {t, i}} for each session that has written here: its newest
-// txnNumber and the place of its last statement, from which a chain of places leads to the statements before.
+// SessionsNS holds one document {_id: session, txn, lastOp: {t, i}} for each session that has
+// written here: its newest txnNumber and the place of its last statement, from which a chain of
+// places leads to the statements before.
 const SessionsNS = "config.transactions"
 
-// SessionRecord is a session's row. A zero Last means that the txnNumber was used here without a statement on record.
+// SessionRecord is a session's row. A zero Last means that the txnNumber was used here without a
+// statement on record.
 type SessionRecord struct {
 	ID   string
 	Txn  int64
 	Last oplog.Time
 }
 
-// checkout is a session in use; waiting counts the tasks that want it next.
-type checkout struct {
+// sessionCheckout is a session in use; waiting counts the tasks that want it next.
+type sessionCheckout struct {
 	held    bool
 	free    env.Cond
 	waiting int
 }
 
-// Session is a checked-out session: until Release nobody else on this node reads or writes its history. All methods may
-// be called on nil, which stands for a write without a session.
+// Session is a checked-out session: until Release nobody else on this node reads or writes its
+// history. All methods may be called on nil, which stands for a write without a session.
 type Session struct {
 	server *Server
 	id     string
-	out    *checkout
+	out    *sessionCheckout
 	// txn is set by Begin: the transaction number of the statements to come.
 	txn int64
 }
 
-// Checkout takes the session, after whoever has it now.
+// Checkout takes the session, after the task that has it now.
 func (s *Server) Checkout(t env.Task, id string) (*Session, error) {
 	out := s.checkouts[id]
 	if out == nil {
-		out = &checkout{}
+		out = &sessionCheckout{}
 		s.checkouts[id] = out
 	}
 	out.waiting++
@@ -70,7 +72,7 @@ func (x *Session) Release() {
 
 func (x *Session) held() bool { return x != nil && x.out != nil }
 
-func (s *Server) handOn(id string, out *checkout) {
+func (s *Server) handOn(id string, out *sessionCheckout) {
 	switch {
 	case out.held:
 	case out.waiting > 0:
@@ -101,21 +103,22 @@ func (s *Server) sessionRecord(raw bson.Raw) SessionRecord {
 	return SessionRecord{id, txn, oplog.Time{Term: uint64(term), Index: uint64(index)}}
 }
 
-// Begin goes on with the transaction number, or to it from an older one; errcode.TransactionTooOld when the session has
-// already gone on to a newer one.
+// Begin goes on with the transaction number, or to it from an older one; errcode.TransactionTooOld
+// when the session has already gone on to a newer one.
 func (x *Session) Begin(txn int64) error {
 	if x == nil {
 		return nil
 	}
 	if now := x.Record().Txn; txn < now {
-		return errcode.New(errcode.TransactionTooOld, "session %s is at transaction %d, not %d", x.id, now, txn)
+		return errcode.New(errcode.TransactionTooOld, "session %s is at transaction %d, not %d",
+			x.id, now, txn)
 	}
 	x.txn = txn
 	return nil
 }
 
-// Find looks for a statement of the transaction begun: its record and place, or nil when it was not executed.
-// Status.IncompleteTransactionHistory means that nobody can tell any more.
+// Find looks for a statement of the transaction begun: its record and place, or nil when it was not
+// executed. Status.IncompleteTransactionHistory means that this is not known any more.
 func (x *Session) Find(id int32) (*oplog.Stmt, oplog.Time, error) {
 	if x == nil {
 		return nil, oplog.Time{}, nil
@@ -134,13 +137,14 @@ func (x *Session) Find(id int32) (*oplog.Stmt, oplog.Time, error) {
 	})
 	if found == nil && !complete {
 		return nil, at, errcode.New(errcode.IncompleteTransactionHistory,
-			"session %s, transaction %d: whether statement %d was executed is not on record any more", x.id, x.txn, id)
+			"session %s, transaction %d: whether statement %d was executed is not on record any "+
+				"more", x.id, x.txn, id)
 	}
 	return found, at, nil
 }
 
-// Stamp marks op as the execution of the statement and returns the operation that keeps the session's row, for the same
-// entry. Nothing may be written between Stamp and that entry.
+// Stamp marks op as the execution of the statement and returns the operation that keeps the
+// session's row, for the same entry. Nothing may be written between Stamp and that entry.
 func (x *Session) Stamp(op *oplog.Op, st oplog.Stmt) oplog.Op {
 	rec, m := x.Record(), x.server.cfg.Member
 	st.Session, st.Txn, st.Prev = x.id, x.txn, oplog.Time{}
@@ -148,13 +152,23 @@ func (x *Session) Stamp(op *oplog.Op, st oplog.Stmt) oplog.Op {
 		st.Prev = rec.Last
 	}
 	op.Stmt = &st
-	return sessionOpOf(SessionRecord{x.id, x.txn, oplog.Time{Term: m.Term(), Index: m.Applied().Index + 1}})
+	return sessionOpOf(SessionRecord{
+		x.id, x.txn, oplog.Time{Term: m.Term(), Index: m.Applied().Index + 1},
+	})
 }
 
 func sessionOpOf(r SessionRecord) oplog.Op {
-	last := bsoncore.NewDocumentBuilder().AppendInt64("t", int64(r.Last.Term)).AppendInt64("i", int64(r.Last.Index)).Build()
-	doc := bsoncore.NewDocumentBuilder().AppendString("_id", r.ID).AppendInt64("txn", r.Txn).AppendDocument("lastOp", last).Build()
-	return oplog.Op{Kind: oplog.Update, NS: SessionsNS, ID: string(key.String(r.ID)), Doc: bson.Raw(doc), Actor: uint8(trace.System)}
+	last := bsoncore.NewDocumentBuilder().AppendInt64("t", int64(r.Last.Term)).AppendInt64("i",
+		int64(r.Last.Index)).Build()
+	doc := bsoncore.NewDocumentBuilder().AppendString("_id", r.ID).AppendInt64("txn",
+		r.Txn).AppendDocument("lastOp", last).Build()
+	return oplog.Op{
+		Kind:  oplog.Update,
+		NS:    SessionsNS,
+		ID:    string(key.String(r.ID)),
+		Doc:   bson.Raw(doc),
+		Actor: uint8(trace.System),
+	}
 }
 
 // Sessions lists the rows of all sessions, in order of their IDs.
@@ -167,17 +181,20 @@ func (s *Server) Sessions() []SessionRecord {
 	return all
 }
 
-// History calls fn for the statements of the row's transaction, newest first, until fn returns false. It reports whether
-// what fn has not seen is nothing: false when the log does not reach back far enough, or when a dead end was met (which
-// fn is shown).
-func (s *Server) History(r SessionRecord, fn func(st *oplog.Stmt, at oplog.Time) bool) (complete bool) {
+// History calls fn for the statements of the row's transaction, newest first, until fn returns
+// false. It reports whether what fn has not seen is nothing: false when the log does not reach back
+// far enough, or when a dead end was met (which fn is shown).
+func (s *Server) History(
+	r SessionRecord, fn func(st *oplog.Stmt, at oplog.Time) bool,
+) (complete bool) {
 	complete = true
 	for at := r.Last; at.Index != 0; {
 		st := s.statementAt(r.ID, at)
 		if st == nil {
 			return false
 		}
-		s.node.Assert(st.Prev.Index < at.Index, "session %s: the statement at %s follows one at %s", r.ID, at, st.Prev)
+		s.node.Assert(st.Prev.Index < at.Index, "session %s: the statement at %s follows one at %s",
+			r.ID, at, st.Prev)
 		complete = complete && !st.DeadEnd
 		if !fn(st, at) {
 			break

@@ -14,32 +14,56 @@ import (
 	"github.com/shardproof/shardproof/system/splitvector"
 )
 
-// splitChunk cuts a chunk of this shard (protocol 13.2). No document moves: only the catalogue changes, and what the shard
-// knows of it.
-func (s *Server) splitChunk(t env.Task, _ env.NodeID, req *command.ShardsvrSplitChunk) (*command.Done, error) {
+// splitChunk cuts a chunk of this shard (protocol 13.2). No document moves: only the catalogue
+// changes, and what the shard knows of it.
+func (s *Server) splitChunk(
+	t env.Task, _ env.NodeID, req *command.ShardsvrSplitChunk,
+) (*command.Done, error) {
 	rng := key.Range{Min: req.Min, Max: req.Max}
-	commit := &command.CommitChunkSplit{NS: req.NS, Epoch: req.Epoch, Shard: s.name, Min: req.Min, Max: req.Max, At: req.At}
-	return s.reshape(t, req.NS, commit, failpoint.SplitSendCommit, func(table *catalog.Table) bool { return isSplit(table, rng, req.At) })
+	commit := &command.CommitChunkSplit{
+		NS:    req.NS,
+		Epoch: req.Epoch,
+		Shard: s.name,
+		Min:   req.Min,
+		Max:   req.Max,
+		At:    req.At,
+	}
+	return s.reshape(t, req.NS, commit, failpoint.SplitSendCommit, func(table *catalog.Table) bool {
+		return isSplit(table, rng, req.At)
+	})
 }
 
-// Split is splitChunk for whoever decides on this shard what is to be cut.
+// Split is splitChunk for the parts of this shard that decide what is to be cut.
 func (s *Server) Split(t env.Task, req *command.ShardsvrSplitChunk) error {
 	_, err := s.splitChunk(t, s.node.ID(), req)
 	return err
 }
 
 // mergeChunks makes one chunk of several of this shard.
-func (s *Server) mergeChunks(t env.Task, _ env.NodeID, req *command.ShardsvrMergeChunks) (*command.Done, error) {
+func (s *Server) mergeChunks(
+	t env.Task, _ env.NodeID, req *command.ShardsvrMergeChunks,
+) (*command.Done, error) {
 	rng := key.Range{Min: req.Min, Max: req.Max}
-	commit := &command.CommitChunksMerge{NS: req.NS, Epoch: req.Epoch, Shard: s.name, Min: req.Min, Max: req.Max}
-	return s.reshape(t, req.NS, commit, failpoint.SplitMergeCommit, func(table *catalog.Table) bool { return table.Owner(rng.Min).Range == rng })
+	commit := &command.CommitChunksMerge{
+		NS:    req.NS,
+		Epoch: req.Epoch,
+		Shard: s.name,
+		Min:   req.Min,
+		Max:   req.Max,
+	}
+	return s.reshape(t, req.NS, commit, failpoint.SplitMergeCommit,
+		func(table *catalog.Table) bool { return table.Owner(rng.Min).Range == rng })
 }
 
-// mergeAllChunks has the config server join whatever of this shard may be joined. When the outcome is unknown it is a failure:
-// who asks again loses nothing.
-func (s *Server) mergeAllChunks(t env.Task, _ env.NodeID, req *command.ShardsvrMergeAllChunks) (*command.Done, error) {
+// mergeAllChunks has the config server join all chunks of this shard that may be joined. When the
+// outcome is unknown it is a failure: repeating the request is harmless.
+func (s *Server) mergeAllChunks(
+	t env.Task, _ env.NodeID, req *command.ShardsvrMergeAllChunks,
+) (*command.Done, error) {
 	commit := &command.CommitMergeAllChunks{NS: req.NS, Shard: s.name}
-	return s.reshape(t, req.NS, commit, failpoint.SplitAutoMerge, func(*catalog.Table) bool { return false })
+	return s.reshape(t, req.NS, commit, failpoint.SplitAutoMerge, func(*catalog.Table) bool {
+		return false
+	})
 }
 
 // isSplit reports whether the range consists of chunks that meet at the points.
@@ -52,10 +76,14 @@ func isSplit(table *catalog.Table, rng key.Range, at []key.Key) bool {
 	return rng.Max == key.Max || table.Owner(rng.Max).Min == rng.Max
 }
 
-// reshape has the config server commit a change of chunks and takes it over. The commit is sent once: when its outcome is
-// unknown, what the refresh shows is the outcome. A migration of the collection does not matter: the commits follow each
-// other, and one that a chunk was taken away from is refused.
-func (s *Server) reshape(t env.Task, ns string, commit env.Message, site failpoint.Site, happened func(*catalog.Table) bool) (*command.Done, error) {
+// reshape has the config server commit a change of chunks and takes it over. The commit is sent
+// once: when its outcome is unknown, what the refresh shows is the outcome. A migration of the
+// collection does not matter: the commits follow each other, and one that a chunk was taken away
+// from is refused.
+func (s *Server) reshape(
+	t env.Task, ns string, commit env.Message, site failpoint.Site,
+	happened func(*catalog.Table) bool,
+) (*command.Done, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -68,7 +96,8 @@ func (s *Server) reshape(t env.Task, ns string, commit env.Message, site failpoi
 	if err := t.Point(site, note); err != nil {
 		return nil, err
 	}
-	_, err := rpc.CallPrimary[command.CommitReply](t, s.Set(ConfigSet), commit, s.cfg.Settings.CommandTimeout)
+	_, err := rpc.CallPrimary[command.CommitReply](t, s.Set(ConfigSet), commit,
+		s.cfg.Settings.CommandTimeout)
 	if lost := t.Point(failpoint.SplitCommitReply, note); lost != nil {
 		err = lost
 	}
@@ -90,7 +119,8 @@ func (s *Server) afterReshaping(t env.Task, c *Collection) (*catalog.Table, erro
 		return nil, err
 	}
 	if c.known == nil {
-		return nil, errcode.New(errcode.Interrupted, "the metadata of %s was cleared after it was refreshed", c.ns)
+		return nil, errcode.New(errcode.Interrupted,
+			"the metadata of %s was cleared after it was refreshed", c.ns)
 	}
 	return c.known.Table, nil
 }
@@ -109,7 +139,9 @@ func (s *Server) Extent(ns string) (e splitvector.Extent) {
 }
 
 // dataSize looks at every document of the ranges.
-func (s *Server) dataSize(_ env.Task, _ env.NodeID, req *command.DataSize) (*command.DataSizes, error) {
+func (s *Server) dataSize(
+	_ env.Task, _ env.NodeID, req *command.DataSize,
+) (*command.DataSizes, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -123,7 +155,9 @@ func (s *Server) dataSize(_ env.Task, _ env.NodeID, req *command.DataSize) (*com
 }
 
 // splitVector says where to split a range that the shard owns (autoSplitVector, protocol 13.1).
-func (s *Server) splitVector(t env.Task, _ env.NodeID, req *command.SplitVector) (*command.SplitVectorReply, error) {
+func (s *Server) splitVector(
+	t env.Task, _ env.NodeID, req *command.SplitVector,
+) (*command.SplitVectorReply, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
@@ -131,7 +165,11 @@ func (s *Server) splitVector(t env.Task, _ env.NodeID, req *command.SplitVector)
 		return nil, err
 	}
 	points := splitvector.Points(s.Index(req.NS), splitvector.Request{
-		Range: key.Range{Min: req.Min, Max: req.Max}, Collection: s.Extent(req.NS), ChunkBytes: req.ChunkBytes, Limit: req.Limit,
+		Range:      key.Range{Min: req.Min, Max: req.Max},
+		Collection: s.Extent(req.NS),
+		ChunkBytes: req.ChunkBytes,
+		Limit:      req.Limit,
 	})
-	return &command.SplitVectorReply{Points: points}, t.Point(failpoint.SplitPickPoints, env.Note{ID: req.NS})
+	return &command.SplitVectorReply{Points: points}, t.Point(failpoint.SplitPickPoints,
+		env.Note{ID: req.NS})
 }

@@ -6,11 +6,16 @@ import (
 	"github.com/shardproof/shardproof/system/serverstatus"
 )
 
-// AddStatistics has fn fill in, at every request for the counters, those that are not counted but looked up.
-func (s *Server) AddStatistics(fn func(*serverstatus.Sharding)) { s.lookups = append(s.lookups, fn) }
+// AddStatistics has fn fill in, at every request for the counters, those that are not counted but
+// looked up.
+func (s *Server) AddStatistics(fn func(*serverstatus.Sharding)) {
+	s.lookups = append(s.lookups, fn)
+}
 
 // shardingStatistics answers on any member, primary or not: the counters are those of its process.
-func (s *Server) shardingStatistics(env.Task, env.NodeID, *command.ShardingStatistics) (*command.ShardingStatisticsReply, error) {
+func (s *Server) shardingStatistics(
+	env.Task, env.NodeID, *command.ShardingStatistics,
+) (*command.ShardingStatisticsReply, error) {
 	for _, fill := range s.lookups {
 		fill(&s.statistics)
 	}

@@ -14,7 +14,8 @@ import (
 // ClockNS holds the one document that makes config time durable on a shard (protocol 2.2).
 const ClockNS = "config.vectorClock"
 
-// VersionNS holds single documents that a shard keeps for itself; 4.2 keeps more of them there than later versions.
+// VersionNS holds single documents that a shard keeps for itself; 4.2 keeps more of them there than
+// later versions.
 const VersionNS = "admin.system.version"
 
 type identityDoc struct {
@@ -22,7 +23,8 @@ type identityDoc struct {
 	Shard string `bson:"shardName"`
 }
 
-// Identity is the operation that makes a replica set a shard: it writes a document that stays for ever.
+// Identity is the operation that makes a replica set a shard: it writes a document that stays
+// forever.
 func Identity(name string) oplog.Op {
 	const id = "shardIdentity"
 	return documentOp(oplog.Insert, VersionNS, id, identityDoc{id, name})
@@ -35,8 +37,9 @@ type clockDoc struct {
 	Config int64  `bson:"configTime"`
 }
 
-// awaitTime waits until everything up to a cluster time is committed here (afterClusterTime, atClusterTime). A set that
-// has nothing to write would never get there, so an entry is asked for; without it the next write will do.
+// awaitTime waits until everything up to a cluster time is committed here (afterClusterTime,
+// atClusterTime). A set that has nothing to write would never get there, so an entry is asked for;
+// without it the next write will do.
 func (s *Server) awaitTime(t env.Task, ts hlc.Timestamp) error {
 	m := s.cfg.Member
 	if m.CommittedTS() >= ts {
@@ -55,8 +58,8 @@ func (s *Server) awaitTime(t env.Task, ts hlc.Timestamp) error {
 	return m.AwaitTS(t, ts)
 }
 
-// PersistConfigTime makes the config time that this node has seen durable on a majority, so that whoever is primary later
-// reads a catalogue at least as new (protocol 9.1).
+// PersistConfigTime makes the config time that this node has seen durable on a majority, so that
+// every later primary reads a catalogue at least as new (protocol 9.1).
 func (s *Server) PersistConfigTime(t env.Task) error {
 	now := s.Clock().Now().Config
 	if s.durableConfigTime() < now {

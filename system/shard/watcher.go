@@ -9,11 +9,12 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// watcher ties the server to its member's log.
-type watcher struct{ *Server }
+// logWatcher ties the server to its member's log.
+type logWatcher struct{ *Server }
 
-// Applied announces the leader's writes to sharded collections and follows the recoverable critical sections.
-func (s watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
+// Applied announces the leader's writes to sharded collections and follows the recoverable critical
+// sections.
+func (s logWatcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 	if !leading {
 		s.heed(e)
 	}
@@ -40,25 +41,27 @@ func (s watcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 	}
 }
 
-// RolledBack puts the critical sections back to what the documents say now. What was known rested on the entries undone.
-func (s watcher) RolledBack(uint64) {
+// RolledBack puts the critical sections back to what the documents say now. What was known rested
+// on the entries undone.
+func (s logWatcher) RolledBack(uint64) {
 	s.clearAll()
 	s.followSections()
 }
 
 // Reset does the same after an initial sync, which takes the past from queries.
-func (s watcher) Reset(uint64) {
-	s.dropTenure()
+func (s logWatcher) Reset(uint64) {
+	s.dropTermState()
 	s.resume()
 }
 
 // Committed is of no interest: readers ask the member.
-func (s watcher) Committed(uint64) {}
+func (s logWatcher) Committed(uint64) {}
 
-// StepUp prepares a tenure: nothing is known of any placement, and everything that an earlier primary has done is majority
-// before the first user's read or write, so that no majority read goes back behind it.
-func (s watcher) StepUp(t env.Task) error {
-	s.dropTenure()
+// StepUp prepares a term: nothing is known of any placement, and everything that an earlier primary
+// has done is majority-committed before the first user's read or write, so that no majority read
+// goes back behind it.
+func (s logWatcher) StepUp(t env.Task) error {
+	s.dropTermState()
 	s.resume()
 	for _, c := range s.Collections() {
 		c.section.announceHeld(c)
@@ -66,11 +69,11 @@ func (s watcher) StepUp(t env.Task) error {
 	return s.cfg.Member.AwaitMajority(t)
 }
 
-// StepDown drops what belonged to the tenure.
-func (s watcher) StepDown() { s.dropTenure() }
+// StepDown drops what belonged to the term.
+func (s logWatcher) StepDown() { s.dropTermState() }
 
-func (s *Server) dropTenure() {
-	s.offices++
+func (s *Server) dropTermState() {
+	s.stateEpoch++
 	s.undecided = false
 	s.cursors.killAll()
 	clear(s.moving)
@@ -108,8 +111,16 @@ func (s *Server) announce(index uint64, op *oplog.Op) {
 func (s *Server) announceStatement(index uint64, op *oplog.Op) {
 	st := op.Stmt
 	e := &trace.Event{
-		Kind: trace.Executed, Shard: s.name, Term: s.cfg.Member.Term(), Index: index, NS: st.NS, Key: st.Key,
-		Actor: trace.Actor(op.Actor), ID: st.Session, Txn: st.Txn, N: int(st.ID),
+		Kind:  trace.Executed,
+		Shard: s.name,
+		Term:  s.cfg.Member.Term(),
+		Index: index,
+		NS:    st.NS,
+		Key:   st.Key,
+		Actor: trace.Actor(op.Actor),
+		ID:    st.Session,
+		Txn:   st.Txn,
+		N:     int(st.ID),
 	}
 	if e.Actor == trace.Session {
 		e.Value = op.Tag

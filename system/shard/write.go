@@ -13,20 +13,22 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// admissions is how often one statement may be let in and then find, at its commit, that things have changed.
-const admissions = 3
+// maxAdmissions is how often one statement may be let in and then find, at its commit, that things
+// have changed.
+const maxAdmissions = 3
 
-// request is what all write commands have in common.
-type request struct {
+// writeRequest is what all write commands have in common.
+type writeRequest struct {
 	ns      string
 	session command.Session
 	concern command.WriteConcern
 	place   command.Placement
 }
 
-// write is one write command on its way: its statements are executed one after the other, each atomically.
-type write struct {
-	request
+// writeCommand is one write command on its way: its statements are executed one after the other,
+// each atomically.
+type writeCommand struct {
+	writeRequest
 	server  *Server
 	c       *Collection
 	term    uint64
@@ -35,24 +37,27 @@ type write struct {
 	logged  bool // this attempt made an entry
 }
 
-// change is what one statement does, decided from the newest state at the moment of its commit.
-type change struct {
+// docChange is what one statement does, decided from the newest state at the moment of its commit.
+type docChange struct {
 	op      oplog.Op // of Kind Noop when nothing is written
 	pre     bson.Raw // the document before it
 	key     key.Key
 	outcome command.Written
 }
 
-// decide returns the change that statement i makes. It reads the newest state and must not wait.
-type decide func(w *write, i int) (change, error)
+// decideFunc returns the change that statement i makes. It reads the newest state and must not
+// wait.
+type decideFunc func(w *writeCommand, i int) (docChange, error)
 
-// execute runs a write command of n statements. The first failure ends it; what was done before stays, and a retry finds
-// it on record.
-func (s *Server) execute(t env.Task, r request, n int, do decide) (*command.Written, error) {
+// execute runs a write command of n statements. The first failure ends it; what was done before
+// stays, and a retry finds it on record.
+func (s *Server) execute(
+	t env.Task, r writeRequest, n int, do decideFunc,
+) (*command.Written, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	w := &write{request: r, server: s, c: s.Collection(r.ns), term: s.cfg.Member.Term()}
+	w := &writeCommand{writeRequest: r, server: s, c: s.Collection(r.ns), term: s.cfg.Member.Term()}
 	var err error
 	for i := 0; i < n && err == nil; i++ {
 		err = w.statement(t, i, do)
@@ -61,10 +66,11 @@ func (s *Server) execute(t env.Task, r request, n int, do decide) (*command.Writ
 	return w.finish(t, err)
 }
 
-// statement executes one statement, or finds that it was executed before. While it waits to be let in, it does not keep
-// the session: a migration that holds the critical section may need it to hand over its history.
-func (w *write) statement(t env.Task, i int, do decide) (err error) {
-	for range admissions {
+// statement executes one statement, or finds that it was executed before. While it waits to be let
+// in, it does not keep the session: a migration that holds the critical section may need it to hand
+// over its history.
+func (w *writeCommand) statement(t env.Task, i int, do decideFunc) (err error) {
+	for range maxAdmissions {
 		if err = w.checkout(t); err != nil {
 			return err
 		}
@@ -86,20 +92,20 @@ func (w *write) statement(t env.Task, i int, do decide) (err error) {
 }
 
 // checkout takes the session of a retryable write, unless the write has it.
-func (w *write) checkout(t env.Task) error {
-	if w.request.session.ID == "" || w.session.held() {
+func (w *writeCommand) checkout(t env.Task) error {
+	if w.writeRequest.session.ID == "" || w.session.held() {
 		return nil
 	}
-	session, err := w.server.Checkout(t, w.request.session.ID)
+	session, err := w.server.Checkout(t, w.writeRequest.session.ID)
 	if err != nil {
 		return err
 	}
 	w.session = session
-	return session.Begin(w.request.session.Txn)
+	return session.Begin(w.writeRequest.session.Txn)
 }
 
 // attempt goes from the version check to the commit. After an error nothing was written.
-func (w *write) attempt(t env.Task, i int, do decide) error {
+func (w *writeCommand) attempt(t env.Task, i int, do decideFunc) error {
 	if err := w.c.Check(w.place, true); err != nil {
 		return err
 	}
@@ -112,8 +118,9 @@ func (w *write) attempt(t env.Task, i int, do decide) error {
 	return w.commit(t, i, do)
 }
 
-// descend is the way from the version check to the commit, on which a real server can be descheduled.
-func (w *write) descend(t env.Task, i int) error {
+// descend is the way from the version check to the commit, on which a real server can be
+// descheduled.
+func (w *writeCommand) descend(t env.Task, i int) error {
 	if err := t.Point(failpoint.RequestVersionCheck, w.note(i)); err != nil {
 		return err
 	}
@@ -126,31 +133,33 @@ func (w *write) descend(t env.Task, i int) error {
 	return t.Yield(failpoint.RequestPreCommit)
 }
 
-// recheck asks again, at the commit, what was asked at the beginning: a write that was let in before the critical section
-// began, under another version or in another term must not be committed now (protocol 3.4 item 6).
-func (w *write) recheck() error {
-	if err := w.sameTenure(); err != nil {
+// recheck asks again, at the commit, what was asked at the beginning: a write that was let in
+// before the critical section began, under another version or in another term must not be committed
+// now (protocol 3.4 item 6).
+func (w *writeCommand) recheck() error {
+	if err := w.checkSameTerm(); err != nil {
 		return err
 	}
 	return w.c.Check(w.place, true)
 }
 
-func (w *write) sameTenure() error { return w.server.sameTenure(w.term) }
+func (w *writeCommand) checkSameTerm() error { return w.server.checkSameTerm(w.term) }
 
-// sameTenure fails when this node is not primary, or has become it anew since the term.
-func (s *Server) sameTenure(term uint64) error {
+// checkSameTerm fails when this node is not primary, or has become it again since the term.
+func (s *Server) checkSameTerm(term uint64) error {
 	if err := s.needPrimary(); err != nil {
 		return err
 	}
 	if now := s.cfg.Member.Term(); now != term {
-		return errcode.New(errcode.InterruptedDueToReplStateChange, "%s was primary of term %d when the operation began and is of %d now",
+		return errcode.New(errcode.InterruptedDueToReplStateChange,
+			"%s was primary of term %d when the operation began and is of %d now",
 			s.node.ID(), term, now)
 	}
 	return nil
 }
 
 // commit decides, logs and applies one statement, and shows it to the donor, all without a wait.
-func (w *write) commit(t env.Task, i int, do decide) error {
+func (w *writeCommand) commit(t env.Task, i int, do decideFunc) error {
 	ch, err := do(w, i)
 	if err != nil {
 		return err
@@ -164,13 +173,17 @@ func (w *write) commit(t env.Task, i int, do decide) error {
 	return nil
 }
 
-func (w *write) log(t env.Task, i int, ch *change) error {
-	ch.op.NS, ch.op.Actor, ch.op.Tag = w.ns, uint8(trace.User), w.request.session.ID
+func (w *writeCommand) log(t env.Task, i int, ch *docChange) error {
+	ch.op.NS, ch.op.Actor, ch.op.Tag = w.ns, uint8(trace.User), w.writeRequest.session.ID
 	ch.op.FromMigrate = w.onOrphan(ch.key)
 	ops := []oplog.Op{ch.op}
 	if w.session != nil {
 		ops = append(ops, w.session.Stamp(&ops[0], oplog.Stmt{
-			ID: w.statementID(i), NS: w.ns, Key: string(ch.key), Result: encodeResult(ch.outcome), Image: ch.outcome.Image,
+			ID:     w.statementID(i),
+			NS:     w.ns,
+			Key:    string(ch.key),
+			Result: encodeResult(ch.outcome),
+			Image:  ch.outcome.Image,
 		}))
 	}
 	m := w.server.cfg.Member
@@ -179,7 +192,8 @@ func (w *write) log(t env.Task, i int, ch *change) error {
 	if err != nil {
 		return err
 	}
-	w.server.node.Assert(at.Index == due && at.Term == w.term, "a write of %s expected at %d.%d was logged at %s", w.ns, w.term, due, at)
+	w.server.node.Assert(at.Index == due && at.Term == w.term,
+		"a write of %s expected at %d.%d was logged at %s", w.ns, w.term, due, at)
 	w.logged, w.reply.Time = true, m.AppliedTS()
 	if w.c.donor != nil {
 		w.c.donor.OnWrite(&ops[0], ch.pre, at)
@@ -187,11 +201,11 @@ func (w *write) log(t env.Task, i int, ch *change) error {
 	return nil
 }
 
-// onOrphan reports whether the write is to a document that the shard does not own, which only an unversioned request can
-// do: change streams must not see it (protocol 12).
-func (w *write) onOrphan(k key.Key) bool { return w.c.known != nil && !w.c.known.Owns(k) }
+// onOrphan reports whether the write is to a document that the shard does not own, which only an
+// unversioned request can do: change streams must not see it (protocol 12).
+func (w *writeCommand) onOrphan(k key.Key) bool { return w.c.known != nil && !w.c.known.Owns(k) }
 
-func (w *write) count(one command.Written) {
+func (w *writeCommand) count(one command.Written) {
 	w.reply.N += one.N
 	w.reply.Modified += one.Modified
 	w.reply.Upserted = w.reply.Upserted || one.Upserted
@@ -201,9 +215,10 @@ func (w *write) count(one command.Written) {
 	}
 }
 
-// finish waits for the write concern of everything the command has seen or done: also a retry, a write that found nothing
-// to do and a duplicate key rest on what is applied, which might still be rolled back.
-func (w *write) finish(t env.Task, failed error) (*command.Written, error) {
+// finish waits for the write concern of everything the command has seen or done: also a retry, a
+// write that found nothing to do and a duplicate key rest on what is applied, which might still be
+// rolled back.
+func (w *writeCommand) finish(t env.Task, failed error) (*command.Written, error) {
 	if failed != nil && !errcode.Is(failed, errcode.DuplicateKey) {
 		return nil, failed
 	}
@@ -227,18 +242,20 @@ func (w *write) finish(t env.Task, failed error) (*command.Written, error) {
 	return &w.reply, nil
 }
 
-func (w *write) statementID(i int) int32 { return w.request.session.Stmt + int32(i) }
+func (w *writeCommand) statementID(i int) int32 { return w.writeRequest.session.Stmt + int32(i) }
 
-func (w *write) note(i int) env.Note { return env.Note{ID: w.request.session.ID, N: i} }
+func (w *writeCommand) note(i int) env.Note { return env.Note{ID: w.writeRequest.session.ID, N: i} }
 
-// pattern is the collection's shard key. The shard must hold the collection: a write never makes one (SERVER-89971).
-func (w *write) pattern() (key.Pattern, error) {
+// pattern is the collection's shard key. The shard must hold the collection: a write never makes
+// one (SERVER-89971).
+func (w *writeCommand) pattern() (key.Pattern, error) {
 	if p, ok := w.c.pattern(); ok {
 		return p, nil
 	}
-	return key.Pattern{}, errcode.New(errcode.NamespaceNotFound, "shard %s has no collection %s", w.server.name, w.ns)
+	return key.Pattern{}, errcode.New(errcode.NamespaceNotFound, "shard %s has no collection %s",
+		w.server.name, w.ns)
 }
 
-func (w *write) get(id string) bson.Raw {
+func (w *writeCommand) get(id string) bson.Raw {
 	return w.server.cfg.Member.Store().Get(w.ns, id, store.Latest)
 }

@@ -24,7 +24,8 @@ func (w *World) bytes(m env.Message) []byte {
 	return b
 }
 
-// decode is the message as the receiver gets it. A packet that arrives is where a change by its sender is noticed.
+// decode is the message as the receiver gets it. A packet that arrives is where a change by its
+// sender is noticed.
 func (w *World) decode(p *packet) env.Message {
 	if w.opts.Codec == nil || p.message == nil {
 		return p.message
@@ -47,7 +48,8 @@ func (w *World) compare(p *packet, received env.Message) {
 
 func (w *World) unchanged(p *packet, m env.Message, by string) {
 	if !bytes.Equal(w.bytes(m), p.bytes) {
-		panic(fmt.Sprintf("message %s #%d (%T) was changed by its %s after it was sent", p.channel.site, p.nth, m, by))
+		panic(fmt.Sprintf("message %s #%d (%T) was changed by its %s after it was sent",
+			p.channel.site, p.nth, m, by))
 	}
 }
 

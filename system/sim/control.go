@@ -7,12 +7,20 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// AddNode adds a node and boots its first incarnation: boot runs in its first task, at the next step.
+// AddNode adds a node and boots its first incarnation: boot runs in its first task, at the next
+// step.
 func (w *World) AddNode(id env.NodeID, boot env.Boot) {
 	if w.byID[id] != nil {
 		panic(fmt.Sprintf("node %s was added twice", id))
 	}
-	m := &machine{world: w, id: id, index: len(w.machines), boot: boot, slowness: 1, asked: make(map[name]*question)}
+	m := &machine{
+		world:    w,
+		id:       id,
+		index:    len(w.machines),
+		boot:     boot,
+		slowness: 1,
+		asked:    make(map[name]*question),
+	}
 	m.disk = disk{machine: m, files: make(map[string]*file), slowness: 1}
 	w.machines = append(w.machines, m)
 	w.byID[id] = m
@@ -31,7 +39,8 @@ func (w *World) Nodes() []env.NodeID {
 // Up reports whether a process of the node is running.
 func (w *World) Up(id env.NodeID) bool { return w.machine(id).life != nil }
 
-// Node is the node's present incarnation, nil while it is down. Control code may use it to look, and to Spawn.
+// Node is the node's present incarnation, nil while it is down. Control code may use it to look,
+// and to Spawn.
 func (w *World) Node(id env.NodeID) env.Node {
 	if n := w.machine(id).life; n != nil {
 		return n
@@ -56,8 +65,9 @@ func (m *machine) start() {
 	n.Spawn(nil, "boot", m.boot)
 }
 
-// Crash ends the node's process; it does nothing when the node is down. Its tasks never run again. A call from one of
-// these tasks (by way of OnPoint) returns, and the task then goes no further than its next wait.
+// Crash ends the node's process; it does nothing when the node is down. Its tasks never run again.
+// A call from one of these tasks (by way of OnPoint) returns, and the task then goes no further
+// than its next wait.
 func (w *World) Crash(id env.NodeID) {
 	m := w.machine(id)
 	n := m.life
@@ -84,8 +94,8 @@ func (w *World) SetSlowness(id env.NodeID, factor int) {
 	w.machine(id).slowness = int64(max(factor, 1))
 }
 
-// Interrupt kills operations: every present and later wait of the node's tasks that match fails with err. It returns how
-// many there were.
+// Interrupt kills operations: every present and later wait of the node's tasks that match fails
+// with err. It returns how many there were.
 func (w *World) Interrupt(id env.NodeID, match func(task string) bool, err error) (killed int) {
 	n := w.machine(id).life
 	if n == nil {
@@ -110,7 +120,8 @@ type Waiting struct {
 // String is "node: task is state".
 func (p Waiting) String() string { return fmt.Sprintf("%s: %s is %s", p.Node, p.Task, p.State) }
 
-// Tasks lists every task of the nodes that are up, by node and start. After an Idle run these wait for ever.
+// Tasks lists every task of the nodes that are up, by node and start. After an Idle run these wait
+// forever.
 func (w *World) Tasks() []Waiting {
 	var all []Waiting
 	for _, m := range w.machines {

@@ -2,8 +2,8 @@ package sim
 
 import "iter"
 
-// A coroutine runs the bodies of tasks, one after the other. It switches with the executor in about 50 ns and costs ten
-// times that to make, hence the Pool.
+// A coroutine runs the bodies of tasks, one after the other. It switches with the executor in about
+// 50 ns and costs ten times that to make: therefore the Pool.
 type coroutine struct {
 	next  func() (struct{}, bool)
 	stop  func()
@@ -28,7 +28,8 @@ func (c *coroutine) loop(yield func(struct{}) bool) {
 	}
 }
 
-// Pool keeps idle coroutines. It serves one world at a time; the zero Pool is ready. Close it to free them.
+// Pool keeps idle coroutines. It serves one world at a time; the zero Pool is ready. Close it to
+// free them.
 type Pool struct{ idle []*coroutine }
 
 // poolLimit bounds the stacks that an idle pool holds on to.

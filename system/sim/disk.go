@@ -5,25 +5,27 @@ import (
 	"sort"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// disk is a machine's disk. It serves one operation after the other, in the order of the requests; an operation takes
-// effect when it ends, whether or not the task that asked still waits for it.
+// disk is a machine's disk. It serves one operation after the other, in the order of the requests;
+// an operation takes effect when it ends, whether or not the task that asked still waits for it.
 type disk struct {
 	machine *machine
 	files   map[string]*file
-	// pending are the requests under way, the first one being served until busy.
+	// pending are the requests in progress, the first one being served until busy.
 	pending []*diskOp
 	busy    env.Time
-	// slowness is the factor on all latencies; tail, when not 0, replaces the odds of a slow operation.
+	// slowness is the factor on all latencies; tail, when not 0, replaces the odds of a slow
+	// operation.
 	slowness int64
 	tail     Probability
 	ops      [opKinds]opQuestions
 }
 
-// file is a file's content, kept as it was written, piece by piece: files grow by many appends and are seldom read. Of
-// its size, the first synced bytes are durable.
+// file is a file's content, kept as it was written, piece by piece: files grow by many appends and
+// are seldom read. Of its size, the first synced bytes are durable.
 type file struct {
 	pieces       [][]byte
 	size, synced int
@@ -58,7 +60,12 @@ const (
 	opKinds
 )
 
-var opNames = [opKinds]string{opAppend: "append", opSync: "sync", opReplace: "replace", opRead: "read"}
+var opNames = [opKinds]string{
+	opAppend:  "append",
+	opSync:    "sync",
+	opReplace: "replace",
+	opRead:    "read",
+}
 
 // opQuestions are the questions about one kind of operation on one disk.
 type opQuestions struct {
@@ -121,10 +128,18 @@ func (d *disk) latency(op *diskOp) time.Duration {
 	q.count++
 	op.nth = q.count
 	if w.opts.OnInjectionPoint != nil {
-		w.opts.OnInjectionPoint(InjectionPoint{Site: q.site, Nth: op.nth, Node: d.machine.id, Durable: op.kind == opSync || op.kind == opReplace})
+		w.opts.OnInjectionPoint(InjectionPoint{
+			Site:    q.site,
+			Nth:     op.nth,
+			Node:    d.machine.id,
+			Durable: op.kind == opSync || op.kind == opReplace,
+		})
 	}
 	base := [opKinds]Latency{
-		opAppend: w.opts.Disk.Append, opSync: w.opts.Disk.Sync, opReplace: w.opts.Disk.Replace, opRead: w.opts.Disk.Read,
+		opAppend:  w.opts.Disk.Append,
+		opSync:    w.opts.Disk.Sync,
+		opReplace: w.opts.Disk.Replace,
+		opRead:    w.opts.Disk.Read,
 	}[op.kind]
 	took := base.Base + time.Duration(w.gate.pick(q.latency, op.nth, int64(base.Jitter)+1))
 	took *= time.Duration(d.slowness * d.machine.slowness)
@@ -146,7 +161,7 @@ func (d *disk) questions(kind opKind) *opQuestions {
 	return q
 }
 
-// complete has the operation take effect and tells the task.
+// complete makes the operation take effect and wakes the task.
 func (op *diskOp) complete() {
 	d, t := op.disk, op.task
 	w := d.machine.world
@@ -180,8 +195,8 @@ func (d *disk) apply(op *diskOp) {
 	}
 }
 
-// crash leaves what a real disk may hold: the operation being served may or may not have taken effect, those behind it
-// have not, and of the bytes that were not synced a prefix is kept.
+// crash leaves what a real disk may hold: the operation being served may or may not have taken
+// effect, those behind it have not, and of the bytes that were not synced a prefix is kept.
 func (d *disk) crash() {
 	if len(d.pending) > 0 {
 		d.interrupted(d.pending[0])
@@ -197,8 +212,8 @@ func (d *disk) crash() {
 	}
 }
 
-// interrupted decides about the operation that a crash met: an append becomes part of the unsynced bytes, a replacement
-// happens or not. A sync that had not returned promised nothing.
+// interrupted decides about the operation that a crash met: an append becomes part of the unsynced
+// bytes, a replacement happens or not. A sync that had not returned promised nothing.
 func (d *disk) interrupted(op *diskOp) {
 	g := d.machine.world.gate
 	switch op.kind {
@@ -226,14 +241,14 @@ func (d *disk) tear(name string, f *file) {
 			case 1:
 				return unsynced
 			}
-			return below(mix(h), unsynced+1)
+			return below(keyed.Mix(h), unsynced+1)
 		})
 		f.cut(f.synced + int(min(max(keep, 0), unsynced)))
 	}
 }
 
-// SetDiskSlowness sets the factor on the latencies of the node's disk (1 is normal) and the odds of a slow operation
-// (0: those of Options).
+// SetDiskSlowness sets the factor on the latencies of the node's disk (1 is normal) and the odds of
+// a slow operation (0: those of Options).
 func (w *World) SetDiskSlowness(id env.NodeID, factor int, tail Probability) {
 	d := &w.machine(id).disk
 	d.slowness, d.tail = int64(max(factor, 1)), tail

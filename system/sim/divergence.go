@@ -6,19 +6,20 @@ import (
 	"io"
 )
 
-// Replayable is a run that can be made again: it makes a world with this Trace and Window, runs it to its end and returns
-// its Checkpoints and last Hash.
+// Replayable is a run that can be made again: it makes a world with this Trace and Window, runs it
+// to its end and returns its Checkpoints and last Hash.
 type Replayable func(out io.Writer, window Window) (checkpoints []uint64, hash uint64)
 
-// Difference is the first step in which two runs differ, as both tell it. A line is empty when that run was over.
+// Difference is the first step in which two runs differ, as each run describes it. A line is empty
+// when that run was over.
 type Difference struct {
 	Line int
 	A, B string
 }
 
-// FirstDifference finds where two runs part: it compares their checkpoints and makes both again, with text, from the last
-// one that they share. It reports false when the runs are equal. When the texts are equal although the hashes are not,
-// the lines are empty.
+// FirstDifference finds where two runs part: it compares their checkpoints and makes both again,
+// with text, from the last one that they share. It reports false when the runs are equal. When the
+// texts are equal although the hashes are not, the lines are empty.
 func FirstDifference(a, b Replayable) (Difference, bool) {
 	marksA, hashA := a(nil, Window{})
 	marksB, hashB := b(nil, Window{})

@@ -62,8 +62,8 @@ func (w *World) link(from, to *machine) *link {
 	return l
 }
 
-// channel is all messages of one class on one link, in one of the two roles. Its sequence numbers are the occurrences of
-// the questions about them.
+// channel is all messages of one class on one link, in one of the two roles. Its sequence numbers
+// are the occurrences of the questions about them.
 type channel struct {
 	place
 	link    *link
@@ -76,7 +76,8 @@ type channel struct {
 
 type linkFaults struct {
 	copied, loss, duplicate, reply, tail, chain, demotion question
-	// placed is set once the chain has its place among the others, and lag is what its messages take longer.
+	// placed is set once the chain has its place among the others, and lag is what its messages
+	// take longer.
 	placed bool
 	lag    int64
 }
@@ -84,8 +85,13 @@ type linkFaults struct {
 func (ch *channel) fault() *linkFaults {
 	if ch.faults == nil {
 		ch.faults = &linkFaults{
-			copied: ch.ask(copyLatencyKind), loss: ch.ask(Loss), duplicate: ch.ask(Duplicate), reply: ch.ask(LoseReply), tail: ch.ask(Tail),
-			chain: ch.ask(Chain), demotion: ch.ask(Demotion),
+			copied:    ch.ask(copyLatencyKind),
+			loss:      ch.ask(Loss),
+			duplicate: ch.ask(Duplicate),
+			reply:     ch.ask(LoseReply),
+			tail:      ch.ask(Tail),
+			chain:     ch.ask(Chain),
+			demotion:  ch.ask(Demotion),
 		}
 	}
 	return ch.faults
@@ -118,7 +124,7 @@ const (
 	reply
 )
 
-// packet is a message under way.
+// packet is a message in progress.
 type packet struct {
 	kind    packetKind
 	channel *channel
@@ -182,7 +188,12 @@ func (w *World) post(p *packet, ch *channel) {
 	p.channel, p.nth = ch, ch.sent
 	if w.opts.OnInjectionPoint != nil {
 		w.opts.OnInjectionPoint(InjectionPoint{
-			Site: ch.site, Nth: p.nth, Node: ch.link.from.id, Class: ch.class.name, Call: p.kind == request, Reply: p.kind == reply,
+			Site:  ch.site,
+			Nth:   p.nth,
+			Node:  ch.link.from.id,
+			Class: ch.class.name,
+			Call:  p.kind == request,
+			Reply: p.kind == reply,
 		})
 	}
 	w.encode(p)
@@ -214,7 +225,8 @@ func (w *World) carry(p *packet, d time.Duration, f Fate) {
 	if f.Duplicate && p.kind != reply {
 		again := w.network.packet()
 		*again = *p
-		w.agenda.add(w.now.Add(d+f.Later+w.travel(p, &p.channel.fault().copied)+l.to.service()), slot{packet: again})
+		w.agenda.add(w.now.Add(d+f.Later+w.travel(p, &p.channel.fault().copied)+l.to.service()),
+			slot{packet: again})
 	}
 }
 
@@ -236,8 +248,8 @@ func (w *World) travel(p *packet, q *question) time.Duration {
 	return l.Base + time.Duration(w.gate.pick(q, p.nth, int64(l.Jitter)+1))
 }
 
-// lose drops the packet. A call without a limit of its own then ends by the connection's, any other at its limit, or when
-// the network heals.
+// lose drops the packet. A call without a limit of its own then ends by the connection's, any other
+// at its limit, or when the network heals.
 func (w *World) lose(p *packet) {
 	w.note(stepLose, p.channel.link.from, p.channel.site, p.nth, p.channel.hash)
 	switch {
@@ -252,7 +264,8 @@ func (w *World) lose(p *packet) {
 
 // disconnect ends a call that can have no answer any more.
 func (w *World) disconnect(p *packet, after time.Duration) {
-	w.failCall(p, after, errcode.New(errcode.NetworkTimeout, "task %s lost its connection", p.caller.name))
+	w.failCall(p, after,
+		errcode.New(errcode.NetworkTimeout, "task %s lost its connection", p.caller.name))
 }
 
 // reconnect ends the calls that lost their request or their reply.
@@ -264,13 +277,14 @@ func (w *World) reconnect() {
 	}
 }
 
-// awaited reports whether somebody still waits for the reply.
+// awaited reports whether the caller still waits for the reply.
 func (p *packet) awaited() bool {
 	t := p.caller
 	return t != nil && t.state == calling && t.calls == p.call && !t.node.dead
 }
 
-// failCall ends the call that the packet belongs to with err, unless it has ended otherwise by then.
+// failCall ends the call that the packet belongs to with err, unless it has ended otherwise by
+// then.
 func (w *World) failCall(p *packet, after time.Duration, err error) {
 	node := p.caller.node
 	w.agenda.add(w.now.Add(after+node.machine.service()), slot{node: node, fn: func() {
@@ -280,116 +294,4 @@ func (w *World) failCall(p *packet, after time.Duration, err error) {
 		}
 		w.network.release(p)
 	}})
-}
-
-// deliver hands the packet over.
-func (w *World) deliver(p *packet) {
-	ch := p.channel
-	switch {
-	case ch.link.cuts > 0:
-		w.lose(p)
-	case p.kind == reply:
-		w.deliverReply(p)
-	case p.kind == request:
-		w.deliverRequest(p)
-	default:
-		w.deliverOneWay(p)
-	}
-}
-
-func (w *World) deliverOneWay(p *packet) {
-	n := p.channel.link.to.life
-	if n == nil || n.receiver == nil {
-		w.lose(p)
-		return
-	}
-	w.note(stepDeliver, n.machine, p.channel.site, p.nth, p.channel.hash)
-	from, m := p.channel.link.from.id, w.decode(p)
-	w.network.release(p)
-	n.receiver(from, m)
-}
-
-func (w *World) deliverRequest(p *packet) {
-	l := p.channel.link
-	n := l.to.life
-	if n == nil || n != p.to || n.handler == nil {
-		w.refuse(p)
-		return
-	}
-	w.note(stepDeliver, n.machine, p.channel.site, p.nth, p.channel.hash)
-	t := n.newTask(&n.scope, p.channel.class.name)
-	t.request = p
-	w.resume(t)
-}
-
-// refuse tells the caller that nobody is there.
-func (w *World) refuse(p *packet) {
-	l := p.channel.link
-	w.note(stepRefuse, l.to, p.channel.site, p.nth, p.channel.hash)
-	w.hangUpOn(p)
-}
-
-// hangUpOn fails the call of a request that will not be answered, unless the way back is cut.
-func (w *World) hangUpOn(p *packet) {
-	l := p.channel.link
-	back := w.link(l.to, l.from)
-	if back.cuts > 0 || !p.awaited() {
-		w.lose(p)
-		return
-	}
-	w.failCall(p, back.latency.Base, errcode.New(errcode.HostUnreachable, "node %s is not reachable from %s", l.to.id, l.from.id))
-}
-
-// hangUp fails the calls that an incarnation leaves unanswered when it crashes.
-func (w *World) hangUp(n *node) {
-	for t := n.first; t != nil; t = t.next {
-		if t.request != nil {
-			p := w.network.packet()
-			*p = *t.request
-			w.hangUpOn(p)
-		}
-	}
-}
-
-// serve is the body of a handler's task.
-func (w *World) serve(t *task) {
-	p := t.request
-	l := p.channel.link
-	received := w.decode(p)
-	m, err := t.node.handler(t, l.from.id, received)
-	if t.node.inert() {
-		return
-	}
-	w.compare(p, received)
-	t.request = nil
-	if p.mute {
-		w.lose(p)
-		return
-	}
-	w.respond(p, m, err)
-}
-
-// respond sends the reply to the request p, whose packet it reuses.
-func (w *World) respond(p *packet, m env.Message, err error) {
-	l := p.channel.link
-	ch := w.link(l.to, l.from).channel(p.channel.class, true)
-	p.kind, p.message, p.bytes, p.err, p.to, p.mute = reply, m, nil, nil, p.caller.node, false
-	if err != nil {
-		p.message, p.err = nil, w.coded(err)
-	}
-	w.post(p, ch)
-}
-
-func (w *World) deliverReply(p *packet) {
-	t := p.caller
-	if !p.awaited() {
-		w.lose(p)
-		return
-	}
-	w.note(stepDeliver, t.node.machine, p.channel.site, p.nth, p.channel.hash)
-	t.reply, t.result = w.decode(p), p.err
-	w.network.release(p)
-	t.calls++
-	t.disarm()
-	w.resume(t)
 }

@@ -50,8 +50,8 @@ func (m *machine) questionAt(site failpoint.Site, kind string) *question {
 	return &q
 }
 
-// deschedule is for how long a task that yields at the site lets others run; negative: not at all. One question answers
-// both: of all lengths, only those up to YieldMax count.
+// deschedule is for how long a task that yields at the site lets others run; negative: not at all.
+// One question answers both: of all lengths, only those up to YieldMax count.
 func (m *machine) deschedule(site failpoint.Site) time.Duration {
 	o := &m.world.opts
 	if o.YieldMax < 0 || o.YieldProbability == 0 {
@@ -61,14 +61,15 @@ func (m *machine) deschedule(site failpoint.Site) time.Duration {
 	if s.yield == nil {
 		s.yield = m.questionAt(site, yieldKind)
 	}
-	d := time.Duration(m.world.gate.pick(s.yield, s.hits, int64(o.YieldMax)*int64(Always)/int64(o.YieldProbability)))
+	d := time.Duration(m.world.gate.pick(s.yield, s.hits,
+		int64(o.YieldMax)*int64(Always)/int64(o.YieldProbability)))
 	if d >= o.YieldMax {
 		return -1
 	}
 	return d
 }
 
-// stall is for how long the task that passes the site for the nth time stands still; 0: not at all.
+// stall is for how long the task that passes the site for the nth time stalls; 0: not at all.
 func (m *machine) stall(site failpoint.Site, nth uint64) time.Duration {
 	w := m.world
 	if w.stall.odds == 0 && w.gate.explicit == nil {
@@ -81,8 +82,8 @@ func (m *machine) stall(site failpoint.Site, nth uint64) time.Duration {
 	return time.Duration(w.gate.amount(s.stall, nth, w.stall.odds, int64(w.stall.longest)))
 }
 
-// SetStalls has tasks stand still now and then at the sites they pass, each for as long as longest at most, as a process
-// does that is swapped out or collects garbage. Zero odds: no more.
+// SetStalls has tasks stall now and then at the sites they pass, each for as long as longest at
+// most, as a process does that is swapped out or collects garbage. Zero odds: no more.
 func (w *World) SetStalls(odds Probability, longest time.Duration) {
 	w.stall.odds, w.stall.longest = odds, longest
 }
@@ -234,8 +235,8 @@ func (n *node) Assert(ok bool, format string, args ...any) {
 	}
 }
 
-// broken ends the run. The failure is noted at once, since deferred functions of the task may wait before its root sees
-// the panic.
+// broken ends the run. The failure is noted at once, since deferred functions of the task may wait
+// before its root sees the panic.
 func (n *node) broken(message string) {
 	a := assertion{n, message}
 	n.world.fail(n.world.running, a)

@@ -18,8 +18,9 @@ type PointHit struct {
 	Nth uint64
 }
 
-// Action is what happens to a task at a site: it is held for Pause, then until the Latch opens; then its node crashes, or
-// the announcement fails with Err. The zero Action lets the task go on. OnPoint may also crash the node itself.
+// Action is what happens to a task at a site: it is held for Pause, then until the Latch opens;
+// then its node crashes, or the announcement fails with Err. The zero Action lets the task go on.
+// OnPoint may also crash the node itself.
 type Action struct {
 	Pause time.Duration
 	Until *Latch
@@ -35,7 +36,7 @@ type Latch struct {
 	waiting []*task
 }
 
-// Open lets go of every held task, in the order of their arrival, and of all that come later.
+// Open releases every held task, in the order of their arrival, and of all that come later.
 func (l *Latch) Open() {
 	l.open = true
 	for _, t := range l.waiting {
@@ -54,7 +55,7 @@ func (t *task) Point(site failpoint.Site, note env.Note) error {
 	t.site = site
 	s := t.node.machine.site(site)
 	s.hits++
-	nth := s.hits // the task may stand still below, and others pass meanwhile
+	nth := s.hits // the task may stall below, and others pass meanwhile
 	w.count(site)
 	if w.opts.OnPoint != nil || w.opts.TracePoints {
 		if err := t.pass(site, note, nth); err != nil {
@@ -84,7 +85,13 @@ func (t *task) pass(site failpoint.Site, note env.Note, nth uint64) error {
 		do = w.opts.OnPoint(&w.passage)
 	}
 	if do.Announce || w.opts.TracePoints {
-		t.node.Emit(&trace.Event{Kind: trace.PointHit, Value: site.String(), Peer: note.Peer, ID: note.ID, N: note.N})
+		t.node.Emit(&trace.Event{
+			Kind:  trace.PointHit,
+			Value: site.String(),
+			Peer:  note.Peer,
+			ID:    note.ID,
+			N:     note.N,
+		})
 	}
 	if t.node.dead {
 		t.vanish()

@@ -8,7 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// Message is a message under way, as rules see it.
+// Message is a message in progress, as rules see it.
 type Message struct {
 	From, To env.NodeID
 	Class    string
@@ -19,8 +19,8 @@ type Message struct {
 	Body env.Message
 }
 
-// Fate is what happens to a message. LoseReply lets a request be executed and loses the answer; Duplicate of a request
-// executes it twice.
+// Fate is what happens to a message. LoseReply lets a request be executed and loses the answer;
+// Duplicate of a request executes it twice.
 type Fate struct {
 	Drop, LoseReply, Duplicate bool
 	Delay                      time.Duration
@@ -29,21 +29,25 @@ type Fate struct {
 	hold  *rule
 }
 
-// Rule is a fault on links. From and To are a node, a prefix followed by "*", or empty for any. It applies to the messages
-// that Match accepts (nil: all), to the first Count of them only when Count is not 0.
+// Rule is a fault on links. From and To are a node, a prefix followed by "*", or empty for any. It
+// applies to the messages that Match accepts (nil: all), to the first Count of them only when Count
+// is not 0.
 type Rule struct {
 	From, To string
 	Match    func(*Message) bool
 	Count    int
-	// Fate happens always, and Hold keeps messages back until Release; with Copy they go their way, and a copy of each is
-	// kept back instead. Nobody gets an answer twice, so replies are not copied.
+	// Fate happens always, and Hold keeps messages back until Release; with Copy they go their way,
+	// and a copy of each is kept back instead. Nobody gets an answer twice, so replies are not
+	// copied.
 	Fate       Fate
 	Hold, Copy bool
-	// The rest happens by chance; in a planned world only by decision. A Tail adds up to Network.TailDelay.
+	// The rest happens by chance; in a planned world only by decision. A Tail adds up to
+	// Network.TailDelay.
 	Loss, Duplicate, LoseReply, Tail Probability
-	// Chain is how many of the chains, which are all messages of a class on a link, are slower than others while the rule holds, by
-	// up to Network.ChainDelay. Demotion is at how many messages the chain becomes slower than all that were not demoted. This is
-	// probabilistic concurrency testing of messages: chains have priorities, and few messages change them.
+	// Chain is how many of the chains, which are all messages of a class on a link, are slower than
+	// others while the rule holds, by up to Network.ChainDelay. Demotion is at how many messages
+	// the chain becomes slower than all that were not demoted. This is probabilistic concurrency
+	// testing of messages: chains have priorities, and few messages change them.
 	Chain, PriorityChange Probability
 }
 
@@ -97,7 +101,7 @@ func (w *World) Held(id RuleID) int {
 	return 0
 }
 
-// reroute tells every link which rules concern it.
+// reroute updates for every link which rules concern it.
 func (w *World) reroute() {
 	for _, m := range w.machines {
 		for _, l := range m.links {
@@ -175,7 +179,10 @@ func (w *World) lag(q *linkFaults, nth uint64, odds *chances) time.Duration {
 func (w *World) applyRules(p *packet, odds *chances) (f Fate) {
 	l := p.channel.link
 	m := &w.network.matching
-	*m = Message{l.from.id, l.to.id, p.channel.class.name, p.kind == reply, p.kind == request, p.nth, p.message}
+	*m = Message{
+		l.from.id, l.to.id, p.channel.class.name, p.kind == reply, p.kind == request,
+		p.nth, p.message,
+	}
 	for _, r := range l.rules {
 		if r.Count > 0 && r.applied >= r.Count || r.Match != nil && !r.Match(m) {
 			continue
@@ -200,7 +207,8 @@ func (c *chances) raise(r *Rule) {
 	c.chain, c.demotion = max(c.chain, r.Chain), max(c.demotion, r.PriorityChange)
 }
 
-// Partition loses every message from one node to the other, and unless oneWay back again. Partitions add up.
+// Partition loses every message from one node to the other, and unless oneWay back again.
+// Partitions add up.
 func (w *World) Partition(from, to env.NodeID, oneWay bool) { w.cut(from, to, oneWay, 1) }
 
 // Heal takes back one Partition with the same arguments.
@@ -216,9 +224,10 @@ func (w *World) cut(from, to env.NodeID, oneWay bool, by int) {
 	}
 }
 
-// HealNetwork ends every partition and rule, and releases every held message. Calls whose request or reply was lost fail:
-// once the two sides reach each other again, they find out that their connection is gone. From then on a plan's decisions about
-// faults that have no odds are without effect: where chance decides there are none, either.
+// HealNetwork ends every partition and rule, and releases every held message. Calls whose request
+// or reply was lost fail: once the two sides reach each other again, they find out that their
+// connection is gone. From then on a plan's decisions about faults that have no odds are without
+// effect: where chance decides there are none, either.
 func (w *World) HealNetwork() {
 	w.gate.calm = true
 	for _, m := range w.machines {

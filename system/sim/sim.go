@@ -1,16 +1,17 @@
-// Package sim is the deterministic world: every node of a cluster, the network between them, their disks and clocks, in
-// virtual time on the caller's goroutine.
+// Package sim is the deterministic world: every node of a cluster, the network between them, their
+// disks and clocks, in virtual time on the caller's goroutine.
 //
-// Promise: a world made from equal Options and driven by equal control code passes the same steps, in every process and
-// on every machine; Hash tells. Every question that chance decides goes through one Gate, so that the recorded Decisions
-// of a run replay it step by step, and taking one away leaves all the others as they were.
+// Promise: a world made from equal Options and driven by equal control code passes the same steps,
+// in every process and on every machine; Hash is what to compare. Every question that chance
+// decides goes through one Gate, so that the recorded Decisions of a run replay it step by step,
+// and taking one away leaves all the others as they were.
 //
-// Promise: a crash loses exactly what a real one may lose: everything in memory, messages under way to the node, and of
-// each file a drawn suffix of the bytes not yet synced. Deferred functions of a crashed node do not run before Close, and
-// then against a frozen world.
+// Promise: a crash loses exactly what a real one may lose: everything in memory, messages in
+// progress to the node, and of each file a drawn suffix of the bytes not yet synced. Deferred
+// functions of a crashed node do not run before Close, and then against a frozen world.
 //
-// Refusal: no wall time, no goroutine besides the caller's (tasks are coroutines), no state shared between worlds. A task
-// that never waits hangs the world: whoever runs it watches Steps from outside.
+// Refusal: no wall time, no goroutine besides the caller's (tasks are coroutines), no state shared
+// between worlds. A task that never waits hangs the world: its caller watches Steps from outside.
 package sim
 
 import (
@@ -21,7 +22,8 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// Options make a world. The zero Options are a quiet world with seed 0, default latencies and no faults.
+// Options make a world. The zero Options are a quiet world with seed 0, default latencies and no
+// faults.
 type Options struct {
 	// Seed answers every question at the gate that Decisions leave open.
 	Seed uint64
@@ -29,9 +31,11 @@ type Options struct {
 	Planned bool
 	// Decisions are explicit answers.
 	Decisions []Decision
-	// Codec, when set, passes every message through bytes and proves that nobody changed one after sending.
+	// Codec, when set, passes every message through bytes and proves that nobody changed one after
+	// sending.
 	Codec env.Codec
-	// Classify names the class of a message, for sites, rules and traces. Nil: all are of class "message".
+	// Classify names the class of a message, for sites, rules and traces. Nil: all are of class
+	// "message".
 	Classify func(env.Message) string
 	// Observer takes every emitted event.
 	Observer trace.Observer
@@ -39,19 +43,23 @@ type Options struct {
 	OnPoint func(*PointHit) Action
 	// TracePoints emits an trace.PointHit for every announced site.
 	TracePoints bool
-	// Between is called before every step of a run, when no task is running: it may look, and must change nothing. Nil: nothing.
+	// Between is called before every step of a run, when no task is running: it may look, and must
+	// change nothing. Nil: nothing.
 	Between func()
-	// OnDecision is told of every fault that chance decides, at the step at which it does. Nil: nobody is.
+	// OnDecision is called with every fault that chance decides, at the step at which it does. Nil:
+	// nobody is.
 	OnDecision func(Decision)
-	// OnOccasion is told of every message that sets out and every disk operation that begins. Nil: nobody is.
+	// OnInjectionPoint is called with every message that sets out and every disk operation that
+	// begins. Nil: nobody is.
 	OnInjectionPoint func(InjectionPoint)
 	// Network, Disk and Clock are what the world is made of.
 	Network Network
 	Disk    DiskTiming
-	// Service is the virtual time that every start and step of a task takes. Zero: 1 microsecond; negative: none.
+	// Service is the virtual time that every start and step of a task takes. Zero: 1 microsecond;
+	// negative: none.
 	Service time.Duration
-	// YieldOdds is how often a Yield lets others run, for up to YieldMax. Zero: one in eight, and 200 microseconds;
-	// negative YieldMax: never.
+	// YieldOdds is how often a Yield lets others run, for up to YieldMax. Zero: one in eight, and
+	// 200 microseconds; negative YieldMax: never.
 	YieldProbability Probability
 	YieldMax         time.Duration
 	// Steps stops a run after so many steps in total. Zero: no limit.
@@ -63,8 +71,9 @@ type Options struct {
 	Pool *Pool
 }
 
-// InjectionPoint is a moment of the network or of a disk at which the gate is asked about faults: Site and Nth are the identity of its
-// questions. Of a message Node is the sender, Class its name without ".reply".
+// InjectionPoint is a moment of the network or of a disk at which the gate is asked about faults:
+// Site and Nth are the identity of its questions. Of a message Node is the sender, Class its name
+// without ".reply".
 type InjectionPoint struct {
 	Site        string
 	Nth         uint64
@@ -85,23 +94,26 @@ type Latency struct{ Base, Jitter time.Duration }
 
 // Network is the behaviour of all links unless a Rule says otherwise.
 type Network struct {
-	// Latency is asked once for each ordered pair. Nil: 100 microseconds and up to 400 more; a node reaches itself in 5.
+	// Latency is asked once for each ordered pair. Nil: 100 microseconds and up to 400 more; a node
+	// reaches itself in 5.
 	Latency func(from, to env.NodeID) Latency
-	// Loss, Duplicate, LoseReply and Tail are the odds of each message; a Tail adds up to TailDelay (zero: 50 ms).
+	// Loss, Duplicate, LoseReply and Tail are the odds of each message; a Tail adds up to TailDelay
+	// (zero: 50 ms).
 	Loss, Duplicate, LoseReply, Tail Probability
 	TailDelay                        time.Duration
 	// ChainDelay is what a slow chain takes longer at most. Zero: 20 ms.
 	ChainDelay time.Duration
 	// FIFO keeps the order of messages on a link.
 	FIFO bool
-	// Keepalive is after how long a call without a limit fails when its request or reply was lost. Zero: 30 seconds.
+	// Keepalive is after how long a call without a limit fails when its request or reply was lost.
+	// Zero: 30 seconds.
 	Keepalive time.Duration
 }
 
 // DiskTiming is the behaviour of all disks.
 type DiskTiming struct {
-	// Append, Sync, Replace and Read are the latencies of the operations. Zero: 10, 100, 150 and 50 microseconds, and as
-	// much again at most.
+	// Append, Sync, Replace and Read are the latencies of the operations. Zero: 10, 100, 150 and 50
+	// microseconds, and as much again at most.
 	Append, Sync, Replace, Read Latency
 	// Tail is the odds of a slow operation, which takes up to TailDelay longer (zero: 50 ms).
 	Tail      Probability

@@ -24,8 +24,15 @@ const (
 )
 
 var stateNames = [...]string{
-	fresh: "new", running: "running", ready: "ready", sleeping: "sleeping", parked: "parked", calling: "calling",
-	onDisk: "on disk", held: "held at a point", ended: "ended",
+	fresh:    "new",
+	running:  "running",
+	ready:    "ready",
+	sleeping: "sleeping",
+	parked:   "parked",
+	calling:  "calling",
+	onDisk:   "on disk",
+	held:     "held at a point",
+	ended:    "ended",
 }
 
 // task is a thread of control of one incarnation.
@@ -50,7 +57,7 @@ type task struct {
 	refused int32
 	ticket  int
 
-	// calls numbers the calls, so that late replies are told from the awaited one.
+	// calls numbers the calls, to distinguish late replies from the awaited one.
 	calls uint64
 	reply env.Message
 	// site is the one announced last, asked who was called last: for people.
@@ -83,7 +90,7 @@ func (t *task) body() {
 }
 
 func (t *task) end() {
-	if r := recover(); r != nil { //shardproof:allow recover the root of a task, where its end and its failures arrive
+	if r := recover(); r != nil { //shardproof:allow recover a task's failures arrive here
 		if _, ok := r.(unwinding); !ok {
 			t.node.world.fail(t, r)
 		}
@@ -91,7 +98,7 @@ func (t *task) end() {
 	t.leave()
 }
 
-// leave takes the task off the books of its scope and node.
+// leave removes the task from its scope and node.
 func (t *task) leave() {
 	t.state = ended
 	if t.scope != &t.node.scope {
@@ -100,7 +107,8 @@ func (t *task) leave() {
 	t.node.remove(t)
 }
 
-// spinLimit is how many waits may fail in a row without any time passing, before the task is taken to spin.
+// spinLimit is how many waits may fail in a row without any time passing, before the task is taken
+// to spin.
 const spinLimit = 10_000
 
 // enter starts a blocking call: it fails when the task is to end.
@@ -110,21 +118,23 @@ func (t *task) enter() error {
 		panic(unwinding{})
 	}
 	if w.running != t {
-		t.node.broken("task " + t.name + " waits outside its own control: a blocking call from inline code or another task")
+		t.node.broken("task " + t.name +
+			" waits outside its own control: a blocking call from inline code or another task")
 	}
 	if t.node.dead {
 		t.vanish()
 	}
 	if t.err != nil {
 		if t.refused++; t.refused > spinLimit {
-			t.node.broken("task " + t.name + " spins: it goes on although all its waits fail with " + t.err.Error())
+			t.node.broken("task " + t.name +
+				" spins: it goes on although all its waits fail with " + t.err.Error())
 		}
 	}
 	return t.err
 }
 
-// wait gives control back until the task is woken, and returns what it was woken with. It may have been woken already, by
-// control code that saw the task's message.
+// wait gives control back until the task is woken, and returns what it was woken with. It may have
+// been woken already, by control code that saw the task's message.
 func (t *task) wait(s state) error {
 	if t.state != ready {
 		t.state = s

@@ -9,7 +9,8 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// traceHash is the record of a run: always its rolling hash, with a mark every markEvery steps, and text on demand.
+// traceHash is the record of a run: always its rolling hash, with a mark every markEvery steps, and
+// text on demand.
 type traceHash struct {
 	step   uint64
 	hash   uint64
@@ -42,9 +43,19 @@ const (
 )
 
 var stepNames = [...]string{
-	stepStart: "start", stepRun: "run", stepTimer: "fire", stepControl: "control", stepDeliver: "deliver",
-	stepLose: "lose", stepRefuse: "refuse", stepHold: "hold", stepDisk: "disk", stepDecision: "decide",
-	stepEmit: "emit", stepUp: "up", stepDown: "down",
+	stepStart:    "start",
+	stepRun:      "run",
+	stepTimer:    "fire",
+	stepControl:  "control",
+	stepDeliver:  "deliver",
+	stepLose:     "lose",
+	stepRefuse:   "refuse",
+	stepHold:     "hold",
+	stepDisk:     "disk",
+	stepDecision: "decide",
+	stepEmit:     "emit",
+	stepUp:       "up",
+	stepDown:     "down",
 }
 
 // Hash is the rolling hash over every step so far.
@@ -53,7 +64,8 @@ func (w *World) Hash() uint64 { return w.trace.hash }
 // Checkpoints are the hashes after every 1024th step.
 func (w *World) Checkpoints() []uint64 { return append([]uint64(nil), w.trace.marks...) }
 
-// note counts a step and adds it to the trace. The name goes into the text only, for which id stands in the hash.
+// note counts a step and adds it to the trace. The name goes into the text only, for which id
+// stands in the hash.
 func (w *World) note(s step, m *machine, name string, n, id uint64) {
 	t := &w.trace
 	t.step++
@@ -110,7 +122,9 @@ func hashEvent(e *trace.Event) uint64 {
 	h := fold(uint64(e.Kind)<<8|uint64(e.Actor), e.Term)
 	h = fold(fold(h, e.Index), e.Hash)
 	h = fold(h, uint64(e.N))
-	for _, s := range [...]string{e.Shard, e.Peer, e.NS, e.Key, e.DocID, e.Min, e.Max, e.ID, e.Value} {
+	for _, s := range [...]string{
+		e.Shard, e.Peer, e.NS, e.Key, e.DocID, e.Min, e.Max, e.ID, e.Value,
+	} {
 		if s != "" {
 			h = hashString(h, s)
 		} else {

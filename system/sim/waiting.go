@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// Waiting describes every task that has not ended, a line each, by node and age: what a cluster that does not come to rest
-// is waiting for. The lines are for people.
+// Waiting describes every task that has not ended, a line each, by node and age: what a cluster
+// that does not come to rest is waiting for. The lines are for people.
 func (w *World) Waiting() []string {
 	var lines []string
 	for _, m := range w.machines {

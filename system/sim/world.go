@@ -6,13 +6,14 @@ import (
 	"sort"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// World is one simulated cluster. Its methods are called by the goroutine that runs it: between runs, or from control
-// code inside a run (At, OnPoint, an Observer, a Rule). It must be closed.
+// World is one simulated cluster. Its methods are called by the goroutine that runs it: between
+// runs, or from control code inside a run (At, OnPoint, an Observer, a Rule). It must be closed.
 type World struct {
 	opts     Options
 	now      env.Time
@@ -41,8 +42,13 @@ type World struct {
 // New makes a world without nodes.
 func New(opts Options) *World {
 	opts.fill()
-	w := &World{opts: opts, byID: make(map[env.NodeID]*machine), pool: opts.Pool, reached: make(map[string]uint64)}
-	w.trace = traceHash{hash: mix(opts.Seed), out: opts.Trace, window: opts.Window}
+	w := &World{
+		opts:    opts,
+		byID:    make(map[env.NodeID]*machine),
+		pool:    opts.Pool,
+		reached: make(map[string]uint64),
+	}
+	w.trace = traceHash{hash: keyed.Mix(opts.Seed), out: opts.Trace, window: opts.Window}
 	w.hits = make([]uint64, failpoint.Count())
 	w.gate = newGate(opts.Seed, opts.Planned, opts.Decisions)
 	w.gate.onRecord = w.decided
@@ -59,7 +65,8 @@ func (w *World) decided(d Decision) {
 	if w.trace.out != nil {
 		text = fmt.Sprintf("%s %s = %d at", d.Kind, d.Site, d.Answer)
 	}
-	w.note(stepDecision, nil, text, d.Occurrence, fold(hashString(uint64(d.Answer), d.Site), hashString(0, d.Kind)))
+	w.note(stepDecision, nil, text, d.Occurrence,
+		fold(hashString(uint64(d.Answer), d.Site), hashString(0, d.Kind)))
 	if w.opts.OnDecision != nil {
 		w.opts.OnDecision(d)
 	}
@@ -108,7 +115,7 @@ const (
 	Stopped StopReason = "stopped"
 	// TimeUp: the next thing to happen is after the limit, which is the time now.
 	TimeUp StopReason = "time up"
-	// Idle: nothing is left to happen. Tasks that are still parked wait for ever.
+	// Idle: nothing is left to happen. Tasks that are still parked wait forever.
 	Idle StopReason = "idle"
 	// Exhausted: the budget of steps is spent.
 	Exhausted StopReason = "steps exhausted"
@@ -116,8 +123,8 @@ const (
 	Broken StopReason = "broken"
 )
 
-// Run has the world go on until the condition holds (nil: never) or time passes the limit. The condition is tested after
-// every step and must not change anything.
+// Run has the world go on until the condition holds (nil: never) or time passes the limit. The
+// condition is tested after every step and must not change anything.
 func (w *World) Run(until func() bool, limit env.Time) (why StopReason) {
 	if w.driven || w.frozen {
 		panic("a world runs once at a time, and not after Close")
@@ -125,7 +132,7 @@ func (w *World) Run(until func() bool, limit env.Time) (why StopReason) {
 	w.driven = true
 	defer func() {
 		w.driven = false
-		if r := recover(); r != nil { //shardproof:allow recover inline code has no task whose root could catch its failures
+		if r := recover(); r != nil { //shardproof:allow recover inline code has no root task
 			w.fail(nil, r)
 			why = Broken
 		}
@@ -163,7 +170,7 @@ func (w *World) drive(until func() bool, limit env.Time) StopReason {
 	}
 }
 
-// next finds the earliest occasion, dropping those of ended incarnations.
+// next finds the earliest event, dropping those of ended incarnations.
 func (w *World) next() (at env.Time, fromQueue, ok bool) {
 	a := &w.agenda
 	for a.ready.n > 0 && a.ready.first().task.node.dead {
@@ -223,10 +230,11 @@ func (b *BrokenInvariant) Error() string {
 	if b.Node != "" {
 		where = fmt.Sprintf("%s (%s)", b.Node, b.Task)
 	}
-	return fmt.Sprintf("broken invariant in %s at step %d, %s: %s", where, b.Step, time.Duration(b.At), b.Message)
+	return fmt.Sprintf("broken invariant in %s at step %d, %s: %s",
+		where, b.Step, time.Duration(b.At), b.Message)
 }
 
-// assertion is what Assert panics with, to tell it from a mistake of Go code.
+// assertion is what Assert panics with, to distinguish it from a mistake of Go code.
 type assertion struct {
 	node    *node
 	message string
@@ -245,7 +253,13 @@ func (w *World) fail(t *task, r any) {
 	if w.broken != nil || w.frozen {
 		return
 	}
-	b := &BrokenInvariant{Step: w.trace.step, At: w.now, Task: "inline", Message: fmt.Sprint(r), Stack: string(debug.Stack())}
+	b := &BrokenInvariant{
+		Step:    w.trace.step,
+		At:      w.now,
+		Task:    "inline",
+		Message: fmt.Sprint(r),
+		Stack:   string(debug.Stack()),
+	}
 	if m := w.trace.last; m != nil {
 		b.Node = m.id
 	}
@@ -258,7 +272,8 @@ func (w *World) fail(t *task, r any) {
 	w.broken = b
 }
 
-// Close unwinds every task, against a frozen world in which nothing has an effect any more, and frees the coroutines.
+// Close unwinds every task, against a frozen world in which nothing has an effect any more, and
+// frees the coroutines.
 func (w *World) Close() {
 	if w.frozen {
 		return

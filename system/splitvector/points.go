@@ -1,11 +1,11 @@
-// Package splitvector finds where a range of a collection can be split so that the parts have the size that balancing aims at
-// (autoSplitVector, protocol 13.1 and 13.3), and which part to give away when keys grow at an end (4.2). It is pure: what it
-// reads is an index handed in.
+// Package splitvector finds where a range of a collection can be split so that the parts have the
+// size that balancing aims at (autoSplitVector, protocol 13.1 and 13.3), and which part to give
+// away when keys grow at an end (4.2). It is pure: what it reads is an index handed in.
 //
 // Promise: points strictly increase inside the range and no part between them is without documents.
 //
-// Refusal: it does not look at the size of single documents; all are taken to be of the average size on the shard, as in the
-// sources.
+// Refusal: it does not look at the size of single documents; all are taken to be of the average
+// size on the shard, as in the sources.
 package splitvector
 
 import (
@@ -15,8 +15,9 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// Index gives the shard keys and sizes of the documents in a range that a shard has, equal keys as often as there are documents,
-// upwards or downwards. It may be asked several times and left at any point.
+// Index gives the shard keys and sizes of the documents in a range that a shard has, equal keys as
+// often as there are documents, upwards or downwards. It may be asked several times and left at any
+// point.
 type Index func(rng key.Range, down bool) iter.Seq2[key.Key, int]
 
 // Extent is how much of a collection a shard has.
@@ -45,19 +46,20 @@ type Request struct {
 	Down bool
 }
 
-// Points returns where to split the range, in increasing order. There are none when the shard has less of the collection than
-// one chunk should have, and none when all documents in the range have the same key.
+// Points returns where to split the range, in increasing order. There are none when the shard has
+// less of the collection than one chunk should have, and none when all documents in the range have
+// the same key.
 func Points(index Index, req Request) []key.Key {
 	if req.Collection.Documents == 0 || req.Collection.Bytes < req.ChunkBytes {
 		return nil
 	}
-	lowest, some := end(index, req.Range, false)
-	highest, _ := end(index, req.Range, true)
+	lowest, some := firstKeyFrom(index, req.Range, false)
+	highest, _ := firstKeyFrom(index, req.Range, true)
 	if !some || lowest == highest {
 		return nil
 	}
 	every := req.ChunkBytes / max(1, req.Collection.Bytes/req.Collection.Documents)
-	s := scan{index: index, Request: req, lowest: lowest}
+	s := pointScan{index: index, Request: req, lowest: lowest}
 	found := s.evenTail(s.points(every), every)
 	if req.Limit > 0 && len(found) > req.Limit {
 		found = found[:req.Limit]
@@ -68,16 +70,16 @@ func Points(index Index, req Request) []key.Key {
 	return found
 }
 
-// end is the first key of the range in a direction.
-func end(index Index, rng key.Range, down bool) (key.Key, bool) {
+// firstKeyFrom is the first key of the range in a direction.
+func firstKeyFrom(index Index, rng key.Range, down bool) (key.Key, bool) {
 	for k := range index(rng, down) {
 		return k, true
 	}
 	return "", false
 }
 
-// scan is one search for points, in the direction of the request.
-type scan struct {
+// pointScan is one search for points, in the direction of the request.
+type pointScan struct {
 	Request
 	index Index
 	// lowest is the first key of the range, which is no point: nothing would be below it.
@@ -87,16 +89,17 @@ type scan struct {
 	full    bool
 }
 
-// resultBytes is the most that the points may take together, that of a document; beside its key a point takes so much as an
-// element of an array.
+// resultBytes is the most that the points may take together, that of a document; beside its key a
+// point takes so much as an element of an array.
 const (
 	resultBytes = 16 << 20
 	pointBytes  = 16
 )
 
-// points takes every so many documents a key. The first document is counted before any is looked at, so the first part has one
-// document less than the others. One point more than wanted is looked for, so that the part behind the last is no small one.
-func (s *scan) points(every int64) []key.Key {
+// points takes every so many documents a key. The first document is counted before any is looked
+// at, so the first part has one document less than the others. One point more than wanted is looked
+// for, so that the part behind the last is no small one.
+func (s *pointScan) points(every int64) []key.Key {
 	most := 0
 	if s.Limit > 0 {
 		most = s.Limit + 1
@@ -104,9 +107,10 @@ func (s *scan) points(every int64) []key.Key {
 	return s.walk(nil, every, most)
 }
 
-// evenTail avoids a small last part (protocol 13.1): below 80 % of the others it is joined to the part before, or, when that would be too
-// uneven, the last points, at most three, are moved so that all parts between them are equal.
-func (s *scan) evenTail(found []key.Key, every int64) []key.Key {
+// evenTail avoids a small last part (protocol 13.1): below 80 % of the others it is joined to the
+// part before, or, when that would be too uneven, the last points, at most three, are moved so that
+// all parts between them are equal.
+func (s *pointScan) evenTail(found []key.Key, every int64) []key.Key {
 	if s.full || len(found) == 0 || 5*s.counted >= 4*every {
 		return found
 	}
@@ -119,9 +123,9 @@ func (s *scan) evenTail(found []key.Key, every int64) []key.Key {
 	return s.walk(kept, even, len(found))
 }
 
-// walk adds points behind those found until there are most of them; 0 is no limit. A key that is the last point already cannot
-// be the next one, however many documents have it.
-func (s *scan) walk(found []key.Key, every int64, most int) []key.Key {
+// walk adds points behind those found until there are most of them; 0 is no limit. A key that is
+// the last point already cannot be the next one, however many documents have it.
+func (s *pointScan) walk(found []key.Key, every int64, most int) []key.Key {
 	last, rest := s.behind(found)
 	if s.counted = 0; len(found) == 0 {
 		s.counted = 1
@@ -146,9 +150,10 @@ func (s *scan) walk(found []key.Key, every int64, most int) []key.Key {
 	return found
 }
 
-// behind gives the last of the points found and the documents that follow on it in the direction of the search, without the
-// first of all, which counts as looked at, and without the first of an upward point, which is the one that it was found by.
-func (s *scan) behind(found []key.Key) (last key.Key, rest iter.Seq[key.Key]) {
+// behind gives the last of the points found and the documents that follow on it in the direction of
+// the search, without the first of all, which counts as looked at, and without the first of an
+// upward point, which is the one that it was found by.
+func (s *pointScan) behind(found []key.Key) (last key.Key, rest iter.Seq[key.Key]) {
 	rng, skip := s.Range, true
 	if len(found) > 0 {
 		last = found[len(found)-1]

@@ -8,11 +8,12 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// Apply makes the operations of the entry at index visible to readers at that index and later. Insert and Update set the
-// document, Delete of a missing one does nothing. Collections are made by Create; only those of the database config come
-// into being with their first document.
+// Apply makes the operations of the entry at index visible to readers at that index and later.
+// Insert and Update set the document, Delete of a missing one does nothing. Collections are made by
+// Create; only those of the database config come into being with their first document.
 //
-// An error means that the entry does not fit the state, which is then unchanged; the index must be higher than Applied.
+// An error means that the entry does not fit the state, which is then unchanged; the index must be
+// higher than Applied.
 func (s *Store) Apply(index uint64, ops []oplog.Op) error {
 	if index <= s.applied {
 		return errcode.New(errcode.Internal, "entry %d does not follow %d", index, s.applied)
@@ -53,23 +54,25 @@ func (s *Store) apply(index uint64, op *oplog.Op) error {
 
 func (s *Store) set(index uint64, op *oplog.Op) error {
 	if op.Doc == nil || op.ID == "" {
-		return errcode.New(errcode.Internal, "entry %d sets %x in %s to %v", index, op.ID, op.NS, op.Doc)
+		return errcode.New(errcode.Internal, "entry %d sets %x in %s to %v",
+			index, op.ID, op.NS, op.Doc)
 	}
 	c := s.at(op.NS, Latest)
 	if c == nil {
 		if !strings.HasPrefix(op.NS, "config.") && !strings.HasPrefix(op.NS, "admin.") {
-			return errcode.New(errcode.NamespaceNotFound, "there is no collection %s at entry %d", op.NS, index)
+			return errcode.New(errcode.NamespaceNotFound, "there is no collection %s at entry %d",
+				op.NS, index)
 		}
-		c = &collection{}
+		c = &collectionData{}
 		s.become(index, op.NS, c)
 	}
 	return s.put(index, c, op.ID, op.Doc)
 }
 
-func (s *Store) put(index uint64, c *collection, id string, doc []byte) error {
+func (s *Store) put(index uint64, c *collectionData, id string, doc []byte) error {
 	r, err := c.put(index, id, doc)
 	if r != nil {
-		s.undo.push(change{index: index, collection: c, record: r, version: r.head})
+		s.undo.push(undoChange{index: index, collection: c, record: r, version: r.head})
 	}
 	return err
 }
@@ -80,7 +83,8 @@ func (s *Store) create(index uint64, op *oplog.Op) error {
 		if bytes.Equal(c.options, op.Doc) {
 			return nil
 		}
-		return errcode.New(errcode.Internal, "entry %d creates %s with %v, which exists with %v", index, op.NS, op.Doc, c.options)
+		return errcode.New(errcode.Internal, "entry %d creates %s with %v, which exists with %v",
+			index, op.NS, op.Doc, c.options)
 	}
 	c, err := newCollection(op.Doc)
 	if err == nil {
@@ -97,11 +101,14 @@ func (s *Store) drop(index uint64, ns string) error {
 	return s.dropIndexes(index, ns)
 }
 
-// rename has the collection live on under another name; readers of earlier indexes find it under the old one.
+// rename has the collection live on under another name; readers of earlier indexes find it under
+// the old one.
 func (s *Store) rename(index uint64, from, to string) error {
 	c := s.at(from, Latest)
 	if c == nil || s.at(to, Latest) != nil {
-		return errcode.New(errcode.Internal, "entry %d renames %s to %s: there must be the first and not the second", index, from, to)
+		return errcode.New(errcode.Internal,
+			"entry %d renames %s to %s: there must be the first and not the second",
+			index, from, to)
 	}
 	s.become(index, from, nil)
 	s.become(index, to, c)
@@ -109,16 +116,16 @@ func (s *Store) rename(index uint64, from, to string) error {
 }
 
 // become sets what the namespace means from index on.
-func (s *Store) become(index uint64, ns string, c *collection) {
+func (s *Store) become(index uint64, ns string, c *collectionData) {
 	n, ok := s.namespaces.Get(ns)
 	if !ok {
-		n = &namespace{name: ns}
+		n = &namespaceHistory{name: ns}
 		s.namespaces.Set(ns, n)
 	}
 	if n.head != nil && n.head.index == index { // made and dropped, or the reverse, in one entry
 		n.head.collection = c
 		return
 	}
-	n.head = &incarnation{index: index, collection: c, before: n.head}
-	s.undo.push(change{index: index, namespace: n, incarnation: n.head})
+	n.head = &namespaceChange{index: index, collection: c, before: n.head}
+	s.undo.push(undoChange{index: index, namespace: n, incarnation: n.head})
 }

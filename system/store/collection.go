@@ -7,45 +7,46 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// collection holds the documents of one life of a collection, whatever its name.
-type collection struct {
+// collectionData holds the documents of one incarnation of a collection, under any name.
+type collectionData struct {
 	options bson.Raw
 	pattern key.Pattern
-	records btree.Map[string, *record]
-	index   btree.Map[string, *place] // by shard key and _id; empty without a pattern
+	records btree.Map[string, *docRecord]
+	index   btree.Map[string, *indexEntry] // by shard key and _id; empty without a pattern
 	// documents and bytes are of the newest versions.
 	documents, bytes int64
 }
 
-// record is a document through time, newest version first. Invariant: indexes strictly decrease along the chain.
-type record struct {
+// docRecord is a document through time, newest version first. Invariant: indexes strictly decrease
+// along the chain.
+type docRecord struct {
 	id   string
-	head *version
+	head *docVersion
 }
 
-type version struct {
+type docVersion struct {
 	index  uint64
-	doc    bson.Raw // nil: deleted
-	place  *place   // nil for a deleted document and without a shard key
-	before *version
+	doc    bson.Raw    // nil: deleted
+	place  *indexEntry // nil for a deleted document and without a shard key
+	before *docVersion
 }
 
-// place is an entry of the index. A record has one for each shard key that any of its versions has; a reader must see
-// that the version it reads is one of them.
-type place struct {
+// indexEntry is an entry of the index. A record has one for each shard key that any of its versions
+// has; a reader must see that the version it reads is one of them.
+type indexEntry struct {
 	key    key.Key
-	record *record
+	record *docRecord
 	uses   int // versions that have this key
 }
 
-func (p *place) path() string { return string(p.key) + p.record.id }
+func (p *indexEntry) path() string { return string(p.key) + p.record.id }
 
-func newCollection(options bson.Raw) (*collection, error) {
+func newCollection(options bson.Raw) (*collectionData, error) {
 	_, pattern, err := DecodeOptions(options)
-	return &collection{options: options, pattern: pattern}, err
+	return &collectionData{options: options, pattern: pattern}, err
 }
 
-func (r *record) at(index uint64) *version {
+func (r *docRecord) at(index uint64) *docVersion {
 	for v := r.head; v != nil; v = v.before {
 		if v.index <= index {
 			return v
@@ -55,7 +56,7 @@ func (r *record) at(index uint64) *version {
 }
 
 // latest is the document now, nil when there is none.
-func (r *record) latest() bson.Raw {
+func (r *docRecord) latest() bson.Raw {
 	if r.head == nil {
 		return nil
 	}
@@ -63,7 +64,7 @@ func (r *record) latest() bson.Raw {
 }
 
 // count follows the newest version of a record from one document to another; nil is none.
-func (c *collection) count(from, to bson.Raw) {
+func (c *collectionData) count(from, to bson.Raw) {
 	c.bytes += int64(len(to) - len(from))
 	if from != nil {
 		c.documents--
@@ -73,15 +74,15 @@ func (c *collection) count(from, to bson.Raw) {
 	}
 }
 
-// put makes doc, or for nil its absence, the newest version. It returns the record when the version is new, and nil when
-// it took the place of one with the same index.
-func (c *collection) put(index uint64, id string, doc bson.Raw) (*record, error) {
+// put makes doc, or for nil its absence, the newest version. It returns the record when the version
+// is new, and nil when it took the place of one with the same index.
+func (c *collectionData) put(index uint64, id string, doc bson.Raw) (*docRecord, error) {
 	r, known := c.records.Get(id)
 	if doc == nil && (!known || r.head.doc == nil) {
 		return nil, nil
 	}
 	if !known {
-		r = &record{id: id}
+		r = &docRecord{id: id}
 	}
 	at, err := c.settle(r, doc)
 	if err != nil {
@@ -96,12 +97,12 @@ func (c *collection) put(index uint64, id string, doc bson.Raw) (*record, error)
 		r.head.doc, r.head.place = doc, at
 		return nil, nil
 	}
-	r.head = &version{index: index, doc: doc, place: at, before: r.head}
+	r.head = &docVersion{index: index, doc: doc, place: at, before: r.head}
 	return r, nil
 }
 
 // settle returns the index entry of a document, counted once more.
-func (c *collection) settle(r *record, doc bson.Raw) (*place, error) {
+func (c *collectionData) settle(r *docRecord, doc bson.Raw) (*indexEntry, error) {
 	if doc == nil || c.pattern.IsZero() {
 		return nil, nil
 	}
@@ -113,7 +114,7 @@ func (c *collection) settle(r *record, doc bson.Raw) (*place, error) {
 		r.head.place.uses++
 		return r.head.place, nil
 	}
-	p := &place{key: k, record: r}
+	p := &indexEntry{key: k, record: r}
 	if old, ok := c.index.Get(p.path()); ok {
 		p = old
 	} else {
@@ -124,7 +125,7 @@ func (c *collection) settle(r *record, doc bson.Raw) (*place, error) {
 }
 
 // leave undoes settle.
-func (c *collection) leave(p *place) {
+func (c *collectionData) leave(p *indexEntry) {
 	if p == nil {
 		return
 	}
@@ -134,7 +135,7 @@ func (c *collection) leave(p *place) {
 }
 
 // pop forgets the newest version.
-func (c *collection) pop(r *record) {
+func (c *collectionData) pop(r *docRecord) {
 	c.leave(r.head.place)
 	undone := r.latest()
 	r.head = r.head.before
@@ -143,7 +144,7 @@ func (c *collection) pop(r *record) {
 }
 
 // trim forgets what came before v.
-func (c *collection) trim(r *record, v *version) {
+func (c *collectionData) trim(r *docRecord, v *docVersion) {
 	if v.before != nil {
 		c.leave(v.before.place)
 		v.before = nil
@@ -152,7 +153,7 @@ func (c *collection) trim(r *record, v *version) {
 }
 
 // sweep removes a record that no reader can see any more.
-func (c *collection) sweep(r *record) {
+func (c *collectionData) sweep(r *docRecord) {
 	if r.head == nil || r.head.doc == nil && r.head.before == nil {
 		if now, ok := c.records.Get(r.id); ok && now == r {
 			c.records.Delete(r.id)
@@ -160,9 +161,11 @@ func (c *collection) sweep(r *record) {
 	}
 }
 
-func (c *collection) scanID(rng key.Range, at uint64, after Place, fn func(key.Key, string, bson.Raw) bool) {
+func (c *collectionData) scanID(
+	rng key.Range, at uint64, after Place, fn func(key.Key, string, bson.Raw) bool,
+) {
 	from := max(rng.Min, after.Key)
-	c.records.Ascend(string(from), func(id string, r *record) bool {
+	c.records.Ascend(string(from), func(id string, r *docRecord) bool {
 		if id >= string(rng.Max) {
 			return false
 		}
@@ -171,9 +174,11 @@ func (c *collection) scanID(rng key.Range, at uint64, after Place, fn func(key.K
 	})
 }
 
-func (c *collection) scanKey(rng key.Range, at uint64, after Place, fn func(key.Key, string, bson.Raw) bool) {
+func (c *collectionData) scanKey(
+	rng key.Range, at uint64, after Place, fn func(key.Key, string, bson.Raw) bool,
+) {
 	done := string(after.Key) + after.ID
-	c.index.Ascend(max(string(rng.Min), done), func(path string, p *place) bool {
+	c.index.Ascend(max(string(rng.Min), done), func(path string, p *indexEntry) bool {
 		if p.key >= rng.Max {
 			return false
 		}
@@ -183,8 +188,8 @@ func (c *collection) scanKey(rng key.Range, at uint64, after Place, fn func(key.
 }
 
 // descendID and descendKey go through the newest versions from the upper end of the range.
-func (c *collection) descendID(rng key.Range, fn func(key.Key, bson.Raw) bool) {
-	c.records.Descend(string(rng.Max), func(id string, r *record) bool {
+func (c *collectionData) descendID(rng key.Range, fn func(key.Key, bson.Raw) bool) {
+	c.records.Descend(string(rng.Max), func(id string, r *docRecord) bool {
 		switch doc := r.latest(); {
 		case id < string(rng.Min):
 			return false
@@ -196,8 +201,8 @@ func (c *collection) descendID(rng key.Range, fn func(key.Key, bson.Raw) bool) {
 	})
 }
 
-func (c *collection) descendKey(rng key.Range, fn func(key.Key, bson.Raw) bool) {
-	c.index.Descend(string(rng.Max), func(_ string, p *place) bool {
+func (c *collectionData) descendKey(rng key.Range, fn func(key.Key, bson.Raw) bool) {
+	c.index.Descend(string(rng.Max), func(_ string, p *indexEntry) bool {
 		switch {
 		case p.key < rng.Min:
 			return false

@@ -2,14 +2,14 @@ package store
 
 // Weight counts everything the store keeps: collections, versions, index entries, changes that can be undone.
 func (s *Store) Weight() (collections, versions, entries, changes int) {
-	s.namespaces.Scan(func(_ string, n *namespace) bool {
+	s.namespaces.Scan(func(_ string, n *namespaceHistory) bool {
 		for i := n.head; i != nil; i = i.before {
 			collections++
 			if i.collection == nil {
 				continue
 			}
 			entries += i.collection.index.Len()
-			i.collection.records.Scan(func(_ string, r *record) bool {
+			i.collection.records.Scan(func(_ string, r *docRecord) bool {
 				for v := r.head; v != nil; v = v.before {
 					versions++
 				}

@@ -8,8 +8,8 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// Extent is how many documents a collection has now and how many bytes they are together, without looking at them; zero for
-// one that does not exist.
+// Extent is how many documents a collection has now and how many bytes they are together, without
+// looking at them; zero for one that does not exist.
 func (s *Store) Extent(ns string) (documents, bytes int64) {
 	if c := s.at(ns, Latest); c != nil {
 		return c.documents, c.bytes
@@ -17,12 +17,14 @@ func (s *Store) Extent(ns string) (documents, bytes int64) {
 	return 0, 0
 }
 
-// Sizes gives the shard keys of the documents in a range as they are now and the size of each, upwards or downwards. The
-// store must not change meanwhile.
+// Sizes gives the shard keys of the documents in a range as they are now and the size of each,
+// upwards or downwards. The store must not change meanwhile.
 func (s *Store) Sizes(ns string, rng key.Range, down bool) iter.Seq2[key.Key, int] {
 	return func(yield func(key.Key, int) bool) {
 		if !down {
-			s.ScanKey(ns, rng, Latest, Place{}, func(k key.Key, _ string, doc bson.Raw) bool { return yield(k, len(doc)) })
+			s.ScanKey(ns, rng, Latest, Place{}, func(k key.Key, _ string, doc bson.Raw) bool {
+				return yield(k, len(doc))
+			})
 			return
 		}
 		each := func(k key.Key, doc bson.Raw) bool { return yield(k, len(doc)) }

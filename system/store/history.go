@@ -2,49 +2,51 @@ package store
 
 import "github.com/shardproof/shardproof/system/errcode"
 
-// change is one step of the store's past: a new version of a record, or a new meaning of a namespace.
-type change struct {
+// undoChange is one step of the store's past: a new version of a record, or a new meaning of a
+// namespace.
+type undoChange struct {
 	index uint64
 
-	collection *collection
-	record     *record
-	version    *version
+	collection *collectionData
+	record     *docRecord
+	version    *docVersion
 
-	namespace   *namespace
-	incarnation *incarnation
+	namespace   *namespaceHistory
+	incarnation *namespaceChange
 }
 
-// queue holds the changes that can still be rolled back and whose predecessors can still be read, oldest first. It is
-// consumed from both ends.
-type queue struct {
-	changes []change
+// changeQueue holds the changes that can still be rolled back and whose predecessors can still be
+// read, oldest first. It is consumed from both ends.
+type changeQueue struct {
+	changes []undoChange
 	first   int
 }
 
-func (q *queue) push(c change) { q.changes = append(q.changes, c) }
+func (q *changeQueue) push(c undoChange) { q.changes = append(q.changes, c) }
 
-func (q *queue) oldest() *change {
+func (q *changeQueue) oldest() *undoChange {
 	if q.first == len(q.changes) {
 		return nil
 	}
 	return &q.changes[q.first]
 }
 
-func (q *queue) newest() *change {
+func (q *changeQueue) newest() *undoChange {
 	if q.first == len(q.changes) {
 		return nil
 	}
 	return &q.changes[len(q.changes)-1]
 }
 
-func (q *queue) dropNewest() {
-	q.changes[len(q.changes)-1] = change{}
+func (q *changeQueue) dropNewest() {
+	q.changes[len(q.changes)-1] = undoChange{}
 	q.changes = q.changes[:len(q.changes)-1]
 }
 
-// dropOldest moves the rest to the front once half of the space is unused, which costs each change at most one move.
-func (q *queue) dropOldest() {
-	q.changes[q.first] = change{}
+// dropOldest moves the rest to the front once half of the space is unused, which costs each change
+// at most one move.
+func (q *changeQueue) dropOldest() {
+	q.changes[q.first] = undoChange{}
 	q.first++
 	if q.first*2 >= len(q.changes) {
 		n := copy(q.changes, q.changes[q.first:])
@@ -56,7 +58,8 @@ func (q *queue) dropOldest() {
 // Rollback forgets every entry after index. It panics when the state at index is no longer known.
 func (s *Store) Rollback(index uint64) {
 	if index < s.oldest {
-		panic(errcode.New(errcode.Internal, "rollback to %d, but history begins at %d", index, s.oldest))
+		panic(errcode.New(errcode.Internal, "rollback to %d, but history begins at %d",
+			index, s.oldest))
 	}
 	for c := s.undo.newest(); c != nil && c.index > index; c = s.undo.newest() {
 		c.revert(s)
@@ -65,8 +68,8 @@ func (s *Store) Rollback(index uint64) {
 	s.applied = min(s.applied, index)
 }
 
-// SetOldest says that nobody will read at, or roll back to, an earlier index. An index that is lower than that of an
-// earlier call, or higher than Applied, is cut to these.
+// SetOldest promises that no caller will read at, or roll back to, an earlier index. An index that
+// is lower than that of an earlier call, or higher than Applied, is cut to these.
 func (s *Store) SetOldest(index uint64) {
 	s.oldest = max(s.oldest, min(index, s.applied))
 	for c := s.undo.oldest(); c != nil && c.index <= s.oldest; c = s.undo.oldest() {
@@ -75,7 +78,7 @@ func (s *Store) SetOldest(index uint64) {
 	}
 }
 
-func (c *change) revert(s *Store) {
+func (c *undoChange) revert(s *Store) {
 	if c.record != nil {
 		c.collection.pop(c.record)
 		return
@@ -84,7 +87,7 @@ func (c *change) revert(s *Store) {
 	c.namespace.sweep(s)
 }
 
-func (c *change) settle(s *Store) {
+func (c *undoChange) settle(s *Store) {
 	if c.record != nil {
 		c.collection.trim(c.record, c.version)
 		return
@@ -94,7 +97,7 @@ func (c *change) settle(s *Store) {
 }
 
 // sweep forgets a name that no reader can see any more.
-func (n *namespace) sweep(s *Store) {
+func (n *namespaceHistory) sweep(s *Store) {
 	if n.head == nil || n.head.collection == nil && n.head.before == nil {
 		if now, ok := s.namespaces.Get(n.name); ok && now == n {
 			s.namespaces.Delete(n.name)

@@ -11,10 +11,12 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// Snapshot returns the state at an index as bytes, the same for equal states: one log entry that makes everything anew.
+// Snapshot returns the state at an index as bytes, the same for equal states: one log entry that
+// makes everything again.
 func (s *Store) Snapshot(at uint64) ([]byte, error) {
 	if at != Latest && at > s.applied {
-		return nil, errcode.New(errcode.Internal, "no snapshot of %d, only %d is applied", at, s.applied)
+		return nil, errcode.New(errcode.Internal, "no snapshot of %d, only %d is applied",
+			at, s.applied)
 	}
 	var e oplog.Entry
 	for _, ns := range s.Collections(at) {
@@ -27,8 +29,8 @@ func (s *Store) Snapshot(at uint64) ([]byte, error) {
 	return e.Marshal(), nil
 }
 
-// Restore replaces everything by a snapshot, which was taken at index. On an error the store is unchanged. The snapshot's
-// bytes must not be changed afterwards.
+// Restore replaces everything by a snapshot, which was taken at index. On an error the store is
+// unchanged. The snapshot's bytes must not be changed afterwards.
 func (s *Store) Restore(snapshot []byte, index uint64) error {
 	e, err := oplog.Unmarshal(snapshot)
 	if err != nil {
@@ -39,7 +41,8 @@ func (s *Store) Restore(snapshot []byte, index uint64) error {
 		err = restored.Apply(index, e.Ops)
 	}
 	if err != nil || index == 0 && len(e.Ops) > 0 {
-		return errcode.New(errcode.BadValue, "a snapshot of %d operations cannot be restored at %d: %v", len(e.Ops), index, err)
+		return errcode.New(errcode.BadValue,
+			"a snapshot of %d operations cannot be restored at %d: %v", len(e.Ops), index, err)
 	}
 	restored.SetOldest(index)
 	*s = *restored
@@ -67,8 +70,8 @@ func (s *Store) Checksum(at uint64) uint64 {
 	return h.Sum64()
 }
 
-// options is the document of a Create operation.
-type options struct {
+// createOptions is the document of a Create operation.
+type createOptions struct {
 	UUID string      `bson:"uuid"`
 	Key  *optionsKey `bson:"key,omitempty"`
 }
@@ -78,9 +81,10 @@ type optionsKey struct {
 	Hashed bool   `bson:"hashed"`
 }
 
-// EncodeOptions returns the document of a Create operation; the zero Pattern is for a collection without a shard key.
+// EncodeOptions returns the document of a Create operation; the zero Pattern is for a collection
+// without a shard key.
 func EncodeOptions(uuid string, p key.Pattern) bson.Raw {
-	o := options{UUID: uuid}
+	o := createOptions{UUID: uuid}
 	if !p.IsZero() {
 		o.Key = &optionsKey{p.Field, p.Hashed}
 	}
@@ -96,13 +100,15 @@ func DecodeOptions(raw bson.Raw) (uuid string, p key.Pattern, err error) {
 	if raw == nil {
 		return "", key.Pattern{}, nil
 	}
-	var o options
+	var o createOptions
 	if err := bson.Unmarshal(raw, &o); err != nil {
-		return "", key.Pattern{}, errcode.New(errcode.BadValue, "%v are no options of a collection: %v", raw, err)
+		return "", key.Pattern{}, errcode.New(errcode.BadValue,
+			"%v are no options of a collection: %v", raw, err)
 	}
 	if o.Key != nil {
 		if o.Key.Field == "" {
-			return "", key.Pattern{}, errcode.New(errcode.BadValue, "%v are options with a nameless shard key", raw)
+			return "", key.Pattern{}, errcode.New(errcode.BadValue,
+				"%v are options with a nameless shard key", raw)
 		}
 		p = key.Pattern{Field: o.Key.Field, Hashed: o.Key.Hashed}
 	}

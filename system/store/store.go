@@ -1,11 +1,12 @@
-// Package store is the data of one member: collections of documents in the order of their _id and of their shard key,
-// in every state since some index of the log.
+// Package store is the data of one member: collections of documents in the order of their _id and
+// of their shard key, in every state since some index of the log.
 //
-// Promise: a read at an index sees exactly what the entries up to it left, whatever was applied since; Rollback restores
-// the state of an index exactly; all costs of an operation are logarithmic in the size, and history is dropped at no
-// more than the cost of having made it.
+// Promise: a read at an index sees exactly what the entries up to it left, regardless of what was
+// applied since; Rollback restores the state of an index exactly; all costs of an operation are
+// logarithmic in the size, and history is dropped at no more than the cost of having made it.
 //
-// Refusal: it does not check who may write, does not log, and does not survive a crash: the log and Snapshot do.
+// Refusal: it does not check who may write, does not log, and does not survive a crash: the log and
+// Snapshot do.
 package store
 
 import (
@@ -18,28 +19,28 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// Latest is the index to read at for whatever was applied last.
+// Latest is the index to read at for the newest applied state.
 const Latest uint64 = math.MaxUint64
 
-// Store is a member's data. Documents that it returns must not be changed. Functions that take a callback must not be
-// used to change the store from inside the callback.
+// Store is a member's data. Documents that it returns must not be changed. Functions that take a
+// callback must not be used to change the store from inside the callback.
 type Store struct {
-	namespaces btree.Map[string, *namespace]
+	namespaces btree.Map[string, *namespaceHistory]
 	applied    uint64
 	oldest     uint64
-	undo       queue
+	undo       changeQueue
 }
 
-// namespace is a name and the collections it has meant. A nil collection is a dropped one.
-type namespace struct {
+// namespaceHistory is a name and the collections it has meant. A nil collection is a dropped one.
+type namespaceHistory struct {
 	name string
-	head *incarnation
+	head *namespaceChange
 }
 
-type incarnation struct {
+type namespaceChange struct {
 	index      uint64
-	collection *collection
-	before     *incarnation
+	collection *collectionData
+	before     *namespaceChange
 }
 
 // New returns an empty store at index 0.
@@ -51,9 +52,10 @@ func (s *Store) Applied() uint64 { return s.applied }
 // Oldest is the lowest index that can be read at.
 func (s *Store) Oldest() uint64 { return s.oldest }
 
-func (s *Store) at(ns string, index uint64) *collection {
+func (s *Store) at(ns string, index uint64) *collectionData {
 	if index < s.oldest {
-		panic(errcode.New(errcode.Internal, "a read of %s at %d, but history begins at %d", ns, index, s.oldest))
+		panic(errcode.New(errcode.Internal, "a read of %s at %d, but history begins at %d",
+			ns, index, s.oldest))
 	}
 	if n, ok := s.namespaces.Get(ns); ok {
 		return n.at(index)
@@ -61,7 +63,7 @@ func (s *Store) at(ns string, index uint64) *collection {
 	return nil
 }
 
-func (n *namespace) at(index uint64) *collection {
+func (n *namespaceHistory) at(index uint64) *collectionData {
 	for i := n.head; i != nil; i = i.before {
 		if i.index <= index {
 			return i.collection
@@ -90,7 +92,7 @@ func (s *Store) Scan(ns string, at uint64, fn func(id string, doc bson.Raw) bool
 	if c == nil {
 		return
 	}
-	c.records.Scan(func(id string, r *record) bool {
+	c.records.Scan(func(id string, r *docRecord) bool {
 		v := r.at(at)
 		return v == nil || v.doc == nil || fn(id, v.doc)
 	})
@@ -112,9 +114,13 @@ type Place struct {
 	ID  string
 }
 
-// ScanKey calls fn for the documents behind after whose shard key is in the range, in the order of shard key and _id,
-// until it returns false. The shard key of a collection that has none is the _id.
-func (s *Store) ScanKey(ns string, rng key.Range, at uint64, after Place, fn func(k key.Key, id string, doc bson.Raw) bool) {
+// ScanKey calls fn for the documents behind after whose shard key is in the range, in the order of
+// shard key and _id, until it returns false. The shard key of a collection that has none is the
+// _id.
+func (s *Store) ScanKey(
+	ns string, rng key.Range, at uint64, after Place,
+	fn func(k key.Key, id string, doc bson.Raw) bool,
+) {
 	c := s.at(ns, at)
 	switch {
 	case c == nil:
@@ -128,7 +134,7 @@ func (s *Store) ScanKey(ns string, rng key.Range, at uint64, after Place, fn fun
 // Collections returns the names of the collections that exist, sorted.
 func (s *Store) Collections(at uint64) []string {
 	var names []string
-	s.namespaces.Scan(func(name string, n *namespace) bool {
+	s.namespaces.Scan(func(name string, n *namespaceHistory) bool {
 		if n.at(at) != nil {
 			names = append(names, name)
 		}
@@ -137,8 +143,8 @@ func (s *Store) Collections(at uint64) []string {
 	return names
 }
 
-// Options returns what the collection was created with; nil, false when it does not exist, nil, true when it was made
-// implicitly.
+// Options returns what the collection was created with; nil, false when it does not exist, nil,
+// true when it was made implicitly.
 func (s *Store) Options(ns string) (bson.Raw, bool) {
 	c := s.at(ns, Latest)
 	if c == nil {
@@ -147,8 +153,8 @@ func (s *Store) Options(ns string) (bson.Raw, bool) {
 	return c.options, true
 }
 
-// KeyOf returns the shard key of a document as the collection defines it; false when the collection does not exist, has
-// no shard key, or the document cannot have one.
+// KeyOf returns the shard key of a document as the collection defines it; false when the collection
+// does not exist, has no shard key, or the document cannot have one.
 func (s *Store) KeyOf(ns string, doc bson.Raw) (key.Key, bool) {
 	c := s.at(ns, Latest)
 	if c == nil || c.pattern.IsZero() {

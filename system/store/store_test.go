@@ -58,16 +58,16 @@ func (s state) apply(ops []oplog.Op) {
 	}
 }
 
-// place is a line of a scan.
-type place struct {
+// indexEntry is a line of a scan.
+type indexEntry struct {
 	Key key.Key
 	ID  string
 	Doc string
 }
 
 // scan is the model of ScanKey.
-func (s state) scan(ns string, rng key.Range, after store.Place) []place {
-	var found []place
+func (s state) scan(ns string, rng key.Range, after store.Place) []indexEntry {
+	var found []indexEntry
 	c := s[ns]
 	if c == nil {
 		return nil
@@ -80,17 +80,17 @@ func (s state) scan(ns string, rng key.Range, after store.Place) []place {
 		}
 		behind := k > after.Key || k == after.Key && id > after.ID
 		if rng.Contains(k) && behind {
-			found = append(found, place{k, id, string(doc)})
+			found = append(found, indexEntry{k, id, string(doc)})
 		}
 	}
-	slices.SortFunc(found, func(a, b place) int { return cmp.Compare(string(a.Key)+a.ID, string(b.Key)+b.ID) })
+	slices.SortFunc(found, func(a, b indexEntry) int { return cmp.Compare(string(a.Key)+a.ID, string(b.Key)+b.ID) })
 	return found
 }
 
-func scanned(s *store.Store, ns string, rng key.Range, at uint64, after store.Place) []place {
-	var found []place
+func scanned(s *store.Store, ns string, rng key.Range, at uint64, after store.Place) []indexEntry {
+	var found []indexEntry
 	s.ScanKey(ns, rng, at, after, func(k key.Key, id string, doc bson.Raw) bool {
-		found = append(found, place{k, id, string(doc)})
+		found = append(found, indexEntry{k, id, string(doc)})
 		return true
 	})
 	return found
@@ -108,8 +108,8 @@ var (
 )
 
 var (
-	namespaces = []string{"config.rangeDeletions", "test.docs", "test.hashed"}
-	options    = map[string]bson.Raw{"test.docs": ranged, "test.hashed": hashed, "config.rangeDeletions": nil}
+	namespaces    = []string{"config.rangeDeletions", "test.docs", "test.hashed"}
+	createOptions = map[string]bson.Raw{"test.docs": ranged, "test.hashed": hashed, "config.rangeDeletions": nil}
 )
 
 const keys = 5
@@ -258,8 +258,8 @@ func drawOp(t *rapid.T, now state) oplog.Op {
 		return oplog.Op{Kind: oplog.Drop, NS: ns}
 	case kind <= 3:
 		return oplog.Op{Kind: oplog.Delete, NS: ns, ID: id(n)}
-	case kind == 4 || now[ns] == nil && options[ns] != nil:
-		return oplog.Op{Kind: oplog.Create, NS: ns, Doc: options[ns]}
+	case kind == 4 || now[ns] == nil && createOptions[ns] != nil:
+		return oplog.Op{Kind: oplog.Create, NS: ns, Doc: createOptions[ns]}
 	}
 	k := rapid.Int64Range(0, 3).Draw(t, "k")
 	return oplog.Op{Kind: oplog.Insert, NS: ns, ID: id(n), Doc: document(n, k, rapid.Int64Range(0, 9).Draw(t, "v"))}

@@ -8,15 +8,17 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// Defragmentation gives a collection fewer chunks. Its phase is what the table shows: what can be joined is joined; a small chunk
-// with nothing to join on its shard goes to a neighbour's; when nobody asks any more for where it was, the two are joined as well;
-// and a collection of which all that is done has been defragmented. Every step leaves fewer chunks, or fewer fragments.
+// Defragmentation gives a collection fewer chunks. Its phase is what the table shows: what can be
+// joined is joined; a small chunk with nothing to join on its shard goes to a neighbour's; when
+// nobody asks any more for where it was, the two are joined as well; and a collection of which all
+// that is done has been defragmented. Every step leaves fewer chunks, or fewer fragments.
 
 // smallChunks is how many of them a chunk must have room for to be small.
 const smallChunks = 4
 
-// fragment is a longest range of neighbouring chunks on one shard and in one zone: what can be joined, now or later. A chunk that
-// must stay as it is, jumbo or over the boundary of a zone, is one of its own.
+// fragment is a longest range of neighbouring chunks on one shard and in one zone: what can be
+// joined, now or later. A chunk that must stay as it is, jumbo or over the boundary of a zone, is
+// one of its own.
 type fragment struct {
 	first  catalog.Chunk
 	zone   catalog.Zone // what zones leave undivided, around it
@@ -25,18 +27,21 @@ type fragment struct {
 	stays  bool
 }
 
-// FragmentMerges are the shards that have chunks to join of a collection that is defragmented, whether or not others are joined
-// without being asked for. Before is as for Merges.
+// FragmentMerges are the shards that have chunks to join of a collection that is defragmented,
+// whether or not others are joined without being asked for. Before is as for Merges.
 func FragmentMerges(c *Collection, before hlc.Timestamp) []Merge {
 	if c.frozen() {
 		return nil
 	}
-	return merges(c, before)
+	return collectionMerges(c, before)
 }
 
-// Defragmented reports that nothing is left to be joined, now or later, nor to be moved for that, once shards are free.
+// Defragmented reports that nothing is left to be joined, now or later, nor to be moved for that,
+// once shards are free.
 func Defragmented(c *Collection, shards []Shard) bool {
-	if c.frozen() || slices.ContainsFunc(c.fragments(), func(f fragment) bool { return f.chunks > 1 || f.bytes == unknown }) {
+	if c.frozen() || slices.ContainsFunc(
+		c.fragments(), func(f fragment) bool { return f.chunks > 1 || f.bytes == unknownWeight },
+	) {
 		return false
 	}
 	free := slices.Clone(shards)
@@ -64,13 +69,16 @@ func (r *Round) Defragment(c *Collection) {
 	}
 }
 
-// small reports whether the fragment is worth moving. One that can be joined with something where it is waits for that.
+// small reports whether the fragment is worth moving. One that can be joined with something where
+// it is waits for that.
 func (f *fragment) small(c *Collection) bool {
-	return !f.stays && f.chunks == 1 && f.bytes != unknown && smallChunks*f.bytes < c.ChunkBytes
+	return !f.stays && f.chunks == 1 && f.bytes != unknownWeight &&
+		smallChunks*f.bytes < c.ChunkBytes
 }
 
-// mate is the shard of the neighbour that the fragment makes a chunk with that is not too big: of two the one with less data, and
-// of equals the lower. It is -1 when there is none, or it takes part in a migration.
+// mate is the shard of the neighbour that the fragment makes a chunk with that is not too big: of
+// two the one with less data, and of equals the lower. It is -1 when there is none, or it takes
+// part in a migration.
 func (r *Round) mate(c *Collection, all []fragment, i int) int {
 	best, bytes := -1, int64(0)
 	from, known := r.index[all[i].first.Shard]
@@ -82,7 +90,8 @@ func (r *Round) mate(c *Collection, all []fragment, i int) int {
 			continue
 		}
 		to, known := r.index[all[j].first.Shard]
-		if !known || r.used[to] || !r.shards[to].takes(all[i].zone.Name) || best >= 0 && bytes <= all[j].bytes {
+		if !known || r.used[to] || !r.shards[to].takes(all[i].zone.Name) ||
+			best >= 0 && bytes <= all[j].bytes {
 			continue
 		}
 		best, bytes = to, all[j].bytes
@@ -91,7 +100,8 @@ func (r *Round) mate(c *Collection, all []fragment, i int) int {
 }
 
 func (f *fragment) joins(other *fragment, atMost int64) bool {
-	return !other.stays && other.zone == f.zone && other.bytes != unknown && f.bytes+other.bytes <= atMost
+	return !other.stays && other.zone == f.zone && other.bytes != unknownWeight &&
+		f.bytes+other.bytes <= atMost
 }
 
 // fragments are what the collection consists of, in the order of keys.
@@ -110,7 +120,13 @@ func (c *Collection) fragments() (all []fragment) {
 }
 
 func (c *Collection) fragment(chunk catalog.Chunk, zone catalog.Zone) fragment {
-	f := fragment{first: chunk, zone: zone, chunks: 1, bytes: unknown, stays: chunk.Jumbo || !zone.ContainsRange(chunk.Range)}
+	f := fragment{
+		first:  chunk,
+		zone:   zone,
+		chunks: 1,
+		bytes:  unknownWeight,
+		stays:  chunk.Jumbo || !zone.ContainsRange(chunk.Range),
+	}
 	if bytes, known := c.Sizes[chunk.Min]; known {
 		f.bytes = bytes
 	}
@@ -124,10 +140,10 @@ func (f *fragment) extends(next *fragment) bool {
 
 func (f *fragment) append(next *fragment) {
 	f.chunks++
-	if f.bytes != unknown && next.bytes != unknown {
+	if f.bytes != unknownWeight && next.bytes != unknownWeight {
 		f.bytes += next.bytes
 	} else {
-		f.bytes = unknown
+		f.bytes = unknownWeight
 	}
 }
 

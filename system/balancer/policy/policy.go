@@ -2,8 +2,8 @@ package policy
 
 import "github.com/shardproof/shardproof/system/catalog"
 
-// ByCount chooses for a collection by the policy of 4.2 (protocol 14.1): shards shall have equally many chunks of each zone, and
-// whole chunks move.
+// ByCount chooses for a collection by the policy of 4.2 (protocol 14.1): shards shall have equally
+// many chunks of each zone, and whole chunks move.
 func (r *Round) ByCount(c *Collection) {
 	if c.fixed() || r.Exhausted() {
 		return
@@ -22,8 +22,9 @@ func (r *Round) weighByCount(c *Collection) {
 	}
 }
 
-// levelCounts balances a zone. More than the ideal number is too many, less is too few (errata E15). What is on shards that
-// drain counts for those that will have it, so the ideal stays the same from round to round and no chunk comes back.
+// levelCounts balances a zone. More than the ideal number is too many, less is too few (errata
+// E15). What is on shards that drain counts for those that will have it, so the ideal stays the
+// same from round to round and no chunk comes back.
 func (r *Round) levelCounts(c *Collection, zone int) {
 	var chunks, members int64
 	clear(r.load)
@@ -40,21 +41,24 @@ func (r *Round) levelCounts(c *Collection, zone int) {
 		return
 	}
 	ideal := (2*chunks + members) / (2 * members) // rounded half up
-	r.level(c, zone, false, func(from, to int) bool { return r.load[from] > ideal && r.load[to] < ideal })
+	r.level(c, zone, false, func(from, to int) bool {
+		return r.load[from] > ideal && r.load[to] < ideal
+	})
 }
 
-// imbalanceInChunks is by how many times the size of a chunk two shards have to differ (errata E2, E3).
+// imbalanceInChunks is by how many times the size of a chunk two shards have to differ (errata E2,
+// E3).
 const imbalanceInChunks = 3
 
-// BySize chooses for a collection by the policy of 6.0.3 and later (protocol 14.2): shards shall have equal amounts of data, and
-// the donor decides how much of a chunk it moves.
+// BySize chooses for a collection by the policy of 6.0.3 and later (protocol 14.2): shards shall
+// have equal amounts of data, and the donor decides how much of a chunk it moves.
 func (r *Round) BySize(c *Collection) {
 	if c.fixed() || r.Exhausted() {
 		return
 	}
 	r.survey.take(c, r.index)
 	for i := range r.shards {
-		r.weights[i] = unknown
+		r.weights[i] = unknownWeight
 		if bytes, known := c.Bytes[r.shards[i].Name]; known {
 			r.weights[i] = bytes
 		}
@@ -66,11 +70,12 @@ func (r *Round) BySize(c *Collection) {
 	}
 }
 
-// levelSizes balances the shards of a zone by all the data that they have of the collection, as the sources do.
+// levelSizes balances the shards of a zone by all the data that they have of the collection, as the
+// sources do.
 func (r *Round) levelSizes(c *Collection, zone int) {
 	var bytes, members int64
 	for i := range r.shards {
-		if s := &r.shards[i]; !s.has(r.survey.zones[zone]) || r.load[i] == unknown {
+		if s := &r.shards[i]; !s.has(r.survey.zones[zone]) || r.load[i] == unknownWeight {
 			continue
 		} else if !s.Draining {
 			members++
@@ -82,15 +87,16 @@ func (r *Round) levelSizes(c *Collection, zone int) {
 	}
 	ideal := bytes / members
 	r.level(c, zone, true, func(from, to int) bool {
-		return r.load[from] > ideal && r.load[to] < ideal && r.load[from]-r.load[to] >= imbalanceInChunks*c.ChunkBytes
+		return r.load[from] > ideal && r.load[to] < ideal &&
+			r.load[from]-r.load[to] >= imbalanceInChunks*c.ChunkBytes
 	})
 }
 
-// unknown is the weight of a shard whose answer is missing.
-const unknown = -1
+// unknownWeight is the weight of a shard whose answer is missing.
+const unknownWeight = -1
 
-// urgent moves what must not stay where it is: first from shards that drain, then from shards that are not of the zone. One
-// chunk a shard, the first that somebody can take.
+// urgent moves what must not stay where it is: first from shards that drain, then from shards that
+// are not of the zone. One chunk per shard: the first that another shard can take.
 func (r *Round) urgent(c *Collection, open bool) {
 	r.closed = append(r.closed[:0], make([]bool, len(r.survey.zones))...)
 	for i := range r.shards {
@@ -120,8 +126,9 @@ func (r *Round) rescue(c *Collection, shard int, reason Reason, open bool) {
 	}
 }
 
-// level moves chunks of the zone from the shard that has most of it to the one that has the least, for as long as two shards are
-// left that differ enough. When the shard that has most has no chunk of it that may move, that is the end, as in the sources.
+// level moves chunks of the zone from the shard that has most of it to the one that has the least,
+// for as long as two shards are left that differ enough. When the shard that has most has no chunk
+// of it that may move, that is the end, as in the sources.
 func (r *Round) level(c *Collection, zone int, open bool, enough func(from, to int) bool) {
 	name := r.survey.zones[zone]
 	for {
@@ -137,13 +144,13 @@ func (r *Round) level(c *Collection, zone int, open bool, enough func(from, to i
 	}
 }
 
-// heaviest is the shard of the zone with the highest load; the first by name of equals, and -1 when none is left. One that drains
-// has been seen to.
+// heaviest is the shard of the zone with the highest load; the first by name of equals, and -1 when
+// none is left. One that drains has been handled.
 func (r *Round) heaviest(zone string) int {
 	best := -1
 	for i := range r.shards {
 		s := &r.shards[i]
-		if r.used[i] || s.Draining || !s.has(zone) || r.weights[i] == unknown {
+		if r.used[i] || s.Draining || !s.has(zone) || r.weights[i] == unknownWeight {
 			continue
 		}
 		if best < 0 || r.load[i] > r.load[best] {
@@ -153,12 +160,12 @@ func (r *Round) heaviest(zone string) int {
 	return best
 }
 
-// lightest is the shard that takes chunks of the zone and has least of the whole collection; the first by name of equals, and -1
-// when none is left.
+// lightest is the shard that takes chunks of the zone and has least of the whole collection; the
+// first by name of equals, and -1 when none is left.
 func (r *Round) lightest(zone string) int {
 	best := -1
 	for i := range r.shards {
-		if r.used[i] || r.weights[i] == unknown || !r.shards[i].takes(zone) {
+		if r.used[i] || r.weights[i] == unknownWeight || !r.shards[i].takes(zone) {
 			continue
 		}
 		if best < 0 || r.weights[i] < r.weights[best] {
@@ -168,9 +175,10 @@ func (r *Round) lightest(zone string) int {
 	return best
 }
 
-// Receiver is where a single chunk of the collection should go: the shard that takes its zone and has least of the collection by
-// number of chunks. It is false when that is where the chunk is already, when no shard can take it, and when it has to be split
-// for zones. The donor asks it for the chunk at an end of the keys after a split (4.2, top-chunk optimisation).
+// Receiver is where a single chunk of the collection should go: the shard that takes its zone and
+// has least of the collection by number of chunks. It is false when that is where the chunk is
+// already, when no shard can take it, and when it has to be split for zones. The donor asks it for
+// the chunk at an end of the keys after a split (4.2, top-chunk optimisation).
 func (r *Round) Receiver(c *Collection, chunk catalog.Chunk) (string, bool) {
 	if c.fixed() || c.Zones.Crosses(chunk.Range) {
 		return "", false

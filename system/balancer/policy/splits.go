@@ -16,8 +16,8 @@ type Split struct {
 	Points []key.Key
 }
 
-// ZoneSplits returns the collection's chunks that cross a boundary of zones, in the order of their keys. The cost is that of
-// the zones, not of the table.
+// ZoneSplits returns the collection's chunks that cross a boundary of zones, in the order of their
+// keys. The cost is that of the zones, not of the table.
 func ZoneSplits(c *Collection) []Split {
 	if c.fixed() {
 		return nil
@@ -32,15 +32,15 @@ func ZoneSplits(c *Collection) []Split {
 // SessionChunks is how many chunks the collection of sessions is to have at least (protocol 13.2).
 const SessionChunks = 1024
 
-// SessionSplits returns the splits after which a collection whose keys are random UUIDs has at least so many chunks, of equal
-// shares; none when it has them.
+// SessionSplits returns the splits after which a collection whose keys are random UUIDs has at
+// least so many chunks, of equal shares; none when it has them.
 func SessionSplits(t *catalog.Table, chunks int) []Split {
 	if t.Len() >= chunks {
 		return nil
 	}
 	var splits []Split
 	for i := 1; i < chunks; i++ {
-		point := uuid(uint64(i) << 32 / uint64(chunks))
+		point := lowestUUID(uint64(i) << 32 / uint64(chunks))
 		c := t.Owner(point)
 		if c.Min == point {
 			continue
@@ -54,12 +54,15 @@ func SessionSplits(t *catalog.Table, chunks int) []Split {
 	return splits
 }
 
-// uuid is the key of the lowest UUID that begins with these 32 bits.
-func uuid(top uint64) key.Key {
+// lowestUUID is the key of the lowest UUID that begins with these 32 bits.
+func lowestUUID(top uint64) key.Key {
 	const size, subtype = 16, 4
 	v := binary.LittleEndian.AppendUint32(nil, size)
 	v = binary.BigEndian.AppendUint32(append(v, subtype), uint32(top))
-	k, err := key.Encode(bson.RawValue{Type: bson.TypeBinary, Value: append(v, make([]byte, size-4)...)})
+	k, err := key.Encode(bson.RawValue{
+		Type:  bson.TypeBinary,
+		Value: append(v, make([]byte, size-4)...),
+	})
 	if err != nil {
 		panic("a UUID is no key: " + err.Error())
 	}

@@ -8,11 +8,13 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-// Window is when on a day the balancer may begin migrations, from Start up to and including Stop after midnight, local time of
-// the config server's primary (errata E22). A Start after the Stop is on the day before. The zero Window is the whole day.
+// Window is when on a day the balancer may begin migrations, from Start up to and including Stop
+// after midnight, local time of the config server's primary (errata E22). A Start after the Stop is
+// on the day before. The zero Window is the whole day.
 type Window struct{ Start, Stop time.Duration }
 
-// ParseWindow reads two times like 23:00 and 7:00; errcode.BadValue for others, and for two that are the same.
+// ParseWindow reads two times like 23:00 and 7:00; errcode.BadValue for others, and for two that
+// are the same.
 func ParseWindow(start, stop string) (Window, error) {
 	var w Window
 	var err error
@@ -38,8 +40,8 @@ func timeOfDay(s string) (time.Duration, error) {
 	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute, nil
 }
 
-// Contains reports whether the window is open. The time is that since any midnight in UTC, as a clock shows it, and the offset is
-// that of the local time zone.
+// Contains reports whether the window is open. The time is that since any midnight in UTC, as a
+// clock shows it, and the offset is that of the local time zone.
 func (w Window) Contains(utc, offset time.Duration) bool {
 	const day = 24 * time.Hour
 	now := ((utc+offset)%day + day) % day

@@ -1,0 +1,25 @@
+package checkers
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/endstate"
+	"github.com/shardproof/shardproof/checkers/oracle"
+)
+
+// TestCatalogue: every checker has a name of its own, a promise, and says what its signatures mean.
+func TestCatalogue(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range slices.Concat(Catalogue(), endstate.Catalogue(), oracle.Catalogue()) {
+		if c.Name == "" || c.Promise == "" || len(c.Signatures) == 0 || seen[c.Name] {
+			t.Errorf("%+v", c)
+		}
+		seen[c.Name] = true
+		for signature, means := range c.Signatures {
+			if signature == "" || means == "" {
+				t.Errorf("%s: signature %q means %q", c.Name, signature, means)
+			}
+		}
+	}
+}

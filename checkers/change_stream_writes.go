@@ -1,0 +1,248 @@
+package checkers
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// changed is what is known of one document while its changes are followed.
+type changed struct {
+	// known is false until the first change of a stretch; then there is a document with value and list, or none.
+	known, present bool
+	value          string
+	list           []string
+	// removed names the values that a change removed; blind is set when one was removed that nobody knows.
+	removed map[string]bool
+	blind   bool
+	// lateCall is the latest call of the writes so far, of operation lateOp.
+	lateCall uint64
+	lateOp   int
+}
+
+// writes holds the changes of a collection against the operations that clients know of.
+type writes struct {
+	*changeLog
+	v   *Verdict
+	ops []histories.Op
+	// of finds the write of an identity on a key, at its change, as far as that is certain; touched also counts those that
+	// may only have been there already.
+	of      map[identity]int
+	at      map[int]*histories.Change
+	touched map[int]bool
+	docs    map[int64]*changed
+}
+
+type identity struct {
+	key   int64
+	value string
+}
+
+func judgeWrites(v *Verdict, l *changeLog, ops []histories.Op) {
+	w := &writes{
+		changeLog: l, v: v, ops: ops, of: map[identity]int{}, at: map[int]*histories.Change{}, touched: map[int]bool{},
+		docs: map[int64]*changed{},
+	}
+	for i := range ops {
+		if op := &ops[i]; op.NS == l.ns && op.Kind.Writes() {
+			w.of[identity{op.Key, op.Value}] = i
+		}
+	}
+	next := 0
+	for i := range l.covered {
+		w.forget()
+		for ; next < len(l.changes) && l.changes[next].Token.Compare(l.covered[i].upto) <= 0; next++ {
+			w.follow(l.changes[next])
+		}
+		if s := &l.covered[i]; s.drained && s.opened != 0 {
+			w.demand(s.opened)
+		}
+	}
+	w.compareTimes()
+}
+
+// forget: between two stretches changes may have happened that nobody was delivered.
+func (w *writes) forget() {
+	//shardproof:allow map every document by itself
+	for _, d := range w.docs {
+		d.known = false
+	}
+}
+
+func (w *writes) doc(key int64) *changed {
+	d := w.docs[key]
+	if d == nil {
+		d = &changed{removed: map[string]bool{}}
+		w.docs[key] = d
+	}
+	return d
+}
+
+// follow holds a change against the document before it and the write it comes from.
+func (w *writes) follow(c *histories.Change) {
+	d := w.doc(c.Key)
+	if d.known && d.present == (c.Kind == "insert") {
+		w.wrong(c, d, "an insert finds no document, every other change finds one")
+	}
+	switch {
+	case c.Kind == "delete":
+		w.followDelete(d)
+	case c.Kind == "update":
+		w.followUpdate(c, d)
+	default:
+		w.attribute(c, c.Value, d)
+	}
+	d.known, d.present, d.value, d.list = true, c.Kind != "delete", c.Value, c.List
+}
+
+func (w *writes) followDelete(d *changed) {
+	if d.known {
+		d.removed[d.value] = true
+	} else {
+		d.blind = true
+	}
+}
+
+// followUpdate: an update sets the value or pushes to the list. What it did is certain only when the document before is.
+func (w *writes) followUpdate(c *histories.Change, d *changed) {
+	n := len(c.List)
+	switch {
+	case !d.known:
+		w.touch(c.Key, c.Value)
+		if n > 0 {
+			w.touch(c.Key, c.List[n-1])
+		}
+	case c.Value == d.value && n == len(d.list)+1 && slices.Equal(c.List[:n-1], d.list):
+		w.attribute(c, c.List[n-1], d)
+	case c.Value != d.value && slices.Equal(c.List, d.list):
+		w.attribute(c, c.Value, d)
+	default:
+		w.wrong(c, d, "an update sets the value or pushes one element")
+	}
+}
+
+func (w *writes) touch(key int64, value string) {
+	if i, known := w.of[identity{key, value}]; known {
+		w.touched[i] = true
+	}
+}
+
+// attribute finds the write of a change: it has one, which has no other.
+func (w *writes) attribute(c *histories.Change, value string, d *changed) {
+	i, known := w.of[identity{c.Key, value}]
+	switch {
+	case !known:
+		w.report(changeInvented, c, -1, "no operation writes "+value+" to the key")
+		return
+	case w.ops[i].Outcome == histories.Failed:
+		w.report(changeInvented, c, i, fmt.Sprintf("operation %d failed", w.ops[i].ID))
+		return
+	case w.at[i] != nil:
+		w.report(changeDoubled, c, i, fmt.Sprintf("operation %d was delivered before: %s", w.ops[i].ID, tellChange(w.at[i])))
+		return
+	}
+	w.at[i], w.touched[i] = c, true
+	w.comparePlace(c, i, d)
+}
+
+// comparePlace holds what a write says it replaced against the change before, and its time against those of the others on
+// the key.
+func (w *writes) comparePlace(c *histories.Change, i int, d *changed) {
+	op := &w.ops[i]
+	if want, present, told := replacedBy(op); told && d.known && (present != d.present || present && want != d.value) {
+		w.wrong(c, d, fmt.Sprintf("operation %d found %q", op.ID, want))
+	}
+	if op.Outcome == histories.OK && op.Return < d.lateCall {
+		w.report(changeTimes, c, i, fmt.Sprintf("operation %d had ended when operation %d, whose change comes before, began", op.ID, d.lateOp))
+	}
+	if op.Call > d.lateCall {
+		d.lateCall, d.lateOp = op.Call, op.ID
+	}
+}
+
+// replacedBy is the document that an acknowledged write found, as far as it tells.
+func replacedBy(op *histories.Op) (value string, present, told bool) {
+	switch {
+	case op.Outcome != histories.OK:
+		return "", false, false
+	case op.Kind == scenario.Write:
+		return op.Result.Value, op.Result.Found, true
+	case op.Kind == scenario.CAS:
+		return op.Expect, op.Expect != "", true
+	case op.Kind == scenario.Insert:
+		return "", false, true
+	}
+	return "", false, false
+}
+
+// demand wants a change of every acknowledged write that was called after a reader had begun.
+func (w *writes) demand(opened uint64) {
+	for i := range w.ops {
+		op := &w.ops[i]
+		if op.NS != w.ns || op.Call < opened || op.Outcome != histories.OK || !op.Result.Applied || w.delivered(i, op) {
+			continue
+		}
+		w.v.Add(Violation{
+			Signature: changeMissed, NS: w.ns, Key: fmt.Sprint(op.Key), Ops: []int{op.ID},
+			Broke: fmt.Sprintf("k=%d: operation %d (%s %s) is no change of the streams", op.Key, op.ID, op.Kind, op.Value),
+			Because: []string{
+				fmt.Sprintf("it was called at event %d, after a stream had been opened at event %d, and acknowledged", op.Call, opened),
+				"the readers went on from there to the end without a gap",
+			},
+		})
+	}
+}
+
+func (w *writes) delivered(i int, op *histories.Op) bool {
+	if op.Kind != scenario.Delete {
+		return w.touched[i]
+	}
+	d := w.doc(op.Key)
+	return !op.Result.Found || d.blind || d.removed[op.Result.Value]
+}
+
+// compareTimes: what a client writes later has a later cluster time, since the client carries it. Preloaded documents have
+// no client: they are there at once, some of them with one cluster time.
+func (w *writes) compareTimes() {
+	last := map[int]int{}
+	order := make([]int, 0, len(w.at))
+	for i := range w.ops {
+		if w.at[i] != nil && w.ops[i].Outcome == histories.OK && w.ops[i].Client != histories.PreloadClient {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(min(max(int64(w.ops[a].Call)-int64(w.ops[b].Call), -1), 1)) })
+	for _, i := range order {
+		op := &w.ops[i]
+		if before, any := last[op.Client]; any && w.at[before].Token.Time >= w.at[i].Token.Time {
+			w.report(changeTimes, w.at[i], i, fmt.Sprintf("the client's earlier operation %d has %s", w.ops[before].ID, tellChange(w.at[before])))
+		}
+		last[op.Client] = i
+	}
+}
+
+func (w *writes) wrong(c *histories.Change, d *changed, rule string) {
+	before := "there was no document"
+	if d.present {
+		before = fmt.Sprintf("there was %s %v", d.value, d.list)
+	}
+	i, known := w.of[identity{c.Key, c.Value}]
+	if !known {
+		i = -1
+	}
+	w.report(changeWrong, c, i, before, rule)
+}
+
+// report adds a violation of a change and the operation at position i, -1 for none.
+func (w *writes) report(signature Signature, c *histories.Change, i int, because ...string) {
+	violation := Violation{
+		Signature: signature, NS: w.ns, Key: fmt.Sprint(c.Key), Because: because, Broke: "the streams delivered " + tellChange(c),
+		Times: []int64{happened(c)},
+	}
+	if i >= 0 {
+		violation.Ops = []int{w.ops[i].ID}
+	}
+	w.v.Add(violation)
+}

@@ -1,0 +1,252 @@
+package checkers
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// ChangeStreams holds change streams to each other and to the writes (K-CS). It is near-linear in the changes.
+var ChangeStreams = Checker{
+	Name: "K-CS",
+	Promise: "A change stream delivers every acknowledged write exactly once, in one order that all readers see, nothing of migrations, " +
+		"and behind any token exactly the rest; it ends with its collection.",
+	Signatures: Meanings{
+		changeDisorder: "behind a later change, or behind a mark that says that it was delivered",
+		changeDoubled:  "one write is two changes",
+		changeMissed:   "another reader was delivered it, or its write was acknowledged",
+		changesDiffer:  "two readers were delivered different changes under one token",
+		changeInvented: "a change of no write, or of one that failed",
+		changeWrong:    "it does not follow from the change before it",
+		changeAfterEnd: "behind the end of its collection",
+		changeTimes:    "cluster time contradicts the order in which clients wrote",
+	},
+}
+
+// The signatures of change stream violations.
+const (
+	changeDisorder Signature = "change-out-of-order"
+	changeDoubled  Signature = "change-doubled"
+	changeMissed   Signature = "change-missed"
+	changesDiffer  Signature = "changes-differ"
+	changeInvented Signature = "change-invented"
+	changeWrong    Signature = "change-wrong"
+	changeAfterEnd Signature = "change-after-end"
+	changeTimes    Signature = "change-times"
+)
+
+var _ = declare(50, &ChangeStreams, func(h *history) Verdict { return checkChangeStreams(h.all) })
+
+func checkChangeStreams(ops []histories.Op) Verdict {
+	v := ChangeStreams.Begin()
+	spaces := map[string]*changeLog{}
+	var names []string
+	for i := range ops {
+		op := &ops[i]
+		if op.Kind != scenario.Watch || op.Stream == nil {
+			continue
+		}
+		if spaces[op.NS] == nil {
+			spaces[op.NS] = &changeLog{ns: op.NS, at: map[histories.Token]*histories.Change{}}
+			names = append(names, op.NS)
+		}
+		spaces[op.NS].add(&v, op)
+	}
+	for _, ns := range names {
+		l := spaces[ns]
+		l.arrange()
+		l.compareReaders(&v)
+		judgeWrites(&v, l, ops)
+		l.judgeEnds(&v, ops)
+	}
+	return v
+}
+
+// changeLog is every change of a collection that any reader was delivered.
+type changeLog struct {
+	ns      string
+	watches []*histories.Op
+	at      map[histories.Token]*histories.Change
+	changes []*histories.Change // of documents, in the order of their tokens
+	ends    []*histories.Change // by which the collection went
+	covered []stretch
+}
+
+// stretch is a part of the order of changes of which every change was delivered to somebody: behind After up to Upto.
+type stretch struct {
+	after, upto histories.Token
+	// opened is the earliest event at which a reader had begun from then on, 0 for none; drained says whether nothing
+	// follows in the whole run.
+	opened  uint64
+	drained bool
+}
+
+// add takes a watch whose own order is right; of others nothing can be concluded.
+func (l *changeLog) add(v *Verdict, op *histories.Op) {
+	s, last := op.Stream, op.Stream.After
+	var before *histories.Change
+	for i := range s.Batches {
+		b := &s.Batches[i]
+		for n := range b.Changes {
+			c := &b.Changes[n]
+			v.Checked++
+			if c.Token.Compare(last) <= 0 {
+				v.Add(l.disorder(op, c, last))
+				return
+			}
+			last = c.Token
+			if wrong := misplaced(before, c); wrong != "" {
+				v.Add(l.change(changeAfterEnd, op, c, "it was delivered "+tellChange(c), wrong))
+				return
+			}
+			before = c
+		}
+		if b.Upto.Compare(last) < 0 {
+			v.Add(l.about(changeDisorder, op, fmt.Sprintf("its mark went back to %s", show(b.Upto)), "everything up to "+show(last)+" was delivered"))
+			return
+		}
+		last = b.Upto
+	}
+	l.watches = append(l.watches, op)
+	for i := range s.Batches {
+		for n := range s.Batches[i].Changes {
+			l.keep(v, op, &s.Batches[i].Changes[n])
+		}
+	}
+}
+
+func (l *changeLog) keep(v *Verdict, op *histories.Op, c *histories.Change) {
+	if c.Ends() {
+		if c.Gone() {
+			l.ends = append(l.ends, c)
+		}
+		return
+	}
+	switch first := l.at[c.Token]; {
+	case first == nil:
+		l.at[c.Token] = c
+		l.changes = append(l.changes, c)
+	case !reflect.DeepEqual(first, c):
+		v.Add(l.change(changesDiffer, op, c, "it was delivered "+tellChange(c), "another reader was delivered "+tellChange(first)))
+	}
+}
+
+func (l *changeLog) disorder(op *histories.Op, c *histories.Change, last histories.Token) Violation {
+	for i := range op.Stream.Batches {
+		for n := range op.Stream.Batches[i].Changes {
+			if before := &op.Stream.Batches[i].Changes[n]; before != c && before.Token == c.Token {
+				return l.change(changeDoubled, op, c, "it was delivered twice: "+tellChange(c), "a token stands for one change")
+			}
+			if &op.Stream.Batches[i].Changes[n] == c {
+				return l.change(changeDisorder, op, c, "it was delivered "+tellChange(c), "everything up to "+show(last)+" had been delivered")
+			}
+		}
+	}
+	panic("the change is not of the watch")
+}
+
+// arrange orders the changes and joins what the readers cover.
+func (l *changeLog) arrange() {
+	slices.SortFunc(l.changes, func(a, b *histories.Change) int { return a.Token.Compare(b.Token) })
+	slices.SortStableFunc(l.watches, func(a, b *histories.Op) int { return a.Stream.After.Compare(b.Stream.After) })
+	for _, op := range l.watches {
+		s := op.Stream
+		if n := len(l.covered); n == 0 || l.covered[n-1].upto.Compare(s.After) < 0 {
+			l.covered = append(l.covered, stretch{after: s.After, upto: s.After})
+		}
+		c := &l.covered[len(l.covered)-1]
+		if s.Upto().Compare(c.upto) > 0 {
+			c.upto = s.Upto()
+		}
+		if s.Fresh && (c.opened == 0 || s.Opened < c.opened) {
+			c.opened = s.Opened
+		}
+		c.drained = c.drained || s.Drained
+	}
+}
+
+// compareReaders: whoever read past a change was delivered it.
+func (l *changeLog) compareReaders(v *Verdict) {
+	for _, op := range l.watches {
+		s := op.Stream
+		from := l.position(s.After)
+		for i := range s.Batches {
+			for n := range s.Batches[i].Changes {
+				if s.Batches[i].Changes[n].Ends() {
+					continue
+				}
+				if c := l.changes[from]; c.Token != s.Batches[i].Changes[n].Token {
+					v.Add(l.skipped(op, c))
+					return
+				}
+				from++
+			}
+		}
+		if from < len(l.changes) && l.changes[from].Token.Compare(s.Upto()) <= 0 {
+			v.Add(l.skipped(op, l.changes[from]))
+		}
+	}
+}
+
+// position is that of the first change behind a token.
+func (l *changeLog) position(after histories.Token) int {
+	at, found := slices.BinarySearchFunc(l.changes, after, func(c *histories.Change, t histories.Token) int { return c.Token.Compare(t) })
+	if found {
+		at++
+	}
+	return at
+}
+
+func (l *changeLog) skipped(op *histories.Op, c *histories.Change) Violation {
+	return l.change(changeMissed, op, c, "it was not delivered "+tellChange(c),
+		fmt.Sprintf("it read on from %s to %s", show(op.Stream.After), show(op.Stream.Upto())), "another reader was delivered that change")
+}
+
+// about starts a violation of what a watch was delivered.
+func (l *changeLog) about(signature Signature, op *histories.Op, broke string, because ...string) Violation {
+	return Violation{
+		Signature: signature, NS: l.ns, Ops: []int{op.ID}, Because: because,
+		Broke: fmt.Sprintf("stream %d (operation %d): %s", op.Stream.ID, op.ID, broke),
+	}
+}
+
+// change starts a violation of one change that a watch was delivered, or was not.
+func (l *changeLog) change(signature Signature, op *histories.Op, c *histories.Change, broke string, because ...string) Violation {
+	v := l.about(signature, op, broke, because...)
+	if v.Times = []int64{happened(c)}; !c.Ends() {
+		v.Key = fmt.Sprint(c.Key)
+	}
+	return v
+}
+
+// happened is about when a change was made, in virtual nanoseconds: its cluster time, which follows the servers' clocks.
+func happened(c *histories.Change) int64 {
+	return int64(c.Token.Time>>timeBits) * int64(time.Millisecond)
+}
+
+func tellChange(c *histories.Change) string {
+	text := fmt.Sprintf("%s k=%d", c.Kind, c.Key)
+	if c.Value != "" {
+		text += " " + c.Value
+	}
+	if len(c.List) > 0 {
+		text += fmt.Sprint(" ", c.List)
+	}
+	return text + " at " + show(c.Token)
+}
+
+// timeBits are those of a cluster time that count within its millisecond.
+const timeBits = 20
+
+// show prints a token's time as the millisecond and the count in it.
+func show(t histories.Token) string {
+	text := fmt.Sprintf("%d.%d", t.Time>>timeBits, t.Time&(1<<timeBits-1))
+	if t.Shard >= " " && t.Shard < "\x7f" {
+		text += fmt.Sprintf(" of %s/%d", t.Shard, t.N)
+	}
+	return text
+}

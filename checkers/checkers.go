@@ -1,0 +1,150 @@
+// Package checkers judges the history that clients saw: what each operation asked for and was
+// answered, with the order in which calls and answers happened. It knows nothing of the store and can
+// judge histories of any other.
+//
+//	ops := []histories.Op{...}                      // or histories.ReadHistory(file, r)
+//	for _, v := range checkers.Check(ops, checkers.Limits{}) {
+//		fmt.Println(v.Checker, v.Outcome)
+//	}
+//
+// A checker is one file: it declares its promise, its signatures, and a function from the history to
+// a verdict.
+//
+//	var monotonic = Checker{Name: "monotonic", Promise: "Values of a key only grow.", ...}
+//
+//	var _ = declare(80, &monotonic, func(h *history) Verdict { ... })
+//
+// The number is its place in the list. What else judges a run stands beside: linearize decides one
+// key, oracle judges events inside the store, endstate what is left at the end, and verdict is what
+// all of them conclude with.
+//
+// Promise: a failure is a proof, given as steps and reasons; what cannot be decided within limits is
+// undecided and never a pass; weak read concerns and unknown outcomes, which guarantee nothing, are
+// never flagged.
+//
+// Refusal: no input but the history, no clock but for limits, no state between two calls.
+package checkers
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/linearize"
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// What checkers conclude with, see package verdict.
+type (
+	// Verdict is one checker's conclusion.
+	Verdict = verdict.Verdict
+	// Violation is one broken promise with its proof.
+	Violation = verdict.Violation
+	// Outcome is pass, fail, undecided or documented.
+	Outcome = verdict.Outcome
+	// Checker is one promise.
+	Checker = verdict.Checker
+	// Signature groups failures of the same kind.
+	Signature = verdict.Signature
+	// Meanings are signatures and what they stand for.
+	Meanings = verdict.Meanings
+)
+
+// The outcomes, the worst first.
+const (
+	Fail       = verdict.Fail
+	Undecided  = verdict.Undecided
+	Documented = verdict.Documented
+	Pass       = verdict.Pass
+)
+
+// Worst is the verdict that decides: the first of the worst outcome. The zero Verdict for none.
+func Worst(verdicts []Verdict) Verdict { return verdict.Worst(verdicts) }
+
+// declared is a checker of histories.
+type declared struct {
+	place   int
+	checker *Checker
+	judge   func(*history) Verdict
+}
+
+// declaredCheckers are all of them, in no order.
+var declaredCheckers []declared
+
+// declare adds a checker. It is called from package-level variables only. The place must be free.
+func declare(place int, c *Checker, judge func(*history) Verdict) declared {
+	d := declared{place, c, judge}
+	declaredCheckers = append(declaredCheckers, d)
+	return d
+}
+
+func listedCheckers() []declared {
+	all := slices.Clone(declaredCheckers)
+	slices.SortFunc(all, func(a, b declared) int { return cmp.Compare(a.place, b.place) })
+	return all
+}
+
+// Catalogue is every checker of histories, in the order in which they are listed.
+func Catalogue() []Checker {
+	var all []Checker
+	for _, d := range listedCheckers() {
+		all = append(all, *d.checker)
+	}
+	return all
+}
+
+// Check judges a history: one verdict of each checker, in the order of the catalogue. Identifiers of
+// operations must be unique, and written values unique for each key; a history that repeats values is
+// decided by search alone.
+func Check(ops []histories.Op, limits Limits) []Verdict {
+	if limits == (Limits{}) {
+		limits = StandardLimits()
+	}
+	h := &history{keyed: keysOf(withoutWatches(ops)), all: ops, limits: limits}
+	var verdicts []Verdict
+	for _, d := range listedCheckers() {
+		verdicts = append(verdicts, d.judge(h))
+	}
+	return verdicts
+}
+
+// history is what checkers look at, taken apart once for all of them.
+type history struct {
+	// keyed are the operations on keys, all also those that watch.
+	keyed
+	all    []histories.Op
+	limits Limits
+
+	// unique is what the unique-writes analysis has found, clusterTimes the verdicts by cluster
+	// time; both are made by whoever asks first.
+	unique       *uniqueFindings
+	clusterTimes *clusterTimeVerdicts
+}
+
+// keyed is a history taken apart, with the operations that the keys refer to.
+type keyed struct {
+	ops  []histories.Op
+	keys []linearize.Key
+}
+
+func keysOf(ops []histories.Op) keyed { return keyed{ops, linearize.Split(ops)} }
+
+// withoutWatches are the operations on keys, which all checkers but that of change streams look at.
+func withoutWatches(ops []histories.Op) []histories.Op {
+	watches := func(op histories.Op) bool { return op.Kind == scenario.Watch }
+	if !slices.ContainsFunc(ops, watches) {
+		return ops
+	}
+	return slices.DeleteFunc(slices.Clone(ops), watches)
+}
+
+// CheckFile is Check of a history file, as runs leave it or histories.Write writes it; an error says
+// where the file is wrong and what to do.
+func CheckFile(path string, limits Limits) ([]Verdict, error) {
+	_, ops, err := histories.ReadFile[histories.Op](path)
+	if err != nil {
+		return nil, err
+	}
+	return Check(ops, limits), nil
+}

@@ -1,0 +1,88 @@
+package endstate
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// Audit is the state of a cluster after its faults have healed and everything has come to rest, for one collection.
+type Audit struct {
+	NS string
+	// Table is the routing table of the config server's primary, in order.
+	Table []trace.Chunk
+	// UUID names the incarnation of the collection that the catalogue knows.
+	UUID string
+	// Members are all data members and the config members.
+	Members []Member
+	// Reshaped is true when chunks were split or merged. That gives a shard whose chunks stay the collection's major version,
+	// of which its members need not know.
+	Reshaped bool
+	// Keys of the collection are 0 to Keys-1.
+	Keys int
+	// Final are the operations of the last pass over all keys, which began when everything was at rest: each key was
+	// written and then read, and nothing followed.
+	Final []histories.Op
+	// Whole are the operations on the collection as a whole.
+	Whole []histories.Op
+	// Show turns an encoded key into text for people; nil shows its bytes.
+	Show func(key string) string `json:"-"`
+}
+
+// Member is the state of one member of a shard, or of the config replica set.
+type Member struct {
+	Shard, Node string
+	// Primary is true for the member that accepts writes.
+	Primary bool
+	// Unreachable is true when the member did not answer; then nothing else is set.
+	Unreachable bool
+	// Applied is its position in the log, as text; Checksum covers all it holds.
+	Applied  string
+	Checksum uint64
+	// Known is true when the member knows the collection's routing; Major and Epoch are then its version of it, and
+	// Owned the ranges it believes are its shard's.
+	Known bool
+	Major uint32
+	Epoch string
+	Owned []Range
+	// Documents are all documents of the collection that it holds, owned or not.
+	Documents []Document
+	// Tasks are the range deletions on record, ready ones only.
+	Tasks []Task
+	// Leftovers are documents of migrations, deletions and recoveries that should be gone; Sections the critical
+	// sections that are still held; Cursors how many are still open.
+	Leftovers []string
+	// UUID is the incarnation that the member has data of, empty for none; Indexes are those besides the shard key's.
+	UUID     string
+	Indexes  []string
+	Sections []string
+	Cursors  int
+}
+
+// Task is a range deletion on record, with the number of orphans that it counts.
+type Task struct {
+	ID string
+	Range
+	Orphans int64
+}
+
+// Range is [Min, Max) of encoded shard keys.
+type Range struct{ Min, Max string }
+
+// Document is a stored document. Shard is its encoded shard key, Key the number that clients use.
+type Document struct {
+	Shard string
+	Key   int64
+	Value string
+	List  []string
+}
+
+// Orphans reports whether a member holds a document that its shard does not own.
+func (a *Audit) Orphans() bool {
+	v := a.Check()
+	return slices.ContainsFunc(v.Violations, func(v verdict.Violation) bool {
+		return v.Signature == orphanLeft
+	})
+}

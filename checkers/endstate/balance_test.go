@@ -1,0 +1,59 @@
+package endstate
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// TestLacking: a balancer that has nothing to do may not leave a chunk where it must not be, nor shards uneven.
+func TestLacking(t *testing.T) {
+	const ns, chunk = "test.docs", 100
+	lying := func(shards ...string) (all []PlacedChunk) {
+		bounds := []string{"a", "c", "e", "g", "i"}
+		for i, s := range shards {
+			name, jumbo := strings.CutSuffix(s, "!")
+			all = append(all, PlacedChunk{Min: bounds[i], Max: bounds[i+1], Shard: name, Jumbo: jumbo})
+		}
+		return all
+	}
+	zone := func(lo, hi string) trace.Event {
+		return trace.Event{Value: trace.ZoneRange, NS: ns, Min: lo, Max: hi, ID: "east"}
+	}
+	drains := trace.Event{Value: trace.ShardDraining, Peer: "b"}
+	for _, c := range []struct {
+		name  string
+		said  []trace.Event
+		lies  []PlacedChunk
+		bytes map[string]int64
+		want  string
+	}{
+		{"equal counts", nil, lying("a", "b"), nil, ""},
+		{"one apart", nil, lying("a", "a", "b"), nil, ""},
+		{"two apart", nil, lying("a", "a"), nil, "a has 2 chunks"},
+		{"nothing can move", nil, lying("a!", "a!"), nil, ""},
+		{"draining", []trace.Event{drains}, lying("a", "b"), nil, "which drains"},
+		{"jumbo on a shard that drains", []trace.Event{drains}, lying("a", "b!"), nil, ""},
+		{"out of its zone", []trace.Event{zone("a", "c")}, lying("b", "a"), nil, "of zone east"},
+		{"in its zone", []trace.Event{zone("a", "c")}, lying("a", "a"), nil, ""},
+		{"across a boundary", []trace.Event{zone("b", "c")}, lying("a", "a"), nil, "crosses"},
+		{"sizes", nil, lying("a", "b"), map[string]int64{"a": 500, "b": 99}, "a has 500 bytes"},
+		{"sizes less than three chunks apart", nil, lying("a", "b"), map[string]int64{"a": 500, "b": 210}, ""},
+	} {
+		said := append([]trace.Event{{Value: trace.ShardAdded, Peer: "a", ID: "east"}, {Value: trace.ShardAdded, Peer: "b"}}, c.said...)
+		var cluster *model.Cluster
+		for _, e := range said {
+			e.Kind = trace.ClusterChanged
+			cluster = cluster.With(&e)
+		}
+		state := BalanceState{
+			NS: ns, BySize: c.bytes != nil, ChunkBytes: chunk, Chunks: c.lies, Bytes: c.bytes,
+		}
+		got := state.Lacking(cluster, func(lo, hi string) string { return lo + " to " + hi })
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: lacking %q, not %q", c.name, got, c.want)
+		}
+	}
+}

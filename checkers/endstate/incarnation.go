@@ -1,0 +1,75 @@
+package endstate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// The signatures of collections that differ between shards (K-IDX).
+const (
+	uuidDiffers    verdict.Signature = "collection-uuid-differs"
+	indexesDiffer  verdict.Signature = "indexes-differ"
+	collectionGone verdict.Signature = "collection-missing-on-owner"
+	indexMissing   verdict.Signature = "index-missing"
+	indexKept      verdict.Signature = "index-kept"
+)
+
+// checkIncarnations is K-IDX: every shard that owns a part of the collection has it, as the incarnation that the catalogue
+// knows and with the same indexes, those that clients have made; and nobody has another incarnation. A shard that owns
+// nothing any more may keep an empty collection.
+func (a *Audit) checkIncarnations(v *verdict.Verdict) {
+	if a.UUID == "" {
+		return
+	}
+	var first *Member
+	made, known := indexed(a.Whole)
+	for i := range a.Members {
+		m := &a.Members[i]
+		owner := slices.ContainsFunc(a.Table, func(c trace.Chunk) bool { return c.Shard == m.Shard })
+		switch {
+		case m.Unreachable:
+		case m.UUID != "" && m.UUID != a.UUID:
+			a.add(v, uuidDiffers, "", fmt.Sprintf("%s has %s as %s", m.Node, a.NS, m.UUID), "the catalogue knows it as "+a.UUID)
+		case owner && m.UUID == "":
+			a.add(v, collectionGone, "", fmt.Sprintf("%s has no collection %s", m.Node, a.NS), m.Shard+" owns a part of it")
+		case !owner:
+		case known && made && len(m.Indexes) == 0:
+			a.add(v, indexMissing, "", fmt.Sprintf("%s has no index on %s", m.Node, a.NS), "an index was made, and nothing that removes it came after that")
+		case known && !made && len(m.Indexes) > 0:
+			a.add(v, indexKept, "", fmt.Sprintf("%s has indexes {%s} on %s", m.Node, strings.Join(m.Indexes, ", "), a.NS), "they were removed after all that made one")
+		case first == nil:
+			first = m
+		case !slices.Equal(first.Indexes, m.Indexes):
+			a.add(v, indexesDiffer, "", fmt.Sprintf("%s has indexes {%s} on %s", m.Node, strings.Join(m.Indexes, ", "), a.NS),
+				fmt.Sprintf("%s has {%s}, and both own a part of it", first.Node, strings.Join(first.Indexes, ", ")))
+		}
+	}
+}
+
+// indexed says whether the collection has its index in the end, which is known when the last operation to make or remove
+// it was acknowledged and began after all others had ended.
+func indexed(ops []histories.Op) (made, known bool) {
+	for i := range ops {
+		op := &ops[i]
+		makes := op.Kind == scenario.CreateIndex
+		removes := op.Kind == scenario.DropIndex || op.Kind == scenario.Drop
+		if (makes || removes) && op.Outcome == histories.OK && last(op, ops) {
+			return makes, true
+		}
+	}
+	return false, false
+}
+
+// last says whether the operation began after every other one had ended that changes indexes.
+func last(op *histories.Op, ops []histories.Op) bool {
+	return !slices.ContainsFunc(ops, func(other histories.Op) bool {
+		changes := other.Kind != scenario.Create && other.Outcome != histories.Failed && other.ID != op.ID
+		return changes && (other.Outcome == histories.Unknown || other.Return >= op.Call)
+	})
+}

@@ -1,0 +1,65 @@
+package endstate
+
+import (
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// TestIncarnationsOfAnAudit plants what differs between shards.
+func TestIncarnationsOfAnAudit(t *testing.T) {
+	for name, c := range map[string]struct {
+		plant     func(a *Audit)
+		signature verdict.Signature
+	}{
+		"equal":             {func(*Audit) {}, ""},
+		"another UUID":      {func(a *Audit) { a.Members[3].UUID = "u2" }, uuidDiffers},
+		"owner without it":  {func(a *Audit) { a.Members[1].UUID = "" }, collectionGone},
+		"index is missing":  {func(a *Audit) { a.Members[2].Indexes = nil }, indexesDiffer},
+		"index is another":  {func(a *Audit) { a.Members[2].Indexes = []string{"v_1 {}"} }, indexesDiffer},
+		"nobody has an own": {func(a *Audit) { a.UUID = "" }, ""},
+		"made and there":    {func(a *Audit) { a.Whole = wholes(scenario.DropIndex, scenario.CreateIndex) }, ""},
+		"made and missing": {func(a *Audit) {
+			a.Whole = wholes(scenario.Drop, scenario.CreateIndex)
+			for i := range a.Members {
+				a.Members[i].Indexes = nil
+			}
+		}, indexMissing},
+		"removed and kept": {func(a *Audit) { a.Whole = wholes(scenario.CreateIndex, scenario.DropIndex) }, indexKept},
+		"gone with a drop": {func(a *Audit) { a.Whole = wholes(scenario.CreateIndex, scenario.Drop) }, indexKept},
+		"removed or not": {func(a *Audit) {
+			a.Whole = wholes(scenario.CreateIndex, scenario.DropIndex)
+			a.Whole[1].Call = a.Whole[0].Return
+		}, ""},
+		"removed by a request of unknown outcome": {func(a *Audit) {
+			a.Whole = wholes(scenario.CreateIndex, scenario.DropIndex)
+			a.Whole[1].Outcome = histories.Unknown
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := atRest()
+			a.UUID = "u1"
+			for i := range a.Members {
+				if a.Members[i].Shard != "config" {
+					a.Members[i].UUID, a.Members[i].Indexes = "u1", []string{"w_1 {}"}
+				}
+			}
+			c.plant(a)
+			v := a.Check()
+			if got := append(v.Violations, verdict.Violation{})[0].Signature; got != c.signature {
+				t.Errorf("got %q, want %q: %+v", got, c.signature, v.Violations)
+			}
+		})
+	}
+}
+
+// wholes are acknowledged operations on a collection, one after the other.
+func wholes(kinds ...scenario.OpKind) (ops []histories.Op) {
+	for i, kind := range kinds {
+		at := uint64(10 * i)
+		ops = append(ops, histories.Op{ID: i + 1, NS: "t.c", Kind: kind, Call: at, Return: at + 5, Outcome: histories.OK})
+	}
+	return ops
+}

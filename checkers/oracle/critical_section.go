@@ -1,0 +1,119 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// sectionRule is K-CRIT.
+var sectionRule = verdict.Checker{
+	Name: "K-CRIT",
+	Promise: "While a donor blocks writes to commit a migration, no client's write takes effect on it; nor on the recipient, " +
+		"from the donor's request to commit until the config server has committed or refuses for good.",
+	Signatures: verdict.Meanings{
+		writeInSection: "a donor that blocks writes applied one",
+		writeBeforeEnd: "a recipient applied a client's write before the outcome was final",
+	},
+}
+
+var _ = declare(60, sectionRule, func(o *Oracle) hooks {
+	return hooks{event: o.judgeSection}
+})
+
+// The signatures of writes inside a critical section.
+const (
+	writeInSection verdict.Signature = "write-in-critical-section"
+	writeBeforeEnd verdict.Signature = "write-on-recipient-before-outcome"
+)
+
+func (o *Oracle) judgeSection(e *trace.Event) {
+	if e.Kind != trace.Applied || e.Actor != trace.User || !o.world.Set(e.Shard).Leads(e) {
+		return
+	}
+	o.judgeRecipientSection(e)
+	for _, held := range o.node(e.Node).sections {
+		if held.ns == e.NS {
+			o.report(sectionRule, verdict.Violation{
+				Signature: writeInSection, NS: e.NS, Key: o.show(e.Key),
+				Broke:   fmt.Sprintf("%s applied a client's write of key %s while it blocked writes", e.Node, o.show(e.Key)),
+				Because: []string{fmt.Sprintf("writes were blocked at step %d for migration %s and not let in again", held.step, held.id)},
+			}, held.step)
+			return
+		}
+	}
+}
+
+// judgeRecipientSection: whatever becomes of its primaries, a recipient that has answered the donor blocks writes to the
+// namespace until the outcome is final.
+func (o *Oracle) judgeRecipientSection(e *trace.Event) {
+	for _, id := range o.open {
+		if m := o.moves[id]; m.to == e.Shard && m.ns == e.NS {
+			o.report(sectionRule, verdict.Violation{
+				Signature: writeBeforeEnd, NS: e.NS, Key: o.show(e.Key),
+				Broke: fmt.Sprintf("%s applied a client's write of key %s while its shard was to be the recipient of %s", e.Node, o.show(e.Key), id),
+				Because: []string{
+					fmt.Sprintf("the donor asked the config server to commit at step %d", m.asked),
+					"the config server has not committed since, nor given the chunk a version that makes it refuse",
+				},
+			}, m.asked)
+			return
+		}
+	}
+}
+
+// askCommit notes that the outcome of a migration is open from now on.
+func (o *Oracle) askCommit(e *trace.Event) {
+	if e.Value != "kCommittingOnConfig" || o.world.Set(e.Shard).Leader != e.Node || o.refusedAlready(e) {
+		return
+	}
+	o.move(e.ID).asked = e.Step
+	if o.forbids[e.NS] {
+		return
+	}
+	o.open = append(o.open, e.ID)
+}
+
+// refusedAlready: the chunk was split or merged since the migration began, and its version keeps the commit out.
+func (o *Oracle) refusedAlready(e *trace.Event) bool {
+	return slices.ContainsFunc(o.world.Table(e.NS), func(c trace.Chunk) bool {
+		return c.Min <= e.Min && e.Min < c.Max && slices.ContainsFunc(e.Chunks, func(began trace.Chunk) bool {
+			return c.Major > began.Major || c.Major == began.Major && c.Minor > began.Minor
+		})
+	})
+}
+
+// settle notes the catalogue writes that end an open outcome: the commit, or any that makes the config server refuse it.
+// While migrations are forbidden no outcome is open, and they are allowed again only after those that had begun are over.
+func (o *Oracle) settle(w *model.Write) {
+	if w.Refuses() || w.Why == trace.AllowsMigrations || w.Before == nil {
+		o.forbids[w.NS] = w.Why == trace.ForbidsMigrations
+	}
+	o.open = slices.DeleteFunc(o.open, func(id string) bool {
+		m := o.moves[id]
+		return m.ns == w.NS && (w.Refuses() || slices.ContainsFunc(w.Chunks, func(c trace.Chunk) bool { return c.Min < m.max && m.min < c.Max }))
+	})
+}
+
+// followSection notes when a donor blocks writes, and what it had at that moment: nothing may change it any more.
+func (o *Oracle) followSection(e *trace.Event) {
+	if e.Actor != trace.Donor {
+		return
+	}
+	n := o.node(e.Node)
+	if e.Value == "released" {
+		n.sections = slices.DeleteFunc(n.sections, func(h held) bool { return h.ns == e.NS && h.id == e.ID })
+		return
+	}
+	if slices.ContainsFunc(n.sections, func(h held) bool { return h.ns == e.NS && h.id == e.ID }) {
+		return
+	}
+	n.sections = append(n.sections, held{e.NS, e.ID, e.Step})
+	if m := o.move(e.ID); m.blocked == 0 && m.max != "" && o.world.Set(e.Shard).Leader == e.Node {
+		donor := o.world.Set(e.Shard)
+		m.blocked, m.donor, m.history = e.Step, donor.Documents(e.NS, m.min, m.max), donor.History()
+	}
+}

@@ -1,0 +1,46 @@
+package oracle
+
+import (
+	"fmt"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// decisionRule is K-DECIDE.
+var decisionRule = verdict.Checker{
+	Name:    "K-DECIDE",
+	Promise: "What a donor decides about a migration is what the config server committed: never committed there and aborted here, nor the reverse.",
+	Signatures: verdict.Meanings{
+		decidedWrongly: "a donor decided against what the config server has",
+	},
+}
+
+var _ = declare(70, decisionRule, func(o *Oracle) hooks {
+	return hooks{event: o.judgeDecision}
+})
+
+// decidedWrongly is the signature of a decision that is not what the config server has.
+const decidedWrongly verdict.Signature = "decision-against-config"
+
+func (o *Oracle) judgeDecision(e *trace.Event) {
+	if e.Kind != trace.DecisionMade || o.world.Set(e.Shard).Leader != e.Node {
+		return
+	}
+	m := o.move(e.ID)
+	if committed := m.committed != 0; committed != (e.Value == "committed") {
+		o.report(decisionRule, verdict.Violation{
+			Signature: decidedWrongly, NS: m.ns,
+			Broke:   fmt.Sprintf("%s decided that migration %s is %s", e.Node, e.ID, e.Value),
+			Because: []string{fmt.Sprintf("the config server %s", outcome(m))},
+		}, m.committed)
+	}
+	m.decided, m.decision = e.Value, e.Step
+}
+
+func outcome(m *move) string {
+	if m.committed == 0 {
+		return "has not committed it"
+	}
+	return fmt.Sprintf("committed it at step %d", m.committed)
+}

@@ -1,0 +1,132 @@
+package oracle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/checkers/verdict"
+)
+
+// durabilityRule is K-DUR. What the donor had when it blocked writes is what must have arrived; a donor that never blocked
+// them is held to what it has at the commit.
+var durabilityRule = verdict.Checker{
+	Name: "K-DUR",
+	Promise: "When a migration or a movePrimary commits, a majority of the recipient has every document of what moves as the donor had it, and no other, " +
+		"and would not execute a statement again that the donor has executed on what moves.",
+	Signatures: verdict.Meanings{
+		notMoved:      "a majority of the recipient lacks a document at the commit",
+		movedStale:    "a majority of the recipient has another state of a document at the commit",
+		movedDeleted:  "a majority of the recipient has a document that the donor had deleted",
+		notDurableYet: "the recipient's primary has it at the commit, and a majority has not",
+		notRemembered: "a majority of the recipient would execute a statement again",
+		rememberedYet: "the recipient's primary would refuse a statement, and a majority would not",
+	},
+}
+
+var _ = declare(50, durabilityRule, func(o *Oracle) hooks {
+	return hooks{commit: o.judgeDurability}
+})
+
+// The signatures of durability violations.
+const (
+	notMoved      verdict.Signature = "commit-without-document"
+	movedStale    verdict.Signature = "commit-with-stale-document"
+	movedDeleted  verdict.Signature = "commit-with-deleted-document"
+	notDurableYet verdict.Signature = "commit-before-majority"
+	notRemembered verdict.Signature = "commit-without-statement"
+	rememberedYet verdict.Signature = "commit-before-majority-of-statement"
+)
+
+func (o *Oracle) judgeDurability(w *model.Write) {
+	if w.Migration() == "" {
+		return
+	}
+	for _, moved := range w.Moved() {
+		for _, ns := range o.world.Placed(w, o.world.Set(moved.From)) {
+			o.compareRange(w, ns, moved)
+			o.compareHistory(w, ns, moved)
+		}
+	}
+}
+
+func (o *Oracle) compareRange(w *model.Write, ns string, r model.Move) {
+	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
+	sent := donor.Documents(ns, r.Min, r.Max)
+	if m := o.move(w.Migration()); m.blocked != 0 {
+		sent = model.Within(m.donor, r.Min, r.Max)
+	}
+	durable, applied := recipient.Durable(ns, r.Min, r.Max), recipient.Documents(ns, r.Min, r.Max)
+	for _, id := range ids(sent, durable) {
+		d, got := sent[id], durable[id]
+		if d != got {
+			o.reportDifference(w, ns, r, d, got, applied[id])
+		}
+	}
+}
+
+// ids are the documents of both, in order.
+func ids(a, b map[string]model.Doc) []string {
+	all := append(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b))...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (o *Oracle) reportDifference(w *model.Write, ns string, r model.Move, sent, durable, applied model.Doc) {
+	key := sent.Key
+	if key == "" {
+		key = durable.Key
+	}
+	v := verdict.Violation{Signature: notMoved, NS: ns, Key: o.show(key)}
+	what := "has nothing"
+	switch {
+	case applied == sent:
+		v.Signature, what = notDurableYet, "has not yet what its primary has"
+	case sent.Hash == 0:
+		v.Signature, what = movedDeleted, "has what the donor had deleted"
+	case durable.Hash != 0:
+		v.Signature, what = movedStale, "has another state than the donor had"
+	}
+	v.Broke = fmt.Sprintf("%s went from %s to %s, and of key %s a majority of %s %s", o.span(r.Min, r.Max), r.From, r.To, o.show(key), r.To, what)
+	v.Because = []string{
+		fmt.Sprintf("migration %s was written to the catalogue at step %d and is majority-committed now", w.Migration(), w.Step),
+		fmt.Sprintf("the document's hash is %x on %s and %x on a majority of %s", sent.Hash, r.From, durable.Hash, r.To),
+	}
+	o.report(durabilityRule, v, o.move(w.Migration()).blocked, w.Step)
+}
+
+// compareHistory: of what the donor has on record and a client may try again, the recipient executes nothing
+// (protocol 7).
+func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
+	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
+	m, had := o.move(w.Migration()), donor.History()
+	if m.blocked != 0 {
+		had = m.history
+	}
+	durable, applied := recipient.DurableHistory(), recipient.History()
+	sent := had.In(ns, r.Min, r.Max)
+	for _, id := range ids(sent, nil) {
+		if st := sent[id]; !durable.Refuses(id, st) {
+			o.reportForgotten(w, ns, r, id, st, applied.Refuses(id, st))
+		}
+	}
+}
+
+func (o *Oracle) reportForgotten(w *model.Write, ns string, r model.Move, id string, st model.Doc, soon bool) {
+	session, number, _ := strings.Cut(id, "\x00")
+	key := o.show(strings.TrimPrefix(st.Key, ns+"\x00"))
+	v := verdict.Violation{Signature: notRemembered, NS: ns, Key: key}
+	what := "does not know it"
+	if soon {
+		v.Signature, what = rememberedYet, "does not know it yet, though its primary does"
+	}
+	v.Broke = fmt.Sprintf("%s went from %s to %s, where statement %s of transaction %d of session %s was executed, and a majority of %s %s",
+		o.span(r.Min, r.Max), r.From, r.To, number, st.Hash, session, r.To, what)
+	v.Because = []string{
+		fmt.Sprintf("migration %s was written to the catalogue at step %d and is majority-committed now", w.Migration(), w.Step),
+		"a retry that reaches " + r.To + " would be executed once more",
+	}
+	o.report(durabilityRule, v, o.move(w.Migration()).blocked, w.Step)
+}

@@ -1,0 +1,133 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// fencingRule is K-FENCE. What was decided may still be on its way to those who take part; but once a donor has completed a
+// migration, everyone who could still do something for it was fenced (protocol 9.1, 9.3).
+var fencingRule = verdict.Checker{
+	Name: "K-FENCE",
+	Promise: "After a migration is decided nothing of it happens that was decided otherwise, and after its end nothing at all: no late " +
+		"commit, copy, history or state of whoever takes part, no deletion against the decision or by a task that is done.",
+	Signatures: verdict.Meanings{
+		lateCommit:   "the config server committed what the donor had decided to abort",
+		lateCopy:     "a recipient copied a document after the outcome was final",
+		lateHistory:  "a recipient took over session history after the outcome was final",
+		lateState:    "a recipient went on after the end of its migration",
+		lateDonor:    "a donor went on after its decision",
+		lateSection:  "a critical section was entered after the end of its migration",
+		lateDeletion: "a range was deleted for a task that had been removed",
+		wrongCleanup: "a range was deleted on the shard that keeps it",
+	},
+}
+
+var _ = declare(80, fencingRule, func(o *Oracle) hooks {
+	return hooks{event: o.judgeFencing, commit: o.judgeLateCommit}
+})
+
+// The signatures of fencing violations.
+const (
+	lateCommit   verdict.Signature = "commit-after-abort"
+	lateCopy     verdict.Signature = "copy-after-commit"
+	lateHistory  verdict.Signature = "history-after-end"
+	lateState    verdict.Signature = "state-after-end"
+	lateDonor    verdict.Signature = "donor-after-decision"
+	lateSection  verdict.Signature = "critical-section-after-end"
+	lateDeletion verdict.Signature = "deletion-after-task"
+	wrongCleanup verdict.Signature = "deletion-against-decision"
+)
+
+// judgeLateCommit judges a commit that a majority of the config server has.
+func (o *Oracle) judgeLateCommit(w *model.Write) {
+	m := o.moves[w.Migration()]
+	if m == nil || m.decided != "aborted" {
+		return
+	}
+	o.report(fencingRule, verdict.Violation{
+		Signature: lateCommit, NS: w.NS,
+		Broke:   fmt.Sprintf("the config server committed migration %s", m.id),
+		Because: []string{fmt.Sprintf("its donor had decided at step %d that it is aborted", m.decision)},
+	}, m.decision, w.Step)
+}
+
+// judgeFencing looks at what leaders do for migrations that are decided or over. A deposed leader may believe and write
+// what it likes: nobody will have it.
+func (o *Oracle) judgeFencing(e *trace.Event) {
+	m := o.moves[e.ID]
+	if e.Kind == trace.Executed {
+		m = o.moves[e.Value]
+	}
+	if m == nil || o.world.Set(e.Shard).Leader != e.Node {
+		return
+	}
+	switch e.Kind {
+	case trace.Applied:
+		o.judgeLateWrite(e, m)
+	case trace.Executed:
+		if m.final() != 0 && o.world.Set(e.Shard).Leads(e) {
+			o.late(e, m, lateHistory, fmt.Sprintf("%s put statement %d of session %s on record for migration %s", e.Node, e.N, e.ID, m.id))
+		}
+	case trace.DonorState:
+		if m.decided != "" && e.Value != "kDone" {
+			o.late(e, m, lateDonor, fmt.Sprintf("%s goes on with migration %s to %s", e.Node, m.id, e.Value))
+		}
+	case trace.RecipientState:
+		if m.ended != 0 && progress(e.Value) {
+			o.late(e, m, lateState, fmt.Sprintf("%s goes on with migration %s to %s", e.Node, m.id, e.Value))
+		}
+	case trace.CriticalSection:
+		if m.ended != 0 && e.Value != "released" {
+			o.late(e, m, lateSection, fmt.Sprintf("%s enters the critical section of migration %s as its %s", e.Node, m.id, e.Actor))
+		}
+	}
+}
+
+// judgeLateWrite: once its migration has committed, a recipient copies nothing any more, as that may undo what clients
+// write to it as the owner; and the range deleter works for the decision only.
+func (o *Oracle) judgeLateWrite(e *trace.Event, m *move) {
+	if !o.world.Set(e.Shard).Leads(e) {
+		return
+	}
+	switch {
+	case e.Actor == trace.Recipient && m.final() != 0:
+		o.late(e, m, lateCopy, fmt.Sprintf("%s copied key %s for migration %s", e.Node, o.show(e.Key), m.id))
+	case e.Actor != trace.RangeDeleter || m.to == "" || o.drops[m.ns] > m.began:
+	case slices.Contains(m.cleaned, e.Shard):
+		o.late(e, m, lateDeletion, fmt.Sprintf("%s deleted key %s for migration %s, whose task it had removed", e.Node, o.show(e.Key), m.id))
+	case e.Shard == m.from && m.committed == 0, e.Shard == m.to && slices.Contains(m.promised, e.Shard) && m.decided != "aborted":
+		o.late(e, m, wrongCleanup, fmt.Sprintf("%s deleted key %s for migration %s, from %s to %s", e.Node, o.show(e.Key), m.id, m.from, m.to))
+	}
+}
+
+// final is the step from which on a migration cannot have effects on its recipient, 0 while it can.
+func (m *move) final() uint64 {
+	if m.committed != 0 {
+		return m.committed
+	}
+	return m.ended
+}
+
+// progress says whether a recipient in the state has not come to an end.
+func progress(state string) bool {
+	return slices.Contains([]string{"kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec"}, state)
+}
+
+func (o *Oracle) late(e *trace.Event, m *move, signature verdict.Signature, broke string) {
+	v := verdict.Violation{Signature: signature, NS: m.ns, Broke: broke, Because: []string{"the config server " + outcome(m)}}
+	if e.Kind == trace.Applied {
+		v.Key = o.show(e.Key)
+	}
+	if m.decided != "" {
+		v.Because = append(v.Because, fmt.Sprintf("its donor had decided at step %d that it is %s", m.decision, m.decided))
+	}
+	if m.ended != 0 {
+		v.Because = append(v.Because, fmt.Sprintf("it had ended at step %d", m.ended))
+	}
+	o.report(fencingRule, v, m.committed, m.decision, m.ended)
+}

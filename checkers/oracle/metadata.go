@@ -1,0 +1,146 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// catalogueRule is K-META (protocol 2.1, 3.2).
+var catalogueRule = verdict.Checker{
+	Name: "K-META",
+	Promise: "The chunks of a collection are a partition of its keys; every change gives versions of their own above all former ones; " +
+		"a chunk's history ends with its shard; splits and merges move nothing.",
+	Signatures: verdict.Meanings{
+		noPartition:  "the chunks leave a gap or overlap",
+		oldVersion:   "a change gives a chunk a version that is not above all former ones",
+		noControl:    "a donor that keeps chunks stays at its major version",
+		wrongHistory: "a chunk's history does not end with its shard, or runs backwards",
+		wrongSplit:   "a split or merge moved a key or skipped a version",
+	},
+}
+
+var _ = declare(20, catalogueRule, func(o *Oracle) hooks {
+	return hooks{event: o.judgeCatalogue}
+})
+
+// The signatures of catalogue violations.
+const (
+	noPartition  verdict.Signature = "chunks-no-partition"
+	oldVersion   verdict.Signature = "chunk-version-not-newer"
+	noControl    verdict.Signature = "donor-version-not-raised"
+	wrongHistory verdict.Signature = "chunk-history-wrong"
+	wrongSplit   verdict.Signature = "split-changes-more"
+)
+
+func (o *Oracle) judgeCatalogue(e *trace.Event) {
+	if e.Kind != trace.CatalogWritten || !o.world.Set(e.Shard).Leads(e) {
+		return
+	}
+	w := o.world.Written(e)
+	if w.Drops() {
+		return
+	}
+	if flaw := w.After.Flaw(o.span); flaw != "" {
+		o.wrongWrite(w, noPartition, flaw, "the chunks must cover all keys, each key once")
+	}
+	o.judgeVersions(w)
+	o.judgeMove(w)
+	for i := range w.Chunks {
+		o.judgeHistory(w, &w.Chunks[i])
+	}
+	o.judgeReshaping(w)
+}
+
+func (o *Oracle) wrongWrite(w *model.Write, signature verdict.Signature, flaw, because string) {
+	o.report(catalogueRule, verdict.Violation{
+		Signature: signature, NS: w.NS, Because: []string{because},
+		Broke: fmt.Sprintf("the config server wrote %q to the catalogue of %s: %s", w.Why, w.NS, flaw),
+	})
+}
+
+// judgeVersions: only a mark leaves a chunk its version, since nothing that routers know changes with it (protocol 3.2).
+func (o *Oracle) judgeVersions(w *model.Write) {
+	if w.Why == "jumbo" && w.Changes() == 0 {
+		return
+	}
+	major, minor := w.Before.Version()
+	seen := map[[2]uint32]bool{}
+	for _, c := range w.Chunks {
+		version := [2]uint32{c.Major, c.Minor}
+		switch newer := c.Major > major || c.Major == major && c.Minor > minor; {
+		case seen[version]:
+			o.wrongWrite(w, oldVersion, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor), "another chunk of the same change has it too")
+		case w.Before != nil && !newer:
+			o.wrongWrite(w, oldVersion, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor),
+				fmt.Sprintf("the collection had version %d|%d before", major, minor))
+		}
+		seen[version] = true
+	}
+}
+
+// judgeMove: a chunk that moves gets a new major version, and a donor that keeps chunks gets it too, on one of them, so
+// that routers which know neither are found stale on both shards.
+func (o *Oracle) judgeMove(w *model.Write) {
+	before, _ := w.Before.Version()
+	for _, m := range w.Moved() {
+		i := slices.IndexFunc(w.After, func(c trace.Chunk) bool { return c.Min <= m.Min && m.Max <= c.Max })
+		if i >= 0 && w.After[i].Major <= before {
+			o.wrongWrite(w, oldVersion, fmt.Sprintf("%s moves with version %d|%d", o.span(m.Min, m.Max), w.After[i].Major, w.After[i].Minor),
+				fmt.Sprintf("a move raises the major version, which was %d", before))
+		}
+		kept := model.Table(w.After.Owned(m.From))
+		if major, _ := kept.Version(); len(kept) > 0 && major <= before {
+			o.wrongWrite(w, noControl, fmt.Sprintf("%s gives away %s and stays at major version %d", m.From, o.span(m.Min, m.Max), major),
+				"it keeps chunks, of which one must get the new major version")
+		}
+	}
+}
+
+// judgeReshaping: a split or a merge leaves every key where it is, and its versions follow the collection's closely: the
+// first chunk has the next minor or, as some versions of MongoDB do it, the next major version (protocol 3.2), and of a
+// split each next one the next minor.
+func (o *Oracle) judgeReshaping(w *model.Write) {
+	if w.Why != "split" && w.Why != "merge" || len(w.Before) == 0 {
+		return
+	}
+	for _, m := range w.Moved() {
+		o.wrongWrite(w, wrongSplit, fmt.Sprintf("%s goes from %s to %s", o.span(m.Min, m.Max), m.From, m.To), "nothing moves by it")
+	}
+	major, minor := w.Before.Version()
+	minor++
+	if w.Chunks[0].Major > major {
+		major, minor = major+1, 0
+	}
+	for i, c := range w.Chunks {
+		if c.Major != major || c.Minor != minor+uint32(i) {
+			o.wrongWrite(w, wrongSplit, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor),
+				fmt.Sprintf("version %d|%d was next", major, minor+uint32(i)))
+		}
+		o.judgeInheritance(w, &w.Chunks[i])
+	}
+}
+
+// judgeInheritance: the pieces of a split keep the history of the whole.
+func (o *Oracle) judgeInheritance(w *model.Write, c *trace.Chunk) {
+	for _, old := range w.Before {
+		if w.Why == "split" && old.Min <= c.Min && c.Max <= old.Max && !slices.Equal(old.History, c.History) {
+			o.wrongWrite(w, wrongSplit, fmt.Sprintf("%s has another history than the chunk it was cut from", o.span(c.Min, c.Max)), "it was there as long")
+		}
+	}
+}
+
+func (o *Oracle) judgeHistory(w *model.Write, c *trace.Chunk) {
+	for i, p := range c.History {
+		switch {
+		case i == 0 && p.Shard != c.Shard:
+			o.wrongWrite(w, wrongHistory, fmt.Sprintf("the history of %s ends with %s", o.span(c.Min, c.Max), p.Shard), "the chunk is on "+c.Shard)
+		case i > 0 && p.ValidAfter >= c.History[i-1].ValidAfter:
+			o.wrongWrite(w, wrongHistory, fmt.Sprintf("the history of %s is valid after %d and before that after %d", o.span(c.Min, c.Max), c.History[i-1].ValidAfter, p.ValidAfter),
+				"times strictly decrease along a history")
+		}
+	}
+}

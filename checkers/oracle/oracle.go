@@ -1,0 +1,203 @@
+// Package oracle judges a run while it happens, event by event, knowing everything that happens inside:
+// the promises that no client could check from outside.
+//
+// A rule is one file: it declares its checker, its signatures, and what it looks at (single events,
+// commits of the catalogue that a majority has, changes of the cluster).
+//
+//	var locking = verdict.Checker{Name: "locking", Promise: "No two migrations hold one lock.", ...}
+//
+//	var _ = declare(110, locking, func(o *Oracle) hooks { return hooks{event: o.judgeLocking} })
+//
+// The number is the rule's place in the list; a rule that needs memory of its own makes it in the
+// function, which is called once for each Oracle.
+//
+// Promise: a violation is a proof in steps of the trace; what a deposed leader does alone is never one.
+//
+// Refusal: rules see events only, never the store, and change nothing about the run.
+package oracle
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// hooks are what a rule looks at; each may be nil.
+type hooks struct {
+	// event sees every event before the model takes it into account.
+	event func(*trace.Event)
+	// commit sees every write of the catalogue at the moment at which a majority has it.
+	commit func(*model.Write)
+	// administered sees every change of the cluster's settings when a majority has it.
+	administered func(*trace.Event)
+}
+
+// rule is a promise and who judges it.
+type rule struct {
+	place   int
+	checker verdict.Checker
+	judge   func(*Oracle) hooks
+}
+
+// declaredRules are all rules, in no order.
+var declaredRules []rule
+
+// declare adds a rule. It is called from package-level variables only. The place must be free.
+func declare(place int, c verdict.Checker, judge func(*Oracle) hooks) rule {
+	r := rule{place, c, judge}
+	declaredRules = append(declaredRules, r)
+	return r
+}
+
+// listedRules are all rules by their places, which is also the order in which they judge.
+func listedRules() []rule {
+	all := slices.Clone(declaredRules)
+	slices.SortFunc(all, func(a, b rule) int { return cmp.Compare(a.place, b.place) })
+	return all
+}
+
+// Catalogue is every rule's checker, in the order in which they are listed.
+func Catalogue() []verdict.Checker {
+	var all []verdict.Checker
+	for _, r := range listedRules() {
+		all = append(all, r.checker)
+	}
+	return all
+}
+
+// Oracle judges a run while it happens, knowing everything that happens inside. Give it every event from the first on.
+type Oracle struct {
+	world *model.World
+	// moves are the migrations by identifier, nodes what single nodes hold now.
+	moves map[string]*move
+	nodes map[string]*node
+	// down are the nodes that have crashed and not come back.
+	down map[string]bool
+	// open are the migrations whose donor has asked for the commit and whose outcome is not final, oldest first.
+	open []string
+	// unfenced are the ranges of commits that took effect behind the donor's back.
+	unfenced []verdict.KeyRange
+	// drops is the step of the newest drop of each namespace.
+	drops map[string]uint64
+	// lives is the step at which the collection was made that has the name.
+	lives map[string]uint64
+	// forbids says of which namespaces a majority of the config server forbids migrations.
+	forbids map[string]bool
+
+	balancer balancer
+
+	// listed are the rules by their places; the others are those of their hooks that are not nil.
+	listed       []rule
+	events       []func(*trace.Event)
+	commits      []func(*model.Write)
+	administered []func(*trace.Event)
+
+	verdicts map[string]*verdict.Verdict
+	broken   *verdict.Violation
+	observed int
+	show     func(key string) string
+	// step is that of the event being judged.
+	step uint64
+}
+
+// NewOracle returns an oracle that has seen nothing. show turns an encoded key into text for people; nil shows its bytes.
+func New(key func(string) string) *Oracle {
+	o := &Oracle{
+		world: model.New(), moves: map[string]*move{}, nodes: map[string]*node{}, down: map[string]bool{},
+		drops: map[string]uint64{}, lives: map[string]uint64{}, forbids: map[string]bool{}, verdicts: map[string]*verdict.Verdict{},
+		show: key, listed: listedRules(),
+	}
+	if key == nil {
+		o.show = model.ShowKey
+	}
+	for _, r := range o.listed {
+		v := r.checker.Begin()
+		o.verdicts[r.checker.Name] = &v
+		o.hook(r.judge(o))
+	}
+	o.world.Committed, o.world.Administered = o.judgeCommit, o.judgeAdministered
+	return o
+}
+
+func (o *Oracle) hook(h hooks) {
+	if h.event != nil {
+		o.events = append(o.events, h.event)
+	}
+	if h.commit != nil {
+		o.commits = append(o.commits, h.commit)
+	}
+	if h.administered != nil {
+		o.administered = append(o.administered, h.administered)
+	}
+}
+
+// Observe takes the next event.
+func (o *Oracle) Observe(e *trace.Event) {
+	o.step = e.Step
+	o.observed++
+	for _, judge := range o.events {
+		judge(e)
+	}
+	o.follow(e)
+	o.world.Observe(e)
+}
+
+// Broken is the first violation, nil as long as every promise holds.
+func (o *Oracle) Broken() *verdict.Violation { return o.broken }
+
+// Verdicts are the conclusions of all rules on what was observed, in the order of the catalogue.
+func (o *Oracle) Verdicts() []verdict.Verdict {
+	all := make([]verdict.Verdict, 0, len(o.listed))
+	for _, r := range o.listed {
+		v := *o.verdicts[r.checker.Name]
+		v.Checked = o.observed
+		all = append(all, v)
+	}
+	return all
+}
+
+// report adds a violation at the current event; more are the steps that prove it.
+func (o *Oracle) report(c verdict.Checker, v verdict.Violation, more ...uint64) {
+	o.reportOf(c, v, append(more, o.step)...)
+}
+
+// reportOf adds a violation that these steps prove.
+func (o *Oracle) reportOf(c verdict.Checker, v verdict.Violation, steps ...uint64) {
+	for _, step := range steps {
+		if step != 0 && !slices.Contains(v.Events, step) {
+			v.Events = append(v.Events, step)
+		}
+	}
+	o.verdicts[c.Name].Add(v)
+	if o.broken == nil {
+		o.broken = &v
+	}
+}
+
+// Span is a range of encoded keys for people.
+func (o *Oracle) Span(lo, hi string) string { return o.span(lo, hi) }
+
+func (o *Oracle) span(lo, hi string) string { return "[" + o.show(lo) + ", " + o.show(hi) + ")" }
+
+// judgeCommit judges what a majority of the config server has from now on.
+func (o *Oracle) judgeCommit(w *model.Write) {
+	for _, judge := range o.commits {
+		judge(w)
+	}
+	o.settle(w)
+	o.followDrop(w)
+	if id := w.Migration(); id != "" {
+		if m := o.move(id); m.committed == 0 {
+			m.committed = o.step
+		}
+	}
+}
+
+func (o *Oracle) judgeAdministered(e *trace.Event) {
+	for _, judge := range o.administered {
+		judge(e)
+	}
+}

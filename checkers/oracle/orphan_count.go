@@ -1,0 +1,40 @@
+package oracle
+
+import (
+	"fmt"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// orphanCountRule is the part of K-ORPH that can be judged while a run goes on; that nothing is left over is the audit's.
+var orphanCountRule = verdict.Checker{
+	Name: "K-ORPH",
+	Promise: "The task that is to delete a range counts its orphans: from the moment that it may begin until it is done, its count " +
+		"is the number of documents that are left.",
+	Signatures: verdict.Meanings{
+		orphansMiscounted: "a task's count is not the number of its orphans",
+	},
+}
+
+var _ = declare(40, orphanCountRule, func(o *Oracle) hooks {
+	return hooks{event: o.judgeOrphans}
+})
+
+// orphansMiscounted is the signature of a task whose count is not the number of its orphans.
+const orphansMiscounted verdict.Signature = "orphans-miscounted"
+
+// judgeOrphans compares where a task goes on from one state to the next. While it is pending nothing of the range is an
+// orphan for certain, and a task whose collection was replaced has nothing left to count.
+func (o *Oracle) judgeOrphans(e *trace.Event) {
+	if e.Kind != trace.RangeDeletion || e.Value == "pending" || e.N < 0 || o.world.Set(e.Shard).Leader != e.Node {
+		return
+	}
+	if left := len(o.world.Set(e.Shard).Documents(e.NS, e.Min, e.Max)); left != e.N {
+		o.report(orphanCountRule, verdict.Violation{
+			Signature: orphansMiscounted, NS: e.NS,
+			Broke:   fmt.Sprintf("task %s of %s, which is %s, counts %d orphans in %s", e.ID, e.Shard, e.Value, e.N, o.span(e.Min, e.Max)),
+			Because: []string{fmt.Sprintf("%s holds %d documents there", e.Node, left)},
+		})
+	}
+}

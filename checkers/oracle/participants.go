@@ -1,0 +1,132 @@
+package oracle
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// move is what is known of one migration.
+type move struct {
+	id, ns, min, max string
+	from, to         string
+	// request is the name under which it was asked for.
+	request string
+	// began is the step at which its donor knew the collection, life that at which this was made.
+	began, life uint64
+	// asked is the step at which the donor asked the config server to commit.
+	asked uint64
+	// blocked is the step at which the donor blocked writes, 0 before; donor the documents of the range at that moment.
+	blocked uint64
+	donor   map[string]model.Doc
+	// history is what the donor had on record of retryable writes when it blocked writes.
+	history model.History
+	// committed is the step at which a majority of the config server had it; decided what the donor persisted, and when.
+	committed uint64
+	decided   string
+	decision  uint64
+	// ended is the step at which its donor completed it. The shards in promised have recorded a task for it that waits for
+	// the decision, those in cleaned have removed theirs.
+	ended             uint64
+	promised, cleaned []string
+}
+
+func (o *Oracle) move(id string) *move {
+	m := o.moves[id]
+	if m == nil {
+		m = &move{id: id}
+		o.moves[id] = m
+	}
+	return m
+}
+
+// node is what one node holds in memory.
+type node struct {
+	sections []held
+	receives []reception
+	cursors  []cursor
+}
+
+type held struct {
+	ns, id string
+	step   uint64
+}
+
+type reception struct{ id, ns, min, max, state string }
+
+// cursor is an open cursor with the ranges it may see.
+type cursor struct {
+	id, ns string
+	step   uint64
+	owned  []trace.Chunk
+}
+
+func (o *Oracle) node(name string) *node {
+	n := o.nodes[name]
+	if n == nil {
+		n = &node{}
+		o.nodes[name] = n
+	}
+	return n
+}
+
+// follow keeps up with what nodes and migrations are about.
+func (o *Oracle) follow(e *trace.Event) {
+	switch e.Kind {
+	case trace.NodeDown, trace.NodeUp:
+		delete(o.nodes, e.Node)
+		o.down[e.Node] = e.Kind == trace.NodeDown
+	case trace.SteppedDown:
+		n := o.node(e.Node)
+		n.sections, n.receives = nil, nil
+	case trace.MigrationRequested, trace.DonorState:
+		m := o.move(e.ID)
+		m.ns, m.min, m.max, m.from, m.to = e.NS, e.Min, e.Max, e.Shard, e.Peer
+		if m.began == 0 && e.Kind == trace.DonorState {
+			m.began, m.life = e.Step, o.lives[e.NS]
+		}
+		if e.Kind == trace.MigrationRequested {
+			m.request = e.Value
+		}
+		o.askCommit(e)
+	case trace.CatalogWritten:
+		o.noteUnfenced(e)
+		o.followLives(e)
+	case trace.MigrationEnded:
+		// Without a decision on record, as in 4.2, nobody was fenced.
+		if m := o.move(e.ID); m.decided != "" && o.world.Set(e.Shard).Leader == e.Node {
+			m.ended = e.Step
+		}
+	case trace.RangeDeletion:
+		if o.world.Set(e.Shard).Leader == e.Node {
+			o.move(e.ID).followTask(e)
+		}
+	case trace.CriticalSection:
+		o.followSection(e)
+	case trace.RecipientState:
+		o.node(e.Node).receive(reception{e.ID, e.NS, e.Min, e.Max, e.Value})
+	case trace.CursorOpened:
+		o.openCursor(e)
+	case trace.CursorClosed:
+		n := o.node(e.Node)
+		n.cursors = slices.DeleteFunc(n.cursors, func(c cursor) bool { return c.id == e.ID })
+	}
+}
+
+// followTask keeps up with tasks on record. Deletions that are only in a primary's memory, as in 4.2, are begun as often as
+// somebody asks.
+func (m *move) followTask(e *trace.Event) {
+	switch {
+	case e.N < 0:
+	case e.Value == "pending":
+		m.promised = append(m.promised, e.Shard)
+	case e.Value == "done":
+		m.cleaned = append(m.cleaned, e.Shard)
+	}
+}
+
+func (n *node) receive(r reception) {
+	n.receives = slices.DeleteFunc(n.receives, func(old reception) bool { return old.id == r.id })
+	n.receives = append(n.receives, r)
+}

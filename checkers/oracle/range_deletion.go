@@ -1,0 +1,78 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// deletionRule is K-DEL.
+var deletionRule = verdict.Checker{
+	Name:    "K-DEL",
+	Promise: "The range deleter removes only documents that its shard does not own, is not receiving and shows to no open cursor.",
+	Signatures: verdict.Meanings{
+		deletedOwned:    "the range deleter removed a document that its shard owns",
+		deletedReceived: "the range deleter removed a document that a migration brings in",
+		deletedPinned:   "the range deleter removed a document that an open cursor may return",
+	},
+}
+
+var _ = declare(30, deletionRule, func(o *Oracle) hooks {
+	return hooks{event: o.judgeDeletion}
+})
+
+// The signatures of deletion violations.
+const (
+	deletedOwned    verdict.Signature = "deleted-owned-document"
+	deletedReceived verdict.Signature = "deleted-received-document"
+	deletedPinned   verdict.Signature = "deleted-document-of-open-cursor"
+)
+
+func (o *Oracle) judgeDeletion(e *trace.Event) {
+	if e.Kind != trace.Applied || e.Actor != trace.RangeDeleter || e.Hash != 0 || e.Key == "" || !o.world.Set(e.Shard).Leads(e) {
+		return
+	}
+	if table := o.world.Table(e.NS); table != nil && table.Owner(e.Key) == e.Shard {
+		o.wrongDeletion(e, deletedOwned, fmt.Sprintf("a majority of the config server says that %s owns the key", e.Shard))
+	}
+	n := o.node(e.Node)
+	for _, r := range n.receives {
+		if r.ns == e.NS && r.min <= e.Key && e.Key < r.max && r.taking() {
+			o.wrongDeletion(e, deletedReceived, fmt.Sprintf("%s receives %s with migration %s, which is in state %s",
+				e.Node, o.span(r.min, r.max), r.id, r.state))
+		}
+	}
+	for _, c := range n.cursors {
+		if c.ns == e.NS && holds(c.owned, e.Key) {
+			o.wrongDeletion(e, deletedPinned, fmt.Sprintf("cursor %s, opened at step %d when %s owned the key, may still return it",
+				c.id, c.step, e.Shard), c.step)
+			return
+		}
+	}
+}
+
+// taking says whether documents arrive, or have arrived and are not owned yet. In kReady the recipient still waits for
+// deletions of the range to end.
+func (r reception) taking() bool {
+	return slices.Contains([]string{"kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec"}, r.state)
+}
+
+func (o *Oracle) wrongDeletion(e *trace.Event, signature verdict.Signature, because string, more ...uint64) {
+	o.report(deletionRule, verdict.Violation{
+		Signature: signature, NS: e.NS, Key: o.show(e.Key), Because: []string{because},
+		Broke: fmt.Sprintf("%s deleted key %s as an orphan, for task %s", e.Node, o.show(e.Key), e.ID),
+	}, more...)
+}
+
+// openCursor notes what a cursor may see. Its node says so itself, because what counts is what the node knew when it let
+// the query in, which truth may have overtaken by the time of the event.
+func (o *Oracle) openCursor(e *trace.Event) {
+	n := o.node(e.Node)
+	n.cursors = append(n.cursors, cursor{id: e.ID, ns: e.NS, step: e.Step, owned: slices.Clone(e.Chunks)})
+}
+
+func holds(ranges []trace.Chunk, key string) bool {
+	return slices.ContainsFunc(ranges, func(c trace.Chunk) bool { return c.Min <= key && key < c.Max })
+}

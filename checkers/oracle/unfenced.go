@@ -1,0 +1,31 @@
+package oracle
+
+import (
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// Unfenced lists the ranges of which a commit took effect although a primary of the donor led that
+// did not hold the critical section of its migration: it may have let writes pass, or be about to.
+func (o *Oracle) Unfenced() []verdict.KeyRange { return o.unfenced }
+
+// noteUnfenced looks at a change of the catalogue at the moment it is written: whoever leads the
+// donor then, and has read the catalogue before, does not know of it.
+func (o *Oracle) noteUnfenced(e *trace.Event) {
+	written := model.Write{Why: e.Value}
+	m := o.moves[written.Migration()]
+	if m == nil {
+		return
+	}
+	leader := o.world.Set(m.from).Leader
+	if leader == "" || o.down[leader] {
+		return // a successor reads what is written now
+	}
+	for _, h := range o.node(leader).sections {
+		if h.id == m.id {
+			return
+		}
+	}
+	o.unfenced = append(o.unfenced, verdict.KeyRange{NS: e.NS, Min: m.min, Max: m.max})
+}

@@ -1,0 +1,128 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/harness/runner"
+)
+
+// storyLines is how many lines a story has at most, besides those that prove the failure: the block has to fit on a screen.
+const storyLines = 18
+
+// Insight is the first violation that the step oracle saw of what a run is judged by: where the failure began, before any
+// client noticed.
+type Insight struct {
+	Checker string
+	Step    uint64
+	At      time.Duration
+	*checkers.Violation
+}
+
+// Inside finds the insight into a failing run, nil when the oracle saw nothing of it or is itself what decides the run. It
+// needs the run's events.
+func Inside(r *runner.Result) *Insight {
+	worst := r.Worst()
+	if len(worst.Violations) == 0 || len(worst.Violations[0].Events) > 0 {
+		return nil
+	}
+	about := &worst.Violations[0]
+	var first *Insight
+	for i := range r.Verdicts {
+		for j := range r.Verdicts[i].Violations {
+			v := &r.Verdicts[i].Violations[j]
+			if len(v.Events) == 0 || about.Key != "" && v.Key != about.Key {
+				continue
+			}
+			if step := v.Events[len(v.Events)-1]; first == nil || step < first.Step {
+				first = &Insight{Checker: r.Verdicts[i].Checker, Step: step, Violation: v}
+			}
+		}
+	}
+	if first != nil {
+		first.date(r)
+	}
+	return first
+}
+
+func (i *Insight) date(r *runner.Result) {
+	for n := range r.Events {
+		if r.Events[n].Step == i.Step {
+			i.At = time.Duration(r.Events[n].At)
+		}
+	}
+}
+
+// Tell is the insight in lines for people.
+func (i *Insight) Tell() []string {
+	where := fmt.Sprintf("%s, step %d at %s: ", i.Checker, i.Step, i.At.Round(10*time.Microsecond))
+	return []string{where + i.Broke}
+}
+
+// contradictionOf is what a failing run's story is told of.
+func contradictionOf(r *runner.Result) Contradiction {
+	v := &r.Worst().Violations[0]
+	about := Contradiction{NS: v.NS, Key: v.Key, Ops: v.Ops, Steps: v.Events, Times: v.Times, Text: v.Broke + " " + strings.Join(v.Because, " ")}
+	if inside := Inside(r); inside != nil {
+		about.Steps = append(slices.Clone(about.Steps), inside.Events...)
+	}
+	return about
+}
+
+// StoryLines tells what decides a failing run: how it came to that, and what of it was left out. It needs the run's events.
+func StoryLines(r *runner.Result) []string {
+	s := Tell(recordOf(r), contradictionOf(r), storyLines)
+	var lines []string
+	for i := range s.Moments {
+		lines = append(lines, momentLine(&s.Moments[i]))
+	}
+	if len(lines) == 0 || s.LeftOut+s.Unrelated == 0 {
+		return lines
+	}
+	rest := fmt.Sprintf("%d events that had no part in it are left out", s.Unrelated)
+	if s.LeftOut > 0 {
+		rest += fmt.Sprintf(", and %d lines on what had", s.LeftOut)
+	}
+	return append(lines, rest)
+}
+
+// StoryLinesWithSteps is Story with the step of each event, for those who walk there.
+func StoryLinesWithSteps(r *runner.Result) []string {
+	if len(r.Worst().Violations) == 0 {
+		return nil
+	}
+	var lines []string
+	for _, m := range Tell(recordOf(r), contradictionOf(r), storyLines).Moments {
+		step := ""
+		if m.Step != 0 {
+			step = fmt.Sprint(m.Step)
+		}
+		lines = append(lines, fmt.Sprintf("%8s %s", step, momentLine(&m)))
+	}
+	return lines
+}
+
+// Turn is the step at which a failing run went wrong: the first turn of its story, or the last event that proves the failure.
+func Turn(r *runner.Result) (step uint64, ok bool) {
+	if r.Passed() || len(r.Worst().Violations) == 0 {
+		return 0, false
+	}
+	about := contradictionOf(r)
+	if turns := Tell(recordOf(r), about, storyLines).Turns; len(turns) > 0 {
+		return turns[0], true
+	}
+	if len(about.Steps) == 0 {
+		return 0, false
+	}
+	return slices.Max(about.Steps), true
+}
+
+func recordOf(r *runner.Result) Run { return Run{Events: r.Events, History: r.History} }
+
+// momentLine is a moment in one line, with its time.
+func momentLine(m *Moment) string {
+	return fmt.Sprintf("%10s  %s", time.Duration(m.At).Round(10*time.Microsecond), m.Text)
+}

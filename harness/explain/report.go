@@ -1,0 +1,134 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/harness/runner"
+)
+
+// Where says how a reader gets at a failure: the seed's run in its campaign, the command that replays it and the files.
+type Where struct {
+	Run    string // "run 412 of 2,000", may be empty
+	Folder string
+	Replay []string
+	Look   []string
+	// Step is the command that walks through the run, without where to begin.
+	Step string
+	// Smallest says how small the scenario was made, Passing how its nearest neighbour that passes differs, Shrink which
+	// command makes it smaller; each may be empty.
+	Smallest, Passing, Shrink []string
+	// Known says whether the signature is known; may be empty.
+	Known string
+}
+
+// Report is the failure block of a run that did not pass: a proof in a fixed order, at most a screen.
+func Report(r *runner.Result, w Where) string {
+	var b strings.Builder
+	worst := r.Worst()
+	fmt.Fprintf(&b, "%s  %s   seed %d", strings.ToUpper(string(worst.Outcome)), r.Signature(), r.Scenario.Seed)
+	for _, more := range []string{r.Scenario.Name, w.Run, w.Folder} {
+		if more != "" {
+			b.WriteString("   " + more)
+		}
+	}
+	b.WriteByte('\n')
+	row := func(name string, lines ...string) {
+		for i, line := range lines {
+			if i > 0 {
+				name = ""
+			}
+			fmt.Fprintf(&b, "  %-9s %s\n", name, Cut(line))
+		}
+	}
+	row("Promise", worst.Promise)
+	if len(worst.Violations) == 0 {
+		row("Open", First(worst.Undecided, 4)...)
+	} else {
+		v := &worst.Violations[0]
+		row("Broke", keyPrefix(v)+v.Broke)
+		inside := Inside(r)
+		if inside != nil {
+			row("Inside", inside.Tell()...)
+		}
+		row("Story", StoryLines(r)...)
+		row("Because", First(v.Because, 6)...)
+		row("Also", otherFailures(r, worst)...)
+	}
+	row("Smallest", w.Smallest...)
+	row("Passing", w.Passing...)
+	row("Replay", w.Replay...)
+	row("Step", stepLines(r, w.Step)...)
+	row("Shrink", w.Shrink...)
+	row("Look", w.Look...)
+	if w.Known != "" {
+		row("Known?", w.Known)
+	}
+	return b.String()
+}
+
+// stepLines says how to walk through a failing run, beginning where it went wrong.
+func stepLines(r *runner.Result, command string) []string {
+	if command == "" {
+		return nil
+	}
+	if _, ok := Turn(r); ok {
+		return []string{command, command + " --at here --show all"}
+	}
+	return []string{command}
+}
+
+func keyPrefix(v *checkers.Violation) string {
+	if v.Key == "" || strings.Contains(v.Broke, "k="+v.Key) {
+		return ""
+	}
+	return "k=" + v.Key + ": "
+}
+
+// Cut shortens a line to what fits on a wide terminal.
+func Cut(line string) string {
+	const most = 160
+	if len(line) <= most {
+		return line
+	}
+	return strings.ToValidUTF8(line[:most-1], "") + "…"
+}
+
+// First is the first lines, and how many there are besides.
+func First(lines []string, most int) []string {
+	if len(lines) <= most {
+		return lines
+	}
+	return append(slices.Clone(lines[:most-1]), fmt.Sprintf("and %d more", len(lines)-most+1))
+}
+
+// otherFailures names what else broke: mostly consequences, which must not hide the first failure.
+func otherFailures(r *runner.Result, worst checkers.Verdict) []string {
+	var names []string
+	if worst.Found > 1 {
+		names = append(names, fmt.Sprintf("%d violations of this promise in all", worst.Found))
+	}
+	for _, v := range r.Verdicts {
+		if v.Checker != worst.Checker && v.Outcome != checkers.Pass {
+			names = append(names, v.Checker+" "+string(v.Outcome))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{strings.Join(names, ", ")}
+}
+
+// Markdown is the failure block with the scenario's faults, as a file for people.
+func Markdown(r *runner.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s, seed %d\n\n```\n%s```\n\n", cmp.Or(r.Signature(), "passed"), r.Scenario.Seed, Report(r, Where{}))
+	b.WriteString("Faults of the scenario:\n\n")
+	for _, f := range r.Scenario.Faults {
+		fmt.Fprintf(&b, "- `%s`\n", f)
+	}
+	return b.String()
+}

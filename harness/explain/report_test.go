@@ -1,0 +1,120 @@
+package explain
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// lostWrite is a run in which a write was lost: what a report is made of, in small.
+func lostWrite() *runner.Result {
+	return &runner.Result{
+		Scenario: &scenario.Scenario{Name: "dense", Seed: 412, Faults: []scenario.Fault{{ID: 1, Kind: "crash",
+			When: scenario.Trigger{Site: "r.replWait", Nth: 2}, Target: "shard-b.0", For: time.Second}}},
+		History: []histories.Op{
+			{ID: -18, Client: histories.PreloadClient, NS: "test.docs", Kind: scenario.Insert, Key: 17, Value: "i17", Outcome: histories.OK,
+				Result: histories.Result{Applied: true}},
+			{ID: 8, Client: 1, NS: "test.docs", Kind: scenario.Write, Key: 17, Value: "w4", Outcome: histories.OK,
+				Result: histories.Result{Found: true, Value: "i17", Applied: true}, CallAt: ms(800), ReturnAt: ms(812)},
+			{ID: 9, Client: 2, NS: "test.docs", Kind: scenario.Read, Key: 17, Outcome: histories.OK, Result: histories.Result{Found: true, Value: "i17"},
+				CallAt: ms(1200), ReturnAt: ms(1204)},
+			{ID: 10, Client: 2, NS: "test.docs", Kind: scenario.Read, Key: 3, Outcome: histories.OK, CallAt: ms(1205), ReturnAt: ms(1206)},
+		},
+		Events: lostEvents(), Virtual: 3 * time.Second, Counters: runner.NewCounters(),
+		Verdicts: []checkers.Verdict{
+			{Checker: "identity", Promise: "An acknowledged majority write must be visible to every later read.", Outcome: checkers.Fail, Found: 2,
+				Violations: []checkers.Violation{{
+					Signature: "lost-write", NS: "test.docs", Key: "17", Broke: "w4 was acknowledged; a later read returned i17", Ops: []int{8, 9},
+					Because: []string{"operation 8 ended before operation 9 began", strings.Repeat("a very long reason ", 20)},
+				}}},
+			{Checker: "K-DUR", Outcome: checkers.Fail, Found: 1, Violations: []checkers.Violation{{
+				Signature: "commit-with-stale-document", NS: "test.docs", Key: "17", Events: []uint64{866, 868},
+				Broke: "[10, 20) went from shard-a to shard-b, and of key 17 a majority of shard-b has another state than the donor had",
+			}}},
+			{Checker: "scans", Outcome: checkers.Pass},
+		},
+	}
+}
+
+func ms(n int) int64 { return int64(n) * int64(time.Millisecond) }
+
+// lostEvents is what happened: shard-b forgets what it had caught up on, and is given the range.
+func lostEvents() []trace.Event {
+	lo, hi := string(key.Int(10)), string(key.Int(20))
+	of := func(step int, e trace.Event) trace.Event {
+		e.Step, e.At = uint64(step), ms(step)
+		return e
+	}
+	phase := func(step int, kind trace.Kind, node, value string) trace.Event {
+		return of(step, trace.Event{Kind: kind, Node: node, Value: value, Shard: "shard-a", Peer: "shard-b", ID: "shard-a/1/1", NS: "test.docs", Min: lo, Max: hi})
+	}
+	elected := func(step int, shard, node string, term uint64) trace.Event {
+		return of(step, trace.Event{Kind: trace.Elected, Node: node, Shard: shard, Term: term})
+	}
+	write := func(step int, shard, node string, index, hash uint64, by trace.Actor, id string) trace.Event {
+		k := string(key.Int(17))
+		return of(step, trace.Event{Kind: trace.Applied, Node: node, Shard: shard, Term: 1, Index: index, NS: "test.docs", Key: k, DocID: k, Hash: hash, Actor: by, ID: id})
+	}
+	placed := func(step int, index uint64, shard, why string) trace.Event {
+		return of(step, trace.Event{Kind: trace.CatalogWritten, Node: "config.0", Shard: "config", Term: 1, Index: index, NS: "test.docs", Value: why,
+			Chunks: []trace.Chunk{{Min: lo, Max: hi, Shard: shard, Major: uint32(index)}}})
+	}
+	return []trace.Event{
+		elected(1, "config", "config.0", 1), elected(2, "shard-a", "shard-a.0", 1), elected(3, "shard-b", "shard-b.0", 1),
+		placed(4, 1, "shard-a", "shardCollection"), of(5, trace.Event{Kind: trace.Majority, Node: "config.0", Shard: "config", Term: 1, Index: 1}),
+		write(6, "shard-a", "shard-a.0", 1, 30, trace.System, ""),
+		phase(640, trace.DonorState, "shard-a.0", "kCloning"), write(650, "shard-b", "shard-b.0", 1, 30, trace.Recipient, "shard-a/1/1"),
+		of(660, trace.Event{Kind: trace.Majority, Node: "shard-b.0", Shard: "shard-b", Term: 1, Index: 1}),
+		phase(700, trace.RecipientState, "shard-b.0", "kCatchup"), write(805, "shard-a", "shard-a.0", 2, 40, trace.User, "client.1/1"),
+		write(808, "shard-b", "shard-b.0", 2, 40, trace.Recipient, "shard-a/1/1"),
+		of(810, trace.Event{Kind: trace.Fault, Value: "crash", Peer: "shard-b.0", N: 1}), of(811, trace.Event{Kind: trace.NodeDown, Node: "shard-b.0"}),
+		elected(820, "shard-b", "shard-b.1", 2), placed(866, 2, "shard-b", "move shard-a/1/1"),
+		of(868, trace.Event{Kind: trace.Majority, Node: "config.0", Shard: "config", Term: 1, Index: 2}),
+		phase(870, trace.DecisionMade, "shard-a.0", "committed"), of(2000, trace.Event{Kind: trace.Repair, Value: "crash", Peer: "shard-b.0", N: 1}),
+	}
+}
+
+// TestReport shows the failure block as people see it.
+func TestReport(t *testing.T) {
+	datadriven.RunTest(t, "testdata/report", func(t *testing.T, c *datadriven.TestData) string {
+		switch c.Cmd {
+		case "fail":
+			return Report(lostWrite(), Where{
+				Run: "run 412 of 2,000", Folder: "out/lost-write-412", Replay: []string{"shardproof replay out/lost-write-412"},
+				Look: []string{"out/lost-write-412/story.md"},
+			})
+		case "undecided":
+			r := lostWrite()
+			r.Verdicts = []checkers.Verdict{{Checker: "linearizability", Promise: "One order explains all.", Outcome: checkers.Undecided,
+				Undecided: []string{"k=17: the search took longer than 2s"}}}
+			return Report(r, Where{Folder: "out/x"})
+		case "story.md":
+			return Markdown(lostWrite())
+		}
+		return "no such command"
+	})
+}
+
+// TestReportFitsOnAScreen holds the block to 40 lines however much happened.
+func TestReportFitsOnAScreen(t *testing.T) {
+	r := lostWrite()
+	for i := range 5000 {
+		r.Events = append(r.Events, trace.Event{Step: uint64(3000 + i), At: int64(time.Second) + int64(i), Kind: trace.Fault, Value: "hold"})
+	}
+	for range 50 {
+		r.Verdicts[0].Violations[0].Because = append(r.Verdicts[0].Violations[0].Because, "reason")
+	}
+	text := Report(r, Where{Replay: []string{"shardproof replay x"}})
+	if lines := strings.Count(text, "\n"); lines > 40 {
+		t.Errorf("the block has %d lines:\n%s", lines, text)
+	}
+}

@@ -1,0 +1,52 @@
+package generate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// adjustableSettings are the settings that operators change while a cluster runs: those of migrations (protocol 16).
+var adjustableSettings = []string{
+	"orphanCleanupDelaySecs", "rangeDeleterBatchSize", "rangeDeleterBatchDelayMS", "receiveChunkWaitForRangeDeleterTimeoutMS",
+	"migrateCloneInsertionBatchSize", "migrateCloneBatchBytes", "migrateCloneInsertionBatchDelayMS",
+	"chunkMigrationFetcherMaxBufferedSizeBytesPerThread", "transferModsBatchBytes", "transferModsMemoryBytes", "chunkSizeBytes",
+	"maxCatchUpPercentageBeforeBlockingWrites", "steadyPollMillis", "recvChunkStatusWaitMillis", "sessionModsWaitMillis",
+	"migrationRetryBackoffMillis", "defaultConfigCommandTimeoutMS",
+}
+
+const (
+	// commandShare is how many seeds in a hundred have an operator, commandsMost how many commands one gives at most.
+	commandShare = 15
+	commandsMost = 4
+)
+
+// drawCommands gives a share of the seeds an operator: settings that change while everything runs, and now and then
+// somebody who waits until the shards are clean or at rest.
+func drawCommands(d keyed.Source, z size) (all []scenario.Command) {
+	if !d.Chance("commands", commandShare) {
+		return nil
+	}
+	for i := range 1 + d.IntN("commands/count", commandsMost) {
+		who := fmt.Sprintf("commands/%d", i)
+		at := time.Duration(d.IntN(who+"/at", int(z.span/time.Millisecond))) * time.Millisecond
+		all = append(all, drawCommand(d, who, at))
+	}
+	slices.SortStableFunc(all, func(a, b scenario.Command) int { return int(a.At - b.At) })
+	return all
+}
+
+func drawCommand(d keyed.Source, who string, at time.Duration) scenario.Command {
+	switch d.IntN(who+"/do", 10) {
+	case 0:
+		return scenario.Command{At: at, Do: scenario.CleanupOrphaned, Name: mainNamespace}
+	case 1:
+		return scenario.Command{At: at, Do: scenario.JoinMigrations, Name: mainNamespace}
+	}
+	name := adjustableSettings[d.IntN(who+"/name", len(adjustableSettings))]
+	k := settingKnobs[slices.IndexFunc(settingKnobs, func(k knob) bool { return k.name == name })]
+	return scenario.Command{At: at, Do: scenario.SetParameter, Name: name, Value: k.values[d.IntN(who+"/value", len(k.values))]}
+}

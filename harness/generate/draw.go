@@ -1,0 +1,212 @@
+// Package generate makes the scenario of a seed: a profile says how large it is and which faults it may have, and the seed
+// decides topology, collections, operations, migrations, operators, settings and faults.
+//
+// Promise: a scenario is a pure function of seed and profile. Every question is keyed by what it is about, so that leaving
+// something out of a profile leaves the rest of its scenarios as they were.
+//
+// Refusal: it runs nothing, and a drawn scenario does not depend on it: every answer is in the scenario's text.
+package generate
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/workloads"
+)
+
+// mainNamespace is the collection of drawn scenarios, second the one that some have besides, and other a name that it may get.
+const mainNamespace, secondNamespace, otherNamespace = "test.docs", "test.more", "test.other"
+
+// Draw makes the scenario of a seed. It is a pure function of both arguments.
+func Draw(seed uint64, p Profile) *scenario.Scenario {
+	d := keyed.New(seed ^ 0xc0ffee)
+	p.size = drawSize(d, p)
+	s := &scenario.Scenario{Name: p.Name, Seed: seed, Topology: p.size.topology, Limit: quiescenceLimit}
+	s.Protocol = drawProtocol(d, p)
+	if p.balanced {
+		drawBalancing(d, p, s)
+		return s
+	}
+	s.Collections = []scenario.Collection{drawCollection(d, p.size)}
+	if p.size.moves > 1 && d.Chance("streams", streamShare) {
+		drawStreams(d, p.size, s)
+	}
+	s.Settings = drawSettings(d, p)
+	mix := workloads.Standard()
+	if d.Chance("weak reads", 30) {
+		mix = workloads.Weak(mix)
+		keepHistory(d, s)
+	}
+	if p.size.moves > 1 {
+		mix = drawMix(d, mix)
+	}
+	two := p.size.moves > 1 && d.Chance("second collection", 25)
+	size, rest := p.size.split(two)
+	s.Ops = workloads.Draw(d.IntN, workloads.Params{
+		NS: mainNamespace, Keys: size.keys, Preload: s.Collections[0].Preload, Clients: size.topology.Clients,
+		Count: size.ops, Span: size.span, Hot: keyed.Pick(d, "hot", 0, 10, 30, 60), FirstID: 1,
+	}, mix)
+	s.Migrations = workloads.DrawMoves(d.IntN, workloads.MoveParams{
+		Collection: s.Collections[0], Shards: size.topology.Shards, Count: size.moves, Start: warmUp,
+		Gap: (size.span - warmUp) / time.Duration(size.moves), WaitDelete: 20, Operator: 8, FirstID: 1,
+	}, keyed.Pick(d, "moves", workloads.MoveCatalogue()...))
+	if two {
+		addCollection(s, d, rest)
+	}
+	s.Commands = drawCommands(d, size)
+	splits := drawSplits(d, size, s.Collections[0])
+	s.Commands = append(s.Commands, splits...)
+	if size.moves > 1 && d.Chance("unsharded", unshardedShare) {
+		addUnsharded(d, s, size)
+	}
+	s.Faults = drawFaults(d, p, faults.Space{MovesPrimary: len(s.Primaries) > 0, Splits: len(splits) > 0})
+	s.FaultsEnd = size.span + faultsTail
+	if size.moves > 1 && d.Chance("operations", operatorShare) {
+		addOperators(d, s, size)
+	}
+	return s
+}
+
+// olderShare is how many percent of the seeds speak 4.2.
+const olderShare = 30
+
+func drawProtocol(d keyed.Source, p Profile) string {
+	switch {
+	case p.Protocol == "8.0":
+		return "" // which says the same
+	case p.Protocol != "" || !d.Chance("4.2", olderShare):
+		return p.Protocol
+	}
+	return "4.2"
+}
+
+// keepHistory sets, for most runs with reads of the past, a window in which they can succeed.
+func keepHistory(d keyed.Source, s *scenario.Scenario) {
+	for i := range s.Settings {
+		if v := &s.Settings[i]; v.Name == "minSnapshotHistoryWindowInSeconds" && d.Chance("keep history", 80) {
+			v.Value = "300s"
+		}
+	}
+}
+
+// streamShare is how many percent of the seeds have readers of change streams.
+const streamShare = 15
+
+const (
+	// warmUp is when the first migration starts, settle how long faults go on after the last operation started.
+	warmUp     = 50 * time.Millisecond
+	faultsTail = 300 * time.Millisecond
+	// quiescenceLimit is how long the cluster has to converge after the faults. A real one would have minutes.
+	quiescenceLimit = 90 * time.Second
+)
+
+// size is how large a scenario is.
+type size struct {
+	topology         scenario.Topology
+	ops, moves, keys int
+	faults           int
+	span             time.Duration
+}
+
+var (
+	// standardSize is the size that figures are quoted for.
+	standardSize = size{
+		topology: scenario.Topology{Shards: 3, Members: 3, ConfigMembers: 3, Routers: 2, Clients: 6},
+		ops:      300, moves: 6, keys: 40, faults: 8, span: 1500 * time.Millisecond,
+	}
+	// smallSize is for strategies that run one scenario many times.
+	smallSize = size{
+		topology: scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 4},
+		ops:      80, moves: 4, keys: 12, span: 400 * time.Millisecond,
+	}
+	// sweepSize is the size for trying one fault after the other.
+	sweepSize = size{
+		topology: scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 3},
+		ops:      40, moves: 1, keys: 10, faults: 1, span: 150 * time.Millisecond,
+	}
+)
+
+func drawCollection(d keyed.Source, z size) scenario.Collection {
+	c := scenario.Collection{NS: mainNamespace, Keys: z.keys, Preload: z.keys * keyed.Pick(d, "preload", 5, 7, 9) / 10}
+	shards := int64(z.topology.Shards)
+	if c.Hashed = d.Chance("hashed", 30); c.Hashed {
+		for i := int64(1); i < shards; i++ {
+			c.Bounds = append(c.Bounds, math.MinInt64+i*(math.MaxInt64/shards*2))
+		}
+		return c
+	}
+	for i := int64(1); i < shards; i++ {
+		c.Bounds = append(c.Bounds, i*int64(z.keys)/shards)
+	}
+	return c
+}
+
+const (
+	// unshardedShare is how many percent of the scenarios have an unsharded collection whose primary moves.
+	unshardedShare = 15
+	// unshardedKeys and unshardedOps are its size and the use of it: little beside what is sharded.
+	unshardedKeys, unshardedOps = 8, 60
+	unshardedNamespace          = "test.plain"
+)
+
+// addUnsharded puts an unsharded collection into the same database, and has its primary move while clients use it. In 4.2,
+// which loses what is written meanwhile (protocol 15), they use it when all is over.
+func addUnsharded(d keyed.Source, s *scenario.Scenario, size size) {
+	c := scenario.Collection{NS: unshardedNamespace, Unsharded: true, Keys: unshardedKeys, Preload: unshardedKeys / 2}
+	s.Collections = append(s.Collections, c)
+	if s.Protocol != "4.2" {
+		s.Ops = append(s.Ops, workloads.Draw(d.IntN, workloads.Params{
+			NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: size.topology.Clients,
+			Count: unshardedOps, Span: size.span, FirstID: len(s.Ops) + 1,
+		}, workloads.Standard())...)
+	}
+	moves := keyed.Pick(d, "primaries", 2, 4, 6)
+	s.Primaries = workloads.DrawPrimaries(d.IntN, workloads.PrimaryParams{
+		Database: catalog.DatabaseOf(c.NS), Shards: size.topology.Shards, Count: moves, Start: warmUp,
+		Gap: (size.span - warmUp) / time.Duration(moves), FirstID: 1,
+	})
+}
+
+// drawStreams adds readers of change streams. Many of these scenarios start with few owners, so that shards get their first
+// chunk and lose their last one.
+func drawStreams(d keyed.Source, z size, s *scenario.Scenario) {
+	s.Streams = workloads.DrawStreams(d.IntN, workloads.StreamParams{NS: mainNamespace, Count: 1 + d.IntN("stream count", 2), Span: z.span})
+	if c := &s.Collections[0]; d.Chance("few owners", 70) {
+		c.Bounds = c.Bounds[:d.IntN("inner bounds", len(c.Bounds))]
+	}
+}
+
+// drawFaults plans the faults of a profile: of one kind, or each of a drawn subset of its kinds, since some kinds hide
+// what others would find. The space says what else the scenario does.
+func drawFaults(d keyed.Source, p Profile, space faults.Space) []scenario.Fault {
+	space.Topology, space.From, space.To, space.Migrations = p.size.topology, warmUp/2, p.size.span, p.size.moves
+	kinds := drawKinds(d, p)
+	var plan []scenario.Fault
+	for id := 1; id <= p.size.faults && len(kinds) > 0; id++ {
+		kind := kinds[d.IntN(fmt.Sprintf("fault/%d/kind", id), len(kinds))]
+		plan = append(plan, faults.Plan(kind, id, space, d.IntN))
+	}
+	return plan
+}
+
+func drawKinds(d keyed.Source, p Profile) []*faults.Kind {
+	all := p.kinds()
+	if p.one && len(all) > 0 {
+		return all[d.IntN("kind", len(all)):][:1]
+	}
+	var some []*faults.Kind
+	for _, k := range all {
+		if d.Chance("swarm/"+k.Name, 60) {
+			some = append(some, k)
+		}
+	}
+	if len(some) == 0 {
+		return all
+	}
+	return some
+}

@@ -1,0 +1,86 @@
+package generate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/workloads"
+)
+
+// split divides the size between two collections, so that a scenario with two is no larger than others: a third of the
+// operations and half of the migrations are the second one's, which has half the keys. Without a second one the first gets
+// all.
+func (z size) split(two bool) (first, second size) {
+	if !two {
+		return z, size{}
+	}
+	first, second = z, z
+	second.ops, second.moves, second.keys = z.ops/3, z.moves/2, z.keys/2
+	first.ops, first.moves = z.ops-second.ops, z.moves-second.moves
+	return first, second
+}
+
+// addCollection gives the scenario its second collection, with operations and migrations. In most of the scenarios that
+// collection is also dropped, made anew, indexed and renamed.
+func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
+	own := d.Fork(0x2d)
+	coll := drawCollection(own, z)
+	coll.NS = secondNamespace
+	if own.Chance("few owners", 60) { // so that shards get it, with its indexes, by a migration
+		coll.Bounds = coll.Bounds[:own.IntN("inner bounds", len(coll.Bounds))]
+	}
+	s.Collections = append(s.Collections, coll)
+	clients, next := z.topology.Clients, len(s.Ops)+1
+	ops := workloads.Draw(own.IntN, workloads.Params{
+		NS: secondNamespace, Keys: coll.Keys, Preload: coll.Preload, Clients: clients, Count: z.ops, Span: z.span, FirstID: next,
+	}, workloads.Standard())
+	moves := workloads.DrawMoves(own.IntN, workloads.MoveParams{
+		Collection: coll, Shards: z.topology.Shards, Count: z.moves, Start: warmUp, Gap: (z.span - warmUp) / time.Duration(z.moves),
+		WaitDelete: 20, FirstID: len(s.Migrations) + 1,
+	}, keyed.Pick(own, "moves", workloads.MoveCatalogue()...))
+	if own.Chance("whole", 70) {
+		p := workloads.WholeParams{
+			NS: secondNamespace, Clients: clients, Count: keyed.Pick(own, "wholes", 1, 2, 3, 5), Start: warmUp, End: z.span,
+			Moves: moves, Drops: keyed.Pick(own, "drops", 0, 0, 50, 100), FirstID: next + z.ops,
+		}
+		if own.Chance("renames", 50) {
+			p.Other, p.Renames = otherNamespace, 50
+			useOther(s, own, ops, moves)
+		}
+		ops = append(ops, workloads.DrawWhole(own.IntN, p)...)
+		if own.Chance("watched", 40) {
+			watchWhole(s, own, z)
+		}
+	}
+	s.Ops, s.Migrations = append(s.Ops, ops...), append(s.Migrations, moves...)
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
+}
+
+// watchWhole has a reader follow the collection's changes, which ends whenever the collection does.
+func watchWhole(s *scenario.Scenario, d keyed.Source, z size) {
+	for _, reader := range workloads.DrawStreams(d.IntN, workloads.StreamParams{NS: secondNamespace, Count: 1, Span: z.span / 2}) {
+		reader.ID = len(s.Streams) + 1
+		s.Streams = append(s.Streams, reader)
+	}
+}
+
+// useOther has a part of the operations and migrations use the name that the second collection has now and then.
+func useOther(s *scenario.Scenario, d keyed.Source, ops []scenario.Op, moves []scenario.Migration) {
+	coll := s.Collections[len(s.Collections)-1]
+	coll.NS, coll.Preload, coll.Absent = otherNamespace, 0, true
+	s.Collections = append(s.Collections, coll)
+	for i := range ops {
+		if d.IntN(fmt.Sprintf("op/%d/other", i), 3) == 0 {
+			ops[i].NS = otherNamespace
+		}
+	}
+	for i := range moves {
+		if d.IntN(fmt.Sprintf("move/%d/other", i), 3) == 0 {
+			moves[i].NS = otherNamespace
+		}
+	}
+}

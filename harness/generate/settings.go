@@ -1,0 +1,114 @@
+package generate
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// knob is a setting and the values it is drawn from: the first ones make a migration quick, later ones slow it down or
+// cut its batches small. Small values more often: they are what tests at scale never see.
+type knob struct {
+	name   string
+	values []string
+}
+
+var settingKnobs = []knob{
+	{"electionTimeoutMillis", []string{"150ms", "300ms", "500ms"}},
+	{"heartbeatIntervalMillis", []string{"50ms", "100ms"}},
+	{"oplogMinRetentionEntries", []string{"2000", "2000", "300", "60"}},
+	{"stepDownCatchUpMillis", []string{"300ms", "1s"}},
+	{"defaultConfigCommandTimeoutMS", []string{"500ms", "1s", "150ms", "3s"}},
+	{"criticalSectionWaitMillis", []string{"2s", "10s", "200ms"}},
+	{"writeConcernTimeoutMillis", []string{"2s", "5s", "300ms"}},
+	{"cursorTimeoutMillis", []string{"2s", "10s", "300ms"}},
+	{"socketTimeoutMS", []string{"2s", "5s", "500ms"}},
+	{"timeoutMS", []string{"5s", "10s", "20s"}},
+	{"moveRangeMaxWaitMillis", []string{"20s", "5s", "1s"}},
+	{"orphanCleanupDelaySecs", []string{"0s", "5ms", "30ms", "400ms"}},
+	{"rangeDeleterBatchSize", []string{"2", "1", "5", "0"}},
+	{"rangeDeleterBatchDelayMS", []string{"0s", "1ms", "20ms"}},
+	{"receiveChunkWaitForRangeDeleterTimeoutMS", []string{"2s", "200ms", "10s", "20ms"}},
+	{"migrateCloneInsertionBatchSize", []string{"3", "1", "8", "0"}},
+	{"migrateCloneBatchBytes", []string{"100", "400", "16777216"}},
+	{"migrateCloneInsertionBatchDelayMS", []string{"0s", "0s", "1ms", "8ms"}},
+	{"chunkMigrationFetcherMaxBufferedSizeBytesPerThread", []string{"67108864", "100", "600"}},
+	{"transferModsBatchBytes", []string{"60", "200", "16777216"}},
+	{"transferModsMemoryBytes", []string{"524288000", "524288000", "524288000", "60"}},
+	{"incrementChunkMajorVersionOnChunkSplits", []string{"0", "0", "1"}},
+	{"incrementChunkMajorVersionOnChunkMerges", []string{"0", "0", "1"}},
+	{"chunkSizeBytes", []string{"134217728", "134217728", "134217728", "200"}},
+	{"maxCatchUpPercentageBeforeBlockingWrites", []string{"10", "0", "50", "100"}},
+	{"moveChunkCatchUpMaxWaitMillis", []string{"5s", "1s", "20s"}},
+	{"steadyPollMillis", []string{"1ms", "3ms", "10ms"}},
+	{"recvChunkStatusWaitMillis", []string{"10ms", "50ms", "1s"}},
+	{"sessionModsWaitMillis", []string{"2ms", "20ms", "200ms", "1s"}},
+	{"migrationRetryBackoffMillis", []string{"5ms", "50ms", "300ms"}},
+	{"terminateSecondaryReadsOnOrphanCleanup", []string{"1", "1", "0"}},
+	{"minSnapshotHistoryWindowInSeconds", []string{"0s", "10ms", "300s"}},
+	{"persistedChunkCacheUpdateMaxBatchSize", []string{"1000", "1", "2"}},
+}
+
+var worldKnobs = []knob{
+	{"world.jitter", []string{"400µs", "100µs", "2ms", "8ms"}},
+	{"world.sync", []string{"100µs", "1ms", "5ms"}},
+	{"world.yield", []string{"125000", "500000", "20000"}},
+}
+
+// backgroundFaults are small rates of the world's own faults, drawn for profiles that have faults at all.
+var backgroundFaults = []knob{
+	{"world.tail", []string{"0", "0", "1000", "10000"}},
+	{"world.loss", []string{"0", "0", "300", "3000"}},
+	{"world.duplicate", []string{"0", "0", "1000", "10000"}},
+	{"world.diskTail", []string{"0", "0", "1000", "10000"}},
+	{"world.stall", []string{"0", "0", "2000", "10000"}},
+}
+
+// QuickSettings are values with which a migration takes milliseconds; the defaults are those of real systems.
+func QuickSettings() (all []scenario.Setting) {
+	for _, k := range settingKnobs {
+		all = append(all, scenario.Setting{Name: k.name, Value: k.values[0]})
+	}
+	return all
+}
+
+// DrawSetting draws one setting of a cluster or of its world, and a value.
+func DrawSetting(roll func(question string, n int) int) scenario.Setting {
+	all := slices.Concat(settingKnobs, worldKnobs, backgroundFaults)
+	k := all[roll("setting", len(all))]
+	return scenario.Setting{Name: k.name, Value: k.values[roll("value", len(k.values))]}
+}
+
+// A log of so few entries forgets within milliseconds what a retry or a member that was away needs: so many percent of the seeds
+// have one.
+const shortLog, shortLogShare = "12", 8
+
+// drawSettings gives half of the seeds the quick values throughout, and the others a draw from each knob.
+func drawSettings(d keyed.Source, p Profile) []scenario.Setting {
+	var all []scenario.Setting
+	wild := d.Chance("wild settings", 50)
+	add := func(k knob, drawn bool) {
+		value := k.values[0]
+		if drawn {
+			value = k.values[d.IntN("set/"+k.name, len(k.values))]
+		}
+		all = append(all, scenario.Setting{Name: k.name, Value: value})
+	}
+	for _, k := range settingKnobs {
+		add(k, wild)
+		if last := &all[len(all)-1]; k.name == "oplogMinRetentionEntries" && d.Chance("short log", shortLogShare) {
+			last.Value = shortLog
+		}
+	}
+	for _, k := range worldKnobs {
+		add(k, wild)
+	}
+	if p.size.faults == 0 {
+		return all
+	}
+	for _, k := range backgroundFaults {
+		add(k, true)
+	}
+	return all
+}

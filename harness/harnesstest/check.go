@@ -1,0 +1,141 @@
+// Package harnesstest runs scenarios as Go tests: Check runs seeds, Sweep every fault that could hit a small scenario. It
+// is the only package of the harness that imports testing, and it adds the flags -shardproof.seed, -shardproof.seeds and
+// -shardproof.replay to the test binary.
+//
+// Stable are all names in this package.
+//
+// Promise: a failing run is kept in the test's artefact folder and explained with the command that repeats it.
+//
+// Refusal: it judges nothing; what fails here fails on the command line, too.
+package harnesstest
+
+import (
+	"flag"
+	"fmt"
+	"os" //shardproof:allow import a test may be told to replay a file; the run itself sees none
+	"path/filepath"
+	"testing"
+
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/explain"
+	"github.com/shardproof/shardproof/harness/generate"
+	"github.com/shardproof/shardproof/harness/rundir"
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// The flags of every test binary that uses Check. They say what to run instead of what the test would.
+var (
+	seedFlag   = flag.Uint64("shardproof.seed", 0, "run this seed only; 0: the test's own seeds")
+	seedsFlag  = flag.Int("shardproof.seeds", 0, "run so many seeds; 0: as many as the test says")
+	replayFlag = flag.String("shardproof.replay", "", "run this scenario file, or the scenario of this saved run, only")
+)
+
+// Suite is what Check runs.
+type Suite struct {
+	// Targets are the systems that scenarios may name; none: the sharded store.
+	Targets target.Set
+	// Profile draws the scenarios; the zero Profile mixes all.
+	Profile generate.Profile
+	// First is the first seed, Seeds how many. Zero: 1 and 20.
+	First uint64
+	Seeds int
+	// Change, when set, is applied to every drawn scenario: other operations, other settings, a fault to look at.
+	Change func(*scenario.Scenario)
+	// Folder is where failing runs are kept; empty: the test's artefact folder (go test -artifacts).
+	Folder string
+}
+
+// Check runs the suite's seeds as sub-tests and fails with the failure block of those that do not pass.
+//
+//	func TestMigrations(t *testing.T) {
+//		harnesstest.Check(t, harnesstest.Suite{Seeds: 50})
+//	}
+//
+// go test -run 'TestMigrations/seed=7$' repeats one seed, -shardproof.seeds=1000 runs more, and
+// -shardproof.replay=FILE runs a scenario that was saved or edited.
+func Check(t *testing.T, suite Suite) {
+	t.Helper()
+	if *replayFlag != "" {
+		checkFile(t, suite, *replayFlag)
+		return
+	}
+	first, seeds := max(suite.First, 1), suite.Seeds
+	if seeds == 0 {
+		seeds = 20
+	}
+	if *seedsFlag > 0 {
+		seeds = *seedsFlag
+	}
+	if *seedFlag > 0 {
+		first, seeds = *seedFlag, 1
+	}
+	for seed := first; seed < first+uint64(seeds); seed++ {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			suite.check(t, suite.draw(seed), "go test -run '"+t.Name()+"$'")
+		})
+	}
+}
+
+func (suite *Suite) targets() target.Set {
+	if len(suite.Targets) == 0 {
+		return harness.Targets()
+	}
+	return suite.Targets
+}
+
+func (suite *Suite) options() runner.Options { return runner.Options{Targets: suite.targets()} }
+
+func (suite *Suite) draw(seed uint64) *scenario.Scenario {
+	s := generate.Mixed(seed)
+	if suite.Profile.Name != "" {
+		s = generate.Draw(seed, suite.Profile)
+	}
+	if suite.Change != nil {
+		suite.Change(s)
+	}
+	return s
+}
+
+func checkFile(t *testing.T, suite Suite, file string) {
+	t.Helper()
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, rundir.ScenarioFile)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := runner.Parse(suite.targets(), file, string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	suite.check(t, s, "go test -run '"+t.Name()+"$' -shardproof.replay="+file)
+}
+
+// check runs one scenario, and once more with everything recorded when it fails.
+func (suite *Suite) check(t *testing.T, s *scenario.Scenario, replay string) {
+	t.Helper()
+	r, err := harness.Run(s, suite.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Passed() {
+		return
+	}
+	folder := filepath.Join(suite.folder(t), fmt.Sprintf("%s-%d", r.Signature(), s.Seed))
+	kept, err := harness.RunAndSave(s, suite.options(), folder, rundir.Environment{})
+	if err != nil {
+		t.Logf("the failing run was not kept: %v", err)
+	}
+	t.Attr("shardproof.replay", replay)
+	t.Fatal("\n" + explain.Report(kept, explain.Where{Folder: folder, Replay: []string{replay}}))
+}
+
+func (suite *Suite) folder(t *testing.T) string {
+	if suite.Folder != "" {
+		return suite.Folder
+	}
+	return t.ArtifactDir()
+}

@@ -1,0 +1,138 @@
+package query
+
+import (
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+)
+
+// removedValue as the new value of a field means that there is none. It has no type, as no value
+// has.
+var removedValue bson.RawValue
+
+// editPath returns the document with the value at a dotted path replaced by what fn makes of it;
+// documents that are missing on the way are made unless nothing is to be put into them. fn gets
+// null for a field that does not exist.
+func editPath(
+	doc bson.Raw, path string, fn func(old bson.RawValue, exists bool) (bson.RawValue, error),
+) (bson.Raw, error) {
+	name, inner, nested := strings.Cut(path, ".")
+	change := fn
+	if nested {
+		change = func(old bson.RawValue, exists bool) (bson.RawValue, error) {
+			return editInner(old, exists, path, inner, fn)
+		}
+	}
+	b, found := beginDocument(), false
+	_, err := everyElement(doc, func(field string, v bson.RawValue) (bool, error) {
+		if field == name && !found {
+			var err error
+			if v, err = change(v, true); err != nil {
+				return false, err
+			}
+			found = true
+		}
+		if v.Type != removedValue.Type {
+			b = appendElement(b, field, v)
+		}
+		return true, nil
+	})
+	if err == nil && !found {
+		var v bson.RawValue
+		if v, err = change(nullValue, false); err == nil && v.Type != removedValue.Type {
+			b = appendElement(b, name, v)
+		}
+	}
+	return finishDocument(b, err)
+}
+
+func editInner(
+	old bson.RawValue, exists bool, path, inner string,
+	fn func(bson.RawValue, bool) (bson.RawValue, error),
+) (bson.RawValue, error) {
+	parent := emptyDoc
+	if exists {
+		var ok bool
+		if parent, ok = old.DocumentOK(); !ok {
+			return removedValue, badValue("the path %s leads through %v, which is no document",
+				path, old)
+		}
+	}
+	next, err := editPath(parent, inner, fn)
+	if err != nil || !exists && Same(next, emptyDoc) {
+		return removedValue, err
+	}
+	return bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: next}, nil
+}
+
+// incrementValue adds whole numbers. A sum of two int32 that does not fit becomes an int64; doubles
+// are refused, as their sums are not associative.
+func incrementValue(
+	old bson.RawValue, exists bool, by bson.RawValue, path string,
+) (bson.RawValue, error) {
+	if !isInteger(by) || exists && !isInteger(old) {
+		return removedValue, badValue("$inc adds whole numbers only, not %v to %v in %s",
+			by, old, path)
+	}
+	if !exists {
+		return by, nil
+	}
+	a, b := old.AsInt64(), by.AsInt64()
+	sum := a + b
+	if (a < 0) == (b < 0) && (sum < 0) != (a < 0) {
+		return removedValue, badValue("$inc of %s from %d by %d overflows", path, a, b)
+	}
+	if old.Type == bson.TypeInt32 && by.Type == bson.TypeInt32 && int64(int32(sum)) == sum {
+		return bson.RawValue{
+			Type:  bson.TypeInt32,
+			Value: bsoncore.AppendInt32(nil, int32(sum)),
+		}, nil
+	}
+	return bson.RawValue{Type: bson.TypeInt64, Value: bsoncore.AppendInt64(nil, sum)}, nil
+}
+
+func isInteger(v bson.RawValue) bool { return v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64 }
+
+func pushValue(
+	old bson.RawValue, exists bool, operand bson.RawValue, path string,
+) (bson.RawValue, error) {
+	b, n := beginDocument(), 0
+	add := func(_ string, v bson.RawValue) (bool, error) {
+		b = appendElement(b, strconv.Itoa(n), v)
+		n++
+		return true, nil
+	}
+	if exists {
+		array, ok := old.ArrayOK()
+		if !ok {
+			return removedValue, badValue("$push to %s, which is %v and no array", path, old)
+		}
+		if _, err := everyElement(bson.Raw(array), add); err != nil {
+			return removedValue, err
+		}
+	}
+	if err := eachPushed(operand, add); err != nil {
+		return removedValue, err
+	}
+	next, err := finishDocument(b, nil)
+	return bson.RawValue{Type: bson.TypeArray, Value: next}, err
+}
+
+// eachPushed calls add for the operand, or for the elements of {$each: array}.
+func eachPushed(operand bson.RawValue, add func(string, bson.RawValue) (bool, error)) error {
+	modifiers, ok := operatorsOf(operand)
+	if !ok {
+		_, err := add("", operand)
+		return err
+	}
+	_, err := everyElement(modifiers, func(name string, v bson.RawValue) (bool, error) {
+		array, ok := v.ArrayOK()
+		if name != "$each" || !ok {
+			return false, badValue("$push takes a value or {$each: array}, not %v", operand)
+		}
+		return everyElement(bson.Raw(array), add)
+	})
+	return err
+}
