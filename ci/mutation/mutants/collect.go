@@ -22,15 +22,21 @@ type collector struct {
 	results *types.Tuple
 	ranks   int
 	all     []*Mutant
+	// telling are the package's own functions that only report.
+	telling map[*types.Func]bool
 }
 
 // statementRank lets what is around a statement be outside what is around an expression of the same
 // span.
 const statementRank = 1 << 20
 
-func collect(p *packages.Package, syntax *ast.File, f *File) []*Mutant {
+// collect makes the mutants of one file. Telling are the package's functions that only report.
+func collect(
+	p *packages.Package, syntax *ast.File, f *File, telling map[*types.Func]bool,
+) []*Mutant {
 	c := &collector{
-		file: f, pkg: p.Types, info: p.TypesInfo, fset: p.Fset,
+		telling: telling,
+		file:    f, pkg: p.Types, info: p.TypesInfo, fset: p.Fset,
 		lines: strings.Split(string(f.Source), "\n"),
 	}
 	f.head = c.offset(syntax.Name.End())
@@ -44,7 +50,7 @@ func (c *collector) declaration(d ast.Decl) {
 	c.name, c.results = functionName(d), nil
 	switch d := d.(type) {
 	case *ast.FuncDecl:
-		if d.Body != nil && !spells(d.Name.Name) {
+		if d.Body != nil && !spells(d.Name.Name) && !c.tells(d) {
 			c.function(d.Body, c.info.Defs[d.Name].Type().(*types.Signature))
 		}
 	case *ast.GenDecl:
@@ -52,6 +58,11 @@ func (c *collector) declaration(d ast.Decl) {
 			c.walk(d)
 		}
 	}
+}
+
+func (c *collector) tells(d *ast.FuncDecl) bool {
+	f, ok := c.info.Defs[d.Name].(*types.Func)
+	return ok && c.telling[f]
 }
 
 // spells says whether a function only makes text.
@@ -181,6 +192,9 @@ func (c *collector) reports(n *ast.CallExpr) bool {
 	if f == nil || f.Pkg() == nil {
 		id, ok := n.Fun.(*ast.Ident)
 		return ok && id.Name == "panic"
+	}
+	if c.telling[f] {
+		return true
 	}
 	switch path.Base(f.Pkg().Path()) {
 	case "env":

@@ -70,6 +70,7 @@ func Make(s Scope) (*Set, error) {
 }
 
 func (set *Set) addPackage(p *packages.Package) error {
+	telling := (&collector{info: p.TypesInfo}).reporters(p.Syntax)
 	for i, syntax := range p.Syntax {
 		path := p.CompiledGoFiles[i]
 		name, err := filepath.Rel(set.scope.Root, path)
@@ -85,7 +86,7 @@ func (set *Set) addPackage(p *packages.Package) error {
 			return err
 		}
 		f := &File{Path: path, Name: name, Source: source}
-		f.Mutants = collect(p, syntax, f)
+		f.Mutants = collect(p, syntax, f, telling)
 		set.Files = append(set.Files, f)
 	}
 	return nil

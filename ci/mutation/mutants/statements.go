@@ -122,6 +122,9 @@ func (c *collector) body(b *ast.BlockStmt) {
 // trivial says whether the rest of a body is one statement that is left out by other rules, or a
 // plain return.
 func (c *collector) trivial(rest []ast.Stmt) bool {
+	for len(rest) > 1 && c.onlyTells(rest[:1]) {
+		rest = rest[1:]
+	}
 	if len(rest) > 1 {
 		return false
 	}

@@ -91,6 +91,9 @@ func (c *Campaign) baseline(ctx context.Context, u Unit) (b Baseline, err error)
 	if err != nil {
 		return b, err
 	}
+	if r.end == Odd {
+		return b, fmt.Errorf("the plan's command %q is not what the program takes: %s", u, r.said)
+	}
 	noted, err := os.ReadFile(file)
 	b = Baseline{Unit: u.String(), CPU: r.cpu.Seconds(), Reached: make([]byte, active.Most/8)}
 	for n, reached := range noted {

@@ -61,11 +61,12 @@ func (b *Bank) Move(t *env.Task, amount int) error {
 		}})
 }
 
-func (b *Bank) lock(*env.Task) error {
+func (b *Bank) lock(t *env.Task) error {
 	if b.locked {
 		return errors.New("another move is going on")
 	}
 	b.locked = true
+	b.tell(t)
 	return nil
 }
 
@@ -74,6 +75,12 @@ func (b *Bank) unlock() {
 	b.Version = max(b.Version, len(b.Log)) + 1
 	b.tidy()
 	b.seal()
+}
+
+func (b *Bank) tell(t *env.Task) {
+	if b.locked {
+		t.Emit("locked")
+	}
 }
 
 func (b *Bank) tidy() { b.Log = b.Log[:len(b.Log):len(b.Log)] }
