@@ -3,9 +3,12 @@
 GO     ?= go
 SEEDS  ?= 1000
 BUDGET ?= 0
+MUTANTS    ?= 600
+MUTANT_CPU ?= 60s
+WORKERS    ?= 1
 TOOL   := bin/shardproof
 
-.PHONY: run test race bench lint demo gate soak sweeps figures doc-commands build clean
+.PHONY: run test race bench lint demo gate soak sweeps figures doc-commands mutation build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -56,6 +59,10 @@ figures:
 ## doc-commands: every command that README.md and docs/start.md print, carried out in a fresh clone
 doc-commands:
 	SHARDPROOF_DOC_COMMANDS=1 $(GO) test -count=1 -run TestCommands -v ./ci/docs
+
+## mutation: MUTANTS small bugs made by rules, tried one by one; goes on where it was; report in ci/mutation/TABLE.md
+mutation:
+	$(GO) run ./ci/mutation -sample $(MUTANTS) -cpu $(MUTANT_CPU) -workers $(WORKERS) -report ci/mutation/TABLE.md
 
 build:
 	@mkdir -p bin

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shardproof/shardproof/ci/mutation/mutants"
+	"github.com/shardproof/shardproof/ci/mutation/report"
+	"github.com/shardproof/shardproof/ci/mutation/schemata"
+	"github.com/shardproof/shardproof/ci/mutation/trial"
+)
+
+const (
+	toy  = "ci/mutation/testdata/toy"
+	bank = toy + "/bank/bank.go:"
+)
+
+// ends are the mutants of the toy that are tried, and how each ends. They are a few of each kind,
+// for tests must be fast.
+var ends = map[string]string{
+	"Bank.Move:guard:1":      "passed", // for check finds out
+	"Bank.Move:refusal:1":    "killed refusals",
+	"Bank.Move:wait:1":       "killed durability",
+	"Bank.Move:drop-step:4":  "killed sum",
+	"Bank.Move:assign:1":     "killed sum",
+	"Bank.Move:swap-steps:1": "passed",
+	"Bank.Move:field:1":      "killed log",
+	"Bank.Move:field:2":      "passed",
+	"Bank.Move:return:2":     "killed moves",
+	"Bank.unlock:exchange:1": "passed",
+	"Bank.Sum:boundary:1":    "panicked",
+	"Bank.Sum:loop:1":        "killed log",
+	"Bank.Late:assign:1":     "hung",
+	"Bank.Large:any-all:1":   "",
+	"Bank.unlock:older:1":    "passed",
+	"Bank.Unused:boundary:1": "",
+}
+
+// campaign builds the toy with its mutants, with a state in a folder of its own.
+func campaign(t *testing.T) (*trial.Campaign, *mutants.Set, []*mutants.Mutant) {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := mutants.Make(mutants.Scope{Root: root, Patterns: []string{"./" + toy + "/bank"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	program, err := schemata.Build(root, dir, "./"+toy+"/cmd", set.Copies())
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := trial.Open(filepath.Join(dir, "state", "state.json"), "toy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sample := slices.DeleteFunc(trial.Sample(set.Mutants, 1, 0), func(m *mutants.Mutant) bool {
+		_, wanted := ends[strings.TrimPrefix(m.ID(), bank)]
+		return !wanted
+	})
+	return &trial.Campaign{
+		Program: program, Root: root, State: state,
+		CPU: time.Minute, Memory: 1 << 30, Shortest: time.Second, Workers: 2,
+		Plan: []trial.Unit{
+			{Stage: "first", One: true, Args: []string{"1", "{out}"}},
+			{Stage: "second", Args: []string{"3", "{out}"}},
+		},
+	}, set, sample
+}
+
+// TestToy makes the mutants of a toy, builds them into one program, tries some, and goes on with
+// the same state.
+func TestToy(t *testing.T) {
+	c, set, sample := campaign(t)
+	tried := 0
+	c.Tell = func(m *mutants.Mutant, r trial.Result) {
+		tried++
+		end := strings.TrimSpace(r.End + " " + strings.Join(r.By, " "))
+		if want := ends[strings.TrimPrefix(m.ID(), bank)]; end != want {
+			t.Errorf("%s: %q, and %q is expected\n%s\n%s", m.ID(), end, want, m.Diff(), r.Said)
+		}
+	}
+	ctx := context.Background()
+	if err := c.Baseline(ctx, func(u trial.Unit, b trial.Baseline) {
+		if b.Failed != "" {
+			t.Errorf("without a mutant %s fails: %s", u, b.Failed)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Run(ctx, sample); err != nil {
+		t.Fatal(err)
+	}
+	first := tried
+	file := filepath.Join(filepath.Dir(c.Program), "state", "state.json")
+	state, err := trial.Open(file, "toy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.State = state
+	if err := c.Run(ctx, sample); err != nil {
+		t.Fatal(err)
+	}
+	if first == 0 || tried != first {
+		t.Errorf("%d trials with a new state, %d more with the same", first, tried-first)
+	}
+	if _, err := trial.Open(file, "other"); err == nil {
+		t.Error("the state of another build is taken")
+	}
+	reported(t, c, set, sample)
+}
+
+// reported holds that the report puts every mutant of the sample into one column.
+func reported(t *testing.T, c *trial.Campaign, set *mutants.Set, sample []*mutants.Mutant) {
+	t.Helper()
+	judged := map[string]trial.Equivalent{
+		bank + "Bank.Move:swap-steps:1": {ID: "lock and take", Why: "nothing waits in between"},
+	}
+	var page strings.Builder
+	(&report.Campaign{
+		Command: "the command", Made: set.Mutants, Sample: sample, Plan: c.Plan, State: c.State,
+		Reached: c.Reached, Equivalents: judged,
+	}).Write(&page)
+	for _, want := range []string{
+		"| all |", "## Survived: 4", "## Never executed: 2", "lock and take", "| refusals | 1 |",
+	} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the report has no %q:\n%s", want, page.String())
+		}
+	}
+}
+
+// TestSampleGrows holds that a larger sample of the same seed holds the smaller one, and that seeds
+// differ.
+func TestSampleGrows(t *testing.T) {
+	var all []*mutants.Mutant
+	for i := range 100 {
+		all = append(all, &mutants.Mutant{File: "f", Ordinal: i})
+	}
+	small, large := trial.Sample(all, 3, 10), trial.Sample(all[:90], 3, 50)
+	for _, m := range small {
+		if m.Ordinal < 90 && !slices.Contains(large, m) {
+			t.Errorf("%s is in the small sample alone", m.ID())
+		}
+	}
+	if slices.Equal(small, trial.Sample(all, 4, 10)) {
+		t.Error("another seed draws the same sample")
+	}
+}
+
+// TestJudgements holds that the judgements about equivalent mutants can be read, and that their
+// lines are still there.
+func TestJudgements(t *testing.T) {
+	judged, err := trial.ReadEquivalents("equivalent.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := trial.Gone(judged, "../.."); err != nil {
+		t.Errorf("judge these mutants again: %v", err)
+	}
+	gone := map[string]trial.Equivalent{
+		bank + "Bank.Move:guard:1": {Line: "if amount < 0 {", Why: "none"},
+	}
+	if trial.Gone(gone, "../..") == nil || trial.Stale(gone, nil) == nil {
+		t.Error("a stale judgement is taken")
+	}
+	if _, err := trial.ReadPlan("plan.txt", "../.."); err != nil {
+		t.Error(err)
+	}
+}
