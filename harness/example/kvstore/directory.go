@@ -91,14 +91,14 @@ func (d *directory) write(t env.Task, ranges []Owned) (*Table, error) {
 		panic(fmt.Sprintf("kvstore: the table %v cannot be written: %v", next, err))
 	}
 	if err := d.node.Disk().Replace(t, tableFile, text); err != nil {
-		d.node.Abort("nobody knows whether the table was written: " + err.Error())
+		d.node.Abort("it is not known whether the table was written: " + err.Error())
 		return nil, err
 	}
 	d.table = next
 	return &next, nil
 }
 
-// announce tells whoever follows the run what counts from now on.
+// announce reports what counts from now on.
 func (d *directory) announce(why string) {
 	term, index := uint64(d.node.Incarnation()), uint64(d.table.Version)
 	d.node.Emit(&trace.Event{
