@@ -175,7 +175,7 @@ func asItHappened(r *runner.Result) *scenario.Scenario {
 	for i := range r.Events {
 		if e := &r.Events[i]; e.Kind == trace.MigrationRequested {
 			if m, ok := requestedMigration(r, i); ok {
-				like := options[e.Value]
+				like := options[e.Request()]
 				m.ID, m.WaitDelete, m.ForceJumbo, m.Throttle = len(s.Migrations)+1, like.WaitDelete, like.ForceJumbo, like.Throttle
 				s.Migrations = append(s.Migrations, m)
 			}
@@ -235,7 +235,7 @@ func (b *rebuildBase) watch() {
 	b.base.Planned = true
 	b.base.FaultsEnd += room
 	var points []runner.InjectionPoint
-	if _, err := runner.Run(b.base, runner.Options{Targets: b.trials.targets, Steps: b.trials.steps, Pool: b.trials.pool(0), Occasions: &points}); err == nil {
+	if _, err := runner.Run(b.base, runner.Options{Targets: b.trials.targets, Steps: b.trials.steps, Pool: b.trials.pool(0), InjectionPoints: &points}); err == nil {
 		b.singles, b.pairs = sweep.SingleFaults(points), sweep.FaultPairs(points)
 	}
 }

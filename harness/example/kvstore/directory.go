@@ -33,12 +33,11 @@ func (c *Config) BootDirectory(t env.Task) {
 		}
 	}
 	term := uint64(d.node.Incarnation())
-	d.node.Emit(&trace.Event{
-		Kind:  trace.Elected,
+	d.node.Emit(trace.ElectedEvent{
 		Shard: "config",
 		Term:  term,
 		Index: uint64(d.table.Version),
-	})
+	}.Event())
 	d.announce("begin")
 	d.node.Serve(func(t env.Task, _ env.NodeID, m env.Message) (env.Message, error) {
 		switch req := m.(type) {
@@ -49,7 +48,7 @@ func (c *Config) BootDirectory(t env.Task) {
 		}
 		return nil, errcode.New(Refused, "the directory does not know %T", m)
 	})
-	d.node.Emit(&trace.Event{Kind: trace.Writable, Shard: "config", Term: term})
+	d.node.Emit(trace.WritableEvent{Shard: "config", Term: term}.Event())
 }
 
 func (d *directory) fetch(t env.Task, req *Fetch) (*Table, error) {
@@ -101,16 +100,10 @@ func (d *directory) write(t env.Task, ranges []Owned) (*Table, error) {
 // announce reports what counts from now on.
 func (d *directory) announce(why string) {
 	term, index := uint64(d.node.Incarnation()), uint64(d.table.Version)
-	d.node.Emit(&trace.Event{
-		Kind:   trace.CatalogWritten,
-		Shard:  "config",
-		Term:   term,
-		Index:  index,
-		NS:     d.ns,
-		Value:  why,
-		Chunks: d.table.Chunks(),
-	})
-	d.node.Emit(&trace.Event{Kind: trace.Majority, Shard: "config", Term: term, Index: index})
+	d.node.Emit(trace.CatalogWrittenEvent{
+		Shard: "config", Term: term, Index: index, NS: d.ns, Why: why, Chunks: d.table.Chunks(),
+	}.Event())
+	d.node.Emit(trace.MajorityEvent{Shard: "config", Term: term, Index: index}.Event())
 }
 
 // lock lets one task at a time through. The zero lock is free.

@@ -49,7 +49,7 @@ func (c *Config) Boot(t env.Task, shard string) *Server {
 	if s.recover(t) != nil {
 		return s
 	}
-	s.node.Emit(&trace.Event{Kind: trace.Elected, Shard: shard, Term: term, Index: s.index})
+	s.node.Emit(trace.ElectedEvent{Shard: shard, Term: term, Index: s.index}.Event())
 	table, err := insist[Table](t, Directory, &Fetch{Fence: true})
 	if err != nil {
 		return s
@@ -62,7 +62,7 @@ func (c *Config) Boot(t env.Task, shard string) *Server {
 		return s
 	}
 	s.node.Serve(s.handle)
-	s.node.Emit(&trace.Event{Kind: trace.Writable, Shard: shard, Term: term})
+	s.node.Emit(trace.WritableEvent{Shard: shard, Term: term}.Event())
 	return s
 }
 
@@ -217,21 +217,14 @@ func (s *Server) write(t env.Task, r *record, actor trace.Actor, move string) er
 	}
 	s.index++
 	for _, p := range s.apply(r) {
-		e := trace.Event{
-			Kind:  trace.Applied,
-			Shard: s.shard,
-			Term:  uint64(s.node.Incarnation()),
-			Index: s.index,
-			NS:    s.config.NS,
-			Actor: actor,
-			ID:    move,
-			Key:   string(key.Int(p.Key)),
-			DocID: string(key.Int(p.Key)),
+		e := trace.AppliedEvent{
+			Shard: s.shard, Term: uint64(s.node.Incarnation()), Index: s.index, NS: s.config.NS,
+			Actor: actor, For: move, Key: string(key.Int(p.Key)), DocID: string(key.Int(p.Key)),
 		}
 		if !p.Deleted {
 			e.Hash = hashOf(p.Value)
 		}
-		s.node.Emit(&e)
+		s.node.Emit(e.Event())
 	}
 	return nil
 }
