@@ -6,7 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// PointKind is the sort of an occasion.
+// PointKind is the sort of an injection point.
 type PointKind uint8
 
 // The sorts.

@@ -15,7 +15,7 @@ type pointRecorder struct {
 	leader func(set string) env.NodeID
 	taken  []InjectionPoint
 	passed map[passed]uint64
-	// donor and recipient are the shards of the first migration or move of a primary, moving whether one is under way.
+	// donor and recipient are the shards of the first migration or move of a primary, moving whether one is in progress.
 	donor, recipient string
 	moving           bool
 	// state is that of the latest move, deletion that of the range that it left behind, 0 before.

@@ -28,7 +28,7 @@ type Moment struct {
 	// Step is the number of steps so far, Now the virtual time.
 	Step uint64
 	Now  env.Time
-	// System is the system under test, for whoever knows what more it can be asked.
+	// System is the system under test, for observers that know what more it can be asked.
 	System target.System
 }
 
@@ -69,7 +69,7 @@ func (o *observers) look(m Moment) {
 func (r *run) observe() {
 	r.recorded.counts = newTally()
 	r.observers.add(Observer{Event: r.recorded.counts.Observe})
-	if r.options.Occasions != nil {
+	if r.options.InjectionPoints != nil {
 		r.recorded.points = newPointRecorder(r.injector.driver.Leader, r.about)
 		r.observers.add(r.recorded.points.observer())
 	}
@@ -95,7 +95,7 @@ func (r *run) observeCurve() {
 	r.observers.add(Observer{Event: r.recorded.curve.observe})
 }
 
-// Observe hands every event to whoever follows the run.
+// Observe hands every event to the faults, the system and the observers.
 func (r *run) Observe(e *trace.Event) {
 	r.injector.driver.Observe(e)
 	r.judge(e)
@@ -159,7 +159,7 @@ func (r *run) onPoint(p *sim.PointHit) sim.Action {
 	return r.injector.point(p)
 }
 
-// onInjectionPoint is what a world reports of messages and disks; nil when nobody observes them.
+// onInjectionPoint is what a world reports of messages and disks; nil without an observer of them.
 func (r *run) onInjectionPoint() func(sim.InjectionPoint) {
 	if len(r.observers.messages) == 0 {
 		return nil
@@ -171,7 +171,7 @@ func (r *run) onInjectionPoint() func(sim.InjectionPoint) {
 	}
 }
 
-// betweenSteps is what a world does between two steps, nil when nobody looks.
+// betweenSteps is what a world does between two steps, nil without an observer that looks.
 func (r *run) betweenSteps() func() {
 	if len(r.observers.looks) == 0 {
 		return nil

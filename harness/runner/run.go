@@ -39,9 +39,9 @@ type Options struct {
 	// Curve records how data lie on the shards, of systems that show it. A run with Record has it also without, if its system
 	// moves data by itself.
 	Curve bool
-	// Occasions, when set, are recorded: every moment at which a fault could happen while clients and movements are in
+	// InjectionPoints, when set, are recorded: every moment at which a fault could happen while clients and movements are in
 	// progress.
-	Occasions *[]InjectionPoint
+	InjectionPoints *[]InjectionPoint
 	// Coverage puts the coarse abstract states that the run reached into the result.
 	Coverage bool
 	// Steps ends a run that has not become quiescent by then; zero: after 20,000,000.
@@ -134,7 +134,7 @@ func (r *run) play() {
 	r.deadline = r.base.Add(r.scenario.FaultsEnd + r.scenario.Limit)
 	r.begin()
 	r.world.Run(nil, r.base.Add(r.scenario.FaultsEnd))
-	r.recorded.points.end(r.options.Occasions)
+	r.recorded.points.end(r.options.InjectionPoints)
 	r.heal()
 	r.quiesce()
 	r.world.Run(r.idle, r.deadline)

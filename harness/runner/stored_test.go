@@ -7,6 +7,7 @@ import (
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/corpus"
+	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -77,4 +78,19 @@ var unreachable = map[string]bool{
 	"router.partialBatch":         true, // clients of scenarios insert one document at a time
 	"router.refresh.inconsistent": true, // to who knows another incarnation the config server tells all of the new one
 	"recovery.dropDetected":       true, // before a collection is dropped or renamed, every unfinished migration of it is joined
+}
+
+func storedStory(t *testing.T, name string) *scenario.Scenario {
+	t.Helper()
+	for _, story := range corpus.Stories() {
+		if story.Name == name {
+			s, err := Parse(store, name, story.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+	}
+	t.Fatalf("there is no story %s", name)
+	return nil
 }

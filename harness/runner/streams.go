@@ -119,7 +119,7 @@ func (w *watcher) over() bool {
 	return false
 }
 
-// pause waits for the next poll. While no client is at work nobody polls either: a stream that is read keeps idle shards
+// pause waits for the next poll. While no client is at work no reader polls either: a stream that is read keeps idle shards
 // writing, and the system from becoming quiescent.
 func (w *watcher) pause(t env.Task) error {
 	for {
@@ -148,7 +148,7 @@ func (w *watcher) opening() *histories.Token {
 	return &after
 }
 
-// lost has the reader begin from now on when nobody can go on from where it was; it is over when that was the last pass.
+// lost has the reader begin from now on when no stream can go on from where it was; it is over when that was the last pass.
 func (w *watcher) lost(err error) (over bool) {
 	if !errors.Is(err, target.ErrHistoryLost) {
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// conclude hands the run to whoever records it, and then judges it.
+// conclude hands the run to Options.Record, and then judges it.
 func (r *run) conclude() (*Result, error) {
 	r.history.close()
 	result := r.result()

@@ -9,7 +9,7 @@ import (
 // wait for it; singles, which let it go when one of these has happened; and pairs of these, those of the commit window first.
 func newAnchored(start Start) Strategy {
 	return newOnBases(start, "reorder", func(base *scenario.Scenario, o *Outcome) *searchStage {
-		a := &anchored{Start: start, base: base, anchors: sweep.Anchors(o.Occasions)}
+		a := &anchored{Start: start, base: base, anchors: sweep.Anchors(o.InjectionPoints)}
 		a.anchors = a.anchors[:start.some(probesEach, len(a.anchors))]
 		a.until = make([][]sweep.FaultCase, len(a.anchors))
 		return a.probes()
@@ -32,7 +32,7 @@ func (a *anchored) probes() *searchStage {
 	return &searchStage{
 		count: len(a.anchors), next: a.singles,
 		trial: func(i int) Trial { return Trial{Scenario: p.Scenario(i), Watched: true} },
-		learn: func(i int, o *Outcome) { a.until[i] = sweep.SpreadOut(a.anchors[i].Until(o.Occasions)) },
+		learn: func(i int, o *Outcome) { a.until[i] = sweep.SpreadOut(a.anchors[i].Until(o.InjectionPoints)) },
 	}
 }
 

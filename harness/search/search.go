@@ -34,8 +34,8 @@ type Trial struct {
 // Outcome is what came of a trial.
 type Outcome struct {
 	*runner.Result
-	// Occasions are those of a watched trial.
-	Occasions []runner.InjectionPoint
+	// InjectionPoints are those of a watched trial.
+	InjectionPoints []runner.InjectionPoint
 	// New are the situations that no earlier trial of the search went through.
 	New []uint64
 	// Again is that of the trial.
@@ -222,7 +222,7 @@ func (s *search) over() bool {
 func (s *search) attempt(t Trial, pool *sim.Pool) (r finishedTrial) {
 	o := runner.Options{Targets: s.Targets, Pool: pool, Coverage: true}
 	if t.Watched {
-		o.Occasions = &r.Occasions
+		o.InjectionPoints = &r.InjectionPoints
 	}
 	if r.Result, r.err = runner.Run(t.Scenario, o); r.err != nil {
 		r.err = fmt.Errorf("%w, in the scenario\n%s", r.err, t.Scenario)

@@ -5,7 +5,7 @@ import (
 )
 
 // clearOrphans is what an operator does where range deletions do not survive their primary (invariants 20.1): every shard
-// deletes what nobody owns, and after that there must be nothing. It returns a sentence for each collection that had any.
+// deletes what no shard owns, and after that there must be nothing. It returns a sentence for each collection that had any.
 func (o operatorConnection) clearOrphans(t env.Task) (repaired []string) {
 	for _, c := range o.scenario.Collections {
 		if c.Unsharded {

@@ -237,7 +237,7 @@ func (b *rebuildBase) watch() {
 	b.base.Planned = true
 	b.base.FaultsEnd += room
 	var points []runner.InjectionPoint
-	if _, err := runner.Run(b.base, runner.Options{Targets: b.trials.targets, Steps: b.trials.steps, Pool: b.trials.pool(0), Occasions: &points}); err == nil {
+	if _, err := runner.Run(b.base, runner.Options{Targets: b.trials.targets, Steps: b.trials.steps, Pool: b.trials.pool(0), InjectionPoints: &points}); err == nil {
 		b.singles, b.pairs = sweep.SingleFaults(points), sweep.FaultPairs(points)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // PlanOf runs the scenario without faults, and plans every fault that could have hit it. It must pass.
 func PlanOf(targets target.Set, s *scenario.Scenario, wanted func(phase string) bool) (*Plan, *runner.Result, error) {
 	var points []runner.InjectionPoint
-	r, err := runner.Run(s, runner.Options{Targets: targets, Occasions: &points})
+	r, err := runner.Run(s, runner.Options{Targets: targets, InjectionPoints: &points})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -54,7 +54,7 @@ type Quiescer interface {
 
 // Failover is a System in which one node of a set leads and can hand over.
 type Failover interface {
-	// HandOver has a leader hand over: graceful to a successor that has everything, or forced to whoever there is. It
+	// HandOver has a leader hand over: graceful to a successor that has everything, or forced to any. It
 	// does nothing on a node that does not lead.
 	HandOver(id env.NodeID, how HandOver)
 }
@@ -77,7 +77,7 @@ type ChangeStreams interface {
 // Reader reads one collection's changes, one stream at a time.
 type Reader interface {
 	// Open opens the stream: behind a token, or from now on when it is nil. It returns where the stream begins. The error
-	// is ErrHistoryLost when nobody can go on behind that token.
+	// is ErrHistoryLost when the history behind that token is not kept any more.
 	Open(t env.Task, batch int, after *histories.Token) (histories.Token, error)
 	// Next asks for what has come since. An empty batch is an answer. After an error the stream must be opened again.
 	Next(t env.Task, batch int) (histories.ChangeBatch, error)

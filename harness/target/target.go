@@ -86,7 +86,7 @@ type Client interface {
 }
 
 // Answer is what a client honestly knows when its operation has ended. What it claims too much of is reported as a
-// violation of the system's, so whoever cannot be certain says histories.Unknown.
+// violation of the system's, so a client that cannot be certain says histories.Unknown.
 type Answer struct {
 	// Outcome is empty for an operation that never ended, which is unknown.
 	Outcome histories.Outcome

@@ -117,3 +117,22 @@ func TestNamesAreUnique(t *testing.T) {
 		seen[in.Name] = true
 	}
 }
+
+// TestSitesOfOtherSystems are registered besides those of the store, and listed by themselves.
+func TestSitesOfOtherSystems(t *testing.T) {
+	before := len(failpoint.All())
+	site := failpoint.Register("other", failpoint.Donor, "other.step", "nothing can go wrong here")
+	of := failpoint.Of("other")
+	if len(of) != 1 || of[0] != site.Info() || site.Role() != failpoint.Donor || site.String() != "other.step" {
+		t.Errorf("the sites of the system are %v", of)
+	}
+	if _, known := failpoint.Parse("other.step"); !known || len(failpoint.All()) != before {
+		t.Error("the site is unknown, or among those of the store")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a name was registered twice")
+		}
+	}()
+	failpoint.Register("other", failpoint.Donor, "other.step", "")
+}

@@ -33,12 +33,11 @@ func (c *Config) BootDirectory(t env.Task) {
 		}
 	}
 	term := uint64(d.node.Incarnation())
-	d.node.Emit(&trace.Event{
-		Kind:  trace.Elected,
+	d.node.Emit(trace.ElectedEvent{
 		Shard: "config",
 		Term:  term,
 		Index: uint64(d.table.Version),
-	})
+	}.Event())
 	d.announce("begin")
 	d.node.Serve(func(t env.Task, _ env.NodeID, m env.Message) (env.Message, error) {
 		switch req := m.(type) {
@@ -49,7 +48,7 @@ func (c *Config) BootDirectory(t env.Task) {
 		}
 		return nil, errcode.New(Refused, "the directory does not know %T", m)
 	})
-	d.node.Emit(&trace.Event{Kind: trace.Writable, Shard: "config", Term: term})
+	d.node.Emit(trace.WritableEvent{Shard: "config", Term: term}.Event())
 }
 
 func (d *directory) fetch(t env.Task, req *Fetch) (*Table, error) {
@@ -91,14 +90,14 @@ func (d *directory) write(t env.Task, ranges []Owned) (*Table, error) {
 		panic(fmt.Sprintf("kvstore: the table %v cannot be written: %v", next, err))
 	}
 	if err := d.node.Disk().Replace(t, tableFile, text); err != nil {
-		d.node.Abort("nobody knows whether the table was written: " + err.Error())
+		d.node.Abort("it is not known whether the table was written: " + err.Error())
 		return nil, err
 	}
 	d.table = next
 	return &next, nil
 }
 
-// announce tells whoever follows the run what counts from now on.
+// announce reports what counts from now on.
 func (d *directory) announce(why string) {
 	term, index := uint64(d.node.Incarnation()), uint64(d.table.Version)
 	d.node.Emit(trace.CatalogWrittenEvent{

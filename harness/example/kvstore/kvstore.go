@@ -32,7 +32,7 @@ const System = "kvstore"
 // The sites at which its nodes can be paused, fail or crash.
 var (
 	SiteCopy = failpoint.Register(System, failpoint.Donor, "kv.copy",
-		"the range is owned by somebody else, or is moved already")
+		"the range is owned by another server, or is moved already")
 	SiteBatch = failpoint.Register(System, failpoint.Donor, "kv.batch",
 		"pairs are written while they are being copied")
 	SiteCatchUp = failpoint.Register(System, failpoint.Donor, "kv.catchUp",

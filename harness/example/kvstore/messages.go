@@ -1,6 +1,6 @@
 package kvstore
 
-// The messages. Whoever sends one never changes it afterwards.
+// The messages. A sender never changes one afterwards.
 type (
 	// Request is a client's operation on a key.
 	Request struct {

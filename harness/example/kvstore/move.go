@@ -50,8 +50,13 @@ func (s *Server) copy(t env.Task, req *Copy) (*Done, error) {
 	out := &outgoing{move: req.Move, given: req.Given, changed: make(map[int64]bool)}
 	s.out = out
 	s.node.Emit(trace.MigrationRequestedEvent{
-		Shard: s.shard, Peer: out.given.Shard, NS: s.config.NS, Migration: out.move, Request: req.Move,
-		Min: Bound(out.given.Min), Max: Bound(out.given.Max),
+		Shard:     s.shard,
+		Peer:      out.given.Shard,
+		NS:        s.config.NS,
+		Migration: out.move,
+		Request:   req.Move,
+		Min:       Bound(out.given.Min),
+		Max:       Bound(out.given.Max),
 	}.Event())
 	s.advance(out, trace.DonorCloning)
 	s.node.After(moveLimit, func() { s.end(out) })

@@ -49,7 +49,7 @@ func (c *Config) Boot(t env.Task, shard string) *Server {
 	if s.recover(t) != nil {
 		return s
 	}
-	s.node.Emit(&trace.Event{Kind: trace.Elected, Shard: shard, Term: term, Index: s.index})
+	s.node.Emit(trace.ElectedEvent{Shard: shard, Term: term, Index: s.index}.Event())
 	table, err := insist[Table](t, Directory, &Fetch{Fence: true})
 	if err != nil {
 		return s
@@ -58,11 +58,11 @@ func (c *Config) Boot(t env.Task, shard string) *Server {
 	if s.in.Open {
 		s.close(t, table)
 	}
-	if s.index == 0 && s.found(t) != nil || s.dropForeign(t) != nil {
+	if s.index == 0 && s.create(t) != nil || s.dropForeign(t) != nil {
 		return s
 	}
 	s.node.Serve(s.handle)
-	s.node.Emit(&trace.Event{Kind: trace.Writable, Shard: shard, Term: term})
+	s.node.Emit(trace.WritableEvent{Shard: shard, Term: term}.Event())
 	return s
 }
 
@@ -87,8 +87,8 @@ func (s *Server) recover(t env.Task) error {
 	return s.node.Disk().Replace(t, logFile, whole)
 }
 
-// found writes what is there at first.
-func (s *Server) found(t env.Task) error {
+// create writes what is there at first.
+func (s *Server) create(t env.Task) error {
 	var first []Pair
 	for _, k := range slices.Sorted(maps.Keys(s.config.Pairs)) {
 		if s.table.Owner(k) == s.shard {
@@ -199,7 +199,7 @@ func (s *Server) mine(k int64) error {
 	return nil
 }
 
-// write makes a record durable and carries it out. When nobody knows whether it was written, the
+// write makes a record durable and carries it out. When it is not known whether it was written, the
 // process ends: it must not go on with one opinion and come back with another.
 func (s *Server) write(t env.Task, r *record, actor trace.Actor, move string) error {
 	line, err := json.Marshal(r)
@@ -212,7 +212,7 @@ func (s *Server) write(t env.Task, r *record, actor trace.Actor, move string) er
 		err = disk.Sync(t, logFile)
 	}
 	if err != nil {
-		s.node.Abort("nobody knows whether the log was written: " + err.Error())
+		s.node.Abort("it is not known whether the log was written: " + err.Error())
 		return err
 	}
 	s.index++

@@ -61,7 +61,8 @@ func (c *client) try(t env.Task, req *kvstore.Request) (*kvstore.Reply, error) {
 	if owner == "" {
 		m, err := t.Call(kvstore.Directory, &kvstore.Fetch{}, attempt)
 		if err != nil {
-			return nil, errcode.New(kvstore.NotOwner, "nobody says who owns %d: %v", req.Key, err)
+			return nil, errcode.New(kvstore.NotOwner, "the directory does not say who owns %d: %v",
+				req.Key, err)
 		}
 		c.table = *m.(*kvstore.Table)
 		owner = c.table.Owner(req.Key)
