@@ -196,7 +196,12 @@ func (d *Driver) End() {
 }
 
 func (d *Driver) announce(kind trace.Kind, c *Case) {
-	d.world.Emit(&trace.Event{Kind: kind, Value: c.Kind.Name, Peer: c.aimedAt(), N: c.Fault.ID})
+	begun := trace.FaultEvent{Number: c.Fault.ID, FaultKind: c.Kind.Name, Target: c.aimedAt()}
+	e := begun.Event()
+	if kind == trace.Repair {
+		e = trace.RepairEvent(begun).Event()
+	}
+	d.world.Emit(e)
 }
 
 func (c *Case) aimedAt() string {

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -42,11 +41,11 @@ func (o *Oracle) followDrop(w *model.Write) {
 // followLives notes which life of which collection a name stands for; a rename takes the life along. It is early: a write
 // of the catalogue that is rolled back gives a life that nobody meets.
 func (o *Oracle) followLives(e *trace.Event) {
-	from, renamed := strings.CutPrefix(e.Value, trace.RenamedFrom)
+	from := e.FormerName()
 	switch {
-	case renamed:
+	case from != "":
 		o.lives[e.NS] = o.lives[from]
-	case e.Value != trace.Dropped && o.world.Latest(e.NS) == nil:
+	case e.Change() != trace.Dropped && o.world.Latest(e.NS) == nil:
 		o.lives[e.NS] = e.Step
 	}
 }
@@ -66,12 +65,12 @@ func (o *Oracle) judgeIncarnation(e *trace.Event) {
 			o.mixedLives(e, dropped, wroteDropped, "applied a client's write of", "nobody has made the collection again")
 		}
 	case trace.RangeDeleter, trace.Recipient:
-		if m := o.moves[e.ID]; exists && m != nil && m.began != 0 && m.life != o.lives[e.NS] {
+		if m := o.moves[e.Migration()]; exists && m != nil && m.began != 0 && m.life != o.lives[e.NS] {
 			signature, did := copiedAnother, "copied"
 			if e.Actor == trace.RangeDeleter {
 				signature, did = deletedAnother, "deleted"
 			}
-			o.mixedLives(e, dropped, signature, did, fmt.Sprintf("migration %s, for which it was done, was of another collection when it began, at step %d", e.ID, m.began))
+			o.mixedLives(e, dropped, signature, did, fmt.Sprintf("migration %s, for which it was done, was of another collection when it began, at step %d", e.For(), m.began))
 		}
 	}
 }

@@ -36,9 +36,9 @@ func partingTime(a, b []trace.Event) int64 {
 func (s *slice) migrations() (text string) {
 	for i := range s.events {
 		switch e := &s.events[i]; e.Kind {
-		case trace.DonorState, trace.RecipientState, trace.PrimaryMoving:
-			if s.chosen[i] != 0 && !namesIt(text, e.ID) {
-				text += " " + e.ID
+		case trace.DonorAdvanced, trace.RecipientAdvanced, trace.PrimaryMoving:
+			if s.chosen[i] != 0 && !namesIt(text, e.Migration()) {
+				text += " " + e.Migration()
 			}
 		}
 	}

@@ -171,15 +171,33 @@ func TestUnrelatedEventsChangeNothing(t *testing.T) {
 }
 
 func unrelated(t *rapid.T, at int64, step uint64) trace.Event {
+	seven := string(key.Int(7))
+	on := func(node string, e *trace.Event) trace.Event {
+		e.Node = node
+		return *e
+	}
+	written := func(shard string, hash uint64) trace.Event {
+		return on(shard+".0", trace.AppliedEvent{
+			Shard: shard, NS: "other.docs", Key: seven, DocID: seven, Hash: hash, Actor: trace.User, Term: 1,
+		}.Event())
+	}
 	e := rapid.SampledFrom([]trace.Event{
-		{Kind: trace.Applied, Node: "shard-z.0", Shard: "shard-z", NS: "other.docs", Key: string(key.Int(7)), DocID: string(key.Int(7)), Hash: 5, Actor: trace.User, Term: 1},
-		{Kind: trace.Applied, Node: "shard-a.0", Shard: "shard-a", NS: "other.docs", Key: string(key.Int(7)), DocID: string(key.Int(7)), Hash: 6, Actor: trace.User, Term: 1},
-		{Kind: trace.DonorState, Node: "shard-z.0", Shard: "shard-z", Peer: "shard-y", NS: "other.docs", ID: "shard-z/1/1", Value: "kCloning"},
-		{Kind: trace.MigrationEnded, Node: "shard-z.0", Shard: "shard-z", ID: "shard-z/1/1", Value: "committed"},
-		{Kind: trace.NodeDown, Node: "shard-z.0", Value: "1"},
-		{Kind: trace.Elected, Node: "shard-z.1", Shard: "shard-z", Term: 2},
-		{Kind: trace.Fault, Value: "crash", Peer: "shard-z.0", N: 99},
-		{Kind: trace.CursorOpened, Node: "shard-z.0", Shard: "shard-z", NS: "other.docs", ID: "shard-z.0/1/1", Min: string(key.Min), Max: string(key.Max)},
+		written("shard-z", 5),
+		written("shard-a", 6),
+		on("shard-z.0", trace.DonorAdvancedEvent{
+			Shard: "shard-z", Peer: "shard-y", NS: "other.docs", Migration: "shard-z/1/1",
+			State: trace.DonorCloning,
+		}.Event()),
+		on("shard-z.0", trace.MigrationEndedEvent{
+			Shard: "shard-z", Migration: "shard-z/1/1", Decision: trace.Committed,
+		}.Event()),
+		on("shard-z.0", trace.NodeDownEvent{Incarnation: 1}.Event()),
+		on("shard-z.1", trace.ElectedEvent{Shard: "shard-z", Term: 2}.Event()),
+		*trace.FaultEvent{FaultKind: "crash", Target: "shard-z.0", Number: 99}.Event(),
+		on("shard-z.0", trace.CursorOpenedEvent{
+			Shard: "shard-z", NS: "other.docs", Cursor: "shard-z.0/1/1", Min: string(key.Min),
+			Max: string(key.Max),
+		}.Event()),
 	}).Draw(t, "unrelated")
 	e.At, e.Step = at, step
 	return e

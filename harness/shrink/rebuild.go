@@ -175,7 +175,7 @@ func asItHappened(r *runner.Result) *scenario.Scenario {
 	for i := range r.Events {
 		if e := &r.Events[i]; e.Kind == trace.MigrationRequested {
 			if m, ok := requestedMigration(r, i); ok {
-				like := options[e.Value]
+				like := options[e.Request()]
 				m.ID, m.WaitDelete, m.ForceJumbo, m.Throttle = len(s.Migrations)+1, like.WaitDelete, like.ForceJumbo, like.Throttle
 				s.Migrations = append(s.Migrations, m)
 			}

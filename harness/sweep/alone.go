@@ -32,7 +32,7 @@ func FaultPairs(points []runner.InjectionPoint) (pairs [][2]FaultCase) {
 	requests := slices.Concat(keptBack(points).requests...)
 	var failing []FaultCase
 	for _, one := range New(nil, points).Singles {
-		if (one.Kind == "error" || one.Kind == "kill") && inCommitWindow[one.Phase] {
+		if (one.Kind == "error" || one.Kind == "kill") && donorPhase(one.Phase).CommitWindow() {
 			failing = append(failing, one)
 		}
 	}
@@ -50,7 +50,7 @@ type heldCases struct{ requests, commits, rest, outside [][]FaultCase }
 func keptBack(points []runner.InjectionPoint) (k heldCases) {
 	window := make(map[string]bool)
 	for i := range points {
-		if o := &points[i]; o.What == runner.FailpointPassed && inCommitWindow[o.Phase] {
+		if o := &points[i]; o.What == runner.FailpointPassed && donorPhase(o.Phase).CommitWindow() {
 			window[o.Site] = true
 		}
 	}

@@ -1,13 +1,13 @@
 // Package failpoint is the catalogue of failpoint sites: every phase of every role at which the
-// world may pause, fail or crash a node (failpoints 18.2). It holds names only, so that whoever
-// plans faults can enumerate them; what happens at a site is decided elsewhere.
+// world may pause, fail or crash a node (failpoints 18.2). It holds names only, so that planners of
+// faults can enumerate them; what happens at a site is decided elsewhere.
 //
 // Promise: a site's name never changes its meaning, and the list is the same in every process.
 package failpoint
 
 import "sort"
 
-// Role is who passes a site.
+// Role is the part of the system that passes a site.
 type Role string
 
 // The roles.
@@ -35,7 +35,7 @@ type Info struct {
 	// Name is "<role letter>.<phase>", for example "d.persistDecision.before".
 	Name string
 	Role Role
-	// Risk says in one line what can go wrong when the step is lost, late or doubled here.
+	// Risk says in one line what can go wrong when the step is lost, late or duplicated here.
 	Risk string
 	// System is whose code announces the site; empty for the store of this module.
 	System string

@@ -95,10 +95,10 @@ func (d *directory) write(t env.Task, ranges []Owned) (*Table, error) {
 // announce tells whoever follows the run what counts from now on.
 func (d *directory) announce(why string) {
 	term, index := uint64(d.node.Incarnation()), uint64(d.table.Version)
-	d.node.Emit(&trace.Event{
-		Kind: trace.CatalogWritten, Shard: "config", Term: term, Index: index, NS: d.ns, Value: why, Chunks: d.table.Chunks(),
-	})
-	d.node.Emit(&trace.Event{Kind: trace.Majority, Shard: "config", Term: term, Index: index})
+	d.node.Emit(trace.CatalogWrittenEvent{
+		Shard: "config", Term: term, Index: index, NS: d.ns, Why: why, Chunks: d.table.Chunks(),
+	}.Event())
+	d.node.Emit(trace.MajorityEvent{Shard: "config", Term: term, Index: index}.Event())
 }
 
 // lock lets one task at a time through. The zero lock is free.

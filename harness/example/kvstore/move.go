@@ -33,11 +33,12 @@ type incoming struct {
 // batch is how many pairs a part of a copy has.
 const batch = 3
 
-func (s *Server) report(kind trace.Kind, out *outgoing, value string) {
-	s.node.Emit(&trace.Event{
-		Kind: kind, Shard: s.shard, Peer: out.given.Shard, NS: s.config.NS, Min: Bound(out.given.Min), Max: Bound(out.given.Max),
-		ID: out.move, Value: value,
-	})
+// advance reports how far a movement has come on its donor.
+func (s *Server) advance(out *outgoing, state trace.DonorState) {
+	s.node.Emit(trace.DonorAdvancedEvent{
+		Shard: s.shard, Peer: out.given.Shard, NS: s.config.NS, Migration: out.move, State: state,
+		Min: Bound(out.given.Min), Max: Bound(out.given.Max),
+	}.Event())
 }
 
 // copy is the first step of a movement.
@@ -47,15 +48,18 @@ func (s *Server) copy(t env.Task, req *Copy) (*Done, error) {
 	}
 	out := &outgoing{move: req.Move, given: req.Given, changed: make(map[int64]bool)}
 	s.out = out
-	s.report(trace.MigrationRequested, out, req.Move)
-	s.report(trace.DonorState, out, "kCloning")
+	s.node.Emit(trace.MigrationRequestedEvent{
+		Shard: s.shard, Peer: out.given.Shard, NS: s.config.NS, Migration: out.move, Request: req.Move,
+		Min: Bound(out.given.Min), Max: Bound(out.given.Max),
+	}.Event())
+	s.advance(out, trace.DonorCloning)
 	s.node.After(moveLimit, func() { s.end(out) })
 	if err := s.send(t, out); err != nil {
 		s.end(out)
 		return nil, err
 	}
 	out.copied = true
-	s.report(trace.DonorState, out, "kCloneCaughtUp")
+	s.advance(out, trace.DonorCloneCaughtUp)
 	return &Done{}, nil
 }
 
@@ -119,10 +123,10 @@ func (s *Server) switchOver(t env.Task, req *Switch) (*Done, error) {
 		return nil, errcode.New(Refused, "%s has no copied range of movement %s", s.shard, req.Move)
 	}
 	out.stopped = true
-	s.report(trace.DonorState, out, "kCriticalSection")
+	s.advance(out, trace.DonorCriticalSection)
 	err := s.catchUp(t, out)
 	if err == nil {
-		s.report(trace.DonorState, out, "kCommittingOnConfig")
+		s.advance(out, trace.DonorCommittingOnConfig)
 		if err = t.Point(SiteAssign, env.Note{ID: out.move}); err == nil {
 			_, err = call[Table](t, Directory, &Assign{Version: out.version, Given: out.given, Move: out.move})
 		}
@@ -168,16 +172,18 @@ func (s *Server) end(out *outgoing) {
 		}
 		defer s.writes.release()
 		s.adopt(table)
-		how := "aborted"
+		how := trace.Aborted
 		if table.owns(out.given.Shard, out.given.Min, out.given.Max) {
-			how = "committed"
+			how = trace.Committed
 			if s.write(t, &record{Drop: &out.given}, trace.RangeDeleter, out.move) != nil {
 				return
 			}
 		}
 		s.out = nil
-		s.report(trace.DonorState, out, "kDone")
-		s.report(trace.MigrationEnded, out, how)
+		s.advance(out, trace.DonorDone)
+		s.node.Emit(trace.MigrationEndedEvent{
+			Shard: s.shard, Migration: out.move, Decision: how,
+		}.Event())
 	})
 }
 

@@ -215,14 +215,14 @@ func (s *Server) write(t env.Task, r *record, actor trace.Actor, move string) er
 	}
 	s.index++
 	for _, p := range s.apply(r) {
-		e := trace.Event{
-			Kind: trace.Applied, Shard: s.shard, Term: uint64(s.node.Incarnation()), Index: s.index, NS: s.config.NS, Actor: actor, ID: move,
-			Key: string(key.Int(p.Key)), DocID: string(key.Int(p.Key)),
+		e := trace.AppliedEvent{
+			Shard: s.shard, Term: uint64(s.node.Incarnation()), Index: s.index, NS: s.config.NS,
+			Actor: actor, For: move, Key: string(key.Int(p.Key)), DocID: string(key.Int(p.Key)),
 		}
 		if !p.Deleted {
 			e.Hash = hashOf(p.Value)
 		}
-		s.node.Emit(&e)
+		s.node.Emit(e.Event())
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (of Target) Describe() *target.Description {
 	return sound
 }
 
-var sound, forgetful = describe("kvstore"), describe("kvstore-forgetful")
+var sound, forgetful = describe(kvstore.System), describe(kvstore.System + "-forgetful")
 
 func describe(name string) *target.Description {
 	d := description
