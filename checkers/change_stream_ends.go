@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // misplaced says what is wrong with a change behind another one of the same watch: the end of the collection is followed by
@@ -66,10 +66,12 @@ func (l *changeLog) demandEnd(v *Verdict, s *stretch, ops []histories.Op) {
 
 // takes says whether the operation, if it is carried out, is the end of the collection that has the name.
 func (l *changeLog) takes(op *histories.Op) bool {
-	switch op.Kind {
-	case scenario.Drop:
+	switch kind := op.Kind.Of(); {
+	case kind.Shape != opkind.Whole:
+		return false
+	case kind.Effect == opkind.Remove:
 		return op.NS == l.ns
-	case scenario.Rename:
+	case kind.Effect == opkind.Move:
 		return op.NS == l.ns || op.Into == l.ns
 	}
 	return false

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // changed is what is known of one document while its changes are followed.
@@ -164,14 +164,15 @@ func (w *writes) comparePlace(c *histories.Change, i int, d *changed) {
 
 // replacedBy is the document that an acknowledged write found, as far as it tells.
 func replacedBy(op *histories.Op) (value string, present, told bool) {
+	kind := op.Kind.Of()
 	switch {
 	case op.Outcome != histories.OK:
 		return "", false, false
-	case op.Kind == scenario.Write:
+	case kind.Value && kind.Returns:
 		return op.Result.Value, op.Result.Found, true
-	case op.Kind == scenario.CAS:
+	case kind.Expects():
 		return op.Expect, op.Expect != "", true
-	case op.Kind == scenario.Insert:
+	case kind.Condition == opkind.DocumentMissing:
 		return "", false, true
 	}
 	return "", false, false
@@ -196,7 +197,7 @@ func (w *writes) demand(opened uint64) {
 }
 
 func (w *writes) delivered(i int, op *histories.Op) bool {
-	if op.Kind != scenario.Delete {
+	if op.Kind.Of().Effect != opkind.Remove {
 		return w.touched[i]
 	}
 	d := w.doc(op.Key)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // ChangeStreams holds change streams to each other and to the writes (K-CS). It is near-linear in the changes.
@@ -47,7 +47,7 @@ func checkChangeStreams(ops []histories.Op) Verdict {
 	var names []string
 	for i := range ops {
 		op := &ops[i]
-		if op.Kind != scenario.Watch || op.Stream == nil {
+		if op.Kind.Of().Shape != opkind.Streams || op.Stream == nil {
 			continue
 		}
 		if spaces[op.NS] == nil {

@@ -32,7 +32,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/linearize"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // What checkers conclude with, see package verdict.
@@ -132,7 +132,7 @@ func keysOf(ops []histories.Op) keyed { return keyed{ops, linearize.Split(ops)} 
 
 // withoutWatches are the operations on keys, which all checkers but that of change streams look at.
 func withoutWatches(ops []histories.Op) []histories.Op {
-	watches := func(op histories.Op) bool { return op.Kind == scenario.Watch }
+	watches := func(op histories.Op) bool { return op.Kind.Of().Shape == opkind.Streams }
 	if !slices.ContainsFunc(ops, watches) {
 		return ops
 	}

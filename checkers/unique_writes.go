@@ -5,7 +5,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/linearize"
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // UniqueWrites follows every write by the identity it carries: none is lost, invented, doubled or risen again.
@@ -290,9 +290,10 @@ func (h keyed) tell(at int) string {
 	op := &h.ops[at]
 	what := fmt.Sprintf("operation %d (client %d, events %d to %d): %s k=%d", op.ID, op.Client, op.Call, op.Return, op.Kind, op.Key)
 	switch {
-	case op.Kind == scenario.Scan:
-		what = fmt.Sprintf("operation %d (client %d, events %d to %d): scan [%d, %d)", op.ID, op.Client, op.Call, op.Return, op.Key, op.To)
-	case op.Kind == scenario.CAS:
+	case op.Kind.Of().Shape == opkind.Ranged:
+		what = fmt.Sprintf("operation %d (client %d, events %d to %d): %s [%d, %d)",
+			op.ID, op.Client, op.Call, op.Return, op.Kind, op.Key, op.To)
+	case op.Kind.Of().Expects():
 		what += fmt.Sprintf(" from %q to %s", op.Expect, op.Value)
 	case op.Value != "":
 		what += " " + op.Value
@@ -301,21 +302,21 @@ func (h keyed) tell(at int) string {
 }
 
 func answer(op *histories.Op) string {
-	r := &op.Result
+	kind, r := op.Kind.Of(), &op.Result
 	switch {
 	case op.Outcome == histories.Failed:
 		return "failed"
 	case op.Outcome == histories.Unknown:
 		return "was never answered"
-	case op.Kind == scenario.Scan:
+	case kind.Shape == opkind.Ranged:
 		return fmt.Sprintf("returned %d documents", len(r.Items))
-	case op.Kind == scenario.Read && !r.Found:
+	case kind.Reads() && !r.Found:
 		return "found nothing"
-	case op.Kind == scenario.Read && len(r.List) > 0:
+	case kind.Reads() && len(r.List) > 0:
 		return fmt.Sprintf("returned the list %v", r.List)
 	case r.Found:
 		return "returned " + r.Value
-	case op.Kind.Writes() && !r.Applied && op.Kind != scenario.Write:
+	case kind.Value && !r.Applied && !kind.Returns:
 		return "changed nothing"
 	}
 	return "was acknowledged"

@@ -8,6 +8,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // Convergence looks at the cluster after its faults have healed.
@@ -253,7 +254,7 @@ func (a *Audit) owned(v *verdict.Verdict) map[int64]Document {
 func (a *Audit) lastReads() map[int64]*histories.Op {
 	last := map[int64]*histories.Op{}
 	for i := range a.Final {
-		if op := &a.Final[i]; op.Kind == "read" && op.Outcome == histories.OK {
+		if op := &a.Final[i]; op.Kind == opkind.Read && op.Outcome == histories.OK {
 			last[op.Key] = op
 		}
 	}
@@ -272,8 +273,8 @@ func (a *Audit) checkFinal(v *verdict.Verdict) {
 		if op.Key < 0 || op.Key >= int64(a.Keys) {
 			continue
 		}
-		written[op.Key] = written[op.Key] || op.Kind != "read" && op.Kind != "scan"
-		read[op.Key] = read[op.Key] || op.Kind == "read"
+		written[op.Key] = written[op.Key] || !op.Kind.Of().Reads()
+		read[op.Key] = read[op.Key] || op.Kind == opkind.Read
 	}
 	for key := range a.Keys {
 		if !written[key] || !read[key] {

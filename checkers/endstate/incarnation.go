@@ -7,7 +7,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
@@ -57,8 +57,8 @@ func (a *Audit) checkIncarnations(v *verdict.Verdict) {
 func indexed(ops []histories.Op) (made, known bool) {
 	for i := range ops {
 		op := &ops[i]
-		makes := op.Kind == scenario.CreateIndex
-		removes := op.Kind == scenario.DropIndex || op.Kind == scenario.Drop
+		index := op.Kind.Of().Index
+		makes, removes := index == opkind.IndexMade, index == opkind.IndexRemoved
 		if (makes || removes) && op.Outcome == histories.OK && last(op, ops) {
 			return makes, true
 		}
@@ -69,7 +69,7 @@ func indexed(ops []histories.Op) (made, known bool) {
 // last says whether the operation began after every other one had ended that changes indexes.
 func last(op *histories.Op, ops []histories.Op) bool {
 	return !slices.ContainsFunc(ops, func(other histories.Op) bool {
-		changes := other.Kind != scenario.Create && other.Outcome != histories.Failed && other.ID != op.ID
+		changes := other.Kind.Of().Index != opkind.IndexUntouched && other.Outcome != histories.Failed && other.ID != op.ID
 		return changes && (other.Outcome == histories.Unknown || other.Return >= op.Call)
 	})
 }

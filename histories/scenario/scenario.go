@@ -6,7 +6,11 @@
 // the file, the line and what is expected.
 package scenario
 
-import "time"
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/histories/opkind"
+)
 
 // Schema is the version of the text format that this build writes; it reads no other.
 const Schema = 1
@@ -89,31 +93,27 @@ type Op struct {
 // Secondary is the read preference for members that are not primary.
 const Secondary = "secondary"
 
-// OpKind is what an operation does.
-type OpKind string
+// OpKind is what an operation does: see the table in package opkind.
+type OpKind = opkind.Name
 
-// The kinds of operations.
+// The kinds of operations under short names.
 const (
-	Read   OpKind = "read"   // find by shard key
-	Write  OpKind = "write"  // findAndModify that replaces the value and returns what it replaced, upserting
-	CAS    OpKind = "cas"    // findAndModify on {k, v: Expect}
-	Insert OpKind = "insert" // fails with a duplicate key when the document exists
-	Delete OpKind = "delete" // findAndModify with remove: returns what it removed
-	Update OpKind = "update" // $set of the value without upsert; returns only counts
-	Upsert OpKind = "upsert" // blind replacement; returns only counts
-	Push   OpKind = "push"   // $push of the identity to the document's list, exactly once under retries
-	Scan   OpKind = "scan"   // all documents with Key <= k < To, in order
-
-	// The following are about the whole collection and have no key.
-	Drop        OpKind = "drop"         // the collection with everything in it; it may be missing
-	Create      OpKind = "create"       // the collection anew, empty, as the scenario's beginning had it; it may exist
-	CreateIndex OpKind = "create-index" // on v
-	DropIndex   OpKind = "drop-index"   // on v
-	Rename      OpKind = "rename"       // to Into; with DropTarget another collection may have that name
+	Read        = opkind.Read
+	Write       = opkind.Write
+	CAS         = opkind.CAS
+	Insert      = opkind.Insert
+	Delete      = opkind.Delete
+	Update      = opkind.Update
+	Upsert      = opkind.Upsert
+	Push        = opkind.Push
+	Scan        = opkind.Scan
+	Drop        = opkind.Drop
+	Create      = opkind.Create
+	CreateIndex = opkind.CreateIndex
+	DropIndex   = opkind.DropIndex
+	Rename      = opkind.Rename
+	Watch       = opkind.Watch
 )
-
-// Watch is what a stream does from one opening to the next; histories have it, scenarios say Stream.
-const Watch OpKind = "watch"
 
 // Migration asks the config server to move a range. Min and Max are values of k (or of the hash); Min equal to the
 // smallest int64 is MinKey and Max equal to the largest is MaxKey.
