@@ -42,9 +42,9 @@ const (
 	snapshotBefore  Signature = "snapshot-before"
 )
 
-// clusterTimes judges reads by cluster time: whoever writes is told when, and a read is told of which time it is. Two writes
-// of one key are in the order of their times, whatever the shards' clocks say; so is what a session does one after the
-// other.
+// clusterTimes judges reads by cluster time: whoever writes is told when, and a read is told of
+// which time it is. Two writes of one key are in the order of their times, whatever the shards'
+// clocks say; so is what a session does one after the other.
 type clusterTimes struct {
 	keyed
 	keys map[timedKey]*timeline
@@ -188,7 +188,8 @@ func (c *clusterTimes) seen(at timedKey, value string, by uint64) {
 	}
 }
 
-// judge looks at an operation if it is a read with a promise, and then adds it to what its session knows.
+// judge looks at an operation if it is a read with a promise, and then adds it to what its session
+// knows.
 func (c *clusterTimes) judge(i int) {
 	op := &c.ops[i]
 	if op.Outcome != histories.OK {
@@ -257,7 +258,8 @@ func (c *clusterTimes) checkSnapshot(v view) {
 	}
 }
 
-// newer finds a write that had replaced, by from, what the read returned, or a push that its list lacks.
+// newer finds a write that had replaced, by from, what the read returned, or a push that its list
+// lacks.
 func (c *clusterTimes) newer(v view) (why string, found bool) {
 	t := c.keys[v.at]
 	if t == nil || !v.found {
@@ -290,7 +292,8 @@ func (c *clusterTimes) future(v view) (why string, found bool) {
 	return "", false
 }
 
-// missing finds a write that proves that there was a document by from, when nothing can have removed it after that.
+// missing finds a write that proves that there was a document by from, when nothing can have
+// removed it after that.
 func (c *clusterTimes) missing(v view) (why string, found bool) {
 	t := c.keys[v.at]
 	if t == nil || v.found || c.ops[v.op].Lossy {

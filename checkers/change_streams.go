@@ -10,7 +10,8 @@ import (
 	"github.com/shardproof/shardproof/histories/opkind"
 )
 
-// ChangeStreams holds change streams to each other and to the writes (K-CS). It is near-linear in the changes.
+// ChangeStreams holds change streams to each other and to the writes (K-CS). It is near-linear in
+// the changes.
 var ChangeStreams = Checker{
 	Name: "K-CS",
 	Promise: "A change stream delivers every acknowledged write exactly once, in one order that all readers see, nothing of migrations, " +
@@ -76,11 +77,12 @@ type changeLog struct {
 	covered []stretch
 }
 
-// stretch is a part of the order of changes of which every change was delivered to somebody: behind After up to Upto.
+// stretch is a part of the order of changes of which every change was delivered to somebody: behind
+// After up to Upto.
 type stretch struct {
 	after, upto histories.Token
-	// opened is the earliest event at which a reader had begun from then on, 0 for none; drained says whether nothing
-	// follows in the whole run.
+	// opened is the earliest event at which a reader had begun from then on, 0 for none; drained
+	// says whether nothing follows in the whole run.
 	opened  uint64
 	drained bool
 }
@@ -223,7 +225,8 @@ func (l *changeLog) change(signature Signature, op *histories.Op, c *histories.C
 	return v
 }
 
-// happened is about when a change was made, in virtual nanoseconds: its cluster time, which follows the servers' clocks.
+// happened is about when a change was made, in virtual nanoseconds: its cluster time, which follows
+// the servers' clocks.
 func happened(c *histories.Change) int64 {
 	return int64(c.Token.Time>>timeBits) * int64(time.Millisecond)
 }

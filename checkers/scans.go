@@ -7,8 +7,9 @@ import (
 	"github.com/shardproof/shardproof/histories/opkind"
 )
 
-// Scans holds scans to what they promise as a whole; what they say of single keys goes into the keys' histories, where a
-// document that is missing, stale or risen shows as an ordinary contradiction.
+// Scans holds scans to what they promise as a whole; what they say of single keys goes into the
+// keys' histories, where a document that is missing, stale or risen shows as an ordinary
+// contradiction.
 var Scans = Checker{
 	Name:    "scans",
 	Promise: "A scan returns no document twice, none outside its range, and all in the order of the key.",

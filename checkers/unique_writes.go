@@ -8,7 +8,8 @@ import (
 	"github.com/shardproof/shardproof/histories/opkind"
 )
 
-// UniqueWrites follows every write by the identity it carries: none is lost, invented, doubled or risen again.
+// UniqueWrites follows every write by the identity it carries: none is lost, invented, doubled or
+// risen again.
 var UniqueWrites = Checker{
 	Name:    "identity",
 	Promise: "An acknowledged majority write must be visible to every later linearizable read, and nothing else may be.",
@@ -35,8 +36,8 @@ const (
 )
 
 // uniqueFindings are the verdict of the unique-writes analysis and what it leaves to search for, as
-// positions in keyed.keys: keys that stay open, keys with a proven contradiction, which a search must
-// confirm, and keys that have an order.
+// positions in keyed.keys: keys that stay open, keys with a proven contradiction, which a search
+// must confirm, and keys that have an order.
 type uniqueFindings struct {
 	verdict                 Verdict
 	open, broken, explained []int
@@ -221,7 +222,8 @@ func (h keyed) seenAfter(k *linearize.Key, id linearize.ID, after uint64) bool {
 	return false
 }
 
-// entangled: A was over before B was seen, and B before A was seen again. The one that was over first is the older one.
+// entangled: A was over before B was seen, and B before A was seen again. The one that was over
+// first is the older one.
 func (h keyed) entangled(k *linearize.Key, acts []int32) Violation {
 	oldEnd, oldLate, newEnd, newLate := &k.Acts[acts[0]], &k.Acts[acts[1]], &k.Acts[acts[2]], &k.Acts[acts[3]]
 	if newEnd.Return < oldEnd.Return {

@@ -120,7 +120,8 @@ func (a *Audit) checkMember(v *verdict.Verdict, m *Member) {
 	}
 }
 
-// checkTasks: a range deletion that is still on record counts the documents that it has left to delete (protocol 10.6).
+// checkTasks: a range deletion that is still on record counts the documents that it has left to
+// delete (protocol 10.6).
 func (a *Audit) checkTasks(v *verdict.Verdict, m *Member) {
 	for _, k := range m.Tasks {
 		left := int64(0)
@@ -136,7 +137,8 @@ func (a *Audit) checkTasks(v *verdict.Verdict, m *Member) {
 	}
 }
 
-// checkMetadata: what a member believes is what the routing table says. Not knowing is no wrong belief.
+// checkMetadata: what a member believes is what the routing table says. Not knowing is no wrong
+// belief.
 func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
 	if !m.Known {
 		return
@@ -163,7 +165,8 @@ func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
 	}
 }
 
-// joined are the ranges in order, with neighbours made one: how a range is cut into chunks is nobody's belief.
+// joined are the ranges in order, with neighbours made one: how a range is cut into chunks is
+// nobody's belief.
 func joined(all []Range) (out []Range) {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(x, y Range) int { return strings.Compare(x.Min, y.Min) })

@@ -20,9 +20,9 @@ const (
 	indexKept      verdict.Signature = "index-kept"
 )
 
-// checkIncarnations is K-IDX: every shard that owns a part of the collection has it, as the incarnation that the catalogue
-// knows and with the same indexes, those that clients have made; and nobody has another incarnation. A shard that owns
-// nothing any more may keep an empty collection.
+// checkIncarnations is K-IDX: every shard that owns a part of the collection has it, as the
+// incarnation that the catalogue knows and with the same indexes, those that clients have made; and
+// nobody has another incarnation. A shard that owns nothing any more may keep an empty collection.
 func (a *Audit) checkIncarnations(v *verdict.Verdict) {
 	if a.UUID == "" {
 		return
@@ -52,8 +52,8 @@ func (a *Audit) checkIncarnations(v *verdict.Verdict) {
 	}
 }
 
-// indexed says whether the collection has its index in the end, which is known when the last operation to make or remove
-// it was acknowledged and began after all others had ended.
+// indexed says whether the collection has its index in the end, which is known when the last
+// operation to make or remove it was acknowledged and began after all others had ended.
 func indexed(ops []histories.Op) (made, known bool) {
 	for i := range ops {
 		op := &ops[i]

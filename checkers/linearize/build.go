@@ -8,8 +8,9 @@ import (
 	"github.com/shardproof/shardproof/histories/opkind"
 )
 
-// Split takes a history apart into its keys, ordered by namespace and key. Operations that certainly failed leave no act,
-// only the knowledge that their identity must never be seen; reads of weaker concern than linearizable leave glimpses.
+// Split takes a history apart into its keys, ordered by namespace and key. Operations that
+// certainly failed leave no act, only the knowledge that their identity must never be seen; reads
+// of weaker concern than linearizable leave glimpses.
 func Split(ops []histories.Op) []Key {
 	b := builder{ops: ops, names: namesakes(ops), spaces: map[string]map[int64]int32{}, ids: map[name]ID{}}
 	b.count()
@@ -170,8 +171,8 @@ func (b *builder) take(at int32) {
 	}
 }
 
-// Sightings calls each for what a read or a scan says of single keys: an identity and a list, or that no document was
-// found.
+// Sightings calls each for what a read or a scan says of single keys: an identity and a list, or
+// that no document was found.
 func Sightings(op *histories.Op, each func(key int64, found bool, value string, list []string)) {
 	if op.Kind.Of().Shape == opkind.Keyed {
 		each(op.Key, op.Result.Found, op.Result.Value, op.Result.List)
@@ -180,8 +181,8 @@ func Sightings(op *histories.Op, each func(key int64, found bool, value string, 
 	eachSighting(op, func(s sighting) { each(s.key, s.found, s.value, s.list) })
 }
 
-// wipe has a drop remove whatever is there, and a rename move it, of each key by itself: nobody can see two keys at one
-// moment.
+// wipe has a drop remove whatever is there, and a rename move it, of each key by itself: nobody can
+// see two keys at one moment.
 func (b *builder) wipe(at int32, op *histories.Op) {
 	act := KeyOp{Call: op.Call, Return: op.Return, Op: at, Do: Remove, Place: b.place(op.NS)}
 	switch op.Kind.Of().Effect {
@@ -216,10 +217,11 @@ type sighting struct {
 	end   uint64
 }
 
-// eachSighting takes a scan apart into one read of each key of its range. A scan is no atomic operation; what holds is
-// that each key was looked at between the call and the batch that held it, or would have. The lower bound is the scan's
-// call, not the batch's: after a migration the donor's cursor rightly returns the version of the commit. A scan that
-// broke off says nothing beyond the last document it returned.
+// eachSighting takes a scan apart into one read of each key of its range. A scan is no atomic
+// operation; what holds is that each key was looked at between the call and the batch that held it,
+// or would have. The lower bound is the scan's call, not the batch's: after a migration the donor's
+// cursor rightly returns the version of the commit. A scan that broke off says nothing beyond the
+// last document it returned.
 func eachSighting(op *histories.Op, each func(sighting)) {
 	end, last := op.Return, op.To
 	if op.Outcome == histories.Failed || len(op.Result.Items) == 0 && !op.Result.Complete {

@@ -8,7 +8,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// incarnationRule is K-DDL (protocol 10.3, H-15, H-57). What counts is the catalogue of a majority of the config server.
+// incarnationRule is K-DDL (protocol 10.3, H-15, H-57). What counts is the catalogue of a majority
+// of the config server.
 var incarnationRule = verdict.Checker{
 	Name: "K-DDL",
 	Promise: "A dropped collection takes no client's write; and of a migration that began before the drop, nothing is copied or deleted " +
@@ -38,8 +39,8 @@ func (o *Oracle) followDrop(w *model.Write) {
 	}
 }
 
-// followLives notes which life of which collection a name stands for; a rename takes the life along. It is early: a write
-// of the catalogue that is rolled back gives a life that nobody meets.
+// followLives notes which life of which collection a name stands for; a rename takes the life
+// along. It is early: a write of the catalogue that is rolled back gives a life that nobody meets.
 func (o *Oracle) followLives(e *trace.Event) {
 	from := e.FormerName()
 	switch {

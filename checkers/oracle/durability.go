@@ -10,8 +10,8 @@ import (
 	"github.com/shardproof/shardproof/checkers/verdict"
 )
 
-// durabilityRule is K-DUR. What the donor had when it blocked writes is what must have arrived; a donor that never blocked
-// them is held to what it has at the commit.
+// durabilityRule is K-DUR. What the donor had when it blocked writes is what must have arrived; a
+// donor that never blocked them is held to what it has at the commit.
 var durabilityRule = verdict.Checker{
 	Name: "K-DUR",
 	Promise: "When a migration or a movePrimary commits, a majority of the recipient has every document of what moves as the donor had it, and no other, " +
@@ -97,8 +97,8 @@ func (o *Oracle) reportDifference(w *model.Write, ns string, r model.Move, sent,
 	o.report(durabilityRule, v, o.move(w.Migration()).blocked, w.Step)
 }
 
-// compareHistory: of what the donor has on record and a client may try again, the recipient executes nothing
-// (protocol 7).
+// compareHistory: of what the donor has on record and a client may try again, the recipient
+// executes nothing (protocol 7).
 func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
 	m, had := o.move(w.Migration()), donor.History()

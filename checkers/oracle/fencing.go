@@ -9,8 +9,9 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// fencingRule is K-FENCE. What was decided may still be on its way to those who take part; but once a donor has completed a
-// migration, everyone who could still do something for it was fenced (protocol 9.1, 9.3).
+// fencingRule is K-FENCE. What was decided may still be on its way to those who take part; but once
+// a donor has completed a migration, everyone who could still do something for it was fenced
+// (protocol 9.1, 9.3).
 var fencingRule = verdict.Checker{
 	Name: "K-FENCE",
 	Promise: "After a migration is decided nothing of it happens that was decided otherwise, and after its end nothing at all: no late " +
@@ -56,8 +57,8 @@ func (o *Oracle) judgeLateCommit(w *model.Write) {
 	}, m.decision, w.Step)
 }
 
-// judgeFencing looks at what leaders do for migrations that are decided or over. A deposed leader may believe and write
-// what it likes: nobody will have it.
+// judgeFencing looks at what leaders do for migrations that are decided or over. A deposed leader
+// may believe and write what it likes: nobody will have it.
 func (o *Oracle) judgeFencing(e *trace.Event) {
 	m := o.moves[e.Migration()]
 	if m == nil || o.world.Set(e.Shard).Leader != e.Node {
@@ -85,8 +86,9 @@ func (o *Oracle) judgeFencing(e *trace.Event) {
 	}
 }
 
-// judgeLateWrite: once its migration has committed, a recipient copies nothing any more, as that may undo what clients
-// write to it as the owner; and the range deleter works for the decision only.
+// judgeLateWrite: once its migration has committed, a recipient copies nothing any more, as that
+// may undo what clients write to it as the owner; and the range deleter works for the decision
+// only.
 func (o *Oracle) judgeLateWrite(e *trace.Event, m *move) {
 	if !o.world.Set(e.Shard).Leads(e) {
 		return

@@ -7,7 +7,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// orphanCountRule is the part of K-ORPH that can be judged while a run goes on; that nothing is left over is the audit's.
+// orphanCountRule is the part of K-ORPH that can be judged while a run goes on; that nothing is
+// left over is the audit's.
 var orphanCountRule = verdict.Checker{
 	Name: "K-ORPH",
 	Promise: "The task that is to delete a range counts its orphans: from the moment that it may begin until it is done, its count " +
@@ -24,8 +25,9 @@ var _ = declare(40, orphanCountRule, func(o *Oracle) hooks {
 // orphansMiscounted is the signature of a task whose count is not the number of its orphans.
 const orphansMiscounted verdict.Signature = "orphans-miscounted"
 
-// judgeOrphans compares where a task goes on from one state to the next. While it is pending nothing of the range is an
-// orphan for certain, and a task whose collection was replaced has nothing left to count.
+// judgeOrphans compares where a task goes on from one state to the next. While it is pending
+// nothing of the range is an orphan for certain, and a task whose collection was replaced has
+// nothing left to count.
 func (o *Oracle) judgeOrphans(e *trace.Event) {
 	if e.Kind != trace.RangeDeletion || e.DeletionState() == trace.DeletionPending || e.Orphans() < 0 || o.world.Set(e.Shard).Leader != e.Node {
 		return

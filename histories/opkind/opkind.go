@@ -1,6 +1,6 @@
-// Package opkind is the table of what clients can ask for: the kinds of operations, what each of them
-// carries, what it does to a document or a collection, and what its answer claims. Who reads, prints,
-// checks, models or shrinks operations asks this table and knows no kind by name.
+// Package opkind is the table of what clients can ask for: the kinds of operations, what each of
+// them carries, what it does to a document or a collection, and what its answer claims. Who reads,
+// prints, checks, models or shrinks operations asks this table and knows no kind by name.
 //
 // A kind is one file here and one that carries it out for a store:
 //
@@ -39,7 +39,8 @@ const (
 	Streams                  // the changes of the collection; only histories have such operations
 )
 
-// Effect is what an operation does when it takes effect: to its document, or to all of a collection.
+// Effect is what an operation does when it takes effect: to its document, or to all of a
+// collection.
 type Effect uint8
 
 // The effects. Set makes a new document of the value, Change keeps the list of the old one.
@@ -141,7 +142,8 @@ func All() []Kind {
 // unknownKind is what a name stands for that is none: nothing follows from it.
 var unknownKind Kind
 
-// Of is the kind of that name; for a name that is none, a kind that carries nothing and does nothing.
+// Of is the kind of that name; for a name that is none, a kind that carries nothing and does
+// nothing.
 func (n Name) Of() *Kind {
 	if k := kindsByName[n]; k != nil {
 		return k

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestTable: every kind has a place of its own, says what it is, and carries nothing that its shape has
-// no use for.
+// TestTable: every kind has a place of its own, says what it is, and carries nothing that its shape
+// has no use for.
 func TestTable(t *testing.T) {
 	places := map[int]Name{}
 	for _, k := range declaredKinds {

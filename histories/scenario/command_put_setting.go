@@ -5,7 +5,8 @@ const PutSetting CommandKind = "put-setting"
 
 var _ = declareCommand(60, PutSetting, document, fields)
 
-// settingsDocuments are the documents of config.settings with the fields that a scenario can give them.
+// settingsDocuments are the documents of config.settings with the fields that a scenario can give
+// them.
 var settingsDocuments = map[string][]string{
 	"balancer":  {"mode", "activeWindow", "throttle", "waitForDelete", "jumbo"},
 	"chunksize": {"bytes"},

@@ -16,7 +16,8 @@ type Command struct {
 	Name string
 	// Value is that of the setting, the zone, a number of bytes, or "on" or "off".
 	Value string
-	// Min is where a chunk is cut, or a key of the chunk that is meant; Min and Max bound a range, as in Migration.
+	// Min is where a chunk is cut, or a key of the chunk that is meant; Min and Max bound a range,
+	// as in Migration.
 	Min, Max int64
 	// Fields are those of the document.
 	Fields []Setting
@@ -35,8 +36,8 @@ type commandLine struct {
 // commandLines are all kinds of commands, in no order.
 var commandLines []commandLine
 
-// declareCommand adds a kind. It is called from package-level variables only; each kind is a file with
-// its name, and one file where a store carries it out. The place must be free.
+// declareCommand adds a kind. It is called from package-level variables only; each kind is a file
+// with its name, and one file where a store carries it out. The place must be free.
 func declareCommand(place int, kind CommandKind, operands ...operand) CommandKind {
 	commandLines = append(commandLines, commandLine{place, kind, operands})
 	return kind

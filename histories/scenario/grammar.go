@@ -7,8 +7,8 @@ import (
 	"github.com/shardproof/shardproof/histories/opkind"
 )
 
-// pairs reads name=value up to the end of the line or the next plain word, and hands each to take, which says whether it
-// knows the name.
+// pairs reads name=value up to the end of the line or the next plain word, and hands each to take,
+// which says whether it knows the name.
 func (l *line) pairs(known string, take func(name, value string) bool) {
 	for l.more() && l.nextIsPair() {
 		t := l.next(known)

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Parse reads a scenario from text. name stands for the file in errors, which are of type *ParseError.
+// Parse reads a scenario from text. name stands for the file in errors, which are of type
+// *ParseError.
 func Parse(name, text string) (*Scenario, error) { return ParseWith(name, text, Names{}) }
 
 // ParseWith is Parse that also refuses names which the given ones do not know.
@@ -99,8 +100,9 @@ func (p *parser) fact(number int, l *line) {
 	}
 }
 
-// unnumbered reads "at TIME" and a command, which has no number. "at TIME client ...", "at TIME move ..." and "at TIME
-// moveprimary ..." are for people who add a line and care for no number: it becomes the next after the highest so far.
+// unnumbered reads "at TIME" and a command, which has no number. "at TIME client ...", "at TIME
+// move ..." and "at TIME moveprimary ..." are for people who add a line and care for no number: it
+// becomes the next after the highest so far.
 func (p *parser) unnumbered(number int, l *line) {
 	at := l.duration("a time such as 120ms")
 	switch {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Names are the catalogues that a scenario refers to and may not import: each returns an error that says what is wrong
-// with a name, or nil. A nil function accepts every name.
+// Names are the catalogues that a scenario refers to and may not import: each returns an error that
+// says what is wrong with a name, or nil. A nil function accepts every name.
 type Names struct {
 	Site, Fault, Setting func(name string) error
 }
