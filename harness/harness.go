@@ -17,9 +17,24 @@ import (
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/shardstore"
 	"github.com/shardproof/shardproof/harness/shrink"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
+
+// Target is a system under test; package harness/target says what it must offer.
+type Target = target.Target
+
+// Targets are the systems that a program tests unless its options name others: the sharded store of this module.
+func Targets() target.Set { return target.Set{shardstore.Store{}} }
+
+func orOurs(targets target.Set) target.Set {
+	if len(targets) == 0 {
+		return Targets()
+	}
+	return targets
+}
 
 // Scenario is everything that decides a run: cluster, settings, operations, migrations, faults and a seed for the rest.
 type Scenario = scenario.Scenario
@@ -34,11 +49,14 @@ type Result = runner.Result
 func Draw(seed uint64) *Scenario { return generate.Mixed(seed) }
 
 // Parse reads a scenario from its text; file is the name that errors give.
-func Parse(file, text string) (*Scenario, error) { return runner.Parse(file, text) }
+func Parse(file, text string) (*Scenario, error) { return runner.Parse(Targets(), file, text) }
 
 // Run carries a scenario out in virtual time and checks it. The error says why the scenario cannot be run; a run that
 // breaks a promise is a Result that has not Passed.
-func Run(s *Scenario, o Options) (*Result, error) { return runner.Run(s, o) }
+func Run(s *Scenario, o Options) (*Result, error) {
+	o.Targets = orOurs(o.Targets)
+	return runner.Run(s, o)
+}
 
 // CampaignOptions say which seeds are run, on how many cores, and what happens at a failure.
 type CampaignOptions = campaign.Options
@@ -51,6 +69,7 @@ func Campaign(ctx context.Context, o CampaignOptions) *CampaignSummary {
 	if o.Draw == nil {
 		o.Draw = Draw
 	}
+	o.Targets = orOurs(o.Targets)
 	return campaign.Run(ctx, o)
 }
 
@@ -61,7 +80,10 @@ type ShrinkOptions = shrink.Options
 type Shrunk = shrink.Shrunk
 
 // Shrink looks for the smallest scenario that fails with the same signature as s. A scenario that passes is an error.
-func Shrink(s *Scenario, o ShrinkOptions) (*Shrunk, error) { return shrink.Failure(s, o) }
+func Shrink(s *Scenario, o ShrinkOptions) (*Shrunk, error) {
+	o.Targets = orOurs(o.Targets)
+	return shrink.Failure(s, o)
+}
 
 // Explain is the failure block of a run that was made with Options.Events and did not pass: which promise broke, how it
 // came to that, and what proves it.

@@ -13,10 +13,10 @@ import (
 // it is checked; what is in the folder already is not overwritten. An error with a result says why it could not be saved.
 func RunAndSave(s *scenario.Scenario, o runner.Options, folder string, where rundir.Environment) (*runner.Result, error) {
 	if folder == "" {
-		return runner.Run(s, o)
+		return Run(s, o)
 	}
 	var saved *rundir.Folder
-	o.Events, o.Curve = true, o.Curve || runner.Administered(s)
+	o.Events = true
 	o.Record = func(r *runner.Result) (err error) {
 		where.Hash, where.Steps = r.HashText(), r.Steps
 		saved, err = rundir.Save(folder, rundir.Record{
@@ -24,12 +24,12 @@ func RunAndSave(s *scenario.Scenario, o runner.Options, folder string, where run
 		})
 		return err
 	}
-	r, err := runner.Run(s, o)
+	r, err := Run(s, o)
 	if err != nil {
 		return r, err
 	}
 	err = saved.Conclude(r.Verdicts, explain.Markdown(r))
-	if o.Curve {
+	if o.Curve || len(r.Curve) > 0 {
 		err = errors.Join(err, saved.Add(rundir.CurveFile, []byte(runner.CurveText(r.Curve))))
 	}
 	return r, err

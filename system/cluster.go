@@ -55,8 +55,8 @@ type Cluster struct {
 }
 
 // Assemble adds the servers of a cluster to the world. The settings are those every server starts
-// with; command.SetParameter changes one server's while it runs. An error tells of a topology or
-// collection that is not possible; the world is then as before.
+// with; command.SetParameter changes one server's while it runs. An error names the impossible
+// topology or collection; the world is then as before.
 func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) (*Cluster, error) {
 	if err := top.Validate(); err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ type bootstrapState struct {
 	shards map[string][]oplog.Op
 }
 
-// firstClusterTime is the cluster time of the foundation, before every other.
+// firstClusterTime is the cluster time of the initial state, before every other.
 const firstClusterTime = 1
 
 func createCollections(top Topology, colls []Collection) (*bootstrapState, error) {
@@ -162,7 +162,7 @@ func createOp(ns, uuid string, pattern key.Pattern) oplog.Op {
 }
 
 // bootstrapper watches a member and, when it becomes primary of an empty replica set, writes the
-// foundation before anyone else writes: in one entry, so that a failover leaves all of it or
+// initial state before any other write: in one entry, so that a failover leaves all of it or
 // nothing.
 type bootstrapper struct {
 	member *replset.Member
@@ -178,7 +178,7 @@ func (f bootstrapper) StepUp(t env.Task) error {
 	return f.member.AwaitMajority(t)
 }
 
-// bootstrapped reports whether the first document of the foundation is there, and with it all of
+// bootstrapped reports whether the first document of the initial state is there, and with it all of
 // them. It is one that nothing removes: collections may be dropped, and shards may leave.
 func (f bootstrapper) bootstrapped() bool {
 	return f.member.Store().Get(f.ops[0].NS, f.ops[0].ID, store.Latest) != nil

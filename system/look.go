@@ -100,7 +100,7 @@ func (c *Cluster) Catalog(ns string) (*catalog.Table, error) {
 }
 
 // leftoverNamespaces are the namespaces of shards that are empty when no migration, no range
-// deletion and no movePrimary is under way.
+// deletion and no movePrimary is in progress.
 var leftoverNamespaces = []string{
 	migration.CoordinatorsNS, migration.RecipientsNS, rangedel.Namespace, shard.SectionsNS,
 	moveprimary.Namespace,
@@ -115,9 +115,9 @@ func (c *Cluster) Look(id env.NodeID, ns string) *command.AuditReply {
 	return nil
 }
 
-// Outstanding says in a sentence each what the cluster still has to do before it rests: members
-// that are down, lag or disagree on their primary, migrations to complete, ranges to delete. It is
-// empty for a cluster at rest.
+// Outstanding says in a sentence each what the cluster still has to do before it is quiescent:
+// members that are down, lag or disagree on their primary, migrations to complete, ranges to
+// delete. It is empty for a quiescent cluster.
 func (c *Cluster) Outstanding() []string {
 	var left []string
 	for _, set := range c.Sets() {
@@ -146,7 +146,7 @@ func (c *Cluster) leftover(set string, namespaces ...string) (left []string) {
 	return left
 }
 
-// unrecorded is what a primary has under way and may have no documents of: in 4.2 nearly
+// unrecorded is what a primary has in progress and may have no documents of: in 4.2 nearly
 // everything, in 8.0 what has just begun, such as a movePrimary that refuses writes already.
 func (c *Cluster) unrecorded(set string) (left []string) {
 	server := c.shards[c.Primary(set)]

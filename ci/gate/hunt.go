@@ -27,7 +27,7 @@ type find struct {
 	folder string // where its run is kept
 }
 
-const header = "known bug                       seed  CPU s  seen by"
+const tableHeader = "known bug                       seed  CPU s  seen by"
 
 func (f *find) row() string {
 	if f.missed != "" {
@@ -36,7 +36,7 @@ func (f *find) row() string {
 	return fmt.Sprintf("%-30s  %4d  %5.1f  %s", f.bug.Name, f.seed, f.cpu.Seconds(), strings.Join(f.seen, ", "))
 }
 
-func markdown(finds []find) string {
+func tableText(finds []find) string {
 	var b strings.Builder
 	b.WriteString("| known bug | hazard | what is broken | found by | at seed | CPU s |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, f := range finds {
@@ -61,7 +61,7 @@ func huntAll(bugs []knownbugs.Bug, root, scratch string) []chan outcome {
 	for range runtime.GOMAXPROCS(0) {
 		go func() {
 			for i := next.Add(1) - 1; int(i) < len(bugs); i = next.Add(1) - 1 {
-				f, err := hunt(&bugs[i], root, filepath.Join(scratch, bugs[i].Name))
+				f, err := huntBug(&bugs[i], root, filepath.Join(scratch, bugs[i].Name))
 				outcomes[i] <- outcome{f, err}
 			}
 		}()
@@ -69,8 +69,8 @@ func huntAll(bugs []knownbugs.Bug, root, scratch string) []chan outcome {
 	return outcomes
 }
 
-// each does something about every bug, about as many at a time as there are cores, and joins what went wrong.
-func each(bugs []knownbugs.Bug, do func(b *knownbugs.Bug) error) error {
+// eachBug does something about every bug, about as many at a time as there are cores, and joins what went wrong.
+func eachBug(bugs []knownbugs.Bug, do func(b *knownbugs.Bug) error) error {
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	errs := make([]error, len(bugs))
@@ -85,10 +85,10 @@ func each(bugs []knownbugs.Bug, do func(b *knownbugs.Bug) error) error {
 	return errors.Join(errs...)
 }
 
-// hunt runs the campaign on a build with the bug until it is found or the budget is spent.
-func hunt(b *knownbugs.Bug, root, scratch string) (find, error) {
+// huntBug runs the campaign on a build with the bug until it is found or the budget is spent.
+func huntBug(b *knownbugs.Bug, root, scratch string) (find, error) {
 	f := find{bug: b}
-	tool, err := build(b, root, scratch)
+	tool, err := buildTool(b, root, scratch)
 	if err != nil {
 		return f, err
 	}
@@ -112,7 +112,7 @@ func (f *find) look(tool, out string) error {
 	return f.read(out)
 }
 
-func build(b *knownbugs.Bug, root, scratch string) (string, error) {
+func buildTool(b *knownbugs.Bug, root, scratch string) (string, error) {
 	if err := os.MkdirAll(scratch, 0o755); err != nil {
 		return "", err
 	}
@@ -174,15 +174,15 @@ func (f *find) take(file string) error {
 	return nil
 }
 
-// demonstrate lets a newcomer see the failure found, explained and replayed, and the same scenario pass without the bug.
-func demonstrate(b *knownbugs.Bug, root, scratch string) (int, error) {
+// demonstrateBug lets a newcomer see the failure found, explained and replayed, and the same scenario pass without the bug.
+func demonstrateBug(b *knownbugs.Bug, root, scratch string) (int, error) {
 	fmt.Printf("A build with one known bug: %s\n\n", b.Title)
-	tool, err := build(b, root, scratch)
+	tool, err := buildTool(b, root, scratch)
 	if err != nil {
 		return exitFailed, err
 	}
 	out := filepath.Join(scratch, "out")
-	if err := show(tool, "run", "--seeds", fmt.Sprint(b.Seeds), "--out", out); err == nil {
+	if err := runShown(tool, "run", "--seeds", fmt.Sprint(b.Seeds), "--out", out); err == nil {
 		return exitMissed, fmt.Errorf("%s was not found in %d seeds", b.Name, b.Seeds)
 	}
 	folders, err := filepath.Glob(filepath.Join(out, "*"))
@@ -190,21 +190,21 @@ func demonstrate(b *knownbugs.Bug, root, scratch string) (int, error) {
 		return exitFailed, fmt.Errorf("no failing run was kept in %s (%v)", out, err)
 	}
 	fmt.Printf("\nThe stored run, replayed on the same build:\n\n")
-	if err := show(tool, "replay", "--explain", folders[0]); err == nil {
+	if err := runShown(tool, "replay", "--explain", folders[0]); err == nil {
 		return exitFailed, errors.New("the stored failure passes when it is replayed")
 	}
-	healthy, err := build(&knownbugs.Bug{Name: "healthy"}, root, filepath.Join(scratch, "healthy"))
+	healthy, err := buildTool(&knownbugs.Bug{Name: "healthy"}, root, filepath.Join(scratch, "healthy"))
 	if err != nil {
 		return exitFailed, err
 	}
 	fmt.Printf("\nThe same scenario on a build without the bug:\n\n")
-	if err := show(healthy, "replay", filepath.Join(folders[0], "scenario.txt")); err != nil {
+	if err := runShown(healthy, "replay", filepath.Join(folders[0], "scenario.txt")); err != nil {
 		return exitFailed, fmt.Errorf("the scenario fails without the bug: %w", err)
 	}
 	return 0, nil
 }
 
-func show(tool string, args ...string) error {
+func runShown(tool string, args ...string) error {
 	cmd := exec.Command(tool, args...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()

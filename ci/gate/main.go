@@ -56,14 +56,14 @@ func main() {
 		fmt.Fprintf(os.Stderr, "gate takes flags only, not %q; see -h\n", flag.Args())
 		os.Exit(exitUsage)
 	}
-	code, err := run(o)
+	code, err := runGate(o)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "gate:", err)
 	}
 	os.Exit(code)
 }
 
-func run(o options) (int, error) {
+func runGate(o options) (int, error) {
 	root, err := filepath.Abs(o.root)
 	if err != nil {
 		return exitFailed, err
@@ -88,22 +88,22 @@ func run(o options) (int, error) {
 	}
 	defer os.RemoveAll(scratch)
 	if o.demo != "" {
-		return demonstrate(&bugs[0], root, scratch)
+		return demonstrateBug(&bugs[0], root, scratch)
 	}
 	if o.compare {
-		return measure(bugs, o, root, scratch)
+		return measureAll(bugs, o, root, scratch)
 	}
 	if o.shrunk {
 		return shrinkAll(bugs, o, root, scratch)
 	}
-	return judge(bugs, root, scratch, o.table)
+	return judgeAll(bugs, root, scratch, o.table)
 }
 
-// judge hunts every bug and prints one line for each.
-func judge(bugs []knownbugs.Bug, root, scratch, table string) (int, error) {
+// judgeAll hunts every bug and prints one line for each.
+func judgeAll(bugs []knownbugs.Bug, root, scratch, table string) (int, error) {
 	var finds []find
 	code := 0
-	fmt.Println(header)
+	fmt.Println(tableHeader)
 	for _, hunted := range huntAll(bugs, root, scratch) {
 		f := <-hunted
 		if f.err != nil {
@@ -116,7 +116,7 @@ func judge(bugs []knownbugs.Bug, root, scratch, table string) (int, error) {
 		finds = append(finds, f.find)
 	}
 	if table != "" {
-		if err := os.WriteFile(table, []byte(markdown(finds)), 0o644); err != nil {
+		if err := os.WriteFile(table, []byte(tableText(finds)), 0o644); err != nil {
 			return exitFailed, err
 		}
 	}

@@ -29,21 +29,21 @@ func shrinkAll(bugs []knownbugs.Bug, o options, root, scratch string) (int, erro
 	}
 	missing := slices.DeleteFunc(slices.Clone(bugs), func(b knownbugs.Bug) bool { return o.only == "" && j.table.Has(b.Name) })
 	if len(missing) > 0 {
-		if j.healthy, err = build(&knownbugs.Bug{Name: "healthy"}, root, filepath.Join(scratch, "healthy")); err != nil {
+		if j.healthy, err = buildTool(&knownbugs.Bug{Name: "healthy"}, root, filepath.Join(scratch, "healthy")); err != nil {
 			return exitFailed, err
 		}
 	}
-	switch err := each(missing, j.row); {
+	switch err := eachBug(missing, j.row); {
 	case errors.Is(err, errMissed):
 		return exitMissed, err
 	case err != nil:
 		return exitFailed, err
 	}
-	return demanded(bugs, j.table)
+	return demandsKept(bugs, j.table)
 }
 
-// demanded names the bugs whose rows break the demand.
-func demanded(bugs []knownbugs.Bug, table *shrunk.Table) (int, error) {
+// demandsKept names the bugs whose rows break the demand.
+func demandsKept(bugs []knownbugs.Bug, table *shrunk.Table) (int, error) {
 	var all []error
 	for _, row := range table.Rows() {
 		for _, b := range bugs {
@@ -87,7 +87,7 @@ func (j *shrinking) row(b *knownbugs.Bug) error {
 // bug finds a bug's first failure, makes it small and replays what is left.
 func (j *shrinking) bug(b *knownbugs.Bug) (row shrunk.Row, err error) {
 	folder := filepath.Join(j.scratch, b.Name)
-	tool, err := build(b, j.root, folder)
+	tool, err := buildTool(b, j.root, folder)
 	if err != nil {
 		return row, err
 	}
@@ -100,7 +100,7 @@ func (j *shrinking) bug(b *knownbugs.Bug) (row shrunk.Row, err error) {
 		return row, fmt.Errorf("%w: %s: %s", errMissed, b.Name, f.missed)
 	}
 	row = shrunk.Row{Bug: b.Name, Seed: f.seed, Signature: strings.TrimSuffix(filepath.Base(f.folder), fmt.Sprintf("-%d", f.seed))}
-	s := &small{Row: row, tool: tool, healthy: j.healthy, from: f.folder, folder: folder}
+	s := &smallFailure{Row: row, tool: tool, healthy: j.healthy, from: f.folder, folder: folder}
 	for _, step := range []func() error{s.count, s.shrink, s.again} {
 		if err := step(); err != nil {
 			return row, fmt.Errorf("%s: %w", b.Name, err)
@@ -109,17 +109,17 @@ func (j *shrinking) bug(b *knownbugs.Bug) (row shrunk.Row, err error) {
 	return s.Row, nil
 }
 
-// small is one failure on its way to being small.
-type small struct {
+// smallFailure is one failure on its way to being small.
+type smallFailure struct {
 	shrunk.Row
 	// tool is the build with the bug, healthy that without; from holds the failure's run, folder what is made of it.
 	tool, healthy, from, folder string
 }
 
 // count counts what the failure consists of as it was found, with what chance decided written out.
-func (s *small) count() (err error) {
+func (s *smallFailure) count() (err error) {
 	plan := filepath.Join(s.folder, "plan.txt")
-	if _, err := told(s.tool, "replay", "--write-scenario", plan, s.from); err != nil {
+	if _, err := runTool(s.tool, "replay", "--write-scenario", plan, s.from); err != nil {
 		return err
 	}
 	s.Before, err = sizesOf(plan)
@@ -144,8 +144,8 @@ const wrapUp = 5 * time.Second
 var runsTried = regexp.MustCompile(`(?m)^  Search +([0-9,]+) runs`)
 
 // shrink makes the failure small in the time that there is.
-func (s *small) shrink() error {
-	t, err := told(s.tool, "shrink", "--cpu", (shrunk.MostSeconds*time.Second - wrapUp).String(), "--parallel", "1", "--out", s.out(), s.from)
+func (s *smallFailure) shrink() error {
+	t, err := runTool(s.tool, "shrink", "--cpu", (shrunk.MostSeconds*time.Second - wrapUp).String(), "--parallel", "1", "--out", s.out(), s.from)
 	if err != nil {
 		return err
 	}
@@ -161,16 +161,16 @@ func (s *small) shrink() error {
 	return err
 }
 
-func (s *small) out() string      { return filepath.Join(s.folder, "min") }
-func (s *small) smallest() string { return filepath.Join(s.out(), "min.txt") }
+func (s *smallFailure) out() string      { return filepath.Join(s.folder, "min") }
+func (s *smallFailure) smallest() string { return filepath.Join(s.out(), "min.txt") }
 
 // again replays the smallest scenario with the bug, twice, and without it, and judges.
-func (s *small) again() error {
+func (s *smallFailure) again() error {
 	var traces [2][]byte
 	var failed [2]string
 	for i := range traces {
 		file := filepath.Join(s.folder, fmt.Sprintf("trace-%d", i))
-		t, err := told(s.tool, "replay", "--trace", file, s.smallest())
+		t, err := runTool(s.tool, "replay", "--trace", file, s.smallest())
 		if err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func (s *small) again() error {
 			return err
 		}
 	}
-	t, err := told(s.healthy, "replay", s.smallest())
+	t, err := runTool(s.healthy, "replay", s.smallest())
 	if err != nil {
 		return err
 	}
@@ -189,22 +189,22 @@ func (s *small) again() error {
 	return nil
 }
 
-// telling is what a run of the tool has said.
-type telling struct {
+// toolOutput is what a run of the tool has said.
+type toolOutput struct {
 	text []byte
 	cpu  time.Duration
 	code int
 }
 
-// told runs the tool. Verdicts, and a search that was cut short, are no errors.
-func told(tool string, args ...string) (telling, error) {
+// runTool runs the tool. Verdicts, and a search that was cut short, are no errors.
+func runTool(tool string, args ...string) (toolOutput, error) {
 	cmd := exec.Command(tool, args...)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	text, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
-		return telling{}, err
+		return toolOutput{}, err
 	}
-	t := telling{text: text, code: cmd.ProcessState.ExitCode(), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	t := toolOutput{text: text, code: cmd.ProcessState.ExitCode(), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 	if t.code < 0 || t.code > 2 {
 		return t, fmt.Errorf("shardproof %s: %w\n%s", strings.Join(args, " "), err, text)
 	}
@@ -212,13 +212,13 @@ func told(tool string, args ...string) (telling, error) {
 }
 
 // passed says whether the replay held.
-func (t telling) passed() bool { return t.code == 0 && bytes.HasPrefix(t.text, []byte("PASS ")) }
+func (t toolOutput) passed() bool { return t.code == 0 && bytes.HasPrefix(t.text, []byte("PASS ")) }
 
-var failure = regexp.MustCompile(`^[A-Z]+  (\S+)   seed `)
+var failureLine = regexp.MustCompile(`^[A-Z]+  (\S+)   seed `)
 
 // signature is that of a replay that failed; empty for one that passed.
-func (t telling) signature() string {
-	if m := failure.FindSubmatch(t.text); m != nil && t.code != 0 {
+func (t toolOutput) signature() string {
+	if m := failureLine.FindSubmatch(t.text); m != nil && t.code != 0 {
 		return string(m[1])
 	}
 	return ""

@@ -16,27 +16,27 @@ import (
 	"github.com/shardproof/shardproof/ci/knownbugs/strategies"
 )
 
-// compared are the strategies of the table, which is what the median of so many starts is taken of.
-var compared = []string{"random", "brief", "sweep", "anchored", "priorities", "guided"}
+// comparedStrategies are the strategies of the table, which is what the median of so many starts is taken of.
+var comparedStrategies = []string{"random", "brief", "sweep", "anchored", "priorities", "guided"}
 
-const starts = 5
+const startsEach = 5
 
-// patience is how many times the CPU time of the others a bug gets that every strategy has missed.
-const patience = 10
+// patienceFactor is how many times the CPU time of the others a bug gets that every strategy has missed.
+const patienceFactor = 10
 
-// measure fills the table of strategies: what of it is there already stays, unless a single bug was asked for. The table is
+// measureAll fills the table of strategies: what of it is there already stays, unless a single bug was asked for. The table is
 // written anew after every strategy of every bug, so that it can be made in as many pieces as one likes. What all have missed then
 // is measured anew, with more time, until one finds it.
-func measure(bugs []knownbugs.Bug, o options, root, scratch string) (int, error) {
+func measureAll(bugs []knownbugs.Bug, o options, root, scratch string) (int, error) {
 	m := &measuring{options: o, root: root, scratch: scratch, file: filepath.Join(root, "ci", "knownbugs", "STRATEGIES.md"), anew: o.only != ""}
 	var err error
-	if m.table, err = strategies.Read(m.file, compared, o.cpu.Seconds()); err != nil {
+	if m.table, err = strategies.Read(m.file, comparedStrategies, o.cpu.Seconds()); err != nil {
 		return exitFailed, err
 	}
-	err = each(bugs, m.bug)
+	err = eachBug(bugs, m.bug)
 	if err == nil && o.strategy == "" {
-		m.cpu, m.anew, m.first = patience*m.cpu, true, true
-		err = each(slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return m.table.Found(b.Name) }), m.bug)
+		m.cpu, m.anew, m.first = patienceFactor*m.cpu, true, true
+		err = eachBug(slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return m.table.Found(b.Name) }), m.bug)
 	}
 	if err != nil {
 		return exitFailed, err
@@ -48,7 +48,7 @@ func measure(bugs []knownbugs.Bug, o options, root, scratch string) (int, error)
 // chosen are the strategies to be measured: those that were named, or all.
 func (o *options) chosen() []string {
 	if o.strategy == "" {
-		return compared
+		return comparedStrategies
 	}
 	return strings.Split(o.strategy, ",")
 }
@@ -76,7 +76,7 @@ func (m *measuring) bug(b *knownbugs.Bug) error {
 		return nil
 	}
 	folder := filepath.Join(m.scratch, b.Name)
-	tool, err := build(b, m.root, folder)
+	tool, err := buildTool(b, m.root, folder)
 	if err != nil {
 		return err
 	}
@@ -111,9 +111,9 @@ func (m *measuring) set(b *knownbugs.Bug, strategy string, c strategies.Cell) er
 func (m *measuring) cell(b *knownbugs.Bug, strategy, tool, folder string) (strategies.Cell, error) {
 	var all []strategies.Cell
 	missed := 0
-	for i := range starts {
+	for i := range startsEach {
 		c := strategies.Cell{}
-		if missed <= starts/2 {
+		if missed <= startsEach/2 {
 			var err error
 			if c, err = m.attempt(b, strategy, tool, filepath.Join(folder, fmt.Sprintf("%s-%d", strategy, i)), i); err != nil {
 				return c, err
@@ -127,14 +127,14 @@ func (m *measuring) cell(b *knownbugs.Bug, strategy, tool, folder string) (strat
 	return strategies.Median(all), nil
 }
 
-// apart is how far the first seeds of two starts are from each other.
-const apart = 1_000_003
+// startsApart is how far the first seeds of two starts are from each other.
+const startsApart = 1_000_003
 
 var runsRow = regexp.MustCompile(`(?m)^runs +([0-9,]+)`)
 
 // attempt is one start.
 func (m *measuring) attempt(b *knownbugs.Bug, strategy, tool, out string, start int) (c strategies.Cell, err error) {
-	cmd := exec.Command(tool, "explore", "--strategy", strategy, "--first-seed", fmt.Sprint(1+start*apart), "--cpu", m.cpu.String(),
+	cmd := exec.Command(tool, "explore", "--strategy", strategy, "--first-seed", fmt.Sprint(1+start*startsApart), "--cpu", m.cpu.String(),
 		"--parallel", "1", "--out", out)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	text, err := cmd.CombinedOutput()

@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/parallel"
 	"github.com/shardproof/shardproof/harness/runner"
@@ -31,36 +32,36 @@ func main() {
 	each := flag.Int("profile", 200, "hash so many seeds of every profile by itself, from 1 on")
 	flag.Parse()
 	out := bufio.NewWriter(os.Stdout)
-	if err := print(out, subjects(*mixed, *each)); err != nil {
+	if err := printHashes(out, allSubjects(*mixed, *each)); err != nil {
 		fmt.Fprintln(os.Stderr, "tracehash:", err)
 		os.Exit(4)
 	}
 }
 
-// subjects lists the runs: mixed seeds, those of every profile, stored scenarios.
-func subjects(mixed, each int) (all []subject) {
+// allSubjects lists the runs: mixed seeds, those of every profile, stored scenarios.
+func allSubjects(mixed, each int) (all []subject) {
 	for seed := range uint64(mixed) {
-		all = append(all, drawn("mixed", seed+1, generate.Mixed))
+		all = append(all, drawnSubject("mixed", seed+1, generate.Mixed))
 	}
 	for _, p := range generate.Profiles() {
 		for seed := range uint64(each) {
 			draw := func(seed uint64) *scenario.Scenario { return generate.Draw(seed, p) }
-			all = append(all, drawn(p.Name, seed+1, draw))
+			all = append(all, drawnSubject(p.Name, seed+1, draw))
 		}
 	}
 	for _, story := range corpus.Stories() {
-		parse := func() (*scenario.Scenario, error) { return runner.Parse(story.Name, story.Text) }
+		parse := func() (*scenario.Scenario, error) { return runner.Parse(harness.Targets(), story.Name, story.Text) }
 		all = append(all, subject{"stored " + story.Name, parse})
 	}
 	return all
 }
 
-func drawn(profile string, seed uint64, draw func(uint64) *scenario.Scenario) subject {
+func drawnSubject(profile string, seed uint64, draw func(uint64) *scenario.Scenario) subject {
 	return subject{fmt.Sprintf("%s %d", profile, seed), func() (*scenario.Scenario, error) { return draw(seed), nil }}
 }
 
-// print runs the subjects on all cores and writes a line for each in their order; it stops at the first that cannot be run.
-func print(out *bufio.Writer, all []subject) (err error) {
+// printHashes runs the subjects on all cores and writes a line for each in their order; it stops at the first that cannot be run.
+func printHashes(out *bufio.Writer, all []subject) (err error) {
 	workers := runtime.GOMAXPROCS(0)
 	pools := make([]sim.Pool, workers)
 	type hashed struct {
@@ -68,7 +69,7 @@ func print(out *bufio.Writer, all []subject) (err error) {
 		err  error
 	}
 	parallel.Do(workers, len(all), nil, func(worker, i int) hashed {
-		text, err := hash(&all[i], &pools[worker])
+		text, err := hashRun(&all[i], &pools[worker])
 		return hashed{text, err}
 	}, func(i int, h hashed) bool {
 		err = h.err
@@ -81,13 +82,13 @@ func print(out *bufio.Writer, all []subject) (err error) {
 	return out.Flush()
 }
 
-// hash runs one subject: its trace hash and its signature, if it fails.
-func hash(s *subject, pool *sim.Pool) (string, error) {
+// hashRun runs one subject: its trace hash and its signature, if it fails.
+func hashRun(s *subject, pool *sim.Pool) (string, error) {
 	scene, err := s.draw()
 	if err != nil {
 		return "", fmt.Errorf("%s cannot be read: %w", s.name, err)
 	}
-	r, err := runner.Run(scene, runner.Options{Pool: pool})
+	r, err := runner.Run(scene, runner.Options{Targets: harness.Targets(), Pool: pool})
 	if err != nil {
 		return "", fmt.Errorf("%s cannot be run: %w", s.name, err)
 	}

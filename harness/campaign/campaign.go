@@ -15,12 +15,15 @@ import (
 
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
 // Options say what to run.
 type Options struct {
+	// Targets are the systems that scenarios may name.
+	Targets target.Set
 	// Draw makes the scenario of a seed.
 	Draw func(seed uint64) *scenario.Scenario
 	// First is the first seed; the others follow. Seeds is how many, zero: until the context ends.
@@ -146,7 +149,7 @@ func (c *campaign) seed(seed uint64, pool *sim.Pool) (f Failure, again bool) {
 	if f.Err != nil || int(seed*2654435761%100) >= c.Again {
 		return f, false
 	}
-	plan, err := runner.Parse("plan", f.Result.Plan().String())
+	plan, err := runner.Parse(c.Targets, "plan", f.Result.Plan().String())
 	if err != nil {
 		return Failure{Seed: seed, Err: fmt.Errorf("the plan of seed %d does not read back: %w", seed, err)}, true
 	}
@@ -166,7 +169,7 @@ func (c *campaign) attempt(s *scenario.Scenario, pool *sim.Pool) Failure {
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		r, err := runner.Run(s, runner.Options{Pool: pool})
+		r, err := runner.Run(s, runner.Options{Targets: c.Targets, Pool: pool})
 		done <- outcome{r, err}
 	}()
 	timer := time.NewTimer(c.Patience)
@@ -176,11 +179,11 @@ func (c *campaign) attempt(s *scenario.Scenario, pool *sim.Pool) Failure {
 		return Failure{Result: o.result, Err: o.err}
 	case <-timer.C:
 		*pool = sim.Pool{}
-		return Failure{Err: fmt.Errorf("seed %d took longer than %s of real time and was given up:\n%s", s.Seed, c.Patience, stacks())}
+		return Failure{Err: fmt.Errorf("seed %d took longer than %s of real time and was given up:\n%s", s.Seed, c.Patience, allStacks())}
 	}
 }
 
-func stacks() []byte {
+func allStacks() []byte {
 	buf := make([]byte, 1<<16)
 	return buf[:runtime.Stack(buf, true)]
 }

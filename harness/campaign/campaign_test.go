@@ -30,21 +30,21 @@ func small(hasty ...uint64) func(uint64) *scenario.Scenario {
 }
 
 func TestSeedsAddUp(t *testing.T) {
-	s := Run(context.Background(), Options{Draw: small(), First: 1, Seeds: 6, Again: 100})
+	s := Run(context.Background(), Options{Targets: store, Draw: small(), First: 1, Seeds: 6, Again: 100})
 	if len(s.Failures) > 0 {
 		t.Fatalf("seed %d failed: %v", s.Failures[0].Seed, s.Failures[0].Err)
 	}
 	if s.Runs != 6 || s.Repeated != 6 || s.Interrupted {
 		t.Errorf("%d runs, %d repeated, interrupted %t; want 6, 6, false", s.Runs, s.Repeated, s.Interrupted)
 	}
-	one := Run(context.Background(), Options{Draw: small(), First: 1, Seeds: 6, Workers: 1})
+	one := Run(context.Background(), Options{Targets: store, Draw: small(), First: 1, Seeds: 6, Workers: 1})
 	if diff := cmp.Diff(one.Counters, s.Counters); diff != "" {
 		t.Errorf("the sums depend on the number of workers (-1 +%s):\n%s", "2", diff)
 	}
 }
 
 func TestFailuresAreCollectedInOrder(t *testing.T) {
-	s := Run(context.Background(), Options{Draw: small(2, 4, 6), First: 1, Seeds: 6, KeepGoing: true})
+	s := Run(context.Background(), Options{Targets: store, Draw: small(2, 4, 6), First: 1, Seeds: 6, KeepGoing: true})
 	var seeds []uint64
 	for _, f := range s.Failures {
 		seeds = append(seeds, f.Seed)
@@ -52,7 +52,7 @@ func TestFailuresAreCollectedInOrder(t *testing.T) {
 	if diff := cmp.Diff([]uint64{2, 4, 6}, seeds); diff != "" || s.Runs != 6 {
 		t.Errorf("%d runs; failed seeds (-want +got):\n%s", s.Runs, diff)
 	}
-	if s := Run(context.Background(), Options{Draw: small(2, 4, 6), First: 2, Seeds: 100, Workers: 1}); s.Runs != 1 {
+	if s := Run(context.Background(), Options{Targets: store, Draw: small(2, 4, 6), First: 2, Seeds: 100, Workers: 1}); s.Runs != 1 {
 		t.Errorf("%d runs until the first failure, want 1", s.Runs)
 	}
 }
@@ -60,7 +60,7 @@ func TestFailuresAreCollectedInOrder(t *testing.T) {
 func TestInterruptionKeepsWhatIsDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := 0
-	s := Run(ctx, Options{Draw: small(), First: 1, Seeds: 1000, Workers: 1, Progress: func(*Summary) {
+	s := Run(ctx, Options{Targets: store, Draw: small(), First: 1, Seeds: 1000, Workers: 1, Progress: func(*Summary) {
 		if done++; done == 3 {
 			cancel()
 		}
@@ -76,7 +76,7 @@ func TestScenarioThatCannotRunIsTheHarnesssFailure(t *testing.T) {
 		s.Topology.Shards = 0
 		return s
 	}
-	s := Run(context.Background(), Options{Draw: draw, First: 5, Seeds: 1})
+	s := Run(context.Background(), Options{Targets: store, Draw: draw, First: 5, Seeds: 1})
 	if len(s.Failures) != 1 || s.Failures[0].Err == nil {
 		t.Errorf("failures %+v, want one with an error", s.Failures)
 	}

@@ -17,7 +17,7 @@ func TestLookingChangesNothing(t *testing.T) {
 	pool := &sim.Pool{}
 	defer pool.Close()
 	for seed := range uint64(4) {
-		want, err := runner.Run(generate.Mixed(3000+seed), runner.Options{Pool: pool, Events: true})
+		want, err := runner.Run(generate.Mixed(3000+seed), runner.Options{Targets: store, Pool: pool, Events: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,8 +25,9 @@ func TestLookingChangesNothing(t *testing.T) {
 		for i := 0; i < len(want.Events); i += 10 {
 			c.steps = append(c.steps, want.Events[i].Step)
 		}
-		c.scenario = want.Plan()
-		got, err := runner.Run(c.scenario, runner.Options{Pool: pool, Inspect: c.look})
+		got, err := runner.Run(want.Plan(), runner.Options{
+			Targets: store, Pool: pool, Observers: []runner.Observer{{Look: c.look}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +44,7 @@ func TestSameFrameFromAnywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	film, err := NewFilm(generate.Draw(12, p))
+	film, err := NewFilm(store, generate.Draw(12, p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func TestSameFrameFromAnywhere(t *testing.T) {
 		if _, err := film.At((i + n/2) % n); err != nil {
 			t.Fatal(err)
 		}
-		again, err := film.At(min(i+reel/2, n-1)) // whose reel holds event i as well
+		again, err := film.At(min(i+reelFrames/2, n-1)) // whose reel holds event i as well
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func (s *Stepper) what(words []string) (func(e *trace.Event) bool, error) {
 		return func(e *trace.Event) bool { return e.Kind == kind }, nil
 	}
 	if len(words) != 2 {
-		return nil, fmt.Errorf("looked for is %s, not %q", whats, strings.Join(words, " "))
+		return nil, fmt.Errorf("looked for is %s, not %q", whatWords, strings.Join(words, " "))
 	}
 	name := words[1]
 	switch words[0] {
@@ -39,7 +39,7 @@ func (s *Stepper) what(words []string) (func(e *trace.Event) bool, error) {
 		}
 		return s.touches(n), nil
 	}
-	return nil, fmt.Errorf("looked for is %s, not %q", whats, strings.Join(words, " "))
+	return nil, fmt.Errorf("looked for is %s, not %q", whatWords, strings.Join(words, " "))
 }
 
 // touches says of an event whether it changes a key or who owns it.
@@ -122,7 +122,7 @@ func (s *Stepper) show(words []string) (string, error) {
 		}
 		return s.migration(rest[0])
 	}
-	return "", fmt.Errorf("show knows %s, not %q", shows, words[0])
+	return "", fmt.Errorf("show knows %s, not %q", showWords, words[0])
 }
 
 func (s *Stepper) node(f *timeline.Frame, name string) (string, error) {

@@ -11,7 +11,7 @@ import (
 // disturbances are the failures and faults of a replica set between two events.
 func (s *slice) disturbances(set string, first, last int) {
 	for i := first; i <= last; i++ {
-		if w := disturbs(&s.events[i], set); w > 0 {
+		if w := disturbance(&s.events[i], set); w > 0 {
 			s.choose(i, w)
 		}
 	}
@@ -23,7 +23,7 @@ func (s *slice) lasting(set string, at int) {
 	began := map[int]int{}
 	for i := range s.events {
 		switch e := &s.events[i]; {
-		case e.Kind == trace.Fault && i < at && aims(e.Peer, set):
+		case e.Kind == trace.Fault && i < at && aimsAt(e.Peer, set):
 			began[e.FaultNumber()] = i
 		case e.Kind == trace.Repair && i < at:
 			delete(began, e.FaultNumber())
@@ -35,8 +35,8 @@ func (s *slice) lasting(set string, at int) {
 	}
 }
 
-// disturbs is how much an event disturbs a replica set; 0 when it does not.
-func disturbs(e *trace.Event, set string) Weight {
+// disturbance is how much an event disturbs a replica set; 0 when it does not.
+func disturbance(e *trace.Event, set string) Weight {
 	here := strings.HasPrefix(e.Node, set+".")
 	switch e.Kind {
 	case trace.NodeDown, trace.ProcessAborted:
@@ -52,44 +52,44 @@ func disturbs(e *trace.Event, set string) Weight {
 			return Phase
 		}
 	case trace.Fault:
-		if aims(e.Peer, set) {
+		if aimsAt(e.Peer, set) {
 			return Telling
 		}
 	case trace.Repair:
-		if aims(e.Peer, set) {
+		if aimsAt(e.Peer, set) {
 			return Ambient
 		}
 	case trace.Chance:
-		if here && servers(e.Peer) {
-			return chance(e)
+		if here && isServer(e.Peer) {
+			return chanceWeight(e)
 		}
 	}
 	return 0
 }
 
-// servers says whether a node takes part in migrations; a decision about no message has none.
-func servers(node string) bool {
+// isServer says whether a node takes part in migrations; a decision about no message has none.
+func isServer(node string) bool {
 	return !strings.HasPrefix(node, "router.") && !strings.HasPrefix(node, "client.")
 }
 
-// chance is how much what chance decided matters: replication goes on whatever happens to its messages, only later.
-func chance(e *trace.Event) Weight {
+// chanceWeight is how much what chance decided matters: replication goes on whatever happens to its messages, only later.
+func chanceWeight(e *trace.Event) Weight {
 	switch {
 	case e.Question() == sim.Loss || e.Question() == sim.LoseReply:
-		if e.Place() != replication {
+		if e.Place() != replicationClass {
 			return Telling
 		}
-	case e.Question() == sim.Duplicate && e.Place() == replication:
+	case e.Question() == sim.Duplicate && e.Place() == replicationClass:
 		return 0
 	}
 	return Ambient
 }
 
-// replication is the class of the messages within a replica set.
-const replication = "Raft"
+// replicationClass is the class of the messages within a replica set.
+const replicationClass = "Raft"
 
-// aims says whether a fault's target is of the replica set, or everything.
-func aims(target, set string) bool {
+// aimsAt says whether a fault's target is of the replica set, or everything.
+func aimsAt(target, set string) bool {
 	for _, end := range strings.FieldsFunc(target, func(r rune) bool { return r == '>' || r == ',' || r == ' ' }) {
 		if end == "*" || strings.HasPrefix(end, set+".") || set != model.Config && (strings.HasPrefix(end, "donor.") || strings.HasPrefix(end, "recipient.")) {
 			return true

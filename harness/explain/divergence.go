@@ -48,8 +48,8 @@ func Compare(folder string, r *runner.Result) (*Divergence, error) {
 
 func (d *Divergence) find(recorded, now []trace.Event) {
 	for i := range max(len(recorded), len(now)) {
-		a, b := at(recorded, i), at(now, i)
-		if a != nil && b != nil && same(a, b) {
+		a, b := eventAt(recorded, i), eventAt(now, i)
+		if a != nil && b != nil && sameEvent(a, b) {
 			continue
 		}
 		d.RecordedNext, d.NowNext = "the end", "the end"
@@ -63,15 +63,15 @@ func (d *Divergence) find(recorded, now []trace.Event) {
 	}
 }
 
-func at(events []trace.Event, i int) *trace.Event {
+func eventAt(events []trace.Event, i int) *trace.Event {
 	if i < len(events) {
 		return &events[i]
 	}
 	return nil
 }
 
-// same compares events as they are stored: an empty list of chunks is no list.
-func same(a, b *trace.Event) bool {
+// sameEvent compares events as they are stored: an empty list of chunks is no list.
+func sameEvent(a, b *trace.Event) bool {
 	x, y := *a, *b
 	if len(x.Chunks) == 0 && len(y.Chunks) == 0 {
 		x.Chunks, y.Chunks = nil, nil

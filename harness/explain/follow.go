@@ -34,7 +34,7 @@ type slice struct {
 
 func newSlice(r Run, about Contradiction) *slice {
 	s := &slice{
-		events: r.Events, about: &about, docs: documents(r, &about), ops: operations(r.History, about.Ops), history: r.History,
+		events: r.Events, about: &about, docs: documentsOf(r, &about), ops: operationsOf(r.History, about.Ops), history: r.History,
 		chosen: map[int]Weight{}, done: map[string]bool{},
 	}
 	s.from, s.to = s.window()
@@ -110,10 +110,10 @@ func (s *slice) explain(i int) {
 			s.migration(e.Migration())
 		}
 	case trace.CatalogWritten:
-		s.migration(moved(e))
+		s.migration(movedBy(e))
 		s.version(i, e)
 	case trace.Elected, trace.SteppedDown, trace.RolledBack:
-		s.disturbances(e.Shard, max(0, i-before), i)
+		s.disturbances(e.Shard, max(0, i-eventsBefore), i)
 	case trace.DonorAdvanced, trace.RecipientAdvanced, trace.DecisionMade, trace.MigrationEnded, trace.RangeDeletion, trace.CriticalSection, trace.PrimaryMoving:
 		s.migration(e.Migration())
 	case trace.Executed:
@@ -121,8 +121,8 @@ func (s *slice) explain(i int) {
 	}
 }
 
-// before is how many events before an election its cause is looked for.
-const before = 500
+// eventsBefore is how many events before an election its cause is looked for.
+const eventsBefore = 500
 
 // belief is what the node of an event knew of who owns what, and how it had last been changed.
 func (s *slice) belief(i int, of *trace.Event) {
@@ -135,7 +135,7 @@ func (s *slice) belief(i int, of *trace.Event) {
 	for j := i - 1; j >= 0; j-- {
 		if e := &s.events[j]; e.Kind == trace.CatalogWritten && s.concerns(e) {
 			s.choose(j, Close)
-			s.migration(moved(e))
+			s.migration(movedBy(e))
 			return
 		}
 	}
@@ -151,8 +151,8 @@ func (s *slice) version(i int, of *trace.Event) {
 	}
 }
 
-// moved is the migration that a write of the catalogue carries out.
-func moved(e *trace.Event) string {
+// movedBy is the migration that a write of the catalogue carries out.
+func movedBy(e *trace.Event) string {
 	if e.Kind != trace.CatalogWritten {
 		return ""
 	}
@@ -168,7 +168,7 @@ func (s *slice) migration(id string) {
 	last := 0
 	for i := range s.events[:s.horizon+1] {
 		e := &s.events[i]
-		if w := part(e, id); w > 0 {
+		if w := partWeight(e, id); w > 0 {
 			s.choose(i, w)
 			if first < 0 {
 				first = i
@@ -202,8 +202,8 @@ func (s *slice) request(first int) {
 	}
 }
 
-// part is how much an event matters to a migration; 0 when it is no part of it.
-func part(e *trace.Event, id string) Weight {
+// partWeight is how much an event matters to a migration; 0 when it is no part of it.
+func partWeight(e *trace.Event, id string) Weight {
 	if e.Migration() != id {
 		return 0
 	}
@@ -237,20 +237,20 @@ func (s *slice) followNamed() {
 		case trace.DonorAdvanced, trace.RecipientAdvanced, trace.PrimaryMoving, trace.RangeDeletion:
 			ids = append(ids, e.Migration())
 			open = slices.DeleteFunc(open, func(id string) bool { return id == e.Migration() })
-			if names(s.about.Text, e.Shard) || names(s.about.Text, e.Peer) {
+			if namesIt(s.about.Text, e.Shard) || namesIt(s.about.Text, e.Peer) {
 				open = append(open, e.Migration())
 			}
 		case trace.MigrationEnded:
 			open = slices.DeleteFunc(open, func(id string) bool { return id == e.Migration() })
 		case trace.Executed:
-			if i <= s.horizon && s.keyed(e) && names(s.about.Text, e.Session()) {
+			if i <= s.horizon && s.keyed(e) && namesIt(s.about.Text, e.Session()) {
 				s.choose(i, Close)
 			}
 		}
 	}
 	slices.Sort(ids)
 	for _, id := range slices.Compact(ids) {
-		if names(s.about.Text, id) {
+		if namesIt(s.about.Text, id) {
 			s.migration(id)
 		}
 	}
@@ -270,9 +270,9 @@ func (s *slice) followDocuments() {
 		}
 		switch {
 		case e.Kind == trace.CatalogWritten && s.concerns(e):
-			s.choose(i, placed(e))
+			s.choose(i, placementWeight(e))
 			if len(s.turns) == 0 {
-				s.migration(moved(e))
+				s.migration(movedBy(e))
 			}
 		case e.Kind == trace.Applied && len(s.turns) == 0:
 			s.writes(i, i)
@@ -286,9 +286,9 @@ func (s *slice) keyed(e *trace.Event) bool {
 	return slices.ContainsFunc(s.docs, func(d document) bool { return d.ns == e.NS && d.key == e.Key })
 }
 
-// placed is how much a write of the catalogue matters to a document that it leaves intact.
-func placed(e *trace.Event) Weight {
-	if moved(e) == "" {
+// placementWeight is how much a write of the catalogue matters to a document that it leaves intact.
+func placementWeight(e *trace.Event) Weight {
+	if movedBy(e) == "" {
 		return Ambient
 	}
 	return Telling
@@ -345,7 +345,7 @@ func (s *slice) followMajorities() {
 		if i, any := majority[set]; any && s.events[i].Index < wrote[set] {
 			s.choose(i, Close)
 			s.lagging = append(s.lagging, set)
-			s.disturbances(set, max(0, i-before), s.horizon)
+			s.disturbances(set, max(0, i-eventsBefore), s.horizon)
 		}
 	}
 }
@@ -358,15 +358,15 @@ func (s *slice) followCursors() {
 			continue
 		}
 		for _, op := range s.ops {
-			if reads(op, e) && s.sees(i, e) {
+			if readsFor(op, e) && s.sees(i, e) {
 				s.choose(i, Close)
 			}
 		}
 	}
 }
 
-// reads says whether a cursor may be that of an operation.
-func reads(op *histories.Op, e *trace.Event) bool {
+// readsFor says whether a cursor may be that of an operation.
+func readsFor(op *histories.Op, e *trace.Event) bool {
 	if op.Kind.Of().Shape != opkind.Ranged || op.NS != e.NS || e.At < op.CallAt || e.At > op.ReturnAt {
 		return false
 	}

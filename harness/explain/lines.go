@@ -62,8 +62,8 @@ func (i *Insight) Tell() []string {
 	return []string{where + i.Broke}
 }
 
-// contradiction is what a failing run's story is told of.
-func contradiction(r *runner.Result) Contradiction {
+// contradictionOf is what a failing run's story is told of.
+func contradictionOf(r *runner.Result) Contradiction {
 	v := &r.Worst().Violations[0]
 	about := Contradiction{NS: v.NS, Key: v.Key, Ops: v.Ops, Steps: v.Events, Times: v.Times, Text: v.Broke + " " + strings.Join(v.Because, " ")}
 	if inside := Inside(r); inside != nil {
@@ -74,10 +74,10 @@ func contradiction(r *runner.Result) Contradiction {
 
 // StoryLines tells what decides a failing run: how it came to that, and what of it was left out. It needs the run's events.
 func StoryLines(r *runner.Result) []string {
-	s := Tell(recordOf(r), contradiction(r), storyLines)
+	s := Tell(recordOf(r), contradictionOf(r), storyLines)
 	var lines []string
 	for i := range s.Moments {
-		lines = append(lines, told(&s.Moments[i]))
+		lines = append(lines, momentLine(&s.Moments[i]))
 	}
 	if len(lines) == 0 || s.LeftOut+s.Unrelated == 0 {
 		return lines
@@ -95,12 +95,12 @@ func StoryLinesWithSteps(r *runner.Result) []string {
 		return nil
 	}
 	var lines []string
-	for _, m := range Tell(recordOf(r), contradiction(r), storyLines).Moments {
+	for _, m := range Tell(recordOf(r), contradictionOf(r), storyLines).Moments {
 		step := ""
 		if m.Step != 0 {
 			step = fmt.Sprint(m.Step)
 		}
-		lines = append(lines, fmt.Sprintf("%8s %s", step, told(&m)))
+		lines = append(lines, fmt.Sprintf("%8s %s", step, momentLine(&m)))
 	}
 	return lines
 }
@@ -110,7 +110,7 @@ func Turn(r *runner.Result) (step uint64, ok bool) {
 	if r.Passed() || len(r.Worst().Violations) == 0 {
 		return 0, false
 	}
-	about := contradiction(r)
+	about := contradictionOf(r)
 	if turns := Tell(recordOf(r), about, storyLines).Turns; len(turns) > 0 {
 		return turns[0], true
 	}
@@ -122,7 +122,7 @@ func Turn(r *runner.Result) (step uint64, ok bool) {
 
 func recordOf(r *runner.Result) Run { return Run{Events: r.Events, History: r.History} }
 
-// told is a moment in one line, with its time.
-func told(m *Moment) string {
+// momentLine is a moment in one line, with its time.
+func momentLine(m *Moment) string {
 	return fmt.Sprintf("%10s  %s", time.Duration(m.At).Round(10*time.Microsecond), m.Text)
 }

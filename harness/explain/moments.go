@@ -28,7 +28,7 @@ func (s *slice) moments() (all []Moment) {
 	s.mark(all)
 	for _, op := range s.ops {
 		if op.Client != histories.PreloadClient {
-			all = append(all, Moment{At: op.ReturnAt, Weight: Must, Text: Operation(op) + s.background(op), op: answered(op)})
+			all = append(all, Moment{At: op.ReturnAt, Weight: Must, Text: Operation(op) + s.background(op), op: answerText(op)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Moment) int { return int(min(max(a.At-b.At, -1), 1)) })
@@ -39,14 +39,14 @@ func (s *slice) moments() (all []Moment) {
 func (s *slice) mark(all []Moment) {
 	for i := len(all) - 1; i >= 0 && len(s.turns) == 0; i-- {
 		if all[i].Weight == Must {
-			all[i].Text = here + all[i].Text
+			all[i].Text = hereMark + all[i].Text
 			return
 		}
 	}
 }
 
-// here is what a turn begins with, or else the last event of the contradiction.
-const here = "HERE  "
+// hereMark is what a turn begins with, or else the last event of the contradiction.
+const hereMark = "HERE  "
 
 // sentence tells one event in the light of the contradiction.
 func (s *slice) sentence(i int) string {
@@ -59,7 +59,7 @@ func (s *slice) sentence(i int) string {
 	}
 	switch {
 	case len(turned) > 0:
-		return here + strings.Join(turned, "; ")
+		return hereMark + strings.Join(turned, "; ")
 	case e.Kind == trace.Applied && s.concerned(e):
 		return s.write(i)
 	case e.Kind == trace.CatalogWritten && s.concerns(e):
@@ -82,9 +82,9 @@ func (s *slice) concerned(e *trace.Event) bool {
 func (s *slice) write(i int) string {
 	e := &s.events[i]
 	d := document{e.NS, e.DocID, e.Key}
-	text := fmt.Sprintf("%s writes %s = %s", e.Node, name(d), s.state(d, e.Hash))
+	text := fmt.Sprintf("%s writes %s = %s", e.Node, documentName(d), s.state(d, e.Hash))
 	if e.Hash == 0 {
-		text = fmt.Sprintf("%s deletes %s", e.Node, name(d))
+		text = fmt.Sprintf("%s deletes %s", e.Node, documentName(d))
 	}
 	if slices.Contains(s.lagging, e.Shard) {
 		text += fmt.Sprintf(" at index %d", e.Index)
@@ -108,7 +108,7 @@ func (s *slice) placement(e *trace.Event) string {
 			of = append(of, c)
 		}
 	}
-	text := "config writes " + e.Why() + ": " + chunks(of)
+	text := "config writes " + e.Why() + ": " + chunkText(of)
 	if more := len(e.Chunks) - len(of); more > 0 && len(of) > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
@@ -128,14 +128,14 @@ func (s *slice) counts(i int) string {
 // cursor tells of a cursor whether it may see the documents.
 func (s *slice) cursor(i int) string {
 	e := &s.events[i]
-	text := fmt.Sprintf("%s opens cursor %s on %s", e.Node, e.Cursor(), span(e))
+	text := fmt.Sprintf("%s opens cursor %s on %s", e.Node, e.Cursor(), rangeText(e))
 	for _, d := range s.docs {
 		owns := slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool { return c.Min <= d.key && d.key < c.Max })
 		switch hash := s.held(d, e.Shard, i); {
 		case owns:
-			text += fmt.Sprintf("; it owns %s and has %s", name(d), s.state(d, hash))
+			text += fmt.Sprintf("; it owns %s and has %s", documentName(d), s.state(d, hash))
 		case hash != 0:
-			text += fmt.Sprintf("; it does not own %s and has %s", name(d), s.state(d, hash))
+			text += fmt.Sprintf("; it does not own %s and has %s", documentName(d), s.state(d, hash))
 		}
 	}
 	return text
@@ -163,8 +163,8 @@ func (s *slice) background(op *histories.Op) string {
 	return fmt.Sprintf("; the owner, %s, had %s", v.owner, s.state(s.docs[0], v.hash))
 }
 
-// shortened drops the lightest moments, and of those the oldest, until the rest fits.
-func shortened(all []Moment, most int) []Moment {
+// shortenMoments drops the lightest moments, and of those the oldest, until the rest fits.
+func shortenMoments(all []Moment, most int) []Moment {
 	if len(all) <= most {
 		return all
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -36,19 +37,19 @@ type difference struct {
 func FindNearestPassing(r *runner.Result, pool *sim.Pool, most int) *NearestPassing {
 	var best *NearestPassing
 	rank := 0
-	for i, c := range differences(r) {
+	for i, c := range allDifferences(r) {
 		if best != nil && c.rank > rank || most > 0 && i >= most {
 			break
 		}
 		s := r.Plan().Clone()
 		c.edit(s)
-		passing, err := runner.Run(s, runner.Options{Pool: pool, Events: true, Steps: r.StepLimit()})
+		passing, err := runner.Run(s, runner.Options{Targets: target.Set{r.Target}, Pool: pool, Events: true, Steps: r.StepLimit()})
 		if err != nil || !passing.Passed() {
 			continue
 		}
 		n := &NearestPassing{Scenario: s, Change: c.what, Parting: Divergence{Recorded: r.HashText(), Now: passing.HashText()}}
 		n.Parting.find(r.Events, passing.Events)
-		n.Only, n.Instead = Part(recordOf(r), recordOf(passing), contradiction(r))
+		n.Only, n.Instead = Part(recordOf(r), recordOf(passing), contradictionOf(r))
 		if best == nil || n.Parting.Step > best.Parting.Step {
 			best, rank = n, c.rank
 		}
@@ -56,8 +57,8 @@ func FindNearestPassing(r *runner.Result, pool *sim.Pool, most int) *NearestPass
 	return best
 }
 
-// differences lists the ways to differ, by rank.
-func differences(r *runner.Result) (all []difference) {
+// allDifferences lists the ways to differ, by rank.
+func allDifferences(r *runner.Result) (all []difference) {
 	s := r.Plan()
 	add := func(rank int, edit func(*scenario.Scenario), format string, args ...any) {
 		all = append(all, difference{rank, fmt.Sprintf(format, args...), edit})
@@ -65,7 +66,7 @@ func differences(r *runner.Result) (all []difference) {
 	for i, f := range s.Faults {
 		add(0, func(s *scenario.Scenario) { s.Faults = slices.Delete(s.Faults, i, i+1) }, "without fault %d", f.ID)
 		add(0, func(s *scenario.Scenario) { s.Faults[i].When.Nth++ }, "with fault %d one pass later", f.ID)
-		later(func(s *scenario.Scenario) *time.Duration { return &s.Faults[i].When.After }, func(by time.Duration, edit func(*scenario.Scenario)) {
+		laterVariants(func(s *scenario.Scenario) *time.Duration { return &s.Faults[i].When.After }, func(by time.Duration, edit func(*scenario.Scenario)) {
 			add(0, edit, "with fault %d %s later", f.ID, by)
 		})
 	}
@@ -73,13 +74,13 @@ func differences(r *runner.Result) (all []difference) {
 		add(0, func(s *scenario.Scenario) { s.Decisions = slices.Delete(s.Decisions, i, i+1) }, "without %q", d)
 	}
 	for i, m := range s.Migrations {
-		later(func(s *scenario.Scenario) *time.Duration { return &s.Migrations[i].At }, func(by time.Duration, edit func(*scenario.Scenario)) {
+		laterVariants(func(s *scenario.Scenario) *time.Duration { return &s.Migrations[i].At }, func(by time.Duration, edit func(*scenario.Scenario)) {
 			add(1, edit, "with move %d %s later", m.ID, by)
 		})
 		add(1, func(s *scenario.Scenario) { s.Migrations = slices.Delete(s.Migrations, i, i+1) }, "without move %d", m.ID)
 	}
 	for i, o := range s.Ops {
-		later(func(s *scenario.Scenario) *time.Duration { return &s.Ops[i].At }, func(by time.Duration, edit func(*scenario.Scenario)) {
+		laterVariants(func(s *scenario.Scenario) *time.Duration { return &s.Ops[i].At }, func(by time.Duration, edit func(*scenario.Scenario)) {
 			add(2, edit, "with operation %d %s later", o.ID, by)
 		})
 		add(3, func(s *scenario.Scenario) { s.Ops = slices.Delete(s.Ops, i, i+1) }, "without operation %d", o.ID)
@@ -89,8 +90,8 @@ func differences(r *runner.Result) (all []difference) {
 	return all
 }
 
-// later has something happen a little later, and much later.
-func later(at func(*scenario.Scenario) *time.Duration, add func(by time.Duration, edit func(*scenario.Scenario))) {
+// laterVariants has something happen a little later, and much later.
+func laterVariants(at func(*scenario.Scenario) *time.Duration, add func(by time.Duration, edit func(*scenario.Scenario))) {
 	for _, by := range []time.Duration{time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond} {
 		add(by, func(s *scenario.Scenario) { *at(s) += by })
 	}
@@ -109,5 +110,5 @@ func momentOr(m *Moment) string {
 	if m == nil {
 		return "nothing"
 	}
-	return told(m)
+	return momentLine(m)
 }

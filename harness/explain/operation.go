@@ -10,11 +10,11 @@ import (
 
 // Operation is an operation in one line, as its client saw it.
 func Operation(op *histories.Op) string {
-	return fmt.Sprintf("%s (op %d, began %s)", answered(op), op.ID, time.Duration(op.CallAt).Round(10*time.Microsecond))
+	return fmt.Sprintf("%s (op %d, began %s)", answerText(op), op.ID, time.Duration(op.CallAt).Round(10*time.Microsecond))
 }
 
-// answered is what an operation asked and was answered.
-func answered(op *histories.Op) string {
+// answerText is what an operation asked and was answered.
+func answerText(op *histories.Op) string {
 	kind, text := op.Kind.Of(), fmt.Sprintf("client %d: %s", op.Client, op.Kind)
 	switch {
 	case kind.Shape == opkind.Ranged:
@@ -31,9 +31,9 @@ func answered(op *histories.Op) string {
 	case op.Outcome != histories.OK:
 		text += " → " + string(op.Outcome) + " (" + op.Error + ")"
 	case kind.Shape == opkind.Keyed && kind.Reads():
-		text += " → " + seen(&op.Result)
+		text += " → " + resultText(&op.Result)
 	case op.Result.Found:
-		text += " → acknowledged, there was " + seen(&op.Result)
+		text += " → acknowledged, there was " + resultText(&op.Result)
 	case kind.Returns && (kind.Effect == opkind.Set || kind.Effect == opkind.Remove && op.Result.Applied):
 		text += " → acknowledged, there was none"
 	case kind.Shape == opkind.Keyed && !op.Result.Applied:
@@ -44,7 +44,7 @@ func answered(op *histories.Op) string {
 	return text
 }
 
-func seen(r *histories.Result) string {
+func resultText(r *histories.Result) string {
 	switch {
 	case !r.Found:
 		return "absent"

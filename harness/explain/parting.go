@@ -11,7 +11,7 @@ import (
 // Part compares a run that fails with one that passes, by what both tell of the contradiction: the first moment of each, from
 // where the runs part, that the other does not have. Nil for one that has none.
 func Part(failing, passing Run, about Contradiction) (only, instead *Moment) {
-	since := parting(failing.Events, passing.Events)
+	since := partingTime(failing.Events, passing.Events)
 	f := newSlice(failing, about)
 	f.follow()
 	about.Steps = nil // of the other run these are other events
@@ -19,11 +19,11 @@ func Part(failing, passing Run, about Contradiction) (only, instead *Moment) {
 	p := newSlice(passing, about)
 	p.follow()
 	a, b := f.moments(), p.moments()
-	return lacking(a, b, since), lacking(b, a, since)
+	return firstLacking(a, b, since), firstLacking(b, a, since)
 }
 
-// parting is the time of the first event that differs.
-func parting(a, b []trace.Event) int64 {
+// partingTime is the time of the first event that differs.
+func partingTime(a, b []trace.Event) int64 {
 	for i := range min(len(a), len(b)) {
 		if !reflect.DeepEqual(a[i], b[i]) {
 			return min(a[i].At, b[i].At)
@@ -37,7 +37,7 @@ func (s *slice) migrations() (text string) {
 	for i := range s.events {
 		switch e := &s.events[i]; e.Kind {
 		case trace.DonorAdvanced, trace.RecipientAdvanced, trace.PrimaryMoving:
-			if s.chosen[i] != 0 && !names(text, e.Migration()) {
+			if s.chosen[i] != 0 && !namesIt(text, e.Migration()) {
 				text += " " + e.Migration()
 			}
 		}
@@ -48,8 +48,8 @@ func (s *slice) migrations() (text string) {
 // same says whether two moments are the same at another time.
 func (m Moment) same(as Moment) bool { return m.op == as.op && (m.op != "" || m.Text == as.Text) }
 
-// lacking is the first of the moments since a time that are not among the others.
-func lacking(of, among []Moment, since int64) *Moment {
+// firstLacking is the first of the moments since a time that are not among the others.
+func firstLacking(of, among []Moment, since int64) *Moment {
 	for i := range of {
 		if of[i].At >= since && !slices.ContainsFunc(among, of[i].same) {
 			return &of[i]

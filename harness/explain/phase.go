@@ -49,7 +49,7 @@ func (p phase) alone(e *trace.Event, first bool) string {
 	if first && e.Kind == trace.PrimaryMoving {
 		text = "movePrimary " + e.Migration() + " of " + e.NS
 	} else if first && e.Min < e.Max {
-		text += " " + span(e)
+		text += " " + rangeText(e)
 	}
 	switch {
 	case first && e.Kind == trace.RecipientAdvanced:
@@ -60,8 +60,8 @@ func (p phase) alone(e *trace.Event, first bool) string {
 	return text + strings.Replace(p.after(phase{}), ",", ":", 1)
 }
 
-// joined makes one moment of phases that follow each other with nothing else between.
-func joined(all []Moment) (out []Moment) {
+// joinPhases makes one moment of phases that follow each other with nothing else between.
+func joinPhases(all []Moment) (out []Moment) {
 	const long = 125 // bytes, of which more would not fit into a line
 	for _, m := range all {
 		n := len(out)

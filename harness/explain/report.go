@@ -49,19 +49,19 @@ func Report(r *runner.Result, w Where) string {
 		row("Open", First(worst.Undecided, 4)...)
 	} else {
 		v := &worst.Violations[0]
-		row("Broke", place(v)+v.Broke)
+		row("Broke", keyPrefix(v)+v.Broke)
 		inside := Inside(r)
 		if inside != nil {
 			row("Inside", inside.Tell()...)
 		}
 		row("Story", StoryLines(r)...)
 		row("Because", First(v.Because, 6)...)
-		row("Also", also(r, worst)...)
+		row("Also", otherFailures(r, worst)...)
 	}
 	row("Smallest", w.Smallest...)
 	row("Passing", w.Passing...)
 	row("Replay", w.Replay...)
-	row("Step", steps(r, w.Step)...)
+	row("Step", stepLines(r, w.Step)...)
 	row("Shrink", w.Shrink...)
 	row("Look", w.Look...)
 	if w.Known != "" {
@@ -70,8 +70,8 @@ func Report(r *runner.Result, w Where) string {
 	return b.String()
 }
 
-// steps says how to walk through a failing run, beginning where it went wrong.
-func steps(r *runner.Result, command string) []string {
+// stepLines says how to walk through a failing run, beginning where it went wrong.
+func stepLines(r *runner.Result, command string) []string {
 	if command == "" {
 		return nil
 	}
@@ -81,7 +81,7 @@ func steps(r *runner.Result, command string) []string {
 	return []string{command}
 }
 
-func place(v *checkers.Violation) string {
+func keyPrefix(v *checkers.Violation) string {
 	if v.Key == "" || strings.Contains(v.Broke, "k="+v.Key) {
 		return ""
 	}
@@ -105,8 +105,8 @@ func First(lines []string, most int) []string {
 	return append(slices.Clone(lines[:most-1]), fmt.Sprintf("and %d more", len(lines)-most+1))
 }
 
-// also names what else broke: mostly consequences, which must not hide the first failure.
-func also(r *runner.Result, worst checkers.Verdict) []string {
+// otherFailures names what else broke: mostly consequences, which must not hide the first failure.
+func otherFailures(r *runner.Result, worst checkers.Verdict) []string {
 	var names []string
 	if worst.Found > 1 {
 		names = append(names, fmt.Sprintf("%d violations of this promise in all", worst.Found))

@@ -18,7 +18,7 @@ func Sentence(e *trace.Event) string {
 	case trace.Repair:
 		return fmt.Sprintf("fault %d %s %s ends", e.FaultNumber(), e.FaultKind(), e.Peer)
 	case trace.BalancerChose:
-		return fmt.Sprintf("the balancer asks for %s from %s to %s (%s): %s", span(e), e.Shard, e.Peer, e.Request(), e.Why())
+		return fmt.Sprintf("the balancer asks for %s from %s to %s (%s): %s", rangeText(e), e.Shard, e.Peer, e.Request(), e.Why())
 	case trace.BalancerState:
 		return "the balancer's mode is written: " + e.State()
 	case trace.BalancerStopped:
@@ -26,7 +26,7 @@ func Sentence(e *trace.Event) string {
 	case trace.ClusterChanged:
 		return "config: " + e.State()
 	case trace.Chance:
-		return chanced(e)
+		return chanceText(e)
 	case trace.NodeDown:
 		return e.Node + " crashes"
 	case trace.Elected:
@@ -36,11 +36,11 @@ func Sentence(e *trace.Event) string {
 	case trace.RolledBack:
 		return fmt.Sprintf("%s rolls back to index %d", e.Node, e.Index)
 	case trace.MigrationRequested:
-		return fmt.Sprintf("migration %s %s %s → %s is asked for", e.Migration(), span(e), e.Shard, e.Peer)
+		return fmt.Sprintf("migration %s %s %s → %s is asked for", e.Migration(), rangeText(e), e.Shard, e.Peer)
 	case trace.DonorAdvanced:
-		return fmt.Sprintf("migration %s %s %s → %s: donor %s", e.Migration(), span(e), e.Shard, e.Peer, e.State())
+		return fmt.Sprintf("migration %s %s %s → %s: donor %s", e.Migration(), rangeText(e), e.Shard, e.Peer, e.State())
 	case trace.RecipientAdvanced:
-		return fmt.Sprintf("migration %s %s: recipient %s %s", e.Migration(), span(e), e.Node, e.State())
+		return fmt.Sprintf("migration %s %s: recipient %s %s", e.Migration(), rangeText(e), e.Node, e.State())
 	case trace.DecisionMade:
 		return fmt.Sprintf("migration %s: decision %s by %s", e.Migration(), e.State(), e.Node)
 	case trace.MigrationEnded:
@@ -48,9 +48,9 @@ func Sentence(e *trace.Event) string {
 	case trace.CriticalSection:
 		return fmt.Sprintf("migration %s: %s %s", e.Migration(), e.Node, e.State())
 	case trace.RangeDeletion:
-		return fmt.Sprintf("migration %s %s: %s has its deletion %s", e.Migration(), span(e), e.Node, e.State())
+		return fmt.Sprintf("migration %s %s: %s has its deletion %s", e.Migration(), rangeText(e), e.Node, e.State())
 	case trace.MetadataInstalled:
-		return fmt.Sprintf("%s learns that it owns %s", e.Node, ranges(e.Chunks))
+		return fmt.Sprintf("%s learns that it owns %s", e.Node, rangeTexts(e.Chunks))
 	case trace.MetadataCleared:
 		return fmt.Sprintf("%s forgets who owns what of %s", e.Node, e.NS)
 	case trace.Majority:
@@ -58,13 +58,13 @@ func Sentence(e *trace.Event) string {
 	case trace.PrimaryMoving:
 		return fmt.Sprintf("movePrimary %s of %s %s → %s: %s", e.Migration(), e.NS, e.Shard, e.Peer, e.State())
 	case trace.CatalogWritten:
-		return "config: " + e.Why() + " " + chunks(e.Chunks)
+		return "config: " + e.Why() + " " + chunkText(e.Chunks)
 	case trace.Applied:
-		return applied(e)
+		return appliedText(e)
 	case trace.Executed:
 		return fmt.Sprintf("%s has statement %d of transaction %d of %s on record, for %s", e.Node, e.Statement(), e.Txn(), e.Session(), e.Actor)
 	case trace.CursorOpened:
-		return fmt.Sprintf("%s opens cursor %s on %s, as owner of %s", e.Node, e.Cursor(), span(e), ranges(e.Chunks))
+		return fmt.Sprintf("%s opens cursor %s on %s, as owner of %s", e.Node, e.Cursor(), rangeText(e), rangeTexts(e.Chunks))
 	case trace.CursorClosed:
 		return fmt.Sprintf("%s closes cursor %s", e.Node, e.Cursor())
 	}
@@ -72,8 +72,8 @@ func Sentence(e *trace.Event) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", e.Node, e.Kind, says, subject))
 }
 
-// chanced tells what chance did to a message, or to a node at a place.
-func chanced(e *trace.Event) string {
+// chanceText tells what chance did to a message, or to a node at a place.
+func chanceText(e *trace.Event) string {
 	amount := ""
 	switch e.Question() {
 	case sim.Tail, sim.Stall, sim.DiskTail:
@@ -85,7 +85,7 @@ func chanced(e *trace.Event) string {
 	return fmt.Sprintf("chance: %s%s of %s from %s to %s", e.Question(), amount, e.Place(), e.Node, e.Peer)
 }
 
-func applied(e *trace.Event) string {
+func appliedText(e *trace.Event) string {
 	verb := "writes"
 	if e.Hash == 0 {
 		verb = "deletes"
@@ -97,11 +97,11 @@ func applied(e *trace.Event) string {
 	return text
 }
 
-func span(e *trace.Event) string {
+func rangeText(e *trace.Event) string {
 	return key.Range{Min: key.Key(e.Min), Max: key.Key(e.Max)}.String()
 }
 
-func chunks(of []trace.Chunk) string {
+func chunkText(of []trace.Chunk) string {
 	var texts []string
 	for _, c := range of {
 		texts = append(texts, fmt.Sprintf("[%s, %s) on %s %d|%d", key.Key(c.Min), key.Key(c.Max), c.Shard, c.Major, c.Minor))
@@ -109,8 +109,8 @@ func chunks(of []trace.Chunk) string {
 	return strings.Join(texts, ", ")
 }
 
-// ranges are the chunks without whose they are.
-func ranges(of []trace.Chunk) string {
+// rangeTexts are the chunks without whose they are.
+func rangeTexts(of []trace.Chunk) string {
 	if len(of) == 0 {
 		return "nothing"
 	}

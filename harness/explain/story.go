@@ -89,8 +89,8 @@ func Tell(r Run, about Contradiction, most int) *Story {
 	for _, t := range s.turns {
 		told.Turns = append(told.Turns, r.Events[t.at].Step)
 	}
-	all := joined(s.moments())
-	told.Moments = shortened(all, most)
+	all := joinPhases(s.moments())
+	told.Moments = shortenMoments(all, most)
 	told.LeftOut = len(all) - len(told.Moments)
 	return told
 }

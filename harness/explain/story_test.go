@@ -233,7 +233,7 @@ func TestNames(t *testing.T) {
 		{"task shard-a/1/1 of shard-a", "shard-a/1/1", true}, {"task shard-a/1/10", "shard-a/1/1", false},
 		{"shard-a/1/10 and shard-a/1/1", "shard-a/1/1", true}, {"(shard-b)", "shard-b", true}, {"", "shard-b", false}, {"x", "", false},
 	} {
-		if got := names(c.text, c.name); got != c.want {
+		if got := namesIt(c.text, c.name); got != c.want {
 			t.Errorf("%q names %q: %t", c.text, c.name, got)
 		}
 	}

@@ -14,9 +14,9 @@ import (
 // document is one that the contradiction is about: where it is stored and under which shard key.
 type document struct{ ns, id, key string }
 
-// documents are those whose number or shard key is what people call it. A hashed collection has both. One that nobody ever
+// documentsOf are those whose number or shard key is what people call it. A hashed collection has both. One that nobody ever
 // wrote is known by its number.
-func documents(r Run, about *Contradiction) (all []document) {
+func documentsOf(r Run, about *Contradiction) (all []document) {
 	if about.Key == "" {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (s *slice) window() (from, to int64) {
 		}
 	}
 	for _, at := range s.about.Times {
-		times = append(times, at-around, at+around)
+		times = append(times, at-timeAround, at+timeAround)
 	}
 	if len(times) == 0 && len(s.events) > 0 {
 		return 0, s.events[len(s.events)-1].At
@@ -70,16 +70,16 @@ func (s *slice) window() (from, to int64) {
 	return slices.Min(times), slices.Max(times)
 }
 
-// around is how far from a time that is only about right a contradiction is looked at.
-const around = int64(20 * time.Millisecond)
+// timeAround is how far from a time that is only about right a contradiction is looked at.
+const timeAround = int64(20 * time.Millisecond)
 
 // preloaded says whether a document was there before the run, and that is part of the contradiction.
 func (s *slice) preloaded() bool {
 	return slices.ContainsFunc(s.ops, func(op *histories.Op) bool { return op.Client == histories.PreloadClient })
 }
 
-// operations are those of the contradiction.
-func operations(history []histories.Op, ids []int) (all []*histories.Op) {
+// operationsOf are those of the contradiction.
+func operationsOf(history []histories.Op, ids []int) (all []*histories.Op) {
 	for i := range history {
 		if slices.Contains(ids, history[i].ID) {
 			all = append(all, &history[i])
@@ -88,14 +88,14 @@ func operations(history []histories.Op, ids []int) (all []*histories.Op) {
 	return all
 }
 
-// names says whether the text names it, as a word of its own: shard-a/1/1 is not named by shard-a/1/10.
-func names(text, name string) bool {
+// namesIt says whether the text names it, as a word of its own: shard-a/1/1 is not named by shard-a/1/10.
+func namesIt(text, name string) bool {
 	for rest := text; name != ""; {
 		i := strings.Index(rest, name)
 		if i < 0 {
 			return false
 		}
-		if end := i + len(name); (i == 0 || !wordy(rest[i-1])) && (end == len(rest) || !wordy(rest[end])) {
+		if end := i + len(name); (i == 0 || !isWordByte(rest[i-1])) && (end == len(rest) || !isWordByte(rest[end])) {
 			return true
 		}
 		rest = rest[i+1:]
@@ -103,6 +103,6 @@ func names(text, name string) bool {
 	return false
 }
 
-func wordy(c byte) bool {
+func isWordByte(c byte) bool {
 	return c == '/' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z'
 }

@@ -47,7 +47,7 @@ func (s *slice) watch() {
 		}
 		w.moving, w.dropping = "", false
 		w.world.Observe(e)
-		if matters(e) {
+		if canChangeView(e) {
 			for _, d := range s.docs {
 				w.look(i, e, d)
 			}
@@ -56,8 +56,8 @@ func (s *slice) watch() {
 	s.views, s.turns = w.views, w.turns
 }
 
-// matters says whether the event can change what is seen of a document.
-func matters(e *trace.Event) bool {
+// canChangeView says whether the event can change what is seen of a document.
+func canChangeView(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.Applied, trace.Elected, trace.Majority:
 		return true
@@ -75,7 +75,7 @@ func (w *watching) look(i int, e *trace.Event, d document) {
 	now := view{i, owner, w.world.Set(owner).Document(d.ns, d.id).Hash}
 	seen := w.views[d]
 	if wrote && e.Actor == trace.User && e.Shard != owner && owner != "" {
-		w.turn(i, d, fmt.Sprintf("%s takes a client's write of %s, which belongs to %s", e.Node, name(d), owner))
+		w.turn(i, d, fmt.Sprintf("%s takes a client's write of %s, which belongs to %s", e.Node, documentName(d), owner))
 	}
 	if len(seen) > 0 && seen[len(seen)-1].same(now) {
 		return
@@ -104,17 +104,17 @@ func (w *watching) tell(e *trace.Event, d document, before, now view) string {
 	was, is := w.s.state(d, before.hash), w.s.state(d, now.hash)
 	switch {
 	case e.Kind == trace.Majority:
-		return fmt.Sprintf("from now on %s belongs to %s, which has %s; %s had %s", name(d), now.owner, is, before.owner, was)
+		return fmt.Sprintf("from now on %s belongs to %s, which has %s; %s had %s", documentName(d), now.owner, is, before.owner, was)
 	case e.Kind == trace.Elected:
-		return fmt.Sprintf("%s becomes primary of %s, term %d, and has %s of %s; the last one had %s", e.Node, e.Shard, e.Term, is, name(d), was)
+		return fmt.Sprintf("%s becomes primary of %s, term %d, and has %s of %s; the last one had %s", e.Node, e.Shard, e.Term, is, documentName(d), was)
 	case e.Actor == trace.RangeDeleter:
-		return fmt.Sprintf("%s deletes %s (%s) as an orphan, for task %s, and owns it", e.Node, name(d), was, e.For())
+		return fmt.Sprintf("%s deletes %s (%s) as an orphan, for task %s, and owns it", e.Node, documentName(d), was, e.For())
 	}
-	return fmt.Sprintf("%s, which owns %s, makes %s out of %s, as %s of %s", e.Node, name(d), is, was, e.Actor, e.For())
+	return fmt.Sprintf("%s, which owns %s, makes %s out of %s, as %s of %s", e.Node, documentName(d), is, was, e.Actor, e.For())
 }
 
-// name is the document's name for people.
-func name(d document) string {
+// documentName is the document's name for people.
+func documentName(d document) string {
 	if !strings.Contains(d.ns, ".") || d.id == "" {
 		return d.ns
 	}

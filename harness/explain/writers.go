@@ -29,7 +29,7 @@ func (s *slice) attribute() {
 func (s *slice) writer(e *trace.Event, d document) (found *histories.Op) {
 	for i := range s.history {
 		op := &s.history[i]
-		if op.NS != d.ns || string(key.Int(op.Key)) != d.id || !effective(op) || (op.Kind.Of().Effect == opkind.Remove) != (e.Hash == 0) {
+		if op.NS != d.ns || string(key.Int(op.Key)) != d.id || !mayHaveWritten(op) || (op.Kind.Of().Effect == opkind.Remove) != (e.Hash == 0) {
 			continue
 		}
 		preload := op.Client == histories.PreloadClient && e.Actor == trace.System
@@ -56,15 +56,15 @@ func (s *slice) state(d document, hash uint64) string {
 	return fmt.Sprintf("another state (%04x)", hash>>48)
 }
 
-// effective says whether an operation may have changed a document.
-func effective(op *histories.Op) bool {
+// mayHaveWritten says whether an operation may have changed a document.
+func mayHaveWritten(op *histories.Op) bool {
 	switch op.Outcome {
 	case histories.Failed:
 		return false
 	case histories.OK:
-		return writes(op.Kind) && op.Result.Applied
+		return writesKind(op.Kind) && op.Result.Applied
 	}
-	return writes(op.Kind)
+	return writesKind(op.Kind)
 }
 
-func writes(k scenario.OpKind) bool { return k.Of().Shape == opkind.Keyed && !k.Of().Reads() }
+func writesKind(k scenario.OpKind) bool { return k.Of().Shape == opkind.Keyed && !k.Of().Reads() }

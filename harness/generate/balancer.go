@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// operated is how many percent of the seeds with migrations of their own have a balancer and operators besides.
-	operated = 10
+	// operatorShare is how many percent of the seeds with migrations of their own have a balancer and operators besides.
+	operatorShare = 10
 	// documentBytes is about how many bytes a document has.
 	documentBytes = 42
 )
 
 // balancedSize is that of scenarios in which all migrations are the balancer's.
 func balancedSize() size {
-	z := standard
+	z := standardSize
 	z.ops, z.moves, z.keys, z.span = 220, 0, 100, 1800*time.Millisecond
 	return z
 }
@@ -30,10 +30,10 @@ func balancedSize() size {
 func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	z := p.size
 	s.Balancer = d.Chance("balancer on", 90)
-	s.Collections = []scenario.Collection{unevenly(d, namespace, s)}
+	s.Collections = []scenario.Collection{unevenCollection(d, mainNamespace, s)}
 	two := d.Chance("second collection", 30)
 	if two {
-		s.Collections = append(s.Collections, unevenly(d.Fork(0x2e), second, s))
+		s.Collections = append(s.Collections, unevenCollection(d.Fork(0x2e), secondNamespace, s))
 	}
 	hot := keyed.Pick(d, "hot", 0, 10, 30, 60)
 	if littleMemory(d) {
@@ -52,13 +52,13 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 		at := time.Duration(d.IntN("emptied at", 400)) * time.Millisecond
 		s.Commands = append(s.Commands, scenario.Command{At: at, Do: scenario.RemoveShard, Name: scenario.ShardName(0)})
 	}
-	widen(s)
+	raiseChunkSizes(s)
 	s.Faults = drawFaults(d, p, faults.Space{Splits: true})
-	s.FaultsEnd = z.span + settle
+	s.FaultsEnd = z.span + faultsTail
 }
 
-// unevenly is a collection whose chunks lie on few shards, or of which some are much larger than others.
-func unevenly(d keyed.Source, ns string, s *scenario.Scenario) scenario.Collection {
+// unevenCollection is a collection whose chunks lie on few shards, or of which some are much larger than others.
+func unevenCollection(d keyed.Source, ns string, s *scenario.Scenario) scenario.Collection {
 	c := scenario.Collection{NS: ns, Keys: keyed.Pick(d, "keys", 60, 100, 140), Hashed: d.Chance("hashed", 25)}
 	c.Preload = c.Keys * keyed.Pick(d, "preload", 6, 8, 10) / 10
 	c.Owners = keyed.Pick(d, "owners", 1, 1, 2, 0)
@@ -132,11 +132,11 @@ func drawOperations(d keyed.Source, s *scenario.Scenario, z size, stories int) [
 	})
 }
 
-// operate adds a balancer and operators to what a scenario does anyway.
-func operate(d keyed.Source, s *scenario.Scenario, z size) {
+// addOperators adds a balancer and operators to what a scenario does anyway.
+func addOperators(d keyed.Source, s *scenario.Scenario, z size) {
 	own := d.Fork(0x0b)
 	s.Balancer = true
 	s.Settings = append(s.Settings, balancerSettings(own, s.Topology)...)
 	s.Commands = append(s.Commands, drawOperations(own, s, z, 1+own.IntN("operations/count", 2))...)
-	widen(s)
+	raiseChunkSizes(s)
 }

@@ -45,7 +45,7 @@ func (b *Base) Scenario(protocol string) *scenario.Scenario {
 	s := b.make()
 	s.Name, s.Planned, s.Protocol = "sweep-"+b.Name, true, protocol
 	s.Settings = append(QuickSettings(), s.Settings...)
-	s.FaultsEnd, s.Limit = 2*time.Second, limit
+	s.FaultsEnd, s.Limit = 2*time.Second, quiescenceLimit
 	return s
 }
 
@@ -59,13 +59,13 @@ func baseOf(c scenario.Collection) *scenario.Scenario {
 }
 
 func baseMigration() *scenario.Scenario {
-	s := baseOf(scenario.Collection{NS: namespace, Keys: 10, Preload: 7, Bounds: []int64{5}})
-	s.Migrations = []scenario.Migration{{ID: 1, At: warmUp, NS: namespace, Min: 5, Max: scenario.MaxKey}}
+	s := baseOf(scenario.Collection{NS: mainNamespace, Keys: 10, Preload: 7, Bounds: []int64{5}})
+	s.Migrations = []scenario.Migration{{ID: 1, At: warmUp, NS: mainNamespace, Min: 5, Max: scenario.MaxKey}}
 	return s
 }
 
 func basePrimary() *scenario.Scenario {
-	s := baseOf(scenario.Collection{NS: unsharded, Unsharded: true, Keys: 10, Preload: 7})
+	s := baseOf(scenario.Collection{NS: unshardedNamespace, Unsharded: true, Keys: 10, Preload: 7})
 	s.Primaries = []scenario.MovePrimary{{ID: 1, At: warmUp, Database: "test", To: 1}}
 	return s
 }

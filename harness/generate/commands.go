@@ -9,8 +9,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// adjustable are the settings that operators change while a cluster runs: those of migrations (protocol 16).
-var adjustable = []string{
+// adjustableSettings are the settings that operators change while a cluster runs: those of migrations (protocol 16).
+var adjustableSettings = []string{
 	"orphanCleanupDelaySecs", "rangeDeleterBatchSize", "rangeDeleterBatchDelayMS", "receiveChunkWaitForRangeDeleterTimeoutMS",
 	"migrateCloneInsertionBatchSize", "migrateCloneBatchBytes", "migrateCloneInsertionBatchDelayMS",
 	"chunkMigrationFetcherMaxBufferedSizeBytesPerThread", "transferModsBatchBytes", "transferModsMemoryBytes", "chunkSizeBytes",
@@ -19,15 +19,15 @@ var adjustable = []string{
 }
 
 const (
-	// commanded is how many seeds in a hundred have an operator, commandsMost how many commands one gives at most.
-	commanded    = 15
+	// commandShare is how many seeds in a hundred have an operator, commandsMost how many commands one gives at most.
+	commandShare = 15
 	commandsMost = 4
 )
 
 // drawCommands gives a share of the seeds an operator: settings that change while everything runs, and now and then
 // somebody who waits until the shards are clean or at rest.
 func drawCommands(d keyed.Source, z size) (all []scenario.Command) {
-	if !d.Chance("commands", commanded) {
+	if !d.Chance("commands", commandShare) {
 		return nil
 	}
 	for i := range 1 + d.IntN("commands/count", commandsMost) {
@@ -42,11 +42,11 @@ func drawCommands(d keyed.Source, z size) (all []scenario.Command) {
 func drawCommand(d keyed.Source, who string, at time.Duration) scenario.Command {
 	switch d.IntN(who+"/do", 10) {
 	case 0:
-		return scenario.Command{At: at, Do: scenario.CleanupOrphaned, Name: namespace}
+		return scenario.Command{At: at, Do: scenario.CleanupOrphaned, Name: mainNamespace}
 	case 1:
-		return scenario.Command{At: at, Do: scenario.JoinMigrations, Name: namespace}
+		return scenario.Command{At: at, Do: scenario.JoinMigrations, Name: mainNamespace}
 	}
-	name := adjustable[d.IntN(who+"/name", len(adjustable))]
-	k := knobs[slices.IndexFunc(knobs, func(k knob) bool { return k.name == name })]
+	name := adjustableSettings[d.IntN(who+"/name", len(adjustableSettings))]
+	k := settingKnobs[slices.IndexFunc(settingKnobs, func(k knob) bool { return k.name == name })]
 	return scenario.Command{At: at, Do: scenario.SetParameter, Name: name, Value: k.values[d.IntN(who+"/value", len(k.values))]}
 }

@@ -19,21 +19,21 @@ import (
 	"github.com/shardproof/shardproof/workloads"
 )
 
-// namespace is the collection of drawn scenarios, second the one that some have besides, and other a name that it may get.
-const namespace, second, other = "test.docs", "test.more", "test.other"
+// mainNamespace is the collection of drawn scenarios, second the one that some have besides, and other a name that it may get.
+const mainNamespace, secondNamespace, otherNamespace = "test.docs", "test.more", "test.other"
 
 // Draw makes the scenario of a seed. It is a pure function of both arguments.
 func Draw(seed uint64, p Profile) *scenario.Scenario {
 	d := keyed.New(seed ^ 0xc0ffee)
 	p.size = drawSize(d, p)
-	s := &scenario.Scenario{Name: p.Name, Seed: seed, Topology: p.size.topology, Limit: limit}
+	s := &scenario.Scenario{Name: p.Name, Seed: seed, Topology: p.size.topology, Limit: quiescenceLimit}
 	s.Protocol = drawProtocol(d, p)
 	if p.balanced {
 		drawBalancing(d, p, s)
 		return s
 	}
 	s.Collections = []scenario.Collection{drawCollection(d, p.size)}
-	if p.size.moves > 1 && d.Chance("streams", streamed) {
+	if p.size.moves > 1 && d.Chance("streams", streamShare) {
 		drawStreams(d, p.size, s)
 	}
 	s.Settings = drawSettings(d, p)
@@ -48,7 +48,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	two := p.size.moves > 1 && d.Chance("second collection", 25)
 	size, rest := p.size.split(two)
 	s.Ops = workloads.Draw(d.IntN, workloads.Params{
-		NS: namespace, Keys: size.keys, Preload: s.Collections[0].Preload, Clients: size.topology.Clients,
+		NS: mainNamespace, Keys: size.keys, Preload: s.Collections[0].Preload, Clients: size.topology.Clients,
 		Count: size.ops, Span: size.span, Hot: keyed.Pick(d, "hot", 0, 10, 30, 60), FirstID: 1,
 	}, mix)
 	s.Migrations = workloads.DrawMoves(d.IntN, workloads.MoveParams{
@@ -65,9 +65,9 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		addUnsharded(d, s, size)
 	}
 	s.Faults = drawFaults(d, p, faults.Space{MovesPrimary: len(s.Primaries) > 0, Splits: len(splits) > 0})
-	s.FaultsEnd = size.span + settle
-	if size.moves > 1 && d.Chance("operations", operated) {
-		operate(d, s, size)
+	s.FaultsEnd = size.span + faultsTail
+	if size.moves > 1 && d.Chance("operations", operatorShare) {
+		addOperators(d, s, size)
 	}
 	return s
 }
@@ -94,15 +94,15 @@ func keepHistory(d keyed.Source, s *scenario.Scenario) {
 	}
 }
 
-// streamed is how many percent of the seeds have readers of change streams.
-const streamed = 15
+// streamShare is how many percent of the seeds have readers of change streams.
+const streamShare = 15
 
 const (
 	// warmUp is when the first migration starts, settle how long faults go on after the last operation started.
-	warmUp = 50 * time.Millisecond
-	settle = 300 * time.Millisecond
-	// limit is how long the cluster has to converge after the faults. A real one would have minutes.
-	limit = 90 * time.Second
+	warmUp     = 50 * time.Millisecond
+	faultsTail = 300 * time.Millisecond
+	// quiescenceLimit is how long the cluster has to converge after the faults. A real one would have minutes.
+	quiescenceLimit = 90 * time.Second
 )
 
 // size is how large a scenario is.
@@ -114,8 +114,8 @@ type size struct {
 }
 
 var (
-	// standard is the size that figures are quoted for.
-	standard = size{
+	// standardSize is the size that figures are quoted for.
+	standardSize = size{
 		topology: scenario.Topology{Shards: 3, Members: 3, ConfigMembers: 3, Routers: 2, Clients: 6},
 		ops:      300, moves: 6, keys: 40, faults: 8, span: 1500 * time.Millisecond,
 	}
@@ -132,7 +132,7 @@ var (
 )
 
 func drawCollection(d keyed.Source, z size) scenario.Collection {
-	c := scenario.Collection{NS: namespace, Keys: z.keys, Preload: z.keys * keyed.Pick(d, "preload", 5, 7, 9) / 10}
+	c := scenario.Collection{NS: mainNamespace, Keys: z.keys, Preload: z.keys * keyed.Pick(d, "preload", 5, 7, 9) / 10}
 	shards := int64(z.topology.Shards)
 	if c.Hashed = d.Chance("hashed", 30); c.Hashed {
 		for i := int64(1); i < shards; i++ {
@@ -151,13 +151,13 @@ const (
 	unshardedShare = 15
 	// unshardedKeys and unshardedOps are its size and the use of it: little beside what is sharded.
 	unshardedKeys, unshardedOps = 8, 60
-	unsharded                   = "test.plain"
+	unshardedNamespace          = "test.plain"
 )
 
 // addUnsharded puts an unsharded collection into the same database, and has its primary move while clients use it. In 4.2,
 // which loses what is written meanwhile (protocol 15), they use it when all is over.
 func addUnsharded(d keyed.Source, s *scenario.Scenario, size size) {
-	c := scenario.Collection{NS: unsharded, Unsharded: true, Keys: unshardedKeys, Preload: unshardedKeys / 2}
+	c := scenario.Collection{NS: unshardedNamespace, Unsharded: true, Keys: unshardedKeys, Preload: unshardedKeys / 2}
 	s.Collections = append(s.Collections, c)
 	if s.Protocol != "4.2" {
 		s.Ops = append(s.Ops, workloads.Draw(d.IntN, workloads.Params{
@@ -175,7 +175,7 @@ func addUnsharded(d keyed.Source, s *scenario.Scenario, size size) {
 // drawStreams adds readers of change streams. Many of these scenarios start with few owners, so that shards get their first
 // chunk and lose their last one.
 func drawStreams(d keyed.Source, z size, s *scenario.Scenario) {
-	s.Streams = workloads.DrawStreams(d.IntN, workloads.StreamParams{NS: namespace, Count: 1 + d.IntN("stream count", 2), Span: z.span})
+	s.Streams = workloads.DrawStreams(d.IntN, workloads.StreamParams{NS: mainNamespace, Count: 1 + d.IntN("stream count", 2), Span: z.span})
 	if c := &s.Collections[0]; d.Chance("few owners", 70) {
 		c.Bounds = c.Bounds[:d.IntN("inner bounds", len(c.Bounds))]
 	}
@@ -185,7 +185,7 @@ func drawStreams(d keyed.Source, z size, s *scenario.Scenario) {
 // what others would find. The space says what else the scenario does.
 func drawFaults(d keyed.Source, p Profile, space faults.Space) []scenario.Fault {
 	space.Topology, space.From, space.To, space.Migrations = p.size.topology, warmUp/2, p.size.span, p.size.moves
-	kinds := swarm(d, p)
+	kinds := drawKinds(d, p)
 	var plan []scenario.Fault
 	for id := 1; id <= p.size.faults && len(kinds) > 0; id++ {
 		kind := kinds[d.IntN(fmt.Sprintf("fault/%d/kind", id), len(kinds))]
@@ -194,7 +194,7 @@ func drawFaults(d keyed.Source, p Profile, space faults.Space) []scenario.Fault 
 	return plan
 }
 
-func swarm(d keyed.Source, p Profile) []*faults.Kind {
+func drawKinds(d keyed.Source, p Profile) []*faults.Kind {
 	all := p.kinds()
 	if p.one && len(all) > 0 {
 		return all[d.IntN("kind", len(all)):][:1]

@@ -36,25 +36,25 @@ func (p *Profile) kinds() []*faults.Kind {
 	return kinds
 }
 
-// deep are the faults of control messages and of the commit window: what found the deepest bugs when it was measured.
-var deep = []string{
+// deepKinds are the faults of control messages and of the commit window: what found the deepest bugs when it was measured.
+var deepKinds = []string{
 	"donor-failover", "recipient-crash", "config-failover", "stepdown", "blackout", "duplicate", "hold", "lost-request", "lost-reply",
 	"slow-disk", "pause", "cut-link", "slow-link",
 }
 
-func dense() size {
-	z := standard
+func denseSize() size {
+	z := standardSize
 	z.moves, z.span = 12, 1200*time.Millisecond
 	return z
 }
 
-func intense() size {
-	z := standard
+func intenseSize() size {
+	z := standardSize
 	z.faults = 24
 	return z
 }
 
-func quiet(z size) size {
+func withoutFaults(z size) size {
 	z.faults = 0
 	return z
 }
@@ -63,14 +63,14 @@ func quiet(z size) size {
 func Profiles() []Profile {
 	return []Profile{
 		{Name: "dense", About: "fast migrations back and forth, faults aimed at control messages and the commit window",
-			Weight: 45, size: dense(), aim: func(kind string) bool { return slices.Contains(deep, kind) }},
+			Weight: 45, size: denseSize(), aim: func(kind string) bool { return slices.Contains(deepKinds, kind) }},
 		{Name: "single", About: "all faults of a run are of one kind, so that none hides what another would find",
-			Weight: 25, size: standard, one: true},
-		{Name: "all", About: "every kind of fault", Weight: 15, size: standard},
-		{Name: "intense", About: "every kind of fault, three times as many", Weight: 12, size: intense()},
+			Weight: 25, size: standardSize, one: true},
+		{Name: "all", About: "every kind of fault", Weight: 15, size: standardSize},
+		{Name: "intense", About: "every kind of fault, three times as many", Weight: 12, size: intenseSize()},
 		{Name: "balancer", About: "the balancer is the only source of migrations; operators drain shards, change zones, windows and settings",
 			Weight: 10, size: balancedSize(), balanced: true},
-		{Name: "quiet", About: "no faults: only latency, migrations and clients", Weight: 3, size: quiet(standard)},
+		{Name: "quiet", About: "no faults: only latency, migrations and clients", Weight: 3, size: withoutFaults(standardSize)},
 		{Name: "sweep", About: "two shards, one migration, one fault", size: sweepSize},
 		{Name: "small", About: "two shards, four migrations, no faults: what strategies add their own to", size: smallSize},
 	}
@@ -93,7 +93,7 @@ func Mixed(seed uint64) *scenario.Scenario { return MixedOf(seed, "") }
 
 // MixedOf is Mixed with a protocol as in Profile.
 func MixedOf(seed uint64, protocol string) *scenario.Scenario {
-	p := mixed(seed)
+	p := mixedProfile(seed)
 	p.Protocol = protocol
 	return Draw(seed, p)
 }
@@ -101,13 +101,13 @@ func MixedOf(seed uint64, protocol string) *scenario.Scenario {
 // MixedBrief is MixedOf with a third of the operations and of the time for them, and half of the migrations and faults: most of what goes wrong
 // in a long scenario goes wrong in a short one as well, and costs half as much there.
 func MixedBrief(seed uint64, protocol string) *scenario.Scenario {
-	p := mixed(seed)
+	p := mixedProfile(seed)
 	p.Protocol = protocol
 	p.size = p.size.brief(p.balanced)
 	return Draw(seed, p)
 }
 
-func mixed(seed uint64) Profile {
+func mixedProfile(seed uint64) Profile {
 	all, total := Profiles(), 0
 	for _, p := range all {
 		total += p.Weight

@@ -29,14 +29,14 @@ func (z size) split(two bool) (first, second size) {
 func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 	own := d.Fork(0x2d)
 	coll := drawCollection(own, z)
-	coll.NS = second
+	coll.NS = secondNamespace
 	if own.Chance("few owners", 60) { // so that shards get it, with its indexes, by a migration
 		coll.Bounds = coll.Bounds[:own.IntN("inner bounds", len(coll.Bounds))]
 	}
 	s.Collections = append(s.Collections, coll)
 	clients, next := z.topology.Clients, len(s.Ops)+1
 	ops := workloads.Draw(own.IntN, workloads.Params{
-		NS: second, Keys: coll.Keys, Preload: coll.Preload, Clients: clients, Count: z.ops, Span: z.span, FirstID: next,
+		NS: secondNamespace, Keys: coll.Keys, Preload: coll.Preload, Clients: clients, Count: z.ops, Span: z.span, FirstID: next,
 	}, workloads.Standard())
 	moves := workloads.DrawMoves(own.IntN, workloads.MoveParams{
 		Collection: coll, Shards: z.topology.Shards, Count: z.moves, Start: warmUp, Gap: (z.span - warmUp) / time.Duration(z.moves),
@@ -44,11 +44,11 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 	}, keyed.Pick(own, "moves", workloads.MoveCatalogue()...))
 	if own.Chance("whole", 70) {
 		p := workloads.WholeParams{
-			NS: second, Clients: clients, Count: keyed.Pick(own, "wholes", 1, 2, 3, 5), Start: warmUp, End: z.span,
+			NS: secondNamespace, Clients: clients, Count: keyed.Pick(own, "wholes", 1, 2, 3, 5), Start: warmUp, End: z.span,
 			Moves: moves, Drops: keyed.Pick(own, "drops", 0, 0, 50, 100), FirstID: next + z.ops,
 		}
 		if own.Chance("renames", 50) {
-			p.Other, p.Renames = other, 50
+			p.Other, p.Renames = otherNamespace, 50
 			useOther(s, own, ops, moves)
 		}
 		ops = append(ops, workloads.DrawWhole(own.IntN, p)...)
@@ -62,7 +62,7 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 
 // watchWhole has a reader follow the collection's changes, which ends whenever the collection does.
 func watchWhole(s *scenario.Scenario, d keyed.Source, z size) {
-	for _, reader := range workloads.DrawStreams(d.IntN, workloads.StreamParams{NS: second, Count: 1, Span: z.span / 2}) {
+	for _, reader := range workloads.DrawStreams(d.IntN, workloads.StreamParams{NS: secondNamespace, Count: 1, Span: z.span / 2}) {
 		reader.ID = len(s.Streams) + 1
 		s.Streams = append(s.Streams, reader)
 	}
@@ -71,16 +71,16 @@ func watchWhole(s *scenario.Scenario, d keyed.Source, z size) {
 // useOther has a part of the operations and migrations use the name that the second collection has now and then.
 func useOther(s *scenario.Scenario, d keyed.Source, ops []scenario.Op, moves []scenario.Migration) {
 	coll := s.Collections[len(s.Collections)-1]
-	coll.NS, coll.Preload, coll.Absent = other, 0, true
+	coll.NS, coll.Preload, coll.Absent = otherNamespace, 0, true
 	s.Collections = append(s.Collections, coll)
 	for i := range ops {
 		if d.IntN(fmt.Sprintf("op/%d/other", i), 3) == 0 {
-			ops[i].NS = other
+			ops[i].NS = otherNamespace
 		}
 	}
 	for i := range moves {
 		if d.IntN(fmt.Sprintf("move/%d/other", i), 3) == 0 {
-			moves[i].NS = other
+			moves[i].NS = otherNamespace
 		}
 	}
 }

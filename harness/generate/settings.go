@@ -14,7 +14,7 @@ type knob struct {
 	values []string
 }
 
-var knobs = []knob{
+var settingKnobs = []knob{
 	{"electionTimeoutMillis", []string{"150ms", "300ms", "500ms"}},
 	{"heartbeatIntervalMillis", []string{"50ms", "100ms"}},
 	{"oplogMinRetentionEntries", []string{"2000", "2000", "300", "60"}},
@@ -56,8 +56,8 @@ var worldKnobs = []knob{
 	{"world.yield", []string{"125000", "500000", "20000"}},
 }
 
-// hazards are small rates of the world's own faults, drawn for profiles that have faults at all.
-var hazards = []knob{
+// backgroundFaults are small rates of the world's own faults, drawn for profiles that have faults at all.
+var backgroundFaults = []knob{
 	{"world.tail", []string{"0", "0", "1000", "10000"}},
 	{"world.loss", []string{"0", "0", "300", "3000"}},
 	{"world.duplicate", []string{"0", "0", "1000", "10000"}},
@@ -67,7 +67,7 @@ var hazards = []knob{
 
 // QuickSettings are values with which a migration takes milliseconds; the defaults are those of real systems.
 func QuickSettings() (all []scenario.Setting) {
-	for _, k := range knobs {
+	for _, k := range settingKnobs {
 		all = append(all, scenario.Setting{Name: k.name, Value: k.values[0]})
 	}
 	return all
@@ -75,14 +75,14 @@ func QuickSettings() (all []scenario.Setting) {
 
 // DrawSetting draws one setting of a cluster or of its world, and a value.
 func DrawSetting(roll func(question string, n int) int) scenario.Setting {
-	all := slices.Concat(knobs, worldKnobs, hazards)
+	all := slices.Concat(settingKnobs, worldKnobs, backgroundFaults)
 	k := all[roll("setting", len(all))]
 	return scenario.Setting{Name: k.name, Value: k.values[roll("value", len(k.values))]}
 }
 
 // A log of so few entries forgets within milliseconds what a retry or a member that was away needs: so many percent of the seeds
 // have one.
-const shortLog, shortLogs = "12", 8
+const shortLog, shortLogShare = "12", 8
 
 // drawSettings gives half of the seeds the quick values throughout, and the others a draw from each knob.
 func drawSettings(d keyed.Source, p Profile) []scenario.Setting {
@@ -95,9 +95,9 @@ func drawSettings(d keyed.Source, p Profile) []scenario.Setting {
 		}
 		all = append(all, scenario.Setting{Name: k.name, Value: value})
 	}
-	for _, k := range knobs {
+	for _, k := range settingKnobs {
 		add(k, wild)
-		if last := &all[len(all)-1]; k.name == "oplogMinRetentionEntries" && d.Chance("short log", shortLogs) {
+		if last := &all[len(all)-1]; k.name == "oplogMinRetentionEntries" && d.Chance("short log", shortLogShare) {
 			last.Value = shortLog
 		}
 	}
@@ -107,7 +107,7 @@ func drawSettings(d keyed.Source, p Profile) []scenario.Setting {
 	if p.size.faults == 0 {
 		return all
 	}
-	for _, k := range hazards {
+	for _, k := range backgroundFaults {
 		add(k, true)
 	}
 	return all

@@ -10,8 +10,8 @@ const (
 	// many leave some kinds of operations out.
 	reshapedClusters = 40
 	reducedMixes     = 40
-	// kept is how many percent of the kinds of operations stay in a reduced mix.
-	kept = 60
+	// keptShare is how many percent of the kinds of operations stay in a reduced mix.
+	keptShare = 60
 )
 
 // drawSize is the size of the profile, for a share of the seeds on another cluster and with other keys: small extremes more often,
@@ -56,7 +56,7 @@ func drawMix(d keyed.Source, mix []workloads.Share) []workloads.Share {
 	}
 	var some []workloads.Share
 	for _, s := range mix {
-		if d.Chance("mix/"+s.Name, kept) {
+		if d.Chance("mix/"+s.Name, keptShare) {
 			some = append(some, s)
 		}
 	}

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// reshaped is how many seeds in a hundred have chunks split and merged, splitsMost and mergesMost how many at most.
-	reshaped   = 25
-	splitsMost = 5
-	mergesMost = 3
+	// reshapedShare is how many seeds in a hundred have chunks split and merged, splitsMost and mergesMost how many at most.
+	reshapedShare = 25
+	splitsMost    = 5
+	mergesMost    = 3
 )
 
 // drawSplits has an operator split and merge chunks while others migrate. A merge is of what lies between two places where
 // chunks meet, if both were cut; whether one shard has it all then is left to luck.
 func drawSplits(d keyed.Source, z size, c scenario.Collection) (all []scenario.Command) {
-	if z.moves < 2 || !d.Chance("splits", reshaped) {
+	if z.moves < 2 || !d.Chance("splits", reshapedShare) {
 		return nil
 	}
 	at := func(who string) time.Duration {

@@ -21,6 +21,7 @@ import (
 	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -33,6 +34,8 @@ var (
 
 // Suite is what Check runs.
 type Suite struct {
+	// Targets are the systems that scenarios may name; none: the sharded store.
+	Targets target.Set
 	// Profile draws the scenarios; the zero Profile mixes all.
 	Profile generate.Profile
 	// First is the first seed, Seeds how many. Zero: 1 and 20.
@@ -75,6 +78,15 @@ func Check(t *testing.T, suite Suite) {
 	}
 }
 
+func (suite *Suite) targets() target.Set {
+	if len(suite.Targets) == 0 {
+		return harness.Targets()
+	}
+	return suite.Targets
+}
+
+func (suite *Suite) options() runner.Options { return runner.Options{Targets: suite.targets()} }
+
 func (suite *Suite) draw(seed uint64) *scenario.Scenario {
 	s := generate.Mixed(seed)
 	if suite.Profile.Name != "" {
@@ -95,7 +107,7 @@ func checkFile(t *testing.T, suite Suite, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := runner.Parse(file, string(text))
+	s, err := runner.Parse(suite.targets(), file, string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +117,7 @@ func checkFile(t *testing.T, suite Suite, file string) {
 // check runs one scenario, and once more with everything recorded when it fails.
 func (suite *Suite) check(t *testing.T, s *scenario.Scenario, replay string) {
 	t.Helper()
-	r, err := runner.Run(s, runner.Options{})
+	r, err := harness.Run(s, suite.options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +125,7 @@ func (suite *Suite) check(t *testing.T, s *scenario.Scenario, replay string) {
 		return
 	}
 	folder := filepath.Join(suite.folder(t), fmt.Sprintf("%s-%d", r.Signature(), s.Seed))
-	kept, err := harness.RunAndSave(s, runner.Options{}, folder, rundir.Environment{})
+	kept, err := harness.RunAndSave(s, suite.options(), folder, rundir.Environment{})
 	if err != nil {
 		t.Logf("the failing run was not kept: %v", err)
 	}

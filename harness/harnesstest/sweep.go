@@ -23,13 +23,13 @@ type SweepSuite struct {
 // Sweep runs a base with the faults that could befall it, each failure a sub-test, and logs the matrix.
 func Sweep(t *testing.T, suite SweepSuite) {
 	t.Helper()
-	p, _, err := sweep.PlanOf(suite.Base.Scenario(""), suite.Base.Wanted)
+	p, _, err := sweep.PlanOf(harness.Targets(), suite.Base.Scenario(""), suite.Base.Wanted)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := sweep.NewMatrix(p)
 	for from := 0; from < len(p.Singles); from += max(suite.Every, 1) {
-		err := sweep.Run(p, sweep.Part{From: from, To: from + 1, Done: func(n int, o sweep.Outcome, failed *runner.Result) bool {
+		err := sweep.Run(p, sweep.Part{Targets: harness.Targets(), From: from, To: from + 1, Done: func(n int, o sweep.Outcome, failed *runner.Result) bool {
 			m.Add(o, &p.Singles[n])
 			if failed != nil {
 				t.Run(fmt.Sprintf("fault=%d", n), func(t *testing.T) { sweepFailed(t, failed) })

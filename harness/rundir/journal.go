@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"github.com/gofrs/flock"
 
 	"github.com/shardproof/shardproof/histories"
 )
@@ -16,6 +17,7 @@ import (
 // moment opens its journal again and goes on.
 type Journal struct {
 	file *os.File
+	lock *flock.Flock
 	// Lines are those that were there when the journal was opened.
 	Lines []string
 	err   error
@@ -29,21 +31,21 @@ func OpenJournal(path, title string) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{file: file}
-	err = lock(file)
-	if errors.Is(err, errInUse) {
-		err = &histories.FileError{File: path, Wrong: err.Error(), Remedy: "wait for its end or choose another place"}
+	j := &Journal{file: file, lock: flock.New(path+".lock", flock.SetPermissions(0o644))}
+	mine, err := j.lock.TryLock()
+	if err == nil && !mine {
+		err = &histories.FileError{
+			File: path, Wrong: "another process goes on with it now", Remedy: "wait for its end or choose another place",
+		}
 	}
 	if err == nil {
 		err = j.read(path, title)
 	}
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, errors.Join(err, file.Close(), j.lock.Unlock())
 	}
 	return j, nil
 }
-
-var errInUse = errors.New("another process goes on with it now")
 
 func (j *Journal) read(path, title string) error {
 	var whole int64
@@ -117,40 +119,6 @@ func (j *Journal) Sync() error {
 }
 
 // Close ends the journal, all of it on the disk, and tells the first error.
-func (j *Journal) Close() error { return errors.Join(j.Sync(), j.file.Close()) }
-
-// Replace writes a file in place of the one that was there: whoever reads it sees one or the other.
-func Replace(path string, data []byte) error {
-	if err := replace(path, data, (*os.File).Sync); err != nil {
-		return err
-	}
-	return synced(filepath.Dir(path))
-}
-
-// Renew is Replace for what is written often: it outlives the process, and a loss of power only when the system has brought it
-// to the disk in time.
-func Renew(path string, data []byte) error {
-	return replace(path, data, func(*os.File) error { return nil })
-}
-
-func replace(path string, data []byte, sync func(*os.File) error) error {
-	draft, err := os.CreateTemp(filepath.Dir(path), ".draft-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(draft.Name())
-	_, err = draft.Write(data)
-	if err := errors.Join(err, draft.Chmod(0o644), sync(draft), draft.Close()); err != nil {
-		return err
-	}
-	return os.Rename(draft.Name(), path)
-}
-
-// synced brings a file, or the names in a folder, to the disk.
-func synced(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+func (j *Journal) Close() error {
+	return errors.Join(j.Sync(), j.file.Close(), j.lock.Unlock())
 }

@@ -37,7 +37,7 @@ func benchmark(b *testing.B, profile string) {
 	before, _ := used(b)
 	for b.Loop() {
 		seed++
-		r, err := Run(generate.Draw(seed, p), Options{Pool: pool})
+		r, err := Run(generate.Draw(seed, p), Options{Targets: store, Pool: pool})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/failpoint"
@@ -13,16 +14,25 @@ import (
 // coverage is what a run has been through, as a set of situations: the states of donor and recipient of the latest migration, the
 // latest fault in force, and what sort of control message was on its way, whenever one of these changed. Of two runs that pass, one
 // with a situation that no earlier run had is worth going on from. They are so coarse that there are some thousands of them: were
-// each of many runs new, novelty would steer nothing. A nil coverage notes nothing.
+// each of many runs new, novelty would steer nothing.
 type coverage struct {
 	situations       map[uint64]struct{}
 	donor, recipient uint64
 	active           []string // kinds of faults, in the order in which they began
 	// pending counts the control requests without an answer as yet, by their degree.
 	pending [faults.Commit + 1]int
+	role    func(class string) faults.MessageRole
 }
 
-func newCoverage() *coverage { return &coverage{situations: make(map[uint64]struct{})} }
+func newCoverage(of *target.Description) *coverage {
+	return &coverage{situations: make(map[uint64]struct{}), role: of.Messages.Role}
+}
+
+func (c *coverage) observer() Observer {
+	return Observer{
+		Event: c.observe, Message: c.send, Point: func(p *sim.PointHit) { c.pass(p.Site) },
+	}
+}
 
 func (c *coverage) add(parts ...uint64) {
 	h := uint64(len(parts))
@@ -108,8 +118,8 @@ func (c *coverage) pass(site failpoint.Site) {
 }
 
 // send follows the control messages that are on their way.
-func (c *coverage) send(o *sim.InjectionPoint) {
-	switch d := faults.RoleOf(o.Class); {
+func (c *coverage) send(o sim.InjectionPoint) {
+	switch d := c.role(o.Class); {
 	case o.Call:
 		c.pending[d]++
 	case o.Reply:

@@ -4,13 +4,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/shardproof/shardproof/harness/shardstore"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
 // TestSituations counts what changed, and nothing twice.
 func TestSituations(t *testing.T) {
-	c := newCoverage()
+	c := newCoverage(shardstore.Store{}.Describe())
 	grows := func(want int, what string, do func()) {
 		t.Helper()
 		before := len(c.all())
@@ -24,9 +25,9 @@ func TestSituations(t *testing.T) {
 	}
 	grows(2, "a state of the donor", cloning)
 	grows(0, "the same state again", cloning)
-	c.send(&sim.InjectionPoint{Class: "RecvChunkCommit", Call: true})
+	c.send(sim.InjectionPoint{Class: "RecvChunkCommit", Call: true})
 	grows(1, "the same state with a message of the commit window on its way", cloning)
-	c.send(&sim.InjectionPoint{Class: "RecvChunkCommit", Reply: true})
+	c.send(sim.InjectionPoint{Class: "RecvChunkCommit", Reply: true})
 	grows(2, "a fault", func() { c.observe(trace.FaultEvent{FaultKind: "pause"}.Event()) })
 	c.observe(trace.RepairEvent{FaultKind: "pause"}.Event())
 	grows(2, "a state of the recipient", func() { receiving(trace.RecipientClone) })

@@ -5,23 +5,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/trace"
-	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// Sample is how data lay on the shards at one time, for one collection.
-type Sample struct {
-	At       time.Duration // since the scenario's beginning
-	NS       string
-	Moving   int // migrations that the balancer had asked for and that had not ended
-	Holdings []system.Holding
-}
-
 // curve takes samples of a run: at every commit, and whenever something has changed within sampleEvery.
 type curve struct {
-	run     *run
-	samples []Sample
+	*stage
+	of      target.Distributed
+	samples []target.Sample
 	changed bool
 	next    env.Time
 }
@@ -32,7 +25,7 @@ const sampleEvery = 20 * time.Millisecond
 const CurveHeader = "seconds,namespace,shard,documents,bytes,chunks,moving\n"
 
 // CurveText is the samples as a table with commas: a line for each shard and sample, times in seconds.
-func CurveText(samples []Sample) string {
+func CurveText(samples []target.Sample) string {
 	var b strings.Builder
 	b.WriteString(CurveHeader)
 	for i := range samples {
@@ -46,7 +39,7 @@ func CurveText(samples []Sample) string {
 
 // observe takes no step of its own: the curve changes nothing about what happens.
 func (c *curve) observe(e *trace.Event) {
-	if c.run.base == 0 {
+	if c.base == 0 {
 		return
 	}
 	now := env.Time(e.At)
@@ -64,13 +57,12 @@ func (c *curve) observe(e *trace.Event) {
 }
 
 func (c *curve) sample(now env.Time) {
-	r := c.run
-	for _, coll := range r.scenario.Collections {
+	for _, coll := range c.scenario.Collections {
 		if coll.Unsharded {
 			continue
 		}
-		if holdings, err := r.cluster.Holdings(coll.NS); err == nil {
-			c.samples = append(c.samples, Sample{At: now.Sub(r.base), NS: coll.NS, Moving: len(r.balancing.underWay), Holdings: holdings})
+		if holdings, err := c.of.Holdings(coll.NS); err == nil {
+			c.samples = append(c.samples, target.Sample{At: now.Sub(c.base), NS: coll.NS, Moving: c.of.Moving(), Holdings: holdings})
 		}
 	}
 	c.changed, c.next = false, now.Add(sampleEvery)

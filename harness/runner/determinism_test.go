@@ -22,7 +22,7 @@ func manifest(t *testing.T, seeds int, draw func(uint64) *scenario.Scenario) str
 	pool := &sim.Pool{}
 	defer pool.Close()
 	for seed := range uint64(seeds) {
-		r, err := Run(draw(seed), Options{Pool: pool})
+		r, err := Run(draw(seed), Options{Targets: store, Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,15 +101,15 @@ func TestPlanReplaysStepByStep(t *testing.T) {
 	pool := &sim.Pool{}
 	defer pool.Close()
 	for seed := range uint64(seeds) {
-		first, err := Run(generate.Mixed(1000+seed), Options{Pool: pool})
+		first, err := Run(generate.Mixed(1000+seed), Options{Targets: store, Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := Parse("plan", first.Plan().String())
+		plan, err := Parse(store, "plan", first.Plan().String())
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := Run(plan, Options{Pool: pool})
+		second, err := Run(plan, Options{Targets: store, Pool: pool})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,12 +125,12 @@ func TestPlanReplaysStepByStep(t *testing.T) {
 func TestCodecChangesNothing(t *testing.T) {
 	for seed := range uint64(6) {
 		s := generate.Mixed(2000 + seed)
-		plain, err := Run(s, Options{})
+		plain, err := Run(s, Options{Targets: store})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Settings = append(s.Settings, scenario.Setting{Name: "world.codec", Value: "1"})
-		coded, err := Run(s, Options{})
+		coded, err := Run(s, Options{Targets: store})
 		if err != nil {
 			t.Fatal(err)
 		}

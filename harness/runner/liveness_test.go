@@ -14,7 +14,7 @@ import (
 func TestUnfinished(t *testing.T) {
 	s := smallSeed(t, 1)
 	s.Faults, s.FaultsEnd, s.Limit = nil, s.Migrations[0].At+4*time.Millisecond, time.Millisecond
-	r, err := Run(s, Options{})
+	r, err := Run(s, Options{Targets: store})
 	if err != nil {
 		t.Fatal(err)
 	}

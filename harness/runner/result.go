@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -12,6 +13,8 @@ import (
 
 // Result is what came of one run.
 type Result struct {
+	// Target is the system that was under test, Scenario what it was put through.
+	Target   target.Target
 	Scenario *scenario.Scenario
 	History  []histories.Op
 	// Events are all events, when Options.Events asked for them.
@@ -25,7 +28,9 @@ type Result struct {
 	// Weaknesses are those that the run has shown, by name: only a version of the protocol that is known for them has any.
 	Weaknesses []string
 	// Curve is how data lay on the shards, when Options.Curve asked for it or the run was saved.
-	Curve []Sample
+	Curve []target.Sample
+	// Repaired says what an operator had to repair before the nodes were surveyed.
+	Repaired []string
 	// Unfinished names what had not ended when the time was up.
 	Unfinished []string
 	// Coverage are the situations that the run went through, in ascending order, when Options.Coverage asked for them. What the

@@ -1,39 +1,31 @@
-// Package runner carries a scenario out and judges what came of it: it starts a cluster in a simulated world, has clients,
-// operators and faults act on it, heals it, waits until it is quiescent, and checks the history, every step and the end.
+// Package runner carries a scenario out on a system under test, in a simulated world, and judges what came of it.
 //
-// Promise: Run is a pure function of the scenario: clients, migrations, faults, healing, the final pass and the audit are
-// all part of one simulated schedule, and the same scenario gives the same trace hash in every process. Observers (Events,
-// Record, Inspect, InjectionPoints, Coverage) change nothing about what happens.
+// A run goes through these phases: the system starts; clients, movements, commands, readers of change streams and faults
+// begin; the faults heal; the system is brought to its end and becomes quiescent; what may be missing is made again; every
+// key is written and read once more; all nodes are surveyed; and every checker that the system promises to satisfy judges.
 //
-// Refusal: it draws no scenarios, keeps no files and explains nothing: that is for the packages above, all of which use
-// this one. No wall clock, no goroutine, no environment.
+// Promise: Run is a pure function of the scenario, and the same scenario gives the same trace hash in every process.
+// Options change nothing about what happens. The runner knows systems by the terms of package target only.
+//
+// Refusal: no wall clock, no goroutine, no environment; those are for harness/campaign, harness/parallel and the command
+// line. It saves nothing, draws nothing and explains nothing.
 package runner
 
 import (
-	"fmt"
 	"io"
-	"math"
-	"strings"
 	"time"
 
-	"github.com/shardproof/shardproof/checkers/oracle"
-	"github.com/shardproof/shardproof/faults"
-	"github.com/shardproof/shardproof/faults/terms"
-	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
-	"github.com/shardproof/shardproof/system"
-	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/hlc"
-	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/protocol"
-	"github.com/shardproof/shardproof/system/settings"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// Options say how a run is observed; they change nothing about what happens.
+// Options say what can be run, and how a run is observed. Observing changes nothing about what happens.
 type Options struct {
+	// Targets are the systems that a scenario may name; the first is that of scenarios that name none.
+	Targets target.Set
 	// Pool keeps coroutines from one run to the next; nil is allowed.
 	Pool *sim.Pool
 	// Events keeps every event in the result.
@@ -44,27 +36,20 @@ type Options struct {
 	// Trace takes one line of text for every step of Window.
 	Trace  io.Writer
 	Window sim.Window
-	// Curve records how data lie on the shards.
+	// Curve records how data lie on the shards, of systems that show it. A run with Record has it also without, if its system
+	// moves data by itself.
 	Curve bool
-	// Occasions, when set, are taken down: every moment at which a fault could happen while clients and migrations are under way.
+	// Occasions, when set, are recorded: every moment at which a fault could happen while clients and movements are in
+	// progress.
 	Occasions *[]InjectionPoint
-	// Coverage puts the situations of the run into the result.
+	// Coverage puts the coarse abstract states that the run reached into the result.
 	Coverage bool
-	// Steps ends a run that has not come to rest by then; zero: after 20,000,000.
+	// Steps ends a run that has not become quiescent by then; zero: after 20,000,000.
 	Steps uint64
-	// Inspect, when set, is called between any two steps and after the last one. It may look at everything and must change
-	// nothing.
-	Inspect func(Moment)
+	// Observers watch the run.
+	Observers []Observer
 	// Unchecked leaves the checks out: the result has no verdicts.
 	Unchecked bool
-}
-
-// Moment is a run between two steps.
-type Moment struct {
-	// Step is the number of steps so far, Now the virtual time.
-	Step    uint64
-	Now     env.Time
-	Cluster *system.Cluster
 }
 
 // Run carries the scenario out and checks it. An error means that the scenario cannot be run, or is what Record returned;
@@ -76,261 +61,145 @@ func Run(s *scenario.Scenario, o Options) (*Result, error) {
 	}
 	defer r.world.Close()
 	r.play()
-	r.inspect()
+	r.observers.look(r.moment())
 	return r.conclude()
 }
 
-// run is one run under way.
+// run is the life of one run.
 type run struct {
-	scenario   *scenario.Scenario
+	*stage
 	options    Options
-	settings   settings.Settings
+	target     target.Target
 	conditions conditions
-	world      *sim.World
-	cluster    *system.Cluster
-	driver     *faults.Driver
-	oracle     *oracle.Oracle
-	record     recorder
-	tally      *counting
-	events     []trace.Event
-	// base is the world's time at which the scenario's begins, deadline until when everything must have come to rest.
-	base, deadline env.Time
-	hazards        []sim.RuleID
-	// stirred is set when a member has become a writable primary since ready looked last.
+	injector   injector
+	clients    *clientPool
+	operators  *operators
+	readers    *streamReaders
+	checks     *finalChecks
+	observers  observers
+	recorded   recorded
+	// stirred is set when a node has become writable since ready looked last. Early are the events from before there was a
+	// system to judge them.
 	stirred bool
-	// busy names the clients, moves and commands that have not ended; watching counts the readers of change streams. Once
-	// drained is set, these end when they were delivered everything up to it.
-	busy       map[string]bool
-	watching   int
-	drained    hlc.Timestamp
-	sessions   []*session
-	final      []histories.Op
-	unfinished []string
-	waiting    []string
-	audits     []audited
-	// balancing follows the balancer; settling is set when the faults have healed and it is brought to its rest.
-	balancing balancing
-	settling  bool
-	// notes are taken for Options.Occasions, nil without.
-	notes *notes
-	// curve is taken for Options.Curve, nil without.
-	curve *curve
-	// coverage is kept for Options.Coverage, nil without.
+	early   []trace.Event
+}
+
+// recorded is what the built-in observers have recorded; nil for what was not asked for.
+type recorded struct {
+	counts   *counting
 	coverage *coverage
-	// leaked is set when documents that nobody owned had to be removed by an operator.
-	leaked bool
+	points   *pointRecorder
+	curve    *curve
+	events   []trace.Event
 }
 
 func newRun(s *scenario.Scenario, o Options) (*run, error) {
-	if err := Validate(s); err != nil {
+	t, err := o.Targets.Find(s.Target)
+	if err != nil {
 		return nil, err
 	}
-	r := &run{scenario: s, options: o, settings: settings.Default(protocolOf(s)), conditions: calm(), tally: newTally(), busy: map[string]bool{}}
-	terms := terms.New(func(site string, n int) int { return r.world.Gate().Pick("failpoint", site, n) })
-	if err := configure(s, &r.settings, &r.conditions, terms); err != nil {
+	if err := validate(t, s); err != nil {
 		return nil, err
 	}
-	if terms.Empty() {
-		terms = nil
+	r := &run{options: o, target: t, conditions: calm()}
+	r.stage = &stage{scenario: s, about: t.Describe(), servers: t.Nodes(s.Topology), tasks: tasks{}}
+	own, err := r.configure()
+	if err != nil {
+		return nil, err
 	}
-	r.driver = faults.New(s.Faults, terms)
-	if o.Curve {
-		r.curve = &curve{run: r}
-	}
-	if o.Occasions != nil {
-		r.notes = newNotes(r.driver.Leader)
-	}
-	if o.Coverage {
-		r.coverage = newCoverage()
-	}
-	r.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
+	r.observe()
 	r.world = sim.New(r.worldOptions())
-	r.record.now = r.world.Now
-	var err error
-	if r.cluster, err = system.Assemble(r.world, topology(s), &r.settings, collections(s)...); err != nil {
-		return r, err
+	r.history.now = r.world.Now
+	if r.system, err = t.Start(target.Setup{World: r, Scenario: s, Settings: own}); err != nil {
+		return nil, err
 	}
-	for _, id := range r.cluster.Topology().MembersOf(configsvr.Name) {
-		if east, located := r.conditions.zones[id]; located {
-			r.cluster.Locate(id, east)
-		}
+	r.catchUp()
+	r.observeCurve()
+	if err := r.able(); err != nil {
+		return nil, err
 	}
+	r.clients, r.operators = &clientPool{stage: r.stage}, &operators{r.stage}
+	r.readers, r.checks = &streamReaders{stage: r.stage}, &finalChecks{stage: r.stage}
 	return r, nil
 }
 
-// Observe hands every event to whoever judges or counts.
-func (r *run) Observe(e *trace.Event) {
-	r.driver.Observe(e)
-	r.tally.Observe(e)
-	r.oracle.Observe(e)
-	r.balancing.follow(e)
-	if r.curve != nil {
-		r.curve.observe(e)
-	}
-	r.stirred = r.stirred || e.Kind == trace.Writable
-	if r.notes != nil {
-		r.notes.observe(e)
-	}
-	if r.coverage != nil {
-		r.coverage.observe(e)
-	}
-	if e.Kind == trace.ProcessAborted {
-		r.supervise(env.NodeID(e.Node))
-	}
-	if r.options.Events {
-		r.events = append(r.events, *e)
-	}
-}
-
-// onDecision keeps what chance decided among the events.
-func (r *run) onDecision(d sim.Decision) {
-	if !r.options.Events {
-		return
-	}
-	e := trace.ChanceEvent{
-		Step: r.world.Steps(), At: int64(r.world.Now()), Question: d.Kind, Place: d.Site,
-		Occurrence: int(d.Occurrence), Answer: d.Answer,
-	}
-	if link, class, isLink := strings.Cut(d.Site, "/"); isLink {
-		from, to, _ := strings.Cut(link, ">")
-		e.Node, e.Receiver, e.Place = from, to, class
-	}
-	r.events = append(r.events, *e.Event())
-}
-
-// supervise starts a process again that has ended itself, as whatever started it first would.
-func (r *run) supervise(id env.NodeID) {
-	r.world.At(r.world.Now().Add(supervision), func() { r.world.Restart(id) })
-}
-
-// supervision is how long it takes to notice that a process has ended.
-const supervision = 500 * time.Millisecond
-
-// onPoint asks the faults what happens to a task at a site.
-func (r *run) onPoint(p *sim.PointHit) sim.Action {
-	if r.notes != nil {
-		r.notes.onPoint(p)
-	}
-	if r.coverage != nil {
-		r.coverage.pass(p.Site)
-	}
-	a := r.driver.Point(p.Node, p.Site, p.Note)
-	if a.Zero() {
-		return sim.Action{}
-	}
-	do := sim.Action{Pause: a.Pause, Crash: a.Crash, Announce: true}
-	if a.Err != nil {
-		do.Err = a.Err
-	}
-	if a.Until != nil {
-		do.Until = &sim.Latch{}
-		a.Until(do.Until.Open)
-	}
-	return do
-}
-
-// play goes through the phases: start, faults, healing, the last pass over all keys, rest.
+// play goes through the phases: start, faults, healing, quiescence, the final pass over all keys, and the survey.
 func (r *run) play() {
 	if r.world.Run(r.ready, env.Time(readyLimit)) != sim.Stopped {
-		r.unfinished = append(r.unfinished, "the cluster did not start")
+		r.checks.leave("the cluster did not start")
 		return
 	}
 	r.base = r.world.Now()
-	r.notes.begin()
+	r.recorded.points.begin()
 	r.deadline = r.base.Add(r.scenario.FaultsEnd + r.scenario.Limit)
 	r.begin()
 	r.world.Run(nil, r.base.Add(r.scenario.FaultsEnd))
-	r.notes.end(r.options.Occasions)
+	r.recorded.points.end(r.options.Occasions)
 	r.heal()
-	r.settle()
+	r.quiesce()
 	r.world.Run(r.idle, r.deadline)
 	r.rest()
-	r.restore()
-	r.lastPass()
-	r.drain()
+	r.clients.restore()
 	r.rest()
-	r.audit()
+	r.checks.final = r.clients.finalPass()
+	r.checks.leave(r.readers.drain()...)
+	r.rest()
+	r.checks.survey(r.conditions.repair > 0)
 }
 
-// ready looks at the cluster whenever a primary has become writable.
+// ready asks the system whenever a node has become writable.
 func (r *run) ready() bool {
 	if !r.stirred {
 		return false
 	}
 	r.stirred = false
-	return r.cluster.Ready()
+	return r.system.Ready()
 }
 
-// readyLimit is how long a cluster may take to elect its first primaries.
+// readyLimit is how long a cluster may take until it can serve clients.
 const readyLimit = 30 * time.Second
 
-// begin starts clients, migrations and faults.
+// begin starts clients, movements, commands, readers and faults, in this order.
 func (r *run) begin() {
-	preload := histories.Preload(r.scenario, uint64(r.cluster.Time()))
-	r.record.counter = 2 * uint64(len(preload))
-	r.record.ops = append(make([]histories.Op, 0, r.operations(len(preload))), preload...)
-	perClient := make([][]scenario.Op, r.scenario.Topology.Clients)
-	for _, op := range r.scenario.Ops {
-		perClient[op.Client] = append(perClient[op.Client], op)
-	}
-	r.sessions = make([]*session, len(perClient))
-	for i, ops := range perClient {
-		r.startClient(i, ops)
-	}
-	r.startMoves()
-	r.startCommands()
-	r.startStreams()
-	p := &faultWorld{world: r.world, stepDown: r.stepDown, diskTail: sim.Probability(r.conditions.diskTail)}
-	r.driver.Start(p, r.base)
-	r.setHazards(p)
+	r.clients.start()
+	r.operators.startMovements()
+	r.operators.startCommands()
+	r.readers.start()
+	r.injector.start(r)
 }
 
-// operations is how many operations the history will have.
-func (r *run) operations(preloaded int) int {
-	n := preloaded + len(r.scenario.Ops)
-	for _, c := range r.scenario.Collections {
-		n += 2*c.Keys + 1
+// heal repairs everything; from here on the system must become quiescent.
+func (r *run) heal() {
+	r.injector.end()
+	r.world.HealNetwork()
+	r.world.SetStalls(0, 0)
+	for _, n := range r.servers {
+		r.world.SetDiskSlowness(n.ID, 1, 0)
+		r.world.ResetClock(n.ID)
+		r.world.Restart(n.ID)
 	}
-	return n
 }
 
-func (r *run) startClient(i int, ops []scenario.Op) {
-	name := fmt.Sprintf("client %d", i)
-	r.busy[name] = true
-	r.world.AddNode(clientNode(i), func(t env.Task) {
-		r.sessions[i] = &session{client: r.cluster.NewClient(t.Node()), record: &r.record, start: r.base, hashed: hashed(r.scenario), creations: creations(r.scenario),
-			lossy: r.settings.TerminateReads == 0}
-		r.sessions[i].run(t, ops)
-		delete(r.busy, name)
+// quiesce has an operator bring the system to its end, if it goes on by itself.
+func (r *run) quiesce() {
+	q, ok := r.system.(target.Quiescer)
+	if !ok || r.world.Err() != nil {
+		return
+	}
+	name, do := q.Quiesce()
+	if do == nil {
+		return
+	}
+	r.tasks.begin(name)
+	r.world.AddNode(quiescingOperator, func(t env.Task) {
+		do(t)
+		r.tasks.end(name)
 	})
 }
 
-// idle reports whether nothing that was asked for is under way.
-func (r *run) idle() bool { return len(r.busy) == 0 }
-
-func clientNode(i int) env.NodeID { return env.NodeID(fmt.Sprintf("client.%d", i)) }
-
-// heal repairs everything; from here on the cluster must come to rest.
-func (r *run) heal() {
-	r.driver.End()
-	for _, id := range r.hazards {
-		r.world.RemoveRule(id)
-	}
-	r.world.HealNetwork()
-	r.world.SetStalls(0, 0)
-	for _, id := range r.cluster.Servers() {
-		r.world.SetDiskSlowness(id, 1, 0)
-		r.world.ResetClock(id)
-		r.world.Restart(id)
-	}
-}
-
-// pollEvery is how often a resting cluster is looked at.
-const pollEvery = 50 * time.Millisecond
-
 // rest waits until nothing is outstanding.
 func (r *run) rest() {
-	for r.world.Now() < r.deadline && len(r.cluster.Outstanding()) > 0 {
+	for r.world.Now() < r.deadline && len(r.system.Outstanding()) > 0 {
 		next := min(r.world.Now().Add(pollEvery), r.deadline)
 		if why := r.world.Run(nil, next); why == sim.Broken || why == sim.Exhausted {
 			return
@@ -338,30 +207,7 @@ func (r *run) rest() {
 	}
 }
 
-func topology(s *scenario.Scenario) system.Topology {
-	t := s.Topology
-	return system.Topology{
-		Shards: t.Shards, Members: t.Members, ConfigMembers: t.ConfigMembers, Routers: t.Routers, Clients: t.Clients,
-		Profile: protocolOf(s), Balancer: s.Balancer,
-	}
-}
+// pollEvery is how often it is looked whether a system is quiescent.
+const pollEvery = 50 * time.Millisecond
 
-// protocolOf is the version that a valid scenario names.
-func protocolOf(s *scenario.Scenario) protocol.Profile {
-	p, err := protocol.Parse(s.Protocol)
-	if err != nil {
-		panic("harness: a scenario that was validated: " + err.Error())
-	}
-	return p
-}
-
-func decisions(of []scenario.Decision) []sim.Decision {
-	out := make([]sim.Decision, len(of))
-	for i, d := range of {
-		out[i] = sim.Decision(d)
-	}
-	return out
-}
-
-// smallest and largest stand for MinKey and MaxKey in scenarios.
-const smallest, largest = math.MinInt64, math.MaxInt64
+var _ target.World = (*run)(nil)

@@ -18,11 +18,11 @@ func TestStories(t *testing.T) {
 	sum := NewCounters()
 	for _, story := range corpus.Stories() {
 		t.Run(story.Name, func(t *testing.T) {
-			s, err := Parse("histories/corpus/"+story.Name+".txt", story.Text)
+			s, err := Parse(store, "histories/corpus/"+story.Name+".txt", story.Text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := Run(s, Options{Pool: pool})
+			r, err := Run(s, Options{Targets: store, Pool: pool})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,12 +57,12 @@ func TestWeaknessesAreGone(t *testing.T) {
 		if weaknesses[story.Name] == nil {
 			continue
 		}
-		s, err := Parse(story.Name, story.Text)
+		s, err := Parse(store, story.Name, story.Text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Protocol = "8.0"
-		r, err := Run(s, Options{})
+		r, err := Run(s, Options{Targets: store})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,50 +1,58 @@
 package runner
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/client"
-	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/errcode"
 )
+
+// streamReaders read the change streams of the scenario, each from a node of its own. Once drained is set, they end when
+// they were delivered everything up to it.
+type streamReaders struct {
+	*stage
+	reading int
+	drained uint64
+}
 
 // streamIDs is where the numbers of watches start, above those of all other operations.
 const streamIDs = 100 * finalIDs
 
-// startStreams gives every stream of the scenario a reader on a node of its own.
-func (r *run) startStreams() {
+// start gives every stream of the scenario a reader.
+func (r *streamReaders) start() {
 	for _, plan := range r.scenario.Streams {
-		r.watching++
-		w := &watcher{run: r, plan: plan, next: streamIDs + plan.ID*finalIDs}
-		r.world.AddNode(env.NodeID(fmt.Sprintf("watcher.%d", plan.ID)), w.boot)
+		r.reading++
+		w := &watcher{streamReaders: r, plan: plan, next: streamIDs + plan.ID*finalIDs}
+		r.world.AddNode(readerNode(plan.ID), w.boot)
 	}
 }
 
-// drain has every reader go on until it was delivered everything that is written now.
-func (r *run) drain() {
-	if r.watching == 0 || r.world.Err() != nil {
-		return
+// drain has every reader go on until it was delivered everything that is written now, and says what was not.
+func (r *streamReaders) drain() (left []string) {
+	if r.reading == 0 || r.world.Err() != nil {
+		return nil
 	}
-	r.drained = r.cluster.Time()
-	r.world.Run(func() bool { return r.watching == 0 }, r.deadline)
-	if r.watching > 0 && r.world.Err() == nil {
-		r.unfinished = append(r.unfinished, fmt.Sprintf("%d change streams have not been delivered everything", r.watching))
+	r.drained = r.system.(target.Clock).ClusterTime()
+	r.world.Run(func() bool { return r.reading == 0 }, r.deadline)
+	if r.reading > 0 && r.world.Err() == nil {
+		left = append(left, fmt.Sprintf("%d change streams have not been delivered everything", r.reading))
 	}
+	return left
 }
 
-// watcher reads one stream of the scenario to its end, opening it anew as planned and after failures.
+// watcher reads one stream of the scenario to its end, opening it again as planned and after failures.
 type watcher struct {
-	run    *run
+	*streamReaders
 	plan   scenario.Stream
-	client *client.Client
+	reader target.Reader
 	// start is the token at which the first opening began, nil before; delivered are those of the changes since.
-	start     *command.Token
-	delivered []command.Token
+	start     *histories.Token
+	delivered []histories.Token
 	// upto is where the reader is, furthest where it ever was.
-	upto, furthest command.Token
+	upto, furthest histories.Token
 	// invalid: the stream has ended with its collection.
 	invalid bool
 	// replaying: everything was delivered once, and is being read again from the start.
@@ -53,9 +61,9 @@ type watcher struct {
 }
 
 func (w *watcher) boot(t env.Task) {
-	w.client = w.run.cluster.NewClient(t.Node())
-	defer func() { w.run.watching-- }()
-	if t.Sleep(w.run.base.Add(w.plan.At).Sub(w.run.world.Now())) != nil {
+	w.reader = w.system.(target.ChangeStreams).NewReader(t.Node(), w.plan.NS)
+	defer func() { w.reading-- }()
+	if t.Sleep(w.base.Add(w.plan.At).Sub(w.world.Now())) != nil {
 		return
 	}
 	for w.pause(t) == nil && !w.watch(t) {
@@ -64,20 +72,21 @@ func (w *watcher) boot(t env.Task) {
 
 // watch is the life of one opening; true when the stream was read to its end.
 func (w *watcher) watch(t env.Task) (over bool) {
-	op := w.opening()
-	call, callAt := w.run.record.tick(), int64(w.run.world.Now())
-	stream, batch, err := w.client.Watch(t, op)
+	after := w.opening()
+	call, callAt := w.history.tick(), int64(w.world.Now())
+	upto, err := w.reader.Open(t, w.plan.Batch, after)
 	if err != nil {
 		return w.lost(err)
 	}
-	if !op.Resume {
-		w.start = &batch.Upto
+	if after == nil {
+		w.start = &upto
 	}
-	w.upto = batch.Upto
-	i := w.begin(!op.Resume, batch.Upto, call, callAt)
-	for answers := 1; err == nil && !w.drained() && !w.invalid && (answers <= w.plan.Resume || w.plan.Resume == 0 || w.run.drained != 0); answers++ {
+	w.upto = upto
+	i := w.begin(after == nil, upto, call, callAt)
+	for answers := 1; err == nil && !w.delivery() && !w.invalid && w.goesOn(answers); answers++ {
+		var batch histories.ChangeBatch
 		if err = w.pause(t); err == nil {
-			batch, err = stream.Next(t, w.plan.Batch)
+			batch, err = w.reader.Next(t, w.plan.Batch)
 		}
 		if err == nil {
 			w.take(i, batch)
@@ -86,115 +95,99 @@ func (w *watcher) watch(t env.Task) (over bool) {
 	w.end(i, err)
 	switch {
 	case w.invalid:
-		return w.anew()
+		return w.again()
 	case err != nil:
 		return w.lost(err)
 	}
 	return w.over()
 }
 
-// drained reports whether the reader was delivered everything that was written in the run.
-func (w *watcher) drained() bool {
-	return w.run.drained != 0 && w.upto.Compare(command.Mark(w.run.drained)) >= 0
+// goesOn reports whether the opening is used for another answer.
+func (w *watcher) goesOn(answers int) bool {
+	return answers <= w.plan.Resume || w.plan.Resume == 0 || w.drained != 0
 }
+
+// delivery reports whether the reader was delivered everything that was written in the run.
+func (w *watcher) delivery() bool { return w.drained != 0 && w.reader.Reached(w.upto, w.drained) }
 
 // over ends the reader, after one more pass from the start if it goes back at all.
 func (w *watcher) over() bool {
-	if !w.drained() || w.replaying || w.plan.Back == 0 {
-		return w.drained()
+	if !w.delivery() || w.replaying || w.plan.Back == 0 {
+		return w.delivery()
 	}
 	w.replaying, w.delivered, w.upto = true, nil, *w.start
 	return false
 }
 
 // pause waits for the next poll. While no client is at work nobody polls either: a stream that is read keeps idle shards
-// writing, and the cluster from coming to rest.
+// writing, and the system from becoming quiescent.
 func (w *watcher) pause(t env.Task) error {
 	for {
 		if err := t.Sleep(w.plan.Poll); err != nil {
 			return err
 		}
-		w.client.AdvanceClusterTime(w.run.drained)
-		if !w.run.idle() || w.run.drained != 0 {
+		w.reader.Advance(w.drained)
+		if !w.idle() || w.drained != 0 {
 			return nil
 		}
 	}
 }
 
-// opening is how the stream is opened next: where the reader is, or somewhat before when it has got further than ever.
-func (w *watcher) opening() command.Watch {
-	op := command.Watch{NS: w.plan.NS, BatchSize: w.plan.Batch}
+// opening is where the stream is opened next: where the reader is, or somewhat before when it has got further than ever;
+// nil for the first time.
+func (w *watcher) opening() *histories.Token {
 	if w.start == nil {
-		return op
+		return nil
 	}
-	op.Resume, op.After = true, w.upto
+	after := w.upto
 	if n := len(w.delivered); w.plan.Back > 0 && n > 0 && w.upto.Compare(w.furthest) > 0 {
 		w.furthest = w.upto
 		w.delivered = w.delivered[:max(1, n-w.plan.Back)]
-		op.After = w.delivered[len(w.delivered)-1]
+		after = w.delivered[len(w.delivered)-1]
 	}
-	return op
+	return &after
 }
 
 // lost has the reader begin from now on when nobody can go on from where it was; it is over when that was the last pass.
 func (w *watcher) lost(err error) (over bool) {
-	if !errcode.Is(err, errcode.ChangeStreamHistoryLost) {
+	if !errors.Is(err, target.ErrHistoryLost) {
 		return false
 	}
-	return w.anew()
+	return w.again()
 }
 
-// anew has the reader begin from now on; it is over when this was its last pass.
-func (w *watcher) anew() (over bool) {
-	w.start, w.delivered, w.upto, w.invalid = nil, nil, command.Token{}, false
+// again has the reader begin from now on; it is over when this was its last pass.
+func (w *watcher) again() (over bool) {
+	w.start, w.delivered, w.upto, w.invalid = nil, nil, histories.Token{}, false
 	return w.replaying
 }
 
-func (w *watcher) begin(fresh bool, after command.Token, call uint64, callAt int64) int {
-	record := &w.run.record
+func (w *watcher) begin(fresh bool, after histories.Token, call uint64, callAt int64) int {
+	record := &w.history
 	record.ops = append(record.ops, histories.Op{
 		ID: w.next, Client: -1 - w.plan.ID, NS: w.plan.NS, Kind: scenario.Watch, Call: call, CallAt: callAt, Outcome: histories.OK,
-		Stream: &histories.Stream{ID: w.plan.ID, Fresh: fresh, After: token(after), Opened: record.tick()},
+		Stream: &histories.Stream{ID: w.plan.ID, Fresh: fresh, After: after, Opened: record.tick()},
 	})
-	record.pending++
 	w.next++
 	return len(record.ops) - 1
 }
 
 // take records an answer.
-func (w *watcher) take(i int, batch *command.ChangeBatch) {
-	b := histories.ChangeBatch{Upto: token(batch.Upto)}
+func (w *watcher) take(i int, batch histories.ChangeBatch) {
 	for _, c := range batch.Changes {
 		w.delivered = append(w.delivered, c.Token)
-		w.invalid = w.invalid || c.Kind == command.ChangeInvalidate
-		b.Changes = append(b.Changes, change(&c))
+		w.invalid = w.invalid || c.Kind == "invalidate"
 	}
-	s := w.run.record.ops[i].Stream
-	s.Batches = append(s.Batches, b)
+	s := w.history.ops[i].Stream
+	s.Batches = append(s.Batches, batch)
 	w.upto = batch.Upto
 }
 
 func (w *watcher) end(i int, err error) {
-	w.run.record.end(i, client.Answer{Certainty: client.OK})
-	op := &w.run.record.ops[i]
-	op.Stream.Drained = w.drained()
+	w.history.end(i, target.Answer{Outcome: histories.OK})
+	op := &w.history.ops[i]
+	op.Stream.Drained = w.delivery()
 	if err != nil {
 		op.Error = err.Error()
 	}
-}
-
-func token(t command.Token) histories.Token {
-	return histories.Token{Time: uint64(t.TS), Shard: t.Shard, N: t.N}
-}
-
-func change(c *command.Change) histories.Change {
-	r := histories.Result{}
-	if c.Doc != nil {
-		r = found(c.Doc)
-	}
-	var key int64
-	if c.Key != nil {
-		key, _ = c.Key.Lookup("_id").AsInt64OK()
-	}
-	return histories.Change{Token: token(c.Token), Kind: string(c.Kind), Key: key, Value: r.Value, List: r.List}
 }

@@ -3,39 +3,19 @@ package runner
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/checkers/endstate"
-	"github.com/shardproof/shardproof/checkers/oracle"
-	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/protocol"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
 // conclude hands the run to whoever records it, and then judges it.
 func (r *run) conclude() (*Result, error) {
-	r.record.close()
-	result := &Result{
-		Scenario: r.scenario, History: r.record.ops, Events: r.events, Hash: r.world.Hash(), Steps: r.world.Steps(),
-		Virtual: time.Duration(r.world.Now()), Counters: r.tally.Counters,
-		Unfinished: r.unfinished, Coverage: r.coverage.all(),
-	}
-	for _, d := range r.world.Decisions() {
-		result.Decisions = append(result.Decisions, scenario.Decision(d))
-	}
-	if r.curve != nil {
-		result.Curve = r.curve.samples
-	}
-	result.Runs, result.Counters.Steps, result.Counters.Virtual = 1, result.Steps, int64(result.Virtual)
-	if protocolOf(r.scenario) == protocol.V42 {
-		result.Older = 1
-	}
-	result.Sites = r.world.PointHits()
-	result.countOps(r.record.ops)
+	r.history.close()
+	result := r.result()
 	if r.options.Unchecked {
 		return result, nil
 	}
@@ -43,68 +23,79 @@ func (r *run) conclude() (*Result, error) {
 	if r.options.Record != nil {
 		err = r.options.Record(result)
 	}
-	result.Verdicts = r.judge(result)
-	r.weigh(result)
+	result.Verdicts = r.verdicts(result)
+	r.excuse(result)
 	return result, err
 }
 
-// weigh tells what a version of the protocol is known for from what breaks its promises.
-func (r *run) weigh(result *Result) {
-	if protocolOf(r.scenario).CoordinatesMigrations() {
+// result is the run with everything but its verdicts.
+func (r *run) result() *Result {
+	counts := r.recorded.counts.Counters
+	result := &Result{
+		Target: r.target, Scenario: r.scenario, History: r.history.ops, Events: r.recorded.events, Hash: r.world.Hash(), Steps: r.world.Steps(),
+		Virtual: time.Duration(r.world.Now()), Counters: counts, Coverage: r.recorded.coverage.all(),
+		Unfinished: r.checks.unfinished, Repaired: r.checks.repaired,
+	}
+	for _, d := range r.world.Decisions() {
+		result.Decisions = append(result.Decisions, scenario.Decision(d))
+	}
+	if r.recorded.curve != nil {
+		result.Curve = r.recorded.curve.samples
+	}
+	counts.Runs, counts.Steps, counts.Virtual = 1, result.Steps, int64(result.Virtual)
+	if r.scenario.Protocol == "4.2" {
+		counts.Older = 1
+	}
+	addAll(counts.Statistics, r.checks.statistics)
+	counts.Sites = r.world.PointHits()
+	counts.countOps(r.history.ops)
+	return result
+}
+
+// excuse reports what the system is known for instead of the promises that it breaks thereby.
+func (r *run) excuse(result *Result) {
+	e, ok := r.system.(target.Excuser)
+	if !ok {
 		return
 	}
-	verdict.Excuse(result.Verdicts, r.oracle.Unfenced(), r.places)
-	if result.Worst().Outcome == checkers.Documented {
-		result.Weaknesses = append(result.Weaknesses, verdict.UnfencedCommit.Name)
-	}
-	if r.leaked {
-		result.Weaknesses = append(result.Weaknesses, verdict.LeakedOrphans.Name)
-	}
+	result.Weaknesses = e.Excuse(result.Verdicts)
 	for _, name := range result.Weaknesses {
 		result.Counters.Weaknesses[name]++
 	}
 }
 
-// places are the encoded shard keys that a violation's key may stand for: of a hashed collection, checkers of histories name
-// the value and oracles the hash.
-func (r *run) places(v *checkers.Violation) []string {
-	k, err := strconv.ParseInt(v.Key, 10, 64)
-	if err != nil {
-		return nil
-	}
-	places := []string{string(key.Int(k))}
-	for _, c := range r.scenario.Collections {
-		if at, err := founded(c).Key.Of(document(k, "")); c.NS == v.NS && err == nil {
-			places = append(places, string(at))
-		}
-	}
-	return places
-}
-
-// judge asks every checker. A run that broke inside is judged by that and by what the step oracle saw until then: its
-// history ends in the middle.
-func (r *run) judge(result *Result) []checkers.Verdict {
+// verdicts asks every checker. A run that broke inside is judged by that and by what the system's own judge saw until then:
+// its history ends in the middle.
+func (r *run) verdicts(result *Result) []checkers.Verdict {
 	if broken, ok := r.world.Err().(*sim.BrokenInvariant); ok {
-		return append([]checkers.Verdict{crashed(broken)}, r.oracle.Verdicts()...)
+		return append([]checkers.Verdict{crashed(broken)}, r.judged()...)
 	}
 	progress := endstate.Progress{
 		Asked:      len(result.History) + len(r.scenario.Migrations) + len(r.scenario.Primaries),
-		Unfinished: r.unfinished, Waiting: r.waiting,
+		Unfinished: r.checks.unfinished, Waiting: r.checks.waiting,
 	}
 	verdicts := append(checkers.Check(result.History, checkers.StandardLimits()), progress.Check())
-	for i := range r.audits {
-		verdicts = append(verdicts, r.audits[i].Check())
+	for i := range r.checks.audits {
+		verdicts = append(verdicts, r.checks.audits[i].Check())
 	}
-	return append(verdicts, r.oracle.Verdicts()...)
+	verdicts = slices.DeleteFunc(verdicts, func(v checkers.Verdict) bool { return !r.about.Holds(v.Checker) })
+	return append(verdicts, r.judged()...)
 }
 
-// Assertions is the promise that the store's own assertions hold and its code does not panic (K-CRASH).
+// judged is what a system that judges its own events has seen.
+func (r *run) judged() []checkers.Verdict {
+	if j, ok := r.system.(target.Judge); ok {
+		return j.Verdicts()
+	}
+	return nil
+}
+
+// Assertions is the promise that the system's own assertions hold and its code does not panic (K-CRASH).
 var Assertions = checkers.Checker{Name: "invariant", Promise: "No assertion inside the store fails and no code panics."}
 
-// Checkers is every checker that judges a run, in the order in which they are listed.
-func Checkers() []checkers.Checker {
-	return slices.Concat(
-		checkers.Catalogue(), endstate.Catalogue(), oracle.Catalogue(), []checkers.Checker{Assertions})
+// Checkers is every checker that judges a run of a target, in the order in which they are listed.
+func Checkers(t target.Target) []checkers.Checker {
+	return append(slices.Clone(t.Describe().Promises), Assertions)
 }
 
 func crashed(b *sim.BrokenInvariant) checkers.Verdict {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -13,9 +13,9 @@ import (
 func (r *run) worldOptions() sim.Options {
 	c := &r.conditions
 	o := sim.Options{
-		OnInjectionPoint: r.onOccasion(), OnDecision: r.onDecision, Between: r.betweenSteps(),
+		OnInjectionPoint: r.onInjectionPoint(), OnDecision: r.onDecision, Between: r.betweenSteps(),
 		Seed: r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
-		Classify: classifier(), Observer: r, OnPoint: r.onPoint, Pool: r.options.Pool, Trace: r.options.Trace, Window: r.options.Window,
+		Classify: r.about.Messages.Classify(), Observer: r, OnPoint: r.onPoint, Pool: r.options.Pool, Trace: r.options.Trace, Window: r.options.Window,
 		YieldProbability: sim.Probability(c.yield), Steps: cmp.Or(r.options.Steps, stepBudget),
 	}
 	o.Network.TailDelay, o.Network.ChainDelay = c.tailDelay, c.chainDelay
@@ -28,7 +28,7 @@ func (r *run) worldOptions() sim.Options {
 	o.Disk.TailDelay = c.diskDelay
 	o.Disk.Sync = sim.Latency{Base: c.sync, Jitter: c.sync}
 	if c.codec != 0 {
-		o.Codec = codec.BSON
+		o.Codec = r.about.Messages.Codec
 	}
 	return o
 }
@@ -36,16 +36,10 @@ func (r *run) worldOptions() sim.Options {
 // stepBudget ends a run that never comes to rest; an ordinary one takes a hundredth of it.
 const stepBudget = 20_000_000
 
-// onOccasion is what a world tells of messages and disks; nil when nobody wants to know.
-func (r *run) onOccasion() func(sim.InjectionPoint) {
-	notes := r.notes.onOccasion()
-	if r.coverage == nil {
-		return notes
+func decisions(of []scenario.Decision) []sim.Decision {
+	out := make([]sim.Decision, len(of))
+	for i, d := range of {
+		out[i] = sim.Decision(d)
 	}
-	return func(o sim.InjectionPoint) {
-		r.coverage.send(&o)
-		if notes != nil {
-			notes(o)
-		}
-	}
+	return out
 }

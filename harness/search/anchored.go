@@ -8,7 +8,7 @@ import (
 // newAnchored holds things back. A base has three stages: probes, which hold one thing back to the end and find out what does not
 // wait for it; singles, which let it go when one of these has happened; and pairs of these, those of the commit window first.
 func newAnchored(start Start) Strategy {
-	return goingOn(start, "anchored", func(base *scenario.Scenario, o *Outcome) *stage {
+	return newOnBases(start, "anchored", func(base *scenario.Scenario, o *Outcome) *searchStage {
 		a := &anchored{Start: start, base: base, anchors: sweep.Anchors(o.Occasions)}
 		a.anchors = a.anchors[:start.some(probesEach, len(a.anchors))]
 		a.until = make([][]sweep.FaultCase, len(a.anchors))
@@ -24,22 +24,22 @@ type anchored struct {
 	until   [][]sweep.FaultCase // of each anchor
 }
 
-func (a *anchored) probes() *stage {
+func (a *anchored) probes() *searchStage {
 	p := &sweep.Plan{Base: a.base}
 	for i := range a.anchors {
 		p.Singles = append(p.Singles, a.anchors[i].FaultCase)
 	}
-	return &stage{
+	return &searchStage{
 		count: len(a.anchors), next: a.singles,
 		trial: func(i int) Trial { return Trial{Scenario: p.Scenario(i), Watched: true} },
 		learn: func(i int, o *Outcome) { a.until[i] = sweep.Apart(a.anchors[i].Until(o.Occasions)) },
 	}
 }
 
-func (a *anchored) singles() *stage {
+func (a *anchored) singles() *searchStage {
 	p := &sweep.Plan{Base: a.base, Singles: sweep.InTurn(a.until)}
-	return planned(p, a.some(singlesEach, len(p.Singles)), func(i int) []int { return []int{i} }, func() *stage {
-		return planned(p, a.some(pairsEach, min(p.Pairs(), mostPairs)), func(i int) []int { return pair(sweep.FirstPairs(i)) }, none)
+	return plannedStage(p, a.some(singlesEach, len(p.Singles)), func(i int) []int { return []int{i} }, func() *searchStage {
+		return plannedStage(p, a.some(pairsEach, min(p.Pairs(), mostPairs)), func(i int) []int { return pairOf(sweep.FirstPairs(i)) }, noStage)
 	})
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// room is how much longer than the scenario of a base faults last: longer than the timeouts of commands and an election.
-const room = 1200 * time.Millisecond
+// extraFaultTime is how much longer than the scenario of a base faults last: longer than the timeouts of commands and an election.
+const extraFaultTime = 1200 * time.Millisecond
 
 // baseOf is the small scenario of a seed, without faults, to which a strategy adds its own.
 func baseOf(strategy string, seed uint64, protocol string) *scenario.Scenario {
@@ -18,19 +18,19 @@ func baseOf(strategy string, seed uint64, protocol string) *scenario.Scenario {
 		panic(err)
 	}
 	p.Protocol = protocol
-	s := called(strategy, generate.Draw(seed, p))
+	s := withName(strategy, generate.Draw(seed, p))
 	s.Planned = true
-	s.FaultsEnd += room
+	s.FaultsEnd += extraFaultTime
 	return s
 }
 
-// stage is a part of what is tried with one base: so many trials, made when they are needed. What they teach decides the next
+// searchStage is a part of what is tried with one base: so many trials, made when they are needed. What they teach decides the next
 // stage; nil is the end.
-type stage struct {
+type searchStage struct {
 	count int
 	trial func(i int) Trial
 	learn func(i int, o *Outcome)
-	next  func() *stage
+	next  func() *searchStage
 }
 
 // onBases goes from base to base, and through the stages of each.
@@ -38,16 +38,16 @@ type onBases struct {
 	Start
 	name  string
 	used  int
-	now   *stage
+	now   *searchStage
 	from  int // the first trial of the stage under way that Learn is told of
 	given int // how many of its trials were handed out
 	// made is how many trials of the base were, in all its stages; behind how many of those to come an earlier search has made.
 	made, behind int
-	first        func(base *scenario.Scenario, o *Outcome) *stage
+	first        func(base *scenario.Scenario, o *Outcome) *searchStage
 }
 
-// goingOn is the search from where an earlier one stopped.
-func goingOn(s Start, name string, first func(base *scenario.Scenario, o *Outcome) *stage) Strategy {
+// newOnBases is the search from where an earlier one stopped.
+func newOnBases(s Start, name string, first func(base *scenario.Scenario, o *Outcome) *searchStage) Strategy {
 	return &onBases{Start: s, name: name, used: s.At.Seeds, behind: s.At.Trials, first: first}
 }
 
@@ -69,7 +69,7 @@ func (b *onBases) Next() (trials []Trial) {
 		b.skip()
 	}
 	b.from = b.given
-	b.given = min(b.given+batch, b.now.count)
+	b.given = min(b.given+trialsEachRound, b.now.count)
 	for i := b.from; i < b.given; i++ {
 		t := b.now.trial(i)
 		t.Again = b.behind > 0
@@ -88,9 +88,9 @@ func (b *onBases) skip() {
 }
 
 // base runs a base without faults. One that fails by itself is of no use to the others.
-func (b *onBases) base(s *scenario.Scenario) *stage {
-	var then *stage
-	return &stage{
+func (b *onBases) base(s *scenario.Scenario) *searchStage {
+	var then *searchStage
+	return &searchStage{
 		count: 1,
 		trial: func(int) Trial { return Trial{Scenario: s, Watched: true} },
 		learn: func(_ int, o *Outcome) {
@@ -98,7 +98,7 @@ func (b *onBases) base(s *scenario.Scenario) *stage {
 				then = b.first(s, o)
 			}
 		},
-		next: func() *stage { return then },
+		next: func() *searchStage { return then },
 	}
 }
 
@@ -120,13 +120,13 @@ func (b *onBases) Mark() Checkpoint {
 // Over counts the bases behind the one under way.
 func (b *onBases) Over() int { return b.Mark().Seeds }
 
-// planned is a stage of a plan.
-func planned(p *sweep.Plan, count int, which func(i int) []int, next func() *stage) *stage {
-	return &stage{count: count, next: next, trial: func(i int) Trial { return Trial{Scenario: p.Scenario(which(i)...)} }}
+// plannedStage is a stage of a plan.
+func plannedStage(p *sweep.Plan, count int, which func(i int) []int, next func() *searchStage) *searchStage {
+	return &searchStage{count: count, next: next, trial: func(i int) Trial { return Trial{Scenario: p.Scenario(which(i)...)} }}
 }
 
-// none is no further stage.
-func none() *stage { return nil }
+// noStage is no further stage.
+func noStage() *searchStage { return nil }
 
 // These are how many trials a base gets before the next one has its turn: everything of one base costs as much as a glance at
 // many, and what differs between bases finds more.

@@ -6,13 +6,14 @@ import (
 
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
 // Decode makes a scenario of bytes, one for each choice; when they run out, every further choice is the first. So any bytes are
 // a scenario, a longer one adds to what a shorter one says, and changing a byte changes one choice: what a fuzzer needs.
 func Decode(data []byte) *scenario.Scenario {
-	from := choices{data}
+	from := byteChoices{data}
 	s := baseOf("fuzz", uint64(from.next("base", 256)), []string{"", "4.2"}[from.next("protocol", 2)])
 	s.Seed = uint64(from.next("seed", 256))
 	for i := range s.Migrations {
@@ -29,10 +30,10 @@ func Decode(data []byte) *scenario.Scenario {
 	return s
 }
 
-// choices answer questions, one each.
-type choices struct{ left []byte }
+// byteChoices answer questions, one each.
+type byteChoices struct{ left []byte }
 
-func (b *choices) next(_ string, n int) int {
+func (b *byteChoices) next(_ string, n int) int {
 	if len(b.left) == 0 {
 		return 0
 	}
@@ -42,6 +43,6 @@ func (b *choices) next(_ string, n int) int {
 }
 
 // Fuzz runs the scenario of some bytes. An error means that there is no such scenario, which is a mistake of Decode.
-func Fuzz(data []byte) (*runner.Result, error) {
-	return runner.Run(Decode(data), runner.Options{})
+func Fuzz(targets target.Set, data []byte) (*runner.Result, error) {
+	return runner.Run(Decode(data), runner.Options{Targets: targets})
 }

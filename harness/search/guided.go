@@ -27,8 +27,8 @@ func newGuided(s Start) Strategy {
 }
 
 const (
-	// freshly is how many trials in a hundred are drawn anew, spliced how many of the others are made of two.
-	freshly, spliced = 20, 20
+	// freshShare is how many trials in a hundred are drawn anew, spliced how many of the others are made of two.
+	freshShare, spliceShare = 20, 20
 	// enoughCorpus is how many scenarios there are before they are changed, mostCorpus how many are kept.
 	enoughCorpus, mostCorpus = 8, 400
 )
@@ -41,7 +41,7 @@ func (g *guided) Next() []Trial {
 	seed := g.Seed + uint64(g.rounds)
 	g.rounds++
 	g.trials, g.parent = g.trials[:0], g.parent[:0]
-	for i := range batch / 2 {
+	for i := range trialsEachRound / 2 {
 		g.add(keyed.New(seed<<8 + uint64(i)).IntN)
 	}
 	return g.trials
@@ -50,21 +50,21 @@ func (g *guided) Next() []Trial {
 func (g *guided) add(roll func(string, int) int) {
 	parent := -1
 	var s *scenario.Scenario
-	if len(g.corpus) >= enoughCorpus && roll("fresh", 100) >= freshly {
+	if len(g.corpus) >= enoughCorpus && roll("fresh", 100) >= freshShare {
 		parent = g.choose(roll)
 		s = g.change(g.corpus[parent].Scenario, roll)
 	}
 	if s == nil {
-		s, parent = fresh(roll, g.Protocol), -1
+		s, parent = freshScenario(roll, g.Protocol), -1
 	}
 	g.trials, g.parent = append(g.trials, Trial{Scenario: s}), append(g.parent, parent)
 }
 
-// fresh draws a scenario: most of them are small, with a few faults, as those cost a third.
-func fresh(roll func(string, int) int, protocol string) *scenario.Scenario {
+// freshScenario draws a scenario: most of them are small, with a few faults, as those cost a third.
+func freshScenario(roll func(string, int) int, protocol string) *scenario.Scenario {
 	seed := uint64(roll("seed", 1<<30))
 	if roll("size", 5) == 0 {
-		return called("guided", generate.MixedOf(seed, protocol))
+		return withName("guided", generate.MixedOf(seed, protocol))
 	}
 	s := baseOf("guided", seed, protocol)
 	s.Planned = false
@@ -86,12 +86,12 @@ func (g *guided) choose(roll func(string, int) int) int {
 // change makes a new scenario of an old one; nil when what came out is none.
 func (g *guided) change(of *scenario.Scenario, roll func(string, int) int) *scenario.Scenario {
 	var s *scenario.Scenario
-	if roll("splice", 100) < spliced {
-		s = splice(of, g.corpus[roll("with", len(g.corpus))].Scenario, roll)
+	if roll("splice", 100) < spliceShare {
+		s = spliceFaults(of, g.corpus[roll("with", len(g.corpus))].Scenario, roll)
 	} else {
-		s = mutate(of, roll)
+		s = mutateScenario(of, roll)
 	}
-	if runner.Validate(s) != nil {
+	if runner.Validate(g.Targets, s) != nil {
 		return nil
 	}
 	return s

@@ -17,27 +17,27 @@ type mutation struct {
 	change func(s *scenario.Scenario, roll func(question string, n int) int)
 }
 
-var mutations = []mutation{
+var allMutations = []mutation{
 	{"add a fault", 5, addFault},
 	{"anchor a fault elsewhere", 3, moveFault},
-	{"aim a fault at something else", 2, retarget},
+	{"aim a fault at something else", 2, retargetFault},
 	{"drop a fault", 2, dropFault},
 	{"shift a migration", 3, shiftMigration},
 	{"change a setting", 2, changeSetting},
-	{"another seed", 1, reseed},
+	{"another seed", 1, changeSeed},
 }
 
-// mutate makes a few changes to a copy of the scenario.
-func mutate(of *scenario.Scenario, roll func(question string, n int) int) *scenario.Scenario {
+// mutateScenario makes a few changes to a copy of the scenario.
+func mutateScenario(of *scenario.Scenario, roll func(question string, n int) int) *scenario.Scenario {
 	s := of.Clone()
 	total := 0
-	for _, m := range mutations {
+	for _, m := range allMutations {
 		total += m.weight
 	}
 	for i := range 1 + roll("changes", 3) {
 		own := func(question string, n int) int { return roll(fmt.Sprintf("%d/%s", i, question), n) }
 		at := own("mutation", total)
-		for _, m := range mutations {
+		for _, m := range allMutations {
 			if at -= m.weight; at < 0 {
 				m.change(s, own)
 				break
@@ -99,7 +99,7 @@ func moveFault(s *scenario.Scenario, roll func(string, int) int) {
 	}
 }
 
-func retarget(s *scenario.Scenario, roll func(string, int) int) {
+func retargetFault(s *scenario.Scenario, roll func(string, int) int) {
 	if f, fresh := pickFault(s, roll); f != nil {
 		f.Target, f.Args = fresh.Target, fresh.Args
 	}
@@ -128,11 +128,13 @@ func changeSetting(s *scenario.Scenario, roll func(string, int) int) {
 	s.Settings = append(s.Settings, set)
 }
 
-func reseed(s *scenario.Scenario, roll func(string, int) int) { s.Seed = uint64(roll("seed", 1<<30)) }
+func changeSeed(s *scenario.Scenario, roll func(string, int) int) {
+	s.Seed = uint64(roll("seed", 1<<30))
+}
 
-// splice gives the first scenario some of the faults of the second. Whom a fault names must be in the cluster of the first;
+// spliceFaults gives the first scenario some of the faults of the second. Whom a fault names must be in the cluster of the first;
 // whether it is shows when the scenario is validated.
-func splice(a, b *scenario.Scenario, roll func(string, int) int) *scenario.Scenario {
+func spliceFaults(a, b *scenario.Scenario, roll func(string, int) int) *scenario.Scenario {
 	s := a.Clone()
 	for i, f := range b.Clone().Faults {
 		if len(s.Faults) < mostFaults && roll(fmt.Sprintf("fault %d", i), 2) == 0 {

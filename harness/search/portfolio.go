@@ -65,8 +65,8 @@ func (p *portfolio) add(name string, begin func(Start) Strategy) {
 	p.arms = append(p.arms, a)
 }
 
-// faded is how much of what is counted a round leaves, in hundredths.
-const faded = 90
+// fadePercent is how much of what is counted a round leaves, in hundredths.
+const fadePercent = 90
 
 // Next has a strategy make the next round, and those that have ended leave.
 func (p *portfolio) Next() []Trial {
@@ -86,7 +86,7 @@ func (p *portfolio) turn() bool {
 	if ok {
 		p.rounds++
 		p.now = &p.arms[i]
-		p.now.found, p.now.cost = p.now.found*faded/100, p.now.cost*faded/100
+		p.now.found, p.now.cost = p.now.found*fadePercent/100, p.now.cost*fadePercent/100
 	}
 	return ok
 }

@@ -10,27 +10,27 @@ import (
 // chain they belong to slower still. It is probabilistic concurrency testing with messages in place of threads, as in a world of
 // latencies there is mostly but one task that could run. Half of the seeds have no other faults.
 func newPriorities(s Start) Strategy {
-	return drawing(s, func(seed uint64) *scenario.Scenario { return withPriorities(seed, s.Protocol) })
+	return newDrawn(s, func(seed uint64) *scenario.Scenario { return withPriorities(seed, s.Protocol) })
 }
 
 // How many chains are slow, by how much, and how many messages of a hundred thousand or so change that.
 var (
-	slowChains  = []string{"50000", "200000", "500000"}
-	chainDelays = []string{"3ms", "15ms", "60ms", "250ms"}
-	demotions   = []string{"0", "300", "1000", "3000"}
+	slowChains     = []string{"50000", "200000", "500000"}
+	chainDelays    = []string{"3ms", "15ms", "60ms", "250ms"}
+	demotionShares = []string{"0", "300", "1000", "3000"}
 )
 
 func withPriorities(seed uint64, protocol string) *scenario.Scenario {
 	roll := keyed.New(seed ^ 0x9c7).IntN
 	s := baseOf("priorities", seed, protocol)
 	if roll("faults", 2) == 0 {
-		s = called("priorities", generate.MixedOf(seed, protocol))
+		s = withName("priorities", generate.MixedOf(seed, protocol))
 	}
 	s.Planned = false
 	one := func(of []string, question string) string { return of[roll(question, len(of))] }
 	s.Settings = append(s.Settings,
 		scenario.Setting{Name: "world.chains", Value: one(slowChains, "chains")},
 		scenario.Setting{Name: "world.chainDelay", Value: one(chainDelays, "delay")},
-		scenario.Setting{Name: "world.demotions", Value: one(demotions, "demotions")})
+		scenario.Setting{Name: "world.demotions", Value: one(demotionShares, "demotions")})
 	return s
 }

@@ -7,13 +7,13 @@ import (
 
 // newSweep tries single faults at what happens in a base, then pairs of them.
 func newSweep(start Start) Strategy {
-	return goingOn(start, "sweep", func(base *scenario.Scenario, o *Outcome) *stage {
+	return newOnBases(start, "sweep", func(base *scenario.Scenario, o *Outcome) *searchStage {
 		p := sweep.New(base, o.Occasions)
 		single := func(i int) []int { return []int{p.Spread(i)} }
-		return planned(p, start.some(probesEach+singlesEach, len(p.Singles)), single, func() *stage {
-			return planned(p, start.some(pairsEach, min(p.Pairs(), mostPairs)), func(i int) []int { return pair(p.Pair(i)) }, none)
+		return plannedStage(p, start.some(probesEach+singlesEach, len(p.Singles)), single, func() *searchStage {
+			return plannedStage(p, start.some(pairsEach, min(p.Pairs(), mostPairs)), func(i int) []int { return pairOf(p.Pair(i)) }, noStage)
 		})
 	})
 }
 
-func pair(first, second int) []int { return []int{first, second} }
+func pairOf(first, second int) []int { return []int{first, second} }

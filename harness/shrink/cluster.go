@@ -9,15 +9,15 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// topology makes the cluster smaller: one client for everything or as many as do something, then all sorts of nodes to one
+// smallerCluster makes the cluster smaller: one client for everything or as many as do something, then all sorts of nodes to one
 // and by one.
-func topology(s *scenario.Scenario) []edit {
+func smallerCluster(s *scenario.Scenario) []edit {
 	all := []edit{
 		func(s *scenario.Scenario) { renumberClients(s, func(scenario.Op) int { return 0 }) },
 		func(s *scenario.Scenario) { renumberClients(s, func(o scenario.Op) int { return o.Client }) },
 		func(s *scenario.Scenario) {
 			for n := 1; n < s.Topology.Routers; n++ {
-				rename(s, fmt.Sprintf("router.%d", n), "router.0")
+				renameNode(s, fmt.Sprintf("router.%d", n), "router.0")
 			}
 			s.Topology.Routers = 1
 		},
@@ -32,7 +32,7 @@ func topology(s *scenario.Scenario) []edit {
 		for n := 1; n < *of(&s.Topology); n++ {
 			all = append(all, func(s *scenario.Scenario) {
 				*of(&s.Topology) = n
-				inside(s)
+				clampShards(s)
 			})
 		}
 	}
@@ -45,27 +45,27 @@ func Tiny(s *scenario.Scenario) {
 	oneConfigMember(s)
 }
 
-// tiny makes the cluster as small as can be, in a few steps, and has everything start at once.
-func tiny(s *scenario.Scenario) []edit {
-	two := func(s *scenario.Scenario) { s.Topology.Shards = min(s.Topology.Shards, 2); inside(s) }
+// tinyCluster makes the cluster as small as can be, in a few steps, and has everything start at once.
+func tinyCluster(s *scenario.Scenario) []edit {
+	two := func(s *scenario.Scenario) { s.Topology.Shards = min(s.Topology.Shards, 2); clampShards(s) }
 	return append([]edit{
 		func(s *scenario.Scenario) { Tiny(s); two(s) },
 		Tiny,
 		oneMember, oneConfigMember, two,
 		func(s *scenario.Scenario) { renumberClients(s, func(scenario.Op) int { return 0 }) },
-	}, together(s)[:2]...)
+	}, earlierTogether(s)[:2]...)
 }
 
 // oneMember has what happens to a member of a shard happen to the only one.
 func oneMember(s *scenario.Scenario) {
 	s.Topology.Members = 1
-	alone(s, "shard-")
+	mergeMembers(s, "shard-")
 }
 
 // oneConfigMember does the same for the config server.
 func oneConfigMember(s *scenario.Scenario) {
 	s.Topology.ConfigMembers = 1
-	alone(s, "config")
+	mergeMembers(s, "config")
 }
 
 // renumberClients has each operation done by the client that by says, and numbers those that are left from 0.
@@ -81,16 +81,16 @@ func renumberClients(s *scenario.Scenario, by func(scenario.Op) int) {
 		o := &s.Ops[i]
 		n := slices.Index(used, by(*o))
 		if n != o.Client {
-			rename(s, fmt.Sprintf("client.%d", o.Client), fmt.Sprintf("client.%d", n))
+			renameNode(s, fmt.Sprintf("client.%d", o.Client), fmt.Sprintf("client.%d", n))
 		}
 		o.Client = n
 	}
 	s.Topology.Clients = max(len(used), 1)
 }
 
-// rename has what was decided about one node decided about another.
-func rename(s *scenario.Scenario, from, to string) {
-	renamed(s, func(node string) string {
+// renameNode has what was decided about one node decided about another.
+func renameNode(s *scenario.Scenario, from, to string) {
+	renameNodes(s, func(node string) string {
 		if node == from {
 			return to
 		}
@@ -98,8 +98,8 @@ func rename(s *scenario.Scenario, from, to string) {
 	})
 }
 
-// renamed has what decisions and faults say of a node said of another. Roles are no nodes, and stay.
-func renamed(s *scenario.Scenario, to func(node string) string) {
+// renameNodes has what decisions and faults say of a node said of another. Roles are no nodes, and stay.
+func renameNodes(s *scenario.Scenario, to func(node string) string) {
 	link := func(text string) string {
 		sender, receiver, isLink := strings.Cut(text, ">")
 		if !isLink {
@@ -122,9 +122,9 @@ func renamed(s *scenario.Scenario, to func(node string) string) {
 	}
 }
 
-// alone has what happens to any member of the replica sets with that beginning happen to the first.
-func alone(s *scenario.Scenario, set string) {
-	renamed(s, func(node string) string {
+// mergeMembers has what happens to any member of the replica sets with that beginning happen to the first.
+func mergeMembers(s *scenario.Scenario, set string) {
+	renameNodes(s, func(node string) string {
 		name, number, ok := strings.Cut(node, ".")
 		if _, err := strconv.Atoi(number); !ok || err != nil || !strings.HasPrefix(name, set) {
 			return node
@@ -133,8 +133,8 @@ func alone(s *scenario.Scenario, set string) {
 	})
 }
 
-// inside has migrations go to, and commands be about, shards that are there.
-func inside(s *scenario.Scenario) {
+// clampShards has migrations go to, and commands be about, shards that are there.
+func clampShards(s *scenario.Scenario) {
 	last := scenario.ShardName(s.Topology.Shards - 1)
 	for i := range s.Commands {
 		if c := &s.Commands[i]; strings.HasPrefix(c.Name, "shard-") {
@@ -152,8 +152,8 @@ func inside(s *scenario.Scenario) {
 	}
 }
 
-// collections leaves out those that nobody uses, and of the others keys, documents and bounds.
-func collections(s *scenario.Scenario) (all []edit) {
+// smallerCollections leaves out those that nobody uses, and of the others keys, documents and bounds.
+func smallerCollections(s *scenario.Scenario) (all []edit) {
 	for i, c := range s.Collections {
 		change := func(do func(c *scenario.Collection)) {
 			all = append(all, func(s *scenario.Scenario) { do(&s.Collections[i]) })
@@ -183,19 +183,19 @@ func keysUsed(s *scenario.Scenario, ns string) int {
 	return keys
 }
 
-// boring are the conditions under which whatever is ready first goes first and nothing is left to chance.
-var boring = []scenario.Setting{{Name: "world.jitter", Value: "0s"}, {Name: "world.yield", Value: "0"}}
+// calmSettings are the conditions under which whatever is ready first goes first and nothing is left to chance.
+var calmSettings = []scenario.Setting{{Name: "world.jitter", Value: "0s"}, {Name: "world.yield", Value: "0"}}
 
 // firstCome takes the chance out of the schedule.
 func firstCome(*scenario.Scenario) (all []edit) {
-	for _, b := range boring {
-		all = append(all, func(s *scenario.Scenario) { set(s, b) })
+	for _, b := range calmSettings {
+		all = append(all, func(s *scenario.Scenario) { putSetting(s, b) })
 	}
 	return all
 }
 
-// set gives a setting a value.
-func set(s *scenario.Scenario, v scenario.Setting) {
+// putSetting gives a setting a value.
+func putSetting(s *scenario.Scenario, v scenario.Setting) {
 	if slices.Contains(s.Settings, v) {
 		return
 	}
@@ -206,7 +206,7 @@ func set(s *scenario.Scenario, v scenario.Setting) {
 // settings are thinned out towards the defaults, but for those that take chance away and those that must stay.
 func (x *search) settings() list {
 	stays := func(v scenario.Setting) bool {
-		return slices.Contains(boring, v) || x.Fixed != nil && x.Fixed(v.Name)
+		return slices.Contains(calmSettings, v) || x.Fixed != nil && x.Fixed(v.Name)
 	}
 	return list{
 		count: func(s *scenario.Scenario) int { return len(s.Settings) },

@@ -13,11 +13,11 @@ import (
 // was: all, and those with one decision of chance alone. A decision counts the messages of its kind, and with fewer operations the one that
 // it has befallen comes earlier.
 func duringFaults(r *runner.Result) (all []*scenario.Scenario) {
-	s := eachWhenItBegan(r)
+	s := opsWhenTheyBegan(r)
 	s.Streams = nil
-	s.Ops = slices.DeleteFunc(s.Ops, func(o scenario.Op) bool { return !hit(r, o.ID) })
-	for _, d := range s.Decisions[:min(len(s.Decisions), company)] {
-		for nth := range min(d.Occurrence, earliest) {
+	s.Ops = slices.DeleteFunc(s.Ops, func(o scenario.Op) bool { return !wasHit(r, o.ID) })
+	for _, d := range s.Decisions[:min(len(s.Decisions), faultsKept)] {
+		for nth := range min(d.Occurrence, earliestMessages) {
 			c := s.Clone()
 			d.Occurrence = nth + 1
 			c.Faults, c.Decisions = nil, []scenario.Decision{d}
@@ -27,11 +27,11 @@ func duringFaults(r *runner.Result) (all []*scenario.Scenario) {
 	return append(all, s)
 }
 
-// earliest is how many messages of its kind a decision is tried on.
-const earliest = 3
+// earliestMessages is how many messages of its kind a decision is tried on.
+const earliestMessages = 3
 
-// hit reports whether the operation was under way when chance decided something.
-func hit(r *runner.Result, id int) bool {
+// wasHit reports whether the operation was under way when chance decided something.
+func wasHit(r *runner.Result, id int) bool {
 	i := slices.IndexFunc(r.History, func(o histories.Op) bool { return o.ID == id })
 	return i >= 0 && slices.ContainsFunc(r.Events, func(e trace.Event) bool {
 		return e.Kind == trace.Chance && r.History[i].CallAt <= e.At && e.At <= r.History[i].ReturnAt

@@ -13,7 +13,7 @@ import (
 
 // TestStruckKeepsWhatWasUnderWay has three operations, during one of which chance lost the fifth message of a kind.
 func TestStruckKeepsWhatWasUnderWay(t *testing.T) {
-	s, err := runner.Parse("three", strings.Join([]string{
+	s, err := runner.Parse(store, "three", strings.Join([]string{
 		"shardproof scenario 1", "name three", "seed 1", "planned", "topology shards=2 members=1 config=1 routers=1 clients=1",
 		"faults-end 1s", "limit 1m0s", "collection test.docs ranged keys=10 preload=10",
 		"op 1 at 0s client 0 read test.docs k=1", "op 2 at 0s client 0 scan test.docs [0, 9) batch=1", "op 3 at 0s client 0 read test.docs k=2",

@@ -12,12 +12,15 @@ import (
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
 // Options says how a failing scenario is made smaller.
 type Options struct {
+	// Targets are the systems that the scenario may name.
+	Targets target.Set
 	// Workers is how many candidates run at a time; zero: one.
 	Workers int
 	// Runs is the budget: how many candidates are tried at most. Zero: 3,000.
@@ -56,11 +59,11 @@ func (e *DivergedError) Error() string {
 // Failure looks for the smallest scenario that fails with the signature of s. The error is a *PassedError, a *DivergedError,
 // or says why s cannot be run.
 func Failure(s *scenario.Scenario, o Options) (*Shrunk, error) {
-	from, err := twice(s, nil)
+	from, err := runTwice(o.Targets, s, nil)
 	if err != nil {
 		return nil, err
 	}
-	instead, err := instead(from)
+	instead, err := alternatives(from)
 	if err != nil {
 		return nil, err
 	}
@@ -68,29 +71,29 @@ func Failure(s *scenario.Scenario, o Options) (*Shrunk, error) {
 		return nil, &PassedError{s.Seed}
 	}
 	t := trials{
-		settings: from.Scenario.Settings, signature: from.Signature(), broken: broken(from), steps: from.StepLimit(),
+		targets: target.Set{from.Target}, settings: from.Scenario.Settings, signature: from.Signature(), broken: brokenCheckers(from), steps: from.StepLimit(),
 		pools: make([]*sim.Pool, max(o.Workers, 1)),
 	}
 	defer t.close()
 	if o.Runs == 0 {
 		o.Runs = 3000
 	}
-	found := searchFrom(from.Plan(), t.said(from), searchOptions{
-		Try: t.try, Workers: len(t.pools), Runs: o.Runs, Instead: instead, Anew: t.anew, Fixed: t.fixed(s), Stop: o.Stop, Known: o.Known, Learned: o.Learned, Smaller: o.Smaller,
+	found := searchFrom(from.Plan(), t.report(from), searchOptions{
+		Try: t.try, Workers: len(t.pools), Runs: o.Runs, Alternatives: instead, Rebuild: t.rebuilt, Fixed: t.fixed(s), Stop: o.Stop, Known: o.Known, Learned: o.Learned, Smaller: o.Smaller,
 	})
-	to, err := twice(found.Scenario, t.pools[0])
+	to, err := runTwice(o.Targets, found.Scenario, t.pools[0])
 	if err == nil && to.Signature() != t.signature {
 		err = errors.New("what was remembered of an earlier search does not hold for this build: begin a new one")
 	}
 	return &Shrunk{found, from, to}, err
 }
 
-// instead are scenarios that may fail in the same way and are easier to make small.
-func instead(from *runner.Result) ([]*scenario.Scenario, error) {
+// alternatives are scenarios that may fail in the same way and are easier to make small.
+func alternatives(from *runner.Result) ([]*scenario.Scenario, error) {
 	if !from.Scenario.Balancer {
 		return nil, nil
 	}
-	r, err := runner.Run(from.Scenario, runner.Options{Events: true})
+	r, err := runner.Run(from.Scenario, runner.Options{Targets: target.Set{from.Target}, Events: true})
 	if err != nil {
 		return nil, err
 	}
@@ -100,17 +103,17 @@ func instead(from *runner.Result) ([]*scenario.Scenario, error) {
 	return nil, nil
 }
 
-// twice runs a scenario, and its plan, which must do the same step for step.
-func twice(s *scenario.Scenario, pool *sim.Pool) (*runner.Result, error) {
-	first, err := runner.Run(s, runner.Options{Pool: pool})
+// runTwice runs a scenario, and its plan, which must do the same step for step.
+func runTwice(targets target.Set, s *scenario.Scenario, pool *sim.Pool) (*runner.Result, error) {
+	first, err := runner.Run(s, runner.Options{Targets: targets, Pool: pool})
 	if err != nil {
 		return nil, err
 	}
-	plan, err := runner.Parse("plan", first.Plan().String())
+	plan, err := runner.Parse(targets, "plan", first.Plan().String())
 	if err != nil {
 		return nil, err
 	}
-	second, err := runner.Run(plan, runner.Options{Pool: pool})
+	second, err := runner.Run(plan, runner.Options{Targets: targets, Pool: pool})
 	if err == nil && second.Hash != first.Hash {
 		err = &DivergedError{first, second}
 	}
@@ -119,6 +122,7 @@ func twice(s *scenario.Scenario, pool *sim.Pool) (*runner.Result, error) {
 
 // trials runs candidates, each worker's on a pool of its own.
 type trials struct {
+	targets target.Set
 	// settings are those of the original: with fewer a scenario may not come to rest in time that differs in other things, too.
 	settings  []scenario.Setting
 	signature string
@@ -130,12 +134,12 @@ type trials struct {
 }
 
 func (t *trials) try(worker int, s *scenario.Scenario) Trial {
-	r, err := runner.Run(s, runner.Options{Pool: t.pool(worker), Steps: t.steps})
+	r, err := runner.Run(s, runner.Options{Targets: t.targets, Pool: t.pool(worker), Steps: t.steps})
 	more := func(checker string) bool { return !slices.Contains(t.broken, checker) }
-	if err != nil || r.Steps >= t.steps || r.Signature() != t.signature || slices.ContainsFunc(broken(r), more) {
+	if err != nil || r.Steps >= t.steps || r.Signature() != t.signature || slices.ContainsFunc(brokenCheckers(r), more) {
 		return Trial{}
 	}
-	return t.said(r)
+	return t.report(r)
 }
 
 // pool is that of a worker, which is its own while it has a trial.
@@ -146,7 +150,7 @@ func (t *trials) pool(worker int) *sim.Pool {
 	return t.pools[worker]
 }
 
-func broken(r *runner.Result) (checker []string) {
+func brokenCheckers(r *runner.Result) (checker []string) {
 	for _, v := range r.Verdicts {
 		if v.Outcome == checkers.Fail {
 			checker = append(checker, v.Checker)
@@ -165,7 +169,7 @@ func (t *trials) fixed(s *scenario.Scenario) func(setting string) bool {
 		return nil
 	}
 	var names []string
-	for _, in := range runner.Settings() {
+	for _, in := range runner.Settings(t.targets[0]) {
 		if d, err := time.ParseDuration(in.Default); err == nil && d >= s.Limit/2 {
 			names = append(names, in.Name)
 		}
@@ -173,8 +177,8 @@ func (t *trials) fixed(s *scenario.Scenario) func(setting string) bool {
 	return func(setting string) bool { return slices.Contains(names, setting) }
 }
 
-// said is what a failing run says: the operations that prove the first violation, or those on the key that it is about.
-func (t *trials) said(r *runner.Result) Trial {
+// report is what a failing run says: the operations that prove the first violation, or those on the key that it is about.
+func (t *trials) report(r *runner.Result) Trial {
 	said := Trial{Same: true}
 	violations := r.Worst().Violations
 	if len(violations) == 0 {

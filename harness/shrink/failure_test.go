@@ -19,7 +19,7 @@ func hurried(t *testing.T) *Shrunk {
 	}
 	s := generate.Draw(2, p)
 	s.FaultsEnd, s.Limit = 10*time.Millisecond, time.Millisecond
-	found, err := Failure(s, Options{Workers: 2})
+	found, err := Failure(s, Options{Targets: store, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,11 +36,11 @@ func TestShrinkKeepsTheSignature(t *testing.T) {
 	if s := found.Scenario; len(s.Ops) > 10 || len(s.Faults) > 2 {
 		t.Errorf("%s are left of %s", Sizes(s), Sizes(found.From.Scenario))
 	}
-	again, err := runner.Parse("labelled", Annotate(found.Scenario, found.Labels))
+	again, err := runner.Parse(store, "labelled", Annotate(found.Scenario, found.Labels))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := runner.Run(again, runner.Options{Events: true})
+	r, err := runner.Run(again, runner.Options{Targets: store, Events: true})
 	if err != nil || r.Hash != found.To.Hash {
 		t.Errorf("the labelled text hashed to %s, %v; want %s", r.HashText(), err, found.To.HashText())
 	}
@@ -52,7 +52,7 @@ func TestShrinkRefusesWhatPasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Failure(generate.Draw(1, p), Options{})
+	_, err = Failure(generate.Draw(1, p), Options{Targets: store})
 	if _, ok := errors.AsType[*PassedError](err); !ok {
 		t.Errorf("error %v", err)
 	}
@@ -60,7 +60,7 @@ func TestShrinkRefusesWhatPasses(t *testing.T) {
 
 // TestNeighbourPartsFromTheFailure finds a run that passes because a fault comes later, and names the first difference.
 func TestNeighbourPartsFromTheFailure(t *testing.T) {
-	s, err := runner.Parse("hasty", `shardproof scenario 1
+	s, err := runner.Parse(store, "hasty", `shardproof scenario 1
 seed 7
 topology shards=2 members=3 config=3 routers=1 clients=1
 faults-end 10s
@@ -73,7 +73,7 @@ fault 2 at 100ms crash config.1 for 200ms
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := runner.Run(s, runner.Options{Events: true})
+	r, err := runner.Run(s, runner.Options{Targets: store, Events: true})
 	if err != nil || r.Passed() {
 		t.Fatalf("the scenario passes, %v", err)
 	}
@@ -94,7 +94,7 @@ func TestByHand(t *testing.T) {
 		if !s.Balancer {
 			continue
 		}
-		r, err := runner.Run(s, runner.Options{Events: true})
+		r, err := runner.Run(s, runner.Options{Targets: store, Events: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestByHand(t *testing.T) {
 		if other == nil {
 			continue
 		}
-		again, err := runner.Run(other, runner.Options{})
+		again, err := runner.Run(other, runner.Options{Targets: store})
 		if err != nil || other.Balancer || len(other.Migrations) == 0 || !again.Passed() {
 			t.Errorf("seed %d: %v, signature %q of\n%s", seed, err, again.Signature(), other)
 		}

@@ -39,7 +39,7 @@ func (x *search) labels() (all []Label) {
 	}
 	said := make(map[string][]string)
 	var lines []string
-	for _, f := range freedoms(x.best) {
+	for _, f := range lineFreedoms(x.best) {
 		if x.failing(f.edits) < len(f.edits) {
 			continue
 		}
@@ -70,8 +70,8 @@ func (x *search) failing(edits []edit) (n int) {
 	return n
 }
 
-// freedoms lists what may not matter, line by line.
-func freedoms(s *scenario.Scenario) (all []freedom) {
+// lineFreedoms lists what may not matter, line by line.
+func lineFreedoms(s *scenario.Scenario) (all []freedom) {
 	for i, o := range s.Ops {
 		all = append(all, opFreedoms(s, i, o)...)
 	}
@@ -98,8 +98,8 @@ func freedoms(s *scenario.Scenario) (all []freedom) {
 
 // settingFreedoms tries half and twice the value. A setting that takes chance out of the schedule has no other.
 func settingFreedoms(i int, v scenario.Setting) []freedom {
-	half, double := scaled(v.Value)
-	if half == double || slices.Contains(boring, v) {
+	half, double := halfAndDouble(v.Value)
+	if half == double || slices.Contains(calmSettings, v) {
 		return nil
 	}
 	return []freedom{{v.String(), "value", []edit{
@@ -108,8 +108,8 @@ func settingFreedoms(i int, v scenario.Setting) []freedom {
 	}}}
 }
 
-// scaled is half and twice a number or duration; the value itself, twice, for anything else.
-func scaled(value string) (half, double string) {
+// halfAndDouble is half and twice a number or duration; the value itself, twice, for anything else.
+func halfAndDouble(value string) (half, double string) {
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
 		return strconv.FormatInt(n/2, 10), strconv.FormatInt(2*n, 10)
 	}

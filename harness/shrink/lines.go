@@ -87,39 +87,39 @@ func simplerStreams(s *scenario.Scenario) (all []edit) {
 	return all
 }
 
-// coarse are the units to which times are cut, the simplest first.
-var coarse = []time.Duration{time.Hour, 100 * time.Millisecond, 10 * time.Millisecond, 5 * time.Millisecond}
+// coarseUnits are the units to which times are cut, the simplest first.
+var coarseUnits = []time.Duration{time.Hour, 100 * time.Millisecond, 10 * time.Millisecond, 5 * time.Millisecond}
 
-// together has everything start early and at round times, all at once, and the faults end early.
-func together(*scenario.Scenario) (all []edit) {
-	for _, unit := range coarse {
+// earlierTogether has everything start early and at round times, all at once, and the faults end early.
+func earlierTogether(*scenario.Scenario) (all []edit) {
+	for _, unit := range coarseUnits {
 		all = append(all, func(s *scenario.Scenario) {
-			for _, at := range starts(s) {
+			for _, at := range startTimes(s) {
 				*at = at.Truncate(unit)
 			}
 		})
 	}
 	for _, end := range []time.Duration{0, 100 * time.Millisecond, time.Second} {
-		all = append(all, func(s *scenario.Scenario) { s.FaultsEnd = min(s.FaultsEnd, latest(s)+end) })
+		all = append(all, func(s *scenario.Scenario) { s.FaultsEnd = min(s.FaultsEnd, latestStart(s)+end) })
 	}
 	return all
 }
 
-// times has everything start early and at round times, one by one.
-func times(s *scenario.Scenario) (all []edit) {
-	for i := range starts(s) {
-		for _, unit := range coarse {
+// earlierEach has everything start early and at round times, one by one.
+func earlierEach(s *scenario.Scenario) (all []edit) {
+	for i := range startTimes(s) {
+		for _, unit := range coarseUnits {
 			all = append(all, func(s *scenario.Scenario) {
-				at := starts(s)[i]
+				at := startTimes(s)[i]
 				*at = at.Truncate(unit)
 			})
 		}
 	}
-	return append(all, together(s)...)
+	return append(all, earlierTogether(s)...)
 }
 
-// starts are all times at which something starts.
-func starts(s *scenario.Scenario) (all []*time.Duration) {
+// startTimes are all times at which something starts.
+func startTimes(s *scenario.Scenario) (all []*time.Duration) {
 	for i := range s.Migrations {
 		all = append(all, &s.Migrations[i].At)
 	}
@@ -143,8 +143,8 @@ func starts(s *scenario.Scenario) (all []*time.Duration) {
 	return all
 }
 
-func latest(s *scenario.Scenario) (last time.Duration) {
-	for _, at := range starts(s) {
+func latestStart(s *scenario.Scenario) (last time.Duration) {
+	for _, at := range startTimes(s) {
 		last = max(last, *at)
 	}
 	return last

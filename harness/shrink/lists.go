@@ -22,20 +22,20 @@ func listOf[T any](in func(*scenario.Scenario) *[]T) list {
 	}
 }
 
-// lists are in the order in which they are thinned out: what costs most time, or confuses most, first. Settings come last.
-var lists = []list{
+// allLists are in the order in which they are thinned out: what costs most time, or confuses most, first. Settings come last.
+var allLists = []list{
 	listOf(func(s *scenario.Scenario) *[]scenario.Decision { return &s.Decisions }),
 	listOf(func(s *scenario.Scenario) *[]scenario.Stream { return &s.Streams }),
 	listOf(func(s *scenario.Scenario) *[]scenario.Command { return &s.Commands }),
 	listOf(func(s *scenario.Scenario) *[]scenario.MovePrimary { return &s.Primaries }),
-	faults,
+	faultList,
 	listOf(func(s *scenario.Scenario) *[]scenario.Migration { return &s.Migrations }),
-	ops,
+	opList,
 }
 
 var (
-	faults = listOf(func(s *scenario.Scenario) *[]scenario.Fault { return &s.Faults })
-	ops    = listOf(func(s *scenario.Scenario) *[]scenario.Op { return &s.Ops })
+	faultList = listOf(func(s *scenario.Scenario) *[]scenario.Fault { return &s.Faults })
+	opList    = listOf(func(s *scenario.Scenario) *[]scenario.Op { return &s.Ops })
 )
 
 // whole removes the list altogether.
@@ -51,13 +51,13 @@ func (l list) chunks(s *scenario.Scenario, size int) []edit {
 	return all
 }
 
-// patience is after how many trials more is expected of scenarios made anew than of taking lines away.
-const patience = 300
+// rebuildAfter is after how many trials more is expected of scenarios made anew than of taking lines away.
+const rebuildAfter = 300
 
 // thin removes as many lines as it can, in ever smaller chunks, the last of which have least lines or more.
 func (x *search) thin(l list, least int) (improved bool) {
 	for size := l.count(x.best); size >= max(least, 1) && !x.over; size /= 2 {
-		if x.anew(patience) {
+		if x.rebuild(rebuildAfter) {
 			return true
 		}
 		if x.each(func(s *scenario.Scenario) []edit { return l.chunks(s, size) }) {
@@ -70,7 +70,7 @@ func (x *search) thin(l list, least int) (improved bool) {
 // focus keeps only what surrounds the operations that prove the failure: these alone, those on their keys, and what began
 // before the last of them.
 func (x *search) focus(*scenario.Scenario) []edit {
-	proof := func(o scenario.Op) bool { return slices.Contains(x.said.Ops, o.ID) }
+	proof := func(o scenario.Op) bool { return slices.Contains(x.report.Ops, o.ID) }
 	keys := make(map[int64]bool)
 	var last time.Duration
 	for _, o := range x.best.Ops {
@@ -90,12 +90,12 @@ func (x *search) focus(*scenario.Scenario) []edit {
 	return []edit{
 		keep(proof),
 		keep(func(o scenario.Op) bool { return keys[o.Key] }),
-		func(s *scenario.Scenario) { until(s, last) },
+		func(s *scenario.Scenario) { dropLater(s, last) },
 	}
 }
 
-// until leaves out whatever starts later.
-func until(s *scenario.Scenario, last time.Duration) {
+// dropLater leaves out whatever starts later.
+func dropLater(s *scenario.Scenario, last time.Duration) {
 	s.Ops = slices.DeleteFunc(s.Ops, func(o scenario.Op) bool { return o.At > last })
 	s.Migrations = slices.DeleteFunc(s.Migrations, func(m scenario.Migration) bool { return m.At > last })
 	s.Faults = slices.DeleteFunc(s.Faults, func(f scenario.Fault) bool { return f.When.At > last })

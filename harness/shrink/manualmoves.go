@@ -33,7 +33,7 @@ func manualMoves(r *runner.Result) *scenario.Scenario {
 		if e.Kind != trace.MigrationRequested || asked[e.Request()] {
 			continue
 		}
-		m, ok := requested(r, i)
+		m, ok := requestedMigration(r, i)
 		if ok && m.At <= s.FaultsEnd { // what begins at the very end does not finish in time
 			m.ID = next
 			s.Migrations, found = append(s.Migrations, m), true
@@ -46,19 +46,19 @@ func manualMoves(r *runner.Result) *scenario.Scenario {
 	return s
 }
 
-// requested is the migration that the event with that place tells of.
-func requested(r *runner.Result, place int) (m scenario.Migration, ok bool) {
+// requestedMigration is the migration that the event with that place tells of.
+func requestedMigration(r *runner.Result, place int) (m scenario.Migration, ok bool) {
 	e := &r.Events[place]
 	m = scenario.Migration{
-		At: max(time.Duration(e.At)-base(r), 0).Truncate(time.Microsecond), NS: e.NS,
-		Min: number(e.Min), Max: number(extent(r.Events[place:], e)), To: slices.Index(shardNames(r.Scenario), e.Peer),
+		At: max(time.Duration(e.At)-scenarioStart(r), 0).Truncate(time.Microsecond), NS: e.NS,
+		Min: boundNumber(e.Min), Max: boundNumber(rangeEnd(r.Events[place:], e)), To: slices.Index(shardNames(r.Scenario), e.Peer),
 	}
 	return m, m.To >= 0 && m.Min < m.Max
 }
 
-// base is when the scenario began in the run's time: no operation starts earlier than the scenario says. Without operations it is when
+// scenarioStart is when the scenario began in the run's time: no operation starts earlier than the scenario says. Without operations it is when
 // operators came.
-func base(r *runner.Result) time.Duration {
+func scenarioStart(r *runner.Result) time.Duration {
 	began, known := r.Virtual, false
 	at := make(map[int]time.Duration, len(r.Scenario.Ops))
 	for _, o := range r.Scenario.Ops {
@@ -77,8 +77,8 @@ func base(r *runner.Result) time.Duration {
 	return began
 }
 
-// extent is where the range of a migration ends: the donor may have decided it.
-func extent(later []trace.Event, request *trace.Event) string {
+// rangeEnd is where the range of a migration ends: the donor may have decided it.
+func rangeEnd(later []trace.Event, request *trace.Event) string {
 	for i := range later {
 		if e := &later[i]; e.Migration() == request.Migration() && e.Max != "" {
 			return e.Max
@@ -87,8 +87,8 @@ func extent(later []trace.Event, request *trace.Event) string {
 	return request.Max
 }
 
-// number is a bound as scenarios write it. The bound just behind a value is that of the next one.
-func number(bound string) int64 {
+// boundNumber is a bound as scenarios write it. The bound just behind a value is that of the next one.
+func boundNumber(bound string) int64 {
 	text, behind := strings.CutSuffix(key.Key(bound).String(), "+")
 	switch text {
 	case "MinKey":

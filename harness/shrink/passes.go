@@ -11,7 +11,7 @@ import (
 // smaller makes the scenario as small as it can, and then plain. What makes runs short comes first, since the many runs that
 // follow profit from it; what only makes lines plainer comes last, when few lines are left.
 func (x *search) smaller() (improved bool) {
-	for x.shorter() || x.anew(0) || x.stubborn() {
+	for x.shorter() || x.rebuild(0) || x.stubborn() {
 		improved = true
 	}
 	return x.plainer() || improved
@@ -40,7 +40,7 @@ func (x *search) shorter() (improved bool) {
 
 // frame makes the cluster small, the schedule plain and the span of time short.
 func (x *search) frame() (improved bool) {
-	for _, edits := range []func(*scenario.Scenario) []edit{topology, together, firstCome} {
+	for _, edits := range []func(*scenario.Scenario) []edit{smallerCluster, earlierTogether, firstCome} {
 		improved = x.each(edits) || improved
 	}
 	return improved
@@ -48,29 +48,29 @@ func (x *search) frame() (improved bool) {
 
 // bold takes large steps, each with other seeds.
 func (x *search) bold() bool {
-	reseeded := func(s *scenario.Scenario) []edit { return otherSeeds(s, seeds) }
-	framed := x.each(func(s *scenario.Scenario) []edit { return variants(tiny(s), reseeded(s)) })
+	reseeded := func(s *scenario.Scenario) []edit { return otherSeeds(s, seedsEach) }
+	framed := x.each(func(s *scenario.Scenario) []edit { return editPairs(tinyCluster(s), reseeded(s)) })
 	return x.once(reseeded, 4) || framed
 }
 
 // plainer simplifies what is left.
 func (x *search) plainer() (improved bool) {
 	for _, edits := range []func(*scenario.Scenario) []edit{
-		newest, collections, sooner, simplerFaults, simplerMigrations, simplerCommands, simplerOps, simplerStreams, ranges, rounder, times,
+		newestProtocol, smallerCollections, earlierDecisions, simplerFaults, simplerMigrations, simplerCommands, simplerOps, simplerStreams, widerRanges, rounderSettings, earlierEach,
 	} {
 		improved = x.each(edits) || improved
 	}
 	return improved
 }
 
-// anew goes on with the first scenario made anew that fails too. That is tried once, when so many trials were made and much is left.
-func (x *search) anew(after int) bool {
-	if x.Anew == nil || x.afresh || x.asked < after || few(x.best) {
+// rebuild goes on with the first scenario made anew that fails too. That is tried once, when so many trials were made and much is left.
+func (x *search) rebuild(after int) bool {
+	if x.Rebuild == nil || x.rebuiltOnce || x.asked < after || isSmall(x.best) {
 		return false
 	}
-	x.afresh = true
-	enough := x.asked + mostAnew
-	for group := range x.Anew(x.best) {
+	x.rebuiltOnce = true
+	enough := x.asked + mostRebuilt
+	for group := range x.Rebuild(x.best) {
 		var all []edit
 		for _, other := range group {
 			all = append(all, func(s *scenario.Scenario) { *s = *other.Clone() })
@@ -85,8 +85,8 @@ func (x *search) anew(after int) bool {
 	return false
 }
 
-// mostAnew is after how many scenarios made anew, or few more, it goes on with the one that it has.
-const mostAnew = 2500
+// mostRebuilt is after how many scenarios made anew, or few more, it goes on with the one that it has.
+const mostRebuilt = 2500
 
 // What a scenario should come down to: with more than that, everything is tried again with something else besides.
 const (
@@ -99,16 +99,18 @@ const (
 // hangs on what befell the fourth message of its kind, that has become the third; where it takes many lines to fill a buffer, a
 // smaller buffer takes fewer.
 func (x *search) stubborn() bool {
-	if few(x.best) {
+	if isSmall(x.best) {
 		return false
 	}
 	if x.bold() {
 		return true
 	}
 	for _, besides := range []func(s *scenario.Scenario) []edit{
-		func(s *scenario.Scenario) []edit { return otherSeeds(s, seeds) },
-		func(s *scenario.Scenario) []edit { return slices.Concat(sooner(s), later(s), otherSettings(s)) },
-		func(s *scenario.Scenario) []edit { return slices.Concat(otherFaults(s), otherSeeds(s, 4*seeds)) },
+		func(s *scenario.Scenario) []edit { return otherSeeds(s, seedsEach) },
+		func(s *scenario.Scenario) []edit {
+			return slices.Concat(earlierDecisions(s), laterOps(s), otherSettings(s))
+		},
+		func(s *scenario.Scenario) []edit { return slices.Concat(otherFaults(s), otherSeeds(s, 4*seedsEach)) },
 	} {
 		if x.once(besides, math.MaxInt) {
 			return true
@@ -117,18 +119,18 @@ func (x *search) stubborn() bool {
 	return false
 }
 
-// seeds is how many other seeds are tried with each edit.
-const seeds = 4
+// seedsEach is how many other seeds are tried with each edit.
+const seedsEach = 4
 
 // once takes lines away, of each list that share of it or more at a time, with one of some edits besides.
 func (x *search) once(besides func(s *scenario.Scenario) []edit, share int) (improved bool) {
 	for _, l := range x.lists {
 		count := l.count(x.best)
 		for size := count; size > 0 && size >= count/share; size /= 2 {
-			if few(x.best) || x.over {
+			if isSmall(x.best) || x.over {
 				return improved
 			}
-			if x.each(func(s *scenario.Scenario) []edit { return variants(l.chunks(s, size), besides(s)) }) {
+			if x.each(func(s *scenario.Scenario) []edit { return editPairs(l.chunks(s, size), besides(s)) }) {
 				improved = true
 			}
 		}
@@ -136,13 +138,13 @@ func (x *search) once(besides func(s *scenario.Scenario) []edit, share int) (imp
 	return improved
 }
 
-func few(s *scenario.Scenario) bool {
+func isSmall(s *scenario.Scenario) bool {
 	return len(s.Ops) <= fewOps && len(s.Faults)+len(s.Decisions) <= fewFaults
 }
 
-// variants is every edit that changes something, each time with something else besides, which is done first: then all lines are
+// editPairs is every edit that changes something, each time with something else besides, which is done first: then all lines are
 // still where it expects them.
-func variants(edits, besides []edit) (all []edit) {
+func editPairs(edits, besides []edit) (all []edit) {
 	for _, e := range edits {
 		for _, also := range besides {
 			all = append(all, func(s *scenario.Scenario) {
@@ -158,8 +160,8 @@ func variants(edits, besides []edit) (all []edit) {
 	return all
 }
 
-// sooner has a decision of chance befall an earlier message of its kind.
-func sooner(s *scenario.Scenario) (all []edit) {
+// earlierDecisions has a decision of chance befall an earlier message of its kind.
+func earlierDecisions(s *scenario.Scenario) (all []edit) {
 	for i, d := range s.Decisions {
 		for _, less := range []uint64{1, 2} {
 			if d.Occurrence > less {
@@ -182,8 +184,8 @@ func otherSeeds(s *scenario.Scenario, count uint64) (all []edit) {
 	return all
 }
 
-// later has every operation from one on start later.
-func later(s *scenario.Scenario) (all []edit) {
+// laterOps has every operation from one on start later.
+func laterOps(s *scenario.Scenario) (all []edit) {
 	for i := 0; i < len(s.Ops); i += max(len(s.Ops)/4, 1) {
 		for _, by := range []time.Duration{time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond} {
 			all = append(all, func(s *scenario.Scenario) {

@@ -9,13 +9,13 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// newest tries the version of the protocol that scenarios speak when they name none.
-func newest(*scenario.Scenario) []edit {
+// newestProtocol tries the version of the protocol that scenarios speak when they name none.
+func newestProtocol(*scenario.Scenario) []edit {
 	return []edit{func(s *scenario.Scenario) { s.Protocol = "" }}
 }
 
-// ranges moves the bounds of migrations, splits and merges: to the ends, or to where another bound is already.
-func ranges(s *scenario.Scenario) (all []edit) {
+// widerRanges moves the bounds of migrations, splits and merges: to the ends, or to where another bound is already.
+func widerRanges(s *scenario.Scenario) (all []edit) {
 	for i := range s.Migrations {
 		all = append(all,
 			func(s *scenario.Scenario) { s.Migrations[i].Min = math.MinInt64 },
@@ -30,7 +30,7 @@ func ranges(s *scenario.Scenario) (all []edit) {
 				func(s *scenario.Scenario) { s.Commands[i].Max = math.MaxInt64 },
 			)
 		case scenario.SplitChunk:
-			for _, at := range bounds(s) {
+			for _, at := range innerBounds(s) {
 				all = append(all, func(s *scenario.Scenario) { s.Commands[i].Min = at })
 			}
 		}
@@ -38,8 +38,8 @@ func ranges(s *scenario.Scenario) (all []edit) {
 	return all
 }
 
-// bounds are the inner ones of all migrations, in order: a split elsewhere is one more place to think of.
-func bounds(s *scenario.Scenario) (all []int64) {
+// innerBounds are the inner ones of all migrations, in order: a split elsewhere is one more place to think of.
+func innerBounds(s *scenario.Scenario) (all []int64) {
 	for _, m := range s.Migrations {
 		for _, at := range []int64{m.Min, m.Max} {
 			if at != math.MinInt64 && at != math.MaxInt64 {
@@ -51,28 +51,28 @@ func bounds(s *scenario.Scenario) (all []int64) {
 	return slices.Compact(all)
 }
 
-// rounder gives settings that must stay away from their default a value that is easier to read: one digit and zeros.
-func rounder(s *scenario.Scenario) (all []edit) {
+// rounderSettings gives settings that must stay away from their default a value that is easier to read: one digit and zeros.
+func rounderSettings(s *scenario.Scenario) (all []edit) {
 	for i, v := range s.Settings {
-		if to := rounded(v.Value); to != "" && to != v.Value {
+		if to := oneDigit(v.Value); to != "" && to != v.Value {
 			all = append(all, func(s *scenario.Scenario) { s.Settings[i].Value = to })
 		}
 	}
 	return all
 }
 
-// rounded is a number or duration with one digit left, empty for anything else.
-func rounded(value string) string {
+// oneDigit is a number or duration with one digit left, empty for anything else.
+func oneDigit(value string) string {
 	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
-		return strconv.FormatInt(oneDigit(n), 10)
+		return strconv.FormatInt(firstDigit(n), 10)
 	}
 	if d, err := time.ParseDuration(value); err == nil {
-		return time.Duration(oneDigit(int64(d))).String()
+		return time.Duration(firstDigit(int64(d))).String()
 	}
 	return ""
 }
 
-func oneDigit(n int64) int64 {
+func firstDigit(n int64) int64 {
 	unit := int64(1)
 	for n/unit >= 10 {
 		unit *= 10

@@ -14,12 +14,12 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// anew makes scenarios from what surrounds the failure of one: the operations that prove it and a migration of about then, each begun
+// rebuilt makes scenarios from what surrounds the failure of one: the operations that prove it and a migration of about then, each begun
 // when it was, on a tiny cluster, and a single fault, or one of those that there were and another, or two. A moment that many small
 // things have led to can often be held open by one, if that waits for the right event.
-func (t *trials) anew(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
+func (t *trials) rebuilt(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 	return func(yield func([]*scenario.Scenario) bool) {
-		r, err := runner.Run(s, runner.Options{Events: true, Steps: t.steps, Pool: t.pool(0)})
+		r, err := runner.Run(s, runner.Options{Targets: t.targets, Events: true, Steps: t.steps, Pool: t.pool(0)})
 		if err != nil || r.Passed() || !yield(duringFaults(r)) {
 			return
 		}
@@ -30,12 +30,12 @@ func (t *trials) anew(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 		case len(s.Ops) > 0: // how data lie matters to the balancer, so all operations would have to stay
 			return
 		}
-		var all []*rebuild
-		for _, b := range bases(around, s) {
+		var all []*rebuildBase
+		for _, b := range rebuildBases(around, s) {
 			b.Settings = slices.Concat(t.settings, b.Settings)
-			all = append(all, &rebuild{trials: t, base: b})
+			all = append(all, &rebuildBase{trials: t, base: b})
 		}
-		for from, to := 0, some; from < most; from, to = to, 3*to {
+		for from, to := 0, rebuildBatch; from < mostSingles; from, to = to, 3*to {
 			for _, b := range all {
 				if !yield(b.between(from, to)) {
 					return
@@ -48,11 +48,11 @@ func (t *trials) anew(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 // ofBalancer says that the balancer has done wrong: then nobody can ask for its migrations instead.
 func (t *trials) ofBalancer() bool { return slices.Contains(t.broken, oracle.Balancing.Name) }
 
-// bases are what surrounds a failure, the first of it with faults of the scenario too, and at the end the scenario without.
-func bases(around []*scenario.Scenario, s *scenario.Scenario) (all []*scenario.Scenario) {
+// rebuildBases are what surrounds a failure, the first of it with faults of the scenario too, and at the end the scenario without.
+func rebuildBases(around []*scenario.Scenario, s *scenario.Scenario) (all []*scenario.Scenario) {
 	all = around
-	for _, b := range around[:min(len(around), inCompany)] {
-		all = append(all, accompanied(b, s)...)
+	for _, b := range around[:min(len(around), basesWithFaults)] {
+		all = append(all, withFaultsOf(b, s)...)
 	}
 	bare := s.Clone()
 	bare.Faults, bare.Decisions = nil, nil
@@ -60,12 +60,12 @@ func bases(around []*scenario.Scenario, s *scenario.Scenario) (all []*scenario.S
 }
 
 const (
-	// migrations is of how many of the last migrations before a failure each is tried alone.
-	migrations = 4
-	// inCompany is to how many scenarios a fault that there was is added, and company how many such faults are.
-	inCompany, company = 2, 4
-	// some is how many single faults, and how many pairs, are tried with every scenario before more are, and most how many at all.
-	some, most = 150, 1500
+	// movesTried is of how many of the last migrations before a failure each is tried alone.
+	movesTried = 4
+	// basesWithFaults is to how many scenarios a fault that there was is added, and company how many such faults are.
+	basesWithFaults, faultsKept = 2, 4
+	// rebuildBatch is how many single faults, and how many pairs, are tried with every scenario before more are, and most how many at all.
+	rebuildBatch, mostSingles = 150, 1500
 )
 
 // surroundings are the operations that prove the failure, or none and all if nothing is known of any, with each of the last migrations that
@@ -74,10 +74,10 @@ func (t *trials) surroundings(r *runner.Result) (all []*scenario.Scenario) {
 	s := asItHappened(r)
 	s.Faults, s.Decisions, s.Commands, s.Streams = nil, nil, nil, nil
 	Tiny(s)
-	of := before(s.Migrations, when(r)-base(r))
+	of := migrationsUpTo(s.Migrations, failureTime(r)-scenarioStart(r))
 	var moves [][]scenario.Migration
-	for i := len(of) - 1; i >= max(len(of)-migrations, 0); i-- {
-		moves = append(moves, of[i:i+1], overlapping(of[:i+1]))
+	for i := len(of) - 1; i >= max(len(of)-movesTried, 0); i-- {
+		moves = append(moves, of[i:i+1], overlappingMoves(of[:i+1]))
 	}
 	moves = append(moves, of)
 	been := make(map[uint64]bool)
@@ -96,7 +96,7 @@ func (t *trials) surroundings(r *runner.Result) (all []*scenario.Scenario) {
 
 // proofs are the operations that prove a failure; if nothing is known of any, none, and all.
 func (t *trials) proofs(r *runner.Result, ops []scenario.Op) [][]scenario.Op {
-	proof := t.said(r).Ops
+	proof := t.report(r).Ops
 	some := slices.DeleteFunc(slices.Clone(ops), func(o scenario.Op) bool { return !slices.Contains(proof, o.ID) })
 	if len(some) > 0 {
 		return [][]scenario.Op{some}
@@ -104,14 +104,14 @@ func (t *trials) proofs(r *runner.Result, ops []scenario.Op) [][]scenario.Op {
 	return [][]scenario.Op{nil, ops}
 }
 
-// accompanied is a scenario with each of the first few faults of another.
-func accompanied(b, of *scenario.Scenario) (all []*scenario.Scenario) {
-	for _, f := range of.Faults[:min(len(of.Faults), company)] {
+// withFaultsOf is a scenario with each of the first few faults of another.
+func withFaultsOf(b, of *scenario.Scenario) (all []*scenario.Scenario) {
+	for _, f := range of.Faults[:min(len(of.Faults), faultsKept)] {
 		c := b.Clone()
 		c.Faults = []scenario.Fault{f}
 		all = append(all, c)
 	}
-	for _, d := range of.Decisions[:min(len(of.Decisions), company)] {
+	for _, d := range of.Decisions[:min(len(of.Decisions), faultsKept)] {
 		c := b.Clone()
 		c.Decisions = []scenario.Decision{d}
 		all = append(all, c)
@@ -119,8 +119,8 @@ func accompanied(b, of *scenario.Scenario) (all []*scenario.Scenario) {
 	return all
 }
 
-// before are the migrations that began up to then.
-func before(all []scenario.Migration, then time.Duration) []scenario.Migration {
+// migrationsUpTo are the migrations that began up to then.
+func migrationsUpTo(all []scenario.Migration, then time.Duration) []scenario.Migration {
 	slices.SortStableFunc(all, func(a, b scenario.Migration) int { return cmp.Compare(a.At, b.At) })
 	n := slices.IndexFunc(all, func(m scenario.Migration) bool { return m.At > then })
 	if n < 0 {
@@ -129,8 +129,8 @@ func before(all []scenario.Migration, then time.Duration) []scenario.Migration {
 	return all[:n]
 }
 
-// overlapping are those whose range has something in common with that of the last.
-func overlapping(all []scenario.Migration) (some []scenario.Migration) {
+// overlappingMoves are those whose range has something in common with that of the last.
+func overlappingMoves(all []scenario.Migration) (some []scenario.Migration) {
 	last := all[len(all)-1]
 	for _, m := range all {
 		if m.NS == last.NS && m.Min < last.Max && last.Min < m.Max {
@@ -140,8 +140,8 @@ func overlapping(all []scenario.Migration) (some []scenario.Migration) {
 	return some
 }
 
-// when is about when the first violation came to be: at the last of its events, or when the last operation that proves it was answered.
-func when(r *runner.Result) (at time.Duration) {
+// failureTime is about when the first violation came to be: at the last of its events, or when the last operation that proves it was answered.
+func failureTime(r *runner.Result) (at time.Duration) {
 	violations := r.Worst().Violations
 	if len(violations) == 0 {
 		return r.Virtual
@@ -166,7 +166,7 @@ func when(r *runner.Result) (at time.Duration) {
 // asItHappened is the plan of a run with events in which every operation begins when it did, by itself, and every migration that was asked
 // for is so when it was, by an operator.
 func asItHappened(r *runner.Result) *scenario.Scenario {
-	s := eachWhenItBegan(r)
+	s := opsWhenTheyBegan(r)
 	options := make(map[string]scenario.Migration)
 	for _, m := range s.Migrations {
 		options[strconv.Itoa(m.ID)] = m
@@ -174,7 +174,7 @@ func asItHappened(r *runner.Result) *scenario.Scenario {
 	s.Balancer, s.Migrations = false, nil
 	for i := range r.Events {
 		if e := &r.Events[i]; e.Kind == trace.MigrationRequested {
-			if m, ok := requested(r, i); ok {
+			if m, ok := requestedMigration(r, i); ok {
 				like := options[e.Request()]
 				m.ID, m.WaitDelete, m.ForceJumbo, m.Throttle = len(s.Migrations)+1, like.WaitDelete, like.ForceJumbo, like.Throttle
 				s.Migrations = append(s.Migrations, m)
@@ -184,10 +184,10 @@ func asItHappened(r *runner.Result) *scenario.Scenario {
 	return s
 }
 
-// eachWhenItBegan is the plan of a run in which every operation begins when it did, by itself.
-func eachWhenItBegan(r *runner.Result) *scenario.Scenario {
+// opsWhenTheyBegan is the plan of a run in which every operation begins when it did, by itself.
+func opsWhenTheyBegan(r *runner.Result) *scenario.Scenario {
 	s := r.Plan().Clone()
-	began := base(r)
+	began := scenarioStart(r)
 	at := make(map[int]time.Duration)
 	for _, o := range r.History {
 		at[o.ID] = (time.Duration(o.CallAt) - began).Truncate(time.Microsecond)
@@ -201,8 +201,8 @@ func eachWhenItBegan(r *runner.Result) *scenario.Scenario {
 	return s
 }
 
-// rebuild is a scenario and what could befall it, which is found out when it is asked for.
-type rebuild struct {
+// rebuildBase is a scenario and what could befall it, which is found out when it is asked for.
+type rebuildBase struct {
 	trials  *trials
 	base    *scenario.Scenario
 	watched bool
@@ -212,7 +212,7 @@ type rebuild struct {
 
 // between are the scenario with each of some single faults that could befall its run, and with each of some pairs; before the first of
 // them it is alone.
-func (b *rebuild) between(from, to int) (all []*scenario.Scenario) {
+func (b *rebuildBase) between(from, to int) (all []*scenario.Scenario) {
 	if !b.watched {
 		b.watch()
 		all = append(all, b.base)
@@ -229,13 +229,13 @@ func (b *rebuild) between(from, to int) (all []*scenario.Scenario) {
 }
 
 // watch runs the scenario, in which faults may last a little longer, for what could befall it: nothing when it cannot be run.
-func (b *rebuild) watch() {
+func (b *rebuildBase) watch() {
 	const room = 1200 * time.Millisecond // longer than timeouts of commands and an election
 	b.watched = true
 	b.base.Planned = true
 	b.base.FaultsEnd += room
 	var occasions []runner.InjectionPoint
-	if _, err := runner.Run(b.base, runner.Options{Steps: b.trials.steps, Pool: b.trials.pool(0), Occasions: &occasions}); err == nil {
+	if _, err := runner.Run(b.base, runner.Options{Targets: b.trials.targets, Steps: b.trials.steps, Pool: b.trials.pool(0), Occasions: &occasions}); err == nil {
 		b.singles, b.pairs = sweep.SingleFaults(occasions), sweep.FaultPairs(occasions)
 	}
 }

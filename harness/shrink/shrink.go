@@ -35,11 +35,11 @@ type searchOptions struct {
 	Workers int
 	// Runs is the budget: how many candidates are tried at most.
 	Runs int
-	// Instead are scenarios that are better to go on with, should one of them be the same.
-	Instead []*scenario.Scenario
+	// Alternatives are scenarios that are better to go on with, should one of them be the same.
+	Alternatives []*scenario.Scenario
 	// Anew, when set, makes scenarios that may fail as s does, some at a time, and are much smaller. It is asked once, if much is left
 	// after 300 trials or when no line comes off.
-	Anew func(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario]
+	Rebuild func(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario]
 	// Fixed, when set, says which settings must stay.
 	Fixed func(setting string) bool
 	// Stop, when set, ends the search early when it is true.
@@ -71,24 +71,24 @@ func Key(s *scenario.Scenario) uint64 {
 
 // searchFrom looks for the smallest scenario that fails as s does; said is what a trial of s has said.
 func searchFrom(s *scenario.Scenario, said Trial, o searchOptions) *Result {
-	x := &search{searchOptions: o, best: s.Clone(), said: said, known: make(map[uint64]Trial), been: make(map[uint64]bool)}
+	x := &search{searchOptions: o, best: s.Clone(), report: said, known: make(map[uint64]Trial), seen: make(map[uint64]bool)}
 	for key, t := range o.Known {
 		x.known[key] = t
 	}
-	x.lists = append(slices.Clone(lists), x.settings())
-	x.known[Key(s)], x.been[Key(s)] = said, true
-	x.instead()
+	x.lists = append(slices.Clone(allLists), x.settings())
+	x.known[Key(s)], x.seen[Key(s)] = said, true
+	x.alternatives()
 	for x.smaller() {
 	}
 	labels := x.labels()
 	return &Result{Scenario: x.best, Labels: labels, Runs: x.runs, Complete: !x.over}
 }
 
-// instead goes on with the first of the other scenarios, with their seeds or others, that is the same.
-func (x *search) instead() {
+// alternatives goes on with the first of the other scenarios, with their seeds or others, that is the same.
+func (x *search) alternatives() {
 	var all []edit
-	for _, other := range x.Instead {
-		for _, reseed := range append([]edit{func(*scenario.Scenario) {}}, otherSeeds(other, 2*seeds)...) {
+	for _, other := range x.Alternatives {
+		for _, reseed := range append([]edit{func(*scenario.Scenario) {}}, otherSeeds(other, 2*seedsEach)...) {
 			all = append(all, func(s *scenario.Scenario) {
 				*s = *other.Clone()
 				reseed(s)
@@ -101,16 +101,16 @@ func (x *search) instead() {
 // search is a search under way.
 type search struct {
 	searchOptions
-	lists []list
-	best  *scenario.Scenario
-	said  Trial // of best
-	known map[uint64]Trial
-	// been are the scenarios that were the smallest once: there is no way back.
-	been map[uint64]bool
+	lists  []list
+	best   *scenario.Scenario
+	report Trial // of best
+	known  map[uint64]Trial
+	// seen are the scenarios that were the smallest once: there is no way back.
+	seen map[uint64]bool
 	// runs are the trials that were made, asked those that were made or known.
 	runs, asked int
-	// afresh is set when scenarios were made anew.
-	afresh bool
+	// rebuiltOnce is set when scenarios were made anew.
+	rebuiltOnce bool
 	// over is set when no more may be tried.
 	over bool
 }
@@ -134,8 +134,8 @@ func (x *search) candidate(e edit) candidate {
 	return c
 }
 
-// batch is how many candidates are made at a time.
-const batch = 24
+// candidatesEachRound is how many candidates are made at a time.
+const candidatesEachRound = 24
 
 // each takes every edit of the smallest so far, in turn, with which it still fails. The edits are listed anew after each
 // that was taken, and the search goes on at its place in the list.
@@ -154,13 +154,13 @@ func (x *search) each(edits func(*scenario.Scenario) []edit) (improved bool) {
 
 // first takes the first of the edits with which the scenario still fails, and returns its place; -1 for none.
 func (x *search) first(edits []edit) int {
-	for from := 0; from < len(edits) && !x.over; from += batch {
-		some := edits[from:min(from+batch, len(edits))]
+	for from := 0; from < len(edits) && !x.over; from += candidatesEachRound {
+		some := edits[from:min(from+candidatesEachRound, len(edits))]
 		taken := -1
 		x.try(some, func(i int, c candidate) bool {
-			if c.trial.Same && !x.been[c.key] {
+			if c.trial.Same && !x.seen[c.key] {
 				taken = i
-				x.best, x.said, x.been[c.key] = c.scenario, c.trial, true
+				x.best, x.report, x.seen[c.key] = c.scenario, c.trial, true
 				if x.Smaller != nil {
 					x.Smaller(c.scenario, x.runs)
 				}

@@ -141,7 +141,7 @@ func TestStubbornFailures(t *testing.T) {
 		r := searchFrom(s, Trial{Same: true}, searchOptions{Runs: 5000, Workers: 2, Try: func(_ int, s *scenario.Scenario) Trial {
 			return Trial{Same: same(s)}
 		}})
-		if !few(r.Scenario) || !same(r.Scenario) {
+		if !isSmall(r.Scenario) || !same(r.Scenario) {
 			t.Errorf("%s: after %d runs is left:\n%s", name, r.Runs, r.Scenario)
 		}
 	}
@@ -239,9 +239,9 @@ func TestMadeAnew(t *testing.T) {
 		return Trial{}
 	}
 	asked := 0
-	r := searchFrom(large(t), fails(0, large(t)), searchOptions{Try: stubborn, Runs: 5000, Anew: func(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
+	r := searchFrom(large(t), fails(0, large(t)), searchOptions{Try: stubborn, Runs: 5000, Rebuild: func(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 		asked++
-		if few(s) {
+		if isSmall(s) {
 			t.Error("it was asked for scenarios when few lines were left")
 		}
 		nothing := s.Clone()

@@ -44,10 +44,10 @@ func FaultPairs(occasions []runner.InjectionPoint) (pairs [][2]FaultCase) {
 	return pairs
 }
 
-// kept is what can be kept back: by rank of what is, until a step of the commit window, and all until one outside.
-type kept struct{ requests, commits, rest, outside [][]FaultCase }
+// heldCases is what can be kept back: by rank of what is, until a step of the commit window, and all until one outside.
+type heldCases struct{ requests, commits, rest, outside [][]FaultCase }
 
-func keptBack(occasions []runner.InjectionPoint) (k kept) {
+func keptBack(occasions []runner.InjectionPoint) (k heldCases) {
 	window := make(map[string]bool)
 	for i := range occasions {
 		if o := &occasions[i]; o.What == runner.FailpointPassed && donorPhase(o.Phase).CommitWindow() {
@@ -75,7 +75,7 @@ const mostAnchors = 300
 
 // someAnchors are spread over the whole run, requests before anything moves among them.
 func someAnchors(occasions []runner.InjectionPoint) []Anchor {
-	var byRank [ranks][]Anchor
+	var byRank [numRanks][]Anchor
 	sent := make(map[string]int)
 	for at := range occasions {
 		o := &occasions[at]
@@ -87,7 +87,7 @@ func someAnchors(occasions []runner.InjectionPoint) []Anchor {
 			byRank[a.rank] = append(byRank[a.rank], a)
 		}
 	}
-	all := interleave(byRank)
+	all := interleaveRanks(byRank)
 	return all[:min(len(all), mostAnchors)]
 }
 

@@ -26,32 +26,32 @@ const (
 	ofControl
 	ofPhase
 	ofRequest
-	ranks
+	numRanks
 )
 
-// turns is how many anchors of each rank come up in a round.
-var turns = [ranks]int{2, 1, 1, 1}
+// anchorsEachTurn is how many anchors of each rank come up in a round.
+var anchorsEachTurn = [numRanks]int{2, 1, 1, 1}
 
 // Anchors lists what can be kept back in a run that had these occasions, a client's request only while something moves, in the order
 // in which it is tried: the ranks take turns, and each goes through its own with a stride near the golden section, so that every
 // beginning is spread over the whole run and has more of the commit window than of anything else.
 func Anchors(occasions []runner.InjectionPoint) []Anchor {
-	var byRank [ranks][]Anchor
+	var byRank [numRanks][]Anchor
 	sent := make(map[string]int)
 	for at := range occasions {
 		for _, a := range anchorsAt(&occasions[at], at, sent) {
 			byRank[a.rank] = append(byRank[a.rank], a)
 		}
 	}
-	return interleave(byRank)
+	return interleaveRanks(byRank)
 }
 
-func interleave(byRank [ranks][]Anchor) (all []Anchor) {
-	var taken [ranks]int
+func interleaveRanks(byRank [numRanks][]Anchor) (all []Anchor) {
+	var taken [numRanks]int
 	for more := true; more; {
 		more = false
 		for rank, of := range byRank {
-			for range turns[rank] {
+			for range anchorsEachTurn[rank] {
 				if n := taken[rank]; n < len(of) {
 					all = append(all, of[Scatter(n, len(of))])
 					taken[rank]++
@@ -64,7 +64,7 @@ func interleave(byRank [ranks][]Anchor) (all []Anchor) {
 }
 
 // Scatter is the place of i in a permutation of 0 to n-1 of which every beginning is spread evenly.
-func Scatter(i, n int) int { return int(uint64(i) * stride(uint64(n)) % uint64(n)) }
+func Scatter(i, n int) int { return int(uint64(i) * goldenStride(uint64(n)) % uint64(n)) }
 
 // anchorsAt are those of one occasion. Sent counts the messages of each site so far.
 func anchorsAt(o *runner.InjectionPoint, at int, sent map[string]int) []Anchor {
@@ -80,7 +80,7 @@ func anchorsAt(o *runner.InjectionPoint, at int, sent map[string]int) []Anchor {
 	return nil
 }
 
-// heldBack keeps a control message back, or a copy of it.
+// anchorsOfMessage keep a control message back, or a copy of it.
 func anchorsOfMessage(o *runner.InjectionPoint, at, before int) []Anchor {
 	if o.Steering == 0 {
 		return nil
@@ -100,7 +100,7 @@ func anchorsOfMessage(o *runner.InjectionPoint, at, before int) []Anchor {
 	return some
 }
 
-// ofLink is a fault of the one message behind those that were sent before.
+// messageFault is a fault of the one message behind those that were sent before.
 func messageFault(o *runner.InjectionPoint, kind, fault string, before int, how scenario.Setting) FaultCase {
 	link, _, _ := strings.Cut(o.Site, "/")
 	return FaultCase{Kind: kind, Phase: o.Phase, Actor: o.Actor, Fault: &scenario.Fault{ID: 1, Kind: fault, Target: link, Args: []scenario.Setting{
@@ -108,7 +108,7 @@ func messageFault(o *runner.InjectionPoint, kind, fault string, before int, how 
 	}}}
 }
 
-// paused keeps a task standing at a failpoint of a migration, or at one of a client's request.
+// pausesAt keep a task standing at a failpoint of a migration, or at one of a client's request.
 func pausesAt(o *runner.InjectionPoint, at int) []Anchor {
 	rank := ofPhase
 	switch {

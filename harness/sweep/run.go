@@ -5,14 +5,15 @@ import (
 
 	"github.com/shardproof/shardproof/harness/parallel"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/sim"
 )
 
 // PlanOf runs the scenario without faults, and plans every fault that could have befallen it. It must pass.
-func PlanOf(s *scenario.Scenario, wanted func(phase string) bool) (*Plan, *runner.Result, error) {
+func PlanOf(targets target.Set, s *scenario.Scenario, wanted func(phase string) bool) (*Plan, *runner.Result, error) {
 	var occasions []runner.InjectionPoint
-	r, err := runner.Run(s, runner.Options{Occasions: &occasions})
+	r, err := runner.Run(s, runner.Options{Targets: targets, Occasions: &occasions})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -30,6 +31,8 @@ func PlanOf(s *scenario.Scenario, wanted func(phase string) bool) (*Plan, *runne
 
 // Part says which part of a plan is run.
 type Part struct {
+	// Targets are the systems that the plan's scenario may name.
+	Targets target.Set
 	// Pairs runs pairs of faults instead of single ones.
 	Pairs bool
 	// From is the number of the first run, To that behind the last; zero: to the end.
@@ -58,8 +61,8 @@ func (o *Part) Runs(p *Plan) int {
 	return len(p.Singles)
 }
 
-// ran is a run of a sweep.
-type ran struct {
+// finishedRun is a run of a sweep.
+type finishedRun struct {
 	outcome Outcome
 	failed  *runner.Result
 	err     error
@@ -76,9 +79,9 @@ func Run(p *Plan, o Part) (err error) {
 	if o.To > 0 {
 		to = min(o.To, to)
 	}
-	parallel.Do(len(pools), to-o.From, o.Stop, func(worker, i int) ran {
-		return sweepOne(p, o.Planned(p, o.From+i), pools[worker])
-	}, func(i int, r ran) bool {
+	parallel.Do(len(pools), to-o.From, o.Stop, func(worker, i int) finishedRun {
+		return o.one(p, o.Planned(p, o.From+i), pools[worker])
+	}, func(i int, r finishedRun) bool {
 		if err = r.err; err != nil {
 			return false
 		}
@@ -87,27 +90,27 @@ func Run(p *Plan, o Part) (err error) {
 	return err
 }
 
-func sweepOne(p *Plan, planned []int, pool *sim.Pool) ran {
+func (o *Part) one(p *Plan, planned []int, pool *sim.Pool) finishedRun {
 	s := p.Scenario(planned...)
-	r, err := runner.Run(s, runner.Options{Pool: pool})
+	r, err := runner.Run(s, runner.Options{Targets: o.Targets, Pool: pool})
 	if err != nil {
-		return ran{err: fmt.Errorf("the faults %v of the sweep: %w", planned, err)}
+		return finishedRun{err: fmt.Errorf("the faults %v of the sweep: %w", planned, err)}
 	}
 	happened := len(r.Decisions)
 	//shardproof:allow map sums do not depend on the order
 	for _, n := range r.Faults {
 		happened += n
 	}
-	o := Outcome{Reached: happened >= len(s.Faults)+wanted(s)}
+	came := Outcome{Reached: happened >= len(s.Faults)+decisionsAsked(s)}
 	if r.Passed() {
-		return ran{outcome: o}
+		return finishedRun{outcome: came}
 	}
-	o.Signature = r.Signature()
-	return ran{outcome: o, failed: r}
+	came.Signature = r.Signature()
+	return finishedRun{outcome: came, failed: r}
 }
 
-// wanted is how many decisions must be asked for: what a crash leaves of a file is decided only when there is something.
-func wanted(s *scenario.Scenario) (n int) {
+// decisionsAsked is how many decisions must be asked for: what a crash leaves of a file is decided only when there is something.
+func decisionsAsked(s *scenario.Scenario) (n int) {
 	for _, d := range s.Decisions {
 		if d.Kind != sim.Kept {
 			n++

@@ -12,7 +12,7 @@ import (
 // TestSweepReachesWhatItPlans: a run goes the way of the one without faults until its fault, so every single fault happens.
 func TestSweepReachesWhatItPlans(t *testing.T) {
 	p := planOf(t, "migration")
-	for _, part := range []Part{{From: 1000, To: 1020}, {From: 5000, To: 5020}} {
+	for _, part := range []Part{{Targets: store, From: 1000, To: 1020}, {Targets: store, From: 5000, To: 5020}} {
 		for n, o := range outcomes(t, p, part) {
 			if !o.Reached {
 				t.Errorf("fault %d was not reached: %s", part.From+n, p.Singles[part.From+n].String())
@@ -24,9 +24,9 @@ func TestSweepReachesWhatItPlans(t *testing.T) {
 // TestSweepInParts takes the same numbers for the same runs, with any number of workers and wherever it begins.
 func TestSweepInParts(t *testing.T) {
 	p := planOf(t, "moveprimary")
-	whole := outcomes(t, p, Part{Pairs: true, To: 24})
-	parts := append(outcomes(t, planOf(t, "moveprimary"), Part{Pairs: true, To: 9, Workers: 3}),
-		outcomes(t, p, Part{Pairs: true, From: 9, To: 24, Workers: 2})...)
+	whole := outcomes(t, p, Part{Targets: store, Pairs: true, To: 24})
+	parts := append(outcomes(t, planOf(t, "moveprimary"), Part{Targets: store, Pairs: true, To: 9, Workers: 3}),
+		outcomes(t, p, Part{Targets: store, Pairs: true, From: 9, To: 24, Workers: 2})...)
 	if diff := cmp.Diff(whole, parts); diff != "" {
 		t.Errorf("at once and in parts (-at once +in parts):\n%s", diff)
 	}
@@ -38,7 +38,7 @@ func planOf(t *testing.T, name string) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _, err := PlanOf(base.Scenario(""), base.Wanted)
+	p, _, err := PlanOf(store, base.Scenario(""), base.Wanted)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,31 +10,31 @@ import (
 
 // How long things take that a fault stops: longer than an election, and than what others wait for.
 const (
-	down  = 500 * time.Millisecond
-	still = 300 * time.Millisecond
-	late  = 300 * time.Millisecond
+	downTime  = 500 * time.Millisecond
+	pauseTime = 300 * time.Millisecond
+	delayTime = 300 * time.Millisecond
 )
 
-// all is more bytes than a crash can meet unsynced.
-const all = 1 << 30
+// everyByte is more bytes than a crash can meet unsynced.
+const everyByte = 1 << 30
 
 // Kinds are the sorts of faults, in the order of the table.
 var Kinds = []string{"crash", "crash-kept", "stepdown", "partition", "pause", "error", "kill", "lost", "lost-reply", "doubled", "late", "slow-write", "held", "copy-held", "paused"}
 
-// singles are the faults that make sense at an occasion.
-func singles(o *runner.InjectionPoint) []FaultCase {
+// casesAt are the faults that make sense at an occasion.
+func casesAt(o *runner.InjectionPoint) []FaultCase {
 	switch o.What {
 	case runner.MessageSent:
-		return ofMessage(o)
+		return messageCases(o)
 	case runner.WriteBegun:
-		return []FaultCase{decisionAt(o, "slow-write", "disk-tail", int64(late))}
+		return []FaultCase{decisionAt(o, "slow-write", "disk-tail", int64(delayTime))}
 	}
-	return ofPassage(o)
+	return failpointCases(o)
 }
 
-// ofMessage loses it, loses the answer to it, doubles it, or has it come late.
-func ofMessage(o *runner.InjectionPoint) []FaultCase {
-	some := []FaultCase{decisionAt(o, "lost", "loss", 1), decisionAt(o, "late", "tail", int64(late))}
+// messageCases loses it, loses the answer to it, doubles it, or has it come late.
+func messageCases(o *runner.InjectionPoint) []FaultCase {
+	some := []FaultCase{decisionAt(o, "lost", "loss", 1), decisionAt(o, "late", "tail", int64(delayTime))}
 	if o.Call {
 		some = append(some, decisionAt(o, "lost-reply", "lose-reply", 1))
 	}
@@ -49,10 +49,10 @@ func decisionAt(o *runner.InjectionPoint, kind, question string, answer int64) F
 	return FaultCase{Kind: kind, Phase: o.Phase, Actor: o.Actor, Decisions: []scenario.Decision{d}}
 }
 
-// ofPassage befalls whoever passes the failpoint, and at those of a migration under way also the
+// failpointCases befalls whoever passes the failpoint, and at those of a migration under way also the
 // primaries of the others in it.
-func ofPassage(o *runner.InjectionPoint) []FaultCase {
-	some := []FaultCase{faultAt(o, "crash", "crash", o.Node, down), faultAt(o, "partition", "partition", o.Node, down), faultAt(o, "pause", "pause", "", still)}
+func failpointCases(o *runner.InjectionPoint) []FaultCase {
+	some := []FaultCase{faultAt(o, "crash", "crash", o.Node, downTime), faultAt(o, "partition", "partition", o.Node, downTime), faultAt(o, "pause", "pause", "", pauseTime)}
 	if o.Leads {
 		some = append(some, faultAt(o, "stepdown", "stepdown", o.Node, 0))
 	}
@@ -60,8 +60,8 @@ func ofPassage(o *runner.InjectionPoint) []FaultCase {
 		some = append(some, faultAt(o, "error", "error", "", 0), faultAt(o, "kill", "kill-op", "", 0))
 	}
 	if o.Site == failpoint.ReplicaBeforeSync.String() {
-		kept := faultAt(o, "crash-kept", "crash", o.Node, down)
-		kept.Decisions = []scenario.Decision{{Kind: "kept", Site: o.Node + "/journal", Occurrence: 1, Answer: all}}
+		kept := faultAt(o, "crash-kept", "crash", o.Node, downTime)
+		kept.Decisions = []scenario.Decision{{Kind: "kept", Site: o.Node + "/journal", Occurrence: 1, Answer: everyByte}}
 		some = append(some, kept)
 	}
 	if o.Role == failpoint.Replica || o.Role == failpoint.Request || o.Role == failpoint.Router || o.Phase == runner.BeforeMoves {
@@ -69,7 +69,7 @@ func ofPassage(o *runner.InjectionPoint) []FaultCase {
 	}
 	for _, other := range []string{"donor", "recipient", "config"} {
 		if other != o.Actor {
-			crash, stepdown := faultAt(o, "crash", "crash", other+".primary", down), faultAt(o, "stepdown", "stepdown", other+".primary", 0)
+			crash, stepdown := faultAt(o, "crash", "crash", other+".primary", downTime), faultAt(o, "stepdown", "stepdown", other+".primary", 0)
 			crash.Actor, stepdown.Actor = other, other
 			some = append(some, crash, stepdown)
 		}

@@ -43,7 +43,7 @@ type Plan struct {
 func New(base *scenario.Scenario, occasions []runner.InjectionPoint) *Plan {
 	p := &Plan{Base: base}
 	for i := range occasions {
-		p.Singles = append(p.Singles, singles(&occasions[i])...)
+		p.Singles = append(p.Singles, casesAt(&occasions[i])...)
 	}
 	return p
 }
@@ -82,7 +82,7 @@ func (p *Plan) Pairs() int { n := len(p.Singles); return n * (n - 1) / 2 }
 // pairs with a stride near the golden section, which leaves no gap larger than need be wherever it stops.
 func (p *Plan) Pair(number int) (first, second int) {
 	total := uint64(p.Pairs())
-	high, low := bits.Mul64(uint64(number), stride(total))
+	high, low := bits.Mul64(uint64(number), goldenStride(total))
 	_, at := bits.Div64(high%total, low, total)
 	// Row n holds the pairs (0, n) to (n-1, n), behind the n(n-1)/2 of the rows before.
 	return FirstPairs(int(at))
@@ -98,16 +98,16 @@ func FirstPairs(number int) (first, second int) {
 	return number - second*(second-1)/2, second
 }
 
-// stride is the number next to the golden section of total that has no factor in common with it.
-func stride(total uint64) uint64 {
+// goldenStride is the number next to the golden section of total that has no factor in common with it.
+func goldenStride(total uint64) uint64 {
 	const golden = 11400714819323198485 // of 2^64
 	s, _ := bits.Mul64(total, golden)
-	for s = max(s, 1); gcd(s, total) != 1; s++ {
+	for s = max(s, 1); commonDivisor(s, total) != 1; s++ {
 	}
 	return s
 }
 
-func gcd(a, b uint64) uint64 {
+func commonDivisor(a, b uint64) uint64 {
 	for b != 0 {
 		a, b = b, a%b
 	}

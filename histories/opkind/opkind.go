@@ -163,13 +163,21 @@ func (n Name) Writes() bool { return n.Of().Value }
 // Whole says whether the operation is about the collection and has no key.
 func (n Name) Whole() bool { return n.Of().Shape == Whole }
 
-// List names all kinds that scenarios can have, with commas between them.
-func List() string {
-	var names []string
+// Known are the names of all kinds that scenarios can have, by their places.
+func Known() (names []Name) {
 	for _, k := range All() {
 		if k.Name.Known() {
-			names = append(names, string(k.Name))
+			names = append(names, k.Name)
 		}
+	}
+	return names
+}
+
+// List is Known as text, with commas between the names.
+func List() string {
+	var names []string
+	for _, n := range Known() {
+		names = append(names, string(n))
 	}
 	return strings.Join(names, ", ")
 }

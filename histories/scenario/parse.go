@@ -67,12 +67,12 @@ func (p *parser) wrongHeader(number int, wrong string) error {
 	return &ParseError{File: p.file, Line: number, Wrong: wrong, Expected: expected}
 }
 
-const facts = "expected name, seed, planned, protocol, topology, balancer, faults-end, limit, collection, set, op, move, moveprimary, stream, fault, decide or at"
+const facts = "expected name, seed, planned, target, protocol, topology, balancer, faults-end, limit, collection, set, op, move, moveprimary, stream, fault, decide or at"
 
 // fact reads one line of any kind.
 func (p *parser) fact(number int, l *line) {
 	switch kind := l.word("a fact"); kind {
-	case "name", "seed", "planned", "protocol", "topology", "balancer", "faults-end", "limit":
+	case "name", "seed", "planned", "target", "protocol", "topology", "balancer", "faults-end", "limit":
 		p.single(number, kind, l)
 	case "collection":
 		p.lines[part{kind, len(p.s.Collections)}] = number
@@ -168,6 +168,8 @@ func (p *parser) single(number int, kind string, l *line) {
 		p.s.Seed = l.unsigned(l.word("a seed"), "a seed such as 42")
 	case "planned":
 		p.s.Planned = true
+	case "target":
+		p.s.Target = l.word("a target such as shardstore")
 	case "protocol":
 		p.s.Protocol = l.word("4.2 or 8.0")
 	case "topology":

@@ -25,6 +25,8 @@ type Scenario struct {
 	// Planned is true when faults of the network and disk happen only as Decisions say; otherwise
 	// they are also drawn by the odds of the faults in force, and recorded.
 	Planned bool
+	// Target names the system under test; empty for the one that a program tests by default.
+	Target string
 	// Protocol is the version that the servers speak: "4.2", or "8.0", which is also what empty
 	// means.
 	Protocol string

@@ -41,6 +41,9 @@ func (s *Scenario) printFrame(b *strings.Builder) {
 	if s.Planned {
 		b.WriteString("planned\n")
 	}
+	if s.Target != "" {
+		fmt.Fprintf(b, "target %s\n", word(s.Target))
+	}
 	if s.Protocol != "" {
 		fmt.Fprintf(b, "protocol %s\n", word(s.Protocol))
 	}

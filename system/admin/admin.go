@@ -1,19 +1,19 @@
 // Package admin is what operators do to the cluster itself, on the primary of the config server:
-// shards join and leave, zones are made and changed, and the balancer is told how to treat a
+// shards join and leave, zones are made and changed, and operators set how the balancer treats a
 // collection (protocol 2.1, 14).
 //
 // Promises. A shard is removed only when it owns no chunk and is the primary of no database, at one
 // instant with its removal: what could give it one, a commit, an operation on a whole collection or
 // the move of a primary, is decided under the same lock, and finds afterwards that there is no such
-// shard. From the beginning of its draining it gets nothing that is asked for later. Somebody
-// always stays who may have what has to leave: the last shard, and the last one of a zone that has
-// ranges, are not drained. The ranges of zones do not overlap. Whatever is answered, a majority
-// knows.
+// shard. From the beginning of its draining it gets nothing that is asked for later. A shard always
+// remains that may own what has to leave: the last shard, and the last one of a zone that has
+// ranges, are not drained. The ranges of zones do not overlap. Everything that an answer states is
+// majority-committed.
 //
 // A replica set joins without documents. MongoDB refuses one with a database that the cluster
-// knows; as a shard that has left keeps its collections, empty, and may not have heard that they
-// were dropped, here it drops those by itself, and whoever has documents is refused. That is also
-// the state in which a shard which has left goes on deleting the ranges that it gave away.
+// knows; as a shard that has left keeps its collections, empty, and may not have learned that they
+// were dropped, this store drops those itself, and refuses a replica set that has documents. That
+// is also the state in which a shard which has left goes on deleting the ranges that it gave away.
 //
 // Refusals. Nothing here moves anything: the balancer, or an operator, empties a shard that drains.
 // A shard that has left is not stopped: it ends what it has begun. There is no topology time: every

@@ -25,14 +25,14 @@ var (
 	zones = []string{"east", "west"}
 )
 
-// office is a cluster of three shards and an operator.
-type office struct {
+// operator is a cluster of three shards and who gives it commands.
+type operator struct {
 	world  *sim.World
 	config *rpc.Set
 }
 
-func open(t *rapid.T) *office {
-	o := &office{world: sim.New(sim.Options{Seed: 1, Codec: codec.BSON, YieldMax: -1})}
+func open(t *rapid.T) *operator {
+	o := &operator{world: sim.New(sim.Options{Seed: 1, Codec: codec.BSON, YieldMax: -1})}
 	s := settings.Default80()
 	c, err := system.Assemble(o.world, system.Topology{Shards: len(names), Members: 1, ConfigMembers: 1, Routers: 1, Clients: 1}, &s)
 	if err != nil {
@@ -47,7 +47,7 @@ func open(t *rapid.T) *office {
 }
 
 // ask gives a command and returns the code that it is answered with.
-func ask[Resp any](o *office, req env.Message) (resp *Resp, code errcode.Code) {
+func ask[Resp any](o *operator, req env.Message) (resp *Resp, code errcode.Code) {
 	answered := false
 	o.world.Node("client.0").Spawn(nil, "ask", func(t env.Task) {
 		var err error
@@ -90,8 +90,8 @@ func (c *cluster) used(zone string) bool {
 
 func (c *cluster) mayLose(name, zone string) bool { return !c.used(zone) || c.stays(name, zone) }
 
-// TestCommands gives commands in any order. Each is answered as its rules say, and never is there a zone with ranges, or a cluster,
-// without a shard that stays.
+// TestCommands gives commands in any order. Each is answered as its rules say, and there is never a
+// zone with ranges, or a cluster, without a shard that stays.
 func TestCommands(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := open(t)
@@ -125,14 +125,14 @@ func expect(t *rapid.T, what string, got, want errcode.Code) bool {
 	return got == ""
 }
 
-func (c *cluster) add(t *rapid.T, o *office, name string) {
+func (c *cluster) add(t *rapid.T, o *operator, name string) {
 	_, code := ask[command.Done](o, &command.AddShard{Name: name})
 	if expect(t, "addShard", code, "") && c.shards[name] == nil {
 		c.shards[name] = &member{}
 	}
 }
 
-func (c *cluster) remove(t *rapid.T, o *office, name string) {
+func (c *cluster) remove(t *rapid.T, o *operator, name string) {
 	reply, code := ask[command.RemoveShardReply](o, &command.RemoveShard{Name: name})
 	want, m := errcode.Code(""), c.shards[name]
 	switch {
@@ -158,7 +158,7 @@ func (c *cluster) remove(t *rapid.T, o *office, name string) {
 	}
 }
 
-func (c *cluster) enter(t *rapid.T, o *office, name, zone string) {
+func (c *cluster) enter(t *rapid.T, o *operator, name, zone string) {
 	_, code := ask[command.Done](o, &command.AddShardToZone{Shard: name, Zone: zone})
 	m := c.shards[name]
 	if m == nil {
@@ -170,7 +170,7 @@ func (c *cluster) enter(t *rapid.T, o *office, name, zone string) {
 	}
 }
 
-func (c *cluster) leave(t *rapid.T, o *office, name, zone string) {
+func (c *cluster) leave(t *rapid.T, o *operator, name, zone string) {
 	_, code := ask[command.Done](o, &command.RemoveShardFromZone{Shard: name, Zone: zone})
 	want, m := errcode.Code(""), c.shards[name]
 	switch {
@@ -184,7 +184,7 @@ func (c *cluster) leave(t *rapid.T, o *office, name, zone string) {
 	}
 }
 
-func (c *cluster) assign(t *rapid.T, o *office, s span, zone string) {
+func (c *cluster) assign(t *rapid.T, o *operator, s span, zone string) {
 	s.zone = zone
 	_, code := ask[command.Done](o, &command.UpdateZoneKeyRange{NS: ns, Min: key.Int(s.min), Max: key.Int(s.max), Zone: zone, Field: "k"})
 	if zone == "" {

@@ -46,7 +46,7 @@ func withBalancing(
 	return b
 }
 
-// changeReason tells the oracles whether moves are allowed.
+// changeReason is the tag of the entry, by which the oracles know whether moves are allowed.
 func changeReason(old, as catalog.Balancing) string {
 	switch {
 	case as.NoBalance && !old.NoBalance:

@@ -25,8 +25,8 @@ func (s *Service) addShard(t env.Task, _ env.NodeID, req *command.AddShard) (*co
 	return doneReply, err
 }
 
-// alone runs fn in this tenure while no other request adds or removes the shard, and until what it
-// wrote is held by a majority. One that has stood still could otherwise go on with what it knew
+// alone runs fn in this term while no other request adds or removes the shard, and until its writes
+// are majority-committed. A request that was stalled could otherwise continue with what it knew
 // before the shard left and came back.
 func (s *Service) alone(t env.Task, what, name string, fn func(env.Task) error) error {
 	return s.config.InTerm(t, what+" "+name, func(own env.Task) error {
@@ -189,7 +189,7 @@ func (s *Service) remove(t env.Task, name string) (*command.RemoveShardReply, er
 }
 
 // unfinished is why the shard cannot leave yet, empty when it can. An operation on a whole
-// collection that is under way may hold the collection on this shard, which nobody else would
+// collection that is in progress may hold the collection on this shard, which nobody else would
 // release.
 func (s *Service) unfinished(t env.Task, name string) (string, error) {
 	if !s.config.Unchanging() {

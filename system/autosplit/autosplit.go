@@ -4,8 +4,8 @@
 // to take the outermost part away, where keys that grow go next (top-chunk optimisation).
 //
 // Promise: no write waits for it. A chunk is looked at by one task at a time. What is counted ends
-// with the tenure, and with the state of the chunk: once it was split, moved or given another
-// version, counting begins anew.
+// with the term, and with the state of the chunk: once it was split, moved or given another
+// version, counting begins again.
 //
 // Refusal: it does not decide what may be split and moved: the config server says before each split
 // what operators have set, checks the commit, and chooses where a chunk goes. What migrations copy

@@ -10,8 +10,8 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// automerge has chunks joined from time to time that need not be apart any more (protocol 13.4).
-// What fails is tried again when its time comes.
+// automerge periodically merges chunks that need not be separate any more (protocol 13.4). What
+// fails is tried again when its time comes.
 func (m *term) automerge(t env.Task) {
 	for t.Sleep(m.settings.MergeInterval) == nil {
 		if !m.automerges() {
@@ -30,8 +30,8 @@ func (m *term) automerge(t env.Task) {
 	}
 }
 
-// automerges says whether chunks may be joined now: whoever stops the balancer has the cluster at
-// rest.
+// automerges says whether chunks may be joined now: an operator who stops the balancer expects a
+// quiescent cluster.
 func (m *term) automerges() bool { return m.permits(m.options()) && m.enabled(autoMerge) }
 
 // merges are the shards that have chunks to join, by collection.
@@ -55,8 +55,8 @@ func (m *term) merge(t env.Task, what policy.Merge) error {
 	return err
 }
 
-// tick lets cluster time go on where nobody writes, as MongoDB's servers do all the time: what may
-// be joined is a matter of time.
+// tick advances cluster time when there are no writes, as MongoDB's servers do all the time: what
+// may be joined is a matter of time.
 func (b *Balancer) tick(t env.Task) {
 	_ = b.server.Write(t, oplog.Op{Kind: oplog.Noop, Actor: uint8(trace.System), Tag: "tick"})
 }

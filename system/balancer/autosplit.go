@@ -11,7 +11,7 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// splitPolicy tells a shard of 4.2 what to go by when it splits chunks of itself.
+// splitPolicy answers a shard of 4.2 with the settings for splitting chunks on its own.
 func (b *Balancer) splitPolicy(
 	t env.Task, _ env.NodeID, req *command.GetSplitPolicy,
 ) (reply *command.SplitPolicy, err error) {

@@ -1,13 +1,13 @@
 // Package balancer runs the balancer on the primary of the config server (protocol 14): rounds that
-// read what operators have set, have chunks split that zones and sessions want split, choose by the
-// policy of the version, and have donors move.
+// read the settings of operators, split chunks where zones and sessions need it, choose migrations
+// by the policy of the version, and send them to donors.
 //
 // Promise: it begins and ends with a term, and no round begins before what earlier terms have asked
-// for is at its end (protocol 9.5). Nothing is asked for while the mode is not full or the window
-// is closed, and no shard is asked for two migrations at once. Once BalancerStop was answered,
-// nothing that the balancer of any term has asked for is committed, however late a message of it
-// comes (SERVER-100155), until an operator starts the balancer again. What it records of itself
-// does not grow without bound.
+// for has ended (protocol 9.5). Nothing is asked for while the mode is not full or the window is
+// closed, and no shard is asked for two migrations at once. Once BalancerStop was answered, nothing
+// that the balancer of any term has asked for is committed, however late a message of it comes
+// (SERVER-100155), until an operator starts the balancer again. What it records of itself does not
+// grow without bound.
 //
 // Refusal: it does not decide what moves, which the package policy does, and moves nothing itself,
 // which donors do. It does not hinder operators: what they ask for goes on beside it.
@@ -66,8 +66,8 @@ func (w logWatcher) StepUp(env.Task) error {
 
 func (w logWatcher) StepDown() { w.b.now = nil }
 
-// Applied tells the oracles when the primary switches the balancer, and wakes it to look at what
-// was set.
+// Applied reports to the oracles when the primary switches the balancer, and wakes the balancer so
+// that it reads the new settings.
 func (w logWatcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 	if !leading {
 		return

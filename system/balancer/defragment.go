@@ -17,7 +17,7 @@ import (
 // defragmentedReason is why a collection is balanced by the regular policy again.
 const defragmentedReason = "defragmented"
 
-// defragment sees to the collections that operators want to have fewer chunks. What the table shows
+// defragment handles the collections that operators want to have fewer chunks. What the table shows
 // is all there is to know of how far it has got, so that the next primary goes on where this one
 // stops. What fails is tried again in the next round.
 func (r *round) defragment(t env.Task) error {

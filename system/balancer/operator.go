@@ -25,9 +25,9 @@ func (b *Balancer) start(
 	return &command.Done{}, err
 }
 
-// stop switches off, lets what is under way come to its end, and then closes the door: from then on
-// the config server commits nothing that the balancer has asked for. The wait alone would not do,
-// for a request, or its commit, may still be on its way from a primary of the past.
+// stop switches off, lets what is in progress come to its end, and then closes the door: from then
+// on the config server commits nothing that the balancer has asked for. The wait alone would not
+// do, for a request, or its commit, may still be on its way from an earlier primary.
 func (b *Balancer) stop(t env.Task, _ env.NodeID, _ *command.BalancerStop) (*command.Done, error) {
 	err := b.server.InTerm(t, "balancerStop", func(own env.Task) error {
 		if err := b.store(own, b.document().switched(command.BalancerOff)); err != nil {

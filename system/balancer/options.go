@@ -35,7 +35,7 @@ func (w *windowDoc) String() string {
 	return w.Start + "-" + w.Stop
 }
 
-// roundOptions are what a round goes by.
+// roundOptions are the settings that a round uses.
 type roundOptions struct {
 	mode                      command.BalancerMode
 	window                    policy.Window

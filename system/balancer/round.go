@@ -91,7 +91,7 @@ func (r *round) await(t env.Task) error {
 	return t.Err()
 }
 
-// processed counts what moved, and what turned out to be too big, which is seen to as well (errata
+// processed counts what moved, and what turned out to be too big, which is handled as well (errata
 // E1).
 func (r *round) processed() (n int) {
 	for _, q := range r.ended {

@@ -148,7 +148,7 @@ func (m *term) announce(q *moveRequest) {
 	}.Event())
 }
 
-// migrate has the donor move, and sees to what has kept it from moving.
+// migrate has the donor move, and handles what has kept it from moving.
 func (m *term) migrate(t env.Task, q *moveRequest) error {
 	err := m.server.Migrate(t, q.command(), q.Chunk)
 	if lost := t.Point(failpoint.BalancerResult, q.note()); lost != nil {
@@ -165,7 +165,7 @@ func (m *term) migrate(t env.Task, q *moveRequest) error {
 	return err
 }
 
-// arrived asks the catalogue, whatever the donor has answered (protocol 14.2).
+// arrived asks the catalogue, regardless of what the donor has answered (protocol 14.2).
 func (m *term) arrived(q *moveRequest) bool {
 	table, err := m.server.Table(q.NS)
 	return err == nil && table.Owner(q.Chunk.Min).Shard == q.To &&

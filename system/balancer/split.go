@@ -46,8 +46,8 @@ func (m *term) cut(t env.Task, s policy.Split) error {
 	return err
 }
 
-// splitOrMarkJumbo sees to a chunk that is too big to be moved: when its owner finds no key to
-// split it at, it is marked, and left alone until somebody clears the mark, splits or moves it
+// splitOrMarkJumbo handles a chunk that is too big to be moved: when its owner finds no key to
+// split it at, it is marked, and left alone until an operator clears the mark, splits or moves it
 // (protocol 13.5, errata E10). Without an answer the next round comes across it again.
 func (m *term) splitOrMarkJumbo(t env.Task, q *moveRequest) {
 	if t.Point(failpoint.BalancerSplitOrJumbo, q.note()) != nil {

@@ -14,7 +14,7 @@ import (
 type term struct {
 	*Balancer
 	number    uint64
-	recovered bool // what earlier terms have asked for is at its end
+	recovered bool // what earlier terms have asked for has ended
 	inRound   bool
 	rounds    int64 // that have ended
 	singles   int64 // chunks that shards have asked for to be moved
@@ -23,8 +23,8 @@ type term struct {
 	changed   env.Cond // any of the above changed
 }
 
-// run is the balancer's main loop (protocol 14.1). Until somebody has switched it on or off there
-// is nothing to do.
+// run is the balancer's main loop (protocol 14.1). Until an operator has switched it on or off
+// there is nothing to do.
 func (m *term) run(t env.Task) {
 	if m.changed.WaitFor(
 		t, 0, func() bool { return m.server.Setting(configsvr.BalancerSetting) != nil },
@@ -64,7 +64,7 @@ func (m *term) open(t env.Task, o roundOptions) bool {
 	return t.Point(failpoint.BalancerWindowCheck, env.Note{}) == nil && m.permits(o)
 }
 
-// permits goes by the time of day where the server stands (errata E22).
+// permits compares with the local time of day of the server (errata E22).
 func (m *term) permits(o roundOptions) bool {
 	return o.mode == command.BalancerFull &&
 		o.window.Contains(time.Duration(m.node.Now()), m.settings.LocalTimeOffset)
@@ -77,7 +77,7 @@ func (m *term) sleep(t env.Task, interval time.Duration) error {
 	return t.Err()
 }
 
-// recover waits until what earlier terms have asked for is at its end (protocol 9.5). 4.2 has it on
+// recover waits until what earlier terms have asked for has ended (protocol 9.5). 4.2 has it on
 // record and carries it out again; later, every shard is asked what it still does.
 func (m *term) recover(t env.Task) error {
 	if err := t.Point(failpoint.BalancerStepUp, env.Note{}); err != nil {
@@ -98,5 +98,5 @@ func (m *term) recover(t env.Task) error {
 	return nil
 }
 
-// idle reports whether nothing is under way that this or an earlier term has asked for.
+// idle reports whether nothing is in progress that this or an earlier term has asked for.
 func (m *term) idle() bool { return m.recovered && !m.inRound && m.scheduler.idle() }

@@ -61,7 +61,7 @@ func HashedBounds(n int) []key.Key {
 
 // FirstZoned returns the chunks of a new collection with zones: one for each zone's range and one
 // for each gap. The ranges of a zone take the shards of the zone in turn, the gaps take all shards
-// in turn; members[""] are all shards. It is a errcode.BadValue when a zone has no shard.
+// in turn; members[""] are all shards. It is an errcode.BadValue when a zone has no shard.
 func FirstZoned(coll Collection, zones Zones, members map[string][]string) ([]Chunk, error) {
 	var chunks []Chunk
 	turn := make(map[string]int, len(members))

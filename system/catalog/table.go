@@ -93,7 +93,7 @@ func inconsistentError(format string, args ...any) error {
 }
 
 // replace removes what the chunks overlap before it adds them, as a version may move from one chunk
-// to its remainder. Whatever gap this leaves borders on a new chunk, so looking at their neighbours
+// to its remainder. Any gap that this leaves borders on a new chunk, so looking at their neighbours
 // is enough.
 func (t *Table) replace(chunks []Chunk) error {
 	chunks = slices.Clone(chunks)

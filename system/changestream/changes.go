@@ -8,7 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// Changes are what an entry of a shard's log tells readers of a collection.
+// Changes are the changes of a collection that an entry of a shard's log contains.
 func Changes(shard, ns string, e *oplog.Entry) (all []command.Change) {
 	for i := range e.Ops {
 		op := &e.Ops[i]
@@ -58,7 +58,7 @@ func documentKey(op *oplog.Op) bson.Raw {
 	panic("changestream: _id " + key.Key(op.ID).String() + " cannot be decoded: " + err.Error())
 }
 
-// The types of entries without effect by which a donor tells readers of a collection about a
+// The types of entries without effect by which a donor informs readers of a collection of a
 // migration.
 const (
 	newShard  = "migrateChunkToNewShard"

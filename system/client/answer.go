@@ -30,7 +30,7 @@ type Answer struct {
 	Docs []bson.Raw
 	// Err is the last error; nil when Certainty is OK.
 	Err error
-	// After is the cluster time that the client had heard of when it began: what the operation
+	// After is the cluster time that the client had learned of when it began: what the operation
 	// writes is newer. Time is the operation time; zero when there was no answer.
 	After, Time hlc.Timestamp
 	// Retries is how many attempts were made after the first.

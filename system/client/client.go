@@ -4,14 +4,14 @@
 // # What is known of a write
 //
 // Every write is a retryable statement of the client's one session, so that attempts do not add up.
-// Still, not every answer settles the matter, and a harness that believes more than a driver may
-// would raise false alarms:
+// Still, not every answer decides whether the write happened, and a harness that believes more than
+// a driver may would raise false alarms:
 //
 //   - A result with N above zero is the recorded result of the statement: the write happened (OK).
 //   - A refusal (a duplicate key, a bad value, a table that stayed stale) is certain (Failed) when
 //     every earlier attempt is known not to have executed. After an attempt that was answered by a
-//     primary that lost its office, the refusal may come from a node that has not heard of the
-//     first execution: Unknown.
+//     primary that stepped down, the refusal may come from a node that has not learned of the first
+//     execution: Unknown.
 //   - A result of N zero leaves no record. It is certain (OK, without effect) unless an earlier
 //     attempt was lost in the network and may yet arrive and find another state: then Unknown.
 //   - Everything else (no answer, write concern not satisfied, an error that does not say whether
@@ -53,7 +53,7 @@ type Client struct {
 	settings *settings.Settings
 	session  string
 	txn      int64
-	// operated is the newest operation time that the session was told.
+	// operated is the newest operation time that an answer to the session carried.
 	operated hlc.Timestamp
 }
 
@@ -71,7 +71,7 @@ func New(ep *rpc.Endpoint, routers []env.NodeID, s *settings.Settings) *Client {
 // Session is the session's identity, the same in every event that speaks of it.
 func (c *Client) Session() string { return c.session }
 
-// Insert adds one document. More are refused: no outcome of one operation could tell which of them
+// Insert adds one document. More are refused: one outcome for them all could not say which of them
 // were inserted.
 func (c *Client) Insert(t env.Task, op command.Insert) Answer {
 	if len(op.Docs) != 1 {
@@ -191,11 +191,11 @@ func (c *Client) write(t env.Task, op env.Message) Answer {
 	}
 }
 
-// Operated is the newest operation time that the session was told: the afterClusterTime of a causal
-// read.
+// Operated is the newest operation time that an answer to the session carried: the afterClusterTime
+// of a causal read.
 func (c *Client) Operated() hlc.Timestamp { return c.operated }
 
-// Time is the newest cluster time that the client has heard of.
+// Time is the newest cluster time that the client has learned of.
 func (c *Client) Time() hlc.Timestamp { return c.ep.Clock().Now().Cluster }
 
 func (c *Client) hear(t hlc.Timestamp) hlc.Timestamp {

@@ -8,15 +8,15 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// Stream is an open change stream. It lives on one router and ends with the first failure; who goes
-// on opens another one behind the last token.
+// Stream is an open change stream. It lives on one router and ends with the first failure; to go
+// on, open another one after the last token.
 type Stream struct {
 	client *Client
 	router env.NodeID
 	id     string
 }
 
-// AdvanceClusterTime has the client carry on a cluster time that its application heard of
+// AdvanceClusterTime has the client carry on a cluster time that its application learned of
 // elsewhere: what it asks from now on is asked after that time.
 func (c *Client) AdvanceClusterTime(ts hlc.Timestamp) {
 	c.ep.Clock().Advance(hlc.Vector{Cluster: ts})

@@ -90,7 +90,7 @@ func decodeAny(dc bson.DecodeContext, r bson.ValueReader, v reflect.Value) error
 	return nil
 }
 
-// Documents are written as bytes, so that their content is carried whatever it is; nil is null.
+// Documents are written as bytes, so that any content is carried; nil is null.
 
 func encodeRaw(_ bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
 	if v.IsNil() {

@@ -21,7 +21,7 @@ type AddShard struct {
 // databases (MovePrimary).
 type RemoveShard struct{ Name string }
 
-// RemoveShardReply tells how far a removal is.
+// RemoveShardReply is the progress of a removal.
 type RemoveShardReply struct {
 	State RemovalState
 	// Chunks are left on the shard, so many of them marked jumbo; Databases have it as their
@@ -104,10 +104,10 @@ type ShardsvrJoinCluster struct {
 	At hlc.Timestamp
 }
 
-// ShardsvrLeaveCluster asks the primary of a shard without chunks and databases whether its removal
-// would leave anybody waiting: errcode.OperationFailed while it takes part in a migration or the
-// move of a primary. From then on it receives nothing until it joins again. An order of before it
-// joined is refused with errcode.ShardNotFound.
+// ShardsvrLeaveCluster asks the primary of a shard without chunks and databases whether a task
+// anywhere would wait forever after its removal: errcode.OperationFailed while it takes part in a
+// migration or the move of a primary. From then on it receives nothing until it joins again. An
+// order of before it joined is refused with errcode.ShardNotFound.
 type ShardsvrLeaveCluster struct {
 	Name string
 	At   hlc.Timestamp

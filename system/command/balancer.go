@@ -10,15 +10,15 @@ import (
 // until BalancerStop.
 type BalancerStart struct{}
 
-// BalancerStop keeps the balancer from rounds and answers when none is under way: what the balancer
-// has asked for is at its end, and nothing that it has asked for is committed any more (protocol
-// 14.3). What operators ask for goes on.
+// BalancerStop keeps the balancer from rounds and answers when none is in progress: what the
+// balancer has asked for has ended, and nothing that it has asked for is committed any more
+// (protocol 14.3). What operators ask for goes on.
 type BalancerStop struct{}
 
 // BalancerStatus asks the primary of the config server what its balancer does.
 type BalancerStatus struct{}
 
-// BalancerStatusReply tells of the balancer of one term.
+// BalancerStatusReply is the status of the balancer in one term.
 type BalancerStatusReply struct {
 	Mode    BalancerMode
 	InRound bool
@@ -40,7 +40,7 @@ const (
 // BalancerCollectionStatus asks whether a collection is as the balancer would have it.
 type BalancerCollectionStatus struct{ NS string }
 
-// BalancerCollectionStatusReply tells the most urgent thing that the balancer would do.
+// BalancerCollectionStatusReply is the most urgent thing that the balancer would do.
 type BalancerCollectionStatusReply struct {
 	Compliant bool
 	// FirstViolation is draining, zoneViolation, chunksImbalance or defragmentingChunks; empty for
@@ -49,7 +49,7 @@ type BalancerCollectionStatusReply struct {
 }
 
 // PutSetting is an operator's write of a document of config.settings: "balancer", "chunksize",
-// "autosplit" or "automerge" (protocol 2.1). What the config server does not understand is a
+// "autosplit" or "automerge" (protocol 2.1). What the config server does not understand is an
 // errcode.BadValue.
 type PutSetting struct {
 	ID  string

@@ -21,8 +21,8 @@ func init() {
 }
 
 // Token is a place in the order of all changes of a collection: by cluster time, then by shard,
-// then by place in the log entry. Whoever holds one can go on behind it, on any router. The zero
-// Token is before every change.
+// then by place in the log entry. A client can resume after it, on any router. The zero Token is
+// before every change.
 type Token struct {
 	TS    hlc.Timestamp
 	Shard string

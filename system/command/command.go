@@ -147,7 +147,7 @@ type Find struct {
 }
 
 // GetMore continues a query. Batches may be numbered from 1: the same number again gets the same
-// batch, so that a doubled request skips no documents. With Number 0 every request gets the next
+// batch, so that a duplicated request skips no documents. With Number 0 every request gets the next
 // batch.
 type GetMore struct {
 	Cursor    string

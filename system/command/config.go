@@ -10,8 +10,8 @@ import (
 // answer.
 type GetRoutingTable struct {
 	NS string
-	// Since is the collection version of the asker's table; chunks at or above it are returned, all
-	// of them when the incarnation differs or Since is zero (protocol 3.4 step 4).
+	// Since is the collection version of the requester's table; chunks at or above it are returned,
+	// all of them when the incarnation differs or Since is zero (protocol 3.4 step 4).
 	Since catalog.Version
 	After hlc.Timestamp
 }

@@ -28,7 +28,7 @@ type DropIndex struct {
 }
 
 // RenameCollection gives a sharded collection another name; its UUID, documents and indexes stay. A
-// collection that has the name is dropped with DropTarget, and a errcode.NamespaceExists without.
+// collection that has the name is dropped with DropTarget, and an errcode.NamespaceExists without.
 type RenameCollection struct {
 	NS, To     string
 	DropTarget bool
@@ -56,7 +56,7 @@ type ParticipantStep string
 
 // The steps. Each succeeds when it is taken already.
 const (
-	// Reads and writes wait, whoever is primary.
+	// Reads and writes wait, also under later primaries.
 	ParticipantBlock ParticipantStep = "block"
 	// The collection exists.
 	ParticipantCreate ParticipantStep = "create"

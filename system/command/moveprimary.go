@@ -36,7 +36,7 @@ type DatabaseReply struct {
 }
 
 // CommitMovePrimary makes To the primary shard of the database if its version is still Expected.
-// Anything else is a errcode.StaleDbVersion; the sender finds out whether it had committed already
+// Anything else is an errcode.StaleDbVersion; the sender finds out whether it had committed already
 // by reading the database.
 type CommitMovePrimary struct {
 	Database string

@@ -37,8 +37,8 @@ type CleanupOrphaned struct {
 type CleanedUp struct{ StoppedAt key.Key }
 
 // JoinMigrations answers when the shard takes part in no migration of the namespace, or of any when
-// it names none, recoveries included. It keeps none from starting: whoever needs that has the
-// collection refuse migrations first.
+// it names none, recoveries included. It keeps none from starting: a caller that needs that makes
+// the collection refuse migrations first.
 type JoinMigrations struct{ NS string }
 
 func init() {

@@ -102,14 +102,14 @@ type RecvStatus struct {
 	Steady         int
 }
 
-// RecvChunkCommit tells the recipient that the donor blocks writes; it answers from inside its
+// RecvChunkCommit informs the recipient that the donor blocks writes; it answers from inside its
 // critical section.
 type RecvChunkCommit struct{ Session string }
 
 // RecvChunkAbort ends the recipient's part.
 type RecvChunkAbort struct{ Session string }
 
-// RecvChunkReleaseCritSec tells the recipient that the outcome is final.
+// RecvChunkReleaseCritSec informs the recipient that the outcome is final.
 type RecvChunkReleaseCritSec struct {
 	Session   string
 	Migration string
@@ -117,7 +117,7 @@ type RecvChunkReleaseCritSec struct {
 
 // MigrateClone asks the donor for the next documents of the clone. Requests of one kind are
 // numbered from 1: the same number again gets the same answer, so that a lost answer loses no
-// documents and a doubled request skips none.
+// documents and a duplicated request skips none.
 type MigrateClone struct {
 	Session string
 	Number  uint64
@@ -147,8 +147,8 @@ type NextSessionMods struct {
 // 5.2 step 2).
 type CollectionOptions struct {
 	NS string
-	// Session is the migration session that asks. In 4.2, where nothing else tells a start of the
-	// past from one that counts, the donor answers only while that session clones.
+	// Session is the migration session that asks. In 4.2, where nothing else distinguishes an
+	// outdated start from a valid one, the donor answers only while that session clones.
 	Session string
 }
 

@@ -49,8 +49,8 @@ type CommitChunksMerge struct {
 }
 
 // ShardsvrMergeAllChunks asks a shard to have all its chunks of a collection joined that may be:
-// neighbours that have been there for longer than anybody can ask for the past, not marked jumbo,
-// in one zone (mergeAllChunksOnShard, protocol 13.4).
+// neighbours that have been there for longer than the history window, not marked jumbo, in one zone
+// (mergeAllChunksOnShard, protocol 13.4).
 type ShardsvrMergeAllChunks struct{ NS string }
 
 // CommitMergeAllChunks does that in the catalogue. Sent again it changes nothing.

@@ -15,7 +15,7 @@ import (
 )
 
 // What is here is for the packages that decide what is to change: they read the catalogue as the
-// primary has it now, and change it in a task of its tenure (Tenured), under the lock of chunks
+// primary has it now, and change it in a task of its term (InTerm), under the lock of chunks
 // (Locked), one entry for each change.
 
 // Member is the replica set member below.
@@ -74,7 +74,7 @@ func (s *Server) Databases() (all []catalog.Database) {
 	return all
 }
 
-// Unchanging reports whether no operation on a whole collection is under way. Such an operation
+// Unchanging reports whether no operation on a whole collection is in progress. Such an operation
 // goes from shard to shard and relies on there being the same ones from its beginning to its end.
 func (s *Server) Unchanging() bool { return len(s.ddl.records.All()) == 0 }
 
@@ -111,7 +111,7 @@ func (s *Server) Describe(
 	return s.Write(t, putOp(Collections, coll.NS, doc, why))
 }
 
-// Write applies operations as one entry, in a task of the tenure; nothing is written once that is
+// Write applies operations as one entry, in a task of the term; nothing is written once that is
 // over.
 func (s *Server) Write(t env.Task, ops ...oplog.Op) error {
 	if err := t.Err(); err != nil {

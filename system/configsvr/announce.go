@@ -10,8 +10,8 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// announceChanges tells the oracles what an entry says about shards, zones, and how the balancer is
-// to treat a collection.
+// announceChanges reports to the oracles what an entry says about shards, zones, and how the
+// balancer is to treat a collection.
 func (s *Server) announceChanges(index uint64, e *oplog.Entry) {
 	for i := range e.Ops {
 		if told := s.changeOf(&e.Ops[i]); told != nil {
@@ -46,7 +46,7 @@ func (s *Server) shardChange(op *oplog.Op) *trace.ClusterChangedEvent {
 	return told
 }
 
-// zoneChange reads the bounds by whatever field they have: the collection may not exist yet.
+// zoneChange reads the bounds by any field name: the collection may not exist yet.
 func (s *Server) zoneChange(op *oplog.Op) *trace.ClusterChangedEvent {
 	if op.Doc == nil {
 		ns, min, err := catalog.ParseZoneID(nameOf(op.ID))
@@ -64,8 +64,7 @@ func (s *Server) zoneChange(op *oplog.Op) *trace.ClusterChangedEvent {
 	}
 }
 
-// balancingChange tells of a change, and of a collection that keeps under a new name what was said
-// of it under the old one.
+// balancingChange reports a change, and a collection that keeps its settings under a new name.
 func (s *Server) balancingChange(op *oplog.Op) *trace.ClusterChangedEvent {
 	change, _ := trace.ParseClusterChange(op.Tag)
 	if change == trace.BalancingOn || change == trace.BalancingOff {

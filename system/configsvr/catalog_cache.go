@@ -14,8 +14,8 @@ import (
 // read it remembers, so that a change costs what it changes and not a pass over all chunks.
 //
 // Invariant: written lists the indexes of the entries after base that changed the catalogue, in
-// their order. The editions of a collection are in order and do not overlap, and none is of an
-// index before base.
+// their order. The caches of a collection are in order and do not overlap, and none is of an index
+// before base.
 type catalogReader struct {
 	log     appliedLog
 	base    uint64
@@ -23,7 +23,7 @@ type catalogReader struct {
 	caches  map[string][]catalogCache
 }
 
-// appliedLog is what the book needs of a member.
+// appliedLog is what the catalog reader needs of a member.
 type appliedLog interface {
 	Store() *store.Store
 	Applied() oplog.Time
@@ -92,7 +92,7 @@ func (b *catalogReader) table(ns string, at uint64) (*catalog.Table, error) {
 	return table, err
 }
 
-// follow goes from an edition to the one at an index. It is false when that is not known from the
+// follow goes from a cache to the table at an index. It is false when that is not known from the
 // entries between alone.
 func (b *catalogReader) follow(ns string, e catalogCache, at uint64) (catalogCache, bool) {
 	next := sort.Search(len(b.written), func(i int) bool { return b.written[i] > e.last })
@@ -114,8 +114,8 @@ func (b *catalogReader) follow(ns string, e catalogCache, at uint64) (catalogCac
 	return e, true
 }
 
-// remember adds an edition, or what is now known of the one before n, and lets go of those before
-// the one that a majority has: nobody asks for them any more.
+// remember adds a cache, or extends the one before n, and drops those before the one that a
+// majority has: nobody asks for them any more.
 func (b *catalogReader) remember(ns string, n int, e catalogCache) {
 	known := b.caches[ns]
 	if n > 0 && known[n-1].first == e.first {

@@ -82,7 +82,7 @@ func putOp(ns, id string, doc bson.Raw, why string) oplog.Op {
 // ensureChunkVersionIsGreaterThan fences the commit of a migration whose donor is dead (protocol
 // 9.2 step 1). MongoDB looks for a chunk with exactly the bounds asked for; as a moveRange may take
 // a part of a chunk only, and a late commit of it must be refused too, here the chunk that contains
-// the range counts. A range that is not inside one chunk needs nothing: whatever changed the bounds
+// the range counts. A range that is not inside one chunk needs nothing: every change of the bounds
 // gave newer versions.
 func (s *Server) ensureChunkVersionIsGreaterThan(
 	t env.Task, _ env.NodeID, req *command.EnsureChunkVersionIsGreaterThan,

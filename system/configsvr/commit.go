@@ -13,12 +13,12 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// shortestHistory is the least time for which placements are remembered, whatever the setting.
+// shortestHistory is the least time for which placements are remembered, regardless of the setting.
 const shortestHistory = 10 * time.Second
 
 // commitChunkMigration gives a range to its recipient (protocol 3.3). The lock is released before
-// the wait for the majority: whoever comes next builds on a write that is lost only together with
-// its own.
+// the wait for the majority: the next commit builds on a write that is lost only together with its
+// own.
 func (s *Server) commitChunkMigration(
 	t env.Task, _ env.NodeID, req *command.CommitChunkMigration,
 ) (*command.CommitReply, error) {
@@ -127,9 +127,9 @@ func (s *Server) give(
 // true from when a stop of the balancer was answered until it is on again.
 const BalancerSetting = "balancer"
 
-// wanted refuses what the balancer asked for before it was stopped. Whoever was told of the stop
-// may rely on it: the check and the commit are in one log, so that no commit of an earlier primary
-// comes behind the stop either (SERVER-100155).
+// wanted refuses what the balancer asked for before it was stopped. A client that got the answer to
+// the stop may rely on it: the check and the commit are in one log, so that no commit of an earlier
+// primary comes behind the stop either (SERVER-100155).
 func (s *Server) wanted(req *command.CommitChunkMigration) error {
 	closed, _ := s.Setting(BalancerSetting).Lookup("closed").BooleanOK()
 	if closed && req.Balancer {

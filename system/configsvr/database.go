@@ -80,7 +80,7 @@ func (s *Server) getDatabase(
 }
 
 // commitMovePrimary gives a database to another primary shard (protocol 15). The expected version
-// fences whoever prepared it before another move; 4.2 does not look at it.
+// fences a primary that prepared it before another move; 4.2 does not look at it.
 func (s *Server) commitMovePrimary(
 	t env.Task, _ env.NodeID, req *command.CommitMovePrimary,
 ) (*command.Done, error) {
@@ -161,8 +161,8 @@ func (s *Server) orderMovePrimary(
 	return &command.Done{}, err
 }
 
-// announceDatabases tells the oracles where an entry put databases: as one chunk of all keys under
-// the database's name.
+// announceDatabases reports to the oracles where an entry put databases: as one chunk of all keys
+// under the database's name.
 func (s *Server) announceDatabases(index uint64, e *oplog.Entry) {
 	for i := range e.Ops {
 		op := &e.Ops[i]

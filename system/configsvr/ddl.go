@@ -13,7 +13,7 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// Operations holds one record for each operation on a whole collection that is under way.
+// Operations holds one record for each operation on a whole collection that is in progress.
 const Operations = "config.system.sharding_ddl_coordinators"
 
 // ddlRequestsNS holds, for each session, the number of the newest operation that it asked for and
@@ -36,7 +36,7 @@ const (
 type ddlOperation struct {
 	NS   string  `bson:"_id"`
 	Kind ddlKind `bson:"kind"`
-	// Number orders the operations on a namespace; participants go by it.
+	// Number orders the operations on a namespace; participants compare it.
 	Number int64 `bson:"number"`
 	// Session and Txn name the request; an empty Session is a request that may be executed again.
 	Session string `bson:"session"`
@@ -145,7 +145,7 @@ func (s *Server) change(
 	return &command.Done{}, err
 }
 
-// settled waits until what the answer rests on is majority.
+// settled waits until what the answer rests on is majority-committed.
 func (s *Server) settled(t env.Task, result error) error {
 	if err := s.Majority(t); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (s *Server) settled(t env.Task, result error) error {
 	return result
 }
 
-// changing reports whether an operation on one of the namespaces is under way.
+// changing reports whether an operation on one of the namespaces is in progress.
 func (s *Server) changing(op *ddlOperation) bool {
 	return slices.ContainsFunc(s.ddl.records.All(), func(other ddlOperation) bool {
 		return other.concerns(op.NS) || op.To != "" && other.concerns(op.To)
@@ -241,7 +241,7 @@ func (s *Server) prepareRename(op *ddlOperation) error {
 }
 
 // sharded is the table of a sharded collection as the primary has it now; a namespace that the
-// catalogue does not list is that of an unsharded collection, or of none, and a
+// catalogue does not list is that of an unsharded collection, or of none, and an
 // errcode.NamespaceNotFound.
 func (s *Server) sharded(ns string) (*catalog.Table, error) {
 	table, err := s.catalog.latest(ns)

@@ -18,7 +18,7 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// ddlPause is how long an operation that failed waits before it begins anew.
+// ddlPause is how long an operation that failed waits before it begins again.
 const ddlPause = 100 * time.Millisecond
 
 // ddlStage is one step of an operation. It succeeds when it was taken before, by this primary or an
@@ -27,9 +27,9 @@ type ddlStage func(*Server, env.Task, *ddlOperation) error
 
 // ddlStages are the operations. Migrations are forbidden and joined before shards change, so that
 // no recipient makes what is being dropped (H-15) and no clone misses an index (H-73). A collection
-// leaves the catalogue while all shards block it, and its data after that: whoever refreshes then
-// finds nothing, and no shard holds what the catalogue does not know. It enters the catalogue while
-// all shards block it, too: one that took the namespace for free would go on to answer that.
+// leaves the catalogue while all shards block it, and its data after that: a node that refreshes
+// then finds nothing, and no shard holds what the catalogue does not know. It enters the catalogue
+// while all shards block it, too: one that took the namespace for free would go on to answer that.
 var ddlStages = map[ddlKind][]ddlStage{
 	createCollection: {
 		participantStage(command.ParticipantBlock), participantStage(command.ParticipantCreate),
@@ -57,7 +57,7 @@ var ddlStages = map[ddlKind][]ddlStage{
 	},
 }
 
-// coordinate carries the operation out in a task of the tenure. After a failure it begins again at
+// coordinate carries the operation out in a task of the term. After a failure it begins again at
 // the first stage.
 func (s *Server) coordinate(termScope *env.Scope, op ddlOperation) {
 	s.node.Spawn(termScope, string(op.Kind)+" of "+op.NS, func(t env.Task) {
@@ -139,7 +139,7 @@ func participantStage(step command.ParticipantStep) ddlStage {
 	}
 }
 
-// excludeMigrations sees to it that from now on no chunk of what the operation is about is being
+// excludeMigrations ensures that from now on no chunk of what the operation is about is being
 // moved: it forbids migrations, and then waits for those that had begun. They stay forbidden until
 // a later stage says otherwise.
 func (s *Server) excludeMigrations(t env.Task, op *ddlOperation) error {
@@ -170,7 +170,7 @@ func (s *Server) joinMigrations(t env.Task, op *ddlOperation) error {
 		&command.JoinMigrations{NS: op.NS})
 }
 
-// refreshShards has every shard take notice of the versions that setAllow has raised.
+// refreshShards has every shard notice the versions that setAllow has raised.
 func (s *Server) refreshShards(t env.Task, op *ddlOperation) error {
 	return everyShard[command.Flushed](t, s, op, failpoint.ConfigAllowRefresh,
 		&command.FlushRoutingTableCacheUpdates{NS: op.NS})
@@ -228,7 +228,7 @@ func (s *Server) allowRenamed(t env.Task, op *ddlOperation) error {
 }
 
 // setAllow says in the catalogue whether the collection's chunks may be moved. The version of a
-// chunk rises with it, so that every refresh takes notice.
+// chunk rises with it, so that every refresh notices.
 func (s *Server) setAllow(t env.Task, op *ddlOperation, allow bool) error {
 	return s.under(t, op, failpoint.ConfigAllowBump,
 		func(table *catalog.Table) ([]oplog.Op, error) {

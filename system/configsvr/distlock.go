@@ -25,7 +25,7 @@ type lockDoc struct {
 }
 
 // distLocks are the locks that one term holds. The documents are for the next primary, which takes
-// over or releases them; who has to wait within the term, memory says.
+// over or releases them; which tasks of the term have to wait is in memory only.
 //
 // Invariant: of every lock that its holder may act under, a majority has the document with the
 // session of this term.
@@ -57,7 +57,7 @@ func newDistLocks(s *Server) *distLocks {
 }
 
 // acquire takes the lock of a name within the time, and returns when a majority knows: zero makes
-// one attempt. A lock that is held for another reason is a errcode.ConflictingOperationInProgress.
+// one attempt. A lock that is held for another reason is an errcode.ConflictingOperationInProgress.
 func (l *distLocks) acquire(t env.Task, name, why string, within time.Duration) (*distLock, error) {
 	free := func() bool { return l.held[name] == nil || l.held[name].why == why }
 	if !free() && within > 0 {
@@ -108,7 +108,7 @@ func (l *distLocks) release(t env.Task, lock *distLock) {
 		"%s holds the lock of %s to %s, but the document is %+v",
 		l.session, lock.name, lock.why, doc)
 	lock.holders--
-	for lock.holders == 0 && stored { // until it is gone, or somebody shares the lock again
+	for lock.holders == 0 && stored { // until it is gone, or another holder shares the lock again
 		if _, err := l.s.member.Write(t, l.docs.Remove(lock.name)); err == nil {
 			break
 		}

@@ -85,7 +85,7 @@ func (d *migrationDoc) same(other *migrationDoc) bool {
 }
 
 // migrationManager carries the migrations of 4.2 out: one term's (protocol 4 steps 1 and 13, 9.5).
-// Later versions do without, as whoever asks for a migration asks again.
+// Later versions do without, as the requester of a migration repeats its request.
 type migrationManager struct {
 	s       *Server
 	docs    *statedoc.Journal[migrationDoc]
@@ -124,7 +124,7 @@ func (m *migrationManager) awaitRecovered(t env.Task) error {
 }
 
 // AwaitMigrations waits until the migrations of earlier terms are taken over, and those that run
-// now are at their end (4.2).
+// now have ended (4.2).
 func (s *Server) AwaitMigrations(t env.Task) error {
 	m := s.manager
 	if err := m.awaitRecovered(t); err != nil {
@@ -208,7 +208,7 @@ func (m *migrationManager) conclude(t env.Task, r *runningMigration) {
 }
 
 // lockPatience is how long an operation on a whole collection waits for migrations to end before it
-// begins anew.
+// begins again.
 const lockPatience = 20 * time.Second
 
 // whileLocked runs an operation on a whole collection that has its names to itself. It keeps the
@@ -240,8 +240,8 @@ func (m *migrationManager) whileLocked(t env.Task, op *ddlOperation, run func() 
 func (op *ddlOperation) reason() string { return string(op.Kind) + " " + op.NS }
 
 // takeOver makes the locks of unfinished migrations and operations this term's, and releases all
-// others, before anybody can ask for one (protocol 9.5). A migration that had its document and not
-// yet the lock, as an operation had it, has none.
+// others, before any request can ask for one (protocol 9.5). A migration that had its document and
+// not yet the lock, as an operation had it, has none.
 func (m *migrationManager) takeOver(t env.Task) error {
 	var ops []oplog.Op
 	for _, op := range m.s.ddl.records.All() {
@@ -278,7 +278,7 @@ func (m *migrationManager) takeOver(t env.Task) error {
 	return nil
 }
 
-// recover insists on taking over every migration of earlier terms.
+// recover takes over every migration of earlier terms, and retries until it has.
 func (m *migrationManager) recover(t env.Task) {
 	for m.resume(t) != nil {
 		if t.Sleep(m.s.settings.HeartbeatInterval) != nil {
@@ -289,9 +289,9 @@ func (m *migrationManager) recover(t env.Task) {
 	m.recovered.Broadcast()
 }
 
-// resume asks each donor again, which joins the migration that it may still run, or begins it anew.
-// A document that does not fit the catalogue any more tells of a migration that has committed, or
-// cannot.
+// resume asks each donor again, which joins the migration that it may still run, or begins it
+// again. A document that does not fit the catalogue any more belongs to a migration that has
+// committed, or cannot.
 func (m *migrationManager) resume(t env.Task) error {
 	if err := m.s.member.AwaitMajority(t); err != nil {
 		return err

@@ -2,13 +2,13 @@
 // set of its own, and the commands that read and change it.
 //
 // Promise: chunks change under one lock, one atomic log entry for each change, and only after every
-// check that protocol 3.3 asks for; an answer that tells of a state is given when a majority holds
+// check that protocol 3.3 asks for; an answer that states something is given when a majority holds
 // that state. What a term began ends with it: no check made in one term is followed by a write in
 // another. In 8.0 a commit is idempotent, and once EnsureChunkVersionIsGreaterThan has answered, no
 // commit that was prepared before can succeed. In 4.2 it is neither, but a migration that was asked
 // for is taken over by the next primary together with the lock of its collection. An operation on a
-// whole collection, once begun, is carried out to its end whoever is primary, and at most once for
-// each request of a session.
+// whole collection, once begun, is carried out to its end, by later primaries if necessary, and at
+// most once for each request of a session.
 //
 // Refusal: it does not know data and moves none; a migration is the donor's work, which the config
 // server asks for and records.
@@ -89,8 +89,8 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// InTerm runs fn in a task of the primary's tenure and waits for its end. When the term ends, so
-// does fn, at its next wait: a stale primary never acts on what it read.
+// InTerm runs fn in a task of the primary's term and waits for its end. When the term ends, so does
+// fn, at its next wait: a stale primary never acts on what it read.
 func (s *Server) InTerm(t env.Task, name string, fn func(env.Task) error) error {
 	if !s.member.IsPrimary() {
 		return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of the config server",
@@ -112,8 +112,8 @@ func (s *Server) InTerm(t env.Task, name string, fn func(env.Task) error) error 
 	return result
 }
 
-// Majority waits until everything applied here so far is held by a majority: whatever an answer
-// rests on was read or written before.
+// Majority waits until everything applied here so far is held by a majority: everything that an
+// answer rests on was read or written before.
 func (s *Server) Majority(t env.Task) error {
 	return s.member.Await(t, s.member.Applied(), command.Majority)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// commitChunkSplit cuts a chunk (protocol 3.2, 13.2). It is not idempotent: who does not get the
-// answer looks at the catalogue.
+// commitChunkSplit cuts a chunk (protocol 3.2, 13.2). It is not idempotent: a requester that gets
+// no answer looks at the catalogue.
 func (s *Server) commitChunkSplit(
 	t env.Task, _ env.NodeID, req *command.CommitChunkSplit,
 ) (*command.CommitReply, error) {
@@ -58,7 +58,7 @@ func (s *Server) commitMergeAllChunks(
 		})
 }
 
-// HistoryBegins is the earliest time whose owners somebody may still ask for.
+// HistoryBegins is the earliest time whose owners a snapshot read may still ask for.
 func (s *Server) HistoryBegins() hlc.Timestamp {
 	window := max(s.settings.HistoryWindow, shortestHistory)
 	return hlc.At(s.ep.Clock().Now().Cluster.Millis() - window.Milliseconds())
@@ -123,7 +123,7 @@ func (s *Server) rewrite(
 }
 
 // isolate makes a piece of a chunk a chunk of its own, by having the owner split it off, and
-// returns it. Whatever the owner answers, the catalogue knows whether it has happened.
+// returns it. Only the catalogue knows whether it has happened; the owner's answer does not count.
 func (s *Server) isolate(
 	t env.Task, ns string, chunk catalog.Chunk, piece key.Range,
 ) (catalog.Chunk, error) {

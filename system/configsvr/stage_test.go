@@ -83,7 +83,8 @@ func (s *stage) Primary(string) env.NodeID {
 func (s *stage) bootConfig(t env.Task) {
 	now := hlc.New(t.Node())
 	m := replset.Boot(t, replset.Config{
-		Name: configsvr.Name, Self: t.Node().ID(), Members: members, Settings: &s.settings, Clock: now,
+		Name: configsvr.Name, Self: t.Node().ID(), Members: members,
+		Settings: &s.settings, Clock: now,
 	})
 	ep := rpc.Listen(t.Node(), now)
 	rpc.Handle(ep, func(env.Task, env.NodeID, *command.Hello) (*command.HelloReply, error) {
@@ -122,7 +123,8 @@ func (shardAdder) Reset(uint64)                       {}
 func (shardAdder) Committed(uint64)                   {}
 func (shardAdder) StepDown()                          {}
 
-// bootShard is a shard that makes every collection, and commits every move at once or fails as planned.
+// bootShard is a shard that makes every collection, and commits every move at once or fails as
+// planned.
 func (s *stage) bootShard(t env.Task) {
 	ep := rpc.Listen(t.Node(), hlc.New(t.Node()))
 	self := t.Node().ID()
@@ -298,7 +300,8 @@ func (s *stage) commit(t env.Task, req env.Message) (string, error) {
 		return "", err
 	}
 	donor, all := r.ShardVersion, r.CollectionVersion
-	return fmt.Sprintf("donor %d|%d, collection %d|%d", donor.Major, donor.Minor, all.Major, all.Minor), nil
+	return fmt.Sprintf("donor %d|%d, collection %d|%d",
+		donor.Major, donor.Minor, all.Major, all.Minor), nil
 }
 
 // commands are the requests of scripts. Bounds are min=0 max=10, missing ones those of all keys.
@@ -306,8 +309,8 @@ func (s *stage) commands() map[string]sender {
 	return map[string]sender{
 		"shard": func(t env.Task, l protocoltest.Line) (string, error) {
 			return s.call(t, &command.ShardCollection{
-				NS: named(l), Key: key.Pattern{Field: "k"}, Bounds: []key.Key{key.Int(10), key.Int(20)},
-				Shards: []string{"shard-a", "shard-b"},
+				NS: named(l), Key: key.Pattern{Field: "k"},
+				Bounds: []key.Key{key.Int(10), key.Int(20)}, Shards: []string{"shard-a", "shard-b"},
 			}, s.settings.CommandTimeout)
 		},
 		"drop": func(t env.Task, l protocoltest.Line) (string, error) {
@@ -316,7 +319,8 @@ func (s *stage) commands() map[string]sender {
 		},
 		"rename": func(t env.Task, l protocoltest.Line) (string, error) {
 			return s.call(t, &command.RenameCollection{
-				NS: named(l), To: l.Arg("into", ""), DropTarget: l.Arg("over", "") != "", Session: session(l),
+				NS: named(l), To: l.Arg("into", ""), DropTarget: l.Arg("over", "") != "",
+				Session: session(l),
 			}, s.settings.CommandTimeout)
 		},
 		"index": func(t env.Task, l protocoltest.Line) (string, error) {
@@ -330,8 +334,8 @@ func (s *stage) commands() map[string]sender {
 				WaitDelete: l.Arg("wait", "") != "", Name: l.Arg("id", ""),
 			}, 0)
 		},
-		"commit": s.commitMigration, "ensure": s.ensure, "split": s.commitSplit, "merge": s.commitMerge,
-		"table": s.showTable,
+		"commit": s.commitMigration, "ensure": s.ensure,
+		"split": s.commitSplit, "merge": s.commitMerge, "table": s.showTable,
 	}
 }
 
@@ -341,7 +345,8 @@ func (s *stage) commitMigration(t env.Task, l protocoltest.Line) (string, error)
 	return s.commit(t, &command.CommitChunkMigration{
 		NS: named(l), UUID: coll.UUID, Epoch: l.Arg("epoch", coll.Epoch),
 		From: "shard-" + l.Arg("from", ""), To: "shard-" + l.Arg("to", ""), Min: min, Max: max,
-		PreVersion: version(coll, l), ValidAfter: s.driver.Clock().Tick(), Migration: l.Arg("id", ""),
+		PreVersion: version(coll, l), ValidAfter: s.driver.Clock().Tick(),
+		Migration: l.Arg("id", ""),
 	})
 }
 
@@ -377,7 +382,8 @@ func (s *stage) showTable(t env.Task, l protocoltest.Line) (string, error) {
 	}
 	var text string
 	for _, c := range update.Chunks {
-		text += fmt.Sprintf("\n  %v %s %d|%d, history", c.Range, c.Shard, c.Version.Major, c.Version.Minor)
+		v := c.Version
+		text += fmt.Sprintf("\n  %v %s %d|%d, history", c.Range, c.Shard, v.Major, v.Minor)
 		for _, p := range c.History {
 			text += " " + p.Shard
 		}

@@ -52,12 +52,12 @@ func (w logWatcher) StepUp(t env.Task) error {
 
 func (w logWatcher) StepDown() { w.s.chunkOps, w.s.manager = nil, nil }
 
-// gossip lets everybody who hears of this node know which state of the catalogue is
+// gossip lets everybody who learns of this node know which state of the catalogue is
 // majority-committed.
 func (s *Server) gossip() { s.ep.Clock().Advance(hlc.Vector{Config: s.member.CommittedTS()}) }
 
-// announce tells the oracles which chunks an entry wrote, of each collection by itself, and which
-// collections it removed.
+// announce reports to the oracles which chunks an entry wrote, of each collection by itself, and
+// which collections it removed.
 func (s *Server) announce(index uint64, e *oplog.Entry) {
 	var written []trace.CatalogWrittenEvent
 	for i := range e.Ops {

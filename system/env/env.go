@@ -7,8 +7,8 @@
 // across a wait is an explicit object of the system (a critical section, a checked-out session),
 // never an accident of scheduling.
 //
-// Refusal: no wall time, no goroutine, no global randomness. Whatever is not decided by the code
-// itself is asked through Choose, whose answer a plan can fix.
+// Refusal: no wall time, no goroutine, no global randomness. Everything that is not decided by the
+// code itself is asked through Choose, whose answer a plan can fix.
 package env
 
 import (
@@ -33,8 +33,8 @@ func (t Time) Add(d time.Duration) Time { return t + Time(d) }
 func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
 
 // Message is a request, a response or a one-way message: a pointer to a struct known to the world's
-// Codec. Whoever sends a message never changes it afterwards, and whoever receives one never
-// changes it at all; a world may prove this by passing every message through its codec.
+// Codec. The sender of a message never changes it afterwards, and its receiver never changes it at
+// all; a world may prove this by passing every message through its codec.
 type Message any
 
 // Codec turns messages into bytes and back. A simulated world uses it to prove that no state is
@@ -52,7 +52,7 @@ type Handler func(t Task, from NodeID, req Message) (Message, error)
 type Receiver func(from NodeID, m Message)
 
 // Boot starts one incarnation of a node. It runs in the node's first task; everything in memory is
-// built anew from it.
+// built again from it.
 type Boot func(t Task)
 
 // Choice is the kind of a question asked at the choice gate. Together with the site and the count
@@ -130,14 +130,14 @@ type Task interface {
 	// Yield is a place at which a real server can be descheduled: the world may let others run for
 	// a while. It also announces the site.
 	Yield(site failpoint.Site) error
-	// Point announces that the task has reached the site. Whoever runs the world may pause the task
-	// there, crash the node (then the call never returns) or have it return an error, which the
-	// caller handles as a failure of the step.
+	// Point announces that the task has reached the site. The world may pause the task there, crash
+	// the node (then the call never returns) or have it return an error, which the caller handles
+	// as a failure of the step.
 	Point(site failpoint.Site, n Note) error
 	// Call sends a request and waits for the response. Errors: errcode.NetworkTimeout after the
 	// timeout, when the request may or may not have been executed; errcode.HostUnreachable when no
-	// process listens there; whatever the handler returned. A timeout of zero or less means no
-	// limit.
+	// process listens there; regardless of what the handler returned. A timeout of zero or less
+	// means no limit.
 	Call(to NodeID, req Message, timeout time.Duration) (Message, error)
 	// Spawn starts a task on the same node and in the same scope.
 	Spawn(name string, fn func(Task))

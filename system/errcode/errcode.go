@@ -2,7 +2,7 @@
 // decide, a sentence for people, and for a few codes a detail that the caller acts on. The names of
 // the codes are those that MongoDB's drivers know.
 //
-// Promise: every error a caller must tell apart has a code here; nobody compares texts.
+// Promise: every error that a caller must distinguish has a code here; nobody compares texts.
 package errcode
 
 import (
@@ -13,13 +13,13 @@ import (
 // Code is the reason of a failure.
 type Code string
 
-// The codes, by who returns them.
+// The codes, by the role that returns them.
 const (
 	// Network: the request may (timeout) or may not (unreachable) have been executed.
 	NetworkTimeout  Code = "NetworkTimeout"
 	HostUnreachable Code = "HostUnreachable"
 
-	// Tasks and tenures.
+	// Tasks and terms.
 	Interrupted                        Code = "Interrupted"
 	InterruptedDueToReplStateChange    Code = "InterruptedDueToReplStateChange"
 	ExceededTimeLimit                  Code = "ExceededTimeLimit"

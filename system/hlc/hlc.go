@@ -1,6 +1,6 @@
 // Package hlc is the cluster's logical time: a hybrid timestamp that every message carries and
 // every node keeps at least as high as the highest it has seen, so that causes have smaller
-// timestamps than effects whatever the wall clocks say.
+// timestamps than effects, even when wall clocks disagree.
 package hlc
 
 import (
@@ -27,12 +27,12 @@ func At(millis int64) Timestamp {
 // String is "millis.counter".
 func (t Timestamp) String() string { return fmt.Sprintf("%d.%d", t>>20, t&(1<<20-1)) }
 
-// Vector is what nodes tell each other with every message.
+// Vector is the set of times that every message carries.
 type Vector struct {
 	// Cluster is the highest cluster time seen.
 	Cluster Timestamp
-	// Config is the highest timestamp known to be majority-committed on the config server. Whoever
-	// reads the catalogue asks for a state at least as new (protocol 2.2, the vector clock).
+	// Config is the highest timestamp known to be majority-committed on the config server. A reader
+	// of the catalogue asks for a state at least as new (protocol 2.2, the vector clock).
 	Config Timestamp
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Decode returns the value of a key: whole numbers that fit are int64, other numbers double. Bytes
-// that are no key, or more than one, are a errcode.BadValue.
+// that are no key, or more than one, are an errcode.BadValue.
 func Decode(k Key) (bson.RawValue, error) {
 	v, rest, err := decodeValue(k)
 	if err == nil && rest != "" {

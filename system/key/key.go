@@ -124,8 +124,7 @@ func ID(doc bson.Raw) (string, error) {
 // After is the lowest bound above k: it makes a range end just behind a value, or begin there.
 func After(k Key) Key { return k + "\x00" }
 
-// Class tells types apart that do not compare with each other in a query; all numbers are of one
-// class.
+// Class is equal for types that compare with each other in a query; all numbers are of one class.
 func (k Key) Class() byte {
 	if k == "" {
 		return tagNull

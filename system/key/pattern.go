@@ -22,7 +22,7 @@ type Pattern struct {
 func (p Pattern) IsZero() bool { return p.Field == "" }
 
 // Of returns the shard key of a document; a missing field is null. Arrays, MaxKey (which no range
-// contains) and whatever cannot be a key are a errcode.BadValue.
+// contains) and everything that cannot be a key are an errcode.BadValue.
 func (p Pattern) Of(doc bson.Raw) (Key, error) {
 	v, err := Lookup(doc, p.Field)
 	if err != nil {
@@ -54,7 +54,7 @@ func (p Pattern) hashed(v bson.RawValue) (Key, error) {
 }
 
 // Lookup returns the value at a dotted path through embedded documents, null when it is missing. A
-// path through an array is a errcode.BadValue, as it would have many values.
+// path through an array is an errcode.BadValue, as it would have many values.
 func Lookup(doc bson.Raw, path string) (bson.RawValue, error) {
 	field, inner, nested := strings.Cut(path, ".")
 	v, err := doc.LookupErr(field)

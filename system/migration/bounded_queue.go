@@ -18,7 +18,7 @@ type boundedQueue struct {
 	changed env.Cond
 }
 
-// fetch fills the belt until a batch is the last, which is not put on it.
+// fetch puts batches into the queue until the last one, which it leaves out.
 func (c *boundedQueue) fetch(
 	t env.Task, next func(env.Task) (*command.Mods, error), last func(*command.Mods) bool,
 ) {

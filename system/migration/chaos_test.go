@@ -23,12 +23,12 @@ import (
 
 var (
 	chaosSeeds = flag.Int("chaos.seeds", 6, "how many runs TestChaos makes")
-	chaosSeed  = flag.Int("chaos.seed", -1, "the only run that TestChaos makes, with every write shown")
+	chaosSeed  = flag.Int("chaos.seed", -1, "the only run of TestChaos, with every write shown")
 )
 
-// TestChaos moves ranges back and forth under load while failpoints fire, nodes crash and messages are
-// lost, duplicated and late. Then everything heals; every acknowledged write must be there, once, and
-// the cluster must become quiescent.
+// TestChaos moves ranges back and forth under load while failpoints fire, nodes crash and messages
+// are lost, duplicated and late. Then everything heals; every acknowledged write must be there,
+// once, and the cluster must become quiescent.
 func TestChaos(t *testing.T) {
 	first, last := 0, *chaosSeeds
 	if *chaosSeed >= 0 {
@@ -102,7 +102,8 @@ func (c *chaos) start(seed uint64) error {
 }
 
 func (c *chaos) troubleTheNetwork() (rules []sim.RuleID) {
-	for _, r := range []sim.Rule{{Loss: 3333}, {Duplicate: 10000}, {LoseReply: 3333}, {Tail: 20000}} {
+	all := []sim.Rule{{Loss: 3333}, {Duplicate: 10000}, {LoseReply: 3333}, {Tail: 20000}}
+	for _, r := range all {
 		if c.random.IntN(2) == 0 {
 			rules = append(rules, c.World.AddRule(r))
 		}
@@ -110,8 +111,8 @@ func (c *chaos) troubleTheNetwork() (rules []sim.RuleID) {
 	return rules
 }
 
-// partition cuts a server off for a while, from everybody, in one direction or both, or delays what it
-// sends.
+// partition cuts a server off for a while, from everybody, in one direction or both, or delays what
+// it sends.
 func (c *chaos) partition() {
 	all := c.Cluster.Servers()
 	node := string(all[c.random.IntN(len(all))])

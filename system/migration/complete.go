@@ -13,7 +13,7 @@ import (
 )
 
 // complete carries out a decision on both sides (protocol 9.1). Every step is idempotent and
-// repeated until it succeeds or the tenure ends; a successor begins again at the first.
+// repeated until it succeeds or the term ends; a successor begins again at the first.
 func (s *Service) complete(t env.Task, c *Coordinator, r *sectionRelease, byRecovery bool) error {
 	if r == nil {
 		r = s.launchRelease(c)
@@ -95,8 +95,8 @@ func (s *Service) completeAbort(t env.Task, c *Coordinator, r *sectionRelease) e
 		}})
 }
 
-// persistDecision makes the decision majority. A record that is gone would mean that somebody else
-// has completed the migration; nobody does.
+// persistDecision makes the decision majority-committed. A record that is gone would mean that
+// another task has completed the migration; nobody does.
 func (s *Service) persistDecision(t env.Task, c *Coordinator) error {
 	kept, ok := s.coordinators.Get(c.Migration)
 	if !ok { // it was never written: the migration failed before
@@ -120,8 +120,8 @@ func (s *Service) persistDecision(t env.Task, c *Coordinator) error {
 	return nil
 }
 
-// fence has the recipient refuse whatever of this migration is still on its way. A recipient that
-// is no shard any more needs no fence (H-38).
+// fence makes the recipient refuse every message of this migration that is still in transit. A
+// recipient that is no shard any more needs no fence (H-38).
 func (s *Service) fence(t env.Task, c *Coordinator) error {
 	return ignoreCode(s.tell(t, c.Recipient, &command.AdvanceTxn{Lsid: c.Lsid, Txn: c.Txn + 1}),
 		errcode.ShardNotFound)
@@ -151,8 +151,8 @@ func (s *Service) askTask(t env.Task, c *Coordinator, op string) (*command.Range
 }
 
 // takeOverOrphans sets the count of the donor's task to what the recipient received (protocol 9.1).
-// Setting rather than adding makes it idempotent; it is majority before the recipient's task, which
-// is the only other place that knows, is deleted.
+// Setting rather than adding makes it idempotent; it is majority-committed before the recipient's
+// task, which is the only other place that knows, is deleted.
 func (s *Service) takeOverOrphans(t env.Task, c *Coordinator) error {
 	theirs, err := s.askTask(t, c, "orphans")
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *Service) forget(t env.Task, c *Coordinator) error {
 		retriedStep{failpoint.DonorForgetAfter, func(env.Task) error { return nil }})
 }
 
-// announceMove tells change streams that the donor has lost its last chunk (protocol 12).
+// announceMove informs change streams that the donor has lost its last chunk (protocol 12).
 func (s *Service) announceMove(t env.Task, c *Coordinator, table *catalog.Table) error {
 	if !table.ShardVersion(c.Donor).OwnsNothing() {
 		return nil
@@ -190,7 +190,7 @@ func (s *Service) announceMove(t env.Task, c *Coordinator, table *catalog.Table)
 	return err
 }
 
-// sectionRelease is the effort to have the recipient leave its critical section: begun once the
+// sectionRelease is the task that makes the recipient leave its critical section: begun once the
 // outcome is final, waited for before the recipient's records change.
 type sectionRelease struct {
 	done  bool
@@ -201,7 +201,7 @@ func (r *sectionRelease) wait(t env.Task) error {
 	return r.ended.WaitFor(t, 0, func() bool { return r.done })
 }
 
-// launchRelease tells the recipient, again and again, that the outcome is final.
+// launchRelease sends the recipient, until it answers, that the outcome is final.
 func (s *Service) launchRelease(c *Coordinator) *sectionRelease {
 	r, termScope := &sectionRelease{}, s.member.TermScope()
 	req := &command.RecvChunkReleaseCritSec{Session: c.Session, Migration: c.Migration}
@@ -217,7 +217,7 @@ func (s *Service) launchRelease(c *Coordinator) *sectionRelease {
 	return r
 }
 
-// spawnLasting runs do in a task of the tenure, and after a failure, even a kill, again in another.
+// spawnLasting runs do in a task of the term, and after a failure, even a kill, again in another.
 func (s *Service) spawnLasting(termScope *env.Scope, name string, do func(env.Task) error) {
 	s.node.Spawn(termScope, name, func(t env.Task) {
 		if do(t) == nil || termScope.Err() != nil {
@@ -231,7 +231,8 @@ func (s *Service) spawnLasting(termScope *env.Scope, name string, do func(env.Ta
 	})
 }
 
-// cancelClone tells the recipient once that the migration is aborted; the release insists.
+// cancelClone informs the recipient once that the migration is aborted; the release retries until
+// it is answered.
 func (s *Service) cancelClone(c Coordinator) {
 	s.node.Spawn(s.member.TermScope(), "cancel "+c.Migration, func(t env.Task) {
 		if t.Point(failpoint.DonorCancelClone, env.Note{ID: c.Migration}) == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/shardproof/shardproof/system/shard"
 )
 
-// donorState is how far a donor has come (protocol 5.1). Before committingOnConfig giving up means
-// aborted; from then on only the config server knows.
+// donorState is how far a donor has come (protocol 5.1). Before donorCommittingOnConfig giving up
+// means aborted; from then on only the config server knows.
 type donorState = trace.DonorState
 
 const (
@@ -44,8 +44,8 @@ type donorMigration struct {
 	sessions *sessionSource
 	mods     sequencedPulls[command.Mods]
 	release  *sectionRelease
-	// Of 4.2: whether minOpTimeRecovery counts the donation, and from when on the new placement is
-	// to count.
+	// Of 4.2: whether minOpTimeRecovery counts the donor migration, and from when on the new
+	// placement is to count.
 	counted    bool
 	validAfter hlc.Timestamp
 
@@ -58,7 +58,7 @@ type donorMigration struct {
 	ended               env.Cond
 }
 
-// run takes the steps and reports them, whatever the outcome.
+// run takes the steps and reports them, with any outcome.
 func (d *donorMigration) run(t env.Task) {
 	steps := d.steps()
 	d.timing = newTiming(len(steps), d.began)
@@ -177,7 +177,7 @@ func (d *donorMigration) plan(coll catalog.Collection, chunk catalog.Chunk) {
 func (d *donorMigration) giveUp() {
 	s := d.s
 	if s.donor != d {
-		return // the tenure is over; the next primary recovers
+		return // the term is over; the next primary recovers
 	}
 	if !s.profile.CoordinatesMigrations() {
 		d.giveUp42()
@@ -244,7 +244,8 @@ func (d *donorMigration) become(state donorState) {
 	d.s.node.Emit(e.Event())
 }
 
-// live returns an error when the donation is not, or not any more, the one that a session means.
+// live returns an error when the donor migration is not, or not any more, the one that a session
+// means.
 func (d *donorMigration) live() error {
 	if d.over || d.s.donor != d {
 		return errcode.New(errcode.StaleSession, "migration %s has ended", d.record.Migration)

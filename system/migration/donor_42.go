@@ -11,8 +11,8 @@ import (
 )
 
 // steps42 are the timed steps of 4.2 (protocol 4). Nothing of them is durable but a count of
-// commits under way: what a donor that ends has not done, nobody does, except to find out on which
-// side the config server sees the range.
+// commits in progress: what a donor that ends has not done, nobody does, except to find out on
+// which side the config server sees the range.
 func (d *donorMigration) steps42() []func(env.Task) error {
 	return []func(env.Task) error{
 		d.construct42, d.checkPreconditions42, d.startClone42, d.awaitCatchUp, d.handOver42,
@@ -55,9 +55,9 @@ func (d *donorMigration) handOver42(t env.Task) error {
 	return d.commitOnRecipient(t)
 }
 
-// enterCriticalSection42 is step 8, in this order: change streams hear of a shard that gets its
+// enterCriticalSection42 is step 8, in this order: change streams learn of a shard that gets its
 // first chunk, and then of nothing before a majority has both that and the count by which a
-// successor knows that it does not know; writes are blocked; and only then secondaries hear of it.
+// successor knows that it does not know; writes are blocked; and only then secondaries learn of it.
 func (d *donorMigration) enterCriticalSection42(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorBeforeCritSec, func(env.Task) error { return nil }},
@@ -68,7 +68,7 @@ func (d *donorMigration) enterCriticalSection42(t env.Task) error {
 		step{failpoint.DonorSignal, d.collection.SignalSecondaries})
 }
 
-// announceFirst tells change streams about a recipient that owns nothing yet (protocol 12). Since
+// announceFirst informs change streams of a recipient that owns nothing yet (protocol 12). Since
 // the metadata was read no other migration can have taken a chunk from it but one whose readers
 // read it already.
 func (d *donorMigration) announceFirst(t env.Task) error {
@@ -119,7 +119,7 @@ func (d *donorMigration) commitOnConfig42(t env.Task) error {
 
 // settle42 finds out what has become of the commit, given what the config server has answered. A
 // refusal means nothing: the commit is not idempotent, and an earlier attempt may have succeeded
-// (errata E11). Neither fence nor record help: a commit that is still on its way is taken for one
+// (errata E11). Neither fence nor record help: a commit that is still in transit is taken for one
 // that never comes (SERVER-44716).
 func (d *donorMigration) settle42(t env.Task, refused error) error {
 	if refused != nil {
@@ -128,7 +128,8 @@ func (d *donorMigration) settle42(t env.Task, refused error) error {
 		}
 	}
 	if err := d.refresh42(t); err != nil {
-		// Whoever asks finds out; the donor's copy of a range that has moved stays for ever.
+		// The next request refreshes and finds out; the donor's copy of a range that has moved
+		// stays forever.
 		d.collection.Clear()
 		d.record.Decision = decisionUnknown
 		return err
@@ -170,8 +171,8 @@ func (d *donorMigration) refresh42(t env.Task) error {
 	return err
 }
 
-// cleanUp42 is steps 11 and 12. From here on the migration has succeeded, and what fails is not
-// done by anybody else.
+// cleanUp42 is steps 11 and 12. From here on the migration has succeeded, and what fails here is
+// not repeated by any other node.
 func (d *donorMigration) cleanUp42(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorLeaveCritSec, func(env.Task) error {
@@ -248,7 +249,7 @@ func (d *donorMigration) giveUp42() {
 	}
 }
 
-// end tells how the migration has ended, as far as the donor knows.
+// end reports the outcome of the migration, as far as the donor knows it.
 func (d *donorMigration) end() {
 	outcome := d.record.Decision
 	switch outcome {

@@ -2,11 +2,11 @@ package migration
 
 import "github.com/shardproof/shardproof/system/errcode"
 
-// account counts how a donation ended in the state that it had reached, and tells the changelog how
-// long its steps took.
+// account counts how a donor migration ended in the state that it had reached, and records in the
+// changelog how long its steps took.
 func (d *donorMigration) account(reached donorState, err error) {
 	s, now := d.s, d.s.node.Mono()
-	if s.donor != d { // the tenure is over: the counters are another primary's by now
+	if s.donor != d { // the term is over: the counters are another primary's by now
 		return
 	}
 	n := s.shard.Statistics()

@@ -10,8 +10,8 @@ import (
 )
 
 // computeBound completes a range of which one bound is open: the donor gives as much as makes a
-// chunk (protocol 13.3). That is the range of the migration from then on; who asks again with the
-// bound open joins it, and who asks when it has ended may get another one.
+// chunk (protocol 13.3). That is the range of the migration from then on; a request that repeats
+// the open bound joins it, and one that comes after its end may get another range.
 func (d *donorMigration) computeBound(t env.Task) error {
 	left := d.s.coordinators.All()
 	d.s.node.Assert(len(left) == 0, "migration %s begins while records of %d others exist: %v",
@@ -35,7 +35,7 @@ func (d *donorMigration) computeBound(t env.Task) error {
 	return nil
 }
 
-// cutFunc cuts from a range what is to move: package split has one for either end.
+// cutFunc cuts from a range what is to move: package splitvector has one for either end.
 type cutFunc func(splitvector.Index, key.Range, splitvector.Extent, int64) key.Range
 
 // complete cuts from the known end of the range, which is a part of the chunk.

@@ -8,7 +8,7 @@ import (
 )
 
 // changeCapture records which documents of the range were written since the clone began (protocol
-// 6.1): those to read again, and those that left the range. It is told inside the commit of each
+// 6.1): those to read again, and those that left the range. It is called inside the commit of each
 // write.
 type changeCapture struct {
 	ns      string

@@ -21,8 +21,8 @@ const scanSlice = 256
 
 // cloneList is the list of documents that were in the range when the capture began, in the order of
 // the shard key, and how far it was handed over. A chunk that is too big for a list is read along
-// the shard key as it is at each request (protocol 6.6): whatever changes behind the place that was
-// reached, the capture sees.
+// the shard key as it is at each request (protocol 6.6): the capture sees every change behind the
+// place that was reached.
 type cloneList struct {
 	ids  []string
 	next int
@@ -44,8 +44,8 @@ func (c *cloneList) done() bool {
 }
 
 // startClone is S3. The order matters: the capture begins before the scan, so that no write is in
-// neither; the record and then the range deletion task are majority before the recipient hears of
-// the migration.
+// neither; the record and then the range deletion task are majority-committed before the recipient
+// learns of the migration.
 func (d *donorMigration) startClone(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorChangelogStart, func(t env.Task) error {
@@ -55,7 +55,7 @@ func (d *donorMigration) startClone(t env.Task) error {
 		step{failpoint.DonorAttachBefore, d.attach},
 		step{failpoint.DonorRecordBefore, d.insertRecord},
 		step{failpoint.DonorTaskBefore, d.insertTask},
-		// attach has made them anew.
+		// attach has made them again.
 		step{failpoint.DonorSessionInit, func(t env.Task) error { return d.sessions.init(t) }},
 		step{failpoint.DonorScan, d.scan},
 		step{failpoint.DonorSendStart, d.sendStart},
@@ -76,10 +76,10 @@ func (d *donorMigration) attach(t env.Task) error {
 }
 
 // insertRecord writes the record, and in the same entry the announcement to change streams
-// (protocol 12): it is majority long before the recipient's first write as the owner, no failover
-// separates the two, and as long as the record exists the migration is on the list of Receivers.
-// Every migration is announced: whether its range is the recipient's first may change until the
-// commit, and who reads the recipient already takes no notice.
+// (protocol 12): it is majority-committed long before the recipient's first write as the owner, no
+// failover separates the two, and as long as the record exists the migration is on the list of
+// Receivers. Every migration is announced: whether its range is the recipient's first may change
+// until the commit, and a stream that reads the recipient already ignores it.
 func (d *donorMigration) insertRecord(t env.Task) error {
 	d.written = true
 	r := &d.record
@@ -112,8 +112,8 @@ func (d *donorMigration) insert(t env.Task, local, majority failpoint.Site, ops 
 	return t.Point(majority, env.Note{ID: d.record.Migration})
 }
 
-// scan collects the identities of the documents in the range, letting others run in between:
-// whatever they write, the capture sees.
+// scan collects the identities of the documents in the range, letting others run in between: the
+// capture sees everything that they write.
 func (d *donorMigration) scan(t env.Task) error {
 	var last store.Place
 	for {
@@ -163,8 +163,8 @@ func (d *donorMigration) mostDocuments() int64 {
 	return full * int64(d.s.profile.JumboSlack()) / 100
 }
 
-// mostWithoutAverage is how many documents a chunk may have while there are none to tell how big
-// they are.
+// mostWithoutAverage is how many documents a chunk may have while there are none whose size is
+// known.
 const mostWithoutAverage = 250_001
 
 func (d *donorMigration) sendStart(t env.Task) error {

@@ -57,7 +57,7 @@ func (d *donorMigration) blockWrites(env.Task) error {
 }
 
 // commitOnRecipient is the second half of S5: the recipient fetches what is left, makes all of it
-// majority and answers from inside its own critical section.
+// majority-committed and answers from inside its own critical section.
 func (d *donorMigration) commitOnRecipient(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorSendCommit, func(t env.Task) error {
@@ -170,7 +170,7 @@ func (d *donorMigration) finish(t env.Task) error {
 	return d.awaitDeletion(t)
 }
 
-// report tells the changelog. The migration has succeeded, whatever becomes of this.
+// report writes to the changelog. The migration has succeeded even if this write is lost.
 func (d *donorMigration) report(t env.Task) {
 	if t.Point(failpoint.DonorChangelogCommit, env.Note{ID: d.record.Migration}) == nil {
 		_ = d.s.logChange(t, "moveChunk.commit", d.record.NS, d.record.Migration)

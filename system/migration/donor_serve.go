@@ -99,7 +99,7 @@ func (s *Service) register(req *command.ShardsvrMoveRange) (*donorMigration, err
 	return d, nil
 }
 
-// runningDonor returns the running donation of a session.
+// runningDonor returns the running donor migration of a session.
 func (s *Service) runningDonor(session string) (*donorMigration, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
@@ -111,8 +111,8 @@ func (s *Service) runningDonor(session string) (*donorMigration, error) {
 		"shard %s is not the donor of migration session %s", s.shard.Name(), session)
 }
 
-// checkCloning fails unless the donation of a session runs and has not begun to commit: a recipient
-// may begin.
+// checkCloning fails unless the donor migration of a session runs and has not begun to commit: a
+// recipient may begin.
 func (s *Service) checkCloning(session string) error {
 	d, err := s.runningDonor(session)
 	if err == nil && d.state >= donorCriticalSection {

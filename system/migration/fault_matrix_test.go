@@ -20,9 +20,9 @@ type pointHit struct {
 	node env.NodeID
 }
 
-// TestEveryFaultEverywhere moves a range while clients write, with one fault at one failpoint of one
-// node in each run. Then the cluster must become quiescent, with every document where the catalog
-// says and nowhere else.
+// TestEveryFaultEverywhere moves a range while clients write, with one fault at one failpoint of
+// one node in each run. Then the cluster must become quiescent, with every document where the
+// catalog says and nowhere else.
 func TestEveryFaultEverywhere(t *testing.T) {
 	all := pointsOfAMigration(t)
 	if len(all) < 100 {
@@ -92,7 +92,8 @@ func (r busyMigration) run() error {
 	clients := r.Clients()
 	for i, u := range clients {
 		r.Request(u, func(t env.Task) {
-			for k := i; k < 20 && t.Sleep(time.Duration(i)*time.Millisecond) == nil; k += len(clients) {
+			pause := time.Duration(i) * time.Millisecond
+			for k := i; k < 20 && t.Sleep(pause) == nil; k += len(clients) {
 				r.Upsert(t, u, int64(k), fmt.Sprintf("w%d", k))
 			}
 		})
@@ -104,7 +105,8 @@ func (r busyMigration) run() error {
 		_, err := rpc.CallPrimary[command.Done](t, r.Operator().Sets["config"], req, time.Minute)
 		r.Say("move: %v", err)
 	})
-	if err := r.Until(3*time.Minute, "the move and the writes are answered", r.Answered); err != nil {
+	err := r.Until(3*time.Minute, "the move and the writes are answered", r.Answered)
+	if err != nil {
 		return err
 	}
 	return r.Quiesce()

@@ -7,10 +7,10 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// joinMigrations waits for the end of whatever this shard does for the namespace, or for all
-// (`_shardsvrJoinMigrations`): its donation, its reception and the recovery of earlier ones. That
-// migrations are forbidden, which the asker has heard of, every later primary will have heard of as
-// well.
+// joinMigrations waits for the end of everything that this shard does for the namespace, or for all
+// (`_shardsvrJoinMigrations`): its donor migration, its recipient migration and the recovery of
+// earlier ones. The requester has learned that migrations are forbidden, and every later primary
+// will have learned it as well.
 func (s *Service) joinMigrations(
 	t env.Task, _ env.NodeID, req *command.JoinMigrations,
 ) (*command.Done, error) {

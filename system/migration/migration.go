@@ -4,14 +4,14 @@
 //
 // Promises. Until the config server has committed, the donor owns the range and has every document
 // of it; when it commits, a majority of the recipient has every document and every statement of the
-// range's sessions, and both sides block writes. Whatever fails, each side ends up with the outcome
-// that the config server knows: the donor's record of the migration is durable before anyone else
-// hears of it and stays until both sides are done. Nobody concludes an outcome without having
-// fenced those who could still change it.
+// range's sessions, and both sides block writes. After any failure, each side ends up with the
+// outcome that the config server knows: the donor's record of the migration is durable before
+// anyone else learns of it and stays until both sides are done. Nobody concludes an outcome without
+// having fenced those who could still change it.
 //
 // That is 8.0. In 4.2 (protocol 4) nothing of a migration is durable but the documents and a count
-// of commits under way: the files whose names end in 42, and minoptime.go, have its steps. Until
-// the commit the promises are the same; after it, a commit that is still on its way when its donor
+// of commits in progress: the files whose names end in 42, and minoptime.go, have its steps. Until
+// the commit the promises are the same; after it, a commit that is still in transit when its donor
 // gives up, or is lost, is not fenced, and orphans may stay behind.
 //
 // Refusals. A shard takes part in one migration at a time, as donor or recipient. A message of
@@ -35,7 +35,7 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// Service is one member's part in migrations. Everything in memory belongs to one tenure.
+// Service is one member's part in migrations. Everything in memory belongs to one term.
 type Service struct {
 	node     env.Node
 	shard    *shard.Server
@@ -53,7 +53,7 @@ type Service struct {
 	recoveries    map[string]*migrationRecovery
 	recovered     env.Cond // a recovery ended
 	undecided     bool     // what an earlier primary has moved is being found out
-	count         int64    // migrations begun in this tenure
+	count         int64    // migrations begun in this term
 }
 
 // New adds migrations to a shard's server and serves their commands. It must be called after
@@ -77,7 +77,7 @@ func New(sh *shard.Server, ranges *rangedel.Service) *Service {
 	return s
 }
 
-// newID names the next migration of this tenure, uniquely over the whole run.
+// newID names the next migration of this term, uniquely over the whole run.
 func (s *Service) newID() (id string, txn int64) {
 	s.count++
 	// Each migration uses two transaction numbers of the shard's session: its own and the one that
@@ -87,11 +87,11 @@ func (s *Service) newID() (id string, txn int64) {
 }
 
 // lsid is the session under which this shard's migrations are fenced. Its numbers grow over all
-// tenures.
+// terms.
 func (s *Service) lsid() string { return "migrations of " + s.shard.Name() }
 
 // Receivers lists the shards to which a range of the collection may be on its way from here, those
-// of unfinished migrations of earlier tenures included; in 4.2, which has no record of these, the
+// of unfinished migrations of earlier terms included; in 4.2, which has no record of these, the
 // running one's.
 func (s *Service) Receivers(ns string) (shards []string) {
 	if d := s.donor; d != nil && d.record.NS == ns && !s.profile.CoordinatesMigrations() {
@@ -126,7 +126,7 @@ func (s *Service) free() error {
 	return nil
 }
 
-// Applied does not matter to migrations: what they captured, the shard's commit has told.
+// Applied does not matter to migrations: the shard's commit has passed on what they captured.
 func (s *Service) Applied(uint64, *oplog.Entry, bool) {}
 
 // RolledBack does not matter: only a primary takes part, and it is not rolled back.
@@ -138,7 +138,7 @@ func (s *Service) Reset(uint64) {}
 // Committed does not matter: steps wait for what they wrote themselves.
 func (s *Service) Committed(uint64) {}
 
-// StepDown forgets the tenure's migrations. Their tasks end with its scope.
+// StepDown forgets the term's migrations. Their tasks end with its scope.
 func (s *Service) StepDown() {
 	if r := s.recipient; r != nil {
 		r.over = true

@@ -14,18 +14,18 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// minOpTimeRecovery is the document by which a primary of 4.2 tells its successors that the config
-// server may know more of the shard's ranges than the shard does (protocol 2.2, 4 step 8).
+// minOpTimeRecovery is the document by which a primary of 4.2 informs its successors that the
+// config server may know more of the shard's ranges than the shard does (protocol 2.2, 4 step 8).
 const minOpTimeRecovery = "minOpTimeRecovery"
 
 type minOpTime struct {
 	ID     string `bson:"_id"`
 	Config string `bson:"configsvrConnectionString"`
 	Shard  string `bson:"shardName"`
-	// Time is what the shard knows of the config server: who reads the catalogue reads a state at
+	// Time is what the shard knows of the config server: readers of the catalogue read a state at
 	// least as new.
 	Time hlc.Timestamp `bson:"minOpTime"`
-	// Updaters counts the commits under way.
+	// Updaters counts the commits in progress.
 	Updaters int `bson:"minOpTimeUpdaters"`
 }
 
@@ -62,8 +62,8 @@ func (s *Service) setUpdaters(t env.Task, n int) (oplog.Time, error) {
 	})
 }
 
-// count adds the donation to the commits under way, for a majority to know before writes are
-// blocked.
+// count adds the donor migration to the commits in progress, for a majority to know before writes
+// are blocked.
 func (d *donorMigration) count(t env.Task) error {
 	if err := d.live(); err != nil {
 		return err
@@ -76,8 +76,8 @@ func (d *donorMigration) count(t env.Task) error {
 	return statedoc.AwaitMajority(t, d.s.member, at)
 }
 
-// uncount takes the donation out again. Nobody waits for the majority: a successor that does not
-// know of it asks the config server once too often.
+// uncount takes the donor migration out again. Nobody waits for the majority: a successor that does
+// not know of it asks the config server once too often.
 func (d *donorMigration) uncount(t env.Task) error {
 	if !d.counted {
 		return nil
@@ -89,7 +89,7 @@ func (d *donorMigration) uncount(t env.Task) error {
 
 // stepUp42 takes over from an earlier primary. If that may have sent a commit, nothing is known of
 // any placement until the config server has been asked; what it says then is final, but for a
-// commit that is still on its way.
+// commit that is still in transit.
 func (s *Service) stepUp42(t env.Task) error {
 	if err := t.Point(failpoint.RecoveryList, env.Note{}); err != nil {
 		return err

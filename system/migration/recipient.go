@@ -10,8 +10,8 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// recipientState is how far a recipient has come (protocol 5.2). Before enteredCritSec it may fail
-// or be aborted; from then on only the donor's release ends it.
+// recipientState is how far a recipient has come (protocol 5.2). Before recipientEnteredCritSec it
+// may fail or be aborted; from then on only the donor's release ends it.
 type recipientState = trace.RecipientState
 
 const (
@@ -32,7 +32,7 @@ type recipientMigration struct {
 	s     *Service
 	start command.RecvChunkStart
 	state recipientState
-	scope *env.Scope // ends when the reception fails
+	scope *env.Scope // ends when the recipient migration fails
 	// recovered: an earlier primary had everything, only the critical section is left.
 	recovered bool
 	// durable: the receipt, and with it the critical section, may be on record.
@@ -106,7 +106,7 @@ func (r *recipientMigration) run(t env.Task) {
 }
 
 // live returns an error when nothing may be written for this migration any more: it failed, it was
-// fenced, or the tenure is over. A check and the write behind it are one step.
+// fenced, or the term is over. A check and the write behind it are one step.
 func (r *recipientMigration) live() error {
 	switch {
 	case r.s.recipient != r:
@@ -134,8 +134,8 @@ func (r *recipientMigration) write(t env.Task, ops ...oplog.Op) error {
 	return err
 }
 
-// fail ends the reception unless it holds the critical section, which only the donor may end. Its
-// tasks end at their next wait.
+// fail ends the recipient migration unless it holds the critical section, which only the donor may
+// end. Its tasks end at their next wait.
 func (r *recipientMigration) fail(state recipientState, err error) {
 	if r.s.recipient != r || r.state >= recipientEnteredCritSec {
 		return
@@ -145,7 +145,7 @@ func (r *recipientMigration) fail(state recipientState, err error) {
 	r.scope.Cancel(err)
 }
 
-// unwind lets go of what a failed reception holds.
+// unwind releases what a failed recipient migration holds.
 func (r *recipientMigration) unwind() {
 	switch {
 	case r.s.recipient != r:
@@ -158,7 +158,7 @@ func (r *recipientMigration) unwind() {
 	}
 }
 
-// finish takes the reception out of the registry.
+// finish takes the recipient migration out of the registry.
 func (r *recipientMigration) finish() {
 	if r.s.recipient == r {
 		r.s.recipient, r.s.lastRecipient = nil, r
@@ -171,7 +171,7 @@ func (r *recipientMigration) finish() {
 		r.start.Migration))
 }
 
-// endReceive takes back what newReception has noted, or what notePending has.
+// endReceive takes back what newRecipient has noted, or what notePending has.
 func (r *recipientMigration) endReceive() {
 	if r.s.profile.HasRecipientSection() {
 		r.s.shard.Collection(r.start.NS).EndReceive(r.start.Migration)

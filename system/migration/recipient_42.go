@@ -17,7 +17,7 @@ func (r *recipientMigration) steps42() []func(env.Task) error {
 
 // prepare42 is step 1: what the shard owns is known, and the collection exists (errata E12: here
 // before the range is cleaned up). The donor answers only while it clones for this session, so that
-// a start of the past ends here, before it has done harm.
+// an outdated start ends here, before it has done harm.
 func (r *recipientMigration) prepare42(t env.Task) error {
 	return inOrder(t, r.start.Migration,
 		step{failpoint.RecipientRefresh, func(t env.Task) error {
@@ -43,7 +43,7 @@ func (r *recipientMigration) notePending(t env.Task) error {
 }
 
 // conclude42 is the last step: with the history of sessions everything is here, and the donor may
-// hear so.
+// be informed.
 func (r *recipientMigration) conclude42(t env.Task) error {
 	if err := r.joinSessions(t); err != nil {
 		return err

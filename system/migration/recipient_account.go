@@ -1,6 +1,7 @@
 package migration
 
-// account counts how a reception ended and tells the changelog how long its steps took.
+// account counts how a recipient migration ended and records in the changelog how long its steps
+// took.
 func (r *recipientMigration) account() {
 	now, n := r.s.node.Mono(), r.s.shard.Statistics()
 	if r.entered != 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 // takeOver is step 7: without the history of sessions there is no commit, and with it the donor may
-// hear that everything is here, from inside the critical section.
+// be informed that everything is here, from inside the critical section.
 func (r *recipientMigration) takeOver(t env.Task) error {
 	if err := r.joinSessions(t); err != nil {
 		return err
@@ -22,8 +22,8 @@ func (r *recipientMigration) takeOver(t env.Task) error {
 }
 
 // enterCriticalSection blocks writes to the namespace in a way that survives a failover: first the
-// receipt, from which a successor knows what it holds, then the section itself, both majority
-// before the donor hears of it (SERVER-89163).
+// receipt, from which a successor knows what it holds, then the section itself, both
+// majority-committed before the donor learns of it (SERVER-89163).
 func (r *recipientMigration) enterCriticalSection(t env.Task) error {
 	return inOrder(t, r.start.Migration,
 		step{failpoint.RecipientRecoveryDoc, func(t env.Task) error {
@@ -68,8 +68,8 @@ func (r *recipientMigration) receipt() Receipt {
 	}
 }
 
-// hold is step 8: the critical section stays until the donor says that the outcome is final,
-// whatever happens to the task.
+// hold is step 8: the critical section stays until the donor says that the outcome is final, even
+// if the task ends.
 func (r *recipientMigration) hold() {
 	r.s.spawnLasting(r.s.member.TermScope(), "hold "+r.start.Migration, func(t env.Task) error {
 		if err := r.at(t, failpoint.RecipientWaitRelease, 0); err != nil {
@@ -112,7 +112,8 @@ func (r *recipientMigration) refresh(t env.Task) {
 	}
 }
 
-// letGoOf releases the critical section and then deletes what tells a successor to hold it.
+// letGoOf releases the critical section and then deletes the record by which a successor would hold
+// it.
 func (r *recipientMigration) letGoOf(t env.Task) error {
 	for _, st := range []retriedStep{
 		{failpoint.RecipientCritSecRelease, func(t env.Task) error {
@@ -138,7 +139,7 @@ func (r *recipientMigration) deleteReceipt(t env.Task) error {
 	return statedoc.AwaitMajority(t, r.s.member, r.s.member.Applied())
 }
 
-// letGo ends a reception that failed after it had begun to enter the critical section.
+// letGo ends a recipient migration that failed after it had begun to enter the critical section.
 func (r *recipientMigration) letGo(t env.Task) error {
 	if err := r.letGoOf(t); err != nil {
 		return err
@@ -199,8 +200,8 @@ func (s *Service) resumeRecipient(doc Receipt) {
 	})
 }
 
-// errReleased is why a reception ends whose donor has given up before the critical section was
-// entered.
+// errReleased is why a recipient migration ends whose donor has given up before the critical
+// section was entered.
 func errReleased(migration string) error {
 	return errcode.New(errcode.OperationFailed,
 		"the donor has ended migration %s before the recipient entered its critical section",

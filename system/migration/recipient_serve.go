@@ -22,8 +22,8 @@ func (s *Service) serveRecipient(ep *rpc.Endpoint) {
 
 var doneReply = &command.Done{}
 
-// recvStart begins a reception. A repeated start of the running one is answered again; one of a
-// migration that has ended here is refused, and one that was fenced as well.
+// recvStart begins a recipient migration. A repeated start of the running one is answered again;
+// one of a migration that has ended here is refused, and one that was fenced as well.
 func (s *Service) recvStart(
 	t env.Task, _ env.NodeID, req *command.RecvChunkStart,
 ) (*command.Done, error) {
@@ -69,7 +69,7 @@ func (s *Service) admitStart(req *command.RecvChunkStart) error {
 	return nil
 }
 
-// runningRecipient returns the running reception of a session.
+// runningRecipient returns the running recipient migration of a session.
 func (s *Service) runningRecipient(session string) (*recipientMigration, error) {
 	if err := s.needPrimary(); err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func (s *Service) runningRecipient(session string) (*recipientMigration, error) 
 		"shard %s is not the recipient of migration session %s", s.shard.Name(), session)
 }
 
-// recvStatus describes the running reception, or the last one, whatever session is asked for: the
-// donor compares.
+// recvStatus describes the running recipient migration, or the last one, for any session: the donor
+// compares.
 func (s *Service) recvStatus(
 	t env.Task, _ env.NodeID, req *command.RecvChunkStatus,
 ) (*command.RecvStatus, error) {
@@ -137,7 +137,7 @@ func (r *recipientMigration) describe() *command.RecvStatus {
 }
 
 // recvCommit says that the donor blocks writes. It answers from inside the critical section, or the
-// reception fails.
+// recipient migration fails.
 func (s *Service) recvCommit(
 	t env.Task, _ env.NodeID, req *command.RecvChunkCommit,
 ) (*command.Done, error) {
@@ -167,8 +167,8 @@ func (s *Service) recvCommit(
 	return doneReply, nil
 }
 
-// committingRecipient returns the reception of a session that the donor commits, in 4.2 also one
-// that has ended well: the donor may ask again.
+// committingRecipient returns the recipient migration of a session that the donor commits, in 4.2
+// also one that has ended well: the donor may ask again.
 func (s *Service) committingRecipient(session string) (*recipientMigration, error) {
 	r := s.lastRecipient
 	if !s.profile.HasRecipientSection() && r != nil && r.start.Session == session &&
@@ -178,7 +178,7 @@ func (s *Service) committingRecipient(session string) (*recipientMigration, erro
 	return s.runningRecipient(session)
 }
 
-// complete is the state in which the donor hears that everything is here.
+// complete is the state that informs the donor that everything is here.
 func (r *recipientMigration) complete() recipientState {
 	if r.s.profile.HasRecipientSection() {
 		return recipientEnteredCritSec
@@ -186,8 +186,8 @@ func (r *recipientMigration) complete() recipientState {
 	return recipientDone
 }
 
-// await waits until the reception has reached a state; one that takes too long fails (protocol
-// 5.2).
+// await waits until the recipient migration has reached a state; one that takes too long fails
+// (protocol 5.2).
 func (r *recipientMigration) await(t env.Task, state recipientState) error {
 	limit := r.s.settings.CommandTimeout / 4 * 5
 	err := r.changed.WaitFor(t, limit, func() bool { return r.over || r.state >= state })
@@ -228,8 +228,8 @@ func (s *Service) recvAbort(
 	return doneReply, nil
 }
 
-// recvRelease says that the outcome is final, and answers when the reception has ended. Where there
-// is none, there is nothing to release.
+// recvRelease says that the outcome is final, and answers when the recipient migration has ended.
+// Where there is none, there is nothing to release.
 func (s *Service) recvRelease(
 	t env.Task, _ env.NodeID, req *command.RecvChunkReleaseCritSec,
 ) (*command.Done, error) {
@@ -239,7 +239,7 @@ func (s *Service) recvRelease(
 	if err := s.needPrimary(); err != nil {
 		return nil, err
 	}
-	// A failover during the wait may have brought the reception back.
+	// A failover during the wait may have brought the recipient migration back.
 	for r := s.recipient; r != nil && r.start.Session == req.Session; r = s.recipient {
 		if r.state < recipientEnteredCritSec && !r.recovered {
 			r.fail(recipientAborted, errReleased(req.Migration))

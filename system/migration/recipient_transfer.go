@@ -74,7 +74,7 @@ func (r *recipientMigration) throttle(t env.Task) error {
 }
 
 // catchUp is step 5: changes are applied until there are none, and everything written in any phase
-// is majority. One batch is fetched while another is applied.
+// is majority-committed. One batch is fetched while another is applied.
 func (r *recipientMigration) catchUp(t env.Task) error {
 	r.become(recipientCatchUp)
 	belt := &boundedQueue{most: 1, weigh: func(*command.Mods) int { return 1 }}
@@ -118,7 +118,7 @@ func (r *recipientMigration) applyCaughtUp(t env.Task, mods *command.Mods) error
 }
 
 // follow is step 6: changes are applied as they come, until the donor blocks writes and a request
-// that was sent after that is answered with nothing. Then everything is made majority.
+// that was sent after that is answered with nothing. Then everything is made majority-committed.
 func (r *recipientMigration) follow(t env.Task) error {
 	if err := r.at(t, failpoint.RecipientSteady, 0); err != nil {
 		return err

@@ -30,7 +30,7 @@ func (d Decision) made() trace.Decision {
 }
 
 // Coordinator is what a donor must not forget of a migration: it is written before the recipient
-// hears of the migration and removed when everything is done on both sides.
+// learns of the migration and removed when everything is done on both sides.
 type Coordinator struct {
 	Migration string `bson:"_id"`
 	Session   string `bson:"migrationSessionId"`

@@ -19,7 +19,7 @@ type migrationRecovery struct {
 	s       *Service
 	record  Coordinator
 	release *sectionRelease
-	// ordinary: the donor itself gave up, in this tenure, and only has to clean up behind it.
+	// ordinary: the donor itself gave up, in this term, and only has to clean up behind it.
 	ordinary bool
 }
 
@@ -62,7 +62,7 @@ func (s *Service) StepUp(t env.Task) error {
 	return nil
 }
 
-// recover works on an unfinished migration until it is complete, or the tenure ends. While it is at
+// recover works on an unfinished migration until it is complete, or the term ends. While it is at
 // work, no other migration begins here.
 func (s *Service) recover(rec *migrationRecovery) {
 	c := &rec.record
@@ -163,7 +163,7 @@ func (r *migrationRecovery) decide(t env.Task) (*catalog.Table, error) {
 func isNamespaceGone(err error) bool { return errcode.Is(err, errcode.NamespaceNotFound) }
 
 // fenceCommit raises the version of the chunk that the range was part of, so that a commit of the
-// old primary that is still on its way is refused. A chunk that was split or merged since has newer
+// old primary that is still in transit is refused. A chunk that was split or merged since has newer
 // versions anyway.
 func (r *migrationRecovery) fenceCommit(t env.Task) error {
 	c := &r.record
@@ -176,10 +176,10 @@ func (r *migrationRecovery) fenceCommit(t env.Task) error {
 	})
 }
 
-// outcome tells whether the migration has committed: the range is elsewhere. It cannot have come
-// back since: whoever would receive it here waits for the range deletion task of this migration,
-// which exists until the migration is decided. The history of the chunk would be no witness: a
-// merge with a later neighbour dates it anew (protocol 13.4).
+// outcome reports whether the migration has committed: the range is elsewhere. It cannot have come
+// back since: a migration that would bring it here waits for the range deletion task of this
+// migration, which exists until the migration is decided. The history of the chunk would be no
+// witness: a merge with a later neighbour dates it again (protocol 13.4).
 func (r *migrationRecovery) outcome(table *catalog.Table) Decision {
 	if table.Owner(key.Key(r.record.Min)).Shard == r.record.Donor {
 		return Aborted

@@ -6,8 +6,8 @@ import (
 )
 
 // sequencedPulls answers the numbered requests of one puller in order, one at a time. A number that
-// was answered last is answered alike, so that neither a lost answer nor a doubled request moves
-// the cursor behind it. The zero pulls has answered nothing.
+// was answered last is answered alike, so that neither a lost answer nor a duplicated request moves
+// the cursor behind it. The zero sequencedPulls has answered nothing.
 type sequencedPulls[T any] struct {
 	number uint64
 	last   *T

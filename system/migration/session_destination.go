@@ -13,7 +13,7 @@ type historyState uint8
 const (
 	historyNotStarted historyState = iota
 	historyMigrating
-	historyReadyToCommit // everything but what is new is here and majority
+	historyReadyToCommit // everything but what is new is here and majority-committed
 	historyCommitting    // writes are blocked: what is left is the last
 	historyDone
 )
@@ -107,8 +107,8 @@ func (x *sessionDestination) record(t env.Task, mods *command.SessionMods) error
 	return nil
 }
 
-// pause makes what was recorded majority when there is nothing else to do, and waits for the commit
-// signal or the next poll.
+// pause makes what was recorded majority-committed when there is nothing else to do, and waits for
+// the commit signal or the next poll.
 func (x *sessionDestination) pause(t env.Task) error {
 	if x.state == historyMigrating {
 		if err := statedoc.AwaitMajority(t, x.r.s.member, x.r.s.member.Applied()); err != nil {

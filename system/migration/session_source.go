@@ -50,7 +50,7 @@ func newSessionSource(s *Service, ns string, rng key.Range) *sessionSource {
 }
 
 // init lists the sessions. The entry it writes and waits for makes everything on their chains
-// majority; statements written meanwhile are noted, as the capture is attached.
+// majority-committed; statements written meanwhile are noted, as the capture is attached.
 func (x *sessionSource) init(t env.Task) error {
 	nop := oplog.Op{
 		Kind:  oplog.Noop,

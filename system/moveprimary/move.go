@@ -36,7 +36,7 @@ func (m *primaryMove) run(t env.Task) {
 		err = m.clone(t)
 	}
 	m.serving = false
-	if m.over { // with its tenure
+	if m.over { // with its term
 		return
 	}
 	if _, recorded := m.s.records.Get(m.record.Move); recorded {
@@ -48,7 +48,7 @@ func (m *primaryMove) run(t env.Task) {
 	m.end(err)
 }
 
-// end tells whoever waits.
+// end wakes the tasks that wait.
 func (m *primaryMove) end(err error) {
 	if m.s.moves[m.record.Database] == m {
 		delete(m.s.moves, m.record.Database)
@@ -113,7 +113,7 @@ func (m *primaryMove) prepare(t env.Task) error {
 	return m.advance(t, Cloning)
 }
 
-// lookUp reads the database at or after everything this node has heard of.
+// lookUp reads the database at or after everything this node has learned of.
 func (m *primaryMove) lookUp(t env.Task) (*command.DatabaseReply, error) {
 	req := &command.GetDatabase{Name: m.record.Database, After: m.s.shard.Clock().Now().Config}
 	return rpc.CallAny[command.DatabaseReply](t, m.s.shard.Set(shard.ConfigSet), req,
@@ -209,7 +209,7 @@ func (m *primaryMove) advance(t env.Task, next Phase, with ...oplog.Op) error {
 	return statedoc.AwaitMajority(t, m.s.member, at)
 }
 
-// announce tells how far the move has come.
+// announce reports how far the move has come.
 func (m *primaryMove) announce(phase trace.PrimaryMovePhase) {
 	r := &m.record
 	m.s.node.Emit(trace.PrimaryMovingEvent{

@@ -4,7 +4,7 @@
 //
 // Promises. While the collections are copied, writes to them are refused with
 // errcode.MovePrimaryInProgress, so the copy is exact. The record of the move is durable before the
-// recipient hears of it, and each phase before it is acted on; a new primary goes on where the old
+// recipient learns of it, and each phase before it is acted on; a new primary goes on where the old
 // one was, except in the copying: that is given up, and what was copied is dropped. From the copy
 // to the commit no write is let in, not even over a failover: the critical section is written in
 // one entry with the phase. Only collections that were listed, under the identities they then had,
@@ -13,9 +13,9 @@
 // (SERVER-32113).
 //
 // Refusals. A shard does not become a database's primary while it has work left from having been it
-// before. Collections must not be made or dropped in a database while its primary moves; whoever
-// offers that excludes it. None of these promises holds in the form of 4.2 (see runUncoordinated),
-// which neither refuses writes nor survives a failover.
+// before. Collections must not be made or dropped in a database while its primary moves; a version
+// that offers that excludes it. None of these promises holds in the form of 4.2 (see
+// runUncoordinated), which neither refuses writes nor survives a failover.
 package moveprimary
 
 import (
@@ -33,7 +33,7 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// Service is one member's part in moves of primaries. Everything in memory belongs to one tenure.
+// Service is one member's part in moves of primaries. Everything in memory belongs to one term.
 type Service struct {
 	node     env.Node
 	shard    *shard.Server
@@ -43,7 +43,7 @@ type Service struct {
 
 	moves  map[string]*primaryMove // away from here, by database
 	clones map[string]*copyTask
-	count  int64 // moves begun in this tenure
+	count  int64 // moves begun in this term
 }
 
 // New adds moves of primaries to a shard's server and serves their commands.
@@ -139,7 +139,7 @@ func (s *Service) StepUp(env.Task) error {
 	return nil
 }
 
-// StepDown forgets the tenure's moves. Their tasks end with its scope.
+// StepDown forgets the term's moves. Their tasks end with its scope.
 func (s *Service) StepDown() {
 	ended := s.moves
 	s.moves, s.clones, s.count = make(map[string]*primaryMove), make(map[string]*copyTask), 0

@@ -14,7 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// drive works on the move until its record is gone or the tenure ends; a failure of any kind only
+// drive works on the move until its record is gone or the term ends; a failure of any kind only
 // delays it.
 func (m *primaryMove) drive() {
 	termScope := m.s.member.TermScope()
@@ -56,7 +56,7 @@ func (m *primaryMove) step(t env.Task) error {
 	if m.record.Phase == Cloning {
 		return m.giveUp(t)
 	}
-	m.err = nil // whatever a task of the move died of, the move goes on
+	m.err = nil // after any failure of its task the move goes on
 	m.s.shard.AcceptWrites(m.record.Database, m.record.Move)
 	switch m.record.Phase {
 	case CatchUp:
@@ -197,7 +197,7 @@ func (m *primaryMove) commit(t env.Task) error {
 }
 
 // tellCommit gives the database to a shard. Given to the one that has it, under a new version, no
-// commit that is still on its way gets through: the move can be given up.
+// commit that is still in transit gets through: the move can be given up.
 func (m *primaryMove) tellCommit(t env.Task, to string) error {
 	return m.s.sendUntil(t, shard.ConfigSet, &command.CommitMovePrimary{
 		Database: m.record.Database, Expected: m.record.version(), To: to, Move: m.record.Move,
@@ -213,7 +213,7 @@ func (m *primaryMove) undo(t env.Task) error {
 	return m.advance(t, Cloning, m.unholds()...)
 }
 
-// leave lets requests pass again: they are told to ask the new primary.
+// leave lets requests pass again: their answer is to ask the new primary.
 func (m *primaryMove) leave(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryUnblock); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// copyTask is a copy that was begun in this tenure. It is kept until the next one from the same
+// copyTask is a copy that was begun in this term. It is kept until the next one from the same
 // shard, for a sender that has not received the answer.
 type copyTask struct {
 	move  string

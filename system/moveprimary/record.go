@@ -26,7 +26,7 @@ const (
 	CatchUp Phase = "catchup"
 	// Reads are blocked, too.
 	EnterCritSec Phase = "enterCriticalSection"
-	// The config server is told.
+	// The config server commits.
 	Commit Phase = "commit"
 	// The database has moved.
 	ExitCritSec Phase = "exitCriticalSection"
@@ -40,7 +40,7 @@ func (p Phase) entered() trace.PrimaryMovePhase {
 	return phase
 }
 
-// Record is what the shard must not forget of a move: from before the recipient hears of it until
+// Record is what the shard must not forget of a move: from before the recipient learns of it until
 // everything is done.
 type Record struct {
 	Move     string `bson:"_id"`

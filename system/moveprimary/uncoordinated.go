@@ -17,7 +17,7 @@ import (
 func (m *primaryMove) runUncoordinated(t env.Task) {
 	err := m.moveUncoordinated(t)
 	m.serving = false
-	if m.over { // with its tenure
+	if m.over { // with its term
 		return
 	}
 	for _, c := range m.record.Collections {
@@ -70,8 +70,8 @@ func (m *primaryMove) enterSection(t env.Task) error {
 }
 
 // commitOnce sends the commit. When its outcome is unknown, a majority write to the config server
-// tells this shard of a time after which the catalogue can be read; a commit that arrives even
-// later finds nobody to refuse it.
+// returns a time after which the catalogue can be read; a commit that arrives even later finds
+// nobody to refuse it.
 func (m *primaryMove) commitOnce(t env.Task) error {
 	m.announce(trace.PrimaryCommit)
 	failure := m.s.sendUntil(t, shard.ConfigSet, &command.CommitMovePrimary{
@@ -107,7 +107,7 @@ func (m *primaryMove) commitOnce(t env.Task) error {
 		m.record.Database, m.record.Move, now.Database.Primary)
 }
 
-// cleanOnce lets requests pass, which are told to ask the new primary, and drops the collections
+// cleanOnce lets requests pass, whose answer is to ask the new primary, and drops the collections
 // that it has.
 func (m *primaryMove) cleanOnce(t env.Task) error {
 	if err := m.at(t, failpoint.MovePrimaryUnblock); err != nil {
@@ -120,7 +120,7 @@ func (m *primaryMove) cleanOnce(t env.Task) error {
 	return m.dropMoved(t)
 }
 
-// clear makes requests read the catalogue anew.
+// clear makes requests read the catalogue again.
 func (m *primaryMove) clear() {
 	for _, c := range m.record.Collections {
 		m.s.shard.Collection(c.NS).Clear()

@@ -95,7 +95,7 @@ func appendDocument(b, doc []byte) []byte {
 }
 
 // Unmarshal undoes Marshal; its documents share memory with b, which must not change any more.
-// Bytes that are not exactly one entry are a errcode.BadValue.
+// Bytes that are not exactly one entry are an errcode.BadValue.
 func Unmarshal(b []byte) (*Entry, error) {
 	r := entryReader{rest: b, all: string(b)}
 	e := &Entry{TS: hlc.Timestamp(r.uint())}

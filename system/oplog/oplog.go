@@ -65,7 +65,8 @@ type Op struct {
 	// FromMigrate marks writes of migration and range deletion, which neither capture nor change
 	// streams see (protocol 6.1, 12).
 	FromMigrate bool
-	// Replaces tells an Update that replaced the document from one that changed some of its fields.
+	// Replaces is set for an Update that replaced the document, unlike one that changed some of its
+	// fields.
 	Replaces bool
 	// Stmt is set for a statement of a retryable write, and for a Noop that re-logs one on a
 	// recipient.

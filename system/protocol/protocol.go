@@ -1,4 +1,4 @@
-// Package protocol tells the two versions of the protocol apart that this system speaks: 4.2 and
+// Package protocol distinguishes the two versions of the protocol that this system speaks: 4.2 and
 // 8.0.
 //
 // Promise: a profile is a value, and each of its methods is one difference of protocol 4 and 5 that
@@ -40,7 +40,7 @@ func Parse(version string) (Profile, error) {
 
 // CoordinatesMigrations: the donor keeps a durable record of a migration until both sides have
 // ended it, and a new primary decides it after it has fenced the old one (protocol 9). Without, a
-// counter tells a new primary that the config server may know more than it does
+// counter informs a new primary that the config server may know more than it does
 // (minOpTimeRecovery), and the commit is neither fenced nor idempotent (protocol 4).
 func (p Profile) CoordinatesMigrations() bool { return p == V80 }
 
@@ -86,8 +86,8 @@ func (p Profile) DonorDatesCommit() bool { return p == V42 }
 // failovers (protocol 15).
 func (p Profile) CoordinatesMovePrimary() bool { return p == V80 }
 
-// ForcesJumbo: a chunk that is too big may be moved nevertheless, if somebody insists (forceJumbo,
-// from 4.4 on).
+// ForcesJumbo: a chunk that is too big may be moved nevertheless, by force (forceJumbo, from 4.4
+// on).
 func (p Profile) ForcesJumbo() bool { return p == V80 }
 
 // JumboSlack is how many percent of the size that balancing aims at a chunk may have before it is

@@ -38,13 +38,14 @@ func (r *Rig) administrationRequests() Verbs {
 			r.askUntilAnswered(fmt.Sprintf("%s from %s", l.Word(0), l.Word(1)), req)
 			return nil
 		},
-		// zone 0 10 east, zone 0 10 none: in=test.later for another collection, by=k what that will be
-		// sharded by.
+		// zone 0 10 east, zone 0 10 none: in=test.later for another collection, by=k what that will
+		// be sharded by.
 		"zone": r.zone,
 		// balance off, balance on; defragment on
 		"balance": func(l Line) error {
 			on := l.Word(0) == "on"
-			return r.configure("balance "+l.Word(0), command.ConfigureCollectionBalancing{Enabled: &on})
+			what := "balance " + l.Word(0)
+			return r.configure(what, command.ConfigureCollectionBalancing{Enabled: &on})
 		},
 		"defragment": func(l Line) error {
 			on := l.Word(0) == "on"
@@ -53,7 +54,8 @@ func (r *Rig) administrationRequests() Verbs {
 		},
 		// clearjumbo 15
 		"clearjumbo": func(l Line) error {
-			r.ask("clearJumboFlag", configsvr.Name, &command.ClearJumboFlag{NS: Sharded, At: Bound(l.Word(0))})
+			req := &command.ClearJumboFlag{NS: Sharded, At: Bound(l.Word(0))}
+			r.ask("clearJumboFlag", configsvr.Name, req)
 			return nil
 		},
 	}
@@ -147,7 +149,8 @@ func (r *Rig) showAdministration(Line) error {
 		ns   string
 		line func(bson.Raw) (string, error)
 	}{
-		{configsvr.Shards, shardLine}, {configsvr.Tags, zoneLine}, {configsvr.Collections, balancingLine},
+		{configsvr.Shards, shardLine}, {configsvr.Tags, zoneLine},
+		{configsvr.Collections, balancingLine},
 	} {
 		var wrong error
 		primary.Store().Scan(show.ns, store.Latest, func(_ string, doc bson.Raw) bool {

@@ -19,11 +19,11 @@ const actionLog = "config.actionlog"
 // balancerRequests are what an operator asks of the balancer.
 func (r *Rig) balancerRequests() Verbs {
 	return Verbs{
-		// balancer start|stop|status: asks the config server; collection: whether test.docs is as the
-		// balancer would have it.
+		// balancer start|stop|status: asks the config server; collection: whether test.docs is as
+		// the balancer would have it.
 		"balancer": r.balancer,
-		// setting balancer mode=full window=(23:00,7:00) throttle=majority wait jumbo; setting chunksize
-		// bytes=400.
+		// setting balancer mode=full window=(23:00,7:00) throttle=majority wait jumbo; setting
+		// chunksize bytes=400.
 		"setting": r.putSetting,
 		// parameter config name=value: changes a setting of every member of the set while it runs.
 		"parameter": r.setParameter,
@@ -68,10 +68,12 @@ func (r *Rig) collectionStatus(t env.Task) (string, error) {
 	return reply.FirstViolation, nil
 }
 
-// order sends a command to the primary of the config server; one that dies over it has not answered.
+// order sends a command to the primary of the config server; one that dies over it has not
+// answered.
 func (r *Rig) order(what string, req env.Message) {
 	r.consult(what, func(t env.Task) (string, error) {
-		_, err := rpc.AskPrimary[command.Done](t, r.Operator().Sets[configsvr.Name], req, time.Minute)
+		config := r.Operator().Sets[configsvr.Name]
+		_, err := rpc.AskPrimary[command.Done](t, config, req, time.Minute)
 		return "ok", err
 	})
 }
@@ -130,8 +132,9 @@ func (r *Rig) setParameter(l Line) error {
 	for _, id := range r.nodes(l.Word(0)) {
 		for _, a := range l.d.CmdArgs[1:] {
 			r.Request(r.Operator(), func(t env.Task) {
+				ep := r.Operator().Endpoint
 				req := &command.SetParameter{Name: a.Key, Value: a.Vals[0]}
-				if _, err := rpc.Call[command.Done](t, r.Operator().Endpoint, id, req, time.Minute); err != nil {
+				if _, err := rpc.Call[command.Done](t, ep, id, req, time.Minute); err != nil {
 					r.Say("parameter %s of %s: %v", a.Key, id, err)
 				}
 			})

@@ -162,7 +162,8 @@ func (r *Rig) boot(t env.Task, u *User) {
 	u.Endpoint, u.Sets = r.Cluster.Operator(t.Node())
 }
 
-// Operator is the user who sends administrative commands, without a router where there is another way.
+// Operator is the user who sends administrative commands, without a router where there is another
+// way.
 func (r *Rig) Operator() *User { return r.users[0] }
 
 // Clients are the users who are not the operator.

@@ -120,9 +120,11 @@ func (r *Rig) recreate(l Line) error {
 	options := store.EncodeOptions("other", key.Pattern{Field: "_id"})
 	r.World.Node(id).Spawn(nil, "recreate", func(t env.Task) {
 		_, err := m.Write(t,
-			oplog.Op{Kind: oplog.Drop, NS: plain}, oplog.Op{Kind: oplog.Create, NS: plain, Doc: options})
+			oplog.Op{Kind: oplog.Drop, NS: plain},
+			oplog.Op{Kind: oplog.Create, NS: plain, Doc: options})
 		if err == nil {
-			insert := oplog.Op{Kind: oplog.Insert, NS: plain, ID: string(key.Int(99)), Doc: doc(99, "other")}
+			id, other := string(key.Int(99)), doc(99, "other")
+			insert := oplog.Op{Kind: oplog.Insert, NS: plain, ID: id, Doc: other}
 			_, err = m.Write(t, insert)
 		}
 		if err != nil {

@@ -77,12 +77,14 @@ func (r *Rig) statement(l Line) error {
 	k, v := l.Keys()[0], l.Arg("v", "new")
 	req := &command.FindAndModify{
 		NS:     l.Arg("in", Sharded),
-		Filter: raw(bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}}), Change: doc(k, v), Upsert: true,
+		Filter: raw(bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}}),
+		Change: doc(k, v), Upsert: true,
 		Session: command.Session{ID: l.Arg("session", "session"), Txn: l.Number("txn", 1)},
 		Concern: command.Majority,
 	}
 	r.Request(r.Clients()[0], func(t env.Task) {
-		w, err := rpc.Call[command.Written](t, r.Clients()[0].Endpoint, "router.0", req, time.Minute)
+		ep := r.Clients()[0].Endpoint
+		w, err := rpc.Call[command.Written](t, ep, "router.0", req, time.Minute)
 		what := fmt.Sprintf("statement on %d", k)
 		switch {
 		case err != nil:

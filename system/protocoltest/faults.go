@@ -27,7 +27,8 @@ type Fault struct {
 
 // faults is what is to go wrong on a stage, and what has gone wrong.
 type faults struct {
-	// Act decides at every failpoint in the place of the faults that were planned, unless it is nil.
+	// Act decides at every failpoint in the place of the faults that were planned, unless it is
+	// nil.
 	Act func(*sim.PointHit) sim.Action
 	// Reached is called at every failpoint, unless it is nil.
 	Reached func(*sim.PointHit)
@@ -167,7 +168,8 @@ func (s *Stage) isolate(id env.NodeID, friends ...env.NodeID) {
 }
 
 func (s *Stage) cutOff(id env.NodeID, lost func(*sim.Message) bool) {
-	for _, rule := range []sim.Rule{{From: string(id), Match: lost}, {To: string(id), Match: lost}} {
+	node := string(id)
+	for _, rule := range []sim.Rule{{From: node, Match: lost}, {To: node, Match: lost}} {
 		rule.Fate.Drop = true
 		s.cuts = append(s.cuts, s.World.AddRule(rule))
 	}

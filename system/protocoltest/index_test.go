@@ -34,7 +34,9 @@ var chapters = []chapter{
 	{"12. Change streams", []string{
 		"../changestream/testdata/12-change-streams", "../router/testdata/12-change-streams",
 	}},
-	{"13. Splits, merges, and bounds that are left open", []string{"../autosplit/testdata/13-split"}},
+	{"13. Splits, merges, and bounds that are left open", []string{
+		"../autosplit/testdata/13-split",
+	}},
 	{"13, 14. Administration of the cluster", []string{"../admin/testdata/13-administration"}},
 	{"14. The balancer", []string{"../balancer/testdata/14-balancer"}},
 	{"15. movePrimary", []string{"../moveprimary/testdata/15-move-primary"}},
@@ -45,10 +47,12 @@ var chapters = []chapter{
 
 // required are the sections and hazards that some script must be about.
 var required = []string{
-	"protocol 3.2", "protocol 3.3", "protocol 3.4", "protocol 5.1", "protocol 5.2", "protocol 6.1", "protocol 6.2", "protocol 6.4",
-	"protocol 6.5", "protocol 6.6", "protocol 7", "protocol 8", "protocol 9.1", "protocol 9.2", "protocol 9.3", "protocol 9.4",
-	"protocol 9.5", "protocol 10.1", "protocol 10.3", "protocol 10.4", "protocol 10.5", "protocol 10.6", "protocol 11",
-	"protocol 12", "protocol 13.1", "protocol 13.3", "protocol 15", "H-21", "H-24", "H-37", "H-53",
+	"protocol 3.2", "protocol 3.3", "protocol 3.4", "protocol 5.1", "protocol 5.2", "protocol 6.1",
+	"protocol 6.2", "protocol 6.4", "protocol 6.5", "protocol 6.6", "protocol 7", "protocol 8",
+	"protocol 9.1", "protocol 9.2", "protocol 9.3", "protocol 9.4", "protocol 9.5",
+	"protocol 10.1", "protocol 10.3", "protocol 10.4", "protocol 10.5", "protocol 10.6",
+	"protocol 11", "protocol 12", "protocol 13.1", "protocol 13.3", "protocol 15", "H-21", "H-24",
+	"H-37", "H-53",
 }
 
 // script is a file and what its first lines say of it.
@@ -56,16 +60,20 @@ type script struct{ path, says string }
 
 const introduction = `# The protocol, step by step
 
-Read the protocol from here: each script leads a cluster through one story. It says first what it is about, and then
-shows, step by step, what was asked and what happened. The scripts are in the packages that implement the sections, and
-are those packages' own tests. Begin with [happy](../migration/testdata/5-migration/happy), a migration in which nothing
-goes wrong. The language is explained in [verbs.go](verbs.go) and [stage.go](stage.go). The scenarios of
-[histories/corpus](../../histories/corpus) lead through some of the same stories under load, with every checker watching.
+A guide to read the protocol from, beside [its specification](../../docs/protocol.md), whose
+section numbers the chapters have. Each script leads a cluster through one story: it says first
+what it is about, and then shows, step by step, what was asked and what happened. The scripts are
+in the packages that implement the sections, and are those packages' own tests. Begin with
+[happy](../migration/testdata/5-migration/happy), a migration in which nothing goes wrong. The
+language is explained in [verbs.go](verbs.go) and [stage.go](stage.go). The scenarios of
+[histories/corpus](../../histories/corpus) lead through some of the same stories under load, with
+every checker watching.
 
 This page is written by ` + "`go test ./system/protocoltest -rewrite`" + `.
 `
 
-// TestIndex holds README.md to the scripts that there are. The flag -rewrite is that of package datadriven.
+// TestIndex holds README.md to the scripts that there are. The flag -rewrite is that of package
+// datadriven.
 func TestIndex(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(introduction)
@@ -91,7 +99,7 @@ func TestIndex(t *testing.T) {
 		}
 	}
 	if page, err := os.ReadFile("README.md"); err != nil || string(page) != b.String() {
-		t.Errorf("README.md is not what the scripts say (%v): go test ./system/protocoltest -rewrite", err)
+		t.Errorf("README.md is not what the scripts say (%v): run go test . -rewrite", err)
 	}
 }
 
@@ -102,7 +110,8 @@ func TestEveryScriptHasAChapter(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range dirs {
-		if !slices.ContainsFunc(chapters, func(c chapter) bool { return slices.Contains(c.dirs, dir) }) {
+		lists := func(c chapter) bool { return slices.Contains(c.dirs, dir) }
+		if !slices.ContainsFunc(chapters, lists) {
 			t.Errorf("%s is in no chapter", dir)
 		}
 	}

@@ -96,8 +96,8 @@ func (r *Rig) showChangelog(Line) error {
 	return nil
 }
 
-// showDocuments shows who holds what, and fails when a shard holds a document that it does not own or
-// none has one that was acknowledged.
+// showDocuments shows who holds what, and fails when a shard holds a document that it does not own
+// or none has one that was acknowledged.
 func (r *Rig) showDocuments() error {
 	held := map[int64]string{} // in the sharded collection
 	for _, name := range r.Cluster.Topology().ShardNames() {
@@ -119,7 +119,9 @@ func (r *Rig) showDocuments() error {
 	return nil
 }
 
-func (r *Rig) showCollection(shard string, m *replset.Member, ns string, held map[int64]string) error {
+func (r *Rig) showCollection(
+	shard string, m *replset.Member, ns string, held map[int64]string,
+) error {
 	table, err := r.Cluster.Catalog(Sharded)
 	if err != nil {
 		return err

@@ -30,9 +30,9 @@ type Servers interface {
 	MembersOf(set string) []env.NodeID
 }
 
-// Stage is a simulated world that a script controls: faults, lost messages, cut links, requests that
-// are waited for, and the text of what has happened since the last line. What stands on it, a whole
-// cluster or one server among simulated neighbours, is the business of whoever embeds it.
+// Stage is a simulated world that a script controls: faults, lost messages, cut links, requests
+// that are waited for, and the text of what has happened since the last line. What stands on it, a
+// whole cluster or one server among simulated neighbours, is the business of whoever embeds it.
 type Stage struct {
 	// World is nil until Open.
 	World *sim.World
@@ -55,28 +55,32 @@ func NewStage() *Stage {
 		// wait 50ms: lets time go by. await: until every request is answered.
 		"wait":  func(l Line) error { return s.Pass(duration(l.Word(0))) },
 		"await": func(Line) error { return s.Await() },
-		// fault SITE [nth=2] [node=shard-a] do=crash|error[:Code]|pause:50ms|kill|stepdown|cut|hold|pass: what
-		// happens when a node whose name begins so passes the site. Who is held waits for release, who
-		// is cut off for heal; pass only prints that it was there.
+		// fault SITE [nth=2] [node=shard-a]
+		// do=crash|error[:Code]|pause:50ms|kill|stepdown|cut|hold|pass: what happens when a node
+		// whose name begins so passes the site. Who is held waits for release, who is cut off for
+		// heal; pass only prints that it was there.
 		"fault": s.fault,
-		// release [SITE...]: lets those go on that are held, at these sites or at all. With await, until
-		// every request is answered.
+		// release [SITE...]: lets those go on that are held, at these sites or at all. With await,
+		// until every request is answered.
 		"release": s.release,
-		// cut shard-a.0: nothing gets through between it and anybody else. The members of a set hear one
-		// another, unless it is "cut config.0 peers": then it is cut off from them alone.
+		// cut shard-a.0: nothing gets through between it and anybody else. The members of a set
+		// hear one another, unless it is "cut config.0 peers": then it is cut off from them alone.
 		"cut":  s.cut,
 		"heal": s.heal,
-		// crash shard-a, stepdown shard-a: the primary, or the node that is named; restart: what is down.
+		// crash shard-a, stepdown shard-a: the primary, or the node that is named; restart: what is
+		// down.
 		"crash":    s.crash,
 		"stepdown": s.stepDownPrimary,
 		"restart":  s.restart,
-		// lose KIND: the next message of the kind is lost; with reply it is executed, and its answer lost.
+		// lose KIND: the next message of the kind is lost; with reply it is executed, and its
+		// answer lost.
 		"lose": s.lose,
 	}
 	return s
 }
 
-// Open makes the stage's world anew, with the stage's faults in it; a world that there was is closed.
+// Open makes the stage's world, with the stage's faults in it; a world that there was is
+// closed.
 func (s *Stage) Open(opts sim.Options) {
 	s.Close()
 	opts.Codec, opts.OnPoint = codec.BSON, s.onPoint
@@ -118,7 +122,9 @@ func (s *Stage) Send(from env.NodeID, name string, do func(env.Task)) {
 func (s *Stage) Answered() bool { return s.unanswered == 0 }
 
 // Await runs the world until every request is answered.
-func (s *Stage) Await() error { return s.Until(requestLimit, "every request is answered", s.Answered) }
+func (s *Stage) Await() error {
+	return s.Until(requestLimit, "every request is answered", s.Answered)
+}
 
 // Until runs the world until the condition holds; that it does not within the limit is an error.
 func (s *Stage) Until(limit time.Duration, what string, cond func() bool) error {

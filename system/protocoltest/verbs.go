@@ -18,31 +18,32 @@ func (r *Rig) addVerbs() {
 // clusterVerbs make the cluster, and show what it is like.
 func (r *Rig) clusterVerbs() Verbs {
 	return Verbs{
-		// cluster bounds=(10,20) docs=12: three members in each of two shards (shards=3), chunk i on shard
-		// i mod 2. With unsharded, a third of the documents is in the sharded collection and a third in
-		// each of two that are not. set=(name:value,...) changes settings. protocol=4.2: the older one.
-		// on=(shard-a): all chunks are there. balancer: it is on.
+		// cluster bounds=(10,20) docs=12: three members in each of two shards (shards=3), chunk i
+		// on shard i mod 2. With unsharded, a third of the documents is in the sharded collection
+		// and a third in each of two that are not. set=(name:value,...) changes settings.
+		// protocol=4.2: the older one. on=(shard-a): all chunks are there. balancer: it is on.
 		"cluster": r.assemble,
-		// trace donor recipient section decision deletion election placement primary: which events are
-		// shown from now on; at the start all of them but applied and rollback.
+		// trace donor recipient section decision deletion election placement primary: which events
+		// are shown from now on; at the start all of them but applied and rollback.
 		"trace": r.trace,
 		// note NAME: remembers the cluster time of what a client was last answered, for scan.
 		"note": func(l Line) error { r.times[l.Word(0)] = r.times["last"]; return nil },
 		// recreate shard-a: drops test.plain there and makes it again, without telling anybody.
 		"recreate": r.recreate,
-		// chunks: the catalog; records: what the shards have on record of migrations; outstanding: what
-		// keeps the cluster from being quiescent; changelog: what the config server has recorded, without
-		// times; actions: what the balancer has.
+		// chunks: the catalog; records: what the shards have on record of migrations; outstanding:
+		// what keeps the cluster from being quiescent; changelog: what the config server has
+		// recorded, without times; actions: what the balancer has.
 		"chunks":      r.showChunks,
 		"records":     r.showRecords,
 		"outstanding": r.showOutstanding,
 		"changelog":   r.showChangelog,
 		"actions":     r.showActions,
-		// administration: the shards and the zones as the catalog has them; owners test.later: who owns
-		// which chunk.
+		// administration: the shards and the zones as the catalog has them; owners test.later: who
+		// owns which chunk.
 		"administration": r.showAdministration,
 		"owners":         r.showOwners,
-		// quiesce: every fault ends; waits until nothing is outstanding; shows who owns and holds what.
+		// quiesce: every fault ends; waits until nothing is outstanding; shows who owns and holds
+		// what.
 		"quiesce": func(Line) error { return errors.Join(r.Quiesce(), r.AllHappened()) },
 	}
 }
@@ -50,22 +51,25 @@ func (r *Rig) clusterVerbs() Verbs {
 // dataRequests are what applications send.
 func (r *Rig) dataRequests() Verbs {
 	return Verbs{
-		// write 1 2 v=x: upserts through a router, each document by a client of its own; delete 1 2.
+		// write 1 2 v=x: upserts through a router, each document by a client of its own; delete 1
+		// 2.
 		"write":  r.write,
 		"delete": r.remove,
 		// fill 100 119 v=x: one client writes all of these documents, one after the other.
 		"fill": r.fill,
-		// statement 1 txn=1 session=s v=x in=test.plain: a findAndModify; the same session and transaction
-		// again is a retry.
+		// statement 1 txn=1 session=s v=x in=test.plain: a findAndModify; the same session and
+		// transaction again is a retry.
 		"statement": r.statement,
 		// direct shard-a 15 v=x: an update that asks the shard itself, without a version.
 		"direct": r.writeDirectly,
-		// scan batch=4 concern=majority at=NAME secondary min=5 max=20: reads through a router, everything
-		// or a range. times=8: that often, and shows the last; then all that can be asked have been asked.
+		// scan batch=4 concern=majority at=NAME secondary min=5 max=20: reads through a router,
+		// everything or a range. times=8: that often, and shows the last; then all that can be
+		// asked have been asked.
 		"scan": r.scan,
 		// watch NAME [after=TOKEN]: opens a change stream, from now on or behind a token.
 		"watch": r.watch,
-		// read NAME [for=200ms] [token=TOKEN]: asks a stream for changes for a while, and keeps where it is.
+		// read NAME [for=200ms] [token=TOKEN]: asks a stream for changes for a while, and keeps
+		// where it is.
 		"read": r.read,
 	}
 }
@@ -73,21 +77,22 @@ func (r *Rig) dataRequests() Verbs {
 // migrationRequests move ranges and what is left of them.
 func (r *Rig) migrationRequests() Verbs {
 	return Verbs{
-		// move 10 20 to=shard-b: asks the config server; donor=shard-a asks that shard itself; wait,
-		// force=manual. A bound that is open, the donor chooses. move find=15: the chunk with the key.
+		// move 10 20 to=shard-b: asks the config server; donor=shard-a asks that shard itself;
+		// wait, force=manual. A bound that is open, the donor chooses. move find=15: the chunk with
+		// the key.
 		"move": r.move,
 		// moveprimary to=shard-b
 		"moveprimary": r.movePrimary,
-		// cleanup shard-a: cleanupOrphaned, which waits for deletions; in 4.2 it deletes the next orphans,
-		// from=10 on.
+		// cleanup shard-a: cleanupOrphaned, which waits for deletions; in 4.2 it deletes the next
+		// orphans, from=10 on.
 		"cleanup": r.cleanup,
 		// refresh shard-a: the primary reads the catalog, as if a router had named a newer version.
 		"refresh": r.refresh,
-		// raise 0 10: the config server raises the version of a chunk, as it does for a donor's successor
-		// who fences the donor.
+		// raise 0 10: the config server raises the version of a chunk, as it does for a donor's
+		// successor who fences the donor.
 		"raise": r.raise,
-		// redeliver KIND [nth=2]: the nth message of the kind that was ever sent arrives, once more or after
-		// it was lost, at who is primary there now.
+		// redeliver KIND [nth=2]: the nth message of the kind that was ever sent arrives, once more
+		// or after it was lost, at who is primary there now.
 		"redeliver": r.redeliver,
 	}
 }
@@ -95,15 +100,16 @@ func (r *Rig) migrationRequests() Verbs {
 // collectionRequests change collections and their chunks.
 func (r *Rig) collectionRequests() Verbs {
 	return Verbs{
-		// drop: the sharded collection; create on=shard-b: again, on one shard; rename test.papers [over]: it
-		// has that name from then on, in the place of another.
+		// drop: the sharded collection; create on=shard-b: again, on one shard; rename test.papers
+		// [over]: it has that name from then on, in the place of another.
 		"drop": r.drop, "create": r.create, "rename": r.rename,
 		// shard test.later key=k hashed bounds=(0,10) shards=(shard-a) initial=4: shardCollection.
 		"shard": r.shardCollection,
 		// split 15: the chunk with the key, there; merge 0 10: the chunks that make up the range;
 		// mergeall shard-a: all chunks of the shard that may be one.
 		"split": r.split, "merge": r.merge, "mergeall": r.mergeAll,
-		// points shard-a 0 10 bytes=400 limit=1: where the shard would split the range (autoSplitVector).
+		// points shard-a 0 10 bytes=400 limit=1: where the shard would split the range
+		// (autoSplitVector).
 		"points": r.splitPoints,
 		// sizes: how much data each shard says that it has of test.docs.
 		"sizes": r.sizes,

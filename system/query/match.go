@@ -1,8 +1,8 @@
 // Package query is what queries and updates mean for one document. It is pure.
 //
 // Promise: documents are never changed, a change gives a new one; comparisons are those of package
-// key, so a filter selects only documents whose keys lie in its Bounds. Whatever is not supported
-// is refused with errcode.BadValue.
+// key, so a filter selects only documents whose keys lie in its Bounds. Everything that is not
+// supported is refused with errcode.BadValue.
 //
 // Refusal: no server-side script, no regular expression, no positional operator; paths do not lead
 // through arrays.

@@ -11,7 +11,7 @@ import (
 )
 
 // Apply returns the document after a change: a replacement, which keeps the _id, or the operators
-// $set, $unset, $inc and $push (with $each); $setOnInsert does nothing. Changing the _id is a
+// $set, $unset, $inc and $push (with $each); $setOnInsert does nothing. Changing the _id is an
 // errcode.ImmutableField.
 func Apply(change, doc bson.Raw) (bson.Raw, error) {
 	return applyChange(change, doc, false)

@@ -5,7 +5,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// statsForBalancing tells the balancer how much the shard has of collections, orphans left out
+// statsForBalancing answers the balancer how much the shard has of collections, orphans left out
 // (protocol 14.2).
 func (r *Service) statsForBalancing(
 	_ env.Task, _ env.NodeID, req *command.ShardsvrGetStatsForBalancing,

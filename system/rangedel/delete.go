@@ -18,7 +18,7 @@ import (
 // retryPause is how long a task that failed waits before it is tried again.
 const retryPause = 100 * time.Millisecond
 
-// start works on a task until it is done or the tenure ends.
+// start works on a task until it is done or the term ends.
 func (r *Service) start(k Task) {
 	r.running[k.Migration] = true
 	r.persist(k, func(t env.Task) error {
@@ -27,7 +27,7 @@ func (r *Service) start(k Task) {
 }
 
 // persist has do carry a task out. An attempt that fails, even because its task was killed, is
-// followed by another in a task of its own, until one succeeds or the tenure ends.
+// followed by another in a task of its own, until one succeeds or the term ends.
 func (r *Service) persist(k Task, do func(env.Task) error, done func()) {
 	termScope := r.member.TermScope()
 	r.node.Spawn(termScope, "range-deletion "+k.Migration, func(t env.Task) {

@@ -19,7 +19,7 @@ func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.
 		return nil, err
 	}
 	if !r.member.IsPrimary() || r.member.Term() != term {
-		// And with it what was learned of receptions.
+		// And with it what was learned of recipient migrations.
 		return nil, errcode.New(errcode.InterruptedDueToReplStateChange,
 			"%s was primary of term %d when the command began", r.node.ID(), term)
 	}
@@ -53,10 +53,10 @@ func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.
 }
 
 // learn finds out what the shard owns beyond doubt. A range that an earlier primary, or this one,
-// has received completely may still become the shard's by a commit that is under way, and nobody
-// here would know. So first every migration ends that may bring one, then a write tells how far the
-// config server is, and then its catalogue is read. What has arrived before and is not owned by
-// then will not be.
+// has received completely may still become the shard's by a commit that is in progress, and nobody
+// here would know. So first every migration ends that may bring one, then the time of a write shows
+// how far the config server is, and then its catalogue is read. What has arrived before and is not
+// owned by then will not be.
 func (r *Service) learn(t env.Task, c *shard.Collection) error {
 	arrived := c.Unowned()
 	for _, peer := range r.shard.Peers() {

@@ -8,10 +8,11 @@
 // collection and its range: a repeated message of an old migration never touches the task of a
 // newer one on the same range.
 //
-// In 4.2 a deletion is a sweep, in the memory of one tenure (protocol 10.2): it waits in the same
+// In 4.2 a deletion is a sweep, in the memory of one term (protocol 10.2): it waits in the same
 // way, shares the turn and the batches, and is lost with its primary.
 //
-// Refusal: nothing here decides whether a range may be deleted; that is whoever readies the task.
+// Refusal: nothing here decides whether a range may be deleted; that is up to the caller that
+// readies the task.
 package rangedel
 
 import (
@@ -35,7 +36,7 @@ import (
 // Service is one member's part in range deletion. It works only while the member is primary and
 // after Resume.
 //
-// Invariant: running holds exactly the tasks that a task of this tenure works on.
+// Invariant: running holds exactly the tasks that a task of this term works on.
 type Service struct {
 	node     env.Node
 	member   *replset.Member
@@ -46,7 +47,7 @@ type Service struct {
 	resumed  bool
 	running  map[string]bool
 	sweeps   []*rangeSweep // of 4.2, in the order in which they were asked for
-	swept    int64         // sweeps that operators have asked for in this tenure
+	swept    int64         // sweeps that operators have asked for in this term
 	busy     bool          // a deletion has the turn
 	turn     env.Cond
 	changed  env.Cond // a task was written or removed

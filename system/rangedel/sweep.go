@@ -16,8 +16,8 @@ import (
 	"github.com/shardproof/shardproof/system/statedoc"
 )
 
-// rangeSweep is a range deletion of 4.2: in the memory of one tenure and nowhere else (protocol
-// 10.2). What a primary had not deleted when it lost its office stays as orphans, which nobody sees
+// rangeSweep is a range deletion of 4.2: in the memory of one term and nowhere else (protocol
+// 10.2). What a primary had not deleted when it stepped down stays as orphans, which nobody sees
 // and only cleanupOrphaned removes.
 //
 // Invariant: no sweep of a range that is owned by what is known, and none but its own of a range
@@ -35,7 +35,7 @@ func (w *rangeSweep) overlaps(k Task) bool { return w.NS == k.NS && w.Range().Ov
 
 // CleanUp has the documents of a range deleted that is not the shard's. It fails when the shard
 // owns a part of it, or is receiving one, or does not know. It does not wait; the deletion ends
-// with the tenure at the latest.
+// with the term at the latest.
 func (r *Service) CleanUp(k Task) error {
 	c := r.shard.Collection(k.NS)
 	md := c.Metadata()
@@ -78,7 +78,7 @@ func (r *Service) BeginReceive(t env.Task, k Task) error {
 	})
 }
 
-// ForgetReceive ends a reception that failed: what has arrived is deleted.
+// ForgetReceive ends a recipient migration that failed: what has arrived is deleted.
 func (r *Service) ForgetReceive(k Task) {
 	r.shard.Collection(k.NS).EndReceive(k.Migration)
 	if err := r.CleanUp(k); err != nil {
@@ -187,8 +187,8 @@ func (r *Service) claimed(w *rangeSweep) bool {
 	return md != nil && md.Overlaps(w.Range())
 }
 
-// startRangeDeletion is the document by which a sweep tells secondaries what it is about to delete
-// (protocol 10.4).
+// startRangeDeletion is the document by which a sweep informs secondaries of what it is about to
+// delete (protocol 10.4).
 const startRangeDeletion = "startRangeDeletion"
 
 type warningDoc struct {
@@ -213,7 +213,7 @@ func warningOp(k Task) oplog.Op {
 	}
 }
 
-// heed tells the queries of a secondary.
+// heed informs the queries of a secondary.
 func (r *Service) heed(op *oplog.Op) {
 	var w warningDoc
 	if op.ID != string(key.String(startRangeDeletion)) {

@@ -22,7 +22,7 @@ const (
 )
 
 // Task is the durable promise to delete a range of a collection (protocol 2.2, 10.3). Its identity
-// is the migration that made it; whoever changes it names the collection and range as well.
+// is the migration that made it; a request to change it names the collection and range as well.
 type Task struct {
 	Migration string `bson:"_id"`
 	NS        string `bson:"nss"`
@@ -42,7 +42,7 @@ type Task struct {
 	Orphans int64 `bson:"numOrphanDocs"`
 }
 
-// isProcessing tells without a whole Task whether a stored one is Processing.
+// isProcessing reports whether a stored task is Processing, without decoding all of it.
 func isProcessing(doc bson.Raw) bool {
 	is, _ := doc.Lookup("processing").BooleanOK()
 	return is

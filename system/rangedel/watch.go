@@ -54,7 +54,7 @@ func (r *Service) Committed(uint64) {}
 // 9.2).
 func (r *Service) StepUp(env.Task) error { return nil }
 
-// StepDown forgets the tasks of the tenure; the tasks themselves end with its scope.
+// StepDown forgets the tasks of the term; the tasks themselves end with its scope.
 func (r *Service) StepDown() {
 	r.resumed = false
 	r.running = make(map[string]bool)
@@ -84,7 +84,7 @@ func (r *Service) Resume(t env.Task) error {
 // Tasks lists the records, for audits.
 func (r *Service) Tasks() []Task { return r.tasks.All() }
 
-// count tells operators what is left to be deleted.
+// count keeps the counters of what is left to be deleted.
 func (r *Service) count(n *serverstatus.Sharding) {
 	n.Tasks, n.Orphans = 0, 0
 	if !r.member.IsPrimary() {
@@ -96,7 +96,7 @@ func (r *Service) count(n *serverstatus.Sharding) {
 	}
 }
 
-// emit tells of a task as it is on record, or was when its record was removed.
+// emit reports a task as it is on record, or was when its record was removed.
 func (r *Service) emit(k Task, state trace.DeletionState) {
 	n := int(k.Orphans)
 	if r.replaced(k) || !r.shard.Profile().PersistsRangeDeletions() {

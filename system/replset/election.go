@@ -18,7 +18,7 @@ const (
 // outside the world's choices, so it is never consulted: raft gets only the ticks that its leases
 // need, and those only when a vote asks.
 type electionClock struct {
-	// heard is when a leader was last heard of.
+	// heard is when the member last heard from a leader.
 	heard env.Time
 	// timeout is how long the member waits for the next word.
 	timeout time.Duration
@@ -37,7 +37,7 @@ func (m *Member) electionTimeout() time.Duration {
 }
 
 // startElections arms the clock. On its very first boot the first member may campaign at once, as
-// whoever initiates a replica set does; a member that is alone always does.
+// the initiator of a replica set does; a member that is alone always does.
 func (m *Member) startElections(fresh bool) {
 	m.hear()
 	d := m.election.timeout
@@ -49,7 +49,7 @@ func (m *Member) startElections(fresh bool) {
 	m.node.After(d, m.electionDue)
 }
 
-// hear notes a sign of life of a leader.
+// hear notes a message from a leader.
 func (m *Member) hear() {
 	now := m.node.Mono()
 	m.election.heard, m.election.ticked = now, now
@@ -65,7 +65,7 @@ func (m *Member) drawElectionTimeout() time.Duration {
 	return base + base/steps*time.Duration(m.node.Choose(chooseTimeout, string(m.cfg.Self), steps))
 }
 
-// electionDue campaigns when the member's patience is over, else it looks again when it may be. One
+// electionDue campaigns when the election timeout is over, else it looks again when it may be. One
 // timer runs for the whole life of the member, so that hearing from a leader costs nothing.
 func (m *Member) electionDue() {
 	now := m.node.Mono()

@@ -37,8 +37,8 @@ type journal struct {
 // hardState is what raft must never forget, and the commit index.
 type hardState struct{ term, vote, commit uint64 }
 
-// persist queues a MsgStorageAppend. One that nobody waits for and that only tells the commit index
-// is not worth a write.
+// persist queues a MsgStorageAppend. One that no task waits for and that only carries the commit
+// index is not worth a write.
 func (m *Member) persist(msg *pb.Message) {
 	j := &m.journal
 	if !m.mustWrite(msg) && len(j.queue) == 0 && !j.busy {

@@ -55,7 +55,7 @@ func (m *Member) receive(from env.NodeID, in env.Message) {
 }
 
 // redundant recognises an append that only moves the commit index: the next entries, or else the
-// next heartbeat, tell it as well. Appends without entries that follow a heartbeat's answer or a
+// next heartbeat, carry it as well. Appends without entries that follow a heartbeat's answer or a
 // rejection probe the receiver's log.
 func (m *Member) redundant(msg *pb.Message) bool {
 	return msg.Type == pb.MsgApp && len(msg.Entries) == 0 && !m.probing

@@ -9,9 +9,9 @@ import (
 	"github.com/shardproof/shardproof/system/oplog"
 )
 
-// step hands raft a message. Its errors tell of messages that came too late to matter. What raft
-// does when storage answers is of no use before the next occasion: it hands out entries as
-// committed that were applied when appended.
+// step hands raft a message. Its errors are about messages that came too late to matter. What raft
+// does when storage answers is of no use before the next call: it hands out entries as committed
+// that were applied when appended.
 func (m *Member) step(msg *pb.Message) {
 	_ = m.raft.Step(*msg)
 	switch msg.Type {

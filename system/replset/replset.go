@@ -2,11 +2,12 @@
 // go.etcd.io/raft.
 //
 // Promises. An entry is applied to the store at the moment it is appended, on every member, so that
-// w:1 and local reads need no wait. It is majority when raft commits it, and from then on no member
-// ever forgets it. An entry that is not may be rolled back by the next primary; then the store, the
-// log history and the watchers go back together. A term has at most one primary; its work lives in
-// the scope of its tenure, which ends with errcode.PrimarySteppedDown. A deposed primary that does
-// not know it yet still takes w:1 writes, as in reality, until it misses its quorum.
+// w:1 and local reads need no wait. It is majority-committed when raft commits it, and from then on
+// no member ever forgets it. An entry that is not may be rolled back by the next primary; then the
+// store, the log history and the watchers go back together. A term has at most one primary; its
+// work lives in the scope of its term, which ends with errcode.PrimarySteppedDown. A deposed
+// primary that does not know it yet still takes w:1 writes, as in reality, until it misses its
+// quorum.
 //
 // Durable are: entries, term and vote before anything is acknowledged that rests on them, and
 // snapshots. The commit index is written with the next record that must be, and learned again after
@@ -35,7 +36,7 @@ import (
 type Config struct {
 	// Name is the replica set's, for example "shard-a".
 	Name string
-	// Self is one of Members, which is the same list in the same order on every member for ever.
+	// Self is one of Members, which is the same list in the same order on every member forever.
 	Self    env.NodeID
 	Members []env.NodeID
 	// Settings are read when they are used, but for the quotient of election timeout and heartbeat
@@ -46,8 +47,8 @@ type Config struct {
 
 // Member is one incarnation of a member of a replica set.
 //
-// Invariant: between two calls from outside, everything raft has to say was taken from it (pump),
-// the store holds exactly the entries of log, and log is exactly raft's.
+// Invariant: between two calls from outside, raft's output was taken from it completely
+// (readyLoop), the store holds exactly the entries of log, and log is exactly raft's.
 type Member struct {
 	cfg  Config
 	node env.Node
@@ -58,7 +59,7 @@ type Member struct {
 	voters      pb.ConfState
 	dirty       bool // raft was stepped since the last Ready
 	inReadyLoop bool
-	// probing is set while raft hears that a follower's log may have a gap.
+	// probing is set while answers to raft say that a follower's log may have a gap.
 	probing bool
 	// proposed is the entry being proposed by Write: it need not be decoded again.
 	proposed *oplog.Entry
@@ -75,7 +76,7 @@ type Member struct {
 	lead      uint64 // raft's number of the primary, 0: unknown
 	leading   bool
 	writable  bool
-	led       uint64 // the term of the current or last tenure
+	led       uint64 // the term of the current or last term
 	termScope *env.Scope
 	election  electionClock
 	beat      env.Timer
@@ -173,7 +174,7 @@ func (m *Member) AppliedTS() hlc.Timestamp { return m.log.stamp(m.log.last().Ind
 
 // IndexAt is the index of the state at a cluster time up to which everything is committed here (see
 // AwaitTS). Status.SnapshotTooOld means that the store does not hold that state any more; it may do
-// so later in a query's life, so a reader asks anew after each wait.
+// so later in a query's life, so a reader asks again after each wait.
 func (m *Member) IndexAt(ts hlc.Timestamp) (uint64, error) {
 	index, known := m.log.upTo(ts)
 	if !known || index < m.store.Oldest() {
@@ -204,7 +205,7 @@ func (m *Member) Entry(index uint64) (e *oplog.Entry, term uint64, ok bool) {
 
 // ReadAt is the index at which the store answers reads of a concern. A linearizable read is a local
 // one that Confirm must follow. After a wait the store may not know the index any more: a reader
-// asks for it anew.
+// asks for it again.
 func (m *Member) ReadAt(rc command.ReadConcern) uint64 {
 	if rc == command.MajorityRead || rc == command.Snapshot {
 		return m.committed.Index

@@ -52,7 +52,7 @@ func (m *Member) stepUp(t env.Task) {
 	m.emit(trace.WritableEvent{Term: m.led}.Event())
 }
 
-// retryUntil repeats a step until it succeeds; false when the tenure ended first.
+// retryUntil repeats a step until it succeeds; false when the term ended first.
 func (m *Member) retryUntil(t env.Task, step func() error) bool {
 	for step() != nil {
 		if t.Sleep(m.tick()) != nil {
@@ -62,8 +62,8 @@ func (m *Member) retryUntil(t env.Task, step func() error) bool {
 	return true
 }
 
-// endTerm tells everyone who acts for the lost leadership before the next leader's entries undo
-// anything.
+// endTerm informs everything that acts for the lost leadership before the next leader's entries
+// undo anything.
 func (m *Member) endTerm() {
 	m.leading, m.writable = false, false
 	m.beat.Stop()
@@ -119,7 +119,7 @@ func (m *Member) transfer(to uint64) {
 	m.readyLoop()
 }
 
-// successor is the member with the longest log of those heard of lately; the member itself when
+// successor is the member with the longest log of those learned of lately; the member itself when
 // there is none.
 func (m *Member) successor() uint64 {
 	best, match := m.self, uint64(0)

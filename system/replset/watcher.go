@@ -11,22 +11,22 @@ import (
 // A watcher sees nothing of what was recovered from disk before Watch: it builds its state from the
 // store and from Entry.
 type Watcher interface {
-	// Applied follows the entry's application to the store; leading tells whether the member wrote
-	// it itself. A leader's first entry of its term has no operations.
+	// Applied follows the entry's application to the store; leading reports whether the member
+	// wrote it itself. A leader's first entry of its term has no operations.
 	Applied(index uint64, e *oplog.Entry, leading bool)
 	// RolledBack follows the undoing of every entry after index to.
 	RolledBack(to uint64)
 	// Reset follows the replacement of the whole store and log by a snapshot of the state at index.
 	Reset(index uint64)
-	// Committed tells that everything up to index is held by a majority.
+	// Committed reports that everything up to index is held by a majority.
 	Committed(index uint64)
-	// StepUp runs in a task of the new tenure before user writes are accepted. After an error it is
-	// called again, until it succeeds or the tenure ends, so it must be idempotent.
+	// StepUp runs in a task of the new term before user writes are accepted. After an error it is
+	// called again, until it succeeds or the term ends, so it must be idempotent.
 	StepUp(t env.Task) error
-	// StepDown tells that the tenure ended. Its scope is already cancelled. It comes also for a
-	// tenure whose StepUp never ran or did not end.
+	// StepDown reports that the term ended. Its scope is already cancelled. It comes also for a
+	// term whose StepUp never ran or did not end.
 	StepDown()
 }
 
-// Watch adds a watcher; they are told in the order in which they were added.
+// Watch adds a watcher; they are called in the order in which they were added.
 func (m *Member) Watch(w Watcher) { m.watchers = append(m.watchers, w) }

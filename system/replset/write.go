@@ -17,7 +17,7 @@ import (
 
 // Write logs operations as one entry and applies them at once, without waiting; the operations must
 // not be changed afterwards. Errors: errcode.NotWritablePrimary, also while the member hands over,
-// and before it is writable for tasks outside its tenure; the task's own error once its scope has
+// and before it is writable for tasks outside its term; the task's own error once its scope has
 // ended. After an error nothing was written.
 func (m *Member) Write(t env.Task, ops ...oplog.Op) (oplog.Time, error) {
 	if err := m.mayWrite(t); err != nil {

@@ -17,7 +17,7 @@ type cursorRegistry[T openCursor] struct {
 	queue    []idleCursor // in the order of their deadline
 }
 
-// openCursor is something open: kill lets go of what it holds elsewhere, without waiting.
+// openCursor is something open: kill releases what it holds elsewhere, without waiting.
 type openCursor interface{ kill(t env.Task) }
 
 type idleCursor struct {

@@ -26,7 +26,7 @@ type shardCursor struct {
 	opens   *command.Find
 	member  env.NodeID // where the cursor lives
 	cursor  string     // empty: nothing more to come
-	asked   int        // how many batches, so that a doubled request skips none
+	asked   int        // how many batches, so that a duplicated request skips none
 	time    hlc.Timestamp
 	docs    []bson.Raw
 	head    scanPosition
@@ -91,7 +91,7 @@ func (s *mergedScan) exhausted() bool {
 	return true
 }
 
-// fill fetches until the part has a document or is at its end.
+// fill fetches until the part has a document or has ended.
 func (p *shardCursor) fill(t env.Task, size int) error {
 	for len(p.docs) == 0 && p.cursor != "" {
 		p.asked++

@@ -35,7 +35,7 @@ func isStale(err error) bool {
 }
 
 // isMemberFailure reports whether err is the answer of a member that could not finish the request
-// as it lost its office: the attempt is over, though it may have executed.
+// as it stepped down: the attempt is over, though it may have executed.
 func isMemberFailure(err error) bool {
 	return errcode.Is(err, errcode.PrimarySteppedDown, errcode.InterruptedDueToReplStateChange)
 }

@@ -14,9 +14,9 @@ type Table = catalog.Table
 
 // routingCache is what the router knows of one collection's placement.
 //
-// Invariant: the table answers the needs up to fresh. Who finds the table wanting raises need, and
-// only a refresh that began after that counts: one under way may have read the catalogue before the
-// change (H-24).
+// Invariant: the table answers the needs up to fresh. A request that finds the table outdated
+// raises need, and only a refresh that began after that counts: one in progress may have read the
+// catalogue before the change (H-24).
 type routingCache struct {
 	router      *Router
 	ns          string
@@ -26,7 +26,7 @@ type routingCache struct {
 	refreshed   env.Cond
 }
 
-// inconsistentRetries is how often a refresh is begun anew, from nothing, when its pieces do not
+// inconsistentRetries is how often a refresh is begun again, from nothing, when its pieces do not
 // fit (protocol 3.4).
 const inconsistentRetries = 3
 

@@ -63,7 +63,7 @@ func (r *Router) answer(t env.Task, scan *mergedScan, size int) (*command.Batch,
 }
 
 // open establishes the scan on every shard that owns a part of what the filter asks for, all by one
-// table. If one refuses, the cursors already open are closed and everything begins anew.
+// table. If one refuses, the cursors already open are closed and everything begins again.
 func (r *Router) open(t env.Task, req *command.Find) (*mergedScan, error) {
 	own := *req
 	for e := r.newRetryBudget(req.NS); ; {
@@ -111,9 +111,9 @@ func (r *Router) establish(
 }
 
 // targets returns the shards to ask. A snapshot read asks those that owned a part of the range at
-// its time, whoever owns it now: the shards' versions still tell whether the table knows of every
-// move until then (protocol 11). The time is picked once, from what this router has heard; the
-// request keeps it over all attempts.
+// its time, regardless of who owns it now: the shards' versions still report whether the table
+// knows of every move until then (protocol 11). The time is picked once, from the times that this
+// router has seen; the request keeps it over all attempts.
 func (r *Router) targets(
 	t env.Task, table *Table, rng key.Range, req *command.Find,
 ) ([]string, error) {
@@ -161,7 +161,7 @@ func filterRange(p key.Pattern, filter bson.Raw) (key.Range, error) {
 }
 
 // ownersOf returns the shards that own a part of the range, each once, in the order of the range.
-// An empty range is asked of the shard at its beginning, so that even then somebody checks the
+// An empty range is asked of the shard at its beginning, so that even then a shard checks the
 // version.
 func ownersOf(table *Table, rng key.Range) []string {
 	if rng.Empty() {
@@ -170,7 +170,7 @@ func ownersOf(table *Table, rng key.Range) []string {
 	return table.Owning(rng)
 }
 
-// establish opens the cursors of all parts at the same time. Of several errors one that tells of a
+// establish opens the cursors of all parts at the same time. Of several errors one that reports a
 // stale table counts most (H-49).
 func (s *mergedScan) establish(t env.Task) error {
 	if len(s.parts) == 1 {

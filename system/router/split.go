@@ -26,7 +26,7 @@ func (r *Router) splitChunk(
 	}, r.settings.MoveWait)
 }
 
-// mergeChunks asks the owner of the first chunk, who finds out whether it has them all.
+// mergeChunks asks the owner of the first chunk, which finds out whether it has them all.
 func (r *Router) mergeChunks(
 	t env.Task, _ env.NodeID, req *command.MergeChunks,
 ) (*command.Done, error) {
@@ -39,7 +39,7 @@ func (r *Router) mergeChunks(
 	}, r.settings.MoveWait)
 }
 
-// ownerNow reads the catalogue anew: a command about chunks wants to know them as they are.
+// ownerNow reads the catalogue again: a command about chunks wants to know them as they are.
 func (r *Router) ownerNow(t env.Task, ns string, k key.Key) (catalog.Chunk, *rpc.Set, error) {
 	known := r.routesOf(ns)
 	known.invalidate(known.table)

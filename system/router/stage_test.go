@@ -26,9 +26,9 @@ import (
 
 const ns = "test.docs"
 
-// stage is a router among simulated shards and a simulated config server. There is one table: shards
-// refuse versions that are not of it, and own the documents that it says. Every key from 0 to 39 has
-// a document.
+// stage is a router among simulated shards and a simulated config server. There is one table:
+// shards refuse versions that are not of it, and own the documents that it says. Every key from 0
+// to 39 has a document.
 type stage struct {
 	*protocoltest.Stage
 	settings settings.Settings
@@ -47,7 +47,8 @@ func newStage() *stage {
 	}
 	s.addVerbs()
 	coll := catalog.Collection{
-		NS: ns, UUID: "u", Epoch: "e", Timestamp: 1, Key: key.Pattern{Field: "k"}, AllowMigrations: true,
+		NS: ns, UUID: "u", Epoch: "e", Timestamp: 1, Key: key.Pattern{Field: "k"},
+		AllowMigrations: true,
 	}
 	shards := []string{"shard-a", "shard-b", "shard-c"}
 	chunks, err := catalog.First(coll, []key.Key{key.Int(10), key.Int(20)}, shards)
@@ -67,7 +68,9 @@ func newStage() *stage {
 		}
 	}
 	s.World.AddNode("router.0", func(t env.Task) { s.bootRouter(t, shards, sets) })
-	s.World.AddNode("driver", func(t env.Task) { s.driver = rpc.Listen(t.Node(), hlc.New(t.Node())) })
+	s.World.AddNode("driver", func(t env.Task) {
+		s.driver = rpc.Listen(t.Node(), hlc.New(t.Node()))
+	})
 	s.World.Run(func() bool { return s.driver != nil && s.config != nil }, env.Time(time.Second))
 	return s
 }
@@ -86,12 +89,15 @@ func (s *stage) bootConfig(t env.Task) {
 	s.config = rpc.Listen(t.Node(), hlc.New(t.Node()))
 	type ask = command.GetRoutingTable
 	rpc.Handle(s.config, func(_ env.Task, _ env.NodeID, req *ask) (*command.RoutingUpdate, error) {
-		u := &command.RoutingUpdate{Collection: s.table.Collection(), Full: req.Since.IsZero(), At: s.changed}
+		u := &command.RoutingUpdate{
+			Collection: s.table.Collection(), Full: req.Since.IsZero(), At: s.changed,
+		}
 		u.Chunks = slices.Collect(s.table.Chunks())
 		if !u.Full {
 			u.Chunks = s.table.Since(req.Since)
 		}
-		s.Say("  config: table since %d|%d, %d chunks", req.Since.Major, req.Since.Minor, len(u.Chunks))
+		since := req.Since
+		s.Say("  config: table since %d|%d, %d chunks", since.Major, since.Minor, len(u.Chunks))
 		if code := s.planned("config"); code != "" {
 			return nil, errcode.New(code, "as planned")
 		}
@@ -215,12 +221,15 @@ func (s *stage) addVerbs() {
 	}
 	s.Requests["update"] = func(l protocoltest.Line) error {
 		doc := raw(bson.D{{Key: "k", Value: keys(l)[0]}})
-		return s.request(l, s.write(&command.Update{NS: ns, Filter: doc, Change: doc, Session: session(l)}))
+		req := &command.Update{NS: ns, Filter: doc, Change: doc, Session: session(l)}
+		return s.request(l, s.write(req))
 	}
 	// scan 5 25 3: the keys from 5 on below 25, in batches of 3.
 	s.Requests["scan"] = func(l protocoltest.Line) error {
 		n := keys(l)
-		return s.request(l, func(t env.Task) (string, error) { return s.scan(t, n[0], n[1], int(n[2])) })
+		return s.request(l, func(t env.Task) (string, error) {
+			return s.scan(t, n[0], n[1], int(n[2]))
+		})
 	}
 }
 

@@ -69,7 +69,7 @@ func (s *changeStream) low() hlc.Timestamp {
 }
 
 // read asks all shards that have nothing left to merge for what comes next, up to a time and
-// beyond, all at once: the answers also tell the router how late it is. The error is that of one of
+// beyond, all at once: the answers also carry the current cluster time. The error is that of one of
 // them; what the others said is kept.
 func (s *changeStream) read(t env.Task, reach hlc.Timestamp) error {
 	var behind []*shardTail
@@ -122,8 +122,8 @@ func (s *changeStream) next(t env.Task, size int) (all []command.Change) {
 	return all
 }
 
-// invalidate ends the stream. Every shard of the collection tells of its end, after all writes to
-// any of them: the first to tell is enough.
+// invalidate ends the stream. Every shard of the collection reports its end, after all writes to
+// any of them: the first report is enough.
 func (s *changeStream) invalidate() command.Change {
 	s.ended = true
 	s.after.N++

@@ -18,5 +18,6 @@ func TestRouting(t *testing.T) { protocoltest.RunClusters(t, "testdata/3-routing
 // TestReads leads whole clusters through reads of the past (section 11 of the protocol).
 func TestReads(t *testing.T) { protocoltest.RunClusters(t, "testdata/11-reads") }
 
-// TestChangeStreams leads whole clusters through section 12 of the protocol, as far as it is routing.
+// TestChangeStreams leads whole clusters through section 12 of the protocol, as far as it is
+// routing.
 func TestChangeStreams(t *testing.T) { protocoltest.RunClusters(t, "testdata/12-change-streams") }

@@ -52,7 +52,7 @@ func isFatal(t env.Task, err error) bool {
 	return t.Err() != nil || errcode.Is(err, errcode.ChangeStreamHistoryLost)
 }
 
-// tell answers with what is certain by now.
+// tell answers with the changes that are final by now.
 func (r *Router) tell(t env.Task, s *changeStream, size int) *command.ChangeBatch {
 	changes := s.next(t, size)
 	if s.ended {
@@ -98,7 +98,7 @@ func (r *Router) openStream(
 }
 
 // begin opens the tails, and those of the receivers they name. The stream has begun when everything
-// until now is known: whatever is written from then on comes behind it.
+// until now is known: everything that is written from then on comes after it.
 func (s *changeStream) begin(t env.Task, now hlc.Timestamp) error {
 	from := s.low()
 	if err := s.read(t, now); err != nil {

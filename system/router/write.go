@@ -12,7 +12,7 @@ import (
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// writeStatement is a write to one document, whatever its command.
+// writeStatement is a write to one document, of any write command.
 type writeStatement struct {
 	ns      string
 	session command.Session
@@ -51,8 +51,8 @@ func (r *Router) findAndModify(
 		}})
 }
 
-// insert sends the documents one by one, each as its own statement: whatever happens between two of
-// them, it is exact which were executed.
+// insert sends the documents one by one, each as its own statement: when a failure comes between
+// two of them, it is exact which were executed.
 func (r *Router) insert(t env.Task, _ env.NodeID, req *command.Insert) (*command.Written, error) {
 	sum := &command.Written{}
 	for i, doc := range req.Docs {
@@ -102,7 +102,7 @@ func fixedBy(filter bson.Raw) func(key.Pattern) (key.Key, error) {
 
 // write sends a statement to the owner of its key until it is executed or refused. When an earlier
 // attempt may have executed, its error is returned rather than a later refusal, which might come
-// from a member that has not heard of it.
+// from a member that has not learned of it.
 func (r *Router) write(t env.Task, st writeStatement) (*command.Written, error) {
 	var unsure error
 	for e := r.newRetryBudget(st.ns); ; {
@@ -158,8 +158,8 @@ func (r *Router) attempt(
 	return table, written, err
 }
 
-// notSentError marks a failure to read the catalogue: whatever it was, the statement has not been
-// sent.
+// notSentError marks a failure to read the catalogue: after any such failure the statement has not
+// been sent.
 func notSentError(err error) error {
 	if rpc.Gone(
 		err,

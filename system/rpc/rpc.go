@@ -1,5 +1,5 @@
 // Package rpc sends typed commands between nodes and lets every message carry the vector clock
-// (gossip). Set finds the primary of a replica set for whoever is not a member of it.
+// (gossip). Set finds the primary of a replica set for nodes that are not members of it.
 //
 // Promise: a handler sees a command only after the node's clock has taken over the sender's, and a
 // caller sees the response, or the error, only after its own clock has taken over the responder's.

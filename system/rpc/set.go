@@ -11,7 +11,7 @@ import (
 	"github.com/shardproof/shardproof/system/settings"
 )
 
-// Set knows a replica set from outside: its members and which of them was last seen to be the
+// Set knows a replica set from outside: its members and which of them was last handled be the
 // primary. It sends each command once; whether a failed one may be sent again is its caller's
 // decision.
 type Set struct {
@@ -65,7 +65,7 @@ func CallPrimaryAt[Resp any](
 const ChooseSecondary env.Choice = "rpc.secondary"
 
 // CallSecondaryAt sends req to a member that is not known to be the primary, and returns which one
-// was asked. Whoever it is decides whether to answer. A set of one member has only its primary.
+// was asked. That member decides whether to answer. A set of one member has only its primary.
 func CallSecondaryAt[Resp any](
 	t env.Task, s *Set, req env.Message, timeout time.Duration,
 ) (*Resp, env.NodeID, error) {

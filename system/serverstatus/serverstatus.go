@@ -2,8 +2,8 @@
 // operators know from the section shardingStatistics of MongoDB's serverStatus.
 //
 // Promise: a counter only grows while its process lives, and starts at zero with the process: like
-// the real ones, it survives no crash and is never replicated. Times are virtual. The two that tell
-// of range deletions to come are no counters but what is on record.
+// the real ones, it survives no crash and is never replicated. Times are virtual. The two about
+// pending range deletions are not counters but what is on record.
 package serverstatus
 
 import (

@@ -120,7 +120,7 @@ func Default(p protocol.Profile) Settings {
 }
 
 // Default42 returns the values of the 4.2 profile: smaller chunks and batches, a history as short
-// as it may be, and no patience for overlapping deletions, which the recipient carries out itself
+// as it may be, and no wait for overlapping deletions, which the recipient carries out itself
 // (protocol 16, errata E8).
 func Default42() Settings {
 	s := Default80()

@@ -60,7 +60,7 @@ func (m *Metadata) judge(got catalog.Version) placementVerdict {
 	return placementRouterOlder
 }
 
-// Check compares a request's placement with what the shard knows, without waiting: nil, or a
+// Check compares a request's placement with what the shard knows, without waiting: nil, or an
 // errcode.StaleConfig or errcode.StaleDbVersion; a write may also be refused with
 // errcode.MovePrimaryInProgress.
 func (c *Collection) Check(place command.Placement, write bool) error {
@@ -92,9 +92,9 @@ func (c *Collection) stale(place command.Placement, v placementVerdict) error {
 
 // admit waits until a request may be let in as protocol 3.4 says, or answers it with
 // errcode.StaleConfig: at once when the router is older; after the wait when the critical section
-// blocks it; after a refresh when the shard is older and the refresh has not helped, whatever its
-// own error was. Whatever goes wrong in a wait is not told in place of the stale error
-// (SERVER-84623), but for the end of the task.
+// blocks it; after a refresh when the shard is older and the refresh has not helped, regardless of
+// its own error. An error of the wait does not replace the stale error (SERVER-84623), but for the
+// end of the task.
 func (c *Collection) admit(t env.Task, place command.Placement, write bool) error {
 	v := c.judge(place, write)
 	if v == placementShardOlder {

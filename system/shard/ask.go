@@ -10,7 +10,7 @@ import (
 )
 
 // Ask sends a message that may be repeated to the primary of a shard, or of the config server. That
-// nobody answers for a replica set which has left the cluster is a errcode.ShardNotFound: it will
+// nobody answers for a replica set which has left the cluster is an errcode.ShardNotFound: it will
 // not be otherwise later (H-38).
 func Ask[Resp any](
 	t env.Task, s *Server, set string, req env.Message, timeout time.Duration,
@@ -28,8 +28,8 @@ func Ask[Resp any](
 	return resp, err
 }
 
-// left returns a errcode.ShardNotFound when the catalogue says that there is no such shard, and nil
-// when it does not know.
+// left returns an errcode.ShardNotFound when the catalogue says that there is no such shard, and
+// nil when it does not know.
 func (s *Server) left(t env.Task, name string) error {
 	_, err := s.findShard(t, name)
 	if !errcode.Is(err, errcode.ShardNotFound) {
@@ -39,8 +39,8 @@ func (s *Server) left(t env.Task, name string) error {
 	return err
 }
 
-// MayReceive returns a errcode.ShardNotFound when there is no such shard or it drains. It may begin
-// to at any time: whoever commits looks again.
+// MayReceive returns an errcode.ShardNotFound when there is no such shard or it drains. It may
+// begin to at any time: the commit checks again.
 func (s *Server) MayReceive(t env.Task, name string) error {
 	found, err := s.findShard(t, name)
 	if err == nil && found.Draining {

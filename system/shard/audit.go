@@ -9,7 +9,7 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// audit tells everything that the final checks compare, in any state of the member.
+// audit answers with everything that the final checks compare, in any state of the member.
 func (s *Server) audit(_ env.Task, _ env.NodeID, req *command.Audit) (*command.AuditReply, error) {
 	return s.Look(req.NS), nil
 }

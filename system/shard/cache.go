@@ -17,9 +17,9 @@ import (
 )
 
 // A shard keeps a copy of the routing table among its own documents, where its secondaries read it
-// (protocol 2.2, 3.4 step 5). The primary brings it up to what it knows when somebody needs it: a
+// (protocol 2.2, 3.4 step 5). The primary updates it to what it knows when it is needed: a
 // migration that has changed the placement, or a secondary that asks. Nobody waits for a majority
-// to have the copy; whoever reads it does.
+// to have the copy; the reader does.
 
 // The namespaces of the copy: CacheNS has one document for each collection, and each collection its
 // chunks in another.
@@ -40,7 +40,7 @@ type cacheDoc struct {
 	Last bson.Timestamp `bson:"lastRefreshedCollectionVersion"`
 	// Entered counts the critical sections of donors; see SignalSecondaries.
 	Entered int64 `bson:"enterCriticalSectionCounter,omitempty"`
-	// Refreshed is the shard's version as its primary knows it, in 4.2: there nothing else tells
+	// Refreshed is the shard's version as its primary knows it, in 4.2: there nothing else informs
 	// secondaries of a recipient that a range has arrived.
 	Refreshed string `bson:"lastRefreshedShardVersion,omitempty"`
 }
@@ -128,8 +128,8 @@ func (c *Collection) flush(t env.Task, table *catalog.Table) error {
 	}
 }
 
-// difference is what makes the chunks of the copy those of the table, whatever state an earlier
-// primary has left them in.
+// difference is what makes the chunks of the copy those of the table, from any state in which an
+// earlier primary left them.
 func (c *Collection) difference(table *catalog.Table) (ops []oplog.Op, err error) {
 	encoded, wanted := map[key.Key]encodedChunk{}, map[string]bool{}
 	for chunk := range table.Chunks() {

@@ -15,9 +15,9 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// Collection is the runtime of one namespace on one node: what is known of its placement, who may
-// not write, who captures writes, which ranges are arriving. It lives in memory; a step-up starts
-// from unknown metadata.
+// Collection is the runtime of one namespace on one node: what is known of its placement, what
+// blocks its writes, what captures them, which ranges are arriving. It lives in memory; a step-up
+// starts from unknown metadata.
 type Collection struct {
 	server *Server
 	ns     string
@@ -58,7 +58,7 @@ type Donor interface {
 }
 
 // SetDonor attaches the donor of a migration: from now on it sees every write. There is at most
-// one; a second is a errcode.ConflictingOperationInProgress.
+// one; a second is an errcode.ConflictingOperationInProgress.
 func (c *Collection) SetDonor(d Donor) error {
 	if c.donor != nil {
 		return errcode.New(errcode.ConflictingOperationInProgress,
@@ -178,8 +178,8 @@ func (c *Collection) Recovering() []string {
 }
 
 // BeginRecovery does for all namespaces at once what a Collection's does for one, until EndRecovery
-// or the end of the tenure: what an earlier primary has moved is not known, nor of which
-// collection. It forgets what is known.
+// or the end of the term: what an earlier primary has moved is not known, nor of which collection.
+// It forgets what is known.
 func (s *Server) BeginRecovery() {
 	s.undecided = true
 	s.clearAll()
@@ -196,7 +196,7 @@ func (s *Server) EndRecovery() {
 // undecided reports whether the metadata must not be refreshed.
 func (c *Collection) undecided() bool { return c.server.undecided || len(c.recovering) > 0 }
 
-// stepDown forgets everything that belonged to the tenure. Recoverable critical sections stay: the
+// stepDown forgets everything that belonged to the term. Recoverable critical sections stay: the
 // store holds them.
 func (c *Collection) stepDown() {
 	c.Clear()

@@ -9,7 +9,7 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// createCollection makes the collection, unless it is there: with another UUID that is a
+// createCollection makes the collection, unless it is there: with another UUID that is an
 // errcode.BadValue.
 func (s *Server) createCollection(
 	t env.Task, _ env.NodeID, req *command.CreateCollection,

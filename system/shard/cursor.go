@@ -12,7 +12,7 @@ import (
 )
 
 // cursorRegistry are the queries that wait for their next getMore. They live in memory and end with
-// the tenure.
+// the term.
 type cursorRegistry struct {
 	server *Server
 	opened int
@@ -47,7 +47,7 @@ func (cs *cursorRegistry) add(q *cursorQuery) string {
 	return cu.id
 }
 
-// announce tells of cursors that hold back the deletion of what they may see; others see what they
+// announce reports cursors that hold back the deletion of what they may see; others see what they
 // find.
 func (cs *cursorRegistry) announce(kind trace.Kind, cu *openCursor) {
 	q := cu.query

@@ -14,9 +14,9 @@ import (
 )
 
 // RefuseWrites has user writes to the unsharded collections of the database fail with
-// errcode.MovePrimaryInProgress from now on, in this tenure (protocol 15: since 5.0 writes during
-// the clone are refused rather than lost). Writes that have passed their version check but are not
-// yet committed find out at their commit.
+// errcode.MovePrimaryInProgress from now on, in this term (protocol 15: since 5.0 writes during the
+// clone are refused rather than lost). Writes that have passed their version check but are not yet
+// committed find out at their commit.
 func (s *Server) RefuseWrites(database, move string) { s.moving[database] = move }
 
 // AcceptWrites undoes RefuseWrites.
@@ -38,7 +38,7 @@ func (c *Collection) refused(place command.Placement, write bool) error {
 }
 
 // Drop removes the collection on behalf of why, if it has the UUID; one of another UUID was made
-// since and is none of the caller's business (H-74b). The caller has seen to it that no running
+// since and is none of the caller's business (H-74b). The caller has handled it that no running
 // query needs it, and waits for the majority.
 func (s *Server) Drop(t env.Task, ns, uuid, why string) error {
 	options, exists := s.cfg.Member.Store().Options(ns)
@@ -58,7 +58,7 @@ func (s *Server) Drop(t env.Task, ns, uuid, why string) error {
 	return err
 }
 
-// announceDrop tells that every document of a collection is gone.
+// announceDrop reports that every document of a collection is gone.
 func (s *Server) announceDrop(index uint64, op *oplog.Op) {
 	data := s.cfg.Member.Store()
 	if index <= data.Oldest() {
@@ -71,7 +71,7 @@ func (s *Server) announceDrop(index uint64, op *oplog.Op) {
 		})
 }
 
-// announceRename tells that every document of a collection is gone there and is here.
+// announceRename reports that every document of a collection is gone there and is here.
 func (s *Server) announceRename(index uint64, op *oplog.Op) {
 	s.cfg.Member.Store().ScanKey(op.ID, key.Everything, index, store.Place{},
 		func(k key.Key, id string, doc bson.Raw) bool {

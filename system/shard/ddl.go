@@ -164,7 +164,7 @@ func (s *Server) rename(req *command.ShardsvrParticipate, here string) (ops []op
 }
 
 // FollowRenames adds to every entry that renames a collection the operations that follow returns:
-// it is told the UUID and the new name.
+// it gets the UUID and the new name.
 func (s *Server) FollowRenames(follow func(uuid, to string) []oplog.Op) {
 	s.renames = append(s.renames, follow)
 }
@@ -179,7 +179,7 @@ func (s *Server) creation(req *command.ShardsvrParticipate, here string) ([]oplo
 		oplog.Op{Kind: oplog.Create, NS: c.NS, Doc: store.EncodeOptions(c.UUID, c.Key)})
 }
 
-// release ends the operation here: its holds are gone, and so is the power of its messages.
+// release ends the operation here: its holds are gone, and its messages have no effect any more.
 func (s *Server) release(req *command.ShardsvrParticipate) (ops []oplog.Op) {
 	for _, ns := range operationNamespaces(req) {
 		doc := participationDoc{NS: ns, Released: req.Operation, Formerly: s.Formerly(ns)}
@@ -231,7 +231,7 @@ func (s *Server) Indexes(ns string) (all []command.IndexSpec) {
 }
 
 // followRelease has secondaries forget what they knew of a collection before an operation on it
-// that is over: its version has risen, which only the primary was told.
+// that is over: its version has risen, which only the primary knows.
 func (s *Server) followRelease(op *oplog.Op, leading bool) {
 	var doc participationDoc
 	if !leading && op.Doc != nil && s.decode(op.Doc, &doc) {

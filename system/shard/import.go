@@ -45,8 +45,8 @@ func (s *Server) Import(t env.Task, st oplog.Stmt, migration string) (written bo
 	return err == nil, err
 }
 
-// knows reports whether recording the statement would tell nothing new: it is on record, or it is a
-// dead end and the history is known to be incomplete.
+// knows reports whether recording the statement would add nothing: it is on record, or it is a dead
+// end and the history is known to be incomplete.
 func (x *Session) knows(st oplog.Stmt) bool {
 	rec := x.Record()
 	if rec.Txn != st.Txn {

@@ -48,7 +48,7 @@ func (s *Server) joinCluster(
 
 // membershipDoc is the document of the newest order to join or to leave that the shard has
 // followed. Older ones may still be on their way, and are refused: one to leave would keep a shard
-// that is one again from taking anything for ever, one to join would let a shard that has agreed to
+// that is one again from taking anything forever, one to join would let a shard that has agreed to
 // leave take something.
 type membershipDoc struct {
 	ID string `bson:"_id"`
@@ -74,13 +74,13 @@ func (s *Server) membership() (m membershipDoc) {
 	return m
 }
 
-// Leaving reports whether the shard takes nothing, whoever asks: an order of the past may still be
+// Leaving reports whether the shard takes nothing from any node: an order of the past may still be
 // on its way.
 func (s *Server) Leaving() bool { return s.membership().Leaving }
 
-// leaveCluster answers when nobody has to tell this shard anything any more: who did later would
-// find a shard that has left, and perhaps nobody (H-38). Before it looks, it sees to it that no
-// primary begins to receive. The ranges that it has still to delete are its own business.
+// leaveCluster answers when no node has to send this shard anything any more: a later sender would
+// find a shard that has left, and perhaps no node at all (H-38). Before it looks, it ensures that
+// no primary begins to receive. The ranges that it has still to delete are its own business.
 func (s *Server) leaveCluster(
 	t env.Task, _ env.NodeID, req *command.ShardsvrLeaveCluster,
 ) (*command.Done, error) {
@@ -121,7 +121,7 @@ func (s *Server) certain(t env.Task, site failpoint.Site, name string) error {
 
 const rangeDeletionsNS = "config.rangeDeletions"
 
-// owed lists what the shard has under way with others.
+// owed lists what the shard has in progress with others.
 func (s *Server) owed() (left []string) {
 	var a command.AuditReply
 	for _, contribute := range s.audits {

@@ -45,8 +45,8 @@ func (m *Metadata) Overlaps(r key.Range) bool {
 // Metadata returns what is known now, nil when nothing is. To keep it across a wait, Take a Filter.
 func (c *Collection) Metadata() *Metadata { return c.known }
 
-// Install makes the table the shard's knowledge, unless what is known is newer. Whoever read the
-// table before a Clear must not install it after; Refresh sees to that by itself.
+// Install makes the table the shard's knowledge, unless what is known is newer. A refresh that read
+// the table before a Clear must not install it after; Refresh handles that by itself.
 func (c *Collection) Install(table *catalog.Table) {
 	if c.known != nil && !newerTable(table, c.known.Table) {
 		return
@@ -79,7 +79,7 @@ func supersedes(v, u catalog.Version) bool {
 }
 
 // Clear forgets what is known: every versioned request then waits for a refresh. A refresh that is
-// under way will not undo it.
+// in progress will not undo it.
 func (c *Collection) Clear() {
 	c.clears++
 	if c.known == nil {
@@ -195,7 +195,7 @@ func (c *Collection) AwaitRetired(t env.Task, m *Metadata) error {
 	})
 }
 
-// LoseRange tells the running queries of a secondary that the documents of a range that they may
+// LoseRange informs the running queries of a secondary that the documents of a range that they may
 // see are being deleted (protocol 10.4). It comes no later than the first deletion, since both come
 // through the log.
 func (c *Collection) LoseRange(r key.Range) {
@@ -206,7 +206,7 @@ func (c *Collection) LoseRange(r key.Range) {
 	}
 }
 
-// AwaitQueries waits until no running query may see keys of the range. The caller has seen to it
+// AwaitQueries waits until no running query may see keys of the range. The caller has handled it
 // that the range is no longer owned, so that no new one begins.
 func (c *Collection) AwaitQueries(t env.Task, r key.Range) error {
 	return c.drained.WaitFor(t, 0, func() bool { return !c.InUse(r) })

@@ -32,8 +32,8 @@ type cursorQuery struct {
 	// at is the cluster time of a snapshot read, and then the shard owned the ranges of past.
 	at   hlc.Timestamp
 	past *snapshotOwnership
-	// A query on a primary belongs to its term, one on a secondary to the office since when it is
-	// that.
+	// A query on a primary belongs to its term, one on a secondary to the time since the member
+	// last changed its role.
 	secondary  bool
 	term       uint64
 	stateEpoch int
@@ -190,10 +190,10 @@ func (q *cursorQuery) batch(t env.Task, size int) ([]bson.Raw, error) {
 	}
 }
 
-// restore is where a query may be descheduled. It does not outlive the office in which it began:
-// what its filter keeps from deletion is kept on this primary only. On a secondary it keeps
-// nothing: there the deletion ends the query, unless the operator would rather have what is left
-// (protocol 10.4).
+// restore is where a query may be descheduled. It does not outlive the role that the member had
+// when it began: what its filter keeps from deletion is kept on this primary only. On a secondary
+// it keeps nothing: there the deletion ends the query, unless the operator would rather have what
+// is left (protocol 10.4).
 func (q *cursorQuery) restore(t env.Task) error {
 	if err := t.Yield(failpoint.RequestYield); err != nil {
 		return err
@@ -207,7 +207,7 @@ func (q *cursorQuery) restore(t env.Task) error {
 		}
 	}
 	if q.killed != nil {
-		// Asked after the last place at which the query can stand still while its cursor is closed.
+		// Asked after the last place at which the query can stall while its cursor is closed.
 		return q.killed
 	}
 	if q.drops != q.c.drops {
@@ -221,7 +221,7 @@ func (q *cursorQuery) restore(t env.Task) error {
 }
 
 // confirm has a linearizable batch wait until the node was still primary after the read, and what
-// it read is majority.
+// it read is majority-committed.
 func (q *cursorQuery) confirm(t env.Task) error {
 	if q.concern != command.Linearizable {
 		return nil

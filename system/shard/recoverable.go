@@ -37,7 +37,7 @@ func (d *sectionDoc) hold() sectionHold {
 }
 
 // Hold returns the operation by which h blocks user writes to the namespace, and with reads also
-// those, until the operation of Unhold. Whoever keeps a record of a protocol's phases writes it in
+// those, until the operation of Unhold. A protocol that keeps a record of its phases writes it in
 // one entry with the phase, so that no failover finds one without the other. Nobody else may hold
 // the namespace.
 func (s *Server) Hold(ns string, h Holder, reads bool) oplog.Op {
@@ -63,7 +63,7 @@ func (s *Server) Unhold(ns string) oplog.Op {
 
 // AcquireRecoverable blocks user writes to the namespace on behalf of a recipient's migration, in a
 // way that survives failovers, and returns when a majority knows. It may be repeated by the same
-// migration; another's hold is a errcode.ConflictingOperationInProgress. Other errors leave open
+// migration; another's hold is an errcode.ConflictingOperationInProgress. Other errors leave open
 // whether the hold exists: only the majority's is promised.
 func (s *Server) AcquireRecoverable(t env.Task, ns, migration string) error {
 	doc, held := s.recoverable(ns)

@@ -23,7 +23,7 @@ type refreshCount struct {
 }
 
 // Refresh reads the catalogue and installs what it says, even while the critical section is held:
-// that is for migrations. It joins a refresh under way only if that one began after the call
+// that is for migrations. It joins a refresh in progress only if that one began after the call
 // (SERVER-36232): an older one may have read the catalogue before the change that the caller must
 // see. The error is that of the refresh; errcode.Interrupted when the metadata was cleared or a
 // recovery begun meanwhile, so that nothing was installed.
@@ -100,7 +100,7 @@ func (c *Collection) fits(told catalog.Collection) error {
 		c.ns, told.UUID, uuid)
 }
 
-// Fetch reads the catalogue at or after everything this node has heard of and returns the table
+// Fetch reads the catalogue at or after everything this node has learned of and returns the table
 // without installing it. Status.NamespaceNotFound means that the collection does not exist.
 func (c *Collection) Fetch(t env.Task) (*catalog.Table, error) {
 	var last error

@@ -52,7 +52,7 @@ func (w *writeCommand) replay(t env.Task, i int) (bool, error) {
 	return true, nil
 }
 
-// announceRetry tells the world about retries that meet a migration.
+// announceRetry reports retries that meet a migration.
 func (w *writeCommand) announceRetry(t env.Task, at oplog.Time) error {
 	e, _, _ := w.server.cfg.Member.Entry(at.Index)
 	if e.Ops[0].Kind == oplog.Noop {

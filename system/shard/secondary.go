@@ -21,9 +21,9 @@ import (
 //   - the donor's signal, written after it blocked writes and before the commit
 //     (SignalSecondaries);
 //   - the end of the recipient's critical section;
-//   - the first entry of another primary, who may know of any change that an earlier one began.
+//   - the first entry of another primary, which may know of any change that an earlier one began.
 //
-// Who reads at or after a cluster time waits for the log up to there first, so it is told of every
+// A read at or after a cluster time waits for the log up to there first, so it knows of every
 // change before it.
 
 // invalidateTag is the tag of entries by which secondaries forget the placement; other writes of
@@ -31,7 +31,7 @@ import (
 const invalidateTag = "invalidate"
 
 // SignalSecondaries has every secondary forget what it knows of the placement, once the signal
-// arrives there; to know it again it asks the primary, who answers behind the critical section.
+// arrives there; to know it again it asks the primary, which answers after the critical section.
 // Nobody waits for the signal: a primary who has not seen it is another one (protocol 4 step 8,
 // 17).
 func (c *Collection) SignalSecondaries(t env.Task) error {
@@ -40,7 +40,7 @@ func (c *Collection) SignalSecondaries(t env.Task) error {
 	return c.signal(t, doc)
 }
 
-// signalRefreshed tells secondaries that the primary knows of another version, where a recipient
+// signalRefreshed informs secondaries that the primary knows of another version, where a recipient
 // does not end a critical section by which they would learn of it. It may get lost: they then go on
 // with a placement from before the migration, until a request needs the new one.
 func (c *Collection) signalRefreshed(t env.Task) {

@@ -17,15 +17,15 @@ const (
 	AllBlocked          // reads wait, too
 )
 
-// Holder is who holds a critical section: a donor or a recipient, and its migration.
+// Holder identifies the holder of a critical section: a donor or a recipient, and its migration.
 type Holder struct {
 	Actor trace.Actor // trace.Donor or trace.Recipient
 	ID    string      // the migration
 }
 
 // criticalSection is the critical section of a collection. It is namespace wide. A donor's of a
-// migration is in memory and ends with the tenure; others follow a replicated document (see Hold)
-// and outlive failovers.
+// migration is in memory and ends with the term; others follow a replicated document (see Hold) and
+// outlive failovers.
 type criticalSection struct{ holds []sectionHold }
 
 type sectionHold struct {
@@ -43,7 +43,7 @@ func (c *Collection) EnterWrites(h Holder) {
 // EnterReads blocks user reads as well.
 func (c *Collection) EnterReads(h Holder) { c.section.enter(c, sectionHold{h, AllBlocked, false}) }
 
-// Leave ends h's hold and wakes whoever waits for it; it does nothing when there is none.
+// Leave ends h's hold and wakes the tasks that wait for it; it does nothing when there is none.
 func (c *Collection) Leave(h Holder) {
 	for i, in := range c.section.holds {
 		if in.Holder == h {
@@ -88,7 +88,7 @@ func (p Phase) state() trace.SectionState {
 	}[p]
 }
 
-// announceSection tells of the sections of primaries only: on other members nobody asks to pass.
+// announceSection reports the sections of primaries only: on other members nobody asks to pass.
 func (c *Collection) announceSection(h Holder, state trace.SectionState) {
 	if !c.server.cfg.Member.Leading() {
 		return
@@ -111,7 +111,7 @@ func (s *criticalSection) dropTransient(c *Collection) {
 	}
 }
 
-// announceHeld tells of what a new primary holds from the beginning.
+// announceHeld reports what a new primary holds from the beginning.
 func (s *criticalSection) announceHeld(c *Collection) {
 	for _, h := range s.holds {
 		c.announceSection(h.Holder, h.phase.state())
@@ -120,7 +120,7 @@ func (s *criticalSection) announceHeld(c *Collection) {
 
 func (p Phase) blocks(write bool) bool { return p == AllBlocked || write && p == WritesBlocked }
 
-// awaitSettled waits until nobody holds the section and no recovery is under way, for at most
+// awaitSettled waits until nobody holds the section and no recovery is in progress, for at most
 // settings.StaleWait (protocol 3.4 step 3, 8: refreshes asked for by stale requests wait for the
 // signal of either phase).
 func (c *Collection) awaitSettled(t env.Task) error {

@@ -58,7 +58,7 @@ type Server struct {
 	collections map[string]*Collection
 	cursors     cursorRegistry
 	checkouts   map[string]*sessionCheckout
-	// How often the member's office or whole state has changed.
+	// How often the member's role or whole state has changed.
 	stateEpoch int
 	audits     []func(*command.AuditReply)
 	statistics serverstatus.Sharding
@@ -137,14 +137,14 @@ func (s *Server) Collections() []*Collection {
 	return all
 }
 
-// Statistics are the counters of this process, for whoever does what they count.
+// Statistics are the counters of this process, for the parts that do what they count.
 func (s *Server) Statistics() *serverstatus.Sharding { return &s.statistics }
 
 // AddAudit has fn contribute to every answer to command.Audit.
 func (s *Server) AddAudit(fn func(*command.AuditReply)) { s.audits = append(s.audits, fn) }
 
-// Busy says in a sentence each what the server has under way for itself, as far as it is asked for
-// by AddAudit.
+// Busy says in a sentence each what the server has in progress for itself, as far as it is asked
+// for by AddAudit.
 func (s *Server) Busy() []string {
 	var a command.AuditReply
 	for _, contribute := range s.audits {

@@ -42,7 +42,7 @@ type Session struct {
 	txn int64
 }
 
-// Checkout takes the session, after whoever has it now.
+// Checkout takes the session, after the task that has it now.
 func (s *Server) Checkout(t env.Task, id string) (*Session, error) {
 	out := s.checkouts[id]
 	if out == nil {
@@ -118,7 +118,7 @@ func (x *Session) Begin(txn int64) error {
 }
 
 // Find looks for a statement of the transaction begun: its record and place, or nil when it was not
-// executed. Status.IncompleteTransactionHistory means that nobody can tell any more.
+// executed. Status.IncompleteTransactionHistory means that this is not known any more.
 func (x *Session) Find(id int32) (*oplog.Stmt, oplog.Time, error) {
 	if x == nil {
 		return nil, oplog.Time{}, nil

@@ -33,7 +33,7 @@ func (s *Server) splitChunk(
 	})
 }
 
-// Split is splitChunk for whoever decides on this shard what is to be cut.
+// Split is splitChunk for the parts of this shard that decide what is to be cut.
 func (s *Server) Split(t env.Task, req *command.ShardsvrSplitChunk) error {
 	_, err := s.splitChunk(t, s.node.ID(), req)
 	return err
@@ -55,8 +55,8 @@ func (s *Server) mergeChunks(
 		func(table *catalog.Table) bool { return table.Owner(rng.Min).Range == rng })
 }
 
-// mergeAllChunks has the config server join whatever of this shard may be joined. When the outcome
-// is unknown it is a failure: who asks again loses nothing.
+// mergeAllChunks has the config server join all chunks of this shard that may be joined. When the
+// outcome is unknown it is a failure: repeating the request is harmless.
 func (s *Server) mergeAllChunks(
 	t env.Task, _ env.NodeID, req *command.ShardsvrMergeAllChunks,
 ) (*command.Done, error) {

@@ -23,8 +23,8 @@ type identityDoc struct {
 	Shard string `bson:"shardName"`
 }
 
-// Identity is the operation that makes a replica set a shard: it writes a document that stays for
-// ever.
+// Identity is the operation that makes a replica set a shard: it writes a document that stays
+// forever.
 func Identity(name string) oplog.Op {
 	const id = "shardIdentity"
 	return documentOp(oplog.Insert, VersionNS, id, identityDoc{id, name})
@@ -59,7 +59,7 @@ func (s *Server) awaitTime(t env.Task, ts hlc.Timestamp) error {
 }
 
 // PersistConfigTime makes the config time that this node has seen durable on a majority, so that
-// whoever is primary later reads a catalogue at least as new (protocol 9.1).
+// every later primary reads a catalogue at least as new (protocol 9.1).
 func (s *Server) PersistConfigTime(t env.Task) error {
 	now := s.Clock().Now().Config
 	if s.durableConfigTime() < now {

@@ -57,9 +57,9 @@ func (s logWatcher) Reset(uint64) {
 // Committed is of no interest: readers ask the member.
 func (s logWatcher) Committed(uint64) {}
 
-// StepUp prepares a tenure: nothing is known of any placement, and everything that an earlier
-// primary has done is majority before the first user's read or write, so that no majority read goes
-// back behind it.
+// StepUp prepares a term: nothing is known of any placement, and everything that an earlier primary
+// has done is majority-committed before the first user's read or write, so that no majority read
+// goes back behind it.
 func (s logWatcher) StepUp(t env.Task) error {
 	s.dropTermState()
 	s.resume()
@@ -69,7 +69,7 @@ func (s logWatcher) StepUp(t env.Task) error {
 	return s.cfg.Member.AwaitMajority(t)
 }
 
-// StepDown drops what belonged to the tenure.
+// StepDown drops what belonged to the term.
 func (s logWatcher) StepDown() { s.dropTermState() }
 
 func (s *Server) dropTermState() {

@@ -145,7 +145,7 @@ func (w *writeCommand) recheck() error {
 
 func (w *writeCommand) checkSameTerm() error { return w.server.checkSameTerm(w.term) }
 
-// checkSameTerm fails when this node is not primary, or has become it anew since the term.
+// checkSameTerm fails when this node is not primary, or has become it again since the term.
 func (s *Server) checkSameTerm(term uint64) error {
 	if err := s.needPrimary(); err != nil {
 		return err

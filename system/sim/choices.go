@@ -35,13 +35,13 @@ const (
 	Chain = "chain"
 	// Does the chain of this message become slower than all others, from it on.
 	Demotion = "demotion"
-	// For how long does the task stand still at the site, in nanoseconds.
+	// For how long does the task stall at the site, in nanoseconds.
 	Stall = "stall"
 	// How much longer does the operation take, in nanoseconds.
 	DiskTail = "disk-tail"
 	// How many bytes that were not synced survive the crash.
 	Kept = "kept"
-	// Has the replacement that was under way in the crash happened.
+	// Has the replacement that was in progress in the crash happened.
 	Replaced = "replaced"
 )
 
@@ -80,7 +80,7 @@ type plan struct {
 	used    map[uint64]bool
 }
 
-// A question is everything the gate knows of one kind and site. Whoever asks often keeps it.
+// A question is everything the gate knows of one kind and site. Frequent callers keep it.
 type question struct {
 	name
 	hash  uint64

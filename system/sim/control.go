@@ -121,7 +121,7 @@ type Waiting struct {
 func (p Waiting) String() string { return fmt.Sprintf("%s: %s is %s", p.Node, p.Task, p.State) }
 
 // Tasks lists every task of the nodes that are up, by node and start. After an Idle run these wait
-// for ever.
+// forever.
 func (w *World) Tasks() []Waiting {
 	var all []Waiting
 	for _, m := range w.machines {

@@ -3,7 +3,7 @@ package sim
 import "iter"
 
 // A coroutine runs the bodies of tasks, one after the other. It switches with the executor in about
-// 50 ns and costs ten times that to make, hence the Pool.
+// 50 ns and costs ten times that to make: therefore the Pool.
 type coroutine struct {
 	next  func() (struct{}, bool)
 	stop  func()

@@ -45,7 +45,7 @@ func (w *World) deliverRequest(p *packet) {
 	w.resume(t)
 }
 
-// refuse tells the caller that nobody is there.
+// refuse fails the call: no process of the node runs.
 func (w *World) refuse(p *packet) {
 	l := p.channel.link
 	w.note(stepRefuse, l.to, p.channel.site, p.nth, p.channel.hash)

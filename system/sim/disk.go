@@ -14,7 +14,7 @@ import (
 type disk struct {
 	machine *machine
 	files   map[string]*file
-	// pending are the requests under way, the first one being served until busy.
+	// pending are the requests in progress, the first one being served until busy.
 	pending []*diskOp
 	busy    env.Time
 	// slowness is the factor on all latencies; tail, when not 0, replaces the odds of a slow
@@ -161,7 +161,7 @@ func (d *disk) questions(kind opKind) *opQuestions {
 	return q
 }
 
-// complete has the operation take effect and tells the task.
+// complete makes the operation take effect and wakes the task.
 func (op *diskOp) complete() {
 	d, t := op.disk, op.task
 	w := d.machine.world

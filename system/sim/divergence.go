@@ -10,8 +10,8 @@ import (
 // to its end and returns its Checkpoints and last Hash.
 type Replayable func(out io.Writer, window Window) (checkpoints []uint64, hash uint64)
 
-// Difference is the first step in which two runs differ, as both tell it. A line is empty when that
-// run was over.
+// Difference is the first step in which two runs differ, as each run describes it. A line is empty
+// when that run was over.
 type Difference struct {
 	Line int
 	A, B string

@@ -2,9 +2,9 @@ package sim
 
 import "github.com/shardproof/shardproof/system/env"
 
-// The agenda is everything that will happen: occasions by time, and by the order of scheduling
-// within one instant. It is a 4-ary heap of small entries that name a slot; the slots hold what
-// happens, so that sifting moves 16 bytes.
+// The agenda is everything that will happen: events by time, and by the order of scheduling within
+// one instant. It is a 4-ary heap of small entries that name a slot; the slots hold what happens,
+// so that sifting moves 16 bytes.
 type eventQueue struct {
 	heap  []entry
 	slots []slot
@@ -84,7 +84,7 @@ func (a *eventQueue) remove(i int32) {
 	a.free = append(a.free, i)
 }
 
-// pop takes the earliest occasion off the heap.
+// pop takes the earliest event off the heap.
 func (a *eventQueue) pop() slot {
 	i := int32(a.heap[0].key & slotMask)
 	s := a.slots[i]

@@ -124,7 +124,7 @@ const (
 	reply
 )
 
-// packet is a message under way.
+// packet is a message in progress.
 type packet struct {
 	kind    packetKind
 	channel *channel
@@ -277,7 +277,7 @@ func (w *World) reconnect() {
 	}
 }
 
-// awaited reports whether somebody still waits for the reply.
+// awaited reports whether the caller still waits for the reply.
 func (p *packet) awaited() bool {
 	t := p.caller
 	return t != nil && t.state == calling && t.calls == p.call && !t.node.dead

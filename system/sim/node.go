@@ -69,7 +69,7 @@ func (m *machine) deschedule(site failpoint.Site) time.Duration {
 	return d
 }
 
-// stall is for how long the task that passes the site for the nth time stands still; 0: not at all.
+// stall is for how long the task that passes the site for the nth time stalls; 0: not at all.
 func (m *machine) stall(site failpoint.Site, nth uint64) time.Duration {
 	w := m.world
 	if w.stall.odds == 0 && w.gate.explicit == nil {
@@ -82,8 +82,8 @@ func (m *machine) stall(site failpoint.Site, nth uint64) time.Duration {
 	return time.Duration(w.gate.amount(s.stall, nth, w.stall.odds, int64(w.stall.longest)))
 }
 
-// SetStalls has tasks stand still now and then at the sites they pass, each for as long as longest
-// at most, as a process does that is swapped out or collects garbage. Zero odds: no more.
+// SetStalls has tasks stall now and then at the sites they pass, each for as long as longest at
+// most, as a process does that is swapped out or collects garbage. Zero odds: no more.
 func (w *World) SetStalls(odds Probability, longest time.Duration) {
 	w.stall.odds, w.stall.longest = odds, longest
 }

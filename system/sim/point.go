@@ -36,7 +36,7 @@ type Latch struct {
 	waiting []*task
 }
 
-// Open lets go of every held task, in the order of their arrival, and of all that come later.
+// Open releases every held task, in the order of their arrival, and of all that come later.
 func (l *Latch) Open() {
 	l.open = true
 	for _, t := range l.waiting {
@@ -55,7 +55,7 @@ func (t *task) Point(site failpoint.Site, note env.Note) error {
 	t.site = site
 	s := t.node.machine.site(site)
 	s.hits++
-	nth := s.hits // the task may stand still below, and others pass meanwhile
+	nth := s.hits // the task may stall below, and others pass meanwhile
 	w.count(site)
 	if w.opts.OnPoint != nil || w.opts.TracePoints {
 		if err := t.pass(site, note, nth); err != nil {

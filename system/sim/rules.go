@@ -8,7 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// Message is a message under way, as rules see it.
+// Message is a message in progress, as rules see it.
 type Message struct {
 	From, To env.NodeID
 	Class    string
@@ -101,7 +101,7 @@ func (w *World) Held(id RuleID) int {
 	return 0
 }
 
-// reroute tells every link which rules concern it.
+// reroute updates for every link which rules concern it.
 func (w *World) reroute() {
 	for _, m := range w.machines {
 		for _, l := range m.links {

@@ -2,17 +2,16 @@
 // disks and clocks, in virtual time on the caller's goroutine.
 //
 // Promise: a world made from equal Options and driven by equal control code passes the same steps,
-// in every process and on every machine; Hash tells. Every question that chance decides goes
-// through one Gate, so that the recorded Decisions of a run replay it step by step, and taking one
-// away leaves all the others as they were.
+// in every process and on every machine; Hash is what to compare. Every question that chance
+// decides goes through one Gate, so that the recorded Decisions of a run replay it step by step,
+// and taking one away leaves all the others as they were.
 //
-// Promise: a crash loses exactly what a real one may lose: everything in memory, messages under way
-// to the node, and of each file a drawn suffix of the bytes not yet synced. Deferred functions of a
-// crashed node do not run before Close, and then against a frozen world.
+// Promise: a crash loses exactly what a real one may lose: everything in memory, messages in
+// progress to the node, and of each file a drawn suffix of the bytes not yet synced. Deferred
+// functions of a crashed node do not run before Close, and then against a frozen world.
 //
 // Refusal: no wall time, no goroutine besides the caller's (tasks are coroutines), no state shared
-// between worlds. A task that never waits hangs the world: whoever runs it watches Steps from
-// outside.
+// between worlds. A task that never waits hangs the world: its caller watches Steps from outside.
 package sim
 
 import (
@@ -47,11 +46,11 @@ type Options struct {
 	// Between is called before every step of a run, when no task is running: it may look, and must
 	// change nothing. Nil: nothing.
 	Between func()
-	// OnDecision is told of every fault that chance decides, at the step at which it does. Nil:
+	// OnDecision is called with every fault that chance decides, at the step at which it does. Nil:
 	// nobody is.
 	OnDecision func(Decision)
-	// OnOccasion is told of every message that sets out and every disk operation that begins. Nil:
-	// nobody is.
+	// OnInjectionPoint is called with every message that sets out and every disk operation that
+	// begins. Nil: nobody is.
 	OnInjectionPoint func(InjectionPoint)
 	// Network, Disk and Clock are what the world is made of.
 	Network Network

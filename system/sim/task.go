@@ -57,7 +57,7 @@ type task struct {
 	refused int32
 	ticket  int
 
-	// calls numbers the calls, so that late replies are told from the awaited one.
+	// calls numbers the calls, to distinguish late replies from the awaited one.
 	calls uint64
 	reply env.Message
 	// site is the one announced last, asked who was called last: for people.
@@ -98,7 +98,7 @@ func (t *task) end() {
 	t.leave()
 }
 
-// leave takes the task off the books of its scope and node.
+// leave removes the task from its scope and node.
 func (t *task) leave() {
 	t.state = ended
 	if t.scope != &t.node.scope {

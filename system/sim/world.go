@@ -115,7 +115,7 @@ const (
 	Stopped StopReason = "stopped"
 	// TimeUp: the next thing to happen is after the limit, which is the time now.
 	TimeUp StopReason = "time up"
-	// Idle: nothing is left to happen. Tasks that are still parked wait for ever.
+	// Idle: nothing is left to happen. Tasks that are still parked wait forever.
 	Idle StopReason = "idle"
 	// Exhausted: the budget of steps is spent.
 	Exhausted StopReason = "steps exhausted"
@@ -170,7 +170,7 @@ func (w *World) drive(until func() bool, limit env.Time) StopReason {
 	}
 }
 
-// next finds the earliest occasion, dropping those of ended incarnations.
+// next finds the earliest event, dropping those of ended incarnations.
 func (w *World) next() (at env.Time, fromQueue, ok bool) {
 	a := &w.agenda
 	for a.ready.n > 0 && a.ready.first().task.node.dead {
@@ -234,7 +234,7 @@ func (b *BrokenInvariant) Error() string {
 		where, b.Step, time.Duration(b.At), b.Message)
 }
 
-// assertion is what Assert panics with, to tell it from a mistake of Go code.
+// assertion is what Assert panics with, to distinguish it from a mistake of Go code.
 type assertion struct {
 	node    *node
 	message string

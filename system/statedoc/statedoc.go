@@ -23,8 +23,8 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// noTimeout is longer than any tenure without a majority: protocol steps wait until the tenure
-// ends, not for a time.
+// noTimeout is longer than any term without a majority: protocol steps wait until the term ends,
+// not for a time.
 const noTimeout = 1000 * time.Hour
 
 // Log is the replica set that holds the records.
@@ -117,7 +117,7 @@ func Commit(t env.Task, log Log, ops ...oplog.Op) error {
 	return AwaitMajority(t, log, at)
 }
 
-// AwaitMajority waits until a majority has everything up to at, or the tenure or the task ends.
+// AwaitMajority waits until a majority has everything up to at, or the term or the task ends.
 func AwaitMajority(t env.Task, log Log, at oplog.Time) error {
 	return log.Await(t, at, command.WriteConcern{Majority: true, Timeout: noTimeout})
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// collectionData holds the documents of one life of a collection, whatever its name.
+// collectionData holds the documents of one incarnation of a collection, under any name.
 type collectionData struct {
 	options bson.Raw
 	pattern key.Pattern

@@ -68,8 +68,8 @@ func (s *Store) Rollback(index uint64) {
 	s.applied = min(s.applied, index)
 }
 
-// SetOldest says that nobody will read at, or roll back to, an earlier index. An index that is
-// lower than that of an earlier call, or higher than Applied, is cut to these.
+// SetOldest promises that no caller will read at, or roll back to, an earlier index. An index that
+// is lower than that of an earlier call, or higher than Applied, is cut to these.
 func (s *Store) SetOldest(index uint64) {
 	s.oldest = max(s.oldest, min(index, s.applied))
 	for c := s.undo.oldest(); c != nil && c.index <= s.oldest; c = s.undo.oldest() {

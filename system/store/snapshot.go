@@ -12,7 +12,7 @@ import (
 )
 
 // Snapshot returns the state at an index as bytes, the same for equal states: one log entry that
-// makes everything anew.
+// makes everything again.
 func (s *Store) Snapshot(at uint64) ([]byte, error) {
 	if at != Latest && at > s.applied {
 		return nil, errcode.New(errcode.Internal, "no snapshot of %d, only %d is applied",

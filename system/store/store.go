@@ -1,9 +1,9 @@
 // Package store is the data of one member: collections of documents in the order of their _id and
 // of their shard key, in every state since some index of the log.
 //
-// Promise: a read at an index sees exactly what the entries up to it left, whatever was applied
-// since; Rollback restores the state of an index exactly; all costs of an operation are logarithmic
-// in the size, and history is dropped at no more than the cost of having made it.
+// Promise: a read at an index sees exactly what the entries up to it left, regardless of what was
+// applied since; Rollback restores the state of an index exactly; all costs of an operation are
+// logarithmic in the size, and history is dropped at no more than the cost of having made it.
 //
 // Refusal: it does not check who may write, does not log, and does not survive a crash: the log and
 // Snapshot do.
@@ -19,7 +19,7 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// Latest is the index to read at for whatever was applied last.
+// Latest is the index to read at for the newest applied state.
 const Latest uint64 = math.MaxUint64
 
 // Store is a member's data. Documents that it returns must not be changed. Functions that take a

@@ -23,6 +23,9 @@ type Frame struct {
 	Nodes     []Node
 }
 
+// Source is a system that can be looked into. Frame looks and changes nothing; it leaves Step and At to who asks.
+type Source interface{ Frame() *Frame }
+
 // Placement is the routing table of a collection.
 type Placement struct {
 	NS     string

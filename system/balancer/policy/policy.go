@@ -96,7 +96,7 @@ func (r *Round) levelSizes(c *Collection, zone int) {
 const unknownWeight = -1
 
 // urgent moves what must not stay where it is: first from shards that drain, then from shards that
-// are not of the zone. One chunk a shard, the first that somebody can take.
+// are not of the zone. One chunk per shard: the first that another shard can take.
 func (r *Round) urgent(c *Collection, open bool) {
 	r.closed = append(r.closed[:0], make([]bool, len(r.survey.zones))...)
 	for i := range r.shards {
@@ -145,7 +145,7 @@ func (r *Round) level(c *Collection, zone int, open bool, enough func(from, to i
 }
 
 // heaviest is the shard of the zone with the highest load; the first by name of equals, and -1 when
-// none is left. One that drains has been seen to.
+// none is left. One that drains has been handled.
 func (r *Round) heaviest(zone string) int {
 	best := -1
 	for i := range r.shards {

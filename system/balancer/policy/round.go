@@ -4,9 +4,9 @@
 // of collections give the same migrations.
 //
 // Promise: no two migrations of a round share a shard; none goes to a shard that is draining, full
-// or not of the chunk's zone; none makes a chunk leave a shard that should rather have more.
-// Whatever a cluster looks like, rounds that are carried out come to an end at which nothing is
-// chosen any more.
+// or not of the chunk's zone; none makes a chunk leave a shard that should rather have more. From
+// any state of a cluster, rounds that are carried out converge: in the end nothing is chosen any
+// more.
 //
 // Refusal: it does not move anything, and it does not make up for what a shard cannot give: a chunk
 // marked jumbo stays where it is, even on a shard that is to be emptied, and a chunk that crosses

@@ -9,17 +9,17 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// tableSurvey is what one pass over a table tells: how many chunks of which zone each shard has,
+// tableSurvey is the result of one pass over a table: how many chunks of which zone each shard has,
 // and the first that may move. It is as big as there are pairs of a shard and a zone with chunks,
 // never bigger than the table.
 type tableSurvey struct {
 	zones []string    // in order, then "" for what is outside all
 	cells []shardZone // zone by zone
 	begin []int32     // begin[z] is the first cell of zone z, begin[len(zones)] is len(cells)
-	// latest is for each shard of the round its last cell; none is no cell.
+	// latest is for each shard of the round its last shardZone; noShard means none.
 	latest []int32
-	// shards translates the table's numbers of shards to those of the round; none is a shard that
-	// the round does not know.
+	// shards translates the table's numbers of shards to those of the round; noShard is a shard
+	// that the round does not know.
 	shards []int32
 }
 
@@ -28,7 +28,7 @@ const noShard = -1
 // shardZone is a shard and a zone by their indices, and what of the zone is on the shard.
 type shardZone struct {
 	shard, zone int32
-	before      int32 // the shard's cell before this one, or none
+	before      int32 // the shard's entry before this one, or noShard
 	chunks      int64
 	// first begins the shard's chunk of the zone with the lowest keys that is neither jumbo nor to
 	// be split for zones; "" is none.

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/harness/explain"
+	"github.com/shardproof/shardproof/harness/rundir"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/jepsen"
+)
+
+// patience bounds the searches of one file: the longest for one key, the most operations on it, and how many keys that
+// the quick check has explained are searched nevertheless.
+func patience(longest time.Duration) checkers.Limits {
+	return checkers.Limits{Search: longest, Acts: 100_000, Sample: 1000}
+}
+
+func newCheck() *cobra.Command {
+	var longest time.Duration
+	c := &cobra.Command{
+		Use:   "check FILE...",
+		Short: "check recorded histories: ours, or Jepsen's",
+		Long: `Check judges what clients saw. It reads history files of shardproof (history.ndjson.zst, or the folder of a saved run)
+and the logs of Jepsen's etcd and key-value tests, one verdict a line; a violation is explained below it.`,
+		Example: "  shardproof check out/lost-write-4711\n  shardproof check etcd_000.log",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(errors.New("shardproof check wants at least one history file"))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			code := exitPassed
+			for _, file := range args {
+				of, err := checkOne(c.OutOrStdout(), file, patience(longest))
+				if err != nil {
+					return usage(err)
+				}
+				code = worse(code, of)
+			}
+			return told(code)
+		},
+	}
+	c.Flags().DurationVar(&longest, "longest", time.Minute, "how long the search for an order of one key's operations may take")
+	return c
+}
+
+// checkOne judges one file and prints its line.
+func checkOne(out io.Writer, file string, limits checkers.Limits) (int, error) {
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, rundir.HistoryFile)
+	}
+	ops, err := readOps(file)
+	if err != nil {
+		return 0, err
+	}
+	verdicts := checkers.Check(ops, limits)
+	worst := checkers.Worst(verdicts)
+	fmt.Fprintf(out, "%-9s %s   %s operations\n", strings.ToUpper(string(worst.Outcome)), file, grouped(uint64(len(ops))))
+	printVerdicts(out, verdicts)
+	return outcomeCode(worst.Outcome), nil
+}
+
+// readOps reads a file in whichever of the known formats it is.
+func readOps(file string) ([]histories.Op, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if jepsen.Recognise(text) {
+		return jepsen.Read(file, bytes.NewReader(text))
+	}
+	_, ops, err := histories.Read[histories.Op](file, bytes.NewReader(text))
+	return ops, err
+}
+
+// explained is how many violations of a file are told.
+const explained = 3
+
+func printVerdicts(out io.Writer, verdicts []checkers.Verdict) {
+	for _, v := range verdicts {
+		if v.Outcome == checkers.Pass {
+			continue
+		}
+		fmt.Fprintf(out, "  %s: %s\n", v.Checker, v.Promise)
+		for _, line := range v.Undecided {
+			fmt.Fprintf(out, "    left open: %s\n", line)
+		}
+		for i := range v.Violations[:min(explained, len(v.Violations))] {
+			explainOne(out, &v.Violations[i])
+		}
+		if more := v.Found - explained; more > 0 {
+			fmt.Fprintf(out, "    and %d more\n", more)
+		}
+	}
+}
+
+func explainOne(out io.Writer, v *checkers.Violation) {
+	fmt.Fprintf(out, "    %s: %s\n", v.Signature, explain.Cut(v.Broke))
+	for _, because := range explain.First(v.Because, 6) {
+		fmt.Fprintf(out, "      because %s\n", explain.Cut(because))
+	}
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardproof/shardproof/harness/search"
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// exploreFlags are the flags of `explore`.
+type exploreFlags struct {
+	runFlags
+	strategy string
+	runs     int
+	cpu      time.Duration
+	exhaust  bool
+}
+
+func newExplore(targets target.Set) *cobra.Command {
+	f := &exploreFlags{}
+	f.targets = targets
+	c := &cobra.Command{
+		Use:   "explore",
+		Short: "look for what random seeds leave to luck, with a strategy",
+		Long: `Explore makes scenarios by a strategy, runs and checks them, and says when it last came upon something new. What it makes
+is a plain scenario that replays and shrinks as any other. It ends after --seeds, --runs, --for or --cpu, whichever comes first,
+and at the first failure unless it is to --keep-going. Its folder holds the failing runs, the journal, and the scenarios that led
+to new situations; interrupted or killed, the same command goes on where it was, and adds up what both have done.
+
+Strategies:
+` + strategies(),
+		Example: "  shardproof explore --for 10m\n  shardproof explore --strategy anchored --seeds 50\n  shardproof explore --strategy sweep --seeds 1 --exhaust",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return f.explore(c) },
+	}
+	c.Flags().StringVar(&f.strategy, "strategy", "portfolio", "how scenarios are made; see: shardproof list strategies")
+	c.Flags().IntVar(&f.seeds, "seeds", 0, "stop after so many seeds; 0 for no end of them")
+	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
+	c.Flags().IntVar(&f.runs, "runs", 0, "stop after so many runs of this command; 0 for no limit")
+	c.Flags().DurationVar(&f.cpu, "cpu", 0, "stop after so much time of all cores together")
+	c.Flags().BoolVar(&f.exhaust, "exhaust", false, "sweep and anchored try everything for a seed before they take the next one")
+	f.protocolFlag(c)
+	f.longFlags(c)
+	f.collectFlags(c)
+	c.Flags().StringVar(&f.out, "out", "", "the folder for what is found (default: out/explore-STRATEGY)")
+	f.profiling.flags(c)
+	return c
+}
+
+func strategies() string {
+	var b strings.Builder
+	for _, in := range search.Strategies() {
+		fmt.Fprintf(&b, "  %-11s %s\n", in.Name, in.About)
+	}
+	return b.String()
+}
+
+func (f *exploreFlags) explore(c *cobra.Command) error {
+	in, start, err := f.start()
+	if err != nil {
+		return usage(err)
+	}
+	stop, err := f.profiling.start()
+	if err != nil {
+		return usage(err)
+	}
+	defer stop()
+	j := &exploreJob{
+		flags: f, start: start, out: cmp.Or(f.out, filepath.Join("out", "explore-"+in.Name)), begun: time.Now(), cpu: cpuTime(),
+		progress: newProgress(c.ErrOrStderr()), command: c,
+	}
+	if err := j.open(); err != nil {
+		return &ending{exitHarness, err}
+	}
+	return j.do(in.New(j.start))
+}
+
+// start is what the search begins with, before anything that an earlier command has done.
+func (f *exploreFlags) start() (in search.Info, s search.Start, err error) {
+	s = search.Start{Targets: f.targets, Seed: f.first, Seeds: f.seeds, Exhaust: f.exhaust}
+	switch {
+	case f.seeds < 0 || f.runs < 0 || f.parallel < 1:
+		return in, s, errors.New("--seeds and --runs must be 0 or more, --parallel 1 or more")
+	case f.seeds+f.runs == 0 && f.for_+f.cpu == 0:
+		return in, s, errors.New("explore wants --seeds, --runs, --for or --cpu, or it would never end")
+	case f.protocol != "both" && !slices.Contains(scenario.Protocols, f.protocol):
+		return in, s, fmt.Errorf("--protocol is 8.0, 4.2 or both, not %q", f.protocol)
+	case f.protocol != "both":
+		s.Protocol = f.protocol
+	}
+	in, err = search.Find(f.strategy)
+	return in, s, err
+}

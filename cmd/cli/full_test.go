@@ -1,0 +1,67 @@
+//go:build linux
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/shardproof/shardproof/harness"
+)
+
+// TestFullDisk runs everything that keeps something on a disk that is full: whatever could not be kept is
+// a clear error with the code of a harness that failed. It needs the right to mount.
+func TestFullDisk(t *testing.T) {
+	hasty := filepath.Join(t.TempDir(), "hasty.txt")
+	if err := os.WriteFile(hasty, []byte(hastyScenario), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{
+		"memory":   {"run", "--profile", "sweep", "--seeds", "500", "--parallel", "2", "--memory"},
+		"failures": {"run", "--profile", "sweep", "--seeds", "3", "--set", "orphanCleanupDelaySecs=10h", "--out"},
+		"sweep":    {"sweep", "--runs", "2000", "migration", "--out"},
+		"explore":  {"explore", "--strategy", "random", "--runs", "200", "--out"},
+		"shrink":   {"shrink", hasty, "--out"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			disk := t.TempDir()
+			if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8k"); err != nil {
+				t.Skip("no tmpfs: ", err)
+			}
+			defer func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) }()
+			if err := os.WriteFile(filepath.Join(disk, "taken"), make([]byte, 8192), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			root := newRoot(harness.Targets())
+			var out bytes.Buffer
+			root.SetOut(&out)
+			root.SetErr(&out)
+			root.SetArgs(append(args, filepath.Join(disk, "kept")))
+			var end *ending
+			if err := root.ExecuteContext(context.Background()); !errors.As(err, &end) || end.code != exitHarness {
+				t.Fatalf("error %v, want exit code %d\n%s", err, exitHarness, &out)
+			}
+			if !strings.Contains(end.Error(), "no space left on device") {
+				t.Errorf("the error does not say what is wrong: %v", end)
+			}
+		})
+	}
+}
+
+const hastyScenario = `shardproof scenario 1
+seed 7
+topology shards=2 members=3 config=3 routers=1 clients=2
+faults-end 300ms
+limit 1s
+collection test.docs ranged keys=4 preload=4 bounds=2
+set orphanCleanupDelaySecs 30s
+op 1 at 10ms client 0 read test.docs k=1
+op 2 at 20ms client 1 write test.docs k=1 v=w2
+move 1 at 10ms test.docs [2, MaxKey) to shard-a
+`

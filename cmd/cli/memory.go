@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardproof/shardproof/harness/failuredb"
+)
+
+func newMemory() *cobra.Command {
+	return &cobra.Command{
+		Use:   "memory FOLDER",
+		Short: "list the failures that campaigns remember",
+		Long: `Memory lists the signatures in the folder that was given to run --memory: new, known, fixed or came back, how many runs
+failed so, when first and last, and the runs that are kept.`,
+		Example: "  shardproof run --memory nightly --seeds 100000\n  shardproof memory nightly",
+		Args:    exactly("the folder of a memory"),
+		RunE:    func(c *cobra.Command, args []string) error { return listMemory(c, args[0]) },
+	}
+}
+
+func listMemory(c *cobra.Command, dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, failuredb.File)); err != nil {
+		return usage(fmt.Errorf("%s is no memory: it holds no %s", dir, failuredb.File))
+	}
+	m, err := failuredb.Open(dir)
+	if err != nil {
+		return &ending{exitHarness, err}
+	}
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "status\tsignature\truns\tfirst seen\tlast seen\tkept")
+	for _, e := range m.Entries() {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%v\n", e.Status, e.Signature, e.Times, seen(e.First), seen(e.Last), e.Cases)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return m.Close()
+}
+
+func seen(s failuredb.Sighting) string {
+	text := fmt.Sprintf("%s seed %d", s.At.Format(time.DateOnly), s.Seed)
+	if s.Build != "" {
+		text += " build " + s.Build
+	}
+	return text
+}

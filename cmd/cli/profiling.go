@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"os"
+	"runtime"
+	"runtime/pprof"
+
+	"github.com/spf13/cobra"
+)
+
+// profiling writes profiles of the tool itself.
+type profiling struct{ cpu, memory string }
+
+func (p *profiling) flags(c *cobra.Command) {
+	c.Flags().StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile to a new file")
+	c.Flags().StringVar(&p.memory, "memprofile", "", "write a memory profile to a new file")
+}
+
+// start begins; the returned function ends it.
+func (p *profiling) start() (stop func(), err error) {
+	var stops []func()
+	if p.cpu != "" {
+		f, err := create(p.cpu)
+		if err != nil {
+			return nil, err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return nil, err
+		}
+		stops = append(stops, pprof.StopCPUProfile, func() { f.Close() })
+	}
+	if p.memory != "" {
+		f, err := create(p.memory)
+		if err != nil {
+			return nil, err
+		}
+		stops = append(stops, func() {
+			runtime.GC()
+			_ = pprof.WriteHeapProfile(f)
+			f.Close()
+		})
+	}
+	return func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}, nil
+}
+
+// create makes a new file; one that exists is an error, since nothing is overwritten.
+func create(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+}

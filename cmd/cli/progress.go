@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/mattn/go-isatty"
+
+	"github.com/shardproof/shardproof/harness/campaign"
+)
+
+// progress shows how a campaign goes: one line that rewrites itself on a terminal, a plain line now and then elsewhere.
+type progress struct {
+	out      io.Writer
+	terminal bool
+	next     time.Time
+	shown    bool
+}
+
+// How often the line is renewed.
+const (
+	onTerminal = 200 * time.Millisecond
+	elsewhere  = 10 * time.Second
+)
+
+func newProgress(out io.Writer) *progress {
+	p := &progress{out: out}
+	if f, ok := out.(*os.File); ok {
+		p.terminal = isatty.IsTerminal(f.Fd()) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	}
+	if !p.terminal {
+		p.next = time.Now().Add(elsewhere)
+	}
+	return p
+}
+
+// show renews the line of a campaign when it is time.
+func (p *progress) show(s *campaign.Summary) {
+	if now := time.Now(); !now.Before(p.next) {
+		p.renew(now, p.line(s))
+	}
+}
+
+// text shows a line when it is time.
+func (p *progress) text(line string) {
+	if now := time.Now(); !now.Before(p.next) {
+		p.renew(now, line)
+	}
+}
+
+func (p *progress) renew(now time.Time, line string) {
+	if p.terminal {
+		fmt.Fprintf(p.out, "\r\x1b[K%s", line)
+		p.next, p.shown = now.Add(onTerminal), true
+		return
+	}
+	fmt.Fprintln(p.out, line)
+	p.next = now.Add(elsewhere)
+}
+
+func (p *progress) line(s *campaign.Summary) string {
+	of := ""
+	if s.Wanted > 0 {
+		of = " of " + grouped(uint64(s.Wanted))
+	}
+	rate := float64(s.Runs) / max(s.Wall.Seconds(), 0.001)
+	return fmt.Sprintf("%s%s seeds, %.0f/s, %s operations, %s migrations, %d failed, %s",
+		grouped(uint64(s.Runs)), of, rate, grouped(uint64(s.Ops)), grouped(uint64(s.Committed+s.Aborted)),
+		len(s.Failures), s.Wall.Round(time.Second))
+}
+
+// clear takes the line away, so that what follows stands alone.
+func (p *progress) clear() {
+	if p.shown {
+		fmt.Fprint(p.out, "\r\x1b[K")
+	}
+}
+
+// grouped is a number with commas.
+func grouped(n uint64) string {
+	digits := fmt.Sprint(n)
+	var out []byte
+	for i := range len(digits) {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			out = append(out, ',')
+		}
+		out = append(out, digits[i])
+	}
+	return string(out)
+}

@@ -1,0 +1,286 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/harness/campaign"
+	"github.com/shardproof/shardproof/harness/failuredb"
+	"github.com/shardproof/shardproof/harness/rundir"
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
+)
+
+// campaignFile is the journal of the campaign in the folder of the memory: a line for every seed that is finished. What they have
+// done is added up in totalFile.
+const (
+	campaignFile = "campaign.txt"
+	totalFile    = "campaign.json"
+)
+
+// remembering is the memory of a campaign under way. A nil one remembers nothing.
+type remembering struct {
+	targets target.Set
+	*failuredb.Memory
+	campaign *rundir.Journal
+	seeds    int // in the journal
+	// done are the seeds that earlier commands of this campaign have finished, broken how many of them failed.
+	done   map[uint64]bool
+	broken int
+	// before is what they have done.
+	before total
+	// known are the signatures that do not stop the campaign.
+	known map[string]bool
+	// kept is when the total was written last; unkept is a newer one that was not.
+	kept   time.Time
+	unkept *total
+}
+
+// remember opens the memory that the flags name, and the campaign that is to be continued or begun.
+func (f *runFlags) remember() (*remembering, error) {
+	if f.memory == "" {
+		return nil, nil
+	}
+	m, err := failuredb.Open(f.memory)
+	if err != nil {
+		return nil, err
+	}
+	r := &remembering{targets: f.targets, Memory: m, done: make(map[uint64]bool), known: make(map[string]bool)}
+	if err := r.open(f); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	for _, e := range m.Entries() {
+		r.known[e.Signature] = e.Status != failuredb.Fixed
+	}
+	return r, nil
+}
+
+func (r *remembering) open(f *runFlags) (err error) {
+	path := filepath.Join(r.Dir(), campaignFile)
+	if !f.goOn {
+		for _, old := range []string{path, filepath.Join(r.Dir(), totalFile)} {
+			if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+		if err := r.Begin(sighting(0)); err != nil {
+			return err
+		}
+	}
+	extra, err := f.settings()
+	if err != nil {
+		return err
+	}
+	var set []string
+	for _, s := range extra {
+		set = append(set, s.Name+"="+s.Value)
+	}
+	title := fmt.Sprintf("shardproof campaign 1: build %q, first seed %d, profile %s, protocol %s, set %q", build(), f.first, f.profile, f.protocol, set)
+	if r.campaign, err = rundir.OpenJournal(path, title); err != nil {
+		return err
+	}
+	if err := r.readTotal(); err != nil {
+		return err
+	}
+	r.seeds = len(r.campaign.Lines)
+	for i, line := range r.campaign.Lines {
+		number, signature, _ := strings.Cut(line, " ")
+		seed, err := strconv.ParseUint(number, 10, 64)
+		if err != nil {
+			return fmt.Errorf("%s:%d: %q is no seed", path, i+2, number)
+		}
+		if r.done[seed] = true; signature != "held" {
+			r.broken++
+		}
+	}
+	return nil
+}
+
+// readTotal reads what earlier commands have done. A seed that is not counted there is run again.
+func (r *remembering) readTotal() error {
+	r.before.Sum = newSums()
+	there, err := readKept(filepath.Join(r.Dir(), totalFile), totalSchema, &r.before)
+	if err != nil || !there {
+		return err
+	}
+	r.before.Sum.fit()
+	return r.campaign.Keep(r.before.Seeds)
+}
+
+// total is what all commands of the campaign have done.
+func (r *remembering) total(s *campaign.Summary) *total {
+	if r == nil {
+		return (&total{}).with(s)
+	}
+	return r.before.with(s)
+}
+
+func sighting(seed uint64) failuredb.Sighting {
+	return failuredb.Sighting{At: time.Now().UTC().Truncate(time.Second), Build: build(), Seed: seed}
+}
+
+// again runs the kept cases of all signatures, and tells of those that fail and of those that do not any more. It returns the
+// exit code so far, and whether something came back.
+func (r *remembering) again(ctx context.Context, out io.Writer) (code int, back bool, err error) {
+	if r == nil {
+		return exitPassed, false, nil
+	}
+	for _, e := range r.Entries() {
+		if len(e.Cases) == 0 || ctx.Err() != nil {
+			continue
+		}
+		was := e.Status
+		fails, why := r.replay(&e, out)
+		if why != nil {
+			code = worse(code, exitHarness)
+			fmt.Fprintf(out, "HARNESS FAILED  %s: %v\n", e.Signature, why)
+			continue
+		}
+		now, err := r.Replayed(e.Signature, sighting(e.Last.Seed), fails)
+		if err != nil {
+			return exitHarness, back, err
+		}
+		if fails {
+			code = worse(code, exitBroke)
+		}
+		back = back || now == failuredb.CameBack && was == failuredb.Fixed
+		if r.known[e.Signature] = fails; fails || was != failuredb.Fixed {
+			r.tell(out, &e, now)
+		}
+	}
+	return code, back, nil
+}
+
+// replay reports whether a kept case of the signature fails so.
+func (r *remembering) replay(e *failuredb.Entry, out io.Writer) (fails bool, err error) {
+	for _, folder := range e.Cases {
+		path := filepath.Join(r.Dir(), folder, rundir.ScenarioFile)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return false, err
+		}
+		var result *runner.Result
+		s, err := runner.Parse(r.targets, path, string(text))
+		if err == nil {
+			result, err = runner.Run(s, runner.Options{Targets: r.targets})
+		}
+		if err != nil {
+			return false, err
+		}
+		switch got := result.Signature(); got {
+		case e.Signature:
+			fails = true
+		case "":
+		default:
+			fmt.Fprintf(out, "%s fails otherwise now, with %s: shardproof replay %s\n", e.Signature, got, filepath.Dir(path))
+		}
+	}
+	return fails, nil
+}
+
+// tell is what is known of a signature, in a line.
+func (r *remembering) tell(out io.Writer, e *failuredb.Entry, now failuredb.Status) {
+	fmt.Fprintf(out, "%s  %s   %s   Replay  shardproof replay %s\n", strings.ToUpper(string(now)), e.Signature, since(e), filepath.Join(r.Dir(), e.Cases[0]))
+}
+
+func since(e *failuredb.Entry) string {
+	return fmt.Sprintf("first seen %s with seed %d%s", e.First.At.Format(time.DateOnly), e.First.Seed, ofBuild(e.First.Build))
+}
+
+func ofBuild(build string) string {
+	if build == "" {
+		return ""
+	}
+	return " by build " + build
+}
+
+// skips reports whether an earlier part of the campaign has finished a seed.
+func (r *remembering) skips(seed uint64) bool { return r != nil && r.done[seed] }
+
+// knows reports whether a signature has been told of already.
+func (r *remembering) knows(signature string) bool { return r != nil && r.known[signature] }
+
+// wants reports whether a failing run is to be kept although enough have been told.
+func (r *remembering) wants(signature string) bool { return r != nil && r.Wants(signature) }
+
+// failed remembers a failure, and says in a word what it is to the memory.
+func (r *remembering) failed(f *campaign.Failure, folder string) (string, error) {
+	if r == nil {
+		return "", nil
+	}
+	signature := f.Result.Signature()
+	status, err := r.Failed(signature, sighting(f.Seed), folder)
+	return fmt.Sprintf("%s signature %s", status, signature), err
+}
+
+// earlier is the exit code of what earlier commands of this campaign have found.
+func (r *remembering) earlier() int {
+	if r != nil && r.broken > 0 {
+		return exitBroke
+	}
+	return exitPassed
+}
+
+// finished notes that a seed need not be run again; signature is empty when it held.
+func (r *remembering) finished(seed uint64, signature string, s *campaign.Summary) error {
+	if r == nil {
+		return nil
+	}
+	if r.known[signature] {
+		if _, err := r.Failed(signature, sighting(seed), ""); err != nil {
+			return err
+		}
+	}
+	r.campaign.Append(fmt.Sprintf("%d %s", seed, cmp.Or(signature, "held")))
+	r.seeds++
+	r.unkept = r.total(s)
+	r.unkept.Seeds = r.seeds
+	if signature == "" && time.Since(r.kept) < keepEvery {
+		return r.campaign.Err()
+	}
+	return r.keep()
+}
+
+// keepEvery is how often the total is written while seeds hold. Those that are not counted in it are run again.
+const keepEvery = time.Second
+
+// keep writes the total, behind the journal that it speaks of.
+func (r *remembering) keep() error {
+	if r.unkept == nil {
+		return nil
+	}
+	err := r.campaign.Sync()
+	if err == nil {
+		err = writeKept(filepath.Join(r.Dir(), totalFile), totalSchema, r.unkept)
+	}
+	if err != nil {
+		return fmt.Errorf("the campaign could not be kept: %w", err)
+	}
+	r.kept, r.unkept = time.Now(), nil
+	return nil
+}
+
+// close tells what the memory holds now, and ends its use.
+func (r *remembering) close(out io.Writer) error {
+	if r == nil {
+		return nil
+	}
+	counts := make(map[failuredb.Status]int)
+	for _, e := range r.Entries() {
+		counts[e.Status]++
+	}
+	fmt.Fprintf(out, "signatures    %d new, %d known, %d fixed, %d came back; more: shardproof memory %s\n", counts[failuredb.New], counts[failuredb.Known],
+		counts[failuredb.Fixed], counts[failuredb.CameBack], r.Dir())
+	if len(r.done) > 0 {
+		fmt.Fprintf(out, "earlier       %s of these seeds were finished by earlier commands, %d failed\n", grouped(uint64(len(r.done))), r.broken)
+	}
+	return errors.Join(r.keep(), r.campaign.Close(), r.Close())
+}

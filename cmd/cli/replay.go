@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/explain"
+	"github.com/shardproof/shardproof/harness/rundir"
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+// replayFlags are the flags of `replay`.
+type replayFlags struct {
+	runFlags
+	trace    string
+	from, to uint64
+	scenario string
+	curve    string
+	explain  bool
+}
+
+func newReplay(targets target.Set) *cobra.Command {
+	f := &replayFlags{}
+	f.targets = targets
+	c := &cobra.Command{
+		Use:   "replay SEED | SCENARIO-FILE | FOLDER",
+		Short: "run one scenario again and compare it with what is recorded",
+		Long: `Replay runs the scenario of a seed, of a file or of a saved run. For a saved run it recomputes the trace hash; when it
+differs, the first event that differs is named and the exit code is 3.`,
+		Example: "  shardproof replay --profile dense 4711\n  shardproof replay out/lost-write-4711\n  shardproof replay --trace trace.txt scenario.txt",
+		Args:    exactly("a seed, a scenario file or the folder of a saved run"),
+		RunE:    func(c *cobra.Command, args []string) error { return f.replay(c, args[0]) },
+	}
+	f.seedFlags(c)
+	c.Flags().StringVar(&f.trace, "trace", "", "write every step as a line of text to a new file")
+	c.Flags().Uint64Var(&f.from, "from", 0, "with --trace: the first step")
+	c.Flags().Uint64Var(&f.to, "to", 0, "with --trace: the last step; 0 for all")
+	c.Flags().StringVar(&f.scenario, "write-scenario", "", "write the scenario, with every fault that chance decided, to a new file")
+	c.Flags().StringVar(&f.curve, "curve", "", "write how data lay on the shards over time, as a table with commas, to a new file")
+	c.Flags().BoolVar(&f.explain, "explain", false, "for a failing run: also look for the most similar scenario that passes, and show where they part")
+	c.Flags().StringVar(&f.out, "out", "", "keep the run in a new folder of that name")
+	f.seeds, f.parallel, f.again = 1, 1, 0
+	return c
+}
+
+func (f *replayFlags) replay(c *cobra.Command, what string) error {
+	s, saved, err := f.load(what)
+	if err != nil {
+		return usage(err)
+	}
+	o := runner.Options{Targets: f.targets, Events: true, Curve: f.curve != "", Window: sim.Window{From: f.from, To: f.to}}
+	if f.trace != "" {
+		file, err := create(f.trace)
+		if err != nil {
+			return usage(err)
+		}
+		defer file.Close()
+		o.Trace = file
+	}
+	r, err := harness.RunAndSave(s, o, f.out, environment())
+	if r == nil {
+		return usage(err)
+	}
+	code := codeOf(r)
+	if err != nil {
+		fmt.Fprintln(c.ErrOrStderr(), "shardproof: the run was not kept:", err)
+		code = worse(code, exitHarness)
+	}
+	if err := errors.Join(write(f.scenario, r.Plan().String()), write(f.curve, runner.CurveText(r.Curve))); err != nil {
+		return usage(err)
+	}
+	out := c.OutOrStdout()
+	if r.Passed() {
+		fmt.Fprintf(out, "PASS  seed %d   %s   %s steps   trace hash %s%s\n", s.Seed, s.Name, grouped(r.Steps), r.HashText(), shown(r))
+	} else {
+		fmt.Fprint(out, explain.Report(r, f.where(r, what)))
+		fmt.Fprintf(out, "  Trace     %s after %s steps\n", r.HashText(), grouped(r.Steps))
+	}
+	if saved != "" {
+		if err := compare(c, saved, r); err != nil {
+			return err
+		}
+	}
+	return told(code)
+}
+
+// manyNeighbours is how many scenarios --explain tries.
+const manyNeighbours = 200
+
+// where is how a reader gets at a failing run.
+func (f *replayFlags) where(r *runner.Result, what string) explain.Where {
+	w := explain.Where{Folder: what, Replay: []string{"shardproof replay " + what}, Step: "shardproof step " + what}
+	if f.explain {
+		w.Passing = []string{"none found among the most similar scenarios"}
+		if n := explain.FindNearestPassing(r, nil, manyNeighbours); n != nil {
+			w.Passing = n.Tell()
+		}
+	}
+	return w
+}
+
+// shown names what the run has shown of the weaknesses of its protocol.
+func shown(r *runner.Result) string {
+	if len(r.Weaknesses) == 0 {
+		return ""
+	}
+	return "   shows " + strings.Join(r.Weaknesses, ", ") + ", for which the protocol is known"
+}
+
+// write makes a new file; a path that is empty was not asked for.
+func write(path, text string) error {
+	if path == "" {
+		return nil
+	}
+	file, err := create(path)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
+}
+
+// load finds out what is to be replayed. Saved is the folder of a saved run, if it is one.
+func (f *replayFlags) load(what string) (s *scenario.Scenario, saved string, err error) {
+	info, err := os.Stat(what)
+	switch {
+	case err == nil && info.IsDir():
+		s, err = f.read(filepath.Join(what, rundir.ScenarioFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s is not a saved run: it holds no %s", what, rundir.ScenarioFile)
+		}
+		return s, what, err
+	case err == nil:
+		s, err = f.read(what)
+		return s, "", err
+	}
+	seed, err := strconv.ParseUint(what, 10, 64)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s is neither a seed (a number of zero or more) nor a file or folder that exists", what)
+	}
+	draw, err := f.drawing()
+	if err != nil {
+		return nil, "", err
+	}
+	return draw(seed), "", nil
+}
+
+func (f *replayFlags) read(file string) (*scenario.Scenario, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	s, err := runner.Parse(f.targets, file, string(text))
+	if err != nil {
+		return nil, err
+	}
+	extra, err := f.settings()
+	s.Settings = append(s.Settings, extra...)
+	return s, err
+}
+
+// compare holds a run against the record of a saved one.
+func compare(c *cobra.Command, folder string, r *runner.Result) error {
+	d, err := explain.Compare(folder, r)
+	switch {
+	case err != nil:
+		return usage(err)
+	case d == nil:
+		fmt.Fprintf(c.OutOrStdout(), "  Same      step for step as recorded in %s\n", folder)
+		return nil
+	}
+	fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)
+	return told(exitDiverged)
+}

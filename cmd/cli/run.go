@@ -1,0 +1,296 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardproof/shardproof/faults/terms"
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/campaign"
+	"github.com/shardproof/shardproof/harness/explain"
+	"github.com/shardproof/shardproof/harness/generate"
+	"github.com/shardproof/shardproof/harness/rundir"
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// runFlags are the flags of `run`.
+type runFlags struct {
+	// targets are the systems that scenarios may name; of is the name of the one that seeds are drawn for.
+	targets   target.Set
+	of        string
+	seeds     int
+	first     uint64
+	for_      time.Duration
+	profile   string
+	protocol  string
+	parallel  int
+	keepGoing bool
+	failures  int
+	out       string
+	table     bool
+	again     int
+	set       []string
+	failpoint []string
+	memory    string
+	goOn      bool
+	profiling
+}
+
+func newRun(targets target.Set) *cobra.Command {
+	f := &runFlags{}
+	f.targets = targets
+	c := &cobra.Command{
+		Use:   "run",
+		Short: "run seeds, each a whole cluster under chaos, and check every history",
+		Long: `Run draws a scenario from every seed, runs it in virtual time, and checks what clients saw, every step inside and the
+state at the end. It stops at the first failure, saves the run in a folder below --out, and explains it.
+
+With --memory, failing runs are kept in that folder, and the next campaign runs them again first: a signature is new, known,
+fixed or came back. Known ones are counted and do not stop a campaign. A campaign that was interrupted, or that stopped at a
+failure, goes on where it was with --continue and the same flags; its result is that of all parts.`,
+		Example: "  shardproof run --seeds 1000\n  shardproof run --for 10m --profile dense --keep-going\n  shardproof run --memory nightly --seeds 100000",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
+	}
+	c.Flags().IntVar(&f.seeds, "seeds", 1000, "how many seeds; 0 for as many as --for allows")
+	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
+	c.Flags().StringVar(&f.profile, "profile", "mixed", "how scenarios are drawn; see: shardproof list profiles")
+	f.protocolFlag(c)
+	f.longFlags(c)
+	f.collectFlags(c)
+	c.Flags().StringVar(&f.out, "out", "out", "the folder for failing runs")
+	c.Flags().BoolVar(&f.table, "table", false, "print how often a primary was lost in every state of a migration")
+	c.Flags().IntVar(&f.again, "again", 3, "per cent of the seeds that run again from their plan, to compare the trace hashes")
+	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting in every scenario")
+	c.Flags().StringArrayVar(&f.failpoint, "failpoint", nil, "name=terms switches a failpoint on, as does GO_FAILPOINTS")
+	c.Flags().StringVar(&f.memory, "memory", "", "the folder that remembers failures and how far the campaign is, in place of --out")
+	c.Flags().BoolVar(&f.goOn, "continue", false, "with --memory: go on with the campaign that was interrupted")
+	f.profiling.flags(c)
+	return c
+}
+
+func (f *runFlags) run(c *cobra.Command) error {
+	draw, err := f.drawing()
+	if err != nil {
+		return usage(err)
+	}
+	stop, err := f.profiling.start()
+	if err != nil {
+		return usage(err)
+	}
+	defer stop()
+	m, err := f.remember()
+	if err != nil {
+		return &ending{exitHarness, err}
+	}
+	return f.campaign(c, draw, m)
+}
+
+// campaign runs what is remembered and then the seeds.
+func (f *runFlags) campaign(c *cobra.Command, draw func(uint64) *scenario.Scenario, m *remembering) error {
+	ctx, cancel := f.within(c)
+	defer cancel()
+	code, back, err := m.again(ctx, c.OutOrStdout())
+	if err != nil {
+		return &ending{exitHarness, err}
+	}
+	s := noSeeds()
+	if !back || f.keepGoing {
+		s = f.seeded(ctx, c, draw, m)
+	}
+	all := m.total(s)
+	summarise(c.OutOrStdout(), all, s, f.parallel)
+	if f.table {
+		table(c.OutOrStdout(), all.Sum.Counters)
+	}
+	if err := errors.Join(s.Broken, m.close(c.OutOrStdout())); err != nil {
+		return &ending{exitHarness, err}
+	}
+	code = worse(worse(code, m.earlier()), verdictOf(s))
+	if code == exitPassed && c.Context().Err() != nil {
+		code = exitInterrupted
+	}
+	return told(code)
+}
+
+// seeded runs the seeds.
+func (f *runFlags) seeded(ctx context.Context, c *cobra.Command, draw func(uint64) *scenario.Scenario, m *remembering) *campaign.Summary {
+	p := newProgress(c.ErrOrStderr())
+	defer p.clear()
+	return campaign.Run(ctx, campaign.Options{
+		Targets: f.targets,
+		Draw:    draw, First: f.first, Seeds: f.count(c), Workers: f.parallel, KeepGoing: f.keepGoing, Failures: f.failures,
+		Again: f.again, Progress: p.show, Skip: m.skips, Known: m.knows, Finished: m.finished,
+		Failed: func(failure *campaign.Failure, s *campaign.Summary) error {
+			p.clear()
+			return f.tell(c, failure, s, m)
+		},
+	})
+}
+
+// count is how many seeds to run; a time without a number of seeds means as many as fit.
+func (f *runFlags) count(c *cobra.Command) int {
+	if f.for_ > 0 && !c.Flags().Changed("seeds") {
+		return 0
+	}
+	return f.seeds
+}
+
+// drawing makes the function that turns a seed into a scenario.
+func (f *runFlags) drawing() (func(uint64) *scenario.Scenario, error) {
+	switch {
+	case f.seeds < 0 || f.parallel < 1 || f.again < 0 || f.again > 100:
+		return nil, errors.New("--seeds must be 0 or more, --parallel 1 or more, --again from 0 to 100")
+	case f.goOn && f.memory == "":
+		return nil, errors.New("--continue wants --memory, the folder of the campaign that was interrupted")
+	case f.seeds == 0 && f.for_ == 0:
+		return nil, errors.New("--seeds 0 wants --for, or the run would never end")
+	}
+	extra, err := f.settings()
+	if err != nil {
+		return nil, err
+	}
+	draw, err := f.drawer()
+	if err != nil || len(extra) == 0 {
+		return draw, err
+	}
+	return func(seed uint64) *scenario.Scenario {
+		s := draw(seed)
+		s.Settings = append(s.Settings, extra...)
+		return s
+	}, nil
+}
+
+// drawer is how the scenario of a seed is drawn: as the target says, or else by the profiles of the sharded store.
+func (f *runFlags) drawer() (func(uint64) *scenario.Scenario, error) {
+	t, err := f.targets.Find(f.of)
+	if err != nil {
+		return nil, err
+	}
+	if draw := t.Describe().Draw; draw != nil {
+		return draw, nil
+	}
+	protocol := f.protocol
+	if protocol == "both" {
+		protocol = ""
+	} else if !slices.Contains(scenario.Protocols, protocol) {
+		return nil, fmt.Errorf("--protocol is 8.0, 4.2 or both, not %q", protocol)
+	}
+	if f.profile == "mixed" {
+		return func(seed uint64) *scenario.Scenario { return generate.MixedOf(seed, protocol) }, nil
+	}
+	p, err := generate.FindProfile(f.profile)
+	if err != nil {
+		return nil, err
+	}
+	p.Protocol = protocol
+	return func(seed uint64) *scenario.Scenario { return generate.Draw(seed, p) }, nil
+}
+
+// settings gathers what the command line and the environment set in every scenario.
+func (f *runFlags) settings() ([]scenario.Setting, error) {
+	var all []scenario.Setting
+	for _, text := range f.set {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, fmt.Errorf("--set %s has no =; write --set name=value", text)
+		}
+		all = append(all, scenario.Setting{Name: name, Value: value})
+	}
+	pairs, err := terms.Split(strings.Join(append(f.failpoint, os.Getenv("GO_FAILPOINTS")), ";"))
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pairs {
+		all = append(all, scenario.Setting{Name: runner.FailpointSetting(p[0]), Value: p[1]})
+	}
+	t, err := f.targets.Find(f.of)
+	if err != nil {
+		return nil, err
+	}
+	return all, runner.CheckSettings(t, all)
+}
+
+// verdictOf is the campaign's exit code.
+func verdictOf(s *campaign.Summary) int {
+	code := exitPassed
+	for i := range s.Failures {
+		code = worse(code, exitCode(&s.Failures[i]))
+	}
+	if len(s.Known) > 0 {
+		code = worse(code, exitBroke)
+	}
+	return code
+}
+
+// tell keeps and explains a failure as soon as it is there, so that nothing is lost when the campaign is killed. The error says
+// why it could not be kept.
+func (f *runFlags) tell(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering) error {
+	out := c.OutOrStdout()
+	switch {
+	case failure.Err != nil:
+		fmt.Fprintf(out, "HARNESS FAILED  seed %d: %v\n\n", failure.Seed, failure.Err)
+	case failure.Diverged != "":
+		fmt.Fprintf(out, "DIVERGED  seed %d: the run hashed to %s, its plan to %s\n  Replay    %s\n\n", failure.Seed,
+			failure.Result.HashText(), failure.Diverged, f.again1(failure.Seed))
+	case len(s.Failures) <= fullyTold || m.wants(failure.Result.Signature()):
+		return f.save(c, failure, s, m)
+	default:
+		fmt.Fprintf(out, "%s  seed %d   Replay  %s\n", failure.Result.Signature(), failure.Seed, f.again1(failure.Seed))
+		_, err := m.failed(failure, "")
+		return err
+	}
+	return nil
+}
+
+// fullyTold is how many failures are explained; the others are named.
+const fullyTold = 3
+
+// save runs the seed again with everything recorded, keeps it, and tells the story.
+func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering) error {
+	name := fmt.Sprintf("%s-%d", failure.Result.Signature(), failure.Seed)
+	folder := filepath.Join(cmp.Or(f.memory, f.out), name)
+	r, err := harness.RunAndSave(failure.Result.Scenario, runner.Options{Targets: f.targets}, folder, environment())
+	if r == nil {
+		return err
+	}
+	w := explain.Where{
+		Run: fmt.Sprintf("run %s", grouped(uint64(s.Runs))), Folder: folder,
+		Replay: []string{"shardproof replay " + folder, f.again1(failure.Seed)},
+		Step:   "shardproof step " + folder, Shrink: []string{"shardproof shrink " + folder},
+		Look: []string{filepath.Join(folder, rundir.StoryFile), filepath.Join(folder, rundir.ScenarioFile)},
+	}
+	if err != nil {
+		err = fmt.Errorf("the failing run could not be kept: %w", err)
+		w.Folder, w.Replay, w.Step, w.Shrink, w.Look = "", w.Replay[1:], "", nil, nil
+	} else {
+		w.Known, err = m.failed(failure, name)
+	}
+	fmt.Fprintln(c.OutOrStdout(), explain.Report(r, w))
+	return err
+}
+
+func (f *runFlags) again1(seed uint64) string {
+	command := fmt.Sprintf("shardproof replay --profile %s", f.profile)
+	if f.protocol != "both" {
+		command += " --protocol " + f.protocol
+	}
+	for _, s := range f.set {
+		command += fmt.Sprintf(" --set '%s'", s)
+	}
+	for _, s := range f.failpoint {
+		command += fmt.Sprintf(" --failpoint '%s'", s)
+	}
+	return fmt.Sprintf("%s %d", command, seed)
+}

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardproof/shardproof/harness"
+	"github.com/shardproof/shardproof/harness/explain"
+	"github.com/shardproof/shardproof/harness/rundir"
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/shrink"
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// The files in the folder of a search.
+const (
+	minFile     = "min.txt"
+	journalFile = "journal.txt"
+	smallestRun = "smallest"
+)
+
+// shrinkFlags are the flags of `shrink`.
+type shrinkFlags struct {
+	replayFlags
+	budget int
+	cpu    time.Duration
+}
+
+func newShrink(targets target.Set) *cobra.Command {
+	f := &shrinkFlags{}
+	f.targets = targets
+	c := &cobra.Command{
+		Use:   "shrink SEED | SCENARIO-FILE | FOLDER",
+		Short: "make a failing scenario as small as possible",
+		Long: `Shrink looks for the smallest scenario that fails with the same signature: fewer clients, operations, migrations and
+faults, a smaller cluster, ordinary settings, a schedule without chance. The smallest so far is always in OUT/min.txt, at the
+end with comments that say which lines may be different; OUT/smallest is its saved run. Interrupted, the same command goes on
+where it was.
+
+Exit codes: 0 done, 2 the budget ended first (a further run goes on), 3 a run diverged from its record, 4 the harness failed,
+64 wrong usage or a scenario that passes, 130 interrupted.`,
+		Example: "  shardproof shrink out/lost-write-4711\n  shardproof shrink --profile dense 4711 --out small",
+		Args:    exactly("a seed, a scenario file or the folder of a saved run"),
+		RunE:    func(c *cobra.Command, args []string) error { return f.shrink(c, args[0]) },
+	}
+	f.seedFlags(c)
+	c.Flags().StringVar(&f.out, "out", "", "the folder for what is found (default: beside the scenario, with -min at its end)")
+	c.Flags().IntVar(&f.budget, "runs", 20_000, "how many smaller scenarios are tried at most")
+	f.longFlags(c)
+	c.Flags().DurationVar(&f.cpu, "cpu", 0, "stop after so much time of all cores together")
+	f.seeds, f.again = 1, 0
+	return c
+}
+
+func (f *shrinkFlags) shrink(c *cobra.Command, what string) error {
+	s, saved, err := f.load(what)
+	if err != nil {
+		return usage(err)
+	}
+	if f.budget < 1 || f.parallel < 1 {
+		return usage(errors.New("--runs and --parallel must be 1 or more"))
+	}
+	from, err := runner.Run(s, runner.Options{Targets: f.targets, Events: saved != ""})
+	if err != nil {
+		return usage(err)
+	}
+	if saved != "" {
+		if d, err := explain.Compare(saved, from); err != nil {
+			return usage(err)
+		} else if d != nil {
+			fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)
+			return told(exitDiverged)
+		}
+	}
+	if from.Passed() {
+		return usage(&shrink.PassedError{Seed: s.Seed})
+	}
+	job := &shrinkJob{flags: f, from: from, out: cmp.Or(f.out, f.place(what, from)), begun: time.Now(), progress: newProgress(c.ErrOrStderr())}
+	return job.do(c)
+}
+
+// place is where the search of a scenario is kept when nobody says.
+func (f *shrinkFlags) place(what string, from *runner.Result) string {
+	if _, err := os.Stat(what); err != nil {
+		return filepath.Join("out", fmt.Sprintf("%s-%d-min", from.Signature(), from.Scenario.Seed))
+	}
+	return strings.TrimSuffix(filepath.Clean(what), ".txt") + "-min"
+}
+
+// shrinkJob is one search under way.
+type shrinkJob struct {
+	flags    *shrinkFlags
+	from     *runner.Result
+	out      string
+	journal  *rundir.Journal
+	known    map[uint64]shrink.Trial
+	begun    time.Time
+	progress *progress
+	size     string
+	runs     int
+	err      error
+}
+
+// do searches, keeps and tells.
+func (j *shrinkJob) do(c *cobra.Command) error {
+	if err := j.open(); err != nil {
+		return err
+	}
+	ctx, cancel := j.flags.within(c)
+	defer cancel()
+	j.size = shrink.Sizes(j.from.Scenario)
+	found, err := shrink.Failure(j.from.Scenario, shrink.Options{
+		Targets: j.flags.targets,
+		Workers: j.flags.parallel, Runs: j.flags.budget, Known: j.known, Learned: j.learned, Smaller: j.smaller,
+		Stop: func() bool { return ctx.Err() != nil || j.err != nil || j.flags.cpu > 0 && cpuTime() >= j.flags.cpu },
+	})
+	j.progress.clear()
+	if err := errors.Join(j.err, j.journal.Close()); err != nil {
+		return &ending{exitHarness, fmt.Errorf("the search could not be kept: %w", err)}
+	}
+	if diverged := (*shrink.DivergedError)(nil); errors.As(err, &diverged) {
+		return &ending{exitDiverged, err}
+	}
+	if err != nil {
+		return &ending{exitHarness, err}
+	}
+	if err := j.tell(c, found); err != nil {
+		return &ending{exitHarness, err}
+	}
+	switch {
+	case found.Complete:
+		return nil
+	case c.Context().Err() != nil:
+		return told(exitInterrupted)
+	}
+	return told(exitUndecided)
+}
+
+// open begins the folder of the search, or opens it again.
+func (j *shrinkJob) open() error {
+	if err := os.MkdirAll(j.out, 0o755); err != nil {
+		return &ending{exitHarness, err}
+	}
+	title := fmt.Sprintf("shardproof shrink 1: seed %d, %s, trace hash %s", j.from.Scenario.Seed, j.from.Signature(), j.from.HashText())
+	var err error
+	if j.journal, err = rundir.OpenJournal(filepath.Join(j.out, journalFile), title); err != nil {
+		return &ending{exitHarness, err}
+	}
+	j.known, err = shrink.ParseTrials(j.journal.Lines)
+	if err != nil {
+		return &ending{exitHarness, fmt.Errorf("%s: %w", filepath.Join(j.out, journalFile), err)}
+	}
+	return nil
+}
+
+func (j *shrinkJob) learned(key uint64, t shrink.Trial) {
+	j.journal.Append(shrink.FormatTrial(key, t))
+	j.err = cmp.Or(j.err, j.journal.Err())
+	j.runs++
+	j.progress.text(fmt.Sprintf("%s runs, %s; the smallest so far: %s", grouped(uint64(j.runs)), time.Since(j.begun).Round(time.Second), j.size))
+}
+
+func (j *shrinkJob) smaller(s *scenario.Scenario, _ int) {
+	j.size = shrink.Sizes(s)
+	j.err = cmp.Or(j.err, rundir.Replace(filepath.Join(j.out, minFile), []byte(s.String())))
+}
+
+// tell keeps what was found, and explains it.
+func (j *shrinkJob) tell(c *cobra.Command, found *shrink.Shrunk) error {
+	file := filepath.Join(j.out, minFile)
+	if err := rundir.Replace(file, []byte(shrink.Annotate(found.Scenario, found.Labels))); err != nil {
+		return err
+	}
+	look, save := file, ""
+	if found.Complete {
+		look = filepath.Join(j.out, smallestRun)
+		if _, err := os.Stat(look); err != nil {
+			save = look
+		}
+	}
+	r, err := harness.RunAndSave(found.Scenario, runner.Options{Targets: j.flags.targets, Events: true}, save, environment())
+	if err != nil {
+		return err
+	}
+	w := explain.Where{
+		Replay: []string{"shardproof replay " + look}, Step: "shardproof step " + look, Look: []string{file},
+		Smallest: []string{shrink.Sizes(found.Scenario), "from " + shrink.Sizes(found.From.Plan())},
+	}
+	if n := explain.FindNearestPassing(r, nil, 0); n != nil {
+		w.Passing = n.Tell()
+	}
+	out := c.OutOrStdout()
+	fmt.Fprint(out, explain.Report(r, w))
+	fmt.Fprintf(out, "  %-9s %s runs in %s on %d workers%s\n", "Search", grouped(uint64(found.Runs)), time.Since(j.begun).Round(100*time.Millisecond),
+		j.flags.parallel, map[bool]string{true: "", false: "; not everything was tried: the same command goes on"}[found.Complete])
+	return nil
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"github.com/shardproof/shardproof/harness/debugger"
+	"github.com/shardproof/shardproof/harness/explain"
+	"github.com/shardproof/shardproof/harness/target"
+)
+
+// stepFlags are the flags of `step`.
+type stepFlags struct {
+	replayFlags
+	at   string
+	show []string
+}
+
+func newStep(targets target.Set) *cobra.Command {
+	f := &stepFlags{}
+	f.targets = targets
+	c := &cobra.Command{
+		Use:   "step SEED | SCENARIO-FILE | FOLDER",
+		Short: "walk through a run, forward and back, and look at the cluster at every step",
+		Long: `Step replays a run and stops wherever it is told: at the next event, at the next one that touches a key, a migration or a
+node, at a step or a time, and back. At each it shows what the catalogue says, what every server believes and holds, which
+migrations and faults are under way. Commands are read line by line; "help" lists them. With --at or --show it answers and ends.`,
+		Example: "  shardproof step out/lost-write-4711\n  shardproof step out/lost-write-4711 --at here --show 'key 17' --show migrations",
+		Args:    exactly("a seed, a scenario file or the folder of a saved run"),
+		RunE:    func(c *cobra.Command, args []string) error { return f.step(c, args[0]) },
+	}
+	f.seedFlags(c)
+	c.Flags().StringVar(&f.at, "at", "", "where to go first: a step, a time such as 1.5s, or here, where the failure came to be")
+	c.Flags().StringArrayVar(&f.show, "show", nil, "what to show there: all, catalogue, nodes, node N, key K, migrations, migration ID, faults, events")
+	f.seeds, f.parallel, f.again = 1, 1, 0
+	return c
+}
+
+func (f *stepFlags) step(c *cobra.Command, what string) error {
+	s, saved, err := f.load(what)
+	if err != nil {
+		return usage(err)
+	}
+	film, err := debugger.NewFilm(f.targets, s)
+	if err != nil {
+		return usage(err)
+	}
+	defer film.Close()
+	if saved != "" {
+		if d, err := explain.Compare(saved, film.Result); err != nil {
+			return usage(err)
+		} else if d != nil {
+			fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)
+			return told(exitDiverged)
+		}
+	}
+	st := debugger.New(film)
+	if f.at == "" && len(f.show) == 0 {
+		return f.walk(c, st, film)
+	}
+	return f.answer(c.OutOrStdout(), st)
+}
+
+// answer goes where --at says and shows what --show says.
+func (f *stepFlags) answer(out io.Writer, st *debugger.Stepper) error {
+	var lines []string
+	switch f.at {
+	case "":
+	case "here":
+		lines = append(lines, "here")
+	default:
+		lines = append(lines, "goto "+f.at)
+	}
+	for _, what := range f.show {
+		lines = append(lines, "show "+what)
+	}
+	for _, line := range lines {
+		text, err := st.Do(line)
+		if err != nil {
+			return usage(err)
+		}
+		fmt.Fprint(out, text)
+	}
+	return nil
+}
+
+// walk carries out the lines of the input until it ends or says so.
+func (f *stepFlags) walk(c *cobra.Command, st *debugger.Stepper, film *debugger.Film) error {
+	out := c.OutOrStdout()
+	prompt := ""
+	if file, ok := c.InOrStdin().(*os.File); ok && isatty.IsTerminal(file.Fd()) {
+		prompt = "> "
+	}
+	fmt.Fprint(out, greeting(film), st.Where(), prompt)
+	lines := bufio.NewScanner(c.InOrStdin())
+	for lines.Scan() {
+		text, err := st.Do(strings.TrimSpace(lines.Text()))
+		if errors.Is(err, debugger.ErrQuit) {
+			return nil
+		}
+		if err != nil {
+			text = err.Error() + "\n"
+		}
+		fmt.Fprint(out, text, prompt)
+	}
+	return lines.Err()
+}
+
+// greeting says what is walked through.
+func greeting(film *debugger.Film) string {
+	r := film.Result
+	outcome := "it passes"
+	if !r.Passed() {
+		outcome = "it fails with " + r.Signature() + "; `here` goes to where that came to be, `story` tells it"
+	}
+	return fmt.Sprintf("seed %d, %d events in %s steps: %s; `help` lists the commands\n", r.Scenario.Seed, len(r.Events), grouped(r.Steps), outcome)
+}

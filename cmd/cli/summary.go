@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/shardproof/shardproof/harness/campaign"
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/system/failpoint"
+	stats "github.com/shardproof/shardproof/system/serverstatus"
+)
+
+// summarise prints what a campaign did and what it never did; the last command of it may have been interrupted.
+func summarise(out io.Writer, t *total, last *campaign.Summary, workers int) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
+	s := t.Sum.Counters
+	row("seeds", "%s%s", grouped(uint64(s.Runs)), interrupted(last))
+	row("protocols", "8.0 %s, 4.2 %s; weaknesses that 4.2 is known for: %s", grouped(uint64(s.Runs-s.Older)), grouped(uint64(s.Older)), counts(s.Weaknesses))
+	row("violations", "%d", t.Violations)
+	row("undecided", "%d", t.Undecided)
+	row("virtual time", "%s", time.Duration(s.Virtual).Round(time.Second))
+	row("operations", "%s checked: %s ok, %s failed, %s unknown", grouped(uint64(s.Ops)), grouped(uint64(s.OK)),
+		grouped(uint64(s.Failed)), grouped(uint64(s.Unknown)))
+	row("migrations", "%s started, %s committed, %s aborted, %s of these by recovery", grouped(uint64(s.Started)),
+		grouped(uint64(s.Committed)), grouped(uint64(s.Aborted)), grouped(uint64(s.Recovered)))
+	row("balancer", "%s rounds, %s migrations asked for, %s of these done; %s stops; %s shards removed, %s changes of zones", grouped(uint64(s.Rounds)),
+		grouped(uint64(s.Chosen)), grouped(uint64(s.Balanced)), grouped(uint64(s.Stopped)), grouped(uint64(s.Drained)), grouped(uint64(s.Rezoned)))
+	row("primaries", "%s", counts(s.Primaries))
+	row("failovers", "%s crashes, %s elections, %s rollbacks", grouped(uint64(s.Crashes)), grouped(uint64(s.Elections)),
+		grouped(uint64(s.RolledBack)))
+	row("faults", "%s", counts(s.Faults))
+	row("shards", "%s", statistics(s.Statistics))
+	row("failpoints", "%s", reached(s))
+	row("determinism", "%s seeds run again from their plan, %d with another trace hash", grouped(uint64(t.Repeated)), t.Diverged)
+	row("steps", "%s, slowest seed %d took %s", grouped(s.Steps), t.Slowest, t.Took.Round(time.Millisecond))
+	row("wall time", "%s on %d workers, %.1f seeds/s", t.Sum.Wall.Round(10*time.Millisecond), workers,
+		float64(s.Runs)/max(t.Sum.Wall.Seconds(), 0.001))
+}
+
+func interrupted(s *campaign.Summary) string {
+	if s.Interrupted {
+		return fmt.Sprintf(" of %s, interrupted", grouped(uint64(s.Wanted)))
+	}
+	return ""
+}
+
+func broke(s *campaign.Summary) (n int) {
+	//shardproof:allow map sums do not depend on the order
+	for _, known := range s.Known {
+		n += known
+	}
+	for i := range s.Failures {
+		if f := &s.Failures[i]; f.Result != nil && exitCode(f) == exitBroke {
+			n++
+		}
+	}
+	return n
+}
+
+func diverged(s *campaign.Summary) (n int) {
+	for i := range s.Failures {
+		if s.Failures[i].Diverged != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// statistics sums up what the shards have counted themselves, without what crashed processes knew.
+func statistics(of map[string]int64) string {
+	docs := func(name string) string { return grouped(uint64(of[name])) }
+	spent := func(name string) time.Duration { return time.Duration(of[name]) * time.Millisecond }
+	return fmt.Sprintf("documents: %s cloned, %s caught up, %s deleted; donors blocked writes for %s and committed for %s; "+
+		"given up: %s too big, %s beyond memory",
+		docs("countDocsClonedOnRecipient"), docs("countDocsClonedOnCatchUpOnRecipient"), docs("countDocsDeletedByRangeDeleter"),
+		spent("totalCriticalSectionTimeMillis"), spent("totalCriticalSectionCommitTimeMillis"),
+		docs("countDonorMoveChunkTooBig"), docs("countDonorMoveChunkMemoryExceeded"))
+}
+
+// counts is "a 3, b 2", by name.
+func counts(of map[string]int) string {
+	var names []string
+	total := 0
+	for name, n := range of {
+		names = append(names, fmt.Sprintf("%s %s", name, grouped(uint64(n))))
+		total += n
+	}
+	sort.Strings(names)
+	if total == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%s: %s", grouped(uint64(total)), strings.Join(names, ", "))
+}
+
+// neverShown is how many failpoints that were not reached are named.
+const neverShown = 12
+
+func reached(s *runner.Counters) string {
+	var never []string
+	all := failpoint.All()
+	for _, in := range all {
+		if s.Sites[in.Site] == 0 {
+			never = append(never, in.Name)
+		}
+	}
+	text := fmt.Sprintf("%d of %d reached", len(all)-len(never), len(all))
+	if len(never) == 0 {
+		return text
+	}
+	more := ""
+	if len(never) > neverShown {
+		more = fmt.Sprintf(" and %d more", len(never)-neverShown)
+		never = never[:neverShown]
+	}
+	return text + "; never: " + strings.Join(never, ", ") + more
+}
+
+// table prints how often a primary was lost in each state of a migration, and every counter of the shards.
+func table(out io.Writer, s *runner.Counters) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	for _, t := range []struct {
+		title  string
+		states []string
+		lost   map[string]int
+	}{
+		{"donor failover in state", runner.DonorStates, s.DonorFailover},
+		{"recipient crash in state", runner.RecipientStates, s.RecipientCrash},
+	} {
+		fmt.Fprintf(w, "%s\n", t.title)
+		for _, state := range t.states {
+			fmt.Fprintf(w, "  %s\t%s\n", state, grouped(uint64(t.lost[state])))
+		}
+	}
+	fmt.Fprintf(w, "shardingStatistics\n")
+	for _, v := range (&stats.Sharding{}).Values() {
+		fmt.Fprintf(w, "  %s\t%s\n", v.Name, grouped(uint64(s.Statistics[v.Name])))
+	}
+}

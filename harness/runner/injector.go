@@ -1,0 +1,97 @@
+package runner
+
+import (
+	"strings"
+
+	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/faults/terms"
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/sim"
+)
+
+// injector brings the scenario's faults about, and those of the background that chance decides.
+type injector struct {
+	driver *faults.Driver
+	world  *sim.World
+	// background are the rules of what happens to a few of all messages.
+	background []sim.RuleID
+}
+
+func newInjector(planned []scenario.Fault, set *terms.Set) injector {
+	if set.Empty() {
+		set = nil
+	}
+	return injector{driver: faults.New(planned, set)}
+}
+
+// start arms the faults. Times of the scenario count from the run's base.
+func (in *injector) start(r *run) {
+	in.world = r.world
+	p := &faultWorld{world: r.world, stepDown: r.stepDown, diskTail: sim.Probability(r.conditions.diskTail)}
+	in.driver.Start(p, r.base)
+	in.startBackground(r, p)
+}
+
+// end repairs every fault.
+func (in *injector) end() {
+	in.driver.End()
+	for _, id := range in.background {
+		in.world.RemoveRule(id)
+	}
+}
+
+// point is what faults do to a task at a site.
+func (in *injector) point(p *sim.PointHit) sim.Action {
+	a := in.driver.Point(p.Node, p.Site, p.Note)
+	if a.Zero() {
+		return sim.Action{}
+	}
+	do := sim.Action{Pause: a.Pause, Crash: a.Crash, Announce: true}
+	if a.Err != nil {
+		do.Err = a.Err
+	}
+	if a.Until != nil {
+		do.Until = &sim.Latch{}
+		a.Until(do.Until.Open)
+	}
+	return do
+}
+
+// startBackground has the world lose, duplicate and slow down a few of all messages and disk operations.
+func (in *injector) startBackground(r *run, p *faultWorld) {
+	c := &r.conditions
+	if c.loss+c.tail > 0 {
+		in.add(sim.Rule{Loss: sim.Probability(c.loss), Tail: sim.Probability(c.tail)})
+	}
+	if c.duplicate > 0 {
+		repeatable := func(m *sim.Message) bool { return r.about.Messages.Repeatable(m.Class) }
+		in.add(sim.Rule{Match: repeatable, Duplicate: sim.Probability(c.duplicate)})
+	}
+	if c.chains > 0 {
+		between := func(m *sim.Message) bool { return setOf(m.From) != setOf(m.To) } // replication keeps its pace
+		in.add(sim.Rule{Match: between, Chain: sim.Probability(c.chains), PriorityChange: sim.Probability(c.demotions)})
+	}
+	r.world.SetStalls(sim.Probability(c.stall), c.stallDelay)
+	if p.diskTail > 0 {
+		for _, n := range r.servers {
+			r.world.SetDiskSlowness(n.ID, 1, p.diskTail)
+		}
+	}
+}
+
+func (in *injector) add(rule sim.Rule) { in.background = append(in.background, in.world.AddRule(rule)) }
+
+// setOf is the part of a node's name that members of a set share.
+func setOf(id env.NodeID) string {
+	set, _, _ := strings.Cut(string(id), ".")
+	return set
+}
+
+// stepDown has a node hand over, if it leads and the system knows how.
+func (r *run) stepDown(id env.NodeID) {
+	if f, ok := r.system.(target.Failover); ok {
+		f.HandOver(id, target.Graceful)
+	}
+}

@@ -1,0 +1,84 @@
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/system/env"
+)
+
+// operators ask for movements and give commands, each at its time and from a task of its own.
+type operators struct{ *stage }
+
+// startMovements asks for every movement of the scenario.
+func (o *operators) startMovements() {
+	s := o.scenario
+	if len(s.Migrations)+len(s.Primaries) == 0 {
+		return
+	}
+	for _, m := range s.Migrations {
+		o.tasks.begin(moveName(m.ID))
+	}
+	for _, m := range s.Primaries {
+		o.tasks.begin(primaryName(m.ID))
+	}
+	o.world.AddNode(movingOperator, func(t env.Task) {
+		moves := o.system.(target.Mover).NewMovements(t.Node())
+		for _, m := range s.Migrations {
+			steps := moves.MoveRange(m)
+			o.at(t, moveName(m.ID), m.At, func(t env.Task) { carryOut(t, moveName(m.ID), steps) })
+		}
+		for _, m := range s.Primaries {
+			steps := moves.MovePrimary(m)
+			o.at(t, primaryName(m.ID), m.At, func(t env.Task) { carryOut(t, primaryName(m.ID), steps) })
+		}
+	})
+}
+
+func moveName(id int) string    { return fmt.Sprintf("move %d", id) }
+func primaryName(id int) string { return fmt.Sprintf("moveprimary %d", id) }
+
+// carryOut goes through the steps of a movement until one fails.
+func carryOut(t env.Task, name string, steps []target.Step) {
+	for _, s := range steps {
+		if s.Site != 0 && t.Point(s.Site, env.Note{ID: name}) != nil || s.Do(t) != nil {
+			return
+		}
+	}
+}
+
+// at does something at its time.
+func (o *operators) at(t env.Task, name string, at time.Duration, do func(env.Task)) {
+	t.Spawn(name, func(t env.Task) {
+		defer o.tasks.end(name)
+		if t.Sleep(o.base.Add(at).Sub(o.world.Now())) == nil {
+			do(t)
+		}
+	})
+}
+
+// startCommands gives every command of the scenario.
+func (o *operators) startCommands() {
+	commands := o.scenario.Commands
+	if len(commands) == 0 {
+		return
+	}
+	system := o.system.(target.Commanded)
+	o.world.AddNode(commandingOperator, func(t env.Task) {
+		give := system.NewCommands(t.Node())
+		for i, c := range commands {
+			for n := range system.Addressees(i) {
+				o.at(t, commandName(i, n), c.At, func(t env.Task) { give.Give(t, i, n) })
+			}
+		}
+	})
+	for i := range commands {
+		for n := range system.Addressees(i) {
+			o.tasks.begin(commandName(i, n))
+		}
+	}
+}
+
+// commandName names what the nth addressee is asked by a command.
+func commandName(command, n int) string { return fmt.Sprintf("command %d/%d", command+1, n+1) }

@@ -1,0 +1,143 @@
+package runner
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/env"
+)
+
+// clientPool has the scenario's clients carry out their operations, each from a node of its own.
+type clientPool struct {
+	*stage
+	sessions []*session
+}
+
+// session carries out operations one after the other for one client.
+type session struct {
+	*stage
+	client target.Client
+}
+
+// start begins the history with what is there already, and starts every client.
+func (p *clientPool) start() {
+	var now uint64
+	if c, ok := p.system.(target.Clock); ok {
+		now = c.ClusterTime()
+	}
+	preload := histories.Preload(p.scenario, now)
+	p.history.counter = 2 * uint64(len(preload))
+	p.history.ops = append(make([]histories.Op, 0, p.operations(len(preload))), preload...)
+	perClient := make([][]scenario.Op, p.scenario.Topology.Clients)
+	for _, op := range p.scenario.Ops {
+		perClient[op.Client] = append(perClient[op.Client], op)
+	}
+	p.sessions = make([]*session, len(perClient))
+	for i, ops := range perClient {
+		p.startClient(i, ops)
+	}
+}
+
+// operations is how many operations the history will have.
+func (p *clientPool) operations(preloaded int) int {
+	n := preloaded + len(p.scenario.Ops)
+	for _, c := range p.scenario.Collections {
+		n += 2*c.Keys + 1
+	}
+	return n
+}
+
+func (p *clientPool) startClient(i int, ops []scenario.Op) {
+	name := fmt.Sprintf("client %d", i)
+	p.tasks.begin(name)
+	p.world.AddNode(clientNode(i), func(t env.Task) {
+		p.sessions[i] = &session{p.stage, p.system.NewClient(t.Node())}
+		p.sessions[i].run(t, ops)
+		p.tasks.end(name)
+	})
+}
+
+// run carries out the operations of one client at their times.
+func (s *session) run(t env.Task, ops []scenario.Op) {
+	sort.SliceStable(ops, func(i, j int) bool { return ops[i].At < ops[j].At })
+	for i := range ops {
+		if wait := s.base.Add(ops[i].At).Sub(s.world.Now()); wait > 0 && t.Sleep(wait) != nil {
+			return
+		}
+		s.do(t, &ops[i])
+	}
+}
+
+// do carries out one operation and records what the client learned.
+func (s *session) do(t env.Task, op *scenario.Op) {
+	i := s.history.begin(op)
+	s.history.end(i, s.client.Do(t, op, s.history.tick))
+}
+
+// finalPass has the clients write and read every key and scan everything, when the system is quiescent. It returns these
+// operations, none if there was no time.
+func (p *clientPool) finalPass() (final []histories.Op) {
+	if !p.idle() || p.world.Err() != nil || p.world.Now() >= p.deadline {
+		return nil
+	}
+	from := len(p.history.ops)
+	for i := range p.sessions {
+		ops := p.finalOps(i)
+		name := fmt.Sprintf("client %d, last pass", i)
+		p.tasks.begin(name)
+		p.world.Node(clientNode(i)).Spawn(nil, "last pass", func(t env.Task) {
+			p.sessions[i].run(t, ops)
+			p.tasks.end(name)
+		})
+	}
+	p.world.Run(p.idle, p.deadline)
+	for _, op := range p.history.ops[from:] {
+		if op.Kind != scenario.Watch {
+			final = append(final, op)
+		}
+	}
+	return final
+}
+
+// finalOps are the final operations of one client: every key is some client's.
+func (p *clientPool) finalOps(client int) (ops []scenario.Op) {
+	clients, scans := len(p.sessions), slices.Contains(p.about.Ops, scenario.Scan)
+	for n, c := range p.scenario.Collections {
+		id := (n + 1) * finalIDs
+		for k := client; k < c.Keys; k += clients {
+			op := scenario.Op{ID: id + 2*k, Client: client, NS: c.NS, Key: int64(k)}
+			write, read := op, op
+			write.Kind, write.Value = p.finalWrite(c.NS, int64(k)), fmt.Sprintf("f%d", n*c.Keys+k)
+			read.ID, read.Kind = id+2*k+1, scenario.Read
+			ops = append(ops, write, read)
+		}
+		if client == 0 && scans {
+			batch := max(fewest, c.Keys/8)
+			ops = append(ops, scenario.Op{
+				ID: id + 2*c.Keys, Client: client, NS: c.NS, Kind: scenario.Scan, To: int64(c.Keys), Batch: batch,
+			})
+		}
+	}
+	return ops
+}
+
+// finalWrite is how the final pass writes a key: one that was pushed to keeps its list, so that every push is accounted for.
+func (p *clientPool) finalWrite(ns string, key int64) scenario.OpKind {
+	for i := range p.scenario.Ops {
+		if op := &p.scenario.Ops[i]; op.Kind == scenario.Push && op.Key == key && op.NS == ns {
+			return scenario.Push
+		}
+	}
+	return scenario.Write
+}
+
+// fewest is the least number of documents in a batch of the final scan. Of many keys it has more, lest a cursor times out
+// meanwhile.
+const fewest = 7
+
+// finalIDs is where the numbers of final operations start, well above those of drawn ones.
+const finalIDs = 1_000_000

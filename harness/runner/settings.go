@@ -1,0 +1,167 @@
+package runner
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/faults/suggest"
+	"github.com/shardproof/shardproof/faults/terms"
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// conditions are the settings of the world rather than of the cluster: scenario lines `set world.<name> <value>`.
+type conditions struct {
+	// latency is the least time a message takes, jitter what chance adds.
+	latency, jitter time.Duration
+	// tail and diskTail are the share of slow messages and disk operations in parts per million, tailDelay and
+	// diskDelay what they take longer at most.
+	tail, diskTail, loss, duplicate int
+	tailDelay, diskDelay            time.Duration
+	// chains is the share of chains of messages that are slow, demotions that of messages at which one becomes so, in parts
+	// per million, and chainDelay what such a message takes longer at most.
+	chains, demotions int
+	chainDelay        time.Duration
+	// stall is the share of sites at which a task stands still, in parts per million, for stallDelay at most.
+	stall      int
+	stallDelay time.Duration
+	// sync is what a disk takes to make data durable.
+	sync time.Duration
+	// yield is how often a task lets others run in the middle of its work, in parts per million.
+	yield int
+	// codec passes every message through its encoding.
+	codec int
+	// repair is 0 when nothing is repaired before the final survey.
+	repair int
+}
+
+func calm() conditions {
+	return conditions{
+		latency: 100 * time.Microsecond, jitter: 400 * time.Microsecond, tailDelay: 50 * time.Millisecond, chainDelay: 20 * time.Millisecond,
+		repair: 1, diskDelay: 50 * time.Millisecond, stallDelay: 20 * time.Millisecond, sync: 100 * time.Microsecond, yield: 125_000,
+	}
+}
+
+// condition is a setting of the world.
+type condition struct {
+	name, about string
+	duration    func(*conditions) *time.Duration
+	number      func(*conditions) *int
+}
+
+var worldSettings = []condition{
+	{"world.latency", "the least time a message takes", func(c *conditions) *time.Duration { return &c.latency }, nil},
+	{"world.jitter", "what chance adds to it at most", func(c *conditions) *time.Duration { return &c.jitter }, nil},
+	{"world.tail", "slow messages in a million", nil, func(c *conditions) *int { return &c.tail }},
+	{"world.tailDelay", "what a slow message takes longer at most", func(c *conditions) *time.Duration { return &c.tailDelay }, nil},
+	{"world.loss", "lost messages in a million", nil, func(c *conditions) *int { return &c.loss }},
+	{"world.duplicate", "doubled messages between servers in a million", nil, func(c *conditions) *int { return &c.duplicate }},
+	{"world.chains", "chains of messages in a million that are slow", nil, func(c *conditions) *int { return &c.chains }},
+	{"world.chainDelay", "what the messages of a slow chain take longer at most", func(c *conditions) *time.Duration { return &c.chainDelay }, nil},
+	{"world.demotions", "messages in a million at which a chain becomes slower than others, if any are slow", nil, func(c *conditions) *int { return &c.demotions }},
+	{"world.sync", "the least time a disk takes to make data durable", func(c *conditions) *time.Duration { return &c.sync }, nil},
+	{"world.diskTail", "slow disk operations in a million", nil, func(c *conditions) *int { return &c.diskTail }},
+	{"world.diskDelay", "what a slow disk operation takes longer at most", func(c *conditions) *time.Duration { return &c.diskDelay }, nil},
+	{"world.stall", "sites in a million at which a task stands still", nil, func(c *conditions) *int { return &c.stall }},
+	{"world.stallDelay", "for how long it stands still at most", func(c *conditions) *time.Duration { return &c.stallDelay }, nil},
+	{"world.yield", "places in a million where a task lets others run", nil, func(c *conditions) *int { return &c.yield }},
+	{"world.codec", "1 passes every message through its encoding", nil, func(c *conditions) *int { return &c.codec }},
+	{"run.repair", "0 leaves what operators would repair to the final survey", nil, func(c *conditions) *int { return &c.repair }},
+}
+
+// SettingInfo describes one setting for `shardproof list settings`.
+type SettingInfo struct{ Name, Default, About string }
+
+// Settings lists the settings that a scenario may set: those of the system, those of its world, and those of which there
+// is one for every node.
+func Settings(t target.Target) (all []SettingInfo) {
+	var families []SettingInfo
+	for _, of := range t.Describe().Settings {
+		in := SettingInfo{of.Name, of.Default, of.About}
+		if of.Prefix != "" {
+			families = append(families, in)
+		} else {
+			all = append(all, in)
+		}
+	}
+	c := calm()
+	for _, w := range worldSettings {
+		all = append(all, SettingInfo{w.name, w.get(&c), w.about})
+	}
+	return append(all, families...)
+}
+
+func (w *condition) get(c *conditions) string {
+	if w.duration != nil {
+		return w.duration(c).String()
+	}
+	return strconv.Itoa(*w.number(c))
+}
+
+func (w *condition) set(c *conditions, value string) error {
+	if w.duration != nil {
+		d, err := time.ParseDuration(value)
+		if err != nil || d < 0 {
+			return fmt.Errorf("setting %s wants a duration of zero or more such as 2ms, not %q", w.name, value)
+		}
+		*w.duration(c) = d
+		return nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 || n > 1_000_000 {
+		return fmt.Errorf("setting %s wants a whole number from 0 to 1000000, not %q", w.name, value)
+	}
+	*w.number(c) = n
+	return nil
+}
+
+// failpointPrefix starts the settings that switch failpoints on: `set failpoint.<name> <terms>`.
+const failpointPrefix = "failpoint."
+
+// FailpointSetting is the setting that switches a failpoint on.
+func FailpointSetting(failpoint string) string { return failpointPrefix + failpoint }
+
+// configure reads the scenario's settings into those of the world and of its failpoints. It returns those of the system.
+func (r *run) configure() (own []scenario.Setting, err error) {
+	set := terms.New(func(site string, n int) int { return r.world.Gate().Pick("failpoint", site, n) })
+	for _, v := range r.scenario.Settings {
+		systems, err := apply(v, r.about, &r.conditions, set)
+		if err != nil {
+			return nil, err
+		}
+		if systems {
+			own = append(own, v)
+		}
+	}
+	r.injector = newInjector(r.scenario.Faults, set)
+	return own, nil
+}
+
+// apply takes a setting over, or reports that it is the system's.
+func apply(v scenario.Setting, of *target.Description, world *conditions, set *terms.Set) (systems bool, err error) {
+	if site, ok := strings.CutPrefix(v.Name, failpointPrefix); ok {
+		return false, set.Enable(site, v.Value)
+	}
+	for i := range worldSettings {
+		if worldSettings[i].name == v.Name {
+			return false, worldSettings[i].set(world, v.Value)
+		}
+	}
+	if own := of.Setting(v.Name); own != nil {
+		return true, own.Check(v.Name, v.Value)
+	}
+	return false, unknownSetting(of, v.Name)
+}
+
+func unknownSetting(of *target.Description, name string) error {
+	var names []string
+	for i := range of.Settings {
+		names = append(names, of.Settings[i].Name)
+	}
+	for i := range worldSettings {
+		names = append(names, worldSettings[i].name)
+	}
+	return suggest.Unknown("setting", name, names, "settings")
+}

@@ -1,0 +1,158 @@
+package shardstore
+
+import (
+	"cmp"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system"
+	"github.com/shardproof/shardproof/system/client"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+)
+
+// NewClient makes the node an application that sends its operations to routers.
+func (c *cluster) NewClient(node env.Node) target.Client {
+	return &session{
+		client: c.Cluster.NewClient(node), hashed: hashed(c.scenario), creations: creations(c.scenario),
+		lossy: c.settings.TerminateReads == 0,
+	}
+}
+
+// session carries out operations one after the other for one client.
+type session struct {
+	client *client.Client
+	// hashed names the collections whose scans do not come in the order of the key; creations says how to make each anew.
+	hashed    map[string]bool
+	creations map[string]command.ShardCollection
+	// lossy: range deletion overtakes the reads of secondaries.
+	lossy bool
+}
+
+// Do carries out one operation.
+func (s *session) Do(t env.Task, op *scenario.Op, tick func() uint64) target.Answer {
+	var a client.Answer
+	var r histories.Result
+	switch op.Kind {
+	case scenario.Read:
+		a, r = s.read(t, op)
+	case scenario.Scan:
+		a, r = s.scan(t, op, tick)
+	case scenario.Insert:
+		a, r = s.insert(t, op)
+	case scenario.Update, scenario.Upsert, scenario.Push:
+		a = s.client.Update(t, update(op))
+		r = histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
+	case scenario.Write, scenario.CAS, scenario.Delete:
+		a, r = s.findAndModify(t, op)
+	default:
+		a = s.whole(t, op)
+	}
+	return s.answer(op, &a, r)
+}
+
+// answer is what the client learned, in the terms of histories.
+func (s *session) answer(op *scenario.Op, a *client.Answer, r histories.Result) target.Answer {
+	outcome := histories.Outcome(a.Certainty.String())
+	return target.Answer{
+		Outcome: outcome, Result: r, Err: a.Err, Retries: a.Retries, After: uint64(a.After), Time: uint64(a.Time),
+		Exact: outcome == histories.OK && r.Applied && !a.Written.Retried,
+		Lossy: s.lossy && op.Prefer == scenario.Secondary,
+	}
+}
+
+func (s *session) read(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
+	a := s.client.Find(t, s.find(op, raw(bson.D{{Key: "k", Value: op.Key}})))
+	if len(a.Docs) == 0 {
+		return a, histories.Result{}
+	}
+	r := found(a.Docs[0])
+	r.N = len(a.Docs)
+	return a, r
+}
+
+// find is a read as it is sent.
+func (s *session) find(op *scenario.Op, filter bson.Raw) command.Find {
+	f := command.Find{
+		NS: op.NS, Filter: filter, BatchSize: op.Batch, Concern: concern(op), Secondary: op.Prefer == scenario.Secondary,
+	}
+	if op.Causal {
+		f.After = s.client.Operated()
+	}
+	return f
+}
+
+// scan keeps what arrived also when the scan breaks off: each batch stands for itself.
+func (s *session) scan(t env.Task, op *scenario.Op, tick func() uint64) (client.Answer, histories.Result) {
+	var r histories.Result
+	a := s.client.Scan(t, s.find(op, between(op.Key, op.To)), func(batch []bson.Raw) {
+		at := tick()
+		for _, doc := range batch {
+			one := found(doc)
+			r.Items = append(r.Items, histories.Item{Key: numberOf(doc), Value: one.Value, List: one.List, Return: at})
+		}
+	})
+	r.Complete = a.Certainty == client.OK
+	switch {
+	case s.hashed[op.NS]:
+		// Such a scan comes in the order of the hash, of which a history knows nothing.
+		slices.SortStableFunc(r.Items, func(x, y histories.Item) int { return cmp.Compare(x.Key, y.Key) })
+	case !r.Complete && len(r.Items) > 0:
+		// What it returned before it broke off was read, and is held against the store.
+		a.Certainty = client.OK
+	}
+	return a, r
+}
+
+func (s *session) findAndModify(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
+	if op.Kind == scenario.CAS && op.Expect == "" {
+		return s.insert(t, op) // that there was a document is a result, not a failure
+	}
+	a := s.client.FindAndModify(t, modify(op))
+	r := histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
+	if a.Written.Image != nil {
+		image := found(a.Written.Image)
+		r.Found, r.Value, r.List = image.Found, image.Value, image.List
+	}
+	return a, r
+}
+
+func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
+	a := s.client.Insert(t, command.Insert{
+		NS: op.NS, Docs: []bson.Raw{document(op.Key, op.Value)}, Concern: command.Majority,
+	})
+	return a, histories.Result{Applied: a.Written.N > 0}
+}
+
+// whole carries out an operation on a whole collection.
+func (s *session) whole(t env.Task, op *scenario.Op) client.Answer {
+	switch op.Kind {
+	case scenario.Drop:
+		return s.client.DropCollection(t, op.NS)
+	case scenario.Rename:
+		return s.client.RenameCollection(t, op.NS, op.Into, op.DropTarget)
+	case scenario.CreateIndex:
+		return s.client.CreateIndex(t, op.NS, "v")
+	case scenario.DropIndex:
+		return s.client.DropIndex(t, op.NS, "v")
+	}
+	return s.client.ShardCollection(t, s.creations[op.NS])
+}
+
+// creations are the requests that make the scenario's collections anew, with the chunks that they had at the start.
+func creations(s *scenario.Scenario) map[string]command.ShardCollection {
+	all := make(map[string]command.ShardCollection)
+	for _, one := range s.Collections {
+		c := founded(one)
+		req := command.ShardCollection{NS: c.NS, Key: c.Key, Bounds: c.Bounds}
+		for i := range min(len(c.Bounds)+1, cmp.Or(one.Owners, s.Topology.Shards)) {
+			req.Shards = append(req.Shards, system.ShardName(i))
+		}
+		all[c.NS] = req
+	}
+	return all
+}

@@ -1,0 +1,117 @@
+package shardstore
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+)
+
+// cluster is a started store: one run's.
+type cluster struct {
+	*system.Cluster
+	world    target.World
+	scenario *scenario.Scenario
+	settings settings.Settings
+	oracle   *oracle.Oracle
+	// balancing follows the balancer; settling is set when the faults have healed and it is brought to its end.
+	balancing balancing
+	settling  bool
+	// given are the commands that have come to their end, by number.
+	given map[int]bool
+	// leaked is set when documents that nobody owned had to be removed by an operator.
+	leaked bool
+}
+
+var (
+	_ target.Mover         = (*cluster)(nil)
+	_ target.Commanded     = (*cluster)(nil)
+	_ target.Quiescer      = (*cluster)(nil)
+	_ target.Failover      = (*cluster)(nil)
+	_ target.ChangeStreams = (*cluster)(nil)
+	_ target.Clock         = (*cluster)(nil)
+	_ target.Judge         = (*cluster)(nil)
+	_ target.Excuser       = (*cluster)(nil)
+	_ target.Distributed   = (*cluster)(nil)
+)
+
+// Start assembles a cluster in the setup's world.
+func (Store) Start(setup target.Setup) (target.System, error) {
+	s := setup.Scenario
+	c := &cluster{world: setup.World, scenario: s, settings: settings.Default(protocolOf(s)), given: map[int]bool{}}
+	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
+	zones := make(map[env.NodeID]time.Duration)
+	for _, v := range setup.Settings {
+		if err := configure(v, &c.settings, zones); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if c.Cluster, err = system.Assemble(setup.World, topology(s), &c.settings, collections(s)...); err != nil {
+		return nil, err
+	}
+	for _, id := range c.Topology().MembersOf(configsvr.Name) {
+		if east, located := zones[id]; located {
+			c.Locate(id, east)
+		}
+	}
+	return c, nil
+}
+
+func topology(s *scenario.Scenario) system.Topology {
+	t := s.Topology
+	return system.Topology{
+		Shards: t.Shards, Members: t.Members, ConfigMembers: t.ConfigMembers, Routers: t.Routers, Clients: t.Clients,
+		Profile: protocolOf(s), Balancer: s.Balancer,
+	}
+}
+
+// Observe follows the balancer and judges the event.
+func (c *cluster) Observe(e *trace.Event) {
+	c.oracle.Observe(e)
+	c.balancing.follow(e)
+}
+
+// Verdicts are those of the step oracle.
+func (c *cluster) Verdicts() []checkers.Verdict { return c.oracle.Verdicts() }
+
+// Linger is how long a router goes on with what a client has given up.
+func (c *cluster) Linger() time.Duration { return 2 * c.settings.AttemptTimeout }
+
+// ClusterTime is the newest cluster time that a replica set has given to an entry.
+func (c *cluster) ClusterTime() uint64 { return uint64(c.Time()) }
+
+// HandOver asks a member to step down from its own machine, as an operator with a shell would. Both ways are a stepdown
+// that looks for a successor.
+func (c *cluster) HandOver(id env.NodeID, _ target.HandOver) {
+	m, node := c.Member(id), c.world.Node(id)
+	if m == nil || node == nil || !m.Leading() {
+		return
+	}
+	node.Spawn(nil, "operator steps down", func(t env.Task) {
+		// A stepdown that finds no successor is refused, which is an answer.
+		_ = m.StepDown(t)
+	})
+}
+
+// operatorConnection is from where operators give commands: the config server, the shards and a router.
+type operatorConnection struct {
+	*cluster
+	ep   *rpc.Endpoint
+	sets map[string]*rpc.Set
+}
+
+// operator makes the node one of an operator. It is called from the node's boot.
+func (c *cluster) operator(node env.Node) operatorConnection {
+	ep, sets := c.Operator(node)
+	return operatorConnection{c, ep, sets}
+}

@@ -1,0 +1,130 @@
+package shardstore
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/harness/debugger/timeline"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rangedel"
+)
+
+var _ timeline.Source = (*cluster)(nil)
+
+// Frame is the state of the cluster now.
+func (c *cluster) Frame() *timeline.Frame {
+	f := &timeline.Frame{}
+	for _, coll := range c.scenario.Collections {
+		f.Catalogue = append(f.Catalogue, c.placement(coll))
+	}
+	for _, set := range c.Sets() {
+		for _, id := range c.Topology().MembersOf(set) {
+			f.Nodes = append(f.Nodes, c.memberAt(set, id))
+		}
+	}
+	for _, id := range c.Topology().RouterNodes() {
+		f.Nodes = append(f.Nodes, c.routerAt(id))
+	}
+	return f
+}
+
+func (c *cluster) placement(coll scenario.Collection) timeline.Placement {
+	p := timeline.Placement{NS: coll.NS, Hashed: coll.Hashed}
+	table, err := c.Catalog(coll.NS)
+	if err != nil {
+		p.Wrong = err.Error()
+		return p
+	}
+	p.Chunks = chunkRows(table)
+	return p
+}
+
+func (c *cluster) memberAt(set string, id env.NodeID) timeline.Node {
+	n := timeline.Node{Name: string(id), Set: set}
+	m := c.Member(id)
+	if m == nil {
+		return n
+	}
+	n.Up, n.Leading, n.Writable, n.Term = true, m.Leading(), m.IsPrimary(), m.Term()
+	n.Applied, n.Committed = m.Applied().String(), m.Committed().String()
+	if set == configsvr.Name {
+		return n
+	}
+	for i, coll := range c.scenario.Collections {
+		a := c.Look(id, coll.NS)
+		if a == nil {
+			continue
+		}
+		n.Knows = append(n.Knows, belief(set, coll.NS, a))
+		if i == 0 { // the rest is about all collections
+			n.Doing = append(a.ActiveMigrations, a.OutstandingTasks...)
+			n.Records, n.Cursors = onRecord(a), a.OpenCursors
+		}
+	}
+	return n
+}
+
+func belief(set, ns string, a *command.AuditReply) timeline.Belief {
+	b := timeline.Belief{NS: ns, Known: a.Known, Owned: timeline.Chunks(set, a.Owned), Sections: a.CriticalSections, Documents: a.Documents}
+	if a.Known {
+		b.Version = a.Version.String()
+	}
+	return b
+}
+
+// onRecord are a member's durable documents of migrations and range deletions.
+func onRecord(a *command.AuditReply) (all []string) {
+	for _, doc := range a.RangeDeletions {
+		k, err := rangedel.Decode(doc)
+		if err != nil {
+			panic(fmt.Sprintf("shardstore: a range deletion cannot be read: %s: %v", doc, err))
+		}
+		state := "ready"
+		switch {
+		case k.Pending:
+			state = "pending"
+		case k.Processing:
+			state = "processing"
+		}
+		all = append(all, fmt.Sprintf("range deletion %s %s %s: %s, %d orphans", k.Migration, k.NS, k.Range(), state, k.Orphans))
+	}
+	for _, of := range []struct {
+		what string
+		docs []bson.Raw
+	}{{"coordinator of", a.Coordinators}, {"recipient of", a.Recipients}} {
+		for _, doc := range of.docs {
+			all = append(all, recorded(of.what, doc))
+		}
+	}
+	return all
+}
+
+func recorded(what string, doc bson.Raw) string {
+	id, _ := doc.Lookup("_id").StringValueOK()
+	text := what + " " + id
+	if decision, ok := doc.Lookup("decision").StringValueOK(); ok {
+		text += ", decision " + decision
+	}
+	return text
+}
+
+func (c *cluster) routerAt(id env.NodeID) timeline.Node {
+	n := timeline.Node{Name: string(id), Set: timeline.Router}
+	at := c.Router(id)
+	if at == nil {
+		return n
+	}
+	n.Up = true
+	for _, coll := range c.scenario.Collections {
+		b := timeline.Belief{NS: coll.NS}
+		if table := at.Table(coll.NS); table != nil {
+			b.Known, b.Version, b.Owned = true, table.Version().String(), chunkRows(table)
+		}
+		n.Knows = append(n.Knows, b)
+	}
+	return n
+}

@@ -1,0 +1,107 @@
+package shardstore
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system"
+	"github.com/shardproof/shardproof/system/client"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// NewMovements makes the node a client that asks for migrations.
+func (c *cluster) NewMovements(node env.Node) target.Movements {
+	return movements{c.Cluster.NewClient(node), c.settings.MoveWait}
+}
+
+// movements has the cluster move data: it goes through the steps by itself.
+type movements struct {
+	client *client.Client
+	wait   time.Duration
+}
+
+func (m movements) MoveRange(what scenario.Migration) []target.Step {
+	return oneStep(func(t env.Task) error { return m.client.MoveRange(t, moveRange(what), m.wait) })
+}
+
+func (m movements) MovePrimary(what scenario.MovePrimary) []target.Step {
+	to := command.MovePrimary{Database: what.Database, To: system.ShardName(what.To)}
+	return oneStep(func(t env.Task) error { return m.client.MovePrimary(t, to, m.wait) })
+}
+
+func oneStep(do func(env.Task) error) []target.Step { return []target.Step{{Do: do}} }
+
+func moveRange(m scenario.Migration) command.MoveRange {
+	return command.MoveRange{
+		NS: m.NS, Min: bound(m.Min), Max: bound(m.Max), To: system.ShardName(m.To), WaitDelete: m.WaitDelete,
+		ForceJumbo: command.ForceJumbo(m.ForceJumbo), Throttle: throttle(m.Throttle), Name: fmt.Sprint(m.ID),
+	}
+}
+
+// throttle is the write concern that a scenario writes as a word.
+func throttle(word string) (wc command.WriteConcern) {
+	wc.Majority = word == "majority"
+	wc.W, _ = strconv.Atoi(word)
+	return wc
+}
+
+// bound is a chunk bound: the key itself, or for hashed collections its hash.
+func bound(n int64) key.Key {
+	switch n {
+	case scenario.MinKey:
+		return key.Min
+	case scenario.MaxKey:
+		return key.Max
+	}
+	return key.Int(n)
+}
+
+// collections are the scenario's collections as the cluster founds them.
+func collections(s *scenario.Scenario) []system.Collection {
+	var all []system.Collection
+	for _, c := range s.Collections {
+		if !c.Absent {
+			all = append(all, founded(c))
+		}
+	}
+	return all
+}
+
+func founded(c scenario.Collection) system.Collection {
+	coll := system.Collection{NS: c.NS}
+	if !c.Unsharded {
+		coll.Key = key.Pattern{Field: "k", Hashed: c.Hashed}
+	}
+	for n := range c.Owners {
+		coll.Shards = append(coll.Shards, system.ShardName(n))
+	}
+	for _, b := range c.Bounds {
+		coll.Bounds = append(coll.Bounds, key.Int(b))
+	}
+	for k := range int64(c.Preload) {
+		coll.Docs = append(coll.Docs, document(k, histories.PreloadValue(k)))
+	}
+	return coll
+}
+
+func hashed(s *scenario.Scenario) map[string]bool {
+	of := make(map[string]bool)
+	for _, c := range s.Collections {
+		of[c.NS] = c.Hashed
+	}
+	return of
+}
+
+// numberOf is the key that clients use of a stored document.
+func numberOf(doc bson.Raw) int64 {
+	n, _ := doc.Lookup("k").AsInt64OK()
+	return n
+}

@@ -1,0 +1,143 @@
+package shardstore
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rpc"
+)
+
+// balancing follows the balancer's rounds.
+type balancing struct {
+	// whole is true when the newest round began when nothing was under way, and has chosen nothing so far; settled when it has ended
+	// like that.
+	whole, settled bool
+	// underWay are the requests that have not ended, of the newest term.
+	underWay map[string]bool
+	term     uint64
+}
+
+// follow takes the next event.
+func (b *balancing) follow(e *trace.Event) {
+	switch e.Kind {
+	case trace.BalancerRound, trace.BalancerChose, trace.BalancerDone:
+	case trace.BalancerState, trace.ClusterChanged:
+		b.whole, b.settled = false, false
+		return
+	default:
+		return
+	}
+	if e.Term > b.term {
+		*b = balancing{term: e.Term, underWay: map[string]bool{}}
+	}
+	switch {
+	case e.Term < b.term:
+	case e.Kind == trace.BalancerChose:
+		b.underWay[e.Request()] = true
+		b.whole, b.settled = false, false
+	case e.Kind == trace.BalancerDone:
+		delete(b.underWay, e.Request())
+	case e.RoundPhase() == trace.RoundBegun:
+		b.whole = len(b.underWay) == 0
+	default:
+		b.settled = b.whole
+	}
+}
+
+// Quiesce lets the balancer finish: an operator makes it go by the policy and at all times, waits until everything that was
+// begun is at its end, removals of shards too, and a whole round finds nothing to do, and stops it.
+func (c *cluster) Quiesce() (name string, do func(env.Task)) {
+	if !c.Chooses() {
+		return "", nil
+	}
+	c.settling = true
+	return "the balancer's last rounds", func(t env.Task) {
+		o := c.operator(t.Node())
+		o.lead(t)
+		o.retryUntil(t, &command.BalancerStop{})
+	}
+}
+
+// lead has the balancer run until a whole round has found nothing to do, when nothing else is under way.
+func (o operatorConnection) lead(t env.Task) {
+	o.regular(t)
+	for _, c := range o.scenario.Collections {
+		if !c.Unsharded {
+			on, off := true, false
+			o.retryUntil(t, &command.ConfigureCollectionBalancing{NS: c.NS, Enabled: &on, Defragment: &off, ChunkBytes: o.roomFor(c.NS)})
+		}
+	}
+	o.retryUntil(t, &command.PutSetting{ID: configsvr.BalancerSetting, Doc: raw(bson.D{
+		{Key: "mode", Value: string(command.BalancerFull)},
+	})})
+	if o.scenario.Protocol == "4.2" {
+		o.enlarge(t)
+	}
+	o.retryUntil(t, &command.BalancerStart{})
+	for o.world.InProgress() > 1 && t.Sleep(pollEvery) == nil {
+	}
+	o.awaitBalance(t)
+}
+
+// roomFor is a size of chunks for a collection that has documents larger than chunks; nil for any other. The balancer would move
+// such a document back and forth for ever, as it takes what it moves for less than what shards differ by (errata E2).
+func (o operatorConnection) roomFor(ns string) *int64 {
+	table, missing := o.Catalog(ns)
+	holdings, err := o.cluster.Cluster.Holdings(ns)
+	if missing != nil || err != nil {
+		return nil
+	}
+	var largest int64
+	for _, h := range holdings {
+		largest = max(largest, h.Largest)
+	}
+	sizes := o.chunkSizes()
+	if own := table.Collection().ChunkBytes; own > 0 {
+		sizes = []int64{own}
+	}
+	if largest <= slices.Min(sizes) {
+		return nil
+	}
+	room := max(largest, slices.Max(sizes))
+	return &room
+}
+
+// enlarge lets chunks of any size move: 4.2 has no other way to move one from a shard that drains when it cannot be split.
+func (o operatorConnection) enlarge(t env.Task) {
+	const bytes = 128 << 20
+	o.retryUntil(t, &command.PutSetting{ID: "chunksize", Doc: raw(bson.D{{Key: "value", Value: int64(bytes)}})})
+	for _, name := range o.Topology().ShardNames() {
+		o.set(t, o.Topology().MembersOf(name), "chunkSizeBytes", fmt.Sprint(bytes))
+	}
+}
+
+// regular ends the mode in which the balancer moves at random, and settings with which no migration can succeed: one that waits for
+// history as long as it may take to catch up altogether.
+func (o operatorConnection) regular(t env.Task) {
+	o.set(t, o.Topology().MembersOf(configsvr.Name), "balancerRandomMigrations", "0")
+	for _, name := range o.Topology().ShardNames() {
+		o.set(t, o.Topology().MembersOf(name), "sessionModsWaitMillis", "20ms")
+	}
+}
+
+// set changes a setting of servers, now and for their processes that start later.
+func (o operatorConnection) set(t env.Task, nodes []env.NodeID, name, value string) {
+	if err := o.settings.Set(name, value); err != nil {
+		panic("shardstore: " + err.Error())
+	}
+	for _, id := range nodes {
+		for {
+			_, err := rpc.Call[command.Done](t, o.ep, id, &command.SetParameter{Name: name, Value: value}, time.Second)
+			if err == nil || t.Sleep(retryEvery) != nil {
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package shardstore
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/settings"
+)
+
+// zonePrefix starts the settings that put a member of the config server into a time zone: `set world.zone.config.0 2h`.
+const zonePrefix = "world.zone."
+
+// settable are the settings of the cluster, and the time zones of the config server's members.
+func settable() (all []target.Setting) {
+	defaults := settings.Default80()
+	for _, name := range settings.Names() {
+		value, _ := defaults.Get(name)
+		all = append(all, target.Setting{Name: name, Default: value, Check: func(name, value string) error {
+			any := settings.Default80()
+			return any.Set(name, value)
+		}})
+	}
+	return append(all, target.Setting{
+		Name: zonePrefix + "config.0", Prefix: zonePrefix, Default: "0s",
+		About: "how far east of UTC a member of the config server stands",
+		Check: func(name, value string) error {
+			_, _, err := zone(name, value)
+			return err
+		},
+	})
+}
+
+// configure takes a line of a scenario over.
+func configure(v scenario.Setting, of *settings.Settings, zones map[env.NodeID]time.Duration) error {
+	if !strings.HasPrefix(v.Name, zonePrefix) {
+		return of.Set(v.Name, v.Value)
+	}
+	node, east, err := zone(v.Name, v.Value)
+	if err == nil {
+		zones[node] = east
+	}
+	return err
+}
+
+// zone is a server and how far east of UTC it stands.
+func zone(name, value string) (env.NodeID, time.Duration, error) {
+	node := strings.TrimPrefix(name, zonePrefix)
+	number, ok := strings.CutPrefix(node, configsvr.Name+".")
+	if !ok || strings.Trim(number, "0123456789") != "" || number == "" {
+		return "", 0, fmt.Errorf("setting %s wants a member of the config server such as config.0", name)
+	}
+	east, err := time.ParseDuration(value)
+	if err != nil || east.Abs() > 24*time.Hour {
+		return "", 0, fmt.Errorf("setting %s wants at most a day east or west of UTC such as 2h, not %q", name, value)
+	}
+	return env.NodeID(node), east, nil
+}

@@ -1,0 +1,53 @@
+package shardstore
+
+import (
+	"fmt"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// dropStale is what an operator does after moves of a primary in 4.2 that ended half way (invariants 20.1): shards that
+// are not the primary of the database drop what they still have of its unsharded collections. It returns a sentence for
+// each copy that was dropped.
+func (o operatorConnection) dropStale(t env.Task) (repaired []string) {
+	for _, c := range o.scenario.Collections {
+		if !c.Unsharded {
+			continue
+		}
+		table, err := o.Catalog(c.NS)
+		if err != nil {
+			continue // the audit finds that, too
+		}
+		for _, name := range o.Topology().ShardNames() {
+			if table.Shards()[0] != name && o.dropOn(t, name, c.NS) {
+				repaired = append(repaired, fmt.Sprintf("a stale copy of %s was dropped on %s", c.NS, name))
+			}
+		}
+	}
+	return repaired
+}
+
+// dropOn drops a collection on one shard; what is left then, the audit finds.
+func (o operatorConnection) dropOn(t env.Task, name, ns string) bool {
+	primary := o.Primary(name)
+	member := o.Member(primary)
+	if member == nil {
+		return false
+	}
+	options, exists := member.Store().Options(ns)
+	uuid, _, err := store.DecodeOptions(options)
+	if !exists || err != nil {
+		return false
+	}
+	drop := &command.DropClonedData{
+		Lsid: operatorSession, Txn: 1, Collections: []command.UnshardedCollection{{NS: ns, UUID: uuid, Options: options}},
+	}
+	_, err = rpc.Call[command.Done](t, o.ep, primary, drop, o.settings.CommandTimeout)
+	return err == nil
+}
+
+// operatorSession is the session in which operators drop stale copies.
+const operatorSession = "auditor.0"

@@ -1,0 +1,87 @@
+package shardstore
+
+import (
+	"errors"
+
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/system/client"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
+)
+
+// NewReader makes the node a client that watches a collection.
+func (c *cluster) NewReader(node env.Node, ns string) target.Reader {
+	return &reader{client: c.Cluster.NewClient(node), ns: ns}
+}
+
+// reader has one change stream open at a time.
+type reader struct {
+	client *client.Client
+	ns     string
+	stream *client.Stream
+}
+
+func (r *reader) Open(t env.Task, batch int, after *histories.Token) (histories.Token, error) {
+	op := command.Watch{NS: r.ns, BatchSize: batch}
+	if after != nil {
+		op.Resume = true
+		op.After = command.Token{TS: hlc.Timestamp(after.Time), Shard: after.Shard, N: after.N}
+	}
+	stream, first, err := r.client.Watch(t, op)
+	if err != nil {
+		return histories.Token{}, lost(err)
+	}
+	r.stream = stream
+	return token(first.Upto), nil
+}
+
+func (r *reader) Next(t env.Task, batch int) (histories.ChangeBatch, error) {
+	answer, err := r.stream.Next(t, batch)
+	if err != nil {
+		return histories.ChangeBatch{}, lost(err)
+	}
+	b := histories.ChangeBatch{Upto: token(answer.Upto)}
+	for i := range answer.Changes {
+		b.Changes = append(b.Changes, change(&answer.Changes[i]))
+	}
+	return b, nil
+}
+
+func (r *reader) Advance(to uint64) { r.client.AdvanceClusterTime(hlc.Timestamp(to)) }
+
+func (r *reader) Reached(at histories.Token, time uint64) bool {
+	return at.Compare(token(command.Mark(hlc.Timestamp(time)))) >= 0
+}
+
+// historyLost is a server's answer that nobody can go on behind a token.
+type historyLost struct{ error }
+
+func (e historyLost) Is(other error) bool { return other == target.ErrHistoryLost }
+
+func (e historyLost) Unwrap() error { return e.error }
+
+func lost(err error) error {
+	if errcode.Is(err, errcode.ChangeStreamHistoryLost) && !errors.Is(err, target.ErrHistoryLost) {
+		return historyLost{err}
+	}
+	return err
+}
+
+func token(t command.Token) histories.Token {
+	return histories.Token{Time: uint64(t.TS), Shard: t.Shard, N: t.N}
+}
+
+func change(c *command.Change) histories.Change {
+	r := histories.Result{}
+	if c.Doc != nil {
+		r = found(c.Doc)
+	}
+	var key int64
+	if c.Key != nil {
+		key, _ = c.Key.Lookup("_id").AsInt64OK()
+	}
+	return histories.Change{Token: token(c.Token), Kind: string(c.Kind), Key: key, Value: r.Value, List: r.List}
+}

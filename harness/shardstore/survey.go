@@ -1,0 +1,198 @@
+package shardstore
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/checkers/endstate"
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/rangedel"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// NewSurvey makes the node one that asks every member for its state.
+func (c *cluster) NewSurvey(node env.Node) target.Survey {
+	return &survey{operatorConnection: c.operator(node)}
+}
+
+// survey asks every member for its state.
+type survey struct {
+	operatorConnection
+	// cleared is set when orphans were cleaned up, which is done once.
+	cleared bool
+}
+
+// auditEvery is how often an operator repeats what was refused.
+const auditEvery = 200 * time.Millisecond
+
+// Copies asks every member for its state of every collection.
+func (s *survey) Copies(t env.Task) (all []endstate.Audit) {
+	for _, c := range s.scenario.Collections {
+		all = append(all, s.auditOf(t, c.NS, c.Keys).Audit)
+	}
+	return all
+}
+
+// Repair does what an operator of 4.2 has to do after failures: he has orphans deleted, once, and drops the stale copies of
+// moves of a primary, whenever there are any.
+func (s *survey) Repair(t env.Task) (repaired []string) {
+	if p := protocolOf(s.scenario); !s.cleared && !p.PersistsRangeDeletions() {
+		repaired = s.clearOrphans(t)
+	}
+	s.cleared = true
+	if p := protocolOf(s.scenario); !p.CoordinatesMovePrimary() {
+		repaired = append(repaired, s.dropStale(t)...)
+	}
+	s.leaked = s.leaked || len(repaired) > 0
+	return repaired
+}
+
+// Statistics adds up the counters of all members of all shards.
+func (s *survey) Statistics(t env.Task) map[string]int64 {
+	sum := make(map[string]int64)
+	for _, name := range s.Topology().ShardNames() {
+		for _, id := range s.Topology().MembersOf(name) {
+			reply, err := rpc.Call[command.ShardingStatisticsReply](t, s.ep, id, &command.ShardingStatistics{}, s.settings.CommandTimeout)
+			if err != nil {
+				continue
+			}
+			for _, v := range reply.Values {
+				sum[v.Name] += v.Count
+			}
+		}
+	}
+	return sum
+}
+
+// raises reports whether splits or merges may have given a new major version to a shard whose chunks stay where they are. They
+// number their chunks above the whole collection's version (protocol 3.2), so they do whenever the last migration was between
+// others, and not only when they are set to raise the major version themselves.
+func (c *cluster) raises() bool {
+	return !protocolOf(c.scenario).MovesPartOfChunk() || slices.ContainsFunc(c.scenario.Commands, func(c scenario.Command) bool {
+		return c.Do == scenario.SplitChunk || c.Do == scenario.MergeChunks
+	})
+}
+
+// audited is the state of the cluster for one collection.
+type audited struct {
+	endstate.Audit
+	key key.Pattern
+}
+
+// auditOf asks every member for its state of one collection.
+func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
+	a := audited{Audit: endstate.Audit{NS: ns, Keys: keys, Reshaped: o.raises()}}
+	table, err := o.Catalog(ns)
+	if err != nil {
+		return a // without a table the audit fails
+	}
+	a.key, a.UUID, a.Table = table.Collection().Key, table.Collection().UUID, chunkRows(table)
+	for _, id := range o.Topology().MembersOf(configsvr.Name) {
+		a.Members = append(a.Members, o.configMember(id))
+	}
+	for _, name := range o.Topology().ShardNames() {
+		for _, id := range o.Topology().MembersOf(name) {
+			reply, err := rpc.Call[command.AuditReply](t, o.ep, id, &command.Audit{NS: ns}, o.settings.CommandTimeout)
+			if err != nil {
+				a.Members = append(a.Members, endstate.Member{Shard: name, Node: string(id), Unreachable: true})
+				continue
+			}
+			a.Members = append(a.Members, a.member(reply))
+		}
+	}
+	return a
+}
+
+func (c *cluster) configMember(id env.NodeID) endstate.Member {
+	m := c.Member(id)
+	if m == nil {
+		return endstate.Member{Shard: configsvr.Name, Node: string(id), Unreachable: true}
+	}
+	return endstate.Member{
+		Shard: configsvr.Name, Node: string(id), Primary: m.IsPrimary(), Applied: m.Applied().String(),
+		Checksum: m.Store().Checksum(store.Latest),
+	}
+}
+
+// member is a shard member's answer in the checkers' terms.
+func (a *audited) member(reply *command.AuditReply) endstate.Member {
+	m := endstate.Member{
+		Shard: reply.Shard, Node: reply.Node, Primary: reply.Writable, Applied: reply.Applied.String(), Checksum: reply.Checksum,
+		Known: reply.Known, Major: reply.Version.Major, Epoch: reply.Version.Epoch, Sections: reply.CriticalSections,
+		Cursors: reply.OpenCursors, UUID: reply.UUID,
+	}
+	for _, i := range reply.Indexes {
+		m.Indexes = append(m.Indexes, i.Name+" "+i.Doc.String())
+	}
+	for _, o := range reply.Owned {
+		m.Owned = append(m.Owned, endstate.Range{Min: string(o.Min), Max: string(o.Max)})
+	}
+	m.Tasks = a.tasks(reply.RangeDeletions)
+	for _, doc := range reply.Documents {
+		m.Documents = append(m.Documents, a.document(doc))
+	}
+	leave := func(what string, docs []bson.Raw) {
+		for _, doc := range docs {
+			m.Leftovers = append(m.Leftovers, what+" "+doc.String())
+		}
+	}
+	leave("migration coordinator", reply.Coordinators)
+	leave("range deletion", reply.RangeDeletions)
+	leave("migration recipient", reply.Recipients)
+	for _, id := range reply.ActiveMigrations {
+		m.Leftovers = append(m.Leftovers, "active migration "+id)
+	}
+	for _, task := range reply.OutstandingTasks {
+		m.Leftovers = append(m.Leftovers, "task "+task)
+	}
+	return m
+}
+
+// tasks are the range deletions of the collection that wait for nothing but their turn.
+func (a *audited) tasks(docs []bson.Raw) (all []endstate.Task) {
+	for _, doc := range docs {
+		k, err := rangedel.Decode(doc)
+		if err != nil {
+			panic(fmt.Sprintf("shardstore: a range deletion cannot be read: %s: %v", doc, err))
+		}
+		if k.NS == a.NS && !k.Pending {
+			r := endstate.Range{Min: string(k.Min), Max: string(k.Max)}
+			all = append(all, endstate.Task{ID: k.Migration, Range: r, Orphans: k.Orphans})
+		}
+	}
+	return all
+}
+
+func (a *audited) document(doc bson.Raw) endstate.Document {
+	k, err := a.key.Of(doc)
+	if err != nil {
+		panic(fmt.Sprintf("shardstore: a stored document has no shard key: %s: %v", doc, err))
+	}
+	r := found(doc)
+	return endstate.Document{Shard: string(k), Key: numberOf(doc), Value: r.Value, List: r.List}
+}
+
+func chunkRows(table *catalog.Table) []trace.Chunk {
+	var rows []trace.Chunk
+	for c := range table.Chunks() {
+		row := trace.Chunk{
+			Min: string(c.Min), Max: string(c.Max), Shard: c.Shard, Major: c.Version.Major, Minor: c.Version.Minor, Epoch: c.Version.Epoch,
+		}
+		for _, h := range c.History {
+			row.History = append(row.History, trace.Placement{ValidAfter: uint64(h.ValidAfter), Shard: h.Shard})
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
