@@ -20,7 +20,6 @@ import (
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/harness/target"
-	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/codec"
@@ -40,11 +39,14 @@ var _ target.Target = Store{}
 // Describe is what is known of the store before it is started.
 func (Store) Describe() *target.Description { return description }
 
+// The kinds of operations declare themselves, in whichever file: they are all known once variables are.
+func init() { description.Ops = executable() }
+
 var description = &target.Description{
 	Name: Name, About: "the sharded document store of this module, after MongoDB's",
 	Promises:  slices.Concat(checkers.Catalogue(), endstate.Catalogue(), oracle.Catalogue()),
 	Anomalies: verdict.KnownAnomalies(),
-	Ops:       opkind.Known(), Faults: faults.Names(), Sites: failpoint.All(), Settings: settable(),
+	Faults:    faults.Names(), Sites: failpoint.All(), Settings: settable(),
 	Messages: target.Messages{
 		Classify: classifier, Codec: codec.BSON, Role: faults.RoleOf, Repeatable: faults.MayDouble,
 	},
