@@ -158,7 +158,7 @@ func (d *Driver) begin(c *Case) {
 // aim resolves a case's target now. Whoever passes a site of the donor is the donor, whichever migration began last.
 func (d *Driver) aim(c *Case) []env.NodeID {
 	if h := c.Hit; h != nil {
-		switch role := roleOf[h.Site]; {
+		switch role := h.Site.Role(); {
 		case role == failpoint.Donor && c.Fault.Target == "donor.primary",
 			role == failpoint.Recipient && c.Fault.Target == "recipient.primary",
 			role == failpoint.Config && c.Fault.Target == "config.primary":

@@ -37,7 +37,7 @@ and at the first failure unless it is to --keep-going. Its folder holds the fail
 to new situations; interrupted or killed, the same command goes on where it was, and adds up what both have done.
 
 Strategies:
-` + strategies(),
+` + strategyNames(),
 		Example: "  shardproof explore --for 10m\n  shardproof explore --strategy anchored --seeds 50\n  shardproof explore --strategy sweep --seeds 1 --exhaust",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.explore(c) },
@@ -56,7 +56,7 @@ Strategies:
 	return c
 }
 
-func strategies() string {
+func strategyNames() string {
 	var b strings.Builder
 	for _, in := range search.Strategies() {
 		fmt.Fprintf(&b, "  %-11s %s\n", in.Name, in.About)
@@ -67,11 +67,11 @@ func strategies() string {
 func (f *exploreFlags) explore(c *cobra.Command) error {
 	in, start, err := f.start()
 	if err != nil {
-		return usage(err)
+		return usageError(err)
 	}
 	stop, err := f.profiling.start()
 	if err != nil {
-		return usage(err)
+		return usageError(err)
 	}
 	defer stop()
 	j := &exploreJob{

@@ -83,7 +83,7 @@ func (j *exploreJob) done(_ int, o *search.Outcome) bool {
 		j.keep(run, o.Result)
 		j.save()
 	}
-	j.progress.text(fmt.Sprintf("%s runs, %d failed, %s", grouped(uint64(run)), len(j.Found), j.novelty(run)))
+	j.progress.text(fmt.Sprintf("%s runs, %d failed, %s", withCommas(uint64(run)), len(j.Found), j.novelty(run)))
 	full := !j.flags.keepGoing || j.flags.failures > 0 && len(j.found) >= j.flags.failures
 	return j.err == nil && (len(j.found) == 0 || !full)
 }
@@ -111,19 +111,19 @@ func (j *exploreJob) keep(run int, failed *runner.Result) {
 	if _, err := os.Stat(folder); err == nil {
 		save = "" // a command that was killed in this round has kept the run
 	}
-	r, err := harness.RunAndSave(failed.Plan(), runner.Options{Targets: j.flags.targets, Events: true}, save, environment())
+	r, err := harness.RunAndSave(failed.Plan(), runner.Options{Targets: j.flags.targets, Events: true}, save, thisEnvironment())
 	if err != nil {
 		j.err = errors.Join(j.err, err)
 		return
 	}
-	j.Code, j.Found = worse(j.Code, codeOf(failed)), append(j.Found, folder)
+	j.Code, j.Found = worseCode(j.Code, codeOf(failed)), append(j.Found, folder)
 	out := j.command.OutOrStdout()
-	if j.found = append(j.found, folder); len(j.found) > fullyTold {
+	if j.found = append(j.found, folder); len(j.found) > explainedMost {
 		fmt.Fprintf(out, "%s   %s\n", failed.Signature(), folder)
 		return
 	}
 	fmt.Fprintln(out, explain.Report(r, explain.Where{
-		Run: fmt.Sprintf("run %s", grouped(uint64(run))), Folder: folder, Replay: []string{"shardproof replay " + folder},
+		Run: fmt.Sprintf("run %s", withCommas(uint64(run))), Folder: folder, Replay: []string{"shardproof replay " + folder},
 		Shrink: []string{"shardproof shrink " + folder}, Look: []string{filepath.Join(folder, "story.md"), filepath.Join(folder, "scenario.txt")},
 	}))
 }
@@ -131,9 +131,9 @@ func (j *exploreJob) keep(run int, failed *runner.Result) {
 // novelty says whether the search still leads anywhere.
 func (j *exploreJob) novelty(run int) string {
 	if run == j.Last {
-		return fmt.Sprintf("%s situations", grouped(uint64(j.Situations)))
+		return fmt.Sprintf("%s situations", withCommas(uint64(j.Situations)))
 	}
-	return fmt.Sprintf("%s situations, the last %s runs (%s) added nothing", grouped(uint64(j.Situations)), grouped(uint64(run-j.Last)),
+	return fmt.Sprintf("%s situations, the last %s runs (%s) added nothing", withCommas(uint64(j.Situations)), withCommas(uint64(run-j.Last)),
 		time.Since(j.at).Round(time.Second))
 }
 
@@ -148,9 +148,9 @@ func (j *exploreJob) tell(searched error) error {
 	case err != nil:
 		return &ending{exitHarness, err}
 	case j.Code != exitPassed:
-		return told(j.Code)
+		return exitWith(j.Code)
 	case j.command.Context().Err() != nil:
-		return told(exitInterrupted)
+		return exitWith(exitInterrupted)
 	}
 	return nil
 }
@@ -161,15 +161,15 @@ func (j *exploreJob) summarise() {
 	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	s := j.Sum
 	row("strategy", "%s", j.flags.strategy)
-	row("runs", "%s, of seeds %s are done", grouped(uint64(s.Runs)), grouped(uint64(j.strategy.Over())))
+	row("runs", "%s, of seeds %s are done", withCommas(uint64(s.Runs)), withCommas(uint64(j.strategy.Over())))
 	row("failures", "%d%s", len(j.Found), strings.Join(append([]string{""}, j.Found...), " "))
 	row("novelty", "%s", j.novelty(s.Runs))
-	row("migrations", "%s started, %s committed, %s aborted, %s of these by recovery", grouped(uint64(s.Started)),
-		grouped(uint64(s.Committed)), grouped(uint64(s.Aborted)), grouped(uint64(s.Recovered)))
-	row("faults", "%s", counts(s.Faults))
+	row("migrations", "%s started, %s committed, %s aborted, %s of these by recovery", withCommas(uint64(s.Started)),
+		withCommas(uint64(s.Committed)), withCommas(uint64(s.Aborted)), withCommas(uint64(s.Recovered)))
+	row("faults", "%s", countsText(s.Faults))
 	row("failpoints", "%d of %d reached", s.SitesReached(), len(s.Sites)-1)
 	row("time", "%s, CPU %.2f s, on %d workers", (s.Wall + time.Since(j.begun)).Round(10*time.Millisecond), (s.CPU + j.used()).Seconds(), j.flags.parallel)
 	if before := j.earlier.Sum; before.Runs > 0 {
-		row("earlier", "%s of these runs, in CPU %.2f s, by earlier commands", grouped(uint64(before.Runs)), before.CPU.Seconds())
+		row("earlier", "%s of these runs, in CPU %.2f s, by earlier commands", withCommas(uint64(before.Runs)), before.CPU.Seconds())
 	}
 }

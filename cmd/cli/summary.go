@@ -14,43 +14,43 @@ import (
 	stats "github.com/shardproof/shardproof/system/serverstatus"
 )
 
-// summarise prints what a campaign did and what it never did; the last command of it may have been interrupted.
-func summarise(out io.Writer, t *total, last *campaign.Summary, workers int) {
+// printSummary prints what a campaign did and what it never did; the last command of it may have been interrupted.
+func printSummary(out io.Writer, t *total, last *campaign.Summary, workers int) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	row := func(name, format string, args ...any) { fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) }
 	s := t.Sum.Counters
-	row("seeds", "%s%s", grouped(uint64(s.Runs)), interrupted(last))
-	row("protocols", "8.0 %s, 4.2 %s; weaknesses that 4.2 is known for: %s", grouped(uint64(s.Runs-s.Older)), grouped(uint64(s.Older)), counts(s.Weaknesses))
+	row("seeds", "%s%s", withCommas(uint64(s.Runs)), interruptedText(last))
+	row("protocols", "8.0 %s, 4.2 %s; weaknesses that 4.2 is known for: %s", withCommas(uint64(s.Runs-s.Older)), withCommas(uint64(s.Older)), countsText(s.Weaknesses))
 	row("violations", "%d", t.Violations)
 	row("undecided", "%d", t.Undecided)
 	row("virtual time", "%s", time.Duration(s.Virtual).Round(time.Second))
-	row("operations", "%s checked: %s ok, %s failed, %s unknown", grouped(uint64(s.Ops)), grouped(uint64(s.OK)),
-		grouped(uint64(s.Failed)), grouped(uint64(s.Unknown)))
-	row("migrations", "%s started, %s committed, %s aborted, %s of these by recovery", grouped(uint64(s.Started)),
-		grouped(uint64(s.Committed)), grouped(uint64(s.Aborted)), grouped(uint64(s.Recovered)))
-	row("balancer", "%s rounds, %s migrations asked for, %s of these done; %s stops; %s shards removed, %s changes of zones", grouped(uint64(s.Rounds)),
-		grouped(uint64(s.Chosen)), grouped(uint64(s.Balanced)), grouped(uint64(s.Stopped)), grouped(uint64(s.Drained)), grouped(uint64(s.Rezoned)))
-	row("primaries", "%s", counts(s.Primaries))
-	row("failovers", "%s crashes, %s elections, %s rollbacks", grouped(uint64(s.Crashes)), grouped(uint64(s.Elections)),
-		grouped(uint64(s.RolledBack)))
-	row("faults", "%s", counts(s.Faults))
-	row("shards", "%s", statistics(s.Statistics))
-	row("failpoints", "%s", reached(s))
-	row("determinism", "%s seeds run again from their plan, %d with another trace hash", grouped(uint64(t.Repeated)), t.Diverged)
-	row("steps", "%s, slowest seed %d took %s", grouped(s.Steps), t.Slowest, t.Took.Round(time.Millisecond))
+	row("operations", "%s checked: %s ok, %s failed, %s unknown", withCommas(uint64(s.Ops)), withCommas(uint64(s.OK)),
+		withCommas(uint64(s.Failed)), withCommas(uint64(s.Unknown)))
+	row("migrations", "%s started, %s committed, %s aborted, %s of these by recovery", withCommas(uint64(s.Started)),
+		withCommas(uint64(s.Committed)), withCommas(uint64(s.Aborted)), withCommas(uint64(s.Recovered)))
+	row("balancer", "%s rounds, %s migrations asked for, %s of these done; %s stops; %s shards removed, %s changes of zones", withCommas(uint64(s.Rounds)),
+		withCommas(uint64(s.Chosen)), withCommas(uint64(s.Balanced)), withCommas(uint64(s.Stopped)), withCommas(uint64(s.Drained)), withCommas(uint64(s.Rezoned)))
+	row("primaries", "%s", countsText(s.Primaries))
+	row("failovers", "%s crashes, %s elections, %s rollbacks", withCommas(uint64(s.Crashes)), withCommas(uint64(s.Elections)),
+		withCommas(uint64(s.RolledBack)))
+	row("faults", "%s", countsText(s.Faults))
+	row("shards", "%s", statisticsText(s.Statistics))
+	row("failpoints", "%s", reachedText(s))
+	row("determinism", "%s seeds run again from their plan, %d with another trace hash", withCommas(uint64(t.Repeated)), t.Diverged)
+	row("steps", "%s, slowest seed %d took %s", withCommas(s.Steps), t.Slowest, t.Took.Round(time.Millisecond))
 	row("wall time", "%s on %d workers, %.1f seeds/s", t.Sum.Wall.Round(10*time.Millisecond), workers,
 		float64(s.Runs)/max(t.Sum.Wall.Seconds(), 0.001))
 }
 
-func interrupted(s *campaign.Summary) string {
+func interruptedText(s *campaign.Summary) string {
 	if s.Interrupted {
-		return fmt.Sprintf(" of %s, interrupted", grouped(uint64(s.Wanted)))
+		return fmt.Sprintf(" of %s, interrupted", withCommas(uint64(s.Wanted)))
 	}
 	return ""
 }
 
-func broke(s *campaign.Summary) (n int) {
+func brokenSeeds(s *campaign.Summary) (n int) {
 	//shardproof:allow map sums do not depend on the order
 	for _, known := range s.Known {
 		n += known
@@ -63,7 +63,7 @@ func broke(s *campaign.Summary) (n int) {
 	return n
 }
 
-func diverged(s *campaign.Summary) (n int) {
+func divergedSeeds(s *campaign.Summary) (n int) {
 	for i := range s.Failures {
 		if s.Failures[i].Diverged != "" {
 			n++
@@ -72,9 +72,9 @@ func diverged(s *campaign.Summary) (n int) {
 	return n
 }
 
-// statistics sums up what the shards have counted themselves, without what crashed processes knew.
-func statistics(of map[string]int64) string {
-	docs := func(name string) string { return grouped(uint64(of[name])) }
+// statisticsText sums up what the shards have counted themselves, without what crashed processes knew.
+func statisticsText(of map[string]int64) string {
+	docs := func(name string) string { return withCommas(uint64(of[name])) }
 	spent := func(name string) time.Duration { return time.Duration(of[name]) * time.Millisecond }
 	return fmt.Sprintf("documents: %s cloned, %s caught up, %s deleted; donors blocked writes for %s and committed for %s; "+
 		"given up: %s too big, %s beyond memory",
@@ -83,25 +83,25 @@ func statistics(of map[string]int64) string {
 		docs("countDonorMoveChunkTooBig"), docs("countDonorMoveChunkMemoryExceeded"))
 }
 
-// counts is "a 3, b 2", by name.
-func counts(of map[string]int) string {
+// countsText is "a 3, b 2", by name.
+func countsText(of map[string]int) string {
 	var names []string
 	total := 0
 	for name, n := range of {
-		names = append(names, fmt.Sprintf("%s %s", name, grouped(uint64(n))))
+		names = append(names, fmt.Sprintf("%s %s", name, withCommas(uint64(n))))
 		total += n
 	}
 	sort.Strings(names)
 	if total == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%s: %s", grouped(uint64(total)), strings.Join(names, ", "))
+	return fmt.Sprintf("%s: %s", withCommas(uint64(total)), strings.Join(names, ", "))
 }
 
 // neverShown is how many failpoints that were not reached are named.
 const neverShown = 12
 
-func reached(s *runner.Counters) string {
+func reachedText(s *runner.Counters) string {
 	var never []string
 	all := failpoint.All()
 	for _, in := range all {
@@ -121,8 +121,8 @@ func reached(s *runner.Counters) string {
 	return text + "; never: " + strings.Join(never, ", ") + more
 }
 
-// table prints how often a primary was lost in each state of a migration, and every counter of the shards.
-func table(out io.Writer, s *runner.Counters) {
+// printTable prints how often a primary was lost in each state of a migration, and every counter of the shards.
+func printTable(out io.Writer, s *runner.Counters) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	for _, t := range []struct {
@@ -135,11 +135,11 @@ func table(out io.Writer, s *runner.Counters) {
 	} {
 		fmt.Fprintf(w, "%s\n", t.title)
 		for _, state := range t.states {
-			fmt.Fprintf(w, "  %s\t%s\n", state, grouped(uint64(t.lost[state])))
+			fmt.Fprintf(w, "  %s\t%s\n", state, withCommas(uint64(t.lost[state])))
 		}
 	}
 	fmt.Fprintf(w, "shardingStatistics\n")
 	for _, v := range (&stats.Sharding{}).Values() {
-		fmt.Fprintf(w, "  %s\t%s\n", v.Name, grouped(uint64(s.Statistics[v.Name])))
+		fmt.Fprintf(w, "  %s\t%s\n", v.Name, withCommas(uint64(s.Statistics[v.Name])))
 	}
 }

@@ -60,7 +60,7 @@ func TestStories(t *testing.T) {
 				lines = number(t, arg.Vals[0])
 			}
 		}
-		return text(Tell(recorded(t, run), about, lines))
+		return text(Build(recorded(t, run), about, lines))
 	})
 }
 
@@ -126,7 +126,7 @@ func TestShortStoriesKeepTheProof(t *testing.T) {
 		r := runs[rapid.IntRange(0, len(runs)-1).Draw(t, "run")]
 		about := drawn(t, r)
 		most := rapid.IntRange(0, 30).Draw(t, "most")
-		long, short := Tell(r, about, 1<<20), Tell(r, about, most)
+		long, short := Build(r, about, 1<<20), Build(r, about, most)
 		musts := 0
 		for _, m := range long.Moments {
 			if m.Weight != Must {
@@ -217,7 +217,7 @@ func all(t *testing.T) (runs []Run) {
 // TestPartingOfEqualRuns: a run does not differ from itself.
 func TestPartingOfEqualRuns(t *testing.T) {
 	for _, r := range all(t) {
-		only, instead := Part(r, r, Contradiction{NS: "test.docs", Key: "13", Text: "shard-a/1/1"})
+		only, instead := FirstDifferences(r, r, Contradiction{NS: "test.docs", Key: "13", Text: "shard-a/1/1"})
 		if only != nil || instead != nil {
 			t.Errorf("only %v, instead %v", only, instead)
 		}

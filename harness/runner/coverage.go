@@ -112,7 +112,7 @@ func (c *coverage) degree() faults.MessageRole {
 
 // pass counts a failpoint of a migration, by itself and under a fault.
 func (c *coverage) pass(site failpoint.Site) {
-	if r := infoOf[site].Role; r != failpoint.Replica && r != failpoint.Router && r != failpoint.Request {
+	if r := site.Role(); r != failpoint.Replica && r != failpoint.Router && r != failpoint.Request {
 		c.add(3, uint64(site), uint64(min(len(c.active), 1)))
 	}
 }

@@ -88,7 +88,7 @@ func (n *pointRecorder) onPoint(p *sim.PointHit) {
 	}
 	by := passed{p.Node, p.Site}
 	n.passed[by]++
-	in := infoOf[p.Site]
+	in := p.Site.Info()
 	n.note(InjectionPoint{What: FailpointPassed, Site: in.Name, Nth: n.passed[by], Node: string(p.Node), Role: in.Role})
 }
 
@@ -111,12 +111,3 @@ func (n *pointRecorder) note(o InjectionPoint) {
 	o.Phase, o.Leads = n.phase(), n.leader(setOf(env.NodeID(o.Node))) == env.NodeID(o.Node)
 	n.taken = append(n.taken, o)
 }
-
-// infoOf describes each site.
-var infoOf = func() []failpoint.Info {
-	all := make([]failpoint.Info, failpoint.Count())
-	for _, in := range failpoint.All() {
-		all[in.Site] = in
-	}
-	return all
-}()

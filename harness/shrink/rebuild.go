@@ -73,7 +73,7 @@ const (
 func (t *trials) surroundings(r *runner.Result) (all []*scenario.Scenario) {
 	s := asItHappened(r)
 	s.Faults, s.Decisions, s.Commands, s.Streams = nil, nil, nil, nil
-	Tiny(s)
+	MakeTiny(s)
 	of := migrationsUpTo(s.Migrations, failureTime(r)-scenarioStart(r))
 	var moves [][]scenario.Migration
 	for i := len(of) - 1; i >= max(len(of)-movesTried, 0); i-- {

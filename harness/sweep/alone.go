@@ -18,7 +18,7 @@ func SingleFaults(occasions []runner.InjectionPoint) []FaultCase {
 		byKind[one.Kind] = append(byKind[one.Kind], one)
 	}
 	for _, kind := range Kinds {
-		lists = append(lists, Apart(byKind[kind]))
+		lists = append(lists, SpreadOut(byKind[kind]))
 	}
 	return InTurn(append(lists, InTurn(kept.outside)))
 }
@@ -62,7 +62,7 @@ func keptBack(occasions []runner.InjectionPoint) (k heldCases) {
 		case ofCommit:
 			of = &k.commits
 		}
-		until := Apart(a.Until(occasions))
+		until := SpreadOut(a.Until(occasions))
 		within := slices.DeleteFunc(slices.Clone(until), func(s FaultCase) bool { return !window[s.Fault.Until.Site] })
 		*of = append(*of, within)
 		k.outside = append(k.outside, slices.DeleteFunc(until, func(s FaultCase) bool { return window[s.Fault.Until.Site] }))
@@ -91,8 +91,8 @@ func someAnchors(occasions []runner.InjectionPoint) []Anchor {
 	return all[:min(len(all), mostAnchors)]
 }
 
-// Apart is another order of the same, in which those that follow each other were far apart, and every beginning is spread over all.
-func Apart(of []FaultCase) []FaultCase {
+// SpreadOut is another order of the same, in which those that follow each other were far apart, and every beginning is spread over all.
+func SpreadOut(of []FaultCase) []FaultCase {
 	some := make([]FaultCase, len(of))
 	for i := range some {
 		some[i] = of[Scatter(i, len(of))]
