@@ -7,7 +7,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/linearize"
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // Causal holds reads of a causal session to what the session has written and seen (K-CAUSAL).
@@ -44,9 +44,9 @@ const (
 	snapshotBefore  Signature = "snapshot-before-session"
 )
 
-// clusterTimes judges reads by cluster time: whoever writes is told when, and a read is told of which time it is. Two writes
-// of one key are in the order of their times, whatever the shards' clocks say; so is what a session does one after the
-// other.
+// clusterTimes judges reads by cluster time: whoever writes is told when, and a read is told of
+// which time it is. Two writes of one key are in the order of their times, whatever the shards'
+// clocks say; so is what a session does one after the other.
 type clusterTimes struct {
 	keyed
 	keys map[timedKey]*timeline
@@ -71,7 +71,7 @@ type timeline struct {
 // stamped is a write that took effect at a cluster time from lo to hi; with maybe, or not at all.
 type stamped struct {
 	op     int
-	kind   scenario.OpKind
+	effect opkind.Effect
 	lo, hi uint64
 	maybe  bool
 }
@@ -129,21 +129,21 @@ func (c *clusterTimes) wanted() bool {
 func (c *clusterTimes) stamp() {
 	for i := range c.ops {
 		op := &c.ops[i]
-		if op.Outcome == histories.Failed || op.Kind == scenario.Read || op.Kind == scenario.Scan {
+		if op.Outcome == histories.Failed || op.Kind.Of().Reads() {
 			continue
 		}
 		if op.Outcome == histories.OK && !op.Result.Applied {
 			continue
 		}
 		t := c.line(timedKey{op.NS, op.Key})
-		w := stamped{op: i, kind: op.Kind, lo: op.After + 1, hi: math.MaxUint64, maybe: op.Outcome == histories.Unknown}
+		w := stamped{op: i, effect: op.Kind.Of().Effect, lo: op.After + 1, hi: math.MaxUint64, maybe: op.Outcome == histories.Unknown}
 		if !w.maybe && op.Time > 0 {
 			w.hi = op.Time
 		}
 		if op.Exact {
 			w.lo = op.Time
 		}
-		t.grows = t.grows && (op.Kind == scenario.Push || op.Client == histories.PreloadClient)
+		t.grows = t.grows && (op.Kind.Of().Effect == opkind.Append || op.Client == histories.PreloadClient)
 		if op.Value != "" {
 			t.by[op.Value] = len(t.writes)
 		}
@@ -167,12 +167,12 @@ func (c *clusterTimes) bound() {
 		if op.Outcome != histories.OK || op.Time == 0 || op.Concern == "local" || op.Concern == "available" {
 			continue
 		}
-		switch op.Kind {
-		case scenario.Read, scenario.Scan:
+		switch kind := op.Kind.Of(); {
+		case kind.Reads():
 			linearize.Sightings(op, func(key int64, _ bool, value string, _ []string) { c.seen(timedKey{op.NS, key}, value, op.Time) })
 		default:
 			replaced := op.Result.Value
-			if op.Kind == scenario.CAS && op.Result.Applied {
+			if kind.Expects() && op.Result.Applied {
 				replaced = op.Expect
 			}
 			if replaced != op.Value {
@@ -190,14 +190,15 @@ func (c *clusterTimes) seen(at timedKey, value string, by uint64) {
 	}
 }
 
-// judge looks at an operation if it is a read with a promise, and then adds it to what its session knows.
+// judge looks at an operation if it is a read with a promise, and then adds it to what its session
+// knows.
 func (c *clusterTimes) judge(i int) {
 	op := &c.ops[i]
 	if op.Outcome != histories.OK {
 		return
 	}
 	need := c.need[op.Client]
-	reads := op.Kind == scenario.Read || op.Kind == scenario.Scan
+	reads := op.Kind.Of().Reads()
 	switch {
 	case op.Concern == "local" || op.Concern == "available":
 		return // may be rolled back
@@ -259,7 +260,8 @@ func (c *clusterTimes) checkSnapshot(v view) {
 	}
 }
 
-// newer finds a write that had replaced, by from, what the read returned, or a push that its list lacks.
+// newer finds a write that had replaced, by from, what the read returned, or a push that its list
+// lacks.
 func (c *clusterTimes) newer(v view) (why string, found bool) {
 	t := c.keys[v.at]
 	if t == nil || !v.found {
@@ -269,9 +271,9 @@ func (c *clusterTimes) newer(v view) (why string, found bool) {
 	for i := range t.writes {
 		switch w := &t.writes[i]; {
 		case w.maybe || w.hi > v.from:
-		case w.kind == scenario.Push && t.grows && !slices.Contains(v.list, c.ops[w.op].Value):
+		case w.effect == opkind.Append && t.grows && !slices.Contains(v.list, c.ops[w.op].Value):
 			return c.stampOf(w), true
-		case w.kind != scenario.Push && written && w.lo > t.writes[seen].hi:
+		case w.effect != opkind.Append && written && w.lo > t.writes[seen].hi:
 			return c.stampOf(w), true
 		}
 	}
@@ -292,7 +294,8 @@ func (c *clusterTimes) future(v view) (why string, found bool) {
 	return "", false
 }
 
-// missing finds a write that proves that there was a document by from, when nothing can have removed it after that.
+// missing finds a write that proves that there was a document by from, when nothing can have
+// removed it after that.
 func (c *clusterTimes) missing(v view) (why string, found bool) {
 	t := c.keys[v.at]
 	if t == nil || v.found || c.ops[v.op].Lossy {
@@ -300,7 +303,7 @@ func (c *clusterTimes) missing(v view) (why string, found bool) {
 	}
 	for i := range t.writes {
 		w := &t.writes[i]
-		if !w.maybe && w.kind != scenario.Delete && w.hi <= v.from && !t.removed(w.lo, v.to) {
+		if !w.maybe && w.effect != opkind.Remove && w.hi <= v.from && !t.removed(w.lo, v.to) {
 			return c.stampOf(w), true
 		}
 	}
@@ -309,7 +312,7 @@ func (c *clusterTimes) missing(v view) (why string, found bool) {
 
 func (t *timeline) removed(from, to uint64) bool {
 	for i := range t.writes {
-		if w := &t.writes[i]; w.kind == scenario.Delete && w.hi >= from && w.lo <= to {
+		if w := &t.writes[i]; w.effect == opkind.Remove && w.hi >= from && w.lo <= to {
 			return true
 		}
 	}

@@ -36,8 +36,8 @@ func (b *build) see(value string, more ...func(*histories.Op)) *build {
 	return b.op(scenario.Read, 1, "", append(more, result)...)
 }
 
-// Each wrong read of a time is found under its signature, and each legal one beside it passes: reads may be old as long
-// as their session, or their snapshot, does not know better.
+// Each wrong read of a time is found under its signature, and each legal one beside it passes:
+// reads may be old as long as their session, or their snapshot, does not know better.
 func TestPlantedInstants(t *testing.T) {
 	old := func() *build { return new(build).op("upsert", 1, "a", at(10)).op("upsert", 1, "b", at(20)) }
 	gone := func() *build {
@@ -77,8 +77,9 @@ func TestPlantedInstants(t *testing.T) {
 	}
 }
 
-// A store with one clock never fails: every write takes effect at its time, every causal read sees some state from the
-// newest time that its client knows to now, every snapshot the state of some time.
+// A store with one clock never fails: every write takes effect at its time, every causal read sees
+// some state from the newest time that its client knows to now, every snapshot the state of some
+// time.
 func TestInstantsNoFalseAlarm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &timed{T: t, b: new(build), states: []string{""}, known: map[int]int{}}

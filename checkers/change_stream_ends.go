@@ -4,11 +4,11 @@ import (
 	"fmt"
 
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
-// misplaced says what is wrong with a change behind another one of the same watch: the end of the collection is followed by
-// the invalidation of the stream, and that by nothing.
+// misplaced says what is wrong with a change behind another one of the same watch: the end of the
+// collection is followed by the invalidation of the stream, and that by nothing.
 func misplaced(before, c *histories.Change) string {
 	gone := before != nil && before.Gone()
 	switch {
@@ -22,9 +22,9 @@ func misplaced(before, c *histories.Change) string {
 	return ""
 }
 
-// judgeEnds holds the ends of streams against each other and the operations on the whole collection. Each shard tells of
-// the end at a time of its own, and all of them between the last write before it and the first one after it; which one a
-// reader is delivered does not matter.
+// judgeEnds holds the ends of streams against each other and the operations on the whole
+// collection. Each shard tells of the end at a time of its own, and all of them between the last
+// write before it and the first one after it; which one a reader is delivered does not matter.
 func (l *changeLog) judgeEnds(v *Verdict, ops []histories.Op) {
 	for _, c := range l.ends {
 		if !anyOp(ops, func(op *histories.Op) bool { return l.takes(op) && op.Outcome != histories.Failed }) {
@@ -46,7 +46,8 @@ func (l *changeLog) judgeEnds(v *Verdict, ops []histories.Op) {
 	}
 }
 
-// demandEnd: a stream that was read to the end of the run was opened on a collection that was there to the end.
+// demandEnd: a stream that was read to the end of the run was opened on a collection that was there
+// to the end.
 func (l *changeLog) demandEnd(v *Verdict, s *stretch, ops []histories.Op) {
 	anyOp(ops, func(op *histories.Op) bool {
 		missed := l.takes(op) && op.Outcome == histories.OK && op.Call > s.opened
@@ -64,12 +65,15 @@ func (l *changeLog) demandEnd(v *Verdict, s *stretch, ops []histories.Op) {
 	})
 }
 
-// takes says whether the operation, if it is carried out, is the end of the collection that has the name.
+// takes says whether the operation, if it is carried out, is the end of the collection that has the
+// name.
 func (l *changeLog) takes(op *histories.Op) bool {
-	switch op.Kind {
-	case scenario.Drop:
+	switch kind := op.Kind.Of(); {
+	case kind.Shape != opkind.Whole:
+		return false
+	case kind.Effect == opkind.Remove:
 		return op.NS == l.ns
-	case scenario.Rename:
+	case kind.Effect == opkind.Move:
 		return op.NS == l.ns || op.Into == l.ns
 	}
 	return false

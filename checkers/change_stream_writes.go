@@ -5,16 +5,18 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // changed is what is known of one document while its changes are followed.
 type changed struct {
-	// known is false until the first change of a stretch; then there is a document with value and list, or none.
+	// known is false until the first change of a stretch; then there is a document with value and
+	// list, or none.
 	known, present bool
 	value          string
 	list           []string
-	// removed names the values that a change removed; blind is set when one was removed that nobody knows.
+	// removed names the values that a change removed; blind is set when one was removed that nobody
+	// knows.
 	removed map[string]bool
 	blind   bool
 	// lateCall is the latest call of the writes so far, of operation lateOp.
@@ -27,8 +29,8 @@ type writes struct {
 	*changeLog
 	v   *Verdict
 	ops []histories.Op
-	// of finds the write of an identity on a key, at its change, as far as that is certain; touched also counts those that
-	// may only have been there already.
+	// of finds the write of an identity on a key, at its change, as far as that is certain; touched
+	// also counts those that may only have been there already.
 	of      map[identity]int
 	at      map[int]*histories.Change
 	touched map[int]bool
@@ -105,7 +107,8 @@ func (w *writes) followDelete(d *changed) {
 	}
 }
 
-// followUpdate: an update sets the value or pushes to the list. What it did is certain only when the document before is.
+// followUpdate: an update sets the value or pushes to the list. What it did is certain only when
+// the document before is.
 func (w *writes) followUpdate(c *histories.Change, d *changed) {
 	n := len(c.List)
 	switch {
@@ -147,8 +150,8 @@ func (w *writes) attribute(c *histories.Change, value string, d *changed) {
 	w.comparePlace(c, i, d)
 }
 
-// comparePlace holds what a write says it replaced against the change before, and its time against those of the others on
-// the key.
+// comparePlace holds what a write says it replaced against the change before, and its time against
+// those of the others on the key.
 func (w *writes) comparePlace(c *histories.Change, i int, d *changed) {
 	op := &w.ops[i]
 	if want, present, told := replacedBy(op); told && d.known && (present != d.present || present && want != d.value) {
@@ -164,14 +167,15 @@ func (w *writes) comparePlace(c *histories.Change, i int, d *changed) {
 
 // replacedBy is the document that an acknowledged write found, as far as it tells.
 func replacedBy(op *histories.Op) (value string, present, told bool) {
+	kind := op.Kind.Of()
 	switch {
 	case op.Outcome != histories.OK:
 		return "", false, false
-	case op.Kind == scenario.Write:
+	case kind.Value && kind.Returns:
 		return op.Result.Value, op.Result.Found, true
-	case op.Kind == scenario.CAS:
+	case kind.Expects():
 		return op.Expect, op.Expect != "", true
-	case op.Kind == scenario.Insert:
+	case kind.Condition == opkind.DocumentMissing:
 		return "", false, true
 	}
 	return "", false, false
@@ -196,15 +200,15 @@ func (w *writes) demand(opened uint64) {
 }
 
 func (w *writes) delivered(i int, op *histories.Op) bool {
-	if op.Kind != scenario.Delete {
+	if op.Kind.Of().Effect != opkind.Remove {
 		return w.touched[i]
 	}
 	d := w.doc(op.Key)
 	return !op.Result.Found || d.blind || d.removed[op.Result.Value]
 }
 
-// compareTimes: what a client writes later has a later cluster time, since the client carries it. Preloaded documents have
-// no client: they are there at once, some of them with one cluster time.
+// compareTimes: what a client writes later has a later cluster time, since the client carries it.
+// Preloaded documents have no client: they are there at once, some of them with one cluster time.
 func (w *writes) compareTimes() {
 	last := map[int]int{}
 	order := make([]int, 0, len(w.at))

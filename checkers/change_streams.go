@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // ChangeStreams holds change streams to each other and to the writes (change-streams). It is near-linear in the changes.
@@ -49,7 +49,7 @@ func checkChangeStreams(ops []histories.Op) Verdict {
 	var names []string
 	for i := range ops {
 		op := &ops[i]
-		if op.Kind != scenario.Watch || op.Stream == nil {
+		if op.Kind.Of().Shape != opkind.Streams || op.Stream == nil {
 			continue
 		}
 		if spaces[op.NS] == nil {
@@ -78,11 +78,12 @@ type changeLog struct {
 	covered []stretch
 }
 
-// stretch is a part of the order of changes of which every change was delivered to somebody: behind After up to Upto.
+// stretch is a part of the order of changes of which every change was delivered to somebody: behind
+// After up to Upto.
 type stretch struct {
 	after, upto histories.Token
-	// opened is the earliest event at which a reader had begun from then on, 0 for none; drained says whether nothing
-	// follows in the whole run.
+	// opened is the earliest event at which a reader had begun from then on, 0 for none; drained
+	// says whether nothing follows in the whole run.
 	opened  uint64
 	drained bool
 }
@@ -225,7 +226,8 @@ func (l *changeLog) change(signature Signature, op *histories.Op, c *histories.C
 	return v
 }
 
-// happened is about when a change was made, in virtual nanoseconds: its cluster time, which follows the servers' clocks.
+// happened is about when a change was made, in virtual nanoseconds: its cluster time, which follows
+// the servers' clocks.
 func happened(c *histories.Change) int64 {
 	return int64(c.Token.Time>>timeBits) * int64(time.Millisecond)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// told is a history of one client's acknowledged writes of k=1 to k=3, one after the other, and the change of each: the
-// n-th write has cluster time n.
+// told is a history of one client's acknowledged writes of k=1 to k=3, one after the other, and the
+// change of each: the n-th write has cluster time n.
 type told struct {
 	ops     []histories.Op
 	changes []histories.Change
@@ -71,7 +71,8 @@ func verdictOf(ops []histories.Op) Verdict {
 	panic("no verdict on change streams")
 }
 
-// Whatever parts of the order readers were delivered, in whatever pieces, there is nothing to complain about.
+// Whatever parts of the order readers were delivered, in whatever pieces, there is nothing to
+// complain about.
 func TestChangeStreamsNoFalseAlarm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := tellStory()
@@ -90,7 +91,8 @@ func TestChangeStreamsNoFalseAlarm(t *testing.T) {
 	})
 }
 
-// Preloaded documents come into being together: a reader that is so early as to be delivered them sees one cluster time.
+// Preloaded documents come into being together: a reader that is so early as to be delivered them
+// sees one cluster time.
 func TestChangeStreamsOfPreloads(t *testing.T) {
 	h := tellStory()
 	h.ops[0].Client, h.ops[2].Client = histories.PreloadClient, histories.PreloadClient
@@ -178,7 +180,8 @@ func TestChangeStreamsPlanted(t *testing.T) {
 	}
 }
 
-// What happened while nobody read is no violation, and neither is a write whose outcome nobody knows.
+// What happened while nobody read is no violation, and neither is a write whose outcome nobody
+// knows.
 func TestChangeStreamsGaps(t *testing.T) {
 	h := tellStory()
 	h.ops[7].Outcome = histories.Unknown

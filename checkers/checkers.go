@@ -1,14 +1,14 @@
 // Package checkers judges the history that clients saw: what each operation asked for and was
-// answered, with the order in which calls and answers happened. It knows nothing of the store and can
-// judge histories of any other.
+// answered, with the order in which calls and answers happened. It knows nothing of the store and
+// can judge histories of any other.
 //
 //	ops := []histories.Op{...}                      // or histories.ReadHistory(file, r)
 //	for _, v := range checkers.Check(ops, checkers.Limits{}) {
 //		fmt.Println(v.Checker, v.Outcome)
 //	}
 //
-// A checker is one file: it declares its promise, its signatures, and a function from the history to
-// a verdict.
+// A checker is one file: it declares its promise, its signatures, and a function from the history
+// to a verdict.
 //
 //	var monotonic = Checker{Name: "monotonic", Promise: "Values of a key only grow.", ...}
 //
@@ -18,9 +18,9 @@
 // key, oracle judges events inside the store, endstate what is left at the end, and verdict is what
 // all of them conclude with.
 //
-// Promise: a failure is a proof, given as steps and reasons; what cannot be decided within limits is
-// undecided and never a pass; weak read concerns and unknown outcomes, which guarantee nothing, are
-// never flagged.
+// Promise: a failure is a proof, given as steps and reasons; what cannot be decided within limits
+// is undecided and never a pass; weak read concerns and unknown outcomes, which guarantee nothing,
+// are never flagged.
 //
 // Refusal: no input but the history, no clock but for limits, no state between two calls.
 package checkers
@@ -32,7 +32,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/linearize"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // What checkers conclude with, see package verdict.
@@ -94,9 +94,9 @@ func Catalogue() []Checker {
 	return all
 }
 
-// Check judges a history: one verdict of each checker, in the order of the catalogue. Identifiers of
-// operations must be unique, and written values unique for each key; a history that repeats values is
-// decided by search alone.
+// Check judges a history: one verdict of each checker, in the order of the catalogue. Identifiers
+// of operations must be unique, and written values unique for each key; a history that repeats
+// values is decided by search alone.
 func Check(ops []histories.Op, limits Limits) []Verdict {
 	if limits == (Limits{}) {
 		limits = StandardLimits()
@@ -132,15 +132,15 @@ func keysOf(ops []histories.Op) keyed { return keyed{ops, linearize.Split(ops)} 
 
 // withoutWatches are the operations on keys, which all checkers but that of change streams look at.
 func withoutWatches(ops []histories.Op) []histories.Op {
-	watches := func(op histories.Op) bool { return op.Kind == scenario.Watch }
+	watches := func(op histories.Op) bool { return op.Kind.Of().Shape == opkind.Streams }
 	if !slices.ContainsFunc(ops, watches) {
 		return ops
 	}
 	return slices.DeleteFunc(slices.Clone(ops), watches)
 }
 
-// CheckFile is Check of a history file, as runs leave it or histories.Write writes it; an error says
-// where the file is wrong and what to do.
+// CheckFile is Check of a history file, as runs leave it or histories.Write writes it; an error
+// says where the file is wrong and what to do.
 func CheckFile(path string, limits Limits) ([]Verdict, error) {
 	_, ops, err := histories.ReadFile[histories.Op](path)
 	if err != nil {

@@ -19,9 +19,10 @@ var ExactlyOnce = Checker{
 
 var _ = declare(40, &ExactlyOnce, func(h *history) Verdict { return checkExactlyOnce(h.keyed) })
 
-// checkExactlyOnce looks at every list that was read: no identity is in it twice, none of a failed push is in it, and
-// each acknowledged push that had ended before the read began is in it, unless the document may have been replaced. Where
-// identities repeat, as in histories of others, nothing can be said.
+// checkExactlyOnce looks at every list that was read: no identity is in it twice, none of a failed
+// push is in it, and each acknowledged push that had ended before the read began is in it, unless
+// the document may have been replaced. Where identities repeat, as in histories of others, nothing
+// can be said.
 func checkExactlyOnce(h keyed) Verdict {
 	v := ExactlyOnce.Begin()
 	for i := range h.keys {
@@ -42,7 +43,8 @@ func checkExactlyOnce(h keyed) Verdict {
 type pushedList struct {
 	keyed
 	k *linearize.Key
-	// pushes are the acts that certainly pushed. grows is true when nothing on the key can empty a list again.
+	// pushes are the acts that certainly pushed. grows is true when nothing on the key can empty a
+	// list again.
 	pushes []int32
 	grows  bool
 	in     map[linearize.ID]bool

@@ -10,7 +10,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// lostUpdate is a history in which the second client reads a value that was replaced before it asked.
+// lostUpdate is a history in which the second client reads a value that was replaced before it
+// asked.
 func lostUpdate() []histories.Op {
 	return []histories.Op{
 		{

@@ -14,8 +14,9 @@ import (
 	"github.com/shardproof/shardproof/workloads"
 )
 
-// store is a perfect store: every operation takes effect at one instant between its call and its return, scans read one
-// document at a time. Clients keep several operations under way, and some never learn what became of theirs.
+// store is a perfect store: every operation takes effect at one instant between its call and its
+// return, scans read one document at a time. Clients keep several operations under way, and some
+// never learn what became of theirs.
 type store struct {
 	*rand.Rand
 	docs    map[int64]*document
@@ -53,7 +54,8 @@ func play(seed uint64, s *scenario.Scenario, clients, unknown int) []histories.O
 
 func (w *store) tick() uint64 { w.clock++; return w.clock }
 
-// running is an operation under way. state 0: not called, 1: called, then for scans one step a key, last: done.
+// running is an operation under way. state 0: not called, 1: called, then for scans one step a key,
+// last: done.
 type running struct {
 	plan   *scenario.Op
 	at     int
@@ -163,8 +165,8 @@ func TestNoFalseAlarm(t *testing.T) {
 	})
 }
 
-// build writes small histories by hand: each operation gets one call and one return after all before it, unless it starts
-// with "+", which makes it overlap with the next one.
+// build writes small histories by hand: each operation gets one call and one return after all
+// before it, unless it starts with "+", which makes it overlap with the next one.
 type build struct {
 	ops   []histories.Op
 	clock uint64
@@ -209,8 +211,8 @@ func items(complete bool, keys ...int64) func(*histories.Op) {
 	}
 }
 
-// Each planted violation is found by the checker that is meant for it, under its signature. Beside each stands, where
-// there is one, a history that looks alike and is legal.
+// Each planted violation is found by the checker that is meant for it, under its signature. Beside
+// each stands, where there is one, a history that looks alike and is legal.
 func TestPlantedViolations(t *testing.T) {
 	for name, c := range map[string]struct {
 		history *build

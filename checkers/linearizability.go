@@ -7,8 +7,8 @@ import (
 	"github.com/shardproof/shardproof/checkers/verdict"
 )
 
-// Linearizability asks the judge of linearizability, porcupine, wherever the identity check has no answer, on a sample of
-// the rest, and on every contradiction.
+// Linearizability asks the judge of linearizability, porcupine, wherever the identity check has no
+// answer, on a sample of the rest, and on every contradiction.
 var Linearizability = Checker{
 	Name: "linearizability",
 	Promise: "The operations on each key have an order that respects real time and explains " +
@@ -20,8 +20,8 @@ var Linearizability = Checker{
 
 const notLinearizable Signature = "not-linearizable"
 
-// Limits bound what checking may cost; a limit that is reached makes the verdict undecided. The zero Limits are the
-// standard ones.
+// Limits bound what checking may cost; a limit that is reached makes the verdict undecided. The
+// zero Limits are the standard ones.
 type Limits struct {
 	// Search is the longest time for one key, Acts the most operations on it.
 	Search time.Duration
@@ -69,8 +69,8 @@ func (h keyed) unexplained(k *linearize.Key) Violation {
 	return violation
 }
 
-// confirm has a proven contradiction proven a second time. A search that finds an order would mean that a checker is
-// wrong, which is said and leaves the run undecided at best.
+// confirm has a proven contradiction proven a second time. A search that finds an order would mean
+// that a checker is wrong, which is said and leaves the run undecided at best.
 func (h keyed) confirm(v *Verdict, k *linearize.Key, bound linearize.Limits) {
 	v.Checked += len(k.Acts)
 	switch k.Search(bound) {
@@ -81,8 +81,8 @@ func (h keyed) confirm(v *Verdict, k *linearize.Key, bound linearize.Limits) {
 	}
 }
 
-// sample searches some keys that have an order already, others in every run, so that an error in the fast way cannot hide
-// for long.
+// sample searches some keys that have an order already, others in every run, so that an error in
+// the fast way cannot hide for long.
 func (h keyed) sample(v *Verdict, explained []int, budget int, bound linearize.Limits) {
 	for n := range explained {
 		k := &h.keys[explained[(n*7919+len(h.ops))%len(explained)]]

@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
-// Scans holds scans to what they promise as a whole; what they say of single keys goes into the keys' histories, where a
-// document that is missing, stale or risen shows as an ordinary contradiction.
+// Scans holds scans to what they promise as a whole; what they say of single keys goes into the
+// keys' histories, where a document that is missing, stale or risen shows as an ordinary
+// contradiction.
 var Scans = Checker{
 	Name: "scans",
 	Promise: "A scan returns every document at most once, in the order of the key, and only " +
@@ -33,7 +34,7 @@ func checkScans(ops []histories.Op) Verdict {
 	v := Scans.Begin()
 	for i := range ops {
 		// An available read may return what its shard no longer owns; that is documented.
-		if op := &ops[i]; op.Kind == scenario.Scan && op.Concern != "available" {
+		if op := &ops[i]; op.Kind.Of().Shape == opkind.Ranged && op.Concern != "available" {
 			v.Checked++
 			checkScan(&v, op)
 		}

@@ -5,10 +5,11 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/linearize"
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
-// UniqueWrites follows every write by the identity it carries: none is lost, invented, doubled or risen again.
+// UniqueWrites follows every write by the identity it carries: none is lost, invented, doubled or
+// risen again.
 var UniqueWrites = Checker{
 	Name: "unique-writes",
 	Promise: "An acknowledged majority write is visible to every later linearizable read, and " +
@@ -36,8 +37,8 @@ const (
 )
 
 // uniqueFindings are the verdict of the unique-writes analysis and what it leaves to search for, as
-// positions in keyed.keys: keys that stay open, keys with a proven contradiction, which a search must
-// confirm, and keys that have an order.
+// positions in keyed.keys: keys that stay open, keys with a proven contradiction, which a search
+// must confirm, and keys that have an order.
 type uniqueFindings struct {
 	verdict                 Verdict
 	open, broken, explained []int
@@ -227,7 +228,8 @@ func (h keyed) seenAfter(k *linearize.Key, id linearize.ID, after uint64) bool {
 	return false
 }
 
-// entangled: A was over before B was seen, and B before A was seen again. The one that was over first is the older one.
+// entangled: A was over before B was seen, and B before A was seen again. The one that was over
+// first is the older one.
 func (h keyed) entangled(k *linearize.Key, acts []int32) Violation {
 	oldEnd, oldLate, newEnd, newLate := &k.Acts[acts[0]], &k.Acts[acts[1]], &k.Acts[acts[2]], &k.Acts[acts[3]]
 	if newEnd.Return < oldEnd.Return {
@@ -296,9 +298,10 @@ func (h keyed) tell(at int) string {
 	op := &h.ops[at]
 	what := fmt.Sprintf("operation %d (client %d, events %d to %d): %s k=%d", op.ID, op.Client, op.Call, op.Return, op.Kind, op.Key)
 	switch {
-	case op.Kind == scenario.Scan:
-		what = fmt.Sprintf("operation %d (client %d, events %d to %d): scan [%d, %d)", op.ID, op.Client, op.Call, op.Return, op.Key, op.To)
-	case op.Kind == scenario.CAS:
+	case op.Kind.Of().Shape == opkind.Ranged:
+		what = fmt.Sprintf("operation %d (client %d, events %d to %d): %s [%d, %d)",
+			op.ID, op.Client, op.Call, op.Return, op.Kind, op.Key, op.To)
+	case op.Kind.Of().Expects():
 		what += fmt.Sprintf(" from %q to %s", op.Expect, op.Value)
 	case op.Value != "":
 		what += " " + op.Value
@@ -307,21 +310,21 @@ func (h keyed) tell(at int) string {
 }
 
 func answer(op *histories.Op) string {
-	r := &op.Result
+	kind, r := op.Kind.Of(), &op.Result
 	switch {
 	case op.Outcome == histories.Failed:
 		return "failed"
 	case op.Outcome == histories.Unknown:
 		return "got no answer"
-	case op.Kind == scenario.Scan:
+	case kind.Shape == opkind.Ranged:
 		return fmt.Sprintf("returned %d documents", len(r.Items))
-	case op.Kind == scenario.Read && !r.Found:
+	case kind.Reads() && !r.Found:
 		return "found no document"
-	case op.Kind == scenario.Read && len(r.List) > 0:
+	case kind.Reads() && len(r.List) > 0:
 		return fmt.Sprintf("returned the list %v", r.List)
 	case r.Found:
 		return "returned " + r.Value
-	case op.Kind.Writes() && !r.Applied && op.Kind != scenario.Write:
+	case kind.Value && !r.Applied && !kind.Returns:
 		return "changed nothing"
 	}
 	return "was acknowledged"

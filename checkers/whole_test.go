@@ -7,7 +7,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// wholeHistory is a write of k=1, a drop, and a later read. Times are those of calls; each operation lasts one tick.
+// wholeHistory is a write of k=1, a drop, and a later read. Times are those of calls; each
+// operation lasts one tick.
 func wholeHistory(drop histories.Outcome, dropAt, readAt uint64, seen string) []histories.Op {
 	return []histories.Op{
 		{ID: 1, NS: "t.c", Kind: scenario.Push, Key: 1, Value: "w1", Call: 10, Return: 11, Outcome: histories.OK, Result: histories.Result{Applied: true, N: 1}},

@@ -32,7 +32,8 @@ type Header struct {
 	Dropped int `json:"dropped,omitempty"`
 }
 
-// FileError says why a file was refused, where, and what to do. Line counts from 1; 0 means the file as a whole.
+// FileError says why a file was refused, where, and what to do. Line counts from 1; 0 means the
+// file as a whole.
 type FileError struct {
 	File   string
 	Line   int
@@ -65,7 +66,8 @@ type footer struct {
 	Records int  `json:"records"`
 }
 
-// Writer writes one file: a header, a record a line, a footer; compressed with zstd. Equal records give equal bytes.
+// Writer writes one file: a header, a record a line, a footer; compressed with zstd. Equal records
+// give equal bytes.
 type Writer[T Record] struct {
 	zip     *zstd.Encoder
 	lines   *json.Encoder
@@ -110,8 +112,8 @@ func Write[T Record](w io.Writer, h Header, records []T) error {
 	return out.Close()
 }
 
-// Reader reads one file record by record. It takes the compressed form and the plain one, so that a file can be
-// unpacked, edited and read again.
+// Reader reads one file record by record. It takes the compressed form and the plain one, so that a
+// file can be unpacked, edited and read again.
 type Reader[T Record] struct {
 	Header Header
 
@@ -124,7 +126,8 @@ type Reader[T Record] struct {
 
 var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// NewReader reads the header. file stands for the source in errors, which are of type *FileError unless r fails.
+// NewReader reads the header. file stands for the source in errors, which are of type *FileError
+// unless r fails.
 func NewReader[T Record](file string, r io.Reader) (*Reader[T], error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	if magic, _ := in.Peek(len(zstdMagic)); bytes.Equal(magic, zstdMagic) {
@@ -209,7 +212,8 @@ func (r *Reader[T]) decode(text []byte, record *T) error {
 	return json.Unmarshal(text, record)
 }
 
-// undecodable tells a line cut in the middle, which is the last one and has no end, from a wrong one.
+// undecodable tells a line cut in the middle, which is the last one and has no end, from a wrong
+// one.
 func (r *Reader[T]) undecodable(text []byte, err error) error {
 	if !bytes.HasSuffix(text, []byte("\n")) {
 		return r.truncated()

@@ -41,7 +41,8 @@ func unpacked(t testing.TB, packed []byte) string {
 	return string(plain)
 }
 
-// Whatever operations a history holds, packed or unpacked, it is read back equal, and written twice it has equal bytes.
+// Whatever operations a history holds, packed or unpacked, it is read back equal, and written twice
+// it has equal bytes.
 func TestHistoryRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		want := rapid.SliceOfN(rapid.Make[histories.Op](), 0, 5).Draw(rt, "ops")

@@ -1,8 +1,8 @@
-// Package histories is the record that everything above the system shares: what clients asked and were answered, and the
-// files in which that is kept. Checkers see nothing else.
+// Package histories is the record that everything above the system shares: what clients asked and
+// were answered, and the files in which that is kept. Checkers see nothing else.
 //
-// Promise: a history written by this build is read back equal; a file of another schema, a truncated or a foreign file is
-// refused with the file, the line and what to do.
+// Promise: a history written by this build is read back equal; a file of another schema, a
+// truncated or a foreign file is refused with the file, the line and what to do.
 package histories
 
 import (
@@ -19,9 +19,9 @@ const (
 	Unknown Outcome = "unknown" // it may have happened, may happen later, or not
 )
 
-// Op is one operation as its client saw it. Call and Return are numbers of the run's event counter, strictly increasing
-// over the whole history, so that real-time order is never lost to a coarse clock; Return of an unknown outcome is when
-// the client gave up.
+// Op is one operation as its client saw it. Call and Return are numbers of the run's event counter,
+// strictly increasing over the whole history, so that real-time order is never lost to a coarse
+// clock; Return of an unknown outcome is when the client gave up.
 type Op struct {
 	ID       int             `json:"id"`
 	Client   int             `json:"client"`
@@ -43,13 +43,15 @@ type Op struct {
 	Error    string          `json:"error,omitempty"`
 	Retries  int             `json:"retries,omitempty"`
 	Result   Result          `json:"result"`
-	// After and Time are cluster times: the newest that the client had heard of at the call, and the operation time that it
-	// was told; zero when it was told none. What the operation wrote has a time after After and up to Time; with Exact it
-	// has that of Time. A snapshot read saw the state at Time.
+	// After and Time are cluster times: the newest that the client had heard of at the call, and
+	// the operation time that it was told; zero when it was told none. What the operation wrote has
+	// a time after After and up to Time; with Exact it has that of Time. A snapshot read saw the
+	// state at Time.
 	After uint64 `json:"after,omitempty"`
 	Time  uint64 `json:"time,omitempty"`
 	Exact bool   `json:"exact,omitempty"`
-	// Lossy marks a read on a secondary that range deletion was allowed to overtake: documents may be missing from it.
+	// Lossy marks a read on a secondary that range deletion was allowed to overtake: documents may
+	// be missing from it.
 	Lossy bool `json:"lossy,omitempty"`
 	// Stream is what a watch received; nil for every other operation.
 	Stream *Stream `json:"stream,omitempty"`
@@ -57,13 +59,14 @@ type Op struct {
 
 // Result is what the operation returned.
 type Result struct {
-	// Found says whether there was a document: for a read the one read, for a write the one it replaced or removed.
+	// Found says whether there was a document: for a read the one read, for a write the one it
+	// replaced or removed.
 	Found bool `json:"found,omitempty"`
 	// Value is that document's write identity; List its pushed identities.
 	Value string   `json:"value,omitempty"`
 	List  []string `json:"list,omitempty"`
-	// Applied is true when a write took effect: the CAS matched, the insert was no duplicate, the update found its
-	// document.
+	// Applied is true when a write took effect: the CAS matched, the insert was no duplicate, the
+	// update found its document.
 	Applied bool   `json:"applied,omitempty"`
 	N       int    `json:"n,omitempty"`
 	Items   []Item `json:"items,omitempty"`

@@ -12,9 +12,10 @@ const PreloadClient = -1
 // PreloadValue is the identity of a preloaded document.
 func PreloadValue(key int64) string { return fmt.Sprintf("i%d", key) }
 
-// Preload is how a history begins: one acknowledged insert for each preloaded document, one after the other, numbered
-// from 1. A run continues the numbers of Call and Return above the last one. With it a history explains itself: every
-// key is absent before its first operation. All documents are there by the cluster time given, zero when it is not known.
+// Preload is how a history begins: one acknowledged insert for each preloaded document, one after
+// the other, numbered from 1. A run continues the numbers of Call and Return above the last one.
+// With it a history explains itself: every key is absent before its first operation. All documents
+// are there by the cluster time given, zero when it is not known.
 func Preload(s *scenario.Scenario, by uint64) []Op {
 	var ops []Op
 	for _, c := range s.Collections {

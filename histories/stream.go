@@ -6,17 +6,19 @@ import "cmp"
 type Stream struct {
 	// ID is the stream's number in the scenario.
 	ID int `json:"id"`
-	// Fresh is true when the stream was opened from now on, which turned out to be After; else it was opened behind After.
-	// Opened is the number of the event at which the opening was answered.
+	// Fresh is true when the stream was opened from now on, which turned out to be After; else it
+	// was opened behind After. Opened is the number of the event at which the opening was answered.
 	Fresh  bool   `json:"fresh,omitempty"`
 	After  Token  `json:"after"`
 	Opened uint64 `json:"opened"`
-	// Batches are the answers. Drained is true when the last one reaches beyond every write of the run.
+	// Batches are the answers. Drained is true when the last one reaches beyond every write of the
+	// run.
 	Batches []ChangeBatch `json:"batches,omitempty"`
 	Drained bool          `json:"drained,omitempty"`
 }
 
-// Token is a place in the order of all changes of a collection. Time is cluster time, of no relation to event numbers.
+// Token is a place in the order of all changes of a collection. Time is cluster time, of no
+// relation to event numbers.
 type Token struct {
 	Time  uint64 `json:"time"`
 	Shard string `json:"shard,omitempty"`
@@ -28,7 +30,8 @@ func (t Token) Compare(u Token) int {
 	return cmp.Or(cmp.Compare(t.Time, u.Time), cmp.Compare(t.Shard, u.Shard), cmp.Compare(t.N, u.N))
 }
 
-// Ends says whether the change is the end of the collection, or what the stream says of itself after that.
+// Ends says whether the change is the end of the collection, or what the stream says of itself
+// after that.
 func (c *Change) Ends() bool { return c.Gone() || c.Kind == "invalidate" }
 
 // Gone says whether the collection is gone with the change, or has another name.
@@ -40,8 +43,8 @@ type ChangeBatch struct {
 	Upto    Token    `json:"upto"`
 }
 
-// Change is one change of a document: Kind insert, update, replace or delete, and the document after it. Kinds drop, rename
-// and invalidate are about the collection and have no document.
+// Change is one change of a document: Kind insert, update, replace or delete, and the document
+// after it. Kinds drop, rename and invalidate are about the collection and have no document.
 type Change struct {
 	Token Token    `json:"token"`
 	Kind  string   `json:"kind"`

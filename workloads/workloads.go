@@ -128,7 +128,7 @@ func (p *plan) choose(mix []Share) Workload {
 const majorityReads = 15
 
 func (p *plan) weaken(o *scenario.Op) {
-	if !o.Kind.Writes() && o.Kind != scenario.Delete && o.Concern == "" && p.chance("majority", majorityReads) {
+	if o.Kind.Of().Reads() && o.Concern == "" && p.chance("majority", majorityReads) {
 		o.Concern = "majority"
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// Audit is the state of a cluster after its faults have healed and everything has come to rest, for one collection.
+// Audit is the state of a cluster after its faults have healed and everything has come to rest, for
+// one collection.
 type Audit struct {
 	NS string
 	// Table is the routing table of the config server's primary, in order.
@@ -17,13 +18,13 @@ type Audit struct {
 	UUID string
 	// Members are all data members and the config members.
 	Members []Member
-	// Reshaped is true when chunks were split or merged. That gives a shard whose chunks stay the collection's major version,
-	// of which its members need not know.
+	// Reshaped is true when chunks were split or merged. That gives a shard whose chunks stay the
+	// collection's major version, of which its members need not know.
 	Reshaped bool
 	// Keys of the collection are 0 to Keys-1.
 	Keys int
-	// Final are the operations of the last pass over all keys, which began when everything was at rest: each key was
-	// written and then read, and nothing followed.
+	// Final are the operations of the last pass over all keys, which began when everything was at
+	// rest: each key was written and then read, and nothing followed.
 	Final []histories.Op
 	// Whole are the operations on the collection as a whole.
 	Whole []histories.Op
@@ -41,8 +42,8 @@ type Member struct {
 	// Applied is its position in the log, as text; Checksum covers all it holds.
 	Applied  string
 	Checksum uint64
-	// Known is true when the member knows the collection's routing; Major and Epoch are then its version of it, and
-	// Owned the ranges it believes are its shard's.
+	// Known is true when the member knows the collection's routing; Major and Epoch are then its
+	// version of it, and Owned the ranges it believes are its shard's.
 	Known bool
 	Major uint32
 	Epoch string
@@ -51,10 +52,11 @@ type Member struct {
 	Documents []Document
 	// Tasks are the range deletions on record, ready ones only.
 	Tasks []Task
-	// Leftovers are documents of migrations, deletions and recoveries that should be gone; Sections the critical
-	// sections that are still held; Cursors how many are still open.
+	// Leftovers are documents of migrations, deletions and recoveries that should be gone; Sections
+	// the critical sections that are still held; Cursors how many are still open.
 	Leftovers []string
-	// UUID is the incarnation that the member has data of, empty for none; Indexes are those besides the shard key's.
+	// UUID is the incarnation that the member has data of, empty for none; Indexes are those
+	// besides the shard key's.
 	UUID     string
 	Indexes  []string
 	Sections []string

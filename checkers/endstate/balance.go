@@ -8,15 +8,17 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// BalanceState is how a collection lies on the shards when the balancer, which is on and at liberty to move it, has found nothing to do.
+// BalanceState is how a collection lies on the shards when the balancer, which is on and at liberty
+// to move it, has found nothing to do.
 type BalanceState struct {
 	NS string
-	// BySize tells the policy of 6.0.3 and later (protocol 14.2) from that of 4.2 (protocol 14.1). ChunkBytes is the size of a chunk
-	// that is aimed at, or more.
+	// BySize tells the policy of 6.0.3 and later (protocol 14.2) from that of 4.2 (protocol 14.1).
+	// ChunkBytes is the size of a chunk that is aimed at, or more.
 	BySize     bool
 	ChunkBytes int64
-	// Chunks is the routing table in the order of keys, Bytes the size of the documents that each shard owns, as
-	// shards estimate it, but counted from outside: orphans taken off as if they were of the average size (protocol 10.6).
+	// Chunks is the routing table in the order of keys, Bytes the size of the documents that each
+	// shard owns, as shards estimate it, but counted from outside: orphans taken off as if they
+	// were of the average size (protocol 10.6).
 	Chunks []PlacedChunk
 	Bytes  map[string]int64
 }
@@ -63,12 +65,12 @@ func (at *PlacedChunk) misplaced(
 	return ""
 }
 
-// imbalance is by how many chunks two shards have to differ in 6.0.3 and later (errata E2). What shards have told of their data is
-// not quite what is counted now, so one chunk is allowed on top.
+// imbalance is by how many chunks two shards have to differ in 6.0.3 and later (errata E2). What
+// shards have told of their data is not quite what is counted now, so one chunk is allowed on top.
 const imbalance = 3 + 1
 
-// uneven compares the shard that has most, if anything of it can move, with the one that has least. Counted are bytes, in 4.2 chunks
-// (errata E15).
+// uneven compares the shard that has most, if anything of it can move, with the one that has least.
+// Counted are bytes, in 4.2 chunks (errata E15).
 func (r *BalanceState) uneven(c *model.Cluster) string {
 	load, movable := map[string]int64{}, map[string]bool{}
 	for _, at := range r.Chunks {

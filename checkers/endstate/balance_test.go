@@ -8,7 +8,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// TestLacking: a balancer that has nothing to do may not leave a chunk where it must not be, nor shards uneven.
+// TestLacking: a balancer that has nothing to do may not leave a chunk where it must not be, nor
+// shards uneven.
 func TestLacking(t *testing.T) {
 	const ns, chunk = "test.docs", 100
 	lying := func(shards ...string) (all []PlacedChunk) {

@@ -8,6 +8,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // Convergence looks at the cluster after its faults have healed.
@@ -121,7 +122,8 @@ func (a *Audit) checkMember(v *verdict.Verdict, m *Member) {
 	}
 }
 
-// checkTasks: a range deletion that is still on record counts the documents that it has left to delete (protocol 10.6).
+// checkTasks: a range deletion that is still on record counts the documents that it has left to
+// delete (protocol 10.6).
 func (a *Audit) checkTasks(v *verdict.Verdict, m *Member) {
 	for _, k := range m.Tasks {
 		left := int64(0)
@@ -137,7 +139,8 @@ func (a *Audit) checkTasks(v *verdict.Verdict, m *Member) {
 	}
 }
 
-// checkMetadata: what a member believes is what the routing table says. Not knowing is no wrong belief.
+// checkMetadata: what a member believes is what the routing table says. Not knowing is no wrong
+// belief.
 func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
 	if !m.Known {
 		return
@@ -164,7 +167,8 @@ func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
 	}
 }
 
-// joined are the ranges in order, with neighbours made one: how a range is cut into chunks is nobody's belief.
+// joined are the ranges in order, with neighbours made one: how a range is cut into chunks is
+// nobody's belief.
 func joined(all []Range) (out []Range) {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(x, y Range) int { return strings.Compare(x.Min, y.Min) })
@@ -255,7 +259,7 @@ func (a *Audit) owned(v *verdict.Verdict) map[int64]Document {
 func (a *Audit) lastReads() map[int64]*histories.Op {
 	last := map[int64]*histories.Op{}
 	for i := range a.Final {
-		if op := &a.Final[i]; op.Kind == "read" && op.Outcome == histories.OK {
+		if op := &a.Final[i]; op.Kind == opkind.Read && op.Outcome == histories.OK {
 			last[op.Key] = op
 		}
 	}
@@ -274,8 +278,8 @@ func (a *Audit) checkFinal(v *verdict.Verdict) {
 		if op.Key < 0 || op.Key >= int64(a.Keys) {
 			continue
 		}
-		written[op.Key] = written[op.Key] || op.Kind != "read" && op.Kind != "scan"
-		read[op.Key] = read[op.Key] || op.Kind == "read"
+		written[op.Key] = written[op.Key] || !op.Kind.Of().Reads()
+		read[op.Key] = read[op.Key] || op.Kind == opkind.Read
 	}
 	for key := range a.Keys {
 		if !written[key] || !read[key] {

@@ -65,7 +65,8 @@ func orphaned(a *Audit, n int64) {
 	m.Tasks = []Task{{ID: "m1", Range: Range{Min: "k1", Max: maxKey}, Orphans: n}}
 }
 
-// Whatever is wrong at the end is reported under its signature, and a cluster at rest is not blamed.
+// Whatever is wrong at the end is reported under its signature, and a cluster at rest is not
+// blamed.
 func TestConvergence(t *testing.T) {
 	extra := Document{Shard: "k1", Key: 1, Value: "w1"}
 	for name, c := range map[string]struct {

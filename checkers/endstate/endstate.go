@@ -1,6 +1,6 @@
-// Package endstate judges what is left when a run is over: the state of every member after its faults
-// have healed, whether everything that was asked for has come to its end, and whether the balancer has
-// finished its work.
+// Package endstate judges what is left when a run is over: the state of every member after its
+// faults have healed, whether everything that was asked for has come to its end, and whether the
+// balancer has finished its work.
 //
 // Promise: each check is a pure function of what it is given; the gravest violations come first.
 //

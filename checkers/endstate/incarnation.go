@@ -7,7 +7,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
@@ -20,9 +20,9 @@ const (
 	indexKept      verdict.Signature = "index-not-dropped"
 )
 
-// checkIncarnations is K-IDX: every shard that owns a part of the collection has it, as the incarnation that the catalogue
-// knows and with the same indexes, those that clients have made; and nobody has another incarnation. A shard that owns
-// nothing any more may keep an empty collection.
+// checkIncarnations is K-IDX: every shard that owns a part of the collection has it, as the
+// incarnation that the catalogue knows and with the same indexes, those that clients have made; and
+// nobody has another incarnation. A shard that owns nothing any more may keep an empty collection.
 func (a *Audit) checkIncarnations(v *verdict.Verdict) {
 	if a.UUID == "" {
 		return
@@ -52,13 +52,13 @@ func (a *Audit) checkIncarnations(v *verdict.Verdict) {
 	}
 }
 
-// indexed says whether the collection has its index in the end, which is known when the last operation to make or remove
-// it was acknowledged and began after all others had ended.
+// indexed says whether the collection has its index in the end, which is known when the last
+// operation to make or remove it was acknowledged and began after all others had ended.
 func indexed(ops []histories.Op) (made, known bool) {
 	for i := range ops {
 		op := &ops[i]
-		makes := op.Kind == scenario.CreateIndex
-		removes := op.Kind == scenario.DropIndex || op.Kind == scenario.Drop
+		index := op.Kind.Of().Index
+		makes, removes := index == opkind.IndexMade, index == opkind.IndexRemoved
 		if (makes || removes) && op.Outcome == histories.OK && last(op, ops) {
 			return makes, true
 		}
@@ -69,7 +69,7 @@ func indexed(ops []histories.Op) (made, known bool) {
 // last says whether the operation began after every other one had ended that changes indexes.
 func last(op *histories.Op, ops []histories.Op) bool {
 	return !slices.ContainsFunc(ops, func(other histories.Op) bool {
-		changes := other.Kind != scenario.Create && other.Outcome != histories.Failed && other.ID != op.ID
+		changes := other.Kind.Of().Index != opkind.IndexUntouched && other.Outcome != histories.Failed && other.ID != op.ID
 		return changes && (other.Outcome == histories.Unknown || other.Return >= op.Call)
 	})
 }

@@ -27,7 +27,8 @@ type Progress struct {
 	Asked int
 	// Unfinished names what has not ended, one sentence each.
 	Unfinished []string
-	// Waiting describes the tasks that were left, by which it can be seen what is waited for; equal ones are told once.
+	// Waiting describes the tasks that were left, by which it can be seen what is waited for; equal
+	// ones are told once.
 	Waiting []string
 }
 

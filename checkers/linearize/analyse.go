@@ -1,10 +1,12 @@
 package linearize
 
-// Analyse answers by the near-linear way. It settles unknown outcomes first, which changes the acts of the key.
+// Analyse answers by the near-linear way. It settles unknown outcomes first, which changes the acts
+// of the key.
 //
-// It is complete for reads, blind and replacing writes of unique identities, compare-and-set, inserts, deletes that
-// return what they removed, and pushes whose lists are read. Keys that mix blind writes with deletes, deletes of unknown
-// outcome, and conditions that failed without saying what was there may stay Open.
+// It is complete for reads, blind and replacing writes of unique identities, compare-and-set,
+// inserts, deletes that return what they removed, and pushes whose lists are read. Keys that mix
+// blind writes with deletes, deletes of unknown outcome, and conditions that failed without saying
+// what was there may stay Open.
 func (k *Key) Analyse() Result {
 	if !k.Repeats {
 		k.normalise()
@@ -66,14 +68,15 @@ func (k *Key) early() Proof {
 
 func (k *Key) before(a *KeyOp, other int32) bool { return other >= 0 && a.Return < k.Acts[other].Call }
 
-// block is a run of acts that follow each other in every order: each replaced what the one before left, with the readers
-// of a value between its writer and its successor.
+// block is a run of acts that follow each other in every order: each replaced what the one before
+// left, with the readers of a value between its writer and its successor.
 type block struct {
 	acts []int32
 	// first is the smallest return and last the largest call; who are the acts that have them.
 	first, last       uint64
 	whoFirst, whoLast int32
-	// seed is true for the block of the initial absence, which precedes all others; ended when its last act removes.
+	// seed is true for the block of the initial absence, which precedes all others; ended when its
+	// last act removes.
 	seed, ended bool
 }
 

@@ -7,8 +7,8 @@ import (
 	"sort"
 )
 
-// arrange proposes an order and has it replayed. Removals of unknown outcome are given to the lives that need one: first
-// to all but the last, then to the last too.
+// arrange proposes an order and has it replayed. Removals of unknown outcome are given to the lives
+// that need one: first to all but the last, then to the last too.
 func (v *values) arrange() Result {
 	if len(v.maybeRemovals) == 0 {
 		return v.propose()
@@ -21,7 +21,8 @@ func (v *values) arrange() Result {
 	return v.propose()
 }
 
-// end gives removals of unknown outcome, the earliest first, to the first n blocks that nothing ends.
+// end gives removals of unknown outcome, the earliest first, to the first n blocks that nothing
+// ends.
 func (v *values) end(n int) {
 	v.entangled()
 	for i := range min(n, len(v.blocks)) {
@@ -51,8 +52,8 @@ func (v *values) propose() Result {
 	return Result{}
 }
 
-// place inserts the acts that belong to no block where the state is one they could have noticed. It returns nil when it
-// finds no place, with a proof when there is none.
+// place inserts the acts that belong to no block where the state is one they could have noticed. It
+// returns nil when it finds no place, with a proof when there is none.
 func (v *values) place(order []int32) ([]int32, Proof) {
 	if len(v.floats) == 0 {
 		return order, Proof{}
@@ -84,7 +85,8 @@ type returns struct {
 	passed int
 }
 
-// before is the lowest place for an act with that call: not before those that had returned. Calls ascend.
+// before is the lowest place for an act with that call: not before those that had returned. Calls
+// ascend.
 func (r *returns) before(call uint64) int {
 	for len(r.spots) > 0 && r.spots[0].end < call {
 		r.passed = max(r.passed, heap.Pop(r).(spot).place)
@@ -102,8 +104,8 @@ func (r *returns) Pop() any {
 	return last
 }
 
-// gaps describes the places of an order: place i is before its act i. earlier is the largest call before a place, later
-// the smallest return after it, state what is there.
+// gaps describes the places of an order: place i is before its act i. earlier is the largest call
+// before a place, later the smallest return after it, state what is there.
 type gaps struct {
 	earlier, later []uint64
 	state          []ID
@@ -138,8 +140,9 @@ func (g *gaps) lowest(a *KeyOp) int {
 	return sort.Search(len(g.later)-1, func(i int) bool { return g.later[i] >= a.Call })
 }
 
-// missed is the proof that an absence was seen while the document was there all the time: whichever order the blocks
-// have, the same ones end before it begins and begin after it ends. Only whole pictures prove it.
+// missed is the proof that an absence was seen while the document was there all the time: whichever
+// order the blocks have, the same ones end before it begins and begin after it ends. Only whole
+// pictures prove it.
 func (v *values) missed(order []int32, g gaps, i int32) Proof {
 	a := &v.k.Acts[i]
 	if !v.whole || a.See != Exactly || a.Seen != Absent {
@@ -159,7 +162,8 @@ func (v *values) missed(order []int32, g gaps, i int32) Proof {
 	return p
 }
 
-// merge inserts the floating acts before the places at; those of one place keep their order, which is by call.
+// merge inserts the floating acts before the places at; those of one place keep their order, which
+// is by call.
 func (v *values) merge(order []int32, at []int) []int32 {
 	index := make([]int, len(at))
 	for i := range index {

@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
-// Split takes a history apart into its keys, ordered by namespace and key. Operations that certainly failed leave no act,
-// only the knowledge that their identity must never be seen; reads of weaker concern than linearizable leave glimpses.
+// Split takes a history apart into its keys, ordered by namespace and key. Operations that
+// certainly failed leave no act, only the knowledge that their identity must never be seen; reads
+// of weaker concern than linearizable leave glimpses.
 func Split(ops []histories.Op) []Key {
 	b := builder{ops: ops, names: namesakes(ops), spaces: map[string]map[int64]int32{}, ids: map[name]ID{}}
 	b.count()
@@ -48,7 +49,7 @@ func namesakes(ops []histories.Op) map[string][]string {
 	var all map[string][]string
 	for i := range ops {
 		op := &ops[i]
-		if op.Kind != scenario.Rename || op.Outcome == histories.Failed || slices.Contains(all[op.NS], op.Into) {
+		if !op.Kind.Of().Renames || op.Outcome == histories.Failed || slices.Contains(all[op.NS], op.Into) {
 			continue
 		}
 		if all == nil {
@@ -96,7 +97,7 @@ func (b *builder) count() {
 		if op.Kind.Whole() {
 			continue
 		}
-		if op.Kind != scenario.Scan {
+		if op.Kind.Of().Shape != opkind.Ranged {
 			b.counts[b.find(op.NS, op.Key)]++
 			continue
 		}
@@ -154,38 +155,39 @@ func strong(concern string) bool { return concern == "" || concern == "lineariza
 
 func (b *builder) take(at int32) {
 	op := &b.ops[at]
+	kind := op.Kind.Of()
 	switch {
 	case op.Outcome == histories.Failed:
-	case op.Kind.Whole():
+	case kind.Shape == opkind.Whole:
 		b.wipe(at, op)
-	case op.Kind == scenario.Scan:
+	case kind.Shape == opkind.Ranged:
 		eachSighting(op, func(s sighting) { b.see(at, op, s) })
-	case op.Kind == scenario.Read && op.Outcome == histories.OK:
+	case kind.Reads() && op.Outcome == histories.OK:
 		r := &op.Result
 		b.see(at, op, sighting{op.Key, r.Found, r.Value, r.List, op.Return})
-	case op.Kind != scenario.Read:
+	case !kind.Reads():
 		i := b.find(op.NS, op.Key)
 		b.keys[i].Acts = append(b.keys[i].Acts, b.act(i, at, op))
 	}
 }
 
-// Sightings calls each for what a read or a scan says of single keys: an identity and a list, or that no document was
-// found.
+// Sightings calls each for what a read or a scan says of single keys: an identity and a list, or
+// that no document was found.
 func Sightings(op *histories.Op, each func(key int64, found bool, value string, list []string)) {
-	if op.Kind == scenario.Read {
+	if op.Kind.Of().Shape == opkind.Keyed {
 		each(op.Key, op.Result.Found, op.Result.Value, op.Result.List)
 		return
 	}
 	eachSighting(op, func(s sighting) { each(s.key, s.found, s.value, s.list) })
 }
 
-// wipe has a drop remove whatever is there, and a rename move it, of each key by itself: nobody can see two keys at one
-// moment.
+// wipe has a drop remove whatever is there, and a rename move it, of each key by itself: nobody can
+// see two keys at one moment.
 func (b *builder) wipe(at int32, op *histories.Op) {
 	act := KeyOp{Call: op.Call, Return: op.Return, Op: at, Do: Remove, Place: b.place(op.NS)}
-	switch op.Kind {
-	case scenario.Drop:
-	case scenario.Rename:
+	switch op.Kind.Of().Effect {
+	case opkind.Remove:
+	case opkind.Move:
 		act.Do, act.Into = Move, b.place(op.Into)
 	default:
 		return
@@ -215,10 +217,11 @@ type sighting struct {
 	end   uint64
 }
 
-// eachSighting takes a scan apart into one read of each key of its range. A scan is no atomic operation; what holds is
-// that each key was looked at between the call and the batch that held it, or would have. The lower bound is the scan's
-// call, not the batch's: after a migration the donor's cursor rightly returns the version of the commit. A scan that
-// broke off says nothing beyond the last document it returned.
+// eachSighting takes a scan apart into one read of each key of its range. A scan is no atomic
+// operation; what holds is that each key was looked at between the call and the batch that held it,
+// or would have. The lower bound is the scan's call, not the batch's: after a migration the donor's
+// cursor rightly returns the version of the commit. A scan that broke off says nothing beyond the
+// last document it returned.
 func eachSighting(op *histories.Op, each func(sighting)) {
 	end, last := op.Return, op.To
 	if op.Outcome == histories.Failed || len(op.Result.Items) == 0 && !op.Result.Complete {
@@ -282,7 +285,7 @@ func (b *builder) act(key, at int32, op *histories.Op) KeyOp {
 		b.intend(key, &a, op)
 		return a
 	}
-	if !op.Result.Applied && op.Kind != scenario.Write && op.Kind != scenario.Upsert && op.Kind != scenario.Delete {
+	if !op.Result.Applied && op.Kind.Of().Refused != opkind.NeverRefused {
 		a.Put = Absent
 		b.refused(key, &a, op)
 		return a
@@ -292,40 +295,41 @@ func (b *builder) act(key, at int32, op *histories.Op) KeyOp {
 	return a
 }
 
+// effects are what kinds of operations do, as key operations do it.
+var effects = [...]Do{
+	opkind.Leave: Leave, opkind.Set: Set, opkind.Change: Change, opkind.Remove: Remove,
+	opkind.Append: Append,
+}
+
 // intend is what the write does if it happens, and on which condition.
 func (b *builder) intend(key int32, a *KeyOp, op *histories.Op) {
-	switch op.Kind {
-	case scenario.CAS:
-		a.See, a.Do, a.Seen = Exactly, Set, Absent
+	kind := op.Kind.Of()
+	a.Do = effects[kind.Effect]
+	switch kind.Condition {
+	case opkind.DocumentExpected:
+		a.See, a.Seen = Exactly, Absent
 		if op.Expect != "" {
 			a.Seen = b.id(key, op.Expect)
 		}
-	case scenario.Insert:
-		a.See, a.Do = Exactly, Set
-	case scenario.Update:
-		a.See, a.Do = Present, Change
-	case scenario.Push:
-		a.Do = Append
-	case scenario.Delete:
-		a.Do = Remove
-	default:
-		a.Do = Set
+	case opkind.DocumentMissing:
+		a.See = Exactly
+	case opkind.DocumentPresent:
+		a.See = Present
 	}
 }
 
 // replaced is what an acknowledged write says of the document that it replaced or removed.
 func (b *builder) replaced(key int32, a *KeyOp, op *histories.Op) {
-	r := &op.Result
+	kind, r := op.Kind.Of(), &op.Result
 	switch {
-	case op.Kind == scenario.Write && r.Found:
+	case !kind.Returns:
+	case r.Found:
 		a.See, a.Seen = Exactly, b.id(key, r.Value)
-	case op.Kind == scenario.Write:
+	case kind.Effect != opkind.Remove:
 		a.See = Exactly
-	case op.Kind == scenario.Delete && r.Found:
-		a.See, a.Seen = Exactly, b.id(key, r.Value)
-	case op.Kind == scenario.Delete && r.Applied:
+	case r.Applied:
 		a.See = Present
-	case op.Kind == scenario.Delete:
+	default:
 		a.See, a.Do = Exactly, Leave
 	}
 }
@@ -334,11 +338,11 @@ func (b *builder) replaced(key int32, a *KeyOp, op *histories.Op) {
 func (b *builder) refused(key int32, a *KeyOp, op *histories.Op) {
 	r := &op.Result
 	switch {
-	case op.Kind == scenario.Update || op.Kind == scenario.Push:
+	case op.Kind.Of().Refused == opkind.DocumentAbsent:
 		a.See = Exactly
 	case r.Found && r.Value != "":
 		a.See, a.Seen = Exactly, b.id(key, r.Value)
-	case op.Kind == scenario.CAS && op.Expect != "":
+	case op.Expect != "":
 		a.See, a.Seen = Except, b.id(key, op.Expect)
 	default:
 		a.See = Present

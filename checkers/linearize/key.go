@@ -1,11 +1,13 @@
-// Package linearize decides whether the operations on one key can be explained by one order that respects real time.
+// Package linearize decides whether the operations on one key can be explained by one order that
+// respects real time.
 //
-// It knows two ways. The near-linear one uses that every write carries an identity of its own: who replaced what is then
-// known, and the rest is sorting (after Gibbons and Korach, Testing Shared Memories, with the read mapping known). The
-// general one searches (porcupine).
+// It knows two ways. The near-linear one uses that every write carries an identity of its own: who
+// replaced what is then known, and the rest is sorting (after Gibbons and Korach, Testing Shared
+// Memories, with the read mapping known). The general one searches (porcupine).
 //
-// Promise: Explained comes with an order that was replayed against the specification, Contradiction with a proof; what the
-// near-linear way cannot decide is Open, never guessed. Refused: nothing; a key of any history gets one of the answers.
+// Promise: Explained comes with an order that was replayed against the specification, Contradiction
+// with a proof; what the near-linear way cannot decide is Open, never guessed. Refused: nothing; a
+// key of any history gets one of the answers.
 package linearize
 
 import "math"
@@ -49,7 +51,8 @@ const (
 
 func (d Do) puts() bool { return d == Set || d == Change }
 
-// KeyOp is what one operation noticed and did on one key. A scan makes one act on each key of its range.
+// KeyOp is what one operation noticed and did on one key. A scan makes one act on each key of its
+// range.
 type KeyOp struct {
 	Call, Return uint64
 	// Op is the position of the operation in the history.
@@ -61,8 +64,8 @@ type KeyOp struct {
 	Do   Do
 	// Place is where the act took place, Into where a Move goes: see Key.NS.
 	Place, Into uint8
-	// Maybe marks an act of unknown outcome: it happened as a whole, or not at all. Settled marks one that was so until
-	// somebody was found to have seen it.
+	// Maybe marks an act of unknown outcome: it happened as a whole, or not at all. Settled marks
+	// one that was so until somebody was found to have seen it.
 	Maybe, Settled bool
 }
 
@@ -71,14 +74,14 @@ const places = 2
 
 // Key is the history of one key.
 type Key struct {
-	// NS is the collection. Collections that take each other's names are one: NS is the first name then, and each name is a
-	// place that may have a document of the key.
+	// NS is the collection. Collections that take each other's names are one: NS is the first name
+	// then, and each name is a place that may have a document of the key.
 	NS  string
 	Key int64
 	// Acts are ordered by Call.
 	Acts []KeyOp
-	// Names are the identities as text; Writers the position in the history of the operation that was to write it, or
-	// NoWriter; Refused is true when that operation certainly failed.
+	// Names are the identities as text; Writers the position in the history of the operation that
+	// was to write it, or NoWriter; Refused is true when that operation certainly failed.
 	Names   []string
 	Writers []int32
 	Refused []bool
@@ -86,12 +89,13 @@ type Key struct {
 	Lists [][]ID
 	// Repeats is true when two operations write the same identity; then only searching helps.
 	Repeats bool
-	// Wiped is true when the whole collection was dropped or renamed, which removes or moves a document and tells nothing of
-	// it; then, too, only searching helps. Places is how many names the collection has.
+	// Wiped is true when the whole collection was dropped or renamed, which removes or moves a
+	// document and tells nothing of it; then, too, only searching helps. Places is how many names
+	// the collection has.
 	Wiped  bool
 	Places int
-	// Glimpses are what majority reads saw: no claim about order, but nobody may see what was never written, and what was
-	// seen is there to stay.
+	// Glimpses are what majority reads saw: no claim about order, but nobody may see what was never
+	// written, and what was seen is there to stay.
 	Glimpses []MajorityRead
 }
 
@@ -155,7 +159,8 @@ type Proof struct {
 	ID     ID
 }
 
-// Result is an answer with its evidence: Order (positions in Key.Acts) when explained, Proof when not.
+// Result is an answer with its evidence: Order (positions in Key.Acts) when explained, Proof when
+// not.
 type Result struct {
 	Answer Answer
 	Order  []int32

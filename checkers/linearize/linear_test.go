@@ -12,8 +12,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// world is a perfect store for one key, and clients whose operations overlap. Each operation takes effect at one instant
-// between its call and its return; some never learn whether it did.
+// world is a perfect store for one key, and clients whose operations overlap. Each operation takes
+// effect at one instant between its call and its return; some never learn whether it did.
 type world struct {
 	*rand.Rand
 	value   string
@@ -164,8 +164,9 @@ var mixes = map[string][]scenario.OpKind{
 // longest keeps searches of lists short: where little is settled they explode.
 var longest = map[string]int{"register": 25, "lives": 25, "upserts": 25, "updates": 25, "blind": 25, "lists": 12, "all": 16}
 
-// The near-linear way and a plain search agree on every history, valid or spoilt: what one explains the other does not
-// refuse. Valid histories are never refused, and the mixes it is complete for never stay open when nothing is unknown.
+// The near-linear way and a plain search agree on every history, valid or spoilt: what one explains
+// the other does not refuse. Valid histories are never refused, and the mixes it is complete for
+// never stay open when nothing is unknown.
 func TestAgreesWithSearch(t *testing.T) {
 	for name, kinds := range mixes {
 		t.Run(name, func(t *testing.T) {

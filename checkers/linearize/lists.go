@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// lists is a key on which identities are pushed. The longest list that somebody read gives the order of all pushes in it,
-// and every read its place; pushes that it lacks come after its reader.
+// lists is a key on which identities are pushed. The longest list that somebody read gives the
+// order of all pushes in it, and every read its place; pushes that it lacks come after its reader.
 type lists struct {
 	k *Key
 	// longest is the act that read the longest list.
 	longest int32
 	list    []ID
-	// reads are the readers by the length of what they read; the first acts found no document or made it.
+	// reads are the readers by the length of what they read; the first acts found no document or
+	// made it.
 	reads  [][]int32
 	first  []int32
 	pushed []int32
@@ -120,7 +121,8 @@ func (l *lists) sort(i int32, place map[ID]int) bool {
 	return true
 }
 
-// order is the only order of what the longest list tells, the first chain acts, and then the other pushes.
+// order is the only order of what the longest list tells, the first chain acts, and then the other
+// pushes.
 func (l *lists) order() (order []int32, chain int) {
 	order = append(make([]int32, 0, len(l.k.Acts)), l.first...)
 	order = append(order, l.reads[0]...)
@@ -158,8 +160,8 @@ func (l *lists) contradiction(chain, rest []int32) Proof {
 	return Proof{}
 }
 
-// listBackwards: first must precede second, which ended before it began. When first read a list, what second pushed or saw
-// is missing in it.
+// listBackwards: first must precede second, which ended before it began. When first read a list,
+// what second pushed or saw is missing in it.
 func (k *Key) listBackwards(first, second int32) Proof {
 	a, b := &k.Acts[first], &k.Acts[second]
 	switch {

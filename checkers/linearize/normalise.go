@@ -1,8 +1,10 @@
 package linearize
 
-// normalise settles the acts of unknown outcome as far as possible. One whose identity somebody saw did happen, and no
-// later than the earliest return among those who saw it, be it a majority read: that never shows what may still be rolled
-// back. One whose identity nobody saw can be left out, since no other act depends on it. Removals write no identity and stay open. Sound because identities are unique; the acts of k change.
+// normalise settles the acts of unknown outcome as far as possible. One whose identity somebody saw
+// did happen, and no later than the earliest return among those who saw it, be it a majority read:
+// that never shows what may still be rolled back. One whose identity nobody saw can be left out,
+// since no other act depends on it. Removals write no identity and stay open. Sound because
+// identities are unique; the acts of k change.
 func (k *Key) normalise() {
 	s := settler{k: k, writer: k.actOf()}
 	for i := range k.Acts {

@@ -34,9 +34,9 @@ func (a *KeyOp) value(s ID) ID {
 	return s
 }
 
-// Replay says whether the order is one in which the acts could have happened: each notices the state that those before
-// it leave, and none precedes one that had ended before it began. Acts left out of the order never happened, which only
-// acts of unknown outcome may.
+// Replay says whether the order is one in which the acts could have happened: each notices the
+// state that those before it leave, and none precedes one that had ended before it began. Acts left
+// out of the order never happened, which only acts of unknown outcome may.
 func (k *Key) Replay(order []int32) bool {
 	var s state
 	var latest uint64

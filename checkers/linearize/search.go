@@ -9,14 +9,15 @@ import (
 
 // Limits bound a search, which may be exponential.
 type Limits struct {
-	// Time is the longest one search may take; Acts is the longest history of a key that is searched at all, since memory
-	// grows with its square.
+	// Time is the longest one search may take; Acts is the longest history of a key that is
+	// searched at all, since memory grows with its square.
 	Time time.Duration
 	Acts int
 }
 
-// Search decides by porcupine whether an order explains the key. It answers Open when a limit is reached. What it needs
-// not to know is left out: acts of unknown outcome that nobody saw, unless somebody's failed condition may have met them.
+// Search decides by porcupine whether an order explains the key. It answers Open when a limit is
+// reached. What it needs not to know is left out: acts of unknown outcome that nobody saw, unless
+// somebody's failed condition may have met them.
 func (k *Key) Search(limits Limits) Answer {
 	ops := k.operations()
 	if len(ops) > limits.Acts || k.Places > places {
@@ -31,8 +32,8 @@ func (k *Key) Search(limits Limits) Answer {
 	return Open
 }
 
-// vague says whether somebody noticed something that is true of many states, or a document that has no name and may have
-// been made by any push.
+// vague says whether somebody noticed something that is true of many states, or a document that has
+// no name and may have been made by any push.
 func (k *Key) vague() bool {
 	for i := range k.Acts {
 		a := &k.Acts[i]
@@ -98,8 +99,8 @@ func text(list []ID) string {
 	return string(b)
 }
 
-// step is the specification of one act. One of unknown outcome whose condition is not met did nothing; that it may do
-// nothing in other states too needs no saying, since it may also come last.
+// step is the specification of one act. One of unknown outcome whose condition is not met did
+// nothing; that it may do nothing in other states too needs no saying, since it may also come last.
 func step(all documents, a *KeyOp, texts []string, lists bool) (bool, any) {
 	d := all[a.Place]
 	holds := a.holds(d.value)

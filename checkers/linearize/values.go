@@ -8,7 +8,8 @@ import (
 // values is a key without lists, seen as values with a writer, readers and a successor each.
 type values struct {
 	k *Key
-	// successor is the act that replaced an identity, -1 for none; readers chains the acts that only saw it, by next.
+	// successor is the act that replaced an identity, -1 for none; readers chains the acts that
+	// only saw it, by next.
 	successor, readers, next []int32
 	// starts are the acts that begin a block; floats those that belong to none.
 	starts, floats []int32
@@ -53,7 +54,8 @@ func newValues(k *Key) *values {
 	return v
 }
 
-// sort puts an act where it belongs. Acts come from the last to the first, so that lists of readers are ordered by call.
+// sort puts an act where it belongs. Acts come from the last to the first, so that lists of readers
+// are ordered by call.
 func (v *values) sort(i int32) Proof {
 	a := &v.k.Acts[i]
 	switch {
@@ -181,7 +183,8 @@ func (k *Key) newer(acts []int32, than int32) int32 {
 	return than
 }
 
-// twoLives finds two documents that were made of nothing and removed by nobody. The one that is left lives for ever.
+// twoLives finds two documents that were made of nothing and removed by nobody. The one that is
+// left lives for ever.
 func (v *values) twoLives() Proof {
 	if !v.removals || !v.whole {
 		return Proof{}
@@ -202,9 +205,10 @@ func (v *values) twoLives() Proof {
 	return Proof{}
 }
 
-// entangled sorts the blocks and finds two that must both precede the other. Block A must precede B when A's smallest
-// return is below B's largest call. If that holds one way only, the sum of both is smaller for A; so sorting by the sum
-// gives an order whenever there is one, and a running maximum of the calls finds every conflict.
+// entangled sorts the blocks and finds two that must both precede the other. Block A must precede B
+// when A's smallest return is below B's largest call. If that holds one way only, the sum of both
+// is smaller for A; so sorting by the sum gives an order whenever there is one, and a running
+// maximum of the calls finds every conflict.
 func (v *values) entangled() Proof {
 	slices.SortStableFunc(v.blocks, func(a, b block) int { return cmp.Compare(a.sum(), b.sum()) })
 	highest := -1
@@ -220,8 +224,9 @@ func (v *values) entangled() Proof {
 	return Proof{}
 }
 
-// conflict words the proof that neither block can precede the other. Where a block has its place anyway, the first
-// because it starts from nothing or the last because nobody ended it, half of the proof is enough.
+// conflict words the proof that neither block can precede the other. Where a block has its place
+// anyway, the first because it starts from nothing or the last because nobody ended it, half of the
+// proof is enough.
 func (v *values) conflict(a, b *block) Proof {
 	switch {
 	case a.seed && v.k.Acts[a.whoLast].Seen == Absent && v.k.Acts[a.whoLast].Do == Leave:

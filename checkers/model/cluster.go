@@ -8,10 +8,11 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// Cluster is what operators have said of the balancer, of shards, zones and collections. It is never changed; nil is that of
-// which nothing is known.
+// Cluster is what operators have said of the balancer, of shards, zones and collections. It is
+// never changed; nil is that of which nothing is known.
 type Cluster struct {
-	// Mode is the balancer's, 0 when nobody has set it; Window is like 23:00-7:00, empty for all day.
+	// Mode is the balancer's, 0 when nobody has set it; Window is like 23:00-7:00, empty for all
+	// day.
 	Mode   trace.BalancerMode
 	Window string
 	shards map[string]shard

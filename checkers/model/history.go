@@ -7,14 +7,16 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// statements is the namespace in which a Set keeps what it has on record of retryable writes: a document for each session
-// and number of a statement, whose key is where it wrote and whose hash the transaction number, which is never zero. A
-// rollback takes statements back like everything else.
+// statements is the namespace in which a Set keeps what it has on record of retryable writes: a
+// document for each session and number of a statement, whose key is where it wrote and whose hash
+// the transaction number, which is never zero. A rollback takes statements back like everything
+// else.
 const statements = "statements of sessions"
 
 func statementID(e *trace.Event) string { return e.Session() + "\x00" + strconv.Itoa(e.Statement()) }
 
-// deadEnd is the number of a statement that stands for any: the history of its transaction is incomplete.
+// deadEnd is the number of a statement that stands for any: the history of its transaction is
+// incomplete.
 const deadEnd = "-1"
 
 func place(ns, key string) string { return ns + "\x00" + key }
@@ -28,8 +30,8 @@ func (s *Set) History() History { return s.Documents(statements, "", "\xff") }
 // DurableHistory is History as far as a majority has it.
 func (s *Set) DurableHistory() History { return s.Durable(statements, "", "\xff") }
 
-// In are the statements that touched keys of the namespace in [lo, hi), of the newest transaction of their sessions only:
-// those that their clients may still try again.
+// In are the statements that touched keys of the namespace in [lo, hi), of the newest transaction
+// of their sessions only: those that their clients may still try again.
 func (h History) In(ns, lo, hi string) History {
 	in := Within(h, place(ns, lo), place(ns, hi))
 	//shardproof:allow map each statement is judged by itself
@@ -53,8 +55,8 @@ func (h History) newest(id string) (txn uint64) {
 	return txn
 }
 
-// Refuses says whether a retry of the statement would not be executed: it is on record, the session has gone on to a newer
-// transaction, or its history is known to be incomplete.
+// Refuses says whether a retry of the statement would not be executed: it is on record, the session
+// has gone on to a newer transaction, or its history is known to be incomplete.
 func (h History) Refuses(id string, d Doc) bool {
 	session, _, _ := strings.Cut(id, "\x00")
 	return h[id].Hash == d.Hash || h[session+"\x00"+deadEnd].Hash == d.Hash || h.newest(id) > d.Hash

@@ -1,8 +1,9 @@
-// Package model rebuilds from events what is true in a cluster: who leads each replica set, what its leader has applied,
-// how far a majority has it, and which shard owns which key according to the majority-committed routing table.
+// Package model rebuilds from events what is true in a cluster: who leads each replica set, what
+// its leader has applied, how far a majority has it, and which shard owns which key according to
+// the majority-committed routing table.
 //
-// Promise: what a deposed leader did alone never counts, and counts from the moment a later leader is elected with it in
-// its log. Refused: nothing; events it does not need are ignored.
+// Promise: what a deposed leader did alone never counts, and counts from the moment a later leader
+// is elected with it in its log. Refused: nothing; events it does not need are ignored.
 package model
 
 import (
@@ -14,13 +15,15 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// Doc is a document as the model knows it: its shard key and the hash of its content; the zero Doc is none.
+// Doc is a document as the model knows it: its shard key and the hash of its content; the zero Doc
+// is none.
 type Doc struct {
 	Key  string
 	Hash uint64
 }
 
-// change is what one operation of a log entry did to a document, to the catalogue or to the cluster.
+// change is what one operation of a log entry did to a document, to the catalogue or to the
+// cluster.
 type change struct {
 	term, index uint64
 	ns, id      string
@@ -42,8 +45,8 @@ type Set struct {
 	Majority uint64
 
 	docs map[string]map[string]Doc
-	// chain holds the changes of the newest leader's log after Majority, in order; seen all others that some leader made,
-	// by term, since a later leader may turn out to have them.
+	// chain holds the changes of the newest leader's log after Majority, in order; seen all others
+	// that some leader made, by term, since a later leader may turn out to have them.
 	chain []change
 	seen  map[uint64][]change
 }
@@ -87,8 +90,8 @@ func (s *Set) put(ns, id string, d Doc) (before Doc) {
 	return before
 }
 
-// elect makes a node the leader with the log that the event describes: what that log lacks is undone, and what it has of
-// other leaders' changes is done.
+// elect makes a node the leader with the log that the event describes: what that log lacks is
+// undone, and what it has of other leaders' changes is done.
 func (s *Set) elect(e *trace.Event) {
 	if e.Term <= s.Term && s.Leader != "" {
 		return
@@ -115,8 +118,8 @@ func (s *Set) elect(e *trace.Event) {
 // segment is a stretch of a log: all its entries of one term, up to last.
 type segment struct{ term, last uint64 }
 
-// logOf reads "t1:i1,t2:i2": the last index of every term in the new leader's log. An event without it leaves only the
-// index to go by, and the log of the leader before.
+// logOf reads "t1:i1,t2:i2": the last index of every term in the new leader's log. An event without
+// it leaves only the index to go by, and the log of the leader before.
 func logOf(e *trace.Event, chain []change) (log []segment) {
 	for _, part := range strings.Split(e.Log(), ",") {
 		term, last, found := strings.Cut(part, ":")
@@ -168,7 +171,8 @@ func (s *Set) commit(index uint64) []change {
 // Document is one document as the newest leader has applied it.
 func (s *Set) Document(ns, id string) Doc { return s.docs[ns][id] }
 
-// Documents are the documents of the namespace with a key in [lo, hi) that the newest leader has applied.
+// Documents are the documents of the namespace with a key in [lo, hi) that the newest leader has
+// applied.
 func (s *Set) Documents(ns, lo, hi string) map[string]Doc {
 	return Within(s.docs[ns], lo, hi)
 }

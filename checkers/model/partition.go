@@ -8,8 +8,8 @@ const (
 	highestKey = "\xff"
 )
 
-// Flaw says what keeps the chunks from covering the key space exactly once, or nothing. span turns a
-// range of encoded keys into text for people.
+// Flaw says what keeps the chunks from covering the key space exactly once, or nothing. span turns
+// a range of encoded keys into text for people.
 func (t Table) Flaw(span func(lo, hi string) string) string {
 	if len(t) == 0 {
 		return "there are no chunks"

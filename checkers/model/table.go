@@ -67,7 +67,8 @@ type Write struct {
 	NS   string
 	Why  string
 	Step uint64
-	// Chunks are those written; Before and After the table around it, as the config server's leader has it.
+	// Chunks are those written; Before and After the table around it, as the config server's leader
+	// has it.
 	Chunks        []trace.Chunk
 	Before, After Table
 }
@@ -75,7 +76,8 @@ type Write struct {
 // Drops says whether the write removes the collection.
 func (w *Write) Drops() bool { return w.Is(trace.Dropped) }
 
-// Refuses says whether, after the write, the config server commits no migration of the collection that began before.
+// Refuses says whether, after the write, the config server commits no migration of the collection
+// that began before.
 func (w *Write) Refuses() bool { return w.Drops() || w.Forbids() }
 
 // Follow is the write as one that comes after that table.
@@ -95,8 +97,8 @@ func (w *Write) change() trace.CatalogChange {
 // Is says whether the write is such a change.
 func (w *Write) Is(c trace.CatalogChange) bool { return w.change() == c }
 
-// Forbids says whether after the write the config server commits no migration of the collection until
-// another write allows it.
+// Forbids says whether after the write the config server commits no migration of the collection
+// until another write allows it.
 func (w *Write) Forbids() bool { return w.Is(trace.ForbidsMigrations) }
 
 // Migration is the migration or movePrimary that the write commits, empty for any other write.
@@ -108,7 +110,8 @@ func (w *Write) Migration() string {
 	return id
 }
 
-// Changes counts the written chunks that were not there before with the same bounds, shard, version and history.
+// Changes counts the written chunks that were not there before with the same bounds, shard, version
+// and history.
 func (w *Write) Changes() (n int) {
 	for _, c := range w.Chunks {
 		same := func(old trace.Chunk) bool {
@@ -121,7 +124,8 @@ func (w *Write) Changes() (n int) {
 	return n
 }
 
-// Moved are the written chunks whose owner changes, with the former owner; only ranges that had one owner before count.
+// Moved are the written chunks whose owner changes, with the former owner; only ranges that had one
+// owner before count.
 func (w *Write) Moved() (moved []Move) {
 	for _, c := range w.Chunks {
 		for _, old := range w.Before {

@@ -16,8 +16,8 @@ type World struct {
 	sets    map[string]*Set
 	tables  map[string]Table
 	cluster *Cluster
-	// Committed is called for every catalogue write when a majority has it, before the table changes; Administered for every
-	// change of the Cluster, before it changes.
+	// Committed is called for every catalogue write when a majority has it, before the table
+	// changes; Administered for every change of the Cluster, before it changes.
 	Committed    func(w *Write)
 	Administered func(e *trace.Event)
 }
@@ -37,8 +37,8 @@ func (w *World) Set(name string) *Set {
 	return s
 }
 
-// Table is the routing table that a majority of the config server has: of a collection that is not sharded that of its
-// database; nil for one of which nothing is known.
+// Table is the routing table that a majority of the config server has: of a collection that is not
+// sharded that of its database; nil for one of which nothing is known.
 func (w *World) Table(ns string) Table {
 	if table, sharded := w.tables[ns]; sharded {
 		return table // nil after its drop: the namespace is nobody's, also not its database's
@@ -47,8 +47,9 @@ func (w *World) Table(ns string) Table {
 	return w.tables[database]
 }
 
-// Placed are the namespaces that a write of the catalogue places on shards: one collection, or those collections of a
-// database that the set has and that are not sharded. What is left of a sharded collection after its drop stays where it is.
+// Placed are the namespaces that a write of the catalogue places on shards: one collection, or
+// those collections of a database that the set has and that are not sharded. What is left of a
+// sharded collection after its drop stays where it is.
 func (w *World) Placed(of *Write, set *Set) []string {
 	if strings.Contains(of.NS, ".") {
 		return []string{of.NS}

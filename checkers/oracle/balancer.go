@@ -53,8 +53,8 @@ const (
 // balancer is what is known of the balancer of the newest term.
 type balancer struct {
 	term uint64
-	// states are what operators have said so far, the oldest first, as its primary had it; began is which of them was the newest
-	// when a round began.
+	// states are what operators have said so far, the oldest first, as its primary had it; began is
+	// which of them was the newest when a round began.
 	states []*model.Cluster
 	began  map[int]int
 	// ended is the step at which the newest round has ended, 0 while it goes on.
@@ -65,7 +65,8 @@ type balancer struct {
 	moves map[visit]int
 	// atRandom are requests that follow no policy.
 	atRandom map[string]bool
-	// stopped is the step at which a stop was answered that still holds, 0 while the balancer may commit.
+	// stopped is the step at which a stop was answered that still holds, 0 while the balancer may
+	// commit.
 	stopped uint64
 }
 
@@ -80,8 +81,8 @@ func (r *request) has(shard string) bool { return r.from == shard || r.to == sha
 // visit is the departure of the chunk that begins at min from a shard.
 type visit struct{ ns, min, shard string }
 
-// judgeBalancing looks at what the newest primary of the config server does; a deposed one may ask for what it likes, as nothing
-// of it is committed against a stop.
+// judgeBalancing looks at what the newest primary of the config server does; a deposed one may ask
+// for what it likes, as nothing of it is committed against a stop.
 func (o *Oracle) judgeBalancing(e *trace.Event) {
 	if model.Administers(e) {
 		o.balancer.moves = nil
@@ -133,8 +134,8 @@ func (b *balancer) since(request string) []*model.Cluster {
 	return b.states
 }
 
-// judgeChoice judges a request. What was said about shards, zones and collections counts if it was in force all the time since its
-// round began; mode and window are looked at last.
+// judgeChoice judges a request. What was said about shards, zones and collections counts if it was
+// in force all the time since its round began; mode and window are looked at last.
 func (o *Oracle) judgeChoice(e *trace.Event, b *balancer) {
 	o.judgeShares(e, b)
 	o.judgeHours(e)
@@ -182,7 +183,8 @@ func (o *Oracle) judgeShares(e *trace.Event, b *balancer) {
 	b.underWay = append(b.underWay, request{e.Request(), e.Shard, e.Peer, e.Step})
 }
 
-// judgeHours holds the time of day where the primary stands against the window (errata E22): both ends belong to it.
+// judgeHours holds the time of day where the primary stands against the window (errata E22): both
+// ends belong to it.
 func (o *Oracle) judgeHours(e *trace.Event) {
 	c := o.world.LatestCluster()
 	if c == nil {
@@ -268,8 +270,8 @@ func (o *Oracle) ownerless(ns, shard, lo, hi string, step uint64) {
 	}, step)
 }
 
-// returns is how often a chunk may go to a shard that it has left, while nothing has changed but by the balancer: once, as what shards
-// tell of their data is old, and estimated.
+// returns is how often a chunk may go to a shard that it has left, while nothing has changed but by
+// the balancer: once, as what shards tell of their data is old, and estimated.
 const returns = 1
 
 func (o *Oracle) judgeReturn(w *model.Write, m *move) {

@@ -48,8 +48,8 @@ func (o *Oracle) judgeSection(e *trace.Event) {
 	}
 }
 
-// judgeRecipientSection: whatever becomes of its primaries, a recipient that has answered the donor blocks writes to the
-// namespace until the outcome is final.
+// judgeRecipientSection: whatever becomes of its primaries, a recipient that has answered the donor
+// blocks writes to the namespace until the outcome is final.
 func (o *Oracle) judgeRecipientSection(e *trace.Event) {
 	for _, id := range o.open {
 		if m := o.moves[id]; m.to == e.Shard && m.ns == e.NS {
@@ -78,7 +78,8 @@ func (o *Oracle) askCommit(e *trace.Event) {
 	o.open = append(o.open, e.Migration())
 }
 
-// refusedAlready: the chunk was split or merged since the migration began, and its version keeps the commit out.
+// refusedAlready: the chunk was split or merged since the migration began, and its version keeps
+// the commit out.
 func (o *Oracle) refusedAlready(e *trace.Event) bool {
 	return slices.ContainsFunc(o.world.Table(e.NS), func(c trace.Chunk) bool {
 		return c.Min <= e.Min && e.Min < c.Max && slices.ContainsFunc(e.Chunks, func(began trace.Chunk) bool {
@@ -87,8 +88,9 @@ func (o *Oracle) refusedAlready(e *trace.Event) bool {
 	})
 }
 
-// settle notes the catalogue writes that end an open outcome: the commit, or any that makes the config server refuse it.
-// While migrations are forbidden no outcome is open, and they are allowed again only after those that had begun are over.
+// settle notes the catalogue writes that end an open outcome: the commit, or any that makes the
+// config server refuse it. While migrations are forbidden no outcome is open, and they are allowed
+// again only after those that had begun are over.
 func (o *Oracle) settle(w *model.Write) {
 	if w.Refuses() || w.Is(trace.AllowsMigrations) || w.Before == nil {
 		o.forbids[w.NS] = w.Forbids()
@@ -99,7 +101,8 @@ func (o *Oracle) settle(w *model.Write) {
 	})
 }
 
-// followSection notes when a donor blocks writes, and what it had at that moment: nothing may change it any more.
+// followSection notes when a donor blocks writes, and what it had at that moment: nothing may
+// change it any more.
 func (o *Oracle) followSection(e *trace.Event) {
 	if e.Actor != trace.Donor {
 		return

@@ -39,8 +39,8 @@ func (o *Oracle) followDrop(w *model.Write) {
 	}
 }
 
-// followLives notes which life of which collection a name stands for; a rename takes the life along. It is early: a write
-// of the catalogue that is rolled back gives a life that nobody meets.
+// followLives notes which life of which collection a name stands for; a rename takes the life
+// along. It is early: a write of the catalogue that is rolled back gives a life that nobody meets.
 func (o *Oracle) followLives(e *trace.Event) {
 	from := e.FormerName()
 	switch {

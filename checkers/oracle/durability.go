@@ -98,8 +98,8 @@ func (o *Oracle) reportDifference(w *model.Write, ns string, r model.Move, sent,
 	o.report(durabilityRule, v, o.move(w.Migration()).blocked, w.Step)
 }
 
-// compareHistory: of what the donor has on record and a client may try again, the recipient executes nothing
-// (protocol 7).
+// compareHistory: of what the donor has on record and a client may try again, the recipient
+// executes nothing (protocol 7).
 func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
 	m, had := o.move(w.Migration()), donor.History()

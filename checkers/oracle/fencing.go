@@ -58,8 +58,8 @@ func (o *Oracle) judgeLateCommit(w *model.Write) {
 	}, m.decision, w.Step)
 }
 
-// judgeFencing looks at what leaders do for migrations that are decided or over. A deposed leader may believe and write
-// what it likes: nobody will have it.
+// judgeFencing looks at what leaders do for migrations that are decided or over. A deposed leader
+// may believe and write what it likes: nobody will have it.
 func (o *Oracle) judgeFencing(e *trace.Event) {
 	m := o.moves[e.Migration()]
 	if m == nil || o.world.Set(e.Shard).Leader != e.Node {
@@ -87,8 +87,9 @@ func (o *Oracle) judgeFencing(e *trace.Event) {
 	}
 }
 
-// judgeLateWrite: once its migration has committed, a recipient copies nothing any more, as that may undo what clients
-// write to it as the owner; and the range deleter works for the decision only.
+// judgeLateWrite: once its migration has committed, a recipient copies nothing any more, as that
+// may undo what clients write to it as the owner; and the range deleter works for the decision
+// only.
 func (o *Oracle) judgeLateWrite(e *trace.Event, m *move) {
 	if !o.world.Set(e.Shard).Leads(e) {
 		return

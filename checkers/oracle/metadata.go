@@ -63,7 +63,8 @@ func (o *Oracle) wrongWrite(w *model.Write, signature verdict.Signature, flaw, b
 	})
 }
 
-// judgeVersions: only a mark leaves a chunk its version, since nothing that routers know changes with it (protocol 3.2).
+// judgeVersions: only a mark leaves a chunk its version, since nothing that routers know changes
+// with it (protocol 3.2).
 func (o *Oracle) judgeVersions(w *model.Write) {
 	if w.Is(trace.Jumbo) && w.Changes() == 0 {
 		return
@@ -83,8 +84,8 @@ func (o *Oracle) judgeVersions(w *model.Write) {
 	}
 }
 
-// judgeMove: a chunk that moves gets a new major version, and a donor that keeps chunks gets it too, on one of them, so
-// that routers which know neither are found stale on both shards.
+// judgeMove: a chunk that moves gets a new major version, and a donor that keeps chunks gets it
+// too, on one of them, so that routers which know neither are found stale on both shards.
 func (o *Oracle) judgeMove(w *model.Write) {
 	before, _ := w.Before.Version()
 	for _, m := range w.Moved() {
@@ -101,9 +102,9 @@ func (o *Oracle) judgeMove(w *model.Write) {
 	}
 }
 
-// judgeReshaping: a split or a merge leaves every key where it is, and its versions follow the collection's closely: the
-// first chunk has the next minor or, as some versions of MongoDB do it, the next major version (protocol 3.2), and of a
-// split each next one the next minor.
+// judgeReshaping: a split or a merge leaves every key where it is, and its versions follow the
+// collection's closely: the first chunk has the next minor or, as some versions of MongoDB do it,
+// the next major version (protocol 3.2), and of a split each next one the next minor.
 func (o *Oracle) judgeReshaping(w *model.Write) {
 	if !w.Is(trace.Split) && !w.Is(trace.Merge) || len(w.Before) == 0 {
 		return

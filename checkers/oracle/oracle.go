@@ -1,5 +1,5 @@
-// Package oracle judges a run while it happens, event by event, knowing everything that happens inside:
-// the promises that no client could check from outside.
+// Package oracle judges a run while it happens, event by event, knowing everything that happens
+// inside: the promises that no client could check from outside.
 //
 // A rule is one file: it declares its checker, its signatures, and what it looks at (single events,
 // commits of the catalogue that a majority has, changes of the cluster).
@@ -11,7 +11,8 @@
 // The number is the rule's place in the list; a rule that needs memory of its own makes it in the
 // function, which is called once for each Oracle.
 //
-// Promise: a violation is a proof in steps of the trace; what a deposed leader does alone is never one.
+// Promise: a violation is a proof in steps of the trace; what a deposed leader does alone is never
+// one.
 //
 // Refusal: rules see events only, never the store, and change nothing about the run.
 package oracle
@@ -68,7 +69,8 @@ func Catalogue() []verdict.Checker {
 	return all
 }
 
-// Oracle judges a run while it happens, knowing everything that happens inside. Give it every event from the first on.
+// Oracle judges a run while it happens, knowing everything that happens inside. Give it every event
+// from the first on.
 type Oracle struct {
 	world *model.World
 	// moves are the migrations by identifier, nodes what single nodes hold now.
@@ -76,7 +78,8 @@ type Oracle struct {
 	nodes map[string]*node
 	// down are the nodes that have crashed and not come back.
 	down map[string]bool
-	// open are the migrations whose donor has asked for the commit and whose outcome is not final, oldest first.
+	// open are the migrations whose donor has asked for the commit and whose outcome is not final,
+	// oldest first.
 	open []string
 	// unfenced are the ranges of commits that took effect behind the donor's back.
 	unfenced []verdict.KeyRange
@@ -103,7 +106,8 @@ type Oracle struct {
 	step uint64
 }
 
-// NewOracle returns an oracle that has seen nothing. show turns an encoded key into text for people; nil shows its bytes.
+// NewOracle returns an oracle that has seen nothing. show turns an encoded key into text for
+// people; nil shows its bytes.
 func New(key func(string) string) *Oracle {
 	o := &Oracle{
 		world: model.New(), moves: map[string]*move{}, nodes: map[string]*node{}, down: map[string]bool{},

@@ -10,7 +10,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// A script of events, one a line, words separated by blanks. Keys are single letters; - is MinKey and + is MaxKey.
+// A script of events, one a line, words separated by blanks. Keys are single letters; - is MinKey
+// and + is MaxKey.
 //
 //	elected NODE TERM INDEX [LOG]       user|copy|delete|clean NODE TERM INDEX KEY [HASH|TASK]
 //	majority NODE TERM INDEX            table TERM INDEX WHY MIN-MAX=SHARD@MAJOR|MINOR[<FORMER]...
@@ -34,7 +35,8 @@ user a.0 1 1 c 11
 majority a.0 1 1
 `
 
-// dropped is a migration that begins, and then the end of the collection; again is the next of the same name.
+// dropped is a migration that begins, and then the end of the collection; again is the next of the
+// same name.
 const (
 	dropped = opening + "state a.0 m1 - m a b\ntable 1 2 drop\nmajority config.0 1 2\n"
 	again   = "table 1 3 founding -..m=a@1|0 m..+=b@1|1\nmajority config.0 1 3\n"
@@ -199,8 +201,8 @@ func table(ns string, w []string) *trace.Event {
 	}.Event()
 }
 
-// chunks reads MIN..MAX=SHARD@MAJOR|MINOR<FORMER. With !NAME the history ends with that shard, with ~ after FORMER all of
-// it has one time.
+// chunks reads MIN..MAX=SHARD@MAJOR|MINOR<FORMER. With !NAME the history ends with that shard, with
+// ~ after FORMER all of it has one time.
 func chunks(words []string) (all []trace.Chunk) {
 	for _, w := range words {
 		span, rest, _ := strings.Cut(w, "=")
@@ -253,7 +255,8 @@ end a.0 m1 aborted
 // asked is the same migration at the moment when its outcome is open.
 var asked = strings.Split(moved, "table 1 2")[0] + "state a.0 m1 - m a b kCommittingOnConfig\n"
 
-// Each planted violation is reported by its rule under its signature; what only looks like one is not.
+// Each planted violation is reported by its rule under its signature; what only looks like one is
+// not.
 func TestStepOracles(t *testing.T) {
 	for name, c := range map[string]struct {
 		script    string
@@ -378,8 +381,8 @@ func expectSignature(t *testing.T, o *Oracle, want verdict.Signature) {
 	}
 }
 
-// What a zombie wrote counts from the moment a later leader is elected that has it, and what the leader between wrote
-// counts no more.
+// What a zombie wrote counts from the moment a later leader is elected that has it, and what the
+// leader between wrote counts no more.
 func TestLogsOfLaterLeaders(t *testing.T) {
 	const rivals = opening + `
 user a.0 1 2 c 12

@@ -24,8 +24,9 @@ var _ = declare(40, orphanCountRule, func(o *Oracle) hooks {
 // orphansMiscounted is the signature of a task whose count is not the number of its orphans.
 const orphansMiscounted verdict.Signature = "orphan-count-wrong"
 
-// judgeOrphans compares where a task goes on from one state to the next. While it is pending nothing of the range is an
-// orphan for certain, and a task whose collection was replaced has nothing left to count.
+// judgeOrphans compares where a task goes on from one state to the next. While it is pending
+// nothing of the range is an orphan for certain, and a task whose collection was replaced has
+// nothing left to count.
 func (o *Oracle) judgeOrphans(e *trace.Event) {
 	if e.Kind != trace.RangeDeletion || e.DeletionState() == trace.DeletionPending || e.Orphans() < 0 || o.world.Set(e.Shard).Leader != e.Node {
 		return

@@ -17,17 +17,19 @@ type move struct {
 	began, life uint64
 	// asked is the step at which the donor asked the config server to commit.
 	asked uint64
-	// blocked is the step at which the donor blocked writes, 0 before; donor the documents of the range at that moment.
+	// blocked is the step at which the donor blocked writes, 0 before; donor the documents of the
+	// range at that moment.
 	blocked uint64
 	donor   map[string]model.Doc
 	// history is what the donor had on record of retryable writes when it blocked writes.
 	history model.History
-	// committed is the step at which a majority of the config server had it; decided what the donor persisted, and when.
+	// committed is the step at which a majority of the config server had it; decided what the donor
+	// persisted, and when.
 	committed uint64
 	decided   trace.Decision
 	decision  uint64
-	// ended is the step at which its donor completed it. The shards in promised have recorded a task for it that waits for
-	// the decision, those in cleaned have removed theirs.
+	// ended is the step at which its donor completed it. The shards in promised have recorded a
+	// task for it that waits for the decision, those in cleaned have removed theirs.
 	ended             uint64
 	promised, cleaned []string
 }
@@ -119,8 +121,8 @@ func (o *Oracle) follow(e *trace.Event) {
 	}
 }
 
-// followTask keeps up with tasks on record. Deletions that are only in a primary's memory, as in 4.2, are begun as often as
-// somebody asks.
+// followTask keeps up with tasks on record. Deletions that are only in a primary's memory, as in
+// 4.2, are begun as often as somebody asks.
 func (m *move) followTask(e *trace.Event) {
 	switch {
 	case e.Orphans() < 0:

@@ -61,8 +61,8 @@ func (o *Oracle) wrongDeletion(e *trace.Event, signature verdict.Signature, beca
 	}, more...)
 }
 
-// openCursor notes what a cursor may see. Its node says so itself, because what counts is what the node knew when it let
-// the query in, which truth may have overtaken by the time of the event.
+// openCursor notes what a cursor may see. Its node says so itself, because what counts is what the
+// node knew when it let the query in, which truth may have overtaken by the time of the event.
 func (o *Oracle) openCursor(e *trace.Event) {
 	n := o.node(e.Node)
 	n.cursors = append(n.cursors, cursor{id: e.Cursor(), ns: e.NS, step: e.Step, owned: slices.Clone(e.Chunks)})

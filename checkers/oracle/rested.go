@@ -11,12 +11,12 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// Cluster is what the config server's leader has of shards, zones and the balancer; nil when nothing
-// is known.
+// Cluster is what the config server's leader has of shards, zones and the balancer; nil when
+// nothing is known.
 func (o *Oracle) Cluster() *model.Cluster { return o.world.LatestCluster() }
 
-// Rested reports what is lacking in a collection, whose routing table is given, although the balancer
-// has nothing to do.
+// Rested reports what is lacking in a collection, whose routing table is given, although the
+// balancer has nothing to do.
 func (o *Oracle) Rested(ns string, chunks []trace.Chunk, lacking string) {
 	because, steps := o.leftBehind(ns, chunks)
 	o.reportOf(Balancing, verdict.Violation{
@@ -25,8 +25,9 @@ func (o *Oracle) Rested(ns string, chunks []trace.Chunk, lacking string) {
 	}, append(steps, cmp.Or(o.balancer.ended, o.step))...)
 }
 
-// leftBehind says what shards have of chunks that others own, which the balancer must not take for theirs, and what keeps it there. The
-// steps are those at which the newest of these chunks was given away, and at which what keeps it began.
+// leftBehind says what shards have of chunks that others own, which the balancer must not take for
+// theirs, and what keeps it there. The steps are those at which the newest of these chunks was
+// given away, and at which what keeps it began.
 func (o *Oracle) leftBehind(ns string, chunks []trace.Chunk) (because []string, steps []uint64) {
 	for _, shard := range o.world.LatestCluster().Shards() {
 		set, left := o.world.Set(shard), 0

@@ -8,7 +8,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// TestRestedSaysWhatIsLeftBehind: a shard has a document of a chunk that it gave away, and a cursor that is open.
+// TestRestedSaysWhatIsLeftBehind: a shard has a document of a chunk that it gave away, and a cursor
+// that is open.
 func TestRestedSaysWhatIsLeftBehind(t *testing.T) {
 	const ns = "test.docs"
 	o := New(nil)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A commit is unfenced when, as it is written, a primary of the donor leads that does not hold the migration's section.
+// A commit is unfenced when, as it is written, a primary of the donor leads that does not hold the
+// migration's section.
 func TestUnfencedCommits(t *testing.T) {
 	for name, c := range map[string]struct {
 		script   string

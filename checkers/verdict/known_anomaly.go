@@ -35,9 +35,9 @@ func (s *KeyRange) holds(v *Violation, places []string) bool {
 }
 
 // Excuse turns the failures of a run of a version that does not fence its commits into documented
-// ones, as far as they are about the keys of such a commit, about no single key of its namespace, or
-// about no namespace. The places of a violation are the encoded shard keys that its key may stand
-// for, none when it is no single key.
+// ones, as far as they are about the keys of such a commit, about no single key of its namespace,
+// or about no namespace. The places of a violation are the encoded shard keys that its key may
+// stand for, none when it is no single key.
 func Excuse(verdicts []Verdict, unfenced []KeyRange, places func(*Violation) []string) {
 	excused := func(v *Violation) bool {
 		return slices.ContainsFunc(unfenced, func(s KeyRange) bool { return s.holds(v, places(v)) })

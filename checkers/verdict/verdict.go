@@ -1,7 +1,9 @@
-// Package verdict is what every checker concludes with: a promise, an outcome, and for each broken promise its proof.
+// Package verdict is what every checker concludes with: a promise, an outcome, and for each broken
+// promise its proof.
 //
-// Promise: a verdict says which promise was judged, on how much, and why it broke; of all verdicts on a run the worst one
-// decides, and which is worse is said here once. What could not be decided is never a pass.
+// Promise: a verdict says which promise was judged, on how much, and why it broke; of all verdicts
+// on a run the worst one decides, and which is worse is said here once. What could not be decided
+// is never a pass.
 //
 // Refusal: it judges nothing itself; checkers do.
 package verdict
@@ -109,7 +111,8 @@ func (v *Verdict) LeaveOpen(format string, args ...any) {
 	}
 }
 
-// Worst is the verdict that decides a run: the first of the worst outcome. The zero Verdict for none.
+// Worst is the verdict that decides a run: the first of the worst outcome. The zero Verdict for
+// none.
 func Worst(verdicts []Verdict) Verdict {
 	var worst Verdict
 	for _, v := range verdicts {

@@ -2,7 +2,8 @@ package verdict
 
 import "testing"
 
-// Of all verdicts the worst decides: a failure before what is undecided, and that before what passed.
+// Of all verdicts the worst decides: a failure before what is undecided, and that before what
+// passed.
 func TestWorst(t *testing.T) {
 	concluded := func(o Outcome) Verdict { return Verdict{Checker: string(o), Outcome: o} }
 	pass, open, fail := concluded(Pass), concluded(Undecided), concluded(Fail)
@@ -19,8 +20,8 @@ func TestWorst(t *testing.T) {
 	}
 }
 
-// Only failures about a key of an unfenced commit, about no single key of its namespace, or about no namespace are excused; what
-// is undecided stays so.
+// Only failures about a key of an unfenced commit, about no single key of its namespace, or about
+// no namespace are excused; what is undecided stays so.
 func TestExcuse(t *testing.T) {
 	failing := func(about ...Violation) Verdict {
 		return Verdict{Outcome: Fail, Violations: about}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/key"
 )
@@ -367,7 +367,7 @@ func (s *slice) followCursors() {
 
 // readsFor says whether a cursor may be that of an operation.
 func readsFor(op *histories.Op, e *trace.Event) bool {
-	if op.Kind != scenario.Scan || op.NS != e.NS || e.At < op.CallAt || e.At > op.ReturnAt {
+	if op.Kind.Of().Shape != opkind.Ranged || op.NS != e.NS || e.At < op.CallAt || e.At > op.ReturnAt {
 		return false
 	}
 	whole := e.Min == string(key.Min) && e.Max == string(key.Max) // of a hashed collection

@@ -7,7 +7,6 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
@@ -154,7 +153,7 @@ func (s *slice) held(d document, shard string, until int) (hash uint64) {
 
 // background is what could be seen of the document when a reading operation returned.
 func (s *slice) background(op *histories.Op) string {
-	if len(s.docs) != 1 || op.Outcome != histories.OK || op.Kind != scenario.Read && op.Kind != scenario.Scan {
+	if len(s.docs) != 1 || op.Outcome != histories.OK || !op.Kind.Of().Reads() {
 		return ""
 	}
 	v, ok := s.seenAt(s.docs[0], op.ReturnAt)

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // Operation is an operation in one line, as its client saw it.
@@ -15,11 +15,11 @@ func Operation(op *histories.Op) string {
 
 // answerText is what an operation asked and was answered.
 func answerText(op *histories.Op) string {
-	text := fmt.Sprintf("client %d: %s", op.Client, op.Kind)
+	kind, text := op.Kind.Of(), fmt.Sprintf("client %d: %s", op.Client, op.Kind)
 	switch {
-	case op.Kind == scenario.Scan:
+	case kind.Shape == opkind.Ranged:
 		text += fmt.Sprintf(" [%d, %d) → %d documents", op.Key, op.To, len(op.Result.Items))
-	case op.Kind.Whole():
+	case kind.Shape == opkind.Whole:
 		text += " " + op.NS
 	default:
 		text += fmt.Sprintf(" k=%d", op.Key)
@@ -30,15 +30,15 @@ func answerText(op *histories.Op) string {
 	switch {
 	case op.Outcome != histories.OK:
 		text += " → " + string(op.Outcome) + " (" + op.Error + ")"
-	case op.Kind == scenario.Read:
+	case kind.Shape == opkind.Keyed && kind.Reads():
 		text += " → " + resultText(&op.Result)
 	case op.Result.Found:
 		text += " → acknowledged, replaced " + resultText(&op.Result)
-	case op.Kind == scenario.Write || op.Kind == scenario.Delete && op.Result.Applied:
+	case kind.Returns && (kind.Effect == opkind.Set || kind.Effect == opkind.Remove && op.Result.Applied):
 		text += " → acknowledged, no document before"
-	case op.Kind != scenario.Scan && !op.Kind.Whole() && !op.Result.Applied:
+	case kind.Shape == opkind.Keyed && !op.Result.Applied:
 		text += " → no effect"
-	case op.Kind != scenario.Scan:
+	case kind.Shape != opkind.Ranged:
 		text += " → acknowledged"
 	}
 	return text

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/key"
@@ -28,7 +29,7 @@ func (s *slice) attribute() {
 func (s *slice) writer(e *trace.Event, d document) (found *histories.Op) {
 	for i := range s.history {
 		op := &s.history[i]
-		if op.NS != d.ns || string(key.Int(op.Key)) != d.id || !mayHaveWritten(op) || (op.Kind == scenario.Delete) != (e.Hash == 0) {
+		if op.NS != d.ns || string(key.Int(op.Key)) != d.id || !mayHaveWritten(op) || (op.Kind.Of().Effect == opkind.Remove) != (e.Hash == 0) {
 			continue
 		}
 		preload := op.Client == histories.PreloadClient && e.Actor == trace.System
@@ -66,4 +67,4 @@ func mayHaveWritten(op *histories.Op) bool {
 	return writesKind(op.Kind)
 }
 
-func writesKind(k scenario.OpKind) bool { return k.Writes() || k == scenario.Delete }
+func writesKind(k scenario.OpKind) bool { return k.Of().Shape == opkind.Keyed && !k.Of().Reads() }

@@ -136,6 +136,7 @@ func (r *run) onDecision(d sim.Decision) {
 		Step: r.world.Steps(), At: int64(r.world.Now()), Question: d.Kind, Place: d.Site,
 		Occurrence: int(d.Occurrence), Answer: d.Answer,
 	}
+
 	if link, class, isLink := strings.Cut(d.Site, "/"); isLink {
 		from, to, _ := strings.Cut(link, ">")
 		e.Node, e.Receiver, e.Place = from, to, class

@@ -35,23 +35,7 @@ type session struct {
 
 // Do carries out one operation.
 func (s *session) Do(t env.Task, op *scenario.Op, tick func() uint64) target.Answer {
-	var a client.Answer
-	var r histories.Result
-	switch op.Kind {
-	case scenario.Read:
-		a, r = s.read(t, op)
-	case scenario.Scan:
-		a, r = s.scan(t, op, tick)
-	case scenario.Insert:
-		a, r = s.insert(t, op)
-	case scenario.Update, scenario.Upsert, scenario.Push:
-		a = s.client.Update(t, update(op))
-		r = histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
-	case scenario.Write, scenario.CAS, scenario.Delete:
-		a, r = s.findAndModify(t, op)
-	default:
-		a = s.whole(t, op)
-	}
+	a, r := executions[op.Kind](s, t, op, tick)
 	return s.answer(op, &a, r)
 }
 
@@ -108,11 +92,24 @@ func (s *session) scan(t env.Task, op *scenario.Op, tick func() uint64) (client.
 	return a, r
 }
 
-func (s *session) findAndModify(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
-	if op.Kind == scenario.CAS && op.Expect == "" {
-		return s.insert(t, op) // that there was a document is a result, not a failure
+func (s *session) update(
+	t env.Task, op *scenario.Op, change bson.Raw, upsert bool,
+) (client.Answer, histories.Result) {
+	a := s.client.Update(t, command.Update{
+		NS: op.NS, Filter: raw(only(op.Key)), Change: change, Upsert: upsert, Concern: command.Majority,
+	})
+	return a, histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
+}
+
+// findAndModify changes the document of the operation's key, fills in f what is the same for all.
+func (s *session) findAndModify(
+	t env.Task, op *scenario.Op, f command.FindAndModify,
+) (client.Answer, histories.Result) {
+	f.NS, f.Concern = op.NS, command.Majority
+	if f.Filter == nil {
+		f.Filter = raw(only(op.Key))
 	}
-	a := s.client.FindAndModify(t, modify(op))
+	a := s.client.FindAndModify(t, f)
 	r := histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
 	if a.Written.Image != nil {
 		image := found(a.Written.Image)
@@ -126,21 +123,6 @@ func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.
 		NS: op.NS, Docs: []bson.Raw{document(op.Key, op.Value)}, Concern: command.Majority,
 	})
 	return a, histories.Result{Applied: a.Written.N > 0}
-}
-
-// whole carries out an operation on a whole collection.
-func (s *session) whole(t env.Task, op *scenario.Op) client.Answer {
-	switch op.Kind {
-	case scenario.Drop:
-		return s.client.DropCollection(t, op.NS)
-	case scenario.Rename:
-		return s.client.RenameCollection(t, op.NS, op.Into, op.DropTarget)
-	case scenario.CreateIndex:
-		return s.client.CreateIndex(t, op.NS, "v")
-	case scenario.DropIndex:
-		return s.client.DropIndex(t, op.NS, "v")
-	}
-	return s.client.ShardCollection(t, s.creations[op.NS])
 }
 
 // creations are the requests that make the scenario's collections anew, with the chunks that they had at the start.

@@ -34,33 +34,6 @@ func set(v string) bson.Raw { return raw(bson.D{{Key: "$set", Value: bson.D{{Key
 
 func push(v string) bson.Raw { return raw(bson.D{{Key: "$push", Value: bson.D{{Key: "l", Value: v}}}}) }
 
-func update(op *scenario.Op) command.Update {
-	u := command.Update{NS: op.NS, Filter: raw(only(op.Key)), Concern: command.Majority}
-	switch op.Kind {
-	case scenario.Push:
-		u.Change = push(op.Value)
-	case scenario.Upsert:
-		u.Change, u.Upsert = document(op.Key, op.Value), true
-	default:
-		u.Change = set(op.Value)
-	}
-	return u
-}
-
-func modify(op *scenario.Op) command.FindAndModify {
-	f := command.FindAndModify{NS: op.NS, Filter: raw(only(op.Key)), Concern: command.Majority}
-	switch op.Kind {
-	case scenario.Delete:
-		f.Remove = true
-	case scenario.CAS:
-		f.Filter = raw(append(only(op.Key), bson.E{Key: "v", Value: op.Expect}))
-		f.Change = document(op.Key, op.Value)
-	default:
-		f.Change, f.Upsert = document(op.Key, op.Value), true
-	}
-	return f
-}
-
 func concern(op *scenario.Op) command.ReadConcern {
 	if op.Concern == "" {
 		return command.Linearizable

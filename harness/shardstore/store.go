@@ -39,11 +39,14 @@ var _ target.Target = Store{}
 // Describe is what is known of the store before it is started.
 func (Store) Describe() *target.Description { return description }
 
+// The kinds of operations declare themselves, in whichever file: they are all known once variables are.
+func init() { description.Ops = executable() }
+
 var description = &target.Description{
 	Name: Name, About: "the sharded document store of this module, after MongoDB's",
 	Promises:  slices.Concat(checkers.Catalogue(), endstate.Catalogue(), oracle.Catalogue()),
 	Anomalies: verdict.KnownAnomalies(),
-	Ops:       scenario.OpKinds(), Faults: faults.Names(), Sites: failpoint.All(), Settings: settable(),
+	Faults:    faults.Names(), Sites: failpoint.All(), Settings: settable(),
 	Messages: target.Messages{
 		Classify: classifier, Codec: codec.BSON, Role: faults.RoleOf, Repeatable: faults.MayDouble,
 	},

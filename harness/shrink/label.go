@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -129,7 +130,7 @@ func opFreedoms(s *scenario.Scenario, i int, o scenario.Op) []freedom {
 	}
 	for _, c := range s.Collections {
 		for k := range int64(c.Keys) {
-			if c.NS == o.NS && k != o.Key && o.Kind != scenario.Scan {
+			if c.NS == o.NS && k != o.Key && o.Kind.Of().Shape != opkind.Ranged {
 				keys = append(keys, func(s *scenario.Scenario) { s.Ops[i].Key = k })
 			}
 		}

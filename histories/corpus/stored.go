@@ -1,5 +1,5 @@
-// Package corpus keeps scenarios that tell a story each: how a migration goes, and what once went wrong with one. The texts
-// are scenarios as `shardproof replay` takes them.
+// Package corpus keeps scenarios that tell a story each: how a migration goes, and what once went
+// wrong with one. The texts are scenarios as `shardproof replay` takes them.
 //
 // Promise: every text begins with a comment that says what it is about.
 package corpus

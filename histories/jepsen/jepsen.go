@@ -1,8 +1,9 @@
-// Package jepsen reads histories that others recorded: the register logs of Jepsen's etcd tests and the key-value
-// histories of the public data set of linearizability checkers.
+// Package jepsen reads histories that others recorded: the register logs of Jepsen's etcd tests and
+// the key-value histories of the public data set of linearizability checkers.
 //
-// Promise: every line is understood or refused with its place; the operations mean to the checkers what they meant to
-// whoever recorded them. Identities in these histories may repeat, which only searching copes with.
+// Promise: every line is understood or refused with its place; the operations mean to the checkers
+// what they meant to whoever recorded them. Identities in these histories may repeat, which only
+// searching copes with.
 package jepsen
 
 import (
@@ -23,8 +24,8 @@ func Recognise(text []byte) bool {
 	return registerLine.Match(line) || kvLine.Match(line)
 }
 
-// Read reads a history of either kind; file stands for the source in errors, which are of type *histories.FileError
-// unless r fails. Call and Return are numbers of lines.
+// Read reads a history of either kind; file stands for the source in errors, which are of type
+// *histories.FileError unless r fails. Call and Return are numbers of lines.
 func Read(file string, r io.Reader) ([]histories.Op, error) {
 	p := parser{file: file, open: map[int]int{}, kv: kv{puts: map[put]bool{}}}
 	lines := bufio.NewScanner(r)

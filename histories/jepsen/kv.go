@@ -12,8 +12,9 @@ import (
 // kvLine is {:process 0, :type :ok, :f :append, :key "4", :value "x 0 1 y"}.
 var kvLine = regexp.MustCompile(`^\{:process (\d+), :type :(invoke|ok|fail|info), :f :(get|put|append), :key "(\d+)", :value (nil|"[^"]*")\}$`)
 
-// kv reads strings as documents: a key starts as the empty string, which is no document; a put gives the document its
-// value, and each append pushes to its list. Strings are runs of "x client number y".
+// kv reads strings as documents: a key starts as the empty string, which is no document; a put
+// gives the document its value, and each append pushes to its list. Strings are runs of "x client
+// number y".
 type kv struct{ puts map[put]bool }
 
 // put is what was put where: the same piece may have been appended to another key.

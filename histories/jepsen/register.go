@@ -28,7 +28,8 @@ func (p *parser) register(m [][]byte) error {
 		op.Outcome = histories.OK
 		op.Result = registerResult(kind, value)
 	case "fail":
-		// A compare-and-set that failed was carried out and found another value; anything else did not happen.
+		// A compare-and-set that failed was carried out and found another value; anything else did
+		// not happen.
 		op.Outcome = histories.Failed
 		if kind == "cas" {
 			op.Outcome = histories.OK

@@ -1,15 +1,17 @@
-// Package keyed makes random numbers out of what they are for: a seed and the name of a question. Leaving one question
-// out, or asking another one besides, changes no other answer.
+// Package keyed makes random numbers out of what they are for: a seed and the name of a question.
+// Leaving one question out, or asking another one besides, changes no other answer.
 //
-// Promise: pure functions with the same numbers on every platform and in every version; the standard library's generators
-// may change. A drawn scenario, a schedule and a trace hash depend on nothing else.
+// Promise: pure functions with the same numbers on every platform and in every version; the
+// standard library's generators may change. A drawn scenario, a schedule and a trace hash depend on
+// nothing else.
 //
 // Refusal: nothing here is fit for secrets, and nothing counts how often it was asked.
 package keyed
 
 import "math/bits"
 
-// Golden is the increment of splitmix64: numbers that are this far apart stay apart when they are mixed.
+// Golden is the increment of splitmix64: numbers that are this far apart stay apart when they are
+// mixed.
 const Golden = 0x9e3779b97f4a7c15
 
 // Mix is the finaliser of splitmix64: a bijection after which every bit depends on every bit of x.

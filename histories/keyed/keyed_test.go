@@ -20,7 +20,8 @@ func TestNumbersStay(t *testing.T) {
 	}
 }
 
-// TestIntN stays below its bound, reaches everything below it, and does not depend on what else was asked.
+// TestIntN stays below its bound, reaches everything below it, and does not depend on what else was
+// asked.
 func TestIntN(t *testing.T) {
 	seen := make(map[int]bool)
 	for seed := range uint64(100) {

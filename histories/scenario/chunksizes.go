@@ -1,7 +1,7 @@
 package scenario
 
-// VisitChunkSizes visits every size of a chunk that commands set: with the name of the collection that it is for, or with
-// none when it is for all that have no size of their own.
+// VisitChunkSizes visits every size of a chunk that commands set: with the name of the collection
+// that it is for, or with none when it is for all that have no size of their own.
 func VisitChunkSizes(commands []Command, visit func(ns string, value *string)) {
 	for i := range commands {
 		switch c := &commands[i]; {

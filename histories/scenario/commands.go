@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,8 @@ type Command struct {
 	Name string
 	// Value is that of the setting, the zone, a number of bytes, or "on" or "off".
 	Value string
-	// Min is where a chunk is cut, or a key of the chunk that is meant; Min and Max bound a range, as in Migration.
+	// Min is where a chunk is cut, or a key of the chunk that is meant; Min and Max bound a range,
+	// as in Migration.
 	Min, Max int64
 	// Fields are those of the document.
 	Fields []Setting
@@ -24,62 +26,21 @@ type Command struct {
 // CommandKind is what a command does.
 type CommandKind string
 
-// The kinds of commands.
-const (
-	SetParameter    CommandKind = "set"              // every server that runs changes the setting
-	CleanupOrphaned CommandKind = "cleanup-orphaned" // every shard answers when its range deletions of the namespace are done
-	JoinMigrations  CommandKind = "join-migrations"  // every shard answers when it takes part in no migration of the namespace
-	SplitChunk      CommandKind = "split"            // a router has the chunk that holds a value of k (or of the hash) cut there
-	MergeChunks     CommandKind = "merge"            // a router has the chunks of a range, all on one shard, made one
-
-	// The following are for the config server.
-	PutSetting     CommandKind = "put-setting"    // a document of config.settings is replaced by one with these fields
-	BalancerStart  CommandKind = "balancer-start" // rounds begin from now on
-	BalancerStop   CommandKind = "balancer-stop"  // answered when no round is under way and nothing of the balancer commits any more
-	RemoveShard    CommandKind = "remove-shard"   // repeated until the shard is removed, its databases moved to others
-	AddShard       CommandKind = "add-shard"      // repeated until the shard is one again
-	ZoneAdd        CommandKind = "zone-add"       // the shard may have ranges of the zone
-	ZoneRemove     CommandKind = "zone-remove"    // it may not any more
-	ZoneRange      CommandKind = "zone"           // the range is of the zone from now on, and with NoZone of none
-	Balance        CommandKind = "balance"        // on or off: the balancer may move chunks of the namespace or not
-	ChunkSize      CommandKind = "chunk-size"     // chunks of the namespace aim at so many bytes, and with 0 at the cluster's
-	Defragment     CommandKind = "defragment"     // on or off: small chunks that lie next to each other are joined
-	ClearJumboFlag CommandKind = "clear-jumbo"    // the chunk that holds the key may be moved again
-)
-
-// NoZone stands for no zone in a ZoneRange.
-const NoZone = "none"
-
-// settingsDocuments are the documents of config.settings with the fields that a scenario can give them.
-var settingsDocuments = map[string][]string{
-	"balancer":  {"mode", "activeWindow", "throttle", "waitForDelete", "jumbo"},
-	"chunksize": {"bytes"},
-	"autosplit": {"enabled"},
-	"automerge": {"enabled"},
-}
-
-// commandLines are all kinds of commands, in the order in which they are explained, with what follows their names.
-var commandLines = []struct {
+// commandLine is a kind of command with what follows its name, and its place in lists.
+type commandLine struct {
+	place    int
 	kind     CommandKind
 	operands []operand
-}{
-	{SetParameter, []operand{settingName, settingValue}},
-	{CleanupOrphaned, []operand{namespace}},
-	{JoinMigrations, []operand{namespace}},
-	{SplitChunk, []operand{namespace, cut}},
-	{MergeChunks, []operand{namespace, joined}},
-	{PutSetting, []operand{document, fields}},
-	{BalancerStart, nil},
-	{BalancerStop, nil},
-	{RemoveShard, []operand{shard}},
-	{AddShard, []operand{shard}},
-	{ZoneAdd, []operand{shard, zone}},
-	{ZoneRemove, []operand{shard, zone}},
-	{ZoneRange, []operand{namespace, joined, zone}},
-	{Balance, []operand{namespace, onOrOff}},
-	{ChunkSize, []operand{namespace, bytes}},
-	{Defragment, []operand{namespace, onOrOff}},
-	{ClearJumboFlag, []operand{namespace, heldKey}},
+}
+
+// commandLines are all kinds of commands, in no order.
+var commandLines []commandLine
+
+// declareCommand adds a kind. It is called from package-level variables only; each kind is a file
+// with its name, and one file where a store carries it out. The place must be free.
+func declareCommand(place int, kind CommandKind, operands ...operand) CommandKind {
+	commandLines = append(commandLines, commandLine{place, kind, operands})
+	return kind
 }
 
 // operandsOf are what follows the name of a kind; false for a kind that is not known.
@@ -100,7 +61,9 @@ func (k CommandKind) Known() bool {
 
 func commandList() string {
 	var all []string
-	for _, c := range commandLines {
+	lines := slices.Clone(commandLines)
+	slices.SortFunc(lines, func(a, b commandLine) int { return cmp.Compare(a.place, b.place) })
+	for _, c := range lines {
 		all = append(all, string(c.kind))
 	}
 	return strings.Join(all, ", ")

@@ -3,10 +3,12 @@ package scenario
 import (
 	"strings"
 	"time"
+
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
-// pairs reads name=value up to the end of the line or the next plain word, and hands each to take, which says whether it
-// knows the name.
+// pairs reads name=value up to the end of the line or the next plain word, and hands each to take,
+// which says whether it knows the name.
 func (l *line) pairs(known string, take func(name, value string) bool) {
 	for l.more() && l.nextIsPair() {
 		t := l.next(known)
@@ -79,10 +81,11 @@ func (l *line) op(id int) Op {
 	l.keyword("client")
 	o := Op{ID: id, Client: l.number("the client's number"), Kind: OpKind(l.word("an operation"))}
 	if !o.Kind.Known() {
-		l.fail("unknown operation "+word(string(o.Kind)), "expected one of "+kindList())
+		l.fail("unknown operation "+word(string(o.Kind)), "expected one of "+opkind.List())
 	}
 	o.NS = l.word("a namespace such as test.docs")
-	if o.Kind == Scan {
+	kind := o.Kind.Of()
+	if kind.Shape == opkind.Ranged {
 		o.Key, o.To = l.span("a range of keys such as [0, 20)")
 	}
 	l.opPairs(&o)
@@ -90,10 +93,10 @@ func (l *line) op(id int) Op {
 	l.opPairs(&o)
 	o.Causal = l.optional("causal")
 	o.DropTarget = l.optional("drop-target")
-	if o.Kind == CAS && absent == (o.Expect != "") {
-		l.fail("the cas does not say what it expects", "expected either if=VALUE or if-absent")
+	if kind.Expects() && absent == (o.Expect != "") {
+		l.fail("the "+string(o.Kind)+" does not say what it expects", "expected either if=VALUE or if-absent")
 	}
-	if o.Kind != CAS && (absent || o.Expect != "") {
+	if !kind.Expects() && (absent || o.Expect != "") {
 		l.fail("a "+string(o.Kind)+" expects nothing", "expected no if= and no if-absent")
 	}
 	return o

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ParseError says where a text is wrong, what is wrong there, and what is expected instead. Line counts from 1; 0 means
-// that no single line is to blame.
+// ParseError says where a text is wrong, what is wrong there, and what is expected instead. Line
+// counts from 1; 0 means that no single line is to blame.
 type ParseError struct {
 	File     string
 	Line     int
@@ -30,8 +30,8 @@ type token struct {
 	pair       bool
 }
 
-// line reads one line from left to right. Its first mistake stays; after it every read returns a zero value, so that a
-// grammar rule reads as the line does.
+// line reads one line from left to right. Its first mistake stays; after it every read returns a
+// zero value, so that a grammar rule reads as the line does.
 type line struct {
 	rest            string
 	wrong, expected string

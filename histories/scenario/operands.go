@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// operand is a part of a command's line: how it is read, how it is printed, and what is wrong with one that was read. Wrong is
-// empty for nothing.
+// operand is a part of a command's line: how it is read, how it is printed, and what is wrong with
+// one that was read. Wrong is empty for nothing.
 type operand struct {
 	read  func(l *line, c *Command)
 	print func(c *Command) string

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Parse reads a scenario from text. name stands for the file in errors, which are of type *ParseError.
+// Parse reads a scenario from text. name stands for the file in errors, which are of type
+// *ParseError.
 func Parse(name, text string) (*Scenario, error) { return ParseWith(name, text, Names{}) }
 
 // ParseWith is Parse that also refuses names which the given ones do not know.

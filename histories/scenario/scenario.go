@@ -1,12 +1,17 @@
-// Package scenario is a run as text: the cluster, its settings, every operation with its start time, the migrations, the
-// faults and, for a replay, the answers at the choice gate. A scenario prints and parses back to itself; saving,
-// replaying, shrinking and comparing all use this one artefact.
+// Package scenario is a run as text: the cluster, its settings, every operation with its start
+// time, the migrations, the faults and, for a replay, the answers at the choice gate. A scenario
+// prints and parses back to itself; saving, replaying, shrinking and comparing all use this one
+// artefact.
 //
-// Promise: Parse(s.String()) equals s for every valid scenario; a line that cannot be understood is an error that names
-// the file, the line and what is expected.
+// Promise: Parse(s.String()) equals s for every valid scenario; a line that cannot be understood is
+// an error that names the file, the line and what is expected.
 package scenario
 
-import "time"
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/histories/opkind"
+)
 
 // Schema is the version of the text format that this build writes; it reads no other. Upgrade rewrites
 // texts of schema 1.
@@ -18,15 +23,17 @@ type Scenario struct {
 	Name string
 	// Seed answers every question at the choice gate that Decisions leave open.
 	Seed uint64
-	// Planned is true when faults of the network and disk happen only as Decisions say; otherwise they are also drawn
-	// by the odds of the faults in force, and recorded.
+	// Planned is true when faults of the network and disk happen only as Decisions say; otherwise
+	// they are also drawn by the odds of the faults in force, and recorded.
 	Planned bool
 	// Target names the system under test; empty for the one that a program tests by default.
 	Target string
-	// Protocol is the version that the servers speak: "4.2", or "8.0", which is also what empty means.
+	// Protocol is the version that the servers speak: "4.2", or "8.0", which is also what empty
+	// means.
 	Protocol string
 	Topology Topology
-	// Balancer is true when the balancer is on from the start; otherwise it is off until a command switches it on.
+	// Balancer is true when the balancer is on from the start; otherwise it is off until a command
+	// switches it on.
 	Balancer    bool
 	Collections []Collection
 	Settings    []Setting
@@ -37,7 +44,8 @@ type Scenario struct {
 	Streams     []Stream
 	Faults      []Fault
 	Decisions   []Decision
-	// FaultsEnd is when everything is repaired; Limit is how much virtual time the cluster then has to converge.
+	// FaultsEnd is when everything is repaired; Limit is how much virtual time the cluster then has
+	// to converge.
 	FaultsEnd time.Duration
 	Limit     time.Duration
 }
@@ -47,16 +55,18 @@ type Topology struct {
 	Shards, Members, ConfigMembers, Routers, Clients int
 }
 
-// Collection is a collection, made before the run starts unless it is Absent. Documents are {_id: k, k: k, ...}; the shard key is k.
+// Collection is a collection, made before the run starts unless it is Absent. Documents are {_id:
+// k, k: k, ...}; the shard key is k.
 type Collection struct {
 	NS     string
 	Hashed bool
-	// Unsharded means that the collection lives on the primary shard of its database, at first shard-a.
+	// Unsharded means that the collection lives on the primary shard of its database, at first
+	// shard-a.
 	Unsharded bool
 	// Absent means that there is none until an operation makes it: until then the name is free.
 	Absent bool
-	// Bounds are the inner chunk bounds: values of k, or for a hashed collection of the hash. Chunk i starts on shard
-	// i modulo the number of Owners, which are the first shards; 0: all of them.
+	// Bounds are the inner chunk bounds: values of k, or for a hashed collection of the hash. Chunk
+	// i starts on shard i modulo the number of Owners, which are the first shards; 0: all of them.
 	Bounds []int64
 	Owners int
 	// Keys is how many keys the workload uses: 0 to Keys-1. Preload of them exist at the start.
@@ -66,7 +76,8 @@ type Collection struct {
 // Setting sets a cluster setting (settings.Names) or one of the world's ("sim.net.latency", ...).
 type Setting struct{ Name, Value string }
 
-// Op is one operation of a client: it starts at At, or when the client's earlier ones have ended if that is later.
+// Op is one operation of a client: it starts at At, or when the client's earlier ones have ended if
+// that is later.
 type Op struct {
 	ID     int
 	At     time.Duration
@@ -92,34 +103,30 @@ type Op struct {
 // Secondary is the read preference for members that are not primary.
 const Secondary = "secondary"
 
-// OpKind is what an operation does.
-type OpKind string
+// OpKind is what an operation does: see the table in package opkind.
+type OpKind = opkind.Name
 
-// The kinds of operations.
+// The kinds of operations under short names.
 const (
-	Read   OpKind = "read"   // find by shard key
-	Write  OpKind = "write"  // findAndModify that replaces the value and returns what it replaced, upserting
-	CAS    OpKind = "cas"    // findAndModify on {k, v: Expect}
-	Insert OpKind = "insert" // fails with a duplicate key when the document exists
-	Delete OpKind = "delete" // findAndModify with remove: returns what it removed
-	Update OpKind = "update" // $set of the value without upsert; returns only counts
-	Upsert OpKind = "upsert" // blind replacement; returns only counts
-	Push   OpKind = "push"   // $push of the identity to the document's list, exactly once under retries
-	Scan   OpKind = "scan"   // all documents with Key <= k < To, in order
-
-	// The following are about the whole collection and have no key.
-	Drop        OpKind = "drop"         // the collection with everything in it; it may be missing
-	Create      OpKind = "create"       // the collection anew, empty, as the scenario's beginning had it; it may exist
-	CreateIndex OpKind = "create-index" // on v
-	DropIndex   OpKind = "drop-index"   // on v
-	Rename      OpKind = "rename"       // to Into; with DropTarget another collection may have that name
+	Read        = opkind.Read
+	Write       = opkind.Write
+	CAS         = opkind.CAS
+	Insert      = opkind.Insert
+	Delete      = opkind.Delete
+	Update      = opkind.Update
+	Upsert      = opkind.Upsert
+	Push        = opkind.Push
+	Scan        = opkind.Scan
+	Drop        = opkind.Drop
+	Create      = opkind.Create
+	CreateIndex = opkind.CreateIndex
+	DropIndex   = opkind.DropIndex
+	Rename      = opkind.Rename
+	Watch       = opkind.Watch
 )
 
-// Watch is what a stream does from one opening to the next; histories have it, scenarios say Stream.
-const Watch OpKind = "watch"
-
-// Migration asks the config server to move a range. Min and Max are values of k (or of the hash); Min equal to the
-// smallest int64 is MinKey and Max equal to the largest is MaxKey.
+// Migration asks the config server to move a range. Min and Max are values of k (or of the hash);
+// Min equal to the smallest int64 is MinKey and Max equal to the largest is MaxKey.
 type Migration struct {
 	ID         int
 	At         time.Duration
@@ -127,13 +134,16 @@ type Migration struct {
 	Min, Max   int64
 	To         int // number of the shard
 	WaitDelete bool
-	// ForceJumbo is what becomes of a chunk that is too big: empty refuses it, "manual" and "balancer" move it.
+	// ForceJumbo is what becomes of a chunk that is too big: empty refuses it, "manual" and
+	// "balancer" move it.
 	ForceJumbo string
-	// Throttle is the write concern of each batch on the recipient: empty, a number of members, or "majority".
+	// Throttle is the write concern of each batch on the recipient: empty, a number of members, or
+	// "majority".
 	Throttle string
 }
 
-// MovePrimary asks for another primary shard of a database, with which its unsharded collections go.
+// MovePrimary asks for another primary shard of a database, with which its unsharded collections
+// go.
 type MovePrimary struct {
 	ID       int
 	At       time.Duration
@@ -141,8 +151,8 @@ type MovePrimary struct {
 	To       int // number of the shard
 }
 
-// Stream is a reader of a collection's changes: it opens a change stream at At, asks for changes every Poll, and goes on
-// until everything is at rest and delivered.
+// Stream is a reader of a collection's changes: it opens a change stream at At, asks for changes
+// every Poll, and goes on until everything is at rest and delivered.
 type Stream struct {
 	ID   int
 	At   time.Duration
@@ -150,12 +160,13 @@ type Stream struct {
 	Poll time.Duration
 	// Batch bounds the changes of one answer; 0: no bound.
 	Batch int
-	// Resume is after how many answers the reader opens the stream anew, in all cases behind a change that it was
-	// delivered: the newest but Back. 0: only after a failure.
+	// Resume is after how many answers the reader opens the stream anew, in all cases behind a
+	// change that it was delivered: the newest but Back. 0: only after a failure.
 	Resume, Back int
 }
 
-// Trigger is when something happens: at a time, or when a site is passed for the Nth time by the node (any when empty).
+// Trigger is when something happens: at a time, or when a site is passed for the Nth time by the
+// node (any when empty).
 type Trigger struct {
 	At    time.Duration
 	Site  string // a name of the point catalogue; empty: use At

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/shardproof/shardproof/histories/opkind"
 )
 
 // header is the first line of every scenario text, followed by the schema.
@@ -109,16 +111,17 @@ func (c Collection) bounds() string {
 func (o Op) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "op %d at %s client %d %s %s", o.ID, o.At, o.Client, o.Kind, word(o.NS))
+	kind := o.Kind.Of()
 	switch {
-	case o.Kind == Scan:
+	case kind.Shape == opkind.Ranged:
 		fmt.Fprintf(&b, " %s batch=%d", bounds(o.Key, o.To), o.Batch)
 	case !o.Kind.Whole():
 		fmt.Fprintf(&b, " k=%d", o.Key)
 	}
 	switch {
-	case o.Kind == CAS && o.Expect == "":
+	case kind.Expects() && o.Expect == "":
 		b.WriteString(" if-absent")
-	case o.Kind == CAS:
+	case kind.Expects():
 		b.WriteString(" if=" + word(o.Expect))
 	}
 	if o.Value != "" {

@@ -8,35 +8,10 @@ import (
 	"time"
 )
 
-// Names are the catalogues that a scenario refers to and may not import: each returns an error that says what is wrong
-// with a name, or nil. A nil function accepts every name.
+// Names are the catalogues that a scenario refers to and may not import: each returns an error that
+// says what is wrong with a name, or nil. A nil function accepts every name.
 type Names struct {
 	Site, Fault, Setting func(name string) error
-}
-
-// kinds are all kinds of operations, in the order in which they are explained.
-var kinds = []OpKind{Read, Write, CAS, Insert, Delete, Update, Upsert, Push, Scan, Drop, Create, CreateIndex, DropIndex, Rename}
-
-// OpKinds lists the kinds that a client can carry out, in the order in which they are explained.
-func OpKinds() []OpKind { return slices.Clone(kinds) }
-
-// Known says whether the kind is one that a client can carry out.
-func (k OpKind) Known() bool { return slices.Contains(kinds, k) }
-
-// Writes says whether the kind carries an identity of its own.
-func (k OpKind) Writes() bool {
-	return k != Read && k != Delete && k != Scan && k != Watch && !k.Whole()
-}
-
-// Whole says whether the kind is about a collection as a whole, and no document of it.
-func (k OpKind) Whole() bool { return slices.Contains(kinds[9:], k) }
-
-func kindList() string {
-	all := make([]string, len(kinds))
-	for i, k := range kinds {
-		all[i] = string(k)
-	}
-	return strings.Join(all, ", ")
 }
 
 // Validate says what keeps the scenario from being run, as a *ParseError without a line.

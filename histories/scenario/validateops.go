@@ -1,6 +1,10 @@
 package scenario
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/shardproof/shardproof/histories/opkind"
+)
 
 func (s *Scenario) checkOps(Names) *defect {
 	ids := map[int]bool{}
@@ -26,10 +30,10 @@ func (s *Scenario) opFlaw(o *Op) (wrong, expected string) {
 	case o.Client < 0 || o.Client >= s.Topology.Clients:
 		return fmt.Sprintf("there is no client %d", o.Client), fmt.Sprintf("a client from 0 to %d", s.Topology.Clients-1)
 	case !o.Kind.Known():
-		return "unknown operation " + word(string(o.Kind)), "one of " + kindList()
+		return "unknown operation " + word(string(o.Kind)), "one of " + opkind.List()
 	case c == nil:
 		return "there is no collection " + word(o.NS), "one of the collections above"
-	case o.Kind == Rename && (o.Into == o.NS || s.collection(o.Into) == nil || !s.collection(o.Into).like(c)):
+	case o.Kind.Of().Renames && (o.Into == o.NS || s.collection(o.Into) == nil || !s.collection(o.Into).like(c)):
 		return "the collection cannot be renamed to " + word(o.Into), "into= another collection above with as many keys, made in the same way"
 	case o.Key < 0 || o.Key >= int64(c.Keys):
 		return fmt.Sprintf("the key %d is not one of %s", o.Key, c.NS), fmt.Sprintf("a key from 0 to %d", c.Keys-1)
@@ -42,7 +46,7 @@ func (s *Scenario) opFlaw(o *Op) (wrong, expected string) {
 
 // readFlaw looks at what only reads have.
 func (o *Op) readFlaw() (wrong, expected string) {
-	reads := o.Kind == Read || o.Kind == Scan
+	reads := o.Kind.Of().Reads()
 	switch {
 	case !reads && (o.Prefer != "" || o.Causal):
 		return "a " + string(o.Kind) + " goes to the primary and follows its session anyway", "no prefer= and no causal"
@@ -55,17 +59,18 @@ func (o *Op) readFlaw() (wrong, expected string) {
 }
 
 func (o *Op) shapeFlaw(keys int64) (wrong, expected string) {
-	scan := o.Kind == Scan
+	kind := o.Kind.Of()
+	scan := kind.Shape == opkind.Ranged
 	switch {
 	case o.Kind.Whole() && (o.Key != 0 || o.Concern != ""):
 		return "a " + string(o.Kind) + " has a key or a concern", "the collection alone"
-	case o.Kind != Rename && (o.Into != "" || o.DropTarget):
+	case !kind.Renames && (o.Into != "" || o.DropTarget):
 		return "a " + string(o.Kind) + " gives no other name", "no into= and no drop-target"
 	case o.Kind.Writes() && o.Value == "":
 		return "the " + string(o.Kind) + " has no value", "an identity such as v=w4"
 	case !o.Kind.Writes() && o.Value != "":
 		return "a " + string(o.Kind) + " writes no value", "no v="
-	case o.Kind != CAS && o.Expect != "":
+	case !kind.Expects() && o.Expect != "":
 		return "a " + string(o.Kind) + " expects nothing", "no if="
 	case scan && (o.To <= o.Key || o.To > keys):
 		return "the range " + bounds(o.Key, o.To) + " is empty or ends beyond the keys", fmt.Sprintf("an end from %d to %d", o.Key+1, keys)

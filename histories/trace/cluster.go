@@ -39,14 +39,15 @@ func (p RoundPhase) String() string { return nameOf(roundPhases, p) }
 // ParseRoundPhase is the inverse of String.
 func ParseRoundPhase(s string) (RoundPhase, bool) { return parseName[RoundPhase](roundPhases, s) }
 
-// BalancerMoved is the outcome of a request of the balancer whose migration was committed; every other
-// outcome is an error's code.
+// BalancerMoved is the outcome of a request of the balancer whose migration was committed; every
+// other outcome is an error's code.
 const BalancerMoved = "moved"
 
 // AtRandom is the reason of a request that follows no policy.
 const AtRandom = "at random"
 
-// ClusterChange is what operators change about shards, zones and collections. The zero value is none.
+// ClusterChange is what operators change about shards, zones and collections. The zero value is
+// none.
 type ClusterChange uint8
 
 // The changes.
@@ -73,8 +74,8 @@ func ParseClusterChange(s string) (ClusterChange, bool) {
 	return parseName[ClusterChange](clusterChanges, s)
 }
 
-// CatalogChange is what a write of the catalogue does to a collection or a database. The zero value is
-// any change without a name here.
+// CatalogChange is what a write of the catalogue does to a collection or a database. The zero value
+// is any change without a name here.
 type CatalogChange uint8
 
 // The changes. Those that have a subject are followed by it in the text of a CatalogWritten.

@@ -1,17 +1,18 @@
-// Package trace is the record of what happened inside a cluster, step by step: what the step oracles
-// judge, what the coverage tables count and what a story is made of. Whoever observes a run sees these
-// values and nothing else.
+// Package trace is the record of what happened inside a cluster, step by step: what the step
+// oracles judge, what the coverage tables count and what a story is made of. Whoever observes a run
+// sees these values and nothing else.
 //
-// Each kind of event has a type with exactly its fields, such as RangeDeletionEvent; its Event method
-// makes the Event that travels. Who reads one looks at the Kind, at fields that mean the same for all
-// kinds, and asks the rest by methods named after what they mean, such as Migration or DonorState. The
-// states of a donor, a recipient, a range deletion and so on are types of their own.
+// Each kind of event has a type with exactly its fields, such as RangeDeletionEvent; its Event
+// method makes the Event that travels. Who reads one looks at the Kind, at fields that mean the
+// same for all kinds, and asks the rest by methods named after what they mean, such as Migration or
+// DonorState. The states of a donor, a recipient, a range deletion and so on are types of their
+// own.
 //
 //	n.Emit(trace.DonorAdvancedEvent{Migration: id, State: trace.DonorCloning}.Event())
 //	over := e.Kind == trace.DonorAdvanced && e.DonorState().Terminal()
 //
-// Promise: an event carries names, numbers and encoded keys, never a pointer into a node; making one
-// allocates once.
+// Promise: an event carries names, numbers and encoded keys, never a pointer into a node; making
+// one allocates once.
 //
 // Refusal: no event is interpreted here; the package knows no store.
 package trace
@@ -29,14 +30,14 @@ type Event struct {
 	// state is a DonorState, a DeletionState and so on, as Kind says; detail is then its name.
 	state uint8
 
-	// Shard is the replica set whose event it is. Peer is the other side: the shard to which or from
-	// which something moves, the shard that a change of the cluster is about, the target of a fault,
-	// the receiver of a message.
+	// Shard is the replica set whose event it is. Peer is the other side: the shard to which or
+	// from which something moves, the shard that a change of the cluster is about, the target of a
+	// fault, the receiver of a message.
 	Shard, Peer string
 	// Term and Index are a place in the replica set's log.
 	Term, Index uint64
-	// NS is a collection, or a database. Key and DocID are a document's, encoded; Min and Max bound a
-	// range of encoded keys.
+	// NS is a collection, or a database. Key and DocID are a document's, encoded; Min and Max bound
+	// a range of encoded keys.
 	NS         string
 	Key, DocID string
 	Min, Max   string
@@ -44,8 +45,8 @@ type Event struct {
 	Hash   uint64
 	Chunks []Chunk
 
-	// subject, detail, number and amount are what a kind has besides; the methods of Event give them
-	// their names. wall is what the node's clock shows, where the Kind has it.
+	// subject, detail, number and amount are what a kind has besides; the methods of Event give
+	// them their names. wall is what the node's clock shows, where the Kind has it.
 	subject, detail string
 	number          int
 	amount, wall    int64

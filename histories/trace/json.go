@@ -22,8 +22,8 @@ func (k *encodedKey) UnmarshalText(text []byte) error {
 	return err
 }
 
-// commonLine is what all kinds have in a file; what is particular to a kind follows it, under the names
-// of the kind's layout.
+// commonLine is what all kinds have in a file; what is particular to a kind follows it, under the
+// names of the kind's layout.
 type commonLine struct {
 	Step   uint64      `json:"step"`
 	At     int64       `json:"at"`
@@ -104,8 +104,8 @@ func (e *Event) appendDetails(text []byte) ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// UnmarshalJSON is the inverse of MarshalJSON. It refuses an unknown kind, a state that the kind has not,
-// and a field that neither all kinds nor this one have.
+// UnmarshalJSON is the inverse of MarshalJSON. It refuses an unknown kind, a state that the kind
+// has not, and a field that neither all kinds nor this one have.
 func (e *Event) UnmarshalJSON(text []byte) error {
 	var l commonLine
 	if err := json.Unmarshal(text, &l); err != nil {

@@ -1,7 +1,7 @@
 package trace
 
-// Kind says what happened, and with it which fields of an Event have a meaning: those of the type of
-// that name, with Event behind it.
+// Kind says what happened, and with it which fields of an Event have a meaning: those of the type
+// of that name, with Event behind it.
 type Kind uint8
 
 // The kinds.

@@ -2,8 +2,9 @@ package trace
 
 import "strings"
 
-// Migration is the migration, or the movePrimary, that the event is part of: of a range deletion the
-// one that left the range behind, of what is written that for which it is written. Empty for none.
+// Migration is the migration, or the movePrimary, that the event is part of: of a range deletion
+// the one that left the range behind, of what is written that for which it is written. Empty for
+// none.
 func (e *Event) Migration() string {
 	switch e.Kind {
 	case MigrationRequested, DonorAdvanced, RecipientAdvanced, DecisionMade, MigrationEnded,
@@ -61,7 +62,8 @@ func (e *Event) Request() string {
 // Window is the active window of a BalancerState.
 func (e *Event) Window() string { return e.subjectOf(BalancerState) }
 
-// Zones are those of the shard of a ClusterChanged with commas between them, or the zone of its range.
+// Zones are those of the shard of a ClusterChanged with commas between them, or the zone of its
+// range.
 func (e *Event) Zones() string { return e.subjectOf(ClusterChanged) }
 
 // Place is where chance decided a Chance: the class of a message, or the place on the node.
@@ -222,8 +224,8 @@ func (e *Event) LocalTime() int64 {
 	return 0
 }
 
-// State is the name of the state that the event enters, for texts: of a donor, a recipient, a critical
-// section, a deletion, a movePrimary, a decision, a mode. Empty for events of other kinds.
+// State is the name of the state that the event enters, for texts: of a donor, a recipient, a
+// critical section, a deletion, a movePrimary, a decision, a mode. Empty for events of other kinds.
 func (e *Event) State() string {
 	if e.Kind < kinds && layouts[e.Kind].parse != nil && e.Kind != CatalogWritten {
 		return e.detail
@@ -239,8 +241,8 @@ func (e *Event) SetClock(wall func() int64) {
 	}
 }
 
-// Details are what the event has besides its exported fields: whom or what it names, what it says, and
-// a number. They are for hashing and for texts about events of any kind.
+// Details are what the event has besides its exported fields: whom or what it names, what it says,
+// and a number. They are for hashing and for texts about events of any kind.
 func (e *Event) Details() (subject, says string, number int) {
 	return e.subject, e.detail, e.number
 }

@@ -22,8 +22,8 @@ func nameOf[T ~uint8](names []string, v T) string {
 // DonorState is how far the donor of a migration has come (protocol 5.1). The zero value is none.
 type DonorState uint8
 
-// The states of a donor, in their order. Before DonorCommittingOnConfig giving up means aborted; from
-// then on only the config server knows.
+// The states of a donor, in their order. Before DonorCommittingOnConfig giving up means aborted;
+// from then on only the config server knows.
 const (
 	DonorCreated DonorState = iota + 1
 	DonorCloning
@@ -48,8 +48,8 @@ func ParseDonorState(s string) (DonorState, bool) { return parseName[DonorState]
 // DonorStates are all of them, in their order.
 func DonorStates() []DonorState { return statesTo(DonorDone) }
 
-// CommitWindow says whether writes are blocked and the outcome is open: from the critical section to
-// the config server's answer.
+// CommitWindow says whether writes are blocked and the outcome is open: from the critical section
+// to the config server's answer.
 func (s DonorState) CommitWindow() bool {
 	return s >= DonorCriticalSection && s <= DonorCommittingOnConfig
 }
@@ -61,8 +61,8 @@ func (s DonorState) Terminal() bool { return s == DonorDone }
 // none.
 type RecipientState uint8
 
-// The states of a recipient, in their order. Before RecipientEnteredCritSec it may fail or be aborted;
-// from then on only the donor's release ends it.
+// The states of a recipient, in their order. Before RecipientEnteredCritSec it may fail or be
+// aborted; from then on only the donor's release ends it.
 const (
 	RecipientReady RecipientState = iota + 1
 	RecipientClone
@@ -106,8 +106,8 @@ func (s RecipientState) Failed() bool { return s == RecipientFail || s == Recipi
 // Open says whether the outcome is not known to the recipient.
 func (s RecipientState) Open() bool { return s >= RecipientReady && s <= RecipientEnteredCritSec }
 
-// Receiving says whether documents arrive, or have arrived and are not owned yet. In RecipientReady it
-// still waits for deletions of the range to end.
+// Receiving says whether documents arrive, or have arrived and are not owned yet. In RecipientReady
+// it still waits for deletions of the range to end.
 func (s RecipientState) Receiving() bool { return s.Open() && s != RecipientReady }
 
 func statesTo[T ~uint8](last T) (all []T) {
@@ -215,8 +215,8 @@ func (p PrimaryMovePhase) CommitWindow() bool { return p >= PrimaryCatchUp && p 
 // Terminal says whether the move has ended, with success or without.
 func (p PrimaryMovePhase) Terminal() bool { return p == PrimaryDone || p == PrimaryAborted }
 
-// Terminal says of the name of a donor's state or a movePrimary's phase whether the move is over with
-// it.
+// Terminal says of the name of a donor's state or a movePrimary's phase whether the move is over
+// with it.
 func Terminal(name string) bool {
 	donor, _ := ParseDonorState(name)
 	primary, _ := ParsePrimaryMovePhase(name)

@@ -1,0 +1,122 @@
+package shardstore
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/opkind"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/client"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+)
+
+// execution carries out one operation for a client. tick counts the batches of an answer that comes in
+// parts.
+type execution func(
+	s *session, t env.Task, op *scenario.Op, tick func() uint64,
+) (client.Answer, histories.Result)
+
+// executions are the kinds of operations that this store carries out. A kind that is added to opkind
+// gets a file here that declares how.
+var executions = map[opkind.Name]execution{}
+
+// executes declares how a kind is carried out. It is called from package-level variables only.
+func executes(kind opkind.Name, do execution) opkind.Name {
+	executions[kind] = do
+	return kind
+}
+
+// executable are the kinds that this store carries out, in the order in which they are explained.
+func executable() (kinds []opkind.Name) {
+	for _, k := range opkind.Known() {
+		if executions[k] != nil {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+// onDocument is an execution whose answer comes at once.
+func onDocument(
+	do func(s *session, t env.Task, op *scenario.Op) (client.Answer, histories.Result),
+) execution {
+	return func(
+		s *session, t env.Task, op *scenario.Op, _ func() uint64,
+	) (client.Answer, histories.Result) {
+		return do(s, t, op)
+	}
+}
+
+// onCollection is an execution whose answer says no more than that it is done.
+func onCollection(do func(s *session, t env.Task, op *scenario.Op) client.Answer) execution {
+	return func(
+		s *session, t env.Task, op *scenario.Op, _ func() uint64,
+	) (client.Answer, histories.Result) {
+		return do(s, t, op), histories.Result{}
+	}
+}
+
+var (
+	_ = executes(opkind.Read, onDocument((*session).read))
+	_ = executes(opkind.Scan, (*session).scan)
+	_ = executes(opkind.Insert, onDocument((*session).insert))
+	_ = executes(opkind.Write, onDocument(
+		func(s *session, t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
+			return s.findAndModify(t, op, command.FindAndModify{
+				Change: document(op.Key, op.Value), Upsert: true,
+			})
+		}))
+	_ = executes(opkind.CAS, onDocument((*session).compareAndSet))
+	_ = executes(opkind.Delete, onDocument(
+		func(s *session, t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
+			return s.findAndModify(t, op, command.FindAndModify{Remove: true})
+		}))
+	_ = executes(opkind.Update, onDocument(
+		func(s *session, t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
+			return s.update(t, op, set(op.Value), false)
+		}))
+	_ = executes(opkind.Upsert, onDocument(
+		func(s *session, t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
+			return s.update(t, op, document(op.Key, op.Value), true)
+		}))
+	_ = executes(opkind.Push, onDocument(
+		func(s *session, t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
+			return s.update(t, op, push(op.Value), false)
+		}))
+)
+
+// compareAndSet expects a value or, without one, that there is no document: that there was one is a
+// result, not a failure.
+func (s *session) compareAndSet(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
+	if op.Expect == "" {
+		return s.insert(t, op)
+	}
+	expected := append(only(op.Key), bson.E{Key: "v", Value: op.Expect})
+	return s.findAndModify(t, op, command.FindAndModify{
+		Filter: raw(expected), Change: document(op.Key, op.Value),
+	})
+}
+
+var (
+	_ = executes(opkind.Drop, onCollection(
+		func(s *session, t env.Task, op *scenario.Op) client.Answer {
+			return s.client.DropCollection(t, op.NS)
+		}))
+	_ = executes(opkind.Rename, onCollection(
+		func(s *session, t env.Task, op *scenario.Op) client.Answer {
+			return s.client.RenameCollection(t, op.NS, op.Into, op.DropTarget)
+		}))
+	_ = executes(opkind.CreateIndex, onCollection(
+		func(s *session, t env.Task, op *scenario.Op) client.Answer {
+			return s.client.CreateIndex(t, op.NS, "v")
+		}))
+	_ = executes(opkind.DropIndex, onCollection(
+		func(s *session, t env.Task, op *scenario.Op) client.Answer {
+			return s.client.DropIndex(t, op.NS, "v")
+		}))
+	_ = executes(opkind.Create, onCollection(
+		func(s *session, t env.Task, op *scenario.Op) client.Answer {
+			return s.client.ShardCollection(t, s.creations[op.NS])
+		}))
+)

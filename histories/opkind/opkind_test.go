@@ -1,0 +1,56 @@
+package opkind
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestTable: every kind has a place of its own, says what it is, and carries nothing that its shape
+// has no use for.
+func TestTable(t *testing.T) {
+	places := map[int]Name{}
+	for _, k := range declaredKinds {
+		if other, taken := places[k.place]; taken {
+			t.Errorf("%s and %s have one place", k.Name, other)
+		}
+		places[k.place] = k.Name
+		document := k.Shape == Keyed
+		switch {
+		case k.About == "" || k.Shape == 0:
+			t.Errorf("%s says too little of itself", k.Name)
+		case !document && (k.Value || k.Condition != Unconditional || k.Refused != NeverRefused):
+			t.Errorf("%s has no document of its own", k.Name)
+		case document && k.Value != (k.Effect == Set || k.Effect == Change || k.Effect == Append):
+			t.Errorf("%s writes without a value, or has one for nothing", k.Name)
+		case (k.Condition != Unconditional) && k.Refused == NeverRefused:
+			t.Errorf("%s has a condition and does not say what its refusal means", k.Name)
+		case k.Renames != (k.Effect == Move):
+			t.Errorf("%s moves without a name, or has one for nothing", k.Name)
+		case k.Shape == Whole != (k.Name.Whole()):
+			t.Errorf("%s is not sure whether it is about a collection", k.Name)
+		}
+	}
+}
+
+// TestList holds the order in which kinds are explained.
+func TestList(t *testing.T) {
+	const want = "read, write, cas, insert, delete, update, upsert, push, scan, " +
+		"drop, create, create-index, drop-index, rename"
+	if got := List(); got != want {
+		t.Errorf("got %s", got)
+	}
+	if len(All()) != strings.Count(want, ",")+2 { // and watch
+		t.Errorf("%d kinds", len(All()))
+	}
+}
+
+// TestUnknown: nothing follows from a name that is none.
+func TestUnknown(t *testing.T) {
+	n := Name("twist")
+	if n.Known() || n.Writes() || n.Whole() || n.Of().Reads() || n.Of().Expects() {
+		t.Error("a kind that is none can do something")
+	}
+	if Watch.Known() {
+		t.Error("a scenario can have a watch")
+	}
+}

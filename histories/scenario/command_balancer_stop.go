@@ -1,0 +1,7 @@
+package scenario
+
+// BalancerStop: answered when no round is under way and nothing of the balancer commits any
+// more.
+const BalancerStop CommandKind = "balancer-stop"
+
+var _ = declareCommand(80, BalancerStop)

@@ -1,0 +1,6 @@
+package scenario
+
+// ChunkSize: chunks of the namespace aim at so many bytes, and with 0 at the cluster's.
+const ChunkSize CommandKind = "chunk-size"
+
+var _ = declareCommand(150, ChunkSize, namespace, bytes)

@@ -1,0 +1,6 @@
+package scenario
+
+// CleanupOrphaned: every shard answers when its range deletions of the namespace are done.
+const CleanupOrphaned CommandKind = "cleanup-orphaned"
+
+var _ = declareCommand(20, CleanupOrphaned, namespace)

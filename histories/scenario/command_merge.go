@@ -1,0 +1,6 @@
+package scenario
+
+// MergeChunks: a router has the chunks of a range, all on one shard, made one.
+const MergeChunks CommandKind = "merge"
+
+var _ = declareCommand(50, MergeChunks, namespace, joined)

@@ -1,0 +1,6 @@
+package scenario
+
+// RemoveShard: repeated until the shard is removed, its databases moved to others.
+const RemoveShard CommandKind = "remove-shard"
+
+var _ = declareCommand(90, RemoveShard, shard)

@@ -1,0 +1,6 @@
+package scenario
+
+// SetParameter: every server that runs changes the setting.
+const SetParameter CommandKind = "set"
+
+var _ = declareCommand(10, SetParameter, settingName, settingValue)

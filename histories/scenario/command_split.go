@@ -1,0 +1,6 @@
+package scenario
+
+// SplitChunk: a router has the chunk that holds a value of k (or of the hash) cut there.
+const SplitChunk CommandKind = "split"
+
+var _ = declareCommand(40, SplitChunk, namespace, cut)
