@@ -158,7 +158,7 @@ func (d *Driver) begin(c *Case) {
 // aim resolves a case's target now. Whoever passes a site of the donor is the donor, whichever migration began last.
 func (d *Driver) aim(c *Case) []env.NodeID {
 	if h := c.Hit; h != nil {
-		switch role := roleOf[h.Site]; {
+		switch role := h.Site.Role(); {
 		case role == failpoint.Donor && c.Fault.Target == "donor.primary",
 			role == failpoint.Recipient && c.Fault.Target == "recipient.primary",
 			role == failpoint.Config && c.Fault.Target == "config.primary":
@@ -196,7 +196,12 @@ func (d *Driver) End() {
 }
 
 func (d *Driver) announce(kind trace.Kind, c *Case) {
-	d.world.Emit(&trace.Event{Kind: kind, Value: c.Kind.Name, Peer: c.aimedAt(), N: c.Fault.ID})
+	begun := trace.FaultEvent{Number: c.Fault.ID, FaultKind: c.Kind.Name, Target: c.aimedAt()}
+	e := begun.Event()
+	if kind == trace.Repair {
+		e = trace.RepairEvent(begun).Event()
+	}
+	d.world.Emit(e)
 }
 
 func (c *Case) aimedAt() string {

@@ -42,7 +42,9 @@ func (f *fake) Nodes() []env.NodeID {
 	return []env.NodeID{"config.0", "shard-a.0", "shard-a.1", "shard-b.0", "shard-b.1", "router.0"}
 }
 
-func (f *fake) Emit(e *trace.Event) { f.say("event %s %d %s at %s", e.Kind, e.N, e.Value, e.Peer) }
+func (f *fake) Emit(e *trace.Event) {
+	f.say("event %s %d %s at %s", e.Kind, e.FaultNumber(), e.FaultKind(), e.Peer)
+}
 
 func (f *fake) Choose(kind, site string, n int) int {
 	f.say("asked %s %s of %d", kind, site, n)
@@ -137,7 +139,7 @@ func TestWalks(t *testing.T) {
 				term++
 				d.Observe(&trace.Event{Kind: trace.Elected, Node: arg(0), Shard: setOf(env.NodeID(arg(0))), Term: term})
 			case "migrates":
-				d.Observe(&trace.Event{Kind: trace.DonorState, Shard: arg(0), Peer: arg(1)})
+				d.Observe(&trace.Event{Kind: trace.DonorAdvanced, Shard: arg(0), Peer: arg(1)})
 			case "pass":
 				w.pass(d, arg(0), env.NodeID(arg(1)))
 			case "advance":

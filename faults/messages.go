@@ -2,6 +2,8 @@ package faults
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -40,6 +42,28 @@ const (
 	Commit                       // it does so in the commit window
 )
 
+// others are the messages of other systems than the store of this module.
+var others = map[string]Message{}
+
+// Message is a message of another system than the store of this module.
+type Message struct {
+	Role MessageRole
+	// Once is true for what travels over a connection that delivers once, as the requests of clients.
+	Once bool
+}
+
+// DeclareMessages adds the messages of a system, by class, so that faults can aim at them. It is called from package-level
+// variables only. What is drawn for the store of this module stays as it was.
+func DeclareMessages(all map[string]Message) map[string]Message {
+	for _, class := range sorted(slices.Collect(maps.Keys(all))) {
+		if _, known := others[class]; known || control[class] || client[class] {
+			panic("faults: the message " + class + " is declared twice")
+		}
+		others[class] = all[class]
+	}
+	return all
+}
+
 // RoleOf is the degree of the messages of a class.
 func RoleOf(class string) MessageRole {
 	switch {
@@ -48,11 +72,11 @@ func RoleOf(class string) MessageRole {
 	case control[class]:
 		return Control
 	}
-	return Bystander
+	return others[class].Role
 }
 
 // MayDouble reports whether the network may deliver messages of a class twice.
-func MayDouble(class string) bool { return !client[class] }
+func MayDouble(class string) bool { return !client[class] && !others[class].Once }
 
 // ControlMessages lists the control messages, for tests that hold them against the commands that exist.
 func ControlMessages() []string {
@@ -69,7 +93,7 @@ var messagesArg = textArg("messages", "control, commit, all, or the name of one 
 var repeatedArg = Arg{
 	Name: "messages", About: "control, commit, or the name of one control message", Default: "control",
 	check: func(v string) error {
-		if v == "control" || v == "commit" || control[v] {
+		if v == "control" || v == "commit" || control[v] || RoleOf(v) > Bystander {
 			return nil
 		}
 		return fmt.Errorf("%q is neither control nor commit nor one of %s", v, strings.Join(ControlMessages(), ", "))
@@ -82,9 +106,9 @@ func (c *Case) classes() func(string) bool {
 	case "all":
 		return nil
 	case "control":
-		return func(name string) bool { return control[name] }
+		return func(name string) bool { return RoleOf(name) >= Control }
 	case "commit":
-		return func(name string) bool { return commit[name] }
+		return func(name string) bool { return RoleOf(name) == Commit }
 	default:
 		return func(name string) bool { return name == want }
 	}

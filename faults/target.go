@@ -34,7 +34,7 @@ func (r *roles) observe(e *trace.Event) {
 		if e.Term >= r.term[e.Shard] {
 			r.term[e.Shard], r.leader[e.Shard] = e.Term, env.NodeID(e.Node)
 		}
-	case trace.DonorState, trace.MigrationRequested, trace.PrimaryMoving:
+	case trace.DonorAdvanced, trace.MigrationRequested, trace.PrimaryMoving:
 		if e.Shard != "" {
 			r.donor, r.recipient = e.Shard, e.Peer
 		}

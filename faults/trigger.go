@@ -9,15 +9,6 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// roleOf is the role of each site.
-var roleOf = func() []failpoint.Role {
-	roles := make([]failpoint.Role, failpoint.Count())
-	for _, in := range failpoint.All() {
-		roles[in.Site] = in.Role
-	}
-	return roles
-}()
-
 // SiteNames lists every failpoint.
 func SiteNames() []string {
 	var names []string

@@ -17,7 +17,7 @@ import (
 // The schemas of the files that this build writes; it reads no others.
 const (
 	HistorySchema = "shardproof.history/1"
-	EventsSchema  = "shardproof.events/1"
+	EventsSchema  = "shardproof.events/2"
 )
 
 // Header is the first line of a file: what it holds and of which run.
@@ -87,9 +87,6 @@ func NewWriter[T Record](w io.Writer, h Header) (*Writer[T], error) {
 // Write appends one record.
 func (w *Writer[T]) Write(record *T) error {
 	w.records++
-	if e, ok := any(record).(*trace.Event); ok {
-		return w.lines.Encode(eventLine(e))
-	}
 	return w.lines.Encode(record)
 }
 
@@ -208,9 +205,6 @@ func (r *Reader[T]) Read(record *T) error {
 }
 
 func (r *Reader[T]) decode(text []byte, record *T) error {
-	if e, ok := any(record).(*trace.Event); ok {
-		return readEvent(text, e)
-	}
 	*record = *new(T)
 	return json.Unmarshal(text, record)
 }

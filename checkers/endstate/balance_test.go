@@ -19,13 +19,15 @@ func TestLacking(t *testing.T) {
 		}
 		return all
 	}
-	zone := func(lo, hi string) trace.Event {
-		return trace.Event{Value: trace.ZoneRange, NS: ns, Min: lo, Max: hi, ID: "east"}
+	zone := func(lo, hi string) trace.ClusterChangedEvent {
+		return trace.ClusterChangedEvent{
+			Change: trace.ZoneRange, NS: ns, Min: lo, Max: hi, Zones: "east",
+		}
 	}
-	drains := trace.Event{Value: trace.ShardDraining, Peer: "b"}
+	drains := trace.ClusterChangedEvent{Change: trace.ShardDraining, Peer: "b"}
 	for _, c := range []struct {
 		name  string
-		said  []trace.Event
+		said  []trace.ClusterChangedEvent
 		lies  []PlacedChunk
 		bytes map[string]int64
 		want  string
@@ -34,19 +36,20 @@ func TestLacking(t *testing.T) {
 		{"one apart", nil, lying("a", "a", "b"), nil, ""},
 		{"two apart", nil, lying("a", "a"), nil, "a has 2 chunks"},
 		{"nothing can move", nil, lying("a!", "a!"), nil, ""},
-		{"draining", []trace.Event{drains}, lying("a", "b"), nil, "which is draining"},
-		{"jumbo on a shard that drains", []trace.Event{drains}, lying("a", "b!"), nil, ""},
-		{"out of its zone", []trace.Event{zone("a", "c")}, lying("b", "a"), nil, "belongs to zone east"},
-		{"in its zone", []trace.Event{zone("a", "c")}, lying("a", "a"), nil, ""},
-		{"across a boundary", []trace.Event{zone("b", "c")}, lying("a", "a"), nil, "crosses"},
+		{"draining", []trace.ClusterChangedEvent{drains}, lying("a", "b"), nil, "which is draining"},
+		{"jumbo on a shard that drains", []trace.ClusterChangedEvent{drains}, lying("a", "b!"), nil, ""},
+		{"out of its zone", []trace.ClusterChangedEvent{zone("a", "c")}, lying("b", "a"), nil, "belongs to zone east"},
+		{"in its zone", []trace.ClusterChangedEvent{zone("a", "c")}, lying("a", "a"), nil, ""},
+		{"across a boundary", []trace.ClusterChangedEvent{zone("b", "c")}, lying("a", "a"), nil, "crosses"},
 		{"sizes", nil, lying("a", "b"), map[string]int64{"a": 500, "b": 99}, "a has 500 bytes"},
 		{"sizes less than three chunks apart", nil, lying("a", "b"), map[string]int64{"a": 500, "b": 210}, ""},
 	} {
-		said := append([]trace.Event{{Value: trace.ShardAdded, Peer: "a", ID: "east"}, {Value: trace.ShardAdded, Peer: "b"}}, c.said...)
+		said := append([]trace.ClusterChangedEvent{
+			{Change: trace.ShardAdded, Peer: "a", Zones: "east"}, {Change: trace.ShardAdded, Peer: "b"},
+		}, c.said...)
 		var cluster *model.Cluster
 		for _, e := range said {
-			e.Kind = trace.ClusterChanged
-			cluster = cluster.With(&e)
+			cluster = cluster.With(e.Event())
 		}
 		state := BalanceState{
 			NS: ns, BySize: c.bytes != nil, ChunkBytes: chunk, Chunks: c.lies, Bytes: c.bytes,

@@ -11,12 +11,16 @@ import (
 // Cluster is what operators have said of the balancer, of shards, zones and collections. It is never changed; nil is that of
 // which nothing is known.
 type Cluster struct {
-	// Mode is the balancer's, empty when nobody has set it; Window is like 23:00-7:00, empty for all day.
-	Mode, Window string
-	shards       map[string]shard
-	zones        map[string][]trace.Event // of a namespace, one each
-	off          map[string]uint64        // the step at which the balancing of a namespace was switched off
+	// Mode is the balancer's, 0 when nobody has set it; Window is like 23:00-7:00, empty for all day.
+	Mode   trace.BalancerMode
+	Window string
+	shards map[string]shard
+	zones  map[string][]zoneRange // of a namespace, one each
+	off    map[string]uint64      // the step at which the balancing of a namespace was switched off
 }
+
+// zoneRange is a range and the zone it is of.
+type zoneRange struct{ min, max, name string }
 
 type shard struct {
 	draining bool
@@ -35,14 +39,15 @@ func (c *Cluster) With(e *trace.Event) *Cluster {
 		next = *c
 	}
 	if e.Kind == trace.BalancerState {
-		next.Mode, next.Window = e.Value, e.ID
+		next.Mode, next.Window = e.BalancerMode(), e.Window()
 		return &next
 	}
-	switch e.Value {
+	switch change := e.ClusterChange(); change {
 	case trace.ShardAdded, trace.ShardZones:
-		next.shards = with(next.shards, e.Peer, shard{next.shards[e.Peer].draining && e.Value == trace.ShardZones, named(e.ID)})
+		drains := next.shards[e.Peer].draining && change == trace.ShardZones
+		next.shards = with(next.shards, e.Peer, shard{drains, named(e.Zones())})
 	case trace.ShardDraining:
-		next.shards = with(next.shards, e.Peer, shard{true, named(e.ID)})
+		next.shards = with(next.shards, e.Peer, shard{true, named(e.Zones())})
 	case trace.ShardRemoved:
 		next.shards = maps.Clone(next.shards)
 		delete(next.shards, e.Peer)
@@ -74,10 +79,10 @@ func named(list string) []string {
 }
 
 // zoned are the ranges of a namespace after one was given to a zone, or taken away from it.
-func zoned(ranges []trace.Event, e *trace.Event) []trace.Event {
-	next := slices.DeleteFunc(slices.Clone(ranges), func(old trace.Event) bool { return old.Min == e.Min })
-	if e.ID != "" {
-		next = append(next, trace.Event{Min: e.Min, Max: e.Max, ID: e.ID})
+func zoned(ranges []zoneRange, e *trace.Event) []zoneRange {
+	next := slices.DeleteFunc(slices.Clone(ranges), func(old zoneRange) bool { return old.min == e.Min })
+	if zone := e.Zones(); zone != "" {
+		next = append(next, zoneRange{e.Min, e.Max, zone})
 	}
 	return next
 }
@@ -99,7 +104,7 @@ func (c *Cluster) Zoned(ns string) bool { return len(c.zones[ns]) > 0 }
 
 // Crosses says whether a part of the range, and not all of it, is of a zone.
 func (c *Cluster) Crosses(ns, lo, hi string) bool {
-	return c.Zone(ns, lo, hi) == "" && slices.ContainsFunc(c.zones[ns], func(z trace.Event) bool { return z.Min < hi && lo < z.Max })
+	return c.Zone(ns, lo, hi) == "" && slices.ContainsFunc(c.zones[ns], func(z zoneRange) bool { return z.min < hi && lo < z.max })
 }
 
 // Draining says whether the shard is being removed.
@@ -109,8 +114,8 @@ func (c *Cluster) Draining(name string) bool { return c != nil && c.shards[name]
 func (c *Cluster) Zone(ns, lo, hi string) string {
 	if c != nil {
 		for _, z := range c.zones[ns] {
-			if z.Min <= lo && hi <= z.Max {
-				return z.ID
+			if z.min <= lo && hi <= z.max {
+				return z.name
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // rollback takes statements back like everything else.
 const statements = "statements of sessions"
 
-func statementID(e *trace.Event) string { return e.ID + "\x00" + strconv.Itoa(e.N) }
+func statementID(e *trace.Event) string { return e.Session() + "\x00" + strconv.Itoa(e.Statement()) }
 
 // deadEnd is the number of a statement that stands for any: the history of its transaction is incomplete.
 const deadEnd = "-1"

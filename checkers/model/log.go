@@ -118,7 +118,7 @@ type segment struct{ term, last uint64 }
 // logOf reads "t1:i1,t2:i2": the last index of every term in the new leader's log. An event without it leaves only the
 // index to go by, and the log of the leader before.
 func logOf(e *trace.Event, chain []change) (log []segment) {
-	for _, part := range strings.Split(e.ID, ",") {
+	for _, part := range strings.Split(e.Log(), ",") {
 		term, last, found := strings.Cut(part, ":")
 		t, err1 := strconv.ParseUint(term, 10, 64)
 		i, err2 := strconv.ParseUint(last, 10, 64)

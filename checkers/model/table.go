@@ -3,7 +3,6 @@ package model
 import (
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -74,10 +73,10 @@ type Write struct {
 }
 
 // Drops says whether the write removes the collection.
-func (w *Write) Drops() bool { return w.Why == trace.Dropped }
+func (w *Write) Drops() bool { return w.Is(trace.Dropped) }
 
 // Refuses says whether, after the write, the config server commits no migration of the collection that began before.
-func (w *Write) Refuses() bool { return w.Drops() || w.Why == trace.ForbidsMigrations }
+func (w *Write) Refuses() bool { return w.Drops() || w.Forbids() }
 
 // Follow is the write as one that comes after that table.
 func (w Write) Follow(before Table) *Write {
@@ -88,13 +87,22 @@ func (w Write) Follow(before Table) *Write {
 	return &w
 }
 
+func (w *Write) change() trace.CatalogChange {
+	c, _ := trace.ParseCatalogChange(w.Why)
+	return c
+}
+
+// Is says whether the write is such a change.
+func (w *Write) Is(c trace.CatalogChange) bool { return w.change() == c }
+
+// Forbids says whether after the write the config server commits no migration of the collection until
+// another write allows it.
+func (w *Write) Forbids() bool { return w.Is(trace.ForbidsMigrations) }
+
 // Migration is the migration or movePrimary that the write commits, empty for any other write.
 func (w *Write) Migration() string {
-	if id, moved := strings.CutPrefix(w.Why, "move "); moved {
-		return id
-	}
-	id, moved := strings.CutPrefix(w.Why, "movePrimary ")
-	if !moved {
+	c, id := trace.ParseCatalogChange(w.Why)
+	if c != trace.ChunkMoved && c != trace.PrimaryMoved {
 		return ""
 	}
 	return id

@@ -87,7 +87,7 @@ func (w *World) Observe(e *trace.Event) {
 		s.record(change{term: e.Term, index: e.Index, ns: e.NS, id: e.DocID, after: Doc{e.Key, e.Hash}}, s.Leads(e))
 	case trace.Executed:
 		s := w.Set(e.Shard)
-		s.record(change{term: e.Term, index: e.Index, ns: statements, id: statementID(e), after: Doc{place(e.NS, e.Key), uint64(e.Txn)}}, s.Leads(e))
+		s.record(change{term: e.Term, index: e.Index, ns: statements, id: statementID(e), after: Doc{place(e.NS, e.Key), uint64(e.Txn())}}, s.Leads(e))
 	case trace.BalancerState, trace.ClusterChanged:
 		s, copied := w.Set(e.Shard), *e
 		s.record(change{term: e.Term, index: e.Index, cluster: &copied}, s.Leads(e))
@@ -114,7 +114,7 @@ func (w *World) Tables() []string { return slices.Sorted(maps.Keys(w.tables)) }
 
 // Written is the catalogue write that an event tells of, as the config server's leader sees it.
 func (w *World) Written(e *trace.Event) *Write {
-	return Write{NS: e.NS, Why: e.Value, Step: e.Step, Chunks: slices.Clone(e.Chunks)}.Follow(w.Latest(e.NS))
+	return Write{NS: e.NS, Why: e.Why(), Step: e.Step, Chunks: slices.Clone(e.Chunks)}.Follow(w.Latest(e.NS))
 }
 
 // elected also tells writes of another leader what they follow in the new log.

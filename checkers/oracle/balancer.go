@@ -98,16 +98,16 @@ func (o *Oracle) judgeBalancing(e *trace.Event) {
 		o.balancer.states = append(o.balancer.of(e.Term, o.world).states, o.world.LatestCluster().With(e))
 	case trace.BalancerRound:
 		b := o.balancer.of(e.Term, o.world)
-		if b.ended = e.Step; e.Value == "begun" {
-			b.began[e.N], b.ended = len(b.states)-1, 0
+		if b.ended = e.Step; e.RoundPhase() == trace.RoundBegun {
+			b.began[e.Round()], b.ended = len(b.states)-1, 0
 		}
 	case trace.BalancerChose:
 		o.judgeChoice(e, o.balancer.of(e.Term, o.world))
 	case trace.BalancerDone:
 		b := o.balancer.of(e.Term, o.world)
-		b.underWay = slices.DeleteFunc(b.underWay, func(r request) bool { return r.id == e.ID })
+		b.underWay = slices.DeleteFunc(b.underWay, func(r request) bool { return r.id == e.Request() })
 	case trace.BalancerStopped:
-		if c := o.world.Cluster(); c == nil || c.Mode != "full" {
+		if c := o.world.Cluster(); c == nil || c.Mode != trace.BalancerFull {
 			o.balancer.stopped = e.Step
 		}
 	}
@@ -138,7 +138,7 @@ func (b *balancer) since(request string) []*model.Cluster {
 func (o *Oracle) judgeChoice(e *trace.Event, b *balancer) {
 	o.judgeShares(e, b)
 	o.judgeHours(e)
-	states := b.since(e.ID)
+	states := b.since(e.Request())
 	all := func(forbids func(*model.Cluster) bool) bool {
 		return !slices.ContainsFunc(states, func(c *model.Cluster) bool { return !forbids(c) })
 	}
@@ -151,8 +151,8 @@ func (o *Oracle) judgeChoice(e *trace.Event, b *balancer) {
 	if all(func(c *model.Cluster) bool { return c.Off(e.NS) > max(o.drops[e.NS], o.lives[e.NS]) }) {
 		o.unbalanced(e, whileOff, "balancing of the collection was disabled when the round began")
 	}
-	if e.Value == "at random" {
-		b.atRandom[e.ID] = true
+	if e.Why() == trace.AtRandom {
+		b.atRandom[e.Request()] = true
 	}
 }
 
@@ -179,7 +179,7 @@ func (o *Oracle) judgeShares(e *trace.Event, b *balancer) {
 			o.unbalanced(e, busyShard, fmt.Sprintf("migration %s from %s to %s has not ended", r.id, r.from, r.to), r.step)
 		}
 	}
-	b.underWay = append(b.underWay, request{e.ID, e.Shard, e.Peer, e.Step})
+	b.underWay = append(b.underWay, request{e.Request(), e.Shard, e.Peer, e.Step})
 }
 
 // judgeHours holds the time of day where the primary stands against the window (errata E22): both ends belong to it.
@@ -188,10 +188,10 @@ func (o *Oracle) judgeHours(e *trace.Event) {
 	if c == nil {
 		return
 	}
-	if c.Mode != "full" {
-		o.unbalanced(e, whileOff, "the balancer's mode is "+c.Mode)
+	if c.Mode != trace.BalancerFull {
+		o.unbalanced(e, whileOff, "the balancer's mode is "+c.Mode.String())
 	}
-	local := time.Duration(e.Wall + e.Txn)
+	local := time.Duration(e.LocalTime())
 	if start, stop, set := hours(c.Window); set && !within(local, start, stop) {
 		o.unbalanced(e, outsideWindow, fmt.Sprintf("the window is %s, and the local time is %s", c.Window, clockFace(local)))
 	}
@@ -219,7 +219,7 @@ func clockFace(t time.Duration) string {
 func (o *Oracle) unbalanced(e *trace.Event, signature verdict.Signature, because string, more ...uint64) {
 	o.report(Balancing, verdict.Violation{
 		Signature: signature, NS: e.NS,
-		Broke:   fmt.Sprintf("the balancer requested migration %s of the chunk at %s from %s to %s", e.ID, o.show(e.Min), e.Shard, e.Peer),
+		Broke:   fmt.Sprintf("the balancer requested migration %s of the chunk at %s from %s to %s", e.Request(), o.show(e.Min), e.Shard, e.Peer),
 		Because: []string{because},
 	}, more...)
 }
@@ -227,9 +227,9 @@ func (o *Oracle) unbalanced(e *trace.Event, signature verdict.Signature, because
 // administer takes what a majority of the config server has of what operators say.
 func (o *Oracle) administer(e *trace.Event) {
 	switch {
-	case e.Kind == trace.BalancerState && e.Value == "full":
+	case e.BalancerMode() == trace.BalancerFull:
 		o.balancer.stopped = 0
-	case e.Value == trace.ShardRemoved:
+	case e.ClusterChange() == trace.ShardRemoved:
 		for _, ns := range o.world.Tables() {
 			if left := o.world.Table(ns).Owned(e.Peer); len(left) > 0 {
 				o.ownerless(ns, e.Peer, left[0].Min, left[0].Max, e.Step)

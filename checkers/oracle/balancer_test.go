@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,37 +16,65 @@ import (
 //	zone NODE TERM INDEX MIN MAX [ZONE]        balancing NODE TERM INDEX on|off
 //	round NODE TERM N begun|ended              chose NODE TERM REQUEST FROM TO MIN [LOCAL-TIME [ZONE-OFFSET]]
 //	done NODE TERM REQUEST                     stopped NODE TERM            ask NODE TERM MIGRATION REQUEST FROM TO
-func administer(t *testing.T, e *trace.Event, w []string) {
-	e.Term = num(w[2])
-	ns := e.NS
-	e.NS = ""
+func administer(t *testing.T, ns string, w []string) *trace.Event {
+	shard, term := shardOf(w[1]), num(w[2])
 	switch w[0] {
 	case "mode":
-		e.Kind, e.Index, e.Value, e.ID = trace.BalancerState, num(w[3]), w[4], strings.Join(w[5:], "")
-	case "shard":
-		e.Kind, e.Index, e.Peer, e.ID = trace.ClusterChanged, num(w[3]), w[4], strings.Join(w[6:], "")
-		e.Value = map[string]string{"added": trace.ShardAdded, "draining": trace.ShardDraining, "removed": trace.ShardRemoved, "zones": trace.ShardZones}[w[5]]
-	case "zone":
-		e.Kind, e.Value, e.Index, e.NS, e.Min, e.Max, e.ID = trace.ClusterChanged, trace.ZoneRange, num(w[3]), ns, bound(w[4]), bound(w[5]), strings.Join(w[6:], "")
-	case "balancing":
-		e.Kind, e.Index, e.NS, e.Value = trace.ClusterChanged, num(w[3]), ns, map[string]string{"on": trace.BalancingOn, "off": trace.BalancingOff}[w[4]]
-	case "round":
-		e.Kind, e.Value = trace.BalancerRound, w[4]
-		e.N, _ = strconv.Atoi(w[3])
-	case "chose":
-		e.Kind, e.ID, e.Shard, e.Peer, e.NS, e.Min, e.Value = trace.BalancerChose, w[3], w[4], w[5], ns, bound(w[6]), "imbalance"
-		if len(w) > 7 {
-			e.Wall, e.Txn = clockTimes(t, w[7:])
+		mode, known := trace.ParseBalancerMode(w[4])
+		if !known {
+			t.Fatalf("unknown mode %s", w[4])
 		}
+		return trace.BalancerStateEvent{
+			Shard: shard, Term: term, Index: num(w[3]), Mode: mode, Window: strings.Join(w[5:], ""),
+		}.Event()
+	case "round":
+		phase, _ := trace.ParseRoundPhase(w[4])
+		return trace.BalancerRoundEvent{Shard: shard, Term: term, Round: int(num(w[3])), Phase: phase}.Event()
+	case "chose":
+		e := trace.BalancerChoseEvent{
+			Shard: w[4], Peer: w[5], Term: term, NS: ns, Min: bound(w[6]), Request: w[3], Why: "imbalance",
+		}
+		var wall int64
+		if len(w) > 7 {
+			wall, e.AheadOfUTC = clockTimes(t, w[7:])
+		}
+		chosen := e.Event()
+		chosen.SetClock(func() int64 { return wall })
+		return chosen
 	case "done":
-		e.Kind, e.ID = trace.BalancerDone, w[3]
+		return trace.BalancerDoneEvent{Shard: shard, Term: term, Request: w[3]}.Event()
 	case "stopped":
-		e.Kind = trace.BalancerStopped
+		return trace.BalancerStoppedEvent{Shard: shard, Term: term}.Event()
 	case "ask":
-		e.Kind, e.ID, e.Value, e.Shard, e.Peer, e.NS, e.Term = trace.MigrationRequested, w[3], w[4], w[5], w[6], ns, 0
+		return trace.MigrationRequestedEvent{
+			Shard: w[5], Peer: w[6], NS: ns, Migration: w[3], Request: w[4],
+		}.Event()
+	}
+	return configured(t, shard, ns, w)
+}
+
+// configured is a change of the cluster's configuration.
+func configured(t *testing.T, shard, ns string, w []string) *trace.Event {
+	e := trace.ClusterChangedEvent{Shard: shard, Term: num(w[2]), Index: num(w[3])}
+	switch w[0] {
+	case "shard":
+		e.Peer, e.Zones = w[4], strings.Join(w[6:], "")
+		e.Change = map[string]trace.ClusterChange{
+			"added": trace.ShardAdded, "draining": trace.ShardDraining, "removed": trace.ShardRemoved,
+			"zones": trace.ShardZones,
+		}[w[5]]
+	case "zone":
+		e.Change, e.NS, e.Min, e.Max = trace.ZoneRange, ns, bound(w[4]), bound(w[5])
+		e.Zones = strings.Join(w[6:], "")
+	case "balancing":
+		e.NS = ns
+		e.Change = map[string]trace.ClusterChange{
+			"on": trace.BalancingOn, "off": trace.BalancingOff,
+		}[w[4]]
 	default:
 		t.Fatalf("unknown line %v", w)
 	}
+	return e.Event()
 }
 
 // clockTimes reads a local time of day, and how far its zone is ahead of UTC.

@@ -68,14 +68,14 @@ func (o *Oracle) judgeRecipientSection(e *trace.Event) {
 
 // askCommit notes that the outcome of a migration is open from now on.
 func (o *Oracle) askCommit(e *trace.Event) {
-	if e.Value != "kCommittingOnConfig" || o.world.Set(e.Shard).Leader != e.Node || o.refusedAlready(e) {
+	if e.DonorState() != trace.DonorCommittingOnConfig || o.world.Set(e.Shard).Leader != e.Node || o.refusedAlready(e) {
 		return
 	}
-	o.move(e.ID).asked = e.Step
+	o.move(e.Migration()).asked = e.Step
 	if o.forbids[e.NS] {
 		return
 	}
-	o.open = append(o.open, e.ID)
+	o.open = append(o.open, e.Migration())
 }
 
 // refusedAlready: the chunk was split or merged since the migration began, and its version keeps the commit out.
@@ -90,8 +90,8 @@ func (o *Oracle) refusedAlready(e *trace.Event) bool {
 // settle notes the catalogue writes that end an open outcome: the commit, or any that makes the config server refuse it.
 // While migrations are forbidden no outcome is open, and they are allowed again only after those that had begun are over.
 func (o *Oracle) settle(w *model.Write) {
-	if w.Refuses() || w.Why == trace.AllowsMigrations || w.Before == nil {
-		o.forbids[w.NS] = w.Why == trace.ForbidsMigrations
+	if w.Refuses() || w.Is(trace.AllowsMigrations) || w.Before == nil {
+		o.forbids[w.NS] = w.Forbids()
 	}
 	o.open = slices.DeleteFunc(o.open, func(id string) bool {
 		m := o.moves[id]
@@ -104,16 +104,16 @@ func (o *Oracle) followSection(e *trace.Event) {
 	if e.Actor != trace.Donor {
 		return
 	}
-	n := o.node(e.Node)
-	if e.Value == "released" {
-		n.sections = slices.DeleteFunc(n.sections, func(h held) bool { return h.ns == e.NS && h.id == e.ID })
+	n, id := o.node(e.Node), e.Migration()
+	if e.SectionState().Terminal() {
+		n.sections = slices.DeleteFunc(n.sections, func(h held) bool { return h.ns == e.NS && h.id == id })
 		return
 	}
-	if slices.ContainsFunc(n.sections, func(h held) bool { return h.ns == e.NS && h.id == e.ID }) {
+	if slices.ContainsFunc(n.sections, func(h held) bool { return h.ns == e.NS && h.id == id }) {
 		return
 	}
-	n.sections = append(n.sections, held{e.NS, e.ID, e.Step})
-	if m := o.move(e.ID); m.blocked == 0 && m.max != "" && o.world.Set(e.Shard).Leader == e.Node {
+	n.sections = append(n.sections, held{e.NS, id, e.Step})
+	if m := o.move(id); m.blocked == 0 && m.max != "" && o.world.Set(e.Shard).Leader == e.Node {
 		donor := o.world.Set(e.Shard)
 		m.blocked, m.donor, m.history = e.Step, donor.Documents(e.NS, m.min, m.max), donor.History()
 	}

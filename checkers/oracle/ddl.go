@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -43,11 +42,11 @@ func (o *Oracle) followDrop(w *model.Write) {
 // followLives notes which life of which collection a name stands for; a rename takes the life along. It is early: a write
 // of the catalogue that is rolled back gives a life that nobody meets.
 func (o *Oracle) followLives(e *trace.Event) {
-	from, renamed := strings.CutPrefix(e.Value, trace.RenamedFrom)
+	from := e.FormerName()
 	switch {
-	case renamed:
+	case from != "":
 		o.lives[e.NS] = o.lives[from]
-	case e.Value != trace.Dropped && o.world.Latest(e.NS) == nil:
+	case e.Change() != trace.Dropped && o.world.Latest(e.NS) == nil:
 		o.lives[e.NS] = e.Step
 	}
 }
@@ -67,12 +66,12 @@ func (o *Oracle) judgeIncarnation(e *trace.Event) {
 			o.mixedLives(e, dropped, wroteDropped, "applied a client's write of", "the collection has not been created again")
 		}
 	case trace.RangeDeleter, trace.Recipient:
-		if m := o.moves[e.ID]; exists && m != nil && m.began != 0 && m.life != o.lives[e.NS] {
+		if m := o.moves[e.Migration()]; exists && m != nil && m.began != 0 && m.life != o.lives[e.NS] {
 			signature, did := copiedAnother, "copied"
 			if e.Actor == trace.RangeDeleter {
 				signature, did = deletedAnother, "deleted"
 			}
-			o.mixedLives(e, dropped, signature, did, fmt.Sprintf("this was done for migration %s, which began at step %d, when the name belonged to an earlier collection", e.ID, m.began))
+			o.mixedLives(e, dropped, signature, did, fmt.Sprintf("this was done for migration %s, which began at step %d, when the name belonged to an earlier collection", e.For(), m.began))
 		}
 	}
 }

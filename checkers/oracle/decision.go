@@ -28,15 +28,15 @@ func (o *Oracle) judgeDecision(e *trace.Event) {
 	if e.Kind != trace.DecisionMade || o.world.Set(e.Shard).Leader != e.Node {
 		return
 	}
-	m := o.move(e.ID)
-	if committed := m.committed != 0; committed != (e.Value == "committed") {
+	m := o.move(e.Migration())
+	if committed := m.committed != 0; committed != (e.Decision() == trace.Committed) {
 		o.report(decisionRule, verdict.Violation{
 			Signature: decidedWrongly, NS: m.ns,
-			Broke:   fmt.Sprintf("%s decided that migration %s is %s", e.Node, e.ID, e.Value),
+			Broke:   fmt.Sprintf("%s decided that migration %s is %s", e.Node, m.id, e.Decision()),
 			Because: []string{fmt.Sprintf("the config server %s", outcome(m))},
 		}, m.committed)
 	}
-	m.decided, m.decision = e.Value, e.Step
+	m.decided, m.decision = e.Decision(), e.Step
 }
 
 func outcome(m *move) string {

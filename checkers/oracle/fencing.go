@@ -48,7 +48,7 @@ const (
 // judgeLateCommit judges a commit that a majority of the config server has.
 func (o *Oracle) judgeLateCommit(w *model.Write) {
 	m := o.moves[w.Migration()]
-	if m == nil || m.decided != "aborted" {
+	if m == nil || m.decided != trace.Aborted {
 		return
 	}
 	o.report(fencingRule, verdict.Violation{
@@ -61,10 +61,7 @@ func (o *Oracle) judgeLateCommit(w *model.Write) {
 // judgeFencing looks at what leaders do for migrations that are decided or over. A deposed leader may believe and write
 // what it likes: nobody will have it.
 func (o *Oracle) judgeFencing(e *trace.Event) {
-	m := o.moves[e.ID]
-	if e.Kind == trace.Executed {
-		m = o.moves[e.Value]
-	}
+	m := o.moves[e.Migration()]
 	if m == nil || o.world.Set(e.Shard).Leader != e.Node {
 		return
 	}
@@ -73,18 +70,18 @@ func (o *Oracle) judgeFencing(e *trace.Event) {
 		o.judgeLateWrite(e, m)
 	case trace.Executed:
 		if m.final() != 0 && o.world.Set(e.Shard).Leads(e) {
-			o.late(e, m, lateHistory, fmt.Sprintf("%s recorded statement %d of session %s for migration %s", e.Node, e.N, e.ID, m.id))
+			o.late(e, m, lateHistory, fmt.Sprintf("%s recorded statement %d of session %s for migration %s", e.Node, e.Statement(), e.Session(), m.id))
 		}
-	case trace.DonorState:
-		if m.decided != "" && e.Value != "kDone" {
-			o.late(e, m, lateDonor, fmt.Sprintf("%s moves migration %s on to state %s", e.Node, m.id, e.Value))
+	case trace.DonorAdvanced:
+		if m.decided != 0 && !e.DonorState().Terminal() {
+			o.late(e, m, lateDonor, fmt.Sprintf("%s moves migration %s on to state %s", e.Node, m.id, e.State()))
 		}
-	case trace.RecipientState:
-		if m.ended != 0 && progress(e.Value) {
-			o.late(e, m, lateState, fmt.Sprintf("%s moves migration %s on to state %s", e.Node, m.id, e.Value))
+	case trace.RecipientAdvanced:
+		if m.ended != 0 && e.RecipientState().Open() {
+			o.late(e, m, lateState, fmt.Sprintf("%s moves migration %s on to state %s", e.Node, m.id, e.State()))
 		}
 	case trace.CriticalSection:
-		if m.ended != 0 && e.Value != "released" {
+		if m.ended != 0 && !e.SectionState().Terminal() {
 			o.late(e, m, lateSection, fmt.Sprintf("%s enters the critical section of migration %s as its %s", e.Node, m.id, e.Actor))
 		}
 	}
@@ -102,7 +99,7 @@ func (o *Oracle) judgeLateWrite(e *trace.Event, m *move) {
 	case e.Actor != trace.RangeDeleter || m.to == "" || o.drops[m.ns] > m.began:
 	case slices.Contains(m.cleaned, e.Shard):
 		o.late(e, m, lateDeletion, fmt.Sprintf("%s deleted key %s for the task of migration %s, which it had removed", e.Node, o.show(e.Key), m.id))
-	case e.Shard == m.from && m.committed == 0, e.Shard == m.to && slices.Contains(m.promised, e.Shard) && m.decided != "aborted":
+	case e.Shard == m.from && m.committed == 0, e.Shard == m.to && slices.Contains(m.promised, e.Shard) && m.decided != trace.Aborted:
 		o.late(e, m, wrongCleanup, fmt.Sprintf("%s deleted key %s for migration %s, from %s to %s", e.Node, o.show(e.Key), m.id, m.from, m.to))
 	}
 }
@@ -115,17 +112,12 @@ func (m *move) final() uint64 {
 	return m.ended
 }
 
-// progress says whether a recipient in the state has not come to an end.
-func progress(state string) bool {
-	return slices.Contains([]string{"kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec"}, state)
-}
-
 func (o *Oracle) late(e *trace.Event, m *move, signature verdict.Signature, broke string) {
 	v := verdict.Violation{Signature: signature, NS: m.ns, Broke: broke, Because: []string{"the config server " + outcome(m)}}
 	if e.Kind == trace.Applied {
 		v.Key = o.show(e.Key)
 	}
-	if m.decided != "" {
+	if m.decided != 0 {
 		v.Because = append(v.Because, fmt.Sprintf("its donor had decided at step %d that it is %s", m.decision, m.decided))
 	}
 	if m.ended != 0 {

@@ -65,7 +65,7 @@ func (o *Oracle) wrongWrite(w *model.Write, signature verdict.Signature, flaw, b
 
 // judgeVersions: only a mark leaves a chunk its version, since nothing that routers know changes with it (protocol 3.2).
 func (o *Oracle) judgeVersions(w *model.Write) {
-	if w.Why == "jumbo" && w.Changes() == 0 {
+	if w.Is(trace.Jumbo) && w.Changes() == 0 {
 		return
 	}
 	major, minor := w.Before.Version()
@@ -105,7 +105,7 @@ func (o *Oracle) judgeMove(w *model.Write) {
 // first chunk has the next minor or, as some versions of MongoDB do it, the next major version (protocol 3.2), and of a
 // split each next one the next minor.
 func (o *Oracle) judgeReshaping(w *model.Write) {
-	if w.Why != "split" && w.Why != "merge" || len(w.Before) == 0 {
+	if !w.Is(trace.Split) && !w.Is(trace.Merge) || len(w.Before) == 0 {
 		return
 	}
 	for _, m := range w.Moved() {
@@ -128,7 +128,7 @@ func (o *Oracle) judgeReshaping(w *model.Write) {
 // judgeInheritance: the pieces of a split keep the history of the whole.
 func (o *Oracle) judgeInheritance(w *model.Write, c *trace.Chunk) {
 	for _, old := range w.Before {
-		if w.Why == "split" && old.Min <= c.Min && c.Max <= old.Max && !slices.Equal(old.History, c.History) {
+		if w.Is(trace.Split) && old.Min <= c.Min && c.Max <= old.Max && !slices.Equal(old.History, c.History) {
 			o.wrongWrite(w, wrongSplit, fmt.Sprintf("%s has a different history than the chunk it was split from", o.span(c.Min, c.Max)), "both have been on the shard equally long")
 		}
 	}

@@ -82,74 +82,121 @@ func (s *script) line(t *testing.T, w []string) {
 	if w[0] == "plain" {
 		ns, w = "test.plain", w[1:]
 	}
-	e := &trace.Event{Step: s.step, NS: ns, Node: w[1], Shard: shardOf(w[1])}
-	switch w[0] {
-	case "elected":
-		e.Kind, e.Term, e.Index = trace.Elected, num(w[2]), num(w[3])
-		if len(w) > 4 {
-			e.ID = w[4]
-		}
-	case "majority":
-		e.Kind, e.Term, e.Index = trace.Majority, num(w[2]), num(w[3])
-	case "user", "copy", "delete", "clean":
-		e.Kind, e.Actor, e.Term, e.Index, e.Key, e.DocID = trace.Applied, actors[w[0]], num(w[2]), num(w[3]), w[4], w[4]
-		if w[0] == "user" || w[0] == "copy" {
-			e.Hash = num(w[5])
-		}
-		if named := w[5:]; len(named) > 0 {
-			e.ID = named[len(named)-1]
-		}
-	case "end":
-		e.Kind, e.ID, e.Value = trace.MigrationEnded, w[2], w[3]
-	case "execute", "import":
-		e.Kind, e.Actor, e.Term, e.Index, e.ID = trace.Executed, map[string]trace.Actor{"execute": trace.User, "import": trace.Session}[w[0]], num(w[2]), num(w[3]), w[5]
-		e.Key, e.Txn = bound(w[4]), int64(num(w[6]))
-		e.N, _ = strconv.Atoi(w[7])
-		if len(w) > 8 {
-			e.Value = w[8]
-		}
-	case "table":
-		s.table(e, w)
-	case "database":
-		e.NS = "test"
-		s.table(e, w)
-	case "block", "release":
-		e.Kind, e.Actor, e.ID, e.Value = trace.CriticalSection, trace.Donor, w[2], map[string]string{"block": "writesBlocked", "release": "released"}[w[0]]
-	default:
-		s.more(t, e, w)
+	node := w[1]
+	e := s.event(t, ns, w)
+	if e.Kind == trace.CatalogWritten {
+		node = "config." + map[bool]string{true: "0", false: "1"}[e.Term == 1]
 	}
+	e.Step, e.Node = s.step, node
 	s.o.Observe(e)
 }
 
-func (s *script) more(t *testing.T, e *trace.Event, w []string) {
+// event is what a line says, of a namespace that it does not name.
+func (s *script) event(t *testing.T, ns string, w []string) *trace.Event {
+	shard := shardOf(w[1])
 	switch w[0] {
-	case "state":
-		e.Kind, e.ID, e.Min, e.Max, e.Shard, e.Peer = trace.DonorState, w[2], bound(w[3]), bound(w[4]), w[5], w[6]
-		if len(w) > 7 {
-			e.Value = w[7]
-		}
-	case "receive":
-		e.Kind, e.ID, e.Min, e.Max, e.Value = trace.RecipientState, w[2], bound(w[3]), bound(w[4]), w[5]
-	case "decide":
-		e.Kind, e.ID, e.Value = trace.DecisionMade, w[2], w[3]
-	case "cursor":
-		e.Kind, e.ID, e.Chunks = trace.CursorOpened, w[2], []trace.Chunk{{Min: bound(w[3]), Max: bound(w[4])}}
-	case "close":
-		e.Kind, e.ID = trace.CursorClosed, w[2]
-	case "task":
-		n, _ := strconv.Atoi(w[6])
-		e.Kind, e.ID, e.Min, e.Max, e.Value, e.N = trace.RangeDeletion, w[2], bound(w[3]), bound(w[4]), w[5], n
-	case "down":
-		e.Kind = trace.NodeDown
-	default:
-		administer(t, e, w)
+	case "elected":
+		return trace.ElectedEvent{
+			Shard: shard, Term: num(w[2]), Index: num(w[3]), Log: strings.Join(w[4:], ""),
+		}.Event()
+	case "majority":
+		return trace.MajorityEvent{Shard: shard, Term: num(w[2]), Index: num(w[3])}.Event()
+	case "user", "copy", "delete", "clean":
+		return applied(shard, ns, w)
+	case "end":
+		return trace.MigrationEndedEvent{Shard: shard, Migration: w[2], Decision: decided(w[3])}.Event()
+	case "execute", "import":
+		return executed(shard, ns, w)
+	case "table":
+		return table(ns, w)
+	case "database":
+		return table("test", w)
+	case "block", "release":
+		state := map[string]trace.SectionState{
+			"block": trace.WritesBlocked, "release": trace.SectionReleased,
+		}[w[0]]
+		return trace.CriticalSectionEvent{
+			Shard: shard, NS: ns, Actor: trace.Donor, Migration: w[2], State: state,
+		}.Event()
 	}
+	return more(t, shard, ns, w)
 }
 
-func (s *script) table(e *trace.Event, w []string) {
-	e.Kind, e.Node, e.Shard, e.Term, e.Index = trace.CatalogWritten, "config."+map[bool]string{true: "0", false: "1"}[w[1] == "1"], "config", num(w[1]), num(w[2])
-	e.Value = strings.ReplaceAll(w[3], "_", " ")
-	e.Chunks = chunks(w[4:])
+func applied(shard, ns string, w []string) *trace.Event {
+	e := trace.AppliedEvent{
+		Shard: shard, NS: ns, Actor: actors[w[0]], Term: num(w[2]), Index: num(w[3]), Key: w[4], DocID: w[4],
+	}
+	if w[0] == "user" || w[0] == "copy" {
+		e.Hash = num(w[5])
+	}
+	if named := w[5:]; len(named) > 0 {
+		e.For = named[len(named)-1]
+	}
+	return e.Event()
+}
+
+func executed(shard, ns string, w []string) *trace.Event {
+	e := trace.ExecutedEvent{
+		Shard: shard, NS: ns, Actor: trace.User, Term: num(w[2]), Index: num(w[3]), Key: bound(w[4]),
+		Session: w[5], Txn: int64(num(w[6])), Migration: strings.Join(w[8:], ""),
+	}
+	if w[0] == "import" {
+		e.Actor = trace.Session
+	}
+	e.Statement, _ = strconv.Atoi(w[7])
+	return e.Event()
+}
+
+func decided(word string) trace.Decision {
+	d, known := trace.ParseDecision(word)
+	if !known {
+		panic(word + " is no decision")
+	}
+	return d
+}
+
+func more(t *testing.T, shard, ns string, w []string) *trace.Event {
+	switch w[0] {
+	case "state":
+		state, _ := trace.ParseDonorState(strings.Join(w[7:], ""))
+		return trace.DonorAdvancedEvent{
+			Shard: w[5], Peer: w[6], NS: ns, Min: bound(w[3]), Max: bound(w[4]), Migration: w[2], State: state,
+		}.Event()
+	case "receive":
+		state, known := trace.ParseRecipientState(w[5])
+		if !known {
+			t.Fatalf("unknown state %s", w[5])
+		}
+		return trace.RecipientAdvancedEvent{
+			Shard: shard, NS: ns, Min: bound(w[3]), Max: bound(w[4]), Migration: w[2], State: state,
+		}.Event()
+	case "decide":
+		return trace.DecisionMadeEvent{Shard: shard, Migration: w[2], Decision: decided(w[3])}.Event()
+	case "cursor":
+		owned := []trace.Chunk{{Min: bound(w[3]), Max: bound(w[4])}}
+		return trace.CursorOpenedEvent{Shard: shard, NS: ns, Cursor: w[2], Chunks: owned}.Event()
+	case "close":
+		return trace.CursorClosedEvent{Shard: shard, NS: ns, Cursor: w[2]}.Event()
+	case "task":
+		state, known := trace.ParseDeletionState(w[5])
+		n, err := strconv.Atoi(w[6])
+		if !known || err != nil {
+			t.Fatalf("unknown task %v", w)
+		}
+		return trace.RangeDeletionEvent{
+			Shard: shard, NS: ns, Min: bound(w[3]), Max: bound(w[4]), Migration: w[2], State: state, Orphans: n,
+		}.Event()
+	case "down":
+		return trace.NodeDownEvent{}.Event()
+	}
+	return administer(t, ns, w)
+}
+
+func table(ns string, w []string) *trace.Event {
+	return trace.CatalogWrittenEvent{
+		Shard: "config", Term: num(w[1]), Index: num(w[2]), NS: ns, Why: strings.ReplaceAll(w[3], "_", " "),
+		Chunks: chunks(w[4:]),
+	}.Event()
 }
 
 // chunks reads MIN..MAX=SHARD@MAJOR|MINOR<FORMER. With !NAME the history ends with that shard, with ~ after FORMER all of

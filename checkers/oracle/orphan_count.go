@@ -27,13 +27,13 @@ const orphansMiscounted verdict.Signature = "orphan-count-wrong"
 // judgeOrphans compares where a task goes on from one state to the next. While it is pending nothing of the range is an
 // orphan for certain, and a task whose collection was replaced has nothing left to count.
 func (o *Oracle) judgeOrphans(e *trace.Event) {
-	if e.Kind != trace.RangeDeletion || e.Value == "pending" || e.N < 0 || o.world.Set(e.Shard).Leader != e.Node {
+	if e.Kind != trace.RangeDeletion || e.DeletionState() == trace.DeletionPending || e.Orphans() < 0 || o.world.Set(e.Shard).Leader != e.Node {
 		return
 	}
-	if left := len(o.world.Set(e.Shard).Documents(e.NS, e.Min, e.Max)); left != e.N {
+	if left := len(o.world.Set(e.Shard).Documents(e.NS, e.Min, e.Max)); left != e.Orphans() {
 		o.report(orphanCountRule, verdict.Violation{
 			Signature: orphansMiscounted, NS: e.NS,
-			Broke:   fmt.Sprintf("task %s of %s, which is %s, counts %d orphans in %s", e.ID, e.Shard, e.Value, e.N, o.span(e.Min, e.Max)),
+			Broke:   fmt.Sprintf("task %s of %s, which is %s, counts %d orphans in %s", e.Migration(), e.Shard, e.State(), e.Orphans(), o.span(e.Min, e.Max)),
 			Because: []string{fmt.Sprintf("%s holds %d documents there", e.Node, left)},
 		})
 	}

@@ -24,7 +24,7 @@ type move struct {
 	history model.History
 	// committed is the step at which a majority of the config server had it; decided what the donor persisted, and when.
 	committed uint64
-	decided   string
+	decided   trace.Decision
 	decision  uint64
 	// ended is the step at which its donor completed it. The shards in promised have recorded a task for it that waits for
 	// the decision, those in cleaned have removed theirs.
@@ -53,7 +53,10 @@ type held struct {
 	step   uint64
 }
 
-type reception struct{ id, ns, min, max, state string }
+type reception struct {
+	id, ns, min, max string
+	state            trace.RecipientState
+}
 
 // cursor is an open cursor with the ranges it may see.
 type cursor struct {
@@ -80,14 +83,14 @@ func (o *Oracle) follow(e *trace.Event) {
 	case trace.SteppedDown:
 		n := o.node(e.Node)
 		n.sections, n.receives = nil, nil
-	case trace.MigrationRequested, trace.DonorState:
-		m := o.move(e.ID)
+	case trace.MigrationRequested, trace.DonorAdvanced:
+		m := o.move(e.Migration())
 		m.ns, m.min, m.max, m.from, m.to = e.NS, e.Min, e.Max, e.Shard, e.Peer
-		if m.began == 0 && e.Kind == trace.DonorState {
+		if m.began == 0 && e.Kind == trace.DonorAdvanced {
 			m.began, m.life = e.Step, o.lives[e.NS]
 		}
 		if e.Kind == trace.MigrationRequested {
-			m.request = e.Value
+			m.request = e.Request()
 		}
 		o.askCommit(e)
 	case trace.CatalogWritten:
@@ -95,22 +98,24 @@ func (o *Oracle) follow(e *trace.Event) {
 		o.followLives(e)
 	case trace.MigrationEnded:
 		// Without a decision on record, as in 4.2, nobody was fenced.
-		if m := o.move(e.ID); m.decided != "" && o.world.Set(e.Shard).Leader == e.Node {
+		if m := o.move(e.Migration()); m.decided != 0 && o.world.Set(e.Shard).Leader == e.Node {
 			m.ended = e.Step
 		}
 	case trace.RangeDeletion:
 		if o.world.Set(e.Shard).Leader == e.Node {
-			o.move(e.ID).followTask(e)
+			o.move(e.Migration()).followTask(e)
 		}
 	case trace.CriticalSection:
 		o.followSection(e)
-	case trace.RecipientState:
-		o.node(e.Node).receive(reception{e.ID, e.NS, e.Min, e.Max, e.Value})
+	case trace.RecipientAdvanced:
+		o.node(e.Node).receive(reception{
+			e.Migration(), e.NS, e.Min, e.Max, e.RecipientState(),
+		})
 	case trace.CursorOpened:
 		o.openCursor(e)
 	case trace.CursorClosed:
 		n := o.node(e.Node)
-		n.cursors = slices.DeleteFunc(n.cursors, func(c cursor) bool { return c.id == e.ID })
+		n.cursors = slices.DeleteFunc(n.cursors, func(c cursor) bool { return c.id == e.Cursor() })
 	}
 }
 
@@ -118,10 +123,10 @@ func (o *Oracle) follow(e *trace.Event) {
 // somebody asks.
 func (m *move) followTask(e *trace.Event) {
 	switch {
-	case e.N < 0:
-	case e.Value == "pending":
+	case e.Orphans() < 0:
+	case e.DeletionState() == trace.DeletionPending:
 		m.promised = append(m.promised, e.Shard)
-	case e.Value == "done":
+	case e.DeletionState().Terminal():
 		m.cleaned = append(m.cleaned, e.Shard)
 	}
 }

@@ -40,7 +40,7 @@ func (o *Oracle) judgeDeletion(e *trace.Event) {
 	}
 	n := o.node(e.Node)
 	for _, r := range n.receives {
-		if r.ns == e.NS && r.min <= e.Key && e.Key < r.max && r.taking() {
+		if r.ns == e.NS && r.min <= e.Key && e.Key < r.max && r.state.Receiving() {
 			o.wrongDeletion(e, deletedReceived, fmt.Sprintf("%s is receiving %s in migration %s, which is in state %s",
 				e.Node, o.span(r.min, r.max), r.id, r.state))
 		}
@@ -54,16 +54,10 @@ func (o *Oracle) judgeDeletion(e *trace.Event) {
 	}
 }
 
-// taking says whether documents arrive, or have arrived and are not owned yet. In kReady the recipient still waits for
-// deletions of the range to end.
-func (r reception) taking() bool {
-	return slices.Contains([]string{"kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec"}, r.state)
-}
-
 func (o *Oracle) wrongDeletion(e *trace.Event, signature verdict.Signature, because string, more ...uint64) {
 	o.report(deletionRule, verdict.Violation{
 		Signature: signature, NS: e.NS, Key: o.show(e.Key), Because: []string{because},
-		Broke: fmt.Sprintf("%s deleted key %s as an orphan, for task %s", e.Node, o.show(e.Key), e.ID),
+		Broke: fmt.Sprintf("%s deleted key %s as an orphan, for task %s", e.Node, o.show(e.Key), e.For()),
 	}, more...)
 }
 
@@ -71,7 +65,7 @@ func (o *Oracle) wrongDeletion(e *trace.Event, signature verdict.Signature, beca
 // the query in, which truth may have overtaken by the time of the event.
 func (o *Oracle) openCursor(e *trace.Event) {
 	n := o.node(e.Node)
-	n.cursors = append(n.cursors, cursor{id: e.ID, ns: e.NS, step: e.Step, owned: slices.Clone(e.Chunks)})
+	n.cursors = append(n.cursors, cursor{id: e.Cursor(), ns: e.NS, step: e.Step, owned: slices.Clone(e.Chunks)})
 }
 
 func holds(ranges []trace.Chunk, key string) bool {

@@ -12,22 +12,36 @@ import (
 func TestRestedSaysWhatIsLeftBehind(t *testing.T) {
 	const ns = "test.docs"
 	o := New(nil)
-	for _, e := range []trace.Event{
-		{Kind: trace.Elected, Shard: "config", Node: "config.0", Term: 1},
-		{Kind: trace.ClusterChanged, Shard: "config", Node: "config.0", Term: 1, Index: 1, Step: 1, Value: trace.ShardAdded, Peer: "a"},
-		{Kind: trace.ClusterChanged, Shard: "config", Node: "config.0", Term: 1, Index: 2, Step: 2, Value: trace.ShardAdded, Peer: "b"},
-		{Kind: trace.Elected, Shard: "a", Node: "a.0", Term: 1, Step: 3},
-		{Kind: trace.Applied, Shard: "a", Node: "a.0", Term: 1, Index: 1, Step: 4, NS: ns, Key: "d", DocID: "1", Hash: 1},
-		{Kind: trace.CursorOpened, Shard: "a", Node: "a.0", Step: 5, NS: ns, ID: "open", Min: "a", Max: "e"},
-		{Kind: trace.CursorOpened, Shard: "a", Node: "a.0", Step: 6, NS: ns, ID: "closed", Min: "a", Max: "e"},
-		{Kind: trace.CursorClosed, Shard: "a", Node: "a.0", Step: 7, NS: ns, ID: "closed"},
-		{Kind: trace.MigrationRequested, Shard: "a", Peer: "b", Node: "a.0", Step: 7, ID: "a/1/1", NS: ns, Min: "c", Max: "e"},
-		{Kind: trace.DecisionMade, Shard: "a", Node: "a.0", Term: 1, Step: 8, ID: "a/1/1", Value: "committed"},
-		{Kind: trace.BalancerRound, Shard: "config", Node: "config.0", Term: 1, Step: 9, N: 1, Value: "begun"},
-		{Kind: trace.BalancerRound, Shard: "config", Node: "config.0", Term: 1, Step: 10, N: 1, Value: "ended"},
-		{Kind: trace.NodeUp, Node: "router.0", Step: 11},
+	added := func(index uint64, shard string) *trace.Event {
+		return trace.ClusterChangedEvent{
+			Shard: "config", Term: 1, Index: index, Peer: shard, Change: trace.ShardAdded,
+		}.Event()
+	}
+	opened := func(cursor string) *trace.Event {
+		return trace.CursorOpenedEvent{Shard: "a", NS: ns, Cursor: cursor, Min: "a", Max: "e"}.Event()
+	}
+	round := func(phase trace.RoundPhase) *trace.Event {
+		return trace.BalancerRoundEvent{Shard: "config", Term: 1, Round: 1, Phase: phase}.Event()
+	}
+	for step, e := range []*trace.Event{
+		trace.ElectedEvent{Shard: "config", Term: 1}.Event(),
+		added(1, "a"),
+		added(2, "b"),
+		trace.ElectedEvent{Shard: "a", Term: 1}.Event(),
+		trace.AppliedEvent{Shard: "a", Term: 1, Index: 1, NS: ns, Key: "d", DocID: "1", Hash: 1}.Event(),
+		opened("open"),
+		opened("closed"),
+		trace.CursorClosedEvent{Shard: "a", NS: ns, Cursor: "closed"}.Event(),
+		trace.MigrationRequestedEvent{
+			Shard: "a", Peer: "b", Migration: "a/1/1", NS: ns, Min: "c", Max: "e",
+		}.Event(),
+		trace.DecisionMadeEvent{Shard: "a", Migration: "a/1/1", Decision: trace.Committed}.Event(),
+		round(trace.RoundBegun),
+		round(trace.RoundEnded),
+		trace.NodeUpEvent{Incarnation: 1}.Event(),
 	} {
-		o.Observe(&e)
+		e.Step, e.Node = uint64(step), e.Shard+".0"
+		o.Observe(e)
 	}
 	chunks := []trace.Chunk{{Min: "a", Max: "c", Shard: "a"}, {Min: "c", Max: "e", Shard: "b"}}
 	o.Rested(ns, chunks, "more is to do")
@@ -38,7 +52,7 @@ func TestRestedSaysWhatIsLeftBehind(t *testing.T) {
 	}
 	v := all[i].Violations[0]
 	want := []string{"a still has 1 documents that it does not own", "cursor open is still open and keeps them from being deleted"}
-	if !slices.Equal(v.Because[1:], want) || !slices.Equal(v.Events, []uint64{8, 5, 10}) {
-		t.Errorf("because %q, events %d; want %q at the steps 8, 5 and 10", v.Because[1:], v.Events, want)
+	if !slices.Equal(v.Because[1:], want) || !slices.Equal(v.Events, []uint64{9, 5, 11}) {
+		t.Errorf("because %q, events %d; want %q at the steps 9, 5 and 11", v.Because[1:], v.Events, want)
 	}
 }

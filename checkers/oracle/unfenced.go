@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -13,8 +12,7 @@ func (o *Oracle) Unfenced() []verdict.KeyRange { return o.unfenced }
 // noteUnfenced looks at a change of the catalogue at the moment it is written: whoever leads the
 // donor then, and has read the catalogue before, does not know of it.
 func (o *Oracle) noteUnfenced(e *trace.Event) {
-	written := model.Write{Why: e.Value}
-	m := o.moves[written.Migration()]
+	m := o.moves[e.Migration()]
 	if m == nil {
 		return
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/shardproof/shardproof/histories/jepsen"
 )
 
-// patience bounds the searches of one file: the longest for one key, the most operations on it, and how many keys that
+// searchLimits bounds the searches of one file: the longest for one key, the most operations on it, and how many keys that
 // the quick check has explained are searched nevertheless.
-func patience(longest time.Duration) checkers.Limits {
+func searchLimits(longest time.Duration) checkers.Limits {
 	return checkers.Limits{Search: longest, Acts: 100_000, Sample: 1000}
 }
 
@@ -36,20 +36,20 @@ one verdict a file, and explains violations below it.`,
 		Example: "  shardproof check out/lost-write-4711\n  shardproof check etcd_000.log",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(errors.New("shardproof check wants at least one history file"))
+				return usageError(errors.New("shardproof check wants at least one history file"))
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			code := exitPassed
 			for _, file := range args {
-				of, err := checkOne(c.OutOrStdout(), file, patience(longest))
+				of, err := checkOne(c.OutOrStdout(), file, searchLimits(longest))
 				if err != nil {
-					return usage(err)
+					return usageError(err)
 				}
-				code = worse(code, of)
+				code = worseCode(code, of)
 			}
-			return told(code)
+			return exitWith(code)
 		},
 	}
 	c.Flags().DurationVar(&longest, "longest", time.Minute, "time limit of the linearizability search for one key")
@@ -67,7 +67,7 @@ func checkOne(out io.Writer, file string, limits checkers.Limits) (int, error) {
 	}
 	verdicts := checkers.Check(ops, limits)
 	worst := checkers.Worst(verdicts)
-	fmt.Fprintf(out, "%-9s %s   %s operations\n", strings.ToUpper(string(worst.Outcome)), file, grouped(uint64(len(ops))))
+	fmt.Fprintf(out, "%-9s %s   %s operations\n", strings.ToUpper(string(worst.Outcome)), file, withCommas(uint64(len(ops))))
 	printVerdicts(out, verdicts)
 	return outcomeCode(worst.Outcome), nil
 }
@@ -85,8 +85,8 @@ func readOps(file string) ([]histories.Op, error) {
 	return ops, err
 }
 
-// explained is how many violations of a file are told.
-const explained = 3
+// violationsShown is how many violations of a file are told.
+const violationsShown = 3
 
 func printVerdicts(out io.Writer, verdicts []checkers.Verdict) {
 	for _, v := range verdicts {
@@ -97,18 +97,18 @@ func printVerdicts(out io.Writer, verdicts []checkers.Verdict) {
 		for _, line := range v.Undecided {
 			fmt.Fprintf(out, "    undecided: %s\n", line)
 		}
-		for i := range v.Violations[:min(explained, len(v.Violations))] {
+		for i := range v.Violations[:min(violationsShown, len(v.Violations))] {
 			explainOne(out, &v.Violations[i])
 		}
-		if more := v.Found - explained; more > 0 {
+		if more := v.Found - violationsShown; more > 0 {
 			fmt.Fprintf(out, "    and %d more\n", more)
 		}
 	}
 }
 
 func explainOne(out io.Writer, v *checkers.Violation) {
-	fmt.Fprintf(out, "    %s: %s\n", v.Signature, explain.Cut(v.Broke))
-	for _, because := range explain.First(v.Because, 6) {
-		fmt.Fprintf(out, "      because %s\n", explain.Cut(because))
+	fmt.Fprintf(out, "    %s: %s\n", v.Signature, explain.CutLine(v.Broke))
+	for _, because := range explain.FirstLines(v.Because, 6) {
+		fmt.Fprintf(out, "      because %s\n", explain.CutLine(because))
 	}
 }

@@ -42,7 +42,7 @@ func Main(targets ...target.Target) int {
 	}
 	var end *ending
 	if !errors.As(err, &end) {
-		end = usage(err)
+		end = usageError(err)
 	}
 	if end.err != nil {
 		fmt.Fprintln(os.Stderr, "shardproof:", end.err)
@@ -50,7 +50,7 @@ func Main(targets ...target.Target) int {
 	return end.code
 }
 
-const about = `shardproof runs a whole sharded document store in a deterministic simulation, moves data between its shards while faults
+const aboutText = `shardproof runs a whole sharded document store in a deterministic simulation, moves data between its shards while faults
 are injected, and checks every history for lost, duplicated and stale data. A seed determines the whole run, so that
 every failure can be replayed step by step.
 
@@ -61,32 +61,32 @@ func newRoot(t target.Set) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "shardproof",
 		Short:         "test that moving data between shards loses nothing",
-		Long:          about,
+		Long:          aboutText,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage(fmt.Errorf("there is no command %q; the commands are run, explore, sweep, replay, shrink, step, check, memory, upgrade and list", args[0]))
+				return usageError(fmt.Errorf("there is no command %q; the commands are run, explore, sweep, replay, shrink, step, check, memory, upgrade and list", args[0]))
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage(fmt.Errorf("%w; `%s --help` shows the flags", err, c.CommandPath()))
+		return usageError(fmt.Errorf("%w; `%s --help` shows the flags", err, c.CommandPath()))
 	})
 	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t), newCheck(), newMemory(), newUpgrade(), newList(t))
 	return root
 }
 
-// exactly wants one argument and says what for.
-func exactly(what string) cobra.PositionalArgs {
+// exactlyOne wants one argument and says what for.
+func exactlyOne(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return usage(errors.New(c.CommandPath() + " wants " + what))
+			return usageError(errors.New(c.CommandPath() + " wants " + what))
 		case len(args) > 1:
-			return usage(fmt.Errorf("%s wants %s, and %d arguments were given", c.CommandPath(), what, len(args)))
+			return usageError(fmt.Errorf("%s wants %s, and %d arguments were given", c.CommandPath(), what, len(args)))
 		}
 		return nil
 	}

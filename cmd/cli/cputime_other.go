@@ -4,7 +4,7 @@ package cli
 
 import "time"
 
-var started = time.Now()
+var processStart = time.Now()
 
 // cpuTime is how long this process has run, where the system does not tell what it has used.
-func cpuTime() time.Duration { return time.Since(started) }
+func cpuTime() time.Duration { return time.Since(processStart) }

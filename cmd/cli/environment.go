@@ -8,8 +8,8 @@ import (
 	"github.com/shardproof/shardproof/harness/rundir"
 )
 
-// environment is where this process runs, for the records it keeps.
-func environment() rundir.Environment {
+// thisEnvironment is where this process runs, for the records it keeps.
+func thisEnvironment() rundir.Environment {
 	env := rundir.Environment{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Flags: os.Args[1:]}
 	if build, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range build.Settings {
@@ -21,8 +21,8 @@ func environment() rundir.Environment {
 	return env
 }
 
-// build names the commit that the process was built from, with a + when files were changed; empty when it is not known.
-func build() string {
+// buildName names the commit that the process was built from, with a + when files were changed; empty when it is not known.
+func buildName() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""

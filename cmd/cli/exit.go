@@ -26,9 +26,9 @@ func (e *ending) Error() string {
 
 func (e *ending) Unwrap() error { return e.err }
 
-func usage(err error) *ending { return &ending{exitUsage, err} }
+func usageError(err error) *ending { return &ending{exitUsage, err} }
 
-func told(code int) error {
+func exitWith(code int) error {
 	if code == exitPassed {
 		return nil
 	}

@@ -38,7 +38,7 @@ failing runs, the journal, and the scenarios that reached new states. If it is i
 resumes the search and adds to its totals.
 
 Strategies:
-` + strategies(),
+` + strategyNames(),
 		Example: "  shardproof explore --for 10m\n  shardproof explore --strategy reorder --seeds 50\n  shardproof explore --strategy sweep --seeds 1 --exhaust",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.explore(c) },
@@ -57,7 +57,7 @@ Strategies:
 	return c
 }
 
-func strategies() string {
+func strategyNames() string {
 	var b strings.Builder
 	for _, in := range search.Strategies() {
 		fmt.Fprintf(&b, "  %-15s %s\n", in.Name, in.About)
@@ -68,11 +68,11 @@ func strategies() string {
 func (f *exploreFlags) explore(c *cobra.Command) error {
 	in, start, err := f.start()
 	if err != nil {
-		return usage(err)
+		return usageError(err)
 	}
 	stop, err := f.profiling.start()
 	if err != nil {
-		return usage(err)
+		return usageError(err)
 	}
 	defer stop()
 	j := &exploreJob{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/cmd/cli/sheet"
 	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/runner"
@@ -82,7 +83,7 @@ func (j *exploreJob) done(_ int, o *search.Outcome) bool {
 		j.keep(run, o.Result)
 		j.save()
 	}
-	j.progress.text(fmt.Sprintf("%s runs, %d failed, %s", grouped(uint64(run)), len(j.Found), j.novelty(run)))
+	j.progress.text(fmt.Sprintf("%s runs, %d failed, %s", withCommas(uint64(run)), len(j.Found), j.novelty(run)))
 	full := !j.flags.keepGoing || j.flags.failures > 0 && len(j.found) >= j.flags.failures
 	return j.err == nil && (len(j.found) == 0 || !full)
 }
@@ -110,19 +111,19 @@ func (j *exploreJob) keep(run int, failed *runner.Result) {
 	if _, err := os.Stat(folder); err == nil {
 		save = "" // a command that was killed in this round has kept the run
 	}
-	r, err := harness.RunAndSave(failed.Plan(), runner.Options{Targets: j.flags.targets, Events: true}, save, environment())
+	r, err := harness.RunAndSave(failed.Plan(), runner.Options{Targets: j.flags.targets, Events: true}, save, thisEnvironment())
 	if err != nil {
 		j.err = errors.Join(j.err, err)
 		return
 	}
-	j.Code, j.Found = worse(j.Code, codeOf(failed)), append(j.Found, folder)
+	j.Code, j.Found = worseCode(j.Code, codeOf(failed)), append(j.Found, folder)
 	out := j.command.OutOrStdout()
-	if j.found = append(j.found, folder); len(j.found) > fullyTold {
+	if j.found = append(j.found, folder); len(j.found) > explainedMost {
 		fmt.Fprintf(out, "%s   %s\n", failed.Signature(), folder)
 		return
 	}
 	fmt.Fprintln(out, explain.Report(r, explain.Where{
-		Run: fmt.Sprintf("run %s", grouped(uint64(run))), Folder: folder, Replay: []string{"shardproof replay " + folder},
+		Run: fmt.Sprintf("run %s", withCommas(uint64(run))), Folder: folder, Replay: []string{"shardproof replay " + folder},
 		Shrink: []string{"shardproof shrink " + folder}, Look: []string{filepath.Join(folder, "story.md"), filepath.Join(folder, "scenario.txt")},
 	}))
 }
@@ -130,9 +131,9 @@ func (j *exploreJob) keep(run int, failed *runner.Result) {
 // novelty says whether the search still leads anywhere.
 func (j *exploreJob) novelty(run int) string {
 	if run == j.Last {
-		return fmt.Sprintf("%s states", grouped(uint64(j.Situations)))
+		return fmt.Sprintf("%s states", withCommas(uint64(j.Situations)))
 	}
-	return fmt.Sprintf("%s states, none new in the last %s runs (%s)", grouped(uint64(j.Situations)), grouped(uint64(run-j.Last)),
+	return fmt.Sprintf("%s states, none new in the last %s runs (%s)", withCommas(uint64(j.Situations)), withCommas(uint64(run-j.Last)),
 		time.Since(j.at).Round(time.Second))
 }
 
@@ -147,27 +148,28 @@ func (j *exploreJob) tell(searched error) error {
 	case err != nil:
 		return &ending{exitHarness, err}
 	case j.Code != exitPassed:
-		return told(j.Code)
+		return exitWith(j.Code)
 	case j.command.Context().Err() != nil:
-		return told(exitInterrupted)
+		return exitWith(exitInterrupted)
 	}
 	return nil
 }
 
 func (j *exploreJob) summarise() {
-	w := &sheet{}
-	defer w.print(j.command.OutOrStdout())
+	w := &sheet.Sheet{}
+	defer w.Print(j.command.OutOrStdout())
 	s := j.Sum
-	w.row("strategy", "%s", j.flags.strategy)
-	w.row("runs", "%s, %s finished", grouped(uint64(s.Runs)), some(j.strategy.Over(), "seed", "seeds"))
-	w.row("failures", "%d%s", len(j.Found), strings.Join(append([]string{""}, j.Found...), " "))
-	w.row("novelty", "%s", j.novelty(s.Runs))
-	w.row("migrations", "%s", migrations(s.Counters))
-	w.row("faults", "%s", counts(s.Faults))
-	w.row("failpoints", "%d of %d reached", s.SitesReached(), len(s.Sites)-1)
-	w.row("time", "%s, %.2f s of CPU time, on %s", (s.Wall + time.Since(j.begun)).Round(10*time.Millisecond),
-		(s.CPU + j.used()).Seconds(), some(j.flags.parallel, "worker", "workers"))
+	w.Row("strategy", "%s", j.flags.strategy)
+	w.Row("runs", "%s, %s finished", withCommas(uint64(s.Runs)), counted(j.strategy.Over(), "seed", "seeds"))
+	w.Row("failures", "%d%s", len(j.Found), strings.Join(append([]string{""}, j.Found...), " "))
+	w.Row("novelty", "%s", j.novelty(s.Runs))
+	w.Row("migrations", "%s", migrationsText(s.Counters))
+	w.Row("faults", "%s", countsText(s.Faults))
+	w.Row("failpoints", "%d of %d reached", s.SitesReached(), len(s.Sites)-1)
+	w.Row("time", "%s, %.2f s of CPU time, on %s", (s.Wall + time.Since(j.begun)).Round(10*time.Millisecond),
+		(s.CPU + j.used()).Seconds(), counted(j.flags.parallel, "worker", "workers"))
 	if before := j.earlier.Sum; before.Runs > 0 {
-		w.row("earlier", "%s of these runs, in %.2f s of CPU time, by earlier commands", grouped(uint64(before.Runs)), before.CPU.Seconds())
+		w.Row("earlier", "%s of these runs, in %.2f s of CPU time, by earlier commands",
+			withCommas(uint64(before.Runs)), before.CPU.Seconds())
 	}
 }

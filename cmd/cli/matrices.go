@@ -22,8 +22,8 @@ faults of that kind. A plain number means that every promise held in all of thes
 Each section is written by the command that it names; ` + "`make sweeps`" + ` writes them all again.
 `
 
-// renew writes a section of a file of matrices in place of the one with that name, or at the end.
-func renew(path, name, section string) error {
+// renewSection writes a section of a file of matrices in place of the one with that name, or at the end.
+func renewSection(path, name, section string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		text, err = []byte(matricesHead), os.MkdirAll(filepath.Dir(path), 0o755)
@@ -31,10 +31,10 @@ func renew(path, name, section string) error {
 	if err != nil {
 		return err
 	}
-	return rundir.Replace(path, []byte(renewed(string(text), name, section)))
+	return rundir.Replace(path, []byte(withSection(string(text), name, section)))
 }
 
-func renewed(text, name, section string) string {
+func withSection(text, name, section string) string {
 	begin, end := fmt.Sprintf("<!-- begin of %s -->\n", name), fmt.Sprintf("<!-- end of %s -->\n", name)
 	section = begin + section + end
 	before, rest, there := strings.Cut(text, begin)

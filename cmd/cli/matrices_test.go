@@ -6,7 +6,7 @@ import "testing"
 func TestRenewed(t *testing.T) {
 	text := "# Head\n"
 	for _, s := range [][2]string{{"a", "one\n"}, {"ab", "two\n"}, {"a", "three\n"}, {"ab", "two\n"}} {
-		text = renewed(text, s[0], s[1])
+		text = withSection(text, s[0], s[1])
 	}
 	const want = "# Head\n\n<!-- begin of a -->\nthree\n<!-- end of a -->\n\n<!-- begin of ab -->\ntwo\n<!-- end of ab -->\n"
 	if text != want {

@@ -19,14 +19,14 @@ func newMemory() *cobra.Command {
 		Long: `Memory lists the failure signatures in the folder that was given to run --memory: whether each is new, known, fixed
 or came back, how many runs failed with it, when it was seen first and last, and the saved runs.`,
 		Example: "  shardproof run --memory nightly --seeds 100000\n  shardproof memory nightly",
-		Args:    exactly("the folder that was given to run --memory"),
+		Args:    exactlyOne("the folder that was given to run --memory"),
 		RunE:    func(c *cobra.Command, args []string) error { return listMemory(c, args[0]) },
 	}
 }
 
 func listMemory(c *cobra.Command, dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, failuredb.File)); err != nil {
-		return usage(fmt.Errorf("%s is not a folder of run --memory: it holds no %s", dir, failuredb.File))
+		return usageError(fmt.Errorf("%s is not a folder of run --memory: it holds no %s", dir, failuredb.File))
 	}
 	m, err := failuredb.Open(dir)
 	if err != nil {
@@ -35,7 +35,7 @@ func listMemory(c *cobra.Command, dir string) error {
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "status\tsignature\truns\tfirst seen\tlast seen\tkept")
 	for _, e := range m.Entries() {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%v\n", e.Status, e.Signature, e.Times, seen(e.First), seen(e.Last), e.Cases)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%v\n", e.Status, e.Signature, e.Times, sightingText(e.First), sightingText(e.Last), e.Cases)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -43,7 +43,7 @@ func listMemory(c *cobra.Command, dir string) error {
 	return m.Close()
 }
 
-func seen(s failuredb.Sighting) string {
+func sightingText(s failuredb.Sighting) string {
 	text := fmt.Sprintf("%s seed %d", s.At.Format(time.DateOnly), s.Seed)
 	if s.Build != "" {
 		text += " build " + s.Build

@@ -20,7 +20,7 @@ func (p *profiling) flags(c *cobra.Command) {
 func (p *profiling) start() (stop func(), err error) {
 	var stops []func()
 	if p.cpu != "" {
-		f, err := create(p.cpu)
+		f, err := createNew(p.cpu)
 		if err != nil {
 			return nil, err
 		}
@@ -30,7 +30,7 @@ func (p *profiling) start() (stop func(), err error) {
 		stops = append(stops, pprof.StopCPUProfile, func() { f.Close() })
 	}
 	if p.memory != "" {
-		f, err := create(p.memory)
+		f, err := createNew(p.memory)
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +47,7 @@ func (p *profiling) start() (stop func(), err error) {
 	}, nil
 }
 
-// create makes a new file; one that exists is an error, since nothing is overwritten.
-func create(name string) (*os.File, error) {
+// createNew makes a new file; one that exists is an error, since nothing is overwritten.
+func createNew(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 }

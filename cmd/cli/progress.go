@@ -21,8 +21,8 @@ type progress struct {
 
 // How often the line is renewed.
 const (
-	onTerminal = 200 * time.Millisecond
-	elsewhere  = 10 * time.Second
+	onTerminal    = 200 * time.Millisecond
+	elsewhereText = 10 * time.Second
 )
 
 func newProgress(out io.Writer) *progress {
@@ -31,7 +31,7 @@ func newProgress(out io.Writer) *progress {
 		p.terminal = isatty.IsTerminal(f.Fd()) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	}
 	if !p.terminal {
-		p.next = time.Now().Add(elsewhere)
+		p.next = time.Now().Add(elsewhereText)
 	}
 	return p
 }
@@ -57,17 +57,17 @@ func (p *progress) renew(now time.Time, line string) {
 		return
 	}
 	fmt.Fprintln(p.out, line)
-	p.next = now.Add(elsewhere)
+	p.next = now.Add(elsewhereText)
 }
 
 func (p *progress) line(s *campaign.Summary) string {
 	of := ""
 	if s.Wanted > 0 {
-		of = " of " + grouped(uint64(s.Wanted))
+		of = " of " + withCommas(uint64(s.Wanted))
 	}
 	rate := float64(s.Runs) / max(s.Wall.Seconds(), 0.001)
 	return fmt.Sprintf("%s%s seeds, %.0f/s, %s operations, %s migrations, %d failed, %s",
-		grouped(uint64(s.Runs)), of, rate, grouped(uint64(s.Ops)), grouped(uint64(s.Committed+s.Aborted)),
+		withCommas(uint64(s.Runs)), of, rate, withCommas(uint64(s.Ops)), withCommas(uint64(s.Committed+s.Aborted)),
 		len(s.Failures), s.Wall.Round(time.Second))
 }
 
@@ -78,8 +78,8 @@ func (p *progress) clear() {
 	}
 }
 
-// grouped is a number with commas.
-func grouped(n uint64) string {
+// withCommas is a number with commas.
+func withCommas(n uint64) string {
 	digits := fmt.Sprint(n)
 	var out []byte
 	for i := range len(digits) {

@@ -71,7 +71,7 @@ func (r *remembering) open(f *runFlags) (err error) {
 				return err
 			}
 		}
-		if err := r.Begin(sighting(0)); err != nil {
+		if err := r.Begin(newSighting(0)); err != nil {
 			return err
 		}
 	}
@@ -83,7 +83,7 @@ func (r *remembering) open(f *runFlags) (err error) {
 	for _, s := range extra {
 		set = append(set, s.Name+"="+s.Value)
 	}
-	title := fmt.Sprintf("shardproof campaign 1: build %q, first seed %d, profile %s, protocol %s, set %q", build(), f.first, f.profile, f.protocol, set)
+	title := fmt.Sprintf("shardproof campaign 1: build %q, first seed %d, profile %s, protocol %s, set %q", buildName(), f.first, f.profile, f.protocol, set)
 	if r.campaign, err = rundir.OpenJournal(path, title); err != nil {
 		return err
 	}
@@ -123,8 +123,8 @@ func (r *remembering) total(s *campaign.Summary) *total {
 	return r.before.with(s)
 }
 
-func sighting(seed uint64) failuredb.Sighting {
-	return failuredb.Sighting{At: time.Now().UTC().Truncate(time.Second), Build: build(), Seed: seed}
+func newSighting(seed uint64) failuredb.Sighting {
+	return failuredb.Sighting{At: time.Now().UTC().Truncate(time.Second), Build: buildName(), Seed: seed}
 }
 
 // again runs the kept cases of all signatures, and tells of those that fail and of those that do not any more. It returns the
@@ -140,16 +140,16 @@ func (r *remembering) again(ctx context.Context, out io.Writer) (code int, back 
 		was := e.Status
 		fails, why := r.replay(&e, out)
 		if why != nil {
-			code = worse(code, exitHarness)
+			code = worseCode(code, exitHarness)
 			fmt.Fprintf(out, "HARNESS FAILED  %s: %v\n", e.Signature, why)
 			continue
 		}
-		now, err := r.Replayed(e.Signature, sighting(e.Last.Seed), fails)
+		now, err := r.Replayed(e.Signature, newSighting(e.Last.Seed), fails)
 		if err != nil {
 			return exitHarness, back, err
 		}
 		if fails {
-			code = worse(code, exitBroke)
+			code = worseCode(code, exitBroke)
 		}
 		back = back || now == failuredb.CameBack && was == failuredb.Fixed
 		if r.known[e.Signature] = fails; fails || was != failuredb.Fixed {
@@ -188,10 +188,10 @@ func (r *remembering) replay(e *failuredb.Entry, out io.Writer) (fails bool, err
 
 // tell is what is known of a signature, in a line.
 func (r *remembering) tell(out io.Writer, e *failuredb.Entry, now failuredb.Status) {
-	fmt.Fprintf(out, "%s  %s   %s   Replay  shardproof replay %s\n", strings.ToUpper(string(now)), e.Signature, since(e), filepath.Join(r.Dir(), e.Cases[0]))
+	fmt.Fprintf(out, "%s  %s   %s   Replay  shardproof replay %s\n", strings.ToUpper(string(now)), e.Signature, knownSince(e), filepath.Join(r.Dir(), e.Cases[0]))
 }
 
-func since(e *failuredb.Entry) string {
+func knownSince(e *failuredb.Entry) string {
 	return fmt.Sprintf("first seen %s with seed %d%s", e.First.At.Format(time.DateOnly), e.First.Seed, ofBuild(e.First.Build))
 }
 
@@ -217,7 +217,7 @@ func (r *remembering) failed(f *campaign.Failure, folder string) (string, error)
 		return "", nil
 	}
 	signature := f.Result.Signature()
-	status, err := r.Failed(signature, sighting(f.Seed), folder)
+	status, err := r.Failed(signature, newSighting(f.Seed), folder)
 	return fmt.Sprintf("%s signature %s", status, signature), err
 }
 
@@ -235,7 +235,7 @@ func (r *remembering) finished(seed uint64, signature string, s *campaign.Summar
 		return nil
 	}
 	if r.known[signature] {
-		if _, err := r.Failed(signature, sighting(seed), ""); err != nil {
+		if _, err := r.Failed(signature, newSighting(seed), ""); err != nil {
 			return err
 		}
 	}
@@ -280,7 +280,7 @@ func (r *remembering) close(out io.Writer) error {
 	fmt.Fprintf(out, "signatures    %d new, %d known, %d fixed, %d came back; more: shardproof memory %s\n", counts[failuredb.New], counts[failuredb.Known],
 		counts[failuredb.Fixed], counts[failuredb.CameBack], r.Dir())
 	if len(r.done) > 0 {
-		fmt.Fprintf(out, "earlier       %s of these seeds were finished by earlier commands, %d failed\n", grouped(uint64(len(r.done))), r.broken)
+		fmt.Fprintf(out, "earlier       %s of these seeds were finished by earlier commands, %d failed\n", withCommas(uint64(len(r.done))), r.broken)
 	}
 	return errors.Join(r.keep(), r.campaign.Close(), r.Close())
 }

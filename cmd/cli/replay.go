@@ -17,7 +17,6 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/sim"
 )
 
 // replayFlags are the flags of `replay`.
@@ -39,7 +38,7 @@ func newReplay(targets target.Set) *cobra.Command {
 		Long: `Replay runs the scenario of a seed, a file or a saved run. For a saved run it also compares the trace hash with the
 recorded one; if they differ, it names the first event that differs and exits with code 3.`,
 		Example: "  shardproof replay --profile contended 4711\n  shardproof replay out/lost-write-4711\n  shardproof replay --trace trace.txt scenario.txt",
-		Args:    exactly("a seed, a scenario file or the folder of a saved run"),
+		Args:    exactlyOne("a seed, a scenario file or the folder of a saved run"),
 		RunE:    func(c *cobra.Command, args []string) error { return f.replay(c, args[0]) },
 	}
 	f.seedFlags(c)
@@ -57,42 +56,43 @@ recorded one; if they differ, it names the first event that differs and exits wi
 func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	s, saved, err := f.load(what)
 	if err != nil {
-		return usage(err)
+		return usageError(err)
 	}
-	o := runner.Options{Targets: f.targets, Events: true, Curve: f.curve != "", Window: sim.Window{From: f.from, To: f.to}}
+	o := runner.Options{Targets: f.targets, Events: true, Curve: f.curve != ""}
+	o.Window.From, o.Window.To = f.from, f.to
 	if f.trace != "" {
-		file, err := create(f.trace)
+		file, err := createNew(f.trace)
 		if err != nil {
-			return usage(err)
+			return usageError(err)
 		}
 		defer file.Close()
 		o.Trace = file
 	}
-	r, err := harness.RunAndSave(s, o, f.out, environment())
+	r, err := harness.RunAndSave(s, o, f.out, thisEnvironment())
 	if r == nil {
-		return usage(err)
+		return usageError(err)
 	}
 	code := codeOf(r)
 	if err != nil {
 		fmt.Fprintln(c.ErrOrStderr(), "shardproof: the run was not saved:", err)
-		code = worse(code, exitHarness)
+		code = worseCode(code, exitHarness)
 	}
-	if err := errors.Join(write(f.scenario, r.Plan().String()), write(f.curve, runner.CurveText(r.Curve))); err != nil {
-		return usage(err)
+	if err := errors.Join(writeNew(f.scenario, r.Plan().String()), writeNew(f.curve, runner.CurveText(r.Curve))); err != nil {
+		return usageError(err)
 	}
 	out := c.OutOrStdout()
 	if r.Passed() {
-		fmt.Fprintf(out, "PASS  seed %d   %s   %s steps   trace hash %s%s\n", s.Seed, s.Name, grouped(r.Steps), r.HashText(), shown(r))
+		fmt.Fprintf(out, "PASS  seed %d   %s   %s steps   trace hash %s%s\n", s.Seed, s.Name, withCommas(r.Steps), r.HashText(), anomaliesShown(r))
 	} else {
 		fmt.Fprint(out, explain.Report(r, f.where(r, what)))
-		fmt.Fprintf(out, "  Trace     %s after %s steps\n", r.HashText(), grouped(r.Steps))
+		fmt.Fprintf(out, "  Trace     %s after %s steps\n", r.HashText(), withCommas(r.Steps))
 	}
 	if saved != "" {
-		if err := compare(c, saved, r); err != nil {
+		if err := compareWithSaved(c, saved, r); err != nil {
 			return err
 		}
 	}
-	return told(code)
+	return exitWith(code)
 }
 
 // manyNeighbours is how many scenarios --explain tries.
@@ -104,26 +104,26 @@ func (f *replayFlags) where(r *runner.Result, what string) explain.Where {
 	if f.explain {
 		w.Passing = []string{"none of the most similar scenarios passes"}
 		if n := explain.FindNearestPassing(r, nil, manyNeighbours); n != nil {
-			w.Passing = n.Tell()
+			w.Passing = n.Lines()
 		}
 	}
 	return w
 }
 
-// shown names what the run has shown of the weaknesses of its protocol.
-func shown(r *runner.Result) string {
+// anomaliesShown names what the run has shown of the weaknesses of its protocol.
+func anomaliesShown(r *runner.Result) string {
 	if len(r.Weaknesses) == 0 {
 		return ""
 	}
 	return "   shows " + strings.Join(r.Weaknesses, ", ") + ", a known anomaly of this protocol version"
 }
 
-// write makes a new file; a path that is empty was not asked for.
-func write(path, text string) error {
+// writeNew makes a new file; a path that is empty was not asked for.
+func writeNew(path, text string) error {
 	if path == "" {
 		return nil
 	}
-	file, err := create(path)
+	file, err := createNew(path)
 	if err != nil {
 		return err
 	}
@@ -170,16 +170,16 @@ func (f *replayFlags) read(file string) (*scenario.Scenario, error) {
 	return s, err
 }
 
-// compare holds a run against the record of a saved one.
-func compare(c *cobra.Command, folder string, r *runner.Result) error {
+// compareWithSaved holds a run against the record of a saved one.
+func compareWithSaved(c *cobra.Command, folder string, r *runner.Result) error {
 	d, err := explain.Compare(folder, r)
 	switch {
 	case err != nil:
-		return usage(err)
+		return usageError(err)
 	case d == nil:
 		fmt.Fprintf(c.OutOrStdout(), "  Same      identical to the recording in %s\n", folder)
 		return nil
 	}
 	fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)
-	return told(exitDiverged)
+	return exitWith(exitDiverged)
 }

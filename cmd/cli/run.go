@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shardproof/shardproof/faults/terms"
 	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/campaign"
 	"github.com/shardproof/shardproof/harness/explain"
@@ -83,11 +82,11 @@ was interrupted, or stopped at a failure, resumes with --continue and the same f
 func (f *runFlags) run(c *cobra.Command) error {
 	draw, err := f.drawing()
 	if err != nil {
-		return usage(err)
+		return usageError(err)
 	}
 	stop, err := f.profiling.start()
 	if err != nil {
-		return usage(err)
+		return usageError(err)
 	}
 	defer stop()
 	m, err := f.remember()
@@ -110,18 +109,18 @@ func (f *runFlags) campaign(c *cobra.Command, draw func(uint64) *scenario.Scenar
 		s = f.seeded(ctx, c, draw, m)
 	}
 	all := m.total(s)
-	summarise(c.OutOrStdout(), all, s, f.parallel)
+	printSummary(c.OutOrStdout(), all, s, f.parallel)
 	if f.table {
-		table(c.OutOrStdout(), all.Sum.Counters)
+		printTable(c.OutOrStdout(), all.Sum.Counters)
 	}
 	if err := errors.Join(s.Broken, m.close(c.OutOrStdout())); err != nil {
 		return &ending{exitHarness, err}
 	}
-	code = worse(worse(code, m.earlier()), verdictOf(s))
+	code = worseCode(worseCode(code, m.earlier()), verdictOf(s))
 	if code == exitPassed && c.Context().Err() != nil {
 		code = exitInterrupted
 	}
-	return told(code)
+	return exitWith(code)
 }
 
 // seeded runs the seeds.
@@ -208,13 +207,11 @@ func (f *runFlags) settings() ([]scenario.Setting, error) {
 		}
 		all = append(all, scenario.Setting{Name: name, Value: value})
 	}
-	pairs, err := terms.Split(strings.Join(append(f.failpoint, os.Getenv("GO_FAILPOINTS")), ";"))
+	points, err := runner.FailpointSettings(strings.Join(append(f.failpoint, os.Getenv("GO_FAILPOINTS")), ";"))
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range pairs {
-		all = append(all, scenario.Setting{Name: runner.FailpointSetting(p[0]), Value: p[1]})
-	}
+	all = append(all, points...)
 	t, err := f.targets.Find(f.of)
 	if err != nil {
 		return nil, err
@@ -226,10 +223,10 @@ func (f *runFlags) settings() ([]scenario.Setting, error) {
 func verdictOf(s *campaign.Summary) int {
 	code := exitPassed
 	for i := range s.Failures {
-		code = worse(code, exitCode(&s.Failures[i]))
+		code = worseCode(code, exitCode(&s.Failures[i]))
 	}
 	if len(s.Known) > 0 {
-		code = worse(code, exitBroke)
+		code = worseCode(code, exitBroke)
 	}
 	return code
 }
@@ -244,7 +241,7 @@ func (f *runFlags) tell(c *cobra.Command, failure *campaign.Failure, s *campaign
 	case failure.Diverged != "":
 		fmt.Fprintf(out, "DIVERGED  seed %d: the trace hash was %s, and %s when its scenario was replayed\n  Replay    %s\n\n", failure.Seed,
 			failure.Result.HashText(), failure.Diverged, f.again1(failure.Seed))
-	case len(s.Failures) <= fullyTold || m.wants(failure.Result.Signature()):
+	case len(s.Failures) <= explainedMost || m.wants(failure.Result.Signature()):
 		return f.save(c, failure, s, m)
 	default:
 		fmt.Fprintf(out, "%s  seed %d   Replay  %s\n", failure.Result.Signature(), failure.Seed, f.again1(failure.Seed))
@@ -254,19 +251,19 @@ func (f *runFlags) tell(c *cobra.Command, failure *campaign.Failure, s *campaign
 	return nil
 }
 
-// fullyTold is how many failures are explained; the others are named.
-const fullyTold = 3
+// explainedMost is how many failures are explained; the others are named.
+const explainedMost = 3
 
 // save runs the seed again with everything recorded, keeps it, and tells the story.
 func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering) error {
 	name := fmt.Sprintf("%s-%d", failure.Result.Signature(), failure.Seed)
 	folder := filepath.Join(cmp.Or(f.memory, f.out), name)
-	r, err := harness.RunAndSave(failure.Result.Scenario, runner.Options{Targets: f.targets}, folder, environment())
+	r, err := harness.RunAndSave(failure.Result.Scenario, runner.Options{Targets: f.targets}, folder, thisEnvironment())
 	if r == nil {
 		return err
 	}
 	w := explain.Where{
-		Run: fmt.Sprintf("run %s", grouped(uint64(s.Runs))), Folder: folder,
+		Run: fmt.Sprintf("run %s", withCommas(uint64(s.Runs))), Folder: folder,
 		Replay: []string{"shardproof replay " + folder, f.again1(failure.Seed)},
 		Step:   "shardproof step " + folder, Shrink: []string{"shardproof shrink " + folder},
 		Look: []string{filepath.Join(folder, rundir.StoryFile), filepath.Join(folder, rundir.ScenarioFile)},

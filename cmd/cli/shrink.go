@@ -48,7 +48,7 @@ command resumes the search.
 Exit codes: 0 done, 2 the budget ran out (the same command resumes), 3 a run diverged from its recording, 4 the harness
 failed, 64 wrong usage or a scenario that passes, 130 interrupted.`,
 		Example: "  shardproof shrink out/lost-write-4711\n  shardproof shrink --profile contended 4711 --out small",
-		Args:    exactly("a seed, a scenario file or the folder of a saved run"),
+		Args:    exactlyOne("a seed, a scenario file or the folder of a saved run"),
 		RunE:    func(c *cobra.Command, args []string) error { return f.shrink(c, args[0]) },
 	}
 	f.seedFlags(c)
@@ -63,25 +63,25 @@ failed, 64 wrong usage or a scenario that passes, 130 interrupted.`,
 func (f *shrinkFlags) shrink(c *cobra.Command, what string) error {
 	s, saved, err := f.load(what)
 	if err != nil {
-		return usage(err)
+		return usageError(err)
 	}
 	if f.budget < 1 || f.parallel < 1 {
-		return usage(errors.New("--runs and --parallel must be 1 or more"))
+		return usageError(errors.New("--runs and --parallel must be 1 or more"))
 	}
 	from, err := runner.Run(s, runner.Options{Targets: f.targets, Events: saved != ""})
 	if err != nil {
-		return usage(err)
+		return usageError(err)
 	}
 	if saved != "" {
 		if d, err := explain.Compare(saved, from); err != nil {
-			return usage(err)
+			return usageError(err)
 		} else if d != nil {
 			fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)
-			return told(exitDiverged)
+			return exitWith(exitDiverged)
 		}
 	}
 	if from.Passed() {
-		return usage(&shrink.PassedError{Seed: s.Seed})
+		return usageError(&shrink.PassedError{Seed: s.Seed})
 	}
 	job := &shrinkJob{flags: f, from: from, out: cmp.Or(f.out, f.place(what, from)), begun: time.Now(), progress: newProgress(c.ErrOrStderr())}
 	return job.do(c)
@@ -139,9 +139,9 @@ func (j *shrinkJob) do(c *cobra.Command) error {
 	case found.Complete:
 		return nil
 	case c.Context().Err() != nil:
-		return told(exitInterrupted)
+		return exitWith(exitInterrupted)
 	}
-	return told(exitUndecided)
+	return exitWith(exitUndecided)
 }
 
 // open begins the folder of the search, or opens it again.
@@ -165,7 +165,7 @@ func (j *shrinkJob) learned(key uint64, t shrink.Trial) {
 	j.journal.Append(shrink.FormatTrial(key, t))
 	j.err = cmp.Or(j.err, j.journal.Err())
 	j.runs++
-	j.progress.text(fmt.Sprintf("%s runs, %s; the smallest so far: %s", grouped(uint64(j.runs)), time.Since(j.begun).Round(time.Second), j.size))
+	j.progress.text(fmt.Sprintf("%s runs, %s; the smallest so far: %s", withCommas(uint64(j.runs)), time.Since(j.begun).Round(time.Second), j.size))
 }
 
 func (j *shrinkJob) smaller(s *scenario.Scenario, _ int) {
@@ -186,7 +186,7 @@ func (j *shrinkJob) tell(c *cobra.Command, found *shrink.Shrunk) error {
 			save = look
 		}
 	}
-	r, err := harness.RunAndSave(found.Scenario, runner.Options{Targets: j.flags.targets, Events: true}, save, environment())
+	r, err := harness.RunAndSave(found.Scenario, runner.Options{Targets: j.flags.targets, Events: true}, save, thisEnvironment())
 	if err != nil {
 		return err
 	}
@@ -195,11 +195,11 @@ func (j *shrinkJob) tell(c *cobra.Command, found *shrink.Shrunk) error {
 		Smallest: []string{shrink.Sizes(found.Scenario), "from " + shrink.Sizes(found.From.Plan())},
 	}
 	if n := explain.FindNearestPassing(r, nil, 0); n != nil {
-		w.Passing = n.Tell()
+		w.Passing = n.Lines()
 	}
 	out := c.OutOrStdout()
 	fmt.Fprint(out, explain.Report(r, w))
-	fmt.Fprintf(out, "  %-9s %s runs in %s on %d workers%s\n", "Search", grouped(uint64(found.Runs)), time.Since(j.begun).Round(100*time.Millisecond),
+	fmt.Fprintf(out, "  %-9s %s runs in %s on %d workers%s\n", "Search", withCommas(uint64(found.Runs)), time.Since(j.begun).Round(100*time.Millisecond),
 		j.flags.parallel, map[bool]string{true: "", false: "; not everything was tried: the same command resumes"}[found.Complete])
 	return nil
 }

@@ -33,7 +33,7 @@ func newStep(targets target.Set) *cobra.Command {
 step or a time, forward or back. There it shows the catalog, the metadata and the data of every server, and the migrations
 and faults in progress. Commands are read line by line; "help" lists them. With --at or --show it prints that and ends.`,
 		Example: "  shardproof step out/lost-write-4711\n  shardproof step out/lost-write-4711 --at here --show 'key 17' --show migrations",
-		Args:    exactly("a seed, a scenario file or the folder of a saved run"),
+		Args:    exactlyOne("a seed, a scenario file or the folder of a saved run"),
 		RunE:    func(c *cobra.Command, args []string) error { return f.step(c, args[0]) },
 	}
 	f.seedFlags(c)
@@ -46,19 +46,19 @@ and faults in progress. Commands are read line by line; "help" lists them. With 
 func (f *stepFlags) step(c *cobra.Command, what string) error {
 	s, saved, err := f.load(what)
 	if err != nil {
-		return usage(err)
+		return usageError(err)
 	}
 	film, err := debugger.NewFilm(f.targets, s)
 	if err != nil {
-		return usage(err)
+		return usageError(err)
 	}
 	defer film.Close()
 	if saved != "" {
 		if d, err := explain.Compare(saved, film.Result); err != nil {
-			return usage(err)
+			return usageError(err)
 		} else if d != nil {
 			fmt.Fprintf(c.OutOrStdout(), "DIVERGED  %s\n", d)
-			return told(exitDiverged)
+			return exitWith(exitDiverged)
 		}
 	}
 	st := debugger.New(film)
@@ -84,7 +84,7 @@ func (f *stepFlags) answer(out io.Writer, st *debugger.Stepper) error {
 	for _, line := range lines {
 		text, err := st.Do(line)
 		if err != nil {
-			return usage(err)
+			return usageError(err)
 		}
 		fmt.Fprint(out, text)
 	}
@@ -98,7 +98,7 @@ func (f *stepFlags) walk(c *cobra.Command, st *debugger.Stepper, film *debugger.
 	if file, ok := c.InOrStdin().(*os.File); ok && isatty.IsTerminal(file.Fd()) {
 		prompt = "> "
 	}
-	fmt.Fprint(out, greeting(film), st.Where(), prompt)
+	fmt.Fprint(out, stepGreeting(film), st.Where(), prompt)
 	lines := bufio.NewScanner(c.InOrStdin())
 	for lines.Scan() {
 		text, err := st.Do(strings.TrimSpace(lines.Text()))
@@ -113,12 +113,12 @@ func (f *stepFlags) walk(c *cobra.Command, st *debugger.Stepper, film *debugger.
 	return lines.Err()
 }
 
-// greeting says what is walked through.
-func greeting(film *debugger.Film) string {
+// stepGreeting says what is walked through.
+func stepGreeting(film *debugger.Film) string {
 	r := film.Result
 	outcome := "it passes"
 	if !r.Passed() {
 		outcome = "it fails with " + r.Signature() + "; `here` goes to where that arose, `story` explains it"
 	}
-	return fmt.Sprintf("seed %d, %d events in %s steps: %s; `help` lists the commands\n", r.Scenario.Seed, len(r.Events), grouped(r.Steps), outcome)
+	return fmt.Sprintf("seed %d, %d events in %s steps: %s; `help` lists the commands\n", r.Scenario.Seed, len(r.Events), withCommas(r.Steps), outcome)
 }

@@ -79,7 +79,7 @@ func sweepBases() string {
 func (f *sweepFlags) sweep(c *cobra.Command, what string) error {
 	p, base, err := f.plan(what)
 	if err != nil {
-		return usage(err)
+		return usageError(err)
 	}
 	j := &sweepJob{
 		flags: f, what: what, plan: p, matrix: sweep.NewMatrix(p), begun: time.Now(), progress: newProgress(c.ErrOrStderr()),
@@ -196,7 +196,7 @@ func (j *sweepJob) do(c *cobra.Command) error {
 		j.journal.Append(o.String())
 		j.count(number, o)
 		j.note(spentEvery)
-		j.progress.text(fmt.Sprintf("%s runs, %d broke a promise, %s", grouped(uint64(j.matrix.Runs)), j.matrix.Broke, time.Since(j.begun).Round(time.Second)))
+		j.progress.text(fmt.Sprintf("%s runs, %d broke a promise, %s", withCommas(uint64(j.matrix.Runs)), j.matrix.Broke, time.Since(j.begun).Round(time.Second)))
 		return j.kept == nil && j.journal.Err() == nil && (failed == nil || j.flags.keepGoing)
 	}
 	err := sweep.Run(j.plan, s)
@@ -209,9 +209,9 @@ func (j *sweepJob) do(c *cobra.Command) error {
 	}
 	switch {
 	case j.matrix.Broke > 0:
-		return told(exitBroke)
+		return exitWith(exitBroke)
 	case c.Context().Err() != nil:
-		return told(exitInterrupted)
+		return exitWith(exitInterrupted)
 	}
 	return nil
 }
@@ -232,17 +232,17 @@ func (j *sweepJob) note(every time.Duration) {
 // keep saves a failing run and tells its story.
 func (j *sweepJob) keep(c *cobra.Command, number int, failed *runner.Result) {
 	folder := filepath.Join(j.out, fmt.Sprintf("%s-%d", failed.Signature(), number))
-	r, err := harness.RunAndSave(failed.Scenario, runner.Options{Targets: j.flags.targets}, folder, environment())
+	r, err := harness.RunAndSave(failed.Scenario, runner.Options{Targets: j.flags.targets}, folder, thisEnvironment())
 	if err != nil {
 		j.kept = err
 		return
 	}
-	if j.folders = append(j.folders, folder); len(j.folders) > fullyTold {
+	if j.folders = append(j.folders, folder); len(j.folders) > explainedMost {
 		fmt.Fprintf(c.OutOrStdout(), "%s   %s\n", failed.Signature(), folder)
 		return
 	}
 	fmt.Fprintln(c.OutOrStdout(), explain.Report(r, explain.Where{
-		Run: fmt.Sprintf("run %s", grouped(uint64(number))), Folder: folder, Replay: []string{"shardproof replay " + folder},
+		Run: fmt.Sprintf("run %s", withCommas(uint64(number))), Folder: folder, Replay: []string{"shardproof replay " + folder},
 		Shrink: []string{"shardproof shrink " + folder},
 	}))
 }
@@ -250,8 +250,8 @@ func (j *sweepJob) keep(c *cobra.Command, number int, failed *runner.Result) {
 // tell prints the matrix and keeps it.
 func (j *sweepJob) tell(c *cobra.Command) error {
 	s := j.sweeping()
-	rows := fmt.Sprintf("%s: %s of %s runs, %s reached their fault, %d broke a promise", j.plan.Base.Name, grouped(uint64(j.matrix.Runs)),
-		grouped(uint64(s.Runs(j.plan))), grouped(uint64(j.matrix.Reached)), j.matrix.Broke)
+	rows := fmt.Sprintf("%s: %s of %s runs, %s reached their fault, %d broke a promise", j.plan.Base.Name, withCommas(uint64(j.matrix.Runs)),
+		withCommas(uint64(s.Runs(j.plan))), withCommas(uint64(j.matrix.Reached)), j.matrix.Broke)
 	took := j.spent()
 	fmt.Fprintf(c.OutOrStdout(), "%s\n%s; %s on %d workers, CPU %.2f s%s\n", j.matrix, rows, took.Wall.Round(100*time.Millisecond), j.flags.parallel,
 		took.CPU.Seconds(), j.parts())
@@ -260,7 +260,7 @@ func (j *sweepJob) tell(c *cobra.Command) error {
 		return err
 	}
 	name := j.name()
-	return errors.Join(err, renew(j.flags.matrices, name, j.section(name, rows)))
+	return errors.Join(err, renewSection(j.flags.matrices, name, j.section(name, rows)))
 }
 
 // parts says what of it earlier commands have done.
@@ -268,7 +268,7 @@ func (j *sweepJob) parts() string {
 	if j.from == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %s runs of it by earlier commands", grouped(uint64(j.from)))
+	return fmt.Sprintf(", %s runs of it by earlier commands", withCommas(uint64(j.from)))
 }
 
 // complete reports whether all runs that were asked for are done.

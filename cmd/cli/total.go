@@ -30,8 +30,8 @@ func (t *total) with(s *campaign.Summary) *total {
 	}
 	all.Sum.Add(&s.Counters)
 	all.Sum.CPU, all.Sum.Wall = t.Sum.CPU+cpuTime(), t.Sum.Wall+s.Wall
-	all.Violations, all.Undecided = t.Violations+broke(s), t.Undecided+s.Undecided
-	all.Repeated, all.Diverged = t.Repeated+s.Repeated, t.Diverged+diverged(s)
+	all.Violations, all.Undecided = t.Violations+brokenSeeds(s), t.Undecided+s.Undecided
+	all.Repeated, all.Diverged = t.Repeated+s.Repeated, t.Diverged+divergedSeeds(s)
 	if s.Took > t.Took {
 		all.Slowest, all.Took = s.Slowest, s.Took
 	}

@@ -22,7 +22,7 @@ the old names stay as they are, so that a replay of the folder reports a differe
 		Example: "  shardproof upgrade scenario.txt\n  shardproof upgrade out/lost-write-4711",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(errors.New("shardproof upgrade wants at least one scenario file"))
+				return usageError(errors.New("shardproof upgrade wants at least one scenario file"))
 			}
 			return nil
 		},
@@ -46,12 +46,12 @@ func upgrade(file string) (done string, err error) {
 	}
 	old, err := os.ReadFile(file)
 	if err != nil {
-		return "", usage(err)
+		return "", usageError(err)
 	}
 	text, err := scenario.Upgrade(file, string(old))
 	switch {
 	case err != nil:
-		return "", usage(err)
+		return "", usageError(err)
 	case text == string(old):
 		return fmt.Sprintf("has schema %d already", scenario.Schema), nil
 	}

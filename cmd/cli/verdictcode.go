@@ -29,8 +29,8 @@ func outcomeCode(o checkers.Outcome) int {
 	return exitPassed
 }
 
-// worse is the code that matters more: a broken promise before everything, an undecided run last.
-func worse(a, b int) int {
+// worseCode is the code that matters more: a broken promise before everything, an undecided run last.
+func worseCode(a, b int) int {
 	for _, code := range []int{exitBroke, exitDiverged, exitHarness, exitUndecided} {
 		if a == code || b == code {
 			return code

@@ -26,7 +26,10 @@ func (s *Stepper) what(words []string) (func(e *trace.Event) bool, error) {
 	name := words[1]
 	switch words[0] {
 	case "migration":
-		return func(e *trace.Event) bool { return e.ID == name || strings.HasSuffix(e.Value, " "+name) }, nil
+		return func(e *trace.Event) bool {
+			subject, says, _ := e.Details()
+			return subject == name || strings.HasSuffix(says, " "+name)
+		}, nil
 	case "node":
 		return func(e *trace.Event) bool { return e.Node == name || e.Peer == name }, nil
 	case "key":

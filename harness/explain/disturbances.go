@@ -24,11 +24,11 @@ func (s *slice) lasting(set string, at int) {
 	for i := range s.events {
 		switch e := &s.events[i]; {
 		case e.Kind == trace.Fault && i < at && aimsAt(e.Peer, set):
-			began[e.N] = i
+			began[e.FaultNumber()] = i
 		case e.Kind == trace.Repair && i < at:
-			delete(began, e.N)
+			delete(began, e.FaultNumber())
 		case e.Kind == trace.Repair:
-			if since, ok := began[e.N]; ok {
+			if since, ok := began[e.FaultNumber()]; ok {
 				s.choose(since, Ambient)
 			}
 		}
@@ -75,11 +75,11 @@ func isServer(node string) bool {
 // chanceWeight is how much what chance decided matters: replication goes on whatever happens to its messages, only later.
 func chanceWeight(e *trace.Event) Weight {
 	switch {
-	case e.Value == sim.Loss || e.Value == sim.LoseReply:
-		if e.ID != replicationClass {
+	case e.Question() == sim.Loss || e.Question() == sim.LoseReply:
+		if e.Place() != replicationClass {
 			return Telling
 		}
-	case e.Value == sim.Duplicate && e.ID == replicationClass:
+	case e.Question() == sim.Duplicate && e.Place() == replicationClass:
 		return 0
 	}
 	return Ambient

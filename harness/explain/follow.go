@@ -107,17 +107,17 @@ func (s *slice) explain(i int) {
 		if e.Actor == trace.User {
 			s.belief(i, e)
 		} else {
-			s.migration(e.ID)
+			s.migration(e.Migration())
 		}
 	case trace.CatalogWritten:
 		s.migration(movedBy(e))
 		s.version(i, e)
 	case trace.Elected, trace.SteppedDown, trace.RolledBack:
 		s.disturbances(e.Shard, max(0, i-eventsBefore), i)
-	case trace.DonorState, trace.RecipientState, trace.DecisionMade, trace.MigrationEnded, trace.RangeDeletion, trace.CriticalSection, trace.PrimaryMoving:
-		s.migration(e.ID)
+	case trace.DonorAdvanced, trace.RecipientAdvanced, trace.DecisionMade, trace.MigrationEnded, trace.RangeDeletion, trace.CriticalSection, trace.PrimaryMoving:
+		s.migration(e.Migration())
 	case trace.Executed:
-		s.migration(e.Value)
+		s.migration(e.Migration())
 	}
 }
 
@@ -153,8 +153,10 @@ func (s *slice) version(i int, of *trace.Event) {
 
 // movedBy is the migration that a write of the catalogue carries out.
 func movedBy(e *trace.Event) string {
-	w := model.Write{Why: e.Value}
-	return w.Migration()
+	if e.Kind != trace.CatalogWritten {
+		return ""
+	}
+	return e.Migration()
 }
 
 // migration follows everything that bears the identifier of a migration, up to the horizon.
@@ -191,9 +193,9 @@ func (s *slice) migration(id string) {
 
 // request is why the balancer asked for a migration, where it did.
 func (s *slice) request(first int) {
-	name := s.events[first].Value
+	name := s.events[first].Request()
 	for i := first; i >= 0 && s.events[first].Kind == trace.MigrationRequested && name != ""; i-- {
-		if e := &s.events[i]; e.Kind == trace.BalancerChose && e.ID == name {
+		if e := &s.events[i]; e.Kind == trace.BalancerChose && e.Request() == name {
 			s.choose(i, Telling)
 			return
 		}
@@ -202,14 +204,13 @@ func (s *slice) request(first int) {
 
 // partWeight is how much an event matters to a migration; 0 when it is no part of it.
 func partWeight(e *trace.Event, id string) Weight {
-	if e.ID != id {
-		if e.Kind == trace.CatalogWritten && movedBy(e) == id {
-			return Close
-		}
+	if e.Migration() != id {
 		return 0
 	}
 	switch e.Kind {
-	case trace.DonorState, trace.RecipientState, trace.CriticalSection, trace.MigrationEnded, trace.RangeDeletion:
+	case trace.CatalogWritten:
+		return Close
+	case trace.DonorAdvanced, trace.RecipientAdvanced, trace.CriticalSection, trace.MigrationEnded, trace.RangeDeletion:
 		return Phase
 	case trace.DecisionMade, trace.PrimaryMoving, trace.MigrationRequested, trace.PointHit:
 		return Telling
@@ -233,16 +234,16 @@ func (s *slice) followNamed() {
 	var ids, open []string
 	for i := range s.events {
 		switch e := &s.events[i]; e.Kind {
-		case trace.DonorState, trace.RecipientState, trace.PrimaryMoving, trace.RangeDeletion:
-			ids = append(ids, e.ID)
-			open = slices.DeleteFunc(open, func(id string) bool { return id == e.ID })
+		case trace.DonorAdvanced, trace.RecipientAdvanced, trace.PrimaryMoving, trace.RangeDeletion:
+			ids = append(ids, e.Migration())
+			open = slices.DeleteFunc(open, func(id string) bool { return id == e.Migration() })
 			if namesIt(s.about.Text, e.Shard) || namesIt(s.about.Text, e.Peer) {
-				open = append(open, e.ID)
+				open = append(open, e.Migration())
 			}
 		case trace.MigrationEnded:
-			open = slices.DeleteFunc(open, func(id string) bool { return id == e.ID })
+			open = slices.DeleteFunc(open, func(id string) bool { return id == e.Migration() })
 		case trace.Executed:
-			if i <= s.horizon && s.keyed(e) && namesIt(s.about.Text, e.ID) {
+			if i <= s.horizon && s.keyed(e) && namesIt(s.about.Text, e.Session()) {
 				s.choose(i, Close)
 			}
 		}

@@ -56,8 +56,8 @@ func (i *Insight) date(r *runner.Result) {
 	}
 }
 
-// Tell is the insight in lines for people.
-func (i *Insight) Tell() []string {
+// Lines is the insight in lines for people.
+func (i *Insight) Lines() []string {
 	where := fmt.Sprintf("%s, step %d at %s: ", i.Checker, i.Step, i.At.Round(10*time.Microsecond))
 	return []string{where + i.Broke}
 }
@@ -74,7 +74,7 @@ func contradictionOf(r *runner.Result) Contradiction {
 
 // StoryLines tells what decides a failing run: how it came to that, and what of it was left out. It needs the run's events.
 func StoryLines(r *runner.Result) []string {
-	s := Tell(recordOf(r), contradictionOf(r), storyLines)
+	s := Build(recordOf(r), contradictionOf(r), storyLines)
 	var lines []string
 	for i := range s.Moments {
 		lines = append(lines, momentLine(&s.Moments[i]))
@@ -95,7 +95,7 @@ func StoryLinesWithSteps(r *runner.Result) []string {
 		return nil
 	}
 	var lines []string
-	for _, m := range Tell(recordOf(r), contradictionOf(r), storyLines).Moments {
+	for _, m := range Build(recordOf(r), contradictionOf(r), storyLines).Moments {
 		step := ""
 		if m.Step != 0 {
 			step = fmt.Sprint(m.Step)
@@ -111,7 +111,7 @@ func Turn(r *runner.Result) (step uint64, ok bool) {
 		return 0, false
 	}
 	about := contradictionOf(r)
-	if turns := Tell(recordOf(r), about, storyLines).Turns; len(turns) > 0 {
+	if turns := Build(recordOf(r), about, storyLines).Turns; len(turns) > 0 {
 		return turns[0], true
 	}
 	if len(about.Steps) == 0 {

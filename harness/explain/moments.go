@@ -21,8 +21,8 @@ func (s *slice) moments() (all []Moment) {
 		}
 		m := Moment{Step: e.Step, At: e.At, Weight: s.chosen[i], Text: s.sentence(i)}
 		if m.migration, m.phase = phaseOf(e); m.migration != "" && m.Weight < Must {
-			m.Text = m.phase.alone(e, !told[e.ID])
-			told[e.ID] = told[e.ID] || e.Peer != ""
+			m.Text = m.phase.alone(e, !told[m.migration])
+			told[m.migration] = told[m.migration] || e.Peer != ""
 		}
 		all = append(all, m)
 	}
@@ -70,7 +70,7 @@ func (s *slice) sentence(i int) string {
 	case e.Kind == trace.CursorOpened && len(s.docs) > 0:
 		return s.cursor(i)
 	case e.Kind == trace.Fault && i+1 < len(s.events) && s.events[i+1].Kind == trace.PointHit:
-		return Sentence(e) + " at " + s.events[i+1].Value
+		return Sentence(e) + " at " + s.events[i+1].Site()
 	}
 	return Sentence(e)
 }
@@ -95,8 +95,8 @@ func (s *slice) write(i int) string {
 		return text + fmt.Sprintf(", for client %d (op %d)", op.Client, op.ID)
 	case e.Actor == trace.User:
 		return text + ", for a client"
-	case e.ID != "":
-		return text + fmt.Sprintf(", as %s of %s", e.Actor, e.ID)
+	case e.For() != "":
+		return text + fmt.Sprintf(", as %s of %s", e.Actor, e.For())
 	}
 	return text
 }
@@ -109,7 +109,7 @@ func (s *slice) placement(e *trace.Event) string {
 			of = append(of, c)
 		}
 	}
-	text := "config writes " + e.Value + ": " + chunkText(of)
+	text := "config writes " + e.Why() + ": " + chunkText(of)
 	if more := len(e.Chunks) - len(of); more > 0 && len(of) > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
@@ -120,7 +120,7 @@ func (s *slice) placement(e *trace.Event) string {
 func (s *slice) counts(i int) string {
 	for j := i - 1; j >= 0; j-- {
 		if e := &s.events[j]; s.chosen[j] != 0 && e.Kind == trace.CatalogWritten {
-			return "majority-committed on config: " + e.Value + " is in effect"
+			return "majority-committed on config: " + e.Why() + " is in effect"
 		}
 	}
 	return Sentence(&s.events[i])
@@ -129,7 +129,7 @@ func (s *slice) counts(i int) string {
 // cursor tells of a cursor whether it may see the documents.
 func (s *slice) cursor(i int) string {
 	e := &s.events[i]
-	text := fmt.Sprintf("%s opens cursor %s on %s", e.Node, e.ID, rangeText(e))
+	text := fmt.Sprintf("%s opens cursor %s on %s", e.Node, e.Cursor(), rangeText(e))
 	for _, d := range s.docs {
 		owns := slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool { return c.Min <= d.key && d.key < c.Max })
 		switch hash := s.held(d, e.Shard, i); {

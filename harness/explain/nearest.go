@@ -49,7 +49,7 @@ func FindNearestPassing(r *runner.Result, pool *sim.Pool, most int) *NearestPass
 		}
 		n := &NearestPassing{Scenario: s, Change: c.what, Parting: Divergence{Recorded: r.HashText(), Now: passing.HashText()}}
 		n.Parting.find(r.Events, passing.Events)
-		n.Only, n.Instead = Part(recordOf(r), recordOf(passing), contradictionOf(r))
+		n.Only, n.Instead = FirstDifferences(recordOf(r), recordOf(passing), contradictionOf(r))
 		if best == nil || n.Parting.Step > best.Parting.Step {
 			best, rank = n, c.rank
 		}
@@ -97,8 +97,8 @@ func laterVariants(at func(*scenario.Scenario) *time.Duration, add func(by time.
 	}
 }
 
-// Tell is the neighbour in lines for people.
-func (n *NearestPassing) Tell() []string {
+// Lines is the neighbour in lines for people.
+func (n *NearestPassing) Lines() []string {
 	return []string{
 		fmt.Sprintf("%s it passes; the first difference is at step %d", n.Change, n.Parting.Step),
 		"failing: " + n.Parting.RecordedNext, "passing: " + n.Parting.NowNext,

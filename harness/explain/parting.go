@@ -8,9 +8,9 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// Part compares a run that fails with one that passes, by what both tell of the contradiction: the first moment of each, from
+// FirstDifferences compares a run that fails with one that passes, by what both tell of the contradiction: the first moment of each, from
 // where the runs part, that the other does not have. Nil for one that has none.
-func Part(failing, passing Run, about Contradiction) (only, instead *Moment) {
+func FirstDifferences(failing, passing Run, about Contradiction) (only, instead *Moment) {
 	since := partingTime(failing.Events, passing.Events)
 	f := newSlice(failing, about)
 	f.follow()
@@ -36,9 +36,9 @@ func partingTime(a, b []trace.Event) int64 {
 func (s *slice) migrations() (text string) {
 	for i := range s.events {
 		switch e := &s.events[i]; e.Kind {
-		case trace.DonorState, trace.RecipientState, trace.PrimaryMoving:
-			if s.chosen[i] != 0 && !namesIt(text, e.ID) {
-				text += " " + e.ID
+		case trace.DonorAdvanced, trace.RecipientAdvanced, trace.PrimaryMoving:
+			if s.chosen[i] != 0 && !namesIt(text, e.Migration()) {
+				text += " " + e.Migration()
 			}
 		}
 	}

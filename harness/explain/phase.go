@@ -10,21 +10,21 @@ import (
 func phaseOf(e *trace.Event) (migration string, p phase) {
 	switch e.Kind {
 	case trace.MigrationRequested:
-		return e.ID, phase{"", "requested"}
-	case trace.DonorState:
-		return e.ID, phase{"donor", e.Value}
-	case trace.RecipientState:
-		return e.ID, phase{"recipient", e.Value}
+		return e.Migration(), phase{"", "requested"}
+	case trace.DonorAdvanced:
+		return e.Migration(), phase{"donor", e.State()}
+	case trace.RecipientAdvanced:
+		return e.Migration(), phase{"recipient", e.State()}
 	case trace.CriticalSection:
-		return e.ID, phase{e.Node, e.Value}
+		return e.Migration(), phase{e.Node, e.State()}
 	case trace.RangeDeletion:
-		return e.ID, phase{e.Node, "deletion " + e.Value}
+		return e.Migration(), phase{e.Node, "deletion " + e.State()}
 	case trace.DecisionMade:
-		return e.ID, phase{"", "decision " + e.Value}
+		return e.Migration(), phase{"", "decision " + e.State()}
 	case trace.MigrationEnded:
-		return e.ID, phase{"", "ended " + e.Value}
+		return e.Migration(), phase{"", "ended " + e.State()}
 	case trace.PrimaryMoving:
-		return e.ID, phase{"", e.Value}
+		return e.Migration(), phase{"", e.State()}
 	}
 	return "", phase{}
 }
@@ -45,14 +45,14 @@ func (p phase) after(before phase) string {
 
 // alone is the phase as it is told by itself: the first time with where the migration goes.
 func (p phase) alone(e *trace.Event, first bool) string {
-	text := "migration " + e.ID
+	text := "migration " + e.Migration()
 	if first && e.Kind == trace.PrimaryMoving {
-		text = "movePrimary " + e.ID + " of " + e.NS
+		text = "movePrimary " + e.Migration() + " of " + e.NS
 	} else if first && e.Min < e.Max {
 		text += " " + rangeText(e)
 	}
 	switch {
-	case first && e.Kind == trace.RecipientState:
+	case first && e.Kind == trace.RecipientAdvanced:
 		text += " " + e.Peer + " → " + e.Shard
 	case first && e.Peer != "":
 		text += " " + e.Shard + " → " + e.Peer

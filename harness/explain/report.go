@@ -41,21 +41,21 @@ func Report(r *runner.Result, w Where) string {
 			if i > 0 {
 				name = ""
 			}
-			fmt.Fprintf(&b, "  %-9s %s\n", name, Cut(line))
+			fmt.Fprintf(&b, "  %-9s %s\n", name, CutLine(line))
 		}
 	}
 	row("Promise", worst.Promise)
 	if len(worst.Violations) == 0 {
-		row("Undecided", First(worst.Undecided, 4)...)
+		row("Undecided", FirstLines(worst.Undecided, 4)...)
 	} else {
 		v := &worst.Violations[0]
 		row("Broke", keyPrefix(v)+v.Broke)
 		inside := Inside(r)
 		if inside != nil {
-			row("Inside", inside.Tell()...)
+			row("Inside", inside.Lines()...)
 		}
 		row("Story", StoryLines(r)...)
-		row("Because", First(v.Because, 6)...)
+		row("Because", FirstLines(v.Because, 6)...)
 		row("Also", otherFailures(r, worst)...)
 	}
 	row("Smallest", w.Smallest...)
@@ -88,8 +88,8 @@ func keyPrefix(v *checkers.Violation) string {
 	return "k=" + v.Key + ": "
 }
 
-// Cut shortens a line to what fits on a wide terminal.
-func Cut(line string) string {
+// CutLine shortens a line to what fits on a wide terminal.
+func CutLine(line string) string {
 	const most = 160
 	if len(line) <= most {
 		return line
@@ -97,8 +97,8 @@ func Cut(line string) string {
 	return strings.ToValidUTF8(line[:most-1], "") + "…"
 }
 
-// First is the first lines, and how many there are besides.
-func First(lines []string, most int) []string {
+// FirstLines is the first lines, and how many there are besides.
+func FirstLines(lines []string, most int) []string {
 	if len(lines) <= most {
 		return lines
 	}

@@ -50,36 +50,51 @@ func ms(n int) int64 { return int64(n) * int64(time.Millisecond) }
 // lostEvents is what happened: shard-b forgets what it had caught up on, and is given the range.
 func lostEvents() []trace.Event {
 	lo, hi := string(key.Int(10)), string(key.Int(20))
-	of := func(step int, e trace.Event) trace.Event {
-		e.Step, e.At = uint64(step), ms(step)
-		return e
-	}
-	phase := func(step int, kind trace.Kind, node, value string) trace.Event {
-		return of(step, trace.Event{Kind: kind, Node: node, Value: value, Shard: "shard-a", Peer: "shard-b", ID: "shard-a/1/1", NS: "test.docs", Min: lo, Max: hi})
+	const id = "shard-a/1/1"
+	of := func(step int, node string, e *trace.Event) trace.Event {
+		e.Step, e.At, e.Node = uint64(step), ms(step), node
+		return *e
 	}
 	elected := func(step int, shard, node string, term uint64) trace.Event {
-		return of(step, trace.Event{Kind: trace.Elected, Node: node, Shard: shard, Term: term})
+		return of(step, node, trace.ElectedEvent{Shard: shard, Term: term}.Event())
 	}
-	write := func(step int, shard, node string, index, hash uint64, by trace.Actor, id string) trace.Event {
+	majority := func(step int, shard string, index uint64) trace.Event {
+		return of(step, shard+".0", trace.MajorityEvent{Shard: shard, Term: 1, Index: index}.Event())
+	}
+	write := func(step int, shard string, index, hash uint64, by trace.Actor, id string) trace.Event {
 		k := string(key.Int(17))
-		return of(step, trace.Event{Kind: trace.Applied, Node: node, Shard: shard, Term: 1, Index: index, NS: "test.docs", Key: k, DocID: k, Hash: hash, Actor: by, ID: id})
+		return of(step, shard+".0", trace.AppliedEvent{
+			Shard: shard, Term: 1, Index: index, NS: "test.docs", Key: k, DocID: k, Hash: hash, Actor: by, For: id,
+		}.Event())
 	}
 	placed := func(step int, index uint64, shard, why string) trace.Event {
-		return of(step, trace.Event{Kind: trace.CatalogWritten, Node: "config.0", Shard: "config", Term: 1, Index: index, NS: "test.docs", Value: why,
-			Chunks: []trace.Chunk{{Min: lo, Max: hi, Shard: shard, Major: uint32(index)}}})
+		return of(step, "config.0", trace.CatalogWrittenEvent{
+			Shard: "config", Term: 1, Index: index, NS: "test.docs", Why: why,
+			Chunks: []trace.Chunk{{Min: lo, Max: hi, Shard: shard, Major: uint32(index)}},
+		}.Event())
 	}
+	crash := trace.FaultEvent{FaultKind: "crash", Target: "shard-b.0", Number: 1}
 	return []trace.Event{
 		elected(1, "config", "config.0", 1), elected(2, "shard-a", "shard-a.0", 1), elected(3, "shard-b", "shard-b.0", 1),
-		placed(4, 1, "shard-a", "shardCollection"), of(5, trace.Event{Kind: trace.Majority, Node: "config.0", Shard: "config", Term: 1, Index: 1}),
-		write(6, "shard-a", "shard-a.0", 1, 30, trace.System, ""),
-		phase(640, trace.DonorState, "shard-a.0", "kCloning"), write(650, "shard-b", "shard-b.0", 1, 30, trace.Recipient, "shard-a/1/1"),
-		of(660, trace.Event{Kind: trace.Majority, Node: "shard-b.0", Shard: "shard-b", Term: 1, Index: 1}),
-		phase(700, trace.RecipientState, "shard-b.0", "kCatchup"), write(805, "shard-a", "shard-a.0", 2, 40, trace.User, "client.1/1"),
-		write(808, "shard-b", "shard-b.0", 2, 40, trace.Recipient, "shard-a/1/1"),
-		of(810, trace.Event{Kind: trace.Fault, Value: "crash", Peer: "shard-b.0", N: 1}), of(811, trace.Event{Kind: trace.NodeDown, Node: "shard-b.0"}),
-		elected(820, "shard-b", "shard-b.1", 2), placed(866, 2, "shard-b", "move shard-a/1/1"),
-		of(868, trace.Event{Kind: trace.Majority, Node: "config.0", Shard: "config", Term: 1, Index: 2}),
-		phase(870, trace.DecisionMade, "shard-a.0", "committed"), of(2000, trace.Event{Kind: trace.Repair, Value: "crash", Peer: "shard-b.0", N: 1}),
+		placed(4, 1, "shard-a", "shardCollection"), majority(5, "config", 1),
+		write(6, "shard-a", 1, 30, trace.System, ""),
+		of(640, "shard-a.0", trace.DonorAdvancedEvent{
+			Shard: "shard-a", Peer: "shard-b", NS: "test.docs", Min: lo, Max: hi, Migration: id,
+			State: trace.DonorCloning,
+		}.Event()),
+		write(650, "shard-b", 1, 30, trace.Recipient, id), majority(660, "shard-b", 1),
+		of(700, "shard-b.0", trace.RecipientAdvancedEvent{
+			Shard: "shard-a", Peer: "shard-b", NS: "test.docs", Min: lo, Max: hi, Migration: id,
+			State: trace.RecipientCatchup,
+		}.Event()),
+		write(805, "shard-a", 2, 40, trace.User, "client.1/1"),
+		write(808, "shard-b", 2, 40, trace.Recipient, id),
+		of(810, "", crash.Event()), of(811, "shard-b.0", trace.NodeDownEvent{}.Event()),
+		elected(820, "shard-b", "shard-b.1", 2), placed(866, 2, "shard-b", "move "+id), majority(868, "config", 2),
+		of(870, "shard-a.0", trace.DecisionMadeEvent{
+			Shard: "shard-a", Migration: id, Decision: trace.Committed,
+		}.Event()),
+		of(2000, "", trace.RepairEvent(crash).Event()),
 	}
 }
 
@@ -108,7 +123,9 @@ func TestReport(t *testing.T) {
 func TestReportFitsOnAScreen(t *testing.T) {
 	r := lostWrite()
 	for i := range 5000 {
-		r.Events = append(r.Events, trace.Event{Step: uint64(3000 + i), At: int64(time.Second) + int64(i), Kind: trace.Fault, Value: "hold"})
+		hold := trace.FaultEvent{FaultKind: "hold"}.Event()
+		hold.Step, hold.At = uint64(3000+i), int64(time.Second)+int64(i)
+		r.Events = append(r.Events, *hold)
 	}
 	for range 50 {
 		r.Verdicts[0].Violations[0].Because = append(r.Verdicts[0].Violations[0].Because, "reason")

@@ -14,17 +14,17 @@ import (
 func Sentence(e *trace.Event) string {
 	switch e.Kind {
 	case trace.Fault:
-		return fmt.Sprintf("FAULT %d %s %s", e.N, e.Value, e.Peer)
+		return fmt.Sprintf("FAULT %d %s %s", e.FaultNumber(), e.FaultKind(), e.Peer)
 	case trace.Repair:
-		return fmt.Sprintf("fault %d %s %s ends", e.N, e.Value, e.Peer)
+		return fmt.Sprintf("fault %d %s %s ends", e.FaultNumber(), e.FaultKind(), e.Peer)
 	case trace.BalancerChose:
-		return fmt.Sprintf("the balancer requests the migration of %s from %s to %s (%s): %s", rangeText(e), e.Shard, e.Peer, e.ID, e.Value)
+		return fmt.Sprintf("the balancer requests the migration of %s from %s to %s (%s): %s", rangeText(e), e.Shard, e.Peer, e.Request(), e.Why())
 	case trace.BalancerState:
-		return "the balancer's mode is set to " + e.Value
+		return "the balancer's mode is set to " + e.State()
 	case trace.BalancerStopped:
 		return "the balancer acknowledges a stop"
 	case trace.ClusterChanged:
-		return "config: " + e.Value
+		return "config: " + e.State()
 	case trace.Chance:
 		return chanceText(e)
 	case trace.NodeDown:
@@ -36,19 +36,19 @@ func Sentence(e *trace.Event) string {
 	case trace.RolledBack:
 		return fmt.Sprintf("%s rolls back to index %d", e.Node, e.Index)
 	case trace.MigrationRequested:
-		return fmt.Sprintf("migration %s %s %s → %s is requested", e.ID, rangeText(e), e.Shard, e.Peer)
-	case trace.DonorState:
-		return fmt.Sprintf("migration %s %s %s → %s: donor %s", e.ID, rangeText(e), e.Shard, e.Peer, e.Value)
-	case trace.RecipientState:
-		return fmt.Sprintf("migration %s %s: recipient %s %s", e.ID, rangeText(e), e.Node, e.Value)
+		return fmt.Sprintf("migration %s %s %s → %s is requested", e.Migration(), rangeText(e), e.Shard, e.Peer)
+	case trace.DonorAdvanced:
+		return fmt.Sprintf("migration %s %s %s → %s: donor %s", e.Migration(), rangeText(e), e.Shard, e.Peer, e.State())
+	case trace.RecipientAdvanced:
+		return fmt.Sprintf("migration %s %s: recipient %s %s", e.Migration(), rangeText(e), e.Node, e.State())
 	case trace.DecisionMade:
-		return fmt.Sprintf("migration %s: decision %s by %s", e.ID, e.Value, e.Node)
+		return fmt.Sprintf("migration %s: decision %s by %s", e.Migration(), e.State(), e.Node)
 	case trace.MigrationEnded:
-		return fmt.Sprintf("migration %s: ended, %s, on %s", e.ID, e.Value, e.Node)
+		return fmt.Sprintf("migration %s: ended, %s, on %s", e.Migration(), e.State(), e.Node)
 	case trace.CriticalSection:
-		return fmt.Sprintf("migration %s: %s %s", e.ID, e.Node, e.Value)
+		return fmt.Sprintf("migration %s: %s %s", e.Migration(), e.Node, e.State())
 	case trace.RangeDeletion:
-		return fmt.Sprintf("migration %s %s: range deletion on %s is %s", e.ID, rangeText(e), e.Node, e.Value)
+		return fmt.Sprintf("migration %s %s: range deletion on %s is %s", e.Migration(), rangeText(e), e.Node, e.State())
 	case trace.MetadataInstalled:
 		return fmt.Sprintf("%s installs metadata: it owns %s", e.Node, rangeTexts(e.Chunks))
 	case trace.MetadataCleared:
@@ -56,32 +56,33 @@ func Sentence(e *trace.Event) string {
 	case trace.Majority:
 		return fmt.Sprintf("%s majority-commits up to index %d", e.Shard, e.Index)
 	case trace.PrimaryMoving:
-		return fmt.Sprintf("movePrimary %s of %s %s → %s: %s", e.ID, e.NS, e.Shard, e.Peer, e.Value)
+		return fmt.Sprintf("movePrimary %s of %s %s → %s: %s", e.Migration(), e.NS, e.Shard, e.Peer, e.State())
 	case trace.CatalogWritten:
-		return "config: " + e.Value + " " + chunkText(e.Chunks)
+		return "config: " + e.Why() + " " + chunkText(e.Chunks)
 	case trace.Applied:
 		return appliedText(e)
 	case trace.Executed:
-		return fmt.Sprintf("%s records statement %d of transaction %d of %s, for %s", e.Node, e.N, e.Txn, e.ID, e.Actor)
+		return fmt.Sprintf("%s records statement %d of transaction %d of %s, for %s", e.Node, e.Statement(), e.Txn(), e.Session(), e.Actor)
 	case trace.CursorOpened:
-		return fmt.Sprintf("%s opens cursor %s on %s, as owner of %s", e.Node, e.ID, rangeText(e), rangeTexts(e.Chunks))
+		return fmt.Sprintf("%s opens cursor %s on %s, as owner of %s", e.Node, e.Cursor(), rangeText(e), rangeTexts(e.Chunks))
 	case trace.CursorClosed:
-		return fmt.Sprintf("%s closes cursor %s", e.Node, e.ID)
+		return fmt.Sprintf("%s closes cursor %s", e.Node, e.Cursor())
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", e.Node, e.Kind, e.Value, e.ID))
+	subject, says, _ := e.Details()
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", e.Node, e.Kind, says, subject))
 }
 
 // chanceText tells what chance did to a message, or to a node at a place.
 func chanceText(e *trace.Event) string {
 	amount := ""
-	switch e.Value {
+	switch e.Question() {
 	case sim.Tail, sim.Stall, sim.DiskTail:
-		amount = " by " + time.Duration(e.Txn).Round(10*time.Microsecond).String()
+		amount = " by " + time.Duration(e.Answer()).Round(10*time.Microsecond).String()
 	}
 	if e.Peer == "" {
-		return fmt.Sprintf("random fault: %s%s on %s at %s", e.Value, amount, e.Node, e.ID)
+		return fmt.Sprintf("random fault: %s%s on %s at %s", e.Question(), amount, e.Node, e.Place())
 	}
-	return fmt.Sprintf("random fault: %s%s of %s from %s to %s", e.Value, amount, e.ID, e.Node, e.Peer)
+	return fmt.Sprintf("random fault: %s%s of %s from %s to %s", e.Question(), amount, e.Place(), e.Node, e.Peer)
 }
 
 func appliedText(e *trace.Event) string {

@@ -81,8 +81,8 @@ func Slice(r Run, about Contradiction) []int {
 	return s.positions()
 }
 
-// Tell tells the slice of the contradiction in at most so many moments, not counting those that must be there.
-func Tell(r Run, about Contradiction, most int) *Story {
+// Build tells the slice of the contradiction in at most so many moments, not counting those that must be there.
+func Build(r Run, about Contradiction, most int) *Story {
 	s := newSlice(r, about)
 	s.follow()
 	told := &Story{Unrelated: len(r.Events) - len(s.chosen)}

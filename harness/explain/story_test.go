@@ -60,7 +60,7 @@ func TestStories(t *testing.T) {
 				lines = number(t, arg.Vals[0])
 			}
 		}
-		return text(Tell(recorded(t, run), about, lines))
+		return text(Build(recorded(t, run), about, lines))
 	})
 }
 
@@ -126,7 +126,7 @@ func TestShortStoriesKeepTheProof(t *testing.T) {
 		r := runs[rapid.IntRange(0, len(runs)-1).Draw(t, "run")]
 		about := drawn(t, r)
 		most := rapid.IntRange(0, 30).Draw(t, "most")
-		long, short := Tell(r, about, 1<<20), Tell(r, about, most)
+		long, short := Build(r, about, 1<<20), Build(r, about, most)
 		musts := 0
 		for _, m := range long.Moments {
 			if m.Weight != Must {
@@ -171,15 +171,33 @@ func TestUnrelatedEventsChangeNothing(t *testing.T) {
 }
 
 func unrelated(t *rapid.T, at int64, step uint64) trace.Event {
+	seven := string(key.Int(7))
+	on := func(node string, e *trace.Event) trace.Event {
+		e.Node = node
+		return *e
+	}
+	written := func(shard string, hash uint64) trace.Event {
+		return on(shard+".0", trace.AppliedEvent{
+			Shard: shard, NS: "other.docs", Key: seven, DocID: seven, Hash: hash, Actor: trace.User, Term: 1,
+		}.Event())
+	}
 	e := rapid.SampledFrom([]trace.Event{
-		{Kind: trace.Applied, Node: "shard-z.0", Shard: "shard-z", NS: "other.docs", Key: string(key.Int(7)), DocID: string(key.Int(7)), Hash: 5, Actor: trace.User, Term: 1},
-		{Kind: trace.Applied, Node: "shard-a.0", Shard: "shard-a", NS: "other.docs", Key: string(key.Int(7)), DocID: string(key.Int(7)), Hash: 6, Actor: trace.User, Term: 1},
-		{Kind: trace.DonorState, Node: "shard-z.0", Shard: "shard-z", Peer: "shard-y", NS: "other.docs", ID: "shard-z/1/1", Value: "kCloning"},
-		{Kind: trace.MigrationEnded, Node: "shard-z.0", Shard: "shard-z", ID: "shard-z/1/1", Value: "committed"},
-		{Kind: trace.NodeDown, Node: "shard-z.0", Value: "1"},
-		{Kind: trace.Elected, Node: "shard-z.1", Shard: "shard-z", Term: 2},
-		{Kind: trace.Fault, Value: "crash", Peer: "shard-z.0", N: 99},
-		{Kind: trace.CursorOpened, Node: "shard-z.0", Shard: "shard-z", NS: "other.docs", ID: "shard-z.0/1/1", Min: string(key.Min), Max: string(key.Max)},
+		written("shard-z", 5),
+		written("shard-a", 6),
+		on("shard-z.0", trace.DonorAdvancedEvent{
+			Shard: "shard-z", Peer: "shard-y", NS: "other.docs", Migration: "shard-z/1/1",
+			State: trace.DonorCloning,
+		}.Event()),
+		on("shard-z.0", trace.MigrationEndedEvent{
+			Shard: "shard-z", Migration: "shard-z/1/1", Decision: trace.Committed,
+		}.Event()),
+		on("shard-z.0", trace.NodeDownEvent{Incarnation: 1}.Event()),
+		on("shard-z.1", trace.ElectedEvent{Shard: "shard-z", Term: 2}.Event()),
+		*trace.FaultEvent{FaultKind: "crash", Target: "shard-z.0", Number: 99}.Event(),
+		on("shard-z.0", trace.CursorOpenedEvent{
+			Shard: "shard-z", NS: "other.docs", Cursor: "shard-z.0/1/1", Min: string(key.Min),
+			Max: string(key.Max),
+		}.Event()),
 	}).Draw(t, "unrelated")
 	e.At, e.Step = at, step
 	return e
@@ -199,7 +217,7 @@ func all(t *testing.T) (runs []Run) {
 // TestPartingOfEqualRuns: a run does not differ from itself.
 func TestPartingOfEqualRuns(t *testing.T) {
 	for _, r := range all(t) {
-		only, instead := Part(r, r, Contradiction{NS: "test.docs", Key: "13", Text: "shard-a/1/1"})
+		only, instead := FirstDifferences(r, r, Contradiction{NS: "test.docs", Key: "13", Text: "shard-a/1/1"})
 		if only != nil || instead != nil {
 			t.Errorf("only %v, instead %v", only, instead)
 		}

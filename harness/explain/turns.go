@@ -94,7 +94,7 @@ func (v view) same(u view) bool { return v.owner == u.owner && v.hash == u.hash 
 func (w *watching) turn(i int, d document, text string) {
 	id := w.moving
 	if e := &w.s.events[i]; e.Kind == trace.Applied && e.Actor != trace.User {
-		id = e.ID
+		id = e.Migration()
 	}
 	w.turns = append(w.turns, turn{i, d, text, id})
 }
@@ -108,9 +108,9 @@ func (w *watching) tell(e *trace.Event, d document, before, now view) string {
 	case e.Kind == trace.Elected:
 		return fmt.Sprintf("%s becomes primary of %s, term %d, and has %s of %s; the previous primary had %s", e.Node, e.Shard, e.Term, is, documentName(d), was)
 	case e.Actor == trace.RangeDeleter:
-		return fmt.Sprintf("%s deletes %s (%s) as an orphan for task %s, although it owns it", e.Node, documentName(d), was, e.ID)
+		return fmt.Sprintf("%s deletes %s (%s) as an orphan for task %s, although it owns it", e.Node, documentName(d), was, e.For())
 	}
-	return fmt.Sprintf("%s, which owns %s, makes %s out of %s, as %s of %s", e.Node, documentName(d), is, was, e.Actor, e.ID)
+	return fmt.Sprintf("%s, which owns %s, makes %s out of %s, as %s of %s", e.Node, documentName(d), is, was, e.Actor, e.For())
 }
 
 // documentName is the document's name for people.

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"fmt"
+
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
@@ -33,13 +35,19 @@ type Counters struct {
 	DonorFailover, RecipientCrash map[string]int
 }
 
-// DonorStates and RecipientStates are the states of a migration in which a failover can hit it, in their order
-// (protocol 5.1, 5.2).
+// DonorStates and RecipientStates are the names of the states of a migration in which a failover can
+// hit it, in their order (protocol 5.1, 5.2).
 var (
-	DonorStates = []string{"kCreated", "kCloning", "kCloneCaughtUp", "kCriticalSection", "kCloneCompleted", "kCommittingOnConfig", "kDone"}
-
-	RecipientStates = []string{"kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec", "kExitCritSec", "kDone", "kFail", "kAbort"}
+	DonorStates     = namesOf(trace.DonorStates())
+	RecipientStates = namesOf(trace.RecipientStates())
 )
+
+func namesOf[S fmt.Stringer](states []S) (names []string) {
+	for _, s := range states {
+		names = append(names, s.String())
+	}
+	return names
+}
 
 // NewCounters returns counters at zero.
 func NewCounters() *Counters {
@@ -116,9 +124,10 @@ type counting struct {
 // part is a node's part in a migration. It ends when there is nothing left of it to be done on that node: the last state of
 // a donor lasts until its copy is deleted or its abort completed, that of a recipient until the donor has completed the
 // migration.
-type part struct{ state, migration string }
-
-func (p part) over() bool { return p.state == "kDone" || p.state == "kFail" || p.state == "kAbort" }
+type part struct {
+	state, migration string
+	over             bool
+}
 
 func newTally() *counting {
 	return &counting{
@@ -132,9 +141,9 @@ func (c *counting) Observe(e *trace.Event) {
 	node := env.NodeID(e.Node)
 	switch e.Kind {
 	case trace.Fault:
-		c.Faults[e.Value]++
+		c.Faults[e.FaultKind()]++
 	case trace.Reached:
-		c.Probes[e.Value]++
+		c.Probes[e.Probe()]++
 	case trace.Elected:
 		c.Elections++
 	case trace.RolledBack:
@@ -144,22 +153,22 @@ func (c *counting) Observe(e *trace.Event) {
 		c.lose(node, c.RecipientCrash)
 	case trace.SteppedDown:
 		c.lose(node, nil)
-	case trace.DonorState:
+	case trace.DonorAdvanced:
 		c.donorState(node, e)
-	case trace.RecipientState:
-		c.recipient[node] = part{e.Value, e.ID}
+	case trace.RecipientAdvanced:
+		c.recipient[node] = part{e.State(), e.Migration(), e.RecipientState().Terminal()}
 	case trace.MigrationEnded:
 		c.ended(e)
 	case trace.PrimaryMoving:
-		if e.Value == "done" || e.Value == "aborted" {
-			c.Primaries[e.Value]++
+		if e.PrimaryMovePhase().Terminal() {
+			c.Primaries[e.State()]++
 		}
 	case trace.BalancerRound, trace.BalancerChose, trace.BalancerDone, trace.BalancerStopped, trace.ClusterChanged:
 		c.balancer(e)
 	case trace.RangeDeletion:
-		if e.Value == "done" {
+		if e.DeletionState().Terminal() {
 			c.Deleting++
-			leave(c.donor, node, e.ID)
+			leave(c.donor, node, e.Migration())
 		}
 	}
 }
@@ -167,17 +176,17 @@ func (c *counting) Observe(e *trace.Event) {
 // balancer counts what the balancer does, and what operators have it do.
 func (c *counting) balancer(e *trace.Event) {
 	switch {
-	case e.Kind == trace.BalancerRound && e.Value == "ended":
+	case e.RoundPhase() == trace.RoundEnded:
 		c.Rounds++
 	case e.Kind == trace.BalancerChose:
 		c.Chosen++
-	case e.Kind == trace.BalancerDone && e.Value == trace.Moved:
+	case e.Outcome() == trace.BalancerMoved:
 		c.Balanced++
 	case e.Kind == trace.BalancerStopped:
 		c.Stopped++
-	case e.Value == trace.ShardRemoved:
+	case e.ClusterChange() == trace.ShardRemoved:
 		c.Drained++
-	case e.Value == trace.ShardZones, e.Value == trace.ZoneRange:
+	case e.ClusterChange() == trace.ShardZones, e.ClusterChange() == trace.ZoneRange:
 		c.Rezoned++
 	}
 }
@@ -195,32 +204,33 @@ func (c *counting) lose(node env.NodeID, recipients map[string]int) {
 }
 
 func (c *counting) donorState(node env.NodeID, e *trace.Event) {
-	c.donor[node] = part{e.Value, e.ID}
-	if !c.started[e.ID] {
-		c.started[e.ID] = true
+	id := e.Migration()
+	c.donor[node] = part{e.State(), id, e.DonorState().Terminal()}
+	if !c.started[id] {
+		c.started[id] = true
 		c.Started++
 	}
 }
 
 func (c *counting) ended(e *trace.Event) {
-	if e.Value == "committed" {
+	if e.Decision() == trace.Committed {
 		c.Committed++
 	} else {
 		c.Aborted++
-		leave(c.donor, env.NodeID(e.Node), e.ID)
+		leave(c.donor, env.NodeID(e.Node), e.Migration())
 	}
-	if e.N == 1 {
+	if e.Recovered() {
 		c.Recovered++
 	}
 	//shardproof:allow map each entry is judged by itself
 	for node := range c.recipient {
-		leave(c.recipient, node, e.ID)
+		leave(c.recipient, node, e.Migration())
 	}
 }
 
 // leave ends a node's part in a migration that has reached a last state there.
 func leave(parts map[env.NodeID]part, node env.NodeID, migration string) {
-	if p := parts[node]; p.migration == migration && p.over() {
+	if p := parts[node]; p.migration == migration && p.over {
 		delete(parts, node)
 	}
 }

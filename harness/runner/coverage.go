@@ -54,34 +54,40 @@ func hashOf(words ...string) uint64 {
 func (c *coverage) observe(e *trace.Event) {
 	switch e.Kind {
 	case trace.Fault:
-		c.active = append(c.active, e.Value)
-		c.happen(hashOf("fault", e.Value))
+		c.active = append(c.active, e.FaultKind())
+		c.happen(hashOf("fault", e.FaultKind()))
 		return
 	case trace.Repair:
-		if i := slices.Index(c.active, e.Value); i >= 0 {
+		if i := slices.Index(c.active, e.FaultKind()); i >= 0 {
 			c.active = slices.Delete(c.active, i, i+1)
 		}
 		return
 	case trace.Reached:
-		c.add(hashOf("probe", e.Value))
+		c.add(hashOf("probe", e.Probe()))
 		return
-	case trace.DonorState:
-		c.donor = hashOf(e.Value)
-	case trace.RecipientState:
-		c.recipient = hashOf(partOf[e.Value])
+	case trace.DonorAdvanced:
+		c.donor = hashOf(e.State())
+	case trace.RecipientAdvanced:
+		c.recipient = hashOf(partOf(e.RecipientState()))
 	case trace.DecisionMade, trace.MigrationEnded, trace.RangeDeletion, trace.CriticalSection, trace.PrimaryMoving, trace.NodeDown, trace.Elected:
 	default:
 		return
 	}
-	c.happen(hashOf(e.Kind.String(), e.Value))
+	_, says, _ := e.Details()
+	c.happen(hashOf(e.Kind.String(), says))
 }
 
 // partOf is what a recipient does in each of its states, so that a donor's state and it make few pairs.
-var partOf = map[string]string{
-	"kReady": "receives", "kClone": "receives", "kCatchup": "receives", "kSteady": "receives",
-	"kCommitStart": "commits", "kEnteredCritSec": "commits",
-	"kExitCritSec": "has it", "kDone": "has it",
-	"kFail": "has given up", "kAbort": "has given up",
+func partOf(s trace.RecipientState) string {
+	switch {
+	case s.Failed():
+		return "has given up"
+	case s.CommitWindow():
+		return "commits"
+	case s.Open():
+		return "receives"
+	}
+	return "has it"
 }
 
 // happen counts what was the case when something happened.
@@ -106,7 +112,7 @@ func (c *coverage) degree() faults.MessageRole {
 
 // pass counts a failpoint of a migration, by itself and under a fault.
 func (c *coverage) pass(site failpoint.Site) {
-	if r := infoOf[site].Role; r != failpoint.Replica && r != failpoint.Router && r != failpoint.Request {
+	if r := site.Role(); r != failpoint.Replica && r != failpoint.Router && r != failpoint.Request {
 		c.add(3, uint64(site), uint64(min(len(c.active), 1)))
 	}
 }

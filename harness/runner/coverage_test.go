@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/shardproof/shardproof/harness/shardstore"
@@ -18,23 +19,32 @@ func TestSituations(t *testing.T) {
 			t.Errorf("%s is %d new situations, want %d", what, len(c.all())-before, want)
 		}
 	}
-	cloning := func() { c.observe(&trace.Event{Kind: trace.DonorState, Value: "kCloning"}) }
+	cloning := func() { c.observe(trace.DonorAdvancedEvent{State: trace.DonorCloning}.Event()) }
+	receiving := func(s trace.RecipientState) {
+		c.observe(trace.RecipientAdvancedEvent{State: s}.Event())
+	}
 	grows(2, "a state of the donor", cloning)
 	grows(0, "the same state again", cloning)
 	c.send(sim.InjectionPoint{Class: "RecvChunkCommit", Call: true})
 	grows(1, "the same state with a message of the commit window on its way", cloning)
 	c.send(sim.InjectionPoint{Class: "RecvChunkCommit", Reply: true})
-	grows(2, "a fault", func() { c.observe(&trace.Event{Kind: trace.Fault, Value: "pause"}) })
-	c.observe(&trace.Event{Kind: trace.Repair, Value: "pause"})
-	grows(2, "a state of the recipient", func() { c.observe(&trace.Event{Kind: trace.RecipientState, Value: "kClone"}) })
-	grows(1, "another state in which it does the same", func() { c.observe(&trace.Event{Kind: trace.RecipientState, Value: "kCatchup"}) })
+	grows(2, "a fault", func() { c.observe(trace.FaultEvent{FaultKind: "pause"}.Event()) })
+	c.observe(trace.RepairEvent{FaultKind: "pause"}.Event())
+	grows(2, "a state of the recipient", func() { receiving(trace.RecipientClone) })
+	grows(1, "another state in which it does the same", func() { receiving(trace.RecipientCatchup) })
 }
 
 // TestPartsOfRecipients knows what a recipient does in each state.
 func TestPartsOfRecipients(t *testing.T) {
-	for _, state := range RecipientStates {
-		if partOf[state] == "" {
-			t.Errorf("nobody knows what a recipient does in %s", state)
-		}
+	var got []string
+	for _, state := range trace.RecipientStates() {
+		got = append(got, partOf(state))
+	}
+	want := []string{
+		"receives", "receives", "receives", "receives", "commits", "commits", "has it", "has it",
+		"has given up", "has given up",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("recipients do %q, not %q", got, want)
 	}
 }

@@ -50,7 +50,7 @@ func (c *curve) observe(e *trace.Event) {
 	case trace.Applied:
 		c.changed = true
 	case trace.MigrationEnded:
-		if e.Value == "committed" {
+		if e.Decision() == trace.Committed {
 			c.sample(now)
 		}
 	}

@@ -18,17 +18,15 @@ type pointRecorder struct {
 	// donor and recipient are the shards of the first migration or move of a primary, moving whether one is under way.
 	donor, recipient string
 	moving           bool
-	// state is that of the latest move, deletion that of the range that it left behind, "" before.
-	state, deletion string
+	// state is that of the latest move, deletion that of the range that it left behind, 0 before.
+	state    string
+	deletion trace.DeletionState
 }
 
 type passed struct {
 	node env.NodeID
 	site failpoint.Site
 }
-
-// over is the last state of a migration's donor: the deletion of the range goes on by itself.
-const over = "kDone"
 
 func newPointRecorder(leader func(set string) env.NodeID, about *target.Description) *pointRecorder {
 	return &pointRecorder{about: about, leader: leader, passed: make(map[passed]uint64), state: BeforeMoves}
@@ -59,16 +57,16 @@ func (n *pointRecorder) end(to *[]InjectionPoint) {
 // observe follows the states of a migration's donor or of a movePrimary, and those of the deletion that follows.
 func (n *pointRecorder) observe(e *trace.Event) {
 	switch e.Kind {
-	case trace.DonorState, trace.PrimaryMoving:
+	case trace.DonorAdvanced, trace.PrimaryMoving:
 		if n.donor == "" {
 			n.donor, n.recipient = e.Shard, e.Peer
 		}
-		n.state, n.moving = e.Value, e.Value != over
+		n.state, n.moving = e.State(), !e.DonorState().Terminal()
 	case trace.MigrationEnded:
 		n.moving = false
 	case trace.RangeDeletion:
-		if n.taking && (n.deletion != "" || !n.moving) {
-			n.deletion = e.Value
+		if n.taking && (n.deletion != 0 || !n.moving) {
+			n.deletion = e.DeletionState()
 		}
 	}
 }
@@ -76,12 +74,12 @@ func (n *pointRecorder) observe(e *trace.Event) {
 // phase is the state of the move, or of the deletion behind it, or both while a range comes back that is being deleted.
 func (n *pointRecorder) phase() string {
 	switch {
-	case n.deletion == "" || n.deletion == "done" && n.moving:
+	case n.deletion == 0 || n.deletion.Terminal() && n.moving:
 		return n.state
 	case n.moving:
-		return "deletion " + n.deletion + " during " + n.state
+		return "deletion " + n.deletion.String() + " during " + n.state
 	}
-	return "deletion " + n.deletion
+	return "deletion " + n.deletion.String()
 }
 
 func (n *pointRecorder) onPoint(p *sim.PointHit) {
@@ -90,7 +88,7 @@ func (n *pointRecorder) onPoint(p *sim.PointHit) {
 	}
 	by := passed{p.Node, p.Site}
 	n.passed[by]++
-	in := infoOf[p.Site]
+	in := p.Site.Info()
 	n.note(InjectionPoint{What: FailpointPassed, Site: in.Name, Nth: n.passed[by], Node: string(p.Node), Role: in.Role})
 }
 
@@ -113,12 +111,3 @@ func (n *pointRecorder) note(o InjectionPoint) {
 	o.Phase, o.Leads = n.phase(), n.leader(setOf(env.NodeID(o.Node))) == env.NodeID(o.Node)
 	n.taken = append(n.taken, o)
 }
-
-// infoOf describes each site.
-var infoOf = func() []failpoint.Info {
-	all := make([]failpoint.Info, failpoint.Count())
-	for _, in := range failpoint.All() {
-		all[in.Site] = in
-	}
-	return all
-}()

@@ -132,14 +132,15 @@ func (r *run) onDecision(d sim.Decision) {
 	if !r.options.Events {
 		return
 	}
-	e := trace.Event{
-		Step: r.world.Steps(), At: int64(r.world.Now()), Kind: trace.Chance, Value: d.Kind, ID: d.Site, N: int(d.Occurrence), Txn: d.Answer,
+	e := trace.ChanceEvent{
+		Step: r.world.Steps(), At: int64(r.world.Now()), Question: d.Kind, Place: d.Site,
+		Occurrence: int(d.Occurrence), Answer: d.Answer,
 	}
 	if link, class, isLink := strings.Cut(d.Site, "/"); isLink {
 		from, to, _ := strings.Cut(link, ">")
-		e.Node, e.Peer, e.ID = from, to, class
+		e.Node, e.Receiver, e.Place = from, to, class
 	}
-	r.recorded.events = append(r.recorded.events, e)
+	r.recorded.events = append(r.recorded.events, *e.Event())
 }
 
 // supervise starts a process again that has ended itself, as whatever started it first would.

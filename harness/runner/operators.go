@@ -27,11 +27,11 @@ func (o *operators) startMovements() {
 		moves := o.system.(target.Mover).NewMovements(t.Node())
 		for _, m := range s.Migrations {
 			steps := moves.MoveRange(m)
-			o.at(t, moveName(m.ID), m.At, func(t env.Task) { carryOut(t, moveName(m.ID), steps) })
+			o.at(t, moveName(m.ID), m.At, func(t env.Task) { carryOut(t, steps) })
 		}
 		for _, m := range s.Primaries {
 			steps := moves.MovePrimary(m)
-			o.at(t, primaryName(m.ID), m.At, func(t env.Task) { carryOut(t, primaryName(m.ID), steps) })
+			o.at(t, primaryName(m.ID), m.At, func(t env.Task) { carryOut(t, steps) })
 		}
 	})
 }
@@ -40,9 +40,9 @@ func moveName(id int) string    { return fmt.Sprintf("move %d", id) }
 func primaryName(id int) string { return fmt.Sprintf("move-primary %d", id) }
 
 // carryOut goes through the steps of a movement until one fails.
-func carryOut(t env.Task, name string, steps []target.Step) {
-	for _, s := range steps {
-		if s.Site != 0 && t.Point(s.Site, env.Note{ID: name}) != nil || s.Do(t) != nil {
+func carryOut(t env.Task, steps []target.Step) {
+	for _, do := range steps {
+		if do(t) != nil {
 			return
 		}
 	}

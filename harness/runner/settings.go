@@ -120,8 +120,14 @@ func (w *condition) set(c *conditions, value string) error {
 // failpointPrefix starts the settings that switch failpoints on: `set failpoint.<name> <terms>`.
 const failpointPrefix = "failpoint."
 
-// FailpointSetting is the setting that switches a failpoint on.
-func FailpointSetting(failpoint string) string { return failpointPrefix + failpoint }
+// FailpointSettings are the settings that switch failpoints on, of a value as GO_FAILPOINTS has: "name=terms;name=terms".
+func FailpointSettings(spec string) (all []scenario.Setting, err error) {
+	pairs, err := terms.Split(spec)
+	for _, p := range pairs {
+		all = append(all, scenario.Setting{Name: failpointPrefix + p[0], Value: p[1]})
+	}
+	return all, err
+}
 
 // configure reads the scenario's settings into those of the world and of its failpoints. It returns those of the system.
 func (r *run) configure() (own []scenario.Setting, err error) {

@@ -32,7 +32,7 @@ func (a *anchored) probes() *searchStage {
 	return &searchStage{
 		count: len(a.anchors), next: a.singles,
 		trial: func(i int) Trial { return Trial{Scenario: p.Scenario(i), Watched: true} },
-		learn: func(i int, o *Outcome) { a.until[i] = sweep.Apart(a.anchors[i].Until(o.Occasions)) },
+		learn: func(i int, o *Outcome) { a.until[i] = sweep.SpreadOut(a.anchors[i].Until(o.Occasions)) },
 	}
 }
 

@@ -37,7 +37,7 @@ func (m movements) MovePrimary(what scenario.MovePrimary) []target.Step {
 	return oneStep(func(t env.Task) error { return m.client.MovePrimary(t, to, m.wait) })
 }
 
-func oneStep(do func(env.Task) error) []target.Step { return []target.Step{{Do: do}} }
+func oneStep(do func(env.Task) error) []target.Step { return []target.Step{do} }
 
 func moveRange(m scenario.Migration) command.MoveRange {
 	return command.MoveRange{

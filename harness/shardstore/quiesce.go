@@ -40,11 +40,11 @@ func (b *balancing) follow(e *trace.Event) {
 	switch {
 	case e.Term < b.term:
 	case e.Kind == trace.BalancerChose:
-		b.underWay[e.ID] = true
+		b.underWay[e.Request()] = true
 		b.whole, b.settled = false, false
 	case e.Kind == trace.BalancerDone:
-		delete(b.underWay, e.ID)
-	case e.Value == "begun":
+		delete(b.underWay, e.Request())
+	case e.RoundPhase() == trace.RoundBegun:
 		b.whole = len(b.underWay) == 0
 	default:
 		b.settled = b.whole

@@ -39,8 +39,8 @@ func smallerCluster(s *scenario.Scenario) []edit {
 	return all
 }
 
-// Tiny has one member in every replica set.
-func Tiny(s *scenario.Scenario) {
+// MakeTiny has one member in every replica set.
+func MakeTiny(s *scenario.Scenario) {
 	oneMember(s)
 	oneConfigMember(s)
 }
@@ -49,8 +49,8 @@ func Tiny(s *scenario.Scenario) {
 func tinyCluster(s *scenario.Scenario) []edit {
 	two := func(s *scenario.Scenario) { s.Topology.Shards = min(s.Topology.Shards, 2); clampShards(s) }
 	return append([]edit{
-		func(s *scenario.Scenario) { Tiny(s); two(s) },
-		Tiny,
+		func(s *scenario.Scenario) { MakeTiny(s); two(s) },
+		MakeTiny,
 		oneMember, oneConfigMember, two,
 		func(s *scenario.Scenario) { renumberClients(s, func(scenario.Op) int { return 0 }) },
 	}, earlierTogether(s)[:2]...)

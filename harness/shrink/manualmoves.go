@@ -30,7 +30,7 @@ func manualMoves(r *runner.Result) *scenario.Scenario {
 	found := false
 	for i := range r.Events {
 		e := &r.Events[i]
-		if e.Kind != trace.MigrationRequested || asked[e.Value] {
+		if e.Kind != trace.MigrationRequested || asked[e.Request()] {
 			continue
 		}
 		m, ok := requestedMigration(r, i)
@@ -80,7 +80,7 @@ func scenarioStart(r *runner.Result) time.Duration {
 // rangeEnd is where the range of a migration ends: the donor may have decided it.
 func rangeEnd(later []trace.Event, request *trace.Event) string {
 	for i := range later {
-		if e := &later[i]; e.ID == request.ID && e.Max != "" {
+		if e := &later[i]; e.Migration() == request.Migration() && e.Max != "" {
 			return e.Max
 		}
 	}

@@ -75,7 +75,7 @@ const (
 func (t *trials) surroundings(r *runner.Result) (all []*scenario.Scenario) {
 	s := asItHappened(r)
 	s.Faults, s.Decisions, s.Commands, s.Streams = nil, nil, nil, nil
-	Tiny(s)
+	MakeTiny(s)
 	of := migrationsUpTo(s.Migrations, failureTime(r)-scenarioStart(r))
 	var moves [][]scenario.Migration
 	for i := len(of) - 1; i >= max(len(of)-movesTried, 0); i-- {
@@ -177,7 +177,7 @@ func asItHappened(r *runner.Result) *scenario.Scenario {
 	for i := range r.Events {
 		if e := &r.Events[i]; e.Kind == trace.MigrationRequested {
 			if m, ok := requestedMigration(r, i); ok {
-				like := options[e.Value]
+				like := options[e.Request()]
 				m.ID, m.WaitDelete, m.ForceJumbo, m.Throttle = len(s.Migrations)+1, like.WaitDelete, like.ForceJumbo, like.Throttle
 				s.Migrations = append(s.Migrations, m)
 			}

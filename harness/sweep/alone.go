@@ -18,7 +18,7 @@ func SingleFaults(occasions []runner.InjectionPoint) []FaultCase {
 		byKind[one.Kind] = append(byKind[one.Kind], one)
 	}
 	for _, kind := range Kinds {
-		lists = append(lists, Apart(byKind[kind]))
+		lists = append(lists, SpreadOut(byKind[kind]))
 	}
 	return InTurn(append(lists, InTurn(kept.outside)))
 }
@@ -32,7 +32,7 @@ func FaultPairs(occasions []runner.InjectionPoint) (pairs [][2]FaultCase) {
 	requests := slices.Concat(keptBack(occasions).requests...)
 	var failing []FaultCase
 	for _, one := range New(nil, occasions).Singles {
-		if (one.Kind == "error" || one.Kind == "kill") && inCommitWindow[one.Phase] {
+		if (one.Kind == "error" || one.Kind == "kill") && donorPhase(one.Phase).CommitWindow() {
 			failing = append(failing, one)
 		}
 	}
@@ -50,7 +50,7 @@ type heldCases struct{ requests, commits, rest, outside [][]FaultCase }
 func keptBack(occasions []runner.InjectionPoint) (k heldCases) {
 	window := make(map[string]bool)
 	for i := range occasions {
-		if o := &occasions[i]; o.What == runner.FailpointPassed && inCommitWindow[o.Phase] {
+		if o := &occasions[i]; o.What == runner.FailpointPassed && donorPhase(o.Phase).CommitWindow() {
 			window[o.Site] = true
 		}
 	}
@@ -62,7 +62,7 @@ func keptBack(occasions []runner.InjectionPoint) (k heldCases) {
 		case ofCommit:
 			of = &k.commits
 		}
-		until := Apart(a.Until(occasions))
+		until := SpreadOut(a.Until(occasions))
 		within := slices.DeleteFunc(slices.Clone(until), func(s FaultCase) bool { return !window[s.Fault.Until.Site] })
 		*of = append(*of, within)
 		k.outside = append(k.outside, slices.DeleteFunc(until, func(s FaultCase) bool { return window[s.Fault.Until.Site] }))
@@ -91,8 +91,8 @@ func someAnchors(occasions []runner.InjectionPoint) []Anchor {
 	return all[:min(len(all), mostAnchors)]
 }
 
-// Apart is another order of the same, in which those that follow each other were far apart, and every beginning is spread over all.
-func Apart(of []FaultCase) []FaultCase {
+// SpreadOut is another order of the same, in which those that follow each other were far apart, and every beginning is spread over all.
+func SpreadOut(of []FaultCase) []FaultCase {
 	some := make([]FaultCase, len(of))
 	for i := range some {
 		some[i] = of[Scatter(i, len(of))]

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
@@ -115,14 +116,17 @@ func pausesAt(o *runner.InjectionPoint, at int) []Anchor {
 		return nil
 	case o.Role == failpoint.Request:
 		rank = ofRequest
-	case inCommitWindow[o.Phase]:
+	case donorPhase(o.Phase).CommitWindow():
 		rank = ofCommit
 	}
 	return []Anchor{{faultAt(o, "paused", "pause", "", 0), at, rank, true}}
 }
 
-// inCommitWindow are the phases of a donor from when it blocks writes to the outcome (protocol 5.1).
-var inCommitWindow = map[string]bool{"kCriticalSection": true, "kCloneCompleted": true, "kCommittingOnConfig": true}
+// donorPhase is the donor's state that a phase is, 0 for any other phase.
+func donorPhase(phase string) trace.DonorState {
+	state, _ := trace.ParseDonorState(phase)
+	return state
+}
 
 // Until narrows the anchor: it is let go when something else happens. Probe is what happened in a run in which it was kept
 // back to the end; whatever came after it there does not wait for it, which is to say that the two are concurrent. Of each

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/shardproof/shardproof/harness/parallel"
 	"github.com/shardproof/shardproof/harness/runner"
@@ -26,7 +27,11 @@ func PlanOf(targets target.Set, s *scenario.Scenario, wanted func(phase string) 
 			some = append(some, o)
 		}
 	}
-	return New(s, some), r, nil
+	p := New(s, some)
+	p.Singles = slices.DeleteFunc(p.Singles, func(f FaultCase) bool {
+		return f.Fault != nil && !slices.Contains(r.Target.Describe().Faults, f.Fault.Kind)
+	})
+	return p, r, nil
 }
 
 // Part says which part of a plan is run.

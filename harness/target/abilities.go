@@ -9,7 +9,6 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // Mover is a System whose data can be moved while it is used. One that is not refuses scenarios with movements.
@@ -26,14 +25,10 @@ type Movements interface {
 	MovePrimary(m scenario.MovePrimary) []Step
 }
 
-// Step is a part of a movement that an operator starts. A system that moves by itself has one of them, a system that
-// operators lead through its movements has several, and faults can hit between two.
-type Step struct {
-	// Site is announced before the step, so that a fault can be planned there; zero for none.
-	Site failpoint.Site
-	// Do carries the step out. After an error the rest of the movement is not tried.
-	Do func(t env.Task) error
-}
+// Step is a part of a movement that an operator starts. A system that moves by itself has one of them; a system that
+// operators lead through its movements has several, and faults can hit between two. After an error the rest of the movement
+// is not tried.
+type Step func(t env.Task) error
 
 // Commanded is a System that takes operators' commands.
 type Commanded interface {

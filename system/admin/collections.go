@@ -50,9 +50,9 @@ func withBalancing(
 func changeReason(old, as catalog.Balancing) string {
 	switch {
 	case as.NoBalance && !old.NoBalance:
-		return trace.BalancingOff
+		return trace.BalancingOff.String()
 	case old.NoBalance && !as.NoBalance:
-		return trace.BalancingOn
+		return trace.BalancingOn.String()
 	}
 	return "configureCollectionBalancing"
 }

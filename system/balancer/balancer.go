@@ -82,12 +82,12 @@ func (w logWatcher) Applied(index uint64, e *oplog.Entry, leading bool) {
 func (b *Balancer) noticed(index uint64, op *oplog.Op) {
 	if op.ID == string(key.String(configsvr.BalancerSetting)) {
 		doc := b.document()
-		b.emit(trace.Event{
-			Kind:  trace.BalancerState,
-			Index: index,
-			Value: string(doc.Mode),
-			ID:    doc.Window.String(),
-		})
+		mode, _ := trace.ParseBalancerMode(string(doc.Mode))
+		b.emit(trace.BalancerStateEvent{
+			Index:  index,
+			Mode:   mode,
+			Window: doc.Window.String(),
+		}.Event())
 	}
 	if b.now != nil {
 		b.now.woken = true
@@ -96,12 +96,12 @@ func (b *Balancer) noticed(index uint64, op *oplog.Op) {
 }
 
 // emit fills in who balances.
-func (b *Balancer) emit(e trace.Event) {
+func (b *Balancer) emit(e *trace.Event) {
 	if e.Shard == "" {
 		e.Shard = configsvr.Name
 	}
 	e.Term = b.member.Term()
-	b.node.Emit(&e)
+	b.node.Emit(e)
 }
 
 func (logWatcher) RolledBack(uint64) {}

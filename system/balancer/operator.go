@@ -65,7 +65,7 @@ func (b *Balancer) close(t env.Task) error {
 	if !b.document().Closed {
 		return startedMeanwhile()
 	}
-	b.emit(trace.Event{Kind: trace.BalancerStopped})
+	b.emit(trace.BalancerStoppedEvent{}.Event())
 	return nil
 }
 

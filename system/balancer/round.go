@@ -26,10 +26,10 @@ type round struct {
 func (m *term) round(t env.Task, o roundOptions) int {
 	m.inRound = true
 	r := &round{clusterView: clusterView{m, o}, number: m.rounds + 1, began: m.node.Mono()}
-	r.tell("begun")
+	r.tell(trace.RoundBegun)
 	err := r.carryOut(t)
 	_ = t.Point(failpoint.BalancerRoundEnd, r.note())
-	r.tell("ended")
+	r.tell(trace.RoundEnded)
 	r.record(t, err)
 	m.rounds++
 	m.inRound = false
@@ -104,8 +104,8 @@ func (r *round) processed() (n int) {
 
 func (r *round) note() env.Note { return env.Note{N: int(r.number)} }
 
-func (r *round) tell(what string) {
-	r.emit(trace.Event{Kind: trace.BalancerRound, N: int(r.number), Value: what})
+func (r *round) tell(phase trace.RoundPhase) {
+	r.emit(trace.BalancerRoundEvent{Round: int(r.number), Phase: phase}.Event())
 }
 
 // record writes what became of a round, unless there was nothing to do.

@@ -40,7 +40,7 @@ func (q *moveRequest) tooBig() bool {
 // outcome is how the request has ended.
 func (q *moveRequest) outcome() string {
 	if q.err == nil {
-		return trace.Moved
+		return trace.BalancerMoved
 	}
 	return string(errcode.Of(q.err))
 }
@@ -130,23 +130,22 @@ func (s *scheduler) end(q *moveRequest, err error) {
 	q.err = err
 	s.underWay = slices.DeleteFunc(s.underWay, func(other *moveRequest) bool { return other == q })
 	s.ended = append(s.ended, q)
-	s.term.emit(trace.Event{Kind: trace.BalancerDone, ID: q.name, Value: q.outcome()})
+	s.term.emit(trace.BalancerDoneEvent{Request: q.name, Outcome: q.outcome()}.Event())
 	s.term.changed.Broadcast()
 }
 
 func (m *term) announce(q *moveRequest) {
 	move := q.command()
-	m.emit(trace.Event{
-		Kind:  trace.BalancerChose,
-		NS:    move.NS,
-		Min:   string(move.Min),
-		Max:   string(move.Max),
-		Shard: q.Chunk.Shard,
-		Peer:  move.To,
-		ID:    move.Name,
-		Value: q.Reason.String(),
-		Txn:   int64(m.settings.LocalTimeOffset),
-	})
+	m.emit(trace.BalancerChoseEvent{
+		NS:         move.NS,
+		Min:        string(move.Min),
+		Max:        string(move.Max),
+		Shard:      q.Chunk.Shard,
+		Peer:       move.To,
+		Request:    move.Name,
+		Why:        q.Reason.String(),
+		AheadOfUTC: int64(m.settings.LocalTimeOffset),
+	}.Event())
 }
 
 // migrate has the donor move, and handles what has kept it from moving.

@@ -88,7 +88,7 @@ func (m *term) leaveAlone(t env.Task, q *moveRequest) {
 		}
 		as := table.Collection().Balancing
 		as.NoBalance = true
-		return m.server.Describe(t, table, as, trace.BalancingOff)
+		return m.server.Describe(t, table, as, trace.BalancingOff.String())
 	})
 }
 
@@ -102,5 +102,5 @@ func (m *term) markJumbo(t env.Task, q *moveRequest) error {
 	if err != nil || len(changed) == 0 {
 		return err
 	}
-	return m.server.Replace(t, table, changed, "jumbo")
+	return m.server.Replace(t, table, changed, trace.Jumbo.String())
 }

@@ -4,7 +4,7 @@
 // Promise: a user's write to an owned document is one change, in the order of the log, and what
 // migrations and range deletion write is none. An answer up to a time is final: nothing up to that
 // time is ever added, even by a later primary. A reader that names the version by which it chose
-// its shards learns of every range that is in progress to another.
+// its shards learns of every range that is moving to another.
 //
 // Refusal: no cursors and no state. A reader comes back with the time up to which it was answered,
 // to any primary. When the log was cut off behind that time, it gets an error rather than an answer

@@ -3,6 +3,7 @@ package configsvr
 import (
 	"time"
 
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -116,7 +117,7 @@ func (s *Server) give(
 	if err := at(failpoint.ConfigCommitTxnWrite); err != nil {
 		return err
 	}
-	if err := s.Replace(t, table, changed, "move "+req.Migration); err != nil {
+	if err := s.Replace(t, table, changed, trace.ChunkMoved.Of(req.Migration)); err != nil {
 		return err
 	}
 	return at(failpoint.ConfigCommitAfterLocalWrite)

@@ -63,28 +63,28 @@ func AddShard(name, host string) (oplog.Op, error) {
 
 // PutShard returns the operation that writes a shard's document; why is a Value of
 // trace.ClusterChanged.
-func PutShard(d Shard, why string) (oplog.Op, error) {
+func PutShard(d Shard, why trace.ClusterChange) (oplog.Op, error) {
 	doc, err := bson.Marshal(d)
-	return putOp(Shards, d.Name, doc, why), err
+	return putOp(Shards, d.Name, doc, why.String()), err
 }
 
 // RemoveShard returns the operation after which there is no such shard.
 func RemoveShard(name string) oplog.Op {
 	op := deleteOp(Shards, name)
-	op.Tag = trace.ShardRemoved
+	op.Tag = trace.ShardRemoved.String()
 	return op
 }
 
 // PutZone returns the operation that gives a range of a namespace with that shard key to a zone.
 func PutZone(ns string, pattern key.Pattern, z catalog.Zone) (oplog.Op, error) {
 	doc, err := catalog.EncodeZone(ns, pattern, z)
-	return putOp(Tags, catalog.ZoneID(ns, z.Min), doc, trace.ZoneRange), err
+	return putOp(Tags, catalog.ZoneID(ns, z.Min), doc, trace.ZoneRange.String()), err
 }
 
 // RemoveZone returns the operation after which the zone's range that begins at min is of no zone.
 func RemoveZone(ns string, min key.Key) oplog.Op {
 	op := deleteOp(Tags, catalog.ZoneID(ns, min))
-	op.Tag = trace.ZoneRange
+	op.Tag = trace.ZoneRange.String()
 	return op
 }
 

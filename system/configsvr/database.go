@@ -116,7 +116,7 @@ func (s *Server) movePrimary(t env.Task, req *command.CommitMovePrimary) error {
 	if err := s.mayHaveDatabase(req.To, d.Primary); err != nil {
 		return err
 	}
-	op, err := PutDatabase(d.On(req.To), "movePrimary "+req.Move)
+	op, err := PutDatabase(d.On(req.To), trace.PrimaryMoved.Of(req.Move))
 	if err != nil {
 		return err
 	}
@@ -179,14 +179,13 @@ func (s *Server) announceDatabases(index uint64, e *oplog.Entry) {
 			Major: d.Version.LastMod,
 			Epoch: d.Version.UUID,
 		}
-		s.node.Emit(&trace.Event{
-			Kind:   trace.CatalogWritten,
+		s.node.Emit(trace.CatalogWrittenEvent{
 			Shard:  Name,
 			Term:   s.member.Term(),
 			Index:  index,
 			NS:     d.Name,
-			Value:  op.Tag,
+			Why:    op.Tag,
 			Chunks: []trace.Chunk{all},
-		})
+		}.Event())
 	}
 }

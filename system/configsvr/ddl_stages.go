@@ -245,8 +245,8 @@ func (s *Server) setAllow(t env.Task, op *ddlOperation, allow bool) error {
 			if allow {
 				why = trace.AllowsMigrations
 			}
-			ops, err := chunkOpsOf(coll, catalog.Touch(table), why)
-			return append(ops, putOp(Collections, coll.NS, doc, why)), err
+			ops, err := chunkOpsOf(coll, catalog.Touch(table), why.String())
+			return append(ops, putOp(Collections, coll.NS, doc, why.String())), err
 		})
 }
 
@@ -300,7 +300,7 @@ func (s *Server) renamed(table *catalog.Table, op *ddlOperation) ([]oplog.Op, er
 	if err != nil {
 		return nil, err
 	}
-	why := trace.RenamedFrom + op.NS
+	why := trace.RenamedFrom.Of(op.NS)
 	ops, err := chunkOpsOf(coll, catalog.Rename(table, coll), why)
 	if err != nil {
 		return nil, err
@@ -380,6 +380,6 @@ func deleteOp(ns, id string) oplog.Op {
 		NS:    ns,
 		ID:    string(key.String(id)),
 		Actor: uint8(trace.System),
-		Tag:   trace.Dropped,
+		Tag:   trace.Dropped.String(),
 	}
 }

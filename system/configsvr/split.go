@@ -1,6 +1,7 @@
 package configsvr
 
 import (
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -114,11 +115,11 @@ func (s *Server) rewrite(
 	if err != nil || len(changed) == 0 {
 		return err
 	}
-	why := "split"
+	why := trace.Split
 	if site == failpoint.ConfigMergeCommit {
-		why = "merge"
+		why = trace.Merge
 	}
-	return s.Replace(t, table, changed, why)
+	return s.Replace(t, table, changed, why.String())
 }
 
 // isolate makes a piece of a chunk a chunk of its own, by having the owner split it off, and

@@ -206,7 +206,7 @@ func (s *stage) donate(
 func (s *stage) Observe(e *trace.Event) {
 	switch e.Kind {
 	case trace.CatalogWritten:
-		text := fmt.Sprintf("  %s writes %q:", e.Node, e.Value)
+		text := fmt.Sprintf("  %s writes %q:", e.Node, e.Why())
 		if e.NS != ns {
 			text += fmt.Sprintf(" of %s:", e.NS)
 		}

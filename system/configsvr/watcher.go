@@ -59,33 +59,37 @@ func (s *Server) gossip() { s.ep.Clock().Advance(hlc.Vector{Config: s.member.Com
 // announce reports to the oracles which chunks an entry wrote, of each collection by itself, and
 // which collections it removed.
 func (s *Server) announce(index uint64, e *oplog.Entry) {
-	var written []*trace.Event
+	var written []trace.CatalogWrittenEvent
 	for i := range e.Ops {
 		op := &e.Ops[i]
 		switch {
 		case op.NS == Chunks && op.Doc != nil:
 			written = s.addChunk(written, op)
 		case op.NS == Collections && op.Doc == nil:
-			written = append(written, &trace.Event{NS: nameOf(op.ID), Value: trace.Dropped})
+			written = append(written, trace.CatalogWrittenEvent{
+				NS: nameOf(op.ID), Why: trace.Dropped.String(),
+			})
 		}
 	}
 	for _, w := range written {
-		w.Kind, w.Shard, w.Term, w.Index = trace.CatalogWritten, Name, s.member.Term(), index
-		s.node.Emit(w)
+		w.Shard, w.Term, w.Index = Name, s.member.Term(), index
+		s.node.Emit(w.Event())
 	}
 }
 
 // addChunk adds a chunk to the event of its collection.
-func (s *Server) addChunk(written []*trace.Event, op *oplog.Op) []*trace.Event {
+func (s *Server) addChunk(
+	written []trace.CatalogWrittenEvent, op *oplog.Op,
+) []trace.CatalogWrittenEvent {
 	coll := s.collectionOf(op.Doc)
 	c, err := catalog.DecodeChunk(coll, op.Doc)
 	s.node.Assert(err == nil, "chunk %v written for %q cannot be read back: %v",
 		op.Doc, op.Tag, err)
-	i := slices.IndexFunc(written, func(w *trace.Event) bool {
-		return w.NS == coll.NS && w.Value != trace.Dropped
+	i := slices.IndexFunc(written, func(w trace.CatalogWrittenEvent) bool {
+		return w.NS == coll.NS && w.Why != trace.Dropped.String()
 	})
 	if i < 0 {
-		i, written = len(written), append(written, &trace.Event{NS: coll.NS, Value: op.Tag})
+		i, written = len(written), append(written, trace.CatalogWrittenEvent{NS: coll.NS, Why: op.Tag})
 	}
 	written[i].Chunks = append(written[i].Chunks, toTraceChunk(c))
 	return written

@@ -1,13 +1,13 @@
 // Package failpoint is the catalogue of failpoint sites: every phase of every role at which the
-// world may pause, fail or crash a node (failpoints 18.2). It holds names only, so that planners
-// of faults can enumerate them; what happens at a site is decided elsewhere.
+// world may pause, fail or crash a node (failpoints 18.2). It holds names only, so that planners of
+// faults can enumerate them; what happens at a site is decided elsewhere.
 //
 // Promise: a site's name never changes its meaning, and the list is the same in every process.
 package failpoint
 
 import "sort"
 
-// Role is the part of the system that passes a site; the site's name begins with it.
+// Role is the part of the system that passes a site.
 type Role string
 
 // The roles.
@@ -35,8 +35,10 @@ type Info struct {
 	// Name is "<role>.<phase>", for example "donor.persistDecision.before".
 	Name string
 	Role Role
-	// Risk says in one clause what goes wrong when the step is lost, late or duplicated here.
+	// Risk says in one line what can go wrong when the step is lost, late or duplicated here.
 	Risk string
+	// System is whose code announces the site; empty for the store of this module.
+	System string
 }
 
 var catalogue = []Info{{Name: "none"}}
@@ -49,6 +51,17 @@ func declare(role Role, name, risk string) Site {
 	return s
 }
 
+// Register adds a site of another system than the store of this module. Its name must not be that of any other site. It is
+// called from package-level variables only, so the order is that of the files.
+func Register(system string, role Role, name, risk string) Site {
+	if _, known := Parse(name); known || system == "" {
+		panic("failpoint: the site " + name + " of the system " + system + " is registered twice, or for no system")
+	}
+	s := declare(role, name, risk)
+	catalogue[s].System = system
+	return s
+}
+
 // String is the site's name.
 func (s Site) String() string {
 	if int(s) < len(catalogue) {
@@ -57,9 +70,22 @@ func (s Site) String() string {
 	return "unknown"
 }
 
-// All returns every site, by name.
-func All() []Info {
-	all := append([]Info(nil), catalogue[1:]...)
+// Info describes the site.
+func (s Site) Info() Info { return catalogue[s] }
+
+// Role is who passes the site.
+func (s Site) Role() Role { return catalogue[s].Role }
+
+// All returns every site of the store of this module, by name.
+func All() []Info { return Of("") }
+
+// Of returns every site of a system, by name; those of the store of this module for the empty name.
+func Of(system string) (all []Info) {
+	for _, in := range catalogue[1:] {
+		if in.System == system {
+			all = append(all, in)
+		}
+	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
 	return all
 }

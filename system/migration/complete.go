@@ -33,16 +33,13 @@ func (s *Service) complete(t env.Task, c *Coordinator, r *sectionRelease, byReco
 	if err := s.forget(t, c); err != nil {
 		return err
 	}
-	ended := &trace.Event{
-		Kind:  trace.MigrationEnded,
-		Shard: s.shard.Name(),
-		ID:    c.Migration,
-		Value: string(c.Decision),
+	ended := trace.MigrationEndedEvent{
+		Shard:     s.shard.Name(),
+		Migration: c.Migration,
+		Decision:  c.Decision.made(),
+		Recovered: byRecovery,
 	}
-	if byRecovery {
-		ended.N = 1
-	}
-	s.node.Emit(ended)
+	s.node.Emit(ended.Event())
 	return nil
 }
 
@@ -115,12 +112,11 @@ func (s *Service) persistDecision(t env.Task, c *Coordinator) error {
 	if err := statedoc.AwaitMajority(t, s.member, s.member.Applied()); err != nil {
 		return err
 	}
-	s.node.Emit(&trace.Event{
-		Kind:  trace.DecisionMade,
-		Shard: s.shard.Name(),
-		ID:    c.Migration,
-		Value: string(c.Decision),
-	})
+	s.node.Emit(trace.DecisionMadeEvent{
+		Shard:     s.shard.Name(),
+		Migration: c.Migration,
+		Decision:  c.Decision.made(),
+	}.Event())
 	return nil
 }
 

@@ -16,25 +16,17 @@ import (
 
 // donorState is how far a donor has come (protocol 5.1). Before donorCommittingOnConfig giving up
 // means aborted; from then on only the config server knows.
-type donorState uint8
+type donorState = trace.DonorState
 
 const (
-	donorCreated donorState = iota
-	donorCloning
-	donorCloneCaughtUp
-	donorCriticalSection
-	donorCloneCompleted
-	donorCommittingOnConfig
-	donorDone
+	donorCreated            = trace.DonorCreated
+	donorCloning            = trace.DonorCloning
+	donorCloneCaughtUp      = trace.DonorCloneCaughtUp
+	donorCriticalSection    = trace.DonorCriticalSection
+	donorCloneCompleted     = trace.DonorCloneCompleted
+	donorCommittingOnConfig = trace.DonorCommittingOnConfig
+	donorDone               = trace.DonorDone
 )
-
-// String is the state's name as operators know it.
-func (s donorState) String() string {
-	return [...]string{
-		"kCreated", "kCloning", "kCloneCaughtUp", "kCriticalSection", "kCloneCompleted",
-		"kCommittingOnConfig", "kDone",
-	}[s]
-}
 
 // donorMigration is the donor's side of one migration, from the request to its end.
 type donorMigration struct {
@@ -229,15 +221,14 @@ func (d *donorMigration) holder() shard.Holder {
 func (d *donorMigration) become(state donorState) {
 	d.state = state
 	r := &d.record
-	e := &trace.Event{
-		Kind:  trace.DonorState,
-		Shard: r.Donor,
-		Peer:  r.Recipient,
-		NS:    r.NS,
-		Min:   string(r.Min),
-		Max:   string(r.Max),
-		ID:    r.Migration,
-		Value: state.String(),
+	e := trace.DonorAdvancedEvent{
+		Shard:     r.Donor,
+		Peer:      r.Recipient,
+		NS:        r.NS,
+		Min:       string(r.Min),
+		Max:       string(r.Max),
+		Migration: r.Migration,
+		State:     state,
 	}
 	if state == donorCommittingOnConfig {
 		v := r.Before.version()
@@ -250,7 +241,7 @@ func (d *donorMigration) become(state donorState) {
 			Epoch: v.Epoch,
 		}}
 	}
-	d.s.node.Emit(e)
+	d.s.node.Emit(e.Event())
 }
 
 // live returns an error when the donor migration is not, or not any more, the one that a session

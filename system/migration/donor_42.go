@@ -258,12 +258,11 @@ func (d *donorMigration) end() {
 	case "":
 		outcome = Aborted
 	}
-	d.s.node.Emit(&trace.Event{
-		Kind:  trace.MigrationEnded,
-		Shard: d.s.shard.Name(),
-		ID:    d.record.Migration,
-		Value: string(outcome),
-	})
+	d.s.node.Emit(trace.MigrationEndedEvent{
+		Shard:     d.s.shard.Name(),
+		Migration: d.record.Migration,
+		Decision:  outcome.made(),
+	}.Event())
 }
 
 // decisionUnknown is the decision about a migration of 4.2 whose donor could not read what became

@@ -68,7 +68,7 @@ func (s *Service) register(req *command.ShardsvrMoveRange) (*donorMigration, err
 		return nil, errcode.New(errcode.ShardNotFound, "%q is not another shard", req.To)
 	}
 	d := &donorMigration{
-		s:          s,
+		state: donorCreated, s: s,
 		req:        req,
 		collection: s.shard.Collection(req.NS),
 		began:      s.node.Mono(),
@@ -86,16 +86,15 @@ func (s *Service) register(req *command.ShardsvrMoveRange) (*donorMigration, err
 		Max:       []byte(req.Max),
 	}
 	s.donor = d
-	s.node.Emit(&trace.Event{
-		Kind:  trace.MigrationRequested,
-		Shard: s.shard.Name(),
-		Peer:  req.To,
-		NS:    req.NS,
-		Min:   string(req.Min),
-		Max:   string(req.Max),
-		ID:    id,
-		Value: req.MigrationOf,
-	})
+	s.node.Emit(trace.MigrationRequestedEvent{
+		Shard:     s.shard.Name(),
+		Peer:      req.To,
+		NS:        req.NS,
+		Min:       string(req.Min),
+		Max:       string(req.Max),
+		Migration: id,
+		Request:   req.MigrationOf,
+	}.Event())
 	s.node.Spawn(s.member.TermScope(), "donor "+id, d.run)
 	return d, nil
 }

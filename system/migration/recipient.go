@@ -12,31 +12,20 @@ import (
 
 // recipientState is how far a recipient has come (protocol 5.2). Before recipientEnteredCritSec it
 // may fail or be aborted; from then on only the donor's release ends it.
-type recipientState uint8
+type recipientState = trace.RecipientState
 
 const (
-	recipientReady recipientState = iota
-	recipientCloning
-	recipientCatchUp
-	recipientSteady
-	recipientCommitStart
-	recipientEnteredCritSec
-	recipientExitCritSec
-	recipientDone
-	recipientFailed
-	recipientAborted
+	recipientReady          = trace.RecipientReady
+	recipientCloning        = trace.RecipientClone
+	recipientCatchUp        = trace.RecipientCatchup
+	recipientSteady         = trace.RecipientSteady
+	recipientCommitStart    = trace.RecipientCommitStart
+	recipientEnteredCritSec = trace.RecipientEnteredCritSec
+	recipientExitCritSec    = trace.RecipientExitCritSec
+	recipientDone           = trace.RecipientDone
+	recipientFailed         = trace.RecipientFail
+	recipientAborted        = trace.RecipientAbort
 )
-
-// String is the state's name as operators know it.
-func (s recipientState) String() string {
-	return [...]string{
-		"kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec",
-		"kExitCritSec", "kDone", "kFail", "kAbort",
-	}[s]
-}
-
-// final reports whether the state is an end without success.
-func (s recipientState) final() bool { return s == recipientFailed || s == recipientAborted }
 
 // recipientMigration is the recipient's side of one migration.
 type recipientMigration struct {
@@ -66,7 +55,7 @@ type recipientMigration struct {
 }
 
 func (s *Service) newRecipient(start command.RecvChunkStart) *recipientMigration {
-	r := &recipientMigration{s: s, start: start, scope: env.NewScope(s.member.TermScope())}
+	r := &recipientMigration{state: recipientReady, s: s, start: start, scope: env.NewScope(s.member.TermScope())}
 	r.sessions = &sessionDestination{r: r}
 	s.recipient = r
 	if s.profile.HasRecipientSection() {
@@ -123,7 +112,7 @@ func (r *recipientMigration) live() error {
 	case r.s.recipient != r:
 		return errcode.New(errcode.InterruptedDueToReplStateChange,
 			"migration %s belongs to an earlier tenure", r.start.Migration)
-	case r.state.final():
+	case r.state.Failed():
 		return r.err
 	}
 	if txn := r.s.shard.SessionTxn(r.start.Lsid); txn > r.start.Txn {
@@ -194,16 +183,15 @@ func (r *recipientMigration) endReceive() {
 func (r *recipientMigration) become(state recipientState) {
 	r.state = state
 	m := &r.start
-	r.s.node.Emit(&trace.Event{
-		Kind:  trace.RecipientState,
-		Shard: m.To,
-		Peer:  m.From,
-		NS:    m.NS,
-		Min:   string(m.Min),
-		Max:   string(m.Max),
-		ID:    m.Migration,
-		Value: state.String(),
-	})
+	r.s.node.Emit(trace.RecipientAdvancedEvent{
+		Shard:     m.To,
+		Peer:      m.From,
+		NS:        m.NS,
+		Min:       string(m.Min),
+		Max:       string(m.Max),
+		Migration: m.Migration,
+		State:     state,
+	}.Event())
 	r.changed.Broadcast()
 }
 

@@ -199,7 +199,7 @@ func (r *recipientMigration) await(t env.Task, state recipientState) error {
 	if err != nil {
 		return err
 	}
-	if r.state.final() {
+	if r.state.Failed() {
 		return r.err
 	}
 	if r.s.recipient != r && r.state < recipientExitCritSec {

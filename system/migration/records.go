@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
@@ -21,6 +22,12 @@ const (
 	Committed Decision = "committed"
 	Aborted   Decision = "aborted"
 )
+
+// made is the decision as events have it.
+func (d Decision) made() trace.Decision {
+	made, _ := trace.ParseDecision(string(d))
+	return made
+}
 
 // Coordinator is what a donor must not forget of a migration: it is written before the recipient
 // learns of the migration and removed when everything is done on both sides.

@@ -205,21 +205,20 @@ func (m *primaryMove) advance(t env.Task, next Phase, with ...oplog.Op) error {
 		return err
 	}
 	m.record = r
-	m.announce(string(next))
+	m.announce(next.entered())
 	return statedoc.AwaitMajority(t, m.s.member, at)
 }
 
 // announce reports how far the move has come.
-func (m *primaryMove) announce(phase string) {
+func (m *primaryMove) announce(phase trace.PrimaryMovePhase) {
 	r := &m.record
-	m.s.node.Emit(&trace.Event{
-		Kind:  trace.PrimaryMoving,
-		Shard: r.From,
-		Peer:  r.To,
-		NS:    r.Database,
-		ID:    r.Move,
-		Value: phase,
-	})
+	m.s.node.Emit(trace.PrimaryMovingEvent{
+		Shard:     r.From,
+		Peer:      r.To,
+		NS:        r.Database,
+		Migration: r.Move,
+		Phase:     phase,
+	}.Event())
 }
 
 // clonePage serves the recipient. Nothing changes in the collection while the move is in this

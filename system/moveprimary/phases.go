@@ -3,6 +3,7 @@ package moveprimary
 import (
 	"slices"
 
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -93,7 +94,7 @@ func (m *primaryMove) giveUp(t env.Task) error {
 	if err := m.tell(t, drop); err != nil && !errcode.Is(err, errcode.ShardNotFound) {
 		return err
 	}
-	return m.forget(t, "aborted")
+	return m.forget(t, trace.PrimaryGivenUp)
 }
 
 // catchUp hands over the history of retryable writes; the documents are there already, as nothing
@@ -233,7 +234,7 @@ func (m *primaryMove) clean(t env.Task) error {
 	if err := m.dropMoved(t); err != nil {
 		return err
 	}
-	return m.forget(t, "done")
+	return m.forget(t, trace.PrimaryDone)
 }
 
 // dropMoved drops the collections that have moved, each once no query needs it.
@@ -254,7 +255,7 @@ func (m *primaryMove) dropMoved(t env.Task) error {
 
 // forget removes the record, and waits for the majority: brought back by a rollback it would drop
 // what has returned since.
-func (m *primaryMove) forget(t env.Task, how string) error {
+func (m *primaryMove) forget(t env.Task, how trace.PrimaryMovePhase) error {
 	if err := m.at(t, failpoint.MovePrimaryForget); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/hlc"
@@ -32,6 +33,12 @@ const (
 	// What was moved is dropped here.
 	Cleaning Phase = "clean"
 )
+
+// entered is the phase as events have it.
+func (p Phase) entered() trace.PrimaryMovePhase {
+	phase, _ := trace.ParsePrimaryMovePhase(string(p))
+	return phase
+}
 
 // Record is what the shard must not forget of a move: from before the recipient learns of it until
 // everything is done.

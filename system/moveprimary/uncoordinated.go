@@ -24,7 +24,7 @@ func (m *primaryMove) runUncoordinated(t env.Task) {
 		m.s.shard.Collection(c.NS).Leave(m.holder())
 	}
 	if err != nil {
-		m.announce("aborted")
+		m.announce(trace.PrimaryGivenUp)
 	}
 	m.end(err)
 }
@@ -41,19 +41,19 @@ func (m *primaryMove) moveUncoordinated(t env.Task) error {
 			return err
 		}
 	}
-	m.announce("done")
+	m.announce(trace.PrimaryDone)
 	return nil
 }
 
 // copyWhileWritten is the clone stage: what is written behind the copy is not seen.
 func (m *primaryMove) copyWhileWritten(t env.Task) error {
-	m.announce(string(Cloning))
+	m.announce(trace.PrimaryCloning)
 	return m.copyAll(t)
 }
 
 // enterSection blocks writes and then reads, in memory.
 func (m *primaryMove) enterSection(t env.Task) error {
-	m.announce(string(EnterCritSec))
+	m.announce(trace.PrimaryEnterCritSec)
 	if err := m.at(t, failpoint.MovePrimaryBlockWrites); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (m *primaryMove) enterSection(t env.Task) error {
 // returns a time after which the catalogue can be read; a commit that arrives even later finds
 // nobody to refuse it.
 func (m *primaryMove) commitOnce(t env.Task) error {
-	m.announce(string(Commit))
+	m.announce(trace.PrimaryCommit)
 	failure := m.s.sendUntil(t, shard.ConfigSet, &command.CommitMovePrimary{
 		Database: m.record.Database,
 		Expected: m.record.version(),
@@ -116,7 +116,7 @@ func (m *primaryMove) cleanOnce(t env.Task) error {
 	for _, c := range m.record.Collections {
 		m.s.shard.Collection(c.NS).Leave(m.holder())
 	}
-	m.announce(string(Cleaning))
+	m.announce(trace.PrimaryCleaning)
 	return m.dropMoved(t)
 }
 

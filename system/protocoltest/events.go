@@ -21,8 +21,8 @@ type topic struct {
 }
 
 var allTopics = []topic{
-	{name: "donor", kinds: []trace.Kind{trace.MigrationRequested, trace.DonorState}},
-	{name: "recipient", kinds: []trace.Kind{trace.RecipientState}},
+	{name: "donor", kinds: []trace.Kind{trace.MigrationRequested, trace.DonorAdvanced}},
+	{name: "recipient", kinds: []trace.Kind{trace.RecipientAdvanced}},
 	{name: "section", kinds: []trace.Kind{trace.CriticalSection}},
 	{name: "decision", kinds: []trace.Kind{trace.DecisionMade, trace.MigrationEnded}},
 	{name: "deletion", kinds: []trace.Kind{trace.RangeDeletion}},
@@ -74,24 +74,27 @@ func (r *Rig) Observe(e *trace.Event) {
 	}
 	switch e.Kind {
 	case trace.MigrationRequested:
-		r.Say("%s: %s is to move to %s", e.ID, span(e), e.Peer)
-	case trace.DonorState:
-		r.Say("%s: donor %s %s", e.ID, e.Node, e.Value)
-	case trace.RecipientState:
-		r.Say("%s: recipient %s %s", e.ID, e.Node, e.Value)
+		r.Say("%s: %s is to move to %s", e.Migration(), span(e), e.Peer)
+	case trace.DonorAdvanced:
+		r.Say("%s: donor %s %s", e.Migration(), e.Node, e.State())
+	case trace.RecipientAdvanced:
+		r.Say("%s: recipient %s %s", e.Migration(), e.Node, e.State())
 	case trace.DecisionMade:
-		r.Say("%s: %s records %s", e.ID, e.Node, e.Value)
+		r.Say("%s: %s records %s", e.Migration(), e.Node, e.State())
 	case trace.MigrationEnded:
-		by := [...]string{"", ", by recovery"}[e.N]
-		r.Say("%s: %s has completed it: %s%s", e.ID, e.Node, e.Value, by)
+		by := ""
+		if e.Recovered() {
+			by = ", by recovery"
+		}
+		r.Say("%s: %s has completed it: %s%s", e.Migration(), e.Node, e.State(), by)
 	case trace.RangeDeletion:
-		r.Say("%s: deletion on %s %s", e.ID, e.Node, e.Value)
+		r.Say("%s: deletion on %s %s", e.Migration(), e.Node, e.State())
 	case trace.CriticalSection:
 		r.showSection(e)
 	case trace.BalancerRound, trace.BalancerChose, trace.BalancerState, trace.BalancerStopped:
 		r.showBalancer(e)
 	case trace.PrimaryMoving:
-		r.Say("%s: %s %s", e.ID, e.Node, e.Value)
+		r.Say("%s: %s %s", e.Migration(), e.Node, e.State())
 	default:
 		r.showServer(e)
 	}
@@ -107,24 +110,24 @@ func (r *Rig) showSection(e *trace.Event) {
 	if r.Cluster == nil || string(r.Primary(e.Shard)) != e.Node {
 		return
 	}
-	does := map[string]string{
-		"writesBlocked": "blocks writes", "readsBlocked": "blocks reads",
-		"released": "leaves its critical section",
-	}[e.Value]
+	does := map[trace.SectionState]string{
+		trace.WritesBlocked: "blocks writes", trace.ReadsBlocked: "blocks reads",
+		trace.SectionReleased: "leaves its critical section",
+	}[e.SectionState()]
 	if e.NS != Sharded {
 		does += " of " + e.NS
 	}
-	r.Say("%s: %s %s %s", e.ID, e.Actor, e.Node, does)
+	r.Say("%s: %s %s %s", e.Migration(), e.Actor, e.Node, does)
 }
 
 func (r *Rig) showBalancer(e *trace.Event) {
 	switch e.Kind {
 	case trace.BalancerRound:
-		r.Say("%s: round %d %s", e.Node, e.N, e.Value)
+		r.Say("%s: round %d %s", e.Node, e.Round(), e.State())
 	case trace.BalancerChose:
-		r.Say("%s: asks %s to move %s to %s (%s)", e.ID, e.Shard, span(e), e.Peer, e.Value)
+		r.Say("%s: asks %s to move %s to %s (%s)", e.Request(), e.Shard, span(e), e.Peer, e.Why())
 	case trace.BalancerState:
-		r.Say("%s: the balancer is set to %s", e.Node, e.Value)
+		r.Say("%s: the balancer is set to %s", e.Node, e.State())
 	case trace.BalancerStopped:
 		r.Say("%s: the balancer is stopped", e.Node)
 	}
@@ -139,14 +142,14 @@ func (r *Rig) showServer(e *trace.Event) {
 	case trace.RolledBack:
 		r.Say("%s rolls back", e.Node)
 	case trace.ProcessAborted:
-		r.Say("%s ends itself: %s", e.Node, e.Value)
+		r.Say("%s ends itself: %s", e.Node, e.Why())
 	case trace.CatalogWritten:
 		r.showPlacement(e)
 	case trace.ClusterChanged:
 		r.showChange(e)
 	case trace.Applied:
 		r.Say("%d %s applied %s %v %v term %d index %d hash %x id %s", e.At, e.Node, e.Actor,
-			key.Key(e.Key), e.NS, e.Term, e.Index, e.Hash&0xffff, e.ID)
+			key.Key(e.Key), e.NS, e.Term, e.Index, e.Hash&0xffff, e.For())
 	}
 }
 
@@ -165,7 +168,7 @@ func (r *Rig) showPlacement(e *trace.Event) {
 
 // showChange shows what an operator has changed.
 func (r *Rig) showChange(e *trace.Event) {
-	switch e.Value {
+	switch e.ClusterChange() {
 	case trace.ShardAdded:
 		r.Say("%s writes: %s is a shard", e.Node, e.Peer)
 	case trace.ShardDraining:
@@ -173,15 +176,15 @@ func (r *Rig) showChange(e *trace.Event) {
 	case trace.ShardRemoved:
 		r.Say("%s writes: %s is no shard", e.Node, e.Peer)
 	case trace.ShardZones:
-		r.Say("%s writes: %s is in the zones %q", e.Node, e.Peer, e.ID)
+		r.Say("%s writes: %s is in the zones %q", e.Node, e.Peer, e.Zones())
 	case trace.ZoneRange:
-		if e.ID == "" {
+		if e.Zones() == "" {
 			r.Say("%s writes: the range of %s from %v is in no zone", e.Node, e.NS, key.Key(e.Min))
 			return
 		}
 		rng := key.Range{Min: key.Key(e.Min), Max: key.Key(e.Max)}
-		r.Say("%s writes: %v of %s is in zone %s", e.Node, rng, e.NS, e.ID)
+		r.Say("%s writes: %v of %s is in zone %s", e.Node, rng, e.NS, e.Zones())
 	default:
-		r.Say("%s writes: %s of %s", e.Node, e.Value, e.NS)
+		r.Say("%s writes: %s of %s", e.Node, e.State(), e.NS)
 	}
 }

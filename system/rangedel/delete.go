@@ -134,7 +134,7 @@ func (r *Service) markProcessing(t env.Task, k Task) error {
 	now.Processing = true
 	_, err := r.member.Write(t, r.tasks.Put(now.Migration, now))
 	if err == nil {
-		r.emit(now, "processing")
+		r.emit(now, trace.DeletionProcessing)
 	}
 	return err
 }
@@ -257,7 +257,7 @@ func (r *Service) finish(t env.Task, k Task) error {
 			k.Migration, err)
 	}
 	if found {
-		r.emit(now, "done")
+		r.emit(now, trace.DeletionDone)
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func (r *Service) Ready(t env.Task, f For) (found bool, err error) {
 	}
 	k.Pending = false
 	if _, err = r.member.Write(t, r.tasks.Put(k.Migration, k)); err == nil {
-		r.emit(k, "ready")
+		r.emit(k, trace.DeletionReady)
 	}
 	return found, err
 }

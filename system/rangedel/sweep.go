@@ -106,7 +106,7 @@ func (r *Service) awaitSweeps(
 // launch carries a sweep out, behind those that are queued already.
 func (r *Service) launch(w *rangeSweep) {
 	r.sweeps = append(r.sweeps, w)
-	r.emit(w.Task, "ready")
+	r.emit(w.Task, trace.DeletionReady)
 	r.persist(w.Task, func(t env.Task) error { return r.carryOutSweep(t, w) }, func() {
 		r.sweeps = slices.DeleteFunc(r.sweeps, func(o *rangeSweep) bool { return o == w })
 		r.changed.Broadcast()
@@ -157,7 +157,7 @@ func (r *Service) sweepAll(t env.Task, w *rangeSweep) error {
 	if _, err := r.member.Write(t, warningOp(w.Task)); err != nil {
 		return err
 	}
-	r.emit(w.Task, "processing")
+	r.emit(w.Task, trace.DeletionProcessing)
 	if err := r.deleteBatches(
 		t, w.Task, func(Task) ([]oplog.Op, int) { return r.nextSwept(w) },
 	); err != nil {
@@ -166,7 +166,7 @@ func (r *Service) sweepAll(t env.Task, w *rangeSweep) error {
 	if err := statedoc.AwaitMajority(t, r.member, r.member.Applied()); err != nil {
 		return err
 	}
-	r.emit(w.Task, "done")
+	r.emit(w.Task, trace.DeletionDone)
 	return nil
 }
 

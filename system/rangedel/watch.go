@@ -34,7 +34,7 @@ func (r *Service) Applied(_ uint64, e *oplog.Entry, leading bool) {
 // take announces a new task and begins with one that is ready.
 func (r *Service) take(k Task, fresh bool) {
 	if fresh && k.Pending {
-		r.emit(k, "pending")
+		r.emit(k, trace.DeletionPending)
 	}
 	if !k.Pending && r.resumed && !r.running[k.Migration] {
 		r.start(k)
@@ -97,19 +97,18 @@ func (r *Service) count(n *serverstatus.Sharding) {
 }
 
 // emit reports a task as it is on record, or was when its record was removed.
-func (r *Service) emit(k Task, state string) {
+func (r *Service) emit(k Task, state trace.DeletionState) {
 	n := int(k.Orphans)
 	if r.replaced(k) || !r.shard.Profile().PersistsRangeDeletions() {
 		n = -1
 	}
-	r.node.Emit(&trace.Event{
-		Kind:  trace.RangeDeletion,
-		Shard: r.member.Name(),
-		NS:    k.NS,
-		Min:   string(k.Min),
-		Max:   string(k.Max),
-		ID:    k.Migration,
-		Value: state,
-		N:     n,
-	})
+	r.node.Emit(trace.RangeDeletionEvent{
+		Shard:     r.member.Name(),
+		NS:        k.NS,
+		Min:       string(k.Min),
+		Max:       string(k.Max),
+		Migration: k.Migration,
+		State:     state,
+		Orphans:   n,
+	}.Event())
 }

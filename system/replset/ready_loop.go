@@ -132,7 +132,7 @@ func (m *Member) rollBack(to uint64) {
 	m.log.truncate(to)
 	m.store.Rollback(to)
 	m.node.Sometimes("replset.rolledBack")
-	m.emit(trace.Event{Kind: trace.RolledBack, Index: to})
+	m.emit(trace.RolledBackEvent{Index: to}.Event())
 	for _, w := range m.watchers {
 		w.RolledBack(to)
 	}
@@ -147,7 +147,7 @@ func (m *Member) commit(index uint64) {
 	m.committed = m.log.place(index)
 	m.committedTS = max(m.committedTS, m.log.stamp(index))
 	if m.leading {
-		m.emit(trace.Event{Kind: trace.Majority, Term: m.led, Index: index})
+		m.emit(trace.MajorityEvent{Term: m.led, Index: index}.Event())
 	}
 	for _, w := range m.watchers {
 		w.Committed(index)
@@ -166,7 +166,7 @@ func (m *Member) install(snap pb.Snapshot) {
 	from := m.committed.Index
 	m.adopt(img)
 	m.node.Sometimes("replset.initialSync")
-	m.emit(trace.Event{Kind: trace.RolledBack, Index: from})
+	m.emit(trace.RolledBackEvent{Index: from}.Event())
 	for _, w := range m.watchers {
 		w.Reset(img.at.Index)
 	}

@@ -79,7 +79,7 @@ func (m *Member) revive(t env.Task) (fresh bool) {
 		m.check(disk.Sync(t, journalFile))
 	}
 	if m.node.Incarnation() > 1 {
-		m.emit(trace.Event{Kind: trace.RolledBack, Index: m.log.last().Index})
+		m.emit(trace.RolledBackEvent{Index: m.log.last().Index}.Event())
 	}
 	return len(file) == 0 && len(snapshot) == 0
 }

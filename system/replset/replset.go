@@ -213,8 +213,8 @@ func (m *Member) ReadAt(rc command.ReadConcern) uint64 {
 	return store.Latest
 }
 
-func (m *Member) emit(e trace.Event) {
-	m.said = e
+func (m *Member) emit(e *trace.Event) {
+	m.said = *e
 	m.said.Shard = m.cfg.Name
 	m.node.Emit(&m.said)
 }

@@ -25,12 +25,11 @@ func (m *Member) follow(s *raft.SoftState) {
 func (m *Member) beginTerm() {
 	m.leading, m.led = true, m.term
 	m.termScope = env.NewScope(nil)
-	m.emit(trace.Event{
-		Kind:  trace.Elected,
+	m.emit(trace.ElectedEvent{
 		Term:  m.led,
 		Index: m.log.last().Index,
-		ID:    describeTerms(m.log.terms),
-	})
+		Log:   describeTerms(m.log.terms),
+	}.Event())
 	m.beat = m.node.After(m.tick(), m.heartbeat)
 	m.node.Spawn(m.termScope, "step-up", m.stepUp)
 }
@@ -50,7 +49,7 @@ func (m *Member) stepUp(t env.Task) {
 		return
 	}
 	m.writable = true
-	m.emit(trace.Event{Kind: trace.Writable, Term: m.led})
+	m.emit(trace.WritableEvent{Term: m.led}.Event())
 }
 
 // retryUntil repeats a step until it succeeds; false when the term ended first.
@@ -68,7 +67,7 @@ func (m *Member) retryUntil(t env.Task, step func() error) bool {
 func (m *Member) endTerm() {
 	m.leading, m.writable = false, false
 	m.beat.Stop()
-	m.emit(trace.Event{Kind: trace.SteppedDown, Term: m.led})
+	m.emit(trace.SteppedDownEvent{Term: m.led}.Event())
 	m.termScope.Cancel(errcode.New(errcode.PrimarySteppedDown,
 		"%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, m.led))
 	for _, w := range m.watchers {

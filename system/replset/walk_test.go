@@ -194,8 +194,8 @@ func (w *walk) news() string {
 		if e.Kind != trace.Writable && e.Kind != trace.SteppedDown {
 			fmt.Fprintf(&out, " index %d", e.Index)
 		}
-		if e.ID != "" {
-			fmt.Fprintf(&out, " log %s", e.ID)
+		if e.Log() != "" {
+			fmt.Fprintf(&out, " log %s", e.Log())
 		}
 		out.WriteByte('\n')
 	}

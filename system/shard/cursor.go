@@ -54,16 +54,14 @@ func (cs *cursorRegistry) announce(kind trace.Kind, cu *openCursor) {
 	if q.owned == nil {
 		return
 	}
-	e := &trace.Event{
-		Kind:  kind,
-		Shard: cs.server.name,
-		NS:    q.c.ns,
-		ID:    cu.id,
-		Min:   string(q.rng.Min),
-		Max:   string(q.rng.Max),
-	}
+	lo, hi := string(q.rng.Min), string(q.rng.Max)
+	e := trace.CursorClosedEvent{
+		Shard: cs.server.name, NS: q.c.ns, Min: lo, Max: hi, Cursor: cu.id,
+	}.Event()
 	if kind == trace.CursorOpened {
-		e.Chunks = q.visible()
+		e = trace.CursorOpenedEvent{
+			Shard: cs.server.name, NS: q.c.ns, Min: lo, Max: hi, Chunks: q.visible(), Cursor: cu.id,
+		}.Event()
 	}
 	cs.server.node.Emit(e)
 }

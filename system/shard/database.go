@@ -84,8 +84,7 @@ func (s *Server) announceRename(index uint64, op *oplog.Op) {
 func (s *Server) applied(
 	index uint64, op *oplog.Op, ns string, k key.Key, id string, doc bson.Raw,
 ) *trace.Event {
-	return &trace.Event{
-		Kind:  trace.Applied,
+	return trace.AppliedEvent{
 		Shard: s.name,
 		Term:  s.cfg.Member.Term(),
 		Index: index,
@@ -94,6 +93,6 @@ func (s *Server) applied(
 		DocID: id,
 		Hash:  fingerprint(doc),
 		Actor: trace.Actor(op.Actor),
-		ID:    op.Tag,
-	}
+		For:   op.Tag,
+	}.Event()
 }

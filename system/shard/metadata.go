@@ -86,7 +86,7 @@ func (c *Collection) Clear() {
 		return
 	}
 	c.retire()
-	c.server.node.Emit(&trace.Event{Kind: trace.MetadataCleared, Shard: c.server.name, NS: c.ns})
+	c.server.node.Emit(trace.MetadataClearedEvent{Shard: c.server.name, NS: c.ns}.Event())
 }
 
 // retire ends the use of the current metadata for new requests; queries that run keep theirs.
@@ -99,11 +99,10 @@ func (c *Collection) retire() {
 
 func (c *Collection) announceInstalled() {
 	v := c.known.Version()
-	e := &trace.Event{
-		Kind:  trace.MetadataInstalled,
-		Shard: c.server.name,
-		NS:    c.ns,
-		Value: v.String(),
+	e := trace.MetadataInstalledEvent{
+		Shard:   c.server.name,
+		NS:      c.ns,
+		Version: v.String(),
 	}
 	for _, r := range c.known.owned {
 		e.Chunks = append(e.Chunks, trace.Chunk{
@@ -115,7 +114,7 @@ func (c *Collection) announceInstalled() {
 			Epoch: v.Epoch,
 		})
 	}
-	c.server.node.Emit(e)
+	c.server.node.Emit(e.Event())
 }
 
 // Filter keeps one state of the metadata for the life of a query (protocol 10.1): what the shard

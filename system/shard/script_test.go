@@ -239,13 +239,13 @@ func (s *script) tell(e *trace.Event) {
 	case trace.Applied:
 		s.say("%s applied %s: %s %s %s", e.Node, e.NS, e.Actor, key.Key(e.Key), kindOf(e))
 	case trace.MetadataInstalled:
-		s.say("%s installed %s %s", e.Node, e.Value, ranges(e.Chunks))
+		s.say("%s installed %s %s", e.Node, e.Version(), ranges(e.Chunks))
 	case trace.MetadataCleared:
 		s.say("%s cleared its metadata", e.Node)
 	case trace.CriticalSection:
-		s.say("%s critical section of %s %s: %s", e.Node, e.Actor, e.ID, e.Value)
+		s.say("%s critical section of %s %s: %s", e.Node, e.Actor, e.Migration(), e.State())
 	case trace.CursorOpened, trace.CursorClosed:
-		s.say("%s %s %s [%s, %s)", e.Node, e.Kind, e.ID, key.Key(e.Min), key.Key(e.Max))
+		s.say("%s %s %s [%s, %s)", e.Node, e.Kind, e.Cursor(), key.Key(e.Min), key.Key(e.Max))
 	case trace.Writable, trace.SteppedDown:
 		s.say("%s %s", e.Node, e.Kind)
 	}

@@ -48,7 +48,7 @@ func (c *Collection) Leave(h Holder) {
 	for i, in := range c.section.holds {
 		if in.Holder == h {
 			c.section.holds = append(c.section.holds[:i], c.section.holds[i+1:]...)
-			c.announceSection(h, "released")
+			c.announceSection(h, trace.SectionReleased)
 			c.settled.Broadcast()
 			return
 		}
@@ -69,33 +69,37 @@ func (s *criticalSection) enter(c *Collection, h sectionHold) {
 		if s.holds[i].Holder == h.Holder {
 			if s.holds[i].phase < h.phase {
 				s.holds[i].phase = h.phase
-				c.announceSection(h.Holder, h.phase.String())
+				c.announceSection(h.Holder, h.phase.state())
 			}
 			return
 		}
 	}
 	s.holds = append(s.holds, h)
-	c.announceSection(h.Holder, h.phase.String())
+	c.announceSection(h.Holder, h.phase.state())
 }
 
 // String is the phase's name in events.
-func (p Phase) String() string {
-	return [...]string{"released", "writesBlocked", "readsBlocked"}[p]
+func (p Phase) String() string { return p.state().String() }
+
+// state is the phase as events have it.
+func (p Phase) state() trace.SectionState {
+	return [...]trace.SectionState{
+		trace.SectionReleased, trace.WritesBlocked, trace.ReadsBlocked,
+	}[p]
 }
 
 // announceSection reports the sections of primaries only: on other members nobody asks to pass.
-func (c *Collection) announceSection(h Holder, value string) {
+func (c *Collection) announceSection(h Holder, state trace.SectionState) {
 	if !c.server.cfg.Member.Leading() {
 		return
 	}
-	c.server.node.Emit(&trace.Event{
-		Kind:  trace.CriticalSection,
-		Shard: c.server.name,
-		NS:    c.ns,
-		Value: value,
-		Actor: h.Actor,
-		ID:    h.ID,
-	})
+	c.server.node.Emit(trace.CriticalSectionEvent{
+		Shard:     c.server.name,
+		NS:        c.ns,
+		State:     state,
+		Actor:     h.Actor,
+		Migration: h.ID,
+	}.Event())
 }
 
 // dropTransient ends the holds that live in memory only.
@@ -110,7 +114,7 @@ func (s *criticalSection) dropTransient(c *Collection) {
 // announceHeld reports what a new primary holds from the beginning.
 func (s *criticalSection) announceHeld(c *Collection) {
 	for _, h := range s.holds {
-		c.announceSection(h.Holder, h.phase.String())
+		c.announceSection(h.Holder, h.phase.state())
 	}
 }
 

@@ -110,25 +110,24 @@ func (s *Server) announce(index uint64, op *oplog.Op) {
 
 func (s *Server) announceStatement(index uint64, op *oplog.Op) {
 	st := op.Stmt
-	e := &trace.Event{
-		Kind:  trace.Executed,
-		Shard: s.name,
-		Term:  s.cfg.Member.Term(),
-		Index: index,
-		NS:    st.NS,
-		Key:   st.Key,
-		Actor: trace.Actor(op.Actor),
-		ID:    st.Session,
-		Txn:   st.Txn,
-		N:     int(st.ID),
+	e := trace.ExecutedEvent{
+		Shard:     s.name,
+		Term:      s.cfg.Member.Term(),
+		Index:     index,
+		NS:        st.NS,
+		Key:       st.Key,
+		Actor:     trace.Actor(op.Actor),
+		Session:   st.Session,
+		Txn:       st.Txn,
+		Statement: int(st.ID),
 	}
 	if e.Actor == trace.Session {
-		e.Value = op.Tag
+		e.Migration = op.Tag
 	}
 	if st.DeadEnd {
-		e.N = -1
+		e.Statement = -1
 	}
-	s.node.Emit(e)
+	s.node.Emit(e.Event())
 }
 
 // shardKey is that of the document after the operation, or for a deletion of the one before it.

@@ -130,7 +130,10 @@ func (g *Choices) about(site string) place { return place{g, site, hashString(g.
 
 // ask makes the question of one kind at the place.
 func (p place) ask(kind string) question {
-	q := question{name: name{kind, p.site}, hash: keyed.Mix(fold(hashString(p.gate.seed, kind), p.hash))}
+	q := question{
+		name: name{kind, p.site},
+		hash: keyed.Mix(fold(hashString(p.gate.seed, kind), p.hash)),
+	}
 	if p.gate.explicit != nil {
 		q.plan = p.gate.explicit[q.name]
 	}

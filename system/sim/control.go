@@ -61,7 +61,7 @@ func (m *machine) start() {
 	m.life = n
 	m.lives = append(m.lives, n)
 	m.world.note(stepUp, m, "incarnation", uint64(n.incarnation), 0)
-	m.world.emit(m, &trace.Event{Kind: trace.NodeUp, Value: fmt.Sprint(n.incarnation)})
+	m.world.emit(m, trace.NodeUpEvent{Incarnation: n.incarnation}.Event())
 	n.Spawn(nil, "boot", m.boot)
 }
 
@@ -76,7 +76,7 @@ func (w *World) Crash(id env.NodeID) {
 	}
 	m.life = nil
 	w.note(stepDown, m, "incarnation", uint64(n.incarnation), 0)
-	w.emit(m, &trace.Event{Kind: trace.NodeDown, Value: fmt.Sprint(n.incarnation)})
+	w.emit(m, trace.NodeDownEvent{Incarnation: n.incarnation}.Event())
 	n.dead = true
 	w.hangUp(n)
 	m.disk.crash()

@@ -124,7 +124,7 @@ const (
 	reply
 )
 
-// packet is a message in progress.
+// packet is a message in transit.
 type packet struct {
 	kind    packetKind
 	channel *channel

@@ -247,7 +247,7 @@ func (n *node) Abort(why string) {
 	if n.inert() {
 		return
 	}
-	n.world.emit(n.machine, &trace.Event{Kind: trace.ProcessAborted, Value: why})
+	n.world.emit(n.machine, trace.ProcessAbortedEvent{Why: why}.Event())
 	n.world.Crash(n.machine.id)
 	if t := n.world.running; t != nil && t.node == n {
 		t.vanish()
@@ -261,7 +261,7 @@ func (n *node) Sometimes(probe string) {
 	}
 	reached := n.world.reached
 	if reached[probe]++; reached[probe] == 1 {
-		n.Emit(&trace.Event{Kind: trace.Reached, Value: probe})
+		n.Emit(trace.ReachedEvent{Probe: probe}.Event())
 	}
 }
 

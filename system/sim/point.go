@@ -85,13 +85,12 @@ func (t *task) pass(site failpoint.Site, note env.Note, nth uint64) error {
 		do = w.opts.OnPoint(&w.passage)
 	}
 	if do.Announce || w.opts.TracePoints {
-		t.node.Emit(&trace.Event{
-			Kind:  trace.PointHit,
-			Value: site.String(),
-			Peer:  note.Peer,
-			ID:    note.ID,
-			N:     note.N,
-		})
+		t.node.Emit(trace.PointHitEvent{
+			Site:      site.String(),
+			Peer:      note.Peer,
+			Migration: note.ID,
+			N:         note.N,
+		}.Event())
 	}
 	if t.node.dead {
 		t.vanish()

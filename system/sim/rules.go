@@ -8,7 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// Message is a message in progress, as rules see it.
+// Message is a message in transit, as rules see it.
 type Message struct {
 	From, To env.NodeID
 	Class    string

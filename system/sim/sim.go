@@ -3,11 +3,11 @@
 //
 // Promise: a world made from equal Options and driven by equal control code passes the same steps,
 // in every process and on every machine; Hash is what to compare. Every question that chance
-// decides goes through one Gate, so that the recorded Decisions of a run replay it step by step,
+// decides goes through one Choices, so that the recorded Decisions of a run replay it step by step,
 // and taking one away leaves all the others as they were.
 //
 // Promise: a crash loses exactly what a real one may lose: everything in memory, messages in
-// progress to the node, and of each file a drawn suffix of the bytes not yet synced. Deferred
+// transit to the node, and of each file a drawn suffix of the bytes not yet synced. Deferred
 // functions of a crashed node do not run before Close, and then against a frozen world.
 //
 // Refusal: no wall time, no goroutine besides the caller's (tasks are coroutines), no state shared

@@ -20,7 +20,7 @@ type storm struct {
 
 func (s *storm) Observe(e *trace.Event) {
 	s.events++
-	s.last = e.Value
+	_, s.last, _ = e.Details()
 }
 
 var stormNodes = []env.NodeID{"a", "b", "c", "d"}
@@ -106,7 +106,7 @@ func (s *storm) boot(t env.Task) {
 	})
 	n.Receive(func(env.NodeID, env.Message) { done.Broadcast() })
 	if old, err := n.Disk().Read(t, "log"); err == nil && old != nil {
-		n.Emit(&trace.Event{Kind: trace.Reached, Value: "recovered", N: len(old)})
+		n.Emit(trace.ReachedEvent{Probe: "recovered", N: len(old)}.Event())
 	}
 	scope := env.NewScope(t.Scope())
 	for i := range 6 {

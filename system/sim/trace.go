@@ -103,9 +103,7 @@ func (w *World) emit(m *machine, e *trace.Event) {
 	e.At, e.Node = int64(w.now), ""
 	if m != nil {
 		e.Node = string(m.id)
-		if e.Kind == trace.BalancerChose {
-			e.Wall = int64(m.wall())
-		}
+		e.SetClock(func() int64 { return int64(m.wall()) })
 	}
 	text := ""
 	if w.trace.out != nil {
@@ -121,9 +119,10 @@ func (w *World) emit(m *machine, e *trace.Event) {
 func hashEvent(e *trace.Event) uint64 {
 	h := fold(uint64(e.Kind)<<8|uint64(e.Actor), e.Term)
 	h = fold(fold(h, e.Index), e.Hash)
-	h = fold(h, uint64(e.N))
+	subject, says, n := e.Details()
+	h = fold(h, uint64(n))
 	for _, s := range [...]string{
-		e.Shard, e.Peer, e.NS, e.Key, e.DocID, e.Min, e.Max, e.ID, e.Value,
+		e.Shard, e.Peer, e.NS, e.Key, e.DocID, e.Min, e.Max, subject, says,
 	} {
 		if s != "" {
 			h = hashString(h, s)
@@ -153,8 +152,9 @@ func describe(e *trace.Event) string {
 	if e.Actor != trace.Nobody {
 		text += " by " + e.Actor.String()
 	}
+	subject, says, n := e.Details()
 	for _, f := range [...]struct{ name, value string }{
-		{"shard", e.Shard}, {"peer", e.Peer}, {"ns", e.NS}, {"value", e.Value}, {"id", e.ID},
+		{"shard", e.Shard}, {"peer", e.Peer}, {"ns", e.NS}, {"value", says}, {"id", subject},
 	} {
 		if f.value != "" {
 			text += " " + f.name + "=" + f.value
@@ -170,8 +170,8 @@ func describe(e *trace.Event) string {
 	if e.Term|e.Index != 0 {
 		text += fmt.Sprintf(" at=%d/%d", e.Term, e.Index)
 	}
-	if e.N != 0 {
-		text += fmt.Sprintf(" n=%d", e.N)
+	if n != 0 {
+		text += fmt.Sprintf(" n=%d", n)
 	}
 	if e.Hash != 0 {
 		text += fmt.Sprintf(" hash=%016x", e.Hash)

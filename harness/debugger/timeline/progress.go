@@ -44,66 +44,68 @@ func (p *Progress) take(e *trace.Event) {
 		if i := slices.Index(p.Faults, fault(e)); i >= 0 {
 			p.Faults = slices.Delete(p.Faults, i, i+1)
 		}
-	case trace.MigrationRequested, trace.DonorState, trace.RecipientState, trace.PrimaryMoving:
+	case trace.MigrationRequested, trace.DonorAdvanced, trace.RecipientAdvanced, trace.PrimaryMoving:
 		p.move(e)
 	case trace.DecisionMade:
-		p.known(e).Decision = e.Value + " by " + e.Node
+		p.known(e).Decision = e.State() + " by " + e.Node
 	case trace.MigrationEnded:
-		p.known(e).end(e.Value)
+		p.known(e).end(e.Decision())
 	case trace.CriticalSection:
 		m := p.known(e)
-		m.Sections = word(m.Sections, e, "released")
+		m.Sections = word(m.Sections, e, e.SectionState().Terminal())
 	case trace.RangeDeletion:
 		m := p.known(e)
-		m.Deletions = word(m.Deletions, e, "done")
+		m.Deletions = word(m.Deletions, e, e.DeletionState().Terminal())
 	}
 }
 
 func (p *Progress) move(e *trace.Event) {
 	m := p.known(e)
 	m.NS, m.From, m.To = e.NS, e.Shard, e.Peer
-	if e.Kind == trace.RecipientState {
+	if e.Kind == trace.RecipientAdvanced {
 		m.From, m.To = e.Peer, e.Shard
 	}
 	if e.Min < e.Max {
 		m.Min, m.Max = e.Min, e.Max
 	}
 	switch e.Kind {
-	case trace.DonorState, trace.PrimaryMoving:
-		m.Donor = e.Value + " on " + e.Node
-	case trace.RecipientState:
-		m.Recipient = e.Value + " on " + e.Node
+	case trace.DonorAdvanced, trace.PrimaryMoving:
+		m.Donor = e.State() + " on " + e.Node
+	case trace.RecipientAdvanced:
+		m.Recipient = e.State() + " on " + e.Node
 	}
 }
 
 // known is the migration that the event names.
 func (p *Progress) known(e *trace.Event) *Migration {
-	i := slices.IndexFunc(p.Migrations, func(m Migration) bool { return m.ID == e.ID })
+	i := slices.IndexFunc(p.Migrations, func(m Migration) bool { return m.ID == e.Migration() })
 	if i < 0 {
 		i = len(p.Migrations)
-		p.Migrations = append(p.Migrations, Migration{ID: e.ID, NS: e.NS, Began: e.Step})
+		p.Migrations = append(p.Migrations, Migration{ID: e.Migration(), NS: e.NS, Began: e.Step})
 	}
 	return &p.Migrations[i]
 }
 
 // end ends the migration. The promise to delete the range, of that side which has it now, is taken back without a word.
-func (m *Migration) end(outcome string) {
-	m.Outcome = outcome
+func (m *Migration) end(outcome trace.Decision) {
+	m.Outcome = outcome.String()
 	keeps := m.From + "."
-	if outcome == "committed" {
+	if outcome == trace.Committed {
 		keeps = m.To + "."
 	}
 	m.Deletions = slices.DeleteFunc(slices.Clone(m.Deletions), func(s string) bool { return strings.HasPrefix(s, keeps) })
 }
 
 // word replaces what a node said before; the last word takes it away.
-func word(said []string, e *trace.Event, last string) []string {
+func word(said []string, e *trace.Event, last bool) []string {
 	prefix := e.Node + " "
 	said = slices.DeleteFunc(slices.Clone(said), func(s string) bool { return len(s) > len(prefix) && s[:len(prefix)] == prefix })
-	if e.Value == last {
+	if last {
 		return said
 	}
-	return append(said, prefix+e.Value)
+	return append(said, prefix+e.State())
 }
 
-func fault(e *trace.Event) string { return fmt.Sprintf("fault %d %s %s", e.N, e.Value, e.Peer) }
+func fault(e *trace.Event) string {
+	return fmt.Sprintf("fault %d %s %s", e.FaultNumber(), e.FaultKind(), e.Peer)
+}

@@ -12,19 +12,30 @@ import (
 // TestProgress follows a migration under two faults to its end.
 func TestProgress(t *testing.T) {
 	lo, hi := string(key.Int(10)), string(key.Int(20))
-	phase := func(step uint64, kind trace.Kind, node, value string) trace.Event {
-		return trace.Event{Step: step, Kind: kind, Node: node, Value: value, Shard: "shard-a", Peer: "shard-b", ID: "shard-a/1/1", NS: "test.docs", Min: lo, Max: hi}
+	const id = "shard-a/1/1"
+	on := func(node string, e *trace.Event) trace.Event {
+		e.Node = node
+		return *e
 	}
-	received := phase(6, trace.RecipientState, "shard-b.0", "kClone")
-	received.Shard, received.Peer = "shard-b", "shard-a"
-	short := func(kind trace.Kind, node, value string) trace.Event {
-		return trace.Event{Kind: kind, Node: node, Value: value, Shard: "shard-a", ID: "shard-a/1/1"}
+	crash := trace.FaultEvent{Number: 1, FaultKind: "crash", Target: "shard-b.0"}
+	section := func(state trace.SectionState) trace.Event {
+		return on("shard-a.0", trace.CriticalSectionEvent{Shard: "shard-a", Migration: id, State: state}.Event())
 	}
+	deletion := func(state trace.DeletionState) trace.Event {
+		return on("shard-a.0", trace.RangeDeletionEvent{Shard: "shard-a", Migration: id, State: state}.Event())
+	}
+	begun := on("shard-a.0", trace.DonorAdvancedEvent{
+		Shard: "shard-a", Peer: "shard-b", NS: "test.docs", Min: lo, Max: hi, Migration: id,
+		State: trace.DonorCloning,
+	}.Event())
+	begun.Step = 5
 	events := []trace.Event{
-		{Kind: trace.Fault, N: 1, Value: "crash", Peer: "shard-b.0"}, {Kind: trace.Fault, N: 2, Value: "hold", Peer: "*>*"},
-		phase(5, trace.DonorState, "shard-a.0", "kCloning"), received,
-		short(trace.CriticalSection, "shard-a.0", "writesBlocked"), short(trace.RangeDeletion, "shard-a.0", "pending"),
-		{Kind: trace.Repair, N: 1, Value: "crash", Peer: "shard-b.0"},
+		*crash.Event(), *trace.FaultEvent{Number: 2, FaultKind: "hold", Target: "*>*"}.Event(), begun,
+		on("shard-b.0", trace.RecipientAdvancedEvent{
+			Shard: "shard-b", Peer: "shard-a", NS: "test.docs", Min: lo, Max: hi, Migration: id,
+			State: trace.RecipientClone,
+		}.Event()),
+		section(trace.WritesBlocked), deletion(trace.DeletionPending), *trace.RepairEvent(crash).Event(),
 	}
 	want := &Progress{
 		Faults: []string{"fault 2 hold *>*"},
@@ -36,12 +47,16 @@ func TestProgress(t *testing.T) {
 	if diff := cmp.Diff(want, After(events)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	events = append(events, short(trace.CriticalSection, "shard-a.0", "released"), short(trace.RangeDeletion, "shard-a.0", "done"),
-		short(trace.DecisionMade, "shard-a.0", "committed"))
+	events = append(events, section(trace.SectionReleased), deletion(trace.DeletionDone),
+		on("shard-a.0", trace.DecisionMadeEvent{
+			Shard: "shard-a", Migration: id, Decision: trace.Committed,
+		}.Event()))
 	if m := After(events).Migrations[0]; m.Over() || m.Decision != "committed by shard-a.0" {
 		t.Errorf("decided, and nothing more: %+v", m)
 	}
-	events = append(events, short(trace.MigrationEnded, "shard-a.0", "committed"))
+	events = append(events, on("shard-a.0", trace.MigrationEndedEvent{
+		Shard: "shard-a", Migration: id, Decision: trace.Committed,
+	}.Event()))
 	if m := After(events).Migrations[0]; !m.Over() {
 		t.Errorf("ended: %+v", m)
 	}

@@ -1,0 +1,141 @@
+// Package lists prints what scenarios can be made of: profiles, faults, failpoints, workloads, checkers, settings, sweeps and
+// strategies.
+//
+// Promise: every catalogue of the harness has a list; a name that there is none of is an error with the nearest ones.
+//
+// Refusal: it runs nothing.
+package lists
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/cmd/cli/sheet"
+	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/faults/suggest"
+	"github.com/shardproof/shardproof/harness/generate"
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/search"
+	"github.com/shardproof/shardproof/harness/shardstore"
+	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/workloads"
+)
+
+// allLists are what `list` can show, in the order in which it shows all.
+var allLists = []struct {
+	name string
+	show func(w io.Writer, t target.Target)
+}{
+	{"profiles", listProfiles}, {"faults", listFaults}, {"failpoints", listFailpoints}, {"workloads", listWorkloads},
+	{"checkers", listCheckers}, {"settings", listSettings}, {"sweeps", listSweeps}, {"strategies", listStrategies},
+}
+
+// Names are the lists in the order in which all are printed.
+func Names() (names []string) {
+	for _, l := range allLists {
+		names = append(names, l.name)
+	}
+	return names
+}
+
+// Write prints the list of that name of what scenarios for a target can be made of, with its name above it if titled.
+func Write(out io.Writer, t target.Target, name string, titled bool) error {
+	for _, l := range allLists {
+		if l.name != name {
+			continue
+		}
+		if titled {
+			fmt.Fprintf(out, "%s\n", strings.ToUpper(name))
+		}
+		var text bytes.Buffer
+		l.show(&text, t)
+		sheet.Columns(out, text.String())
+		if titled {
+			fmt.Fprintln(out)
+		}
+		return nil
+	}
+	names := Names()
+	near := suggest.Nearest(name, names)
+	if len(near) == 0 {
+		near = names
+	}
+	return fmt.Errorf("there is no list of %q; did you mean %s?", name, strings.Join(near, " or "))
+}
+
+func listProfiles(w io.Writer, _ target.Target) {
+	for _, p := range generate.Profiles() {
+		share := "only on request"
+		if p.Weight > 0 {
+			share = fmt.Sprintf("%d %% of a mixed campaign", p.Weight)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", p.Name, share, p.About)
+	}
+}
+
+func listFaults(w io.Writer, t target.Target) {
+	for _, k := range faults.All() {
+		if !slices.Contains(t.Describe().Faults, k.Name) {
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%s\n", k.Name, k.About)
+		for _, a := range k.Args {
+			fmt.Fprintf(w, "  %s=%s\t%s\n", a.Name, a.Default, a.About)
+		}
+	}
+}
+
+func listFailpoints(w io.Writer, t target.Target) {
+	for _, in := range t.Describe().Sites {
+		fmt.Fprintf(w, "%s\t%s\n", in.Name, in.Risk)
+	}
+	if t.Describe().Name != shardstore.Name {
+		return
+	}
+	for _, m := range failpoint.Absent() {
+		fmt.Fprintf(w, "%s\tnot modelled: %s\n", m.Name, m.Why)
+	}
+}
+
+func listWorkloads(w io.Writer, _ target.Target) {
+	for _, load := range workloads.Catalogue() {
+		fmt.Fprintf(w, "%s\t%s\n", load.Name, load.About)
+	}
+	for _, m := range workloads.MoveCatalogue() {
+		fmt.Fprintf(w, "%s\t%s\n", m.Name, m.About)
+	}
+	for _, o := range workloads.OperationsCatalogue() {
+		fmt.Fprintf(w, "%s\t%s\n", o.Name, o.About)
+	}
+	fmt.Fprintf(w, "move-primary\t%s\n", workloads.PrimariesAbout)
+	fmt.Fprintf(w, "%s\t%s\n", workloads.StreamsName, workloads.StreamsAbout)
+}
+
+func listCheckers(w io.Writer, t target.Target) {
+	for _, c := range runner.Checkers(t) {
+		fmt.Fprintf(w, "%s\t%s\n", c.Name, c.Promise)
+	}
+}
+
+func listSettings(w io.Writer, t target.Target) {
+	for _, s := range runner.Settings(t) {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Default, s.About)
+	}
+	fmt.Fprintf(w, "failpoint.<name>\toff\t%s\n", `terms such as 30%2*return("crash")->return("pause=50ms")`)
+}
+
+func listStrategies(w io.Writer, _ target.Target) {
+	for _, in := range search.Strategies() {
+		fmt.Fprintf(w, "%s\t%s\n", in.Name, in.About)
+	}
+}
+
+func listSweeps(w io.Writer, _ target.Target) {
+	for _, b := range generate.Bases() {
+		fmt.Fprintf(w, "%s\t%s\n", b.Name, b.About)
+	}
+}
