@@ -21,7 +21,7 @@ import (
 	"github.com/shardproof/shardproof/harness/search"
 	"github.com/shardproof/shardproof/harness/shardstore"
 	"github.com/shardproof/shardproof/histories/corpus"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
@@ -73,7 +73,7 @@ func figures(root string) (string, error) {
 	}{
 		{"failpoint sites", len(failpoint.All())},
 		{"kinds of faults", len(faults.All())},
-		{"kinds of client operations", len(scenario.OpKinds())},
+		{"kinds of client operations", len(opkind.All())},
 		{"promises, each with a checker", len(runner.Checkers(shardstore.Store{}))},
 		{"search strategies", len(search.Strategies())},
 		{"stored scenarios", len(corpus.Stories())},

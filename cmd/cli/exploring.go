@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/cmd/cli/sheet"
 	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/runner"
@@ -63,7 +64,7 @@ func (j *exploreJob) do(strategy search.Strategy) error {
 		Stop: func() bool { return ctx.Err() != nil || f.cpu > 0 && j.used() >= f.cpu },
 	})
 	j.progress.clear()
-	return j.finish(err)
+	return j.tell(err)
 }
 
 func (j *exploreJob) used() time.Duration { return cpuTime() - j.cpu }
@@ -136,8 +137,8 @@ func (j *exploreJob) novelty(run int) string {
 		time.Since(j.at).Round(time.Second))
 }
 
-// finish ends the search: what was kept of it, and its result.
-func (j *exploreJob) finish(searched error) error {
+// tell ends the search: what was kept of it, and its result.
+func (j *exploreJob) tell(searched error) error {
 	if j.err == nil {
 		j.save()
 	}
@@ -155,19 +156,20 @@ func (j *exploreJob) finish(searched error) error {
 }
 
 func (j *exploreJob) summarise() {
-	w := &sheet{}
-	defer w.print(j.command.OutOrStdout())
+	w := &sheet.Sheet{}
+	defer w.Print(j.command.OutOrStdout())
 	s := j.Sum
-	w.row("strategy", "%s", j.flags.strategy)
-	w.row("runs", "%s, %s finished", withCommas(uint64(s.Runs)), some(j.strategy.Over(), "seed", "seeds"))
-	w.row("failures", "%d%s", len(j.Found), strings.Join(append([]string{""}, j.Found...), " "))
-	w.row("novelty", "%s", j.novelty(s.Runs))
-	w.row("migrations", "%s", migrations(s.Counters))
-	w.row("faults", "%s", countsText(s.Faults))
-	w.row("failpoints", "%d of %d reached", s.SitesReached(), len(s.Sites)-1)
-	w.row("time", "%s, %.2f s of CPU time, on %s", (s.Wall + time.Since(j.begun)).Round(10*time.Millisecond),
-		(s.CPU + j.used()).Seconds(), some(j.flags.parallel, "worker", "workers"))
+	w.Row("strategy", "%s", j.flags.strategy)
+	w.Row("runs", "%s, %s finished", withCommas(uint64(s.Runs)), counted(j.strategy.Over(), "seed", "seeds"))
+	w.Row("failures", "%d%s", len(j.Found), strings.Join(append([]string{""}, j.Found...), " "))
+	w.Row("novelty", "%s", j.novelty(s.Runs))
+	w.Row("migrations", "%s", migrationsText(s.Counters))
+	w.Row("faults", "%s", countsText(s.Faults))
+	w.Row("failpoints", "%d of %d reached", s.SitesReached(), len(s.Sites)-1)
+	w.Row("time", "%s, %.2f s of CPU time, on %s", (s.Wall + time.Since(j.begun)).Round(10*time.Millisecond),
+		(s.CPU + j.used()).Seconds(), counted(j.flags.parallel, "worker", "workers"))
 	if before := j.earlier.Sum; before.Runs > 0 {
-		w.row("earlier", "%s of these runs, in %.2f s of CPU time, by earlier commands", withCommas(uint64(before.Runs)), before.CPU.Seconds())
+		w.Row("earlier", "%s of these runs, in %.2f s of CPU time, by earlier commands",
+			withCommas(uint64(before.Runs)), before.CPU.Seconds())
 	}
 }

@@ -109,7 +109,7 @@ func (f *runFlags) campaign(c *cobra.Command, draw func(uint64) *scenario.Scenar
 		s = f.seeded(ctx, c, draw, m)
 	}
 	all := m.total(s)
-	summarise(c.OutOrStdout(), all, s, f.parallel)
+	printSummary(c.OutOrStdout(), all, s, f.parallel)
 	if f.table {
 		printTable(c.OutOrStdout(), all.Sum.Counters)
 	}

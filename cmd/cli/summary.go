@@ -8,53 +8,54 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/shardproof/shardproof/cmd/cli/sheet"
 	"github.com/shardproof/shardproof/harness/campaign"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/system/failpoint"
 	stats "github.com/shardproof/shardproof/system/serverstatus"
 )
 
-// summarise prints what a campaign did and what it never did; the last command of it may have been interrupted.
-func summarise(out io.Writer, t *total, last *campaign.Summary, workers int) {
-	w := &sheet{}
-	defer w.print(out)
+// printSummary prints what a campaign did and what it never did; the last command of it may have been interrupted.
+func printSummary(out io.Writer, t *total, last *campaign.Summary, workers int) {
+	w := &sheet.Sheet{}
+	defer w.Print(out)
 	s := t.Sum.Counters
-	w.row("seeds", "%s%s", withCommas(uint64(s.Runs)), interrupted(last))
-	w.row("protocols", "8.0 %s, 4.2 %s; known anomalies of 4.2: %s",
+	w.Row("seeds", "%s%s", withCommas(uint64(s.Runs)), interruptedText(last))
+	w.Row("protocols", "8.0 %s, 4.2 %s; known anomalies of 4.2: %s",
 		withCommas(uint64(s.Runs-s.Older)), withCommas(uint64(s.Older)), countsText(s.Weaknesses))
-	w.row("violations", "%d", t.Violations)
-	w.row("undecided", "%d", t.Undecided)
-	w.row("virtual time", "%s", time.Duration(s.Virtual).Round(time.Second))
-	summariseWork(w, s)
-	w.row("failovers", "%s, %s, %s", some(s.Crashes, "crash", "crashes"), some(s.Elections, "election", "elections"),
-		some(s.RolledBack, "rollback", "rollbacks"))
-	w.row("faults", "%s", countsText(s.Faults))
-	w.row("failpoints", "%s", reachedText(s))
-	w.row("determinism", "%s repeated, %d with a different trace hash", some(t.Repeated, "seed", "seeds"), t.Diverged)
-	w.row("steps", "%s, slowest seed %d took %s", withCommas(s.Steps), t.Slowest, t.Took.Round(time.Millisecond))
-	w.row("wall time", "%s on %s, %.1f seeds/s", t.Sum.Wall.Round(10*time.Millisecond), some(workers, "worker", "workers"),
+	w.Row("violations", "%d", t.Violations)
+	w.Row("undecided", "%d", t.Undecided)
+	w.Row("virtual time", "%s", time.Duration(s.Virtual).Round(time.Second))
+	addWork(w, s)
+	w.Row("failovers", "%s, %s, %s", counted(s.Crashes, "crash", "crashes"), counted(s.Elections, "election", "elections"),
+		counted(s.RolledBack, "rollback", "rollbacks"))
+	w.Row("faults", "%s", countsText(s.Faults))
+	w.Row("failpoints", "%s", reachedText(s))
+	w.Row("determinism", "%s repeated, %d with a different trace hash", counted(t.Repeated, "seed", "seeds"), t.Diverged)
+	w.Row("steps", "%s, slowest seed %d took %s", withCommas(s.Steps), t.Slowest, t.Took.Round(time.Millisecond))
+	w.Row("wall time", "%s on %s, %.1f seeds/s", t.Sum.Wall.Round(10*time.Millisecond), counted(workers, "worker", "workers"),
 		float64(s.Runs)/max(t.Sum.Wall.Seconds(), 0.001))
 }
 
-// summariseWork are the rows on what the clusters were asked to do.
-func summariseWork(w *sheet, s *runner.Counters) {
-	w.row("operations", "%s checked: %s ok, %s failed, %s unknown", withCommas(uint64(s.Ops)), withCommas(uint64(s.OK)),
+// addWork are the rows on what the clusters were asked to do.
+func addWork(w *sheet.Sheet, s *runner.Counters) {
+	w.Row("operations", "%s checked: %s ok, %s failed, %s unknown", withCommas(uint64(s.Ops)), withCommas(uint64(s.OK)),
 		withCommas(uint64(s.Failed)), withCommas(uint64(s.Unknown)))
-	w.row("migrations", "%s", migrations(s))
-	w.row("movePrimary", "%s", outcomes(s.Primaries))
-	w.row("balancer", "%s, %s of %s done, %s, %s, %s", some(s.Rounds, "round", "rounds"),
-		withCommas(uint64(s.Balanced)), some(s.Chosen, "migration", "migrations"), some(s.Stopped, "stop", "stops"),
-		some(s.Drained, "shard removed", "shards removed"), some(s.Rezoned, "zone change", "zone changes"))
-	w.row("shards", "%s", statisticsText(s.Statistics))
+	w.Row("migrations", "%s", migrationsText(s))
+	w.Row("movePrimary", "%s", outcomesText(s.Primaries))
+	w.Row("balancer", "%s, %s of %s done, %s, %s, %s", counted(s.Rounds, "round", "rounds"),
+		withCommas(uint64(s.Balanced)), counted(s.Chosen, "migration", "migrations"), counted(s.Stopped, "stop", "stops"),
+		counted(s.Drained, "shard removed", "shards removed"), counted(s.Rezoned, "zone change", "zone changes"))
+	w.Row("shards", "%s", statisticsText(s.Statistics))
 }
 
-// migrations says how the migrations ended.
-func migrations(s *runner.Counters) string {
+// migrationsText says how the migrations ended.
+func migrationsText(s *runner.Counters) string {
 	return fmt.Sprintf("%s started, %s committed, %s aborted, %s of these by recovery", withCommas(uint64(s.Started)),
 		withCommas(uint64(s.Committed)), withCommas(uint64(s.Aborted)), withCommas(uint64(s.Recovered)))
 }
 
-func interrupted(s *campaign.Summary) string {
+func interruptedText(s *campaign.Summary) string {
 	if s.Interrupted {
 		return fmt.Sprintf(" of %s, interrupted", withCommas(uint64(s.Wanted)))
 	}
@@ -109,8 +110,8 @@ func countsText(of map[string]int) string {
 	return fmt.Sprintf("%s: %s", withCommas(uint64(total)), strings.Join(names, ", "))
 }
 
-// outcomes is "3: 2 done, 1 aborted", by name.
-func outcomes(of map[string]int) string {
+// outcomesText is "3: 2 done, 1 aborted", by name.
+func outcomesText(of map[string]int) string {
 	var ends []string
 	total := 0
 	for name, n := range of {
@@ -168,4 +169,12 @@ func printTable(out io.Writer, s *runner.Counters) {
 	for _, v := range (&stats.Sharding{}).Values() {
 		fmt.Fprintf(w, "  %s\t%s\n", v.Name, withCommas(uint64(s.Statistics[v.Name])))
 	}
+}
+
+// counted is a number with the noun it counts.
+func counted(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return withCommas(uint64(n)) + " " + several
 }

@@ -75,13 +75,18 @@ func (s *survey) Statistics(t env.Task) map[string]int64 {
 	return sum
 }
 
-// raises reports whether splits or merges may have given a new major version to a shard whose chunks stay where they are. They
-// number their chunks above the whole collection's version (protocol 3.2), so they do whenever the last migration was between
-// others, and not only when they are set to raise the major version themselves.
+// raises reports whether splits or merges may have given a new major version to a shard whose chunks
+// stay where they are. They number their chunks above the whole collection's version (protocol 3.2), so
+// they do whenever the last migration was between others, and not only when they are set to raise the
+// major version themselves. The balancer splits chunks too, at the bounds of zones.
 func (c *cluster) raises() bool {
-	return !protocolOf(c.scenario).MovesPartOfChunk() || slices.ContainsFunc(c.scenario.Commands, func(c scenario.Command) bool {
-		return c.Do == scenario.SplitChunk || c.Do == scenario.MergeChunks
-	})
+	reshapes := []scenario.CommandKind{
+		scenario.SplitChunk, scenario.MergeChunks, scenario.ZoneRange, scenario.Defragment,
+	}
+	return !protocolOf(c.scenario).MovesPartOfChunk() ||
+		slices.ContainsFunc(c.scenario.Commands, func(c scenario.Command) bool {
+			return slices.Contains(reshapes, c.Do)
+		})
 }
 
 // audited is the state of the cluster for one collection.

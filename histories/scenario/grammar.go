@@ -1,5 +1,32 @@
 package scenario
 
+// The grammar of schema 2. A scenario is lines of one fact each; blank lines and lines that begin with # say
+// nothing, and " # " begins a comment at the end of a line. A word with a blank, a quote, = or a character
+// that is not ASCII, and an empty one, is quoted as in Go. TIME is a duration as Go writes it (120ms, 1.5s);
+// KEY a whole number; RANGE is [KEY, KEY), where MinKey and MaxKey stand for the ends; SHARD is shard-a to
+// shard-z; [...] may be left out, A | B is one of both, ... may be repeated.
+//
+//	shardproof scenario 2                                  the first line
+//	name WORD   seed N   planned   target WORD   protocol 4.2 | 8.0
+//	topology shards=N members=N config=N routers=N clients=N
+//	balancer on   faults-end TIME   limit TIME
+//	collection NS ranged | hashed | unsharded keys=N preload=N [bounds=KEY,...] [owners=N] [absent]
+//	preset quick | drawn                                   at most once, before the first set
+//	set SETTING VALUE                                      each setting once; one of the preset is replaced
+//	op N at TIME client N KIND NS k=KEY | RANGE [v=VALUE] [if=VALUE | if-absent] [batch=N]
+//	    [concern=WORD] [prefer=secondary] [into=NS] [causal] [drop-target]
+//	move N at TIME NS RANGE to SHARD [wait-delete] [force-jumbo=WORD] [throttle=WORD]
+//	move-primary N at TIME DATABASE to SHARD
+//	stream N at TIME NS poll=TIME [batch=N] [resume=N] [back=N]
+//	fault N at TRIGGER KIND TARGET [NAME=VALUE ...] [for TIME] [until TRIGGER]
+//	decide QUESTION SITE #N = ANSWER
+//	at TIME COMMAND OPERAND...                             a command of an operator
+//	at TIME client ... | move ... | move-primary ...       as op, move and move-primary, numbered by the reader
+//
+// TRIGGER is TIME, or FAILPOINT #N [after TIME] [by NODE]. TARGET is a node (shard-a.1), a role
+// (donor.primary, shard-a.*) or a link (A>B). A scenario of schema 1 is the same without presets, with
+// moveprimary for move-primary, and with the names of renamed.txt.
+
 import (
 	"strings"
 	"time"

@@ -7,12 +7,13 @@
 package lists
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/shardproof/shardproof/cmd/cli/sheet"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/suggest"
 	"github.com/shardproof/shardproof/harness/generate"
@@ -50,12 +51,13 @@ func Write(out io.Writer, t target.Target, name string, titled bool) error {
 		if titled {
 			fmt.Fprintf(out, "%s\n", strings.ToUpper(name))
 		}
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		l.show(w, t)
+		var text bytes.Buffer
+		l.show(&text, t)
+		sheet.Columns(out, text.String())
 		if titled {
-			fmt.Fprintln(w)
+			fmt.Fprintln(out)
 		}
-		return w.Flush()
+		return nil
 	}
 	names := Names()
 	near := suggest.Nearest(name, names)
@@ -67,7 +69,7 @@ func Write(out io.Writer, t target.Target, name string, titled bool) error {
 
 func listProfiles(w io.Writer, _ target.Target) {
 	for _, p := range generate.Profiles() {
-		share := "by name only"
+		share := "only on request"
 		if p.Weight > 0 {
 			share = fmt.Sprintf("%d %% of a mixed campaign", p.Weight)
 		}
@@ -89,13 +91,13 @@ func listFaults(w io.Writer, t target.Target) {
 
 func listFailpoints(w io.Writer, t target.Target) {
 	for _, in := range t.Describe().Sites {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", in.Name, in.Role, in.Risk)
+		fmt.Fprintf(w, "%s\t%s\n", in.Name, in.Risk)
 	}
 	if t.Describe().Name != shardstore.Name {
 		return
 	}
 	for _, m := range failpoint.Absent() {
-		fmt.Fprintf(w, "%s\tnot here\t%s\n", m.Name, m.Why)
+		fmt.Fprintf(w, "%s\tnot modelled: %s\n", m.Name, m.Why)
 	}
 }
 
@@ -109,7 +111,7 @@ func listWorkloads(w io.Writer, _ target.Target) {
 	for _, o := range workloads.OperationsCatalogue() {
 		fmt.Fprintf(w, "%s\t%s\n", o.Name, o.About)
 	}
-	fmt.Fprintf(w, "moveprimary\t%s\n", workloads.PrimariesAbout)
+	fmt.Fprintf(w, "move-primary\t%s\n", workloads.PrimariesAbout)
 	fmt.Fprintf(w, "%s\t%s\n", workloads.StreamsName, workloads.StreamsAbout)
 }
 

@@ -67,7 +67,7 @@ var description = target.Description{
 	},
 	Ops: []scenario.OpKind{scenario.Read, scenario.Write, scenario.CAS, scenario.Delete},
 	Faults: []string{
-		"blackout", "crash", "cut-link", "duplicate", "error", "hold", "kill-op", "lossy-link",
+		"power-loss", "crash", "partial-partition", "duplicate", "error", "hold", "kill-operation", "lossy-link",
 		"lost-reply", "lost-request",
 		"partition", "pause", "slow-disk", "slow-link",
 	},

@@ -1,4 +1,7 @@
-package cli
+// Package sheet lays out text for terminals: rows of a name and a text, and columns.
+//
+// Promise: no line is wider than a hundred columns, unless a single word or the columns before it are.
+package sheet
 
 import (
 	"fmt"
@@ -9,14 +12,16 @@ import (
 // width is how many columns a line of a summary has at most, unless a single word is longer.
 const width = 100
 
-// sheet is a summary: rows of a name and a text, which goes on below itself when it is long.
-type sheet struct{ rows [][2]string }
+// Sheet is a summary: rows of a name and a text, which goes on below itself when it is long.
+type Sheet struct{ rows [][2]string }
 
-func (s *sheet) row(name, format string, args ...any) {
+// Row adds a row; format and args are as for fmt.Sprintf.
+func (s *Sheet) Row(name, format string, args ...any) {
 	s.rows = append(s.rows, [2]string{name, fmt.Sprintf(format, args...)})
 }
 
-func (s *sheet) print(out io.Writer) {
+// Print writes the rows.
+func (s *Sheet) Print(out io.Writer) {
 	names := 0
 	for _, r := range s.rows {
 		names = max(names, len(r[0]))
@@ -30,8 +35,8 @@ func (s *sheet) print(out io.Writer) {
 	}
 }
 
-// columns prints lines of cells, which tabs divide, below each other; the last cell goes on below itself when it is long.
-func columns(out io.Writer, text string) {
+// Columns prints lines of cells, which tabs divide, below each other; the last cell goes on below itself when it is long.
+func Columns(out io.Writer, text string) {
 	wide := map[int]int{}
 	var lines [][]string
 	for line := range strings.Lines(text) {
@@ -68,12 +73,4 @@ func wrapped(text string, columns int) []string {
 		}
 	}
 	return lines
-}
-
-// some is a number with the noun it counts.
-func some(n int, one, several string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return withCommas(uint64(n)) + " " + several
 }
