@@ -20,7 +20,11 @@ func BenchmarkStandardRun(b *testing.B) {
 // A million operations of 50 clients on 1000 keys, without lists and scans, whose results would be
 // the larger part. The goal is 2 s and 1 GiB.
 func BenchmarkMillion(b *testing.B) {
-	s := mixed(1, 1000, 1_000_000, 50, []workloads.Share{{Name: "registers", Weight: 50}, {Name: "inserts", Weight: 25}, {Name: "upserts", Weight: 25}})
+	s := mixed(1, 1000, 1_000_000, 50, []workloads.Share{
+		{Name: "registers", Weight: 50},
+		{Name: "inserts", Weight: 25},
+		{Name: "upserts", Weight: 25},
+	})
 	ops := play(1, s, 50, 1)
 	s = nil
 	runtime.GC()

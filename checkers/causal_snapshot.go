@@ -136,14 +136,21 @@ func (c *clusterTimes) stamp() {
 			continue
 		}
 		t := c.line(timedKey{op.NS, op.Key})
-		w := stamped{op: i, effect: op.Kind.Of().Effect, lo: op.After + 1, hi: math.MaxUint64, maybe: op.Outcome == histories.Unknown}
+		w := stamped{
+			op:     i,
+			effect: op.Kind.Of().Effect,
+			lo:     op.After + 1,
+			hi:     math.MaxUint64,
+			maybe:  op.Outcome == histories.Unknown,
+		}
 		if !w.maybe && op.Time > 0 {
 			w.hi = op.Time
 		}
 		if op.Exact {
 			w.lo = op.Time
 		}
-		t.grows = t.grows && (op.Kind.Of().Effect == opkind.Append || op.Client == histories.PreloadClient)
+		t.grows = t.grows &&
+			(op.Kind.Of().Effect == opkind.Append || op.Client == histories.PreloadClient)
 		if op.Value != "" {
 			t.by[op.Value] = len(t.writes)
 		}
@@ -164,12 +171,15 @@ func (c *clusterTimes) line(at timedKey) *timeline {
 func (c *clusterTimes) bound() {
 	for i := range c.ops {
 		op := &c.ops[i]
-		if op.Outcome != histories.OK || op.Time == 0 || op.Concern == "local" || op.Concern == "available" {
+		if op.Outcome != histories.OK || op.Time == 0 || op.Concern == "local" ||
+			op.Concern == "available" {
 			continue
 		}
 		switch kind := op.Kind.Of(); {
 		case kind.Reads():
-			linearize.Sightings(op, func(key int64, _ bool, value string, _ []string) { c.seen(timedKey{op.NS, key}, value, op.Time) })
+			linearize.Sightings(op, func(key int64, _ bool, value string, _ []string) {
+				c.seen(timedKey{op.NS, key}, value, op.Time)
+			})
 		default:
 			replaced := op.Result.Value
 			if kind.Expects() && op.Result.Applied {
@@ -226,7 +236,8 @@ func (c *clusterTimes) judgeSnapshot(i int, need uint64) {
 	c.snapshot.Checked++
 	if op.Causal && op.Time < need {
 		c.snapshot.Add(c.told(snapshotBefore, view{op: i, at: timedKey{op.NS, op.Key}, to: op.Time},
-			fmt.Sprintf("the snapshot is at %s, and the session had seen %s", moment(op.Time), moment(need))))
+			fmt.Sprintf("the snapshot is at %s, and the session had seen %s",
+				moment(op.Time), moment(need))))
 		return
 	}
 	c.each(i, op.Time, op.Time, c.checkSnapshot)
@@ -333,8 +344,12 @@ func (c *clusterTimes) told(signature Signature, v view, because ...string) Viol
 		what = "found " + v.value
 	}
 	return Violation{
-		Signature: signature, NS: v.at.ns, Key: fmt.Sprint(v.at.key), Ops: []int{op.ID},
-		Broke:   fmt.Sprintf("k=%d: operation %d (client %d, %s%s) %s", v.at.key, op.ID, op.Client, op.Concern, preferred(op), what),
+		Signature: signature,
+		NS:        v.at.ns,
+		Key:       fmt.Sprint(v.at.key),
+		Ops:       []int{op.ID},
+		Broke: fmt.Sprintf("k=%d: operation %d (client %d, %s%s) %s",
+			v.at.key, op.ID, op.Client, op.Concern, preferred(op), what),
 		Because: because,
 	}
 }

@@ -32,46 +32,98 @@ func snapshot(t uint64) func(*histories.Op) {
 }
 
 func (b *build) see(value string, more ...func(*histories.Op)) *build {
-	result := func(o *histories.Op) { o.Result = histories.Result{Found: value != "", Value: value} }
+	result := func(o *histories.Op) {
+		o.Result = histories.Result{Found: value != "", Value: value}
+	}
 	return b.op(scenario.Read, 1, "", append(more, result)...)
 }
 
 // Each wrong read of a time is found under its signature, and each legal one beside it passes:
 // reads may be old as long as their session, or their snapshot, does not know better.
 func TestPlantedInstants(t *testing.T) {
-	old := func() *build { return new(build).op("upsert", 1, "a", at(10)).op("upsert", 1, "b", at(20)) }
+	old := func() *build {
+		return new(build).op("upsert", 1, "a", at(10)).op("upsert", 1, "b", at(20))
+	}
 	gone := func() *build {
 		return new(build).op("insert", 1, "a", at(10)).op("delete", 1, "", found("a"), at(20))
 	}
-	three := func() *build { return new(build).op("insert", 3, "v3", at(10)).op("insert", 4, "v4", at(20)) }
+	three := func() *build {
+		return new(build).op("insert", 3, "v3", at(10)).op("insert", 4, "v4", at(20))
+	}
 	for name, c := range map[string]struct {
 		history *build
 		checker string
 		signed  Signature
 	}{
-		"own write not read":            {old().see("a", causal(30)), "causal-reads", causalStale},
-		"own write read":                {old().see("b", causal(30)), "", ""},
-		"another's write not read":      {old().see("a", client(1), causal(15)), "", ""},
-		"no causal read":                {old().see("a", weak("majority")), "", ""},
-		"read goes back":                {old().see("b", client(1), causal(20)).see("a", client(1), causal(30)), "causal-reads", causalStale},
-		"read of another key goes back": {old().op("upsert", 2, "c", client(1), at(25)).see("a", client(1), causal(30)), "causal-reads", causalStale},
+		"own write not read":       {old().see("a", causal(30)), "causal-reads", causalStale},
+		"own write read":           {old().see("b", causal(30)), "", ""},
+		"another's write not read": {old().see("a", client(1), causal(15)), "", ""},
+		"no causal read":           {old().see("a", weak("majority")), "", ""},
+		"read goes back": {
+			old().see("b", client(1), causal(20)).see("a", client(1), causal(30)), "causal-reads",
+			causalStale,
+		},
+		"read of another key goes back": {
+			old().op("upsert", 2, "c", client(1), at(25)).see("a", client(1), causal(30)),
+			"causal-reads", causalStale,
+		},
 		"what was seen, not what was told, counts": {
-			old().see("b", client(1), causal(0)).see("a", client(1), causal(1)), "causal-reads", causalStale},
-		"own document not found":       {new(build).op("insert", 1, "a", at(10)).see("", causal(30)), "causal-reads", causalMissing},
-		"own document deleted":         {gone().see("", causal(30)), "", ""},
-		"own document maybe deleted":   {new(build).op("insert", 1, "a", at(10)).op("delete", 1, "", outcome(histories.Unknown), client(1)).see("", causal(30)), "", ""},
-		"own document lost with leave": {new(build).op("insert", 1, "a", at(10)).see("", causal(30), func(o *histories.Op) { o.Lossy = true }), "", ""},
+			old().see("b", client(1), causal(0)).see("a", client(1), causal(1)), "causal-reads",
+			causalStale},
+		"own document not found": {
+			new(build).op("insert", 1, "a", at(10)).see("", causal(30)), "causal-reads",
+			causalMissing,
+		},
+		"own document deleted": {gone().see("", causal(30)), "", ""},
+		"own document maybe deleted": {
+			new(build).op("insert", 1, "a", at(10)).op(
+				"delete", 1, "", outcome(histories.Unknown), client(1),
+			).see("", causal(30)), "", "",
+		},
+		"own document lost with leave": {
+			new(build).op("insert", 1, "a", at(10)).see(
+				"", causal(30), func(o *histories.Op) { o.Lossy = true },
+			), "", "",
+		},
 		"own retried write, may be later": {
-			new(build).op("upsert", 1, "a", at(10)).op("upsert", 1, "b", client(1), within(5, 40)).see("a", client(2), causal(30)), "", ""},
-		"own push not read":             {new(build).op("insert", 1, "a", client(histories.PreloadClient), at(1)).op("push", 1, "p", at(10)).see("a", causal(30)), "causal-reads", causalStale},
-		"snapshot of two states":        {three().op("scan", 0, "", items(true, 4), snapshot(25)), "snapshot-reads", snapshotMissing},
-		"snapshot between two":          {three().op("scan", 0, "", items(true, 3), snapshot(15)), "", ""},
-		"snapshot before all":           {three().op("scan", 0, "", items(true), snapshot(5)), "", ""},
-		"snapshot shows the future":     {three().op("scan", 0, "", items(true, 3, 4), snapshot(15)), "snapshot-reads", snapshotFuture},
-		"snapshot shows the past":       {three().op("upsert", 3, "w", at(22)).op("scan", 0, "", items(true, 3, 4), snapshot(25)), "snapshot-reads", snapshotStale},
-		"snapshot at the very time":     {three().op("upsert", 3, "w", at(26)).op("scan", 0, "", items(true, 3, 4), snapshot(25)), "", ""},
-		"snapshot before its session":   {three().op("scan", 0, "", items(true, 3), snapshot(15), func(o *histories.Op) { o.Causal = true }), "snapshot-reads", snapshotBefore},
-		"snapshot of another's session": {three().op("scan", 0, "", items(true, 3), snapshot(15), client(1), func(o *histories.Op) { o.Causal = true }), "", ""},
+			new(build).op("upsert", 1, "a", at(10)).op(
+				"upsert", 1, "b", client(1), within(5, 40),
+			).see("a", client(2), causal(30)), "", ""},
+		"own push not read": {
+			new(build).op("insert", 1, "a", client(histories.PreloadClient), at(1)).op(
+				"push", 1, "p", at(10),
+			).see("a", causal(30)), "causal-reads", causalStale,
+		},
+		"snapshot of two states": {
+			three().op("scan", 0, "", items(true, 4), snapshot(25)), "snapshot-reads",
+			snapshotMissing,
+		},
+		"snapshot between two": {
+			three().op("scan", 0, "", items(true, 3), snapshot(15)), "", "",
+		},
+		"snapshot before all": {
+			three().op("scan", 0, "", items(true), snapshot(5)), "", "",
+		},
+		"snapshot shows the future": {
+			three().op("scan", 0, "", items(true, 3, 4), snapshot(15)), "snapshot-reads",
+			snapshotFuture,
+		},
+		"snapshot shows the past": {
+			three().op("upsert", 3, "w", at(22)).op("scan", 0, "", items(true, 3, 4), snapshot(25)),
+			"snapshot-reads", snapshotStale,
+		},
+		"snapshot at the very time": {
+			three().op("upsert", 3, "w", at(26)).op("scan", 0, "", items(true, 3, 4), snapshot(25)),
+			"", "",
+		},
+		"snapshot before its session": {
+			three().op("scan", 0, "", items(true, 3), snapshot(15),
+				func(o *histories.Op) { o.Causal = true }), "snapshot-reads", snapshotBefore,
+		},
+		"snapshot of another's session": {
+			three().op("scan", 0, "", items(true, 3), snapshot(15), client(1),
+				func(o *histories.Op) { o.Causal = true }), "", "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) { expectVerdict(t, c.history.ops, c.checker, c.signed) })
 	}

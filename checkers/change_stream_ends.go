@@ -27,14 +27,20 @@ func misplaced(before, c *histories.Change) string {
 // write before it and the first one after it; which one a reader is delivered does not matter.
 func (l *changeLog) judgeEnds(v *Verdict, ops []histories.Op) {
 	for _, c := range l.ends {
-		if !anyOp(ops, func(op *histories.Op) bool { return l.takes(op) && op.Outcome != histories.Failed }) {
+		if !anyOp(ops, func(op *histories.Op) bool {
+			return l.takes(op) &&
+				op.Outcome != histories.Failed
+		}) {
 			v.Add(Violation{
-				Signature: changeInvented, NS: l.ns, Broke: "the streams delivered " + tellChange(c),
-				Because: []string{"no operation dropped or renamed the collection"},
+				Signature: changeInvented,
+				NS:        l.ns,
+				Broke:     "the streams delivered " + tellChange(c),
+				Because:   []string{"no operation dropped or renamed the collection"},
 			})
 		}
 		for _, op := range l.watches {
-			if s := op.Stream; s.After.Compare(c.Token) < 0 && c.Token.Compare(s.Upto()) < 0 && !ended(s) {
+			s := op.Stream
+			if s.After.Compare(c.Token) < 0 && c.Token.Compare(s.Upto()) < 0 && !ended(s) {
 				v.Add(l.skipped(op, c))
 			}
 		}
@@ -53,10 +59,15 @@ func (l *changeLog) demandEnd(v *Verdict, s *stretch, ops []histories.Op) {
 		missed := l.takes(op) && op.Outcome == histories.OK && op.Call > s.opened
 		if missed {
 			v.Add(Violation{
-				Signature: changeMissed, NS: l.ns, Ops: []int{op.ID},
-				Broke: fmt.Sprintf("operation %d (%s) ended no stream", op.ID, op.Kind),
+				Signature: changeMissed,
+				NS:        l.ns,
+				Ops:       []int{op.ID},
+				Broke:     fmt.Sprintf("operation %d (%s) ended no stream", op.ID, op.Kind),
 				Because: []string{
-					fmt.Sprintf("it was called at event %d, after a stream was opened at event %d, and acknowledged", op.Call, s.opened),
+					fmt.Sprintf(
+						"it was called at event %d, after a stream was opened at event %d, and "+
+							"acknowledged", op.Call, s.opened,
+					),
 					"the readers read on from there to the end of the run",
 				},
 			})

@@ -44,8 +44,13 @@ type identity struct {
 
 func judgeWrites(v *Verdict, l *changeLog, ops []histories.Op) {
 	w := &writes{
-		changeLog: l, v: v, ops: ops, of: map[identity]int{}, at: map[int]*histories.Change{}, touched: map[int]bool{},
-		docs: map[int64]*changed{},
+		changeLog: l,
+		v:         v,
+		ops:       ops,
+		of:        map[identity]int{},
+		at:        map[int]*histories.Change{},
+		touched:   map[int]bool{},
+		docs:      map[int64]*changed{},
 	}
 	for i := range ops {
 		if op := &ops[i]; op.NS == l.ns && op.Kind.Writes() {
@@ -55,7 +60,8 @@ func judgeWrites(v *Verdict, l *changeLog, ops []histories.Op) {
 	next := 0
 	for i := range l.covered {
 		w.forget()
-		for ; next < len(l.changes) && l.changes[next].Token.Compare(l.covered[i].upto) <= 0; next++ {
+		for ; next < len(l.changes) &&
+			l.changes[next].Token.Compare(l.covered[i].upto) <= 0; next++ {
 			w.follow(l.changes[next])
 		}
 		if s := &l.covered[i]; s.drained && s.opened != 0 {
@@ -143,7 +149,9 @@ func (w *writes) attribute(c *histories.Change, value string, d *changed) {
 		w.report(changeInvented, c, i, fmt.Sprintf("operation %d failed", w.ops[i].ID))
 		return
 	case w.at[i] != nil:
-		w.report(changeDoubled, c, i, fmt.Sprintf("the write of operation %d was delivered before, as %s", w.ops[i].ID, tellChange(w.at[i])))
+		w.report(changeDoubled, c, i,
+			fmt.Sprintf("the write of operation %d was delivered before, as %s",
+				w.ops[i].ID, tellChange(w.at[i])))
 		return
 	}
 	w.at[i], w.touched[i] = c, true
@@ -154,11 +162,16 @@ func (w *writes) attribute(c *histories.Change, value string, d *changed) {
 // those of the others on the key.
 func (w *writes) comparePlace(c *histories.Change, i int, d *changed) {
 	op := &w.ops[i]
-	if want, present, told := replacedBy(op); told && d.known && (present != d.present || present && want != d.value) {
+	want, present, told := replacedBy(op)
+	if told && d.known && (present != d.present || present && want != d.value) {
 		w.wrong(c, d, fmt.Sprintf("operation %d found %q", op.ID, want))
 	}
 	if op.Outcome == histories.OK && op.Return < d.lateCall {
-		w.report(changeTimes, c, i, fmt.Sprintf("operation %d ended before operation %d began, whose change was delivered first", op.ID, d.lateOp))
+		w.report(changeTimes, c, i,
+			fmt.Sprintf(
+				"operation %d ended before operation %d began, whose change was delivered first",
+				op.ID, d.lateOp,
+			))
 	}
 	if op.Call > d.lateCall {
 		d.lateCall, d.lateOp = op.Call, op.ID
@@ -185,14 +198,22 @@ func replacedBy(op *histories.Op) (value string, present, told bool) {
 func (w *writes) demand(opened uint64) {
 	for i := range w.ops {
 		op := &w.ops[i]
-		if op.NS != w.ns || op.Call < opened || op.Outcome != histories.OK || !op.Result.Applied || w.delivered(i, op) {
+		if op.NS != w.ns || op.Call < opened || op.Outcome != histories.OK || !op.Result.Applied ||
+			w.delivered(i, op) {
 			continue
 		}
 		w.v.Add(Violation{
-			Signature: changeMissed, NS: w.ns, Key: fmt.Sprint(op.Key), Ops: []int{op.ID},
-			Broke: fmt.Sprintf("k=%d: the streams delivered no change for operation %d (%s %s)", op.Key, op.ID, op.Kind, op.Value),
+			Signature: changeMissed,
+			NS:        w.ns,
+			Key:       fmt.Sprint(op.Key),
+			Ops:       []int{op.ID},
+			Broke: fmt.Sprintf("k=%d: the streams delivered no change for operation %d (%s %s)",
+				op.Key, op.ID, op.Kind, op.Value),
 			Because: []string{
-				fmt.Sprintf("it was called at event %d, after a stream was opened at event %d, and acknowledged", op.Call, opened),
+				fmt.Sprintf(
+					"it was called at event %d, after a stream was opened at event %d, and "+
+						"acknowledged", op.Call, opened,
+				),
 				"the readers went on from there to the end without a gap",
 			},
 		})
@@ -213,15 +234,20 @@ func (w *writes) compareTimes() {
 	last := map[int]int{}
 	order := make([]int, 0, len(w.at))
 	for i := range w.ops {
-		if w.at[i] != nil && w.ops[i].Outcome == histories.OK && w.ops[i].Client != histories.PreloadClient {
+		if w.at[i] != nil && w.ops[i].Outcome == histories.OK &&
+			w.ops[i].Client != histories.PreloadClient {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return int(min(max(int64(w.ops[a].Call)-int64(w.ops[b].Call), -1), 1)) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return int(min(max(int64(w.ops[a].Call)-int64(w.ops[b].Call), -1), 1))
+	})
 	for _, i := range order {
 		op := &w.ops[i]
 		if before, any := last[op.Client]; any && w.at[before].Token.Time >= w.at[i].Token.Time {
-			w.report(changeTimes, w.at[i], i, fmt.Sprintf("the client's earlier operation %d was delivered as %s", w.ops[before].ID, tellChange(w.at[before])))
+			w.report(changeTimes, w.at[i], i,
+				fmt.Sprintf("the client's earlier operation %d was delivered as %s",
+					w.ops[before].ID, tellChange(w.at[before])))
 		}
 		last[op.Client] = i
 	}
@@ -242,8 +268,12 @@ func (w *writes) wrong(c *histories.Change, d *changed, rule string) {
 // report adds a violation of a change and the operation at position i, -1 for none.
 func (w *writes) report(signature Signature, c *histories.Change, i int, because ...string) {
 	violation := Violation{
-		Signature: signature, NS: w.ns, Key: fmt.Sprint(c.Key), Because: because, Broke: "the streams delivered " + tellChange(c),
-		Times: []int64{happened(c)},
+		Signature: signature,
+		NS:        w.ns,
+		Key:       fmt.Sprint(c.Key),
+		Because:   because,
+		Broke:     "the streams delivered " + tellChange(c),
+		Times:     []int64{happened(c)},
 	}
 	if i >= 0 {
 		violation.Ops = []int{w.ops[i].ID}

@@ -10,7 +10,8 @@ import (
 	"github.com/shardproof/shardproof/histories/opkind"
 )
 
-// ChangeStreams holds change streams to each other and to the writes (change-streams). It is near-linear in the changes.
+// ChangeStreams holds change streams to each other and to the writes (change-streams). It is
+// near-linear in the changes.
 var ChangeStreams = Checker{
 	Name: "change-streams",
 	Promise: "A change stream delivers every acknowledged write exactly once, in an order on " +
@@ -18,9 +19,11 @@ var ChangeStreams = Checker{
 		"token delivers exactly what comes after it; and a stream ends when its collection " +
 		"does.",
 	Signatures: Meanings{
-		changeDisorder: "a change was delivered after a later one, or after a high-water mark that covers it",
-		changeDoubled:  "one write was delivered as two changes",
-		changeMissed:   "a change was not delivered, although another reader got it or its write was acknowledged",
+		changeDisorder: "a change was delivered after a later one, or after a high-water mark " +
+			"that covers it",
+		changeDoubled: "one write was delivered as two changes",
+		changeMissed: "a change was not delivered, although another reader got it or its write " +
+			"was acknowledged",
 		changesDiffer:  "two readers got different changes for one token",
 		changeInvented: "a change was delivered without a write, or for a write that failed",
 		changeWrong:    "a change does not follow from the change before it",
@@ -109,7 +112,8 @@ func (l *changeLog) add(v *Verdict, op *histories.Op) {
 			before = c
 		}
 		if b.Upto.Compare(last) < 0 {
-			v.Add(l.about(changeDisorder, op, fmt.Sprintf("its high-water mark went back to %s", show(b.Upto)), "everything up to "+show(last)+" had been delivered"))
+			v.Add(l.about(changeDisorder, op, fmt.Sprintf("its high-water mark went back to %s",
+				show(b.Upto)), "everything up to "+show(last)+" had been delivered"))
 			return
 		}
 		last = b.Upto
@@ -134,18 +138,23 @@ func (l *changeLog) keep(v *Verdict, op *histories.Op, c *histories.Change) {
 		l.at[c.Token] = c
 		l.changes = append(l.changes, c)
 	case !reflect.DeepEqual(first, c):
-		v.Add(l.change(changesDiffer, op, c, "it was delivered "+tellChange(c), "another reader was delivered "+tellChange(first)))
+		v.Add(l.change(changesDiffer, op, c, "it was delivered "+tellChange(c),
+			"another reader was delivered "+tellChange(first)))
 	}
 }
 
-func (l *changeLog) disorder(op *histories.Op, c *histories.Change, last histories.Token) Violation {
+func (l *changeLog) disorder(
+	op *histories.Op, c *histories.Change, last histories.Token,
+) Violation {
 	for i := range op.Stream.Batches {
 		for n := range op.Stream.Batches[i].Changes {
 			if before := &op.Stream.Batches[i].Changes[n]; before != c && before.Token == c.Token {
-				return l.change(changeDoubled, op, c, "it was delivered twice: "+tellChange(c), "a token stands for one change")
+				return l.change(changeDoubled, op, c, "it was delivered twice: "+tellChange(c),
+					"a token stands for one change")
 			}
 			if &op.Stream.Batches[i].Changes[n] == c {
-				return l.change(changeDisorder, op, c, "it was delivered "+tellChange(c), "everything up to "+show(last)+" had been delivered")
+				return l.change(changeDisorder, op, c, "it was delivered "+tellChange(c),
+					"everything up to "+show(last)+" had been delivered")
 			}
 		}
 	}
@@ -155,7 +164,9 @@ func (l *changeLog) disorder(op *histories.Op, c *histories.Change, last histori
 // arrange orders the changes and joins what the readers cover.
 func (l *changeLog) arrange() {
 	slices.SortFunc(l.changes, func(a, b *histories.Change) int { return a.Token.Compare(b.Token) })
-	slices.SortStableFunc(l.watches, func(a, b *histories.Op) int { return a.Stream.After.Compare(b.Stream.After) })
+	slices.SortStableFunc(l.watches, func(a, b *histories.Op) int {
+		return a.Stream.After.Compare(b.Stream.After)
+	})
 	for _, op := range l.watches {
 		s := op.Stream
 		if n := len(l.covered); n == 0 || l.covered[n-1].upto.Compare(s.After) < 0 {
@@ -197,7 +208,8 @@ func (l *changeLog) compareReaders(v *Verdict) {
 
 // position is that of the first change behind a token.
 func (l *changeLog) position(after histories.Token) int {
-	at, found := slices.BinarySearchFunc(l.changes, after, func(c *histories.Change, t histories.Token) int { return c.Token.Compare(t) })
+	at, found := slices.BinarySearchFunc(l.changes, after,
+		func(c *histories.Change, t histories.Token) int { return c.Token.Compare(t) })
 	if found {
 		at++
 	}
@@ -206,11 +218,14 @@ func (l *changeLog) position(after histories.Token) int {
 
 func (l *changeLog) skipped(op *histories.Op, c *histories.Change) Violation {
 	return l.change(changeMissed, op, c, "it was not delivered "+tellChange(c),
-		fmt.Sprintf("it read from %s to %s", show(op.Stream.After), show(op.Stream.Upto())), "another reader got that change")
+		fmt.Sprintf("it read from %s to %s", show(op.Stream.After), show(op.Stream.Upto())),
+		"another reader got that change")
 }
 
 // about starts a violation of what a watch was delivered.
-func (l *changeLog) about(signature Signature, op *histories.Op, broke string, because ...string) Violation {
+func (l *changeLog) about(
+	signature Signature, op *histories.Op, broke string, because ...string,
+) Violation {
 	return Violation{
 		Signature: signature, NS: l.ns, Ops: []int{op.ID}, Because: because,
 		Broke: fmt.Sprintf("stream %d (operation %d): %s", op.Stream.ID, op.ID, broke),
@@ -218,7 +233,9 @@ func (l *changeLog) about(signature Signature, op *histories.Op, broke string, b
 }
 
 // change starts a violation of one change that a watch was delivered, or was not.
-func (l *changeLog) change(signature Signature, op *histories.Op, c *histories.Change, broke string, because ...string) Violation {
+func (l *changeLog) change(
+	signature Signature, op *histories.Op, c *histories.Change, broke string, because ...string,
+) Violation {
 	v := l.about(signature, op, broke, because...)
 	if v.Times = []int64{happened(c)}; !c.Ends() {
 		v.Key = fmt.Sprint(c.Key)

@@ -20,8 +20,17 @@ type told struct {
 
 func (h *told) tick() uint64 { h.clock++; return h.clock }
 
-func (h *told) write(kind scenario.OpKind, key int64, change string, before, after string, list ...string) {
-	op := histories.Op{ID: len(h.ops) + 1, NS: "a.b", Kind: kind, Key: key, Call: h.tick(), Outcome: histories.OK}
+func (h *told) write(
+	kind scenario.OpKind, key int64, change string, before, after string, list ...string,
+) {
+	op := histories.Op{
+		ID:      len(h.ops) + 1,
+		NS:      "a.b",
+		Kind:    kind,
+		Key:     key,
+		Call:    h.tick(),
+		Outcome: histories.OK,
+	}
 	op.Return = h.tick()
 	op.Result = histories.Result{Applied: true, N: 1, Found: before != "", Value: before}
 	if op.Value = after; kind == scenario.Push {
@@ -32,7 +41,11 @@ func (h *told) write(kind scenario.OpKind, key int64, change string, before, aft
 	}
 	h.ops = append(h.ops, op)
 	h.changes = append(h.changes, histories.Change{
-		Token: histories.Token{Time: uint64(len(h.ops)), Shard: "s"}, Kind: change, Key: key, Value: after, List: list,
+		Token: histories.Token{Time: uint64(len(h.ops)), Shard: "s"},
+		Kind:  change,
+		Key:   key,
+		Value: after,
+		List:  list,
 	})
 }
 
@@ -51,13 +64,29 @@ func tellStory() *told {
 
 // watch is a reader that was delivered some changes in batches of two.
 func (h *told) watch(id int, after, upto uint64, changes []histories.Change) histories.Op {
-	s := &histories.Stream{ID: id, Fresh: after == 0, After: mark(after), Opened: 5, Drained: upto == 9}
+	s := &histories.Stream{
+		ID:      id,
+		Fresh:   after == 0,
+		After:   mark(after),
+		Opened:  5,
+		Drained: upto == 9,
+	}
 	for len(changes) > 2 {
-		s.Batches = append(s.Batches, histories.ChangeBatch{Changes: changes[:2], Upto: changes[1].Token})
+		s.Batches = append(s.Batches,
+			histories.ChangeBatch{Changes: changes[:2], Upto: changes[1].Token})
 		changes = changes[2:]
 	}
 	s.Batches = append(s.Batches, histories.ChangeBatch{Changes: changes, Upto: mark(upto)})
-	return histories.Op{ID: 100 + id, Client: -2, NS: "a.b", Kind: scenario.Watch, Call: 4, Return: 99, Outcome: histories.OK, Stream: s}
+	return histories.Op{
+		ID:      100 + id,
+		Client:  -2,
+		NS:      "a.b",
+		Kind:    scenario.Watch,
+		Call:    4,
+		Return:  99,
+		Outcome: histories.OK,
+		Stream:  s,
+	}
 }
 
 func mark(time uint64) histories.Token { return histories.Token{Time: time, Shard: "\x7f"} }
@@ -97,7 +126,8 @@ func TestChangeStreamsOfPreloads(t *testing.T) {
 	h := tellStory()
 	h.ops[0].Client, h.ops[2].Client = histories.PreloadClient, histories.PreloadClient
 	h.changes[1], h.changes[2] = h.changes[2], h.changes[1]
-	h.changes[1].Token, h.changes[2].Token = histories.Token{Time: 1, Shard: "s", N: 1}, histories.Token{Time: 2, Shard: "s"}
+	h.changes[1].Token, h.changes[2].Token = histories.Token{Time: 1, Shard: "s", N: 1},
+		histories.Token{Time: 2, Shard: "s"}
 	if v := verdictOf(append(h.ops, h.watch(1, 0, 9, h.changes))); v.Outcome != Pass {
 		t.Fatalf("%+v", v.Violations)
 	}
@@ -114,7 +144,11 @@ func TestChangeStreamsPlanted(t *testing.T) {
 			return []histories.Op{h.watch(1, 0, 9, append(h.changes[:7:7], h.changes[8:]...))}
 		}},
 		"a delete is missing": {changeMissed, func(h *told) []histories.Op {
-			h.ops[6].Result, h.changes[6].Kind = histories.Result{Applied: true, Found: true, Value: "w2"}, "replace"
+			h.ops[6].Result, h.changes[6].Kind = histories.Result{
+				Applied: true,
+				Found:   true,
+				Value:   "w2",
+			}, "replace"
 			return []histories.Op{h.watch(1, 0, 9, append(h.changes[:4:4], h.changes[5:]...))}
 		}},
 		"a resumed reader skips": {changeMissed, func(h *told) []histories.Op {
@@ -131,12 +165,18 @@ func TestChangeStreamsPlanted(t *testing.T) {
 			leak := h.changes[5]
 			leak.Kind, leak.Token.Shard = "insert", "t"
 			leak.Value, leak.List = "w3", nil
-			h.changes = append(h.changes[:6:6], append([]histories.Change{leak}, h.changes[6:]...)...)
+			h.changes = append(h.changes[:6:6],
+				append([]histories.Change{leak}, h.changes[6:]...)...)
 			return []histories.Op{full(h)}
 		}},
 		"a range deletion leaks": {changeWrong, func(h *told) []histories.Op {
-			leak := histories.Change{Token: histories.Token{Time: 5, Shard: "t"}, Kind: "delete", Key: 2}
-			h.changes = append(h.changes[:5:5], append([]histories.Change{leak}, h.changes[5:]...)...)
+			leak := histories.Change{
+				Token: histories.Token{Time: 5, Shard: "t"},
+				Kind:  "delete",
+				Key:   2,
+			}
+			h.changes = append(h.changes[:5:5],
+				append([]histories.Change{leak}, h.changes[5:]...)...)
 			return []histories.Op{full(h)}
 		}},
 		"a push takes two steps at once": {changeWrong, func(h *told) []histories.Op {
@@ -195,7 +235,14 @@ func TestChangeStreamsGaps(t *testing.T) {
 func TestEndsOfStreams(t *testing.T) {
 	const first, second = 6, 8 // the drop comes after six writes; two shards tell of it
 	drop := func(h *told) histories.Op {
-		return histories.Op{ID: 90, NS: "a.b", Kind: scenario.Drop, Call: h.ops[5].Return, Return: h.ops[5].Return + 1, Outcome: histories.OK}
+		return histories.Op{
+			ID:      90,
+			NS:      "a.b",
+			Kind:    scenario.Drop,
+			Call:    h.ops[5].Return,
+			Return:  h.ops[5].Return + 1,
+			Outcome: histories.OK,
+		}
 	}
 	end := func(shard, kind string, n int) histories.Change {
 		return histories.Change{Kind: kind, Token: histories.Token{Time: first, Shard: shard, N: n}}
@@ -213,20 +260,39 @@ func TestEndsOfStreams(t *testing.T) {
 		plant     func(h *told) []histories.Op
 		signature Signature
 	}{
-		"ended": {func(h *told) []histories.Op { return []histories.Op{drop(h), ended(h, 1, gone(h, "t"))} }, ""},
+		"ended": {
+			func(h *told) []histories.Op {
+				return []histories.Op{
+					drop(h), ended(h, 1, gone(h, "t")),
+				}
+			}, "",
+		},
 		"by two shards": {func(h *told) []histories.Op {
 			return []histories.Op{drop(h), ended(h, 1, gone(h, "t")), ended(h, 2, gone(h, "u"))}
 		}, ""},
-		"never dropped": {func(h *told) []histories.Op { return []histories.Op{ended(h, 1, gone(h, "t"))} }, changeInvented},
+		"never dropped": {
+			func(h *told) []histories.Op { return []histories.Op{ended(h, 1, gone(h, "t"))} },
+			changeInvented,
+		},
 		"not invalidated": {func(h *told) []histories.Op {
-			return []histories.Op{drop(h), h.watch(1, 0, 9, append(gone(h, "t")[:7:7], h.changes[6:]...))}
+			return []histories.Op{
+				drop(h), h.watch(1, 0, 9, append(gone(h, "t")[:7:7], h.changes[6:]...)),
+			}
 		}, changeAfterEnd},
 		"goes on": {func(h *told) []histories.Op {
 			return []histories.Op{drop(h), h.watch(1, 0, 9, append(gone(h, "t"), h.changes[6:]...))}
 		}, changeAfterEnd},
-		"untold": {func(h *told) []histories.Op { return []histories.Op{drop(h), h.watch(1, 0, 9, h.changes)} }, changeMissed},
+		"untold": {
+			func(h *told) []histories.Op {
+				return []histories.Op{
+					drop(h), h.watch(1, 0, 9, h.changes),
+				}
+			}, changeMissed,
+		},
 		"told to another": {func(h *told) []histories.Op {
-			return []histories.Op{drop(h), ended(h, 1, gone(h, "t")), h.watch(2, 0, 7, h.changes[:7])}
+			return []histories.Op{
+				drop(h), ended(h, 1, gone(h, "t")), h.watch(2, 0, 7, h.changes[:7]),
+			}
 		}, changeMissed},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -56,7 +56,8 @@ func (l *pushedList) collect() {
 		switch a := &l.k.Acts[i]; {
 		case a.Do == linearize.Append && !a.Maybe:
 			l.pushes = append(l.pushes, int32(i))
-		case a.Do == linearize.Remove, a.Do == linearize.Move, a.Do == linearize.Set && (a.See != linearize.Exactly || a.Seen != linearize.Absent):
+		case a.Do == linearize.Remove, a.Do == linearize.Move,
+			a.Do == linearize.Set && (a.See != linearize.Exactly || a.Seen != linearize.Absent):
 			l.grows = false
 		}
 	}

@@ -55,7 +55,9 @@ func ExampleCheckFile() {
 	if err != nil {
 		panic(err)
 	}
-	if err := histories.Write(file, histories.Header{Scenario: "by hand"}, lostUpdate()); err != nil {
+	if err := histories.Write(
+		file, histories.Header{Scenario: "by hand"}, lostUpdate(),
+	); err != nil {
 		panic(err)
 	}
 	if err := file.Close(); err != nil {

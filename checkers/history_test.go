@@ -74,8 +74,17 @@ func (r *running) step(w *store, ops []histories.Op) (over bool) {
 	case !r.called:
 		p := r.plan
 		*op = histories.Op{
-			ID: p.ID, Client: p.Client, NS: p.NS, Kind: p.Kind, Key: p.Key, To: p.To, Value: p.Value, Expect: p.Expect,
-			Concern: p.Concern, Call: w.tick(), Outcome: histories.OK,
+			ID:      p.ID,
+			Client:  p.Client,
+			NS:      p.NS,
+			Kind:    p.Kind,
+			Key:     p.Key,
+			To:      p.To,
+			Value:   p.Value,
+			Expect:  p.Expect,
+			Concern: p.Concern,
+			Call:    w.tick(),
+			Outcome: histories.OK,
 		}
 		if p.Kind != scenario.Read && p.Kind != scenario.Scan && w.IntN(100) < w.unknown {
 			op.Outcome = histories.Unknown
@@ -100,7 +109,8 @@ func (r *running) step(w *store, ops []histories.Op) (over bool) {
 
 func (w *store) scan(op *histories.Op, key int64) {
 	if d := w.docs[key]; d != nil {
-		op.Result.Items = append(op.Result.Items, histories.Item{Key: key, Value: d.value, List: slices.Clone(d.list), Return: w.tick()})
+		op.Result.Items = append(op.Result.Items,
+			histories.Item{Key: key, Value: d.value, List: slices.Clone(d.list), Return: w.tick()})
 	}
 }
 
@@ -109,7 +119,8 @@ func (w *store) apply(op *histories.Op) {
 		return
 	}
 	d, r := w.docs[op.Key], &op.Result
-	if d != nil && op.Kind != scenario.Update && op.Kind != scenario.Push && op.Kind != scenario.CAS && op.Kind != scenario.Insert {
+	if d != nil && op.Kind != scenario.Update && op.Kind != scenario.Push &&
+		op.Kind != scenario.CAS && op.Kind != scenario.Insert {
 		r.Found, r.Value, r.List = true, d.value, slices.Clone(d.list)
 	}
 	switch op.Kind {
@@ -147,7 +158,13 @@ func mixed(seed uint64, keys, count, clients int, mix []workloads.Share) *scenar
 	s := &scenario.Scenario{Collections: []scenario.Collection{c}}
 	r := rand.New(rand.NewPCG(seed, 3))
 	s.Ops = workloads.Draw(func(_ string, n int) int { return r.IntN(n) }, workloads.Params{
-		NS: c.NS, Keys: keys, Preload: c.Preload, Clients: clients, Count: count, Span: time.Second, Hot: 20,
+		NS:      c.NS,
+		Keys:    keys,
+		Preload: c.Preload,
+		Clients: clients,
+		Count:   count,
+		Span:    time.Second,
+		Hot:     20,
 	}, mix)
 	return s
 }
@@ -157,7 +174,8 @@ func TestNoFalseAlarm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		clients := rapid.IntRange(1, 12).Draw(t, "clients")
-		s := plan(seed, rapid.IntRange(5, 60).Draw(t, "keys"), rapid.IntRange(1, 300).Draw(t, "count"), clients)
+		s := plan(seed, rapid.IntRange(5, 60).Draw(t, "keys"),
+			rapid.IntRange(1, 300).Draw(t, "count"), clients)
 		ops := play(seed, s, clients, rapid.IntRange(0, 20).Draw(t, "unknown"))
 		if v := Worst(Check(ops, Limits{})); v.Outcome != Pass {
 			t.Fatalf("%s: %s %v %v", v.Checker, v.Outcome, v.Violations, v.Undecided)
@@ -172,8 +190,19 @@ type build struct {
 	clock uint64
 }
 
-func (b *build) op(kind scenario.OpKind, key int64, value string, more ...func(*histories.Op)) *build {
-	o := histories.Op{ID: len(b.ops), NS: "test.docs", Kind: kind, Key: key, Value: value, Call: b.clock + 1, Return: b.clock + 2, Outcome: histories.OK}
+func (b *build) op(
+	kind scenario.OpKind, key int64, value string, more ...func(*histories.Op),
+) *build {
+	o := histories.Op{
+		ID:      len(b.ops),
+		NS:      "test.docs",
+		Kind:    kind,
+		Key:     key,
+		Value:   value,
+		Call:    b.clock + 1,
+		Return:  b.clock + 2,
+		Outcome: histories.OK,
+	}
 	o.Result.Applied = kind.Writes()
 	b.clock += 2
 	for _, m := range more {
@@ -190,7 +219,9 @@ func (b *build) read(key int64, value string, list ...string) *build {
 }
 
 func found(value string) func(*histories.Op) {
-	return func(o *histories.Op) { o.Result.Found, o.Result.Value, o.Result.Applied = true, value, true }
+	return func(o *histories.Op) {
+		o.Result.Found, o.Result.Value, o.Result.Applied = true, value, true
+	}
 }
 
 func outcome(x histories.Outcome) func(*histories.Op) {
@@ -206,7 +237,8 @@ func items(complete bool, keys ...int64) func(*histories.Op) {
 	return func(o *histories.Op) {
 		o.Key, o.To, o.Result.Complete = 0, 10, complete
 		for _, k := range keys {
-			o.Result.Items = append(o.Result.Items, histories.Item{Key: k, Value: fmt.Sprintf("v%d", k), Return: o.Return})
+			o.Result.Items = append(o.Result.Items,
+				histories.Item{Key: k, Value: fmt.Sprintf("v%d", k), Return: o.Return})
 		}
 	}
 }
@@ -219,53 +251,189 @@ func TestPlantedViolations(t *testing.T) {
 		checker string
 		signed  Signature
 	}{
-		"legal": {new(build).op("insert", 1, "a").read(1, "a").op("write", 1, "b", found("a")).read(1, "b"), "", ""},
+		"legal": {
+			new(build).op("insert", 1, "a").read(1, "a").op("write", 1, "b", found("a")).read(
+				1, "b",
+			), "", "",
+		},
 		"acknowledged write not found": {
-			new(build).op("insert", 1, "a").op("write", 1, "b", found("a")).read(1, "a"), "unique-writes", lostWrite},
+			new(build).op("insert", 1, "a").op("write", 1, "b", found("a")).read(1, "a"),
+			"unique-writes", lostWrite},
 		"acknowledged write not found for a time": {
-			new(build).op("insert", 1, "a").op("write", 1, "b", found("a")).read(1, "a").read(1, "b"), "unique-writes", staleRead},
-		"upsert not found":      {new(build).op("upsert", 1, "a").op("upsert", 1, "b").read(1, "a"), "unique-writes", lostWrite},
-		"upsert comes and goes": {new(build).op("upsert", 1, "a").op("upsert", 1, "b").read(1, "a").read(1, "b"), "unique-writes", staleRead},
-		"document vanished":     {new(build).op("insert", 1, "a").read(1, ""), "unique-writes", lostWrite},
-		"document out of sight": {new(build).op("insert", 1, "a").read(1, "").read(1, "a"), "unique-writes", staleRead},
-		"two inserts":           {new(build).op("insert", 1, "a").op("insert", 1, "b"), "unique-writes", lostWrite},
-		"two lives":             {new(build).op("insert", 1, "a").op("delete", 1, "", found("a")).op("insert", 1, "b").op("insert", 1, "c"), "unique-writes", lostWrite},
-		"life vanished":         {new(build).op("insert", 1, "a").op("delete", 1, "", found("a")).op("insert", 1, "b").read(1, ""), "unique-writes", lostWrite},
-		"both replaced one":     {new(build).op("insert", 1, "a").op("write", 1, "b", found("a")).op("write", 1, "c", found("a")), "unique-writes", lostWrite},
-		"nobody wrote it":       {new(build).op("insert", 1, "a").read(1, "x"), "unique-writes", extraWrite},
-		"seen before written":   {new(build).op("insert", 1, "a").read(1, "b").op("write", 1, "b", found("a")), "unique-writes", extraWrite},
-		"failed write seen":     {new(build).op("insert", 1, "a").op("upsert", 1, "b", outcome(histories.Failed)).read(1, "b"), "unique-writes", dirtyWrite},
-		"unknown write seen":    {new(build).op("insert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).read(1, "b"), "", ""},
-		"unknown write unseen":  {new(build).op("insert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).read(1, "a"), "", ""},
+			new(build).op("insert", 1, "a").op("write", 1, "b", found("a")).read(1, "a").read(
+				1, "b",
+			), "unique-writes", staleRead},
+		"upsert not found": {
+			new(build).op("upsert", 1, "a").op("upsert", 1, "b").read(1, "a"),
+			"unique-writes", lostWrite,
+		},
+		"upsert comes and goes": {
+			new(build).op("upsert", 1, "a").op("upsert", 1, "b").read(1, "a").read(1, "b"),
+			"unique-writes", staleRead,
+		},
+		"document vanished": {
+			new(build).op("insert", 1, "a").read(1, ""), "unique-writes", lostWrite,
+		},
+		"document out of sight": {
+			new(build).op("insert", 1, "a").read(1, "").read(1, "a"), "unique-writes", staleRead,
+		},
+		"two inserts": {
+			new(build).op("insert", 1, "a").op("insert", 1, "b"), "unique-writes", lostWrite,
+		},
+		"two lives": {
+			new(build).op("insert", 1, "a").op("delete", 1, "", found("a")).op("insert", 1, "b").op(
+				"insert", 1, "c",
+			), "unique-writes", lostWrite,
+		},
+		"life vanished": {
+			new(build).op("insert", 1, "a").op("delete", 1, "", found("a")).op(
+				"insert", 1, "b",
+			).read(1, ""), "unique-writes", lostWrite,
+		},
+		"both replaced one": {
+			new(build).op("insert", 1, "a").op("write", 1, "b", found("a")).op(
+				"write", 1, "c", found("a"),
+			), "unique-writes", lostWrite,
+		},
+		"nobody wrote it": {
+			new(build).op("insert", 1, "a").read(1, "x"), "unique-writes", extraWrite,
+		},
+		"seen before written": {
+			new(build).op("insert", 1, "a").read(1, "b").op("write", 1, "b", found("a")),
+			"unique-writes", extraWrite,
+		},
+		"failed write seen": {
+			new(build).op("insert", 1, "a").op("upsert", 1, "b", outcome(histories.Failed)).read(
+				1, "b",
+			), "unique-writes", dirtyWrite,
+		},
+		"unknown write seen": {
+			new(build).op("insert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).read(
+				1, "b",
+			), "", "",
+		},
+		"unknown write unseen": {
+			new(build).op("insert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).read(
+				1, "a",
+			), "", "",
+		},
 		"unknown write seen, then not": {
-			new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).read(1, "b").read(1, "a"), "unique-writes", lostWrite},
-		"deleted and back":           {new(build).op("insert", 1, "a").op("delete", 1, "", found("a")).read(1, "a"), "unique-writes", resurrectedWrite},
-		"deleted by an unknown one":  {new(build).op("insert", 1, "a").op("delete", 1, "", outcome(histories.Unknown)).read(1, ""), "", ""},
-		"gone, back by an unknown":   {new(build).op("insert", 1, "a").op("delete", 1, "", outcome(histories.Unknown)).read(1, "").read(1, "a"), "linearizability", "not-linearizable"},
-		"cas against what is there":  {new(build).op("insert", 1, "a").op("cas", 1, "b", expect("z")), "linearizability", ""},
-		"cas refused though it fits": {new(build).op("insert", 1, "a").op("cas", 1, "b", expect("a"), refused), "linearizability", "not-linearizable"},
-		"update found nothing":       {new(build).op("insert", 1, "a").op("update", 1, "b", refused), "unique-writes", lostWrite},
-		"push lost":                  {new(build).op("insert", 1, "a").op("push", 1, "p").op("push", 1, "q").read(1, "a", "q"), "exactly-once", lostWrite},
-		"push twice":                 {new(build).op("insert", 1, "a").op("push", 1, "p").read(1, "a", "p", "p"), "exactly-once", duplicatedWrite},
-		"failed push seen":           {new(build).op("insert", 1, "a").op("push", 1, "p", outcome(histories.Failed)).read(1, "a", "p"), "exactly-once", dirtyWrite},
+			new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).read(
+				1, "b",
+			).read(1, "a"), "unique-writes", lostWrite},
+		"deleted and back": {
+			new(build).op("insert", 1, "a").op("delete", 1, "", found("a")).read(1, "a"),
+			"unique-writes", resurrectedWrite,
+		},
+		"deleted by an unknown one": {
+			new(build).op("insert", 1, "a").op("delete", 1, "", outcome(histories.Unknown)).read(
+				1, "",
+			), "", "",
+		},
+		"gone, back by an unknown": {
+			new(build).op("insert", 1, "a").op("delete", 1, "", outcome(histories.Unknown)).read(
+				1, "",
+			).read(1, "a"), "linearizability", "not-linearizable",
+		},
+		"cas against what is there": {
+			new(build).op("insert", 1, "a").op("cas", 1, "b", expect("z")), "linearizability", "",
+		},
+		"cas refused though it fits": {
+			new(build).op("insert", 1, "a").op("cas", 1, "b", expect("a"), refused),
+			"linearizability", "not-linearizable",
+		},
+		"update found nothing": {
+			new(build).op("insert", 1, "a").op("update", 1, "b", refused),
+			"unique-writes", lostWrite,
+		},
+		"push lost": {
+			new(build).op("insert", 1, "a").op("push", 1, "p").op("push", 1, "q").read(1, "a", "q"),
+			"exactly-once", lostWrite,
+		},
+		"push twice": {
+			new(build).op("insert", 1, "a").op("push", 1, "p").read(1, "a", "p", "p"),
+			"exactly-once", duplicatedWrite,
+		},
+		"failed push seen": {
+			new(build).op("insert", 1, "a").op("push", 1, "p", outcome(histories.Failed)).read(
+				1, "a", "p",
+			), "exactly-once", dirtyWrite,
+		},
 		"pushes change places": {
-			new(build).op("insert", 1, "a").op("push", 1, "p").op("push", 1, "q").read(1, "a", "p", "q").read(1, "a", "q", "p"), "unique-writes", reorderedWrites},
-		"push seen, then not":        {new(build).op("insert", 1, "a").op("push", 1, "p").read(1, "a", "p").read(1, "a"), "exactly-once", lostWrite},
-		"unknown push":               {new(build).op("insert", 1, "a").op("push", 1, "p", outcome(histories.Unknown)).read(1, "a"), "", ""},
-		"scan returns a key twice":   {new(build).op("insert", 3, "v3").op("scan", 0, "", items(true, 3, 3)), "scans", duplicateInScan},
-		"scan leaves its range":      {new(build).op("insert", 12, "v12").op("scan", 0, "", items(true, 12)), "scans", outsideOfScan},
-		"scan out of order":          {new(build).op("insert", 3, "v3").op("insert", 4, "v4").op("scan", 0, "", items(true, 4, 3)), "scans", disorderInScan},
-		"scan misses a document":     {new(build).op("insert", 3, "v3").op("insert", 4, "v4").op("scan", 0, "", items(true, 4)), "unique-writes", lostWrite},
-		"scan misses it for a time":  {new(build).op("insert", 3, "v3").op("insert", 4, "v4").op("scan", 0, "", items(true, 4)).read(3, "v3"), "unique-writes", staleRead},
-		"scan that broke off":        {new(build).op("insert", 3, "v3").op("insert", 4, "v4").op("scan", 0, "", items(false, 3)), "", ""},
-		"scan that broke off misses": {new(build).op("insert", 3, "v3").op("insert", 4, "v4").op("scan", 0, "", items(false, 4)), "unique-writes", lostWrite},
-		"scan shows a deleted one":   {new(build).op("insert", 3, "v3").op("delete", 3, "", found("v3")).op("scan", 0, "", items(true, 3)), "unique-writes", resurrectedWrite},
-		"available scan may repeat":  {new(build).op("insert", 3, "v3").op("scan", 0, "", items(true, 3, 3), weak("available")), "", ""},
-		"majority read may be old":   {new(build).op("upsert", 1, "a").op("upsert", 1, "b").op("read", 1, "", found("a"), weak("majority")), "", ""},
-		"majority read of a failed":  {new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Failed)).op("read", 1, "", found("b"), weak("majority")), "unique-writes", dirtyWrite},
+			new(build).op("insert", 1, "a").op("push", 1, "p").op("push", 1, "q").read(
+				1, "a", "p", "q",
+			).read(1, "a", "q", "p"), "unique-writes", reorderedWrites},
+		"push seen, then not": {
+			new(build).op("insert", 1, "a").op("push", 1, "p").read(1, "a", "p").read(1, "a"),
+			"exactly-once", lostWrite,
+		},
+		"unknown push": {
+			new(build).op("insert", 1, "a").op("push", 1, "p", outcome(histories.Unknown)).read(
+				1, "a",
+			), "", "",
+		},
+		"scan returns a key twice": {
+			new(build).op("insert", 3, "v3").op("scan", 0, "", items(true, 3, 3)), "scans",
+			duplicateInScan,
+		},
+		"scan leaves its range": {
+			new(build).op("insert", 12, "v12").op("scan", 0, "", items(true, 12)), "scans",
+			outsideOfScan,
+		},
+		"scan out of order": {
+			new(build).op("insert", 3, "v3").op("insert", 4, "v4").op(
+				"scan", 0, "", items(true, 4, 3),
+			), "scans", disorderInScan,
+		},
+		"scan misses a document": {
+			new(build).op("insert", 3, "v3").op("insert", 4, "v4").op(
+				"scan", 0, "", items(true, 4),
+			), "unique-writes", lostWrite,
+		},
+		"scan misses it for a time": {
+			new(build).op("insert", 3, "v3").op("insert", 4, "v4").op(
+				"scan", 0, "", items(true, 4),
+			).read(3, "v3"), "unique-writes", staleRead,
+		},
+		"scan that broke off": {
+			new(build).op("insert", 3, "v3").op("insert", 4, "v4").op(
+				"scan", 0, "", items(false, 3),
+			), "", "",
+		},
+		"scan that broke off misses": {
+			new(build).op("insert", 3, "v3").op("insert", 4, "v4").op(
+				"scan", 0, "", items(false, 4),
+			), "unique-writes", lostWrite,
+		},
+		"scan shows a deleted one": {
+			new(build).op("insert", 3, "v3").op("delete", 3, "", found("v3")).op(
+				"scan", 0, "", items(true, 3),
+			), "unique-writes", resurrectedWrite,
+		},
+		"available scan may repeat": {
+			new(build).op("insert", 3, "v3").op(
+				"scan", 0, "", items(true, 3, 3), weak("available"),
+			), "", "",
+		},
+		"majority read may be old": {
+			new(build).op("upsert", 1, "a").op("upsert", 1, "b").op(
+				"read", 1, "", found("a"), weak("majority"),
+			), "", "",
+		},
+		"majority read of a failed": {
+			new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Failed)).op(
+				"read", 1, "", found("b"), weak("majority"),
+			), "unique-writes", dirtyWrite,
+		},
 		"majority read of a rolled back": {
-			new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).op("read", 1, "", found("b"), weak("majority")).read(1, "a"), "unique-writes", lostWrite},
-		"local read of a rolled back": {new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).op("read", 1, "", found("b"), weak("local")).read(1, "a"), "", ""},
+			new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).op(
+				"read", 1, "", found("b"), weak("majority"),
+			).read(1, "a"), "unique-writes", lostWrite},
+		"local read of a rolled back": {
+			new(build).op("upsert", 1, "a").op("upsert", 1, "b", outcome(histories.Unknown)).op(
+				"read", 1, "", found("b"), weak("local"),
+			).read(1, "a"), "", "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) { expectVerdict(t, c.history.ops, c.checker, c.signed) })
 	}
@@ -292,9 +460,11 @@ func expectVerdict(t *testing.T, ops []histories.Op, checker string, signature S
 			continue
 		}
 		if v.Outcome != Fail || signature != "" && v.Violations[0].Signature != signature {
-			t.Fatalf("%s: %s %+v, want %s; all: %+v", checker, v.Outcome, v.Violations, signature, verdicts)
+			t.Fatalf("%s: %s %+v, want %s; all: %+v",
+				checker, v.Outcome, v.Violations, signature, verdicts)
 		}
-		if first := v.Violations[0]; first.Broke == "" || len(first.Because) == 0 || len(first.Ops) == 0 {
+		if first := v.Violations[0]; first.Broke == "" || len(first.Because) == 0 ||
+			len(first.Ops) == 0 {
 			t.Errorf("the violation is not explained: %+v", first)
 		}
 	}

@@ -55,13 +55,15 @@ func (h keyed) decide(v *Verdict, k *linearize.Key, bound linearize.Limits) {
 	case linearize.Contradiction:
 		v.Add(h.unexplained(k))
 	case linearize.Open:
-		v.LeaveOpen("k=%d of %s: %d operations are too many to search within the limits", k.Key, k.NS, len(k.Acts))
+		v.LeaveOpen("k=%d of %s: %d operations are too many to search within the limits",
+			k.Key, k.NS, len(k.Acts))
 	}
 }
 
 func (h keyed) unexplained(k *linearize.Key) Violation {
 	violation := h.about(k, notLinearizable)
-	violation.Broke = "k=" + violation.Key + ": no order of its operations respects real time and explains their results"
+	violation.Broke = "k=" + violation.Key +
+		": no order of its operations respects real time and explains their results"
 	for i := range min(len(k.Acts), verdict.MaxViolations) {
 		violation.Ops = append(violation.Ops, h.ops[k.Acts[i].Op].ID)
 		violation.Because = append(violation.Because, h.tell(int(k.Acts[i].Op)))
@@ -77,7 +79,10 @@ func (h keyed) confirm(v *Verdict, k *linearize.Key, bound linearize.Limits) {
 	case linearize.Contradiction:
 		v.Add(h.unexplained(k))
 	case linearize.Explained:
-		v.LeaveOpen("k=%d of %s: checkers disagree: unique-writes found a contradiction, and the search found an order", k.Key, k.NS)
+		v.LeaveOpen(
+			"k=%d of %s: checkers disagree: unique-writes found a contradiction, and the search "+
+				"found an order", k.Key, k.NS,
+		)
 	}
 }
 
@@ -91,7 +96,10 @@ func (h keyed) sample(v *Verdict, explained []int, budget int, bound linearize.L
 		}
 		v.Checked += len(k.Acts)
 		if k.Search(bound) == linearize.Contradiction {
-			v.LeaveOpen("k=%d of %s: checkers disagree: unique-writes found an order, and the search found none", k.Key, k.NS)
+			v.LeaveOpen(
+				"k=%d of %s: checkers disagree: unique-writes found an order, and the search "+
+					"found none", k.Key, k.NS,
+			)
 		}
 	}
 }

@@ -49,21 +49,30 @@ func checkScan(v *Verdict, op *histories.Op) {
 		first, again := seen[item.Key]
 		switch {
 		case again:
-			v.Add(scanned(op, item, duplicateInScan, fmt.Sprintf("it returned k=%d twice, as %s and as %s", item.Key, first, item.Value),
+			v.Add(scanned(op, item, duplicateInScan,
+				fmt.Sprintf("it returned k=%d twice, as %s and as %s", item.Key, first, item.Value),
 				"ownership is fixed when a cursor is opened, and no two shards own one key"))
 		case item.Key < op.Key || item.Key >= op.To:
-			v.Add(scanned(op, item, outsideOfScan, fmt.Sprintf("it returned k=%d", item.Key), "the key is outside its range"))
+			v.Add(scanned(op, item, outsideOfScan, fmt.Sprintf("it returned k=%d", item.Key),
+				"the key is outside its range"))
 		case i > 0 && item.Key < op.Result.Items[i-1].Key:
-			v.Add(scanned(op, item, disorderInScan, fmt.Sprintf("it returned k=%d after k=%d", item.Key, op.Result.Items[i-1].Key),
+			v.Add(scanned(op, item, disorderInScan,
+				fmt.Sprintf("it returned k=%d after k=%d", item.Key, op.Result.Items[i-1].Key),
 				"documents come in the order of the key"))
 		}
 		seen[item.Key] = item.Value
 	}
 }
 
-func scanned(op *histories.Op, item *histories.Item, signature Signature, broke, because string) Violation {
+func scanned(
+	op *histories.Op, item *histories.Item, signature Signature, broke, because string,
+) Violation {
 	return Violation{
-		Signature: signature, NS: op.NS, Key: fmt.Sprint(item.Key), Ops: []int{op.ID}, Because: []string{because},
-		Broke: fmt.Sprintf("operation %d scanned [%d, %d): %s", op.ID, op.Key, op.To, broke),
+		Signature: signature,
+		NS:        op.NS,
+		Key:       fmt.Sprint(item.Key),
+		Ops:       []int{op.ID},
+		Because:   []string{because},
+		Broke:     fmt.Sprintf("operation %d scanned [%d, %d): %s", op.ID, op.Key, op.To, broke),
 	}
 }

@@ -127,13 +127,17 @@ func (h keyed) phantom(k *linearize.Key, reader int, id linearize.ID) Violation 
 	name := k.Names[id]
 	if w := k.Writers[id]; w != linearize.NoWriter {
 		v := h.about(k, dirtyWrite, int(w), reader)
-		v.Broke = fmt.Sprintf("k=%d: the value %s was read although its write had failed", k.Key, name)
+		v.Broke = fmt.Sprintf("k=%d: the value %s was read although its write had failed",
+			k.Key, name)
 		v.Because = []string{h.tell(int(w)), h.tell(reader)}
 		return v
 	}
 	v := h.about(k, extraWrite, reader)
-	v.Broke = fmt.Sprintf("k=%d: the value %s was read, which was never written to this key", k.Key, name)
-	v.Because = []string{h.tell(reader), fmt.Sprintf("no operation of the history writes %s to k=%d", name, k.Key)}
+	v.Broke = fmt.Sprintf("k=%d: the value %s was read, which was never written to this key",
+		k.Key, name)
+	v.Because = []string{
+		h.tell(reader), fmt.Sprintf("no operation of the history writes %s to k=%d", name, k.Key),
+	}
 	return v
 }
 
@@ -154,10 +158,14 @@ func (h keyed) duplicated(k *linearize.Key, reader int, id linearize.ID) Violati
 func (h keyed) unseen(k *linearize.Key, ops []int, id linearize.ID) Violation {
 	push, reader, later := ops[0], ops[1], ops[2]
 	v := h.about(k, lostWrite, push, reader, later)
-	v.Broke = fmt.Sprintf("k=%d: the push of %s was acknowledged, and a later read of the list lacks it", k.Key, k.Names[id])
+	v.Broke = fmt.Sprintf(
+		"k=%d: the push of %s was acknowledged, and a later read of the list lacks it",
+		k.Key, k.Names[id],
+	)
 	v.Because = []string{h.tell(push), "then " + h.tell(later)}
 	if later != reader {
-		v.Because = append(v.Because, "this read rules out that the list was read in an earlier state: "+h.tell(reader))
+		v.Because = append(v.Because,
+			"this read rules out that the list was read in an earlier state: "+h.tell(reader))
 	}
 	return v
 }
@@ -168,10 +176,14 @@ func (h keyed) missed(k *linearize.Key, acts []int32) Violation {
 		before = int(k.Acts[acts[1]].Op)
 	}
 	v := h.about(k, h.gone(k, acts[0]), before, absence)
-	v.Broke = fmt.Sprintf("k=%d: a document was not found, although it had been there and nothing had deleted it since", k.Key)
+	v.Broke = fmt.Sprintf(
+		"k=%d: a document was not found, although it had been there and nothing had deleted it "+
+			"since", k.Key,
+	)
 	v.Because = []string{h.tell(before), "then " + h.tell(absence)}
 	if len(acts) > 2 {
-		v.Because = append(v.Because, "the same document was still there at "+h.tell(int(k.Acts[acts[2]].Op)))
+		v.Because = append(v.Because,
+			"the same document was still there at "+h.tell(int(k.Acts[acts[2]].Op)))
 	} else {
 		v.Because = append(v.Because, "no operation in between can have deleted it")
 	}
@@ -182,7 +194,8 @@ func (h keyed) missed(k *linearize.Key, acts []int32) Violation {
 func (h keyed) gone(k *linearize.Key, absence int32) Signature {
 	for i := range k.Acts {
 		a := &k.Acts[i]
-		if a.See == linearize.Exactly && a.Seen != linearize.Absent && a.Call > k.Acts[absence].Return {
+		if a.See == linearize.Exactly && a.Seen != linearize.Absent &&
+			a.Call > k.Acts[absence].Return {
 			if w := k.Writers[a.Seen]; w >= 0 && h.ops[w].Return < k.Acts[absence].Call {
 				return staleRead
 			}
@@ -194,7 +207,8 @@ func (h keyed) gone(k *linearize.Key, absence int32) Signature {
 // backwards: the first act saw what the third had replaced before, as the second proves.
 func (h keyed) backwards(k *linearize.Key, acts []int32) Violation {
 	first, second, newer := &k.Acts[acts[0]], &k.Acts[acts[1]], &k.Acts[acts[2]]
-	v := h.about(k, h.replacedSignature(k, first, newer), int(newer.Op), int(second.Op), int(first.Op))
+	v := h.about(k, h.replacedSignature(k, first, newer), int(newer.Op), int(second.Op),
+		int(first.Op))
 	replaced := "replaced it"
 	if value(first) == linearize.Absent {
 		replaced = "written a document"
@@ -231,7 +245,8 @@ func (h keyed) seenAfter(k *linearize.Key, id linearize.ID, after uint64) bool {
 // entangled: A was over before B was seen, and B before A was seen again. The one that was over
 // first is the older one.
 func (h keyed) entangled(k *linearize.Key, acts []int32) Violation {
-	oldEnd, oldLate, newEnd, newLate := &k.Acts[acts[0]], &k.Acts[acts[1]], &k.Acts[acts[2]], &k.Acts[acts[3]]
+	oldEnd, oldLate, newEnd, newLate := &k.Acts[acts[0]], &k.Acts[acts[1]], &k.Acts[acts[2]],
+		&k.Acts[acts[3]]
 	if newEnd.Return < oldEnd.Return {
 		oldEnd, oldLate, newEnd, newLate = newEnd, newLate, oldEnd, oldLate
 	}
@@ -240,8 +255,11 @@ func (h keyed) entangled(k *linearize.Key, acts []int32) Violation {
 		signature = staleRead
 	}
 	v := h.about(k, signature, int(oldEnd.Op), int(newEnd.Op), int(oldLate.Op), int(newLate.Op))
-	v.Broke = fmt.Sprintf("k=%d: %s was read again after %s had replaced it", k.Key, state(k, oldLate), state(k, newEnd))
-	v.Because = []string{h.tell(int(oldEnd.Op)), h.tell(int(newEnd.Op)), "then " + h.tell(int(oldLate.Op))}
+	v.Broke = fmt.Sprintf("k=%d: %s was read again after %s had replaced it",
+		k.Key, state(k, oldLate), state(k, newEnd))
+	v.Because = []string{
+		h.tell(int(oldEnd.Op)), h.tell(int(newEnd.Op)), "then " + h.tell(int(oldLate.Op)),
+	}
 	if newLate.Op != newEnd.Op {
 		v.Because = append(v.Because, h.tell(int(newLate.Op)))
 	}
@@ -253,17 +271,30 @@ func (h keyed) rivals(k *linearize.Key, p linearize.Proof, ops []int) Violation 
 	v := h.about(k, lostWrite, ops...)
 	switch {
 	case p.Reason == linearize.Forked && p.ID == linearize.Absent, p.Reason == linearize.TwoLives:
-		v.Broke = fmt.Sprintf("k=%d: two operations each found no document and inserted one, and nothing deleted a document in between", k.Key)
+		v.Broke = fmt.Sprintf(
+			"k=%d: two operations each found no document and inserted one, and nothing deleted a "+
+				"document in between", k.Key,
+		)
 	case p.Reason == linearize.Forked:
-		v.Broke = fmt.Sprintf("k=%d: two operations both replaced %s, so that one of their writes is lost", k.Key, named(k, p.ID))
+		v.Broke = fmt.Sprintf(
+			"k=%d: two operations both replaced %s, so that one of their writes is lost",
+			k.Key, named(k, p.ID),
+		)
 	case p.Reason == linearize.Outlived:
-		v.Broke = fmt.Sprintf("k=%d: a document was inserted, although another one was there and nothing had deleted it", k.Key)
+		v.Broke = fmt.Sprintf(
+			"k=%d: a document was inserted, although another one was there and nothing had "+
+				"deleted it", k.Key,
+		)
 	case p.Reason == linearize.Circle:
 		v.Signature = reorderedWrites
-		v.Broke = fmt.Sprintf("k=%d: %s replaced %s, which itself was derived from what that operation wrote", k.Key, h.name(ops[0]), named(k, p.ID))
+		v.Broke = fmt.Sprintf(
+			"k=%d: %s replaced %s, which itself was derived from what that operation wrote",
+			k.Key, h.name(ops[0]), named(k, p.ID),
+		)
 	case p.Reason == linearize.Diverging:
 		v.Signature = reorderedWrites
-		v.Broke = fmt.Sprintf("k=%d: two reads of the list disagree on the position of %s", k.Key, named(k, p.ID))
+		v.Broke = fmt.Sprintf("k=%d: two reads of the list disagree on the position of %s",
+			k.Key, named(k, p.ID))
 	}
 	for _, op := range ops {
 		v.Because = append(v.Because, h.tell(op))
@@ -296,7 +327,8 @@ func (h keyed) name(at int) string { return fmt.Sprintf("operation %d", h.ops[at
 // tell is an operation as a sentence.
 func (h keyed) tell(at int) string {
 	op := &h.ops[at]
-	what := fmt.Sprintf("operation %d (client %d, events %d to %d): %s k=%d", op.ID, op.Client, op.Call, op.Return, op.Kind, op.Key)
+	what := fmt.Sprintf("operation %d (client %d, events %d to %d): %s k=%d",
+		op.ID, op.Client, op.Call, op.Return, op.Kind, op.Key)
 	switch {
 	case op.Kind.Of().Shape == opkind.Ranged:
 		what = fmt.Sprintf("operation %d (client %d, events %d to %d): %s [%d, %d)",

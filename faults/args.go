@@ -57,7 +57,8 @@ func (c *Case) text(name string) string {
 func (c *Case) number(name string) int {
 	n, err := strconv.Atoi(c.text(name))
 	if err != nil {
-		panic(fmt.Sprintf("faults: argument %s of fault %d was accepted but is no number: %v", name, c.Fault.ID, err))
+		panic(fmt.Sprintf("faults: argument %s of fault %d was accepted but is no number: %v",
+			name, c.Fault.ID, err))
 	}
 	return n
 }
@@ -65,7 +66,8 @@ func (c *Case) number(name string) int {
 func (c *Case) duration(name string) time.Duration {
 	d, err := time.ParseDuration(c.text(name))
 	if err != nil {
-		panic(fmt.Sprintf("faults: argument %s of fault %d was accepted but is no duration: %v", name, c.Fault.ID, err))
+		panic(fmt.Sprintf("faults: argument %s of fault %d was accepted but is no duration: %v",
+			name, c.Fault.ID, err))
 	}
 	return d
 }

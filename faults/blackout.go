@@ -3,12 +3,16 @@ package faults
 import "github.com/shardproof/shardproof/histories/scenario"
 
 var _ = declare(Kind{
-	Name:  "power-loss",
-	About: "all members of a replica set lose power at once, and with it everything that was not synced to disk",
-	Aim:   AtNode, inject: injectCrash,
+	Name: "power-loss",
+	About: "all members of a replica set lose power at once, and with it everything that was " +
+		"not synced to disk",
+	Aim:    AtNode,
+	inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {
 		return scenario.Fault{
-			When: d.anchored(migration...), Target: d.one("set", "donor.*", "recipient.*", "config.*"), For: d.span("down"),
+			When:   d.anchored(migration...),
+			Target: d.one("set", "donor.*", "recipient.*", "config.*"),
+			For:    d.span("down"),
 		}
 	},
 })

@@ -6,7 +6,8 @@ var _ = declare(Kind{
 	Name:  "clock-drift",
 	About: "a node's wall clock runs too fast or too slow",
 	Aim:   AtNode,
-	Args:  []Arg{numberArg("ppm", "microseconds a second; negative is slow", -500_000, 500_000, 10_000)},
+	Args: []Arg{numberArg("ppm", "microseconds a second; negative is slow", -500_000,
+		500_000, 10_000)},
 	inject: func(c *Case) (repair func()) {
 		return c.shiftClocks(0, c.number("ppm"))
 	},

@@ -19,8 +19,10 @@ var _ = declare(Kind{
 		if d.n("back", 2) == 0 {
 			by = -by
 		}
-		return scenario.Fault{When: d.anchored(migration...), Target: d.primary("primary"), For: d.span("wrong"),
-			Args: []scenario.Setting{setting("by", by)}}
+		return scenario.Fault{When: d.anchored(migration...),
+			Target: d.primary("primary"),
+			For:    d.span("wrong"),
+			Args:   []scenario.Setting{setting("by", by)}}
 	},
 })
 

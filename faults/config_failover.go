@@ -6,10 +6,15 @@ import (
 )
 
 var _ = declare(Kind{
-	Name:  "config-failover",
-	About: "the primary of the config server crashes, typically during a commit",
-	Aim:   AtNode, inject: injectCrash,
+	Name:   "config-failover",
+	About:  "the primary of the config server crashes, typically during a commit",
+	Aim:    AtNode,
+	inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {
-		return scenario.Fault{When: d.anchored(failpoint.Config), Target: "config.primary", For: d.span("down")}
+		return scenario.Fault{
+			When:   d.anchored(failpoint.Config),
+			Target: "config.primary",
+			For:    d.span("down"),
+		}
 	},
 })

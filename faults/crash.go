@@ -11,11 +11,16 @@ import (
 const defaultDowntime = 700 * time.Millisecond
 
 var _ = declare(Kind{
-	Name:  "crash",
-	About: "a member crashes, losing its memory and unsynced data, and restarts from its disk",
-	Aim:   AtNode, inject: injectCrash,
+	Name:   "crash",
+	About:  "a member crashes, losing its memory and unsynced data, and restarts from its disk",
+	Aim:    AtNode,
+	inject: injectCrash,
 	draw: func(d *Draw) scenario.Fault {
-		f := scenario.Fault{When: d.anchored(migration...), Target: d.member("member"), For: d.span("down")}
+		f := scenario.Fault{
+			When:   d.anchored(migration...),
+			Target: d.member("member"),
+			For:    d.span("down"),
+		}
 		if d.n("role", 2) == 0 {
 			f.Target = d.primary("primary")
 		}

@@ -23,14 +23,16 @@ type Space struct {
 	Splits bool
 }
 
-// Draw plans one fault. Every question carries its own name, so that another answer to one changes nothing else.
+// Draw plans one fault. Every question carries its own name, so that another answer to one changes
+// nothing else.
 type Draw struct {
 	Space
 	dice func(question string, n int) int
 	id   int
 }
 
-// Plan draws the fault with the given number, of the given kind. Dice answers with a number in [0,n).
+// Plan draws the fault with the given number, of the given kind. Dice answers with a number in
+// [0,n).
 func Plan(kind *Kind, id int, s Space, dice func(question string, n int) int) scenario.Fault {
 	d := &Draw{Space: s, dice: dice, id: id}
 	f := kind.draw(d)
@@ -49,7 +51,8 @@ func (d *Draw) between(question string, from, to time.Duration) time.Duration {
 	return from + time.Duration(d.n(question, max(steps, 1)))*time.Millisecond
 }
 
-// span is how long a fault lasts: often shorter than an election, sometimes longer than a command's timeout.
+// span is how long a fault lasts: often shorter than an election, sometimes longer than a command's
+// timeout.
 func (d *Draw) span(question string) time.Duration {
 	switch d.n(question+" class", 4) {
 	case 0:
@@ -63,8 +66,8 @@ func (d *Draw) span(question string) time.Duration {
 
 func (d *Draw) at() scenario.Trigger { return scenario.Trigger{At: d.between("at", d.From, d.To)} }
 
-// anchored draws a trigger at a site of one of the roles, or one time in four at a time: migrations fail at their phases,
-// and a phase is hit far more surely by its name than by the clock.
+// anchored draws a trigger at a site of one of the roles, or one time in four at a time: migrations
+// fail at their phases, and a phase is hit far more surely by its name than by the clock.
 func (d *Draw) anchored(roles ...failpoint.Role) scenario.Trigger {
 	if d.n("by time", 4) == 0 {
 		return d.at()
@@ -90,7 +93,8 @@ func (d *Draw) pass(question string, roles ...failpoint.Role) scenario.Trigger {
 	return t
 }
 
-// passes is how often a site of the role is likely to be passed; requests come much more often than migrations.
+// passes is how often a site of the role is likely to be passed; requests come much more often than
+// migrations.
 func (d *Draw) passes(r failpoint.Role) int {
 	switch r {
 	case failpoint.Request, failpoint.Router:
@@ -111,7 +115,8 @@ var byRole = func() map[failpoint.Role][]failpoint.Info {
 	return sites
 }()
 
-// site draws a site of one of the roles, a role that stands twice twice as likely; false when there is none.
+// site draws a site of one of the roles, a role that stands twice twice as likely; false when there
+// is none.
 func (d *Draw) site(question string, roles []failpoint.Role) (failpoint.Info, bool) {
 	times := map[failpoint.Role]int{}
 	var sites []failpoint.Info
@@ -128,7 +133,10 @@ func (d *Draw) site(question string, roles []failpoint.Role) (failpoint.Info, bo
 }
 
 // migration are the roles that a migration passes.
-var migration = []failpoint.Role{failpoint.Donor, failpoint.Recipient, failpoint.Config, failpoint.Session, failpoint.RangeDeleter, failpoint.Recovery}
+var migration = []failpoint.Role{
+	failpoint.Donor, failpoint.Recipient, failpoint.Config, failpoint.Session,
+	failpoint.RangeDeleter, failpoint.Recovery,
+}
 
 // member draws any member of any replica set.
 func (d *Draw) member(question string) string {
@@ -142,13 +150,15 @@ func (d *Draw) member(question string) string {
 
 // primary draws a role that matters to a migration.
 func (d *Draw) primary(question string) string {
-	return d.one(question, "donor.primary", "donor.primary", "recipient.primary", "recipient.primary", "config.primary")
+	return d.one(question, "donor.primary", "donor.primary", "recipient.primary",
+		"recipient.primary", "config.primary")
 }
 
 // link draws a direction in which a migration's messages travel.
 func (d *Draw) link(question string) string {
 	return d.one(question, "donor.primary>recipient.primary", "recipient.primary>donor.primary",
-		"donor.primary>config.primary", "config.primary>donor.primary", "recipient.primary>config.primary",
+		"donor.primary>config.primary", "config.primary>donor.primary",
+		"recipient.primary>config.primary",
 		"donor.*>*", "recipient.*>*", "*>*")
 }
 

@@ -12,10 +12,11 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// Driver carries out the faults of one run. It is told of every point and every event, and acts through its World, from
-// Start on.
+// Driver carries out the faults of one run. It is told of every point and every event, and acts
+// through its World, from Start on.
 //
-// Invariant: every injected fault is in active until it is repaired; after End nothing is active and nothing fires.
+// Invariant: every injected fault is in active until it is repaired; after End nothing is active
+// and nothing fires.
 type Driver struct {
 	world   World
 	plan    []scenario.Fault
@@ -57,7 +58,12 @@ type Firing struct {
 
 // New plans the faults; they are checked already (Check). Terms may be nil.
 func New(plan []scenario.Fault, terms *terms.Set) *Driver {
-	return &Driver{plan: plan, terms: terms, roles: newRoles(), waiting: make([][]*waiter, failpoint.Count())}
+	return &Driver{
+		plan:    plan,
+		terms:   terms,
+		roles:   newRoles(),
+		waiting: make([][]*waiter, failpoint.Count()),
+	}
 }
 
 // Start arms every fault in the world. Times of the plan count from base.
@@ -142,7 +148,8 @@ func (d *Driver) begin(c *Case) {
 	}
 	d.announce(trace.Fault, c)
 	c.repair = c.Kind.inject(c)
-	d.fired = append(d.fired, Firing{Fault: c.Fault.ID, Kind: c.Kind.Name, At: d.world.Now(), Target: c.aimedAt()})
+	d.fired = append(d.fired,
+		Firing{Fault: c.Fault.ID, Kind: c.Kind.Name, At: d.world.Now(), Target: c.aimedAt()})
 	if c.repair == nil {
 		return
 	}
@@ -155,7 +162,8 @@ func (d *Driver) begin(c *Case) {
 	}
 }
 
-// aim resolves a case's target now. Whoever passes a site of the donor is the donor, whichever migration began last.
+// aim resolves a case's target now. Whoever passes a site of the donor is the donor, whichever
+// migration began last.
 func (d *Driver) aim(c *Case) []env.NodeID {
 	if h := c.Hit; h != nil {
 		switch role := h.Site.Role(); {
@@ -226,11 +234,14 @@ func (d *Driver) applyTerms(h *Hit, a *Action) {
 	case terms.Pause:
 		a.Pause = effect.For
 	case terms.Delay:
-		a.Pause = 1 + time.Duration(d.world.Choose("failpoint.delay", h.Site.String(), int(effect.For)))
+		a.Pause = 1 + time.Duration(d.world.Choose("failpoint.delay", h.Site.String(),
+			int(effect.For)))
 	case terms.Until:
 		a.Until = func(wake func()) {
 			d.wakes = append(d.wakes, wake)
-			d.arm(scenario.Trigger{Site: effect.Site.String(), Nth: 1}, func(*Hit, *Action) { wake() })
+			d.arm(scenario.Trigger{Site: effect.Site.String(), Nth: 1}, func(*Hit, *Action) {
+				wake()
+			})
 		}
 	}
 }

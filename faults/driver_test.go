@@ -67,8 +67,8 @@ func (f *fake) ShiftClock(id env.NodeID, jump time.Duration, ppm int) func() {
 }
 
 func (f *fake) Disturb(r Rule) func() {
-	f.say("disturb lose=%d reply=%d double=%d delay=%s hold=%t limit=%d requests=%t: %s", r.Lose, r.LoseReply, r.Duplicate,
-		r.Delay, r.Hold, r.Limit, r.Requests, f.selected(r))
+	f.say("disturb lose=%d reply=%d double=%d delay=%s hold=%t limit=%d requests=%t: %s",
+		r.Lose, r.LoseReply, r.Duplicate, r.Delay, r.Hold, r.Limit, r.Requests, f.selected(r))
 	return func() { f.say("undisturbed") }
 }
 
@@ -79,8 +79,8 @@ func (f *fake) selected(r Rule) string {
 		from, to env.NodeID
 		class    string
 	}{
-		{"shard-a.0", "shard-b.0", "RecvChunkStart"}, {"shard-a.0", "config.0", "CommitChunkMigration"},
-		{"router.0", "shard-a.0", "Find"},
+		{"shard-a.0", "shard-b.0", "RecvChunkStart"},
+		{"shard-a.0", "config.0", "CommitChunkMigration"}, {"router.0", "shard-a.0", "Find"},
 	} {
 		if r.From(m.from) && r.To(m.to) && (r.Class == nil || r.Class(m.class)) {
 			names = append(names, m.class)
@@ -120,7 +120,9 @@ func TestWalks(t *testing.T) {
 		datadriven.RunTest(t, path, func(t *testing.T, c *datadriven.TestData) string {
 			arg := func(i int) string { return c.CmdArgs[i].Key }
 			if c.Cmd == "plan" {
-				s, err := scenario.Parse("plan", "shardproof scenario 2\ntopology shards=2 members=2 config=1 routers=1 clients=1\n"+c.Input)
+				s, err := scenario.Parse("plan",
+					"shardproof scenario 2\ntopology shards=2 members=2 config=1 routers=1 "+
+						"clients=1\n"+c.Input)
 				if err != nil {
 					return err.Error()
 				}
@@ -137,7 +139,12 @@ func TestWalks(t *testing.T) {
 			switch c.Cmd {
 			case "elected":
 				term++
-				d.Observe(&trace.Event{Kind: trace.Elected, Node: arg(0), Shard: setOf(env.NodeID(arg(0))), Term: term})
+				d.Observe(&trace.Event{
+					Kind:  trace.Elected,
+					Node:  arg(0),
+					Shard: setOf(env.NodeID(arg(0))),
+					Term:  term,
+				})
 			case "migrates":
 				d.Observe(&trace.Event{Kind: trace.DonorAdvanced, Shard: arg(0), Peer: arg(1)})
 			case "pass":
@@ -181,7 +188,15 @@ func (f *fake) pass(d *Driver, name string, node env.NodeID) {
 
 func TestDrawnFaultsAreValid(t *testing.T) {
 	space := Space{
-		Topology: scenario.Topology{Shards: 3, Members: 3, ConfigMembers: 3, Routers: 2, Clients: 6}, To: time.Second, Migrations: 4,
+		Topology: scenario.Topology{
+			Shards:        3,
+			Members:       3,
+			ConfigMembers: 3,
+			Routers:       2,
+			Clients:       6,
+		},
+		To:         time.Second,
+		Migrations: 4,
 	}
 	for _, k := range All() {
 		for seed := range 200 {
@@ -205,15 +220,59 @@ func TestRefusals(t *testing.T) {
 		fault scenario.Fault
 		want  string
 	}{
-		{scenario.Fault{Kind: "crush", When: at, Target: "shard-a.0"}, `there is no fault "crush"; did you mean crash`},
-		{scenario.Fault{Kind: "crash", When: at, Target: "shard-a"}, "wants a node such as shard-a.1"},
+		{
+			scenario.Fault{Kind: "crush", When: at, Target: "shard-a.0"},
+			`there is no fault "crush"; did you mean crash`,
+		},
+		{
+			scenario.Fault{Kind: "crash", When: at, Target: "shard-a"},
+			"wants a node such as shard-a.1",
+		},
 		{scenario.Fault{Kind: "hold", When: at, Target: "shard-a.0"}, "wants a link such as"},
 		{scenario.Fault{Kind: "pause", When: at}, "wants a failpoint as its trigger"},
-		{scenario.Fault{Kind: "crash", When: scenario.Trigger{Site: "donor.regster", Nth: 1}, Target: "shard-a.0"}, "did you mean donor.register"},
-		{scenario.Fault{Kind: "crash", When: scenario.Trigger{Site: "donor.register"}, Target: "shard-a.0"}, "wants a number from 1"},
-		{scenario.Fault{Kind: "slow-disk", When: at, Target: "shard-a.0", Args: []scenario.Setting{{Name: "factor", Value: "1"}}}, "not a whole number from 2"},
-		{scenario.Fault{Kind: "slow-disk", When: at, Target: "shard-a.0", Args: []scenario.Setting{{Name: "speed", Value: "1"}}}, "it takes factor"},
-		{scenario.Fault{Kind: "crash", When: at, Target: "shard-a.0", Args: []scenario.Setting{{Name: "speed", Value: "1"}}}, "it takes none"},
+		{
+			scenario.Fault{
+				Kind:   "crash",
+				When:   scenario.Trigger{Site: "donor.regster", Nth: 1},
+				Target: "shard-a.0",
+			},
+			"did you mean donor.register",
+		},
+		{
+			scenario.Fault{
+				Kind:   "crash",
+				When:   scenario.Trigger{Site: "donor.register"},
+				Target: "shard-a.0",
+			},
+			"wants a number from 1",
+		},
+		{
+			scenario.Fault{
+				Kind:   "slow-disk",
+				When:   at,
+				Target: "shard-a.0",
+				Args:   []scenario.Setting{{Name: "factor", Value: "1"}},
+			},
+			"not a whole number from 2",
+		},
+		{
+			scenario.Fault{
+				Kind:   "slow-disk",
+				When:   at,
+				Target: "shard-a.0",
+				Args:   []scenario.Setting{{Name: "speed", Value: "1"}},
+			},
+			"it takes factor",
+		},
+		{
+			scenario.Fault{
+				Kind:   "crash",
+				When:   at,
+				Target: "shard-a.0",
+				Args:   []scenario.Setting{{Name: "speed", Value: "1"}},
+			},
+			"it takes none",
+		},
 	} {
 		if err := Check(c.fault); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one that says %q", c.fault, err, c.want)

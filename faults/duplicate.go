@@ -10,9 +10,11 @@ var _ = declare(Kind{
 	Name:  "duplicate",
 	About: "control messages are delivered twice, the second time possibly much later",
 	Aim:   AtLink,
-	Args: []Arg{repeatedArg, percentArg("percentage of messages that are duplicated", 100), countArg, skipArg,
-		durationArg("delay", "the maximum time between the two deliveries", "100ms"),
-		wordArg("copy", "late: the copy comes after a delay; held: it comes when the fault ends", "late", "held")},
+	Args: []Arg{repeatedArg, percentArg("percentage of messages that are duplicated", 100),
+		countArg, skipArg, durationArg("delay",
+			"the maximum time between the two deliveries", "100ms"),
+		wordArg("copy", "late: the copy comes after a delay; held: it comes when the fault ends",
+			"late", "held")},
 	inject: func(c *Case) (repair func()) {
 		r := c.rule()
 		r.Requests = true

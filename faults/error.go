@@ -13,16 +13,19 @@ var _ = declare(Kind{
 	Name:  "error",
 	About: "the step at a failpoint fails with an error",
 	Aim:   AtPoint,
-	Args:  []Arg{textArg("code", "the error code, as drivers know it", string(errcode.FailPointEnabled))},
+	Args: []Arg{textArg("code", "the error code, as drivers know it",
+		string(errcode.FailPointEnabled))},
 	inject: func(c *Case) (repair func()) {
-		c.Action.Err = errcode.New(errcode.Code(c.text("code")), "fault %d at failpoint %s", c.Fault.ID, c.Hit.Site)
+		c.Action.Err = errcode.New(errcode.Code(c.text("code")), "fault %d at failpoint %s",
+			c.Fault.ID, c.Hit.Site)
 		return nil
 	},
 	draw: func(d *Draw) scenario.Fault {
 		f := scenario.Fault{When: d.pass("site", migration...)}
 		f.When.After = 0
-		f.Args = []scenario.Setting{setting("code", d.one("code", "FailPointEnabled", "FailPointEnabled", "NetworkTimeout",
-			"HostUnreachable", "ExceededTimeLimit", "WriteConcernFailed"))}
+		f.Args = []scenario.Setting{setting("code",
+			d.one("code", "FailPointEnabled", "FailPointEnabled", "NetworkTimeout",
+				"HostUnreachable", "ExceededTimeLimit", "WriteConcernFailed"))}
 		return f
 	},
 })

@@ -10,7 +10,8 @@ var _ = declare(Kind{
 	About: "an operator kills the operation at a failpoint",
 	Aim:   AtPoint,
 	inject: func(c *Case) (repair func()) {
-		c.Action.Err = errcode.New(errcode.Interrupted, "killed by fault %d at failpoint %s", c.Fault.ID, c.Hit.Site)
+		c.Action.Err = errcode.New(errcode.Interrupted, "killed by fault %d at failpoint %s",
+			c.Fault.ID, c.Hit.Site)
 		return nil
 	},
 	draw: func(d *Draw) scenario.Fault {

@@ -1,10 +1,13 @@
-// Package faults is everything that can go wrong with a cluster on purpose. Each kind of fault is one file that says what
-// it does, what it is aimed at, how it is repaired and how to draw one; a Driver carries out a plan of them.
+// Package faults is everything that can go wrong with a cluster on purpose. Each kind of fault is
+// one file that says what it does, what it is aimed at, how it is repaired and how to draw one; a
+// Driver carries out a plan of them.
 //
-// Promise: a fault happens when its trigger says, to whom its target names at that moment, and is undone after its time,
-// at its event, or at the latest when the driver ends. Whatever happens is announced as a Fault and a Repair event.
+// Promise: a fault happens when its trigger says, to whom its target names at that moment, and is
+// undone after its time, at its event, or at the latest when the driver ends. Whatever happens is
+// announced as a Fault and a Repair event.
 //
-// Refusal: faults never look into the store; they act through World and know roles from events alone.
+// Refusal: faults never look into the store; they act through World and know roles from events
+// alone.
 package faults
 
 import (
@@ -81,7 +84,8 @@ func Find(name string) (*Kind, error) {
 	return nil, suggest.Unknown("fault", name, Names(), "faults")
 }
 
-// Check says whether the fault can be carried out: its kind, its arguments, its triggers and its target make sense.
+// Check says whether the fault can be carried out: its kind, its arguments, its triggers and its
+// target make sense.
 func Check(f scenario.Fault) error {
 	k, err := Find(f.Kind)
 	if err != nil {
@@ -105,7 +109,8 @@ func (k *Kind) checkArgs(args []scenario.Setting) error {
 	for _, a := range args {
 		decl := k.arg(a.Name)
 		if decl == nil {
-			return fmt.Errorf("fault %s has no argument %q; it takes %s", k.Name, a.Name, k.argNames())
+			return fmt.Errorf("fault %s has no argument %q; it takes %s",
+				k.Name, a.Name, k.argNames())
 		}
 		if err := decl.check(a.Value); err != nil {
 			return fmt.Errorf("fault %s: argument %s: %w", k.Name, a.Name, err)
@@ -137,7 +142,8 @@ func (k *Kind) argNames() string {
 	return names
 }
 
-// World is the power over a cluster that faults need. Everything it does is part of the run's schedule.
+// World is the power over a cluster that faults need. Everything it does is part of the run's
+// schedule.
 type World interface {
 	Now() env.Time
 	// At runs fn inline at a time that is not in the past.
@@ -153,7 +159,8 @@ type World interface {
 	Disturb(r Rule) (remove func())
 	// SlowDisk multiplies the latency of every disk operation.
 	SlowDisk(node env.NodeID, factor int) (repair func())
-	// ShiftClock moves the node's wall clock at once by jump, and from then on by ppm microseconds a second.
+	// ShiftClock moves the node's wall clock at once by jump, and from then on by ppm microseconds
+	// a second.
 	ShiftClock(node env.NodeID, jump time.Duration, ppm int) (repair func())
 	// Choose asks the choice gate.
 	Choose(kind, site string, n int) int
@@ -170,12 +177,14 @@ type Rule struct {
 	Requests, Replies bool
 	// Lose, LoseReply and Duplicate are per cent of the selected messages.
 	Lose, LoseReply, Duplicate int
-	// Delay is the longest additional latency; of a duplicate, how much later at most its copy sets out.
+	// Delay is the longest additional latency; of a duplicate, how much later at most its copy sets
+	// out.
 	Delay time.Duration
-	// Hold keeps the messages back until the rule is removed, and delivers them then; with Copy they go their way, and a copy of
-	// each is kept back.
+	// Hold keeps the messages back until the rule is removed, and delivers them then; with Copy
+	// they go their way, and a copy of each is kept back.
 	Hold, Copy bool
-	// Skip is how many of the selected messages go undisturbed first, Limit how many are disturbed at most; zero: all.
+	// Skip is how many of the selected messages go undisturbed first, Limit how many are disturbed
+	// at most; zero: all.
 	Skip, Limit int
 }
 
@@ -183,7 +192,8 @@ type Rule struct {
 type Action struct {
 	// Crash crashes the node; the task never returns.
 	Crash bool
-	// Pause is how long the task stands still. Until, when set, is called with the function that wakes the task instead.
+	// Pause is how long the task stands still. Until, when set, is called with the function that
+	// wakes the task instead.
 	Pause time.Duration
 	Until func(wake func())
 	// Err is what the point returns.

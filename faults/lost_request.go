@@ -23,7 +23,11 @@ var _ = declare(Kind{
 
 func drawLoss(d *Draw) scenario.Fault {
 	return scenario.Fault{
-		When: d.anchored(migration...), Target: d.one("link", "*>*", "*>*", "*>*", d.link("which")), For: d.span("window"),
-		Args: []scenario.Setting{setting("messages", messagesArgs(d)), setting("count", 1+d.n("count", 3))},
+		When:   d.anchored(migration...),
+		Target: d.one("link", "*>*", "*>*", "*>*", d.link("which")),
+		For:    d.span("window"),
+		Args: []scenario.Setting{
+			setting("messages", messagesArgs(d)), setting("count", 1+d.n("count", 3)),
+		},
 	}
 }

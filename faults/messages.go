@@ -7,29 +7,46 @@ import (
 	"strings"
 )
 
-// control are the messages that steer a migration; most of what goes wrong with migrations goes wrong with them
-// (protocol 5, 8, 9). The names are those of the commands.
+// control are the messages that steer a migration; most of what goes wrong with migrations goes
+// wrong with them (protocol 5, 8, 9). The names are those of the commands.
 var control = map[string]bool{
-	"ShardsvrMoveRange": true, "MoveRange": true,
-	"RecvChunkStart": true, "RecvChunkStatus": true, "RecvChunkCommit": true, "RecvChunkAbort": true,
-	"RecvChunkReleaseCritSec": true,
-	"MigrateClone":            true, "TransferMods": true, "NextSessionMods": true,
-	"AdvanceTxn": true, "RangeTaskOp": true,
-	"CommitChunkMigration": true, "EnsureChunkVersionIsGreaterThan": true,
-	"GetRoutingTable": true, "FlushRoutingTableCacheUpdates": true,
+	"ShardsvrMoveRange":               true,
+	"MoveRange":                       true,
+	"RecvChunkStart":                  true,
+	"RecvChunkStatus":                 true,
+	"RecvChunkCommit":                 true,
+	"RecvChunkAbort":                  true,
+	"RecvChunkReleaseCritSec":         true,
+	"MigrateClone":                    true,
+	"TransferMods":                    true,
+	"NextSessionMods":                 true,
+	"AdvanceTxn":                      true,
+	"RangeTaskOp":                     true,
+	"CommitChunkMigration":            true,
+	"EnsureChunkVersionIsGreaterThan": true,
+	"GetRoutingTable":                 true,
+	"FlushRoutingTableCacheUpdates":   true,
 }
 
-// commit are those of the commit window alone: from the end of the clone to the release of the recipient.
+// commit are those of the commit window alone: from the end of the clone to the release of the
+// recipient.
 var commit = map[string]bool{
 	"RecvChunkCommit": true, "RecvChunkReleaseCritSec": true, "CommitChunkMigration": true,
 	"EnsureChunkVersionIsGreaterThan": true, "AdvanceTxn": true, "RangeTaskOp": true,
 }
 
-// client are the commands of clients. They travel over connections that deliver once: a second copy exists only when a
-// driver sends one, and then the driver knows and answers for it. A server owes nothing to a copy that nobody sent: a
-// write that changed nothing leaves no trace in its session by which a copy could be told (protocol 7).
+// client are the commands of clients. They travel over connections that deliver once: a second copy
+// exists only when a driver sends one, and then the driver knows and answers for it. A server owes
+// nothing to a copy that nobody sent: a write that changed nothing leaves no trace in its session
+// by which a copy could be told (protocol 7).
 var client = map[string]bool{
-	"Insert": true, "Update": true, "Delete": true, "FindAndModify": true, "Find": true, "GetMore": true, "KillCursors": true,
+	"Insert":        true,
+	"Update":        true,
+	"Delete":        true,
+	"FindAndModify": true,
+	"Find":          true,
+	"GetMore":       true,
+	"KillCursors":   true,
 }
 
 // MessageRole is how much a message has to do with the outcome of a migration.
@@ -48,12 +65,14 @@ var others = map[string]Message{}
 // Message is a message of another system than the store of this module.
 type Message struct {
 	Role MessageRole
-	// Once is true for what travels over a connection that delivers once, as the requests of clients.
+	// Once is true for what travels over a connection that delivers once, as the requests of
+	// clients.
 	Once bool
 }
 
-// DeclareMessages adds the messages of a system, by class, so that faults can aim at them. It is called from package-level
-// variables only. What is drawn for the store of this module stays as it was.
+// DeclareMessages adds the messages of a system, by class, so that faults can aim at them. It is
+// called from package-level variables only. What is drawn for the store of this module stays as it
+// was.
 func DeclareMessages(all map[string]Message) map[string]Message {
 	for _, class := range slices.Sorted(maps.Keys(all)) {
 		if _, known := others[class]; known || control[class] || client[class] {
@@ -78,7 +97,8 @@ func RoleOf(class string) MessageRole {
 // MayDouble reports whether the network may deliver messages of a class twice.
 func MayDouble(class string) bool { return !client[class] && !others[class].Once }
 
-// ControlMessages lists the control messages, for tests that hold them against the commands that exist.
+// ControlMessages lists the control messages, for tests that hold them against the commands that
+// exist.
 func ControlMessages() []string {
 	names := make([]string, 0, len(control))
 	for name := range control {
@@ -91,12 +111,15 @@ var messagesArg = textArg("messages", "control, commit, all, or the name of one 
 
 // repeatedArg is messagesArg without the commands of clients, which may not be doubled.
 var repeatedArg = Arg{
-	Name: "messages", About: "control, commit, or the name of one control message", Default: "control",
+	Name:    "messages",
+	About:   "control, commit, or the name of one control message",
+	Default: "control",
 	check: func(v string) error {
 		if v == "control" || v == "commit" || control[v] || RoleOf(v) > Bystander {
 			return nil
 		}
-		return fmt.Errorf("%q is neither control nor commit nor one of %s", v, strings.Join(ControlMessages(), ", "))
+		return fmt.Errorf("%q is neither control nor commit nor one of %s",
+			v, strings.Join(ControlMessages(), ", "))
 	},
 }
 

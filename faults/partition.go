@@ -5,7 +5,8 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-var direction = wordArg("direction", "which messages are cut: both, in (to the target) or out (from it)", "both", "in", "out")
+var direction = wordArg("direction",
+	"which messages are cut: both, in (to the target) or out (from it)", "both", "in", "out")
 
 var _ = declare(Kind{
 	Name:  "partition",
@@ -23,11 +24,16 @@ var _ = declare(Kind{
 		return c.world.Partition(c.Target, rest, true)
 	},
 	draw: func(d *Draw) scenario.Fault {
-		f := scenario.Fault{When: d.anchored(migration...), Target: d.primary("primary"), For: d.span("cut")}
+		f := scenario.Fault{
+			When:   d.anchored(migration...),
+			Target: d.primary("primary"),
+			For:    d.span("cut"),
+		}
 		if d.n("any member", 4) == 0 {
 			f.Target = d.member("member")
 		}
-		f.Args = []scenario.Setting{setting("direction", d.one("direction", "both", "both", "in", "out"))}
+		f.Args = []scenario.Setting{setting("direction",
+			d.one("direction", "both", "both", "in", "out"))}
 		return f
 	},
 })

@@ -88,24 +88,32 @@ func (k *Kind) checkTarget(f scenario.Fault) error {
 	case AtLink:
 		from, to, ok := strings.Cut(f.Target, ">")
 		if !ok || !plausible(from) || !plausible(to) {
-			return fmt.Errorf("fault %s wants a link such as donor.primary>recipient.primary or shard-a.0>*, not %q", k.Name, f.Target)
+			return fmt.Errorf(
+				"fault %s wants a link such as donor.primary>recipient.primary or shard-a.0>*, "+
+					"not %q", k.Name, f.Target,
+			)
 		}
 	case AtNode:
 		if !plausible(f.Target) {
-			return fmt.Errorf("fault %s wants a node such as shard-a.1 or a role such as donor.primary, not %q", k.Name, f.Target)
+			return fmt.Errorf(
+				"fault %s wants a node such as shard-a.1 or a role such as donor.primary, not %q",
+				k.Name, f.Target,
+			)
 		}
 	case AtPoint:
 		if f.Target != "" && !plausible(f.Target) {
 			return fmt.Errorf("fault %s wants a node, a role or nothing, not %q", k.Name, f.Target)
 		}
 		if f.When.Site == "" && f.Target == "" {
-			return errors.New("fault " + k.Name + " wants a failpoint as its trigger, or a node at whose next failpoint it happens")
+			return errors.New("fault " + k.Name +
+				" wants a failpoint as its trigger, or a node at whose next failpoint it happens")
 		}
 	}
 	return nil
 }
 
-// plausible says whether a target is written like a node or a role; whether the node exists depends on the topology.
+// plausible says whether a target is written like a node or a role; whether the node exists depends
+// on the topology.
 func plausible(target string) bool {
 	if target == "*" {
 		return true

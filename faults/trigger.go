@@ -29,7 +29,10 @@ func checkTrigger(t scenario.Trigger) error {
 		return fmt.Errorf("a trigger at failpoint %s wants a number from 1, not #%d", t.Site, t.Nth)
 	}
 	if t.Node != "" && !plausible(t.Node) {
-		return fmt.Errorf("a trigger wants a node such as shard-a.1 or a role such as donor.primary, not %q", t.Node)
+		return fmt.Errorf(
+			"a trigger wants a node such as shard-a.1 or a role such as donor.primary, not %q",
+			t.Node,
+		)
 	}
 	return nil
 }

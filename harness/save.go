@@ -9,9 +9,12 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// RunAndSave is Run with everything recorded and kept in a new folder; with no folder it only runs. The run is saved before
-// it is checked; what is in the folder already is not overwritten. An error with a result says why it could not be saved.
-func RunAndSave(s *scenario.Scenario, o runner.Options, folder string, where rundir.Environment) (*runner.Result, error) {
+// RunAndSave is Run with everything recorded and kept in a new folder; with no folder it only runs.
+// The run is saved before it is checked; what is in the folder already is not overwritten. An error
+// with a result says why it could not be saved.
+func RunAndSave(
+	s *scenario.Scenario, o runner.Options, folder string, where rundir.Environment,
+) (*runner.Result, error) {
 	if folder == "" {
 		return Run(s, o)
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 )
 
-// TestSaveKeepsTheCurve saves a run of the balancer: how data lay on the shards is kept as it was taken.
+// TestSaveKeepsTheCurve saves a run of the balancer: how data lay on the shards is kept as it was
+// taken.
 func TestSaveKeepsTheCurve(t *testing.T) {
 	p, err := generate.FindProfile("balancer")
 	if err != nil {
@@ -25,7 +26,10 @@ func TestSaveKeepsTheCurve(t *testing.T) {
 	if err != nil || string(text) != runner.CurveText(r.Curve) || len(r.Curve) == 0 {
 		t.Errorf("the curve was kept as %.200s, %v", text, err)
 	}
-	for _, name := range []string{rundir.ScenarioFile, rundir.HistoryFile, rundir.EventsFile, rundir.VerdictFile, rundir.StoryFile} {
+	for _, name := range []string{
+		rundir.ScenarioFile, rundir.HistoryFile, rundir.EventsFile, rundir.VerdictFile,
+		rundir.StoryFile,
+	} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
 			t.Error(err)
 		}

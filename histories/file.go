@@ -131,7 +131,8 @@ var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 func NewReader[T Record](file string, r io.Reader) (*Reader[T], error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	if magic, _ := in.Peek(len(zstdMagic)); bytes.Equal(magic, zstdMagic) {
-		zip, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
+		zip, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxMemory(1<<30))
 		if err != nil {
 			return nil, err
 		}
@@ -151,10 +152,12 @@ func (r *Reader[T]) readHeader() error {
 	}
 	want := schemaOf[T]()
 	if json.Unmarshal(text, &r.Header) != nil || r.Header.Schema == "" {
-		return r.refuse("this file was not written by shardproof", `the first line must be {"schema":"`+want+`",...}`)
+		return r.refuse("this file was not written by shardproof",
+			`the first line must be {"schema":"`+want+`",...}`)
 	}
 	if r.Header.Schema != want {
-		return r.refuse(fmt.Sprintf("the file has schema %q and this build reads %q", r.Header.Schema, want),
+		return r.refuse(fmt.Sprintf("the file has schema %q and this build reads %q",
+			r.Header.Schema, want),
 			"read it with the build that wrote it, or record it again")
 	}
 	return nil
@@ -174,7 +177,8 @@ func (r *Reader[T]) next() ([]byte, error) {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, r.truncated()
 	}
-	return nil, r.refuse("the file is damaged: "+err.Error(), "take another copy or record it again")
+	return nil, r.refuse("the file is damaged: "+err.Error(),
+		"take another copy or record it again")
 }
 
 func (r *Reader[T]) refuse(wrong, remedy string) error {
@@ -182,7 +186,8 @@ func (r *Reader[T]) refuse(wrong, remedy string) error {
 }
 
 func (r *Reader[T]) truncated() error {
-	return r.refuse(fmt.Sprintf("the file is truncated after %d records", r.records), "take a complete copy or record it again")
+	return r.refuse(fmt.Sprintf("the file is truncated after %d records", r.records),
+		"take a complete copy or record it again")
 }
 
 // Read fills the record with the next one; io.EOF after the last.
@@ -227,7 +232,8 @@ func (r *Reader[T]) finish(text []byte) error {
 		return r.undecodable(text, err)
 	}
 	if f.Records != r.records {
-		return r.refuse(fmt.Sprintf("the file holds %d records and its last line says %d", r.records, f.Records),
+		return r.refuse(fmt.Sprintf("the file holds %d records and its last line says %d",
+			r.records, f.Records),
 			"correct the last line if you edited the file, or record it again")
 	}
 	r.done = true

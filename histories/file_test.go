@@ -60,7 +60,8 @@ func TestHistoryRoundTrip(t *testing.T) {
 				rt.Fatal(err)
 			}
 			h.Schema = histories.HistorySchema
-			if diff := cmp.Diff(h, header) + cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			diff := cmp.Diff(h, header) + cmp.Diff(want, got, cmpopts.EquateEmpty())
+			if diff != "" {
 				rt.Fatal(diff)
 			}
 		}
@@ -69,7 +70,10 @@ func TestHistoryRoundTrip(t *testing.T) {
 
 // makeText keeps to what JSON can hold: histories carry text, not bytes.
 func makeText(o *histories.Op) {
-	for _, s := range []*string{&o.NS, &o.Value, &o.Expect, &o.Concern, &o.Error, &o.Result.Value, (*string)(&o.Kind), (*string)(&o.Outcome)} {
+	for _, s := range []*string{
+		&o.NS, &o.Value, &o.Expect, &o.Concern, &o.Error, &o.Result.Value, (*string)(&o.Kind),
+		(*string)(&o.Outcome),
+	} {
 		*s = strings.ToValidUTF8(*s, "?")
 	}
 	valid := func(list []string) {
@@ -109,15 +113,23 @@ func makeStreamText(s *histories.Stream) {
 // Events keep their keys, which are bytes and not text.
 func TestEventsRoundTrip(t *testing.T) {
 	applied := trace.AppliedEvent{
-		Actor: trace.User, Shard: "shard-a", Term: 2, Index: 9, NS: "test.docs", Key: "\x00\xff\x80",
-		DocID: "\xfe", Hash: 1 << 63, For: "s1",
+		Actor: trace.User,
+		Shard: "shard-a",
+		Term:  2,
+		Index: 9,
+		NS:    "test.docs",
+		Key:   "\x00\xff\x80",
+		DocID: "\xfe",
+		Hash:  1 << 63,
+		For:   "s1",
 	}.Event()
 	applied.Step, applied.At, applied.Node = 1, 5, "shard-a.0"
 	want := []trace.Event{*applied, *trace.CatalogWrittenEvent{Why: "split", Chunks: []trace.Chunk{{
 		Min: "\x00", Max: "\xff", Shard: "shard-b", Major: 3, Minor: 1, Epoch: "e",
 		History: []trace.Placement{{ValidAfter: 4, Shard: "shard-b"}},
 	}}}.Event()}
-	_, got, err := histories.Read[trace.Event]("e", bytes.NewReader(written(t, histories.Header{}, want)))
+	_, got, err := histories.Read[trace.Event]("e",
+		bytes.NewReader(written(t, histories.Header{}, want)))
 	if err != nil || !reflect.DeepEqual(want, got) {
 		t.Fatalf("%v: %+v, not %+v", err, got, want)
 	}
@@ -131,18 +143,28 @@ func TestRefusedFiles(t *testing.T) {
 	packed := string(written(t, histories.Header{}, ops))
 	plain := unpacked(t, []byte(packed))
 	for name, c := range map[string]struct{ file, want string }{
-		"empty":         {"", "h:1: the file is empty; give a history written by shardproof"},
-		"foreign":       {"hello\n", "h:1: this file was not written by shardproof; the first line must be"},
-		"foreign json":  {"{\"a\":1}\n", "h:1: this file was not written by shardproof"},
-		"other schema":  {`{"schema":"shardproof.history/9"}`, `h:1: the file has schema "shardproof.history/9" and this build reads "shardproof.history/1"; read it with`},
-		"other kind":    {`{"schema":"shardproof.events/2"}`, `h:1: the file has schema "shardproof.events/2"`},
+		"empty": {"", "h:1: the file is empty; give a history written by shardproof"},
+		"foreign": {
+			"hello\n", "h:1: this file was not written by shardproof; the first line must be",
+		},
+		"foreign json": {"{\"a\":1}\n", "h:1: this file was not written by shardproof"},
+		"other schema": {
+			`{"schema":"shardproof.history/9"}`,
+			`h:1: the file has schema "shardproof.history/9" and this build reads "shardproof.history/1"; read it with`,
+		},
+		"other kind": {
+			`{"schema":"shardproof.events/2"}`, `h:1: the file has schema "shardproof.events/2"`,
+		},
 		"no footer":     {head, "h:2: the file is truncated after 0 records; take a complete copy"},
 		"cut line":      {plain[:len(plain)/2], "h:51: the file is truncated after 49 records"},
 		"cut archive":   {packed[:len(packed)-9], "is truncated after"},
 		"cut to header": {packed[:8], "is truncated after 0 records"},
 		"damaged":       {packed[:40] + "?!" + packed[42:], "is damaged"},
 		"wrong line":    {head + "{\"id\":\"x\"}\n", "h:2: the line is no record"},
-		"wrong count":   {head + "{\"end\":true,\"records\":3}\n", "h:2: the file holds 0 records and its last line says 3"},
+		"wrong count": {
+			head + "{\"end\":true,\"records\":3}\n",
+			"h:2: the file holds 0 records and its last line says 3",
+		},
 	} {
 		_, _, err := histories.Read[histories.Op]("h", strings.NewReader(c.file))
 		var refused *histories.FileError
@@ -154,7 +176,8 @@ func TestRefusedFiles(t *testing.T) {
 
 // A reader goes on saying that the file is over.
 func TestEndStays(t *testing.T) {
-	r, err := histories.NewReader[histories.Op]("h", strings.NewReader(head+`{"end":true,"records":0}`))
+	r, err := histories.NewReader[histories.Op]("h",
+		strings.NewReader(head+`{"end":true,"records":0}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,9 +190,13 @@ func TestEndStays(t *testing.T) {
 
 // A preloaded history starts with one finished insert for each document.
 func TestPreload(t *testing.T) {
-	s := &scenario.Scenario{Collections: []scenario.Collection{{NS: "a.a", Keys: 3, Preload: 2}, {NS: "a.b", Keys: 1, Preload: 1}}}
+	s := &scenario.Scenario{Collections: []scenario.Collection{
+		{NS: "a.a", Keys: 3, Preload: 2},
+		{NS: "a.b", Keys: 1, Preload: 1},
+	}}
 	ops := histories.Preload(s, 0)
-	if len(ops) != 3 || ops[2].NS != "a.b" || ops[2].Call != 5 || ops[2].Return != 6 || ops[1].Value != "i1" {
+	if len(ops) != 3 || ops[2].NS != "a.b" || ops[2].Call != 5 || ops[2].Return != 6 ||
+		ops[1].Value != "i1" {
 		t.Fatalf("%+v", ops)
 	}
 }

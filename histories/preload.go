@@ -22,8 +22,17 @@ func Preload(s *scenario.Scenario, by uint64) []Op {
 		for k := range c.Preload {
 			n := uint64(2*len(ops) + 1)
 			ops = append(ops, Op{
-				ID: -1 - len(ops), Client: PreloadClient, NS: c.NS, Kind: scenario.Insert, Key: int64(k),
-				Value: PreloadValue(int64(k)), Call: n, Return: n + 1, Outcome: OK, Result: Result{Applied: true, N: 1}, Time: by,
+				ID:      -1 - len(ops),
+				Client:  PreloadClient,
+				NS:      c.NS,
+				Kind:    scenario.Insert,
+				Key:     int64(k),
+				Value:   PreloadValue(int64(k)),
+				Call:    n,
+				Return:  n + 1,
+				Outcome: OK,
+				Result:  Result{Applied: true, N: 1},
+				Time:    by,
 			})
 		}
 	}

@@ -42,7 +42,11 @@ func newRig(t *testing.T, opts sim.Options, top system.Topology, hashed bool, pr
 	r.world = sim.New(opts)
 	t.Cleanup(r.world.Close)
 	s := settings.Default80()
-	coll := system.Collection{NS: ns, Key: key.Pattern{Field: "k", Hashed: hashed}, Bounds: []key.Key{key.Int(10), key.Int(20), key.Int(30)}}
+	coll := system.Collection{
+		NS:     ns,
+		Key:    key.Pattern{Field: "k", Hashed: hashed},
+		Bounds: []key.Key{key.Int(10), key.Int(20), key.Int(30)},
+	}
 	for k := range preload {
 		coll.Docs = append(coll.Docs, doc(int64(k), "first"))
 	}
@@ -78,7 +82,8 @@ func (r *rig) run(limit time.Duration) {
 		r.t.Fatal(err)
 	}
 	if r.running > 0 {
-		r.t.Fatalf("%d clients are not done after %v: %v\noutstanding: %q\ntasks: %v", r.running, limit, why, r.cluster.Outstanding(), r.world.Tasks())
+		r.t.Fatalf("%d clients are not done after %v: %v\noutstanding: %q\ntasks: %v",
+			r.running, limit, why, r.cluster.Outstanding(), r.world.Tasks())
 	}
 }
 
@@ -118,23 +123,42 @@ func TestClusterServesReadsAndWrites(t *testing.T) {
 
 func serves(t *testing.T, task env.Task, c *client.Client, hashed bool) {
 	for k := int64(20); k < 40; k++ {
-		if a := c.Insert(task, command.Insert{NS: ns, Docs: []bson.Raw{doc(k, "new")}, Concern: command.Majority}); a.Certainty != client.OK {
+		a := c.Insert(task, command.Insert{
+			NS:      ns,
+			Docs:    []bson.Raw{doc(k, "new")},
+			Concern: command.Majority,
+		})
+		if a.Certainty != client.OK {
 			t.Errorf("insert %d: %v %v", k, a.Certainty, a.Err)
 		}
 	}
 	for k := int64(0); k < 40; k++ {
-		a := c.Find(task, command.Find{NS: ns, Filter: raw(bson.D{{Key: "k", Value: k}}), Concern: command.Linearizable})
+		a := c.Find(task, command.Find{
+			NS:      ns,
+			Filter:  raw(bson.D{{Key: "k", Value: k}}),
+			Concern: command.Linearizable,
+		})
 		if a.Certainty != client.OK || len(a.Docs) != 1 {
 			t.Errorf("find %d: %v %v %v", k, a.Certainty, a.Docs, a.Err)
 		}
 	}
-	if a := c.Insert(task, command.Insert{NS: ns, Docs: []bson.Raw{doc(3, "again")}, Concern: command.Majority}); a.Certainty != client.Failed {
+	if a := c.Insert(
+		task, command.Insert{NS: ns, Docs: []bson.Raw{doc(3, "again")}, Concern: command.Majority},
+	); a.Certainty != client.Failed {
 		t.Errorf("a second insert of 3: %v %v", a.Certainty, a.Err)
 	}
 	var batches int
 	var all []bson.Raw
-	a := c.Scan(task, command.Find{NS: ns, Filter: raw(bson.D{{Key: "k", Value: bson.D{{Key: "$gte", Value: int64(5)}, {Key: "$lt", Value: int64(35)}}}}),
-		BatchSize: 4, Concern: command.MajorityRead}, func(batch []bson.Raw) { batches++; all = append(all, batch...) })
+	a := c.Scan(task, command.Find{NS: ns,
+		Filter: raw(bson.D{{
+			Key:   "k",
+			Value: bson.D{{Key: "$gte", Value: int64(5)}, {Key: "$lt", Value: int64(35)}},
+		}}),
+		BatchSize: 4,
+		Concern:   command.MajorityRead}, func(batch []bson.Raw) {
+		batches++
+		all = append(all, batch...)
+	})
 	if a.Certainty != client.OK || len(all) != 30 || batches < 8 {
 		t.Errorf("scan: %v, %d batches with %v: %v", a.Certainty, batches, keys(all), a.Err)
 	}
@@ -144,12 +168,20 @@ func serves(t *testing.T, task env.Task, c *client.Client, hashed bool) {
 			break
 		}
 	}
-	up := c.FindAndModify(task, command.FindAndModify{NS: ns, Filter: raw(bson.D{{Key: "k", Value: int64(7)}}),
-		Change: raw(bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: "changed"}}}}), Concern: command.Majority})
+	up := c.FindAndModify(task,
+		command.FindAndModify{NS: ns,
+			Filter:  raw(bson.D{{Key: "k", Value: int64(7)}}),
+			Change:  raw(bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: "changed"}}}}),
+			Concern: command.Majority})
 	if up.Certainty != client.OK || up.Written.Image.Lookup("v").StringValue() != "first" {
 		t.Errorf("findAndModify: %+v", up)
 	}
-	if del := c.Delete(task, command.Delete{NS: ns, Filter: raw(bson.D{{Key: "k", Value: int64(8)}}), Concern: command.Majority}); del.Written.N != 1 {
+	del := c.Delete(task, command.Delete{
+		NS:      ns,
+		Filter:  raw(bson.D{{Key: "k", Value: int64(8)}}),
+		Concern: command.Majority,
+	})
+	if del.Written.N != 1 {
 		t.Errorf("delete: %+v", del)
 	}
 }

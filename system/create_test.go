@@ -29,9 +29,15 @@ func TestCollectionMadeWhileRunning(t *testing.T) {
 		for !r.cluster.Ready() {
 			_ = task.Sleep(10 * time.Millisecond)
 		}
-		config := rpc.NewSet(ep, configsvr.Name, r.cluster.Topology().MembersOf(configsvr.Name), r.cluster.Settings())
+		config := rpc.NewSet(ep, configsvr.Name, r.cluster.Topology().MembersOf(configsvr.Name),
+			r.cluster.Settings())
 		for range 2 {
-			req := &command.ShardCollection{NS: later, Key: key.Pattern{Field: "k"}, Bounds: []key.Key{key.Int(5)}, Shards: []string{"shard-a", "shard-b"}}
+			req := &command.ShardCollection{
+				NS:     later,
+				Key:    key.Pattern{Field: "k"},
+				Bounds: []key.Key{key.Int(5)},
+				Shards: []string{"shard-a", "shard-b"},
+			}
 			if _, err := rpc.CallPrimary[command.Done](task, config, req, time.Minute); err != nil {
 				t.Errorf("shardCollection: %v", err)
 			}
@@ -43,7 +49,12 @@ func TestCollectionMadeWhileRunning(t *testing.T) {
 			_ = task.Sleep(10 * time.Millisecond)
 		}
 		for k := range int64(10) {
-			if a := c.Insert(task, command.Insert{NS: later, Docs: []bson.Raw{doc(k, "v")}, Concern: command.Majority}); a.Certainty != client.OK {
+			a := c.Insert(task, command.Insert{
+				NS:      later,
+				Docs:    []bson.Raw{doc(k, "v")},
+				Concern: command.Majority,
+			})
+			if a.Certainty != client.OK {
 				t.Errorf("insert %d: %v %v", k, a.Certainty, a.Err)
 			}
 		}
@@ -54,7 +65,8 @@ func TestCollectionMadeWhileRunning(t *testing.T) {
 	r.run(time.Minute)
 }
 
-// TestFoundedOnce: what a cluster began with was dropped; a new primary does not make it again, and it can be made anew.
+// TestFoundedOnce: what a cluster began with was dropped; a new primary does not make it again, and
+// it can be made anew.
 func TestFoundedOnce(t *testing.T) {
 	r := newRig(t, sim.Options{Seed: 1, Codec: codec.BSON}, small, false, 20)
 	r.client(func(task env.Task, c *client.Client) {
@@ -69,11 +81,17 @@ func TestFoundedOnce(t *testing.T) {
 			}
 			r.world.Restart(lost)
 		}
-		op := command.ShardCollection{NS: ns, Key: key.Pattern{Field: "k"}, Bounds: []key.Key{key.Int(5)}, Shards: r.cluster.Topology().ShardNames()}
+		op := command.ShardCollection{
+			NS:     ns,
+			Key:    key.Pattern{Field: "k"},
+			Bounds: []key.Key{key.Int(5)},
+			Shards: r.cluster.Topology().ShardNames(),
+		}
 		if a := c.ShardCollection(task, op); a.Certainty != client.OK {
 			t.Errorf("shardCollection: %v", a.Err)
 		}
-		if a := c.Find(task, command.Find{NS: ns, Filter: raw(bson.D{})}); a.Err != nil || len(a.Docs) != 0 {
+		if a := c.Find(task, command.Find{NS: ns, Filter: raw(bson.D{})}); a.Err != nil ||
+			len(a.Docs) != 0 {
 			t.Errorf("the new collection has %v: %v", keys(a.Docs), a.Err)
 		}
 	})
@@ -96,5 +114,6 @@ func TestImpossibleClusters(t *testing.T) {
 
 func assembled(w *sim.World, shards int) (*system.Cluster, error) {
 	s := settings.Default80()
-	return system.Assemble(w, system.Topology{Shards: shards, Members: 1, ConfigMembers: 1, Routers: 1}, &s)
+	return system.Assemble(w,
+		system.Topology{Shards: shards, Members: 1, ConfigMembers: 1, Routers: 1}, &s)
 }

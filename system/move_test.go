@@ -15,7 +15,8 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// TestRangesMoveUnderLoad moves a range to the other shard and back while a client writes and reads.
+// TestRangesMoveUnderLoad moves a range to the other shard and back while a client writes and
+// reads.
 func TestRangesMoveUnderLoad(t *testing.T) {
 	r := newRig(t, sim.Options{Seed: 1, Codec: codec.BSON}, small, false, 40)
 	r.cluster.Settings().OrphanCleanupDelay = 50 * time.Millisecond
@@ -23,7 +24,13 @@ func TestRangesMoveUnderLoad(t *testing.T) {
 	r.client(func(task env.Task, c *client.Client) {
 		defer func() { moving = false }()
 		for i, to := range []string{"shard-b", "shard-a", "shard-b"} {
-			move := command.MoveRange{NS: ns, Min: key.Min, Max: key.Int(10), To: to, WaitDelete: i == 1}
+			move := command.MoveRange{
+				NS:         ns,
+				Min:        key.Min,
+				Max:        key.Int(10),
+				To:         to,
+				WaitDelete: i == 1,
+			}
 			if err := c.MoveRange(task, move, time.Minute); err != nil {
 				t.Errorf("move %d to %s: %v", i, to, err)
 			}
@@ -33,12 +40,22 @@ func TestRangesMoveUnderLoad(t *testing.T) {
 	r.client(func(task env.Task, c *client.Client) {
 		for ; moving; writes++ {
 			k := int64(writes % 40)
-			a := c.FindAndModify(task, command.FindAndModify{NS: ns, Filter: raw(bson.D{{Key: "k", Value: k}}), Upsert: true,
-				Change: raw(bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: "w"}}}, {Key: "$push", Value: bson.D{{Key: "l", Value: int64(writes)}}}}), Concern: command.Majority})
+			a := c.FindAndModify(task, command.FindAndModify{NS: ns,
+				Filter: raw(bson.D{{Key: "k", Value: k}}),
+				Upsert: true,
+				Change: raw(bson.D{
+					{Key: "$set", Value: bson.D{{Key: "v", Value: "w"}}},
+					{Key: "$push", Value: bson.D{{Key: "l", Value: int64(writes)}}},
+				}),
+				Concern: command.Majority})
 			if a.Certainty != client.OK {
 				t.Errorf("write %d: %v %v", writes, a.Certainty, a.Err)
 			}
-			found := c.Find(task, command.Find{NS: ns, Filter: raw(bson.D{{Key: "k", Value: k}}), Concern: command.Linearizable})
+			found := c.Find(task, command.Find{
+				NS:      ns,
+				Filter:  raw(bson.D{{Key: "k", Value: k}}),
+				Concern: command.Linearizable,
+			})
 			if found.Certainty != client.OK || len(found.Docs) != 1 {
 				t.Errorf("read after write %d: %+v", writes, found)
 				continue
@@ -49,7 +66,9 @@ func TestRangesMoveUnderLoad(t *testing.T) {
 		}
 	})
 	r.run(time.Minute)
-	why := r.world.Run(func() bool { return len(r.cluster.Outstanding()) == 0 }, r.world.Now().Add(30*time.Second))
+	why := r.world.Run(func() bool {
+		return len(r.cluster.Outstanding()) == 0
+	}, r.world.Now().Add(30*time.Second))
 	if left := r.cluster.Outstanding(); len(left) > 0 {
 		t.Errorf("%v, still outstanding: %q", why, left)
 	}

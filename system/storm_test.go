@@ -25,8 +25,8 @@ var (
 	first  = flag.Int("storm", 1, "first seed of the storm test")
 )
 
-// storm pushes numbers to documents while ranges move, members crash and links break, and then wants every acknowledged
-// push exactly once and the cluster at rest.
+// storm pushes numbers to documents while ranges move, members crash and links break, and then
+// wants every acknowledged push exactly once and the cluster at rest.
 type storm struct {
 	*rig
 	pushed map[int64]client.Certainty // by number, which is unique
@@ -54,11 +54,14 @@ func TestStorms(t *testing.T) {
 
 func runStorm(t *testing.T, seed uint64) uint64 {
 	var s *storm
-	opts := sim.Options{Seed: seed, OnPoint: func(p *sim.PointHit) sim.Action { return s.strike(p) }, Network: sim.Network{Tail: sim.Always / 100}, Disk: sim.DiskTiming{Tail: sim.Always / 100}}
+	opts := sim.Options{Seed: seed, OnPoint: func(p *sim.PointHit) sim.Action {
+		return s.strike(p)
+	}, Network: sim.Network{Tail: sim.Always / 100}, Disk: sim.DiskTiming{Tail: sim.Always / 100}}
 	r := newRig(t, opts, small, seed%4 == 0, stormKeys)
 	s = &storm{rig: r, pushed: make(map[int64]client.Certainty), onto: make(map[int64]int64)}
 	r.cluster.Settings().OrphanCleanupDelay = 20 * time.Millisecond
-	r.cluster.Settings().CursorTimeout = 2 * time.Second // a lost cursor keeps a range from being deleted
+	// a lost cursor keeps a range from being deleted.
+	r.cluster.Settings().CursorTimeout = 2 * time.Second
 	s.faults()
 	for id := range int64(3) {
 		r.client(func(task env.Task, c *client.Client) { s.push(task, c, id) })
@@ -67,14 +70,19 @@ func runStorm(t *testing.T, seed uint64) uint64 {
 	s.moving = true
 	r.client(s.move)
 	r.run(2 * time.Minute)
-	why := r.world.Run(func() bool { return len(r.cluster.Outstanding()) == 0 }, r.world.Now().Add(2*time.Minute))
+	why := r.world.Run(func() bool {
+		return len(r.cluster.Outstanding()) == 0
+	}, r.world.Now().Add(2*time.Minute))
 	if left := r.cluster.Outstanding(); len(left) > 0 {
-		t.Fatalf("%v at %v, still outstanding: %q\ntasks: %v", why, r.world.Now(), left, r.world.Tasks())
+		t.Fatalf("%v at %v, still outstanding: %q\ntasks: %v",
+			why, r.world.Now(), left, r.world.Tasks())
 	}
 	r.client(s.check)
 	r.run(time.Minute)
-	t.Logf("seed %d: %d pushes, %d scans, %d migrations, %d decisions, %d elections, at rest after %v, %d steps", seed, len(s.pushed), s.scans,
-		r.seen[trace.MigrationRequested], r.seen[trace.DecisionMade], r.seen[trace.Elected], time.Duration(r.world.Now()), r.world.Steps())
+	t.Logf("seed %d: %d pushes, %d scans, %d migrations, %d decisions, %d elections, at rest "+
+		"after %v, %d steps", seed, len(s.pushed), s.scans,
+		r.seen[trace.MigrationRequested], r.seen[trace.DecisionMade], r.seen[trace.Elected],
+		time.Duration(r.world.Now()), r.world.Steps())
 	return r.world.Hash()
 }
 
@@ -82,7 +90,9 @@ func runStorm(t *testing.T, seed uint64) uint64 {
 func (s *storm) faults() {
 	servers := s.cluster.Servers()
 	pick := func(site string, n int) int { return s.world.Gate().Pick("storm", site, n) }
-	for at := env.Time(100 * time.Millisecond); at < stormEnds; at = at.Add(time.Duration(100+pick("gap", 300)) * time.Millisecond) {
+	for at := env.Time(
+		100 * time.Millisecond,
+	); at < stormEnds; at = at.Add(time.Duration(100+pick("gap", 300)) * time.Millisecond) {
 		victim := servers[pick("victim", len(servers))]
 		ends := at.Add(time.Duration(50+pick("length", 900)) * time.Millisecond)
 		if pick("kind", 3) > 0 {
@@ -110,17 +120,22 @@ func (s *storm) strike(p *sim.PointHit) sim.Action {
 	if s.world.Now() > stormEnds || strings.HasPrefix(string(p.Node), "client") {
 		return sim.Action{}
 	}
-	pick := func(what string, n int) int { return s.world.Gate().Pick("storm", what+" "+p.Site.String(), n) }
+	pick := func(what string, n int) int {
+		return s.world.Gate().Pick("storm", what+" "+p.Site.String(), n)
+	}
 	if pick("strike", 150) > 0 {
 		return sim.Action{}
 	}
 	switch pick("how", 4) {
 	case 0:
 		node := p.Node
-		s.world.At(s.world.Now().Add(time.Duration(20+pick("down", 600))*time.Millisecond), func() { s.world.Restart(node) })
+		s.world.At(s.world.Now().Add(time.Duration(20+pick("down", 600))*time.Millisecond), func() {
+			s.world.Restart(node)
+		})
 		return sim.Action{Crash: true}
 	case 1:
-		return sim.Action{Err: errcode.New(errcode.FailPointEnabled, "the storm struck at %s", p.Site)}
+		return sim.Action{Err: errcode.New(errcode.FailPointEnabled,
+			"the storm struck at %s", p.Site)}
 	}
 	return sim.Action{Pause: time.Duration(pick("pause", 700)) * time.Millisecond}
 }
@@ -129,8 +144,10 @@ func (s *storm) push(t env.Task, c *client.Client, id int64) {
 	for i := int64(0); s.moving || s.world.Now() < stormEnds; i++ {
 		n, k := id*1_000_000+i, (id*7+i)%stormKeys
 		s.onto[n], s.pushed[n] = k, client.Unknown
-		a := c.Update(t, command.Update{NS: ns, Filter: raw(bson.D{{Key: "k", Value: k}}),
-			Change: raw(bson.D{{Key: "$push", Value: bson.D{{Key: "l", Value: n}}}}), Concern: command.Majority})
+		a := c.Update(t, command.Update{NS: ns,
+			Filter:  raw(bson.D{{Key: "k", Value: k}}),
+			Change:  raw(bson.D{{Key: "$push", Value: bson.D{{Key: "l", Value: n}}}}),
+			Concern: command.Majority})
 		s.pushed[n] = a.Certainty
 		if a.Certainty == client.OK && a.Written.N != 1 {
 			s.t.Errorf("push %d found no document %d", n, k)
@@ -147,24 +164,35 @@ func (s *storm) move(t env.Task, c *client.Client) {
 		min := int64(s.world.Gate().Pick("storm", "min", 35))
 		to := system.ShardName(s.world.Gate().Pick("storm", "to", 2))
 		// Refusals are part of it.
-		_ = c.MoveRange(t, command.MoveRange{NS: ns, Min: key.Int(min), Max: key.Int(min + 5), To: to}, 10*time.Second)
+		_ = c.MoveRange(t, command.MoveRange{
+			NS:  ns,
+			Min: key.Int(min),
+			Max: key.Int(min + 5),
+			To:  to,
+		}, 10*time.Second)
 		if t.Sleep(20*time.Millisecond) != nil {
 			return
 		}
 	}
 }
 
-// read wants of every scan that ends each document exactly once, with every push in it that was acknowledged before the
-// scan began.
+// read wants of every scan that ends each document exactly once, with every push in it that was
+// acknowledged before the scan began.
 func (s *storm) read(t env.Task, c *client.Client) {
 	for i := 0; s.moving || s.world.Now() < stormEnds; i++ {
 		owed := s.acknowledged()
-		find := command.Find{NS: ns, Filter: raw(bson.D{}), BatchSize: []int{0, 1, 7}[i%3], Concern: command.Linearizable}
+		find := command.Find{
+			NS:        ns,
+			Filter:    raw(bson.D{}),
+			BatchSize: []int{0, 1, 7}[i%3],
+			Concern:   command.Linearizable,
+		}
 		if i%2 == 0 {
 			find.Concern = command.MajorityRead
 		}
 		var docs []bson.Raw
-		if a := c.Scan(t, find, func(batch []bson.Raw) { docs = append(docs, batch...) }); a.Certainty == client.OK {
+		a := c.Scan(t, find, func(batch []bson.Raw) { docs = append(docs, batch...) })
+		if a.Certainty == client.OK {
 			s.complete(docs)
 			if find.Concern == command.Linearizable {
 				s.holds(docs, owed)
@@ -201,7 +229,8 @@ func (s *storm) holds(docs []bson.Raw, numbers []int64) {
 	found := s.lists(docs)
 	for _, n := range numbers {
 		if found[n] != 1 {
-			s.t.Errorf("at %v a scan found push %d of document %d %d times", s.world.Now(), n, s.onto[n], found[n])
+			s.t.Errorf("at %v a scan found push %d of document %d %d times",
+				s.world.Now(), n, s.onto[n], found[n])
 		}
 	}
 }
@@ -230,8 +259,10 @@ func (s *storm) check(t env.Task, c *client.Client) {
 	}
 	found := s.lists(a.Docs)
 	for n, certainty := range s.pushed {
-		if times := found[n]; times > 1 || times == 0 && certainty == client.OK || times > 0 && certainty == client.Failed {
-			s.t.Errorf("push %d to document %d is %v and was found %d times", n, s.onto[n], certainty, times)
+		if times := found[n]; times > 1 || times == 0 && certainty == client.OK ||
+			times > 0 && certainty == client.Failed {
+			s.t.Errorf("push %d to document %d is %v and was found %d times",
+				n, s.onto[n], certainty, times)
 		}
 	}
 }

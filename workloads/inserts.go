@@ -2,13 +2,15 @@ package workloads
 
 import "github.com/shardproof/shardproof/histories/scenario"
 
-// turnover is how many percent of the operations go to the key of the one before: a document that is deleted and made
-// again within moments is what a migration most easily gets wrong (protocol 6.4).
+// turnover is how many percent of the operations go to the key of the one before: a document that
+// is deleted and made again within moments is what a migration most easily gets wrong (protocol
+// 6.4).
 const turnover = 60
 
 var inserts = Workload{
-	Name:  "inserts",
-	About: "inserts that fail on existing documents, deletes that return the deleted document, and reads",
+	Name: "inserts",
+	About: "inserts that fail on existing documents, deletes that return the deleted document, " +
+		"and reads",
 	draw: func(p *plan, o *scenario.Op) {
 		o.Key = p.key(lifeKeys)
 		if p.chance("turnover", turnover) && p.turned != nil {

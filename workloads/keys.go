@@ -1,7 +1,8 @@
 package workloads
 
-// class is what a key is used for: the remainder of the key by classes. Operations of different classes never meet on
-// one key, because some mixes (blind upserts with deletes) cannot be judged completely from outside.
+// class is what a key is used for: the remainder of the key by classes. Operations of different
+// classes never meet on one key, because some mixes (blind upserts with deletes) cannot be judged
+// completely from outside.
 type class int64
 
 const (
@@ -13,11 +14,12 @@ const (
 	classes
 )
 
-// key chooses a key of the class. Too few keys for the class leave the last key, whichever class it is of: a collection
-// should have at least as many keys as there are classes.
+// key chooses a key of the class. Too few keys for the class leave the last key, whichever class it
+// is of: a collection should have at least as many keys as there are classes.
 func (p *plan) key(c class) int64 { return p.keyBelow(c, p.Keys) }
 
-// presentKey chooses among the preloaded keys, for operations that do nothing to a document which is not there.
+// presentKey chooses among the preloaded keys, for operations that do nothing to a document which
+// is not there.
 func (p *plan) presentKey(c class) int64 {
 	if p.Preload <= int(c) {
 		return p.key(c)

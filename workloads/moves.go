@@ -13,14 +13,15 @@ import (
 type MoveParams struct {
 	Collection scenario.Collection
 	Shards     int
-	// Count migrations start from Start on. Each starts Gap after the one before, more or less by half: a short gap makes
-	// them meet, which is wanted now and then.
+	// Count migrations start from Start on. Each starts Gap after the one before, more or less by
+	// half: a short gap makes them meet, which is wanted now and then.
 	Count      int
 	Start, Gap time.Duration
-	// WaitDelete is how many percent of the migrations wait for the deletion of what they left behind.
+	// WaitDelete is how many percent of the migrations wait for the deletion of what they left
+	// behind.
 	WaitDelete int
-	// Operator is how many percent of the migrations ask for a write concern on the recipient, or for chunks that are too
-	// big to move nevertheless.
+	// Operator is how many percent of the migrations ask for a write concern on the recipient, or
+	// for chunks that are too big to move nevertheless.
 	Operator int
 	FirstID  int
 }
@@ -45,8 +46,9 @@ func FindMoves(name string) (Moves, bool) {
 }
 
 var pingPong = Moves{
-	Name:  "ping-pong",
-	About: "one chunk moves back and forth between two shards, and returns while its orphans are being deleted",
+	Name: "ping-pong",
+	About: "one chunk moves back and forth between two shards, and returns while its orphans are " +
+		"being deleted",
 	draw: func(p *movePlan) (int, interval) {
 		i := p.favourite()
 		return i, p.pieces[i].interval
@@ -71,8 +73,9 @@ var tour = Moves{
 	},
 }
 
-// DrawMoves plans p.Count migrations after one pattern, ordered by start time. It assumes that earlier ones succeed; one
-// that failed makes a later one a move to where the range already is, which must do no harm. p.Shards is at least 2.
+// DrawMoves plans p.Count migrations after one pattern, ordered by start time. It assumes that
+// earlier ones succeed; one that failed makes a later one a move to where the range already is,
+// which must do no harm. p.Shards is at least 2.
 func DrawMoves(source Source, p MoveParams, m Moves) []scenario.Migration {
 	plan := &movePlan{MoveParams: p, source: source, pieces: initialPieces(p)}
 	moves := make([]scenario.Migration, p.Count)
@@ -153,7 +156,8 @@ func (p *movePlan) destination(from int) int {
 	return other
 }
 
-// inside is a part of the interval with its ends among the keys in use, or all of it when that leaves no room.
+// inside is a part of the interval with its ends among the keys in use, or all of it when that
+// leaves no room.
 func (p *movePlan) inside(in interval) interval {
 	lo, hi := in.min, in.max
 	if !p.Collection.Hashed {

@@ -50,41 +50,81 @@ var drain = Operations{
 }
 
 var zones = Operations{
-	Name: "zones", About: "a range is assigned to a zone of two shards, which then changes, and usually ends",
+	Name:  "zones",
+	About: "a range is assigned to a zone of two shards, which then changes, and usually ends",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		zone, c := p.one("zone", "east", "west"), p.collection("zoned")
 		first, second, third := p.shard("first"), p.shard("second"), p.shard("third")
 		begin, end := p.two("zones")
 		lo, hi := p.span(c)
 		all = []scenario.Command{
-			{At: begin, Do: scenario.ZoneAdd, Name: first, Value: zone}, {At: begin, Do: scenario.ZoneAdd, Name: second, Value: zone},
-			{At: begin + 20*time.Millisecond, Do: scenario.ZoneRange, Name: c.NS, Min: lo, Max: hi, Value: zone},
+			{At: begin, Do: scenario.ZoneAdd, Name: first, Value: zone},
+			{
+				At:    begin,
+				Do:    scenario.ZoneAdd,
+				Name:  second,
+				Value: zone,
+			}, {
+				At:    begin + 20*time.Millisecond,
+				Do:    scenario.ZoneRange,
+				Name:  c.NS,
+				Min:   lo,
+				Max:   hi,
+				Value: zone,
+			},
 		}
 		if p.chance("moves on", 60) {
 			at := (begin + end) / 2
-			all = append(all, scenario.Command{At: at, Do: scenario.ZoneAdd, Name: third, Value: zone}, scenario.Command{At: at, Do: scenario.ZoneRemove, Name: first, Value: zone})
+			all = append(all, scenario.Command{
+				At:    at,
+				Do:    scenario.ZoneAdd,
+				Name:  third,
+				Value: zone,
+			}, scenario.Command{At: at, Do: scenario.ZoneRemove, Name: first, Value: zone})
 		}
 		if p.chance("ends", 60) {
-			all = append(all, scenario.Command{At: end, Do: scenario.ZoneRange, Name: c.NS, Min: lo, Max: hi, Value: scenario.NoZone})
+			all = append(all, scenario.Command{
+				At:    end,
+				Do:    scenario.ZoneRange,
+				Name:  c.NS,
+				Min:   lo,
+				Max:   hi,
+				Value: scenario.NoZone,
+			})
 		}
 		return all
 	},
 }
 
-// Windows are active windows with a time just before each of their bounds, and one within: how far east of UTC a server stands for
-// which a run begins there.
+// Windows are active windows with a time just before each of their bounds, and one within: how far
+// east of UTC a server stands for which a run begins there.
 var Windows = []struct {
 	Window string
 	Near   []time.Duration
 }{
-	{"23:00-7:00", []time.Duration{23*time.Hour - time.Second, 7*time.Hour - time.Second, 24*time.Hour - time.Second, 2 * time.Hour, 12 * time.Hour}},
-	{"9:00-17:00", []time.Duration{9*time.Hour - time.Second, 17*time.Hour - time.Second, 12 * time.Hour, -11 * time.Hour}},
+	{
+		"23:00-7:00", []time.Duration{
+			23*time.Hour - time.Second, 7*time.Hour - time.Second, 24*time.Hour - time.Second,
+			2 * time.Hour, 12 * time.Hour,
+		},
+	},
+	{
+		"9:00-17:00", []time.Duration{
+			9*time.Hour - time.Second, 17*time.Hour - time.Second, 12 * time.Hour, -11 * time.Hour,
+		},
+	},
 	{"0:00-0:01", []time.Duration{24*time.Hour - time.Second, 59 * time.Second, -time.Second}},
-	{"22:00-0:00", []time.Duration{24*time.Hour - time.Second, 22*time.Hour - time.Second, 23 * time.Hour}},
+	{
+		"22:00-0:00", []time.Duration{
+			24*time.Hour - time.Second, 22*time.Hour - time.Second, 23 * time.Hour,
+		},
+	},
 }
 
 var window = Operations{
-	Name: "balancing-window", About: "the balancer gets an active window, and usually loses it again; servers may be in different time zones",
+	Name: "balancing-window",
+	About: "the balancer gets an active window, and usually loses it again; servers may be in " +
+		"different time zones",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		set, unset := p.two("window")
 		w := Windows[p.pick("which window", len(Windows))].Window
@@ -97,67 +137,125 @@ var window = Operations{
 }
 
 var stops = Operations{
-	Name: "balancer-stops", About: "the balancer is stopped and started",
+	Name:  "balancer-stops",
+	About: "the balancer is stopped and started",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		for n := range 1 + p.pick("stops", 3) {
 			stop, start := p.two(fmt.Sprintf("stop %d", n))
-			all = append(all, scenario.Command{At: stop, Do: scenario.BalancerStop}, scenario.Command{At: start, Do: scenario.BalancerStart})
+			all = append(all, scenario.Command{At: stop, Do: scenario.BalancerStop},
+				scenario.Command{At: start, Do: scenario.BalancerStart})
 		}
 		return all
 	},
 }
 
 var modes = Operations{
-	Name: "balancer-modes", About: "the balancer only splits, or is disabled without waiting for it",
+	Name:  "balancer-modes",
+	About: "the balancer only splits, or is disabled without waiting for it",
 	draw: func(p *operationsPlan) []scenario.Command {
 		off, on := p.two("modes")
 		return []scenario.Command{
-			p.setting(off, scenario.Setting{Name: "mode", Value: p.one("mode", "autoSplitOnly", "off")}),
+			p.setting(off, scenario.Setting{
+				Name:  "mode",
+				Value: p.one("mode", "autoSplitOnly", "off"),
+			}),
 			p.setting(on, scenario.Setting{Name: "mode", Value: "full"}),
 		}
 	},
 }
 
 var details = Operations{
-	Name: "balancer-options", About: "migrations wait for secondaries or deletions; the chunk size changes",
+	Name:  "balancer-options",
+	About: "migrations wait for secondaries or deletions; the chunk size changes",
 	draw: func(p *operationsPlan) []scenario.Command {
 		at, later := p.two("details")
 		size := p.one("size", "150", "300", "600", "1200")
 		return []scenario.Command{
-			p.setting(at, scenario.Setting{Name: "throttle", Value: p.one("throttle", "true", "false", "majority", "3")},
-				scenario.Setting{Name: "waitForDelete", Value: p.one("wait", "true", "false")}, scenario.Setting{Name: "jumbo", Value: p.one("jumbo", "true", "false")}),
-			{At: later, Do: scenario.PutSetting, Name: "chunksize", Fields: []scenario.Setting{{Name: "bytes", Value: size}}},
-			{At: at, Do: scenario.PutSetting, Name: "autosplit", Fields: []scenario.Setting{{Name: "enabled", Value: p.one("autosplit", "true", "true", "false")}}},
+			p.setting(at, scenario.Setting{
+				Name:  "throttle",
+				Value: p.one("throttle", "true", "false", "majority", "3"),
+			},
+				scenario.Setting{Name: "waitForDelete", Value: p.one("wait", "true", "false")},
+				scenario.Setting{Name: "jumbo", Value: p.one("jumbo", "true", "false")}),
+			{
+				At:     later,
+				Do:     scenario.PutSetting,
+				Name:   "chunksize",
+				Fields: []scenario.Setting{{Name: "bytes", Value: size}},
+			},
+			{
+				At:   at,
+				Do:   scenario.PutSetting,
+				Name: "autosplit",
+				Fields: []scenario.Setting{{
+					Name:  "enabled",
+					Value: p.one("autosplit", "true", "true", "false"),
+				}},
+			},
 		}
 	},
 }
 
 var exempt = Operations{
-	Name: "balancing-disabled", About: "balancing of one collection is disabled for a while; its chunk size changes",
+	Name:  "balancing-disabled",
+	About: "balancing of one collection is disabled for a while; its chunk size changes",
 	draw: func(p *operationsPlan) []scenario.Command {
 		off, on := p.two("exempt")
 		c := p.collection("exempted")
 		return []scenario.Command{
-			{At: off, Do: scenario.Balance, Name: c.NS, Value: "off"}, {At: on, Do: scenario.Balance, Name: c.NS, Value: "on"},
-			{At: on, Do: scenario.ChunkSize, Name: c.NS, Value: p.one("own size", "0", "200", "800")},
+			{At: off, Do: scenario.Balance, Name: c.NS, Value: "off"},
+			{
+				At:    on,
+				Do:    scenario.Balance,
+				Name:  c.NS,
+				Value: "on",
+			}, {
+				At:    on,
+				Do:    scenario.ChunkSize,
+				Name:  c.NS,
+				Value: p.one("own size", "0", "200", "800"),
+			},
 		}
 	},
 }
 
 var reshape = Operations{
-	Name: "split-and-merge", About: "chunks are split, merged and cleared of jumbo flags while they move; in 8.0 a collection is defragmented",
+	Name: "split-and-merge",
+	About: "chunks are split, merged and cleared of jumbo flags while they move; in 8.0 a " +
+		"collection is defragmented",
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		c := p.collection("reshaped")
 		for n := range 1 + p.pick("splits", 4) {
 			at, _ := p.two(fmt.Sprintf("split %d", n))
-			all = append(all, scenario.Command{At: at, Do: scenario.SplitChunk, Name: c.NS, Min: p.key(fmt.Sprintf("cut %d", n), c)})
+			all = append(all, scenario.Command{
+				At:   at,
+				Do:   scenario.SplitChunk,
+				Name: c.NS,
+				Min:  p.key(fmt.Sprintf("cut %d", n), c),
+			})
 		}
 		at, later := p.two("merge")
 		lo, hi := p.span(c)
-		all = append(all, scenario.Command{At: at, Do: scenario.MergeChunks, Name: c.NS, Min: lo, Max: hi},
-			scenario.Command{At: later, Do: scenario.ClearJumboFlag, Name: c.NS, Min: p.key("marked", c)})
+		all = append(all, scenario.Command{
+			At:   at,
+			Do:   scenario.MergeChunks,
+			Name: c.NS,
+			Min:  lo,
+			Max:  hi,
+		},
+			scenario.Command{
+				At:   later,
+				Do:   scenario.ClearJumboFlag,
+				Name: c.NS,
+				Min:  p.key("marked", c),
+			})
 		if !p.Older && p.chance("defragment", 30) {
-			all = append(all, scenario.Command{At: at, Do: scenario.Defragment, Name: c.NS, Value: "on"})
+			all = append(all, scenario.Command{
+				At:    at,
+				Do:    scenario.Defragment,
+				Name:  c.NS,
+				Value: "on",
+			})
 		}
 		return all
 	},
@@ -168,9 +266,12 @@ func DrawOperations(source Source, p OperationsParams) (all []scenario.Command) 
 	catalogue := OperationsCatalogue()
 	for n := range p.Count {
 		plan := &operationsPlan{p, source, n}
-		all = append(all, keyed.Choose(plan.pick, "story", catalogue, func(o Operations) (string, int) { return o.Name, 1 }).draw(plan)...)
+		all = append(all, keyed.Choose(plan.pick, "story", catalogue,
+			func(o Operations) (string, int) { return o.Name, 1 }).draw(plan)...)
 	}
-	slices.SortStableFunc(all, func(a, b scenario.Command) int { return int(min(max(a.At-b.At, -1), 1)) })
+	slices.SortStableFunc(all, func(a, b scenario.Command) int {
+		return int(min(max(a.At-b.At, -1), 1))
+	})
 	return all
 }
 
@@ -185,17 +286,22 @@ func (p *operationsPlan) pick(what string, n int) int {
 	return p.source("operations/"+strconv.Itoa(p.number)+"/"+what, n)
 }
 
-func (p *operationsPlan) chance(what string, percent int) bool { return p.pick(what, 100) < percent }
+func (p *operationsPlan) chance(what string, percent int) bool {
+	return p.pick(what, 100) < percent
+}
 
 func (p *operationsPlan) one(what string, of ...string) string { return of[p.pick(what, len(of))] }
 
-func (p *operationsPlan) shard(what string) string { return scenario.ShardName(p.pick(what, p.Shards)) }
+func (p *operationsPlan) shard(what string) string {
+	return scenario.ShardName(p.pick(what, p.Shards))
+}
 
 func (p *operationsPlan) collection(what string) *scenario.Collection {
 	return &p.Collections[p.pick(what, len(p.Collections))]
 }
 
-// two are two times, the second after the first. The first is mostly early, when there is most to be moved.
+// two are two times, the second after the first. The first is mostly early, when there is most to
+// be moved.
 func (p *operationsPlan) two(what string) (first, second time.Duration) {
 	span := int((p.End - p.Start) / time.Millisecond)
 	a := p.pick(what+" at", span)

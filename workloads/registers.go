@@ -3,8 +3,9 @@ package workloads
 import "github.com/shardproof/shardproof/histories/scenario"
 
 var registers = Workload{
-	Name:  "registers",
-	About: "reads, replacements and compare-and-set on single documents; writes return what they replaced",
+	Name: "registers",
+	About: "reads, replacements and compare-and-set on single documents; writes return what they " +
+		"replaced",
 	draw: func(p *plan, o *scenario.Op) {
 		o.Key = p.key(registerKeys)
 		switch at := p.pick("kind", 100); {

@@ -2,13 +2,15 @@ package workloads
 
 import "github.com/shardproof/shardproof/histories/scenario"
 
-// Short scans find more, since the narrow interval of a scan leaves little that is legal; long ones cross chunks and
-// live through whole migrations. Both are needed.
+// Short scans find more, since the narrow interval of a scan leaves little that is legal; long ones
+// cross chunks and live through whole migrations. Both are needed.
 var (
 	shortScans = Workload{
 		Name:  "scans-short",
 		About: "range scans over a few keys in small batches",
-		draw:  func(p *plan, o *scenario.Op) { p.scan(o, 2+p.pick("width", 6), 1+p.pick("batch", 3)) },
+		draw: func(p *plan, o *scenario.Op) {
+			p.scan(o, 2+p.pick("width", 6), 1+p.pick("batch", 3))
+		},
 	}
 	longScans = Workload{
 		Name:  "scans-long",

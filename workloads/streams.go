@@ -21,11 +21,14 @@ const (
 	StreamsAbout = "change stream readers that resume at old and new tokens while ranges move"
 )
 
-// DrawStreams plans readers: some ask often and for little, some go back behind what they have been delivered.
+// DrawStreams plans readers: some ask often and for little, some go back behind what they have been
+// delivered.
 func DrawStreams(source Source, p StreamParams) []scenario.Stream {
 	streams := make([]scenario.Stream, p.Count)
 	for i := range streams {
-		pick := func(what string, n int) int { return source(fmt.Sprintf("stream/%d/%s", i+1, what), n) }
+		pick := func(what string, n int) int {
+			return source(fmt.Sprintf("stream/%d/%s", i+1, what), n)
+		}
 		streams[i] = scenario.Stream{
 			ID: i + 1, At: p.Span / 1000 * time.Duration(pick("at", 1000)), NS: p.NS,
 			Poll:   []time.Duration{15, 30, 60, 120}[pick("poll", 4)] * time.Millisecond,

@@ -5,8 +5,9 @@ import "github.com/shardproof/shardproof/histories/scenario"
 // Reads that need not return the newest state, each with what it promises instead.
 var (
 	causals = Workload{
-		Name:  "causal-reads",
-		About: "causally consistent majority reads of what the client wrote or read, from primaries and secondaries",
+		Name: "causal-reads",
+		About: "causally consistent majority reads of what the client wrote or read, from " +
+			"primaries and secondaries",
 		draw: func(p *plan, o *scenario.Op) {
 			o.Key, o.Kind = p.presentKey(updateKeys), scenario.Update
 			if last, wrote := p.last[o.Client]; wrote && p.chance("own", 60) {
@@ -48,7 +49,8 @@ var (
 
 // Weak adds to a mix what its reads of other concerns and from other members are drawn from.
 func Weak(mix []Share) []Share {
-	return append(append([]Share(nil), mix...), Share{causals.Name, 30}, Share{secondaries.Name, 10}, Share{snapshots.Name, 14})
+	return append(append([]Share(nil), mix...), Share{causals.Name, 30},
+		Share{secondaries.Name, 10}, Share{snapshots.Name, 14})
 }
 
 // prefer sends so many percent of the reads to secondaries.

@@ -1,8 +1,10 @@
-// Package workloads says what clients do: which operations on which keys at which times, and which migrations run
-// meanwhile. Everything is drawn as a plan before a run starts, so that a scenario can hold it as text.
+// Package workloads says what clients do: which operations on which keys at which times, and which
+// migrations run meanwhile. Everything is drawn as a plan before a run starts, so that a scenario
+// can hold it as text.
 //
-// Promise: a plan is a pure function of the source and the parameters; every written identity is unique in the plan; each
-// kind of key sees only operations for which the identity check is complete, so that a verdict is never a guess.
+// Promise: a plan is a pure function of the source and the parameters; every written identity is
+// unique in the plan; each kind of key sees only operations for which the identity check is
+// complete, so that a verdict is never a guess.
 package workloads
 
 import (
@@ -15,8 +17,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// Source answers a question with a number from 0 to n-1. Equal questions get equal answers, in any order, so that one
-// operation can be left out and all others stay as they are. n is at least 1.
+// Source answers a question with a number from 0 to n-1. Equal questions get equal answers, in any
+// order, so that one operation can be left out and all others stay as they are. n is at least 1.
 type Source func(question string, n int) int
 
 // Params say how much to draw, and for which collection.
@@ -27,9 +29,11 @@ type Params struct {
 	// Count operations start from Start on, spread evenly over Span with some jitter.
 	Count       int
 	Start, Span time.Duration
-	// Hot is how many percent of the operations go to the first key of their class; the others choose evenly.
+	// Hot is how many percent of the operations go to the first key of their class; the others
+	// choose evenly.
 	Hot int
-	// FirstID numbers the first operation; the next ones follow. Identities are made of the numbers.
+	// FirstID numbers the first operation; the next ones follow. Identities are made of the
+	// numbers.
 	FirstID int
 }
 
@@ -47,14 +51,17 @@ type Share struct {
 
 // Catalogue is every workload, in the order in which they are listed.
 func Catalogue() []Workload {
-	return []Workload{registers, inserts, upserts, updates, pushes, shortScans, longScans, causals, secondaries, snapshots}
+	return []Workload{
+		registers, inserts, upserts, updates, pushes, shortScans, longScans, causals,
+		secondaries, snapshots,
+	}
 }
 
 // Standard is the mix that a standard run uses.
 func Standard() []Share {
 	return []Share{
-		{registers.Name, 38}, {inserts.Name, 16}, {upserts.Name, 10}, {updates.Name, 8}, {pushes.Name, 16},
-		{shortScans.Name, 9}, {longScans.Name, 3},
+		{registers.Name, 38}, {inserts.Name, 16}, {upserts.Name, 10}, {updates.Name, 8},
+		{pushes.Name, 16}, {shortScans.Name, 9}, {longScans.Name, 3},
 	}
 }
 
@@ -68,8 +75,8 @@ func Find(name string) (Workload, bool) {
 	return Workload{}, false
 }
 
-// Draw plans p.Count operations, each from one workload of the mix, ordered by start time. The mix must name known
-// workloads with weights of which at least one is positive.
+// Draw plans p.Count operations, each from one workload of the mix, ordered by start time. The mix
+// must name known workloads with weights of which at least one is positive.
 func Draw(source Source, p Params, mix []Share) []scenario.Op {
 	plan := &plan{Params: p, source: source, written: map[int64][]string{}, last: map[int]int64{}}
 	ops := make([]scenario.Op, p.Count)
@@ -92,14 +99,17 @@ type plan struct {
 	id int
 	// written holds the identities planned for each key so far, oldest first.
 	written map[int64][]string
-	// turned is the key of the operation before in the workload of documents that come and go; nil for the first.
+	// turned is the key of the operation before in the workload of documents that come and go; nil
+	// for the first.
 	turned *int64
 	// last is the key that each client wrote last in a causal workload.
 	last map[int]int64
 }
 
 // pick answers a question about the operation being drawn.
-func (p *plan) pick(what string, n int) int { return p.source("op/"+strconv.Itoa(p.id)+"/"+what, n) }
+func (p *plan) pick(what string, n int) int {
+	return p.source("op/"+strconv.Itoa(p.id)+"/"+what, n)
+}
 
 // chance is true in so many percent of all cases.
 func (p *plan) chance(what string, percent int) bool { return p.pick(what, 100) < percent }
@@ -115,7 +125,9 @@ func (p *plan) start(i int) time.Duration {
 }
 
 func (p *plan) choose(mix []Share) Workload {
-	share := keyed.Choose(p.pick, "workload", mix, func(s Share) (string, int) { return s.Name, s.Weight })
+	share := keyed.Choose(p.pick, "workload", mix, func(s Share) (string, int) {
+		return s.Name, s.Weight
+	})
 	w, known := Find(share.Name)
 	if !known {
 		panic("there is no workload " + share.Name)
@@ -123,8 +135,8 @@ func (p *plan) choose(mix []Share) Workload {
 	return w
 }
 
-// majorityReads is how many percent of the reads and scans are of majority concern: they may be old, but what they show
-// must never be rolled back.
+// majorityReads is how many percent of the reads and scans are of majority concern: they may be
+// old, but what they show must never be rolled back.
 const majorityReads = 15
 
 func (p *plan) weaken(o *scenario.Op) {
@@ -140,8 +152,8 @@ func (p *plan) identity(key int64) string {
 	return v
 }
 
-// expectation is what a CAS of the key asks for: mostly the newest identity planned for it, sometimes an older one or
-// absence.
+// expectation is what a CAS of the key asks for: mostly the newest identity planned for it,
+// sometimes an older one or absence.
 func (p *plan) expectation(key int64) string {
 	earlier := p.written[key]
 	if key < int64(p.Preload) {

@@ -28,24 +28,43 @@ func sourceOf(seed uint64) workloads.Source {
 func drawn(t *rapid.T) (workloads.Source, scenario.Collection, *scenario.Scenario) {
 	source := sourceOf(rapid.Uint64().Draw(t, "seed"))
 	keys := rapid.IntRange(1, 60).Draw(t, "keys")
-	c := scenario.Collection{NS: "test.docs", Keys: keys, Preload: rapid.IntRange(0, keys).Draw(t, "preload"), Hashed: rapid.Bool().Draw(t, "hashed")}
+	c := scenario.Collection{
+		NS:      "test.docs",
+		Keys:    keys,
+		Preload: rapid.IntRange(0, keys).Draw(t, "preload"),
+		Hashed:  rapid.Bool().Draw(t, "hashed"),
+	}
 	if keys > 10 {
 		c.Bounds = []int64{5, 10}
 	}
 	s := &scenario.Scenario{
-		Topology:    scenario.Topology{Shards: rapid.IntRange(2, 4).Draw(t, "shards"), Members: 1, ConfigMembers: 1, Routers: 1, Clients: rapid.IntRange(1, 9).Draw(t, "clients")},
+		Topology: scenario.Topology{
+			Shards:        rapid.IntRange(2, 4).Draw(t, "shards"),
+			Members:       1,
+			ConfigMembers: 1,
+			Routers:       1,
+			Clients:       rapid.IntRange(1, 9).Draw(t, "clients"),
+		},
 		Collections: []scenario.Collection{c},
 	}
 	return source, c, s
 }
 
-// Whatever is drawn is a valid scenario, drawn again it is the same, start times ascend and identities are unique.
+// Whatever is drawn is a valid scenario, drawn again it is the same, start times ascend and
+// identities are unique.
 func TestDraw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		source, c, s := drawn(t)
 		p := workloads.Params{
-			NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: s.Topology.Clients, Count: rapid.IntRange(0, 200).Draw(t, "count"),
-			Start: time.Second, Span: 3 * time.Second, Hot: rapid.IntRange(0, 100).Draw(t, "hot"), FirstID: 7,
+			NS:      c.NS,
+			Keys:    c.Keys,
+			Preload: c.Preload,
+			Clients: s.Topology.Clients,
+			Count:   rapid.IntRange(0, 200).Draw(t, "count"),
+			Start:   time.Second,
+			Span:    3 * time.Second,
+			Hot:     rapid.IntRange(0, 100).Draw(t, "hot"),
+			FirstID: 7,
 		}
 		s.Ops = workloads.Draw(source, p, workloads.Standard())
 		if err := s.Validate(scenario.Names{}); err != nil {
@@ -71,12 +90,22 @@ func checkPlan(t *rapid.T, ops []scenario.Op, p workloads.Params) {
 	}
 }
 
-// Kinds that cannot be judged together never meet on a key, as long as there is a key for every class.
+// Kinds that cannot be judged together never meet on a key, as long as there is a key for every
+// class.
 func TestClassesStayApart(t *testing.T) {
-	p := workloads.Params{NS: "a.b", Keys: 23, Preload: 11, Clients: 3, Count: 5000, Span: time.Second, Hot: 30}
+	p := workloads.Params{
+		NS:      "a.b",
+		Keys:    23,
+		Preload: 11,
+		Clients: 3,
+		Count:   5000,
+		Span:    time.Second,
+		Hot:     30,
+	}
 	kinds := map[int64][]scenario.OpKind{}
 	for _, o := range workloads.Draw(sourceOf(1), p, workloads.Standard()) {
-		if o.Kind != scenario.Scan && o.Kind != scenario.Read && !slices.Contains(kinds[o.Key], o.Kind) {
+		if o.Kind != scenario.Scan && o.Kind != scenario.Read &&
+			!slices.Contains(kinds[o.Key], o.Kind) {
 			kinds[o.Key] = append(kinds[o.Key], o.Kind)
 		}
 	}
@@ -90,12 +119,20 @@ func TestClassesStayApart(t *testing.T) {
 	}
 }
 
-// Every workload of the catalogue turns up in the standard mix, and CAS asks for identities planned before it.
+// Every workload of the catalogue turns up in the standard mix, and CAS asks for identities planned
+// before it.
 func TestStandardMix(t *testing.T) {
 	if len(workloads.Weak(workloads.Standard())) != len(workloads.Catalogue()) {
 		t.Error("the standard mix and the weaker reads leave out a workload")
 	}
-	p := workloads.Params{NS: "a.b", Keys: 40, Preload: 20, Clients: 6, Count: 300, Span: time.Second}
+	p := workloads.Params{
+		NS:      "a.b",
+		Keys:    40,
+		Preload: 20,
+		Clients: 6,
+		Count:   300,
+		Span:    time.Second,
+	}
 	count := map[scenario.OpKind]int{}
 	expecting := 0
 	for _, o := range workloads.Draw(sourceOf(3), p, workloads.Standard()) {
@@ -116,8 +153,13 @@ func TestMoves(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				source, c, s := drawn(t)
 				p := workloads.MoveParams{
-					Collection: c, Shards: s.Topology.Shards, Count: rapid.IntRange(0, 12).Draw(t, "count"),
-					Start: time.Second, Gap: 100 * time.Millisecond, WaitDelete: 20, FirstID: 1,
+					Collection: c,
+					Shards:     s.Topology.Shards,
+					Count:      rapid.IntRange(0, 12).Draw(t, "count"),
+					Start:      time.Second,
+					Gap:        100 * time.Millisecond,
+					WaitDelete: 20,
+					FirstID:    1,
 				}
 				s.Migrations = workloads.DrawMoves(source, p, m)
 				if err := s.Validate(scenario.Names{}); err != nil {
@@ -136,7 +178,12 @@ func TestMoves(t *testing.T) {
 // Ping-pong brings ranges back to where they came from.
 func TestPingPong(t *testing.T) {
 	m, _ := workloads.FindMoves("ping-pong")
-	p := workloads.MoveParams{Collection: scenario.Collection{NS: "a.b", Keys: 40, Bounds: []int64{20}}, Shards: 2, Count: 8, Gap: time.Second}
+	p := workloads.MoveParams{
+		Collection: scenario.Collection{NS: "a.b", Keys: 40, Bounds: []int64{20}},
+		Shards:     2,
+		Count:      8,
+		Gap:        time.Second,
+	}
 	back := 0
 	moves := workloads.DrawMoves(sourceOf(2), p, m)
 	for i := 1; i < len(moves); i++ {

@@ -52,7 +52,9 @@ func (at *PlacedChunk) misplaced(
 	c *model.Cluster, ns string, show func(lo, hi string) string,
 ) string {
 	zone, span := c.Zone(ns, at.Min, at.Max), show(at.Min, at.Max)
-	somebody := slices.ContainsFunc(c.Shards(), func(s string) bool { return !c.Draining(s) && c.InZone(s, zone) })
+	somebody := slices.ContainsFunc(c.Shards(), func(s string) bool {
+		return !c.Draining(s) && c.InZone(s, zone)
+	})
 	switch {
 	case c.Crosses(ns, at.Min, at.Max):
 		return fmt.Sprintf("the chunk %s crosses the boundary of a zone", span)
@@ -60,7 +62,8 @@ func (at *PlacedChunk) misplaced(
 	case c.Draining(at.Shard):
 		return fmt.Sprintf("the chunk %s is on %s, which is draining", span, at.Shard)
 	case !c.InZone(at.Shard, zone):
-		return fmt.Sprintf("the chunk %s belongs to zone %s and is on %s, which does not", span, zone, at.Shard)
+		return fmt.Sprintf("the chunk %s belongs to zone %s and is on %s, which does not",
+			span, zone, at.Shard)
 	}
 	return ""
 }
@@ -99,10 +102,12 @@ func (r *BalanceState) uneven(c *model.Cluster) string {
 	if !r.BySize {
 		ideal = (2*all + n) / (2 * n)
 	}
-	if !movable[most] || load[most] <= ideal || load[least] >= ideal || load[most]-load[least] < apart {
+	if !movable[most] || load[most] <= ideal || load[least] >= ideal ||
+		load[most]-load[least] < apart {
 		return ""
 	}
-	return fmt.Sprintf("%s has %d %s and %s has %d, where each should have about %d", most, load[most], unit, least, load[least], ideal)
+	return fmt.Sprintf("%s has %d %s and %s has %d, where each should have about %d",
+		most, load[most], unit, least, load[least], ideal)
 }
 
 // Table is the chunks as a routing table.

@@ -16,7 +16,12 @@ func TestLacking(t *testing.T) {
 		bounds := []string{"a", "c", "e", "g", "i"}
 		for i, s := range shards {
 			name, jumbo := strings.CutSuffix(s, "!")
-			all = append(all, PlacedChunk{Min: bounds[i], Max: bounds[i+1], Shard: name, Jumbo: jumbo})
+			all = append(all, PlacedChunk{
+				Min:   bounds[i],
+				Max:   bounds[i+1],
+				Shard: name,
+				Jumbo: jumbo,
+			})
 		}
 		return all
 	}
@@ -37,16 +42,32 @@ func TestLacking(t *testing.T) {
 		{"one apart", nil, lying("a", "a", "b"), nil, ""},
 		{"two apart", nil, lying("a", "a"), nil, "a has 2 chunks"},
 		{"nothing can move", nil, lying("a!", "a!"), nil, ""},
-		{"draining", []trace.ClusterChangedEvent{drains}, lying("a", "b"), nil, "which is draining"},
-		{"jumbo on a shard that drains", []trace.ClusterChangedEvent{drains}, lying("a", "b!"), nil, ""},
-		{"out of its zone", []trace.ClusterChangedEvent{zone("a", "c")}, lying("b", "a"), nil, "belongs to zone east"},
+		{
+			"draining", []trace.ClusterChangedEvent{drains}, lying("a", "b"), nil,
+			"which is draining",
+		},
+		{
+			"jumbo on a shard that drains", []trace.ClusterChangedEvent{drains},
+			lying("a", "b!"), nil, "",
+		},
+		{
+			"out of its zone", []trace.ClusterChangedEvent{zone("a", "c")}, lying("b", "a"), nil,
+			"belongs to zone east",
+		},
 		{"in its zone", []trace.ClusterChangedEvent{zone("a", "c")}, lying("a", "a"), nil, ""},
-		{"across a boundary", []trace.ClusterChangedEvent{zone("b", "c")}, lying("a", "a"), nil, "crosses"},
+		{
+			"across a boundary", []trace.ClusterChangedEvent{zone("b", "c")}, lying("a", "a"),
+			nil, "crosses",
+		},
 		{"sizes", nil, lying("a", "b"), map[string]int64{"a": 500, "b": 99}, "a has 500 bytes"},
-		{"sizes less than three chunks apart", nil, lying("a", "b"), map[string]int64{"a": 500, "b": 210}, ""},
+		{
+			"sizes less than three chunks apart", nil, lying("a", "b"),
+			map[string]int64{"a": 500, "b": 210}, "",
+		},
 	} {
 		said := append([]trace.ClusterChangedEvent{
-			{Change: trace.ShardAdded, Peer: "a", Zones: "east"}, {Change: trace.ShardAdded, Peer: "b"},
+			{Change: trace.ShardAdded, Peer: "a", Zones: "east"},
+			{Change: trace.ShardAdded, Peer: "b"},
 		}, c.said...)
 		var cluster *model.Cluster
 		for _, e := range said {

@@ -31,11 +31,12 @@ var Convergence = verdict.Checker{
 		keyUnusable:       "an operation of the final pass failed",
 		memberUnreachable: "a member does not answer",
 		orphansMiscounted: "a task's orphan count is not the number of its orphaned documents",
-		uuidDiffers:       "a member has data of another incarnation of the collection than the catalog",
-		indexesDiffer:     "two owners have different indexes",
-		collectionGone:    "an owner does not have the collection",
-		indexMissing:      "an owner lacks an index that was created",
-		indexKept:         "an owner has an index that was dropped",
+		uuidDiffers: "a member has data of another incarnation of the collection than the " +
+			"catalog",
+		indexesDiffer:  "two owners have different indexes",
+		collectionGone: "an owner does not have the collection",
+		indexMissing:   "an owner lacks an index that was created",
+		indexKept:      "an owner has an index that was dropped",
 	},
 }
 
@@ -70,8 +71,16 @@ func (a *Audit) Check() verdict.Verdict {
 	return v
 }
 
-func (a *Audit) add(v *verdict.Verdict, signature verdict.Signature, key, broke string, because ...string) {
-	v.Add(verdict.Violation{Signature: signature, NS: a.NS, Key: key, Broke: broke, Because: because})
+func (a *Audit) add(
+	v *verdict.Verdict, signature verdict.Signature, key, broke string, because ...string,
+) {
+	v.Add(verdict.Violation{
+		Signature: signature,
+		NS:        a.NS,
+		Key:       key,
+		Broke:     broke,
+		Because:   because,
+	})
 }
 
 // checkTable: the chunks cover the key space without gap or overlap, with versions of their own.
@@ -83,7 +92,8 @@ func (a *Audit) checkTable(v *verdict.Verdict) {
 	for _, c := range a.Table {
 		version := [2]uint32{c.Major, c.Minor}
 		if seen[version] {
-			a.add(v, tableBroken, "", fmt.Sprintf("two chunks have version %d|%d", c.Major, c.Minor), "chunk versions must be unique")
+			a.add(v, tableBroken, "", fmt.Sprintf("two chunks have version %d|%d",
+				c.Major, c.Minor), "chunk versions must be unique")
 		}
 		seen[version] = true
 	}
@@ -104,13 +114,16 @@ func (a *Audit) checkMember(v *verdict.Verdict, m *Member) {
 		return
 	}
 	for _, what := range m.Leftovers {
-		a.add(v, leftoverFound, "", m.Node+" still has "+what, "no operation that needs it is running")
+		a.add(v, leftoverFound, "", m.Node+" still has "+what,
+			"no operation that needs it is running")
 	}
 	for _, what := range m.Sections {
-		a.add(v, sectionHeld, "", m.Node+" still holds the critical section "+what, "no operation that needs it is running")
+		a.add(v, sectionHeld, "", m.Node+" still holds the critical section "+what,
+			"no operation that needs it is running")
 	}
 	if m.Cursors > 0 {
-		a.add(v, leftoverFound, "", fmt.Sprintf("%s still has %d open cursors", m.Node, m.Cursors), "every scan has ended")
+		a.add(v, leftoverFound, "", fmt.Sprintf("%s still has %d open cursors", m.Node, m.Cursors),
+			"every scan has ended")
 	}
 	a.checkMetadata(v, m)
 	a.checkTasks(v, m)
@@ -133,7 +146,8 @@ func (a *Audit) checkTasks(v *verdict.Verdict, m *Member) {
 			}
 		}
 		if left != k.Orphans {
-			a.add(v, orphansMiscounted, "", fmt.Sprintf("task %s of %s counts %d orphans in %s", k.ID, m.Node, k.Orphans, a.span(k.Min, k.Max)),
+			a.add(v, orphansMiscounted, "", fmt.Sprintf("task %s of %s counts %d orphans in %s",
+				k.ID, m.Node, k.Orphans, a.span(k.Min, k.Max)),
 				fmt.Sprintf("%s holds %d documents there", m.Node, left))
 		}
 	}
@@ -154,15 +168,18 @@ func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
 		want = append(want, Range{c.Min, c.Max})
 		major = max(major, c.Major)
 		if m.Epoch != "" && c.Epoch != m.Epoch {
-			a.add(v, metadataDiffers, "", fmt.Sprintf("%s has the collection with epoch %s", m.Node, m.Epoch), "the catalog has epoch "+c.Epoch)
+			a.add(v, metadataDiffers, "", fmt.Sprintf("%s has the collection with epoch %s",
+				m.Node, m.Epoch), "the catalog has epoch "+c.Epoch)
 			return
 		}
 	}
 	if got, want := joined(m.Owned), joined(want); !slices.Equal(got, want) {
-		a.add(v, metadataDiffers, "", fmt.Sprintf("%s believes that %s owns %s", m.Node, m.Shard, a.ranges(got)),
+		a.add(v, metadataDiffers, "",
+			fmt.Sprintf("%s believes that %s owns %s", m.Node, m.Shard, a.ranges(got)),
 			"the catalogue says "+a.ranges(want))
 	} else if m.Major != major && !a.Reshaped {
-		a.add(v, metadataDiffers, "", fmt.Sprintf("%s has major version %d of %s", m.Node, m.Major, m.Shard),
+		a.add(v, metadataDiffers, "",
+			fmt.Sprintf("%s has major version %d of %s", m.Node, m.Major, m.Shard),
 			fmt.Sprintf("the catalog has major version %d", major))
 	}
 }
@@ -203,8 +220,10 @@ func (a *Audit) checkReplicas(v *verdict.Verdict) {
 		case other == nil:
 			first[m.Shard] = m
 		case other.Applied != m.Applied || other.Checksum != m.Checksum:
-			a.add(v, replicasDiffer, "", fmt.Sprintf("%s and %s hold different data", other.Node, m.Node),
-				fmt.Sprintf("%s has applied %s, checksum %x", other.Node, other.Applied, other.Checksum),
+			a.add(v, replicasDiffer, "",
+				fmt.Sprintf("%s and %s hold different data", other.Node, m.Node),
+				fmt.Sprintf("%s has applied %s, checksum %x",
+					other.Node, other.Applied, other.Checksum),
 				fmt.Sprintf("%s has applied %s, checksum %x", m.Node, m.Applied, m.Checksum))
 		}
 	}
@@ -227,11 +246,14 @@ func (a *Audit) compare(v *verdict.Verdict, op *histories.Op, d Document, found 
 	r, name := &op.Result, fmt.Sprint(op.Key)
 	switch {
 	case r.Found && !found:
-		a.add(v, documentLost, name, "no shard that owns k="+name+" has it", fmt.Sprintf("operation %d had just read %s", op.ID, r.Value))
+		a.add(v, documentLost, name, "no shard that owns k="+name+" has it",
+			fmt.Sprintf("operation %d had just read %s", op.ID, r.Value))
 	case !r.Found && found:
-		a.add(v, documentWrong, name, fmt.Sprintf("the owner of k=%s has %s", name, d.Value), fmt.Sprintf("operation %d had just found no document", op.ID))
+		a.add(v, documentWrong, name, fmt.Sprintf("the owner of k=%s has %s", name, d.Value),
+			fmt.Sprintf("operation %d had just found no document", op.ID))
 	case found && (d.Value != r.Value || !slices.Equal(d.List, r.List)):
-		a.add(v, documentWrong, name, fmt.Sprintf("the owner of k=%s has %s %v", name, d.Value, d.List),
+		a.add(v, documentWrong, name,
+			fmt.Sprintf("the owner of k=%s has %s %v", name, d.Value, d.List),
 			fmt.Sprintf("operation %d had just read %s %v", op.ID, r.Value, r.List))
 	}
 }
@@ -248,7 +270,9 @@ func (a *Audit) owned(v *verdict.Verdict) map[int64]Document {
 				continue
 			}
 			if _, twice := owned[d.Key]; twice {
-				a.add(v, documentTwice, fmt.Sprint(d.Key), fmt.Sprintf("k=%d is stored twice by its owners", d.Key), "a key has one owner, which has one document of it")
+				a.add(v, documentTwice, fmt.Sprint(d.Key),
+					fmt.Sprintf("k=%d is stored twice by its owners", d.Key),
+					"a key has one owner, which has one document of it")
 			}
 			owned[d.Key] = d
 		}
@@ -272,7 +296,9 @@ func (a *Audit) checkFinal(v *verdict.Verdict) {
 	for i := range a.Final {
 		op := &a.Final[i]
 		if op.Outcome != histories.OK {
-			a.add(v, keyUnusable, fmt.Sprint(op.Key), fmt.Sprintf("operation %d (%s k=%d) of the final pass failed: %s", op.ID, op.Kind, op.Key, op.Error),
+			a.add(v, keyUnusable, fmt.Sprint(op.Key),
+				fmt.Sprintf("operation %d (%s k=%d) of the final pass failed: %s",
+					op.ID, op.Kind, op.Key, op.Error),
 				"the faults had healed and nothing was under way")
 		}
 		if op.Key < 0 || op.Key >= int64(a.Keys) {

@@ -16,24 +16,50 @@ const (
 
 // atRest is a healthy cluster: shard a owns everything below "k1", shard b the rest; two keys.
 func atRest() *Audit {
-	a := &Audit{NS: "test.docs", Keys: 2, Table: []trace.Chunk{
-		{Min: minKey, Max: "k1", Shard: "a", Major: 2, Minor: 1, Epoch: "e"}, {Min: "k1", Max: maxKey, Shard: "b", Major: 2, Epoch: "e"},
-	}}
+	a := &Audit{NS: "test.docs",
+		Keys: 2,
+		Table: []trace.Chunk{
+			{Min: minKey, Max: "k1", Shard: "a", Major: 2, Minor: 1, Epoch: "e"},
+			{Min: "k1", Max: maxKey, Shard: "b", Major: 2, Epoch: "e"},
+		}}
 	docs := map[string][]Document{
-		"a": {{Shard: "k0", Key: 0, Value: "w0", List: []string{"p"}}}, "b": {{Shard: "k1", Key: 1, Value: "w1"}},
+		"a": {{Shard: "k0", Key: 0, Value: "w0", List: []string{"p"}}},
+		"b": {{Shard: "k1", Key: 1, Value: "w1"}},
 	}
-	owned := map[string][]Range{"a": {{Min: minKey, Max: "j"}, {Min: "j", Max: "k1"}}, "b": {{Min: "k1", Max: maxKey}}}
+	owned := map[string][]Range{
+		"a": {{Min: minKey, Max: "j"}, {Min: "j", Max: "k1"}},
+		"b": {{Min: "k1", Max: maxKey}},
+	}
 	for _, shard := range []string{"a", "b"} {
 		for i, node := range []string{shard + ".0", shard + ".1"} {
 			a.Members = append(a.Members, Member{
-				Shard: shard, Node: node, Primary: i == 0, Applied: "1:5", Checksum: 7, Documents: docs[shard],
-				Known: true, Major: 2, Epoch: "e", Owned: owned[shard],
+				Shard:     shard,
+				Node:      node,
+				Primary:   i == 0,
+				Applied:   "1:5",
+				Checksum:  7,
+				Documents: docs[shard],
+				Known:     true,
+				Major:     2,
+				Epoch:     "e",
+				Owned:     owned[shard],
 			})
 		}
 	}
 	for key, value := range []string{"w0", "w1"} {
-		op := histories.Op{ID: 100 + key, Kind: scenario.Update, Key: int64(key), Outcome: histories.OK}
-		read := histories.Op{ID: 200 + key, Kind: scenario.Read, Key: int64(key), Outcome: histories.OK, Result: histories.Result{Found: true, Value: value}}
+		op := histories.Op{
+			ID:      100 + key,
+			Kind:    scenario.Update,
+			Key:     int64(key),
+			Outcome: histories.OK,
+		}
+		read := histories.Op{
+			ID:      200 + key,
+			Kind:    scenario.Read,
+			Key:     int64(key),
+			Outcome: histories.OK,
+			Result:  histories.Result{Found: true, Value: value},
+		}
 		if key == 0 {
 			read.Result.List = []string{"p"}
 		}
@@ -48,12 +74,16 @@ func TestLiveness(t *testing.T) {
 	if v := p.Check(); v.Outcome != verdict.Pass || v.Checked != 3 {
 		t.Errorf("nothing is left to do: %+v", v)
 	}
-	p.Unfinished, p.Waiting = []string{"move 3", "move 4"}, []string{"a.0: move is parked", "a.0: move is parked", "a.0: donor m1 is parked after donor.statusPoll"}
+	p.Unfinished, p.Waiting = []string{"move 3", "move 4"}, []string{
+		"a.0: move is parked", "a.0: move is parked",
+		"a.0: donor m1 is parked after donor.statusPoll",
+	}
 	v := p.Check()
 	if v.Outcome != verdict.Fail || v.Found != 2 || v.Violations[0].Signature != notFinished {
 		t.Errorf("two moves are left to do: %+v", v)
 	}
-	if because := v.Violations[1].Because; because[len(because)-1] != p.Waiting[2] || because[1] != "a.0: move is parked (2 tasks)" {
+	if because := v.Violations[1].Because; because[len(because)-1] != p.Waiting[2] ||
+		because[1] != "a.0: move is parked (2 tasks)" {
 		t.Errorf("it is not told what is waited for: %v", because)
 	}
 }
@@ -77,29 +107,51 @@ func TestConvergence(t *testing.T) {
 		"metadata unknown":   {func(a *Audit) { a.Members[1] = unknown(a.Members[1]) }, ""},
 		"orphans counted":    {func(a *Audit) { orphaned(a, 1) }, orphanLeft},
 		"orphans miscounted": {func(a *Audit) { orphaned(a, 2) }, orphansMiscounted},
-		"no answer":          {func(a *Audit) { a.Members[1] = Member{Shard: "a", Node: "a.1", Unreachable: true} }, memberUnreachable},
+		"no answer": {
+			func(a *Audit) { a.Members[1] = Member{Shard: "a", Node: "a.1", Unreachable: true} },
+			memberUnreachable,
+		},
 		"gap in the table":   {func(a *Audit) { a.Table[0].Max = "k" }, tableBroken},
 		"overlap":            {func(a *Audit) { a.Table[0].Max = "k2" }, tableBroken},
 		"table ends early":   {func(a *Audit) { a.Table = a.Table[:1] }, tableBroken},
 		"same version twice": {func(a *Audit) { a.Table[0].Minor = 0 }, tableBroken},
 		"other data":         {func(a *Audit) { a.Members[1].Checksum++ }, replicasDiffer},
 		"behind":             {func(a *Audit) { a.Members[1].Applied = "1:4" }, replicasDiffer},
-		"orphan":             {func(a *Audit) { a.Members[1].Documents = append(a.Members[1].Documents, extra) }, orphanLeft},
-		"task":               {func(a *Audit) { a.Members[0].Leftovers = []string{"range deletion"} }, leftoverFound},
-		"cursor":             {func(a *Audit) { a.Members[0].Cursors = 1 }, leftoverFound},
-		"critical section":   {func(a *Audit) { a.Members[0].Sections = []string{"donor m1"} }, sectionHeld},
-		"owns too much":      {func(a *Audit) { a.Members[0].Owned = []Range{{Min: minKey, Max: maxKey}} }, metadataDiffers},
-		"owns too little":    {func(a *Audit) { a.Members[0].Owned = nil }, metadataDiffers},
-		"old version":        {func(a *Audit) { a.Members[0].Major = 1 }, metadataDiffers},
-		"other incarnation":  {func(a *Audit) { a.Members[0].Epoch = "f" }, metadataDiffers},
-		"document lost":      {func(a *Audit) { a.Members[2].Documents = nil }, documentLost},
+		"orphan": {
+			func(a *Audit) { a.Members[1].Documents = append(a.Members[1].Documents, extra) },
+			orphanLeft,
+		},
+		"task": {
+			func(a *Audit) { a.Members[0].Leftovers = []string{"range deletion"} }, leftoverFound,
+		},
+		"cursor": {func(a *Audit) { a.Members[0].Cursors = 1 }, leftoverFound},
+		"critical section": {
+			func(a *Audit) { a.Members[0].Sections = []string{"donor m1"} }, sectionHeld,
+		},
+		"owns too much": {
+			func(a *Audit) { a.Members[0].Owned = []Range{{Min: minKey, Max: maxKey}} },
+			metadataDiffers,
+		},
+		"owns too little":   {func(a *Audit) { a.Members[0].Owned = nil }, metadataDiffers},
+		"old version":       {func(a *Audit) { a.Members[0].Major = 1 }, metadataDiffers},
+		"other incarnation": {func(a *Audit) { a.Members[0].Epoch = "f" }, metadataDiffers},
+		"document lost":     {func(a *Audit) { a.Members[2].Documents = nil }, documentLost},
 		"document changed": {func(a *Audit) {
 			a.Members[2].Documents = []Document{{Shard: "k1", Key: 1, Value: "w9"}}
 		}, documentWrong},
-		"document risen":      {func(a *Audit) { a.Final[3].Result = histories.Result{} }, documentWrong},
-		"two of a key":        {func(a *Audit) { a.Members[2].Documents = append(a.Members[2].Documents[:1:1], extra) }, documentTwice},
-		"key not writable":    {func(a *Audit) { a.Final[0].Outcome = histories.Failed }, keyUnusable},
-		"key not readable":    {func(a *Audit) { a.Final[1].Outcome = histories.Unknown }, keyUnusable},
+		"document risen": {
+			func(a *Audit) { a.Final[3].Result = histories.Result{} }, documentWrong,
+		},
+		"two of a key": {
+			func(a *Audit) { a.Members[2].Documents = append(a.Members[2].Documents[:1:1], extra) },
+			documentTwice,
+		},
+		"key not writable": {
+			func(a *Audit) { a.Final[0].Outcome = histories.Failed }, keyUnusable,
+		},
+		"key not readable": {
+			func(a *Audit) { a.Final[1].Outcome = histories.Unknown }, keyUnusable,
+		},
 		"key left out":        {func(a *Audit) { a.Final = a.Final[:2] }, "undecided"},
 		"nothing in the list": {func(a *Audit) { a.Final[1].Result.List = nil }, documentWrong},
 	} {

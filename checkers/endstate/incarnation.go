@@ -31,23 +31,32 @@ func (a *Audit) checkIncarnations(v *verdict.Verdict) {
 	made, known := indexed(a.Whole)
 	for i := range a.Members {
 		m := &a.Members[i]
-		owner := slices.ContainsFunc(a.Table, func(c trace.Chunk) bool { return c.Shard == m.Shard })
+		owner := slices.ContainsFunc(a.Table, func(c trace.Chunk) bool {
+			return c.Shard == m.Shard
+		})
 		switch {
 		case m.Unreachable:
 		case m.UUID != "" && m.UUID != a.UUID:
-			a.add(v, uuidDiffers, "", fmt.Sprintf("%s has %s with UUID %s", m.Node, a.NS, m.UUID), "the catalog has UUID "+a.UUID)
+			a.add(v, uuidDiffers, "", fmt.Sprintf("%s has %s with UUID %s", m.Node, a.NS, m.UUID),
+				"the catalog has UUID "+a.UUID)
 		case owner && m.UUID == "":
-			a.add(v, collectionGone, "", fmt.Sprintf("%s has no collection %s", m.Node, a.NS), m.Shard+" owns chunks of it")
+			a.add(v, collectionGone, "", fmt.Sprintf("%s has no collection %s", m.Node, a.NS),
+				m.Shard+" owns chunks of it")
 		case !owner:
 		case known && made && len(m.Indexes) == 0:
-			a.add(v, indexMissing, "", fmt.Sprintf("%s has no index on %s", m.Node, a.NS), "the index was created, and nothing dropped it afterwards")
+			a.add(v, indexMissing, "", fmt.Sprintf("%s has no index on %s", m.Node, a.NS),
+				"the index was created, and nothing dropped it afterwards")
 		case known && !made && len(m.Indexes) > 0:
-			a.add(v, indexKept, "", fmt.Sprintf("%s has indexes {%s} on %s", m.Node, strings.Join(m.Indexes, ", "), a.NS), "they were dropped, and nothing created them afterwards")
+			a.add(v, indexKept, "",
+				fmt.Sprintf("%s has indexes {%s} on %s", m.Node, strings.Join(m.Indexes, ", "),
+					a.NS), "they were dropped, and nothing created them afterwards")
 		case first == nil:
 			first = m
 		case !slices.Equal(first.Indexes, m.Indexes):
-			a.add(v, indexesDiffer, "", fmt.Sprintf("%s has indexes {%s} on %s", m.Node, strings.Join(m.Indexes, ", "), a.NS),
-				fmt.Sprintf("%s has {%s}, and both own chunks of it", first.Node, strings.Join(first.Indexes, ", ")))
+			a.add(v, indexesDiffer, "", fmt.Sprintf("%s has indexes {%s} on %s",
+				m.Node, strings.Join(m.Indexes, ", "), a.NS),
+				fmt.Sprintf("%s has {%s}, and both own chunks of it",
+					first.Node, strings.Join(first.Indexes, ", ")))
 		}
 	}
 }
@@ -69,7 +78,8 @@ func indexed(ops []histories.Op) (made, known bool) {
 // last says whether the operation began after every other one had ended that changes indexes.
 func last(op *histories.Op, ops []histories.Op) bool {
 	return !slices.ContainsFunc(ops, func(other histories.Op) bool {
-		changes := other.Kind.Of().Index != opkind.IndexUntouched && other.Outcome != histories.Failed && other.ID != op.ID
+		changes := other.Kind.Of().Index != opkind.IndexUntouched &&
+			other.Outcome != histories.Failed && other.ID != op.ID
 		return changes && (other.Outcome == histories.Unknown || other.Return >= op.Call)
 	})
 }

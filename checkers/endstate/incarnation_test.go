@@ -14,21 +14,30 @@ func TestIncarnationsOfAnAudit(t *testing.T) {
 		plant     func(a *Audit)
 		signature verdict.Signature
 	}{
-		"equal":             {func(*Audit) {}, ""},
-		"another UUID":      {func(a *Audit) { a.Members[3].UUID = "u2" }, uuidDiffers},
-		"owner without it":  {func(a *Audit) { a.Members[1].UUID = "" }, collectionGone},
-		"index is missing":  {func(a *Audit) { a.Members[2].Indexes = nil }, indexesDiffer},
-		"index is another":  {func(a *Audit) { a.Members[2].Indexes = []string{"v_1 {}"} }, indexesDiffer},
+		"equal":            {func(*Audit) {}, ""},
+		"another UUID":     {func(a *Audit) { a.Members[3].UUID = "u2" }, uuidDiffers},
+		"owner without it": {func(a *Audit) { a.Members[1].UUID = "" }, collectionGone},
+		"index is missing": {func(a *Audit) { a.Members[2].Indexes = nil }, indexesDiffer},
+		"index is another": {
+			func(a *Audit) { a.Members[2].Indexes = []string{"v_1 {}"} }, indexesDiffer,
+		},
 		"nobody has an own": {func(a *Audit) { a.UUID = "" }, ""},
-		"made and there":    {func(a *Audit) { a.Whole = wholes(scenario.DropIndex, scenario.CreateIndex) }, ""},
+		"made and there": {
+			func(a *Audit) { a.Whole = wholes(scenario.DropIndex, scenario.CreateIndex) }, "",
+		},
 		"made and missing": {func(a *Audit) {
 			a.Whole = wholes(scenario.Drop, scenario.CreateIndex)
 			for i := range a.Members {
 				a.Members[i].Indexes = nil
 			}
 		}, indexMissing},
-		"removed and kept": {func(a *Audit) { a.Whole = wholes(scenario.CreateIndex, scenario.DropIndex) }, indexKept},
-		"gone with a drop": {func(a *Audit) { a.Whole = wholes(scenario.CreateIndex, scenario.Drop) }, indexKept},
+		"removed and kept": {
+			func(a *Audit) { a.Whole = wholes(scenario.CreateIndex, scenario.DropIndex) },
+			indexKept,
+		},
+		"gone with a drop": {
+			func(a *Audit) { a.Whole = wholes(scenario.CreateIndex, scenario.Drop) }, indexKept,
+		},
 		"removed or not": {func(a *Audit) {
 			a.Whole = wholes(scenario.CreateIndex, scenario.DropIndex)
 			a.Whole[1].Call = a.Whole[0].Return
@@ -59,7 +68,14 @@ func TestIncarnationsOfAnAudit(t *testing.T) {
 func wholes(kinds ...scenario.OpKind) (ops []histories.Op) {
 	for i, kind := range kinds {
 		at := uint64(10 * i)
-		ops = append(ops, histories.Op{ID: i + 1, NS: "t.c", Kind: kind, Call: at, Return: at + 5, Outcome: histories.OK})
+		ops = append(ops, histories.Op{
+			ID:      i + 1,
+			NS:      "t.c",
+			Kind:    kind,
+			Call:    at,
+			Return:  at + 5,
+			Outcome: histories.OK,
+		})
 	}
 	return ops
 }

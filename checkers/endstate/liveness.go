@@ -43,7 +43,11 @@ func (p *Progress) Check() verdict.Verdict {
 	waiting := counted(p.Waiting)
 	because = append(because, waiting[:min(len(waiting), waitingShown)]...)
 	for _, what := range p.Unfinished {
-		v.Add(verdict.Violation{Signature: notFinished, Broke: "not finished: " + what, Because: slices.Clone(because)})
+		v.Add(verdict.Violation{
+			Signature: notFinished,
+			Broke:     "not finished: " + what,
+			Because:   slices.Clone(because),
+		})
 	}
 	return v
 }

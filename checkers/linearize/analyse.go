@@ -34,7 +34,9 @@ func (k *Key) Analyse() Result {
 
 // phantom finds an identity that somebody saw and nobody wrote.
 func (k *Key) phantom() Proof {
-	bad := func(id ID) bool { return id >= firstName && (k.Writers[id] == NoWriter || k.Refused[id]) }
+	bad := func(id ID) bool {
+		return id >= firstName && (k.Writers[id] == NoWriter || k.Refused[id])
+	}
 	for i := range k.Acts {
 		a := &k.Acts[i]
 		if a.See == Exactly && !a.Maybe && bad(a.Seen) {
@@ -66,7 +68,9 @@ func (k *Key) early() Proof {
 	return Proof{}
 }
 
-func (k *Key) before(a *KeyOp, other int32) bool { return other >= 0 && a.Return < k.Acts[other].Call }
+func (k *Key) before(a *KeyOp, other int32) bool {
+	return other >= 0 && a.Return < k.Acts[other].Call
+}
 
 // block is a run of acts that follow each other in every order: each replaced what the one before
 // left, with the readers of a value between its writer and its successor.

@@ -12,7 +12,12 @@ import (
 // certainly failed leave no act, only the knowledge that their identity must never be seen; reads
 // of weaker concern than linearizable leave glimpses.
 func Split(ops []histories.Op) []Key {
-	b := builder{ops: ops, names: namesakes(ops), spaces: map[string]map[int64]int32{}, ids: map[name]ID{}}
+	b := builder{
+		ops:    ops,
+		names:  namesakes(ops),
+		spaces: map[string]map[int64]int32{},
+		ids:    map[name]ID{},
+	}
 	b.count()
 	b.divide()
 	for i := range ops {
@@ -22,7 +27,9 @@ func Split(ops []histories.Op) []Key {
 		b.take(int32(i))
 	}
 	for i := range b.keys {
-		slices.SortStableFunc(b.keys[i].Acts, func(x, y KeyOp) int { return cmp.Compare(x.Call, y.Call) })
+		slices.SortStableFunc(b.keys[i].Acts, func(x, y KeyOp) int {
+			return cmp.Compare(x.Call, y.Call)
+		})
 	}
 	slices.SortFunc(b.keys, func(x, y Key) int {
 		return cmp.Or(cmp.Compare(x.NS, y.NS), cmp.Compare(x.Key, y.Key))
@@ -36,8 +43,9 @@ type name struct {
 }
 
 type builder struct {
-	ops    []histories.Op
-	names  map[string][]string // of each namespace that a collection takes from another one: all of them
+	ops []histories.Op
+	// Of each namespace that a collection takes from another one: all of them.
+	names  map[string][]string
 	keys   []Key
 	counts []int
 	spaces map[string]map[int64]int32
@@ -49,7 +57,8 @@ func namesakes(ops []histories.Op) map[string][]string {
 	var all map[string][]string
 	for i := range ops {
 		op := &ops[i]
-		if !op.Kind.Of().Renames || op.Outcome == histories.Failed || slices.Contains(all[op.NS], op.Into) {
+		if !op.Kind.Of().Renames || op.Outcome == histories.Failed ||
+			slices.Contains(all[op.NS], op.Into) {
 			continue
 		}
 		if all == nil {
@@ -82,8 +91,13 @@ func (b *builder) find(ns string, key int64) int32 {
 		at = int32(len(b.keys))
 		space[key] = at
 		b.keys = append(b.keys, Key{
-			NS: ns, Key: key, Names: []string{"", ""}, Writers: []int32{NoWriter, NoWriter}, Refused: []bool{false, false},
-			Lists: [][]ID{nil}, Places: max(1, len(b.names[ns])),
+			NS:      ns,
+			Key:     key,
+			Names:   []string{"", ""},
+			Writers: []int32{NoWriter, NoWriter},
+			Refused: []bool{false, false},
+			Lists:   [][]ID{nil},
+			Places:  max(1, len(b.names[ns])),
 		})
 		b.counts = append(b.counts, 0)
 	}

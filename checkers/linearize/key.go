@@ -46,7 +46,8 @@ const (
 	Change
 	Remove
 	Append
-	Move // the document, if there is one, is in the place Into from now on, and what was there is gone
+	// The document, if there is one, is in the place Into from now on, and what was there is gone.
+	Move
 )
 
 func (d Do) puts() bool { return d == Set || d == Change }
@@ -137,19 +138,35 @@ type Reason uint8
 
 // The reasons. The comment says what Acts and ID of the proof are.
 const (
-	NoReason   Reason = iota
-	Phantom           // [reader]: ID was never written, or by an operation that failed
-	Early             // [reader, writer]: the reader ended before the writer of ID began
-	Forked            // [one, other]: both replaced ID
-	Circle            // [one]: what it replaced came after it
-	Backwards         // [first, second, newer]: first must precede second, which ended before first began; newer replaced what first saw
-	Entangled         // [a1, a2, b1, b2]: a1 saw A and ended before b2 saw B began, b1 saw B and ended before a2 saw A began
-	TwoLives          // [one, other]: both found no document and made one, and nothing removed either
-	Outlived          // [one, other, maker]: one saw a document that nothing ever ended, and ended before other saw another one
-	Missed            // [absence, before, after]: the document was there from before to after; after may be missing
-	Duplicated        // [reader]: its list holds ID twice
-	Diverging         // [one, other]: their lists are no prefixes of each other; ID is where one differs
-	Unseen            // [push, reader, later]: the push of ID ended before later began, and reader, who came no sooner, did not see it
+	NoReason Reason = iota
+	// [reader]: ID was never written, or by an operation that failed.
+	Phantom
+	// [reader, writer]: the reader ended before the writer of ID began.
+	Early
+	// [one, other]: both replaced ID.
+	Forked
+	// [one]: what it replaced came after it.
+	Circle
+	// [first, second, newer]: first must precede second, which ended before first began; newer
+	// replaced what first saw.
+	Backwards
+	// [a1, a2, b1, b2]: a1 saw A and ended before b2 saw B began, b1 saw B and ended before a2 saw
+	// A began.
+	Entangled
+	// [one, other]: both found no document and made one, and nothing removed either.
+	TwoLives
+	// [one, other, maker]: one saw a document that nothing ever ended, and ended before other saw
+	// another one.
+	Outlived
+	// [absence, before, after]: the document was there from before to after; after may be missing.
+	Missed
+	// [reader]: its list holds ID twice.
+	Duplicated
+	// [one, other]: their lists are no prefixes of each other; ID is where one differs.
+	Diverging
+	// [push, reader, later]: the push of ID ended before later began, and reader, who came no
+	// sooner, did not see it.
+	Unseen
 )
 
 // Proof shows that no order explains a key. Acts are positions in Key.Acts.

@@ -61,7 +61,14 @@ func (w *world) anyBusy() bool {
 }
 
 func (w *world) call(c int, kind scenario.OpKind) {
-	op := histories.Op{ID: len(w.ops), Client: c, NS: "t.t", Kind: kind, Call: w.tick(), Outcome: histories.OK}
+	op := histories.Op{
+		ID:      len(w.ops),
+		Client:  c,
+		NS:      "t.t",
+		Kind:    kind,
+		Call:    w.tick(),
+		Outcome: histories.OK,
+	}
 	if kind.Writes() {
 		op.Value = fmt.Sprintf("w%d", op.ID)
 		w.written = append(w.written, op.Value)
@@ -94,7 +101,8 @@ func (w *world) apply(op *histories.Op) {
 		r.Applied = true
 		w.set(op.Value)
 	case scenario.CAS:
-		r.Applied = w.found && op.Expect != "" && w.value == op.Expect || !w.found && op.Expect == ""
+		r.Applied = w.found && op.Expect != "" && w.value == op.Expect ||
+			!w.found && op.Expect == ""
 		if r.Applied {
 			w.set(op.Value)
 		}
@@ -162,7 +170,15 @@ var mixes = map[string][]scenario.OpKind{
 }
 
 // longest keeps searches of lists short: where little is settled they explode.
-var longest = map[string]int{"register": 25, "lives": 25, "upserts": 25, "updates": 25, "blind": 25, "lists": 12, "all": 16}
+var longest = map[string]int{
+	"register": 25,
+	"lives":    25,
+	"upserts":  25,
+	"updates":  25,
+	"blind":    25,
+	"lists":    12,
+	"all":      16,
+}
 
 // The near-linear way and a plain search agree on every history, valid or spoilt: what one explains
 // the other does not refuse. Valid histories are never refused, and the mixes it is complete for
@@ -202,7 +218,8 @@ func compare(t *testing.T, name string, ops []histories.Op, spoilt bool, tally m
 	if len(fast) == 0 {
 		return
 	}
-	verdict := porcupine.CheckOperationsTimeout(raw[0].model(), raw[0].everything(), 50*time.Millisecond)
+	verdict := porcupine.CheckOperationsTimeout(raw[0].model(), raw[0].everything(),
+		50*time.Millisecond)
 	if verdict == porcupine.Unknown {
 		tally["given up"]++
 		return
@@ -218,9 +235,11 @@ func compare(t *testing.T, name string, ops []histories.Op, spoilt bool, tally m
 	}
 	searched := fast[0].Search(Limits{Time: time.Second, Acts: 1000})
 	if searched != Open && got.Proof.Reason != Phantom && searched == Explained != want {
-		t.Fatalf("search says %v, after settling %v (%+v):\n%s%s", want, searched, got, show(ops), acts(&fast[0]))
+		t.Fatalf("search says %v, after settling %v (%+v):\n%s%s",
+			want, searched, got, show(ops), acts(&fast[0]))
 	}
-	if got.Answer == Open && (name == "register" || name == "upserts" || name == "lists") && !spoilt {
+	if got.Answer == Open &&
+		(name == "register" || name == "upserts" || name == "lists") && !spoilt {
 		tally["open though valid"]++
 	}
 }
@@ -230,14 +249,19 @@ func (k *Key) everything() []porcupine.Operation {
 	var ops []porcupine.Operation
 	for i := range k.Acts {
 		a := &k.Acts[i]
-		ops = append(ops, porcupine.Operation{Input: a, Call: int64(a.Call), Return: int64(a.Return)})
+		ops = append(ops, porcupine.Operation{
+			Input:  a,
+			Call:   int64(a.Call),
+			Return: int64(a.Return),
+		})
 	}
 	return ops
 }
 
 func show(ops []histories.Op) (s string) {
 	for _, o := range ops {
-		s += fmt.Sprintf("%d c%d %s v=%s if=%s [%d %d] %s %+v\n", o.ID, o.Client, o.Kind, o.Value, o.Expect, o.Call, o.Return, o.Outcome, o.Result)
+		s += fmt.Sprintf("%d c%d %s v=%s if=%s [%d %d] %s %+v\n",
+			o.ID, o.Client, o.Kind, o.Value, o.Expect, o.Call, o.Return, o.Outcome, o.Result)
 	}
 	return s
 }

@@ -77,7 +77,9 @@ func (k *Key) model() porcupine.Model {
 	lists := k.pushes()
 	return porcupine.Model{
 		Init: func() any { return documents{} },
-		Step: func(s, input, _ any) (bool, any) { return step(s.(documents), input.(*KeyOp), texts, lists) },
+		Step: func(s, input, _ any) (bool, any) {
+			return step(s.(documents), input.(*KeyOp), texts, lists)
+		},
 		Hash: func(s any) uint64 {
 			h := uint64(0)
 			for _, d := range s.(documents) {

@@ -41,7 +41,13 @@ func newValues(k *Key) *values {
 	for i := range links {
 		links[i] = -1
 	}
-	v := &values{k: k, successor: links[:n], readers: links[n : 2*n], next: links[2*n:], whole: true}
+	v := &values{
+		k:         k,
+		successor: links[:n],
+		readers:   links[n : 2*n],
+		next:      links[2*n:],
+		whole:     true,
+	}
 	for i := range k.Acts {
 		if a := &k.Acts[i]; a.Do == Remove {
 			v.removals = true
@@ -163,7 +169,9 @@ func (k *Key) backwards(b *block) Proof {
 	latest := int32(-1)
 	for n, i := range b.acts {
 		if latest >= 0 && k.Acts[i].Return < k.Acts[latest].Call {
-			return Proof{Backwards, []int32{latest, i, k.newer(b.acts[:n+1], latest)}, k.Acts[latest].Seen}
+			return Proof{
+				Backwards, []int32{latest, i, k.newer(b.acts[:n+1], latest)}, k.Acts[latest].Seen,
+			}
 		}
 		if latest < 0 || k.Acts[i].Call > k.Acts[latest].Call {
 			latest = i

@@ -81,7 +81,9 @@ func named(list string) []string {
 
 // zoned are the ranges of a namespace after one was given to a zone, or taken away from it.
 func zoned(ranges []zoneRange, e *trace.Event) []zoneRange {
-	next := slices.DeleteFunc(slices.Clone(ranges), func(old zoneRange) bool { return old.min == e.Min })
+	next := slices.DeleteFunc(slices.Clone(ranges), func(old zoneRange) bool {
+		return old.min == e.Min
+	})
 	if zone := e.Zones(); zone != "" {
 		next = append(next, zoneRange{e.Min, e.Max, zone})
 	}
@@ -105,7 +107,8 @@ func (c *Cluster) Zoned(ns string) bool { return len(c.zones[ns]) > 0 }
 
 // Crosses says whether a part of the range, and not all of it, is of a zone.
 func (c *Cluster) Crosses(ns, lo, hi string) bool {
-	return c.Zone(ns, lo, hi) == "" && slices.ContainsFunc(c.zones[ns], func(z zoneRange) bool { return z.min < hi && lo < z.max })
+	return c.Zone(ns, lo, hi) == "" &&
+		slices.ContainsFunc(c.zones[ns], func(z zoneRange) bool { return z.min < hi && lo < z.max })
 }
 
 // Draining says whether the shard is being removed.

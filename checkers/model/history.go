@@ -13,7 +13,9 @@ import (
 // else.
 const statements = "statements of sessions"
 
-func statementID(e *trace.Event) string { return e.Session() + "\x00" + strconv.Itoa(e.Statement()) }
+func statementID(e *trace.Event) string {
+	return e.Session() + "\x00" + strconv.Itoa(e.Statement())
+}
 
 // deadEnd is the number of a statement that stands for any: the history of its transaction is
 // incomplete.

@@ -115,7 +115,8 @@ func (w *Write) Migration() string {
 func (w *Write) Changes() (n int) {
 	for _, c := range w.Chunks {
 		same := func(old trace.Chunk) bool {
-			return old.Min == c.Min && old.Max == c.Max && old.Shard == c.Shard && old.Major == c.Major && old.Minor == c.Minor && slices.Equal(old.History, c.History)
+			return old.Min == c.Min && old.Max == c.Max && old.Shard == c.Shard &&
+				old.Major == c.Major && old.Minor == c.Minor && slices.Equal(old.History, c.History)
 		}
 		if !slices.ContainsFunc(w.Before, same) {
 			n++

@@ -24,7 +24,12 @@ type World struct {
 
 // New returns a world of which nothing is known.
 func New() *World {
-	return &World{sets: map[string]*Set{}, tables: map[string]Table{}, Committed: func(*Write) {}, Administered: func(*trace.Event) {}}
+	return &World{
+		sets:         map[string]*Set{},
+		tables:       map[string]Table{},
+		Committed:    func(*Write) {},
+		Administered: func(*trace.Event) {},
+	}
 }
 
 // Set is the replica set of that name.
@@ -85,10 +90,22 @@ func (w *World) Observe(e *trace.Event) {
 		}
 	case trace.Applied:
 		s := w.Set(e.Shard)
-		s.record(change{term: e.Term, index: e.Index, ns: e.NS, id: e.DocID, after: Doc{e.Key, e.Hash}}, s.Leads(e))
+		s.record(change{
+			term:  e.Term,
+			index: e.Index,
+			ns:    e.NS,
+			id:    e.DocID,
+			after: Doc{e.Key, e.Hash},
+		}, s.Leads(e))
 	case trace.Executed:
 		s := w.Set(e.Shard)
-		s.record(change{term: e.Term, index: e.Index, ns: statements, id: statementID(e), after: Doc{place(e.NS, e.Key), uint64(e.Txn())}}, s.Leads(e))
+		s.record(change{
+			term:  e.Term,
+			index: e.Index,
+			ns:    statements,
+			id:    statementID(e),
+			after: Doc{place(e.NS, e.Key), uint64(e.Txn())},
+		}, s.Leads(e))
 	case trace.BalancerState, trace.ClusterChanged:
 		s, copied := w.Set(e.Shard), *e
 		s.record(change{term: e.Term, index: e.Index, cluster: &copied}, s.Leads(e))
@@ -115,7 +132,12 @@ func (w *World) Tables() []string { return slices.Sorted(maps.Keys(w.tables)) }
 
 // Written is the catalogue write that an event tells of, as the config server's leader sees it.
 func (w *World) Written(e *trace.Event) *Write {
-	return Write{NS: e.NS, Why: e.Why(), Step: e.Step, Chunks: slices.Clone(e.Chunks)}.Follow(w.Latest(e.NS))
+	return Write{
+		NS:     e.NS,
+		Why:    e.Why(),
+		Step:   e.Step,
+		Chunks: slices.Clone(e.Chunks),
+	}.Follow(w.Latest(e.NS))
 }
 
 // elected also tells writes of another leader what they follow in the new log.

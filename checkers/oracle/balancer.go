@@ -21,7 +21,8 @@ var Balancing = verdict.Checker{
 		"does not stop balancing while chunks are in the wrong place or unevenly distributed; " +
 		"and a removed shard owns nothing.",
 	Signatures: verdict.Meanings{
-		busyShard:       "a migration was requested while another one with the same shard was running",
+		busyShard: "a migration was requested while another one with the same shard was " +
+			"running",
 		intoDraining:    "a chunk was to move to a draining shard",
 		outOfZone:       "a chunk was to move to a shard outside its zone",
 		outsideWindow:   "a migration was requested outside the active window",
@@ -29,7 +30,8 @@ var Balancing = verdict.Checker{
 		commitAfterStop: "a migration of the balancer committed after a stop was acknowledged",
 		pingPong:        "a chunk moves back and forth although nothing has changed",
 		ownerRemoved:    "a removed shard owns a range",
-		notBalanced:     "the balancer stopped while chunks are in the wrong place or unevenly distributed",
+		notBalanced: "the balancer stopped while chunks are in the wrong place or unevenly " +
+			"distributed",
 	},
 }
 
@@ -96,7 +98,8 @@ func (o *Oracle) judgeBalancing(e *trace.Event) {
 	}
 	switch e.Kind {
 	case trace.BalancerState, trace.ClusterChanged:
-		o.balancer.states = append(o.balancer.of(e.Term, o.world).states, o.world.LatestCluster().With(e))
+		o.balancer.states = append(o.balancer.of(e.Term, o.world).states,
+			o.world.LatestCluster().With(e))
 	case trace.BalancerRound:
 		b := o.balancer.of(e.Term, o.world)
 		if b.ended = e.Step; e.RoundPhase() == trace.RoundBegun {
@@ -106,7 +109,9 @@ func (o *Oracle) judgeBalancing(e *trace.Event) {
 		o.judgeChoice(e, o.balancer.of(e.Term, o.world))
 	case trace.BalancerDone:
 		b := o.balancer.of(e.Term, o.world)
-		b.underWay = slices.DeleteFunc(b.underWay, func(r request) bool { return r.id == e.Request() })
+		b.underWay = slices.DeleteFunc(b.underWay, func(r request) bool {
+			return r.id == e.Request()
+		})
 	case trace.BalancerStopped:
 		if c := o.world.Cluster(); c == nil || c.Mode != trace.BalancerFull {
 			o.balancer.stopped = e.Step
@@ -118,7 +123,12 @@ func (o *Oracle) judgeBalancing(e *trace.Event) {
 func (b *balancer) of(term uint64, w *model.World) *balancer {
 	if b.term != term {
 		*b = balancer{
-			term: term, states: []*model.Cluster{w.LatestCluster()}, began: map[int]int{}, stopped: b.stopped, moves: b.moves, atRandom: map[string]bool{},
+			term:     term,
+			states:   []*model.Cluster{w.LatestCluster()},
+			began:    map[int]int{},
+			stopped:  b.stopped,
+			moves:    b.moves,
+			atRandom: map[string]bool{},
 		}
 	}
 	return b
@@ -144,10 +154,14 @@ func (o *Oracle) judgeChoice(e *trace.Event, b *balancer) {
 		return !slices.ContainsFunc(states, func(c *model.Cluster) bool { return !forbids(c) })
 	}
 	if all(func(c *model.Cluster) bool { return c.Draining(e.Peer) }) {
-		o.unbalanced(e, intoDraining, fmt.Sprintf("%s was already draining when the round began", e.Peer))
+		o.unbalanced(e, intoDraining,
+			fmt.Sprintf("%s was already draining when the round began", e.Peer))
 	}
-	if zone := o.foreign(e, b); zone != "" && all(func(c *model.Cluster) bool { return o.foreignIn(c, e) != "" }) {
-		o.unbalanced(e, outOfZone, fmt.Sprintf("the range was assigned to zone %s when the round began, and %s was not", zone, e.Peer))
+	zone := o.foreign(e, b)
+	if zone != "" && all(func(c *model.Cluster) bool { return o.foreignIn(c, e) != "" }) {
+		o.unbalanced(e, outOfZone,
+			fmt.Sprintf("the range was assigned to zone %s when the round began, and %s was not",
+				zone, e.Peer))
 	}
 	if all(func(c *model.Cluster) bool { return c.Off(e.NS) > max(o.drops[e.NS], o.lives[e.NS]) }) {
 		o.unbalanced(e, whileOff, "balancing of the collection was disabled when the round began")
@@ -177,7 +191,8 @@ func (o *Oracle) foreignIn(c *model.Cluster, e *trace.Event) string {
 func (o *Oracle) judgeShares(e *trace.Event, b *balancer) {
 	for _, r := range b.underWay {
 		if r.has(e.Shard) || r.has(e.Peer) {
-			o.unbalanced(e, busyShard, fmt.Sprintf("migration %s from %s to %s has not ended", r.id, r.from, r.to), r.step)
+			o.unbalanced(e, busyShard,
+				fmt.Sprintf("migration %s from %s to %s has not ended", r.id, r.from, r.to), r.step)
 		}
 	}
 	b.underWay = append(b.underWay, request{e.Request(), e.Shard, e.Peer, e.Step})
@@ -195,7 +210,8 @@ func (o *Oracle) judgeHours(e *trace.Event) {
 	}
 	local := time.Duration(e.LocalTime())
 	if start, stop, set := hours(c.Window); set && !within(local, start, stop) {
-		o.unbalanced(e, outsideWindow, fmt.Sprintf("the window is %s, and the local time is %s", c.Window, clockFace(local)))
+		o.unbalanced(e, outsideWindow,
+			fmt.Sprintf("the window is %s, and the local time is %s", c.Window, clockFace(local)))
 	}
 }
 
@@ -215,13 +231,20 @@ func within(local, start, stop time.Duration) bool {
 
 func clockFace(t time.Duration) string {
 	t = (t%day + day) % day
-	return fmt.Sprintf("%d:%02d:%09.6f", t/time.Hour, t%time.Hour/time.Minute, (t % time.Minute).Seconds())
+	return fmt.Sprintf("%d:%02d:%09.6f",
+		t/time.Hour, t%time.Hour/time.Minute, (t % time.Minute).Seconds())
 }
 
-func (o *Oracle) unbalanced(e *trace.Event, signature verdict.Signature, because string, more ...uint64) {
+func (o *Oracle) unbalanced(
+	e *trace.Event, signature verdict.Signature, because string, more ...uint64,
+) {
 	o.report(Balancing, verdict.Violation{
-		Signature: signature, NS: e.NS,
-		Broke:   fmt.Sprintf("the balancer requested migration %s of the chunk at %s from %s to %s", e.Request(), o.show(e.Min), e.Shard, e.Peer),
+		Signature: signature,
+		NS:        e.NS,
+		Broke: fmt.Sprintf(
+			"the balancer requested migration %s of the chunk at %s from %s to %s",
+			e.Request(), o.show(e.Min), e.Shard, e.Peer,
+		),
 		Because: []string{because},
 	}, more...)
 }
@@ -254,9 +277,15 @@ func (o *Oracle) judgeBalanced(w *model.Write) {
 	}
 	if since := o.balancer.stopped; since != 0 {
 		o.report(Balancing, verdict.Violation{
-			Signature: commitAfterStop, NS: w.NS,
-			Broke:   fmt.Sprintf("the config server committed migration %s, which the balancer had requested as %s", m.id, m.request),
-			Because: []string{fmt.Sprintf("the balancer had acknowledged a stop at step %d", since)},
+			Signature: commitAfterStop,
+			NS:        w.NS,
+			Broke: fmt.Sprintf(
+				"the config server committed migration %s, which the balancer had requested as %s",
+				m.id, m.request,
+			),
+			Because: []string{
+				fmt.Sprintf("the balancer had acknowledged a stop at step %d", since),
+			},
 		}, since, w.Step)
 	}
 	if !o.balancer.atRandom[m.request] {
@@ -266,7 +295,10 @@ func (o *Oracle) judgeBalanced(w *model.Write) {
 
 func (o *Oracle) ownerless(ns, shard, lo, hi string, step uint64) {
 	o.report(Balancing, verdict.Violation{
-		Signature: ownerRemoved, NS: ns, Broke: fmt.Sprintf("%s is owned by %s", o.span(lo, hi), shard), Because: []string{shard + " was removed from the cluster"},
+		Signature: ownerRemoved,
+		NS:        ns,
+		Broke:     fmt.Sprintf("%s is owned by %s", o.span(lo, hi), shard),
+		Because:   []string{shard + " was removed from the cluster"},
 	}, step)
 }
 
@@ -287,9 +319,16 @@ func (o *Oracle) judgeReturn(w *model.Write, m *move) {
 		b.moves[visit{w.NS, moved.Min, moved.From}]++
 		if b.moves[came] > returns {
 			o.report(Balancing, verdict.Violation{
-				Signature: pingPong, NS: w.NS,
-				Broke:   fmt.Sprintf("migration %s moves the chunk %s back to %s, where it came from", m.id, o.span(moved.Min, moved.Max), moved.To),
-				Because: []string{"no client has written and no operator has changed anything since it began to move back and forth"},
+				Signature: pingPong,
+				NS:        w.NS,
+				Broke: fmt.Sprintf(
+					"migration %s moves the chunk %s back to %s, where it came from",
+					m.id, o.span(moved.Min, moved.Max), moved.To,
+				),
+				Because: []string{
+					"no client has written and no operator has changed anything since it began " +
+						"to move back and forth",
+				},
 			}, w.Step)
 		}
 	}

@@ -39,9 +39,17 @@ func (o *Oracle) judgeSection(e *trace.Event) {
 	for _, held := range o.node(e.Node).sections {
 		if held.ns == e.NS {
 			o.report(sectionRule, verdict.Violation{
-				Signature: writeInSection, NS: e.NS, Key: o.show(e.Key),
-				Broke:   fmt.Sprintf("%s applied a client's write of key %s while it blocked writes", e.Node, o.show(e.Key)),
-				Because: []string{fmt.Sprintf("writes have been blocked since step %d for migration %s", held.step, held.id)},
+				Signature: writeInSection,
+				NS:        e.NS,
+				Key:       o.show(e.Key),
+				Broke: fmt.Sprintf(
+					"%s applied a client's write of key %s while it blocked writes",
+					e.Node, o.show(e.Key),
+				),
+				Because: []string{
+					fmt.Sprintf("writes have been blocked since step %d for migration %s",
+						held.step, held.id),
+				},
 			}, held.step)
 			return
 		}
@@ -54,11 +62,17 @@ func (o *Oracle) judgeRecipientSection(e *trace.Event) {
 	for _, id := range o.open {
 		if m := o.moves[id]; m.to == e.Shard && m.ns == e.NS {
 			o.report(sectionRule, verdict.Violation{
-				Signature: writeBeforeEnd, NS: e.NS, Key: o.show(e.Key),
-				Broke: fmt.Sprintf("%s applied a client's write of key %s before the outcome of migration %s, of which its shard is the recipient", e.Node, o.show(e.Key), id),
+				Signature: writeBeforeEnd,
+				NS:        e.NS,
+				Key:       o.show(e.Key),
+				Broke: fmt.Sprintf(
+					"%s applied a client's write of key %s before the outcome of migration %s, "+
+						"of which its shard is the recipient", e.Node, o.show(e.Key), id,
+				),
 				Because: []string{
 					fmt.Sprintf("the donor asked the config server to commit at step %d", m.asked),
-					"the config server has neither committed it since nor given the chunk a version that makes the commit fail",
+					"the config server has neither committed it since nor given the chunk a " +
+						"version that makes the commit fail",
 				},
 			}, m.asked)
 			return
@@ -68,7 +82,8 @@ func (o *Oracle) judgeRecipientSection(e *trace.Event) {
 
 // askCommit notes that the outcome of a migration is open from now on.
 func (o *Oracle) askCommit(e *trace.Event) {
-	if e.DonorState() != trace.DonorCommittingOnConfig || o.world.Set(e.Shard).Leader != e.Node || o.refusedAlready(e) {
+	if e.DonorState() != trace.DonorCommittingOnConfig || o.world.Set(e.Shard).Leader != e.Node ||
+		o.refusedAlready(e) {
 		return
 	}
 	o.move(e.Migration()).asked = e.Step
@@ -82,9 +97,10 @@ func (o *Oracle) askCommit(e *trace.Event) {
 // the commit out.
 func (o *Oracle) refusedAlready(e *trace.Event) bool {
 	return slices.ContainsFunc(o.world.Table(e.NS), func(c trace.Chunk) bool {
-		return c.Min <= e.Min && e.Min < c.Max && slices.ContainsFunc(e.Chunks, func(began trace.Chunk) bool {
-			return c.Major > began.Major || c.Major == began.Major && c.Minor > began.Minor
-		})
+		return c.Min <= e.Min && e.Min < c.Max &&
+			slices.ContainsFunc(e.Chunks, func(began trace.Chunk) bool {
+				return c.Major > began.Major || c.Major == began.Major && c.Minor > began.Minor
+			})
 	})
 }
 
@@ -97,7 +113,10 @@ func (o *Oracle) settle(w *model.Write) {
 	}
 	o.open = slices.DeleteFunc(o.open, func(id string) bool {
 		m := o.moves[id]
-		return m.ns == w.NS && (w.Refuses() || slices.ContainsFunc(w.Chunks, func(c trace.Chunk) bool { return c.Min < m.max && m.min < c.Max }))
+		return m.ns == w.NS &&
+			(w.Refuses() || slices.ContainsFunc(w.Chunks, func(c trace.Chunk) bool {
+				return c.Min < m.max && m.min < c.Max
+			}))
 	})
 }
 
@@ -109,7 +128,9 @@ func (o *Oracle) followSection(e *trace.Event) {
 	}
 	n, id := o.node(e.Node), e.Migration()
 	if e.SectionState().Terminal() {
-		n.sections = slices.DeleteFunc(n.sections, func(h held) bool { return h.ns == e.NS && h.id == id })
+		n.sections = slices.DeleteFunc(n.sections, func(h held) bool {
+			return h.ns == e.NS && h.id == id
+		})
 		return
 	}
 	if slices.ContainsFunc(n.sections, func(h held) bool { return h.ns == e.NS && h.id == id }) {

@@ -32,24 +32,57 @@ func TestStepOraclesOfDatabases(t *testing.T) {
 		script    string
 		signature verdict.Signature
 	}{
-		"a move":                              {movedPrimary, ""},
-		"the new primary writes":              {movedPrimary + "plain user b.0 1 2 p 22", ""},
-		"the old primary writes":              {movedPrimary + "plain user a.0 1 4 p 22", writeByStranger},
-		"write beside the primary":            {on + "plain user b.0 1 1 p 22", writeByStranger},
-		"the sharded collection stays":        {movedPrimary + "user a.0 1 4 c 12", ""},
-		"write while blocked":                 {on + "plain block a.0 p1\nplain user a.0 1 3 p 22", writeInSection},
-		"write to another collection":         {on + "plain block a.0 p1\nuser a.0 1 3 c 12", ""},
-		"commit without the document":         {strings.Replace(movedPrimary, "plain copy b.0 1 1 p 21 p1", "plain copy b.0 1 1 q 21 p1", 1), notMoved},
-		"commit with an older state":          {strings.Replace(movedPrimary, "plain copy b.0 1 1 p 21 p1", "plain copy b.0 1 1 p 20 p1", 1), movedStale},
-		"commit with a deleted document":      {strings.Replace(movedPrimary, "plain block", "plain delete a.0 1 3 p\nplain block", 1), movedDeleted},
-		"commit before the majority":          {strings.Replace(movedPrimary, "majority b.0 1 1\n", "", 1), notDurableYet},
-		"copy after the commit":               {movedPrimary + "plain copy b.0 1 2 p 21 p1", lateCopy},
-		"dropped before the move":             {on + "plain clean a.0 1 3 p", deletedOwned},
-		"dropped after it came back":          {movedPrimary + "database 1 4 movePrimary_p2 -..+=a@3|0\nmajority config.0 1 4\nplain clean a.0 1 5 p", deletedOwned},
-		"dropped under an open cursor":        {strings.Replace(movedPrimary, "plain block", "plain cursor a.0 c1 - +\nplain block", 1), deletedPinned},
-		"version not newer":                   {on + "database 1 3 movePrimary_p1 -..+=b@1|0", oldVersion},
-		"lost commit of a deposed config":     {strings.Replace(movedPrimary, "majority config.0 1 3", "elected config.1 2 2 1:2\nmajority config.1 2 3", 1), deletedOwned},
-		"document of the collection was lost": {strings.Replace(movedPrimary, "majority b.0 1 1\n", "elected b.1 2 0\n", 1), notMoved},
+		"a move":                 {movedPrimary, ""},
+		"the new primary writes": {movedPrimary + "plain user b.0 1 2 p 22", ""},
+		"the old primary writes": {
+			movedPrimary + "plain user a.0 1 4 p 22", writeByStranger,
+		},
+		"write beside the primary":     {on + "plain user b.0 1 1 p 22", writeByStranger},
+		"the sharded collection stays": {movedPrimary + "user a.0 1 4 c 12", ""},
+		"write while blocked": {
+			on + "plain block a.0 p1\nplain user a.0 1 3 p 22", writeInSection,
+		},
+		"write to another collection": {on + "plain block a.0 p1\nuser a.0 1 3 c 12", ""},
+		"commit without the document": {
+			strings.Replace(
+				movedPrimary, "plain copy b.0 1 1 p 21 p1", "plain copy b.0 1 1 q 21 p1", 1,
+			), notMoved,
+		},
+		"commit with an older state": {
+			strings.Replace(
+				movedPrimary, "plain copy b.0 1 1 p 21 p1", "plain copy b.0 1 1 p 20 p1", 1,
+			), movedStale,
+		},
+		"commit with a deleted document": {
+			strings.Replace(movedPrimary, "plain block", "plain delete a.0 1 3 p\nplain block", 1),
+			movedDeleted,
+		},
+		"commit before the majority": {
+			strings.Replace(movedPrimary, "majority b.0 1 1\n", "", 1), notDurableYet,
+		},
+		"copy after the commit": {
+			movedPrimary + "plain copy b.0 1 2 p 21 p1", lateCopy,
+		},
+		"dropped before the move": {on + "plain clean a.0 1 3 p", deletedOwned},
+		"dropped after it came back": {
+			movedPrimary +
+				"database 1 4 movePrimary_p2 -..+=a@3|0\nmajority config.0 1 4\nplain clean a.0 " +
+				"1 5 p", deletedOwned,
+		},
+		"dropped under an open cursor": {
+			strings.Replace(movedPrimary, "plain block", "plain cursor a.0 c1 - +\nplain block", 1),
+			deletedPinned,
+		},
+		"version not newer": {
+			on + "database 1 3 movePrimary_p1 -..+=b@1|0", oldVersion,
+		},
+		"lost commit of a deposed config": {
+			strings.Replace(movedPrimary, "majority config.0 1 3",
+				"elected config.1 2 2 1:2\nmajority config.1 2 3", 1), deletedOwned,
+		},
+		"document of the collection was lost": {
+			strings.Replace(movedPrimary, "majority b.0 1 1\n", "elected b.1 2 0\n", 1), notMoved,
+		},
 	} {
 		t.Run(name, func(t *testing.T) { expectSignature(t, observe(t, c.script), c.signature) })
 	}

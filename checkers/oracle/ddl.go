@@ -8,7 +8,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// incarnationRule is ddl (protocol 10.3, H-15, H-57). What counts is the catalogue of a majority of the config server.
+// incarnationRule is ddl (protocol 10.3, H-15, H-57). What counts is the catalogue of a majority of
+// the config server.
 var incarnationRule = verdict.Checker{
 	Name: "ddl",
 	Promise: "A dropped collection accepts no client's write, and a migration that began " +
@@ -63,23 +64,36 @@ func (o *Oracle) judgeIncarnation(e *trace.Event) {
 	switch e.Actor {
 	case trace.User:
 		if !exists {
-			o.mixedLives(e, dropped, wroteDropped, "applied a client's write of", "the collection has not been created again")
+			o.mixedLives(e, dropped, wroteDropped, "applied a client's write of",
+				"the collection has not been created again")
 		}
 	case trace.RangeDeleter, trace.Recipient:
-		if m := o.moves[e.Migration()]; exists && m != nil && m.began != 0 && m.life != o.lives[e.NS] {
+		if m := o.moves[e.Migration()]; exists && m != nil && m.began != 0 &&
+			m.life != o.lives[e.NS] {
 			signature, did := copiedAnother, "copied"
 			if e.Actor == trace.RangeDeleter {
 				signature, did = deletedAnother, "deleted"
 			}
-			o.mixedLives(e, dropped, signature, did, fmt.Sprintf("this was done for migration %s, which began at step %d, when the name belonged to an earlier collection", e.For(), m.began))
+			o.mixedLives(e, dropped, signature, did,
+				fmt.Sprintf(
+					"this was done for migration %s, which began at step %d, when the name "+
+						"belonged to an earlier collection", e.For(), m.began,
+				))
 		}
 	}
 }
 
-func (o *Oracle) mixedLives(e *trace.Event, dropped uint64, signature verdict.Signature, did, because string) {
+func (o *Oracle) mixedLives(
+	e *trace.Event, dropped uint64, signature verdict.Signature, did, because string,
+) {
 	o.report(incarnationRule, verdict.Violation{
-		Signature: signature, NS: e.NS, Key: o.show(e.Key),
-		Broke:   fmt.Sprintf("%s %s key %s", e.Node, did, o.show(e.Key)),
-		Because: []string{fmt.Sprintf("a majority of the config server dropped %s at step %d", e.NS, dropped), because},
+		Signature: signature,
+		NS:        e.NS,
+		Key:       o.show(e.Key),
+		Broke:     fmt.Sprintf("%s %s key %s", e.Node, did, o.show(e.Key)),
+		Because: []string{
+			fmt.Sprintf("a majority of the config server dropped %s at step %d", e.NS, dropped),
+			because,
+		},
 	}, dropped)
 }

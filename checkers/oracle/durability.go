@@ -10,20 +10,24 @@ import (
 	"github.com/shardproof/shardproof/checkers/verdict"
 )
 
-// durabilityRule is durability. What the donor had when it blocked writes is what must have arrived; a donor that never blocked
-// them is held to what it has at the commit.
+// durabilityRule is durability. What the donor had when it blocked writes is what must have
+// arrived; a donor that never blocked them is held to what it has at the commit.
 var durabilityRule = verdict.Checker{
 	Name: "durability",
 	Promise: "When a migration or a movePrimary commits, a majority of the recipient holds " +
 		"exactly the documents that the donor had, and knows every statement that the donor " +
 		"has executed on them, so that no retry is executed again.",
 	Signatures: verdict.Meanings{
-		notMoved:      "a majority of the recipient lacks a document at the commit",
-		movedStale:    "a majority of the recipient has an older version of a document at the commit",
-		movedDeleted:  "a majority of the recipient has a document that the donor had deleted",
-		notDurableYet: "only the recipient's primary, and no majority, has a document at the commit",
-		notRemembered: "a majority of the recipient does not know an executed statement at the commit",
-		rememberedYet: "only the recipient's primary, and no majority, knows an executed statement at the commit",
+		notMoved: "a majority of the recipient lacks a document at the commit",
+		movedStale: "a majority of the recipient has an older version of a document at the " +
+			"commit",
+		movedDeleted: "a majority of the recipient has a document that the donor had deleted",
+		notDurableYet: "only the recipient's primary, and no majority, has a document at the " +
+			"commit",
+		notRemembered: "a majority of the recipient does not know an executed statement at the " +
+			"commit",
+		rememberedYet: "only the recipient's primary, and no majority, knows an executed " +
+			"statement at the commit",
 	},
 }
 
@@ -75,7 +79,9 @@ func ids(a, b map[string]model.Doc) []string {
 	return slices.Compact(all)
 }
 
-func (o *Oracle) reportDifference(w *model.Write, ns string, r model.Move, sent, durable, applied model.Doc) {
+func (o *Oracle) reportDifference(
+	w *model.Write, ns string, r model.Move, sent, durable, applied model.Doc,
+) {
 	key := sent.Key
 	if key == "" {
 		key = durable.Key
@@ -90,10 +96,15 @@ func (o *Oracle) reportDifference(w *model.Write, ns string, r model.Move, sent,
 	case durable.Hash != 0:
 		v.Signature, what = movedStale, "has a different document than the donor had"
 	}
-	v.Broke = fmt.Sprintf("%s moved from %s to %s, and for key %s a majority of %s %s", o.span(r.Min, r.Max), r.From, r.To, o.show(key), r.To, what)
+	v.Broke = fmt.Sprintf("%s moved from %s to %s, and for key %s a majority of %s %s",
+		o.span(r.Min, r.Max), r.From, r.To, o.show(key), r.To, what)
 	v.Because = []string{
-		fmt.Sprintf("migration %s was written to the catalog at step %d and is majority-committed now", w.Migration(), w.Step),
-		fmt.Sprintf("the document's hash is %x on %s and %x on a majority of %s", sent.Hash, r.From, durable.Hash, r.To),
+		fmt.Sprintf(
+			"migration %s was written to the catalog at step %d and is majority-committed now",
+			w.Migration(), w.Step,
+		),
+		fmt.Sprintf("the document's hash is %x on %s and %x on a majority of %s",
+			sent.Hash, r.From, durable.Hash, r.To),
 	}
 	o.report(durabilityRule, v, o.move(w.Migration()).blocked, w.Step)
 }
@@ -115,7 +126,9 @@ func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 	}
 }
 
-func (o *Oracle) reportForgotten(w *model.Write, ns string, r model.Move, id string, st model.Doc, soon bool) {
+func (o *Oracle) reportForgotten(
+	w *model.Write, ns string, r model.Move, id string, st model.Doc, soon bool,
+) {
 	session, number, _ := strings.Cut(id, "\x00")
 	key := o.show(strings.TrimPrefix(st.Key, ns+"\x00"))
 	v := verdict.Violation{Signature: notRemembered, NS: ns, Key: key}
@@ -123,10 +136,14 @@ func (o *Oracle) reportForgotten(w *model.Write, ns string, r model.Move, id str
 	if soon {
 		v.Signature, what = rememberedYet, "does not know it, although its primary does"
 	}
-	v.Broke = fmt.Sprintf("%s moved from %s to %s after statement %s of transaction %d of session %s was executed there, and a majority of %s %s",
+	v.Broke = fmt.Sprintf("%s moved from %s to %s after statement %s of transaction %d of "+
+		"session %s was executed there, and a majority of %s %s",
 		o.span(r.Min, r.Max), r.From, r.To, number, st.Hash, session, r.To, what)
 	v.Because = []string{
-		fmt.Sprintf("migration %s was written to the catalog at step %d and is majority-committed now", w.Migration(), w.Step),
+		fmt.Sprintf(
+			"migration %s was written to the catalog at step %d and is majority-committed now",
+			w.Migration(), w.Step,
+		),
 		"a retry that reaches " + r.To + " would be executed again",
 	}
 	o.report(durabilityRule, v, o.move(w.Migration()).blocked, w.Step)

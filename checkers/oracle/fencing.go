@@ -9,8 +9,9 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// fencingRule is fencing. What was decided may still be on its way to those who take part; but once a donor has completed a
-// migration, everyone who could still do something for it was fenced (protocol 9.1, 9.3).
+// fencingRule is fencing. What was decided may still be on its way to those who take part; but once
+// a donor has completed a migration, everyone who could still do something for it was fenced
+// (protocol 9.1, 9.3).
 var fencingRule = verdict.Checker{
 	Name: "fencing",
 	Promise: "Once a migration is decided, nothing happens that contradicts the decision, and " +
@@ -70,19 +71,25 @@ func (o *Oracle) judgeFencing(e *trace.Event) {
 		o.judgeLateWrite(e, m)
 	case trace.Executed:
 		if m.final() != 0 && o.world.Set(e.Shard).Leads(e) {
-			o.late(e, m, lateHistory, fmt.Sprintf("%s recorded statement %d of session %s for migration %s", e.Node, e.Statement(), e.Session(), m.id))
+			o.late(e, m, lateHistory,
+				fmt.Sprintf("%s recorded statement %d of session %s for migration %s",
+					e.Node, e.Statement(), e.Session(), m.id))
 		}
 	case trace.DonorAdvanced:
 		if m.decided != 0 && !e.DonorState().Terminal() {
-			o.late(e, m, lateDonor, fmt.Sprintf("%s moves migration %s on to state %s", e.Node, m.id, e.State()))
+			o.late(e, m, lateDonor,
+				fmt.Sprintf("%s moves migration %s on to state %s", e.Node, m.id, e.State()))
 		}
 	case trace.RecipientAdvanced:
 		if m.ended != 0 && e.RecipientState().Open() {
-			o.late(e, m, lateState, fmt.Sprintf("%s moves migration %s on to state %s", e.Node, m.id, e.State()))
+			o.late(e, m, lateState,
+				fmt.Sprintf("%s moves migration %s on to state %s", e.Node, m.id, e.State()))
 		}
 	case trace.CriticalSection:
 		if m.ended != 0 && !e.SectionState().Terminal() {
-			o.late(e, m, lateSection, fmt.Sprintf("%s enters the critical section of migration %s as its %s", e.Node, m.id, e.Actor))
+			o.late(e, m, lateSection,
+				fmt.Sprintf("%s enters the critical section of migration %s as its %s",
+					e.Node, m.id, e.Actor))
 		}
 	}
 }
@@ -96,12 +103,17 @@ func (o *Oracle) judgeLateWrite(e *trace.Event, m *move) {
 	}
 	switch {
 	case e.Actor == trace.Recipient && m.final() != 0:
-		o.late(e, m, lateCopy, fmt.Sprintf("%s copied key %s for migration %s", e.Node, o.show(e.Key), m.id))
+		o.late(e, m, lateCopy,
+			fmt.Sprintf("%s copied key %s for migration %s", e.Node, o.show(e.Key), m.id))
 	case e.Actor != trace.RangeDeleter || m.to == "" || o.drops[m.ns] > m.began:
 	case slices.Contains(m.cleaned, e.Shard):
-		o.late(e, m, lateDeletion, fmt.Sprintf("%s deleted key %s for the task of migration %s, which it had removed", e.Node, o.show(e.Key), m.id))
-	case e.Shard == m.from && m.committed == 0, e.Shard == m.to && slices.Contains(m.promised, e.Shard) && m.decided != trace.Aborted:
-		o.late(e, m, wrongCleanup, fmt.Sprintf("%s deleted key %s for migration %s, from %s to %s", e.Node, o.show(e.Key), m.id, m.from, m.to))
+		o.late(e, m, lateDeletion,
+			fmt.Sprintf("%s deleted key %s for the task of migration %s, which it had removed",
+				e.Node, o.show(e.Key), m.id))
+	case e.Shard == m.from && m.committed == 0,
+		e.Shard == m.to && slices.Contains(m.promised, e.Shard) && m.decided != trace.Aborted:
+		o.late(e, m, wrongCleanup, fmt.Sprintf("%s deleted key %s for migration %s, from %s to %s",
+			e.Node, o.show(e.Key), m.id, m.from, m.to))
 	}
 }
 
@@ -114,12 +126,18 @@ func (m *move) final() uint64 {
 }
 
 func (o *Oracle) late(e *trace.Event, m *move, signature verdict.Signature, broke string) {
-	v := verdict.Violation{Signature: signature, NS: m.ns, Broke: broke, Because: []string{"the config server " + outcome(m)}}
+	v := verdict.Violation{
+		Signature: signature,
+		NS:        m.ns,
+		Broke:     broke,
+		Because:   []string{"the config server " + outcome(m)},
+	}
 	if e.Kind == trace.Applied {
 		v.Key = o.show(e.Key)
 	}
 	if m.decided != 0 {
-		v.Because = append(v.Because, fmt.Sprintf("its donor had decided at step %d that it is %s", m.decision, m.decided))
+		v.Because = append(v.Because,
+			fmt.Sprintf("its donor had decided at step %d that it is %s", m.decision, m.decided))
 	}
 	if m.ended != 0 {
 		v.Because = append(v.Because, fmt.Sprintf("it had ended at step %d", m.ended))

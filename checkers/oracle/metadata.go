@@ -16,11 +16,12 @@ var catalogueRule = verdict.Checker{
 		"chunks that it writes higher versions than any before; the newest entry of a chunk's " +
 		"history names its owner; splits and merges move no data.",
 	Signatures: verdict.Meanings{
-		noPartition:  "the chunks leave a gap or overlap",
-		oldVersion:   "a change gives a chunk a version that is not higher than all before",
-		noControl:    "a migration does not increase the donor's major version",
-		wrongHistory: "the newest entry of a chunk's history is not its owner, or its times do not decrease",
-		wrongSplit:   "a split or merge moved a key or skipped a version",
+		noPartition: "the chunks leave a gap or overlap",
+		oldVersion:  "a change gives a chunk a version that is not higher than all before",
+		noControl:   "a migration does not increase the donor's major version",
+		wrongHistory: "the newest entry of a chunk's history is not its owner, or its times do " +
+			"not decrease",
+		wrongSplit: "a split or merge moved a key or skipped a version",
 	},
 }
 
@@ -58,8 +59,11 @@ func (o *Oracle) judgeCatalogue(e *trace.Event) {
 
 func (o *Oracle) wrongWrite(w *model.Write, signature verdict.Signature, flaw, because string) {
 	o.report(catalogueRule, verdict.Violation{
-		Signature: signature, NS: w.NS, Because: []string{because},
-		Broke: fmt.Sprintf("the config server wrote %q to the catalog of %s: %s", w.Why, w.NS, flaw),
+		Signature: signature,
+		NS:        w.NS,
+		Because:   []string{because},
+		Broke: fmt.Sprintf("the config server wrote %q to the catalog of %s: %s",
+			w.Why, w.NS, flaw),
 	})
 }
 
@@ -75,9 +79,11 @@ func (o *Oracle) judgeVersions(w *model.Write) {
 		version := [2]uint32{c.Major, c.Minor}
 		switch newer := c.Major > major || c.Major == major && c.Minor > minor; {
 		case seen[version]:
-			o.wrongWrite(w, oldVersion, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor), "another chunk of the same change has the same version")
+			o.wrongWrite(w, oldVersion, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max),
+				c.Major, c.Minor), "another chunk of the same change has the same version")
 		case w.Before != nil && !newer:
-			o.wrongWrite(w, oldVersion, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor),
+			o.wrongWrite(w, oldVersion,
+				fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor),
 				fmt.Sprintf("the collection already had version %d|%d", major, minor))
 		}
 		seen[version] = true
@@ -89,14 +95,18 @@ func (o *Oracle) judgeVersions(w *model.Write) {
 func (o *Oracle) judgeMove(w *model.Write) {
 	before, _ := w.Before.Version()
 	for _, m := range w.Moved() {
-		i := slices.IndexFunc(w.After, func(c trace.Chunk) bool { return c.Min <= m.Min && m.Max <= c.Max })
+		i := slices.IndexFunc(w.After, func(c trace.Chunk) bool {
+			return c.Min <= m.Min && m.Max <= c.Max
+		})
 		if i >= 0 && w.After[i].Major <= before {
-			o.wrongWrite(w, oldVersion, fmt.Sprintf("%s moves with version %d|%d", o.span(m.Min, m.Max), w.After[i].Major, w.After[i].Minor),
+			o.wrongWrite(w, oldVersion, fmt.Sprintf("%s moves with version %d|%d",
+				o.span(m.Min, m.Max), w.After[i].Major, w.After[i].Minor),
 				fmt.Sprintf("a move must increase the major version, which was %d", before))
 		}
 		kept := model.Table(w.After.Owned(m.From))
 		if major, _ := kept.Version(); len(kept) > 0 && major <= before {
-			o.wrongWrite(w, noControl, fmt.Sprintf("%s gives away %s and stays at major version %d", m.From, o.span(m.Min, m.Max), major),
+			o.wrongWrite(w, noControl, fmt.Sprintf("%s gives away %s and stays at major version %d",
+				m.From, o.span(m.Min, m.Max), major),
 				"it keeps chunks, of which one must get the new major version")
 		}
 	}
@@ -110,7 +120,8 @@ func (o *Oracle) judgeReshaping(w *model.Write) {
 		return
 	}
 	for _, m := range w.Moved() {
-		o.wrongWrite(w, wrongSplit, fmt.Sprintf("%s goes from %s to %s", o.span(m.Min, m.Max), m.From, m.To), "a split or merge moves no data")
+		o.wrongWrite(w, wrongSplit, fmt.Sprintf("%s goes from %s to %s",
+			o.span(m.Min, m.Max), m.From, m.To), "a split or merge moves no data")
 	}
 	major, minor := w.Before.Version()
 	minor++
@@ -119,7 +130,8 @@ func (o *Oracle) judgeReshaping(w *model.Write) {
 	}
 	for i, c := range w.Chunks {
 		if c.Major != major || c.Minor != minor+uint32(i) {
-			o.wrongWrite(w, wrongSplit, fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor),
+			o.wrongWrite(w, wrongSplit,
+				fmt.Sprintf("%s has version %d|%d", o.span(c.Min, c.Max), c.Major, c.Minor),
 				fmt.Sprintf("version %d|%d was the next one", major, minor+uint32(i)))
 		}
 		o.judgeInheritance(w, &w.Chunks[i])
@@ -129,8 +141,11 @@ func (o *Oracle) judgeReshaping(w *model.Write) {
 // judgeInheritance: the pieces of a split keep the history of the whole.
 func (o *Oracle) judgeInheritance(w *model.Write, c *trace.Chunk) {
 	for _, old := range w.Before {
-		if w.Is(trace.Split) && old.Min <= c.Min && c.Max <= old.Max && !slices.Equal(old.History, c.History) {
-			o.wrongWrite(w, wrongSplit, fmt.Sprintf("%s has a different history than the chunk it was split from", o.span(c.Min, c.Max)), "both have been on the shard equally long")
+		if w.Is(trace.Split) && old.Min <= c.Min && c.Max <= old.Max &&
+			!slices.Equal(old.History, c.History) {
+			o.wrongWrite(w, wrongSplit,
+				fmt.Sprintf("%s has a different history than the chunk it was split from",
+					o.span(c.Min, c.Max)), "both have been on the shard equally long")
 		}
 	}
 }
@@ -139,9 +154,14 @@ func (o *Oracle) judgeHistory(w *model.Write, c *trace.Chunk) {
 	for i, p := range c.History {
 		switch {
 		case i == 0 && p.Shard != c.Shard:
-			o.wrongWrite(w, wrongHistory, fmt.Sprintf("the newest entry in the history of %s is %s", o.span(c.Min, c.Max), p.Shard), "the chunk is on "+c.Shard)
+			o.wrongWrite(w, wrongHistory, fmt.Sprintf("the newest entry in the history of %s is %s",
+				o.span(c.Min, c.Max), p.Shard), "the chunk is on "+c.Shard)
 		case i > 0 && p.ValidAfter >= c.History[i-1].ValidAfter:
-			o.wrongWrite(w, wrongHistory, fmt.Sprintf("in the history of %s, time %d is followed by the earlier entry with time %d", o.span(c.Min, c.Max), c.History[i-1].ValidAfter, p.ValidAfter),
+			o.wrongWrite(w, wrongHistory,
+				fmt.Sprintf(
+					"in the history of %s, time %d is followed by the earlier entry with time %d",
+					o.span(c.Min, c.Max), c.History[i-1].ValidAfter, p.ValidAfter,
+				),
 				"times must strictly decrease from the newest entry on")
 		}
 	}

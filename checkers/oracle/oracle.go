@@ -110,9 +110,16 @@ type Oracle struct {
 // people; nil shows its bytes.
 func New(key func(string) string) *Oracle {
 	o := &Oracle{
-		world: model.New(), moves: map[string]*move{}, nodes: map[string]*node{}, down: map[string]bool{},
-		drops: map[string]uint64{}, lives: map[string]uint64{}, forbids: map[string]bool{}, verdicts: map[string]*verdict.Verdict{},
-		show: key, listed: listedRules(),
+		world:    model.New(),
+		moves:    map[string]*move{},
+		nodes:    map[string]*node{},
+		down:     map[string]bool{},
+		drops:    map[string]uint64{},
+		lives:    map[string]uint64{},
+		forbids:  map[string]bool{},
+		verdicts: map[string]*verdict.Verdict{},
+		show:     key,
+		listed:   listedRules(),
 	}
 	if key == nil {
 		o.show = model.ShowKey

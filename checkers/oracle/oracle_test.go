@@ -76,7 +76,12 @@ func shardOf(node string) string {
 	return name
 }
 
-var actors = map[string]trace.Actor{"user": trace.User, "copy": trace.Recipient, "delete": trace.User, "clean": trace.RangeDeleter}
+var actors = map[string]trace.Actor{
+	"user":   trace.User,
+	"copy":   trace.Recipient,
+	"delete": trace.User,
+	"clean":  trace.RangeDeleter,
+}
 
 func (s *script) line(t *testing.T, w []string) {
 	s.step++
@@ -106,7 +111,11 @@ func (s *script) event(t *testing.T, ns string, w []string) *trace.Event {
 	case "user", "copy", "delete", "clean":
 		return applied(shard, ns, w)
 	case "end":
-		return trace.MigrationEndedEvent{Shard: shard, Migration: w[2], Decision: decided(w[3])}.Event()
+		return trace.MigrationEndedEvent{
+			Shard:     shard,
+			Migration: w[2],
+			Decision:  decided(w[3]),
+		}.Event()
 	case "execute", "import":
 		return executed(shard, ns, w)
 	case "table":
@@ -126,7 +135,13 @@ func (s *script) event(t *testing.T, ns string, w []string) *trace.Event {
 
 func applied(shard, ns string, w []string) *trace.Event {
 	e := trace.AppliedEvent{
-		Shard: shard, NS: ns, Actor: actors[w[0]], Term: num(w[2]), Index: num(w[3]), Key: w[4], DocID: w[4],
+		Shard: shard,
+		NS:    ns,
+		Actor: actors[w[0]],
+		Term:  num(w[2]),
+		Index: num(w[3]),
+		Key:   w[4],
+		DocID: w[4],
 	}
 	if w[0] == "user" || w[0] == "copy" {
 		e.Hash = num(w[5])
@@ -139,8 +154,15 @@ func applied(shard, ns string, w []string) *trace.Event {
 
 func executed(shard, ns string, w []string) *trace.Event {
 	e := trace.ExecutedEvent{
-		Shard: shard, NS: ns, Actor: trace.User, Term: num(w[2]), Index: num(w[3]), Key: bound(w[4]),
-		Session: w[5], Txn: int64(num(w[6])), Migration: strings.Join(w[8:], ""),
+		Shard:     shard,
+		NS:        ns,
+		Actor:     trace.User,
+		Term:      num(w[2]),
+		Index:     num(w[3]),
+		Key:       bound(w[4]),
+		Session:   w[5],
+		Txn:       int64(num(w[6])),
+		Migration: strings.Join(w[8:], ""),
 	}
 	if w[0] == "import" {
 		e.Actor = trace.Session
@@ -162,7 +184,13 @@ func more(t *testing.T, shard, ns string, w []string) *trace.Event {
 	case "state":
 		state, _ := trace.ParseDonorState(strings.Join(w[7:], ""))
 		return trace.DonorAdvancedEvent{
-			Shard: w[5], Peer: w[6], NS: ns, Min: bound(w[3]), Max: bound(w[4]), Migration: w[2], State: state,
+			Shard:     w[5],
+			Peer:      w[6],
+			NS:        ns,
+			Min:       bound(w[3]),
+			Max:       bound(w[4]),
+			Migration: w[2],
+			State:     state,
 		}.Event()
 	case "receive":
 		state, known := trace.ParseRecipientState(w[5])
@@ -173,7 +201,11 @@ func more(t *testing.T, shard, ns string, w []string) *trace.Event {
 			Shard: shard, NS: ns, Min: bound(w[3]), Max: bound(w[4]), Migration: w[2], State: state,
 		}.Event()
 	case "decide":
-		return trace.DecisionMadeEvent{Shard: shard, Migration: w[2], Decision: decided(w[3])}.Event()
+		return trace.DecisionMadeEvent{
+			Shard:     shard,
+			Migration: w[2],
+			Decision:  decided(w[3]),
+		}.Event()
 	case "cursor":
 		owned := []trace.Chunk{{Min: bound(w[3]), Max: bound(w[4])}}
 		return trace.CursorOpenedEvent{Shard: shard, NS: ns, Cursor: w[2], Chunks: owned}.Event()
@@ -186,7 +218,13 @@ func more(t *testing.T, shard, ns string, w []string) *trace.Event {
 			t.Fatalf("unknown task %v", w)
 		}
 		return trace.RangeDeletionEvent{
-			Shard: shard, NS: ns, Min: bound(w[3]), Max: bound(w[4]), Migration: w[2], State: state, Orphans: n,
+			Shard:     shard,
+			NS:        ns,
+			Min:       bound(w[3]),
+			Max:       bound(w[4]),
+			Migration: w[2],
+			State:     state,
+			Orphans:   n,
 		}.Event()
 	case "down":
 		return trace.NodeDownEvent{}.Event()
@@ -196,7 +234,11 @@ func more(t *testing.T, shard, ns string, w []string) *trace.Event {
 
 func table(ns string, w []string) *trace.Event {
 	return trace.CatalogWrittenEvent{
-		Shard: "config", Term: num(w[1]), Index: num(w[2]), NS: ns, Why: strings.ReplaceAll(w[3], "_", " "),
+		Shard:  "config",
+		Term:   num(w[1]),
+		Index:  num(w[2]),
+		NS:     ns,
+		Why:    strings.ReplaceAll(w[3], "_", " "),
 		Chunks: chunks(w[4:]),
 	}.Event()
 }
@@ -211,10 +253,18 @@ func chunks(words []string) (all []trace.Chunk) {
 		former, still := strings.CutSuffix(former, "~")
 		rest, last, wrong := strings.Cut(rest, "!")
 		shard, version, _ := strings.Cut(rest, "@")
-		c := trace.Chunk{Min: bound(lo), Max: bound(hi), Shard: shard, History: []trace.Placement{{ValidAfter: 10, Shard: shard}}}
+		c := trace.Chunk{
+			Min:     bound(lo),
+			Max:     bound(hi),
+			Shard:   shard,
+			History: []trace.Placement{{ValidAfter: 10, Shard: shard}},
+		}
 		fmt.Sscanf(version, "%d|%d", &c.Major, &c.Minor)
 		if moved {
-			c.History = append(c.History, trace.Placement{ValidAfter: map[bool]uint64{true: 10, false: 5}[still], Shard: former})
+			c.History = append(c.History, trace.Placement{
+				ValidAfter: map[bool]uint64{true: 10, false: 5}[still],
+				Shard:      former,
+			})
 		}
 		if wrong {
 			c.History[0].Shard = last
@@ -239,7 +289,8 @@ release a.0 m1
 `
 
 // known is the same migration of a range in which a session has executed a statement.
-var known = strings.NewReplacer("state a.0 m1", "execute a.0 1 1 c s 5 0\nstate a.0 m1", "majority b.0 1 1\n", "import b.0 1 2 c s 5 0\nmajority b.0 1 2\n").Replace(moved)
+var known = strings.NewReplacer("state a.0 m1", "execute a.0 1 1 c s 5 0\nstate a.0 m1",
+	"majority b.0 1 1\n", "import b.0 1 2 c s 5 0\nmajority b.0 1 2\n").Replace(moved)
 
 // given is a migration that its donor has given up and completed.
 const given = opening + `
@@ -262,106 +313,298 @@ func TestStepOracles(t *testing.T) {
 		script    string
 		signature verdict.Signature
 	}{
-		"a migration":                         {moved, ""},
-		"the new owner writes":                {moved + "user b.0 1 2 c 12", ""},
-		"write on a stranger":                 {opening + "user b.0 1 1 c 12", writeByStranger},
-		"write after the move":                {moved + "user a.0 1 2 c 12", writeByStranger},
-		"zombie writes after the move":        {moved + "elected a.1 2 1 1:1\nuser a.0 1 2 c 12", ""},
-		"zombie of the same node name":        {moved + "elected a.0 2 1 1:1\nuser a.0 1 2 c 12", ""},
-		"write before the move is majority":   {strings.Replace(moved, "majority config.0 1 2", "user b.0 1 2 c 12", 1), writeByStranger},
-		"write while blocked":                 {opening + "state a.0 m1 - m a b\nblock a.0 m1\nuser a.0 1 2 c 12", writeInSection},
-		"write after release":                 {opening + "state a.0 m1 - m a b\nblock a.0 m1\nrelease a.0 m1\nuser a.0 1 2 c 12", ""},
-		"write after a crash in the section":  {opening + "state a.0 m1 - m a b\nblock a.0 m1\ndown a.0\nelected a.0 2 1 1:1\nuser a.0 2 2 c 12", ""},
+		"a migration":          {moved, ""},
+		"the new owner writes": {moved + "user b.0 1 2 c 12", ""},
+		"write on a stranger":  {opening + "user b.0 1 1 c 12", writeByStranger},
+		"write after the move": {moved + "user a.0 1 2 c 12", writeByStranger},
+		"zombie writes after the move": {
+			moved + "elected a.1 2 1 1:1\nuser a.0 1 2 c 12", "",
+		},
+		"zombie of the same node name": {
+			moved + "elected a.0 2 1 1:1\nuser a.0 1 2 c 12", "",
+		},
+		"write before the move is majority": {
+			strings.Replace(moved, "majority config.0 1 2", "user b.0 1 2 c 12", 1),
+			writeByStranger,
+		},
+		"write while blocked": {
+			opening + "state a.0 m1 - m a b\nblock a.0 m1\nuser a.0 1 2 c 12", writeInSection,
+		},
+		"write after release": {
+			opening + "state a.0 m1 - m a b\nblock a.0 m1\nrelease a.0 m1\nuser a.0 1 2 c 12", "",
+		},
+		"write after a crash in the section": {
+			opening +
+				"state a.0 m1 - m a b\nblock a.0 m1\ndown a.0\nelected a.0 2 1 1:1\nuser a.0 2 2 " +
+				"c 12", "",
+		},
 		"recipient writes before the outcome": {asked + "user b.0 1 2 z 12", writeBeforeEnd},
-		"its successor does":                  {asked + "elected b.1 2 1 1:1\nuser b.1 2 2 z 12", writeBeforeEnd},
-		"recipient writes before it is asked": {strings.Replace(moved, "block a.0 m1", "user b.0 1 2 z 12\nmajority b.0 1 2\nblock a.0 m1", 1), ""},
-		"recipient writes after the fence":    {asked + "table 1 2 ensureNewer -..m=a@2|0\nmajority config.0 1 2\nuser b.0 1 2 z 12", ""},
-		"the fence is not majority yet":       {asked + "table 1 2 ensureNewer -..m=a@2|0\nuser b.0 1 2 z 12", writeBeforeEnd},
-		"a deposed donor asks":                {strings.Replace(asked, "state a.0 m1 - m a b kC", "elected a.1 2 1 1:1\nstate a.0 m1 - m a b kC", 1) + "user b.0 1 2 z 12", ""},
-		"commit without the document":         {strings.Replace(moved, "copy b.0 1 1 c 11 m1", "copy b.0 1 1 d 11 m1", 1), notMoved},
-		"commit with an older state":          {strings.Replace(moved, "copy b.0 1 1 c 11 m1", "copy b.0 1 1 c 10 m1", 1), movedStale},
-		"commit with a deleted document":      {strings.Replace(moved, "block a.0 m1", "delete a.0 1 2 c\nblock a.0 m1", 1), movedDeleted},
-		"commit before the majority":          {strings.Replace(moved, "majority b.0 1 1\n", "", 1), notDurableYet},
-		"copied state rolled back":            {strings.Replace(moved, "majority b.0 1 1\n", "elected b.1 2 0\n", 1), notMoved},
-		"donor loses its last write later":    {strings.Replace(moved, "block a.0 m1\n", "user a.0 1 2 d 5\ncopy b.0 1 2 d 5 m1\nmajority b.0 1 2\nblock a.0 m1\nelected a.1 2 1 1:1\n", 1), ""},
-		"recipient's new leader has it all":   {strings.Replace(moved, "majority b.0 1 1\n", "elected b.1 2 1 1:1\nmajority b.1 2 2\n", 1), ""},
-		"commit with the history":             {known, ""},
-		"commit without the history":          {strings.Replace(known, "import b.0 1 2 c s 5 0\n", "", 1), notRemembered},
-		"history of another statement":        {strings.Replace(known, "c s 5 0\nmajority", "c s 5 1\nmajority", 1), notRemembered},
-		"history that is not majority":        {strings.Replace(known, "majority b.0 1 2", "majority b.0 1 1", 1), rememberedYet},
-		"history rolled back":                 {strings.Replace(known, "majority b.0 1 2", "majority b.0 1 1\nelected b.1 2 1 1:1", 1), notRemembered},
-		"history with a dead end":             {strings.Replace(known, "import b.0 1 2 c s 5 0", "import b.0 1 2 - s 5 -1", 1), ""},
-		"dead end of an older transaction":    {strings.Replace(known, "import b.0 1 2 c s 5 0", "import b.0 1 2 - s 4 -1", 1), notRemembered},
-		"recipient is further than the donor": {strings.Replace(known, "import b.0 1 2 c s 5 0", "execute b.0 1 2 z s 6 0", 1), ""},
-		"the session has gone on":             {strings.Replace(known, "import b.0 1 2 c s 5 0", "execute a.0 1 2 z s 6 0", 1), ""},
-		"statement beside the range":          {strings.Replace(strings.Replace(known, "execute a.0 1 1 c", "execute a.0 1 1 z", 1), "import b.0 1 2 c s 5 0\n", "", 1), ""},
-		"chunks overlap":                      {opening + "table 1 2 split -..n=a@1|2", noPartition},
-		"chunks leave a gap":                  {opening + "table 1 2 split -..k=a@1|2", noPartition},
-		"a split with a new major version":    {opening + "table 1 2 split -..k=a@2|0 k..m=a@2|1", ""},
-		"a split that leaves a version out":   {opening + "table 1 2 split -..k=a@1|3 k..m=a@1|4", wrongSplit},
-		"a split that moves":                  {opening + "table 1 2 split -..k=a@2|0 k..m=b@2|1", wrongSplit},
-		"a split that forgets the history":    {opening + "table 1 2 split -..k=a@1|2 k..m=a@1|3<c", wrongSplit},
-		"a merge":                             {opening + "table 1 2 split -..k=a@1|2 k..m=a@1|3\ntable 1 3 merge -..m=a@1|4", ""},
-		"a split":                             {opening + "table 1 2 split -..k=a@1|2 k..m=a@1|3", ""},
-		"version not newer":                   {opening + "table 1 2 split -..k=a@1|2 k..m=a@1|1", oldVersion},
-		"version given twice":                 {opening + "table 1 2 split -..k=a@1|2 k..m=a@1|2", oldVersion},
-		"move without a new major":            {opening + "table 1 2 move_x -..k=b@1|2<a k..m=a@1|3", oldVersion},
-		"move without control chunk":          {opening + "table 1 2 split -..k=a@1|2 k..m=a@1|3\ntable 1 3 move_x -..k=b@2|0<a", noControl},
-		"move with control chunk":             {opening + "table 1 2 move_x -..c=b@2|0<a c..m=a@2|1", ""},
-		"history of another shard":            {opening + "table 1 2 split -..k=a@1|2!b k..m=a@1|3", wrongHistory},
-		"history that stands still":           {opening + "table 1 2 move_x -..m=b@2|0<a~", wrongHistory},
-		"lost write of a deposed config":      {opening + "table 1 2 move_m1 -..m=b@2|0<a\nelected config.1 2 1 1:1\nmajority config.1 2 2\nuser a.0 1 2 c 12", ""},
-		"kept write of a deposed config":      {opening + "copy b.0 1 1 c 11 m1\nmajority b.0 1 1\ntable 1 2 move_m1 -..m=b@2|0<a\nelected config.1 2 2 1:2\nmajority config.1 2 3\nuser a.0 1 2 c 12", writeByStranger},
-		"orphans deleted":                     {moved + "clean a.0 1 2 c", ""},
-		"a drop ends an open outcome":         {asked + "table 1 2 drop\nmajority config.0 1 2\ntable 1 3 founding -..m=a@1|0 m..+=b@1|1\nmajority config.0 1 3\nuser b.0 1 2 z 12", ""},
-		"forbidden migrations are not open":   {strings.Replace(asked, "state a.0 m1 - m a b kC", "table 1 2 forbidMigrations -..m=a@2|0\nmajority config.0 1 2\nstate a.0 m1 - m a b kC", 1) + "user b.0 1 2 z 12", ""},
-		"allowed migrations are open again":   {strings.Replace(asked, "state a.0 m1 - m a b kC", "table 1 2 forbidMigrations -..m=a@2|0\ntable 1 3 allowMigrations -..m=a@3|0\nmajority config.0 1 3\nstate a.0 m1 - m a b kC", 1) + "user b.0 1 2 z 12", writeBeforeEnd},
-		"write to a dropped collection":       {dropped + "user a.0 1 2 c 12", wroteDropped},
-		"write before the drop is majority":   {opening + "table 1 2 drop\nuser a.0 1 2 c 12", ""},
-		"write to the next collection":        {dropped + again + "user a.0 1 2 c 12", ""},
-		"deletion in the next collection":     {dropped + again + "clean a.0 1 2 z - m1", deletedAnother},
-		"deletion of what was dropped":        {dropped + "clean a.0 1 2 z - m1", ""},
-		"copy into the next collection":       {dropped + again + "copy b.0 1 2 c 12 m1", copiedAnother},
-		"copy of a new migration":             {dropped + again + "state a.0 m2 - m a b\ncopy b.0 1 2 c 12 m2", ""},
-		"owned document deleted":              {opening + "clean a.0 1 2 c", deletedOwned},
-		"owned document deleted by a zombie":  {opening + "elected a.1 2 1 1:1\nclean a.0 1 2 c", ""},
-		"document deleted while it arrives":   {opening + "receive b.0 m1 - m kClone\nclean b.0 1 2 c", deletedReceived},
-		"deleted before the recipient starts": {opening + "receive b.0 m1 - m kReady\nclean b.0 1 2 c", ""},
-		"deleted after the recipient failed":  {opening + "receive b.0 m1 - m kClone\nreceive b.0 m1 - m kFail\nclean b.0 1 2 c", ""},
-		"deleted under an open cursor":        {strings.Replace(moved, "block a.0 m1\n", "cursor a.0 c1 - +\nblock a.0 m1\n", 1) + "clean a.0 1 2 c", deletedPinned},
-		"deleted after the cursor":            {strings.Replace(moved, "block a.0 m1\n", "cursor a.0 c1 - +\nblock a.0 m1\n", 1) + "close a.0 c1\nclean a.0 1 2 c", ""},
-		"deleted beside a cursor":             {strings.Replace(moved, "block a.0 m1\n", "cursor a.0 c1 d +\nblock a.0 m1\n", 1) + "clean a.0 1 2 c", ""},
-		"deleted under a cursor told of late": {moved + "cursor a.0 c1 - +\nclean a.0 1 2 c", deletedPinned},
-		"cursor without the range":            {moved + "cursor a.0 c1 c c\nclean a.0 1 2 c", ""},
-		"decided committed, was not":          {opening + "decide a.0 m1 committed", decidedWrongly},
-		"decided aborted, was committed":      {strings.Replace(moved, "m1 committed", "m1 aborted", 1), decidedWrongly},
-		"zombie decides":                      {opening + "elected a.1 2 1 1:1\ndecide a.0 m1 committed", ""},
-		"commit after the abort":              {strings.Replace(moved, "table 1 2", "decide a.0 m1 aborted\ntable 1 2", 1), lateCommit},
-		"aborted and cleaned up":              {given + "clean b.0 1 2 d m1\ntask b.0 m1 - m done 0", ""},
-		"copy after the end":                  {given + "copy b.0 1 2 e 12 m1", lateCopy},
-		"copy after an end without decision":  {strings.Replace(given, "decide a.0 m1 aborted\n", "", 1) + "copy b.0 1 2 e 12 m1", ""},
-		"zombie copies after the end":         {given + "elected b.1 2 1 1:1\ncopy b.0 1 2 e 12 m1", ""},
-		"recipient starts after the end":      {given + "receive b.0 m1 - m kReady", lateState},
-		"recipient fails after the end":       {given + "receive b.0 m1 - m kAbort", ""},
-		"recipient goes on after the abort":   {strings.Replace(given, "receive b.0 m1 - m kFail", "receive b.0 m1 - m kCatchup", 1), ""},
-		"donor goes on after the decision":    {strings.Replace(given, "receive b.0 m1 - m kFail", "state a.0 m1 - m a b kCriticalSection", 1), lateDonor},
-		"donor blocks writes after the end":   {given + "block a.0 m1", lateSection},
-		"history after the end":               {given + "import b.0 1 2 c s 5 0 m1", lateHistory},
-		"history after the commit":            {known + "import b.0 1 3 c s 5 1 m1", lateHistory},
-		"donor deletes what it keeps":         {given + "clean a.0 1 2 c m1", deletedOwned},
-		"deleted before the decision":         {strings.Split(given, "decide")[0] + "clean b.0 1 2 d m1", deletedReceived},
-		"deleted without a promise":           {strings.Split(given, "decide")[0] + "receive b.0 m1 - m kFail\nclean b.0 1 2 d m1", ""},
-		"deleted by the decision of nobody":   {strings.Split(given, "decide")[0] + "task b.0 m1 - m pending 0\nreceive b.0 m1 - m kFail\nclean b.0 1 2 d m1", wrongCleanup},
-		"deleted for a task that is done":     {moved + "end a.0 m1 committed\nclean a.0 1 2 c m1\ntask a.0 m1 - m done 0\ncopy a.0 1 3 c 11 m2\nclean a.0 1 4 c m1", lateDeletion},
-		"deleted again from memory":           {moved + "task a.0 m1 - m done -1\nclean a.0 1 2 c m1", ""},
-		"orphans counted":                     {moved + "task a.0 m1 - m ready 1\nclean a.0 1 2 c\ntask a.0 m1 - m done 0", ""},
-		"orphans counted twice":               {moved + "task a.0 m1 - m ready 2", orphansMiscounted},
-		"task done with orphans left":         {moved + "task a.0 m1 - m done 0", orphansMiscounted},
-		"count left when all are gone":        {moved + "clean a.0 1 2 c\ntask a.0 m1 - m done 1", orphansMiscounted},
-		"pending tasks count nothing":         {moved + "task a.0 m1 - m pending 0", ""},
-		"task of a collection that is gone":   {moved + "task a.0 m1 - m done -1", ""},
-		"zombie counts":                       {moved + "elected a.1 2 1 1:1\ntask a.0 m1 - m ready 2", ""},
-		"copy after the commit":               {moved + "copy b.0 1 2 c 11 m1", lateCopy},
+		"its successor does": {
+			asked + "elected b.1 2 1 1:1\nuser b.1 2 2 z 12", writeBeforeEnd,
+		},
+		"recipient writes before it is asked": {
+			strings.Replace(
+				moved, "block a.0 m1", "user b.0 1 2 z 12\nmajority b.0 1 2\nblock a.0 m1", 1,
+			), "",
+		},
+		"recipient writes after the fence": {
+			asked + "table 1 2 ensureNewer -..m=a@2|0\nmajority config.0 1 2\nuser b.0 1 2 z 12",
+			"",
+		},
+		"the fence is not majority yet": {
+			asked + "table 1 2 ensureNewer -..m=a@2|0\nuser b.0 1 2 z 12", writeBeforeEnd,
+		},
+		"a deposed donor asks": {
+			strings.Replace(
+				asked, "state a.0 m1 - m a b kC", "elected a.1 2 1 1:1\nstate a.0 m1 - m a b kC", 1,
+			) + "user b.0 1 2 z 12", "",
+		},
+		"commit without the document": {
+			strings.Replace(moved, "copy b.0 1 1 c 11 m1", "copy b.0 1 1 d 11 m1", 1), notMoved,
+		},
+		"commit with an older state": {
+			strings.Replace(moved, "copy b.0 1 1 c 11 m1", "copy b.0 1 1 c 10 m1", 1), movedStale,
+		},
+		"commit with a deleted document": {
+			strings.Replace(moved, "block a.0 m1", "delete a.0 1 2 c\nblock a.0 m1", 1),
+			movedDeleted,
+		},
+		"commit before the majority": {
+			strings.Replace(moved, "majority b.0 1 1\n", "", 1), notDurableYet,
+		},
+		"copied state rolled back": {
+			strings.Replace(moved, "majority b.0 1 1\n", "elected b.1 2 0\n", 1), notMoved,
+		},
+		"donor loses its last write later": {
+			strings.Replace(
+				moved, "block a.0 m1\n",
+				"user a.0 1 2 d 5\ncopy b.0 1 2 d 5 m1\nmajority b.0 1 2\nblock a.0 m1\nelected "+
+					"a.1 2 1 1:1\n", 1,
+			), "",
+		},
+		"recipient's new leader has it all": {
+			strings.Replace(
+				moved, "majority b.0 1 1\n", "elected b.1 2 1 1:1\nmajority b.1 2 2\n", 1,
+			), "",
+		},
+		"commit with the history": {known, ""},
+		"commit without the history": {
+			strings.Replace(known, "import b.0 1 2 c s 5 0\n", "", 1), notRemembered,
+		},
+		"history of another statement": {
+			strings.Replace(known, "c s 5 0\nmajority", "c s 5 1\nmajority", 1), notRemembered,
+		},
+		"history that is not majority": {
+			strings.Replace(known, "majority b.0 1 2", "majority b.0 1 1", 1), rememberedYet,
+		},
+		"history rolled back": {
+			strings.Replace(known, "majority b.0 1 2", "majority b.0 1 1\nelected b.1 2 1 1:1", 1),
+			notRemembered,
+		},
+		"history with a dead end": {
+			strings.Replace(known, "import b.0 1 2 c s 5 0", "import b.0 1 2 - s 5 -1", 1), "",
+		},
+		"dead end of an older transaction": {
+			strings.Replace(known, "import b.0 1 2 c s 5 0", "import b.0 1 2 - s 4 -1", 1),
+			notRemembered,
+		},
+		"recipient is further than the donor": {
+			strings.Replace(known, "import b.0 1 2 c s 5 0", "execute b.0 1 2 z s 6 0", 1), "",
+		},
+		"the session has gone on": {
+			strings.Replace(known, "import b.0 1 2 c s 5 0", "execute a.0 1 2 z s 6 0", 1), "",
+		},
+		"statement beside the range": {
+			strings.Replace(strings.Replace(known, "execute a.0 1 1 c", "execute a.0 1 1 z", 1),
+				"import b.0 1 2 c s 5 0\n", "", 1), "",
+		},
+		"chunks overlap": {
+			opening + "table 1 2 split -..n=a@1|2", noPartition,
+		},
+		"chunks leave a gap": {
+			opening + "table 1 2 split -..k=a@1|2", noPartition,
+		},
+		"a split with a new major version": {
+			opening + "table 1 2 split -..k=a@2|0 k..m=a@2|1", "",
+		},
+		"a split that leaves a version out": {
+			opening + "table 1 2 split -..k=a@1|3 k..m=a@1|4", wrongSplit,
+		},
+		"a split that moves": {
+			opening + "table 1 2 split -..k=a@2|0 k..m=b@2|1", wrongSplit,
+		},
+		"a split that forgets the history": {
+			opening + "table 1 2 split -..k=a@1|2 k..m=a@1|3<c", wrongSplit,
+		},
+		"a merge": {
+			opening + "table 1 2 split -..k=a@1|2 k..m=a@1|3\ntable 1 3 merge -..m=a@1|4", "",
+		},
+		"a split": {
+			opening + "table 1 2 split -..k=a@1|2 k..m=a@1|3", "",
+		},
+		"version not newer": {
+			opening + "table 1 2 split -..k=a@1|2 k..m=a@1|1", oldVersion,
+		},
+		"version given twice": {
+			opening + "table 1 2 split -..k=a@1|2 k..m=a@1|2", oldVersion,
+		},
+		"move without a new major": {
+			opening + "table 1 2 move_x -..k=b@1|2<a k..m=a@1|3", oldVersion,
+		},
+		"move without control chunk": {
+			opening + "table 1 2 split -..k=a@1|2 k..m=a@1|3\ntable 1 3 move_x -..k=b@2|0<a",
+			noControl,
+		},
+		"move with control chunk": {
+			opening + "table 1 2 move_x -..c=b@2|0<a c..m=a@2|1", "",
+		},
+		"history of another shard": {
+			opening + "table 1 2 split -..k=a@1|2!b k..m=a@1|3", wrongHistory,
+		},
+		"history that stands still": {
+			opening + "table 1 2 move_x -..m=b@2|0<a~", wrongHistory,
+		},
+		"lost write of a deposed config": {
+			opening +
+				"table 1 2 move_m1 -..m=b@2|0<a\nelected config.1 2 1 1:1\nmajority config.1 2 " +
+				"2\nuser a.0 1 2 c 12", "",
+		},
+		"kept write of a deposed config": {
+			opening +
+				"copy b.0 1 1 c 11 m1\nmajority b.0 1 1\ntable 1 2 move_m1 -..m=b@2|0<a\nelected " +
+				"config.1 2 2 1:2\nmajority config.1 2 3\nuser a.0 1 2 c 12", writeByStranger,
+		},
+		"orphans deleted": {moved + "clean a.0 1 2 c", ""},
+		"a drop ends an open outcome": {
+			asked +
+				"table 1 2 drop\nmajority config.0 1 2\ntable 1 3 founding -..m=a@1|0 " +
+				"m..+=b@1|1\nmajority config.0 1 3\nuser b.0 1 2 z 12", "",
+		},
+		"forbidden migrations are not open": {
+			strings.Replace(
+				asked, "state a.0 m1 - m a b kC",
+				"table 1 2 forbidMigrations -..m=a@2|0\nmajority config.0 1 2\nstate a.0 m1 - m "+
+					"a b kC", 1,
+			) + "user b.0 1 2 z 12", "",
+		},
+		"allowed migrations are open again": {
+			strings.Replace(
+				asked, "state a.0 m1 - m a b kC",
+				"table 1 2 forbidMigrations -..m=a@2|0\ntable 1 3 allowMigrations "+
+					"-..m=a@3|0\nmajority config.0 1 3\nstate a.0 m1 - m a b kC", 1,
+			) + "user b.0 1 2 z 12", writeBeforeEnd,
+		},
+		"write to a dropped collection":     {dropped + "user a.0 1 2 c 12", wroteDropped},
+		"write before the drop is majority": {opening + "table 1 2 drop\nuser a.0 1 2 c 12", ""},
+		"write to the next collection":      {dropped + again + "user a.0 1 2 c 12", ""},
+		"deletion in the next collection": {
+			dropped + again + "clean a.0 1 2 z - m1", deletedAnother,
+		},
+		"deletion of what was dropped": {dropped + "clean a.0 1 2 z - m1", ""},
+		"copy into the next collection": {
+			dropped + again + "copy b.0 1 2 c 12 m1", copiedAnother,
+		},
+		"copy of a new migration": {
+			dropped + again + "state a.0 m2 - m a b\ncopy b.0 1 2 c 12 m2", "",
+		},
+		"owned document deleted": {opening + "clean a.0 1 2 c", deletedOwned},
+		"owned document deleted by a zombie": {
+			opening + "elected a.1 2 1 1:1\nclean a.0 1 2 c", "",
+		},
+		"document deleted while it arrives": {
+			opening + "receive b.0 m1 - m kClone\nclean b.0 1 2 c", deletedReceived,
+		},
+		"deleted before the recipient starts": {
+			opening + "receive b.0 m1 - m kReady\nclean b.0 1 2 c", "",
+		},
+		"deleted after the recipient failed": {
+			opening + "receive b.0 m1 - m kClone\nreceive b.0 m1 - m kFail\nclean b.0 1 2 c", "",
+		},
+		"deleted under an open cursor": {
+			strings.Replace(moved, "block a.0 m1\n", "cursor a.0 c1 - +\nblock a.0 m1\n", 1) +
+				"clean a.0 1 2 c", deletedPinned,
+		},
+		"deleted after the cursor": {
+			strings.Replace(moved, "block a.0 m1\n", "cursor a.0 c1 - +\nblock a.0 m1\n", 1) +
+				"close a.0 c1\nclean a.0 1 2 c", "",
+		},
+		"deleted beside a cursor": {
+			strings.Replace(moved, "block a.0 m1\n", "cursor a.0 c1 d +\nblock a.0 m1\n", 1) +
+				"clean a.0 1 2 c", "",
+		},
+		"deleted under a cursor told of late": {
+			moved + "cursor a.0 c1 - +\nclean a.0 1 2 c", deletedPinned,
+		},
+		"cursor without the range":   {moved + "cursor a.0 c1 c c\nclean a.0 1 2 c", ""},
+		"decided committed, was not": {opening + "decide a.0 m1 committed", decidedWrongly},
+		"decided aborted, was committed": {
+			strings.Replace(moved, "m1 committed", "m1 aborted", 1), decidedWrongly,
+		},
+		"zombie decides": {
+			opening + "elected a.1 2 1 1:1\ndecide a.0 m1 committed", "",
+		},
+		"commit after the abort": {
+			strings.Replace(moved, "table 1 2", "decide a.0 m1 aborted\ntable 1 2", 1), lateCommit,
+		},
+		"aborted and cleaned up": {
+			given + "clean b.0 1 2 d m1\ntask b.0 m1 - m done 0", "",
+		},
+		"copy after the end": {given + "copy b.0 1 2 e 12 m1", lateCopy},
+		"copy after an end without decision": {
+			strings.Replace(given, "decide a.0 m1 aborted\n", "", 1) + "copy b.0 1 2 e 12 m1", "",
+		},
+		"zombie copies after the end": {
+			given + "elected b.1 2 1 1:1\ncopy b.0 1 2 e 12 m1", "",
+		},
+		"recipient starts after the end": {given + "receive b.0 m1 - m kReady", lateState},
+		"recipient fails after the end":  {given + "receive b.0 m1 - m kAbort", ""},
+		"recipient goes on after the abort": {
+			strings.Replace(given, "receive b.0 m1 - m kFail", "receive b.0 m1 - m kCatchup", 1),
+			"",
+		},
+		"donor goes on after the decision": {
+			strings.Replace(
+				given, "receive b.0 m1 - m kFail", "state a.0 m1 - m a b kCriticalSection", 1,
+			), lateDonor,
+		},
+		"donor blocks writes after the end": {given + "block a.0 m1", lateSection},
+		"history after the end":             {given + "import b.0 1 2 c s 5 0 m1", lateHistory},
+		"history after the commit":          {known + "import b.0 1 3 c s 5 1 m1", lateHistory},
+		"donor deletes what it keeps":       {given + "clean a.0 1 2 c m1", deletedOwned},
+		"deleted before the decision": {
+			strings.Split(given, "decide")[0] + "clean b.0 1 2 d m1", deletedReceived,
+		},
+		"deleted without a promise": {
+			strings.Split(given, "decide")[0] + "receive b.0 m1 - m kFail\nclean b.0 1 2 d m1", "",
+		},
+		"deleted by the decision of nobody": {
+			strings.Split(
+				given, "decide",
+			)[0] + "task b.0 m1 - m pending 0\nreceive b.0 m1 - m kFail\nclean b.0 1 2 d m1",
+			wrongCleanup,
+		},
+		"deleted for a task that is done": {
+			moved +
+				"end a.0 m1 committed\nclean a.0 1 2 c m1\ntask a.0 m1 - m done 0\ncopy a.0 1 3 " +
+				"c 11 m2\nclean a.0 1 4 c m1", lateDeletion,
+		},
+		"deleted again from memory": {
+			moved + "task a.0 m1 - m done -1\nclean a.0 1 2 c m1", "",
+		},
+		"orphans counted": {
+			moved + "task a.0 m1 - m ready 1\nclean a.0 1 2 c\ntask a.0 m1 - m done 0", "",
+		},
+		"orphans counted twice":       {moved + "task a.0 m1 - m ready 2", orphansMiscounted},
+		"task done with orphans left": {moved + "task a.0 m1 - m done 0", orphansMiscounted},
+		"count left when all are gone": {
+			moved + "clean a.0 1 2 c\ntask a.0 m1 - m done 1", orphansMiscounted,
+		},
+		"pending tasks count nothing":       {moved + "task a.0 m1 - m pending 0", ""},
+		"task of a collection that is gone": {moved + "task a.0 m1 - m done -1", ""},
+		"zombie counts": {
+			moved + "elected a.1 2 1 1:1\ntask a.0 m1 - m ready 2", "",
+		},
+		"copy after the commit": {moved + "copy b.0 1 2 c 11 m1", lateCopy},
 	} {
 		t.Run(name, func(t *testing.T) { expectSignature(t, observe(t, c.script), c.signature) })
 	}
@@ -397,11 +640,15 @@ state a.0 m1 - m a b
 		signature verdict.Signature
 	}{
 		"the first leader's": {"copy b.0 1 1 c 12 m1\ncopy b.0 1 2 e 14 m1", ""},
-		"both":               {"copy b.0 1 1 c 12 m1\ncopy b.0 1 2 d 13 m1\ncopy b.0 1 3 e 14 m1", movedDeleted},
-		"the state before":   {"copy b.0 1 1 c 11 m1\ncopy b.0 1 2 e 14 m1", movedStale},
+		"both": {
+			"copy b.0 1 1 c 12 m1\ncopy b.0 1 2 d 13 m1\ncopy b.0 1 3 e 14 m1", movedDeleted,
+		},
+		"the state before": {"copy b.0 1 1 c 11 m1\ncopy b.0 1 2 e 14 m1", movedStale},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := observe(t, rivals+c.copies+"\nmajority b.0 1 9\nblock a.0 m1\ntable 1 2 move_m1 -..m=b@2|0<a\nmajority config.0 1 2")
+			o := observe(t, rivals+c.copies+
+				"\nmajority b.0 1 9\nblock a.0 m1\ntable 1 2 move_m1 -..m=b@2|0<a\nmajority "+
+				"config.0 1 2")
 			expectSignature(t, o, c.signature)
 		})
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// orphanCountRule is the part of orphan-count that can be judged while a run goes on; that nothing is left over is the audit's.
+// orphanCountRule is the part of orphan-count that can be judged while a run goes on; that nothing
+// is left over is the audit's.
 var orphanCountRule = verdict.Checker{
 	Name: "orphan-count",
 	Promise: "A range deletion task counts its orphaned documents: from when the deletion may " +
@@ -28,13 +29,16 @@ const orphansMiscounted verdict.Signature = "orphan-count-wrong"
 // nothing of the range is an orphan for certain, and a task whose collection was replaced has
 // nothing left to count.
 func (o *Oracle) judgeOrphans(e *trace.Event) {
-	if e.Kind != trace.RangeDeletion || e.DeletionState() == trace.DeletionPending || e.Orphans() < 0 || o.world.Set(e.Shard).Leader != e.Node {
+	if e.Kind != trace.RangeDeletion || e.DeletionState() == trace.DeletionPending ||
+		e.Orphans() < 0 || o.world.Set(e.Shard).Leader != e.Node {
 		return
 	}
 	if left := len(o.world.Set(e.Shard).Documents(e.NS, e.Min, e.Max)); left != e.Orphans() {
 		o.report(orphanCountRule, verdict.Violation{
-			Signature: orphansMiscounted, NS: e.NS,
-			Broke:   fmt.Sprintf("task %s of %s, which is %s, counts %d orphans in %s", e.Migration(), e.Shard, e.State(), e.Orphans(), o.span(e.Min, e.Max)),
+			Signature: orphansMiscounted,
+			NS:        e.NS,
+			Broke: fmt.Sprintf("task %s of %s, which is %s, counts %d orphans in %s",
+				e.Migration(), e.Shard, e.State(), e.Orphans(), o.span(e.Min, e.Max)),
 			Because: []string{fmt.Sprintf("%s holds %d documents there", e.Node, left)},
 		})
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// ownershipRule is ownership: the truth is the routing table that a majority of the config server has.
+// ownershipRule is ownership: the truth is the routing table that a majority of the config server
+// has.
 var ownershipRule = verdict.Checker{
 	Name:    "ownership",
 	Promise: "A client's write takes effect only on the shard that owns its key at that moment.",
@@ -33,11 +34,15 @@ func (o *Oracle) judgeOwnership(e *trace.Event) {
 	}
 	if owner := table.Owner(e.Key); owner != e.Shard {
 		o.report(ownershipRule, verdict.Violation{
-			Signature: writeByStranger, NS: e.NS, Key: o.show(e.Key),
-			Broke: fmt.Sprintf("%s, which leads %s, applied a client's write of key %s", e.Node, e.Shard, o.show(e.Key)),
+			Signature: writeByStranger,
+			NS:        e.NS,
+			Key:       o.show(e.Key),
+			Broke: fmt.Sprintf("%s, which leads %s, applied a client's write of key %s",
+				e.Node, e.Shard, o.show(e.Key)),
 			Because: []string{
 				fmt.Sprintf("a majority of the config server says that %s owns the key", owner),
-				fmt.Sprintf("%s is the leader of term %d, the newest, so the write counts", e.Node, e.Term),
+				fmt.Sprintf("%s is the leader of term %d, the newest, so the write counts",
+					e.Node, e.Term),
 			},
 		})
 	}

@@ -32,32 +32,43 @@ const (
 )
 
 func (o *Oracle) judgeDeletion(e *trace.Event) {
-	if e.Kind != trace.Applied || e.Actor != trace.RangeDeleter || e.Hash != 0 || e.Key == "" || !o.world.Set(e.Shard).Leads(e) {
+	if e.Kind != trace.Applied || e.Actor != trace.RangeDeleter || e.Hash != 0 || e.Key == "" ||
+		!o.world.Set(e.Shard).Leads(e) {
 		return
 	}
 	if table := o.world.Table(e.NS); table != nil && table.Owner(e.Key) == e.Shard {
-		o.wrongDeletion(e, deletedOwned, fmt.Sprintf("a majority of the config server says that %s owns the key", e.Shard))
+		o.wrongDeletion(e, deletedOwned,
+			fmt.Sprintf("a majority of the config server says that %s owns the key", e.Shard))
 	}
 	n := o.node(e.Node)
 	for _, r := range n.receives {
 		if r.ns == e.NS && r.min <= e.Key && e.Key < r.max && r.state.Receiving() {
-			o.wrongDeletion(e, deletedReceived, fmt.Sprintf("%s is receiving %s in migration %s, which is in state %s",
-				e.Node, o.span(r.min, r.max), r.id, r.state))
+			o.wrongDeletion(e, deletedReceived,
+				fmt.Sprintf("%s is receiving %s in migration %s, which is in state %s",
+					e.Node, o.span(r.min, r.max), r.id, r.state))
 		}
 	}
 	for _, c := range n.cursors {
 		if c.ns == e.NS && holds(c.owned, e.Key) {
-			o.wrongDeletion(e, deletedPinned, fmt.Sprintf("cursor %s, opened at step %d when %s owned the key, may still return it",
-				c.id, c.step, e.Shard), c.step)
+			o.wrongDeletion(e, deletedPinned,
+				fmt.Sprintf("cursor %s, opened at step %d when %s owned the key, may still "+
+					"return it",
+					c.id, c.step, e.Shard), c.step)
 			return
 		}
 	}
 }
 
-func (o *Oracle) wrongDeletion(e *trace.Event, signature verdict.Signature, because string, more ...uint64) {
+func (o *Oracle) wrongDeletion(
+	e *trace.Event, signature verdict.Signature, because string, more ...uint64,
+) {
 	o.report(deletionRule, verdict.Violation{
-		Signature: signature, NS: e.NS, Key: o.show(e.Key), Because: []string{because},
-		Broke: fmt.Sprintf("%s deleted key %s as an orphan, for task %s", e.Node, o.show(e.Key), e.For()),
+		Signature: signature,
+		NS:        e.NS,
+		Key:       o.show(e.Key),
+		Because:   []string{because},
+		Broke: fmt.Sprintf("%s deleted key %s as an orphan, for task %s",
+			e.Node, o.show(e.Key), e.For()),
 	}, more...)
 }
 
@@ -65,9 +76,12 @@ func (o *Oracle) wrongDeletion(e *trace.Event, signature verdict.Signature, beca
 // node knew when it let the query in, which truth may have overtaken by the time of the event.
 func (o *Oracle) openCursor(e *trace.Event) {
 	n := o.node(e.Node)
-	n.cursors = append(n.cursors, cursor{id: e.Cursor(), ns: e.NS, step: e.Step, owned: slices.Clone(e.Chunks)})
+	n.cursors = append(n.cursors,
+		cursor{id: e.Cursor(), ns: e.NS, step: e.Step, owned: slices.Clone(e.Chunks)})
 }
 
 func holds(ranges []trace.Chunk, key string) bool {
-	return slices.ContainsFunc(ranges, func(c trace.Chunk) bool { return c.Min <= key && key < c.Max })
+	return slices.ContainsFunc(ranges, func(c trace.Chunk) bool {
+		return c.Min <= key && key < c.Max
+	})
 }

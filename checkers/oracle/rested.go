@@ -20,8 +20,13 @@ func (o *Oracle) Cluster() *model.Cluster { return o.world.LatestCluster() }
 func (o *Oracle) Rested(ns string, chunks []trace.Chunk, lacking string) {
 	because, steps := o.leftBehind(ns, chunks)
 	o.reportOf(Balancing, verdict.Violation{
-		Signature: notBalanced, NS: ns, Broke: "the balancer has stopped moving chunks, although " + lacking,
-		Because: append([]string{"it is enabled, nothing is in progress, and round after round ended without a migration"}, because...),
+		Signature: notBalanced,
+		NS:        ns,
+		Broke:     "the balancer has stopped moving chunks, although " + lacking,
+		Because: append([]string{
+			"it is enabled, nothing is in progress, and round after round ended without a " +
+				"migration",
+		}, because...),
 	}, append(steps, cmp.Or(o.balancer.ended, o.step))...)
 }
 
@@ -39,11 +44,13 @@ func (o *Oracle) leftBehind(ns string, chunks []trace.Chunk) (because []string, 
 		if left == 0 {
 			continue
 		}
-		because = append(because, fmt.Sprintf("%s still has %d documents that it does not own", shard, left))
+		because = append(because,
+			fmt.Sprintf("%s still has %d documents that it does not own", shard, left))
 		steps = append(steps, o.gaveAway(ns, shard))
 		for _, c := range o.node(set.Leader).cursors {
 			if c.ns == ns {
-				because = append(because, fmt.Sprintf("cursor %s is still open and keeps them from being deleted", c.id))
+				because = append(because,
+					fmt.Sprintf("cursor %s is still open and keeps them from being deleted", c.id))
 				steps = append(steps, c.step)
 			}
 		}

@@ -19,7 +19,13 @@ func TestRestedSaysWhatIsLeftBehind(t *testing.T) {
 		}.Event()
 	}
 	opened := func(cursor string) *trace.Event {
-		return trace.CursorOpenedEvent{Shard: "a", NS: ns, Cursor: cursor, Min: "a", Max: "e"}.Event()
+		return trace.CursorOpenedEvent{
+			Shard:  "a",
+			NS:     ns,
+			Cursor: cursor,
+			Min:    "a",
+			Max:    "e",
+		}.Event()
 	}
 	round := func(phase trace.RoundPhase) *trace.Event {
 		return trace.BalancerRoundEvent{Shard: "config", Term: 1, Round: 1, Phase: phase}.Event()
@@ -29,7 +35,15 @@ func TestRestedSaysWhatIsLeftBehind(t *testing.T) {
 		added(1, "a"),
 		added(2, "b"),
 		trace.ElectedEvent{Shard: "a", Term: 1}.Event(),
-		trace.AppliedEvent{Shard: "a", Term: 1, Index: 1, NS: ns, Key: "d", DocID: "1", Hash: 1}.Event(),
+		trace.AppliedEvent{
+			Shard: "a",
+			Term:  1,
+			Index: 1,
+			NS:    ns,
+			Key:   "d",
+			DocID: "1",
+			Hash:  1,
+		}.Event(),
 		opened("open"),
 		opened("closed"),
 		trace.CursorClosedEvent{Shard: "a", NS: ns, Cursor: "closed"}.Event(),
@@ -52,8 +66,12 @@ func TestRestedSaysWhatIsLeftBehind(t *testing.T) {
 		t.Fatalf("%d violations", len(all[i].Violations))
 	}
 	v := all[i].Violations[0]
-	want := []string{"a still has 1 documents that it does not own", "cursor open is still open and keeps them from being deleted"}
+	want := []string{
+		"a still has 1 documents that it does not own",
+		"cursor open is still open and keeps them from being deleted",
+	}
 	if !slices.Equal(v.Because[1:], want) || !slices.Equal(v.Events, []uint64{9, 5, 11}) {
-		t.Errorf("because %q, events %d; want %q at the steps 9, 5 and 11", v.Because[1:], v.Events, want)
+		t.Errorf("because %q, events %d; want %q at the steps 9, 5 and 11",
+			v.Because[1:], v.Events, want)
 	}
 }

@@ -12,11 +12,17 @@ func TestUnfencedCommits(t *testing.T) {
 		script   string
 		unfenced bool
 	}{
-		"the donor holds its section":      {moved, false},
-		"the donor has given up":           {strings.Replace(moved, "table 1 2", "release a.0 m1\ntable 1 2", 1), true},
-		"the donor's successor leads":      {strings.Replace(moved, "table 1 2", "elected a.1 2 1 1:1\ntable 1 2", 1), true},
-		"the donor's successor is not yet": {strings.Replace(moved, "table 1 2", "down a.0\ntable 1 2", 1), false},
-		"nothing has moved":                {opening, false},
+		"the donor holds its section": {moved, false},
+		"the donor has given up": {
+			strings.Replace(moved, "table 1 2", "release a.0 m1\ntable 1 2", 1), true,
+		},
+		"the donor's successor leads": {
+			strings.Replace(moved, "table 1 2", "elected a.1 2 1 1:1\ntable 1 2", 1), true,
+		},
+		"the donor's successor is not yet": {
+			strings.Replace(moved, "table 1 2", "down a.0\ntable 1 2", 1), false,
+		},
+		"nothing has moved": {opening, false},
 	} {
 		if got := len(observe(t, c.script).Unfenced()) > 0; got != c.unfenced {
 			t.Errorf("%s: unfenced %v", name, got)

@@ -13,7 +13,8 @@ var (
 	// means anything after it.
 	UnfencedCommit = KnownAnomaly{
 		Name: "unfenced-commit",
-		About: "4.2: a commit took effect after its donor had aborted or failed over, and served the " +
+		About: "4.2: a commit took effect after its donor had aborted or failed over, and served " +
+			"the " +
 			"range again (SERVER-44716)",
 	}
 	// LeakedOrphans stay until an operator removes them.

@@ -51,7 +51,8 @@ func TestExcuse(t *testing.T) {
 	} {
 		all := []Verdict{c.verdict}
 		if Excuse(all, c.unfenced, places); all[0].Outcome != c.want {
-			t.Errorf("%+v with unfenced %v: %s, want %s", c.verdict, c.unfenced, all[0].Outcome, c.want)
+			t.Errorf("%+v with unfenced %v: %s, want %s",
+				c.verdict, c.unfenced, all[0].Outcome, c.want)
 		}
 	}
 }

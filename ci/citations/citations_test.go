@@ -1,9 +1,9 @@
 // Package citations holds comments, test scripts and pages to the specification in docs/.
 //
 // Promise: every citation of a section ("protocol 9.2 step 1", "invariants 20.1", "section 22"), of
-// a hazard (H-37), of a promise (durability) and of an erratum ("errata E11") has an anchor in docs/, on
-// the page that it names; no anchor is there twice; every relative link of a Markdown file leads to
-// a file that exists, and its fragment to an anchor or a heading of that file.
+// a hazard (H-37), of a promise (durability) and of an erratum ("errata E11") has an anchor in
+// docs/, on the page that it names; no anchor is there twice; every relative link of a Markdown
+// file leads to a file that exists, and its fragment to an anchor or a heading of that file.
 //
 // Refusal: it does not judge whether the section says what the citation claims, and follows no link
 // to another site. "protocol 4.2" and "protocol 8.0" are versions of the protocol, not citations.

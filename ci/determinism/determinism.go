@@ -1,9 +1,11 @@
-// Package determinism is the analyzer that keeps chance out of simulated code: the same seed must give the same trace, in
-// another process, with other settings of the runtime and on another machine.
+// Package determinism is the analyzer that keeps chance out of simulated code: the same seed must
+// give the same trace, in another process, with other settings of the runtime and on another
+// machine.
 //
-// It promises to see: go statements, select, channels, ranging over a map, the process's clock and timers, recover,
-// arithmetic on floats, printing of pointers, and imports through which chance or the machine enter. It refuses to judge
-// taste. It cannot see what a library does inside; the tests that compare hashes across processes are there for that.
+// It promises to see: go statements, select, channels, ranging over a map, the process's clock and
+// timers, recover, arithmetic on floats, printing of pointers, and imports through which chance or
+// the machine enter. It refuses to judge taste. It cannot see what a library does inside; the tests
+// that compare hashes across processes are there for that.
 //
 // A line that breaks a rule for a good reason says so above it or at its end:
 //
@@ -46,11 +48,18 @@ var bannedImports = map[string]string{
 }
 
 var bannedCalls = map[string]string{
-	"time.Now": "use Node.Now", "time.Since": "use Node.Mono", "time.Until": "use Node.Mono", "time.Sleep": "use Task.Sleep",
-	"time.After": "use Node.After", "time.AfterFunc": "use Node.After", "time.Tick": "use Node.After",
-	"time.NewTimer": "use Node.After", "time.NewTicker": "use Node.After",
-	"maps.Keys": "sort the keys first: slices.Sorted(maps.Keys(m))", "maps.Values": "the order is random; collect and sort keys",
-	"maps.All": "the order is random; collect and sort keys",
+	"time.Now":       "use Node.Now",
+	"time.Since":     "use Node.Mono",
+	"time.Until":     "use Node.Mono",
+	"time.Sleep":     "use Task.Sleep",
+	"time.After":     "use Node.After",
+	"time.AfterFunc": "use Node.After",
+	"time.Tick":      "use Node.After",
+	"time.NewTimer":  "use Node.After",
+	"time.NewTicker": "use Node.After",
+	"maps.Keys":      "sort the keys first: slices.Sorted(maps.Keys(m))",
+	"maps.Values":    "the order is random; collect and sort keys",
+	"maps.All":       "the order is random; collect and sort keys",
 }
 
 func run(pass *analysis.Pass) (any, error) {
@@ -120,12 +129,13 @@ func (c *check) mapRange(n *ast.RangeStmt) {
 		return
 	}
 	if _, isMap := t.Underlying().(*types.Map); isMap && !collectsOnly(n) {
-		c.report(n.Pos(), "map", "the order of a map differs in every run; collect the keys and sort them")
+		c.report(n.Pos(), "map",
+			"the order of a map differs in every run; collect the keys and sort them")
 	}
 }
 
-// collectsOnly accepts a body whose effect does not depend on the order as long as the result is then sorted: one append,
-// or one delete, or setting entries of another map by the same key.
+// collectsOnly accepts a body whose effect does not depend on the order as long as the result is
+// then sorted: one append, or one delete, or setting entries of another map by the same key.
 func collectsOnly(n *ast.RangeStmt) bool {
 	if len(n.Body.List) != 1 {
 		return false
@@ -159,7 +169,8 @@ func (c *check) float(n *ast.BinaryExpr) {
 	default:
 		return
 	}
-	if b, ok := c.pass.TypesInfo.TypeOf(n).Underlying().(*types.Basic); ok && b.Info()&types.IsFloat != 0 && c.pass.TypesInfo.Types[n].Value == nil {
+	b, ok := c.pass.TypesInfo.TypeOf(n).Underlying().(*types.Basic)
+	if ok && b.Info()&types.IsFloat != 0 && c.pass.TypesInfo.Types[n].Value == nil {
 		c.report(n.Pos(), "float", "x*y+z differs between processors; use integers")
 	}
 }
@@ -167,7 +178,8 @@ func (c *check) float(n *ast.BinaryExpr) {
 func (c *check) call(n *ast.CallExpr, stack []ast.Node) {
 	if named(n.Fun, "recover") {
 		if _, builtin := c.pass.TypesInfo.Uses[n.Fun.(*ast.Ident)].(*types.Builtin); builtin {
-			c.report(n.Pos(), "recover", "recover can swallow the end of a task; leave it to the world")
+			c.report(n.Pos(), "recover",
+				"recover can swallow the end of a task; leave it to the world")
 		}
 	}
 	c.pointerVerb(n)
@@ -210,7 +222,8 @@ func (c *check) pointerVerb(n *ast.CallExpr) {
 
 const marker = "//shardproof:allow "
 
-// allowances collects the lines that may break a rule: the line of the comment and the one after it.
+// allowances collects the lines that may break a rule: the line of the comment and the one after
+// it.
 func allowances(pass *analysis.Pass) map[string]bool {
 	found := map[string]bool{}
 	for _, f := range pass.Files {

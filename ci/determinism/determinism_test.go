@@ -13,15 +13,19 @@ import (
 	"github.com/shardproof/shardproof/ci/determinism"
 )
 
-// TestCatches shows that the analyzer sees each kind of violation, and leaves the allowed forms alone.
+// TestCatches shows that the analyzer sees each kind of violation, and leaves the allowed forms
+// alone.
 func TestCatches(t *testing.T) {
 	analysistest.Run(t, analysistest.TestData(), determinism.Analyzer, "world")
 }
 
-// simulated lists the folders whose code runs inside a world. The exceptions are where the wall clock lives.
+// simulated lists the folders whose code runs inside a world. The exceptions are where the wall
+// clock lives.
 var simulated = []string{"system", "faults", "workloads", "checkers", "harness"}
 
-var real = []string{"system/live", "harness/campaign", "harness/parallel", "harness/rundir", "harness/failuredb"}
+var real = []string{
+	"system/live", "harness/campaign", "harness/parallel", "harness/rundir", "harness/failuredb",
+}
 
 // TestTree holds the whole project to the rules.
 func TestTree(t *testing.T) {

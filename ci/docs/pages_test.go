@@ -1,6 +1,7 @@
 // Package docs holds the documents to the code: names of functions exist, every promise and
 // signature is explained, histories and scenarios in the text are read by the real readers, and
-// every command in README.md and docs/start.md does what the text shows. (Links are held by ci/citations.)
+// every command in README.md and docs/start.md does what the text shows. (Links are held by
+// ci/citations.)
 package docs
 
 import (

@@ -33,14 +33,19 @@ func (f *find) row() string {
 	if f.missed != "" {
 		return fmt.Sprintf("%-30s  MISSED: %s", f.bug.Name, f.missed)
 	}
-	return fmt.Sprintf("%-30s  %4d  %5.1f  %s", f.bug.Name, f.seed, f.cpu.Seconds(), strings.Join(f.seen, ", "))
+	return fmt.Sprintf("%-30s  %4d  %5.1f  %s",
+		f.bug.Name, f.seed, f.cpu.Seconds(), strings.Join(f.seen, ", "))
 }
 
 func tableText(finds []find) string {
 	var b strings.Builder
-	b.WriteString("| known bug | hazard | what is broken | found by | at seed | CPU s |\n| --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString(
+		"| known bug | hazard | what is broken | found by | at seed | CPU s |\n| --- | --- | --- " +
+			"| --- | --- | --- |\n",
+	)
 	for _, f := range finds {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %.1f |\n", f.bug.Name, f.bug.Hazard, f.bug.Title, strings.Join(f.seen, ", "), f.seed, f.cpu.Seconds())
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %.1f |\n", f.bug.Name, f.bug.Hazard,
+			f.bug.Title, strings.Join(f.seen, ", "), f.seed, f.cpu.Seconds())
 	}
 	return b.String()
 }
@@ -51,7 +56,8 @@ type outcome struct {
 	err error
 }
 
-// huntAll hunts as many bugs at a time as there are cores, in their order. Channel i gets what came of bug i.
+// huntAll hunts as many bugs at a time as there are cores, in their order. Channel i gets what came
+// of bug i.
 func huntAll(bugs []knownbugs.Bug, root, scratch string) []chan outcome {
 	outcomes := make([]chan outcome, len(bugs))
 	for i := range outcomes {
@@ -69,7 +75,8 @@ func huntAll(bugs []knownbugs.Bug, root, scratch string) []chan outcome {
 	return outcomes
 }
 
-// eachBug does something about every bug, about as many at a time as there are cores, and joins what went wrong.
+// eachBug does something about every bug, about as many at a time as there are cores, and joins
+// what went wrong.
 func eachBug(bugs []knownbugs.Bug, do func(b *knownbugs.Bug) error) error {
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -99,9 +106,11 @@ func huntBug(b *knownbugs.Bug, root, scratch string) (find, error) {
 // look has the tool look for the first failure, which is kept in a folder of out.
 func (f *find) look(tool, out string) error {
 	b := f.bug
-	cmd := exec.Command(tool, "run", "--seeds", fmt.Sprint(b.Seeds), "--again", "0", "--parallel", "1", "--out", out)
+	cmd := exec.Command(tool, "run", "--seeds", fmt.Sprint(b.Seeds), "--again", "0", "--parallel",
+		"1", "--out", out)
 	text, err := cmd.CombinedOutput()
-	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || exit.ExitCode() != 1) {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if err != nil && (!ok || exit.ExitCode() != 1) {
 		return fmt.Errorf("the build with %s did not run as it should: %w\n%s", b.Name, err, text)
 	}
 	f.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
@@ -145,8 +154,11 @@ func (f *find) read(out string) error {
 			return err
 		}
 	}
-	if !slices.ContainsFunc(f.seen, func(checker string) bool { return slices.Contains(f.bug.Seen, checker) }) {
-		f.missed = fmt.Sprintf("seen by %s, expected one of %s", strings.Join(f.seen, ", "), strings.Join(f.bug.Seen, ", "))
+	if !slices.ContainsFunc(
+		f.seen, func(checker string) bool { return slices.Contains(f.bug.Seen, checker) },
+	) {
+		f.missed = fmt.Sprintf("seen by %s, expected one of %s",
+			strings.Join(f.seen, ", "), strings.Join(f.bug.Seen, ", "))
 	}
 	return nil
 }
@@ -164,7 +176,9 @@ func (f *find) take(file string) error {
 	}
 	folder := filepath.Base(filepath.Dir(file))
 	seed := 0
-	if _, err := fmt.Sscanf(folder[strings.LastIndexByte(folder, '-')+1:], "%d", &seed); err != nil {
+	if _, err := fmt.Sscanf(
+		folder[strings.LastIndexByte(folder, '-')+1:], "%d", &seed,
+	); err != nil {
 		return fmt.Errorf("%s: the folder's name ends in no seed", file)
 	}
 	if f.seed != 0 && f.seed <= seed {

@@ -1,10 +1,12 @@
-// Command gate proves that shardproof finds what it is there to find: it builds the tool once for each known bug, runs the
-// ordinary campaign on that build and demands that one of the named checkers reports the bug within its budget of seeds.
+// Command gate proves that shardproof finds what it is there to find: it builds the tool once for
+// each known bug, runs the ordinary campaign on that build and demands that one of the named
+// checkers reports the bug within its budget of seeds.
 //
 // It also measures how long strategies take to find them, and how small their failures can be made.
 //
-// Exit codes: 0 all found, 4 the gate itself failed, 5 a bug was missed or seen by a checker that is not on its list, or its
-// failure was not made small as it should be, 64 wrong flags. Only tables that are asked for are written.
+// Exit codes: 0 all found, 4 the gate itself failed, 5 a bug was missed or seen by a checker that
+// is not on its list, or its failure was not made small as it should be, 64 wrong flags. Only
+// tables that are asked for are written.
 package main
 
 import (
@@ -44,13 +46,21 @@ func main() {
 	var o options
 	flag.StringVar(&o.root, "root", ".", "the project's top folder")
 	flag.StringVar(&o.only, "bug", "", "only these known bugs, with commas between them")
-	flag.StringVar(&o.demo, "demo", "", "run this known bug with everything the tool prints, then replay the failure")
+	flag.StringVar(&o.demo, "demo", "",
+		"run this known bug with everything the tool prints, then replay the failure")
 	flag.StringVar(&o.table, "table", "", "also write the result as a Markdown table to this file")
-	flag.IntVar(&o.budget, "budget", 0, "only known bugs that may take at most so many seeds; 0 for all")
-	flag.BoolVar(&o.compare, "strategies", false, "measure how long every strategy takes to find each known bug, into ci/knownbugs/STRATEGIES.md")
-	flag.StringVar(&o.strategy, "strategy", "", "with -strategies: only these, with commas between them")
-	flag.DurationVar(&o.cpu, "cpu", 5*time.Second, "with -strategies: how much CPU time one start of a strategy has")
-	flag.BoolVar(&o.shrunk, "shrunk", false, "measure how small the first failure of each known bug can be made, into ci/knownbugs/SHRUNK.md")
+	flag.IntVar(&o.budget, "budget", 0,
+		"only known bugs that may take at most so many seeds; 0 for all")
+	flag.BoolVar(&o.compare, "strategies", false,
+		"measure how long every strategy takes to find each known bug, into "+
+			"ci/knownbugs/STRATEGIES.md")
+	flag.StringVar(&o.strategy, "strategy", "",
+		"with -strategies: only these, with commas between them")
+	flag.DurationVar(&o.cpu, "cpu", 5*time.Second,
+		"with -strategies: how much CPU time one start of a strategy has")
+	flag.BoolVar(&o.shrunk, "shrunk", false,
+		"measure how small the first failure of each known bug can be made, into "+
+			"ci/knownbugs/SHRUNK.md")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "gate takes flags only, not %q; see -h\n", flag.Args())
@@ -74,9 +84,14 @@ func runGate(o options) (int, error) {
 	}
 	if only := o.only + o.demo; only != "" {
 		names := strings.Split(only, ",")
-		bugs = slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return !slices.Contains(names, b.Name) })
+		bugs = slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool {
+			return !slices.Contains(names, b.Name)
+		})
 		if len(bugs) < len(names) {
-			return exitUsage, fmt.Errorf("not every one of %q is a known bug; the folders of ci/knownbugs/bugs name them all", names)
+			return exitUsage, fmt.Errorf(
+				"not every one of %q is a known bug; the folders of ci/knownbugs/bugs name them "+
+					"all", names,
+			)
 		}
 	}
 	if o.budget > 0 {
@@ -121,7 +136,10 @@ func judgeAll(bugs []knownbugs.Bug, root, scratch, table string) (int, error) {
 		}
 	}
 	if code == exitMissed {
-		return code, errors.New("a known bug was not found as it should be: shardproof's verdicts cannot be trusted until it is")
+		return code, errors.New(
+			"a known bug was not found as it should be: shardproof's verdicts cannot be trusted " +
+				"until it is",
+		)
 	}
 	return code, nil
 }

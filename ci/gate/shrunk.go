@@ -19,17 +19,26 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// shrinkAll fills the table of what first failures come down to, one bug a core: what of it is there already stays, unless a
-// single bug was asked for. The table is written anew after every bug, so that it can be made in as many pieces as one likes.
+// shrinkAll fills the table of what first failures come down to, one bug a core: what of it is
+// there already stays, unless a single bug was asked for. The table is written anew after every
+// bug, so that it can be made in as many pieces as one likes.
 func shrinkAll(bugs []knownbugs.Bug, o options, root, scratch string) (int, error) {
-	j := &shrinking{root: root, scratch: scratch, file: filepath.Join(root, "ci", "knownbugs", "SHRUNK.md")}
+	j := &shrinking{
+		root:    root,
+		scratch: scratch,
+		file:    filepath.Join(root, "ci", "knownbugs", "SHRUNK.md"),
+	}
 	var err error
 	if j.table, err = shrunk.Read(j.file); err != nil {
 		return exitFailed, err
 	}
-	missing := slices.DeleteFunc(slices.Clone(bugs), func(b knownbugs.Bug) bool { return o.only == "" && j.table.Has(b.Name) })
+	missing := slices.DeleteFunc(slices.Clone(bugs), func(b knownbugs.Bug) bool {
+		return o.only == "" && j.table.Has(b.Name)
+	})
 	if len(missing) > 0 {
-		if j.healthy, err = buildTool(&knownbugs.Bug{Name: "healthy"}, root, filepath.Join(scratch, "healthy")); err != nil {
+		j.healthy, err = buildTool(&knownbugs.Bug{Name: "healthy"}, root,
+			filepath.Join(scratch, "healthy"))
+		if err != nil {
 			return exitFailed, err
 		}
 	}
@@ -48,7 +57,9 @@ func demandsKept(bugs []knownbugs.Bug, table *shrunk.Table) (int, error) {
 	for _, row := range table.Rows() {
 		for _, b := range bugs {
 			if b.Name == row.Bug && !row.Kept() {
-				all = append(all, fmt.Errorf("the first failure of %s is not made small as it should be: %s", row.Bug, row.Demand))
+				all = append(all,
+					fmt.Errorf("the first failure of %s is not made small as it should be: %s",
+						row.Bug, row.Demand))
 			}
 		}
 	}
@@ -99,7 +110,11 @@ func (j *shrinking) bug(b *knownbugs.Bug) (row shrunk.Row, err error) {
 	if f.folder == "" {
 		return row, fmt.Errorf("%w: %s: %s", errMissed, b.Name, f.missed)
 	}
-	row = shrunk.Row{Bug: b.Name, Seed: f.seed, Signature: strings.TrimSuffix(filepath.Base(f.folder), fmt.Sprintf("-%d", f.seed))}
+	row = shrunk.Row{
+		Bug:       b.Name,
+		Seed:      f.seed,
+		Signature: strings.TrimSuffix(filepath.Base(f.folder), fmt.Sprintf("-%d", f.seed)),
+	}
 	s := &smallFailure{Row: row, tool: tool, healthy: j.healthy, from: f.folder, folder: folder}
 	for _, step := range []func() error{s.count, s.shrink, s.again} {
 		if err := step(); err != nil {
@@ -112,7 +127,8 @@ func (j *shrinking) bug(b *knownbugs.Bug) (row shrunk.Row, err error) {
 // smallFailure is one failure on its way to being small.
 type smallFailure struct {
 	shrunk.Row
-	// tool is the build with the bug, healthy that without; from holds the failure's run, folder what is made of it.
+	// tool is the build with the bug, healthy that without; from holds the failure's run, folder
+	// what is made of it.
 	tool, healthy, from, folder string
 }
 
@@ -145,7 +161,8 @@ var runsTried = regexp.MustCompile(`(?m)^  Search +([0-9,]+) runs`)
 
 // shrink makes the failure small in the time that there is.
 func (s *smallFailure) shrink() error {
-	t, err := runTool(s.tool, "shrink", "--cpu", (shrunk.MostSeconds*time.Second - wrapUp).String(), "--parallel", "1", "--out", s.out(), s.from)
+	t, err := runTool(s.tool, "shrink", "--cpu", (shrunk.MostSeconds*time.Second - wrapUp).String(),
+		"--parallel", "1", "--out", s.out(), s.from)
 	if err != nil {
 		return err
 	}
@@ -184,7 +201,10 @@ func (s *smallFailure) again() error {
 		return err
 	}
 	s.Judge(shrunk.Replays{
-		Signature: failed[0], Same: failed[0] == failed[1] && len(traces[0]) > 0 && bytes.Equal(traces[0], traces[1]), Passes: t.passed(),
+		Signature: failed[0],
+		Same: failed[0] == failed[1] && len(traces[0]) > 0 &&
+			bytes.Equal(traces[0], traces[1]),
+		Passes: t.passed(),
 	})
 	return nil
 }
@@ -204,7 +224,11 @@ func runTool(tool string, args ...string) (toolOutput, error) {
 	if cmd.ProcessState == nil {
 		return toolOutput{}, err
 	}
-	t := toolOutput{text: text, code: cmd.ProcessState.ExitCode(), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	t := toolOutput{
+		text: text,
+		code: cmd.ProcessState.ExitCode(),
+		cpu:  cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(),
+	}
 	if t.code < 0 || t.code > 2 {
 		return t, fmt.Errorf("shardproof %s: %w\n%s", strings.Join(args, " "), err, text)
 	}

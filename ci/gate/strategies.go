@@ -16,19 +16,28 @@ import (
 	"github.com/shardproof/shardproof/ci/knownbugs/strategies"
 )
 
-// comparedStrategies are the strategies of the table, which is what the median of so many starts is taken of.
+// comparedStrategies are the strategies of the table, which is what the median of so many starts is
+// taken of.
 var comparedStrategies = []string{"random", "short", "sweep", "reorder", "pct", "coverage-guided"}
 
 const startsEach = 5
 
-// patienceFactor is how many times the CPU time of the others a bug gets that every strategy has missed.
+// patienceFactor is how many times the CPU time of the others a bug gets that every strategy has
+// missed.
 const patienceFactor = 10
 
-// measureAll fills the table of strategies: what of it is there already stays, unless a single bug was asked for. The table is
-// written anew after every strategy of every bug, so that it can be made in as many pieces as one likes. What all have missed then
-// is measured anew, with more time, until one finds it.
+// measureAll fills the table of strategies: what of it is there already stays, unless a single bug
+// was asked for. The table is written anew after every strategy of every bug, so that it can be
+// made in as many pieces as one likes. What all have missed then is measured anew, with more time,
+// until one finds it.
 func measureAll(bugs []knownbugs.Bug, o options, root, scratch string) (int, error) {
-	m := &measuring{options: o, root: root, scratch: scratch, file: filepath.Join(root, "ci", "knownbugs", "STRATEGIES.md"), remeasure: o.only != ""}
+	m := &measuring{
+		options:   o,
+		root:      root,
+		scratch:   scratch,
+		file:      filepath.Join(root, "ci", "knownbugs", "STRATEGIES.md"),
+		remeasure: o.only != "",
+	}
 	var err error
 	if m.table, err = strategies.Read(m.file, comparedStrategies, o.cpu.Seconds()); err != nil {
 		return exitFailed, err
@@ -36,7 +45,9 @@ func measureAll(bugs []knownbugs.Bug, o options, root, scratch string) (int, err
 	err = eachBug(bugs, m.bug)
 	if err == nil && o.strategy == "" {
 		m.cpu, m.remeasure, m.first = patienceFactor*m.cpu, true, true
-		err = eachBug(slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool { return m.table.Found(b.Name) }), m.bug)
+		err = eachBug(slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool {
+			return m.table.Found(b.Name)
+		}), m.bug)
 	}
 	if err != nil {
 		return exitFailed, err
@@ -57,7 +68,8 @@ func (o *options) chosen() []string {
 type measuring struct {
 	options
 	root, scratch, file string
-	// anew: what is in the table already is measured as well; first: until one strategy finds the bug.
+	// anew: what is in the table already is measured as well; first: until one strategy finds the
+	// bug.
 	remeasure, first bool
 
 	mu    sync.Mutex
@@ -107,7 +119,8 @@ func (m *measuring) set(b *knownbugs.Bug, strategy string, c strategies.Cell) er
 	return m.table.Write(m.file)
 }
 
-// cell is the median of the starts of one strategy. Once so many have missed the bug that the median has, the others are spared.
+// cell is the median of the starts of one strategy. Once so many have missed the bug that the
+// median has, the others are spared.
 func (m *measuring) cell(b *knownbugs.Bug, strategy, tool, folder string) (strategies.Cell, error) {
 	var all []strategies.Cell
 	missed := 0
@@ -115,7 +128,9 @@ func (m *measuring) cell(b *knownbugs.Bug, strategy, tool, folder string) (strat
 		c := strategies.Cell{}
 		if missed <= startsEach/2 {
 			var err error
-			if c, err = m.attempt(b, strategy, tool, filepath.Join(folder, fmt.Sprintf("%s-%d", strategy, i)), i); err != nil {
+			c, err = m.attempt(b, strategy, tool,
+				filepath.Join(folder, fmt.Sprintf("%s-%d", strategy, i)), i)
+			if err != nil {
 				return c, err
 			}
 		}
@@ -133,8 +148,11 @@ const startsApart = 1_000_003
 var runsRow = regexp.MustCompile(`(?m)^runs +([0-9,]+)`)
 
 // attempt is one start.
-func (m *measuring) attempt(b *knownbugs.Bug, strategy, tool, out string, start int) (c strategies.Cell, err error) {
-	cmd := exec.Command(tool, "explore", "--strategy", strategy, "--first-seed", fmt.Sprint(1+start*startsApart), "--cpu", m.cpu.String(),
+func (m *measuring) attempt(
+	b *knownbugs.Bug, strategy, tool, out string, start int,
+) (c strategies.Cell, err error) {
+	cmd := exec.Command(tool, "explore", "--strategy", strategy, "--first-seed",
+		fmt.Sprint(1+start*startsApart), "--cpu", m.cpu.String(),
 		"--parallel", "1", "--out", out)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	text, err := cmd.CombinedOutput()
@@ -142,7 +160,8 @@ func (m *measuring) attempt(b *knownbugs.Bug, strategy, tool, out string, start 
 		return c, nil
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 {
-		return c, fmt.Errorf("the build with %s did not explore as it should: %w\n%s", b.Name, err, text)
+		return c, fmt.Errorf("the build with %s did not explore as it should: %w\n%s",
+			b.Name, err, text)
 	}
 	row := runsRow.FindSubmatch(text)
 	if row == nil {

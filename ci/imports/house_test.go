@@ -17,10 +17,12 @@ const (
 // catalogues have one file for each of their entries.
 var catalogues = []string{"faults", "workloads", "checkers"}
 
-// crowded are packages that import more than others may: a cluster is put together of everything that a server has.
+// crowded are packages that import more than others may: a cluster is put together of everything
+// that a server has.
 var crowded = []string{"system", "harness/shardstore"}
 
-// TestPackagesAreSmall holds every package to so many files, tests apart, and so many imports of the project's own.
+// TestPackagesAreSmall holds every package to so many files, tests apart, and so many imports of
+// the project's own.
 func TestPackagesAreSmall(t *testing.T) {
 	for _, p := range ownPackages(t) {
 		path := strings.TrimPrefix(p.PkgPath, module)
@@ -34,7 +36,8 @@ func TestPackagesAreSmall(t *testing.T) {
 			}
 		}
 		if own > mostImports && !slices.Contains(crowded, path) {
-			t.Errorf("%s imports %d packages of the project; %d is the most", path, own, mostImports)
+			t.Errorf("%s imports %d packages of the project; %d is the most",
+				path, own, mostImports)
 		}
 	}
 }
@@ -42,7 +45,8 @@ func TestPackagesAreSmall(t *testing.T) {
 // testers are there for tests: the API for those of users, and the rig for the store's own.
 var testers = []string{"harness/harnesstest", "system/protocoltest"}
 
-// TestTestingStaysOut: nothing but what is there for tests puts the testing package, and its flags, into a program.
+// TestTestingStaysOut: nothing but what is there for tests puts the testing package, and its flags,
+// into a program.
 func TestTestingStaysOut(t *testing.T) {
 	for _, p := range ownPackages(t) {
 		for _, tester := range testers {
@@ -50,8 +54,12 @@ func TestTestingStaysOut(t *testing.T) {
 				t.Errorf("%s imports %s, which is for tests", p.PkgPath, tester)
 			}
 		}
-		if p.Imports["testing"] != nil && !slices.Contains(testers, strings.TrimPrefix(p.PkgPath, module)) {
-			t.Errorf("%s imports testing: helpers of tests are for harness/harnesstest or for _test.go files", p.PkgPath)
+		if p.Imports["testing"] != nil &&
+			!slices.Contains(testers, strings.TrimPrefix(p.PkgPath, module)) {
+			t.Errorf(
+				"%s imports testing: helpers of tests are for harness/harnesstest or for "+
+					"_test.go files", p.PkgPath,
+			)
 		}
 	}
 }
@@ -66,7 +74,8 @@ var floors = [][]string{
 	{"harnesstest"},
 }
 
-// TestHarnessHasFloors: inside the harness, too, arrows go down only, from the front door to the runner.
+// TestHarnessHasFloors: inside the harness, too, arrows go down only, from the front door to the
+// runner.
 func TestHarnessHasFloors(t *testing.T) {
 	floorOf := func(path string) int {
 		rel := strings.TrimPrefix(strings.TrimPrefix(path, "harness"), "/")

@@ -1,4 +1,5 @@
-// Package imports holds the package graph: who may use whom. A new arrow shows up in review as a line of graph.golden.
+// Package imports holds the package graph: who may use whom. A new arrow shows up in review as a
+// line of graph.golden.
 package imports
 
 import (
@@ -21,7 +22,10 @@ func TestGraph(t *testing.T) {
 	got := graph(t)
 	if *rewrite {
 		if os.Getenv("CI") != "" {
-			t.Fatal("refusing to rewrite graph.golden in CI: run `go test ./ci/imports -rewrite` at your desk and review the change")
+			t.Fatal(
+				"refusing to rewrite graph.golden in CI: run `go test ./ci/imports -rewrite` at " +
+					"your desk and review the change",
+			)
 		}
 		if err := os.WriteFile("graph.golden", []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -32,7 +36,10 @@ func TestGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the package graph changed; if it is meant to, run `go test ./ci/imports -rewrite` and have it reviewed.\n%s", diff(string(want), got))
+		t.Errorf(
+			"the package graph changed; if it is meant to, run `go test ./ci/imports -rewrite` "+
+				"and have it reviewed.\n%s", diff(string(want), got),
+		)
 	}
 }
 
@@ -75,7 +82,10 @@ func floor(path string) string {
 
 func graph(t *testing.T) string {
 	t.Helper()
-	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedImports, Dir: "../.."}, "./...")
+	loaded, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedImports,
+		Dir:  "../..",
+	}, "./...")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +93,8 @@ func graph(t *testing.T) string {
 	for _, p := range loaded {
 		for path := range p.Imports {
 			if to, ok := strings.CutPrefix(path, module); ok {
-				arrows = append(arrows, fmt.Sprintf("%s -> %s\n", strings.TrimPrefix(p.PkgPath, module), to))
+				arrows = append(arrows,
+					fmt.Sprintf("%s -> %s\n", strings.TrimPrefix(p.PkgPath, module), to))
 			}
 		}
 	}

@@ -1,10 +1,10 @@
-// Package knownbugs turns a bug that shardproof must find into a build that has it. A bug is a folder with about.txt, which
-// says what is broken and who should notice, and bug.patch, a unified diff against the project. The diff is applied to
-// copies of the files it names, which replace the originals at build time only (go build -overlay): the product itself
-// carries no switch.
+// Package knownbugs turns a bug that shardproof must find into a build that has it. A bug is a
+// folder with about.txt, which says what is broken and who should notice, and bug.patch, a unified
+// diff against the project. The diff is applied to copies of the files it names, which replace the
+// originals at build time only (go build -overlay): the product itself carries no switch.
 //
-// Promise: nothing in the project's tree is written. A patch that no longer applies is an error, never a bug that is
-// quietly not there.
+// Promise: nothing in the project's tree is written. A patch that no longer applies is an error,
+// never a bug that is quietly not there.
 package knownbugs
 
 import (
@@ -42,7 +42,9 @@ func Load(dir string) ([]Bug, error) {
 		return nil, err
 	}
 	if len(abouts) == 0 {
-		return nil, fmt.Errorf("%s holds no known bugs: expected folders with about.txt and bug.patch", dir)
+		return nil, fmt.Errorf(
+			"%s holds no known bugs: expected folders with about.txt and bug.patch", dir,
+		)
 	}
 	var bugs []Bug
 	for _, about := range abouts {
@@ -65,7 +67,10 @@ func read(about string) (Bug, error) {
 	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
 		field, value, ok := strings.Cut(line, ": ")
 		if !ok || !b.set(field, strings.TrimSpace(value)) {
-			return Bug{}, fmt.Errorf("%s:%d: %q is none of hazard, title, seen, seeds followed by a colon and a value", about, i+1, line)
+			return Bug{}, fmt.Errorf(
+				"%s:%d: %q is none of hazard, title, seen, seeds followed by a colon and a value",
+				about, i+1, line,
+			)
 		}
 	}
 	if b.Title == "" || b.Seeds < 1 {
@@ -92,8 +97,9 @@ func (b *Bug) set(field, value string) bool {
 	return true
 }
 
-// Overlay applies the bug to copies of the project's files under scratch and returns the path of the overlay file for
-// go build -overlay. Root is the project's top folder. A Bug without a patch changes nothing.
+// Overlay applies the bug to copies of the project's files under scratch and returns the path of
+// the overlay file for go build -overlay. Root is the project's top folder. A Bug without a patch
+// changes nothing.
 func (b *Bug) Overlay(root, scratch string) (string, error) {
 	files, err := b.diff()
 	if err != nil {
@@ -145,13 +151,15 @@ func (b *Bug) apply(f *gitdiff.File, original, changed string) error {
 	}
 	var out bytes.Buffer
 	if err := gitdiff.Apply(&out, bytes.NewReader(source), f); err != nil {
-		return fmt.Errorf("known bug %s no longer applies to %s; renew its patch: %w", b.Name, f.OldName, err)
+		return fmt.Errorf("known bug %s no longer applies to %s; renew its patch: %w",
+			b.Name, f.OldName, err)
 	}
 	return os.WriteFile(changed, out.Bytes(), 0o644)
 }
 
-// follow moves a fragment to where its old lines are now, the nearest place to where they were, so that edits elsewhere in
-// the file do no harm. Lines that are nowhere stay where they were, and do not apply.
+// follow moves a fragment to where its old lines are now, the nearest place to where they were, so
+// that edits elsewhere in the file do no harm. Lines that are nowhere stay where they were, and do
+// not apply.
 func follow(fragment *gitdiff.TextFragment, source []string) {
 	var old []string
 	for _, l := range fragment.Lines {

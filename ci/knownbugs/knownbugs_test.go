@@ -20,8 +20,8 @@ import (
 	"github.com/shardproof/shardproof/ci/knownbugs"
 )
 
-// TestEveryPatchCompiles shows that each known bug still applies and that the packages it changes still type-check; whether
-// it is found is the gate's matter, which builds it as a whole.
+// TestEveryPatchCompiles shows that each known bug still applies and that the packages it changes
+// still type-check; whether it is found is the gate's matter, which builds it as a whole.
 func TestEveryPatchCompiles(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -49,7 +49,8 @@ func TestEveryPatchCompiles(t *testing.T) {
 // imports reads packages as the compiler has left them.
 func imports(t *testing.T, root string) types.Importer {
 	t.Helper()
-	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}", "./system/...")
+	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}",
+		"./system/...")
 	list.Dir = root
 	text, err := list.Output()
 	if err != nil {
@@ -60,7 +61,9 @@ func imports(t *testing.T, root string) types.Importer {
 		path, file, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		exported[path] = file
 	}
-	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exported[path]) })
+	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exported[path])
+	})
 }
 
 func replacements(t *testing.T, overlay string) map[string]string {
@@ -112,14 +115,18 @@ func check(t *testing.T, dir string, changed map[string]string, deps types.Impor
 func TestStalePatch(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "bugs", "stale")
-	write(t, filepath.Join(folder, "about.txt"), "hazard: H-01\ntitle: A patch that fits nothing.\nseeds: 1\n")
-	write(t, filepath.Join(folder, "bug.patch"), "diff --git a/f.go b/f.go\n--- a/f.go\n+++ b/f.go\n@@ -1 +1 @@\n-package old\n+package new\n")
+	write(t, filepath.Join(folder, "about.txt"),
+		"hazard: H-01\ntitle: A patch that fits nothing.\nseeds: 1\n")
+	write(t, filepath.Join(folder, "bug.patch"),
+		"diff --git a/f.go b/f.go\n--- a/f.go\n+++ b/f.go\n@@ -1 +1 @@\n-package old\n+package "+
+			"new\n")
 	write(t, filepath.Join(dir, "f.go"), "package other\n")
 	bugs, err := knownbugs.Load(filepath.Join(dir, "bugs"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = bugs[0].Overlay(dir, t.TempDir()); err == nil || !strings.Contains(err.Error(), "no longer applies to f.go") {
+	_, err = bugs[0].Overlay(dir, t.TempDir())
+	if err == nil || !strings.Contains(err.Error(), "no longer applies to f.go") {
 		t.Fatalf("got %v, want a refusal that names f.go", err)
 	}
 }
@@ -128,8 +135,11 @@ func TestStalePatch(t *testing.T) {
 func TestMovedPatch(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "bugs", "moved")
-	write(t, filepath.Join(folder, "about.txt"), "hazard: H-01\ntitle: A patch whose file has grown.\nseeds: 1\n")
-	write(t, filepath.Join(folder, "bug.patch"), "diff --git a/f.go b/f.go\n--- a/f.go\n+++ b/f.go\n@@ -1,2 +1,2 @@\n package old\n-var a int\n+var b int\n")
+	write(t, filepath.Join(folder, "about.txt"),
+		"hazard: H-01\ntitle: A patch whose file has grown.\nseeds: 1\n")
+	write(t, filepath.Join(folder, "bug.patch"),
+		"diff --git a/f.go b/f.go\n--- a/f.go\n+++ b/f.go\n@@ -1,2 +1,2 @@\n package old\n-var a "+
+			"int\n+var b int\n")
 	write(t, filepath.Join(dir, "f.go"), "// One line\n// and another.\npackage old\nvar a int\n")
 	bugs, err := knownbugs.Load(filepath.Join(dir, "bugs"))
 	if err != nil {
@@ -140,7 +150,8 @@ func TestMovedPatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(filepath.Join(scratch, "0-f.go"))
-	if want := "// One line\n// and another.\npackage old\nvar b int\n"; err != nil || string(got) != want {
+	if want := "// One line\n// and another.\npackage old\nvar b int\n"; err != nil ||
+		string(got) != want {
 		t.Fatalf("got %q, %v; want %q", got, err, want)
 	}
 }

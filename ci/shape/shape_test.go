@@ -1,5 +1,5 @@
-// Package shape holds the code to the size at which it can be taken in: functions of at most 70 lines, files of at most
-// 400, a comment on every package and every exported name.
+// Package shape holds the code to the size at which it can be taken in: functions of at most 70
+// lines, files of at most 400, a comment on every package and every exported name.
 package shape
 
 import (
@@ -31,7 +31,8 @@ func TestShape(t *testing.T) {
 		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return nil
 		}
-		file, err := parser.ParseFile(fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, path, nil,
+			parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
@@ -66,8 +67,10 @@ func measure(t *testing.T, fset *token.FileSet, path string, file *ast.File) {
 
 func function(t *testing.T, fset *token.FileSet, d *ast.FuncDecl) {
 	if d.Body != nil {
-		if n := fset.Position(d.Body.Rbrace).Line - fset.Position(d.Body.Lbrace).Line - 1; n > linesOfFunction {
-			t.Errorf("%s: %s has %d lines; %d is the most", fset.Position(d.Pos()), d.Name.Name, n, linesOfFunction)
+		n := fset.Position(d.Body.Rbrace).Line - fset.Position(d.Body.Lbrace).Line - 1
+		if n > linesOfFunction {
+			t.Errorf("%s: %s has %d lines; %d is the most",
+				fset.Position(d.Pos()), d.Name.Name, n, linesOfFunction)
 		}
 	}
 	if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) {

@@ -1,8 +1,9 @@
-// Command tracehash prints the trace hash of many runs: drawn seeds of every profile and all stored scenarios. Two builds
-// that print the same lines do the same in all of these runs, step for step; a change that only moves code is held to that.
+// Command tracehash prints the trace hash of many runs: drawn seeds of every profile and all stored
+// scenarios. Two builds that print the same lines do the same in all of these runs, step for step;
+// a change that only moves code is held to that.
 //
-// Promise: one line a run, always in the same order, whatever the number of cores. Nothing else is printed on standard
-// output.
+// Promise: one line a run, always in the same order, whatever the number of cores. Nothing else is
+// printed on standard output.
 package main
 
 import (
@@ -50,17 +51,22 @@ func allSubjects(mixed, each int) (all []subject) {
 		}
 	}
 	for _, story := range corpus.Stories() {
-		parse := func() (*scenario.Scenario, error) { return runner.Parse(harness.Targets(), story.Name, story.Text) }
+		parse := func() (*scenario.Scenario, error) {
+			return runner.Parse(harness.Targets(), story.Name, story.Text)
+		}
 		all = append(all, subject{"stored " + story.Name, parse})
 	}
 	return all
 }
 
 func drawnSubject(profile string, seed uint64, draw func(uint64) *scenario.Scenario) subject {
-	return subject{fmt.Sprintf("%s %d", profile, seed), func() (*scenario.Scenario, error) { return draw(seed), nil }}
+	return subject{fmt.Sprintf("%s %d", profile, seed), func() (*scenario.Scenario, error) {
+		return draw(seed), nil
+	}}
 }
 
-// printHashes runs the subjects on all cores and writes a line for each in their order; it stops at the first that cannot be run.
+// printHashes runs the subjects on all cores and writes a line for each in their order; it stops at
+// the first that cannot be run.
 func printHashes(out *bufio.Writer, all []subject) (err error) {
 	workers := runtime.GOMAXPROCS(0)
 	pools := make([]sim.Pool, workers)

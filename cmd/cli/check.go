@@ -19,8 +19,8 @@ import (
 	"github.com/shardproof/shardproof/histories/jepsen"
 )
 
-// searchLimits bounds the searches of one file: the longest for one key, the most operations on it, and how many keys that
-// the quick check has explained are searched nevertheless.
+// searchLimits bounds the searches of one file: the longest for one key, the most operations on it,
+// and how many keys that the quick check has explained are searched nevertheless.
 func searchLimits(longest time.Duration) checkers.Limits {
 	return checkers.Limits{Search: longest, Acts: 100_000, Sample: 1000}
 }
@@ -52,7 +52,8 @@ one verdict a file, and explains violations below it.`,
 			return exitWith(code)
 		},
 	}
-	c.Flags().DurationVar(&longest, "longest", time.Minute, "time limit of the linearizability search for one key")
+	c.Flags().DurationVar(&longest, "longest", time.Minute,
+		"time limit of the linearizability search for one key")
 	return c
 }
 
@@ -67,7 +68,8 @@ func checkOne(out io.Writer, file string, limits checkers.Limits) (int, error) {
 	}
 	verdicts := checkers.Check(ops, limits)
 	worst := checkers.Worst(verdicts)
-	fmt.Fprintf(out, "%-9s %s   %s operations\n", strings.ToUpper(string(worst.Outcome)), file, withCommas(uint64(len(ops))))
+	fmt.Fprintf(out, "%-9s %s   %s operations\n",
+		strings.ToUpper(string(worst.Outcome)), file, withCommas(uint64(len(ops))))
 	printVerdicts(out, verdicts)
 	return outcomeCode(worst.Outcome), nil
 }

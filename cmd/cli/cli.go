@@ -1,14 +1,14 @@
-// Package cli is the command line: flags, exit codes, progress, and the folders in which runs and searches are kept. A
-// program for other systems under test is a main function that calls Main.
+// Package cli is the command line: flags, exit codes, progress, and the folders in which runs and
+// searches are kept. A program for other systems under test is a main function that calls Main.
 //
 // Stable are Main, the commands with their flags, and the exit codes.
 //
-// Promise: the exit code says what happened (0 passed, 1 a promise broke, 2 undecided, 3 a replay diverged, 4 the
-// harness failed, 64 wrong usage, 130 interrupted); results go to standard output, progress and mistakes to standard
-// error; no file is overwritten.
+// Promise: the exit code says what happened (0 passed, 1 a promise broke, 2 undecided, 3 a replay
+// diverged, 4 the harness failed, 64 wrong usage, 130 interrupted); results go to standard output,
+// progress and mistakes to standard error; no file is overwritten.
 //
-// Refusal: nothing is decided here about runs; with harness/campaign and system/live it is the only place with a wall
-// clock, an environment and an operating system.
+// Refusal: nothing is decided here about runs; with harness/campaign and system/live it is the only
+// place with a wall clock, an environment and an operating system.
 package cli
 
 import (
@@ -25,11 +25,12 @@ import (
 	"github.com/shardproof/shardproof/harness/target"
 )
 
-// Main runs the command line of the process for these systems and returns its exit code. The first of them is that of
-// scenarios that name none, and of seeds.
+// Main runs the command line of the process for these systems and returns its exit code. The first
+// of them is that of scenarios that name none, and of seeds.
 func Main(targets ...target.Target) int {
 	if os.Getenv("GOGC") == "" {
-		// Worlds are small and short-lived: collecting at four times the live heap saves a fifth of the time.
+		// Worlds are small and short-lived: collecting at four times the live heap saves a fifth of
+		// the time.
 		debug.SetGCPercent(400)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -66,7 +67,12 @@ func newRoot(t target.Set) *cobra.Command {
 		SilenceUsage:  true,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError(fmt.Errorf("there is no command %q; the commands are run, explore, sweep, replay, shrink, step, check, memory, upgrade and list", args[0]))
+				return usageError(
+					fmt.Errorf(
+						"there is no command %q; the commands are run, explore, sweep, replay, "+
+							"shrink, step, check, memory, upgrade and list", args[0],
+					),
+				)
 			}
 			return nil
 		},
@@ -75,7 +81,8 @@ func newRoot(t target.Set) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError(fmt.Errorf("%w; `%s --help` shows the flags", err, c.CommandPath()))
 	})
-	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t), newCheck(), newMemory(), newUpgrade(), newList(t))
+	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t),
+		newCheck(), newMemory(), newUpgrade(), newList(t))
 	return root
 }
 
@@ -86,7 +93,8 @@ func exactlyOne(what string) cobra.PositionalArgs {
 		case len(args) == 0:
 			return usageError(errors.New(c.CommandPath() + " wants " + what))
 		case len(args) > 1:
-			return usageError(fmt.Errorf("%s wants %s, and %d arguments were given", c.CommandPath(), what, len(args)))
+			return usageError(fmt.Errorf("%s wants %s, and %d arguments were given",
+				c.CommandPath(), what, len(args)))
 		}
 		return nil
 	}

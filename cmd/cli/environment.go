@@ -10,7 +10,12 @@ import (
 
 // thisEnvironment is where this process runs, for the records it keeps.
 func thisEnvironment() rundir.Environment {
-	env := rundir.Environment{Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, Flags: os.Args[1:]}
+	env := rundir.Environment{
+		Go:    runtime.Version(),
+		OS:    runtime.GOOS,
+		Arch:  runtime.GOARCH,
+		Flags: os.Args[1:],
+	}
 	if build, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range build.Settings {
 			if s.Key == "vcs.revision" {
@@ -21,7 +26,8 @@ func thisEnvironment() rundir.Environment {
 	return env
 }
 
-// buildName names the commit that the process was built from, with a + when files were changed; empty when it is not known.
+// buildName names the commit that the process was built from, with a + when files were changed;
+// empty when it is not known.
 func buildName() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -39,16 +39,20 @@ resumes the search and adds to its totals.
 
 Strategies:
 ` + strategyNames(),
-		Example: "  shardproof explore --for 10m\n  shardproof explore --strategy reorder --seeds 50\n  shardproof explore --strategy sweep --seeds 1 --exhaust",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return f.explore(c) },
+		Example: "  shardproof explore --for 10m\n  shardproof explore --strategy reorder " +
+			"--seeds 50\n  shardproof explore --strategy sweep --seeds 1 --exhaust",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.explore(c) },
 	}
-	c.Flags().StringVar(&f.strategy, "strategy", "portfolio", "the search strategy; see: shardproof list strategies")
+	c.Flags().StringVar(&f.strategy, "strategy", "portfolio",
+		"the search strategy; see: shardproof list strategies")
 	c.Flags().IntVar(&f.seeds, "seeds", 0, "stop after this many seeds; 0 for no limit")
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
-	c.Flags().IntVar(&f.runs, "runs", 0, "stop after this many runs of this command; 0 for no limit")
+	c.Flags().IntVar(&f.runs, "runs", 0,
+		"stop after this many runs of this command; 0 for no limit")
 	c.Flags().DurationVar(&f.cpu, "cpu", 0, "stop after this much CPU time, summed over all cores")
-	c.Flags().BoolVar(&f.exhaust, "exhaust", false, "sweep and reorder try everything for a seed before the next one")
+	c.Flags().BoolVar(&f.exhaust, "exhaust", false,
+		"sweep and reorder try everything for a seed before the next one")
 	f.protocolFlag(c)
 	f.longFlags(c)
 	f.collectFlags(c)
@@ -76,8 +80,13 @@ func (f *exploreFlags) explore(c *cobra.Command) error {
 	}
 	defer stop()
 	j := &exploreJob{
-		flags: f, start: start, out: cmp.Or(f.out, filepath.Join("out", "explore-"+in.Name)), begun: time.Now(), cpu: cpuTime(),
-		progress: newProgress(c.ErrOrStderr()), command: c,
+		flags:    f,
+		start:    start,
+		out:      cmp.Or(f.out, filepath.Join("out", "explore-"+in.Name)),
+		begun:    time.Now(),
+		cpu:      cpuTime(),
+		progress: newProgress(c.ErrOrStderr()),
+		command:  c,
 	}
 	if err := j.open(); err != nil {
 		return &exitError{exitHarness, err}
@@ -92,7 +101,9 @@ func (f *exploreFlags) start() (in search.Info, s search.Start, err error) {
 	case f.seeds < 0 || f.runs < 0 || f.parallel < 1:
 		return in, s, errors.New("--seeds and --runs must be 0 or more, --parallel 1 or more")
 	case f.seeds+f.runs == 0 && f.for_+f.cpu == 0:
-		return in, s, errors.New("explore wants --seeds, --runs, --for or --cpu, or it would never end")
+		return in, s, errors.New(
+			"explore wants --seeds, --runs, --for or --cpu, or it would never end",
+		)
 	case f.protocol != "both" && !slices.Contains(scenario.Protocols, f.protocol):
 		return in, s, fmt.Errorf("--protocol is 8.0, 4.2 or both, not %q", f.protocol)
 	case f.protocol != "both":

@@ -39,7 +39,8 @@ type exploreJob struct {
 // open begins the folder of the search, or opens it again to go on.
 func (j *exploreJob) open() (err error) {
 	f := j.flags
-	title := fmt.Sprintf("shardproof explore 1: %s from seed %d, protocol %s, exhaust %t", f.strategy, f.first, f.protocol, f.exhaust)
+	title := fmt.Sprintf("shardproof explore 1: %s from seed %d, protocol %s, exhaust %t",
+		f.strategy, f.first, f.protocol, f.exhaust)
 	if j.kept, err = openSearch(j.flags.targets, j.out, title); err != nil {
 		return err
 	}
@@ -60,8 +61,14 @@ func (j *exploreJob) do(strategy search.Strategy) error {
 	j.strategy = strategy
 	err := search.Run(search.Options{
 		Targets:  j.flags.targets,
-		Strategy: strategy, Workers: f.parallel, Runs: f.runs, Done: j.done, Round: j.round, Seen: j.kept.seen, Taken: j.Taken,
-		Stop: func() bool { return ctx.Err() != nil || f.cpu > 0 && j.used() >= f.cpu },
+		Strategy: strategy,
+		Workers:  f.parallel,
+		Runs:     f.runs,
+		Done:     j.done,
+		Round:    j.round,
+		Seen:     j.kept.seen,
+		Taken:    j.Taken,
+		Stop:     func() bool { return ctx.Err() != nil || f.cpu > 0 && j.used() >= f.cpu },
 	})
 	j.progress.clear()
 	return j.tell(err)
@@ -83,7 +90,8 @@ func (j *exploreJob) done(_ int, o *search.Outcome) bool {
 		j.keep(run, o.Result)
 		j.save()
 	}
-	j.progress.text(fmt.Sprintf("%s runs, %d failed, %s", withCommas(uint64(run)), len(j.Found), j.novelty(run)))
+	j.progress.text(fmt.Sprintf("%s runs, %d failed, %s",
+		withCommas(uint64(run)), len(j.Found), j.novelty(run)))
 	full := !j.flags.keepGoing || j.flags.failures > 0 && len(j.found) >= j.flags.failures
 	return j.err == nil && (len(j.found) == 0 || !full)
 }
@@ -111,7 +119,8 @@ func (j *exploreJob) keep(run int, failed *runner.Result) {
 	if _, err := os.Stat(folder); err == nil {
 		save = "" // a command that was killed in this round has kept the run
 	}
-	r, err := harness.RunAndSave(failed.Plan(), runner.Options{Targets: j.flags.targets, Events: true}, save, thisEnvironment())
+	r, err := harness.RunAndSave(failed.Plan(),
+		runner.Options{Targets: j.flags.targets, Events: true}, save, thisEnvironment())
 	if err != nil {
 		j.err = errors.Join(j.err, err)
 		return
@@ -123,8 +132,11 @@ func (j *exploreJob) keep(run int, failed *runner.Result) {
 		return
 	}
 	fmt.Fprintln(out, explain.Report(r, explain.Where{
-		Run: fmt.Sprintf("run %s", withCommas(uint64(run))), Folder: folder, Replay: []string{"shardproof replay " + folder},
-		Shrink: []string{"shardproof shrink " + folder}, Look: []string{filepath.Join(folder, "story.md"), filepath.Join(folder, "scenario.txt")},
+		Run:    fmt.Sprintf("run %s", withCommas(uint64(run))),
+		Folder: folder,
+		Replay: []string{"shardproof replay " + folder},
+		Shrink: []string{"shardproof shrink " + folder},
+		Look:   []string{filepath.Join(folder, "story.md"), filepath.Join(folder, "scenario.txt")},
 	}))
 }
 
@@ -133,7 +145,8 @@ func (j *exploreJob) novelty(run int) string {
 	if run == j.Last {
 		return fmt.Sprintf("%s states", withCommas(uint64(j.Situations)))
 	}
-	return fmt.Sprintf("%s states, none new in the last %s runs (%s)", withCommas(uint64(j.Situations)), withCommas(uint64(run-j.Last)),
+	return fmt.Sprintf("%s states, none new in the last %s runs (%s)",
+		withCommas(uint64(j.Situations)), withCommas(uint64(run-j.Last)),
 		time.Since(j.at).Round(time.Second))
 }
 
@@ -160,14 +173,16 @@ func (j *exploreJob) summarise() {
 	defer w.Print(j.command.OutOrStdout())
 	s := j.Sum
 	w.Row("strategy", "%s", j.flags.strategy)
-	w.Row("runs", "%s, %s finished", withCommas(uint64(s.Runs)), counted(j.strategy.Over(), "seed", "seeds"))
+	w.Row("runs", "%s, %s finished",
+		withCommas(uint64(s.Runs)), counted(j.strategy.Over(), "seed", "seeds"))
 	w.Row("failures", "%d%s", len(j.Found), strings.Join(append([]string{""}, j.Found...), " "))
 	w.Row("novelty", "%s", j.novelty(s.Runs))
 	w.Row("migrations", "%s", migrationsText(s.Counters))
 	w.Row("faults", "%s", countsText(s.Faults))
 	w.Row("failpoints", "%d of %d reached", s.SitesReached(), len(s.Sites)-1)
-	w.Row("time", "%s, %.2f s of CPU time, on %s", (s.Wall + time.Since(j.begun)).Round(10*time.Millisecond),
-		(s.CPU + j.used()).Seconds(), counted(j.flags.parallel, "worker", "workers"))
+	w.Row("time", "%s, %.2f s of CPU time, on %s",
+		(s.Wall + time.Since(j.begun)).Round(10*time.Millisecond), (s.CPU + j.used()).Seconds(),
+		counted(j.flags.parallel, "worker", "workers"))
 	if before := j.earlier.Sum; before.Runs > 0 {
 		w.Row("earlier", "%s of these runs, in %.2f s of CPU time, by earlier commands",
 			withCommas(uint64(before.Runs)), before.CPU.Seconds())

@@ -11,7 +11,8 @@ import (
 
 // seedFlags say how the scenario of one seed is drawn.
 func (f *runFlags) seedFlags(c *cobra.Command) {
-	c.Flags().StringVar(&f.profile, "profile", "mixed", "how scenarios are generated from seeds; see: shardproof list profiles")
+	c.Flags().StringVar(&f.profile, "profile", "mixed",
+		"how scenarios are generated from seeds; see: shardproof list profiles")
 	c.Flags().StringVar(&f.of, "target", "", "the system that the scenario of a seed is drawn for")
 	f.protocolFlag(c)
 	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting")
@@ -19,7 +20,8 @@ func (f *runFlags) seedFlags(c *cobra.Command) {
 }
 
 func (f *runFlags) protocolFlag(c *cobra.Command) {
-	c.Flags().StringVar(&f.protocol, "protocol", "both", "the protocol version of the servers: 8.0, 4.2, or both for a mix")
+	c.Flags().StringVar(&f.protocol, "protocol", "both",
+		"the protocol version of the servers: 8.0, 4.2, or both for a mix")
 }
 
 // longFlags are those of everything that makes many runs.
@@ -30,8 +32,10 @@ func (f *runFlags) longFlags(c *cobra.Command) {
 
 // collectFlags say when failures end a search.
 func (f *runFlags) collectFlags(c *cobra.Command) {
-	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "collect failures instead of stopping at the first")
-	c.Flags().IntVar(&f.failures, "max-failures", 20, "with --keep-going: stop after this many failures; 0 for no limit")
+	c.Flags().BoolVar(&f.keepGoing, "keep-going", false,
+		"collect failures instead of stopping at the first")
+	c.Flags().IntVar(&f.failures, "max-failures", 20,
+		"with --keep-going: stop after this many failures; 0 for no limit")
 }
 
 // within ends the context of the command when the time of --for is over.

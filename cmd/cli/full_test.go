@@ -15,19 +15,22 @@ import (
 	"github.com/shardproof/shardproof/harness"
 )
 
-// TestFullDisk runs everything that keeps something on a disk that is full: whatever could not be kept is
-// a clear error with the code of a harness that failed. It needs the right to mount.
+// TestFullDisk runs everything that keeps something on a disk that is full: whatever could not be
+// kept is a clear error with the code of a harness that failed. It needs the right to mount.
 func TestFullDisk(t *testing.T) {
 	hasty := filepath.Join(t.TempDir(), "hasty.txt")
 	if err := os.WriteFile(hasty, []byte(hastyScenario), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for name, args := range map[string][]string{
-		"memory":   {"run", "--profile", "sweep", "--seeds", "500", "--parallel", "2", "--memory"},
-		"failures": {"run", "--profile", "sweep", "--seeds", "3", "--set", "orphanCleanupDelaySecs=10h", "--out"},
-		"sweep":    {"sweep", "--runs", "2000", "migration", "--out"},
-		"explore":  {"explore", "--strategy", "random", "--runs", "200", "--out"},
-		"shrink":   {"shrink", hasty, "--out"},
+		"memory": {"run", "--profile", "sweep", "--seeds", "500", "--parallel", "2", "--memory"},
+		"failures": {
+			"run", "--profile", "sweep", "--seeds", "3", "--set",
+			"orphanCleanupDelaySecs=10h", "--out",
+		},
+		"sweep":   {"sweep", "--runs", "2000", "migration", "--out"},
+		"explore": {"explore", "--strategy", "random", "--runs", "200", "--out"},
+		"shrink":  {"shrink", hasty, "--out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			disk := t.TempDir()
@@ -35,7 +38,9 @@ func TestFullDisk(t *testing.T) {
 				t.Skip("no tmpfs: ", err)
 			}
 			defer func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) }()
-			if err := os.WriteFile(filepath.Join(disk, "taken"), make([]byte, 8192), 0o644); err != nil {
+			if err := os.WriteFile(
+				filepath.Join(disk, "taken"), make([]byte, 8192), 0o644,
+			); err != nil {
 				t.Fatal(err)
 			}
 			root := newRoot(harness.Targets())
@@ -44,7 +49,8 @@ func TestFullDisk(t *testing.T) {
 			root.SetErr(&out)
 			root.SetArgs(append(args, filepath.Join(disk, "kept")))
 			var end *exitError
-			if err := root.ExecuteContext(context.Background()); !errors.As(err, &end) || end.code != exitHarness {
+			if err := root.ExecuteContext(context.Background()); !errors.As(err, &end) ||
+				end.code != exitHarness {
 				t.Fatalf("error %v, want exit code %d\n%s", err, exitHarness, &out)
 			}
 			if !strings.Contains(end.Error(), "no space left on device") {

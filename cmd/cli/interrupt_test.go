@@ -10,7 +10,8 @@ import (
 	"github.com/shardproof/shardproof/harness"
 )
 
-// TestInterruptionHasItsExitCode stops a campaign before its first seed, as an impatient SIGINT does.
+// TestInterruptionHasItsExitCode stops a campaign before its first seed, as an impatient SIGINT
+// does.
 func TestInterruptionHasItsExitCode(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -20,14 +20,16 @@ type sums struct {
 
 func newSums() sums { return sums{Counters: runner.NewCounters()} }
 
-// fit takes counts of failpoints out that another build has made, to which the numbers stand for others.
+// fit takes counts of failpoints out that another build has made, to which the numbers stand for
+// others.
 func (s *sums) fit() {
 	if fresh := runner.NewCounters(); len(s.Sites) != len(fresh.Sites) {
 		s.Sites = fresh.Sites
 	}
 }
 
-// spent is the time that a sweep has taken in all its parts. Killed, it forgets the last second or so.
+// spent is the time that a sweep has taken in all its parts. Killed, it forgets the last second or
+// so.
 type spent struct{ CPU, Wall time.Duration }
 
 const (
@@ -53,10 +55,18 @@ func readKept[T any](path, schema string, kept *T) (there bool, err error) {
 	}
 	d := document[T]{Kept: *kept}
 	if err := json.Unmarshal(text, &d); err != nil {
-		return false, &histories.FileError{File: path, Wrong: "it is damaged: " + err.Error(), Remedy: "choose another folder, or start over without this one"}
+		return false, &histories.FileError{
+			File:   path,
+			Wrong:  "it is damaged: " + err.Error(),
+			Remedy: "choose another folder, or start over without this one",
+		}
 	}
 	if d.Schema != schema {
-		return false, &histories.FileError{File: path, Wrong: fmt.Sprintf("it has the schema %q, not %q", d.Schema, schema), Remedy: "choose another folder"}
+		return false, &histories.FileError{
+			File:   path,
+			Wrong:  fmt.Sprintf("it has the schema %q, not %q", d.Schema, schema),
+			Remedy: "choose another folder",
+		}
 	}
 	*kept = d.Kept
 	return true, nil

@@ -14,8 +14,8 @@ import (
 	"github.com/shardproof/shardproof/harness/target"
 )
 
-// What is in the folder of a search beside its journal: where it stands, the situations that it went through, and a folder of the
-// scenarios that its strategy goes on from.
+// What is in the folder of a search beside its journal: where it stands, the situations that it
+// went through, and a folder of the scenarios that its strategy goes on from.
 const (
 	searchFile     = "search.json"
 	situationsFile = "situations.txt"
@@ -25,7 +25,8 @@ const (
 
 // searchState is what a search goes on from.
 type searchState struct {
-	// Mark, Seen and Corpus are of the beginning of the round under way, Taken is how many of its trials are done.
+	// Mark, Seen and Corpus are of the beginning of the round under way, Taken is how many of its
+	// trials are done.
 	Mark   search.Checkpoint
 	Seen   int
 	Corpus []keptScenario `json:",omitempty"`
@@ -58,7 +59,12 @@ type keptSearch struct {
 
 // openSearch begins the folder of a search, or opens it again.
 func openSearch(targets target.Set, out, title string) (*keptSearch, error) {
-	k := &keptSearch{targets: targets, out: out, state: searchState{Sum: newSums()}, files: make(map[int]bool)}
+	k := &keptSearch{
+		targets: targets,
+		out:     out,
+		state:   searchState{Sum: newSums()},
+		files:   make(map[int]bool),
+	}
 	if err := os.MkdirAll(filepath.Join(out, corpusFolder), 0o755); err != nil {
 		return nil, err
 	}
@@ -66,7 +72,9 @@ func openSearch(targets target.Set, out, title string) (*keptSearch, error) {
 	if k.journal, err = rundir.OpenJournal(filepath.Join(out, journalFile), title); err != nil {
 		return nil, err
 	}
-	if k.situations, err = rundir.OpenJournal(filepath.Join(out, situationsFile), "shardproof states 1"); err != nil {
+	k.situations, err = rundir.OpenJournal(filepath.Join(out, situationsFile),
+		"shardproof states 1")
+	if err != nil {
 		return nil, errors.Join(err, k.journal.Close())
 	}
 	if _, err = readKept(filepath.Join(out, searchFile), searchSchema, &k.state); err == nil {
@@ -83,7 +91,8 @@ func openSearch(targets target.Set, out, title string) (*keptSearch, error) {
 // readSituations forgets those of a round that was not kept.
 func (k *keptSearch) readSituations() error {
 	if len(k.situations.Lines) < k.state.Situations {
-		return fmt.Errorf("%s has %d lines, but the search reached %d states; start over without the folder",
+		return fmt.Errorf("%s has %d lines, but the search reached %d states; start over without "+
+			"the folder",
 			filepath.Join(k.out, situationsFile), len(k.situations.Lines), k.state.Situations)
 	}
 	if err := k.situations.Keep(k.state.Situations); err != nil {
@@ -111,7 +120,8 @@ func (k *keptSearch) readCorpus() error {
 			return err
 		}
 		k.files[one.ID] = true
-		k.corpus = append(k.corpus, search.Known{ID: one.ID, Scenario: s, Worth: one.Worth, Chosen: one.Chosen})
+		k.corpus = append(k.corpus,
+			search.Known{ID: one.ID, Scenario: s, Worth: one.Worth, Chosen: one.Chosen})
 	}
 	return nil
 }
@@ -135,7 +145,8 @@ func (k *keptSearch) keepCorpus(s *searchState, corpus []search.Known) error {
 		if k.files[one.ID] {
 			continue
 		}
-		if err := rundir.Replace(k.scenarioFile(one.ID), []byte(one.Scenario.String())); err != nil {
+		err := rundir.Replace(k.scenarioFile(one.ID), []byte(one.Scenario.String()))
+		if err != nil {
 			return err
 		}
 		k.files[one.ID] = true
@@ -147,7 +158,8 @@ func (k *keptSearch) keepCorpus(s *searchState, corpus []search.Known) error {
 func (k *keptSearch) save(s searchState) error {
 	if over := s.Mark.Seeds; over != k.over {
 		k.over = over
-		k.journal.Append(fmt.Sprintf("%d seeds, %d runs, %d states", over, s.Sum.Runs, s.Situations))
+		k.journal.Append(fmt.Sprintf("%d seeds, %d runs, %d states",
+			over, s.Sum.Runs, s.Situations))
 	}
 	if err := errors.Join(k.journal.Sync(), k.situations.Sync()); err != nil {
 		return err

@@ -12,8 +12,9 @@ import (
 func newList(targets target.Set) *cobra.Command {
 	names, system := lists.Names(), ""
 	c := &cobra.Command{
-		Use:       "list [" + strings.Join(names, "|") + "]",
-		Short:     "list profiles, faults, failpoints, workloads, checkers, settings, sweeps and strategies",
+		Use: "list [" + strings.Join(names, "|") + "]",
+		Short: "list profiles, faults, failpoints, workloads, checkers, settings, sweeps and " +
+			"strategies",
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {

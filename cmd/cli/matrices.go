@@ -22,7 +22,8 @@ faults of that kind. A plain number means that every promise held in all of thes
 Each section is written by the command that it names; ` + "`make sweeps`" + ` writes them all again.
 `
 
-// renewSection writes a section of a file of matrices in place of the one with that name, or at the end.
+// renewSection writes a section of a file of matrices in place of the one with that name, or at the
+// end.
 func renewSection(path, name, section string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -35,7 +36,8 @@ func renewSection(path, name, section string) error {
 }
 
 func withSection(text, name, section string) string {
-	begin, end := fmt.Sprintf("<!-- begin of %s -->\n", name), fmt.Sprintf("<!-- end of %s -->\n", name)
+	begin, end := fmt.Sprintf("<!-- begin of %s -->\n", name),
+		fmt.Sprintf("<!-- end of %s -->\n", name)
 	section = begin + section + end
 	before, rest, there := strings.Cut(text, begin)
 	_, after, whole := strings.Cut(rest, end)

@@ -26,7 +26,8 @@ or came back, how many runs failed with it, when it was seen first and last, and
 
 func listMemory(c *cobra.Command, dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, failuredb.File)); err != nil {
-		return usageError(fmt.Errorf("%s is not a folder of run --memory: it holds no %s", dir, failuredb.File))
+		return usageError(fmt.Errorf("%s is not a folder of run --memory: it holds no %s",
+			dir, failuredb.File))
 	}
 	m, err := failuredb.Open(dir)
 	if err != nil {
@@ -35,7 +36,8 @@ func listMemory(c *cobra.Command, dir string) error {
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "status\tsignature\truns\tfirst seen\tlast seen\tkept")
 	for _, e := range m.Entries() {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%v\n", e.Status, e.Signature, e.Times, sightingText(e.First), sightingText(e.Last), e.Cases)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%v\n",
+			e.Status, e.Signature, e.Times, sightingText(e.First), sightingText(e.Last), e.Cases)
 	}
 	if err := w.Flush(); err != nil {
 		return err

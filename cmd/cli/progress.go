@@ -11,7 +11,8 @@ import (
 	"github.com/shardproof/shardproof/harness/campaign"
 )
 
-// progress shows how a campaign goes: one line that rewrites itself on a terminal, a plain line now and then elsewhere.
+// progress shows how a campaign goes: one line that rewrites itself on a terminal, a plain line now
+// and then elsewhere.
 type progress struct {
 	out      io.Writer
 	terminal bool
@@ -28,7 +29,8 @@ const (
 func newProgress(out io.Writer) *progress {
 	p := &progress{out: out}
 	if f, ok := out.(*os.File); ok {
-		p.terminal = isatty.IsTerminal(f.Fd()) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		p.terminal = isatty.IsTerminal(f.Fd()) && os.Getenv("NO_COLOR") == "" &&
+			os.Getenv("TERM") != "dumb"
 	}
 	if !p.terminal {
 		p.next = time.Now().Add(elsewhereText)
@@ -67,8 +69,8 @@ func (p *progress) line(s *campaign.Summary) string {
 	}
 	rate := float64(s.Runs) / max(s.Wall.Seconds(), 0.001)
 	return fmt.Sprintf("%s%s seeds, %.0f/s, %s operations, %s migrations, %d failed, %s",
-		withCommas(uint64(s.Runs)), of, rate, withCommas(uint64(s.Ops)), withCommas(uint64(s.Committed+s.Aborted)),
-		len(s.Failures), s.Wall.Round(time.Second))
+		withCommas(uint64(s.Runs)), of, rate, withCommas(uint64(s.Ops)),
+		withCommas(uint64(s.Committed+s.Aborted)), len(s.Failures), s.Wall.Round(time.Second))
 }
 
 // clear takes the line away, so that what follows stands alone.

@@ -19,8 +19,8 @@ import (
 	"github.com/shardproof/shardproof/harness/target"
 )
 
-// campaignFile is the journal of the campaign in the folder of the memory: a line for every seed that is finished. What they have
-// done is added up in totalFile.
+// campaignFile is the journal of the campaign in the folder of the memory: a line for every seed
+// that is finished. What they have done is added up in totalFile.
 const (
 	campaignFile = "campaign.txt"
 	totalFile    = "campaign.json"
@@ -32,7 +32,8 @@ type remembering struct {
 	*failuredb.Memory
 	campaign *rundir.Journal
 	seeds    int // in the journal
-	// done are the seeds that earlier commands of this campaign have finished, broken how many of them failed.
+	// done are the seeds that earlier commands of this campaign have finished, broken how many of
+	// them failed.
 	done   map[uint64]bool
 	broken int
 	// before is what they have done.
@@ -53,7 +54,12 @@ func (f *runFlags) remember() (*remembering, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &remembering{targets: f.targets, Memory: m, done: make(map[uint64]bool), known: make(map[string]bool)}
+	r := &remembering{
+		targets: f.targets,
+		Memory:  m,
+		done:    make(map[uint64]bool),
+		known:   make(map[string]bool),
+	}
 	if err := r.open(f); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
@@ -83,7 +89,10 @@ func (r *remembering) open(f *runFlags) (err error) {
 	for _, s := range extra {
 		set = append(set, s.Name+"="+s.Value)
 	}
-	title := fmt.Sprintf("shardproof campaign 1: build %q, first seed %d, profile %s, protocol %s, set %q", buildName(), f.first, f.profile, f.protocol, set)
+	title := fmt.Sprintf(
+		"shardproof campaign 1: build %q, first seed %d, profile %s, protocol %s, set %q",
+		buildName(), f.first, f.profile, f.protocol, set,
+	)
 	if r.campaign, err = rundir.OpenJournal(path, title); err != nil {
 		return err
 	}
@@ -124,12 +133,18 @@ func (r *remembering) total(s *campaign.Summary) *total {
 }
 
 func newSighting(seed uint64) failuredb.Sighting {
-	return failuredb.Sighting{At: time.Now().UTC().Truncate(time.Second), Build: buildName(), Seed: seed}
+	return failuredb.Sighting{
+		At:    time.Now().UTC().Truncate(time.Second),
+		Build: buildName(),
+		Seed:  seed,
+	}
 }
 
-// replayKept runs the kept cases of all signatures, and tells of those that fail and of those that do not any more. It returns the
-// exit code so far, and whether something came back.
-func (r *remembering) replayKept(ctx context.Context, out io.Writer) (code int, back bool, err error) {
+// replayKept runs the kept cases of all signatures, and tells of those that fail and of those that
+// do not any more. It returns the exit code so far, and whether something came back.
+func (r *remembering) replayKept(
+	ctx context.Context, out io.Writer,
+) (code int, back bool, err error) {
 	if r == nil {
 		return exitPassed, false, nil
 	}
@@ -180,7 +195,8 @@ func (r *remembering) replay(e *failuredb.Entry, out io.Writer) (fails bool, err
 			fails = true
 		case "":
 		default:
-			fmt.Fprintf(out, "%s now fails differently, with %s: shardproof replay %s\n", e.Signature, got, filepath.Dir(path))
+			fmt.Fprintf(out, "%s now fails differently, with %s: shardproof replay %s\n",
+				e.Signature, got, filepath.Dir(path))
 		}
 	}
 	return fails, nil
@@ -188,11 +204,13 @@ func (r *remembering) replay(e *failuredb.Entry, out io.Writer) (fails bool, err
 
 // tell is what is known of a signature, in a line.
 func (r *remembering) tell(out io.Writer, e *failuredb.Entry, now failuredb.Status) {
-	fmt.Fprintf(out, "%s  %s   %s   Replay  shardproof replay %s\n", strings.ToUpper(string(now)), e.Signature, knownSince(e), filepath.Join(r.Dir(), e.Cases[0]))
+	fmt.Fprintf(out, "%s  %s   %s   Replay  shardproof replay %s\n", strings.ToUpper(string(now)),
+		e.Signature, knownSince(e), filepath.Join(r.Dir(), e.Cases[0]))
 }
 
 func knownSince(e *failuredb.Entry) string {
-	return fmt.Sprintf("first seen %s with seed %d%s", e.First.At.Format(time.DateOnly), e.First.Seed, ofBuild(e.First.Build))
+	return fmt.Sprintf("first seen %s with seed %d%s",
+		e.First.At.Format(time.DateOnly), e.First.Seed, ofBuild(e.First.Build))
 }
 
 func ofBuild(build string) string {
@@ -249,7 +267,8 @@ func (r *remembering) finished(seed uint64, signature string, s *campaign.Summar
 	return r.keep()
 }
 
-// keepEvery is how often the total is written while seeds hold. Those that are not counted in it are run again.
+// keepEvery is how often the total is written while seeds hold. Those that are not counted in it
+// are run again.
 const keepEvery = time.Second
 
 // keep writes the total, behind the journal that it speaks of.
@@ -277,10 +296,14 @@ func (r *remembering) close(out io.Writer) error {
 	for _, e := range r.Entries() {
 		counts[e.Status]++
 	}
-	fmt.Fprintf(out, "signatures    %d new, %d known, %d fixed, %d came back; more: shardproof memory %s\n", counts[failuredb.New], counts[failuredb.Known],
-		counts[failuredb.Fixed], counts[failuredb.CameBack], r.Dir())
+	fmt.Fprintf(out,
+		"signatures    %d new, %d known, %d fixed, %d came back; more: shardproof memory %s\n",
+		counts[failuredb.New], counts[failuredb.Known], counts[failuredb.Fixed],
+		counts[failuredb.CameBack], r.Dir())
 	if len(r.done) > 0 {
-		fmt.Fprintf(out, "earlier       %s of these seeds were finished by earlier commands, %d failed\n", withCommas(uint64(len(r.done))), r.broken)
+		fmt.Fprintf(out,
+			"earlier       %s of these seeds were finished by earlier commands, %d failed\n",
+			withCommas(uint64(len(r.done))), r.broken)
 	}
 	return errors.Join(r.keep(), r.campaign.Close(), r.Close())
 }

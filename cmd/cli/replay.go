@@ -37,17 +37,22 @@ func newReplay(targets target.Set) *cobra.Command {
 		Short: "run one scenario again and compare it with its recording",
 		Long: `Replay runs the scenario of a seed, a file or a saved run. For a saved run it also compares the trace hash with the
 recorded one; if they differ, it names the first event that differs and exits with code 3.`,
-		Example: "  shardproof replay --profile contended 4711\n  shardproof replay out/lost-write-4711\n  shardproof replay --trace trace.txt scenario.txt",
-		Args:    exactlyOne("a seed, a scenario file or the folder of a saved run"),
-		RunE:    func(c *cobra.Command, args []string) error { return f.replay(c, args[0]) },
+		Example: "  shardproof replay --profile contended 4711\n  shardproof replay " +
+			"out/lost-write-4711\n  shardproof replay --trace trace.txt scenario.txt",
+		Args: exactlyOne("a seed, a scenario file or the folder of a saved run"),
+		RunE: func(c *cobra.Command, args []string) error { return f.replay(c, args[0]) },
 	}
 	f.seedFlags(c)
 	c.Flags().StringVar(&f.trace, "trace", "", "write every step as a line of text to a new file")
 	c.Flags().Uint64Var(&f.from, "from", 0, "with --trace: the first step")
 	c.Flags().Uint64Var(&f.to, "to", 0, "with --trace: the last step; 0 for all")
-	c.Flags().StringVar(&f.scenario, "write-scenario", "", "write the scenario, including all randomly injected faults, to a new file")
-	c.Flags().StringVar(&f.curve, "curve", "", "write the distribution of data over the shards, over time, to a new CSV file")
-	c.Flags().BoolVar(&f.explain, "explain", false, "for a failing run: find the most similar scenario that passes, and show where the two runs diverge")
+	c.Flags().StringVar(&f.scenario, "write-scenario", "",
+		"write the scenario, including all randomly injected faults, to a new file")
+	c.Flags().StringVar(&f.curve, "curve", "",
+		"write the distribution of data over the shards, over time, to a new CSV file")
+	c.Flags().BoolVar(&f.explain, "explain", false,
+		"for a failing run: find the most similar scenario that passes, and show where the two "+
+			"runs diverge")
 	c.Flags().StringVar(&f.out, "out", "", "save the run in a new folder of that name")
 	f.seeds, f.parallel, f.again = 1, 1, 0
 	return c
@@ -77,12 +82,15 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 		fmt.Fprintln(c.ErrOrStderr(), "shardproof: the run was not saved:", err)
 		code = worseCode(code, exitHarness)
 	}
-	if err := errors.Join(writeNew(f.scenario, r.Plan().String()), writeNew(f.curve, runner.CurveText(r.Curve))); err != nil {
+	if err := errors.Join(
+		writeNew(f.scenario, r.Plan().String()), writeNew(f.curve, runner.CurveText(r.Curve)),
+	); err != nil {
 		return usageError(err)
 	}
 	out := c.OutOrStdout()
 	if r.Passed() {
-		fmt.Fprintf(out, "PASS  seed %d   %s   %s steps   trace hash %s%s\n", s.Seed, s.Name, withCommas(r.Steps), r.HashText(), anomaliesShown(r))
+		fmt.Fprintf(out, "PASS  seed %d   %s   %s steps   trace hash %s%s\n",
+			s.Seed, s.Name, withCommas(r.Steps), r.HashText(), anomaliesShown(r))
 	} else {
 		fmt.Fprint(out, explain.Report(r, f.where(r, what)))
 		fmt.Fprintf(out, "  Trace     %s after %s steps\n", r.HashText(), withCommas(r.Steps))
@@ -100,7 +108,11 @@ const manyNeighbours = 200
 
 // where is how a reader gets at a failing run.
 func (f *replayFlags) where(r *runner.Result, what string) explain.Where {
-	w := explain.Where{Folder: what, Replay: []string{"shardproof replay " + what}, Step: "shardproof step " + what}
+	w := explain.Where{
+		Folder: what,
+		Replay: []string{"shardproof replay " + what},
+		Step:   "shardproof step " + what,
+	}
 	if f.explain {
 		w.Passing = []string{"none of the most similar scenarios passes"}
 		if n := explain.FindNearestPassing(r, nil, manyNeighbours); n != nil {
@@ -115,7 +127,8 @@ func anomaliesShown(r *runner.Result) string {
 	if len(r.Weaknesses) == 0 {
 		return ""
 	}
-	return "   shows " + strings.Join(r.Weaknesses, ", ") + ", a known anomaly of this protocol version"
+	return "   shows " + strings.Join(r.Weaknesses,
+		", ") + ", a known anomaly of this protocol version"
 }
 
 // writeNew makes a new file; a path that is empty was not asked for.
@@ -147,7 +160,9 @@ func (f *replayFlags) load(what string) (s *scenario.Scenario, saved string, err
 	}
 	seed, err := strconv.ParseUint(what, 10, 64)
 	if err != nil {
-		return nil, "", fmt.Errorf("%s is neither a seed (a number from 0) nor an existing file or folder", what)
+		return nil, "", fmt.Errorf(
+			"%s is neither a seed (a number from 0) nor an existing file or folder", what,
+		)
 	}
 	draw, err := f.drawing()
 	if err != nil {

@@ -25,7 +25,8 @@ import (
 
 // runFlags are the flags of `run`.
 type runFlags struct {
-	// targets are the systems that scenarios may name; of is the name of the one that seeds are drawn for.
+	// targets are the systems that scenarios may name; of is the name of the one that seeds are
+	// drawn for.
 	targets   target.Set
 	of        string
 	seeds     int
@@ -58,23 +59,30 @@ step, and the final state. It stops at the first failure, saves the run in a fol
 With --memory, failing runs are saved in that folder, and the next campaign first runs them again: each failure
 signature is new, known, fixed or came back. Known failures are counted and do not stop a campaign. A campaign that
 was interrupted, or stopped at a failure, resumes with --continue and the same flags; its summary covers all parts.`,
-		Example: "  shardproof run --seeds 1000\n  shardproof run --for 10m --profile contended --keep-going\n  shardproof run --memory nightly --seeds 100000",
-		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c) },
+		Example: "  shardproof run --seeds 1000\n  shardproof run --for 10m --profile contended " +
+			"--keep-going\n  shardproof run --memory nightly --seeds 100000",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	c.Flags().IntVar(&f.seeds, "seeds", 1000, "number of seeds; 0 for as many as --for allows")
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
-	c.Flags().StringVar(&f.profile, "profile", "mixed", "how scenarios are generated from seeds; see: shardproof list profiles")
+	c.Flags().StringVar(&f.profile, "profile", "mixed",
+		"how scenarios are generated from seeds; see: shardproof list profiles")
 	f.protocolFlag(c)
 	f.longFlags(c)
 	f.collectFlags(c)
 	c.Flags().StringVar(&f.out, "out", "out", "the folder for failing runs")
-	c.Flags().BoolVar(&f.table, "table", false, "also print how often a primary failed in each state of a migration")
-	c.Flags().IntVar(&f.again, "again", 3, "percentage of seeds that are run twice, to check that the trace hashes are equal")
+	c.Flags().BoolVar(&f.table, "table", false,
+		"also print how often a primary failed in each state of a migration")
+	c.Flags().IntVar(&f.again, "again", 3,
+		"percentage of seeds that are run twice, to check that the trace hashes are equal")
 	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting in every scenario")
-	c.Flags().StringArrayVar(&f.failpoint, "failpoint", nil, "name=terms enables a failpoint, as GO_FAILPOINTS does")
-	c.Flags().StringVar(&f.memory, "memory", "", "the folder that records failures and progress across campaigns, instead of --out")
-	c.Flags().BoolVar(&f.goOn, "continue", false, "with --memory: resume the campaign that was interrupted")
+	c.Flags().StringArrayVar(&f.failpoint, "failpoint", nil,
+		"name=terms enables a failpoint, as GO_FAILPOINTS does")
+	c.Flags().StringVar(&f.memory, "memory", "",
+		"the folder that records failures and progress across campaigns, instead of --out")
+	c.Flags().BoolVar(&f.goOn, "continue", false,
+		"with --memory: resume the campaign that was interrupted")
 	f.profiling.flags(c)
 	return c
 }
@@ -97,7 +105,9 @@ func (f *runFlags) run(c *cobra.Command) error {
 }
 
 // campaign runs what is remembered and then the seeds.
-func (f *runFlags) campaign(c *cobra.Command, draw func(uint64) *scenario.Scenario, m *remembering) error {
+func (f *runFlags) campaign(
+	c *cobra.Command, draw func(uint64) *scenario.Scenario, m *remembering,
+) error {
 	ctx, cancel := f.within(c)
 	defer cancel()
 	code, back, err := m.replayKept(ctx, c.OutOrStdout())
@@ -124,13 +134,24 @@ func (f *runFlags) campaign(c *cobra.Command, draw func(uint64) *scenario.Scenar
 }
 
 // seeded runs the seeds.
-func (f *runFlags) seeded(ctx context.Context, c *cobra.Command, draw func(uint64) *scenario.Scenario, m *remembering) *campaign.Summary {
+func (f *runFlags) seeded(
+	ctx context.Context, c *cobra.Command, draw func(uint64) *scenario.Scenario, m *remembering,
+) *campaign.Summary {
 	p := newProgress(c.ErrOrStderr())
 	defer p.clear()
 	return campaign.Run(ctx, campaign.Options{
-		Targets: f.targets,
-		Draw:    draw, First: f.first, Seeds: f.count(c), Workers: f.parallel, KeepGoing: f.keepGoing, Failures: f.failures,
-		Again: f.again, Progress: p.show, Skip: m.skips, Known: m.knows, Finished: m.finished,
+		Targets:   f.targets,
+		Draw:      draw,
+		First:     f.first,
+		Seeds:     f.count(c),
+		Workers:   f.parallel,
+		KeepGoing: f.keepGoing,
+		Failures:  f.failures,
+		Again:     f.again,
+		Progress:  p.show,
+		Skip:      m.skips,
+		Known:     m.knows,
+		Finished:  m.finished,
 		Failed: func(failure *campaign.Failure, s *campaign.Summary) error {
 			p.clear()
 			return f.reportFailure(c, failure, s, m)
@@ -150,9 +171,13 @@ func (f *runFlags) count(c *cobra.Command) int {
 func (f *runFlags) drawing() (func(uint64) *scenario.Scenario, error) {
 	switch {
 	case f.seeds < 0 || f.parallel < 1 || f.again < 0 || f.again > 100:
-		return nil, errors.New("--seeds must be 0 or more, --parallel 1 or more, --again from 0 to 100")
+		return nil, errors.New(
+			"--seeds must be 0 or more, --parallel 1 or more, --again from 0 to 100",
+		)
 	case f.goOn && f.memory == "":
-		return nil, errors.New("--continue wants --memory, the folder of the campaign that was interrupted")
+		return nil, errors.New(
+			"--continue wants --memory, the folder of the campaign that was interrupted",
+		)
 	case f.seeds == 0 && f.for_ == 0:
 		return nil, errors.New("--seeds 0 wants --for, or the run would never end")
 	}
@@ -171,7 +196,8 @@ func (f *runFlags) drawing() (func(uint64) *scenario.Scenario, error) {
 	}, nil
 }
 
-// drawer is how the scenario of a seed is drawn: as the target says, or else by the profiles of the sharded store.
+// drawer is how the scenario of a seed is drawn: as the target says, or else by the profiles of the
+// sharded store.
 func (f *runFlags) drawer() (func(uint64) *scenario.Scenario, error) {
 	t, err := f.targets.Find(f.of)
 	if err != nil {
@@ -207,7 +233,9 @@ func (f *runFlags) settings() ([]scenario.Setting, error) {
 		}
 		all = append(all, scenario.Setting{Name: name, Value: value})
 	}
-	points, err := runner.FailpointSettings(strings.Join(append(f.failpoint, os.Getenv("GO_FAILPOINTS")), ";"))
+	points, err := runner.FailpointSettings(
+		strings.Join(append(f.failpoint, os.Getenv("GO_FAILPOINTS")), ";"),
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -231,20 +259,25 @@ func verdictOf(s *campaign.Summary) int {
 	return code
 }
 
-// reportFailure keeps and explains a failure as soon as it is there, so that nothing is lost when the campaign is killed. The error says
-// why it could not be kept.
-func (f *runFlags) reportFailure(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering) error {
+// reportFailure keeps and explains a failure as soon as it is there, so that nothing is lost when
+// the campaign is killed. The error says why it could not be kept.
+func (f *runFlags) reportFailure(
+	c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering,
+) error {
 	out := c.OutOrStdout()
 	switch {
 	case failure.Err != nil:
 		fmt.Fprintf(out, "HARNESS FAILED  seed %d: %v\n\n", failure.Seed, failure.Err)
 	case failure.Diverged != "":
-		fmt.Fprintf(out, "DIVERGED  seed %d: the trace hash was %s, and %s when its scenario was replayed\n  Replay    %s\n\n", failure.Seed,
+		fmt.Fprintf(out,
+			"DIVERGED  seed %d: the trace hash was %s, and %s when its scenario was replayed\n  "+
+				"Replay    %s\n\n", failure.Seed,
 			failure.Result.HashText(), failure.Diverged, f.replayCommand(failure.Seed))
 	case len(s.Failures) <= explainedMost || m.wants(failure.Result.Signature()):
 		return f.save(c, failure, s, m)
 	default:
-		fmt.Fprintf(out, "%s  seed %d   Replay  %s\n", failure.Result.Signature(), failure.Seed, f.replayCommand(failure.Seed))
+		fmt.Fprintf(out, "%s  seed %d   Replay  %s\n",
+			failure.Result.Signature(), failure.Seed, f.replayCommand(failure.Seed))
 		_, err := m.failed(failure, "")
 		return err
 	}
@@ -255,18 +288,25 @@ func (f *runFlags) reportFailure(c *cobra.Command, failure *campaign.Failure, s 
 const explainedMost = 3
 
 // save runs the seed again with everything recorded, keeps it, and tells the story.
-func (f *runFlags) save(c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering) error {
+func (f *runFlags) save(
+	c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering,
+) error {
 	name := fmt.Sprintf("%s-%d", failure.Result.Signature(), failure.Seed)
 	folder := filepath.Join(cmp.Or(f.memory, f.out), name)
-	r, err := harness.RunAndSave(failure.Result.Scenario, runner.Options{Targets: f.targets}, folder, thisEnvironment())
+	r, err := harness.RunAndSave(failure.Result.Scenario, runner.Options{Targets: f.targets},
+		folder, thisEnvironment())
 	if r == nil {
 		return err
 	}
 	w := explain.Where{
-		Run: fmt.Sprintf("run %s", withCommas(uint64(s.Runs))), Folder: folder,
+		Run:    fmt.Sprintf("run %s", withCommas(uint64(s.Runs))),
+		Folder: folder,
 		Replay: []string{"shardproof replay " + folder, f.replayCommand(failure.Seed)},
-		Step:   "shardproof step " + folder, Shrink: []string{"shardproof shrink " + folder},
-		Look: []string{filepath.Join(folder, rundir.StoryFile), filepath.Join(folder, rundir.ScenarioFile)},
+		Step:   "shardproof step " + folder,
+		Shrink: []string{"shardproof shrink " + folder},
+		Look: []string{
+			filepath.Join(folder, rundir.StoryFile), filepath.Join(folder, rundir.ScenarioFile),
+		},
 	}
 	if err != nil {
 		err = fmt.Errorf("the failing run could not be saved: %w", err)

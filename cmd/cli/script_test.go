@@ -11,11 +11,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"shardproof": func() { os.Exit(Main(harness.Targets()...)) }})
+	testscript.Main(m, map[string]func(){"shardproof": func() {
+		os.Exit(Main(harness.Targets()...))
+	}})
 }
 
-// TestScripts runs the whole tool: what it prints, which files it writes, its exit codes. The command `exits CODE ARGS...`
-// runs it and wants that code.
+// TestScripts runs the whole tool: what it prints, which files it writes, its exit codes. The
+// command `exits CODE ARGS...` runs it and wants that code.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",

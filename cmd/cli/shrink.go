@@ -47,12 +47,14 @@ command resumes the search.
 
 Exit codes: 0 done, 2 the budget ran out (the same command resumes), 3 a run diverged from its recording, 4 the harness
 failed, 64 wrong usage or a scenario that passes, 130 interrupted.`,
-		Example: "  shardproof shrink out/lost-write-4711\n  shardproof shrink --profile contended 4711 --out small",
-		Args:    exactlyOne("a seed, a scenario file or the folder of a saved run"),
-		RunE:    func(c *cobra.Command, args []string) error { return f.shrink(c, args[0]) },
+		Example: "  shardproof shrink out/lost-write-4711\n  shardproof shrink --profile " +
+			"contended 4711 --out small",
+		Args: exactlyOne("a seed, a scenario file or the folder of a saved run"),
+		RunE: func(c *cobra.Command, args []string) error { return f.shrink(c, args[0]) },
 	}
 	f.seedFlags(c)
-	c.Flags().StringVar(&f.out, "out", "", "the folder for results (default: next to the scenario, with the suffix -min)")
+	c.Flags().StringVar(&f.out, "out", "",
+		"the folder for results (default: next to the scenario, with the suffix -min)")
 	c.Flags().IntVar(&f.budget, "runs", 20_000, "the most scenarios that are tried")
 	f.longFlags(c)
 	c.Flags().DurationVar(&f.cpu, "cpu", 0, "stop after this much CPU time, summed over all cores")
@@ -83,7 +85,13 @@ func (f *shrinkFlags) shrink(c *cobra.Command, what string) error {
 	if from.Passed() {
 		return usageError(&shrink.PassedError{Seed: s.Seed})
 	}
-	job := &shrinkJob{flags: f, from: from, out: cmp.Or(f.out, f.place(what, from)), begun: time.Now(), progress: newProgress(c.ErrOrStderr())}
+	job := &shrinkJob{
+		flags:    f,
+		from:     from,
+		out:      cmp.Or(f.out, f.place(what, from)),
+		begun:    time.Now(),
+		progress: newProgress(c.ErrOrStderr()),
+	}
 	return job.do(c)
 }
 
@@ -119,8 +127,14 @@ func (j *shrinkJob) do(c *cobra.Command) error {
 	j.size = shrink.Sizes(j.from.Scenario)
 	found, err := shrink.Failure(j.from.Scenario, shrink.Options{
 		Targets: j.flags.targets,
-		Workers: j.flags.parallel, Runs: j.flags.budget, Known: j.known, Learned: j.learned, Smaller: j.smaller,
-		Stop: func() bool { return ctx.Err() != nil || j.err != nil || j.flags.cpu > 0 && cpuTime() >= j.flags.cpu },
+		Workers: j.flags.parallel,
+		Runs:    j.flags.budget,
+		Known:   j.known,
+		Learned: j.learned,
+		Smaller: j.smaller,
+		Stop: func() bool {
+			return ctx.Err() != nil || j.err != nil || j.flags.cpu > 0 && cpuTime() >= j.flags.cpu
+		},
 	})
 	j.progress.clear()
 	if err := errors.Join(j.err, j.journal.Close()); err != nil {
@@ -149,7 +163,8 @@ func (j *shrinkJob) open() error {
 	if err := os.MkdirAll(j.out, 0o755); err != nil {
 		return &exitError{exitHarness, err}
 	}
-	title := fmt.Sprintf("shardproof shrink 1: seed %d, %s, trace hash %s", j.from.Scenario.Seed, j.from.Signature(), j.from.HashText())
+	title := fmt.Sprintf("shardproof shrink 1: seed %d, %s, trace hash %s",
+		j.from.Scenario.Seed, j.from.Signature(), j.from.HashText())
 	var err error
 	if j.journal, err = rundir.OpenJournal(filepath.Join(j.out, journalFile), title); err != nil {
 		return &exitError{exitHarness, err}
@@ -165,7 +180,8 @@ func (j *shrinkJob) learned(key uint64, t shrink.Trial) {
 	j.journal.Append(shrink.FormatTrial(key, t))
 	j.err = cmp.Or(j.err, j.journal.Err())
 	j.runs++
-	j.progress.text(fmt.Sprintf("%s runs, %s; the smallest so far: %s", withCommas(uint64(j.runs)), time.Since(j.begun).Round(time.Second), j.size))
+	j.progress.text(fmt.Sprintf("%s runs, %s; the smallest so far: %s",
+		withCommas(uint64(j.runs)), time.Since(j.begun).Round(time.Second), j.size))
 }
 
 func (j *shrinkJob) smaller(s *scenario.Scenario, _ int) {
@@ -176,7 +192,9 @@ func (j *shrinkJob) smaller(s *scenario.Scenario, _ int) {
 // finish keeps what was found, and explains it.
 func (j *shrinkJob) finish(c *cobra.Command, found *shrink.Shrunk) error {
 	file := filepath.Join(j.out, minFile)
-	if err := rundir.Replace(file, []byte(shrink.Annotate(found.Scenario, found.Labels))); err != nil {
+	if err := rundir.Replace(
+		file, []byte(shrink.Annotate(found.Scenario, found.Labels)),
+	); err != nil {
 		return err
 	}
 	look, save := file, ""
@@ -186,12 +204,15 @@ func (j *shrinkJob) finish(c *cobra.Command, found *shrink.Shrunk) error {
 			save = look
 		}
 	}
-	r, err := harness.RunAndSave(found.Scenario, runner.Options{Targets: j.flags.targets, Events: true}, save, thisEnvironment())
+	r, err := harness.RunAndSave(found.Scenario,
+		runner.Options{Targets: j.flags.targets, Events: true}, save, thisEnvironment())
 	if err != nil {
 		return err
 	}
 	w := explain.Where{
-		Replay: []string{"shardproof replay " + look}, Step: "shardproof step " + look, Look: []string{file},
+		Replay:   []string{"shardproof replay " + look},
+		Step:     "shardproof step " + look,
+		Look:     []string{file},
 		Smallest: []string{shrink.Sizes(found.Scenario), "from " + shrink.Sizes(found.From.Plan())},
 	}
 	if n := explain.FindNearestPassing(r, nil, 0); n != nil {
@@ -199,7 +220,11 @@ func (j *shrinkJob) finish(c *cobra.Command, found *shrink.Shrunk) error {
 	}
 	out := c.OutOrStdout()
 	fmt.Fprint(out, explain.Report(r, w))
-	fmt.Fprintf(out, "  %-9s %s runs in %s on %d workers%s\n", "Search", withCommas(uint64(found.Runs)), time.Since(j.begun).Round(100*time.Millisecond),
-		j.flags.parallel, map[bool]string{true: "", false: "; not everything was tried: the same command resumes"}[found.Complete])
+	fmt.Fprintf(out, "  %-9s %s runs in %s on %d workers%s\n",
+		"Search", withCommas(uint64(found.Runs)), time.Since(j.begun).Round(100*time.Millisecond),
+		j.flags.parallel, map[bool]string{
+			true:  "",
+			false: "; not everything was tried: the same command resumes",
+		}[found.Complete])
 	return nil
 }

@@ -32,13 +32,17 @@ func newStep(targets target.Set) *cobra.Command {
 		Long: `Step replays a run and stops where you want: at the next event, at the next one about a key, a migration or a node, at a
 step or a time, forward or back. There it shows the catalog, the metadata and the data of every server, and the migrations
 and faults in progress. Commands are read line by line; "help" lists them. With --at or --show it prints that and ends.`,
-		Example: "  shardproof step out/lost-write-4711\n  shardproof step out/lost-write-4711 --at here --show 'key 17' --show migrations",
-		Args:    exactlyOne("a seed, a scenario file or the folder of a saved run"),
-		RunE:    func(c *cobra.Command, args []string) error { return f.step(c, args[0]) },
+		Example: "  shardproof step out/lost-write-4711\n  shardproof step out/lost-write-4711 " +
+			"--at here --show 'key 17' --show migrations",
+		Args: exactlyOne("a seed, a scenario file or the folder of a saved run"),
+		RunE: func(c *cobra.Command, args []string) error { return f.step(c, args[0]) },
 	}
 	f.seedFlags(c)
-	c.Flags().StringVar(&f.at, "at", "", "where to go first: a step, a time such as 1.5s, or here, where the failure arose")
-	c.Flags().StringArrayVar(&f.show, "show", nil, "what to show there: all, catalog, nodes, node N, key K, migrations, migration ID, faults, events")
+	c.Flags().StringVar(&f.at, "at", "",
+		"where to go first: a step, a time such as 1.5s, or here, where the failure arose")
+	c.Flags().StringArrayVar(&f.show, "show", nil,
+		"what to show there: all, catalog, nodes, node N, key K, migrations, migration ID, "+
+			"faults, events")
 	f.seeds, f.parallel, f.again = 1, 1, 0
 	return c
 }
@@ -118,7 +122,9 @@ func stepGreeting(film *debugger.Film) string {
 	r := film.Result
 	outcome := "it passes"
 	if !r.Passed() {
-		outcome = "it fails with " + r.Signature() + "; `here` goes to where that arose, `story` explains it"
+		outcome = "it fails with " + r.Signature() +
+			"; `here` goes to where that arose, `story` explains it"
 	}
-	return fmt.Sprintf("seed %d, %d events in %s steps: %s; `help` lists the commands\n", r.Scenario.Seed, len(r.Events), withCommas(r.Steps), outcome)
+	return fmt.Sprintf("seed %d, %d events in %s steps: %s; `help` lists the commands\n",
+		r.Scenario.Seed, len(r.Events), withCommas(r.Steps), outcome)
 }

@@ -15,7 +15,8 @@ import (
 	stats "github.com/shardproof/shardproof/system/serverstatus"
 )
 
-// printSummary prints what a campaign did and what it never did; the last command of it may have been interrupted.
+// printSummary prints what a campaign did and what it never did; the last command of it may have
+// been interrupted.
 func printSummary(out io.Writer, t *total, last *campaign.Summary, workers int) {
 	w := &sheet.Sheet{}
 	defer w.Print(out)
@@ -27,32 +28,39 @@ func printSummary(out io.Writer, t *total, last *campaign.Summary, workers int) 
 	w.Row("undecided", "%d", t.Undecided)
 	w.Row("virtual time", "%s", time.Duration(s.Virtual).Round(time.Second))
 	addWork(w, s)
-	w.Row("failovers", "%s, %s, %s", counted(s.Crashes, "crash", "crashes"), counted(s.Elections, "election", "elections"),
+	w.Row("failovers", "%s, %s, %s",
+		counted(s.Crashes, "crash", "crashes"), counted(s.Elections, "election", "elections"),
 		counted(s.RolledBack, "rollback", "rollbacks"))
 	w.Row("faults", "%s", countsText(s.Faults))
 	w.Row("failpoints", "%s", reachedText(s))
-	w.Row("determinism", "%s repeated, %d with a different trace hash", counted(t.Repeated, "seed", "seeds"), t.Diverged)
-	w.Row("steps", "%s, slowest seed %d took %s", withCommas(s.Steps), t.Slowest, t.Took.Round(time.Millisecond))
-	w.Row("wall time", "%s on %s, %.1f seeds/s", t.Sum.Wall.Round(10*time.Millisecond), counted(workers, "worker", "workers"),
+	w.Row("determinism", "%s repeated, %d with a different trace hash",
+		counted(t.Repeated, "seed", "seeds"), t.Diverged)
+	w.Row("steps", "%s, slowest seed %d took %s",
+		withCommas(s.Steps), t.Slowest, t.Took.Round(time.Millisecond))
+	w.Row("wall time", "%s on %s, %.1f seeds/s",
+		t.Sum.Wall.Round(10*time.Millisecond), counted(workers, "worker", "workers"),
 		float64(s.Runs)/max(t.Sum.Wall.Seconds(), 0.001))
 }
 
 // addWork are the rows on what the clusters were asked to do.
 func addWork(w *sheet.Sheet, s *runner.Counters) {
-	w.Row("operations", "%s checked: %s ok, %s failed, %s unknown", withCommas(uint64(s.Ops)), withCommas(uint64(s.OK)),
-		withCommas(uint64(s.Failed)), withCommas(uint64(s.Unknown)))
+	w.Row("operations", "%s checked: %s ok, %s failed, %s unknown",
+		withCommas(uint64(s.Ops)), withCommas(uint64(s.OK)), withCommas(uint64(s.Failed)),
+		withCommas(uint64(s.Unknown)))
 	w.Row("migrations", "%s", migrationsText(s))
 	w.Row("movePrimary", "%s", outcomesText(s.Primaries))
 	w.Row("balancer", "%s, %s of %s done, %s, %s, %s", counted(s.Rounds, "round", "rounds"),
-		withCommas(uint64(s.Balanced)), counted(s.Chosen, "migration", "migrations"), counted(s.Stopped, "stop", "stops"),
-		counted(s.Drained, "shard removed", "shards removed"), counted(s.Rezoned, "zone change", "zone changes"))
+		withCommas(uint64(s.Balanced)), counted(s.Chosen, "migration", "migrations"),
+		counted(s.Stopped, "stop", "stops"), counted(s.Drained, "shard removed", "shards removed"),
+		counted(s.Rezoned, "zone change", "zone changes"))
 	w.Row("shards", "%s", statisticsText(s.Statistics))
 }
 
 // migrationsText says how the migrations ended.
 func migrationsText(s *runner.Counters) string {
-	return fmt.Sprintf("%s started, %s committed, %s aborted, %s of these by recovery", withCommas(uint64(s.Started)),
-		withCommas(uint64(s.Committed)), withCommas(uint64(s.Aborted)), withCommas(uint64(s.Recovered)))
+	return fmt.Sprintf("%s started, %s committed, %s aborted, %s of these by recovery",
+		withCommas(uint64(s.Started)), withCommas(uint64(s.Committed)),
+		withCommas(uint64(s.Aborted)), withCommas(uint64(s.Recovered)))
 }
 
 func interruptedText(s *campaign.Summary) string {
@@ -84,15 +92,18 @@ func divergedSeeds(s *campaign.Summary) (n int) {
 	return n
 }
 
-// statisticsText sums up what the shards have counted themselves, without what crashed processes knew.
+// statisticsText sums up what the shards have counted themselves, without what crashed processes
+// knew.
 func statisticsText(of map[string]int64) string {
 	docs := func(name string) string { return withCommas(uint64(of[name])) }
 	spent := func(name string) time.Duration { return time.Duration(of[name]) * time.Millisecond }
-	return fmt.Sprintf("documents: %s cloned, %s caught up, %s deleted; donors blocked writes for %s, %s of it to commit; "+
+	return fmt.Sprintf("documents: %s cloned, %s caught up, %s deleted; donors blocked writes "+
+		"for %s, %s of it to commit; "+
 		"migrations aborted: %s with a chunk too big, %s out of memory",
-		docs("countDocsClonedOnRecipient"), docs("countDocsClonedOnCatchUpOnRecipient"), docs("countDocsDeletedByRangeDeleter"),
-		spent("totalCriticalSectionTimeMillis"), spent("totalCriticalSectionCommitTimeMillis"),
-		docs("countDonorMoveChunkTooBig"), docs("countDonorMoveChunkMemoryExceeded"))
+		docs("countDocsClonedOnRecipient"), docs("countDocsClonedOnCatchUpOnRecipient"),
+		docs("countDocsDeletedByRangeDeleter"), spent("totalCriticalSectionTimeMillis"),
+		spent("totalCriticalSectionCommitTimeMillis"), docs("countDonorMoveChunkTooBig"),
+		docs("countDonorMoveChunkMemoryExceeded"))
 }
 
 // countsText is "a 3, b 2", by name.
@@ -148,7 +159,8 @@ func reachedText(s *runner.Counters) string {
 	return text + "; never: " + strings.Join(never, ", ") + more
 }
 
-// printTable prints how often a primary was lost in each state of a migration, and every counter of the shards.
+// printTable prints how often a primary was lost in each state of a migration, and every counter of
+// the shards.
 func printTable(out io.Writer, s *runner.Counters) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	defer w.Flush()

@@ -38,8 +38,9 @@ func newSweep(targets target.Set) *cobra.Command {
 	f := &sweepFlags{}
 	f.targets = targets
 	c := &cobra.Command{
-		Use:   "sweep [BASE | SEED | SCENARIO-FILE]",
-		Short: "try every single fault at every injection point of one scenario, or pairs of faults",
+		Use: "sweep [BASE | SEED | SCENARIO-FILE]",
+		Short: "try every single fault at every injection point of one scenario, or pairs of " +
+			"faults",
 		Long: `Sweep runs a scenario without faults and records every injection point: every time a failpoint is passed, every message
 and every durable write. Then it runs the scenario once for each fault at each point: crashes, stepdowns, partitions,
 pauses, errors, lost, delayed and duplicated messages, slow writes. With --pairs it runs pairs of faults, in an order that
@@ -47,8 +48,9 @@ covers all phases evenly wherever it stops. The matrix of phase, actor and fault
 If it is interrupted, the same command resumes the sweep.
 
 Bases: ` + sweepBases() + `.`,
-		Example: "  shardproof sweep migration\n  shardproof sweep --pairs --runs 200000 migration\n  shardproof sweep scenario.txt --keep-going",
-		Args:    cobra.MaximumNArgs(1),
+		Example: "  shardproof sweep migration\n  shardproof sweep --pairs --runs 200000 " +
+			"migration\n  shardproof sweep scenario.txt --keep-going",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{"migration"}
@@ -58,12 +60,17 @@ Bases: ` + sweepBases() + `.`,
 	}
 	c.Flags().BoolVar(&f.pairs, "pairs", false, "pairs of faults instead of single ones")
 	c.Flags().StringVar(&f.of, "target", "", "the system that the scenario of a seed is drawn for")
-	c.Flags().IntVar(&f.most, "runs", 0, "stop after this many runs in total, earlier commands included; 0 for all")
-	c.Flags().StringVar(&f.protocol, "protocol", "8.0", "the protocol version of the servers of a base: 8.0 or 4.2")
+	c.Flags().IntVar(&f.most, "runs", 0,
+		"stop after this many runs in total, earlier commands included; 0 for all")
+	c.Flags().StringVar(&f.protocol, "protocol", "8.0",
+		"the protocol version of the servers of a base: 8.0 or 4.2")
 	f.longFlags(c)
-	c.Flags().BoolVar(&f.keepGoing, "keep-going", false, "collect failures instead of stopping at the first")
-	c.Flags().StringVar(&f.matrices, "matrix", "", "a Markdown file of several matrices in which this one is updated once all runs are done")
-	c.Flags().StringVar(&f.out, "out", "", "the folder for progress, the matrix and failing runs (default: out/sweep-BASE)")
+	c.Flags().BoolVar(&f.keepGoing, "keep-going", false,
+		"collect failures instead of stopping at the first")
+	c.Flags().StringVar(&f.matrices, "matrix", "",
+		"a Markdown file of several matrices in which this one is updated once all runs are done")
+	c.Flags().StringVar(&f.out, "out", "",
+		"the folder for progress, the matrix and failing runs (default: out/sweep-BASE)")
 	f.seeds = 1
 	return c
 }
@@ -82,8 +89,14 @@ func (f *sweepFlags) sweep(c *cobra.Command, what string) error {
 		return usageError(err)
 	}
 	j := &sweepJob{
-		flags: f, what: what, plan: p, matrix: sweep.NewMatrix(p), begun: time.Now(), progress: newProgress(c.ErrOrStderr()),
-		out: cmp.Or(f.out, filepath.Join("out", p.Base.Name+map[bool]string{true: "-pairs"}[f.pairs])),
+		flags:    f,
+		what:     what,
+		plan:     p,
+		matrix:   sweep.NewMatrix(p),
+		begun:    time.Now(),
+		progress: newProgress(c.ErrOrStderr()),
+		out: cmp.Or(f.out,
+			filepath.Join("out", p.Base.Name+map[bool]string{true: "-pairs"}[f.pairs])),
 	}
 	if err := j.open(base); err != nil {
 		return &exitError{exitHarness, err}
@@ -116,7 +129,9 @@ func (f *sweepFlags) plan(what string) (*sweep.Plan, *runner.Result, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s := b.Scenario(map[bool]string{true: "", false: f.protocol}[f.protocol == scenario.Protocols[0]])
+	s := b.Scenario(
+		map[bool]string{true: "", false: f.protocol}[f.protocol == scenario.Protocols[0]],
+	)
 	return sweep.PlanOf(f.targets, s, b.Wanted)
 }
 
@@ -150,7 +165,13 @@ type sweepJob struct {
 }
 
 func (j *sweepJob) sweeping() sweep.Part {
-	return sweep.Part{Targets: j.flags.targets, Pairs: j.flags.pairs, From: j.from, To: j.flags.most, Workers: j.flags.parallel}
+	return sweep.Part{
+		Targets: j.flags.targets,
+		Pairs:   j.flags.pairs,
+		From:    j.from,
+		To:      j.flags.most,
+		Workers: j.flags.parallel,
+	}
 }
 
 // open begins the folder of the sweep, or opens it again and counts what was done.
@@ -158,7 +179,8 @@ func (j *sweepJob) open(base *runner.Result) error {
 	if err := os.MkdirAll(j.out, 0o755); err != nil {
 		return err
 	}
-	title := fmt.Sprintf("shardproof sweep 1: %s, trace hash %s, %d faults, pairs %t", j.plan.Base.Name, base.HashText(), len(j.plan.Singles), j.flags.pairs)
+	title := fmt.Sprintf("shardproof sweep 1: %s, trace hash %s, %d faults, pairs %t",
+		j.plan.Base.Name, base.HashText(), len(j.plan.Singles), j.flags.pairs)
 	var err error
 	if j.journal, err = rundir.OpenJournal(filepath.Join(j.out, journalFile), title); err != nil {
 		return err
@@ -196,7 +218,9 @@ func (j *sweepJob) do(c *cobra.Command) error {
 		j.journal.Append(o.String())
 		j.count(number, o)
 		j.note(spentEvery)
-		j.progress.text(fmt.Sprintf("%s runs, %d broke a promise, %s", withCommas(uint64(j.matrix.Runs)), j.matrix.Broke, time.Since(j.begun).Round(time.Second)))
+		j.progress.text(fmt.Sprintf("%s runs, %d broke a promise, %s",
+			withCommas(uint64(j.matrix.Runs)), j.matrix.Broke,
+			time.Since(j.begun).Round(time.Second)))
 		return j.kept == nil && j.journal.Err() == nil && (failed == nil || j.flags.keepGoing)
 	}
 	err := sweep.Run(j.plan, s)
@@ -224,7 +248,8 @@ func (j *sweepJob) spent() spent {
 // note writes down the time when that was not done for so long.
 func (j *sweepJob) note(every time.Duration) {
 	if time.Since(j.noted) >= every {
-		j.kept = errors.Join(j.kept, writeKept(filepath.Join(j.out, spentFile), spentSchema, j.spent()))
+		j.kept = errors.Join(j.kept,
+			writeKept(filepath.Join(j.out, spentFile), spentSchema, j.spent()))
 		j.noted = time.Now()
 	}
 }
@@ -232,7 +257,8 @@ func (j *sweepJob) note(every time.Duration) {
 // keep saves a failing run and tells its story.
 func (j *sweepJob) keep(c *cobra.Command, number int, failed *runner.Result) {
 	folder := filepath.Join(j.out, fmt.Sprintf("%s-%d", failed.Signature(), number))
-	r, err := harness.RunAndSave(failed.Scenario, runner.Options{Targets: j.flags.targets}, folder, thisEnvironment())
+	r, err := harness.RunAndSave(failed.Scenario, runner.Options{Targets: j.flags.targets}, folder,
+		thisEnvironment())
 	if err != nil {
 		j.kept = err
 		return
@@ -242,7 +268,9 @@ func (j *sweepJob) keep(c *cobra.Command, number int, failed *runner.Result) {
 		return
 	}
 	fmt.Fprintln(c.OutOrStdout(), explain.Report(r, explain.Where{
-		Run: fmt.Sprintf("run %s", withCommas(uint64(number))), Folder: folder, Replay: []string{"shardproof replay " + folder},
+		Run:    fmt.Sprintf("run %s", withCommas(uint64(number))),
+		Folder: folder,
+		Replay: []string{"shardproof replay " + folder},
 		Shrink: []string{"shardproof shrink " + folder},
 	}))
 }
@@ -250,12 +278,15 @@ func (j *sweepJob) keep(c *cobra.Command, number int, failed *runner.Result) {
 // finish prints the matrix and keeps it.
 func (j *sweepJob) finish(c *cobra.Command) error {
 	s := j.sweeping()
-	rows := fmt.Sprintf("%s: %s of %s runs, %s reached their fault, %d broke a promise", j.plan.Base.Name, withCommas(uint64(j.matrix.Runs)),
-		withCommas(uint64(s.Runs(j.plan))), withCommas(uint64(j.matrix.Reached)), j.matrix.Broke)
+	rows := fmt.Sprintf("%s: %s of %s runs, %s reached their fault, %d broke a promise",
+		j.plan.Base.Name, withCommas(uint64(j.matrix.Runs)), withCommas(uint64(s.Runs(j.plan))),
+		withCommas(uint64(j.matrix.Reached)), j.matrix.Broke)
 	took := j.spent()
-	fmt.Fprintf(c.OutOrStdout(), "%s\n%s; %s on %d workers, CPU %.2f s%s\n", j.matrix, rows, took.Wall.Round(100*time.Millisecond), j.flags.parallel,
+	fmt.Fprintf(c.OutOrStdout(), "%s\n%s; %s on %d workers, CPU %.2f s%s\n",
+		j.matrix, rows, took.Wall.Round(100*time.Millisecond), j.flags.parallel,
 		took.CPU.Seconds(), j.parts())
-	err := rundir.Replace(filepath.Join(j.out, matrixFile), fmt.Appendf(nil, "%s\n%s.\n", j.matrix, rows))
+	err := rundir.Replace(filepath.Join(j.out, matrixFile),
+		fmt.Appendf(nil, "%s\n%s.\n", j.matrix, rows))
 	if j.flags.matrices == "" || !j.complete() {
 		return err
 	}
@@ -283,7 +314,8 @@ func (j *sweepJob) complete() bool {
 
 // name is what the sweep is about: "migration, 8.0".
 func (j *sweepJob) name() string {
-	name := strings.TrimPrefix(j.plan.Base.Name, "sweep-") + ", " + cmp.Or(j.plan.Base.Protocol, scenario.Protocols[0])
+	name := strings.TrimPrefix(j.plan.Base.Name, "sweep-") + ", " + cmp.Or(j.plan.Base.Protocol,
+		scenario.Protocols[0])
 	if j.flags.pairs {
 		name += ", pairs"
 	}
@@ -293,8 +325,10 @@ func (j *sweepJob) name() string {
 // section is the matrix as a part of a larger text.
 func (j *sweepJob) section(name, rows string) string {
 	all := j.spent()
-	took := fmt.Sprintf("in %s of CPU time, %s on %d workers", all.CPU.Round(time.Second), all.Wall.Round(time.Second), j.flags.parallel)
-	return fmt.Sprintf("## %s\n\n`%s`\n\n%s, %s.\n\n%s", strings.ToUpper(name[:1])+name[1:], j.command(), rows, took, j.matrix)
+	took := fmt.Sprintf("in %s of CPU time, %s on %d workers",
+		all.CPU.Round(time.Second), all.Wall.Round(time.Second), j.flags.parallel)
+	return fmt.Sprintf("## %s\n\n`%s`\n\n%s, %s.\n\n%s",
+		strings.ToUpper(name[:1])+name[1:], j.command(), rows, took, j.matrix)
 }
 
 // command is what makes the same sweep, wherever it is kept.

@@ -12,7 +12,8 @@ type total struct {
 	// Seeds is how many lines of the campaign's journal are counted here.
 	Seeds int
 	Sum   sums
-	// Violations counts the seeds that broke a promise, Diverged those that took another path the second time.
+	// Violations counts the seeds that broke a promise, Diverged those that took another path the
+	// second time.
 	Violations, Undecided, Repeated, Diverged int
 	// Slowest is the seed that took longest, Took how long.
 	Slowest uint64

@@ -29,7 +29,8 @@ func outcomeCode(o checkers.Outcome) int {
 	return exitPassed
 }
 
-// worseCode is the code that matters more: a broken promise before everything, an undecided run last.
+// worseCode is the code that matters more: a broken promise before everything, an undecided run
+// last.
 func worseCode(a, b int) int {
 	for _, code := range []int{exitBroke, exitDiverged, exitHarness, exitUndecided} {
 		if a == code || b == code {

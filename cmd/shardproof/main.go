@@ -1,5 +1,5 @@
-// Command shardproof proves that moving data between shards loses nothing, or shows how it does: it runs seeds, replays
-// them, checks histories and lists what it knows.
+// Command shardproof proves that moving data between shards loses nothing, or shows how it does: it
+// runs seeds, replays them, checks histories and lists what it knows.
 //
 // Promise: it has all commands of cmd/cli, for the systems that come with this module.
 package main

@@ -1,5 +1,5 @@
-// Package suggest turns a name that nobody knows into a sentence that helps: it names the nearest known ones and the
-// command that lists them all.
+// Package suggest turns a name that nobody knows into a sentence that helps: it names the nearest
+// known ones and the command that lists them all.
 package suggest
 
 import (
@@ -13,23 +13,24 @@ import (
 // most is how many suggestions one sentence carries.
 const most = 3
 
-// Unknown is the error for a name that is not among known. What is the kind of thing in the singular ("failpoint"), and
-// list the word after `shardproof list` that prints them. A name that has changed is answered with the
-// present one.
+// Unknown is the error for a name that is not among known. What is the kind of thing in the
+// singular ("failpoint"), and list the word after `shardproof list` that prints them. A name that
+// has changed is answered with the present one.
 func Unknown(what, name string, known []string, list string) error {
 	if err := scenario.OldName(what, name); err != nil {
 		return err
 	}
 	near := Nearest(name, known)
 	if len(near) == 0 {
-		return fmt.Errorf("there is no %s %q; `shardproof list %s` names them all", what, name, list)
+		return fmt.Errorf("there is no %s %q; `shardproof list %s` names them all",
+			what, name, list)
 	}
 	return fmt.Errorf("there is no %s %q; did you mean %s? `shardproof list %s` names them all",
 		what, name, strings.Join(near, " or "), list)
 }
 
-// Nearest returns up to three known names that a slip of the keyboard, a forgotten prefix or a forgotten suffix turns
-// into name, the nearest first.
+// Nearest returns up to three known names that a slip of the keyboard, a forgotten prefix or a
+// forgotten suffix turns into name, the nearest first.
 func Nearest(name string, known []string) []string {
 	type candidate struct {
 		name string

@@ -7,12 +7,18 @@ import (
 )
 
 func TestUnknownNamesTheNearest(t *testing.T) {
-	known := []string{"donor.persistDecision.before", "donor.persistDecision.after", "recipient.cloneDone", "config.commit.reply"}
+	known := []string{
+		"donor.persistDecision.before", "donor.persistDecision.after", "recipient.cloneDone",
+		"config.commit.reply",
+	}
 	for _, c := range []struct {
 		name string
 		near []string
 	}{
-		{"donor.persistDecison.before", []string{"donor.persistDecision.before", "donor.persistDecision.after"}},
+		{
+			"donor.persistDecison.before",
+			[]string{"donor.persistDecision.before", "donor.persistDecision.after"},
+		},
 		{"cloneDone", []string{"recipient.cloneDone"}},
 		{"Recipient.CLONEDONE", []string{"recipient.cloneDone"}},
 		{"zzz", nil},
@@ -22,7 +28,8 @@ func TestUnknownNamesTheNearest(t *testing.T) {
 		}
 	}
 	got := Unknown("failpoint", "recipient.clonDone", known, "failpoints").Error()
-	want := "there is no failpoint \"recipient.clonDone\"; did you mean recipient.cloneDone? `shardproof list failpoints` names them all"
+	want := "there is no failpoint \"recipient.clonDone\"; did you mean recipient.cloneDone? " +
+		"`shardproof list failpoints` names them all"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

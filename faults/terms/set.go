@@ -1,11 +1,12 @@
-// Package terms switches failpoints on by name, in the language of github.com/pingcap/failpoint, for one cluster and
-// in virtual time: `30%2*return("crash")->return("pause=50ms")`.
+// Package terms switches failpoints on by name, in the language of github.com/pingcap/failpoint,
+// for one cluster and in virtual time: `30%2*return("crash")->return("pause=50ms")`.
 //
-// Promise: what a set does depends on its terms, the seed and how often each site was passed, on nothing else; sets of
-// different clusters share nothing. Percentages are drawn from the cluster's choice gate, keyed by site and hit.
+// Promise: what a set does depends on its terms, the seed and how often each site was passed, on
+// nothing else; sets of different clusters share nothing. Percentages are drawn from the cluster's
+// choice gate, keyed by site and hit.
 //
-// Refusal: whatever would act on the real process or the real clock (sleep, pause, break, print, panic) is an error that
-// names the replacement.
+// Refusal: whatever would act on the real process or the real clock (sleep, pause, break, print,
+// panic) is an error that names the replacement.
 package terms
 
 import (
@@ -49,7 +50,11 @@ type Set struct {
 
 // New returns an empty set. Draw answers a question at the choice gate with a number in [0,n).
 func New(draw func(site string, n int) int) *Set {
-	return &Set{draw: draw, chains: make(map[failpoint.Site][]*link), fired: make(map[failpoint.Site]int)}
+	return &Set{
+		draw:   draw,
+		chains: make(map[failpoint.Site][]*link),
+		fired:  make(map[failpoint.Site]int),
+	}
 }
 
 // Names lists every pingcap.
@@ -87,7 +92,8 @@ func Split(spec string) ([][2]string, error) {
 		}
 		name, terms, ok := strings.Cut(part, "=")
 		if !ok {
-			return nil, fmt.Errorf("failpoints are written name=terms;name=terms, but %q has no =", part)
+			return nil, fmt.Errorf("failpoints are written name=terms;name=terms, but %q has no =",
+				part)
 		}
 		pairs = append(pairs, [2]string{strings.TrimSpace(name), strings.TrimSpace(terms)})
 	}
@@ -100,11 +106,12 @@ func (s *Set) Empty() bool { return len(s.chains) == 0 }
 // Fired is how often the site's terms had an effect.
 func (s *Set) Fired(site failpoint.Site) int { return s.fired[site] }
 
-// Eval says what happens to a task that passes site now: the first term of the chain whose percentage and count allow it
-// decides.
+// Eval says what happens to a task that passes site now: the first term of the chain whose
+// percentage and count allow it decides.
 func (s *Set) Eval(site failpoint.Site) Effect {
 	for i, l := range s.chains[site] {
-		if l.partsPerMillion < million && s.draw(fmt.Sprintf("%s#%d", site, i), million) >= l.partsPerMillion {
+		if l.partsPerMillion < million &&
+			s.draw(fmt.Sprintf("%s#%d", site, i), million) >= l.partsPerMillion {
 			continue
 		}
 		value, err := l.rest.Eval()
@@ -117,7 +124,8 @@ func (s *Set) Eval(site failpoint.Site) Effect {
 		}
 		effect, err := parseEffect(text)
 		if err != nil {
-			panic(fmt.Sprintf("failpoints: terms of %s were accepted but cannot be read: %v", site, err))
+			panic(fmt.Sprintf("failpoints: terms of %s were accepted but cannot be read: %v",
+				site, err))
 		}
 		s.fired[site]++
 		return effect

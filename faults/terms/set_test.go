@@ -65,7 +65,10 @@ func TestPercentagesAskTheGateBySiteAndTerm(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct{ name, terms, want string }{
-		{"config.comit.reply", `off`, "there is no failpoint \"config.comit.reply\"; did you mean config.commit.reply"},
+		{
+			"config.comit.reply", `off`,
+			"there is no failpoint \"config.comit.reply\"; did you mean config.commit.reply",
+		},
 		{site, ``, `no terms are given`},
 		{site, `sleep(50)`, `use return("pause=50ms")`},
 		{site, `pause`, `use return("until=<failpoint>")`},
@@ -88,7 +91,8 @@ func TestRefusals(t *testing.T) {
 
 func TestSplit(t *testing.T) {
 	got, err := Split(`a=return("x=1"); b=off ;`)
-	if diff := cmp.Diff([][2]string{{"a", `return("x=1")`}, {"b", "off"}}, got); diff != "" || err != nil {
+	if diff := cmp.Diff([][2]string{{"a", `return("x=1")`}, {"b", "off"}}, got); diff != "" ||
+		err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
 	if _, err := Split("nothing"); err == nil {

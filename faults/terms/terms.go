@@ -17,7 +17,8 @@ import (
 // million is the unit in which percentages are drawn, so that 0.5% needs no fraction.
 const million = 1_000_000
 
-// link is one term of a chain: its percentage, which we draw, and everything else, which the library evaluates.
+// link is one term of a chain: its percentage, which we draw, and everything else, which the
+// library evaluates.
 type link struct {
 	partsPerMillion int
 	rest            pingcap.Failpoint
@@ -75,8 +76,8 @@ func parseTerm(term string) (*link, error) {
 	return l, nil
 }
 
-// cutPercent takes a leading "30%" or "0.5%" off. The library would draw it from the process's global randomness, which
-// no seed reaches.
+// cutPercent takes a leading "30%" or "0.5%" off. The library would draw it from the process's
+// global randomness, which no seed reaches.
 func cutPercent(term string) (partsPerMillion int, rest string, err error) {
 	number, rest, found := strings.Cut(term, "%")
 	if !found || strings.TrimLeft(number, "0123456789.") != "" {
@@ -105,7 +106,8 @@ var refused = []struct{ action, instead string }{
 func checkAction(action string) error {
 	for _, r := range refused {
 		if strings.HasPrefix(action, r.action) {
-			return fmt.Errorf("%s would stop the real process, not the simulated one; use %s", r.action, r.instead)
+			return fmt.Errorf("%s would stop the real process, not the simulated one; use %s",
+				r.action, r.instead)
 		}
 	}
 	if action == "off" {
@@ -117,7 +119,9 @@ func checkAction(action string) error {
 	}
 	text, err := strconv.Unquote(strings.TrimSuffix(strings.TrimPrefix(value, "("), ")"))
 	if err != nil {
-		return errors.New(`return needs a text: return("crash"), "stepdown", "error=Code", "pause=50ms", "delay=50ms" or "until=<failpoint>"`)
+		return errors.New(
+			`return needs a text: return("crash"), "stepdown", "error=Code", "pause=50ms", "delay=50ms" or "until=<failpoint>"`,
+		)
 	}
 	_, err = parseEffect(text)
 	return err
@@ -139,7 +143,8 @@ func parseEffect(text string) (Effect, error) {
 	case "pause", "delay":
 		d, err := time.ParseDuration(value)
 		if err != nil || d <= 0 {
-			return Effect{}, fmt.Errorf("%s wants a duration above zero such as %s=50ms, not %q", word, word, value)
+			return Effect{}, fmt.Errorf("%s wants a duration above zero such as %s=50ms, not %q",
+				word, word, value)
 		}
 		if word == "delay" {
 			return Effect{Do: Delay, For: d}, nil
@@ -152,5 +157,8 @@ func parseEffect(text string) (Effect, error) {
 		}
 		return Effect{Do: Until, Site: site}, nil
 	}
-	return Effect{}, fmt.Errorf("return(%q) is not supported; use crash, stepdown, error=Code, pause=50ms, delay=50ms or until=<failpoint>", text)
+	return Effect{}, fmt.Errorf(
+		"return(%q) is not supported; use crash, stepdown, error=Code, pause=50ms, delay=50ms or "+
+			"until=<failpoint>", text,
+	)
 }

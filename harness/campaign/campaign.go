@@ -1,8 +1,10 @@
-// Package campaign runs many seeds on all cores and adds up what they did. It and the command line are the only places
-// with a wall clock, and with harness/parallel those with goroutines: each seed's world is a thing of its own on one goroutine.
+// Package campaign runs many seeds on all cores and adds up what they did. It and the command line
+// are the only places with a wall clock, and with harness/parallel those with goroutines: each
+// seed's world is a thing of its own on one goroutine.
 //
-// Promise: every seed it started and finished is in the summary; a share of the seeds is run twice and the trace hashes
-// are compared; a failure is reported when it happens; when the campaign stops early, partial results are kept.
+// Promise: every seed it started and finished is in the summary; a share of the seeds is run twice
+// and the trace hashes are compared; a failure is reported when it happens; when the campaign stops
+// early, partial results are kept.
 package campaign
 
 import (
@@ -34,17 +36,20 @@ type Options struct {
 	// KeepGoing goes on after a failure, until Failures of them (zero: no limit) are collected.
 	KeepGoing bool
 	Failures  int
-	// Again is how many seeds in a hundred are run twice to compare hashes: the second time from the printed plan, in which
-	// everything that chance decided the first time is written down.
+	// Again is how many seeds in a hundred are run twice to compare hashes: the second time from
+	// the printed plan, in which everything that chance decided the first time is written down.
 	Again int
 	// Patience is how long one seed may take on the wall clock; zero: two minutes.
 	Patience time.Duration
-	// Skip, when set, says which seeds need not be run: an earlier part of the campaign has finished them.
+	// Skip, when set, says which seeds need not be run: an earlier part of the campaign has
+	// finished them.
 	Skip func(seed uint64) bool
-	// Known, when set, says which signatures are known: broken promises with one are counted, but do not stop the campaign.
+	// Known, when set, says which signatures are known: broken promises with one are counted, but
+	// do not stop the campaign.
 	Known func(signature string) bool
-	// Progress is called after every seed, Failed before it for one that did not pass, Finished between the two for every seed that
-	// ran to its end and has a result; one call at a time. What Finished and Failed return ends the campaign when it is not nil.
+	// Progress is called after every seed, Failed before it for one that did not pass, Finished
+	// between the two for every seed that ran to its end and has a result; one call at a time. What
+	// Finished and Failed return ends the campaign when it is not nil.
 	Progress func(*Summary)
 	Failed   func(*Failure, *Summary) error
 	Finished func(seed uint64, signature string, s *Summary) error
@@ -98,7 +103,9 @@ func Run(ctx context.Context, o Options) *Summary {
 	workers.Wait()
 	c.summary.Wall = time.Since(c.begun)
 	c.summary.Interrupted = ctx.Err() != nil && o.Seeds > 0
-	sort.Slice(c.summary.Failures, func(i, j int) bool { return c.summary.Failures[i].Seed < c.summary.Failures[j].Seed })
+	sort.Slice(c.summary.Failures, func(i, j int) bool {
+		return c.summary.Failures[i].Seed < c.summary.Failures[j].Seed
+	})
 	return &c.summary
 }
 
@@ -151,7 +158,10 @@ func (c *campaign) seed(seed uint64, pool *sim.Pool) (f Failure, again bool) {
 	}
 	plan, err := runner.Parse(c.Targets, "plan", f.Result.Plan().String())
 	if err != nil {
-		return Failure{Seed: seed, Err: fmt.Errorf("the scenario of seed %d, printed, cannot be parsed: %w", seed, err)}, true
+		return Failure{
+			Seed: seed,
+			Err:  fmt.Errorf("the scenario of seed %d, printed, cannot be parsed: %w", seed, err),
+		}, true
 	}
 	if second := c.attempt(plan, pool); second.Err != nil {
 		f.Diverged = second.Err.Error()
@@ -161,7 +171,8 @@ func (c *campaign) seed(seed uint64, pool *sim.Pool) (f Failure, again bool) {
 	return f, true
 }
 
-// attempt runs a scenario and gives up on one that hangs: a task that never waits cannot be stopped from outside.
+// attempt runs a scenario and gives up on one that hangs: a task that never waits cannot be stopped
+// from outside.
 func (c *campaign) attempt(s *scenario.Scenario, pool *sim.Pool) Failure {
 	type outcome struct {
 		result *runner.Result
@@ -179,7 +190,8 @@ func (c *campaign) attempt(s *scenario.Scenario, pool *sim.Pool) Failure {
 		return Failure{Result: o.result, Err: o.err}
 	case <-timer.C:
 		*pool = sim.Pool{}
-		return Failure{Err: fmt.Errorf("seed %d was aborted after %s of wall-clock time:\n%s", s.Seed, c.Patience, allStacks())}
+		return Failure{Err: fmt.Errorf("seed %d was aborted after %s of wall-clock time:\n%s",
+			s.Seed, c.Patience, allStacks())}
 	}
 }
 
@@ -219,12 +231,14 @@ func (c *campaign) done(f Failure, again bool, took time.Duration) {
 // failed counts a failure, and tells of one that is not known.
 func (c *campaign) failed(f *Failure) {
 	s := &c.summary
-	if f.finished() && f.Result.Worst().Outcome == checkers.Fail && c.Known != nil && c.Known(f.Result.Signature()) {
+	if f.finished() && f.Result.Worst().Outcome == checkers.Fail && c.Known != nil &&
+		c.Known(f.Result.Signature()) {
 		s.Known[f.Result.Signature()]++
 		return
 	}
 	s.Failures = append(s.Failures, *f)
-	c.stopped = c.stopped || !c.KeepGoing || c.Options.Failures > 0 && len(s.Failures) >= c.Options.Failures
+	c.stopped = c.stopped || !c.KeepGoing ||
+		c.Options.Failures > 0 && len(s.Failures) >= c.Options.Failures
 	if c.Failed != nil {
 		c.end(c.Failed(f, s))
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// small draws scenarios of a few milliseconds. Those of seeds in hasty get no time to come to rest, which breaks a
-// promise.
+// small draws scenarios of a few milliseconds. Those of seeds in hasty get no time to come to rest,
+// which breaks a promise.
 func small(hasty ...uint64) func(uint64) *scenario.Scenario {
 	p, err := generate.FindProfile("sweep")
 	if err != nil {
@@ -30,21 +30,25 @@ func small(hasty ...uint64) func(uint64) *scenario.Scenario {
 }
 
 func TestSeedsAddUp(t *testing.T) {
-	s := Run(context.Background(), Options{Targets: store, Draw: small(), First: 1, Seeds: 6, Again: 100})
+	s := Run(context.Background(),
+		Options{Targets: store, Draw: small(), First: 1, Seeds: 6, Again: 100})
 	if len(s.Failures) > 0 {
 		t.Fatalf("seed %d failed: %v", s.Failures[0].Seed, s.Failures[0].Err)
 	}
 	if s.Runs != 6 || s.Repeated != 6 || s.Interrupted {
-		t.Errorf("%d runs, %d repeated, interrupted %t; want 6, 6, false", s.Runs, s.Repeated, s.Interrupted)
+		t.Errorf("%d runs, %d repeated, interrupted %t; want 6, 6, false",
+			s.Runs, s.Repeated, s.Interrupted)
 	}
-	one := Run(context.Background(), Options{Targets: store, Draw: small(), First: 1, Seeds: 6, Workers: 1})
+	one := Run(context.Background(),
+		Options{Targets: store, Draw: small(), First: 1, Seeds: 6, Workers: 1})
 	if diff := cmp.Diff(one.Counters, s.Counters); diff != "" {
 		t.Errorf("the sums depend on the number of workers (-1 +%s):\n%s", "2", diff)
 	}
 }
 
 func TestFailuresAreCollectedInOrder(t *testing.T) {
-	s := Run(context.Background(), Options{Targets: store, Draw: small(2, 4, 6), First: 1, Seeds: 6, KeepGoing: true})
+	s := Run(context.Background(),
+		Options{Targets: store, Draw: small(2, 4, 6), First: 1, Seeds: 6, KeepGoing: true})
 	var seeds []uint64
 	for _, f := range s.Failures {
 		seeds = append(seeds, f.Seed)
@@ -52,7 +56,13 @@ func TestFailuresAreCollectedInOrder(t *testing.T) {
 	if diff := cmp.Diff([]uint64{2, 4, 6}, seeds); diff != "" || s.Runs != 6 {
 		t.Errorf("%d runs; failed seeds (-want +got):\n%s", s.Runs, diff)
 	}
-	if s := Run(context.Background(), Options{Targets: store, Draw: small(2, 4, 6), First: 2, Seeds: 100, Workers: 1}); s.Runs != 1 {
+	if s := Run(context.Background(), Options{
+		Targets: store,
+		Draw:    small(2, 4, 6),
+		First:   2,
+		Seeds:   100,
+		Workers: 1,
+	}); s.Runs != 1 {
 		t.Errorf("%d runs until the first failure, want 1", s.Runs)
 	}
 }
@@ -60,11 +70,16 @@ func TestFailuresAreCollectedInOrder(t *testing.T) {
 func TestInterruptionKeepsWhatIsDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := 0
-	s := Run(ctx, Options{Targets: store, Draw: small(), First: 1, Seeds: 1000, Workers: 1, Progress: func(*Summary) {
-		if done++; done == 3 {
-			cancel()
-		}
-	}})
+	s := Run(ctx, Options{Targets: store,
+		Draw:    small(),
+		First:   1,
+		Seeds:   1000,
+		Workers: 1,
+		Progress: func(*Summary) {
+			if done++; done == 3 {
+				cancel()
+			}
+		}})
 	if s.Runs != 3 || !s.Interrupted {
 		t.Errorf("%d runs, interrupted %t; want 3, true", s.Runs, s.Interrupted)
 	}

@@ -1,8 +1,9 @@
-// Package debugger walks through a run, forward and back, one line of a command at a time: which event is next, who owns what
-// there, what every node holds. A Film replays the run and takes frames of its states; a Stepper stands at one of its events.
+// Package debugger walks through a run, forward and back, one line of a command at a time: which
+// event is next, who owns what there, what every node holds. A Film replays the run and takes
+// frames of its states; a Stepper stands at one of its events.
 //
-// Promise: going anywhere shows what was there when the run was made, however one came there. A line that it does not
-// understand is an error that says what it would.
+// Promise: going anywhere shows what was there when the run was made, however one came there. A
+// line that it does not understand is an error that says what it would.
 //
 // Refusal: it knows no terminal; the command line gives it lines and prints its answers.
 package debugger
@@ -66,12 +67,33 @@ var allCommands []lineCommand
 
 func init() {
 	allCommands = []lineCommand{
-		{"next", "[N | WHAT]", "the next event, N events ahead, or the next one that WHAT describes: " + whatWords, func(s *Stepper, a []string) (string, error) { return s.move(a, 1) }},
-		{"previous", "[N | WHAT]", "the same, backwards", func(s *Stepper, a []string) (string, error) { return s.move(a, -1) }},
-		{"goto", "STEP | TIME", "the first event at or after a step, or a time such as 1.88s", (*Stepper).jump},
-		{"here", "", "where the failure arose: the turning point of its story, or the event that broke the promise", (*Stepper).here},
-		{"who", "KEY [NS]", "who owns a key, according to the catalog, each member and each router, with its value on each", (*Stepper).who},
-		{"show", "[" + showWords + "]", "the state of the cluster, or of a part of it", (*Stepper).show},
+		{
+			"next", "[N | WHAT]",
+			"the next event, N events ahead, or the next one that WHAT describes: " + whatWords,
+			func(s *Stepper, a []string) (string, error) { return s.move(a, 1) },
+		},
+		{
+			"previous", "[N | WHAT]", "the same, backwards",
+			func(s *Stepper, a []string) (string, error) { return s.move(a, -1) },
+		},
+		{
+			"goto", "STEP | TIME", "the first event at or after a step, or a time such as 1.88s",
+			(*Stepper).jump,
+		},
+		{
+			"here", "",
+			"where the failure arose: the turning point of its story, or the event that broke " +
+				"the promise", (*Stepper).here,
+		},
+		{
+			"who", "KEY [NS]",
+			"who owns a key, according to the catalog, each member and each router, with its " +
+				"value on each", (*Stepper).who,
+		},
+		{
+			"show", "[" + showWords + "]", "the state of the cluster, or of a part of it",
+			(*Stepper).show,
+		},
 		{"story", "", "what led to the failure, with the step of each line", (*Stepper).story},
 		{"in", "NS", "the collection that keys refer to", (*Stepper).in},
 		{"help", "", "this", (*Stepper).help},
@@ -80,8 +102,10 @@ func init() {
 }
 
 const (
-	whatWords = "a kind of event (kind donor-state, or just donor-state), key K, migration ID, node N, fault"
-	showWords = "all | catalog | nodes | node N | key K | migrations | migration ID | faults | events"
+	whatWords = "a kind of event (kind donor-state, or just donor-state), key K, migration ID, " +
+		"node N, fault"
+	showWords = "all | catalog | nodes | node N | key K | migrations | migration ID | faults | " +
+		"events"
 )
 
 func (s *Stepper) help([]string) (string, error) {
@@ -105,7 +129,8 @@ func (s *Stepper) Where() string {
 
 func (s *Stepper) line(i int) string {
 	e := &s.events()[i]
-	return fmt.Sprintf("%8d %10s  %s", e.Step, time.Duration(e.At).Round(10*time.Microsecond), explain.Sentence(e))
+	return fmt.Sprintf("%8d %10s  %s",
+		e.Step, time.Duration(e.At).Round(10*time.Microsecond), explain.Sentence(e))
 }
 
 // move goes some events on or back, or to the nearest in that direction that the words name.
@@ -139,12 +164,14 @@ func (s *Stepper) jump(words []string) (string, error) {
 	}
 	step, err := strconv.ParseUint(words[0], 10, 64)
 	if err != nil {
-		return "", fmt.Errorf("goto wants a step such as 1853, or a time such as 171ms, not %q", words[0])
+		return "", fmt.Errorf("goto wants a step such as 1853, or a time such as 171ms, not %q",
+			words[0])
 	}
 	return s.first(func(e *trace.Event) bool { return e.Step >= step })
 }
 
-// first goes to the first event of which is true, which holds for all that follow it; the last event, if for none.
+// first goes to the first event of which is true, which holds for all that follow it; the last
+// event, if for none.
 func (s *Stepper) first(is func(e *trace.Event) bool) (string, error) {
 	s.at = sort.Search(len(s.events())-1, func(i int) bool { return is(&s.events()[i]) })
 	return s.Where(), nil

@@ -13,8 +13,8 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// Film is a run that can be looked at step by step, forward and back. Going anywhere is a replay up to there, which takes
-// frames of the steps around, so that the next ones are there already.
+// Film is a run that can be looked at step by step, forward and back. Going anywhere is a replay up
+// to there, which takes frames of the steps around, so that the next ones are there already.
 type Film struct {
 	// Result is the whole run, with its events.
 	Result *runner.Result
@@ -38,7 +38,8 @@ func NewFilm(targets target.Set, s *scenario.Scenario) (*Film, error) {
 // Close frees what the film keeps for replays.
 func (f *Film) Close() { f.pool.Close() }
 
-// reel is how many frames are taken at a time around the one that is wanted, and manyFrames how many are kept.
+// reel is how many frames are taken at a time around the one that is wanted, and manyFrames how
+// many are kept.
 const (
 	reelFrames = 60
 	manyFrames = 40 * reelFrames
@@ -64,12 +65,21 @@ func (f *Film) shoot(i int) error {
 		clear(f.frames)
 	}
 	c := &camera{frames: f.frames}
-	for _, e := range f.Result.Events[max(0, i-reelFrames):min(len(f.Result.Events), i+reelFrames)] {
+	for _, e := range f.Result.Events[max(
+		0, i-reelFrames,
+	):min(len(f.Result.Events), i+reelFrames)] {
 		c.steps = append(c.steps, e.Step)
 	}
 	slices.Sort(c.steps)
 	last := c.steps[len(c.steps)-1]
-	if _, err := runner.Run(f.plan, runner.Options{Targets: target.Set{f.Result.Target}, Pool: &f.pool, Steps: last, Observers: []runner.Observer{{Look: c.look}}, Unchecked: true}); err != nil {
+	_, err := runner.Run(f.plan, runner.Options{
+		Targets:   target.Set{f.Result.Target},
+		Pool:      &f.pool,
+		Steps:     last,
+		Observers: []runner.Observer{{Look: c.look}},
+		Unchecked: true,
+	})
+	if err != nil {
 		return err
 	}
 	if f.frames[f.Result.Events[i].Step] == nil {

@@ -12,12 +12,14 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// TestLookingChangesNothing takes a frame at every tenth event of a run and compares the trace hash.
+// TestLookingChangesNothing takes a frame at every tenth event of a run and compares the trace
+// hash.
 func TestLookingChangesNothing(t *testing.T) {
 	pool := &sim.Pool{}
 	defer pool.Close()
 	for seed := range uint64(4) {
-		want, err := runner.Run(generate.Mixed(3000+seed), runner.Options{Targets: store, Pool: pool, Events: true})
+		want, err := runner.Run(generate.Mixed(3000+seed),
+			runner.Options{Targets: store, Pool: pool, Events: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,13 +34,14 @@ func TestLookingChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.Hash != want.Hash || len(c.frames) != (len(want.Events)+9)/10 {
-			t.Errorf("seed %d: hash %s with %d frames, %s without", 3000+seed, got.HashText(), len(c.frames), want.HashText())
+			t.Errorf("seed %d: hash %s with %d frames, %s without",
+				3000+seed, got.HashText(), len(c.frames), want.HashText())
 		}
 	}
 }
 
-// TestSameFrameFromAnywhere goes through a run in jumps, forward and back, and takes every frame twice with another reel in
-// between.
+// TestSameFrameFromAnywhere goes through a run in jumps, forward and back, and takes every frame
+// twice with another reel in between.
 func TestSameFrameFromAnywhere(t *testing.T) {
 	p, err := generate.FindProfile("sweep")
 	if err != nil {
@@ -70,7 +73,9 @@ func TestSameFrameFromAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(first, second, cmp.Comparer(func(a, b bson.Raw) bool { return a.String() == b.String() })); diff != "" {
+		diff := cmp.Diff(first, second,
+			cmp.Comparer(func(a, b bson.Raw) bool { return a.String() == b.String() }))
+		if diff != "" {
 			t.Errorf("event %d (-first +second):\n%s", i, diff)
 		}
 	}

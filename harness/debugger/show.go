@@ -51,7 +51,9 @@ func (s *Stepper) touches(n int64) func(e *trace.Event) bool {
 		case trace.Applied:
 			return e.NS == ns && e.DocID == id
 		case trace.CatalogWritten:
-			return e.NS == ns && slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool { return c.Min <= place && place < c.Max })
+			return e.NS == ns && slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool {
+				return c.Min <= place && place < c.Max
+			})
 		}
 		return e.NS == ns && e.Min <= place && place < e.Max
 	}
@@ -100,7 +102,8 @@ func (s *Stepper) show(words []string) (string, error) {
 	}
 	switch about, rest := words[0], words[1:]; about {
 	case "all":
-		return s.Where() + f.CatalogueText() + "nodes\n" + f.NodesText() + s.migrations() + s.faults(), nil
+		return s.Where() + f.CatalogueText() + "nodes\n" + f.NodesText() + s.migrations() +
+			s.faults(), nil
 	case "catalog":
 		return f.CatalogueText(), nil
 	case "nodes":
@@ -145,7 +148,9 @@ func (s *Stepper) migration(id string) (string, error) {
 			return m.Text(), nil
 		}
 	}
-	return "", fmt.Errorf("no migration %q has started yet; `show migrations` lists those that have", id)
+	return "", fmt.Errorf(
+		"no migration %q has started yet; `show migrations` lists those that have", id,
+	)
 }
 
 // migrations are those that are under way, and how many are over.
@@ -158,7 +163,8 @@ func (s *Stepper) migrations() string {
 			over++
 			continue
 		}
-		b.WriteString("  " + strings.ReplaceAll(strings.TrimSuffix(m.Text(), "\n"), "\n", "\n  ") + "\n")
+		b.WriteString("  " + strings.ReplaceAll(strings.TrimSuffix(m.Text(), "\n"), "\n",
+			"\n  ") + "\n")
 	}
 	fmt.Fprintf(&b, "  %d have ended\n", over)
 	return b.String()

@@ -72,7 +72,8 @@ func isServer(node string) bool {
 	return !strings.HasPrefix(node, "router.") && !strings.HasPrefix(node, "client.")
 }
 
-// chanceWeight is how much what chance decided matters: replication goes on whatever happens to its messages, only later.
+// chanceWeight is how much what chance decided matters: replication goes on whatever happens to its
+// messages, only later.
 func chanceWeight(e *trace.Event) Weight {
 	switch {
 	case e.Question() == sim.Loss || e.Question() == sim.LoseReply:
@@ -90,8 +91,12 @@ const replicationClass = "Raft"
 
 // aimsAt says whether a fault's target is of the replica set, or everything.
 func aimsAt(target, set string) bool {
-	for _, end := range strings.FieldsFunc(target, func(r rune) bool { return r == '>' || r == ',' || r == ' ' }) {
-		if end == "*" || strings.HasPrefix(end, set+".") || set != model.Config && (strings.HasPrefix(end, "donor.") || strings.HasPrefix(end, "recipient.")) {
+	for _, end := range strings.FieldsFunc(target, func(r rune) bool {
+		return r == '>' ||
+			r == ',' || r == ' '
+	}) {
+		if end == "*" || strings.HasPrefix(end, set+".") || set != model.Config &&
+			(strings.HasPrefix(end, "donor.") || strings.HasPrefix(end, "recipient.")) {
 			return true
 		}
 	}

@@ -21,14 +21,17 @@ type Divergence struct {
 
 // String names both events.
 func (d *Divergence) String() string {
-	text := fmt.Sprintf("recorded trace hash %s (%s, %s/%s), now %s", d.Recorded, d.RecordedIn.Go, d.RecordedIn.OS, d.RecordedIn.Arch, d.Now)
+	text := fmt.Sprintf("recorded trace hash %s (%s, %s/%s), now %s",
+		d.Recorded, d.RecordedIn.Go, d.RecordedIn.OS, d.RecordedIn.Arch, d.Now)
 	if d.Step == 0 {
 		return text + "; all recorded events are equal, the runs differ between events"
 	}
-	return fmt.Sprintf("%s; first divergence at step %d: recorded %q, now %q", text, d.Step, d.RecordedNext, d.NowNext)
+	return fmt.Sprintf("%s; first divergence at step %d: recorded %q, now %q",
+		text, d.Step, d.RecordedNext, d.NowNext)
 }
 
-// Compare holds a run, made with Options.Events, against a saved one. Nil means that they are the same step by step.
+// Compare holds a run, made with Options.Events, against a saved one. Nil means that they are the
+// same step by step.
 func Compare(folder string, r *runner.Result) (*Divergence, error) {
 	env, err := rundir.ReadEnvironment(folder)
 	if err != nil {

@@ -6,9 +6,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/trace"
-	"github.com/shardproof/shardproof/system/key"
 )
 
 // slice is the causal slice of a contradiction, growing.
@@ -19,7 +17,8 @@ type slice struct {
 	ops    []*histories.Op
 	// history is the whole of it, to tell whose a write is.
 	history []histories.Op
-	// from and to bound the time of the contradiction; horizon is the position behind which nothing is a cause.
+	// from and to bound the time of the contradiction; horizon is the position behind which nothing
+	// is a cause.
 	from, to int64
 	horizon  int
 	turns    []turn
@@ -27,35 +26,47 @@ type slice struct {
 	writers  map[int]*histories.Op
 	// lagging are the sets of which a majority does not have the last write of a document.
 	lagging []string
-	// chosen says how much the events of the slice matter, by position; done which causes were followed already.
+	// chosen says how much the events of the slice matter, by position; done which causes were
+	// followed already.
 	chosen map[int]Weight
 	done   map[string]bool
 }
 
 func newSlice(r Run, about Contradiction) *slice {
 	s := &slice{
-		events: r.Events, about: &about, docs: documentsOf(r, &about), ops: operationsOf(r.History, about.Ops), history: r.History,
-		chosen: map[int]Weight{}, done: map[string]bool{},
+		events:  r.Events,
+		about:   &about,
+		docs:    documentsOf(r, &about),
+		ops:     operationsOf(r.History, about.Ops),
+		history: r.History,
+		chosen:  map[int]Weight{},
+		done:    map[string]bool{},
 	}
 	s.from, s.to = s.window()
 	s.attribute()
 	s.watch()
-	s.turns = slices.DeleteFunc(s.turns, func(t turn) bool { at := s.events[t.at].At; return at < s.from || at > s.to })
+	s.turns = slices.DeleteFunc(s.turns, func(t turn) bool {
+		at := s.events[t.at].At
+		return at < s.from || at > s.to
+	})
 	s.turns = s.turns[:min(len(s.turns), mostTurns)]
 	s.horizon = s.end()
 	return s
 }
 
-// mostTurns is how many turns are followed: the first ones, since later ones are mostly their consequences.
+// mostTurns is how many turns are followed: the first ones, since later ones are mostly their
+// consequences.
 const mostTurns = 3
 
-// end is the position of the last event that can be a cause: the last turn, or what the contradiction ends with.
+// end is the position of the last event that can be a cause: the last turn, or what the
+// contradiction ends with.
 func (s *slice) end() (last int) {
 	for _, t := range s.turns {
 		last = max(last, t.at)
 	}
 	for i := range s.events {
-		if e := &s.events[i]; slices.Contains(s.about.Steps, e.Step) || len(s.turns) == 0 && e.At <= s.to {
+		e := &s.events[i]
+		if slices.Contains(s.about.Steps, e.Step) || len(s.turns) == 0 && e.At <= s.to {
 			last = i
 		}
 	}
@@ -114,7 +125,8 @@ func (s *slice) explain(i int) {
 		s.version(i, e)
 	case trace.Elected, trace.SteppedDown, trace.RolledBack:
 		s.disturbances(e.Shard, max(0, i-eventsBefore), i)
-	case trace.DonorAdvanced, trace.RecipientAdvanced, trace.DecisionMade, trace.MigrationEnded, trace.RangeDeletion, trace.CriticalSection, trace.PrimaryMoving:
+	case trace.DonorAdvanced, trace.RecipientAdvanced, trace.DecisionMade, trace.MigrationEnded,
+		trace.RangeDeletion, trace.CriticalSection, trace.PrimaryMoving:
 		s.migration(e.Migration())
 	case trace.Executed:
 		s.migration(e.Migration())
@@ -127,7 +139,9 @@ const eventsBefore = 500
 // belief is what the node of an event knew of who owns what, and how it had last been changed.
 func (s *slice) belief(i int, of *trace.Event) {
 	for j := i - 1; j >= 0; j-- {
-		if e := &s.events[j]; e.Node == of.Node && e.NS == of.NS && (e.Kind == trace.MetadataInstalled || e.Kind == trace.MetadataCleared) {
+		e := &s.events[j]
+		if e.Node == of.Node && e.NS == of.NS &&
+			(e.Kind == trace.MetadataInstalled || e.Kind == trace.MetadataCleared) {
 			s.choose(j, Close)
 			break
 		}
@@ -141,7 +155,8 @@ func (s *slice) belief(i int, of *trace.Event) {
 	}
 }
 
-// version is the write of the catalogue before this one, for contradictions in the catalogue itself.
+// version is the write of the catalogue before this one, for contradictions in the catalogue
+// itself.
 func (s *slice) version(i int, of *trace.Event) {
 	for j := i - 1; j >= 0 && len(s.docs) == 0; j-- {
 		if e := &s.events[j]; e.Kind == trace.CatalogWritten && e.NS == of.NS {
@@ -210,7 +225,8 @@ func partWeight(e *trace.Event, id string) Weight {
 	switch e.Kind {
 	case trace.CatalogWritten:
 		return Close
-	case trace.DonorAdvanced, trace.RecipientAdvanced, trace.CriticalSection, trace.MigrationEnded, trace.RangeDeletion:
+	case trace.DonorAdvanced, trace.RecipientAdvanced, trace.CriticalSection, trace.MigrationEnded,
+		trace.RangeDeletion:
 		return Phase
 	case trace.DecisionMade, trace.PrimaryMoving, trace.MigrationRequested, trace.PointHit:
 		return Telling
@@ -222,14 +238,16 @@ func partWeight(e *trace.Event, id string) Weight {
 func (s *slice) writes(first, last int) {
 	for i := first; i <= last; i++ {
 		e := &s.events[i]
-		if e.Kind == trace.Applied && slices.ContainsFunc(s.docs, func(d document) bool { return d.ns == e.NS && d.id == e.DocID }) {
+		if e.Kind == trace.Applied && slices.ContainsFunc(
+			s.docs, func(d document) bool { return d.ns == e.NS && d.id == e.DocID },
+		) {
 			s.choose(i, Close)
 		}
 	}
 }
 
-// followNamed follows the migrations that the contradiction names; when there is nothing else to go by, those of the shards it
-// names that have not come to an end.
+// followNamed follows the migrations that the contradiction names; when there is nothing else to go
+// by, those of the shards it names that have not come to an end.
 func (s *slice) followNamed() {
 	var ids, open []string
 	for i := range s.events {
@@ -261,7 +279,8 @@ func (s *slice) followNamed() {
 	}
 }
 
-// followDocuments adds what happened to the documents between the operations: writes, and who came to own them.
+// followDocuments adds what happened to the documents between the operations: writes, and who came
+// to own them.
 func (s *slice) followDocuments() {
 	for i := range s.events[:min(s.horizon+1, len(s.events))] {
 		e := &s.events[i]
@@ -283,7 +302,9 @@ func (s *slice) followDocuments() {
 
 // keyed says whether an event is about the key of one of the documents.
 func (s *slice) keyed(e *trace.Event) bool {
-	return slices.ContainsFunc(s.docs, func(d document) bool { return d.ns == e.NS && d.key == e.Key })
+	return slices.ContainsFunc(s.docs, func(d document) bool {
+		return d.ns == e.NS && d.key == e.Key
+	})
 }
 
 // placementWeight is how much a write of the catalogue matters to a document that it leaves intact.
@@ -296,10 +317,13 @@ func placementWeight(e *trace.Event) Weight {
 
 // concerns says whether a write of the catalogue places one of the documents.
 func (s *slice) concerns(e *trace.Event) bool {
-	return slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool { return s.inside(e.NS, c.Min, c.Max) })
+	return slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool {
+		return s.inside(e.NS, c.Min, c.Max)
+	})
 }
 
-// origins are the last writes by clients of each document before the first turn, or else before the contradiction ends.
+// origins are the last writes by clients of each document before the first turn, or else before the
+// contradiction ends.
 func (s *slice) origins() {
 	end, most := s.horizon, mostOrigins
 	if len(s.turns) > 0 {
@@ -310,12 +334,14 @@ func (s *slice) origins() {
 	}
 }
 
-// mostOrigins is how many earlier writes of a document are told when none of them is known to be the one that matters.
+// mostOrigins is how many earlier writes of a document are told when none of them is known to be
+// the one that matters.
 const mostOrigins = 3
 
 func (s *slice) writtenBefore(d document, end, most int) {
 	for i := min(end, len(s.events)-1); i >= 0 && most > 0; i-- {
-		if e := &s.events[i]; e.Kind == trace.Applied && e.NS == d.ns && e.DocID == d.id && e.Actor == trace.User {
+		e := &s.events[i]
+		if e.Kind == trace.Applied && e.NS == d.ns && e.DocID == d.id && e.Actor == trace.User {
 			s.choose(i, Close)
 			most--
 			if len(s.turns) == 0 {
@@ -325,8 +351,8 @@ func (s *slice) writtenBefore(d document, end, most int) {
 	}
 }
 
-// followMajorities adds how far a majority had come of a set whose write of a document it did not have yet, when the
-// contradiction is that it must.
+// followMajorities adds how far a majority had come of a set whose write of a document it did not
+// have yet, when the contradiction is that it must.
 func (s *slice) followMajorities() {
 	if len(s.turns) > 0 || len(s.events) == 0 || s.events[s.horizon].Kind != trace.Majority {
 		return
@@ -348,35 +374,4 @@ func (s *slice) followMajorities() {
 			s.disturbances(set, max(0, i-eventsBefore), s.horizon)
 		}
 	}
-}
-
-// followCursors adds the cursors that an operation of the contradiction read with, where they concern its documents.
-func (s *slice) followCursors() {
-	for i := range s.events {
-		e := &s.events[i]
-		if e.Kind != trace.CursorOpened || !s.inside(e.NS, e.Min, e.Max) {
-			continue
-		}
-		for _, op := range s.ops {
-			if readsFor(op, e) && s.sees(i, e) {
-				s.choose(i, Close)
-			}
-		}
-	}
-}
-
-// readsFor says whether a cursor may be that of an operation.
-func readsFor(op *histories.Op, e *trace.Event) bool {
-	if op.Kind.Of().Shape != opkind.Ranged || op.NS != e.NS || e.At < op.CallAt || e.At > op.ReturnAt {
-		return false
-	}
-	whole := e.Min == string(key.Min) && e.Max == string(key.Max) // of a hashed collection
-	return whole || e.Min == string(key.Int(op.Key)) && e.Max == string(key.Int(op.To))
-}
-
-// sees says whether a cursor may return one of the documents, rightly or not.
-func (s *slice) sees(i int, e *trace.Event) bool {
-	return slices.ContainsFunc(s.docs, func(d document) bool {
-		return s.held(d, e.Shard, i) != 0 || slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool { return c.Min <= d.key && d.key < c.Max })
-	})
 }

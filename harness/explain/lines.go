@@ -10,11 +10,12 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 )
 
-// storyLines is how many lines a story has at most, besides those that prove the failure: the block has to fit on a screen.
+// storyLines is how many lines a story has at most, besides those that prove the failure: the block
+// has to fit on a screen.
 const storyLines = 18
 
-// Insight is the first violation that the step oracle saw of what a run is judged by: where the failure began, before any
-// client noticed.
+// Insight is the first violation that the step oracle saw of what a run is judged by: where the
+// failure began, before any client noticed.
 type Insight struct {
 	Checker string
 	Step    uint64
@@ -22,8 +23,8 @@ type Insight struct {
 	*checkers.Violation
 }
 
-// Inside finds the insight into a failing run, nil when the oracle saw nothing of it or is itself what decides the run. It
-// needs the run's events.
+// Inside finds the insight into a failing run, nil when the oracle saw nothing of it or is itself
+// what decides the run. It needs the run's events.
 func Inside(r *runner.Result) *Insight {
 	worst := r.Worst()
 	if len(worst.Violations) == 0 || len(worst.Violations[0].Events) > 0 {
@@ -65,14 +66,22 @@ func (i *Insight) Lines() []string {
 // contradictionOf is what a failing run's story is told of.
 func contradictionOf(r *runner.Result) Contradiction {
 	v := &r.Worst().Violations[0]
-	about := Contradiction{NS: v.NS, Key: v.Key, Ops: v.Ops, Steps: v.Events, Times: v.Times, Text: v.Broke + " " + strings.Join(v.Because, " ")}
+	about := Contradiction{
+		NS:    v.NS,
+		Key:   v.Key,
+		Ops:   v.Ops,
+		Steps: v.Events,
+		Times: v.Times,
+		Text:  v.Broke + " " + strings.Join(v.Because, " "),
+	}
 	if inside := Inside(r); inside != nil {
 		about.Steps = append(slices.Clone(about.Steps), inside.Events...)
 	}
 	return about
 }
 
-// StoryLines tells what decides a failing run: how it came to that, and what of it was left out. It needs the run's events.
+// StoryLines tells what decides a failing run: how it came to that, and what of it was left out. It
+// needs the run's events.
 func StoryLines(r *runner.Result) []string {
 	s := Build(recordOf(r), contradictionOf(r), storyLines)
 	var lines []string
@@ -105,7 +114,8 @@ func StoryLinesWithSteps(r *runner.Result) []string {
 	return lines
 }
 
-// Turn is the step at which a failing run went wrong: the first turn of its story, or the last event that proves the failure.
+// Turn is the step at which a failing run went wrong: the first turn of its story, or the last
+// event that proves the failure.
 func Turn(r *runner.Result) (step uint64, ok bool) {
 	if r.Passed() || len(r.Worst().Violations) == 0 {
 		return 0, false

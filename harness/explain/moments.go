@@ -15,7 +15,8 @@ func (s *slice) moments() (all []Moment) {
 	told := map[string]bool{}
 	for _, i := range s.positions() {
 		e := &s.events[i]
-		if e.Kind == trace.PointHit && i > 0 && s.events[i-1].Kind == trace.Fault && s.chosen[i-1] != 0 {
+		if e.Kind == trace.PointHit && i > 0 && s.events[i-1].Kind == trace.Fault &&
+			s.chosen[i-1] != 0 {
 			continue // told with its fault
 		}
 		m := Moment{Step: e.Step, At: e.At, Weight: s.chosen[i], Text: s.sentence(i)}
@@ -28,7 +29,12 @@ func (s *slice) moments() (all []Moment) {
 	s.mark(all)
 	for _, op := range s.ops {
 		if op.Client != histories.PreloadClient {
-			all = append(all, Moment{At: op.ReturnAt, Weight: Must, Text: Operation(op) + s.background(op), op: answerText(op)})
+			all = append(all, Moment{
+				At:     op.ReturnAt,
+				Weight: Must,
+				Text:   Operation(op) + s.background(op),
+				op:     answerText(op),
+			})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Moment) int { return int(min(max(a.At-b.At, -1), 1)) })
@@ -130,12 +136,15 @@ func (s *slice) cursor(i int) string {
 	e := &s.events[i]
 	text := fmt.Sprintf("%s opens cursor %s on %s", e.Node, e.Cursor(), rangeText(e))
 	for _, d := range s.docs {
-		owns := slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool { return c.Min <= d.key && d.key < c.Max })
+		owns := slices.ContainsFunc(e.Chunks, func(c trace.Chunk) bool {
+			return c.Min <= d.key && d.key < c.Max
+		})
 		switch hash := s.held(d, e.Shard, i); {
 		case owns:
 			text += fmt.Sprintf("; it owns %s and has %s", documentName(d), s.state(d, hash))
 		case hash != 0:
-			text += fmt.Sprintf("; it does not own %s and has %s", documentName(d), s.state(d, hash))
+			text += fmt.Sprintf("; it does not own %s and has %s",
+				documentName(d), s.state(d, hash))
 		}
 	}
 	return text
@@ -144,7 +153,8 @@ func (s *slice) cursor(i int) string {
 // held is what a shard was last seen to write of a document, owner or not.
 func (s *slice) held(d document, shard string, until int) (hash uint64) {
 	for i := range s.events[:until] {
-		if e := &s.events[i]; e.Kind == trace.Applied && e.Shard == shard && e.NS == d.ns && e.DocID == d.id {
+		e := &s.events[i]
+		if e.Kind == trace.Applied && e.Shard == shard && e.NS == d.ns && e.DocID == d.id {
 			hash = e.Hash
 		}
 	}

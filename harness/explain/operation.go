@@ -10,7 +10,8 @@ import (
 
 // Operation is an operation in one line, as its client saw it.
 func Operation(op *histories.Op) string {
-	return fmt.Sprintf("%s (op %d, began %s)", answerText(op), op.ID, time.Duration(op.CallAt).Round(10*time.Microsecond))
+	return fmt.Sprintf("%s (op %d, began %s)",
+		answerText(op), op.ID, time.Duration(op.CallAt).Round(10*time.Microsecond))
 }
 
 // answerText is what an operation asked and was answered.
@@ -34,7 +35,8 @@ func answerText(op *histories.Op) string {
 		text += " → " + resultText(&op.Result)
 	case op.Result.Found:
 		text += " → acknowledged, replaced " + resultText(&op.Result)
-	case kind.Returns && (kind.Effect == opkind.Set || kind.Effect == opkind.Remove && op.Result.Applied):
+	case kind.Returns &&
+		(kind.Effect == opkind.Set || kind.Effect == opkind.Remove && op.Result.Applied):
 		text += " → acknowledged, no document before"
 	case kind.Shape == opkind.Keyed && !op.Result.Applied:
 		text += " → no effect"

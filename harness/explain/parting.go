@@ -8,8 +8,9 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// FirstDifferences compares a run that fails with one that passes, by what both tell of the contradiction: the first moment of each, from
-// where the runs part, that the other does not have. Nil for one that has none.
+// FirstDifferences compares a run that fails with one that passes, by what both tell of the
+// contradiction: the first moment of each, from where the runs part, that the other does not have.
+// Nil for one that has none.
 func FirstDifferences(failing, passing Run, about Contradiction) (only, instead *Moment) {
 	since := partingTime(failing.Events, passing.Events)
 	f := newSlice(failing, about)

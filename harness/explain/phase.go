@@ -65,7 +65,8 @@ func joinPhases(all []Moment) (out []Moment) {
 	const long = 125 // bytes, of which more would not fit into a line
 	for _, m := range all {
 		n := len(out)
-		if n == 0 || m.migration == "" || out[n-1].migration != m.migration || m.Weight == Must || out[n-1].Weight == Must || len(out[n-1].Text) > long {
+		if n == 0 || m.migration == "" || out[n-1].migration != m.migration || m.Weight == Must ||
+			out[n-1].Weight == Must || len(out[n-1].Text) > long {
 			out = append(out, m)
 			continue
 		}

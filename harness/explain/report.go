@@ -10,7 +10,8 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 )
 
-// Where says how a reader gets at a failure: the seed's run in its campaign, the command that replays it and the files.
+// Where says how a reader gets at a failure: the seed's run in its campaign, the command that
+// replays it and the files.
 type Where struct {
 	Run    string // "run 412 of 2,000", may be empty
 	Folder string
@@ -18,18 +19,20 @@ type Where struct {
 	Look   []string
 	// Step is the command that walks through the run, without where to begin.
 	Step string
-	// Smallest says how small the scenario was made, Passing how its nearest neighbour that passes differs, Shrink which
-	// command makes it smaller; each may be empty.
+	// Smallest says how small the scenario was made, Passing how its nearest neighbour that passes
+	// differs, Shrink which command makes it smaller; each may be empty.
 	Smallest, Passing, Shrink []string
 	// Known says whether the signature is known; may be empty.
 	Known string
 }
 
-// Report is the failure block of a run that did not pass: a proof in a fixed order, at most a screen.
+// Report is the failure block of a run that did not pass: a proof in a fixed order, at most a
+// screen.
 func Report(r *runner.Result, w Where) string {
 	var b strings.Builder
 	worst := r.Worst()
-	fmt.Fprintf(&b, "%s  %s   seed %d", strings.ToUpper(string(worst.Outcome)), r.Signature(), r.Scenario.Seed)
+	fmt.Fprintf(&b, "%s  %s   seed %d",
+		strings.ToUpper(string(worst.Outcome)), r.Signature(), r.Scenario.Seed)
 	for _, more := range []string{r.Scenario.Name, w.Run, w.Folder} {
 		if more != "" {
 			b.WriteString("   " + more)
@@ -114,7 +117,9 @@ func otherFailures(r *runner.Result, worst checkers.Verdict) []string {
 	for _, v := range r.Verdicts {
 		if v.Checker != worst.Checker && v.Outcome != checkers.Pass {
 			names = append(names, v.Checker+" "+map[checkers.Outcome]string{
-				checkers.Fail: "failed", checkers.Undecided: "undecided", checkers.Documented: "shows a known anomaly",
+				checkers.Fail:       "failed",
+				checkers.Undecided:  "undecided",
+				checkers.Documented: "shows a known anomaly",
 			}[v.Outcome])
 		}
 	}
@@ -127,7 +132,8 @@ func otherFailures(r *runner.Result, worst checkers.Verdict) []string {
 // Markdown is the failure block with the scenario's faults, as a file for people.
 func Markdown(r *runner.Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s, seed %d\n\n```\n%s```\n\n", cmp.Or(r.Signature(), "passed"), r.Scenario.Seed, Report(r, Where{}))
+	fmt.Fprintf(&b, "# %s, seed %d\n\n```\n%s```\n\n",
+		cmp.Or(r.Signature(), "passed"), r.Scenario.Seed, Report(r, Where{}))
 	b.WriteString("Faults of the scenario:\n\n")
 	for _, f := range r.Scenario.Faults {
 		fmt.Fprintf(&b, "- `%s`\n", f)

@@ -18,7 +18,8 @@ func Sentence(e *trace.Event) string {
 	case trace.Repair:
 		return fmt.Sprintf("fault %d %s %s ends", e.FaultNumber(), e.FaultKind(), e.Peer)
 	case trace.BalancerChose:
-		return fmt.Sprintf("the balancer requests the migration of %s from %s to %s (%s): %s", rangeText(e), e.Shard, e.Peer, e.Request(), e.Why())
+		return fmt.Sprintf("the balancer requests the migration of %s from %s to %s (%s): %s",
+			rangeText(e), e.Shard, e.Peer, e.Request(), e.Why())
 	case trace.BalancerState:
 		return "the balancer's mode is set to " + e.State()
 	case trace.BalancerStopped:
@@ -36,11 +37,14 @@ func Sentence(e *trace.Event) string {
 	case trace.RolledBack:
 		return fmt.Sprintf("%s rolls back to index %d", e.Node, e.Index)
 	case trace.MigrationRequested:
-		return fmt.Sprintf("migration %s %s %s → %s is requested", e.Migration(), rangeText(e), e.Shard, e.Peer)
+		return fmt.Sprintf("migration %s %s %s → %s is requested",
+			e.Migration(), rangeText(e), e.Shard, e.Peer)
 	case trace.DonorAdvanced:
-		return fmt.Sprintf("migration %s %s %s → %s: donor %s", e.Migration(), rangeText(e), e.Shard, e.Peer, e.State())
+		return fmt.Sprintf("migration %s %s %s → %s: donor %s",
+			e.Migration(), rangeText(e), e.Shard, e.Peer, e.State())
 	case trace.RecipientAdvanced:
-		return fmt.Sprintf("migration %s %s: recipient %s %s", e.Migration(), rangeText(e), e.Node, e.State())
+		return fmt.Sprintf("migration %s %s: recipient %s %s",
+			e.Migration(), rangeText(e), e.Node, e.State())
 	case trace.DecisionMade:
 		return fmt.Sprintf("migration %s: decision %s by %s", e.Migration(), e.State(), e.Node)
 	case trace.MigrationEnded:
@@ -48,7 +52,8 @@ func Sentence(e *trace.Event) string {
 	case trace.CriticalSection:
 		return fmt.Sprintf("migration %s: %s %s", e.Migration(), e.Node, e.State())
 	case trace.RangeDeletion:
-		return fmt.Sprintf("migration %s %s: range deletion on %s is %s", e.Migration(), rangeText(e), e.Node, e.State())
+		return fmt.Sprintf("migration %s %s: range deletion on %s is %s",
+			e.Migration(), rangeText(e), e.Node, e.State())
 	case trace.MetadataInstalled:
 		return fmt.Sprintf("%s installs metadata: it owns %s", e.Node, rangeTexts(e.Chunks))
 	case trace.MetadataCleared:
@@ -56,15 +61,18 @@ func Sentence(e *trace.Event) string {
 	case trace.Majority:
 		return fmt.Sprintf("%s majority-commits up to index %d", e.Shard, e.Index)
 	case trace.PrimaryMoving:
-		return fmt.Sprintf("movePrimary %s of %s %s → %s: %s", e.Migration(), e.NS, e.Shard, e.Peer, e.State())
+		return fmt.Sprintf("movePrimary %s of %s %s → %s: %s",
+			e.Migration(), e.NS, e.Shard, e.Peer, e.State())
 	case trace.CatalogWritten:
 		return "config: " + e.Why() + " " + chunkText(e.Chunks)
 	case trace.Applied:
 		return appliedText(e)
 	case trace.Executed:
-		return fmt.Sprintf("%s records statement %d of transaction %d of %s, for %s", e.Node, e.Statement(), e.Txn(), e.Session(), e.Actor)
+		return fmt.Sprintf("%s records statement %d of transaction %d of %s, for %s",
+			e.Node, e.Statement(), e.Txn(), e.Session(), e.Actor)
 	case trace.CursorOpened:
-		return fmt.Sprintf("%s opens cursor %s on %s, as owner of %s", e.Node, e.Cursor(), rangeText(e), rangeTexts(e.Chunks))
+		return fmt.Sprintf("%s opens cursor %s on %s, as owner of %s",
+			e.Node, e.Cursor(), rangeText(e), rangeTexts(e.Chunks))
 	case trace.CursorClosed:
 		return fmt.Sprintf("%s closes cursor %s", e.Node, e.Cursor())
 	}
@@ -80,9 +88,11 @@ func chanceText(e *trace.Event) string {
 		amount = " by " + time.Duration(e.Answer()).Round(10*time.Microsecond).String()
 	}
 	if e.Peer == "" {
-		return fmt.Sprintf("random fault: %s%s on %s at %s", e.Question(), amount, e.Node, e.Place())
+		return fmt.Sprintf("random fault: %s%s on %s at %s",
+			e.Question(), amount, e.Node, e.Place())
 	}
-	return fmt.Sprintf("random fault: %s%s of %s from %s to %s", e.Question(), amount, e.Place(), e.Node, e.Peer)
+	return fmt.Sprintf("random fault: %s%s of %s from %s to %s",
+		e.Question(), amount, e.Place(), e.Node, e.Peer)
 }
 
 func appliedText(e *trace.Event) string {
@@ -104,7 +114,8 @@ func rangeText(e *trace.Event) string {
 func chunkText(of []trace.Chunk) string {
 	var texts []string
 	for _, c := range of {
-		texts = append(texts, fmt.Sprintf("[%s, %s) on %s %d|%d", key.Key(c.Min), key.Key(c.Max), c.Shard, c.Major, c.Minor))
+		texts = append(texts, fmt.Sprintf("[%s, %s) on %s %d|%d",
+			key.Key(c.Min), key.Key(c.Max), c.Shard, c.Major, c.Minor))
 	}
 	return strings.Join(texts, ", ")
 }

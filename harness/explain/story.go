@@ -1,15 +1,18 @@
-// Package explain says why a promise broke: of everything that happened in a run the few things that led there, in order, in
-// sentences; the failure block around them; and the most similar scenario that passes, with where the two runs part.
+// Package explain says why a promise broke: of everything that happened in a run the few things
+// that led there, in order, in sentences; the failure block around them; and the most similar
+// scenario that passes, with where the two runs part.
 //
-// A story is a causal slice. It begins with the contradiction: the operations and events that prove it. It adds every turn
-// of the document it is about, which is a moment at which what clients can see of it changes although no client wrote:
-// there the cause is. From there it goes backwards over what an event names: the migration that a commit carries out, the
-// task for which a document is deleted, the writes of the same document, the replica sets that a migration is between, and
-// on those the crashes, elections and faults while it ran. Which message carried what is not on record; the identifiers of
-// migrations, tasks, cursors and sessions stand for it.
+// A story is a causal slice. It begins with the contradiction: the operations and events that prove
+// it. It adds every turn of the document it is about, which is a moment at which what clients can
+// see of it changes although no client wrote: there the cause is. From there it goes backwards over
+// what an event names: the migration that a commit carries out, the task for which a document is
+// deleted, the writes of the same document, the replica sets that a migration is between, and on
+// those the crashes, elections and faults while it ran. Which message carried what is not on
+// record; the identifiers of migrations, tasks, cursors and sessions stand for it.
 //
-// Promise: a slice is a part of what was recorded, in its order; it holds every event of the contradiction; events of other
-// documents, migrations and sets do not change it. A pure function: the same record gives the same story.
+// Promise: a slice is a part of what was recorded, in its order; it holds every event of the
+// contradiction; events of other documents, migrations and sets do not change it. A pure function:
+// the same record gives the same story.
 //
 // Refusal: it judges nothing. Without a contradiction it has nothing to report.
 package explain
@@ -27,14 +30,16 @@ type Run struct {
 
 // Contradiction is what cannot be together.
 type Contradiction struct {
-	// NS and Key are the document it is about, the key as people write it; empty when it is about none.
+	// NS and Key are the document it is about, the key as people write it; empty when it is about
+	// none.
 	NS, Key string
 	// Ops are identifiers of operations, Steps those of events.
 	Ops   []int
 	Steps []uint64
 	// Times are about when the rest of it happened, in virtual nanoseconds.
 	Times []int64
-	// Text is searched for names of migrations and replica sets, for contradictions that have nothing else.
+	// Text is searched for names of migrations and replica sets, for contradictions that have
+	// nothing else.
 	Text string
 }
 
@@ -43,13 +48,16 @@ type Story struct {
 	Moments []Moment
 	// Turns are the steps at which the document changed although no client wrote it.
 	Turns []uint64
-	// LeftOut counts what of the slice was left out to be short, Unrelated the events that are not of the slice.
+	// LeftOut counts what of the slice was left out to be short, Unrelated the events that are not
+	// of the slice.
 	LeftOut, Unrelated int
 }
 
-// Moment is one line of a story: an event, a few that belong together, or the return of an operation.
+// Moment is one line of a story: an event, a few that belong together, or the return of an
+// operation.
 type Moment struct {
-	// Step is that of the event, the last of several; zero for an operation. At is virtual time in nanoseconds.
+	// Step is that of the event, the last of several; zero for an operation. At is virtual time in
+	// nanoseconds.
 	Step uint64
 	At   int64
 	Text string
@@ -57,7 +65,8 @@ type Moment struct {
 	Weight Weight
 	// op is what an operation was asked and answered.
 	op string
-	// migration is set for a phase of one: such moments are told together when they follow each other.
+	// migration is set for a phase of one: such moments are told together when they follow each
+	// other.
 	migration string
 	phase     phase
 }
@@ -81,7 +90,8 @@ func Slice(r Run, about Contradiction) []int {
 	return s.positions()
 }
 
-// Build tells the slice of the contradiction in at most so many moments, not counting those that must be there.
+// Build tells the slice of the contradiction in at most so many moments, not counting those that
+// must be there.
 func Build(r Run, about Contradiction, most int) *Story {
 	s := newSlice(r, about)
 	s.follow()

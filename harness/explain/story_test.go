@@ -18,23 +18,27 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// recorded reads a run of testdata/runs: what was kept of a failing run on a build with the known bug of that name, without
-// most of the writes of other documents. To renew one, run `go run ./ci/gate -demo NAME` and take the saved run's events and
-// history.
+// recorded reads a run of testdata/runs: what was kept of a failing run on a build with the known
+// bug of that name, without most of the writes of other documents. To renew one, run `go run
+// ./ci/gate -demo NAME` and take the saved run's events and history.
 func recorded(t testing.TB, name string) (r Run) {
 	t.Helper()
 	var err error
-	if _, r.Events, err = histories.ReadFile[trace.Event](filepath.Join("testdata/runs", name+".events.zst")); err != nil {
+	_, r.Events, err = histories.ReadFile[trace.Event](filepath.Join("testdata/runs",
+		name+".events.zst"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, r.History, err = histories.ReadFile[histories.Op](filepath.Join("testdata/runs", name+".history.zst")); err != nil {
+	_, r.History, err = histories.ReadFile[histories.Op](filepath.Join("testdata/runs",
+		name+".history.zst"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// TestStories tells recorded failures: `tell run=NAME [ns=] [key=] [ops=()] [steps=()] [ms=] [lines=]`, with the text of the
-// violation as input.
+// TestStories tells recorded failures: `tell run=NAME [ns=] [key=] [ops=()] [steps=()] [ms=]
+// [lines=]`, with the text of the violation as input.
 func TestStories(t *testing.T) {
 	datadriven.RunTest(t, "testdata/stories", func(t *testing.T, c *datadriven.TestData) string {
 		about, run, lines := Contradiction{Text: c.Input}, "", 18
@@ -81,22 +85,30 @@ func text(s *Story) string {
 	return b.String()
 }
 
-// drawn is a contradiction about some document, operations and events of a run: the properties hold for any.
+// drawn is a contradiction about some document, operations and events of a run: the properties hold
+// for any.
 func drawn(t *rapid.T, r Run) Contradiction {
-	about := Contradiction{NS: "test.docs", Text: rapid.SampledFrom([]string{"", "shard-a/1/1 of shard-a", "shard-b/1/1"}).Draw(t, "text")}
+	about := Contradiction{
+		NS: "test.docs",
+		Text: rapid.SampledFrom([]string{"", "shard-a/1/1 of shard-a", "shard-b/1/1"}).Draw(t,
+			"text"),
+	}
 	if rapid.Bool().Draw(t, "document") {
 		about.Key = fmt.Sprint(rapid.IntRange(0, 39).Draw(t, "key"))
 	}
 	for range rapid.IntRange(0, min(2, len(r.History))).Draw(t, "ops") {
-		about.Ops = append(about.Ops, r.History[rapid.IntRange(0, len(r.History)-1).Draw(t, "op")].ID)
+		about.Ops = append(about.Ops,
+			r.History[rapid.IntRange(0, len(r.History)-1).Draw(t, "op")].ID)
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "steps") {
-		about.Steps = append(about.Steps, r.Events[rapid.IntRange(0, len(r.Events)-1).Draw(t, "event")].Step)
+		about.Steps = append(about.Steps,
+			r.Events[rapid.IntRange(0, len(r.Events)-1).Draw(t, "event")].Step)
 	}
 	return about
 }
 
-// TestSliceIsPartOfTheRun: positions in order, each once, with every event of the contradiction; the same every time.
+// TestSliceIsPartOfTheRun: positions in order, each once, with every event of the contradiction;
+// the same every time.
 func TestSliceIsPartOfTheRun(t *testing.T) {
 	runs := all(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -133,17 +145,22 @@ func TestShortStoriesKeepTheProof(t *testing.T) {
 				continue
 			}
 			musts++
-			if !slices.ContainsFunc(short.Moments, func(s Moment) bool { return s.Text == m.Text && s.At == m.At }) {
+			if !slices.ContainsFunc(
+				short.Moments, func(s Moment) bool { return s.Text == m.Text && s.At == m.At },
+			) {
 				t.Fatalf("the story of at most %d lines lacks %q", most, m.Text)
 			}
 		}
-		if len(short.Moments) > max(most, musts) || len(short.Moments)+short.LeftOut != len(long.Moments) {
-			t.Fatalf("%d lines with %d left out of %d, at most %d wanted and %d needed", len(short.Moments), short.LeftOut, len(long.Moments), most, musts)
+		if len(short.Moments) > max(most, musts) ||
+			len(short.Moments)+short.LeftOut != len(long.Moments) {
+			t.Fatalf("%d lines with %d left out of %d, at most %d wanted and %d needed",
+				len(short.Moments), short.LeftOut, len(long.Moments), most, musts)
 		}
 	})
 }
 
-// TestUnrelatedEventsChangeNothing puts events of other documents, collections and shards anywhere into a run.
+// TestUnrelatedEventsChangeNothing puts events of other documents, collections and shards anywhere
+// into a run.
 func TestUnrelatedEventsChangeNothing(t *testing.T) {
 	runs := all(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -156,7 +173,8 @@ func TestUnrelatedEventsChangeNothing(t *testing.T) {
 		more := r
 		for n := range rapid.IntRange(1, 20).Draw(t, "more") {
 			at := rapid.IntRange(0, len(more.Events)-1).Draw(t, "at")
-			more.Events = slices.Insert(slices.Clone(more.Events), at, unrelated(t, more.Events[at].At, 1_000_000+uint64(n)))
+			more.Events = slices.Insert(slices.Clone(more.Events), at,
+				unrelated(t, more.Events[at].At, 1_000_000+uint64(n)))
 		}
 		after := Slice(more, about)
 		for _, at := range after {
@@ -178,7 +196,13 @@ func unrelated(t *rapid.T, at int64, step uint64) trace.Event {
 	}
 	written := func(shard string, hash uint64) trace.Event {
 		return on(shard+".0", trace.AppliedEvent{
-			Shard: shard, NS: "other.docs", Key: seven, DocID: seven, Hash: hash, Actor: trace.User, Term: 1,
+			Shard: shard,
+			NS:    "other.docs",
+			Key:   seven,
+			DocID: seven,
+			Hash:  hash,
+			Actor: trace.User,
+			Term:  1,
 		}.Event())
 	}
 	e := rapid.SampledFrom([]trace.Event{
@@ -217,7 +241,8 @@ func all(t *testing.T) (runs []Run) {
 // TestPartingOfEqualRuns: a run does not differ from itself.
 func TestPartingOfEqualRuns(t *testing.T) {
 	for _, r := range all(t) {
-		only, instead := FirstDifferences(r, r, Contradiction{NS: "test.docs", Key: "13", Text: "shard-a/1/1"})
+		only, instead := FirstDifferences(r, r,
+			Contradiction{NS: "test.docs", Key: "13", Text: "shard-a/1/1"})
 		if only != nil || instead != nil {
 			t.Errorf("only %v, instead %v", only, instead)
 		}
@@ -230,8 +255,10 @@ func TestNames(t *testing.T) {
 		text, name string
 		want       bool
 	}{
-		{"task shard-a/1/1 of shard-a", "shard-a/1/1", true}, {"task shard-a/1/10", "shard-a/1/1", false},
-		{"shard-a/1/10 and shard-a/1/1", "shard-a/1/1", true}, {"(shard-b)", "shard-b", true}, {"", "shard-b", false}, {"x", "", false},
+		{"task shard-a/1/1 of shard-a", "shard-a/1/1", true},
+		{"task shard-a/1/10", "shard-a/1/1", false},
+		{"shard-a/1/10 and shard-a/1/1", "shard-a/1/1", true}, {"(shard-b)", "shard-b", true},
+		{"", "shard-b", false}, {"x", "", false},
 	} {
 		if got := namesIt(c.text, c.name); got != c.want {
 			t.Errorf("%q names %q: %t", c.text, c.name, got)

@@ -14,8 +14,8 @@ import (
 // document is one that the contradiction is about: where it is stored and under which shard key.
 type document struct{ ns, id, key string }
 
-// documentsOf are those whose number or shard key is what people call it. A hashed collection has both. One that nobody ever
-// wrote is known by its number.
+// documentsOf are those whose number or shard key is what people call it. A hashed collection has
+// both. One that nobody ever wrote is known by its number.
 func documentsOf(r Run, about *Contradiction) (all []document) {
 	if about.Key == "" {
 		return nil
@@ -26,7 +26,8 @@ func documentsOf(r Run, about *Contradiction) (all []document) {
 			continue
 		}
 		d := document{e.NS, e.DocID, e.Key}
-		if (key.Key(e.DocID).String() == about.Key || key.Key(e.Key).String() == about.Key) && !slices.Contains(all, d) {
+		if (key.Key(e.DocID).String() == about.Key || key.Key(e.Key).String() == about.Key) &&
+			!slices.Contains(all, d) {
 			all = append(all, d)
 		}
 	}
@@ -38,11 +39,13 @@ func documentsOf(r Run, about *Contradiction) (all []document) {
 
 // inside says whether one of the documents lies in the range of the namespace.
 func (s *slice) inside(ns, lo, hi string) bool {
-	return slices.ContainsFunc(s.docs, func(d document) bool { return d.ns == ns && lo <= d.key && d.key < hi })
+	return slices.ContainsFunc(s.docs, func(d document) bool {
+		return d.ns == ns && lo <= d.key && d.key < hi
+	})
 }
 
-// window is the time that the contradiction spans: its operations from their calls to their returns, and its events. All of
-// the run, when it has neither.
+// window is the time that the contradiction spans: its operations from their calls to their
+// returns, and its events. All of the run, when it has neither.
 func (s *slice) window() (from, to int64) {
 	var times []int64
 	for _, op := range s.ops {
@@ -73,9 +76,12 @@ func (s *slice) window() (from, to int64) {
 // timeAround is how far from a time that is only about right a contradiction is looked at.
 const timeAround = int64(20 * time.Millisecond)
 
-// preloaded says whether a document was there before the run, and that is part of the contradiction.
+// preloaded says whether a document was there before the run, and that is part of the
+// contradiction.
 func (s *slice) preloaded() bool {
-	return slices.ContainsFunc(s.ops, func(op *histories.Op) bool { return op.Client == histories.PreloadClient })
+	return slices.ContainsFunc(s.ops, func(op *histories.Op) bool {
+		return op.Client == histories.PreloadClient
+	})
 }
 
 // operationsOf are those of the contradiction.
@@ -88,14 +94,16 @@ func operationsOf(history []histories.Op, ids []int) (all []*histories.Op) {
 	return all
 }
 
-// namesIt says whether the text names it, as a word of its own: shard-a/1/1 is not named by shard-a/1/10.
+// namesIt says whether the text names it, as a word of its own: shard-a/1/1 is not named by
+// shard-a/1/10.
 func namesIt(text, name string) bool {
 	for rest := text; name != ""; {
 		i := strings.Index(rest, name)
 		if i < 0 {
 			return false
 		}
-		if end := i + len(name); (i == 0 || !isWordByte(rest[i-1])) && (end == len(rest) || !isWordByte(rest[end])) {
+		end := i + len(name)
+		if (i == 0 || !isWordByte(rest[i-1])) && (end == len(rest) || !isWordByte(rest[end])) {
 			return true
 		}
 		rest = rest[i+1:]

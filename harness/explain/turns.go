@@ -9,7 +9,8 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// turn is a moment at which what clients can see of a document changes although none of them wrote it there.
+// turn is a moment at which what clients can see of a document changes although none of them wrote
+// it there.
 type turn struct {
 	at   int // position of the event
 	doc  document
@@ -18,7 +19,8 @@ type turn struct {
 	migration string
 }
 
-// view is what clients can see of a document from an event on: the shard that owns it, and its state there.
+// view is what clients can see of a document from an event on: the shard that owns it, and its
+// state there.
 type view struct {
 	at    int
 	owner string
@@ -29,7 +31,8 @@ type view struct {
 type watching struct {
 	world *model.World
 	s     *slice
-	// moving is the migration of the commit that is being taken into account; dropping says that it drops the collection.
+	// moving is the migration of the commit that is being taken into account; dropping says that it
+	// drops the collection.
 	moving   string
 	dropping bool
 	views    map[document][]view
@@ -67,7 +70,8 @@ func canChangeView(e *trace.Event) bool {
 
 // look compares what is seen of a document with what was.
 func (w *watching) look(i int, e *trace.Event, d document) {
-	wrote := e.Kind == trace.Applied && e.NS == d.ns && e.DocID == d.id && w.world.Set(e.Shard).Leads(e)
+	wrote := e.Kind == trace.Applied && e.NS == d.ns && e.DocID == d.id &&
+		w.world.Set(e.Shard).Leads(e)
 	if e.Kind == trace.Applied && !wrote || e.Kind == trace.Majority && e.Shard != model.Config {
 		return
 	}
@@ -75,13 +79,15 @@ func (w *watching) look(i int, e *trace.Event, d document) {
 	now := view{i, owner, w.world.Set(owner).Document(d.ns, d.id).Hash}
 	seen := w.views[d]
 	if wrote && e.Actor == trace.User && e.Shard != owner && owner != "" {
-		w.turn(i, d, fmt.Sprintf("%s applies a client's write of %s, which %s owns", e.Node, documentName(d), owner))
+		w.turn(i, d, fmt.Sprintf("%s applies a client's write of %s, which %s owns",
+			e.Node, documentName(d), owner))
 	}
 	if len(seen) > 0 && seen[len(seen)-1].same(now) {
 		return
 	}
 	w.views[d] = append(seen, now)
-	if len(seen) == 0 || w.dropping || e.Actor == trace.User || e.Actor == trace.System && e.Kind == trace.Applied {
+	if len(seen) == 0 || w.dropping || e.Actor == trace.User ||
+		e.Actor == trace.System && e.Kind == trace.Applied {
 		return
 	}
 	if before := seen[len(seen)-1]; before.owner != "" && before.hash != now.hash {
@@ -104,13 +110,19 @@ func (w *watching) tell(e *trace.Event, d document, before, now view) string {
 	was, is := w.s.state(d, before.hash), w.s.state(d, now.hash)
 	switch {
 	case e.Kind == trace.Majority:
-		return fmt.Sprintf("from now on %s is owned by %s, which has %s; %s had %s", documentName(d), now.owner, is, before.owner, was)
+		return fmt.Sprintf("from now on %s is owned by %s, which has %s; %s had %s",
+			documentName(d), now.owner, is, before.owner, was)
 	case e.Kind == trace.Elected:
-		return fmt.Sprintf("%s becomes primary of %s, term %d, and has %s of %s; the previous primary had %s", e.Node, e.Shard, e.Term, is, documentName(d), was)
+		return fmt.Sprintf(
+			"%s becomes primary of %s, term %d, and has %s of %s; the previous primary had %s",
+			e.Node, e.Shard, e.Term, is, documentName(d), was,
+		)
 	case e.Actor == trace.RangeDeleter:
-		return fmt.Sprintf("%s deletes %s (%s) as an orphan for task %s, although it owns it", e.Node, documentName(d), was, e.For())
+		return fmt.Sprintf("%s deletes %s (%s) as an orphan for task %s, although it owns it",
+			e.Node, documentName(d), was, e.For())
 	}
-	return fmt.Sprintf("%s, which owns %s, makes %s out of %s, as %s of %s", e.Node, documentName(d), is, was, e.Actor, e.For())
+	return fmt.Sprintf("%s, which owns %s, makes %s out of %s, as %s of %s",
+		e.Node, documentName(d), is, was, e.Actor, e.For())
 }
 
 // documentName is the document's name for people.

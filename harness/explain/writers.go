@@ -11,7 +11,8 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// attribute finds out which client's operation each write of the documents is, where only one can be meant.
+// attribute finds out which client's operation each write of the documents is, where only one can
+// be meant.
 func (s *slice) attribute() {
 	s.writers = map[int]*histories.Op{}
 	for i := range s.events {
@@ -29,7 +30,8 @@ func (s *slice) attribute() {
 func (s *slice) writer(e *trace.Event, d document) (found *histories.Op) {
 	for i := range s.history {
 		op := &s.history[i]
-		if op.NS != d.ns || string(key.Int(op.Key)) != d.id || !mayHaveWritten(op) || (op.Kind.Of().Effect == opkind.Remove) != (e.Hash == 0) {
+		if op.NS != d.ns || string(key.Int(op.Key)) != d.id || !mayHaveWritten(op) ||
+			(op.Kind.Of().Effect == opkind.Remove) != (e.Hash == 0) {
 			continue
 		}
 		preload := op.Client == histories.PreloadClient && e.Actor == trace.System
@@ -49,7 +51,8 @@ func (s *slice) state(d document, hash uint64) string {
 		return "nothing"
 	}
 	for i := range s.events {
-		if e := &s.events[i]; s.writers[i] != nil && e.Hash == hash && e.NS == d.ns && e.DocID == d.id {
+		e := &s.events[i]
+		if s.writers[i] != nil && e.Hash == hash && e.NS == d.ns && e.DocID == d.id {
 			return s.writers[i].Value
 		}
 	}

@@ -1,12 +1,14 @@
-// Package failuredb is what campaigns remember of failures, over builds and days: the signatures that were seen, when and with
-// which build first and last, the runs that were kept, and whether they still fail.
+// Package failuredb is what campaigns remember of failures, over builds and days: the signatures
+// that were seen, when and with which build first and last, the runs that were kept, and whether
+// they still fail.
 //
-// Promise: what was reported is on the disk before the call returns, a line each, so that a process which is killed at any moment
-// has lost nothing of it; a line that was not written to its end is forgotten. An error to write is returned by every later
-// call, too: nothing goes on that could not be kept.
+// Promise: what was reported is on the disk before the call returns, a line each, so that a process
+// which is killed at any moment has lost nothing of it; a line that was not written to its end is
+// forgotten. An error to write is returned by every later call, too: nothing goes on that could not
+// be kept.
 //
-// Refusal: it runs nothing, looks at no clock and decides nothing about a campaign; whoever runs the kept cases tells it what
-// came of them.
+// Refusal: it runs nothing, looks at no clock and decides nothing about a campaign; whoever runs
+// the kept cases tells it what came of them.
 package failuredb
 
 import (
@@ -29,8 +31,9 @@ const journalTitle = `{"schema":"shardproof.memory/1"}`
 // Status is what is known of a signature.
 type Status string
 
-// The statuses. One that the campaign in progress has seen for the first time is New, one that it has seen again after a time in
-// which nothing of it failed CameBack; both are Known to the next campaign, as long as they fail.
+// The statuses. One that the campaign in progress has seen for the first time is New, one that it
+// has seen again after a time in which nothing of it failed CameBack; both are Known to the next
+// campaign, as long as they fail.
 const (
 	New      Status = "new"
 	Known    Status = "known"
@@ -95,7 +98,12 @@ func Open(dir string) (*Memory, error) {
 		var l line
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
 			_ = j.Close()
-			return nil, &histories.FileError{File: path, Line: i + 2, Wrong: "it is damaged: " + err.Error(), Remedy: "take the line out"}
+			return nil, &histories.FileError{
+				File:   path,
+				Line:   i + 2,
+				Wrong:  "it is damaged: " + err.Error(),
+				Remedy: "take the line out",
+			}
 		}
 		m.fold(&l)
 	}
@@ -165,7 +173,8 @@ func (m *Memory) Failed(signature string, s Sighting, folder string) (Status, er
 	return m.Status(signature), err
 }
 
-// Replayed tells what came of running all kept cases of a signature again: whether one of them still fails so.
+// Replayed tells what came of running all kept cases of a signature again: whether one of them
+// still fails so.
 func (m *Memory) Replayed(signature string, s Sighting, fails bool) (Status, error) {
 	event := eventPasses
 	if fails {
@@ -183,7 +192,8 @@ func (m *Memory) Status(signature string) Status {
 	return New
 }
 
-// keptCases is how many runs of a signature are kept: enough to see that a fix is one, and few enough for any disk.
+// keptCases is how many runs of a signature are kept: enough to see that a fix is one, and few
+// enough for any disk.
 const keptCases = 3
 
 // Wants reports whether another failing run of the signature is worth a folder.

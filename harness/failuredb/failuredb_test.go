@@ -15,7 +15,11 @@ import (
 )
 
 func at(day int) failuredb.Sighting {
-	return failuredb.Sighting{At: time.Date(2026, 11, day, 12, 0, 0, 0, time.UTC), Build: fmt.Sprint("build-", day), Seed: uint64(day)}
+	return failuredb.Sighting{
+		At:    time.Date(2026, 11, day, 12, 0, 0, 0, time.UTC),
+		Build: fmt.Sprint("build-", day),
+		Seed:  uint64(day),
+	}
 }
 
 func open(t testing.TB, dir string) *failuredb.Memory {
@@ -27,7 +31,8 @@ func open(t testing.TB, dir string) *failuredb.Memory {
 	return m
 }
 
-// TestLife follows a signature from its first failure through a fix and back, each campaign with the memory opened anew.
+// TestLife follows a signature from its first failure through a fix and back, each campaign with
+// the memory opened anew.
 func TestLife(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "memory")
 	days := []struct {
@@ -55,7 +60,12 @@ func TestLife(t *testing.T) {
 		}
 	}
 	want := []failuredb.Entry{{
-		Signature: "lost-write", Status: failuredb.Known, First: at(1), Last: at(7), Times: 3, Cases: []string{"lost-write-1", "lost-write-3"},
+		Signature: "lost-write",
+		Status:    failuredb.Known,
+		First:     at(1),
+		Last:      at(7),
+		Times:     3,
+		Cases:     []string{"lost-write-1", "lost-write-3"},
 	}}
 	m := open(t, dir)
 	defer m.Close()
@@ -76,7 +86,8 @@ func replayed(fails bool) func(*failuredb.Memory, failuredb.Sighting) (failuredb
 	}
 }
 
-// TestKilledAnywhere cuts the record at every byte, as a crash may: what is left is what had been told by then.
+// TestKilledAnywhere cuts the record at every byte, as a crash may: what is left is what had been
+// told by then.
 func TestKilledAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dir, err := os.MkdirTemp("", "memory")
@@ -152,7 +163,8 @@ func TestRefused(t *testing.T) {
 			t.Errorf("it is now %q, %v", now, err)
 		}
 	}
-	if _, err := failuredb.Open(path); err == nil || !strings.Contains(err.Error(), "not a directory") {
+	if _, err := failuredb.Open(path); err == nil ||
+		!strings.Contains(err.Error(), "not a directory") {
 		t.Errorf("a file as the folder: %v", err)
 	}
 }

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// operatorShare is how many percent of the seeds with migrations of their own have a balancer and operators besides.
+	// operatorShare is how many percent of the seeds with migrations of their own have a balancer
+	// and operators besides.
 	operatorShare = 10
 	// documentBytes is about how many bytes a document has.
 	documentBytes = 42
@@ -26,7 +27,8 @@ func balancedSize() size {
 	return z
 }
 
-// drawBalancing makes the scenario one in which the balancer moves everything: data lie unevenly, chunks are small, rounds quick.
+// drawBalancing makes the scenario one in which the balancer moves everything: data lie unevenly,
+// chunks are small, rounds quick.
 func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	z := p.size
 	s.Balancer = d.Chance("balancer on", 90)
@@ -42,8 +44,14 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	count := z.ops / len(s.Collections)
 	for i, c := range s.Collections {
 		s.Ops = append(s.Ops, workloads.Draw(d.IntN, workloads.Params{
-			NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: z.topology.Clients, Count: count, Span: z.span,
-			Hot: hot, FirstID: 1 + i*count,
+			NS:      c.NS,
+			Keys:    c.Keys,
+			Preload: c.Preload,
+			Clients: z.topology.Clients,
+			Count:   count,
+			Span:    z.span,
+			Hot:     hot,
+			FirstID: 1 + i*count,
 		}, drawMix(d, workloads.Standard()))...)
 	}
 	s.Settings = drawSettings(d, p)
@@ -51,16 +59,22 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	s.Commands = drawOperations(d, s, z, 1+d.IntN("operations/count", 4))
 	if littleMemory(d) { // where the busy chunk is at first, and others behind it
 		at := time.Duration(d.IntN("emptied at", 400)) * time.Millisecond
-		s.Commands = append(s.Commands, scenario.Command{At: at, Do: scenario.RemoveShard, Name: scenario.ShardName(0)})
+		s.Commands = append(s.Commands,
+			scenario.Command{At: at, Do: scenario.RemoveShard, Name: scenario.ShardName(0)})
 	}
 	raiseChunkSizes(s)
 	s.Faults = drawFaults(d, p, faults.Space{Splits: true})
 	s.FaultsEnd = z.span + faultsTail
 }
 
-// unevenCollection is a collection whose chunks lie on few shards, or of which some are much larger than others.
+// unevenCollection is a collection whose chunks lie on few shards, or of which some are much larger
+// than others.
 func unevenCollection(d keyed.Source, ns string, s *scenario.Scenario) scenario.Collection {
-	c := scenario.Collection{NS: ns, Keys: keyed.Pick(d, "keys", 60, 100, 140), Hashed: d.Chance("hashed", 25)}
+	c := scenario.Collection{
+		NS:     ns,
+		Keys:   keyed.Pick(d, "keys", 60, 100, 140),
+		Hashed: d.Chance("hashed", 25),
+	}
 	c.Preload = c.Keys * keyed.Pick(d, "preload", 6, 8, 10) / 10
 	c.Owners = keyed.Pick(d, "owners", 1, 1, 2, 0)
 	pieces := keyed.Pick(d, "pieces", 1, 3, 6, 10)
@@ -82,18 +96,28 @@ func unevenCollection(d keyed.Source, ns string, s *scenario.Scenario) scenario.
 	return c
 }
 
-// balancerSettings make rounds quick and chunks small, let some that are busy become jumbo, and put the members of the config
-// server into time zones.
+// balancerSettings make rounds quick and chunks small, let some that are busy become jumbo, and put
+// the members of the config server into time zones.
 func balancerSettings(d keyed.Source, t scenario.Topology) []scenario.Setting {
 	bytes := documentBytes * keyed.Pick(d, "documents a chunk", 4, 6, 10)
 	all := []scenario.Setting{
-		{Name: "balancerRoundIntervalMillis", Value: keyed.Pick(d, "set/interval", "30ms", "80ms", "200ms")},
-		{Name: "balancerShortIntervalMillis", Value: keyed.Pick(d, "set/short interval", "5ms", "20ms", "60ms")},
+		{
+			Name:  "balancerRoundIntervalMillis",
+			Value: keyed.Pick(d, "set/interval", "30ms", "80ms", "200ms"),
+		},
+		{
+			Name:  "balancerShortIntervalMillis",
+			Value: keyed.Pick(d, "set/short interval", "5ms", "20ms", "60ms"),
+		},
 		{Name: "chunkSizeBytes", Value: fmt.Sprint(bytes)},
-		{Name: "autoMergerIntervalSecs", Value: keyed.Pick(d, "set/merge interval", "1h", "100ms", "400ms")},
+		{
+			Name:  "autoMergerIntervalSecs",
+			Value: keyed.Pick(d, "set/merge interval", "1h", "100ms", "400ms"),
+		},
 		{Name: "autoMergerThrottlingMS", Value: keyed.Pick(d, "set/merge pause", "5ms", "15s")},
 		{Name: "useRandomSplitPoint", Value: keyed.Pick(d, "set/random split", "0", "0", "1")},
-		// A donor that gives up sooner than it has the end of the sessions' history never gets rid of anything.
+		// A donor that gives up sooner than it has the end of the sessions' history never gets rid
+		// of anything.
 		{Name: "moveChunkCatchUpMaxWaitMillis", Value: "5s"},
 	}
 	if d.Chance("at random", 35) {
@@ -101,21 +125,31 @@ func balancerSettings(d keyed.Source, t scenario.Topology) []scenario.Setting {
 	}
 	if littleMemory(d) {
 		all = append(all,
-			scenario.Setting{Name: "transferModsMemoryBytes", Value: keyed.Pick(d, "memory", "0", "10", "30")},
+			scenario.Setting{
+				Name:  "transferModsMemoryBytes",
+				Value: keyed.Pick(d, "memory", "0", "10", "30"),
+			},
 			scenario.Setting{Name: "recvChunkStatusWaitMillis", Value: "10ms"},
 			scenario.Setting{Name: "migrateCloneInsertionBatchSize", Value: "1"},
-			scenario.Setting{Name: "migrateCloneInsertionBatchDelayMS", Value: keyed.Pick(d, "memory/delay", "8ms", "20ms")})
+			scenario.Setting{
+				Name:  "migrateCloneInsertionBatchDelayMS",
+				Value: keyed.Pick(d, "memory/delay", "8ms", "20ms"),
+			})
 	}
 	w := workloads.Windows[d.IntN("zones", len(workloads.Windows))]
 	for n := range t.ConfigMembers {
 		east := w.Near[d.IntN(fmt.Sprintf("zone/%d", n), len(w.Near))]
-		all = append(all, scenario.Setting{Name: fmt.Sprintf("sim.clock.utcOffset.config.%d", n), Value: east.String()})
+		all = append(all, scenario.Setting{
+			Name:  fmt.Sprintf("sim.clock.utcOffset.config.%d", n),
+			Value: east.String(),
+		})
 	}
 	return all
 }
 
-// littleMemory is true when hardly a chunk moves that is written to while it is cloned, which takes long then: it is split, or else
-// marked jumbo. By its size no chunk ever is, as no two documents have the same key.
+// littleMemory is true when hardly a chunk moves that is written to while it is cloned, which takes
+// long then: it is split, or else marked jumbo. By its size no chunk ever is, as no two documents
+// have the same key.
 func littleMemory(d keyed.Source) bool { return d.Chance("little memory", 25) }
 
 // drawOperations has operators do some things.
@@ -129,7 +163,13 @@ func drawOperations(d keyed.Source, s *scenario.Scenario, z size, stories int) [
 	// A collection that is made again is asked to be on all shards.
 	makes := slices.ContainsFunc(s.Ops, func(o scenario.Op) bool { return o.Kind.Whole() })
 	return workloads.DrawOperations(d.IntN, workloads.OperationsParams{
-		Collections: sharded, Shards: s.Topology.Shards, Count: stories, Start: warmUp / 2, End: z.span, Remove: !makes, Older: s.Protocol == "4.2",
+		Collections: sharded,
+		Shards:      s.Topology.Shards,
+		Count:       stories,
+		Start:       warmUp / 2,
+		End:         z.span,
+		Remove:      !makes,
+		Older:       s.Protocol == "4.2",
 	})
 }
 

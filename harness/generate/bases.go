@@ -23,7 +23,9 @@ func Bases() []Base {
 	return []Base{
 		{Name: "migration", About: "one migration under 40 operations", make: baseMigration},
 		{Name: "move-primary", About: "one movePrimary under 40 operations", make: basePrimary},
-		{Name: "deletion", About: "the deletion of a range that moved away and comes back, under 40 operations", make: baseDeletion,
+		{Name: "deletion",
+			About:  "the deletion of a range that moved away and comes back, under 40 operations",
+			make:   baseDeletion,
 			Wanted: func(phase string) bool { return strings.HasPrefix(phase, "deletion ") }},
 	}
 }
@@ -55,14 +57,26 @@ func baseOf(c scenario.Collection) *scenario.Scenario {
 	z := sweepSize
 	s := &scenario.Scenario{Seed: 1, Topology: z.topology, Collections: []scenario.Collection{c}}
 	s.Ops = workloads.Draw(keyed.Source(1).IntN, workloads.Params{
-		NS: c.NS, Keys: c.Keys, Preload: c.Preload, Clients: z.topology.Clients, Count: z.ops, Span: z.span, FirstID: 1,
+		NS:      c.NS,
+		Keys:    c.Keys,
+		Preload: c.Preload,
+		Clients: z.topology.Clients,
+		Count:   z.ops,
+		Span:    z.span,
+		FirstID: 1,
 	}, workloads.Standard())
 	return s
 }
 
 func baseMigration() *scenario.Scenario {
 	s := baseOf(scenario.Collection{NS: mainNamespace, Keys: 10, Preload: 7, Bounds: []int64{5}})
-	s.Migrations = []scenario.Migration{{ID: 1, At: warmUp, NS: mainNamespace, Min: 5, Max: scenario.MaxKey}}
+	s.Migrations = []scenario.Migration{{
+		ID:  1,
+		At:  warmUp,
+		NS:  mainNamespace,
+		Min: 5,
+		Max: scenario.MaxKey,
+	}}
 	return s
 }
 
@@ -75,7 +89,8 @@ func basePrimary() *scenario.Scenario {
 func baseDeletion() *scenario.Scenario {
 	s := baseMigration()
 	s.Settings = []scenario.Setting{
-		{Name: "orphanCleanupDelaySecs", Value: "5ms"}, {Name: "rangeDeleterBatchSize", Value: "1"}, {Name: "rangeDeleterBatchDelayMS", Value: "5ms"},
+		{Name: "orphanCleanupDelaySecs", Value: "5ms"}, {Name: "rangeDeleterBatchSize", Value: "1"},
+		{Name: "rangeDeleterBatchDelayMS", Value: "5ms"},
 	}
 	s.Migrations[0].At = warmUp / 5
 	back := s.Migrations[0]

@@ -10,9 +10,10 @@ import (
 // pushedBytes is about how many bytes an element takes that was appended to a document.
 const pushedBytes = 14
 
-// raiseChunkSizes raises sizes of chunks to what the documents of the plan need that grow most. The balancer of 6.0.3 and later takes what it
-// has moved for less than three chunks, by which shards have to differ (errata E2); a document that is larger goes back and
-// forth for ever, here as in real systems, where nobody makes chunks so small.
+// raiseChunkSizes raises sizes of chunks to what the documents of the plan need that grow most. The
+// balancer of 6.0.3 and later takes what it has moved for less than three chunks, by which shards
+// have to differ (errata E2); a document that is larger goes back and forth for ever, here as in
+// real systems, where nobody makes chunks so small.
 func raiseChunkSizes(s *scenario.Scenario) {
 	if s.Protocol == "4.2" { // which counts chunks
 		return

@@ -9,23 +9,28 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// adjustableSettings are the settings that operators change while a cluster runs: those of migrations (protocol 16).
+// adjustableSettings are the settings that operators change while a cluster runs: those of
+// migrations (protocol 16).
 var adjustableSettings = []string{
-	"orphanCleanupDelaySecs", "rangeDeleterBatchSize", "rangeDeleterBatchDelayMS", "receiveChunkWaitForRangeDeleterTimeoutMS",
+	"orphanCleanupDelaySecs", "rangeDeleterBatchSize", "rangeDeleterBatchDelayMS",
+	"receiveChunkWaitForRangeDeleterTimeoutMS",
 	"migrateCloneInsertionBatchSize", "migrateCloneBatchBytes", "migrateCloneInsertionBatchDelayMS",
-	"chunkMigrationFetcherMaxBufferedSizeBytesPerThread", "transferModsBatchBytes", "transferModsMemoryBytes", "chunkSizeBytes",
-	"maxCatchUpPercentageBeforeBlockingWrites", "steadyPollMillis", "recvChunkStatusWaitMillis", "sessionModsWaitMillis",
+	"chunkMigrationFetcherMaxBufferedSizeBytesPerThread", "transferModsBatchBytes",
+	"transferModsMemoryBytes", "chunkSizeBytes",
+	"maxCatchUpPercentageBeforeBlockingWrites", "steadyPollMillis", "recvChunkStatusWaitMillis",
+	"sessionModsWaitMillis",
 	"migrationRetryBackoffMillis", "defaultConfigCommandTimeoutMS",
 }
 
 const (
-	// commandShare is how many seeds in a hundred have an operator, commandsMost how many commands one gives at most.
+	// commandShare is how many seeds in a hundred have an operator, commandsMost how many commands
+	// one gives at most.
 	commandShare = 15
 	commandsMost = 4
 )
 
-// drawCommands gives a share of the seeds an operator: settings that change while everything runs, and now and then
-// somebody who waits until the shards are clean or quiescent.
+// drawCommands gives a share of the seeds an operator: settings that change while everything runs,
+// and now and then somebody who waits until the shards are clean or quiescent.
 func drawCommands(d keyed.Source, z size) (all []scenario.Command) {
 	if !d.Chance("commands", commandShare) {
 		return nil
@@ -48,5 +53,10 @@ func drawCommand(d keyed.Source, who string, at time.Duration) scenario.Command 
 	}
 	name := adjustableSettings[d.IntN(who+"/name", len(adjustableSettings))]
 	k := settingKnobs[slices.IndexFunc(settingKnobs, func(k knob) bool { return k.name == name })]
-	return scenario.Command{At: at, Do: scenario.SetParameter, Name: name, Value: k.values[d.IntN(who+"/value", len(k.values))]}
+	return scenario.Command{
+		At:    at,
+		Do:    scenario.SetParameter,
+		Name:  name,
+		Value: k.values[d.IntN(who+"/value", len(k.values))],
+	}
 }

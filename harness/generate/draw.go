@@ -1,10 +1,12 @@
-// Package generate makes the scenario of a seed: a profile says how large it is and which faults it may have, and the seed
-// decides topology, collections, operations, migrations, operators, settings and faults.
+// Package generate makes the scenario of a seed: a profile says how large it is and which faults it
+// may have, and the seed decides topology, collections, operations, migrations, operators, settings
+// and faults.
 //
-// Promise: a scenario is a pure function of seed and profile. Every question is keyed by what it is about, so that leaving
-// something out of a profile leaves the rest of its scenarios as they were.
+// Promise: a scenario is a pure function of seed and profile. Every question is keyed by what it is
+// about, so that leaving something out of a profile leaves the rest of its scenarios as they were.
 //
-// Refusal: it runs nothing, and a drawn scenario does not depend on it: every answer is in the scenario's text.
+// Refusal: it runs nothing, and a drawn scenario does not depend on it: every answer is in the
+// scenario's text.
 package generate
 
 import (
@@ -19,14 +21,20 @@ import (
 	"github.com/shardproof/shardproof/workloads"
 )
 
-// mainNamespace is the collection of drawn scenarios, second the one that some have besides, and other a name that it may get.
+// mainNamespace is the collection of drawn scenarios, second the one that some have besides, and
+// other a name that it may get.
 const mainNamespace, secondNamespace, otherNamespace = "test.docs", "test.more", "test.other"
 
 // Draw makes the scenario of a seed. It is a pure function of both arguments.
 func Draw(seed uint64, p Profile) *scenario.Scenario {
 	d := keyed.New(seed ^ 0xc0ffee)
 	p.size = drawSize(d, p)
-	s := &scenario.Scenario{Name: p.Name, Seed: seed, Topology: p.size.topology, Limit: quiescenceLimit}
+	s := &scenario.Scenario{
+		Name:     p.Name,
+		Seed:     seed,
+		Topology: p.size.topology,
+		Limit:    quiescenceLimit,
+	}
 	s.Protocol = drawProtocol(d, p)
 	if p.balanced {
 		drawBalancing(d, p, s)
@@ -48,12 +56,24 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	two := p.size.moves > 1 && d.Chance("second collection", 25)
 	size, rest := p.size.split(two)
 	s.Ops = workloads.Draw(d.IntN, workloads.Params{
-		NS: mainNamespace, Keys: size.keys, Preload: s.Collections[0].Preload, Clients: size.topology.Clients,
-		Count: size.ops, Span: size.span, Hot: keyed.Pick(d, "hot", 0, 10, 30, 60), FirstID: 1,
+		NS:      mainNamespace,
+		Keys:    size.keys,
+		Preload: s.Collections[0].Preload,
+		Clients: size.topology.Clients,
+		Count:   size.ops,
+		Span:    size.span,
+		Hot:     keyed.Pick(d, "hot", 0, 10, 30, 60),
+		FirstID: 1,
 	}, mix)
 	s.Migrations = workloads.DrawMoves(d.IntN, workloads.MoveParams{
-		Collection: s.Collections[0], Shards: size.topology.Shards, Count: size.moves, Start: warmUp,
-		Gap: (size.span - warmUp) / time.Duration(size.moves), WaitDelete: 20, Operator: 8, FirstID: 1,
+		Collection: s.Collections[0],
+		Shards:     size.topology.Shards,
+		Count:      size.moves,
+		Start:      warmUp,
+		Gap:        (size.span - warmUp) / time.Duration(size.moves),
+		WaitDelete: 20,
+		Operator:   8,
+		FirstID:    1,
 	}, keyed.Choose(d.IntN, "moves", workloads.MoveCatalogue(), movesOf))
 	if two {
 		addCollection(s, d, rest)
@@ -64,7 +84,8 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if size.moves > 1 && d.Chance("unsharded", unshardedShare) {
 		addUnsharded(d, s, size)
 	}
-	s.Faults = drawFaults(d, p, faults.Space{MovesPrimary: len(s.Primaries) > 0, Splits: len(splits) > 0})
+	s.Faults = drawFaults(d, p,
+		faults.Space{MovesPrimary: len(s.Primaries) > 0, Splits: len(splits) > 0})
 	s.FaultsEnd = size.span + faultsTail
 	if size.moves > 1 && d.Chance("operations", operatorShare) {
 		addOperators(d, s, size)
@@ -88,7 +109,8 @@ func drawProtocol(d keyed.Source, p Profile) string {
 // keepHistory sets, for most runs with reads of the past, a window in which they can succeed.
 func keepHistory(d keyed.Source, s *scenario.Scenario) {
 	for i := range s.Settings {
-		if v := &s.Settings[i]; v.Name == "minSnapshotHistoryWindowInSeconds" && d.Chance("keep history", 80) {
+		v := &s.Settings[i]
+		if v.Name == "minSnapshotHistoryWindowInSeconds" && d.Chance("keep history", 80) {
 			v.Value = "300s"
 		}
 	}
@@ -98,10 +120,12 @@ func keepHistory(d keyed.Source, s *scenario.Scenario) {
 const streamShare = 15
 
 const (
-	// warmUp is when the first migration starts, settle how long faults go on after the last operation started.
+	// warmUp is when the first migration starts, settle how long faults go on after the last
+	// operation started.
 	warmUp     = 50 * time.Millisecond
 	faultsTail = 300 * time.Millisecond
-	// quiescenceLimit is how long the cluster has to converge after the faults. A real one would have minutes.
+	// quiescenceLimit is how long the cluster has to converge after the faults. A real one would
+	// have minutes.
 	quiescenceLimit = 90 * time.Second
 )
 
@@ -116,23 +140,56 @@ type size struct {
 var (
 	// standardSize is the size that figures are quoted for.
 	standardSize = size{
-		topology: scenario.Topology{Shards: 3, Members: 3, ConfigMembers: 3, Routers: 2, Clients: 6},
-		ops:      300, moves: 6, keys: 40, faults: 8, span: 1500 * time.Millisecond,
+		topology: scenario.Topology{
+			Shards:        3,
+			Members:       3,
+			ConfigMembers: 3,
+			Routers:       2,
+			Clients:       6,
+		},
+		ops:    300,
+		moves:  6,
+		keys:   40,
+		faults: 8,
+		span:   1500 * time.Millisecond,
 	}
 	// smallSize is for strategies that run one scenario many times.
 	smallSize = size{
-		topology: scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 4},
-		ops:      80, moves: 4, keys: 12, span: 400 * time.Millisecond,
+		topology: scenario.Topology{
+			Shards:        2,
+			Members:       3,
+			ConfigMembers: 3,
+			Routers:       1,
+			Clients:       4,
+		},
+		ops:   80,
+		moves: 4,
+		keys:  12,
+		span:  400 * time.Millisecond,
 	}
 	// sweepSize is the size for trying one fault after the other.
 	sweepSize = size{
-		topology: scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 3},
-		ops:      40, moves: 1, keys: 10, faults: 1, span: 150 * time.Millisecond,
+		topology: scenario.Topology{
+			Shards:        2,
+			Members:       3,
+			ConfigMembers: 3,
+			Routers:       1,
+			Clients:       3,
+		},
+		ops:    40,
+		moves:  1,
+		keys:   10,
+		faults: 1,
+		span:   150 * time.Millisecond,
 	}
 )
 
 func drawCollection(d keyed.Source, z size) scenario.Collection {
-	c := scenario.Collection{NS: mainNamespace, Keys: z.keys, Preload: z.keys * keyed.Pick(d, "preload", 5, 7, 9) / 10}
+	c := scenario.Collection{
+		NS:      mainNamespace,
+		Keys:    z.keys,
+		Preload: z.keys * keyed.Pick(d, "preload", 5, 7, 9) / 10,
+	}
 	shards := int64(z.topology.Shards)
 	if c.Hashed = d.Chance("hashed", 30); c.Hashed {
 		for i := int64(1); i < shards; i++ {
@@ -147,17 +204,24 @@ func drawCollection(d keyed.Source, z size) scenario.Collection {
 }
 
 const (
-	// unshardedShare is how many percent of the scenarios have an unsharded collection whose primary moves.
+	// unshardedShare is how many percent of the scenarios have an unsharded collection whose
+	// primary moves.
 	unshardedShare = 15
 	// unshardedKeys and unshardedOps are its size and the use of it: little beside what is sharded.
 	unshardedKeys, unshardedOps = 8, 60
 	unshardedNamespace          = "test.plain"
 )
 
-// addUnsharded puts an unsharded collection into the same database, and has its primary move while clients use it. In 4.2,
-// which loses what is written meanwhile (protocol 15), they use it when all is over.
+// addUnsharded puts an unsharded collection into the same database, and has its primary move while
+// clients use it. In 4.2, which loses what is written meanwhile (protocol 15), they use it when all
+// is over.
 func addUnsharded(d keyed.Source, s *scenario.Scenario, size size) {
-	c := scenario.Collection{NS: unshardedNamespace, Unsharded: true, Keys: unshardedKeys, Preload: unshardedKeys / 2}
+	c := scenario.Collection{
+		NS:        unshardedNamespace,
+		Unsharded: true,
+		Keys:      unshardedKeys,
+		Preload:   unshardedKeys / 2,
+	}
 	s.Collections = append(s.Collections, c)
 	if s.Protocol != "4.2" {
 		s.Ops = append(s.Ops, workloads.Draw(d.IntN, workloads.Params{
@@ -167,24 +231,33 @@ func addUnsharded(d keyed.Source, s *scenario.Scenario, size size) {
 	}
 	moves := keyed.Pick(d, "primaries", 2, 4, 6)
 	s.Primaries = workloads.DrawPrimaries(d.IntN, workloads.PrimaryParams{
-		Database: catalog.DatabaseOf(c.NS), Shards: size.topology.Shards, Count: moves, Start: warmUp,
-		Gap: (size.span - warmUp) / time.Duration(moves), FirstID: 1,
+		Database: catalog.DatabaseOf(c.NS),
+		Shards:   size.topology.Shards,
+		Count:    moves,
+		Start:    warmUp,
+		Gap:      (size.span - warmUp) / time.Duration(moves),
+		FirstID:  1,
 	})
 }
 
-// drawStreams adds readers of change streams. Many of these scenarios start with few owners, so that shards get their first
-// chunk and lose their last one.
+// drawStreams adds readers of change streams. Many of these scenarios start with few owners, so
+// that shards get their first chunk and lose their last one.
 func drawStreams(d keyed.Source, z size, s *scenario.Scenario) {
-	s.Streams = workloads.DrawStreams(d.IntN, workloads.StreamParams{NS: mainNamespace, Count: 1 + d.IntN("stream count", 2), Span: z.span})
+	s.Streams = workloads.DrawStreams(d.IntN, workloads.StreamParams{
+		NS:    mainNamespace,
+		Count: 1 + d.IntN("stream count", 2),
+		Span:  z.span,
+	})
 	if c := &s.Collections[0]; d.Chance("few owners", 70) {
 		c.Bounds = c.Bounds[:d.IntN("inner bounds", len(c.Bounds))]
 	}
 }
 
-// drawFaults plans the faults of a profile: of one kind, or each of a drawn subset of its kinds, since some kinds hide
-// what others would find. The space says what else the scenario does.
+// drawFaults plans the faults of a profile: of one kind, or each of a drawn subset of its kinds,
+// since some kinds hide what others would find. The space says what else the scenario does.
 func drawFaults(d keyed.Source, p Profile, space faults.Space) []scenario.Fault {
-	space.Topology, space.From, space.To, space.Migrations = p.size.topology, warmUp/2, p.size.span, p.size.moves
+	space.Topology, space.From, space.To, space.Migrations = p.size.topology, warmUp/2, p.size.span,
+		p.size.moves
 	kinds := drawKinds(d, p)
 	var plan []scenario.Fault
 	for id := 1; id <= p.size.faults && len(kinds) > 0; id++ {

@@ -16,10 +16,12 @@ type Profile struct {
 	Name, About string
 	// Weight is its share in a campaign that mixes all profiles; zero: not in the mix.
 	Weight int
-	// Protocol is the version that the servers speak, "4.2" or "8.0"; empty: a share of the seeds speaks 4.2.
+	// Protocol is the version that the servers speak, "4.2" or "8.0"; empty: a share of the seeds
+	// speaks 4.2.
 	Protocol string
 	size     size
-	// aim selects the kinds of faults; nil: all of them. With one, all faults of a run are of one kind.
+	// aim selects the kinds of faults; nil: all of them. With one, all faults of a run are of one
+	// kind.
 	aim func(kind string) bool
 	one bool
 	// balanced: all migrations are the balancer's.
@@ -36,9 +38,11 @@ func (p *Profile) kinds() []*faults.Kind {
 	return kinds
 }
 
-// deepKinds are the faults of control messages and of the commit window: what found the deepest bugs when it was measured.
+// deepKinds are the faults of control messages and of the commit window: what found the deepest
+// bugs when it was measured.
 var deepKinds = []string{
-	"donor-failover", "recipient-crash", "config-failover", "stepdown", "power-loss", "duplicate", "hold", "lost-request", "lost-reply",
+	"donor-failover", "recipient-crash", "config-failover", "stepdown", "power-loss", "duplicate",
+	"hold", "lost-request", "lost-reply",
 	"slow-disk", "pause", "partial-partition", "slow-link",
 }
 
@@ -62,17 +66,43 @@ func withoutFaults(z size) size {
 // Profiles lists the ways to draw scenarios, the default soak first.
 func Profiles() []Profile {
 	return []Profile{
-		{Name: "contended", About: "frequent migrations back and forth, faults aimed at control messages and the commit window",
-			Weight: 45, size: denseSize(), aim: func(kind string) bool { return slices.Contains(deepKinds, kind) }},
-		{Name: "single-fault-kind", About: "all faults of a run are of one kind, so that no kind masks another",
-			Weight: 25, size: standardSize, one: true},
+		{Name: "contended",
+			About: "frequent migrations back and forth, faults aimed at control messages and " +
+				"the commit window",
+			Weight: 45,
+			size:   denseSize(),
+			aim:    func(kind string) bool { return slices.Contains(deepKinds, kind) }},
+		{Name: "single-fault-kind",
+			About:  "all faults of a run are of one kind, so that no kind masks another",
+			Weight: 25,
+			size:   standardSize,
+			one:    true},
 		{Name: "all-faults", About: "every kind of fault", Weight: 15, size: standardSize},
-		{Name: "intense", About: "every kind of fault, three times as many", Weight: 12, size: intenseSize()},
-		{Name: "balancer", About: "the balancer is the only source of migrations; operators drain shards, change zones, windows and settings",
-			Weight: 10, size: balancedSize(), balanced: true},
-		{Name: "fault-free", About: "no faults, only latency, migrations and clients", Weight: 3, size: withoutFaults(standardSize)},
+		{
+			Name:   "intense",
+			About:  "every kind of fault, three times as many",
+			Weight: 12,
+			size:   intenseSize(),
+		},
+		{Name: "balancer",
+			About: "the balancer is the only source of migrations; operators drain shards, " +
+				"change zones, windows and settings",
+			Weight:   10,
+			size:     balancedSize(),
+			balanced: true},
+		{
+			Name:   "fault-free",
+			About:  "no faults, only latency, migrations and clients",
+			Weight: 3,
+			size:   withoutFaults(standardSize),
+		},
 		{Name: "sweep", About: "two shards, one migration, one fault", size: sweepSize},
-		{Name: "small", About: "two shards, four migrations, no faults: the base of strategies that add their own", size: smallSize},
+		{
+			Name: "small",
+			About: "two shards, four migrations, no faults: the base of strategies that add " +
+				"their own",
+			size: smallSize,
+		},
 	}
 }
 
@@ -98,8 +128,9 @@ func MixedOf(seed uint64, protocol string) *scenario.Scenario {
 	return Draw(seed, p)
 }
 
-// MixedBrief is MixedOf with a third of the operations and of the time for them, and half of the migrations and faults: most of what goes wrong
-// in a long scenario goes wrong in a short one as well, and costs half as much there.
+// MixedBrief is MixedOf with a third of the operations and of the time for them, and half of the
+// migrations and faults: most of what goes wrong in a long scenario goes wrong in a short one as
+// well, and costs half as much there.
 func MixedBrief(seed uint64, protocol string) *scenario.Scenario {
 	p := mixedProfile(seed)
 	p.Protocol = protocol

@@ -11,9 +11,9 @@ import (
 	"github.com/shardproof/shardproof/workloads"
 )
 
-// split divides the size between two collections, so that a scenario with two is no larger than others: a third of the
-// operations and half of the migrations are the second one's, which has half the keys. Without a second one the first gets
-// all.
+// split divides the size between two collections, so that a scenario with two is no larger than
+// others: a third of the operations and half of the migrations are the second one's, which has half
+// the keys. Without a second one the first gets all.
 func (z size) split(two bool) (first, second size) {
 	if !two {
 		return z, size{}
@@ -24,8 +24,8 @@ func (z size) split(two bool) (first, second size) {
 	return first, second
 }
 
-// addCollection gives the scenario its second collection, with operations and migrations. In most of the scenarios that
-// collection is also dropped, made again, indexed and renamed.
+// addCollection gives the scenario its second collection, with operations and migrations. In most
+// of the scenarios that collection is also dropped, made again, indexed and renamed.
 func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 	own := d.Fork(0x2d)
 	coll := drawCollection(own, z)
@@ -36,16 +36,33 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 	s.Collections = append(s.Collections, coll)
 	clients, next := z.topology.Clients, len(s.Ops)+1
 	ops := workloads.Draw(own.IntN, workloads.Params{
-		NS: secondNamespace, Keys: coll.Keys, Preload: coll.Preload, Clients: clients, Count: z.ops, Span: z.span, FirstID: next,
+		NS:      secondNamespace,
+		Keys:    coll.Keys,
+		Preload: coll.Preload,
+		Clients: clients,
+		Count:   z.ops,
+		Span:    z.span,
+		FirstID: next,
 	}, workloads.Standard())
 	moves := workloads.DrawMoves(own.IntN, workloads.MoveParams{
-		Collection: coll, Shards: z.topology.Shards, Count: z.moves, Start: warmUp, Gap: (z.span - warmUp) / time.Duration(z.moves),
-		WaitDelete: 20, FirstID: len(s.Migrations) + 1,
+		Collection: coll,
+		Shards:     z.topology.Shards,
+		Count:      z.moves,
+		Start:      warmUp,
+		Gap:        (z.span - warmUp) / time.Duration(z.moves),
+		WaitDelete: 20,
+		FirstID:    len(s.Migrations) + 1,
 	}, keyed.Choose(own.IntN, "moves", workloads.MoveCatalogue(), movesOf))
 	if own.Chance("whole", 70) {
 		p := workloads.WholeParams{
-			NS: secondNamespace, Clients: clients, Count: keyed.Pick(own, "wholes", 1, 2, 3, 5), Start: warmUp, End: z.span,
-			Moves: moves, Drops: keyed.Pick(own, "drops", 0, 0, 50, 100), FirstID: next + z.ops,
+			NS:      secondNamespace,
+			Clients: clients,
+			Count:   keyed.Pick(own, "wholes", 1, 2, 3, 5),
+			Start:   warmUp,
+			End:     z.span,
+			Moves:   moves,
+			Drops:   keyed.Pick(own, "drops", 0, 0, 50, 100),
+			FirstID: next + z.ops,
 		}
 		if own.Chance("renames", 50) {
 			p.Other, p.Renames = otherNamespace, 50
@@ -62,13 +79,16 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 
 // watchWhole has a reader follow the collection's changes, which ends whenever the collection does.
 func watchWhole(s *scenario.Scenario, d keyed.Source, z size) {
-	for _, reader := range workloads.DrawStreams(d.IntN, workloads.StreamParams{NS: secondNamespace, Count: 1, Span: z.span / 2}) {
+	for _, reader := range workloads.DrawStreams(
+		d.IntN, workloads.StreamParams{NS: secondNamespace, Count: 1, Span: z.span / 2},
+	) {
 		reader.ID = len(s.Streams) + 1
 		s.Streams = append(s.Streams, reader)
 	}
 }
 
-// useOther has a part of the operations and migrations use the name that the second collection has now and then.
+// useOther has a part of the operations and migrations use the name that the second collection has
+// now and then.
 func useOther(s *scenario.Scenario, d keyed.Source, ops []scenario.Op, moves []scenario.Migration) {
 	coll := s.Collections[len(s.Collections)-1]
 	coll.NS, coll.Preload, coll.Absent = otherNamespace, 0, true

@@ -7,8 +7,9 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// knob is a setting and the values it is drawn from: the first ones make a migration quick, later ones slow it down or
-// cut its batches small. Small values more often: they are what tests at scale never see.
+// knob is a setting and the values it is drawn from: the first ones make a migration quick, later
+// ones slow it down or cut its batches small. Small values more often: they are what tests at scale
+// never see.
 type knob struct {
 	name   string
 	values []string
@@ -56,7 +57,8 @@ var worldKnobs = []knob{
 	{"sim.task.yieldsPerMillion", []string{"125000", "500000", "20000"}},
 }
 
-// backgroundFaults are small rates of the world's own faults, drawn for profiles that have faults at all.
+// backgroundFaults are small rates of the world's own faults, drawn for profiles that have faults
+// at all.
 var backgroundFaults = []knob{
 	{"sim.net.slowPerMillion", []string{"0", "0", "1000", "10000"}},
 	{"sim.net.lossPerMillion", []string{"0", "0", "300", "3000"}},
@@ -65,8 +67,8 @@ var backgroundFaults = []knob{
 	{"sim.task.stallsPerMillion", []string{"0", "0", "2000", "10000"}},
 }
 
-// QuickSettings are values with which a migration takes milliseconds: the first ones of all knobs. The
-// defaults are those of real systems.
+// QuickSettings are values with which a migration takes milliseconds: the first ones of all knobs.
+// The defaults are those of real systems.
 func QuickSettings() []scenario.Setting { return scenario.Preset("drawn") }
 
 // DrawSetting draws one setting of a cluster or of its world, and a value.
@@ -76,11 +78,12 @@ func DrawSetting(roll func(question string, n int) int) scenario.Setting {
 	return scenario.Setting{Name: k.name, Value: keyed.One(roll, "value", k.values...)}
 }
 
-// A log of so few entries forgets within milliseconds what a retry or a member that was away needs: so many percent of the seeds
-// have one.
+// A log of so few entries forgets within milliseconds what a retry or a member that was away needs:
+// so many percent of the seeds have one.
 const shortLog, shortLogShare = "12", 8
 
-// drawSettings gives half of the seeds the quick values throughout, and the others a draw from each knob.
+// drawSettings gives half of the seeds the quick values throughout, and the others a draw from each
+// knob.
 func drawSettings(d keyed.Source, p Profile) []scenario.Setting {
 	var all []scenario.Setting
 	wild := d.Chance("wild settings", 50)
@@ -93,7 +96,8 @@ func drawSettings(d keyed.Source, p Profile) []scenario.Setting {
 	}
 	for _, k := range settingKnobs {
 		add(k, wild)
-		if last := &all[len(all)-1]; k.name == "oplogMinRetentionEntries" && d.Chance("short log", shortLogShare) {
+		last := &all[len(all)-1]
+		if k.name == "oplogMinRetentionEntries" && d.Chance("short log", shortLogShare) {
 			last.Value = shortLog
 		}
 	}

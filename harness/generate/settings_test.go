@@ -7,7 +7,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// TestDrawnPreset: the preset of drawn scenarios has the first value of every knob, so that they print in few lines.
+// TestDrawnPreset: the preset of drawn scenarios has the first value of every knob, so that they
+// print in few lines.
 func TestDrawnPreset(t *testing.T) {
 	var first []scenario.Setting
 	for _, k := range slices.Concat(settingKnobs, worldKnobs) {

@@ -6,18 +6,19 @@ import (
 )
 
 const (
-	// reshapedClusters is how many percent of the seeds of the mix have another cluster than the usual one, reducedMixes how
-	// many leave some kinds of operations out.
+	// reshapedClusters is how many percent of the seeds of the mix have another cluster than the
+	// usual one, reducedMixes how many leave some kinds of operations out.
 	reshapedClusters = 40
 	reducedMixes     = 40
 	// keptShare is how many percent of the kinds of operations stay in a reduced mix.
 	keptShare = 60
 )
 
-// drawSize is the size of the profile, for a share of the seeds on another cluster and with other keys: small extremes more often,
-// as a replica set of one member, a single router or a handful of keys make situations frequent that are rare otherwise. What
-// costs time, operations and migrations and faults, stays as it is. Profiles outside the mix are what other searches begin with,
-// and stay as small as they are.
+// drawSize is the size of the profile, for a share of the seeds on another cluster and with other
+// keys: small extremes more often, as a replica set of one member, a single router or a handful of
+// keys make situations frequent that are rare otherwise. What costs time, operations and migrations
+// and faults, stays as it is. Profiles outside the mix are what other searches begin with, and stay
+// as small as they are.
 func drawSize(d keyed.Source, p Profile) size {
 	z := p.size
 	if p.balanced {
@@ -38,7 +39,8 @@ func drawSize(d keyed.Source, p Profile) size {
 	return z
 }
 
-// brief is the size that is left of a scenario in which less happens. Operators and rounds of a balancer need more of the time.
+// brief is the size that is left of a scenario in which less happens. Operators and rounds of a
+// balancer need more of the time.
 func (z size) brief(balanced bool) size {
 	z.ops, z.moves, z.faults, z.topology.Clients = z.ops/3, (z.moves+1)/2, (z.faults+1)/2, 4
 	if balanced {
@@ -49,7 +51,8 @@ func (z size) brief(balanced bool) size {
 	return z
 }
 
-// drawMix is the mix of operations, for a share of the seeds without some of its kinds: what is left is done the more often.
+// drawMix is the mix of operations, for a share of the seeds without some of its kinds: what is
+// left is done the more often.
 func drawMix(d keyed.Source, mix []workloads.Share) []workloads.Share {
 	if !d.Chance("reduced mix", reducedMixes) {
 		return mix

@@ -11,14 +11,16 @@ import (
 )
 
 const (
-	// reshapedShare is how many seeds in a hundred have chunks split and merged, splitsMost and mergesMost how many at most.
+	// reshapedShare is how many seeds in a hundred have chunks split and merged, splitsMost and
+	// mergesMost how many at most.
 	reshapedShare = 25
 	splitsMost    = 5
 	mergesMost    = 3
 )
 
-// drawSplits has an operator split and merge chunks while others migrate. A merge is of what lies between two places where
-// chunks meet, if both were cut; whether one shard has it all then is left to luck.
+// drawSplits has an operator split and merge chunks while others migrate. A merge is of what lies
+// between two places where chunks meet, if both were cut; whether one shard has it all then is left
+// to luck.
 func drawSplits(d keyed.Source, z size, c scenario.Collection) (all []scenario.Command) {
 	if z.moves < 2 || !d.Chance("splits", reshapedShare) {
 		return nil
@@ -33,7 +35,12 @@ func drawSplits(d keyed.Source, z size, c scenario.Collection) (all []scenario.C
 		if c.Hashed {
 			k = math.MinInt64 + (k+1)*(math.MaxInt64/int64(c.Keys+1)*2)
 		}
-		all = append(all, scenario.Command{At: at(who), Do: scenario.SplitChunk, Name: c.NS, Min: k})
+		all = append(all, scenario.Command{
+			At:   at(who),
+			Do:   scenario.SplitChunk,
+			Name: c.NS,
+			Min:  k,
+		})
 		meet = append(meet, k)
 	}
 	slices.Sort(meet)
@@ -42,7 +49,13 @@ func drawSplits(d keyed.Source, z size, c scenario.Collection) (all []scenario.C
 		who := fmt.Sprintf("merges/%d", i)
 		from := d.IntN(who+"/from", len(meet)-1)
 		to := min(from+1+d.IntN(who+"/chunks", 3), len(meet)-1)
-		all = append(all, scenario.Command{At: at(who), Do: scenario.MergeChunks, Name: c.NS, Min: meet[from], Max: meet[to]})
+		all = append(all, scenario.Command{
+			At:   at(who),
+			Do:   scenario.MergeChunks,
+			Name: c.NS,
+			Min:  meet[from],
+			Max:  meet[to],
+		})
 	}
 	return all
 }

@@ -1,10 +1,11 @@
-// Package harnesstest runs scenarios as Go tests: Check runs seeds, Sweep every fault that could hit a small scenario. It
-// is the only package of the harness that imports testing, and it adds the flags -shardproof.seed, -shardproof.seeds and
-// -shardproof.replay to the test binary.
+// Package harnesstest runs scenarios as Go tests: Check runs seeds, Sweep every fault that could
+// hit a small scenario. It is the only package of the harness that imports testing, and it adds the
+// flags -shardproof.seed, -shardproof.seeds and -shardproof.replay to the test binary.
 //
 // Stable are all names in this package.
 //
-// Promise: a failing run is kept in the test's artefact folder and explained with the command that repeats it.
+// Promise: a failing run is kept in the test's artefact folder and explained with the command that
+// repeats it.
 //
 // Refusal: it judges nothing; what fails here fails on the command line, too.
 package harnesstest
@@ -25,29 +26,35 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// The flags of every test binary that uses Check. They say what to run instead of what the test would.
+// The flags of every test binary that uses Check. They say what to run instead of what the test
+// would.
 var (
 	seedFlag   = flag.Uint64("shardproof.seed", 0, "run this seed only; 0: the test's own seeds")
 	seedsFlag  = flag.Int("shardproof.seeds", 0, "run this many seeds; 0: as many as the test says")
-	replayFlag = flag.String("shardproof.replay", "", "run this scenario file, or the scenario of this saved run, only")
+	replayFlag = flag.String("shardproof.replay", "",
+		"run this scenario file, or the scenario of this saved run, only")
 )
 
 // Suite is what Check runs.
 type Suite struct {
-	// Targets are the systems that scenarios may name; none: the sharded store. Seeds are drawn for the first.
+	// Targets are the systems that scenarios may name; none: the sharded store. Seeds are drawn for
+	// the first.
 	Targets target.Set
 	// Profile draws the scenarios of the sharded store; the zero Profile mixes all.
 	Profile generate.Profile
 	// First is the first seed, Seeds how many. Zero: 1 and 20.
 	First uint64
 	Seeds int
-	// Change, when set, is applied to every drawn scenario: other operations, other settings, a fault to look at.
+	// Change, when set, is applied to every drawn scenario: other operations, other settings, a
+	// fault to look at.
 	Change func(*scenario.Scenario)
-	// Folder is where failing runs are kept; empty: the test's artefact folder (go test -artifacts).
+	// Folder is where failing runs are kept; empty: the test's artefact folder (go test
+	// -artifacts).
 	Folder string
 }
 
-// Check runs the suite's seeds as sub-tests and fails with the failure block of those that do not pass.
+// Check runs the suite's seeds as sub-tests and fails with the failure block of those that do not
+// pass.
 //
 //	func TestMigrations(t *testing.T) {
 //		harnesstest.Check(t, harnesstest.Suite{Seeds: 50})

@@ -33,7 +33,9 @@ func smallProfile(t *testing.T) generate.Profile {
 // TestReplayFlag has the flag name a scenario file, which then is all that runs.
 func TestReplayFlag(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scenario.txt")
-	if err := os.WriteFile(file, []byte(generate.Draw(3, smallProfile(t)).String()), 0o644); err != nil {
+	if err := os.WriteFile(
+		file, []byte(generate.Draw(3, smallProfile(t)).String()), 0o644,
+	); err != nil {
 		t.Fatal(err)
 	}
 	if err := flag.Set("shardproof.replay", file); err != nil {

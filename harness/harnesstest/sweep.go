@@ -19,14 +19,16 @@ import (
 type SweepSuite struct {
 	// Base is the scenario of the sharded store that is swept.
 	Base generate.Base
-	// Targets are the systems that Scenario may name, which is swept instead of Base when it is set.
+	// Targets are the systems that Scenario may name, which is swept instead of Base when it is
+	// set.
 	Targets  target.Set
 	Scenario *scenario.Scenario
 	// Every is of how many faults one is tried; zero: each.
 	Every int
 }
 
-// Sweep runs a base with the faults that could hit it, each failure a sub-test, and logs the matrix.
+// Sweep runs a base with the faults that could hit it, each failure a sub-test, and logs the
+// matrix.
 func Sweep(t *testing.T, suite SweepSuite) {
 	t.Helper()
 	p, _, err := suite.plan()
@@ -35,18 +37,24 @@ func Sweep(t *testing.T, suite SweepSuite) {
 	}
 	m := sweep.NewMatrix(p)
 	for from := 0; from < len(p.Singles); from += max(suite.Every, 1) {
-		err := sweep.Run(p, sweep.Part{Targets: suite.targets(), From: from, To: from + 1, Done: func(n int, o sweep.Outcome, failed *runner.Result) bool {
-			m.Add(o, &p.Singles[n])
-			if failed != nil {
-				t.Run(fmt.Sprintf("fault=%d", n), func(t *testing.T) { suite.failed(t, failed) })
-			}
-			return true
-		}})
+		err := sweep.Run(p, sweep.Part{Targets: suite.targets(),
+			From: from,
+			To:   from + 1,
+			Done: func(n int, o sweep.Outcome, failed *runner.Result) bool {
+				m.Add(o, &p.Singles[n])
+				if failed != nil {
+					t.Run(fmt.Sprintf("fault=%d", n), func(t *testing.T) {
+						suite.failed(t, failed)
+					})
+				}
+				return true
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d of %d faults tried, %d reached, %d broke a promise\n%s", m.Runs, len(p.Singles), m.Reached, m.Broke, m)
+	t.Logf("%d of %d faults tried, %d reached, %d broke a promise\n%s",
+		m.Runs, len(p.Singles), m.Reached, m.Broke, m)
 }
 
 func (suite *SweepSuite) targets() target.Set {
@@ -65,9 +73,14 @@ func (suite *SweepSuite) plan() (*sweep.Plan, *runner.Result, error) {
 
 func (suite *SweepSuite) failed(t *testing.T, failed *runner.Result) {
 	folder := filepath.Join(t.ArtifactDir(), failed.Signature())
-	kept, err := harness.RunAndSave(failed.Scenario, runner.Options{Targets: suite.targets()}, folder, rundir.Environment{})
+	kept, err := harness.RunAndSave(failed.Scenario, runner.Options{Targets: suite.targets()},
+		folder, rundir.Environment{})
 	if err != nil {
 		t.Logf("the failing run was not saved: %v", err)
 	}
-	t.Fatal("\n" + explain.Report(kept, explain.Where{Folder: folder, Replay: []string{"shardproof replay " + folder}, Shrink: []string{"shardproof shrink " + folder}}))
+	t.Fatal("\n" + explain.Report(kept, explain.Where{
+		Folder: folder,
+		Replay: []string{"shardproof replay " + folder},
+		Shrink: []string{"shardproof shrink " + folder},
+	}))
 }

@@ -1,8 +1,9 @@
-// Package parallel does many things on several cores as if one after the other: the worlds of a search run side by side, and
-// what the search learns from them does not depend on how many there are.
+// Package parallel does many things on several cores as if one after the other: the worlds of a
+// search run side by side, and what the search learns from them does not depend on how many there
+// are.
 //
-// Promise: results are taken in the order of their numbers, one at a time, up to the first after which no more are wanted;
-// what was worked out ahead of that is thrown away.
+// Promise: results are taken in the order of their numbers, one at a time, up to the first after
+// which no more are wanted; what was worked out ahead of that is thrown away.
 package parallel
 
 import "sync"
@@ -10,10 +11,19 @@ import "sync"
 // aheadEach is how many things a worker may be ahead of the one that is taken next.
 const aheadEach = 4
 
-// Do has the workers work on the numbers from 0 to n-1 and hands each result to take, until take wants no more or stop is
-// true. It returns how many were taken. Worker counts from 0; stop may be nil.
-func Do[R any](workers, n int, stop func() bool, work func(worker, i int) R, take func(i int, r R) (more bool)) int {
-	q := &queue[R]{n: n, window: aheadEach * max(workers, 1), done: make(map[int]R), take: take, stop: stop}
+// Do has the workers work on the numbers from 0 to n-1 and hands each result to take, until take
+// wants no more or stop is true. It returns how many were taken. Worker counts from 0; stop may be
+// nil.
+func Do[R any](
+	workers, n int, stop func() bool, work func(worker, i int) R, take func(i int, r R) (more bool),
+) int {
+	q := &queue[R]{
+		n:      n,
+		window: aheadEach * max(workers, 1),
+		done:   make(map[int]R),
+		take:   take,
+		stop:   stop,
+	}
 	q.moved.L = &q.mu
 	var all sync.WaitGroup
 	for worker := range max(min(workers, n), 1) {

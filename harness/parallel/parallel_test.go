@@ -21,7 +21,8 @@ func TestTakesInOrder(t *testing.T) {
 			got = append(got, r)
 			return i < 9
 		})
-		if want := []int{0, 1, 4, 9, 16, 25, 36, 49, 64, 81}; !slices.Equal(got, want) || n != len(want) {
+		if want := []int{0, 1, 4, 9, 16, 25, 36, 49, 64, 81}; !slices.Equal(got, want) ||
+			n != len(want) {
 			t.Errorf("%d workers took %d: %v", workers, n, got)
 		}
 	}
@@ -41,7 +42,8 @@ func TestStops(t *testing.T) {
 
 // TestNothing has no work at all.
 func TestNothing(t *testing.T) {
-	if n := Do(3, 0, nil, func(_, i int) int { return i }, func(int, int) bool { return true }); n != 0 {
+	n := Do(3, 0, nil, func(_, i int) int { return i }, func(int, int) bool { return true })
+	if n != 0 {
 		t.Errorf("took %d", n)
 	}
 }

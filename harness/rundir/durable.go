@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Replace writes a file in place of the one that was there. Whoever reads it sees one or the other, also after a loss of
-// power; once Replace has returned, the new one.
+// Replace writes a file in place of the one that was there. Whoever reads it sees one or the other,
+// also after a loss of power; once Replace has returned, the new one.
 func Replace(path string, data []byte) error {
 	draft, err := writeDraft(filepath.Dir(path), data)
 	if err != nil {

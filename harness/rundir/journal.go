@@ -13,8 +13,8 @@ import (
 	"github.com/shardproof/shardproof/histories"
 )
 
-// Journal is what a long search has found out so far, a line each, in a file that grows. A search which is interrupted at any
-// moment opens its journal again and goes on.
+// Journal is what a long search has found out so far, a line each, in a file that grows. A search
+// which is interrupted at any moment opens its journal again and goes on.
 type Journal struct {
 	file *os.File
 	lock *flock.Flock
@@ -23,9 +23,9 @@ type Journal struct {
 	err   error
 }
 
-// OpenJournal opens the journal at path, or begins it with the title, which says what search it belongs to. A journal with
-// another title is refused and left as it is, and so is one that another process has open. A last line that was not written to its
-// end is forgotten.
+// OpenJournal opens the journal at path, or begins it with the title, which says what search it
+// belongs to. A journal with another title is refused and left as it is, and so is one that another
+// process has open. A last line that was not written to its end is forgotten.
 func OpenJournal(path, title string) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -35,7 +35,9 @@ func OpenJournal(path, title string) (*Journal, error) {
 	mine, err := j.lock.TryLock()
 	if err == nil && !mine {
 		err = &histories.FileError{
-			File: path, Wrong: "another process is using it", Remedy: "wait for its end or choose another folder",
+			File:   path,
+			Wrong:  "another process is using it",
+			Remedy: "wait for its end or choose another folder",
 		}
 	}
 	if err == nil {
@@ -72,7 +74,9 @@ func (j *Journal) read(path, title string) error {
 	}
 	if j.Lines[0] != title {
 		return &histories.FileError{
-			File: path, Line: 1, Wrong: fmt.Sprintf("this is the journal of a different command: %q", j.Lines[0]),
+			File:   path,
+			Line:   1,
+			Wrong:  fmt.Sprintf("this is the journal of a different command: %q", j.Lines[0]),
 			Remedy: "move it away or choose another folder",
 		}
 	}
@@ -110,7 +114,8 @@ func (j *Journal) Append(line string) {
 // Err is the first error of Append or Sync.
 func (j *Journal) Err() error { return j.err }
 
-// Sync brings everything to the disk, where it outlives a loss of power. Without it a line outlives the process only.
+// Sync brings everything to the disk, where it outlives a loss of power. Without it a line outlives
+// the process only.
 func (j *Journal) Sync() error {
 	if j.err == nil {
 		j.err = j.file.Sync()

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestJournalGoesOn writes a journal, tears its last line as a crash would, and goes on behind what is whole.
+// TestJournalGoesOn writes a journal, tears its last line as a crash would, and goes on behind what
+// is whole.
 func TestJournalGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.txt")
 	write(t, path, "one", "two")
@@ -22,7 +23,9 @@ func TestJournalGoesOn(t *testing.T) {
 		t.Errorf("the journal is %q, %v", text, err)
 	}
 	_, err = OpenJournal(path, "search 2")
-	if err == nil || !strings.Contains(err.Error(), `this is the journal of a different command: "search 1"`) {
+	if err == nil || !strings.Contains(
+		err.Error(), `this is the journal of a different command: "search 1"`,
+	) {
 		t.Errorf("another search got the journal: %v", err)
 	}
 }
@@ -34,7 +37,8 @@ func TestJournalOfOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenJournal(path, "search 1"); err == nil || !strings.Contains(err.Error(), "another process is using it") {
+	if _, err := OpenJournal(path, "search 1"); err == nil ||
+		!strings.Contains(err.Error(), "another process is using it") {
 		t.Errorf("the journal was opened twice: %v", err)
 	}
 	j.Append("one")

@@ -1,8 +1,9 @@
-// Package rundir keeps a run in a folder: the scenario that replays it, what was asked and answered, what happened
-// inside, the verdict, and where it ran. The record is saved before it is checked, so that a checker which fails or never
-// ends costs nothing.
+// Package rundir keeps a run in a folder: the scenario that replays it, what was asked and
+// answered, what happened inside, the verdict, and where it ran. The record is saved before it is
+// checked, so that a checker which fails or never ends costs nothing.
 //
-// Promise: a folder appears whole or not at all; what is there already is never overwritten by something else.
+// Promise: a folder appears whole or not at all; what is there already is never overwritten by
+// something else.
 package rundir
 
 import (
@@ -62,7 +63,11 @@ func ReadEnvironment(folder string) (env Environment, err error) {
 		return env, fmt.Errorf("the saved run has no readable environment: %w", err)
 	}
 	if err := json.Unmarshal(text, &env); err != nil {
-		return env, &histories.FileError{File: path, Wrong: "it is damaged: " + err.Error(), Remedy: "copy the folder again from where it was written"}
+		return env, &histories.FileError{
+			File:   path,
+			Wrong:  "it is damaged: " + err.Error(),
+			Remedy: "copy the folder again from where it was written",
+		}
 	}
 	return env, nil
 }
@@ -70,7 +75,8 @@ func ReadEnvironment(folder string) (env Environment, err error) {
 // VerdictSchema is the version of verdict.json.
 const VerdictSchema = "shardproof.verdict/1"
 
-// ExistsError says that something else is already where a folder or file should go. Nothing was changed.
+// ExistsError says that something else is already where a folder or file should go. Nothing was
+// changed.
 type ExistsError struct{ Path string }
 
 // Error names the path and the remedy.
@@ -81,8 +87,8 @@ func (e *ExistsError) Error() string {
 // Folder is a saved run.
 type Folder struct{ Path string }
 
-// Save writes the record into a new folder at path. A folder that already holds the same record is left as it is; any
-// other is an *ExistsError.
+// Save writes the record into a new folder at path. A folder that already holds the same record is
+// left as it is; any other is an *ExistsError.
 func Save(path string, r Record) (*Folder, error) {
 	files, err := r.files()
 	if err != nil {
@@ -104,7 +110,11 @@ type file struct {
 }
 
 func (r Record) files() ([]file, error) {
-	header := histories.Header{Scenario: r.Scenario.Name, Seed: r.Scenario.Seed, Hash: r.Environment.Hash}
+	header := histories.Header{
+		Scenario: r.Scenario.Name,
+		Seed:     r.Scenario.Seed,
+		Hash:     r.Environment.Hash,
+	}
 	history, err := packRecords(header, r.History)
 	if err != nil {
 		return nil, err
@@ -116,7 +126,8 @@ func (r Record) files() ([]file, error) {
 	}
 	env, err := jsonDocument(r.Environment)
 	return []file{
-		{ScenarioFile, []byte(r.Scenario.String())}, {HistoryFile, history}, {EventsFile, events}, {EnvironmentFile, env},
+		{ScenarioFile, []byte(r.Scenario.String())}, {HistoryFile, history}, {EventsFile, events},
+		{EnvironmentFile, env},
 	}, err
 }
 
@@ -131,7 +142,8 @@ func jsonDocument(v any) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// holdsFiles says whether path is a folder with exactly these files, and maybe a verdict. Something else there is an error.
+// holdsFiles says whether path is a folder with exactly these files, and maybe a verdict. Something
+// else there is an error.
 func holdsFiles(path string, files []file) (bool, error) {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -150,7 +162,8 @@ func holdsFiles(path string, files []file) (bool, error) {
 		}
 	}
 	for _, f := range files {
-		if data, err := os.ReadFile(filepath.Join(path, f.name)); err != nil || !bytes.Equal(data, f.data) {
+		data, err := os.ReadFile(filepath.Join(path, f.name))
+		if err != nil || !bytes.Equal(data, f.data) {
 			return false, &ExistsError{path}
 		}
 	}
@@ -194,7 +207,8 @@ func (f *Folder) Conclude(verdict any, story string) error {
 	return errors.Join(f.Add(VerdictFile, text), f.Add(StoryFile, []byte(story)))
 }
 
-// Add writes one more file, whole or not at all. The same content twice is no error, another one is an *ExistsError.
+// Add writes one more file, whole or not at all. The same content twice is no error, another one is
+// an *ExistsError.
 func (f *Folder) Add(name string, data []byte) error {
 	path := filepath.Join(f.Path, name)
 	if old, err := os.ReadFile(path); err == nil {

@@ -17,11 +17,31 @@ import (
 func record() rundir.Record {
 	return rundir.Record{
 		Scenario: &scenario.Scenario{
-			Name: "contended", Seed: 7, Topology: scenario.Topology{Shards: 1, Members: 1, ConfigMembers: 1, Routers: 1, Clients: 1},
+			Name: "contended",
+			Seed: 7,
+			Topology: scenario.Topology{
+				Shards:        1,
+				Members:       1,
+				ConfigMembers: 1,
+				Routers:       1,
+				Clients:       1,
+			},
 		},
-		History:     []histories.Op{{ID: 1, Kind: scenario.Read, Call: 1, Return: 2, Outcome: histories.OK}},
-		Events:      []trace.Event{{Step: 1, Kind: trace.NodeUp, Node: "router.0"}},
-		Environment: rundir.Environment{Go: "go1.26", OS: "linux", Arch: "amd64", Hash: "5f3a", Steps: 1},
+		History: []histories.Op{{
+			ID:      1,
+			Kind:    scenario.Read,
+			Call:    1,
+			Return:  2,
+			Outcome: histories.OK,
+		}},
+		Events: []trace.Event{{Step: 1, Kind: trace.NodeUp, Node: "router.0"}},
+		Environment: rundir.Environment{
+			Go:    "go1.26",
+			OS:    "linux",
+			Arch:  "amd64",
+			Hash:  "5f3a",
+			Steps: 1,
+		},
 	}
 }
 
@@ -51,7 +71,10 @@ func TestSave(t *testing.T) {
 	if _, err := rundir.Save(path, record()); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"env.json", "events.ndjson.zst", "history.ndjson.zst", "scenario.txt", "story.md", "verdict.json"}
+	want := []string{
+		"env.json", "events.ndjson.zst", "history.ndjson.zst", "scenario.txt", "story.md",
+		"verdict.json",
+	}
 	if diff := cmp.Diff(want, names(t, path)); diff != "" {
 		t.Fatal(diff)
 	}
@@ -64,7 +87,8 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// Nothing that is there is replaced: not another run, not a foreign folder, not a file, not a verdict.
+// Nothing that is there is replaced: not another run, not a foreign folder, not a file, not a
+// verdict.
 func TestNothingIsOverwritten(t *testing.T) {
 	dir := t.TempDir()
 	for name, prepare := range map[string]func(path string){
@@ -95,7 +119,9 @@ func TestNothingIsOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	var exists *rundir.ExistsError
-	if err := errors.Join(folder.Conclude("pass", ""), folder.Conclude("fail", "")); !errors.As(err, &exists) {
+	if err := errors.Join(
+		folder.Conclude("pass", ""), folder.Conclude("fail", ""),
+	); !errors.As(err, &exists) {
 		t.Errorf("the verdict was replaced: %v", err)
 	}
 }

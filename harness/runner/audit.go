@@ -11,7 +11,8 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// finalChecks is what is found out when a run is over: what has not ended, and what every node holds.
+// finalChecks is what is found out when a run is over: what has not ended, and what every node
+// holds.
 type finalChecks struct {
 	*stage
 	// final are the operations of the final pass.
@@ -61,15 +62,18 @@ func (f *finalChecks) ask(t env.Task, s target.Survey, repair bool) {
 	}
 }
 
-func (f *finalChecks) parked(task string) bool { return f.about.Parked != nil && f.about.Parked(task) }
+func (f *finalChecks) parked(task string) bool {
+	return f.about.Parked != nil && f.about.Parked(task)
+}
 
 // undone names everything that should have ended by now.
 func (f *finalChecks) undone() []string {
 	var undone []string
 	for i := range f.history.ops {
 		if op := &f.history.ops[i]; op.Return == 0 {
-			undone = append(undone, fmt.Sprintf("operation %d of client %d (%s %s k=%d), called at %s",
-				op.ID, op.Client, op.Kind, op.NS, op.Key, time.Duration(op.CallAt)))
+			undone = append(undone,
+				fmt.Sprintf("operation %d of client %d (%s %s k=%d), called at %s",
+					op.ID, op.Client, op.Kind, op.NS, op.Key, time.Duration(op.CallAt)))
 		}
 	}
 	if f.world.Steps() >= stepBudget {
@@ -79,7 +83,8 @@ func (f *finalChecks) undone() []string {
 	return append(undone, f.system.Outstanding()...)
 }
 
-// surveyEvery is how often the survey is repeated while something is left over, such as a cursor that a lost scan left open.
+// surveyEvery is how often the survey is repeated while something is left over, such as a cursor
+// that a lost scan left open.
 const surveyEvery = 200 * time.Millisecond
 
 // clean is true when nothing is left that could go with time, or the time is up.
@@ -90,7 +95,8 @@ func (f *finalChecks) clean() bool {
 	for _, a := range f.audits {
 		applied := make(map[string]string)
 		for _, m := range a.Members {
-			// The members are asked one after the other, and a server may still write to its log for itself.
+			// The members are asked one after the other, and a server may still write to its log
+			// for itself.
 			lags := applied[m.Shard] != "" && applied[m.Shard] != m.Applied
 			if m.Unreachable || lags || m.Cursors+len(m.Leftovers)+len(m.Sections) > 0 {
 				return false

@@ -12,17 +12,20 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// BenchmarkStandardSeed is one checked run of the standard size: 3 shards of 3 members, 300 operations, 8 faults.
+// BenchmarkStandardSeed is one checked run of the standard size: 3 shards of 3 members, 300
+// operations, 8 faults.
 func BenchmarkStandardSeed(b *testing.B) { benchmark(b, "all-faults") }
 
 // BenchmarkDenseSeed is the default soak: twice as many migrations.
 func BenchmarkDenseSeed(b *testing.B) { benchmark(b, "contended") }
 
-// BenchmarkSweepSeed is one checked run of the sweep's size: 2 shards, 40 operations, 1 migration, 1 fault.
+// BenchmarkSweepSeed is one checked run of the sweep's size: 2 shards, 40 operations, 1 migration,
+// 1 fault.
 func BenchmarkSweepSeed(b *testing.B) { benchmark(b, "sweep") }
 
-// benchmark reports processor time rather than time on the clock, which on a shared machine says little, collects garbage
-// as seldom as the command does, and tells the most memory that the process has held.
+// benchmark reports processor time rather than time on the clock, which on a shared machine says
+// little, collects garbage as seldom as the command does, and tells the most memory that the
+// process has held.
 func benchmark(b *testing.B, profile string) {
 	p, err := generate.FindProfile(profile)
 	if err != nil {
@@ -59,5 +62,6 @@ func used(b *testing.B) (cpu time.Duration, peak float64) {
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		b.Fatal(err)
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), float64(u.Maxrss) / 1024 // Linux counts KiB
+	// Linux counts KiB.
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), float64(u.Maxrss) / 1024
 }

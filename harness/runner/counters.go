@@ -9,16 +9,21 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// Counters are what a run, or many, did: the evidence beside a verdict that the run was worth something.
+// Counters are what a run, or many, did: the evidence beside a verdict that the run was worth
+// something.
 type Counters struct {
-	Runs, Older                              int // Older: those that spoke 4.2
-	Steps                                    uint64
-	Virtual                                  int64 // nanoseconds of virtual time
+	// Older: those that spoke 4.2.
+	Runs, Older int
+	Steps       uint64
+	// Nanoseconds of virtual time.
+	Virtual                                  int64
 	Ops, OK, Failed, Unknown                 int
 	Started, Committed, Aborted, Recovered   int
 	Elections, Crashes, RolledBack, Deleting int
-	Rounds, Chosen, Balanced                 int // of the balancer; Balanced: requests of which the migration was committed
-	Drained, Rezoned, Stopped                int // removals of shards, changes of zones, stops of the balancer that were answered
+	// Of the balancer; Balanced: requests of which the migration was committed.
+	Rounds, Chosen, Balanced int
+	// Removals of shards, changes of zones, stops of the balancer that were answered.
+	Drained, Rezoned, Stopped int
 	// Primaries counts moves of primaries by how they ended: "done", "aborted".
 	Primaries map[string]int
 	// Weaknesses counts runs by what they have shown of the verdict.KnownAnomalies.
@@ -30,13 +35,13 @@ type Counters struct {
 	Statistics map[string]int64
 	// Sites counts passes by failpoint.Site.
 	Sites []uint64
-	// DonorFailover counts crashes and stepdowns of a donor's primary by the state its migration was in, RecipientCrash
-	// crashes of a recipient's.
+	// DonorFailover counts crashes and stepdowns of a donor's primary by the state its migration
+	// was in, RecipientCrash crashes of a recipient's.
 	DonorFailover, RecipientCrash map[string]int
 }
 
-// DonorStates and RecipientStates are the names of the states of a migration in which a failover can
-// hit it, in their order (protocol 5.1, 5.2).
+// DonorStates and RecipientStates are the names of the states of a migration in which a failover
+// can hit it, in their order (protocol 5.1, 5.2).
 var (
 	DonorStates     = namesOf(trace.DonorStates())
 	RecipientStates = namesOf(trace.RecipientStates())
@@ -52,9 +57,14 @@ func namesOf[S fmt.Stringer](states []S) (names []string) {
 // NewCounters returns counters at zero.
 func NewCounters() *Counters {
 	return &Counters{
-		Primaries: map[string]int{}, Weaknesses: map[string]int{}, Faults: map[string]int{}, Probes: map[string]int{}, Statistics: map[string]int64{},
-		Sites:         make([]uint64, failpoint.Count()),
-		DonorFailover: map[string]int{}, RecipientCrash: map[string]int{},
+		Primaries:      map[string]int{},
+		Weaknesses:     map[string]int{},
+		Faults:         map[string]int{},
+		Probes:         map[string]int{},
+		Statistics:     map[string]int64{},
+		Sites:          make([]uint64, failpoint.Count()),
+		DonorFailover:  map[string]int{},
+		RecipientCrash: map[string]int{},
 	}
 }
 
@@ -63,7 +73,8 @@ func (c *Counters) Add(o *Counters) {
 	c.Runs, c.Older = c.Runs+o.Runs, c.Older+o.Older
 	c.Steps += o.Steps
 	c.Virtual += o.Virtual
-	c.Ops, c.OK, c.Failed, c.Unknown = c.Ops+o.Ops, c.OK+o.OK, c.Failed+o.Failed, c.Unknown+o.Unknown
+	c.Ops, c.OK, c.Failed, c.Unknown = c.Ops+o.Ops, c.OK+o.OK, c.Failed+o.Failed,
+		c.Unknown+o.Unknown
 	c.Started, c.Committed = c.Started+o.Started, c.Committed+o.Committed
 	c.Aborted, c.Recovered = c.Aborted+o.Aborted, c.Recovered+o.Recovered
 	c.Elections, c.Crashes = c.Elections+o.Elections, c.Crashes+o.Crashes
@@ -121,9 +132,9 @@ type counting struct {
 	started          map[string]bool
 }
 
-// part is a node's part in a migration. It ends when there is nothing left of it to be done on that node: the last state of
-// a donor lasts until its copy is deleted or its abort completed, that of a recipient until the donor has completed the
-// migration.
+// part is a node's part in a migration. It ends when there is nothing left of it to be done on that
+// node: the last state of a donor lasts until its copy is deleted or its abort completed, that of a
+// recipient until the donor has completed the migration.
 type part struct {
 	state, migration string
 	over             bool
@@ -163,7 +174,8 @@ func (c *counting) Observe(e *trace.Event) {
 		if e.PrimaryMovePhase().Terminal() {
 			c.Primaries[e.State()]++
 		}
-	case trace.BalancerRound, trace.BalancerChose, trace.BalancerDone, trace.BalancerStopped, trace.ClusterChanged:
+	case trace.BalancerRound, trace.BalancerChose, trace.BalancerDone, trace.BalancerStopped,
+		trace.ClusterChanged:
 		c.balancer(e)
 	case trace.RangeDeletion:
 		if e.DeletionState().Terminal() {

@@ -11,10 +11,11 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// coverage is what a run has been through, as a set of situations: the states of donor and recipient of the latest migration, the
-// latest fault in force, and what sort of control message was on its way, whenever one of these changed. Of two runs that pass, one
-// with a situation that no earlier run had is worth going on from. They are so coarse that there are some thousands of them: were
-// each of many runs new, novelty would steer nothing.
+// coverage is what a run has been through, as a set of situations: the states of donor and
+// recipient of the latest migration, the latest fault in force, and what sort of control message
+// was on its way, whenever one of these changed. Of two runs that pass, one with a situation that
+// no earlier run had is worth going on from. They are so coarse that there are some thousands of
+// them: were each of many runs new, novelty would steer nothing.
 type coverage struct {
 	situations       map[uint64]struct{}
 	donor, recipient uint64
@@ -69,7 +70,8 @@ func (c *coverage) observe(e *trace.Event) {
 		c.donor = hashOf(e.State())
 	case trace.RecipientAdvanced:
 		c.recipient = hashOf(partOf(e.RecipientState()))
-	case trace.DecisionMade, trace.MigrationEnded, trace.RangeDeletion, trace.CriticalSection, trace.PrimaryMoving, trace.NodeDown, trace.Elected:
+	case trace.DecisionMade, trace.MigrationEnded, trace.RangeDeletion, trace.CriticalSection,
+		trace.PrimaryMoving, trace.NodeDown, trace.Elected:
 	default:
 		return
 	}
@@ -77,7 +79,8 @@ func (c *coverage) observe(e *trace.Event) {
 	c.happen(hashOf(e.Kind.String(), says))
 }
 
-// partOf is what a recipient does in each of its states, so that a donor's state and it make few pairs.
+// partOf is what a recipient does in each of its states, so that a donor's state and it make few
+// pairs.
 func partOf(s trace.RecipientState) string {
 	switch {
 	case s.Failed():

@@ -31,7 +31,9 @@ func TestSituations(t *testing.T) {
 	grows(2, "a fault", func() { c.observe(trace.FaultEvent{FaultKind: "pause"}.Event()) })
 	c.observe(trace.RepairEvent{FaultKind: "pause"}.Event())
 	grows(2, "a state of the recipient", func() { receiving(trace.RecipientClone) })
-	grows(1, "another state in which it does the same", func() { receiving(trace.RecipientCatchup) })
+	grows(1, "another state in which it does the same", func() {
+		receiving(trace.RecipientCatchup)
+	})
 }
 
 // TestPartsOfRecipients knows what a recipient does in each state.

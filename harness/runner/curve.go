@@ -10,7 +10,8 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// curve takes samples of a run: at every commit, and whenever something has changed within sampleEvery.
+// curve takes samples of a run: at every commit, and whenever something has changed within
+// sampleEvery.
 type curve struct {
 	*stage
 	of      target.Distributed
@@ -24,14 +25,16 @@ const sampleEvery = 20 * time.Millisecond
 // CurveHeader is the first line of a curve's file.
 const CurveHeader = "seconds,namespace,shard,documents,bytes,chunks,moving\n"
 
-// CurveText is the samples as a table with commas: a line for each shard and sample, times in seconds.
+// CurveText is the samples as a table with commas: a line for each shard and sample, times in
+// seconds.
 func CurveText(samples []target.Sample) string {
 	var b strings.Builder
 	b.WriteString(CurveHeader)
 	for i := range samples {
 		s := &samples[i]
 		for _, h := range s.Holdings {
-			fmt.Fprintf(&b, "%.6f,%s,%s,%d,%d,%d,%d\n", s.At.Seconds(), s.NS, h.Shard, h.Documents, h.Bytes, h.Chunks, s.Moving)
+			fmt.Fprintf(&b, "%.6f,%s,%s,%d,%d,%d,%d\n",
+				s.At.Seconds(), s.NS, h.Shard, h.Documents, h.Bytes, h.Chunks, s.Moving)
 		}
 	}
 	return b.String()
@@ -62,7 +65,12 @@ func (c *curve) sample(now env.Time) {
 			continue
 		}
 		if holdings, err := c.of.Holdings(coll.NS); err == nil {
-			c.samples = append(c.samples, target.Sample{At: now.Sub(c.base), NS: coll.NS, Moving: c.of.Moving(), Holdings: holdings})
+			c.samples = append(c.samples, target.Sample{
+				At:       now.Sub(c.base),
+				NS:       coll.NS,
+				Moving:   c.of.Moving(),
+				Holdings: holdings,
+			})
 		}
 	}
 	c.changed, c.next = false, now.Add(sampleEvery)

@@ -36,8 +36,8 @@ const (
 	childEnv    = "SHARDPROOF_PRINT_MANIFEST"
 )
 
-// TestSameTraceInEveryProcess runs 50 seeds in processes that differ in whatever may leak into a run by mistake, and
-// compares every trace hash.
+// TestSameTraceInEveryProcess runs 50 seeds in processes that differ in whatever may leak into a
+// run by mistake, and compares every trace hash.
 func TestSameTraceInEveryProcess(t *testing.T) {
 	if os.Getenv(childEnv) != "" {
 		fmt.Print(manifest(t, seedsAcross, generate.Mixed))
@@ -47,8 +47,12 @@ func TestSameTraceInEveryProcess(t *testing.T) {
 		t.Skip("runs 50 seeds in three processes")
 	}
 	want := manifest(t, seedsAcross, generate.Mixed)
-	for _, env := range [][]string{{"GOMAXPROCS=1", "GOGC=5"}, {"GOMAXPROCS=2", "GODEBUG=asyncpreemptoff=1"}} {
-		child := exec.Command(os.Args[0], "-test.run=^TestSameTraceInEveryProcess$", "-test.v=false")
+	for _, env := range [][]string{
+		{"GOMAXPROCS=1", "GOGC=5"},
+		{"GOMAXPROCS=2", "GODEBUG=asyncpreemptoff=1"},
+	} {
+		child := exec.Command(os.Args[0], "-test.run=^TestSameTraceInEveryProcess$",
+			"-test.v=false")
 		child.Env = append(append(os.Environ(), env...), childEnv+"=1")
 		out, err := child.CombinedOutput()
 		if err != nil {
@@ -58,8 +62,8 @@ func TestSameTraceInEveryProcess(t *testing.T) {
 	}
 }
 
-// TestSameTraceWithRaceDetector builds the package with the race detector, which changes the memory, the scheduling and
-// the speed of everything, and compares every trace hash.
+// TestSameTraceWithRaceDetector builds the package with the race detector, which changes the
+// memory, the scheduling and the speed of everything, and compares every trace hash.
 func TestSameTraceWithRaceDetector(t *testing.T) {
 	small := func(seed uint64) *scenario.Scenario { return smallSeed(t, seed) }
 	if os.Getenv(childEnv) != "" {
@@ -69,7 +73,8 @@ func TestSameTraceWithRaceDetector(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the package again")
 	}
-	child := exec.Command("go", "test", "-race", "-count=1", "-v", "-run", "^TestSameTraceWithRaceDetector$", ".")
+	child := exec.Command("go", "test", "-race", "-count=1", "-v", "-run",
+		"^TestSameTraceWithRaceDetector$", ".")
 	child.Env = append(os.Environ(), childEnv+"=1", "CGO_ENABLED=1")
 	out, err := child.CombinedOutput()
 	if err != nil && strings.Contains(string(out), "build failed") {
@@ -86,13 +91,14 @@ var hashLine = regexp.MustCompile(`(?m)^\d+ [0-9a-f]{16} \d+$`)
 
 func compareLines(t *testing.T, what, want, out string) {
 	t.Helper()
-	if diff := cmp.Diff(hashLine.FindAllString(want, -1), hashLine.FindAllString(out, -1)); diff != "" {
+	diff := cmp.Diff(hashLine.FindAllString(want, -1), hashLine.FindAllString(out, -1))
+	if diff != "" {
 		t.Errorf("%s: seeds, trace hashes and steps differ (-want +got):\n%s", what, diff)
 	}
 }
 
-// TestPlanReplaysStepByStep turns what chance decided in a run into explicit decisions, prints and parses the scenario,
-// and runs it again.
+// TestPlanReplaysStepByStep turns what chance decided in a run into explicit decisions, prints and
+// parses the scenario, and runs it again.
 func TestPlanReplaysStepByStep(t *testing.T) {
 	seeds := 60
 	if testing.Short() {
@@ -114,14 +120,14 @@ func TestPlanReplaysStepByStep(t *testing.T) {
 			t.Fatal(err)
 		}
 		if first.Hash != second.Hash || first.Steps != second.Steps {
-			t.Errorf("seed %d: the run took %d steps to %s, its plan %d to %s", first.Scenario.Seed, first.Steps, first.HashText(),
-				second.Steps, second.HashText())
+			t.Errorf("seed %d: the run took %d steps to %s, its plan %d to %s",
+				first.Scenario.Seed, first.Steps, first.HashText(), second.Steps, second.HashText())
 		}
 	}
 }
 
-// TestCodecChangesNothing passes every message through bytes: a node that changed a message after sending it, or shared
-// memory with another, would take another path or panic.
+// TestCodecChangesNothing passes every message through bytes: a node that changed a message after
+// sending it, or shared memory with another, would take another path or panic.
 func TestCodecChangesNothing(t *testing.T) {
 	for seed := range uint64(6) {
 		s := generate.Mixed(2000 + seed)
@@ -135,7 +141,8 @@ func TestCodecChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if plain.Hash != coded.Hash {
-			t.Errorf("seed %d: hash %s, through the codec %s: %v", s.Seed, plain.HashText(), coded.HashText(), coded.Worst().Violations)
+			t.Errorf("seed %d: hash %s, through the codec %s: %v",
+				s.Seed, plain.HashText(), coded.HashText(), coded.Worst().Violations)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// faultWorld gives faults their World over a simulated one. Its diskTail is the share of slow disk operations that holds while
-// no fault slows a disk.
+// faultWorld gives faults their World over a simulated one. Its diskTail is the share of slow disk
+// operations that holds while no fault slows a disk.
 type faultWorld struct {
 	world    *sim.World
 	stepDown func(env.NodeID)
@@ -27,7 +27,9 @@ func (p *faultWorld) Restart(node env.NodeID)  { p.world.Restart(node) }
 func (p *faultWorld) StepDown(node env.NodeID) { p.stepDown(node) }
 func (p *faultWorld) Emit(e *trace.Event)      { p.world.Emit(e) }
 
-func (p *faultWorld) Choose(kind, site string, n int) int { return p.world.Gate().Pick(kind, site, n) }
+func (p *faultWorld) Choose(kind, site string, n int) int {
+	return p.world.Gate().Pick(kind, site, n)
+}
 
 func (p *faultWorld) Partition(from, to []env.NodeID, both bool) (heal func()) {
 	each := func(do func(a, b env.NodeID, oneWay bool)) {
@@ -88,8 +90,8 @@ func certain(percent int) (always bool, odds sim.Probability) {
 	return false, sim.Probability(percent) * (sim.Always / 100)
 }
 
-// match selects the messages of a rule, as many as are left. A rule with a delay is spread over steps by the number of
-// the message.
+// match selects the messages of a rule, as many as are left. A rule with a delay is spread over
+// steps by the number of the message.
 func match(r faults.Rule, step int, left *quota) func(*sim.Message) bool {
 	return func(m *sim.Message) bool {
 		switch {

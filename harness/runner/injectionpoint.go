@@ -19,9 +19,11 @@ const (
 // InjectionPoint is a moment of a run at which a fault can happen.
 type InjectionPoint struct {
 	What PointKind
-	// Site is the failpoint, or the site of the gate's questions: "from>to/class" or "node/operation".
+	// Site is the failpoint, or the site of the gate's questions: "from>to/class" or
+	// "node/operation".
 	Site string
-	// Nth counts the node's passages of a failpoint from when the clients began, or the gate's questions from the start.
+	// Nth counts the node's passages of a failpoint from when the clients began, or the gate's
+	// questions from the start.
 	Nth uint64
 	// Node is who passes, sends or writes, Role that of the failpoint.
 	Node string
@@ -31,7 +33,8 @@ type InjectionPoint struct {
 	// Class is the class of a message, and Steering its degree of faults.Steering.
 	Class    string
 	Steering int
-	// Call is true for a request, Reply for the answer to one, Doubles for a message that the network may deliver twice.
+	// Call is true for a request, Reply for the answer to one, Doubles for a message that the
+	// network may deliver twice.
 	Call, Reply, Doubles bool
 	// Phase is what was going on, Actor whose part the node has in it.
 	Phase, Actor string

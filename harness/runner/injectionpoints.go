@@ -15,7 +15,8 @@ type pointRecorder struct {
 	leader func(set string) env.NodeID
 	taken  []InjectionPoint
 	passed map[passed]uint64
-	// donor and recipient are the shards of the first migration or move of a primary, moving whether one is in progress.
+	// donor and recipient are the shards of the first migration or move of a primary, moving
+	// whether one is in progress.
 	donor, recipient string
 	moving           bool
 	// state is that of the latest move, deletion that of the range that it left behind, 0 before.
@@ -28,8 +29,15 @@ type passed struct {
 	site failpoint.Site
 }
 
-func newPointRecorder(leader func(set string) env.NodeID, about *target.Description) *pointRecorder {
-	return &pointRecorder{about: about, leader: leader, passed: make(map[passed]uint64), state: BeforeMoves}
+func newPointRecorder(
+	leader func(set string) env.NodeID, about *target.Description,
+) *pointRecorder {
+	return &pointRecorder{
+		about:  about,
+		leader: leader,
+		passed: make(map[passed]uint64),
+		state:  BeforeMoves,
+	}
 }
 
 func (n *pointRecorder) observer() Observer {
@@ -54,7 +62,8 @@ func (n *pointRecorder) end(to *[]InjectionPoint) {
 	*to = n.taken
 }
 
-// observe follows the states of a migration's donor or of a movePrimary, and those of the deletion that follows.
+// observe follows the states of a migration's donor or of a movePrimary, and those of the deletion
+// that follows.
 func (n *pointRecorder) observe(e *trace.Event) {
 	switch e.Kind {
 	case trace.DonorAdvanced, trace.PrimaryMoving:
@@ -71,7 +80,8 @@ func (n *pointRecorder) observe(e *trace.Event) {
 	}
 }
 
-// phase is the state of the move, or of the deletion behind it, or both while a range comes back that is being deleted.
+// phase is the state of the move, or of the deletion behind it, or both while a range comes back
+// that is being deleted.
 func (n *pointRecorder) phase() string {
 	switch {
 	case n.deletion == 0 || n.deletion.Terminal() && n.moving:
@@ -89,12 +99,24 @@ func (n *pointRecorder) onPoint(p *sim.PointHit) {
 	by := passed{p.Node, p.Site}
 	n.passed[by]++
 	in := p.Site.Info()
-	n.note(InjectionPoint{What: FailpointPassed, Site: in.Name, Nth: n.passed[by], Node: string(p.Node), Role: in.Role})
+	n.note(InjectionPoint{
+		What: FailpointPassed,
+		Site: in.Name,
+		Nth:  n.passed[by],
+		Node: string(p.Node),
+		Role: in.Role,
+	})
 }
 
 func (n *pointRecorder) onMessage(o sim.InjectionPoint) {
 	at := InjectionPoint{
-		What: MessageSent, Site: o.Site, Nth: o.Nth, Node: string(o.Node), Class: o.Class, Call: o.Call, Reply: o.Reply,
+		What:  MessageSent,
+		Site:  o.Site,
+		Nth:   o.Nth,
+		Node:  string(o.Node),
+		Class: o.Class,
+		Call:  o.Call,
+		Reply: o.Reply,
 	}
 	messages := &n.about.Messages
 	at.Steering = int(messages.Role(o.Class))

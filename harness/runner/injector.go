@@ -29,7 +29,11 @@ func newInjector(planned []scenario.Fault, set *terms.Set) injector {
 // start arms the faults. Times of the scenario count from the run's base.
 func (in *injector) start(r *run) {
 	in.world = r.world
-	p := &faultWorld{world: r.world, stepDown: r.stepDown, diskTail: sim.Probability(r.conditions.diskTail)}
+	p := &faultWorld{
+		world:    r.world,
+		stepDown: r.stepDown,
+		diskTail: sim.Probability(r.conditions.diskTail),
+	}
 	in.driver.Start(p, r.base)
 	in.startBackground(r, p)
 }
@@ -59,7 +63,8 @@ func (in *injector) point(p *sim.PointHit) sim.Action {
 	return do
 }
 
-// startBackground has the world lose, duplicate and slow down a few of all messages and disk operations.
+// startBackground has the world lose, duplicate and slow down a few of all messages and disk
+// operations.
 func (in *injector) startBackground(r *run, p *faultWorld) {
 	c := &r.conditions
 	if c.loss+c.tail > 0 {
@@ -70,8 +75,13 @@ func (in *injector) startBackground(r *run, p *faultWorld) {
 		in.add(sim.Rule{Match: repeatable, Duplicate: sim.Probability(c.duplicate)})
 	}
 	if c.chains > 0 {
-		between := func(m *sim.Message) bool { return setOf(m.From) != setOf(m.To) } // replication keeps its pace
-		in.add(sim.Rule{Match: between, Chain: sim.Probability(c.chains), PriorityChange: sim.Probability(c.demotions)})
+		// Replication keeps its pace.
+		between := func(m *sim.Message) bool { return setOf(m.From) != setOf(m.To) }
+		in.add(sim.Rule{
+			Match:          between,
+			Chain:          sim.Probability(c.chains),
+			PriorityChange: sim.Probability(c.demotions),
+		})
 	}
 	r.world.SetStalls(sim.Probability(c.stall), c.stallDelay)
 	if p.diskTail > 0 {
@@ -81,7 +91,9 @@ func (in *injector) startBackground(r *run, p *faultWorld) {
 	}
 }
 
-func (in *injector) add(rule sim.Rule) { in.background = append(in.background, in.world.AddRule(rule)) }
+func (in *injector) add(rule sim.Rule) {
+	in.background = append(in.background, in.world.AddRule(rule))
+}
 
 // setOf is the part of a node's name that members of a set share.
 func setOf(id env.NodeID) string {

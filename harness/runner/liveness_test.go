@@ -10,7 +10,8 @@ import (
 	"github.com/shardproof/shardproof/checkers/endstate"
 )
 
-// TestUnfinished cuts a run off in the middle: it is told which operations and moves have not ended, and what is waited for.
+// TestUnfinished cuts a run off in the middle: it is told which operations and moves have not
+// ended, and what is waited for.
 func TestUnfinished(t *testing.T) {
 	s := smallSeed(t, 1)
 	s.Faults, s.FaultsEnd, s.Limit = nil, s.Migrations[0].At+4*time.Millisecond, time.Millisecond
@@ -18,7 +19,9 @@ func TestUnfinished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(r.Verdicts, func(v checkers.Verdict) bool { return v.Checker == endstate.Liveness.Name })
+	i := slices.IndexFunc(r.Verdicts, func(v checkers.Verdict) bool {
+		return v.Checker == endstate.Liveness.Name
+	})
 	v := r.Verdicts[i]
 	text := ""
 	for _, one := range v.Violations {

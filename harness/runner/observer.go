@@ -10,8 +10,9 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// Observer watches a run. Each function may be nil, and none may change anything about the run. What counters, coverage,
-// injection points and the curve know of a run, they know by being observers.
+// Observer watches a run. Each function may be nil, and none may change anything about the run.
+// What counters, coverage, injection points and the curve know of a run, they know by being
+// observers.
 type Observer struct {
 	// Event takes every event. The pointer is valid during the call only.
 	Event func(e *trace.Event)
@@ -81,11 +82,14 @@ func (r *run) observe() {
 		r.observers.add(o)
 	}
 	if r.options.Events {
-		r.observers.add(Observer{Event: func(e *trace.Event) { r.recorded.events = append(r.recorded.events, *e) }})
+		r.observers.add(Observer{Event: func(e *trace.Event) {
+			r.recorded.events = append(r.recorded.events, *e)
+		}})
 	}
 }
 
-// observeCurve attaches the curve, also to a run that is recorded and in which the system moves data by itself.
+// observeCurve attaches the curve, also to a run that is recorded and in which the system moves
+// data by itself.
 func (r *run) observeCurve() {
 	of, ok := r.system.(target.Distributed)
 	if !ok || !r.options.Curve && (r.options.Record == nil || !of.Chooses()) {

@@ -10,7 +10,8 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-// recorder is the history in the making. Its counter orders calls, returns and batches of all clients.
+// recorder is the history in the making. Its counter orders calls, returns and batches of all
+// clients.
 type recorder struct {
 	counter uint64
 	now     func() env.Time
@@ -25,9 +26,21 @@ func (r *recorder) tick() uint64 {
 // begin notes a call; the operation counts as unknown until end.
 func (r *recorder) begin(op *scenario.Op) int {
 	r.ops = append(r.ops, histories.Op{
-		ID: op.ID, Client: op.Client, NS: op.NS, Kind: op.Kind, Key: op.Key, To: op.To, Value: op.Value,
-		Expect: op.Expect, Concern: op.Concern, Prefer: op.Prefer, Causal: op.Causal, Into: op.Into,
-		Call: r.tick(), CallAt: int64(r.now()), Outcome: histories.Unknown,
+		ID:      op.ID,
+		Client:  op.Client,
+		NS:      op.NS,
+		Kind:    op.Kind,
+		Key:     op.Key,
+		To:      op.To,
+		Value:   op.Value,
+		Expect:  op.Expect,
+		Concern: op.Concern,
+		Prefer:  op.Prefer,
+		Causal:  op.Causal,
+		Into:    op.Into,
+		Call:    r.tick(),
+		CallAt:  int64(r.now()),
+		Outcome: histories.Unknown,
 	})
 	return len(r.ops) - 1
 }
@@ -45,11 +58,13 @@ func (r *recorder) end(i int, a target.Answer) {
 	}
 }
 
-// close gives operations that have not ended a return, so that a history is complete whenever the run ends.
+// close gives operations that have not ended a return, so that a history is complete whenever the
+// run ends.
 func (r *recorder) close() {
 	for i := range r.ops {
 		if r.ops[i].Return == 0 {
-			r.end(i, target.Answer{Err: errcode.New(errcode.Interrupted, "the run ended before the operation")})
+			r.end(i, target.Answer{Err: errcode.New(errcode.Interrupted,
+				"the run ended before the operation")})
 		}
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// restore makes the collections that may be missing exist again, so that the final pass finds what it is about. What is
-// of unknown outcome may still be on its way through the system, for as long as that tries.
+// restore makes the collections that may be missing exist again, so that the final pass finds what
+// it is about. What is of unknown outcome may still be on its way through the system, for as long
+// as that tries.
 func (p *clientPool) restore() {
 	missing := p.missing()
 	if len(missing) == 0 || !p.idle() || p.world.Err() != nil {
@@ -28,7 +29,8 @@ func (p *clientPool) restore() {
 	p.world.Run(p.idle, p.deadline)
 }
 
-// missing are the collections that may not exist: those that some operation takes away, and those that were not there.
+// missing are the collections that may not exist: those that some operation takes away, and those
+// that were not there.
 func (p *clientPool) missing() (all []string) {
 	for _, c := range p.scenario.Collections {
 		taken := func(op scenario.Op) bool {

@@ -25,7 +25,8 @@ type Result struct {
 	Steps   uint64
 	Virtual time.Duration
 	*Counters
-	// Weaknesses are those that the run has shown, by name: only a version of the protocol that is known for them has any.
+	// Weaknesses are those that the run has shown, by name: only a version of the protocol that is
+	// known for them has any.
 	Weaknesses []string
 	// Curve is how data lay on the shards, when Options.Curve asked for it or the run was saved.
 	Curve []target.Sample
@@ -33,8 +34,9 @@ type Result struct {
 	Repaired []string
 	// Unfinished names what had not ended when the time was up.
 	Unfinished []string
-	// Coverage are the situations that the run went through, in ascending order, when Options.Coverage asked for them. What the
-	// numbers stand for is no matter; equal ones stand for the same in all runs of a build.
+	// Coverage are the situations that the run went through, in ascending order, when
+	// Options.Coverage asked for them. What the numbers stand for is no matter; equal ones stand
+	// for the same in all runs of a build.
 	Coverage []uint64
 	// Decisions are the faults that chance decided.
 	Decisions []scenario.Decision
@@ -61,8 +63,8 @@ func (r *Result) Signature() string {
 	}
 }
 
-// Plan is the scenario with every fault that chance decided written out: it replays this run step by step, and taking a
-// line out leaves all other answers as they were.
+// Plan is the scenario with every fault that chance decided written out: it replays this run step
+// by step, and taking a line out leaves all other answers as they were.
 func (r *Result) Plan() *scenario.Scenario {
 	plan := *r.Scenario
 	plan.Planned, plan.Decisions = true, r.Decisions
@@ -72,8 +74,8 @@ func (r *Result) Plan() *scenario.Scenario {
 // HashText is the trace hash as it is printed and stored.
 func (r *Result) HashText() string { return fmt.Sprintf("%016x", r.Hash) }
 
-// StepLimit is how many steps a changed scenario may take before it counts as another one: it never becomes quiescent, as
-// this run did.
+// StepLimit is how many steps a changed scenario may take before it counts as another one: it never
+// becomes quiescent, as this run did.
 func (r *Result) StepLimit() uint64 {
 	const factor, least = 4, 500_000
 	return factor*r.Steps + least

@@ -1,14 +1,17 @@
-// Package runner carries a scenario out on a system under test, in a simulated world, and judges what came of it.
+// Package runner carries a scenario out on a system under test, in a simulated world, and judges
+// what came of it.
 //
-// A run goes through these phases: the system starts; clients, movements, commands, readers of change streams and faults
-// begin; the faults heal; the system is brought to its end and becomes quiescent; what may be missing is made again; every
-// key is written and read once more; all nodes are surveyed; and every checker that the system promises to satisfy judges.
+// A run goes through these phases: the system starts; clients, movements, commands, readers of
+// change streams and faults begin; the faults heal; the system is brought to its end and becomes
+// quiescent; what may be missing is made again; every key is written and read once more; all nodes
+// are surveyed; and every checker that the system promises to satisfy judges.
 //
-// Promise: Run is a pure function of the scenario, and the same scenario gives the same trace hash in every process.
-// Options change nothing about what happens. The runner knows systems by the terms of package target only.
+// Promise: Run is a pure function of the scenario, and the same scenario gives the same trace hash
+// in every process. Options change nothing about what happens. The runner knows systems by the
+// terms of package target only.
 //
-// Refusal: no wall clock, no goroutine, no environment; those are for harness/campaign, harness/parallel and the command
-// line. It saves nothing, draws nothing and explains nothing.
+// Refusal: no wall clock, no goroutine, no environment; those are for harness/campaign,
+// harness/parallel and the command line. It saves nothing, draws nothing and explains nothing.
 package runner
 
 import (
@@ -22,25 +25,27 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// Options say what can be run, and how a run is observed. Observing changes nothing about what happens.
+// Options say what can be run, and how a run is observed. Observing changes nothing about what
+// happens.
 type Options struct {
-	// Targets are the systems that a scenario may name; the first is that of scenarios that name none.
+	// Targets are the systems that a scenario may name; the first is that of scenarios that name
+	// none.
 	Targets target.Set
 	// Pool keeps coroutines from one run to the next; nil is allowed.
 	Pool *sim.Pool
 	// Events keeps every event in the result.
 	Events bool
-	// Record, when set, is given the run before it is checked, with everything but its verdicts: what it keeps is kept even
-	// if a checker fails or never ends.
+	// Record, when set, is given the run before it is checked, with everything but its verdicts:
+	// what it keeps is kept even if a checker fails or never ends.
 	Record func(*Result) error
 	// Trace takes one line of text for every step of Window.
 	Trace  io.Writer
 	Window sim.Window
-	// Curve records how data lie on the shards, of systems that show it. A run with Record has it also without, if its system
-	// moves data by itself.
+	// Curve records how data lie on the shards, of systems that show it. A run with Record has it
+	// also without, if its system moves data by itself.
 	Curve bool
-	// InjectionPoints, when set, are recorded: every moment at which a fault could happen while clients and movements are in
-	// progress.
+	// InjectionPoints, when set, are recorded: every moment at which a fault could happen while
+	// clients and movements are in progress.
 	InjectionPoints *[]InjectionPoint
 	// Coverage puts the coarse abstract states that the run reached into the result.
 	Coverage bool
@@ -52,8 +57,8 @@ type Options struct {
 	Unchecked bool
 }
 
-// Run carries the scenario out and checks it. An error means that the scenario cannot be run, or is what Record returned;
-// then the result is complete nevertheless.
+// Run carries the scenario out and checks it. An error means that the scenario cannot be run, or is
+// what Record returned; then the result is complete nevertheless.
 func Run(s *scenario.Scenario, o Options) (*Result, error) {
 	r, err := newRun(s, o)
 	if err != nil {
@@ -78,8 +83,8 @@ type run struct {
 	checks     *finalChecks
 	observers  observers
 	recorded   recorded
-	// stirred is set when a node has become writable since ready looked last. Early are the events from before there was a
-	// system to judge them.
+	// stirred is set when a node has become writable since ready looked last. Early are the events
+	// from before there was a system to judge them.
 	stirred bool
 	early   []trace.Event
 }
@@ -123,7 +128,8 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 	return r, nil
 }
 
-// play goes through the phases: start, faults, healing, quiescence, the final pass over all keys, and the survey.
+// play goes through the phases: start, faults, healing, quiescence, the final pass over all keys,
+// and the survey.
 func (r *run) play() {
 	if r.world.Run(r.ready, env.Time(readyLimit)) != sim.Stopped {
 		r.checks.leave("the cluster did not start")

@@ -78,8 +78,8 @@ func (s *session) do(t env.Task, op *scenario.Op) {
 	s.history.end(i, s.client.Do(t, op, s.history.tick))
 }
 
-// finalPass has the clients write and read every key and scan everything, when the system is quiescent. It returns these
-// operations, none if there was no time.
+// finalPass has the clients write and read every key and scan everything, when the system is
+// quiescent. It returns these operations, none if there was no time.
 func (p *clientPool) finalPass() (final []histories.Op) {
 	if !p.idle() || p.world.Err() != nil || p.world.Now() >= p.deadline {
 		return nil
@@ -118,14 +118,20 @@ func (p *clientPool) finalOps(client int) (ops []scenario.Op) {
 		if client == 0 && scans {
 			batch := max(fewest, c.Keys/8)
 			ops = append(ops, scenario.Op{
-				ID: id + 2*c.Keys, Client: client, NS: c.NS, Kind: scenario.Scan, To: int64(c.Keys), Batch: batch,
+				ID:     id + 2*c.Keys,
+				Client: client,
+				NS:     c.NS,
+				Kind:   scenario.Scan,
+				To:     int64(c.Keys),
+				Batch:  batch,
 			})
 		}
 	}
 	return ops
 }
 
-// finalWrite is how the final pass writes a key: one that was pushed to keeps its list, so that every push is accounted for.
+// finalWrite is how the final pass writes a key: one that was pushed to keeps its list, so that
+// every push is accounted for.
 func (p *clientPool) finalWrite(ns string, key int64) scenario.OpKind {
 	for i := range p.scenario.Ops {
 		if op := &p.scenario.Ops[i]; op.Kind == scenario.Push && op.Key == key && op.NS == ns {
@@ -135,8 +141,8 @@ func (p *clientPool) finalWrite(ns string, key int64) scenario.OpKind {
 	return scenario.Write
 }
 
-// fewest is the least number of documents in a batch of the final scan. Of many keys it has more, lest a cursor times out
-// meanwhile.
+// fewest is the least number of documents in a batch of the final scan. Of many keys it has more,
+// lest a cursor times out meanwhile.
 const fewest = 7
 
 // finalIDs is where the numbers of final operations start, well above those of drawn ones.

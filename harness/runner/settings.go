@@ -12,19 +12,22 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// conditions are the settings of the world rather than of the cluster: scenario lines `set sim.<name> <value>`.
+// conditions are the settings of the world rather than of the cluster: scenario lines `set
+// sim.<name> <value>`.
 type conditions struct {
 	// latency is the least time a message takes, jitter what chance adds.
 	latency, jitter time.Duration
-	// tail and diskTail are the share of slow messages and disk operations in parts per million, tailDelay and
-	// diskDelay what they take longer at most.
+	// tail and diskTail are the share of slow messages and disk operations in parts per million,
+	// tailDelay and diskDelay what they take longer at most.
 	tail, diskTail, loss, duplicate int
 	tailDelay, diskDelay            time.Duration
-	// chains is the share of chains of messages that are slow, demotions that of messages at which one becomes so, in parts
-	// per million, and chainDelay what such a message takes longer at most.
+	// chains is the share of chains of messages that are slow, demotions that of messages at which
+	// one becomes so, in parts per million, and chainDelay what such a message takes longer at
+	// most.
 	chains, demotions int
 	chainDelay        time.Duration
-	// stall is the share of sites at which a task stands still, in parts per million, for stallDelay at most.
+	// stall is the share of sites at which a task stands still, in parts per million, for
+	// stallDelay at most.
 	stall      int
 	stallDelay time.Duration
 	// sync is what a disk takes to make data durable.
@@ -39,8 +42,15 @@ type conditions struct {
 
 func calm() conditions {
 	return conditions{
-		latency: 100 * time.Microsecond, jitter: 400 * time.Microsecond, tailDelay: 50 * time.Millisecond, chainDelay: 20 * time.Millisecond,
-		repair: 1, diskDelay: 50 * time.Millisecond, stallDelay: 20 * time.Millisecond, sync: 100 * time.Microsecond, yield: 125_000,
+		latency:    100 * time.Microsecond,
+		jitter:     400 * time.Microsecond,
+		tailDelay:  50 * time.Millisecond,
+		chainDelay: 20 * time.Millisecond,
+		repair:     1,
+		diskDelay:  50 * time.Millisecond,
+		stallDelay: 20 * time.Millisecond,
+		sync:       100 * time.Microsecond,
+		yield:      125_000,
 	}
 }
 
@@ -52,30 +62,79 @@ type condition struct {
 }
 
 var worldSettings = []condition{
-	{"sim.net.latency", "the minimum latency of a message", func(c *conditions) *time.Duration { return &c.latency }, nil},
-	{"sim.net.jitter", "the maximum random addition to it", func(c *conditions) *time.Duration { return &c.jitter }, nil},
-	{"sim.net.slowPerMillion", "how many messages in a million are slow", nil, func(c *conditions) *int { return &c.tail }},
-	{"sim.net.slowDelay", "the maximum extra latency of a slow message", func(c *conditions) *time.Duration { return &c.tailDelay }, nil},
-	{"sim.net.lossPerMillion", "how many messages in a million are lost", nil, func(c *conditions) *int { return &c.loss }},
-	{"sim.net.duplicatePerMillion", "how many messages between servers in a million are duplicated", nil, func(c *conditions) *int { return &c.duplicate }},
-	{"sim.net.slowChainsPerMillion", "how many chains of messages in a million are slow", nil, func(c *conditions) *int { return &c.chains }},
-	{"sim.net.slowChainDelay", "the maximum extra latency of messages of a slow chain", func(c *conditions) *time.Duration { return &c.chainDelay }, nil},
-	{"sim.net.priorityChangesPerMillion", "how many messages in a million lower the priority of their chain, if any chains are slow", nil, func(c *conditions) *int { return &c.demotions }},
-	{"sim.disk.syncLatency", "the minimum time of a disk sync", func(c *conditions) *time.Duration { return &c.sync }, nil},
-	{"sim.disk.slowPerMillion", "how many disk operations in a million are slow", nil, func(c *conditions) *int { return &c.diskTail }},
-	{"sim.disk.slowDelay", "the maximum extra time of a slow disk operation", func(c *conditions) *time.Duration { return &c.diskDelay }, nil},
-	{"sim.task.stallsPerMillion", "how many passes of failpoints in a million stall the task", nil, func(c *conditions) *int { return &c.stall }},
-	{"sim.task.stallDelay", "the maximum duration of a stall", func(c *conditions) *time.Duration { return &c.stallDelay }, nil},
-	{"sim.task.yieldsPerMillion", "how many scheduling points in a million let other tasks run", nil, func(c *conditions) *int { return &c.yield }},
-	{"sim.net.encodeMessages", "1 encodes and decodes every message", nil, func(c *conditions) *int { return &c.codec }},
-	{"run.repair", "0 leaves what operators would repair to the final survey", nil, func(c *conditions) *int { return &c.repair }},
+	{"sim.net.latency", "the minimum latency of a message", func(c *conditions) *time.Duration {
+		return &c.latency
+	}, nil},
+	{"sim.net.jitter", "the maximum random addition to it", func(c *conditions) *time.Duration {
+		return &c.jitter
+	}, nil},
+	{
+		"sim.net.slowPerMillion", "how many messages in a million are slow", nil,
+		func(c *conditions) *int { return &c.tail },
+	},
+	{
+		"sim.net.slowDelay", "the maximum extra latency of a slow message",
+		func(c *conditions) *time.Duration { return &c.tailDelay }, nil,
+	},
+	{
+		"sim.net.lossPerMillion", "how many messages in a million are lost", nil,
+		func(c *conditions) *int { return &c.loss },
+	},
+	{
+		"sim.net.duplicatePerMillion",
+		"how many messages between servers in a million are duplicated", nil,
+		func(c *conditions) *int { return &c.duplicate },
+	},
+	{
+		"sim.net.slowChainsPerMillion", "how many chains of messages in a million are slow", nil,
+		func(c *conditions) *int { return &c.chains },
+	},
+	{
+		"sim.net.slowChainDelay", "the maximum extra latency of messages of a slow chain",
+		func(c *conditions) *time.Duration { return &c.chainDelay }, nil,
+	},
+	{
+		"sim.net.priorityChangesPerMillion",
+		"how many messages in a million lower the priority of their chain, if any chains are slow",
+		nil, func(c *conditions) *int { return &c.demotions },
+	},
+	{"sim.disk.syncLatency", "the minimum time of a disk sync", func(c *conditions) *time.Duration {
+		return &c.sync
+	}, nil},
+	{
+		"sim.disk.slowPerMillion", "how many disk operations in a million are slow", nil,
+		func(c *conditions) *int { return &c.diskTail },
+	},
+	{
+		"sim.disk.slowDelay", "the maximum extra time of a slow disk operation",
+		func(c *conditions) *time.Duration { return &c.diskDelay }, nil,
+	},
+	{
+		"sim.task.stallsPerMillion", "how many passes of failpoints in a million stall the task",
+		nil, func(c *conditions) *int { return &c.stall },
+	},
+	{"sim.task.stallDelay", "the maximum duration of a stall", func(c *conditions) *time.Duration {
+		return &c.stallDelay
+	}, nil},
+	{
+		"sim.task.yieldsPerMillion", "how many scheduling points in a million let other tasks run",
+		nil, func(c *conditions) *int { return &c.yield },
+	},
+	{
+		"sim.net.encodeMessages", "1 encodes and decodes every message", nil,
+		func(c *conditions) *int { return &c.codec },
+	},
+	{
+		"run.repair", "0 leaves what operators would repair to the final survey", nil,
+		func(c *conditions) *int { return &c.repair },
+	},
 }
 
 // SettingInfo describes one setting for `shardproof list settings`.
 type SettingInfo struct{ Name, Default, About string }
 
-// Settings lists the settings that a scenario may set: those of the system, those of its world, and those of which there
-// is one for every node.
+// Settings lists the settings that a scenario may set: those of the system, those of its world, and
+// those of which there is one for every node.
 func Settings(t target.Target) (all []SettingInfo) {
 	var families []SettingInfo
 	for _, of := range t.Describe().Settings {
@@ -104,14 +163,16 @@ func (w *condition) set(c *conditions, value string) error {
 	if w.duration != nil {
 		d, err := time.ParseDuration(value)
 		if err != nil || d < 0 {
-			return fmt.Errorf("setting %s wants a duration of zero or more such as 2ms, not %q", w.name, value)
+			return fmt.Errorf("setting %s wants a duration of zero or more such as 2ms, not %q",
+				w.name, value)
 		}
 		*w.duration(c) = d
 		return nil
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 || n > 1_000_000 {
-		return fmt.Errorf("setting %s wants a whole number from 0 to 1000000, not %q", w.name, value)
+		return fmt.Errorf("setting %s wants a whole number from 0 to 1000000, not %q",
+			w.name, value)
 	}
 	*w.number(c) = n
 	return nil
@@ -120,7 +181,8 @@ func (w *condition) set(c *conditions, value string) error {
 // failpointPrefix starts the settings that switch failpoints on: `set failpoint.<name> <terms>`.
 const failpointPrefix = "failpoint."
 
-// FailpointSettings are the settings that switch failpoints on, of a value as GO_FAILPOINTS has: "name=terms;name=terms".
+// FailpointSettings are the settings that switch failpoints on, of a value as GO_FAILPOINTS has:
+// "name=terms;name=terms".
 func FailpointSettings(spec string) (all []scenario.Setting, err error) {
 	pairs, err := terms.Split(spec)
 	for _, p := range pairs {
@@ -129,9 +191,12 @@ func FailpointSettings(spec string) (all []scenario.Setting, err error) {
 	return all, err
 }
 
-// configure reads the scenario's settings into those of the world and of its failpoints. It returns those of the system.
+// configure reads the scenario's settings into those of the world and of its failpoints. It returns
+// those of the system.
 func (r *run) configure() (own []scenario.Setting, err error) {
-	set := terms.New(func(site string, n int) int { return r.world.Gate().Pick("failpoint.terms", site, n) })
+	set := terms.New(func(site string, n int) int {
+		return r.world.Gate().Pick("failpoint.terms", site, n)
+	})
 	for _, v := range r.scenario.Settings {
 		systems, err := apply(v, r.about, &r.conditions, set)
 		if err != nil {
@@ -146,7 +211,9 @@ func (r *run) configure() (own []scenario.Setting, err error) {
 }
 
 // apply takes a setting over, or reports that it is the system's.
-func apply(v scenario.Setting, of *target.Description, world *conditions, set *terms.Set) (systems bool, err error) {
+func apply(
+	v scenario.Setting, of *target.Description, world *conditions, set *terms.Set,
+) (systems bool, err error) {
 	if site, ok := strings.CutPrefix(v.Name, failpointPrefix); ok {
 		return false, set.Enable(site, v.Value)
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// stage is what all parts of a run share: the system in its world, the history, and what is in progress.
+// stage is what all parts of a run share: the system in its world, the history, and what is in
+// progress.
 type stage struct {
 	scenario *scenario.Scenario
 	about    *target.Description
@@ -22,7 +23,8 @@ type stage struct {
 	world   *sim.World
 	history recorder
 	tasks   tasks
-	// base is the world's time at which the scenario's begins, deadline until when everything must have come to an end.
+	// base is the world's time at which the scenario's begins, deadline until when everything must
+	// have come to an end.
 	base, deadline env.Time
 }
 
@@ -43,7 +45,8 @@ const (
 	// movingOperator is where movements are asked for, commandingOperator where commands are given.
 	movingOperator     env.NodeID = "operator.0"
 	commandingOperator env.NodeID = "admin.0"
-	// quiescingOperator is where the system is brought to its end, surveyor where its nodes are asked for what they hold.
+	// quiescingOperator is where the system is brought to its end, surveyor where its nodes are
+	// asked for what they hold.
 	quiescingOperator env.NodeID = "admin.1"
 	surveyor          env.NodeID = "auditor.0"
 )
@@ -69,11 +72,14 @@ func (s *stage) able() error {
 	_, streams := s.system.(target.ChangeStreams)
 	switch {
 	case !moves && len(s.scenario.Migrations)+len(s.scenario.Primaries) > 0:
-		return errors.New("the target " + s.about.Name + " moves no data: the scenario cannot have movements")
+		return errors.New("the target " + s.about.Name +
+			" moves no data: the scenario cannot have movements")
 	case !commands && len(s.scenario.Commands) > 0:
-		return errors.New("the target " + s.about.Name + " takes no commands: the scenario cannot have any")
+		return errors.New("the target " + s.about.Name +
+			" takes no commands: the scenario cannot have any")
 	case !streams && len(s.scenario.Streams) > 0:
-		return errors.New("the target " + s.about.Name + " has no change streams: the scenario cannot have readers of any")
+		return errors.New("the target " + s.about.Name +
+			" has no change streams: the scenario cannot have readers of any")
 	}
 	return nil
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// TestStories replays every stored scenario: what they tell of holds. Together they pass every site that there is.
+// TestStories replays every stored scenario: what they tell of holds. Together they pass every site
+// that there is.
 func TestStories(t *testing.T) {
 	pool := &sim.Pool{}
 	defer pool.Close()
@@ -52,7 +53,8 @@ var weaknesses = map[string][]string{
 	"older-orphans-leaked": {verdict.LeakedOrphans.Name},
 }
 
-// TestWeaknessesAreGone tells the stories of what 4.2 does to data in 8.0, which does nothing of it.
+// TestWeaknessesAreGone tells the stories of what 4.2 does to data in 8.0, which does nothing of
+// it.
 func TestWeaknessesAreGone(t *testing.T) {
 	for _, story := range corpus.Stories() {
 		if weaknesses[story.Name] == nil {
@@ -75,9 +77,11 @@ func TestWeaknessesAreGone(t *testing.T) {
 
 // unreachable are sites that need what no scenario can ask for.
 var unreachable = map[string]bool{
-	"router.partialBatch":         true, // clients of scenarios insert one document at a time
-	"router.refresh.inconsistent": true, // to who knows another incarnation the config server tells all of the new one
-	"recovery.dropDetected":       true, // before a collection is dropped or renamed, every unfinished migration of it is joined
+	"router.partialBatch": true, // clients of scenarios insert one document at a time
+	// To who knows another incarnation the config server tells all of the new one.
+	"router.refresh.inconsistent": true,
+	// Before a collection is dropped or renamed, every unfinished migration of it is joined.
+	"recovery.dropDetected": true,
 }
 
 func storedStory(t *testing.T, name string) *scenario.Scenario {

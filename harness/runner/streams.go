@@ -10,8 +10,8 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// streamReaders read the change streams of the scenario, each from a node of its own. Once drained is set, they end when
-// they were delivered everything up to it.
+// streamReaders read the change streams of the scenario, each from a node of its own. Once drained
+// is set, they end when they were delivered everything up to it.
 type streamReaders struct {
 	*stage
 	reading int
@@ -30,7 +30,8 @@ func (r *streamReaders) start() {
 	}
 }
 
-// drain has every reader go on until it was delivered everything that is written now, and says what was not.
+// drain has every reader go on until it was delivered everything that is written now, and says what
+// was not.
 func (r *streamReaders) drain() (left []string) {
 	if r.reading == 0 || r.world.Err() != nil {
 		return nil
@@ -38,17 +39,20 @@ func (r *streamReaders) drain() (left []string) {
 	r.drained = r.system.(target.Clock).ClusterTime()
 	r.world.Run(func() bool { return r.reading == 0 }, r.deadline)
 	if r.reading > 0 && r.world.Err() == nil {
-		left = append(left, fmt.Sprintf("%d change streams have not delivered all changes", r.reading))
+		left = append(left,
+			fmt.Sprintf("%d change streams have not delivered all changes", r.reading))
 	}
 	return left
 }
 
-// watcher reads one stream of the scenario to its end, opening it again as planned and after failures.
+// watcher reads one stream of the scenario to its end, opening it again as planned and after
+// failures.
 type watcher struct {
 	*streamReaders
 	plan   scenario.Stream
 	reader target.Reader
-	// start is the token at which the first opening began, nil before; delivered are those of the changes since.
+	// start is the token at which the first opening began, nil before; delivered are those of the
+	// changes since.
 	start     *histories.Token
 	delivered []histories.Token
 	// upto is where the reader is, furthest where it ever was.
@@ -119,8 +123,8 @@ func (w *watcher) over() bool {
 	return false
 }
 
-// pause waits for the next poll. While no client is at work no reader polls either: a stream that is read keeps idle shards
-// writing, and the system from becoming quiescent.
+// pause waits for the next poll. While no client is at work no reader polls either: a stream that
+// is read keeps idle shards writing, and the system from becoming quiescent.
 func (w *watcher) pause(t env.Task) error {
 	for {
 		if err := t.Sleep(w.plan.Poll); err != nil {
@@ -133,8 +137,8 @@ func (w *watcher) pause(t env.Task) error {
 	}
 }
 
-// opening is where the stream is opened next: where the reader is, or somewhat before when it has got further than ever;
-// nil for the first time.
+// opening is where the stream is opened next: where the reader is, or somewhat before when it has
+// got further than ever; nil for the first time.
 func (w *watcher) opening() *histories.Token {
 	if w.start == nil {
 		return nil
@@ -148,7 +152,8 @@ func (w *watcher) opening() *histories.Token {
 	return &after
 }
 
-// lost has the reader begin from now on when no stream can go on from where it was; it is over when that was the last pass.
+// lost has the reader begin from now on when no stream can go on from where it was; it is over when
+// that was the last pass.
 func (w *watcher) lost(err error) (over bool) {
 	if !errors.Is(err, target.ErrHistoryLost) {
 		return false
@@ -165,8 +170,19 @@ func (w *watcher) again() (over bool) {
 func (w *watcher) begin(fresh bool, after histories.Token, call uint64, callAt int64) int {
 	record := &w.history
 	record.ops = append(record.ops, histories.Op{
-		ID: w.next, Client: -1 - w.plan.ID, NS: w.plan.NS, Kind: scenario.Watch, Call: call, CallAt: callAt, Outcome: histories.OK,
-		Stream: &histories.Stream{ID: w.plan.ID, Fresh: fresh, After: after, Opened: record.tick()},
+		ID:      w.next,
+		Client:  -1 - w.plan.ID,
+		NS:      w.plan.NS,
+		Kind:    scenario.Watch,
+		Call:    call,
+		CallAt:  callAt,
+		Outcome: histories.OK,
+		Stream: &histories.Stream{
+			ID:     w.plan.ID,
+			Fresh:  fresh,
+			After:  after,
+			Opened: record.tick(),
+		},
 	})
 	w.next++
 	return len(record.ops) - 1

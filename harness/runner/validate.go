@@ -15,7 +15,8 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// Parse reads a scenario that can be run on one of the targets; errors name the file and, where there is one, the line.
+// Parse reads a scenario that can be run on one of the targets; errors name the file and, where
+// there is one, the line.
 func Parse(targets target.Set, file, text string) (*scenario.Scenario, error) {
 	s, err := scenario.Parse(file, text)
 	if err != nil {
@@ -71,7 +72,9 @@ func validate(t target.Target, s *scenario.Scenario) error {
 		return err
 	}
 	for _, f := range s.Faults {
-		if err := cmp.Or(checkKind(of, &f), faults.Check(f), checkNodes(t.Nodes(s.Topology), s.Topology, &f)); err != nil {
+		err := cmp.Or(checkKind(of, &f), faults.Check(f),
+			checkNodes(t.Nodes(s.Topology), s.Topology, &f))
+		if err != nil {
 			return &target.FactError{Fact: fmt.Sprintf("fault %d", f.ID), Err: err}
 		}
 	}
@@ -100,7 +103,8 @@ func checkKind(of *target.Description, f *scenario.Fault) error {
 	if _, err := faults.Find(f.Kind); err != nil {
 		return err
 	}
-	return fmt.Errorf("the fault %s makes no sense for %s; these do: %s", f.Kind, of.Name, strings.Join(of.Faults, ", "))
+	return fmt.Errorf("the fault %s makes no sense for %s; these do: %s",
+		f.Kind, of.Name, strings.Join(of.Faults, ", "))
 }
 
 // CheckSettings says whether every setting exists and takes its value.
@@ -130,7 +134,9 @@ func names(of *target.Description) scenario.Names {
 			if site, ok := strings.CutPrefix(name, failpointPrefix); ok {
 				return checkSite(of, site)
 			}
-			isWorlds := slices.ContainsFunc(worldSettings, func(c condition) bool { return c.name == name })
+			isWorlds := slices.ContainsFunc(worldSettings, func(c condition) bool {
+				return c.name == name
+			})
 			if isWorlds || of.Setting(name) != nil {
 				return nil
 			}

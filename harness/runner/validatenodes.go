@@ -9,8 +9,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// checkNodes says whether the nodes that a fault names are in the cluster. A role may be nobody's when the fault happens,
-// and then nothing does; a node that there never is must be a mistake.
+// checkNodes says whether the nodes that a fault names are in the cluster. A role may be nobody's
+// when the fault happens, and then nothing does; a node that there never is must be a mistake.
 func checkNodes(nodes []target.Node, size scenario.Topology, f *scenario.Fault) error {
 	from, to, _ := strings.Cut(f.Target, ">")
 	names := []string{from, to, f.When.Node}

@@ -32,9 +32,17 @@ func (r *run) conclude() (*Result, error) {
 func (r *run) result() *Result {
 	counts := r.recorded.counts.Counters
 	result := &Result{
-		Target: r.target, Scenario: r.scenario, History: r.history.ops, Events: r.recorded.events, Hash: r.world.Hash(), Steps: r.world.Steps(),
-		Virtual: time.Duration(r.world.Now()), Counters: counts, Coverage: r.recorded.coverage.all(),
-		Unfinished: r.checks.unfinished, Repaired: r.checks.repaired,
+		Target:     r.target,
+		Scenario:   r.scenario,
+		History:    r.history.ops,
+		Events:     r.recorded.events,
+		Hash:       r.world.Hash(),
+		Steps:      r.world.Steps(),
+		Virtual:    time.Duration(r.world.Now()),
+		Counters:   counts,
+		Coverage:   r.recorded.coverage.all(),
+		Unfinished: r.checks.unfinished,
+		Repaired:   r.checks.repaired,
 	}
 	for _, d := range r.world.Decisions() {
 		result.Decisions = append(result.Decisions, scenario.Decision(d))
@@ -64,8 +72,8 @@ func (r *run) excuse(result *Result) {
 	}
 }
 
-// verdicts asks every checker. A run that broke inside is judged by that and by what the system's own judge saw until then:
-// its history ends in the middle.
+// verdicts asks every checker. A run that broke inside is judged by that and by what the system's
+// own judge saw until then: its history ends in the middle.
 func (r *run) verdicts(result *Result) []checkers.Verdict {
 	if broken, ok := r.world.Err().(*sim.BrokenInvariant); ok {
 		return append([]checkers.Verdict{crashed(broken)}, r.judged()...)
@@ -78,7 +86,9 @@ func (r *run) verdicts(result *Result) []checkers.Verdict {
 	for i := range r.checks.audits {
 		verdicts = append(verdicts, r.checks.audits[i].Check())
 	}
-	verdicts = slices.DeleteFunc(verdicts, func(v checkers.Verdict) bool { return !r.about.Holds(v.Checker) })
+	verdicts = slices.DeleteFunc(verdicts, func(v checkers.Verdict) bool {
+		return !r.about.Holds(v.Checker)
+	})
 	return append(verdicts, r.judged()...)
 }
 
@@ -90,8 +100,12 @@ func (r *run) judged() []checkers.Verdict {
 	return nil
 }
 
-// Assertions is the promise that the system's own assertions hold and its code does not panic (K-CRASH).
-var Assertions = checkers.Checker{Name: "assertions", Promise: "No assertion in the store fails, and no code panics."}
+// Assertions is the promise that the system's own assertions hold and its code does not panic
+// (K-CRASH).
+var Assertions = checkers.Checker{
+	Name:    "assertions",
+	Promise: "No assertion in the store fails, and no code panics.",
+}
 
 // Checkers is every checker that judges a run of a target, in the order in which they are listed.
 func Checkers(t target.Target) []checkers.Checker {
@@ -100,10 +114,17 @@ func Checkers(t target.Target) []checkers.Checker {
 
 func crashed(b *sim.BrokenInvariant) checkers.Verdict {
 	return checkers.Verdict{
-		Checker: Assertions.Name, Promise: Assertions.Promise, Outcome: checkers.Fail, Checked: 1, Found: 1,
+		Checker: Assertions.Name,
+		Promise: Assertions.Promise,
+		Outcome: checkers.Fail,
+		Checked: 1,
+		Found:   1,
 		Violations: []checkers.Violation{{
-			Signature: "assertion-failed", Broke: b.Error(), Events: []uint64{b.Step},
-			Because: []string{fmt.Sprintf("step %d at %s ended the run", b.Step, time.Duration(b.At))},
+			Signature: "assertion-failed",
+			Broke:     b.Error(),
+			Events:    []uint64{b.Step},
+			Because: []string{fmt.Sprintf("step %d at %s ended the run",
+				b.Step, time.Duration(b.At))},
 		}},
 	}
 }

@@ -13,10 +13,20 @@ import (
 func (r *run) worldOptions() sim.Options {
 	c := &r.conditions
 	o := sim.Options{
-		OnInjectionPoint: r.onInjectionPoint(), OnDecision: r.onDecision, Between: r.betweenSteps(),
-		Seed: r.scenario.Seed, Planned: r.scenario.Planned, Decisions: decisions(r.scenario.Decisions),
-		Classify: r.about.Messages.Classify(), Observer: r, OnPoint: r.onPoint, Pool: r.options.Pool, Trace: r.options.Trace, Window: r.options.Window,
-		YieldProbability: sim.Probability(c.yield), Steps: cmp.Or(r.options.Steps, stepBudget),
+		OnInjectionPoint: r.onInjectionPoint(),
+		OnDecision:       r.onDecision,
+		Between:          r.betweenSteps(),
+		Seed:             r.scenario.Seed,
+		Planned:          r.scenario.Planned,
+		Decisions:        decisions(r.scenario.Decisions),
+		Classify:         r.about.Messages.Classify(),
+		Observer:         r,
+		OnPoint:          r.onPoint,
+		Pool:             r.options.Pool,
+		Trace:            r.options.Trace,
+		Window:           r.options.Window,
+		YieldProbability: sim.Probability(c.yield),
+		Steps:            cmp.Or(r.options.Steps, stepBudget),
 	}
 	o.Network.TailDelay, o.Network.ChainDelay = c.tailDelay, c.chainDelay
 	o.Network.Latency = func(from, to env.NodeID) sim.Latency {

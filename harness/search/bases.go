@@ -8,7 +8,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// extraFaultTime is how much longer than the scenario of a base faults last: longer than the timeouts of commands and an election.
+// extraFaultTime is how much longer than the scenario of a base faults last: longer than the
+// timeouts of commands and an election.
 const extraFaultTime = 1200 * time.Millisecond
 
 // baseOf is the small scenario of a seed, without faults, to which a strategy adds its own.
@@ -24,8 +25,8 @@ func baseOf(strategy string, seed uint64, protocol string) *scenario.Scenario {
 	return s
 }
 
-// searchStage is a part of what is tried with one base: so many trials, made when they are needed. What they teach decides the next
-// stage; nil is the end.
+// searchStage is a part of what is tried with one base: so many trials, made when they are needed.
+// What they teach decides the next stage; nil is the end.
 type searchStage struct {
 	count int
 	trial func(i int) Trial
@@ -41,13 +42,16 @@ type onBases struct {
 	now   *searchStage
 	from  int // the first trial of the stage under way that Learn is told of
 	given int // how many of its trials were handed out
-	// made is how many trials of the base were, in all its stages; behind how many of those to come an earlier search has made.
+	// made is how many trials of the base were, in all its stages; behind how many of those to come
+	// an earlier search has made.
 	made, behind int
 	first        func(base *scenario.Scenario, o *Outcome) *searchStage
 }
 
 // newOnBases is the search from where an earlier one stopped.
-func newOnBases(s Start, name string, first func(base *scenario.Scenario, o *Outcome) *searchStage) Strategy {
+func newOnBases(
+	s Start, name string, first func(base *scenario.Scenario, o *Outcome) *searchStage,
+) Strategy {
 	return &onBases{Start: s, name: name, used: s.At.Seeds, behind: s.At.Trials, first: first}
 }
 
@@ -121,15 +125,19 @@ func (b *onBases) Mark() Checkpoint {
 func (b *onBases) Over() int { return b.Mark().Seeds }
 
 // plannedStage is a stage of a plan.
-func plannedStage(p *sweep.Plan, count int, which func(i int) []int, next func() *searchStage) *searchStage {
-	return &searchStage{count: count, next: next, trial: func(i int) Trial { return Trial{Scenario: p.Scenario(which(i)...)} }}
+func plannedStage(
+	p *sweep.Plan, count int, which func(i int) []int, next func() *searchStage,
+) *searchStage {
+	return &searchStage{count: count, next: next, trial: func(i int) Trial {
+		return Trial{Scenario: p.Scenario(which(i)...)}
+	}}
 }
 
 // noStage is no further stage.
 func noStage() *searchStage { return nil }
 
-// These are how many trials a base gets before the next one has its turn: everything of one base costs as much as a glance at
-// many, and what differs between bases finds more.
+// These are how many trials a base gets before the next one has its turn: everything of one base
+// costs as much as a glance at many, and what differs between bases finds more.
 const (
 	probesEach  = 20
 	singlesEach = 30

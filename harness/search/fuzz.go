@@ -9,11 +9,13 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// Decode makes a scenario of bytes, one for each choice; when they run out, every further choice is the first. So any bytes are
-// a scenario, a longer one adds to what a shorter one says, and changing a byte changes one choice: what a fuzzer needs.
+// Decode makes a scenario of bytes, one for each choice; when they run out, every further choice is
+// the first. So any bytes are a scenario, a longer one adds to what a shorter one says, and
+// changing a byte changes one choice: what a fuzzer needs.
 func Decode(data []byte) *scenario.Scenario {
 	from := byteChoices{data}
-	s := baseOf("fuzz", uint64(from.next("base", 256)), []string{"", "4.2"}[from.next("protocol", 2)])
+	s := baseOf("fuzz", uint64(from.next("base", 256)),
+		[]string{"", "4.2"}[from.next("protocol", 2)])
 	s.Seed = uint64(from.next("seed", 256))
 	for i := range s.Migrations {
 		s.Migrations[i].At += time.Duration(from.next("later", 64)) * time.Millisecond
@@ -40,7 +42,8 @@ func (b *byteChoices) next(_ string, n int) int {
 	return one * n / 256
 }
 
-// Fuzz runs the scenario of some bytes. An error means that there is no such scenario, which is a mistake of Decode.
+// Fuzz runs the scenario of some bytes. An error means that there is no such scenario, which is a
+// mistake of Decode.
 func Fuzz(targets target.Set, data []byte) (*runner.Result, error) {
 	return runner.Run(Decode(data), runner.Options{Targets: targets})
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// guided changes what has led to new situations. Its corpus are scenarios that passed and went where none had been before.
+// guided changes what has led to new situations. Its corpus are scenarios that passed and went
+// where none had been before.
 type guided struct {
 	Start
 	corpus []Known
@@ -27,13 +28,16 @@ func newGuided(s Start) Strategy {
 }
 
 const (
-	// freshShare is how many trials in a hundred are drawn from nothing, spliced how many of the others are made of two.
+	// freshShare is how many trials in a hundred are drawn from nothing, spliced how many of the
+	// others are made of two.
 	freshShare, spliceShare = 20, 20
-	// enoughCorpus is how many scenarios there are before they are changed, mostCorpus how many are kept.
+	// enoughCorpus is how many scenarios there are before they are changed, mostCorpus how many are
+	// kept.
 	enoughCorpus, mostCorpus = 8, 400
 )
 
-// Next makes a round of trials. Its seed is its own, so that a later round does not repeat an earlier one.
+// Next makes a round of trials. Its seed is its own, so that a later round does not repeat an
+// earlier one.
 func (g *guided) Next() []Trial {
 	if g.enough(g.rounds) {
 		return nil
@@ -69,12 +73,15 @@ func freshScenario(roll func(string, int) int, protocol string) *scenario.Scenar
 	s := baseOf("coverage-guided", seed, protocol)
 	s.Planned = false
 	for i := range 1 + roll("faults", 5) {
-		addFault(s, func(question string, n int) int { return roll(fmt.Sprintf("first %d/%s", i, question), n) })
+		addFault(s, func(question string, n int) int {
+			return roll(fmt.Sprintf("first %d/%s", i, question), n)
+		})
 	}
 	return s
 }
 
-// choose picks a scenario of the corpus: the better of two, which is the one that has led to more each time it was chosen.
+// choose picks a scenario of the corpus: the better of two, which is the one that has led to more
+// each time it was chosen.
 func (g *guided) choose(roll func(string, int) int) int {
 	a, b := roll("one", len(g.corpus)), roll("other", len(g.corpus))
 	if x, y := &g.corpus[a], &g.corpus[b]; x.Worth*(y.Chosen+1) >= y.Worth*(x.Chosen+1) {
@@ -97,7 +104,8 @@ func (g *guided) change(of *scenario.Scenario, roll func(string, int) int) *scen
 	return s
 }
 
-// Learn takes a scenario that led to something new into the corpus, and credits the one it came from.
+// Learn takes a scenario that led to something new into the corpus, and credits the one it came
+// from.
 func (g *guided) Learn(trial int, o *Outcome) {
 	if p := g.parent[trial]; p >= 0 {
 		g.corpus[p].Chosen++
@@ -105,7 +113,8 @@ func (g *guided) Learn(trial int, o *Outcome) {
 	}
 	if len(o.New) > 0 && o.Passed() {
 		g.born++
-		g.corpus = append(g.corpus, Known{ID: g.born, Scenario: g.trials[trial].Scenario, Worth: len(o.New)})
+		g.corpus = append(g.corpus,
+			Known{ID: g.born, Scenario: g.trials[trial].Scenario, Worth: len(o.New)})
 	}
 	if trial == len(g.trials)-1 && len(g.corpus) > mostCorpus {
 		g.prune()
@@ -114,7 +123,9 @@ func (g *guided) Learn(trial int, o *Outcome) {
 
 // prune forgets what has led to least.
 func (g *guided) prune() {
-	slices.SortStableFunc(g.corpus, func(a, b Known) int { return cmp.Compare(b.Worth*(a.Chosen+1), a.Worth*(b.Chosen+1)) })
+	slices.SortStableFunc(g.corpus, func(a, b Known) int {
+		return cmp.Compare(b.Worth*(a.Chosen+1), a.Worth*(b.Chosen+1))
+	})
 	g.corpus = slices.Delete(g.corpus, mostCorpus/2, len(g.corpus))
 }
 

@@ -11,7 +11,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// A mutation changes a scenario a little; it may find nothing to change. Roll answers every question it has.
+// A mutation changes a scenario a little; it may find nothing to change. Roll answers every
+// question it has.
 type mutation struct {
 	name   string
 	weight int
@@ -29,11 +30,15 @@ var allMutations = []mutation{
 }
 
 // mutateScenario makes a few changes to a copy of the scenario.
-func mutateScenario(of *scenario.Scenario, roll func(question string, n int) int) *scenario.Scenario {
+func mutateScenario(
+	of *scenario.Scenario, roll func(question string, n int) int,
+) *scenario.Scenario {
 	s := of.Clone()
 	weight := func(m mutation) (string, int) { return m.name, m.weight }
 	for i := range 1 + roll("changes", 3) {
-		own := func(question string, n int) int { return roll(fmt.Sprintf("%d/%s", i, question), n) }
+		own := func(question string, n int) int {
+			return roll(fmt.Sprintf("%d/%s", i, question), n)
+		}
 		keyed.Choose(own, "mutation", allMutations, weight).change(s, own)
 	}
 	return s
@@ -44,10 +49,15 @@ const mostFaults = 16
 
 // spaceOf is what faults of a scenario are drawn for.
 func spaceOf(s *scenario.Scenario) faults.Space {
-	splits := func(c scenario.Command) bool { return c.Do == scenario.SplitChunk || c.Do == scenario.MergeChunks }
+	splits := func(c scenario.Command) bool {
+		return c.Do == scenario.SplitChunk || c.Do == scenario.MergeChunks
+	}
 	return faults.Space{
-		Topology: s.Topology, To: s.FaultsEnd, Migrations: len(s.Migrations), MovesPrimary: len(s.Primaries) > 0,
-		Splits: slices.ContainsFunc(s.Commands, splits),
+		Topology:     s.Topology,
+		To:           s.FaultsEnd,
+		Migrations:   len(s.Migrations),
+		MovesPrimary: len(s.Primaries) > 0,
+		Splits:       slices.ContainsFunc(s.Commands, splits),
 	}
 }
 
@@ -69,11 +79,15 @@ func addFault(s *scenario.Scenario, roll func(string, int) int) {
 
 // chooseKind is any kind of fault.
 func chooseKind(roll func(string, int) int) *faults.Kind {
-	return keyed.Choose(roll, "kind", faults.All(), func(k *faults.Kind) (string, int) { return k.Name, 1 })
+	return keyed.Choose(roll, "kind", faults.All(), func(k *faults.Kind) (string, int) {
+		return k.Name, 1
+	})
 }
 
 // pickFault is one of the scenario's faults and another of its kind; nil without any.
-func pickFault(s *scenario.Scenario, roll func(string, int) int) (f *scenario.Fault, fresh scenario.Fault) {
+func pickFault(
+	s *scenario.Scenario, roll func(string, int) int,
+) (f *scenario.Fault, fresh scenario.Fault) {
 	if len(s.Faults) == 0 {
 		return nil, fresh
 	}
@@ -124,8 +138,8 @@ func changeSeed(s *scenario.Scenario, roll func(string, int) int) {
 	s.Seed = uint64(roll("seed", 1<<30))
 }
 
-// spliceFaults gives the first scenario some of the faults of the second. Whom a fault names must be in the cluster of the first;
-// whether it is shows when the scenario is validated.
+// spliceFaults gives the first scenario some of the faults of the second. Whom a fault names must
+// be in the cluster of the first; whether it is shows when the scenario is validated.
 func spliceFaults(a, b *scenario.Scenario, roll func(string, int) int) *scenario.Scenario {
 	s := a.Clone()
 	for i, f := range b.Clone().Faults {

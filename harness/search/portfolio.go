@@ -7,14 +7,16 @@ import (
 	"github.com/shardproof/shardproof/histories/keyed"
 )
 
-// portfolio asks one strategy after the other, random for each profile apart. Which one is next is drawn, with the weight of what
-// it has led to of late for what it cost; none is ever given up, as what has led nowhere for long may do so again on another build.
+// portfolio asks one strategy after the other, random for each profile apart. Which one is next is
+// drawn, with the weight of what it has led to of late for what it cost; none is ever given up, as
+// what has led nowhere for long may do so again on another build.
 type portfolio struct {
 	Start
 	arms   []arm
 	rounds int
 	now    *arm
-	// repeating is true while the strategy makes what an earlier search has made: it keeps its turn until it is through with that.
+	// repeating is true while the strategy makes what an earlier search has made: it keeps its turn
+	// until it is through with that.
 	repeating bool
 	trials    []Trial
 }
@@ -23,7 +25,8 @@ type portfolio struct {
 type arm struct {
 	Strategy
 	name string
-	// found are the situations that its trials were the first to go through, cost the steps they took; both fade.
+	// found are the situations that its trials were the first to go through, cost the steps they
+	// took; both fade.
 	found, cost int
 	spent       bool
 }
@@ -46,7 +49,9 @@ func newPortfolio(s Start) Strategy {
 	}
 	for _, profile := range generate.Profiles() {
 		if profile.Weight > 0 {
-			p.add("random of "+profile.Name, func(s Start) Strategy { return ofProfile(s, profile) })
+			p.add("random of "+profile.Name, func(s Start) Strategy {
+				return ofProfile(s, profile)
+			})
 		}
 	}
 	return p
@@ -109,7 +114,8 @@ func (p *portfolio) draw() (int, bool) {
 	panic("explore: a draw beyond the sum of the weights")
 }
 
-// weight is the yield in situations for a million steps, within bounds; one that was not asked yet has the upper one.
+// weight is the yield in situations for a million steps, within bounds; one that was not asked yet
+// has the upper one.
 func (a *arm) weight() int {
 	const least, most = 50, 2000
 	switch {

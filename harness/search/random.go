@@ -22,18 +22,24 @@ func newDrawn(s Start, draw func(seed uint64) *scenario.Scenario) Strategy {
 
 // newRandom draws scenarios as a campaign does that mixes all profiles.
 func newRandom(s Start) Strategy {
-	return newDrawn(s, func(seed uint64) *scenario.Scenario { return withName("random", generate.MixedOf(seed, s.Protocol)) })
+	return newDrawn(s, func(seed uint64) *scenario.Scenario {
+		return withName("random", generate.MixedOf(seed, s.Protocol))
+	})
 }
 
 // newBrief draws the same on a smaller scale.
 func newBrief(s Start) Strategy {
-	return newDrawn(s, func(seed uint64) *scenario.Scenario { return withName("short", generate.MixedBrief(seed, s.Protocol)) })
+	return newDrawn(s, func(seed uint64) *scenario.Scenario {
+		return withName("short", generate.MixedBrief(seed, s.Protocol))
+	})
 }
 
 // ofProfile draws scenarios of one profile.
 func ofProfile(s Start, p generate.Profile) Strategy {
 	p.Protocol = s.Protocol
-	return newDrawn(s, func(seed uint64) *scenario.Scenario { return withName("random", generate.Draw(seed, p)) })
+	return newDrawn(s, func(seed uint64) *scenario.Scenario {
+		return withName("random", generate.Draw(seed, p))
+	})
 }
 
 // withName puts the name of a strategy before that of the profile.

@@ -1,11 +1,13 @@
-// Package search looks for scenarios that break a promise, each strategy in its own way: by chance, in long scenarios or in short
-// ones, by trying everything that could hit one scenario, by holding one thing back until another has happened, by slowing
-// chains of messages down, or by changing what has led somewhere new before.
+// Package search looks for scenarios that break a promise, each strategy in its own way: by chance,
+// in long scenarios or in short ones, by trying everything that could hit one scenario, by holding
+// one thing back until another has happened, by slowing chains of messages down, or by changing
+// what has led somewhere new before.
 //
-// Promise: what a strategy makes is a plain scenario, which fails, replays and shrinks without the strategy; and a search is a
-// pure function of its Start: it makes the same scenarios in the same order on however many cores it runs. What it found new is
-// counted in situations (runner.Options.Coverage), the same for all strategies. A search that was stopped anywhere goes on from its
-// last Place as if it had not been, and counts nothing twice.
+// Promise: what a strategy makes is a plain scenario, which fails, replays and shrinks without the
+// strategy; and a search is a pure function of its Start: it makes the same scenarios in the same
+// order on however many cores it runs. What it found new is counted in situations
+// (runner.Options.Coverage), the same for all strategies. A search that was stopped anywhere goes
+// on from its last Place as if it had not been, and counts nothing twice.
 //
 // Refusal: no wall clock and no files; budgets and folders are for the command line.
 package search
@@ -27,7 +29,8 @@ type Trial struct {
 	Scenario *scenario.Scenario
 	// Watched has every injection point for a fault recorded.
 	Watched bool
-	// Again is true for one that an earlier search has made: it is run for what the strategy learns from it, and not counted.
+	// Again is true for one that an earlier search has made: it is run for what the strategy learns
+	// from it, and not counted.
 	Again bool
 }
 
@@ -48,7 +51,8 @@ type Strategy interface {
 	Next() []Trial
 	// Learn is given what came of each of them, in their order, before Next is asked again.
 	Learn(trial int, o *Outcome)
-	// Mark is where it stands between two rounds of trials: one that starts there makes the same ones as this one would.
+	// Mark is where it stands between two rounds of trials: one that starts there makes the same
+	// ones as this one would.
 	Mark() Checkpoint
 	// Over is how many seeds it is done with.
 	Over() int
@@ -82,7 +86,8 @@ type Start struct {
 	Protocol string
 	// Exhaust has sweep and anchored try everything for a seed before they take the next one.
 	Exhaust bool
-	// At is where an earlier part of the search stopped, and Corpus what it had found by then that a strategy may go on from.
+	// At is where an earlier part of the search stopped, and Corpus what it had found by then that
+	// a strategy may go on from.
 	At     Checkpoint
 	Corpus []Known
 }
@@ -108,12 +113,31 @@ type Info struct {
 func Strategies() []Info {
 	return []Info{
 		{"random", "the scenarios of `run`, one for each seed", newRandom},
-		{"short", "shorter scenarios of the same profiles: a third of the operations and of the time", newBrief},
-		{"sweep", "every fault at every injection point of a small scenario of each seed", newSweep},
-		{"reorder", "one message or task of a small scenario is held until some other event has happened", newAnchored},
-		{"pct", "random priorities for chains of messages, with a few priority changes during the run", newPriorities},
+		{
+			"short",
+			"shorter scenarios of the same profiles: a third of the operations and of the time",
+			newBrief,
+		},
+		{
+			"sweep", "every fault at every injection point of a small scenario of each seed",
+			newSweep,
+		},
+		{
+			"reorder",
+			"one message or task of a small scenario is held until some other event has happened",
+			newAnchored,
+		},
+		{
+			"pct",
+			"random priorities for chains of messages, with a few priority changes during the run",
+			newPriorities,
+		},
 		{"coverage-guided", "small changes to scenarios that reached new states", newGuided},
-		{"portfolio", "all of these and each profile, chosen by how many new states they reached recently", newPortfolio},
+		{
+			"portfolio",
+			"all of these and each profile, chosen by how many new states they reached recently",
+			newPortfolio,
+		},
 	}
 }
 
@@ -134,17 +158,20 @@ type Options struct {
 	// Targets are the systems that scenarios may name.
 	Targets  target.Set
 	Strategy Strategy
-	// Workers is how many trials run at a time; zero: one. Runs is how many are made; zero: as long as there are any.
+	// Workers is how many trials run at a time; zero: one. Runs is how many are made; zero: as long
+	// as there are any.
 	Workers, Runs int
-	// Seen are the situations of an earlier part of the search, up to the round at which its strategy was marked. It had Taken
-	// trials of that round already, which are made again without being counted.
+	// Seen are the situations of an earlier part of the search, up to the round at which its
+	// strategy was marked. It had Taken trials of that round already, which are made again without
+	// being counted.
 	Seen  []uint64
 	Taken int
 	// Stop, when set, ends the search early when it is true.
 	Stop func() bool
 	// Done is given every trial in order, and says whether to go on.
 	Done func(run int, o *Outcome) (more bool)
-	// Round, when set, is given where the search stands whenever the strategy has learned from all that it wanted to know.
+	// Round, when set, is given where the search stands whenever the strategy has learned from all
+	// that it wanted to know.
 	Round func(at Place) (more bool)
 }
 
@@ -158,7 +185,11 @@ type Place struct {
 
 // Run carries out a search. The error says which scenario could not be run.
 func Run(o Options) error {
-	s := &search{Options: o, seen: make(map[uint64]struct{}), pools: make([]*sim.Pool, max(o.Workers, 1))}
+	s := &search{
+		Options: o,
+		seen:    make(map[uint64]struct{}),
+		pools:   make([]*sim.Pool, max(o.Workers, 1)),
+	}
 	for i := range s.pools {
 		s.pools[i] = &sim.Pool{}
 		defer s.pools[i].Close()
@@ -216,7 +247,8 @@ func (s *search) round() (more bool) {
 
 // over tells where the search stands at the end of a round.
 func (s *search) over() bool {
-	return s.Round == nil || s.Round(Place{s.Strategy.Mark(), slices.Clone(CorpusOf(s.Strategy)), len(s.seen)})
+	return s.Round == nil ||
+		s.Round(Place{s.Strategy.Mark(), slices.Clone(CorpusOf(s.Strategy)), len(s.seen)})
 }
 
 func (s *search) attempt(t Trial, pool *sim.Pool) (r finishedTrial) {

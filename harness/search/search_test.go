@@ -14,20 +14,27 @@ import (
 )
 
 // made is what a search made and what came of it, a line each.
-func made(t *testing.T, strategy string, start Start, runs, workers int) (lines []string, last *scenario.Scenario) {
+func made(
+	t *testing.T, strategy string, start Start, runs, workers int,
+) (lines []string, last *scenario.Scenario) {
 	t.Helper()
 	in, err := Find(strategy)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = Run(Options{Targets: store, Strategy: in.New(start), Workers: workers, Runs: runs, Done: func(run int, o *Outcome) bool {
-		if !o.Passed() {
-			t.Errorf("run %d\n%s", run, explain.Report(o.Result, explain.Where{}))
-		}
-		lines = append(lines, fmt.Sprintf("%s %s %d new", o.Scenario.Name, o.HashText(), len(o.New)))
-		last = o.Plan()
-		return true
-	}})
+	err = Run(Options{Targets: store,
+		Strategy: in.New(start),
+		Workers:  workers,
+		Runs:     runs,
+		Done: func(run int, o *Outcome) bool {
+			if !o.Passed() {
+				t.Errorf("run %d\n%s", run, explain.Report(o.Result, explain.Where{}))
+			}
+			lines = append(lines,
+				fmt.Sprintf("%s %s %d new", o.Scenario.Name, o.HashText(), len(o.New)))
+			last = o.Plan()
+			return true
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,8 +42,8 @@ func made(t *testing.T, strategy string, start Start, runs, workers int) (lines 
 }
 
 // TestSearches runs every strategy in three ways that must make the same scenarios, with the same
-// outcomes: with two workers; with one; and stopped in the middle of a round and taken up from where
-// that round began, which counts nothing twice. What it made last replays from its text.
+// outcomes: with two workers; with one; and stopped in the middle of a round and taken up from
+// where that round began, which counts nothing twice. What it made last replays from its text.
 func TestSearches(t *testing.T) {
 	const first, then, alone = 28, 8, 12
 	for _, in := range Strategies() {
@@ -68,9 +75,17 @@ func inParts(t *testing.T, in Info, start Start, runs ...int) (lines []string) {
 	var seen []uint64
 	for _, n := range runs {
 		start.At, start.Corpus = at.Mark, at.Corpus
-		o := Options{Targets: store, Strategy: in.New(start), Workers: 2, Runs: n, Seen: seen[:at.Seen], Taken: taken}
+		o := Options{
+			Targets:  store,
+			Strategy: in.New(start),
+			Workers:  2,
+			Runs:     n,
+			Seen:     seen[:at.Seen],
+			Taken:    taken,
+		}
 		o.Done = func(_ int, o *Outcome) bool {
-			lines = append(lines, fmt.Sprintf("%s %s %d new", o.Scenario.Name, o.HashText(), len(o.New)))
+			lines = append(lines,
+				fmt.Sprintf("%s %s %d new", o.Scenario.Name, o.HashText(), len(o.New)))
 			seen = append(seen, o.New...)
 			taken++
 			return true
@@ -101,12 +116,15 @@ func replays(t *testing.T, s *scenario.Scenario, line string) {
 // TestSeedsHaveAnEnd shows that strategies stop when their seeds are used, and say so.
 func TestSeedsHaveAnEnd(t *testing.T) {
 	for strategy, want := range map[string]int{"random": 3, "short": 3, "pct": 3} {
-		if lines, _ := made(t, strategy, Start{Targets: store, Seed: 5, Seeds: 3}, 0, 1); len(lines) != want {
+		lines, _ := made(t, strategy, Start{Targets: store, Seed: 5, Seeds: 3}, 0, 1)
+		if len(lines) != want {
 			t.Errorf("%s made %d runs of 3 seeds, want %d", strategy, len(lines), want)
 		}
 	}
 	const want = 1 + probesEach + singlesEach + pairsEach
-	if lines, _ := made(t, "reorder", Start{Targets: store, Seed: 5, Seeds: 1}, 0, 2); len(lines) != want {
+	if lines, _ := made(
+		t, "reorder", Start{Targets: store, Seed: 5, Seeds: 1}, 0, 2,
+	); len(lines) != want {
 		t.Errorf("anchored made %d runs of a seed, want %d", len(lines), want)
 	}
 }
@@ -136,7 +154,8 @@ func TestGuidedGoesOnFromWhatWasNew(t *testing.T) {
 	}
 }
 
-// TestMutantsAreScenarios changes scenarios many times: nearly all that comes out can be run, as otherwise guidance would be none.
+// TestMutantsAreScenarios changes scenarios many times: nearly all that comes out can be run, as
+// otherwise guidance would be none.
 func TestMutantsAreScenarios(t *testing.T) {
 	bad := 0
 	const tries = 300

@@ -19,14 +19,16 @@ import (
 // forConfig says whether a command is one for the config server.
 func forConfig(k scenario.CommandKind) bool {
 	switch k {
-	case scenario.SetParameter, scenario.CleanupOrphaned, scenario.JoinMigrations, scenario.SplitChunk, scenario.MergeChunks:
+	case scenario.SetParameter, scenario.CleanupOrphaned, scenario.JoinMigrations,
+		scenario.SplitChunk, scenario.MergeChunks:
 		return false
 	}
 	return true
 }
 
-// administer carries out the scenario's command of that number. Most are given once, and their answer may be lost like any
-// other. Shards are removed and added until it is done, those of one shard in turn.
+// administer carries out the scenario's command of that number. Most are given once, and their
+// answer may be lost like any other. Shards are removed and added until it is done, those of one
+// shard in turn.
 func (o operatorConnection) administer(t env.Task, number int) {
 	c := &o.scenario.Commands[number]
 	switch c.Do {
@@ -51,7 +53,8 @@ func (o operatorConnection) once(t env.Task, req env.Message) error {
 	return err
 }
 
-// retryUntil gives a command to the config server until it is carried out, or there is no such collection.
+// retryUntil gives a command to the config server until it is carried out, or there is no such
+// collection.
 func (o operatorConnection) retryUntil(t env.Task, req env.Message) {
 	for {
 		err := o.once(t, req)
@@ -78,13 +81,16 @@ func (o operatorConnection) awaitTurn(t env.Task, number int) {
 	}
 }
 
-// removeShard repeats the command until the shard is gone, and moves its databases to another one. It gives up when the
-// config server refuses, as the last shard, and the last one of a zone that has ranges, have to stay.
+// removeShard repeats the command until the shard is gone, and moves its databases to another one.
+// It gives up when the config server refuses, as the last shard, and the last one of a zone that
+// has ranges, have to stay.
 func (o operatorConnection) removeShard(t env.Task, name string) {
 	for {
-		reply, err := rpc.CallPrimary[command.RemoveShardReply](t, o.sets[configsvr.Name], &command.RemoveShard{Name: name}, o.settings.CommandTimeout)
+		reply, err := rpc.CallPrimary[command.RemoveShardReply](t, o.sets[configsvr.Name],
+			&command.RemoveShard{Name: name}, o.settings.CommandTimeout)
 		switch {
-		case errcode.Is(err, errcode.ShardNotFound, errcode.IllegalOperation, errcode.ZoneStillInUse):
+		case errcode.Is(err, errcode.ShardNotFound, errcode.IllegalOperation,
+			errcode.ZoneStillInUse):
 			return
 		case err == nil && reply.State == command.RemovalCompleted:
 			t.Node().Sometimes("a shard is removed when it is empty")
@@ -98,9 +104,10 @@ func (o operatorConnection) removeShard(t env.Task, name string) {
 	}
 }
 
-// relieve does for a shard that is being removed what the balancer does not: it moves databases and, once the faults have
-// healed, clears the marks of chunks when nothing else keeps the removal from ending: those the balancer skips, and it has to go
-// on to the others by itself (protocol 14.2, SERVER-74982). In 4.2 it also drops what moves of a primary have left that ended half way,
+// relieve does for a shard that is being removed what the balancer does not: it moves databases
+// and, once the faults have healed, clears the marks of chunks when nothing else keeps the removal
+// from ending: those the balancer skips, and it has to go on to the others by itself (protocol
+// 14.2, SERVER-74982). In 4.2 it also drops what moves of a primary have left that ended half way,
 // when nothing is under way any more (invariants 20.1).
 func (o operatorConnection) relieve(t env.Task, name string, left *command.RemoveShardReply) {
 	for _, database := range left.Databases {
@@ -113,13 +120,15 @@ func (o operatorConnection) relieve(t env.Task, name string, left *command.Remov
 	if left.Jumbo > 0 && left.Jumbo == left.Chunks && o.settling {
 		o.clearMarks(t, name)
 	}
-	if left.Unfinished != "" && o.settling && !protocolOf(o.scenario).CoordinatesMovePrimary() && len(o.Outstanding()) == 0 {
+	if left.Unfinished != "" && o.settling && !protocolOf(o.scenario).CoordinatesMovePrimary() &&
+		len(o.Outstanding()) == 0 {
 		o.dropStale(t)
 	}
 }
 
 func (o operatorConnection) movePrimary(t env.Task, database, to string) error {
-	_, err := rpc.Call[command.Done](t, o.ep, o.Topology().RouterNodes()[0], &command.MovePrimary{Database: database, To: to}, o.settings.MoveWait)
+	_, err := rpc.Call[command.Done](t, o.ep, o.Topology().RouterNodes()[0],
+		&command.MovePrimary{Database: database, To: to}, o.settings.MoveWait)
 	return err
 }
 
@@ -138,8 +147,8 @@ func (o operatorConnection) clearMarks(t env.Task, shard string) {
 	}
 }
 
-// addShard repeats the command until the replica set is a shard: it is refused for as long as it has documents. In 4.2, whose
-// deletions do not survive their primary, somebody has to delete them.
+// addShard repeats the command until the replica set is a shard: it is refused for as long as it
+// has documents. In 4.2, whose deletions do not survive their primary, somebody has to delete them.
 func (o operatorConnection) addShard(t env.Task, name string) {
 	for o.once(t, &command.AddShard{Name: name}) != nil && t.Sleep(retryEvery) == nil {
 		for _, c := range o.scenario.Collections {
@@ -150,7 +159,8 @@ func (o operatorConnection) addShard(t env.Task, name string) {
 	}
 }
 
-// administrative is what a command asks of the config server; an error tells of a value that it cannot have.
+// administrative is what a command asks of the config server; an error tells of a value that it
+// cannot have.
 func administrative(c *scenario.Command) (env.Message, error) {
 	switch c.Do {
 	case scenario.PutSetting:
@@ -169,7 +179,12 @@ func administrative(c *scenario.Command) (env.Message, error) {
 		if zone == scenario.NoZone {
 			zone = ""
 		}
-		return &command.UpdateZoneKeyRange{NS: c.Name, Min: bound(c.Min), Max: bound(c.Max), Zone: zone}, nil
+		return &command.UpdateZoneKeyRange{
+			NS:   c.Name,
+			Min:  bound(c.Min),
+			Max:  bound(c.Max),
+			Zone: zone,
+		}, nil
 	case scenario.Balance:
 		on := c.Value == "on"
 		return &command.ConfigureCollectionBalancing{NS: c.Name, Enabled: &on}, nil
@@ -201,14 +216,18 @@ func settingsDocument(c *scenario.Command) (bson.Raw, error) {
 func settingsField(f scenario.Setting) (name string, value any, err error) {
 	switch f.Name {
 	case "mode":
-		if !slices.Contains([]command.BalancerMode{command.BalancerFull, command.BalancerAutoSplitOnly, command.BalancerOff}, command.BalancerMode(f.Value)) {
+		if !slices.Contains([]command.BalancerMode{
+			command.BalancerFull, command.BalancerAutoSplitOnly, command.BalancerOff,
+		}, command.BalancerMode(f.Value)) {
 			return "", nil, fmt.Errorf("mode is full, autoSplitOnly or off, not %q", f.Value)
 		}
 		return "mode", f.Value, nil
 	case "activeWindow":
 		start, stop, ok := strings.Cut(f.Value, "-")
 		if !ok {
-			return "", nil, fmt.Errorf("activeWindow is two times of a day such as 23:00-7:00, not %q", f.Value)
+			return "", nil, fmt.Errorf(
+				"activeWindow is two times of a day such as 23:00-7:00, not %q", f.Value,
+			)
 		}
 		return "activeWindow", bson.D{{Key: "start", Value: start}, {Key: "stop", Value: stop}}, nil
 	case "throttle":
@@ -219,7 +238,11 @@ func settingsField(f scenario.Setting) (name string, value any, err error) {
 		return "value", value, err
 	}
 	on, err := strconv.ParseBool(f.Value)
-	return map[string]string{"waitForDelete": "_waitForDelete", "jumbo": "attemptToBalanceJumboChunks", "enabled": "enabled"}[f.Name], on, err
+	return map[string]string{
+		"waitForDelete": "_waitForDelete",
+		"jumbo":         "attemptToBalanceJumboChunks",
+		"enabled":       "enabled",
+	}[f.Name], on, err
 }
 
 // throttling is true or false, or the write concern of each batch.
@@ -232,7 +255,8 @@ func throttling(word string) (any, error) {
 	}
 	n, err := strconv.ParseInt(word, 10, 32)
 	if err != nil || n < 0 {
-		return nil, fmt.Errorf("throttle is true, false, majority or a number of members, not %q", word)
+		return nil, fmt.Errorf("throttle is true, false, majority or a number of members, not %q",
+			word)
 	}
 	return bson.D{{Key: "w", Value: n}}, nil
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// TestBalanceOfEight has the balancer level eight shards, of which one has a hundred times the data of the others, while servers
-// fail: at its best with half as many migrations at once as there are shards, and at the end within its threshold.
+// TestBalanceOfEight has the balancer level eight shards, of which one has a hundred times the data
+// of the others, while servers fail: at its best with half as many migrations at once as there are
+// shards, and at the end within its threshold.
 func TestBalanceOfEight(t *testing.T) {
 	const chunkBytes, threshold = 840, 3
 	s := storedScenario(t, "balance-of-eight")
@@ -28,7 +29,10 @@ func TestBalanceOfEight(t *testing.T) {
 	}
 	first, last := spread(r.Curve[0]), spread(lastOf(r.Curve, "test.docs"))
 	if first < 10*threshold*chunkBytes || last >= threshold*chunkBytes {
-		t.Errorf("shards differed by %d bytes in the beginning and by %d at the end, of which the balancer leaves less than %d", first, last, threshold*chunkBytes)
+		t.Errorf(
+			"shards differed by %d bytes in the beginning and by %d at the end, of which the "+
+				"balancer leaves less than %d", first, last, threshold*chunkBytes,
+		)
 	}
 	if text := runner.CurveText(r.Curve); !strings.HasPrefix(text, runner.CurveHeader+"0.") {
 		t.Errorf("the curve is written as %.200s", text)

@@ -18,15 +18,18 @@ import (
 // NewClient makes the node an application that sends its operations to routers.
 func (c *cluster) NewClient(node env.Node) target.Client {
 	return &session{
-		client: c.Cluster.NewClient(node), hashed: hashed(c.scenario), creations: creations(c.scenario),
-		lossy: c.settings.TerminateReads == 0,
+		client:    c.Cluster.NewClient(node),
+		hashed:    hashed(c.scenario),
+		creations: creations(c.scenario),
+		lossy:     c.settings.TerminateReads == 0,
 	}
 }
 
 // session carries out operations one after the other for one client.
 type session struct {
 	client *client.Client
-	// hashed names the collections whose scans do not come in the order of the key; creations says how to make each anew.
+	// hashed names the collections whose scans do not come in the order of the key; creations says
+	// how to make each anew.
 	hashed    map[string]bool
 	creations map[string]command.ShardCollection
 	// lossy: range deletion overtakes the reads of secondaries.
@@ -43,9 +46,14 @@ func (s *session) Do(t env.Task, op *scenario.Op, tick func() uint64) target.Ans
 func (s *session) answer(op *scenario.Op, a *client.Answer, r histories.Result) target.Answer {
 	outcome := histories.Outcome(a.Certainty.String())
 	return target.Answer{
-		Outcome: outcome, Result: r, Err: a.Err, Retries: a.Retries, After: uint64(a.After), Time: uint64(a.Time),
-		Exact: outcome == histories.OK && r.Applied && !a.Written.Retried,
-		Lossy: s.lossy && op.Prefer == scenario.Secondary,
+		Outcome: outcome,
+		Result:  r,
+		Err:     a.Err,
+		Retries: a.Retries,
+		After:   uint64(a.After),
+		Time:    uint64(a.Time),
+		Exact:   outcome == histories.OK && r.Applied && !a.Written.Retried,
+		Lossy:   s.lossy && op.Prefer == scenario.Secondary,
 	}
 }
 
@@ -62,7 +70,11 @@ func (s *session) read(t env.Task, op *scenario.Op) (client.Answer, histories.Re
 // find is a read as it is sent.
 func (s *session) find(op *scenario.Op, filter bson.Raw) command.Find {
 	f := command.Find{
-		NS: op.NS, Filter: filter, BatchSize: op.Batch, Concern: concern(op), Secondary: op.Prefer == scenario.Secondary,
+		NS:        op.NS,
+		Filter:    filter,
+		BatchSize: op.Batch,
+		Concern:   concern(op),
+		Secondary: op.Prefer == scenario.Secondary,
 	}
 	if op.Causal {
 		f.After = s.client.Operated()
@@ -71,20 +83,25 @@ func (s *session) find(op *scenario.Op, filter bson.Raw) command.Find {
 }
 
 // scan keeps what arrived also when the scan breaks off: each batch stands for itself.
-func (s *session) scan(t env.Task, op *scenario.Op, tick func() uint64) (client.Answer, histories.Result) {
+func (s *session) scan(
+	t env.Task, op *scenario.Op, tick func() uint64,
+) (client.Answer, histories.Result) {
 	var r histories.Result
 	a := s.client.Scan(t, s.find(op, between(op.Key, op.To)), func(batch []bson.Raw) {
 		at := tick()
 		for _, doc := range batch {
 			one := found(doc)
-			r.Items = append(r.Items, histories.Item{Key: numberOf(doc), Value: one.Value, List: one.List, Return: at})
+			r.Items = append(r.Items,
+				histories.Item{Key: numberOf(doc), Value: one.Value, List: one.List, Return: at})
 		}
 	})
 	r.Complete = a.Certainty == client.OK
 	switch {
 	case s.hashed[op.NS]:
 		// Such a scan comes in the order of the hash, of which a history knows nothing.
-		slices.SortStableFunc(r.Items, func(x, y histories.Item) int { return cmp.Compare(x.Key, y.Key) })
+		slices.SortStableFunc(r.Items, func(x, y histories.Item) int {
+			return cmp.Compare(x.Key, y.Key)
+		})
 	case !r.Complete && len(r.Items) > 0:
 		// What it returned before it broke off was read, and is held against the store.
 		a.Certainty = client.OK
@@ -96,7 +113,11 @@ func (s *session) update(
 	t env.Task, op *scenario.Op, change bson.Raw, upsert bool,
 ) (client.Answer, histories.Result) {
 	a := s.client.Update(t, command.Update{
-		NS: op.NS, Filter: raw(only(op.Key)), Change: change, Upsert: upsert, Concern: command.Majority,
+		NS:      op.NS,
+		Filter:  raw(only(op.Key)),
+		Change:  change,
+		Upsert:  upsert,
+		Concern: command.Majority,
 	})
 	return a, histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
 }
@@ -125,7 +146,8 @@ func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.
 	return a, histories.Result{Applied: a.Written.N > 0}
 }
 
-// creations are the requests that make the scenario's collections anew, with the chunks that they had at the start.
+// creations are the requests that make the scenario's collections anew, with the chunks that they
+// had at the start.
 func creations(s *scenario.Scenario) map[string]command.ShardCollection {
 	all := make(map[string]command.ShardCollection)
 	for _, one := range s.Collections {

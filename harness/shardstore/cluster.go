@@ -23,7 +23,8 @@ type cluster struct {
 	scenario *scenario.Scenario
 	settings settings.Settings
 	oracle   *oracle.Oracle
-	// balancing follows the balancer; settling is set when the faults have healed and it is brought to its end.
+	// balancing follows the balancer; settling is set when the faults have healed and it is brought
+	// to its end.
 	balancing balancing
 	settling  bool
 	// given are the commands that have come to their end, by number.
@@ -47,7 +48,12 @@ var (
 // Start assembles a cluster in the setup's world.
 func (Store) Start(setup target.Setup) (target.System, error) {
 	s := setup.Scenario
-	c := &cluster{world: setup.World, scenario: s, settings: settings.Default(protocolOf(s)), given: map[int]bool{}}
+	c := &cluster{
+		world:    setup.World,
+		scenario: s,
+		settings: settings.Default(protocolOf(s)),
+		given:    map[int]bool{},
+	}
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	zones := make(map[env.NodeID]time.Duration)
 	for _, v := range setup.Settings {
@@ -56,7 +62,8 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		}
 	}
 	var err error
-	if c.Cluster, err = system.Assemble(setup.World, topology(s), &c.settings, collections(s)...); err != nil {
+	c.Cluster, err = system.Assemble(setup.World, topology(s), &c.settings, collections(s)...)
+	if err != nil {
 		return nil, err
 	}
 	for _, id := range c.Topology().MembersOf(configsvr.Name) {
@@ -70,8 +77,13 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 func topology(s *scenario.Scenario) system.Topology {
 	t := s.Topology
 	return system.Topology{
-		Shards: t.Shards, Members: t.Members, ConfigMembers: t.ConfigMembers, Routers: t.Routers, Clients: t.Clients,
-		Profile: protocolOf(s), Balancer: s.Balancer,
+		Shards:        t.Shards,
+		Members:       t.Members,
+		ConfigMembers: t.ConfigMembers,
+		Routers:       t.Routers,
+		Clients:       t.Clients,
+		Profile:       protocolOf(s),
+		Balancer:      s.Balancer,
 	}
 }
 
@@ -90,8 +102,8 @@ func (c *cluster) Linger() time.Duration { return 2 * c.settings.AttemptTimeout 
 // ClusterTime is the newest cluster time that a replica set has given to an entry.
 func (c *cluster) ClusterTime() uint64 { return uint64(c.Time()) }
 
-// HandOver asks a member to step down from its own machine, as an operator with a shell would. Both ways are a stepdown
-// that looks for a successor.
+// HandOver asks a member to step down from its own machine, as an operator with a shell would. Both
+// ways are a stepdown that looks for a successor.
 func (c *cluster) HandOver(id env.NodeID, _ target.HandOver) {
 	m, node := c.Member(id), c.world.Node(id)
 	if m == nil || node == nil || !m.Leading() {
@@ -103,7 +115,8 @@ func (c *cluster) HandOver(id env.NodeID, _ target.HandOver) {
 	})
 }
 
-// operatorConnection is from where operators give commands: the config server, the shards and a router.
+// operatorConnection is from where operators give commands: the config server, the shards and a
+// router.
 type operatorConnection struct {
 	*cluster
 	ep   *rpc.Endpoint

@@ -10,7 +10,8 @@ import (
 	"github.com/shardproof/shardproof/system/settings"
 )
 
-// Addressees is one for a command that one server is given, and all servers or shards for the others.
+// Addressees is one for a command that one server is given, and all servers or shards for the
+// others.
 func (c *cluster) Addressees(number int) int {
 	return len(operatorConnection{cluster: c}.orders(number))
 }
@@ -18,8 +19,8 @@ func (c *cluster) Addressees(number int) int {
 // NewCommands makes the node one of an operator.
 func (c *cluster) NewCommands(node env.Node) target.Commands { return c.operator(node) }
 
-// Give gives a command to one of its addressees. A server that is down, or whose answer gets lost, is not asked again:
-// what comes of it may be half of the cluster, as in life.
+// Give gives a command to one of its addressees. A server that is down, or whose answer gets lost,
+// is not asked again: what comes of it may be half of the cluster, as in life.
 func (o operatorConnection) Give(t env.Task, number, addressee int) {
 	o.orders(number)[addressee](t)
 	o.given[number] = true
@@ -42,7 +43,8 @@ func (o operatorConnection) orders(number int) (all []func(env.Task)) {
 	}
 	if do := reshaping(&c); do != nil {
 		return []func(env.Task){func(t env.Task) {
-			_, _ = rpc.Call[command.Done](t, o.ep, o.Topology().RouterNodes()[0], do, o.settings.MoveWait)
+			_, _ = rpc.Call[command.Done](t, o.ep, o.Topology().RouterNodes()[0], do,
+				o.settings.MoveWait)
 		}}
 	}
 	for _, name := range o.Topology().ShardNames() {
@@ -50,7 +52,8 @@ func (o operatorConnection) orders(number int) (all []func(env.Task)) {
 			if c.Do == scenario.CleanupOrphaned {
 				_ = o.cleanUp(t, o.sets[name], c.Name)
 			} else {
-				_, _ = rpc.CallPrimary[command.Done](t, o.sets[name], &command.JoinMigrations{NS: c.Name}, o.settings.MoveWait)
+				_, _ = rpc.CallPrimary[command.Done](t, o.sets[name],
+					&command.JoinMigrations{NS: c.Name}, o.settings.MoveWait)
 			}
 		})
 	}
@@ -68,10 +71,12 @@ func reshaping(c *scenario.Command) env.Message {
 	return nil
 }
 
-// cleanUp has a shard delete its orphans of a namespace. In 4.2 one command deletes one range and says where to go on.
+// cleanUp has a shard delete its orphans of a namespace. In 4.2 one command deletes one range and
+// says where to go on.
 func (o operatorConnection) cleanUp(t env.Task, set *rpc.Set, ns string) error {
 	for from := key.Min; ; {
-		done, err := rpc.CallPrimary[command.CleanedUp](t, set, &command.CleanupOrphaned{NS: ns, From: from}, o.settings.MoveWait)
+		done, err := rpc.CallPrimary[command.CleanedUp](t, set,
+			&command.CleanupOrphaned{NS: ns, From: from}, o.settings.MoveWait)
 		if err != nil || done.StoppedAt == "" || done.StoppedAt == key.Max {
 			return err
 		}

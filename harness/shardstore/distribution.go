@@ -15,7 +15,12 @@ func (c *cluster) Holdings(ns string) ([]target.Holding, error) {
 	}
 	all := make([]target.Holding, len(holdings))
 	for i, h := range holdings {
-		all[i] = target.Holding{Shard: h.Shard, Documents: h.Documents, Bytes: h.Bytes, Chunks: h.Chunks}
+		all[i] = target.Holding{
+			Shard:     h.Shard,
+			Documents: h.Documents,
+			Bytes:     h.Bytes,
+			Chunks:    h.Chunks,
+		}
 	}
 	return all, nil
 }

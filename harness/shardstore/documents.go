@@ -25,14 +25,20 @@ func document(k int64, v string) bson.Raw {
 }
 
 func between(from, to int64) bson.Raw {
-	return raw(bson.D{{Key: "k", Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: to}}}})
+	return raw(
+		bson.D{{Key: "k", Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: to}}}},
+	)
 }
 
 func only(k int64) bson.D { return bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}} }
 
-func set(v string) bson.Raw { return raw(bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: v}}}}) }
+func set(v string) bson.Raw {
+	return raw(bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: v}}}})
+}
 
-func push(v string) bson.Raw { return raw(bson.D{{Key: "$push", Value: bson.D{{Key: "l", Value: v}}}}) }
+func push(v string) bson.Raw {
+	return raw(bson.D{{Key: "$push", Value: bson.D{{Key: "l", Value: v}}}})
+}
 
 func concern(op *scenario.Op) command.ReadConcern {
 	if op.Concern == "" {

@@ -8,7 +8,8 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// Excuse turns failures that 4.2 is documented to show into documented ones, and names what the run has shown.
+// Excuse turns failures that 4.2 is documented to show into documented ones, and names what the run
+// has shown.
 func (c *cluster) Excuse(verdicts []checkers.Verdict) (anomalies []string) {
 	if protocolOf(c.scenario).CoordinatesMigrations() {
 		return nil
@@ -23,8 +24,8 @@ func (c *cluster) Excuse(verdicts []checkers.Verdict) (anomalies []string) {
 	return anomalies
 }
 
-// places are the encoded shard keys that a violation's key may stand for: of a hashed collection, checkers of histories name
-// the value and oracles the hash.
+// places are the encoded shard keys that a violation's key may stand for: of a hashed collection,
+// checkers of histories name the value and oracles the hash.
 func (c *cluster) places(v *checkers.Violation) []string {
 	k, err := strconv.ParseInt(v.Key, 10, 64)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// execution carries out one operation for a client. tick counts the batches of an answer that comes in
-// parts.
+// execution carries out one operation for a client. tick counts the batches of an answer that comes
+// in parts.
 type execution func(
 	s *session, t env.Task, op *scenario.Op, tick func() uint64,
 ) (client.Answer, histories.Result)
 
-// executions are the kinds of operations that this store carries out. A kind that is added to opkind
-// gets a file here that declares how.
+// executions are the kinds of operations that this store carries out. A kind that is added to
+// opkind gets a file here that declares how.
 var executions = map[opkind.Name]execution{}
 
 // executes declares how a kind is carried out. It is called from package-level variables only.

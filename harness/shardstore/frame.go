@@ -69,7 +69,13 @@ func (c *cluster) memberAt(set string, id env.NodeID) timeline.Node {
 }
 
 func belief(set, ns string, a *command.AuditReply) timeline.Belief {
-	b := timeline.Belief{NS: ns, Known: a.Known, Owned: timeline.Chunks(set, a.Owned), Sections: a.CriticalSections, Documents: a.Documents}
+	b := timeline.Belief{
+		NS:        ns,
+		Known:     a.Known,
+		Owned:     timeline.Chunks(set, a.Owned),
+		Sections:  a.CriticalSections,
+		Documents: a.Documents,
+	}
 	if a.Known {
 		b.Version = a.Version.String()
 	}
@@ -90,7 +96,8 @@ func onRecord(a *command.AuditReply) (all []string) {
 		case k.Processing:
 			state = "processing"
 		}
-		all = append(all, fmt.Sprintf("range deletion %s %s %s: %s, %d orphans", k.Migration, k.NS, k.Range(), state, k.Orphans))
+		all = append(all, fmt.Sprintf("range deletion %s %s %s: %s, %d orphans",
+			k.Migration, k.NS, k.Range(), state, k.Orphans))
 	}
 	for _, of := range []struct {
 		what string

@@ -9,7 +9,8 @@ import (
 	"github.com/shardproof/shardproof/system/codec"
 )
 
-// TestControlMessagesExist holds the names by which faults select messages against the commands that nodes send.
+// TestControlMessagesExist holds the names by which faults select messages against the commands
+// that nodes send.
 func TestControlMessagesExist(t *testing.T) {
 	for _, name := range faults.ControlMessages() {
 		known := slices.ContainsFunc(codec.Registered(), func(registered string) bool {

@@ -41,8 +41,14 @@ func oneStep(do func(env.Task) error) []target.Step { return []target.Step{do} }
 
 func moveRange(m scenario.Migration) command.MoveRange {
 	return command.MoveRange{
-		NS: m.NS, Min: bound(m.Min), Max: bound(m.Max), To: system.ShardName(m.To), WaitDelete: m.WaitDelete,
-		ForceJumbo: command.ForceJumbo(m.ForceJumbo), Throttle: throttle(m.Throttle), Name: fmt.Sprint(m.ID),
+		NS:         m.NS,
+		Min:        bound(m.Min),
+		Max:        bound(m.Max),
+		To:         system.ShardName(m.To),
+		WaitDelete: m.WaitDelete,
+		ForceJumbo: command.ForceJumbo(m.ForceJumbo),
+		Throttle:   throttle(m.Throttle),
+		Name:       fmt.Sprint(m.ID),
 	}
 }
 

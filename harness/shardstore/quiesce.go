@@ -16,8 +16,8 @@ import (
 
 // balancing follows the balancer's rounds.
 type balancing struct {
-	// whole is true when the newest round began when nothing was under way, and has chosen nothing so far; settled when it has ended
-	// like that.
+	// whole is true when the newest round began when nothing was under way, and has chosen nothing
+	// so far; settled when it has ended like that.
 	whole, settled bool
 	// underWay are the requests that have not ended, of the newest term.
 	underWay map[string]bool
@@ -51,8 +51,9 @@ func (b *balancing) follow(e *trace.Event) {
 	}
 }
 
-// Quiesce lets the balancer finish: an operator makes it go by the policy and at all times, waits until everything that was
-// begun is at its end, removals of shards too, and a whole round finds nothing to do, and stops it.
+// Quiesce lets the balancer finish: an operator makes it go by the policy and at all times, waits
+// until everything that was begun is at its end, removals of shards too, and a whole round finds
+// nothing to do, and stops it.
 func (c *cluster) Quiesce() (name string, do func(env.Task)) {
 	if !c.Chooses() {
 		return "", nil
@@ -65,13 +66,19 @@ func (c *cluster) Quiesce() (name string, do func(env.Task)) {
 	}
 }
 
-// lead has the balancer run until a whole round has found nothing to do, when nothing else is under way.
+// lead has the balancer run until a whole round has found nothing to do, when nothing else is under
+// way.
 func (o operatorConnection) lead(t env.Task) {
 	o.regular(t)
 	for _, c := range o.scenario.Collections {
 		if !c.Unsharded {
 			on, off := true, false
-			o.retryUntil(t, &command.ConfigureCollectionBalancing{NS: c.NS, Enabled: &on, Defragment: &off, ChunkBytes: o.roomFor(c.NS)})
+			o.retryUntil(t, &command.ConfigureCollectionBalancing{
+				NS:         c.NS,
+				Enabled:    &on,
+				Defragment: &off,
+				ChunkBytes: o.roomFor(c.NS),
+			})
 		}
 	}
 	o.retryUntil(t, &command.PutSetting{ID: configsvr.BalancerSetting, Doc: raw(bson.D{
@@ -86,8 +93,9 @@ func (o operatorConnection) lead(t env.Task) {
 	o.awaitBalance(t)
 }
 
-// roomFor is a size of chunks for a collection that has documents larger than chunks; nil for any other. The balancer would move
-// such a document back and forth for ever, as it takes what it moves for less than what shards differ by (errata E2).
+// roomFor is a size of chunks for a collection that has documents larger than chunks; nil for any
+// other. The balancer would move such a document back and forth for ever, as it takes what it moves
+// for less than what shards differ by (errata E2).
 func (o operatorConnection) roomFor(ns string) *int64 {
 	table, missing := o.Catalog(ns)
 	holdings, err := o.cluster.Cluster.Holdings(ns)
@@ -109,17 +117,21 @@ func (o operatorConnection) roomFor(ns string) *int64 {
 	return &room
 }
 
-// enlarge lets chunks of any size move: 4.2 has no other way to move one from a shard that drains when it cannot be split.
+// enlarge lets chunks of any size move: 4.2 has no other way to move one from a shard that drains
+// when it cannot be split.
 func (o operatorConnection) enlarge(t env.Task) {
 	const bytes = 128 << 20
-	o.retryUntil(t, &command.PutSetting{ID: "chunksize", Doc: raw(bson.D{{Key: "value", Value: int64(bytes)}})})
+	o.retryUntil(t, &command.PutSetting{
+		ID:  "chunksize",
+		Doc: raw(bson.D{{Key: "value", Value: int64(bytes)}}),
+	})
 	for _, name := range o.Topology().ShardNames() {
 		o.set(t, o.Topology().MembersOf(name), "chunkSizeBytes", fmt.Sprint(bytes))
 	}
 }
 
-// regular ends the mode in which the balancer moves at random, and settings with which no migration can succeed: one that waits for
-// history as long as it may take to catch up altogether.
+// regular ends the mode in which the balancer moves at random, and settings with which no migration
+// can succeed: one that waits for history as long as it may take to catch up altogether.
 func (o operatorConnection) regular(t env.Task) {
 	o.set(t, o.Topology().MembersOf(configsvr.Name), "balancerRandomMigrations", "0")
 	for _, name := range o.Topology().ShardNames() {
@@ -134,7 +146,8 @@ func (o operatorConnection) set(t env.Task, nodes []env.NodeID, name, value stri
 	}
 	for _, id := range nodes {
 		for {
-			_, err := rpc.Call[command.Done](t, o.ep, id, &command.SetParameter{Name: name, Value: value}, time.Second)
+			_, err := rpc.Call[command.Done](t, o.ep, id,
+				&command.SetParameter{Name: name, Value: value}, time.Second)
 			if err == nil || t.Sleep(retryEvery) != nil {
 				break
 			}

@@ -12,7 +12,8 @@ import (
 	"github.com/shardproof/shardproof/system/settings"
 )
 
-// zonePrefix starts the settings that put a member of the config server into a time zone: `set world.zone.config.0 2h`.
+// zonePrefix starts the settings that put a member of the config server into a time zone: `set
+// world.zone.config.0 2h`.
 const zonePrefix = "sim.clock.utcOffset."
 
 // settable are the settings of the cluster, and the time zones of the config server's members.
@@ -20,10 +21,12 @@ func settable() (all []target.Setting) {
 	defaults := settings.Default80()
 	for _, name := range settings.Names() {
 		value, _ := defaults.Get(name)
-		all = append(all, target.Setting{Name: name, Default: value, Check: func(name, value string) error {
-			any := settings.Default80()
-			return any.Set(name, value)
-		}})
+		all = append(all, target.Setting{Name: name,
+			Default: value,
+			Check: func(name, value string) error {
+				any := settings.Default80()
+				return any.Set(name, value)
+			}})
 	}
 	return append(all, target.Setting{
 		Name: zonePrefix + "config.0", Prefix: zonePrefix, Default: "0s",
@@ -36,7 +39,9 @@ func settable() (all []target.Setting) {
 }
 
 // configure takes a line of a scenario over.
-func configure(v scenario.Setting, of *settings.Settings, zones map[env.NodeID]time.Duration) error {
+func configure(
+	v scenario.Setting, of *settings.Settings, zones map[env.NodeID]time.Duration,
+) error {
 	if !strings.HasPrefix(v.Name, zonePrefix) {
 		return of.Set(v.Name, v.Value)
 	}
@@ -52,11 +57,14 @@ func zone(name, value string) (env.NodeID, time.Duration, error) {
 	node := strings.TrimPrefix(name, zonePrefix)
 	number, ok := strings.CutPrefix(node, configsvr.Name+".")
 	if !ok || strings.Trim(number, "0123456789") != "" || number == "" {
-		return "", 0, fmt.Errorf("setting %s wants a member of the config server such as config.0", name)
+		return "", 0, fmt.Errorf("setting %s wants a member of the config server such as config.0",
+			name)
 	}
 	east, err := time.ParseDuration(value)
 	if err != nil || east.Abs() > 24*time.Hour {
-		return "", 0, fmt.Errorf("setting %s wants at most a day east or west of UTC such as 2h, not %q", name, value)
+		return "", 0, fmt.Errorf(
+			"setting %s wants at most a day east or west of UTC such as 2h, not %q", name, value,
+		)
 	}
 	return env.NodeID(node), east, nil
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// dropStale is what an operator does after moves of a primary in 4.2 that ended half way (invariants 20.1): shards that
-// are not the primary of the database drop what they still have of its unsharded collections. It returns a sentence for
-// each copy that was dropped.
+// dropStale is what an operator does after moves of a primary in 4.2 that ended half way
+// (invariants 20.1): shards that are not the primary of the database drop what they still have of
+// its unsharded collections. It returns a sentence for each copy that was dropped.
 func (o operatorConnection) dropStale(t env.Task) (repaired []string) {
 	for _, c := range o.scenario.Collections {
 		if !c.Unsharded {
@@ -23,7 +23,8 @@ func (o operatorConnection) dropStale(t env.Task) (repaired []string) {
 		}
 		for _, name := range o.Topology().ShardNames() {
 			if table.Shards()[0] != name && o.dropOn(t, name, c.NS) {
-				repaired = append(repaired, fmt.Sprintf("a stale copy of %s was dropped on %s", c.NS, name))
+				repaired = append(repaired,
+					fmt.Sprintf("a stale copy of %s was dropped on %s", c.NS, name))
 			}
 		}
 	}
@@ -43,7 +44,9 @@ func (o operatorConnection) dropOn(t env.Task, name, ns string) bool {
 		return false
 	}
 	drop := &command.DropClonedData{
-		Lsid: operatorSession, Txn: 1, Collections: []command.UnshardedCollection{{NS: ns, UUID: uuid, Options: options}},
+		Lsid:        operatorSession,
+		Txn:         1,
+		Collections: []command.UnshardedCollection{{NS: ns, UUID: uuid, Options: options}},
 	}
 	_, err = rpc.Call[command.Done](t, o.ep, primary, drop, o.settings.CommandTimeout)
 	return err == nil

@@ -1,11 +1,12 @@
-// Package shardstore puts the sharded document store of package system under test: it is the store in the terms of package
-// target.
+// Package shardstore puts the sharded document store of package system under test: it is the store
+// in the terms of package target.
 //
-// Promise: what it starts is a pure function of the scenario; looking at the store changes nothing about it. What a
-// version of the protocol is documented to do wrong is excused, and named, and nothing else is.
+// Promise: what it starts is a pure function of the scenario; looking at the store changes nothing
+// about it. What a version of the protocol is documented to do wrong is excused, and named, and
+// nothing else is.
 //
-// Refusal: it runs nothing and judges nothing itself. When clients, movements and commands begin, when faults happen and
-// when it is over is the runner's business.
+// Refusal: it runs nothing and judges nothing itself. When clients, movements and commands begin,
+// when faults happen and when it is over is the runner's business.
 package shardstore
 
 import (
@@ -39,7 +40,8 @@ var _ target.Target = Store{}
 // Describe is what is known of the store before it is started.
 func (Store) Describe() *target.Description { return description }
 
-// The kinds of operations declare themselves, in whichever file: they are all known once variables are.
+// The kinds of operations declare themselves, in whichever file: they are all known once variables
+// are.
 func init() { description.Ops = executable() }
 
 var description = &target.Description{
@@ -56,7 +58,10 @@ var description = &target.Description{
 // Nodes lists the members of the config server, those of the shards, and the routers.
 func (Store) Nodes(size scenario.Topology) (all []target.Node) {
 	top := system.Topology{
-		Shards: size.Shards, Members: size.Members, ConfigMembers: size.ConfigMembers, Routers: size.Routers,
+		Shards:        size.Shards,
+		Members:       size.Members,
+		ConfigMembers: size.ConfigMembers,
+		Routers:       size.Routers,
 	}
 	for _, set := range append([]string{configsvr.Name}, top.ShardNames()...) {
 		for _, id := range top.MembersOf(set) {
@@ -89,8 +94,8 @@ func protocolOf(s *scenario.Scenario) protocol.Profile {
 	return p
 }
 
-// retryEvery is how often a command is repeated that must be carried out, pollEvery how often a quiescent cluster is
-// looked at.
+// retryEvery is how often a command is repeated that must be carried out, pollEvery how often a
+// quiescent cluster is looked at.
 const (
 	retryEvery = 100 * time.Millisecond
 	pollEvery  = 50 * time.Millisecond

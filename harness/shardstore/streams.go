@@ -83,5 +83,11 @@ func change(c *command.Change) histories.Change {
 	if c.Key != nil {
 		key, _ = c.Key.Lookup("_id").AsInt64OK()
 	}
-	return histories.Change{Token: token(c.Token), Kind: string(c.Kind), Key: key, Value: r.Value, List: r.List}
+	return histories.Change{
+		Token: token(c.Token),
+		Kind:  string(c.Kind),
+		Key:   key,
+		Value: r.Value,
+		List:  r.List,
+	}
 }

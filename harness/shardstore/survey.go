@@ -44,8 +44,8 @@ func (s *survey) Copies(t env.Task) (all []endstate.Audit) {
 	return all
 }
 
-// Repair does what an operator of 4.2 has to do after failures: he has orphans deleted, once, and drops the stale copies of
-// moves of a primary, whenever there are any.
+// Repair does what an operator of 4.2 has to do after failures: he has orphans deleted, once, and
+// drops the stale copies of moves of a primary, whenever there are any.
 func (s *survey) Repair(t env.Task) (repaired []string) {
 	if p := protocolOf(s.scenario); !s.cleared && !p.PersistsRangeDeletions() {
 		repaired = s.clearOrphans(t)
@@ -63,7 +63,8 @@ func (s *survey) Statistics(t env.Task) map[string]int64 {
 	sum := make(map[string]int64)
 	for _, name := range s.Topology().ShardNames() {
 		for _, id := range s.Topology().MembersOf(name) {
-			reply, err := rpc.Call[command.ShardingStatisticsReply](t, s.ep, id, &command.ShardingStatistics{}, s.settings.CommandTimeout)
+			reply, err := rpc.Call[command.ShardingStatisticsReply](t, s.ep, id,
+				&command.ShardingStatistics{}, s.settings.CommandTimeout)
 			if err != nil {
 				continue
 			}
@@ -75,10 +76,11 @@ func (s *survey) Statistics(t env.Task) map[string]int64 {
 	return sum
 }
 
-// raises reports whether splits or merges may have given a new major version to a shard whose chunks
-// stay where they are. They number their chunks above the whole collection's version (protocol 3.2), so
-// they do whenever the last migration was between others, and not only when they are set to raise the
-// major version themselves. The balancer splits chunks too, at the bounds of zones.
+// raises reports whether splits or merges may have given a new major version to a shard whose
+// chunks stay where they are. They number their chunks above the whole collection's version
+// (protocol 3.2), so they do whenever the last migration was between others, and not only when they
+// are set to raise the major version themselves. The balancer splits chunks too, at the bounds of
+// zones.
 func (c *cluster) raises() bool {
 	reshapes := []scenario.CommandKind{
 		scenario.SplitChunk, scenario.MergeChunks, scenario.ZoneRange, scenario.Defragment,
@@ -108,9 +110,11 @@ func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
 	}
 	for _, name := range o.Topology().ShardNames() {
 		for _, id := range o.Topology().MembersOf(name) {
-			reply, err := rpc.Call[command.AuditReply](t, o.ep, id, &command.Audit{NS: ns}, o.settings.CommandTimeout)
+			reply, err := rpc.Call[command.AuditReply](t, o.ep, id, &command.Audit{NS: ns},
+				o.settings.CommandTimeout)
 			if err != nil {
-				a.Members = append(a.Members, endstate.Member{Shard: name, Node: string(id), Unreachable: true})
+				a.Members = append(a.Members,
+					endstate.Member{Shard: name, Node: string(id), Unreachable: true})
 				continue
 			}
 			a.Members = append(a.Members, a.member(reply))
@@ -125,7 +129,10 @@ func (c *cluster) configMember(id env.NodeID) endstate.Member {
 		return endstate.Member{Shard: configsvr.Name, Node: string(id), Unreachable: true}
 	}
 	return endstate.Member{
-		Shard: configsvr.Name, Node: string(id), Primary: m.IsPrimary(), Applied: m.Applied().String(),
+		Shard:    configsvr.Name,
+		Node:     string(id),
+		Primary:  m.IsPrimary(),
+		Applied:  m.Applied().String(),
 		Checksum: m.Store().Checksum(store.Latest),
 	}
 }
@@ -133,9 +140,17 @@ func (c *cluster) configMember(id env.NodeID) endstate.Member {
 // member is a shard member's answer in the checkers' terms.
 func (a *audited) member(reply *command.AuditReply) endstate.Member {
 	m := endstate.Member{
-		Shard: reply.Shard, Node: reply.Node, Primary: reply.Writable, Applied: reply.Applied.String(), Checksum: reply.Checksum,
-		Known: reply.Known, Major: reply.Version.Major, Epoch: reply.Version.Epoch, Sections: reply.CriticalSections,
-		Cursors: reply.OpenCursors, UUID: reply.UUID,
+		Shard:    reply.Shard,
+		Node:     reply.Node,
+		Primary:  reply.Writable,
+		Applied:  reply.Applied.String(),
+		Checksum: reply.Checksum,
+		Known:    reply.Known,
+		Major:    reply.Version.Major,
+		Epoch:    reply.Version.Epoch,
+		Sections: reply.CriticalSections,
+		Cursors:  reply.OpenCursors,
+		UUID:     reply.UUID,
 	}
 	for _, i := range reply.Indexes {
 		m.Indexes = append(m.Indexes, i.Name+" "+i.Doc.String())
@@ -192,10 +207,16 @@ func chunkRows(table *catalog.Table) []trace.Chunk {
 	var rows []trace.Chunk
 	for c := range table.Chunks() {
 		row := trace.Chunk{
-			Min: string(c.Min), Max: string(c.Max), Shard: c.Shard, Major: c.Version.Major, Minor: c.Version.Minor, Epoch: c.Version.Epoch,
+			Min:   string(c.Min),
+			Max:   string(c.Max),
+			Shard: c.Shard,
+			Major: c.Version.Major,
+			Minor: c.Version.Minor,
+			Epoch: c.Version.Epoch,
 		}
 		for _, h := range c.History {
-			row.History = append(row.History, trace.Placement{ValidAfter: uint64(h.ValidAfter), Shard: h.Shard})
+			row.History = append(row.History,
+				trace.Placement{ValidAfter: uint64(h.ValidAfter), Shard: h.Shard})
 		}
 		rows = append(rows, row)
 	}

@@ -9,12 +9,14 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// smallerCluster makes the cluster smaller: one client for everything or as many as do something, then all sorts of nodes to one
-// and by one.
+// smallerCluster makes the cluster smaller: one client for everything or as many as do something,
+// then all sorts of nodes to one and by one.
 func smallerCluster(s *scenario.Scenario) []edit {
 	all := []edit{
 		func(s *scenario.Scenario) { renumberClients(s, func(scenario.Op) int { return 0 }) },
-		func(s *scenario.Scenario) { renumberClients(s, func(o scenario.Op) int { return o.Client }) },
+		func(s *scenario.Scenario) {
+			renumberClients(s, func(o scenario.Op) int { return o.Client })
+		},
 		func(s *scenario.Scenario) {
 			for n := 1; n < s.Topology.Routers; n++ {
 				renameNode(s, fmt.Sprintf("router.%d", n), "router.0")
@@ -45,9 +47,13 @@ func MakeTiny(s *scenario.Scenario) {
 	oneConfigMember(s)
 }
 
-// tinyCluster makes the cluster as small as can be, in a few steps, and has everything start at once.
+// tinyCluster makes the cluster as small as can be, in a few steps, and has everything start at
+// once.
 func tinyCluster(s *scenario.Scenario) []edit {
-	two := func(s *scenario.Scenario) { s.Topology.Shards = min(s.Topology.Shards, 2); clampShards(s) }
+	two := func(s *scenario.Scenario) {
+		s.Topology.Shards = min(s.Topology.Shards, 2)
+		clampShards(s)
+	}
 	return append([]edit{
 		func(s *scenario.Scenario) { MakeTiny(s); two(s) },
 		MakeTiny,
@@ -68,7 +74,8 @@ func oneConfigMember(s *scenario.Scenario) {
 	mergeMembers(s, "config")
 }
 
-// renumberClients has each operation done by the client that by says, and numbers those that are left from 0.
+// renumberClients has each operation done by the client that by says, and numbers those that are
+// left from 0.
 func renumberClients(s *scenario.Scenario, by func(scenario.Op) int) {
 	var used []int
 	for _, o := range s.Ops {
@@ -98,7 +105,8 @@ func renameNode(s *scenario.Scenario, from, to string) {
 	})
 }
 
-// renameNodes has what decisions and faults say of a node said of another. Roles are no nodes, and stay.
+// renameNodes has what decisions and faults say of a node said of another. Roles are no nodes, and
+// stay.
 func renameNodes(s *scenario.Scenario, to func(node string) string) {
 	link := func(text string) string {
 		sender, receiver, isLink := strings.Cut(text, ">")
@@ -122,7 +130,8 @@ func renameNodes(s *scenario.Scenario, to func(node string) string) {
 	}
 }
 
-// mergeMembers has what happens to any member of the replica sets with that beginning happen to the first.
+// mergeMembers has what happens to any member of the replica sets with that beginning happen to the
+// first.
 func mergeMembers(s *scenario.Scenario, set string) {
 	renameNodes(s, func(node string) string {
 		name, number, ok := strings.Cut(node, ".")
@@ -152,13 +161,16 @@ func clampShards(s *scenario.Scenario) {
 	}
 }
 
-// smallerCollections leaves out those that nobody uses, and of the others keys, documents and bounds.
+// smallerCollections leaves out those that nobody uses, and of the others keys, documents and
+// bounds.
 func smallerCollections(s *scenario.Scenario) (all []edit) {
 	for i, c := range s.Collections {
 		change := func(do func(c *scenario.Collection)) {
 			all = append(all, func(s *scenario.Scenario) { do(&s.Collections[i]) })
 		}
-		all = append(all, func(s *scenario.Scenario) { s.Collections = slices.Delete(s.Collections, i, i+1) })
+		all = append(all, func(s *scenario.Scenario) {
+			s.Collections = slices.Delete(s.Collections, i, i+1)
+		})
 		used := keysUsed(s, c.NS)
 		change(func(c *scenario.Collection) { c.Keys, c.Preload = used, min(c.Preload, used) })
 		for _, n := range []int{0, used, c.Preload / 2} {
@@ -183,8 +195,12 @@ func keysUsed(s *scenario.Scenario, ns string) int {
 	return keys
 }
 
-// calmSettings are the conditions under which whatever is ready first goes first and nothing is left to chance.
-var calmSettings = []scenario.Setting{{Name: "sim.net.jitter", Value: "0s"}, {Name: "sim.task.yieldsPerMillion", Value: "0"}}
+// calmSettings are the conditions under which whatever is ready first goes first and nothing is
+// left to chance.
+var calmSettings = []scenario.Setting{
+	{Name: "sim.net.jitter", Value: "0s"},
+	{Name: "sim.task.yieldsPerMillion", Value: "0"},
+}
 
 // firstCome takes the chance out of the schedule.
 func firstCome(*scenario.Scenario) (all []edit) {
@@ -199,11 +215,14 @@ func putSetting(s *scenario.Scenario, v scenario.Setting) {
 	if slices.Contains(s.Settings, v) {
 		return
 	}
-	s.Settings = slices.DeleteFunc(s.Settings, func(old scenario.Setting) bool { return old.Name == v.Name })
+	s.Settings = slices.DeleteFunc(s.Settings, func(old scenario.Setting) bool {
+		return old.Name == v.Name
+	})
 	s.Settings = append(s.Settings, v)
 }
 
-// settings are thinned out towards the defaults, but for those that take chance away and those that must stay.
+// settings are thinned out towards the defaults, but for those that take chance away and those that
+// must stay.
 func (x *search) settings() list {
 	stays := func(v scenario.Setting) bool {
 		return slices.Contains(calmSettings, v) || x.Fixed != nil && x.Fixed(v.Name)
@@ -211,7 +230,8 @@ func (x *search) settings() list {
 	return list{
 		count: func(s *scenario.Scenario) int { return len(s.Settings) },
 		remove: func(s *scenario.Scenario, from, to int) {
-			kept := slices.DeleteFunc(slices.Clone(s.Settings[from:to]), func(v scenario.Setting) bool { return !stays(v) })
+			kept := slices.DeleteFunc(slices.Clone(s.Settings[from:to]),
+				func(v scenario.Setting) bool { return !stays(v) })
 			s.Settings = slices.Replace(s.Settings, from, to, kept...)
 		},
 	}

@@ -9,9 +9,10 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// duringFaults are scenarios with only those operations of a run with events that were in progress when something hit them, each begun when it
-// was: all, and those with one decision of chance alone. A decision counts the messages of its kind, and with fewer operations the one that
-// it has hit comes earlier.
+// duringFaults are scenarios with only those operations of a run with events that were in progress
+// when something hit them, each begun when it was: all, and those with one decision of chance
+// alone. A decision counts the messages of its kind, and with fewer operations the one that it has
+// hit comes earlier.
 func duringFaults(r *runner.Result) (all []*scenario.Scenario) {
 	s := opsWhenTheyBegan(r)
 	s.Streams = nil
@@ -34,6 +35,7 @@ const earliestMessages = 3
 func wasHit(r *runner.Result, id int) bool {
 	i := slices.IndexFunc(r.History, func(o histories.Op) bool { return o.ID == id })
 	return i >= 0 && slices.ContainsFunc(r.Events, func(e trace.Event) bool {
-		return e.Kind == trace.Chance && r.History[i].CallAt <= e.At && e.At <= r.History[i].ReturnAt
+		return e.Kind == trace.Chance && r.History[i].CallAt <= e.At &&
+			e.At <= r.History[i].ReturnAt
 	})
 }

@@ -25,7 +25,8 @@ type Options struct {
 	Workers int
 	// Runs is the budget: how many candidates are tried at most. Zero: 3,000.
 	Runs int
-	// Stop, when set, ends the search early when it is true; what was found until then is the result.
+	// Stop, when set, ends the search early when it is true; what was found until then is the
+	// result.
 	Stop func() bool
 	// Known, Learned and Smaller are those of shrink.Options.
 	Known   map[uint64]Trial
@@ -53,11 +54,12 @@ type DivergedError struct{ First, Second *runner.Result }
 
 // Error names both hashes.
 func (e *DivergedError) Error() string {
-	return fmt.Sprintf("the trace hash was %s, and %s when the run was repeated", e.First.HashText(), e.Second.HashText())
+	return fmt.Sprintf("the trace hash was %s, and %s when the run was repeated",
+		e.First.HashText(), e.Second.HashText())
 }
 
-// Failure looks for the smallest scenario that fails with the signature of s. The error is a *PassedError, a *DivergedError,
-// or says why s cannot be run.
+// Failure looks for the smallest scenario that fails with the signature of s. The error is a
+// *PassedError, a *DivergedError, or says why s cannot be run.
 func Failure(s *scenario.Scenario, o Options) (*Shrunk, error) {
 	from, err := runTwice(o.Targets, s, nil)
 	if err != nil {
@@ -71,19 +73,34 @@ func Failure(s *scenario.Scenario, o Options) (*Shrunk, error) {
 		return nil, &PassedError{s.Seed}
 	}
 	t := trials{
-		targets: target.Set{from.Target}, settings: from.Scenario.Settings, signature: from.Signature(), broken: brokenCheckers(from), steps: from.StepLimit(),
-		pools: make([]*sim.Pool, max(o.Workers, 1)),
+		targets:   target.Set{from.Target},
+		settings:  from.Scenario.Settings,
+		signature: from.Signature(),
+		broken:    brokenCheckers(from),
+		steps:     from.StepLimit(),
+		pools:     make([]*sim.Pool, max(o.Workers, 1)),
 	}
 	defer t.close()
 	if o.Runs == 0 {
 		o.Runs = 3000
 	}
 	found := searchFrom(from.Plan(), t.report(from), searchOptions{
-		Try: t.try, Workers: len(t.pools), Runs: o.Runs, Alternatives: instead, Rebuild: t.rebuilt, Fixed: t.fixed(s), Stop: o.Stop, Known: o.Known, Learned: o.Learned, Smaller: o.Smaller,
+		Try:          t.try,
+		Workers:      len(t.pools),
+		Runs:         o.Runs,
+		Alternatives: instead,
+		Rebuild:      t.rebuilt,
+		Fixed:        t.fixed(s),
+		Stop:         o.Stop,
+		Known:        o.Known,
+		Learned:      o.Learned,
+		Smaller:      o.Smaller,
 	})
 	to, err := runTwice(o.Targets, found.Scenario, t.pools[0])
 	if err == nil && to.Signature() != t.signature {
-		err = errors.New("the results of the earlier search do not hold for this build: start a new one")
+		err = errors.New(
+			"the results of the earlier search do not hold for this build: start a new one",
+		)
 	}
 	return &Shrunk{found, from, to}, err
 }
@@ -93,7 +110,8 @@ func alternatives(from *runner.Result) ([]*scenario.Scenario, error) {
 	if !from.Scenario.Balancer {
 		return nil, nil
 	}
-	r, err := runner.Run(from.Scenario, runner.Options{Targets: target.Set{from.Target}, Events: true})
+	r, err := runner.Run(from.Scenario,
+		runner.Options{Targets: target.Set{from.Target}, Events: true})
 	if err != nil {
 		return nil, err
 	}
@@ -123,20 +141,23 @@ func runTwice(targets target.Set, s *scenario.Scenario, pool *sim.Pool) (*runner
 // trials runs candidates, each worker's on a pool of its own.
 type trials struct {
 	targets target.Set
-	// settings are those of the original: with fewer a scenario may not come to rest in time that differs in other things, too.
+	// settings are those of the original: with fewer a scenario may not come to rest in time that
+	// differs in other things, too.
 	settings  []scenario.Setting
 	signature string
-	// broken are the checkers whose promise the original broke: no candidate may break another, for that would be a failure
-	// of its own making.
+	// broken are the checkers whose promise the original broke: no candidate may break another, for
+	// that would be a failure of its own making.
 	broken []string
 	steps  uint64
 	pools  []*sim.Pool
 }
 
 func (t *trials) try(worker int, s *scenario.Scenario) Trial {
-	r, err := runner.Run(s, runner.Options{Targets: t.targets, Pool: t.pool(worker), Steps: t.steps})
+	r, err := runner.Run(s,
+		runner.Options{Targets: t.targets, Pool: t.pool(worker), Steps: t.steps})
 	more := func(checker string) bool { return !slices.Contains(t.broken, checker) }
-	if err != nil || r.Steps >= t.steps || r.Signature() != t.signature || slices.ContainsFunc(brokenCheckers(r), more) {
+	if err != nil || r.Steps >= t.steps || r.Signature() != t.signature ||
+		slices.ContainsFunc(brokenCheckers(r), more) {
 		return Trial{}
 	}
 	return t.report(r)
@@ -159,13 +180,17 @@ func brokenCheckers(r *runner.Result) (checker []string) {
 	return checker
 }
 
-// fixed says which settings stay. Where the original has not come to rest, was cut short, or left undone what others have to wait for, a
-// cluster that waits for most of the limit by default would not come to rest either, and that would be another failure.
+// fixed says which settings stay. Where the original has not come to rest, was cut short, or left
+// undone what others have to wait for, a cluster that waits for most of the limit by default would
+// not come to rest either, and that would be another failure.
 func (t *trials) fixed(s *scenario.Scenario) func(setting string) bool {
 	rest := []string{
-		endstate.Convergence.Name, endstate.Liveness.Name, oracle.Balancing.Name, runner.Assertions.Name,
+		endstate.Convergence.Name, endstate.Liveness.Name, oracle.Balancing.Name,
+		runner.Assertions.Name,
 	}
-	if !slices.ContainsFunc(t.broken, func(checker string) bool { return slices.Contains(rest, checker) }) {
+	if !slices.ContainsFunc(
+		t.broken, func(checker string) bool { return slices.Contains(rest, checker) },
+	) {
 		return nil
 	}
 	var names []string
@@ -177,7 +202,8 @@ func (t *trials) fixed(s *scenario.Scenario) func(setting string) bool {
 	return func(setting string) bool { return slices.Contains(names, setting) }
 }
 
-// report is what a failing run says: the operations that prove the first violation, or those on the key that it is about.
+// report is what a failing run says: the operations that prove the first violation, or those on the
+// key that it is about.
 func (t *trials) report(r *runner.Result) Trial {
 	said := Trial{Same: true}
 	violations := r.Worst().Violations
@@ -211,9 +237,12 @@ func Sizes(s *scenario.Scenario) string {
 		count    int
 		one, all string
 	}{
-		{s.Topology.Clients, "client", "clients"}, {len(s.Ops), "operation", "operations"}, {len(s.Migrations), "migration", "migrations"},
-		{len(s.Primaries), "movePrimary", "movePrimaries"}, {len(s.Streams), "stream", "streams"},
-		{len(s.Commands), "command", "commands"}, {len(s.Faults), "fault", "faults"}, {len(s.Decisions), "decision", "decisions"},
+		{s.Topology.Clients, "client", "clients"}, {len(s.Ops), "operation", "operations"},
+		{
+			len(s.Migrations), "migration", "migrations",
+		}, {len(s.Primaries), "movePrimary", "movePrimaries"},
+		{len(s.Streams), "stream", "streams"}, {len(s.Commands), "command", "commands"},
+		{len(s.Faults), "fault", "faults"}, {len(s.Decisions), "decision", "decisions"},
 		{len(s.Settings), "setting", "settings"},
 	} {
 		switch n.count {

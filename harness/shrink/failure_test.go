@@ -26,12 +26,13 @@ func hurried(t *testing.T) *Shrunk {
 	return found
 }
 
-// TestShrinkKeepsTheSignature shrinks a real failure. What is left fails in the same way, is small, and its text with the
-// labels replays step by step.
+// TestShrinkKeepsTheSignature shrinks a real failure. What is left fails in the same way, is small,
+// and its text with the labels replays step by step.
 func TestShrinkKeepsTheSignature(t *testing.T) {
 	found := hurried(t)
 	if found.From.Signature() != found.To.Signature() || !found.Complete {
-		t.Errorf("signature %s became %s, complete %t", found.From.Signature(), found.To.Signature(), found.Complete)
+		t.Errorf("signature %s became %s, complete %t",
+			found.From.Signature(), found.To.Signature(), found.Complete)
 	}
 	if s := found.Scenario; len(s.Ops) > 10 || len(s.Faults) > 2 {
 		t.Errorf("%s are left of %s", Sizes(s), Sizes(found.From.Scenario))
@@ -42,7 +43,8 @@ func TestShrinkKeepsTheSignature(t *testing.T) {
 	}
 	r, err := runner.Run(again, runner.Options{Targets: store, Events: true})
 	if err != nil || r.Hash != found.To.Hash {
-		t.Errorf("the labelled text hashed to %s, %v; want %s", r.HashText(), err, found.To.HashText())
+		t.Errorf("the labelled text hashed to %s, %v; want %s",
+			r.HashText(), err, found.To.HashText())
 	}
 }
 
@@ -58,7 +60,8 @@ func TestShrinkRefusesWhatPasses(t *testing.T) {
 	}
 }
 
-// TestNeighbourPartsFromTheFailure finds a run that passes because a fault comes later, and names the first difference.
+// TestNeighbourPartsFromTheFailure finds a run that passes because a fault comes later, and names
+// the first difference.
 func TestNeighbourPartsFromTheFailure(t *testing.T) {
 	s, err := runner.Parse(store, "hasty", `shardproof scenario 2
 seed 7
@@ -78,12 +81,14 @@ fault 2 at 100ms crash config.1 for 200ms
 		t.Fatalf("the scenario passes, %v", err)
 	}
 	n := explain.FindNearestPassing(r, nil, 0)
-	if n == nil || n.Change != "without fault 1" && n.Change != "with fault 1 10ms later" && n.Change != "with fault 1 100ms later" || n.Parting.Step < 1000 {
+	if n == nil || n.Change != "without fault 1" && n.Change != "with fault 1 10ms later" &&
+		n.Change != "with fault 1 100ms later" || n.Parting.Step < 1000 {
 		t.Errorf("neighbour %+v", n)
 	}
 }
 
-// TestByHand has operators ask for the migrations of the balancer: the scenario can be run, and as many chunks move without it.
+// TestByHand has operators ask for the migrations of the balancer: the scenario can be run, and as
+// many chunks move without it.
 func TestByHand(t *testing.T) {
 	p, err := generate.FindProfile("balancer")
 	if err != nil {

@@ -23,7 +23,8 @@ func Annotate(s *scenario.Scenario, labels []Label) string {
 	return text
 }
 
-// freedom is a way in which a line may be different: it does not matter when the scenario fails with each of the edits.
+// freedom is a way in which a line may be different: it does not matter when the scenario fails
+// with each of the edits.
 type freedom struct {
 	line, what string
 	edits      []edit
@@ -76,19 +77,35 @@ func lineFreedoms(s *scenario.Scenario) (all []freedom) {
 		all = append(all, opFreedoms(s, i, o)...)
 	}
 	for i, m := range s.Migrations {
-		all = append(all, freedom{m.String(), "time", otherTimes(func(s *scenario.Scenario) *time.Duration { return &s.Migrations[i].At })})
+		all = append(all, freedom{
+			m.String(), "time", otherTimes(func(s *scenario.Scenario) *time.Duration {
+				return &s.Migrations[i].At
+			}),
+		})
 	}
 	for i, m := range s.Primaries {
-		all = append(all, freedom{m.String(), "time", otherTimes(func(s *scenario.Scenario) *time.Duration { return &s.Primaries[i].At })})
+		all = append(all, freedom{
+			m.String(), "time", otherTimes(func(s *scenario.Scenario) *time.Duration {
+				return &s.Primaries[i].At
+			}),
+		})
 	}
 	for i, w := range s.Streams {
-		all = append(all, freedom{w.String(), "time", otherTimes(func(s *scenario.Scenario) *time.Duration { return &s.Streams[i].At })})
+		all = append(all, freedom{
+			w.String(), "time", otherTimes(func(s *scenario.Scenario) *time.Duration {
+				return &s.Streams[i].At
+			}),
+		})
 	}
 	for i, f := range s.Faults {
 		all = append(all, faultFreedoms(i, f)...)
 	}
 	for i, c := range s.Commands {
-		all = append(all, freedom{c.String(), "time", otherTimes(func(s *scenario.Scenario) *time.Duration { return &s.Commands[i].At })})
+		all = append(all, freedom{
+			c.String(), "time", otherTimes(func(s *scenario.Scenario) *time.Duration {
+				return &s.Commands[i].At
+			}),
+		})
 	}
 	for i, v := range s.Settings {
 		all = append(all, settingFreedoms(i, v)...)
@@ -96,7 +113,8 @@ func lineFreedoms(s *scenario.Scenario) (all []freedom) {
 	return all
 }
 
-// settingFreedoms tries half and twice the value. A setting that takes chance out of the schedule has no other.
+// settingFreedoms tries half and twice the value. A setting that takes chance out of the schedule
+// has no other.
 func settingFreedoms(i int, v scenario.Setting) []freedom {
 	half, double := halfAndDouble(v.Value)
 	if half == double || slices.Contains(calmSettings, v) {
@@ -120,7 +138,11 @@ func halfAndDouble(value string) (half, double string) {
 }
 
 func opFreedoms(s *scenario.Scenario, i int, o scenario.Op) []freedom {
-	all := []freedom{{o.String(), "time", otherTimes(func(s *scenario.Scenario) *time.Duration { return &s.Ops[i].At })}}
+	all := []freedom{{
+		o.String(), "time", otherTimes(func(s *scenario.Scenario) *time.Duration {
+			return &s.Ops[i].At
+		}),
+	}}
 	var clients, keys []edit
 	for n := range s.Topology.Clients {
 		clients = append(clients, func(s *scenario.Scenario) { s.Ops[i].Client = n })
@@ -143,7 +165,11 @@ func opFreedoms(s *scenario.Scenario, i int, o scenario.Op) []freedom {
 
 func faultFreedoms(i int, f scenario.Fault) (all []freedom) {
 	if f.When.Site == "" {
-		all = append(all, freedom{f.String(), "time", otherTimes(func(s *scenario.Scenario) *time.Duration { return &s.Faults[i].When.At })})
+		all = append(all, freedom{
+			f.String(), "time", otherTimes(func(s *scenario.Scenario) *time.Duration {
+				return &s.Faults[i].When.At
+			}),
+		})
 	}
 	if f.When.Site != "" {
 		all = append(all, freedom{f.String(), "pass", otherPasses(i, f.When.Nth)})
@@ -157,7 +183,8 @@ func faultFreedoms(i int, f scenario.Fault) (all []freedom) {
 	return all
 }
 
-// otherPasses has a fault strike one pass of its site earlier and later, where there is an earlier one.
+// otherPasses has a fault strike one pass of its site earlier and later, where there is an earlier
+// one.
 func otherPasses(i, nth int) (all []edit) {
 	for _, other := range []int{nth - 1, nth + 1} {
 		if other > 0 {
@@ -169,7 +196,9 @@ func otherPasses(i, nth int) (all []edit) {
 
 // otherTimes moves a start a little and a lot.
 func otherTimes(at func(*scenario.Scenario) *time.Duration) (all []edit) {
-	for _, by := range []time.Duration{-20 * time.Millisecond, -3 * time.Millisecond, 3 * time.Millisecond, 20 * time.Millisecond} {
+	for _, by := range []time.Duration{
+		-20 * time.Millisecond, -3 * time.Millisecond, 3 * time.Millisecond, 20 * time.Millisecond,
+	} {
 		all = append(all, func(s *scenario.Scenario) { *at(s) = max(*at(s)+by, 0) })
 	}
 	return all

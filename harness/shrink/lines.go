@@ -7,7 +7,8 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// simplerFaults gives faults the least that they need: no arguments but defaults, no end of their own, the first pass.
+// simplerFaults gives faults the least that they need: no arguments but defaults, no end of their
+// own, the first pass.
 func simplerFaults(s *scenario.Scenario) (all []edit) {
 	for i := range s.Faults {
 		change := func(do func(f *scenario.Fault)) {
@@ -18,7 +19,9 @@ func simplerFaults(s *scenario.Scenario) (all []edit) {
 		}
 		change(func(f *scenario.Fault) { f.Until = nil })
 		change(func(f *scenario.Fault) { f.For = 0 })
-		change(func(f *scenario.Fault) { f.For = min(f.For, f.For.Truncate(100*time.Millisecond)+100*time.Millisecond) })
+		change(func(f *scenario.Fault) {
+			f.For = min(f.For, f.For.Truncate(100*time.Millisecond)+100*time.Millisecond)
+		})
 		change(func(f *scenario.Fault) { f.When.After = 0 })
 		change(func(f *scenario.Fault) { f.When.Node = "" })
 		for nth := 1; nth < min(s.Faults[i].When.Nth, 4); nth++ {
@@ -42,7 +45,8 @@ func simplerMigrations(s *scenario.Scenario) (all []edit) {
 	return all
 }
 
-// simplerCommands takes the fields of documents away that operators write, and switches the balancer off.
+// simplerCommands takes the fields of documents away that operators write, and switches the
+// balancer off.
 func simplerCommands(s *scenario.Scenario) (all []edit) {
 	for i := range s.Commands {
 		for n := range s.Commands[i].Fields {
@@ -88,9 +92,12 @@ func simplerStreams(s *scenario.Scenario) (all []edit) {
 }
 
 // coarseUnits are the units to which times are cut, the simplest first.
-var coarseUnits = []time.Duration{time.Hour, 100 * time.Millisecond, 10 * time.Millisecond, 5 * time.Millisecond}
+var coarseUnits = []time.Duration{
+	time.Hour, 100 * time.Millisecond, 10 * time.Millisecond, 5 * time.Millisecond,
+}
 
-// earlierTogether has everything start early and at round times, all at once, and the faults end early.
+// earlierTogether has everything start early and at round times, all at once, and the faults end
+// early.
 func earlierTogether(*scenario.Scenario) (all []edit) {
 	for _, unit := range coarseUnits {
 		all = append(all, func(s *scenario.Scenario) {
@@ -100,7 +107,9 @@ func earlierTogether(*scenario.Scenario) (all []edit) {
 		})
 	}
 	for _, end := range []time.Duration{0, 100 * time.Millisecond, time.Second} {
-		all = append(all, func(s *scenario.Scenario) { s.FaultsEnd = min(s.FaultsEnd, latestStart(s)+end) })
+		all = append(all, func(s *scenario.Scenario) {
+			s.FaultsEnd = min(s.FaultsEnd, latestStart(s)+end)
+		})
 	}
 	return all
 }

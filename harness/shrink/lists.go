@@ -22,7 +22,8 @@ func listOf[T any](in func(*scenario.Scenario) *[]T) list {
 	}
 }
 
-// allLists are in the order in which they are thinned out: what costs most time, or confuses most, first. Settings come last.
+// allLists are in the order in which they are thinned out: what costs most time, or confuses most,
+// first. Settings come last.
 var allLists = []list{
 	listOf(func(s *scenario.Scenario) *[]scenario.Decision { return &s.Decisions }),
 	listOf(func(s *scenario.Scenario) *[]scenario.Stream { return &s.Streams }),
@@ -41,7 +42,8 @@ var (
 // whole removes the list altogether.
 func (l list) whole(s *scenario.Scenario) []edit { return l.chunks(s, l.count(s)) }
 
-// chunks removes size lines that stand together, the last ones first: a failure is more often explained by what was before.
+// chunks removes size lines that stand together, the last ones first: a failure is more often
+// explained by what was before.
 func (l list) chunks(s *scenario.Scenario, size int) []edit {
 	var all []edit
 	for to := l.count(s); to > 0 && size > 0; to -= size {
@@ -51,10 +53,12 @@ func (l list) chunks(s *scenario.Scenario, size int) []edit {
 	return all
 }
 
-// rebuildAfter is after how many trials more is expected of rebuilt scenarios than of taking lines away.
+// rebuildAfter is after how many trials more is expected of rebuilt scenarios than of taking lines
+// away.
 const rebuildAfter = 300
 
-// thin removes as many lines as it can, in ever smaller chunks, the last of which have least lines or more.
+// thin removes as many lines as it can, in ever smaller chunks, the last of which have least lines
+// or more.
 func (x *search) thin(l list, least int) (improved bool) {
 	for size := l.count(x.best); size >= max(least, 1) && !x.over; size /= 2 {
 		if x.rebuild(rebuildAfter) {
@@ -67,8 +71,8 @@ func (x *search) thin(l list, least int) (improved bool) {
 	return improved
 }
 
-// focus keeps only what surrounds the operations that prove the failure: these alone, those on their keys, and what began
-// before the last of them.
+// focus keeps only what surrounds the operations that prove the failure: these alone, those on
+// their keys, and what began before the last of them.
 func (x *search) focus(*scenario.Scenario) []edit {
 	proof := func(o scenario.Op) bool { return slices.Contains(x.report.Ops, o.ID) }
 	keys := make(map[int64]bool)
@@ -97,6 +101,8 @@ func (x *search) focus(*scenario.Scenario) []edit {
 // dropLater leaves out whatever starts later.
 func dropLater(s *scenario.Scenario, last time.Duration) {
 	s.Ops = slices.DeleteFunc(s.Ops, func(o scenario.Op) bool { return o.At > last })
-	s.Migrations = slices.DeleteFunc(s.Migrations, func(m scenario.Migration) bool { return m.At > last })
+	s.Migrations = slices.DeleteFunc(s.Migrations, func(m scenario.Migration) bool {
+		return m.At > last
+	})
 	s.Faults = slices.DeleteFunc(s.Faults, func(f scenario.Fault) bool { return f.When.At > last })
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// manualMoves is the plan of a run with events in which the balancer is off, and operators ask for its migrations when it did; nil
-// where it asked for none. A failure that is not the balancer's own may come about so too, and is easier to follow.
+// manualMoves is the plan of a run with events in which the balancer is off, and operators ask for
+// its migrations when it did; nil where it asked for none. A failure that is not the balancer's own
+// may come about so too, and is easier to follow.
 func manualMoves(r *runner.Result) *scenario.Scenario {
 	if !r.Scenario.Balancer || len(r.Scenario.Ops) == 0 {
 		return nil
@@ -50,14 +51,17 @@ func manualMoves(r *runner.Result) *scenario.Scenario {
 func requestedMigration(r *runner.Result, place int) (m scenario.Migration, ok bool) {
 	e := &r.Events[place]
 	m = scenario.Migration{
-		At: max(time.Duration(e.At)-scenarioStart(r), 0).Truncate(time.Microsecond), NS: e.NS,
-		Min: boundNumber(e.Min), Max: boundNumber(rangeEnd(r.Events[place:], e)), To: slices.Index(shardNames(r.Scenario), e.Peer),
+		At:  max(time.Duration(e.At)-scenarioStart(r), 0).Truncate(time.Microsecond),
+		NS:  e.NS,
+		Min: boundNumber(e.Min),
+		Max: boundNumber(rangeEnd(r.Events[place:], e)),
+		To:  slices.Index(shardNames(r.Scenario), e.Peer),
 	}
 	return m, m.To >= 0 && m.Min < m.Max
 }
 
-// scenarioStart is when the scenario began in the run's time: no operation starts earlier than the scenario says. Without operations it is when
-// operators came.
+// scenarioStart is when the scenario began in the run's time: no operation starts earlier than the
+// scenario says. Without operations it is when operators came.
 func scenarioStart(r *runner.Result) time.Duration {
 	began, known := r.Virtual, false
 	at := make(map[int]time.Duration, len(r.Scenario.Ops))
@@ -70,7 +74,8 @@ func scenarioStart(r *runner.Result) time.Duration {
 		}
 	}
 	for i := range r.Events {
-		if e := &r.Events[i]; e.Kind == trace.NodeUp && e.Node == string(runner.OperatorNode) && !known {
+		e := &r.Events[i]
+		if e.Kind == trace.NodeUp && e.Node == string(runner.OperatorNode) && !known {
 			return time.Duration(e.At)
 		}
 	}
@@ -87,7 +92,8 @@ func rangeEnd(later []trace.Event, request *trace.Event) string {
 	return request.Max
 }
 
-// boundNumber is a bound as scenarios write it. The bound just behind a value is that of the next one.
+// boundNumber is a bound as scenarios write it. The bound just behind a value is that of the next
+// one.
 func boundNumber(bound string) int64 {
 	text, behind := strings.CutSuffix(key.Key(bound).String(), "+")
 	switch text {

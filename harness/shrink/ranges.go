@@ -14,7 +14,8 @@ func newestProtocol(*scenario.Scenario) []edit {
 	return []edit{func(s *scenario.Scenario) { s.Protocol = "" }}
 }
 
-// widerRanges moves the bounds of migrations, splits and merges: to the ends, or to where another bound is already.
+// widerRanges moves the bounds of migrations, splits and merges: to the ends, or to where another
+// bound is already.
 func widerRanges(s *scenario.Scenario) (all []edit) {
 	for i := range s.Migrations {
 		all = append(all,
@@ -38,7 +39,8 @@ func widerRanges(s *scenario.Scenario) (all []edit) {
 	return all
 }
 
-// innerBounds are the inner ones of all migrations, in order: a split elsewhere is one more place to think of.
+// innerBounds are the inner ones of all migrations, in order: a split elsewhere is one more place
+// to think of.
 func innerBounds(s *scenario.Scenario) (all []int64) {
 	for _, m := range s.Migrations {
 		for _, at := range []int64{m.Min, m.Max} {
@@ -51,7 +53,8 @@ func innerBounds(s *scenario.Scenario) (all []int64) {
 	return slices.Compact(all)
 }
 
-// rounderSettings gives settings that must stay away from their default a value that is easier to read: one digit and zeros.
+// rounderSettings gives settings that must stay away from their default a value that is easier to
+// read: one digit and zeros.
 func rounderSettings(s *scenario.Scenario) (all []edit) {
 	for i, v := range s.Settings {
 		if to := oneDigit(v.Value); to != "" && to != v.Value {

@@ -14,12 +14,14 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// rebuilt makes scenarios from what surrounds the failure of one: the operations that prove it and a migration of about then, each begun
-// when it was, on a tiny cluster, and a single fault, or one of those that there were and another, or two. A moment that many small
-// things have led to can often be held open by one, if that waits for the right event.
+// rebuilt makes scenarios from what surrounds the failure of one: the operations that prove it and
+// a migration of about then, each begun when it was, on a tiny cluster, and a single fault, or one
+// of those that there were and another, or two. A moment that many small things have led to can
+// often be held open by one, if that waits for the right event.
 func (t *trials) rebuilt(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 	return func(yield func([]*scenario.Scenario) bool) {
-		r, err := runner.Run(s, runner.Options{Targets: t.targets, Events: true, Steps: t.steps, Pool: t.pool(0)})
+		r, err := runner.Run(s,
+			runner.Options{Targets: t.targets, Events: true, Steps: t.steps, Pool: t.pool(0)})
 		if err != nil || r.Passed() || !yield(duringFaults(r)) {
 			return
 		}
@@ -27,7 +29,8 @@ func (t *trials) rebuilt(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 		switch {
 		case !t.ofBalancer():
 			around = t.surroundings(r)
-		case len(s.Ops) > 0: // how data lie matters to the balancer, so all operations would have to stay
+		case len(s.Ops) > 0:
+			// How data lie matters to the balancer, so all operations would have to stay.
 			return
 		}
 		var all []*rebuildBase
@@ -50,7 +53,8 @@ func (t *trials) rebuilt(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 // ofBalancer says that the balancer has done wrong: then nobody can ask for its migrations instead.
 func (t *trials) ofBalancer() bool { return slices.Contains(t.broken, oracle.Balancing.Name) }
 
-// rebuildBases are what surrounds a failure, the first of it with faults of the scenario too, and at the end the scenario without.
+// rebuildBases are what surrounds a failure, the first of it with faults of the scenario too, and
+// at the end the scenario without.
 func rebuildBases(around []*scenario.Scenario, s *scenario.Scenario) (all []*scenario.Scenario) {
 	all = around
 	for _, b := range around[:min(len(around), basesWithFaults)] {
@@ -64,14 +68,17 @@ func rebuildBases(around []*scenario.Scenario, s *scenario.Scenario) (all []*sce
 const (
 	// movesTried is of how many of the last migrations before a failure each is tried alone.
 	movesTried = 4
-	// basesWithFaults is to how many scenarios a fault that there was is added, and company how many such faults are.
+	// basesWithFaults is to how many scenarios a fault that there was is added, and company how
+	// many such faults are.
 	basesWithFaults, faultsKept = 2, 4
-	// rebuildBatch is how many single faults, and how many pairs, are tried with every scenario before more are, and most how many at all.
+	// rebuildBatch is how many single faults, and how many pairs, are tried with every scenario
+	// before more are, and most how many at all.
 	rebuildBatch, mostSingles = 150, 1500
 )
 
-// surroundings are the operations that prove the failure, or none and all if nothing is known of any, with each of the last migrations that
-// began before it, with those of its range that it may build on, and with all that began before; nothing else.
+// surroundings are the operations that prove the failure, or none and all if nothing is known of
+// any, with each of the last migrations that began before it, with those of its range that it may
+// build on, and with all that began before; nothing else.
 func (t *trials) surroundings(r *runner.Result) (all []*scenario.Scenario) {
 	s := asItHappened(r)
 	s.Faults, s.Decisions, s.Commands, s.Streams = nil, nil, nil, nil
@@ -99,7 +106,9 @@ func (t *trials) surroundings(r *runner.Result) (all []*scenario.Scenario) {
 // proofs are the operations that prove a failure; if nothing is known of any, none, and all.
 func (t *trials) proofs(r *runner.Result, ops []scenario.Op) [][]scenario.Op {
 	proof := t.report(r).Ops
-	some := slices.DeleteFunc(slices.Clone(ops), func(o scenario.Op) bool { return !slices.Contains(proof, o.ID) })
+	some := slices.DeleteFunc(slices.Clone(ops), func(o scenario.Op) bool {
+		return !slices.Contains(proof, o.ID)
+	})
 	if len(some) > 0 {
 		return [][]scenario.Op{some}
 	}
@@ -142,7 +151,8 @@ func overlappingMoves(all []scenario.Migration) (some []scenario.Migration) {
 	return some
 }
 
-// failureTime is about when the first violation came to be: at the last of its events, or when the last operation that proves it was answered.
+// failureTime is about when the first violation came to be: at the last of its events, or when the
+// last operation that proves it was answered.
 func failureTime(r *runner.Result) (at time.Duration) {
 	violations := r.Worst().Violations
 	if len(violations) == 0 {
@@ -165,8 +175,8 @@ func failureTime(r *runner.Result) (at time.Duration) {
 	return at
 }
 
-// asItHappened is the plan of a run with events in which every operation begins when it did, by itself, and every migration that was asked
-// for is so when it was, by an operator.
+// asItHappened is the plan of a run with events in which every operation begins when it did, by
+// itself, and every migration that was asked for is so when it was, by an operator.
 func asItHappened(r *runner.Result) *scenario.Scenario {
 	s := opsWhenTheyBegan(r)
 	options := make(map[string]scenario.Migration)
@@ -178,7 +188,8 @@ func asItHappened(r *runner.Result) *scenario.Scenario {
 		if e := &r.Events[i]; e.Kind == trace.MigrationRequested {
 			if m, ok := requestedMigration(r, i); ok {
 				like := options[e.Request()]
-				m.ID, m.WaitDelete, m.ForceJumbo, m.Throttle = len(s.Migrations)+1, like.WaitDelete, like.ForceJumbo, like.Throttle
+				m.ID, m.WaitDelete, m.ForceJumbo, m.Throttle = len(s.Migrations)+1, like.WaitDelete,
+					like.ForceJumbo, like.Throttle
 				s.Migrations = append(s.Migrations, m)
 			}
 		}
@@ -212,8 +223,8 @@ type rebuildBase struct {
 	pairs   [][2]sweep.FaultCase
 }
 
-// batch are the scenario with each of some single faults that could hit its run, and with each of some pairs; before the first of
-// them it is alone.
+// batch are the scenario with each of some single faults that could hit its run, and with each of
+// some pairs; before the first of them it is alone.
 func (b *rebuildBase) batch(from, to int) (all []*scenario.Scenario) {
 	if !b.watched {
 		b.watch()
@@ -230,14 +241,21 @@ func (b *rebuildBase) batch(from, to int) (all []*scenario.Scenario) {
 	return all
 }
 
-// watch runs the scenario, in which faults may last a little longer, to record what could hit it: nothing when it cannot be run.
+// watch runs the scenario, in which faults may last a little longer, to record what could hit it:
+// nothing when it cannot be run.
 func (b *rebuildBase) watch() {
 	const room = 1200 * time.Millisecond // longer than timeouts of commands and an election
 	b.watched = true
 	b.base.Planned = true
 	b.base.FaultsEnd += room
 	var points []runner.InjectionPoint
-	if _, err := runner.Run(b.base, runner.Options{Targets: b.trials.targets, Steps: b.trials.steps, Pool: b.trials.pool(0), InjectionPoints: &points}); err == nil {
+	_, err := runner.Run(b.base, runner.Options{
+		Targets:         b.trials.targets,
+		Steps:           b.trials.steps,
+		Pool:            b.trials.pool(0),
+		InjectionPoints: &points,
+	})
+	if err == nil {
 		b.singles, b.pairs = sweep.SingleFaults(points), sweep.FaultPairs(points)
 	}
 }

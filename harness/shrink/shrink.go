@@ -1,12 +1,14 @@
-// Package shrink makes a failing scenario smaller while it keeps failing in the same way: fewer clients, operations,
-// migrations, faults and decisions of chance, a smaller cluster, ordinary settings, round times, and a schedule that is
-// first come, first served. When much stays for long, it rebuilds a scenario from what surrounds the failure and goes on
-// with the first that fails in the same way. What does not come off alone is then tried with other seeds, starts, values
-// and passes besides. At last it says of what is left which parts do not matter.
+// Package shrink makes a failing scenario smaller while it keeps failing in the same way: fewer
+// clients, operations, migrations, faults and decisions of chance, a smaller cluster, ordinary
+// settings, round times, and a schedule that is first come, first served. When much stays for long,
+// it rebuilds a scenario from what surrounds the failure and goes on with the first that fails in
+// the same way. What does not come off alone is then tried with other seeds, starts, values and
+// passes besides. At last it says of what is left which parts do not matter.
 //
-// Promise: the outcome depends on the scenario and on the budget, not on how many trials run at a time; every scenario that
-// it reports as the smallest so far has failed with the signature of the original and broken no other promise. Trials can
-// be remembered, so that a search which was interrupted goes on where it was.
+// Promise: the outcome depends on the scenario and on the budget, not on how many trials run at a
+// time; every scenario that it reports as the smallest so far has failed with the signature of the
+// original and broken no other promise. Trials can be remembered, so that a search which was
+// interrupted goes on where it was.
 //
 // Refusal: it keeps no files and looks at no clock.
 package shrink
@@ -30,22 +32,23 @@ type Trial struct {
 
 // searchOptions say how to search.
 type searchOptions struct {
-	// Try runs a candidate; worker counts from 0 to Workers-1. A candidate that cannot be run is not the same.
+	// Try runs a candidate; worker counts from 0 to Workers-1. A candidate that cannot be run is
+	// not the same.
 	Try     func(worker int, s *scenario.Scenario) Trial
 	Workers int
 	// Runs is the budget: how many candidates are tried at most.
 	Runs int
 	// Alternatives are scenarios that are better to go on with, should one of them be the same.
 	Alternatives []*scenario.Scenario
-	// Anew, when set, makes scenarios that may fail as s does, some at a time, and are much smaller. It is asked once, if much is left
-	// after 300 trials or when no line comes off.
+	// Anew, when set, makes scenarios that may fail as s does, some at a time, and are much
+	// smaller. It is asked once, if much is left after 300 trials or when no line comes off.
 	Rebuild func(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario]
 	// Fixed, when set, says which settings must stay.
 	Fixed func(setting string) bool
 	// Stop, when set, ends the search early when it is true.
 	Stop func() bool
-	// Known are trials that have been made before, by the candidate's Key. Learned is given every new one, Smaller of
-	// every scenario that is smaller than all before; both may be nil.
+	// Known are trials that have been made before, by the candidate's Key. Learned is given every
+	// new one, Smaller of every scenario that is smaller than all before; both may be nil.
 	Known   map[uint64]Trial
 	Learned func(key uint64, t Trial)
 	Smaller func(s *scenario.Scenario, runs int)
@@ -58,7 +61,8 @@ type Result struct {
 	Labels []Label
 	// Runs is how many candidates were tried.
 	Runs int
-	// Complete is true when nothing was left to try: not so when the budget was spent or the search stopped.
+	// Complete is true when nothing was left to try: not so when the budget was spent or the search
+	// stopped.
 	Complete bool
 }
 
@@ -69,9 +73,16 @@ func Key(s *scenario.Scenario) uint64 {
 	return h.Sum64()
 }
 
-// searchFrom looks for the smallest scenario that fails as s does; said is what a trial of s has said.
+// searchFrom looks for the smallest scenario that fails as s does; said is what a trial of s has
+// said.
 func searchFrom(s *scenario.Scenario, said Trial, o searchOptions) *Result {
-	x := &search{searchOptions: o, best: s.Clone(), report: said, known: make(map[uint64]Trial), seen: make(map[uint64]bool)}
+	x := &search{
+		searchOptions: o,
+		best:          s.Clone(),
+		report:        said,
+		known:         make(map[uint64]Trial),
+		seen:          make(map[uint64]bool),
+	}
 	for key, t := range o.Known {
 		x.known[key] = t
 	}
@@ -84,11 +95,14 @@ func searchFrom(s *scenario.Scenario, said Trial, o searchOptions) *Result {
 	return &Result{Scenario: x.best, Labels: labels, Runs: x.runs, Complete: !x.over}
 }
 
-// alternatives goes on with the first of the other scenarios, with their seeds or others, that is the same.
+// alternatives goes on with the first of the other scenarios, with their seeds or others, that is
+// the same.
 func (x *search) alternatives() {
 	var all []edit
 	for _, other := range x.Alternatives {
-		for _, reseed := range append([]edit{func(*scenario.Scenario) {}}, otherSeeds(other, 2*seedsEach)...) {
+		for _, reseed := range append(
+			[]edit{func(*scenario.Scenario) {}}, otherSeeds(other, 2*seedsEach)...,
+		) {
 			all = append(all, func(s *scenario.Scenario) {
 				*s = *other.Clone()
 				reseed(s)
@@ -137,8 +151,8 @@ func (x *search) candidate(e edit) candidate {
 // candidatesEachRound is how many candidates are made at a time.
 const candidatesEachRound = 24
 
-// each takes every edit of the smallest so far, in turn, with which it still fails. The edits are listed again after each
-// that was taken, and the search goes on at its place in the list.
+// each takes every edit of the smallest so far, in turn, with which it still fails. The edits are
+// listed again after each that was taken, and the search goes on at its place in the list.
 func (x *search) each(edits func(*scenario.Scenario) []edit) (improved bool) {
 	for from := 0; !x.over; {
 		all := edits(x.best)
@@ -152,7 +166,8 @@ func (x *search) each(edits func(*scenario.Scenario) []edit) (improved bool) {
 	return improved
 }
 
-// first takes the first of the edits with which the scenario still fails, and returns its place; -1 for none.
+// first takes the first of the edits with which the scenario still fails, and returns its place; -1
+// for none.
 func (x *search) first(edits []edit) int {
 	for from := 0; from < len(edits) && !x.over; from += candidatesEachRound {
 		some := edits[from:min(from+candidatesEachRound, len(edits))]
@@ -174,7 +189,8 @@ func (x *search) first(edits []edit) int {
 	return -1
 }
 
-// try runs the candidates that the edits make, as far as they are not known, and hands them on in order.
+// try runs the candidates that the edits make, as far as they are not known, and hands them on in
+// order.
 func (x *search) try(edits []edit, take func(i int, c candidate) (more bool)) {
 	all := make([]candidate, len(edits))
 	for i, e := range edits {

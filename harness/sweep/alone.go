@@ -6,10 +6,11 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 )
 
-// SingleFaults lists what may do by itself what several faults have done together, in a run without any that had these injection points: every
-// single fault, and whatever can be kept back until something else has happened, clients' requests before anything moves too.
-// These sorts take turns: requests, what belongs to a commit, and all the rest, each until a step of the commit window; single faults
-// of each kind; and what is kept back until something outside of the window.
+// SingleFaults lists what may do by itself what several faults have done together, in a run without
+// any that had these injection points: every single fault, and whatever can be kept back until
+// something else has happened, clients' requests before anything moves too. These sorts take turns:
+// requests, what belongs to a commit, and all the rest, each until a step of the commit window;
+// single faults of each kind; and what is kept back until something outside of the window.
 func SingleFaults(points []runner.InjectionPoint) []FaultCase {
 	kept := keptBack(points)
 	lists := [][]FaultCase{InTurn(kept.requests), InTurn(kept.commits), InTurn(kept.rest)}
@@ -26,8 +27,8 @@ func SingleFaults(points []runner.InjectionPoint) []FaultCase {
 // mostPairs is how many pairs are listed at most.
 const mostPairs = 5000
 
-// FaultPairs lists what may take two faults: a client's request that is kept back until a step of the commit window, and a step of that which
-// fails. Every beginning is spread over all pairs.
+// FaultPairs lists what may take two faults: a client's request that is kept back until a step of
+// the commit window, and a step of that which fails. Every beginning is spread over all pairs.
 func FaultPairs(points []runner.InjectionPoint) (pairs [][2]FaultCase) {
 	requests := slices.Concat(keptBack(points).requests...)
 	var failing []FaultCase
@@ -44,7 +45,8 @@ func FaultPairs(points []runner.InjectionPoint) (pairs [][2]FaultCase) {
 	return pairs
 }
 
-// heldCases is what can be kept back: by rank of what is, until a step of the commit window, and all until one outside.
+// heldCases is what can be kept back: by rank of what is, until a step of the commit window, and
+// all until one outside.
 type heldCases struct{ requests, commits, rest, outside [][]FaultCase }
 
 func keptBack(points []runner.InjectionPoint) (k heldCases) {
@@ -63,14 +65,18 @@ func keptBack(points []runner.InjectionPoint) (k heldCases) {
 			of = &k.commits
 		}
 		until := SpreadOut(a.Until(points))
-		within := slices.DeleteFunc(slices.Clone(until), func(s FaultCase) bool { return !window[s.Fault.Until.Site] })
+		within := slices.DeleteFunc(slices.Clone(until), func(s FaultCase) bool {
+			return !window[s.Fault.Until.Site]
+		})
 		*of = append(*of, within)
-		k.outside = append(k.outside, slices.DeleteFunc(until, func(s FaultCase) bool { return window[s.Fault.Until.Site] }))
+		k.outside = append(k.outside,
+			slices.DeleteFunc(until, func(s FaultCase) bool { return window[s.Fault.Until.Site] }))
 	}
 	return k
 }
 
-// mostAnchors is how many of the things that can be kept back are listed with all that they can be kept back until.
+// mostAnchors is how many of the things that can be kept back are listed with all that they can be
+// kept back until.
 const mostAnchors = 300
 
 // someAnchors are spread over the whole run, requests before anything moves among them.
@@ -91,7 +97,8 @@ func someAnchors(points []runner.InjectionPoint) []Anchor {
 	return all[:min(len(all), mostAnchors)]
 }
 
-// SpreadOut is another order of the same, in which those that follow each other were far apart, and every beginning is spread over all.
+// SpreadOut is another order of the same, in which those that follow each other were far apart, and
+// every beginning is spread over all.
 func SpreadOut(of []FaultCase) []FaultCase {
 	some := make([]FaultCase, len(of))
 	for i := range some {

@@ -8,10 +8,18 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-// TestAlone lists every single fault, and keeps every message and task back until whatever comes later, a client's request before
-// anything moves too.
+// TestAlone lists every single fault, and keeps every message and task back until whatever comes
+// later, a client's request before anything moves too.
 func TestAlone(t *testing.T) {
-	run := append([]runner.InjectionPoint{{What: runner.FailpointPassed, Site: "request.versionCheck.after", Nth: 1, Node: "shard-b.0", Role: migrating[4].Role, Phase: runner.BeforeMoves, Actor: "donor"}}, migrating...)
+	run := append([]runner.InjectionPoint{{
+		What:  runner.FailpointPassed,
+		Site:  "request.versionCheck.after",
+		Nth:   1,
+		Node:  "shard-b.0",
+		Role:  migrating[4].Role,
+		Phase: runner.BeforeMoves,
+		Actor: "donor",
+	}}, migrating...)
 	listed := make(map[string]int)
 	for _, one := range SingleFaults(run) {
 		listed[one.String()]++
@@ -35,11 +43,15 @@ func TestUpset(t *testing.T) {
 	pairs := FaultPairs(run)
 	for _, two := range pairs {
 		held, struck := two[0].String(), two[1].String()
-		if !strings.HasPrefix(held, "fault 1 at request.versionCheck.after #4 by shard-b.0 pause") || !strings.Contains(struck, "at donor.sendConfigCommit #1") && !strings.Contains(struck, "request.versionCheck.after") {
+		if !strings.HasPrefix(
+			held, "fault 1 at request.versionCheck.after #4 by shard-b.0 pause",
+		) || !strings.Contains(struck, "at donor.sendConfigCommit #1") &&
+			!strings.Contains(struck, "request.versionCheck.after") {
 			t.Errorf("%s\nwith %s", held, struck)
 		}
 	}
-	if len(pairs) != 4 { // an error and a kill of the step, and of the request, which is in the window too
+	if len(pairs) != 4 {
+		// An error and a kill of the step, and of the request, which is in the window too.
 		t.Errorf("there are %d pairs, want 4", len(pairs))
 	}
 }
@@ -55,6 +67,7 @@ func TestWith(t *testing.T) {
 		}
 	}
 	if len(s.Faults) != 2 || len(base.Faults) != 0 {
-		t.Errorf("the scenario has %d faults, its base %d; want 2 and none", len(s.Faults), len(base.Faults))
+		t.Errorf("the scenario has %d faults, its base %d; want 2 and none",
+			len(s.Faults), len(base.Faults))
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// Anchor is something that can be kept back until something else has happened: a control message, a second copy of one, or a
-// task at a failpoint. As a Single it is kept back until all faults end.
+// Anchor is something that can be kept back until something else has happened: a control message, a
+// second copy of one, or a task at a failpoint. As a Single it is kept back until all faults end.
 type Anchor struct {
 	FaultCase
 	// at is its place among the injection points, rank the class of its priority.
@@ -20,7 +20,8 @@ type Anchor struct {
 	fresh bool
 }
 
-// The ranks, the most promising first: most of what goes wrong with a migration does so in its commit window.
+// The ranks, the most promising first: most of what goes wrong with a migration does so in its
+// commit window.
 const (
 	ofCommit = iota
 	ofControl
@@ -32,9 +33,10 @@ const (
 // anchorsEachTurn is how many anchors of each rank come up in a round.
 var anchorsEachTurn = [numRanks]int{2, 1, 1, 1}
 
-// Anchors lists what can be kept back in a run that had these injection points, a client's request only while something moves, in the order
-// in which it is tried: the ranks take turns, and each goes through its own with a stride near the golden section, so that every
-// beginning is spread over the whole run and has more of the commit window than of anything else.
+// Anchors lists what can be kept back in a run that had these injection points, a client's request
+// only while something moves, in the order in which it is tried: the ranks take turns, and each
+// goes through its own with a stride near the golden section, so that every beginning is spread
+// over the whole run and has more of the commit window than of anything else.
 func Anchors(points []runner.InjectionPoint) []Anchor {
 	var byRank [numRanks][]Anchor
 	sent := make(map[string]int)
@@ -93,19 +95,34 @@ func anchorsOfMessage(o *runner.InjectionPoint, at, before int) []Anchor {
 	if o.Reply {
 		part = "reply"
 	}
-	some := []Anchor{{messageFault(o, "held", "hold", before, scenario.Setting{Name: "part", Value: part}), at, rank, false}}
+	some := []Anchor{{
+		messageFault(o, "held", "hold", before, scenario.Setting{Name: "part", Value: part}), at,
+		rank, false,
+	}}
 	if o.Doubles {
-		some = append(some, Anchor{messageFault(o, "copy-held", "duplicate", before, scenario.Setting{Name: "copy", Value: "held"}), at, rank, false})
+		some = append(some, Anchor{
+			messageFault(o, "copy-held", "duplicate", before,
+				scenario.Setting{Name: "copy", Value: "held"}), at, rank, false,
+		})
 	}
 	return some
 }
 
 // messageFault is a fault of the one message behind those that were sent before.
-func messageFault(o *runner.InjectionPoint, kind, fault string, before int, how scenario.Setting) FaultCase {
+func messageFault(
+	o *runner.InjectionPoint, kind, fault string, before int, how scenario.Setting,
+) FaultCase {
 	link, _, _ := strings.Cut(o.Site, "/")
-	return FaultCase{Kind: kind, Phase: o.Phase, Actor: o.Actor, Fault: &scenario.Fault{ID: 1, Kind: fault, Target: link, Args: []scenario.Setting{
-		{Name: "messages", Value: o.Class}, {Name: "count", Value: "1"}, {Name: "skip", Value: fmt.Sprint(before)}, how,
-	}}}
+	return FaultCase{Kind: kind,
+		Phase: o.Phase,
+		Actor: o.Actor,
+		Fault: &scenario.Fault{ID: 1,
+			Kind:   fault,
+			Target: link,
+			Args: []scenario.Setting{
+				{Name: "messages", Value: o.Class}, {Name: "count", Value: "1"},
+				{Name: "skip", Value: fmt.Sprint(before)}, how,
+			}}}
 }
 
 // pausesAt keep a task standing at a failpoint of a migration, or at one of a client's request.
@@ -128,14 +145,16 @@ func donorPhase(phase string) trace.DonorState {
 	return state
 }
 
-// Until narrows the anchor: it is let go when something else happens. Probe is what happened in a run in which it was kept
-// back to the end; whatever came after it there does not wait for it, which is to say that the two are concurrent. Of each
-// failpoint the first passage and the last are tried, those of routers, clients' requests and replication left out.
+// Until narrows the anchor: it is let go when something else happens. Probe is what happened in a
+// run in which it was kept back to the end; whatever came after it there does not wait for it,
+// which is to say that the two are concurrent. Of each failpoint the first passage and the last are
+// tried, those of routers, clients' requests and replication left out.
 func (a *Anchor) Until(probe []runner.InjectionPoint) (all []FaultCase) {
 	passed := make(map[string]int)
 	last := make(map[string]int) // where in all the last passage of the site is
 	for i, o := range probe {
-		steps := o.What == runner.FailpointPassed && o.Role != failpoint.Replica && o.Role != failpoint.Router && o.Role != failpoint.Request
+		steps := o.What == runner.FailpointPassed && o.Role != failpoint.Replica &&
+			o.Role != failpoint.Router && o.Role != failpoint.Request
 		if !steps || a.fresh && i <= a.at {
 			continue
 		}

@@ -13,13 +13,76 @@ import (
 
 // migrating are the injection points of a small migration.
 var migrating = []runner.InjectionPoint{
-	{What: runner.FailpointPassed, Site: "donor.register", Nth: 1, Node: "shard-b.0", Role: failpoint.Donor, Leads: true, Phase: "kCreated", Actor: "donor"},
-	{What: runner.MessageSent, Site: "shard-b.0>shard-a.0/RecvChunkStart", Nth: 1, Node: "shard-b.0", Class: "RecvChunkStart", Steering: 1, Call: true, Doubles: true, Phase: "kCloning", Actor: "donor"},
-	{What: runner.FailpointPassed, Site: "replica.journal.beforeSync", Nth: 7, Node: "shard-a.0", Role: failpoint.Replica, Phase: "kCloning", Actor: "recipient"},
-	{What: runner.MessageSent, Site: "router.0>client.0/Find.reply", Nth: 3, Node: "router.0", Class: "Find", Reply: true, Phase: "kCloning", Actor: "router"},
-	{What: runner.FailpointPassed, Site: "request.versionCheck.after", Nth: 4, Node: "shard-b.0", Role: failpoint.Request, Phase: "kCriticalSection", Actor: "donor"},
-	{What: runner.MessageSent, Site: "config.0>shard-b.0/CommitChunkMigration.reply", Nth: 1, Node: "config.0", Class: "CommitChunkMigration", Steering: 2, Reply: true, Phase: "kCommittingOnConfig", Actor: "config"},
-	{What: runner.FailpointPassed, Site: "donor.register", Nth: 2, Node: "shard-b.0", Role: failpoint.Donor, Phase: "kDone", Actor: "donor"},
+	{
+		What:  runner.FailpointPassed,
+		Site:  "donor.register",
+		Nth:   1,
+		Node:  "shard-b.0",
+		Role:  failpoint.Donor,
+		Leads: true,
+		Phase: "kCreated",
+		Actor: "donor",
+	},
+	{
+		What:     runner.MessageSent,
+		Site:     "shard-b.0>shard-a.0/RecvChunkStart",
+		Nth:      1,
+		Node:     "shard-b.0",
+		Class:    "RecvChunkStart",
+		Steering: 1,
+		Call:     true,
+		Doubles:  true,
+		Phase:    "kCloning",
+		Actor:    "donor",
+	},
+	{
+		What:  runner.FailpointPassed,
+		Site:  "replica.journal.beforeSync",
+		Nth:   7,
+		Node:  "shard-a.0",
+		Role:  failpoint.Replica,
+		Phase: "kCloning",
+		Actor: "recipient",
+	},
+	{
+		What:  runner.MessageSent,
+		Site:  "router.0>client.0/Find.reply",
+		Nth:   3,
+		Node:  "router.0",
+		Class: "Find",
+		Reply: true,
+		Phase: "kCloning",
+		Actor: "router",
+	},
+	{
+		What:  runner.FailpointPassed,
+		Site:  "request.versionCheck.after",
+		Nth:   4,
+		Node:  "shard-b.0",
+		Role:  failpoint.Request,
+		Phase: "kCriticalSection",
+		Actor: "donor",
+	},
+	{
+		What:     runner.MessageSent,
+		Site:     "config.0>shard-b.0/CommitChunkMigration.reply",
+		Nth:      1,
+		Node:     "config.0",
+		Class:    "CommitChunkMigration",
+		Steering: 2,
+		Reply:    true,
+		Phase:    "kCommittingOnConfig",
+		Actor:    "config",
+	},
+	{
+		What:  runner.FailpointPassed,
+		Site:  "donor.register",
+		Nth:   2,
+		Node:  "shard-b.0",
+		Role:  failpoint.Donor,
+		Phase: "kDone",
+		Actor: "donor",
+	},
 }
 
 const wantAnchors = `copy-held: fault 1 at 0s duplicate shard-b.0>shard-a.0 messages=RecvChunkStart count=1 skip=0 copy=held
@@ -59,8 +122,8 @@ fault 1 at 0s duplicate shard-b.0>shard-a.0 messages=RecvChunkStart count=1 skip
 fault 1 at donor.register #1 by shard-b.0 pause "" until donor.register #1
 `
 
-// TestUntilSomethingHappens counts passages from the start for a message, and from when it stands still for a task. What did not
-// happen while something was held back is not waited for.
+// TestUntilSomethingHappens counts passages from the start for a message, and from when it stands
+// still for a task. What did not happen while something was held back is not waited for.
 func TestUntilSomethingHappens(t *testing.T) {
 	var b strings.Builder
 	for _, want := range []string{"hold shard-b.0", "duplicate", "donor.register #1"} {

@@ -90,8 +90,9 @@ func (m *Matrix) count(s *FaultCase, held bool) {
 	}
 }
 
-// String is the matrix as a Markdown table: a row for each phase and actor, and in each cell how many faults happened and
-// how many of these runs held every promise, as one number when they all did.
+// String is the matrix as a Markdown table: a row for each phase and actor, and in each cell how
+// many faults happened and how many of these runs held every promise, as one number when they all
+// did.
 func (m *Matrix) String() string {
 	var b strings.Builder
 	var kinds []string
@@ -100,7 +101,8 @@ func (m *Matrix) String() string {
 			kinds = append(kinds, k)
 		}
 	}
-	fmt.Fprintf(&b, "| phase | actor | %s | all |\n|%s\n", strings.Join(kinds, " | "), strings.Repeat(" --- |", len(kinds)+3))
+	fmt.Fprintf(&b, "| phase | actor | %s | all |\n|%s\n",
+		strings.Join(kinds, " | "), strings.Repeat(" --- |", len(kinds)+3))
 	for _, phase := range m.phases {
 		for _, actor := range m.actors {
 			row := m.sum(func(c cell) bool { return c.phase == phase && c.actor == actor })
@@ -109,7 +111,8 @@ func (m *Matrix) String() string {
 			}
 			fmt.Fprintf(&b, "| %s | %s |", phase, actor)
 			for _, kind := range kinds {
-				fmt.Fprintf(&b, " %s |", m.sum(func(c cell) bool { return c == cell{phase, actor, kind} }))
+				fmt.Fprintf(&b, " %s |",
+					m.sum(func(c cell) bool { return c == cell{phase, actor, kind} }))
 			}
 			fmt.Fprintf(&b, " %s |\n", row)
 		}

@@ -11,15 +11,20 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// PlanOf runs the scenario without faults, and plans every fault that could have hit it. It must pass.
-func PlanOf(targets target.Set, s *scenario.Scenario, wanted func(phase string) bool) (*Plan, *runner.Result, error) {
+// PlanOf runs the scenario without faults, and plans every fault that could have hit it. It must
+// pass.
+func PlanOf(
+	targets target.Set, s *scenario.Scenario, wanted func(phase string) bool,
+) (*Plan, *runner.Result, error) {
 	var points []runner.InjectionPoint
 	r, err := runner.Run(s, runner.Options{Targets: targets, InjectionPoints: &points})
 	if err != nil {
 		return nil, nil, err
 	}
 	if !r.Passed() {
-		return nil, r, fmt.Errorf("the scenario of the sweep fails even without an injected fault: %s", r.Signature())
+		return nil, r, fmt.Errorf(
+			"the scenario of the sweep fails even without an injected fault: %s", r.Signature(),
+		)
 	}
 	var some []runner.InjectionPoint
 	for _, o := range points {
@@ -42,10 +47,12 @@ type Part struct {
 	Pairs bool
 	// From is the number of the first run, To that behind the last; zero: to the end.
 	From, To int
-	// Workers is how many run at a time; zero: one. Stop, when set, ends the sweep early when it is true.
+	// Workers is how many run at a time; zero: one. Stop, when set, ends the sweep early when it is
+	// true.
 	Workers int
 	Stop    func() bool
-	// Done is given every run in the order of their numbers, and of its result unless it held. It says whether to go on.
+	// Done is given every run in the order of their numbers, and of its result unless it held. It
+	// says whether to go on.
 	Done func(number int, o Outcome, failed *runner.Result) (more bool)
 }
 
@@ -114,7 +121,8 @@ func (o *Part) one(p *Plan, planned []int, pool *sim.Pool) finishedRun {
 	return finishedRun{outcome: came, failed: r}
 }
 
-// decisionsAsked is how many decisions must be asked for: what a crash leaves of a file is decided only when there is something.
+// decisionsAsked is how many decisions must be asked for: what a crash leaves of a file is decided
+// only when there is something.
 func decisionsAsked(s *scenario.Scenario) (n int) {
 	for _, d := range s.Decisions {
 		if d.Kind != sim.Kept {

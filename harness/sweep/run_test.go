@@ -9,23 +9,30 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 )
 
-// TestSweepReachesWhatItPlans: a run goes the way of the one without faults until its fault, so every single fault happens.
+// TestSweepReachesWhatItPlans: a run goes the way of the one without faults until its fault, so
+// every single fault happens.
 func TestSweepReachesWhatItPlans(t *testing.T) {
 	p := planOf(t, "migration")
-	for _, part := range []Part{{Targets: store, From: 1000, To: 1020}, {Targets: store, From: 5000, To: 5020}} {
+	for _, part := range []Part{
+		{Targets: store, From: 1000, To: 1020},
+		{Targets: store, From: 5000, To: 5020},
+	} {
 		for n, o := range outcomes(t, p, part) {
 			if !o.Reached {
-				t.Errorf("fault %d was not reached: %s", part.From+n, p.Singles[part.From+n].String())
+				t.Errorf("fault %d was not reached: %s",
+					part.From+n, p.Singles[part.From+n].String())
 			}
 		}
 	}
 }
 
-// TestSweepInParts takes the same numbers for the same runs, with any number of workers and wherever it begins.
+// TestSweepInParts takes the same numbers for the same runs, with any number of workers and
+// wherever it begins.
 func TestSweepInParts(t *testing.T) {
 	p := planOf(t, "move-primary")
 	whole := outcomes(t, p, Part{Targets: store, Pairs: true, To: 24})
-	parts := append(outcomes(t, planOf(t, "move-primary"), Part{Targets: store, Pairs: true, To: 9, Workers: 3}),
+	parts := append(outcomes(t, planOf(t, "move-primary"),
+		Part{Targets: store, Pairs: true, To: 9, Workers: 3}),
 		outcomes(t, p, Part{Targets: store, Pairs: true, From: 9, To: 24, Workers: 2})...)
 	if diff := cmp.Diff(whole, parts); diff != "" {
 		t.Errorf("at once and in parts (-at once +in parts):\n%s", diff)

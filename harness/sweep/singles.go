@@ -20,7 +20,10 @@ const (
 const everyByte = 1 << 30
 
 // Kinds are the sorts of faults, in the order of the table.
-var Kinds = []string{"crash", "crash-kept", "stepdown", "partition", "pause", "error", "kill", "lost", "lost-reply", "duplicate", "late", "slow-write", "held", "copy-held", "paused"}
+var Kinds = []string{
+	"crash", "crash-kept", "stepdown", "partition", "pause", "error", "kill", "lost", "lost-reply",
+	"duplicate", "late", "slow-write", "held", "copy-held", "paused",
+}
 
 // casesAt are the faults that make sense at an injection point.
 func casesAt(o *runner.InjectionPoint) []FaultCase {
@@ -35,7 +38,9 @@ func casesAt(o *runner.InjectionPoint) []FaultCase {
 
 // messageCases loses it, loses the answer to it, doubles it, or has it come late.
 func messageCases(o *runner.InjectionPoint) []FaultCase {
-	some := []FaultCase{decisionAt(o, "lost", sim.Loss, 1), decisionAt(o, "late", sim.Tail, int64(delayTime))}
+	some := []FaultCase{
+		decisionAt(o, "lost", sim.Loss, 1), decisionAt(o, "late", sim.Tail, int64(delayTime)),
+	}
 	if o.Call {
 		some = append(some, decisionAt(o, "lost-reply", sim.LoseReply, 1))
 	}
@@ -50,27 +55,38 @@ func decisionAt(o *runner.InjectionPoint, kind, question string, answer int64) F
 	return FaultCase{Kind: kind, Phase: o.Phase, Actor: o.Actor, Decisions: []scenario.Decision{d}}
 }
 
-// failpointCases hit the node that passes the failpoint, and at those of a migration in progress also the
-// primaries of the others in it.
+// failpointCases hit the node that passes the failpoint, and at those of a migration in progress
+// also the primaries of the others in it.
 func failpointCases(o *runner.InjectionPoint) []FaultCase {
-	some := []FaultCase{faultAt(o, "crash", "crash", o.Node, downTime), faultAt(o, "partition", "partition", o.Node, downTime), faultAt(o, "pause", "pause", "", pauseTime)}
+	some := []FaultCase{
+		faultAt(o, "crash", "crash", o.Node, downTime), faultAt(o, "partition", "partition", o.Node,
+			downTime), faultAt(o, "pause", "pause", "", pauseTime),
+	}
 	if o.Leads {
 		some = append(some, faultAt(o, "stepdown", "stepdown", o.Node, 0))
 	}
 	if o.Role != failpoint.Replica {
-		some = append(some, faultAt(o, "error", "error", "", 0), faultAt(o, "kill", "kill-operation", "", 0))
+		some = append(some, faultAt(o, "error", "error", "", 0),
+			faultAt(o, "kill", "kill-operation", "", 0))
 	}
 	if o.Site == failpoint.ReplicaBeforeSync.String() {
 		kept := faultAt(o, "crash-kept", "crash", o.Node, downTime)
-		kept.Decisions = []scenario.Decision{{Kind: sim.Kept, Site: o.Node + "/journal", Occurrence: 1, Answer: everyByte}}
+		kept.Decisions = []scenario.Decision{{
+			Kind:       sim.Kept,
+			Site:       o.Node + "/journal",
+			Occurrence: 1,
+			Answer:     everyByte,
+		}}
 		some = append(some, kept)
 	}
-	if o.Role == failpoint.Replica || o.Role == failpoint.Request || o.Role == failpoint.Router || o.Phase == runner.BeforeMoves {
+	if o.Role == failpoint.Replica || o.Role == failpoint.Request || o.Role == failpoint.Router ||
+		o.Phase == runner.BeforeMoves {
 		return some
 	}
 	for _, other := range []string{"donor", "recipient", "config"} {
 		if other != o.Actor {
-			crash, stepdown := faultAt(o, "crash", "crash", other+".primary", downTime), faultAt(o, "stepdown", "stepdown", other+".primary", 0)
+			crash, stepdown := faultAt(o, "crash", "crash", other+".primary", downTime),
+				faultAt(o, "stepdown", "stepdown", other+".primary", 0)
 			crash.Actor, stepdown.Actor = other, other
 			some = append(some, crash, stepdown)
 		}

@@ -1,9 +1,10 @@
-// Package sweep tries what random seeds leave to luck: from everything that happened in one run without faults, every single
-// fault that could have hit it, at every passage of a failpoint, every message and every durable write, once; and pairs.
+// Package sweep tries what random seeds leave to luck: from everything that happened in one run
+// without faults, every single fault that could have hit it, at every passage of a failpoint, every
+// message and every durable write, once; and pairs.
 //
-// Promise: a plan is a pure function of the scenario and of what happened; its numbers never change their meaning, so that
-// a sweep which was interrupted goes on behind the last of them, with any number of workers. Pairs are numbered so that
-// every beginning of them is spread evenly over all.
+// Promise: a plan is a pure function of the scenario and of what happened; its numbers never change
+// their meaning, so that a sweep which was interrupted goes on behind the last of them, with any
+// number of workers. Pairs are numbered so that every beginning of them is spread evenly over all.
 //
 // Refusal: it keeps no files; where a sweep stands is for the command line to remember.
 package sweep
@@ -78,8 +79,9 @@ func With(base *scenario.Scenario, more ...FaultCase) *scenario.Scenario {
 // Pairs is how many pairs of different singles there are.
 func (p *Plan) Pairs() int { n := len(p.Singles); return n * (n - 1) / 2 }
 
-// Pair is the pair with that number, from 0 to Pairs()-1. Numbers that follow each other are far apart: they go through all
-// pairs with a stride near the golden section, which leaves no gap larger than need be wherever it stops.
+// Pair is the pair with that number, from 0 to Pairs()-1. Numbers that follow each other are far
+// apart: they go through all pairs with a stride near the golden section, which leaves no gap
+// larger than need be wherever it stops.
 func (p *Plan) Pair(number int) (first, second int) {
 	total := uint64(p.Pairs())
 	high, low := bits.Mul64(uint64(number), goldenStride(total))
@@ -88,17 +90,20 @@ func (p *Plan) Pair(number int) (first, second int) {
 	return FirstPairs(int(at))
 }
 
-// Spread is the single with that place in an order of which every beginning is spread over the whole run.
+// Spread is the single with that place in an order of which every beginning is spread over the
+// whole run.
 func (p *Plan) Spread(place int) int { return Scatter(place, len(p.Singles)) }
 
-// FirstPairs is the pair with that number when the singles that come first are tried with each other first.
+// FirstPairs is the pair with that number when the singles that come first are tried with each
+// other first.
 func FirstPairs(number int) (first, second int) {
 	const most = 1 << 31 // whose square is still a number
 	second = sort.Search(min(number+1, most), func(n int) bool { return n*(n+1)/2 > number })
 	return number - second*(second-1)/2, second
 }
 
-// goldenStride is the number next to the golden section of total that has no factor in common with it.
+// goldenStride is the number next to the golden section of total that has no factor in common with
+// it.
 func goldenStride(total uint64) uint64 {
 	const golden = 11400714819323198485 // of 2^64
 	s, _ := bits.Mul64(total, golden)

@@ -15,12 +15,60 @@ import (
 
 // points are one of each sort.
 var points = []runner.InjectionPoint{
-	{What: runner.FailpointPassed, Site: "donor.register", Nth: 2, Node: "shard-b.0", Role: failpoint.Donor, Leads: true, Phase: "kCreated", Actor: "donor"},
-	{What: runner.FailpointPassed, Site: "replica.journal.beforeSync", Nth: 7, Node: "config.1", Role: failpoint.Replica, Phase: "kCreated", Actor: "config"},
-	{What: runner.FailpointPassed, Site: "router.send", Nth: 1, Node: "router.0", Role: failpoint.Router, Phase: runner.BeforeMoves, Actor: "router"},
-	{What: runner.MessageSent, Site: "shard-b.0>shard-a.0/RecvChunkStart", Nth: 1, Node: "shard-b.0", Call: true, Doubles: true, Phase: "kCloning", Actor: "donor"},
-	{What: runner.MessageSent, Site: "router.0>client.0/Find.reply", Nth: 3, Node: "router.0", Phase: "kCloning", Actor: "router"},
-	{What: runner.WriteBegun, Site: "shard-a.2/sync", Nth: 4, Node: "shard-a.2", Phase: "kCloning", Actor: "recipient"},
+	{
+		What:  runner.FailpointPassed,
+		Site:  "donor.register",
+		Nth:   2,
+		Node:  "shard-b.0",
+		Role:  failpoint.Donor,
+		Leads: true,
+		Phase: "kCreated",
+		Actor: "donor",
+	},
+	{
+		What:  runner.FailpointPassed,
+		Site:  "replica.journal.beforeSync",
+		Nth:   7,
+		Node:  "config.1",
+		Role:  failpoint.Replica,
+		Phase: "kCreated",
+		Actor: "config",
+	},
+	{
+		What:  runner.FailpointPassed,
+		Site:  "router.send",
+		Nth:   1,
+		Node:  "router.0",
+		Role:  failpoint.Router,
+		Phase: runner.BeforeMoves,
+		Actor: "router",
+	},
+	{
+		What:    runner.MessageSent,
+		Site:    "shard-b.0>shard-a.0/RecvChunkStart",
+		Nth:     1,
+		Node:    "shard-b.0",
+		Call:    true,
+		Doubles: true,
+		Phase:   "kCloning",
+		Actor:   "donor",
+	},
+	{
+		What:  runner.MessageSent,
+		Site:  "router.0>client.0/Find.reply",
+		Nth:   3,
+		Node:  "router.0",
+		Phase: "kCloning",
+		Actor: "router",
+	},
+	{
+		What:  runner.WriteBegun,
+		Site:  "shard-a.2/sync",
+		Nth:   4,
+		Node:  "shard-a.2",
+		Phase: "kCloning",
+		Actor: "recipient",
+	},
 }
 
 const wantSingles = `donor crash: fault 1 at donor.register #2 by shard-b.0 crash shard-b.0 for 500ms
@@ -92,7 +140,8 @@ func TestPairInOneScenario(t *testing.T) {
 	base := &scenario.Scenario{Name: "base", Ops: []scenario.Op{{ID: 1}}}
 	p := New(base, points)
 	s := p.Scenario(13, 0)
-	if len(s.Faults) != 2 || s.Faults[0].ID != 1 || s.Faults[1].ID != 2 || len(s.Decisions) != 1 || !s.Planned {
+	if len(s.Faults) != 2 || s.Faults[0].ID != 1 || s.Faults[1].ID != 2 || len(s.Decisions) != 1 ||
+		!s.Planned {
 		t.Errorf("the scenario is\n%s", s)
 	}
 	if base.Planned || len(base.Faults)+len(base.Decisions) > 0 {
@@ -124,7 +173,8 @@ func TestMatrixTellsWhatHeld(t *testing.T) {
 		}
 		m.Add(o, planned...)
 	}
-	if diff := cmp.Diff(wantMatrix, m.String()); diff != "" || m.Runs != 4 || m.Reached != 3 || m.Broke != 1 {
+	if diff := cmp.Diff(wantMatrix, m.String()); diff != "" || m.Runs != 4 || m.Reached != 3 ||
+		m.Broke != 1 {
 		t.Errorf("%d runs, %d reached, %d broke\n%s", m.Runs, m.Reached, m.Broke, diff)
 	}
 }

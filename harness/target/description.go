@@ -13,7 +13,8 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// Description is what is known of a kind of system before it is started: what it promises, and what can be asked of it.
+// Description is what is known of a kind of system before it is started: what it promises, and what
+// can be asked of it.
 type Description struct {
 	// Name is what the target line of a scenario calls it, About one sentence for lists.
 	Name, About string
@@ -32,7 +33,8 @@ type Description struct {
 	Messages Messages
 	// Draw draws the scenario of a seed; nil when harness/generate knows how.
 	Draw func(seed uint64) *scenario.Scenario
-	// Parked says of a task, as its world describes it, that it waits for as long as its node lives; nil: of none.
+	// Parked says of a task, as its world describes it, that it waits for as long as its node
+	// lives; nil: of none.
 	Parked func(task string) bool
 }
 
@@ -73,7 +75,9 @@ func (d *Description) Setting(name string) *Setting {
 
 // Holds reports whether the system is held to the promise of the checker of that name.
 func (d *Description) Holds(checker string) bool {
-	return slices.ContainsFunc(d.Promises, func(c checkers.Checker) bool { return c.Name == checker })
+	return slices.ContainsFunc(d.Promises, func(c checkers.Checker) bool {
+		return c.Name == checker
+	})
 }
 
 // FactError is what is wrong with a fact of a scenario, the line of which starts with Fact.

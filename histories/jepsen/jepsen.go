@@ -65,7 +65,8 @@ func (p *parser) take(text []byte) error {
 	if m := kvLine.FindSubmatch(text); m != nil {
 		return p.keyValue(m)
 	}
-	return p.refuse(fmt.Sprintf("%.60q is not an operation", text), "give a history as Jepsen writes it, one operation a line")
+	return p.refuse(fmt.Sprintf("%.60q is not an operation", text),
+		"give a history as Jepsen writes it, one operation a line")
 }
 
 func (p *parser) refuse(wrong, remedy string) error {
@@ -75,9 +76,11 @@ func (p *parser) refuse(wrong, remedy string) error {
 // call starts an operation of a process.
 func (p *parser) call(process int, op histories.Op) error {
 	if _, busy := p.open[process]; busy {
-		return p.refuse(fmt.Sprintf("process %d starts an operation before its last one has ended", process), "correct the line")
+		return p.refuse(fmt.Sprintf("process %d starts an operation before its last one has ended",
+			process), "correct the line")
 	}
-	op.ID, op.Client, op.NS, op.Call, op.Outcome = len(p.ops), process, NS, uint64(p.line), histories.Unknown
+	op.ID, op.Client, op.NS, op.Call, op.Outcome = len(p.ops), process, NS, uint64(p.line),
+		histories.Unknown
 	p.open[process] = op.ID
 	p.ops = append(p.ops, op)
 	return nil
@@ -87,7 +90,8 @@ func (p *parser) call(process int, op histories.Op) error {
 func (p *parser) end(process int) (*histories.Op, error) {
 	i, busy := p.open[process]
 	if !busy {
-		return nil, p.refuse(fmt.Sprintf("process %d ends an operation that it has not started", process), "correct the line")
+		return nil, p.refuse(fmt.Sprintf("process %d ends an operation that it has not started",
+			process), "correct the line")
 	}
 	delete(p.open, process)
 	p.ops[i].Return = uint64(p.line)

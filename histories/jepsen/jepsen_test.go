@@ -15,8 +15,14 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "h: the file holds no operation; give a history as Jepsen writes it"},
 		{start + "what?\n", `h:2: "what?" is not an operation; give a history`},
-		{start + start, "h:2: process 4 starts an operation before its last one has ended; correct the line"},
-		{start + "INFO  jepsen.util - 3	:ok	:read	nil\n", "h:2: process 3 ends an operation that it has not started; correct the line"},
+		{
+			start + start,
+			"h:2: process 4 starts an operation before its last one has ended; correct the line",
+		},
+		{
+			start + "INFO  jepsen.util - 3	:ok	:read	nil\n",
+			"h:2: process 3 ends an operation that it has not started; correct the line",
+		},
 		{start + "INFO  jepsen.util - 4	:ok	:cas	[1", "h:2: "},
 	} {
 		_, err := jepsen.Read("h", strings.NewReader(c.text))

@@ -10,7 +10,9 @@ import (
 )
 
 // kvLine is {:process 0, :type :ok, :f :append, :key "4", :value "x 0 1 y"}.
-var kvLine = regexp.MustCompile(`^\{:process (\d+), :type :(invoke|ok|fail|info), :f :(get|put|append), :key "(\d+)", :value (nil|"[^"]*")\}$`)
+var kvLine = regexp.MustCompile(
+	`^\{:process (\d+), :type :(invoke|ok|fail|info), :f :(get|put|append), :key "(\d+)", :value (nil|"[^"]*")\}$`,
+)
 
 // kv reads strings as documents: a key starts as the empty string, which is no document; a put
 // gives the document its value, and each append pushes to its list. Strings are runs of "x client
@@ -62,7 +64,8 @@ func (v *kv) op(kind string, key int64, value string) histories.Op {
 func (v *kv) explain(ops []histories.Op) {
 	for i := range ops {
 		op := &ops[i]
-		if op.Kind != scenario.Read || op.Outcome != histories.OK || op.NS != NS || op.Result.Found {
+		if op.Kind != scenario.Read || op.Outcome != histories.OK || op.NS != NS ||
+			op.Result.Found {
 			continue
 		}
 		if op.Result.Value == "" {

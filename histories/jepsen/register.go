@@ -9,7 +9,9 @@ import (
 )
 
 // registerLine is "INFO  jepsen.util - 4 :invoke :cas [2 4]".
-var registerLine = regexp.MustCompile(`^INFO\s+jepsen\.util - (\d+)\s+:(invoke|ok|fail|info)\s+:(read|write|cas)\s+(nil|:timed-out|\d+|\[\d+ \d+\])$`)
+var registerLine = regexp.MustCompile(
+	`^INFO\s+jepsen\.util - (\d+)\s+:(invoke|ok|fail|info)\s+:(read|write|cas)\s+(nil|:timed-out|\d+|\[\d+ \d+\])$`,
+)
 
 var pair = regexp.MustCompile(`\d+`)
 

@@ -2,16 +2,18 @@ package keyed
 
 import "math/bits"
 
-// scoreBits is how many random bits the score of a candidate comes from, fraction how many bits a logarithm
-// has behind the point.
+// scoreBits is how many random bits the score of a candidate comes from, fraction how many bits a
+// logarithm has behind the point.
 const scoreBits, fraction = 30, 16
 
-// Choose is one of several candidates, each by its weight. Every candidate has a score of its own, a hash of
-// the answer to the question and of its name, and the best one wins (weighted rendezvous hashing): another
-// candidate more or less changes a choice only to it or from it, whatever the order of the list is. There
-// must be one of a weight above zero; names are unique. roll answers a question with a number in [0,n).
+// Choose is one of several candidates, each by its weight. Every candidate has a score of its own,
+// a hash of the answer to the question and of its name, and the best one wins (weighted rendezvous
+// hashing): another candidate more or less changes a choice only to it or from it, whatever the
+// order of the list is. There must be one of a weight above zero; names are unique. roll answers a
+// question with a number in [0,n).
 func Choose[T any](
-	roll func(question string, n int) int, question string, all []T, of func(T) (name string, weight int),
+	roll func(question string, n int) int, question string, all []T,
+	of func(T) (name string, weight int),
 ) (chosen T) {
 	seed := Mix(uint64(roll(question, 1<<scoreBits)))
 	var best, bestWeight uint64

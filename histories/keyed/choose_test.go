@@ -23,24 +23,28 @@ func TestChooseByWeight(t *testing.T) {
 		times[keyed.Choose(keyed.New(seed).IntN, "which", all, ofWeighted).name]++
 	}
 	for _, w := range all {
-		if got := float64(times[w.name]) * 100 / seeds; got < float64(w.weight)-1 || got > float64(w.weight)+1 {
+		if got := float64(times[w.name]) * 100 / seeds; got < float64(w.weight)-1 ||
+			got > float64(w.weight)+1 {
 			t.Errorf("%s: %.2f %% of the choices, not %d", w.name, got, w.weight)
 		}
 	}
 }
 
-// TestChooseStays: a further candidate, wherever it stands, and another order change no choice but to the new one.
+// TestChooseStays: a further candidate, wherever it stands, and another order change no choice but
+// to the new one.
 func TestChooseStays(t *testing.T) {
 	few := []weighted{{"a", 3}, {"b", 1}, {"c", 2}}
 	more := []weighted{{"new", 2}, {"c", 2}, {"a", 3}, {"b", 1}}
 	changed := 0
 	for seed := range uint64(8000) {
 		roll := keyed.New(seed).IntN
-		before, after := keyed.Choose(roll, "which", few, ofWeighted), keyed.Choose(roll, "which", more, ofWeighted)
+		before, after := keyed.Choose(roll, "which", few, ofWeighted),
+			keyed.Choose(roll, "which", more, ofWeighted)
 		if before != after {
 			changed++
 			if after.name != "new" {
-				t.Fatalf("seed %d chose %s, and with a further candidate %s", seed, before.name, after.name)
+				t.Fatalf("seed %d chose %s, and with a further candidate %s",
+					seed, before.name, after.name)
 			}
 		}
 	}

@@ -15,7 +15,9 @@ func TestNumbersStay(t *testing.T) {
 		t.Errorf("FNV-1a of a is %#x", got)
 	}
 	s := keyed.New(7)
-	if got := [3]int{s.IntN("profile", 1000), s.IntN("hot", 1000), s.Fork(0x2d).IntN("hot", 1000)}; got != [3]int{557, 765, 710} {
+	if got := [3]int{
+		s.IntN("profile", 1000), s.IntN("hot", 1000), s.Fork(0x2d).IntN("hot", 1000),
+	}; got != [3]int{557, 765, 710} {
 		t.Errorf("the draws are %v", got)
 	}
 }
@@ -41,7 +43,8 @@ func TestIntN(t *testing.T) {
 // TestChance is never or always at the ends.
 func TestChance(t *testing.T) {
 	for seed := range uint64(200) {
-		if s := keyed.New(seed); s.Chance("never", 0) || !s.Chance("always", 100) || keyed.Pick(s, "one", "it") != "it" {
+		if s := keyed.New(seed); s.Chance("never", 0) || !s.Chance("always", 100) ||
+			keyed.Pick(s, "one", "it") != "it" {
 			t.Errorf("seed %d", seed)
 		}
 	}

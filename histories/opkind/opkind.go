@@ -69,9 +69,12 @@ type Refusal uint8
 
 // The refusals.
 const (
-	NeverRefused   Refusal = iota // it is applied always; that nothing was there is part of its result
-	DocumentAbsent                // there was no document
-	DocumentOther                 // there was one, other than the condition demands
+	// It is applied always; that nothing was there is part of its result.
+	NeverRefused Refusal = iota
+	// There was no document.
+	DocumentAbsent
+	// There was one, other than the condition demands.
+	DocumentOther
 )
 
 // Index is what an operation does to the collection's index.

@@ -105,7 +105,8 @@ func (s *Scenario) checkCommands(names Names) *defect {
 			}
 		}
 		if unused := c.bare(operands); unused != "" {
-			return flaw("at", i, "a "+string(c.Do)+" has no "+unused, "no more than the command's own operands")
+			return flaw("at", i, "a "+string(c.Do)+" has no "+unused,
+				"no more than the command's own operands")
 		}
 	}
 	return nil

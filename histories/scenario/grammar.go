@@ -1,10 +1,11 @@
 package scenario
 
-// The grammar of schema 2. A scenario is lines of one fact each; blank lines and lines that begin with # say
-// nothing, and " # " begins a comment at the end of a line. A word with a blank, a quote, = or a character
-// that is not ASCII, and an empty one, is quoted as in Go. TIME is a duration as Go writes it (120ms, 1.5s);
-// KEY a whole number; RANGE is [KEY, KEY), where MinKey and MaxKey stand for the ends; SHARD is shard-a to
-// shard-z; [...] may be left out, A | B is one of both, ... may be repeated.
+// The grammar of schema 2. A scenario is lines of one fact each; blank lines and lines that begin
+// with # say nothing, and " # " begins a comment at the end of a line. A word with a blank, a
+// quote, = or a character that is not ASCII, and an empty one, is quoted as in Go. TIME is a
+// duration as Go writes it (120ms, 1.5s); KEY a whole number; RANGE is [KEY, KEY), where MinKey and
+// MaxKey stand for the ends; SHARD is shard-a to shard-z; [...] may be left out, A | B is one of
+// both, ... may be repeated.
 //
 //	shardproof scenario 2                                  the first line
 //	name WORD   seed N   planned   target WORD   protocol 4.2 | 8.0
@@ -24,8 +25,8 @@ package scenario
 //	at TIME client ... | move ... | move-primary ...       as op, move and move-primary, numbered by the reader
 //
 // TRIGGER is TIME, or FAILPOINT #N [after TIME] [by NODE]. TARGET is a node (shard-a.1), a role
-// (donor.primary, shard-a.*) or a link (A>B). A scenario of schema 1 is the same without presets, with
-// moveprimary for move-primary, and with the names of renamed.txt.
+// (donor.primary, shard-a.*) or a link (A>B). A scenario of schema 1 is the same without presets,
+// with moveprimary for move-primary, and with the names of renamed.txt.
 
 import (
 	"strings"
@@ -53,7 +54,11 @@ func (l *line) nextIsPair() bool {
 func (l *line) topology() Topology {
 	var t Topology
 	fields := map[string]*int{
-		"shards": &t.Shards, "members": &t.Members, "config": &t.ConfigMembers, "routers": &t.Routers, "clients": &t.Clients,
+		"shards":  &t.Shards,
+		"members": &t.Members,
+		"config":  &t.ConfigMembers,
+		"routers": &t.Routers,
+		"clients": &t.Clients,
 	}
 	l.pairs("shards=, members=, config=, routers= and clients=", func(name, value string) bool {
 		field, known := fields[name]
@@ -121,7 +126,8 @@ func (l *line) op(id int) Op {
 	o.Causal = l.optional("causal")
 	o.DropTarget = l.optional("drop-target")
 	if kind.Expects() && absent == (o.Expect != "") {
-		l.fail("the "+string(o.Kind)+" does not say what it expects", "expected either if=VALUE or if-absent")
+		l.fail("the "+string(o.Kind)+" does not say what it expects",
+			"expected either if=VALUE or if-absent")
 	}
 	if !kind.Expects() && (absent || o.Expect != "") {
 		l.fail("a "+string(o.Kind)+" expects nothing", "expected no if= and no if-absent")
@@ -175,7 +181,12 @@ func (l *line) migration(id int) Migration {
 
 // movePrimary reads what follows the start time.
 func (l *line) movePrimary(id int, at time.Duration) MovePrimary {
-	return MovePrimary{ID: id, At: at, Database: l.word("a database such as test"), To: l.destination()}
+	return MovePrimary{
+		ID:       id,
+		At:       at,
+		Database: l.word("a database such as test"),
+		To:       l.destination(),
+	}
 }
 
 // destination reads "to shard-b".
@@ -234,7 +245,10 @@ func (l *line) trigger() Trigger {
 	if startsAsTime(l.peek()) {
 		return Trigger{At: l.duration(expected)}
 	}
-	t := Trigger{Site: l.word(expected), Nth: int(l.occurrence("which pass of the site, such as #1"))}
+	t := Trigger{
+		Site: l.word(expected),
+		Nth:  int(l.occurrence("which pass of the site, such as #1")),
+	}
 	if l.optional("after") {
 		t.After = l.duration("a time such as 5ms")
 	}

@@ -64,25 +64,32 @@ var (
 		return "", ""
 	})
 	settingValue = valued("its value", func(string) bool { return true })
-	namespace    = named("a namespace such as test.docs", func(s *Scenario, _ Names, c *Command) (string, string) {
-		if s.collection(c.Name) == nil {
-			return "there is no collection " + word(c.Name), "one of the collections above"
-		}
-		return "", ""
+	namespace    = named("a namespace such as test.docs",
+		func(s *Scenario, _ Names, c *Command) (string, string) {
+			if s.collection(c.Name) == nil {
+				return "there is no collection " + word(c.Name), "one of the collections above"
+			}
+			return "", ""
+		})
+	shard = named("a shard such as shard-b",
+		func(s *Scenario, _ Names, c *Command) (string, string) {
+			if n, ok := shardNumber(c.Name); !ok || n >= s.Topology.Shards {
+				return "there is no shard " + word(c.Name), "a shard from shard-a to " +
+					ShardName(s.Topology.Shards-1)
+			}
+			return "", ""
+		})
+	document = named("a document of config.settings such as balancer",
+		func(_ *Scenario, _ Names, c *Command) (string, string) {
+			if _, ok := settingsDocuments[c.Name]; !ok {
+				return "nothing of config.settings is called " +
+					word(c.Name), strings.Join(slices.Sorted(maps.Keys(settingsDocuments)), ", ")
+			}
+			return "", ""
+		})
+	zone = valued("a zone such as east, or none", func(v string) bool {
+		return v != "" && !strings.ContainsAny(v, ", ")
 	})
-	shard = named("a shard such as shard-b", func(s *Scenario, _ Names, c *Command) (string, string) {
-		if n, ok := shardNumber(c.Name); !ok || n >= s.Topology.Shards {
-			return "there is no shard " + word(c.Name), "a shard from shard-a to " + ShardName(s.Topology.Shards-1)
-		}
-		return "", ""
-	})
-	document = named("a document of config.settings such as balancer", func(_ *Scenario, _ Names, c *Command) (string, string) {
-		if _, ok := settingsDocuments[c.Name]; !ok {
-			return "nothing of config.settings is called " + word(c.Name), strings.Join(slices.Sorted(maps.Keys(settingsDocuments)), ", ")
-		}
-		return "", ""
-	})
-	zone    = valued("a zone such as east, or none", func(v string) bool { return v != "" && !strings.ContainsAny(v, ", ") })
 	onOrOff = valued("on or off", func(v string) bool { return v == "on" || v == "off" })
 	bytes   = valued("a number of bytes such as 400", func(v string) bool {
 		n, err := strconv.ParseInt(v, 10, 64)
@@ -95,7 +102,8 @@ var (
 		print: func(c *Command) string { return bounds(c.Min, c.Max) },
 		flaw: func(_ *Scenario, _ Names, c *Command) (string, string) {
 			if c.Min >= c.Max {
-				return "the range " + bounds(c.Min, c.Max) + " is empty", "a range such as [MinKey, 20)"
+				return "the range " + bounds(c.Min,
+					c.Max) + " is empty", "a range such as [MinKey, 20)"
 			}
 			return "", ""
 		},

@@ -12,7 +12,13 @@ func Parse(name, text string) (*Scenario, error) { return ParseWith(name, text, 
 
 // ParseWith is Parse that also refuses names which the given ones do not know.
 func ParseWith(name, text string, names Names) (*Scenario, error) {
-	p := parser{file: name, s: new(Scenario), seen: map[string]bool{}, lines: map[part]int{}, overridden: map[string]bool{}}
+	p := parser{
+		file:       name,
+		s:          new(Scenario),
+		seen:       map[string]bool{},
+		lines:      map[part]int{},
+		overridden: map[string]bool{},
+	}
 	for i, text := range strings.Split(text, "\n") {
 		if err := p.line(i+1, text); err != nil {
 			return nil, err
@@ -22,7 +28,12 @@ func ParseWith(name, text string, names Names) (*Scenario, error) {
 		return nil, p.wrongHeader(1, "the file is empty")
 	}
 	if f := p.s.check(names); f != nil {
-		return nil, &ParseError{File: name, Line: p.lines[f.part], Wrong: f.wrong, Expected: f.expected}
+		return nil, &ParseError{
+			File:     name,
+			Line:     p.lines[f.part],
+			Wrong:    f.wrong,
+			Expected: f.expected,
+		}
 	}
 	return p.s, nil
 }
@@ -33,7 +44,8 @@ type parser struct {
 	s     *Scenario
 	seen  map[string]bool
 	lines map[part]int
-	// preset is how many of the settings came with a preset, and overridden says which of these were set since.
+	// preset is how many of the settings came with a preset, and overridden says which of these
+	// were set since.
 	preset     int
 	overridden map[string]bool
 }
@@ -65,7 +77,8 @@ func (p *parser) header(number int, text string) error {
 	return nil
 }
 
-// otherSchema is the error for a scenario of another schema, with the command that rewrites one of schema 1.
+// otherSchema is the error for a scenario of another schema, with the command that rewrites one of
+// schema 1.
 func (p *parser) otherSchema(number int, version string) error {
 	err := p.wrongHeader(number, "the scenario has schema "+word(version))
 	if version == "1" {
@@ -75,16 +88,19 @@ func (p *parser) otherSchema(number int, version string) error {
 }
 
 func (p *parser) wrongHeader(number int, wrong string) *ParseError {
-	expected := fmt.Sprintf("expected the first line to be \"%s %d\", as this build writes it", header, Schema)
+	expected := fmt.Sprintf("expected the first line to be \"%s %d\", as this build writes it",
+		header, Schema)
 	return &ParseError{File: p.file, Line: number, Wrong: wrong, Expected: expected}
 }
 
-const facts = "expected name, seed, planned, target, protocol, topology, balancer, faults-end, limit, collection, preset, set, op, move, move-primary, stream, fault, decide or at"
+const facts = "expected name, seed, planned, target, protocol, topology, balancer, faults-end, " +
+	"limit, collection, preset, set, op, move, move-primary, stream, fault, decide or at"
 
 // fact reads one line of any kind.
 func (p *parser) fact(number int, l *line) {
 	switch kind := l.word("a fact"); kind {
-	case "name", "seed", "planned", "target", "protocol", "topology", "balancer", "faults-end", "limit":
+	case "name", "seed", "planned", "target", "protocol", "topology", "balancer",
+		"faults-end", "limit":
 		p.single(number, kind, l)
 	case "collection":
 		p.lines[part{kind, len(p.s.Collections)}] = number
@@ -148,17 +164,20 @@ func (p *parser) set(number int, v Setting) {
 	p.lines[part{"set", i}] = number
 }
 
-// unnumbered reads "at TIME" and a command, which has no number. "at TIME client ...", "at TIME move ..." and "at TIME
-// move-primary ..." are for people who add a line and care for no number: it becomes the next after the highest so far.
+// unnumbered reads "at TIME" and a command, which has no number. "at TIME client ...", "at TIME
+// move ..." and "at TIME move-primary ..." are for people who add a line and care for no number: it
+// becomes the next after the highest so far.
 func (p *parser) unnumbered(number int, l *line) {
 	at := l.duration("a time such as 120ms")
 	switch {
 	case CommandKind(l.peek()).Known():
 		p.command(number, at, l)
 	case l.optional("move"):
-		p.dated(number, "move", nextID(p.s.Migrations, func(m Migration) int { return m.ID }), at, l)
+		p.dated(number, "move",
+			nextID(p.s.Migrations, func(m Migration) int { return m.ID }), at, l)
 	case l.optional("move-primary"):
-		p.dated(number, "move-primary", nextID(p.s.Primaries, func(m MovePrimary) int { return m.ID }), at, l)
+		p.dated(number, "move-primary",
+			nextID(p.s.Primaries, func(m MovePrimary) int { return m.ID }), at, l)
 	default:
 		p.dated(number, "op", nextID(p.s.Ops, func(o Op) int { return o.ID }), at, l)
 	}

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// presets are settings that many scenarios share, under a name: `preset quick` stands for their lines. What
-// a preset holds never changes, as stored scenarios rely on it; other values are a preset of another name.
+// presets are settings that many scenarios share, under a name: `preset quick` stands for their
+// lines. What a preset holds never changes, as stored scenarios rely on it; other values are a
+// preset of another name.
 var presets = []struct {
 	name     string
 	settings []Setting
@@ -110,12 +111,15 @@ func (s *Scenario) setting(name string) int {
 	return slices.IndexFunc(s.Settings, func(v Setting) bool { return v.Name == name })
 }
 
-// presetOf is the preset that spares the most lines of the settings, which must begin with those of it in
-// their order, and how many lines it spares; values may differ. Settings given twice are of no preset.
+// presetOf is the preset that spares the most lines of the settings, which must begin with those of
+// it in their order, and how many lines it spares; values may differ. Settings given twice are of
+// no preset.
 func presetOf(settings []Setting) (name string, held []Setting) {
 	spared := 0
 	for i := range settings {
-		if slices.ContainsFunc(settings[:i], func(v Setting) bool { return v.Name == settings[i].Name }) {
+		if slices.ContainsFunc(
+			settings[:i], func(v Setting) bool { return v.Name == settings[i].Name },
+		) {
 			return "", nil
 		}
 	}

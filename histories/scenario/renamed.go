@@ -20,9 +20,9 @@ var renamed = func() map[[2]string]string {
 	return all
 }()
 
-// NowCalled is the present name of something that had another one in scenarios of schema 1; false when
-// it has no other. Kind is failpoint, setting, fault, profile, strategy, checker, decision, fact, node or
-// "base of a sweep".
+// NowCalled is the present name of something that had another one in scenarios of schema 1; false
+// when it has no other. Kind is failpoint, setting, fault, profile, strategy, checker, decision,
+// fact, node or "base of a sweep".
 func NowCalled(kind, old string) (name string, is bool) {
 	kind = strings.ReplaceAll(kind, " ", "-")
 	name, is = renamed[[2]string{kind, old}]

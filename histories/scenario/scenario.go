@@ -13,8 +13,8 @@ import (
 	"github.com/shardproof/shardproof/histories/opkind"
 )
 
-// Schema is the version of the text format that this build writes; it reads no other. Upgrade rewrites
-// texts of schema 1.
+// Schema is the version of the text format that this build writes; it reads no other. Upgrade
+// rewrites texts of schema 1.
 const Schema = 2
 
 // Scenario is one run.

@@ -15,7 +15,9 @@ import (
 
 var text = rapid.OneOf(rapid.StringMatching(`[a-z][a-z0-9.]{0,8}`), rapid.StringN(1, 6, -1))
 
-var span = rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.Int64Range(0, 1<<50).Draw(t, "ns")) })
+var span = rapid.Custom(func(t *rapid.T) time.Duration {
+	return time.Duration(rapid.Int64Range(0, 1<<50).Draw(t, "ns"))
+})
 
 func drawTrigger(t *rapid.T) scenario.Trigger {
 	if rapid.Bool().Draw(t, "timed") {
@@ -28,11 +30,18 @@ func drawTrigger(t *rapid.T) scenario.Trigger {
 }
 
 func drawOp(t *rapid.T, id int, c scenario.Collection, clients int) scenario.Op {
-	kinds := []scenario.OpKind{"read", "write", "cas", "insert", "delete", "update", "upsert", "push", "scan"}
+	kinds := []scenario.OpKind{
+		"read", "write", "cas", "insert", "delete", "update", "upsert", "push", "scan",
+	}
 	o := scenario.Op{
-		ID: id, At: span.Draw(t, "at"), Client: rapid.IntRange(0, clients-1).Draw(t, "client"), NS: c.NS,
-		Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Key: rapid.Int64Range(0, int64(c.Keys)-1).Draw(t, "key"),
-		Concern: rapid.SampledFrom([]string{"", "local", "majority", "snapshot"}).Draw(t, "concern"),
+		ID:     id,
+		At:     span.Draw(t, "at"),
+		Client: rapid.IntRange(0, clients-1).Draw(t, "client"),
+		NS:     c.NS,
+		Kind:   rapid.SampledFrom(kinds).Draw(t, "kind"),
+		Key:    rapid.Int64Range(0, int64(c.Keys)-1).Draw(t, "key"),
+		Concern: rapid.SampledFrom([]string{"", "local", "majority", "snapshot"}).Draw(t,
+			"concern"),
 	}
 	if o.Kind.Writes() {
 		o.Value = text.Draw(t, "value")
@@ -63,13 +72,17 @@ func drawFault(t *rapid.T, id int) scenario.Fault {
 		f.Until = &until
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "args") {
-		f.Args = append(f.Args, scenario.Setting{Name: rapid.StringMatching(`[a-z]{1,5}`).Draw(t, "arg"), Value: text.Draw(t, "value")})
+		f.Args = append(f.Args, scenario.Setting{
+			Name:  rapid.StringMatching(`[a-z]{1,5}`).Draw(t, "arg"),
+			Value: text.Draw(t, "value"),
+		})
 	}
 	return f
 }
 
 func drawMove(t *rapid.T, id int, ns string, shards int) scenario.Migration {
-	bound := rapid.OneOf(rapid.Int64(), rapid.SampledFrom([]int64{scenario.MinKey, scenario.MaxKey, 0, 20}))
+	bound := rapid.OneOf(rapid.Int64(),
+		rapid.SampledFrom([]int64{scenario.MinKey, scenario.MaxKey, 0, 20}))
 	lo, hi := bound.Draw(t, "min"), bound.Draw(t, "max")
 	if lo >= hi {
 		lo, hi = scenario.MinKey, scenario.MaxKey
@@ -90,14 +103,38 @@ func drawCommand(t *rapid.T, ns string) scenario.Command {
 		{Do: scenario.CleanupOrphaned, Name: ns}, {Do: scenario.JoinMigrations, Name: ns},
 		{Do: scenario.SetParameter, Name: text.Draw(t, "name"), Value: text.Draw(t, "value")},
 		{Do: scenario.SplitChunk, Name: ns, Min: key.Draw(t, "key")},
-		{Do: scenario.MergeChunks, Name: ns, Min: scenario.MinKey, Max: rapid.Int64Min(scenario.MinKey+1).Draw(t, "max")},
-		{Do: scenario.PutSetting, Name: "balancer", Fields: []scenario.Setting{{Name: "mode", Value: text.Draw(t, "mode")}, {Name: "activeWindow", Value: "23:00-7:00"}}},
-		{Do: scenario.PutSetting, Name: "chunksize"}, {Do: scenario.BalancerStart}, {Do: scenario.BalancerStop},
-		{Do: scenario.RemoveShard, Name: "shard-a"}, {Do: scenario.AddShard, Name: "shard-a"},
-		{Do: scenario.ZoneAdd, Name: "shard-a", Value: zone}, {Do: scenario.ZoneRemove, Name: "shard-a", Value: zone},
-		{Do: scenario.ZoneRange, Name: ns, Min: scenario.MinKey, Max: rapid.Int64Min(scenario.MinKey+1).Draw(t, "end"), Value: zone},
-		{Do: scenario.Balance, Name: ns, Value: state}, {Do: scenario.Defragment, Name: ns, Value: state},
-		{Do: scenario.ChunkSize, Name: ns, Value: "400"}, {Do: scenario.ClearJumboFlag, Name: ns, Min: key.Draw(t, "held")},
+		{
+			Do:   scenario.MergeChunks,
+			Name: ns,
+			Min:  scenario.MinKey,
+			Max:  rapid.Int64Min(scenario.MinKey+1).Draw(t, "max"),
+		},
+		{
+			Do:   scenario.PutSetting,
+			Name: "balancer",
+			Fields: []scenario.Setting{
+				{Name: "mode", Value: text.Draw(t, "mode")},
+				{Name: "activeWindow", Value: "23:00-7:00"},
+			},
+		},
+		{Do: scenario.PutSetting, Name: "chunksize"}, {Do: scenario.BalancerStart},
+		{Do: scenario.BalancerStop}, {Do: scenario.RemoveShard, Name: "shard-a"},
+		{Do: scenario.AddShard, Name: "shard-a"}, {
+			Do:    scenario.ZoneAdd,
+			Name:  "shard-a",
+			Value: zone,
+		}, {Do: scenario.ZoneRemove, Name: "shard-a", Value: zone},
+		{
+			Do:    scenario.ZoneRange,
+			Name:  ns,
+			Min:   scenario.MinKey,
+			Max:   rapid.Int64Min(scenario.MinKey+1).Draw(t, "end"),
+			Value: zone,
+		},
+		{Do: scenario.Balance, Name: ns, Value: state},
+		{Do: scenario.Defragment, Name: ns, Value: state},
+		{Do: scenario.ChunkSize, Name: ns, Value: "400"},
+		{Do: scenario.ClearJumboFlag, Name: ns, Min: key.Draw(t, "held")},
 	}).Draw(t, "command")
 	c.At = span.Draw(t, "at")
 	return c
@@ -114,17 +151,33 @@ func drawStream(t *rapid.T, id int, ns string) scenario.Stream {
 func drawScenario(t *rapid.T) *scenario.Scenario {
 	size := rapid.IntRange(1, 5)
 	s := &scenario.Scenario{
-		Name: rapid.OneOf(rapid.Just(""), text).Draw(t, "name"), Seed: rapid.Uint64().Draw(t, "seed"),
-		Planned: rapid.Bool().Draw(t, "planned"), Protocol: rapid.SampledFrom([]string{"", "8.0", "4.2"}).Draw(t, "protocol"), FaultsEnd: span.Draw(t, "end"), Limit: span.Draw(t, "limit"),
+		Name:      rapid.OneOf(rapid.Just(""), text).Draw(t, "name"),
+		Seed:      rapid.Uint64().Draw(t, "seed"),
+		Planned:   rapid.Bool().Draw(t, "planned"),
+		Protocol:  rapid.SampledFrom([]string{"", "8.0", "4.2"}).Draw(t, "protocol"),
+		FaultsEnd: span.Draw(t, "end"),
+		Limit:     span.Draw(t, "limit"),
 		Topology: scenario.Topology{
-			Shards: size.Draw(t, "shards"), Members: size.Draw(t, "members"), ConfigMembers: size.Draw(t, "config"),
-			Routers: size.Draw(t, "routers"), Clients: size.Draw(t, "clients"),
+			Shards:        size.Draw(t, "shards"),
+			Members:       size.Draw(t, "members"),
+			ConfigMembers: size.Draw(t, "config"),
+			Routers:       size.Draw(t, "routers"),
+			Clients:       size.Draw(t, "clients"),
 		},
 		Balancer: rapid.Bool().Draw(t, "balancer"),
 		Settings: []scenario.Setting{{Name: text.Draw(t, "setting"), Value: text.Draw(t, "value")}},
 	}
-	c := scenario.Collection{NS: "test.docs", Hashed: rapid.Bool().Draw(t, "hashed"), Bounds: []int64{-3, 10, 20}, Keys: 40, Preload: 20, Owners: rapid.IntRange(0, s.Topology.Shards).Draw(t, "owners")}
-	s.Collections = []scenario.Collection{c, {NS: "test.other docs", Keys: 1}, {NS: "plain.docs", Keys: 2, Unsharded: true}}
+	c := scenario.Collection{
+		NS:      "test.docs",
+		Hashed:  rapid.Bool().Draw(t, "hashed"),
+		Bounds:  []int64{-3, 10, 20},
+		Keys:    40,
+		Preload: 20,
+		Owners:  rapid.IntRange(0, s.Topology.Shards).Draw(t, "owners"),
+	}
+	s.Collections = []scenario.Collection{
+		c, {NS: "test.other docs", Keys: 1}, {NS: "plain.docs", Keys: 2, Unsharded: true},
+	}
 	for i := range rapid.IntRange(0, 6).Draw(t, "ops") {
 		s.Ops = append(s.Ops, drawOp(t, 3*i, c, s.Topology.Clients))
 	}
@@ -136,7 +189,8 @@ func drawScenario(t *rapid.T) *scenario.Scenario {
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "moves of primaries") {
 		to := rapid.IntRange(0, s.Topology.Shards-1).Draw(t, "to")
-		s.Primaries = append(s.Primaries, scenario.MovePrimary{ID: i, At: span.Draw(t, "at"), Database: "plain", To: to})
+		s.Primaries = append(s.Primaries,
+			scenario.MovePrimary{ID: i, At: span.Draw(t, "at"), Database: "plain", To: to})
 	}
 	for i := range rapid.IntRange(0, 2).Draw(t, "streams") {
 		s.Streams = append(s.Streams, drawStream(t, i+1, c.NS))
@@ -145,8 +199,10 @@ func drawScenario(t *rapid.T) *scenario.Scenario {
 		s.Faults = append(s.Faults, drawFault(t, i))
 	}
 	s.Decisions = []scenario.Decision{{
-		Kind: text.Draw(t, "kind"), Site: text.Draw(t, "site"), Occurrence: rapid.Uint64().Draw(t, "occurrence"),
-		Answer: rapid.Int64().Draw(t, "answer"),
+		Kind:       text.Draw(t, "kind"),
+		Site:       text.Draw(t, "site"),
+		Occurrence: rapid.Uint64().Draw(t, "occurrence"),
+		Answer:     rapid.Int64().Draw(t, "answer"),
 	}}
 	return s
 }
@@ -186,15 +242,46 @@ decide net.loss shard-a.0>shard-b.1 #17 = 1
 		t.Fatal(err)
 	}
 	want := &scenario.Scenario{
-		Topology:    scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 2},
-		Collections: []scenario.Collection{{NS: "test.docs", Keys: 40, Preload: 20, Bounds: []int64{20}}},
-		Ops:         []scenario.Op{{ID: 1, At: 120 * time.Millisecond, Client: 1, NS: "test.docs", Kind: scenario.Write, Key: 17, Value: "w4"}},
-		Migrations:  []scenario.Migration{{ID: 1, At: 300 * time.Millisecond, NS: "test.docs", Min: scenario.MinKey, Max: 20, To: 1}},
+		Topology: scenario.Topology{
+			Shards:        2,
+			Members:       3,
+			ConfigMembers: 3,
+			Routers:       1,
+			Clients:       2,
+		},
+		Collections: []scenario.Collection{{
+			NS:      "test.docs",
+			Keys:    40,
+			Preload: 20,
+			Bounds:  []int64{20},
+		}},
+		Ops: []scenario.Op{{
+			ID:     1,
+			At:     120 * time.Millisecond,
+			Client: 1,
+			NS:     "test.docs",
+			Kind:   scenario.Write,
+			Key:    17,
+			Value:  "w4",
+		}},
+		Migrations: []scenario.Migration{{
+			ID:  1,
+			At:  300 * time.Millisecond,
+			NS:  "test.docs",
+			Min: scenario.MinKey,
+			Max: 20,
+			To:  1,
+		}},
 		Faults: []scenario.Fault{{
 			ID: 3, Kind: "crash", Target: "donor.primary", For: 800 * time.Millisecond,
 			When: scenario.Trigger{Site: "donor.coordinatorInsert.afterMajority", Nth: 2},
 		}},
-		Decisions: []scenario.Decision{{Kind: "net.loss", Site: "shard-a.0>shard-b.1", Occurrence: 17, Answer: 1}},
+		Decisions: []scenario.Decision{{
+			Kind:       "net.loss",
+			Site:       "shard-a.0>shard-b.1",
+			Occurrence: 17,
+			Answer:     1,
+		}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)
@@ -205,64 +292,209 @@ decide net.loss shard-a.0>shard-b.1 #17 = 1
 func TestMalformed(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"opp 1 at 2s", "bad.txt:5: unknown fact opp; expected name, seed"},
-		{"op one at 2s client 1 read test.docs k=1", "bad.txt:5: one is not a whole number; expected a number"},
-		{"op 1 at soon client 1 read test.docs k=1", "bad.txt:5: soon is not a time; expected a time such as 120ms"},
-		{"op 1 at 2s client 9 read test.docs k=1", "bad.txt:5: there is no client 9; expected a client from 0 to 1"},
-		{"op 1 at 2s client 1 fetch test.docs k=1", "bad.txt:5: unknown operation fetch; expected one of read, write"},
-		{"op 1 at 2s client 1 read test.docs k=99", "bad.txt:5: the key 99 is not one of test.docs; expected a key from 0 to 39"},
-		{"op 1 at 2s client 1 read test.none k=9", "bad.txt:5: there is no collection test.none; expected one of the collections above"},
-		{"op 1 at 2s client 1 write test.docs k=9", "bad.txt:5: the write has no value; expected an identity"},
-		{"op 1 at 2s client 1 read test.docs k=9 colour=red", "bad.txt:5: unknown colour=; expected k="},
-		{"op 1 at 2s client 1 cas test.docs k=9 v=w1", "bad.txt:5: the cas does not say what it expects; expected either if=VALUE or if-absent"},
-		{"op 1 at 2s client 1 read test.docs k=9 if-absent", "bad.txt:5: a read expects nothing; expected no if= and no if-absent"},
-		{"op 1 at 2s client 1 read test.docs k=9 k=8 now", "bad.txt:5: unexpected now; expected the end of the line"},
-		{"op 1 at 2s client 1 scan test.docs [3 20) batch=2", "bad.txt:5: unexpected \"[3 20)\"; expected a range of keys such as [0, 20)"},
-		{"op 1 at 2s client 1 scan test.docs [9, 3) batch=2", "bad.txt:5: the range [9, 3) is empty or ends beyond the keys; expected an end from 10 to 40"},
-		{"move 1 at 1s test.docs [0, 20) to shard-q", "bad.txt:5: there is no shard-q; expected a shard from shard-a to shard-b"},
-		{"move 1 at 1s test.docs [0, 20) to elsewhere", "bad.txt:5: elsewhere is no shard; expected a shard such as shard-b"},
-		{"move 1 at 1s test.docs [20, 0) to shard-b", "bad.txt:5: the range [20, 0) is empty; expected an end above the start"},
-		{"move 1 at 1s test.docs [20, 0", "bad.txt:5: the range has no end; expected a range such as [MinKey, 20)"},
-		{"fault 1 at donor.x crash donor.primary", "bad.txt:5: unexpected crash; expected which pass of the site, such as #1"},
-		{"fault 1 at donor.x #0 crash donor.primary", "bad.txt:5: the trigger wants pass #0 at 0s; expected a pass from #1 and no time"},
-		{"fault 1 at 1s crash donor.primary for ever", "bad.txt:5: ever is not a time; expected a time such as 800ms"},
-		{"fault 1 at 1s flood donor.primary", "bad.txt:5: unknown fault flood; expected a name that shardproof list shows"},
-		{"fault 1 at no.such #1 crash donor.primary", "bad.txt:5: unknown site no.such; expected a name that shardproof list shows"},
-		{"moveprimary 1 at 1s test to shard-b", "bad.txt:5: the fact moveprimary is now called move-primary; expected name, seed"},
-		{"decide loss shard-a.0>shard-b.1 #17 = 1", "bad.txt:5: the decision loss is now called net.loss; expected the present name"},
-		{"decide task.stall shard-a.0/d.register #1 = 1", "bad.txt:5: the failpoint d.register is now called donor.register; expected the present name"},
+		{
+			"op one at 2s client 1 read test.docs k=1",
+			"bad.txt:5: one is not a whole number; expected a number",
+		},
+		{
+			"op 1 at soon client 1 read test.docs k=1",
+			"bad.txt:5: soon is not a time; expected a time such as 120ms",
+		},
+		{
+			"op 1 at 2s client 9 read test.docs k=1",
+			"bad.txt:5: there is no client 9; expected a client from 0 to 1",
+		},
+		{
+			"op 1 at 2s client 1 fetch test.docs k=1",
+			"bad.txt:5: unknown operation fetch; expected one of read, write",
+		},
+		{
+			"op 1 at 2s client 1 read test.docs k=99",
+			"bad.txt:5: the key 99 is not one of test.docs; expected a key from 0 to 39",
+		},
+		{
+			"op 1 at 2s client 1 read test.none k=9",
+			"bad.txt:5: there is no collection test.none; expected one of the collections above",
+		},
+		{
+			"op 1 at 2s client 1 write test.docs k=9",
+			"bad.txt:5: the write has no value; expected an identity",
+		},
+		{
+			"op 1 at 2s client 1 read test.docs k=9 colour=red",
+			"bad.txt:5: unknown colour=; expected k=",
+		},
+		{
+			"op 1 at 2s client 1 cas test.docs k=9 v=w1",
+			"bad.txt:5: the cas does not say what it expects; expected either if=VALUE or " +
+				"if-absent",
+		},
+		{
+			"op 1 at 2s client 1 read test.docs k=9 if-absent",
+			"bad.txt:5: a read expects nothing; expected no if= and no if-absent",
+		},
+		{
+			"op 1 at 2s client 1 read test.docs k=9 k=8 now",
+			"bad.txt:5: unexpected now; expected the end of the line",
+		},
+		{
+			"op 1 at 2s client 1 scan test.docs [3 20) batch=2",
+			"bad.txt:5: unexpected \"[3 20)\"; expected a range of keys such as [0, 20)",
+		},
+		{
+			"op 1 at 2s client 1 scan test.docs [9, 3) batch=2",
+			"bad.txt:5: the range [9, 3) is empty or ends beyond the keys; expected an end from " +
+				"10 to 40",
+		},
+		{
+			"move 1 at 1s test.docs [0, 20) to shard-q",
+			"bad.txt:5: there is no shard-q; expected a shard from shard-a to shard-b",
+		},
+		{
+			"move 1 at 1s test.docs [0, 20) to elsewhere",
+			"bad.txt:5: elsewhere is no shard; expected a shard such as shard-b",
+		},
+		{
+			"move 1 at 1s test.docs [20, 0) to shard-b",
+			"bad.txt:5: the range [20, 0) is empty; expected an end above the start",
+		},
+		{
+			"move 1 at 1s test.docs [20, 0",
+			"bad.txt:5: the range has no end; expected a range such as [MinKey, 20)",
+		},
+		{
+			"fault 1 at donor.x crash donor.primary",
+			"bad.txt:5: unexpected crash; expected which pass of the site, such as #1",
+		},
+		{
+			"fault 1 at donor.x #0 crash donor.primary",
+			"bad.txt:5: the trigger wants pass #0 at 0s; expected a pass from #1 and no time",
+		},
+		{
+			"fault 1 at 1s crash donor.primary for ever",
+			"bad.txt:5: ever is not a time; expected a time such as 800ms",
+		},
+		{
+			"fault 1 at 1s flood donor.primary",
+			"bad.txt:5: unknown fault flood; expected a name that shardproof list shows",
+		},
+		{
+			"fault 1 at no.such #1 crash donor.primary",
+			"bad.txt:5: unknown site no.such; expected a name that shardproof list shows",
+		},
+		{
+			"moveprimary 1 at 1s test to shard-b",
+			"bad.txt:5: the fact moveprimary is now called move-primary; expected name, seed",
+		},
+		{
+			"decide loss shard-a.0>shard-b.1 #17 = 1",
+			"bad.txt:5: the decision loss is now called net.loss; expected the present name",
+		},
+		{
+			"decide task.stall shard-a.0/d.register #1 = 1",
+			"bad.txt:5: the failpoint d.register is now called donor.register; expected the " +
+				"present name",
+		},
 		{"preset slow", "bad.txt:5: there is no preset slow; expected quick or drawn"},
-		{"set known 1\npreset quick", "bad.txt:6: the preset comes behind a setting; expected it before the first set"},
-		{"set known 1\nset known 2", "bad.txt:6: the setting known is given twice; expected it once"},
-		{"set no.such 3", "bad.txt:5: unknown setting no.such; expected a name that shardproof list shows"},
-		{"decide net.loss a #x = 1", "bad.txt:5: x is not a whole number from 0; expected an occurrence such as #17"},
+		{
+			"set known 1\npreset quick",
+			"bad.txt:6: the preset comes behind a setting; expected it before the first set",
+		},
+		{
+			"set known 1\nset known 2",
+			"bad.txt:6: the setting known is given twice; expected it once",
+		},
+		{
+			"set no.such 3",
+			"bad.txt:5: unknown setting no.such; expected a name that shardproof list shows",
+		},
+		{
+			"decide net.loss a #x = 1",
+			"bad.txt:5: x is not a whole number from 0; expected an occurrence such as #17",
+		},
 		{"decide net.loss a #1 1", "bad.txt:5: unexpected 1; expected \"=\""},
 		{`name "open`, `bad.txt:5: the quoted text has no end; expected a closing "`},
 		{"seed 1\nseed 2", "bad.txt:6: seed is given twice; expected it once"},
 		{"seed -1", "bad.txt:5: -1 is not a whole number from 0; expected a seed such as 42"},
 		{"limit", "bad.txt:5: the line ends too early; expected a time such as 60s"},
 		{"limit -1s", "bad.txt:5: the limit is negative; expected a time of 0s or more"},
-		{"collection test.docs ranged keys=3", "bad.txt:5: the namespace test.docs is given twice or has no dot; expected a namespace of its own"},
-		{"collection test.more ranged keys=3 preload=4", "bad.txt:5: keys=3 preload=4; expected at least one key, and at most so many preloaded"},
-		{"collection test.more sorted keys=3", "bad.txt:5: unexpected sorted; expected ranged, hashed or unsharded"},
-		{"collection test.more unsharded keys=3 bounds=2", "bad.txt:5: the collection is unsharded and has bounds or a hashed key; expected neither"},
-		{"collection test.more unsharded keys=3\nmove 1 at 1s test.more [0, 2) to shard-b", "bad.txt:6: the collection test.more is not sharded; expected a sharded collection"},
-		{"move-primary 1 at 1s test to shard-b", "bad.txt:5: no unsharded collection is in the database test; expected the database of one"},
-		{"collection more.a unsharded keys=3\nmove-primary 1 at 1s more to shard-c", "bad.txt:6: there is no shard-c; expected a shard from shard-a to shard-b"},
-		{"collection more.a unsharded keys=3\nmove-primary 1 at 1s more to nowhere", "bad.txt:6: nowhere is no shard; expected a shard such as shard-b"},
+		{
+			"collection test.docs ranged keys=3",
+			"bad.txt:5: the namespace test.docs is given twice or has no dot; expected a " +
+				"namespace of its own",
+		},
+		{
+			"collection test.more ranged keys=3 preload=4",
+			"bad.txt:5: keys=3 preload=4; expected at least one key, and at most so many preloaded",
+		},
+		{
+			"collection test.more sorted keys=3",
+			"bad.txt:5: unexpected sorted; expected ranged, hashed or unsharded",
+		},
+		{
+			"collection test.more unsharded keys=3 bounds=2",
+			"bad.txt:5: the collection is unsharded and has bounds or a hashed key; expected " +
+				"neither",
+		},
+		{
+			"collection test.more unsharded keys=3\nmove 1 at 1s test.more [0, 2) to shard-b",
+			"bad.txt:6: the collection test.more is not sharded; expected a sharded collection",
+		},
+		{
+			"move-primary 1 at 1s test to shard-b",
+			"bad.txt:5: no unsharded collection is in the database test; expected the database " +
+				"of one",
+		},
+		{
+			"collection more.a unsharded keys=3\nmove-primary 1 at 1s more to shard-c",
+			"bad.txt:6: there is no shard-c; expected a shard from shard-a to shard-b",
+		},
+		{
+			"collection more.a unsharded keys=3\nmove-primary 1 at 1s more to nowhere",
+			"bad.txt:6: nowhere is no shard; expected a shard such as shard-b",
+		},
 		{"balancer off", "bad.txt:5: unexpected off; expected \"on\""},
-		{"at 1s remove-shard shard-c", "bad.txt:5: there is no shard shard-c; expected a shard from shard-a to shard-b"},
-		{"at 1s zone-add shard-a", "bad.txt:5: the line ends too early; expected a zone such as east, or none"},
-		{"at 1s zone test.docs [20, 10) east", "bad.txt:5: the range [20, 10) is empty; expected a range such as"},
+		{
+			"at 1s remove-shard shard-c",
+			"bad.txt:5: there is no shard shard-c; expected a shard from shard-a to shard-b",
+		},
+		{
+			"at 1s zone-add shard-a",
+			"bad.txt:5: the line ends too early; expected a zone such as east, or none",
+		},
+		{
+			"at 1s zone test.docs [20, 10) east",
+			"bad.txt:5: the range [20, 10) is empty; expected a range such as",
+		},
 		{"at 1s balance test.docs maybe", "bad.txt:5: unexpected maybe; expected on or off"},
 		{"at 1s chunk-size test.docs -3", "bad.txt:5: unexpected -3; expected a number of bytes"},
-		{"at 1s put-setting window start=1", "bad.txt:5: nothing of config.settings is called window; expected automerge, autosplit, balancer, chunksize"},
-		{"at 1s put-setting balancer colour=red", "bad.txt:5: unknown field colour; expected mode=, activeWindow="},
-		{"at 1s put-setting balancer mode=off mode=full", "bad.txt:5: mode= is given twice; expected it once"},
+		{
+			"at 1s put-setting window start=1",
+			"bad.txt:5: nothing of config.settings is called window; expected automerge, " +
+				"autosplit, balancer, chunksize",
+		},
+		{
+			"at 1s put-setting balancer colour=red",
+			"bad.txt:5: unknown field colour; expected mode=, activeWindow=",
+		},
+		{
+			"at 1s put-setting balancer mode=off mode=full",
+			"bad.txt:5: mode= is given twice; expected it once",
+		},
 		{"at 1s balancer-stop now", "bad.txt:5: unexpected now; expected the end of the line"},
-		{"at 1s split test.docs MinKey", "bad.txt:5: MinKey is not a whole number; expected where the chunk is cut"},
-		{"collection test.more ranged keys=3 owners=9", "bad.txt:5: owners=9; expected owners=1 to 2"},
+		{
+			"at 1s split test.docs MinKey",
+			"bad.txt:5: MinKey is not a whole number; expected where the chunk is cut",
+		},
+		{
+			"collection test.more ranged keys=3 owners=9",
+			"bad.txt:5: owners=9; expected owners=1 to 2",
+		},
 		{"protocol 5.0", "bad.txt:5: there is no protocol 5.0; expected 8.0 or 4.2"},
-		{"collection test.more ranged keys=3 bounds=2,1", "bad.txt:5: the bounds [2 1] do not ascend; expected each greater"},
+		{
+			"collection test.more ranged keys=3 bounds=2,1",
+			"bad.txt:5: the bounds [2 1] do not ascend; expected each greater",
+		},
 	} {
 		_, err := scenario.ParseWith("bad.txt", frame+c.line+"\n", catalogues)
 		var parse *scenario.ParseError
@@ -272,7 +504,11 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-var catalogues = scenario.Names{Site: only("site", "donor.x"), Fault: only("fault", "crash"), Setting: only("setting", "known")}
+var catalogues = scenario.Names{
+	Site:    only("site", "donor.x"),
+	Fault:   only("fault", "crash"),
+	Setting: only("setting", "known"),
+}
 
 func only(what, name string) func(string) error {
 	return func(s string) error {
@@ -286,14 +522,27 @@ func only(what, name string) func(string) error {
 // A foreign text and another schema are refused at their first line.
 func TestHeader(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"", `f:1: the file is empty; expected the first line to be "shardproof scenario 2", as this build writes it`},
+		{
+			"",
+			`f:1: the file is empty; expected the first line to be "shardproof scenario 2", as this build writes it`,
+		},
 		{"# nothing\n\n{}", `f:3: this is not a scenario; expected the first line to be`},
-		{"shardproof scenario 3\n", `f:1: the scenario has schema 3; expected the first line to be`},
-		{"shardproof scenario 1\n", "f:1: the scenario has schema 1; `shardproof upgrade f` rewrites it for this build"},
-		{"shardproof scenario 2\ntopology shards=0 members=1 config=1 routers=1 clients=1", `f:2: shards=0; expected shards=1 or more`},
+		{
+			"shardproof scenario 3\n",
+			`f:1: the scenario has schema 3; expected the first line to be`,
+		},
+		{
+			"shardproof scenario 1\n",
+			"f:1: the scenario has schema 1; `shardproof upgrade f` rewrites it for this build",
+		},
+		{
+			"shardproof scenario 2\ntopology shards=0 members=1 config=1 routers=1 clients=1",
+			`f:2: shards=0; expected shards=1 or more`,
+		},
 		{"shardproof scenario 2\n", `f: shards=0; expected shards=1 or more`},
 	} {
-		if _, err := scenario.Parse("f", c.text); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		_, err := scenario.Parse("f", c.text)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q: got %v, want %s", c.text, err, c.want)
 		}
 	}

@@ -147,7 +147,8 @@ func (o Op) String() string {
 
 // String is the migration's line.
 func (m Migration) String() string {
-	line := fmt.Sprintf("move %d at %s %s %s to %s", m.ID, m.At, word(m.NS), bounds(m.Min, m.Max), ShardName(m.To))
+	line := fmt.Sprintf("move %d at %s %s %s to %s",
+		m.ID, m.At, word(m.NS), bounds(m.Min, m.Max), ShardName(m.To))
 	if m.WaitDelete {
 		line += " wait-delete"
 	}
@@ -162,7 +163,8 @@ func (m Migration) String() string {
 
 // String is the line of the move of a primary.
 func (m MovePrimary) String() string {
-	return fmt.Sprintf("move-primary %d at %s %s to %s", m.ID, m.At, word(m.Database), ShardName(m.To))
+	return fmt.Sprintf("move-primary %d at %s %s to %s",
+		m.ID, m.At, word(m.Database), ShardName(m.To))
 }
 
 // String is the stream's line.

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Upgrade rewrites the text of a scenario of schema 1 as this build reads it: names are those of today, a
-// setting that was given twice stands once, with the value that counted, and settings that a preset holds
-// are its line. Comments and the order of lines stay. A text of the present schema comes back as it is. name
-// stands for the file in errors, which are of type *ParseError.
+// Upgrade rewrites the text of a scenario of schema 1 as this build reads it: names are those of
+// today, a setting that was given twice stands once, with the value that counted, and settings that
+// a preset holds are its line. Comments and the order of lines stay. A text of the present schema
+// comes back as it is. name stands for the file in errors, which are of type *ParseError.
 func Upgrade(name, text string) (string, error) {
 	lines := strings.Split(text, "\n")
 	at := slices.IndexFunc(lines, func(l string) bool { return !blank(l) })
@@ -42,7 +42,8 @@ func blank(line string) bool {
 	return line == "" || strings.HasPrefix(line, "#")
 }
 
-// names are the parts of a line that can be names: words, without what joins them in links and sites.
+// names are the parts of a line that can be names: words, without what joins them in links and
+// sites.
 var nameParts = regexp.MustCompile(`[A-Za-z0-9_.*-]+`)
 
 // upgradeLine renames what a line of schema 1 names.
@@ -127,8 +128,8 @@ func once(lines []string) []string {
 	return all
 }
 
-// withPreset replaces lines of settings by that of the preset which spares the most; what it holds otherwise
-// is set by its own line behind it. The order of settings has no meaning.
+// withPreset replaces lines of settings by that of the preset which spares the most; what it holds
+// otherwise is set by its own line behind it. The order of settings has no meaning.
 func withPreset(lines []string) []string {
 	var given []Setting
 	for _, text := range lines {

@@ -49,7 +49,8 @@ decide net.loss stream-reader.0>router.1/Find #3 = 1
 decide task.stall shard-a.0/router.send #1 = 7  # any other value fails too
 `
 
-// TestUpgrade rewrites the names of schema 1 where they are names, and nothing else; a second time nothing changes.
+// TestUpgrade rewrites the names of schema 1 where they are names, and nothing else; a second time
+// nothing changes.
 func TestUpgrade(t *testing.T) {
 	for _, text := range []string{ofSchema1, ofSchema2} {
 		got, err := scenario.Upgrade("old.txt", text)
@@ -65,9 +66,10 @@ func TestUpgrade(t *testing.T) {
 // TestUpgradeRefuses what is no scenario, or one that would not be read.
 func TestUpgradeRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"# nothing\n":           `f: this is not a scenario; expected the first line to be "shardproof scenario 2", as this build writes it`,
-		"\n{}\n":                `f:2: this is not a scenario; expected the first line to be "shardproof scenario 2", as this build writes it`,
-		"shardproof scenario 9": `f:1: the scenario has a schema that this build does not know; expected the first line to be "shardproof scenario 2", as this build writes it`,
+		"# nothing\n": `f: this is not a scenario; expected the first line to be "shardproof scenario 2", as this build writes it`,
+		"\n{}\n":      `f:2: this is not a scenario; expected the first line to be "shardproof scenario 2", as this build writes it`,
+		"shardproof scenario " +
+			"9": `f:1: the scenario has a schema that this build does not know; expected the first line to be "shardproof scenario 2", as this build writes it`,
 		"shardproof scenario 1": `f: shards=0; expected shards=1 or more`,
 	} {
 		if _, err := scenario.Upgrade("f", text); err == nil || err.Error() != want {
@@ -76,7 +78,8 @@ func TestUpgradeRefuses(t *testing.T) {
 	}
 }
 
-const cluster = "shardproof scenario 2\nseed 0\ntopology shards=1 members=1 config=1 routers=1 clients=1\nfaults-end 0s\nlimit 0s\n"
+const cluster = "shardproof scenario 2\nseed 0\ntopology shards=1 members=1 config=1 routers=1 " +
+	"clients=1\nfaults-end 0s\nlimit 0s\n"
 
 // TestPresets: a preset stands for its settings, of which single ones may have other values.
 func TestPresets(t *testing.T) {
@@ -98,9 +101,11 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestUpgradeUsesPresets: lines of settings that a preset holds become its line, in whatever order they stood.
+// TestUpgradeUsesPresets: lines of settings that a preset holds become its line, in whatever order
+// they stood.
 func TestUpgradeUsesPresets(t *testing.T) {
-	old, want := "shardproof scenario 1\ntopology shards=1 members=1 config=1 routers=1 clients=1\nset other 1\n", ""
+	old, want := "shardproof scenario 1\ntopology shards=1 members=1 config=1 routers=1 "+
+		"clients=1\nset other 1\n", ""
 	held := scenario.Preset("quick")
 	for i := range held {
 		v := held[len(held)-1-i]
@@ -114,7 +119,11 @@ func TestUpgradeUsesPresets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff("shardproof scenario 2\ntopology shards=1 members=1 config=1 routers=1 clients=1\n"+want, got); diff != "" {
+	diff := cmp.Diff(
+		"shardproof scenario 2\ntopology shards=1 members=1 config=1 routers=1 clients=1\n"+want,
+		got,
+	)
+	if diff != "" {
 		t.Error(diff)
 	}
 }

@@ -17,7 +17,11 @@ type Names struct {
 // Validate says what keeps the scenario from being run, as a *ParseError without a line.
 func (s *Scenario) Validate(names Names) error {
 	if f := s.check(names); f != nil {
-		return &ParseError{File: fmt.Sprintf("scenario, %s %d", f.part.kind, f.part.index+1), Wrong: f.wrong, Expected: f.expected}
+		return &ParseError{
+			File:     fmt.Sprintf("scenario, %s %d", f.part.kind, f.part.index+1),
+			Wrong:    f.wrong,
+			Expected: f.expected,
+		}
 	}
 	return nil
 }
@@ -40,8 +44,9 @@ func flaw(kind string, index int, wrong, expected string) *defect {
 // check finds the first flaw.
 func (s *Scenario) check(names Names) *defect {
 	for _, look := range []func(*Scenario, Names) *defect{
-		(*Scenario).checkProtocol, (*Scenario).checkTopology, (*Scenario).checkTimes, (*Scenario).checkCollections, (*Scenario).checkSettings,
-		(*Scenario).checkOps, (*Scenario).checkMigrations, (*Scenario).checkPrimaries, (*Scenario).checkCommands,
+		(*Scenario).checkProtocol, (*Scenario).checkTopology, (*Scenario).checkTimes,
+		(*Scenario).checkCollections, (*Scenario).checkSettings, (*Scenario).checkOps,
+		(*Scenario).checkMigrations, (*Scenario).checkPrimaries, (*Scenario).checkCommands,
 		(*Scenario).checkStreams, (*Scenario).checkFaults, (*Scenario).checkDecisions,
 	} {
 		if f := look(s, names); f != nil {
@@ -56,7 +61,8 @@ var Protocols = []string{"8.0", "4.2"}
 
 func (s *Scenario) checkProtocol(Names) *defect {
 	if s.Protocol != "" && !slices.Contains(Protocols, s.Protocol) {
-		return flaw("protocol", 0, "there is no protocol "+word(s.Protocol), strings.Join(Protocols, " or "))
+		return flaw("protocol", 0, "there is no protocol "+word(s.Protocol),
+			strings.Join(Protocols, " or "))
 	}
 	return nil
 }
@@ -64,12 +70,19 @@ func (s *Scenario) checkProtocol(Names) *defect {
 func (s *Scenario) checkTopology(Names) *defect {
 	t := s.Topology
 	if t.Shards > 26 {
-		return flaw("topology", 0, fmt.Sprintf("%d shards", t.Shards), "at most 26, shard-a to shard-z")
+		return flaw("topology", 0, fmt.Sprintf("%d shards", t.Shards),
+			"at most 26, shard-a to shard-z")
 	}
 	for _, n := range []struct {
 		what  string
 		count int
-	}{{"shards", t.Shards}, {"members", t.Members}, {"config", t.ConfigMembers}, {"routers", t.Routers}, {"clients", t.Clients}} {
+	}{
+		{"shards", t.Shards},
+		{"members", t.Members},
+		{"config", t.ConfigMembers},
+		{"routers", t.Routers},
+		{"clients", t.Clients},
+	} {
 		if n.count < 1 {
 			return flaw("topology", 0, fmt.Sprintf("%s=%d", n.what, n.count), n.what+"=1 or more")
 		}
@@ -92,17 +105,23 @@ func (s *Scenario) checkCollections(Names) *defect {
 	for i, c := range s.Collections {
 		switch {
 		case seen[c.NS] || !strings.Contains(c.NS, "."):
-			return flaw("collection", i, "the namespace "+word(c.NS)+" is given twice or has no dot", "a namespace of its own such as test.docs")
+			return flaw("collection", i, "the namespace "+word(c.NS)+
+				" is given twice or has no dot", "a namespace of its own such as test.docs")
 		case c.Keys < 1 || c.Preload < 0 || c.Preload > c.Keys:
-			return flaw("collection", i, fmt.Sprintf("keys=%d preload=%d", c.Keys, c.Preload), "at least one key, and at most so many preloaded")
+			return flaw("collection", i, fmt.Sprintf("keys=%d preload=%d", c.Keys, c.Preload),
+				"at least one key, and at most so many preloaded")
 		case c.Absent && (c.Unsharded || c.Preload > 0):
-			return flaw("collection", i, "the collection is absent and unsharded or has documents", "neither")
+			return flaw("collection", i,
+				"the collection is absent and unsharded or has documents", "neither")
 		case c.Unsharded && (c.Hashed || len(c.Bounds) > 0):
-			return flaw("collection", i, "the collection is unsharded and has bounds or a hashed key", "neither")
+			return flaw("collection", i,
+				"the collection is unsharded and has bounds or a hashed key", "neither")
 		case c.Owners < 0 || c.Owners > s.Topology.Shards || c.Unsharded && c.Owners > 0:
-			return flaw("collection", i, fmt.Sprintf("owners=%d", c.Owners), fmt.Sprintf("owners=1 to %d, of a sharded collection", s.Topology.Shards))
+			return flaw("collection", i, fmt.Sprintf("owners=%d", c.Owners),
+				fmt.Sprintf("owners=1 to %d, of a sharded collection", s.Topology.Shards))
 		case !ascending(c.Bounds):
-			return flaw("collection", i, fmt.Sprintf("the bounds %v do not ascend", c.Bounds), "each greater than the one before, and neither MinKey nor MaxKey")
+			return flaw("collection", i, fmt.Sprintf("the bounds %v do not ascend", c.Bounds),
+				"each greater than the one before, and neither MinKey nor MaxKey")
 		}
 		seen[c.NS] = true
 	}
@@ -162,21 +181,29 @@ func (s *Scenario) checkMigrations(Names) *defect {
 	for i, m := range s.Migrations {
 		switch {
 		case ids[m.ID]:
-			return flaw("move", i, fmt.Sprintf("move %d is given twice", m.ID), "a number of its own")
+			return flaw("move", i, fmt.Sprintf("move %d is given twice", m.ID),
+				"a number of its own")
 		case m.At < 0:
-			return flaw("move", i, "the start "+m.At.String()+" is negative", "a time of 0s or later")
+			return flaw("move", i, "the start "+m.At.String()+" is negative",
+				"a time of 0s or later")
 		case s.collection(m.NS) == nil:
-			return flaw("move", i, "there is no collection "+word(m.NS), "one of the collections above")
+			return flaw("move", i, "there is no collection "+word(m.NS),
+				"one of the collections above")
 		case s.collection(m.NS).Unsharded:
-			return flaw("move", i, "the collection "+word(m.NS)+" is not sharded", "a sharded collection")
+			return flaw("move", i, "the collection "+word(m.NS)+" is not sharded",
+				"a sharded collection")
 		case m.Min >= m.Max:
-			return flaw("move", i, "the range "+bounds(m.Min, m.Max)+" is empty", "an end above the start")
+			return flaw("move", i, "the range "+bounds(m.Min, m.Max)+" is empty",
+				"an end above the start")
 		case m.To < 0 || m.To >= s.Topology.Shards:
-			return flaw("move", i, "there is no "+ShardName(m.To), "a shard from shard-a to "+ShardName(s.Topology.Shards-1))
+			return flaw("move", i, "there is no "+ShardName(m.To),
+				"a shard from shard-a to "+ShardName(s.Topology.Shards-1))
 		case !slices.Contains(forces, m.ForceJumbo):
-			return flaw("move", i, "force-jumbo="+word(m.ForceJumbo), "force-jumbo=manual or force-jumbo=balancer")
+			return flaw("move", i, "force-jumbo="+word(m.ForceJumbo),
+				"force-jumbo=manual or force-jumbo=balancer")
 		case !m.throttleKnown():
-			return flaw("move", i, "throttle="+word(m.Throttle), "throttle=majority or a number of members such as throttle=2")
+			return flaw("move", i, "throttle="+word(m.Throttle),
+				"throttle=majority or a number of members such as throttle=2")
 		}
 		ids[m.ID] = true
 	}
@@ -188,22 +215,29 @@ var forces = []string{"", "manual", "balancer"}
 
 func (m *Migration) throttleKnown() bool {
 	n, err := strconv.Atoi(m.Throttle)
-	return m.Throttle == "" || m.Throttle == "majority" || err == nil && n > 0 && strconv.Itoa(n) == m.Throttle
+	return m.Throttle == "" || m.Throttle == "majority" ||
+		err == nil && n > 0 && strconv.Itoa(n) == m.Throttle
 }
 
 func (s *Scenario) checkPrimaries(Names) *defect {
 	ids := map[int]bool{}
 	for i, m := range s.Primaries {
-		lives := func(c Collection) bool { return c.Unsharded && strings.HasPrefix(c.NS, m.Database+".") }
+		lives := func(c Collection) bool {
+			return c.Unsharded && strings.HasPrefix(c.NS, m.Database+".")
+		}
 		switch {
 		case ids[m.ID]:
-			return flaw("move-primary", i, fmt.Sprintf("move-primary %d is given twice", m.ID), "a number of its own")
+			return flaw("move-primary", i, fmt.Sprintf("move-primary %d is given twice", m.ID),
+				"a number of its own")
 		case m.At < 0:
-			return flaw("move-primary", i, "the start "+m.At.String()+" is negative", "a time of 0s or later")
+			return flaw("move-primary", i, "the start "+m.At.String()+" is negative",
+				"a time of 0s or later")
 		case !slices.ContainsFunc(s.Collections, lives):
-			return flaw("move-primary", i, "no unsharded collection is in the database "+word(m.Database), "the database of one")
+			return flaw("move-primary", i, "no unsharded collection is in the database "+
+				word(m.Database), "the database of one")
 		case m.To < 0 || m.To >= s.Topology.Shards:
-			return flaw("move-primary", i, "there is no "+ShardName(m.To), "a shard from shard-a to "+ShardName(s.Topology.Shards-1))
+			return flaw("move-primary", i, "there is no "+ShardName(m.To),
+				"a shard from shard-a to "+ShardName(s.Topology.Shards-1))
 		}
 		ids[m.ID] = true
 	}
@@ -215,13 +249,17 @@ func (s *Scenario) checkStreams(Names) *defect {
 	for i, w := range s.Streams {
 		switch {
 		case ids[w.ID] || w.ID < 1:
-			return flaw("stream", i, fmt.Sprintf("stream %d is given twice or below 1", w.ID), "a number of its own")
+			return flaw("stream", i, fmt.Sprintf("stream %d is given twice or below 1", w.ID),
+				"a number of its own")
 		case w.At < 0 || w.Poll <= 0:
-			return flaw("stream", i, fmt.Sprintf("it starts at %s and polls every %s", w.At, w.Poll), "a start of 0s or later, and a poll of more than 0s")
+			return flaw("stream", i, fmt.Sprintf("it starts at %s and polls every %s",
+				w.At, w.Poll), "a start of 0s or later, and a poll of more than 0s")
 		case s.collection(w.NS) == nil || s.collection(w.NS).Unsharded:
-			return flaw("stream", i, "there is no sharded collection "+word(w.NS), "one of the collections above")
+			return flaw("stream", i, "there is no sharded collection "+word(w.NS),
+				"one of the collections above")
 		case w.Batch < 0 || w.Resume < 0 || w.Back < 0:
-			return flaw("stream", i, "a number is negative", "batch=, resume= and back= of 0 or more")
+			return flaw("stream", i, "a number is negative",
+				"batch=, resume= and back= of 0 or more")
 		}
 		ids[w.ID] = true
 	}
@@ -233,7 +271,8 @@ func (s *Scenario) checkFaults(names Names) *defect {
 	for i := range s.Faults {
 		f := &s.Faults[i]
 		if ids[f.ID] {
-			return flaw("fault", i, fmt.Sprintf("fault %d is given twice", f.ID), "a number of its own")
+			return flaw("fault", i, fmt.Sprintf("fault %d is given twice", f.ID),
+				"a number of its own")
 		}
 		ids[f.ID] = true
 		if wrong := s.faultFlaw(i, f, names); wrong != nil {
@@ -245,10 +284,12 @@ func (s *Scenario) checkFaults(names Names) *defect {
 
 func (s *Scenario) faultFlaw(i int, f *Fault, names Names) *defect {
 	if f.Kind == "" || f.Kind == "after" || f.Kind == "by" {
-		return flaw("fault", i, "the fault's kind "+word(f.Kind)+" is missing or a word of the grammar", "a name of the fault catalogue")
+		return flaw("fault", i, "the fault's kind "+word(f.Kind)+
+			" is missing or a word of the grammar", "a name of the fault catalogue")
 	}
 	if f.For < 0 {
-		return flaw("fault", i, "the fault's duration "+f.For.String()+" is negative", "a time of 0s or more")
+		return flaw("fault", i, "the fault's duration "+f.For.String()+" is negative",
+			"a time of 0s or more")
 	}
 	if slices.ContainsFunc(f.Args, func(a Setting) bool { return word(a.Name) != a.Name }) {
 		return flaw("fault", i, "an argument's name is not one word", "arguments such as odds=20")
@@ -275,7 +316,8 @@ func (t *Trigger) flaw(i int, names Names) *defect {
 	case t.Site == "":
 		return nil
 	case t.At != 0 || t.Nth < 1:
-		return flaw("fault", i, fmt.Sprintf("the trigger wants pass #%d at %s", t.Nth, t.At), "a pass from #1 and no time")
+		return flaw("fault", i, fmt.Sprintf("the trigger wants pass #%d at %s", t.Nth, t.At),
+			"a pass from #1 and no time")
 	case startsAsTime(t.Site):
 		return flaw("fault", i, "the site "+word(t.Site)+" starts like a time", "a name")
 	}

@@ -92,7 +92,8 @@ const (
 )
 
 var catalogChanges = []string{
-	"", "drop", "forbidMigrations", "allowMigrations", "split", "merge", "jumbo", "renameFrom", "move",
+	"", "drop", "forbidMigrations", "allowMigrations", "split", "merge", "jumbo",
+	"renameFrom", "move",
 	"movePrimary",
 }
 

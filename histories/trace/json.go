@@ -93,7 +93,8 @@ func (e *Event) appendDetails(text []byte) ([]byte, error) {
 			continue
 		}
 		if f.name == "" {
-			return nil, fmt.Errorf("a %s of step %d has %v, which its kind does not", e.Kind, e.Step, f.value)
+			return nil, fmt.Errorf("a %s of step %d has %v, which its kind does not",
+				e.Kind, e.Step, f.value)
 		}
 		value, err := json.Marshal(f.value)
 		if err != nil {
@@ -116,9 +117,22 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("unknown kind of event %q", l.Kind)
 	}
 	*e = Event{
-		Step: l.Step, At: l.At, Node: l.Node, Kind: kind, Actor: l.Actor, Shard: l.Shard, Peer: l.Peer,
-		Term: l.Term, Index: l.Index, NS: l.NS, Key: string(l.Key), DocID: string(l.DocID),
-		Hash: l.Hash, Min: string(l.Min), Max: string(l.Max), wall: l.Wall,
+		Step:  l.Step,
+		At:    l.At,
+		Node:  l.Node,
+		Kind:  kind,
+		Actor: l.Actor,
+		Shard: l.Shard,
+		Peer:  l.Peer,
+		Term:  l.Term,
+		Index: l.Index,
+		NS:    l.NS,
+		Key:   string(l.Key),
+		DocID: string(l.DocID),
+		Hash:  l.Hash,
+		Min:   string(l.Min),
+		Max:   string(l.Max),
+		wall:  l.Wall,
 	}
 	for _, c := range l.Chunks {
 		e.Chunks = append(e.Chunks, Chunk{
@@ -168,9 +182,23 @@ func (e *Event) readDetails(text []byte) error {
 
 // commonFields are the names of a commonLine.
 var commonFields = map[string]bool{
-	"step": true, "at": true, "node": true, "kind": true, "actor": true, "shard": true, "peer": true,
-	"term": true, "index": true, "ns": true, "key": true, "docId": true, "hash": true, "min": true,
-	"max": true, "wall": true, "chunks": true,
+	"step":   true,
+	"at":     true,
+	"node":   true,
+	"kind":   true,
+	"actor":  true,
+	"shard":  true,
+	"peer":   true,
+	"term":   true,
+	"index":  true,
+	"ns":     true,
+	"key":    true,
+	"docId":  true,
+	"hash":   true,
+	"min":    true,
+	"max":    true,
+	"wall":   true,
+	"chunks": true,
 }
 
 func (e *Event) readState() error {
@@ -180,7 +208,8 @@ func (e *Event) readState() error {
 	}
 	state, known := parse(e.detail)
 	if !known {
-		return fmt.Errorf("an event of kind %s has no %s %q", e.Kind, layouts[e.Kind].detail, e.detail)
+		return fmt.Errorf("an event of kind %s has no %s %q",
+			e.Kind, layouts[e.Kind].detail, e.detail)
 	}
 	e.state = state
 	return nil

@@ -77,7 +77,8 @@ const (
 )
 
 var recipientStates = []string{
-	"", "kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec", "kExitCritSec",
+	"", "kReady", "kClone", "kCatchup", "kSteady", "kCommitStart", "kEnteredCritSec",
+	"kExitCritSec",
 	"kDone", "kFail", "kAbort",
 }
 
@@ -197,7 +198,8 @@ const (
 )
 
 var primaryMovePhases = []string{
-	"", "clone", "catchup", "enterCriticalSection", "commit", "exitCriticalSection", "clean", "done",
+	"", "clone", "catchup", "enterCriticalSection", "commit", "exitCriticalSection",
+	"clean", "done",
 	"aborted",
 }
 

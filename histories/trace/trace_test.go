@@ -52,7 +52,8 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s is read as %s", k, got)
 		}
 	}
-	if _, known := ParseKind(""); known || Kind(0).String() != "kind-unknown" || kinds.String() != "kind-unknown" {
+	if _, known := ParseKind(""); known || Kind(0).String() != "kind-unknown" ||
+		kinds.String() != "kind-unknown" {
 		t.Error("what is no kind has a name")
 	}
 	for a := Nobody; a <= System; a++ {
@@ -136,12 +137,13 @@ func full() (all []*Event) {
 	for _, p := range []interface{ Event() *Event }{
 		&NodeUpEvent{}, &NodeDownEvent{}, &ProcessAbortedEvent{}, &FaultEvent{}, &RepairEvent{},
 		&PointHitEvent{}, &ReachedEvent{}, &ElectedEvent{}, &WritableEvent{}, &SteppedDownEvent{},
-		&MajorityEvent{}, &RolledBackEvent{}, &AppliedEvent{}, &ExecutedEvent{}, &CatalogWrittenEvent{},
-		&MetadataInstalledEvent{}, &MetadataClearedEvent{}, &CriticalSectionEvent{},
-		&CursorOpenedEvent{}, &CursorClosedEvent{}, &MigrationRequestedEvent{}, &DonorAdvancedEvent{},
-		&RecipientAdvancedEvent{}, &DecisionMadeEvent{}, &MigrationEndedEvent{}, &RangeDeletionEvent{},
-		&PrimaryMovingEvent{}, &BalancerRoundEvent{}, &BalancerChoseEvent{}, &BalancerDoneEvent{},
-		&BalancerStateEvent{}, &BalancerStoppedEvent{}, &ClusterChangedEvent{}, &ChanceEvent{},
+		&MajorityEvent{}, &RolledBackEvent{}, &AppliedEvent{}, &ExecutedEvent{},
+		&CatalogWrittenEvent{}, &MetadataInstalledEvent{}, &MetadataClearedEvent{},
+		&CriticalSectionEvent{}, &CursorOpenedEvent{}, &CursorClosedEvent{},
+		&MigrationRequestedEvent{}, &DonorAdvancedEvent{}, &RecipientAdvancedEvent{},
+		&DecisionMadeEvent{}, &MigrationEndedEvent{}, &RangeDeletionEvent{}, &PrimaryMovingEvent{},
+		&BalancerRoundEvent{}, &BalancerChoseEvent{}, &BalancerDoneEvent{}, &BalancerStateEvent{},
+		&BalancerStoppedEvent{}, &ClusterChangedEvent{}, &ChanceEvent{},
 	} {
 		v := reflect.ValueOf(p).Elem()
 		for i := range v.NumField() {
@@ -237,9 +239,18 @@ func has(k Kind, method string) bool {
 	switch method {
 	case "Migration":
 		return map[Kind]bool{
-			PointHit: true, Applied: true, Executed: true, CatalogWritten: true, CriticalSection: true,
-			MigrationRequested: true, DonorAdvanced: true, RecipientAdvanced: true, DecisionMade: true,
-			MigrationEnded: true, RangeDeletion: true, PrimaryMoving: true,
+			PointHit:           true,
+			Applied:            true,
+			Executed:           true,
+			CatalogWritten:     true,
+			CriticalSection:    true,
+			MigrationRequested: true,
+			DonorAdvanced:      true,
+			RecipientAdvanced:  true,
+			DecisionMade:       true,
+			MigrationEnded:     true,
+			RangeDeletion:      true,
+			PrimaryMoving:      true,
 		}[k]
 	case "Session":
 		return k == Applied || k == Executed
@@ -247,18 +258,39 @@ func has(k Kind, method string) bool {
 		return k == Applied
 	}
 	names := map[string][]Kind{
-		"Cursor": {CursorOpened, CursorClosed}, "Log": {Elected}, "Window": {BalancerState},
-		"Request": {MigrationRequested, BalancerChose, BalancerDone}, "Zones": {ClusterChanged},
-		"Place": {Chance}, "FaultKind": {Fault, Repair}, "FaultNumber": {Fault, Repair},
-		"Site": {PointHit}, "Probe": {Reached}, "ProbeNumber": {Reached}, "Question": {Chance},
-		"Answer": {Chance}, "Why": {ProcessAborted, CatalogWritten, BalancerChose},
-		"Version": {MetadataInstalled}, "Change": {CatalogWritten}, "FormerName": {CatalogWritten},
-		"ClusterChange": {ClusterChanged}, "Statement": {Executed}, "Txn": {Executed},
-		"DonorState": {DonorAdvanced}, "RecipientState": {RecipientAdvanced},
-		"Decision": {DecisionMade, MigrationEnded}, "Recovered": {MigrationEnded},
-		"SectionState": {CriticalSection}, "DeletionState": {RangeDeletion}, "Orphans": {RangeDeletion},
-		"PrimaryMovePhase": {PrimaryMoving}, "Round": {BalancerRound}, "RoundPhase": {BalancerRound},
-		"BalancerMode": {BalancerState}, "Outcome": {BalancerDone}, "LocalTime": {BalancerChose},
+		"Cursor":           {CursorOpened, CursorClosed},
+		"Log":              {Elected},
+		"Window":           {BalancerState},
+		"Request":          {MigrationRequested, BalancerChose, BalancerDone},
+		"Zones":            {ClusterChanged},
+		"Place":            {Chance},
+		"FaultKind":        {Fault, Repair},
+		"FaultNumber":      {Fault, Repair},
+		"Site":             {PointHit},
+		"Probe":            {Reached},
+		"ProbeNumber":      {Reached},
+		"Question":         {Chance},
+		"Answer":           {Chance},
+		"Why":              {ProcessAborted, CatalogWritten, BalancerChose},
+		"Version":          {MetadataInstalled},
+		"Change":           {CatalogWritten},
+		"FormerName":       {CatalogWritten},
+		"ClusterChange":    {ClusterChanged},
+		"Statement":        {Executed},
+		"Txn":              {Executed},
+		"DonorState":       {DonorAdvanced},
+		"RecipientState":   {RecipientAdvanced},
+		"Decision":         {DecisionMade, MigrationEnded},
+		"Recovered":        {MigrationEnded},
+		"SectionState":     {CriticalSection},
+		"DeletionState":    {RangeDeletion},
+		"Orphans":          {RangeDeletion},
+		"PrimaryMovePhase": {PrimaryMoving},
+		"Round":            {BalancerRound},
+		"RoundPhase":       {BalancerRound},
+		"BalancerMode":     {BalancerState},
+		"Outcome":          {BalancerDone},
+		"LocalTime":        {BalancerChose},
 	}
 	for _, of := range names[method] {
 		if of == k {

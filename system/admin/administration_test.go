@@ -34,7 +34,13 @@ type operator struct {
 func open(t *rapid.T) *operator {
 	o := &operator{world: sim.New(sim.Options{Seed: 1, Codec: codec.BSON, YieldMax: -1})}
 	s := settings.Default80()
-	c, err := system.Assemble(o.world, system.Topology{Shards: len(names), Members: 1, ConfigMembers: 1, Routers: 1, Clients: 1}, &s)
+	c, err := system.Assemble(o.world, system.Topology{
+		Shards:        len(names),
+		Members:       1,
+		ConfigMembers: 1,
+		Routers:       1,
+		Clients:       1,
+	}, &s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,10 +108,14 @@ func TestCommands(t *testing.T) {
 		}
 		name, zone := rapid.SampledFrom(names), rapid.SampledFrom(zones)
 		t.Repeat(map[string]func(*rapid.T){
-			"add":      func(t *rapid.T) { c.add(t, o, name.Draw(t, "shard")) },
-			"remove":   func(t *rapid.T) { c.remove(t, o, name.Draw(t, "shard")) },
-			"enter":    func(t *rapid.T) { c.enter(t, o, name.Draw(t, "shard"), zone.Draw(t, "zone")) },
-			"leave":    func(t *rapid.T) { c.leave(t, o, name.Draw(t, "shard"), zone.Draw(t, "zone")) },
+			"add":    func(t *rapid.T) { c.add(t, o, name.Draw(t, "shard")) },
+			"remove": func(t *rapid.T) { c.remove(t, o, name.Draw(t, "shard")) },
+			"enter": func(t *rapid.T) {
+				c.enter(t, o, name.Draw(t, "shard"), zone.Draw(t, "zone"))
+			},
+			"leave": func(t *rapid.T) {
+				c.leave(t, o, name.Draw(t, "shard"), zone.Draw(t, "zone"))
+			},
 			"assign":   func(t *rapid.T) { c.assign(t, o, drawSpan(t), zone.Draw(t, "zone")) },
 			"unassign": func(t *rapid.T) { c.assign(t, o, drawSpan(t), "") },
 			"":         c.check,
@@ -186,10 +196,18 @@ func (c *cluster) leave(t *rapid.T, o *operator, name, zone string) {
 
 func (c *cluster) assign(t *rapid.T, o *operator, s span, zone string) {
 	s.zone = zone
-	_, code := ask[command.Done](o, &command.UpdateZoneKeyRange{NS: ns, Min: key.Int(s.min), Max: key.Int(s.max), Zone: zone, Field: "k"})
+	_, code := ask[command.Done](o, &command.UpdateZoneKeyRange{
+		NS:    ns,
+		Min:   key.Int(s.min),
+		Max:   key.Int(s.max),
+		Zone:  zone,
+		Field: "k",
+	})
 	if zone == "" {
 		expect(t, "updateZoneKeyRange", code, "")
-		c.ranges = slices.DeleteFunc(c.ranges, func(old span) bool { return old.min == s.min && old.max == s.max })
+		c.ranges = slices.DeleteFunc(c.ranges, func(old span) bool {
+			return old.min == s.min && old.max == s.max
+		})
 		return
 	}
 	overlaps := func(old span) bool { return old != s && old.min < s.max && s.min < old.max }

@@ -6,5 +6,6 @@ import (
 	"github.com/shardproof/shardproof/system/protocoltest"
 )
 
-// TestWalks leads whole clusters through section 13 of the protocol: splits, merges and open bounds.
+// TestWalks leads whole clusters through section 13 of the protocol: splits, merges and open
+// bounds.
 func TestWalks(t *testing.T) { protocoltest.RunClusters(t, "testdata") }

@@ -20,13 +20,28 @@ func TestPutSetting(t *testing.T) {
 	}{
 		{"balancer", bson.D{}, ""},
 		{"balancer", bson.D{{Key: "mode", Value: "full"}}, ""},
-		{"balancer", bson.D{{Key: "mode", Value: "fast"}}, `the balancer has no mode "fast", only full, autoSplitOnly and off`},
-		{"balancer", bson.D{{Key: "closed", Value: true}}, `the setting balancer has no field "closed", only ["mode" "stopped" "activeWindow" "_secondaryThrottle" "_waitForDelete" "attemptToBalanceJumboChunks"]`},
+		{
+			"balancer", bson.D{{Key: "mode", Value: "fast"}},
+			`the balancer has no mode "fast", only full, autoSplitOnly and off`,
+		},
+		{
+			"balancer", bson.D{{Key: "closed", Value: true}},
+			`the setting balancer has no field "closed", only ["mode" "stopped" "activeWindow" "_secondaryThrottle" "_waitForDelete" "attemptToBalanceJumboChunks"]`,
+		},
 		{"balancer", window("7:00", "7:00"), "the active window begins and ends at 7:00"},
-		{"balancer", bson.D{{Key: "_secondaryThrottle", Value: "fast"}}, `_secondaryThrottle is true, false or a write concern, not "fast"`},
-		{"chunksize", bson.D{{Key: "value", Value: 0}}, `the size of a chunk is a number of bytes above zero, not {"value": {"$numberInt":"0"}}`},
+		{
+			"balancer", bson.D{{Key: "_secondaryThrottle", Value: "fast"}},
+			`_secondaryThrottle is true, false or a write concern, not "fast"`,
+		},
+		{
+			"chunksize", bson.D{{Key: "value", Value: 0}},
+			`the size of a chunk is a number of bytes above zero, not {"value": {"$numberInt":"0"}}`,
+		},
 		{"chunksize", bson.D{{Key: "value", Value: int64(400)}}, ""},
-		{"autosplit", bson.D{{Key: "enabled", Value: "yes"}}, `autosplit is enabled or not: {"enabled": "yes"}`},
+		{
+			"autosplit", bson.D{{Key: "enabled", Value: "yes"}},
+			`autosplit is enabled or not: {"enabled": "yes"}`,
+		},
 		{"automerge", bson.D{{Key: "enabled", Value: false}}, ""},
 		{"windows", bson.D{}, `nothing of config.settings is called "windows"`},
 	} {
@@ -48,7 +63,8 @@ func said(err error) string {
 	return err.Error()[len("BadValue: "):]
 }
 
-// TestModeIsKept: only who names the mode changes it, and the door that a stop has closed opens with the mode full alone.
+// TestModeIsKept: only who names the mode changes it, and the door that a stop has closed opens
+// with the mode full alone.
 func TestModeIsKept(t *testing.T) {
 	stopped := settingsDoc{Mode: command.BalancerOff, Closed: true, WaitForDelete: true}
 	for _, c := range []struct {
@@ -71,14 +87,19 @@ func TestModeIsKept(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	doc, err := mergeSettings(settingsDoc{Mode: command.BalancerFull}, encoded(t, append(window("23:00", "7:00"),
-		bson.E{Key: "_secondaryThrottle", Value: bson.D{{Key: "w", Value: "majority"}}}, bson.E{Key: "attemptToBalanceJumboChunks", Value: true})))
+	doc, err := mergeSettings(settingsDoc{Mode: command.BalancerFull},
+		encoded(t, append(window("23:00", "7:00"),
+			bson.E{Key: "_secondaryThrottle", Value: bson.D{{Key: "w", Value: "majority"}}},
+			bson.E{Key: "attemptToBalanceJumboChunks", Value: true})))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := doc.options()
 	want := roundOptions{
-		mode: command.BalancerFull, window: policy.Window{Start: 23 * time.Hour, Stop: 7 * time.Hour}, throttle: command.Majority, forceJumbo: true,
+		mode:       command.BalancerFull,
+		window:     policy.Window{Start: 23 * time.Hour, Stop: 7 * time.Hour},
+		throttle:   command.Majority,
+		forceJumbo: true,
 	}
 	if err != nil || got != want {
 		t.Errorf("%+v (%v), want %+v", got, err, want)
@@ -86,7 +107,10 @@ func TestOptions(t *testing.T) {
 }
 
 func window(start, stop string) bson.D {
-	return bson.D{{Key: "activeWindow", Value: bson.D{{Key: "start", Value: start}, {Key: "stop", Value: stop}}}}
+	return bson.D{{
+		Key:   "activeWindow",
+		Value: bson.D{{Key: "start", Value: start}, {Key: "stop", Value: stop}},
+	}}
 }
 
 func encoded(t *testing.T, doc bson.D) bson.Raw {

@@ -39,7 +39,13 @@ func tens(n int) []key.Key {
 }
 
 // widths are the tables that show how cost grows with chunks, and with shards.
-var widths = []struct{ shards, chunks int }{{3, 1_000}, {3, 10_000}, {3, 100_000}, {3, 1_000_000}, {1_000, 1_000_000}}
+var widths = []struct{ shards, chunks int }{
+	{3, 1_000},
+	{3, 10_000},
+	{3, 100_000},
+	{3, 1_000_000},
+	{1_000, 1_000_000},
+}
 
 func eachWidth(b *testing.B, run func(b *testing.B, t *catalog.Table)) {
 	for _, w := range widths {
@@ -63,7 +69,8 @@ func BenchmarkOwner(b *testing.B) {
 	})
 }
 
-// BenchmarkWith is an incremental refresh after one migration: it grows with the logarithm of the chunks and of the shards.
+// BenchmarkWith is an incremental refresh after one migration: it grows with the logarithm of the
+// chunks and of the shards.
 func BenchmarkWith(b *testing.B) {
 	eachWidth(b, func(b *testing.B, t *catalog.Table) {
 		c := t.Owner(key.Int(int64(t.Len()) * 5))
@@ -79,8 +86,8 @@ func BenchmarkWith(b *testing.B) {
 	})
 }
 
-// BenchmarkRefresh is what a router that missed so many migrations asks for and takes in: both are linear in the change, and
-// grow with the logarithm of the chunks.
+// BenchmarkRefresh is what a router that missed so many migrations asks for and takes in: both are
+// linear in the change, and grow with the logarithm of the chunks.
 func BenchmarkRefresh(b *testing.B) {
 	eachWidth(b, func(b *testing.B, t *catalog.Table) {
 		for _, missed := range []int{1, 10, 100} {
@@ -91,7 +98,8 @@ func BenchmarkRefresh(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*missed), "ns/migration")
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*missed),
+					"ns/migration")
 			})
 		}
 	})
@@ -113,7 +121,8 @@ func after(b *testing.B, t *catalog.Table, migrations int) *catalog.Table {
 	return t
 }
 
-// BenchmarkOwning is the targeting of a scan of 100 chunks, and of one of everything, which ends when all shards are found.
+// BenchmarkOwning is the targeting of a scan of 100 chunks, and of one of everything, which ends
+// when all shards are found.
 func BenchmarkOwning(b *testing.B) {
 	eachWidth(b, func(b *testing.B, t *catalog.Table) {
 		middle := int64(t.Len()) * 5

@@ -46,7 +46,8 @@ func TestFirstHashed(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	for _, each := range []int{0, -1} {
-		if _, err := catalog.FirstHashed(coll, []string{"shard-a"}, each); !errcode.Is(err, errcode.BadValue) {
+		_, err := catalog.FirstHashed(coll, []string{"shard-a"}, each)
+		if !errcode.Is(err, errcode.BadValue) {
 			t.Errorf("%d chunks for each: %v", each, err)
 		}
 	}
@@ -54,7 +55,11 @@ func TestFirstHashed(t *testing.T) {
 
 func TestFirstZoned(t *testing.T) {
 	zones := zoned(t, "0 10 A", "10 20 A", "20 30 B", "40 50 A")
-	members := map[string][]string{"": {"shard-a", "shard-b", "shard-c"}, "A": {"shard-a", "shard-b"}, "B": {"shard-c"}}
+	members := map[string][]string{
+		"":  {"shard-a", "shard-b", "shard-c"},
+		"A": {"shard-a", "shard-b"},
+		"B": {"shard-c"},
+	}
 	chunks, err := catalog.FirstZoned(coll, zones, members)
 	want := `[MinKey, 0) shard-a
 [0, 10) shard-a
@@ -73,8 +78,9 @@ func TestFirstZoned(t *testing.T) {
 	}
 }
 
-// TestInitialChunks: hashed chunks are as many as asked for and equally many for each shard, of shares of the hashes that
-// differ by less than the number of chunks; zoned chunks are never outside their zones.
+// TestInitialChunks: hashed chunks are as many as asked for and equally many for each shard, of
+// shares of the hashes that differ by less than the number of chunks; zoned chunks are never
+// outside their zones.
 func TestInitialChunks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var shards []string
@@ -105,7 +111,9 @@ func checkShares(t *rapid.T, bounds []key.Key) {
 		if mirror := bounds[len(bounds)-1-i]; number(t, b) != -number(t, mirror) {
 			t.Fatalf("the bounds %v and %v are not symmetric", b, mirror)
 		}
-		if i > 1 && number(t, b)-number(t, bounds[i-1]) != number(t, bounds[i-1])-number(t, bounds[i-2]) {
+		if i > 1 && number(
+			t, b,
+		)-number(t, bounds[i-1]) != number(t, bounds[i-1])-number(t, bounds[i-2]) {
 			t.Fatalf("the bounds %v are not evenly spaced", bounds)
 		}
 	}
@@ -120,7 +128,12 @@ func number(t *rapid.T, k key.Key) int64 {
 }
 
 func checkZoned(t *rapid.T, zones catalog.Zones, shards []string) {
-	members := map[string][]string{"": shards, "A": shards[:1], "B": shards[len(shards)/2:], "C": shards[len(shards)-1:]}
+	members := map[string][]string{
+		"":  shards,
+		"A": shards[:1],
+		"B": shards[len(shards)/2:],
+		"C": shards[len(shards)-1:],
+	}
 	chunks, err := catalog.FirstZoned(coll, zones, members)
 	if err != nil {
 		t.Fatal(err)

@@ -160,19 +160,45 @@ func points(t *testing.T, d *datadriven.TestData) []key.Key {
 }
 
 func TestRefusedTables(t *testing.T) {
-	ok := func() []catalog.Chunk { return slices.Collect(table(t, 2, key.Int(0), key.Int(10)).Chunks()) }
+	ok := func() []catalog.Chunk {
+		return slices.Collect(table(t, 2, key.Int(0), key.Int(10)).Chunks())
+	}
 	for name, c := range map[string]struct {
 		spoil func([]catalog.Chunk) []catalog.Chunk
 		code  errcode.Code
 	}{
-		"empty":   {func([]catalog.Chunk) []catalog.Chunk { return nil }, errcode.IncompatibleShardingMetadata},
-		"gap":     {func(c []catalog.Chunk) []catalog.Chunk { return []catalog.Chunk{c[0], c[2]} }, errcode.IncompatibleShardingMetadata},
-		"no min":  {func(c []catalog.Chunk) []catalog.Chunk { return c[1:] }, errcode.IncompatibleShardingMetadata},
-		"no max":  {func(c []catalog.Chunk) []catalog.Chunk { return c[:2] }, errcode.IncompatibleShardingMetadata},
-		"overlap": {func(c []catalog.Chunk) []catalog.Chunk { c[1].Max = key.Int(11); return c }, errcode.IncompatibleShardingMetadata},
-		"version": {func(c []catalog.Chunk) []catalog.Chunk { c[1].Version = c[0].Version; return c }, errcode.IncompatibleShardingMetadata},
-		"owner":   {func(c []catalog.Chunk) []catalog.Chunk { c[1].Shard = ""; return c }, errcode.IncompatibleShardingMetadata},
-		"epoch":   {func(c []catalog.Chunk) []catalog.Chunk { c[1].Version.Epoch = "e2"; return c }, errcode.StaleEpoch},
+		"empty": {
+			func([]catalog.Chunk) []catalog.Chunk { return nil },
+			errcode.IncompatibleShardingMetadata,
+		},
+		"gap": {
+			func(c []catalog.Chunk) []catalog.Chunk { return []catalog.Chunk{c[0], c[2]} },
+			errcode.IncompatibleShardingMetadata,
+		},
+		"no min": {
+			func(c []catalog.Chunk) []catalog.Chunk { return c[1:] },
+			errcode.IncompatibleShardingMetadata,
+		},
+		"no max": {
+			func(c []catalog.Chunk) []catalog.Chunk { return c[:2] },
+			errcode.IncompatibleShardingMetadata,
+		},
+		"overlap": {
+			func(c []catalog.Chunk) []catalog.Chunk { c[1].Max = key.Int(11); return c },
+			errcode.IncompatibleShardingMetadata,
+		},
+		"version": {
+			func(c []catalog.Chunk) []catalog.Chunk { c[1].Version = c[0].Version; return c },
+			errcode.IncompatibleShardingMetadata,
+		},
+		"owner": {
+			func(c []catalog.Chunk) []catalog.Chunk { c[1].Shard = ""; return c },
+			errcode.IncompatibleShardingMetadata,
+		},
+		"epoch": {
+			func(c []catalog.Chunk) []catalog.Chunk { c[1].Version.Epoch = "e2"; return c },
+			errcode.StaleEpoch,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := catalog.NewTable(coll, c.spoil(ok())); !errcode.Is(err, c.code) {
@@ -192,10 +218,13 @@ func TestRefusedUpdates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := next.With(slices.Collect(old.Chunks())); !errcode.Is(err, errcode.IncompatibleShardingMetadata) {
+	if _, err := next.With(
+		slices.Collect(old.Chunks()),
+	); !errcode.Is(err, errcode.IncompatibleShardingMetadata) {
 		t.Errorf("an older chunk replaced a newer one: %v", err)
 	}
-	if again, err := next.With(slices.Collect(next.Chunks())); err != nil || describe(again) != describe(next) {
+	if again, err := next.With(slices.Collect(next.Chunks())); err != nil ||
+		describe(again) != describe(next) {
 		t.Errorf("the same chunks again: %v", err)
 	}
 	if got := old.Owner(key.Int(5)).Shard; got != "shard-b" {
@@ -204,7 +233,10 @@ func TestRefusedUpdates(t *testing.T) {
 }
 
 func TestShardAt(t *testing.T) {
-	c := catalog.Chunk{Range: key.Everything, History: []catalog.Placement{{ValidAfter: 20, Shard: "b"}, {ValidAfter: 10, Shard: "a"}}}
+	c := catalog.Chunk{
+		Range:   key.Everything,
+		History: []catalog.Placement{{ValidAfter: 20, Shard: "b"}, {ValidAfter: 10, Shard: "a"}},
+	}
 	for ts, want := range map[hlc.Timestamp]string{10: "a", 19: "a", 20: "b", 99: "b"} {
 		if got, err := c.ShardAt(ts); err != nil || got != want {
 			t.Errorf("at %v: %s, %v", ts, got, err)
@@ -217,8 +249,15 @@ func TestShardAt(t *testing.T) {
 
 func TestDocuments(t *testing.T) {
 	c := catalog.Chunk{
-		Range: key.Range{Min: key.Min, Max: key.String("m")}, Shard: "shard-a", Version: coll.Version(), Jumbo: true,
-		History: []catalog.Placement{{ValidAfter: hlc.At(7) + 3, Shard: "shard-a"}, {ValidAfter: 1, Shard: "shard-b"}}, OnCurrentShardSince: hlc.At(7) + 3,
+		Range:   key.Range{Min: key.Min, Max: key.String("m")},
+		Shard:   "shard-a",
+		Version: coll.Version(),
+		Jumbo:   true,
+		History: []catalog.Placement{
+			{ValidAfter: hlc.At(7) + 3, Shard: "shard-a"},
+			{ValidAfter: 1, Shard: "shard-b"},
+		},
+		OnCurrentShardSince: hlc.At(7) + 3,
 	}
 	c.Version.Major, c.Version.Minor = 5, 1<<32-1
 	doc, err := catalog.EncodeChunk(coll, c)
@@ -243,11 +282,12 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestAlgebra: whatever sequence of changes, the table stays a partition whose versions are distinct and rise, and an
-// incremental update gives the same as a full one.
+// TestAlgebra: whatever sequence of changes, the table stays a partition whose versions are
+// distinct and rise, and an incremental update gives the same as a full one.
 func TestAlgebra(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		chunks, err := catalog.First(coll, []key.Key{key.Int(10), key.Int(20)}, []string{"shard-a", "shard-b", "shard-c"})
+		chunks, err := catalog.First(coll, []key.Key{key.Int(10), key.Int(20)},
+			[]string{"shard-a", "shard-b", "shard-c"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,22 +333,31 @@ func checkStep(t *rapid.T, before, after *catalog.Table, what string) {
 		v := after.ShardVersion(shard)
 		if lost := len(after.Owned(shard)) == 0; lost != v.OwnsNothing() {
 			t.Fatalf("%s: %s has version %v and owns %v", what, shard, v, after.Owned(shard))
-		} else if !lost && fmt.Sprint(before.Owned(shard)) != fmt.Sprint(after.Owned(shard)) && !before.ShardVersion(shard).Older(v) {
-			t.Fatalf("%s: what %s owns changed, but its version went from %v to %v", what, shard, before.ShardVersion(shard), v)
+		} else if !lost && fmt.Sprint(before.Owned(shard)) != fmt.Sprint(after.Owned(shard)) &&
+			!before.ShardVersion(shard).Older(v) {
+			t.Fatalf("%s: what %s owns changed, but its version went from %v to %v",
+				what, shard, before.ShardVersion(shard), v)
 		}
 	}
 }
 
-func drawChange(t *rapid.T, now *catalog.Table, at hlc.Timestamp) (changed []catalog.Chunk, what string) {
+func drawChange(
+	t *rapid.T, now *catalog.Table, at hlc.Timestamp,
+) (changed []catalog.Chunk, what string) {
 	chunks := slices.Collect(now.Chunks())
 	c := rapid.SampledFrom(chunks).Draw(t, "chunk")
 	var err error
-	switch what = rapid.SampledFrom([]string{"move", "part", "split", "merge", "ensure"}).Draw(t, "change"); what {
+	switch what = rapid.SampledFrom([]string{"move", "part", "split", "merge", "ensure"}).Draw(
+		t, "change",
+	); what {
 	case "move":
 		to := rapid.SampledFrom([]string{"shard-a", "shard-b", "shard-c"}).Draw(t, "to")
 		changed, err = catalog.Move(now, c.Range, c.Shard, to, at, milliseconds(3))
 	case "part":
-		rng := c.Range.Intersect(key.Range{Min: key.Int(rapid.Int64Range(0, 30).Draw(t, "min")), Max: key.Int(rapid.Int64Range(0, 30).Draw(t, "max"))})
+		rng := c.Range.Intersect(key.Range{
+			Min: key.Int(rapid.Int64Range(0, 30).Draw(t, "min")),
+			Max: key.Int(rapid.Int64Range(0, 30).Draw(t, "max")),
+		})
 		if rng.Empty() {
 			return nil, what
 		}
@@ -318,13 +367,15 @@ func drawChange(t *rapid.T, now *catalog.Table, at hlc.Timestamp) (changed []cat
 		if p <= c.Min || p >= c.Max {
 			return nil, what
 		}
-		changed, err = catalog.Split(now, c.Range, []key.Key{p}, catalog.Bump(rapid.Bool().Draw(t, "major")))
+		changed, err = catalog.Split(now, c.Range, []key.Key{p},
+			catalog.Bump(rapid.Bool().Draw(t, "major")))
 	case "merge":
 		i := slices.IndexFunc(chunks, func(o catalog.Chunk) bool { return o.Min == c.Max })
 		if i < 0 || chunks[i].Shard != c.Shard {
 			return nil, what
 		}
-		changed, err = catalog.Merge(now, key.Range{Min: c.Min, Max: chunks[i].Max}, catalog.Bump(rapid.Bool().Draw(t, "major")))
+		changed, err = catalog.Merge(now, key.Range{Min: c.Min, Max: chunks[i].Max},
+			catalog.Bump(rapid.Bool().Draw(t, "major")))
 	case "ensure":
 		changed, err = catalog.EnsureNewer(now, c.Range, c.Version)
 	}

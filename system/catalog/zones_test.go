@@ -23,7 +23,8 @@ func zoned(t testing.TB, rows ...string) catalog.Zones {
 	for _, row := range rows {
 		var err error
 		f := strings.Fields(row)
-		if zones, err = zones.Assign(key.Range{Min: bound(t, f[0]), Max: bound(t, f[1])}, f[2]); err != nil {
+		zones, err = zones.Assign(key.Range{Min: bound(t, f[0]), Max: bound(t, f[1])}, f[2])
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,21 +38,25 @@ func TestAssign(t *testing.T) {
 		zone string
 		want errcode.Code // "" is accepted
 	}{
-		"between":                      {between(20, 40), "south", ""},
-		"ends where one begins":        {between(0, 10), "north", ""},
-		"begins where one ends":        {between(50, 60), "north", ""},
-		"the same again":               {between(10, 20), "north", ""},
-		"the same for another zone":    {between(10, 20), "south", errcode.RangeOverlapConflict},
-		"inside":                       {between(12, 18), "north", errcode.RangeOverlapConflict},
-		"around":                       {between(0, 30), "north", errcode.RangeOverlapConflict},
-		"around two":                   {between(0, 60), "north", errcode.RangeOverlapConflict},
-		"over the lower end":           {between(5, 11), "north", errcode.RangeOverlapConflict},
-		"over the upper end":           {between(19, 25), "south", errcode.RangeOverlapConflict},
-		"the same, up to another end":  {between(10, 21), "north", errcode.RangeOverlapConflict},
-		"empty":                        {between(30, 30), "north", errcode.BadValue},
-		"turned round":                 {between(35, 30), "north", errcode.BadValue},
-		"without a name":               {between(30, 35), "", errcode.BadValue},
-		"beyond all keys":              {key.Range{Min: key.Int(60), Max: key.After(key.Max)}, "north", errcode.BadValue},
+		"between":                     {between(20, 40), "south", ""},
+		"ends where one begins":       {between(0, 10), "north", ""},
+		"begins where one ends":       {between(50, 60), "north", ""},
+		"the same again":              {between(10, 20), "north", ""},
+		"the same for another zone":   {between(10, 20), "south", errcode.RangeOverlapConflict},
+		"inside":                      {between(12, 18), "north", errcode.RangeOverlapConflict},
+		"around":                      {between(0, 30), "north", errcode.RangeOverlapConflict},
+		"around two":                  {between(0, 60), "north", errcode.RangeOverlapConflict},
+		"over the lower end":          {between(5, 11), "north", errcode.RangeOverlapConflict},
+		"over the upper end":          {between(19, 25), "south", errcode.RangeOverlapConflict},
+		"the same, up to another end": {between(10, 21), "north", errcode.RangeOverlapConflict},
+		"empty":                       {between(30, 30), "north", errcode.BadValue},
+		"turned round":                {between(35, 30), "north", errcode.BadValue},
+		"without a name":              {between(30, 35), "", errcode.BadValue},
+		"beyond all keys": {
+			key.Range{Min: key.Int(60), Max: key.After(key.Max)},
+			"north",
+			errcode.BadValue,
+		},
 		"up to the last key of all":    {key.Range{Min: key.Int(60), Max: key.Max}, "north", ""},
 		"from the first key of all on": {key.Range{Min: key.Min, Max: key.Int(10)}, "north", ""},
 	} {
@@ -103,8 +108,8 @@ func TestZoneOfChunk(t *testing.T) {
 	}
 }
 
-// TestSplitAtZones is the example of the sources: a chunk [10, 20) of which [10, 15) is zone A's and [15, 20) zone B's has to be
-// split even when both zones are on one shard.
+// TestSplitAtZones is the example of the sources: a chunk [10, 20) of which [10, 15) is zone A's
+// and [15, 20) zone B's has to be split even when both zones are on one shard.
 func TestSplitAtZones(t *testing.T) {
 	now := table(t, 2, key.Int(10), key.Int(20))
 	zones := zoned(t, "10 15 A", "15 20 B")
@@ -120,13 +125,15 @@ func TestSplitAtZones(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if a, b := zones.Of(now.Owner(key.Int(10)).Range), zones.Of(now.Owner(key.Int(15)).Range); a != "A" || b != "B" {
+	a, b := zones.Of(now.Owner(key.Int(10)).Range), zones.Of(now.Owner(key.Int(15)).Range)
+	if a != "A" || b != "B" {
 		t.Errorf("the pieces are in zones %q and %q", a, b)
 	}
 }
 
 func TestMergeable(t *testing.T) {
-	chunks := slices.Collect(table(t, 1, key.Int(0), key.Int(10), key.Int(20), key.Int(30), key.Int(40), key.Int(50)).Chunks())
+	chunks := slices.Collect(table(t, 1, key.Int(0), key.Int(10), key.Int(20), key.Int(30),
+		key.Int(40), key.Int(50)).Chunks())
 	chunks[2].OnCurrentShardSince = hlc.At(100) // [10, 20)
 	chunks[4].Shard = "shard-b"                 // [30, 40)
 	now, err := catalog.NewTable(coll, chunks)
@@ -154,14 +161,17 @@ func TestMergeable(t *testing.T) {
 	if now, err = catalog.NewTable(coll, chunks); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(slices.Collect(catalog.Mergeable(now, nil, hlc.At(101)))); got != "[[10, 30) [40, MaxKey)]" {
+	if got := fmt.Sprint(
+		slices.Collect(catalog.Mergeable(now, nil, hlc.At(101))),
+	); got != "[[10, 30) [40, MaxKey)]" {
 		t.Errorf("past a jumbo chunk: %v", got)
 	}
 }
 
 func drawRange(t *rapid.T, name string) key.Range {
 	bounds := append([]key.Key{key.Min, key.Max}, keys(0, 30)...)
-	a, b := rapid.SampledFrom(bounds).Draw(t, name+" min"), rapid.SampledFrom(bounds).Draw(t, name+" max")
+	a, b := rapid.SampledFrom(bounds).Draw(t, name+" min"),
+		rapid.SampledFrom(bounds).Draw(t, name+" max")
 	return key.Range{Min: min(a, b), Max: max(a, b)}
 }
 
@@ -176,15 +186,17 @@ func keys(from, to int64) []key.Key {
 func drawZones(t *rapid.T) catalog.Zones {
 	var zones catalog.Zones
 	for range rapid.IntRange(0, 6).Draw(t, "zones") {
-		if next, err := zones.Assign(drawRange(t, "zone"), rapid.SampledFrom([]string{"A", "B", "C"}).Draw(t, "name")); err == nil {
+		next, err := zones.Assign(drawRange(t, "zone"),
+			rapid.SampledFrom([]string{"A", "B", "C"}).Draw(t, "name"))
+		if err == nil {
 			zones = next
 		}
 	}
 	return zones
 }
 
-// TestZoneAlgebra: whatever is assigned and unassigned, the ranges stay apart, what was assigned is found again, and what was
-// refused changed nothing.
+// TestZoneAlgebra: whatever is assigned and unassigned, the ranges stay apart, what was assigned is
+// found again, and what was refused changed nothing.
 func TestZoneAlgebra(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zones := drawZones(t)
@@ -193,12 +205,15 @@ func TestZoneAlgebra(t *testing.T) {
 		}
 		rng := drawRange(t, "range")
 		before := fmt.Sprint(zones)
-		overlapped := slices.ContainsFunc(zones, func(z catalog.Zone) bool { return z.Overlaps(rng) })
+		overlapped := slices.ContainsFunc(zones, func(z catalog.Zone) bool {
+			return z.Overlaps(rng)
+		})
 		next, err := zones.Assign(rng, "D")
 		if accepted := err == nil; accepted == (overlapped || rng.Empty()) {
 			t.Fatalf("%v into %v: %v", rng, zones, err)
 		}
-		if err == nil && (next.Of(rng) != "D" || fmt.Sprint(next.Unassign(rng)) != before || next.Validate() != nil) {
+		if err == nil && (next.Of(rng) != "D" || fmt.Sprint(next.Unassign(rng)) != before ||
+			next.Validate() != nil) {
 			t.Fatalf("%v into %v made %v", rng, before, next)
 		}
 		if fmt.Sprint(zones) != before {
@@ -207,18 +222,20 @@ func TestZoneAlgebra(t *testing.T) {
 	})
 }
 
-// TestZonesAndTables: splitting every chunk that crosses a boundary leaves none that does; merging what may be merged never
-// makes one, and nothing is left to merge.
+// TestZonesAndTables: splitting every chunk that crosses a boundary leaves none that does; merging
+// what may be merged never makes one, and nothing is left to merge.
 func TestZonesAndTables(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zones := drawZones(t)
 		now := drawTable(t)
 		for c, at := range zones.Crossing(now) {
-			now = changed(t, now)(catalog.Split(now, c.Range, at, catalog.Bump(rapid.Bool().Draw(t, "major"))))
+			now = changed(t, now)(catalog.Split(now, c.Range, at,
+				catalog.Bump(rapid.Bool().Draw(t, "major"))))
 		}
 		checkInZones(t, zones, now)
 		for rng := range catalog.Mergeable(now, zones, hlc.At(100)) {
-			now = changed(t, now)(catalog.Merge(now, rng, catalog.Bump(rapid.Bool().Draw(t, "major"))))
+			now = changed(t, now)(catalog.Merge(now, rng,
+				catalog.Bump(rapid.Bool().Draw(t, "major"))))
 		}
 		checkInZones(t, zones, now)
 		for rng := range catalog.Mergeable(now, zones, hlc.At(100)) {
@@ -227,8 +244,9 @@ func TestZonesAndTables(t *testing.T) {
 	})
 }
 
-// TestMergeAll: joining all ranges of a shard in one change gives the chunks, dates and owners that joining one after the other
-// gives; each joint chunk has a version of its own, and what others have stays as it was.
+// TestMergeAll: joining all ranges of a shard in one change gives the chunks, dates and owners that
+// joining one after the other gives; each joint chunk has a version of its own, and what others
+// have stays as it was.
 func TestMergeAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zones, now := drawZones(t), drawTable(t)
@@ -251,7 +269,8 @@ func TestMergeAll(t *testing.T) {
 				t.Fatalf("%v and %v have the version %v", other, c.Range, c.Version)
 			}
 			seen[c.Version] = c.Range
-			if before := now.Owner(c.Min); !slices.Contains(ranges, c.Range) && before.Version != c.Version {
+			before := now.Owner(c.Min)
+			if !slices.Contains(ranges, c.Range) && before.Version != c.Version {
 				t.Fatalf("%v became %v", before, c)
 			}
 		}
@@ -268,16 +287,22 @@ func unversioned(of *catalog.Table) string {
 }
 
 func drawTable(t *rapid.T) *catalog.Table {
-	bounds := slices.Compact(slices.Sorted(slices.Values(rapid.SliceOfN(rapid.SampledFrom(keys(0, 30)), 0, 12).Draw(t, "bounds"))))
+	bounds := slices.Compact(slices.Sorted(
+		slices.Values(rapid.SliceOfN(rapid.SampledFrom(keys(0, 30)), 0, 12).Draw(t, "bounds")),
+	))
 	chunks, err := catalog.First(coll, bounds, []string{"shard-a"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range chunks {
-		chunks[i].Shard = rapid.SampledFrom([]string{"shard-a", "shard-b", "shard-c"}).Draw(t, "shard")
+		chunks[i].Shard = rapid.SampledFrom([]string{"shard-a", "shard-b", "shard-c"}).Draw(t,
+			"shard")
 		chunks[i].Jumbo = rapid.IntRange(0, 4).Draw(t, "jumbo") == 0
 		chunks[i].OnCurrentShardSince = hlc.At(rapid.Int64Range(1, 120).Draw(t, "since"))
-		chunks[i].History = []catalog.Placement{{ValidAfter: chunks[i].OnCurrentShardSince, Shard: chunks[i].Shard}}
+		chunks[i].History = []catalog.Placement{{
+			ValidAfter: chunks[i].OnCurrentShardSince,
+			Shard:      chunks[i].Shard,
+		}}
 	}
 	made, err := catalog.NewTable(coll, chunks)
 	if err != nil {
@@ -316,8 +341,9 @@ func checkInZones(t *rapid.T, zones catalog.Zones, now *catalog.Table) {
 	}
 }
 
-// TestJumbo: the flag is taken off by clearing, by splitting and by moving, survives as somebody's control chunk, and a table
-// with a flag set and cleared differs from the one before in versions alone.
+// TestJumbo: the flag is taken off by clearing, by splitting and by moving, survives as somebody's
+// control chunk, and a table with a flag set and cleared differs from the one before in versions
+// alone.
 func TestJumbo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := drawTable(t)
@@ -325,7 +351,8 @@ func TestJumbo(t *testing.T) {
 		marked := now
 		if chunks, err := catalog.MarkJumbo(now, c.Range); err != nil {
 			t.Fatal(err)
-		} else if marked, err = now.With(chunks); err != nil || marked.Version() != now.Version() || !marked.Owner(c.Min).Jumbo {
+		} else if marked, err = now.With(chunks); err != nil || marked.Version() != now.Version() ||
+			!marked.Owner(c.Min).Jumbo {
 			t.Fatalf("marked %v: %v, %v", c, marked.Owner(c.Min), err)
 		}
 		cleared := changed(t, marked)(catalog.ClearJumbo(marked, c.Range))
@@ -336,7 +363,8 @@ func TestJumbo(t *testing.T) {
 		if again, err := catalog.ClearJumbo(cleared, c.Range); err != nil || again != nil {
 			t.Fatalf("cleared twice: %v, %v", again, err)
 		}
-		moved := changed(t, marked)(catalog.Move(marked, c.Range, c.Shard, "shard-z", hlc.At(199), 0))
+		moved := changed(t, marked)(catalog.Move(marked, c.Range, c.Shard, "shard-z",
+			hlc.At(199), 0))
 		if moved.Owner(c.Min).Jumbo {
 			t.Fatalf("moved and still jumbo: %v", moved.Owner(c.Min))
 		}

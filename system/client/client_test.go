@@ -42,21 +42,34 @@ func TestWhatIsKnownOfAWrite(t *testing.T) {
 		{"refused at once", []reply{fails(refused)}, client.Failed, 0},
 		{"bad value", []reply{fails(errcode.BadValue)}, client.Failed, 0},
 		{"the router's tables stay stale", []reply{fails(errcode.StaleConfig)}, client.Failed, 0},
-		{"no primary, then done", []reply{fails(errcode.NotWritablePrimary), writes(1)}, client.OK, 1},
-		{"no primary, then refused", []reply{fails(errcode.NotWritablePrimary), fails(refused)}, client.Failed, 1},
+		{
+			"no primary, then done", []reply{fails(errcode.NotWritablePrimary), writes(1)},
+			client.OK, 1,
+		},
+		{
+			"no primary, then refused", []reply{fails(errcode.NotWritablePrimary), fails(refused)},
+			client.Failed, 1,
+		},
 		{"lost, then the record", []reply{fails(lost), writes(1)}, client.OK, 1},
 		{"lost, then nothing to do", []reply{fails(lost), writes(0)}, client.Unknown, 1},
 		{"lost, then refused", []reply{fails(lost), fails(refused)}, client.Unknown, 1},
 		{"stepped down, then nothing to do", []reply{fails(stepped), writes(0)}, client.OK, 1},
 		{"stepped down, then refused", []reply{fails(stepped), fails(refused)}, client.Unknown, 1},
 		{"write concern not satisfied", []reply{unconcerned()}, client.Unknown, 0},
-		{"an error of no known moment", []reply{fails(errcode.FailPointEnabled)}, client.Unknown, 0},
-		{"history is gone", []reply{fails(errcode.IncompleteTransactionHistory)}, client.Unknown, 0},
+		{
+			"an error of no known moment", []reply{fails(errcode.FailPointEnabled)},
+			client.Unknown, 0,
+		},
+		{
+			"history is gone", []reply{fails(errcode.IncompleteTransactionHistory)},
+			client.Unknown, 0,
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a, sessions := write(t, tc.replies)
 			if a.Certainty != tc.want || a.Retries != tc.retries {
-				t.Errorf("got %v after %d retries (%v), want %v after %d", a.Certainty, a.Retries, a.Err, tc.want, tc.retries)
+				t.Errorf("got %v after %d retries (%v), want %v after %d",
+					a.Certainty, a.Retries, a.Err, tc.want, tc.retries)
 			}
 			if (a.Err == nil) != (a.Certainty == client.OK) {
 				t.Errorf("certainty %v with error %v", a.Certainty, a.Err)
@@ -77,19 +90,21 @@ func write(t *testing.T, replies []reply) (a client.Answer, sessions []command.S
 	s := settings.Default80()
 	for _, id := range []env.NodeID{"router.0", "router.1"} {
 		w.AddNode(id, func(t env.Task) {
-			rpc.Handle(rpc.Listen(t.Node(), hlc.New(t.Node())), func(_ env.Task, _ env.NodeID, req *command.Insert) (*command.Written, error) {
-				sessions = append(sessions, req.Session)
-				next := replies[0]
-				replies = replies[1:]
-				if next.code != "" {
-					return nil, errcode.New(next.code, "as planned")
-				}
-				return &next.written, nil
-			})
+			rpc.Handle(rpc.Listen(t.Node(), hlc.New(t.Node())),
+				func(_ env.Task, _ env.NodeID, req *command.Insert) (*command.Written, error) {
+					sessions = append(sessions, req.Session)
+					next := replies[0]
+					replies = replies[1:]
+					if next.code != "" {
+						return nil, errcode.New(next.code, "as planned")
+					}
+					return &next.written, nil
+				})
 		})
 	}
 	w.AddNode("client.0", func(task env.Task) {
-		c := client.New(rpc.Listen(task.Node(), hlc.New(task.Node())), []env.NodeID{"router.0", "router.1"}, &s)
+		c := client.New(rpc.Listen(task.Node(), hlc.New(task.Node())),
+			[]env.NodeID{"router.0", "router.1"}, &s)
 		if task.Sleep(10*time.Millisecond) == nil {
 			a = c.Insert(task, command.Insert{NS: "test.docs", Docs: []bson.Raw{document(t)}})
 		}
@@ -117,7 +132,8 @@ func TestClientGivesUpInTime(t *testing.T) {
 		took[1] = task.Node().Mono().Sub(began) - took[0]
 	})
 	w.Run(nil, env.Time(5*time.Minute))
-	if write.Certainty != client.Unknown || read.Certainty != client.Failed || write.Err == nil || read.Err == nil {
+	if write.Certainty != client.Unknown || read.Certainty != client.Failed || write.Err == nil ||
+		read.Err == nil {
 		t.Errorf("without a router the write is %+v and the read %+v", write, read)
 	}
 	for _, d := range took {

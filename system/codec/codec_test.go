@@ -22,12 +22,18 @@ func document() bson.Raw {
 
 func TestRoundTrip(t *testing.T) {
 	for name, m := range map[string]env.Message{
-		"nil":     nil,
-		"command": &rpc.Envelope{Clock: hlc.Vector{Cluster: 1<<64 - 1, Config: 5}, Body: &command.Insert{NS: "test.docs", Docs: []bson.Raw{document(), nil}}},
-		"empty":   &rpc.Envelope{Body: &command.Done{}},
-		"keys":    &command.RecvStatus{Min: key.Min, Max: key.Max},
-		"error":   &rpc.Envelope{Err: errcode.New(errcode.BadValue, "no")},
-		"detail": &rpc.Envelope{Err: errcode.With(errcode.StaleConfig, &command.StaleInfo{NS: "test.docs", Known: true},
+		"nil": nil,
+		"command": &rpc.Envelope{
+			Clock: hlc.Vector{Cluster: 1<<64 - 1, Config: 5},
+			Body:  &command.Insert{NS: "test.docs", Docs: []bson.Raw{document(), nil}},
+		},
+		"empty": &rpc.Envelope{Body: &command.Done{}},
+		"keys":  &command.RecvStatus{Min: key.Min, Max: key.Max},
+		"error": &rpc.Envelope{Err: errcode.New(errcode.BadValue, "no")},
+		"detail": &rpc.Envelope{Err: errcode.With(errcode.StaleConfig, &command.StaleInfo{
+			NS:    "test.docs",
+			Known: true,
+		},
 			"old")},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +79,9 @@ func TestRefused(t *testing.T) {
 }
 
 func TestBrokenBytes(t *testing.T) {
-	b, err := codec.BSON.Encode(&rpc.Envelope{Body: &command.Insert{NS: "test.docs", Docs: []bson.Raw{document()}}})
+	b, err := codec.BSON.Encode(
+		&rpc.Envelope{Body: &command.Insert{NS: "test.docs", Docs: []bson.Raw{document()}}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,8 @@ import (
 // declared returns the exported struct types of this package's source.
 func declared(t *testing.T) []string {
 	t.Helper()
-	packages, err := parser.ParseDir(token.NewFileSet(), ".", nil, 0) //nolint:staticcheck // one directory, no build tags
+	packages, err := parser.ParseDir(token.NewFileSet(), ".", nil,
+		0) //nolint:staticcheck // one directory, no build tags
 	if err != nil {
 		t.Fatal(err)
 	}

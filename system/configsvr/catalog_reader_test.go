@@ -41,7 +41,14 @@ func (m *member) write(b *catalogReader, ops ...oplog.Op) error {
 
 func collection(ns string, life int) catalog.Collection {
 	id := fmt.Sprint(ns, life)
-	return catalog.Collection{NS: ns, UUID: id, Epoch: id, Timestamp: hlc.At(int64(life + 1)), Key: key.Pattern{Field: "k"}, AllowMigrations: true}
+	return catalog.Collection{
+		NS:              ns,
+		UUID:            id,
+		Epoch:           id,
+		Timestamp:       hlc.At(int64(life + 1)),
+		Key:             key.Pattern{Field: "k"},
+		AllowMigrations: true,
+	}
 }
 
 // made are the operations that make a collection of chunks of ten keys.
@@ -70,19 +77,31 @@ type history struct {
 	life int
 }
 
-// TestEditions: whatever is written, rolled back or forgotten, the book's tables are those of the documents, at the index of the
-// majority and at the latest.
+// TestEditions: whatever is written, rolled back or forgotten, the book's tables are those of the
+// documents, at the index of the majority and at the latest.
 func TestEditions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &history{t: t, m: &member{data: store.New()}}
 		h.b = newCatalogReader(h.m)
 		steps := map[string]func(ns string){
-			"make": h.make, "change": h.change, "change again": h.change, "set": h.set, "damage": h.damage,
-			"commit": h.commit, "roll back": h.rollBack, "forget": h.forget, "read": h.read, "read again": h.read,
+			"make":         h.make,
+			"change":       h.change,
+			"change again": h.change,
+			"set":          h.set,
+			"damage":       h.damage,
+			"commit":       h.commit,
+			"roll back":    h.rollBack,
+			"forget":       h.forget,
+			"read":         h.read,
+			"read again":   h.read,
 		}
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
-			step := rapid.SampledFrom([]string{"make", "change", "change again", "set", "damage", "commit", "roll back", "forget", "read", "read again"})
-			steps[step.Draw(t, "step")](rapid.SampledFrom([]string{"test.a", "test.ab"}).Draw(t, "ns"))
+			step := rapid.SampledFrom([]string{
+				"make", "change", "change again", "set", "damage", "commit", "roll back", "forget",
+				"read", "read again",
+			})
+			steps[step.Draw(t, "step")](rapid.SampledFrom([]string{"test.a", "test.ab"}).Draw(t,
+				"ns"))
 		}
 		h.read("test.a")
 		h.read("test.ab")
@@ -114,11 +133,13 @@ func (h *history) change(ns string) {
 	var changed []catalog.Chunk
 	switch rapid.IntRange(0, 2).Draw(h.t, "kind") {
 	case 0:
-		changed, err = catalog.Move(t, c.Range, c.Shard, "shard-c", hlc.At(int64(100+len(h.m.entries))), 0)
+		changed, err = catalog.Move(t, c.Range, c.Shard, "shard-c",
+			hlc.At(int64(100+len(h.m.entries))), 0)
 	case 1:
 		changed, err = catalog.Split(t, c.Range, []key.Key{point}, catalog.Minor)
 	case 2:
-		changed, err = catalog.Merge(t, key.Range{Min: c.Min, Max: t.Owner(c.Max).Max}, catalog.Major)
+		changed, err = catalog.Merge(t, key.Range{Min: c.Min, Max: t.Owner(c.Max).Max},
+			catalog.Major)
 	}
 	if err != nil || len(changed) == 0 {
 		return // not here
@@ -139,7 +160,8 @@ func (h *history) set(ns string) {
 	h.write([]oplog.Op{putOp(Collections, ns, doc, "set")}, err)
 }
 
-// damage removes a chunk's document, or the collection's: the book must say what the documents say, also when they are wrong.
+// damage removes a chunk's document, or the collection's: the book must say what the documents say,
+// also when they are wrong.
 func (h *history) damage(ns string) {
 	t, err := ReadTable(h.m.data, ns, store.Latest)
 	if err != nil {
@@ -148,7 +170,11 @@ func (h *history) damage(ns string) {
 	op := oplog.Op{Kind: oplog.Delete, NS: Collections, ID: string(key.String(ns))}
 	if rapid.Bool().Draw(h.t, "chunk") {
 		min := t.Owner(key.Int(rapid.Int64Range(0, 60).Draw(h.t, "key"))).Min
-		op = oplog.Op{Kind: oplog.Delete, NS: Chunks, ID: string(key.String(catalog.ChunkID(t.Collection().UUID, min)))}
+		op = oplog.Op{
+			Kind: oplog.Delete,
+			NS:   Chunks,
+			ID:   string(key.String(catalog.ChunkID(t.Collection().UUID, min))),
+		}
 	}
 	h.write([]oplog.Op{op}, nil)
 }
@@ -174,7 +200,8 @@ func (h *history) read(ns string) {
 			h.t.Fatalf("%s at %d: %v, but the documents say %v", ns, at, err, wrong)
 		}
 		if err == nil && describe(got) != describe(want) {
-			h.t.Fatalf("%s at %d is\n%sbut the documents say\n%s", ns, at, describe(got), describe(want))
+			h.t.Fatalf("%s at %d is\n%sbut the documents say\n%s",
+				ns, at, describe(got), describe(want))
 		}
 	}
 }
@@ -187,8 +214,8 @@ func describe(t *catalog.Table) string {
 	return said
 }
 
-// BenchmarkRoutingTable is a migration that is written, and the increment that who knew the table before it is given: it grows
-// with the logarithm of the chunks.
+// BenchmarkRoutingTable is a migration that is written, and the increment that who knew the table
+// before it is given: it grows with the logarithm of the chunks.
 func BenchmarkRoutingTable(b *testing.B) {
 	for chunks := 1_000; chunks <= 1_000_000; chunks *= 10 {
 		m := &member{data: store.New()}
@@ -213,7 +240,8 @@ func BenchmarkRoutingTable(b *testing.B) {
 	}
 }
 
-// increment moves the middle chunk and returns what a router that has seen everything before is given.
+// increment moves the middle chunk and returns what a router that has seen everything before is
+// given.
 func increment(b *testing.B, m *member, book *catalogReader) []catalog.Chunk {
 	t, err := book.latest("test.docs")
 	if err != nil {

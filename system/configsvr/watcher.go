@@ -89,7 +89,8 @@ func (s *Server) addChunk(
 		return w.NS == coll.NS && w.Why != trace.Dropped.String()
 	})
 	if i < 0 {
-		i, written = len(written), append(written, trace.CatalogWrittenEvent{NS: coll.NS, Why: op.Tag})
+		i, written = len(written),
+			append(written, trace.CatalogWrittenEvent{NS: coll.NS, Why: op.Tag})
 	}
 	written[i].Chunks = append(written[i].Chunks, toTraceChunk(c))
 	return written

@@ -51,7 +51,10 @@ var absent = []Missing{
 	{"router.txn.commitSingle", noTransactions},
 	{"router.txn.commit2PC", noTransactions},
 	{"router.broadcastMulti", "every write names its shard key, so none goes to all shards"},
-	{"rangeDeleter.writeConflict", "a task runs alone on its node between two waits: writes never conflict"},
+	{
+		"rangeDeleter.writeConflict",
+		"a task runs alone on its node between two waits: writes never conflict",
+	},
 	{"rangeDeleter.updateOrphanCount", inOneStep},
 	{"rangeDeleter.stepDown", notAPhase},
 	{"recovery.secondStepDownDuringRecovery", notAPhase},

@@ -4,7 +4,8 @@ package failpoint
 // balancer.stats and balancer.enqueue.
 var (
 	BalancerStepUp = declare(Balancer, "balancer.stepUp",
-		"a new primary starts balancing while migrations requested by its predecessor are still running")
+		"a new primary starts balancing while migrations requested by its predecessor are still "+
+			"running")
 	BalancerLoadSettings = declare(Balancer, "balancer.loadSettings",
 		"a round uses settings that have been changed since")
 	BalancerWindowCheck = declare(Balancer, "balancer.checkWindow",

@@ -51,11 +51,13 @@ func declare(role Role, name, risk string) Site {
 	return s
 }
 
-// Register adds a site of another system than the store of this module. Its name must not be that of any other site. It is
-// called from package-level variables only, so the order is that of the files.
+// Register adds a site of another system than the store of this module. Its name must not be that
+// of any other site. It is called from package-level variables only, so the order is that of the
+// files.
 func Register(system string, role Role, name, risk string) Site {
 	if _, known := Parse(name); known || system == "" {
-		panic("failpoint: the site " + name + " of the system " + system + " is registered twice, or for no system")
+		panic("failpoint: the site " + name + " of the system " + system +
+			" is registered twice, or for no system")
 	}
 	s := declare(role, name, risk)
 	catalogue[s].System = system

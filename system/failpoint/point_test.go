@@ -102,7 +102,10 @@ func TestEveryPhaseIsDeclaredOrExplained(t *testing.T) {
 	}
 	for _, m := range absent {
 		if !slices.Contains(known, m.Name) || m.Why == "" {
-			t.Errorf("%+v explains the absence of a phase that is not in the list, or gives no reason", m)
+			t.Errorf(
+				"%+v explains the absence of a phase that is not in the list, or gives no reason",
+				m,
+			)
 		}
 	}
 }
@@ -123,7 +126,8 @@ func TestSitesOfOtherSystems(t *testing.T) {
 	before := len(failpoint.All())
 	site := failpoint.Register("other", failpoint.Donor, "other.step", "nothing can go wrong here")
 	of := failpoint.Of("other")
-	if len(of) != 1 || of[0] != site.Info() || site.Role() != failpoint.Donor || site.String() != "other.step" {
+	if len(of) != 1 || of[0] != site.Info() || site.Role() != failpoint.Donor ||
+		site.String() != "other.step" {
 		t.Errorf("the sites of the system are %v", of)
 	}
 	if _, known := failpoint.Parse("other.step"); !known || len(failpoint.All()) != before {

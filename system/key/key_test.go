@@ -123,8 +123,16 @@ func TestDecode(t *testing.T) {
 
 func TestString(t *testing.T) {
 	for want, v := range map[string]any{
-		"MinKey": bson.MinKey{}, "MaxKey": bson.MaxKey{}, "null": nil, "17": int32(17), "-3": -3.0, "1.5": 1.5,
-		`"abc"`: "abc", "true": true, "NaN": math.NaN(), "+Inf": math.Inf(1),
+		"MinKey": bson.MinKey{},
+		"MaxKey": bson.MaxKey{},
+		"null":   nil,
+		"17":     int32(17),
+		"-3":     -3.0,
+		"1.5":    1.5,
+		`"abc"`:  "abc",
+		"true":   true,
+		"NaN":    math.NaN(),
+		"+Inf":   math.Inf(1),
 	} {
 		if got := encode(t, v).String(); got != want {
 			t.Errorf("%v is written %s, not %s", v, got, want)
@@ -149,7 +157,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestBrokenKeys: no bytes make Decode panic, whatever it accepts has a key, and no key is a prefix of another.
+// TestBrokenKeys: no bytes make Decode panic, whatever it accepts has a key, and no key is a prefix
+// of another.
 func TestBrokenKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := key.Key(rapid.SliceOfN(rapid.Byte(), 0, 16).Draw(t, "bytes"))
@@ -200,7 +209,8 @@ func TestNumbersCompareExactly(t *testing.T) {
 		if rapid.Bool().Draw(rt, "near") {
 			b, _ = exact(a).Float64()
 		}
-		if got, want := cmp.Compare(encode(t, a), encode(t, b)), exact(a).Cmp(exact(b)); got != want {
+		got, want := cmp.Compare(encode(t, a), encode(t, b)), exact(a).Cmp(exact(b))
+		if got != want {
 			rt.Fatalf("%v (%T) and %v (%T) compare as %d, not %d", a, a, b, b, got, want)
 		}
 		v, err := key.Decode(encode(t, a))
@@ -244,7 +254,8 @@ func TestConcatenation(t *testing.T) {
 		}
 		want := cmp.Or(cmp.Compare(k[0], k[2]), cmp.Compare(k[1], k[3]))
 		if got := cmp.Compare(k[0]+k[1], k[2]+k[3]); got != want {
-			rt.Fatalf("(%v, %v) and (%v, %v) compare as %d, not %d", k[0], k[1], k[2], k[3], got, want)
+			rt.Fatalf("(%v, %v) and (%v, %v) compare as %d, not %d",
+				k[0], k[1], k[2], k[3], got, want)
 		}
 	})
 }

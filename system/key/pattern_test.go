@@ -20,9 +20,14 @@ func document(t testing.TB, d bson.D) bson.Raw {
 
 func TestPatternOf(t *testing.T) {
 	doc := document(t, bson.D{{Key: "_id", Value: 4}, {Key: "k", Value: int32(7)},
-		{Key: "a", Value: bson.D{{Key: "b", Value: "x"}, {Key: "m", Value: bson.MaxKey{}}}}, {Key: "l", Value: bson.A{1}}})
+		{Key: "a", Value: bson.D{{Key: "b", Value: "x"}, {Key: "m", Value: bson.MaxKey{}}}},
+		{Key: "l", Value: bson.A{1}}})
 	for field, want := range map[string]key.Key{
-		"k": key.Int(7), "a.b": key.String("x"), "a.c": encode(t, nil), "k.x": encode(t, nil), "none": encode(t, nil),
+		"k":    key.Int(7),
+		"a.b":  key.String("x"),
+		"a.c":  encode(t, nil),
+		"k.x":  encode(t, nil),
+		"none": encode(t, nil),
 	} {
 		if got, err := (key.Pattern{Field: field}).Of(doc); err != nil || got != want {
 			t.Errorf("%s is %v (%v), not %v", field, got, err, want)
@@ -51,7 +56,12 @@ func TestPatternDocument(t *testing.T) {
 			t.Errorf("%v became %v (%v)", p, got, err)
 		}
 	}
-	for _, d := range []bson.D{{}, {{Key: "k", Value: -1}}, {{Key: "k", Value: "text"}}, {{Key: "a", Value: 1}, {Key: "b", Value: 1}}} {
+	for _, d := range []bson.D{
+		{},
+		{{Key: "k", Value: -1}},
+		{{Key: "k", Value: "text"}},
+		{{Key: "a", Value: 1}, {Key: "b", Value: 1}},
+	} {
 		if p, err := key.PatternOf(document(t, d)); err == nil {
 			t.Errorf("%v became %v", d, p)
 		}
@@ -75,7 +85,8 @@ func TestRangeAlgebra(t *testing.T) {
 			}
 		}
 		if r.ContainsRange(s) != within || r.Overlaps(s) != both {
-			t.Fatalf("%v contains %v: %v, not %v; overlaps: %v, not %v", r, s, r.ContainsRange(s), within, r.Overlaps(s), both)
+			t.Fatalf("%v contains %v: %v, not %v; overlaps: %v, not %v",
+				r, s, r.ContainsRange(s), within, r.Overlaps(s), both)
 		}
 	})
 }

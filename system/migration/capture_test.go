@@ -28,7 +28,11 @@ func newSides() *sides {
 }
 
 func document(id string, k, v int64) bson.Raw {
-	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: id}, {Key: "k", Value: k}, {Key: "v", Value: v}})
+	doc, err := bson.Marshal(bson.D{
+		{Key: "_id", Value: id},
+		{Key: "k", Value: k},
+		{Key: "v", Value: v},
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -78,9 +82,9 @@ func (s *sides) apply(m command.Mods) {
 	}
 }
 
-// TestCapturedChangesMakeSidesEqual: whatever is written, and however it is cut into batches, the recipient ends up with
-// the donor's documents of the range. Writes fall between taking the lists and reading documents, and an answer may fail
-// after that.
+// TestCapturedChangesMakeSidesEqual: whatever is written, and however it is cut into batches, the
+// recipient ends up with the donor's documents of the range. Writes fall between taking the lists
+// and reading documents, and an answer may fail after that.
 func TestCapturedChangesMakeSidesEqual(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSides()
@@ -90,7 +94,8 @@ func TestCapturedChangesMakeSidesEqual(t *testing.T) {
 				s.write(id, nil)
 				return
 			}
-			s.write(id, document(id, rapid.Int64Range(-3, 12).Draw(t, "k"), rapid.Int64().Draw(t, "v")))
+			s.write(id, document(id, rapid.Int64Range(-3, 12).Draw(t, "k"),
+				rapid.Int64().Draw(t, "v")))
 		}
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			switch rapid.IntRange(0, 3).Draw(t, "step") {
@@ -125,7 +130,8 @@ func TestCapturedChangesMakeSidesEqual(t *testing.T) {
 	})
 }
 
-// TestDeletesGoFirst: while a delete is left, no document is read: the delete might be older than the document.
+// TestDeletesGoFirst: while a delete is left, no document is read: the delete might be older than
+// the document.
 func TestDeletesGoFirst(t *testing.T) {
 	s := newSides()
 	for _, id := range []string{"aaaa", "bbbb"} {
@@ -145,7 +151,8 @@ func TestDeletesGoFirst(t *testing.T) {
 	}
 }
 
-// TestOutOfRange: a document that leaves the range is a delete, one that was never in it is nothing.
+// TestOutOfRange: a document that leaves the range is a delete, one that was never in it is
+// nothing.
 func TestOutOfRange(t *testing.T) {
 	s := newSides()
 	s.write("in", document("in", 3, 1))

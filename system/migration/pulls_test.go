@@ -9,7 +9,8 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// TestPulls asks in and out of turn, twice at once, and after a failure: every number has one answer.
+// TestPulls asks in and out of turn, twice at once, and after a failure: every number has one
+// answer.
 func TestPulls(t *testing.T) {
 	w := sim.New(sim.Options{Seed: 1})
 	defer w.Close()
@@ -23,7 +24,9 @@ func TestPulls(t *testing.T) {
 		n := cursor
 		return &n, nil
 	}
-	broken := func(env.Task) (*int, error) { return nil, errcode.New(errcode.FailPointEnabled, "on purpose") }
+	broken := func(env.Task) (*int, error) {
+		return nil, errcode.New(errcode.FailPointEnabled, "on purpose")
+	}
 	w.AddNode("donor", func(task env.Task) {
 		ask := func(t env.Task, number uint64, next func(env.Task) (*int, error)) int {
 			n, err := p.serve(t, number, next)
@@ -41,7 +44,16 @@ func TestPulls(t *testing.T) {
 			number uint64
 			next   func(env.Task) (*int, error)
 			want   int
-		}{{1, next, 1}, {1, next, 1}, {2, broken, -1}, {3, next, -1}, {2, next, 2}, {2, broken, 2}, {1, next, -1}, {3, next, 3}} {
+		}{
+			{1, next, 1},
+			{1, next, 1},
+			{2, broken, -1},
+			{3, next, -1},
+			{2, next, 2},
+			{2, broken, 2},
+			{1, next, -1},
+			{3, next, 3},
+		} {
 			if got := ask(task, c.number, c.next); got != c.want {
 				t.Errorf("request %d (number %d) got %d, want %d", i, c.number, got, c.want)
 			}

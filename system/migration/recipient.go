@@ -55,7 +55,12 @@ type recipientMigration struct {
 }
 
 func (s *Service) newRecipient(start command.RecvChunkStart) *recipientMigration {
-	r := &recipientMigration{state: recipientReady, s: s, start: start, scope: env.NewScope(s.member.TermScope())}
+	r := &recipientMigration{
+		state: recipientReady,
+		s:     s,
+		start: start,
+		scope: env.NewScope(s.member.TermScope()),
+	}
 	r.sessions = &sessionDestination{r: r}
 	s.recipient = r
 	if s.profile.HasRecipientSection() {

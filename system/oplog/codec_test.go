@@ -36,7 +36,10 @@ var statement = rapid.Custom(func(t *rapid.T) *oplog.Stmt {
 		ID:      rapid.Int32().Draw(t, "id"),
 		NS:      text(t, "ns"),
 		Key:     text(t, "key"),
-		Prev:    oplog.Time{Term: rapid.Uint64().Draw(t, "term"), Index: rapid.Uint64().Draw(t, "index")},
+		Prev: oplog.Time{
+			Term:  rapid.Uint64().Draw(t, "term"),
+			Index: rapid.Uint64().Draw(t, "index"),
+		},
 		Result:  document(t, "result"),
 		Image:   document(t, "image"),
 		DeadEnd: rapid.Bool().Draw(t, "dead end"),
@@ -80,7 +83,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestBrokenEntries: a torn entry is an error; a flipped bit is an error or another entry, and never a panic.
+// TestBrokenEntries: a torn entry is an error; a flipped bit is an error or another entry, and
+// never a panic.
 func TestBrokenEntries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := entry.Draw(t, "entry").Marshal()
@@ -88,14 +92,17 @@ func TestBrokenEntries(t *testing.T) {
 		if e, err := oplog.Unmarshal(b[:n]); !errcode.Is(err, errcode.BadValue) {
 			t.Fatalf("the first %d of %d bytes became %v, %v", n, len(b), e, err)
 		}
-		if _, err := oplog.Unmarshal(append(bytes.Clone(b), 0)); !errcode.Is(err, errcode.BadValue) {
+		if _, err := oplog.Unmarshal(
+			append(bytes.Clone(b), 0),
+		); !errcode.Is(err, errcode.BadValue) {
 			t.Fatalf("an entry with a byte more was read: %v", err)
 		}
 		b[n] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
 		if e, err := oplog.Unmarshal(b); err == nil {
 			e.Marshal()
 		}
-		if _, err := oplog.Unmarshal(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")); err != nil && !errcode.Is(err, errcode.BadValue) {
+		if _, err := oplog.Unmarshal(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")); err != nil &&
+			!errcode.Is(err, errcode.BadValue) {
 			t.Fatal(err)
 		}
 	})
@@ -104,7 +111,13 @@ func TestBrokenEntries(t *testing.T) {
 // TestSharedMemory: appending to a document that was read does not reach into its neighbour.
 func TestSharedMemory(t *testing.T) {
 	doc := bson.Raw(bsoncore.NewDocumentBuilder().AppendInt32("v", 1).Build())
-	want := &oplog.Entry{TS: 1, Ops: []oplog.Op{{Kind: oplog.Insert, NS: "a", Doc: doc}, {Kind: oplog.Insert, NS: "b", Doc: doc}}}
+	want := &oplog.Entry{
+		TS: 1,
+		Ops: []oplog.Op{
+			{Kind: oplog.Insert, NS: "a", Doc: doc},
+			{Kind: oplog.Insert, NS: "b", Doc: doc},
+		},
+	}
 	got, err := oplog.Unmarshal(want.Marshal())
 	if err != nil {
 		t.Fatal(err)
@@ -115,11 +128,16 @@ func TestSharedMemory(t *testing.T) {
 	}
 }
 
-var sample = &oplog.Entry{TS: 1 << 40, Ops: []oplog.Op{{
-	Kind: oplog.Update, NS: "test.docs", ID: "0123456789a", Tag: "client.0/1",
-	Doc:  bson.Raw(bsoncore.NewDocumentBuilder().AppendInt64("_id", 1).AppendString("v", "w12").Build()),
-	Stmt: &oplog.Stmt{Session: "client.0/1", Txn: 7, NS: "test.docs", Key: "0123456789a"},
-}}}
+var sample = &oplog.Entry{TS: 1 << 40,
+	Ops: []oplog.Op{{
+		Kind: oplog.Update,
+		NS:   "test.docs",
+		ID:   "0123456789a",
+		Tag:  "client.0/1",
+		Doc: bson.Raw(bsoncore.NewDocumentBuilder().AppendInt64("_id", 1).AppendString("v",
+			"w12").Build()),
+		Stmt: &oplog.Stmt{Session: "client.0/1", Txn: 7, NS: "test.docs", Key: "0123456789a"},
+	}}}
 
 func BenchmarkMarshal(b *testing.B) {
 	for b.Loop() {

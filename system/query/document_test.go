@@ -26,9 +26,9 @@ func parse(t testing.TB, text string) bson.Raw {
 	return raw
 }
 
-// TestDocuments: each case's input is one document a line. "match" tells which documents the filter in the first line
-// selects, "apply" changes all documents by the first, "upsert" makes one from filter and change, "bounds" and
-// "equality" tell what the filters say about a field.
+// TestDocuments: each case's input is one document a line. "match" tells which documents the filter
+// in the first line selects, "apply" changes all documents by the first, "upsert" makes one from
+// filter and change, "bounds" and "equality" tell what the filters say about a field.
 func TestDocuments(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -45,7 +45,9 @@ func TestDocuments(t *testing.T) {
 	})
 }
 
-func run(t *testing.T, d *datadriven.TestData, docs []bson.Raw, field string, out *strings.Builder) {
+func run(
+	t *testing.T, d *datadriven.TestData, docs []bson.Raw, field string, out *strings.Builder,
+) {
 	said := func(v any, err error) {
 		if err != nil {
 			v = err
@@ -81,16 +83,19 @@ func run(t *testing.T, d *datadriven.TestData, docs []bson.Raw, field string, ou
 	}
 }
 
-// TestBoundsContainMatches: a document that a filter selects has its key within the filter's bounds, and the equal value
-// if the filter fixes one.
+// TestBoundsContainMatches: a document that a filter selects has its key within the filter's
+// bounds, and the equal value if the filter fixes one.
 func TestBoundsContainMatches(t *testing.T) {
 	value := rapid.Custom(func(t *rapid.T) string {
 		n := rapid.IntRange(-1, 4).Draw(t, "n")
-		return rapid.SampledFrom([]string{fmt.Sprint(n), fmt.Sprintf("%d.5", max(n, 0)), fmt.Sprintf("%q", fmt.Sprint(n)), "null",
+		return rapid.SampledFrom([]string{fmt.Sprint(n), fmt.Sprintf("%d.5", max(n, 0)),
+			fmt.Sprintf("%q", fmt.Sprint(n)), "null",
 			`{"$minKey": 1}`, `{"$maxKey": 1}`}).Draw(t, "value")
 	})
 	condition := rapid.Custom(func(t *rapid.T) string {
-		op := rapid.SampledFrom([]string{"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$exists"}).Draw(t, "op")
+		op := rapid.SampledFrom([]string{
+			"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$exists",
+		}).Draw(t, "op")
 		v := value.Draw(t, "operand")
 		if op == "$in" {
 			v = "[" + v + ", " + value.Draw(t, "other") + "]"
@@ -100,7 +105,8 @@ func TestBoundsContainMatches(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		filter := `{"k": ` + value.Draw(rt, "fixed") + `}`
 		if rapid.Bool().Draw(rt, "operators") {
-			filter = fmt.Sprintf(`{"k": {%s, %s}, "$and": [{"k": {%s}}]}`, condition.Draw(rt, "a"), condition.Draw(rt, "b"), condition.Draw(rt, "c"))
+			filter = fmt.Sprintf(`{"k": {%s, %s}, "$and": [{"k": {%s}}]}`,
+				condition.Draw(rt, "a"), condition.Draw(rt, "b"), condition.Draw(rt, "c"))
 		}
 		f, doc := parse(t, filter), parse(t, `{"k": `+value.Draw(rt, "value")+`}`)
 		ok, err := query.Match(f, doc)
@@ -133,7 +139,8 @@ func BenchmarkMatch(b *testing.B) {
 }
 
 func BenchmarkApply(b *testing.B) {
-	change, doc := parse(b, `{"$set": {"v": "w13"}, "$push": {"l": "p4"}}`), parse(b, `{"_id": 7, "k": 7, "v": "w12", "l": ["p3"]}`)
+	change, doc := parse(b, `{"$set": {"v": "w13"}, "$push": {"l": "p4"}}`),
+		parse(b, `{"_id": 7, "k": 7, "v": "w12", "l": ["p3"]}`)
 	for b.Loop() {
 		if _, err := query.Apply(change, doc); err != nil {
 			b.Fatal(err)

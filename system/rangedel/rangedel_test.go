@@ -25,7 +25,8 @@ const (
 	self = env.NodeID("shard-a.0")
 )
 
-// onShard runs fn on the primary of a shard of one member that holds documents 0 to 19 and owns none of them.
+// onShard runs fn on the primary of a shard of one member that holds documents 0 to 19 and owns
+// none of them.
 func onShard(t *testing.T, fn func(t env.Task, m *replset.Member, r *rangedel.Service)) {
 	t.Helper()
 	w := sim.New(sim.Options{Seed: 1})
@@ -35,9 +36,20 @@ func onShard(t *testing.T, fn func(t env.Task, m *replset.Member, r *rangedel.Se
 	done := false
 	w.AddNode(self, func(task env.Task) {
 		now := hlc.New(task.Node())
-		m := replset.Boot(task, replset.Config{Name: "shard-a", Self: self, Members: []env.NodeID{self}, Settings: &s, Clock: now})
+		m := replset.Boot(task, replset.Config{
+			Name:     "shard-a",
+			Self:     self,
+			Members:  []env.NodeID{self},
+			Settings: &s,
+			Clock:    now,
+		})
 		ep := rpc.Listen(task.Node(), now)
-		server := shard.New(shard.Config{Member: m, Endpoint: ep, Settings: &s, Sets: map[string]*rpc.Set{}})
+		server := shard.New(shard.Config{
+			Member:   m,
+			Endpoint: ep,
+			Settings: &s,
+			Sets:     map[string]*rpc.Set{},
+		})
 		r := rangedel.New(ep, m, server, &s)
 		for !m.IsPrimary() {
 			if task.Sleep(time.Millisecond) != nil {
@@ -63,7 +75,11 @@ func write(t env.Task, m *replset.Member, ops ...oplog.Op) {
 }
 
 func founding() []oplog.Op {
-	ops := []oplog.Op{{Kind: oplog.Create, NS: ns, Doc: store.EncodeOptions("uuid", key.Pattern{Field: "k"})}}
+	ops := []oplog.Op{{
+		Kind: oplog.Create,
+		NS:   ns,
+		Doc:  store.EncodeOptions("uuid", key.Pattern{Field: "k"}),
+	}}
 	for k := range int64(20) {
 		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}})
 		if err != nil {
@@ -78,7 +94,13 @@ func between(lo, hi int64) key.Range { return key.Range{Min: key.Int(lo), Max: k
 
 func task(migration string, r key.Range, pending bool) rangedel.Task {
 	return rangedel.Task{
-		Migration: migration, NS: ns, UUID: "uuid", Min: []byte(r.Min), Max: []byte(r.Max), Pending: pending, When: rangedel.Now,
+		Migration: migration,
+		NS:        ns,
+		UUID:      "uuid",
+		Min:       []byte(r.Min),
+		Max:       []byte(r.Max),
+		Pending:   pending,
+		When:      rangedel.Now,
 	}
 }
 
@@ -91,7 +113,8 @@ func TestReadyTaskIsCarriedOut(t *testing.T) {
 		if run.Sleep(time.Second) != nil || m.Store().Count(ns, store.Latest) != 20 {
 			t.Errorf("a pending task has deleted")
 		}
-		if found, err := r.Ready(run, task("m1", between(5, 15), true).For()); err != nil || !found {
+		if found, err := r.Ready(run, task("m1", between(5, 15), true).For()); err != nil ||
+			!found {
 			t.Errorf("ready: %t %v", found, err)
 		}
 		if err := r.AwaitDone(run, "m1"); err != nil {
@@ -103,8 +126,8 @@ func TestReadyTaskIsCarriedOut(t *testing.T) {
 	})
 }
 
-// TestTasksAreNamedInFull: a late message of an old migration, or one with another range or collection, touches nothing
-// (H-37).
+// TestTasksAreNamedInFull: a late message of an old migration, or one with another range or
+// collection, touches nothing (H-37).
 func TestTasksAreNamedInFull(t *testing.T) {
 	onShard(t, func(run env.Task, m *replset.Member, r *rangedel.Service) {
 		write(run, m, r.Add(task("new", between(5, 15), true)))

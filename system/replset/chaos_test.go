@@ -78,16 +78,21 @@ func (s *storm) roll(site string, n int) int {
 	return s.world.Gate().Pick("storm", site, n)
 }
 
-// writer writes documents of its own whenever its member is the primary, and notes those that a majority has.
+// writer writes documents of its own whenever its member is the primary, and notes those that a
+// majority has.
 func (s *storm) writer(t env.Task, m *Member) {
-	for t.Sleep(time.Duration(1+t.Node().Choose("think", string(m.cfg.Self), 20))*time.Millisecond) == nil {
+	for t.Sleep(
+		time.Duration(1+t.Node().Choose("think", string(m.cfg.Self), 20))*time.Millisecond,
+	) == nil {
 		if !m.IsPrimary() || s.calm {
 			continue
 		}
 		s.next++
 		id := s.next
 		at, err := m.Write(t, put(id, "x"))
-		if err == nil && m.Await(t, at, command.WriteConcern{Majority: true, Timeout: time.Second}) == nil {
+		if err == nil && m.Await(
+			t, at, command.WriteConcern{Majority: true, Timeout: time.Second},
+		) == nil {
 			s.acked[id] = at
 		}
 		if id%10 == 0 && m.Confirm(t) == nil {
@@ -161,10 +166,12 @@ func (s *storm) checkEqual(t *testing.T) {
 	first := s.members[s.ids[0]]
 	for _, id := range s.ids {
 		m := s.members[id]
-		if m.store.Checksum(store.Latest) != first.store.Checksum(store.Latest) || describeTerms(m.log.terms) != describeTerms(first.log.terms) {
+		if m.store.Checksum(store.Latest) != first.store.Checksum(store.Latest) ||
+			describeTerms(m.log.terms) != describeTerms(first.log.terms) {
 			t.Errorf("%s differs from %s", id, s.ids[0])
 		}
-		if w := s.watching[id]; w.applied != m.Applied().Index || w.committed != m.Committed().Index {
+		w := s.watching[id]
+		if w.applied != m.Applied().Index || w.committed != m.Committed().Index {
 			t.Errorf("%s: the watcher saw %d, %d", id, w.applied, w.committed)
 		}
 	}
@@ -180,7 +187,8 @@ func (s *storm) checkAcked(t *testing.T) {
 	}
 }
 
-// checkMajorities compares what leaders of all terms called committed with what the log holds in the end.
+// checkMajorities compares what leaders of all terms called committed with what the log holds in
+// the end.
 func (s *storm) checkMajorities(t *testing.T) {
 	m := s.primary()
 	for _, at := range s.acked {
@@ -209,7 +217,9 @@ func TestStorm(t *testing.T) {
 			defer s.world.Close()
 			s.play(t)
 			acked += len(s.acked)
-			for _, probe := range []string{"replset.rolledBack", "replset.initialSync", "confirmed"} {
+			for _, probe := range []string{
+				"replset.rolledBack", "replset.initialSync", "confirmed",
+			} {
 				reached[probe] += s.world.Reached(probe)
 			}
 		})

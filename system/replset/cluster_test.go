@@ -32,7 +32,11 @@ type cluster struct {
 }
 
 func newCluster(n int, opts sim.Options) *cluster {
-	c := &cluster{settings: settings.Default80(), members: map[env.NodeID]*Member{}, watching: map[env.NodeID]*shadow{}}
+	c := &cluster{
+		settings: settings.Default80(),
+		members:  map[env.NodeID]*Member{},
+		watching: map[env.NodeID]*shadow{},
+	}
 	opts.Observer = c
 	opts.Classify = func(m env.Message) string { return m.(*Raft).Class() }
 	c.world = sim.New(opts)
@@ -52,7 +56,13 @@ func (c *cluster) start() *cluster {
 func (c *cluster) boot(t env.Task) {
 	id := t.Node().ID()
 	delete(c.members, id)
-	m := Boot(t, Config{Name: "s", Self: id, Members: c.ids, Settings: &c.settings, Clock: hlc.New(t.Node())})
+	m := Boot(t, Config{
+		Name:     "s",
+		Self:     id,
+		Members:  c.ids,
+		Settings: &c.settings,
+		Clock:    hlc.New(t.Node()),
+	})
 	c.members[id] = m
 	c.watching[id] = newShadow(m, c.stepUp)
 	m.Watch(c.watching[id])
@@ -73,7 +83,8 @@ func (c *cluster) Observe(e *trace.Event) {
 func (c *cluster) primary() *Member {
 	var best *Member
 	for _, id := range c.ids {
-		if m := c.members[id]; c.world.Up(id) && m != nil && m.IsPrimary() && (best == nil || m.Term() > best.Term()) {
+		m := c.members[id]
+		if c.world.Up(id) && m != nil && m.IsPrimary() && (best == nil || m.Term() > best.Term()) {
 			best = m
 		}
 	}
@@ -102,7 +113,12 @@ func (c *cluster) do(id env.NodeID, fn func(env.Task, *Member)) bool {
 
 // put is the operation that sets a document.
 func put(id int64, value string) oplog.Op {
-	return oplog.Op{Kind: oplog.Insert, NS: testNS, ID: string(key.Int(id)), Doc: document(id, value)}
+	return oplog.Op{
+		Kind: oplog.Insert,
+		NS:   testNS,
+		ID:   string(key.Int(id)),
+		Doc:  document(id, value),
+	}
 }
 
 func document(id int64, value string) bson.Raw {
@@ -113,7 +129,9 @@ func document(id int64, value string) bson.Raw {
 	return b
 }
 
-func (c *cluster) write(id env.NodeID, wc command.WriteConcern, ops ...oplog.Op) (at oplog.Time, err error) {
+func (c *cluster) write(
+	id env.NodeID, wc command.WriteConcern, ops ...oplog.Op,
+) (at oplog.Time, err error) {
 	c.do(id, func(t env.Task, m *Member) {
 		if at, err = m.Write(t, ops...); err == nil {
 			err = m.Await(t, at, wc)
@@ -142,7 +160,8 @@ func (s *shadow) Applied(index uint64, _ *oplog.Entry, leading bool) {
 }
 
 func (s *shadow) RolledBack(to uint64) {
-	s.check(to < s.applied && to >= s.committed, "rolled back to %d from %d, committed %d", to, s.applied, s.committed)
+	s.check(to < s.applied && to >= s.committed, "rolled back to %d from %d, committed %d",
+		to, s.applied, s.committed)
 	s.applied = to
 }
 
@@ -152,7 +171,8 @@ func (s *shadow) Reset(index uint64) {
 }
 
 func (s *shadow) Committed(index uint64) {
-	s.check(index > s.committed && index <= s.applied, "committed %d after %d, applied %d", index, s.committed, s.applied)
+	s.check(index > s.committed && index <= s.applied, "committed %d after %d, applied %d",
+		index, s.committed, s.applied)
 	s.committed = index
 }
 

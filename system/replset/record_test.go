@@ -40,7 +40,8 @@ func drawJournal(t *rapid.T) (file []byte, ends []int, meaning []journalContent)
 	return file, ends, meaning
 }
 
-// TestTornJournal cuts journals anywhere, with garbage behind or without: what was whole is read, nothing else.
+// TestTornJournal cuts journals anywhere, with garbage behind or without: what was whole is read,
+// nothing else.
 func TestTornJournal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		file, ends, meaning := drawJournal(t)
@@ -61,7 +62,8 @@ func TestTornJournal(t *testing.T) {
 		if got.base != want.base || got.hard != want.hard {
 			t.Fatalf("read %v %v, want %v %v", got.base, got.hard, want.base, want.hard)
 		}
-		if d := cmp.Diff(want.entries, got.entries); len(want.entries)+len(got.entries) > 0 && d != "" {
+		d := cmp.Diff(want.entries, got.entries)
+		if len(want.entries)+len(got.entries) > 0 && d != "" {
 			t.Fatal(d)
 		}
 	})
@@ -74,8 +76,13 @@ func TestHolds(t *testing.T) {
 		r.entries = append(r.entries, pb.Entry{Term: 3, Index: 11 + i})
 	}
 	for at, want := range map[oplog.Time]bool{
-		{Term: 2, Index: 9}: false, {Term: 2, Index: 10}: true, {Term: 3, Index: 10}: false,
-		{Term: 3, Index: 11}: true, {Term: 3, Index: 13}: true, {Term: 2, Index: 13}: false, {Term: 3, Index: 14}: false,
+		{Term: 2, Index: 9}:  false,
+		{Term: 2, Index: 10}: true,
+		{Term: 3, Index: 10}: false,
+		{Term: 3, Index: 11}: true,
+		{Term: 3, Index: 13}: true,
+		{Term: 2, Index: 13}: false,
+		{Term: 3, Index: 14}: false,
 	} {
 		if got := r.holds(at); got != want {
 			t.Errorf("holds(%s) = %t", at, got)
@@ -90,7 +97,9 @@ func TestHistory(t *testing.T) {
 		var all []uint64 // the term of each index, from 1
 		term := uint64(1)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			switch rapid.SampledFrom([]string{"append", "append", "append", "truncate", "compact"}).Draw(t, "do") {
+			switch rapid.SampledFrom(
+				[]string{"append", "append", "append", "truncate", "compact"},
+			).Draw(t, "do") {
 			case "append":
 				term += rapid.Uint64Range(0, 5).Draw(t, "newer") / 5
 				h.append(logEntry{term: term, entry: &oplog.Entry{}})

@@ -36,8 +36,8 @@ func TestStepUpWritesFirst(t *testing.T) {
 	}
 }
 
-// TestTenureEndsItsTasks deposes a primary: whoever acts for it can neither wait nor write any more, even when the same
-// member leads again.
+// TestTenureEndsItsTasks deposes a primary: whoever acts for it can neither wait nor write any
+// more, even when the same member leads again.
 func TestTenureEndsItsTasks(t *testing.T) {
 	c := newCluster(3, sim.Options{Seed: 1}).start()
 	defer c.world.Close()
@@ -62,7 +62,8 @@ func TestTenureEndsItsTasks(t *testing.T) {
 	}
 }
 
-// TestSecondaryFollowsTimestamps waits on a secondary for a timestamp that the primary has committed.
+// TestSecondaryFollowsTimestamps waits on a secondary for a timestamp that the primary has
+// committed.
 func TestSecondaryFollowsTimestamps(t *testing.T) {
 	c := newCluster(3, sim.Options{Seed: 1}).start()
 	defer c.world.Close()

@@ -17,7 +17,8 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// walk is a cluster driven by a script. Every command prints its result and then what the set said meanwhile.
+// walk is a cluster driven by a script. Every command prints its result and then what the set said
+// meanwhile.
 type walk struct {
 	*cluster
 	told    int
@@ -168,8 +169,11 @@ func (w *walk) state() string {
 		if m.IsPrimary() {
 			role = "primary"
 		}
-		fmt.Fprintf(&out, "%s %s of term %d, vote %d, hint %q, applied %s %s, committed %s %s, log from %s, terms %s\n", id, role, m.Term(), m.raft.BasicStatus().Vote, m.PrimaryHint(),
-			m.Applied(), values(m, store.Latest), m.Committed(), values(m, m.ReadAt(command.MajorityRead)), m.log.base, describeTerms(m.log.terms))
+		fmt.Fprintf(&out,
+			"%s %s of term %d, vote %d, hint %q, applied %s %s, committed %s %s, log from %s, "+
+				"terms %s\n", id, role, m.Term(), m.raft.BasicStatus().Vote, m.PrimaryHint(),
+			m.Applied(), values(m, store.Latest), m.Committed(),
+			values(m, m.ReadAt(command.MajorityRead)), m.log.base, describeTerms(m.log.terms))
 	}
 	return out.String()
 }

@@ -12,13 +12,21 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// eachTable runs a benchmark with tables of 1,000 to 1,000,000 chunks on 100 shards. Chunk i begins at 10i.
+// eachTable runs a benchmark with tables of 1,000 to 1,000,000 chunks on 100 shards. Chunk i begins
+// at 10i.
 func eachTable(b *testing.B, run func(b *testing.B, t *Table)) {
 	var shards []string
 	for i := range 100 {
 		shards = append(shards, fmt.Sprintf("shard-%02d", i))
 	}
-	coll := catalog.Collection{NS: "test.docs", UUID: "u", Epoch: "e", Timestamp: hlc.At(1), Key: key.Pattern{Field: "k"}, AllowMigrations: true}
+	coll := catalog.Collection{
+		NS:              "test.docs",
+		UUID:            "u",
+		Epoch:           "e",
+		Timestamp:       hlc.At(1),
+		Key:             key.Pattern{Field: "k"},
+		AllowMigrations: true,
+	}
 	for chunks := 1_000; chunks <= 1_000_000; chunks *= 10 {
 		bounds := make([]key.Key, chunks-1)
 		for i := range bounds {
@@ -45,7 +53,8 @@ func filter(b *testing.B, k any) bson.Raw {
 	return doc
 }
 
-// BenchmarkTargetWrite finds the shard of one document and the version to send: it grows with the logarithm of the chunks.
+// BenchmarkTargetWrite finds the shard of one document and the version to send: it grows with the
+// logarithm of the chunks.
 func BenchmarkTargetWrite(b *testing.B) {
 	eachTable(b, func(b *testing.B, t *Table) {
 		of := fixedBy(filter(b, int64(t.Len()*7)))
@@ -59,11 +68,14 @@ func BenchmarkTargetWrite(b *testing.B) {
 	})
 }
 
-// BenchmarkTargetScan finds the shards of a scan of ten chunks, and of one of everything: it grows with the chunks asked for until
-// all shards are found.
+// BenchmarkTargetScan finds the shards of a scan of ten chunks, and of one of everything: it grows
+// with the chunks asked for until all shards are found.
 func BenchmarkTargetScan(b *testing.B) {
 	eachTable(b, func(b *testing.B, t *Table) {
-		ten := bson.D{{Key: "$gte", Value: int64(t.Len() * 5)}, {Key: "$lt", Value: int64(t.Len()*5 + 100)}}
+		ten := bson.D{
+			{Key: "$gte", Value: int64(t.Len() * 5)},
+			{Key: "$lt", Value: int64(t.Len()*5 + 100)},
+		}
 		for name, by := range map[string]bson.Raw{"ten": filter(b, ten), "all": nil} {
 			b.Run(name, func(b *testing.B) {
 				for b.Loop() {

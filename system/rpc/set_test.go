@@ -32,7 +32,10 @@ func (p *pair) run(t *testing.T, call func(task env.Task, set *rpc.Set)) {
 		p.world.AddNode(id, func(t env.Task) {
 			ep := rpc.Listen(t.Node(), hlc.New(t.Node()))
 			rpc.Handle(ep, func(env.Task, env.NodeID, *command.Hello) (*command.HelloReply, error) {
-				return &command.HelloReply{Writable: id == p.primary, Primary: string(p.primary)}, nil
+				return &command.HelloReply{
+					Writable: id == p.primary,
+					Primary:  string(p.primary),
+				}, nil
 			})
 			rpc.Handle(ep, func(env.Task, env.NodeID, *command.LogChange) (*command.Done, error) {
 				p.asked = append(p.asked, id)
@@ -90,7 +93,8 @@ func TestAnyMemberAnswersWhenOneIsCutOff(t *testing.T) {
 		p.world.Partition("caller", "set.0", false)
 		began := task.Node().Mono()
 		for range 2 {
-			if _, err := rpc.CallAny[command.HelloReply](task, set, &command.Hello{}, 10*time.Second); err != nil {
+			_, err := rpc.CallAny[command.HelloReply](task, set, &command.Hello{}, 10*time.Second)
+			if err != nil {
 				t.Errorf("a call of any member: %v", err)
 			}
 		}

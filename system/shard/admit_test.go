@@ -7,8 +7,9 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// A shard tells from versions alone who has to learn: itself, from anything newer than all it knows, be it by a minor
-// only, which a split gives to chunks that have not moved for long; or the router.
+// A shard tells from versions alone who has to learn: itself, from anything newer than all it
+// knows, be it by a minor only, which a split gives to chunks that have not moved for long; or the
+// router.
 func TestJudgement(t *testing.T) {
 	at := func(major, minor uint32) catalog.Version {
 		return catalog.Version{Major: major, Minor: minor, Epoch: "e", Timestamp: 1}
@@ -16,9 +17,16 @@ func TestJudgement(t *testing.T) {
 	chunk := func(min, max key.Key, shard string, v catalog.Version) catalog.Chunk {
 		return catalog.Chunk{Range: key.Range{Min: min, Max: max}, Shard: shard, Version: v}
 	}
-	coll := catalog.Collection{NS: "test.docs", UUID: "u", Epoch: "e", Timestamp: 1, Key: key.Pattern{Field: "k"}}
+	coll := catalog.Collection{
+		NS:        "test.docs",
+		UUID:      "u",
+		Epoch:     "e",
+		Timestamp: 1,
+		Key:       key.Pattern{Field: "k"},
+	}
 	table := must(catalog.NewTable(coll, []catalog.Chunk{
-		chunk(key.Min, key.Int(5), "shard-a", at(2, 1)), chunk(key.Int(5), key.Max, "shard-b", at(3, 0)),
+		chunk(key.Min, key.Int(5), "shard-a", at(2, 1)),
+		chunk(key.Int(5), key.Max, "shard-b", at(3, 0)),
 	}))
 	for _, c := range []struct {
 		shard string

@@ -10,13 +10,19 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// BenchmarkUpdate is a retryable update with majority on a shard of three, from the client's call to its answer.
+// BenchmarkUpdate is a retryable update with majority on a shard of three, from the client's call
+// to its answer.
 func BenchmarkUpdate(b *testing.B) {
 	filter := must(bson.Marshal(bson.D{{Key: "_id", Value: int64(1)}, {Key: "k", Value: int64(1)}}))
 	change := must(bson.Marshal(bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: int64(1)}}}}))
 	benchmark(b, func(t env.Task, c *testCluster, n int) {
 		must(send[command.Written](t, c, c.ids[0], &command.Update{
-			NS: testNS, Filter: filter, Change: change, Upsert: true, Concern: command.Majority, Place: c.place(),
+			NS:      testNS,
+			Filter:  filter,
+			Change:  change,
+			Upsert:  true,
+			Concern: command.Majority,
+			Place:   c.place(),
 			Session: command.Session{ID: "s", Txn: int64(n + 1)},
 		}))
 	})
@@ -29,7 +35,12 @@ func BenchmarkFind(b *testing.B) {
 		if n == 0 {
 			c.put(t, 1)
 		}
-		must(send[command.Batch](t, c, c.ids[0], &command.Find{NS: testNS, Filter: filter, Concern: command.Linearizable, Place: c.place()}))
+		must(send[command.Batch](t, c, c.ids[0], &command.Find{
+			NS:      testNS,
+			Filter:  filter,
+			Concern: command.Linearizable,
+			Place:   c.place(),
+		}))
 	})
 }
 

@@ -20,8 +20,8 @@ import (
 
 const testNS = "test.docs"
 
-// testCluster is one shard of real members, a config server of one node that only knows one table, and a client. The
-// other shard, "shard-b", is a name in the table.
+// testCluster is one shard of real members, a config server of one node that only knows one table,
+// and a client. The other shard, "shard-b", is a name in the table.
 type testCluster struct {
 	world    *sim.World
 	settings settings.Settings
@@ -46,13 +46,20 @@ func newTestCluster(members int, opts sim.Options) *testCluster {
 	for _, id := range c.ids {
 		c.world.AddNode(id, c.bootMember)
 	}
-	c.world.AddNode("client.0", func(t env.Task) { c.client = rpc.Listen(t.Node(), hlc.New(t.Node())) })
+	c.world.AddNode("client.0", func(t env.Task) {
+		c.client = rpc.Listen(t.Node(), hlc.New(t.Node()))
+	})
 	return c
 }
 
 func foundingTable(bounds []int64, shards ...string) *catalog.Table {
 	coll := catalog.Collection{
-		NS: testNS, UUID: "u1", Epoch: "e1", Timestamp: hlc.At(1), Key: key.Pattern{Field: "k"}, AllowMigrations: true,
+		NS:              testNS,
+		UUID:            "u1",
+		Epoch:           "e1",
+		Timestamp:       hlc.At(1),
+		Key:             key.Pattern{Field: "k"},
+		AllowMigrations: true,
 	}
 	var inner []key.Key
 	for _, b := range bounds {
@@ -79,7 +86,9 @@ func (c *testCluster) Observe(e *trace.Event) {
 // bootConfig serves the catalogue as of now, whole or what is new since a version.
 func (c *testCluster) bootConfig(t env.Task) {
 	e := rpc.Listen(t.Node(), hlc.New(t.Node()))
-	rpc.Handle(e, func(t env.Task, _ env.NodeID, req *command.GetRoutingTable) (*command.RoutingUpdate, error) {
+	rpc.Handle(e, func(
+		t env.Task, _ env.NodeID, req *command.GetRoutingTable,
+	) (*command.RoutingUpdate, error) {
 		if req.NS != testNS {
 			return nil, errcode.New(errcode.NamespaceNotFound, "no collection %s", req.NS)
 		}
@@ -101,8 +110,15 @@ func (c *testCluster) bootConfig(t env.Task) {
 func (c *testCluster) bootMember(t env.Task) {
 	id := t.Node().ID()
 	e := rpc.Listen(t.Node(), hlc.New(t.Node()))
-	m := replset.Boot(t, replset.Config{Name: "shard-a", Self: id, Members: c.ids, Settings: &c.settings, Clock: e.Clock()})
-	sets := map[string]*rpc.Set{ConfigSet: rpc.NewSet(e, ConfigSet, []env.NodeID{"config.0"}, &c.settings),
+	m := replset.Boot(t, replset.Config{
+		Name:     "shard-a",
+		Self:     id,
+		Members:  c.ids,
+		Settings: &c.settings,
+		Clock:    e.Clock(),
+	})
+	sets := map[string]*rpc.Set{ConfigSet: rpc.NewSet(e, ConfigSet, []env.NodeID{"config.0"},
+		&c.settings),
 		"shard-a": rpc.NewSet(e, "shard-a", c.ids, &c.settings)}
 	s := New(Config{Member: m, Endpoint: e, Settings: &c.settings, Sets: sets})
 	c.servers[id] = s
@@ -116,7 +132,8 @@ func (c *testCluster) primary() *Server {
 	var best *Server
 	for _, id := range c.ids {
 		s := c.servers[id]
-		if c.world.Up(id) && s != nil && s.Member().IsPrimary() && (best == nil || s.Member().Term() > best.Member().Term()) {
+		if c.world.Up(id) && s != nil && s.Member().IsPrimary() &&
+			(best == nil || s.Member().Term() > best.Member().Term()) {
 			best = s
 		}
 	}
@@ -153,7 +170,9 @@ func (c *testCluster) move(from, to key.Key, shard string) {
 	rng := key.Range{Min: from, Max: to}
 	owner := c.catalog.Owner(rng.Min).Shard
 	at := c.client.Clock().Tick()
-	c.change(must(c.catalog.With(must(catalog.Move(c.catalog, rng, owner, shard, at, time.Minute)))))
+	c.change(
+		must(c.catalog.With(must(catalog.Move(c.catalog, rng, owner, shard, at, time.Minute)))),
+	)
 }
 
 func send[Resp any](t env.Task, c *testCluster, to env.NodeID, req env.Message) (*Resp, error) {
@@ -166,7 +185,11 @@ func timed(t env.Task, c *testCluster, to env.NodeID, req env.Message) (*command
 
 // create makes the collection on the shard.
 func (c *testCluster) create() {
-	req := &command.CreateCollection{NS: testNS, UUID: c.catalog.Collection().UUID, Key: c.catalog.Collection().Key}
+	req := &command.CreateCollection{
+		NS:   testNS,
+		UUID: c.catalog.Collection().UUID,
+		Key:  c.catalog.Collection().Key,
+	}
 	to := c.elect().Node().ID()
 	c.run(time.Minute, c.on("client.0", "create", func(t env.Task) {
 		for {
@@ -178,7 +201,9 @@ func (c *testCluster) create() {
 }
 
 func testDoc(k int64, v string) bson.Raw {
-	return must(bson.Marshal(bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}, {Key: "v", Value: v}}))
+	return must(
+		bson.Marshal(bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}, {Key: "v", Value: v}}),
+	)
 }
 
 // isolate cuts the primary off from the other members, but not from the client.

@@ -17,13 +17,15 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// TestExactlyOnce has clients add to counters by retryable writes and repeat each until it is acknowledged by a majority,
-// while primaries crash and hand over, critical sections come and go and metadata is cleared. However often a statement
-// was sent, the counter holds it once.
+// TestExactlyOnce has clients add to counters by retryable writes and repeat each until it is
+// acknowledged by a majority, while primaries crash and hand over, critical sections come and go
+// and metadata is cleared. However often a statement was sent, the counter holds it once.
 func TestExactlyOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
-		disturbances := rapid.SliceOfN(rapid.SampledFrom([]string{"crash", "isolate", "stepdown", "section", "clear", "calm"}), 1, 8).Draw(t, "disturbances")
+		disturbances := rapid.SliceOfN(rapid.SampledFrom([]string{
+			"crash", "isolate", "stepdown", "section", "clear", "calm",
+		}), 1, 8).Draw(t, "disturbances")
 		first, sum := countUp(t, seed, disturbances)
 		again, _ := countUp(t, seed, disturbances)
 		if first != again {
@@ -38,7 +40,10 @@ func TestExactlyOnce(t *testing.T) {
 const adders, additions = 3, 6
 
 func countUp(t *rapid.T, seed uint64, disturbances []string) (hash uint64, sum int) {
-	c := newTestCluster(3, sim.Options{Seed: seed, Network: sim.Network{Duplicate: sim.Always / 20, LoseReply: sim.Always / 20}})
+	c := newTestCluster(3, sim.Options{
+		Seed:    seed,
+		Network: sim.Network{Duplicate: sim.Always / 20, LoseReply: sim.Always / 20},
+	})
 	defer c.world.Close()
 	c.create()
 	left := adders
@@ -68,9 +73,11 @@ func countUp(t *rapid.T, seed uint64, disturbances []string) (hash uint64, sum i
 func (c *testCluster) add(t env.Task, client int, txn int64) {
 	k := int64(client % 2)
 	req := &command.Update{
-		NS:      testNS,
-		Filter:  must(bson.Marshal(bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}})),
-		Change:  must(bson.Marshal(bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: int64(1)}}}})),
+		NS:     testNS,
+		Filter: must(bson.Marshal(bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}})),
+		Change: must(
+			bson.Marshal(bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: int64(1)}}}}),
+		),
 		Upsert:  true,
 		Session: command.Session{ID: fmt.Sprint("s", client), Txn: txn},
 		Concern: command.Majority,
@@ -83,7 +90,8 @@ func (c *testCluster) add(t env.Task, client int, txn int64) {
 			return
 		case err == nil && w.ConcernError == "":
 			panic(fmt.Sprintf("an upsert answered %+v", *w))
-		case errcode.Is(err, errcode.TransactionTooOld, errcode.IncompleteTransactionHistory, errcode.Internal):
+		case errcode.Is(err, errcode.TransactionTooOld, errcode.IncompleteTransactionHistory,
+			errcode.Internal):
 			panic(err)
 		}
 		t.Sleep(50 * time.Millisecond)
@@ -113,7 +121,8 @@ func (c *testCluster) disturb(what string) {
 	}
 }
 
-// TestScanSeesEveryDocumentOnce reads with any batch size while documents outside a fixed set come and go.
+// TestScanSeesEveryDocumentOnce reads with any batch size while documents outside a fixed set come
+// and go.
 func TestScanSeesEveryDocumentOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newTestCluster(1, sim.Options{Seed: rapid.Uint64().Draw(t, "seed")})
@@ -121,7 +130,9 @@ func TestScanSeesEveryDocumentOnce(t *testing.T) {
 		c.create()
 		batch := rapid.IntRange(1, 7).Draw(t, "batch")
 		churn := rapid.SliceOfN(rapid.Int64Range(0, 19), 0, 30).Draw(t, "churn")
-		concern := rapid.SampledFrom([]command.ReadConcern{command.Local, command.MajorityRead, command.Linearizable}).Draw(t, "concern")
+		concern := rapid.SampledFrom([]command.ReadConcern{
+			command.Local, command.MajorityRead, command.Linearizable,
+		}).Draw(t, "concern")
 		var seen []int64
 		done := c.on("client.0", "scan", func(t env.Task) {
 			for k := range int64(10) {
@@ -151,13 +162,19 @@ func TestScanSeesEveryDocumentOnce(t *testing.T) {
 }
 
 func (c *testCluster) put(t env.Task, k int64) {
-	must(send[command.Written](t, c, c.ids[0], &command.Insert{NS: testNS, Docs: []bson.Raw{testDoc(k, "v")}, Concern: command.Majority, Place: c.place()}))
+	must(send[command.Written](t, c, c.ids[0], &command.Insert{
+		NS:      testNS,
+		Docs:    []bson.Raw{testDoc(k, "v")},
+		Concern: command.Majority,
+		Place:   c.place(),
+	}))
 }
 
 // toggle removes the document, or makes it.
 func (c *testCluster) toggle(t env.Task, k int64) {
 	filter := must(bson.Marshal(bson.D{{Key: "k", Value: k}}))
-	w := must(send[command.Written](t, c, c.ids[0], &command.Delete{NS: testNS, Filter: filter, Place: c.place()}))
+	w := must(send[command.Written](t, c, c.ids[0],
+		&command.Delete{NS: testNS, Filter: filter, Place: c.place()}))
 	if w.N == 0 {
 		c.put(t, k)
 	}
@@ -168,7 +185,13 @@ func (c *testCluster) place() command.Placement {
 }
 
 func (c *testCluster) scan(t env.Task, batch int, concern command.ReadConcern) (keys []int64) {
-	b := must(send[command.Batch](t, c, c.ids[0], &command.Find{NS: testNS, Filter: must(bson.Marshal(bson.D{})), BatchSize: batch, Concern: concern, Place: c.place()}))
+	b := must(send[command.Batch](t, c, c.ids[0], &command.Find{
+		NS:        testNS,
+		Filter:    must(bson.Marshal(bson.D{})),
+		BatchSize: batch,
+		Concern:   concern,
+		Place:     c.place(),
+	}))
 	for n := 1; ; n++ {
 		for _, d := range b.Docs {
 			keys = append(keys, d.Lookup("k").Int64())
@@ -176,11 +199,13 @@ func (c *testCluster) scan(t env.Task, batch int, concern command.ReadConcern) (
 		if b.Cursor == "" {
 			return keys
 		}
-		b = must(send[command.Batch](t, c, c.ids[0], &command.GetMore{Cursor: b.Cursor, BatchSize: batch, Number: n}))
+		b = must(send[command.Batch](t, c, c.ids[0],
+			&command.GetMore{Cursor: b.Cursor, BatchSize: batch, Number: n}))
 	}
 }
 
-// TestQueriesHoldBackDeletion pins ranges at random and compares InUse with a list of who holds what.
+// TestQueriesHoldBackDeletion pins ranges at random and compares InUse with a list of who holds
+// what.
 func TestQueriesHoldBackDeletion(t *testing.T) {
 	c := newTestCluster(1, sim.Options{})
 	defer c.world.Close()
@@ -196,7 +221,8 @@ func TestQueriesHoldBackDeletion(t *testing.T) {
 			"install": func(t *rapid.T) {
 				coll.Clear()
 				b := rapid.Int64Range(1, 9).Draw(t, "bound")
-				coll.Install(foundingTable([]int64{b}, rapid.Permutation([]string{"shard-a", "shard-b"}).Draw(t, "shards")...))
+				coll.Install(foundingTable([]int64{b},
+					rapid.Permutation([]string{"shard-a", "shard-b"}).Draw(t, "shards")...))
 			},
 			"take": func(t *rapid.T) {
 				if f := coll.Take(); f != nil {

@@ -11,8 +11,15 @@ import (
 )
 
 func (s *script) request(d *datadriven.TestData) env.Message {
-	place := command.Placement{Versioned: !has(d, "unversioned"), Shard: s.router.ShardVersion("shard-a")}
-	session := command.Session{ID: str(d, "session"), Txn: num(d, "txn"), Stmt: int32(num(d, "stmt"))}
+	place := command.Placement{
+		Versioned: !has(d, "unversioned"),
+		Shard:     s.router.ShardVersion("shard-a"),
+	}
+	session := command.Session{
+		ID:   str(d, "session"),
+		Txn:  num(d, "txn"),
+		Stmt: int32(num(d, "stmt")),
+	}
 	wc := command.WriteConcern{Majority: has(d, "majority")}
 	switch d.Cmd {
 	case "insert":
@@ -24,13 +31,31 @@ func (s *script) request(d *datadriven.TestData) env.Message {
 		}
 		return &command.Insert{NS: testNS, Docs: docs, Session: session, Concern: wc, Place: place}
 	case "update":
-		return &command.Update{NS: testNS, Filter: s.filter(d), Change: s.changeOf(d), Upsert: has(d, "upsert"),
-			Session: session, Concern: wc, Place: place}
+		return &command.Update{NS: testNS,
+			Filter:  s.filter(d),
+			Change:  s.changeOf(d),
+			Upsert:  has(d, "upsert"),
+			Session: session,
+			Concern: wc,
+			Place:   place}
 	case "delete":
-		return &command.Delete{NS: testNS, Filter: s.filter(d), Session: session, Concern: wc, Place: place}
+		return &command.Delete{
+			NS:      testNS,
+			Filter:  s.filter(d),
+			Session: session,
+			Concern: wc,
+			Place:   place,
+		}
 	case "modify":
-		return &command.FindAndModify{NS: testNS, Filter: s.filter(d), Change: s.changeOf(d), Remove: has(d, "remove"), New: has(d, "new"),
-			Upsert: has(d, "upsert"), Session: session, Concern: wc, Place: place}
+		return &command.FindAndModify{NS: testNS,
+			Filter:  s.filter(d),
+			Change:  s.changeOf(d),
+			Remove:  has(d, "remove"),
+			New:     has(d, "new"),
+			Upsert:  has(d, "upsert"),
+			Session: session,
+			Concern: wc,
+			Place:   place}
 	}
 	return s.query(d, place)
 }
@@ -39,7 +64,13 @@ func (s *script) query(d *datadriven.TestData, place command.Placement) env.Mess
 	switch d.Cmd {
 	case "find":
 		rc := command.ReadConcern(str(d, "concern"))
-		f := &command.Find{NS: testNS, Filter: s.filter(d), BatchSize: int(num(d, "batch")), Concern: rc, Place: place}
+		f := &command.Find{
+			NS:        testNS,
+			Filter:    s.filter(d),
+			BatchSize: int(num(d, "batch")),
+			Concern:   rc,
+			Place:     place,
+		}
 		if f.Secondary = has(d, "secondary"); has(d, "after") {
 			f.After = s.noted
 		}
@@ -48,7 +79,11 @@ func (s *script) query(d *datadriven.TestData, place command.Placement) env.Mess
 		}
 		return f
 	case "more":
-		return &command.GetMore{Cursor: str(d, "cursor"), BatchSize: int(num(d, "batch")), Number: int(num(d, "number"))}
+		return &command.GetMore{
+			Cursor:    str(d, "cursor"),
+			BatchSize: int(num(d, "batch")),
+			Number:    int(num(d, "number")),
+		}
 	case "kill":
 		return &command.KillCursors{Cursors: []string{str(d, "cursor")}}
 	case "flush":
@@ -67,7 +102,13 @@ func (s *script) filter(d *datadriven.TestData) bson.Raw {
 		f = append(f, bson.E{Key: "k", Value: num(d, "k")})
 	}
 	if has(d, "from") {
-		f = append(f, bson.E{Key: "k", Value: bson.D{{Key: "$gte", Value: num(d, "from")}, {Key: "$lt", Value: num(d, "below")}}})
+		f = append(f, bson.E{
+			Key: "k",
+			Value: bson.D{
+				{Key: "$gte", Value: num(d, "from")},
+				{Key: "$lt", Value: num(d, "below")},
+			},
+		})
 	}
 	if has(d, "was") {
 		f = append(f, bson.E{Key: "v", Value: str(d, "was")})
@@ -110,8 +151,10 @@ func (s *script) send(t env.Task, to env.NodeID, req env.Message) string {
 	}
 	if _, ok := req.(*command.Audit); ok {
 		a := must(send[command.AuditReply](t, s.cluster, to, req))
-		return fmt.Sprintf("%s of %s, writable %t, %v, version %s, owned %v, critical sections %q, cursors %d",
-			a.Node, a.Shard, a.Writable, values(a.Documents), a.Version, a.Owned, a.CriticalSections, a.OpenCursors)
+		return fmt.Sprintf("%s of %s, writable %t, %v, version %s, owned %v, critical sections "+
+			"%q, cursors %d",
+			a.Node, a.Shard, a.Writable, values(a.Documents), a.Version, a.Owned,
+			a.CriticalSections, a.OpenCursors)
 	}
 	w, err := send[command.Written](t, s.cluster, to, req)
 	if err != nil {
@@ -137,7 +180,8 @@ func written(w *command.Written) string {
 func values(docs []bson.Raw) []string {
 	texts := []string{}
 	for _, d := range docs {
-		texts = append(texts, fmt.Sprintf("%d:%s", d.Lookup("k").Int64(), d.Lookup("v").StringValue()))
+		texts = append(texts,
+			fmt.Sprintf("%d:%s", d.Lookup("k").Int64(), d.Lookup("v").StringValue()))
 	}
 	return texts
 }

@@ -24,8 +24,9 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// TestScripts walks through what one shard does; a script is a list of the verbs below, each with what it shows: the
-// events that happened meanwhile, and what was answered. Several lines in one command happen one after the other.
+// TestScripts walks through what one shard does; a script is a list of the verbs below, each with
+// what it shows: the events that happened meanwhile, and what was answered. Several lines in one
+// command happen one after the other.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		s := &script{}
@@ -89,13 +90,20 @@ func (s *script) control(d *datadriven.TestData) func() error {
 		"await":   func() error { return s.await(d.CmdArgs[0].Key) },
 		"pending": func() error { s.pending(); return nil },
 		"route":   func() error { s.router = s.catalog; return nil },
-		"move":    func() error { s.move(s.bound(d, "min", key.Min), s.bound(d, "max", key.Max), str(d, "to")); return nil },
+		"move": func() error {
+			s.move(s.bound(d, "min", key.Min), s.bound(d, "max", key.Max), str(d, "to"))
+			return nil
+		},
 		"pause":   func() error { return s.pause(d.CmdArgs[0].Key) },
 		"release": func() error { return s.release(d.CmdArgs[0].Key) },
 		"pass":    func() error { return s.pass(str(d, "time")) },
 		"crash":   func() error { return s.crash() },
 		"isolate": func() error { s.isolate(); return nil },
-		"heal":    func() error { s.world.HealNetwork(); s.cluster.run(5*time.Second, nil); return nil },
+		"heal": func() error {
+			s.world.HealNetwork()
+			s.cluster.run(5*time.Second, nil)
+			return nil
+		},
 		"phases": func() error {
 			for _, id := range s.ids {
 				s.say("%s %s", id, s.servers[id].Collection(testNS).Phase())
@@ -107,7 +115,9 @@ func (s *script) control(d *datadriven.TestData) func() error {
 		"clear":   func() error { s.primary().Collection(testNS).Clear(); return nil },
 		"recover": func() error { s.recovery(d.CmdArgs[0].Key); return nil },
 		"status":  func() error { s.status(); return nil },
-		"import":  func() error { return s.onPrimary(func(t env.Task, p *Server) string { return s.importStmt(t, p, d) }) },
+		"import": func() error {
+			return s.onPrimary(func(t env.Task, p *Server) string { return s.importStmt(t, p, d) })
+		},
 		"advance": func() error {
 			return s.onPrimary(func(t env.Task, p *Server) string {
 				return fmt.Sprint(p.AdvanceSession(t, str(d, "session"), num(d, "txn")))
@@ -124,7 +134,9 @@ func (s *script) control(d *datadriven.TestData) func() error {
 			})
 		},
 		"persist": func() error {
-			return s.onPrimary(func(t env.Task, p *Server) string { return fmt.Sprint(p.PersistConfigTime(t)) })
+			return s.onPrimary(func(t env.Task, p *Server) string {
+				return fmt.Sprint(p.PersistConfigTime(t))
+			})
 		},
 		"heard": func() error {
 			s.say("of the latest change: %t", s.primary().Clock().Now().Config >= s.changed)
@@ -137,10 +149,16 @@ func (s *script) control(d *datadriven.TestData) func() error {
 		},
 		"note": func() error { s.noted = s.client.Clock().Now().Cluster; return nil },
 		"lose": func() error {
-			s.secondary().Collection(testNS).LoseRange(key.Range{Min: s.bound(d, "min", key.Min), Max: s.bound(d, "max", key.Max)})
+			s.secondary().Collection(testNS).LoseRange(key.Range{
+				Min: s.bound(d, "min", key.Min),
+				Max: s.bound(d, "max", key.Max),
+			})
 			return nil
 		},
-		"cut":    func() error { s.world.Partition(s.primary().Node().ID(), s.secondary().Node().ID(), false); return nil },
+		"cut": func() error {
+			s.world.Partition(s.primary().Node().ID(), s.secondary().Node().ID(), false)
+			return nil
+		},
 		"rows":   func() error { s.rows(); return nil },
 		"copies": func() error { s.copies(); return nil },
 		"attach": func() error { return s.primary().Collection(testNS).SetDonor(tellDonor{s}) },
@@ -149,7 +167,8 @@ func (s *script) control(d *datadriven.TestData) func() error {
 
 func (s *script) fresh(d *datadriven.TestData) error {
 	s.held, s.jobs = map[failpoint.Site]*sim.Latch{}, map[string]*job{}
-	s.cluster = newTestCluster(int(num(d, "members")), sim.Options{Seed: 7, YieldMax: -1, OnPoint: s.onPoint, Codec: codec.BSON})
+	s.cluster = newTestCluster(int(num(d, "members")),
+		sim.Options{Seed: 7, YieldMax: -1, OnPoint: s.onPoint, Codec: codec.BSON})
 	var bounds []int64
 	shards := []string{"shard-a", "shard-b"}
 	for _, arg := range d.CmdArgs {
@@ -193,8 +212,13 @@ func (s *script) onPrimary(fn func(t env.Task, p *Server) string) error {
 
 func (s *script) importStmt(t env.Task, p *Server, d *datadriven.TestData) string {
 	st := oplog.Stmt{
-		Session: str(d, "session"), Txn: num(d, "txn"), ID: int32(num(d, "stmt")), NS: testNS, Key: string(key.Int(num(d, "k"))),
-		Result: encodeResult(command.Written{N: 1, Modified: 1}), DeadEnd: has(d, "dead"),
+		Session: str(d, "session"),
+		Txn:     num(d, "txn"),
+		ID:      int32(num(d, "stmt")),
+		NS:      testNS,
+		Key:     string(key.Int(num(d, "k"))),
+		Result:  encodeResult(command.Written{N: 1, Modified: 1}),
+		DeadEnd: has(d, "dead"),
 	}
 	written, err := p.Import(t, st, "m1")
 	return fmt.Sprintf("written=%t %v", written, err)
@@ -213,7 +237,8 @@ func (s *script) rows() {
 	}
 }
 
-// copies prints each member's copy of the routing table, and where in the log that was last written.
+// copies prints each member's copy of the routing table, and where in the log that was last
+// written.
 func (s *script) copies() {
 	for _, id := range s.ids {
 		if !s.world.Up(id) {
@@ -227,7 +252,8 @@ func (s *script) copies() {
 		}
 		var chunks []string
 		for chunk := range table.Chunks() {
-			chunks = append(chunks, fmt.Sprintf("%s %s %d|%d", chunk.Range, chunk.Shard, chunk.Version.Major, chunk.Version.Minor))
+			chunks = append(chunks, fmt.Sprintf("%s %s %d|%d",
+				chunk.Range, chunk.Shard, chunk.Version.Major, chunk.Version.Minor))
 		}
 		s.say("%s: %s", id, strings.Join(chunks, ", "))
 	}

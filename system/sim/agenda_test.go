@@ -40,7 +40,8 @@ func TestAgenda(t *testing.T) {
 				}
 				first := 0
 				for i, m := range model {
-					if m.at < model[first].at || m.at == model[first].at && m.seq < model[first].seq {
+					if m.at < model[first].at ||
+						m.at == model[first].at && m.seq < model[first].seq {
 						first = i
 					}
 				}

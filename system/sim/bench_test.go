@@ -28,7 +28,9 @@ func BenchmarkRPC(b *testing.B) {
 	defer w.Close()
 	calls := 0
 	w.AddNode("server", func(t env.Task) {
-		t.Node().Serve(func(_ env.Task, _ env.NodeID, req env.Message) (env.Message, error) { return req, nil })
+		t.Node().Serve(func(_ env.Task, _ env.NodeID, req env.Message) (env.Message, error) {
+			return req, nil
+		})
 	})
 	w.AddNode("client", func(t env.Task) {
 		for {
@@ -41,8 +43,9 @@ func BenchmarkRPC(b *testing.B) {
 	w.Run(func() bool { return calls >= b.N }, 1<<62)
 }
 
-// BenchmarkExecutor is the mix of a busy cluster: five nodes, twenty clients in a closed loop, some faults, and for every
-// request a task with two disk operations and a yield. It reports events a second.
+// BenchmarkExecutor is the mix of a busy cluster: five nodes, twenty clients in a closed loop, some
+// faults, and for every request a task with two disk operations and a yield. It reports events a
+// second.
 func BenchmarkExecutor(b *testing.B) {
 	w := sim.New(sim.Options{Network: sim.Network{Loss: 20_000, Duplicate: 10_000, Tail: 10_000}})
 	defer w.Close()
@@ -91,8 +94,8 @@ func BenchmarkWorld(b *testing.B) {
 
 var twenty = strings.Fields("a b c d e f g h i j k l m n o p q r s t")
 
-// BenchmarkAcquaintance is what it costs two nodes to exchange the first message of a class: twelve nodes call each other
-// once with each of ten classes. It reports the cost of one call.
+// BenchmarkAcquaintance is what it costs two nodes to exchange the first message of a class: twelve
+// nodes call each other once with each of ten classes. It reports the cost of one call.
 func BenchmarkAcquaintance(b *testing.B) {
 	classes := strings.Fields("a b c d e f g h i j")
 	ids := twenty[:12]
@@ -101,10 +104,16 @@ func BenchmarkAcquaintance(b *testing.B) {
 	defer pool.Close()
 	b.ReportAllocs()
 	for range b.N/calls + 1 {
-		w := sim.New(sim.Options{Pool: &pool, Classify: func(m env.Message) string { return m.(string) }})
+		w := sim.New(sim.Options{Pool: &pool, Classify: func(m env.Message) string {
+			return m.(string)
+		}})
 		for _, id := range ids {
 			w.AddNode(env.NodeID(id), func(t env.Task) {
-				t.Node().Serve(func(_ env.Task, _ env.NodeID, req env.Message) (env.Message, error) { return req, nil })
+				t.Node().Serve(
+					func(_ env.Task, _ env.NodeID, req env.Message) (env.Message, error) {
+						return req, nil
+					},
+				)
 				for _, to := range ids {
 					for _, class := range classes {
 						_, _ = t.Call(env.NodeID(to), class, time.Second)

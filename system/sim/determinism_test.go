@@ -34,7 +34,8 @@ func TestSameSeedSameRun(t *testing.T) {
 	}
 }
 
-// TestStormReaches proves that the other tests of this file compare runs in which something happens.
+// TestStormReaches proves that the other tests of this file compare runs in which something
+// happens.
 func TestStormReaches(t *testing.T) {
 	s := newStorm(stormOptions(1))
 	s.run()
@@ -47,7 +48,10 @@ func TestStormReaches(t *testing.T) {
 	for _, d := range s.w.Decisions() {
 		kinds[d.Kind] = true
 	}
-	for _, kind := range []string{sim.Loss, sim.Duplicate, sim.LoseReply, sim.Tail, sim.Stall, sim.DiskTail, sim.Kept, "crash-at-site", "fail-at-site"} {
+	for _, kind := range []string{
+		sim.Loss, sim.Duplicate, sim.LoseReply, sim.Tail, sim.Stall, sim.DiskTail, sim.Kept,
+		"crash-at-site", "fail-at-site",
+	} {
 		if !kinds[kind] {
 			t.Errorf("nothing was decided about %s", kind)
 		}
@@ -115,7 +119,9 @@ func TestFirstDifference(t *testing.T) {
 	without := append(append([]sim.Decision{}, made[:len(made)/2]...), made[len(made)/2+1:]...)
 	d, found := sim.FirstDifference(replay(made), replay(without))
 	gone := made[len(made)/2]
-	if want := fmt.Sprintf("decide %s %s = %d at #%d", gone.Kind, gone.Site, gone.Answer, gone.Occurrence); !found || !strings.Contains(d.A, want) {
+	want := fmt.Sprintf("decide %s %s = %d at #%d",
+		gone.Kind, gone.Site, gone.Answer, gone.Occurrence)
+	if !found || !strings.Contains(d.A, want) {
 		t.Errorf("the difference is %+v, want %q in A", d, want)
 	}
 	if d, found := sim.FirstDifference(replay(made), replay(made)); found {
@@ -152,8 +158,8 @@ func printHashes(out io.Writer) {
 	}
 }
 
-// TestPoolAcrossWorlds demands that coroutines are taken up again, also those of tasks that were unwound, and that their
-// past does not matter.
+// TestPoolAcrossWorlds demands that coroutines are taken up again, also those of tasks that were
+// unwound, and that their past does not matter.
 func TestPoolAcrossWorlds(t *testing.T) {
 	var pool sim.Pool
 	defer pool.Close()
@@ -178,7 +184,8 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
-// TestUnwindingIsInert has deferred functions act while their world is closed: nothing of it has an effect.
+// TestUnwindingIsInert has deferred functions act while their world is closed: nothing of it has an
+// effect.
 func TestUnwindingIsInert(t *testing.T) {
 	s := &storm{}
 	w := sim.New(sim.Options{Observer: s})
@@ -211,7 +218,8 @@ func TestUnwindingIsInert(t *testing.T) {
 	}
 }
 
-// TestMutationIsFound has either side of a call change the request: with a codec that is a broken invariant.
+// TestMutationIsFound has either side of a call change the request: with a codec that is a broken
+// invariant.
 func TestMutationIsFound(t *testing.T) {
 	for _, guilty := range []string{"sender", "receiver"} {
 		w := sim.New(sim.Options{Codec: textCodec{}})
@@ -238,7 +246,8 @@ func TestMutationIsFound(t *testing.T) {
 	}
 }
 
-// TestClockNeverGoesBack demands that a sleep lasts as long on the node's own clock, whatever its rate.
+// TestClockNeverGoesBack demands that a sleep lasts as long on the node's own clock, whatever its
+// rate.
 func TestClockNeverGoesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := sim.New(sim.Options{})
@@ -264,7 +273,8 @@ func TestClockNeverGoesBack(t *testing.T) {
 	})
 }
 
-// TestFailureIsNotedAtOnce has a deferred function wait after a failed assertion: the run ends all the same.
+// TestFailureIsNotedAtOnce has a deferred function wait after a failed assertion: the run ends all
+// the same.
 func TestFailureIsNotedAtOnce(t *testing.T) {
 	w := sim.New(sim.Options{})
 	defer w.Close()
@@ -272,7 +282,8 @@ func TestFailureIsNotedAtOnce(t *testing.T) {
 		defer func() { _ = t.Sleep(time.Hour) }()
 		t.Node().Assert(false, "two and two are %d", 5)
 	})
-	if why := w.Run(nil, env.Time(time.Second)); why != sim.Broken || !strings.HasSuffix(w.Err().Error(), "two and two are 5") {
+	why := w.Run(nil, env.Time(time.Second))
+	if why != sim.Broken || !strings.HasSuffix(w.Err().Error(), "two and two are 5") {
 		t.Errorf("the run ended as %s with %v", why, w.Err())
 	}
 }

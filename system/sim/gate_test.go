@@ -7,13 +7,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestAnswersAreIndependent demands that the answer to one question does not depend on which others are asked.
+// TestAnswersAreIndependent demands that the answer to one question does not depend on which others
+// are asked.
 func TestAnswersAreIndependent(t *testing.T) {
 	alone, among := newGate(1, false, nil), newGate(1, false, nil)
 	for i := range 100 {
 		among.Pick("latency", fmt.Sprint("other-", i), 1000)
 		among.Decide(Loss, "site", Always/2)
-		if a, b := alone.Pick("latency", "site", 1000), among.Pick("latency", "site", 1000); a != b {
+		a, b := alone.Pick("latency", "site", 1000), among.Pick("latency", "site", 1000)
+		if a != b {
 			t.Fatalf("occurrence %d: %d alone, %d among others", i+1, a, b)
 		}
 	}
@@ -41,9 +43,15 @@ func TestGateDistribution(t *testing.T) {
 	}
 }
 
-// TestExplicitDecisions demands that they override what would be drawn, both ways, and that unused ones are named.
+// TestExplicitDecisions demands that they override what would be drawn, both ways, and that unused
+// ones are named.
 func TestExplicitDecisions(t *testing.T) {
-	plan := []Decision{{Loss, "a>b/x", 2, 1}, {Tail, "a>b/x", 1, 99}, {"election", "a", 1, 3}, {Loss, "never", 1, 1}}
+	plan := []Decision{
+		{Loss, "a>b/x", 2, 1},
+		{Tail, "a>b/x", 1, 99},
+		{"election", "a", 1, 3},
+		{Loss, "never", 1, 1},
+	}
 	g := newGate(1, true, plan)
 	var got []int64
 	for range 3 {
@@ -53,7 +61,8 @@ func TestExplicitDecisions(t *testing.T) {
 			got = append(got, int64(q.asked))
 		}
 	}
-	got = append(got, g.amount(g.question(Tail, "a>b/x"), 1, Always, 1000), int64(g.Pick("election", "a", 10)))
+	got = append(got, g.amount(g.question(Tail, "a>b/x"), 1, Always, 1000),
+		int64(g.Pick("election", "a", 10)))
 	if diff := cmp.Diff([]int64{2, 99, 3}, got); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
@@ -69,7 +78,8 @@ func TestExplicitDecisions(t *testing.T) {
 	}
 }
 
-// TestCalm demands that what a plan has decided does not happen once the network has healed, unless chance could have decided it too.
+// TestCalm demands that what a plan has decided does not happen once the network has healed, unless
+// chance could have decided it too.
 func TestCalm(t *testing.T) {
 	plan := []Decision{{Loss, "a>b/x", 1, 1}, {Tail, "a>b/x", 1, 99}, {Loss, "a>b/y", 1, 1}}
 	g := newGate(1, true, plan)

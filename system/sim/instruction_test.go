@@ -47,7 +47,8 @@ func (s *script) instruction(t env.Task, w []string) (string, error) {
 	case "choose": // kind site n
 		s.say(t, "chose %d", t.Node().Choose(env.Choice(w[1]), w[2], len(w[3])))
 	case "clock":
-		s.say(t, "wall %s, monotonic %s", time.Duration(t.Node().Now()), time.Duration(t.Node().Mono()))
+		s.say(t, "wall %s, monotonic %s",
+			time.Duration(t.Node().Now()), time.Duration(t.Node().Mono()))
 	case "assert":
 		t.Node().Assert(false, "%s", rest(1))
 	case "panic":

@@ -31,7 +31,8 @@ func firstWord(m env.Message) string {
 	return word
 }
 
-// script is a world whose tasks run small programs; each writes what it sees as a line "time node task: text".
+// script is a world whose tasks run small programs; each writes what it sees as a line "time node
+// task: text".
 type script struct {
 	t       *testing.T
 	w       *sim.World
@@ -45,7 +46,8 @@ type script struct {
 	traced  bool
 }
 
-// TestScripts walks through small worlds. Commands are the cases of control, programs those of instruction.
+// TestScripts walks through small worlds. Commands are the cases of control, programs those of
+// instruction.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		s := &script{t: t}
@@ -61,7 +63,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-func arg[T any](s *script, d *datadriven.TestData, name string, parse func(string) (T, error)) (v T) {
+func arg[T any](
+	s *script, d *datadriven.TestData, name string, parse func(string) (T, error),
+) (v T) {
 	a, ok := d.Arg(name)
 	if !ok {
 		return v
@@ -102,7 +106,9 @@ func (s *script) control(d *datadriven.TestData) {
 	case "restart":
 		s.w.Restart(names[0])
 	case "kill": // node: its tasks named work
-		killed := s.w.Interrupt(names[0], func(task string) bool { return task == "work" }, errcode.New(errcode.Interrupted, "killed"))
+		killed := s.w.Interrupt(names[0], func(task string) bool {
+			return task == "work"
+		}, errcode.New(errcode.Interrupted, "killed"))
 		fmt.Fprintf(&s.out, "%d killed", killed)
 	case "slow": // node factor=N
 		s.w.SetSlowness(names[0], arg(s, d, "factor", strconv.Atoi))
@@ -128,7 +134,8 @@ func (s *script) control(d *datadriven.TestData) {
 		}
 	case "decisions":
 		for _, made := range s.w.Decisions() {
-			fmt.Fprintf(&s.out, "%s %s #%d = %d\n", made.Kind, made.Site, made.Occurrence, made.Answer)
+			fmt.Fprintf(&s.out, "%s %s #%d = %d\n",
+				made.Kind, made.Site, made.Occurrence, made.Answer)
 		}
 	case "run": // for=D: what happens until then
 		s.run(arg(s, d, "for", time.ParseDuration))
@@ -141,13 +148,20 @@ func (s *script) world(d *datadriven.TestData) {
 	if s.w != nil {
 		s.w.Close()
 	}
-	s.conds, s.scopes, s.tasks = map[string]*env.Cond{}, map[string]*env.Scope{}, map[string]env.Task{}
+	s.conds, s.scopes, s.tasks = map[string]*env.Cond{}, map[string]*env.Scope{},
+		map[string]env.Task{}
 	s.flags = map[string]bool{}
-	s.latches, s.actions, s.traced = map[string]*sim.Latch{}, map[string]sim.Action{}, d.HasArg("trace")
+	s.latches, s.actions, s.traced = map[string]*sim.Latch{}, map[string]sim.Action{},
+		d.HasArg("trace")
 	jitter := arg(s, d, "jitter", time.ParseDuration)
 	o := sim.Options{
-		Seed: uint64(arg(s, d, "seed", strconv.Atoi)), Planned: d.HasArg("planned"), Classify: firstWord, OnPoint: s.onPoint,
-		Service: arg(s, d, "service", time.ParseDuration), YieldProbability: arg(s, d, "yield", odds), YieldMax: time.Millisecond,
+		Seed:             uint64(arg(s, d, "seed", strconv.Atoi)),
+		Planned:          d.HasArg("planned"),
+		Classify:         firstWord,
+		OnPoint:          s.onPoint,
+		Service:          arg(s, d, "service", time.ParseDuration),
+		YieldProbability: arg(s, d, "yield", odds),
+		YieldMax:         time.Millisecond,
 	}
 	if o.Service == 0 {
 		o.Service = -1
@@ -155,7 +169,11 @@ func (s *script) world(d *datadriven.TestData) {
 	if o.YieldProbability == 0 {
 		o.YieldMax = -1
 	}
-	o.Network = sim.Network{Loss: arg(s, d, "loss", odds), Tail: arg(s, d, "tail", odds), Keepalive: time.Second}
+	o.Network = sim.Network{
+		Loss:      arg(s, d, "loss", odds),
+		Tail:      arg(s, d, "tail", odds),
+		Keepalive: time.Second,
+	}
 	o.Network.Latency = func(from, to env.NodeID) sim.Latency {
 		return sim.Latency{Base: time.Millisecond, Jitter: jitter}
 	}
@@ -186,13 +204,22 @@ func (s *script) partition(cmd string, names []env.NodeID) {
 func (s *script) rule(d *datadriven.TestData) sim.Rule {
 	class, reply := arg(s, d, "class", word), d.HasArg("reply")
 	return sim.Rule{
-		From: arg(s, d, "from", word), To: arg(s, d, "to", word), Count: arg(s, d, "count", strconv.Atoi), Hold: d.HasArg("hold"), Copy: d.HasArg("copy"),
-		Chain: sim.Probability(arg(s, d, "chain", strconv.Atoi)), PriorityChange: sim.Probability(arg(s, d, "demotion", strconv.Atoi)),
+		From:           arg(s, d, "from", word),
+		To:             arg(s, d, "to", word),
+		Count:          arg(s, d, "count", strconv.Atoi),
+		Hold:           d.HasArg("hold"),
+		Copy:           d.HasArg("copy"),
+		Chain:          sim.Probability(arg(s, d, "chain", strconv.Atoi)),
+		PriorityChange: sim.Probability(arg(s, d, "demotion", strconv.Atoi)),
 		Fate: sim.Fate{
-			Drop: d.HasArg("drop"), LoseReply: d.HasArg("lose-reply"), Duplicate: d.HasArg("duplicate"),
-			Delay: arg(s, d, "delay", time.ParseDuration),
+			Drop:      d.HasArg("drop"),
+			LoseReply: d.HasArg("lose-reply"),
+			Duplicate: d.HasArg("duplicate"),
+			Delay:     arg(s, d, "delay", time.ParseDuration),
 		},
-		Match: func(m *sim.Message) bool { return (class == "" || m.Class == class) && m.Reply == reply },
+		Match: func(m *sim.Message) bool {
+			return (class == "" || m.Class == class) && m.Reply == reply
+		},
 	}
 }
 
@@ -204,7 +231,11 @@ func (s *script) latch(name string) *sim.Latch {
 }
 
 func (s *script) at(d *datadriven.TestData) {
-	a := sim.Action{Pause: arg(s, d, "pause", time.ParseDuration), Crash: d.HasArg("crash"), Announce: d.HasArg("announce")}
+	a := sim.Action{
+		Pause:    arg(s, d, "pause", time.ParseDuration),
+		Crash:    d.HasArg("crash"),
+		Announce: d.HasArg("announce"),
+	}
 	if until := arg(s, d, "until", word); until != "" {
 		a.Until = s.latch(until)
 	}
@@ -230,10 +261,12 @@ func (s *script) run(d time.Duration) {
 }
 
 func (s *script) say(t env.Task, format string, args ...any) {
-	fmt.Fprintf(&s.out, "%10s %s %s: %s\n", time.Duration(s.w.Now()), t.Node().ID(), t.Name(), fmt.Sprintf(format, args...))
+	fmt.Fprintf(&s.out, "%10s %s %s: %s\n",
+		time.Duration(s.w.Now()), t.Node().ID(), t.Name(), fmt.Sprintf(format, args...))
 }
 
-// boot serves programs: a request is an instruction list separated by "; ", whose last result is the answer.
+// boot serves programs: a request is an instruction list separated by "; ", whose last result is
+// the answer.
 func (s *script) boot(t env.Task) {
 	n := t.Node()
 	n.Serve(func(t env.Task, from env.NodeID, req env.Message) (env.Message, error) {
@@ -246,7 +279,8 @@ func (s *script) boot(t env.Task) {
 		return &text{answer}, err
 	})
 	n.Receive(func(from env.NodeID, m env.Message) {
-		fmt.Fprintf(&s.out, "%10s %s: message from %s: %s\n", time.Duration(s.w.Now()), n.ID(), from, m.(*text).Text)
+		fmt.Fprintf(&s.out, "%10s %s: message from %s: %s\n",
+			time.Duration(s.w.Now()), n.ID(), from, m.(*text).Text)
 	})
 }
 
@@ -277,7 +311,8 @@ func (s *script) spawn(d *datadriven.TestData, node env.NodeID, name string) {
 	})
 }
 
-// program runs instructions until one fails. An instruction that starts with "try " reports its failure and goes on.
+// program runs instructions until one fails. An instruction that starts with "try " reports its
+// failure and goes on.
 func (s *script) program(t env.Task, lines []string) (result string, err error) {
 	for _, line := range lines {
 		line, tolerant := strings.CutPrefix(strings.TrimSpace(line), "try ")

@@ -10,8 +10,9 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// storm is a world in which everything of the package happens at once, driven by choices at the gate: calls between four
-// nodes, one-way messages, disks, conditions, scopes, sites, crashes, partitions, rules.
+// storm is a world in which everything of the package happens at once, driven by choices at the
+// gate: calls between four nodes, one-way messages, disks, conditions, scopes, sites, crashes,
+// partitions, rules.
 type storm struct {
 	w      *sim.World
 	events uint64
@@ -76,7 +77,9 @@ func (s *storm) faults() {
 		s.w.At(ms(22+29*i), func() { s.w.Heal(id, next, i%2 == 0) })
 	}
 	s.w.At(ms(40), func() {
-		id := s.w.AddRule(sim.Rule{From: "a", Match: func(m *sim.Message) bool { return m.Class == "put" }, Hold: true})
+		id := s.w.AddRule(sim.Rule{From: "a", Match: func(m *sim.Message) bool {
+			return m.Class == "put"
+		}, Hold: true})
 		s.w.AddRule(sim.Rule{To: "c*", Loss: sim.Always / 4, Tail: sim.Always / 4})
 		s.w.At(ms(55), func() { s.w.RemoveRule(id) })
 	})
@@ -114,7 +117,8 @@ func (s *storm) boot(t env.Task) {
 	}
 }
 
-// client does one chosen thing after the other until its scope is over, and then starts again outside of it.
+// client does one chosen thing after the other until its scope is over, and then starts again
+// outside of it.
 func (s *storm) client(t env.Task, done *env.Cond, scope *env.Scope) {
 	n := t.Node()
 	for i := 0; t.Err() == nil; i++ {
@@ -133,7 +137,9 @@ func (s *storm) client(t env.Task, done *env.Cond, scope *env.Scope) {
 				scope.Cancel(errcode.New(errcode.Interrupted, "enough"))
 			}
 		default:
-			if _, err := t.Call(to, &text{fmt.Sprintf("put %d", i)}, 10*time.Millisecond); err != nil {
+			if _, err := t.Call(
+				to, &text{fmt.Sprintf("put %d", i)}, 10*time.Millisecond,
+			); err != nil {
 				n.Sometimes(string(errcode.Of(err)))
 			}
 		}

@@ -62,12 +62,14 @@ func repeated(each int, keys ...int64) documents {
 	return d
 }
 
-func (d documents) extent() splitvector.Extent { return splitvector.Measure(d.index, key.Everything) }
+func (d documents) extent() splitvector.Extent {
+	return splitvector.Measure(d.index, key.Everything)
+}
 
 func between(min, max int64) key.Range { return key.Range{Min: key.Int(min), Max: key.Int(max)} }
 
-// TestPoints: the examples of the sources (a chunk of 1000 documents of which 100 fit, one of 10,001 documents) and every branch of
-// protocol 13.1.
+// TestPoints: the examples of the sources (a chunk of 1000 documents of which 100 fit, one of
+// 10,001 documents) and every branch of protocol 13.1.
 func TestPoints(t *testing.T) {
 	for name, c := range map[string]struct {
 		docs  documents
@@ -77,32 +79,149 @@ func TestPoints(t *testing.T) {
 		down  bool
 		want  string
 	}{
-		"1000 documents, three points":       {docs: upTo(1000), rng: key.Everything, fit: 100, limit: 3, want: "[99 199 299]"},
-		"1000 documents":                     {docs: upTo(1000), rng: key.Everything, fit: 100, want: "[99 199 299 399 499 599 699 799 899]"},
-		"1001 documents":                     {docs: upTo(1001), rng: key.Everything, fit: 100, want: "[99 199 299 399 499 599 699 799 899]"},
-		"a tail of a fifth is shared":        {docs: upTo(1020), rng: key.Everything, fit: 100, want: "[99 199 299 399 499 599 699 779 859 939]"},
-		"a tail of a half is shared":         {docs: upTo(1050), rng: key.Everything, fit: 100, want: "[99 199 299 399 499 599 699 787 875 963]"},
-		"a tail of four fifths stays":        {docs: upTo(1080), rng: key.Everything, fit: 100, want: "[99 199 299 399 499 599 699 799 899 999]"},
-		"shared by all when there are few":   {docs: upTo(150), rng: key.Everything, fit: 100, want: "[74]"},
-		"too little to share":                {docs: upTo(130), rng: key.Everything, fit: 100, want: "[]"},
-		"the first part, to be moved":        {docs: upTo(1000), rng: key.Everything, fit: 100, limit: 1, want: "[99]"},
-		"the first of two parts":             {docs: upTo(160), rng: key.Everything, fit: 100, limit: 1, want: "[79]"},
-		"the last part, to be moved":         {docs: upTo(1000), rng: key.Everything, fit: 100, limit: 1, down: true, want: "[900]"},
-		"the last three parts":               {docs: upTo(1000), rng: key.Everything, fit: 100, limit: 3, down: true, want: "[700 800 900]"},
-		"inside a range":                     {docs: upTo(1000), rng: between(300, 620), fit: 100, want: "[379 459 539]"},
-		"less than a chunk on the shard":     {docs: upTo(99), rng: key.Everything, fit: 100, want: "[]"},
-		"an empty shard":                     {rng: key.Everything, fit: 100, want: "[]"},
-		"an empty range":                     {docs: upTo(1000), rng: between(2000, 3000), fit: 100, want: "[]"},
-		"one key":                            {docs: repeated(1000, 7), rng: key.Everything, fit: 100, want: "[]"},
-		"two keys":                           {docs: repeated(500, 7, 8), rng: key.Everything, fit: 100, want: "[8]"},
-		"two keys, from above":               {docs: repeated(500, 7, 8), rng: key.Everything, fit: 100, down: true, want: "[8]"},
-		"a frequent key":                     {docs: append(append(upTo(50), repeated(300, 50)...), 51, 52, 53), rng: key.Everything, fit: 100, want: "[50]"},
-		"a frequent key, then others":        {docs: append(repeated(300, 0), upTo(300)[1:]...), rng: key.Everything, fit: 100, want: "[1 101 201]"},
-		"documents that are bigger than all": {docs: upTo(5), rng: key.Everything, fit: 0, want: "[1 2 3 4]"},
+		"1000 documents, three points": {
+			docs:  upTo(1000),
+			rng:   key.Everything,
+			fit:   100,
+			limit: 3,
+			want:  "[99 199 299]",
+		},
+		"1000 documents": {
+			docs: upTo(1000),
+			rng:  key.Everything,
+			fit:  100,
+			want: "[99 199 299 399 499 599 699 799 899]",
+		},
+		"1001 documents": {
+			docs: upTo(1001),
+			rng:  key.Everything,
+			fit:  100,
+			want: "[99 199 299 399 499 599 699 799 899]",
+		},
+		"a tail of a fifth is shared": {
+			docs: upTo(1020),
+			rng:  key.Everything,
+			fit:  100,
+			want: "[99 199 299 399 499 599 699 779 859 939]",
+		},
+		"a tail of a half is shared": {
+			docs: upTo(1050),
+			rng:  key.Everything,
+			fit:  100,
+			want: "[99 199 299 399 499 599 699 787 875 963]",
+		},
+		"a tail of four fifths stays": {
+			docs: upTo(1080),
+			rng:  key.Everything,
+			fit:  100,
+			want: "[99 199 299 399 499 599 699 799 899 999]",
+		},
+		"shared by all when there are few": {
+			docs: upTo(150),
+			rng:  key.Everything,
+			fit:  100,
+			want: "[74]",
+		},
+		"too little to share": {
+			docs: upTo(130),
+			rng:  key.Everything,
+			fit:  100,
+			want: "[]",
+		},
+		"the first part, to be moved": {
+			docs:  upTo(1000),
+			rng:   key.Everything,
+			fit:   100,
+			limit: 1,
+			want:  "[99]",
+		},
+		"the first of two parts": {
+			docs:  upTo(160),
+			rng:   key.Everything,
+			fit:   100,
+			limit: 1,
+			want:  "[79]",
+		},
+		"the last part, to be moved": {
+			docs:  upTo(1000),
+			rng:   key.Everything,
+			fit:   100,
+			limit: 1,
+			down:  true,
+			want:  "[900]",
+		},
+		"the last three parts": {
+			docs:  upTo(1000),
+			rng:   key.Everything,
+			fit:   100,
+			limit: 3,
+			down:  true,
+			want:  "[700 800 900]",
+		},
+		"inside a range": {
+			docs: upTo(1000),
+			rng:  between(300, 620),
+			fit:  100,
+			want: "[379 459 539]",
+		},
+		"less than a chunk on the shard": {
+			docs: upTo(99),
+			rng:  key.Everything,
+			fit:  100,
+			want: "[]",
+		},
+		"an empty shard": {rng: key.Everything, fit: 100, want: "[]"},
+		"an empty range": {
+			docs: upTo(1000),
+			rng:  between(2000, 3000),
+			fit:  100,
+			want: "[]",
+		},
+		"one key": {
+			docs: repeated(1000, 7),
+			rng:  key.Everything,
+			fit:  100,
+			want: "[]",
+		},
+		"two keys": {
+			docs: repeated(500, 7, 8),
+			rng:  key.Everything,
+			fit:  100,
+			want: "[8]",
+		},
+		"two keys, from above": {
+			docs: repeated(500, 7, 8),
+			rng:  key.Everything,
+			fit:  100,
+			down: true,
+			want: "[8]",
+		},
+		"a frequent key": {
+			docs: append(append(upTo(50), repeated(300, 50)...), 51, 52, 53),
+			rng:  key.Everything,
+			fit:  100,
+			want: "[50]",
+		},
+		"a frequent key, then others": {
+			docs: append(repeated(300, 0), upTo(300)[1:]...),
+			rng:  key.Everything,
+			fit:  100,
+			want: "[1 101 201]",
+		},
+		"documents that are bigger than all": {
+			docs: upTo(5),
+			rng:  key.Everything,
+			fit:  0,
+			want: "[1 2 3 4]",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := splitvector.Points(c.docs.index, splitvector.Request{
-				Range: c.rng, Collection: c.docs.extent(), ChunkBytes: c.fit*size + 1, Limit: c.limit, Down: c.down,
+				Range:      c.rng,
+				Collection: c.docs.extent(),
+				ChunkBytes: c.fit*size + 1,
+				Limit:      c.limit,
+				Down:       c.down,
 			})
 			if fmt.Sprint(got) != c.want {
 				t.Errorf("split at %v, want %s", got, c.want)
@@ -111,17 +230,24 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// TestTenThousandAndOne is the sources' example of a last part with one document: it is joined to the one before.
+// TestTenThousandAndOne is the sources' example of a last part with one document: it is joined to
+// the one before.
 func TestTenThousandAndOne(t *testing.T) {
 	docs := upTo(10_001)
-	points := splitvector.Points(docs.index, splitvector.Request{Range: key.Everything, Collection: docs.extent(), ChunkBytes: 100 * size})
+	points := splitvector.Points(docs.index, splitvector.Request{
+		Range:      key.Everything,
+		Collection: docs.extent(),
+		ChunkBytes: 100 * size,
+	})
 	if n := len(points); n != 99 || points[n-1] != key.Int(9899) {
 		t.Errorf("%d points, the last %v", n, points[n-1])
 	}
 }
 
 func TestResultStaysADocument(t *testing.T) {
-	long := func(n int) key.Key { return key.String(strings.Repeat("x", 1<<20) + fmt.Sprintf("%03d", n)) }
+	long := func(n int) key.Key {
+		return key.String(strings.Repeat("x", 1<<20) + fmt.Sprintf("%03d", n))
+	}
 	index := func(rng key.Range, down bool) iter.Seq2[key.Key, int] {
 		return func(yield func(key.Key, int) bool) {
 			for n := range 40 {
@@ -134,7 +260,11 @@ func TestResultStaysADocument(t *testing.T) {
 			}
 		}
 	}
-	points := splitvector.Points(index, splitvector.Request{Range: key.Everything, Collection: splitvector.Extent{Documents: 40, Bytes: 40 * size}, ChunkBytes: size})
+	points := splitvector.Points(index, splitvector.Request{
+		Range:      key.Everything,
+		Collection: splitvector.Extent{Documents: 40, Bytes: 40 * size},
+		ChunkBytes: size,
+	})
 	if len(points) != 15 {
 		t.Errorf("%d points of a megabyte each", len(points))
 	}
@@ -155,14 +285,16 @@ func TestMoveRangeBounds(t *testing.T) {
 		upper := splitvector.Upper(docs.index, chunk, docs.extent(), c.fit*size)
 		lower := splitvector.Lower(docs.index, chunk, docs.extent(), c.fit*size)
 		if upper.Max.String() != c.upper || lower.Min.String() != c.lower {
-			t.Errorf("of %v at %d a chunk moves [100, %v) or [%v, 900), want %s and %s", chunk, c.fit, upper, lower, c.upper, c.lower)
+			t.Errorf("of %v at %d a chunk moves [100, %v) or [%v, 900), want %s and %s",
+				chunk, c.fit, upper, lower, c.upper, c.lower)
 		}
 	}
 }
 
 func TestTop(t *testing.T) {
 	docs := upTo(1000)
-	low, high := key.Range{Min: key.Min, Max: key.Int(500)}, key.Range{Min: key.Int(500), Max: key.Max}
+	low, high := key.Range{Min: key.Min, Max: key.Int(500)},
+		key.Range{Min: key.Int(500), Max: key.Max}
 	for _, c := range []struct {
 		chunk  key.Range
 		points []key.Key
@@ -174,7 +306,11 @@ func TestTop(t *testing.T) {
 		{key.Everything, []key.Key{key.Int(100), key.Int(200)}, "[0 200] [MinKey, 0)"},
 		{between(100, 500), []key.Key{key.Int(200)}, "[200] [0x, 0x)"},
 		{high, nil, "[] [0x, 0x)"},
-		{key.Range{Min: key.Int(2000), Max: key.Max}, []key.Key{key.Int(2100)}, "[2100] [2100, MaxKey)"},
+		{
+			key.Range{Min: key.Int(2000), Max: key.Max},
+			[]key.Key{key.Int(2100)},
+			"[2100] [2100, MaxKey)",
+		},
 	} {
 		before := fmt.Sprint(c.points)
 		points, part := splitvector.Top(docs.index, c.chunk, c.points)
@@ -186,7 +322,8 @@ func TestTop(t *testing.T) {
 
 // drawn are documents of keys that repeat now and then, and a request for them.
 func drawn(t *rapid.T) (documents, splitvector.Request) {
-	docs := documents(rapid.SliceOfN(rapid.Int64Range(0, rapid.SampledFrom([]int64{3, 40, 5000}).Draw(t, "keys")), 0, 400).Draw(t, "docs"))
+	docs := documents(rapid.SliceOfN(rapid.Int64Range(0,
+		rapid.SampledFrom([]int64{3, 40, 5000}).Draw(t, "keys")), 0, 400).Draw(t, "docs"))
 	slices.Sort(docs)
 	a, b := rapid.Int64Range(-5, 300).Draw(t, "min"), rapid.Int64Range(-5, 6000).Draw(t, "max")
 	return docs, splitvector.Request{
@@ -198,8 +335,8 @@ func drawn(t *rapid.T) (documents, splitvector.Request) {
 	}
 }
 
-// TestPointsAreValid: points strictly increase inside the range, no part is empty, at most as many as wanted, and no point at all
-// splits documents of one key.
+// TestPointsAreValid: points strictly increase inside the range, no part is empty, at most as many
+// as wanted, and no point at all splits documents of one key.
 func TestPointsAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		docs, req := drawn(t)
@@ -210,20 +347,26 @@ func TestPointsAreValid(t *testing.T) {
 		last := req.Range.Min
 		for _, p := range append(points, req.Range.Max) {
 			if len(points) > 0 && (p <= last || docs.in(key.Range{Min: last, Max: p}) == 0) {
-				t.Fatalf("%v cannot be split at %v: nothing in [%v, %v)", req.Range, points, last, p)
+				t.Fatalf("%v cannot be split at %v: nothing in [%v, %v)",
+					req.Range, points, last, p)
 			}
 			last = p
 		}
 	})
 }
 
-// TestPartsAreEven: with keys that differ, no part is bigger than a chunk by more than a third, and none smaller than two thirds
-// but for the roundings.
+// TestPartsAreEven: with keys that differ, no part is bigger than a chunk by more than a third, and
+// none smaller than two thirds but for the roundings.
 func TestPartsAreEven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		docs := upTo(rapid.Int64Range(0, 3000).Draw(t, "documents"))
 		fit := rapid.Int64Range(3, 500).Draw(t, "fit")
-		req := splitvector.Request{Range: key.Everything, Collection: docs.extent(), ChunkBytes: fit * size, Down: rapid.Bool().Draw(t, "down")}
+		req := splitvector.Request{
+			Range:      key.Everything,
+			Collection: docs.extent(),
+			ChunkBytes: fit * size,
+			Down:       rapid.Bool().Draw(t, "down"),
+		}
 		points := splitvector.Points(docs.index, req)
 		if int64(len(docs)) > fit+fit/3+3 && len(points) == 0 {
 			t.Fatalf("%d documents stay together though %d fit", len(docs), fit)
@@ -239,7 +382,8 @@ func TestPartsAreEven(t *testing.T) {
 	})
 }
 
-// TestBoundsOfMoves: what moves is at the known end of the range, has documents, and never leaves a remainder without any.
+// TestBoundsOfMoves: what moves is at the known end of the range, has documents, and never leaves a
+// remainder without any.
 func TestBoundsOfMoves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		docs, req := drawn(t)
@@ -283,7 +427,11 @@ func BenchmarkPoints(b *testing.B) {
 			}
 		}
 	}
-	req := splitvector.Request{Range: key.Everything, Collection: splitvector.Extent{Documents: 1_000_000, Bytes: 1_000_000 * size}, ChunkBytes: 1_000 * size}
+	req := splitvector.Request{
+		Range:      key.Everything,
+		Collection: splitvector.Extent{Documents: 1_000_000, Bytes: 1_000_000 * size},
+		ChunkBytes: 1_000 * size,
+	}
 	for _, limit := range []int{0, 1} {
 		req.Limit = limit
 		b.Run(fmt.Sprintf("limit=%d", limit), func(b *testing.B) {

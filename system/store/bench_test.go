@@ -12,7 +12,12 @@ func filled(b *testing.B, n int64) *store.Store {
 	s := store.New()
 	ops := []oplog.Op{{Kind: oplog.Create, NS: "test.docs", Doc: ranged}}
 	for i := range n {
-		ops = append(ops, oplog.Op{Kind: oplog.Insert, NS: "test.docs", ID: id(i), Doc: document(i, i, 0)})
+		ops = append(ops, oplog.Op{
+			Kind: oplog.Insert,
+			NS:   "test.docs",
+			ID:   id(i),
+			Doc:  document(i, i, 0),
+		})
 	}
 	if err := s.Apply(1, ops); err != nil {
 		b.Fatal(err)
@@ -26,7 +31,12 @@ func BenchmarkApply(b *testing.B) {
 			s := filled(b, n)
 			ops := make([][]oplog.Op, n)
 			for i := range ops {
-				ops[i] = []oplog.Op{{Kind: oplog.Update, NS: "test.docs", ID: id(int64(i)), Doc: document(int64(i), int64(i), 1)}}
+				ops[i] = []oplog.Op{{
+					Kind: oplog.Update,
+					NS:   "test.docs",
+					ID:   id(int64(i)),
+					Doc:  document(int64(i), int64(i), 1),
+				}}
 			}
 			index, i := uint64(1), 0
 			for b.Loop() {

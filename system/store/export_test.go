@@ -1,6 +1,7 @@
 package store
 
-// Weight counts everything the store keeps: collections, versions, index entries, changes that can be undone.
+// Weight counts everything the store keeps: collections, versions, index entries, changes that can
+// be undone.
 func (s *Store) Weight() (collections, versions, entries, changes int) {
 	s.namespaces.Scan(func(_ string, n *namespaceHistory) bool {
 		for i := n.head; i != nil; i = i.before {

@@ -11,15 +11,19 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// TestIndexesFollowTheirCollection: indexes come and go with entries, are rolled back and copied like documents, and end
-// with their collection and with no other.
+// TestIndexesFollowTheirCollection: indexes come and go with entries, are rolled back and copied
+// like documents, and end with their collection and with no other.
 func TestIndexesFollowTheirCollection(t *testing.T) {
 	spec, err := bson.Marshal(bson.D{{Key: "name", Value: "v_1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	create := func(ns string) oplog.Op {
-		return oplog.Op{Kind: oplog.Create, NS: ns, Doc: store.EncodeOptions("u", key.Pattern{Field: "k"})}
+		return oplog.Op{
+			Kind: oplog.Create,
+			NS:   ns,
+			Doc:  store.EncodeOptions("u", key.Pattern{Field: "k"}),
+		}
 	}
 	index := func(kind oplog.Kind, ns, name string) oplog.Op {
 		return oplog.Op{Kind: kind, NS: ns, ID: name, Doc: spec}

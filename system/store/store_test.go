@@ -83,7 +83,9 @@ func (s state) scan(ns string, rng key.Range, after store.Place) []indexEntry {
 			found = append(found, indexEntry{k, id, string(doc)})
 		}
 	}
-	slices.SortFunc(found, func(a, b indexEntry) int { return cmp.Compare(string(a.Key)+a.ID, string(b.Key)+b.ID) })
+	slices.SortFunc(found, func(a, b indexEntry) int {
+		return cmp.Compare(string(a.Key)+a.ID, string(b.Key)+b.ID)
+	})
 	return found
 }
 
@@ -97,7 +99,8 @@ func scanned(s *store.Store, ns string, rng key.Range, at uint64, after store.Pl
 }
 
 func document(id, k, v int64) bson.Raw {
-	return bson.Raw(bsoncore.NewDocumentBuilder().AppendInt64("_id", id).AppendInt64("k", k).AppendInt64("v", v).Build())
+	return bson.Raw(bsoncore.NewDocumentBuilder().AppendInt64("_id", id).AppendInt64("k",
+		k).AppendInt64("v", v).Build())
 }
 
 func id(n int64) string { return string(key.Int(n)) }
@@ -109,7 +112,11 @@ var (
 
 var (
 	namespaces    = []string{"config.rangeDeletions", "test.docs", "test.hashed"}
-	createOptions = map[string]bson.Raw{"test.docs": ranged, "test.hashed": hashed, "config.rangeDeletions": nil}
+	createOptions = map[string]bson.Raw{
+		"test.docs":             ranged,
+		"test.hashed":           hashed,
+		"config.rangeDeletions": nil,
+	}
 )
 
 const keys = 5
@@ -122,8 +129,8 @@ type universe struct {
 	last   uint64
 }
 
-// TestAgainstCopies compares the store with a copy of everything at every index, after any sequence of entries,
-// rollbacks, trimmings and restored snapshots.
+// TestAgainstCopies compares the store with a copy of everything at every index, after any sequence
+// of entries, rollbacks, trimmings and restored snapshots.
 func TestAgainstCopies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u := &universe{store: store.New(), states: map[uint64]state{0: {}}}
@@ -169,13 +176,20 @@ func (u *universe) checkExtents(t *rapid.T) {
 			size += len(doc)
 		}
 		if int(documents) != len(c.docs) || int(bytes) != size {
-			t.Fatalf("%s has %d documents of %d bytes, not %d of %d", ns, len(c.docs), size, documents, bytes)
+			t.Fatalf("%s has %d documents of %d bytes, not %d of %d",
+				ns, len(c.docs), size, documents, bytes)
 		}
-		rng := key.Range{Min: key.Int(rapid.Int64Range(-1, 3).Draw(t, "min")), Max: key.Int(rapid.Int64Range(0, 5).Draw(t, "max"))}
-		if up, down := sizes(u.store, ns, rng, false), sizes(u.store, ns, rng, true); !slices.Equal(up, backwards(down)) {
+		rng := key.Range{
+			Min: key.Int(rapid.Int64Range(-1, 3).Draw(t, "min")),
+			Max: key.Int(rapid.Int64Range(0, 5).Draw(t, "max")),
+		}
+		if up, down := sizes(u.store, ns, rng, false),
+			sizes(u.store, ns, rng, true); !slices.Equal(up, backwards(down)) {
 			t.Fatalf("%s in %v is %v, and from above %v", ns, rng, up, down)
 		}
-		if up := sizes(u.store, ns, rng, false); len(up) != len(u.states[u.last].scan(ns, rng, store.Place{})) {
+		if up := sizes(
+			u.store, ns, rng, false,
+		); len(up) != len(u.states[u.last].scan(ns, rng, store.Place{})) {
 			t.Fatalf("%s in %v is %v", ns, rng, up)
 		}
 	}
@@ -262,7 +276,12 @@ func drawOp(t *rapid.T, now state) oplog.Op {
 		return oplog.Op{Kind: oplog.Create, NS: ns, Doc: createOptions[ns]}
 	}
 	k := rapid.Int64Range(0, 3).Draw(t, "k")
-	return oplog.Op{Kind: oplog.Insert, NS: ns, ID: id(n), Doc: document(n, k, rapid.Int64Range(0, 9).Draw(t, "v"))}
+	return oplog.Op{
+		Kind: oplog.Insert,
+		NS:   ns,
+		ID:   id(n),
+		Doc:  document(n, k, rapid.Int64Range(0, 9).Draw(t, "v")),
+	}
 }
 
 func (u *universe) check(t *rapid.T, at uint64) {
@@ -273,11 +292,18 @@ func (u *universe) check(t *rapid.T, at uint64) {
 	rng := key.Range{Min: key.Min, Max: key.Max}
 	var after store.Place
 	if rapid.Bool().Draw(t, "part") {
-		rng = key.Range{Min: key.Int(rapid.Int64Range(0, 3).Draw(t, "min")), Max: key.Int(rapid.Int64Range(0, 4).Draw(t, "max"))}
-		after = store.Place{Key: key.Int(rapid.Int64Range(0, 3).Draw(t, "after")), ID: id(rapid.Int64Range(0, keys).Draw(t, "after id"))}
+		rng = key.Range{
+			Min: key.Int(rapid.Int64Range(0, 3).Draw(t, "min")),
+			Max: key.Int(rapid.Int64Range(0, 4).Draw(t, "max")),
+		}
+		after = store.Place{
+			Key: key.Int(rapid.Int64Range(0, 3).Draw(t, "after")),
+			ID:  id(rapid.Int64Range(0, keys).Draw(t, "after id")),
+		}
 	}
 	for _, ns := range namespaces {
-		if diff := gocmp.Diff(model.scan(ns, rng, after), scanned(u.store, ns, rng, at, after)); diff != "" {
+		diff := gocmp.Diff(model.scan(ns, rng, after), scanned(u.store, ns, rng, at, after))
+		if diff != "" {
 			t.Fatalf("%s in %v after %v at %d:\n%s", ns, rng, after, at, diff)
 		}
 		u.checkByID(t, ns, at, model[ns])
@@ -297,7 +323,8 @@ func (u *universe) checkByID(t *rapid.T, ns string, at uint64, c *content) {
 		last, got[id] = id, doc
 		return true
 	})
-	if !maps.EqualFunc(got, c.docs, func(a, b bson.Raw) bool { return bytes.Equal(a, b) }) || u.store.Count(ns, at) != len(c.docs) {
+	if !maps.EqualFunc(got, c.docs, func(a, b bson.Raw) bool { return bytes.Equal(a, b) }) ||
+		u.store.Count(ns, at) != len(c.docs) {
 		t.Fatalf("%s at %d holds %v, not %v", ns, at, got, c.docs)
 	}
 	for n := range int64(keys) {
@@ -309,22 +336,37 @@ func (u *universe) checkByID(t *rapid.T, ns string, at uint64, c *content) {
 
 func TestEntriesThatDoNotFit(t *testing.T) {
 	good := oplog.Op{Kind: oplog.Insert, NS: "test.docs", ID: id(1), Doc: document(1, 1, 1)}
-	array := bson.Raw(bsoncore.NewDocumentBuilder().AppendArray("k", bsoncore.BuildDocument(nil)).Build())
+	array := bson.Raw(bsoncore.NewDocumentBuilder().AppendArray("k",
+		bsoncore.BuildDocument(nil)).Build())
 	for name, c := range map[string]struct {
 		index uint64
 		ops   []oplog.Op
 		code  errcode.Code
 	}{
-		"old index":     {1, []oplog.Op{good}, errcode.Internal},
-		"no collection": {2, []oplog.Op{good, {Kind: oplog.Insert, NS: "test.none", ID: id(1), Doc: document(1, 1, 1)}}, errcode.NamespaceNotFound},
-		"no document":   {2, []oplog.Op{good, {Kind: oplog.Insert, NS: "test.docs", ID: id(1)}}, errcode.Internal},
-		"array as key":  {2, []oplog.Op{good, {Kind: oplog.Insert, NS: "test.docs", ID: id(2), Doc: array}}, errcode.BadValue},
-		"created anew":  {2, []oplog.Op{good, {Kind: oplog.Create, NS: "test.docs", Doc: hashed}}, errcode.Internal},
-		"unknown kind":  {2, []oplog.Op{good, {Kind: 99}}, errcode.Internal},
+		"old index": {1, []oplog.Op{good}, errcode.Internal},
+		"no collection": {
+			2, []oplog.Op{
+				good, {Kind: oplog.Insert, NS: "test.none", ID: id(1), Doc: document(1, 1, 1)},
+			}, errcode.NamespaceNotFound,
+		},
+		"no document": {
+			2, []oplog.Op{good, {Kind: oplog.Insert, NS: "test.docs", ID: id(1)}}, errcode.Internal,
+		},
+		"array as key": {
+			2, []oplog.Op{good, {Kind: oplog.Insert, NS: "test.docs", ID: id(2), Doc: array}},
+			errcode.BadValue,
+		},
+		"created anew": {
+			2, []oplog.Op{good, {Kind: oplog.Create, NS: "test.docs", Doc: hashed}},
+			errcode.Internal,
+		},
+		"unknown kind": {2, []oplog.Op{good, {Kind: 99}}, errcode.Internal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := store.New()
-			if err := s.Apply(1, []oplog.Op{{Kind: oplog.Create, NS: "test.docs", Doc: ranged}}); err != nil {
+			if err := s.Apply(
+				1, []oplog.Op{{Kind: oplog.Create, NS: "test.docs", Doc: ranged}},
+			); err != nil {
 				t.Fatal(err)
 			}
 			before := s.Checksum(store.Latest)
@@ -342,7 +384,12 @@ func TestSnapshotIsDeterministic(t *testing.T) {
 	create := oplog.Op{Kind: oplog.Create, NS: "test.docs", Doc: ranged}
 	var ops []oplog.Op
 	for n := range int64(20) {
-		ops = append(ops, oplog.Op{Kind: oplog.Insert, NS: "test.docs", ID: id(n), Doc: document(n, n%3, n)})
+		ops = append(ops, oplog.Op{
+			Kind: oplog.Insert,
+			NS:   "test.docs",
+			ID:   id(n),
+			Doc:  document(n, n%3, n),
+		})
 	}
 	backwards := slices.Clone(ops)
 	slices.Reverse(backwards)
@@ -371,7 +418,13 @@ func TestSnapshotIsDeterministic(t *testing.T) {
 func TestForgottenHistory(t *testing.T) {
 	s := store.New()
 	for i := range uint64(3) {
-		if err := s.Apply(i+1, []oplog.Op{{Kind: oplog.Insert, NS: "config.x", ID: id(1), Doc: document(1, 1, int64(i))}}); err != nil {
+		err := s.Apply(i+1, []oplog.Op{{
+			Kind: oplog.Insert,
+			NS:   "config.x",
+			ID:   id(1),
+			Doc:  document(1, 1, int64(i)),
+		}})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -391,8 +444,8 @@ func TestForgottenHistory(t *testing.T) {
 	}
 }
 
-// TestShadowOfTheDead: a document that lived within one entry only, and whose name was used again and rolled back, does
-// not take its successor along when its history is dropped.
+// TestShadowOfTheDead: a document that lived within one entry only, and whose name was used again
+// and rolled back, does not take its successor along when its history is dropped.
 func TestShadowOfTheDead(t *testing.T) {
 	s := store.New()
 	born := oplog.Op{Kind: oplog.Insert, NS: "config.x", ID: id(1), Doc: document(1, 1, 1)}

@@ -1,6 +1,8 @@
-// Package markdown reads tables back that the project's commands have written, so that they can be filled in pieces.
+// Package markdown reads tables back that the project's commands have written, so that they can be
+// filled in pieces.
 //
-// Promise: every row is handed on, in its order, and what is wrong with one is said with its file and line.
+// Promise: every row is handed on, in its order, and what is wrong with one is said with its file
+// and line.
 //
 // Refusal: it knows tables without pipes inside their fields, and nothing else of Markdown.
 package markdown
@@ -13,7 +15,8 @@ import (
 	"strings"
 )
 
-// Rows hands on the fields of each row of the tables in a file, the titles of columns first; none when there is no file.
+// Rows hands on the fields of each row of the tables in a file, the titles of columns first; none
+// when there is no file.
 func Rows(file string, row func(fields []string) error) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

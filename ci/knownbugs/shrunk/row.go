@@ -1,7 +1,9 @@
-// Package shrunk is the table of what the first failure of each known bug comes down to when it is shrunk, as a Markdown file
-// that reads back, so that it can be filled in pieces; and the demand that every row must keep.
+// Package shrunk is the table of what the first failure of each known bug comes down to when it is
+// shrunk, as a Markdown file that reads back, so that it can be filled in pieces; and the demand
+// that every row must keep.
 //
-// Promise: Read of what Write has written gives an equal table. A file that is no such table is an error, and is left as it is.
+// Promise: Read of what Write has written gives an equal table. A file that is no such table is an
+// error, and is left as it is.
 //
 // Refusal: it runs and shrinks nothing itself, and believes what it is told of replays.
 package shrunk
@@ -18,14 +20,16 @@ import (
 type Sizes struct {
 	// Operations are those of clients.
 	Operations int
-	// Planned are faults that the scenario plans, the failpoints that its settings switch on included. Decided are those that
-	// chance has decided: a lost, doubled or slow message, a task that stands still, a slow disk, what a crash leaves of a file.
+	// Planned are faults that the scenario plans, the failpoints that its settings switch on
+	// included. Decided are those that chance has decided: a lost, doubled or slow message, a task
+	// that stands still, a slow disk, what a crash leaves of a file.
 	Planned, Decided int
 	// Moves are migrations and moves of primaries.
 	Moves, Commands, Streams int
 }
 
-// Of counts a scenario, which must be planned: otherwise chance decides faults that no line tells of.
+// Of counts a scenario, which must be planned: otherwise chance decides faults that no line tells
+// of.
 func Of(s *scenario.Scenario) (Sizes, error) {
 	if !s.Planned {
 		return Sizes{}, errors.New("the scenario is not planned: its faults cannot be counted")
@@ -37,8 +41,12 @@ func Of(s *scenario.Scenario) (Sizes, error) {
 		}
 	}
 	return Sizes{
-		Operations: len(s.Ops), Planned: len(s.Faults) + switched, Decided: len(s.Decisions),
-		Moves: len(s.Migrations) + len(s.Primaries), Commands: len(s.Commands), Streams: len(s.Streams),
+		Operations: len(s.Ops),
+		Planned:    len(s.Faults) + switched,
+		Decided:    len(s.Decisions),
+		Moves:      len(s.Migrations) + len(s.Primaries),
+		Commands:   len(s.Commands),
+		Streams:    len(s.Streams),
 	}, nil
 }
 
@@ -56,7 +64,8 @@ type Row struct {
 	Before, After  Sizes
 	// Runs is how many candidates were tried.
 	Runs int
-	// Seconds are those that the whole search took of one core: what else a machine does makes no difference to them.
+	// Seconds are those that the whole search took of one core: what else a machine does makes no
+	// difference to them.
 	Seconds float64
 	// Demand is "kept", or says in which ways the row breaks it.
 	Demand string
@@ -85,8 +94,14 @@ func (r *Row) Judge(again Replays) {
 		holds bool
 		what  string
 	}{
-		{r.After.Operations <= MostOperations, fmt.Sprintf("more than %d operations", MostOperations)},
-		{r.After.Planned+r.After.Decided <= MostFaults, fmt.Sprintf("more than %d faults", MostFaults)},
+		{
+			r.After.Operations <= MostOperations,
+			fmt.Sprintf("more than %d operations", MostOperations),
+		},
+		{
+			r.After.Planned+r.After.Decided <= MostFaults,
+			fmt.Sprintf("more than %d faults", MostFaults),
+		},
 		{r.Seconds <= MostSeconds, fmt.Sprintf("more than %d s", MostSeconds)},
 		{again.Signature == r.Signature, fmt.Sprintf("signature %q", again.Signature)},
 		{again.Same, "replays differ"},
@@ -103,7 +118,8 @@ func (r *Row) Judge(again Replays) {
 
 // columns are the titles of the fields of a row.
 var columns = []string{
-	"known bug", "seed", "signature", "operations", "faults planned", "faults of chance", "moves", "commands", "streams", "runs", "s", "demand",
+	"known bug", "seed", "signature", "operations", "faults planned", "faults of chance", "moves",
+	"commands", "streams", "runs", "s", "demand",
 }
 
 // counts are the numbers of a Sizes in the order of the columns.
@@ -147,6 +163,7 @@ func rowOf(fields []string) (r Row, err error) {
 
 // Line is the row for a terminal.
 func (r *Row) Line() string {
-	return fmt.Sprintf("%-30s  %3d → %2d operations, %2d → %d faults, %4d runs, %5.1f s: %s", r.Bug, r.Before.Operations, r.After.Operations,
-		r.Before.Planned+r.Before.Decided, r.After.Planned+r.After.Decided, r.Runs, r.Seconds, r.Demand)
+	return fmt.Sprintf("%-30s  %3d → %2d operations, %2d → %d faults, %4d runs, %5.1f s: %s",
+		r.Bug, r.Before.Operations, r.After.Operations, r.Before.Planned+r.Before.Decided,
+		r.After.Planned+r.After.Decided, r.Runs, r.Seconds, r.Demand)
 }

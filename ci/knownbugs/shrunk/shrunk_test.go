@@ -14,9 +14,20 @@ import (
 // example is a row that keeps the demand as narrowly as can be.
 func example() Row {
 	return Row{
-		Bug: "late-start", Signature: "lost-write", Seed: 17,
-		Before: Sizes{Operations: 300, Planned: 8, Decided: 24, Moves: 6, Commands: 3, Streams: 1}, After: Sizes{Operations: 10, Planned: 1, Decided: 1, Moves: 2},
-		Runs: 174, Seconds: 60,
+		Bug:       "late-start",
+		Signature: "lost-write",
+		Seed:      17,
+		Before: Sizes{
+			Operations: 300,
+			Planned:    8,
+			Decided:    24,
+			Moves:      6,
+			Commands:   3,
+			Streams:    1,
+		},
+		After:   Sizes{Operations: 10, Planned: 1, Decided: 1, Moves: 2},
+		Runs:    174,
+		Seconds: 60,
 	}
 }
 
@@ -34,7 +45,10 @@ func TestDemand(t *testing.T) {
 		{"more than 2 faults", func(r *Row, _ *Replays) { r.After.Decided++ }},
 		{"more than 60 s", func(r *Row, _ *Replays) { r.Seconds += 0.1 }},
 		{`signature "dirty-read"`, func(_ *Row, again *Replays) { again.Signature = "dirty-read" }},
-		{`signature "", replays differ`, func(_ *Row, again *Replays) { again.Signature, again.Same = "", false }},
+		{
+			`signature "", replays differ`,
+			func(_ *Row, again *Replays) { again.Signature, again.Same = "", false },
+		},
 		{"fails without the bug", func(_ *Row, again *Replays) { again.Passes = false }},
 	} {
 		r, again := example(), good
@@ -45,8 +59,8 @@ func TestDemand(t *testing.T) {
 	}
 }
 
-// TestFaultsAreCounted counts what a scenario plans, what chance has decided and what settings switch on; one in which chance
-// may decide more is refused.
+// TestFaultsAreCounted counts what a scenario plans, what chance has decided and what settings
+// switch on; one in which chance may decide more is refused.
 func TestFaultsAreCounted(t *testing.T) {
 	s, err := scenario.Parse("s", `shardproof scenario 2
 seed 1
@@ -79,7 +93,15 @@ decide task.stall shard-a.0/donor.register #2 = 7
 		t.Fatal(err)
 	}
 	got, err := Of(s)
-	if diff := cmp.Diff(Sizes{Operations: 2, Planned: 2, Decided: 2, Moves: 2, Commands: 1, Streams: 1}, got); diff != "" || err != nil {
+	diff := cmp.Diff(Sizes{
+		Operations: 2,
+		Planned:    2,
+		Decided:    2,
+		Moves:      2,
+		Commands:   1,
+		Streams:    1,
+	}, got)
+	if diff != "" || err != nil {
 		t.Error(diff, err)
 	}
 	s.Planned = false
@@ -105,15 +127,18 @@ func TestTableReadsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(first.Rows(), second.Rows()); diff != "" || !second.Has("late-start") || second.Has("early-start") {
+	if diff := cmp.Diff(first.Rows(), second.Rows()); diff != "" || !second.Has("late-start") ||
+		second.Has("early-start") {
 		t.Error(diff)
 	}
 	early.Bug, early.After.Operations, early.Seconds = "early-start", 11, 3.5
 	early.Judge(good)
 	second.Set(early)
 	for _, want := range []string{
-		"| early-start | 17 | lost-write | 300 → 11 | 8 → 1 | 24 → 1 | 6 → 2 | 3 → 0 | 1 → 0 | 174 | 3.5 | more than 10 operations |\n| late-start |",
-		"\n1 of 2 keep the demand. Most operations: 11; most faults: 2; longest: 60.0 s, median 3.5 s.\n",
+		"| early-start | 17 | lost-write | 300 → 11 | 8 → 1 | 24 → 1 | 6 → 2 | 3 → 0 | 1 → 0 | " +
+			"174 | 3.5 | more than 10 operations |\n| late-start |",
+		"\n1 of 2 keep the demand. Most operations: 11; most faults: 2; longest: 60.0 s, median " +
+			"3.5 s.\n",
 	} {
 		if !strings.Contains(second.String(), want) {
 			t.Errorf("no %q in\n%s", want, second)

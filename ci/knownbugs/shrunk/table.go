@@ -61,7 +61,8 @@ scenario is left to chance. Moves are migrations and moves of primaries; runs ar
 seconds that the whole command took of one core, which what else a machine does changes little.
 
 The demand: at most %d operations and %d faults in at most %d s; in processes of its own the scenario fails with the same
-signature, its traces are the same byte for byte, and it passes on the build without the bug. ` + "`go run ./ci/gate -shrunk`" + `
+signature, its traces are the same byte for byte, and it passes on the build without the bug. ` +
+	"`go run ./ci/gate -shrunk`" + `
 measures what is missing, with ` + "`-bug NAME`" + ` that bug anew.
 
 `
@@ -70,7 +71,8 @@ measures what is missing, with ` + "`-bug NAME`" + ` that bug anew.
 func (t *Table) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, preface, MostOperations, MostFaults, MostSeconds)
-	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
+	fmt.Fprintf(&b, "| %s |\n|%s\n",
+		strings.Join(columns, " | "), strings.Repeat(" --- |", len(columns)))
 	rows := t.Rows()
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(r.fields(), " | "))
@@ -94,6 +96,8 @@ func sums(rows []Row) string {
 		most.Seconds = max(most.Seconds, r.Seconds)
 	}
 	slices.SortFunc(rows, func(a, b Row) int { return int(a.Seconds*10) - int(b.Seconds*10) })
-	return fmt.Sprintf("%d of %d keep the demand. Most operations: %d; most faults: %d; longest: %.1f s, median %.1f s.",
-		good, len(rows), most.After.Operations, most.After.Planned, most.Seconds, rows[(len(rows)-1)/2].Seconds)
+	return fmt.Sprintf("%d of %d keep the demand. Most operations: %d; most faults: %d; longest: "+
+		"%.1f s, median %.1f s.",
+		good, len(rows), most.After.Operations, most.After.Planned, most.Seconds,
+		rows[(len(rows)-1)/2].Seconds)
 }

@@ -1,7 +1,8 @@
-// Package strategies is the table of how long each strategy takes to find each known bug, as a Markdown file that reads back, so
-// that it can be filled in pieces.
+// Package strategies is the table of how long each strategy takes to find each known bug, as a
+// Markdown file that reads back, so that it can be filled in pieces.
 //
-// Promise: Read of what Write has written gives an equal table. A file that is no such table is an error, and is left as it is.
+// Promise: Read of what Write has written gives an equal table. A file that is no such table is an
+// error, and is left as it is.
 package strategies
 
 import (
@@ -65,7 +66,8 @@ type Table struct {
 	rows       map[string]map[string]Cell
 }
 
-// Read reads the table of a file, an empty one when there is no file. Budget is how many seconds of CPU a strategy has.
+// Read reads the table of a file, an empty one when there is no file. Budget is how many seconds of
+// CPU a strategy has.
 func Read(file string, strategies []string, budget float64) (*Table, error) {
 	t := &Table{strategies: strategies, budget: budget, rows: make(map[string]map[string]Cell)}
 	var columns []string
@@ -121,9 +123,14 @@ func (t *Table) Write(file string) error { return os.WriteFile(file, []byte(t.St
 // String is the file: a row for each bug, by name, and the median and the misses of each strategy.
 func (t *Table) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What each strategy takes to find each known bug\n\nRuns and CPU seconds to the first failure, median of five starts with %g CPU seconds each, ten\ntimes that, until one finds it, where all would miss the bug; "+
-		"`go run ./ci/gate -strategies` measures what is missing, with `-bug NAME` that bug anew.\n\n", t.budget)
-	fmt.Fprintf(&b, "| known bug | %s | best |\n|%s\n", strings.Join(t.strategies, " | "), strings.Repeat(" --- |", len(t.strategies)+2))
+	fmt.Fprintf(&b,
+		"# What each strategy takes to find each known bug\n\nRuns and CPU seconds to the first "+
+			"failure, median of five starts with %g CPU seconds each, ten\ntimes that, until one "+
+			"finds it, where all would miss the bug; "+
+			"`go run ./ci/gate -strategies` measures what is missing, with `-bug NAME` that bug "+
+			"anew.\n\n", t.budget)
+	fmt.Fprintf(&b, "| known bug | %s | best |\n|%s\n",
+		strings.Join(t.strategies, " | "), strings.Repeat(" --- |", len(t.strategies)+2))
 	var bests []Cell
 	var unfound []string
 	for _, bug := range t.bugs() {

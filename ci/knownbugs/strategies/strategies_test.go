@@ -31,8 +31,10 @@ func TestTableReadsBack(t *testing.T) {
 	}
 	second.Set("early-start", "sweep", Cell{3, 0.1})
 	for _, want := range []string{
-		"| early-start |  | 3 / 0.1 | 3 / 0.1 |\n", "| late-start | 510 / 13.7 | missed | 510 / 13.7 |\n",
-		"| **median** | 510 / 13.7 | 3 / 0.1 | 3 / 0.1 |\n", "| **found** | 1 of 1 | 1 of 2 | 2 of 2 |\n",
+		"| early-start |  | 3 / 0.1 | 3 / 0.1 |\n",
+		"| late-start | 510 / 13.7 | missed | 510 / 13.7 |\n",
+		"| **median** | 510 / 13.7 | 3 / 0.1 | 3 / 0.1 |\n",
+		"| **found** | 1 of 1 | 1 of 2 | 2 of 2 |\n",
 	} {
 		if !strings.Contains(second.String(), want) {
 			t.Errorf("no row %q in\n%s", want, second)
@@ -46,10 +48,13 @@ func TestTableReadsBack(t *testing.T) {
 // TestOtherFilesAreRefused leaves what is no table as it is.
 func TestOtherFilesAreRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "table.md")
-	if err := os.WriteFile(file, []byte("| known bug | random |\n| --- | --- |\n| x | soon |\n"), 0o644); err != nil {
+	if err := os.WriteFile(
+		file, []byte("| known bug | random |\n| --- | --- |\n| x | soon |\n"), 0o644,
+	); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(file, []string{"random"}, 20); err == nil || !strings.Contains(err.Error(), ":3: \"soon\" is neither") {
+	if _, err := Read(file, []string{"random"}, 20); err == nil ||
+		!strings.Contains(err.Error(), ":3: \"soon\" is neither") {
 		t.Errorf("the error is %v", err)
 	}
 }

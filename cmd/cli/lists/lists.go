@@ -1,7 +1,8 @@
-// Package lists prints what scenarios can be made of: profiles, faults, failpoints, workloads, checkers, settings, sweeps and
-// strategies.
+// Package lists prints what scenarios can be made of: profiles, faults, failpoints, workloads,
+// checkers, settings, sweeps and strategies.
 //
-// Promise: every catalogue of the harness has a list; a name that there is none of is an error with the nearest ones.
+// Promise: every catalogue of the harness has a list; a name that there is none of is an error with
+// the nearest ones.
 //
 // Refusal: it runs nothing.
 package lists
@@ -30,8 +31,9 @@ var allLists = []struct {
 	name string
 	show func(w io.Writer, t target.Target)
 }{
-	{"profiles", listProfiles}, {"faults", listFaults}, {"failpoints", listFailpoints}, {"workloads", listWorkloads},
-	{"checkers", listCheckers}, {"settings", listSettings}, {"sweeps", listSweeps}, {"strategies", listStrategies},
+	{"profiles", listProfiles}, {"faults", listFaults}, {"failpoints", listFailpoints},
+	{"workloads", listWorkloads}, {"checkers", listCheckers}, {"settings", listSettings},
+	{"sweeps", listSweeps}, {"strategies", listStrategies},
 }
 
 // Names are the lists in the order in which all are printed.
@@ -42,7 +44,8 @@ func Names() (names []string) {
 	return names
 }
 
-// Write prints the list of that name of what scenarios for a target can be made of, with its name above it if titled.
+// Write prints the list of that name of what scenarios for a target can be made of, with its name
+// above it if titled.
 func Write(out io.Writer, t target.Target, name string, titled bool) error {
 	for _, l := range allLists {
 		if l.name != name {
@@ -125,7 +128,8 @@ func listSettings(w io.Writer, t target.Target) {
 	for _, s := range runner.Settings(t) {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Default, s.About)
 	}
-	fmt.Fprintf(w, "failpoint.<name>\toff\t%s\n", `terms such as 30%2*return("crash")->return("pause=50ms")`)
+	fmt.Fprintf(w, "failpoint.<name>\toff\t%s\n",
+		`terms such as 30%2*return("crash")->return("pause=50ms")`)
 }
 
 func listStrategies(w io.Writer, _ target.Target) {

@@ -1,6 +1,7 @@
 // Package sheet lays out text for terminals: rows of a name and a text, and columns.
 //
-// Promise: no line is wider than a hundred columns, unless a single word or the columns before it are.
+// Promise: no line is wider than a hundred columns, unless a single word or the columns before it
+// are.
 package sheet
 
 import (
@@ -35,7 +36,8 @@ func (s *Sheet) Print(out io.Writer) {
 	}
 }
 
-// Columns prints lines of cells, which tabs divide, below each other; the last cell goes on below itself when it is long.
+// Columns prints lines of cells, which tabs divide, below each other; the last cell goes on below
+// itself when it is long.
 func Columns(out io.Writer, text string) {
 	wide := map[int]int{}
 	var lines [][]string

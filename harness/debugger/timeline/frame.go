@@ -1,7 +1,8 @@
-// Package timeline is the state of a cluster at one moment, for people who walk through a run: what the catalogue says, what
-// every server believes and holds, and what is under way.
+// Package timeline is the state of a cluster at one moment, for people who walk through a run: what
+// the catalogue says, what every server believes and holds, and what is under way.
 //
-// Promise: a Frame is a copy. What is in it was true when it was taken, and looking has changed nothing.
+// Promise: a Frame is a copy. What is in it was true when it was taken, and looking has changed
+// nothing.
 package timeline
 
 import (
@@ -23,7 +24,8 @@ type Frame struct {
 	Nodes     []Node
 }
 
-// Source is a system that can be looked into. Frame looks and changes nothing; it leaves Step and At to who asks.
+// Source is a system that can be looked into. Frame looks and changes nothing; it leaves Step and
+// At to who asks.
 type Source interface{ Frame() *Frame }
 
 // Placement is the routing table of a collection.
@@ -41,13 +43,15 @@ type Node struct {
 	Name, Set string
 	// Up: its process runs and has recovered.
 	Up bool
-	// Of members: whether the node leads and accepts writes, in which term, and how far its log goes.
+	// Of members: whether the node leads and accepts writes, in which term, and how far its log
+	// goes.
 	Leading, Writable  bool
 	Term               uint64
 	Applied, Committed string
 	// Knows is what it believes of each collection; of routers and members of shards.
 	Knows []Belief
-	// Doing is what it has under way, Records what it has on disk of migrations and range deletions.
+	// Doing is what it has under way, Records what it has on disk of migrations and range
+	// deletions.
 	Doing, Records []string
 	Cursors        int
 }
@@ -55,7 +59,8 @@ type Node struct {
 // Belief is what a node believes and holds of a collection.
 type Belief struct {
 	NS string
-	// Known: it has metadata of it, of this version; Owned are the ranges that it owns by these, of routers all chunks.
+	// Known: it has metadata of it, of this version; Owned are the ranges that it owns by these, of
+	// routers all chunks.
 	Known   bool
 	Version string
 	Owned   []trace.Chunk

@@ -20,7 +20,8 @@ type Migration struct {
 	// Began is the step of its first event.
 	Began                               uint64
 	Donor, Recipient, Decision, Outcome string
-	// Sections and Deletions are the newest word of each node on its critical section and range deletion.
+	// Sections and Deletions are the newest word of each node on its critical section and range
+	// deletion.
 	Sections, Deletions []string
 }
 
@@ -44,7 +45,8 @@ func (p *Progress) take(e *trace.Event) {
 		if i := slices.Index(p.Faults, fault(e)); i >= 0 {
 			p.Faults = slices.Delete(p.Faults, i, i+1)
 		}
-	case trace.MigrationRequested, trace.DonorAdvanced, trace.RecipientAdvanced, trace.PrimaryMoving:
+	case trace.MigrationRequested, trace.DonorAdvanced, trace.RecipientAdvanced,
+		trace.PrimaryMoving:
 		p.move(e)
 	case trace.DecisionMade:
 		p.known(e).Decision = e.State() + " by " + e.Node
@@ -86,20 +88,25 @@ func (p *Progress) known(e *trace.Event) *Migration {
 	return &p.Migrations[i]
 }
 
-// end ends the migration. The promise to delete the range, of that side which has it now, is taken back without a word.
+// end ends the migration. The promise to delete the range, of that side which has it now, is taken
+// back without a word.
 func (m *Migration) end(outcome trace.Decision) {
 	m.Outcome = outcome.String()
 	keeps := m.From + "."
 	if outcome == trace.Committed {
 		keeps = m.To + "."
 	}
-	m.Deletions = slices.DeleteFunc(slices.Clone(m.Deletions), func(s string) bool { return strings.HasPrefix(s, keeps) })
+	m.Deletions = slices.DeleteFunc(slices.Clone(m.Deletions), func(s string) bool {
+		return strings.HasPrefix(s, keeps)
+	})
 }
 
 // word replaces what a node said before; the last word takes it away.
 func word(said []string, e *trace.Event, last bool) []string {
 	prefix := e.Node + " "
-	said = slices.DeleteFunc(slices.Clone(said), func(s string) bool { return len(s) > len(prefix) && s[:len(prefix)] == prefix })
+	said = slices.DeleteFunc(slices.Clone(said), func(s string) bool {
+		return len(s) > len(prefix) && s[:len(prefix)] == prefix
+	})
 	if last {
 		return said
 	}

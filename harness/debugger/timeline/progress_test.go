@@ -19,10 +19,12 @@ func TestProgress(t *testing.T) {
 	}
 	crash := trace.FaultEvent{Number: 1, FaultKind: "crash", Target: "shard-b.0"}
 	section := func(state trace.SectionState) trace.Event {
-		return on("shard-a.0", trace.CriticalSectionEvent{Shard: "shard-a", Migration: id, State: state}.Event())
+		return on("shard-a.0",
+			trace.CriticalSectionEvent{Shard: "shard-a", Migration: id, State: state}.Event())
 	}
 	deletion := func(state trace.DeletionState) trace.Event {
-		return on("shard-a.0", trace.RangeDeletionEvent{Shard: "shard-a", Migration: id, State: state}.Event())
+		return on("shard-a.0",
+			trace.RangeDeletionEvent{Shard: "shard-a", Migration: id, State: state}.Event())
 	}
 	begun := on("shard-a.0", trace.DonorAdvancedEvent{
 		Shard: "shard-a", Peer: "shard-b", NS: "test.docs", Min: lo, Max: hi, Migration: id,
@@ -30,18 +32,28 @@ func TestProgress(t *testing.T) {
 	}.Event())
 	begun.Step = 5
 	events := []trace.Event{
-		*crash.Event(), *trace.FaultEvent{Number: 2, FaultKind: "hold", Target: "*>*"}.Event(), begun,
-		on("shard-b.0", trace.RecipientAdvancedEvent{
+		*crash.Event(), *trace.FaultEvent{Number: 2, FaultKind: "hold", Target: "*>*"}.Event(),
+		begun, on("shard-b.0", trace.RecipientAdvancedEvent{
 			Shard: "shard-b", Peer: "shard-a", NS: "test.docs", Min: lo, Max: hi, Migration: id,
 			State: trace.RecipientClone,
 		}.Event()),
-		section(trace.WritesBlocked), deletion(trace.DeletionPending), *trace.RepairEvent(crash).Event(),
+		section(trace.WritesBlocked), deletion(trace.DeletionPending),
+		*trace.RepairEvent(crash).Event(),
 	}
 	want := &Progress{
 		Faults: []string{"fault 2 hold *>*"},
 		Migrations: []Migration{{
-			ID: "shard-a/1/1", NS: "test.docs", Min: lo, Max: hi, From: "shard-a", To: "shard-b", Began: 5, Donor: "kCloning on shard-a.0",
-			Recipient: "kClone on shard-b.0", Sections: []string{"shard-a.0 writesBlocked"}, Deletions: []string{"shard-a.0 pending"},
+			ID:        "shard-a/1/1",
+			NS:        "test.docs",
+			Min:       lo,
+			Max:       hi,
+			From:      "shard-a",
+			To:        "shard-b",
+			Began:     5,
+			Donor:     "kCloning on shard-a.0",
+			Recipient: "kClone on shard-b.0",
+			Sections:  []string{"shard-a.0 writesBlocked"},
+			Deletions: []string{"shard-a.0 pending"},
 		}},
 	}
 	if diff := cmp.Diff(want, After(events)); diff != "" {
@@ -65,7 +77,8 @@ func TestProgress(t *testing.T) {
 // TestOwner finds owners of hashed and of other keys.
 func TestOwner(t *testing.T) {
 	p := Placement{Chunks: []trace.Chunk{
-		{Min: string(key.Min), Max: string(key.Int(0)), Shard: "shard-a"}, {Min: string(key.Int(0)), Max: string(key.Max), Shard: "shard-b"},
+		{Min: string(key.Min), Max: string(key.Int(0)), Shard: "shard-a"},
+		{Min: string(key.Int(0)), Max: string(key.Max), Shard: "shard-b"},
 	}}
 	for n, want := range map[int64]string{-1: "shard-a", 0: "shard-b", 7: "shard-b"} {
 		if got := p.Owner(p.Shard(n)); got != want {

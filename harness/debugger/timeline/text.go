@@ -42,11 +42,14 @@ func (n *Node) headline() string {
 	case n.Set == Router:
 		text += "router"
 	case n.Writable:
-		text += fmt.Sprintf("primary   term %d  applied %s  majority %s", n.Term, n.Applied, n.Committed)
+		text += fmt.Sprintf("primary   term %d  applied %s  majority %s",
+			n.Term, n.Applied, n.Committed)
 	case n.Leading:
-		text += fmt.Sprintf("stepping up  term %d  applied %s  majority %s", n.Term, n.Applied, n.Committed)
+		text += fmt.Sprintf("stepping up  term %d  applied %s  majority %s",
+			n.Term, n.Applied, n.Committed)
 	default:
-		text += fmt.Sprintf("secondary term %d  applied %s  majority %s", n.Term, n.Applied, n.Committed)
+		text += fmt.Sprintf("secondary term %d  applied %s  majority %s",
+			n.Term, n.Applied, n.Committed)
 	}
 	for _, k := range n.Knows {
 		for _, s := range k.Sections {
@@ -140,7 +143,8 @@ func Value(doc bson.Raw) string {
 	return v + "[" + strings.Join(items, " ") + "]"
 }
 
-// KeyText is who owns a key of a collection and what everyone has of it: by the catalogue, by each member and router.
+// KeyText is who owns a key of a collection and what everyone has of it: by the catalogue, by each
+// member and router.
 func (f *Frame) KeyText(ns string, k int64) string {
 	var b strings.Builder
 	for i := range f.Catalogue {
@@ -203,10 +207,12 @@ const configSet = "config"
 // Text is the migration in a few lines.
 func (m *Migration) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s %s %s → %s, since step %d\n", m.ID, m.NS, Span(m.Min, m.Max), m.From, m.To, m.Began)
+	fmt.Fprintf(&b, "%s %s %s %s → %s, since step %d\n",
+		m.ID, m.NS, Span(m.Min, m.Max), m.From, m.To, m.Began)
 	for _, part := range []struct{ name, value string }{
-		{"donor", m.Donor}, {"recipient", m.Recipient}, {"decision", m.Decision}, {"ended", m.Outcome},
-		{"sections", strings.Join(m.Sections, ", ")}, {"deletions", strings.Join(m.Deletions, ", ")},
+		{"donor", m.Donor}, {"recipient", m.Recipient}, {"decision", m.Decision},
+		{"ended", m.Outcome}, {"sections", strings.Join(m.Sections, ", ")},
+		{"deletions", strings.Join(m.Deletions, ", ")},
 	} {
 		if part.value != "" {
 			fmt.Fprintf(&b, "  %-9s %s\n", part.name, part.value)

@@ -67,7 +67,8 @@ var description = target.Description{
 	},
 	Ops: []scenario.OpKind{scenario.Read, scenario.Write, scenario.CAS, scenario.Delete},
 	Faults: []string{
-		"power-loss", "crash", "partial-partition", "duplicate", "error", "hold", "kill-operation", "lossy-link",
+		"power-loss", "crash", "partial-partition", "duplicate", "error", "hold", "kill-operation",
+		"lossy-link",
 		"lost-reply", "lost-request",
 		"partition", "pause", "slow-disk", "slow-link",
 	},

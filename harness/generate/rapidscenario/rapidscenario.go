@@ -1,6 +1,7 @@
-// Package rapidscenario draws scenarios for property tests with pgregory.net/rapid, in the form that shrinks best: every
-// operation, migration and fault is drawn with its own absolute time, and everything else a run needs is answered by the
-// choice gate, keyed by what it is for. Leaving one operation out therefore leaves all others as they were.
+// Package rapidscenario draws scenarios for property tests with pgregory.net/rapid, in the form
+// that shrinks best: every operation, migration and fault is drawn with its own absolute time, and
+// everything else a run needs is answered by the choice gate, keyed by what it is for. Leaving one
+// operation out therefore leaves all others as they were.
 //
 // Promise: every drawn scenario is valid.
 package rapidscenario
@@ -30,10 +31,24 @@ const collectionName = "test.docs"
 func Scenarios(b Bounds, settings []scenario.Setting) *rapid.Generator[*scenario.Scenario] {
 	return rapid.Custom(func(t *rapid.T) *scenario.Scenario {
 		s := &scenario.Scenario{
-			Name: "property", Seed: rapid.Uint64().Draw(t, "seed"), Settings: settings,
-			Topology:    scenario.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1, Clients: 3},
-			Collections: []scenario.Collection{{NS: collectionName, Keys: b.Keys, Preload: b.Keys * 2 / 3, Bounds: []int64{int64(b.Keys / 2)}}},
-			FaultsEnd:   b.Span + 300*time.Millisecond, Limit: 90 * time.Second,
+			Name:     "property",
+			Seed:     rapid.Uint64().Draw(t, "seed"),
+			Settings: settings,
+			Topology: scenario.Topology{
+				Shards:        2,
+				Members:       3,
+				ConfigMembers: 3,
+				Routers:       1,
+				Clients:       3,
+			},
+			Collections: []scenario.Collection{{
+				NS:      collectionName,
+				Keys:    b.Keys,
+				Preload: b.Keys * 2 / 3,
+				Bounds:  []int64{int64(b.Keys / 2)},
+			}},
+			FaultsEnd: b.Span + 300*time.Millisecond,
+			Limit:     90 * time.Second,
 		}
 		for i := range rapid.IntRange(1, b.Ops).Draw(t, "operations") {
 			s.Ops = append(s.Ops, drawOp(t, b, i+1))
@@ -49,19 +64,25 @@ func Scenarios(b Bounds, settings []scenario.Setting) *rapid.Generator[*scenario
 }
 
 func drawTime(t *rapid.T, b Bounds) time.Duration {
-	return time.Duration(rapid.IntRange(0, int(b.Span/time.Millisecond)).Draw(t, "at")) * time.Millisecond
+	return time.Duration(rapid.IntRange(0, int(b.Span/time.Millisecond)).Draw(t,
+		"at")) * time.Millisecond
 }
 
-// kindsByKey are by key, since some mixes on one key cannot be judged completely: blind upserts beside deletes.
+// kindsByKey are by key, since some mixes on one key cannot be judged completely: blind upserts
+// beside deletes.
 var kindsByKey = [][]scenario.OpKind{
-	{scenario.Read, scenario.Write, scenario.CAS}, {scenario.Read, scenario.Insert, scenario.Delete},
-	{scenario.Read, scenario.Push}, {scenario.Read, scenario.Upsert},
+	{scenario.Read, scenario.Write, scenario.CAS},
+	{scenario.Read, scenario.Insert, scenario.Delete}, {scenario.Read, scenario.Push},
+	{scenario.Read, scenario.Upsert},
 }
 
 func drawOp(t *rapid.T, b Bounds, id int) scenario.Op {
 	o := scenario.Op{
-		ID: id, At: drawTime(t, b), NS: collectionName, Client: rapid.IntRange(0, 2).Draw(t, "client"),
-		Key: int64(rapid.IntRange(0, b.Keys-1).Draw(t, "key")),
+		ID:     id,
+		At:     drawTime(t, b),
+		NS:     collectionName,
+		Client: rapid.IntRange(0, 2).Draw(t, "client"),
+		Key:    int64(rapid.IntRange(0, b.Keys-1).Draw(t, "key")),
 	}
 	if rapid.IntRange(0, 9).Draw(t, "scan") == 9 {
 		o.Kind, o.Batch = scenario.Scan, 3
@@ -79,7 +100,12 @@ func drawOp(t *rapid.T, b Bounds, id int) scenario.Op {
 }
 
 func drawMove(t *rapid.T, b Bounds, id int) scenario.Migration {
-	m := scenario.Migration{ID: id, At: drawTime(t, b), NS: collectionName, To: rapid.IntRange(0, 1).Draw(t, "to")}
+	m := scenario.Migration{
+		ID: id,
+		At: drawTime(t, b),
+		NS: collectionName,
+		To: rapid.IntRange(0, 1).Draw(t, "to"),
+	}
 	half := int64(b.Keys / 2)
 	m.Min, m.Max = scenario.MinKey, half
 	if rapid.Bool().Draw(t, "upper half") {

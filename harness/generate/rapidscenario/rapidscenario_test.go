@@ -12,8 +12,8 @@ import (
 	"github.com/shardproof/shardproof/system/sim"
 )
 
-// TestMovingLosesNothing is the project in one property: whatever clients do, whatever moves and whatever breaks, every
-// promise holds.
+// TestMovingLosesNothing is the project in one property: whatever clients do, whatever moves and
+// whatever breaks, every promise holds.
 func TestMovingLosesNothing(t *testing.T) {
 	pool := &sim.Pool{}
 	defer pool.Close()
@@ -45,9 +45,10 @@ func TestDrawnScenariosPrintAndParse(t *testing.T) {
 	})
 }
 
-// TestShrinking plants a promise that a certain meeting breaks, a migration while a fault happens, and wants the failing
-// scenario small. Rapid shrinks greedily and may stop a few migrations short of one, depending on where it starts; the
-// seeds are fixed so that the same starts are judged every time.
+// TestShrinking plants a promise that a certain meeting breaks, a migration while a fault happens,
+// and wants the failing scenario small. Rapid shrinks greedily and may stop a few migrations short
+// of one, depending on where it starts; the seeds are fixed so that the same starts are judged
+// every time.
 func TestShrinking(t *testing.T) {
 	// The failure is planted: it must not be kept and tried first by later runs.
 	set(t, "rapid.nofailfile", "true")
@@ -55,7 +56,8 @@ func TestShrinking(t *testing.T) {
 		set(t, "rapid.seed", seed)
 		s := shrunk(t)
 		if len(s.Ops) > 1 || len(s.Migrations) > 4 || len(s.Faults) > 1 {
-			t.Errorf("from seed %s the smallest scenario has %d operations, %d migrations and %d faults, want at most 1, 4 and 1:\n%s",
+			t.Errorf("from seed %s the smallest scenario has %d operations, %d migrations and %d "+
+				"faults, want at most 1, 4 and 1:\n%s",
 				seed, len(s.Ops), len(s.Migrations), len(s.Faults), s)
 		}
 	}

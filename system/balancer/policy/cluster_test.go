@@ -14,7 +14,8 @@ import (
 	"github.com/shardproof/shardproof/system/splitvector"
 )
 
-// cluster is a world of shards and collections in which rounds are carried out at once and without failure.
+// cluster is a world of shards and collections in which rounds are carried out at once and without
+// failure.
 type cluster struct {
 	t       fataler
 	shards  []policy.Shard
@@ -55,7 +56,9 @@ func index(rng key.Range, down bool) iter.Seq2[key.Key, int] {
 	}
 }
 
-func first(k key.Key) int { return sort.Search(span, func(i int) bool { return documents[i] >= k }) }
+func first(k key.Key) int {
+	return sort.Search(span, func(i int) bool { return documents[i] >= k })
+}
 
 // data is how much of a collection a shard has.
 func data(t *catalog.Table, shard string) (n int64) {
@@ -66,9 +69,18 @@ func data(t *catalog.Table, shard string) (n int64) {
 }
 
 // newTable makes a table of chunks with these inner bounds; chunk i goes to the owner of i.
-func newTable(t fataler, ns string, bounds []key.Key, owner func(i int) string, jumbo func(i int) bool) *catalog.Table {
+func newTable(
+	t fataler, ns string, bounds []key.Key, owner func(i int) string, jumbo func(i int) bool,
+) *catalog.Table {
 	t.Helper()
-	coll := catalog.Collection{NS: ns, UUID: ns, Epoch: ns, Timestamp: hlc.At(1), Key: key.Pattern{Field: "k"}, AllowMigrations: true}
+	coll := catalog.Collection{
+		NS:              ns,
+		UUID:            ns,
+		Epoch:           ns,
+		Timestamp:       hlc.At(1),
+		Key:             key.Pattern{Field: "k"},
+		AllowMigrations: true,
+	}
 	chunks, err := catalog.First(coll, bounds, []string{"nobody"})
 	if err != nil {
 		t.Fatal(err)
@@ -115,11 +127,14 @@ func (c *cluster) order() []int { return policy.Shuffled(len(c.colls), uint64(c.
 func (c *cluster) carryOut(migrations []policy.Migration) {
 	c.t.Helper()
 	for _, m := range migrations {
-		i := slices.IndexFunc(c.colls, func(o *policy.Collection) bool { return o.Table.Collection().NS == m.NS })
+		i := slices.IndexFunc(c.colls, func(o *policy.Collection) bool {
+			return o.Table.Collection().NS == m.NS
+		})
 		coll, rng := c.colls[i], m.Chunk.Range
 		if m.Open {
 			whole := data(coll.Table, m.Chunk.Shard)
-			rng = splitvector.Upper(index, rng, splitvector.Extent{Documents: whole, Bytes: whole}, coll.ChunkBytes)
+			rng = splitvector.Upper(index, rng, splitvector.Extent{Documents: whole, Bytes: whole},
+				coll.ChunkBytes)
 		}
 		c.seconds++
 		moved, err := catalog.Move(coll.Table, rng, m.Chunk.Shard, m.To, hlc.At(c.seconds*1000), 0)
@@ -143,7 +158,9 @@ func (c *cluster) check(migrations []policy.Migration) {
 			}
 			used[s] = m.String()
 		}
-		i := slices.IndexFunc(c.colls, func(o *policy.Collection) bool { return o.Table.Collection().NS == m.NS })
+		i := slices.IndexFunc(c.colls, func(o *policy.Collection) bool {
+			return o.Table.Collection().NS == m.NS
+		})
 		c.checkOne(c.colls[i], m)
 	}
 	if len(migrations) > len(c.shards)/2 {
@@ -221,7 +238,8 @@ func (c *cluster) describe() string {
 	for _, coll := range c.colls {
 		said += coll.Table.Collection().NS + "\n"
 		for _, s := range c.shards {
-			said += fmt.Sprintf("  %s: %d chunks, %d of data\n", s.Name, coll.Table.Count(s.Name), data(coll.Table, s.Name))
+			said += fmt.Sprintf("  %s: %d chunks, %d of data\n",
+				s.Name, coll.Table.Count(s.Name), data(coll.Table, s.Name))
 		}
 	}
 	return said

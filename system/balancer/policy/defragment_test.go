@@ -22,7 +22,9 @@ func sized(coll *policy.Collection) *policy.Collection {
 }
 
 // defragmentation is a round: what can be joined by now, and then migrations.
-func (c *cluster) defragmentation(before hlc.Timestamp) (merged bool, migrations []policy.Migration) {
+func (c *cluster) defragmentation(
+	before hlc.Timestamp,
+) (merged bool, migrations []policy.Migration) {
 	c.t.Helper()
 	r := policy.NewRound(c.shards)
 	for _, coll := range c.colls {
@@ -38,7 +40,8 @@ func (c *cluster) defragmentation(before hlc.Timestamp) (merged bool, migrations
 // join does what a shard and the config server do.
 func (c *cluster) join(coll *policy.Collection, m policy.Merge, before hlc.Timestamp) {
 	c.t.Helper()
-	changed, err := catalog.MergeAll(coll.Table, catalog.MergeableOn(coll.Table, coll.Zones, m.Shard, before), catalog.Minor)
+	changed, err := catalog.MergeAll(coll.Table,
+		catalog.MergeableOn(coll.Table, coll.Zones, m.Shard, before), catalog.Minor)
 	if err == nil && len(changed) > 0 {
 		coll.Table, err = coll.Table.With(changed)
 	}
@@ -47,8 +50,9 @@ func (c *cluster) join(coll *policy.Collection, m policy.Merge, before hlc.Times
 	}
 }
 
-// TestDefragment: rounds keep what is promised of each, whatever part of what moved may be joined already; never more chunks; and
-// at the end, within a bounded number of rounds, nothing is left to be done.
+// TestDefragment: rounds keep what is promised of each, whatever part of what moved may be joined
+// already; never more chunks; and at the end, within a bounded number of rounds, nothing is left to
+// be done.
 func TestDefragment(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -105,14 +109,40 @@ func TestFragments(t *testing.T) {
 		want   string
 		done   bool
 	}{
-		{about: "the smaller neighbour takes it", bounds: []int64{700, 710}, owners: "abc", jumbo: -1, chunk: 2000,
-			want: "test.docs [700, 710) b to a (defragmentation)"},
-		{about: "a neighbour has no room", bounds: []int64{100, 110}, owners: "abc", jumbo: -1, chunk: 100, done: true},
-		{about: "not small", bounds: []int64{1000, 1010}, owners: "aba", jumbo: 1, chunk: 3000, done: true},
-		{about: "waits for what it is joined with", bounds: []int64{10, 20}, owners: "aab", jumbo: -1, chunk: 3000},
+		{about: "the smaller neighbour takes it",
+			bounds: []int64{700, 710},
+			owners: "abc",
+			jumbo:  -1,
+			chunk:  2000,
+			want:   "test.docs [700, 710) b to a (defragmentation)"},
+		{
+			about:  "a neighbour has no room",
+			bounds: []int64{100, 110},
+			owners: "abc",
+			jumbo:  -1,
+			chunk:  100,
+			done:   true,
+		},
+		{
+			about:  "not small",
+			bounds: []int64{1000, 1010},
+			owners: "aba",
+			jumbo:  1,
+			chunk:  3000,
+			done:   true,
+		},
+		{
+			about:  "waits for what it is joined with",
+			bounds: []int64{10, 20},
+			owners: "aab",
+			jumbo:  -1,
+			chunk:  3000,
+		},
 	} {
 		coll := &policy.Collection{Defragment: true, ChunkBytes: c.chunk}
-		coll.Table = newTable(t, "test.docs", keys(c.bounds), func(i int) string { return c.owners[i : i+1] }, func(i int) bool { return i == c.jumbo })
+		coll.Table = newTable(t, "test.docs", keys(c.bounds), func(i int) string {
+			return c.owners[i : i+1]
+		}, func(i int) bool { return i == c.jumbo })
 		r, got := policy.NewRound(shards), ""
 		r.Defragment(sized(coll))
 		for _, m := range r.Migrations() {

@@ -12,8 +12,8 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// TestPolicies are tables of clusters and of what a round chooses for them: the examples of the sources, and the rules of
-// protocol 14 one by one.
+// TestPolicies are tables of clusters and of what a round chooses for them: the examples of the
+// sources, and the rules of protocol 14 one by one.
 //
 //	shards       one a line: NAME [draining] [zone=Z,...] [data=N] [max=N]
 //	collection   name=NS, one chunk a line: SHARD UPPER-BOUND [jumbo], or so many at once: SHARD *N
@@ -124,7 +124,9 @@ func collection(t *testing.T, d *datadriven.TestData) *policy.Collection {
 		jumbo[len(owners)] = len(f) > 2
 		bounds, owners = append(bounds, bound(t, f[1])), append(owners, f[0])
 	}
-	table := newTable(t, ns, bounds[:len(bounds)-1], func(i int) string { return owners[i] }, func(i int) bool { return jumbo[i] })
+	table := newTable(t, ns, bounds[:len(bounds)-1], func(i int) string {
+		return owners[i]
+	}, func(i int) bool { return jumbo[i] })
 	return &policy.Collection{Table: table}
 }
 
@@ -157,12 +159,16 @@ func (c *cluster) named(t *testing.T, d *datadriven.TestData) *policy.Collection
 func zones(t *testing.T, d *datadriven.TestData) (all catalog.Zones) {
 	for line := range strings.Lines(d.Input) {
 		f := strings.Fields(line)
-		all = append(all, catalog.Zone{Range: key.Range{Min: bound(t, f[0]), Max: bound(t, f[1])}, Name: f[2]})
+		all = append(all, catalog.Zone{
+			Range: key.Range{Min: bound(t, f[0]), Max: bound(t, f[1])},
+			Name:  f[2],
+		})
 	}
 	return all
 }
 
-// bySizes asks for one round; with data, the answers are those given, otherwise those that follow from the chunks.
+// bySizes asks for one round; with data, the answers are those given, otherwise those that follow
+// from the chunks.
 func (c *cluster) bySizes(t *testing.T, d *datadriven.TestData) string {
 	c.bySize = true
 	for _, coll := range c.colls {

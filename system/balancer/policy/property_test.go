@@ -13,11 +13,15 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// drawCluster draws shards, some draining, some full and some of zones, and collections with chunks anywhere.
+// drawCluster draws shards, some draining, some full and some of zones, and collections with chunks
+// anywhere.
 func drawCluster(t *rapid.T) *cluster {
 	c := &cluster{t: t, bySize: rapid.Bool().Draw(t, "by size"), seconds: 1}
 	for i := range rapid.IntRange(1, 9).Draw(t, "shards") {
-		s := policy.Shard{Name: fmt.Sprintf("shard-%c", 'a'+i), Draining: rapid.IntRange(0, 5).Draw(t, "draining") == 0}
+		s := policy.Shard{
+			Name:     fmt.Sprintf("shard-%c", 'a'+i),
+			Draining: rapid.IntRange(0, 5).Draw(t, "draining") == 0,
+		}
 		for _, zone := range []string{"A", "B"} {
 			if rapid.Bool().Draw(t, "in zone") {
 				s.Zones = append(s.Zones, zone)
@@ -49,10 +53,14 @@ func (c *cluster) plain() {
 	}
 }
 
-var inner = rapid.Custom(func(t *rapid.T) key.Key { return key.Int(rapid.Int64Range(0, span).Draw(t, "bound")) })
+var inner = rapid.Custom(func(t *rapid.T) key.Key {
+	return key.Int(rapid.Int64Range(0, span).Draw(t, "bound"))
+})
 
 func drawCollection(t *rapid.T, ns string, shards []policy.Shard) *policy.Collection {
-	bounds := slices.Compact(slices.Sorted(slices.Values(rapid.SliceOfN(inner, 0, 40).Draw(t, "bounds"))))
+	bounds := slices.Compact(
+		slices.Sorted(slices.Values(rapid.SliceOfN(inner, 0, 40).Draw(t, "bounds"))),
+	)
 	coll := &policy.Collection{
 		Off:        rapid.IntRange(0, 9).Draw(t, "off") == 0,
 		ChunkBytes: rapid.Int64Range(20, 300).Draw(t, "chunk"),
@@ -63,15 +71,17 @@ func drawCollection(t *rapid.T, ns string, shards []policy.Shard) *policy.Collec
 		func(int) bool { return rapid.IntRange(0, 9).Draw(t, "jumbo") == 0 })
 	for range rapid.IntRange(0, 4).Draw(t, "zones") {
 		a, b := inner.Draw(t, "zone min"), inner.Draw(t, "zone max")
-		if z, err := coll.Zones.Assign(key.Range{Min: min(a, b), Max: max(a, b)}, rapid.SampledFrom([]string{"A", "B"}).Draw(t, "zone")); err == nil {
+		z, err := coll.Zones.Assign(key.Range{Min: min(a, b), Max: max(a, b)},
+			rapid.SampledFrom([]string{"A", "B"}).Draw(t, "zone"))
+		if err == nil {
 			coll.Zones = z
 		}
 	}
 	return coll
 }
 
-// bound of rounds: no chunk moves twice by counts without a more urgent reason; by sizes every part that moves, at least a chunk
-// or all there is, makes the cluster more even.
+// bound of rounds: no chunk moves twice by counts without a more urgent reason; by sizes every part
+// that moves, at least a chunk or all there is, makes the cluster more even.
 func (c *cluster) bound() (rounds int) {
 	for _, coll := range c.colls {
 		rounds += 2*coll.Table.Len() + 10
@@ -82,8 +92,8 @@ func (c *cluster) bound() (rounds int) {
 	return rounds
 }
 
-// TestRounds: from any distribution, rounds keep what is promised of each, make progress, and end within a bound; at the end
-// nothing is left that a round could have done.
+// TestRounds: from any distribution, rounds keep what is promised of each, make progress, and end
+// within a bound; at the end nothing is left that a round could have done.
 func TestRounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -93,7 +103,8 @@ func TestRounds(t *testing.T) {
 			carryOut()
 			after := c.trouble()
 			if !after.less(before) {
-				t.Fatalf("no progress with %v: from %+v to %+v\n%s", migrations, before, after, c.describe())
+				t.Fatalf("no progress with %v: from %+v to %+v\n%s",
+					migrations, before, after, c.describe())
 			}
 			before = after
 		})
@@ -101,8 +112,8 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-// trouble is what rounds take away: misplaced data and chunks first, then the unevenness of what is in its place. A round that
-// has moved an empty chunk has at least moved it towards less data.
+// trouble is what rounds take away: misplaced data and chunks first, then the unevenness of what is
+// in its place. A round that has moved an empty chunk has at least moved it towards less data.
 type trouble struct{ misplaced, misplacedChunks, uneven, unevenChunks int64 }
 
 func (a trouble) less(b trouble) bool {
@@ -111,13 +122,15 @@ func (a trouble) less(b trouble) bool {
 	return slices.Compare(x, y) < 0
 }
 
-// trouble by counts is about chunks alone; by sizes about data, and about chunks without data only among equals.
+// trouble by counts is about chunks alone; by sizes about data, and about chunks without data only
+// among equals.
 func (c *cluster) trouble() (sum trouble) {
 	for _, coll := range c.colls {
 		chunks, bytes := map[string]map[string]int64{}, map[string]int64{}
 		for chunk := range coll.Table.Chunks() {
 			zone, size := coll.Zones.Of(chunk.Range), int64(first(chunk.Max)-first(chunk.Min))
-			if s := c.shard(chunk.Shard); s.Draining || zone != "" && !slices.Contains(s.Zones, zone) {
+			s := c.shard(chunk.Shard)
+			if s.Draining || zone != "" && !slices.Contains(s.Zones, zone) {
 				sum.misplacedChunks++
 				if c.bySize {
 					sum.misplaced += size
@@ -158,7 +171,8 @@ func emptyOnHeavy(t *catalog.Table, bytes map[string]int64) (sum int64) {
 	return sum
 }
 
-// checkRescued looks for chunks that are still where they must not be although somebody could have them.
+// checkRescued looks for chunks that are still where they must not be although somebody could have
+// them.
 func (c *cluster) checkRescued() {
 	for _, coll := range c.colls {
 		if coll.Off {
@@ -176,12 +190,13 @@ func (c *cluster) checkRescued() {
 
 func (c *cluster) somebodyTakes(zone string) bool {
 	return slices.ContainsFunc(c.shards, func(s policy.Shard) bool {
-		return !s.Draining && (s.MaxBytes == 0 || s.Bytes < s.MaxBytes) && (zone == "" || slices.Contains(s.Zones, zone))
+		return !s.Draining && (s.MaxBytes == 0 || s.Bytes < s.MaxBytes) &&
+			(zone == "" || slices.Contains(s.Zones, zone))
 	})
 }
 
-// TestBalanced: when nothing stands in the way, the end is balance: by counts no shard has too many while another has too few, by
-// sizes less than three chunks are between the most and the least.
+// TestBalanced: when nothing stands in the way, the end is balance: by counts no shard has too many
+// while another has too few, by sizes less than three chunks are between the most and the least.
 func TestBalanced(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -205,7 +220,8 @@ func TestBalanced(t *testing.T) {
 	})
 }
 
-// TestNoPingPong: whole chunks never come back to a shard that they have left, and what has settled stays settled.
+// TestNoPingPong: whole chunks never come back to a shard that they have left, and what has settled
+// stays settled.
 func TestNoPingPong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -229,7 +245,8 @@ func TestNoPingPong(t *testing.T) {
 	})
 }
 
-// TestAtRandom: random migrations keep what is promised, depend on the seed alone, and differ between seeds.
+// TestAtRandom: random migrations keep what is promised, depend on the seed alone, and differ
+// between seeds.
 func TestAtRandom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -252,7 +269,9 @@ func TestAtRandom(t *testing.T) {
 	for i := range 10 {
 		shards = append(shards, policy.Shard{Name: fmt.Sprint("shard-", i)})
 	}
-	table := newTable(t, "test.docs", documents[:99], func(i int) string { return shards[i%10].Name }, never)
+	table := newTable(t, "test.docs", documents[:99], func(i int) string {
+		return shards[i%10].Name
+	}, never)
 	seen := map[string]bool{}
 	for seed := range uint64(50) {
 		r := policy.NewRound(shards)
@@ -282,11 +301,13 @@ func TestShuffled(t *testing.T) {
 	}
 	counts := slices.Sorted(maps.Values(times))
 	if len(counts) != 24 || counts[0] < 850 || counts[23] > 1150 {
-		t.Errorf("%d permutations, between %d and %d times", len(counts), counts[0], counts[len(counts)-1])
+		t.Errorf("%d permutations, between %d and %d times",
+			len(counts), counts[0], counts[len(counts)-1])
 	}
 }
 
-// TestBatches: data is asked for in batches of 100 collections, and not any more when no shards are left.
+// TestBatches: data is asked for in batches of 100 collections, and not any more when no shards are
+// left.
 func TestBatches(t *testing.T) {
 	shards := []policy.Shard{{Name: "a"}, {Name: "b"}}
 	table := newTable(t, "test.docs", documents[:9], func(int) string { return "a" }, never)
@@ -304,13 +325,15 @@ func TestBatches(t *testing.T) {
 	order := policy.Shuffled(250, 1)
 	for place, want := range map[int]string{249: "[100 100 50]", 120: "[100 100]", 3: "[100]"} {
 		asked = nil
-		if m := policy.Choose(shards, order, (*policy.Round).ByCount, known(order[place])); len(m) != 1 || fmt.Sprint(asked) != want {
+		m := policy.Choose(shards, order, (*policy.Round).ByCount, known(order[place]))
+		if len(m) != 1 || fmt.Sprint(asked) != want {
 			t.Errorf("%v after batches of %v, want %s", m, asked, want)
 		}
 	}
 }
 
-// TestReceiver: a single chunk goes to the shard of its zone with the fewest chunks, unless that is its own.
+// TestReceiver: a single chunk goes to the shard of its zone with the fewest chunks, unless that is
+// its own.
 func TestReceiver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -320,12 +343,14 @@ func TestReceiver(t *testing.T) {
 		if !ok {
 			return
 		}
-		if s := c.shard(to); to == chunk.Shard || coll.Off || s.Draining || coll.Zones.Crosses(chunk.Range) {
+		if s := c.shard(to); to == chunk.Shard || coll.Off || s.Draining ||
+			coll.Zones.Crosses(chunk.Range) {
 			t.Fatalf("%v to %s", chunk, to)
 		}
 		for _, s := range c.shards {
 			zone := coll.Zones.Of(chunk.Range)
-			takes := !s.Draining && (s.MaxBytes == 0 || s.Bytes < s.MaxBytes) && (zone == "" || slices.Contains(s.Zones, zone))
+			takes := !s.Draining && (s.MaxBytes == 0 || s.Bytes < s.MaxBytes) &&
+				(zone == "" || slices.Contains(s.Zones, zone))
 			if takes && coll.Table.Count(s.Name) < coll.Table.Count(to) {
 				t.Fatalf("%v to %s, but %s has fewer chunks", chunk, to, s.Name)
 			}

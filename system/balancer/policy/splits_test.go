@@ -35,7 +35,8 @@ func TestSessionSplits(t *testing.T) {
 	}
 }
 
-// TestSessionSplitsOfAny: whatever the chunks are, splitting once is enough, and the bounds that were there stay.
+// TestSessionSplitsOfAny: whatever the chunks are, splitting once is enough, and the bounds that
+// were there stay.
 func TestSessionSplitsOfAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "first")

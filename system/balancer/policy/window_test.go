@@ -45,7 +45,8 @@ func TestWindow(t *testing.T) {
 		since := at.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC))
 		for days := range time.Duration(3) {
 			if got := w.Contains(since+days*24*time.Hour, c.offset); got != c.want {
-				t.Errorf("%s to %s at %s%+v on day %d: %v", c.start, c.stop, c.utc, c.offset, days, got)
+				t.Errorf("%s to %s at %s%+v on day %d: %v",
+					c.start, c.stop, c.utc, c.offset, days, got)
 			}
 		}
 	}
@@ -56,8 +57,9 @@ func TestWindow(t *testing.T) {
 
 func TestRefusedWindows(t *testing.T) {
 	for _, c := range [][2]string{
-		{"9:00", "9:00"}, {"09:00", "9:00"}, {"24:00", "1:00"}, {"9:60", "10:00"}, {"9", "10:00"}, {"", "10:00"}, {"9:00", "10:0"},
-		{"-1:00", "10:00"}, {"9:00:00", "10:00"}, {"nine", "10:00"}, {"+9:00", "10:00"}, {"9:00", ""},
+		{"9:00", "9:00"}, {"09:00", "9:00"}, {"24:00", "1:00"}, {"9:60", "10:00"}, {"9", "10:00"},
+		{"", "10:00"}, {"9:00", "10:0"}, {"-1:00", "10:00"}, {"9:00:00", "10:00"},
+		{"nine", "10:00"}, {"+9:00", "10:00"}, {"9:00", ""},
 	} {
 		if w, err := policy.ParseWindow(c[0], c[1]); !errcode.Is(err, errcode.BadValue) {
 			t.Errorf("%v became %v, %v", c, w, err)
@@ -65,7 +67,8 @@ func TestRefusedWindows(t *testing.T) {
 	}
 }
 
-// TestWindowAndItsReverse: a moment is in a window or in the one from its end to its beginning, and in both at the bounds only.
+// TestWindowAndItsReverse: a moment is in a window or in the one from its end to its beginning, and
+// in both at the bounds only.
 func TestWindowAndItsReverse(t *testing.T) {
 	const day = 24 * time.Hour
 	rapid.Check(t, func(t *rapid.T) {
