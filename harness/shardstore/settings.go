@@ -12,7 +12,7 @@ import (
 	"github.com/shardproof/shardproof/system/settings"
 )
 
-// zonePrefix starts the settings that put a member of the config server into a time zone: `set world.zone.config.0 2h`.
+// zonePrefix starts the settings that put a member of the config server into a time zone: `set sim.clock.utcOffset.config.0 2h`.
 const zonePrefix = "sim.clock.utcOffset."
 
 // settable are the settings of the cluster, and the time zones of the config server's members.

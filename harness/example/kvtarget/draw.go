@@ -26,7 +26,7 @@ func Draw(seed uint64) *scenario.Scenario {
 	for id := range from.IntN("faults", 4) {
 		ask := func(what string, n int) int { return from.IntN(fmt.Sprintf("fault/%d/%s", id, what), n) }
 		s.Faults = append(s.Faults, scenario.Fault{
-			ID: id + 1, Kind: []string{"crash", "partition", "slow-disk", "blackout"}[ask("kind", 4)],
+			ID: id + 1, Kind: []string{"crash", "partition", "slow-disk", "power-loss"}[ask("kind", 4)],
 			When:   scenario.Trigger{At: time.Duration(ask("at", 400)) * time.Millisecond},
 			Target: []string{"shard-a.0", "shard-b.0", "config.0"}[ask("node", 3)],
 			For:    time.Duration(50+ask("for", 300)) * time.Millisecond,

@@ -43,7 +43,7 @@ var description = &target.Description{
 	Promises: []checkers.Checker{checkers.UniqueWrites, checkers.Linearizability, endstate.Liveness, endstate.Convergence},
 	Ops:      []scenario.OpKind{scenario.Read, scenario.Write, scenario.CAS, scenario.Delete},
 	Faults: []string{
-		"blackout", "crash", "cut-link", "duplicate", "error", "hold", "kill-op", "lossy-link", "lost-reply", "lost-request",
+		"power-loss", "crash", "partial-partition", "duplicate", "error", "hold", "kill-operation", "lossy-link", "lost-reply", "lost-request",
 		"partition", "pause", "slow-disk", "slow-link",
 	},
 	Sites: failpoint.Of(kvstore.System),
