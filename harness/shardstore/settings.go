@@ -13,7 +13,7 @@ import (
 )
 
 // zonePrefix starts the settings that put a member of the config server into a time zone: `set
-// world.zone.config.0 2h`.
+// sim.clock.utcOffset.config.0 2h`.
 const zonePrefix = "sim.clock.utcOffset."
 
 // settable are the settings of the cluster, and the time zones of the config server's members.

@@ -32,7 +32,7 @@ func Draw(target string, seed uint64) *scenario.Scenario {
 		}
 		s.Faults = append(s.Faults, scenario.Fault{
 			ID:     id + 1,
-			Kind:   []string{"crash", "partition", "slow-disk", "blackout"}[ask("kind", 4)],
+			Kind:   []string{"crash", "partition", "slow-disk", "power-loss"}[ask("kind", 4)],
 			When:   scenario.Trigger{At: time.Duration(ask("at", 240)) * time.Millisecond},
 			Target: []string{"shard-a.0", "shard-b.0", "config.0"}[ask("node", 3)],
 			For:    time.Duration(50+ask("for", 300)) * time.Millisecond,
