@@ -9,6 +9,7 @@ import (
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -19,7 +20,7 @@ const formats = "docs/formats.md"
 // TestHistories reads every history of the page and checks it. What follows the tag is what must
 // come of it: pass, the signature of the first violation, or "refused" and a part of the error.
 func TestHistories(t *testing.T) {
-	seen := map[scenario.OpKind]bool{}
+	seen := map[opkind.Name]bool{}
 	all := blocks(t, formats, "history")
 	if len(all) == 0 {
 		t.Fatalf("%s has no history", formats)
@@ -34,8 +35,8 @@ func TestHistories(t *testing.T) {
 			seen[op.Kind] = true
 		}
 	}
-	for _, kind := range constants(t, "histories/scenario", "OpKind") {
-		if !seen[scenario.OpKind(kind)] {
+	for _, kind := range constants(t, "histories/opkind", "Name") {
+		if !seen[opkind.Name(kind)] {
 			t.Errorf("%s has no example of the operation %s in a history", formats, kind)
 		}
 	}
@@ -90,7 +91,7 @@ func TestScenarios(t *testing.T) {
 			t.Errorf("%s has no example of the line %q", formats, fact)
 		}
 	}
-	words := slices.Concat(constants(t, "histories/scenario", "OpKind"),
+	words := slices.Concat(constants(t, "histories/opkind", "Name"),
 		constants(t, "histories/scenario", "CommandKind"))
 	for _, word := range words {
 		known := scenario.OpKind(word).Known() || scenario.CommandKind(word).Known()
