@@ -52,6 +52,7 @@ type clusterTimes struct {
 	keys map[timedKey]*timeline
 	// need is the cluster time that each client's next causal read must not be older than.
 	need             map[int]uint64
+	removals         removals
 	causal, snapshot Verdict
 }
 
@@ -103,7 +104,7 @@ func (h *history) judgeTimes() *clusterTimeVerdicts {
 
 func checkClusterTimes(h keyed) *clusterTimeVerdicts {
 	c := clusterTimes{
-		keyed: h, keys: map[timedKey]*timeline{}, need: map[int]uint64{},
+		keyed: h, keys: map[timedKey]*timeline{}, need: map[int]uint64{}, removals: removals{},
 		causal: Causal.Begin(), snapshot: Snapshots.Begin(),
 	}
 	if c.wanted() {
@@ -130,6 +131,10 @@ func (c *clusterTimes) stamp() {
 	for i := range c.ops {
 		op := &c.ops[i]
 		if op.Outcome == histories.Failed || op.Kind.Of().Reads() {
+			continue
+		}
+		if op.Kind.Whole() {
+			c.removals.add(op)
 			continue
 		}
 		if op.Outcome == histories.OK && !op.Result.Applied {
@@ -282,9 +287,11 @@ func (c *clusterTimes) newer(v view) (why string, found bool) {
 	for i := range t.writes {
 		switch w := &t.writes[i]; {
 		case w.maybe || w.hi > v.from:
-		case w.effect == opkind.Append && t.grows && !slices.Contains(v.list, c.ops[w.op].Value):
+		case w.effect == opkind.Append && t.grows && !slices.Contains(v.list, c.ops[w.op].Value) &&
+			!c.removals.cleared(v.at.ns, w.lo, v.to):
 			return c.stampOf(w), true
-		case w.effect != opkind.Append && written && w.lo > t.writes[seen].hi:
+		case w.effect != opkind.Append && written && w.lo > t.writes[seen].hi &&
+			!c.removals.brought(v.at.ns, w.lo, v.to):
 			return c.stampOf(w), true
 		}
 	}
@@ -314,7 +321,8 @@ func (c *clusterTimes) missing(v view) (why string, found bool) {
 	}
 	for i := range t.writes {
 		w := &t.writes[i]
-		if !w.maybe && w.effect != opkind.Remove && w.hi <= v.from && !t.removed(w.lo, v.to) {
+		if !w.maybe && w.effect != opkind.Remove && w.hi <= v.from &&
+			!t.removed(w.lo, v.to) && !c.removals.cleared(v.at.ns, w.lo, v.to) {
 			return c.stampOf(w), true
 		}
 	}

@@ -86,9 +86,12 @@ type ClonePage struct {
 type Page struct{ Docs []bson.Raw }
 
 // ImportSessions hands the statements of retryable writes over, each session's in the order of
-// their execution.
+// their execution. Lsid and Txn are those of the clone that they belong to: one that was fenced
+// takes no history either.
 type ImportSessions struct {
 	Move  string
+	Lsid  string
+	Txn   int64
 	Stmts []oplog.Stmt
 }
 

@@ -32,6 +32,8 @@ var (
 		"the old primary serves what it has given away")
 	MovePrimaryUnblock = declare(MovePrimary, "movePrimary.unblock",
 		"requests wait forever for a move that has ended")
+	MovePrimaryFence = declare(MovePrimary, "movePrimary.fence",
+		"session history of the move is recorded after its end")
 	MovePrimaryClean = declare(MovePrimary, "movePrimary.cleanUp",
 		"a recreated collection is dropped")
 	MovePrimaryForget = declare(MovePrimary, "movePrimary.forget",

@@ -260,7 +260,8 @@ func (s *Service) recvRelease(
 func (s *Service) advanceTxn(
 	t env.Task, _ env.NodeID, req *command.AdvanceTxn,
 ) (*command.Done, error) {
-	if err := s.needPrimary(); err != nil {
+	lead, err := s.member.Lead()
+	if err != nil {
 		return nil, err
 	}
 	if err := s.shard.AdvanceSession(t, req.Lsid, req.Txn); err != nil {
@@ -270,5 +271,5 @@ func (s *Service) advanceTxn(
 		r.fail(recipientFailed, errcode.New(errcode.TransactionTooOld,
 			"migration %s is fenced by transaction %d", r.start.Migration, req.Txn))
 	}
-	return doneReply, statedoc.AwaitMajority(t, s.member, s.member.Applied())
+	return doneReply, lead.AwaitMajority(t)
 }

@@ -97,10 +97,7 @@ func (x *sessionDestination) record(t env.Task, mods *command.SessionMods) error
 		return err
 	}
 	for _, st := range mods.Stmts {
-		if err := x.r.live(); err != nil {
-			return err
-		}
-		if _, err := x.r.s.shard.Import(t, st, x.r.start.Migration); err != nil {
+		if _, err := x.r.s.shard.Import(t, st, x.r.start.Migration, x.r.live); err != nil {
 			return err
 		}
 	}

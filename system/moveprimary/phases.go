@@ -130,7 +130,9 @@ func (m *primaryMove) handOver(t env.Task, stmts []oplog.Stmt) error {
 	if err := m.at(t, failpoint.MovePrimarySessions); err != nil || len(stmts) == 0 {
 		return err
 	}
-	return m.tell(t, &command.ImportSessions{Move: m.record.Move, Stmts: stmts})
+	return m.tell(t, &command.ImportSessions{
+		Move: m.record.Move, Lsid: m.record.Lsid, Txn: m.record.Txn, Stmts: stmts,
+	})
 }
 
 // history returns the statements of a session that touched what moves, oldest first. History that
@@ -229,12 +231,29 @@ func (m *primaryMove) unholds() (ops []oplog.Op) {
 	return ops
 }
 
-// clean drops what was moved, and ends.
+// clean fences the recipient, drops what was moved, and ends.
 func (m *primaryMove) clean(t env.Task) error {
+	if err := m.fence(t); err != nil {
+		return err
+	}
 	if err := m.dropMoved(t); err != nil {
 		return err
 	}
 	return m.forget(t, trace.PrimaryDone)
+}
+
+// fence has the recipient refuse what of this move is still in transit or stalls there: a session
+// history that is recorded after the end would belong to no move. A recipient that is no shard any
+// more needs no fence (H-38).
+func (m *primaryMove) fence(t env.Task) error {
+	if err := m.at(t, failpoint.MovePrimaryFence); err != nil {
+		return err
+	}
+	err := m.tell(t, &command.AdvanceTxn{Lsid: m.record.Lsid, Txn: m.record.Txn + 1})
+	if errcode.Is(err, errcode.ShardNotFound) {
+		return nil
+	}
+	return err
 }
 
 // dropMoved drops the collections that have moved, each once no query needs it.

@@ -124,9 +124,8 @@ func (s *Service) fences() bool { return s.shard.Profile().CoordinatesMovePrimar
 
 // write is one entry of the copy, unless the copy was fenced.
 func (s *Service) write(t env.Task, req *command.CloneCatalogData, ops ...oplog.Op) error {
-	if txn := s.shard.SessionTxn(req.Lsid); s.fences() && txn != req.Txn {
-		return errcode.New(errcode.StaleSession,
-			"the copy of %s with transaction %d was fenced by %d", req.Move, req.Txn, txn)
+	if err := s.live(req.Move, req.Lsid, req.Txn); err != nil {
+		return err
 	}
 	for i := range ops {
 		ops[i].Actor, ops[i].Tag, ops[i].FromMigrate = uint8(trace.Recipient), req.Move, true
@@ -174,20 +173,31 @@ func (m *primaryMove) page(req *command.ClonePage) *command.Page {
 	return page
 }
 
+// live fails when a copy was fenced: nothing of it may be written any more.
+func (s *Service) live(move, lsid string, own int64) error {
+	if txn := s.shard.SessionTxn(lsid); s.fences() && txn != own {
+		return errcode.New(errcode.StaleSession,
+			"the copy of %s with transaction %d was fenced by %d", move, own, txn)
+	}
+	return nil
+}
+
 // importSessions records statements that the old primary has executed. What arrives twice or late
 // changes nothing.
 func (s *Service) importSessions(
 	t env.Task, _ env.NodeID, req *command.ImportSessions,
 ) (*command.Done, error) {
-	if err := s.needPrimary(); err != nil {
+	lead, err := s.member.Lead()
+	if err != nil {
 		return nil, err
 	}
+	live := func() error { return s.live(req.Move, req.Lsid, req.Txn) }
 	for _, st := range req.Stmts {
-		if _, err := s.shard.Import(t, st, req.Move); err != nil {
+		if _, err := s.shard.Import(t, st, req.Move, live); err != nil {
 			return nil, err
 		}
 	}
-	return &command.Done{}, s.member.AwaitMajority(t)
+	return &command.Done{}, lead.AwaitMajority(t)
 }
 
 // dropClonedData ends a copy for good. A message of a move that is long over must not drop what a
@@ -195,7 +205,8 @@ func (s *Service) importSessions(
 func (s *Service) dropClonedData(
 	t env.Task, _ env.NodeID, req *command.DropClonedData,
 ) (*command.Done, error) {
-	if err := s.needPrimary(); err != nil {
+	lead, err := s.member.Lead()
+	if err != nil {
 		return nil, err
 	}
 	if err := s.shard.AdvanceSession(t, req.Lsid, req.Txn+1); err != nil {
@@ -210,5 +221,5 @@ func (s *Service) dropClonedData(
 			return nil, err
 		}
 	}
-	return &command.Done{}, s.member.AwaitMajority(t)
+	return &command.Done{}, lead.AwaitMajority(t)
 }

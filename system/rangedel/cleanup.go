@@ -4,7 +4,6 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
-	"github.com/shardproof/shardproof/system/statedoc"
 )
 
 func (r *Service) cleanupOrphaned(
@@ -25,6 +24,10 @@ func (r *Service) cleanupOrphaned(
 // awaitTasks waits until every task of the namespace that exists now is done (protocol 10.5). Tasks
 // that are added meanwhile are not waited for: under steady migrations that would never end.
 func (r *Service) awaitTasks(t env.Task, ns string) error {
+	lead, err := r.member.Lead()
+	if err != nil {
+		return err
+	}
 	var waitFor []For
 	for _, k := range r.tasks.All() {
 		if k.NS == ns {
@@ -37,10 +40,7 @@ func (r *Service) awaitTasks(t env.Task, ns string) error {
 			return err
 		}
 	}
-	if err := r.needPrimary(); err != nil {
-		return err
-	}
-	return statedoc.AwaitMajority(t, r.member, r.member.Applied())
+	return lead.AwaitMajority(t)
 }
 
 func (r *Service) gone(f For) bool {

@@ -14,14 +14,16 @@ import (
 // sweepNext is cleanupOrphaned of 4.2 (protocol 10.5): it deletes the next range that the shard
 // neither owns nor receives, and says where to go on.
 func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.CleanedUp, error) {
-	c, term := r.shard.Collection(req.NS), r.member.Term()
+	c := r.shard.Collection(req.NS)
+	lead, err := r.member.Lead()
+	if err != nil {
+		return nil, err
+	}
 	if err := r.learn(t, c); err != nil {
 		return nil, err
 	}
-	if !r.member.IsPrimary() || r.member.Term() != term {
-		// And with it what was learned of recipient migrations.
-		return nil, errcode.New(errcode.InterruptedDueToReplStateChange,
-			"%s was primary of term %d when the command began", r.node.ID(), term)
+	if err := lead.Err(); err != nil { // what was learned of recipient migrations ends with the term
+		return nil, err
 	}
 	md := c.Metadata()
 	if md == nil {
@@ -49,7 +51,7 @@ func (r *Service) sweepNext(t env.Task, req *command.CleanupOrphaned) (*command.
 	if err := r.AwaitSwept(t, k.Migration); err != nil {
 		return nil, err
 	}
-	return &command.CleanedUp{StoppedAt: rng.Max}, r.needPrimary()
+	return &command.CleanedUp{StoppedAt: rng.Max}, lead.Err()
 }
 
 // learn finds out what the shard owns beyond doubt. A range that an earlier primary, or this one,

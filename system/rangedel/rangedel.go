@@ -169,12 +169,12 @@ func (r *Service) AwaitDone(t env.Task, migration string) error {
 func (r *Service) taskOp(
 	t env.Task, _ env.NodeID, req *command.RangeTaskOp,
 ) (*command.RangeTaskReply, error) {
-	if err := r.needPrimary(); err != nil {
+	lead, err := r.member.Lead()
+	if err != nil {
 		return nil, err
 	}
 	f := For{req.Migration, req.UUID, key.Range{Min: req.Min, Max: req.Max}}
 	reply := &command.RangeTaskReply{}
-	var err error
 	switch req.Op {
 	case "delete":
 		reply.Found, err = r.Drop(t, f)
@@ -188,7 +188,7 @@ func (r *Service) taskOp(
 		err = errcode.New(errcode.BadValue, "unknown operation %q on a range deletion task", req.Op)
 	}
 	if err == nil {
-		err = statedoc.AwaitMajority(t, r.member, r.member.Applied())
+		err = lead.AwaitMajority(t)
 	}
 	return reply, err
 }

@@ -41,6 +41,16 @@ func (h *logHistory) at(index uint64) (logEntry, bool) {
 	return h.kept[i], true
 }
 
+// termOf is the term of the entry at an index, also of one that the log has forgotten; 0 when there
+// is none.
+func (h *logHistory) termOf(index uint64) uint64 {
+	i := sort.Search(len(h.terms), func(i int) bool { return h.terms[i].Index >= index })
+	if i == len(h.terms) {
+		return 0
+	}
+	return h.terms[i].Term
+}
+
 // place returns the place of an index from base to last.
 func (h *logHistory) place(index uint64) oplog.Time {
 	if l, ok := h.at(index); ok {

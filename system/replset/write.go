@@ -131,7 +131,7 @@ func (m *Member) AwaitMajority(t env.Task) error {
 
 // holds answers whether the entry at a place is on enough members.
 func (m *Member) holds(at oplog.Time, wc command.WriteConcern) (bool, error) {
-	if l, ok := m.log.at(at.Index); at.Index > m.log.base.Index && (!ok || l.term != at.Term) {
+	if m.log.termOf(at.Index) != at.Term {
 		return false, errcode.New(errcode.PrimarySteppedDown,
 			"entry %s of replica set %s was rolled back", at, m.cfg.Name)
 	}

@@ -40,7 +40,8 @@ func (s *Server) participate(
 			return nil, err
 		}
 	}
-	if err := s.needPrimary(); err != nil {
+	lead, err := s.cfg.Member.Lead()
+	if err != nil {
 		return nil, err
 	}
 	if s.participation(req.Collection.NS).Released < req.Operation {
@@ -49,6 +50,9 @@ func (s *Server) participate(
 		}
 	}
 	if err := t.Point(failpoint.RequestDDLApplied, note); err != nil {
+		return nil, err
+	}
+	if err := lead.Err(); err != nil {
 		return nil, err
 	}
 	return &command.Done{}, s.PersistConfigTime(t)

@@ -11,7 +11,12 @@ import (
 // retry here returns its result (protocol 7). Statements of one session must come in the order of
 // their execution. It reports whether anything was written: a statement already known is not, nor
 // one of a session that has gone on to a newer transaction.
-func (s *Server) Import(t env.Task, st oplog.Stmt, migration string) (written bool, err error) {
+//
+// Live is asked without a wait before the write: its error says that the migration is over here, or
+// was fenced, and that nothing of it may be written any more.
+func (s *Server) Import(
+	t env.Task, st oplog.Stmt, migration string, live func() error,
+) (written bool, err error) {
 	x, err := s.Checkout(t, st.Session)
 	if err != nil {
 		return false, err
@@ -32,6 +37,9 @@ func (s *Server) Import(t env.Task, st oplog.Stmt, migration string) (written bo
 		if err := t.Point(failpoint.SessionDestSentinel, env.Note{ID: st.Session}); err != nil {
 			return false, err
 		}
+	}
+	if err := live(); err != nil {
+		return false, err
 	}
 	op := oplog.Op{
 		Kind:        oplog.Noop,

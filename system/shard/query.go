@@ -13,6 +13,7 @@ import (
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/query"
+	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -35,7 +36,7 @@ type cursorQuery struct {
 	// A query on a primary belongs to its term, one on a secondary to the time since the member
 	// last changed its role.
 	secondary  bool
-	term       uint64
+	lead       replset.Lead
 	stateEpoch int
 	drops      uint64 // of the collection, when the query was let in
 	after      store.Place
@@ -77,8 +78,9 @@ func (s *Server) plan(t env.Task, req *command.Find) (*cursorQuery, error) {
 	m := s.cfg.Member
 	q := &cursorQuery{
 		server: s, c: s.Collection(req.NS), filter: req.Filter, concern: req.Concern, at: req.At,
-		secondary: !m.IsPrimary(), term: m.Term(), stateEpoch: s.stateEpoch,
+		secondary: !m.IsPrimary(), stateEpoch: s.stateEpoch,
 	}
+	q.lead, _ = m.Lead() // of no use to a secondary
 	if err := s.awaitTime(t, max(req.After, req.At)); err != nil {
 		return nil, err
 	}
@@ -144,7 +146,7 @@ func (q *cursorQuery) visible() (parts []trace.Chunk) {
 
 func (q *cursorQuery) sameEpoch() error {
 	if !q.secondary {
-		return q.server.checkSameTerm(q.term)
+		return q.lead.Err()
 	}
 	if s := q.server; s.cfg.Member.Leading() || s.stateEpoch != q.stateEpoch {
 		return errcode.New(errcode.InterruptedDueToReplStateChange,
@@ -155,9 +157,9 @@ func (q *cursorQuery) sameEpoch() error {
 
 // bounds is the range of shard keys that the filter leaves to be looked at.
 func (q *cursorQuery) bounds() (key.Range, error) {
-	p, ok := q.c.pattern()
-	if !ok {
-		return key.Range{}, nil // no such collection here: nothing to be seen
+	p, ok, err := q.pattern()
+	if !ok || err != nil {
+		return key.Range{}, err // no such collection here: nothing to be seen
 	}
 	if !p.Hashed {
 		return query.Bounds(q.filter, p.Field)
@@ -168,6 +170,23 @@ func (q *cursorQuery) bounds() (key.Range, error) {
 	}
 	k, err := p.OfValue(v)
 	return key.Range{Min: k, Max: key.After(k)}, err
+}
+
+// pattern is the shard key of the collection that the query reads. A snapshot read reads the
+// collection of its time: a shard that has given everything away since, left the cluster and joined
+// it again has none now.
+func (q *cursorQuery) pattern() (key.Pattern, bool, error) {
+	if q.concern != command.Snapshot {
+		p, ok := q.c.pattern()
+		return p, ok, nil
+	}
+	m := q.server.cfg.Member
+	index, err := m.IndexAt(q.at)
+	if err != nil {
+		return key.Pattern{}, false, err
+	}
+	p, ok := m.Store().Pattern(q.c.ns, index)
+	return p, ok && !p.IsZero(), nil
 }
 
 // batch returns the next documents, at most size; 0 means all. An empty query is done.

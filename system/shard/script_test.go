@@ -220,7 +220,7 @@ func (s *script) importStmt(t env.Task, p *Server, d *datadriven.TestData) strin
 		Result:  encodeResult(command.Written{N: 1, Modified: 1}),
 		DeadEnd: has(d, "dead"),
 	}
-	written, err := p.Import(t, st, "m1")
+	written, err := p.Import(t, st, "m1", func() error { return nil })
 	return fmt.Sprintf("written=%t %v", written, err)
 }
 

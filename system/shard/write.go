@@ -10,6 +10,7 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -31,7 +32,7 @@ type writeCommand struct {
 	writeRequest
 	server  *Server
 	c       *Collection
-	term    uint64
+	lead    replset.Lead
 	session *Session
 	reply   command.Written
 	logged  bool // this attempt made an entry
@@ -54,11 +55,11 @@ type decideFunc func(w *writeCommand, i int) (docChange, error)
 func (s *Server) execute(
 	t env.Task, r writeRequest, n int, do decideFunc,
 ) (*command.Written, error) {
-	if err := s.needPrimary(); err != nil {
+	lead, err := s.cfg.Member.Lead()
+	if err != nil {
 		return nil, err
 	}
-	w := &writeCommand{writeRequest: r, server: s, c: s.Collection(r.ns), term: s.cfg.Member.Term()}
-	var err error
+	w := &writeCommand{writeRequest: r, server: s, c: s.Collection(r.ns), lead: lead}
 	for i := 0; i < n && err == nil; i++ {
 		err = w.statement(t, i, do)
 	}
@@ -137,25 +138,10 @@ func (w *writeCommand) descend(t env.Task, i int) error {
 // before the critical section began, under another version or in another term must not be committed
 // now (protocol 3.4 item 6).
 func (w *writeCommand) recheck() error {
-	if err := w.checkSameTerm(); err != nil {
+	if err := w.lead.Err(); err != nil {
 		return err
 	}
 	return w.c.Check(w.place, true)
-}
-
-func (w *writeCommand) checkSameTerm() error { return w.server.checkSameTerm(w.term) }
-
-// checkSameTerm fails when this node is not primary, or has become it again since the term.
-func (s *Server) checkSameTerm(term uint64) error {
-	if err := s.needPrimary(); err != nil {
-		return err
-	}
-	if now := s.cfg.Member.Term(); now != term {
-		return errcode.New(errcode.InterruptedDueToReplStateChange,
-			"%s was primary of term %d when the operation began and is of %d now",
-			s.node.ID(), term, now)
-	}
-	return nil
 }
 
 // commit decides, logs and applies one statement, and shows it to the donor, all without a wait.
@@ -192,8 +178,8 @@ func (w *writeCommand) log(t env.Task, i int, ch *docChange) error {
 	if err != nil {
 		return err
 	}
-	w.server.node.Assert(at.Index == due && at.Term == w.term,
-		"a write of %s expected at %d.%d was logged at %s", w.ns, w.term, due, at)
+	w.server.node.Assert(at.Index == due,
+		"a write of %s expected at %d was logged at %s", w.ns, due, at)
 	w.logged, w.reply.Time = true, m.AppliedTS()
 	if w.c.donor != nil {
 		w.c.donor.OnWrite(&ops[0], ch.pre, at)
@@ -226,7 +212,7 @@ func (w *writeCommand) finish(t env.Task, failed error) (*command.Written, error
 	if !w.logged {
 		w.reply.Time = m.AppliedTS()
 	}
-	err := m.Await(t, m.Applied(), w.concern)
+	err := w.lead.Await(t, w.concern)
 	if failed != nil && err == nil {
 		return nil, failed
 	}

@@ -153,6 +153,16 @@ func (s *Store) Options(ns string) (bson.Raw, bool) {
 	return c.options, true
 }
 
+// Pattern returns the shard key that the collection had at an index, the zero pattern for one that
+// was made implicitly; false when there was no such collection.
+func (s *Store) Pattern(ns string, at uint64) (key.Pattern, bool) {
+	c := s.at(ns, at)
+	if c == nil {
+		return key.Pattern{}, false
+	}
+	return c.pattern, true
+}
+
 // KeyOf returns the shard key of a document as the collection defines it; false when the collection
 // does not exist, has no shard key, or the document cannot have one.
 func (s *Store) KeyOf(ns string, doc bson.Raw) (key.Key, bool) {

@@ -60,16 +60,16 @@ func Example() {
 	}
 	// Output:
 	// lost-write with 1 client, 1 operation, 1 migration, 1 decision, 2 settings
-	// 60.88ms  migration m1 [MinKey, MaxKey) shard-a → shard-b: asked for, donor kCloning
-	// 61.74ms  shard-b.0 writes k=0 = i0, as recipient of m1
-	// 61.84ms  migration m1: donor kCloneCaughtUp
-	// 71.22ms  shard-a.0 deletes k=0, for client 0 (op 36)
-	// 71.32ms  client 0: delete k=0 → acknowledged, there was i0 (op 36, began 70.78ms)
-	// 72.04ms  migration m1: donor kCriticalSection
-	// 72.04ms  chance: loss of CatchUp from shard-a.0 to shard-b.0
-	// 101.11ms  migration m1: donor kCommittingOnConfig
-	// 101.42ms  config writes move m1: [MinKey, MaxKey) on shard-b 5|0
-	// 101.42ms  HERE  from now on k=0 belongs to shard-b, which has i0; shard-a had nothing
-	// 212.57ms  client 0: write k=0 f0 → acknowledged, there was i0 (op 1000000, began 201.62ms)
-	// 19 events that had no part in it are left out
+	// 60.99ms  migration m1 [MinKey, MaxKey) shard-a → shard-b: requested, donor kCloning
+	// 61.93ms  shard-b.0 writes k=0 = i0, as recipient of m1
+	// 62.03ms  migration m1: donor kCloneCaughtUp
+	// 71.38ms  shard-a.0 deletes k=0, for client 0 (op 36)
+	// 71.48ms  client 0: delete k=0 → acknowledged, replaced i0 (op 36, began 70.89ms)
+	// 72.23ms  migration m1: donor kCriticalSection
+	// 72.23ms  random fault: net.loss of CatchUp from shard-a.0 to shard-b.0
+	// 101.26ms  migration m1: donor kCommittingOnConfig
+	// 101.52ms  config writes move m1: [MinKey, MaxKey) on shard-b 5|0
+	// 101.52ms  HERE  from now on k=0 is owned by shard-b, which has i0; shard-a had nothing
+	// 212.7ms  client 0: write k=0 f0 → acknowledged, replaced i0 (op 1000000, began 201.72ms)
+	// 19 events that are not related to the failure are left out
 }

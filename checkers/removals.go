@@ -1,0 +1,52 @@
+package checkers
+
+import (
+	"math"
+	"slices"
+
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/opkind"
+)
+
+// removals are the operations that may have taken all documents of a namespace, by namespace: what
+// a timeline of one key does not know.
+type removals map[string][]removal
+
+// removal is a drop of a collection, or a rename of it or to its name, that took effect at a cluster
+// time from lo to hi, if at all.
+type removal struct {
+	lo, hi uint64
+	// brings: the namespace has the documents of another collection from then on, among them perhaps
+	// some that it had before.
+	brings bool
+}
+
+// add notes an operation on a whole collection after which documents may be gone. A refused one is
+// not among them.
+func (all removals) add(op *histories.Op) {
+	if op.Kind != opkind.Drop && op.Kind != opkind.Rename {
+		return
+	}
+	r := removal{lo: op.After + 1, hi: math.MaxUint64}
+	if op.Outcome == histories.OK && op.Time > 0 {
+		r.hi = op.Time
+	}
+	all[op.NS] = append(all[op.NS], r)
+	if op.Into != "" {
+		r.brings = true
+		all[op.Into] = append(all[op.Into], r)
+	}
+}
+
+// cleared reports whether a collection may have lost all its documents in a span of time.
+func (all removals) cleared(ns string, from, to uint64) bool {
+	return slices.ContainsFunc(all[ns], func(r removal) bool { return r.hi >= from && r.lo <= to })
+}
+
+// brought reports whether documents of another collection may have come under the name in a span of
+// time.
+func (all removals) brought(ns string, from, to uint64) bool {
+	return slices.ContainsFunc(all[ns], func(r removal) bool {
+		return r.brings && r.hi >= from && r.lo <= to
+	})
+}
