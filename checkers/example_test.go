@@ -69,14 +69,11 @@ func ExampleCheckFile() {
 		panic(err)
 	}
 	for _, v := range verdicts {
-		fmt.Printf("%-15s %s\n", v.Checker, v.Outcome)
+		if v.Outcome != checkers.Pass {
+			fmt.Printf("%-15s %s\n", v.Checker, v.Outcome)
+		}
 	}
 	// Output:
 	// unique-writes   fail
 	// linearizability fail
-	// scans           pass
-	// exactly-once    pass
-	// change-streams  pass
-	// causal-reads    pass
-	// snapshot-reads  pass
 }

@@ -106,15 +106,6 @@ func (d *Draw) passes(r failpoint.Role) int {
 	}
 }
 
-// byRole are the sites of each role, by name.
-var byRole = func() map[failpoint.Role][]failpoint.Info {
-	sites := make(map[failpoint.Role][]failpoint.Info)
-	for _, in := range failpoint.All() {
-		sites[in.Role] = append(sites[in.Role], in)
-	}
-	return sites
-}()
-
 // site draws a site of one of the roles, a role that stands twice twice as likely; false when there
 // is none.
 func (d *Draw) site(question string, roles []failpoint.Role) (failpoint.Info, bool) {
@@ -122,7 +113,7 @@ func (d *Draw) site(question string, roles []failpoint.Role) (failpoint.Info, bo
 	var sites []failpoint.Info
 	for _, r := range roles {
 		if times[r]++; times[r] == 1 {
-			sites = append(sites, byRole[r]...)
+			sites = append(sites, failpoint.OfRole(r)...)
 		}
 	}
 	if len(sites) == 0 {

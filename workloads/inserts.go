@@ -7,8 +7,9 @@ import "github.com/shardproof/shardproof/histories/scenario"
 // 6.4).
 const turnover = 60
 
-var inserts = Workload{
-	Name: "inserts",
+var _ = declare(20, Workload{
+	Standard: 16,
+	Name:     "inserts",
 	About: "inserts that fail on existing documents, deletes that return the deleted document, " +
 		"and reads",
 	draw: func(p *plan, o *scenario.Op) {
@@ -27,4 +28,4 @@ var inserts = Workload{
 			o.Kind = scenario.Delete
 		}
 	},
-}
+})

@@ -2,8 +2,9 @@ package workloads
 
 import "github.com/shardproof/shardproof/histories/scenario"
 
-var registers = Workload{
-	Name: "registers",
+var _ = declare(10, Workload{
+	Standard: 38,
+	Name:     "registers",
 	About: "reads, replacements and compare-and-set on single documents; writes return what they " +
 		"replaced",
 	draw: func(p *plan, o *scenario.Op) {
@@ -19,4 +20,4 @@ var registers = Workload{
 			o.Value = p.identity(o.Key)
 		}
 	},
-}
+})

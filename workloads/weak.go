@@ -4,7 +4,8 @@ import "github.com/shardproof/shardproof/histories/scenario"
 
 // Reads that need not return the newest state, each with what it promises instead.
 var (
-	causals = Workload{
+	_ = declare(80, Workload{
+		Weak: 30,
 		Name: "causal-reads",
 		About: "causally consistent majority reads of what the client wrote or read, from " +
 			"primaries and secondaries",
@@ -21,8 +22,9 @@ var (
 			o.Kind, o.Concern, o.Causal = scenario.Read, "majority", true
 			p.prefer(o, 65)
 		},
-	}
-	secondaries = Workload{
+	})
+	_ = declare(90, Workload{
+		Weak:  10,
 		Name:  "secondaries",
 		About: "majority reads and scans from any secondary, which may be stale",
 		draw: func(p *plan, o *scenario.Op) {
@@ -35,8 +37,9 @@ var (
 			o.Causal = p.chance("causal", 50)
 			p.prefer(o, 100)
 		},
-	}
-	snapshots = Workload{
+	})
+	_ = declare(100, Workload{
+		Weak:  14,
 		Name:  "snapshot-reads",
 		About: "snapshot scans over many chunks while documents change and chunks move",
 		draw: func(p *plan, o *scenario.Op) {
@@ -44,14 +47,8 @@ var (
 			o.Concern, o.Causal = "snapshot", p.chance("causal", 50)
 			p.prefer(o, 35)
 		},
-	}
+	})
 )
-
-// Weak adds to a mix what its reads of other concerns and from other members are drawn from.
-func Weak(mix []Share) []Share {
-	return append(append([]Share(nil), mix...), Share{causals.Name, 30},
-		Share{secondaries.Name, 10}, Share{snapshots.Name, 14})
-}
 
 // prefer sends so many percent of the reads to secondaries.
 func (p *plan) prefer(o *scenario.Op, percent int) {

@@ -2,13 +2,18 @@
 // migrations run meanwhile. Everything is drawn as a plan before a run starts, so that a scenario
 // can hold it as text.
 //
+// A workload is one file that declares itself: its name, its weights in the mixes, and how one of
+// its operations is drawn. The number is its place in lists.
+//
 // Promise: a plan is a pure function of the source and the parameters; every written identity is
 // unique in the plan; each kind of key sees only operations for which the identity check is
 // complete, so that a verdict is never a guess.
 package workloads
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -40,7 +45,10 @@ type Params struct {
 // Workload is one way to use a collection.
 type Workload struct {
 	Name, About string
-	draw        func(p *plan, o *scenario.Op)
+	// Standard is its weight in the mix of a standard run, Weak in what Weak adds to a mix; zero
+	// for a workload that has no part in it.
+	Standard, Weak int
+	draw           func(p *plan, o *scenario.Op)
 }
 
 // Share is a workload and its weight in a mix.
@@ -49,27 +57,56 @@ type Share struct {
 	Weight int
 }
 
+// placed is a workload with its place in lists.
+type placed struct {
+	Workload
+	place int
+}
+
+// declaredWorkloads are all of them, in no order.
+var declaredWorkloads []placed
+
+// declare adds a workload. It is called from package-level variables only. The place must be free.
+func declare(place int, w Workload) Workload {
+	declaredWorkloads = append(declaredWorkloads, placed{w, place})
+	return w
+}
+
 // Catalogue is every workload, in the order in which they are listed.
-func Catalogue() []Workload {
-	return []Workload{
-		registers, inserts, upserts, updates, pushes, shortScans, longScans, causals,
-		secondaries, snapshots,
+func Catalogue() (all []Workload) {
+	byPlace := slices.Clone(declaredWorkloads)
+	slices.SortFunc(byPlace, func(a, b placed) int { return cmp.Compare(a.place, b.place) })
+	for _, w := range byPlace {
+		all = append(all, w.Workload)
 	}
+	return all
 }
 
 // Standard is the mix that a standard run uses.
 func Standard() []Share {
-	return []Share{
-		{registers.Name, 38}, {inserts.Name, 16}, {upserts.Name, 10}, {updates.Name, 8},
-		{pushes.Name, 16}, {shortScans.Name, 9}, {longScans.Name, 3},
+	return shares(nil, func(w *Workload) int { return w.Standard })
+}
+
+// Weak adds to a mix what its reads of other concerns and from other members are drawn from.
+func Weak(mix []Share) []Share {
+	return shares(mix, func(w *Workload) int { return w.Weak })
+}
+
+func shares(mix []Share, weight func(*Workload) int) []Share {
+	mix = slices.Clone(mix)
+	for _, w := range Catalogue() {
+		if n := weight(&w); n > 0 {
+			mix = append(mix, Share{w.Name, n})
+		}
 	}
+	return mix
 }
 
 // Find is the workload of that name.
 func Find(name string) (Workload, bool) {
-	for _, w := range Catalogue() {
+	for _, w := range declaredWorkloads {
 		if w.Name == name {
-			return w, true
+			return w.Workload, true
 		}
 	}
 	return Workload{}, false

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ const formats = "docs/formats.md"
 // TestHistories reads every history of the page and checks it. What follows the tag is what must
 // come of it: pass, the signature of the first violation, or "refused" and a part of the error.
 func TestHistories(t *testing.T) {
-	seen := map[opkind.Name]bool{}
+	seen := map[scenario.OpKind]bool{}
 	all := blocks(t, formats, "history")
 	if len(all) == 0 {
 		t.Fatalf("%s has no history", formats)
@@ -35,8 +36,8 @@ func TestHistories(t *testing.T) {
 			seen[op.Kind] = true
 		}
 	}
-	for _, kind := range constants(t, "histories/opkind", "Name") {
-		if !seen[opkind.Name(kind)] {
+	for _, kind := range constants(t, "histories/scenario", "OpKind") {
+		if !seen[scenario.OpKind(kind)] {
 			t.Errorf("%s has no example of the operation %s in a history", formats, kind)
 		}
 	}
@@ -65,7 +66,7 @@ func TestEvents(t *testing.T) {
 }
 
 // TestScenarios reads the scenarios of the page and prints them again. Together they have a line of
-// every kind, an operation of every kind and a command of every kind; those marked "runs" pass.
+// every kind; those marked "runs" pass.
 func TestScenarios(t *testing.T) {
 	all := blocks(t, formats, "scenario")
 	var text strings.Builder
@@ -91,14 +92,55 @@ func TestScenarios(t *testing.T) {
 			t.Errorf("%s has no example of the line %q", formats, fact)
 		}
 	}
-	words := slices.Concat(constants(t, "histories/opkind", "Name"),
-		constants(t, "histories/scenario", "CommandKind"))
-	for _, word := range words {
-		known := scenario.OpKind(word).Known() || scenario.CommandKind(word).Known()
-		if known && !slices.Contains(strings.Fields(text.String()), word) {
-			t.Errorf("%s has no example of %s in a scenario", formats, word)
+}
+
+// TestKinds: the tables of the page have a row for every kind of operation and of command.
+func TestKinds(t *testing.T) {
+	page := read(t, formats)
+	for _, k := range opkind.All() {
+		if k.Name.Known() {
+			page = withRow(page, "### Operations of clients", string(k.Name),
+				"| "+operands(&k)+" | "+k.About+" |\n")
 		}
 	}
+	for _, k := range scenario.CommandKinds() {
+		page = withRow(page, "### Commands of operators", string(k),
+			"| "+strings.Join(k.Operands(), ", ")+" |\n")
+	}
+	switch {
+	case page == read(t, formats):
+	case *rewrite:
+		write(t, filepath.Join(root, formats), page)
+	default:
+		t.Errorf("%s lacks kinds of operations or commands; go test ./ci/docs -rewrite", formats)
+	}
+}
+
+// withRow is the page with a row of the kind at the end of the first table below a heading.
+func withRow(page, heading, kind, rest string) string {
+	before, below, _ := strings.Cut(page, heading)
+	rows, after, _ := strings.Cut(below, " |\n\n")
+	if strings.Contains(rows, "`"+kind+"`") {
+		return page
+	}
+	return before + heading + rows + " |\n| `" + kind + "` " + rest + "\n" + after
+}
+
+// operands are what stands behind the namespace of an operation.
+func operands(k *opkind.Kind) string {
+	var all []string
+	for _, o := range []struct {
+		has  bool
+		text string
+	}{
+		{k.Shape == opkind.Keyed, "`k=`"}, {k.Shape == opkind.Ranged, "`[LO, HI) batch=N`"},
+		{k.Value, "`v=`"}, {k.Expects(), "`if=V` or `if-absent`"}, {k.Renames, "`into=NS`"},
+	} {
+		if o.has {
+			all = append(all, o.text)
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 func runs(t *testing.T, name string, s *scenario.Scenario) {

@@ -2,10 +2,12 @@ package docs
 
 import (
 	"flag"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/shardstore"
 )
@@ -102,8 +105,9 @@ func given(signature string) bool {
 }
 
 var (
-	rewrite = flag.Bool("rewrite", false, "copy the promises of the checkers into docs/verdicts.md")
-	quoted  = regexp.MustCompile(`(?m)^### ([a-z-]+)\n\n((?:> .*\n)+)`)
+	rewrite = flag.Bool("rewrite", false, "copy promises into docs/verdicts.md, and "+
+		"kinds of operations and commands into docs/formats.md")
+	quoted = regexp.MustCompile(`(?m)^### ([a-z-]+)\n\n((?:> .*\n)+)`)
 )
 
 // TestPromises: the page has a section for every checker, which begins with its promise, and no
@@ -123,8 +127,13 @@ func TestPromises(t *testing.T) {
 		delete(promises, m[1])
 		return "### " + m[1] + "\n\n" + quote(promise)
 	})
-	for name := range promises {
-		t.Errorf("%s has no section of the promise %s", verdicts, name)
+	for _, c := range runner.Checkers(shardstore.Store{}) {
+		if _, missing := promises[c.Name]; missing && *rewrite {
+			page = withSection(page, &c)
+		} else if missing {
+			t.Errorf("%s has no section of the promise %s; go test ./ci/docs -rewrite",
+				verdicts, c.Name)
+		}
 	}
 	switch {
 	case page == read(t, verdicts):
@@ -135,16 +144,43 @@ func TestPromises(t *testing.T) {
 	}
 }
 
+// withSection is the page with a section of a checker at the end of its chapter, for people to go on
+// from.
+func withSection(page string, c *checkers.Checker) string {
+	next := "\n## Promises about the end\n"
+	if slices.ContainsFunc(checkers.Catalogue(), sameName(c)) {
+		next = "\n## Promises about what happens inside\n"
+	} else if slices.ContainsFunc(endstate.Catalogue(), sameName(c)) {
+		next = "\n## How far to trust a clean run\n"
+	}
+	section := "\n### " + c.Name + "\n\n" + quote(c.Promise) + "\n"
+	for _, s := range slices.Sorted(maps.Keys(c.Signatures)) {
+		section += wrapped(fmt.Sprintf("- `%s`: %s.", s, c.Signatures[s]), "  ")
+	}
+	return strings.Replace(page, next, section+next, 1)
+}
+
+func sameName(c *checkers.Checker) func(checkers.Checker) bool {
+	return func(other checkers.Checker) bool { return other.Name == c.Name }
+}
+
 // quote is a promise as lines of a quotation.
-func quote(promise string) string {
+func quote(promise string) string { return wrapped("> "+promise, "> ") }
+
+// wrapped is a text as lines, each but the first behind a prefix.
+func wrapped(text, prefix string) string {
 	var b strings.Builder
-	line := ">"
-	for _, word := range strings.Fields(promise) {
+	line := ""
+	for i, word := range strings.Fields(text) {
 		if len(line)+1+len(word) > 98 {
 			b.WriteString(line + "\n")
-			line = ">"
+			line = prefix + word
+			continue
 		}
-		line += " " + word
+		if i > 0 {
+			line += " "
+		}
+		line += word
 	}
 	return b.String() + line + "\n"
 }

@@ -1,14 +1,36 @@
 package shardstore
 
 import (
+	"fmt"
+
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/settings"
 )
+
+// adminCommand is how one kind of command is carried out.
+type adminCommand struct {
+	// orders are what it means, one for each server or shard that is given it. Number is that of
+	// the command in the scenario.
+	orders func(o operatorConnection, c *scenario.Command, number int) []func(env.Task)
+	// check says what keeps it from being given; nil for nothing.
+	check func(c *scenario.Command) error
+	// balances: the config server is given it, and what follows from it is the balancer's work.
+	balances bool
+}
+
+// adminCommands are the kinds of commands that this store carries out. A kind that is added to
+// package scenario gets a file here that declares how.
+var adminCommands = map[scenario.CommandKind]adminCommand{}
+
+// obeys declares how a kind is carried out. It is called from package-level variables only.
+func obeys(kind scenario.CommandKind, how adminCommand) scenario.CommandKind {
+	adminCommands[kind] = how
+	return kind
+}
 
 // Addressees is one for a command that one server is given, and all servers or shards for the
 // others.
@@ -26,70 +48,90 @@ func (o operatorConnection) Give(t env.Task, number, addressee int) {
 	o.given[number] = true
 }
 
-// orders are what a command means, one for each server or shard.
-func (o operatorConnection) orders(number int) (all []func(env.Task)) {
-	c := o.scenario.Commands[number]
-	if c.Do == scenario.SetParameter {
-		for _, id := range o.Servers() {
-			all = append(all, func(t env.Task) {
-				req := &command.SetParameter{Name: c.Name, Value: c.Value}
-				_, _ = rpc.Call[command.Done](t, o.ep, id, req, o.settings.CommandTimeout)
-			})
-		}
-		return all
-	}
-	if forConfig(c.Do) {
-		return []func(env.Task){func(t env.Task) { o.administer(t, number) }}
-	}
-	if do := reshaping(&c); do != nil {
-		return []func(env.Task){func(t env.Task) {
-			_, _ = rpc.Call[command.Done](t, o.ep, o.Topology().RouterNodes()[0], do,
-				o.settings.MoveWait)
-		}}
-	}
-	for _, name := range o.Topology().ShardNames() {
-		all = append(all, func(t env.Task) {
-			if c.Do == scenario.CleanupOrphaned {
-				_ = o.cleanUp(t, o.sets[name], c.Name)
-			} else {
-				_, _ = rpc.CallPrimary[command.Done](t, o.sets[name],
-					&command.JoinMigrations{NS: c.Name}, o.settings.MoveWait)
-			}
-		})
-	}
-	return all
-}
-
-// reshaping is what a router is asked to do to chunks; nil for a command that is for others.
-func reshaping(c *scenario.Command) env.Message {
-	switch c.Do {
-	case scenario.SplitChunk:
-		return &command.SplitChunk{NS: c.Name, At: bound(c.Min)}
-	case scenario.MergeChunks:
-		return &command.MergeChunks{NS: c.Name, Min: bound(c.Min), Max: bound(c.Max)}
-	}
-	return nil
-}
-
-// cleanUp has a shard delete its orphans of a namespace. In 4.2 one command deletes one range and
-// says where to go on.
-func (o operatorConnection) cleanUp(t env.Task, set *rpc.Set, ns string) error {
-	for from := key.Min; ; {
-		done, err := rpc.CallPrimary[command.CleanedUp](t, set,
-			&command.CleanupOrphaned{NS: ns, From: from}, o.settings.MoveWait)
-		if err != nil || done.StoppedAt == "" || done.StoppedAt == key.Max {
-			return err
-		}
-		from = done.StoppedAt
-	}
+func (o operatorConnection) orders(number int) []func(env.Task) {
+	c := &o.scenario.Commands[number]
+	return adminCommands[c.Do].orders(o, c, number)
 }
 
 // checkCommand says what keeps a command from being given.
 func checkCommand(c *scenario.Command) error {
-	if c.Do != scenario.SetParameter {
-		_, err := administrative(c)
-		return err
+	how, known := adminCommands[c.Do]
+	switch {
+	case !known:
+		return fmt.Errorf("the store does not carry out the command %s", c.Do)
+	case how.check == nil:
+		return nil
 	}
-	var any settings.Settings
-	return any.Set(c.Name, c.Value)
+	return how.check(c)
+}
+
+// once gives a command to the config server once.
+func (o operatorConnection) once(t env.Task, req env.Message) error {
+	_, err := rpc.CallPrimary[command.Done](t, o.sets[configsvr.Name], req, o.settings.MoveWait)
+	return err
+}
+
+// toConfig is a command that the config server is given once, and its answer may be lost like any
+// other. An error of message says which value the command cannot have.
+func toConfig(message func(c *scenario.Command) (env.Message, error)) adminCommand {
+	return adminCommand{
+		balances: true,
+		check: func(c *scenario.Command) error {
+			_, err := message(c)
+			return err
+		},
+		orders: func(o operatorConnection, c *scenario.Command, _ int) []func(env.Task) {
+			return []func(env.Task){func(t env.Task) {
+				req, err := message(c)
+				if err != nil {
+					panic("shardstore: a scenario that was validated: " + err.Error())
+				}
+				_ = o.once(t, req)
+			}}
+		},
+	}
+}
+
+// toRouter is a command that the first router is given once.
+func toRouter(message func(c *scenario.Command) env.Message) adminCommand {
+	return adminCommand{
+		orders: func(o operatorConnection, c *scenario.Command, _ int) []func(env.Task) {
+			return []func(env.Task){func(t env.Task) {
+				_, _ = rpc.Call[command.Done](t, o.ep, o.Topology().RouterNodes()[0], message(c),
+					o.settings.MoveWait)
+			}}
+		},
+	}
+}
+
+// toShards is a command that every shard is given.
+func toShards(
+	do func(o operatorConnection, t env.Task, shard *rpc.Set, c *scenario.Command),
+) adminCommand {
+	return adminCommand{
+		orders: func(o operatorConnection, c *scenario.Command, _ int) (all []func(env.Task)) {
+			for _, name := range o.Topology().ShardNames() {
+				all = append(all, func(t env.Task) { do(o, t, o.sets[name], c) })
+			}
+			return all
+		},
+	}
+}
+
+// toServers is a command that every server is given.
+func toServers(
+	message func(c *scenario.Command) env.Message, check func(c *scenario.Command) error,
+) adminCommand {
+	return adminCommand{
+		check: check,
+		orders: func(o operatorConnection, c *scenario.Command, _ int) (all []func(env.Task)) {
+			for _, id := range o.Servers() {
+				all = append(all, func(t env.Task) {
+					_, _ = rpc.Call[command.Done](t, o.ep, id, message(c),
+						o.settings.CommandTimeout)
+				})
+			}
+			return all
+		},
+	}
 }

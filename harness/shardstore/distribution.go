@@ -30,6 +30,6 @@ func (c *cluster) Moving() int { return len(c.balancing.underWay) }
 
 // Chooses reports whether the balancer runs, or an operator does anything that it has to see to.
 func (c *cluster) Chooses() bool {
-	forBalancer := func(c scenario.Command) bool { return forConfig(c.Do) }
+	forBalancer := func(c scenario.Command) bool { return adminCommands[c.Do].balances }
 	return c.scenario.Balancer || slices.ContainsFunc(c.scenario.Commands, forBalancer)
 }

@@ -3,4 +3,4 @@ package scenario
 // AddShard: repeated until the shard is one again.
 const AddShard CommandKind = "add-shard"
 
-var _ = declareCommand(100, AddShard, shard)
+var _ = DeclareCommand(100, AddShard, ShardOperand)

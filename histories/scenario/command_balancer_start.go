@@ -3,4 +3,4 @@ package scenario
 // BalancerStart: rounds begin from now on.
 const BalancerStart CommandKind = "balancer-start"
 
-var _ = declareCommand(70, BalancerStart)
+var _ = DeclareCommand(70, BalancerStart)

@@ -4,4 +4,4 @@ package scenario
 // more.
 const BalancerStop CommandKind = "balancer-stop"
 
-var _ = declareCommand(80, BalancerStop)
+var _ = DeclareCommand(80, BalancerStop)

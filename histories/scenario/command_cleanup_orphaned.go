@@ -3,4 +3,4 @@ package scenario
 // CleanupOrphaned: every shard answers when its range deletions of the namespace are done.
 const CleanupOrphaned CommandKind = "cleanup-orphaned"
 
-var _ = declareCommand(20, CleanupOrphaned, namespace)
+var _ = DeclareCommand(20, CleanupOrphaned, NamespaceOperand)

@@ -3,4 +3,4 @@ package scenario
 // ClearJumboFlag: the chunk that holds the key may be moved again.
 const ClearJumboFlag CommandKind = "clear-jumbo"
 
-var _ = declareCommand(170, ClearJumboFlag, namespace, heldKey)
+var _ = DeclareCommand(170, ClearJumboFlag, NamespaceOperand, KeyOperand)

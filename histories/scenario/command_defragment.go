@@ -3,4 +3,4 @@ package scenario
 // Defragment: on or off: small chunks that lie next to each other are joined.
 const Defragment CommandKind = "defragment"
 
-var _ = declareCommand(160, Defragment, namespace, onOrOff)
+var _ = DeclareCommand(160, Defragment, NamespaceOperand, OnOrOffOperand)

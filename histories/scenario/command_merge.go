@@ -3,4 +3,4 @@ package scenario
 // MergeChunks: a router has the chunks of a range, all on one shard, made one.
 const MergeChunks CommandKind = "merge"
 
-var _ = declareCommand(50, MergeChunks, namespace, joined)
+var _ = DeclareCommand(50, MergeChunks, NamespaceOperand, RangeOperand)

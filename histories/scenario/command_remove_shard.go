@@ -3,4 +3,4 @@ package scenario
 // RemoveShard: repeated until the shard is removed, its databases moved to others.
 const RemoveShard CommandKind = "remove-shard"
 
-var _ = declareCommand(90, RemoveShard, shard)
+var _ = DeclareCommand(90, RemoveShard, ShardOperand)

@@ -3,4 +3,4 @@ package scenario
 // SetParameter: every server that runs changes the setting.
 const SetParameter CommandKind = "set"
 
-var _ = declareCommand(10, SetParameter, settingName, settingValue)
+var _ = DeclareCommand(10, SetParameter, settingName, settingValue)

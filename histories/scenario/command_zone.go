@@ -3,7 +3,7 @@ package scenario
 // ZoneRange: the range is of the zone from now on, and with NoZone of none.
 const ZoneRange CommandKind = "zone"
 
-var _ = declareCommand(130, ZoneRange, namespace, joined, zone)
+var _ = DeclareCommand(130, ZoneRange, NamespaceOperand, RangeOperand, ZoneOperand)
 
 // NoZone stands for no zone in a ZoneRange.
 const NoZone = "none"

@@ -3,4 +3,4 @@ package scenario
 // ZoneAdd: the shard may have ranges of the zone.
 const ZoneAdd CommandKind = "zone-add"
 
-var _ = declareCommand(110, ZoneAdd, shard, zone)
+var _ = DeclareCommand(110, ZoneAdd, ShardOperand, ZoneOperand)

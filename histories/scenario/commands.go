@@ -30,21 +30,22 @@ type CommandKind string
 type commandLine struct {
 	place    int
 	kind     CommandKind
-	operands []operand
+	operands []Operand
 }
 
 // commandLines are all kinds of commands, in no order.
 var commandLines []commandLine
 
-// declareCommand adds a kind. It is called from package-level variables only; each kind is a file
-// with its name, and one file where a store carries it out. The place must be free.
-func declareCommand(place int, kind CommandKind, operands ...operand) CommandKind {
+// DeclareCommand adds a kind of command, with what follows its name on a line. It is called from
+// package-level variables only. The place, which is that in lists, must be free. Kinds that drawn
+// scenarios have are files of this package; any other can be declared where it is carried out.
+func DeclareCommand(place int, kind CommandKind, operands ...Operand) CommandKind {
 	commandLines = append(commandLines, commandLine{place, kind, operands})
 	return kind
 }
 
 // operandsOf are what follows the name of a kind; false for a kind that is not known.
-func operandsOf(k CommandKind) ([]operand, bool) {
+func operandsOf(k CommandKind) ([]Operand, bool) {
 	for _, c := range commandLines {
 		if c.kind == k {
 			return c.operands, true
@@ -59,12 +60,29 @@ func (k CommandKind) Known() bool {
 	return known
 }
 
-func commandList() string {
-	var all []string
+// CommandKinds are all kinds of commands, by their places.
+func CommandKinds() (all []CommandKind) {
 	lines := slices.Clone(commandLines)
 	slices.SortFunc(lines, func(a, b commandLine) int { return cmp.Compare(a.place, b.place) })
 	for _, c := range lines {
-		all = append(all, string(c.kind))
+		all = append(all, c.kind)
+	}
+	return all
+}
+
+// Operands says in words what follows the name of the kind; none for a kind that is not known.
+func (k CommandKind) Operands() (all []string) {
+	operands, _ := operandsOf(k)
+	for _, o := range operands {
+		all = append(all, o.expected)
+	}
+	return all
+}
+
+func commandList() string {
+	var all []string
+	for _, k := range CommandKinds() {
+		all = append(all, string(k))
 	}
 	return strings.Join(all, ", ")
 }
@@ -113,7 +131,7 @@ func (s *Scenario) checkCommands(names Names) *defect {
 }
 
 // bare names what the command carries and its line does not say; empty for nothing.
-func (c *Command) bare(operands []operand) string {
+func (c *Command) bare(operands []Operand) string {
 	left := Command{At: c.At, Do: c.Do}
 	l := &line{rest: strings.TrimPrefix(c.String(), fmt.Sprintf("at %s %s", c.At, c.Do))}
 	for _, o := range operands {

@@ -8,28 +8,32 @@ import (
 	"strings"
 )
 
-// operand is a part of a command's line: how it is read, how it is printed, and what is wrong with
+// Operand is a part of a command's line: how it is read, how it is printed, and what is wrong with
 // one that was read. Wrong is empty for nothing.
-type operand struct {
-	read  func(l *line, c *Command)
-	print func(c *Command) string
-	flaw  func(s *Scenario, names Names, c *Command) (wrong, expected string)
+type Operand struct {
+	// expected says what stands there, as lists and errors say it.
+	expected string
+	read     func(l *line, c *Command)
+	print    func(c *Command) string
+	flaw     func(s *Scenario, names Names, c *Command) (wrong, expected string)
 }
 
 // named is an operand that is the command's Name.
-func named(expected string, flaw func(*Scenario, Names, *Command) (string, string)) operand {
-	return operand{
-		read:  func(l *line, c *Command) { c.Name = l.word(expected) },
-		print: func(c *Command) string { return word(c.Name) },
-		flaw:  flaw,
+func named(expected string, flaw func(*Scenario, Names, *Command) (string, string)) Operand {
+	return Operand{
+		expected: expected,
+		read:     func(l *line, c *Command) { c.Name = l.word(expected) },
+		print:    func(c *Command) string { return word(c.Name) },
+		flaw:     flaw,
 	}
 }
 
 // valued is an operand that is the command's Value.
-func valued(expected string, right func(value string) bool) operand {
-	return operand{
-		read:  func(l *line, c *Command) { c.Value = l.word(expected) },
-		print: func(c *Command) string { return word(c.Value) },
+func valued(expected string, right func(value string) bool) Operand {
+	return Operand{
+		expected: expected,
+		read:     func(l *line, c *Command) { c.Value = l.word(expected) },
+		print:    func(c *Command) string { return word(c.Value) },
 		flaw: func(_ *Scenario, _ Names, c *Command) (string, string) {
 			if !right(c.Value) {
 				return "unexpected " + word(c.Value), expected
@@ -40,10 +44,11 @@ func valued(expected string, right func(value string) bool) operand {
 }
 
 // keyed is an operand that is the command's Min.
-func keyed(expected string) operand {
-	return operand{
-		read:  func(l *line, c *Command) { c.Min = l.integer(l.word(expected), expected) },
-		print: func(c *Command) string { return strconv.FormatInt(c.Min, 10) },
+func keyed(expected string) Operand {
+	return Operand{
+		expected: expected,
+		read:     func(l *line, c *Command) { c.Min = l.integer(l.word(expected), expected) },
+		print:    func(c *Command) string { return strconv.FormatInt(c.Min, 10) },
 		flaw: func(_ *Scenario, _ Names, c *Command) (string, string) {
 			if c.Min == MinKey || c.Min == MaxKey {
 				return bound(c.Min) + " is no key", expected
@@ -53,6 +58,9 @@ func keyed(expected string) operand {
 	}
 }
 
+// The operands of commands. Each fills in one part of a Command, so a kind can have each only once,
+// and at most one of those that fill in the same: names a NamespaceOperand or a ShardOperand, values
+// a ZoneOperand, an OnOrOffOperand or a BytesOperand, keys a KeyOperand or a RangeOperand.
 var (
 	settingName = named("a setting", func(_ *Scenario, names Names, c *Command) (string, string) {
 		if names.Setting == nil {
@@ -63,15 +71,15 @@ var (
 		}
 		return "", ""
 	})
-	settingValue = valued("its value", func(string) bool { return true })
-	namespace    = named("a namespace such as test.docs",
+	settingValue     = valued("its value", func(string) bool { return true })
+	NamespaceOperand = named("a namespace such as test.docs",
 		func(s *Scenario, _ Names, c *Command) (string, string) {
 			if s.collection(c.Name) == nil {
 				return "there is no collection " + word(c.Name), "one of the collections above"
 			}
 			return "", ""
 		})
-	shard = named("a shard such as shard-b",
+	ShardOperand = named("a shard such as shard-b",
 		func(s *Scenario, _ Names, c *Command) (string, string) {
 			if n, ok := shardNumber(c.Name); !ok || n >= s.Topology.Shards {
 				return "there is no shard " + word(c.Name), "a shard from shard-a to " +
@@ -87,17 +95,17 @@ var (
 			}
 			return "", ""
 		})
-	zone = valued("a zone such as east, or none", func(v string) bool {
+	ZoneOperand = valued("a zone such as east, or none", func(v string) bool {
 		return v != "" && !strings.ContainsAny(v, ", ")
 	})
-	onOrOff = valued("on or off", func(v string) bool { return v == "on" || v == "off" })
-	bytes   = valued("a number of bytes such as 400", func(v string) bool {
+	OnOrOffOperand = valued("on or off", func(v string) bool { return v == "on" || v == "off" })
+	BytesOperand   = valued("a number of bytes such as 400", func(v string) bool {
 		n, err := strconv.ParseInt(v, 10, 64)
 		return err == nil && n >= 0
 	})
-	cut     = keyed("where the chunk is cut, such as 17")
-	heldKey = keyed("a key of the chunk, such as 17")
-	joined  = operand{
+	cut          = keyed("where the chunk is cut, such as 17")
+	KeyOperand   = keyed("a key of the chunk, such as 17")
+	RangeOperand = Operand{
 		read:  func(l *line, c *Command) { c.Min, c.Max = l.span("a range such as [MinKey, 20)") },
 		print: func(c *Command) string { return bounds(c.Min, c.Max) },
 		flaw: func(_ *Scenario, _ Names, c *Command) (string, string) {
@@ -108,7 +116,8 @@ var (
 			return "", ""
 		},
 	}
-	fields = operand{read: readFields, print: printFields, flaw: flawOfFields}
+	fields = Operand{expected: "fields such as mode=full", read: readFields, print: printFields,
+		flaw: flawOfFields}
 )
 
 func readFields(l *line, c *Command) {

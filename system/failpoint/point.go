@@ -51,15 +51,22 @@ func declare(role Role, name, risk string) Site {
 	return s
 }
 
-// Register adds a site of another system than the store of this module. Its name must not be that
-// of any other site. It is called from package-level variables only, so the order is that of the
-// files.
-func Register(system string, role Role, name, risk string) Site {
-	if _, known := Parse(name); known || system == "" {
-		panic("failpoint: the site " + name + " of the system " + system +
-			" is registered twice, or for no system")
+// Declare adds a site of the store of this module, in the file that passes it. The sites that
+// follow MongoDB's phases are in the files of this package instead. Its name must not be that of any
+// other site. It is called from package-level variables only.
+func Declare(role Role, name, risk string) Site {
+	if _, known := Parse(name); known {
+		panic("failpoint: the site " + name + " is declared twice")
 	}
-	s := declare(role, name, risk)
+	return declare(role, name, risk)
+}
+
+// Register is Declare for another system than the store of this module, which has a name.
+func Register(system string, role Role, name, risk string) Site {
+	if system == "" {
+		panic("failpoint: the site " + name + " is registered for a system without a name")
+	}
+	s := Declare(role, name, risk)
 	catalogue[s].System = system
 	return s
 }
@@ -85,6 +92,17 @@ func All() []Info { return Of("") }
 func Of(system string) (all []Info) {
 	for _, in := range catalogue[1:] {
 		if in.System == system {
+			all = append(all, in)
+		}
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+	return all
+}
+
+// OfRole returns every site of the store of this module that the role passes, by name.
+func OfRole(r Role) (all []Info) {
+	for _, in := range catalogue[1:] {
+		if in.System == "" && in.Role == r {
 			all = append(all, in)
 		}
 	}

@@ -1,0 +1,50 @@
+package shardstore
+
+import (
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+)
+
+// The commands that servers, shards and routers are given.
+var (
+	_ = obeys(scenario.SetParameter, toServers(
+		func(c *scenario.Command) env.Message {
+			return &command.SetParameter{Name: c.Name, Value: c.Value}
+		},
+		func(c *scenario.Command) error {
+			var any settings.Settings
+			return any.Set(c.Name, c.Value)
+		}))
+	_ = obeys(scenario.SplitChunk, toRouter(func(c *scenario.Command) env.Message {
+		return &command.SplitChunk{NS: c.Name, At: bound(c.Min)}
+	}))
+	_ = obeys(scenario.MergeChunks, toRouter(func(c *scenario.Command) env.Message {
+		return &command.MergeChunks{NS: c.Name, Min: bound(c.Min), Max: bound(c.Max)}
+	}))
+	_ = obeys(scenario.CleanupOrphaned, toShards(
+		func(o operatorConnection, t env.Task, shard *rpc.Set, c *scenario.Command) {
+			_ = o.cleanUp(t, shard, c.Name)
+		}))
+	_ = obeys(scenario.JoinMigrations, toShards(
+		func(o operatorConnection, t env.Task, shard *rpc.Set, c *scenario.Command) {
+			_, _ = rpc.CallPrimary[command.Done](t, shard, &command.JoinMigrations{NS: c.Name},
+				o.settings.MoveWait)
+		}))
+)
+
+// cleanUp has a shard delete its orphans of a namespace. In 4.2 one command deletes one range and
+// says where to go on.
+func (o operatorConnection) cleanUp(t env.Task, set *rpc.Set, ns string) error {
+	for from := key.Min; ; {
+		done, err := rpc.CallPrimary[command.CleanedUp](t, set,
+			&command.CleanupOrphaned{NS: ns, From: from}, o.settings.MoveWait)
+		if err != nil || done.StoppedAt == "" || done.StoppedAt == key.Max {
+			return err
+		}
+		from = done.StoppedAt
+	}
+}

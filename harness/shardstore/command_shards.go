@@ -1,0 +1,134 @@
+package shardstore
+
+import (
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/rpc"
+)
+
+// Shards are removed and added until it is done, those of one shard in turn.
+var (
+	_ = obeys(scenario.RemoveShard, inTurn(operatorConnection.removeShard))
+	_ = obeys(scenario.AddShard, inTurn(operatorConnection.addShard))
+)
+
+func inTurn(do func(o operatorConnection, t env.Task, shard string)) adminCommand {
+	return adminCommand{
+		balances: true,
+		orders: func(o operatorConnection, c *scenario.Command, number int) []func(env.Task) {
+			return []func(env.Task){func(t env.Task) {
+				o.awaitTurn(t, number)
+				do(o, t, c.Name)
+			}}
+		},
+	}
+}
+
+// retryUntil gives a command to the config server until it is carried out, or there is no such
+// collection.
+func (o operatorConnection) retryUntil(t env.Task, req env.Message) {
+	for {
+		err := o.once(t, req)
+		if err == nil || errcode.Is(err, errcode.NamespaceNotFound) || t.Sleep(retryEvery) != nil {
+			return
+		}
+	}
+}
+
+// awaitTurn waits for the end of what the scenario does to the same shard before.
+func (o operatorConnection) awaitTurn(t env.Task, number int) {
+	c := &o.scenario.Commands[number]
+	earlier := func() bool {
+		for i, other := range o.scenario.Commands {
+			comes := other.At < c.At || other.At == c.At && i < number
+			shards := other.Do == scenario.RemoveShard || other.Do == scenario.AddShard
+			if shards && comes && other.Name == c.Name && !o.given[i] {
+				return true
+			}
+		}
+		return false
+	}
+	for earlier() && t.Sleep(retryEvery) == nil {
+	}
+}
+
+// removeShard repeats the command until the shard is gone, and moves its databases to another one.
+// It gives up when the config server refuses, as the last shard, and the last one of a zone that
+// has ranges, have to stay.
+func (o operatorConnection) removeShard(t env.Task, name string) {
+	for {
+		reply, err := rpc.CallPrimary[command.RemoveShardReply](t, o.sets[configsvr.Name],
+			&command.RemoveShard{Name: name}, o.settings.CommandTimeout)
+		switch {
+		case errcode.Is(err, errcode.ShardNotFound, errcode.IllegalOperation,
+			errcode.ZoneStillInUse):
+			return
+		case err == nil && reply.State == command.RemovalCompleted:
+			t.Node().Sometimes("a shard is removed when it is empty")
+			return
+		case err == nil:
+			o.relieve(t, name, reply)
+		}
+		if t.Sleep(retryEvery) != nil {
+			return
+		}
+	}
+}
+
+// relieve does for a shard that is being removed what the balancer does not: it moves databases
+// and, once the faults have healed, clears the marks of chunks when nothing else keeps the removal
+// from ending: those the balancer skips, and it has to go on to the others by itself (protocol
+// 14.2, SERVER-74982). In 4.2 it also drops what moves of a primary have left that ended half way,
+// when nothing is under way any more (invariants 20.1).
+func (o operatorConnection) relieve(t env.Task, name string, left *command.RemoveShardReply) {
+	for _, database := range left.Databases {
+		for _, to := range o.Topology().ShardNames() {
+			if to != name && o.movePrimary(t, database, to) == nil {
+				break
+			}
+		}
+	}
+	if left.Jumbo > 0 && left.Jumbo == left.Chunks && o.settling {
+		o.clearMarks(t, name)
+	}
+	if left.Unfinished != "" && o.settling && !protocolOf(o.scenario).CoordinatesMovePrimary() &&
+		len(o.Outstanding()) == 0 {
+		o.dropStale(t)
+	}
+}
+
+func (o operatorConnection) movePrimary(t env.Task, database, to string) error {
+	_, err := rpc.Call[command.Done](t, o.ep, o.Topology().RouterNodes()[0],
+		&command.MovePrimary{Database: database, To: to}, o.settings.MoveWait)
+	return err
+}
+
+// clearMarks lets all chunks of a shard be moved again.
+func (o operatorConnection) clearMarks(t env.Task, shard string) {
+	for _, c := range o.scenario.Collections {
+		table, err := o.Catalog(c.NS)
+		if err != nil {
+			continue
+		}
+		for chunk := range table.Chunks() {
+			if chunk.Shard == shard && chunk.Jumbo {
+				_ = o.once(t, &command.ClearJumboFlag{NS: c.NS, At: chunk.Min})
+			}
+		}
+	}
+}
+
+// addShard repeats the command until the replica set is a shard: it is refused for as long as it
+// has documents. In 4.2, whose deletions do not survive their primary, somebody has to delete them.
+func (o operatorConnection) addShard(t env.Task, name string) {
+	for o.once(t, &command.AddShard{Name: name}) != nil && t.Sleep(retryEvery) == nil {
+		for _, c := range o.scenario.Collections {
+			if !c.Unsharded && !protocolOf(o.scenario).PersistsRangeDeletions() {
+				_ = o.cleanUp(t, o.sets[name], c.NS)
+			}
+		}
+	}
+}
