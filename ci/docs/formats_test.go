@@ -36,8 +36,8 @@ func TestHistories(t *testing.T) {
 			seen[op.Kind] = true
 		}
 	}
-	for _, kind := range constants(t, "histories/scenario", "OpKind") {
-		if !seen[scenario.OpKind(kind)] {
+	for _, kind := range constants(t, "histories/opkind", "Name") {
+		if !seen[opkind.Name(kind)] {
 			t.Errorf("%s has no example of the operation %s in a history", formats, kind)
 		}
 	}
