@@ -37,7 +37,7 @@ type Case struct {
 	Fault  scenario.Fault
 	Kind   *Kind
 	Target []env.NodeID
-	// Hit is nil for a fault that a time triggered; Action is what befalls the task that passed.
+	// Hit is nil for a fault that a time triggered; Action is what happens to the task that passed.
 	Hit    *Hit
 	Action *Action
 
@@ -110,7 +110,7 @@ func (d *Driver) interfere(h *Hit) (a Action) {
 		d.applyTerms(h, &a)
 	}
 	if a.Crash {
-		// Whatever else befalls the task, it is dead.
+		// Whatever else happens to the task, it is dead.
 		return Action{Crash: true}
 	}
 	return a

@@ -66,7 +66,7 @@ func TestCollectionMadeWhileRunning(t *testing.T) {
 }
 
 // TestFoundedOnce: what a cluster began with was dropped; a new primary does not make it again, and
-// it can be made anew.
+// it can be made again.
 func TestFoundedOnce(t *testing.T) {
 	r := newRig(t, sim.Options{Seed: 1, Codec: codec.BSON}, small, false, 20)
 	r.client(func(task env.Task, c *client.Client) {

@@ -28,7 +28,7 @@ type WholeParams struct {
 }
 
 // DrawWhole plans operations on a whole collection while other clients use it: it is dropped and
-// made anew or renamed, and indexes come and go, some from before the first migration. They are not
+// made again or renamed, and indexes come and go, some from before the first migration. They are not
 // ordered.
 func DrawWhole(source Source, p WholeParams) []scenario.Op {
 	var ops []scenario.Op

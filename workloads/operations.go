@@ -333,7 +333,7 @@ func (p *operationsPlan) span(c *scenario.Collection) (lo, hi int64) {
 	return lo, hi
 }
 
-// setting writes the balancer's document anew.
+// setting writes the balancer's document again.
 func (p *operationsPlan) setting(at time.Duration, fields ...scenario.Setting) scenario.Command {
 	return scenario.Command{At: at, Do: scenario.PutSetting, Name: "balancer", Fields: fields}
 }

@@ -10,7 +10,7 @@ import (
 
 // Split takes a history apart into its keys, ordered by namespace and key. Operations that
 // certainly failed leave no act, only the knowledge that their identity must never be seen; reads
-// of weaker concern than linearizable leave glimpses.
+// of weaker concern than linearizable leave majority reads.
 func Split(ops []histories.Op) []Key {
 	b := builder{
 		ops:    ops,

@@ -20,7 +20,7 @@ import (
 )
 
 // shrinkAll fills the table of what first failures come down to, one bug a core: what of it is
-// there already stays, unless a single bug was asked for. The table is written anew after every
+// there already stays, unless a single bug was asked for. The table is written again after every
 // bug, so that it can be made in as many pieces as one likes.
 func shrinkAll(bugs []knownbugs.Bug, o options, root, scratch string) (int, error) {
 	j := &shrinking{

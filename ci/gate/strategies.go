@@ -27,8 +27,8 @@ const startsEach = 5
 const patienceFactor = 10
 
 // measureAll fills the table of strategies: what of it is there already stays, unless a single bug
-// was asked for. The table is written anew after every strategy of every bug, so that it can be
-// made in as many pieces as one likes. What all have missed then is measured anew, with more time,
+// was asked for. The table is written again after every strategy of every bug, so that it can be
+// made in as many pieces as one likes. What all have missed then is measured again, with more time,
 // until one finds it.
 func measureAll(bugs []knownbugs.Bug, o options, root, scratch string) (int, error) {
 	m := &measuring{
@@ -68,7 +68,7 @@ func (o *options) chosen() []string {
 type measuring struct {
 	options
 	root, scratch, file string
-	// anew: what is in the table already is measured as well; first: until one strategy finds the
+	// again: what is in the table already is measured as well; first: until one strategy finds the
 	// bug.
 	remeasure, first bool
 

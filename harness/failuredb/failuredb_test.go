@@ -32,7 +32,7 @@ func open(t testing.TB, dir string) *failuredb.Memory {
 }
 
 // TestLife follows a signature from its first failure through a fix and back, each campaign with
-// the memory opened anew.
+// the memory opened again.
 func TestLife(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "memory")
 	days := []struct {

@@ -29,7 +29,7 @@ func (c *cluster) NewClient(node env.Node) target.Client {
 type session struct {
 	client *client.Client
 	// hashed names the collections whose scans do not come in the order of the key; creations says
-	// how to make each anew.
+	// how to make each again.
 	hashed    map[string]bool
 	creations map[string]command.ShardCollection
 	// lossy: range deletion overtakes the reads of secondaries.
@@ -146,7 +146,7 @@ func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.
 	return a, histories.Result{Applied: a.Written.N > 0}
 }
 
-// creations are the requests that make the scenario's collections anew, with the chunks that they
+// creations are the requests that make the scenario's collections again, with the chunks that they
 // had at the start.
 func creations(s *scenario.Scenario) map[string]command.ShardCollection {
 	all := make(map[string]command.ShardCollection)

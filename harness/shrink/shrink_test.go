@@ -268,7 +268,7 @@ at 0s merge test.docs [2, 9)
 	}
 }
 
-// TestOneMember keeps what befell members of a set of three when one is left.
+// TestOneMember keeps what hit members of a set of three when one is left.
 func TestOneMember(t *testing.T) {
 	s := large(t)
 	s.Decisions = []scenario.Decision{
@@ -310,7 +310,7 @@ func TestOneMember(t *testing.T) {
 	}
 }
 
-// TestMadeAnew goes on with a scenario that was made anew when little comes off the one that there
+// TestMadeAnew goes on with a scenario that was made again when little comes off the one that there
 // is, and not before.
 func TestMadeAnew(t *testing.T) {
 	const seed = 77

@@ -160,7 +160,7 @@ type Stream struct {
 	Poll time.Duration
 	// Batch bounds the changes of one answer; 0: no bound.
 	Batch int
-	// Resume is after how many answers the reader opens the stream anew, in all cases behind a
+	// Resume is after how many answers the reader opens the stream again, in all cases behind a
 	// change that it was delivered: the newest but Back. 0: only after a failure.
 	Resume, Back int
 }

@@ -356,7 +356,7 @@ func TestEntriesThatDoNotFit(t *testing.T) {
 			2, []oplog.Op{good, {Kind: oplog.Insert, NS: "test.docs", ID: id(2), Doc: array}},
 			errcode.BadValue,
 		},
-		"created anew": {
+		"created again": {
 			2, []oplog.Op{good, {Kind: oplog.Create, NS: "test.docs", Doc: hashed}},
 			errcode.Internal,
 		},

@@ -63,7 +63,7 @@ seconds that the whole command took of one core, which what else a machine does 
 The demand: at most %d operations and %d faults in at most %d s; in processes of its own the scenario fails with the same
 signature, its traces are the same byte for byte, and it passes on the build without the bug. ` +
 	"`go run ./ci/gate -shrunk`" + `
-measures what is missing, with ` + "`-bug NAME`" + ` that bug anew.
+measures what is missing, with ` + "`-bug NAME`" + ` that bug again.
 
 `
 

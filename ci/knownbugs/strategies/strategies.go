@@ -128,7 +128,7 @@ func (t *Table) String() string {
 			"failure, median of five starts with %g CPU seconds each, ten\ntimes that, until one "+
 			"finds it, where all would miss the bug; "+
 			"`go run ./ci/gate -strategies` measures what is missing, with `-bug NAME` that bug "+
-			"anew.\n\n", t.budget)
+			"again.\n\n", t.budget)
 	fmt.Fprintf(&b, "| known bug | %s | best |\n|%s\n",
 		strings.Join(t.strategies, " | "), strings.Repeat(" --- |", len(t.strategies)+2))
 	var bests []Cell
