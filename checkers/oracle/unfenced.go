@@ -9,8 +9,8 @@ import (
 // did not hold the critical section of its migration: it may have let writes pass, or be about to.
 func (o *Oracle) Unfenced() []verdict.KeyRange { return o.unfenced }
 
-// noteUnfenced looks at a change of the catalogue at the moment it is written: the member that leads the
-// donor then, and has read the catalogue before, does not know of it.
+// noteUnfenced looks at a change of the catalogue at the moment it is written: the member that
+// leads the donor then, and has read the catalogue before, does not know of it.
 func (o *Oracle) noteUnfenced(e *trace.Event) {
 	m := o.moves[e.Migration()]
 	if m == nil {
