@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
@@ -41,9 +42,9 @@ var drain = Operations{
 		}
 		shard := p.shard("shard")
 		out, in := p.two("drain")
-		all = append(all, scenario.Command{At: out, Do: scenario.RemoveShard, Name: shard})
+		all = append(all, scenario.Command{At: out, Do: commandkind.RemoveShard, Name: shard})
 		if p.chance("again", 70) {
-			all = append(all, scenario.Command{At: in, Do: scenario.AddShard, Name: shard})
+			all = append(all, scenario.Command{At: in, Do: commandkind.AddShard, Name: shard})
 		}
 		return all
 	},
@@ -58,15 +59,15 @@ var zones = Operations{
 		begin, end := p.two("zones")
 		lo, hi := p.span(c)
 		all = []scenario.Command{
-			{At: begin, Do: scenario.ZoneAdd, Name: first, Value: zone},
+			{At: begin, Do: commandkind.ZoneAdd, Name: first, Value: zone},
 			{
 				At:    begin,
-				Do:    scenario.ZoneAdd,
+				Do:    commandkind.ZoneAdd,
 				Name:  second,
 				Value: zone,
 			}, {
 				At:    begin + 20*time.Millisecond,
-				Do:    scenario.ZoneRange,
+				Do:    commandkind.ZoneRange,
 				Name:  c.NS,
 				Min:   lo,
 				Max:   hi,
@@ -77,19 +78,19 @@ var zones = Operations{
 			at := (begin + end) / 2
 			all = append(all, scenario.Command{
 				At:    at,
-				Do:    scenario.ZoneAdd,
+				Do:    commandkind.ZoneAdd,
 				Name:  third,
 				Value: zone,
-			}, scenario.Command{At: at, Do: scenario.ZoneRemove, Name: first, Value: zone})
+			}, scenario.Command{At: at, Do: commandkind.ZoneRemove, Name: first, Value: zone})
 		}
 		if p.chance("ends", 60) {
 			all = append(all, scenario.Command{
 				At:    end,
-				Do:    scenario.ZoneRange,
+				Do:    commandkind.ZoneRange,
 				Name:  c.NS,
 				Min:   lo,
 				Max:   hi,
-				Value: scenario.NoZone,
+				Value: commandkind.NoZone,
 			})
 		}
 		return all
@@ -142,8 +143,8 @@ var stops = Operations{
 	draw: func(p *operationsPlan) (all []scenario.Command) {
 		for n := range 1 + p.pick("stops", 3) {
 			stop, start := p.two(fmt.Sprintf("stop %d", n))
-			all = append(all, scenario.Command{At: stop, Do: scenario.BalancerStop},
-				scenario.Command{At: start, Do: scenario.BalancerStart})
+			all = append(all, scenario.Command{At: stop, Do: commandkind.BalancerStop},
+				scenario.Command{At: start, Do: commandkind.BalancerStart})
 		}
 		return all
 	},
@@ -179,13 +180,13 @@ var details = Operations{
 				scenario.Setting{Name: "jumbo", Value: p.one("jumbo", "true", "false")}),
 			{
 				At:     later,
-				Do:     scenario.PutSetting,
+				Do:     commandkind.PutSetting,
 				Name:   "chunksize",
 				Fields: []scenario.Setting{{Name: "bytes", Value: size}},
 			},
 			{
 				At:   at,
-				Do:   scenario.PutSetting,
+				Do:   commandkind.PutSetting,
 				Name: "autosplit",
 				Fields: []scenario.Setting{{
 					Name:  "enabled",
@@ -203,15 +204,15 @@ var exempt = Operations{
 		off, on := p.two("exempt")
 		c := p.collection("exempted")
 		return []scenario.Command{
-			{At: off, Do: scenario.Balance, Name: c.NS, Value: "off"},
+			{At: off, Do: commandkind.Balance, Name: c.NS, Value: "off"},
 			{
 				At:    on,
-				Do:    scenario.Balance,
+				Do:    commandkind.Balance,
 				Name:  c.NS,
 				Value: "on",
 			}, {
 				At:    on,
-				Do:    scenario.ChunkSize,
+				Do:    commandkind.ChunkSize,
 				Name:  c.NS,
 				Value: p.one("own size", "0", "200", "800"),
 			},
@@ -229,7 +230,7 @@ var reshape = Operations{
 			at, _ := p.two(fmt.Sprintf("split %d", n))
 			all = append(all, scenario.Command{
 				At:   at,
-				Do:   scenario.SplitChunk,
+				Do:   commandkind.SplitChunk,
 				Name: c.NS,
 				Min:  p.key(fmt.Sprintf("cut %d", n), c),
 			})
@@ -238,21 +239,21 @@ var reshape = Operations{
 		lo, hi := p.span(c)
 		all = append(all, scenario.Command{
 			At:   at,
-			Do:   scenario.MergeChunks,
+			Do:   commandkind.MergeChunks,
 			Name: c.NS,
 			Min:  lo,
 			Max:  hi,
 		},
 			scenario.Command{
 				At:   later,
-				Do:   scenario.ClearJumboFlag,
+				Do:   commandkind.ClearJumboFlag,
 				Name: c.NS,
 				Min:  p.key("marked", c),
 			})
 		if !p.Older && p.chance("defragment", 30) {
 			all = append(all, scenario.Command{
 				At:    at,
-				Do:    scenario.Defragment,
+				Do:    commandkind.Defragment,
 				Name:  c.NS,
 				Value: "on",
 			})
@@ -335,5 +336,5 @@ func (p *operationsPlan) span(c *scenario.Collection) (lo, hi int64) {
 
 // setting writes the balancer's document again.
 func (p *operationsPlan) setting(at time.Duration, fields ...scenario.Setting) scenario.Command {
-	return scenario.Command{At: at, Do: scenario.PutSetting, Name: "balancer", Fields: fields}
+	return scenario.Command{At: at, Do: commandkind.PutSetting, Name: "balancer", Fields: fields}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -66,10 +67,11 @@ func TestEvents(t *testing.T) {
 }
 
 // TestScenarios reads the scenarios of the page and prints them again. Together they have a line of
-// every kind; those marked "runs" pass.
+// every fact, with every kind of operation and of command; those marked "runs" pass.
 func TestScenarios(t *testing.T) {
 	all := blocks(t, formats, "scenario")
 	var text strings.Builder
+	exemplified := map[string]bool{}
 	for _, b := range all {
 		name := fmt.Sprintf("%s:%d", b.page, b.line)
 		s, err := harness.Parse(name, b.text)
@@ -85,6 +87,17 @@ func TestScenarios(t *testing.T) {
 			runs(t, name, s)
 		}
 		text.WriteString(b.text)
+		for i := range s.Ops {
+			exemplified["operation "+string(s.Ops[i].Kind)] = true
+		}
+		for i := range s.Commands {
+			exemplified["command "+string(s.Commands[i].Do)] = true
+		}
+	}
+	for _, kind := range kinds() {
+		if !exemplified[kind] {
+			t.Errorf("%s has no example of the %s in a scenario", formats, kind)
+		}
 	}
 	for _, fact := range facts(t) {
 		if !slices.Contains(strings.FieldsFunc(text.String(), lineEnd), fact) &&
@@ -92,6 +105,17 @@ func TestScenarios(t *testing.T) {
 			t.Errorf("%s has no example of the line %q", formats, fact)
 		}
 	}
+}
+
+// kinds are all operations and commands that a scenario can have.
+func kinds() (all []string) {
+	for _, k := range opkind.Known() {
+		all = append(all, "operation "+string(k))
+	}
+	for _, k := range commandkind.All() {
+		all = append(all, "command "+string(k))
+	}
+	return all
 }
 
 // TestKinds: the tables of the page have a row for every kind of operation and of command.
@@ -103,9 +127,13 @@ func TestKinds(t *testing.T) {
 				"| "+operands(&k)+" | "+k.About+" |\n")
 		}
 	}
-	for _, k := range scenario.CommandKinds() {
+	for _, k := range commandkind.All() {
+		var operands []string
+		for _, o := range k.Operands() {
+			operands = append(operands, o.String())
+		}
 		page = withRow(page, "### Commands of operators", string(k),
-			"| "+strings.Join(k.Operands(), ", ")+" |\n")
+			"| "+strings.Join(operands, ", ")+" |\n")
 	}
 	switch {
 	case page == read(t, formats):

@@ -14,8 +14,8 @@ const (
 	mostImports = 20
 )
 
-// catalogues have one file for each of their entries; histories/scenario has one for each command.
-var catalogues = []string{"faults", "workloads", "checkers", "histories/scenario"}
+// catalogues have one file for each of their entries.
+var catalogues = []string{"faults", "workloads", "checkers"}
 
 // crowded are packages that import more than others may: a cluster is put together of everything
 // that a server has.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/faults"
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/workloads"
@@ -60,7 +61,7 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	if littleMemory(d) { // where the busy chunk is at first, and others behind it
 		at := time.Duration(d.IntN("emptied at", 400)) * time.Millisecond
 		s.Commands = append(s.Commands,
-			scenario.Command{At: at, Do: scenario.RemoveShard, Name: scenario.ShardName(0)})
+			scenario.Command{At: at, Do: commandkind.RemoveShard, Name: scenario.ShardName(0)})
 	}
 	raiseChunkSizes(s)
 	s.Faults = drawFaults(d, p, faults.Space{Splits: true})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
@@ -47,15 +48,15 @@ func drawCommands(d keyed.Source, z size) (all []scenario.Command) {
 func drawCommand(d keyed.Source, who string, at time.Duration) scenario.Command {
 	switch d.IntN(who+"/do", 10) {
 	case 0:
-		return scenario.Command{At: at, Do: scenario.CleanupOrphaned, Name: mainNamespace}
+		return scenario.Command{At: at, Do: commandkind.CleanupOrphaned, Name: mainNamespace}
 	case 1:
-		return scenario.Command{At: at, Do: scenario.JoinMigrations, Name: mainNamespace}
+		return scenario.Command{At: at, Do: commandkind.JoinMigrations, Name: mainNamespace}
 	}
 	name := adjustableSettings[d.IntN(who+"/name", len(adjustableSettings))]
 	k := settingKnobs[slices.IndexFunc(settingKnobs, func(k knob) bool { return k.name == name })]
 	return scenario.Command{
 		At:    at,
-		Do:    scenario.SetParameter,
+		Do:    commandkind.SetParameter,
 		Name:  name,
 		Value: k.values[d.IntN(who+"/value", len(k.values))],
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
@@ -37,7 +38,7 @@ func drawSplits(d keyed.Source, z size, c scenario.Collection) (all []scenario.C
 		}
 		all = append(all, scenario.Command{
 			At:   at(who),
-			Do:   scenario.SplitChunk,
+			Do:   commandkind.SplitChunk,
 			Name: c.NS,
 			Min:  k,
 		})
@@ -51,7 +52,7 @@ func drawSplits(d keyed.Source, z size, c scenario.Collection) (all []scenario.C
 		to := min(from+1+d.IntN(who+"/chunks", 3), len(meet)-1)
 		all = append(all, scenario.Command{
 			At:   at(who),
-			Do:   scenario.MergeChunks,
+			Do:   commandkind.MergeChunks,
 			Name: c.NS,
 			Min:  meet[from],
 			Max:  meet[to],

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/harness/generate"
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
@@ -50,7 +51,7 @@ const mostFaults = 16
 // spaceOf is what faults of a scenario are drawn for.
 func spaceOf(s *scenario.Scenario) faults.Space {
 	splits := func(c scenario.Command) bool {
-		return c.Do == scenario.SplitChunk || c.Do == scenario.MergeChunks
+		return c.Do == commandkind.SplitChunk || c.Do == commandkind.MergeChunks
 	}
 	return faults.Space{
 		Topology:     s.Topology,

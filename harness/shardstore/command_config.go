@@ -8,6 +8,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -15,44 +16,44 @@ import (
 
 // The commands that the config server is given.
 var (
-	_ = obeys(scenario.PutSetting, toConfig(func(c *scenario.Command) (env.Message, error) {
+	_ = obeys(commandkind.PutSetting, toConfig(func(c *scenario.Command) (env.Message, error) {
 		doc, err := settingsDocument(c)
 		return &command.PutSetting{ID: c.Name, Doc: doc}, err
 	}))
-	_ = obeys(scenario.BalancerStart, toConfig(func(*scenario.Command) (env.Message, error) {
+	_ = obeys(commandkind.BalancerStart, toConfig(func(*scenario.Command) (env.Message, error) {
 		return &command.BalancerStart{}, nil
 	}))
-	_ = obeys(scenario.BalancerStop, toConfig(func(*scenario.Command) (env.Message, error) {
+	_ = obeys(commandkind.BalancerStop, toConfig(func(*scenario.Command) (env.Message, error) {
 		return &command.BalancerStop{}, nil
 	}))
-	_ = obeys(scenario.ZoneAdd, toConfig(func(c *scenario.Command) (env.Message, error) {
+	_ = obeys(commandkind.ZoneAdd, toConfig(func(c *scenario.Command) (env.Message, error) {
 		return &command.AddShardToZone{Shard: c.Name, Zone: c.Value}, nil
 	}))
-	_ = obeys(scenario.ZoneRemove, toConfig(func(c *scenario.Command) (env.Message, error) {
+	_ = obeys(commandkind.ZoneRemove, toConfig(func(c *scenario.Command) (env.Message, error) {
 		return &command.RemoveShardFromZone{Shard: c.Name, Zone: c.Value}, nil
 	}))
-	_ = obeys(scenario.ZoneRange, toConfig(func(c *scenario.Command) (env.Message, error) {
+	_ = obeys(commandkind.ZoneRange, toConfig(func(c *scenario.Command) (env.Message, error) {
 		zone := c.Value
-		if zone == scenario.NoZone {
+		if zone == commandkind.NoZone {
 			zone = ""
 		}
 		return &command.UpdateZoneKeyRange{
 			NS: c.Name, Min: bound(c.Min), Max: bound(c.Max), Zone: zone,
 		}, nil
 	}))
-	_ = obeys(scenario.Balance, toConfig(func(c *scenario.Command) (env.Message, error) {
+	_ = obeys(commandkind.Balance, toConfig(func(c *scenario.Command) (env.Message, error) {
 		on := c.Value == "on"
 		return &command.ConfigureCollectionBalancing{NS: c.Name, Enabled: &on}, nil
 	}))
-	_ = obeys(scenario.ChunkSize, toConfig(func(c *scenario.Command) (env.Message, error) {
+	_ = obeys(commandkind.ChunkSize, toConfig(func(c *scenario.Command) (env.Message, error) {
 		bytes, err := strconv.ParseInt(c.Value, 10, 64)
 		return &command.ConfigureCollectionBalancing{NS: c.Name, ChunkBytes: &bytes}, err
 	}))
-	_ = obeys(scenario.Defragment, toConfig(func(c *scenario.Command) (env.Message, error) {
+	_ = obeys(commandkind.Defragment, toConfig(func(c *scenario.Command) (env.Message, error) {
 		on := c.Value == "on"
 		return &command.ConfigureCollectionBalancing{NS: c.Name, Defragment: &on}, nil
 	}))
-	_ = obeys(scenario.ClearJumboFlag, toConfig(func(c *scenario.Command) (env.Message, error) {
+	_ = obeys(commandkind.ClearJumboFlag, toConfig(func(c *scenario.Command) (env.Message, error) {
 		return &command.ClearJumboFlag{NS: c.Name, At: bound(c.Min)}, nil
 	}))
 )

@@ -1,6 +1,7 @@
 package shardstore
 
 import (
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
@@ -11,7 +12,7 @@ import (
 
 // The commands that servers, shards and routers are given.
 var (
-	_ = obeys(scenario.SetParameter, toServers(
+	_ = obeys(commandkind.SetParameter, toServers(
 		func(c *scenario.Command) env.Message {
 			return &command.SetParameter{Name: c.Name, Value: c.Value}
 		},
@@ -19,17 +20,17 @@ var (
 			var any settings.Settings
 			return any.Set(c.Name, c.Value)
 		}))
-	_ = obeys(scenario.SplitChunk, toRouter(func(c *scenario.Command) env.Message {
+	_ = obeys(commandkind.SplitChunk, toRouter(func(c *scenario.Command) env.Message {
 		return &command.SplitChunk{NS: c.Name, At: bound(c.Min)}
 	}))
-	_ = obeys(scenario.MergeChunks, toRouter(func(c *scenario.Command) env.Message {
+	_ = obeys(commandkind.MergeChunks, toRouter(func(c *scenario.Command) env.Message {
 		return &command.MergeChunks{NS: c.Name, Min: bound(c.Min), Max: bound(c.Max)}
 	}))
-	_ = obeys(scenario.CleanupOrphaned, toShards(
+	_ = obeys(commandkind.CleanupOrphaned, toShards(
 		func(o operatorConnection, t env.Task, shard *rpc.Set, c *scenario.Command) {
 			_ = o.cleanUp(t, shard, c.Name)
 		}))
-	_ = obeys(scenario.JoinMigrations, toShards(
+	_ = obeys(commandkind.JoinMigrations, toShards(
 		func(o operatorConnection, t env.Task, shard *rpc.Set, c *scenario.Command) {
 			_, _ = rpc.CallPrimary[command.Done](t, shard, &command.JoinMigrations{NS: c.Name},
 				o.settings.MoveWait)

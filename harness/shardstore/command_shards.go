@@ -1,6 +1,7 @@
 package shardstore
 
 import (
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
@@ -11,8 +12,8 @@ import (
 
 // Shards are removed and added until it is done, those of one shard in turn.
 var (
-	_ = obeys(scenario.RemoveShard, inTurn(operatorConnection.removeShard))
-	_ = obeys(scenario.AddShard, inTurn(operatorConnection.addShard))
+	_ = obeys(commandkind.RemoveShard, inTurn(operatorConnection.removeShard))
+	_ = obeys(commandkind.AddShard, inTurn(operatorConnection.addShard))
 )
 
 func inTurn(do func(o operatorConnection, t env.Task, shard string)) adminCommand {
@@ -44,7 +45,7 @@ func (o operatorConnection) awaitTurn(t env.Task, number int) {
 	earlier := func() bool {
 		for i, other := range o.scenario.Commands {
 			comes := other.At < c.At || other.At == c.At && i < number
-			shards := other.Do == scenario.RemoveShard || other.Do == scenario.AddShard
+			shards := other.Do == commandkind.RemoveShard || other.Do == commandkind.AddShard
 			if shards && comes && other.Name == c.Name && !o.given[i] {
 				return true
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
@@ -24,10 +25,10 @@ type adminCommand struct {
 
 // adminCommands are the kinds of commands that this store carries out. A kind that is added to
 // package scenario gets a file here that declares how.
-var adminCommands = map[scenario.CommandKind]adminCommand{}
+var adminCommands = map[commandkind.Name]adminCommand{}
 
 // obeys declares how a kind is carried out. It is called from package-level variables only.
-func obeys(kind scenario.CommandKind, how adminCommand) scenario.CommandKind {
+func obeys(kind commandkind.Name, how adminCommand) commandkind.Name {
 	adminCommands[kind] = how
 	return kind
 }

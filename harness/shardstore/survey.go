@@ -9,6 +9,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
@@ -82,8 +83,8 @@ func (s *survey) Statistics(t env.Task) map[string]int64 {
 // are set to raise the major version themselves. The balancer splits chunks too, at the bounds of
 // zones.
 func (c *cluster) raises() bool {
-	reshapes := []scenario.CommandKind{
-		scenario.SplitChunk, scenario.MergeChunks, scenario.ZoneRange, scenario.Defragment,
+	reshapes := []commandkind.Name{
+		commandkind.SplitChunk, commandkind.MergeChunks, commandkind.ZoneRange, commandkind.Defragment,
 	}
 	return !protocolOf(c.scenario).MovesPartOfChunk() ||
 		slices.ContainsFunc(c.scenario.Commands, func(c scenario.Command) bool {

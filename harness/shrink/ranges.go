@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -25,12 +26,12 @@ func widerRanges(s *scenario.Scenario) (all []edit) {
 	}
 	for i, c := range s.Commands {
 		switch c.Do {
-		case scenario.MergeChunks:
+		case commandkind.MergeChunks:
 			all = append(all,
 				func(s *scenario.Scenario) { s.Commands[i].Min = math.MinInt64 },
 				func(s *scenario.Scenario) { s.Commands[i].Max = math.MaxInt64 },
 			)
-		case scenario.SplitChunk:
+		case commandkind.SplitChunk:
 			for _, at := range innerBounds(s) {
 				all = append(all, func(s *scenario.Scenario) { s.Commands[i].Min = at })
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -242,9 +243,9 @@ at 0s merge test.docs [2, 9)
 		t.Fatal(err)
 	}
 	odd := func(_ int, s *scenario.Scenario) Trial {
-		splits := func(c scenario.Command) bool { return c.Do == scenario.SplitChunk }
+		splits := func(c scenario.Command) bool { return c.Do == commandkind.SplitChunk }
 		merges := func(c scenario.Command) bool {
-			return c.Do == scenario.MergeChunks && c.Max < 20
+			return c.Do == commandkind.MergeChunks && c.Max < 20
 		}
 		same := len(s.Settings) > 0 && s.Settings[0].Value > "2" && len(s.Migrations) == 1 &&
 			s.Migrations[0].Max == 10

@@ -6,122 +6,139 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/shardproof/shardproof/histories/commandkind"
 )
 
-// Operand is a part of a command's line: how it is read, how it is printed, and what is wrong with
-// one that was read. Wrong is empty for nothing.
-type Operand struct {
-	// expected says what stands there, as lists and errors say it.
-	expected string
-	read     func(l *line, c *Command)
-	print    func(c *Command) string
-	flaw     func(s *Scenario, names Names, c *Command) (wrong, expected string)
+// operand is how a part of a command's line is read and printed, and what is wrong with one that
+// was read. Wrong is empty for nothing.
+type operand struct {
+	read  func(l *line, c *Command)
+	print func(c *Command) string
+	flaw  func(s *Scenario, names Names, c *Command) (wrong, expected string)
 }
 
-// named is an operand that is the command's Name.
-func named(expected string, flaw func(*Scenario, Names, *Command) (string, string)) Operand {
-	return Operand{
-		expected: expected,
-		read:     func(l *line, c *Command) { c.Name = l.word(expected) },
-		print:    func(c *Command) string { return word(c.Name) },
-		flaw:     flaw,
+var operands = map[commandkind.Operand]operand{
+	commandkind.Namespace:    aboutOperand(commandkind.Namespace, flawOfNamespace),
+	commandkind.Shard:        aboutOperand(commandkind.Shard, flawOfShard),
+	commandkind.SettingName:  aboutOperand(commandkind.SettingName, flawOfSetting),
+	commandkind.Document:     aboutOperand(commandkind.Document, flawOfDocument),
+	commandkind.Zone:         valueOperand(commandkind.Zone, isZone),
+	commandkind.OnOrOff:      valueOperand(commandkind.OnOrOff, isOnOrOff),
+	commandkind.Bytes:        valueOperand(commandkind.Bytes, isBytes),
+	commandkind.SettingValue: valueOperand(commandkind.SettingValue, isAnything),
+	commandkind.Key:          keyOperand(commandkind.Key),
+	commandkind.SplitPoint:   keyOperand(commandkind.SplitPoint),
+	commandkind.Range:        {readRange, printRange, flawOfRange},
+	commandkind.Fields:       {readFields, printFields, flawOfFields},
+}
+
+// operandsOf are what follows the name of a kind, in its order.
+func operandsOf(k commandkind.Name) (all []operand) {
+	for _, o := range k.Operands() {
+		all = append(all, operands[o])
+	}
+	return all
+}
+
+// aboutOperand is an operand that is the command's Name.
+func aboutOperand(
+	o commandkind.Operand, flaw func(*Scenario, Names, *Command) (wrong, expected string),
+) operand {
+	return operand{
+		read:  func(l *line, c *Command) { c.Name = l.word(o.String()) },
+		print: func(c *Command) string { return word(c.Name) },
+		flaw:  flaw,
 	}
 }
 
-// valued is an operand that is the command's Value.
-func valued(expected string, right func(value string) bool) Operand {
-	return Operand{
-		expected: expected,
-		read:     func(l *line, c *Command) { c.Value = l.word(expected) },
-		print:    func(c *Command) string { return word(c.Value) },
+// valueOperand is an operand that is the command's Value.
+func valueOperand(o commandkind.Operand, right func(value string) bool) operand {
+	return operand{
+		read:  func(l *line, c *Command) { c.Value = l.word(o.String()) },
+		print: func(c *Command) string { return word(c.Value) },
 		flaw: func(_ *Scenario, _ Names, c *Command) (string, string) {
 			if !right(c.Value) {
-				return "unexpected " + word(c.Value), expected
+				return "unexpected " + word(c.Value), o.String()
 			}
 			return "", ""
 		},
 	}
 }
 
-// keyed is an operand that is the command's Min.
-func keyed(expected string) Operand {
-	return Operand{
-		expected: expected,
-		read:     func(l *line, c *Command) { c.Min = l.integer(l.word(expected), expected) },
-		print:    func(c *Command) string { return strconv.FormatInt(c.Min, 10) },
+// keyOperand is an operand that is the command's Min.
+func keyOperand(o commandkind.Operand) operand {
+	return operand{
+		read: func(l *line, c *Command) {
+			c.Min = l.integer(l.word(o.String()), o.String())
+		},
+		print: func(c *Command) string { return strconv.FormatInt(c.Min, 10) },
 		flaw: func(_ *Scenario, _ Names, c *Command) (string, string) {
 			if c.Min == MinKey || c.Min == MaxKey {
-				return bound(c.Min) + " is no key", expected
+				return bound(c.Min) + " is no key", o.String()
 			}
 			return "", ""
 		},
 	}
 }
 
-// The operands of commands. Each fills in one part of a Command, so a kind can have each only once,
-// and at most one of those that fill in the same: names a NamespaceOperand or a ShardOperand, values
-// a ZoneOperand, an OnOrOffOperand or a BytesOperand, keys a KeyOperand or a RangeOperand.
-var (
-	settingName = named("a setting", func(_ *Scenario, names Names, c *Command) (string, string) {
-		if names.Setting == nil {
-			return "", ""
-		}
-		if err := names.Setting(c.Name); err != nil {
-			return err.Error(), "a name that shardproof list shows"
-		}
-		return "", ""
-	})
-	settingValue     = valued("its value", func(string) bool { return true })
-	NamespaceOperand = named("a namespace such as test.docs",
-		func(s *Scenario, _ Names, c *Command) (string, string) {
-			if s.collection(c.Name) == nil {
-				return "there is no collection " + word(c.Name), "one of the collections above"
-			}
-			return "", ""
-		})
-	ShardOperand = named("a shard such as shard-b",
-		func(s *Scenario, _ Names, c *Command) (string, string) {
-			if n, ok := shardNumber(c.Name); !ok || n >= s.Topology.Shards {
-				return "there is no shard " + word(c.Name), "a shard from shard-a to " +
-					ShardName(s.Topology.Shards-1)
-			}
-			return "", ""
-		})
-	document = named("a document of config.settings such as balancer",
-		func(_ *Scenario, _ Names, c *Command) (string, string) {
-			if _, ok := settingsDocuments[c.Name]; !ok {
-				return "nothing of config.settings is called " +
-					word(c.Name), strings.Join(slices.Sorted(maps.Keys(settingsDocuments)), ", ")
-			}
-			return "", ""
-		})
-	ZoneOperand = valued("a zone such as east, or none", func(v string) bool {
-		return v != "" && !strings.ContainsAny(v, ", ")
-	})
-	OnOrOffOperand = valued("on or off", func(v string) bool { return v == "on" || v == "off" })
-	BytesOperand   = valued("a number of bytes such as 400", func(v string) bool {
-		n, err := strconv.ParseInt(v, 10, 64)
-		return err == nil && n >= 0
-	})
-	cut          = keyed("where the chunk is cut, such as 17")
-	KeyOperand   = keyed("a key of the chunk, such as 17")
-	RangeOperand = Operand{
-		read:  func(l *line, c *Command) { c.Min, c.Max = l.span("a range such as [MinKey, 20)") },
-		print: func(c *Command) string { return bounds(c.Min, c.Max) },
-		flaw: func(_ *Scenario, _ Names, c *Command) (string, string) {
-			if c.Min >= c.Max {
-				return "the range " + bounds(c.Min,
-					c.Max) + " is empty", "a range such as [MinKey, 20)"
-			}
-			return "", ""
-		},
+func flawOfNamespace(s *Scenario, _ Names, c *Command) (wrong, expected string) {
+	if s.collection(c.Name) == nil {
+		return "there is no collection " + word(c.Name), "one of the collections above"
 	}
-	fields = Operand{expected: "fields such as mode=full", read: readFields, print: printFields,
-		flaw: flawOfFields}
-)
+	return "", ""
+}
+
+func flawOfShard(s *Scenario, _ Names, c *Command) (wrong, expected string) {
+	if n, ok := shardNumber(c.Name); !ok || n >= s.Topology.Shards {
+		return "there is no shard " + word(c.Name),
+			"a shard from shard-a to " + ShardName(s.Topology.Shards-1)
+	}
+	return "", ""
+}
+
+func flawOfSetting(_ *Scenario, names Names, c *Command) (wrong, expected string) {
+	if names.Setting == nil {
+		return "", ""
+	}
+	if err := names.Setting(c.Name); err != nil {
+		return err.Error(), "a name that shardproof list shows"
+	}
+	return "", ""
+}
+
+func flawOfDocument(_ *Scenario, _ Names, c *Command) (wrong, expected string) {
+	if _, ok := commandkind.SettingsDocuments[c.Name]; !ok {
+		return "nothing of config.settings is called " + word(c.Name),
+			strings.Join(slices.Sorted(maps.Keys(commandkind.SettingsDocuments)), ", ")
+	}
+	return "", ""
+}
+
+func isZone(value string) bool { return value != "" && !strings.ContainsAny(value, ", ") }
+
+func isOnOrOff(value string) bool { return value == "on" || value == "off" }
+
+func isAnything(string) bool { return true }
+
+func isBytes(value string) bool {
+	n, err := strconv.ParseInt(value, 10, 64)
+	return err == nil && n >= 0
+}
+
+func readRange(l *line, c *Command) { c.Min, c.Max = l.span(commandkind.Range.String()) }
+
+func printRange(c *Command) string { return bounds(c.Min, c.Max) }
+
+func flawOfRange(_ *Scenario, _ Names, c *Command) (wrong, expected string) {
+	if c.Min >= c.Max {
+		return "the range " + bounds(c.Min, c.Max) + " is empty", commandkind.Range.String()
+	}
+	return "", ""
+}
 
 func readFields(l *line, c *Command) {
-	l.pairs("fields such as mode=full", func(name, value string) bool {
+	l.pairs(commandkind.Fields.String(), func(name, value string) bool {
 		c.Fields = append(c.Fields, Setting{name, value})
 		return true
 	})
@@ -136,7 +153,7 @@ func printFields(c *Command) string {
 }
 
 func flawOfFields(_ *Scenario, _ Names, c *Command) (wrong, expected string) {
-	known := settingsDocuments[c.Name]
+	known := commandkind.SettingsDocuments[c.Name]
 	for i, f := range c.Fields {
 		switch again := func(other Setting) bool { return other.Name == f.Name }; {
 		case !slices.Contains(known, f.Name):

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/shardproof/shardproof/histories/commandkind"
 )
 
 // Parse reads a scenario from text. name stands for the file in errors, which are of type
@@ -170,7 +172,7 @@ func (p *parser) set(number int, v Setting) {
 func (p *parser) unnumbered(number int, l *line) {
 	at := l.duration("a time such as 120ms")
 	switch {
-	case CommandKind(l.peek()).Known():
+	case commandkind.Name(l.peek()).Known():
 		p.command(number, at, l)
 	case l.optional("move"):
 		p.dated(number, "move",

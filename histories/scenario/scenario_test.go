@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -97,44 +98,44 @@ func drawMove(t *rapid.T, id int, ns string, shards int) scenario.Migration {
 
 func drawCommand(t *rapid.T, ns string) scenario.Command {
 	key := rapid.Int64Range(scenario.MinKey+1, scenario.MaxKey-1)
-	zone := rapid.SampledFrom([]string{"east", "west", scenario.NoZone}).Draw(t, "zone")
+	zone := rapid.SampledFrom([]string{"east", "west", commandkind.NoZone}).Draw(t, "zone")
 	state := rapid.SampledFrom([]string{"on", "off"}).Draw(t, "state")
 	c := rapid.SampledFrom([]scenario.Command{
-		{Do: scenario.CleanupOrphaned, Name: ns}, {Do: scenario.JoinMigrations, Name: ns},
-		{Do: scenario.SetParameter, Name: text.Draw(t, "name"), Value: text.Draw(t, "value")},
-		{Do: scenario.SplitChunk, Name: ns, Min: key.Draw(t, "key")},
+		{Do: commandkind.CleanupOrphaned, Name: ns}, {Do: commandkind.JoinMigrations, Name: ns},
+		{Do: commandkind.SetParameter, Name: text.Draw(t, "name"), Value: text.Draw(t, "value")},
+		{Do: commandkind.SplitChunk, Name: ns, Min: key.Draw(t, "key")},
 		{
-			Do:   scenario.MergeChunks,
+			Do:   commandkind.MergeChunks,
 			Name: ns,
 			Min:  scenario.MinKey,
 			Max:  rapid.Int64Min(scenario.MinKey+1).Draw(t, "max"),
 		},
 		{
-			Do:   scenario.PutSetting,
+			Do:   commandkind.PutSetting,
 			Name: "balancer",
 			Fields: []scenario.Setting{
 				{Name: "mode", Value: text.Draw(t, "mode")},
 				{Name: "activeWindow", Value: "23:00-7:00"},
 			},
 		},
-		{Do: scenario.PutSetting, Name: "chunksize"}, {Do: scenario.BalancerStart},
-		{Do: scenario.BalancerStop}, {Do: scenario.RemoveShard, Name: "shard-a"},
-		{Do: scenario.AddShard, Name: "shard-a"}, {
-			Do:    scenario.ZoneAdd,
+		{Do: commandkind.PutSetting, Name: "chunksize"}, {Do: commandkind.BalancerStart},
+		{Do: commandkind.BalancerStop}, {Do: commandkind.RemoveShard, Name: "shard-a"},
+		{Do: commandkind.AddShard, Name: "shard-a"}, {
+			Do:    commandkind.ZoneAdd,
 			Name:  "shard-a",
 			Value: zone,
-		}, {Do: scenario.ZoneRemove, Name: "shard-a", Value: zone},
+		}, {Do: commandkind.ZoneRemove, Name: "shard-a", Value: zone},
 		{
-			Do:    scenario.ZoneRange,
+			Do:    commandkind.ZoneRange,
 			Name:  ns,
 			Min:   scenario.MinKey,
 			Max:   rapid.Int64Min(scenario.MinKey+1).Draw(t, "end"),
 			Value: zone,
 		},
-		{Do: scenario.Balance, Name: ns, Value: state},
-		{Do: scenario.Defragment, Name: ns, Value: state},
-		{Do: scenario.ChunkSize, Name: ns, Value: "400"},
-		{Do: scenario.ClearJumboFlag, Name: ns, Min: key.Draw(t, "held")},
+		{Do: commandkind.Balance, Name: ns, Value: state},
+		{Do: commandkind.Defragment, Name: ns, Value: state},
+		{Do: commandkind.ChunkSize, Name: ns, Value: "400"},
+		{Do: commandkind.ClearJumboFlag, Name: ns, Min: key.Draw(t, "held")},
 	}).Draw(t, "command")
 	c.At = span.Draw(t, "at")
 	return c

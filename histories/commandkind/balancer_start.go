@@ -1,0 +1,6 @@
+package commandkind
+
+// BalancerStart: rounds begin from now on.
+const BalancerStart Name = "balancer-start"
+
+var _ = Declare(70, BalancerStart)

@@ -1,0 +1,6 @@
+package commandkind
+
+// ZoneRemove: it may not any more.
+const ZoneRemove Name = "zone-remove"
+
+var _ = Declare(120, ZoneRemove, Shard, Zone)
