@@ -35,16 +35,6 @@ type Moves struct {
 // MoveCatalogue is every pattern, in the order in which they are listed.
 func MoveCatalogue() []Moves { return []Moves{pingPong, subRanges, tour} }
 
-// FindMoves is the pattern of that name.
-func FindMoves(name string) (Moves, bool) {
-	for _, m := range MoveCatalogue() {
-		if m.Name == name {
-			return m, true
-		}
-	}
-	return Moves{}, false
-}
-
 var pingPong = Moves{
 	Name: "ping-pong",
 	About: "one chunk moves back and forth between two shards, and returns while its orphans are " +

@@ -177,7 +177,10 @@ func TestMoves(t *testing.T) {
 
 // Ping-pong brings ranges back to where they came from.
 func TestPingPong(t *testing.T) {
-	m, _ := workloads.FindMoves("ping-pong")
+	m := workloads.MoveCatalogue()[0]
+	if m.Name != "ping-pong" {
+		t.Fatalf("the first pattern is %s", m.Name)
+	}
 	p := workloads.MoveParams{
 		Collection: scenario.Collection{NS: "a.b", Keys: 40, Bounds: []int64{20}},
 		Shards:     2,

@@ -57,7 +57,7 @@ func New(draw func(site string, n int) int) *Set {
 	}
 }
 
-// Names lists every pingcap.
+// Names lists every failpoint.
 func Names() []string {
 	var names []string
 	for _, in := range failpoint.All() {
@@ -65,9 +65,6 @@ func Names() []string {
 	}
 	return names
 }
-
-// Check says whether name and terms would be accepted by Enable.
-func Check(name, terms string) error { return New(nil).Enable(name, terms) }
 
 // Enable sets the terms of a failpoint, in place of earlier ones.
 func (s *Set) Enable(name, terms string) error {

@@ -82,7 +82,7 @@ func TestRefusals(t *testing.T) {
 		{site, `130%return("crash")`, `not between 0 and 100`},
 		{site, `explode`, `must be return("...") or off`},
 	} {
-		err := Check(c.name, c.terms)
+		err := New(nil).Enable(c.name, c.terms)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s = %s: error %v, want one that says %q", c.name, c.terms, err, c.want)
 		}

@@ -83,13 +83,6 @@ const (
 	Must                      // part of the contradiction, or a turn
 )
 
-// Slice is the causal slice of the contradiction: positions in r.Events, in order.
-func Slice(r Run, about Contradiction) []int {
-	s := newSlice(r, about)
-	s.follow()
-	return s.positions()
-}
-
 // Build tells the slice of the contradiction in at most so many moments, not counting those that
 // must be there.
 func Build(r Run, about Contradiction, most int) *Story {

@@ -216,11 +216,3 @@ func (p PrimaryMovePhase) CommitWindow() bool { return p >= PrimaryCatchUp && p 
 
 // Terminal says whether the move has ended, with success or without.
 func (p PrimaryMovePhase) Terminal() bool { return p == PrimaryDone || p == PrimaryAborted }
-
-// Terminal says of the name of a donor's state or a movePrimary's phase whether the move is over
-// with it.
-func Terminal(name string) bool {
-	donor, _ := ParseDonorState(name)
-	primary, _ := ParsePrimaryMovePhase(name)
-	return donor.Terminal() || primary.Terminal()
-}

@@ -25,7 +25,6 @@ func init() {
 	codec.Register[CollectionOptionsReply]()
 	codec.Register[CommitChunkMigration]()
 	codec.Register[CommitReply]()
-	codec.Register[CreateCollection]()
 	codec.Register[Delete]()
 	codec.Register[Done]()
 	codec.Register[EnsureChunkVersionIsGreaterThan]()

@@ -112,11 +112,3 @@ type LogChange struct {
 	NS     string
 	Detail string
 }
-
-// CreateCollection makes a collection on a shard's primary with majority; it succeeds when the
-// shard has it already.
-type CreateCollection struct {
-	NS   string
-	UUID string
-	Key  key.Pattern
-}

@@ -72,16 +72,7 @@ func Lookup(doc bson.Raw, path string) (bson.RawValue, error) {
 	return bson.RawValue{Type: bson.TypeNull}, nil
 }
 
-// Hash is the first eight bytes of the MD5 sum of the value's key, as a number; equal values have
-// equal hashes. Values that cannot be a key hash as null.
-func Hash(v bson.RawValue) int64 {
-	b, err := Append(nil, v)
-	if err != nil {
-		b = []byte{tagNull}
-	}
-	return hashBytes(b)
-}
-
+// hashBytes is the first eight bytes of the MD5 sum, as a number.
 func hashBytes(b []byte) int64 {
 	sum := md5.Sum(b)
 	return int64(binary.LittleEndian.Uint64(sum[:8]))

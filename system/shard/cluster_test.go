@@ -185,10 +185,8 @@ func timed(t env.Task, c *testCluster, to env.NodeID, req env.Message) (*command
 
 // create makes the collection on the shard.
 func (c *testCluster) create() {
-	req := &command.CreateCollection{
-		NS:   testNS,
-		UUID: c.catalog.Collection().UUID,
-		Key:  c.catalog.Collection().Key,
+	req := &command.ShardsvrParticipate{
+		Operation: 1, Step: command.ParticipantCreate, Collection: c.catalog.Collection(),
 	}
 	to := c.elect().Node().ID()
 	c.run(time.Minute, c.on("client.0", "create", func(t env.Task) {

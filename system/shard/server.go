@@ -162,7 +162,6 @@ func (s *Server) serve() {
 	rpc.Handle(e, s.find)
 	rpc.Handle(e, s.getMore)
 	rpc.Handle(e, s.killCursors)
-	rpc.Handle(e, s.createCollection)
 	rpc.Handle(e, s.participate)
 	rpc.Handle(e, s.joinCluster)
 	rpc.Handle(e, s.leaveCluster)

@@ -102,33 +102,6 @@ func TestTraceDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestFirstDifference takes one decision away and finds the step where the runs part.
-func TestFirstDifference(t *testing.T) {
-	drawn := newStorm(stormOptions(2))
-	drawn.run()
-	made := drawn.w.Decisions()
-	replay := func(decisions []sim.Decision) sim.Replayable {
-		return func(out io.Writer, window sim.Window) ([]uint64, uint64) {
-			o := stormOptions(2)
-			o.Planned, o.Decisions, o.Trace, o.Window = true, decisions, out, window
-			s := newStorm(o)
-			hash := s.run()
-			return s.w.Checkpoints(), hash
-		}
-	}
-	without := append(append([]sim.Decision{}, made[:len(made)/2]...), made[len(made)/2+1:]...)
-	d, found := sim.FirstDifference(replay(made), replay(without))
-	gone := made[len(made)/2]
-	want := fmt.Sprintf("decide %s %s = %d at #%d",
-		gone.Kind, gone.Site, gone.Answer, gone.Occurrence)
-	if !found || !strings.Contains(d.A, want) {
-		t.Errorf("the difference is %+v, want %q in A", d, want)
-	}
-	if d, found := sim.FirstDifference(replay(made), replay(made)); found {
-		t.Errorf("equal runs differ in %+v", d)
-	}
-}
-
 // TestAcrossProcesses demands equal hashes in other processes under other conditions.
 func TestAcrossProcesses(t *testing.T) {
 	var here strings.Builder

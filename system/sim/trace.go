@@ -9,19 +9,15 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 )
 
-// traceHash is the record of a run: always its rolling hash, with a mark every markEvery steps, and
-// text on demand.
+// traceHash is the record of a run: always its rolling hash, and text on demand.
 type traceHash struct {
 	step   uint64
 	hash   uint64
-	marks  []uint64
 	out    io.Writer
 	window Window
 	// last is the machine of the latest step, to blame for what inline code does.
 	last *machine
 }
-
-const markEvery = 1024
 
 // step says what a step was.
 type step uint8
@@ -61,9 +57,6 @@ var stepNames = [...]string{
 // Hash is the rolling hash over every step so far.
 func (w *World) Hash() uint64 { return w.trace.hash }
 
-// Checkpoints are the hashes after every 1024th step.
-func (w *World) Checkpoints() []uint64 { return append([]uint64(nil), w.trace.marks...) }
-
 // note counts a step and adds it to the trace. The name goes into the text only, for which id
 // stands in the hash.
 func (w *World) note(s step, m *machine, name string, n, id uint64) {
@@ -75,9 +68,6 @@ func (w *World) note(s step, m *machine, name string, n, id uint64) {
 		index = uint64(m.index) + 1
 	}
 	t.hash = fold(fold(t.hash, id^(uint64(s)<<32|index)), uint64(w.now)^n*0x9fb21c651e98df25)
-	if t.step%markEvery == 0 {
-		t.marks = append(t.marks, t.hash)
-	}
 	if t.out != nil && t.window.contains(t.step) {
 		w.write(s, m, name, n)
 	}

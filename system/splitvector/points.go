@@ -23,16 +23,6 @@ type Index func(rng key.Range, down bool) iter.Seq2[key.Key, int]
 // Extent is how much of a collection a shard has.
 type Extent struct{ Documents, Bytes int64 }
 
-// Measure counts what is in a range.
-func Measure(index Index, rng key.Range) Extent {
-	var e Extent
-	for _, size := range index(rng, false) {
-		e.Documents++
-		e.Bytes += int64(size)
-	}
-	return e
-}
-
 // Request is what Points is asked for.
 type Request struct {
 	Range key.Range

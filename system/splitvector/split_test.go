@@ -62,8 +62,12 @@ func repeated(each int, keys ...int64) documents {
 	return d
 }
 
-func (d documents) extent() splitvector.Extent {
-	return splitvector.Measure(d.index, key.Everything)
+func (d documents) extent() (e splitvector.Extent) {
+	for _, size := range d.index(key.Everything, false) {
+		e.Documents++
+		e.Bytes += int64(size)
+	}
+	return e
 }
 
 func between(min, max int64) key.Range { return key.Range{Min: key.Int(min), Max: key.Int(max)} }

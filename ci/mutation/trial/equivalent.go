@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/shardproof/shardproof/ci/mutation/mutants"
@@ -79,19 +78,4 @@ func Stale(all map[string]Equivalent, made []*mutants.Mutant) error {
 		}
 	}
 	return errors.Join(stale...)
-}
-
-// Gone is a cheap form of Stale for tests: it says which judgements name a file that does not hold
-// their line.
-func Gone(all map[string]Equivalent, root string) error {
-	var gone []error
-	for id, e := range all {
-		file, _, _ := strings.Cut(id, ":")
-		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
-		if err != nil || !strings.Contains(string(text), e.Line) {
-			gone = append(gone, fmt.Errorf("%s: the line %q is not there any more (%v)",
-				id, e.Line, err))
-		}
-	}
-	return errors.Join(gone...)
 }
