@@ -43,9 +43,8 @@ func New(sh *shard.Server, receivers func(ns string) []string) *Service {
 func (s *Service) read(
 	t env.Task, _ env.NodeID, req *command.ReadChanges,
 ) (*command.ChangesRead, error) {
-	if !s.member.IsPrimary() {
-		return nil, errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s",
-			t.Node().ID(), s.shard.Name())
+	if err := s.member.NeedPrimary(); err != nil {
+		return nil, err
 	}
 	reply := &command.ChangesRead{}
 	if req.Open {

@@ -17,7 +17,6 @@ package configsvr
 import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/protocol"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/rpc"
@@ -92,9 +91,8 @@ func New(cfg Config) *Server {
 // InTerm runs fn in a task of the primary's term and waits for its end. When the term ends, so does
 // fn, at its next wait: a stale primary never acts on what it read.
 func (s *Server) InTerm(t env.Task, name string, fn func(env.Task) error) error {
-	if !s.member.IsPrimary() {
-		return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of the config server",
-			s.node.ID())
+	if err := s.member.NeedPrimary(); err != nil {
+		return err
 	}
 	var ended bool
 	var result error

@@ -23,7 +23,7 @@ func (s *Service) serveDonor(ep *rpc.Endpoint) {
 func (s *Service) moveRange(
 	t env.Task, _ env.NodeID, req *command.ShardsvrMoveRange,
 ) (*command.Done, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	d := s.donor
@@ -55,7 +55,7 @@ func sameRequest(a, b *command.ShardsvrMoveRange) bool {
 
 // register makes the request this shard's migration, unless there is one.
 func (s *Service) register(req *command.ShardsvrMoveRange) (*donorMigration, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	if d := s.donor; d != nil && sameRequest(d.req, req) {
@@ -101,7 +101,7 @@ func (s *Service) register(req *command.ShardsvrMoveRange) (*donorMigration, err
 
 // runningDonor returns the running donor migration of a session.
 func (s *Service) runningDonor(session string) (*donorMigration, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	if d := s.donor; d != nil && d.record.Session == session && d.state >= donorCloning {
@@ -155,7 +155,7 @@ func (s *Service) nextSessionMods(
 func (s *Service) collectionOptions(
 	_ env.Task, _ env.NodeID, req *command.CollectionOptions,
 ) (*command.CollectionOptionsReply, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	if !s.profile.CoordinatesMigrations() {

@@ -14,7 +14,7 @@ import (
 func (s *Service) joinMigrations(
 	t env.Task, _ env.NodeID, req *command.JoinMigrations,
 ) (*command.Done, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	if err := t.Point(failpoint.DonorJoinMigrations, env.Note{ID: req.NS}); err != nil {
@@ -34,7 +34,7 @@ func (s *Service) joinMigrations(
 	if err := s.awaitRecovered(t); err != nil {
 		return nil, err
 	}
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	if err := s.shard.PersistConfigTime(t); err != nil {

@@ -105,14 +105,6 @@ func (s *Service) Receivers(ns string) (shards []string) {
 	return shards
 }
 
-func (s *Service) needPrimary() error {
-	if s.member.IsPrimary() {
-		return nil
-	}
-	return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s",
-		s.node.ID(), s.shard.Name())
-}
-
 // free returns an error while this shard takes part in a migration.
 func (s *Service) free() error {
 	switch {

@@ -34,7 +34,7 @@ func (s *Service) recvStart(
 			return nil, err
 		}
 	}
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	if r := s.recipient; r != nil && r.start.Session == req.Session {
@@ -71,7 +71,7 @@ func (s *Service) admitStart(req *command.RecvChunkStart) error {
 
 // runningRecipient returns the running recipient migration of a session.
 func (s *Service) runningRecipient(session string) (*recipientMigration, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	if r := s.recipient; r != nil && r.start.Session == session {
@@ -86,7 +86,7 @@ func (s *Service) runningRecipient(session string) (*recipientMigration, error) 
 func (s *Service) recvStatus(
 	t env.Task, _ env.NodeID, req *command.RecvChunkStatus,
 ) (*command.RecvStatus, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	waited := false
@@ -236,7 +236,7 @@ func (s *Service) recvRelease(
 	if err := t.Point(failpoint.RecipientRecvRelease, env.Note{ID: req.Migration}); err != nil {
 		return nil, err
 	}
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	// A failover during the wait may have brought the recipient migration back.
@@ -250,7 +250,7 @@ func (s *Service) recvRelease(
 			return nil, err
 		}
 	}
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	return doneReply, statedoc.AwaitMajority(t, s.member, s.member.Applied())

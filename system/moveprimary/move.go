@@ -226,7 +226,7 @@ func (m *primaryMove) announce(phase trace.PrimaryMovePhase) {
 func (s *Service) clonePage(
 	t env.Task, _ env.NodeID, req *command.ClonePage,
 ) (*command.Page, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	for _, database := range sortedKeys(s.moves) {

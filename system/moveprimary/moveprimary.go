@@ -69,7 +69,7 @@ func New(sh *shard.Server) *Service {
 func (s *Service) movePrimary(
 	t env.Task, _ env.NodeID, req *command.ShardsvrMovePrimary,
 ) (*command.Done, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	m := s.moves[req.Database]
@@ -106,14 +106,6 @@ func (s *Service) begin(req *command.ShardsvrMovePrimary) *primaryMove {
 	}
 	s.node.Spawn(s.member.TermScope(), "movePrimary "+m.record.Move, run)
 	return m
-}
-
-func (s *Service) needPrimary() error {
-	if s.member.IsPrimary() {
-		return nil
-	}
-	return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s",
-		s.node.ID(), s.shard.Name())
 }
 
 // askPrimary sends a message that may be repeated to the primary of a replica set.

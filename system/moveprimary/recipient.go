@@ -27,7 +27,7 @@ type copyTask struct {
 func (s *Service) assertNoCollections(
 	t env.Task, _ env.NodeID, req *command.AssertNoCollections,
 ) (*command.Done, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	for _, r := range s.records.All() {
@@ -57,7 +57,7 @@ func (s *Service) absent(ns string) error {
 func (s *Service) cloneCatalogData(
 	t env.Task, _ env.NodeID, req *command.CloneCatalogData,
 ) (*command.ClonedCatalogData, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	c := s.clones[req.Lsid]

@@ -10,7 +10,7 @@ import (
 func (r *Service) statsForBalancing(
 	_ env.Task, _ env.NodeID, req *command.ShardsvrGetStatsForBalancing,
 ) (*command.StatsForBalancing, error) {
-	if err := r.needPrimary(); err != nil {
+	if err := r.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	reply := &command.StatsForBalancing{}

@@ -9,7 +9,7 @@ import (
 func (r *Service) cleanupOrphaned(
 	t env.Task, _ env.NodeID, req *command.CleanupOrphaned,
 ) (*command.CleanedUp, error) {
-	if err := r.needPrimary(); err != nil {
+	if err := r.member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	if err := t.Point(failpoint.RangeCleanupOrphaned, env.Note{ID: req.NS}); err != nil {

@@ -192,11 +192,3 @@ func (r *Service) taskOp(
 	}
 	return reply, err
 }
-
-func (r *Service) needPrimary() error {
-	if r.member.IsPrimary() {
-		return nil
-	}
-	return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of %s",
-		r.node.ID(), r.member.Name())
-}

@@ -39,9 +39,10 @@ func (w *rangeSweep) overlaps(k Task) bool { return w.NS == k.NS && w.Range().Ov
 func (r *Service) CleanUp(k Task) error {
 	c := r.shard.Collection(k.NS)
 	md := c.Metadata()
+	if err := r.member.NeedPrimary(); err != nil {
+		return err
+	}
 	switch {
-	case !r.member.IsPrimary():
-		return r.needPrimary()
 	case md == nil:
 		return errcode.New(errcode.ConflictingOperationInProgress,
 			"the placement of %s is not known", k.NS)

@@ -93,16 +93,15 @@ func (m *Member) heartbeat() {
 // leadership; errcode.ExceededTimeLimit when nobody caught up in time, and the member goes on to
 // lead; the task's own error.
 func (m *Member) StepDown(t env.Task) error {
-	if !m.leading {
-		return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of replica set %s",
-			m.cfg.Self, m.cfg.Name)
+	if err := m.needLeader(); err != nil {
+		return err
 	}
 	term, until := m.led, m.node.Mono().Add(m.cfg.Settings.CatchUpTimeout)
 	for left := m.cfg.Settings.CatchUpTimeout; left > 0; left = until.Sub(m.node.Mono()) {
 		m.transfer(m.successor())
 		// raft gives a transfer up after an election timeout; then it is begun again.
 		err := m.wait(t, min(left, m.electionTimeout()), func() (bool, error) {
-			return !m.leading || m.led != term, nil
+			return !m.leadsIn(term), nil
 		})
 		if err == nil || t.Err() != nil {
 			return t.Err()
@@ -136,7 +135,7 @@ func (m *Member) successor() uint64 {
 func (m *Member) expectSnapshot(to uint64) {
 	term := m.led
 	m.node.After(2*m.electionTimeout(), func() {
-		if m.leading && m.led == term {
+		if m.leadsIn(term) {
 			m.raft.ReportSnapshot(to, raft.SnapshotFailure)
 			m.dirty = true
 			m.readyLoop()

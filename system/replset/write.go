@@ -190,9 +190,8 @@ func (m *Member) AwaitEntry(t env.Task, at oplog.Time) error {
 // newest. Errors: errcode.PrimarySteppedDown and errcode.NotWritablePrimary without leadership,
 // errcode.ExceededTimeLimit, the task's own error.
 func (m *Member) Confirm(t env.Task) error {
-	if !m.leading {
-		return errcode.New(errcode.NotWritablePrimary, "%s is not the primary of replica set %s",
-			m.cfg.Self, m.cfg.Name)
+	if err := m.needLeader(); err != nil {
+		return err
 	}
 	at, term := m.Applied(), m.led
 	m.reads++
@@ -201,7 +200,7 @@ func (m *Member) Confirm(t env.Task) error {
 	m.dirty = true
 	m.readyLoop()
 	return m.wait(t, m.cfg.Settings.WriteConcernTimeout, func() (bool, error) {
-		if !m.leading || m.led != term {
+		if !m.leadsIn(term) {
 			return false, errcode.New(errcode.PrimarySteppedDown,
 				"%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, term)
 		}

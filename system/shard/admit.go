@@ -18,16 +18,6 @@ const (
 	placementShardOlder                   // or the shard knows nothing: it must refresh
 )
 
-func (s *Server) needPrimary() error {
-	m := s.cfg.Member
-	if m.IsPrimary() {
-		return nil
-	}
-	return errcode.New(errcode.NotWritablePrimary,
-		"%s is not the primary of %s, which it believes to be %q",
-		s.node.ID(), s.name, m.PrimaryHint())
-}
-
 func (c *Collection) judge(place command.Placement, write bool) placementVerdict {
 	switch {
 	case !place.Versioned:
@@ -128,7 +118,7 @@ func (c *Collection) AdmitRead(t env.Task, place command.Placement) error {
 			return err
 		}
 		if c.judge(place, false) == placementCurrent {
-			return c.server.needPrimary()
+			return c.server.cfg.Member.NeedPrimary()
 		}
 	}
 }

@@ -17,7 +17,7 @@ func (s *Server) hello(env.Task, env.NodeID, *command.Hello) (*command.HelloRepl
 }
 
 func (s *Server) stepDown(t env.Task, _ env.NodeID, _ *command.StepDown) (*command.Done, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.cfg.Member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	if err := s.cfg.Member.StepDown(t); err != nil {

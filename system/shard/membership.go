@@ -113,7 +113,7 @@ func (s *Server) certain(t env.Task, site failpoint.Site, name string) error {
 	if err := t.Point(site, env.Note{ID: name}); err != nil {
 		return err
 	}
-	if err := s.needPrimary(); err != nil {
+	if err := s.cfg.Member.NeedPrimary(); err != nil {
 		return err
 	}
 	return s.cfg.Member.Confirm(t)

@@ -63,7 +63,8 @@ func (c *Collection) refresh(t env.Task) error {
 		return err
 	}
 	if leads && !c.server.cfg.Member.Leading() {
-		return c.server.needPrimary() // what was read may be older than what the next primary does
+		// What was read may be older than what the next primary does.
+		return c.server.cfg.Member.NeedPrimary()
 	}
 	if c.clears != clears {
 		return errcode.New(errcode.Interrupted,
@@ -158,7 +159,7 @@ func (c *Collection) settleAndRefresh(t env.Task) error {
 func (s *Server) flush(
 	t env.Task, _ env.NodeID, req *command.FlushRoutingTableCacheUpdates,
 ) (*command.Flushed, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.cfg.Member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	c := s.Collection(req.NS)
@@ -172,5 +173,5 @@ func (s *Server) flush(
 	if err := c.Flush(t); err != nil {
 		return nil, err
 	}
-	return &command.Flushed{At: s.cfg.Member.Applied()}, s.needPrimary()
+	return &command.Flushed{At: s.cfg.Member.Applied()}, s.cfg.Member.NeedPrimary()
 }

@@ -91,7 +91,7 @@ func (s *Server) mayRead(secondary bool) error {
 	if secondary && !s.cfg.Member.Leading() {
 		return nil
 	}
-	return s.needPrimary()
+	return s.cfg.Member.NeedPrimary()
 }
 
 // fetchViaPrimary has the primary write what it knows to the copy, waits until everything that the
@@ -136,7 +136,7 @@ func (c *Collection) awaitCopy(t env.Task) error {
 func (s *Server) appendOplogNote(
 	t env.Task, _ env.NodeID, req *command.AppendOplogNote,
 ) (*command.Done, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.cfg.Member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	if s.cfg.Member.AppliedTS() >= req.Time {

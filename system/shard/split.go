@@ -84,7 +84,7 @@ func (s *Server) reshape(
 	t env.Task, ns string, commit env.Message, site failpoint.Site,
 	happened func(*catalog.Table) bool,
 ) (*command.Done, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.cfg.Member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	c, note := s.Collection(ns), env.Note{ID: ns}
@@ -142,7 +142,7 @@ func (s *Server) Extent(ns string) (e splitvector.Extent) {
 func (s *Server) dataSize(
 	_ env.Task, _ env.NodeID, req *command.DataSize,
 ) (*command.DataSizes, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.cfg.Member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	sizes := &command.DataSizes{Bytes: make([]int64, len(req.Ranges))}
@@ -158,7 +158,7 @@ func (s *Server) dataSize(
 func (s *Server) splitVector(
 	t env.Task, _ env.NodeID, req *command.SplitVector,
 ) (*command.SplitVectorReply, error) {
-	if err := s.needPrimary(); err != nil {
+	if err := s.cfg.Member.NeedPrimary(); err != nil {
 		return nil, err
 	}
 	if err := t.Point(failpoint.SplitAutoScan, env.Note{ID: req.NS}); err != nil {
