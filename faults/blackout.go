@@ -2,7 +2,7 @@ package faults
 
 import "github.com/shardproof/shardproof/histories/scenario"
 
-var _ = declare(Kind{
+var _ = declare(160, Kind{
 	Name: "power-loss",
 	About: "all members of a replica set lose power at once, and with it everything that was " +
 		"not synced to disk",

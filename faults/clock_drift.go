@@ -2,7 +2,7 @@ package faults
 
 import "github.com/shardproof/shardproof/histories/scenario"
 
-var _ = declare(Kind{
+var _ = declare(10, Kind{
 	Name:  "clock-drift",
 	About: "a node's wall clock runs too fast or too slow",
 	Aim:   AtNode,

@@ -6,7 +6,7 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-var _ = declare(Kind{
+var _ = declare(20, Kind{
 	Name:  "clock-jump",
 	About: "a node's wall clock jumps forward or back",
 	Aim:   AtNode,

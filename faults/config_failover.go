@@ -5,7 +5,7 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-var _ = declare(Kind{
+var _ = declare(30, Kind{
 	Name:   "config-failover",
 	About:  "the primary of the config server crashes, typically during a commit",
 	Aim:    AtNode,

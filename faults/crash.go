@@ -10,7 +10,7 @@ import (
 // defaultDowntime is how long a node is down after a crash that no scenario times.
 const defaultDowntime = 700 * time.Millisecond
 
-var _ = declare(Kind{
+var _ = declare(40, Kind{
 	Name:   "crash",
 	About:  "a member crashes, losing its memory and unsynced data, and restarts from its disk",
 	Aim:    AtNode,

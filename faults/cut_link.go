@@ -2,7 +2,7 @@ package faults
 
 import "github.com/shardproof/shardproof/histories/scenario"
 
-var _ = declare(Kind{
+var _ = declare(130, Kind{
 	Name: "partial-partition",
 	About: "two sides cannot reach each other, or one cannot reach the other, while both reach " +
 		"everyone else",

@@ -5,7 +5,7 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-var _ = declare(Kind{
+var _ = declare(50, Kind{
 	Name: "donor-failover",
 	About: "the donor's primary in the latest migration crashes; another member is elected and " +
 		"must recover it",

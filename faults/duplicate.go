@@ -6,7 +6,7 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-var _ = declare(Kind{
+var _ = declare(60, Kind{
 	Name:  "duplicate",
 	About: "control messages are delivered twice, the second time possibly much later",
 	Aim:   AtLink,

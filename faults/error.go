@@ -9,7 +9,7 @@ import (
 // requests are the roles that a client's operation passes.
 var requests = []failpoint.Role{failpoint.Request, failpoint.Router}
 
-var _ = declare(Kind{
+var _ = declare(70, Kind{
 	Name:  "error",
 	About: "the step at a failpoint fails with an error",
 	Aim:   AtPoint,

@@ -4,7 +4,7 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-var _ = declare(Kind{
+var _ = declare(80, Kind{
 	Name:  "hold",
 	About: "control messages are held until a time or an event, and then delivered",
 	Aim:   AtLink,

@@ -5,7 +5,7 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
-var _ = declare(Kind{
+var _ = declare(90, Kind{
 	Name:  "kill-operation",
 	About: "an operator kills the operation at a failpoint",
 	Aim:   AtPoint,

@@ -1,6 +1,6 @@
 // Package faults is everything that can go wrong with a cluster on purpose. Each kind of fault is
-// one file that says what it does, what it is aimed at, how it is repaired and how to draw one; a
-// Driver carries out a plan of them.
+// one file that says what it does, what it is aimed at, how it is repaired and how to draw one; the
+// number is its place in lists. A Driver carries out a plan of them.
 //
 // Promise: a fault happens when its trigger says, to whom its target names at that moment, and is
 // undone after its time, at its event, or at the latest when the driver ends. Whatever happens is
@@ -11,8 +11,9 @@
 package faults
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"time"
 
 	"github.com/shardproof/shardproof/faults/suggest"
@@ -41,7 +42,7 @@ type Aim uint8
 const (
 	AtNode  Aim = iota // a node or a role
 	AtLink             // "from>to", each a node, a role or "*"
-	AtPoint            // whoever passes the trigger's site; Target may narrow it
+	AtPoint            // the task that passes the trigger's site; Target may narrow it
 )
 
 // Arg is a parameter of a kind.
@@ -50,18 +51,28 @@ type Arg struct {
 	check                func(value string) error
 }
 
-var catalogue []*Kind
+// placedKind is a kind with its place in lists.
+type placedKind struct {
+	*Kind
+	place int
+}
 
-// declare adds a kind. It is called from package-level variables only.
-func declare(k Kind) *Kind {
-	catalogue = append(catalogue, &k)
+// declaredKinds are all of them, in no order.
+var declaredKinds []placedKind
+
+// declare adds a kind. It is called from package-level variables only. The place must be free.
+func declare(place int, k Kind) *Kind {
+	declaredKinds = append(declaredKinds, placedKind{&k, place})
 	return &k
 }
 
-// All returns every kind, by name.
-func All() []*Kind {
-	all := append([]*Kind(nil), catalogue...)
-	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+// All is every kind, in the order in which they are listed.
+func All() (all []*Kind) {
+	byPlace := slices.Clone(declaredKinds)
+	slices.SortFunc(byPlace, func(a, b placedKind) int { return cmp.Compare(a.place, b.place) })
+	for _, k := range byPlace {
+		all = append(all, k.Kind)
+	}
 	return all
 }
 
@@ -76,9 +87,9 @@ func Names() []string {
 
 // Find returns the kind of that name, or an error that names the nearest ones.
 func Find(name string) (*Kind, error) {
-	for _, k := range catalogue {
+	for _, k := range declaredKinds {
 		if k.Name == name {
-			return k, nil
+			return k.Kind, nil
 		}
 	}
 	return nil, suggest.Unknown("fault", name, Names(), "faults")

@@ -2,7 +2,7 @@ package faults
 
 import "github.com/shardproof/shardproof/histories/scenario"
 
-var _ = declare(Kind{
+var _ = declare(100, Kind{
 	Name:  "lossy-link",
 	About: "a percentage of the messages of a link is lost",
 	Aim:   AtLink,

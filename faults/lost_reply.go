@@ -2,7 +2,7 @@ package faults
 
 import "github.com/shardproof/shardproof/histories/scenario"
 
-var _ = declare(Kind{
+var _ = declare(110, Kind{
 	Name:  "lost-reply",
 	About: "the next control messages are executed, but their replies are lost",
 	Aim:   AtLink,

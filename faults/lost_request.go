@@ -7,7 +7,7 @@ var (
 	skipArg  = numberArg("skip", "how many messages pass first", 0, 1_000_000, 0)
 )
 
-var _ = declare(Kind{
+var _ = declare(120, Kind{
 	Name:  "lost-request",
 	About: "the next control messages are lost, and the sender times out",
 	Aim:   AtLink,

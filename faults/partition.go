@@ -8,7 +8,7 @@ import (
 var direction = wordArg("direction",
 	"which messages are cut: both, in (to the target) or out (from it)", "both", "in", "out")
 
-var _ = declare(Kind{
+var _ = declare(140, Kind{
 	Name:  "partition",
 	About: "a node is cut off from all others, in both directions or in one",
 	Aim:   AtNode,

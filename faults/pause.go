@@ -2,7 +2,7 @@ package faults
 
 import "github.com/shardproof/shardproof/histories/scenario"
 
-var _ = declare(Kind{
+var _ = declare(150, Kind{
 	Name:  "pause",
 	About: "the task at a failpoint is paused for a time or until an event, while its node runs on",
 	Aim:   AtPoint,

@@ -7,7 +7,7 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-var _ = declare(Kind{
+var _ = declare(170, Kind{
 	Name:   "recipient-crash",
 	About:  "the recipient's primary in the latest migration crashes while it receives data",
 	Aim:    AtNode,

@@ -2,7 +2,7 @@ package faults
 
 import "github.com/shardproof/shardproof/histories/scenario"
 
-var _ = declare(Kind{
+var _ = declare(180, Kind{
 	Name:  "slow-disk",
 	About: "every disk operation of a node takes many times longer",
 	Aim:   AtNode,

@@ -6,7 +6,7 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
-var _ = declare(Kind{
+var _ = declare(190, Kind{
 	Name:  "slow-link",
 	About: "messages of a link are delayed by a random time, so that they are reordered",
 	Aim:   AtLink,

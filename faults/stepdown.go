@@ -2,7 +2,7 @@ package faults
 
 import "github.com/shardproof/shardproof/histories/scenario"
 
-var _ = declare(Kind{
+var _ = declare(200, Kind{
 	Name:  "stepdown",
 	About: "a primary steps down gracefully once another member has caught up",
 	Aim:   AtNode,

@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -32,10 +33,33 @@ type Moves struct {
 	draw        func(p *movePlan) (piece int, r interval)
 }
 
-// MoveCatalogue is every pattern, in the order in which they are listed.
-func MoveCatalogue() []Moves { return []Moves{pingPong, subRanges, tour} }
+// placedMoves is a pattern with its place in lists.
+type placedMoves struct {
+	Moves
+	place int
+}
 
-var pingPong = Moves{
+// declaredMoves are all patterns, in no order.
+var declaredMoves []placedMoves
+
+// declareMoves adds a pattern. It is called from package-level variables only. The place must be
+// free.
+func declareMoves(place int, m Moves) Moves {
+	declaredMoves = append(declaredMoves, placedMoves{m, place})
+	return m
+}
+
+// MoveCatalogue is every pattern, in the order in which they are listed.
+func MoveCatalogue() (all []Moves) {
+	byPlace := slices.Clone(declaredMoves)
+	slices.SortFunc(byPlace, func(a, b placedMoves) int { return cmp.Compare(a.place, b.place) })
+	for _, m := range byPlace {
+		all = append(all, m.Moves)
+	}
+	return all
+}
+
+var _ = declareMoves(10, Moves{
 	Name: "ping-pong",
 	About: "one chunk moves back and forth between two shards, and returns while its orphans are " +
 		"being deleted",
@@ -43,25 +67,25 @@ var pingPong = Moves{
 		i := p.favourite()
 		return i, p.pieces[i].interval
 	},
-}
+})
 
-var subRanges = Moves{
+var _ = declareMoves(20, Moves{
 	Name:  "sub-ranges",
 	About: "parts of chunks move, which splits the chunks, and some parts come back",
 	draw: func(p *movePlan) (int, interval) {
 		i := p.pick("piece", len(p.pieces))
 		return i, p.inside(p.pieces[i].interval)
 	},
-}
+})
 
-var tour = Moves{
+var _ = declareMoves(30, Moves{
 	Name:  "random-moves",
 	About: "random chunks move to random shards",
 	draw: func(p *movePlan) (int, interval) {
 		i := p.pick("piece", len(p.pieces))
 		return i, p.pieces[i].interval
 	},
-}
+})
 
 // DrawMoves plans p.Count migrations after one pattern, ordered by start time. It assumes that
 // earlier ones succeed; one that failed makes a later one a move to where the range already is,
