@@ -14,7 +14,8 @@ import (
 type Profile struct {
 	// Name is how the command line calls it, About what it aims at.
 	Name, About string
-	// Weight is its share in a campaign that mixes all profiles; zero: not in the mix.
+	// Weight is its share in a campaign that mixes all profiles, in proportion to the sum of all
+	// weights; zero: not in the mix.
 	Weight int
 	// Protocol is the version that the servers speak, "4.2" or "8.0"; empty: a share of the seeds
 	// speaks 4.2.

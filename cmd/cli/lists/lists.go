@@ -71,10 +71,14 @@ func Write(out io.Writer, t target.Target, name string, titled bool) error {
 }
 
 func listProfiles(w io.Writer, _ target.Target) {
+	all := 0
+	for _, p := range generate.Profiles() {
+		all += p.Weight
+	}
 	for _, p := range generate.Profiles() {
 		share := "only on request"
 		if p.Weight > 0 {
-			share = fmt.Sprintf("%d %% of a mixed campaign", p.Weight)
+			share = fmt.Sprintf("%d in %d seeds of a mixed campaign", p.Weight, all)
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", p.Name, share, p.About)
 	}
