@@ -58,8 +58,8 @@ func compareBuilds(root, scratch, kept string) (int, error) {
 	return 0, nil
 }
 
-// printed are the commands that the tool prints for its reader, who has it under another name here.
-var printed = regexp.MustCompile(`\bshardproof (replay|step|shrink) `)
+// printed are the commands that the tool prints for its reader, who is in the top folder.
+var printed = regexp.MustCompile(`\bshardproof-demo (replay|step|shrink) `)
 
 // runShown runs a tool in the top folder and prints what it prints.
 func runShown(root, tool string, args ...string) error {

@@ -36,7 +36,7 @@ one verdict a file, and explains violations below it.`,
 		Example: "  shardproof check out/lost-write-4711\n  shardproof check etcd_000.log",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError(errors.New("shardproof check wants at least one history file"))
+				return usageError(errors.New(c.CommandPath() + " wants at least one history file"))
 			}
 			return nil
 		},

@@ -17,7 +17,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -46,7 +48,7 @@ func Main(targets ...target.Target) int {
 		end = usageError(err)
 	}
 	if end.err != nil {
-		fmt.Fprintln(os.Stderr, "shardproof:", end.err)
+		fmt.Fprintf(os.Stderr, "%s: %v\n", programName(), end.err)
 	}
 	return end.code
 }
@@ -60,7 +62,7 @@ Exit codes: 0 passed, 1 a promise was broken, 2 undecided, 3 a replay diverged, 
 
 func newRoot(t target.Set) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "shardproof",
+		Use:           programName(),
 		Short:         "test that moving data between shards loses nothing",
 		Long:          aboutText,
 		SilenceErrors: true,
@@ -83,7 +85,19 @@ func newRoot(t target.Set) *cobra.Command {
 	})
 	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t),
 		newCheck(), newMemory(), newUpgrade(), newList(t))
+	for _, c := range root.Commands() {
+		c.Example = strings.ReplaceAll(c.Example, "shardproof ", programName()+" ")
+	}
 	return root
+}
+
+// programName is what the program was called by, without its folder: commands that are printed for
+// the reader begin with it.
+func programName() string { return strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") }
+
+// commandLine is a command of this program for the reader to give.
+func commandLine(words ...string) string {
+	return strings.Join(append([]string{programName()}, words...), " ")
 }
 
 // exactlyOne wants one argument and says what for.

@@ -45,7 +45,7 @@ Strategies:
 		RunE: func(c *cobra.Command, _ []string) error { return f.explore(c) },
 	}
 	c.Flags().StringVar(&f.strategy, "strategy", "portfolio",
-		"the search strategy; see: shardproof list strategies")
+		"the search strategy; see: "+programName()+" list strategies")
 	c.Flags().IntVar(&f.seeds, "seeds", 0, "stop after this many seeds; 0 for no limit")
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
 	c.Flags().IntVar(&f.runs, "runs", 0,

@@ -134,8 +134,8 @@ func (j *exploreJob) keep(run int, failed *runner.Result) {
 	fmt.Fprintln(out, explain.Report(r, explain.Where{
 		Run:    fmt.Sprintf("run %s", withCommas(uint64(run))),
 		Folder: folder,
-		Replay: []string{"shardproof replay " + folder},
-		Shrink: []string{"shardproof shrink " + folder},
+		Replay: []string{commandLine("replay", folder)},
+		Shrink: []string{commandLine("shrink", folder)},
 		Look:   []string{filepath.Join(folder, "story.md"), filepath.Join(folder, "scenario.txt")},
 	}))
 }
@@ -179,7 +179,8 @@ func (j *exploreJob) summarise() {
 	w.Row("novelty", "%s", j.novelty(s.Runs))
 	w.Row("migrations", "%s", migrationsText(s.Counters))
 	w.Row("faults", "%s", countsText(s.Faults))
-	w.Row("failpoints", "%d of %d reached", s.SitesReached(), len(s.Sites)-1)
+	sites := j.flags.targets[0].Describe().Sites
+	w.Row("failpoints", "%d of %d reached", s.SitesReached(sites), len(sites))
 	w.Row("time", "%s, %.2f s of CPU time, on %s",
 		(s.Wall + time.Since(j.begun)).Round(10*time.Millisecond), (s.CPU + j.used()).Seconds(),
 		counted(j.flags.parallel, "worker", "workers"))

@@ -12,7 +12,7 @@ import (
 // seedFlags say how the scenario of one seed is drawn.
 func (f *runFlags) seedFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.profile, "profile", "mixed",
-		"how scenarios are generated from seeds; see: shardproof list profiles")
+		"how scenarios are generated from seeds; see: "+programName()+" list profiles")
 	c.Flags().StringVar(&f.of, "target", "", "the system that the scenario of a seed is drawn for")
 	f.protocolFlag(c)
 	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting")

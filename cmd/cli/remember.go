@@ -195,8 +195,8 @@ func (r *remembering) replay(e *failuredb.Entry, out io.Writer) (fails bool, err
 			fails = true
 		case "":
 		default:
-			fmt.Fprintf(out, "%s now fails differently, with %s: shardproof replay %s\n",
-				e.Signature, got, filepath.Dir(path))
+			fmt.Fprintf(out, "%s now fails differently, with %s: %s\n",
+				e.Signature, got, commandLine("replay", filepath.Dir(path)))
 		}
 	}
 	return fails, nil
@@ -204,8 +204,8 @@ func (r *remembering) replay(e *failuredb.Entry, out io.Writer) (fails bool, err
 
 // tell is what is known of a signature, in a line.
 func (r *remembering) tell(out io.Writer, e *failuredb.Entry, now failuredb.Status) {
-	fmt.Fprintf(out, "%s  %s   %s   Replay  shardproof replay %s\n", strings.ToUpper(string(now)),
-		e.Signature, knownSince(e), filepath.Join(r.Dir(), e.Cases[0]))
+	fmt.Fprintf(out, "%s  %s   %s   Replay  %s\n", strings.ToUpper(string(now)), e.Signature,
+		knownSince(e), commandLine("replay", filepath.Join(r.Dir(), e.Cases[0])))
 }
 
 func knownSince(e *failuredb.Entry) string {
@@ -297,9 +297,9 @@ func (r *remembering) close(out io.Writer) error {
 		counts[e.Status]++
 	}
 	fmt.Fprintf(out,
-		"signatures    %d new, %d known, %d fixed, %d came back; more: shardproof memory %s\n",
+		"signatures    %d new, %d known, %d fixed, %d came back; more: %s\n",
 		counts[failuredb.New], counts[failuredb.Known], counts[failuredb.Fixed],
-		counts[failuredb.CameBack], r.Dir())
+		counts[failuredb.CameBack], commandLine("memory", r.Dir()))
 	if len(r.done) > 0 {
 		fmt.Fprintf(out,
 			"earlier       %s of these seeds were finished by earlier commands, %d failed\n",

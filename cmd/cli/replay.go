@@ -79,7 +79,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	}
 	code := codeOf(r)
 	if err != nil {
-		fmt.Fprintln(c.ErrOrStderr(), "shardproof: the run was not saved:", err)
+		fmt.Fprintf(c.ErrOrStderr(), "%s: the run was not saved: %v\n", programName(), err)
 		code = worseCode(code, exitHarness)
 	}
 	if err := errors.Join(
@@ -110,8 +110,8 @@ const manyNeighbours = 200
 func (f *replayFlags) where(r *runner.Result, what string) explain.Where {
 	w := explain.Where{
 		Folder: what,
-		Replay: []string{"shardproof replay " + what},
-		Step:   "shardproof step " + what,
+		Replay: []string{commandLine("replay", what)},
+		Step:   commandLine("step", what),
 	}
 	if f.explain {
 		w.Passing = []string{"none of the most similar scenarios passes"}

@@ -21,6 +21,7 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // runFlags are the flags of `run`.
@@ -67,7 +68,7 @@ was interrupted, or stopped at a failure, resumes with --continue and the same f
 	c.Flags().IntVar(&f.seeds, "seeds", 1000, "number of seeds; 0 for as many as --for allows")
 	c.Flags().Uint64Var(&f.first, "first-seed", 1, "the first seed")
 	c.Flags().StringVar(&f.profile, "profile", "mixed",
-		"how scenarios are generated from seeds; see: shardproof list profiles")
+		"how scenarios are generated from seeds; see: "+programName()+" list profiles")
 	f.protocolFlag(c)
 	f.longFlags(c)
 	f.collectFlags(c)
@@ -92,6 +93,10 @@ func (f *runFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return usageError(err)
 	}
+	subject, err := f.targets.Find(f.of)
+	if err != nil {
+		return usageError(err)
+	}
 	stop, err := f.profiling.start()
 	if err != nil {
 		return usageError(err)
@@ -101,12 +106,12 @@ func (f *runFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return &exitError{exitHarness, err}
 	}
-	return f.campaign(c, draw, m)
+	return f.campaign(c, subject.Describe().Sites, draw, m)
 }
 
 // campaign runs what is remembered and then the seeds.
 func (f *runFlags) campaign(
-	c *cobra.Command, draw func(uint64) *scenario.Scenario, m *remembering,
+	c *cobra.Command, sites []failpoint.Info, draw func(uint64) *scenario.Scenario, m *remembering,
 ) error {
 	ctx, cancel := f.within(c)
 	defer cancel()
@@ -119,7 +124,7 @@ func (f *runFlags) campaign(
 		s = f.seeded(ctx, c, draw, m)
 	}
 	all := m.total(s)
-	printSummary(c.OutOrStdout(), all, s, f.parallel)
+	printSummary(c.OutOrStdout(), sites, all, s, f.parallel)
 	if f.table {
 		printTable(c.OutOrStdout(), all.Sum.Counters)
 	}
@@ -301,9 +306,9 @@ func (f *runFlags) save(
 	w := explain.Where{
 		Run:    fmt.Sprintf("run %s", withCommas(uint64(s.Runs))),
 		Folder: folder,
-		Replay: []string{"shardproof replay " + folder, f.replayCommand(failure.Seed)},
-		Step:   "shardproof step " + folder,
-		Shrink: []string{"shardproof shrink " + folder},
+		Replay: []string{commandLine("replay", folder), f.replayCommand(failure.Seed)},
+		Step:   commandLine("step", folder),
+		Shrink: []string{commandLine("shrink", folder)},
 		Look: []string{
 			filepath.Join(folder, rundir.StoryFile), filepath.Join(folder, rundir.ScenarioFile),
 		},
@@ -319,7 +324,7 @@ func (f *runFlags) save(
 }
 
 func (f *runFlags) replayCommand(seed uint64) string {
-	command := fmt.Sprintf("shardproof replay --profile %s", f.profile)
+	command := commandLine("replay", "--profile", f.profile)
 	if f.protocol != "both" {
 		command += " --protocol " + f.protocol
 	}

@@ -210,8 +210,8 @@ func (j *shrinkJob) finish(c *cobra.Command, found *shrink.Shrunk) error {
 		return err
 	}
 	w := explain.Where{
-		Replay:   []string{"shardproof replay " + look},
-		Step:     "shardproof step " + look,
+		Replay:   []string{commandLine("replay", look)},
+		Step:     commandLine("step", look),
 		Look:     []string{file},
 		Smallest: []string{shrink.Sizes(found.Scenario), "from " + shrink.Sizes(found.From.Plan())},
 	}

@@ -15,9 +15,11 @@ import (
 	stats "github.com/shardproof/shardproof/system/serverstatus"
 )
 
-// printSummary prints what a campaign did and what it never did; the last command of it may have
-// been interrupted.
-func printSummary(out io.Writer, t *total, last *campaign.Summary, workers int) {
+// printSummary prints what a campaign did and what it never did, and which of the sites it reached;
+// the last command of it may have been interrupted.
+func printSummary(
+	out io.Writer, sites []failpoint.Info, t *total, last *campaign.Summary, workers int,
+) {
 	w := &sheet.Sheet{}
 	defer w.Print(out)
 	s := t.Sum.Counters
@@ -32,7 +34,7 @@ func printSummary(out io.Writer, t *total, last *campaign.Summary, workers int) 
 		counted(s.Crashes, "crash", "crashes"), counted(s.Elections, "election", "elections"),
 		counted(s.RolledBack, "rollback", "rollbacks"))
 	w.Row("faults", "%s", countsText(s.Faults))
-	w.Row("failpoints", "%s", reachedText(s))
+	w.Row("failpoints", "%s", reachedText(s, sites))
 	w.Row("determinism", "%s repeated, %d with a different trace hash",
 		counted(t.Repeated, "seed", "seeds"), t.Diverged)
 	w.Row("steps", "%s, slowest seed %d took %s",
@@ -139,15 +141,14 @@ func outcomesText(of map[string]int) string {
 // neverShown is how many failpoints that were not reached are named.
 const neverShown = 12
 
-func reachedText(s *runner.Counters) string {
+func reachedText(s *runner.Counters, sites []failpoint.Info) string {
 	var never []string
-	all := failpoint.All()
-	for _, in := range all {
+	for _, in := range sites {
 		if s.Sites[in.Site] == 0 {
 			never = append(never, in.Name)
 		}
 	}
-	text := fmt.Sprintf("%d of %d reached", len(all)-len(never), len(all))
+	text := fmt.Sprintf("%d of %d reached", len(sites)-len(never), len(sites))
 	if len(never) == 0 {
 		return text
 	}

@@ -270,8 +270,8 @@ func (j *sweepJob) keep(c *cobra.Command, number int, failed *runner.Result) {
 	fmt.Fprintln(c.OutOrStdout(), explain.Report(r, explain.Where{
 		Run:    fmt.Sprintf("run %s", withCommas(uint64(number))),
 		Folder: folder,
-		Replay: []string{"shardproof replay " + folder},
-		Shrink: []string{"shardproof shrink " + folder},
+		Replay: []string{commandLine("replay", folder)},
+		Shrink: []string{commandLine("shrink", folder)},
 	}))
 }
 
@@ -333,7 +333,7 @@ func (j *sweepJob) section(name, rows string) string {
 
 // command is what makes the same sweep, wherever it is kept.
 func (j *sweepJob) command() string {
-	command := "shardproof sweep"
+	command := commandLine("sweep")
 	if j.flags.protocol != scenario.Protocols[0] {
 		command += " --protocol " + j.flags.protocol
 	}

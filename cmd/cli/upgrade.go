@@ -22,7 +22,7 @@ the old names stay as they are, so that a replay of the folder reports a differe
 		Example: "  shardproof upgrade scenario.txt\n  shardproof upgrade out/lost-write-4711",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError(errors.New("shardproof upgrade wants at least one scenario file"))
+				return usageError(errors.New(c.CommandPath() + " wants at least one scenario file"))
 			}
 			return nil
 		},

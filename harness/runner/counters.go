@@ -100,11 +100,10 @@ func addAll[N int | int64](sum, more map[string]N) {
 	}
 }
 
-// SitesReached is how many failpoints were passed at least once.
-func (c *Counters) SitesReached() int {
-	n := 0
-	for _, passes := range c.Sites[1:] {
-		if passes > 0 {
+// SitesReached is how many of some failpoints were passed at least once.
+func (c *Counters) SitesReached(of []failpoint.Info) (n int) {
+	for _, in := range of {
+		if c.Sites[in.Site] > 0 {
 			n++
 		}
 	}
