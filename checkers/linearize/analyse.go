@@ -72,9 +72,9 @@ func (k *Key) before(a *KeyOp, other int32) bool {
 	return other >= 0 && a.Return < k.Acts[other].Call
 }
 
-// block is a run of acts that follow each other in every order: each replaced what the one before
-// left, with the readers of a value between its writer and its successor.
-type block struct {
+// fixedRun is a run of acts that follow each other in every order: each replaced what the one
+// before left, with the readers of a value between its writer and its successor.
+type fixedRun struct {
 	acts []int32
 	// first is the smallest return and last the largest call; who are the acts that have them.
 	first, last       uint64
@@ -84,7 +84,7 @@ type block struct {
 	seed, ended bool
 }
 
-func (k *Key) closeBlock(b *block) {
+func (k *Key) closeBlock(b *fixedRun) {
 	b.first, b.whoFirst, b.whoLast = Never, -1, -1
 	if b.seed {
 		b.first = 0

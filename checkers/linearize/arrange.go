@@ -9,7 +9,7 @@ import (
 
 // arrange proposes an order and has it replayed. Removals of unknown outcome are given to the lives
 // that need one: first to all but the last, then to the last too.
-func (v *values) arrange() Result {
+func (v *valueOrder) arrange() Result {
 	if len(v.maybeRemovals) == 0 {
 		return v.propose()
 	}
@@ -23,7 +23,7 @@ func (v *values) arrange() Result {
 
 // end gives removals of unknown outcome, the earliest first, to the first n blocks that nothing
 // ends.
-func (v *values) end(n int) {
+func (v *valueOrder) end(n int) {
 	v.entangled()
 	for i := range min(n, len(v.blocks)) {
 		b := &v.blocks[i]
@@ -37,7 +37,7 @@ func (v *values) end(n int) {
 	v.entangled()
 }
 
-func (v *values) propose() Result {
+func (v *valueOrder) propose() Result {
 	order := make([]int32, 0, len(v.k.Acts))
 	for i := range v.blocks {
 		order = append(order, v.blocks[i].acts...)
@@ -54,7 +54,7 @@ func (v *values) propose() Result {
 
 // place inserts the acts that belong to no block where the state is one they could have noticed. It
 // returns nil when it finds no place, with a proof when there is none.
-func (v *values) place(order []int32) ([]int32, Proof) {
+func (v *valueOrder) place(order []int32) ([]int32, Proof) {
 	if len(v.floats) == 0 {
 		return order, Proof{}
 	}
@@ -62,58 +62,58 @@ func (v *values) place(order []int32) ([]int32, Proof) {
 	defer slices.Reverse(v.floats)
 	g := v.k.gaps(order)
 	at := make([]int, len(v.floats))
-	var placed returns
+	var placed returnHeap
 	for n, i := range v.floats {
 		a := &v.k.Acts[i]
 		if at[n] = g.fit(a, placed.before(a.Call)); at[n] < 0 {
 			return nil, v.missed(order, g, i)
 		}
-		heap.Push(&placed, spot{a.Return, at[n]})
+		heap.Push(&placed, floatingSpot{a.Return, at[n]})
 	}
 	return v.merge(order, at), Proof{}
 }
 
-// spot is where a floating act stands and when it returned.
-type spot struct {
+// floatingSpot is where a floating act stands and when it returned.
+type floatingSpot struct {
 	end   uint64
 	place int
 }
 
-// returns is a heap of spots by end; passed is the highest place among those taken out.
-type returns struct {
-	spots  []spot
+// returnHeap is a heap of spots by end; passed is the highest place among those taken out.
+type returnHeap struct {
+	spots  []floatingSpot
 	passed int
 }
 
 // before is the lowest place for an act with that call: not before those that had returned. Calls
 // ascend.
-func (r *returns) before(call uint64) int {
+func (r *returnHeap) before(call uint64) int {
 	for len(r.spots) > 0 && r.spots[0].end < call {
-		r.passed = max(r.passed, heap.Pop(r).(spot).place)
+		r.passed = max(r.passed, heap.Pop(r).(floatingSpot).place)
 	}
 	return r.passed
 }
 
-func (r *returns) Len() int           { return len(r.spots) }
-func (r *returns) Less(i, j int) bool { return r.spots[i].end < r.spots[j].end }
-func (r *returns) Swap(i, j int)      { r.spots[i], r.spots[j] = r.spots[j], r.spots[i] }
-func (r *returns) Push(x any)         { r.spots = append(r.spots, x.(spot)) }
-func (r *returns) Pop() any {
+func (r *returnHeap) Len() int           { return len(r.spots) }
+func (r *returnHeap) Less(i, j int) bool { return r.spots[i].end < r.spots[j].end }
+func (r *returnHeap) Swap(i, j int)      { r.spots[i], r.spots[j] = r.spots[j], r.spots[i] }
+func (r *returnHeap) Push(x any)         { r.spots = append(r.spots, x.(floatingSpot)) }
+func (r *returnHeap) Pop() any {
 	last := r.spots[len(r.spots)-1]
 	r.spots = r.spots[:len(r.spots)-1]
 	return last
 }
 
-// gaps describes the places of an order: place i is before its act i. earlier is the largest call
-// before a place, later the smallest return after it, state what is there.
-type gaps struct {
+// orderGaps describes the places of an order: place i is before its act i. earlier is the largest
+// call before a place, later the smallest return after it, state what is there.
+type orderGaps struct {
 	earlier, later []uint64
 	state          []ID
 }
 
-func (k *Key) gaps(order []int32) gaps {
+func (k *Key) gaps(order []int32) orderGaps {
 	n := len(order)
-	g := gaps{make([]uint64, n+1), make([]uint64, n+1), make([]ID, n+1)}
+	g := orderGaps{make([]uint64, n+1), make([]uint64, n+1), make([]ID, n+1)}
 	g.later[n] = Never
 	for i, act := range order {
 		a := &k.Acts[act]
@@ -127,7 +127,7 @@ func (k *Key) gaps(order []int32) gaps {
 }
 
 // fit is the first place from low on that real time and the state allow, or -1.
-func (g *gaps) fit(a *KeyOp, low int) int {
+func (g *orderGaps) fit(a *KeyOp, low int) int {
 	for i := max(low, g.lowest(a)); i < len(g.state) && g.earlier[i] <= a.Return; i++ {
 		if a.holds(g.state[i]) {
 			return i
@@ -136,14 +136,14 @@ func (g *gaps) fit(a *KeyOp, low int) int {
 	return -1
 }
 
-func (g *gaps) lowest(a *KeyOp) int {
+func (g *orderGaps) lowest(a *KeyOp) int {
 	return sort.Search(len(g.later)-1, func(i int) bool { return g.later[i] >= a.Call })
 }
 
 // missed is the proof that an absence was seen while the document was there all the time: whichever
 // order the blocks have, the same ones end before it begins and begin after it ends. Only whole
 // pictures prove it.
-func (v *values) missed(order []int32, g gaps, i int32) Proof {
+func (v *valueOrder) missed(order []int32, g orderGaps, i int32) Proof {
 	a := &v.k.Acts[i]
 	if !v.whole || a.See != Exactly || a.Seen != Absent {
 		return Proof{}
@@ -164,7 +164,7 @@ func (v *values) missed(order []int32, g gaps, i int32) Proof {
 
 // merge inserts the floating acts before the places at; those of one place keep their order, which
 // is by call.
-func (v *values) merge(order []int32, at []int) []int32 {
+func (v *valueOrder) merge(order []int32, at []int) []int32 {
 	index := make([]int, len(at))
 	for i := range index {
 		index[i] = i

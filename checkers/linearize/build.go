@@ -12,11 +12,11 @@ import (
 // certainly failed leave no act, only the knowledge that their identity must never be seen; reads
 // of weaker concern than linearizable leave majority reads.
 func Split(ops []histories.Op) []Key {
-	b := builder{
+	b := keyBuilder{
 		ops:    ops,
-		names:  namesakes(ops),
+		names:  namesInTurn(ops),
 		spaces: map[string]map[int64]int32{},
-		ids:    map[name]ID{},
+		ids:    map[keyIdentity]ID{},
 	}
 	b.count()
 	b.divide()
@@ -37,23 +37,23 @@ func Split(ops []histories.Op) []Key {
 	return b.keys
 }
 
-type name struct {
+type keyIdentity struct {
 	key   int32
 	value string
 }
 
-type builder struct {
+type keyBuilder struct {
 	ops []histories.Op
 	// Of each namespace that a collection takes from another one: all of them.
 	names  map[string][]string
 	keys   []Key
 	counts []int
 	spaces map[string]map[int64]int32
-	ids    map[name]ID
+	ids    map[keyIdentity]ID
 }
 
-// namesakes finds the namespaces that collections have one after the other.
-func namesakes(ops []histories.Op) map[string][]string {
+// namesInTurn finds the namespaces that collections have one after the other.
+func namesInTurn(ops []histories.Op) map[string][]string {
 	var all map[string][]string
 	for i := range ops {
 		op := &ops[i]
@@ -75,9 +75,9 @@ func namesakes(ops []histories.Op) map[string][]string {
 }
 
 // place is the position of a namespace among those of its collection.
-func (b *builder) place(ns string) uint8 { return uint8(max(0, slices.Index(b.names[ns], ns))) }
+func (b *keyBuilder) place(ns string) uint8 { return uint8(max(0, slices.Index(b.names[ns], ns))) }
 
-func (b *builder) find(ns string, key int64) int32 {
+func (b *keyBuilder) find(ns string, key int64) int32 {
 	if names := b.names[ns]; names != nil {
 		ns = names[0]
 	}
@@ -105,7 +105,7 @@ func (b *builder) find(ns string, key int64) int32 {
 }
 
 // count says how many acts each key will have, so that all of them fit into one allocation.
-func (b *builder) count() {
+func (b *keyBuilder) count() {
 	for i := range b.ops {
 		op := &b.ops[i]
 		if op.Kind.Whole() {
@@ -115,11 +115,11 @@ func (b *builder) count() {
 			b.counts[b.find(op.NS, op.Key)]++
 			continue
 		}
-		eachSighting(op, func(s sighting) { b.counts[b.find(op.NS, s.key)]++ })
+		eachSighting(op, func(s keySighting) { b.counts[b.find(op.NS, s.key)]++ })
 	}
 }
 
-func (b *builder) divide() {
+func (b *keyBuilder) divide() {
 	total := 0
 	for _, n := range b.counts {
 		total += n
@@ -131,7 +131,7 @@ func (b *builder) divide() {
 }
 
 // introduce gives the identity that an operation writes its number.
-func (b *builder) introduce(at int32) {
+func (b *keyBuilder) introduce(at int32) {
 	op := &b.ops[at]
 	if !op.Kind.Writes() {
 		return
@@ -147,11 +147,11 @@ func (b *builder) introduce(at int32) {
 	k.Refused[id] = op.Outcome == histories.Failed
 }
 
-func (b *builder) id(key int32, value string) ID {
+func (b *keyBuilder) id(key int32, value string) ID {
 	if value == "" {
 		return Unnamed
 	}
-	n := name{key, value}
+	n := keyIdentity{key, value}
 	id, known := b.ids[n]
 	if !known {
 		k := &b.keys[key]
@@ -164,10 +164,10 @@ func (b *builder) id(key int32, value string) ID {
 	return id
 }
 
-// strong says whether reads of that concern take part in the order.
-func strong(concern string) bool { return concern == "" || concern == "linearizable" }
+// isOrdered says whether reads of that concern take part in the order.
+func isOrdered(concern string) bool { return concern == "" || concern == "linearizable" }
 
-func (b *builder) take(at int32) {
+func (b *keyBuilder) take(at int32) {
 	op := &b.ops[at]
 	kind := op.Kind.Of()
 	switch {
@@ -175,10 +175,10 @@ func (b *builder) take(at int32) {
 	case kind.Shape == opkind.Whole:
 		b.wipe(at, op)
 	case kind.Shape == opkind.Ranged:
-		eachSighting(op, func(s sighting) { b.see(at, op, s) })
+		eachSighting(op, func(s keySighting) { b.see(at, op, s) })
 	case kind.Reads() && op.Outcome == histories.OK:
 		r := &op.Result
-		b.see(at, op, sighting{op.Key, r.Found, r.Value, r.List, op.Return})
+		b.see(at, op, keySighting{op.Key, r.Found, r.Value, r.List, op.Return})
 	case !kind.Reads():
 		i := b.find(op.NS, op.Key)
 		b.keys[i].Acts = append(b.keys[i].Acts, b.act(i, at, op))
@@ -192,12 +192,12 @@ func Sightings(op *histories.Op, each func(key int64, found bool, value string, 
 		each(op.Key, op.Result.Found, op.Result.Value, op.Result.List)
 		return
 	}
-	eachSighting(op, func(s sighting) { each(s.key, s.found, s.value, s.list) })
+	eachSighting(op, func(s keySighting) { each(s.key, s.found, s.value, s.list) })
 }
 
 // wipe has a drop remove whatever is there, and a rename move it, of each key by itself: nobody can
 // see two keys at one moment.
-func (b *builder) wipe(at int32, op *histories.Op) {
+func (b *keyBuilder) wipe(at int32, op *histories.Op) {
 	act := KeyOp{Call: op.Call, Return: op.Return, Op: at, Do: Remove, Place: b.place(op.NS)}
 	switch op.Kind.Of().Effect {
 	case opkind.Remove:
@@ -222,8 +222,8 @@ func (b *builder) wipe(at int32, op *histories.Op) {
 	}
 }
 
-// sighting is what a read or a scan says of one key.
-type sighting struct {
+// keySighting is what a read or a scan says of one key.
+type keySighting struct {
 	key   int64
 	found bool
 	value string
@@ -236,7 +236,7 @@ type sighting struct {
 // or would have. The lower bound is the scan's call, not the batch's: after a migration the donor's
 // cursor rightly returns the version of the commit. A scan that broke off says nothing beyond the
 // last document it returned.
-func eachSighting(op *histories.Op, each func(sighting)) {
+func eachSighting(op *histories.Op, each func(keySighting)) {
 	end, last := op.Return, op.To
 	if op.Outcome == histories.Failed || len(op.Result.Items) == 0 && !op.Result.Complete {
 		return
@@ -249,17 +249,17 @@ func eachSighting(op *histories.Op, each func(sighting)) {
 	for i := range op.Result.Items {
 		item := &op.Result.Items[i]
 		for ; next < item.Key; next++ {
-			each(sighting{key: next, end: end})
+			each(keySighting{key: next, end: end})
 		}
-		each(sighting{item.Key, true, item.Value, item.List, item.Return})
+		each(keySighting{item.Key, true, item.Value, item.List, item.Return})
 		next = max(next, item.Key+1)
 	}
 	for ; next < last; next++ {
-		each(sighting{key: next, end: end})
+		each(keySighting{key: next, end: end})
 	}
 }
 
-func (b *builder) see(at int32, op *histories.Op, s sighting) {
+func (b *keyBuilder) see(at int32, op *histories.Op, s keySighting) {
 	i := b.find(op.NS, s.key)
 	k := &b.keys[i]
 	a := KeyOp{Call: op.Call, Return: s.end, Op: at, See: Exactly, Place: b.place(op.NS)}
@@ -268,14 +268,14 @@ func (b *builder) see(at int32, op *histories.Op, s sighting) {
 		a.List = b.list(i, s.list)
 	}
 	switch {
-	case strong(op.Concern):
+	case isOrdered(op.Concern):
 		k.Acts = append(k.Acts, a)
 	case op.Concern == "majority" || op.Concern == "snapshot":
 		k.Glimpses = append(k.Glimpses, MajorityRead{at, a.Seen, a.Return})
 	}
 }
 
-func (b *builder) list(key int32, values []string) int32 {
+func (b *keyBuilder) list(key int32, values []string) int32 {
 	if len(values) == 0 {
 		return 0
 	}
@@ -289,7 +289,7 @@ func (b *builder) list(key int32, values []string) int32 {
 }
 
 // act is what a write noticed and did.
-func (b *builder) act(key, at int32, op *histories.Op) KeyOp {
+func (b *keyBuilder) act(key, at int32, op *histories.Op) KeyOp {
 	a := KeyOp{Call: op.Call, Return: op.Return, Op: at, Place: b.place(op.NS)}
 	if op.Kind.Writes() {
 		a.Put = b.id(key, op.Value)
@@ -309,16 +309,16 @@ func (b *builder) act(key, at int32, op *histories.Op) KeyOp {
 	return a
 }
 
-// effects are what kinds of operations do, as key operations do it.
-var effects = [...]Do{
+// effectsByKind are what kinds of operations do, as key operations do it.
+var effectsByKind = [...]Do{
 	opkind.Leave: Leave, opkind.Set: Set, opkind.Change: Change, opkind.Remove: Remove,
 	opkind.Append: Append,
 }
 
 // intend is what the write does if it happens, and on which condition.
-func (b *builder) intend(key int32, a *KeyOp, op *histories.Op) {
+func (b *keyBuilder) intend(key int32, a *KeyOp, op *histories.Op) {
 	kind := op.Kind.Of()
-	a.Do = effects[kind.Effect]
+	a.Do = effectsByKind[kind.Effect]
 	switch kind.Condition {
 	case opkind.DocumentExpected:
 		a.See, a.Seen = Exactly, Absent
@@ -333,7 +333,7 @@ func (b *builder) intend(key int32, a *KeyOp, op *histories.Op) {
 }
 
 // replaced is what an acknowledged write says of the document that it replaced or removed.
-func (b *builder) replaced(key int32, a *KeyOp, op *histories.Op) {
+func (b *keyBuilder) replaced(key int32, a *KeyOp, op *histories.Op) {
 	kind, r := op.Kind.Of(), &op.Result
 	switch {
 	case !kind.Returns:
@@ -349,7 +349,7 @@ func (b *builder) replaced(key int32, a *KeyOp, op *histories.Op) {
 }
 
 // refused is what a write says that was carried out and found its condition not met.
-func (b *builder) refused(key int32, a *KeyOp, op *histories.Op) {
+func (b *keyBuilder) refused(key int32, a *KeyOp, op *histories.Op) {
 	r := &op.Result
 	switch {
 	case op.Kind.Of().Refused == opkind.DocumentAbsent:

@@ -70,8 +70,8 @@ type KeyOp struct {
 	Maybe, Settled bool
 }
 
-// places is how many names a collection may have in a history that can be searched.
-const places = 2
+// mostNames is how many names a collection may have in a history that can be searched.
+const mostNames = 2
 
 // Key is the history of one key.
 type Key struct {

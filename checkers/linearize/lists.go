@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// lists is a key on which identities are pushed. The longest list that somebody read gives the
+// pushOrder is a key on which identities are pushed. The longest list that somebody read gives the
 // order of all pushes in it, and every read its place; pushes that it lacks come after its reader.
-type lists struct {
+type pushOrder struct {
 	k *Key
 	// longest is the act that read the longest list.
 	longest int32
@@ -39,8 +39,8 @@ func (k *Key) analyseList() Result {
 }
 
 // newLists sorts the acts; nil when some are of a kind that lists alone do not explain.
-func (k *Key) newLists() (*lists, Proof) {
-	l := &lists{k: k, longest: -1}
+func (k *Key) newLists() (*pushOrder, Proof) {
+	l := &pushOrder{k: k, longest: -1}
 	for i := range k.Acts {
 		list := k.Lists[k.Acts[i].List]
 		if len(list) > len(l.list) {
@@ -80,7 +80,7 @@ func (k *Key) duplicated() Proof {
 }
 
 // diverging finds a list that is no prefix of the longest, on a key whose list only grows.
-func (l *lists) diverging() Proof {
+func (l *pushOrder) diverging() Proof {
 	for i := range l.k.Acts {
 		for n, id := range l.k.Lists[l.k.Acts[i].List] {
 			if l.list[n] != id {
@@ -91,7 +91,7 @@ func (l *lists) diverging() Proof {
 	return Proof{}
 }
 
-func (l *lists) sort(i int32, place map[ID]int) bool {
+func (l *pushOrder) sort(i int32, place map[ID]int) bool {
 	a := &l.k.Acts[i]
 	n, known := place[a.Put]
 	switch {
@@ -123,7 +123,7 @@ func (l *lists) sort(i int32, place map[ID]int) bool {
 
 // order is the only order of what the longest list tells, the first chain acts, and then the other
 // pushes.
-func (l *lists) order() (order []int32, chain int) {
+func (l *pushOrder) order() (order []int32, chain int) {
 	order = append(make([]int32, 0, len(l.k.Acts)), l.first...)
 	order = append(order, l.reads[0]...)
 	for n, push := range l.pushed {
@@ -138,7 +138,7 @@ func (l *lists) order() (order []int32, chain int) {
 	return append(order, l.unseen...), chain
 }
 
-func (l *lists) contradiction(chain, rest []int32) Proof {
+func (l *pushOrder) contradiction(chain, rest []int32) Proof {
 	latest := int32(-1)
 	for _, i := range chain {
 		if latest >= 0 && l.k.Acts[i].Return < l.k.Acts[latest].Call {

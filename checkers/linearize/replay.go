@@ -2,8 +2,8 @@ package linearize
 
 import "slices"
 
-// state is a document: its value, or Absent, and its list.
-type state struct {
+// documentState is a document: its value, or Absent, and its list.
+type documentState struct {
 	value ID
 	list  []ID
 }
@@ -38,7 +38,7 @@ func (a *KeyOp) value(s ID) ID {
 // state that those before it leave, and none precedes one that had ended before it began. Acts left
 // out of the order never happened, which only acts of unknown outcome may.
 func (k *Key) Replay(order []int32) bool {
-	var s state
+	var s documentState
 	var latest uint64
 	lists := k.pushes()
 	for _, i := range order {

@@ -20,7 +20,7 @@ type Limits struct {
 // somebody's failed condition may have met them.
 func (k *Key) Search(limits Limits) Answer {
 	ops := k.operations()
-	if len(ops) > limits.Acts || k.Places > places {
+	if len(ops) > limits.Acts || k.Places > mostNames {
 		return Open
 	}
 	switch porcupine.CheckOperationsTimeout(k.model(), ops, limits.Time) {
@@ -61,7 +61,7 @@ func (k *Key) operations() []porcupine.Operation {
 }
 
 // documents is a state: what is in each place.
-type documents [places]document
+type documents [mostNames]document
 
 // document is a state that porcupine can compare: the list is the bytes of its identities.
 type document struct {
@@ -72,13 +72,13 @@ type document struct {
 func (k *Key) model() porcupine.Model {
 	texts := make([]string, len(k.Lists))
 	for i, list := range k.Lists {
-		texts[i] = text(list)
+		texts[i] = listText(list)
 	}
 	lists := k.pushes()
 	return porcupine.Model{
 		Init: func() any { return documents{} },
 		Step: func(s, input, _ any) (bool, any) {
-			return step(s.(documents), input.(*KeyOp), texts, lists)
+			return applyAct(s.(documents), input.(*KeyOp), texts, lists)
 		},
 		Hash: func(s any) uint64 {
 			h := uint64(0)
@@ -93,7 +93,7 @@ func (k *Key) model() porcupine.Model {
 	}
 }
 
-func text(list []ID) string {
+func listText(list []ID) string {
 	var b []byte
 	for _, id := range list {
 		b = binary.LittleEndian.AppendUint32(b, uint32(id))
@@ -101,9 +101,9 @@ func text(list []ID) string {
 	return string(b)
 }
 
-// step is the specification of one act. One of unknown outcome whose condition is not met did
+// applyAct is the specification of one act. One of unknown outcome whose condition is not met did
 // nothing; that it may do nothing in other states too needs no saying, since it may also come last.
-func step(all documents, a *KeyOp, texts []string, lists bool) (bool, any) {
+func applyAct(all documents, a *KeyOp, texts []string, lists bool) (bool, any) {
 	d := all[a.Place]
 	holds := a.holds(d.value)
 	if lists && a.See == Exactly && a.Seen != Absent && a.Do == Leave {
@@ -121,7 +121,7 @@ func step(all documents, a *KeyOp, texts []string, lists bool) (bool, any) {
 	case Set, Remove:
 		next.list = ""
 	case Append:
-		next.list += text([]ID{a.Put})
+		next.list += listText([]ID{a.Put})
 	}
 	all[a.Place] = next
 	return true, all

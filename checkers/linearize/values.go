@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// values is a key without lists, seen as values with a writer, readers and a successor each.
-type values struct {
+// valueOrder is a key without lists, seen as values with a writer, readers and a successor each.
+type valueOrder struct {
 	k *Key
 	// successor is the act that replaced an identity, -1 for none; readers chains the acts that
 	// only saw it, by next.
@@ -18,7 +18,7 @@ type values struct {
 	maybeRemovals []int32
 	// whole is false when some order may exist that blocks do not represent.
 	whole  bool
-	blocks []block
+	blocks []fixedRun
 }
 
 func (k *Key) analyseValues() Result {
@@ -35,13 +35,13 @@ func (k *Key) analyseValues() Result {
 	return v.arrange()
 }
 
-func newValues(k *Key) *values {
+func newValues(k *Key) *valueOrder {
 	n := len(k.Names)
 	links := make([]int32, 2*n+len(k.Acts))
 	for i := range links {
 		links[i] = -1
 	}
-	v := &values{
+	v := &valueOrder{
 		k:         k,
 		successor: links[:n],
 		readers:   links[n : 2*n],
@@ -62,7 +62,7 @@ func newValues(k *Key) *values {
 
 // sort puts an act where it belongs. Acts come from the last to the first, so that lists of readers
 // are ordered by call.
-func (v *values) sort(i int32) Proof {
+func (v *valueOrder) sort(i int32) Proof {
 	a := &v.k.Acts[i]
 	switch {
 	case a.Maybe:
@@ -87,19 +87,19 @@ func (v *values) sort(i int32) Proof {
 }
 
 // build glues what must follow each other into blocks.
-func (v *values) build() {
+func (v *valueOrder) build() {
 	arena := make([]int32, 0, len(v.k.Acts))
 	if !v.removals {
-		arena = v.glue(arena, block{seed: true}, Absent)
+		arena = v.glue(arena, fixedRun{seed: true}, Absent)
 	}
 	slices.Reverse(v.starts)
 	for _, i := range v.starts {
-		arena = v.glue(append(arena, i), block{}, v.k.Acts[i].Put)
+		arena = v.glue(append(arena, i), fixedRun{}, v.k.Acts[i].Put)
 	}
 }
 
 // glue appends the readers of the identity, its successor, and so on, and makes a block of all.
-func (v *values) glue(arena []int32, b block, id ID) []int32 {
+func (v *valueOrder) glue(arena []int32, b fixedRun, id ID) []int32 {
 	from := len(arena)
 	if !b.seed {
 		from--
@@ -126,7 +126,7 @@ func (v *values) glue(arena []int32, b block, id ID) []int32 {
 }
 
 // contradiction looks for a proof: in the blocks, then between them.
-func (v *values) contradiction() Proof {
+func (v *valueOrder) contradiction() Proof {
 	if p := v.circle(); p.Reason != NoReason {
 		return p
 	}
@@ -142,7 +142,7 @@ func (v *values) contradiction() Proof {
 }
 
 // circle finds an act that no block holds: it replaced something that came after it.
-func (v *values) circle() Proof {
+func (v *valueOrder) circle() Proof {
 	held := len(v.floats)
 	for i := range v.blocks {
 		held += len(v.blocks[i].acts)
@@ -165,7 +165,7 @@ func (v *values) circle() Proof {
 }
 
 // backwards finds two acts of a block of which the second ended before the first began.
-func (k *Key) backwards(b *block) Proof {
+func (k *Key) backwards(b *fixedRun) Proof {
 	latest := int32(-1)
 	for n, i := range b.acts {
 		if latest >= 0 && k.Acts[i].Return < k.Acts[latest].Call {
@@ -193,7 +193,7 @@ func (k *Key) newer(acts []int32, than int32) int32 {
 
 // twoLives finds two documents that were made of nothing and removed by nobody. The one that is
 // left lives for ever.
-func (v *values) twoLives() Proof {
+func (v *valueOrder) twoLives() Proof {
 	if !v.removals || !v.whole {
 		return Proof{}
 	}
@@ -217,8 +217,8 @@ func (v *values) twoLives() Proof {
 // when A's smallest return is below B's largest call. If that holds one way only, the sum of both
 // is smaller for A; so sorting by the sum gives an order whenever there is one, and a running
 // maximum of the calls finds every conflict.
-func (v *values) entangled() Proof {
-	slices.SortStableFunc(v.blocks, func(a, b block) int { return cmp.Compare(a.sum(), b.sum()) })
+func (v *valueOrder) entangled() Proof {
+	slices.SortStableFunc(v.blocks, func(a, b fixedRun) int { return cmp.Compare(a.sum(), b.sum()) })
 	highest := -1
 	for i := range v.blocks {
 		b := &v.blocks[i]
@@ -235,7 +235,7 @@ func (v *values) entangled() Proof {
 // conflict words the proof that neither block can precede the other. Where a block has its place
 // anyway, the first because it starts from nothing or the last because nobody ended it, half of the
 // proof is enough.
-func (v *values) conflict(a, b *block) Proof {
+func (v *valueOrder) conflict(a, b *fixedRun) Proof {
 	switch {
 	case a.seed && v.k.Acts[a.whoLast].Seen == Absent && v.k.Acts[a.whoLast].Do == Leave:
 		return Proof{Missed, []int32{a.whoLast, b.whoFirst}, Absent}
@@ -248,7 +248,7 @@ func (v *values) conflict(a, b *block) Proof {
 }
 
 // sum is what blocks are sorted by: 0 for the one that is first in any case.
-func (b *block) sum() uint64 {
+func (b *fixedRun) sum() uint64 {
 	if b.seed {
 		return 0
 	}

@@ -15,7 +15,7 @@ type Cluster struct {
 	// day.
 	Mode   trace.BalancerMode
 	Window string
-	shards map[string]shard
+	shards map[string]shardState
 	zones  map[string][]zoneRange // of a namespace, one each
 	off    map[string]uint64      // the step at which the balancing of a namespace was switched off
 }
@@ -23,7 +23,7 @@ type Cluster struct {
 // zoneRange is a range and the zone it is of.
 type zoneRange struct{ min, max, name string }
 
-type shard struct {
+type shardState struct {
 	draining bool
 	zones    []string
 }
@@ -46,23 +46,23 @@ func (c *Cluster) With(e *trace.Event) *Cluster {
 	switch change := e.ClusterChange(); change {
 	case trace.ShardAdded, trace.ShardZones:
 		drains := next.shards[e.Peer].draining && change == trace.ShardZones
-		next.shards = with(next.shards, e.Peer, shard{drains, named(e.Zones())})
+		next.shards = withEntry(next.shards, e.Peer, shardState{drains, splitNames(e.Zones())})
 	case trace.ShardDraining:
-		next.shards = with(next.shards, e.Peer, shard{true, named(e.Zones())})
+		next.shards = withEntry(next.shards, e.Peer, shardState{true, splitNames(e.Zones())})
 	case trace.ShardRemoved:
 		next.shards = maps.Clone(next.shards)
 		delete(next.shards, e.Peer)
 	case trace.ZoneRange:
-		next.zones = with(next.zones, e.NS, zoned(next.zones[e.NS], e))
+		next.zones = withEntry(next.zones, e.NS, afterZoneChange(next.zones[e.NS], e))
 	case trace.BalancingOff:
-		next.off = with(next.off, e.NS, e.Step)
+		next.off = withEntry(next.off, e.NS, e.Step)
 	case trace.BalancingOn:
-		next.off = with(next.off, e.NS, 0)
+		next.off = withEntry(next.off, e.NS, 0)
 	}
 	return &next
 }
 
-func with[V any](m map[string]V, key string, value V) map[string]V {
+func withEntry[V any](m map[string]V, key string, value V) map[string]V {
 	m = maps.Clone(m)
 	if m == nil {
 		m = map[string]V{}
@@ -71,16 +71,17 @@ func with[V any](m map[string]V, key string, value V) map[string]V {
 	return m
 }
 
-// named are the names in a list with commas.
-func named(list string) []string {
+// splitNames are the names in a list with commas.
+func splitNames(list string) []string {
 	if list == "" {
 		return nil
 	}
 	return strings.Split(list, ",")
 }
 
-// zoned are the ranges of a namespace after one was given to a zone, or taken away from it.
-func zoned(ranges []zoneRange, e *trace.Event) []zoneRange {
+// afterZoneChange are the ranges of a namespace after one was given to a zone, or taken away from
+// it.
+func afterZoneChange(ranges []zoneRange, e *trace.Event) []zoneRange {
 	next := slices.DeleteFunc(slices.Clone(ranges), func(old zoneRange) bool {
 		return old.min == e.Min
 	})

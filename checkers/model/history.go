@@ -7,11 +7,11 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// statements is the namespace in which a Set keeps what it has on record of retryable writes: a
+// statementsNS is the namespace in which a Set keeps what it has on record of retryable writes: a
 // document for each session and number of a statement, whose key is where it wrote and whose hash
 // the transaction number, which is never zero. A rollback takes statements back like everything
 // else.
-const statements = "statements of sessions"
+const statementsNS = "statements of sessions"
 
 func statementID(e *trace.Event) string {
 	return e.Session() + "\x00" + strconv.Itoa(e.Statement())
@@ -21,21 +21,21 @@ func statementID(e *trace.Event) string {
 // incomplete.
 const deadEnd = "-1"
 
-func place(ns, key string) string { return ns + "\x00" + key }
+func documentPlace(ns, key string) string { return ns + "\x00" + key }
 
 // History is what a replica set remembers of retryable writes, by session and statement.
 type History map[string]Doc
 
 // History is what the newest leader has on record.
-func (s *Set) History() History { return s.Documents(statements, "", "\xff") }
+func (s *Set) History() History { return s.Documents(statementsNS, "", "\xff") }
 
 // DurableHistory is History as far as a majority has it.
-func (s *Set) DurableHistory() History { return s.Durable(statements, "", "\xff") }
+func (s *Set) DurableHistory() History { return s.Durable(statementsNS, "", "\xff") }
 
 // In are the statements that touched keys of the namespace in [lo, hi), of the newest transaction
 // of their sessions only: those that their clients may still try again.
 func (h History) In(ns, lo, hi string) History {
-	in := Within(h, place(ns, lo), place(ns, hi))
+	in := Within(h, documentPlace(ns, lo), documentPlace(ns, hi))
 	//shardproof:allow map each statement is judged by itself
 	for id, d := range in {
 		if d.Hash < h.newest(id) {

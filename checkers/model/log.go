@@ -22,9 +22,9 @@ type Doc struct {
 	Hash uint64
 }
 
-// change is what one operation of a log entry did to a document, to the catalogue or to the
+// documentChange is what one operation of a log entry did to a document, to the catalogue or to the
 // cluster.
-type change struct {
+type documentChange struct {
 	term, index uint64
 	ns, id      string
 	after       Doc
@@ -33,7 +33,7 @@ type change struct {
 	cluster     *trace.Event
 }
 
-func (c *change) ofDocument() bool { return c.catalog == nil && c.cluster == nil }
+func (c *documentChange) ofDocument() bool { return c.catalog == nil && c.cluster == nil }
 
 // Set is a replica set.
 type Set struct {
@@ -47,19 +47,19 @@ type Set struct {
 	docs map[string]map[string]Doc
 	// chain holds the changes of the newest leader's log after Majority, in order; seen all others
 	// that some leader made, by term, since a later leader may turn out to have them.
-	chain []change
-	seen  map[uint64][]change
+	chain []documentChange
+	seen  map[uint64][]documentChange
 }
 
 func newSet(name string) *Set {
-	return &Set{Name: name, docs: map[string]map[string]Doc{}, seen: map[uint64][]change{}}
+	return &Set{Name: name, docs: map[string]map[string]Doc{}, seen: map[uint64][]documentChange{}}
 }
 
 // Leads says whether the event comes from the newest leader in its own term.
 func (s *Set) Leads(e *trace.Event) bool { return e.Term == s.Term && e.Node == s.Leader }
 
 // record keeps a change of any leader and, when it is the newest one's, applies it.
-func (s *Set) record(c change, current bool) {
+func (s *Set) record(c documentChange, current bool) {
 	if c.index > s.Majority {
 		s.seen[c.term] = append(s.seen[c.term], c)
 	}
@@ -68,7 +68,7 @@ func (s *Set) record(c change, current bool) {
 	}
 }
 
-func (s *Set) apply(c change) {
+func (s *Set) apply(c documentChange) {
 	if c.ofDocument() {
 		c.before = s.put(c.ns, c.id, c.after)
 	}
@@ -115,18 +115,18 @@ func (s *Set) elect(e *trace.Event) {
 	}
 }
 
-// segment is a stretch of a log: all its entries of one term, up to last.
-type segment struct{ term, last uint64 }
+// termSegment is a stretch of a log: all its entries of one term, up to last.
+type termSegment struct{ term, last uint64 }
 
 // logOf reads "t1:i1,t2:i2": the last index of every term in the new leader's log. An event without
 // it leaves only the index to go by, and the log of the leader before.
-func logOf(e *trace.Event, chain []change) (log []segment) {
+func logOf(e *trace.Event, chain []documentChange) (log []termSegment) {
 	for _, part := range strings.Split(e.Log(), ",") {
 		term, last, found := strings.Cut(part, ":")
 		t, err1 := strconv.ParseUint(term, 10, 64)
 		i, err2 := strconv.ParseUint(last, 10, 64)
 		if found && err1 == nil && err2 == nil {
-			log = append(log, segment{t, i})
+			log = append(log, termSegment{t, i})
 		}
 	}
 	if log != nil {
@@ -138,14 +138,14 @@ func logOf(e *trace.Event, chain []change) (log []segment) {
 		case n > 0 && log[n-1].term == c.term:
 			log[n-1].last = c.index
 		default:
-			log = append(log, segment{c.term, c.index})
+			log = append(log, termSegment{c.term, c.index})
 		}
 	}
 	return log
 }
 
 // commit takes what a majority has out of the chain, and returns it.
-func (s *Set) commit(index uint64) []change {
+func (s *Set) commit(index uint64) []documentChange {
 	if index <= s.Majority {
 		return nil
 	}

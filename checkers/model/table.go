@@ -23,7 +23,7 @@ func (t Table) Owner(key string) string {
 func (t Table) With(written []trace.Chunk) Table {
 	next := make(Table, 0, len(t)+len(written))
 	for _, old := range t {
-		if !overlaps(old, written) {
+		if !overlapsAny(old, written) {
 			next = append(next, old)
 		}
 	}
@@ -32,7 +32,7 @@ func (t Table) With(written []trace.Chunk) Table {
 	return next
 }
 
-func overlaps(old trace.Chunk, written []trace.Chunk) bool {
+func overlapsAny(old trace.Chunk, written []trace.Chunk) bool {
 	for _, c := range written {
 		if old.Min < c.Max && c.Min < old.Max {
 			return true

@@ -90,7 +90,7 @@ func (w *World) Observe(e *trace.Event) {
 		}
 	case trace.Applied:
 		s := w.Set(e.Shard)
-		s.record(change{
+		s.record(documentChange{
 			term:  e.Term,
 			index: e.Index,
 			ns:    e.NS,
@@ -99,24 +99,24 @@ func (w *World) Observe(e *trace.Event) {
 		}, s.Leads(e))
 	case trace.Executed:
 		s := w.Set(e.Shard)
-		s.record(change{
+		s.record(documentChange{
 			term:  e.Term,
 			index: e.Index,
-			ns:    statements,
+			ns:    statementsNS,
 			id:    statementID(e),
-			after: Doc{place(e.NS, e.Key), uint64(e.Txn())},
+			after: Doc{documentPlace(e.NS, e.Key), uint64(e.Txn())},
 		}, s.Leads(e))
 	case trace.BalancerState, trace.ClusterChanged:
 		s, copied := w.Set(e.Shard), *e
-		s.record(change{term: e.Term, index: e.Index, cluster: &copied}, s.Leads(e))
+		s.record(documentChange{term: e.Term, index: e.Index, cluster: &copied}, s.Leads(e))
 	case trace.CatalogWritten:
 		s := w.Set(e.Shard)
-		s.record(change{term: e.Term, index: e.Index, catalog: w.Written(e)}, s.Leads(e))
+		s.record(documentChange{term: e.Term, index: e.Index, catalog: w.Written(e)}, s.Leads(e))
 	}
 }
 
 // count has a change count that a majority has.
-func (w *World) count(c *change) {
+func (w *World) count(c *documentChange) {
 	switch {
 	case c.catalog != nil:
 		w.Committed(c.catalog)

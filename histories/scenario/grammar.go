@@ -79,7 +79,7 @@ func (l *line) collection() Collection {
 	case "unsharded":
 		c.Unsharded = true
 	default:
-		l.fail("unexpected "+word(kind), "expected ranged, hashed or unsharded")
+		l.fail("unexpected "+quoteWord(kind), "expected ranged, hashed or unsharded")
 	}
 	l.pairs("keys=, preload=, bounds= and owners=", func(name, value string) bool {
 		switch name {
@@ -113,7 +113,7 @@ func (l *line) op(id int) Op {
 	l.keyword("client")
 	o := Op{ID: id, Client: l.number("the client's number"), Kind: OpKind(l.word("an operation"))}
 	if !o.Kind.Known() {
-		l.fail("unknown operation "+word(string(o.Kind)), "expected one of "+opkind.List())
+		l.fail("unknown operation "+quoteWord(string(o.Kind)), "expected one of "+opkind.List())
 	}
 	o.NS = l.word("a namespace such as test.docs")
 	kind := o.Kind.Of()
@@ -195,7 +195,7 @@ func (l *line) destination() int {
 	name := l.word("a shard such as shard-b")
 	to, known := shardNumber(name)
 	if !known {
-		l.fail(word(name)+" is no shard", "expected a shard such as shard-b")
+		l.fail(quoteWord(name)+" is no shard", "expected a shard such as shard-b")
 	}
 	return to
 }

@@ -24,8 +24,8 @@ func (e *ParseError) Error() string {
 	return place + ": " + e.Wrong + "; " + e.Expected
 }
 
-// token is a word, or name=value when pair is set.
-type token struct {
+// lineToken is a word, or name=value when pair is set.
+type lineToken struct {
 	name, text string
 	pair       bool
 }
@@ -53,36 +53,36 @@ func (l *line) more() bool {
 }
 
 // next is the next word or pair; expected names what should stand there.
-func (l *line) next(expected string) token {
+func (l *line) next(expected string) lineToken {
 	if !l.more() {
 		l.fail("the line ends too early", "expected "+expected)
-		return token{}
+		return lineToken{}
 	}
 	switch l.rest[0] {
 	case '[':
 		return l.nextRange(expected)
 	case '=':
 		l.rest = l.rest[1:]
-		return token{text: "="}
+		return lineToken{text: "="}
 	}
 	text, quoted := l.piece()
 	if quoted || text == "" || !strings.HasPrefix(l.rest, "=") {
-		return token{text: text}
+		return lineToken{text: text}
 	}
 	l.rest = l.rest[1:]
 	value, _ := l.piece()
-	return token{name: text, text: value, pair: true}
+	return lineToken{name: text, text: value, pair: true}
 }
 
-func (l *line) nextRange(expected string) token {
+func (l *line) nextRange(expected string) lineToken {
 	end := strings.IndexByte(l.rest, ')')
 	if end < 0 {
 		l.fail("the range has no end", "expected "+expected)
-		return token{}
+		return lineToken{}
 	}
 	text := l.rest[:end+1]
 	l.rest = l.rest[end+1:]
-	return token{text: text}
+	return lineToken{text: text}
 }
 
 // piece is a quoted text or a run of characters up to a blank, a quote or an equals sign.
@@ -125,14 +125,14 @@ func (l *line) peek() string {
 func (l *line) word(expected string) string {
 	t := l.next(expected)
 	if t.pair {
-		l.fail("unexpected "+t.name+"="+word(t.text), "expected "+expected)
+		l.fail("unexpected "+t.name+"="+quoteWord(t.text), "expected "+expected)
 	}
 	return t.text
 }
 
 func (l *line) keyword(w string) {
 	if got := l.word(`"` + w + `"`); got != w {
-		l.fail("unexpected "+word(got), `expected "`+w+`"`)
+		l.fail("unexpected "+quoteWord(got), `expected "`+w+`"`)
 	}
 }
 
@@ -154,7 +154,7 @@ func (l *line) end() {
 func (l *line) integer(text, expected string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		l.fail(word(text)+" is not a whole number", "expected "+expected)
+		l.fail(quoteWord(text)+" is not a whole number", "expected "+expected)
 	}
 	return n
 }
@@ -164,7 +164,7 @@ func (l *line) number(expected string) int { return int(l.integer(l.word(expecte
 func (l *line) unsigned(text, expected string) uint64 {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		l.fail(word(text)+" is not a whole number from 0", "expected "+expected)
+		l.fail(quoteWord(text)+" is not a whole number from 0", "expected "+expected)
 	}
 	return n
 }
@@ -174,7 +174,7 @@ func (l *line) duration(expected string) time.Duration { return l.time(l.word(ex
 func (l *line) time(text, expected string) time.Duration {
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		l.fail(word(text)+" is not a time", "expected "+expected)
+		l.fail(quoteWord(text)+" is not a time", "expected "+expected)
 	}
 	return d
 }
@@ -184,7 +184,7 @@ func (l *line) occurrence(expected string) uint64 {
 	text := l.word(expected)
 	digits, found := strings.CutPrefix(text, "#")
 	if !found {
-		l.fail("unexpected "+word(text), "expected "+expected)
+		l.fail("unexpected "+quoteWord(text), "expected "+expected)
 	}
 	return l.unsigned(digits, expected)
 }
@@ -196,7 +196,7 @@ func (l *line) span(expected string) (lo, hi int64) {
 	inner, closed := strings.CutSuffix(inner, ")")
 	from, to, found := strings.Cut(inner, ",")
 	if !opened || !closed || !found {
-		l.fail("unexpected "+word(text), "expected "+expected)
+		l.fail("unexpected "+quoteWord(text), "expected "+expected)
 		return 0, 0
 	}
 	return l.bound(strings.TrimSpace(from), expected), l.bound(strings.TrimSpace(to), expected)

@@ -47,7 +47,7 @@ func aboutOperand(
 ) operand {
 	return operand{
 		read:  func(l *line, c *Command) { c.Name = l.word(o.String()) },
-		print: func(c *Command) string { return word(c.Name) },
+		print: func(c *Command) string { return quoteWord(c.Name) },
 		flaw:  flaw,
 	}
 }
@@ -56,10 +56,10 @@ func aboutOperand(
 func valueOperand(o commandkind.Operand, right func(value string) bool) operand {
 	return operand{
 		read:  func(l *line, c *Command) { c.Value = l.word(o.String()) },
-		print: func(c *Command) string { return word(c.Value) },
+		print: func(c *Command) string { return quoteWord(c.Value) },
 		flaw: func(_ *Scenario, _ Names, c *Command) (string, string) {
 			if !right(c.Value) {
-				return "unexpected " + word(c.Value), o.String()
+				return "unexpected " + quoteWord(c.Value), o.String()
 			}
 			return "", ""
 		},
@@ -75,7 +75,7 @@ func keyOperand(o commandkind.Operand) operand {
 		print: func(c *Command) string { return strconv.FormatInt(c.Min, 10) },
 		flaw: func(_ *Scenario, _ Names, c *Command) (string, string) {
 			if c.Min == MinKey || c.Min == MaxKey {
-				return bound(c.Min) + " is no key", o.String()
+				return boundText(c.Min) + " is no key", o.String()
 			}
 			return "", ""
 		},
@@ -84,14 +84,14 @@ func keyOperand(o commandkind.Operand) operand {
 
 func flawOfNamespace(s *Scenario, _ Names, c *Command) (wrong, expected string) {
 	if s.collection(c.Name) == nil {
-		return "there is no collection " + word(c.Name), "one of the collections above"
+		return "there is no collection " + quoteWord(c.Name), "one of the collections above"
 	}
 	return "", ""
 }
 
 func flawOfShard(s *Scenario, _ Names, c *Command) (wrong, expected string) {
 	if n, ok := shardNumber(c.Name); !ok || n >= s.Topology.Shards {
-		return "there is no shard " + word(c.Name),
+		return "there is no shard " + quoteWord(c.Name),
 			"a shard from shard-a to " + ShardName(s.Topology.Shards-1)
 	}
 	return "", ""
@@ -109,7 +109,7 @@ func flawOfSetting(_ *Scenario, names Names, c *Command) (wrong, expected string
 
 func flawOfDocument(_ *Scenario, _ Names, c *Command) (wrong, expected string) {
 	if _, ok := commandkind.SettingsDocuments[c.Name]; !ok {
-		return "nothing of config.settings is called " + word(c.Name),
+		return "nothing of config.settings is called " + quoteWord(c.Name),
 			strings.Join(slices.Sorted(maps.Keys(commandkind.SettingsDocuments)), ", ")
 	}
 	return "", ""
@@ -128,11 +128,11 @@ func isBytes(value string) bool {
 
 func readRange(l *line, c *Command) { c.Min, c.Max = l.span(commandkind.Range.String()) }
 
-func printRange(c *Command) string { return bounds(c.Min, c.Max) }
+func printRange(c *Command) string { return rangeText(c.Min, c.Max) }
 
 func flawOfRange(_ *Scenario, _ Names, c *Command) (wrong, expected string) {
 	if c.Min >= c.Max {
-		return "the range " + bounds(c.Min, c.Max) + " is empty", commandkind.Range.String()
+		return "the range " + rangeText(c.Min, c.Max) + " is empty", commandkind.Range.String()
 	}
 	return "", ""
 }
@@ -147,7 +147,7 @@ func readFields(l *line, c *Command) {
 func printFields(c *Command) string {
 	pairs := make([]string, len(c.Fields))
 	for i, f := range c.Fields {
-		pairs[i] = fmt.Sprintf("%s=%s", word(f.Name), word(f.Value))
+		pairs[i] = fmt.Sprintf("%s=%s", quoteWord(f.Name), quoteWord(f.Value))
 	}
 	return strings.Join(pairs, " ")
 }
@@ -157,7 +157,7 @@ func flawOfFields(_ *Scenario, _ Names, c *Command) (wrong, expected string) {
 	for i, f := range c.Fields {
 		switch again := func(other Setting) bool { return other.Name == f.Name }; {
 		case !slices.Contains(known, f.Name):
-			return "unknown field " + word(f.Name), strings.Join(known, "=, ") + "="
+			return "unknown field " + quoteWord(f.Name), strings.Join(known, "=, ") + "="
 		case slices.ContainsFunc(c.Fields[:i], again):
 			return f.Name + "= is given twice", "it once"
 		}

@@ -18,7 +18,7 @@ func ParseWith(name, text string, names Names) (*Scenario, error) {
 		file:       name,
 		s:          new(Scenario),
 		seen:       map[string]bool{},
-		lines:      map[part]int{},
+		lines:      map[linePart]int{},
 		overridden: map[string]bool{},
 	}
 	for i, text := range strings.Split(text, "\n") {
@@ -32,7 +32,7 @@ func ParseWith(name, text string, names Names) (*Scenario, error) {
 	if f := p.s.check(names); f != nil {
 		return nil, &ParseError{
 			File:     name,
-			Line:     p.lines[f.part],
+			Line:     p.lines[f.linePart],
 			Wrong:    f.wrong,
 			Expected: f.expected,
 		}
@@ -45,7 +45,7 @@ type parser struct {
 	file  string
 	s     *Scenario
 	seen  map[string]bool
-	lines map[part]int
+	lines map[linePart]int
 	// preset is how many of the settings came with a preset, and overridden says which of these
 	// were set since.
 	preset     int
@@ -82,7 +82,7 @@ func (p *parser) header(number int, text string) error {
 // otherSchema is the error for a scenario of another schema, with the command that rewrites one of
 // schema 1.
 func (p *parser) otherSchema(number int, version string) error {
-	err := p.wrongHeader(number, "the scenario has schema "+word(version))
+	err := p.wrongHeader(number, "the scenario has schema "+quoteWord(version))
 	if version == "1" {
 		err.Expected = fmt.Sprintf("`shardproof upgrade %s` rewrites it for this build", p.file)
 	}
@@ -95,8 +95,8 @@ func (p *parser) wrongHeader(number int, wrong string) *ParseError {
 	return &ParseError{File: p.file, Line: number, Wrong: wrong, Expected: expected}
 }
 
-const facts = "expected name, seed, planned, target, protocol, topology, balancer, faults-end, " +
-	"limit, collection, preset, set, op, move, move-primary, stream, fault, decide or at"
+const expectedFacts = "expected name, seed, planned, target, protocol, topology, balancer, " +
+	"faults-end, limit, collection, preset, set, op, move, move-primary, stream, fault, decide or at"
 
 // fact reads one line of any kind.
 func (p *parser) fact(number int, l *line) {
@@ -105,7 +105,7 @@ func (p *parser) fact(number int, l *line) {
 		"faults-end", "limit":
 		p.single(number, kind, l)
 	case "collection":
-		p.lines[part{kind, len(p.s.Collections)}] = number
+		p.lines[linePart{kind, len(p.s.Collections)}] = number
 		p.s.Collections = append(p.s.Collections, l.collection())
 	case "preset":
 		p.presetLine(number, l)
@@ -118,20 +118,20 @@ func (p *parser) fact(number int, l *line) {
 	case "at":
 		p.unnumbered(number, l)
 	case "stream":
-		p.lines[part{kind, len(p.s.Streams)}] = number
+		p.lines[linePart{kind, len(p.s.Streams)}] = number
 		p.s.Streams = append(p.s.Streams, l.stream())
 	case "fault":
-		p.lines[part{kind, len(p.s.Faults)}] = number
+		p.lines[linePart{kind, len(p.s.Faults)}] = number
 		p.s.Faults = append(p.s.Faults, l.fault())
 	case "decide":
-		p.lines[part{kind, len(p.s.Decisions)}] = number
+		p.lines[linePart{kind, len(p.s.Decisions)}] = number
 		p.s.Decisions = append(p.s.Decisions, l.decision())
 	default:
-		wrong := "unknown fact " + word(kind)
+		wrong := "unknown fact " + quoteWord(kind)
 		if err := OldName("fact", kind); err != nil {
 			wrong = err.Error()
 		}
-		l.fail(wrong, facts)
+		l.fail(wrong, expectedFacts)
 	}
 }
 
@@ -144,11 +144,11 @@ func (p *parser) presetLine(number int, l *line) {
 	case len(p.s.Settings) > 0:
 		l.fail("the preset comes behind a setting", "expected it before the first set")
 	case held == nil:
-		l.fail("there is no preset "+word(name), "expected "+presetList())
+		l.fail("there is no preset "+quoteWord(name), "expected "+presetList())
 	default:
 		p.s.Settings, p.preset = held, len(held)
 		for i := range held {
-			p.lines[part{"set", i}] = number
+			p.lines[linePart{"set", i}] = number
 		}
 	}
 	p.seen["preset"] = true
@@ -163,7 +163,7 @@ func (p *parser) set(number int, v Setting) {
 	}
 	p.s.Settings[i] = v
 	p.overridden[v.Name] = true
-	p.lines[part{"set", i}] = number
+	p.lines[linePart{"set", i}] = number
 }
 
 // unnumbered reads "at TIME" and a command, which has no number. "at TIME client ...", "at TIME
@@ -188,7 +188,7 @@ func (p *parser) unnumbered(number int, l *line) {
 func (p *parser) command(number int, at time.Duration, l *line) {
 	c := l.command()
 	c.At = at
-	p.lines[part{"at", len(p.s.Commands)}] = number
+	p.lines[linePart{"at", len(p.s.Commands)}] = number
 	p.s.Commands = append(p.s.Commands, c)
 }
 
@@ -207,17 +207,17 @@ func (p *parser) timed(number int, kind string, id int, l *line) {
 func (p *parser) dated(number int, kind string, id int, at time.Duration, l *line) {
 	switch kind {
 	case "op":
-		p.lines[part{kind, len(p.s.Ops)}] = number
+		p.lines[linePart{kind, len(p.s.Ops)}] = number
 		op := l.op(id)
 		op.At = at
 		p.s.Ops = append(p.s.Ops, op)
 	case "move":
-		p.lines[part{kind, len(p.s.Migrations)}] = number
+		p.lines[linePart{kind, len(p.s.Migrations)}] = number
 		m := l.migration(id)
 		m.At = at
 		p.s.Migrations = append(p.s.Migrations, m)
 	default:
-		p.lines[part{kind, len(p.s.Primaries)}] = number
+		p.lines[linePart{kind, len(p.s.Primaries)}] = number
 		p.s.Primaries = append(p.s.Primaries, l.movePrimary(id, at))
 	}
 }
@@ -228,7 +228,7 @@ func (p *parser) single(number int, kind string, l *line) {
 		l.fail(kind+" is given twice", "expected it once")
 	}
 	p.seen[kind] = true
-	p.lines[part{kind, 0}] = number
+	p.lines[linePart{kind, 0}] = number
 	switch kind {
 	case "name":
 		p.s.Name = l.word("a name")

@@ -48,7 +48,7 @@ const failpointSetting = "failpoint."
 // OldName is the error for a name of schema 1 where one of today is wanted; nil for any other name.
 func OldName(kind, old string) error {
 	if name, is := NowCalled(kind, old); is {
-		return fmt.Errorf("the %s %s is now called %s", kind, word(old), name)
+		return fmt.Errorf("the %s %s is now called %s", kind, quoteWord(old), name)
 	}
 	return nil
 }

@@ -23,29 +23,29 @@ func (s *Scenario) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d\n", header, Schema)
 	s.printFrame(&b)
-	section(&b, s.Ops, Op.String)
-	section(&b, s.Migrations, Migration.String)
-	section(&b, s.Commands, Command.String)
-	section(&b, s.Primaries, MovePrimary.String)
-	section(&b, s.Streams, Stream.String)
-	section(&b, s.Faults, Fault.String)
-	section(&b, s.Decisions, Decision.String)
+	printItems(&b, s.Ops, Op.String)
+	printItems(&b, s.Migrations, Migration.String)
+	printItems(&b, s.Commands, Command.String)
+	printItems(&b, s.Primaries, MovePrimary.String)
+	printItems(&b, s.Streams, Stream.String)
+	printItems(&b, s.Faults, Fault.String)
+	printItems(&b, s.Decisions, Decision.String)
 	return b.String()
 }
 
 func (s *Scenario) printFrame(b *strings.Builder) {
 	if s.Name != "" {
-		fmt.Fprintf(b, "name %s\n", word(s.Name))
+		fmt.Fprintf(b, "name %s\n", quoteWord(s.Name))
 	}
 	fmt.Fprintf(b, "seed %d\n", s.Seed)
 	if s.Planned {
 		b.WriteString("planned\n")
 	}
 	if s.Target != "" {
-		fmt.Fprintf(b, "target %s\n", word(s.Target))
+		fmt.Fprintf(b, "target %s\n", quoteWord(s.Target))
 	}
 	if s.Protocol != "" {
-		fmt.Fprintf(b, "protocol %s\n", word(s.Protocol))
+		fmt.Fprintf(b, "protocol %s\n", quoteWord(s.Protocol))
 	}
 	fmt.Fprintf(b, "%s\n", s.Topology)
 	if s.Balancer {
@@ -59,9 +59,11 @@ func (s *Scenario) printFrame(b *strings.Builder) {
 }
 
 // String is the setting's line.
-func (v Setting) String() string { return fmt.Sprintf("set %s %s", word(v.Name), word(v.Value)) }
+func (v Setting) String() string {
+	return fmt.Sprintf("set %s %s", quoteWord(v.Name), quoteWord(v.Value))
+}
 
-func section[T any](b *strings.Builder, items []T, text func(T) string) {
+func printItems[T any](b *strings.Builder, items []T, text func(T) string) {
 	if len(items) > 0 {
 		b.WriteByte('\n')
 	}
@@ -86,7 +88,8 @@ func (c Collection) String() string {
 	case c.Unsharded:
 		kind = "unsharded"
 	}
-	line := fmt.Sprintf("collection %s %s keys=%d preload=%d", word(c.NS), kind, c.Keys, c.Preload)
+	line := fmt.Sprintf("collection %s %s keys=%d preload=%d",
+		quoteWord(c.NS), kind, c.Keys, c.Preload)
 	if len(c.Bounds) > 0 {
 		line += " bounds=" + c.bounds()
 	}
@@ -110,11 +113,11 @@ func (c Collection) bounds() string {
 // String is the operation's line.
 func (o Op) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "op %d at %s client %d %s %s", o.ID, o.At, o.Client, o.Kind, word(o.NS))
+	fmt.Fprintf(&b, "op %d at %s client %d %s %s", o.ID, o.At, o.Client, o.Kind, quoteWord(o.NS))
 	kind := o.Kind.Of()
 	switch {
 	case kind.Shape == opkind.Ranged:
-		fmt.Fprintf(&b, " %s batch=%d", bounds(o.Key, o.To), o.Batch)
+		fmt.Fprintf(&b, " %s batch=%d", rangeText(o.Key, o.To), o.Batch)
 	case !o.Kind.Whole():
 		fmt.Fprintf(&b, " k=%d", o.Key)
 	}
@@ -122,19 +125,19 @@ func (o Op) String() string {
 	case kind.Expects() && o.Expect == "":
 		b.WriteString(" if-absent")
 	case kind.Expects():
-		b.WriteString(" if=" + word(o.Expect))
+		b.WriteString(" if=" + quoteWord(o.Expect))
 	}
 	if o.Value != "" {
-		b.WriteString(" v=" + word(o.Value))
+		b.WriteString(" v=" + quoteWord(o.Value))
 	}
 	if o.Concern != "" {
-		b.WriteString(" concern=" + word(o.Concern))
+		b.WriteString(" concern=" + quoteWord(o.Concern))
 	}
 	if o.Prefer != "" {
-		b.WriteString(" prefer=" + word(o.Prefer))
+		b.WriteString(" prefer=" + quoteWord(o.Prefer))
 	}
 	if o.Into != "" {
-		b.WriteString(" into=" + word(o.Into))
+		b.WriteString(" into=" + quoteWord(o.Into))
 	}
 	if o.Causal {
 		b.WriteString(" causal")
@@ -148,15 +151,15 @@ func (o Op) String() string {
 // String is the migration's line.
 func (m Migration) String() string {
 	line := fmt.Sprintf("move %d at %s %s %s to %s",
-		m.ID, m.At, word(m.NS), bounds(m.Min, m.Max), ShardName(m.To))
+		m.ID, m.At, quoteWord(m.NS), rangeText(m.Min, m.Max), ShardName(m.To))
 	if m.WaitDelete {
 		line += " wait-delete"
 	}
 	if m.ForceJumbo != "" {
-		line += " force-jumbo=" + word(m.ForceJumbo)
+		line += " force-jumbo=" + quoteWord(m.ForceJumbo)
 	}
 	if m.Throttle != "" {
-		line += " throttle=" + word(m.Throttle)
+		line += " throttle=" + quoteWord(m.Throttle)
 	}
 	return line
 }
@@ -164,12 +167,12 @@ func (m Migration) String() string {
 // String is the line of the move of a primary.
 func (m MovePrimary) String() string {
 	return fmt.Sprintf("move-primary %d at %s %s to %s",
-		m.ID, m.At, word(m.Database), ShardName(m.To))
+		m.ID, m.At, quoteWord(m.Database), ShardName(m.To))
 }
 
 // String is the stream's line.
 func (w Stream) String() string {
-	line := fmt.Sprintf("stream %d at %s %s poll=%s", w.ID, w.At, word(w.NS), w.Poll)
+	line := fmt.Sprintf("stream %d at %s %s poll=%s", w.ID, w.At, quoteWord(w.NS), w.Poll)
 	for _, f := range []struct {
 		name  string
 		value int
@@ -184,9 +187,9 @@ func (w Stream) String() string {
 // String is the fault's line.
 func (f Fault) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "fault %d at %s %s %s", f.ID, f.When, word(f.Kind), word(f.Target))
+	fmt.Fprintf(&b, "fault %d at %s %s %s", f.ID, f.When, quoteWord(f.Kind), quoteWord(f.Target))
 	for _, a := range f.Args {
-		fmt.Fprintf(&b, " %s=%s", word(a.Name), word(a.Value))
+		fmt.Fprintf(&b, " %s=%s", quoteWord(a.Name), quoteWord(a.Value))
 	}
 	if f.For != 0 {
 		fmt.Fprintf(&b, " for %s", f.For)
@@ -202,19 +205,20 @@ func (t Trigger) String() string {
 	if t.Site == "" {
 		return t.At.String()
 	}
-	text := fmt.Sprintf("%s #%d", word(t.Site), t.Nth)
+	text := fmt.Sprintf("%s #%d", quoteWord(t.Site), t.Nth)
 	if t.After != 0 {
 		text += " after " + t.After.String()
 	}
 	if t.Node != "" {
-		text += " by " + word(t.Node)
+		text += " by " + quoteWord(t.Node)
 	}
 	return text
 }
 
 // String is the decision's line.
 func (d Decision) String() string {
-	return fmt.Sprintf("decide %s %s #%d = %d", word(d.Kind), word(d.Site), d.Occurrence, d.Answer)
+	return fmt.Sprintf("decide %s %s #%d = %d",
+		quoteWord(d.Kind), quoteWord(d.Site), d.Occurrence, d.Answer)
 }
 
 // ShardName is the name of the shard with that number: shard-a, shard-b, and so on to shard-z.
@@ -228,9 +232,9 @@ func shardNumber(name string) (int, bool) {
 	return int(rest[0] - 'a'), true
 }
 
-func bounds(lo, hi int64) string { return "[" + bound(lo) + ", " + bound(hi) + ")" }
+func rangeText(lo, hi int64) string { return "[" + boundText(lo) + ", " + boundText(hi) + ")" }
 
-func bound(v int64) string {
+func boundText(v int64) string {
 	switch v {
 	case MinKey:
 		return "MinKey"
@@ -240,8 +244,8 @@ func bound(v int64) string {
 	return strconv.FormatInt(v, 10)
 }
 
-// word quotes a text that would not be read back as one word.
-func word(s string) string {
+// quoteWord quotes a text that would not be read back as one word.
+func quoteWord(s string) string {
 	if s == "" || s[0] == '#' || s[0] == '[' {
 		return strconv.Quote(s)
 	}

@@ -13,7 +13,7 @@ import (
 // comes back as it is. name stands for the file in errors, which are of type *ParseError.
 func Upgrade(name, text string) (string, error) {
 	lines := strings.Split(text, "\n")
-	at := slices.IndexFunc(lines, func(l string) bool { return !blank(l) })
+	at := slices.IndexFunc(lines, func(l string) bool { return !isBlank(l) })
 	switch {
 	case at < 0 || !strings.HasPrefix(strings.TrimSpace(lines[at]), header+" "):
 		p := parser{file: name}
@@ -26,18 +26,18 @@ func Upgrade(name, text string) (string, error) {
 	}
 	lines[at] = fmt.Sprintf("%s %d", header, Schema)
 	for i := at + 1; i < len(lines); i++ {
-		if !blank(lines[i]) {
+		if !isBlank(lines[i]) {
 			lines[i] = upgradeLine(lines[i])
 		}
 	}
-	lines = withPreset(once(lines))
+	lines = withPreset(withoutRepeated(lines))
 	text = strings.Join(lines, "\n")
 	_, err := Parse(name, text)
 	return text, err
 }
 
-// blank says whether a line has no fact: it is empty or a comment.
-func blank(line string) bool {
+// isBlank says whether a line has no fact: it is empty or a comment.
+func isBlank(line string) bool {
 	line = strings.TrimSpace(line)
 	return line == "" || strings.HasPrefix(line, "#")
 }
@@ -111,8 +111,8 @@ func settingOf(text string) (Setting, bool) {
 	return Setting{l.word("a setting"), l.word("its value")}, true
 }
 
-// once leaves out the lines of settings that a later line sets again.
-func once(lines []string) []string {
+// withoutRepeated leaves out the lines of settings that a later line sets again.
+func withoutRepeated(lines []string) []string {
 	last := map[string]int{}
 	for i, text := range lines {
 		if v, is := settingOf(text); is {

@@ -18,7 +18,7 @@ type Names struct {
 func (s *Scenario) Validate(names Names) error {
 	if f := s.check(names); f != nil {
 		return &ParseError{
-			File:     fmt.Sprintf("scenario, %s %d", f.part.kind, f.part.index+1),
+			File:     fmt.Sprintf("scenario, %s %d", f.linePart.kind, f.linePart.index+1),
 			Wrong:    f.wrong,
 			Expected: f.expected,
 		}
@@ -26,19 +26,19 @@ func (s *Scenario) Validate(names Names) error {
 	return nil
 }
 
-// part is a piece of a scenario: what kind of line and which of them, from 0.
-type part struct {
+// linePart is a piece of a scenario: what kind of line and which of them, from 0.
+type linePart struct {
 	kind  string
 	index int
 }
 
 type defect struct {
-	part
+	linePart
 	wrong, expected string
 }
 
 func flaw(kind string, index int, wrong, expected string) *defect {
-	return &defect{part{kind, index}, wrong, "expected " + expected}
+	return &defect{linePart{kind, index}, wrong, "expected " + expected}
 }
 
 // check finds the first flaw.
@@ -61,7 +61,7 @@ var Protocols = []string{"8.0", "4.2"}
 
 func (s *Scenario) checkProtocol(Names) *defect {
 	if s.Protocol != "" && !slices.Contains(Protocols, s.Protocol) {
-		return flaw("protocol", 0, "there is no protocol "+word(s.Protocol),
+		return flaw("protocol", 0, "there is no protocol "+quoteWord(s.Protocol),
 			strings.Join(Protocols, " or "))
 	}
 	return nil
@@ -105,7 +105,7 @@ func (s *Scenario) checkCollections(Names) *defect {
 	for i, c := range s.Collections {
 		switch {
 		case seen[c.NS] || !strings.Contains(c.NS, "."):
-			return flaw("collection", i, "the namespace "+word(c.NS)+
+			return flaw("collection", i, "the namespace "+quoteWord(c.NS)+
 				" is given twice or has no dot", "a namespace of its own such as test.docs")
 		case c.Keys < 1 || c.Preload < 0 || c.Preload > c.Keys:
 			return flaw("collection", i, fmt.Sprintf("keys=%d preload=%d", c.Keys, c.Preload),
@@ -119,7 +119,7 @@ func (s *Scenario) checkCollections(Names) *defect {
 		case c.Owners < 0 || c.Owners > s.Topology.Shards || c.Unsharded && c.Owners > 0:
 			return flaw("collection", i, fmt.Sprintf("owners=%d", c.Owners),
 				fmt.Sprintf("owners=1 to %d, of a sharded collection", s.Topology.Shards))
-		case !ascending(c.Bounds):
+		case !areAscending(c.Bounds):
 			return flaw("collection", i, fmt.Sprintf("the bounds %v do not ascend", c.Bounds),
 				"each greater than the one before, and neither MinKey nor MaxKey")
 		}
@@ -133,7 +133,7 @@ func (c *Collection) like(other *Collection) bool {
 	return c.Keys == other.Keys && c.Hashed == other.Hashed && !c.Unsharded && !other.Unsharded
 }
 
-func ascending(bounds []int64) bool {
+func areAscending(bounds []int64) bool {
 	for i, b := range bounds {
 		if b == MinKey || b == MaxKey || i > 0 && bounds[i-1] >= b {
 			return false
@@ -148,16 +148,16 @@ func (s *Scenario) checkSettings(names Names) *defect {
 			return flaw("set", i, "the setting has no name", "a name")
 		}
 		if s.setting(v.Name) < i {
-			return flaw("set", i, "the setting "+word(v.Name)+" is given twice", "it once")
+			return flaw("set", i, "the setting "+quoteWord(v.Name)+" is given twice", "it once")
 		}
-		if f := known(names.Setting, "set", i, v.Name); f != nil {
+		if f := checkName(names.Setting, "set", i, v.Name); f != nil {
 			return f
 		}
 	}
 	return nil
 }
 
-func known(check func(string) error, kind string, index int, name string) *defect {
+func checkName(check func(string) error, kind string, index int, name string) *defect {
 	if check == nil {
 		return nil
 	}
@@ -187,22 +187,22 @@ func (s *Scenario) checkMigrations(Names) *defect {
 			return flaw("move", i, "the start "+m.At.String()+" is negative",
 				"a time of 0s or later")
 		case s.collection(m.NS) == nil:
-			return flaw("move", i, "there is no collection "+word(m.NS),
+			return flaw("move", i, "there is no collection "+quoteWord(m.NS),
 				"one of the collections above")
 		case s.collection(m.NS).Unsharded:
-			return flaw("move", i, "the collection "+word(m.NS)+" is not sharded",
+			return flaw("move", i, "the collection "+quoteWord(m.NS)+" is not sharded",
 				"a sharded collection")
 		case m.Min >= m.Max:
-			return flaw("move", i, "the range "+bounds(m.Min, m.Max)+" is empty",
+			return flaw("move", i, "the range "+rangeText(m.Min, m.Max)+" is empty",
 				"an end above the start")
 		case m.To < 0 || m.To >= s.Topology.Shards:
 			return flaw("move", i, "there is no "+ShardName(m.To),
 				"a shard from shard-a to "+ShardName(s.Topology.Shards-1))
-		case !slices.Contains(forces, m.ForceJumbo):
-			return flaw("move", i, "force-jumbo="+word(m.ForceJumbo),
+		case !slices.Contains(forceJumboValues, m.ForceJumbo):
+			return flaw("move", i, "force-jumbo="+quoteWord(m.ForceJumbo),
 				"force-jumbo=manual or force-jumbo=balancer")
 		case !m.throttleKnown():
-			return flaw("move", i, "throttle="+word(m.Throttle),
+			return flaw("move", i, "throttle="+quoteWord(m.Throttle),
 				"throttle=majority or a number of members such as throttle=2")
 		}
 		ids[m.ID] = true
@@ -210,8 +210,8 @@ func (s *Scenario) checkMigrations(Names) *defect {
 	return nil
 }
 
-// forces are the values of Migration.ForceJumbo.
-var forces = []string{"", "manual", "balancer"}
+// forceJumboValues are the values of Migration.ForceJumbo.
+var forceJumboValues = []string{"", "manual", "balancer"}
 
 func (m *Migration) throttleKnown() bool {
 	n, err := strconv.Atoi(m.Throttle)
@@ -234,7 +234,7 @@ func (s *Scenario) checkPrimaries(Names) *defect {
 				"a time of 0s or later")
 		case !slices.ContainsFunc(s.Collections, lives):
 			return flaw("move-primary", i, "no unsharded collection is in the database "+
-				word(m.Database), "the database of one")
+				quoteWord(m.Database), "the database of one")
 		case m.To < 0 || m.To >= s.Topology.Shards:
 			return flaw("move-primary", i, "there is no "+ShardName(m.To),
 				"a shard from shard-a to "+ShardName(s.Topology.Shards-1))
@@ -255,7 +255,7 @@ func (s *Scenario) checkStreams(Names) *defect {
 			return flaw("stream", i, fmt.Sprintf("it starts at %s and polls every %s",
 				w.At, w.Poll), "a start of 0s or later, and a poll of more than 0s")
 		case s.collection(w.NS) == nil || s.collection(w.NS).Unsharded:
-			return flaw("stream", i, "there is no sharded collection "+word(w.NS),
+			return flaw("stream", i, "there is no sharded collection "+quoteWord(w.NS),
 				"one of the collections above")
 		case w.Batch < 0 || w.Resume < 0 || w.Back < 0:
 			return flaw("stream", i, "a number is negative",
@@ -284,17 +284,17 @@ func (s *Scenario) checkFaults(names Names) *defect {
 
 func (s *Scenario) faultFlaw(i int, f *Fault, names Names) *defect {
 	if f.Kind == "" || f.Kind == "after" || f.Kind == "by" {
-		return flaw("fault", i, "the fault's kind "+word(f.Kind)+
+		return flaw("fault", i, "the fault's kind "+quoteWord(f.Kind)+
 			" is missing or a word of the grammar", "a name of the fault catalogue")
 	}
 	if f.For < 0 {
 		return flaw("fault", i, "the fault's duration "+f.For.String()+" is negative",
 			"a time of 0s or more")
 	}
-	if slices.ContainsFunc(f.Args, func(a Setting) bool { return word(a.Name) != a.Name }) {
+	if slices.ContainsFunc(f.Args, func(a Setting) bool { return quoteWord(a.Name) != a.Name }) {
 		return flaw("fault", i, "an argument's name is not one word", "arguments such as odds=20")
 	}
-	if wrong := known(names.Fault, "fault", i, f.Kind); wrong != nil {
+	if wrong := checkName(names.Fault, "fault", i, f.Kind); wrong != nil {
 		return wrong
 	}
 	for _, t := range []*Trigger{&f.When, f.Until} {
@@ -319,9 +319,9 @@ func (t *Trigger) flaw(i int, names Names) *defect {
 		return flaw("fault", i, fmt.Sprintf("the trigger wants pass #%d at %s", t.Nth, t.At),
 			"a pass from #1 and no time")
 	case startsAsTime(t.Site):
-		return flaw("fault", i, "the site "+word(t.Site)+" starts like a time", "a name")
+		return flaw("fault", i, "the site "+quoteWord(t.Site)+" starts like a time", "a name")
 	}
-	return known(names.Site, "fault", i, t.Site)
+	return checkName(names.Site, "fault", i, t.Site)
 }
 
 // checkDecisions refuses names of schema 1, which would be answers to questions that nobody asks.

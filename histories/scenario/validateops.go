@@ -32,13 +32,13 @@ func (s *Scenario) opFlaw(o *Op) (wrong, expected string) {
 		return fmt.Sprintf("there is no client %d", o.Client), fmt.Sprintf("a client from 0 to %d",
 			s.Topology.Clients-1)
 	case !o.Kind.Known():
-		return "unknown operation " + word(string(o.Kind)), "one of " + opkind.List()
+		return "unknown operation " + quoteWord(string(o.Kind)), "one of " + opkind.List()
 	case c == nil:
-		return "there is no collection " + word(o.NS), "one of the collections above"
+		return "there is no collection " + quoteWord(o.NS), "one of the collections above"
 	case o.Kind.Of().Renames &&
 		(o.Into == o.NS || s.collection(o.Into) == nil || !s.collection(o.Into).like(c)):
 		return "the collection cannot be renamed to " +
-			word(o.Into), "into= another collection above with as many keys, made in the same way"
+			quoteWord(o.Into), "into= another collection above with as many keys, made in the same way"
 	case o.Key < 0 || o.Key >= int64(c.Keys):
 		return fmt.Sprintf("the key %d is not one of %s",
 			o.Key, c.NS), fmt.Sprintf("a key from 0 to %d", c.Keys-1)
@@ -57,7 +57,7 @@ func (o *Op) readFlaw() (wrong, expected string) {
 		return "a " + string(o.Kind) +
 			" goes to the primary and follows its session anyway", "no prefer= and no causal"
 	case o.Prefer != "" && o.Prefer != Secondary:
-		return "unknown read preference " + word(o.Prefer), "prefer=" + Secondary + " or none"
+		return "unknown read preference " + quoteWord(o.Prefer), "prefer=" + Secondary + " or none"
 	case o.Prefer == Secondary && (o.Concern == "" || o.Concern == "linearizable"):
 		return "no secondary answers linearizable reads",
 			"a weaker concern such as concern=majority"
@@ -80,7 +80,7 @@ func (o *Op) shapeFlaw(keys int64) (wrong, expected string) {
 	case !kind.Expects() && o.Expect != "":
 		return "a " + string(o.Kind) + " expects nothing", "no if="
 	case scan && (o.To <= o.Key || o.To > keys):
-		return "the range " + bounds(o.Key, o.To) +
+		return "the range " + rangeText(o.Key, o.To) +
 			" is empty or ends beyond the keys", fmt.Sprintf("an end from %d to %d", o.Key+1, keys)
 	case scan && o.Batch < 1:
 		return fmt.Sprintf("batch=%d", o.Batch), "batch=1 or more"

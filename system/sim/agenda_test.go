@@ -23,7 +23,7 @@ func TestAgenda(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
 				at, seq := env.Time(rapid.IntRange(0, 20).Draw(t, "at")), added
-				model = append(model, item{at, seq, a.add(at, slot{fn: func() { fired = seq }})})
+				model = append(model, item{at, seq, a.add(at, eventSlot{fn: func() { fired = seq }})})
 				added++
 			},
 			"remove": func(t *rapid.T) {
@@ -68,7 +68,7 @@ func TestQueue(t *testing.T) {
 	for round := range 50 {
 		for range round {
 			next++
-			q.push(due{seq: next, task: &task{id: next}})
+			q.push(readyTask{seq: next, task: &task{id: next}})
 		}
 		for range round / 2 {
 			want++

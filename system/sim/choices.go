@@ -62,9 +62,9 @@ const (
 type Choices struct {
 	seed      uint64
 	planned   bool
-	questions map[name]*question
+	questions map[questionName]*question
 	given     []Decision
-	explicit  map[name]*plan
+	explicit  map[questionName]*plannedAnswers
 	recorded  []Decision
 	onRecord  func(Decision)
 	// calm is set when the network has healed: what has no odds any more does not happen, even if a
@@ -72,36 +72,37 @@ type Choices struct {
 	calm bool
 }
 
-type name struct{ kind, site string }
+type questionName struct{ kind, site string }
 
-// A plan is the explicit answers to one question, by occurrence, and which of them were asked for.
-type plan struct {
+// plannedAnswers are the explicit answers to one question, by occurrence, and which of them were
+// asked for.
+type plannedAnswers struct {
 	answers map[uint64]int64
 	used    map[uint64]bool
 }
 
 // A question is everything the gate knows of one kind and site. Frequent callers keep it.
 type question struct {
-	name
+	questionName
 	hash  uint64
 	asked uint64
-	plan  *plan
+	plan  *plannedAnswers
 }
 
 func newGate(seed uint64, planned bool, decisions []Decision) *Choices {
 	g := &Choices{
 		seed:      keyed.Mix(seed ^ keyed.Golden),
 		planned:   planned,
-		questions: make(map[name]*question),
+		questions: make(map[questionName]*question),
 		given:     decisions,
 	}
 	if len(decisions) > 0 {
-		g.explicit = make(map[name]*plan, len(decisions))
+		g.explicit = make(map[questionName]*plannedAnswers, len(decisions))
 	}
 	for _, d := range decisions {
-		n := name{d.Kind, d.Site}
+		n := questionName{d.Kind, d.Site}
 		if g.explicit[n] == nil {
-			g.explicit[n] = &plan{make(map[uint64]int64), make(map[uint64]bool)}
+			g.explicit[n] = &plannedAnswers{make(map[uint64]int64), make(map[uint64]bool)}
 		}
 		g.explicit[n].answers[d.Occurrence] = d.Answer
 	}
@@ -110,32 +111,34 @@ func newGate(seed uint64, planned bool, decisions []Decision) *Choices {
 
 // question interns a kind and site, for those who do not keep it.
 func (g *Choices) question(kind, site string) *question {
-	q := g.questions[name{kind, site}]
+	q := g.questions[questionName{kind, site}]
 	if q == nil {
 		made := g.about(site).ask(kind)
 		q = &made
-		g.questions[q.name] = q
+		g.questions[q.questionName] = q
 	}
 	return q
 }
 
-// A place is a site at which several kinds of questions are asked.
-type place struct {
+// A questionSite is a site at which several kinds of questions are asked.
+type questionSite struct {
 	gate *Choices
 	site string
 	hash uint64
 }
 
-func (g *Choices) about(site string) place { return place{g, site, hashString(g.seed+1, site)} }
+func (g *Choices) about(site string) questionSite {
+	return questionSite{g, site, hashString(g.seed+1, site)}
+}
 
 // ask makes the question of one kind at the place.
-func (p place) ask(kind string) question {
+func (p questionSite) ask(kind string) question {
 	q := question{
-		name: name{kind, p.site},
-		hash: keyed.Mix(fold(hashString(p.gate.seed, kind), p.hash)),
+		questionName: questionName{kind, p.site},
+		hash:         keyed.Mix(addToHash(hashString(p.gate.seed, kind), p.hash)),
 	}
 	if p.gate.explicit != nil {
-		q.plan = p.gate.explicit[q.name]
+		q.plan = p.gate.explicit[q.questionName]
 	}
 	return q
 }
@@ -174,7 +177,7 @@ func (g *Choices) Decisions() []Decision { return append([]Decision(nil), g.reco
 func (g *Choices) Unused() []Decision {
 	var unused []Decision
 	for _, d := range g.given {
-		if !g.explicit[name{d.Kind, d.Site}].used[d.Occurrence] {
+		if !g.explicit[questionName{d.Kind, d.Site}].used[d.Occurrence] {
 			unused = append(unused, d)
 		}
 	}
@@ -187,7 +190,7 @@ func (g *Choices) decide(q *question, occurrence uint64, odds Probability) bool 
 		return false
 	}
 	return g.fault(q, occurrence, func(h uint64) int64 {
-		if below(h, int64(Always)) < int64(odds) {
+		if scaleBelow(h, int64(Always)) < int64(odds) {
 			return 1
 		}
 		return 0
@@ -219,39 +222,39 @@ func (g *Choices) pick(q *question, occurrence uint64, n int64) int64 {
 	if answer, ok := q.told(occurrence); ok {
 		return min(max(answer, 0), n-1)
 	}
-	return below(q.bits(occurrence), n)
+	return scaleBelow(q.bits(occurrence), n)
 }
 
 func (q *question) bits(occurrence uint64) uint64 {
 	return keyed.Mix(q.hash + occurrence*keyed.Golden)
 }
 
-// below maps 64 random bits to [0,n) by multiplication. The project's own, since the standard
+// scaleBelow maps 64 random bits to [0,n) by multiplication. The project's own, since the standard
 // library's may change.
-func below(h uint64, n int64) int64 {
+func scaleBelow(h uint64, n int64) int64 {
 	hi, _ := bits.Mul64(h, uint64(n))
 	return int64(hi)
 }
 
-// fold adds x to the running hash h.
-func fold(h, x uint64) uint64 {
+// addToHash adds x to the running hash h.
+func addToHash(h, x uint64) uint64 {
 	hi, lo := bits.Mul64(h^0xa0761d6478bd642f, x^0xe7037ed1a0b428db)
 	return hi ^ lo ^ bits.RotateLeft64(h, 29)
 }
 
 func hashString(h uint64, s string) uint64 {
-	h = fold(h, uint64(len(s)))
+	h = addToHash(h, uint64(len(s)))
 	for ; len(s) >= 8; s = s[8:] {
-		h = fold(h, word(s))
+		h = addToHash(h, littleEndian(s))
 	}
 	var last uint64
 	for i := range len(s) {
 		last = last<<8 | uint64(s[i])
 	}
-	return fold(h, last)
+	return addToHash(h, last)
 }
 
-func word(s string) uint64 {
+func littleEndian(s string) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
@@ -264,9 +267,9 @@ func (g *Choices) amount(q *question, occurrence uint64, odds Probability, most 
 		return 0
 	}
 	return g.fault(q, occurrence, func(h uint64) int64 {
-		if below(h, int64(Always)) >= int64(odds) {
+		if scaleBelow(h, int64(Always)) >= int64(odds) {
 			return 0
 		}
-		return 1 + below(keyed.Mix(h), most)
+		return 1 + scaleBelow(keyed.Mix(h), most)
 	})
 }

@@ -23,7 +23,7 @@ const (
 	// slowest clock stretches it.
 	forever = time.Duration(1) << 56
 	// slowest and fastest bound a clock's drift: a tenth of the right rate and ten times it.
-	slowest, fastest = -900_000, 9_000_000
+	slowestDrift, fastestDrift = -900_000, 9_000_000
 )
 
 func (m *machine) mono() env.Time {
@@ -51,7 +51,7 @@ func (m *machine) real(d time.Duration) time.Duration {
 func (w *World) SetDrift(id env.NodeID, ppm int64) {
 	m := w.machine(id)
 	m.clock.base, m.clock.since = m.mono(), w.now
-	m.clock.ppm = min(max(ppm, slowest), fastest)
+	m.clock.ppm = min(max(ppm, slowestDrift), fastestDrift)
 }
 
 // JumpClock moves the node's wall clock, also backwards; its monotonic clock does not move.

@@ -19,7 +19,7 @@ func (w *World) AddNode(id env.NodeID, boot env.Boot) {
 		index:    len(w.machines),
 		boot:     boot,
 		slowness: 1,
-		asked:    make(map[name]*question),
+		asked:    make(map[questionName]*question),
 	}
 	m.disk = disk{machine: m, files: make(map[string]*file), slowness: 1}
 	w.machines = append(w.machines, m)

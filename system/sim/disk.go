@@ -114,7 +114,7 @@ func (d *disk) do(by env.Task, kind opKind, file string, data []byte) ([]byte, e
 	w := d.machine.world
 	d.busy = max(d.busy, w.now).Add(d.latency(op))
 	d.pending = append(d.pending, op)
-	w.agenda.add(d.busy, slot{node: t.node, op: op})
+	w.agenda.add(d.busy, eventSlot{node: t.node, op: op})
 	if err := t.wait(onDisk); err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func (d *disk) tear(name string, f *file) {
 			case 1:
 				return unsynced
 			}
-			return below(keyed.Mix(h), unsynced+1)
+			return scaleBelow(keyed.Mix(h), unsynced+1)
 		})
 		f.cut(f.synced + int(min(max(keep, 0), unsynced)))
 	}

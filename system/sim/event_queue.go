@@ -6,8 +6,8 @@ import "github.com/shardproof/shardproof/system/env"
 // one instant. It is a 4-ary heap of small entries that name a slot; the slots hold what happens,
 // so that sifting moves 16 bytes.
 type eventQueue struct {
-	heap  []entry
-	slots []slot
+	heap  []queueEntry
+	slots []eventSlot
 	// pos is each slot's place in the heap, for removal.
 	pos  []int32
 	free []int32
@@ -17,9 +17,9 @@ type eventQueue struct {
 	ready queue
 }
 
-// An entry's key is the sequence number above the slot's index, so that comparing keys compares
+// A queueEntry's key is the sequence number above the slot's index, so that comparing keys compares
 // sequence numbers.
-type entry struct {
+type queueEntry struct {
 	at  env.Time
 	key uint64
 }
@@ -30,12 +30,14 @@ const (
 	noSlot   = -1
 )
 
-func (e entry) before(f entry) bool { return e.at < f.at || e.at == f.at && e.key < f.key }
+func (e queueEntry) before(f queueEntry) bool {
+	return e.at < f.at || e.at == f.at && e.key < f.key
+}
 
-// A slot is one thing to come. Which field is set says what it is: a task to resume, a packet to
+// An eventSlot is one thing to come. Which field is set says what it is: a task to resume, a packet to
 // deliver, a disk operation that ends, or a function to run. One with a node is void once that
 // incarnation has ended.
-type slot struct {
+type eventSlot struct {
 	node   *node
 	task   *task
 	packet *packet
@@ -44,10 +46,10 @@ type slot struct {
 	gen    uint32
 }
 
-func (s *slot) void() bool { return s.node != nil && s.node.dead }
+func (s *eventSlot) void() bool { return s.node != nil && s.node.dead }
 
 // add schedules s and returns its slot.
-func (a *eventQueue) add(at env.Time, s slot) int32 {
+func (a *eventQueue) add(at env.Time, s eventSlot) int32 {
 	var i int32
 	if n := len(a.free); n > 0 {
 		i = a.free[n-1]
@@ -63,8 +65,8 @@ func (a *eventQueue) add(at env.Time, s slot) int32 {
 		a.pos = append(a.pos, 0)
 	}
 	a.seq++
-	a.heap = append(a.heap, entry{})
-	a.up(len(a.heap)-1, entry{at, a.seq<<slotBits | uint64(i)})
+	a.heap = append(a.heap, queueEntry{})
+	a.up(len(a.heap)-1, queueEntry{at, a.seq<<slotBits | uint64(i)})
 	return i
 }
 
@@ -80,19 +82,19 @@ func (a *eventQueue) remove(i int32) {
 			a.down(at, last)
 		}
 	}
-	a.slots[i] = slot{gen: a.slots[i].gen + 1}
+	a.slots[i] = eventSlot{gen: a.slots[i].gen + 1}
 	a.free = append(a.free, i)
 }
 
 // pop takes the earliest event off the heap.
-func (a *eventQueue) pop() slot {
+func (a *eventQueue) pop() eventSlot {
 	i := int32(a.heap[0].key & slotMask)
 	s := a.slots[i]
 	a.remove(i)
 	return s
 }
 
-func (a *eventQueue) up(i int, e entry) {
+func (a *eventQueue) up(i int, e queueEntry) {
 	for i > 0 {
 		parent := (i - 1) / 4
 		if !e.before(a.heap[parent]) {
@@ -104,7 +106,7 @@ func (a *eventQueue) up(i int, e entry) {
 	a.set(i, e)
 }
 
-func (a *eventQueue) down(i int, e entry) {
+func (a *eventQueue) down(i int, e queueEntry) {
 	n := len(a.heap)
 	for {
 		first := 4*i + 1
@@ -126,7 +128,7 @@ func (a *eventQueue) down(i int, e entry) {
 	a.set(i, e)
 }
 
-func (a *eventQueue) set(i int, e entry) {
+func (a *eventQueue) set(i int, e queueEntry) {
 	a.heap[i] = e
 	a.pos[e.key&slotMask] = int32(i)
 }
@@ -134,11 +136,11 @@ func (a *eventQueue) set(i int, e entry) {
 // enqueue adds a task that becomes due at the given time, not before any other task in the queue.
 func (a *eventQueue) enqueue(at env.Time, t *task) {
 	a.seq++
-	a.ready.push(due{at, a.seq, t})
+	a.ready.push(readyTask{at, a.seq, t})
 }
 
-// due is a task in the ready queue.
-type due struct {
+// readyTask is a task in the ready queue.
+type readyTask struct {
 	at   env.Time
 	seq  uint64
 	task *task
@@ -146,12 +148,12 @@ type due struct {
 
 // queue is a ring that grows.
 type queue struct {
-	ring []due
+	ring []readyTask
 	head int
 	n    int
 }
 
-func (q *queue) push(d due) {
+func (q *queue) push(d readyTask) {
 	if q.n == len(q.ring) {
 		q.grow()
 	}
@@ -160,14 +162,14 @@ func (q *queue) push(d due) {
 }
 
 func (q *queue) grow() {
-	bigger := make([]due, max(16, 2*len(q.ring)))
+	bigger := make([]readyTask, max(16, 2*len(q.ring)))
 	for i := range q.n {
 		bigger[i] = q.ring[(q.head+i)&(len(q.ring)-1)]
 	}
 	q.ring, q.head = bigger, 0
 }
 
-func (q *queue) first() *due { return &q.ring[q.head] }
+func (q *queue) first() *readyTask { return &q.ring[q.head] }
 
 func (q *queue) pop() *task {
 	t := q.ring[q.head].task

@@ -10,8 +10,8 @@ import (
 // network is what all links share.
 type network struct {
 	world   *World
-	classes map[string]*class
-	rules   []*rule
+	classes map[string]*messageClass
+	rules   []*installedRule
 	lastID  RuleID
 	// matching is the message that rules look at now; Match must not keep it.
 	matching Message
@@ -20,19 +20,21 @@ type network struct {
 	lost []*packet
 }
 
-func newNetwork(w *World) network { return network{world: w, classes: make(map[string]*class)} }
+func newNetwork(w *World) network {
+	return network{world: w, classes: make(map[string]*messageClass)}
+}
 
-// class is an interned class of messages.
-type class struct {
+// messageClass is an interned class of messages.
+type messageClass struct {
 	name, reply string
 	index       int
 }
 
-func (n *network) class(m env.Message) *class {
+func (n *network) class(m env.Message) *messageClass {
 	name := n.world.opts.Classify(m)
 	c := n.classes[name]
 	if c == nil {
-		c = &class{name: name, reply: name + ".reply", index: len(n.classes)}
+		c = &messageClass{name: name, reply: name + ".reply", index: len(n.classes)}
 		n.classes[name] = c
 	}
 	return c
@@ -44,7 +46,7 @@ type link struct {
 	latency  Latency
 	cuts     int
 	channels []*channel
-	rules    []*rule
+	rules    []*installedRule
 	// last is when the latest message arrives, for FIFO links.
 	last env.Time
 }
@@ -65,9 +67,9 @@ func (w *World) link(from, to *machine) *link {
 // channel is all messages of one class on one link, in one of the two roles. Its sequence numbers
 // are the occurrences of the questions about them.
 type channel struct {
-	place
+	questionSite
 	link    *link
-	class   *class
+	class   *messageClass
 	sent    uint64
 	latency question
 	// faults are the questions that most channels are never asked; nil until then.
@@ -97,7 +99,7 @@ func (ch *channel) fault() *linkFaults {
 	return ch.faults
 }
 
-func (l *link) channel(c *class, reply bool) *channel {
+func (l *link) channel(c *messageClass, reply bool) *channel {
 	i := 2 * c.index
 	name := c.name
 	if reply {
@@ -110,7 +112,7 @@ func (l *link) channel(c *class, reply bool) *channel {
 	ch := l.channels[i]
 	if ch == nil {
 		p := l.from.world.gate.about(string(l.from.id) + ">" + string(l.to.id) + "/" + name)
-		ch = &channel{place: p, link: l, class: c, latency: p.ask(latencyKind)}
+		ch = &channel{questionSite: p, link: l, class: c, latency: p.ask(latencyKind)}
 		l.channels[i] = ch
 	}
 	return ch
@@ -221,17 +223,17 @@ func (w *World) carry(p *packet, d time.Duration, f Fate) {
 		at = max(at, l.last)
 		l.last = at
 	}
-	w.agenda.add(at, slot{packet: p})
+	w.agenda.add(at, eventSlot{packet: p})
 	if f.Duplicate && p.kind != reply {
 		again := w.network.packet()
 		*again = *p
 		w.agenda.add(w.now.Add(d+f.Later+w.travel(p, &p.channel.fault().copied)+l.to.service()),
-			slot{packet: again})
+			eventSlot{packet: again})
 	}
 }
 
 // keepCopy has the rule hold a copy of the packet.
-func (w *World) keepCopy(p *packet, r *rule) {
+func (w *World) keepCopy(p *packet, r *installedRule) {
 	if p.kind == reply {
 		return
 	}
@@ -280,14 +282,14 @@ func (w *World) reconnect() {
 // awaited reports whether the caller still waits for the reply.
 func (p *packet) awaited() bool {
 	t := p.caller
-	return t != nil && t.state == calling && t.calls == p.call && !t.node.dead
+	return t != nil && t.state == taskCalling && t.calls == p.call && !t.node.dead
 }
 
 // failCall ends the call that the packet belongs to with err, unless it has ended otherwise by
 // then.
 func (w *World) failCall(p *packet, after time.Duration, err error) {
 	node := p.caller.node
-	w.agenda.add(w.now.Add(after+node.machine.service()), slot{node: node, fn: func() {
+	w.agenda.add(w.now.Add(after+node.machine.service()), eventSlot{node: node, fn: func() {
 		if p.awaited() {
 			p.caller.calls++
 			p.caller.wake(err)

@@ -24,7 +24,7 @@ type machine struct {
 	slowness int64
 	links    []*link
 	sites    []*siteState
-	asked    map[name]*question
+	asked    map[questionName]*question
 }
 
 // siteState is a node's history at one site. Questions are nil until they are asked.
@@ -145,7 +145,7 @@ func (n *node) Spawn(scope *env.Scope, name string, fn func(env.Task)) {
 	}
 	t := n.newTask(scope, name)
 	t.fn = fn
-	t.state = ready
+	t.state = taskReady
 	n.enqueue(t)
 }
 
@@ -188,7 +188,7 @@ func (n *node) enqueue(t *task) {
 		w.agenda.enqueue(w.now.Add(w.opts.Service), t)
 		return
 	}
-	w.agenda.add(w.now.Add(n.machine.service()), slot{node: n, task: t})
+	w.agenda.add(w.now.Add(n.machine.service()), eventSlot{node: n, task: t})
 }
 
 // timer is a pending After.
@@ -203,7 +203,7 @@ func (n *node) After(d time.Duration, fn func()) env.Timer {
 	if n.inert() {
 		return &timer{world: w, slot: noSlot}
 	}
-	i := w.agenda.add(w.now.Add(n.machine.real(d)+n.machine.service()), slot{node: n, fn: fn})
+	i := w.agenda.add(w.now.Add(n.machine.real(d)+n.machine.service()), eventSlot{node: n, fn: fn})
 	return &timer{w, i, w.agenda.slots[i].gen}
 }
 
@@ -219,7 +219,7 @@ func (n *node) Choose(kind env.Choice, site string, options int) int {
 		n.broken(fmt.Sprintf("a choice %s at %s among %d", kind, site, options))
 	}
 	m := n.machine
-	key := name{string(kind), site}
+	key := questionName{string(kind), site}
 	q := m.asked[key]
 	if q == nil {
 		q = n.world.gate.question(key.kind, string(m.id)+"/"+site)
@@ -238,7 +238,7 @@ func (n *node) Assert(ok bool, format string, args ...any) {
 // broken ends the run. The failure is noted at once, since deferred functions of the task may wait
 // before its root sees the panic.
 func (n *node) broken(message string) {
-	a := assertion{n, message}
+	a := failedAssertion{n, message}
 	n.world.fail(n.world.running, a)
 	panic(a)
 }
@@ -281,11 +281,11 @@ func (w *World) switchTo(t *task) {
 		c = w.pool.take()
 		c.task, t.co = t, c
 	}
-	t.state = running
+	t.state = taskRunning
 	w.running = t
 	c.next()
 	w.running = nil
-	if t.state == ended {
+	if t.state == taskEnded {
 		t.co = nil
 		w.pool.give(c)
 	}

@@ -40,7 +40,7 @@ type Latch struct {
 func (l *Latch) Open() {
 	l.open = true
 	for _, t := range l.waiting {
-		if t.state == held && !t.node.inert() {
+		if t.state == taskHeld && !t.node.inert() {
 			t.wake(nil)
 		}
 	}
@@ -64,7 +64,7 @@ func (t *task) Point(site failpoint.Site, note env.Note) error {
 	}
 	if d := t.node.machine.stall(site, nth); d > 0 {
 		t.arm(d)
-		return t.wait(held)
+		return t.wait(taskHeld)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (t *task) pass(site failpoint.Site, note env.Note, nth uint64) error {
 func (t *task) hold(do *Action) error {
 	if do.Pause > 0 {
 		t.arm(do.Pause)
-		if err := t.wait(held); err != nil {
+		if err := t.wait(taskHeld); err != nil {
 			return err
 		}
 	}
@@ -117,5 +117,5 @@ func (t *task) hold(do *Action) error {
 		return nil
 	}
 	do.Until.waiting = append(do.Until.waiting, t)
-	return t.wait(held)
+	return t.wait(taskHeld)
 }

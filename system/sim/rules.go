@@ -26,7 +26,7 @@ type Fate struct {
 	Delay                      time.Duration
 	// Later is how long after the first the copy of a duplicate sets out.
 	Later time.Duration
-	hold  *rule
+	hold  *installedRule
 }
 
 // Rule is a fault on links. From and To are a node, a prefix followed by "*", or empty for any. It
@@ -54,7 +54,7 @@ type Rule struct {
 // RuleID names an installed rule. The zero RuleID is none.
 type RuleID int
 
-type rule struct {
+type installedRule struct {
 	Rule
 	id      RuleID
 	applied int
@@ -65,7 +65,7 @@ type rule struct {
 func (w *World) AddRule(r Rule) RuleID {
 	n := &w.network
 	n.lastID++
-	n.rules = append(n.rules, &rule{Rule: r, id: n.lastID})
+	n.rules = append(n.rules, &installedRule{Rule: r, id: n.lastID})
 	w.reroute()
 	return n.lastID
 }
@@ -73,7 +73,8 @@ func (w *World) AddRule(r Rule) RuleID {
 // RemoveRule ends a fault and releases what it held. It does nothing for a rule that was removed.
 func (w *World) RemoveRule(id RuleID) {
 	w.Release(id)
-	w.network.rules = slices.DeleteFunc(w.network.rules, func(r *rule) bool { return r.id == id })
+	removed := func(r *installedRule) bool { return r.id == id }
+	w.network.rules = slices.DeleteFunc(w.network.rules, removed)
 	w.reroute()
 }
 
@@ -112,35 +113,35 @@ func (w *World) reroute() {
 	}
 }
 
-func (n *network) rulesOf(l *link) []*rule {
-	var of []*rule
+func (n *network) rulesOf(l *link) []*installedRule {
+	var of []*installedRule
 	for _, r := range n.rules {
-		if named(r.From, l.from.id) && named(r.To, l.to.id) {
+		if matchesNode(r.From, l.from.id) && matchesNode(r.To, l.to.id) {
 			of = append(of, r)
 		}
 	}
 	return of
 }
 
-func named(pattern string, id env.NodeID) bool {
+func matchesNode(pattern string, id env.NodeID) bool {
 	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
 		return strings.HasPrefix(string(id), prefix)
 	}
 	return pattern == "" || pattern == string(id)
 }
 
-// chances are the odds in force for one message.
-type chances struct{ loss, duplicate, reply, tail, chain, demotion Probability }
+// messageOdds are the odds in force for one message.
+type messageOdds struct{ loss, duplicate, reply, tail, chain, demotion Probability }
 
 // fate decides what happens to a packet.
 func (w *World) fate(p *packet) Fate {
 	o := &w.opts.Network
-	odds := chances{loss: o.Loss, duplicate: o.Duplicate, reply: o.LoseReply, tail: o.Tail}
+	odds := messageOdds{loss: o.Loss, duplicate: o.Duplicate, reply: o.LoseReply, tail: o.Tail}
 	var f Fate
 	if len(p.channel.link.rules) > 0 {
 		f = w.applyRules(p, &odds)
 	}
-	if odds != (chances{}) || w.gate.explicit != nil {
+	if odds != (messageOdds{}) || w.gate.explicit != nil {
 		w.ask(p, &odds, &f)
 	}
 	f.Duplicate = f.Duplicate && p.kind != reply
@@ -149,7 +150,7 @@ func (w *World) fate(p *packet) Fate {
 }
 
 // ask adds what chance decides to the packet's fate.
-func (w *World) ask(p *packet, odds *chances, f *Fate) {
+func (w *World) ask(p *packet, odds *messageOdds, f *Fate) {
 	q, g := p.channel.fault(), w.gate
 	f.Drop = f.Drop || g.decide(&q.loss, p.nth, odds.loss)
 	if p.kind != reply {
@@ -165,7 +166,7 @@ func (w *World) ask(p *packet, odds *chances, f *Fate) {
 }
 
 // lag is how much longer a message takes because its chain is slow.
-func (w *World) lag(q *linkFaults, nth uint64, odds *chances) time.Duration {
+func (w *World) lag(q *linkFaults, nth uint64, odds *messageOdds) time.Duration {
 	most := int64(w.opts.Network.ChainDelay)
 	if !q.placed {
 		q.placed, q.lag = true, w.gate.amount(&q.chain, 1, odds.chain, most)
@@ -176,7 +177,7 @@ func (w *World) lag(q *linkFaults, nth uint64, odds *chances) time.Duration {
 	return time.Duration(q.lag)
 }
 
-func (w *World) applyRules(p *packet, odds *chances) (f Fate) {
+func (w *World) applyRules(p *packet, odds *messageOdds) (f Fate) {
 	l := p.channel.link
 	m := &w.network.matching
 	*m = Message{
@@ -201,7 +202,7 @@ func (w *World) applyRules(p *packet, odds *chances) (f Fate) {
 	return f
 }
 
-func (c *chances) raise(r *Rule) {
+func (c *messageOdds) raise(r *Rule) {
 	c.loss, c.duplicate = max(c.loss, r.Loss), max(c.duplicate, r.Duplicate)
 	c.reply, c.tail = max(c.reply, r.LoseReply), max(c.tail, r.Tail)
 	c.chain, c.demotion = max(c.chain, r.Chain), max(c.demotion, r.PriorityChange)

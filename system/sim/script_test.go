@@ -77,7 +77,7 @@ func arg[T any](
 	return v
 }
 
-func word(v string) (string, error) { return v, nil }
+func littleEndian(v string) (string, error) { return v, nil }
 
 func odds(v string) (sim.Probability, error) {
 	n, err := strconv.Atoi(strings.TrimSuffix(v, "%"))
@@ -202,10 +202,10 @@ func (s *script) partition(cmd string, names []env.NodeID) {
 }
 
 func (s *script) rule(d *datadriven.TestData) sim.Rule {
-	class, reply := arg(s, d, "class", word), d.HasArg("reply")
+	class, reply := arg(s, d, "class", littleEndian), d.HasArg("reply")
 	return sim.Rule{
-		From:           arg(s, d, "from", word),
-		To:             arg(s, d, "to", word),
+		From:           arg(s, d, "from", littleEndian),
+		To:             arg(s, d, "to", littleEndian),
 		Count:          arg(s, d, "count", strconv.Atoi),
 		Hold:           d.HasArg("hold"),
 		Copy:           d.HasArg("copy"),
@@ -236,13 +236,13 @@ func (s *script) at(d *datadriven.TestData) {
 		Crash:    d.HasArg("crash"),
 		Announce: d.HasArg("announce"),
 	}
-	if until := arg(s, d, "until", word); until != "" {
+	if until := arg(s, d, "until", littleEndian); until != "" {
 		a.Until = s.latch(until)
 	}
-	if code := arg(s, d, "error", word); code != "" {
+	if code := arg(s, d, "error", littleEndian); code != "" {
 		a.Err = errcode.New(errcode.Code(code), "injected")
 	}
-	s.actions[arg(s, d, "node", word)+" "+arg(s, d, "site", word)] = a
+	s.actions[arg(s, d, "node", littleEndian)+" "+arg(s, d, "site", littleEndian)] = a
 }
 
 func (s *script) onPoint(p *sim.PointHit) sim.Action {
@@ -300,7 +300,7 @@ func (s *script) scope(name string) *env.Scope {
 
 func (s *script) spawn(d *datadriven.TestData, node env.NodeID, name string) {
 	lines := strings.Split(d.Input, "\n")
-	s.w.Node(node).Spawn(s.scope(arg(s, d, "scope", word)), name, func(t env.Task) {
+	s.w.Node(node).Spawn(s.scope(arg(s, d, "scope", littleEndian)), name, func(t env.Task) {
 		s.tasks[name] = t
 		result, err := s.program(t, lines)
 		if err != nil {

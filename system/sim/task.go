@@ -8,31 +8,31 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
-// state is what a task is doing.
-type state uint8
+// taskState is what a task is doing.
+type taskState uint8
 
 const (
-	fresh state = iota
-	running
-	ready
-	sleeping
-	parked
-	calling
+	taskFresh taskState = iota
+	taskRunning
+	taskReady
+	taskSleeping
+	taskParked
+	taskCalling
 	onDisk
-	held
-	ended
+	taskHeld
+	taskEnded
 )
 
 var stateNames = [...]string{
-	fresh:    "new",
-	running:  "running",
-	ready:    "ready",
-	sleeping: "sleeping",
-	parked:   "parked",
-	calling:  "calling",
-	onDisk:   "on disk",
-	held:     "held at a point",
-	ended:    "ended",
+	taskFresh:    "new",
+	taskRunning:  "running",
+	taskReady:    "ready",
+	taskSleeping: "sleeping",
+	taskParked:   "parked",
+	taskCalling:  "calling",
+	onDisk:       "on disk",
+	taskHeld:     "held at a point",
+	taskEnded:    "ended",
 }
 
 // task is a thread of control of one incarnation.
@@ -46,7 +46,7 @@ type task struct {
 	// request is what a handler's task answers, instead of fn.
 	request *packet
 
-	state state
+	state taskState
 	// timer is the slot that ends the present wait, or noSlot.
 	timer int32
 	// result is what the present wait returns.
@@ -67,8 +67,8 @@ type task struct {
 	prev, next *task
 }
 
-// unwinding is what a frozen world has every wait panic with.
-type unwinding struct{}
+// frozenWorld is what a frozen world has every wait panic with.
+type frozenWorld struct{}
 
 var _ env.Task = (*task)(nil)
 
@@ -91,7 +91,7 @@ func (t *task) body() {
 
 func (t *task) end() {
 	if r := recover(); r != nil { //shardproof:allow recover a task's failures arrive here
-		if _, ok := r.(unwinding); !ok {
+		if _, ok := r.(frozenWorld); !ok {
 			t.node.world.fail(t, r)
 		}
 	}
@@ -100,7 +100,7 @@ func (t *task) end() {
 
 // leave removes the task from its scope and node.
 func (t *task) leave() {
-	t.state = ended
+	t.state = taskEnded
 	if t.scope != &t.node.scope {
 		t.scope.Leave(t.ticket)
 	}
@@ -115,7 +115,7 @@ const spinLimit = 10_000
 func (t *task) enter() error {
 	w := t.node.world
 	if w.frozen {
-		panic(unwinding{})
+		panic(frozenWorld{})
 	}
 	if w.running != t {
 		t.node.broken("task " + t.name +
@@ -135,14 +135,14 @@ func (t *task) enter() error {
 
 // wait gives control back until the task is woken, and returns what it was woken with. It may have
 // been woken already, by control code that saw the task's message.
-func (t *task) wait(s state) error {
-	if t.state != ready {
+func (t *task) wait(s taskState) error {
+	if t.state != taskReady {
 		t.state = s
 	}
 	t.refused = 0
 	t.co.yield(struct{}{})
 	if t.node.world.frozen {
-		panic(unwinding{})
+		panic(frozenWorld{})
 	}
 	err := t.result
 	t.result = nil
@@ -150,12 +150,12 @@ func (t *task) wait(s state) error {
 }
 
 // vanish ends a task whose node has crashed: it stays where it is until the world is closed.
-func (t *task) vanish() { _ = t.wait(held) }
+func (t *task) vanish() { _ = t.wait(taskHeld) }
 
 // arm has the present wait end after d of true time.
 func (t *task) arm(d time.Duration) {
 	w := t.node.world
-	t.timer = w.agenda.add(w.now.Add(d), slot{node: t.node, task: t})
+	t.timer = w.agenda.add(w.now.Add(d), eventSlot{node: t.node, task: t})
 }
 
 func (t *task) disarm() {
@@ -168,7 +168,7 @@ func (t *task) disarm() {
 // wake ends the present wait with err; the task runs after one service time.
 func (t *task) wake(err error) {
 	t.disarm()
-	t.state, t.result = ready, err
+	t.state, t.result = taskReady, err
 	t.node.enqueue(t)
 }
 
@@ -176,9 +176,9 @@ func (t *task) wake(err error) {
 func (t *task) expire() {
 	t.timer = noSlot
 	switch t.state {
-	case parked:
+	case taskParked:
 		t.result = errcode.New(errcode.ExceededTimeLimit, "task %s waited too long", t.name)
-	case calling:
+	case taskCalling:
 		t.calls++
 		t.result = errcode.New(errcode.NetworkTimeout, "task %s got no reply in time", t.name)
 	}
@@ -190,7 +190,7 @@ func (t *task) Sleep(d time.Duration) error {
 		return err
 	}
 	t.arm(t.node.machine.real(d) + t.node.machine.service())
-	return t.wait(sleeping)
+	return t.wait(taskSleeping)
 }
 
 func (t *task) Park(timeout time.Duration) error {
@@ -200,11 +200,11 @@ func (t *task) Park(timeout time.Duration) error {
 	if timeout > 0 {
 		t.arm(t.node.machine.real(timeout) + t.node.machine.service())
 	}
-	return t.wait(parked)
+	return t.wait(taskParked)
 }
 
 func (t *task) Unpark() {
-	if t.state == parked && !t.node.inert() {
+	if t.state == taskParked && !t.node.inert() {
 		t.wake(nil)
 	}
 }
@@ -215,7 +215,7 @@ func (t *task) Interrupt(err error) {
 	}
 	t.err = err
 	switch t.state {
-	case sleeping, parked, calling, onDisk, held:
+	case taskSleeping, taskParked, taskCalling, onDisk, taskHeld:
 		t.calls++
 		t.wake(err)
 	}
@@ -229,9 +229,9 @@ func (t *task) Call(to env.NodeID, req env.Message, timeout time.Duration) (env.
 	if timeout > 0 {
 		t.arm(t.node.machine.real(timeout))
 	}
-	t.state, t.asked = calling, to
+	t.state, t.asked = taskCalling, to
 	t.node.world.request(t, to, req)
-	err := t.wait(calling)
+	err := t.wait(taskCalling)
 	reply := t.reply
 	t.reply = nil
 	return reply, err
@@ -246,5 +246,5 @@ func (t *task) Yield(site failpoint.Site) error {
 		return nil
 	}
 	t.arm(d + t.node.machine.service())
-	return t.wait(sleeping)
+	return t.wait(taskSleeping)
 }

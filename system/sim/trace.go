@@ -19,11 +19,11 @@ type traceHash struct {
 	last *machine
 }
 
-// step says what a step was.
-type step uint8
+// traceStep says what a step was.
+type traceStep uint8
 
 const (
-	stepStart step = iota + 1
+	stepStart traceStep = iota + 1
 	stepRun
 	stepTimer
 	stepControl
@@ -59,7 +59,7 @@ func (w *World) Hash() uint64 { return w.trace.hash }
 
 // note counts a step and adds it to the trace. The name goes into the text only, for which id
 // stands in the hash.
-func (w *World) note(s step, m *machine, name string, n, id uint64) {
+func (w *World) note(s traceStep, m *machine, name string, n, id uint64) {
 	t := &w.trace
 	t.step++
 	t.last = m
@@ -67,14 +67,14 @@ func (w *World) note(s step, m *machine, name string, n, id uint64) {
 	if m != nil {
 		index = uint64(m.index) + 1
 	}
-	t.hash = fold(fold(t.hash, id^(uint64(s)<<32|index)), uint64(w.now)^n*0x9fb21c651e98df25)
+	t.hash = addToHash(addToHash(t.hash, id^(uint64(s)<<32|index)), uint64(w.now)^n*0x9fb21c651e98df25)
 	if t.out != nil && t.window.contains(t.step) {
 		w.write(s, m, name, n)
 	}
 }
 
 // write prints one step: number, virtual time, node, what.
-func (w *World) write(s step, m *machine, name string, n uint64) {
+func (w *World) write(s traceStep, m *machine, name string, n uint64) {
 	node := env.NodeID("-")
 	if m != nil {
 		node = m.id
@@ -97,7 +97,7 @@ func (w *World) emit(m *machine, e *trace.Event) {
 	}
 	text := ""
 	if w.trace.out != nil {
-		text = describe(e)
+		text = eventLine(e)
 	}
 	w.note(stepEmit, m, text, 0, hashEvent(e))
 	e.Step = w.trace.step
@@ -107,17 +107,17 @@ func (w *World) emit(m *machine, e *trace.Event) {
 }
 
 func hashEvent(e *trace.Event) uint64 {
-	h := fold(uint64(e.Kind)<<8|uint64(e.Actor), e.Term)
-	h = fold(fold(h, e.Index), e.Hash)
+	h := addToHash(uint64(e.Kind)<<8|uint64(e.Actor), e.Term)
+	h = addToHash(addToHash(h, e.Index), e.Hash)
 	subject, says, n := e.Details()
-	h = fold(h, uint64(n))
+	h = addToHash(h, uint64(n))
 	for _, s := range [...]string{
 		e.Shard, e.Peer, e.NS, e.Key, e.DocID, e.Min, e.Max, subject, says,
 	} {
 		if s != "" {
 			h = hashString(h, s)
 		} else {
-			h = fold(h, 1)
+			h = addToHash(h, 1)
 		}
 	}
 	for i := range e.Chunks {
@@ -129,15 +129,15 @@ func hashEvent(e *trace.Event) uint64 {
 func hashChunk(h uint64, c *trace.Chunk) uint64 {
 	h = hashString(hashString(h, c.Min), c.Max)
 	h = hashString(hashString(h, c.Shard), c.Epoch)
-	h = fold(h, uint64(c.Major)<<32|uint64(c.Minor))
+	h = addToHash(h, uint64(c.Major)<<32|uint64(c.Minor))
 	for _, p := range c.History {
-		h = hashString(fold(h, p.ValidAfter), p.Shard)
+		h = hashString(addToHash(h, p.ValidAfter), p.Shard)
 	}
 	return h
 }
 
-// describe is an event in one line; keys are quoted since they are bytes.
-func describe(e *trace.Event) string {
+// eventLine is an event in one line; keys are quoted since they are bytes.
+func eventLine(e *trace.Event) string {
 	text := e.Kind.String()
 	if e.Actor != trace.Nobody {
 		text += " by " + e.Actor.String()

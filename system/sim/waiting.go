@@ -22,7 +22,7 @@ func (w *World) Waiting() []string {
 func (t *task) describe() string {
 	var b strings.Builder
 	b.WriteString(string(t.node.ID()) + ": " + t.name + " is " + stateNames[t.state])
-	if t.state == calling {
+	if t.state == taskCalling {
 		b.WriteString(" " + string(t.asked))
 	}
 	if t.site != 0 {

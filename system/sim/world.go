@@ -66,7 +66,7 @@ func (w *World) decided(d Decision) {
 		text = fmt.Sprintf("%s %s = %d at", d.Kind, d.Site, d.Answer)
 	}
 	w.note(stepDecision, nil, text, d.Occurrence,
-		fold(hashString(uint64(d.Answer), d.Site), hashString(0, d.Kind)))
+		addToHash(hashString(uint64(d.Answer), d.Site), hashString(0, d.Kind)))
 	if w.opts.OnDecision != nil {
 		w.opts.OnDecision(d)
 	}
@@ -104,7 +104,7 @@ func (w *World) Probes() []string {
 func (w *World) Emit(e *trace.Event) { w.emit(nil, e) }
 
 // At runs fn once the time has come, as part of the schedule; now, if it is past.
-func (w *World) At(at env.Time, fn func()) { w.agenda.add(max(at, w.now), slot{fn: fn}) }
+func (w *World) At(at env.Time, fn func()) { w.agenda.add(max(at, w.now), eventSlot{fn: fn}) }
 
 // StopReason is why a run ended.
 type StopReason string
@@ -196,7 +196,7 @@ func (w *World) next() (at env.Time, fromQueue, ok bool) {
 	return top.at, false, true
 }
 
-func (w *World) happen(s slot) {
+func (w *World) happen(s eventSlot) {
 	switch {
 	case s.task != nil:
 		s.task.expire()
@@ -234,8 +234,8 @@ func (b *BrokenInvariant) Error() string {
 		where, b.Step, time.Duration(b.At), b.Message)
 }
 
-// assertion is what Assert panics with, to distinguish it from a mistake of Go code.
-type assertion struct {
+// failedAssertion is what Assert panics with, to distinguish it from a mistake of Go code.
+type failedAssertion struct {
 	node    *node
 	message string
 }
@@ -263,7 +263,7 @@ func (w *World) fail(t *task, r any) {
 	if m := w.trace.last; m != nil {
 		b.Node = m.id
 	}
-	if a, ok := r.(assertion); ok {
+	if a, ok := r.(failedAssertion); ok {
 		b.Node, b.Message = a.node.ID(), a.message
 	}
 	if t != nil {
