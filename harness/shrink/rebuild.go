@@ -15,9 +15,9 @@ import (
 )
 
 // rebuilt makes scenarios from what surrounds the failure of one: the operations that prove it and
-// a migration of about then, each begun when it was, on a tiny cluster, and a single fault, or one
-// of those that there were and another, or two. A moment that many small things have led to can
-// often be held open by one, if that waits for the right event.
+// a migration of about then, each begun when it was, on a tiny cluster, and a single fault or two.
+// A moment that many small things have led to can often be held open by one, if that waits for the
+// right event.
 func (t *trials) rebuilt(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 	return func(yield func([]*scenario.Scenario) bool) {
 		r, err := runner.Run(s,
@@ -53,27 +53,21 @@ func (t *trials) rebuilt(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario] {
 // ofBalancer says that the balancer has done wrong: then nobody can ask for its migrations instead.
 func (t *trials) ofBalancer() bool { return slices.Contains(t.broken, oracle.Balancing.Name) }
 
-// rebuildBases are what surrounds a failure, the first of it with faults of the scenario too, and
-// at the end the scenario without.
-func rebuildBases(around []*scenario.Scenario, s *scenario.Scenario) (all []*scenario.Scenario) {
-	all = around
-	for _, b := range around[:min(len(around), basesWithFaults)] {
-		all = append(all, withFaultsOf(b, s)...)
-	}
+// rebuildBases are what surrounds a failure, and at the end the scenario without faults.
+func rebuildBases(around []*scenario.Scenario, s *scenario.Scenario) []*scenario.Scenario {
 	bare := s.Clone()
 	bare.Faults, bare.Decisions = nil, nil
-	return append(all, bare)
+	return append(around, bare)
 }
 
 const (
 	// movesTried is of how many of the last migrations before a failure each is tried alone.
 	movesTried = 4
-	// basesWithFaults is to how many scenarios a fault that there was is added, and company how
-	// many such faults are.
-	basesWithFaults, faultsKept = 2, 4
 	// rebuildBatch is how many single faults, and how many pairs, are tried with every scenario
 	// before more are, and most how many at all.
 	rebuildBatch, mostSingles = 150, 1500
+	// faultsKept is how many of the faults that there were are tried.
+	faultsKept = 4
 )
 
 // surroundings are the operations that prove the failure, or none and all if nothing is known of
@@ -113,21 +107,6 @@ func (t *trials) proofs(r *runner.Result, ops []scenario.Op) [][]scenario.Op {
 		return [][]scenario.Op{some}
 	}
 	return [][]scenario.Op{nil, ops}
-}
-
-// withFaultsOf is a scenario with each of the first few faults of another.
-func withFaultsOf(b, of *scenario.Scenario) (all []*scenario.Scenario) {
-	for _, f := range of.Faults[:min(len(of.Faults), faultsKept)] {
-		c := b.Clone()
-		c.Faults = []scenario.Fault{f}
-		all = append(all, c)
-	}
-	for _, d := range of.Decisions[:min(len(of.Decisions), faultsKept)] {
-		c := b.Clone()
-		c.Decisions = []scenario.Decision{d}
-		all = append(all, c)
-	}
-	return all
 }
 
 // migrationsUpTo are the migrations that began up to then.

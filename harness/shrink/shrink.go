@@ -40,7 +40,7 @@ type searchOptions struct {
 	Runs int
 	// Alternatives are scenarios that are better to go on with, should one of them be the same.
 	Alternatives []*scenario.Scenario
-	// Anew, when set, makes scenarios that may fail as s does, some at a time, and are much
+	// Rebuild, when set, makes scenarios that may fail as s does, some at a time, and are much
 	// smaller. It is asked once, if much is left after 300 trials or when no line comes off.
 	Rebuild func(s *scenario.Scenario) iter.Seq[[]*scenario.Scenario]
 	// Fixed, when set, says which settings must stay.

@@ -311,9 +311,9 @@ func TestOneMember(t *testing.T) {
 	}
 }
 
-// TestMadeAnew goes on with a scenario that was made again when little comes off the one that there
+// TestRebuilt goes on with a scenario that was made again when little comes off the one that there
 // is, and not before.
-func TestMadeAnew(t *testing.T) {
+func TestRebuilt(t *testing.T) {
 	const seed = 77
 	other := large(t)
 	other.Seed = seed
