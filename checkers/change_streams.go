@@ -183,7 +183,7 @@ func (l *changeLog) arrange() {
 	}
 }
 
-// compareReaders: whoever read past a change was delivered it.
+// compareReaders: a reader that read past a change was delivered it.
 func (l *changeLog) compareReaders(v *Verdict) {
 	for _, op := range l.watches {
 		s := op.Stream

@@ -117,7 +117,7 @@ type history struct {
 	limits Limits
 
 	// unique is what the unique-writes analysis has found, clusterTimes the verdicts by cluster
-	// time; both are made by whoever asks first.
+	// time; both are made when they are first asked for.
 	unique       *uniqueFindings
 	clusterTimes *clusterTimeVerdicts
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // store is a perfect store: every operation takes effect at one instant between its call and its
-// return, scans read one document at a time. Clients keep several operations under way, and some
+// return, scans read one document at a time. Clients keep several operations in progress, and some
 // never learn what became of theirs.
 type store struct {
 	*rand.Rand
@@ -54,8 +54,8 @@ func play(seed uint64, s *scenario.Scenario, clients, unknown int) []histories.O
 
 func (w *store) tick() uint64 { w.clock++; return w.clock }
 
-// running is an operation under way. state 0: not called, 1: called, then for scans one step a key,
-// last: done.
+// running is an operation in progress. state 0: not called, 1: called, then for scans one step a
+// key, last: done.
 type running struct {
 	plan   *scenario.Op
 	at     int

@@ -162,8 +162,8 @@ func (d *Driver) begin(c *Case) {
 	}
 }
 
-// aim resolves a case's target now. Whoever passes a site of the donor is the donor, whichever
-// migration began last.
+// aim resolves a case's target now. The node that passes a site of the donor is the donor, even if
+// another migration began later.
 func (d *Driver) aim(c *Case) []env.NodeID {
 	if h := c.Hit; h != nil {
 		switch role := h.Site.Role(); {

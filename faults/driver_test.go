@@ -181,7 +181,7 @@ func (f *fake) pass(d *Driver, name string, node env.NodeID) {
 		f.say("pauses %s", a.Pause)
 	}
 	if a.Until != nil {
-		f.say("stands still")
+		f.say("stalls")
 		a.Until(func() { f.say("goes on") })
 	}
 }

@@ -203,7 +203,7 @@ type Rule struct {
 type Action struct {
 	// Crash crashes the node; the task never returns.
 	Crash bool
-	// Pause is how long the task stands still. Until, when set, is called with the function that
+	// Pause is how long the task stalls. Until, when set, is called with the function that
 	// wakes the task instead.
 	Pause time.Duration
 	Until func(wake func())

@@ -14,8 +14,8 @@ const (
 	classes
 )
 
-// key chooses a key of the class. Too few keys for the class leave the last key, whichever class it
-// is of: a collection should have at least as many keys as there are classes.
+// key chooses a key of the class. Too few keys for the class leave the last key, even if it is of
+// another class: a collection should have at least as many keys as there are classes.
 func (p *plan) key(c class) int64 { return p.keyBelow(c, p.Keys) }
 
 // presentKey chooses among the preloaded keys, for operations that do nothing to a document which

@@ -11,7 +11,7 @@ import (
 type StreamParams struct {
 	NS    string
 	Count int
-	// Streams start within Span; one that starts late meets migrations that are under way.
+	// Streams start within Span; one that starts late meets migrations that are in progress.
 	Span time.Duration
 }
 

@@ -299,7 +299,7 @@ func (a *Audit) checkFinal(v *verdict.Verdict) {
 			a.add(v, keyUnusable, fmt.Sprint(op.Key),
 				fmt.Sprintf("operation %d (%s k=%d) of the final pass failed: %s",
 					op.ID, op.Kind, op.Key, op.Error),
-				"the faults had healed and nothing was under way")
+				"the faults had healed and nothing was in progress")
 		}
 		if op.Key < 0 || op.Key >= int64(a.Keys) {
 			continue

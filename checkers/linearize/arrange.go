@@ -140,8 +140,8 @@ func (g *orderGaps) lowest(a *KeyOp) int {
 	return sort.Search(len(g.later)-1, func(i int) bool { return g.later[i] >= a.Call })
 }
 
-// missed is the proof that an absence was seen while the document was there all the time: whichever
-// order the blocks have, the same ones end before it begins and begin after it ends. Only whole
+// missed is the proof that an absence was seen while the document was there all the time: in every
+// order of the blocks, the same ones end before it begins and begin after it ends. Only whole
 // pictures prove it.
 func (v *valueOrder) missed(order []int32, g orderGaps, i int32) Proof {
 	a := &v.k.Acts[i]

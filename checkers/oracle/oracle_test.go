@@ -461,7 +461,7 @@ func TestStepOracles(t *testing.T) {
 		"history of another shard": {
 			opening + "table 1 2 split -..k=a@1|2!b k..m=a@1|3", wrongHistory,
 		},
-		"history that stands still": {
+		"history that stalls": {
 			opening + "table 1 2 move_x -..m=b@2|0<a~", wrongHistory,
 		},
 		"lost write of a deposed config": {

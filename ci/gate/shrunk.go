@@ -72,7 +72,7 @@ func demandsKept(bugs []knownbugs.Bug, table *shrunk.Table) (int, error) {
 // errMissed says that there is no failure to make small.
 var errMissed = errors.New("a known bug has no row")
 
-// shrinking is the filling of the table under way.
+// shrinking is the filling of the table in progress.
 type shrinking struct {
 	root, scratch, file string
 	// healthy is the tool without any bug.

@@ -64,7 +64,7 @@ func (o *options) chosen() []string {
 	return strings.Split(o.strategy, ",")
 }
 
-// measuring is the filling of a table under way.
+// measuring is the filling of a table in progress.
 type measuring struct {
 	options
 	root, scratch, file string

@@ -74,7 +74,7 @@ func checkOne(out io.Writer, file string, limits checkers.Limits) (int, error) {
 	return outcomeCode(worst.Outcome), nil
 }
 
-// readOps reads a file in whichever of the known formats it is.
+// readOps reads a file in any of the known formats.
 func readOps(file string) ([]histories.Op, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

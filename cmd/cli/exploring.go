@@ -17,7 +17,7 @@ import (
 	"github.com/shardproof/shardproof/harness/search"
 )
 
-// exploreJob is one search under way.
+// exploreJob is one search in progress.
 type exploreJob struct {
 	flags    *exploreFlags
 	command  *cobra.Command

@@ -25,7 +25,7 @@ const (
 
 // searchState is what a search goes on from.
 type searchState struct {
-	// Mark, Seen and Corpus are of the beginning of the round under way, Taken is how many of its
+	// Mark, Seen and Corpus are of the beginning of the round in progress, Taken is how many of its
 	// trials are done.
 	Mark   search.Checkpoint
 	Seen   int

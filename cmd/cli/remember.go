@@ -26,7 +26,7 @@ const (
 	totalFile    = "campaign.json"
 )
 
-// remembering is the memory of a campaign under way. A nil one remembers nothing.
+// remembering is the memory of a campaign in progress. A nil one remembers nothing.
 type remembering struct {
 	targets target.Set
 	*failuredb.Memory

@@ -103,7 +103,7 @@ func (f *shrinkFlags) place(what string, from *runner.Result) string {
 	return strings.TrimSuffix(filepath.Clean(what), ".txt") + "-min"
 }
 
-// shrinkJob is one search under way.
+// shrinkJob is one search in progress.
 type shrinkJob struct {
 	flags    *shrinkFlags
 	from     *runner.Result

@@ -147,7 +147,7 @@ func (f *sweepFlags) planSeed(seed uint64) (*sweep.Plan, *runner.Result, error) 
 	return sweep.PlanOf(f.targets, s, nil)
 }
 
-// sweepJob is one sweep under way.
+// sweepJob is one sweep in progress.
 type sweepJob struct {
 	flags    *sweepFlags
 	what     string // the base or the file

@@ -28,9 +28,9 @@ const (
 	Crash       // the node crashes
 	StepDown    // the node, if primary, hands over
 	Fail        // the step fails with Code
-	Pause       // the task stands still For
-	Delay       // the task stands still for a drawn time up to For
-	Until       // the task stands still until Site is passed by another
+	Pause       // the task stalls For
+	Delay       // the task stalls for a drawn time up to For
+	Until       // the task stalls until Site is passed by another
 )
 
 // Effect is an answer of a set.

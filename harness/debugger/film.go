@@ -88,7 +88,7 @@ func (f *Film) shoot(i int) error {
 	return nil
 }
 
-// camera takes frames of a run under way, at the steps that are left.
+// camera takes frames of a run in progress, at the steps that are left.
 type camera struct {
 	steps  []uint64
 	frames map[uint64]*timeline.Frame

@@ -139,7 +139,7 @@ func (s *Stepper) node(f *timeline.Frame, name string) (string, error) {
 	return "", fmt.Errorf("there is no server %q; there are %s", name, strings.Join(known, ", "))
 }
 
-// progress is what is under way where the stepper stands.
+// progress is what is in progress where the stepper stands.
 func (s *Stepper) progress() *timeline.Progress { return timeline.After(s.events()[:s.at+1]) }
 
 func (s *Stepper) migration(id string) (string, error) {
@@ -153,7 +153,7 @@ func (s *Stepper) migration(id string) (string, error) {
 	)
 }
 
-// migrations are those that are under way, and how many are over.
+// migrations are those that are in progress, and how many are over.
 func (s *Stepper) migrations() string {
 	var b strings.Builder
 	b.WriteString("migrations\n")

@@ -234,7 +234,7 @@ func partWeight(e *trace.Event, id string) Weight {
 	return 0
 }
 
-// writes are those of the documents, whoever did them.
+// writes are those of the documents, by clients and by the cluster itself.
 func (s *slice) writes(first, last int) {
 	for i := first; i <= last; i++ {
 		e := &s.events[i]

@@ -7,8 +7,8 @@
 // forgotten. An error to write is returned by every later call, too: nothing goes on that could not
 // be kept.
 //
-// Refusal: it runs nothing, looks at no clock and decides nothing about a campaign; whoever runs
-// the kept cases tells it what came of them.
+// Refusal: it runs nothing, looks at no clock and decides nothing about a campaign; the
+// caller runs the kept cases and says what came of them.
 package failuredb
 
 import (

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// Replace writes a file in place of the one that was there. Whoever reads it sees one or the other,
+// Replace writes a file in place of the one that was there. A reader sees one or the other,
 // also after a loss of power; once Replace has returned, the new one.
 func Replace(path string, data []byte) error {
 	draft, err := writeDraft(filepath.Dir(path), data)

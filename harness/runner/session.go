@@ -142,7 +142,7 @@ func (p *clientPool) finalWrite(ns string, key int64) scenario.OpKind {
 }
 
 // fewest is the least number of documents in a batch of the final scan. Of many keys it has more,
-// lest a cursor times out meanwhile.
+// or a cursor could time out meanwhile.
 const fewest = 7
 
 // finalIDs is where the numbers of final operations start, well above those of drawn ones.

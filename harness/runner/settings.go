@@ -26,7 +26,7 @@ type conditions struct {
 	// most.
 	chains, demotions int
 	chainDelay        time.Duration
-	// stall is the share of sites at which a task stands still, in parts per million, for
+	// stall is the share of sites at which a task stalls, in parts per million, for
 	// stallDelay at most.
 	stall      int
 	stallDelay time.Duration

@@ -60,7 +60,7 @@ func (r *run) result() *Result {
 	return result
 }
 
-// excuse reports what the system is known for instead of the promises that it breaks thereby.
+// excuse reports what the system is known for instead of the promises that this breaks.
 func (r *run) excuse(result *Result) {
 	e, ok := r.system.(target.Excuser)
 	if !ok {

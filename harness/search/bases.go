@@ -40,7 +40,7 @@ type onBases struct {
 	name  string
 	used  int
 	now   *searchStage
-	from  int // the first trial of the stage under way that Learn is told of
+	from  int // the first trial of the stage in progress that Learn is told of
 	given int // how many of its trials were handed out
 	// made is how many trials of the base were, in all its stages; behind how many of those to come
 	// an earlier search has made.

@@ -83,7 +83,7 @@ func (o operatorConnection) removeShard(t env.Task, name string) {
 // and, once the faults have healed, clears the marks of chunks when nothing else keeps the removal
 // from ending: those the balancer skips, and it has to go on to the others by itself (protocol
 // 14.2, SERVER-74982). In 4.2 it also drops what moves of a primary have left that ended half way,
-// when nothing is under way any more (invariants 20.1).
+// when nothing is in progress any more (invariants 20.1).
 func (o operatorConnection) relieve(t env.Task, name string, left *command.RemoveShardReply) {
 	for _, database := range left.Databases {
 		for _, to := range o.Topology().ShardNames() {

@@ -40,8 +40,8 @@ var _ target.Target = Store{}
 // Describe is what is known of the store before it is started.
 func (Store) Describe() *target.Description { return description }
 
-// The kinds of operations declare themselves, in whichever file: they are all known once variables
-// are.
+// The kinds of operations declare themselves in files of their own: all are known once variables
+// are set.
 func init() { description.Ops = executable() }
 
 var description = &target.Description{

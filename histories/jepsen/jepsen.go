@@ -2,7 +2,7 @@
 // the key-value histories of the public data set of linearizability checkers.
 //
 // Promise: every line is understood or refused with its place; the operations mean to the checkers
-// what they meant to whoever recorded them. Identities in these histories may repeat, which only
+// what they meant to their authors. Identities in these histories may repeat, which only
 // searching copes with.
 package jepsen
 
@@ -49,7 +49,7 @@ func Read(file string, r io.Reader) ([]histories.Op, error) {
 	return p.finish(), nil
 }
 
-// parser reads one history. Each process has at most one operation under way, open by process.
+// parser reads one history. Each process has at most one operation in progress, open by process.
 type parser struct {
 	file string
 	line int

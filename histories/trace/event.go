@@ -1,9 +1,9 @@
 // Package trace is the record of what happened inside a cluster, step by step: what the step
-// oracles judge, what the coverage tables count and what a story is made of. Whoever observes a run
+// oracles judge, what the coverage tables count and what a story is made of. An observer of a run
 // sees these values and nothing else.
 //
 // Each kind of event has a type with exactly its fields, such as RangeDeletionEvent; its Event
-// method makes the Event that travels. Who reads one looks at the Kind, at fields that mean the
+// method makes the Event that travels. A reader looks at the Kind, at fields that mean the
 // same for all kinds, and asks the rest by methods named after what they mean, such as Migration or
 // DonorState. The states of a donor, a recipient, a range deletion and so on are types of their
 // own.

@@ -193,7 +193,7 @@ func (s *Service) remove(t env.Task, name string) (*command.RemoveShardReply, er
 // release.
 func (s *Service) unfinished(t env.Task, name string) (string, error) {
 	if !s.config.Unchanging() {
-		return "an operation on a whole collection is under way", nil
+		return "an operation on a whole collection is in progress", nil
 	}
 	at, err := s.now(t)
 	if err == nil {

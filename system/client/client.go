@@ -23,7 +23,7 @@
 //
 // The session remembers the newest operation time of its answers. A read that is sent with it
 // (command.Find.After) returns nothing older than what the session has written or seen, from
-// whichever member; of majority reads and writes that makes a causally consistent session.
+// every member; of majority reads and writes that makes a causally consistent session.
 //
 // Refusal: the package knows no shards, no versions and no primaries; and one client runs one
 // operation at a time.

@@ -1,6 +1,6 @@
 package failpoint
 
-// The phases of the donor of a migration, and of whoever completes it (failpoints 18.2).
+// The phases of the donor of a migration, and of the node that completes it (failpoints 18.2).
 var (
 	DonorRegister = declare(Donor, "donor.register",
 		"a second migration starts while one is running")

@@ -154,7 +154,7 @@ func (s *Service) audit(a *command.AuditReply) {
 	}
 	if n := s.minOpTime().Updaters; n > 0 {
 		a.OutstandingTasks = append(a.OutstandingTasks,
-			fmt.Sprintf("%d commits under way in minOpTimeRecovery", n))
+			fmt.Sprintf("%d commits in progress in minOpTimeRecovery", n))
 	}
 	for _, id := range s.recovering() {
 		a.OutstandingTasks = append(a.OutstandingTasks, "recovery of "+id)

@@ -75,7 +75,7 @@ func (r *Rig) askUntilAnswered(what string, req env.Message) {
 	})
 }
 
-// askRepeatedly asks until there is an answer, whichever member is primary.
+// askRepeatedly asks until there is an answer, through changes of primary.
 func askRepeatedly[Resp any](t env.Task, set *rpc.Set, req env.Message) (resp *Resp, err error) {
 	for range 10 {
 		if resp, err = rpc.AskPrimary[Resp](t, set, req, 5*time.Second); !rpc.Gone(err) {

@@ -32,7 +32,7 @@ type Servers interface {
 
 // Stage is a simulated world that a script controls: faults, lost messages, cut links, requests
 // that are waited for, and the text of what has happened since the last line. What stands on it, a
-// whole cluster or one server among simulated neighbours, is the business of whoever embeds it.
+// whole cluster or one server among simulated neighbours, is up to the rig that embeds it.
 type Stage struct {
 	// World is nil until Open.
 	World *sim.World

@@ -51,7 +51,7 @@ func newStorm(seed uint64, c env.Codec) *storm {
 	return s
 }
 
-// passing sometimes crashes or pauses whoever passes a site.
+// passing sometimes crashes or pauses the task that passes a site.
 func (s *storm) passing(p *sim.PointHit) sim.Action {
 	if s.calm {
 		return sim.Action{}

@@ -36,7 +36,7 @@ func TestStepUpWritesFirst(t *testing.T) {
 	}
 }
 
-// TestTenureEndsItsTasks deposes a primary: whoever acts for it can neither wait nor write any
+// TestTenureEndsItsTasks deposes a primary: a task that acts for it can neither wait nor write any
 // more, even when the same member leads again.
 func TestTenureEndsItsTasks(t *testing.T) {
 	c := newCluster(3, sim.Options{Seed: 1}).start()

@@ -107,7 +107,7 @@ func (m *Member) StepDown(t env.Task) error {
 			return t.Err()
 		}
 	}
-	m.transfer(m.self) // a transfer to oneself ends the one in progress
+	m.transfer(m.self) // a transfer to the member itself ends the one in progress
 	return errcode.New(errcode.ExceededTimeLimit, "no member of replica set %s caught up within %s",
 		m.cfg.Name, m.cfg.Settings.CatchUpTimeout)
 }

@@ -61,7 +61,7 @@ type script struct {
 	jobs   map[string]*job
 }
 
-// job is a request under way.
+// job is a request in progress.
 type job struct {
 	done   func() bool
 	answer string

@@ -25,7 +25,7 @@ func (s *script) instruction(t env.Task, w []string) (string, error) {
 		s.say(t, "%s answered: %s", w[1], m.(*text).Text)
 	case "send": // node text
 		t.Node().Send(env.NodeID(w[1]), &text{rest(2)})
-	case "mutate": // node: changes a request while it is under way
+	case "mutate": // node: changes a request while it is in progress
 		m := &text{"mutable request"}
 		t.Node().After(500*time.Microsecond, func() { m.Text = "mutated" })
 		_, err := t.Call(env.NodeID(w[1]), m, 0)

@@ -22,7 +22,7 @@ type Sizes struct {
 	Operations int
 	// Planned are faults that the scenario plans, the failpoints that its settings switch on
 	// included. Decided are those that chance has decided: a lost, doubled or slow message, a task
-	// that stands still, a slow disk, what a crash leaves of a file.
+	// that stalls, a slow disk, what a crash leaves of a file.
 	Planned, Decided int
 	// Moves are migrations and moves of primaries.
 	Moves, Commands, Streams int

@@ -1,5 +1,5 @@
 // Package timeline is the state of a cluster at one moment, for people who walk through a run: what
-// the catalogue says, what every server believes and holds, and what is under way.
+// the catalogue says, what every server believes and holds, and what is in progress.
 //
 // Promise: a Frame is a copy. What is in it was true when it was taken, and looking has changed
 // nothing.
@@ -50,7 +50,7 @@ type Node struct {
 	Applied, Committed string
 	// Knows is what it believes of each collection; of routers and members of shards.
 	Knows []Belief
-	// Doing is what it has under way, Records what it has on disk of migrations and range
+	// Doing is what it has in progress, Records what it has on disk of migrations and range
 	// deletions.
 	Doing, Records []string
 	Cursors        int

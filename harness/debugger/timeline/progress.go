@@ -8,7 +8,7 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// Progress is what is under way after a part of a run's events.
+// Progress is what is in progress after a part of a run's events.
 type Progress struct {
 	Faults     []string
 	Migrations []Migration
