@@ -24,7 +24,7 @@ func printSummary(out io.Writer, t *total, last *campaign.Summary, workers int) 
 	w.Row("seeds", "%s%s", withCommas(uint64(s.Runs)), interruptedText(last))
 	w.Row("protocols", "8.0 %s, 4.2 %s; known anomalies of 4.2: %s",
 		withCommas(uint64(s.Runs-s.Older)), withCommas(uint64(s.Older)), countsText(s.Weaknesses))
-	w.Row("violations", "%d", t.Violations)
+	w.Row("failures", "%d", t.Violations)
 	w.Row("undecided", "%d", t.Undecided)
 	w.Row("virtual time", "%s", time.Duration(s.Virtual).Round(time.Second))
 	addWork(w, s)
@@ -58,9 +58,10 @@ func addWork(w *sheet.Sheet, s *runner.Counters) {
 
 // migrationsText says how the migrations ended.
 func migrationsText(s *runner.Counters) string {
-	return fmt.Sprintf("%s started, %s committed, %s aborted, %s of these by recovery",
-		withCommas(uint64(s.Started)), withCommas(uint64(s.Committed)),
-		withCommas(uint64(s.Aborted)), withCommas(uint64(s.Recovered)))
+	return fmt.Sprintf("%s started: %s committed, %s aborted, %s ended without a decision; "+
+		"recovery completed %s", withCommas(uint64(s.Started)), withCommas(uint64(s.Committed)),
+		withCommas(uint64(s.Aborted)),
+		withCommas(uint64(max(0, s.Started-s.Committed-s.Aborted))), withCommas(uint64(s.Recovered)))
 }
 
 func interruptedText(s *campaign.Summary) string {

@@ -157,14 +157,14 @@ func (s *Stepper) move(words []string, by int) (string, error) {
 
 func (s *Stepper) jump(words []string) (string, error) {
 	if len(words) != 1 {
-		return "", errors.New("goto wants a step such as 1853, or a time such as 171ms")
+		return "", errors.New("goto needs a step such as 1853, or a time such as 171ms")
 	}
 	if d, err := time.ParseDuration(words[0]); err == nil && words[0] != "0" {
 		return s.first(func(e *trace.Event) bool { return e.At >= int64(d) })
 	}
 	step, err := strconv.ParseUint(words[0], 10, 64)
 	if err != nil {
-		return "", fmt.Errorf("goto wants a step such as 1853, or a time such as 171ms, not %q",
+		return "", fmt.Errorf("goto needs a step such as 1853, or a time such as 171ms, not %q",
 			words[0])
 	}
 	return s.first(func(e *trace.Event) bool { return e.Step >= step })
@@ -199,7 +199,7 @@ func (s *Stepper) in(words []string) (string, error) {
 			return "", nil
 		}
 	}
-	return "", errors.New("in wants a collection of the scenario")
+	return "", errors.New("in needs a collection of the scenario")
 }
 
 // frame is the state of the cluster where the stepper stands.

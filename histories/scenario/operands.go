@@ -67,7 +67,7 @@ var (
 			return "", ""
 		}
 		if err := names.Setting(c.Name); err != nil {
-			return err.Error(), "a name that shardproof list shows"
+			return err.Error(), ""
 		}
 		return "", ""
 	})

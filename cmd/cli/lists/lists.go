@@ -62,19 +62,22 @@ func Write(out io.Writer, t target.Target, name string, titled bool) error {
 		}
 		return nil
 	}
-	names := Names()
-	near := suggest.Nearest(name, names)
-	if len(near) == 0 {
-		near = names
+	if near := suggest.Nearest(name, Names()); len(near) > 0 {
+		return fmt.Errorf("there is no list %q; did you mean %s?", name, strings.Join(near, " or "))
 	}
-	return fmt.Errorf("there is no list of %q; did you mean %s?", name, strings.Join(near, " or "))
+	return fmt.Errorf("there is no list %q; the lists are %s", name, strings.Join(Names(), ", "))
 }
 
 func listProfiles(w io.Writer, _ target.Target) {
+	all := 0
+	for _, p := range generate.Profiles() {
+		all += p.Weight
+	}
+	fmt.Fprintf(w, "mixed\tthe default\tevery seed draws one of the profiles that have a share\n")
 	for _, p := range generate.Profiles() {
 		share := "only on request"
 		if p.Weight > 0 {
-			share = fmt.Sprintf("%d %% of a mixed campaign", p.Weight)
+			share = fmt.Sprintf("%d of %d mixed seeds", p.Weight, all)
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", p.Name, share, p.About)
 	}
