@@ -15,9 +15,9 @@ import (
 var ChangeStreams = Checker{
 	Name: "change-streams",
 	Promise: "A change stream delivers every acknowledged write exactly once, in an order on " +
-		"which all readers agree, and no writes of migrations; a stream that resumes at a " +
-		"token delivers exactly what comes after it; and a stream ends when its collection " +
-		"does.",
+		"which all readers agree, and nothing that migrations write; a stream that resumes " +
+		"at a token delivers exactly what comes after it; and a stream ends when its " +
+		"collection does.",
 	Signatures: Meanings{
 		changeDisorder: "a change was delivered after a later one, or after a high-water mark " +
 			"that covers it",

@@ -102,8 +102,9 @@ func listFailpoints(w io.Writer, t target.Target) {
 	if t.Describe().Name != shardstore.Name {
 		return
 	}
+	fmt.Fprintf(w, "\nPhases of the protocol that have no failpoint of their own:\n\n")
 	for _, m := range failpoint.Absent() {
-		fmt.Fprintf(w, "%s\tnot modelled: %s\n", m.Name, m.Why)
+		fmt.Fprintf(w, "%s\t%s\n", m.Name, m.Why)
 	}
 }
 
