@@ -68,7 +68,7 @@ What can be swept, besides a seed or a scenario file:
 		},
 	}
 	c.Flags().BoolVar(&f.pairs, "pairs", false, "pairs of faults instead of single ones")
-	c.Flags().StringVar(&f.of, "target", "", "the system that the scenario of a seed is drawn for")
+	c.Flags().StringVar(&f.of, "target", "", "the system under test, for the scenario of a seed")
 	c.Flags().IntVar(&f.most, "runs", 0,
 		"stop after this many runs in total, earlier commands included; 0 for all")
 	c.Flags().StringVar(&f.protocol, "protocol", "8.0",
