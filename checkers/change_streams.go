@@ -218,7 +218,8 @@ func (l *changeLog) position(after histories.Token) int {
 
 func (l *changeLog) skipped(op *histories.Op, c *histories.Change) Violation {
 	return l.change(changeMissed, op, c, tellChange(c)+" was not delivered",
-		fmt.Sprintf("it read from token %s to token %s", show(op.Stream.After), show(op.Stream.Upto())),
+		fmt.Sprintf("it read from token %s to token %s",
+			show(op.Stream.After), show(op.Stream.Upto())),
 		"another reader got that change")
 }
 

@@ -30,10 +30,10 @@ func newCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "check recorded client histories: shardproof's own, or Jepsen's",
-		Long: `Check decides whether client histories keep their consistency promises. It reads shardproof's own
-histories (history.ndjson.zst, plain NDJSON, or the folder of a saved run) and the logs of
-Jepsen's etcd and key-value tests. It prints one verdict for each file, with its violations below
-it.`,
+		Long: `Check decides whether client histories keep their consistency promises. It
+reads shardproof's own histories (history.ndjson.zst, plain NDJSON, or the folder of a saved run)
+and the logs of Jepsen's etcd and key-value tests. It prints one verdict for each file, with its
+violations below it.`,
 		Example: "  shardproof check out/lost-write-4711\n  shardproof check etcd_000.log",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -66,7 +66,8 @@ func checkOne(out io.Writer, file string, limits checkers.Limits) (int, error) {
 		folder := file
 		file = filepath.Join(folder, rundir.HistoryFile)
 		if _, err := os.Stat(file); err != nil {
-			return 0, fmt.Errorf("%s is not a saved run: it holds no %s", folder, rundir.HistoryFile)
+			return 0, fmt.Errorf("%s is not a saved run: it holds no %s",
+				folder, rundir.HistoryFile)
 		}
 	}
 	ops, err := readOps(file)
@@ -122,6 +123,7 @@ func explainOne(out io.Writer, v *checkers.Violation) {
 		if i > 0 {
 			link = "and"
 		}
-		fmt.Fprintf(out, "      %-7s %s\n", link, explain.CutLine(strings.TrimPrefix(because, "and ")))
+		because = strings.TrimPrefix(because, "and ")
+		fmt.Fprintf(out, "      %-7s %s\n", link, explain.CutLine(because))
 	}
 }

@@ -51,9 +51,9 @@ func Main(targets ...target.Target) int {
 	return end.code
 }
 
-const aboutText = `shardproof runs a whole sharded document store in a deterministic simulation, moves data
-between its shards while faults are injected, and checks every run for lost, duplicated and stale
-data. A seed determines the whole run, so every failure can be replayed step by step.
+const aboutText = `shardproof runs a whole sharded document store in a deterministic simulation,
+moves data between its shards while faults are injected, and checks every run for lost, duplicated
+and stale data. A seed determines the whole run, so every failure can be replayed step by step.
 
 Exit codes: 0 passed, 1 a promise was broken, 2 undecided, 3 a replay diverged, 4 the harness
 failed, 64 wrong usage, 130 interrupted (with a report of what was done until then).`

@@ -31,12 +31,12 @@ func newExplore(targets target.Set) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explore",
 		Short: "search for failures with a strategy instead of random seeds alone",
-		Long: `Explore generates scenarios with a search strategy, runs and checks them, and reports when it last
-reached a state that no earlier run had reached. Failing scenarios replay and shrink like any
-other. It ends after --seeds, --runs, --for or --cpu, whichever comes first, and at the first
-failure unless --keep-going is given. Its folder holds the failing runs, the journal, and the
-scenarios that reached new states. If it is interrupted or killed, the same command resumes the
-search and adds to its totals.
+		Long: `Explore generates scenarios with a search strategy, runs and checks them, and
+reports when it last reached a state that no earlier run had reached. Failing scenarios replay and
+shrink like any other. It ends after --seeds, --runs, --for or --cpu, whichever comes first, and
+at the first failure unless --keep-going is given. Its folder holds the failing runs, the journal,
+and the scenarios that reached new states. If it is interrupted or killed, the same command
+resumes the search and adds to its totals.
 
 Strategies:
 ` + strategyNames(),

@@ -18,8 +18,8 @@ failpoint is passed, every message and every durable write. Then it runs the sce
 fault that makes sense at each of these points, with all checkers.
 
 A row is a phase of the migration (or of whatever else is swept) and the actor that the fault hits;
-a column is a kind of fault, as ` + "`shardproof sweep --help`" + ` explains; a cell counts runs. A plain number
-means that every promise held in all of them; "5 of 7" means that it did in 5.
+a column is a kind of fault, as ` + "`shardproof sweep --help`" + ` explains; a cell counts
+runs. A plain number means that every promise held in all of them; "5 of 7" means that it did in 5.
 
 Each section is written by the command that it names; ` + "`make sweeps`" + ` writes them all again.
 `

@@ -53,9 +53,9 @@ func newRun(targets target.Set) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "run many seeds, each a whole cluster under faults, and check every history",
-		Long: `Run generates a scenario from each seed, simulates it, and checks the history that clients
-observed, every internal step, and the final state. It stops at the first failure, saves that run
-in a new folder under --out, and explains it.
+		Long: `Run generates a scenario from each seed, simulates it, and checks the history
+that clients observed, every internal step, and the final state. It stops at the first failure,
+saves that run in a new folder under --out, and explains it.
 
 With --memory, failing runs are saved in that folder, and the next campaign first runs them again:
 each failure signature is new, known, fixed or came back. Known failures are counted and do not

@@ -43,15 +43,15 @@ func newSweep(targets target.Set) *cobra.Command {
 		Use: "sweep [BASE | SEED | SCENARIO-FILE]",
 		Short: "try every single fault at every injection point of one scenario, or pairs of " +
 			"faults",
-		Long: `Sweep runs a scenario without faults and records every injection point: every time that a
-failpoint is passed, every message and every durable write. Then it runs the scenario once for
-each fault that makes sense at each point. With --pairs it runs pairs of faults, in an order that
-covers all phases evenly wherever it stops. If it is interrupted, the same command resumes the
-sweep.
+		Long: `Sweep runs a scenario without faults and records every injection point: every
+time that a failpoint is passed, every message and every durable write. Then it runs the scenario
+once for each fault that makes sense at each point. With --pairs it runs pairs of faults, in an
+order that covers all phases evenly wherever it stops. If it is interrupted, the same command
+resumes the sweep.
 
 The matrix is printed and written to OUT/matrix.md. A row is a phase of the migration and the
-actor that the fault hits; a cell counts runs: "7" if every promise held in all of
-them, "**5 of 7**" if it did in 5.
+actor that the fault hits; a cell counts runs: "7" if every promise held in all of them,
+"**5 of 7**" if it did in 5.
 
 Columns:
 ` + sweepKinds() + `

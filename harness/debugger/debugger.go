@@ -82,7 +82,8 @@ func init() {
 		},
 		{
 			"here", "",
-			"where the failure arose: HERE in its story, or the event that broke the promise", (*Stepper).here,
+			"where the failure arose: HERE in its story, or the event that broke the promise",
+			(*Stepper).here,
 		},
 		{
 			"who", "KEY [NS]",
