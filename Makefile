@@ -32,7 +32,7 @@ lint:
 	$(GO) vet ./...
 	$(GO) test ./ci/citations ./ci/determinism ./ci/imports ./ci/shape
 
-## demo: the same campaign on a build with one known bug, so that you see a failure found, explained and replayed
+## demo: a campaign on a build with one known bug: a failure is found, explained and replayed
 demo:
 	$(GO) run ./ci/gate -demo reloads-before-deletes
 
@@ -44,7 +44,7 @@ gate:
 soak: build
 	$(TOOL) run --seeds 20000 --table
 
-## sweeps: every single fault of four subjects, and their matrices in docs/sweeps.md
+## sweeps: every single fault in four scenarios, and the matrices in docs/sweeps.md
 sweeps: build
 	rm -rf out/sweeps
 	$(TOOL) sweep --out out/sweeps/migration --matrix docs/sweeps.md migration
@@ -52,15 +52,15 @@ sweeps: build
 	$(TOOL) sweep --out out/sweeps/move-primary --matrix docs/sweeps.md move-primary
 	$(TOOL) sweep --out out/sweeps/deletion --matrix docs/sweeps.md deletion
 
-## figures: how much there is of everything that can be counted, into the table of README.md
+## figures: counts what there is, for the table of README.md
 figures:
 	$(GO) run ./ci/figures -write
 
-## doc-commands: every command that README.md and docs/start.md print, carried out in a fresh clone
+## doc-commands: every command that README.md and docs/start.md print, run in a fresh clone
 doc-commands:
 	SHARDPROOF_DOC_COMMANDS=1 $(GO) test -count=1 -run TestCommands -v ./ci/docs
 
-## mutation: MUTANTS small bugs made by rules, tried one by one; goes on where it was; report in ci/mutation/TABLE.md
+## mutation: MUTANTS small bugs made by rules, tried one by one; resumes where it stopped; report in ci/mutation/TABLE.md
 mutation:
 	$(GO) run ./ci/mutation -sample $(MUTANTS) -cpu $(MUTANT_CPU) -workers $(WORKERS) -report ci/mutation/TABLE.md
 

@@ -15,9 +15,9 @@ import (
 var ChangeStreams = Checker{
 	Name: "change-streams",
 	Promise: "A change stream delivers every acknowledged write exactly once, in an order on " +
-		"which all readers agree, and no writes of migrations; a stream that resumes at a " +
-		"token delivers exactly what comes after it; and a stream ends when its collection " +
-		"does.",
+		"which all readers agree, and nothing that migrations write; a stream that resumes " +
+		"at a token delivers exactly what comes after it; and a stream ends when its " +
+		"collection does.",
 	Signatures: Meanings{
 		changeDisorder: "a change was delivered after a later one, or after a high-water mark " +
 			"that covers it",
@@ -217,8 +217,9 @@ func (l *changeLog) position(after histories.Token) int {
 }
 
 func (l *changeLog) skipped(op *histories.Op, c *histories.Change) Violation {
-	return l.change(changeMissed, op, c, "it was not delivered "+tellChange(c),
-		fmt.Sprintf("it read from %s to %s", show(op.Stream.After), show(op.Stream.Upto())),
+	return l.change(changeMissed, op, c, tellChange(c)+" was not delivered",
+		fmt.Sprintf("it read from token %s to token %s",
+			show(op.Stream.After), show(op.Stream.Upto())),
 		"another reader got that change")
 }
 

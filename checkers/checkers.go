@@ -62,7 +62,7 @@ const (
 // Worst is the verdict that decides: the first of the worst outcome. The zero Verdict for none.
 func Worst(verdicts []Verdict) Verdict { return verdict.Worst(verdicts) }
 
-// declared is a checker of histories.
+// declared is a history checker.
 type declared struct {
 	place   int
 	checker *Checker
@@ -85,7 +85,7 @@ func listedCheckers() []declared {
 	return all
 }
 
-// Catalogue is every checker of histories, in the order in which they are listed.
+// Catalogue is every history checker, in the order in which they are listed.
 func Catalogue() []Checker {
 	var all []Checker
 	for _, d := range listedCheckers() {

@@ -12,8 +12,8 @@ import (
 // contradiction.
 var Scans = Checker{
 	Name: "scans",
-	Promise: "A scan returns every document at most once, in the order of the key, and only " +
-		"documents of its range.",
+	Promise: "A scan returns every document at most once, in key order, and only documents " +
+		"in its range.",
 	Signatures: Meanings{
 		duplicateInScan: "a scan returned one key twice",
 		outsideOfScan:   "a scan returned a key outside its range",

@@ -327,11 +327,11 @@ func (h keyed) name(at int) string { return fmt.Sprintf("operation %d", h.ops[at
 // tell is an operation as a sentence.
 func (h keyed) tell(at int) string {
 	op := &h.ops[at]
-	what := fmt.Sprintf("operation %d (client %d, events %d to %d): %s k=%d",
+	what := fmt.Sprintf("operation %d (client %d, call %d, return %d): %s k=%d",
 		op.ID, op.Client, op.Call, op.Return, op.Kind, op.Key)
 	switch {
 	case op.Kind.Of().Shape == opkind.Ranged:
-		what = fmt.Sprintf("operation %d (client %d, events %d to %d): %s [%d, %d)",
+		what = fmt.Sprintf("operation %d (client %d, call %d, return %d): %s [%d, %d)",
 			op.ID, op.Client, op.Call, op.Return, op.Kind, op.Key, op.To)
 	case op.Kind.Of().Expects():
 		what += fmt.Sprintf(" from %q to %s", op.Expect, op.Value)

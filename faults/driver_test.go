@@ -236,10 +236,10 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			scenario.Fault{Kind: "crash", When: at, Target: "shard-a"},
-			"wants a node such as shard-a.1",
+			"needs a node such as shard-a.1",
 		},
-		{scenario.Fault{Kind: "hold", When: at, Target: "shard-a.0"}, "wants a link such as"},
-		{scenario.Fault{Kind: "pause", When: at}, "wants a failpoint as its trigger"},
+		{scenario.Fault{Kind: "hold", When: at, Target: "shard-a.0"}, "needs a link such as"},
+		{scenario.Fault{Kind: "pause", When: at}, "needs a failpoint as its trigger"},
 		{
 			scenario.Fault{
 				Kind:   "crash",
@@ -254,7 +254,7 @@ func TestRefusals(t *testing.T) {
 				When:   scenario.Trigger{Site: "donor.register"},
 				Target: "shard-a.0",
 			},
-			"wants a number from 1",
+			"needs a number from 1",
 		},
 		{
 			scenario.Fault{

@@ -89,24 +89,24 @@ func (k *Kind) checkTarget(f scenario.Fault) error {
 		from, to, ok := strings.Cut(f.Target, ">")
 		if !ok || !plausible(from) || !plausible(to) {
 			return fmt.Errorf(
-				"fault %s wants a link such as donor.primary>recipient.primary or shard-a.0>*, "+
+				"fault %s needs a link such as donor.primary>recipient.primary or shard-a.0>*, "+
 					"not %q", k.Name, f.Target,
 			)
 		}
 	case AtNode:
 		if !plausible(f.Target) {
 			return fmt.Errorf(
-				"fault %s wants a node such as shard-a.1 or a role such as donor.primary, not %q",
+				"fault %s needs a node such as shard-a.1 or a role such as donor.primary, not %q",
 				k.Name, f.Target,
 			)
 		}
 	case AtPoint:
 		if f.Target != "" && !plausible(f.Target) {
-			return fmt.Errorf("fault %s wants a node, a role or nothing, not %q", k.Name, f.Target)
+			return fmt.Errorf("fault %s needs a node, a role or nothing, not %q", k.Name, f.Target)
 		}
 		if f.When.Site == "" && f.Target == "" {
 			return errors.New("fault " + k.Name +
-				" wants a failpoint as its trigger, or a node at whose next failpoint it happens")
+				" needs a failpoint as its trigger, or a node at whose next failpoint it happens")
 		}
 	}
 	return nil

@@ -26,11 +26,11 @@ func checkTrigger(t scenario.Trigger) error {
 		return suggest.Unknown("failpoint", t.Site, SiteNames(), "failpoints")
 	}
 	if t.Nth < 1 {
-		return fmt.Errorf("a trigger at failpoint %s wants a number from 1, not #%d", t.Site, t.Nth)
+		return fmt.Errorf("a trigger at failpoint %s needs a number from 1, not #%d", t.Site, t.Nth)
 	}
 	if t.Node != "" && !plausible(t.Node) {
 		return fmt.Errorf(
-			"a trigger wants a node such as shard-a.1 or a role such as donor.primary, not %q",
+			"a trigger needs a node such as shard-a.1 or a role such as donor.primary, not %q",
 			t.Node,
 		)
 	}

@@ -152,7 +152,10 @@ func (r *Reader[T]) readHeader() error {
 	}
 	want := schemaOf[T]()
 	if json.Unmarshal(text, &r.Header) != nil || r.Header.Schema == "" {
-		return r.refuse("this file was not written by shardproof",
+		if bytes.HasPrefix(text, []byte("shardproof scenario ")) {
+			return r.refuse("this is a scenario", "run it with `shardproof replay`")
+		}
+		return r.refuse("this is not a file of shardproof",
 			`the first line must be {"schema":"`+want+`",...}`)
 	}
 	if r.Header.Schema != want {

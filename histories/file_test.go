@@ -145,9 +145,9 @@ func TestRefusedFiles(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
 		"empty": {"", "h:1: the file is empty; give a history written by shardproof"},
 		"foreign": {
-			"hello\n", "h:1: this file was not written by shardproof; the first line must be",
+			"hello\n", "h:1: this is not a file of shardproof; the first line must be",
 		},
-		"foreign json": {"{\"a\":1}\n", "h:1: this file was not written by shardproof"},
+		"foreign json": {"{\"a\":1}\n", "h:1: this is not a file of shardproof"},
 		"other schema": {
 			`{"schema":"shardproof.history/9"}`,
 			`h:1: the file has schema "shardproof.history/9" and this build reads "shardproof.history/1"; read it with`,

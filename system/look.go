@@ -140,7 +140,7 @@ func (c *Cluster) leftover(set string, namespaces ...string) (left []string) {
 	}
 	for _, ns := range namespaces {
 		if n := primary.Store().Count(ns, store.Latest); n > 0 {
-			left = append(left, fmt.Sprintf("%s has %d documents in %s", set, n, ns))
+			left = append(left, fmt.Sprintf("%s has documents left in %s: %d", set, ns, n))
 		}
 	}
 	return left

@@ -39,7 +39,7 @@ const waitingShown = 40
 func (p *Progress) Check() verdict.Verdict {
 	v := Liveness.Begin()
 	v.Checked = p.Asked
-	because := []string{"all faults had been repaired, and the time limit was over"}
+	because := []string{"all faults had been repaired, and the time limit had passed"}
 	waiting := counted(p.Waiting)
 	because = append(because, waiting[:min(len(waiting), waitingShown)]...)
 	for _, what := range p.Unfinished {

@@ -12,7 +12,7 @@ import (
 // catalogueRule is metadata (protocol 2.1, 3.2).
 var catalogueRule = verdict.Checker{
 	Name: "metadata",
-	Promise: "The chunks of a collection are a partition of its keys; every change gives the " +
+	Promise: "The chunks of a collection partition its keys; every change gives the " +
 		"chunks that it writes higher versions than any before; the newest entry of a chunk's " +
 		"history names its owner; splits and merges move no data.",
 	Signatures: verdict.Meanings{

@@ -77,7 +77,7 @@ func figures(root string) (string, error) {
 		{"promises, each with a checker", len(runner.Checkers(shardstore.Store{}))},
 		{"search strategies", len(search.Strategies())},
 		{"stored scenarios", len(corpus.Stories())},
-		{"known bugs that the gate must find", len(bugs)},
+		{"known bugs, each with a budget of seeds", len(bugs)},
 	} {
 		fmt.Fprintf(&b, "| %s | %d |\n", row.what, row.count)
 	}

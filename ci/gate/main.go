@@ -87,11 +87,12 @@ func runGate(o options) (int, error) {
 		bugs = slices.DeleteFunc(bugs, func(b knownbugs.Bug) bool {
 			return !slices.Contains(names, b.Name)
 		})
-		if len(bugs) < len(names) {
-			return exitUsage, fmt.Errorf(
-				"not every one of %q is a known bug; the folders of ci/knownbugs/bugs name them "+
-					"all", names,
-			)
+		for _, name := range names {
+			named := func(b knownbugs.Bug) bool { return b.Name == name }
+			if !slices.ContainsFunc(bugs, named) {
+				return exitUsage, fmt.Errorf("there is no known bug %q; each is a folder of "+
+					"ci/knownbugs/bugs", name)
+			}
 		}
 	}
 	if o.budget > 0 {

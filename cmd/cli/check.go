@@ -30,13 +30,14 @@ func newCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "check recorded client histories: shardproof's own, or Jepsen's",
-		Long: `Check decides whether client histories keep their consistency promises. It reads history files of shardproof
-(history.ndjson.zst, or the folder of a saved run) and the logs of Jepsen's etcd and key-value tests. It prints
-one verdict a file, and explains violations below it.`,
+		Long: `Check decides whether client histories keep their consistency promises. It
+reads shardproof's own histories (history.ndjson.zst, plain NDJSON, or the folder of a saved run)
+and the logs of Jepsen's etcd and key-value tests. It prints one verdict for each file, with its
+violations below it.`,
 		Example: "  shardproof check out/lost-write-4711\n  shardproof check etcd_000.log",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError(errors.New(c.CommandPath() + " wants at least one history file"))
+				return usageError(errors.New(c.CommandPath() + " needs at least one history file"))
 			}
 			return nil
 		},
@@ -59,8 +60,15 @@ one verdict a file, and explains violations below it.`,
 
 // checkOne judges one file and prints its line.
 func checkOne(out io.Writer, file string, limits checkers.Limits) (int, error) {
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		file = filepath.Join(file, rundir.HistoryFile)
+	if info, err := os.Stat(file); err != nil {
+		return 0, fmt.Errorf("%s is neither a file nor the folder of a saved run", file)
+	} else if info.IsDir() {
+		folder := file
+		file = filepath.Join(folder, rundir.HistoryFile)
+		if _, err := os.Stat(file); err != nil {
+			return 0, fmt.Errorf("%s is not a saved run: it holds no %s",
+				folder, rundir.HistoryFile)
+		}
 	}
 	ops, err := readOps(file)
 	if err != nil {
@@ -110,7 +118,12 @@ func printVerdicts(out io.Writer, verdicts []checkers.Verdict) {
 
 func explainOne(out io.Writer, v *checkers.Violation) {
 	fmt.Fprintf(out, "    %s: %s\n", v.Signature, explain.CutLine(v.Broke))
-	for _, because := range explain.FirstLines(v.Because, 6) {
-		fmt.Fprintf(out, "      because %s\n", explain.CutLine(because))
+	for i, because := range explain.FirstLines(v.Because, 6) {
+		link := "because"
+		if i > 0 {
+			link = "and"
+		}
+		because = strings.TrimPrefix(because, "and ")
+		fmt.Fprintf(out, "      %-7s %s\n", link, explain.CutLine(because))
 	}
 }

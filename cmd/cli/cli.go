@@ -53,18 +53,24 @@ func Main(targets ...target.Target) int {
 	return end.code
 }
 
-const aboutText = `shardproof runs a whole sharded document store in a deterministic simulation, moves data between its shards while faults
-are injected, and checks every history for lost, duplicated and stale data. A seed determines the whole run, so that
-every failure can be replayed step by step.
+const aboutText = `shardproof runs a whole sharded document store in a deterministic simulation,
+moves data between its shards while faults are injected, and checks every run for lost, duplicated
+and stale data. A seed determines the whole run, so every failure can be replayed step by step.
 
-Exit codes: 0 passed, 1 a promise was broken, 2 undecided, 3 a replay diverged, 4 the harness failed, 64 wrong usage,
-130 interrupted (with a report of what was done until then).`
+Exit codes: 0 passed, 1 a promise was broken, 2 undecided, 3 a replay diverged, 4 the harness
+failed, 64 wrong usage, 130 interrupted (with a report of what was done until then).`
+
+const aboutExample = `  shardproof run --seeds 100          look for failures
+  shardproof step out/SAVED-RUN       walk through one
+  shardproof shrink out/SAVED-RUN     make it small
+  shardproof list faults              what can go wrong`
 
 func newRoot(t target.Set) *cobra.Command {
 	root := &cobra.Command{
 		Use:           programName(),
 		Short:         "test that moving data between shards loses nothing",
 		Long:          aboutText,
+		Example:       aboutExample,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(c *cobra.Command, args []string) error {
@@ -100,14 +106,14 @@ func commandLine(words ...string) string {
 	return strings.Join(append([]string{programName()}, words...), " ")
 }
 
-// exactlyOne wants one argument and says what for.
+// exactlyOne takes one argument, and says what it is when there is not just one.
 func exactlyOne(what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return usageError(errors.New(c.CommandPath() + " wants " + what))
+			return usageError(errors.New(c.CommandPath() + " needs " + what))
 		case len(args) > 1:
-			return usageError(fmt.Errorf("%s wants %s, and %d arguments were given",
+			return usageError(fmt.Errorf("%s needs %s, and %d arguments were given",
 				c.CommandPath(), what, len(args)))
 		}
 		return nil

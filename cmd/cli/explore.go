@@ -31,10 +31,11 @@ func newExplore(targets target.Set) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explore",
 		Short: "search for failures with a strategy instead of random seeds alone",
-		Long: `Explore generates scenarios with a search strategy, runs and checks them, and reports when it last reached a state
-that no earlier run had reached. Failing scenarios replay and shrink like any other. It ends after --seeds, --runs,
---for or --cpu, whichever comes first, and at the first failure unless --keep-going is given. Its folder holds the
-failing runs, the journal, and the scenarios that reached new states. If it is interrupted or killed, the same command
+		Long: `Explore generates scenarios with a search strategy, runs and checks them, and
+reports when it last reached a state that no earlier run had reached. Failing scenarios replay and
+shrink like any other. It ends after --seeds, --runs, --for or --cpu, whichever comes first, and
+at the first failure unless --keep-going is given. Its folder holds the failing runs, the journal,
+and the scenarios that reached new states. If it is interrupted or killed, the same command
 resumes the search and adds to its totals.
 
 Strategies:
@@ -102,7 +103,7 @@ func (f *exploreFlags) start() (in search.Info, s search.Start, err error) {
 		return in, s, errors.New("--seeds and --runs must be 0 or more, --parallel 1 or more")
 	case f.seeds+f.runs == 0 && f.for_+f.cpu == 0:
 		return in, s, errors.New(
-			"explore wants --seeds, --runs, --for or --cpu, or it would never end",
+			"explore needs --seeds, --runs, --for or --cpu; otherwise it would never end",
 		)
 	case f.protocol != "both" && !slices.Contains(scenario.Protocols, f.protocol):
 		return in, s, fmt.Errorf("--protocol is 8.0, 4.2 or both, not %q", f.protocol)

@@ -13,7 +13,7 @@ import (
 func (f *runFlags) seedFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.profile, "profile", "mixed",
 		"how scenarios are generated from seeds; see: "+programName()+" list profiles")
-	c.Flags().StringVar(&f.of, "target", "", "the system that the scenario of a seed is drawn for")
+	c.Flags().StringVar(&f.of, "target", "", "the system under test, for the scenario of a seed")
 	f.protocolFlag(c)
 	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting")
 	c.Flags().StringArrayVar(&f.failpoint, "failpoint", nil, "name=terms enables a failpoint")

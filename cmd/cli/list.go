@@ -15,6 +15,10 @@ func newList(targets target.Set) *cobra.Command {
 		Use: "list [" + strings.Join(names, "|") + "]",
 		Short: "list profiles, faults, failpoints, workloads, checkers, settings, sweeps and " +
 			"strategies",
+		Long: `List prints what scenarios can be made of, and what checks them. Without a
+name it prints all lists, one below the other.`,
+		Example: "  shardproof list\n  shardproof list failpoints\n" +
+			"  shardproof list settings faults",
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -32,6 +36,6 @@ func newList(targets target.Set) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&system, "target", "", "the system that scenarios are for")
+	c.Flags().StringVar(&system, "target", "", "the system under test; by default the sharded store")
 	return c
 }

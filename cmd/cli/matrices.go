@@ -13,11 +13,13 @@ import (
 // matricesHead begins a file of matrices.
 const matricesHead = `# Sweeps: every single fault
 
-A sweep runs one scenario without faults and records every injection point: every time a failpoint is passed, every message and
-every durable write. Then it runs the scenario once for each fault that makes sense at each of these points, with all checkers.
+A sweep runs one scenario without faults and records every injection point: every time that a
+failpoint is passed, every message and every durable write. Then it runs the scenario once for each
+fault that makes sense at each of these points, with all checkers.
 
-A row is a phase of the migration (or of the other subject of the sweep) and the actor that the fault hits; a cell counts the
-faults of that kind. A plain number means that every promise held in all of these runs; otherwise the cell says in how many.
+A row is a phase of the migration (or of whatever else is swept) and the actor that the fault hits;
+a column is a kind of fault, as ` + "`shardproof sweep --help`" + ` explains; a cell counts
+runs. A plain number means that every promise held in all of them; "5 of 7" means that it did in 5.
 
 Each section is written by the command that it names; ` + "`make sweeps`" + ` writes them all again.
 `

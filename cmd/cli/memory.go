@@ -16,8 +16,9 @@ func newMemory() *cobra.Command {
 	return &cobra.Command{
 		Use:   "memory FOLDER",
 		Short: "list the failures that campaigns have recorded",
-		Long: `Memory lists the failure signatures in the folder that was given to run --memory: whether each is new, known, fixed
-or came back, how many runs failed with it, when it was seen first and last, and the saved runs.`,
+		Long: `Memory lists the failure signatures in the folder that was given to run
+--memory: whether each is new, known, fixed or came back, how many runs failed with it, when it
+was first and last seen, and the saved runs.`,
 		Example: "  shardproof run --memory nightly --seeds 100000\n  shardproof memory nightly",
 		Args:    exactlyOne("the folder that was given to run --memory"),
 		RunE:    func(c *cobra.Command, args []string) error { return listMemory(c, args[0]) },

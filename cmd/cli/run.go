@@ -54,12 +54,14 @@ func newRun(targets target.Set) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "run many seeds, each a whole cluster under faults, and check every history",
-		Long: `Run generates a scenario from each seed, simulates it, and checks the history that clients observed, every internal
-step, and the final state. It stops at the first failure, saves the run in a folder below --out, and explains it.
+		Long: `Run generates a scenario from each seed, simulates it, and checks the history
+that clients observed, every internal step, and the final state. It stops at the first failure,
+saves that run in a new folder under --out, and explains it.
 
-With --memory, failing runs are saved in that folder, and the next campaign first runs them again: each failure
-signature is new, known, fixed or came back. Known failures are counted and do not stop a campaign. A campaign that
-was interrupted, or stopped at a failure, resumes with --continue and the same flags; its summary covers all parts.`,
+With --memory, failing runs are saved in that folder, and the next campaign first runs them again:
+each failure signature is new, known, fixed or came back. Known failures are counted and do not
+stop a campaign. A campaign that was interrupted, or stopped at a failure, resumes with --continue
+and the same flags; its summary covers all parts.`,
 		Example: "  shardproof run --seeds 1000\n  shardproof run --for 10m --profile contended " +
 			"--keep-going\n  shardproof run --memory nightly --seeds 100000",
 		Args: cobra.NoArgs,
@@ -175,16 +177,18 @@ func (f *runFlags) count(c *cobra.Command) int {
 // drawing makes the function that turns a seed into a scenario.
 func (f *runFlags) drawing() (func(uint64) *scenario.Scenario, error) {
 	switch {
-	case f.seeds < 0 || f.parallel < 1 || f.again < 0 || f.again > 100:
-		return nil, errors.New(
-			"--seeds must be 0 or more, --parallel 1 or more, --again from 0 to 100",
-		)
+	case f.seeds < 0:
+		return nil, fmt.Errorf("--seeds must be 0 or more, not %d", f.seeds)
+	case f.parallel < 1:
+		return nil, fmt.Errorf("--parallel must be 1 or more, not %d", f.parallel)
+	case f.again < 0 || f.again > 100:
+		return nil, fmt.Errorf("--again must be from 0 to 100, not %d", f.again)
 	case f.goOn && f.memory == "":
 		return nil, errors.New(
-			"--continue wants --memory, the folder of the campaign that was interrupted",
+			"--continue needs --memory, the folder of the campaign that was interrupted",
 		)
 	case f.seeds == 0 && f.for_ == 0:
-		return nil, errors.New("--seeds 0 wants --for, or the run would never end")
+		return nil, errors.New("--seeds 0 needs --for; otherwise the campaign would never end")
 	}
 	extra, err := f.settings()
 	if err != nil {

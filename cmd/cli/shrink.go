@@ -40,13 +40,14 @@ func newShrink(targets target.Set) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "shrink SEED | SCENARIO-FILE | FOLDER",
 		Short: "make a failing scenario as small as possible",
-		Long: `Shrink searches for the smallest scenario that fails with the same signature: fewer clients, operations, migrations and
-faults, a smaller cluster, default settings, a schedule without randomness. OUT/min.txt always holds the smallest so far,
-in the end with comments on the lines that do not matter; OUT/smallest is its saved run. If it is interrupted, the same
+		Long: `Shrink searches for the smallest scenario that fails with the same signature:
+fewer clients, operations, migrations and faults, a smaller cluster, default settings, less
+randomness in the schedule. OUT/min.txt always holds the smallest so far; at the end, comments in
+it say what may be different. OUT/smallest is its saved run. If it is interrupted, the same
 command resumes the search.
 
-Exit codes: 0 done, 2 the budget ran out (the same command resumes), 3 a run diverged from its recording, 4 the harness
-failed, 64 wrong usage or a scenario that passes, 130 interrupted.`,
+Exit codes: 0 done, 2 the budget ran out (the same command resumes), 3 a run diverged from its
+recording, 4 the harness failed, 64 wrong usage or a scenario that passes, 130 interrupted.`,
 		Example: "  shardproof shrink out/lost-write-4711\n  shardproof shrink --profile " +
 			"contended 4711 --out small",
 		Args: exactlyOne("a seed, a scenario file or the folder of a saved run"),

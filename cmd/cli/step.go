@@ -29,9 +29,11 @@ func newStep(targets target.Set) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "step SEED | SCENARIO-FILE | FOLDER",
 		Short: "step through a run, forward and back, and inspect the cluster at every step",
-		Long: `Step replays a run and stops where you want: at the next event, at the next one about a key, a migration or a node, at a
-step or a time, forward or back. There it shows the catalog, the metadata and the data of every server, and the migrations
-and faults in progress. Commands are read line by line; "help" lists them. With --at or --show it prints that and ends.`,
+		Long: `Step replays a run and stops where you want: at the next event, at the next
+one about a key, a migration or a node, at a step or a time, forward or back. There it shows the
+catalog, the metadata and the data of every server, and the migrations and faults in progress.
+Commands are read line by line; "help" lists them. With --at or --show it prints what they ask for
+and exits.`,
 		Example: "  shardproof step out/lost-write-4711\n  shardproof step out/lost-write-4711 " +
 			"--at here --show 'key 17' --show migrations",
 		Args: exactlyOne("a seed, a scenario file or the folder of a saved run"),

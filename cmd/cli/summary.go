@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"sort"
@@ -25,8 +26,9 @@ func printSummary(
 	s := t.Sum.Counters
 	w.Row("seeds", "%s%s", withCommas(uint64(s.Runs)), interruptedText(last))
 	w.Row("protocols", "8.0 %s, 4.2 %s; known anomalies of 4.2: %s",
-		withCommas(uint64(s.Runs-s.Older)), withCommas(uint64(s.Older)), countsText(s.Weaknesses))
-	w.Row("violations", "%d", t.Violations)
+		withCommas(uint64(s.Runs-s.Older)), withCommas(uint64(s.Older)),
+		cmp.Or(eachText(s.Weaknesses), "none"))
+	w.Row("failures", "%d", t.Violations)
 	w.Row("undecided", "%d", t.Undecided)
 	w.Row("virtual time", "%s", time.Duration(s.Virtual).Round(time.Second))
 	addWork(w, s)
@@ -51,7 +53,7 @@ func addWork(w *sheet.Sheet, s *runner.Counters) {
 		withCommas(uint64(s.Unknown)))
 	w.Row("migrations", "%s", migrationsText(s))
 	w.Row("movePrimary", "%s", outcomesText(s.Primaries))
-	w.Row("balancer", "%s, %s of %s done, %s, %s, %s", counted(s.Rounds, "round", "rounds"),
+	w.Row("balancer", "%s, %s of %s committed, %s, %s, %s", counted(s.Rounds, "round", "rounds"),
 		withCommas(uint64(s.Balanced)), counted(s.Chosen, "migration", "migrations"),
 		counted(s.Stopped, "stop", "stops"), counted(s.Drained, "shard removed", "shards removed"),
 		counted(s.Rezoned, "zone change", "zone changes"))
@@ -60,9 +62,10 @@ func addWork(w *sheet.Sheet, s *runner.Counters) {
 
 // migrationsText says how the migrations ended.
 func migrationsText(s *runner.Counters) string {
-	return fmt.Sprintf("%s started, %s committed, %s aborted, %s of these by recovery",
-		withCommas(uint64(s.Started)), withCommas(uint64(s.Committed)),
-		withCommas(uint64(s.Aborted)), withCommas(uint64(s.Recovered)))
+	return fmt.Sprintf("%s started: %s committed, %s aborted, %s ended without a decision; "+
+		"recovery completed %s", withCommas(uint64(s.Started)), withCommas(uint64(s.Committed)),
+		withCommas(uint64(s.Aborted)),
+		withCommas(uint64(max(0, s.Started-s.Committed-s.Aborted))), withCommas(uint64(s.Recovered)))
 }
 
 func interruptedText(s *campaign.Summary) string {
@@ -108,19 +111,26 @@ func statisticsText(of map[string]int64) string {
 		docs("countDonorMoveChunkMemoryExceeded"))
 }
 
-// countsText is "a 3, b 2", by name.
+// countsText is "5: a 3, b 2", by name.
 func countsText(of map[string]int) string {
-	var names []string
 	total := 0
-	for name, n := range of {
-		names = append(names, fmt.Sprintf("%s %s", name, withCommas(uint64(n))))
+	for _, n := range of {
 		total += n
 	}
-	sort.Strings(names)
 	if total == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%s: %s", withCommas(uint64(total)), strings.Join(names, ", "))
+	return withCommas(uint64(total)) + ": " + eachText(of)
+}
+
+// eachText is "a 3, b 2", by name.
+func eachText(of map[string]int) string {
+	var names []string
+	for name, n := range of {
+		names = append(names, fmt.Sprintf("%s %s", name, withCommas(uint64(n))))
+	}
+	sort.Strings(names)
+	return strings.Join(names, ", ")
 }
 
 // outcomesText is "3: 2 done, 1 aborted", by name.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/cmd/cli/sheet"
 	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/generate"
@@ -41,13 +43,20 @@ func newSweep(targets target.Set) *cobra.Command {
 		Use: "sweep [BASE | SEED | SCENARIO-FILE]",
 		Short: "try every single fault at every injection point of one scenario, or pairs of " +
 			"faults",
-		Long: `Sweep runs a scenario without faults and records every injection point: every time a failpoint is passed, every message
-and every durable write. Then it runs the scenario once for each fault at each point: crashes, stepdowns, partitions,
-pauses, errors, lost, delayed and duplicated messages, slow writes. With --pairs it runs pairs of faults, in an order that
-covers all phases evenly wherever it stops. The matrix of phase, actor and fault is printed and written to OUT/matrix.md.
-If it is interrupted, the same command resumes the sweep.
+		Long: `Sweep runs a scenario without faults and records every injection point: every
+time that a failpoint is passed, every message and every durable write. Then it runs the scenario
+once for each fault that makes sense at each point. With --pairs it runs pairs of faults, in an
+order that covers all phases evenly wherever it stops. If it is interrupted, the same command
+resumes the sweep.
 
-Bases: ` + sweepBases() + `.`,
+The matrix is printed and written to OUT/matrix.md. A row is a phase of the migration and the
+actor that the fault hits; a cell counts runs: "7" if every promise held in all of them,
+"**5 of 7**" if it did in 5.
+
+Columns:
+` + sweepKinds() + `
+What can be swept, besides a seed or a scenario file:
+` + sweepBases(),
 		Example: "  shardproof sweep migration\n  shardproof sweep --pairs --runs 200000 " +
 			"migration\n  shardproof sweep scenario.txt --keep-going",
 		Args: cobra.MaximumNArgs(1),
@@ -59,7 +68,7 @@ Bases: ` + sweepBases() + `.`,
 		},
 	}
 	c.Flags().BoolVar(&f.pairs, "pairs", false, "pairs of faults instead of single ones")
-	c.Flags().StringVar(&f.of, "target", "", "the system that the scenario of a seed is drawn for")
+	c.Flags().StringVar(&f.of, "target", "", "the system under test, for the scenario of a seed")
 	c.Flags().IntVar(&f.most, "runs", 0,
 		"stop after this many runs in total, earlier commands included; 0 for all")
 	c.Flags().StringVar(&f.protocol, "protocol", "8.0",
@@ -76,11 +85,29 @@ Bases: ` + sweepBases() + `.`,
 }
 
 func sweepBases() string {
-	var all []string
+	var all strings.Builder
 	for _, b := range generate.Bases() {
-		all = append(all, fmt.Sprintf("%s (%s)", b.Name, b.About))
+		fmt.Fprintf(&all, "%s\t%s\n", b.Name, b.About)
 	}
-	return strings.Join(all, ", ")
+	return indented(all.String())
+}
+
+// sweepKinds explains the columns of the matrix.
+func sweepKinds() string {
+	var all strings.Builder
+	for _, k := range sweep.Kinds {
+		if about := sweep.About(k); about != "" {
+			fmt.Fprintf(&all, "%s\t%s\n", k, about)
+		}
+	}
+	return indented(all.String())
+}
+
+// indented is lines of cells as columns, two to the right.
+func indented(lines string) string {
+	var out bytes.Buffer
+	sheet.Columns(&out, "  "+strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n  ")+"\n")
+	return out.String()
 }
 
 func (f *sweepFlags) sweep(c *cobra.Command, what string) error {
@@ -110,7 +137,7 @@ func (f *sweepFlags) plan(what string) (*sweep.Plan, *runner.Result, error) {
 	case f.parallel < 1 || f.most < 0:
 		return nil, nil, errors.New("--parallel must be 1 or more, --runs 0 or more")
 	case f.pairs && f.most == 0 && f.for_ == 0:
-		return nil, nil, errors.New("--pairs wants --runs or --for: all pairs would take weeks")
+		return nil, nil, errors.New("--pairs needs --runs or --for: all pairs would take weeks")
 	case !slices.Contains(scenario.Protocols, f.protocol):
 		return nil, nil, fmt.Errorf("--protocol is 8.0 or 4.2, not %q", f.protocol)
 	}

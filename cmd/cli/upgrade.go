@@ -16,13 +16,14 @@ func newUpgrade() *cobra.Command {
 	return &cobra.Command{
 		Use:   "upgrade FILE...",
 		Short: "rewrite scenario files of an older schema",
-		Long: `Upgrade rewrites scenario files of an older schema in place, each as a whole or not at all: names become those of today,
-comments stay. For the folder of a saved run it rewrites scenario.txt; the events and the trace hash that were recorded with
-the old names stay as they are, so that a replay of the folder reports a difference.`,
+		Long: `Upgrade rewrites scenario files of an older schema in place, each as a whole
+or not at all: old names become the present ones, comments stay. For the folder of a saved run it
+rewrites scenario.txt; the events and the trace hash were recorded with the old names and stay as
+they are, so a replay of that folder reports a difference.`,
 		Example: "  shardproof upgrade scenario.txt\n  shardproof upgrade out/lost-write-4711",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError(errors.New(c.CommandPath() + " wants at least one scenario file"))
+				return usageError(errors.New(c.CommandPath() + " needs at least one scenario file"))
 			}
 			return nil
 		},

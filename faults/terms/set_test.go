@@ -77,7 +77,7 @@ func TestRefusals(t *testing.T) {
 		{site, `print("x")`, `use a replay`},
 		{site, `return(5)`, `return needs a text`},
 		{site, `return("cash")`, `use crash, stepdown`},
-		{site, `return("pause=soon")`, `wants a duration above zero`},
+		{site, `return("pause=soon")`, `needs a duration above zero`},
 		{site, `2*30%return("crash")`, `the percentage comes first`},
 		{site, `130%return("crash")`, `not between 0 and 100`},
 		{site, `explode`, `must be return("...") or off`},

@@ -143,7 +143,7 @@ func parseEffect(text string) (Effect, error) {
 	case "pause", "delay":
 		d, err := time.ParseDuration(value)
 		if err != nil || d <= 0 {
-			return Effect{}, fmt.Errorf("%s wants a duration above zero such as %s=50ms, not %q",
+			return Effect{}, fmt.Errorf("%s needs a duration above zero such as %s=50ms, not %q",
 				word, word, value)
 		}
 		if word == "delay" {

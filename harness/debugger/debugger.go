@@ -69,7 +69,7 @@ func init() {
 	allCommands = []lineCommand{
 		{
 			"next", "[N | WHAT]",
-			"the next event, N events ahead, or the next one that WHAT describes: " + whatWords,
+			"the next event, N events ahead, or the next one that WHAT describes",
 			func(s *Stepper, a []string) (string, error) { return s.move(a, 1) },
 		},
 		{
@@ -82,16 +82,15 @@ func init() {
 		},
 		{
 			"here", "",
-			"where the failure arose: the turning point of its story, or the event that broke " +
-				"the promise", (*Stepper).here,
+			"where the failure arose: HERE in its story, or the event that broke the promise",
+			(*Stepper).here,
 		},
 		{
 			"who", "KEY [NS]",
-			"who owns a key, according to the catalog, each member and each router, with its " +
-				"value on each", (*Stepper).who,
+			"who owns a key, according to the catalog and each node, and its value on each", (*Stepper).who,
 		},
 		{
-			"show", "[" + showWords + "]", "the state of the cluster, or of a part of it",
+			"show", "[PART]", "the state of the cluster, or of a part of it",
 			(*Stepper).show,
 		},
 		{"story", "", "what led to the failure, with the step of each line", (*Stepper).story},
@@ -103,17 +102,17 @@ func init() {
 
 const (
 	whatWords = "a kind of event (kind donor-state, or just donor-state), key K, migration ID, " +
-		"node N, fault"
-	showWords = "all | catalog | nodes | node N | key K | migrations | migration ID | faults | " +
-		"events"
+		"node N or fault"
+	showWords = "all, catalog, nodes, node N, key K, migrations, migration ID, faults or events"
 )
 
 func (s *Stepper) help([]string) (string, error) {
 	var b strings.Builder
 	for _, c := range allCommands {
-		fmt.Fprintf(&b, "  %-22s %s\n", c.name+" "+c.args, c.about)
+		fmt.Fprintf(&b, "  %-19s %s\n", c.name+" "+c.args, c.about)
 	}
-	b.WriteString("  Commands may be abbreviated; an empty line repeats next.\n")
+	fmt.Fprintf(&b, "WHAT is %s.\nPART is %s.\n", whatWords, showWords)
+	b.WriteString("Commands may be abbreviated; an empty line repeats next.\n")
 	return b.String(), nil
 }
 
@@ -157,14 +156,14 @@ func (s *Stepper) move(words []string, by int) (string, error) {
 
 func (s *Stepper) jump(words []string) (string, error) {
 	if len(words) != 1 {
-		return "", errors.New("goto wants a step such as 1853, or a time such as 171ms")
+		return "", errors.New("goto needs a step such as 1853, or a time such as 171ms")
 	}
 	if d, err := time.ParseDuration(words[0]); err == nil && words[0] != "0" {
 		return s.first(func(e *trace.Event) bool { return e.At >= int64(d) })
 	}
 	step, err := strconv.ParseUint(words[0], 10, 64)
 	if err != nil {
-		return "", fmt.Errorf("goto wants a step such as 1853, or a time such as 171ms, not %q",
+		return "", fmt.Errorf("goto needs a step such as 1853, or a time such as 171ms, not %q",
 			words[0])
 	}
 	return s.first(func(e *trace.Event) bool { return e.Step >= step })
@@ -199,7 +198,7 @@ func (s *Stepper) in(words []string) (string, error) {
 			return "", nil
 		}
 	}
-	return "", errors.New("in wants a collection of the scenario")
+	return "", errors.New("in needs a collection of the scenario")
 }
 
 // frame is the state of the cluster where the stepper stands.

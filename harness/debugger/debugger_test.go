@@ -51,15 +51,15 @@ func do(t interface{ Fatalf(string, ...any) }, s *Stepper, line string) string {
 func TestWalk(t *testing.T) {
 	s := New(filmed(t))
 	for _, c := range []struct{ line, want string }{
-		{"", "node-up"}, {"next migration-requested", "is requested"},
+		{"", "starts"}, {"next migration-requested", "is requested"},
 		{"who 5", "k=5  catalog: shard-b"}, {"next catalog-written", "config: move shard-b/1/1"},
 		{"next majority", "majority"}, {"who 5", "k=5  catalog: shard-a"}, {
 			"show migration shard-b/1/1", "donor     kCommittingOnConfig",
 		}, {"show catalog", "[4, MaxKey)"},
-		{"next kind migration-ended", "ended, committed"}, {"show node shard-a.0", "owns "},
+		{"next kind migration-ended", "ended committed"}, {"show node shard-a.0", "owns "},
 		{"previous key 5", ""}, {"next fault", "FAULT 1 crash shard-b.1"},
 		{"n", "shard-b.1 crashes"}, {"who 5", "shard-b.1   down"},
-		{"show faults", "fault 1 crash shard-b.1"}, {"goto 0", "node-up"}, {"goto 100h", ""},
+		{"show faults", "fault 1 crash shard-b.1"}, {"goto 0", "starts"}, {"goto 100h", ""},
 		{"show migrations", "1 have ended"}, {"show faults", "none in progress"}, {"goto 40ms", ""},
 		{"show events", "> "}, {"show nodes", "primary"}, {"show", "faults"}, {"in test.docs", ""},
 		{"who 5 test.docs", "k=5"}, {"p 3", ""}, {"next node shard-a.0", ""},
@@ -78,12 +78,12 @@ func TestRefusals(t *testing.T) {
 	do(t, s, "goto 40ms")
 	before := s.Where()
 	for _, c := range []struct{ line, want string }{
-		{"jump", "there is no command \"jump\""}, {"goto", "goto wants a step"},
+		{"jump", "there is no command \"jump\""}, {"goto", "goto needs a step"},
 		{"goto x", "not \"x\""}, {"next whatever", "WHAT is"},
 		{"next key x", "a key is a whole number"}, {"next color red", "WHAT is"},
-		{"next migration shard-z/9/9", "no more migration shard-z/9/9"}, {"who", "who wants a key"},
-		{"who x", "a key is a whole number"}, {"who 1 other.docs", "in wants a collection"},
-		{"in", "in wants a collection"}, {"show node", "wants a name"},
+		{"next migration shard-z/9/9", "no more migration shard-z/9/9"}, {"who", "who needs a key"},
+		{"who x", "a key is a whole number"}, {"who 1 other.docs", "in needs a collection"},
+		{"in", "in needs a collection"}, {"show node", "needs a name"},
 		{"show node shard-z.0", "there is no server"},
 		{"show migration shard-z/9/9", "no migration"}, {"show weather", "show takes"},
 		{"here", "the run passes"}, {"story", "the run passes"},

@@ -78,7 +78,7 @@ func (s *Stepper) who(words []string) (string, error) {
 		words = words[:1]
 	}
 	if len(words) != 1 {
-		return "", errors.New("who wants a key, and optionally a collection")
+		return "", errors.New("who needs a key, and optionally a collection")
 	}
 	n, err := strconv.ParseInt(words[0], 10, 64)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s *Stepper) show(words []string) (string, error) {
 		return s.around(), nil
 	case "node", "migration":
 		if len(rest) != 1 {
-			return "", fmt.Errorf("show %s wants a name", about)
+			return "", fmt.Errorf("show %s needs a name", about)
 		}
 		if about == "node" {
 			return s.node(f, rest[0])

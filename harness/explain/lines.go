@@ -91,11 +91,19 @@ func StoryLines(r *runner.Result) []string {
 	if len(lines) == 0 || s.LeftOut+s.Unrelated == 0 {
 		return lines
 	}
-	rest := fmt.Sprintf("%d events that are not related to the failure are left out", s.Unrelated)
+	rest := "left out: " + counted(s.Unrelated, "unrelated event")
 	if s.LeftOut > 0 {
-		rest += fmt.Sprintf(", as are %d lines on related ones", s.LeftOut)
+		rest += ", " + counted(s.LeftOut, "line") + " on related ones"
 	}
 	return append(lines, rest)
+}
+
+// counted is a number with the noun that it counts.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // StoryLinesWithSteps is Story with the step of each event, for those who walk there.

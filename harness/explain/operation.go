@@ -22,6 +22,8 @@ func answerText(op *histories.Op) string {
 		text += fmt.Sprintf(" [%d, %d) → %d documents", op.Key, op.To, len(op.Result.Items))
 	case kind.Shape == opkind.Whole:
 		text += " " + op.NS
+	case kind.Shape == opkind.Streams:
+		return text + fmt.Sprintf(" %s, stream %d → %d changes", op.NS, op.Stream.ID, delivered(op))
 	default:
 		text += fmt.Sprintf(" k=%d", op.Key)
 	}
@@ -37,13 +39,21 @@ func answerText(op *histories.Op) string {
 		text += " → acknowledged, replaced " + resultText(&op.Result)
 	case kind.Returns &&
 		(kind.Effect == opkind.Set || kind.Effect == opkind.Remove && op.Result.Applied):
-		text += " → acknowledged, no document before"
+		text += " → acknowledged, found no document"
 	case kind.Shape == opkind.Keyed && !op.Result.Applied:
 		text += " → no effect"
 	case kind.Shape != opkind.Ranged:
 		text += " → acknowledged"
 	}
 	return text
+}
+
+// delivered is how many changes a reader of a stream got.
+func delivered(op *histories.Op) (n int) {
+	for _, b := range op.Stream.Batches {
+		n += len(b.Changes)
+	}
+	return n
 }
 
 func resultText(r *histories.Result) string {

@@ -16,17 +16,28 @@ func phaseOf(e *trace.Event) (migration string, p phase) {
 	case trace.RecipientAdvanced:
 		return e.Migration(), phase{"recipient", e.State()}
 	case trace.CriticalSection:
-		return e.Migration(), phase{e.Node, e.State()}
+		return e.Migration(), phase{e.Node, sectionText(e)}
 	case trace.RangeDeletion:
-		return e.Migration(), phase{e.Node, "deletion " + e.State()}
+		return e.Migration(), phase{e.Node, "range deletion " + e.State()}
 	case trace.DecisionMade:
-		return e.Migration(), phase{"", "decision " + e.State()}
+		return e.Migration(), phase{"", "decided: " + e.State()}
 	case trace.MigrationEnded:
 		return e.Migration(), phase{"", "ended " + e.State()}
 	case trace.PrimaryMoving:
 		return e.Migration(), phase{"", e.State()}
 	}
 	return "", phase{}
+}
+
+// sectionText is what a critical section does to clients from now on.
+func sectionText(e *trace.Event) string {
+	switch e.SectionState() {
+	case trace.WritesBlocked:
+		return "blocks writes"
+	case trace.ReadsBlocked:
+		return "blocks reads"
+	}
+	return "leaves its critical section"
 }
 
 // phase is a state that one side of a migration enters.

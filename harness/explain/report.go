@@ -66,7 +66,7 @@ func Report(r *runner.Result, w Where) string {
 	row("Replay", w.Replay...)
 	row("Step", stepLines(r, w.Step)...)
 	row("Shrink", w.Shrink...)
-	row("Look", w.Look...)
+	row("Files", w.Look...)
 	if w.Known != "" {
 		row("Known?", w.Known)
 	}
@@ -112,7 +112,7 @@ func FirstLines(lines []string, most int) []string {
 func otherFailures(r *runner.Result, worst checkers.Verdict) []string {
 	var names []string
 	if worst.Found > 1 {
-		names = append(names, fmt.Sprintf("%d violations of this promise in total", worst.Found))
+		names = append(names, fmt.Sprintf("this promise broke %d times in all", worst.Found))
 	}
 	for _, v := range r.Verdicts {
 		if v.Checker != worst.Checker && v.Outcome != checkers.Pass {

@@ -19,7 +19,7 @@ func Sentence(e *trace.Event) string {
 		return fmt.Sprintf("fault %d %s %s ends", e.FaultNumber(), e.FaultKind(), e.Peer)
 	case trace.BalancerChose:
 		return fmt.Sprintf("the balancer requests the migration of %s from %s to %s (%s): %s",
-			rangeText(e), e.Shard, e.Peer, e.Request(), e.Why())
+			requestedText(e), e.Shard, e.Peer, e.Request(), e.Why())
 	case trace.BalancerState:
 		return "the balancer's mode is set to " + e.State()
 	case trace.BalancerStopped:
@@ -28,6 +28,8 @@ func Sentence(e *trace.Event) string {
 		return "config: " + e.State()
 	case trace.Chance:
 		return chanceText(e)
+	case trace.NodeUp:
+		return e.Node + " starts"
 	case trace.NodeDown:
 		return e.Node + " crashes"
 	case trace.Elected:
@@ -46,11 +48,11 @@ func Sentence(e *trace.Event) string {
 		return fmt.Sprintf("migration %s %s: recipient %s %s",
 			e.Migration(), rangeText(e), e.Node, e.State())
 	case trace.DecisionMade:
-		return fmt.Sprintf("migration %s: decision %s by %s", e.Migration(), e.State(), e.Node)
+		return fmt.Sprintf("migration %s: decided: %s, by %s", e.Migration(), e.State(), e.Node)
 	case trace.MigrationEnded:
-		return fmt.Sprintf("migration %s: ended, %s, on %s", e.Migration(), e.State(), e.Node)
+		return fmt.Sprintf("migration %s: ended %s on %s", e.Migration(), e.State(), e.Node)
 	case trace.CriticalSection:
-		return fmt.Sprintf("migration %s: %s %s", e.Migration(), e.Node, e.State())
+		return fmt.Sprintf("migration %s: %s %s", e.Migration(), e.Node, sectionText(e))
 	case trace.RangeDeletion:
 		return fmt.Sprintf("migration %s %s: range deletion on %s is %s",
 			e.Migration(), rangeText(e), e.Node, e.State())
@@ -69,7 +71,7 @@ func Sentence(e *trace.Event) string {
 		return appliedText(e)
 	case trace.Executed:
 		return fmt.Sprintf("%s records statement %d of transaction %d of %s, for %s",
-			e.Node, e.Statement(), e.Txn(), e.Session(), e.Actor)
+			e.Node, e.Statement(), e.Txn(), e.Session(), onBehalf(e))
 	case trace.CursorOpened:
 		return fmt.Sprintf("%s opens cursor %s on %s, as owner of %s",
 			e.Node, e.Cursor(), rangeText(e), rangeTexts(e.Chunks))
@@ -102,9 +104,32 @@ func appliedText(e *trace.Event) string {
 	}
 	text := fmt.Sprintf("%s %s %s, index %d", e.Node, verb, key.Key(e.Key), e.Index)
 	if e.Actor != trace.User {
-		text += ", for " + e.Actor.String()
+		text += ", for " + onBehalf(e)
 	}
 	return text
+}
+
+// onBehalf says for whom something was written.
+func onBehalf(e *trace.Event) string {
+	switch e.Actor {
+	case trace.User:
+		return "a client"
+	case trace.System:
+		return "the server itself"
+	case trace.Session:
+		return "the transfer of session history"
+	case trace.RangeDeleter:
+		return "the range deleter"
+	}
+	return "the " + e.Actor.String()
+}
+
+// requestedText is the range of a request, which may leave its end to the donor.
+func requestedText(e *trace.Event) string {
+	if e.Max == "" {
+		return "a range from " + key.Key(e.Min).String()
+	}
+	return rangeText(e)
 }
 
 func rangeText(e *trace.Event) string {

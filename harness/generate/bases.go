@@ -39,7 +39,7 @@ func FindBase(name string) (Base, error) {
 		}
 		names = append(names, b.Name)
 	}
-	return Base{}, suggest.Unknown("base of a sweep", name, names, "sweeps")
+	return Base{}, suggest.Unknown("sweep", name, names, "sweeps")
 }
 
 // Scenario is the base as a scenario, for the version of the protocol; empty for the newest.

@@ -163,7 +163,7 @@ func (w *condition) set(c *conditions, value string) error {
 	if w.duration != nil {
 		d, err := time.ParseDuration(value)
 		if err != nil || d < 0 {
-			return fmt.Errorf("setting %s wants a duration of zero or more such as 2ms, not %q",
+			return fmt.Errorf("setting %s needs a duration of zero or more such as 2ms, not %q",
 				w.name, value)
 		}
 		*w.duration(c) = d
@@ -171,7 +171,7 @@ func (w *condition) set(c *conditions, value string) error {
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 || n > 1_000_000 {
-		return fmt.Errorf("setting %s wants a whole number from 0 to 1000000, not %q",
+		return fmt.Errorf("setting %s needs a whole number from 0 to 1000000, not %q",
 			w.name, value)
 	}
 	*w.number(c) = n

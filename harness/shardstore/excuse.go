@@ -25,7 +25,7 @@ func (c *cluster) Excuse(verdicts []checkers.Verdict) (anomalies []string) {
 }
 
 // places are the encoded shard keys that a violation's key may stand for: of a hashed collection,
-// checkers of histories name the value and oracles the hash.
+// history checkers name the value and oracles the hash.
 func (c *cluster) places(v *checkers.Violation) []string {
 	k, err := strconv.ParseInt(v.Key, 10, 64)
 	if err != nil {

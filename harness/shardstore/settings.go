@@ -23,6 +23,7 @@ func settable() (all []target.Setting) {
 		value, _ := defaults.Get(name)
 		all = append(all, target.Setting{Name: name,
 			Default: value,
+			About:   settings.About(name),
 			Check: func(name, value string) error {
 				any := settings.Default80()
 				return any.Set(name, value)
@@ -57,13 +58,13 @@ func zone(name, value string) (env.NodeID, time.Duration, error) {
 	node := strings.TrimPrefix(name, zonePrefix)
 	number, ok := strings.CutPrefix(node, configsvr.Name+".")
 	if !ok || strings.Trim(number, "0123456789") != "" || number == "" {
-		return "", 0, fmt.Errorf("setting %s wants a member of the config server such as config.0",
+		return "", 0, fmt.Errorf("setting %s needs a member of the config server such as config.0",
 			name)
 	}
 	east, err := time.ParseDuration(value)
 	if err != nil || east.Abs() > 24*time.Hour {
 		return "", 0, fmt.Errorf(
-			"setting %s wants at most a day east or west of UTC such as 2h, not %q", name, value,
+			"setting %s needs at most a day east or west of UTC such as 2h, not %q", name, value,
 		)
 	}
 	return env.NodeID(node), east, nil

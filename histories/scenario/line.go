@@ -21,6 +21,9 @@ func (e *ParseError) Error() string {
 	if e.Line > 0 {
 		place += ":" + strconv.Itoa(e.Line)
 	}
+	if e.Expected == "" {
+		return place + ": " + e.Wrong
+	}
 	return place + ": " + e.Wrong + "; " + e.Expected
 }
 

@@ -102,7 +102,7 @@ func flawOfSetting(_ *Scenario, names Names, c *Command) (wrong, expected string
 		return "", ""
 	}
 	if err := names.Setting(c.Name); err != nil {
-		return err.Error(), "a name that shardproof list shows"
+		return err.Error(), ""
 	}
 	return "", ""
 }

@@ -22,7 +22,7 @@ var renamed = func() map[[2]string]string {
 
 // NowCalled is the present name of something that had another one in scenarios of schema 1; false
 // when it has no other. Kind is failpoint, setting, fault, profile, strategy, checker, decision,
-// fact, node or "base of a sweep".
+// fact, node or sweep.
 func NowCalled(kind, old string) (name string, is bool) {
 	kind = strings.ReplaceAll(kind, " ", "-")
 	name, is = renamed[[2]string{kind, old}]

@@ -369,7 +369,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"fault 1 at donor.x #0 crash donor.primary",
-			"bad.txt:5: the trigger wants pass #0 at 0s; expected a pass from #1 and no time",
+			"bad.txt:5: the trigger names pass #0 at 0s; expected a pass from #1 and no time",
 		},
 		{
 			"fault 1 at 1s crash donor.primary for ever",
@@ -377,11 +377,11 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"fault 1 at 1s flood donor.primary",
-			"bad.txt:5: unknown fault flood; expected a name that shardproof list shows",
+			"bad.txt:5: unknown fault flood",
 		},
 		{
 			"fault 1 at no.such #1 crash donor.primary",
-			"bad.txt:5: unknown site no.such; expected a name that shardproof list shows",
+			"bad.txt:5: unknown site no.such",
 		},
 		{
 			"moveprimary 1 at 1s test to shard-b",
@@ -407,7 +407,7 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			"set no.such 3",
-			"bad.txt:5: unknown setting no.such; expected a name that shardproof list shows",
+			"bad.txt:5: unknown setting no.such",
 		},
 		{
 			"decide net.loss a #x = 1",

@@ -38,7 +38,10 @@ type defect struct {
 }
 
 func flaw(kind string, index int, wrong, expected string) *defect {
-	return &defect{linePart{kind, index}, wrong, "expected " + expected}
+	if expected != "" {
+		expected = "expected " + expected
+	}
+	return &defect{linePart{kind, index}, wrong, expected}
 }
 
 // check finds the first flaw.
@@ -162,7 +165,7 @@ func checkName(check func(string) error, kind string, index int, name string) *d
 		return nil
 	}
 	if err := check(name); err != nil {
-		return flaw(kind, index, err.Error(), "a name that shardproof list shows")
+		return flaw(kind, index, err.Error(), "")
 	}
 	return nil
 }
@@ -316,7 +319,7 @@ func (t *Trigger) flaw(i int, names Names) *defect {
 	case t.Site == "":
 		return nil
 	case t.At != 0 || t.Nth < 1:
-		return flaw("fault", i, fmt.Sprintf("the trigger wants pass #%d at %s", t.Nth, t.At),
+		return flaw("fault", i, fmt.Sprintf("the trigger names pass #%d at %s", t.Nth, t.At),
 			"a pass from #1 and no time")
 	case startsAsTime(t.Site):
 		return flaw("fault", i, "the site "+quoteWord(t.Site)+" starts like a time", "a name")

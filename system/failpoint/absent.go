@@ -16,8 +16,8 @@ func Absent() []Missing {
 }
 
 const (
-	noTransactions = "there are no multi-document transactions, and so none that are prepared"
-	notAPhase      = "no phase of its own: faults at the sites of both roles produce it"
+	noTransactions = "multi-document transactions are not modelled"
+	notAPhase      = "not a phase of its own: faults at the sites of both roles produce it"
 	inOneStep      = "part of one log entry with the step before: nothing can happen in between"
 	pureChoice     = "chunks are chosen in one step between balancer.stats and balancer.enqueue"
 )

@@ -195,7 +195,7 @@ func parseInto(field reflect.Value, name, value string) error {
 	if field.Type() == reflect.TypeFor[time.Duration]() {
 		d, err := time.ParseDuration(value)
 		if err != nil || d < 0 {
-			return fmt.Errorf("setting %s wants a duration of zero or more such as 20ms, not %q",
+			return fmt.Errorf("setting %s needs a duration of zero or more such as 20ms, not %q",
 				name, value)
 		}
 		field.SetInt(int64(d))
@@ -203,7 +203,7 @@ func parseInto(field reflect.Value, name, value string) error {
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 {
-		return fmt.Errorf("setting %s wants a whole number of zero or more, not %q", name, value)
+		return fmt.Errorf("setting %s needs a whole number of zero or more, not %q", name, value)
 	}
 	field.SetInt(int64(n))
 	return nil

@@ -34,7 +34,7 @@ func ReadEquivalents(path string) (map[string]Equivalent, error) {
 			return nil
 		}
 		if e.ID == "" || e.Line == "" || e.Why == "" || all[e.ID] != (Equivalent{}) {
-			return fmt.Errorf("%s: %q wants a line and a reason, once", path, e.ID)
+			return fmt.Errorf("%s: %q needs a line and a reason, once", path, e.ID)
 		}
 		all[e.ID], e = e, Equivalent{}
 		return nil

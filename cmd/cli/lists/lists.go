@@ -62,12 +62,10 @@ func Write(out io.Writer, t target.Target, name string, titled bool) error {
 		}
 		return nil
 	}
-	names := Names()
-	near := suggest.Nearest(name, names)
-	if len(near) == 0 {
-		near = names
+	if near := suggest.Nearest(name, Names()); len(near) > 0 {
+		return fmt.Errorf("there is no list %q; did you mean %s?", name, strings.Join(near, " or "))
 	}
-	return fmt.Errorf("there is no list of %q; did you mean %s?", name, strings.Join(near, " or "))
+	return fmt.Errorf("there is no list %q; the lists are %s", name, strings.Join(Names(), ", "))
 }
 
 func listProfiles(w io.Writer, _ target.Target) {
@@ -75,10 +73,11 @@ func listProfiles(w io.Writer, _ target.Target) {
 	for _, p := range generate.Profiles() {
 		all += p.Weight
 	}
+	fmt.Fprintf(w, "mixed\tthe default\tevery seed draws one of the profiles that have a share\n")
 	for _, p := range generate.Profiles() {
 		share := "only on request"
 		if p.Weight > 0 {
-			share = fmt.Sprintf("%d in %d seeds of a mixed campaign", p.Weight, all)
+			share = fmt.Sprintf("%d of %d mixed seeds", p.Weight, all)
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", p.Name, share, p.About)
 	}
@@ -103,8 +102,9 @@ func listFailpoints(w io.Writer, t target.Target) {
 	if t.Describe().Name != shardstore.Name {
 		return
 	}
+	fmt.Fprintf(w, "\nPhases of the protocol that have no failpoint of their own:\n\n")
 	for _, m := range failpoint.Absent() {
-		fmt.Fprintf(w, "%s\tnot modelled: %s\n", m.Name, m.Why)
+		fmt.Fprintf(w, "%s\t%s\n", m.Name, m.Why)
 	}
 }
 

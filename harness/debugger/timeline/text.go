@@ -53,7 +53,7 @@ func (n *Node) headline() string {
 	}
 	for _, k := range n.Knows {
 		for _, s := range k.Sections {
-			text += "  section: " + s
+			text += "  critical section: " + s
 		}
 	}
 	if len(n.Doing) > 0 {
@@ -125,7 +125,7 @@ func number(doc bson.Raw) int64 {
 // Value is what a document holds besides its keys: the identity of its last write, and its list.
 func Value(doc bson.Raw) string {
 	if doc == nil {
-		return "none"
+		return "no document"
 	}
 	v, _ := doc.Lookup("v").StringValueOK()
 	list, ok := doc.Lookup("l").ArrayOK()
@@ -196,7 +196,7 @@ func (n *Node) of(p *Placement, place key.Key, k int64) string {
 		text += "  (primary)"
 	}
 	for _, s := range b.Sections {
-		text += "  section: " + s
+		text += "  critical section: " + s
 	}
 	return text
 }

@@ -71,5 +71,5 @@ func Example() {
 	// 101.52ms  config writes move m1: [MinKey, MaxKey) on shard-b 5|0
 	// 101.52ms  HERE  from now on k=0 is owned by shard-b, which has i0; shard-a had nothing
 	// 212.7ms  client 0: write k=0 f0 → acknowledged, replaced i0 (op 1000000, began 201.72ms)
-	// 19 events that are not related to the failure are left out
+	// left out: 19 unrelated events
 }
