@@ -17,7 +17,7 @@ func newList(targets target.Set) *cobra.Command {
 			"strategies",
 		Long: `List prints what scenarios can be made of, and what checks them. Without a
 name it prints all lists, one below the other.`,
-		Example:   "  shardproof list\n  shardproof list failpoints\n" +
+		Example: "  shardproof list\n  shardproof list failpoints\n" +
 			"  shardproof list settings faults",
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {
