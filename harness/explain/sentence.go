@@ -127,7 +127,7 @@ func onBehalf(e *trace.Event) string {
 // requestedText is the range of a request, which may leave its end to the donor.
 func requestedText(e *trace.Event) string {
 	if e.Max == "" {
-		return "a range from " + key.Key(e.Min).String()
+		return "a range starting at " + key.Key(e.Min).String()
 	}
 	return rangeText(e)
 }
