@@ -26,12 +26,12 @@
 package checkers
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/shardproof/shardproof/checkers/linearize"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/listed"
 	"github.com/shardproof/shardproof/histories/opkind"
 )
 
@@ -64,31 +64,21 @@ func Worst(verdicts []Verdict) Verdict { return verdict.Worst(verdicts) }
 
 // declared is a history checker.
 type declared struct {
-	place   int
 	checker *Checker
 	judge   func(*history) Verdict
 }
 
-// declaredCheckers are all of them, in no order.
-var declaredCheckers []declared
+var declaredCheckers listed.Entries[declared]
 
 // declare adds a checker. It is called from package-level variables only. The place must be free.
 func declare(place int, c *Checker, judge func(*history) Verdict) declared {
-	d := declared{place, c, judge}
-	declaredCheckers = append(declaredCheckers, d)
-	return d
-}
-
-func listedCheckers() []declared {
-	all := slices.Clone(declaredCheckers)
-	slices.SortFunc(all, func(a, b declared) int { return cmp.Compare(a.place, b.place) })
-	return all
+	return declaredCheckers.Declare(place, declared{c, judge})
 }
 
 // Catalogue is every history checker, in the order in which they are listed.
 func Catalogue() []Checker {
 	var all []Checker
-	for _, d := range listedCheckers() {
+	for _, d := range declaredCheckers.All() {
 		all = append(all, *d.checker)
 	}
 	return all
@@ -103,7 +93,7 @@ func Check(ops []histories.Op, limits Limits) []Verdict {
 	}
 	h := &history{keyed: keysOf(withoutWatches(ops)), all: ops, limits: limits}
 	var verdicts []Verdict
-	for _, d := range listedCheckers() {
+	for _, d := range declaredCheckers.All() {
 		verdicts = append(verdicts, d.judge(h))
 	}
 	return verdicts

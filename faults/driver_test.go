@@ -186,16 +186,6 @@ func (f *fake) pass(d *Driver, name string, node env.NodeID) {
 	}
 }
 
-func TestPlaces(t *testing.T) {
-	places := map[int]string{}
-	for _, k := range declaredKinds {
-		if other, taken := places[k.place]; taken {
-			t.Errorf("%s and %s have one place", k.Name, other)
-		}
-		places[k.place] = k.Name
-	}
-}
-
 func TestDrawnFaultsAreValid(t *testing.T) {
 	space := Space{
 		Topology: scenario.Topology{

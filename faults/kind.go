@@ -11,12 +11,11 @@
 package faults
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/shardproof/shardproof/faults/suggest"
+	"github.com/shardproof/shardproof/histories/listed"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
@@ -51,30 +50,13 @@ type Arg struct {
 	check                func(value string) error
 }
 
-// placedKind is a kind with its place in lists.
-type placedKind struct {
-	*Kind
-	place int
-}
-
-// declaredKinds are all of them, in no order.
-var declaredKinds []placedKind
+var declaredKinds listed.Entries[*Kind]
 
 // declare adds a kind. It is called from package-level variables only. The place must be free.
-func declare(place int, k Kind) *Kind {
-	declaredKinds = append(declaredKinds, placedKind{&k, place})
-	return &k
-}
+func declare(place int, k Kind) *Kind { return declaredKinds.Declare(place, &k) }
 
 // All is every kind, in the order in which they are listed.
-func All() (all []*Kind) {
-	byPlace := slices.Clone(declaredKinds)
-	slices.SortFunc(byPlace, func(a, b placedKind) int { return cmp.Compare(a.place, b.place) })
-	for _, k := range byPlace {
-		all = append(all, k.Kind)
-	}
-	return all
-}
+func All() []*Kind { return declaredKinds.All() }
 
 // Names lists the kinds.
 func Names() []string {
@@ -87,9 +69,9 @@ func Names() []string {
 
 // Find returns the kind of that name, or an error that names the nearest ones.
 func Find(name string) (*Kind, error) {
-	for _, k := range declaredKinds {
+	for _, k := range All() {
 		if k.Name == name {
-			return k.Kind, nil
+			return k, nil
 		}
 	}
 	return nil, suggest.Unknown("fault", name, Names(), "faults")

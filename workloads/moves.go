@@ -1,12 +1,12 @@
 package workloads
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/listed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -33,31 +33,14 @@ type Moves struct {
 	draw        func(p *movePlan) (piece int, r interval)
 }
 
-// placedMoves is a pattern with its place in lists.
-type placedMoves struct {
-	Moves
-	place int
-}
-
-// declaredMoves are all patterns, in no order.
-var declaredMoves []placedMoves
+var declaredMoves listed.Entries[Moves]
 
 // declareMoves adds a pattern. It is called from package-level variables only. The place must be
 // free.
-func declareMoves(place int, m Moves) Moves {
-	declaredMoves = append(declaredMoves, placedMoves{m, place})
-	return m
-}
+func declareMoves(place int, m Moves) Moves { return declaredMoves.Declare(place, m) }
 
 // MoveCatalogue is every pattern, in the order in which they are listed.
-func MoveCatalogue() (all []Moves) {
-	byPlace := slices.Clone(declaredMoves)
-	slices.SortFunc(byPlace, func(a, b placedMoves) int { return cmp.Compare(a.place, b.place) })
-	for _, m := range byPlace {
-		all = append(all, m.Moves)
-	}
-	return all
-}
+func MoveCatalogue() []Moves { return declaredMoves.All() }
 
 var _ = declareMoves(10, Moves{
 	Name: "ping-pong",

@@ -11,7 +11,6 @@
 package workloads
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/histories/listed"
 	"github.com/shardproof/shardproof/histories/scenario"
 )
 
@@ -57,30 +57,13 @@ type Share struct {
 	Weight int
 }
 
-// placed is a workload with its place in lists.
-type placed struct {
-	Workload
-	place int
-}
-
-// declaredWorkloads are all of them, in no order.
-var declaredWorkloads []placed
+var declaredWorkloads listed.Entries[Workload]
 
 // declare adds a workload. It is called from package-level variables only. The place must be free.
-func declare(place int, w Workload) Workload {
-	declaredWorkloads = append(declaredWorkloads, placed{w, place})
-	return w
-}
+func declare(place int, w Workload) Workload { return declaredWorkloads.Declare(place, w) }
 
 // Catalogue is every workload, in the order in which they are listed.
-func Catalogue() (all []Workload) {
-	byPlace := slices.Clone(declaredWorkloads)
-	slices.SortFunc(byPlace, func(a, b placed) int { return cmp.Compare(a.place, b.place) })
-	for _, w := range byPlace {
-		all = append(all, w.Workload)
-	}
-	return all
-}
+func Catalogue() []Workload { return declaredWorkloads.All() }
 
 // Standard is the mix that a standard run uses.
 func Standard() []Share {
@@ -104,9 +87,9 @@ func shares(mix []Share, weight func(*Workload) int) []Share {
 
 // Find is the workload of that name.
 func Find(name string) (Workload, bool) {
-	for _, w := range declaredWorkloads {
+	for _, w := range Catalogue() {
 		if w.Name == name {
-			return w.Workload, true
+			return w, true
 		}
 	}
 	return Workload{}, false

@@ -18,11 +18,11 @@
 package oracle
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/listed"
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
@@ -38,32 +38,22 @@ type hooks struct {
 
 // rule is a promise and who judges it.
 type rule struct {
-	place   int
 	checker verdict.Checker
 	judge   func(*Oracle) hooks
 }
 
-// declaredRules are all rules, in no order.
-var declaredRules []rule
+// declaredRules are all rules; their places are also the order in which they judge.
+var declaredRules listed.Entries[rule]
 
 // declare adds a rule. It is called from package-level variables only. The place must be free.
 func declare(place int, c verdict.Checker, judge func(*Oracle) hooks) rule {
-	r := rule{place, c, judge}
-	declaredRules = append(declaredRules, r)
-	return r
-}
-
-// listedRules are all rules by their places, which is also the order in which they judge.
-func listedRules() []rule {
-	all := slices.Clone(declaredRules)
-	slices.SortFunc(all, func(a, b rule) int { return cmp.Compare(a.place, b.place) })
-	return all
+	return declaredRules.Declare(place, rule{c, judge})
 }
 
 // Catalogue is every rule's checker, in the order in which they are listed.
 func Catalogue() []verdict.Checker {
 	var all []verdict.Checker
-	for _, r := range listedRules() {
+	for _, r := range declaredRules.All() {
 		all = append(all, r.checker)
 	}
 	return all
@@ -119,7 +109,7 @@ func New(key func(string) string) *Oracle {
 		forbids:  map[string]bool{},
 		verdicts: map[string]*verdict.Verdict{},
 		show:     key,
-		listed:   listedRules(),
+		listed:   declaredRules.All(),
 	}
 	if key == nil {
 		o.show = model.ShowKey

@@ -15,9 +15,9 @@
 package commandkind
 
 import (
-	"cmp"
-	"slices"
 	"strings"
+
+	"github.com/shardproof/shardproof/histories/listed"
 )
 
 // Name is what a command does, as scenarios call it.
@@ -62,24 +62,16 @@ var expectedOperands = [...]string{
 // String says what stands there, as lists and errors say it.
 func (o Operand) String() string { return expectedOperands[o] }
 
-// placedKind is a kind with what follows its name, and its place in lists.
-type placedKind struct {
-	place    int
-	name     Name
-	operands []Operand
-}
-
 var (
-	declaredKinds  []placedKind
+	declaredKinds  listed.Entries[Name]
 	operandsByName = map[Name][]Operand{}
 )
 
 // Declare adds a kind, with what follows its name on a line. It is called from package-level
 // variables only. The place must be free.
 func Declare(place int, name Name, operands ...Operand) Name {
-	declaredKinds = append(declaredKinds, placedKind{place, name, operands})
 	operandsByName[name] = operands
-	return name
+	return declaredKinds.Declare(place, name)
 }
 
 // Known says whether the kind is one that an operator can give.
@@ -92,14 +84,7 @@ func (n Name) Known() bool {
 func (n Name) Operands() []Operand { return operandsByName[n] }
 
 // All are the names of all kinds, by their places.
-func All() (names []Name) {
-	kinds := slices.Clone(declaredKinds)
-	slices.SortFunc(kinds, func(a, b placedKind) int { return cmp.Compare(a.place, b.place) })
-	for _, k := range kinds {
-		names = append(names, k.name)
-	}
-	return names
-}
+func All() []Name { return declaredKinds.All() }
 
 // List is All as text, with commas between the names.
 func List() string {

@@ -5,22 +5,18 @@ import (
 	"testing"
 )
 
-// TestTable: every kind has a place and a name of its own, and each operand fills in another part.
+// TestTable: every kind has a name of its own, and each operand fills in another part.
 func TestTable(t *testing.T) {
-	places := map[int]Name{}
 	names := map[Name]bool{}
-	for _, k := range declaredKinds {
-		if other, taken := places[k.place]; taken {
-			t.Errorf("%s and %s have one place", k.name, other)
+	for _, name := range All() {
+		if names[name] {
+			t.Errorf("%s is declared twice", name)
 		}
-		if names[k.name] {
-			t.Errorf("%s is declared twice", k.name)
-		}
-		places[k.place], names[k.name] = k.name, true
+		names[name] = true
 		filled := map[string]Operand{}
-		for _, o := range k.operands {
+		for _, o := range name.Operands() {
 			if other, is := filled[part(o)]; is {
-				t.Errorf("%s: %q and %q are both the %s", k.name, other, o, part(o))
+				t.Errorf("%s: %q and %q are both the %s", name, other, o, part(o))
 			}
 			filled[part(o)] = o
 		}
@@ -54,7 +50,7 @@ func TestList(t *testing.T) {
 	if got := List(); !strings.HasPrefix(got, "set, cleanup-orphaned, join-migrations, ") {
 		t.Errorf("got %s", got)
 	}
-	if len(All()) != len(declaredKinds) || !ZoneRange.Known() {
+	if len(All()) != len(operandsByName) || !ZoneRange.Known() {
 		t.Error("a kind is not listed or not known")
 	}
 	if n := Name("twist"); n.Known() || n.Operands() != nil {

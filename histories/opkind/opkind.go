@@ -20,9 +20,9 @@
 package opkind
 
 import (
-	"cmp"
-	"slices"
 	"strings"
+
+	"github.com/shardproof/shardproof/histories/listed"
 )
 
 // Name is what an operation does, as scenarios and histories call it.
@@ -112,35 +112,21 @@ func (k *Kind) Reads() bool { return k.Effect == Leave && (k.Shape == Keyed || k
 // Expects says whether it carries the value that must be there, or that nothing must.
 func (k *Kind) Expects() bool { return k.Condition == DocumentExpected }
 
-// placed is a kind with its place in lists.
-type placed struct {
-	Kind
-	place int
-}
-
 var (
-	declaredKinds []placed
+	declaredKinds listed.Entries[Kind]
 	kindsByName   = map[Name]*Kind{}
 )
 
 // declare adds a kind. It is called from package-level variables only.
 func declare(place int, name Name, k Kind) *Kind {
 	k.Name = name
-	declaredKinds = append(declaredKinds, placed{k, place})
+	declaredKinds.Declare(place, k)
 	kindsByName[name] = &k
 	return &k
 }
 
 // All are all kinds, by their places.
-func All() []Kind {
-	all := slices.Clone(declaredKinds)
-	slices.SortFunc(all, func(a, b placed) int { return cmp.Compare(a.place, b.place) })
-	kinds := make([]Kind, len(all))
-	for i := range all {
-		kinds[i] = all[i].Kind
-	}
-	return kinds
-}
+func All() []Kind { return declaredKinds.All() }
 
 // unknownKind is what a name stands for that is none: nothing follows from it.
 var unknownKind Kind
