@@ -136,7 +136,7 @@ func (l *line) op(id int) Op {
 }
 
 func (l *line) opPairs(o *Op) {
-	l.pairs("k=, v=, if=, batch=, concern=, prefer= and into=", func(name, value string) bool {
+	l.pairs("k=, v=, if=, batch=, concern=, prefer=, age= and into=", func(name, value string) bool {
 		switch name {
 		case "k":
 			o.Key = l.integer(value, "a key such as k=17")
@@ -150,6 +150,8 @@ func (l *line) opPairs(o *Op) {
 			o.Concern = value
 		case "prefer":
 			o.Prefer = value
+		case "age":
+			o.Age = l.time(value, "a time such as age=400ms")
 		case "into":
 			o.Into = value
 		default:

@@ -1,0 +1,57 @@
+package faults
+
+import (
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/failpoint"
+)
+
+var _ = declare(Kind{
+	Name: "stale-task",
+	About: "the task at a failpoint stands still while its own primacy or another party's work " +
+		"ends, and goes on when that has been dealt with",
+	Aim: AtPoint,
+	Args: []Arg{
+		textArg("party", "whose work ends: a role such as donor.primary, or self", "donor.primary"),
+		endingArg,
+	},
+	inject: func(c *Case) (repair func()) {
+		var wake func()
+		c.Action.Until = func(w func()) { wake = w }
+		if party := c.text("party"); party == "self" {
+			c.end(c.Hit.Node)
+		} else {
+			for _, id := range c.driver.roles.resolve(party, c.driver.nodes) {
+				c.end(id)
+			}
+		}
+		return func() {
+			if wake != nil {
+				wake()
+			}
+		}
+	},
+	draw: drawStaleTask,
+})
+
+// drawStaleTask draws the role first: few sites are those of tasks that go on by themselves, such
+// as the transfer of session history, and they are no less likely to come too late.
+func drawStaleTask(d *Draw) scenario.Fault {
+	role := failpoint.Role(d.one("role", string(failpoint.Request), string(failpoint.Donor),
+		string(failpoint.Recipient), string(failpoint.Session), string(failpoint.Session),
+		string(failpoint.Config)))
+	f := scenario.Fault{When: d.pass("site", role)}
+	f.When.After = 0
+	f.For, f.Until = d.outlasting()
+	party, ending := "donor.primary", d.one("ending", "crash", "crash", "stepdown", "error")
+	switch role {
+	case failpoint.Donor:
+		party = d.one("party", "recipient.primary", "config.primary", "self")
+	case failpoint.Request:
+		party = "self"
+	}
+	if party == "self" {
+		ending = d.one("own ending", "cut", "cut", "stepdown")
+	}
+	f.Args = []scenario.Setting{setting("party", party), setting("ending", ending)}
+	return f
+}
