@@ -99,6 +99,8 @@ func (o *Oracle) follow(e *trace.Event) {
 	case trace.CatalogWritten:
 		o.noteUnfenced(e)
 		o.followLives(e)
+	case trace.Executed:
+		o.noteExecution(e)
 	case trace.MigrationEnded:
 		// Without a decision on record, as in 4.2, nobody was fenced.
 		if m := o.move(e.Migration()); m.decided != 0 && o.world.Set(e.Shard).Leader == e.Node {

@@ -22,7 +22,7 @@ func printSummary(out io.Writer, t *total, last *campaign.Summary, workers int) 
 	defer w.Print(out)
 	s := t.Sum.Counters
 	w.Row("seeds", "%s%s", withCommas(uint64(s.Runs)), interruptedText(last))
-	w.Row("protocols", "8.0 %s, 4.2 %s; known anomalies of 4.2: %s",
+	w.Row("protocols", "8.0 %s, 4.2 %s; known anomalies: %s",
 		withCommas(uint64(s.Runs-s.Older)), withCommas(uint64(s.Older)), countsText(s.Weaknesses))
 	w.Row("violations", "%d", t.Violations)
 	w.Row("undecided", "%d", t.Undecided)

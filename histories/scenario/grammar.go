@@ -15,7 +15,7 @@ package scenario
 //	preset quick | drawn                                   at most once, before the first set
 //	set SETTING VALUE                                      each setting once; one of the preset is replaced
 //	op N at TIME client N KIND NS k=KEY | RANGE [v=VALUE] [if=VALUE | if-absent] [batch=N]
-//	    [concern=WORD] [prefer=secondary] [into=NS] [causal] [drop-target]
+//	    [concern=WORD] [prefer=secondary] [age=TIME] [into=NS] [causal] [drop-target]
 //	move N at TIME NS RANGE to SHARD [wait-delete] [force-jumbo=WORD] [throttle=WORD]
 //	move-primary N at TIME DATABASE to SHARD
 //	stream N at TIME NS poll=TIME [batch=N] [resume=N] [back=N]
