@@ -80,8 +80,8 @@ func (s *session) find(op *scenario.Op, filter bson.Raw) command.Find {
 	if op.Causal {
 		f.After = s.client.Operated()
 	}
-	if op.Age > 0 {
-		f.At = hlc.At(max(s.client.Time().Millis()-op.Age.Milliseconds(), 1))
+	if op.Age > 0 { // zero, and with it the router's choice, if nothing is so old
+		f.At = hlc.At(s.client.Time().Millis() - op.Age.Milliseconds())
 	}
 	return f
 }
