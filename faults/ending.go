@@ -13,8 +13,9 @@ var endingArg = wordArg("ending", "how its work ends: it crashes, steps down, is
 	"replica set until another leads, or its next step fails",
 	"crash", "stepdown", "cut", "error")
 
-// cutTime is how long a node is cut off from its replica set: longer than any election takes.
-const cutTime = 900 * time.Millisecond
+// cutTime is how long a node is cut off from its replica set at most: longer than any election
+// takes. Every cutStep it is asked whether another leads.
+const cutTime, cutStep = 900 * time.Millisecond, 20 * time.Millisecond
 
 // end ends what a node does for migrations, behind the step that is under way.
 func (c *Case) end(id env.NodeID) {
@@ -28,7 +29,7 @@ func (c *Case) end(id env.NodeID) {
 		d.soon(func() {
 			heal := d.world.Partition([]env.NodeID{id},
 				without(d.roles.members(setOf(id), d.nodes, len(d.nodes)), []env.NodeID{id}), true)
-			d.world.At(d.world.Now().Add(cutTime), heal)
+			d.healOnceLed(id, heal, d.world.Now().Add(cutTime))
 		})
 	case "error":
 		d.next = append(d.next, &interception{target: string(id), roles: migration,
@@ -37,6 +38,16 @@ func (c *Case) end(id env.NodeID) {
 					c.Fault.ID, h.Site)
 			}})
 	}
+}
+
+// healOnceLed heals when another node leads the replica set of this one, which then hears of it, or
+// at the latest when the time is up.
+func (d *Driver) healOnceLed(id env.NodeID, heal func(), ends env.Time) {
+	if d.roles.leader[setOf(id)] != id || d.world.Now() >= ends {
+		heal()
+		return
+	}
+	d.world.At(d.world.Now().Add(cutStep), func() { d.healOnceLed(id, heal, ends) })
 }
 
 func (d *Driver) soon(do func()) {

@@ -1,6 +1,8 @@
 package faults
 
 import (
+	"time"
+
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
@@ -33,12 +35,20 @@ var _ = declare(Kind{
 	draw: drawStaleTask,
 })
 
+// answering are the steps between which a request has read or written what it answers, and waits: an
+// answer that comes sooner than its client gives up, by a member that has been deposed meanwhile.
+var answering = []string{
+	failpoint.RequestVersionCheck.String(), failpoint.RequestAcquireSnapshot.String(),
+	failpoint.RequestRestore.String(), failpoint.RequestCommit.String(),
+	failpoint.RequestCommit.String(), failpoint.RequestReply.String(),
+}
+
 // drawStaleTask draws the role first: few sites are those of tasks that go on by themselves, such
 // as the transfer of session history, and they are no less likely to come too late.
 func drawStaleTask(d *Draw) scenario.Fault {
-	role := failpoint.Role(d.one("role", string(failpoint.Request), string(failpoint.Donor),
-		string(failpoint.Recipient), string(failpoint.Session), string(failpoint.Session),
-		string(failpoint.Config)))
+	role := failpoint.Role(d.one("role", string(failpoint.Request), string(failpoint.Request),
+		string(failpoint.Donor), string(failpoint.Recipient), string(failpoint.Session),
+		string(failpoint.Session), string(failpoint.Config)))
 	f := scenario.Fault{When: d.pass("site", role)}
 	f.When.After = 0
 	f.For, f.Until = d.outlasting()
@@ -48,6 +58,8 @@ func drawStaleTask(d *Draw) scenario.Fault {
 		party = d.one("party", "recipient.primary", "config.primary", "self")
 	case failpoint.Request:
 		party = "self"
+		f.When.Site = d.one("step of an answer", answering...)
+		f.For, f.Until = d.between("answered after", 200*time.Millisecond, 1500*time.Millisecond), nil
 	}
 	if party == "self" {
 		ending = d.one("own ending", "cut", "cut", "stepdown")

@@ -6,8 +6,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// Twice is a statement of a retryable write that two shards have executed, each as the first it knew
-// of, with a drop of its collection between.
+// Twice is a statement of a retryable write that two shards have executed, each as the first it
+// knew of, with a drop of its collection between.
 type Twice struct{ NS, Key, Session string }
 
 // execution is the first execution of a statement that a majority of its shard may have.
