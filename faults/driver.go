@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shardproof/shardproof/faults/terms"
@@ -23,8 +24,8 @@ type Driver struct {
 	terms   *terms.Set
 	roles   *roles
 	nodes   []env.NodeID
-	waiting [][]*waiter // by site
-	next    []*Case     // cases that take the next point of their target
+	waiting [][]*waiter     // by site
+	next    []*interception // of what takes the next point of its target
 	active  []*Case
 	wakes   []func() // of tasks that a failpoint's terms hold until another is passed
 	base    env.Time
@@ -122,19 +123,33 @@ func (d *Driver) inject(f scenario.Fault, k *Kind, h *Hit, a *Action) {
 	}
 	c := &Case{Fault: f, Kind: k, Hit: h, Action: a, driver: d, world: d.world}
 	if k.Aim == AtPoint && h == nil {
-		d.next = append(d.next, c)
+		d.next = append(d.next, &interception{target: f.Target, take: func(h *Hit, a *Action) {
+			c.Hit, c.Action = h, a
+			d.begin(c)
+		}})
 		return
 	}
 	d.begin(c)
 }
 
-// takeNext gives the point to the first case that waits for one of its target's.
+// interception waits for the next point of a target, of one of the roles if there are any.
+type interception struct {
+	target string
+	roles  []failpoint.Role
+	take   func(h *Hit, a *Action)
+}
+
+func (i *interception) suits(d *Driver, h *Hit) bool {
+	return d.is(h.Node, i.target) &&
+		(len(i.roles) == 0 || slices.Contains(i.roles, h.Site.Role()))
+}
+
+// takeNext gives the point to the first that waits for one such.
 func (d *Driver) takeNext(h *Hit, a *Action) {
-	for i, c := range d.next {
-		if d.is(h.Node, c.Fault.Target) {
+	for i, next := range d.next {
+		if next.suits(d, h) {
 			d.next = append(d.next[:i], d.next[i+1:]...)
-			c.Hit, c.Action = h, a
-			d.begin(c)
+			next.take(h, a)
 			return
 		}
 	}

@@ -179,6 +179,8 @@ type Rule struct {
 	// Skip is how many of the selected messages go undisturbed first, Limit how many are disturbed
 	// at most; zero: all.
 	Skip, Limit int
+	// Taken, when set, is told the sender of each message that is disturbed.
+	Taken func(from env.NodeID)
 }
 
 // Action is what happens to a task at a point. The zero Action lets it pass.

@@ -1,6 +1,10 @@
 package workloads
 
-import "github.com/shardproof/shardproof/histories/scenario"
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+)
 
 // Reads that need not return the newest state, each with what it promises instead.
 var (
@@ -41,10 +45,14 @@ var (
 	_ = declare(100, Workload{
 		Weak:  14,
 		Name:  "snapshot-reads",
-		About: "snapshot scans over many chunks while documents change and chunks move",
+		About: "snapshot scans over many chunks, of now and of the past, while documents change and " +
+			"chunks move",
 		draw: func(p *plan, o *scenario.Op) {
 			p.scan(o, 3+p.pick("width", p.Keys), 1+p.pick("batch", 6))
 			o.Concern, o.Causal = "snapshot", p.chance("causal", 50)
+			if !o.Causal && p.chance("of the past", 50) {
+				o.Age = time.Duration(1+p.pick("age", 30)) * 50 * time.Millisecond
+			}
 			p.prefer(o, 35)
 		},
 	})

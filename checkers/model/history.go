@@ -32,6 +32,11 @@ func (s *Set) History() History { return s.Documents(statementsNS, "", "\xff") }
 // DurableHistory is History as far as a majority has it.
 func (s *Set) DurableHistory() History { return s.Durable(statementsNS, "", "\xff") }
 
+// Remembers reports whether a majority has the statement of an execution on record.
+func (s *Set) Remembers(e *trace.Event) bool {
+	return s.DurableHistory()[statementID(e)].Hash == uint64(e.Txn())
+}
+
 // In are the statements that touched keys of the namespace in [lo, hi), of the newest transaction
 // of their sessions only: those that their clients may still try again.
 func (h History) In(ns, lo, hi string) History {

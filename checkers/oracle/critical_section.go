@@ -140,5 +140,6 @@ func (o *Oracle) followSection(e *trace.Event) {
 	if m := o.move(id); m.blocked == 0 && m.max != "" && o.world.Set(e.Shard).Leader == e.Node {
 		donor := o.world.Set(e.Shard)
 		m.blocked, m.donor, m.history = e.Step, donor.Documents(e.NS, m.min, m.max), donor.History()
+		m.term = donor.Term
 	}
 }

@@ -73,6 +73,9 @@ type Oracle struct {
 	open []string
 	// unfenced are the ranges of commits that took effect behind the donor's back.
 	unfenced []verdict.KeyRange
+	// executions are by session, transaction and statement; twice are those that happened again.
+	executions map[string]execution
+	twice      []Twice
 	// drops is the step of the newest drop of each namespace.
 	drops map[string]uint64
 	// lives is the step at which the collection was made that has the name.
@@ -100,16 +103,17 @@ type Oracle struct {
 // people; nil shows its bytes.
 func New(key func(string) string) *Oracle {
 	o := &Oracle{
-		world:    model.New(),
-		moves:    map[string]*move{},
-		nodes:    map[string]*node{},
-		down:     map[string]bool{},
-		drops:    map[string]uint64{},
-		lives:    map[string]uint64{},
-		forbids:  map[string]bool{},
-		verdicts: map[string]*verdict.Verdict{},
-		show:     key,
-		listed:   declaredRules.All(),
+		world:      model.New(),
+		moves:      map[string]*move{},
+		nodes:      map[string]*node{},
+		down:       map[string]bool{},
+		drops:      map[string]uint64{},
+		executions: map[string]execution{},
+		lives:      map[string]uint64{},
+		forbids:    map[string]bool{},
+		verdicts:   map[string]*verdict.Verdict{},
+		show:       key,
+		listed:     declaredRules.All(),
 	}
 	if key == nil {
 		o.show = model.ShowKey

@@ -17,9 +17,10 @@ type move struct {
 	began, life uint64
 	// asked is the step at which the donor asked the config server to commit.
 	asked uint64
-	// blocked is the step at which the donor blocked writes, 0 before; donor the documents of the
-	// range at that moment.
+	// blocked is the step at which the donor blocked writes, 0 before, term the donor's then; donor
+	// the documents of the range at that moment.
 	blocked uint64
+	term    uint64
 	donor   map[string]model.Doc
 	// history is what the donor had on record of retryable writes when it blocked writes.
 	history model.History
@@ -98,6 +99,8 @@ func (o *Oracle) follow(e *trace.Event) {
 	case trace.CatalogWritten:
 		o.noteUnfenced(e)
 		o.followLives(e)
+	case trace.Executed:
+		o.noteExecution(e)
 	case trace.MigrationEnded:
 		// Without a decision on record, as in 4.2, nobody was fenced.
 		if m := o.move(e.Migration()); m.decided != 0 && o.world.Set(e.Shard).Leader == e.Node {

@@ -5,8 +5,9 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// Unfenced lists the ranges of which a commit took effect although a primary of the donor led that
-// did not hold the critical section of its migration: it may have let writes pass, or be about to.
+// Unfenced lists the ranges of which a commit took effect although a primary of the donor led, or
+// had led since the writes were blocked, that did not hold the critical section of its migration:
+// it may have let writes pass, or be about to.
 func (o *Oracle) Unfenced() []verdict.KeyRange { return o.unfenced }
 
 // noteUnfenced looks at a change of the catalogue at the moment it is written: the member that
@@ -16,9 +17,10 @@ func (o *Oracle) noteUnfenced(e *trace.Event) {
 	if m == nil {
 		return
 	}
-	leader := o.world.Set(m.from).Leader
-	if leader == "" || o.down[leader] {
-		return // a successor reads what is written now
+	set := o.world.Set(m.from)
+	leader := set.Leader
+	if leader == "" || o.down[leader] && set.Term <= m.term {
+		return // the first successor reads what is written now
 	}
 	for _, h := range o.node(leader).sections {
 		if h.id == m.id {

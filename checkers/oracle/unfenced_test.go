@@ -22,6 +22,10 @@ func TestUnfencedCommits(t *testing.T) {
 		"the donor's successor is not yet": {
 			strings.Replace(moved, "table 1 2", "down a.0\ntable 1 2", 1), false,
 		},
+		"the donor's successor has led": {
+			strings.Replace(moved, "table 1 2", "down a.0\nelected a.1 2 1 1:1\ndown a.1\ntable 1 2", 1),
+			true,
+		},
 		"nothing has moved": {opening, false},
 	} {
 		if got := len(observe(t, c.script).Unfenced()) > 0; got != c.unfenced {

@@ -2,12 +2,12 @@ package verdict
 
 import "slices"
 
-// KnownAnomaly is something that an older version of the protocol is documented to do to data
-// (invariants 20.1). A run of that version that shows it is no failure; the same in a version that
-// promises better is.
+// KnownAnomaly is something that a version of the protocol is documented to do to data (invariants
+// 20.1). A run of that version that shows it is no failure; the same in a version that promises
+// better is.
 type KnownAnomaly struct{ Name, About string }
 
-// The known anomalies of 4.2.
+// The known anomalies: the first two of 4.2, the last of both versions.
 var (
 	// UnfencedCommit can lose and resurrect writes of its range, so that no verdict on these keys
 	// means anything after it.
@@ -22,32 +22,66 @@ var (
 		Name:  "leaked-orphans",
 		About: "4.2: orphaned documents stayed on a shard until cleanupOrphaned removed them",
 	}
+	// ExecutedTwice concerns one key: the history of sessions is a shard's, and does not follow a
+	// collection that is dropped and made again on another.
+	ExecutedTwice = KnownAnomaly{
+		Name: "executed-twice",
+		About: "a retried statement was executed on one shard, and again on another after its " +
+			"collection had been dropped and made again there",
+	}
 )
 
 // KnownAnomalies lists them all.
-func KnownAnomalies() []KnownAnomaly { return []KnownAnomaly{UnfencedCommit, LeakedOrphans} }
+func KnownAnomalies() []KnownAnomaly {
+	return []KnownAnomaly{UnfencedCommit, LeakedOrphans, ExecutedTwice}
+}
+
+// Excuse is an anomaly that a run has shown, and what it explains.
+type Excuse struct {
+	Anomaly  KnownAnomaly
+	Explains func(*Violation) bool
+}
+
+// Apply turns failures into documented ones if each of their violations is explained by one of the
+// excuses, and names the anomalies of those that were needed.
+func Apply(excuses []Excuse, verdicts []Verdict) (shown []string) {
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.Outcome != Fail {
+			continue
+		}
+		names, ok := explain(excuses, v.Violations)
+		if !ok {
+			continue
+		}
+		v.Outcome = Documented
+		for _, name := range names {
+			if !slices.Contains(shown, name) {
+				shown = append(shown, name)
+			}
+		}
+	}
+	return shown
+}
+
+func explain(excuses []Excuse, violations []Violation) (names []string, all bool) {
+	for i := range violations {
+		n := slices.IndexFunc(excuses, func(e Excuse) bool { return e.Explains(&violations[i]) })
+		if n < 0 {
+			return nil, false
+		}
+		names = append(names, excuses[n].Anomaly.Name)
+	}
+	return names, len(violations) > 0
+}
 
 // KeyRange is a part of a namespace: the encoded shard keys from Min up to Max.
 type KeyRange struct{ NS, Min, Max string }
 
-func (s *KeyRange) holds(v *Violation, places []string) bool {
+// Holds reports whether a violation is about a key of the range, about no single key of its
+// namespace, or about no namespace. The places of a violation are the encoded shard keys that its
+// key may stand for, none when it is no single key.
+func (s *KeyRange) Holds(v *Violation, places []string) bool {
 	in := func(key string) bool { return s.Min <= key && key < s.Max }
 	return v.NS == "" || v.NS == s.NS && (len(places) == 0 || slices.ContainsFunc(places, in))
-}
-
-// Excuse turns the failures of a run of a version that does not fence its commits into documented
-// ones, as far as they are about the keys of such a commit, about no single key of its namespace,
-// or about no namespace. The places of a violation are the encoded shard keys that its key may
-// stand for, none when it is no single key.
-func Excuse(verdicts []Verdict, unfenced []KeyRange, places func(*Violation) []string) {
-	excused := func(v *Violation) bool {
-		return slices.ContainsFunc(unfenced, func(s KeyRange) bool { return s.holds(v, places(v)) })
-	}
-	for i := range verdicts {
-		v := &verdicts[i]
-		stranger := func(v Violation) bool { return !excused(&v) }
-		if v.Outcome == Fail && len(unfenced) > 0 && !slices.ContainsFunc(v.Violations, stranger) {
-			v.Outcome = Documented
-		}
-	}
 }

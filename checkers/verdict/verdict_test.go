@@ -1,6 +1,9 @@
 package verdict
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // Of all verdicts the worst decides: a failure before what is undecided, and that before what
 // passed.
@@ -20,39 +23,46 @@ func TestWorst(t *testing.T) {
 	}
 }
 
-// Only failures about a key of an unfenced commit, about no single key of its namespace, or about
-// no namespace are excused; what is undecided stays so.
-func TestExcuse(t *testing.T) {
+// A failure is documented only if every violation is explained; what is undecided stays so.
+func TestExcuses(t *testing.T) {
 	failing := func(about ...Violation) Verdict {
 		return Verdict{Outcome: Fail, Violations: about}
 	}
 	inside, outside := Violation{NS: "test.docs", Key: "c"}, Violation{NS: "test.docs", Key: "x"}
-	unfenced := []KeyRange{{NS: "test.docs", Min: "b", Max: "x"}}
-	places := func(v *Violation) []string {
-		if v.Key == "" {
-			return nil
-		}
-		return []string{v.Key}
+	twice := Violation{NS: "test.docs", Key: "y"}
+	unfenced := KeyRange{NS: "test.docs", Min: "b", Max: "x"}
+	excuses := []Excuse{
+		{UnfencedCommit, func(v *Violation) bool {
+			var places []string
+			if v.Key != "" {
+				places = []string{v.Key}
+			}
+			return unfenced.Holds(v, places)
+		}},
+		{ExecutedTwice, func(v *Violation) bool { return v.Key == "y" }},
 	}
 	for _, c := range []struct {
-		verdict  Verdict
-		unfenced []KeyRange
-		want     Outcome
+		verdict Verdict
+		excuses []Excuse
+		want    Outcome
+		shown   []string
 	}{
-		{failing(inside), unfenced, Documented},
-		{failing(Violation{NS: "test.docs"}), unfenced, Documented},
-		{failing(Violation{}), unfenced, Documented},
-		{failing(outside), unfenced, Fail},
-		{failing(inside, outside), unfenced, Fail},
-		{failing(inside), nil, Fail},
-		{failing(Violation{NS: "test.more", Key: "c"}), unfenced, Fail},
-		{Verdict{Outcome: Undecided}, unfenced, Undecided},
-		{Verdict{Outcome: Pass}, unfenced, Pass},
+		{failing(inside), excuses, Documented, []string{"unfenced-commit"}},
+		{failing(Violation{NS: "test.docs"}), excuses, Documented, []string{"unfenced-commit"}},
+		{failing(Violation{}), excuses, Documented, []string{"unfenced-commit"}},
+		{failing(inside, twice), excuses, Documented, []string{"unfenced-commit", "executed-twice"}},
+		{failing(outside), excuses, Fail, nil},
+		{failing(inside, outside), excuses, Fail, nil},
+		{failing(inside), nil, Fail, nil},
+		{failing(Violation{NS: "test.more", Key: "c"}), excuses, Fail, nil},
+		{Verdict{Outcome: Undecided}, excuses, Undecided, nil},
+		{Verdict{Outcome: Pass}, excuses, Pass, nil},
 	} {
 		all := []Verdict{c.verdict}
-		if Excuse(all, c.unfenced, places); all[0].Outcome != c.want {
-			t.Errorf("%+v with unfenced %v: %s, want %s",
-				c.verdict, c.unfenced, all[0].Outcome, c.want)
+		shown := Apply(c.excuses, all)
+		if all[0].Outcome != c.want || !slices.Equal(shown, c.shown) {
+			t.Errorf("%+v: %s and %v, want %s and %v", c.verdict, all[0].Outcome, shown, c.want,
+				c.shown)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func printSummary(
 	defer w.Print(out)
 	s := t.Sum.Counters
 	w.Row("seeds", "%s%s", withCommas(uint64(s.Runs)), interruptedText(last))
-	w.Row("protocols", "8.0 %s, 4.2 %s; known anomalies of 4.2: %s",
+	w.Row("protocols", "8.0 %s, 4.2 %s; known anomalies: %s",
 		withCommas(uint64(s.Runs-s.Older)), withCommas(uint64(s.Older)),
 		cmp.Or(eachText(s.Weaknesses), "none"))
 	w.Row("failures", "%d", t.Violations)

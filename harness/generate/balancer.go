@@ -42,6 +42,14 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 	if littleMemory(d) {
 		hot = 90
 	}
+	s.Settings = drawSettings(d, p)
+	s.Set(balancerSettings(d, s.Topology)...)
+	mix := workloads.Standard()
+	if d.Chance("weak reads", 30) {
+		mix = workloads.Weak(mix)
+		keepHistory(d, s)
+	}
+	mix = drawMix(d, mix)
 	count := z.ops / len(s.Collections)
 	for i, c := range s.Collections {
 		s.Ops = append(s.Ops, workloads.Draw(d.IntN, workloads.Params{
@@ -53,10 +61,8 @@ func drawBalancing(d keyed.Source, p Profile, s *scenario.Scenario) {
 			Span:    z.span,
 			Hot:     hot,
 			FirstID: 1 + i*count,
-		}, drawMix(d, workloads.Standard()))...)
+		}, mix)...)
 	}
-	s.Settings = drawSettings(d, p)
-	s.Set(balancerSettings(d, s.Topology)...)
 	s.Commands = drawOperations(d, s, z, 1+d.IntN("operations/count", 4))
 	if littleMemory(d) { // where the busy chunk is at first, and others behind it
 		at := time.Duration(d.IntN("emptied at", 400)) * time.Millisecond

@@ -43,7 +43,7 @@ func (p *Profile) kinds() []*faults.Kind {
 // bugs when it was measured.
 var deepKinds = []string{
 	"donor-failover", "recipient-crash", "config-failover", "stepdown", "power-loss", "duplicate",
-	"hold", "lost-request", "lost-reply",
+	"hold", "lost-request", "lost-reply", "stale-request", "stale-task",
 	"slow-disk", "pause", "partial-partition", "slow-link",
 }
 

@@ -103,7 +103,11 @@ func match(r faults.Rule, step int, left *quota) func(*sim.Message) bool {
 		if r.Delay > 0 && int(keyed.Mix(m.Nth)%delaySteps) != step {
 			return false
 		}
-		return left.take(r.Limit > 0)
+		taken := left.take(r.Limit > 0)
+		if taken && r.Taken != nil {
+			r.Taken(m.From)
+		}
+		return taken
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/hlc"
 )
 
 // NewClient makes the node an application that sends its operations to routers.
@@ -78,6 +79,9 @@ func (s *session) find(op *scenario.Op, filter bson.Raw) command.Find {
 	}
 	if op.Causal {
 		f.After = s.client.Operated()
+	}
+	if op.Age > 0 { // zero, and with it the router's choice, if nothing is so old
+		f.At = hlc.At(s.client.Time().Millis() - op.Age.Milliseconds())
 	}
 	return f
 }

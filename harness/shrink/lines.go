@@ -64,11 +64,12 @@ func simplerCommands(s *scenario.Scenario) (all []edit) {
 func simplerOps(s *scenario.Scenario) (all []edit) {
 	for i := range s.Ops {
 		for _, do := range []func(o *scenario.Op){
-			func(o *scenario.Op) { o.Prefer, o.Concern, o.Causal = "", "", false },
+			func(o *scenario.Op) { o.Prefer, o.Concern, o.Causal, o.Age = "", "", false, 0 },
+			func(o *scenario.Op) { o.Age = 0 },
 			func(o *scenario.Op) { o.Prefer, o.Causal = "", false },
 			func(o *scenario.Op) { o.Causal = false },
 			func(o *scenario.Op) { o.Prefer = "" },
-			func(o *scenario.Op) { o.Concern = "" },
+			func(o *scenario.Op) { o.Concern, o.Age = "", 0 },
 			func(o *scenario.Op) { o.Client = 0 },
 		} {
 			all = append(all, func(s *scenario.Scenario) { do(&s.Ops[i]) })

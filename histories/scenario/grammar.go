@@ -15,7 +15,7 @@ package scenario
 //	preset quick | drawn                                   at most once, before the first set
 //	set SETTING VALUE                                      each setting once; one of the preset is replaced
 //	op N at TIME client N KIND NS k=KEY | RANGE [v=VALUE] [if=VALUE | if-absent] [batch=N]
-//	    [concern=WORD] [prefer=secondary] [into=NS] [causal] [drop-target]
+//	    [concern=WORD] [prefer=secondary] [age=TIME] [into=NS] [causal] [drop-target]
 //	move N at TIME NS RANGE to SHARD [wait-delete] [force-jumbo=WORD] [throttle=WORD]
 //	move-primary N at TIME DATABASE to SHARD
 //	stream N at TIME NS poll=TIME [batch=N] [resume=N] [back=N]
@@ -136,7 +136,7 @@ func (l *line) op(id int) Op {
 }
 
 func (l *line) opPairs(o *Op) {
-	l.pairs("k=, v=, if=, batch=, concern=, prefer= and into=", func(name, value string) bool {
+	l.pairs("k=, v=, if=, batch=, concern=, prefer=, age= and into=", func(name, value string) bool {
 		switch name {
 		case "k":
 			o.Key = l.integer(value, "a key such as k=17")
@@ -150,6 +150,8 @@ func (l *line) opPairs(o *Op) {
 			o.Concern = value
 		case "prefer":
 			o.Prefer = value
+		case "age":
+			o.Age = l.time(value, "a time such as age=400ms")
 		case "into":
 			o.Into = value
 		default:

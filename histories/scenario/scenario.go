@@ -98,6 +98,9 @@ type Op struct {
 	DropTarget bool
 	// Causal reads return nothing older than what their client has written or seen before.
 	Causal bool
+	// Age of a snapshot read is how far its time lies behind what its client knows; zero leaves the
+	// time to the router.
+	Age time.Duration
 }
 
 // Secondary is the read preference for members that are not primary.

@@ -59,6 +59,9 @@ func drawOp(t *rapid.T, id int, c scenario.Collection, clients int) scenario.Op 
 		if o.Concern != "" && rapid.Bool().Draw(t, "on a secondary") {
 			o.Prefer = scenario.Secondary
 		}
+		if o.Concern == "snapshot" && !o.Causal {
+			o.Age = time.Duration(rapid.Int64Range(0, 2000).Draw(t, "age")) * time.Millisecond
+		}
 	}
 	return o
 }

@@ -136,6 +136,9 @@ func (o Op) String() string {
 	if o.Prefer != "" {
 		b.WriteString(" prefer=" + quoteWord(o.Prefer))
 	}
+	if o.Age != 0 {
+		fmt.Fprintf(&b, " age=%s", o.Age)
+	}
 	if o.Into != "" {
 		b.WriteString(" into=" + quoteWord(o.Into))
 	}

@@ -61,6 +61,9 @@ func (o *Op) readFlaw() (wrong, expected string) {
 	case o.Prefer == Secondary && (o.Concern == "" || o.Concern == "linearizable"):
 		return "no secondary answers linearizable reads",
 			"a weaker concern such as concern=majority"
+	case o.Age < 0 || o.Age > 0 && (!reads || o.Concern != "snapshot" || o.Causal):
+		return "age=" + o.Age.String() + " of a " + string(o.Kind) + " that is no snapshot of the past",
+			"a time above zero, with concern=snapshot and no causal"
 	}
 	return "", ""
 }

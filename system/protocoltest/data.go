@@ -77,10 +77,13 @@ func (r *Rig) statement(l Line) error {
 	k, v := l.Keys()[0], l.Arg("v", "new")
 	req := &command.FindAndModify{
 		NS:     l.Arg("in", Sharded),
-		Filter: raw(bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}}),
+		Filter: byKey(k),
 		Change: doc(k, v), Upsert: true,
 		Session: command.Session{ID: l.Arg("session", "session"), Txn: l.Number("txn", 1)},
 		Concern: command.Majority,
+	}
+	if req.NS != Sharded {
+		req.Filter = raw(bson.D{{Key: "_id", Value: k}})
 	}
 	r.Request(r.Clients()[0], func(t env.Task) {
 		ep := r.Clients()[0].Endpoint

@@ -136,11 +136,10 @@ func (r *Router) attempt(
 	if err != nil {
 		return nil, nil, notSentError(err)
 	}
-	k, err := st.key(table.Collection().Key)
+	owner, err := st.owner(table)
 	if err != nil {
 		return table, nil, err
 	}
-	owner := table.Owner(k).Shard
 	set, err := r.shard(owner)
 	if err != nil {
 		return table, nil, err
@@ -156,6 +155,20 @@ func (r *Router) attempt(
 	}
 	written, err := rpc.CallPrimary[command.Written](t, set, req, r.settings.CommandTimeout)
 	return table, written, err
+}
+
+// owner is the shard that has the statement's document. All of an unsharded collection is on one,
+// whatever the statement fixes: if the name has come to mean a sharded collection, that shard
+// refuses the version, and the key is asked for when the table is newer (protocol 3.4).
+func (st *writeStatement) owner(table *Table) (string, error) {
+	if table.Collection().Unsharded {
+		return table.Owner(key.Min).Shard, nil
+	}
+	k, err := st.key(table.Collection().Key)
+	if err != nil {
+		return "", err
+	}
+	return table.Owner(k).Shard, nil
 }
 
 // notSentError marks a failure to read the catalogue: after any such failure the statement has not

@@ -1,0 +1,41 @@
+package oracle
+
+import (
+	"strings"
+	"testing"
+)
+
+// A statement is executed twice behind a drop only if two shards did it for the client, a majority
+// had the first execution, and the collection was dropped between.
+func TestExecutedTwice(t *testing.T) {
+	const (
+		write  = "execute a.0 1 2 c s 5 0\nuser a.0 1 2 c 12\n"
+		first  = opening + write
+		kept   = "majority a.0 1 2\n"
+		rest   = "table 1 2 drop\nmajority config.0 1 2\n" + again
+		second = "execute b.0 1 1 c s 5 0\nuser b.0 1 1 c 12\n"
+	)
+	with := func(old, new string) string { return strings.ReplaceAll(second, old, new) }
+	for name, c := range map[string]struct {
+		script string
+		twice  bool
+	}{
+		"behind a drop":        {first + kept + rest + second, true},
+		"without a drop":       {first + kept + second, false},
+		"the drop came before": {opening + rest + write + kept + second, false},
+		"no majority has the drop": {
+			first + kept + "table 1 2 drop\n" + second, false,
+		},
+		"no majority had the first": {first + rest + second, false},
+		"the same shard":            {first + kept + rest + with("b.0 1 1", "a.0 1 3"), false},
+		"another statement":         {first + kept + rest + with("5 0", "5 1"), false},
+		"another transaction":       {first + kept + rest + with("5 0", "6 0"), false},
+		"another key":               {first + kept + rest + with(" c ", " d "), false},
+		"known from the first":      {first + kept + rest + with("execute", "import"), false},
+		"not by a primary":          {first + kept + rest + with("b.0", "b.1"), false},
+	} {
+		if got := len(observe(t, c.script).ExecutedTwice()) > 0; got != c.twice {
+			t.Errorf("%s: executed twice %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package faults
+
+import (
+	"time"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/failpoint"
+)
+
+var endingArg = wordArg("ending", "how its work ends: it crashes, steps down, is cut off from its "+
+	"replica set until another leads, or its next step fails",
+	"crash", "stepdown", "cut", "error")
+
+// cutTime is how long a node is cut off from its replica set at most: longer than any election
+// takes. Every cutStep it is asked whether another leads.
+const cutTime, cutStep = 900 * time.Millisecond, 20 * time.Millisecond
+
+// end ends what a node does for migrations, behind the step that is under way.
+func (c *Case) end(id env.NodeID) {
+	d := c.driver
+	switch c.text("ending") {
+	case "crash":
+		d.soon(func() { d.crashFor(id, defaultDowntime) })
+	case "stepdown":
+		d.soon(func() { d.world.StepDown(id) })
+	case "cut":
+		d.soon(func() {
+			heal := d.world.Partition([]env.NodeID{id},
+				without(d.roles.members(setOf(id), d.nodes, len(d.nodes)), []env.NodeID{id}), true)
+			d.healOnceLed(id, heal, d.world.Now().Add(cutTime))
+		})
+	case "error":
+		d.next = append(d.next, &interception{target: string(id), roles: migration,
+			take: func(h *Hit, a *Action) {
+				a.Err = errcode.New(errcode.Interrupted, "ended by fault %d at failpoint %s",
+					c.Fault.ID, h.Site)
+			}})
+	}
+}
+
+// healOnceLed heals when another node leads the replica set of this one, which then hears of it, or
+// at the latest when the time is up.
+func (d *Driver) healOnceLed(id env.NodeID, heal func(), ends env.Time) {
+	if d.roles.leader[setOf(id)] != id || d.world.Now() >= ends {
+		heal()
+		return
+	}
+	d.world.At(d.world.Now().Add(cutStep), func() { d.healOnceLed(id, heal, ends) })
+}
+
+func (d *Driver) soon(do func()) {
+	d.world.At(d.world.Now(), func() {
+		if !d.ended {
+			do()
+		}
+	})
+}
+
+// crashFor crashes a node, whatever it does, and restarts it later.
+func (d *Driver) crashFor(id env.NodeID, downtime time.Duration) {
+	if !d.world.Up(id) {
+		return
+	}
+	d.world.Crash(id)
+	d.world.At(d.world.Now().Add(downtime), func() { d.restart(id) })
+}
+
+// outlasting draws how long something is kept back that is to come too late: longer than an
+// election, or until those who came after are at work.
+func (d *Draw) outlasting() (most time.Duration, until *scenario.Trigger) {
+	most = d.between("outlasting", 400*time.Millisecond, 4*time.Second)
+	if d.n("until an event", 2) == 0 {
+		event := d.pass("until", failpoint.Recovery, failpoint.RangeDeleter)
+		event.Nth = 1
+		until = &event
+	}
+	return most, until
+}

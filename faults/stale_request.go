@@ -1,0 +1,55 @@
+package faults
+
+import (
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/failpoint"
+)
+
+var _ = declare(210, Kind{
+	Name: "stale-request",
+	About: "a control message is kept back, the work of its sender ends at once, and the message " +
+		"is delivered when that has been dealt with",
+	Aim:  AtLink,
+	Args: []Arg{messagesArg, skipArg, endingArg},
+	inject: func(c *Case) (repair func()) {
+		r := c.rule()
+		r.Requests, r.Hold, r.Limit = true, true, 1
+		r.Class, r.Skip = c.classes(), c.number("skip")
+		r.Taken = c.end
+		return c.world.Disturb(r)
+	},
+	draw: func(d *Draw) scenario.Fault {
+		message := d.one("messages", "CommitChunkMigration", d.one("commit", CommitMessages()...),
+			d.one("control", ControlMessages()...))
+		f := scenario.Fault{
+			When:   d.anchored(failpoint.Donor, failpoint.Recipient),
+			Target: senderOf(message) + ".primary>*",
+			Args: []scenario.Setting{
+				setting("messages", message),
+				setting("ending", d.one("ending", "crash", "crash", "stepdown", "cut")),
+			},
+		}
+		f.For, f.Until = d.outlasting()
+		return f
+	},
+})
+
+// senderOf is the role in a migration that sends a control message.
+func senderOf(message string) string {
+	switch message {
+	case "MigrateClone", "TransferMods", "NextSessionMods":
+		return "recipient"
+	case "ShardsvrMoveRange":
+		return "config"
+	}
+	return "donor"
+}
+
+// CommitMessages lists those of the control messages that belong to the commit window.
+func CommitMessages() []string {
+	names := make([]string, 0, len(commit))
+	for name := range commit {
+		names = append(names, name)
+	}
+	return sorted(names)
+}
