@@ -91,6 +91,8 @@ type Oracle struct {
 	forbids map[string]bool
 
 	balancer balancer
+	// asked are the commands that have no answer yet.
+	asked []*pendingCommand
 
 	// listed are the rules by their places; the others are those of their hooks that are not nil.
 	listed       []rule

@@ -45,12 +45,16 @@ const (
 func observe(t *testing.T, text string) *Oracle {
 	t.Helper()
 	s := script{o: New(nil)}
+	s.lines(t, text)
+	return s.o
+}
+
+func (s *script) lines(t *testing.T, text string) {
 	for _, line := range strings.Split(text, "\n") {
 		if words := strings.Fields(line); len(words) > 0 {
 			s.line(t, words)
 		}
 	}
-	return s.o
 }
 
 func num(s string) uint64 {
