@@ -106,7 +106,7 @@ func (r *Service) remove(t env.Task, f For, how trace.DeletionState) (found bool
 	if !found {
 		return false, nil
 	}
-	if _, err = r.member.Write(t, r.tasks.Remove(f.Migration)); err == nil {
+	if _, err = r.member.Write(t, r.tasks.Remove(k.Migration)); err == nil {
 		r.emit(k, how)
 	}
 	return found, err
