@@ -117,9 +117,38 @@ func (f *fields) judgeEpoch(w *model.Write) {
 	}
 }
 
+// layout is how a collection is to be made: cut at the bounds, dealt to the shards in turn.
+type layout struct{ bounds, shards []string }
+
+// Founds says how a collection is to be made, whoever makes it and however often.
+func (o *Oracle) Founds(ns string, bounds, shards []string) {
+	o.layouts[ns] = layout{bounds, shards}
+}
+
+// judgeLayout: the first chunks are where they were asked for.
+func (f *fields) judgeLayout(w *model.Write) {
+	l, known := f.layouts[w.NS]
+	if !known || len(l.shards) == 0 {
+		return
+	}
+	if len(w.Chunks) != len(l.bounds)+1 {
+		f.wrong(w, wrongBounds, fmt.Sprintf("the collection begins with %d chunks", len(w.Chunks)),
+			fmt.Sprintf("%d were asked for", len(l.bounds)+1))
+		return
+	}
+	for i := range w.Chunks {
+		c, shard := &w.Chunks[i], l.shards[i%len(l.shards)]
+		if c.Shard != shard || i < len(l.bounds) && c.Max != l.bounds[i] {
+			f.wrong(w, wrongBounds, fmt.Sprintf("%s is on %s", f.name(c), c.Shard),
+				fmt.Sprintf("chunk %d was asked for on %s", i, shard))
+		}
+	}
+}
+
 // judgeFounded: the first chunks are numbered from 1|0 on in the order of their keys, and have been
 // where they are since one time.
 func (f *fields) judgeFounded(w *model.Write) {
+	f.judgeLayout(w)
 	for i := range w.Chunks {
 		c := &w.Chunks[i]
 		f.judgeVersion(w, c, 1, uint32(i))

@@ -97,3 +97,23 @@ func TestChunkEpochs(t *testing.T) {
 	o.Observe(e)
 	expectSignature(t, o, wrongEpoch)
 }
+
+// The first chunks are those that were asked for, on the shards that were.
+func TestFirstChunks(t *testing.T) {
+	for name, c := range map[string]struct {
+		line      string
+		signature verdict.Signature
+	}{
+		"as asked for":     {"-..g=a@1|0 g..m=b@1|1 m..+=a@1|2", ""},
+		"on another shard": {"-..g=a@1|0 g..m=a@1|1 m..+=b@1|2", wrongBounds},
+		"cut elsewhere":    {"-..h=a@1|0 h..m=b@1|1 m..+=a@1|2", wrongBounds},
+		"not cut":          {"-..+=a@1|0", wrongBounds},
+		"a past":           {"-..g=a@1|0<b g..m=b@1|1 m..+=a@1|2", notKept},
+		"misnumbered":      {"-..g=a@1|0 g..m=b@1|2 m..+=a@1|3", wrongStep},
+	} {
+		s := script{o: New(nil)}
+		s.o.Founds("test.docs", []string{"g", "m"}, []string{"a", "b"})
+		s.lines(t, "elected config.0 1 0 1:0\ntable 1 1 founding "+c.line)
+		t.Run(name, func(t *testing.T) { expectSignature(t, s.o, c.signature) })
+	}
+}

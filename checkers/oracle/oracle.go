@@ -93,6 +93,8 @@ type Oracle struct {
 	balancer balancer
 	// asked are the commands that have no answer yet.
 	asked []*pendingCommand
+	// layouts say how collections are to be made.
+	layouts map[string]layout
 
 	// listed are the rules by their places; the others are those of their hooks that are not nil.
 	listed       []rule
@@ -119,6 +121,7 @@ func New(key func(string) string) *Oracle {
 		drops:    map[string]uint64{},
 		lives:    map[string]uint64{},
 		forbids:  map[string]bool{},
+		layouts:  map[string]layout{},
 		verdicts: map[string]*verdict.Verdict{},
 		show:     key,
 		listed:   listedRules(),
