@@ -127,6 +127,13 @@ func (c *Cluster) Zone(ns, lo, hi string) string {
 	return ""
 }
 
+// Assigned says whether exactly this range is of a zone.
+func (c *Cluster) Assigned(ns, lo, hi string) bool {
+	return c != nil && slices.ContainsFunc(c.zones[ns], func(z zoneRange) bool {
+		return z.min == lo && z.max == hi
+	})
+}
+
 // InZone says whether the shard may have ranges of the zone.
 func (c *Cluster) InZone(name, zone string) bool {
 	return zone == "" || slices.Contains(c.shards[name].zones, zone)

@@ -52,6 +52,9 @@ func (w *World) Table(ns string) Table {
 	return w.tables[database]
 }
 
+// Sharded says whether a majority of the config server has a table of the collection itself.
+func (w *World) Sharded(ns string) bool { return w.tables[ns] != nil }
+
 // Placed are the namespaces that a write of the catalogue places on shards: one collection, or
 // those collections of a database that the set has and that are not sharded. What is left of a
 // sharded collection after its drop stays where it is.

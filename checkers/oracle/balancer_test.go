@@ -122,13 +122,17 @@ round config.0 1 1 begun
 
 // turn is a balancer's migration of [-, g), back and forth between a and c.
 func turn(n int) string {
-	from, to := "a", "c"
+	from, to, control := "a", "c", fmt.Sprintf("g..m=a@%d|1", n+1)
 	if n%2 == 0 {
-		from, to = to, from
+		from, to, control = to, from, ""
+	}
+	formers := strings.TrimSuffix(strings.Repeat("<a<c", (n+1)/2), "<c")
+	if n%2 == 0 {
+		formers = strings.Repeat("<c<a", n/2)
 	}
 	return fmt.Sprintf("ask %s.0 0 m%d balancer/1/%d/1 %s %s\ntable 1 %d move_m%d "+
-		"-..g=%s@%d|0<%s g..m=a@%d|1\nmajority config.0 1 %d\n",
-		from, n, n, from, to, n+1, n, to, n+1, from, n+1, n+1)
+		"-..g=%s@%d|0%s %s\nmajority config.0 1 %d\n",
+		from, n, n, from, to, n+1, n, to, n+1, formers, control, n+1)
 }
 
 func TestBalancing(t *testing.T) {

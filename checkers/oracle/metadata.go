@@ -116,7 +116,7 @@ func (o *Oracle) judgeMove(w *model.Write) {
 // collection's closely: the first chunk has the next minor or, as some versions of MongoDB do it,
 // the next major version (protocol 3.2), and of a split each next one the next minor.
 func (o *Oracle) judgeReshaping(w *model.Write) {
-	if !w.Is(trace.Split) && !w.Is(trace.Merge) || len(w.Before) == 0 {
+	if !w.Is(trace.Split) && !merges(w) || len(w.Before) == 0 {
 		return
 	}
 	for _, m := range w.Moved() {

@@ -84,6 +84,10 @@ type Oracle struct {
 	forbids map[string]bool
 
 	balancer balancer
+	// asked are the commands that have no answer yet.
+	asked []*pendingCommand
+	// layouts say how collections are to be made.
+	layouts map[string]layout
 
 	// listed are the rules by their places; the others are those of their hooks that are not nil.
 	listed       []rule
@@ -111,6 +115,7 @@ func New(key func(string) string) *Oracle {
 		executions: map[string]execution{},
 		lives:      map[string]uint64{},
 		forbids:    map[string]bool{},
+		layouts:    map[string]layout{},
 		verdicts:   map[string]*verdict.Verdict{},
 		show:       key,
 		listed:     declaredRules.All(),

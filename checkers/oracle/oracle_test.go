@@ -45,12 +45,16 @@ const (
 func observe(t *testing.T, text string) *Oracle {
 	t.Helper()
 	s := script{o: New(nil)}
+	s.lines(t, text)
+	return s.o
+}
+
+func (s *script) lines(t *testing.T, text string) {
 	for _, line := range strings.Split(text, "\n") {
 		if words := strings.Fields(line); len(words) > 0 {
 			s.line(t, words)
 		}
 	}
-	return s.o
 }
 
 func num(s string) uint64 {
@@ -243,32 +247,31 @@ func table(ns string, w []string) *trace.Event {
 	}.Event()
 }
 
-// chunks reads MIN..MAX=SHARD@MAJOR|MINOR<FORMER. With !NAME the history ends with that shard, with
-// ~ after FORMER all of it has one time.
+// chunks reads MIN..MAX=SHARD@MAJOR|MINOR<FORMER<BEFORE. With !NAME the history ends with that
+// shard, with ~ after FORMER all of it has one time; a * at the end is a jumbo flag.
 func chunks(words []string) (all []trace.Chunk) {
 	for _, w := range words {
+		w, jumbo := strings.CutSuffix(w, "*")
 		span, rest, _ := strings.Cut(w, "=")
 		lo, hi, _ := strings.Cut(span, "..")
-		rest, former, moved := strings.Cut(rest, "<")
-		former, still := strings.CutSuffix(former, "~")
-		rest, last, wrong := strings.Cut(rest, "!")
+		rest, still := strings.CutSuffix(rest, "~")
+		formers := strings.Split(rest, "<")
+		rest, last, wrong := strings.Cut(formers[0], "!")
 		shard, version, _ := strings.Cut(rest, "@")
-		c := trace.Chunk{
-			Min:     bound(lo),
-			Max:     bound(hi),
-			Shard:   shard,
-			History: []trace.Placement{{ValidAfter: 10, Shard: shard}},
-		}
+		c := trace.Chunk{Min: bound(lo), Max: bound(hi), Shard: shard, Jumbo: jumbo}
 		fmt.Sscanf(version, "%d|%d", &c.Major, &c.Minor)
-		if moved {
-			c.History = append(c.History, trace.Placement{
-				ValidAfter: map[bool]uint64{true: 10, false: 5}[still],
-				Shard:      former,
-			})
-		}
+		formers[0] = shard
 		if wrong {
-			c.History[0].Shard = last
+			formers[0] = last
 		}
+		for i, name := range formers {
+			at := uint64(5 * (len(formers) - i))
+			if still {
+				at = 10
+			}
+			c.History = append(c.History, trace.Placement{ValidAfter: at, Shard: name})
+		}
+		c.Since = c.History[0].ValidAfter
 		all = append(all, c)
 	}
 	return all

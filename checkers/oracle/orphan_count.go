@@ -26,10 +26,11 @@ var _ = declare(40, orphanCountRule, func(o *Oracle) hooks {
 const orphansMiscounted verdict.Signature = "orphan-count-wrong"
 
 // judgeOrphans compares where a task goes on from one state to the next. While it is pending
-// nothing of the range is an orphan for certain, and a task whose collection was replaced has
-// nothing left to count.
+// nothing of the range is an orphan for certain, nor of a task that is dropped, and a task whose
+// collection was replaced has nothing left to count.
 func (o *Oracle) judgeOrphans(e *trace.Event) {
 	if e.Kind != trace.RangeDeletion || e.DeletionState() == trace.DeletionPending ||
+		e.DeletionState() == trace.DeletionDropped ||
 		e.Orphans() < 0 || o.world.Set(e.Shard).Leader != e.Node {
 		return
 	}

@@ -177,7 +177,7 @@ func (c *counting) Observe(e *trace.Event) {
 		trace.ClusterChanged:
 		c.balancer(e)
 	case trace.RangeDeletion:
-		if e.DeletionState().Terminal() {
+		if e.DeletionState() == trace.DeletionDone {
 			c.Deleting++
 			leave(c.donor, node, e.Migration())
 		}

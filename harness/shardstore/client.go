@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -23,6 +24,7 @@ func (c *cluster) NewClient(node env.Node) target.Client {
 		hashed:    hashed(c.scenario),
 		creations: creations(c.scenario),
 		lossy:     c.settings.TerminateReads == 0,
+		oracle:    c.oracle,
 	}
 }
 
@@ -34,7 +36,8 @@ type session struct {
 	hashed    map[string]bool
 	creations map[string]command.ShardCollection
 	// lossy: range deletion overtakes the reads of secondaries.
-	lossy bool
+	lossy  bool
+	oracle *oracle.Oracle
 }
 
 // Do carries out one operation.

@@ -55,6 +55,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		given:    map[int]bool{},
 	}
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
+	c.expectLayouts()
 	zones := make(map[env.NodeID]time.Duration)
 	for _, v := range setup.Settings {
 		if err := configure(v, &c.settings, zones); err != nil {
@@ -72,6 +73,20 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		}
 	}
 	return c, nil
+}
+
+// expectLayouts informs the oracle of how the scenario's collections are made.
+func (c *cluster) expectLayouts() {
+	made := creations(c.scenario)
+	for _, one := range c.scenario.Collections {
+		if !one.Unsharded {
+			bounds := make([]string, len(one.Bounds))
+			for i, b := range made[one.NS].Bounds {
+				bounds[i] = string(b)
+			}
+			c.oracle.Founds(one.NS, bounds, made[one.NS].Shards)
+		}
+	}
 }
 
 func topology(s *scenario.Scenario) system.Topology {

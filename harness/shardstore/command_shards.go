@@ -1,6 +1,7 @@
 package shardstore
 
 import (
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
@@ -61,8 +62,10 @@ func (o operatorConnection) awaitTurn(t env.Task, number int) {
 // has ranges, have to stay.
 func (o operatorConnection) removeShard(t env.Task, name string) {
 	for {
+		answered := o.oracle.Asked(oracle.ShardExists(name, false))
 		reply, err := rpc.CallPrimary[command.RemoveShardReply](t, o.sets[configsvr.Name],
 			&command.RemoveShard{Name: name}, o.settings.CommandTimeout)
+		answered(err == nil && reply.State == command.RemovalCompleted)
 		switch {
 		case errcode.Is(err, errcode.ShardNotFound, errcode.IllegalOperation,
 			errcode.ZoneStillInUse):
@@ -102,9 +105,7 @@ func (o operatorConnection) relieve(t env.Task, name string, left *command.Remov
 }
 
 func (o operatorConnection) movePrimary(t env.Task, database, to string) error {
-	_, err := rpc.Call[command.Done](t, o.ep, o.Topology().RouterNodes()[0],
-		&command.MovePrimary{Database: database, To: to}, o.settings.MoveWait)
-	return err
+	return o.routed(t, &command.MovePrimary{Database: database, To: to})
 }
 
 // clearMarks lets all chunks of a shard be moved again.

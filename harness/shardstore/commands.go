@@ -68,7 +68,18 @@ func checkCommand(c *scenario.Command) error {
 
 // once gives a command to the config server once.
 func (o operatorConnection) once(t env.Task, req env.Message) error {
+	answered := o.oracle.Asked(factOf(req))
 	_, err := rpc.CallPrimary[command.Done](t, o.sets[configsvr.Name], req, o.settings.MoveWait)
+	answered(err == nil)
+	return err
+}
+
+// routed gives a command to the first router once.
+func (o operatorConnection) routed(t env.Task, req env.Message) error {
+	answered := o.oracle.Asked(factOf(req))
+	_, err := rpc.Call[command.Done](t, o.ep, o.Topology().RouterNodes()[0], req,
+		o.settings.MoveWait)
+	answered(err == nil)
 	return err
 }
 
@@ -98,8 +109,7 @@ func toRouter(message func(c *scenario.Command) env.Message) adminCommand {
 	return adminCommand{
 		orders: func(o operatorConnection, c *scenario.Command, _ int) []func(env.Task) {
 			return []func(env.Task){func(t env.Task) {
-				_, _ = rpc.Call[command.Done](t, o.ep, o.Topology().RouterNodes()[0], message(c),
-					o.settings.MoveWait)
+				_ = o.routed(t, message(c))
 			}}
 		},
 	}

@@ -3,6 +3,7 @@ package shardstore
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -101,11 +102,15 @@ func (s *session) compareAndSet(t env.Task, op *scenario.Op) (client.Answer, his
 var (
 	_ = executes(opkind.Drop, onCollection(
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			return s.client.DropCollection(t, op.NS)
+			return s.whole(oracle.Sharded(op.NS, false), func() client.Answer {
+				return s.client.DropCollection(t, op.NS)
+			})
 		}))
 	_ = executes(opkind.Rename, onCollection(
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			return s.client.RenameCollection(t, op.NS, op.Into, op.DropTarget)
+			return s.whole(oracle.Renamed(op.NS, op.Into), func() client.Answer {
+				return s.client.RenameCollection(t, op.NS, op.Into, op.DropTarget)
+			})
 		}))
 	_ = executes(opkind.CreateIndex, onCollection(
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
@@ -117,6 +122,8 @@ var (
 		}))
 	_ = executes(opkind.Create, onCollection(
 		func(s *session, t env.Task, op *scenario.Op) client.Answer {
-			return s.client.ShardCollection(t, s.creations[op.NS])
+			return s.whole(oracle.Sharded(op.NS, true), func() client.Answer {
+				return s.client.ShardCollection(t, s.creations[op.NS])
+			})
 		}))
 )

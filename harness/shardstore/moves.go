@@ -7,6 +7,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -19,22 +20,34 @@ import (
 
 // NewMovements makes the node a client that asks for migrations.
 func (c *cluster) NewMovements(node env.Node) target.Movements {
-	return movements{c.Cluster.NewClient(node), c.settings.MoveWait}
+	return movements{c.Cluster.NewClient(node), c.settings.MoveWait, c.oracle}
 }
 
 // movements has the cluster move data: it goes through the steps by itself.
 type movements struct {
 	client *client.Client
 	wait   time.Duration
+	oracle *oracle.Oracle
 }
 
 func (m movements) MoveRange(what scenario.Migration) []target.Step {
-	return oneStep(func(t env.Task) error { return m.client.MoveRange(t, moveRange(what), m.wait) })
+	req := moveRange(what)
+	return oneStep(func(t env.Task) error {
+		answered := m.oracle.Asked(factOf(&req))
+		err := m.client.MoveRange(t, req, m.wait)
+		answered(err == nil)
+		return err
+	})
 }
 
 func (m movements) MovePrimary(what scenario.MovePrimary) []target.Step {
 	to := command.MovePrimary{Database: what.Database, To: system.ShardName(what.To)}
-	return oneStep(func(t env.Task) error { return m.client.MovePrimary(t, to, m.wait) })
+	return oneStep(func(t env.Task) error {
+		answered := m.oracle.Asked(factOf(&to))
+		err := m.client.MovePrimary(t, to, m.wait)
+		answered(err == nil)
+		return err
+	})
 }
 
 func oneStep(do func(env.Task) error) []target.Step { return []target.Step{do} }

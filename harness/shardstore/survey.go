@@ -107,7 +107,11 @@ func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
 	}
 	a.key, a.UUID, a.Table = table.Collection().Key, table.Collection().UUID, chunkRows(table)
 	for _, id := range o.Topology().MembersOf(configsvr.Name) {
-		a.Members = append(a.Members, o.configMember(id))
+		m := o.configMember(id)
+		if coll := table.Collection(); m.Primary && !coll.Unsharded && !coll.AllowMigrations {
+			m.Leftovers = append(m.Leftovers, "forbidden the migrations of "+ns)
+		}
+		a.Members = append(a.Members, m)
 	}
 	for _, name := range o.Topology().ShardNames() {
 		for _, id := range o.Topology().MembersOf(name) {
@@ -130,12 +134,29 @@ func (c *cluster) configMember(id env.NodeID) endstate.Member {
 		return endstate.Member{Shard: configsvr.Name, Node: string(id), Unreachable: true}
 	}
 	return endstate.Member{
-		Shard:    configsvr.Name,
-		Node:     string(id),
-		Primary:  m.IsPrimary(),
-		Applied:  m.Applied().String(),
-		Checksum: m.Store().Checksum(store.Latest),
+		Shard:     configsvr.Name,
+		Node:      string(id),
+		Primary:   m.IsPrimary(),
+		Applied:   m.Applied().String(),
+		Checksum:  m.Store().Checksum(store.Latest),
+		Leftovers: configLeftovers(m.Store()),
 	}
+}
+
+// configLeftovers are the records of a config member by which a later primary would go on with
+// something: nothing is under way that needs one.
+func configLeftovers(data *store.Store) (left []string) {
+	for _, of := range []struct{ ns, what string }{
+		{configsvr.Operations, "operation on a collection"},
+		{configsvr.Migrations, "migration"},
+		{configsvr.Locks, "lock"},
+	} {
+		data.Scan(of.ns, store.Latest, func(_ string, doc bson.Raw) bool {
+			left = append(left, of.what+" "+doc.String())
+			return true
+		})
+	}
+	return left
 }
 
 // member is a shard member's answer in the checkers' terms.

@@ -52,6 +52,8 @@ type chunkLine struct {
 	Minor   uint32      `json:"minor"`
 	Epoch   string      `json:"epoch,omitempty"`
 	History []Placement `json:"history,omitempty"`
+	Since   uint64      `json:"since,omitempty"`
+	Jumbo   bool        `json:"jumbo,omitempty"`
 }
 
 // MarshalJSON is the event as a line of a file: the common fields, and then those of its kind.
@@ -68,6 +70,7 @@ func (e *Event) MarshalJSON() ([]byte, error) {
 	for _, c := range e.Chunks {
 		l.Chunks = append(l.Chunks, chunkLine{
 			encodedKey(c.Min), encodedKey(c.Max), c.Shard, c.Major, c.Minor, c.Epoch, c.History,
+			c.Since, c.Jumbo,
 		})
 	}
 	text, err := json.Marshal(&l)
@@ -137,7 +140,7 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	for _, c := range l.Chunks {
 		e.Chunks = append(e.Chunks, Chunk{
 			Min: string(c.Min), Max: string(c.Max), Shard: c.Shard, Major: c.Major, Minor: c.Minor,
-			Epoch: c.Epoch, History: c.History,
+			Epoch: c.Epoch, History: c.History, Since: c.Since, Jumbo: c.Jumbo,
 		})
 	}
 	return e.readDetails(text)

@@ -167,9 +167,10 @@ const (
 	DeletionReady                            // it may begin
 	DeletionProcessing
 	DeletionDone
+	DeletionDropped // nothing is to be deleted: the shard keeps the range, or has no collection
 )
 
-var deletionStates = []string{"", "pending", "ready", "processing", "done"}
+var deletionStates = []string{"", "pending", "ready", "processing", "done", "dropped"}
 
 // String is the state's name, empty for none.
 func (s DeletionState) String() string { return nameOf(deletionStates, s) }
@@ -180,7 +181,7 @@ func ParseDeletionState(s string) (DeletionState, bool) {
 }
 
 // Terminal says whether nothing is left to be deleted.
-func (s DeletionState) Terminal() bool { return s == DeletionDone }
+func (s DeletionState) Terminal() bool { return s >= DeletionDone }
 
 // PrimaryMovePhase is how far a movePrimary has come. The zero value is none.
 type PrimaryMovePhase uint8

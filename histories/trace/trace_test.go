@@ -42,7 +42,7 @@ func TestNames(t *testing.T) {
 	every(t, ParseRecipientState, int(RecipientAbort))
 	every(t, ParseDecision, int(Aborted))
 	every(t, ParseSectionState, int(ReadsBlocked))
-	every(t, ParseDeletionState, int(DeletionDone))
+	every(t, ParseDeletionState, int(DeletionDropped))
 	every(t, ParsePrimaryMovePhase, int(PrimaryAborted))
 	every(t, ParseBalancerMode, int(BalancerAutoSplitOnly))
 	every(t, ParseRoundPhase, int(RoundEnded))

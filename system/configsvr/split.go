@@ -18,7 +18,7 @@ func (s *Server) commitChunkSplit(
 	t env.Task, _ env.NodeID, req *command.CommitChunkSplit,
 ) (*command.CommitReply, error) {
 	rng := key.Range{Min: req.Min, Max: req.Max}
-	return s.reshape(t, failpoint.ConfigSplitCommit, req.NS, req.Shard,
+	return s.reshape(t, failpoint.ConfigSplitCommit, trace.Split, req.NS, req.Shard,
 		func(table *catalog.Table) ([]catalog.Chunk, error) {
 			if err := checkKept(table, rng, req.Epoch, req.Shard); err != nil {
 				return nil, err
@@ -32,7 +32,7 @@ func (s *Server) commitChunksMerge(
 	t env.Task, _ env.NodeID, req *command.CommitChunksMerge,
 ) (*command.CommitReply, error) {
 	rng := key.Range{Min: req.Min, Max: req.Max}
-	return s.reshape(t, failpoint.ConfigMergeCommit, req.NS, req.Shard,
+	return s.reshape(t, failpoint.ConfigMergeCommit, trace.Merge, req.NS, req.Shard,
 		func(table *catalog.Table) ([]catalog.Chunk, error) {
 			if err := checkKept(table, rng, req.Epoch, req.Shard); err != nil {
 				return nil, err
@@ -46,7 +46,7 @@ func (s *Server) commitChunksMerge(
 func (s *Server) commitMergeAllChunks(
 	t env.Task, _ env.NodeID, req *command.CommitMergeAllChunks,
 ) (*command.CommitReply, error) {
-	return s.reshape(t, failpoint.ConfigMergeCommit, req.NS, req.Shard,
+	return s.reshape(t, failpoint.ConfigMergeCommit, trace.AutoMerge, req.NS, req.Shard,
 		func(table *catalog.Table) ([]catalog.Chunk, error) {
 			coll := table.Collection()
 			if coll.Unsharded {
@@ -83,12 +83,12 @@ func checkKept(table *catalog.Table, rng key.Range, epoch, shard string) error {
 // reshape writes other chunks for the same keys and owners, under the chunk-operation lock as every
 // change of chunks: a migration that commits at the same time gets other versions (H-45).
 func (s *Server) reshape(
-	t env.Task, site failpoint.Site, ns, shard string,
+	t env.Task, site failpoint.Site, why trace.CatalogChange, ns, shard string,
 	change func(*catalog.Table) ([]catalog.Chunk, error),
 ) (reply *command.CommitReply, err error) {
 	err = s.InTerm(t, site.String()+" "+ns, func(own env.Task) error {
 		if err := s.Locked(
-			own, func() error { return s.rewrite(own, site, ns, change) },
+			own, func() error { return s.rewrite(own, site, why, ns, change) },
 		); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (s *Server) reshape(
 }
 
 func (s *Server) rewrite(
-	t env.Task, site failpoint.Site, ns string,
+	t env.Task, site failpoint.Site, why trace.CatalogChange, ns string,
 	change func(*catalog.Table) ([]catalog.Chunk, error),
 ) error {
 	if err := t.Point(site, env.Note{ID: ns}); err != nil {
@@ -114,10 +114,6 @@ func (s *Server) rewrite(
 	changed, err := change(table)
 	if err != nil || len(changed) == 0 {
 		return err
-	}
-	why := trace.Split
-	if site == failpoint.ConfigMergeCommit {
-		why = trace.Merge
 	}
 	return s.Replace(t, table, changed, why.String())
 }

@@ -124,6 +124,7 @@ func toTraceChunk(c catalog.Chunk) trace.Chunk {
 	e := trace.Chunk{
 		Min: string(c.Min), Max: string(c.Max), Shard: c.Shard,
 		Major: c.Version.Major, Minor: c.Version.Minor, Epoch: c.Version.Epoch,
+		Since: uint64(c.OnCurrentShardSince), Jumbo: c.Jumbo,
 	}
 	for _, p := range c.History {
 		e.History = append(e.History,

@@ -251,13 +251,9 @@ func (r *Service) finish(t env.Task, k Task) error {
 	if err := statedoc.AwaitMajority(t, r.member, r.member.Applied()); err != nil {
 		return err
 	}
-	now, found := r.Get(k.For())
-	if _, err := r.Drop(t, k.For()); err != nil {
+	if _, err := r.remove(t, k.For(), trace.DeletionDone); err != nil {
 		return errcode.New(errcode.OperationFailed, "task %s cannot be removed: %v",
 			k.Migration, err)
-	}
-	if found {
-		r.emit(now, trace.DeletionDone)
 	}
 	return nil
 }

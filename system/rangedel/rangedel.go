@@ -98,10 +98,17 @@ func (r *Service) Count(f For, orphans func(int64) int64) (oplog.Op, bool) {
 
 // Drop removes the task named; that it does not exist is success. It does not wait for a majority.
 func (r *Service) Drop(t env.Task, f For) (found bool, err error) {
-	if _, found = r.Get(f); !found {
+	return r.remove(t, f, trace.DeletionDropped)
+}
+
+func (r *Service) remove(t env.Task, f For, how trace.DeletionState) (found bool, err error) {
+	k, found := r.Get(f)
+	if !found {
 		return false, nil
 	}
-	_, err = r.member.Write(t, r.tasks.Remove(f.Migration))
+	if _, err = r.member.Write(t, r.tasks.Remove(k.Migration)); err == nil {
+		r.emit(k, how)
+	}
 	return found, err
 }
 

@@ -1,0 +1,184 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// acknowledgedRule is acknowledged: what commands of operators and clients bring about. The state
+// that counts is that of a majority of the config server.
+var acknowledgedRule = verdict.Checker{
+	Name: "acknowledged",
+	Promise: "What was asked of the catalogue and acknowledged was so for a majority of the " +
+		"config server at some moment between the request and the answer.",
+	Signatures: verdict.Meanings{
+		neverSo: "a command was acknowledged, and what it asks for never was so",
+	},
+}
+
+var _ = declare(115, acknowledgedRule, func(o *Oracle) hooks {
+	return hooks{
+		commit:       func(*model.Write) { o.lookAtAsked() },
+		administered: func(*trace.Event) { o.lookAtAsked() },
+	}
+})
+
+// neverSo is the signature of a command that did nothing.
+const neverSo verdict.Signature = "acknowledged-without-effect"
+
+// Fact is what a command is to bring about.
+type Fact struct {
+	// What is a clause for people, NS the collection that it is about, if any.
+	What, NS string
+	holds    func(*Oracle) bool
+}
+
+// pendingCommand is a command that has no answer yet.
+type pendingCommand struct {
+	fact Fact
+	step uint64
+	held bool
+}
+
+// Asked is called when a command is given, with nil for one of which nothing is to be judged, and
+// what it returns when the answer has come, with whether it was acknowledged.
+func (o *Oracle) Asked(f *Fact) (answered func(acknowledged bool)) {
+	if f == nil {
+		return func(bool) {}
+	}
+	a := &pendingCommand{fact: *f, step: o.step}
+	o.asked = append(o.asked, a)
+	return func(acknowledged bool) {
+		o.lookAtAsked()
+		o.asked = slices.DeleteFunc(o.asked, func(other *pendingCommand) bool { return other == a })
+		if !acknowledged || a.held {
+			return
+		}
+		o.report(acknowledgedRule, verdict.Violation{
+			Signature: neverSo, NS: f.NS,
+			Broke: "a command was acknowledged after which " + f.What,
+			Because: []string{"a majority of the config server never had that since the command " +
+				"was given"},
+		}, a.step)
+	}
+}
+
+// lookAtAsked looks at the state as it is before the next change of it.
+func (o *Oracle) lookAtAsked() {
+	for _, a := range o.asked {
+		a.held = a.held || a.fact.holds(o)
+	}
+}
+
+// ShardOfZone is that a shard is of a zone, or is not.
+func ShardOfZone(shard, zone string, is bool) *Fact {
+	what := shard + " is of zone " + zone
+	if !is {
+		what = shard + " is not of zone " + zone
+	}
+	return &Fact{What: what, holds: func(o *Oracle) bool {
+		c := o.world.Cluster()
+		return c != nil && c.Has(shard) && c.InZone(shard, zone) == is
+	}}
+}
+
+// RangeOfZone is that all of a range is of a zone; without one, that exactly this range is of none.
+func RangeOfZone(ns, lo, hi, zone string) *Fact {
+	return &Fact{What: "a range of " + ns + " is of zone " + zone, NS: ns,
+		holds: func(o *Oracle) bool {
+			c := o.world.Cluster()
+			if zone == "" {
+				return !c.Assigned(ns, lo, hi)
+			}
+			return c.Zone(ns, lo, hi) == zone
+		}}
+}
+
+// BalancerIs is that the balancer is in a mode.
+func BalancerIs(mode trace.BalancerMode) *Fact {
+	return &Fact{What: "the balancer's mode is " + mode.String(), holds: func(o *Oracle) bool {
+		c := o.world.Cluster()
+		return c != nil && c.Mode == mode
+	}}
+}
+
+// BalancedIs is whether the balancer may move chunks of a collection, which it may of a new one.
+func BalancedIs(ns string, on bool) *Fact {
+	what := ns + " is balanced"
+	if !on {
+		what = ns + " is not balanced"
+	}
+	return &Fact{What: what, NS: ns, holds: func(o *Oracle) bool {
+		off := o.world.Cluster().Off(ns)
+		return on == (off <= max(o.drops[ns], o.lives[ns]))
+	}}
+}
+
+// ShardExists is that a shard is one of the cluster, or is not.
+func ShardExists(shard string, is bool) *Fact {
+	what := shard + " is a shard"
+	if !is {
+		what = shard + " is no shard"
+	}
+	return &Fact{What: what, holds: func(o *Oracle) bool {
+		c := o.world.Cluster()
+		return c != nil && c.Has(shard) == is
+	}}
+}
+
+// BoundAt is that a chunk begins at a key.
+func BoundAt(ns, at string) *Fact {
+	return inTable("a chunk of "+ns+" begins at the key", ns, func(t model.Table) bool {
+		return slices.ContainsFunc(t, func(c trace.Chunk) bool { return c.Min == at })
+	})
+}
+
+// OneChunk is that one chunk has all of a range.
+func OneChunk(ns, lo, hi string) *Fact {
+	return inTable("one chunk of "+ns+" has the range", ns, func(t model.Table) bool {
+		return chunkAt(t, &trace.Chunk{Min: lo, Max: hi}) != nil
+	})
+}
+
+// NotJumbo is that the chunk with a key is not jumbo.
+func NotJumbo(ns, at string) *Fact {
+	return inTable("the chunk of "+ns+" is not jumbo", ns, func(t model.Table) bool {
+		return slices.ContainsFunc(t, func(c trace.Chunk) bool {
+			return c.Min <= at && at < c.Max && !c.Jumbo
+		})
+	})
+}
+
+// OwnedBy is that a shard owns a key of a collection, or has a database. A collection that is gone
+// is where its database is: there is nothing to move.
+func OwnedBy(ns, at, shard string) *Fact {
+	return &Fact{What: ns + " is on " + shard, NS: ns, holds: func(o *Oracle) bool {
+		database, _, _ := strings.Cut(ns, ".")
+		return o.world.Table(ns).Owner(at) == shard ||
+			!o.world.Sharded(ns) && o.world.Table(database).Owner(at) == shard
+	}}
+}
+
+func inTable(what, ns string, holds func(model.Table) bool) *Fact {
+	return &Fact{What: what, NS: ns, holds: func(o *Oracle) bool { return holds(o.world.Table(ns)) }}
+}
+
+// Sharded is that a collection is in the catalogue, or is not.
+func Sharded(ns string, is bool) *Fact {
+	what := ns + " is sharded"
+	if !is {
+		what = ns + " is not sharded"
+	}
+	return &Fact{What: what, NS: ns, holds: func(o *Oracle) bool { return o.world.Sharded(ns) == is }}
+}
+
+// Renamed is that a collection has another name.
+func Renamed(from, to string) *Fact {
+	return &Fact{What: from + " is called " + to, NS: to, holds: func(o *Oracle) bool {
+		return o.world.Sharded(to) && !o.world.Sharded(from)
+	}}
+}

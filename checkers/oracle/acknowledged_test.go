@@ -1,0 +1,80 @@
+package oracle
+
+import (
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// What a command asks for counts when a majority has it before the answer, also if it is undone
+// meanwhile.
+func TestAcknowledged(t *testing.T) {
+	const ns = "test.docs"
+	for name, c := range map[string]struct {
+		fact      *Fact
+		script    string
+		signature verdict.Signature
+	}{
+		"a split": {
+			BoundAt(ns, "c"), "table 1 2 split -..c=a@1|3 c..g=a@1|4\nmajority config.0 1 2", "",
+		},
+		"a split that is not with a majority": {
+			BoundAt(ns, "c"), "table 1 2 split -..c=a@1|3 c..g=a@1|4", neverSo,
+		},
+		"a split that is undone": {
+			BoundAt(ns, "c"), "table 1 2 split -..c=a@1|3 c..g=a@1|4\nmajority config.0 1 2\n" +
+				"table 1 3 merge -..g=a@1|5\nmajority config.0 1 3", "",
+		},
+		"a merge": {
+			OneChunk(ns, "\x00", "m"), "table 1 2 merge -..m=a@1|3\nmajority config.0 1 2", "",
+		},
+		"no merge":      {OneChunk(ns, "\x00", "m"), "", neverSo},
+		"a move":        {OwnedBy(ns, "a", "a"), "", ""},
+		"no move":       {OwnedBy(ns, "a", "b"), "", neverSo},
+		"no mark":       {NotJumbo(ns, "a"), "", ""},
+		"a mark":        {NotJumbo(ns, "a"), "table 1 2 jumbo -..g=a@1|0*\nmajority config.0 1 2", ""},
+		"a sharded one": {Sharded(ns, true), "", ""},
+		"not dropped":   {Sharded(ns, false), "", neverSo},
+		"not renamed":   {Renamed(ns, "test.more"), "", neverSo},
+		"on":            {BalancerIs(trace.BalancerFull), "", ""},
+		"not off":       {BalancerIs(trace.BalancerOff), "", neverSo},
+		"off":           {BalancerIs(trace.BalancerOff), "mode config.0 1 2 off\nmajority config.0 1 2", ""},
+		"a shard":       {ShardExists("c", true), "", ""},
+		"not removed":   {ShardExists("c", false), "", neverSo},
+		"a zone": {
+			ShardOfZone("a", "hot", true),
+			"shard config.0 1 2 a zones hot\nmajority config.0 1 2", "",
+		},
+		"no zone": {ShardOfZone("a", "hot", true), "", neverSo},
+		"a zone's range": {
+			RangeOfZone(ns, "m", "t", "hot"), "zone config.0 1 2 m t hot\nmajority config.0 1 2", "",
+		},
+		"a range of none": {RangeOfZone(ns, "m", "t", ""), "", ""},
+		"still of a zone": {
+			RangeOfZone(ns, "m", "t", "cold"), "zone config.0 1 2 m t hot\nmajority config.0 1 2",
+			neverSo,
+		},
+		"balanced":     {BalancedIs(ns, true), "", ""},
+		"not switched": {BalancedIs(ns, false), "", neverSo},
+		"switched": {
+			BalancedIs(ns, false), "balancing config.0 1 2 off\nmajority config.0 1 2", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: observe(t, three)}
+			s.step = s.o.step
+			answered := s.o.Asked(c.fact)
+			s.lines(t, c.script)
+			answered(true)
+			expectSignature(t, s.o, c.signature)
+		})
+	}
+}
+
+// Nothing is promised of a command that was refused, or whose answer got lost.
+func TestNotAcknowledged(t *testing.T) {
+	o := observe(t, three)
+	o.Asked(BalancerIs(trace.BalancerOff))(false)
+	expectSignature(t, o, "")
+}

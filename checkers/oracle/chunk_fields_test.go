@@ -1,0 +1,119 @@
+package oracle
+
+import (
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// four is a collection of four chunks, one of them jumbo.
+const four = `
+elected config.0 1 0 1:0
+table 1 1 founding -..g=a@1|0 g..m=a@1|1 m..t=a@1|2 t..+=b@1|3
+table 1 2 jumbo g..m=a@1|1*
+majority config.0 1 2
+`
+
+func TestChunkFields(t *testing.T) {
+	const (
+		renamed = "table 1 3 drop\ntable 1 4 renameFrom_test.docs -..g=a@1|0 "
+		rest    = "m..t=a@1|2 t..+=b@1|3"
+	)
+	for name, c := range map[string]struct {
+		line      string
+		signature verdict.Signature
+	}{
+		"a move":          {"table 1 3 move_m1 m..t=b@2|0<a -..g=a@2|1", ""},
+		"a part moves":    {"table 1 3 move_m1 o..r=b@2|0<a m..o=a@2|1 r..t=a@2|2 -..g=a@2|3", ""},
+		"a jumbo control": {"table 1 3 move_m1 -..g=b@2|0<a g..m=a@2|1*", ""},
+		"a flag goes with a move": {
+			"table 1 3 move_m1 g..m=b@2|0<a* -..g=a@2|1", wrongFlag,
+		},
+		"a control chunk loses its flag": {
+			"table 1 3 move_m1 -..g=b@2|0<a g..m=a@2|1", wrongFlag,
+		},
+		"two control chunks": {
+			"table 1 3 move_m1 m..t=b@2|0<a -..g=a@2|1 g..m=a@2|2*", wrongBounds,
+		},
+		"a version is skipped": {"table 1 3 move_m1 m..t=b@3|0<a -..g=a@3|1", wrongStep},
+		"a past is forgotten":  {"table 1 3 move_m1 m..t=b@2|0 -..g=a@2|1", notKept},
+		"a past is invented":   {"table 1 3 move_m1 m..t=b@2|0<a<b -..g=a@2|1", notKept},
+		"a control chunk's past": {
+			"table 1 3 move_m1 m..t=b@2|0<a -..g=a@2|1<b", notKept,
+		},
+		"a split":                  {"table 1 3 split m..o=a@1|4 o..t=a@1|5", ""},
+		"a split of a part":        {"table 1 3 split m..o=a@1|4 o..r=a@1|5", noPartition},
+		"a split above a boundary": {"table 1 3 split -..c=a@1|4 c..m=a@1|5", wrongBounds},
+		"a piece is jumbo":         {"table 1 3 split g..i=a@1|4* i..m=a@1|5", wrongFlag},
+		"a merge":                  {"table 1 3 merge -..m=a@1|4", ""},
+		"a merge of two shards":    {"table 1 3 merge m..+=a@1|4", oldVersion},
+		"a merge of one":           {"table 1 3 merge -..g=a@1|4", wrongMerge},
+		"a merge with a past":      {"table 1 3 merge -..m=a@1|4<b", wrongDate},
+		"jumbo chunks unasked":     {"table 1 3 autoMerge -..m=a@1|4", wrongMerge},
+		"others unasked": {
+			"table 1 3 split m..o=a@1|4 o..t=a@1|5\ntable 1 4 autoMerge m..t=a@1|6", "",
+		},
+		"over a zone": {
+			"table 1 3 split m..o=a@1|4 o..t=a@1|5\nzone config.0 1 3 m o hot\n" +
+				"table 1 4 autoMerge m..t=a@1|6", wrongMerge,
+		},
+		"a fence":                 {"table 1 3 ensureNewer g..m=a@2|0*", ""},
+		"a fence loses the flag":  {"table 1 3 ensureNewer g..m=a@2|0", wrongFlag},
+		"a fence of two":          {"table 1 3 ensureNewer -..g=a@2|0 m..t=a@2|1", wrongBounds},
+		"a fence that moves":      {"table 1 3 ensureNewer -..g=b@2|0", noControl},
+		"a flag is cleared":       {"table 1 3 clearJumboFlag g..m=a@2|0", ""},
+		"a flag stays":            {"table 1 3 clearJumboFlag g..m=a@2|0*", wrongFlag},
+		"a mark without a flag":   {"table 1 3 jumbo m..t=a@1|2", wrongFlag},
+		"a rename":                {renamed + "g..m=a@1|1* " + rest, ""},
+		"a rename loses the flag": {renamed + "g..m=a@1|1 " + rest, wrongFlag},
+		"a rename with a past":    {renamed + "g..m=a@1|1<b* " + rest, notKept},
+		"a rename that moves":     {renamed + "g..m=b@1|1* " + rest, wrongBounds},
+	} {
+		t.Run(name, func(t *testing.T) { expectSignature(t, observe(t, four+c.line), c.signature) })
+	}
+}
+
+// The date is judged by itself, as scripts always have the right one.
+func TestChunkDates(t *testing.T) {
+	o := observe(t, four)
+	e := trace.CatalogWrittenEvent{
+		Shard: "config", Term: 1, Index: 3, NS: "test.docs", Why: trace.Split.String(),
+		Chunks: chunks([]string{"m..o=a@1|4", "o..t=a@1|5"}),
+	}.Event()
+	e.Step, e.Node, e.Chunks[1].Since = 9, "config.0", 0
+	o.Observe(e)
+	expectSignature(t, o, wrongDate)
+}
+
+// An epoch is that of the collection.
+func TestChunkEpochs(t *testing.T) {
+	o := observe(t, four)
+	e := trace.CatalogWrittenEvent{
+		Shard: "config", Term: 1, Index: 3, NS: "test.docs", Why: "ensureNewer",
+		Chunks: chunks([]string{"m..t=a@2|0"}),
+	}.Event()
+	e.Step, e.Node, e.Chunks[0].Epoch = 9, "config.0", "another"
+	o.Observe(e)
+	expectSignature(t, o, wrongEpoch)
+}
+
+// The first chunks are those that were asked for, on the shards that were.
+func TestFirstChunks(t *testing.T) {
+	for name, c := range map[string]struct {
+		line      string
+		signature verdict.Signature
+	}{
+		"as asked for":     {"-..g=a@1|0 g..m=b@1|1 m..+=a@1|2", ""},
+		"on another shard": {"-..g=a@1|0 g..m=a@1|1 m..+=b@1|2", wrongBounds},
+		"cut elsewhere":    {"-..h=a@1|0 h..m=b@1|1 m..+=a@1|2", wrongBounds},
+		"not cut":          {"-..+=a@1|0", wrongBounds},
+		"a past":           {"-..g=a@1|0<b g..m=b@1|1 m..+=a@1|2", notKept},
+		"misnumbered":      {"-..g=a@1|0 g..m=b@1|2 m..+=a@1|3", wrongStep},
+	} {
+		s := script{o: New(nil)}
+		s.o.Founds("test.docs", []string{"g", "m"}, []string{"a", "b"})
+		s.lines(t, "elected config.0 1 0 1:0\ntable 1 1 founding "+c.line)
+		t.Run(name, func(t *testing.T) { expectSignature(t, s.o, c.signature) })
+	}
+}
