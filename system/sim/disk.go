@@ -14,7 +14,7 @@ import (
 type disk struct {
 	machine *machine
 	files   map[string]*file
-	// pending are the requests in progress, the first one being served until busy.
+	// pending are the requests in progress, in the order in which the disk serves them, until busy.
 	pending []*diskOp
 	busy    env.Time
 	// slowness is the factor on all latencies; tail, when not 0, replaces the odds of a slow
@@ -82,12 +82,15 @@ type diskOp struct {
 	file string
 	data []byte
 	nth  uint64
+	// ends is when the operation takes effect.
+	ends env.Time
 	// wait is the number of the task's call that waits for this operation.
 	wait uint64
 }
 
 func (d *disk) Append(t env.Task, file string, p []byte) error {
-	_, err := d.do(t, opAppend, file, slices.Clone(p))
+	// Nobody sees an append before a later operation has ended, or a crash: it needs no event.
+	_, err := d.queue(t, opAppend, file, p)
 	return err
 }
 
@@ -97,25 +100,34 @@ func (d *disk) Sync(t env.Task, file string) error {
 }
 
 func (d *disk) Replace(t env.Task, file string, p []byte) error {
-	_, err := d.do(t, opReplace, file, slices.Clone(p))
+	_, err := d.do(t, opReplace, file, p)
 	return err
 }
 
 func (d *disk) Read(t env.Task, file string) ([]byte, error) { return d.do(t, opRead, file, nil) }
 
-// do queues an operation and waits for its end.
-func (d *disk) do(by env.Task, kind opKind, file string, data []byte) ([]byte, error) {
+// queue has the disk serve an operation after those before it.
+func (d *disk) queue(by env.Task, kind opKind, file string, data []byte) (*diskOp, error) {
 	t := by.(*task)
 	if err := t.enter(); err != nil {
 		return nil, err
 	}
 	t.calls++
 	op := &diskOp{disk: d, task: t, kind: kind, file: file, data: data, wait: t.calls}
-	w := d.machine.world
-	d.busy = max(d.busy, w.now).Add(d.latency(op))
+	d.busy = max(d.busy, d.machine.world.now).Add(d.latency(op))
+	op.ends = d.busy
 	d.pending = append(d.pending, op)
-	w.agenda.add(d.busy, slot{node: t.node, op: op})
-	if err := t.wait(onDisk); err != nil {
+	return op, nil
+}
+
+// do queues an operation and waits for its end.
+func (d *disk) do(by env.Task, kind opKind, file string, data []byte) ([]byte, error) {
+	op, err := d.queue(by, kind, file, data)
+	if err != nil {
+		return nil, err
+	}
+	d.machine.world.agenda.add(op.ends, slot{node: op.task.node, op: op})
+	if err := op.task.wait(onDisk); err != nil {
 		return nil, err
 	}
 	return op.data, nil
@@ -161,14 +173,23 @@ func (d *disk) questions(kind opKind) *opQuestions {
 	return q
 }
 
+// settle has everything take effect that the disk has served by now.
+func (d *disk) settle() {
+	n := 0
+	for n < len(d.pending) && d.pending[n].ends <= d.machine.world.now {
+		d.apply(d.pending[n])
+		n++
+	}
+	d.pending = slices.Delete(d.pending, 0, n)
+}
+
 // complete makes the operation take effect and wakes the task.
 func (op *diskOp) complete() {
 	d, t := op.disk, op.task
 	w := d.machine.world
 	q := &d.ops[op.kind]
 	w.note(stepDisk, d.machine, q.site, op.nth, q.tail.hash)
-	d.pending = slices.Delete(d.pending, 0, 1)
-	d.apply(op)
+	d.settle()
 	if t.state == onDisk && t.calls == op.wait {
 		w.resume(t)
 	}
@@ -198,6 +219,7 @@ func (d *disk) apply(op *diskOp) {
 // crash leaves what a real disk may hold: the operation being served may or may not have taken
 // effect, those behind it have not, and of the bytes that were not synced a prefix is kept.
 func (d *disk) crash() {
+	d.settle()
 	if len(d.pending) > 0 {
 		d.interrupted(d.pending[0])
 	}
