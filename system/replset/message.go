@@ -48,12 +48,25 @@ func (m *Member) receive(from env.NodeID, in env.Message) {
 	}
 	msg := r.message()
 	m.listen(msg)
-	m.probing = msg.Type == pb.MsgHeartbeatResp || msg.Reject
+	if m.knows(msg) {
+		m.deliver(&pb.Message{Type: pb.MsgHeartbeatResp, From: m.self, To: msg.From, Term: m.term,
+			Context: msg.Context})
+		return
+	}
+	// Answers to read confirmations are many and come while entries are on their way.
+	m.probing = msg.Type == pb.MsgHeartbeatResp && len(msg.Context) == 0 || msg.Reject
 	m.step(msg)
 	m.readyLoop()
 	m.probing = false
 	m.voted(msg)
 	m.count(msg)
+}
+
+// knows recognises a heartbeat that tells a follower nothing new, as most do. raft would give the
+// same answer, by way of a Ready. It must hear of one after ticks, which it counts from the last.
+func (m *Member) knows(msg *pb.Message) bool {
+	return msg.Type == pb.MsgHeartbeat && msg.Term == m.term && msg.From == m.lead &&
+		msg.Commit <= m.committed.Index && !m.election.counting
 }
 
 // redundant recognises an append that only moves the commit index: the next entries, or else the

@@ -33,13 +33,13 @@ const (
 func (e entry) before(f entry) bool { return e.at < f.at || e.at == f.at && e.key < f.key }
 
 // A slot is one thing to come. Which field is set says what it is: a task to resume, a packet to
-// deliver, a disk operation that ends, or a function to run. One with a node is void once that
+// deliver, a disk whose next operation ends, or a function to run. One with a node is void once that
 // incarnation has ended.
 type slot struct {
 	node   *node
 	task   *task
 	packet *packet
-	op     *diskOp
+	disk   *disk
 	fn     func()
 	gen    uint32
 }
