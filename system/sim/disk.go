@@ -125,8 +125,9 @@ func (d *disk) do(by env.Task, kind opKind, file string, data []byte) ([]byte, e
 	}
 	d.machine.world.agenda.add(d.busy, slot{node: t.node, disk: d})
 	err := t.wait(onDisk)
-	data, t.read = t.read, nil
-	return data, err
+	read, _ := t.reply.([]byte)
+	t.reply = nil
+	return read, err
 }
 
 // latency is how long the disk is busy with op.
@@ -187,7 +188,9 @@ func (d *disk) serve() {
 	w.note(stepDisk, d.machine, q.site, op.nth, q.tail.hash)
 	d.apply(&op)
 	if t.state == onDisk && t.calls == op.wait {
-		t.read = op.data
+		if op.kind == opRead {
+			t.reply = op.data
+		}
 		w.resume(t)
 	}
 }

@@ -59,9 +59,8 @@ type task struct {
 
 	// calls numbers the calls, to distinguish late replies from the awaited one.
 	calls uint64
+	// reply is the awaited one, or what was read from the disk.
 	reply env.Message
-	// read is what the disk answers.
-	read []byte
 	// site is the one announced last, asked who was called last: for people.
 	site  failpoint.Site
 	asked env.NodeID
