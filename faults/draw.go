@@ -109,18 +109,16 @@ func (d *Draw) passes(r failpoint.Role) int {
 // site draws a site of one of the roles, a role that stands twice twice as likely; false when there
 // is none.
 func (d *Draw) site(question string, roles []failpoint.Role) (failpoint.Info, bool) {
-	times := map[failpoint.Role]int{}
-	var sites []failpoint.Info
-	for _, r := range roles {
-		if times[r]++; times[r] == 1 {
-			sites = append(sites, failpoint.OfRole(r)...)
+	weight := func(in failpoint.Info) (name string, times int) {
+		for _, r := range roles {
+			if r == in.Role && in.System == "" {
+				times++
+			}
 		}
+		return in.Name, times
 	}
-	if len(sites) == 0 {
-		return failpoint.Info{}, false
-	}
-	weight := func(in failpoint.Info) (string, int) { return in.Name, times[in.Role] }
-	return keyed.Choose(d.n, question, sites, weight), true
+	in := keyed.Choose(d.n, question, failpoint.Catalogue(), weight)
+	return in, in.Name != ""
 }
 
 // migration are the roles that a migration passes.

@@ -20,6 +20,8 @@ type Observer struct {
 	Point func(p *sim.PointHit)
 	// Message takes every message that sets out and every disk operation that begins.
 	Message func(p sim.InjectionPoint)
+	// Step takes every step of the trace as it begins.
+	Step func(s sim.Step)
 	// Look is called between any two steps and after the last one.
 	Look func(m Moment)
 }
@@ -42,6 +44,7 @@ type observers struct {
 	events   []func(*trace.Event)
 	points   []func(*sim.PointHit)
 	messages []func(sim.InjectionPoint)
+	steps    []func(sim.Step)
 	looks    []func(Moment)
 }
 
@@ -54,6 +57,9 @@ func (o *observers) add(one Observer) {
 	}
 	if one.Message != nil {
 		o.messages = append(o.messages, one.Message)
+	}
+	if one.Step != nil {
+		o.steps = append(o.steps, one.Step)
 	}
 	if one.Look != nil {
 		o.looks = append(o.looks, one.Look)
@@ -172,6 +178,18 @@ func (r *run) onInjectionPoint() func(sim.InjectionPoint) {
 	return func(p sim.InjectionPoint) {
 		for _, take := range r.observers.messages {
 			take(p)
+		}
+	}
+}
+
+// onStep is what a world reports of its steps; nil without an observer of them.
+func (r *run) onStep() func(sim.Step) {
+	if len(r.observers.steps) == 0 {
+		return nil
+	}
+	return func(s sim.Step) {
+		for _, take := range r.observers.steps {
+			take(s)
 		}
 	}
 }

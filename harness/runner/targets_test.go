@@ -74,19 +74,21 @@ func TestObserversChangeNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var events, points, messages, looks int
+		var events, points, messages, steps, looks int
 		got, err := Run(s, Options{Targets: both, Observers: []Observer{{
 			Event:   func(*trace.Event) { events++ },
 			Point:   func(*sim.PointHit) { points++ },
 			Message: func(sim.InjectionPoint) { messages++ },
+			Step:    func(sim.Step) { steps++ },
 			Look:    func(Moment) { looks++ },
 		}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Hash != want.Hash || events*points*messages*looks == 0 {
-			t.Errorf("%s and %s, after %d events, %d points, %d messages, %d looks",
-				want.HashText(), got.HashText(), events, points, messages, looks)
+		if got.Hash != want.Hash || events*points*messages*looks == 0 ||
+			uint64(steps) != got.Steps {
+			t.Errorf("%s and %s, after %d events, %d points, %d messages, %d steps of %d, %d looks",
+				want.HashText(), got.HashText(), events, points, messages, steps, got.Steps, looks)
 		}
 	}
 }

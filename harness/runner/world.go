@@ -15,6 +15,7 @@ func (r *run) worldOptions() sim.Options {
 	o := sim.Options{
 		OnInjectionPoint: r.onInjectionPoint(),
 		OnDecision:       r.onDecision,
+		OnStep:           r.onStep(),
 		Between:          r.betweenSteps(),
 		Seed:             r.scenario.Seed,
 		Planned:          r.scenario.Planned,

@@ -151,11 +151,12 @@ type Task interface {
 }
 
 // Disk is the durable part of a node: named files that survive a crash as far as they were synced.
-// Every operation takes time. A crash keeps everything synced, and of the rest a prefix of the
-// appended bytes, possibly torn inside a record.
+// Operations take time, one after the other. A crash keeps everything synced, and of the rest a
+// prefix of the appended bytes, possibly torn inside a record. The disk keeps the bytes that it is
+// given; nobody changes them afterwards.
 type Disk interface {
-	// Append adds p at the end of the file, which is made when missing. Durable after the next Sync
-	// of the file.
+	// Append adds p at the end of the file, which is made when missing, and does not wait for it.
+	// Durable after the next Sync of the file.
 	Append(t Task, file string, p []byte) error
 	// Sync makes everything appended so far durable.
 	Sync(t Task, file string) error

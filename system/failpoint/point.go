@@ -99,16 +99,8 @@ func Of(system string) (all []Info) {
 	return all
 }
 
-// OfRole returns every site of the store of this module that the role passes, by name.
-func OfRole(r Role) (all []Info) {
-	for _, in := range catalogue[1:] {
-		if in.System == "" && in.Role == r {
-			all = append(all, in)
-		}
-	}
-	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
-	return all
-}
+// Catalogue is every site of every system, in the order of declaration. It must not be changed.
+func Catalogue() []Info { return catalogue[1:] }
 
 // Parse finds a site by its name.
 func Parse(name string) (Site, bool) {

@@ -24,6 +24,8 @@ type electionClock struct {
 	timeout time.Duration
 	// ticked is up to when raft was given ticks.
 	ticked env.Time
+	// counting is set from such ticks until raft hears from a leader itself.
+	counting bool
 }
 
 // tick is the heartbeat interval. Settings may be zero; time must go on.
@@ -105,6 +107,7 @@ func (m *Member) catchUpTicks() {
 	now, tick := m.node.Mono(), m.tick()
 	for ; now.Sub(m.election.ticked) >= tick; m.election.ticked = m.election.ticked.Add(tick) {
 		m.raft.TickQuiesced()
+		m.election.counting = true
 	}
 }
 

@@ -23,7 +23,6 @@ type journal struct {
 	spare []*pb.Message // the array of the queue before, to be used again
 	work  env.Cond
 	busy  bool
-	buf   []byte
 	// hard is what the file says, but for the commit index, which may be ahead of it.
 	hard hardState
 	// written is the commit index that the file says.
@@ -104,7 +103,7 @@ func (m *Member) write(t env.Task, batch []*pb.Message) {
 
 func (m *Member) writeRecords(t env.Task, batch []*pb.Message) {
 	j := &m.journal
-	buf, before := j.buf[:0], j.hard
+	buf, before := newRecords(batch), j.hard
 	for _, msg := range batch {
 		for i := range msg.Entries {
 			buf = appendEntry(buf, &msg.Entries[i])
@@ -116,13 +115,21 @@ func (m *Member) writeRecords(t env.Task, batch []*pb.Message) {
 		buf = appendHard(buf, j.hard)
 		j.written = j.hard.commit
 	}
-	j.buf = buf
 	if len(buf) > 0 {
 		m.sync(t, buf)
 	}
 	for _, msg := range batch {
 		m.check(m.stable.Append(msg.Entries))
 	}
+}
+
+// newRecords is empty and has room for a batch's records.
+func newRecords(batch []*pb.Message) []byte {
+	size := recordOverhead // a hard state
+	for _, msg := range batch {
+		size += recordsSize(msg.Entries)
+	}
+	return make([]byte, 0, size)
 }
 
 // sync appends records to the journal file and waits until they are durable.
@@ -216,13 +223,15 @@ func (m *Member) rewriteJournal(t env.Task) {
 	last, _ := m.stable.LastIndex()
 	term, err := m.stable.Term(first - 1)
 	m.check(err)
-	buf := appendBase(nil, oplog.Time{Term: term, Index: first - 1})
+	var entries []pb.Entry
 	if last >= first {
-		entries, err := m.stable.Entries(first, last+1, math.MaxUint64)
+		entries, err = m.stable.Entries(first, last+1, math.MaxUint64)
 		m.check(err)
-		for i := range entries {
-			buf = appendEntry(buf, &entries[i])
-		}
+	}
+	buf := make([]byte, 0, 2*recordOverhead+recordsSize(entries))
+	buf = appendBase(buf, oplog.Time{Term: term, Index: first - 1})
+	for i := range entries {
+		buf = appendEntry(buf, &entries[i])
 	}
 	buf = appendHard(buf, m.journal.hard)
 	m.journal.written = m.journal.hard.commit

@@ -12,11 +12,13 @@ func init() { codec.Register[Raft]() }
 
 // Raft is what members of a replica set send each other, one way: a message of the consensus
 // protocol. Entries within it may be shared with the sender's log, which never changes an entry.
-type Raft struct{ Message *pb.Message }
+type Raft pb.Message
+
+func (r *Raft) message() *pb.Message { return (*pb.Message)(r) }
 
 // MarshalBSON wraps raft's own encoding.
 func (r *Raft) MarshalBSON() ([]byte, error) {
-	b, err := r.Message.Marshal()
+	b, err := r.message().Marshal()
 	if err != nil {
 		return nil, err
 	}
@@ -31,12 +33,12 @@ func (r *Raft) UnmarshalBSON(b []byte) error {
 	if err := bson.Unmarshal(b, &outer); err != nil {
 		return err
 	}
-	r.Message = &pb.Message{}
-	return r.Message.Unmarshal(outer.M)
+	*r = Raft{}
+	return r.message().Unmarshal(outer.M)
 }
 
 // Class names the message's type for link rules and traces, for example "MsgApp".
-func (r *Raft) Class() string { return r.Message.Type.String() }
+func (r *Raft) Class() string { return r.Type.String() }
 
 // receive takes a message from another member.
 func (m *Member) receive(from env.NodeID, in env.Message) {
@@ -44,14 +46,27 @@ func (m *Member) receive(from env.NodeID, in env.Message) {
 	if !ok {
 		m.fail("%s sent %T", from, in)
 	}
-	msg := r.Message
+	msg := r.message()
 	m.listen(msg)
-	m.probing = msg.Type == pb.MsgHeartbeatResp || msg.Reject
+	if m.knows(msg) {
+		m.deliver(&pb.Message{Type: pb.MsgHeartbeatResp, From: m.self, To: msg.From, Term: m.term,
+			Context: msg.Context})
+		return
+	}
+	// Answers to read confirmations are many and come while entries are on their way.
+	m.probing = msg.Type == pb.MsgHeartbeatResp && len(msg.Context) == 0 || msg.Reject
 	m.step(msg)
 	m.readyLoop()
 	m.probing = false
 	m.voted(msg)
 	m.count(msg)
+}
+
+// knows recognises a heartbeat that tells a follower nothing new, as most do. raft would give the
+// same answer, by way of a Ready. It must hear of one after ticks, which it counts from the last.
+func (m *Member) knows(msg *pb.Message) bool {
+	return msg.Type == pb.MsgHeartbeat && msg.Term == m.term && msg.From == m.lead &&
+		msg.Commit <= m.committed.Index && !m.election.counting
 }
 
 // redundant recognises an append that only moves the commit index: the next entries, or else the
@@ -76,5 +91,5 @@ func (m *Member) deliver(msg *pb.Message) {
 	}
 	// Without spare capacity a receiver that appends to the slice copies it.
 	msg.Entries = msg.Entries[:len(msg.Entries):len(msg.Entries)]
-	m.node.Send(m.cfg.Members[to-1], &Raft{Message: msg})
+	m.node.Send(m.cfg.Members[to-1], (*Raft)(msg))
 }

@@ -15,6 +15,8 @@ import (
 func (m *Member) step(msg *pb.Message) {
 	_ = m.raft.Step(*msg)
 	switch msg.Type {
+	case pb.MsgHeartbeat:
+		m.election.counting, m.dirty = false, true
 	case pb.MsgStorageAppendResp, pb.MsgStorageApplyResp:
 	case pb.MsgAppResp, pb.MsgHeartbeatResp:
 		// Often nothing follows, and to ask is cheaper than to take nothing.

@@ -17,6 +17,8 @@ const (
 	kindBase   = 'b' // the place before the first entry: term, index
 	kindHard   = 'h' // term, vote, commit
 	kindEntry  = 'e' // term, index, data
+	// recordOverhead is at least what a record takes besides its data.
+	recordOverhead = recordHead + 1 + 3*binary.MaxVarintLen64
 )
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
@@ -31,6 +33,15 @@ func appendHard(b []byte, h hardState) []byte {
 
 func appendEntry(b []byte, e *pb.Entry) []byte {
 	return appendRecord(b, kindEntry, e.Data, e.Term, e.Index)
+}
+
+// recordsSize is enough for the records of entries.
+func recordsSize(entries []pb.Entry) int {
+	size := recordOverhead * len(entries)
+	for i := range entries {
+		size += len(entries[i].Data)
+	}
+	return size
 }
 
 func appendRecord(b []byte, kind byte, data []byte, numbers ...uint64) []byte {

@@ -122,7 +122,7 @@ func (m *Member) newRaft() *raft.RawNode {
 		AsyncStorageWrites:        true,
 		MaxSizePerMsg:             1 << 20,
 		MaxCommittedSizePerReady:  math.MaxUint64,
-		MaxInflightMsgs:           256,
+		MaxInflightMsgs:           1, // what is logged until its answer follows as one append
 		CheckQuorum:               true,
 		PreVote:                   true,
 		DisableProposalForwarding: true,

@@ -14,8 +14,8 @@ import (
 type disk struct {
 	machine *machine
 	files   map[string]*file
-	// pending are the requests in progress, the first one being served until busy.
-	pending []*diskOp
+	// pending are the requests in progress, in the order in which the disk serves them, until busy.
+	pending []diskOp
 	busy    env.Time
 	// slowness is the factor on all latencies; tail, when not 0, replaces the odds of a slow
 	// operation.
@@ -74,21 +74,22 @@ type opQuestions struct {
 	latency, tail *question
 }
 
-// diskOp is one request.
+// diskOp is one request. The event at its end names the disk only, which serves in order.
 type diskOp struct {
-	disk *disk
 	task *task
 	kind opKind
 	file string
 	data []byte
 	nth  uint64
+	// ends is when the operation takes effect.
+	ends env.Time
 	// wait is the number of the task's call that waits for this operation.
 	wait uint64
 }
 
 func (d *disk) Append(t env.Task, file string, p []byte) error {
-	_, err := d.do(t, opAppend, file, slices.Clone(p))
-	return err
+	// Nobody sees an append before a later operation has ended, or a crash: it needs no event.
+	return d.queue(t.(*task), opAppend, file, p)
 }
 
 func (d *disk) Sync(t env.Task, file string) error {
@@ -97,28 +98,36 @@ func (d *disk) Sync(t env.Task, file string) error {
 }
 
 func (d *disk) Replace(t env.Task, file string, p []byte) error {
-	_, err := d.do(t, opReplace, file, slices.Clone(p))
+	_, err := d.do(t, opReplace, file, p)
 	return err
 }
 
 func (d *disk) Read(t env.Task, file string) ([]byte, error) { return d.do(t, opRead, file, nil) }
 
+// queue has the disk serve an operation after those before it.
+func (d *disk) queue(t *task, kind opKind, file string, data []byte) error {
+	if err := t.enter(); err != nil {
+		return err
+	}
+	t.calls++
+	op := diskOp{task: t, kind: kind, file: file, data: data, wait: t.calls}
+	d.busy = max(d.busy, d.machine.world.now).Add(d.latency(&op))
+	op.ends = d.busy
+	d.pending = append(d.pending, op)
+	return nil
+}
+
 // do queues an operation and waits for its end.
 func (d *disk) do(by env.Task, kind opKind, file string, data []byte) ([]byte, error) {
 	t := by.(*task)
-	if err := t.enter(); err != nil {
+	if err := d.queue(t, kind, file, data); err != nil {
 		return nil, err
 	}
-	t.calls++
-	op := &diskOp{disk: d, task: t, kind: kind, file: file, data: data, wait: t.calls}
-	w := d.machine.world
-	d.busy = max(d.busy, w.now).Add(d.latency(op))
-	d.pending = append(d.pending, op)
-	w.agenda.add(d.busy, eventSlot{node: t.node, op: op})
-	if err := t.wait(onDisk); err != nil {
-		return nil, err
-	}
-	return op.data, nil
+	d.machine.world.agenda.add(d.busy, eventSlot{node: t.node, disk: d})
+	err := t.wait(onDisk)
+	read, _ := t.reply.([]byte)
+	t.reply = nil
+	return read, err
 }
 
 // latency is how long the disk is busy with op.
@@ -161,15 +170,27 @@ func (d *disk) questions(kind opKind) *opQuestions {
 	return q
 }
 
-// complete makes the operation take effect and wakes the task.
-func (op *diskOp) complete() {
-	d, t := op.disk, op.task
-	w := d.machine.world
+// next takes the operation off the queue that takes effect before all others.
+func (d *disk) next() diskOp {
+	op := d.pending[0]
+	d.pending = slices.Delete(d.pending, 0, 1)
+	return op
+}
+
+// serve ends the first operation that a task may wait for, and the appends before it.
+func (d *disk) serve() {
+	op := d.next()
+	for ; op.kind == opAppend; op = d.next() {
+		d.apply(&op)
+	}
+	w, t := d.machine.world, op.task
 	q := &d.ops[op.kind]
 	w.note(stepDisk, d.machine, q.site, op.nth, q.tail.hash)
-	d.pending = slices.Delete(d.pending, 0, 1)
-	d.apply(op)
+	d.apply(&op)
 	if t.state == onDisk && t.calls == op.wait {
+		if op.kind == opRead {
+			t.reply = op.data
+		}
 		w.resume(t)
 	}
 }
@@ -198,10 +219,15 @@ func (d *disk) apply(op *diskOp) {
 // crash leaves what a real disk may hold: the operation being served may or may not have taken
 // effect, those behind it have not, and of the bytes that were not synced a prefix is kept.
 func (d *disk) crash() {
-	if len(d.pending) > 0 {
-		d.interrupted(d.pending[0])
+	now := d.machine.world.now
+	for len(d.pending) > 0 && d.pending[0].kind == opAppend && d.pending[0].ends <= now {
+		op := d.next()
+		d.apply(&op)
 	}
-	d.pending, d.busy = nil, d.machine.world.now
+	if len(d.pending) > 0 {
+		d.interrupted(&d.pending[0])
+	}
+	d.pending, d.busy = nil, now
 	names := make([]string, 0, len(d.files))
 	for name := range d.files {
 		names = append(names, name)

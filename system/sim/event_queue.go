@@ -34,14 +34,14 @@ func (e queueEntry) before(f queueEntry) bool {
 	return e.at < f.at || e.at == f.at && e.key < f.key
 }
 
-// An eventSlot is one thing to come. Which field is set says what it is: a task to resume, a packet to
-// deliver, a disk operation that ends, or a function to run. One with a node is void once that
+// An eventSlot is one thing to come. Which field is set says what it is: a task to resume, a packet
+// to deliver, a disk whose next operation ends, or a function to run. One with a node is void once that
 // incarnation has ended.
 type eventSlot struct {
 	node   *node
 	task   *task
 	packet *packet
-	op     *diskOp
+	disk   *disk
 	fn     func()
 	gen    uint32
 }

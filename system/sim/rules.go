@@ -65,17 +65,22 @@ type installedRule struct {
 func (w *World) AddRule(r Rule) RuleID {
 	n := &w.network
 	n.lastID++
-	n.rules = append(n.rules, &installedRule{Rule: r, id: n.lastID})
-	w.reroute()
+	added := &installedRule{Rule: r, id: n.lastID}
+	n.rules = append(n.rules, added)
+	w.eachLink(func(l *link) {
+		if added.concerns(l) {
+			l.rules = append(l.rules, added)
+		}
+	})
 	return n.lastID
 }
 
 // RemoveRule ends a fault and releases what it held. It does nothing for a rule that was removed.
 func (w *World) RemoveRule(id RuleID) {
 	w.Release(id)
-	removed := func(r *installedRule) bool { return r.id == id }
-	w.network.rules = slices.DeleteFunc(w.network.rules, removed)
-	w.reroute()
+	is := func(r *installedRule) bool { return r.id == id }
+	w.network.rules = slices.DeleteFunc(w.network.rules, is)
+	w.eachLink(func(l *link) { l.rules = slices.DeleteFunc(l.rules, is) })
 }
 
 // Release lets everything go that the rule has held; it goes on holding what comes.
@@ -102,25 +107,30 @@ func (w *World) Held(id RuleID) int {
 	return 0
 }
 
-// reroute updates for every link which rules concern it.
-func (w *World) reroute() {
+// eachLink calls fn for every link that was used.
+func (w *World) eachLink(fn func(*link)) {
 	for _, m := range w.machines {
 		for _, l := range m.links {
 			if l != nil {
-				l.rules = w.network.rulesOf(l)
+				fn(l)
 			}
 		}
 	}
 }
 
+// rulesOf are the rules that concern a link.
 func (n *network) rulesOf(l *link) []*installedRule {
 	var of []*installedRule
 	for _, r := range n.rules {
-		if matchesNode(r.From, l.from.id) && matchesNode(r.To, l.to.id) {
+		if r.concerns(l) {
 			of = append(of, r)
 		}
 	}
 	return of
+}
+
+func (r *installedRule) concerns(l *link) bool {
+	return matchesNode(r.From, l.from.id) && matchesNode(r.To, l.to.id)
 }
 
 func matchesNode(pattern string, id env.NodeID) bool {
@@ -231,13 +241,7 @@ func (w *World) cut(from, to env.NodeID, oneWay bool, by int) {
 // effect: where chance decides there are none, either.
 func (w *World) HealNetwork() {
 	w.gate.calm = true
-	for _, m := range w.machines {
-		for _, l := range m.links {
-			if l != nil {
-				l.cuts = 0
-			}
-		}
-	}
+	w.eachLink(func(l *link) { l.cuts = 0 })
 	for len(w.network.rules) > 0 {
 		w.RemoveRule(w.network.rules[0].id)
 	}

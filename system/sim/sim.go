@@ -46,6 +46,8 @@ type Options struct {
 	// Between is called before every step of a run, when no task is running: it may look, and must
 	// change nothing. Nil: nothing.
 	Between func()
+	// OnStep is called with every step of the trace as it begins. Nil: nobody is.
+	OnStep func(Step)
 	// OnDecision is called with every fault that chance decides, at the step at which it does. Nil:
 	// nobody is.
 	OnDecision func(Decision)
@@ -82,6 +84,14 @@ type InjectionPoint struct {
 	Call, Reply bool
 	// Durable is true for an operation of a disk after which data survives a crash.
 	Durable bool
+}
+
+// Step is what one step of the trace is: its kind ("start", "deliver" and so on), where it happens
+// and what it is about: the task, the channel, the operation, the kind of the event.
+type Step struct {
+	Kind string
+	Node env.NodeID
+	Name string
 }
 
 // Window is a range of steps, both included. The zero Window is all of them.

@@ -59,6 +59,7 @@ type task struct {
 
 	// calls numbers the calls, to distinguish late replies from the awaited one.
 	calls uint64
+	// reply is the awaited one, or what was read from the disk.
 	reply env.Message
 	// site is the one announced last, asked who was called last: for people.
 	site  failpoint.Site

@@ -71,19 +71,26 @@ func (w *World) note(s traceStep, m *machine, name string, n, id uint64) {
 	if t.out != nil && t.window.contains(t.step) {
 		w.write(s, m, name, n)
 	}
+	if w.opts.OnStep != nil {
+		w.opts.OnStep(Step{stepNames[s], nameOf(m), name})
+	}
+}
+
+func nameOf(m *machine) env.NodeID {
+	if m == nil {
+		return "-"
+	}
+	return m.id
 }
 
 // write prints one step: number, virtual time, node, what.
 func (w *World) write(s traceStep, m *machine, name string, n uint64) {
-	node := env.NodeID("-")
-	if m != nil {
-		node = m.id
-	}
 	what := stepNames[s] + " " + name
 	if n != 0 {
 		what = fmt.Sprintf("%s #%d", what, n)
 	}
-	fmt.Fprintf(w.trace.out, "%8d %14s %-12s %s\n", w.trace.step, time.Duration(w.now), node, what)
+	fmt.Fprintf(w.trace.out, "%8d %14s %-12s %s\n", w.trace.step, time.Duration(w.now), nameOf(m),
+		what)
 }
 
 func (w *World) emit(m *machine, e *trace.Event) {
@@ -95,7 +102,7 @@ func (w *World) emit(m *machine, e *trace.Event) {
 		e.Node = string(m.id)
 		e.SetClock(func() int64 { return int64(m.wall()) })
 	}
-	text := ""
+	text := e.Kind.String()
 	if w.trace.out != nil {
 		text = eventLine(e)
 	}

@@ -202,8 +202,8 @@ func (w *World) happen(s eventSlot) {
 		s.task.expire()
 	case s.packet != nil:
 		w.deliver(s.packet)
-	case s.op != nil:
-		s.op.complete()
+	case s.disk != nil:
+		s.disk.serve()
 	case s.node != nil:
 		w.note(stepTimer, s.node.machine, "timer", 0, 0)
 		s.fn()
