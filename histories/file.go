@@ -272,10 +272,10 @@ func ReadSized[T Record](file string, r io.Reader, size int64) (Header, []T, err
 	}
 	var records []T
 	for {
-		if len(records) == cap(records) && taken.bytes > 0 {
+		if len(records) == cap(records) {
 			records = slices.Grow(records, expected(len(records), taken.bytes, size))
 		}
-		records = append(records, *new(T))
+		records = records[:len(records)+1]
 		switch err := reader.Read(&records[len(records)-1]); err {
 		case nil:
 		case io.EOF:
