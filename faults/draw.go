@@ -3,6 +3,7 @@ package faults
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/shardproof/shardproof/histories/keyed"
@@ -110,18 +111,24 @@ func (d *Draw) passes(r failpoint.Role) int {
 // is none.
 func (d *Draw) site(question string, roles []failpoint.Role) (failpoint.Info, bool) {
 	times := map[failpoint.Role]int{}
-	var sites []failpoint.Info
 	for _, r := range roles {
-		if times[r]++; times[r] == 1 {
-			sites = append(sites, failpoint.OfRole(r)...)
-		}
+		times[r]++
 	}
-	if len(sites) == 0 {
+	weight := func(in *failpoint.Info) (string, int) { return in.Name, times[in.Role] }
+	chosen := keyed.Choose(d.n, question, sites(), weight)
+	if chosen == nil {
 		return failpoint.Info{}, false
 	}
-	weight := func(in failpoint.Info) (string, int) { return in.Name, times[in.Role] }
-	return keyed.Choose(d.n, question, sites, weight), true
+	return *chosen, true
 }
+
+// sites are all of the store. Which there are is settled when the program begins.
+var sites = sync.OnceValue(func() (all []*failpoint.Info) {
+	for _, in := range failpoint.All() {
+		all = append(all, &in)
+	}
+	return all
+})
 
 // migration are the roles that a migration passes.
 var migration = []failpoint.Role{

@@ -1,7 +1,6 @@
 package shardstore
 
 import (
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
@@ -92,9 +91,8 @@ func (s *session) compareAndSet(t env.Task, op *scenario.Op) (client.Answer, his
 	if op.Expect == "" {
 		return s.insert(t, op)
 	}
-	expected := append(only(op.Key), bson.E{Key: "v", Value: op.Expect})
 	return s.findAndModify(t, op, command.FindAndModify{
-		Filter: raw(expected), Change: document(op.Key, op.Value),
+		Filter: expecting(op.Key, op.Expect), Change: document(op.Key, op.Value),
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -18,15 +19,25 @@ func (s *Store) Snapshot(at uint64) ([]byte, error) {
 		return nil, errcode.New(errcode.Internal, "no snapshot of %d, only %d is applied",
 			at, s.applied)
 	}
-	var e oplog.Entry
-	for _, ns := range s.Collections(at) {
-		e.Ops = append(e.Ops, oplog.Op{Kind: oplog.Create, NS: ns, Doc: s.at(ns, at).options})
+	namespaces := s.Collections(at)
+	n, size := len(namespaces), 0
+	for _, ns := range namespaces {
+		size += len(ns) + len(s.at(ns, at).options)
 		s.Scan(ns, at, func(id string, doc bson.Raw) bool {
-			e.Ops = append(e.Ops, oplog.Op{Kind: oplog.Insert, NS: ns, ID: id, Doc: doc})
+			n++
+			size += len(ns) + len(id) + len(doc)
 			return true
 		})
 	}
-	return e.Marshal(), nil
+	b := oplog.Begin(0, n, size)
+	for _, ns := range namespaces {
+		b = (&oplog.Op{Kind: oplog.Create, NS: ns, Doc: s.at(ns, at).options}).Append(b)
+		s.Scan(ns, at, func(id string, doc bson.Raw) bool {
+			b = (&oplog.Op{Kind: oplog.Insert, NS: ns, ID: id, Doc: doc}).Append(b)
+			return true
+		})
+	}
+	return b, nil
 }
 
 // Restore replaces everything by a snapshot, which was taken at index. On an error the store is
@@ -97,20 +108,40 @@ func EncodeOptions(uuid string, p key.Pattern) bson.Raw {
 
 // DecodeOptions undoes EncodeOptions; a missing document has no uuid and no shard key.
 func DecodeOptions(raw bson.Raw) (uuid string, p key.Pattern, err error) {
-	if raw == nil {
-		return "", key.Pattern{}, nil
-	}
-	var o createOptions
-	if err := bson.Unmarshal(raw, &o); err != nil {
-		return "", key.Pattern{}, errcode.New(errcode.BadValue,
-			"%v are no options of a collection: %v", raw, err)
-	}
-	if o.Key != nil {
-		if o.Key.Field == "" {
-			return "", key.Pattern{}, errcode.New(errcode.BadValue,
-				"%v are options with a nameless shard key", raw)
+	all, err := document.Fields(raw, func(name []byte, v bson.RawValue) (ok bool) {
+		switch string(name) {
+		case "uuid":
+			uuid, ok = v.StringValueOK()
+		case "key":
+			p, ok = decodePattern(v)
+		default:
+			return true
 		}
-		p = key.Pattern{Field: o.Key.Field, Hashed: o.Key.Hashed}
+		return ok
+	})
+	if err != nil || !all {
+		return "", key.Pattern{}, errcode.New(errcode.BadValue,
+			"%v are no options of a collection", raw)
 	}
-	return o.UUID, p, nil
+	return uuid, p, nil
+}
+
+// decodePattern reads {field, hashed}; false for another type or without a name.
+func decodePattern(v bson.RawValue) (p key.Pattern, ok bool) {
+	doc, ok := v.DocumentOK()
+	if !ok {
+		return p, false
+	}
+	all, err := document.Fields(doc, func(name []byte, v bson.RawValue) (ok bool) {
+		switch string(name) {
+		case "field":
+			p.Field, ok = v.StringValueOK()
+		case "hashed":
+			p.Hashed, ok = v.BooleanOK()
+		default:
+			return true
+		}
+		return ok
+	})
+	return p, all && err == nil && p.Field != ""
 }

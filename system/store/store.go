@@ -38,6 +38,7 @@ type namespaceHistory struct {
 }
 
 type namespaceChange struct {
+	namespace  *namespaceHistory
 	index      uint64
 	collection *collectionData
 	before     *namespaceChange
