@@ -316,9 +316,7 @@ func TestChunkDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := catalog.EncodeChunk(coll, c); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%v
-read and written: %v
-the driver's:     %v", err, got, bson.Raw(want))
+			t.Errorf("%v\nread and written: %v\nthe driver's:     %v", err, got, bson.Raw(want))
 		}
 		for n := range want {
 			if _, err := catalog.DecodeChunk(coll, want[:n]); err == nil {
