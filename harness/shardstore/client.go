@@ -141,7 +141,7 @@ func (s *session) findAndModify(
 
 func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
 	a := s.client.Insert(t, command.Insert{
-		NS: op.NS, Docs: []bson.Raw{document(op.Key, op.Value)}, Concern: command.Majority,
+		NS: op.NS, Docs: []bson.Raw{documentOf(op.Key, op.Value)}, Concern: command.Majority,
 	})
 	return a, histories.Result{Applied: a.Written.N > 0}
 }

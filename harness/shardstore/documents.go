@@ -9,6 +9,7 @@ import (
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
 )
 
 // Documents are {_id: k, k: k, v: identity of the last write, l: pushed identities}.
@@ -21,7 +22,7 @@ func raw(d bson.D) bson.Raw {
 	return b
 }
 
-func document(k int64, v string) bson.Raw {
+func documentOf(k int64, v string) bson.Raw {
 	return built(func(b []byte) []byte {
 		b = bsoncore.AppendInt64Element(b, "_id", k)
 		b = bsoncore.AppendInt64Element(b, "k", k)
@@ -92,17 +93,30 @@ func concern(op *scenario.Op) command.ReadConcern {
 
 func found(doc bson.Raw) histories.Result {
 	r := histories.Result{Found: true}
-	if v, ok := doc.Lookup("v").StringValueOK(); ok {
-		r.Value = v
-	}
-	if list, ok := doc.Lookup("l").ArrayOK(); ok {
-		values, err := list.Values()
-		if err != nil {
-			panic(fmt.Sprintf("shardstore: the list of %s cannot be read: %v", doc, err))
+	_, err := document.Fields(doc, func(name []byte, v bson.RawValue) bool {
+		switch string(name) {
+		case "v":
+			r.Value, _ = v.StringValueOK()
+		case "l":
+			if list, ok := v.ArrayOK(); ok {
+				r.List = texts(bson.Raw(list))
+			}
 		}
-		for _, v := range values {
-			r.List = append(r.List, v.StringValue())
-		}
+		return true
+	})
+	if err != nil {
+		panic(fmt.Sprintf("shardstore: the document %s cannot be read: %v", doc, err))
 	}
 	return r
+}
+
+func texts(list bson.Raw) (all []string) {
+	_, err := document.Fields(list, func(_ []byte, v bson.RawValue) bool {
+		all = append(all, v.StringValue())
+		return true
+	})
+	if err != nil {
+		panic(fmt.Sprintf("shardstore: the list %s cannot be read: %v", list, err))
+	}
+	return all
 }

@@ -2,10 +2,10 @@ package store
 
 import (
 	"encoding/binary"
-	"hash/fnv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/histories/keyed"
 	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
@@ -62,24 +62,35 @@ func (s *Store) Restore(snapshot []byte, index uint64) error {
 
 // Checksum is a number that is equal for equal states, however they came about.
 func (s *Store) Checksum(at uint64) uint64 {
-	h := fnv.New64a()
-	var length [8]byte
-	write := func(b []byte) {
-		binary.LittleEndian.PutUint64(length[:], uint64(len(b)))
-		h.Write(length[:])
-		h.Write(b)
-	}
+	sum := checksum(keyed.Basis)
 	for _, ns := range s.Collections(at) {
-		write([]byte(ns))
-		write(s.at(ns, at).options)
+		sum.text(ns)
+		sum.bytes(s.at(ns, at).options)
 		s.Scan(ns, at, func(id string, doc bson.Raw) bool {
-			write([]byte(id))
-			write(doc)
+			sum.text(id)
+			sum.bytes(doc)
 			return true
 		})
 	}
-	return h.Sum64()
+	return keyed.Mix(uint64(sum))
 }
+
+// checksum goes on by eight bytes at a time, and by the length, which keeps parts apart.
+type checksum uint64
+
+func (c *checksum) word(w uint64) { *c = checksum(keyed.Mix(uint64(*c)+keyed.Golden) ^ w) }
+
+func (c *checksum) bytes(b []byte) {
+	c.word(uint64(len(b)))
+	for ; len(b) >= 8; b = b[8:] {
+		c.word(binary.LittleEndian.Uint64(b))
+	}
+	var rest [8]byte
+	copy(rest[:], b)
+	c.word(binary.LittleEndian.Uint64(rest[:]))
+}
+
+func (c *checksum) text(s string) { c.bytes([]byte(s)) }
 
 // createOptions is the document of a Create operation.
 type createOptions struct {
