@@ -3,7 +3,6 @@ package faults
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/shardproof/shardproof/histories/keyed"
@@ -115,20 +114,20 @@ func (d *Draw) site(question string, roles []failpoint.Role) (failpoint.Info, bo
 		times[r]++
 	}
 	weight := func(in *failpoint.Info) (string, int) { return in.Name, times[in.Role] }
-	chosen := keyed.Choose(d.n, question, sites(), weight)
+	chosen := keyed.Choose(d.n, question, sites, weight)
 	if chosen == nil {
 		return failpoint.Info{}, false
 	}
 	return *chosen, true
 }
 
-// sites are all of the store. Which there are is settled when the program begins.
-var sites = sync.OnceValue(func() (all []*failpoint.Info) {
+// sites are all of the store, which are declared beside its failpoints, before this is initialised.
+var sites = func() (all []*failpoint.Info) {
 	for _, in := range failpoint.All() {
 		all = append(all, &in)
 	}
 	return all
-})
+}()
 
 // migration are the roles that a migration passes.
 var migration = []failpoint.Role{
