@@ -6,9 +6,10 @@ BUDGET ?= 0
 MUTANTS    ?= 600
 MUTANT_CPU ?= 60s
 WORKERS    ?= 1
+BASE       ?= main
 TOOL   := bin/shardproof
 
-.PHONY: run test race bench lint demo gate soak sweeps figures doc-commands mutation build clean
+.PHONY: run test race bench bench-table bench-against lint demo gate soak sweeps figures doc-commands mutation build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -25,6 +26,14 @@ race:
 ## bench: benchmarks of the executor, the checkers and whole runs
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./system/... ./checkers/... ./harness/...
+
+## bench-table: steps and allocations of a seed, into docs/speed.md; a test holds them to it
+bench-table:
+	$(GO) run ./ci/speed -write
+
+## bench-against: processor time of the same seeds on the commit BASE and on this tree, as a ratio
+bench-against:
+	$(GO) run ./ci/speed -against $(BASE)
 
 ## lint: formatting, vet, the determinism analyzer, the package graph, the shape of the code, citations
 lint:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -119,6 +120,8 @@ type Reader[T Record] struct {
 
 	file    string
 	lines   *bufio.Reader
+	long    []byte // a line that does not fit into the buffer of lines
+	ops     opDecoder
 	line    int
 	records int
 	done    bool
@@ -166,10 +169,18 @@ func (r *Reader[T]) readHeader() error {
 	return nil
 }
 
-// next is the next line without its end; io.EOF after the last.
+// next is the next line, valid up to the next call; io.EOF after the last.
 func (r *Reader[T]) next() ([]byte, error) {
 	r.line++
-	text, err := r.lines.ReadBytes('\n')
+	text, err := r.lines.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		r.long = append(r.long[:0], text...)
+		for err == bufio.ErrBufferFull {
+			text, err = r.lines.ReadSlice('\n')
+			r.long = append(r.long, text...)
+		}
+		text = r.long
+	}
 	switch {
 	case err == nil:
 		return text, nil
@@ -217,6 +228,12 @@ func (r *Reader[T]) Read(record *T) error {
 
 func (r *Reader[T]) decode(text []byte, record *T) error {
 	*record = *new(T)
+	if op, ok := any(record).(*Op); ok {
+		if r.ops.decode(text, op) {
+			return nil
+		}
+		*op = Op{}
+	}
 	return json.Unmarshal(text, record)
 }
 
@@ -245,22 +262,57 @@ func (r *Reader[T]) finish(text []byte) error {
 
 // Read reads a whole file of records.
 func Read[T Record](file string, r io.Reader) (Header, []T, error) {
-	reader, err := NewReader[T](file, r)
+	return ReadSized[T](file, r, 0)
+}
+
+// ReadSized is Read of a source of so many bytes, 0 when that is not known. Memory is then taken
+// once, for as many records as there should be by those read so far.
+func ReadSized[T Record](file string, r io.Reader, size int64) (Header, []T, error) {
+	taken := &counted{Reader: r}
+	reader, err := NewReader[T](file, taken)
 	if err != nil {
 		return Header{}, nil, err
 	}
 	var records []T
 	for {
-		var record T
-		switch err := reader.Read(&record); err {
+		if len(records) == cap(records) {
+			records = slices.Grow(records, expected(len(records), taken.bytes, size))
+		}
+		records = records[:len(records)+1]
+		switch err := reader.Read(&records[len(records)-1]); err {
 		case nil:
-			records = append(records, record)
 		case io.EOF:
-			return reader.Header, records, nil
+			return reader.Header, records[:len(records)-1], nil
 		default:
-			return reader.Header, records, err
+			return reader.Header, records[:len(records)-1], err
 		}
 	}
+}
+
+// fewRecords are too few to foresee anything by.
+const fewRecords = 1 << 16
+
+// expected is how many more records there should be after n, which took so many bytes of all; at
+// least one. More are expected than the rule of three says: the last bytes wait in buffers, and
+// growing again is dear, while memory that nobody touches is not.
+func expected(n int, bytes, all int64) int {
+	if n < fewRecords {
+		return max(n, 16)
+	}
+	most := float64(n) / float64(bytes) * float64(all-bytes)
+	return max(int(most*1.15), n/4)
+}
+
+// counted counts the bytes that were read.
+type counted struct {
+	io.Reader
+	bytes int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.bytes += int64(n)
+	return n, err
 }
 
 // ReadFile is Read of the file at that path.
@@ -270,5 +322,13 @@ func ReadFile[T Record](path string) (Header, []T, error) {
 		return Header{}, nil, err
 	}
 	defer f.Close()
-	return Read[T](path, f)
+	return ReadSized[T](path, f, SizeOf(f))
+}
+
+// SizeOf is how many bytes a file has, 0 for what is no file and may go on for ever.
+func SizeOf(f *os.File) int64 {
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		return info.Size()
+	}
+	return 0
 }

@@ -16,7 +16,8 @@ func Split(ops []histories.Op) []Key {
 		ops:    ops,
 		names:  namesInTurn(ops),
 		spaces: map[string]map[int64]int32{},
-		ids:    map[keyIdentity]ID{},
+		at:     make([]int32, len(ops)),
+		puts:   make([]ID, len(ops)),
 	}
 	b.count()
 	b.divide()
@@ -37,11 +38,6 @@ func Split(ops []histories.Op) []Key {
 	return b.keys
 }
 
-type keyIdentity struct {
-	key   int32
-	value string
-}
-
 type keyBuilder struct {
 	ops []histories.Op
 	// Of each namespace that a collection takes from another one: all of them.
@@ -49,7 +45,10 @@ type keyBuilder struct {
 	keys   []Key
 	counts []int
 	spaces map[string]map[int64]int32
-	ids    map[keyIdentity]ID
+	ids    identities
+	// Of each operation on one key: the position of the key, and the identity that it writes.
+	at   []int32
+	puts []ID
 }
 
 // namesInTurn finds the namespaces that collections have one after the other.
@@ -112,7 +111,8 @@ func (b *keyBuilder) count() {
 			continue
 		}
 		if op.Kind.Of().Shape != opkind.Ranged {
-			b.counts[b.find(op.NS, op.Key)]++
+			b.at[i] = b.find(op.NS, op.Key)
+			b.counts[b.at[i]]++
 			continue
 		}
 		eachSighting(op, func(s keySighting) { b.counts[b.find(op.NS, s.key)]++ })
@@ -136,8 +136,9 @@ func (b *keyBuilder) introduce(at int32) {
 	if !op.Kind.Writes() {
 		return
 	}
-	i := b.find(op.NS, op.Key)
+	i := b.at[at]
 	k, id := &b.keys[i], b.id(i, op.Value)
+	b.puts[at] = id
 	if k.Writers[id] != NoWriter {
 		k.Repeats = true
 		k.Refused[id] = k.Refused[id] && op.Outcome == histories.Failed
@@ -151,17 +152,15 @@ func (b *keyBuilder) id(key int32, value string) ID {
 	if value == "" {
 		return Unnamed
 	}
-	n := keyIdentity{key, value}
-	id, known := b.ids[n]
-	if !known {
+	id := b.ids.find(b.keys, key, value)
+	if *id == Absent {
 		k := &b.keys[key]
-		id = ID(len(k.Names))
-		b.ids[n] = id
+		*id = ID(len(k.Names))
 		k.Names = append(k.Names, value)
 		k.Writers = append(k.Writers, NoWriter)
 		k.Refused = append(k.Refused, false)
 	}
-	return id
+	return *id
 }
 
 // isOrdered says whether reads of that concern take part in the order.
@@ -178,9 +177,9 @@ func (b *keyBuilder) take(at int32) {
 		eachSighting(op, func(s keySighting) { b.see(at, op, s) })
 	case kind.Reads() && op.Outcome == histories.OK:
 		r := &op.Result
-		b.see(at, op, keySighting{op.Key, r.Found, r.Value, r.List, op.Return})
+		b.seen(b.at[at], at, op, keySighting{op.Key, r.Found, r.Value, r.List, op.Return})
 	case !kind.Reads():
-		i := b.find(op.NS, op.Key)
+		i := b.at[at]
 		b.keys[i].Acts = append(b.keys[i].Acts, b.act(i, at, op))
 	}
 }
@@ -260,7 +259,11 @@ func eachSighting(op *histories.Op, each func(keySighting)) {
 }
 
 func (b *keyBuilder) see(at int32, op *histories.Op, s keySighting) {
-	i := b.find(op.NS, s.key)
+	b.seen(b.find(op.NS, s.key), at, op, s)
+}
+
+// seen is see of the key at position i.
+func (b *keyBuilder) seen(i, at int32, op *histories.Op, s keySighting) {
 	k := &b.keys[i]
 	a := KeyOp{Call: op.Call, Return: s.end, Op: at, See: Exactly, Place: b.place(op.NS)}
 	if s.found {
@@ -292,7 +295,7 @@ func (b *keyBuilder) list(key int32, values []string) int32 {
 func (b *keyBuilder) act(key, at int32, op *histories.Op) KeyOp {
 	a := KeyOp{Call: op.Call, Return: op.Return, Op: at, Place: b.place(op.NS)}
 	if op.Kind.Writes() {
-		a.Put = b.id(key, op.Value)
+		a.Put = b.puts[at]
 	}
 	if op.Outcome == histories.Unknown {
 		a.Maybe, a.Return = true, Never

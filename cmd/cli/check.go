@@ -1,12 +1,13 @@
 package cli
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -42,6 +43,8 @@ violations below it.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			// Most of the memory is the history, which stays: less room for garbage is enough.
+			defer debug.SetGCPercent(debug.SetGCPercent(50))
 			code := exitPassed
 			for _, file := range args {
 				of, err := checkOne(c.OutOrStdout(), file, searchLimits(longest))
@@ -82,16 +85,25 @@ func checkOne(out io.Writer, file string, limits checkers.Limits) (int, error) {
 	return outcomeCode(worst.Outcome), nil
 }
 
+// recognised is how much of a file tells its format.
+const recognised = 1 << 16
+
 // readOps reads a file in any of the known formats.
 func readOps(file string) ([]histories.Op, error) {
-	text, err := os.ReadFile(file)
+	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	if jepsen.Recognise(text) {
-		return jepsen.Read(file, bytes.NewReader(text))
+	defer f.Close()
+	in := bufio.NewReaderSize(f, recognised)
+	head, err := in.Peek(recognised)
+	if err != nil && err != io.EOF {
+		return nil, err
 	}
-	_, ops, err := histories.Read[histories.Op](file, bytes.NewReader(text))
+	if jepsen.Recognise(head) {
+		return jepsen.Read(file, in)
+	}
+	_, ops, err := histories.ReadSized[histories.Op](file, in, histories.SizeOf(f))
 	return ops, err
 }
 

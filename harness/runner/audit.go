@@ -22,6 +22,8 @@ type finalChecks struct {
 	audits              []endstate.Audit
 	repaired            []string
 	statistics          map[string]int64
+	// finals are the operations of the final pass by collection.
+	finals map[string][]histories.Op
 }
 
 func (f *finalChecks) leave(what ...string) { f.unfinished = append(f.unfinished, what...) }
@@ -112,19 +114,22 @@ func (f *finalChecks) finalOf(ns string) (ops []histories.Op) {
 	if len(f.scenario.Collections) == 1 {
 		return f.final
 	}
-	for _, op := range f.final {
-		if op.NS == ns {
-			ops = append(ops, op)
+	if f.finals == nil {
+		f.finals = map[string][]histories.Op{}
+		for i := range f.final {
+			op := &f.final[i]
+			f.finals[op.NS] = append(f.finals[op.NS], *op)
 		}
 	}
-	return ops
+	return f.finals[ns]
 }
 
 // wholeOf are the operations on a collection as a whole.
 func (f *finalChecks) wholeOf(ns string) (ops []histories.Op) {
-	for _, op := range f.history.ops {
+	for i := range f.history.ops {
+		op := &f.history.ops[i]
 		if (op.NS == ns || op.Into == ns) && op.Kind.Whole() {
-			ops = append(ops, op)
+			ops = append(ops, *op)
 		}
 	}
 	return ops

@@ -33,8 +33,16 @@ func (p *clientPool) start() {
 	p.history.counter = 2 * uint64(len(preload))
 	p.history.ops = append(make([]histories.Op, 0, p.operations(len(preload))), preload...)
 	perClient := make([][]scenario.Op, p.scenario.Topology.Clients)
-	for _, op := range p.scenario.Ops {
-		perClient[op.Client] = append(perClient[op.Client], op)
+	counts := make([]int, len(perClient))
+	for i := range p.scenario.Ops {
+		counts[p.scenario.Ops[i].Client]++
+	}
+	for i := range p.scenario.Ops {
+		op := &p.scenario.Ops[i]
+		if perClient[op.Client] == nil {
+			perClient[op.Client] = make([]scenario.Op, 0, counts[op.Client])
+		}
+		perClient[op.Client] = append(perClient[op.Client], *op)
 	}
 	p.sessions = make([]*session, len(perClient))
 	for i, ops := range perClient {
@@ -85,8 +93,9 @@ func (p *clientPool) finalPass() (final []histories.Op) {
 		return nil
 	}
 	from := len(p.history.ops)
+	pushed := p.pushed()
 	for i := range p.sessions {
-		ops := p.finalOps(i)
+		ops := p.finalOps(i, pushed)
 		name := fmt.Sprintf("client %d, last pass", i)
 		p.tasks.begin(name)
 		p.world.Node(clientNode(i)).Spawn(nil, "last pass", func(t env.Task) {
@@ -95,23 +104,27 @@ func (p *clientPool) finalPass() (final []histories.Op) {
 		})
 	}
 	p.world.Run(p.idle, p.deadline)
-	for _, op := range p.history.ops[from:] {
-		if op.Kind != scenario.Watch {
-			final = append(final, op)
+	final = make([]histories.Op, 0, len(p.history.ops)-from)
+	for i := range p.history.ops[from:] {
+		if op := &p.history.ops[from+i]; op.Kind != scenario.Watch {
+			final = append(final, *op)
 		}
 	}
 	return final
 }
 
 // finalOps are the final operations of one client: every key is some client's.
-func (p *clientPool) finalOps(client int) (ops []scenario.Op) {
+func (p *clientPool) finalOps(client int, pushed map[place]bool) (ops []scenario.Op) {
 	clients, scans := len(p.sessions), slices.Contains(p.about.Ops, scenario.Scan)
 	for n, c := range p.scenario.Collections {
 		id := (n + 1) * finalIDs
 		for k := client; k < c.Keys; k += clients {
 			op := scenario.Op{ID: id + 2*k, Client: client, NS: c.NS, Key: int64(k)}
 			write, read := op, op
-			write.Kind, write.Value = p.finalWrite(c.NS, int64(k)), fmt.Sprintf("f%d", n*c.Keys+k)
+			write.Kind, write.Value = scenario.Write, fmt.Sprintf("f%d", n*c.Keys+k)
+			if pushed[place{c.NS, write.Key}] {
+				write.Kind = scenario.Push
+			}
 			read.ID, read.Kind = id+2*k+1, scenario.Read
 			ops = append(ops, write, read)
 		}
@@ -130,15 +143,22 @@ func (p *clientPool) finalOps(client int) (ops []scenario.Op) {
 	return ops
 }
 
-// finalWrite is how the final pass writes a key: one that was pushed to keeps its list, so that
-// every push is accounted for.
-func (p *clientPool) finalWrite(ns string, key int64) scenario.OpKind {
+// place is where a document is.
+type place struct {
+	ns  string
+	key int64
+}
+
+// pushed are the keys that were pushed to: the final pass lets them keep their lists, so that every
+// push is accounted for.
+func (p *clientPool) pushed() map[place]bool {
+	keys := map[place]bool{}
 	for i := range p.scenario.Ops {
-		if op := &p.scenario.Ops[i]; op.Kind == scenario.Push && op.Key == key && op.NS == ns {
-			return scenario.Push
+		if op := &p.scenario.Ops[i]; op.Kind == scenario.Push {
+			keys[place{op.NS, op.Key}] = true
 		}
 	}
-	return scenario.Write
+	return keys
 }
 
 // fewest is the least number of documents in a batch of the final scan. Of many keys it has more,

@@ -62,7 +62,7 @@ func (s *session) answer(op *scenario.Op, a *client.Answer, r histories.Result) 
 }
 
 func (s *session) read(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
-	a := s.client.Find(t, s.find(op, raw(bson.D{{Key: "k", Value: op.Key}})))
+	a := s.client.Find(t, s.find(op, ofKey(op.Key)))
 	if len(a.Docs) == 0 {
 		return a, histories.Result{}
 	}
@@ -121,7 +121,7 @@ func (s *session) update(
 ) (client.Answer, histories.Result) {
 	a := s.client.Update(t, command.Update{
 		NS:      op.NS,
-		Filter:  raw(only(op.Key)),
+		Filter:  only(op.Key),
 		Change:  change,
 		Upsert:  upsert,
 		Concern: command.Majority,
@@ -135,7 +135,7 @@ func (s *session) findAndModify(
 ) (client.Answer, histories.Result) {
 	f.NS, f.Concern = op.NS, command.Majority
 	if f.Filter == nil {
-		f.Filter = raw(only(op.Key))
+		f.Filter = only(op.Key)
 	}
 	a := s.client.FindAndModify(t, f)
 	r := histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
@@ -148,7 +148,7 @@ func (s *session) findAndModify(
 
 func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
 	a := s.client.Insert(t, command.Insert{
-		NS: op.NS, Docs: []bson.Raw{document(op.Key, op.Value)}, Concern: command.Majority,
+		NS: op.NS, Docs: []bson.Raw{documentOf(op.Key, op.Value)}, Concern: command.Majority,
 	})
 	return a, histories.Result{Applied: a.Written.N > 0}
 }

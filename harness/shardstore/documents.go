@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
 )
 
 // Documents are {_id: k, k: k, v: identity of the last write, l: pushed identities}.
@@ -20,24 +22,66 @@ func raw(d bson.D) bson.Raw {
 	return b
 }
 
-func document(k int64, v string) bson.Raw {
-	return raw(bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}, {Key: "v", Value: v}})
+func documentOf(k int64, v string) bson.Raw {
+	return built(func(b []byte) []byte {
+		b = bsoncore.AppendInt64Element(b, "_id", k)
+		b = bsoncore.AppendInt64Element(b, "k", k)
+		return bsoncore.AppendStringElement(b, "v", v)
+	})
+}
+
+// built is the document of the elements that fill appends.
+func built(fill func([]byte) []byte) bson.Raw {
+	at, b := bsoncore.AppendDocumentStart(make([]byte, 0, 64))
+	return bson.Raw(must(bsoncore.AppendDocumentEnd(fill(b), at)))
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(fmt.Sprintf("shardstore: a document cannot be ended: %v", err))
+	}
+	return b
+}
+
+// within is the document that has one field, which is a document.
+func within(name string, fill func([]byte) []byte) bson.Raw {
+	return built(func(b []byte) []byte {
+		at, b := bsoncore.AppendDocumentElementStart(b, name)
+		return must(bsoncore.AppendDocumentEnd(fill(b), at))
+	})
 }
 
 func between(from, to int64) bson.Raw {
-	return raw(
-		bson.D{{Key: "k", Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: to}}}},
-	)
+	return within("k", func(b []byte) []byte {
+		return bsoncore.AppendInt64Element(bsoncore.AppendInt64Element(b, "$gte", from), "$lt", to)
+	})
 }
 
-func only(k int64) bson.D { return bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}} }
+// ofKey is the filter by shard key alone, only the one that names the document, too.
+func ofKey(k int64) bson.Raw {
+	return built(func(b []byte) []byte { return bsoncore.AppendInt64Element(b, "k", k) })
+}
+
+func only(k int64) bson.Raw {
+	return built(func(b []byte) []byte {
+		return bsoncore.AppendInt64Element(bsoncore.AppendInt64Element(b, "_id", k), "k", k)
+	})
+}
+
+// expecting is only, and the document has that value.
+func expecting(k int64, v string) bson.Raw {
+	return built(func(b []byte) []byte {
+		b = bsoncore.AppendInt64Element(bsoncore.AppendInt64Element(b, "_id", k), "k", k)
+		return bsoncore.AppendStringElement(b, "v", v)
+	})
+}
 
 func set(v string) bson.Raw {
-	return raw(bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: v}}}})
+	return within("$set", func(b []byte) []byte { return bsoncore.AppendStringElement(b, "v", v) })
 }
 
 func push(v string) bson.Raw {
-	return raw(bson.D{{Key: "$push", Value: bson.D{{Key: "l", Value: v}}}})
+	return within("$push", func(b []byte) []byte { return bsoncore.AppendStringElement(b, "l", v) })
 }
 
 func concern(op *scenario.Op) command.ReadConcern {
@@ -49,17 +93,30 @@ func concern(op *scenario.Op) command.ReadConcern {
 
 func found(doc bson.Raw) histories.Result {
 	r := histories.Result{Found: true}
-	if v, ok := doc.Lookup("v").StringValueOK(); ok {
-		r.Value = v
-	}
-	if list, ok := doc.Lookup("l").ArrayOK(); ok {
-		values, err := list.Values()
-		if err != nil {
-			panic(fmt.Sprintf("shardstore: the list of %s cannot be read: %v", doc, err))
+	_, err := document.Fields(doc, func(name []byte, v bson.RawValue) bool {
+		switch string(name) {
+		case "v":
+			r.Value, _ = v.StringValueOK()
+		case "l":
+			if list, ok := v.ArrayOK(); ok {
+				r.List = texts(bson.Raw(list))
+			}
 		}
-		for _, v := range values {
-			r.List = append(r.List, v.StringValue())
-		}
+		return true
+	})
+	if err != nil {
+		panic(fmt.Sprintf("shardstore: the document %s cannot be read: %v", doc, err))
 	}
 	return r
+}
+
+func texts(list bson.Raw) (all []string) {
+	_, err := document.Fields(list, func(_ []byte, v bson.RawValue) bool {
+		all = append(all, v.StringValue())
+		return true
+	})
+	if err != nil {
+		panic(fmt.Sprintf("shardstore: the list %s cannot be read: %v", list, err))
+	}
+	return all
 }

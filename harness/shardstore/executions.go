@@ -1,8 +1,6 @@
 package shardstore
 
 import (
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
@@ -65,7 +63,7 @@ var (
 	_ = executes(opkind.Write, onDocument(
 		func(s *session, t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
 			return s.findAndModify(t, op, command.FindAndModify{
-				Change: document(op.Key, op.Value), Upsert: true,
+				Change: documentOf(op.Key, op.Value), Upsert: true,
 			})
 		}))
 	_ = executes(opkind.CAS, onDocument((*session).compareAndSet))
@@ -79,7 +77,7 @@ var (
 		}))
 	_ = executes(opkind.Upsert, onDocument(
 		func(s *session, t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
-			return s.update(t, op, document(op.Key, op.Value), true)
+			return s.update(t, op, documentOf(op.Key, op.Value), true)
 		}))
 	_ = executes(opkind.Push, onDocument(
 		func(s *session, t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
@@ -93,9 +91,8 @@ func (s *session) compareAndSet(t env.Task, op *scenario.Op) (client.Answer, his
 	if op.Expect == "" {
 		return s.insert(t, op)
 	}
-	expected := append(only(op.Key), bson.E{Key: "v", Value: op.Expect})
 	return s.findAndModify(t, op, command.FindAndModify{
-		Filter: raw(expected), Change: document(op.Key, op.Value),
+		Filter: expecting(op.Key, op.Expect), Change: documentOf(op.Key, op.Value),
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 )
@@ -106,7 +107,7 @@ func founded(c scenario.Collection) system.Collection {
 		coll.Bounds = append(coll.Bounds, key.Int(b))
 	}
 	for k := range int64(c.Preload) {
-		coll.Docs = append(coll.Docs, document(k, histories.PreloadValue(k)))
+		coll.Docs = append(coll.Docs, documentOf(k, histories.PreloadValue(k)))
 	}
 	return coll
 }
@@ -121,6 +122,7 @@ func hashed(s *scenario.Scenario) map[string]bool {
 
 // numberOf is the key that clients use of a stored document.
 func numberOf(doc bson.Raw) int64 {
-	n, _ := doc.Lookup("k").AsInt64OK()
+	k, _ := document.Field(doc, "k")
+	n, _ := k.AsInt64OK()
 	return n
 }

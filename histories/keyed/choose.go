@@ -24,7 +24,12 @@ func Choose[T any](
 		}
 		// -log(u)/weight is exponentially distributed with the rate weight; the least one wins.
 		random := Mix(Text(seed, name))>>(64-scoreBits) + 1
-		score, w := scoreBits<<fraction-log2(random), uint64(weight)
+		w := uint64(weight)
+		least := (scoreBits - min(scoreBits, uint64(bits.Len64(random)))) << fraction
+		if bestWeight != 0 && least*bestWeight >= best*w {
+			continue // whatever its logarithm, which is at most Len64
+		}
+		score := scoreBits<<fraction - log2(random)
 		if bestWeight == 0 || score*bestWeight < best*w {
 			chosen, best, bestWeight = candidate, score, w
 		}

@@ -115,13 +115,19 @@ func (k *Kind) Expects() bool { return k.Condition == DocumentExpected }
 var (
 	declaredKinds listed.Entries[Kind]
 	kindsByName   = map[Name]*Kind{}
+	// likelyKinds are most of them, by likely: histories ask for the kind of each operation many
+	// times over.
+	likelyKinds [64]*Kind
 )
+
+// likely is where a name that is not empty is looked for first.
+func (n Name) likely() int { return (31*len(n) + 7*int(n[0]) + int(n[len(n)-1])) % len(likelyKinds) }
 
 // declare adds a kind. It is called from package-level variables only.
 func declare(place int, name Name, k Kind) *Kind {
 	k.Name = name
 	declaredKinds.Declare(place, k)
-	kindsByName[name] = &k
+	kindsByName[name], likelyKinds[name.likely()] = &k, &k
 	return &k
 }
 
@@ -134,6 +140,11 @@ var unknownKind Kind
 // Of is the kind of that name; for a name that is none, a kind that carries nothing and does
 // nothing.
 func (n Name) Of() *Kind {
+	if n != "" {
+		if k := likelyKinds[n.likely()]; k != nil && k.Name == n {
+			return k
+		}
+	}
 	if k := kindsByName[n]; k != nil {
 		return k
 	}

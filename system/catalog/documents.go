@@ -11,24 +11,6 @@ import (
 	"github.com/shardproof/shardproof/system/key"
 )
 
-// chunkDoc is a document of config.chunks (protocol 2.1). The incarnation is the collection's.
-type chunkDoc struct {
-	ID                  string         `bson:"_id"`
-	UUID                string         `bson:"uuid"`
-	Min                 bson.Raw       `bson:"min"`
-	Max                 bson.Raw       `bson:"max"`
-	Shard               string         `bson:"shard"`
-	LastMod             bson.Timestamp `bson:"lastmod"`
-	History             []placementDoc `bson:"history"`
-	Jumbo               bool           `bson:"jumbo,omitempty"`
-	OnCurrentShardSince bson.Timestamp `bson:"onCurrentShardSince"`
-}
-
-type placementDoc struct {
-	ValidAfter bson.Timestamp `bson:"validAfter"`
-	Shard      string         `bson:"shard"`
-}
-
 // ChunkID is the _id of the document of the collection's chunk that begins at min. Within a
 // collection the _ids sort as the chunks.
 func ChunkID(uuid string, min key.Key) string {
@@ -49,55 +31,6 @@ func ChunkMin(uuid, id string) key.Key {
 func ChunkIDs(uuid string) key.Range {
 	const next = "0" // follows "/"
 	return key.Range{Min: key.String(uuid + "/"), Max: key.String(uuid + next)}
-}
-
-// EncodeChunk returns the document of config.chunks.
-func EncodeChunk(coll Collection, c Chunk) (bson.Raw, error) {
-	doc := chunkDoc{
-		ID:                  ChunkID(coll.UUID, c.Min),
-		UUID:                coll.UUID,
-		Shard:               c.Shard,
-		LastMod:             bson.Timestamp{T: c.Version.Major, I: c.Version.Minor},
-		Jumbo:               c.Jumbo,
-		OnCurrentShardSince: toTimestampBSON(c.OnCurrentShardSince),
-	}
-	var err error
-	if doc.Min, err = encodeBound(coll.Key, c.Min); err != nil {
-		return nil, err
-	}
-	if doc.Max, err = encodeBound(coll.Key, c.Max); err != nil {
-		return nil, err
-	}
-	for _, p := range c.History {
-		doc.History = append(doc.History, placementDoc{toTimestampBSON(p.ValidAfter), p.Shard})
-	}
-	return bson.Marshal(doc)
-}
-
-// DecodeChunk undoes EncodeChunk.
-func DecodeChunk(coll Collection, raw bson.Raw) (Chunk, error) {
-	var doc chunkDoc
-	if err := bson.Unmarshal(raw, &doc); err != nil {
-		return Chunk{}, errcode.New(errcode.BadValue,
-			"a document of config.chunks cannot be read: %v", err)
-	}
-	c := Chunk{
-		Shard:               doc.Shard,
-		Version:             coll.Version().with(doc.LastMod.T, doc.LastMod.I),
-		Jumbo:               doc.Jumbo,
-		OnCurrentShardSince: fromTimestampBSON(doc.OnCurrentShardSince),
-	}
-	var err error
-	if c.Min, err = decodeBound(coll.Key, doc.Min, "min"); err != nil {
-		return Chunk{}, err
-	}
-	if c.Max, err = decodeBound(coll.Key, doc.Max, "max"); err != nil {
-		return Chunk{}, err
-	}
-	for _, p := range doc.History {
-		c.History = append(c.History, Placement{fromTimestampBSON(p.ValidAfter), p.Shard})
-	}
-	return c, nil
 }
 
 // Bounds are documents of one field, as the shard key is; the field's name may contain dots.

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"pgregory.net/rapid"
 
 	"github.com/shardproof/shardproof/system/catalog"
@@ -279,6 +281,48 @@ func TestDocuments(t *testing.T) {
 	}
 	if _, err := catalog.DecodeChunk(hashed, doc); err == nil {
 		t.Error("a collection was read as a chunk")
+	}
+}
+
+// TestChunkDocument: a chunk's document is the one that the driver makes of the same struct.
+func TestChunkDocument(t *testing.T) {
+	type placement struct {
+		ValidAfter bson.Timestamp `bson:"validAfter"`
+		Shard      string         `bson:"shard"`
+	}
+	for _, history := range [][]placement{nil, {{bson.Timestamp{T: 7, I: 3}, "a"}, {Shard: "b"}}} {
+		want, err := bson.Marshal(struct {
+			ID      string         `bson:"_id"`
+			UUID    string         `bson:"uuid"`
+			Min     bson.D         `bson:"min"`
+			Max     bson.D         `bson:"max"`
+			Shard   string         `bson:"shard"`
+			LastMod bson.Timestamp `bson:"lastmod"`
+			History []placement    `bson:"history"`
+			Jumbo   bool           `bson:"jumbo,omitempty"`
+			Since   bson.Timestamp `bson:"onCurrentShardSince"`
+		}{
+			ID: catalog.ChunkID(coll.UUID, key.Int(1)), UUID: coll.UUID,
+			Min:   bson.D{{Key: coll.Key.Field, Value: int64(1)}},
+			Max:   bson.D{{Key: coll.Key.Field, Value: bson.MaxKey{}}},
+			Shard: "a", LastMod: bson.Timestamp{T: 5, I: 6}, History: history,
+			Jumbo: history != nil, Since: bson.Timestamp{T: 7, I: 3},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := catalog.DecodeChunk(coll, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := catalog.EncodeChunk(coll, c); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%v\nread and written: %v\nthe driver's:     %v", err, got, bson.Raw(want))
+		}
+		for n := range want {
+			if _, err := catalog.DecodeChunk(coll, want[:n]); err == nil {
+				t.Errorf("%d of %d bytes were read as a chunk", n, len(want))
+			}
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/errcode"
 )
 
@@ -57,9 +58,9 @@ func (p Pattern) hashed(v bson.RawValue) (Key, error) {
 // path through an array is an errcode.BadValue, as it would have many values.
 func Lookup(doc bson.Raw, path string) (bson.RawValue, error) {
 	field, inner, nested := strings.Cut(path, ".")
-	v, err := doc.LookupErr(field)
+	v, found := document.Field(doc, field)
 	switch {
-	case err != nil:
+	case !found:
 		return bson.RawValue{Type: bson.TypeNull}, nil
 	case !nested:
 		return v, nil

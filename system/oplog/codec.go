@@ -20,29 +20,44 @@ const (
 
 // Marshal returns the entry as bytes, the same for equal entries.
 func (e *Entry) Marshal() []byte {
-	size := 16
+	size := 0
 	for i := range e.Ops {
 		size += e.Ops[i].size()
 	}
-	b := binary.AppendUvarint(make([]byte, 0, size), uint64(e.TS))
-	b = binary.AppendUvarint(b, uint64(len(e.Ops)))
+	b := Begin(e.TS, len(e.Ops), size)
 	for i := range e.Ops {
-		b = e.Ops[i].append(b)
+		b = e.Ops[i].Append(b)
 	}
 	return b
 }
 
-// size is an upper bound for an operation in bytes.
+// The space that the numbers of an entry, an operation and a statement mostly take. Lengths of texts
+// have one byte, times up to ten.
+const (
+	entryNumbers     = 12
+	operationNumbers = 8
+	statementNumbers = 16
+)
+
+// Begin returns the beginning of an entry of so many operations, which are to be appended to it. The
+// size is that of their texts and documents, a guess that saves growing.
+func Begin(ts hlc.Timestamp, ops, size int) []byte {
+	b := make([]byte, 0, entryNumbers+ops*operationNumbers+size)
+	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(ts)), uint64(ops))
+}
+
+// size is what the operation takes beyond its numbers.
 func (o *Op) size() int {
-	const number = binary.MaxVarintLen64
-	size := len(o.NS) + len(o.ID) + len(o.Doc) + len(o.Tag) + 7*number
+	size := len(o.NS) + len(o.ID) + len(o.Doc) + len(o.Tag)
 	if s := o.Stmt; s != nil {
-		size += len(s.Session) + len(s.NS) + len(s.Key) + len(s.Result) + len(s.Image) + 9*number
+		size += len(s.Session) + len(s.NS) + len(s.Key) + len(s.Result) + len(s.Image) +
+			statementNumbers
 	}
 	return size
 }
 
-func (o *Op) append(b []byte) []byte {
+// Append appends the operation to an entry that has begun.
+func (o *Op) Append(b []byte) []byte {
 	b = append(b, byte(o.Kind), o.flags(), o.Actor)
 	b = appendText(b, o.NS)
 	b = appendText(b, o.ID)

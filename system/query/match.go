@@ -10,11 +10,12 @@ package query
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 )
@@ -49,23 +50,12 @@ func Match(filter, doc bson.Raw) (bool, error) {
 
 // everyElement calls fn for the elements of a document until one returns false or an error.
 func everyElement(doc bson.Raw, fn func(name string, v bson.RawValue) (bool, error)) (bool, error) {
-	if doc == nil {
-		return true, nil
-	}
-	n, rest, ok := bsoncore.ReadLength(doc)
-	if !ok || int(n) != len(doc) || n < 5 {
-		return false, badValue("a document of %d bytes is malformed", len(doc))
-	}
-	for len(rest) > 1 {
-		var e bsoncore.Element
-		if e, rest, ok = bsoncore.ReadElement(rest); !ok {
-			return false, badValue("a document is malformed %d bytes before its end", len(rest))
-		}
-		if ok, err := fn(e.Key(), bson.RawElement(e).Value()); !ok || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
+	var failed error
+	all, err := document.Fields(doc, func(name []byte, v bson.RawValue) (ok bool) {
+		ok, failed = fn(string(name), v)
+		return ok && failed == nil
+	})
+	return all, cmp.Or(err, failed)
 }
 
 func matchList(any bool, list bson.RawValue, doc bson.Raw) (bool, error) {
@@ -87,9 +77,9 @@ func matchList(any bool, list bson.RawValue, doc bson.Raw) (bool, error) {
 // lookUpPath returns the value at a dotted path, null when it is missing.
 func lookUpPath(doc bson.Raw, path string) (v bson.RawValue, exists bool, err error) {
 	name, inner, nested := strings.Cut(path, ".")
-	v, err = doc.LookupErr(name)
+	v, found := document.Field(doc, name)
 	switch {
-	case err != nil:
+	case !found:
 		return nullValue, false, nil
 	case !nested:
 		return v, true, nil

@@ -5,6 +5,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
@@ -92,15 +93,39 @@ func (x *Session) Record() SessionRecord {
 }
 
 func (s *Server) sessionRecord(raw bson.Raw) SessionRecord {
-	doc := bsoncore.Document(raw)
-	id, named := doc.Lookup("_id").StringValueOK()
-	txn, numbered := doc.Lookup("txn").Int64OK()
-	term, _ := doc.Lookup("lastOp", "t").Int64OK()
-	index, placed := doc.Lookup("lastOp", "i").Int64OK()
-	if !named || !numbered || !placed {
+	var rec SessionRecord
+	var named, numbered, placed bool
+	_, err := document.Fields(raw, func(name []byte, v bson.RawValue) bool {
+		switch string(name) {
+		case "_id":
+			rec.ID, named = v.StringValueOK()
+		case "txn":
+			rec.Txn, numbered = v.Int64OK()
+		case "lastOp":
+			rec.Last, placed = lastOf(v)
+		}
+		return true
+	})
+	if err != nil || !named || !numbered || !placed {
 		s.node.Assert(false, "%s holds a session that is none: %v", s.node.ID(), raw)
 	}
-	return SessionRecord{id, txn, oplog.Time{Term: uint64(term), Index: uint64(index)}}
+	return rec
+}
+
+// lastOf reads {t, i}; false without an index.
+func lastOf(v bson.RawValue) (at oplog.Time, placed bool) {
+	doc, _ := v.DocumentOK()
+	_, err := document.Fields(doc, func(name []byte, v bson.RawValue) bool {
+		n, ok := v.Int64OK()
+		switch string(name) {
+		case "t":
+			at.Term = uint64(n)
+		case "i":
+			at.Index, placed = uint64(n), ok
+		}
+		return true
+	})
+	return at, placed && err == nil
 }
 
 // Begin goes on with the transaction number, or to it from an older one; errcode.TransactionTooOld

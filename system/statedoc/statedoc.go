@@ -41,11 +41,17 @@ type Journal[T any] struct {
 	log   Log
 	ns    string
 	actor trace.Actor
+	// decoded are records read lately, by where their documents begin. Documents never change, so
+	// what was read once stays true; records are read far more often than written.
+	decoded map[*byte]T
 }
+
+// mostDecoded bounds what is kept of documents that are no record any more.
+const mostDecoded = 64
 
 // New returns the journal in a namespace; actor is on whose behalf it is written.
 func New[T any](log Log, ns string, actor trace.Actor) *Journal[T] {
-	return &Journal[T]{log: log, ns: ns, actor: actor}
+	return &Journal[T]{log: log, ns: ns, actor: actor, decoded: map[*byte]T{}}
 }
 
 // Put returns the operation that writes the record, new or not.
@@ -100,11 +106,20 @@ func (j *Journal[T]) Raw() []bson.Raw {
 	return all
 }
 
-// Decode reads a record as it is stored.
+// Decode reads a record as it is stored. What the record refers to must not be changed.
 func (j *Journal[T]) Decode(doc bson.Raw) (record T) {
+	if len(doc) > 0 {
+		if known, ok := j.decoded[&doc[0]]; ok {
+			return known
+		}
+	}
 	if err := bson.Unmarshal(doc, &record); err != nil {
 		panic(fmt.Sprintf("record %v of %s cannot be decoded: %v", doc, j.ns, err))
 	}
+	if len(j.decoded) == mostDecoded {
+		clear(j.decoded)
+	}
+	j.decoded[&doc[0]] = record
 	return record
 }
 

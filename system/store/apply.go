@@ -72,7 +72,7 @@ func (s *Store) set(index uint64, op *oplog.Op) error {
 func (s *Store) put(index uint64, c *collectionData, id string, doc []byte) error {
 	r, err := c.put(index, id, doc)
 	if r != nil {
-		s.undo.push(undoChange{index: index, collection: c, record: r, version: r.head})
+		s.undo.push(undoChange{record: r, version: r.head})
 	}
 	return err
 }
@@ -126,6 +126,6 @@ func (s *Store) become(index uint64, ns string, c *collectionData) {
 		n.head.collection = c
 		return
 	}
-	n.head = &namespaceChange{index: index, collection: c, before: n.head}
-	s.undo.push(undoChange{index: index, namespace: n, incarnation: n.head})
+	n.head = &namespaceChange{namespace: n, index: index, collection: c, before: n.head}
+	s.undo.push(undoChange{incarnation: n.head})
 }

@@ -20,8 +20,9 @@ type collectionData struct {
 // docRecord is a document through time, newest version first. Invariant: indexes strictly decrease
 // along the chain.
 type docRecord struct {
-	id   string
-	head *docVersion
+	collection *collectionData
+	id         string
+	head       *docVersion
 }
 
 type docVersion struct {
@@ -82,7 +83,7 @@ func (c *collectionData) put(index uint64, id string, doc bson.Raw) (*docRecord,
 		return nil, nil
 	}
 	if !known {
-		r = &docRecord{id: id}
+		r = &docRecord{collection: c, id: id}
 	}
 	at, err := c.settle(r, doc)
 	if err != nil {

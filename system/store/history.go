@@ -5,14 +5,17 @@ import "github.com/shardproof/shardproof/system/errcode"
 // undoChange is one step of the store's past: a new version of a record, or a new meaning of a
 // namespace.
 type undoChange struct {
-	index uint64
-
-	collection *collectionData
-	record     *docRecord
-	version    *docVersion
-
-	namespace   *namespaceHistory
+	record  *docRecord
+	version *docVersion
+	// incarnation is set instead of these two when a namespace changed its meaning.
 	incarnation *namespaceChange
+}
+
+func (c *undoChange) index() uint64 {
+	if c.version != nil {
+		return c.version.index
+	}
+	return c.incarnation.index
 }
 
 // changeQueue holds the changes that can still be rolled back and whose predecessors can still be
@@ -61,7 +64,7 @@ func (s *Store) Rollback(index uint64) {
 		panic(errcode.New(errcode.Internal, "rollback to %d, but history begins at %d",
 			index, s.oldest))
 	}
-	for c := s.undo.newest(); c != nil && c.index > index; c = s.undo.newest() {
+	for c := s.undo.newest(); c != nil && c.index() > index; c = s.undo.newest() {
 		c.revert(s)
 		s.undo.dropNewest()
 	}
@@ -72,7 +75,7 @@ func (s *Store) Rollback(index uint64) {
 // is lower than that of an earlier call, or higher than Applied, is cut to these.
 func (s *Store) SetOldest(index uint64) {
 	s.oldest = max(s.oldest, min(index, s.applied))
-	for c := s.undo.oldest(); c != nil && c.index <= s.oldest; c = s.undo.oldest() {
+	for c := s.undo.oldest(); c != nil && c.index() <= s.oldest; c = s.undo.oldest() {
 		c.settle(s)
 		s.undo.dropOldest()
 	}
@@ -80,20 +83,21 @@ func (s *Store) SetOldest(index uint64) {
 
 func (c *undoChange) revert(s *Store) {
 	if c.record != nil {
-		c.collection.pop(c.record)
+		c.record.collection.pop(c.record)
 		return
 	}
-	c.namespace.head = c.incarnation.before
-	c.namespace.sweep(s)
+	n := c.incarnation.namespace
+	n.head = c.incarnation.before
+	n.sweep(s)
 }
 
 func (c *undoChange) settle(s *Store) {
 	if c.record != nil {
-		c.collection.trim(c.record, c.version)
+		c.record.collection.trim(c.record, c.version)
 		return
 	}
 	c.incarnation.before = nil
-	c.namespace.sweep(s)
+	c.incarnation.namespace.sweep(s)
 }
 
 // sweep forgets a name that no reader can see any more.
@@ -101,6 +105,7 @@ func (n *namespaceHistory) sweep(s *Store) {
 	if n.head == nil || n.head.collection == nil && n.head.before == nil {
 		if now, ok := s.namespaces.Get(n.name); ok && now == n {
 			s.namespaces.Delete(n.name)
+			s.recent = nil
 		}
 	}
 }

@@ -2,10 +2,11 @@ package store
 
 import (
 	"encoding/binary"
-	"hash/fnv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/histories/keyed"
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -18,15 +19,25 @@ func (s *Store) Snapshot(at uint64) ([]byte, error) {
 		return nil, errcode.New(errcode.Internal, "no snapshot of %d, only %d is applied",
 			at, s.applied)
 	}
-	var e oplog.Entry
-	for _, ns := range s.Collections(at) {
-		e.Ops = append(e.Ops, oplog.Op{Kind: oplog.Create, NS: ns, Doc: s.at(ns, at).options})
+	namespaces := s.Collections(at)
+	n, size := len(namespaces), 0
+	for _, ns := range namespaces {
+		size += len(ns) + len(s.at(ns, at).options)
 		s.Scan(ns, at, func(id string, doc bson.Raw) bool {
-			e.Ops = append(e.Ops, oplog.Op{Kind: oplog.Insert, NS: ns, ID: id, Doc: doc})
+			n++
+			size += len(ns) + len(id) + len(doc)
 			return true
 		})
 	}
-	return e.Marshal(), nil
+	b := oplog.Begin(0, n, size)
+	for _, ns := range namespaces {
+		b = (&oplog.Op{Kind: oplog.Create, NS: ns, Doc: s.at(ns, at).options}).Append(b)
+		s.Scan(ns, at, func(id string, doc bson.Raw) bool {
+			b = (&oplog.Op{Kind: oplog.Insert, NS: ns, ID: id, Doc: doc}).Append(b)
+			return true
+		})
+	}
+	return b, nil
 }
 
 // Restore replaces everything by a snapshot, which was taken at index. On an error the store is
@@ -51,24 +62,35 @@ func (s *Store) Restore(snapshot []byte, index uint64) error {
 
 // Checksum is a number that is equal for equal states, however they came about.
 func (s *Store) Checksum(at uint64) uint64 {
-	h := fnv.New64a()
-	var length [8]byte
-	write := func(b []byte) {
-		binary.LittleEndian.PutUint64(length[:], uint64(len(b)))
-		h.Write(length[:])
-		h.Write(b)
-	}
+	sum := checksum(keyed.Basis)
 	for _, ns := range s.Collections(at) {
-		write([]byte(ns))
-		write(s.at(ns, at).options)
+		sum.text(ns)
+		sum.bytes(s.at(ns, at).options)
 		s.Scan(ns, at, func(id string, doc bson.Raw) bool {
-			write([]byte(id))
-			write(doc)
+			sum.text(id)
+			sum.bytes(doc)
 			return true
 		})
 	}
-	return h.Sum64()
+	return keyed.Mix(uint64(sum))
 }
+
+// checksum goes on by eight bytes at a time, and by the length, which keeps parts apart.
+type checksum uint64
+
+func (c *checksum) word(w uint64) { *c = checksum(keyed.Mix(uint64(*c)+keyed.Golden) ^ w) }
+
+func (c *checksum) bytes(b []byte) {
+	c.word(uint64(len(b)))
+	for ; len(b) >= 8; b = b[8:] {
+		c.word(binary.LittleEndian.Uint64(b))
+	}
+	var rest [8]byte
+	copy(rest[:], b)
+	c.word(binary.LittleEndian.Uint64(rest[:]))
+}
+
+func (c *checksum) text(s string) { c.bytes([]byte(s)) }
 
 // createOptions is the document of a Create operation.
 type createOptions struct {
@@ -97,20 +119,40 @@ func EncodeOptions(uuid string, p key.Pattern) bson.Raw {
 
 // DecodeOptions undoes EncodeOptions; a missing document has no uuid and no shard key.
 func DecodeOptions(raw bson.Raw) (uuid string, p key.Pattern, err error) {
-	if raw == nil {
-		return "", key.Pattern{}, nil
-	}
-	var o createOptions
-	if err := bson.Unmarshal(raw, &o); err != nil {
-		return "", key.Pattern{}, errcode.New(errcode.BadValue,
-			"%v are no options of a collection: %v", raw, err)
-	}
-	if o.Key != nil {
-		if o.Key.Field == "" {
-			return "", key.Pattern{}, errcode.New(errcode.BadValue,
-				"%v are options with a nameless shard key", raw)
+	all, err := document.Fields(raw, func(name []byte, v bson.RawValue) (ok bool) {
+		switch string(name) {
+		case "uuid":
+			uuid, ok = v.StringValueOK()
+		case "key":
+			p, ok = decodePattern(v)
+		default:
+			return true
 		}
-		p = key.Pattern{Field: o.Key.Field, Hashed: o.Key.Hashed}
+		return ok
+	})
+	if err != nil || !all {
+		return "", key.Pattern{}, errcode.New(errcode.BadValue,
+			"%v are no options of a collection", raw)
 	}
-	return o.UUID, p, nil
+	return uuid, p, nil
+}
+
+// decodePattern reads {field, hashed}; false for another type or without a name.
+func decodePattern(v bson.RawValue) (p key.Pattern, ok bool) {
+	doc, ok := v.DocumentOK()
+	if !ok {
+		return p, false
+	}
+	all, err := document.Fields(doc, func(name []byte, v bson.RawValue) (ok bool) {
+		switch string(name) {
+		case "field":
+			p.Field, ok = v.StringValueOK()
+		case "hashed":
+			p.Hashed, ok = v.BooleanOK()
+		default:
+			return true
+		}
+		return ok
+	})
+	return p, all && err == nil && p.Field != ""
 }

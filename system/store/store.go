@@ -29,6 +29,9 @@ type Store struct {
 	applied    uint64
 	oldest     uint64
 	undo       changeQueue
+	// recent is the namespace that was asked for last, nil or one of namespaces: who asks for one
+	// asks for it several times.
+	recent *namespaceHistory
 }
 
 // namespaceHistory is a name and the collections it has meant. A nil collection is a dropped one.
@@ -38,6 +41,7 @@ type namespaceHistory struct {
 }
 
 type namespaceChange struct {
+	namespace  *namespaceHistory
 	index      uint64
 	collection *collectionData
 	before     *namespaceChange
@@ -57,10 +61,14 @@ func (s *Store) at(ns string, index uint64) *collectionData {
 		panic(errcode.New(errcode.Internal, "a read of %s at %d, but history begins at %d",
 			ns, index, s.oldest))
 	}
-	if n, ok := s.namespaces.Get(ns); ok {
-		return n.at(index)
+	if s.recent == nil || s.recent.name != ns {
+		n, ok := s.namespaces.Get(ns)
+		if !ok {
+			return nil
+		}
+		s.recent = n
 	}
-	return nil
+	return s.recent.at(index)
 }
 
 func (n *namespaceHistory) at(index uint64) *collectionData {

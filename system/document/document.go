@@ -1,0 +1,51 @@
+// Package document reads documents field by field, without decoding what nobody asks for.
+//
+// Promise: a field that is handed out was found whole; a document that is not is errcode.BadValue,
+// after the fields before the damage. Nothing is copied.
+//
+// Refusal: it does not look into values.
+package document
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/shardproof/shardproof/system/errcode"
+)
+
+// Fields calls each for the fields in their order until one returns false; what it returns then is
+// whether all were seen. The name is valid during the call. Nil is a document without fields.
+func Fields(doc bson.Raw, each func(name []byte, v bson.RawValue) bool) (all bool, err error) {
+	if doc == nil {
+		return true, nil
+	}
+	n, rest, ok := bsoncore.ReadLength(doc)
+	if !ok || int(n) != len(doc) || n < 5 {
+		return false, malformed("a document of %d bytes is malformed", len(doc))
+	}
+	for len(rest) > 1 {
+		var e bsoncore.Element
+		if e, rest, ok = bsoncore.ReadElement(rest); !ok {
+			return false, malformed("a document is malformed %d bytes before its end", len(rest))
+		}
+		if !each(e.KeyBytes(), bson.RawElement(e).Value()) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func malformed(format string, bytes int) error {
+	return errcode.New(errcode.BadValue, format, bytes)
+}
+
+// Field is the first field of that name, false when the document has none.
+func Field(doc bson.Raw, name string) (found bson.RawValue, ok bool) {
+	_, err := Fields(doc, func(field []byte, v bson.RawValue) bool {
+		if ok = string(field) == name; ok {
+			found = v
+		}
+		return !ok
+	})
+	return found, ok && err == nil
+}
