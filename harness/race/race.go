@@ -1,0 +1,155 @@
+// Package race tries every two activities of a store in each other's way: one stands still at each
+// of its sites until the other, which begins then, has passed each of its own.
+//
+// For a pair the plan first has the second activity begin long after the first, and beside it: what
+// the first passes then are the places where it can be held. Held at one of them for longer than
+// anybody waits for an answer, and once more while its node loses its primacy, it lets the second
+// go on: what that passes in the meantime are the events until which the first is held, one by one.
+// As a run is the same up to the event, every one of them comes.
+//
+// Promise: a plan is a pure function of its pairs and of the outcomes it is told of. The pairs take
+// turns, each with the holds that it has not tried yet in a scattered order, so that every beginning
+// covers all pairs and all sites.
+//
+// Refusal: it keeps no files; where a sweep stands is for the command line to remember.
+package race
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/harness/activity"
+	"github.com/shardproof/shardproof/harness/sweep"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/failpoint"
+)
+
+// Pair is two activities in the order in which they begin. The first is held.
+type Pair struct {
+	First, Second *activity.Activity
+	// Protocol is the version; empty for the newest.
+	Protocol string
+}
+
+// Pairs are all ordered pairs of these activities, each with itself too, in each of the versions,
+// in an order of which every beginning is spread over all.
+func Pairs(of []*activity.Activity, protocols []string) (all []Pair) {
+	for _, protocol := range protocols {
+		for _, a := range of {
+			for _, b := range of {
+				all = append(all, Pair{a, b, protocol})
+			}
+		}
+	}
+	scattered := make([]Pair, len(all))
+	for i := range all {
+		scattered[i] = all[sweep.Scatter(i, len(all))]
+	}
+	return scattered
+}
+
+const (
+	// longHold is longer than anybody waits for an answer in a script.
+	longHold = 1300 * time.Millisecond
+	// apart is how long after the first activity the second begins when they are not to meet.
+	apart = time.Second
+	// soon is how long after the first is held the second begins.
+	soon = 100 * time.Microsecond
+	// electing is longer than an election takes.
+	electing = 500 * time.Millisecond
+	// settling is how much longer than the last fault, and the last that a script has to do, faults
+	// may last.
+	settling = 300 * time.Millisecond
+)
+
+// Case is a run of the plan.
+type Case struct {
+	Pair
+	// Begins is when the second activity does.
+	Begins time.Duration
+	// Held is where the first is held; nil: nowhere. Deposed has its node lose its primacy then.
+	Held    *Pass
+	Deposed bool
+	// Until is the event that it is held until; nil: for longer than anybody waits.
+	Until *Pass
+}
+
+// Scenario is what is run.
+func (c *Case) Scenario() *scenario.Scenario {
+	s := activity.Overlay(c.First, c.Second, c.Begins, c.Protocol)
+	end := lastOf(s)
+	if c.Held != nil {
+		s.Faults = append(s.Faults, c.hold(len(s.Faults)+1))
+		if c.Deposed {
+			s.Faults = append(s.Faults, scenario.Fault{
+				ID: len(s.Faults) + 1, Kind: "stepdown", When: c.Held.trigger(), Target: c.Held.By,
+			})
+		}
+		end = max(end, c.Held.At+longHold)
+		if c.Until != nil {
+			end = max(lastOf(s), c.Until.At)
+		}
+	}
+	s.FaultsEnd = end + settling
+	return s
+}
+
+func (c *Case) hold(id int) scenario.Fault {
+	f := scenario.Fault{ID: id, Kind: "pause", When: c.Held.trigger(), For: longHold}
+	if c.Until != nil {
+		until := c.Until.trigger()
+		f.Until = &until
+	}
+	return f
+}
+
+// elected is when the set of the node that is held has another primary; where in time is not known.
+func (c *Case) elected() *Pass {
+	return &Pass{
+		Site: failpoint.ReplicaStepUpBeforeWritable.String(), By: setOf(c.Held.By) + ".*", Nth: 1,
+		At: c.Held.At + electing,
+	}
+}
+
+// lastOf is when the last thing in a scenario begins or ends.
+func lastOf(s *scenario.Scenario) (last time.Duration) {
+	for _, o := range s.Ops {
+		last = max(last, o.At)
+	}
+	for _, m := range s.Migrations {
+		last = max(last, m.At)
+	}
+	for _, m := range s.Primaries {
+		last = max(last, m.At)
+	}
+	for _, c := range s.Commands {
+		last = max(last, c.At)
+	}
+	for _, f := range s.Faults {
+		last = max(last, f.When.At+f.For)
+	}
+	return last
+}
+
+// String is the case in a few words.
+func (c *Case) String() string {
+	text := fmt.Sprintf("%s and %s", c.First.Name, c.Second.Name)
+	if c.Held != nil {
+		text += ", held at " + c.Held.where()
+	}
+	if c.Deposed {
+		text += ", deposed"
+	}
+	if c.Until != nil {
+		text += ", until " + c.Until.where()
+	}
+	return text
+}
+
+// unseen are those passes whose site nobody of the set passed in others.
+func unseen(passes, others []Pass) []Pass {
+	return slices.DeleteFunc(slices.Clone(passes), func(p Pass) bool {
+		return slices.ContainsFunc(others, func(q Pass) bool { return q.Site == p.Site })
+	})
+}
