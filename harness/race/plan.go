@@ -87,9 +87,9 @@ func (p *Plan) Learn(number int, c *Case, o *Outcome) {
 	switch {
 	case c.Held == nil && c.Begins > 0:
 		of.alone = o.Passes
-		of.hold(c, some(o.Passes, p.passes))
+		of.hold(c, o.Passes)
 	case c.Held == nil:
-		of.hold(c, some(unseen(o.Passes, of.alone), p.passes))
+		of.hold(c, unseen(o.Passes, of.alone))
 	case c.Until == nil && c.Deposed:
 		of.release(c, o.Passes[max(len(o.Passes)-1, 0):])
 	case c.Until == nil:

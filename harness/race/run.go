@@ -92,7 +92,7 @@ func Run(p *Plan, o Options) (err error) {
 	}
 	for number, more := 0, true; more; {
 		cases := p.Turn()
-		work := func(worker, i int) ran { return o.one(number+i, &cases[i], pools[worker]) }
+		work := func(worker, i int) ran { return o.one(number+i, &cases[i], p.passes, pools[worker]) }
 		taken := parallel.Do(len(pools), len(cases), o.Stop, work, func(i int, r ran) bool {
 			if err = r.err; err != nil {
 				return false
@@ -107,7 +107,7 @@ func Run(p *Plan, o Options) (err error) {
 	return err
 }
 
-func (o *Options) one(number int, c *Case, pool *sim.Pool) ran {
+func (o *Options) one(number int, c *Case, passes int, pool *sim.Pool) ran {
 	if o.Known != nil {
 		if known := o.Known(number); known != nil {
 			return ran{Outcome: *known, known: true}
@@ -127,7 +127,7 @@ func (o *Options) one(number int, c *Case, pool *sim.Pool) ran {
 		Signature: r.Signature(),
 		Hash:      r.Hash,
 		Steps:     r.Steps,
-		Passes:    c.learn(points),
+		Passes:    c.learn(points, passes),
 	}}
 	if came.Signature != "" {
 		came.failed = r
@@ -135,15 +135,16 @@ func (o *Options) one(number int, c *Case, pool *sim.Pool) ran {
 	return came
 }
 
-// learn is what the run of a case is for besides its verdict.
-func (c *Case) learn(points []runner.InjectionPoint) []Pass {
+// learn is what the run of a case is for besides its verdict: where the first activity can be held,
+// at up to so many passes of each site, or until when.
+func (c *Case) learn(points []runner.InjectionPoint, passes int) []Pass {
 	switch {
 	case c.Until != nil:
 		return nil
 	case c.Held != nil:
 		return events(passesOf(c.Second, points), c.Held.At, c.Held.At+longHold)
 	}
-	return before(c.Begins, passesOf(c.First, points))
+	return some(before(c.Begins, passesOf(c.First, points)), passes)
 }
 
 // before are the passes before a time; all when it is zero.
