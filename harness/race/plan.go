@@ -1,6 +1,8 @@
 package race
 
 import (
+	"slices"
+
 	"github.com/shardproof/shardproof/harness/sweep"
 )
 
@@ -8,15 +10,18 @@ import (
 type Plan struct {
 	pairs  []*progress
 	passes int
-	turn   []*progress // whose cases were handed out last
+	begun  bool
+	turn   []*progress // whose cases were handed out last; nil: of nobody alone
 }
 
 // progress is what is left of a pair.
 type progress struct {
 	Tally
-	// levels are the cases that are left; those of a level come before those of the next.
+	// levels are the cases that are left: what is learnt from those of a level is added to later
+	// ones.
 	levels [][]Case
-	// alone is what the first passes when the second begins after it.
+	turns  int
+	// alone is what the first passes when the second does not begin.
 	alone  []Pass
 	sites  map[string]bool
 	events map[string]bool
@@ -39,9 +44,7 @@ func New(pairs []Pair, passes int) *Plan {
 	p := &Plan{passes: passes}
 	for _, of := range pairs {
 		p.pairs = append(p.pairs, &progress{
-			Tally:  Tally{Pair: of},
-			levels: [][]Case{{{Pair: of, Begins: apart}, {Pair: of}}},
-			sites:  make(map[string]bool), events: make(map[string]bool),
+			Tally: Tally{Pair: of}, sites: make(map[string]bool), events: make(map[string]bool),
 			hashes: make(map[uint64]bool),
 		})
 	}
@@ -51,21 +54,19 @@ func New(pairs []Pair, passes int) *Plan {
 // leastEachTurn is how many cases a turn has at least, while there are so many.
 const leastEachTurn = 64
 
-// Turn is what is to be run next: of every pair that has some left equally many cases. None are left
-// when it is empty. Learn wants the outcome of each before the next turn.
+// Turn is what is to be run next: at first every activity that is held alone, then of every pair
+// that has some left equally many cases. None are left when it is empty. Learn wants the outcome of
+// each before the next turn.
 func (p *Plan) Turn() (cases []Case) {
-	p.turn = nil
-	var left []*progress
-	for _, of := range p.pairs {
-		if of.skip(); len(of.levels) > 0 {
-			left = append(left, of)
-		}
+	if p.turn = nil; !p.begun {
+		p.begun = true
+		return p.probes()
 	}
+	left := slices.DeleteFunc(slices.Clone(p.pairs), (*progress).over)
 	for range max(1, leastEachTurn/max(len(left), 1)) {
 		for _, of := range left {
-			if of.skip(); len(of.levels) > 0 {
-				cases = append(cases, of.levels[0][0])
-				of.levels[0] = of.levels[0][1:]
+			if !of.over() {
+				cases = append(cases, of.next())
 				p.turn = append(p.turn, of)
 			}
 		}
@@ -73,21 +74,52 @@ func (p *Plan) Turn() (cases []Case) {
 	return cases
 }
 
-// skip leaves empty levels behind.
-func (of *progress) skip() {
-	for len(of.levels) > 0 && len(of.levels[0]) == 0 {
-		of.levels = of.levels[1:]
+// probes are the scripts of all that are held, each by itself.
+func (p *Plan) probes() (all []Case) {
+	for _, of := range p.pairs {
+		alone := Pair{First: of.First, Protocol: of.Protocol}
+		if !slices.ContainsFunc(all, func(c Case) bool { return c.Pair == alone }) {
+			all = append(all, Case{Pair: alone})
+		}
 	}
+	return all
+}
+
+// over is true when nothing is left.
+func (of *progress) over() bool { return of.left() == 0 }
+
+func (of *progress) left() (n int) {
+	for _, level := range of.levels {
+		n += len(level)
+	}
+	return n
+}
+
+// next is a case of the first level that has some, and every other time one of the levels in turn.
+func (of *progress) next() Case {
+	of.turns++
+	at := 0
+	if of.turns%2 == 0 {
+		at = of.turns / 2
+	}
+	for len(of.levels[at%len(of.levels)]) == 0 {
+		at++
+	}
+	level := &of.levels[at%len(of.levels)]
+	c := (*level)[0]
+	*level = (*level)[1:]
+	return c
 }
 
 // Learn takes the outcome of a case of the last turn.
 func (p *Plan) Learn(number int, c *Case, o *Outcome) {
+	if p.turn == nil {
+		p.learnAlone(c, o)
+		return
+	}
 	of := p.turn[number]
 	of.count(c, o)
 	switch {
-	case c.Held == nil && c.Begins > 0:
-		of.alone = o.Passes
-		of.hold(c, o.Passes)
 	case c.Held == nil:
 		of.hold(c, unseen(o.Passes, of.alone))
 	case c.Until == nil && c.Deposed:
@@ -97,15 +129,24 @@ func (p *Plan) Learn(number int, c *Case, o *Outcome) {
 	}
 }
 
+// learnAlone gives every pair whose first activity ran alone its holds, and a run in which both
+// begin together: what the first passes only then is held, too.
+func (p *Plan) learnAlone(c *Case, o *Outcome) {
+	for _, of := range p.pairs {
+		if of.First == c.First && of.Protocol == c.Protocol {
+			of.alone = o.Passes
+			of.hold(&Case{Pair: of.Pair, Behind: true}, o.Passes)
+			of.add(0, Case{Pair: of.Pair})
+		}
+	}
+}
+
 // hold adds the holds at some places: each by itself, and those of primaries once more while they
 // lose their primacy.
 func (of *progress) hold(c *Case, places []Pass) {
 	for i := range places {
 		one := *c
 		one.Held = &places[sweep.Scatter(i, len(places))]
-		if c.Begins > 0 {
-			one.Begins = one.Held.At + soon
-		}
 		of.add(0, one)
 		if one.Held.Leads {
 			one.Deposed = true
@@ -164,9 +205,7 @@ func (p *Plan) Tallies() (all []Tally) {
 // Left is how many cases are known to be left.
 func (p *Plan) Left() (n int) {
 	for _, of := range p.pairs {
-		for _, level := range of.levels {
-			n += len(level)
-		}
+		n += of.left()
 	}
 	return n
 }

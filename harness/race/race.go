@@ -1,11 +1,11 @@
 // Package race tries every two activities of a store in each other's way: one stands still at each
 // of its sites until the other, which begins then, has passed each of its own.
 //
-// For a pair the plan first has the second activity begin long after the first, and beside it: what
-// the first passes then are the places where it can be held. Held at one of them for longer than
-// anybody waits for an answer, and once more while its node loses its primacy, it lets the second
-// go on: what that passes in the meantime are the events until which the first is held, one by one.
-// As a run is the same up to the event, every one of them comes.
+// What the first passes by itself, and when both begin together, are the places where it can be
+// held. Held at one of them for longer than anybody waits for an answer, and once more while its
+// node loses its primacy, it lets the second go on: what that passes in the meantime are the events
+// until which the first is held, one by one. As a run is the same up to the event, every one of
+// them comes.
 //
 // Promise: a plan is a pure function of its pairs and of the outcomes it is told of. The pairs take
 // turns, each with the holds that it has not tried yet in a scattered order, so that every beginning
@@ -52,8 +52,6 @@ func Pairs(of []*activity.Activity, protocols []string) (all []Pair) {
 const (
 	// longHold is longer than anybody waits for an answer in a script.
 	longHold = 1300 * time.Millisecond
-	// apart is how long after the first activity the second begins when they are not to meet.
-	apart = time.Second
 	// soon is how long after the first is held the second begins.
 	soon = 100 * time.Microsecond
 	// electing is longer than an election takes.
@@ -63,11 +61,11 @@ const (
 	settling = 300 * time.Millisecond
 )
 
-// Case is a run of the plan.
+// Case is a run of the plan. Without a second activity the first is alone.
 type Case struct {
 	Pair
-	// Begins is when the second activity does.
-	Begins time.Duration
+	// Behind has the second activity begin when the first is held; otherwise they begin together.
+	Behind bool
 	// Held is where the first is held; nil: nowhere. Deposed has its node lose its primacy then.
 	Held    *Pass
 	Deposed bool
@@ -77,7 +75,7 @@ type Case struct {
 
 // Scenario is what is run.
 func (c *Case) Scenario() *scenario.Scenario {
-	s := activity.Overlay(c.First, c.Second, c.Begins, c.Protocol)
+	s := c.together()
 	end := lastOf(s)
 	if c.Held != nil {
 		s.Faults = append(s.Faults, c.hold(len(s.Faults)+1))
@@ -93,6 +91,18 @@ func (c *Case) Scenario() *scenario.Scenario {
 	}
 	s.FaultsEnd = end + settling
 	return s
+}
+
+// together are the scripts of both.
+func (c *Case) together() *scenario.Scenario {
+	if c.Second == nil {
+		return c.First.Scenario(c.Protocol)
+	}
+	begins := time.Duration(0)
+	if c.Behind {
+		begins = c.Held.At + soon
+	}
+	return activity.Overlay(c.First, c.Second, begins, c.Protocol)
 }
 
 func (c *Case) hold(id int) scenario.Fault {
@@ -134,6 +144,9 @@ func lastOf(s *scenario.Scenario) (last time.Duration) {
 
 // String is the case in a few words.
 func (c *Case) String() string {
+	if c.Second == nil {
+		return c.First.Name + " alone"
+	}
 	text := fmt.Sprintf("%s and %s", c.First.Name, c.Second.Name)
 	if c.Held != nil {
 		text += ", held at " + c.Held.where()

@@ -2,10 +2,8 @@ package race
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/shardproof/shardproof/harness/parallel"
 	"github.com/shardproof/shardproof/harness/runner"
@@ -144,14 +142,5 @@ func (c *Case) learn(points []runner.InjectionPoint, passes int) []Pass {
 	case c.Held != nil:
 		return events(passesOf(c.Second, points), c.Held.At, c.Held.At+longHold)
 	}
-	return some(before(c.Begins, passesOf(c.First, points)), passes)
-}
-
-// before are the passes before a time; all when it is zero.
-func before(at time.Duration, all []Pass) []Pass {
-	i := slices.IndexFunc(all, func(p Pass) bool { return at > 0 && p.At >= at })
-	if i < 0 {
-		return all
-	}
-	return all[:i]
+	return some(passesOf(c.First, points), passes)
 }
