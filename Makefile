@@ -8,7 +8,7 @@ MUTANT_CPU ?= 60s
 WORKERS    ?= 1
 TOOL   := bin/shardproof
 
-.PHONY: run test race bench lint demo gate soak sweeps figures doc-commands mutation build clean
+.PHONY: run test race bench lint demo gate soak sweeps race-sweep figures doc-commands mutation build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -51,6 +51,10 @@ sweeps: build
 	$(TOOL) sweep --out out/sweeps/migration-4.2 --matrix docs/sweeps.md --protocol 4.2 migration
 	$(TOOL) sweep --out out/sweeps/move-primary --matrix docs/sweeps.md move-primary
 	$(TOOL) sweep --out out/sweeps/deletion --matrix docs/sweeps.md deletion
+
+## race-sweep: every two activities, one held at each of its sites until the other has passed each of its own; goes on where it was; docs/race-sweep.md
+race-sweep: build
+	$(TOOL) sweep race --keep-going --out out/sweep-race --matrix docs/race-sweep.md
 
 ## figures: how much there is of everything that can be counted, into the table of README.md
 figures:

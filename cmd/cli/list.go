@@ -13,8 +13,8 @@ func newList(targets target.Set) *cobra.Command {
 	names, system := lists.Names(), ""
 	c := &cobra.Command{
 		Use: "list [" + strings.Join(names, "|") + "]",
-		Short: "list profiles, faults, failpoints, workloads, checkers, settings, sweeps and " +
-			"strategies",
+		Short: "list profiles, faults, failpoints, workloads, checkers, settings, sweeps, " +
+			"activities and strategies",
 		ValidArgs: names,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -1,18 +1,15 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/harness"
-	"github.com/shardproof/shardproof/harness/activity"
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/race"
 	"github.com/shardproof/shardproof/harness/rundir"
@@ -23,6 +20,9 @@ import (
 
 // pairsFile is the list of pairs in the folder of a race sweep.
 const pairsFile = "pairs.md"
+
+// scripted is the system that the activities are of.
+const scripted = "shardstore"
 
 // raceFlags are the flags of `sweep race`.
 type raceFlags struct {
@@ -41,14 +41,12 @@ func newRace(targets target.Set) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "race",
 		Short: "hold one activity at each of its sites until another has passed each of its own",
-		Long: `Race takes two activities of the store, such as the donor of a migration and range deletion, in a small cluster where
-they meet. The first stands still at each of its failpoint sites, the second begins, and when it has passed one of its own the
-first goes on; once for every site of the first and every event of the second, once for longer than anybody waits for an
-answer, and all of it once more while the first loses its primacy. All pairs of activities take turns, so that any budget covers
-all of them. If it is interrupted, the same command resumes the sweep.
-
-Activities:
-` + activityNames(),
+		Long: `Race takes two activities of the store, such as the donor of a migration and range deletion, in a
+small cluster where they meet. The first stands still at each of its failpoint sites, the second begins, and
+when it has passed one of its own the first goes on; once for every site of the first and every event of
+the second, once for longer than anybody waits for an answer, and again while the first loses its primacy.
+All pairs of activities take turns, so that any budget covers all of them. If it is interrupted, the same
+command resumes the sweep. Activities: shardproof list activities.`,
 		Example: "  shardproof sweep race --for 10m\n  shardproof sweep race --activities " +
 			"donor,range-deletion --keep-going",
 		Args: cobra.NoArgs,
@@ -73,27 +71,8 @@ Activities:
 	return c
 }
 
-func activityNames() string {
-	var b strings.Builder
-	for _, a := range activity.All() {
-		fmt.Fprintf(&b, "  %-20s %s\n", a.Name, a.About)
-	}
-	return b.String()
-}
-
 // pairs are those that the flags ask for.
 func (f *raceFlags) pairs() ([]race.Pair, error) {
-	of := activity.All()
-	if len(f.activities) > 0 {
-		of = nil
-	}
-	for _, name := range f.activities {
-		a, err := activity.Find(name)
-		if err != nil {
-			return nil, err
-		}
-		of = append(of, a)
-	}
 	protocols := []string{"", "4.2"}
 	switch {
 	case f.parallel < 1 || f.passes < 1 || f.most < 0:
@@ -105,22 +84,14 @@ func (f *raceFlags) pairs() ([]race.Pair, error) {
 	case f.protocol != "both":
 		return nil, fmt.Errorf("--protocol is 8.0, 4.2 or both, not %q", f.protocol)
 	}
-	all := race.Pairs(of, protocols)
-	if f.first == "" {
-		return all, nil
-	}
-	held, err := activity.Find(f.first)
-	var some []race.Pair
-	for _, p := range all {
-		if p.First == held {
-			some = append(some, p)
-		}
-	}
-	return some, err
+	return race.Pairs(f.activities, f.first, protocols)
 }
 
 func (f *raceFlags) race(c *cobra.Command) error {
 	pairs, err := f.pairs()
+	if err == nil {
+		_, err = f.targets.Find(scripted)
+	}
 	if err != nil {
 		return usageError(err)
 	}
@@ -133,7 +104,7 @@ func (f *raceFlags) race(c *cobra.Command) error {
 		progress: newProgress(c.ErrOrStderr()),
 		kept:     make(map[string]int),
 	}
-	if err := j.open(len(pairs)); err != nil {
+	if err := j.open(pairs); err != nil {
 		return &exitError{exitHarness, err}
 	}
 	return j.do()
@@ -158,15 +129,29 @@ type raceJob struct {
 	err      error
 }
 
-// open begins the folder of the sweep, or opens it again.
-func (j *raceJob) open(pairs int) error {
+// title says which sweep a journal belongs to, and of which build: what the first script does.
+func (j *raceJob) title(pairs []race.Pair) (string, error) {
 	f := j.flags
+	first := race.Case{Pair: race.Pair{First: pairs[0].First, Protocol: pairs[0].Protocol}}
+	r, err := runner.Run(first.Scenario(), runner.Options{Targets: f.targets})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("shardproof sweep race 1: %d pairs, activities %q, held %q, protocol %s, "+
+		"passes %d, trace hash %s", len(pairs), f.activities, f.first, f.protocol, f.passes,
+		r.HashText()), nil
+}
+
+// open begins the folder of the sweep, or opens it again.
+func (j *raceJob) open(pairs []race.Pair) error {
+	f := j.flags
+	title, err := j.title(pairs)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return err
 	}
-	title := fmt.Sprintf("shardproof sweep race 1: %d pairs, activities %q, held %q, protocol %s, "+
-		"passes %d", pairs, f.activities, f.first, f.protocol, f.passes)
-	var err error
 	if j.journal, err = rundir.OpenJournal(filepath.Join(f.out, journalFile), title); err != nil {
 		return err
 	}
@@ -253,7 +238,11 @@ func (j *raceJob) keep(number int, c *race.Case, failed *runner.Result) {
 		return
 	}
 	folder := filepath.Join(j.flags.out, fmt.Sprintf("%s-%d", signature, number))
-	r, err := harness.RunAndSave(failed.Scenario, runner.Options{Targets: j.flags.targets}, folder,
+	save := folder
+	if _, err := os.Stat(folder); err == nil {
+		save = "" // a command that was killed has kept the run
+	}
+	r, err := harness.RunAndSave(failed.Scenario, runner.Options{Targets: j.flags.targets}, save,
 		thisEnvironment())
 	if err != nil {
 		j.err = errors.Join(j.err, err)
@@ -290,7 +279,7 @@ func (j *raceJob) finish() error {
 	all, took := j.plan.Tallies(), j.spent()
 	sum := race.Sum(all)
 	rows := fmt.Sprintf("%s runs of %s pairs, %s held and released, %s unlike each other, "+
-		"%d broke a promise", withCommas(uint64(sum.Runs)), withCommas(uint64(len(all))),
+		"%d broke a promise", withCommas(uint64(j.runs)), withCommas(uint64(len(all))),
 		withCommas(uint64(sum.Held)), withCommas(uint64(sum.Distinct)), sum.Broke)
 	left := ""
 	if !j.complete {
@@ -304,9 +293,9 @@ func (j *raceJob) finish() error {
 	if j.flags.matrices == "" || !j.complete {
 		return err
 	}
-	name := "protocol " + cmp.Or(j.flags.protocol, "both")
-	section := fmt.Sprintf("## %s\n\n%s, in %s of CPU time, %s on %d workers.\n\n%s",
-		strings.ToUpper(name[:1])+name[1:], rows, took.CPU.Round(time.Second),
+	name := j.flags.protocol
+	section := fmt.Sprintf("## Protocol %s\n\n%s, in %s of CPU time, %s on %d workers.\n\n%s",
+		name, rows, took.CPU.Round(time.Second),
 		took.Wall.Round(time.Second), j.flags.parallel, race.Matrix(all))
 	return errors.Join(err, renewSection(j.flags.matrices, raceHead, name, section))
 }

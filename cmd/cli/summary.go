@@ -11,7 +11,6 @@ import (
 	"github.com/shardproof/shardproof/cmd/cli/sheet"
 	"github.com/shardproof/shardproof/harness/campaign"
 	"github.com/shardproof/shardproof/harness/runner"
-	"github.com/shardproof/shardproof/system/failpoint"
 	stats "github.com/shardproof/shardproof/system/serverstatus"
 )
 
@@ -140,14 +139,8 @@ func outcomesText(of map[string]int) string {
 const neverShown = 12
 
 func reachedText(s *runner.Counters) string {
-	var never []string
-	all := failpoint.All()
-	for _, in := range all {
-		if s.Sites[in.Site] == 0 {
-			never = append(never, in.Name)
-		}
-	}
-	text := fmt.Sprintf("%d of %d reached", len(all)-len(never), len(all))
+	never, of := s.SitesNotReached()
+	text := fmt.Sprintf("%d of %d reached", of-len(never), of)
 	if len(never) == 0 {
 		return text
 	}

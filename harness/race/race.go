@@ -8,8 +8,7 @@
 // them comes.
 //
 // Promise: a plan is a pure function of its pairs and of the outcomes it is told of. The pairs take
-// turns, each with the holds that it has not tried yet in a scattered order, so that every beginning
-// covers all pairs and all sites.
+// turns, each with holds that it has not tried yet in a scattered order: every beginning covers all pairs.
 //
 // Refusal: it keeps no files; where a sweep stands is for the command line to remember.
 package race
@@ -32,11 +31,29 @@ type Pair struct {
 	Protocol string
 }
 
-// Pairs are all ordered pairs of these activities, each with itself too, in each of the versions,
-// in an order of which every beginning is spread over all.
-func Pairs(of []*activity.Activity, protocols []string) (all []Pair) {
+// Pairs are all ordered pairs of the activities of these names, or of all when there are none, each
+// with itself too, in each of the versions, in an order of which every beginning is spread over
+// all. With held, only those in which that activity is.
+func Pairs(names []string, held string, protocols []string) (all []Pair, err error) {
+	of := activity.All()
+	if len(names) > 0 {
+		of = make([]*activity.Activity, len(names))
+	}
+	for i, name := range names {
+		if of[i], err = activity.Find(name); err != nil {
+			return nil, err
+		}
+	}
+	first := of
+	if held != "" {
+		only, err := activity.Find(held)
+		if err != nil {
+			return nil, err
+		}
+		first = []*activity.Activity{only}
+	}
 	for _, protocol := range protocols {
-		for _, a := range of {
+		for _, a := range first {
 			for _, b := range of {
 				all = append(all, Pair{a, b, protocol})
 			}
@@ -46,7 +63,7 @@ func Pairs(of []*activity.Activity, protocols []string) (all []Pair) {
 	for i := range all {
 		scattered[i] = all[sweep.Scatter(i, len(all))]
 	}
-	return scattered
+	return scattered, nil
 }
 
 const (

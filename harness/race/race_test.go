@@ -134,9 +134,9 @@ func TestOrder(t *testing.T) {
 // TestPairsTakeTurns: after any number of runs, no pair has had a whole turn more than another one
 // that has some left.
 func TestPairsTakeTurns(t *testing.T) {
-	pairs := Pairs(named(t, "zones", "split", "merge"), []string{"", "4.2"})
-	if len(pairs) != 18 {
-		t.Fatalf("there are %d pairs", len(pairs))
+	pairs, err := Pairs([]string{"zones", "split", "merge"}, "", []string{"", "4.2"})
+	if err != nil || len(pairs) != 18 {
+		t.Fatalf("there are %d pairs, %v", len(pairs), err)
 	}
 	for _, most := range []int{20, 60, 120} {
 		p := New(pairs, 1)
@@ -151,10 +151,13 @@ func TestPairsTakeTurns(t *testing.T) {
 	}
 }
 
-// TestSweepsGoOn: a sweep that was interrupted anywhere goes on to the same end, whatever the number
-// of workers.
+// TestSweepsGoOn: a sweep that was interrupted goes on to the same end, whatever the number of
+// workers.
 func TestSweepsGoOn(t *testing.T) {
-	pairs := Pairs(named(t, "zones", "merge"), []string{""})
+	pairs, err := Pairs([]string{"zones", "merge"}, "", []string{""})
+	if err != nil {
+		t.Fatal(err)
+	}
 	const most, first = 40, 23
 	sweep := func(known []string, workers, most int) (lines []string) {
 		lines = known

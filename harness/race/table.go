@@ -18,7 +18,7 @@ func Sum(all []Tally) (sum Tally) {
 }
 
 // Matrix is a Markdown table of tallies: a row for each activity that is held, a column for each
-// that goes on. A cell says how often the first was held and let go again, in bold how many of these
+// that goes on. A cell says how often the first was held and let go again, in bold how many of the
 // runs broke a promise.
 func Matrix(all []Tally) string {
 	var b strings.Builder
@@ -73,10 +73,10 @@ func List(all []Tally, took time.Duration) string {
 		return strings.Compare(a.title(), b.title())
 	})
 	for _, t := range sorted {
-		part := time.Duration(float64(took) * float64(t.Steps) / float64(steps))
-		fmt.Fprintf(&b, "| %s | %s | %s | %d × %d | %d | %d | %d | %d | %.2f s |\n",
+		part := took / time.Duration(steps) * time.Duration(t.Steps)
+		fmt.Fprintf(&b, "| %s | %s | %s | %d × %d | %d | %d | %d | %d | %s |\n",
 			t.First.Name, t.Second.Name, t.version(), t.Sites, t.Events, t.Runs, t.Held, t.Distinct,
-			t.Broke, part.Seconds())
+			t.Broke, part.Round(10*time.Millisecond))
 	}
 	return b.String()
 }

@@ -100,6 +100,17 @@ func addAll[N int | int64](sum, more map[string]N) {
 	}
 }
 
+// SitesNotReached names the failpoints of the store that were never passed, of so many in all.
+func (c *Counters) SitesNotReached() (never []string, of int) {
+	all := failpoint.All()
+	for _, in := range all {
+		if c.Sites[in.Site] == 0 {
+			never = append(never, in.Name)
+		}
+	}
+	return never, len(all)
+}
+
 // SitesReached is how many failpoints were passed at least once.
 func (c *Counters) SitesReached() int {
 	n := 0
