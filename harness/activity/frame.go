@@ -1,17 +1,14 @@
 package activity
 
-// frame is what all scripts share: a cluster that three shards are enough for, one collection with
-// a chunk on each, a name that it can be given, and an unsharded one beside it. What waits for an
-// answer waits for less than a second.
+// frame is what all scripts share: a cluster of three shards and one collection with a chunk on
+// each. What waits for an answer waits for less than a second.
 const frame = `shardproof scenario 2
 seed 1
 planned
 topology shards=3 members=3 config=3 routers=2 clients=6
 faults-end 3s
 limit 90s
-collection test.docs ranged keys=15 preload=12 bounds=5,10
-collection test.other ranged keys=15 preload=0 absent
-collection ` + unsharded + ` unsharded keys=6 preload=4
+collection test.docs ranged keys=12 preload=9 bounds=4,8
 preset drawn
 set defaultConfigCommandTimeoutMS 400ms
 set criticalSectionWaitMillis 500ms
@@ -27,8 +24,13 @@ set balancerRoundIntervalMillis 30ms
 set balancerShortIntervalMillis 5ms
 `
 
-// unsharded is the unsharded collection.
-const unsharded = "test.plain"
+// The collection of the move of a primary.
+const (
+	unsharded = "test.plain"
+	withPlain = `
+collection ` + unsharded + ` unsharded keys=4 preload=3
+`
+)
 
 // clientsEach is how many clients a script may have, from client 0 on.
 const clientsEach = 3

@@ -10,6 +10,7 @@ var (
 			"rangeDeleter.renameCollection", "recovery.dropDetected",
 		},
 		script: `
+collection test.other ranged keys=12 preload=0 absent
 at 0s client 0 create-index test.docs
 at 30ms client 0 rename test.docs into=test.other
 at 60ms client 0 create test.docs
@@ -27,14 +28,14 @@ at 170ms client 1 insert test.docs k=2 v=w3
 		Name:  "move-primary",
 		About: "the unsharded collections of a database get another primary shard",
 		sites: []string{"movePrimary."},
-		script: `
+		script: withPlain + `
 move-primary 1 at 0s test to shard-b
 move-primary 2 at 150ms test to shard-a
 at 5ms client 0 write test.plain k=1 v=w1
 at 10ms client 1 delete test.plain k=2
 at 20ms client 1 insert test.plain k=2 v=w2
 at 30ms client 0 write test.plain k=1 v=w3
-at 60ms client 2 scan test.plain [0, 6) batch=2
+at 60ms client 2 scan test.plain [0, 4) batch=2
 at 160ms client 0 write test.plain k=3 v=w4
 `,
 	})
@@ -45,10 +46,10 @@ at 160ms client 0 write test.plain k=3 v=w4
 		sites: []string{"balancer."},
 		script: `
 at 0s zone-add shard-b east
-at 2ms zone test.docs [MinKey, 5) east
+at 2ms zone test.docs [MinKey, 4) east
 at 5ms balancer-start
 at 100ms balancer-stop
-at 120ms zone test.docs [MinKey, 5) none
+at 120ms zone test.docs [MinKey, 4) none
 at 130ms zone-remove shard-b east
 at 20ms client 0 write test.docs k=1 v=w1
 at 40ms client 1 write test.docs k=2 v=w2
@@ -62,14 +63,14 @@ at 40ms client 1 write test.docs k=2 v=w2
 		script: `
 set chunkSizeBytes 200
 at 0s split test.docs 2
-at 10ms split test.docs 7
+at 10ms split test.docs 6
 at 5ms client 0 write test.docs k=0 v=w1
 at 10ms client 0 write test.docs k=1 v=w2
 at 15ms client 0 upsert test.docs k=2 v=w3
 at 20ms client 1 write test.docs k=3 v=w4
-at 25ms client 1 write test.docs k=4 v=w5
-at 5ms client 2 write test.docs k=13 v=w6
-at 10ms client 2 write test.docs k=14 v=w7
+at 25ms client 1 write test.docs k=0 v=w5
+at 5ms client 2 write test.docs k=10 v=w6
+at 10ms client 2 write test.docs k=11 v=w7
 `,
 	})
 
@@ -81,12 +82,12 @@ at 10ms client 2 write test.docs k=14 v=w7
 set autoMergerIntervalSecs 30ms
 set autoMergerThrottlingMS 5ms
 at 0s split test.docs 3
-at 5ms split test.docs 8
-at 20ms merge test.docs [MinKey, 5)
+at 5ms split test.docs 6
+at 20ms merge test.docs [MinKey, 4)
 at 30ms balancer-start
 at 150ms balancer-stop
 at 10ms client 0 write test.docs k=1 v=w1
-at 60ms client 1 scan test.docs [0, 15) batch=5 concern=snapshot
+at 60ms client 1 scan test.docs [0, 12) batch=5 concern=snapshot
 `,
 	})
 
@@ -114,9 +115,9 @@ at 0s balancer-start
 at 5ms remove-shard shard-c
 at 300ms add-shard shard-c
 at 450ms balancer-stop
-at 20ms client 0 write test.docs k=11 v=w1
-at 60ms client 1 write test.docs k=12 v=w2
-at 320ms client 0 write test.docs k=11 v=w3
+at 20ms client 0 write test.docs k=8 v=w1
+at 60ms client 1 write test.docs k=9 v=w2
+at 320ms client 0 write test.docs k=8 v=w3
 `,
 	})
 )

@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"slices"
 	"time"
 
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -14,6 +15,13 @@ func Overlay(first, second *Activity, at time.Duration, protocol string) *scenar
 	for i, v := range late.Settings {
 		if i >= len(frame.Settings) || v != frame.Settings[i] {
 			s.Set(v)
+		}
+	}
+	for _, c := range late.Collections {
+		if !slices.ContainsFunc(
+			s.Collections, func(o scenario.Collection) bool { return o.NS == c.NS },
+		) {
+			s.Collections = append(s.Collections, c)
 		}
 	}
 	addOps(s, late, at)
