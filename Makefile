@@ -9,7 +9,7 @@ WORKERS    ?= 1
 BASE       ?= main
 TOOL   := bin/shardproof
 
-.PHONY: run test race bench bench-table bench-against lint demo gate soak sweeps figures doc-commands mutation build clean
+.PHONY: run test race bench bench-table bench-against lint demo gate soak sweeps race-sweep figures doc-commands mutation build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -60,6 +60,10 @@ sweeps: build
 	$(TOOL) sweep --out out/sweeps/migration-4.2 --matrix docs/sweeps.md --protocol 4.2 migration
 	$(TOOL) sweep --out out/sweeps/move-primary --matrix docs/sweeps.md move-primary
 	$(TOOL) sweep --out out/sweeps/deletion --matrix docs/sweeps.md deletion
+
+## race-sweep: every pair of activities, one held at each of its sites until the other has passed each of its own; resumable
+race-sweep: build
+	$(TOOL) sweep race --keep-going --out out/sweep-race --matrix docs/race-sweep.md
 
 ## figures: counts what there is, for the table of README.md
 figures:

@@ -106,8 +106,11 @@ func huntBug(b *knownbugs.Bug, root, scratch string) (find, error) {
 // look has the tool look for the first failure, which is kept in a folder of out.
 func (f *find) look(tool, out string) error {
 	b := f.bug
-	cmd := exec.Command(tool, "run", "--seeds", fmt.Sprint(b.Seeds), "--again", "0", "--parallel",
-		"1", "--out", out)
+	args := []string{"run", "--seeds", fmt.Sprint(b.Seeds), "--again", "0"}
+	if b.Race != "" {
+		args = []string{"sweep", "race", "--activities", b.Race, "--max", fmt.Sprint(b.Seeds)}
+	}
+	cmd := exec.Command(tool, append(args, "--parallel", "1", "--out", out)...)
 	text, err := cmd.CombinedOutput()
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if err != nil && (!ok || exit.ExitCode() != 1) {
@@ -115,7 +118,7 @@ func (f *find) look(tool, out string) error {
 	}
 	f.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if err == nil {
-		f.missed = fmt.Sprintf("not found in %d seeds", b.Seeds)
+		f.missed = fmt.Sprintf("not found in %d runs", b.Seeds)
 		return nil
 	}
 	return f.read(out)

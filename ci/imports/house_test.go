@@ -66,10 +66,10 @@ func TestTestingStaysOut(t *testing.T) {
 
 // floors of the harness, the lowest first. A package imports only what is on a floor below its own.
 var floors = [][]string{
-	{"target", "parallel", "rundir", "debugger/timeline", "example/kvstore"},
+	{"target", "parallel", "rundir", "debugger/timeline", "example/kvstore", "activity"},
 	{"runner", "failuredb", "shardstore", "example/kvtarget"},
 	{"generate", "generate/rapidscenario", "sweep", "campaign", "explain"},
-	{"search", "shrink", "debugger"},
+	{"search", "shrink", "debugger", "race"},
 	{""},
 	{"harnesstest"},
 }

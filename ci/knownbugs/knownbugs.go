@@ -30,8 +30,11 @@ type Bug struct {
 	Title string
 	// Seen lists the checkers of which one must report it.
 	Seen []string
-	// Seeds is the budget: how many seeds it may take.
+	// Seeds is the budget: how many seeds it may take, or how many runs of a race sweep.
 	Seeds int
+	// Race names the activities of the race sweep that must find it, with commas between them; empty
+	// for random seeds.
+	Race string
 	patch string
 }
 
@@ -68,7 +71,7 @@ func read(about string) (Bug, error) {
 		field, value, ok := strings.Cut(line, ": ")
 		if !ok || !b.set(field, strings.TrimSpace(value)) {
 			return Bug{}, fmt.Errorf(
-				"%s:%d: %q is none of hazard, title, seen, seeds followed by a colon and a value",
+				"%s:%d: %q is none of hazard, title, seen, seeds, race followed by a colon and a value",
 				about, i+1, line,
 			)
 		}
@@ -87,6 +90,8 @@ func (b *Bug) set(field, value string) bool {
 		b.Title = value
 	case "seen":
 		b.Seen = strings.Fields(strings.ReplaceAll(value, ",", " "))
+	case "race":
+		b.Race = value
 	case "seeds":
 		n, err := strconv.Atoi(value)
 		b.Seeds = n

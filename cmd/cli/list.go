@@ -13,8 +13,8 @@ func newList(targets target.Set) *cobra.Command {
 	names, system := lists.Names(), ""
 	c := &cobra.Command{
 		Use: "list [" + strings.Join(names, "|") + "]",
-		Short: "list profiles, faults, failpoints, workloads, checkers, settings, sweeps and " +
-			"strategies",
+		Short: "list profiles, faults, failpoints, workloads, checkers, settings, sweeps, " +
+			"activities and strategies",
 		Long: `List prints what scenarios can be made of, and what checks them. Without a
 name it prints all lists, one below the other.`,
 		Example: "  shardproof list\n  shardproof list failpoints\n" +

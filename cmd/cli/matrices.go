@@ -24,12 +24,23 @@ runs. A plain number means that every promise held in all of them; "5 of 7" mean
 Each section is written by the command that it names; ` + "`make sweeps`" + ` writes them all again.
 `
 
+// raceHead begins a file of matrices of race sweeps.
+const raceHead = `# Race sweeps: every two activities
+
+A race sweep takes two activities of the store at a time. The first stands still at each of its sites, the second begins, and when
+it has passed one of its own the first goes on; once for every site of the first and every event of the second, once for longer
+than anybody waits for an answer, and all of it once more while the first loses its primacy.
+
+A row is the activity that is held, a column the one that goes on. A cell says how often the first was held and let go again, with
+all checkers; where a promise broke it says in how many of these runs. ` + "`make race-sweep`" + ` writes it again.
+`
+
 // renewSection writes a section of a file of matrices in place of the one with that name, or at the
-// end.
-func renewSection(path, name, section string) error {
+// end. A file that does not exist begins with the head.
+func renewSection(path, head, name, section string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		text, err = []byte(matricesHead), os.MkdirAll(filepath.Dir(path), 0o755)
+		text, err = []byte(head), os.MkdirAll(filepath.Dir(path), 0o755)
 	}
 	if err != nil {
 		return err

@@ -21,7 +21,6 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/system/failpoint"
 )
 
 // runFlags are the flags of `run`.
@@ -108,12 +107,13 @@ func (f *runFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return &exitError{exitHarness, err}
 	}
-	return f.campaign(c, subject.Describe().Sites, draw, m)
+	return f.campaign(c, subject.Describe(), draw, m)
 }
 
 // campaign runs what is remembered and then the seeds.
 func (f *runFlags) campaign(
-	c *cobra.Command, sites []failpoint.Info, draw func(uint64) *scenario.Scenario, m *remembering,
+	c *cobra.Command, subject *target.Description, draw func(uint64) *scenario.Scenario,
+	m *remembering,
 ) error {
 	ctx, cancel := f.within(c)
 	defer cancel()
@@ -126,7 +126,7 @@ func (f *runFlags) campaign(
 		s = f.seeded(ctx, c, draw, m)
 	}
 	all := m.total(s)
-	printSummary(c.OutOrStdout(), sites, all, s, f.parallel)
+	printSummary(c.OutOrStdout(), subject, all, s, f.parallel)
 	if f.table {
 		printTable(c.OutOrStdout(), all.Sum.Counters)
 	}

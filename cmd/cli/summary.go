@@ -12,14 +12,14 @@ import (
 	"github.com/shardproof/shardproof/cmd/cli/sheet"
 	"github.com/shardproof/shardproof/harness/campaign"
 	"github.com/shardproof/shardproof/harness/runner"
-	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/harness/target"
 	stats "github.com/shardproof/shardproof/system/serverstatus"
 )
 
-// printSummary prints what a campaign did and what it never did, and which of the sites it reached;
+// printSummary prints what a campaign of a system did, and which of its failpoints it never reached;
 // the last command of it may have been interrupted.
 func printSummary(
-	out io.Writer, sites []failpoint.Info, t *total, last *campaign.Summary, workers int,
+	out io.Writer, of *target.Description, t *total, last *campaign.Summary, workers int,
 ) {
 	w := &sheet.Sheet{}
 	defer w.Print(out)
@@ -36,7 +36,7 @@ func printSummary(
 		counted(s.Crashes, "crash", "crashes"), counted(s.Elections, "election", "elections"),
 		counted(s.RolledBack, "rollback", "rollbacks"))
 	w.Row("faults", "%s", countsText(s.Faults))
-	w.Row("failpoints", "%s", reachedText(s, sites))
+	w.Row("failpoints", "%s", reachedText(s, of))
 	w.Row("determinism", "%s repeated, %d with a different trace hash",
 		counted(t.Repeated, "seed", "seeds"), t.Diverged)
 	w.Row("steps", "%s, slowest seed %d took %s",
@@ -151,14 +151,14 @@ func outcomesText(of map[string]int) string {
 // neverShown is how many failpoints that were not reached are named.
 const neverShown = 12
 
-func reachedText(s *runner.Counters, sites []failpoint.Info) string {
+func reachedText(s *runner.Counters, of *target.Description) string {
 	var never []string
-	for _, in := range sites {
+	for _, in := range of.Sites {
 		if s.Sites[in.Site] == 0 {
 			never = append(never, in.Name)
 		}
 	}
-	text := fmt.Sprintf("%d of %d reached", len(sites)-len(never), len(sites))
+	text := fmt.Sprintf("%d of %d reached", len(of.Sites)-len(never), len(of.Sites))
 	if len(never) == 0 {
 		return text
 	}

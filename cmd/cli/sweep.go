@@ -81,6 +81,7 @@ What can be swept, besides a seed or a scenario file:
 	c.Flags().StringVar(&f.out, "out", "",
 		"the folder for progress, the matrix and failing runs (default: out/sweep-BASE)")
 	f.seeds = 1
+	c.AddCommand(newRace(targets))
 	return c
 }
 
@@ -318,7 +319,7 @@ func (j *sweepJob) finish(c *cobra.Command) error {
 		return err
 	}
 	name := j.name()
-	return errors.Join(err, renewSection(j.flags.matrices, name, j.section(name, rows)))
+	return errors.Join(err, renewSection(j.flags.matrices, matricesHead, name, j.section(name, rows)))
 }
 
 // parts says what of it earlier commands have done.

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"strings"
+	"time"
 
 	"github.com/shardproof/shardproof/system/failpoint"
 )
@@ -19,6 +20,8 @@ const (
 // InjectionPoint is a moment of a run at which a fault can happen.
 type InjectionPoint struct {
 	What PointKind
+	// At counts from when the clients began.
+	At time.Duration
 	// Site is the failpoint, or the site of the gate's questions: "from>to/class" or
 	// "node/operation".
 	Site string

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"time"
+
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
@@ -13,6 +15,7 @@ type pointRecorder struct {
 	taking bool
 	about  *target.Description
 	leader func(set string) env.NodeID
+	since  func() time.Duration
 	taken  []InjectionPoint
 	passed map[passed]uint64
 	// donor and recipient are the shards of the first migration or move of a primary, moving
@@ -30,11 +33,12 @@ type passed struct {
 }
 
 func newPointRecorder(
-	leader func(set string) env.NodeID, about *target.Description,
+	leader func(set string) env.NodeID, since func() time.Duration, about *target.Description,
 ) *pointRecorder {
 	return &pointRecorder{
 		about:  about,
 		leader: leader,
+		since:  since,
 		passed: make(map[passed]uint64),
 		state:  BeforeMoves,
 	}
@@ -130,6 +134,7 @@ func (n *pointRecorder) onMessage(o sim.InjectionPoint) {
 }
 
 func (n *pointRecorder) note(o InjectionPoint) {
+	o.At = n.since()
 	o.Phase, o.Leads = n.phase(), n.leader(setOf(env.NodeID(o.Node))) == env.NodeID(o.Node)
 	n.taken = append(n.taken, o)
 }

@@ -77,7 +77,7 @@ func (r *run) observe() {
 	r.recorded.counts = newTally()
 	r.observers.add(Observer{Event: r.recorded.counts.Observe})
 	if r.options.InjectionPoints != nil {
-		r.recorded.points = newPointRecorder(r.injector.driver.Leader, r.about)
+		r.recorded.points = newPointRecorder(r.injector.driver.Leader, r.elapsed, r.about)
 		r.observers.add(r.recorded.points.observer())
 	}
 	if r.options.Coverage {

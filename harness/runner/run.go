@@ -153,6 +153,9 @@ func (r *run) play() {
 	r.checks.survey(r.conditions.repair > 0)
 }
 
+// elapsed counts from when the clients began.
+func (r *run) elapsed() time.Duration { return r.world.Now().Sub(r.base) }
+
 // ready asks the system whenever a node has become writable.
 func (r *run) ready() bool {
 	if !r.stirred {

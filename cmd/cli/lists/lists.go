@@ -1,5 +1,5 @@
 // Package lists prints what scenarios can be made of: profiles, faults, failpoints, workloads,
-// checkers, settings, sweeps and strategies.
+// checkers, settings, sweeps, activities and strategies.
 //
 // Promise: every catalogue of the harness has a list; a name that there is none of is an error with
 // the nearest ones.
@@ -17,6 +17,7 @@ import (
 	"github.com/shardproof/shardproof/cmd/cli/sheet"
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/faults/suggest"
+	"github.com/shardproof/shardproof/harness/activity"
 	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/search"
@@ -33,7 +34,7 @@ var allLists = []struct {
 }{
 	{"profiles", listProfiles}, {"faults", listFaults}, {"failpoints", listFailpoints},
 	{"workloads", listWorkloads}, {"checkers", listCheckers}, {"settings", listSettings},
-	{"sweeps", listSweeps}, {"strategies", listStrategies},
+	{"sweeps", listSweeps}, {"activities", listActivities}, {"strategies", listStrategies},
 }
 
 // Names are the lists in the order in which all are printed.
@@ -139,6 +140,12 @@ func listSettings(w io.Writer, t target.Target) {
 func listStrategies(w io.Writer, _ target.Target) {
 	for _, in := range search.Strategies() {
 		fmt.Fprintf(w, "%s\t%s\n", in.Name, in.About)
+	}
+}
+
+func listActivities(w io.Writer, _ target.Target) {
+	for _, a := range activity.All() {
+		fmt.Fprintf(w, "%s\t%s\n", a.Name, a.About)
 	}
 }
 

@@ -1,0 +1,79 @@
+package activity
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shardproof/shardproof/histories/scenario"
+)
+
+// Overlay is the script of one activity and that of another, which begins at a time.
+func Overlay(first, second *Activity, at time.Duration, protocol string) *scenario.Scenario {
+	s, late := first.Scenario(protocol), second.Scenario(protocol)
+	s.Name = first.Name + "-and-" + second.Name
+	frame := (&Activity{}).Scenario(protocol)
+	for i, v := range late.Settings {
+		if i >= len(frame.Settings) || v != frame.Settings[i] {
+			s.Set(v)
+		}
+	}
+	for _, c := range late.Collections {
+		if !slices.ContainsFunc(
+			s.Collections, func(o scenario.Collection) bool { return o.NS == c.NS },
+		) {
+			s.Collections = append(s.Collections, c)
+		}
+	}
+	addOps(s, late, at)
+	addMovements(s, late, at)
+	for _, c := range late.Commands {
+		c.At += at
+		s.Commands = append(s.Commands, c)
+	}
+	addFaults(s, late, at)
+	return s
+}
+
+// addOps has other clients do the second script's operations, with values of their own.
+func addOps(s, late *scenario.Scenario, at time.Duration) {
+	behind := 0
+	for _, o := range s.Ops {
+		behind = max(behind, o.ID)
+	}
+	mine := func(value string) string {
+		if value == "" {
+			return ""
+		}
+		return value + "b"
+	}
+	for _, o := range late.Ops {
+		o.ID, o.At, o.Client = o.ID+behind, o.At+at, o.Client+clientsEach
+		o.Value, o.Expect = mine(o.Value), mine(o.Expect)
+		s.Ops = append(s.Ops, o)
+	}
+}
+
+func addMovements(s, late *scenario.Scenario, at time.Duration) {
+	moves, primaries, streams := len(s.Migrations), len(s.Primaries), len(s.Streams)
+	for _, m := range late.Migrations {
+		m.ID, m.At = m.ID+moves, m.At+at
+		s.Migrations = append(s.Migrations, m)
+	}
+	for _, m := range late.Primaries {
+		m.ID, m.At = m.ID+primaries, m.At+at
+		s.Primaries = append(s.Primaries, m)
+	}
+	for _, r := range late.Streams {
+		r.ID, r.At = r.ID+streams, r.At+at
+		s.Streams = append(s.Streams, r)
+	}
+}
+
+func addFaults(s, late *scenario.Scenario, at time.Duration) {
+	behind := len(s.Faults)
+	for _, f := range late.Faults {
+		f.ID += behind
+		f.When.At += at
+		s.Faults = append(s.Faults, f)
+	}
+}
