@@ -34,7 +34,7 @@ type Bug struct {
 	Seeds int
 	// Race names the activities of the race sweep that must find it, with commas between them; empty
 	// for random seeds.
-	Race string
+	Race  string
 	patch string
 }
 
