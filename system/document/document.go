@@ -32,6 +32,9 @@ func Fields(doc bson.Raw, each func(name []byte, v bson.RawValue) bool) (all boo
 			return false, nil
 		}
 	}
+	if len(rest) != 1 || rest[0] != 0 {
+		return false, malformed("a document of %d bytes does not end with zero", len(doc))
+	}
 	return true, nil
 }
 
