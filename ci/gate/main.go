@@ -56,7 +56,7 @@ func main() {
 			"ci/knownbugs/STRATEGIES.md")
 	flag.StringVar(&o.strategy, "strategy", "",
 		"with -strategies: only these, with commas between them")
-	flag.DurationVar(&o.cpu, "cpu", 5*time.Second,
+	flag.DurationVar(&o.cpu, "cpu", 3*time.Second,
 		"with -strategies: how much CPU time one start of a strategy has")
 	flag.BoolVar(&o.shrunk, "shrunk", false,
 		"measure how small the first failure of each known bug can be made, into "+

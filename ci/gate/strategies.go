@@ -20,7 +20,7 @@ import (
 // taken of.
 var comparedStrategies = []string{"random", "short", "sweep", "reorder", "pct", "coverage-guided"}
 
-const startsEach = 5
+const startsEach = 3
 
 // patienceFactor is how many times the CPU time of the others a bug gets that every strategy has
 // missed.

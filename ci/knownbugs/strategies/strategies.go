@@ -125,10 +125,9 @@ func (t *Table) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b,
 		"# What each strategy takes to find each known bug\n\nRuns and CPU seconds to the first "+
-			"failure, median of five starts with %g CPU seconds each, ten\ntimes that, until one "+
-			"finds it, where all would miss the bug; "+
-			"`go run ./ci/gate -strategies` measures what is missing, with `-bug NAME` that bug "+
-			"again.\n\n", t.budget)
+			"failure, median of three starts with %g CPU seconds each. A bug that all would miss "+
+			"has ten\ntimes that, until one finds it. `go run ./ci/gate -strategies` measures "+
+			"what is missing, with `-bug NAME` that\nbug again.\n\n", t.budget)
 	fmt.Fprintf(&b, "| known bug | %s | best |\n|%s\n",
 		strings.Join(t.strategies, " | "), strings.Repeat(" --- |", len(t.strategies)+2))
 	var bests []Cell
