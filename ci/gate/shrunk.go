@@ -42,13 +42,23 @@ func shrinkAll(bugs []knownbugs.Bug, o options, root, scratch string) (int, erro
 			return exitFailed, err
 		}
 	}
-	switch err := eachBug(missing, j.row); {
+	err = eachBug(missing, j.row)
+	if o.table != "" && len(j.finds) == len(bugs) {
+		err = errors.Join(err, j.writeFinds(o.table))
+	}
+	switch {
 	case errors.Is(err, errMissed):
 		return exitMissed, err
 	case err != nil:
 		return exitFailed, err
 	}
 	return demandsKept(bugs, j.table)
+}
+
+// writeFinds writes how the bugs were found, as the gate itself does.
+func (j *shrinking) writeFinds(file string) error {
+	slices.SortFunc(j.finds, func(a, b find) int { return strings.Compare(a.bug.Name, b.bug.Name) })
+	return os.WriteFile(file, []byte(tableText(j.finds)), 0o644)
 }
 
 // demandsKept names the bugs whose rows break the demand.
@@ -80,6 +90,8 @@ type shrinking struct {
 
 	mu    sync.Mutex
 	table *shrunk.Table
+	// finds are the first failures that were looked for, in the order in which that ended.
+	finds []find
 }
 
 // row makes the row of a bug.
@@ -107,6 +119,9 @@ func (j *shrinking) bug(b *knownbugs.Bug) (row shrunk.Row, err error) {
 	if err := f.look(tool, filepath.Join(folder, "out")); err != nil {
 		return row, err
 	}
+	j.mu.Lock()
+	j.finds = append(j.finds, f)
+	j.mu.Unlock()
 	if f.folder == "" {
 		return row, fmt.Errorf("%w: %s: %s", errMissed, b.Name, f.missed)
 	}
