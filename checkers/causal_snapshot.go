@@ -198,9 +198,17 @@ func (c *clusterTimes) bound() {
 }
 
 func (c *clusterTimes) seen(at timedKey, value string, by uint64) {
-	if t := c.keys[at]; t != nil && value != "" {
-		if i, known := t.by[value]; known {
-			t.writes[i].hi = min(t.writes[i].hi, by)
+	t := c.keys[at]
+	if t == nil || value == "" {
+		return
+	}
+	if i, known := t.by[value]; known {
+		w := &t.writes[i]
+		w.hi = min(w.hi, by)
+		if w.hi < w.lo {
+			// Seen before the time of its answer: it was executed twice, and the answer is that of
+			// the second execution. Whether that may be is for others to judge.
+			w.lo = min(w.lo, c.ops[w.op].After+1)
 		}
 	}
 }

@@ -55,6 +55,10 @@ func TestPlantedInstants(t *testing.T) {
 		checker string
 		signed  Signature
 	}{
+		"seen before its second execution": {new(build).
+			op("upsert", 1, "a", at(30), func(o *histories.Op) { o.After = 5 }).
+			see("a", client(1), causal(15)).op("upsert", 1, "b", at(20)).
+			see("a", client(1), causal(16)), "", ""},
 		"own write not read":       {old().see("a", causal(30)), "causal-reads", causalStale},
 		"own write read":           {old().see("b", causal(30)), "", ""},
 		"another's write not read": {old().see("a", client(1), causal(15)), "", ""},

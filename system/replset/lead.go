@@ -51,10 +51,13 @@ func (l Lead) Err() error {
 
 // Await waits until everything that was applied in the term so far satisfies the write concern:
 // whatever the caller has read or written is among it, as a primary's log only grows. Errors are
-// those of Err and of Member.Await.
+// those of Member.Await, and errcode.InterruptedDueToReplStateChange when the term is over: not
+// errcode.NotWritablePrimary, which says for certain that nothing was executed, while what the
+// caller has written may have reached the next primary.
 func (l Lead) Await(t env.Task, wc command.WriteConcern) error {
 	if err := l.Err(); err != nil {
-		return err
+		return errcode.New(errcode.InterruptedDueToReplStateChange,
+			"what was written in term %d may last or not: %v", l.term, err)
 	}
 	return l.m.Await(t, l.m.Applied(), wc)
 }
