@@ -124,7 +124,8 @@ var (
 	}
 )
 
-// judge looks at what leaders do; a deposed one deceives itself only.
+// judge looks at what leaders do. What a primary does that does not know yet that it is deposed is
+// not judged, but the other side may rest on it.
 func (r *order) judge(e *trace.Event) {
 	switch e.Kind {
 	case trace.Elected:
@@ -136,6 +137,7 @@ func (r *order) judge(e *trace.Event) {
 		return
 	}
 	if r.world.Set(e.Shard).Leader != e.Node {
+		r.notePassed(e)
 		return
 	}
 	switch e.Kind {
@@ -153,6 +155,15 @@ func (r *order) judge(e *trace.Event) {
 		r.primaryEnters(e)
 	case trace.CatalogWritten:
 		r.commits(e)
+	}
+}
+
+func (r *order) notePassed(e *trace.Event) {
+	switch e.Kind {
+	case trace.DonorAdvanced:
+		r.pair(e).donors |= setOf(e.DonorState())
+	case trace.RecipientAdvanced:
+		r.pair(e).recipients |= setOf(e.RecipientState())
 	}
 }
 

@@ -77,6 +77,11 @@ func TestOrder(t *testing.T) {
 				strings.ReplaceAll(after(ordered, "receive b.0 m1 - m kEnteredCritSec"),
 					"b.0", "b.1"), "",
 		},
+		"a donor goes on that does not know that it is deposed": {
+			until(ordered, "state a.0 m1 - m a b kCriticalSection") + "elected a.1 2 1 1:1\n" +
+				"state a.0 m1 - m a b kCriticalSection\nreceive b.0 m1 - m kCommitStart\n" +
+				"receive b.0 m1 - m kEnteredCritSec\n", "",
+		},
 		"the recipient has not answered": {
 			without(ordered, "receive b.0 m1 - m kEnteredCritSec"), stateTooEarly,
 		},
