@@ -254,8 +254,8 @@ func (j *raceJob) keep(number int, c *race.Case, failed *runner.Result) {
 		fmt.Fprintln(out, explain.Report(r, explain.Where{
 			Run:    fmt.Sprintf("run %s", withCommas(uint64(number))),
 			Folder: folder,
-			Replay: []string{"shardproof replay " + folder},
-			Shrink: []string{"shardproof shrink " + folder},
+			Replay: []string{commandLine("replay", folder)},
+			Shrink: []string{commandLine("shrink", folder)},
 		}))
 	}
 }
