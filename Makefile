@@ -39,7 +39,7 @@ bench-against:
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt would change:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
-	$(GO) test ./ci/citations ./ci/determinism ./ci/imports ./ci/shape
+	$(GO) test -count=1 ./ci/citations ./ci/determinism ./ci/imports ./ci/shape
 
 ## demo: a campaign on a build with one known bug: a failure is found, explained and replayed
 demo:

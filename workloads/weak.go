@@ -43,8 +43,8 @@ var (
 		},
 	})
 	_ = declare(100, Workload{
-		Weak:  14,
-		Name:  "snapshot-reads",
+		Weak: 14,
+		Name: "snapshot-reads",
 		About: "snapshot scans over many chunks, of now and of the past, while documents change and " +
 			"chunks move",
 		draw: func(p *plan, o *scenario.Op) {

@@ -75,35 +75,6 @@ func literals(exprs []ast.Expr) (all []string) {
 
 const verdicts = "docs/verdicts.md"
 
-var explained = regexp.MustCompile("(?m)^- `([a-z-]+)`")
-
-// TestSignatures: the page explains every signature and no other.
-func TestSignatures(t *testing.T) {
-	page := map[string]bool{}
-	for _, m := range explained.FindAllStringSubmatch(read(t, verdicts), -1) {
-		page[m[1]] = true
-	}
-	for _, c := range runner.Checkers(shardstore.Store{}) {
-		for s := range c.Signatures {
-			if !page[string(s)] {
-				t.Errorf("%s does not explain the signature %s of %s", verdicts, s, c.Name)
-			}
-		}
-	}
-	for s := range page {
-		if s != "broken-invariant" && !given(s) {
-			t.Errorf("%s explains the signature %s, which no checker gives", verdicts, s)
-		}
-	}
-}
-
-func given(signature string) bool {
-	return slices.ContainsFunc(runner.Checkers(shardstore.Store{}), func(c checkers.Checker) bool {
-		_, has := c.Signatures[checkers.Signature(signature)]
-		return has
-	})
-}
-
 var (
 	rewrite = flag.Bool("rewrite", false, "copy promises into docs/verdicts.md, and "+
 		"kinds of operations and commands into docs/formats.md")
@@ -183,6 +154,36 @@ func wrapped(text, prefix string) string {
 		line += word
 	}
 	return b.String() + line + "\n"
+}
+
+var explained = regexp.MustCompile("(?m)^- `([a-z-]+)`")
+
+// TestSignatures: the page explains every signature and no other. It comes behind TestPromises,
+// which writes the section of a new checker.
+func TestSignatures(t *testing.T) {
+	page := map[string]bool{}
+	for _, m := range explained.FindAllStringSubmatch(read(t, verdicts), -1) {
+		page[m[1]] = true
+	}
+	for _, c := range runner.Checkers(shardstore.Store{}) {
+		for s := range c.Signatures {
+			if !page[string(s)] {
+				t.Errorf("%s does not explain the signature %s of %s", verdicts, s, c.Name)
+			}
+		}
+	}
+	for s := range page {
+		if s != "broken-invariant" && !given(s) {
+			t.Errorf("%s explains the signature %s, which no checker gives", verdicts, s)
+		}
+	}
+}
+
+func given(signature string) bool {
+	return slices.ContainsFunc(runner.Checkers(shardstore.Store{}), func(c checkers.Checker) bool {
+		_, has := c.Signatures[checkers.Signature(signature)]
+		return has
+	})
 }
 
 var reference = regexp.MustCompile("`([A-Za-z.]+)` in \\[[^]]+\\]\\(([^)]+\\.go)\\)")

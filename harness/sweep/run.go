@@ -34,9 +34,17 @@ func PlanOf(
 	}
 	p := New(s, some)
 	p.Singles = slices.DeleteFunc(p.Singles, func(f FaultCase) bool {
-		return f.Fault != nil && !slices.Contains(r.Target.Describe().Faults, f.Fault.Kind)
+		return f.Fault != nil && (!slices.Contains(r.Target.Describe().Faults, f.Fault.Kind) ||
+			!inCluster(r.Target.Nodes(s.Topology), f.Actor))
 	})
 	return p, r, nil
+}
+
+// inCluster reports whether there can be such an actor: a system may have no config servers.
+func inCluster(nodes []target.Node, actor string) bool {
+	const config = "config"
+	return actor != config ||
+		slices.ContainsFunc(nodes, func(n target.Node) bool { return n.Set == config })
 }
 
 // Part says which part of a plan is run.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shardproof/shardproof/harness/generate"
 	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/harness/target"
 )
 
 // TestSweepReachesWhatItPlans: a run goes the way of the one without faults until its fault, so
@@ -62,4 +63,13 @@ func outcomes(t *testing.T, p *Plan, part Part) (all []Outcome) {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// TestSystemsWithoutConfig: where there is no config server, nothing is planned that would hit one.
+func TestSystemsWithoutConfig(t *testing.T) {
+	pair := []target.Node{{ID: "shard-a.0", Set: "shard-a"}, {ID: "shard-b.0", Set: "shard-b"}}
+	whole := append(pair, target.Node{ID: "config.0", Set: "config"})
+	if inCluster(pair, "config") || !inCluster(pair, "donor") || !inCluster(whole, "config") {
+		t.Error("a fault is planned for a node that there is not, or left out for one that there is")
+	}
 }
