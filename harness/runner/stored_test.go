@@ -51,6 +51,7 @@ func TestStories(t *testing.T) {
 var weaknesses = map[string][]string{
 	"executed-twice":           {verdict.ExecutedTwice.Name},
 	"older-executed-twice":     {verdict.ExecutedTwice.Name},
+	"seen-before-its-answer":   {verdict.ExecutedTwice.Name},
 	"older-late-commit":        {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
 	"older-late-commit-of-two": {verdict.UnfencedCommit.Name, verdict.LeakedOrphans.Name},
 	"older-orphans-leaked":     {verdict.LeakedOrphans.Name},

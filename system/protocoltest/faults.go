@@ -97,10 +97,12 @@ func (s *Stage) strike(do string, p *sim.PointHit) sim.Action {
 	case "pause":
 		return sim.Action{Pause: duration(param)}
 	case "kill":
-		s.World.At(s.World.Now(), func() { s.Kill(p.Node, p.Task) })
+		node, task := p.Node, p.Task // the hit is that of another passage by then
+		s.World.At(s.World.Now(), func() { s.Kill(node, task) })
 		return sim.Action{Pause: time.Millisecond}
 	case "stepdown":
-		s.World.At(s.World.Now(), func() { s.StepDown(p.Node) })
+		node := p.Node
+		s.World.At(s.World.Now(), func() { s.StepDown(node) })
 		return sim.Action{}
 	case "cut":
 		s.isolate(p.Node, p.Node)
