@@ -53,9 +53,12 @@ func Main(targets ...target.Target) int {
 	return end.code
 }
 
-const aboutText = `shardproof runs a whole sharded document store in a deterministic simulation,
-moves data between its shards while faults are injected, and checks every run for lost, duplicated
-and stale data. A seed determines the whole run, so every failure can be replayed step by step.
+// aboutText has the name of the program and what its first system is.
+const aboutText = `%s runs a whole distributed store in a deterministic simulation, moves
+data between its servers while faults are injected, and checks every run for lost, duplicated and
+stale data. A seed determines the whole run, so every failure can be replayed step by step.
+
+The store is %s.
 
 Exit codes: 0 passed, 1 a promise was broken, 2 undecided, 3 a replay diverged, 4 the harness
 failed, 64 wrong usage, 130 interrupted (with a report of what was done until then).`
@@ -69,8 +72,9 @@ func newRoot(t target.Set) *cobra.Command {
 	root := &cobra.Command{
 		Use:           programName(),
 		Short:         "test that moving data between shards loses nothing",
-		Long:          aboutText,
-		Example:       aboutExample,
+		Long:          fmt.Sprintf(aboutText, programName(), t[0].Describe().About),
+		Version:       versionText(),
+		Example:       strings.ReplaceAll(aboutExample, "shardproof", programName()),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(c *cobra.Command, args []string) error {

@@ -44,3 +44,15 @@ func buildName() string {
 	}
 	return commit + changed
 }
+
+// versionText is the version of the module, the commit as far as it is known, and Go's version.
+func versionText() string {
+	version := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	if commit := buildName(); commit != "" {
+		version += ", commit " + commit
+	}
+	return version + ", " + runtime.Version()
+}
