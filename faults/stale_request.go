@@ -7,8 +7,8 @@ import (
 
 var _ = declare(210, Kind{
 	Name: "stale-request",
-	About: "a control message is kept back, the work of its sender ends at once, and the message " +
-		"is delivered when that has been dealt with",
+	About: "a control message is held back and its sender's work ended at once; the message " +
+		"arrives after the cluster has recovered from that",
 	Aim:  AtLink,
 	Args: []Arg{messagesArg, skipArg, endingArg},
 	inject: func(c *Case) (repair func()) {

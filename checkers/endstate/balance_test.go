@@ -12,7 +12,7 @@ import (
 // shards uneven.
 func TestLacking(t *testing.T) {
 	const ns, chunk = "test.docs", 100
-	lying := func(shards ...string) (all []PlacedChunk) {
+	placed := func(shards ...string) (all []PlacedChunk) {
 		bounds := []string{"a", "c", "e", "g", "i"}
 		for i, s := range shards {
 			name, jumbo := strings.CutSuffix(s, "!")
@@ -38,30 +38,30 @@ func TestLacking(t *testing.T) {
 		bytes map[string]int64
 		want  string
 	}{
-		{"equal counts", nil, lying("a", "b"), nil, ""},
-		{"one apart", nil, lying("a", "a", "b"), nil, ""},
-		{"two apart", nil, lying("a", "a"), nil, "a has 2 chunks"},
-		{"nothing can move", nil, lying("a!", "a!"), nil, ""},
+		{"equal counts", nil, placed("a", "b"), nil, ""},
+		{"one apart", nil, placed("a", "a", "b"), nil, ""},
+		{"two apart", nil, placed("a", "a"), nil, "a has 2 chunks"},
+		{"nothing can move", nil, placed("a!", "a!"), nil, ""},
 		{
-			"draining", []trace.ClusterChangedEvent{drains}, lying("a", "b"), nil,
+			"draining", []trace.ClusterChangedEvent{drains}, placed("a", "b"), nil,
 			"which is draining",
 		},
 		{
 			"jumbo on a shard that drains", []trace.ClusterChangedEvent{drains},
-			lying("a", "b!"), nil, "",
+			placed("a", "b!"), nil, "",
 		},
 		{
-			"out of its zone", []trace.ClusterChangedEvent{zone("a", "c")}, lying("b", "a"), nil,
+			"out of its zone", []trace.ClusterChangedEvent{zone("a", "c")}, placed("b", "a"), nil,
 			"belongs to zone east",
 		},
-		{"in its zone", []trace.ClusterChangedEvent{zone("a", "c")}, lying("a", "a"), nil, ""},
+		{"in its zone", []trace.ClusterChangedEvent{zone("a", "c")}, placed("a", "a"), nil, ""},
 		{
-			"across a boundary", []trace.ClusterChangedEvent{zone("b", "c")}, lying("a", "a"),
+			"across a boundary", []trace.ClusterChangedEvent{zone("b", "c")}, placed("a", "a"),
 			nil, "crosses",
 		},
-		{"sizes", nil, lying("a", "b"), map[string]int64{"a": 500, "b": 99}, "a has 500 bytes"},
+		{"sizes", nil, placed("a", "b"), map[string]int64{"a": 500, "b": 99}, "a has 500 bytes"},
 		{
-			"sizes less than three chunks apart", nil, lying("a", "b"),
+			"sizes less than three chunks apart", nil, placed("a", "b"),
 			map[string]int64{"a": 500, "b": 210}, "",
 		},
 	} {

@@ -13,10 +13,10 @@ import (
 // that counts is that of a majority of the config server.
 var acknowledgedRule = verdict.Checker{
 	Name: "acknowledged",
-	Promise: "What was asked of the catalogue and acknowledged was so for a majority of the " +
-		"config server at some moment between the request and the answer.",
+	Promise: "An acknowledged change of the catalogue was in effect on a majority of the config " +
+		"server at some moment between the request and the answer.",
 	Signatures: verdict.Meanings{
-		neverSo: "a command was acknowledged, and what it asks for never was so",
+		neverSo: "a command was acknowledged, and what it asks for was never in effect",
 	},
 }
 

@@ -14,11 +14,11 @@ import (
 // as a whole, this judges of every field that is written.
 var fieldsRule = verdict.Checker{
 	Name: "chunk-fields",
-	Promise: "A change of the catalogue writes the chunks that it is about and no others, and " +
+	Promise: "A change of the catalogue writes the chunks that it concerns and no others, and " +
 		"each of their fields follows from the change: bounds, owner, version, history, date, " +
 		"jumbo flag and epoch.",
 	Signatures: verdict.Meanings{
-		wrongBounds: "a change wrote other chunks than it is about",
+		wrongBounds: "a change wrote other chunks than those it concerns",
 		wrongStep:   "a chunk has a higher version than follows from the change",
 		notKept:     "a chunk lost history, or got another one, although it stays where it is",
 		wrongDate:   "the date since which a shard has a chunk is not that of the newest placement",
@@ -120,7 +120,7 @@ func (f *fields) judgeEpoch(w *model.Write) {
 // layout is how a collection is to be made: cut at the bounds, dealt to the shards in turn.
 type layout struct{ bounds, shards []string }
 
-// Founds says how a collection is to be made, whoever makes it and however often.
+// Founds says how a collection is to be made, whichever client creates it and however often.
 func (o *Oracle) Founds(ns string, bounds, shards []string) {
 	o.layouts[ns] = layout{bounds, shards}
 }

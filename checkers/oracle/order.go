@@ -12,8 +12,8 @@ import (
 // orderRule is order (protocol 4, 5.1, 5.2, 9.1, 11).
 var orderRule = verdict.Checker{
 	Name: "order",
-	Promise: "Those who take part in a move go through their states in order, and nobody enters " +
-		"a state before the others have reached the one that it rests on.",
+	Promise: "The donor, the recipient and the config server go through the states of a move in " +
+		"order, and none enters a state before the others have reached what it depends on.",
 	Signatures: verdict.Meanings{
 		stateSkipped: "a donor, a recipient or a movePrimary entered a state that does not " +
 			"follow the one before",
@@ -68,7 +68,7 @@ type pair struct {
 	donor     trace.DonorState
 	donors    stateSet
 	recipient trace.RecipientState
-	// recipientTerm is the term of the recipient's primary: a later one begins anew.
+	// recipientTerm is the term of the recipient's primary: a later one starts over.
 	recipientTerm  uint64
 	recipients     stateSet
 	donorTaskReady bool

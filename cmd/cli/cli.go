@@ -95,10 +95,16 @@ func newRoot(t target.Set) *cobra.Command {
 	})
 	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t),
 		newCheck(), newMemory(), newUpgrade(), newList(t))
-	for _, c := range root.Commands() {
-		c.Example = strings.ReplaceAll(c.Example, "shardproof ", programName()+" ")
-	}
+	nameExamples(root)
 	return root
+}
+
+// nameExamples has the examples of all commands below c begin with the program's name.
+func nameExamples(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		sub.Example = strings.ReplaceAll(sub.Example, "shardproof ", programName()+" ")
+		nameExamples(sub)
+	}
 }
 
 // programName is what the program was called by, without its folder: commands that are printed for

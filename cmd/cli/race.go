@@ -21,9 +21,6 @@ import (
 // pairsFile is the list of pairs in the folder of a race sweep.
 const pairsFile = "pairs.md"
 
-// scripted is the system that the activities are of.
-const scripted = "shardstore"
-
 // raceFlags are the flags of `sweep race`.
 type raceFlags struct {
 	runFlags
@@ -41,12 +38,13 @@ func newRace(targets target.Set) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "race",
 		Short: "hold one activity at each of its sites until another has passed each of its own",
-		Long: `Race takes two activities of the store, such as the donor of a migration and range deletion, in a
-small cluster where they meet. The first stands still at each of its failpoint sites, the second begins, and
-when it has passed one of its own the first goes on; once for every site of the first and every event of
-the second, once for longer than anybody waits for an answer, and again while the first loses its primacy.
-All pairs of activities take turns, so that any budget covers all of them. If it is interrupted, the same
-command resumes the sweep. Activities: shardproof list activities.`,
+		Long: `Race runs two activities of the store, such as the donor side of a migration and range
+deletion, at the same time in a small cluster. It holds the first at one of its failpoint sites,
+starts the second, and releases the first when the second reaches a chosen site of its own. One run
+is made for every site of the first with every site that the second reaches. In further runs the
+hold is longer than any timeout, or the held node steps down meanwhile. The pairs of activities take
+turns, so that any budget covers all of them. If the sweep is interrupted, the same command resumes
+it. The list "activities" shows the activities.`,
 		Example: "  shardproof sweep race --for 10m\n  shardproof sweep race --activities " +
 			"donor,range-deletion --keep-going",
 		Args: cobra.NoArgs,
@@ -90,7 +88,7 @@ func (f *raceFlags) pairs() ([]race.Pair, error) {
 func (f *raceFlags) race(c *cobra.Command) error {
 	pairs, err := f.pairs()
 	if err == nil {
-		_, err = f.targets.Find(scripted)
+		_, err = f.targets.Find(race.System)
 	}
 	if err != nil {
 		return usageError(err)

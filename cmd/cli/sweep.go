@@ -18,6 +18,7 @@ import (
 	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/generate"
+	"github.com/shardproof/shardproof/harness/race"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/sweep"
@@ -81,7 +82,9 @@ What can be swept, besides a seed or a scenario file:
 	c.Flags().StringVar(&f.out, "out", "",
 		"the folder for progress, the matrix and failing runs (default: out/sweep-BASE)")
 	f.seeds = 1
-	c.AddCommand(newRace(targets))
+	if _, err := targets.Find(race.System); err == nil {
+		c.AddCommand(newRace(targets))
+	}
 	return c
 }
 

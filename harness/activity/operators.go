@@ -4,7 +4,7 @@ package activity
 var (
 	_ = declare(Activity{
 		Name:  "ddl",
-		About: "a collection is made, renamed and dropped, and its indexes with it",
+		About: "a collection is created, renamed and dropped, with its indexes",
 		sites: []string{
 			"config.setAllowMigrations", "config.ddl", "request.ddl", "rangeDeleter.dropCollection",
 			"rangeDeleter.renameCollection", "recovery.dropDetected",
@@ -106,7 +106,7 @@ at 10ms client 0 write test.docs k=1 v=w1
 
 	_ = declare(Activity{
 		Name:  "membership",
-		About: "a shard is emptied, removed and added again",
+		About: "a shard is drained, removed and added again",
 		sites: []string{
 			"config.removeShard", "config.addShard", "request.joinCluster", "request.leaveCluster",
 		},

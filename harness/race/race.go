@@ -1,11 +1,10 @@
-// Package race tries every two activities of a store in each other's way: one stands still at each
-// of its sites until the other, which begins then, has passed each of its own.
+// Package race runs every two activities of a store against each other: one is held at each of its
+// sites until the other, which starts then, has passed each of its own.
 //
-// What the first passes by itself, and when both begin together, are the places where it can be
-// held. Held at one of them for longer than anybody waits for an answer, and once more while its
-// node loses its primacy, it lets the second go on: what that passes in the meantime are the events
-// until which the first is held, one by one. As a run is the same up to the event, every one of
-// them comes.
+// The sites that the first passes alone, and when both start together, are those where it can be
+// held. A first run holds it there for longer than any timeout, another while its node steps down.
+// What the second passes meanwhile are the events until which the first is then held, one run for
+// each. As a run is the same up to the event, each of them occurs.
 //
 // Promise: a plan is a pure function of its pairs and of the outcomes it is told of. The pairs take
 // turns, each with holds that it has not tried yet in a scattered order: every beginning covers all pairs.
@@ -23,6 +22,9 @@ import (
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
+
+// System is the target that a race sweep is of.
+const System = activity.System
 
 // Pair is two activities in the order in which they begin. The first is held.
 type Pair struct {

@@ -143,7 +143,10 @@ func listStrategies(w io.Writer, _ target.Target) {
 	}
 }
 
-func listActivities(w io.Writer, _ target.Target) {
+func listActivities(w io.Writer, of target.Target) {
+	if of.Describe().Name != activity.System {
+		return
+	}
 	for _, a := range activity.All() {
 		fmt.Fprintf(w, "%s\t%s\n", a.Name, a.About)
 	}
