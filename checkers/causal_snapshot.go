@@ -1,7 +1,9 @@
 package checkers
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -50,6 +52,8 @@ const (
 type clusterTimes struct {
 	keyed
 	keys map[timedKey]*timeline
+	// written are the keys with a timeline, in order, by namespace.
+	written map[string][]int64
 	// need is the cluster time that each client's next causal read must not be older than.
 	need             map[int]uint64
 	removals         removals
@@ -109,6 +113,7 @@ func checkClusterTimes(h keyed) *clusterTimeVerdicts {
 	}
 	if c.wanted() {
 		c.stamp()
+		c.sort()
 		c.bound()
 		for i := range h.ops {
 			c.judge(i)
@@ -163,6 +168,17 @@ func (c *clusterTimes) stamp() {
 	}
 }
 
+// sort lists the keys with a timeline: of no others can a scan be wrong about what is missing.
+func (c *clusterTimes) sort() {
+	inOrder := func(a, b timedKey) int {
+		return cmp.Or(cmp.Compare(a.ns, b.ns), cmp.Compare(a.key, b.key))
+	}
+	c.written = map[string][]int64{}
+	for _, at := range slices.SortedFunc(maps.Keys(c.keys), inOrder) {
+		c.written[at.ns] = append(c.written[at.ns], at.key)
+	}
+}
+
 func (c *clusterTimes) line(at timedKey) *timeline {
 	t := c.keys[at]
 	if t == nil {
@@ -182,7 +198,7 @@ func (c *clusterTimes) bound() {
 		}
 		switch kind := op.Kind.Of(); {
 		case kind.Reads():
-			linearize.Sightings(op, func(key int64, _ bool, value string, _ []string) {
+			linearize.Sightings(op, c.written[op.NS], func(key int64, _ bool, value string, _ []string) {
 				c.seen(timedKey{op.NS, key}, value, op.Time)
 			})
 		default:
@@ -258,9 +274,10 @@ func (c *clusterTimes) judgeSnapshot(i int, need uint64) {
 
 func (c *clusterTimes) each(i int, from, to uint64, check func(view)) {
 	op := &c.ops[i]
-	linearize.Sightings(op, func(key int64, found bool, value string, list []string) {
+	see := func(key int64, found bool, value string, list []string) {
 		check(view{i, timedKey{op.NS, key}, from, to, found, value, list})
-	})
+	}
+	linearize.Sightings(op, c.written[op.NS], see)
 }
 
 func (c *clusterTimes) checkCausal(v view) {

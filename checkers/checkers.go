@@ -31,6 +31,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/linearize"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/formats"
 	"github.com/shardproof/shardproof/histories/listed"
 	"github.com/shardproof/shardproof/histories/opkind"
 )
@@ -88,7 +89,7 @@ func Catalogue() []Checker {
 // of operations must be unique, and written values unique for each key; a history that repeats
 // values is decided by search alone.
 func Check(ops []histories.Op, limits Limits) []Verdict {
-	if limits == (Limits{}) {
+	if limits.isZero() {
 		limits = StandardLimits()
 	}
 	h := &history{keyed: keysOf(withoutWatches(ops)), all: ops, limits: limits}
@@ -129,10 +130,10 @@ func withoutWatches(ops []histories.Op) []histories.Op {
 	return slices.DeleteFunc(slices.Clone(ops), watches)
 }
 
-// CheckFile is Check of a history file, as runs leave it or histories.Write writes it; an error
-// says where the file is wrong and what to do.
+// CheckFile is Check of a history file in any form that formats.Read reads, as runs and Jepsen's
+// tests leave it; an error says where the file is wrong and what to do.
 func CheckFile(path string, limits Limits) ([]Verdict, error) {
-	_, ops, err := histories.ReadFile[histories.Op](path)
+	ops, err := formats.Read(path, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -20,43 +20,75 @@ var Linearizability = Checker{
 
 const notLinearizable Signature = "not-linearizable"
 
-// Limits bound what checking may cost; a limit that is reached makes the verdict undecided. The
-// zero Limits are the standard ones.
+// Limits bound what checking may cost; a limit that is reached makes the verdict undecided, with
+// the limit's name. The zero Limits are the standard ones.
 type Limits struct {
-	// Search is the longest time for one key, Acts the most operations on it.
+	// Search is the longest time for one key. Left says how much time is left for all of them; nil
+	// for any.
 	Search time.Duration
-	Acts   int
+	Left   func() time.Duration
+	// Acts is the most operations on a key that are searched.
+	Acts int
 	// Sample is how many operations of keys that are explained already may be searched again.
 	Sample int
+	// FirstProof ends the search at the first key that is proven to have no order.
+	FirstProof bool
+}
+
+func (l *Limits) isZero() bool {
+	return l.Search == 0 && l.Left == nil && l.Acts == 0 && l.Sample == 0 && !l.FirstProof
 }
 
 // StandardLimits are those of a run.
 func StandardLimits() Limits { return Limits{Search: 2 * time.Second, Acts: 5000, Sample: 40} }
 
-var _ = declare(20, &Linearizability, checkLinearizability)
+var _ = declare(20, &Linearizability, func(h *history) Verdict {
+	s := keySearch{keyed: h.keyed, limits: h.limits, verdict: Linearizability.Begin()}
+	s.judge(h.findUnique())
+	return s.verdict
+})
 
-func checkLinearizability(h *history) Verdict {
-	v, f, limits := Linearizability.Begin(), h.findUnique(), h.limits
-	bound := linearize.Limits{Time: limits.Search, Acts: limits.Acts}
-	for _, i := range f.open {
-		h.decide(&v, &h.keys[i], bound)
-	}
+// keySearch is the search of one history.
+type keySearch struct {
+	keyed
+	limits  Limits
+	verdict Verdict
+}
+
+func (s *keySearch) judge(f *uniqueFindings) {
 	for _, i := range f.broken {
-		h.confirm(&v, &h.keys[i], bound)
+		s.confirm(&s.keys[i])
+		if s.limits.FirstProof {
+			return // confirmed or not, it is proven by unique-writes
+		}
 	}
-	h.sample(&v, f.explained, limits.Sample, bound)
-	return v
+	for _, i := range f.open {
+		s.decide(&s.keys[i])
+		if s.limits.FirstProof && s.verdict.Outcome == Fail {
+			return
+		}
+	}
+	s.sample(f.explained)
+}
+
+// search is that of one key, in what is left of the time.
+func (s *keySearch) search(k *linearize.Key) (answer linearize.Answer, exceeded string) {
+	bound := linearize.Limits{Time: s.limits.Search, Acts: s.limits.Acts}
+	if s.limits.Left != nil {
+		bound.Time = min(bound.Time, s.limits.Left())
+	}
+	answer, exceeded = k.Search(bound)
+	s.verdict.Checked += len(k.Acts)
+	return answer, exceeded
 }
 
 // decide judges a key that nobody has judged yet.
-func (h keyed) decide(v *Verdict, k *linearize.Key, bound linearize.Limits) {
-	v.Checked += len(k.Acts)
-	switch k.Search(bound) {
+func (s *keySearch) decide(k *linearize.Key) {
+	switch answer, exceeded := s.search(k); answer {
 	case linearize.Contradiction:
-		v.Add(h.unexplained(k))
+		s.verdict.Add(s.unexplained(k))
 	case linearize.Open:
-		v.LeaveOpen("k=%d of %s: %d operations are too many to search within the limits",
-			k.Key, k.NS, len(k.Acts))
+		s.verdict.LeaveOpen("k=%d of %s: %s", k.Key, k.NS, exceeded)
 	}
 }
 
@@ -73,13 +105,12 @@ func (h keyed) unexplained(k *linearize.Key) Violation {
 
 // confirm has a proven contradiction proven a second time. A search that finds an order would mean
 // that a checker is wrong, which is said and leaves the run undecided at best.
-func (h keyed) confirm(v *Verdict, k *linearize.Key, bound linearize.Limits) {
-	v.Checked += len(k.Acts)
-	switch k.Search(bound) {
+func (s *keySearch) confirm(k *linearize.Key) {
+	switch answer, _ := s.search(k); answer {
 	case linearize.Contradiction:
-		v.Add(h.unexplained(k))
+		s.verdict.Add(s.unexplained(k))
 	case linearize.Explained:
-		v.LeaveOpen(
+		s.verdict.LeaveOpen(
 			"k=%d of %s: checkers disagree: unique-writes found a contradiction, and the search "+
 				"found an order", k.Key, k.NS,
 		)
@@ -88,15 +119,15 @@ func (h keyed) confirm(v *Verdict, k *linearize.Key, bound linearize.Limits) {
 
 // sample searches some keys that have an order already, others in every run, so that an error in
 // the fast way cannot hide for long.
-func (h keyed) sample(v *Verdict, explained []int, budget int, bound linearize.Limits) {
+func (s *keySearch) sample(explained []int) {
+	budget := s.limits.Sample
 	for n := range explained {
-		k := &h.keys[explained[(n*7919+len(h.ops))%len(explained)]]
+		k := &s.keys[explained[(n*7919+len(s.ops))%len(explained)]]
 		if budget -= len(k.Acts); budget < 0 {
 			return
 		}
-		v.Checked += len(k.Acts)
-		if k.Search(bound) == linearize.Contradiction {
-			v.LeaveOpen(
+		if answer, _ := s.search(k); answer == linearize.Contradiction {
+			s.verdict.LeaveOpen(
 				"k=%d of %s: checkers disagree: unique-writes found an order, and the search "+
 					"found none", k.Key, k.NS,
 			)

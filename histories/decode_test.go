@@ -2,6 +2,7 @@ package histories_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -23,10 +24,23 @@ func readLine(line string) (*histories.Op, error) {
 	return op, r.Read(op)
 }
 
+// strictly reads a line with encoding/json, and refuses unknown fields and what follows.
+func strictly(line string, op *histories.Op) error {
+	d := json.NewDecoder(strings.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(op); err != nil {
+		return err
+	}
+	if strings.TrimSpace(line[d.InputOffset():]) != "" {
+		return errors.New("something follows")
+	}
+	return nil
+}
+
 // compare holds a line to encoding/json, which is the definition of the format.
 func compare(t interface{ Fatalf(string, ...any) }, line string) {
 	var want histories.Op
-	wrong := json.Unmarshal([]byte(line), &want)
+	wrong := strictly(line, &want)
 	got, err := readLine(line)
 	if (err == nil) != (wrong == nil) {
 		t.Fatalf("%s: encoding/json says %v, the reader %v", line, wrong, err)
@@ -99,7 +113,7 @@ func TestManyAndLongLines(t *testing.T) {
 	packed := written(t, histories.Header{}, want)
 	for _, size := range []int64{0, 1, int64(len(packed)), 1 << 20} {
 		in := io.Reader(strings.NewReader(string(packed)))
-		_, got, err := histories.ReadSized[histories.Op]("h", in, size)
+		_, got, err := histories.ReadSized[histories.Op]("h", in, histories.Extent{Size: size})
 		if err != nil || !slices.EqualFunc(want, got, func(a, b histories.Op) bool {
 			return a.ID == b.ID && a.Value == b.Value
 		}) {

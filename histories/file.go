@@ -120,12 +120,17 @@ type Reader[T Record] struct {
 
 	file    string
 	lines   *bufio.Reader
+	most    int64 // how many bytes there may be, unpacked; 0 for any
+	bytes   int64
 	long    []byte // a line that does not fit into the buffer of lines
 	ops     opDecoder
 	line    int
 	records int
 	done    bool
 }
+
+// longestLine is how many bytes a line may have: a hundred times what the longest list needs.
+const longestLine = 64 << 20
 
 var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
@@ -175,16 +180,21 @@ func (r *Reader[T]) next() ([]byte, error) {
 	text, err := r.lines.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
 		r.long = append(r.long[:0], text...)
-		for err == bufio.ErrBufferFull {
+		for err == bufio.ErrBufferFull && len(r.long) <= longestLine {
 			text, err = r.lines.ReadSlice('\n')
 			r.long = append(r.long, text...)
 		}
 		text = r.long
 	}
+	r.bytes += int64(len(text))
 	switch {
-	case err == nil:
-		return text, nil
-	case err == io.EOF && len(text) > 0:
+	case len(text) > longestLine:
+		return nil, r.refuse(fmt.Sprintf("the line has more than %d bytes", longestLine),
+			"divide what it records into several operations")
+	case r.most > 0 && r.bytes > r.most:
+		return nil, r.refuse(fmt.Sprintf("the file has more than %d bytes, unpacked", r.most),
+			"allow more if you trust it, or record less")
+	case err == nil || err == io.EOF && len(text) > 0:
 		return text, nil
 	case err == io.EOF:
 		return nil, io.EOF
@@ -234,7 +244,21 @@ func (r *Reader[T]) decode(text []byte, record *T) error {
 		}
 		*op = Op{}
 	}
-	return json.Unmarshal(text, record)
+	return strictly(text, record)
+}
+
+// strictly reads a line as encoding/json does, but for fields that nobody knows: to leave out what a
+// misspelt one says would weaken the record.
+func strictly(text []byte, record any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(record); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("something follows the record")
+	}
+	return nil
 }
 
 // undecodable tells a line cut in the middle, which is the last one and has no end, from a wrong
@@ -248,7 +272,7 @@ func (r *Reader[T]) undecodable(text []byte, err error) error {
 
 func (r *Reader[T]) finish(text []byte) error {
 	var f footer
-	if err := json.Unmarshal(text, &f); err != nil {
+	if err := strictly(text, &f); err != nil {
 		return r.undecodable(text, err)
 	}
 	if f.Records != r.records {
@@ -256,27 +280,44 @@ func (r *Reader[T]) finish(text []byte) error {
 			r.records, f.Records),
 			"correct the last line if you edited the file, or record it again")
 	}
+	switch _, err := r.next(); err {
+	case io.EOF:
+	case nil:
+		return r.refuse("something follows the last line, which says that the file ends",
+			"write every record above it")
+	default:
+		return err
+	}
 	r.done = true
 	return io.EOF
 }
 
 // Read reads a whole file of records.
 func Read[T Record](file string, r io.Reader) (Header, []T, error) {
-	return ReadSized[T](file, r, 0)
+	return ReadSized[T](file, r, Extent{})
 }
 
-// ReadSized is Read of a source of so many bytes, 0 when that is not known. Memory is then taken
-// once, for as many records as there should be by those read so far.
-func ReadSized[T Record](file string, r io.Reader, size int64) (Header, []T, error) {
+// Extent is how large a source is and may be, in bytes; 0 stands for not known, and for any.
+type Extent struct {
+	// Size is that of the source as it is, packed or not: memory is then taken once, for as many
+	// records as there should be by those read so far.
+	Size int64
+	// Most is how much it may be, unpacked; a larger one is refused.
+	Most int64
+}
+
+// ReadSized is Read of a source of that extent.
+func ReadSized[T Record](file string, r io.Reader, extent Extent) (Header, []T, error) {
 	taken := &counted{Reader: r}
 	reader, err := NewReader[T](file, taken)
 	if err != nil {
 		return Header{}, nil, err
 	}
+	reader.most = extent.Most
 	var records []T
 	for {
 		if len(records) == cap(records) {
-			records = slices.Grow(records, expected(len(records), taken.bytes, size))
+			records = slices.Grow(records, expected(len(records), taken.bytes, extent.Size))
 		}
 		records = records[:len(records)+1]
 		switch err := reader.Read(&records[len(records)-1]); err {
@@ -322,7 +363,7 @@ func ReadFile[T Record](path string) (Header, []T, error) {
 		return Header{}, nil, err
 	}
 	defer f.Close()
-	return ReadSized[T](path, f, SizeOf(f))
+	return ReadSized[T](path, f, Extent{Size: SizeOf(f)})
 }
 
 // SizeOf is how many bytes a file has, 0 for what is no file and may go on for ever.

@@ -161,6 +161,16 @@ func TestRefusedFiles(t *testing.T) {
 		"cut to header": {packed[:8], "is truncated after 0 records"},
 		"damaged":       {packed[:40] + "?!" + packed[42:], "is damaged"},
 		"wrong line":    {head + "{\"id\":\"x\"}\n", "h:2: the line is no record"},
+		"unknown field": {head + "{\"id\":1,\"outcom\":\"failed\"}\n", `h:2: the line is no record: json: ` +
+			`unknown field "outcom"; correct the line`},
+		"two records in a line": {head + "{\"id\":1}{\"id\":2}\n", "something follows the record"},
+		"behind the end": {
+			head + "{\"end\":true,\"records\":0}\n{\"id\":1}\n",
+			"h:3: something follows the last line, which says that the file ends",
+		},
+		"endless line": {
+			head + `{"value":"` + strings.Repeat("x", 65<<20), "h:2: the line has more than",
+		},
 		"wrong count": {
 			head + "{\"end\":true,\"records\":3}\n",
 			"h:2: the file holds 0 records and its last line says 3",
@@ -170,6 +180,18 @@ func TestRefusedFiles(t *testing.T) {
 		var refused *histories.FileError
 		if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// A file that is larger than it may be is refused, however small it is packed.
+func TestLargeFiles(t *testing.T) {
+	packed := written(t, histories.Header{}, make([]histories.Op, 10_000))
+	for most, fits := range map[int64]bool{0: true, 2 << 20: true, 1 << 20: false} {
+		_, ops, err := histories.ReadSized[histories.Op]("h", bytes.NewReader(packed),
+			histories.Extent{Most: most})
+		if (err == nil) != fits || fits && len(ops) != 10_000 {
+			t.Errorf("%d bytes: %d operations, %v", most, len(ops), err)
 		}
 	}
 }

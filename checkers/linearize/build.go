@@ -2,6 +2,7 @@ package linearize
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/shardproof/shardproof/histories"
@@ -16,10 +17,12 @@ func Split(ops []histories.Op) []Key {
 		ops:    ops,
 		names:  namesInTurn(ops),
 		spaces: map[string]map[int64]int32{},
+		sorted: map[string][]int64{},
 		at:     make([]int32, len(ops)),
 		puts:   make([]ID, len(ops)),
 	}
 	b.count()
+	b.countScans()
 	b.divide()
 	for i := range ops {
 		b.introduce(int32(i))
@@ -45,6 +48,8 @@ type keyBuilder struct {
 	keys   []Key
 	counts []int
 	spaces map[string]map[int64]int32
+	// Of each namespace with scans: its keys in order.
+	sorted map[string][]int64
 	ids    identities
 	// Of each operation on one key: the position of the key, and the identity that it writes.
 	at   []int32
@@ -76,10 +81,16 @@ func namesInTurn(ops []histories.Op) map[string][]string {
 // place is the position of a namespace among those of its collection.
 func (b *keyBuilder) place(ns string) uint8 { return uint8(max(0, slices.Index(b.names[ns], ns))) }
 
-func (b *keyBuilder) find(ns string, key int64) int32 {
+// first is the namespace under which the keys of a collection are kept.
+func (b *keyBuilder) first(ns string) string {
 	if names := b.names[ns]; names != nil {
-		ns = names[0]
+		return names[0]
 	}
+	return ns
+}
+
+func (b *keyBuilder) find(ns string, key int64) int32 {
+	ns = b.first(ns)
 	space := b.spaces[ns]
 	if space == nil {
 		space = map[int64]int32{}
@@ -103,20 +114,40 @@ func (b *keyBuilder) find(ns string, key int64) int32 {
 	return at
 }
 
-// count says how many acts each key will have, so that all of them fit into one allocation.
+// count finds the keys that operations name or return, and says how many acts each of them will
+// have, so that all of them fit into one allocation.
 func (b *keyBuilder) count() {
 	for i := range b.ops {
 		op := &b.ops[i]
-		if op.Kind.Whole() {
-			continue
-		}
-		if op.Kind.Of().Shape != opkind.Ranged {
+		switch op.Kind.Of().Shape {
+		case opkind.Whole:
+		case opkind.Ranged:
+			for k := range op.Result.Items {
+				b.find(op.NS, op.Result.Items[k].Key)
+			}
+		default:
 			b.at[i] = b.find(op.NS, op.Key)
 			b.counts[b.at[i]]++
+		}
+	}
+}
+
+// countScans adds what scans say of keys, once all keys are known.
+func (b *keyBuilder) countScans() {
+	for i := range b.ops {
+		op := &b.ops[i]
+		if op.Kind.Of().Shape != opkind.Ranged {
 			continue
 		}
-		eachSighting(op, func(s keySighting) { b.counts[b.find(op.NS, s.key)]++ })
+		if _, done := b.sorted[op.NS]; !done {
+			b.sorted[op.NS] = slices.Sorted(maps.Keys(b.spaces[b.first(op.NS)]))
+		}
+		b.eachSighting(op, func(s keySighting) { b.counts[b.find(op.NS, s.key)]++ })
 	}
+}
+
+func (b *keyBuilder) eachSighting(op *histories.Op, each func(keySighting)) {
+	eachSighting(op, b.sorted[op.NS], each)
 }
 
 func (b *keyBuilder) divide() {
@@ -174,7 +205,7 @@ func (b *keyBuilder) take(at int32) {
 	case kind.Shape == opkind.Whole:
 		b.wipe(at, op)
 	case kind.Shape == opkind.Ranged:
-		eachSighting(op, func(s keySighting) { b.see(at, op, s) })
+		b.eachSighting(op, func(s keySighting) { b.see(at, op, s) })
 	case kind.Reads() && op.Outcome == histories.OK:
 		r := &op.Result
 		b.seen(b.at[at], at, op, keySighting{op.Key, r.Found, r.Value, r.List, op.Return})
@@ -182,16 +213,6 @@ func (b *keyBuilder) take(at int32) {
 		i := b.at[at]
 		b.keys[i].Acts = append(b.keys[i].Acts, b.act(i, at, op))
 	}
-}
-
-// Sightings calls each for what a read or a scan says of single keys: an identity and a list, or
-// that no document was found.
-func Sightings(op *histories.Op, each func(key int64, found bool, value string, list []string)) {
-	if op.Kind.Of().Shape == opkind.Keyed {
-		each(op.Key, op.Result.Found, op.Result.Value, op.Result.List)
-		return
-	}
-	eachSighting(op, func(s keySighting) { each(s.key, s.found, s.value, s.list) })
 }
 
 // wipe has a drop remove whatever is there, and a rename move it, of each key by itself: nobody can
@@ -205,10 +226,7 @@ func (b *keyBuilder) wipe(at int32, op *histories.Op) {
 	default:
 		return
 	}
-	first := op.NS
-	if names := b.names[op.NS]; names != nil {
-		first = names[0]
-	}
+	first := b.first(op.NS)
 	for i := range b.keys {
 		if k := &b.keys[i]; k.NS == first {
 			a := act
@@ -218,43 +236,6 @@ func (b *keyBuilder) wipe(at int32, op *histories.Op) {
 			k.Wiped = true
 			k.Acts = append(k.Acts, a)
 		}
-	}
-}
-
-// keySighting is what a read or a scan says of one key.
-type keySighting struct {
-	key   int64
-	found bool
-	value string
-	list  []string
-	end   uint64
-}
-
-// eachSighting takes a scan apart into one read of each key of its range. A scan is no atomic
-// operation; what holds is that each key was looked at between the call and the batch that held it,
-// or would have. The lower bound is the scan's call, not the batch's: after a migration the donor's
-// cursor rightly returns the version of the commit. A scan that broke off says nothing beyond the
-// last document it returned.
-func eachSighting(op *histories.Op, each func(keySighting)) {
-	end, last := op.Return, op.To
-	if op.Outcome == histories.Failed || len(op.Result.Items) == 0 && !op.Result.Complete {
-		return
-	}
-	if !op.Result.Complete || op.Outcome != histories.OK {
-		final := &op.Result.Items[len(op.Result.Items)-1]
-		end, last = final.Return, final.Key+1
-	}
-	next := op.Key
-	for i := range op.Result.Items {
-		item := &op.Result.Items[i]
-		for ; next < item.Key; next++ {
-			each(keySighting{key: next, end: end})
-		}
-		each(keySighting{item.Key, true, item.Value, item.List, item.Return})
-		next = max(next, item.Key+1)
-	}
-	for ; next < last; next++ {
-		each(keySighting{key: next, end: end})
 	}
 }
 

@@ -233,7 +233,7 @@ func compare(t *testing.T, name string, ops []histories.Op, spoilt bool, tally m
 	if got.Answer == Explained && !want || got.Answer == Contradiction && want {
 		t.Fatalf("search says %v, near-linear %+v:\n%s%s", want, got, show(ops), acts(&fast[0]))
 	}
-	searched := fast[0].Search(Limits{Time: time.Second, Acts: 1000})
+	searched, _ := fast[0].Search(Limits{Time: time.Second, Acts: 1000})
 	if searched != Open && got.Proof.Reason != Phantom && searched == Explained != want {
 		t.Fatalf("search says %v, after settling %v (%+v):\n%s%s",
 			want, searched, got, show(ops), acts(&fast[0]))

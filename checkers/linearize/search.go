@@ -2,6 +2,7 @@ package linearize
 
 import (
 	"encoding/binary"
+	"fmt"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -15,21 +16,29 @@ type Limits struct {
 	Acts int
 }
 
-// Search decides by porcupine whether an order explains the key. It answers Open when a limit is
-// reached. What it needs not to know is left out: acts of unknown outcome that nobody saw, unless
-// somebody's failed condition may have met them.
-func (k *Key) Search(limits Limits) Answer {
+// Search decides by porcupine whether an order explains the key. When a limit is reached it answers
+// Open, and exceeded says which. What it needs not to know is left out: acts of unknown outcome
+// that nobody saw, unless somebody's failed condition may have met them.
+func (k *Key) Search(limits Limits) (answer Answer, exceeded string) {
 	ops := k.operations()
-	if len(ops) > limits.Acts || k.Places > mostNames {
-		return Open
+	switch {
+	case k.Places > mostNames:
+		return Open, fmt.Sprintf("its collection had %d names, and a search follows %d at most",
+			k.Places, mostNames)
+	case len(ops) > limits.Acts:
+		return Open, fmt.Sprintf("its %d operations are more than the %d that a search may have",
+			len(ops), limits.Acts)
+	case limits.Time <= 0:
+		return Open, "no time was left to search its operations"
 	}
 	switch porcupine.CheckOperationsTimeout(k.model(), ops, limits.Time) {
 	case porcupine.Ok:
-		return Explained
+		return Explained, ""
 	case porcupine.Illegal:
-		return Contradiction
+		return Contradiction, ""
 	}
-	return Open
+	return Open, fmt.Sprintf("the search of its %d operations took longer than %v", len(ops),
+		limits.Time.Round(time.Millisecond))
 }
 
 // vague says whether somebody noticed something that is true of many states, or a document that has

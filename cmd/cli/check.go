@@ -1,53 +1,71 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/rundir"
-	"github.com/shardproof/shardproof/histories"
-	"github.com/shardproof/shardproof/histories/jepsen"
+	"github.com/shardproof/shardproof/histories/formats"
 )
 
-// searchLimits bounds the searches of one file: the longest for one key, the most operations on it,
-// and how many keys that the quick check has explained are searched nevertheless.
-func searchLimits(longest time.Duration) checkers.Limits {
-	return checkers.Limits{Search: longest, Acts: 100_000, Sample: 1000}
+// checkLimits bound what one file may cost.
+type checkLimits struct {
+	search checkers.Limits
+	// total is the longest time to search all keys of a file, 0 for any; most is how many bytes it
+	// may have, unpacked.
+	total time.Duration
+	most  int64
+}
+
+// begin starts the time of a file.
+func (l checkLimits) begin() checkers.Limits {
+	if l.total > 0 {
+		end := time.Now().Add(l.total)
+		l.search.Left = func() time.Duration { return time.Until(end) }
+	}
+	return l.search
 }
 
 func newCheck() *cobra.Command {
-	var longest time.Duration
+	l := checkLimits{search: checkers.Limits{Acts: 100_000, Sample: 1000, FirstProof: true}}
+	var all bool
 	c := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "check recorded client histories: shardproof's own, or Jepsen's",
 		Long: `Check decides whether client histories keep their consistency promises. It
 reads shardproof's own histories (history.ndjson.zst, plain NDJSON, or the folder of a saved run)
 and the logs of Jepsen's etcd and key-value tests. It prints one verdict for each file, with its
-violations below it.`,
+violations below it. A history with an unknown word, a time that cannot be, or two calls of a client
+at a time is refused before anything is judged.`,
 		Example: "  shardproof check out/lost-write-4711\n  shardproof check etcd_000.log",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageError(errors.New(c.CommandPath() + " needs at least one history file"))
+			}
+			if l.search.Search <= 0 || l.total < 0 || l.most < 0 {
+				return usageError(errors.New("--longest must be above 0, --for and --max-bytes not below"))
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			// Most of the memory is the history, which stays: less room for garbage is enough.
 			defer debug.SetGCPercent(debug.SetGCPercent(50))
+			l.search.FirstProof = !all
 			code := exitPassed
 			for _, file := range args {
-				of, err := checkOne(c.OutOrStdout(), file, searchLimits(longest))
+				of, err := checkOne(c.OutOrStdout(), file, l)
 				if err != nil {
 					return usageError(err)
 				}
@@ -56,13 +74,19 @@ violations below it.`,
 			return exitWith(code)
 		},
 	}
-	c.Flags().DurationVar(&longest, "longest", time.Minute,
+	c.Flags().DurationVar(&l.search.Search, "longest", time.Minute,
 		"time limit of the linearizability search for one key")
+	c.Flags().DurationVar(&l.total, "for", 10*time.Minute,
+		"time limit of the linearizability search for all keys of a file; 0 for no limit")
+	c.Flags().BoolVar(&all, "all", false,
+		"search all keys, instead of stopping at the first that is proven to be wrong")
+	c.Flags().Int64Var(&l.most, "max-bytes", 8<<30,
+		"refuse a file with more bytes than this, unpacked; 0 for no limit")
 	return c
 }
 
 // checkOne judges one file and prints its line.
-func checkOne(out io.Writer, file string, limits checkers.Limits) (int, error) {
+func checkOne(out io.Writer, file string, limits checkLimits) (int, error) {
 	if info, err := os.Stat(file); err != nil {
 		return 0, fmt.Errorf("%s is neither a file nor the folder of a saved run", file)
 	} else if info.IsDir() {
@@ -73,38 +97,31 @@ func checkOne(out io.Writer, file string, limits checkers.Limits) (int, error) {
 				folder, rundir.HistoryFile)
 		}
 	}
-	ops, err := readOps(file)
+	ops, err := formats.Read(file, limits.most)
 	if err != nil {
 		return 0, err
 	}
-	verdicts := checkers.Check(ops, limits)
+	verdicts := checkers.Check(ops, limits.begin())
 	worst := checkers.Worst(verdicts)
 	fmt.Fprintf(out, "%-9s %s   %s operations\n",
-		strings.ToUpper(string(worst.Outcome)), file, withCommas(uint64(len(ops))))
+		strings.ToUpper(string(worst.Outcome)), printable(file), withCommas(uint64(len(ops))))
 	printVerdicts(out, verdicts)
 	return outcomeCode(worst.Outcome), nil
 }
 
-// recognised is how much of a file tells its format.
-const recognised = 1 << 16
-
-// readOps reads a file in any of the known formats.
-func readOps(file string) ([]histories.Op, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
+// printable writes characters that control a terminal as Go does: what a file holds cannot pass for
+// a line of the program.
+func printable(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		if unicode.IsPrint(c) {
+			b.WriteRune(c)
+			continue
+		}
+		quoted := strconv.QuoteRune(c)
+		b.WriteString(quoted[1 : len(quoted)-1])
 	}
-	defer f.Close()
-	in := bufio.NewReaderSize(f, recognised)
-	head, err := in.Peek(recognised)
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	if jepsen.Recognise(head) {
-		return jepsen.Read(file, in)
-	}
-	_, ops, err := histories.ReadSized[histories.Op](file, in, histories.SizeOf(f))
-	return ops, err
+	return b.String()
 }
 
 // violationsShown is how many violations of a file are told.
@@ -117,7 +134,7 @@ func printVerdicts(out io.Writer, verdicts []checkers.Verdict) {
 		}
 		fmt.Fprintf(out, "  %s: %s\n", v.Checker, v.Promise)
 		for _, line := range v.Undecided {
-			fmt.Fprintf(out, "    undecided: %s\n", line)
+			fmt.Fprintf(out, "    undecided: %s\n", printable(line))
 		}
 		for i := range v.Violations[:min(violationsShown, len(v.Violations))] {
 			explainOne(out, &v.Violations[i])
@@ -129,13 +146,13 @@ func printVerdicts(out io.Writer, verdicts []checkers.Verdict) {
 }
 
 func explainOne(out io.Writer, v *checkers.Violation) {
-	fmt.Fprintf(out, "    %s: %s\n", v.Signature, explain.CutLine(v.Broke))
+	fmt.Fprintf(out, "    %s: %s\n", v.Signature, explain.CutLine(printable(v.Broke)))
 	for i, because := range explain.FirstLines(v.Because, 6) {
 		link := "because"
 		if i > 0 {
 			link = "and"
 		}
 		because = strings.TrimPrefix(because, "and ")
-		fmt.Fprintf(out, "      %-7s %s\n", link, explain.CutLine(because))
+		fmt.Fprintf(out, "      %-7s %s\n", link, explain.CutLine(printable(because)))
 	}
 }

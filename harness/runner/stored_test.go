@@ -8,6 +8,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/corpus"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/wellformed"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/sim"
 )
@@ -30,6 +31,9 @@ func TestStories(t *testing.T) {
 			}
 			if !r.Passed() {
 				t.Errorf("%s: %v", r.Signature(), r.Worst().Violations)
+			}
+			if err := wellformed.Check(r.History); err != nil {
+				t.Errorf("the history is refused: %v", err)
 			}
 			if len(s.Faults) > 0 && len(r.Faults) == 0 {
 				t.Error("no fault of the story has happened")

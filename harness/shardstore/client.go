@@ -14,6 +14,7 @@ import (
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
 )
 
@@ -150,6 +151,11 @@ func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.
 	a := s.client.Insert(t, command.Insert{
 		NS: op.NS, Docs: []bson.Raw{documentOf(op.Key, op.Value)}, Concern: command.Majority,
 	})
+	if a.Certainty == client.Failed && errcode.Is(a.Err, errcode.DuplicateKey) {
+		// That there was a document is an observation like that of a read: the answer waited until a
+		// majority had what it rests on.
+		a.Certainty = client.OK
+	}
 	return a, histories.Result{Applied: a.Written.N > 0}
 }
 

@@ -1,0 +1,112 @@
+// Package wellformed says whether a record of operations is a history at all: whether every word in
+// it is one that checkers know, and every number one that can be.
+//
+// A misspelt outcome or concern would not fail any check. It would make an operation weaker than it
+// was, so that a checker passes what it should refuse. Hence a history is read strictly, before
+// anything is judged.
+//
+// Promise: what is refused is named with the operation, the values in it, and what to do. Whatever a
+// run records is accepted; so is every history of another system in which no client calls twice at a
+// time.
+//
+// Refusal: nothing is said about whether answers are right; that is what checkers judge.
+package wellformed
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/shardproof/shardproof/histories"
+)
+
+// Flaw is why a record of operations is no history.
+type Flaw struct {
+	// At is the position of the operation, from 0; Wrong and Remedy are parts of sentences.
+	At            int
+	Wrong, Remedy string
+}
+
+// Error is "what is wrong; what to do".
+func (f *Flaw) Error() string { return f.Wrong + "; " + f.Remedy }
+
+// ErrEmpty is the flaw of a history of nothing.
+var ErrEmpty = errors.New("the history holds no operation; record at least one")
+
+// Check looks for the first flaw of a history, which is a *Flaw, or ErrEmpty.
+func Check(ops []histories.Op) error {
+	if len(ops) == 0 {
+		return ErrEmpty
+	}
+	rest := among{ids: map[int]*idPage{}, last: map[int]int{}}
+	for i := range ops {
+		wrong, remedy := flawOf(&ops[i])
+		if wrong == "" {
+			wrong, remedy = rest.flaw(ops, i)
+		}
+		if wrong != "" {
+			return &Flaw{i, fmt.Sprintf("operation %d %s", ops[i].ID, wrong), remedy}
+		}
+	}
+	return nil
+}
+
+// CheckFile is Check of what histories.Read has read of a file: the flaw is a *histories.FileError with
+// the line.
+func CheckFile(file string, ops []histories.Op) error {
+	err := Check(ops)
+	var flaw *Flaw
+	switch {
+	case errors.As(err, &flaw):
+		const headers = 1
+		return &histories.FileError{
+			File: file, Line: headers + flaw.At + 1, Wrong: flaw.Wrong, Remedy: flaw.Remedy,
+		}
+	case err != nil:
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+// idPage notes which of so many successive numbers are taken.
+type idPage [64]uint64
+
+const idsOfPage = 64 * 64
+
+// among is what the operations so far leave free: numbers, and the time of each client.
+type among struct {
+	ids map[int]*idPage
+	// last is the position of each client's newest operation.
+	last map[int]int
+}
+
+func (a *among) flaw(ops []histories.Op, i int) (wrong, remedy string) {
+	op := &ops[i]
+	if !a.take(op.ID) {
+		return "is there twice", "give every operation an id of its own"
+	}
+	if at, known := a.last[op.Client]; known && ops[at].Return >= op.Call {
+		return fmt.Sprintf("of client %d was called at %d, before the answer to its operation %d at %d",
+				op.Client, op.Call, ops[at].ID, ops[at].Return),
+			"give each of the threads of a client a number of its own, and write its operations in the " +
+				"order of their calls"
+	}
+	a.last[op.Client] = i
+	return "", ""
+}
+
+// take says whether the number was free.
+func (a *among) take(id int) bool {
+	at, bit := id/idsOfPage, id%idsOfPage
+	if bit < 0 {
+		at, bit = at-1, bit+idsOfPage
+	}
+	page := a.ids[at]
+	if page == nil {
+		page = new(idPage)
+		a.ids[at] = page
+	}
+	word, mask := bit/64, uint64(1)<<(bit%64)
+	free := page[word]&mask == 0
+	page[word] |= mask
+	return free
+}
