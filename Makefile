@@ -9,7 +9,7 @@ WORKERS    ?= 1
 BASE       ?= main
 TOOL   := bin/shardproof
 
-.PHONY: run test race bench bench-table bench-against lint demo gate soak sweeps race-sweep figures doc-commands mutation build clean
+.PHONY: run test race bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep figures doc-commands mutation build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -30,6 +30,10 @@ bench:
 ## bench-table: steps and allocations of a seed, into docs/speed.md; a test holds them to it
 bench-table:
 	$(GO) run ./ci/speed -write
+
+## bench-parts: processor time of a seed by part, from a profile, into docs/speed.md
+bench-parts:
+	$(GO) run ./ci/speed -parts -write
 
 ## bench-against: processor time of the same seeds on the commit BASE and on this tree, as a ratio
 bench-against:

@@ -46,6 +46,7 @@ type Cluster struct {
 	bootstrap *bootstrapState
 	sets      []string
 	nodes     map[string][]env.NodeID // of each replica set
+	reading   replset.Reading
 	// Of each node the last incarnation that booted.
 	members  map[env.NodeID]*replset.Member
 	shards   map[env.NodeID]*shard.Server
@@ -101,6 +102,7 @@ func (c *Cluster) bootMember(t env.Task, name string) (*replset.Member, *rpc.End
 	now := hlc.New(node)
 	m := replset.Boot(t, replset.Config{
 		Name: name, Self: node.ID(), Members: c.nodes[name], Settings: c.start(node), Clock: now,
+		Reading: &c.reading,
 	})
 	c.members[node.ID()] = m
 	return m, c.listen(node, now)

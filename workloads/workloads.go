@@ -87,12 +87,7 @@ func shares(mix []Share, weight func(*Workload) int) []Share {
 
 // Find is the workload of that name.
 func Find(name string) (Workload, bool) {
-	for _, w := range Catalogue() {
-		if w.Name == name {
-			return w, true
-		}
-	}
-	return Workload{}, false
+	return declaredWorkloads.Find(func(w *Workload) bool { return w.Name == name })
 }
 
 // Draw plans p.Count operations, each from one workload of the mix, ordered by start time. The mix

@@ -7,8 +7,6 @@
 package model
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -156,8 +154,9 @@ func (s *Set) commit(index uint64) []documentChange {
 	}
 	done := s.chain[:n:n]
 	s.chain = s.chain[n:]
-	for _, term := range slices.Sorted(maps.Keys(s.seen)) {
-		changes, m := s.seen[term], 0
+	//shardproof:allow map each term by itself
+	for term, changes := range s.seen {
+		m := 0
 		for m < len(changes) && changes[m].index <= index {
 			m++
 		}
@@ -180,8 +179,9 @@ func (s *Set) Documents(ns, lo, hi string) map[string]Doc {
 // Within are those of the documents with a key in [lo, hi).
 func Within(docs map[string]Doc, lo, hi string) map[string]Doc {
 	in := map[string]Doc{}
-	for _, id := range slices.Sorted(maps.Keys(docs)) {
-		if d := docs[id]; lo <= d.Key && d.Key < hi {
+	//shardproof:allow map each document by itself
+	for id, d := range docs {
+		if lo <= d.Key && d.Key < hi {
 			in[id] = d
 		}
 	}

@@ -30,6 +30,16 @@ func (e *Entries[T]) Declare(place int, entry T) T {
 	return entry
 }
 
+// Find is the first entry that is wanted, by their places; false when none is.
+func (e *Entries[T]) Find(wanted func(*T) bool) (found T, ok bool) {
+	for i := range e.all {
+		if wanted(&e.all[i].entry) {
+			return e.all[i].entry, true
+		}
+	}
+	return found, false
+}
+
 // All are the entries by their places.
 func (e *Entries[T]) All() []T {
 	all := make([]T, len(e.all))

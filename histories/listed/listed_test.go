@@ -16,6 +16,12 @@ func TestEntries(t *testing.T) {
 	if got := e.All(); !slices.Equal(got, []string{"first", "second", "third"}) {
 		t.Errorf("got %v", got)
 	}
+	if got, ok := e.Find(func(s *string) bool { return *s > "first" }); got != "second" || !ok {
+		t.Errorf("found %q, %v", got, ok)
+	}
+	if got, ok := e.Find(func(s *string) bool { return *s == "fourth" }); ok {
+		t.Errorf("found %q", got)
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("a place was given twice")

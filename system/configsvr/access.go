@@ -43,7 +43,7 @@ func (s *Server) Table(ns string) (*catalog.Table, error) { return s.catalog.lat
 // Sharded lists the sharded collections by name.
 func (s *Server) Sharded() (all []catalog.Collection) {
 	s.scan(Collections, func(doc bson.Raw) error {
-		c, err := catalog.DecodeCollection(doc)
+		c, err := s.collections.Read(doc, catalog.DecodeCollection)
 		all = append(all, c)
 		return err
 	})

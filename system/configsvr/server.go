@@ -15,7 +15,9 @@
 package configsvr
 
 import (
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/protocol"
 	"github.com/shardproof/shardproof/system/replset"
@@ -50,6 +52,8 @@ type Server struct {
 	manager  *migrationManager // of the current term, in 4.2; nil on a member that is not primary
 	changes  int               // entries of the changelog written by this incarnation
 	ddl      ddlCoordinator
+	// collections are the documents of that namespace.
+	collections document.Memo[catalog.Collection]
 }
 
 // New starts to serve over a member that has recovered.

@@ -109,7 +109,7 @@ func nameOf(id string) string {
 func (s *Server) collectionOf(chunk bson.Raw) (coll catalog.Collection) {
 	uuid, _ := chunk.Lookup("uuid").StringValueOK()
 	s.member.Store().Scan(Collections, store.Latest, func(_ string, doc bson.Raw) bool {
-		c, err := catalog.DecodeCollection(doc)
+		c, err := s.collections.Read(doc, catalog.DecodeCollection)
 		s.node.Assert(err == nil, "collection %v cannot be read: %v", doc, err)
 		if c.UUID == uuid {
 			coll = c

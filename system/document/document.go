@@ -7,6 +7,8 @@
 package document
 
 import (
+	"bytes"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -24,18 +26,29 @@ func Fields(doc bson.Raw, each func(name []byte, v bson.RawValue) bool) (all boo
 		return false, malformed("a document of %d bytes is malformed", len(doc))
 	}
 	for len(rest) > 1 {
-		var e bsoncore.Element
-		if e, rest, ok = bsoncore.ReadElement(rest); !ok {
+		name, v, after, ok := field(rest)
+		if !ok {
 			return false, malformed("a document is malformed %d bytes before its end", len(rest))
 		}
-		if !each(e.KeyBytes(), bson.RawElement(e).Value()) {
+		if !each(name, v) {
 			return false, nil
 		}
+		rest = after
 	}
 	if len(rest) != 1 || rest[0] != 0 {
 		return false, malformed("a document of %d bytes does not end with zero", len(doc))
 	}
 	return true, nil
+}
+
+// field takes the first field of what begins with one.
+func field(b []byte) (name []byte, v bson.RawValue, after []byte, ok bool) {
+	end := bytes.IndexByte(b[1:], 0) + 1
+	if end == 0 {
+		return nil, v, nil, false
+	}
+	value, after, ok := bsoncore.ReadValue(b[end+1:], bsoncore.Type(b[0]))
+	return b[1:end], bson.RawValue{Type: bson.Type(value.Type), Value: value.Data}, after, ok
 }
 
 func malformed(format string, bytes int) error {

@@ -3,6 +3,7 @@ package rangedel
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
 )
@@ -42,10 +43,27 @@ type Task struct {
 	Orphans int64 `bson:"numOrphanDocs"`
 }
 
-// isProcessing reports whether a stored task is Processing, without decoding all of it.
-func isProcessing(doc bson.Raw) bool {
-	is, _ := doc.Lookup("processing").BooleanOK()
+// isSet reads one of the booleans of a stored task, without decoding all of it.
+func isSet(doc bson.Raw, name string) bool {
+	v, _ := document.Field(doc, name)
+	is, _ := v.BooleanOK()
 	return is
+}
+
+// placeOf is the collection and the range of a stored task.
+func placeOf(doc bson.Raw) (ns string, r key.Range) {
+	bound := func(name string) key.Key {
+		v, _ := document.Field(doc, name)
+		_, b, _ := v.BinaryOK()
+		return key.Key(b)
+	}
+	return textOf(doc, "nss"), key.Range{Min: bound("min"), Max: bound("max")}
+}
+
+func textOf(doc bson.Raw, name string) string {
+	v, _ := document.Field(doc, name)
+	text, _ := v.StringValueOK()
+	return text
 }
 
 // Decode reads a task as it is stored.

@@ -22,22 +22,24 @@ func (r *Service) Applied(_ uint64, e *oplog.Entry, leading bool) {
 			switch {
 			case op.Doc == nil:
 			case leading:
-				r.take(r.tasks.Decode(op.Doc), op.Kind == oplog.Insert)
-			case isProcessing(op.Doc):
-				k := r.tasks.Decode(op.Doc)
-				r.shard.Collection(k.NS).LoseRange(k.Range())
+				r.take(op)
+			case isSet(op.Doc, "processing"):
+				ns, lost := placeOf(op.Doc)
+				r.shard.Collection(ns).LoseRange(lost)
 			}
 		}
 	}
 }
 
-// take announces a new task and begins with one that is ready.
-func (r *Service) take(k Task, fresh bool) {
-	if fresh && k.Pending {
-		r.emit(k, trace.DeletionPending)
+// take announces a new task and begins with one that is ready. Most changes only count orphans:
+// then the task is not decoded.
+func (r *Service) take(op *oplog.Op) {
+	pending := isSet(op.Doc, "pending")
+	if pending && op.Kind == oplog.Insert {
+		r.emit(r.tasks.Decode(op.Doc), trace.DeletionPending)
 	}
-	if !k.Pending && r.resumed && !r.running[k.Migration] {
-		r.start(k)
+	if !pending && r.resumed && !r.running[textOf(op.Doc, "_id")] {
+		r.start(r.tasks.Decode(op.Doc))
 	}
 }
 

@@ -97,7 +97,11 @@ func (m *Member) decode(e *pb.Entry) *oplog.Entry {
 		return &oplog.Entry{}
 	}
 	if m.proposed != nil {
+		m.cfg.Reading.remember(e.Data, m.proposed)
 		return m.proposed
+	}
+	if entry := m.cfg.Reading.find(e.Data); entry != nil {
+		return entry
 	}
 	entry, err := oplog.Unmarshal(e.Data)
 	if err != nil {

@@ -32,7 +32,7 @@ import (
 	"github.com/shardproof/shardproof/system/store"
 )
 
-// Config describes a member. All fields are required.
+// Config describes a member. All fields but Reading are required.
 type Config struct {
 	// Name is the replica set's, for example "shard-a".
 	Name string
@@ -43,6 +43,8 @@ type Config struct {
 	// interval, which is read once.
 	Settings *settings.Settings
 	Clock    *hlc.Clock
+	// Reading is shared by the members that run in one process.
+	Reading *Reading
 }
 
 // Member is one incarnation of a member of a replica set.

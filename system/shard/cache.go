@@ -48,7 +48,13 @@ type cacheDoc struct {
 func (c *Collection) cacheDoc(at uint64) cacheDoc {
 	doc := cacheDoc{NS: c.ns}
 	if raw := c.server.cfg.Member.Store().Get(CacheNS, string(key.String(c.ns)), at); raw != nil {
-		c.server.decode(raw, &doc)
+		read, err := c.copied.Read(raw, func(raw bson.Raw) (of cacheDoc, err error) {
+			err = bson.Unmarshal(raw, &of)
+			return of, err
+		})
+		c.server.node.Assert(err == nil, "%s holds a copy of %s that cannot be read: %v: %v",
+			c.server.node.ID(), c.ns, raw, err)
+		return read
 	}
 	return doc
 }

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
@@ -35,6 +36,7 @@ type Collection struct {
 	flushing   bool // the copy of the routing table is being written
 	flushed    env.Cond
 	encoded    map[key.Key]encodedChunk // by where they begin, of the last flush
+	copied     document.Memo[cacheDoc]
 	section    criticalSection
 	recovering map[string]bool
 	settled    env.Cond // the section was left, or a recovery ended

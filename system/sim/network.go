@@ -106,8 +106,10 @@ func (l *link) channel(c *messageClass, reply bool) *channel {
 		i++
 		name = c.reply
 	}
-	for i >= len(l.channels) {
-		l.channels = append(l.channels, nil)
+	if i >= len(l.channels) {
+		all := make([]*channel, max(i+1, 2*len(l.from.world.network.classes)))
+		copy(all, l.channels)
+		l.channels = all
 	}
 	ch := l.channels[i]
 	if ch == nil {

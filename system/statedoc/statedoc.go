@@ -17,6 +17,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
@@ -38,20 +39,15 @@ type Log interface {
 // Journal is the records of one namespace. Type T is a struct whose bson field _id is the record's
 // identity.
 type Journal[T any] struct {
-	log   Log
-	ns    string
-	actor trace.Actor
-	// decoded are records read lately, by where their documents begin. Documents never change, so
-	// what was read once stays true; records are read far more often than written.
-	decoded map[*byte]T
+	log     Log
+	ns      string
+	actor   trace.Actor
+	decoded document.Memo[T]
 }
-
-// mostDecoded bounds what is kept of documents that are no record any more.
-const mostDecoded = 64
 
 // New returns the journal in a namespace; actor is on whose behalf it is written.
 func New[T any](log Log, ns string, actor trace.Actor) *Journal[T] {
-	return &Journal[T]{log: log, ns: ns, actor: actor, decoded: map[*byte]T{}}
+	return &Journal[T]{log: log, ns: ns, actor: actor}
 }
 
 // Put returns the operation that writes the record, new or not.
@@ -108,18 +104,13 @@ func (j *Journal[T]) Raw() []bson.Raw {
 
 // Decode reads a record as it is stored. What the record refers to must not be changed.
 func (j *Journal[T]) Decode(doc bson.Raw) (record T) {
-	if len(doc) > 0 {
-		if known, ok := j.decoded[&doc[0]]; ok {
-			return known
-		}
-	}
-	if err := bson.Unmarshal(doc, &record); err != nil {
+	record, err := j.decoded.Read(doc, func(doc bson.Raw) (record T, err error) {
+		err = bson.Unmarshal(doc, &record)
+		return record, err
+	})
+	if err != nil {
 		panic(fmt.Sprintf("record %v of %s cannot be decoded: %v", doc, j.ns, err))
 	}
-	if len(j.decoded) == mostDecoded {
-		clear(j.decoded)
-	}
-	j.decoded[&doc[0]] = record
 	return record
 }
 
