@@ -26,6 +26,8 @@ type slice struct {
 	writers  map[int]*histories.Op
 	// lagging are the sets of which a majority does not have the last write of a document.
 	lagging []string
+	// indexed says that it matters which index a majority of the config server has.
+	indexed bool
 	// chosen says how much the events of the slice matter, by position; done which causes were
 	// followed already.
 	chosen map[int]Weight
@@ -122,7 +124,15 @@ func (s *slice) explain(i int) {
 		}
 	case trace.CatalogWritten:
 		s.migration(movedBy(e))
-		s.version(i, e)
+		s.rowsBefore(i, e)
+	case trace.BalancerChose:
+		s.choice(i, e)
+	case trace.BalancerRound:
+		s.idleness(i, s.about.NS)
+	case trace.Majority:
+		if e.Shard == model.Config && len(s.docs) == 0 {
+			s.changes(i)
+		}
 	case trace.Elected, trace.SteppedDown, trace.RolledBack:
 		s.disturbances(e.Shard, max(0, i-eventsBefore), i)
 	case trace.DonorAdvanced, trace.RecipientAdvanced, trace.DecisionMade, trace.MigrationEnded,
@@ -150,17 +160,6 @@ func (s *slice) belief(i int, of *trace.Event) {
 		if e := &s.events[j]; e.Kind == trace.CatalogWritten && s.concerns(e) {
 			s.choose(j, Close)
 			s.migration(movedBy(e))
-			return
-		}
-	}
-}
-
-// version is the write of the catalogue before this one, for contradictions in the catalogue
-// itself.
-func (s *slice) version(i int, of *trace.Event) {
-	for j := i - 1; j >= 0 && len(s.docs) == 0; j-- {
-		if e := &s.events[j]; e.Kind == trace.CatalogWritten && e.NS == of.NS {
-			s.choose(j, Close)
 			return
 		}
 	}
@@ -255,7 +254,8 @@ func (s *slice) followNamed() {
 		case trace.DonorAdvanced, trace.RecipientAdvanced, trace.PrimaryMoving, trace.RangeDeletion:
 			ids = append(ids, e.Migration())
 			open = slices.DeleteFunc(open, func(id string) bool { return id == e.Migration() })
-			if namesIt(s.about.Text, e.Shard) || namesIt(s.about.Text, e.Peer) {
+			over := e.DeletionState().Terminal() || e.PrimaryMovePhase().Terminal()
+			if !over && (namesIt(s.about.Text, e.Shard) || namesIt(s.about.Text, e.Peer)) {
 				open = append(open, e.Migration())
 			}
 		case trace.MigrationEnded:
@@ -271,6 +271,12 @@ func (s *slice) followNamed() {
 		if namesIt(s.about.Text, id) {
 			s.migration(id)
 		}
+	}
+	if len(s.docs)+len(s.about.Steps) == 0 {
+		s.unfinished()
+	}
+	if len(s.chosen)+len(s.docs) == 0 {
+		s.beliefs()
 	}
 	if len(s.chosen)+len(s.docs) == 0 {
 		for _, id := range open[max(0, len(open)-mostTurns):] {

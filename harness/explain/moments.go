@@ -8,6 +8,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/key"
 )
 
 // moments tells the chosen events and the operations of the contradiction, in order.
@@ -70,10 +71,16 @@ func (s *slice) sentence(i int) string {
 		return s.write(i)
 	case e.Kind == trace.CatalogWritten && s.concerns(e):
 		return s.placement(e)
+	case e.Kind == trace.CatalogWritten && s.chosen[i] == Must:
+		return s.rewritten(i)
+	case e.Kind == trace.BalancerRound:
+		return s.round(i)
 	case e.Kind == trace.Majority && e.Shard == model.Config:
 		return s.counts(i)
 	case e.Kind == trace.CursorOpened && len(s.docs) > 0:
 		return s.cursor(i)
+	case s.indexed && (model.Administers(e) || e.Kind == trace.CatalogWritten):
+		return fmt.Sprintf("%s, at index %d", Sentence(e), e.Index)
 	case e.Kind == trace.Fault && i+1 < len(s.events) && s.events[i+1].Kind == trace.PointHit:
 		return Sentence(e) + " at " + s.events[i+1].Site()
 	}
@@ -114,9 +121,20 @@ func (s *slice) placement(e *trace.Event) string {
 			of = append(of, c)
 		}
 	}
-	text := "config writes " + e.Why() + ": " + chunkText(of)
+	text := "config writes " + e.Why() + ": " + chunkText(of) + s.hashes(e)
 	if more := len(e.Chunks) - len(of); more > 0 && len(of) > 0 {
 		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// hashes are the shard keys of the documents that lie in the chunks, where the documents are known
+// by another key.
+func (s *slice) hashes(e *trace.Event) (text string) {
+	for _, d := range s.docs {
+		if d.ns == e.NS && d.key != d.id && d.id != "" {
+			text += fmt.Sprintf(" (%s has the hash %s)", documentName(d), key.Key(d.key))
+		}
 	}
 	return text
 }
@@ -129,6 +147,21 @@ func (s *slice) counts(i int) string {
 		}
 	}
 	return Sentence(&s.events[i])
+}
+
+// round tells of a round of the balancer what came of it.
+func (s *slice) round(i int) string {
+	e := &s.events[i]
+	if e.RoundPhase() == trace.RoundBegun {
+		return Sentence(e)
+	}
+	requests := 0
+	for j := i - 1; j >= 0 && s.events[j].Kind != trace.BalancerRound; j-- {
+		if s.events[j].Kind == trace.BalancerChose {
+			requests++
+		}
+	}
+	return Sentence(e) + " with " + counted(requests, "request")
 }
 
 // cursor tells of a cursor whether it may see the documents.
