@@ -141,7 +141,7 @@ func (s *slice) hashes(e *trace.Event) (text string) {
 
 // counts tells what a majority of the config server has made to count.
 func (s *slice) counts(i int) string {
-	for j := i - 1; j >= 0; j-- {
+	for j := i - 1; j >= 0 && !s.indexed; j-- {
 		if e := &s.events[j]; s.chosen[j] != 0 && e.Kind == trace.CatalogWritten {
 			return "majority-committed on config: " + e.Why() + " is in effect"
 		}
