@@ -190,6 +190,7 @@ func (s *slice) beliefs() {
 			continue
 		}
 		s.choose(i, Must)
+		s.lastBelief[i] = true
 		set := setOf(node)
 		at := s.chooseLast(len(s.events), Close, func(e *trace.Event) bool {
 			return e.Kind == trace.CatalogWritten && e.NS == s.events[i].NS && s.changesOf(e, set)

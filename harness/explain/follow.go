@@ -28,6 +28,8 @@ type slice struct {
 	lagging []string
 	// indexed says that it matters which index a majority of the config server has.
 	indexed bool
+	// lastBelief are the positions at which nodes learnt last of who owns what.
+	lastBelief map[int]bool
 	// chosen says how much the events of the slice matter, by position; done which causes were
 	// followed already.
 	chosen map[int]Weight
@@ -43,6 +45,8 @@ func newSlice(r Run, about Contradiction) *slice {
 		history: r.History,
 		chosen:  map[int]Weight{},
 		done:    map[string]bool{},
+
+		lastBelief: map[int]bool{},
 	}
 	s.from, s.to = s.window()
 	s.attribute()
@@ -272,7 +276,7 @@ func (s *slice) followNamed() {
 			s.migration(id)
 		}
 	}
-	if len(s.docs)+len(s.about.Steps) == 0 {
+	if len(s.docs) == 0 && (len(s.chosen) == 0 || len(s.about.Steps) == 0) {
 		s.unfinished()
 	}
 	if len(s.chosen)+len(s.docs) == 0 {

@@ -61,7 +61,7 @@ func (i *Insight) date(r *runner.Result) {
 // Lines is the insight in lines for people.
 func (i *Insight) Lines() []string {
 	where := fmt.Sprintf("%s, step %d at %s: ", i.Checker, i.Step, i.At.Round(10*time.Microsecond))
-	return append([]string{where + i.Broke}, FirstLines(i.Because, 2)...)
+	return append([]string{where + i.Broke}, FirstLines(i.Because, 3)...)
 }
 
 // contradictionOf is what a failing run's story is told of.

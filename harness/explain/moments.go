@@ -21,7 +21,7 @@ func (s *slice) moments() (all []Moment) {
 			continue // told with its fault
 		}
 		m := Moment{Step: e.Step, At: e.At, Weight: s.chosen[i], Text: s.sentence(i)}
-		if m.migration, m.phase = phaseOf(e); m.migration != "" && m.Weight < Must {
+		if m.migration, m.phase = s.phaseOf(e); m.migration != "" && m.Weight < Must {
 			m.Text = m.phase.alone(e, !told[m.migration])
 			told[m.migration] = told[m.migration] || e.Peer != ""
 		}
@@ -67,6 +67,8 @@ func (s *slice) sentence(i int) string {
 	switch {
 	case len(turned) > 0:
 		return hereMark + strings.Join(turned, "; ")
+	case s.lastBelief[i]:
+		return Sentence(e) + ", and learns no more of it"
 	case e.Kind == trace.Applied && s.concerned(e):
 		return s.write(i)
 	case e.Kind == trace.CatalogWritten && s.concerns(e):
@@ -75,6 +77,8 @@ func (s *slice) sentence(i int) string {
 		return s.rewritten(i)
 	case e.Kind == trace.BalancerRound:
 		return s.round(i)
+	case e.Kind == trace.RangeDeletion && strings.Contains(s.about.Text, "orphan"):
+		return Sentence(e) + " with " + counted(e.Orphans(), "orphan")
 	case e.Kind == trace.Majority && e.Shard == model.Config:
 		return s.counts(i)
 	case e.Kind == trace.CursorOpened && len(s.docs) > 0:
@@ -121,11 +125,26 @@ func (s *slice) placement(e *trace.Event) string {
 			of = append(of, c)
 		}
 	}
-	text := "config writes " + e.Why() + ": " + chunkText(of) + s.hashes(e)
+	text := "config writes " + e.Why() + ": " + chunkText(of)
 	if more := len(e.Chunks) - len(of); more > 0 && len(of) > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return text
+	return text + s.hashes(e) + s.handedOver(e)
+}
+
+// handedOver is how much session history came with a migration, where that is in question.
+func (s *slice) handedOver(e *trace.Event) string {
+	id := movedBy(e)
+	if id == "" || !strings.Contains(s.about.Text, "session") {
+		return ""
+	}
+	statements := 0
+	for i := range s.events {
+		if x := &s.events[i]; x.Kind == trace.Executed && x.Migration() == id && x.Step < e.Step {
+			statements++
+		}
+	}
+	return fmt.Sprintf(", with %s of session history", counted(statements, "statement"))
 }
 
 // hashes are the shard keys of the documents that lie in the chunks, where the documents are known

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/key"
 )
@@ -14,6 +15,7 @@ import (
 func (s *slice) unfinished() {
 	s.drained()
 	s.leftover()
+	s.locked()
 	s.refused()
 }
 
@@ -42,7 +44,8 @@ func (s *slice) drained() {
 // leftover follows records that replica sets still have: the moves that they are about, and when
 // the sets got new primaries, which were to go on with them.
 func (s *slice) leftover() {
-	if !strings.Contains(s.about.Text, "documents left") {
+	if !strings.Contains(s.about.Text, "documents left") &&
+		!strings.Contains(s.about.Text, "still has") {
 		return
 	}
 	for i := range s.events {
@@ -62,6 +65,32 @@ func (s *slice) leftover() {
 // move: by its collection and its lower bound.
 func (s *slice) recorded(e *trace.Event) bool {
 	return namesIt(s.about.Text, fmt.Sprintf("%s-min_%s", e.NS, key.Key(e.Min)))
+}
+
+// locked follows a lock that somebody lacks, or that is left: of the collections that the
+// contradiction names, the last two migrations, and the last one before the config server got a new
+// primary.
+func (s *slice) locked() {
+	if !strings.Contains(s.about.Text, " lock ") {
+		return
+	}
+	before := s.migrationBefore(len(s.events))
+	s.migrationBefore(before)
+	s.migrationBefore(s.last(len(s.events), func(e *trace.Event) bool {
+		return e.Kind == trace.Elected && e.Shard == model.Config
+	}))
+}
+
+// migrationBefore follows the last migration of a named collection that was requested before an
+// event, and is where that was; -1 for none.
+func (s *slice) migrationBefore(at int) int {
+	at = s.last(at, func(e *trace.Event) bool {
+		return e.Kind == trace.MigrationRequested && namesIt(s.about.Text, e.NS)
+	})
+	if at >= 0 {
+		s.migration(s.events[at].Migration())
+	}
+	return at
 }
 
 // refused follows refusals that name versions of chunks: the changes that gave them.
