@@ -167,6 +167,13 @@ func (s *slice) changes(i int) {
 	s.disturbances(model.Config, max(0, i-eventsBefore), min(len(s.events)-1, i+eventsBefore))
 }
 
+// aboutMigration says whether the contradiction names a migration, whose story it then is.
+func (s *slice) aboutMigration() bool {
+	return slices.ContainsFunc(s.events, func(e trace.Event) bool {
+		return e.Kind == trace.MigrationRequested && namesIt(s.about.Text, e.Migration())
+	})
+}
+
 // covered is the moment at which a majority of the config server has a write of the catalogue.
 func (s *slice) covered(at int) {
 	for i := at; i < len(s.events); i++ {

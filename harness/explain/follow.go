@@ -134,7 +134,7 @@ func (s *slice) explain(i int) {
 	case trace.BalancerRound:
 		s.idleness(i, s.about.NS)
 	case trace.Majority:
-		if e.Shard == model.Config && len(s.docs) == 0 {
+		if e.Shard == model.Config && len(s.docs) == 0 && !s.aboutMigration() {
 			s.changes(i)
 		}
 	case trace.Elected, trace.SteppedDown, trace.RolledBack:
