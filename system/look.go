@@ -2,6 +2,7 @@ package system
 
 import (
 	"fmt"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -140,10 +141,28 @@ func (c *Cluster) leftover(set string, namespaces ...string) (left []string) {
 	}
 	for _, ns := range namespaces {
 		if n := primary.Store().Count(ns, store.Latest); n > 0 {
-			left = append(left, fmt.Sprintf("%s has documents left in %s: %d", set, ns, n))
+			left = append(left, fmt.Sprintf("%s has documents left in %s: %d%s",
+				set, ns, n, idsIn(primary.Store(), ns)))
 		}
 	}
 	return left
+}
+
+// idsIn names the first documents of a collection by their _id, where that is a text: of records of
+// migrations it names the migration.
+func idsIn(data *store.Store, ns string) string {
+	const most = 3
+	var ids []string
+	data.Scan(ns, store.Latest, func(_ string, doc bson.Raw) bool {
+		if id, ok := doc.Lookup("_id").StringValueOK(); ok {
+			ids = append(ids, id)
+		}
+		return len(ids) < most
+	})
+	if len(ids) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(ids, ", ") + ")"
 }
 
 // unrecorded is what a primary has in progress and may have no documents of: in 4.2 nearly

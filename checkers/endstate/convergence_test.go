@@ -74,16 +74,19 @@ func TestLiveness(t *testing.T) {
 	if v := p.Check(); v.Outcome != verdict.Pass || v.Checked != 3 {
 		t.Errorf("nothing is left to do: %+v", v)
 	}
-	p.Unfinished, p.Waiting = []string{"move 3", "move 4"}, []string{
-		"a.0: move is parked", "a.0: move is parked",
-		"a.0: donor m1 is parked after donor.statusPoll",
+	p.Unfinished = []Unfinished{{What: "move 3"}, {What: "move 4"}}
+	p.Waiting = []Wait{
+		{Node: "a.0", Task: "move", Doing: "is parked", On: -1},
+		{Node: "a.0", Task: "move", Doing: "is parked", On: -1},
+		{Node: "a.0", Task: "donor m1", Doing: "is parked after donor.statusPoll", On: -1},
 	}
 	v := p.Check()
 	if v.Outcome != verdict.Fail || v.Found != 2 || v.Violations[0].Signature != notFinished {
 		t.Errorf("two moves are left to do: %+v", v)
 	}
-	if because := v.Violations[1].Because; because[len(because)-1] != p.Waiting[2] ||
-		because[1] != "a.0: move is parked (2 tasks)" {
+	last := "also left: " + p.Waiting[2].brief()
+	if because := v.Violations[1].Because; because[len(because)-1] != last ||
+		because[1] != "also left: a.0: move is parked (2 tasks)" {
 		t.Errorf("it is not told what is waited for: %v", because)
 	}
 }

@@ -25,32 +25,52 @@ const notFinished verdict.Signature = "not-finished"
 type Progress struct {
 	// Asked counts what was asked for: operations and moves.
 	Asked int
-	// Unfinished names what has not ended, one sentence each.
-	Unfinished []string
-	// Waiting describes the tasks that were left, by which it can be seen what is waited for; equal
-	// ones are told once.
-	Waiting []string
+	// Unfinished is what has not ended, Waiting what the tasks that were left wait for.
+	Unfinished []Unfinished
+	Waiting    []Wait
 }
 
-// waitingShown is how many tasks a violation names.
-const waitingShown = 40
+// Unfinished is something that has not ended: a sentence about it, and the node or the name of the
+// task that carries it out, where one does.
+type Unfinished struct{ What, Node, Task string }
 
-// Check judges the progress. It is a pure function of it.
+// Check judges the progress. It is a pure function of it. What can be followed furthest comes
+// first.
 func (p *Progress) Check() verdict.Verdict {
 	v := Liveness.Begin()
 	v.Checked = p.Asked
-	because := []string{"all faults had been repaired, and the time limit had passed"}
-	waiting := counted(p.Waiting)
-	because = append(because, waiting[:min(len(waiting), waitingShown)]...)
-	for _, what := range p.Unfinished {
+	chains := make([][]string, len(p.Unfinished))
+	order := make([]int, len(p.Unfinished))
+	for i := range p.Unfinished {
+		chains[i], order[i] = p.chain(&p.Unfinished[i]), i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(chains[b]) - len(chains[a]) })
+	for _, i := range order {
 		v.Add(verdict.Violation{
 			Signature: notFinished,
-			Broke:     "not finished: " + what,
-			Because:   slices.Clone(because),
+			Broke:     "not finished: " + p.Unfinished[i].What,
+			Because:   p.because(chains[i]),
 		})
 	}
 	return v
 }
+
+// because is a chain of waits, and how many other tasks there are.
+func (p *Progress) because(chain []string) []string {
+	because := []string{"all faults had been repaired, and the time limit had passed"}
+	because = append(because, chain...)
+	var others []string
+	for i := range p.Waiting {
+		if w := &p.Waiting[i]; !w.Idle && !slices.ContainsFunc(chain, w.toldIn) {
+			others = append(others, "also left: "+w.brief())
+		}
+	}
+	others = counted(others)
+	return append(because, others[:min(len(others), waitingShown)]...)
+}
+
+// waitingShown is how many other tasks a violation names.
+const waitingShown = 40
 
 // counted tells equal lines once, and how often they were there.
 func counted(lines []string) (once []string) {

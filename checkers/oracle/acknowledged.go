@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -61,8 +62,11 @@ func (o *Oracle) Asked(f *Fact) (answered func(acknowledged bool)) {
 		o.report(acknowledgedRule, verdict.Violation{
 			Signature: neverSo, NS: f.NS,
 			Broke: "a command was acknowledged after which " + f.What,
-			Because: []string{"a majority of the config server never had that since the command " +
-				"was given"},
+			Because: []string{
+				"a majority of the config server never had that since the command was given",
+				fmt.Sprintf("it was given after step %d and acknowledged after step %d",
+					a.step, o.step),
+			},
 		}, a.step)
 	}
 }

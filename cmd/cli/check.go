@@ -146,13 +146,16 @@ func printVerdicts(out io.Writer, verdicts []checkers.Verdict) {
 }
 
 func explainOne(out io.Writer, v *checkers.Violation) {
-	fmt.Fprintf(out, "    %s: %s\n", v.Signature, explain.CutLine(printable(v.Broke)))
+	const outputWidth, hanging = 100, 6
+	broke := explain.Wrap(fmt.Sprintf("    %s: %s", v.Signature, printable(v.Broke)), outputWidth, hanging)
+	fmt.Fprintln(out, strings.Join(broke, "\n"))
 	for i, because := range explain.FirstLines(v.Because, 6) {
 		link := "because"
 		if i > 0 {
 			link = "and"
 		}
 		because = strings.TrimPrefix(because, "and ")
-		fmt.Fprintf(out, "      %-7s %s\n", link, explain.CutLine(printable(because)))
+		lines := explain.Wrap(fmt.Sprintf("      %-7s %s", link, printable(because)), outputWidth, 2*hanging+2)
+		fmt.Fprintln(out, strings.Join(lines, "\n"))
 	}
 }

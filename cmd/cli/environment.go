@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync"
 
 	"github.com/shardproof/shardproof/harness/rundir"
 )
@@ -15,6 +19,7 @@ func thisEnvironment() rundir.Environment {
 		OS:    runtime.GOOS,
 		Arch:  runtime.GOARCH,
 		Flags: os.Args[1:],
+		Build: programHash(),
 	}
 	if build, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range build.Settings {
@@ -25,6 +30,25 @@ func thisEnvironment() rundir.Environment {
 	}
 	return env
 }
+
+// programHash tells this program from every other build, committed or not; empty when its file
+// cannot be read.
+var programHash = sync.OnceValue(func() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:8])
+})
 
 // buildName names the commit that the process was built from, with a + when files were changed;
 // empty when it is not known.

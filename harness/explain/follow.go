@@ -26,6 +26,10 @@ type slice struct {
 	writers  map[int]*histories.Op
 	// lagging are the sets of which a majority does not have the last write of a document.
 	lagging []string
+	// indexed says that it matters which index a majority of the config server has.
+	indexed bool
+	// lastBelief are the positions at which nodes learnt last of who owns what.
+	lastBelief map[int]bool
 	// chosen says how much the events of the slice matter, by position; done which causes were
 	// followed already.
 	chosen map[int]Weight
@@ -41,6 +45,8 @@ func newSlice(r Run, about Contradiction) *slice {
 		history: r.History,
 		chosen:  map[int]Weight{},
 		done:    map[string]bool{},
+
+		lastBelief: map[int]bool{},
 	}
 	s.from, s.to = s.window()
 	s.attribute()
@@ -122,7 +128,15 @@ func (s *slice) explain(i int) {
 		}
 	case trace.CatalogWritten:
 		s.migration(movedBy(e))
-		s.version(i, e)
+		s.rowsBefore(i, e)
+	case trace.BalancerChose:
+		s.choice(i, e)
+	case trace.BalancerRound:
+		s.idleness(i, s.about.NS)
+	case trace.Majority:
+		if e.Shard == model.Config && len(s.docs) == 0 && !s.aboutMigration() {
+			s.changes(i)
+		}
 	case trace.Elected, trace.SteppedDown, trace.RolledBack:
 		s.disturbances(e.Shard, max(0, i-eventsBefore), i)
 	case trace.DonorAdvanced, trace.RecipientAdvanced, trace.DecisionMade, trace.MigrationEnded,
@@ -150,17 +164,6 @@ func (s *slice) belief(i int, of *trace.Event) {
 		if e := &s.events[j]; e.Kind == trace.CatalogWritten && s.concerns(e) {
 			s.choose(j, Close)
 			s.migration(movedBy(e))
-			return
-		}
-	}
-}
-
-// version is the write of the catalogue before this one, for contradictions in the catalogue
-// itself.
-func (s *slice) version(i int, of *trace.Event) {
-	for j := i - 1; j >= 0 && len(s.docs) == 0; j-- {
-		if e := &s.events[j]; e.Kind == trace.CatalogWritten && e.NS == of.NS {
-			s.choose(j, Close)
 			return
 		}
 	}
@@ -255,7 +258,8 @@ func (s *slice) followNamed() {
 		case trace.DonorAdvanced, trace.RecipientAdvanced, trace.PrimaryMoving, trace.RangeDeletion:
 			ids = append(ids, e.Migration())
 			open = slices.DeleteFunc(open, func(id string) bool { return id == e.Migration() })
-			if namesIt(s.about.Text, e.Shard) || namesIt(s.about.Text, e.Peer) {
+			over := e.DeletionState().Terminal() || e.PrimaryMovePhase().Terminal()
+			if !over && (namesIt(s.about.Text, e.Shard) || namesIt(s.about.Text, e.Peer)) {
 				open = append(open, e.Migration())
 			}
 		case trace.MigrationEnded:
@@ -271,6 +275,12 @@ func (s *slice) followNamed() {
 		if namesIt(s.about.Text, id) {
 			s.migration(id)
 		}
+	}
+	if len(s.docs) == 0 && (len(s.chosen) == 0 || len(s.about.Steps) == 0) {
+		s.unfinished()
+	}
+	if len(s.chosen)+len(s.docs) == 0 {
+		s.beliefs()
 	}
 	if len(s.chosen)+len(s.docs) == 0 {
 		for _, id := range open[max(0, len(open)-mostTurns):] {

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,7 +61,7 @@ func (i *Insight) date(r *runner.Result) {
 // Lines is the insight in lines for people.
 func (i *Insight) Lines() []string {
 	where := fmt.Sprintf("%s, step %d at %s: ", i.Checker, i.Step, i.At.Round(10*time.Microsecond))
-	return []string{where + i.Broke}
+	return append([]string{where + i.Broke}, FirstLines(i.Because, 3)...)
 }
 
 // contradictionOf is what a failing run's story is told of.
@@ -76,6 +77,10 @@ func contradictionOf(r *runner.Result) Contradiction {
 	}
 	if inside := Inside(r); inside != nil {
 		about.Steps = append(slices.Clone(about.Steps), inside.Events...)
+		if about.Key == "" {
+			about.NS = cmp.Or(about.NS, inside.NS)
+			about.Text += " " + inside.Broke + " " + strings.Join(inside.Because, " ")
+		}
 	}
 	return about
 }
@@ -142,5 +147,11 @@ func recordOf(r *runner.Result) Run { return Run{Events: r.Events, History: r.Hi
 
 // momentLine is a moment in one line, with its time.
 func momentLine(m *Moment) string {
-	return fmt.Sprintf("%10s  %s", time.Duration(m.At).Round(10*time.Microsecond), m.Text)
+	return fmt.Sprintf(timeColumn+"%s", time.Duration(m.At).Round(10*time.Microsecond), m.Text)
 }
+
+// timeColumn has the time of a moment before its text; storyIndent is where a second line begins.
+const (
+	timeColumn  = "%10s  "
+	storyIndent = 14
+)

@@ -8,6 +8,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/key"
 )
 
 // moments tells the chosen events and the operations of the contradiction, in order.
@@ -20,7 +21,7 @@ func (s *slice) moments() (all []Moment) {
 			continue // told with its fault
 		}
 		m := Moment{Step: e.Step, At: e.At, Weight: s.chosen[i], Text: s.sentence(i)}
-		if m.migration, m.phase = phaseOf(e); m.migration != "" && m.Weight < Must {
+		if m.migration, m.phase = s.phaseOf(e); m.migration != "" && m.Weight < Must {
 			m.Text = m.phase.alone(e, !told[m.migration])
 			told[m.migration] = told[m.migration] || e.Peer != ""
 		}
@@ -66,14 +67,24 @@ func (s *slice) sentence(i int) string {
 	switch {
 	case len(turned) > 0:
 		return hereMark + strings.Join(turned, "; ")
+	case s.lastBelief[i]:
+		return Sentence(e) + ", and learns no more of it"
 	case e.Kind == trace.Applied && s.concerned(e):
 		return s.write(i)
 	case e.Kind == trace.CatalogWritten && s.concerns(e):
 		return s.placement(e)
+	case e.Kind == trace.CatalogWritten && s.chosen[i] == Must:
+		return s.rewritten(i)
+	case e.Kind == trace.BalancerRound:
+		return s.round(i)
+	case e.Kind == trace.RangeDeletion && strings.Contains(s.about.Text, "orphan"):
+		return Sentence(e) + " with " + counted(e.Orphans(), "orphan")
 	case e.Kind == trace.Majority && e.Shard == model.Config:
 		return s.counts(i)
 	case e.Kind == trace.CursorOpened && len(s.docs) > 0:
 		return s.cursor(i)
+	case s.indexed && (model.Administers(e) || e.Kind == trace.CatalogWritten):
+		return fmt.Sprintf("%s, at index %d", Sentence(e), e.Index)
 	case e.Kind == trace.Fault && i+1 < len(s.events) && s.events[i+1].Kind == trace.PointHit:
 		return Sentence(e) + " at " + s.events[i+1].Site()
 	}
@@ -118,17 +129,58 @@ func (s *slice) placement(e *trace.Event) string {
 	if more := len(e.Chunks) - len(of); more > 0 && len(of) > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
+	return text + s.hashes(e) + s.handedOver(e)
+}
+
+// handedOver is how much session history came with a migration, where that is in question.
+func (s *slice) handedOver(e *trace.Event) string {
+	id := movedBy(e)
+	if id == "" || !strings.Contains(s.about.Text, "session") {
+		return ""
+	}
+	statements := 0
+	for i := range s.events {
+		if x := &s.events[i]; x.Kind == trace.Executed && x.Migration() == id && x.Step < e.Step {
+			statements++
+		}
+	}
+	return fmt.Sprintf(", with %s of session history", counted(statements, "statement"))
+}
+
+// hashes are the shard keys of the documents that lie in the chunks, where the documents are known
+// by another key.
+func (s *slice) hashes(e *trace.Event) (text string) {
+	for _, d := range s.docs {
+		if d.ns == e.NS && d.key != d.id && d.id != "" {
+			text += fmt.Sprintf(" (%s has the hash %s)", documentName(d), key.Key(d.key))
+		}
+	}
 	return text
 }
 
 // counts tells what a majority of the config server has made to count.
 func (s *slice) counts(i int) string {
-	for j := i - 1; j >= 0; j-- {
+	for j := i - 1; j >= 0 && !s.indexed; j-- {
 		if e := &s.events[j]; s.chosen[j] != 0 && e.Kind == trace.CatalogWritten {
 			return "majority-committed on config: " + e.Why() + " is in effect"
 		}
 	}
 	return Sentence(&s.events[i])
+}
+
+// round tells of a round of the balancer what came of it.
+func (s *slice) round(i int) string {
+	e := &s.events[i]
+	if e.RoundPhase() == trace.RoundBegun {
+		return Sentence(e)
+	}
+	requests := 0
+	for j := i - 1; j >= 0 && s.events[j].Kind != trace.BalancerRound; j-- {
+		if s.events[j].Kind == trace.BalancerChose {
+			requests++
+		}
+	}
+	return Sentence(e) + " with " + counted(requests, "request")
 }
 
 // cursor tells of a cursor whether it may see the documents.

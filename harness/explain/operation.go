@@ -41,11 +41,19 @@ func answerText(op *histories.Op) string {
 		(kind.Effect == opkind.Set || kind.Effect == opkind.Remove && op.Result.Applied):
 		text += " → acknowledged, found no document"
 	case kind.Shape == opkind.Keyed && !op.Result.Applied:
-		text += " → no effect"
+		text += " → " + noEffect(kind.Effect)
 	case kind.Shape != opkind.Ranged:
 		text += " → acknowledged"
 	}
 	return text
+}
+
+// noEffect is the acknowledgement of an operation that changed nothing.
+func noEffect(of opkind.Effect) string {
+	if of == opkind.Remove {
+		return "acknowledged, deleted nothing"
+	}
+	return "acknowledged, changed nothing"
 }
 
 // delivered is how many changes a reader of a stream got.

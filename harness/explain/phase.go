@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/shardproof/shardproof/histories/trace"
@@ -27,6 +28,15 @@ func phaseOf(e *trace.Event) (migration string, p phase) {
 		return e.Migration(), phase{"", e.State()}
 	}
 	return "", phase{}
+}
+
+// phaseOf is that of a moment. A deletion is told with its orphans where these are in question.
+func (s *slice) phaseOf(e *trace.Event) (migration string, p phase) {
+	migration, p = phaseOf(e)
+	if e.Kind == trace.RangeDeletion && strings.Contains(s.about.Text, "orphan") {
+		p.state += fmt.Sprintf(" (%s)", counted(e.Orphans(), "orphan"))
+	}
+	return migration, p
 }
 
 // sectionText is what a critical section does to clients from now on.

@@ -39,36 +39,30 @@ func Report(r *runner.Result, w Where) string {
 		}
 	}
 	b.WriteByte('\n')
-	row := func(name string, lines ...string) {
-		for i, line := range lines {
-			if i > 0 {
-				name = ""
-			}
-			fmt.Fprintf(&b, "  %-9s %s\n", name, CutLine(line))
-		}
-	}
-	row("Promise", worst.Promise)
+	row := func(name string, lines ...string) { writeRow(&b, name, lines) }
+	prose := func(name string, lines ...string) { writeRow(&b, name, wrapAll(lines, 2)) }
+	prose("Promise", worst.Promise)
 	if len(worst.Violations) == 0 {
-		row("Undecided", FirstLines(worst.Undecided, 4)...)
+		prose("Undecided", FirstLines(worst.Undecided, 4)...)
 	} else {
 		v := &worst.Violations[0]
-		row("Broke", keyPrefix(v)+v.Broke)
+		prose("Broke", keyPrefix(v)+v.Broke)
 		inside := Inside(r)
 		if inside != nil {
-			row("Inside", inside.Lines()...)
+			prose("Inside", inside.Lines()...)
 		}
-		row("Story", StoryLines(r)...)
-		row("Because", FirstLines(v.Because, 6)...)
-		row("Also", otherFailures(r, worst)...)
+		row("Story", wrapAll(StoryLines(r), storyIndent)...)
+		prose("Because", FirstLines(v.Because, reasons)...)
+		prose("Also", otherFailures(r, worst)...)
 	}
-	row("Smallest", w.Smallest...)
-	row("Passing", w.Passing...)
+	prose("Smallest", w.Smallest...)
+	prose("Passing", w.Passing...)
 	row("Replay", w.Replay...)
 	row("Step", stepLines(r, w.Step)...)
 	row("Shrink", w.Shrink...)
 	row("Files", w.Look...)
 	if w.Known != "" {
-		row("Known?", w.Known)
+		prose("Known?", w.Known)
 	}
 	return b.String()
 }
@@ -91,14 +85,21 @@ func keyPrefix(v *checkers.Violation) string {
 	return "k=" + v.Key + ": "
 }
 
-// CutLine shortens a line to what fits on a wide terminal.
-func CutLine(line string) string {
-	const most = 160
-	if len(line) <= most {
-		return line
+// reasons is how many reasons a block has at most.
+const reasons = 8
+
+// writeRow writes lines under a name that stands before the first.
+func writeRow(b *strings.Builder, name string, lines []string) {
+	for i, line := range lines {
+		if i > 0 {
+			name = ""
+		}
+		fmt.Fprintf(b, rowFormat, name, line)
 	}
-	return strings.ToValidUTF8(line[:most-1], "") + "…"
 }
+
+// rowFormat leaves Width columns to a line.
+const rowFormat = "  %-9s %s\n"
 
 // FirstLines is the first lines, and how many there are besides.
 func FirstLines(lines []string, most int) []string {

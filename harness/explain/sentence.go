@@ -17,15 +17,11 @@ func Sentence(e *trace.Event) string {
 		return fmt.Sprintf("FAULT %d %s %s", e.FaultNumber(), e.FaultKind(), e.Peer)
 	case trace.Repair:
 		return fmt.Sprintf("fault %d %s %s ends", e.FaultNumber(), e.FaultKind(), e.Peer)
-	case trace.BalancerChose:
-		return fmt.Sprintf("the balancer requests the migration of %s from %s to %s (%s): %s",
-			requestedText(e), e.Shard, e.Peer, e.Request(), e.Why())
-	case trace.BalancerState:
-		return "the balancer's mode is set to " + e.State()
-	case trace.BalancerStopped:
-		return "the balancer acknowledges a stop"
+	case trace.BalancerChose, trace.BalancerState, trace.BalancerRound, trace.BalancerDone,
+		trace.BalancerStopped:
+		return balancerText(e)
 	case trace.ClusterChanged:
-		return "config: " + e.State()
+		return "config: " + changeText(e)
 	case trace.Chance:
 		return chanceText(e)
 	case trace.NodeUp:
@@ -57,7 +53,8 @@ func Sentence(e *trace.Event) string {
 		return fmt.Sprintf("migration %s %s: range deletion on %s is %s",
 			e.Migration(), rangeText(e), e.Node, e.State())
 	case trace.MetadataInstalled:
-		return fmt.Sprintf("%s installs metadata: it owns %s", e.Node, rangeTexts(e.Chunks))
+		return fmt.Sprintf("%s installs metadata %s: it owns %s",
+			e.Node, e.Version(), rangeTexts(e.Chunks))
 	case trace.MetadataCleared:
 		return fmt.Sprintf("%s clears its metadata of %s", e.Node, e.NS)
 	case trace.Majority:
@@ -66,7 +63,8 @@ func Sentence(e *trace.Event) string {
 		return fmt.Sprintf("movePrimary %s of %s %s → %s: %s",
 			e.Migration(), e.NS, e.Shard, e.Peer, e.State())
 	case trace.CatalogWritten:
-		return "config: " + e.Why() + " " + chunkText(e.Chunks)
+		return "config: " + e.Why() + " " + chunkText(e.Chunks[:min(len(e.Chunks), chunksTold)]) +
+			andMore(len(e.Chunks)-chunksTold)
 	case trace.Applied:
 		return appliedText(e)
 	case trace.Executed:
@@ -124,6 +122,57 @@ func onBehalf(e *trace.Event) string {
 	return "the " + e.Actor.String()
 }
 
+// balancerText tells what the balancer does, or is told to.
+func balancerText(e *trace.Event) string {
+	switch e.Kind {
+	case trace.BalancerChose:
+		return fmt.Sprintf("the balancer requests the migration of %s from %s to %s (%s): %s",
+			requestedText(e), e.Shard, e.Peer, e.Request(), e.Why())
+	case trace.BalancerState:
+		return "the balancer's mode is set to " + e.State() + windowText(e.Window())
+	case trace.BalancerRound:
+		return fmt.Sprintf("round %d of the balancer on %s has %s", e.Round(), e.Node, e.RoundPhase())
+	case trace.BalancerDone:
+		return "the balancer's request " + e.Request() + " has ended: " + e.Outcome()
+	case trace.BalancerStopped:
+		return "the balancer acknowledges a stop"
+	}
+	return ""
+}
+
+// windowText is the balancer's active window, where it has one.
+func windowText(window string) string {
+	if window == "" {
+		return ""
+	}
+	return ", its window to " + window
+}
+
+// changeText is what operators change about shards, zones and collections.
+func changeText(e *trace.Event) string {
+	zones := "zone " + e.Zones()
+	if e.Zones() == "" {
+		zones = "no zone"
+	}
+	switch e.ClusterChange() {
+	case trace.ShardAdded:
+		return e.Peer + " becomes a shard, of " + zones
+	case trace.ShardDraining:
+		return e.Peer + " drains from now on"
+	case trace.ShardRemoved:
+		return e.Peer + " is no shard any more"
+	case trace.ShardZones:
+		return e.Peer + " is of " + zones + " from now on"
+	case trace.ZoneRange:
+		return fmt.Sprintf("%s of %s is of %s from now on", rangeText(e), e.NS, zones)
+	case trace.BalancingOn:
+		return "the balancer may move chunks of " + e.NS + " from now on"
+	case trace.BalancingOff:
+		return "the balancer may not move chunks of " + e.NS + " from now on"
+	}
+	return e.State()
+}
+
 // requestedText is the range of a request, which may leave its end to the donor.
 func requestedText(e *trace.Event) string {
 	if e.Max == "" {
@@ -136,11 +185,25 @@ func rangeText(e *trace.Event) string {
 	return key.Range{Min: key.Key(e.Min), Max: key.Key(e.Max)}.String()
 }
 
+// chunksTold is how many chunks of a write are told.
+const chunksTold = 4
+
+func andMore(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}
+
 func chunkText(of []trace.Chunk) string {
 	var texts []string
 	for _, c := range of {
-		texts = append(texts, fmt.Sprintf("[%s, %s) on %s %d|%d",
-			key.Key(c.Min), key.Key(c.Max), c.Shard, c.Major, c.Minor))
+		text := fmt.Sprintf("[%s, %s) on %s %d|%d",
+			key.Key(c.Min), key.Key(c.Max), c.Shard, c.Major, c.Minor)
+		if c.Jumbo {
+			text += ", jumbo"
+		}
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, ", ")
 }

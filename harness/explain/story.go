@@ -10,6 +10,11 @@
 // those the crashes, elections and faults while it ran. Which message carried what is not on
 // record; the identifiers of migrations, tasks, cursors and sessions stand for it.
 //
+// A contradiction about no document rests on facts, and its cause is the last event that made each
+// of them so: the write that made a row of the catalogue, what operators said of a shard, a zone or
+// the balancer, the round in which the balancer chose, the last table that a node installed, the
+// change that gave a version which a refusal names.
+//
 // Promise: a slice is a part of what was recorded, in its order; it holds every event of the
 // contradiction; events of other documents, migrations and sets do not change it. A pure function:
 // the same record gives the same story.

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 
 	"github.com/shardproof/shardproof/histories"
@@ -42,6 +43,8 @@ type Environment struct {
 	OS     string   `json:"os"`
 	Arch   string   `json:"arch"`
 	Flags  []string `json:"flags,omitempty"`
+	// Build tells programs apart; empty when it is not known.
+	Build string `json:"build,omitempty"`
 	// Hash is the trace hash, Steps the number of events.
 	Hash  string `json:"hash"`
 	Steps uint64 `json:"steps"`
@@ -163,11 +166,22 @@ func holdsFiles(path string, files []file) (bool, error) {
 	}
 	for _, f := range files {
 		data, err := os.ReadFile(filepath.Join(path, f.name))
-		if err != nil || !bytes.Equal(data, f.data) {
+		if err != nil || !f.holds(data) {
 			return false, &ExistsError{path}
 		}
 	}
 	return true, nil
+}
+
+// holds says whether data is the file's. It does not matter which build a record is from.
+func (f *file) holds(data []byte) bool {
+	var mine, there Environment
+	if f.name != EnvironmentFile || json.Unmarshal(f.data, &mine) != nil ||
+		json.Unmarshal(data, &there) != nil {
+		return bytes.Equal(data, f.data)
+	}
+	there.Build = mine.Build
+	return reflect.DeepEqual(mine, there)
 }
 
 // createFolder writes beside the place where the folder goes, and moves it there in one step.

@@ -2,7 +2,7 @@ package runner
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/checkers/endstate"
@@ -17,25 +17,30 @@ type finalChecks struct {
 	*stage
 	// final are the operations of the final pass.
 	final []histories.Op
-	// unfinished names what has not ended, waiting the tasks that are left.
-	unfinished, waiting []string
-	audits              []endstate.Audit
-	repaired            []string
-	statistics          map[string]int64
+	// unfinished is what has not ended, waiting what the tasks that are left wait for.
+	unfinished []endstate.Unfinished
+	waiting    []endstate.Wait
+	audits     []endstate.Audit
+	repaired   []string
+	statistics map[string]int64
 	// finals are the operations of the final pass by collection.
 	finals map[string][]histories.Op
 }
 
-func (f *finalChecks) leave(what ...string) { f.unfinished = append(f.unfinished, what...) }
+func (f *finalChecks) leave(what ...string) {
+	for _, w := range what {
+		f.unfinished = append(f.unfinished, endstate.Unfinished{What: w})
+	}
+}
 
 // survey asks every node for what it holds, when the system is quiescent or the time is up.
 func (f *finalChecks) survey(repair bool) {
 	if f.world.Err() != nil {
 		return
 	}
-	f.leave(f.undone()...)
+	f.unfinished = append(f.unfinished, f.undone()...)
 	if len(f.unfinished) > 0 {
-		f.waiting = slices.DeleteFunc(f.world.Waiting(), f.parked)
+		f.waiting = f.waits()
 	}
 	done := false
 	f.world.AddNode(surveyor, func(t env.Task) {
@@ -64,25 +69,55 @@ func (f *finalChecks) ask(t env.Task, s target.Survey, repair bool) {
 	}
 }
 
-func (f *finalChecks) parked(task string) bool {
-	return f.about.Parked != nil && f.about.Parked(task)
+// waits is what all tasks wait for. Those that wait for as long as their nodes live are not shown.
+func (f *finalChecks) waits() (all []endstate.Wait) {
+	for _, w := range f.world.Waiting() {
+		all = append(all, endstate.Wait{
+			Node: string(w.Node), Task: w.Task, Doing: w.Doing, Told: w.Told,
+			Since: time.Duration(w.Since), Serves: w.Serves, About: w.About, On: w.On,
+			Idle: f.about.Parked != nil && f.about.Parked(w.String()),
+		})
+	}
+	return all
 }
 
-// undone names everything that should have ended by now.
-func (f *finalChecks) undone() []string {
-	var undone []string
+// undone is everything that should have ended by now.
+func (f *finalChecks) undone() (undone []endstate.Unfinished) {
 	for i := range f.history.ops {
 		if op := &f.history.ops[i]; op.Return == 0 {
-			undone = append(undone,
-				fmt.Sprintf("operation %d of client %d (%s %s k=%d), called at %s",
-					op.ID, op.Client, op.Kind, op.NS, op.Key, time.Duration(op.CallAt)))
+			undone = append(undone, endstate.Unfinished{
+				What: fmt.Sprintf("operation %d of client %d (%s %s k=%d), called at %s",
+					op.ID, op.Client, op.Kind, op.NS, op.Key, time.Duration(op.CallAt)),
+				Node: string(clientNode(op.Client)),
+			})
 		}
 	}
 	if f.world.Steps() >= stepBudget {
-		undone = append(undone, fmt.Sprintf("the run, within %d steps", stepBudget))
+		undone = append(undone,
+			endstate.Unfinished{What: fmt.Sprintf("the run, within %d steps", stepBudget)})
 	}
-	undone = append(undone, f.tasks.names()...)
-	return append(undone, f.system.Outstanding()...)
+	for _, name := range f.tasks.names() {
+		undone = append(undone, endstate.Unfinished{What: f.entitled(name), Task: name})
+	}
+	for _, what := range f.system.Outstanding() {
+		undone = append(undone, endstate.Unfinished{What: what})
+	}
+	return undone
+}
+
+// entitled is the name of a task with the line of the scenario that it carries out.
+func (f *finalChecks) entitled(name string) string {
+	for i := range f.scenario.Migrations {
+		if m := &f.scenario.Migrations[i]; moveName(m.ID) == name {
+			return fmt.Sprint(m)
+		}
+	}
+	for i, c := range f.scenario.Commands {
+		if n, is := strings.CutPrefix(name, fmt.Sprintf("command %d/", i+1)); is {
+			return fmt.Sprintf("%s (command %d, shard %s)", c, i+1, n)
+		}
+	}
+	return name
 }
 
 // surveyEvery is how often the survey is repeated while something is left over, such as a cursor

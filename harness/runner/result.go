@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -32,8 +33,8 @@ type Result struct {
 	Curve []target.Sample
 	// Repaired says what an operator had to repair before the nodes were surveyed.
 	Repaired []string
-	// Unfinished names what had not ended when the time was up.
-	Unfinished []string
+	// Unfinished is what had not ended when the time was up.
+	Unfinished []endstate.Unfinished
 	// Coverage are the situations that the run went through, in ascending order, when
 	// Options.Coverage asked for them. What the numbers stand for is no matter; equal ones stand
 	// for the same in all runs of a build.

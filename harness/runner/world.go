@@ -21,6 +21,7 @@ func (r *run) worldOptions() sim.Options {
 		Planned:          r.scenario.Planned,
 		Decisions:        decisions(r.scenario.Decisions),
 		Classify:         r.about.Messages.Classify(),
+		Describe:         r.about.Messages.Describe,
 		Observer:         r,
 		OnPoint:          r.onPoint,
 		Pool:             r.options.Pool,

@@ -1,7 +1,9 @@
 package shardstore
 
 import (
+	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/rpc"
@@ -22,4 +24,38 @@ func classifier() func(env.Message) string {
 		}
 		return name
 	}
+}
+
+// answerText says what a reply answers, for people: the refusal, or the fields that are set.
+func answerText(m env.Message) string {
+	if e, ok := m.(*rpc.Envelope); ok {
+		if e.Err != nil {
+			return e.Err.Error()
+		}
+		m = e.Body
+	}
+	v := reflect.Indirect(reflect.ValueOf(m))
+	if v.Kind() != reflect.Struct {
+		return fmt.Sprintf("%v", m)
+	}
+	var set []string
+	for f, value := range v.Fields() {
+		if text := valueText(value); text != "" && f.IsExported() {
+			set = append(set, f.Name+" "+text)
+		}
+	}
+	return strings.TrimSpace(v.Type().Name() + " " + strings.Join(set, ", "))
+}
+
+// valueText is a field's value for people, empty when it is not set or takes more than a few words.
+func valueText(v reflect.Value) string {
+	switch {
+	case v.IsZero():
+		return ""
+	case v.Kind() == reflect.Slice || v.Kind() == reflect.Map:
+		return fmt.Sprintf("(%d)", v.Len())
+	case v.Kind() == reflect.Struct || v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface:
+		return "set"
+	}
+	return fmt.Sprint(v.Interface())
 }

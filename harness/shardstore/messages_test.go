@@ -7,6 +7,10 @@ import (
 
 	"github.com/shardproof/shardproof/faults"
 	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/rpc"
 )
 
 // TestControlMessagesExist holds the names by which faults select messages against the commands
@@ -18,6 +22,24 @@ func TestControlMessagesExist(t *testing.T) {
 		})
 		if !known {
 			t.Errorf("faults select messages named %s, and there is no such command", name)
+		}
+	}
+}
+
+// TestAnswerText: a refusal in its own words, and of any other answer the fields that are set.
+func TestAnswerText(t *testing.T) {
+	refused := &rpc.Envelope{Err: errcode.New(errcode.BadValue, "no such shard")}
+	for want, m := range map[string]env.Message{
+		"BadValue: no such shard": refused,
+		"RemoveShardReply State ongoing, Chunks 2, Databases (1)": &rpc.Envelope{
+			Body: &command.RemoveShardReply{
+				State: command.RemovalOngoing, Chunks: 2, Databases: []string{"test"},
+			},
+		},
+		"RemoveShardReply": &command.RemoveShardReply{},
+	} {
+		if got := answerText(m); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

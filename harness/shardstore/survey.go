@@ -100,7 +100,10 @@ type audited struct {
 
 // auditOf asks every member for its state of one collection.
 func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
-	a := audited{Audit: endstate.Audit{NS: ns, Keys: keys, Reshaped: o.raises()}}
+	a := audited{Audit: endstate.Audit{
+		NS: ns, Keys: keys, Reshaped: o.raises(),
+		Show: func(of string) string { return key.Key(of).String() },
+	}}
 	table, err := o.Catalog(ns)
 	if err != nil {
 		return a // without a table the audit fails

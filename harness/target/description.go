@@ -56,6 +56,8 @@ func (s *Setting) Has(name string) bool {
 type Messages struct {
 	// Classify names the class of a message. Each world is given a classifier of its own.
 	Classify func() func(env.Message) string
+	// Describe says what a reply answers, for people; nil: its type.
+	Describe func(env.Message) string
 	// Codec passes messages through bytes; nil when there is none.
 	Codec env.Codec
 	// Role is how much a class has to do with the outcome of a movement.

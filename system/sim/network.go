@@ -183,7 +183,8 @@ func (w *World) request(t *task, to env.NodeID, m env.Message) {
 		return
 	}
 	p.to = target.life
-	w.post(p, w.link(t.node.machine, target).channel(w.network.class(m), false))
+	t.last.class = w.network.class(m)
+	w.post(p, w.link(t.node.machine, target).channel(t.last.class, false))
 }
 
 // post sends a packet on its way, through everything that may happen to it there.
@@ -212,6 +213,7 @@ func (w *World) post(p *packet, ch *channel) {
 	case f.hold != nil:
 		w.note(stepHold, ch.link.from, ch.site, p.nth, ch.hash)
 		f.hold.held = append(f.hold.held, p)
+		p.met("held back by a fault", w.now)
 	default:
 		w.carry(p, w.travel(p, &ch.latency)+f.Delay, f)
 	}
@@ -256,6 +258,7 @@ func (w *World) travel(p *packet, q *question) time.Duration {
 // at its limit, or when the network heals.
 func (w *World) lose(p *packet) {
 	w.note(stepLose, p.channel.link.from, p.channel.site, p.nth, p.channel.hash)
+	p.met("lost", w.now)
 	switch {
 	case !p.awaited():
 		w.network.release(p)

@@ -53,6 +53,9 @@ func (t *task) Point(site failpoint.Site, note env.Note) error {
 	}
 	w := t.node.world
 	t.site = site
+	if note.ID != "" {
+		t.about = note.ID
+	}
 	s := t.node.machine.site(site)
 	s.hits++
 	nth := s.hits // the task may stall below, and others pass meanwhile

@@ -15,6 +15,7 @@
 package sim
 
 import (
+	"fmt"
 	"io"
 	"time"
 
@@ -37,6 +38,8 @@ type Options struct {
 	// Classify names the class of a message, for sites, rules and traces. Nil: all are of class
 	// "message".
 	Classify func(env.Message) string
+	// Describe says what a reply answers, for people. Nil: its class.
+	Describe func(env.Message) string
 	// Observer takes every emitted event.
 	Observer trace.Observer
 	// OnPoint decides what happens where a task announces a site. Nil: nothing.
@@ -140,6 +143,9 @@ func (o *Options) fill() {
 	}
 	if o.YieldMax == 0 {
 		o.YieldMax = 200 * time.Microsecond
+	}
+	if o.Describe == nil {
+		o.Describe = func(m env.Message) string { return fmt.Sprintf("%T", m) }
 	}
 	if o.Classify == nil {
 		o.Classify = func(env.Message) string { return "message" }

@@ -61,9 +61,13 @@ type task struct {
 	calls uint64
 	// reply is the awaited one, or what was read from the disk.
 	reply env.Message
-	// site is the one announced last, asked who was called last: for people.
+	// What follows is for people. Since is when the present wait began, site the one announced last,
+	// about the work that it was announced for, last the call made last, and past the one before.
+	since env.Time
 	site  failpoint.Site
-	asked env.NodeID
+	about string
+	last  exchange
+	past  exchange
 
 	prev, next *task
 }
@@ -140,6 +144,7 @@ func (t *task) wait(s taskState) error {
 	if t.state != taskReady {
 		t.state = s
 	}
+	t.since = t.node.world.now
 	t.refused = 0
 	t.co.yield(struct{}{})
 	if t.node.world.frozen {
@@ -230,11 +235,12 @@ func (t *task) Call(to env.NodeID, req env.Message, timeout time.Duration) (env.
 	if timeout > 0 {
 		t.arm(t.node.machine.real(timeout))
 	}
-	t.state, t.asked = taskCalling, to
+	t.state, t.last, t.past = taskCalling, exchange{with: to}, t.last
 	t.node.world.request(t, to, req)
 	err := t.wait(taskCalling)
 	reply := t.reply
 	t.reply = nil
+	t.last.at, t.last.answer, t.last.err = t.node.world.now, reply, err
 	return reply, err
 }
 
