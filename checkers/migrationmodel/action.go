@@ -8,6 +8,7 @@ const (
 	Unseen Step = iota
 	DonorBegins
 	DonorClones
+	DonorClonesStale
 	DonorPromisesDeletion
 	DonorCaughtUp
 	DonorBlocksWrites
@@ -63,6 +64,7 @@ var stepNames = [steps]string{
 	Unseen:                    "(unseen)",
 	DonorBegins:               "the donor begins",
 	DonorClones:               "the donor enters kCloning",
+	DonorClonesStale:          "the donor enters kCloning with an outdated placement",
 	DonorPromisesDeletion:     "the donor records a pending deletion",
 	DonorCaughtUp:             "the donor enters kCloneCaughtUp",
 	DonorBlocksWrites:         "the donor blocks writes",
@@ -170,7 +172,7 @@ func New(p Protocol) *Model { return build(p, "", nil) }
 // build leaves out a condition, wherever it is required, if any is named, and puts another one in
 // the place of that with its name.
 func build(p Protocol, without string, instead *condition) *Model {
-	m := &Model{protocol: p, initial: []State{{Led: true, Owns: true}, {Led: true}}}
+	m := &Model{protocol: p, initial: []State{{Led: true}}}
 	m.actions = actions80()
 	if p == V42 {
 		m.actions = actions42()

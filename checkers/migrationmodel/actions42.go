@@ -17,7 +17,9 @@ func actions42() []action {
 func donorSteps42() []action {
 	return []action{
 		does(DonorBegins, enters(Created), donorIs(NoDonor)),
-		does(DonorClones, enters(Cloning), donorIs(Created), led),
+		does(DonorClones, func(s *State) { s.Donor, s.Owns = Cloning, true }, donorIs(Created), led),
+		does(DonorClonesStale, func(s *State) { s.Donor, s.Owns = Cloning, true },
+			donorIs(Created), led),
 		does(DonorCaughtUp, enters(CaughtUp), donorIs(Cloning), led, recipientBegan),
 		does(DonorBlocksWrites, func(s *State) { s.Section = Writes }, donorIs(CaughtUp), led),
 		does(DonorEntersSection, func(s *State) { s.Donor, s.Asked = Blocking, true },

@@ -20,13 +20,16 @@ func enters(d Donor) func(*State) { return func(s *State) { s.Donor = d } }
 func donorSteps() []action {
 	return []action{
 		does(DonorBegins, enters(Created), donorIs(NoDonor)),
-		does(DonorClones, enters(Cloning), donorIs(Created), led),
-		// The placement that the donor knows may be an older one than the config server has: then
-		// the commit will be refused (protocol 3.3 step 4).
-		does(DonorClones, func(s *State) { s.Donor, s.Config = Cloning, Refused },
-			donorIs(Created), led, outcomeOpen),
-		does(DonorClones, func(s *State) { s.Donor, s.Config, s.Sure = Cloning, Refused, true },
-			donorIs(Created), led, outcomeOpen),
+		// Capture begins at the instant at which the donor knows the placement.
+		does(DonorClones, func(s *State) { s.Donor, s.Owns = Cloning, true }, donorIs(Created), led),
+		// The placement that it knows may be an older one than the config server has: then the commit
+		// will be refused (protocol 3.3 step 4).
+		does(DonorClonesStale, func(s *State) {
+			s.Donor, s.Owns, s.Config = Cloning, true, Refused
+		}, donorIs(Created), led, outcomeOpen),
+		does(DonorClonesStale, func(s *State) {
+			s.Donor, s.Owns, s.Config, s.Sure = Cloning, true, Refused, true
+		}, donorIs(Created), led, outcomeOpen),
 		inside("the donor writes its coordinator document", func(s *State) { s.Record = Undecided },
 			donorIs(Cloning), led, recordIs(NoRecord)),
 		does(DonorPromisesDeletion, func(s *State) { s.Task = Pending },

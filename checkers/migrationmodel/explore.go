@@ -1,6 +1,9 @@
 package migrationmodel
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Invariant is what holds in every state.
 type Invariant struct {
@@ -76,18 +79,15 @@ type Graph struct {
 }
 
 // Explore visits every state, breadth first, so that a walk to one is as short as any.
-func (m *Model) Explore() *Graph { return m.explore(func(State) bool { return false }) }
+func (m *Model) Explore() *Graph { return m.explore(math.MaxInt) }
 
-// explore ends early at a state that stop says.
-func (m *Model) explore(stop func(State) bool) *Graph {
+// explore ends early when there are more states than that.
+func (m *Model) explore(most int) *Graph {
 	g := &Graph{model: m, index: map[State]int{}}
 	for _, s := range m.initial {
 		g.visit(s, -1, nil)
 	}
-	for i := 0; i < len(g.States); i++ {
-		if stop(g.States[i]) {
-			return g
-		}
+	for i := 0; i < len(g.States) && len(g.States) <= most; i++ {
 		for j := range m.actions {
 			if a := &m.actions[j]; a.enabled(&g.States[i]) {
 				next := g.States[i]

@@ -85,6 +85,12 @@ func (f *Follower) changesNothing(step Step) bool {
 	return len(f.model.seen[step]) > 0
 }
 
+// Transition is a step in a state.
+type Transition struct {
+	From State
+	Step Step
+}
+
 // Refusal is why a step is not the model's.
 type Refusal struct {
 	Step Step

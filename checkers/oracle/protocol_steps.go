@@ -2,7 +2,9 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/model"
@@ -25,12 +27,16 @@ var protocolRule = verdict.Checker{
 const stepOutsideModel verdict.Signature = "step-outside-model"
 
 var _ = declare(87, protocolRule, func(o *Oracle) hooks {
-	r := &protocolSteps{Oracle: o, machines: map[string]*machine{}}
+	r := &protocolSteps{
+		Oracle: o, machines: map[string]*machine{}, views: map[string]placementVersion{},
+	}
 	return hooks{event: r.observe, commit: r.committed}
 })
 
 // Speaks says which protocol the servers speak; without it protocol-steps follows nothing.
-func (o *Oracle) Speaks(p migrationmodel.Protocol) { o.machine = migrationmodel.New(p) }
+func (o *Oracle) Speaks(p migrationmodel.Protocol) {
+	o.machine, o.taken = migrationmodel.New(p), map[migrationmodel.Transition]struct{}{}
+}
 
 // protocolSteps is the memory of protocolRule: each migration is followed on the model from its
 // request on. What a member does that was deposed may tell what is true; a violation it is never.
@@ -38,7 +44,12 @@ type protocolSteps struct {
 	*Oracle
 	machines map[string]*machine
 	order    []*machine
+	// views is which version of a namespace's placement a node knows.
+	views map[string]placementVersion
 }
+
+// placementVersion is that of a shard; of a node that knows none there is none.
+type placementVersion struct{ major, minor uint32 }
 
 // machine is one migration on the model.
 type machine struct {
@@ -98,7 +109,10 @@ func (r *protocolSteps) observe(e *trace.Event) {
 			r.take(e, m)
 		}
 	case trace.MetadataInstalled, trace.MetadataCleared:
+		r.view(e)
 		r.learn(e)
+	case trace.NodeUp:
+		r.forgetViews(e.Node)
 	case trace.Applied:
 		r.serve(e)
 	case trace.Elected:
@@ -127,8 +141,10 @@ func (r *protocolSteps) step(m *machine, s migrationmodel.Step) {
 	if s == migrationmodel.Unseen || m.lost {
 		return
 	}
+	from := m.At()
 	refused := m.Take(s)
 	if refused == nil {
+		r.taken[migrationmodel.Transition{From: from, Step: s}] = struct{}{}
 		return
 	}
 	m.lost = true
@@ -162,7 +178,47 @@ func (r *protocolSteps) take(e *trace.Event, m *machine) {
 		r.deletion(e, m)
 		return
 	}
-	r.step(m, stepOf(e))
+	step := stepOf(e)
+	if step == migrationmodel.DonorClones {
+		step = r.clones(e, m)
+	}
+	r.step(m, step)
+}
+
+// clones: the donor begins with the placement that it knows, and will be refused if that is older
+// than the config server's. What a node knows that has said nothing since it started is anyone's
+// guess, and a range that it has lost already is not its to move.
+func (r *protocolSteps) clones(e *trace.Event, m *machine) migrationmodel.Step {
+	knows, known := r.views[e.Node+" "+e.NS]
+	latest := r.world.Latest(e.NS)
+	if !known || latest.Owner(m.min) != m.from {
+		m.lost = true
+		return migrationmodel.Unseen
+	}
+	for _, c := range latest {
+		if c.Min <= m.min && m.min < c.Max && (c.Major > knows.major ||
+			c.Major == knows.major && c.Minor > knows.minor) {
+			return migrationmodel.DonorClonesStale
+		}
+	}
+	return migrationmodel.DonorClones
+}
+
+// view notes what a node knows.
+func (r *protocolSteps) view(e *trace.Event) {
+	at := e.Node + " " + e.NS
+	if e.Kind == trace.MetadataCleared || len(e.Chunks) == 0 {
+		delete(r.views, at)
+		return
+	}
+	r.views[at] = placementVersion{e.Chunks[0].Major, e.Chunks[0].Minor}
+}
+
+// forgetViews: a process begins with nothing in memory.
+func (r *protocolSteps) forgetViews(node string) {
+	maps.DeleteFunc(r.views, func(at string, _ placementVersion) bool {
+		return strings.HasPrefix(at, node+" ")
+	})
 }
 
 // deposed: what a past primary sends may still count, what it writes may not.
@@ -277,7 +333,7 @@ func (r *protocolSteps) committed(w *model.Write) {
 		case m.lost || m.ns != w.NS:
 		case w.Migration() == m.id:
 			r.step(m, migrationmodel.ConfigSure)
-		case w.Migration() != "" && m.takenAway(w):
+		case w.Migration() != "" && m.placed && m.takenAway(w):
 			m.movedOn = true
 			m.maybe(migrationmodel.ConfigSure)
 		case w.Forbids(), m.raises(w.Before, w.Chunks):

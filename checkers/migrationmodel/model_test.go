@@ -1,0 +1,154 @@
+package migrationmodel
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write guards.golden and walks.golden from the model")
+
+// machines are the models whose invariants hold: 4.2 only as long as no commit is late.
+func machines() []*Model { return []*Model{New(V80), build(V42, "", &inTime)} }
+
+func TestEveryState(t *testing.T) {
+	for _, m := range machines() {
+		t.Run(m.protocol.String(), func(t *testing.T) {
+			g := m.Explore()
+			t.Logf("%d states, %d transitions", len(g.States), g.Edges())
+			for _, i := range Invariants(m.protocol) {
+				if at, broken := g.Broken(i); broken {
+					t.Errorf("not so: %s\n%s", i.Name, strings.Join(g.Walk(at), "\n"))
+				}
+			}
+			if at, dead := g.Dead(); dead {
+				t.Errorf("the migration cannot end\n%s", strings.Join(g.Walk(at), "\n"))
+			}
+		})
+	}
+}
+
+// TestEveryStepIsTaken: no action of the model is out of reach.
+func TestEveryStepIsTaken(t *testing.T) {
+	for _, m := range []*Model{New(V80), New(V42)} {
+		g := m.Explore()
+		for i := range m.actions {
+			a := &m.actions[i]
+			if !slices.ContainsFunc(g.States, func(s State) bool { return a.enabled(&s) }) {
+				t.Errorf("%s: in no state: %s", m.protocol, a.title())
+			}
+		}
+	}
+}
+
+// TestLateCommit: the one weakness of 4.2 is a commit that arrives when nobody waits for it (H-21).
+func TestLateCommit(t *testing.T) {
+	g := New(V42).Explore()
+	broken := 0
+	for _, i := range Invariants(V42) {
+		if at, ok := g.Broken(i); ok {
+			broken++
+			if s := g.States[at]; s.Config != Committed || inTime.holds(&s) {
+				t.Errorf("not so: %s\n%s", i.Name, strings.Join(g.Walk(at), "\n"))
+			}
+		}
+	}
+	if broken == 0 {
+		t.Error("a late commit does no harm to 4.2: the model cannot be right")
+	}
+}
+
+// conditions are what the actions require, each once, in the order in which they are first required.
+func conditions(m *Model) (names []string) {
+	for i := range m.actions {
+		for _, c := range m.actions[i].when {
+			if !slices.Contains(names, c.unless) {
+				names = append(names, c.unless)
+			}
+		}
+	}
+	return names
+}
+
+// TestGuards takes one condition away after the other: guards.golden says what each is there for, and
+// walks.golden has the shortest way to the harm. No invariant is one that cannot fail.
+func TestGuards(t *testing.T) {
+	var table, walks strings.Builder
+	for _, m := range machines() {
+		invariants := Invariants(m.protocol)
+		fails := make([]int, len(invariants)+1)
+		fmt.Fprintf(&table, "# %s\n\n", m.protocol)
+		for _, name := range conditions(m) {
+			g, harm := weakened(m.protocol, name).explore(enough), []string(nil)
+			for n, i := range invariants {
+				if at, broken := g.Broken(i); broken {
+					if fails[n]++; fails[n] == 1 {
+						fmt.Fprintf(&walks, "Not so: %s.\nDropped: %s\n%s\n\n",
+							i.Name, name, strings.Join(g.Walk(at), "\n"))
+					}
+					harm = append(harm, i.Name)
+				}
+			}
+			if at, dead := g.deadEnd(); dead {
+				if fails[len(invariants)]++; fails[len(invariants)] == 1 {
+					fmt.Fprintf(&walks, "Without an end.\nDropped: %s\n%s\n\n",
+						name, strings.Join(g.Walk(at), "\n"))
+				}
+				harm = append(harm, "it ends")
+			}
+			fmt.Fprintf(&table, "%s\n", name)
+			for _, h := range harm {
+				fmt.Fprintf(&table, "    %s\n", h)
+			}
+		}
+		for n, i := range invariants {
+			if fails[n] == 0 {
+				t.Errorf("%s: no condition is needed for: %s", m.protocol, i.Name)
+			}
+		}
+		if m.protocol == V80 && fails[len(invariants)] == 0 {
+			t.Error("no condition is needed for the migration to end")
+		}
+	}
+	golden(t, "testdata/guards.golden", table.String())
+	golden(t, "testdata/walks.golden", walks.String())
+}
+
+// enough is when a model that lacks a condition has shown what it leads to.
+const enough = 12_000
+
+// deadEnd is Dead, of a graph that is complete.
+func (g *Graph) deadEnd() (at int, ok bool) {
+	if len(g.States) > enough {
+		return 0, false
+	}
+	return g.Dead()
+}
+
+func weakened(p Protocol, without string) *Model {
+	if p == V42 {
+		return build(p, without, &inTime)
+	}
+	return build(p, without, nil)
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is not what the model says; `go test ./checkers/migrationmodel -rewrite` "+
+			"writes it", file)
+	}
+}
