@@ -112,6 +112,10 @@ var (
 		"the commit may still be carried out: it was sent, and nothing on the config server " +
 			"keeps it out",
 	}
+	gaveUp = condition{
+		func(s *State) bool { return s.Donor == DonorOver || !s.Led },
+		"the donor has not given up",
+	}
 	outcomeFinal = condition{
 		func(s *State) bool { return s.Config == Committed && s.Sure || impossible(s) },
 		"the outcome is not final: the config server may still commit",

@@ -78,6 +78,8 @@ func past(from, to Donor, then func(*State), more ...condition) action {
 func donorKnowledge() []action {
 	return []action{
 		does(DonorLearnsItOwns, func(s *State) { s.Owns = true }, commitNotSure, mayRefresh),
+		// What was read before the commit may arrive after it; whoever blocks serves nobody.
+		does(DonorLearnsItOwns, func(s *State) { s.Owns = true }, writesBlocked),
 		does(DonorLearnsItLost, func(s *State) { s.Owns = false }),
 		does(DonorServes, nothing, donorServes),
 	}
@@ -89,7 +91,7 @@ func donorDecision() []action {
 		inside("the donor records: committed", func(s *State) { s.Record = RecordCommitted },
 			recordIs(Undecided), commitSure),
 		inside("the donor records: aborted", func(s *State) { s.Record = RecordAborted },
-			recordIs(Undecided), commitImpossible),
+			recordIs(Undecided), gaveUp, commitImpossible),
 		does(DonorDecidesCommitted, nothing, recordIs(RecordCommitted)),
 		does(DonorDecidesAborted, nothing, recordIs(RecordAborted)),
 		// A migration that failed while its record was being written is aborted without one.
