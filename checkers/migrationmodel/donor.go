@@ -23,7 +23,7 @@ func donorSteps() []action {
 		// Capture begins at the instant at which the donor knows the placement.
 		does(DonorClones, func(s *State) { s.Donor, s.Owns = Cloning, true }, donorIs(Created), led),
 		// The placement that it knows may be an older one than the config server has: then the commit
-		// will be refused (protocol 3.3 step 4).
+		// will be refused (protocol 3.3).
 		does(DonorClonesStale, func(s *State) {
 			s.Donor, s.Owns, s.Config = Cloning, true, Refused
 		}, donorIs(Created), led, outcomeOpen),
