@@ -1,7 +1,7 @@
 package migrationmodel
 
-// actions42 are the actions of 4.2, in which nothing of a migration is on record but a count: what a
-// donor that ends has not done, nobody does (protocol 4).
+// actions42 are the actions of 4.2, in which nothing of a migration is on record but a count: what
+// a donor that ends has not done, nobody does (protocol 4).
 func actions42() []action {
 	var all []action
 	for _, of := range [][]action{
@@ -17,9 +17,8 @@ func actions42() []action {
 func donorSteps42() []action {
 	return []action{
 		does(DonorBegins, enters(Created), donorIs(NoDonor)),
-		does(DonorClones, func(s *State) { s.Donor, s.Owns = Cloning, true }, donorIs(Created), led),
-		does(DonorClonesStale, func(s *State) { s.Donor, s.Owns = Cloning, true },
-			donorIs(Created), led),
+		does(DonorClones, (*State).takePlacement, donorIs(Created), led),
+		does(DonorClonesStale, (*State).takePlacement, donorIs(Created), led),
 		does(DonorCaughtUp, enters(CaughtUp), donorIs(Cloning), led, recipientBegan),
 		does(DonorBlocksWrites, func(s *State) { s.Section = Writes }, donorIs(CaughtUp), led),
 		does(DonorEntersSection, func(s *State) { s.Donor, s.Asked = Blocking, true },
@@ -31,8 +30,8 @@ func donorSteps42() []action {
 	}
 }
 
-// afterCommit42 is what the donor makes of the answer: it goes by what it reads after a write of its
-// own on the config server, and then unblocks (protocol 4 steps 10 to 12).
+// afterCommit42 is what the donor makes of the answer: it goes by what it reads after a write of
+// its own on the config server, and then unblocks (protocol 4 steps 10 to 12).
 func afterCommit42() []action {
 	return []action{
 		does(DonorLearnsItOwns, func(s *State) { s.Owns = true }, condition{
@@ -80,22 +79,23 @@ func configSteps42() []action {
 // late names the place where a commit is required to be in time, when it is.
 const late = "the donor does not wait for the commit any more"
 
-// inTime is what 4.2 relies on and nothing ensures: the commit arrives while the donor waits for it.
+// inTime is what 4.2 relies on and nothing ensures: the commit arrives while the donor waits for
+// it.
 var inTime = condition{func(s *State) bool { return s.Led && s.Section == Reads }, late}
 
 // recipientSteps42: a recipient has nothing on record, and blocks nothing.
 func recipientSteps42() []action {
 	return []action{
 		does(RecipientBegins, func(s *State) { s.Recipient, s.Began = Ready, true },
-			condition{func(s *State) bool { return s.Donor >= Cloning }, "the donor does not clone"},
-			recipientIdle),
+			placementTaken, recipientIdle),
 		does(RecipientClones, becomes(Copying), recipientIs(Ready)),
 		does(RecipientCatchesUp, becomes(CatchingUp), recipientIs(Copying)),
 		does(RecipientSteady, becomes(Steady), recipientIs(CatchingUp)),
 		does(RecipientCommitStarts, becomes(CommitStart), recipientIs(Steady), askedToTakeOver),
 		does(RecipientEnds, func(s *State) { s.Recipient, s.Answered = RecipientDone, true },
 			recipientIs(CommitStart)),
-		does(PastRecipientEnters, func(s *State) { s.Answered = true }, askedToTakeOver, recipientBegan),
+		does(PastRecipientEnters, func(s *State) { s.Answered = true },
+			askedToTakeOver, recipientBegan),
 		does(RecipientFails, becomes(Failed), notEntered),
 		does(RecipientLearnsItOwns, func(s *State) { s.TheyOwn = true }, commitSure),
 		does(RecipientLearnsItDoesNot, func(s *State) { s.TheyOwn = false }),

@@ -138,8 +138,8 @@ var (
 		func(s *State) bool { return s.Section == Open },
 		"the donor still blocks",
 	}
-	// doesNotServeInDoubt: once the commit was sent, the donor stops believing that it owns the range
-	// before it unblocks (protocol 5.1 S6).
+	// doesNotServeInDoubt: once the commit was sent, the donor stops believing that it owns the
+	// range before it unblocks (protocol 5.1 S6).
 	doesNotServeInDoubt = condition{
 		func(s *State) bool { return !s.Sent || !s.Owns },
 		"the commit was sent, and the donor still believes to own the range",
@@ -224,8 +224,8 @@ func idle(s *State) bool {
 	return s.Recipient == NoRecipient || s.Recipient == RecipientDone || s.Recipient == Failed
 }
 
-// serves: the donor's primary would carry a client's write out. With a record of an earlier term, or
-// of a commit that was sent, what became of the migration comes first (protocol 5.1 S6, 9.2).
+// serves: the donor's primary would carry a client's write out. With a record of an earlier term,
+// or of a commit that was sent, what became of the migration comes first (protocol 5.1 S6, 9.2).
 func serves(s *State) bool { return s.Owns && s.Section == Open && !recovers(s) }
 
 func recovers(s *State) bool {

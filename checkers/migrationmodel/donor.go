@@ -16,19 +16,23 @@ func actions80() []action {
 
 func enters(d Donor) func(*State) { return func(s *State) { s.Donor = d } }
 
+func (s *State) takePlacement() { s.Donor, s.Owns = Cloning, true }
+
 // donorSteps are the donor's steps up to the commit (protocol 5.1).
 func donorSteps() []action {
 	return []action{
 		does(DonorBegins, enters(Created), donorIs(NoDonor)),
 		// Capture begins at the instant at which the donor knows the placement.
-		does(DonorClones, func(s *State) { s.Donor, s.Owns = Cloning, true }, donorIs(Created), led),
-		// The placement that it knows may be an older one than the config server has: then the commit
-		// will be refused (protocol 3.3).
+		does(DonorClones, (*State).takePlacement, donorIs(Created), led),
+		// The placement that it knows may be an older one than the config server has: then the
+		// commit will be refused (protocol 3.3).
 		does(DonorClonesStale, func(s *State) {
-			s.Donor, s.Owns, s.Config = Cloning, true, Refused
+			s.takePlacement()
+			s.Config = Refused
 		}, donorIs(Created), led, outcomeOpen),
 		does(DonorClonesStale, func(s *State) {
-			s.Donor, s.Owns, s.Config, s.Sure = Cloning, true, Refused, true
+			s.takePlacement()
+			s.Config, s.Sure = Refused, true
 		}, donorIs(Created), led, outcomeOpen),
 		inside("the donor writes its coordinator document", func(s *State) { s.Record = Undecided },
 			donorIs(Cloning), led, recordIs(NoRecord)),

@@ -51,8 +51,8 @@ type loss struct {
 }
 
 // undone are the losses of the donor: the tail of its log, in one of the places where it can break.
-// Nobody waits for a majority when a record is removed and when a task is readied, dropped, begun or
-// finished (protocol 9.1, 10.3).
+// Nobody waits for a majority when a record is removed and when a task is readied, dropped, begun
+// or finished (protocol 9.1, 10.3).
 func undone() []loss {
 	return []loss{
 		{func(s *State) bool { return s.Record == Undecided && s.Task == NoTask },

@@ -45,7 +45,8 @@ func TestFollow(t *testing.T) {
 			[]Step{DonorFailsOver, ConfigRefuses, ConfigSure, DonorDecidesAborted}, "",
 		},
 		"a fenced commit": {
-			[]Step{DonorFailsOver, ConfigRefuses, ConfigCommits}, "has committed it before, or refuses",
+			[]Step{DonorFailsOver, ConfigRefuses, ConfigCommits},
+			"has committed it before, or refuses",
 		},
 		"a new primary of the config server lacks the fence": {
 			[]Step{DonorFailsOver, ConfigRefuses, ConfigFailsOver, ConfigCommits}, "",

@@ -61,7 +61,8 @@ func TestLateCommit(t *testing.T) {
 	}
 }
 
-// conditions are what the actions require, each once, in the order in which they are first required.
+// conditions are what the actions require, each once, in the order in which they are first
+// required.
 func conditions(m *Model) (names []string) {
 	for i := range m.actions {
 		for _, c := range m.actions[i].when {
@@ -73,8 +74,8 @@ func conditions(m *Model) (names []string) {
 	return names
 }
 
-// TestGuards takes one condition away after the other: guards.golden says what each is there for, and
-// walks.golden has the shortest way to each harm. No invariant is one that cannot fail.
+// TestGuards takes one condition away after the other: guards.golden says what each is there for,
+// and walks.golden has the shortest way to each harm. No invariant is one that cannot fail.
 func TestGuards(t *testing.T) {
 	var table, walks strings.Builder
 	for _, m := range machines() {
@@ -103,11 +104,12 @@ func TestGuards(t *testing.T) {
 	golden(t, "testdata/walks.golden", walks.String())
 }
 
-// sequence says whether a condition is only that one state follows another: what comes of leaving that
-// out teaches little.
+// sequence says whether a condition is only that one state follows another: what comes of leaving
+// that out teaches little.
 func sequence(name string) bool {
-	return strings.Contains(name, "of the step before") || strings.Contains(name, "the state before") ||
-		strings.HasSuffix(name, "nobody lost anything") || strings.HasSuffix(name, "a majority has it")
+	return slices.ContainsFunc([]string{
+		"of the step before", "the state before", "nobody lost anything", "a majority has it",
+	}, func(words string) bool { return strings.Contains(name, words) })
 }
 
 // ends is the promise that is no invariant.

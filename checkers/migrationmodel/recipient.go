@@ -57,8 +57,8 @@ func recipientKnowledge() []action {
 	}
 }
 
-// recipientDeletion is the recipient's range deletion: the donor drops it after a commit and readies
-// it after an abort (protocol 9.1).
+// recipientDeletion is the recipient's range deletion: the donor drops it after a commit and
+// readies it after an abort (protocol 9.1).
 func recipientDeletion() []action {
 	return []action{
 		does(RecipientDropsDeletion, func(s *State) { s.TheirTask = Gone },

@@ -12,8 +12,9 @@
 // undo what its set was not waited for to have by majority, and nothing else.
 //
 // Refusal: a step that the model does not allow is a proof against either of them, the run or the
-// model; to allow more than the protocol does is the cheaper mistake, and where it is made a comment
-// says so. A collection that is dropped or renamed, and a range that moves on, are not modelled.
+// model; to allow more than the protocol does is the cheaper mistake, and where it is made a
+// comment says so. A collection that is dropped or renamed, and a range that moves on, are not
+// modelled.
 package migrationmodel
 
 import (
@@ -33,7 +34,8 @@ const (
 // State is a state of one migration. It is comparable.
 type State struct {
 	// Donor is how far the process of the donor has come; it lives in the term in which it began.
-	// Led is true while that term lasts: afterwards the process may still send what it was about to.
+	// Led is true while that term lasts: afterwards the process may still send what it was about
+	// to.
 	Donor Donor
 	Led   bool
 	// Section is what the donor's primary blocks, Owns that it believes to own the range.
@@ -161,8 +163,8 @@ var (
 
 // String describes the state in the words of the protocol: donor; config server; recipient.
 func (s State) String() string {
-	return "donor " + list("nothing", donors[s.Donor], word(s.Donor > 0 && !s.Led, "of a past term"),
-		sections[s.Section], word(s.Owns, "believes to own"), records[s.Record], tasks[s.Task]) +
+	return "donor " + list("nothing", donors[s.Donor],
+		word(s.Donor > 0 && !s.Led, "of a past term"), sections[s.Section], word(s.Owns, "believes to own"), records[s.Record], tasks[s.Task]) +
 		"; config server " + list("", outcomes[s.Config],
 		word(s.Config != OutcomeOpen && !s.Sure, "not with a majority")) +
 		"; recipient " + list("nothing", recipients[s.Recipient], word(s.Resumed, "resumed"),

@@ -56,8 +56,8 @@ type machine struct {
 	*migrationmodel.Follower
 	id, ns, min, max string
 	from, to         string
-	// lost: it is followed no more. placed: its donor owned the range when it began. movedOn: another
-	// migration has given the range away since.
+	// lost: it is followed no more. placed: its donor owned the range when it began. movedOn:
+	// another migration has given the range away since.
 	lost, placed, movedOn bool
 }
 
@@ -233,8 +233,8 @@ func (m *machine) deposed(e *trace.Event) {
 	}
 }
 
-// deletion: in 4.2, where nobody counts, the recipient's deletions are not part of the model; in 8.0
-// a task that counts nothing any more is of a collection that was replaced.
+// deletion: in 4.2, where nobody counts, the recipient's deletions are not part of the model; in
+// 8.0 a task that counts nothing any more is of a collection that was replaced.
 func (r *protocolSteps) deletion(e *trace.Event, m *machine) {
 	uncounted := e.Orphans() < 0
 	switch {

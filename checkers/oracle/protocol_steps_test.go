@@ -8,7 +8,8 @@ import (
 	"github.com/shardproof/shardproof/histories/trace"
 )
 
-// followed is a migration with everything that protocol-steps follows. Besides the words of a script:
+// followed is a migration with everything that protocol-steps follows. Besides the words of a
+// script:
 //
 //	request NODE MIGRATION MIN MAX FROM TO     knows NODE [MIN MAX MAJOR]
 //	reads NODE MIGRATION                       hold|unhold NODE MIGRATION, of a recipient
@@ -70,7 +71,8 @@ func TestProtocolSteps(t *testing.T) {
 			sent + "elected a.1 2 1 1:1\ndecide a.1 m1 aborted\n", "coordinator document is not",
 		},
 		"a deposed primary does what it likes": {
-			sent + "elected a.1 2 1 1:1\nrelease a.0 m1\nuser a.0 1 2 c 13\nend a.0 m1 aborted\n", "",
+			sent + "elected a.1 2 1 1:1\nrelease a.0 m1\nuser a.0 1 2 c 13\n" +
+				"end a.0 m1 aborted\n", "",
 		},
 		"a recipient is released too early": {
 			sent + "receive b.0 m1 - m kExitCritSec\n", "the outcome is not final",
