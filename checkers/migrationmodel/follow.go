@@ -21,9 +21,6 @@ func (m *Model) Follow() *Follower {
 	return f
 }
 
-// At is the simplest of the states in which the migration may be.
-func (f *Follower) At() State { return f.at }
-
 // settle adds what unseen actions may have led to.
 func (f *Follower) settle() {
 	f.at = f.states[0]
@@ -83,12 +80,6 @@ func (f *Follower) changesNothing(step Step) bool {
 		}
 	}
 	return len(f.model.seen[step]) > 0
-}
-
-// Transition is a step in a state.
-type Transition struct {
-	From State
-	Step Step
 }
 
 // Refusal is why a step is not the model's.

@@ -71,7 +71,7 @@ func TestFollow(t *testing.T) {
 				case refused != nil && !last:
 					t.Fatalf("step %d, %s: %q", i, s, refused.Because())
 				case refused == nil && last:
-					t.Fatalf("%s is allowed in %s", s, f.At())
+					t.Fatalf("%s is allowed in %s", s, f.at)
 				case refused != nil &&
 					!strings.Contains(strings.Join(refused.Because(), "\n"), c.unless):
 					t.Fatalf("%s: %q", s, refused.Because())

@@ -164,7 +164,8 @@ var (
 // String describes the state in the words of the protocol: donor; config server; recipient.
 func (s State) String() string {
 	return "donor " + list("nothing", donors[s.Donor],
-		word(s.Donor > 0 && !s.Led, "of a past term"), sections[s.Section], word(s.Owns, "believes to own"), records[s.Record], tasks[s.Task]) +
+		word(s.Donor > 0 && !s.Led, "of a past term"), sections[s.Section],
+		word(s.Owns, "believes to own"), records[s.Record], tasks[s.Task]) +
 		"; config server " + list("", outcomes[s.Config],
 		word(s.Config != OutcomeOpen && !s.Sure, "not with a majority")) +
 		"; recipient " + list("nothing", recipients[s.Recipient], word(s.Resumed, "resumed"),

@@ -86,8 +86,6 @@ type Oracle struct {
 
 	// machine is the protocol that migrations follow, nil when nobody has said which.
 	machine *migrationmodel.Model
-	// taken are the steps that migrations have taken on it.
-	taken map[migrationmodel.Transition]struct{}
 
 	balancer balancer
 	// asked are the commands that have no answer yet.

@@ -34,9 +34,7 @@ var _ = declare(87, protocolRule, func(o *Oracle) hooks {
 })
 
 // Speaks says which protocol the servers speak; without it protocol-steps follows nothing.
-func (o *Oracle) Speaks(p migrationmodel.Protocol) {
-	o.machine, o.taken = migrationmodel.New(p), map[migrationmodel.Transition]struct{}{}
-}
+func (o *Oracle) Speaks(p migrationmodel.Protocol) { o.machine = migrationmodel.New(p) }
 
 // protocolSteps is the memory of protocolRule: each migration is followed on the model from its
 // request on. What a member does that was deposed may tell what is true; a violation it is never.
@@ -141,10 +139,8 @@ func (r *protocolSteps) step(m *machine, s migrationmodel.Step) {
 	if s == migrationmodel.Unseen || m.lost {
 		return
 	}
-	from := m.At()
 	refused := m.Take(s)
 	if refused == nil {
-		r.taken[migrationmodel.Transition{From: from, Step: s}] = struct{}{}
 		return
 	}
 	m.lost = true
