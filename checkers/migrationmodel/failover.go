@@ -1,8 +1,7 @@
 package migrationmodel
 
-// failovers are what new primaries begin with. A step that is seen changes what is in memory; what
-// the new primary lacks of its predecessor's log is taken back by unseen actions of the same
-// instant, which come first.
+// failovers are what new primaries begin with: nothing in memory, and all of the log or, for each
+// place at which it may break, what comes before.
 func failovers() []action {
 	all := []action{
 		does(DonorFailsOver, func(s *State) { s.donorForgets(false) }),
