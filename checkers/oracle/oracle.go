@@ -20,6 +20,7 @@ package oracle
 import (
 	"slices"
 
+	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/listed"
@@ -82,6 +83,9 @@ type Oracle struct {
 	lives map[string]uint64
 	// forbids says of which namespaces a majority of the config server forbids migrations.
 	forbids map[string]bool
+
+	// machine is the protocol that migrations follow, nil when nobody has said which.
+	machine *migrationmodel.Model
 
 	balancer balancer
 	// asked are the commands that have no answer yet.

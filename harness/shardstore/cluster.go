@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -45,6 +46,14 @@ var (
 	_ target.Distributed   = (*cluster)(nil)
 )
 
+// modelOf is the protocol that the scenario's servers speak, for those who judge.
+func modelOf(s *scenario.Scenario) migrationmodel.Protocol {
+	if protocolOf(s).CoordinatesMigrations() {
+		return migrationmodel.V80
+	}
+	return migrationmodel.V42
+}
+
 // Start assembles a cluster in the setup's world.
 func (Store) Start(setup target.Setup) (target.System, error) {
 	s := setup.Scenario
@@ -55,6 +64,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		given:    map[int]bool{},
 	}
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
+	c.oracle.Speaks(modelOf(s))
 	c.expectLayouts()
 	zones := make(map[env.NodeID]time.Duration)
 	for _, v := range setup.Settings {

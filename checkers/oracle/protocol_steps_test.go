@@ -1,0 +1,156 @@
+package oracle
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/migrationmodel"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// followed is a migration with everything that protocol-steps follows. Besides the words of a
+// script:
+//
+//	request NODE MIGRATION MIN MAX FROM TO     knows NODE [MIN MAX MAJOR]
+//	reads NODE MIGRATION                       hold|unhold NODE MIGRATION, of a recipient
+const followed = opening + `
+knows a.0 - m 1
+request a.0 m1 - m a b
+state a.0 m1 - m a b kCreated
+state a.0 m1 - m a b kCloning
+task a.0 m1 - m pending 0
+receive b.0 m1 - m kReady
+task b.0 m1 - m pending 0
+receive b.0 m1 - m kClone
+receive b.0 m1 - m kCatchup
+receive b.0 m1 - m kSteady
+state a.0 m1 - m a b kCloneCaughtUp
+block a.0 m1
+state a.0 m1 - m a b kCriticalSection
+receive b.0 m1 - m kCommitStart
+hold b.0 m1
+receive b.0 m1 - m kEnteredCritSec
+state a.0 m1 - m a b kCloneCompleted
+reads a.0 m1
+state a.0 m1 - m a b kCommittingOnConfig
+table 1 2 move_m1 -..m=b@2|0<a
+majority config.0 1 2
+knows a.0
+release a.0 m1
+receive b.0 m1 - m kExitCritSec
+knows b.0 - m 2
+unhold b.0 m1
+receive b.0 m1 - m kDone
+decide a.0 m1 committed
+task b.0 m1 - m dropped 1
+task a.0 m1 - m ready 1
+end a.0 m1 committed
+state a.0 m1 - m a b kDone
+user b.0 1 1 c 12
+`
+
+func TestProtocolSteps(t *testing.T) {
+	sent := until(followed, "table 1 2 move_m1 -..m=b@2|0<a")
+	for name, c := range map[string]struct{ script, because string }{
+		"every step in order": {followed, ""},
+		"the donor gives up its commit and clears what it knows": {
+			sent + "knows a.0\nrelease a.0 m1\nstate a.0 m1 - m a b kDone\n", "",
+		},
+		"the donor gives up its commit and knows as before": {
+			sent + "release a.0 m1\n", "still believes to own the range",
+		},
+		"the donor serves again before it knows what became of its commit": {
+			sent + "knows a.0\nrelease a.0 m1\nstate a.0 m1 - m a b kDone\nknows a.0 - m 1\n",
+			"has to find out first",
+		},
+		"a new primary decides behind a fence": {
+			sent + "elected a.1 2 1 1:1\ntable 1 2 bump -..m=a@2|0\nmajority config.0 1 2\n" +
+				"decide a.1 m1 aborted\n", "",
+		},
+		"a new primary decides without a fence": {
+			sent + "elected a.1 2 1 1:1\ndecide a.1 m1 aborted\n", "coordinator document is not",
+		},
+		"a deposed primary does what it likes": {
+			sent + "elected a.1 2 1 1:1\nrelease a.0 m1\nuser a.0 1 2 c 13\n" +
+				"end a.0 m1 aborted\n", "",
+		},
+		"a recipient is released too early": {
+			sent + "receive b.0 m1 - m kExitCritSec\n", "the outcome is not final",
+		},
+		"a recipient that was never asked takes over": {
+			strings.Replace(sent, "state a.0 m1 - m a b kCriticalSection\n", "", 1),
+			"has not blocked writes",
+		},
+		"a recipient serves what it does not own": {
+			sent + "user b.0 1 2 c 13\n", "does not know that it owns the range",
+		},
+		"a placement that was outdated from the start": {
+			strings.Replace(sent, "request ", "table 1 2 bump -..m=a@2|0\nmajority config.0 1 2\n"+
+				"request ", 1) + "receive b.0 m1 - m kExitCritSec\n", "",
+		},
+		"nothing is known of what the donor's primary knew": {
+			without(sent, "knows a.0 - m 1") + "release a.0 m1\n", "",
+		},
+		"the collection is dropped": {
+			sent + "table 1 2 drop\nmajority config.0 1 2\nrelease a.0 m1\n", "",
+		},
+		"the range moves on": {
+			followed + "table 1 3 move_m2 -..m=c@3|0<b\nmajority config.0 1 3\nknows b.0\n" +
+				"user b.0 1 2 c 14\n", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.o.Speaks(migrationmodel.V80)
+			for line := range strings.Lines(c.script) {
+				if w := strings.Fields(line); len(w) > 0 {
+					s.followedLine(t, w)
+				}
+			}
+			broken := s.o.verdicts[protocolRule.Name].Violations
+			switch {
+			case c.because == "" && len(broken) > 0:
+				t.Errorf("%s: %q", broken[0].Broke, broken[0].Because)
+			case c.because != "" && (len(broken) == 0 ||
+				!strings.Contains(strings.Join(broken[0].Because, "\n"), c.because)):
+				t.Errorf("%+v lacks %q", broken, c.because)
+			}
+		})
+	}
+}
+
+// followedLine reads a line with the words of followed.
+func (s *script) followedLine(t *testing.T, w []string) {
+	var e *trace.Event
+	shard := shardOf(w[1])
+	switch w[0] {
+	case "request":
+		e = trace.MigrationRequestedEvent{
+			Shard: shard, Peer: w[6], NS: "test.docs", Migration: w[2], Min: bound(w[3]),
+			Max: bound(w[4]),
+		}.Event()
+	case "knows":
+		known := trace.MetadataInstalledEvent{Shard: shard, NS: "test.docs"}
+		if len(w) > 2 {
+			known.Chunks = []trace.Chunk{{
+				Min: bound(w[2]), Max: bound(w[3]), Shard: shard, Major: uint32(num(w[4])),
+			}}
+		}
+		e = known.Event()
+	case "reads", "hold", "unhold":
+		e = trace.CriticalSectionEvent{
+			Shard: shard, NS: "test.docs", Migration: w[2],
+			Actor: map[bool]trace.Actor{true: trace.Donor, false: trace.Recipient}[w[0] == "reads"],
+			State: map[string]trace.SectionState{
+				"reads": trace.ReadsBlocked, "hold": trace.WritesBlocked,
+				"unhold": trace.SectionReleased,
+			}[w[0]],
+		}.Event()
+	default:
+		s.line(t, w)
+		return
+	}
+	s.step++
+	e.Step, e.Node = s.step, w[1]
+	s.o.Observe(e)
+}
