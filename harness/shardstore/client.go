@@ -56,6 +56,7 @@ func (s *session) answer(op *scenario.Op, a *client.Answer, r histories.Result) 
 		Retries: a.Retries,
 		After:   uint64(a.After),
 		Time:    uint64(a.Time),
+		Since:   uint64(a.Since),
 		Exact:   outcome == histories.OK && r.Applied && !a.Written.Retried,
 		Lossy:   s.lossy && op.Prefer == scenario.Secondary,
 	}

@@ -126,6 +126,7 @@ func (c *Client) Scan(t env.Task, op command.Find, each func(batch []bson.Raw)) 
 	if answer.Err != nil {
 		return answer
 	}
+	answer.Since = batch.Since
 	for {
 		each(batch.Docs)
 		answer.Time = c.hear(batch.Time)
