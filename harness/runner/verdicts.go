@@ -66,7 +66,7 @@ func (r *run) excuse(result *Result) {
 	if !ok {
 		return
 	}
-	result.Weaknesses = e.Excuse(result.Verdicts)
+	result.Weaknesses = e.Excuse(result.History, result.Verdicts)
 	for _, name := range result.Weaknesses {
 		result.Counters.Weaknesses[name]++
 	}

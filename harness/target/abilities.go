@@ -120,7 +120,7 @@ type Judge interface {
 type Excuser interface {
 	// Excuse turns failures that the system is documented to show into checkers.Documented, and
 	// names the anomalies that the run has shown.
-	Excuse(verdicts []checkers.Verdict) (anomalies []string)
+	Excuse(history []histories.Op, verdicts []checkers.Verdict) (anomalies []string)
 }
 
 // Distributed is a System of which it can be seen how data lie on its shards.
