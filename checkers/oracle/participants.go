@@ -29,10 +29,11 @@ type move struct {
 	committed uint64
 	decided   trace.Decision
 	decision  uint64
-	// arrived is set when the recipient has everything that it was sent. reported is set when the donor has told how it ended, ended the step at which the donor
-	// completed it. The shards in promised have recorded a
+	// arrived is set when the recipient has everything that it was sent. reported is set when the donor has told how it ended, swept when it has begun to delete what
+	// it gave away, ended is the step at which it completed the migration. The shards in promised have recorded a
 	// task for it that waits for the decision, those in cleaned have removed theirs.
 	arrived, reported bool
+	swept             bool
 	ended             uint64
 	promised, cleaned []string
 }
@@ -111,7 +112,14 @@ func (o *Oracle) follow(e *trace.Event) {
 		if m := o.move(e.Migration()); m.decided != 0 && o.world.Set(e.Shard).Leader == e.Node {
 			m.ended = e.Step
 		}
+	case trace.Fault:
+		if k := e.FaultKind(); k == "kill-operation" || k == "error" {
+			o.killed = e.Step
+		}
 	case trace.RangeDeletion:
+		if m := o.move(e.Migration()); m.from == e.Shard {
+			m.swept = true
+		}
 		if o.world.Set(e.Shard).Leader == e.Node {
 			o.move(e.Migration()).followTask(e)
 		}

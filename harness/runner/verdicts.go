@@ -86,6 +86,9 @@ func (r *run) verdicts(result *Result) []checkers.Verdict {
 	for i := range r.checks.audits {
 		verdicts = append(verdicts, r.checks.audits[i].Check())
 	}
+	if _, probes := r.system.(target.Prober); probes {
+		verdicts = append(verdicts, r.checks.trials.Check())
+	}
 	verdicts = slices.DeleteFunc(verdicts, func(v checkers.Verdict) bool {
 		return !r.about.Holds(v.Checker)
 	})
