@@ -19,7 +19,7 @@ import (
 )
 
 // prober tries, when everything has come to rest, what must be possible then. Of each collection it
-// takes one range and one kind of change, drawn anew in each run; of sessions all.
+// tries one thing with one range, drawn anew in each run; of sessions it continues all.
 type prober struct {
 	operatorConnection
 	client *client.Client
@@ -35,19 +35,29 @@ func (c *cluster) Probe() (do func(env.Task), tried func() endstate.Trials) {
 		p.client = client.New(p.ep, c.Topology().RouterNodes(), &c.settings)
 		p.regular(t)
 		for i := range c.scenario.Collections {
-			switch one := &c.scenario.Collections[i]; {
-			case !one.Unsharded:
-				p.reshape(t, one)
-				p.change(t, one.NS)
-				p.scan(t, one.NS)
-			case protocolOf(c.scenario).CoordinatesMovePrimary():
-				// In 4.2 it leaves records of statements behind (invariants 20.1).
-				p.movePrimaries(t, one.NS)
-			}
+			p.probe(t, &c.scenario.Collections[i])
 		}
 		p.continueSessions(t)
 	}
 	return do, func() endstate.Trials { return p.trials }
+}
+
+// probe tries one of the things that are possible with a collection. A range that moves there and
+// back takes longest, so most runs try another.
+func (p *prober) probe(t env.Task, c *scenario.Collection) {
+	what := p.draw(t, "what", c.NS, 8)
+	switch {
+	case c.Unsharded && what < 2 && protocolOf(p.scenario).CoordinatesMovePrimary():
+		// In 4.2 it leaves records of statements behind (invariants 20.1).
+		p.movePrimaries(t, c.NS)
+	case c.Unsharded:
+	case what < 3:
+		p.reshape(t, c, what < 2)
+	case what < 6:
+		p.change(t, c.NS)
+	default:
+		p.scan(t, c.NS)
+	}
 }
 
 // probeTries is how often something is tried: a router may have to learn first where data are.
@@ -93,9 +103,9 @@ func (p *prober) other(t env.Task, ns, shard string) string {
 	return others[p.draw(t, "shard", ns, len(others))]
 }
 
-// reshape cuts the range of one key out of its chunk, moves it to another shard and back, and makes
-// the chunk whole again.
-func (p *prober) reshape(t env.Task, c *scenario.Collection) {
+// reshape cuts the range of one key out of its chunk, may move it to another shard and back, and
+// makes the chunk whole again.
+func (p *prober) reshape(t env.Task, c *scenario.Collection, moves bool) {
 	table, err := p.Catalog(c.NS)
 	if err != nil {
 		return // the survey has found that
@@ -109,7 +119,7 @@ func (p *prober) reshape(t env.Task, c *scenario.Collection) {
 	whole := p.oracle.Span(string(chunk.Min), string(chunk.Max)) + " of " + c.NS
 	cut := chunk.Min == at || p.try(t, c.NS, fmt.Sprintf("split %s at k=%d", whole, k),
 		func() error { return p.routed(t, &command.SplitChunk{NS: c.NS, At: at}) })
-	if to := p.other(t, c.NS, chunk.Shard); to != "" && !(p.move(t, c.NS, k, one, to) &&
+	if to := p.other(t, c.NS, chunk.Shard); moves && to != "" && !(p.move(t, c.NS, k, one, to) &&
 		p.move(t, c.NS, k, one, chunk.Shard)) || !cut {
 		return
 	}
@@ -165,7 +175,7 @@ func (p *prober) change(t env.Task, ns string) {
 		}
 		return a.Err
 	}
-	switch p.draw(t, "change", ns, 4) {
+	switch p.draw(t, "change", ns, 3) {
 	case 0:
 		p.try(t, ns, "create an index of "+ns, func() error {
 			return answer(p.client.CreateIndex(t, ns, field))
