@@ -74,10 +74,16 @@ func (x excuser) ended(id int) int64 {
 // key.
 func (x excuser) executedTwice(v *checkers.Violation) bool {
 	return slices.ContainsFunc(x.oracle.ExecutedTwice(), func(twice oracle.Twice) bool {
-		return v.NS == twice.NS && slices.Contains(x.places(v), twice.Key) &&
-			(v.Signature == checkers.NotLinearizable ||
-				slices.Contains(v.Ops, sender(x.history, twice)))
+		return explains(twice, v, x.places(v), x.history)
 	})
+}
+
+func explains(
+	twice oracle.Twice, v *checkers.Violation, places []string, history []histories.Op,
+) bool {
+	return v.NS == twice.NS && slices.Contains(places, twice.Key) &&
+		(v.Signature == checkers.NotLinearizable ||
+			slices.Contains(v.Ops, sender(history, twice)))
 }
 
 // sender is the number of the operation that sent a statement: each operation of a client that does
