@@ -2,7 +2,7 @@ package endstate
 
 import "github.com/shardproof/shardproof/checkers/verdict"
 
-// Probes judges what was tried after everything had come to rest.
+// Probes judges what was tried after everything had come to rest (K-PROBE).
 var Probes = verdict.Checker{
 	Name: "probes",
 	Promise: "When everything has come to rest nothing is stuck: a range can be split, moved to " +
@@ -25,8 +25,9 @@ const (
 
 // Trial is one thing that was tried.
 type Trial struct {
-	// What is a clause for people, such as "move [0, 5) of test.docs to shard-b"; NS the collection.
-	What, NS string
+	// What is a clause for people, such as "move k=5 of test.docs to shard-b"; NS the collection, Key
+	// the key, empty when it is about no single one.
+	What, NS, Key string
 	// Refused says why it was not done; empty when it was.
 	Refused string
 	// Again: a statement that had been executed was executed once more.
@@ -47,11 +48,11 @@ func (p *Trials) Check() verdict.Verdict {
 	for _, made := range p.Made {
 		switch {
 		case made.Again:
-			v.Add(verdict.Violation{Signature: probeForgotten, NS: made.NS,
+			v.Add(verdict.Violation{Signature: probeForgotten, NS: made.NS, Key: made.Key,
 				Broke:   "to " + made.What + " executed it again",
 				Because: []string{"it had been acknowledged, and the session has gone no further"}})
 		case made.Refused != "":
-			v.Add(verdict.Violation{Signature: probeFailed, NS: made.NS,
+			v.Add(verdict.Violation{Signature: probeFailed, NS: made.NS, Key: made.Key,
 				Broke:   "it was not possible to " + made.What,
 				Because: []string{"the answer was " + made.Refused, rest}})
 		}

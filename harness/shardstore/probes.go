@@ -63,8 +63,18 @@ func (p *prober) probe(t env.Task, c *scenario.Collection) {
 // probeTries is how often something is tried: a router may have to learn first where data are.
 const probeTries = 3
 
-// try does something until it succeeds, and notes what came of it.
+// try does something with a collection until it succeeds, and notes what came of it.
 func (p *prober) try(t env.Task, ns, what string, do func() error) (done bool) {
+	return p.attempt(t, endstate.Trial{NS: ns, What: what}, do)
+}
+
+// tryKey is try with one key.
+func (p *prober) tryKey(t env.Task, ns string, k int64, what string, do func() error) (done bool) {
+	return p.attempt(t, endstate.Trial{NS: ns, Key: fmt.Sprint(k), What: what}, do)
+}
+
+func (p *prober) attempt(t env.Task, made endstate.Trial, do func() error) (done bool) {
+	what := made.What
 	p.trials.Open = append(p.trials.Open, what)
 	for len(p.Outstanding()) > 0 && t.Sleep(pollEvery) == nil {
 		// What an earlier probe has left, such as a range to delete, keeps a shard busy.
@@ -73,7 +83,6 @@ func (p *prober) try(t env.Task, ns, what string, do func() error) (done bool) {
 	for n := 1; err != nil && n < probeTries && t.Sleep(retryEvery) == nil; n++ {
 		err = do()
 	}
-	made := endstate.Trial{What: what, NS: ns}
 	if err != nil {
 		made.Refused = err.Error()
 	}
@@ -142,7 +151,7 @@ func single(at key.Key) key.Range {
 }
 
 func (p *prober) move(t env.Task, ns string, k int, of key.Range, to string) bool {
-	return p.try(t, ns, fmt.Sprintf("move k=%d of %s to %s", k, ns, to), func() error {
+	return p.tryKey(t, ns, int64(k), fmt.Sprintf("move k=%d of %s to %s", k, ns, to), func() error {
 		return p.once(t, &command.MoveRange{
 			NS: ns, Min: of.Min, Max: of.Max, To: to, WaitDelete: true, Name: "probe",
 		})
@@ -243,7 +252,7 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 	if s.recorded {
 		what := fmt.Sprintf("send the newest statement of client %d again", client)
 		again := false
-		p.try(t, s.newest.NS, what, func() error {
+		p.tryKey(t, s.newest.NS, s.newest.Key, what, func() error {
 			a := s.client.Repeat(t)
 			again = a.Err == nil && !a.Written.Retried
 			if p.forgets() && errcode.Is(a.Err, errcode.IncompleteTransactionHistory) {
@@ -251,12 +260,14 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 			}
 			return a.Err
 		})
-		p.trials.Made[len(p.trials.Made)-1].Again = again
+		i := slices.IndexFunc(p.trials.Made, func(m endstate.Trial) bool { return m.What == what })
+		p.trials.Made[i].Again = again
 	}
 	if s.newest.Kind.Whole() {
 		return
 	}
-	p.try(t, s.newest.NS, fmt.Sprintf("execute another statement of client %d", client),
+	what := fmt.Sprintf("execute another statement of client %d", client)
+	p.tryKey(t, s.newest.NS, s.newest.Key, what,
 		func() error {
 			a := s.client.Update(t, command.Update{
 				NS: s.newest.NS, Filter: only(s.newest.Key), Change: set("probe"),
