@@ -14,11 +14,12 @@ var Linearizability = Checker{
 	Promise: "The operations on each key have an order that respects real time and explains " +
 		"all their results.",
 	Signatures: Meanings{
-		notLinearizable: "no order of a key's operations explains their results",
+		NotLinearizable: "no order of a key's operations explains their results",
 	},
 }
 
-const notLinearizable Signature = "not-linearizable"
+// NotLinearizable is the signature of a key of which all operations together are the proof.
+const NotLinearizable Signature = "not-linearizable"
 
 // Limits bound what checking may cost; a limit that is reached makes the verdict undecided, with
 // the limit's name. The zero Limits are the standard ones.
@@ -93,7 +94,7 @@ func (s *keySearch) decide(k *linearize.Key) {
 }
 
 func (h keyed) unexplained(k *linearize.Key) Violation {
-	violation := h.about(k, notLinearizable)
+	violation := h.about(k, NotLinearizable)
 	violation.Broke = "k=" + violation.Key +
 		": no order of its operations respects real time and explains their results"
 	for i := range min(len(k.Acts), verdict.MaxViolations) {

@@ -73,7 +73,8 @@ func analyseUnique(h keyed) *uniqueFindings {
 	return &f
 }
 
-// checkGlimpses holds reads of majority concern to the one thing they promise.
+// checkGlimpses holds reads of any concern to the one thing that all promise: what they show was
+// written, before they returned, by a write that nobody was told had failed.
 func (h keyed) checkGlimpses(v *Verdict, k *linearize.Key) {
 	for _, g := range k.Glimpses {
 		if g.Seen <= linearize.Unnamed {

@@ -50,6 +50,9 @@ type Op struct {
 	After uint64 `json:"after,omitempty"`
 	Time  uint64 `json:"time,omitempty"`
 	Exact bool   `json:"exact,omitempty"`
+	// Since is, of a read, the cluster time before which nothing that it saw lies: everything that
+	// took effect by then counts for it. Zero when nothing is said.
+	Since uint64 `json:"since,omitempty"`
 	// Lossy marks a read on a secondary that range deletion was allowed to overtake: documents may
 	// be missing from it.
 	Lossy bool `json:"lossy,omitempty"`

@@ -30,16 +30,19 @@ var (
 	_ = declare(90, Workload{
 		Weak:  10,
 		Name:  "secondaries",
-		About: "majority reads and scans from any secondary, which may be stale",
+		About: "majority and local reads and scans from any member, which may be stale",
 		draw: func(p *plan, o *scenario.Op) {
-			if o.Concern = "majority"; p.chance("available", 15) {
+			switch o.Concern = "majority"; {
+			case p.chance("available", 15):
 				o.Concern = "available"
+			case p.chance("local", 25):
+				o.Concern = "local"
 			}
 			if p.scan(o, 2+p.pick("width", 10), 1+p.pick("batch", 4)); p.chance("single", 30) {
 				o.Kind, o.To, o.Batch = scenario.Read, 0, 0
 			}
 			o.Causal = p.chance("causal", 50)
-			p.prefer(o, 100)
+			p.prefer(o, 85)
 		},
 	})
 	_ = declare(100, Workload{

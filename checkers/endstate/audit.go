@@ -1,9 +1,6 @@
 package endstate
 
 import (
-	"slices"
-
-	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -81,10 +78,27 @@ type Document struct {
 	List  []string
 }
 
-// Orphans reports whether a member holds a document that its shard does not own.
-func (a *Audit) Orphans() bool {
-	v := a.Check()
-	return slices.ContainsFunc(v.Violations, func(v verdict.Violation) bool {
-		return v.Signature == orphanLeft
-	})
+// Orphan is a document on a member of a shard that does not own it.
+type Orphan struct {
+	Member *Member
+	Document
+	// Owner is the shard that owns it.
+	Owner string
+}
+
+// Orphans are all such documents.
+func (a *Audit) Orphans() (all []Orphan) {
+	for i := range a.Members {
+		all = append(all, a.orphansOf(&a.Members[i])...)
+	}
+	return all
+}
+
+func (a *Audit) orphansOf(m *Member) (all []Orphan) {
+	for _, d := range m.Documents {
+		if owner, known := a.owner(d.Shard); !known || owner != m.Shard {
+			all = append(all, Orphan{m, d, owner})
+		}
+	}
+	return all
 }

@@ -127,11 +127,9 @@ func (a *Audit) checkMember(v *verdict.Verdict, m *Member) {
 	}
 	a.checkMetadata(v, m)
 	a.checkTasks(v, m)
-	for _, d := range m.Documents {
-		if owner, known := a.owner(d.Shard); !known || owner != m.Shard {
-			a.add(v, orphanLeft, fmt.Sprint(d.Key), fmt.Sprintf("%s still has k=%d", m.Node, d.Key),
-				fmt.Sprintf("the key is owned by %s", owner), "no range deletion covers it")
-		}
+	for _, d := range a.orphansOf(m) {
+		a.add(v, orphanLeft, fmt.Sprint(d.Key), fmt.Sprintf("%s still has k=%d", m.Node, d.Key),
+			fmt.Sprintf("the key is owned by %s", d.Owner), "no range deletion covers it")
 	}
 }
 

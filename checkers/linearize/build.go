@@ -11,7 +11,7 @@ import (
 
 // Split takes a history apart into its keys, ordered by namespace and key. Operations that
 // certainly failed leave no act, only the knowledge that their identity must never be seen; reads
-// of weaker concern than linearizable leave majority reads.
+// of weaker concern than linearizable leave glimpses.
 func Split(ops []histories.Op) []Key {
 	b := keyBuilder{
 		ops:    ops,
@@ -251,11 +251,15 @@ func (b *keyBuilder) seen(i, at int32, op *histories.Op, s keySighting) {
 		a.Seen = b.id(i, s.value)
 		a.List = b.list(i, s.list)
 	}
-	switch {
-	case isOrdered(op.Concern):
+	if isOrdered(op.Concern) {
 		k.Acts = append(k.Acts, a)
-	case op.Concern == "majority" || op.Concern == "snapshot":
-		k.Glimpses = append(k.Glimpses, MajorityRead{at, a.Seen, a.Return})
+		return
+	}
+	g := Glimpse{Op: at, Seen: a.Seen, Return: a.Return,
+		Passing: op.Concern == "local" || op.Concern == "available"}
+	k.Glimpses = append(k.Glimpses, g)
+	for _, g.Seen = range k.Lists[a.List] {
+		k.Glimpses = append(k.Glimpses, g)
 	}
 }
 

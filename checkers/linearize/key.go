@@ -95,16 +95,18 @@ type Key struct {
 	// the collection has.
 	Wiped  bool
 	Places int
-	// Glimpses are what majority reads saw: no claim about order, but nobody may see what was never
-	// written, and what was seen is there to stay.
-	Glimpses []MajorityRead
+	// Glimpses are what reads of weaker concern saw: no claim about order, but nobody may see what
+	// was never written, and what a majority read saw is there to stay.
+	Glimpses []Glimpse
 }
 
-// MajorityRead is an identity that a majority read saw before it returned.
-type MajorityRead struct {
+// Glimpse is an identity that a read of weaker concern than linearizable saw before it returned.
+type Glimpse struct {
 	Op     int32
 	Seen   ID
 	Return uint64
+	// Passing: the read may have shown what was rolled back later.
+	Passing bool
 }
 
 // NoWriter is the writer of an identity that no operation of the history writes.

@@ -13,7 +13,9 @@ func (k *Key) normalise() {
 		}
 	}
 	for _, g := range k.Glimpses {
-		s.saw(g.Seen, g.Return)
+		if !g.Passing {
+			s.saw(g.Seen, g.Return)
+		}
 	}
 	for len(s.queue) > 0 {
 		i := s.queue[len(s.queue)-1]

@@ -8,7 +8,10 @@ import (
 
 // Twice is a statement of a retryable write that two shards have executed, each as the first it
 // knew of, with a drop of its collection between.
-type Twice struct{ NS, Key, Session string }
+type Twice struct {
+	NS, Key, Session string
+	Txn              int64
+}
 
 // execution is the first execution of a statement that a majority of its shard may have.
 type execution struct {
@@ -31,7 +34,7 @@ func (o *Oracle) noteExecution(e *trace.Event) {
 	first, again := o.executions[id]
 	if again && first.at.Shard != e.Shard && first.at.NS == e.NS && first.at.Key == e.Key &&
 		o.drops[e.NS] > first.step && o.world.Set(first.at.Shard).Remembers(first.at) {
-		o.twice = append(o.twice, Twice{e.NS, e.Key, e.Session()})
+		o.twice = append(o.twice, Twice{e.NS, e.Key, e.Session(), e.Txn()})
 		return
 	}
 	kept := *e // events are used again

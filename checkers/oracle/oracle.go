@@ -72,11 +72,15 @@ type Oracle struct {
 	// open are the migrations whose donor has asked for the commit and whose outcome is not final,
 	// oldest first.
 	open []string
-	// unfenced are the ranges of commits that took effect behind the donor's back.
-	unfenced []verdict.KeyRange
+	// unfenced are commits that took effect behind the donor's back.
+	unfenced []unfencedCommit
 	// executions are by session, transaction and statement; twice are those that happened again.
 	executions map[string]execution
 	twice      []Twice
+	// elections is the step of the newest election of each replica set.
+	elections map[string]uint64
+	// killed is the step of the newest fault that ended a task or had a step of one fail.
+	killed uint64
 	// drops is the step of the newest drop of each namespace.
 	drops map[string]uint64
 	// lives is the step at which the collection was made that has the name.
@@ -116,6 +120,7 @@ func New(key func(string) string) *Oracle {
 		nodes:      map[string]*node{},
 		down:       map[string]bool{},
 		drops:      map[string]uint64{},
+		elections:  map[string]uint64{},
 		executions: map[string]execution{},
 		lives:      map[string]uint64{},
 		forbids:    map[string]bool{},

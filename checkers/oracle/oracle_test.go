@@ -230,6 +230,8 @@ func more(t *testing.T, shard, ns string, w []string) *trace.Event {
 			State:     state,
 			Orphans:   n,
 		}.Event()
+	case "fault":
+		return trace.FaultEvent{FaultKind: w[2]}.Event()
 	case "down":
 		return trace.NodeDownEvent{}.Event()
 	}

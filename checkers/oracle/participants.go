@@ -29,8 +29,11 @@ type move struct {
 	committed uint64
 	decided   trace.Decision
 	decision  uint64
-	// ended is the step at which its donor completed it. The shards in promised have recorded a
+	// arrived is set when the recipient has everything that it was sent. reported is set when the donor has told how it ended, swept when it has begun to delete what
+	// it gave away, ended is the step at which it completed the migration. The shards in promised have recorded a
 	// task for it that waits for the decision, those in cleaned have removed theirs.
+	arrived, reported bool
+	swept             bool
 	ended             uint64
 	promised, cleaned []string
 }
@@ -101,18 +104,31 @@ func (o *Oracle) follow(e *trace.Event) {
 		o.followLives(e)
 	case trace.Executed:
 		o.noteExecution(e)
+	case trace.Elected:
+		o.elections[e.Shard] = e.Step
 	case trace.MigrationEnded:
+		o.move(e.Migration()).reported = true
 		// Without a decision on record, as in 4.2, nobody was fenced.
 		if m := o.move(e.Migration()); m.decided != 0 && o.world.Set(e.Shard).Leader == e.Node {
 			m.ended = e.Step
 		}
+	case trace.Fault:
+		if k := e.FaultKind(); k == "kill-operation" || k == "error" {
+			o.killed = e.Step
+		}
 	case trace.RangeDeletion:
+		if m := o.move(e.Migration()); m.from == e.Shard {
+			m.swept = true
+		}
 		if o.world.Set(e.Shard).Leader == e.Node {
 			o.move(e.Migration()).followTask(e)
 		}
 	case trace.CriticalSection:
 		o.followSection(e)
 	case trace.RecipientAdvanced:
+		if m := o.moves[e.Migration()]; m != nil && e.RecipientState() == trace.RecipientDone {
+			m.arrived = true
+		}
 		o.node(e.Node).receive(reception{
 			e.Migration(), e.NS, e.Min, e.Max, e.RecipientState(),
 		})

@@ -26,7 +26,12 @@ func TestUnfencedCommits(t *testing.T) {
 			strings.Replace(moved, "table 1 2", "down a.0\nelected a.1 2 1 1:1\ndown a.1\ntable 1 2", 1),
 			true,
 		},
-		"nothing has moved": {opening, false},
+		"no majority has it": {
+			strings.Replace(moved, "table 1 2 move_m1 -..m=b@2|0<a\nmajority config.0 1 2\n",
+				"release a.0 m1\ntable 1 2 move_m1 -..m=b@2|0<a\n", 1), false,
+		},
+		"the donor gives up afterwards": {moved + "elected a.1 2 1 1:1\n", false},
+		"nothing has moved":             {opening, false},
 	} {
 		if got := len(observe(t, c.script).Unfenced()) > 0; got != c.unfenced {
 			t.Errorf("%s: unfenced %v", name, got)

@@ -75,13 +75,27 @@ func explain(excuses []Excuse, violations []Violation) (names []string, all bool
 	return names, len(violations) > 0
 }
 
-// KeyRange is a part of a namespace: the encoded shard keys from Min up to Max.
-type KeyRange struct{ NS, Min, Max string }
+// Damage is a part of a namespace that an anomaly may have damaged from a moment on: the encoded
+// shard keys from Min up to Max, from step Step at virtual nanosecond At.
+type Damage struct {
+	NS, Min, Max string
+	Step         uint64
+	At           int64
+}
 
-// Holds reports whether a violation is about a key of the range, about no single key of its
-// namespace, or about no namespace. The places of a violation are the encoded shard keys that its
-// key may stand for, none when it is no single key.
-func (s *KeyRange) Holds(v *Violation, places []string) bool {
-	in := func(key string) bool { return s.Min <= key && key < s.Max }
-	return v.NS == "" || v.NS == s.NS && (len(places) == 0 || slices.ContainsFunc(places, in))
+// Explains reports whether a violation may come from the damage: it is about a single key of the
+// range, and its newest evidence lies in or after the moment. The places of a violation are the
+// encoded shard keys that its key may stand for, none when it is about no single key; ended says
+// when an operation returned.
+func (d *Damage) Explains(v *Violation, places []string, ended func(op int) int64) bool {
+	in := func(key string) bool { return d.Min <= key && key < d.Max }
+	return v.NS == d.NS && slices.ContainsFunc(places, in) && d.reaches(v, ended)
+}
+
+// reaches: a violation without evidence of its own is about the end of the run.
+func (d *Damage) reaches(v *Violation, ended func(op int) int64) bool {
+	return len(v.Ops)+len(v.Events)+len(v.Times) == 0 ||
+		slices.ContainsFunc(v.Ops, func(op int) bool { return ended(op) >= d.At }) ||
+		slices.ContainsFunc(v.Events, func(step uint64) bool { return step >= d.Step }) ||
+		slices.ContainsFunc(v.Times, func(at int64) bool { return at >= d.At })
 }

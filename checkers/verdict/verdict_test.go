@@ -30,14 +30,10 @@ func TestExcuses(t *testing.T) {
 	}
 	inside, outside := Violation{NS: "test.docs", Key: "c"}, Violation{NS: "test.docs", Key: "x"}
 	twice := Violation{NS: "test.docs", Key: "y"}
-	unfenced := KeyRange{NS: "test.docs", Min: "b", Max: "x"}
+	unfenced := Damage{NS: "test.docs", Min: "b", Max: "x"}
 	excuses := []Excuse{
 		{UnfencedCommit, func(v *Violation) bool {
-			var places []string
-			if v.Key != "" {
-				places = []string{v.Key}
-			}
-			return unfenced.Holds(v, places)
+			return unfenced.Explains(v, []string{v.Key}, nil)
 		}},
 		{ExecutedTwice, func(v *Violation) bool { return v.Key == "y" }},
 	}
@@ -48,8 +44,8 @@ func TestExcuses(t *testing.T) {
 		shown   []string
 	}{
 		{failing(inside), excuses, Documented, []string{"unfenced-commit"}},
-		{failing(Violation{NS: "test.docs"}), excuses, Documented, []string{"unfenced-commit"}},
-		{failing(Violation{}), excuses, Documented, []string{"unfenced-commit"}},
+		{failing(Violation{NS: "test.docs"}), excuses, Fail, nil},
+		{failing(Violation{}), excuses, Fail, nil},
 		{failing(inside, twice), excuses, Documented, []string{"unfenced-commit", "executed-twice"}},
 		{failing(outside), excuses, Fail, nil},
 		{failing(inside, outside), excuses, Fail, nil},
@@ -64,5 +60,45 @@ func TestExcuses(t *testing.T) {
 			t.Errorf("%+v: %s and %v, want %s and %v", c.verdict, all[0].Outcome, shown, c.want,
 				c.shown)
 		}
+	}
+}
+
+// Damage explains what is about a key of its range and was not over when it began.
+func TestDamage(t *testing.T) {
+	d := Damage{NS: "test.docs", Min: "b", Max: "x", Step: 100, At: 1000}
+	ended := func(op int) int64 { return int64(op) }
+	about := func(v Violation) Violation {
+		if v.NS == "" {
+			v.NS = "test.docs"
+		}
+		return v
+	}
+	in := []string{"c"}
+	for name, c := range map[string]struct {
+		v      Violation
+		places []string
+		want   bool
+	}{
+		"at the end of the run":          {about(Violation{}), in, true},
+		"an operation after":             {about(Violation{Ops: []int{10, 1000}}), in, true},
+		"all operations before":          {about(Violation{Ops: []int{10, 999}}), in, false},
+		"an event after":                 {about(Violation{Events: []uint64{5, 100}}), in, true},
+		"all events before":              {about(Violation{Events: []uint64{5, 99}}), in, false},
+		"a time after":                   {about(Violation{Times: []int64{1000}}), in, true},
+		"a time before":                  {about(Violation{Times: []int64{999}}), in, false},
+		"the lowest key":                 {about(Violation{}), []string{"b"}, true},
+		"the key above the range":        {about(Violation{}), []string{"x"}, false},
+		"the key below the range":        {about(Violation{}), []string{"a\xff"}, false},
+		"one of two places":              {about(Violation{}), []string{"a", "c"}, true},
+		"about no key":                   {about(Violation{}), nil, false},
+		"about another collection":       {about(Violation{NS: "test.more"}), in, false},
+		"before, and no operation's key": {about(Violation{Ops: []int{10}}), nil, false},
+	} {
+		if got := d.Explains(&c.v, c.places, ended); got != c.want {
+			t.Errorf("%s: explained %v", name, got)
+		}
+	}
+	if d.Explains(&Violation{}, in, ended) {
+		t.Error("what is about no collection is explained")
 	}
 }

@@ -23,6 +23,8 @@ type finalChecks struct {
 	audits     []endstate.Audit
 	repaired   []string
 	statistics map[string]int64
+	// trials are what was tried when the system had been surveyed.
+	trials endstate.Trials
 	// finals are the operations of the final pass by collection.
 	finals map[string][]histories.Op
 }
@@ -56,6 +58,26 @@ func (f *finalChecks) survey(repair bool) {
 		f.leave("the final audit got no answer")
 	}
 }
+
+// probe has an operator try what must be possible now. Nothing that is judged otherwise comes after
+// it, so it cannot repair what should have come to rest by itself.
+func (f *finalChecks) probe() {
+	p, ok := f.system.(target.Prober)
+	if !ok || f.world.Err() != nil || len(f.unfinished) > 0 {
+		return
+	}
+	do, tried := p.Probe()
+	done := false
+	f.world.AddNode(prober, func(t env.Task) {
+		do(t)
+		done = true
+	})
+	f.world.Run(func() bool { return done }, f.world.Now().Add(probeLimit))
+	f.trials = tried()
+}
+
+// probeLimit is how long all probes together may take.
+const probeLimit = 2 * time.Minute
 
 // ask surveys once. The copies are completed with what the history knows of their collection.
 func (f *finalChecks) ask(t env.Task, s target.Survey, repair bool) {

@@ -49,7 +49,8 @@ func (r *recorder) end(i int, a target.Answer) {
 	op := &r.ops[i]
 	op.Return, op.ReturnAt = r.tick(), int64(r.now())
 	op.Outcome, op.Retries = cmp.Or(a.Outcome, histories.Unknown), a.Retries
-	op.After, op.Time, op.Exact, op.Lossy = a.After, a.Time, a.Exact, a.Lossy
+	op.After, op.Time, op.Since = a.After, a.Time, a.Since
+	op.Exact, op.Lossy = a.Exact, a.Lossy
 	if a.Err != nil {
 		op.Error = a.Err.Error()
 	}

@@ -4,7 +4,8 @@
 // A run goes through these phases: the system starts; clients, movements, commands, readers of
 // change streams and faults begin; the faults heal; the system is brought to its end and becomes
 // quiescent; what may be missing is made again; every key is written and read once more; all nodes
-// are surveyed; and every checker that the system promises to satisfy judges.
+// are surveyed; an operator tries what must be possible now; and every checker that the system
+// promises to satisfy judges.
 //
 // Promise: Run is a pure function of the scenario, and the same scenario gives the same trace hash
 // in every process. Options change nothing about what happens. The runner knows systems by the
@@ -129,7 +130,7 @@ func newRun(s *scenario.Scenario, o Options) (*run, error) {
 }
 
 // play goes through the phases: start, faults, healing, quiescence, the final pass over all keys,
-// and the survey.
+// the survey, and the probes.
 func (r *run) play() {
 	if r.world.Run(r.ready, env.Time(readyLimit)) != sim.Stopped {
 		r.checks.leave("the cluster did not start")
@@ -151,6 +152,7 @@ func (r *run) play() {
 	r.checks.leave(r.readers.drain()...)
 	r.rest()
 	r.checks.survey(r.conditions.repair > 0)
+	r.checks.probe()
 }
 
 // elapsed counts from when the clients began.

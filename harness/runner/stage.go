@@ -46,9 +46,10 @@ const (
 	movingOperator     env.NodeID = "operator.0"
 	commandingOperator env.NodeID = "admin.0"
 	// quiescingOperator is where the system is brought to its end, surveyor where its nodes are
-	// asked for what they hold.
+	// asked for what they hold, prober where it is tried what must be possible then.
 	quiescingOperator env.NodeID = "admin.1"
 	surveyor          env.NodeID = "auditor.0"
+	prober            env.NodeID = "prober.0"
 )
 
 // OperatorNode is the node from which movements are asked for.

@@ -66,7 +66,7 @@ func (r *run) excuse(result *Result) {
 	if !ok {
 		return
 	}
-	result.Weaknesses = e.Excuse(result.Verdicts)
+	result.Weaknesses = e.Excuse(result.History, result.Verdicts)
 	for _, name := range result.Weaknesses {
 		result.Counters.Weaknesses[name]++
 	}
@@ -85,6 +85,9 @@ func (r *run) verdicts(result *Result) []checkers.Verdict {
 	verdicts := append(checkers.Check(result.History, checkers.StandardLimits()), progress.Check())
 	for i := range r.checks.audits {
 		verdicts = append(verdicts, r.checks.audits[i].Check())
+	}
+	if _, probes := r.system.(target.Prober); probes {
+		verdicts = append(verdicts, r.checks.trials.Check())
 	}
 	verdicts = slices.DeleteFunc(verdicts, func(v checkers.Verdict) bool {
 		return !r.about.Holds(v.Checker)

@@ -20,18 +20,26 @@ import (
 
 // NewClient makes the node an application that sends its operations to routers.
 func (c *cluster) NewClient(node env.Node) target.Client {
-	return &session{
+	s := &session{
+		node:      node,
 		client:    c.Cluster.NewClient(node),
 		hashed:    hashed(c.scenario),
 		creations: creations(c.scenario),
 		lossy:     c.settings.TerminateReads == 0,
 		oracle:    c.oracle,
 	}
+	c.sessions = append(c.sessions, s)
+	return s
 }
 
 // session carries out operations one after the other for one client.
 type session struct {
+	node   env.Node
 	client *client.Client
+	// newest is the newest operation that was sent as a statement, nil for none; recorded is set when
+	// it is known to have changed something.
+	newest   *scenario.Op
+	recorded bool
 	// hashed names the collections whose scans do not come in the order of the key; creations says
 	// how to make each again.
 	hashed    map[string]bool
@@ -44,6 +52,10 @@ type session struct {
 // Do carries out one operation.
 func (s *session) Do(t env.Task, op *scenario.Op, tick func() uint64) target.Answer {
 	a, r := executions[op.Kind](s, t, op, tick)
+	if !op.Kind.Of().Reads() {
+		s.newest = op
+		s.recorded = !op.Kind.Whole() && a.Certainty == client.OK && a.Written.N > 0
+	}
 	return s.answer(op, &a, r)
 }
 
@@ -57,6 +69,7 @@ func (s *session) answer(op *scenario.Op, a *client.Answer, r histories.Result) 
 		Retries: a.Retries,
 		After:   uint64(a.After),
 		Time:    uint64(a.Time),
+		Since:   uint64(a.Since),
 		Exact:   outcome == histories.OK && r.Applied && !a.Written.Retried,
 		Lossy:   s.lossy && op.Prefer == scenario.Secondary,
 	}

@@ -30,6 +30,8 @@ type cluster struct {
 	settling  bool
 	// given are the commands that have come to their end, by number.
 	given map[int]bool
+	// sessions are those of the clients.
+	sessions []*session
 	// leaked is set when documents that nobody owned had to be removed by an operator.
 	leaked bool
 }
@@ -38,6 +40,7 @@ var (
 	_ target.Mover         = (*cluster)(nil)
 	_ target.Commanded     = (*cluster)(nil)
 	_ target.Quiescer      = (*cluster)(nil)
+	_ target.Prober        = (*cluster)(nil)
 	_ target.Failover      = (*cluster)(nil)
 	_ target.ChangeStreams = (*cluster)(nil)
 	_ target.Clock         = (*cluster)(nil)

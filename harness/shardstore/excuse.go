@@ -1,7 +1,9 @@
 package shardstore
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,21 +11,25 @@ import (
 	"github.com/shardproof/shardproof/checkers"
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/checkers/verdict"
-	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/system/key"
 )
 
 // Excuse turns failures that the version of the protocol is documented to show into documented
 // ones, and names what the run has shown.
-func (c *cluster) Excuse(verdicts []checkers.Verdict) (anomalies []string) {
+func (c *cluster) Excuse(
+	history []histories.Op, verdicts []checkers.Verdict,
+) (anomalies []string) {
 	older := !protocolOf(c.scenario).CoordinatesMigrations()
+	x := excuser{c, history}
 	var excuses []verdict.Excuse
 	if older {
 		excuses = append(excuses, verdict.Excuse{Anomaly: verdict.UnfencedCommit,
-			Explains: c.unfenced})
+			Explains: x.unfenced})
 	}
 	excuses = append(excuses, verdict.Excuse{Anomaly: verdict.ExecutedTwice,
-		Explains: c.executedTwice})
+		Explains: x.executedTwice})
 	anomalies = verdict.Apply(excuses, verdicts)
 	if older && c.leaked {
 		anomalies = append(anomalies, verdict.LeakedOrphans.Name)
@@ -31,23 +37,72 @@ func (c *cluster) Excuse(verdicts []checkers.Verdict) (anomalies []string) {
 	return anomalies
 }
 
-func (c *cluster) unfenced(v *checkers.Violation) bool {
-	return slices.ContainsFunc(c.oracle.Unfenced(), func(r verdict.KeyRange) bool {
-		return r.Holds(v, c.places(v))
+// excuser knows what a run has shown.
+type excuser struct {
+	*cluster
+	history []histories.Op
+}
+
+func (x excuser) unfenced(v *checkers.Violation) bool {
+	return slices.ContainsFunc(x.oracle.Unfenced(), func(d verdict.Damage) bool {
+		return d.Explains(x.evidence(v), x.places(v), x.ended)
 	})
 }
 
-// executedTwice explains a violation about the key of a statement that was executed twice, if a
-// write of the same client is among its operations.
-func (c *cluster) executedTwice(v *checkers.Violation) bool {
-	return slices.ContainsFunc(c.oracle.ExecutedTwice(), func(x oracle.Twice) bool {
-		return v.NS == x.NS && slices.Contains(c.places(v), x.Key) &&
-			slices.ContainsFunc(c.scenario.Ops, func(op scenario.Op) bool {
-				session := fmt.Sprintf("client.%d/", op.Client)
-				return op.Kind.Writes() && slices.Contains(v.Ops, op.ID) &&
-					strings.HasPrefix(x.Session, session)
-			})
+// evidence is the violation with the operations that prove it; none where all of a key do, of which
+// it lists the first.
+func (x excuser) evidence(v *checkers.Violation) *checkers.Violation {
+	if v.Signature != checkers.NotLinearizable {
+		return v
+	}
+	all := *v
+	all.Ops = nil
+	return &all
+}
+
+// ended is when an operation returned.
+func (x excuser) ended(id int) int64 {
+	i := slices.IndexFunc(x.history, func(op histories.Op) bool { return op.ID == id })
+	if i < 0 {
+		return 0
+	}
+	return x.history[i].ReturnAt
+}
+
+// executedTwice explains a violation about the key of a statement that was executed twice, if the
+// operation that sent the statement is part of the proof, or the proof is all that happened to the
+// key.
+func (x excuser) executedTwice(v *checkers.Violation) bool {
+	return slices.ContainsFunc(x.oracle.ExecutedTwice(), func(twice oracle.Twice) bool {
+		return explains(twice, v, x.places(v), x.history)
 	})
+}
+
+func explains(
+	twice oracle.Twice, v *checkers.Violation, places []string, history []histories.Op,
+) bool {
+	return v.NS == twice.NS && slices.Contains(places, twice.Key) &&
+		(v.Signature == checkers.NotLinearizable ||
+			slices.Contains(v.Ops, sender(history, twice)))
+}
+
+// sender is the number of the operation that sent a statement: each operation of a client that does
+// not read is the next transaction of its session. The result is no operation's when there is none.
+func sender(history []histories.Op, s oracle.Twice) int {
+	var sent []*histories.Op
+	for i := range history {
+		op := &history[i]
+		kind := op.Kind.Of()
+		if strings.HasPrefix(s.Session, fmt.Sprintf("client.%d/", op.Client)) && !kind.Reads() &&
+			kind.Shape != opkind.Streams {
+			sent = append(sent, op)
+		}
+	}
+	if s.Txn < 1 || s.Txn > int64(len(sent)) {
+		return math.MinInt
+	}
+	slices.SortFunc(sent, func(a, b *histories.Op) int { return cmp.Compare(a.Call, b.Call) })
+	return sent[s.Txn-1].ID
 }
 
 // places are the encoded shard keys that a violation's key may stand for: of a hashed collection,

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -57,6 +58,15 @@ type Quiescer interface {
 	// of his own and what that is called, nil for nothing. When it has ended, nothing begins by
 	// itself any more.
 	Quiesce() (name string, do func(t env.Task))
+}
+
+// Prober is a System that can try whether what must be possible when everything has come to rest is
+// possible.
+type Prober interface {
+	// Probe is called when the system has been surveyed. It returns what an operator does from a
+	// node of his own; what it tries is asked for when it has ended, and before that is what it has
+	// tried so far.
+	Probe() (do func(t env.Task), tried func() endstate.Trials)
 }
 
 // Failover is a System in which one node of a set leads and can hand over.
@@ -120,7 +130,7 @@ type Judge interface {
 type Excuser interface {
 	// Excuse turns failures that the system is documented to show into checkers.Documented, and
 	// names the anomalies that the run has shown.
-	Excuse(verdicts []checkers.Verdict) (anomalies []string)
+	Excuse(history []histories.Op, verdicts []checkers.Verdict) (anomalies []string)
 }
 
 // Distributed is a System of which it can be seen how data lie on its shards.

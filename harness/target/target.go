@@ -111,6 +111,8 @@ type Answer struct {
 	// what the operation wrote has the time of Time.
 	After, Time uint64
 	Exact       bool
+	// Since is a cluster time as in histories.Op: zero for a read of which none is known.
+	Since uint64
 	// Lossy marks a read that may miss documents by contract.
 	Lossy bool
 }

@@ -33,6 +33,9 @@ type Answer struct {
 	// After is the cluster time that the client had learned of when it began: what the operation
 	// writes is newer. Time is the operation time; zero when there was no answer.
 	After, Time hlc.Timestamp
+	// Since is that of a read's first batch: nothing was read in a state before that time. Zero: it
+	// was not told.
+	Since hlc.Timestamp
 	// Retries is how many attempts were made after the first.
 	Retries int
 }

@@ -55,6 +55,8 @@ type Client struct {
 	txn      int64
 	// operated is the newest operation time that an answer to the session carried.
 	operated hlc.Timestamp
+	// newest is the newest retryable write, as it was sent.
+	newest env.Message
 }
 
 // New returns a client with a new session. The settings are read at every use.
@@ -126,6 +128,7 @@ func (c *Client) Scan(t env.Task, op command.Find, each func(batch []bson.Raw)) 
 	if answer.Err != nil {
 		return answer
 	}
+	answer.Since = batch.Since
 	for {
 		each(batch.Docs)
 		answer.Time = c.hear(batch.Time)
@@ -172,7 +175,18 @@ func (c *Client) MovePrimary(t env.Task, op command.MovePrimary, limit time.Dura
 	return err
 }
 
+// Repeat sends the newest retryable write once more, as a driver does that has lost the answer. There
+// is none without a write before.
+func (c *Client) Repeat(t env.Task) Answer {
+	if c.newest == nil {
+		return Answer{Certainty: Failed,
+			Err: errcode.New(errcode.BadValue, "session %s has written nothing", c.session)}
+	}
+	return c.write(t, c.newest)
+}
+
 func (c *Client) write(t env.Task, op env.Message) Answer {
+	c.newest = op
 	retries, after := c.newRetries(), c.Time()
 	var doubt uncertainty
 	for {

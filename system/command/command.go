@@ -165,6 +165,9 @@ type Batch struct {
 	// Time is the operation time: that of the state which was read or, where states pass while a
 	// query runs, of the last.
 	Time hlc.Timestamp
+	// Since is a cluster time up to which every shard had committed everything when its part of the
+	// query was let in: no document was read in a state before. Zero: nothing is said.
+	Since hlc.Timestamp
 }
 
 // Done is the response of commands that only succeed or fail.

@@ -28,6 +28,7 @@ type shardCursor struct {
 	cursor  string     // empty: nothing more to come
 	asked   int        // how many batches, so that a duplicated request skips none
 	time    hlc.Timestamp
+	since   hlc.Timestamp // of the first batch
 	docs    []bson.Raw
 	head    scanPosition
 }
@@ -68,6 +69,15 @@ func (s *mergedScan) time() (latest hlc.Timestamp) {
 		latest = max(latest, p.time)
 	}
 	return latest
+}
+
+// since is the oldest time by which a shard's part of the query was let in.
+func (s *mergedScan) since() hlc.Timestamp {
+	oldest := s.parts[0].since
+	for _, p := range s.parts[1:] {
+		oldest = min(oldest, p.since)
+	}
+	return oldest
 }
 
 // first is the part that holds the next document, nil when none does.

@@ -55,7 +55,7 @@ func (r *Router) answer(t env.Task, scan *mergedScan, size int) (*command.Batch,
 		scan.kill(t)
 		return nil, err
 	}
-	batch := &command.Batch{Docs: docs, Time: scan.time()}
+	batch := &command.Batch{Docs: docs, Time: scan.time(), Since: scan.since()}
 	if !scan.exhausted() {
 		batch.Cursor = r.cursors.keep(scan)
 	}
@@ -230,7 +230,7 @@ func (p *shardCursor) open(t env.Task) error {
 	if err != nil {
 		return err
 	}
-	p.member = member
+	p.member, p.since = member, batch.Since
 	return p.take(batch)
 }
 

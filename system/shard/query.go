@@ -41,6 +41,7 @@ type cursorQuery struct {
 	drops      uint64 // of the collection, when the query was let in
 	after      store.Place
 	time       hlc.Timestamp // of the newest state read
+	since      hlc.Timestamp // up to where everything was committed when the query was let in
 	done       bool
 	killed     error
 }
@@ -64,9 +65,11 @@ func (s *Server) find(t env.Task, _ env.NodeID, req *command.Find) (*command.Bat
 		if err != nil {
 			return nil, err
 		}
-		return &command.Batch{Docs: docs, Time: q.time}, nil
+		return &command.Batch{Docs: docs, Time: q.time, Since: q.since}, nil
 	}
-	return &command.Batch{Docs: docs, Time: q.time, Cursor: s.cursors.add(q)}, nil
+	return &command.Batch{
+		Docs: docs, Time: q.time, Since: q.since, Cursor: s.cursors.add(q),
+	}, nil
 }
 
 // plan lets the query in and pins what the shard owns now, without a wait between the two. A time
@@ -118,8 +121,12 @@ func (q *cursorQuery) admit(t env.Task, place command.Placement) error {
 	}
 }
 
-// pin fixes what the query will look at, and what of it the shard owns.
+// pin fixes what the query will look at, and what of it the shard owns. Which states it will see is
+// open, but none is older than what is committed here now.
 func (q *cursorQuery) pin(versioned bool) (err error) {
+	if q.since = q.server.cfg.Member.CommittedTS(); q.concern == command.Snapshot {
+		q.since = q.at
+	}
 	if q.rng, err = q.bounds(); err != nil || !versioned {
 		return err
 	}

@@ -1,0 +1,78 @@
+package shardstore
+
+import (
+	"math"
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers"
+	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/histories"
+	"github.com/shardproof/shardproof/histories/opkind"
+)
+
+// A statement is that of the operation which was the client's so-manieth to be sent as one, in the
+// order in which they were called.
+func TestSender(t *testing.T) {
+	op := func(id, client int, kind opkind.Name, call uint64) histories.Op {
+		return histories.Op{ID: id, Client: client, Kind: kind, Call: call}
+	}
+	history := []histories.Op{
+		op(-1, histories.PreloadClient, opkind.Insert, 1), op(7, 1, opkind.Push, 9),
+		op(3, 1, opkind.Insert, 3), op(4, 1, opkind.Read, 5), op(5, 0, opkind.Delete, 4),
+		op(6, 1, opkind.CreateIndex, 7), op(8, 10, opkind.Insert, 2), op(9, 1, opkind.Watch, 8),
+	}
+	for _, c := range []struct {
+		session string
+		txn     int64
+		want    int
+	}{
+		{"client.1/1", 1, 3},
+		{"client.1/1", 2, 6},
+		{"client.1/1", 3, 7},
+		{"client.1/1", 4, math.MinInt},
+		{"client.1/1", 0, math.MinInt},
+		{"client.0/1", 1, 5},
+		{"client.10/1", 1, 8},
+		{"client.2/1", 1, math.MinInt},
+	} {
+		twice := oracle.Twice{Session: c.session, Txn: c.txn}
+		if got := sender(history, twice); got != c.want {
+			t.Errorf("transaction %d of %s is operation %d's, want %d's", c.txn, c.session, got,
+				c.want)
+		}
+	}
+}
+
+// A second execution explains what is proven by the operation that was executed twice, and by no
+// other of its client or on its key.
+func TestExecutedTwiceExplains(t *testing.T) {
+	history := []histories.Op{
+		{ID: 3, Client: 1, Kind: opkind.Insert, Call: 3},
+		{ID: 4, Client: 1, Kind: opkind.Push, Call: 5},
+		{ID: 5, Client: 2, Kind: opkind.Push, Call: 7},
+	}
+	twice := oracle.Twice{NS: "test.docs", Key: "c", Session: "client.1/1", Txn: 2}
+	lost := func(ns string, ops ...int) checkers.Violation {
+		return checkers.Violation{Signature: "lost-write", NS: ns, Ops: ops}
+	}
+	all := lost("test.docs", 9)
+	all.Signature = checkers.NotLinearizable
+	for name, c := range map[string]struct {
+		v    checkers.Violation
+		key  string
+		want bool
+	}{
+		"the operation itself":      {lost("test.docs", 9, 4), "c", true},
+		"another one of the client": {lost("test.docs", 3, 9), "c", false},
+		"another client's":          {lost("test.docs", 5), "c", false},
+		"another key":               {lost("test.docs", 4), "d", false},
+		"another collection":        {lost("test.more", 4), "c", false},
+		"no operations":             {lost("test.docs"), "c", false},
+		"all operations of the key": {all, "c", true},
+		"all of another key":        {all, "d", false},
+	} {
+		if got := explains(twice, &c.v, []string{c.key}, history); got != c.want {
+			t.Errorf("%s: explained %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,283 @@
+package shardstore
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/endstate"
+	"github.com/shardproof/shardproof/histories/opkind"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/client"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+)
+
+// prober tries, when everything has come to rest, what must be possible then. Of each collection it
+// tries one thing with one range, drawn anew in each run; of sessions it continues all.
+type prober struct {
+	operatorConnection
+	client *client.Client
+	trials endstate.Trials
+}
+
+// Probe tries ranges first: the sessions' statements are then answered from records that have moved
+// to another shard and back.
+func (c *cluster) Probe() (do func(env.Task), tried func() endstate.Trials) {
+	p := &prober{}
+	do = func(t env.Task) {
+		p.operatorConnection = c.operator(t.Node())
+		p.client = client.New(p.ep, c.Topology().RouterNodes(), &c.settings)
+		p.regular(t)
+		for i := range c.scenario.Collections {
+			p.probe(t, &c.scenario.Collections[i])
+		}
+		p.continueSessions(t)
+	}
+	return do, func() endstate.Trials { return p.trials }
+}
+
+// probe tries one of the things that are possible with a collection. A range that moves there and
+// back takes longest, so most runs try another.
+func (p *prober) probe(t env.Task, c *scenario.Collection) {
+	what := p.draw(t, "what", c.NS, 8)
+	switch {
+	case c.Unsharded && what < 2 && protocolOf(p.scenario).CoordinatesMovePrimary():
+		// In 4.2 it leaves records of statements behind (invariants 20.1).
+		p.movePrimaries(t, c.NS)
+	case c.Unsharded:
+	case what < 3:
+		p.reshape(t, c, what < 2)
+	case what < 6:
+		p.change(t, c.NS)
+	default:
+		p.scan(t, c.NS)
+	}
+}
+
+// probeTries is how often something is tried: a router may have to learn first where data are.
+const probeTries = 3
+
+// try does something with a collection until it succeeds, and notes what came of it.
+func (p *prober) try(t env.Task, ns, what string, do func() error) (done bool) {
+	return p.attempt(t, endstate.Trial{NS: ns, What: what}, do)
+}
+
+// tryKey is try with one key.
+func (p *prober) tryKey(t env.Task, ns string, k int64, what string, do func() error) (done bool) {
+	return p.attempt(t, endstate.Trial{NS: ns, Key: fmt.Sprint(k), What: what}, do)
+}
+
+func (p *prober) attempt(t env.Task, made endstate.Trial, do func() error) (done bool) {
+	what := made.What
+	p.trials.Open = append(p.trials.Open, what)
+	for len(p.Outstanding()) > 0 && t.Sleep(pollEvery) == nil {
+		// What an earlier probe has left, such as a range to delete, keeps a shard busy.
+	}
+	err := do()
+	for n := 1; err != nil && n < probeTries && t.Sleep(retryEvery) == nil; n++ {
+		err = do()
+	}
+	if err != nil {
+		made.Refused = err.Error()
+	}
+	i := slices.Index(p.trials.Open, what)
+	p.trials.Open = slices.Delete(p.trials.Open, i, i+1)
+	p.trials.Made = append(p.trials.Made, made)
+	return err == nil
+}
+
+// ChooseProbe is the kind of choice by which it is drawn what is tried.
+const ChooseProbe env.Choice = "harness.probe"
+
+func (p *prober) draw(t env.Task, what, ns string, n int) int {
+	return t.Node().Choose(ChooseProbe, what+" "+ns, n)
+}
+
+// other is a shard that may take what another one has, empty for none. A shard that drains takes
+// nothing back.
+func (p *prober) other(t env.Task, ns, shard string) string {
+	c := p.oracle.Cluster()
+	others := slices.DeleteFunc(slices.Clone(p.Topology().ShardNames()), func(s string) bool {
+		return s == shard || c != nil && (!c.Has(s) || c.Draining(s))
+	})
+	if len(others) == 0 || c.Draining(shard) {
+		return ""
+	}
+	return others[p.draw(t, "shard", ns, len(others))]
+}
+
+// reshape cuts the range of one key out of its chunk, may move it to another shard and back, and
+// makes the chunk whole again.
+func (p *prober) reshape(t env.Task, c *scenario.Collection, moves bool) {
+	table, err := p.Catalog(c.NS)
+	if err != nil {
+		return // the survey has found that
+	}
+	k := p.draw(t, "key", c.NS, max(1, c.Keys))
+	at, err := table.Collection().Key.Of(documentOf(int64(k), ""))
+	if err != nil {
+		panic("shardstore: a document without a shard key: " + err.Error())
+	}
+	chunk, one := table.Owner(at), single(at)
+	whole := p.oracle.Span(string(chunk.Min), string(chunk.Max)) + " of " + c.NS
+	cut := chunk.Min == at || p.try(t, c.NS, fmt.Sprintf("split %s at k=%d", whole, k),
+		func() error { return p.routed(t, &command.SplitChunk{NS: c.NS, At: at}) })
+	if to := p.other(t, c.NS, chunk.Shard); moves && to != "" && !(p.move(t, c.NS, k, one, to) &&
+		p.move(t, c.NS, k, one, chunk.Shard)) || !cut {
+		return
+	}
+	now, err := p.Catalog(c.NS)
+	if err == nil && now.Owner(at).Range != chunk.Range {
+		p.try(t, c.NS, "merge the chunks of "+whole, func() error {
+			return p.routed(t, &command.MergeChunks{NS: c.NS, Min: chunk.Min, Max: chunk.Max})
+		})
+	}
+}
+
+// single is the range of one key: bounds of chunks are keys themselves.
+func single(at key.Key) key.Range {
+	v, err := key.Decode(at)
+	n, is := v.AsInt64OK()
+	if err != nil || !is || n == math.MaxInt64 {
+		return key.Range{Min: at, Max: key.Max}
+	}
+	return key.Range{Min: at, Max: key.Int(n + 1)}
+}
+
+func (p *prober) move(t env.Task, ns string, k int, of key.Range, to string) bool {
+	return p.tryKey(t, ns, int64(k), fmt.Sprintf("move k=%d of %s to %s", k, ns, to), func() error {
+		return p.once(t, &command.MoveRange{
+			NS: ns, Min: of.Min, Max: of.Max, To: to, WaitDelete: true, Name: "probe",
+		})
+	})
+}
+
+// movePrimaries moves a database's unsharded collections to another shard and back.
+func (p *prober) movePrimaries(t env.Task, ns string) {
+	table, err := p.Catalog(ns)
+	if err != nil || len(table.Shards()) == 0 {
+		return
+	}
+	database, home := catalog.DatabaseOf(ns), table.Shards()[0]
+	to := p.other(t, ns, home)
+	for _, shard := range []string{to, home} {
+		if to != "" && !p.try(t, ns, "move the primary of "+database+" to "+shard, func() error {
+			return p.movePrimary(t, database, shard)
+		}) {
+			return
+		}
+	}
+}
+
+// change makes one kind of change to a collection and takes it back.
+func (p *prober) change(t env.Task, ns string) {
+	const field = "probe"
+	answer := func(a client.Answer) error {
+		if a.Certainty == client.OK {
+			return nil
+		}
+		return a.Err
+	}
+	switch p.draw(t, "change", ns, 3) {
+	case 0:
+		p.try(t, ns, "create an index of "+ns, func() error {
+			return answer(p.client.CreateIndex(t, ns, field))
+		})
+		p.try(t, ns, "drop an index of "+ns, func() error {
+			return answer(p.client.DropIndex(t, ns, field))
+		})
+	case 1:
+		for _, on := range []bool{false, true} {
+			p.try(t, ns, fmt.Sprintf("have %s balanced: %v", ns, on), func() error {
+				return p.once(t, &command.ConfigureCollectionBalancing{NS: ns, Enabled: &on})
+			})
+		}
+	case 2:
+		shard := p.oracle.Cluster().Shards()[0]
+		p.try(t, ns, "add "+shard+" to a zone", func() error {
+			return p.once(t, &command.AddShardToZone{Shard: shard, Zone: field})
+		})
+		p.try(t, ns, "remove "+shard+" from a zone", func() error {
+			return p.once(t, &command.RemoveShardFromZone{Shard: shard, Zone: field})
+		})
+	}
+}
+
+// scan opens a cursor and closes it before its end.
+func (p *prober) scan(t env.Task, ns string) {
+	router := p.Topology().RouterNodes()[0]
+	p.try(t, ns, "open a scan of "+ns+" and close it", func() error {
+		batch, err := rpc.Call[command.Batch](t, p.ep, router, &command.Find{
+			NS: ns, Filter: between(0, 1<<30), BatchSize: 1, Concern: command.MajorityRead,
+			Secondary: p.draw(t, "member", ns, 2) > 0,
+		}, p.settings.AttemptTimeout)
+		if err != nil || batch.Cursor == "" {
+			return err
+		}
+		_, err = rpc.Call[command.Done](t, p.ep, router,
+			&command.KillCursors{Cursors: []string{batch.Cursor}}, p.settings.AttemptTimeout)
+		return err
+	})
+}
+
+// forgets reports whether logs are cut so early that records of statements may be gone: a refusal to
+// execute is then the answer (protocol 7).
+func (p *prober) forgets() bool {
+	return p.settings.LogRetention < settings.Default(protocolOf(p.scenario)).LogRetention
+}
+
+// continueSessions has every client send its newest statement again, and then a new one.
+func (p *prober) continueSessions(t env.Task) {
+	left := len(p.sessions)
+	for i, s := range p.sessions {
+		s.node.Spawn(nil, "probe", func(own env.Task) {
+			p.continueSession(own, i, s)
+			left--
+		})
+	}
+	for left > 0 && t.Sleep(pollEvery) == nil {
+	}
+}
+
+func (p *prober) continueSession(t env.Task, client int, s *session) {
+	if s.newest == nil {
+		return
+	}
+	if s.recorded {
+		what := fmt.Sprintf("send the newest statement of client %d again", client)
+		again := false
+		p.tryKey(t, s.newest.NS, s.newest.Key, what, func() error {
+			a := s.client.Repeat(t)
+			again = a.Err == nil && !a.Written.Retried
+			if p.forgets() && errcode.Is(a.Err, errcode.IncompleteTransactionHistory) {
+				return nil
+			}
+			return a.Err
+		})
+		i := slices.IndexFunc(p.trials.Made, func(m endstate.Trial) bool { return m.What == what })
+		p.trials.Made[i].Again = again
+	}
+	if s.newest.Kind.Whole() {
+		return
+	}
+	what := fmt.Sprintf("execute another statement of client %d", client)
+	p.tryKey(t, s.newest.NS, s.newest.Key, what,
+		func() error {
+			a := s.client.Update(t, command.Update{
+				NS: s.newest.NS, Filter: only(s.newest.Key), Change: set("probe"),
+				Concern: command.Majority,
+			})
+			kept := s.recorded && s.newest.Kind.Of().Effect != opkind.Remove
+			if a.Err == nil && a.Written.N == 0 && kept {
+				return errcode.New(errcode.OperationFailed, "no document with k=%d was found",
+					s.newest.Key)
+			}
+			return a.Err
+		})
+}
