@@ -48,6 +48,12 @@ func (o *Oracle) judgeDeletion(e *trace.Event) {
 					e.Node, o.span(r.min, r.max), r.id, r.state))
 		}
 	}
+	if cu := o.causes.keeper(e.Node, e.Shard, e.NS, e.Key, e.At); cu != nil {
+		o.wrongDeletion(e, deletedPinned,
+			fmt.Sprintf("cursor %s, which a client has not finished with, was let in when %s owned "+
+				"the key", cu.id, e.Shard), cu.step)
+		return
+	}
 	for _, c := range n.cursors {
 		if c.ns == e.NS && holds(c.owned, e.Key) {
 			o.wrongDeletion(e, deletedPinned,

@@ -55,6 +55,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		given:    map[int]bool{},
 	}
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
+	c.oracle.Limit(c.limits)
 	c.expectLayouts()
 	zones := make(map[env.NodeID]time.Duration)
 	for _, v := range setup.Settings {
@@ -73,6 +74,17 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		}
 	}
 	return c, nil
+}
+
+// limits are those that the settings of the moment make.
+func (c *cluster) limits() oracle.Limits {
+	s := &c.settings
+	return oracle.Limits{
+		Cursor: s.CursorTimeout,
+		Migration: min(s.OverlapWait, s.CatchUpWait, s.StaleWait, s.WriteConcernTimeout,
+			s.CommandTimeout),
+		StepDown: s.CatchUpTimeout + s.CommandTimeout,
+	}
 }
 
 // expectLayouts informs the oracle of how the scenario's collections are made.

@@ -231,10 +231,14 @@ func (t *task) Call(to env.NodeID, req env.Message, timeout time.Duration) (env.
 		t.arm(t.node.machine.real(timeout))
 	}
 	t.state, t.asked = taskCalling, to
+	began := t.node.world.now
 	t.node.world.request(t, to, req)
 	err := t.wait(taskCalling)
 	reply := t.reply
 	t.reply = nil
+	t.witness(env.Exchange{
+		From: t.node.machine.id, To: to, Request: req, Reply: reply, Err: err, Began: began,
+	})
 	return reply, err
 }
 
