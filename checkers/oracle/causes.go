@@ -110,6 +110,8 @@ type evidence struct {
 	settled bool
 	// struck is when a fault hit one of its tasks.
 	struck int64
+	// faults are those that have hit it and are not repaired.
+	faults map[int]bool
 	// handed is when a request of its own failed, by what was asked; any is the newest.
 	handed map[string]int64
 	any    int64
@@ -133,9 +135,9 @@ type knowledge struct {
 type part struct {
 	id, ns, min, max string
 	began, over      int64
-	// cleaned is when the deletion that is left of it was over.
-	cleaned int64
-	donor   bool
+	// answered is when the donor answered the request for it, after it was over.
+	answered int64
+	donor    bool
 	// captured counts the changes of the range by clients since it began to be cloned; named is the
 	// chunk as the donor wants it to be committed.
 	cloning  bool
@@ -147,7 +149,7 @@ func (c *causes) of(node string) *evidence {
 	n := c.nodes[node]
 	if n == nil {
 		n = &evidence{
-			handed: map[string]int64{}, knows: map[string]*knowledge{}, tables: map[string]*reads{},
+			faults: map[int]bool{}, handed: map[string]int64{}, knows: map[string]*knowledge{}, tables: map[string]*reads{},
 		}
 		c.nodes[node] = n
 	}
@@ -169,6 +171,7 @@ func (c *causes) judge(e *trace.Event) {
 	switch e.Kind {
 	case trace.Answered:
 		c.judgeRefusal(e)
+		c.noteAnswer(e)
 	case trace.CallEnded:
 		c.judgeCall(e)
 		c.noteCall(e)
@@ -196,14 +199,13 @@ func (c *causes) judge(e *trace.Event) {
 		c.written[e.NS] = e.At
 	case trace.ClusterChanged, trace.BalancerState:
 		c.settings = e.At
-	case trace.RangeDeletion:
-		for _, p := range c.takes[e.Node] {
-			if p.id == e.Migration() && e.DeletionState().Terminal() {
-				p.cleaned = e.At
-			}
+	case trace.Fault, trace.Repair:
+		n := c.of(e.Peer)
+		if n.struck = e.At; e.Kind == trace.Fault {
+			n.faults[e.FaultNumber()] = true
+		} else {
+			delete(n.faults, e.FaultNumber())
 		}
-	case trace.Fault:
-		c.of(e.Peer).struck = e.At
 	case trace.PointHit:
 		c.of(e.Node).struck = e.At
 	case trace.MigrationRequested, trace.DonorAdvanced, trace.RecipientAdvanced:
@@ -245,6 +247,18 @@ func (c *causes) noteCall(e *trace.Event) {
 	}
 }
 
+// noteAnswer notes the end of a migration for its donor, which may have waited for the deletion.
+func (c *causes) noteAnswer(e *trace.Event) {
+	if e.Code() == "ConflictingOperationInProgress" {
+		return // of another request, which found this migration in its way
+	}
+	for _, p := range c.takes[e.Node] {
+		if p.donor && p.over != 0 && p.answered == 0 && isListed(moves, e.Asked()) {
+			p.answered = e.At
+		}
+	}
+}
+
 // takePart follows the migrations of a node.
 func (c *causes) takePart(e *trace.Event) {
 	var p *part
@@ -268,9 +282,6 @@ func (c *causes) takePart(e *trace.Event) {
 	if e.DonorState().Terminal() && e.Kind == trace.DonorAdvanced ||
 		e.RecipientState().Terminal() {
 		p.over = e.At
-	}
-	if e.Kind == trace.RecipientAdvanced && e.RecipientState() == trace.RecipientFail {
-		c.judgeFailure(e, p)
 	}
 }
 
@@ -341,7 +352,7 @@ func (c *causes) noteMajority(e *trace.Event) {
 
 // quiet says whether nothing has happened to a node since a moment that may have any effect.
 func (n *evidence) quiet(since int64) bool {
-	return n.role < since && n.struck < since
+	return n.role < since && n.struck < since && len(n.faults) == 0
 }
 
 // settledSince says whether a node has been the primary of its set since before a moment.

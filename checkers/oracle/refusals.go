@@ -51,6 +51,12 @@ var refusals = []refusal{
 	// Protocol 5.1 S4, 5.2: a donor gives up because of its recipient, or a limit.
 	{moves, []string{"OperationFailed"}, anything, (*causes).recipientLost,
 		"the recipient failed or has another primary"},
+	{[]string{"RecvChunkStatus"}, []string{
+		"OperationFailed", "ExceededTimeLimit", "WriteConcernFailed", "Interrupted",
+		"TransactionTooOld", "StaleSession", "IncompatibleShardingMetadata", "InternalError",
+		"FailPointEnabled",
+	}, anything, (*causes).recipientFails,
+		"the donor has ended the migration or has another primary, or it took longer than a limit"},
 	{moves, []string{"ExceededTimeLimit"}, anything, (*causes).tookLong, "it took longer than a limit"},
 	{moves, []string{"ExceededMemoryLimit"}, anything, (*causes).captured,
 		"clients have changed the range since it began to be cloned"},
@@ -136,8 +142,8 @@ func (c *causes) notPrimary(e *trace.Event, since int64) bool {
 	return false
 }
 
-// competes: a donor takes part until it says that it is over, and its requester need not wait for
-// the deletion; a recipient until its donor has ended the migration.
+// competes: a donor takes part until it has answered the request, a recipient until its donor has
+// ended the migration.
 func (c *causes) competes(e *trace.Event, since int64) bool {
 	n := c.of(e.Node)
 	k := n.about(e.NS)
@@ -146,12 +152,10 @@ func (c *causes) competes(e *trace.Event, since int64) bool {
 		return true
 	}
 	return slices.ContainsFunc(c.takes[e.Node], func(p *part) bool {
-		m := c.move(p.id)
-		ended := p.over != 0 && p.over < since
 		if p.donor {
-			return !ended || m.committed != 0 && (p.cleaned == 0 || p.cleaned >= since)
+			return p.answered == 0 || p.answered >= since
 		}
-		return !ended || m.ended == 0
+		return p.over == 0 || p.over >= since || c.move(p.id).ended == 0
 	})
 }
 
@@ -198,29 +202,27 @@ func (c *causes) learned(e *trace.Event, since int64) bool {
 	return c.of(e.Node).about(e.NS).at >= since || !c.unchanged(e.NS, since)
 }
 
-// judgeFailure judges the end of a recipient. What a donor tells it, it tells because it has given
-// up or is another one.
-func (c *causes) judgeFailure(e *trace.Event, p *part) {
-	n := c.of(e.Node)
-	d := c.pairOf(e)
-	if !n.quiet(p.began) || n.any >= p.began || !c.stable(e.Peer, p.began) || d ||
-		!c.unchanged(e.NS, p.began) ||
-		c.limits == nil || e.At-p.began >= slack(c.limits().Migration) {
-		return
+// recipientFails: a recipient gives up because its donor has, or another one leads, or the
+// collection has changed, or it took too long. Only one of another migration says nothing of it.
+func (c *causes) recipientFails(e *trace.Event, since int64) bool {
+	p := c.received(e.Node)
+	if p == nil || c.limits == nil || e.At-since >= slack(c.limits().Migration) ||
+		!c.unchanged(p.ns, since) {
+		return true
 	}
-	c.noCause(e, refusedIdly, fmt.Sprintf("the recipient %s fails migration %s", e.Node, p.id),
-		"the donor gave up, a request failed, or it took longer than a limit", p.began)
+	from := c.move(p.id).from
+	return !c.stable(from, since) || slices.ContainsFunc(c.takes[c.world.Set(from).Leader],
+		func(d *part) bool { return d.id == p.id && d.over != 0 })
 }
 
-// pairOf says whether the donor has given the migration up.
-func (c *causes) pairOf(e *trace.Event) bool {
-	leader := c.world.Set(e.Peer).Leader
-	for _, p := range c.takes[leader] {
-		if p.id == e.Migration() && p.donor {
-			return p.over != 0
+// received is the newest migration of which the node is the recipient.
+func (c *causes) received(node string) *part {
+	for _, p := range slices.Backward(c.takes[node]) {
+		if !p.donor {
+			return p
 		}
 	}
-	return true
+	return nil
 }
 
 // judgeCall judges what only its caller knows to be the answer to the newest attempt.

@@ -45,9 +45,11 @@ func isLoss(c errcode.Code) bool {
 	return c == errcode.CursorNotFound || c == errcode.QueryPlanKilled
 }
 
-// witnessAnswer tells of refusals. That there is such a document already is none.
+// witnessAnswer tells of refusals, and of what a donor answers. That there is such a document
+// already is no refusal.
 func witnessAnswer(n env.Node, x *env.Exchange, body env.Message, code errcode.Code) {
-	if code == "" || code == errcode.DuplicateKey {
+	_, moves := body.(*command.ShardsvrMoveRange)
+	if code == "" && !moves || code == errcode.DuplicateKey {
 		return
 	}
 	n.Emit(trace.AnsweredEvent{
