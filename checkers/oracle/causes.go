@@ -48,8 +48,6 @@ type Limits struct {
 	Cursor time.Duration
 	// Migration is the shortest of the waits of a donor or a recipient.
 	Migration time.Duration
-	// StepDown is the longest time for which a primary that hands over refuses to write.
-	StepDown time.Duration
 }
 
 // Limit says what the limits are at the moment; without it, nothing is held against what is closed
@@ -112,6 +110,9 @@ type evidence struct {
 	struck int64
 	// faults are those that have hit it and are not repaired.
 	faults map[int]bool
+	// leaving counts the operators who have it hand over; left is when the last of them had ended.
+	leaving int
+	left    int64
 	// handed is when a request of its own failed, by what was asked; any is the newest.
 	handed map[string]int64
 	any    int64
@@ -134,7 +135,9 @@ type knowledge struct {
 // part is a migration in which a node takes part.
 type part struct {
 	id, ns, min, max string
-	began, over      int64
+	// peer is the shard on the other side.
+	peer        string
+	began, over int64
 	// answered is when the donor answered the request for it, after it was over.
 	answered int64
 	donor    bool
@@ -234,6 +237,7 @@ func (c *causes) noteRole(e *trace.Event) {
 	switch e.Kind {
 	case trace.NodeUp, trace.NodeDown:
 		n.knows, n.tables = map[string]*knowledge{}, map[string]*reads{}
+		n.leaving = 0
 		delete(c.takes, e.Node)
 	case trace.SteppedDown:
 		delete(c.takes, e.Node)
@@ -273,7 +277,7 @@ func (c *causes) takePart(e *trace.Event) {
 		}
 		c.takes[e.Node] = append(c.takes[e.Node], p)
 	}
-	p.ns, p.min, p.max = e.NS, e.Min, e.Max
+	p.ns, p.min, p.max, p.peer = e.NS, e.Min, e.Max, e.Peer
 	p.cloning = p.cloning || e.DonorState() == trace.DonorCreated
 	if e.DonorState() == trace.DonorCommittingOnConfig && len(e.Chunks) > 0 {
 		named := e.Chunks[0]
@@ -311,6 +315,14 @@ func (c *causes) keepPlacement(w *model.Write) {
 func (c *causes) command() (answered func()) {
 	c.commands++
 	return func() { c.commands, c.commanded = c.commands-1, c.now }
+}
+
+// HandsOver is called when an operator has a primary hand over, and what it returns when that has
+// come to its end: meanwhile it leads and does not write.
+func (o *Oracle) HandsOver(node string) (over func()) {
+	n := o.causes.of(node)
+	n.leaving++
+	return func() { n.leaving, n.left = n.leaving-1, o.causes.now }
 }
 
 // judgeEnd judges that a migration is completed again. That a primary is the first to complete it,

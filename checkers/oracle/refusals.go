@@ -123,16 +123,16 @@ func (c *causes) versionDiffers(e *trace.Event, since int64) bool {
 	return e.Chunks[0].Epoch != k.chunks[0].Epoch || e.Chunks[0].Major != k.chunks[0].Major
 }
 
-// notPrimary: who asks others on the way says so also when one of these has no primary, and who is
-// handing over while it still leads.
+// notPrimary: who asks others on the way says so also when one of these has no primary; and who is
+// handing over does while it still leads.
 func (c *causes) notPrimary(e *trace.Event, since int64) bool {
-	if !c.of(e.Node).settledSince(since) {
-		if c.of(e.Node).shard != "" {
+	if n := c.of(e.Node); n.shard != "" && !n.settledSince(since) {
+		return true
+	}
+	for _, n := range c.nodes {
+		if n.leaving > 0 || n.left >= since {
 			return true
 		}
-	}
-	if c.limits == nil || c.of(e.Node).struck >= since-int64(c.limits().StepDown) {
-		return true
 	}
 	for set := range c.shards {
 		if !c.stable(set, since) {
@@ -171,7 +171,7 @@ func (c *causes) donated(node string) *part {
 
 func (c *causes) recipientLost(e *trace.Event, since int64) bool {
 	p := c.donated(e.Node)
-	return p == nil || !c.stable(c.move(p.id).to, since)
+	return p == nil || !c.stable(p.peer, since)
 }
 
 func (c *causes) tookLong(e *trace.Event, since int64) bool {
@@ -210,8 +210,7 @@ func (c *causes) recipientFails(e *trace.Event, since int64) bool {
 		!c.unchanged(p.ns, since) {
 		return true
 	}
-	from := c.move(p.id).from
-	return !c.stable(from, since) || slices.ContainsFunc(c.takes[c.world.Set(from).Leader],
+	return !c.stable(p.peer, since) || slices.ContainsFunc(c.takes[c.world.Set(p.peer).Leader],
 		func(d *part) bool { return d.id == p.id && d.over != 0 })
 }
 

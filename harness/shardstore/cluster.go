@@ -83,7 +83,6 @@ func (c *cluster) limits() oracle.Limits {
 		Cursor: s.CursorTimeout,
 		Migration: min(s.OverlapWait, s.CatchUpWait, s.StaleWait, s.WriteConcernTimeout,
 			s.CommandTimeout),
-		StepDown: s.CatchUpTimeout + s.CommandTimeout,
 	}
 }
 
@@ -136,9 +135,11 @@ func (c *cluster) HandOver(id env.NodeID, _ target.HandOver) {
 	if m == nil || node == nil || !m.Leading() {
 		return
 	}
+	over := c.oracle.HandsOver(string(id))
 	node.Spawn(nil, "operator steps down", func(t env.Task) {
 		// A stepdown that finds no successor is refused, which is an answer.
 		_ = m.StepDown(t)
+		over()
 	})
 }
 
