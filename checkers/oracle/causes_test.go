@@ -34,6 +34,11 @@ func told(all []happening) *Oracle {
 		observe(happening{1, node, trace.ElectedEvent{Shard: shardOf(node), Term: 1}})
 		observe(happening{2, node, trace.WritableEvent{Shard: shardOf(node), Term: 1}})
 	}
+	for _, shard := range []string{"a", "b"} {
+		observe(happening{3, "config.0", trace.ClusterChangedEvent{
+			Shard: "config", Term: 1, Index: 1, Peer: shard, Change: trace.ShardAdded,
+		}})
+	}
 	observe(happening{3, "config.0", trace.CatalogWrittenEvent{
 		Shard: "config", Term: 1, Index: 1, NS: "test.docs", Why: "founding", Chunks: founded,
 	}})
@@ -169,9 +174,6 @@ func TestCauses(t *testing.T) {
 		"a commit": {
 			[]happening{resharded},
 			[]happening{
-				{6, "config.0", trace.ClusterChangedEvent{
-					Shard: "config", Term: 1, Index: 2, Peer: "a", Change: trace.ShardAdded,
-				}},
 				donor(50, trace.DonorCreated), donor(60, trace.DonorCommittingOnConfig, named),
 			},
 			ended(100, "a.0", "CommitChunkMigration", "ConflictingOperationInProgress"), refusedIdly,

@@ -134,12 +134,16 @@ func (c *causes) notPrimary(e *trace.Event, since int64) bool {
 			return true
 		}
 	}
+	cluster := c.world.LatestCluster()
+	if !cluster.Knows() {
+		return true
+	}
 	for set := range c.shards {
 		if !c.stable(set, since) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(cluster.Shards(), func(s string) bool { return !c.stable(s, since) })
 }
 
 // competes: a donor takes part until it has answered the request, a recipient until its donor has
