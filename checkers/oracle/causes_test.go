@@ -139,9 +139,10 @@ func TestCauses(t *testing.T) {
 			[]happening{deposed}, nil, refused("Update", "PrimarySteppedDown"), refusedIdly,
 		},
 		"a failed request": {
-			[]happening{ended(95, "a.0", "Any", "Any")}, nil, refused("Any", "NetworkTimeout"),
+			[]happening{ended(95, "a.0", "Any", "Any")}, nil, refused("Find", "NetworkTimeout"),
 			refusedIdly,
 		},
+		"a failure before it came": {nil, nil, refused("CloneCatalogData", "NetworkTimeout"), ""},
 		"a competing migration": {
 			[]happening{donor(80, trace.DonorCreated), recipient(80, trace.RecipientClone), section},
 			nil, refused("RecvChunkStart", "ConflictingOperationInProgress"), refusedIdly,

@@ -27,7 +27,13 @@ var (
 	anything = []string{""}
 	versions = []string{"Find", "Insert", "Update", "Delete", "FindAndModify"}
 	moves    = []string{"ShardsvrMoveRange"}
-	tables   = []string{"GetRoutingTable", "FlushRoutingTableCacheUpdates", "Hello"}
+	// own are those whose work begins with them: what else is asked for may join what was begun
+	// before, and be refused for what went wrong before it came.
+	own = append([]string{
+		"GetMore", "ShardsvrMoveRange", "RecvChunkStart", "RecvChunkStatus", "RecvChunkCommit",
+		"CommitChunkMigration", "EnsureChunkVersionIsGreaterThan",
+	}, versions...)
+	tables = []string{"GetRoutingTable", "FlushRoutingTableCacheUpdates", "Hello"}
 )
 
 // refusals is the table, by what is refused and why.
@@ -37,12 +43,12 @@ var refusals = []refusal{
 	{versions, []string{"StaleConfig", "StaleDbVersion"}, tables, (*causes).versionDiffers,
 		"the version that it came with is not the shard's, or the critical section was held"},
 	// Only a primary writes.
-	{anything, []string{"NotWritablePrimary"}, anything, (*causes).notPrimary,
+	{own, []string{"NotWritablePrimary"}, anything, (*causes).notPrimary,
 		"the node, or that of a shard that it asked, is not the settled primary"},
-	{anything, []string{"PrimarySteppedDown", "InterruptedDueToReplStateChange"}, anything, never,
+	{own, []string{"PrimarySteppedDown", "InterruptedDueToReplStateChange"}, anything, never,
 		"the node became something else"},
 	// A node that has seen nothing fail of its own does not say that something did.
-	{anything, []string{"NetworkTimeout", "HostUnreachable", "FailPointEnabled"}, anything, never,
+	{own, []string{"NetworkTimeout", "HostUnreachable", "FailPointEnabled"}, anything, never,
 		"a request of the node failed"},
 	// Protocol 4: a shard takes part in one migration at a time, and a collection may forbid them.
 	{[]string{"ShardsvrMoveRange", "RecvChunkStart"}, []string{"ConflictingOperationInProgress"},
