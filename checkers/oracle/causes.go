@@ -28,7 +28,7 @@ var _ = declare(145, causeRule, func(o *Oracle) hooks {
 	c := &causes{
 		Oracle: o, nodes: map[string]*evidence{}, cursors: map[string]*seenCursor{},
 		shards: map[string]int64{}, written: map[string]int64{}, takes: map[string][]*part{},
-		placements: map[string][]placement{}, ends: map[string]*end{},
+		placements: map[string][]placement{}, ends: map[string]*end{}, pending: map[string]bool{},
 	}
 	o.causes = c
 	return hooks{event: c.judge, commit: c.keepPlacement}
@@ -66,7 +66,9 @@ type causes struct {
 	shards map[string]int64
 	// written is when the catalogue of a collection, or of a database, was changed last; settings
 	// when shards, zones or the balancer were.
-	written  map[string]int64
+	written map[string]int64
+	// pending are those of which the newest change is not known to be a majority's.
+	pending  map[string]bool
 	settings int64
 	// takes are the migrations in which a node takes part, the oldest first.
 	takes map[string][]*part
@@ -199,7 +201,7 @@ func (c *causes) judge(e *trace.Event) {
 			k.blocks[by] = true
 		}
 	case trace.CatalogWritten:
-		c.written[e.NS] = e.At
+		c.written[e.NS], c.pending[e.NS] = e.At, true
 	case trace.ClusterChanged, trace.BalancerState:
 		c.settings = e.At
 	case trace.Fault, trace.Repair:
@@ -301,6 +303,7 @@ func (c *causes) noteCapture(e *trace.Event) {
 
 // keepPlacement keeps what a majority of the config server has from now on.
 func (c *causes) keepPlacement(w *model.Write) {
+	c.written[w.NS], c.pending[w.NS] = c.now, false
 	if len(w.After) == 0 {
 		return
 	}
@@ -376,7 +379,13 @@ func (c *causes) stable(set string, t int64) bool {
 	return leader != "" && c.of(leader).settled && c.shards[set] < t
 }
 
-// unchanged says whether the catalogue of a collection has been the same since before a moment.
+// unchanged says whether the catalogue of a collection has been the same since before a moment, for
+// those who read what a majority has and for those who write alike.
 func (c *causes) unchanged(ns string, t int64) bool {
-	return c.written[ns] < t && c.written[databaseOf(ns)] < t && c.stable(model.Config, t)
+	for _, of := range []string{ns, databaseOf(ns)} {
+		if c.written[of] >= t || c.pending[of] {
+			return false
+		}
+	}
+	return c.stable(model.Config, t)
 }

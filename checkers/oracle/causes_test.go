@@ -167,6 +167,12 @@ func TestCauses(t *testing.T) {
 			[]happening{resharded}, []happening{donor(50, trace.DonorCreated)},
 			refused("ShardsvrMoveRange", "IncompatibleShardingMetadata"), refusedIdly,
 		},
+		"a range that will be elsewhere": {
+			nil, []happening{
+				{40, "config.0", resharded.e}, donor(50, trace.DonorCreated),
+			},
+			refused("ShardsvrMoveRange", "IncompatibleShardingMetadata"), "",
+		},
 		"a recipient that fails": {
 			[]happening{{96, "b.0", trace.SteppedDownEvent{Shard: "b", Term: 1}}, resharded},
 			[]happening{recipient(50, trace.RecipientClone)},
