@@ -62,6 +62,8 @@ type causes struct {
 	*Oracle
 	nodes   map[string]*evidence
 	cursors map[string]*seenCursor
+	// living are those that were not over when it was last looked, the oldest first.
+	living []*seenCursor
 	// shards is when a replica set had no settled primary last, never for one that has.
 	shards map[string]int64
 	// written is when the catalogue of a collection, or of a database, was changed last; settings

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -135,8 +136,8 @@ func (c *causes) notPrimary(e *trace.Event, since int64) bool {
 	if n := c.of(e.Node); n.shard != "" && !n.settledSince(since) {
 		return true
 	}
-	for _, n := range c.nodes {
-		if n.leaving > 0 || n.left >= since {
+	for _, node := range slices.Sorted(maps.Keys(c.nodes)) {
+		if n := c.nodes[node]; n.leaving > 0 || n.left >= since {
 			return true
 		}
 	}
@@ -144,12 +145,8 @@ func (c *causes) notPrimary(e *trace.Event, since int64) bool {
 	if !cluster.Knows() {
 		return true
 	}
-	for set := range c.shards {
-		if !c.stable(set, since) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(cluster.Shards(), func(s string) bool { return !c.stable(s, since) })
+	sets := append(cluster.Shards(), slices.Sorted(maps.Keys(c.shards))...)
+	return slices.ContainsFunc(sets, func(set string) bool { return !c.stable(set, since) })
 }
 
 // competes: a donor takes part until it has answered the request, a recipient until its donor has

@@ -37,7 +37,7 @@ func (c *causes) followCursor(e *trace.Event) {
 			kept := e.Chunks[0]
 			cu.version = &kept
 		}
-		c.cursors[cu.id] = cu
+		c.cursors[cu.id], c.living = cu, append(c.living, cu)
 	}
 }
 
@@ -68,14 +68,14 @@ func (c *causes) struckSince(cu *seenCursor) bool { return c.of(cu.node).struck 
 // keeper is an open cursor on a node that keeps a document of the key from deletion, as far as
 // others can see; nil for none. What it was let in with says what the shard owned then.
 func (c *causes) keeper(node, shard, ns, key string, now int64) *seenCursor {
-	var oldest *seenCursor
-	for _, cu := range c.cursors {
+	c.living = slices.DeleteFunc(c.living, func(cu *seenCursor) bool { return cu.over })
+	for _, cu := range c.living {
 		if cu.node == node && cu.ns == ns && cu.version != nil && c.open(cu, now) &&
-			c.ownedAt(shard, ns, key, cu.version) && (oldest == nil || cu.step < oldest.step) {
-			oldest = cu
+			c.ownedAt(shard, ns, key, cu.version) {
+			return cu
 		}
 	}
-	return oldest
+	return nil
 }
 
 // ownedAt says whether a shard owned a key at the version that it had of itself.
