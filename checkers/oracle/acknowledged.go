@@ -48,12 +48,14 @@ type pendingCommand struct {
 // Asked is called when a command is given, with nil for one of which nothing is to be judged, and
 // what it returns when the answer has come, with whether it was acknowledged.
 func (o *Oracle) Asked(f *Fact) (answered func(acknowledged bool)) {
+	done := o.causes.command()
 	if f == nil {
-		return func(bool) {}
+		return func(bool) { done() }
 	}
 	a := &pendingCommand{fact: *f, step: o.step}
 	o.asked = append(o.asked, a)
 	return func(acknowledged bool) {
+		done()
 		o.lookAtAsked()
 		o.asked = slices.DeleteFunc(o.asked, func(other *pendingCommand) bool { return other == a })
 		if !acknowledged || a.held {

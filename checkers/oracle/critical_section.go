@@ -18,6 +18,7 @@ var sectionRule = verdict.Checker{
 	Signatures: verdict.Meanings{
 		writeInSection: "a donor applied a client's write while it blocked writes",
 		writeBeforeEnd: "a recipient applied a client's write before the outcome was final",
+		writeOnDonor:   "a donor applied a client's write of the range before the outcome was final",
 	},
 }
 
@@ -29,6 +30,7 @@ var _ = declare(60, sectionRule, func(o *Oracle) hooks {
 const (
 	writeInSection verdict.Signature = "write-during-critical-section"
 	writeBeforeEnd verdict.Signature = "write-on-recipient-before-outcome"
+	writeOnDonor   verdict.Signature = "write-on-donor-before-outcome"
 )
 
 func (o *Oracle) judgeSection(e *trace.Event) {
@@ -36,6 +38,7 @@ func (o *Oracle) judgeSection(e *trace.Event) {
 		return
 	}
 	o.judgeRecipientSection(e)
+	o.judgeOpenCommit(e)
 	for _, held := range o.node(e.Node).sections {
 		if held.ns == e.NS {
 			o.report(sectionRule, verdict.Violation{
@@ -80,13 +83,40 @@ func (o *Oracle) judgeRecipientSection(e *trace.Event) {
 	}
 }
 
+// judgeOpenCommit: whatever the donor says of its critical section, a primary that has asked for the
+// commit changes nothing of the range until the outcome is final. Its successor is the business of
+// fences, which 4.2 has none of.
+func (o *Oracle) judgeOpenCommit(e *trace.Event) {
+	for _, id := range o.open {
+		m := o.moves[id]
+		if m.from != e.Shard || m.ns != e.NS || e.Key < m.min || e.Key >= m.max ||
+			m.askedIn != e.Term {
+			continue
+		}
+		o.report(sectionRule, verdict.Violation{
+			Signature: writeOnDonor,
+			NS:        e.NS,
+			Key:       o.show(e.Key),
+			Broke: fmt.Sprintf("%s applied a client's write of key %s, which migration %s is taking "+
+				"away from its shard", e.Node, o.show(e.Key), id),
+			Because: []string{
+				fmt.Sprintf("it asked the config server to commit at step %d", m.asked),
+				"the config server has neither committed it since nor given the chunk a version " +
+					"that makes the commit fail",
+			},
+		}, m.asked)
+		return
+	}
+}
+
 // askCommit notes that the outcome of a migration is open from now on.
 func (o *Oracle) askCommit(e *trace.Event) {
 	if e.DonorState() != trace.DonorCommittingOnConfig || o.world.Set(e.Shard).Leader != e.Node ||
 		o.refusedAlready(e) {
 		return
 	}
-	o.move(e.Migration()).asked = e.Step
+	m := o.move(e.Migration())
+	m.asked, m.askedIn = e.Step, o.world.Set(e.Shard).Term
 	if o.forbids[e.NS] {
 		return
 	}

@@ -92,6 +92,9 @@ type Oracle struct {
 	machine *migrationmodel.Model
 
 	balancer balancer
+	// limits are the limits of the moment, nil when nobody says; causes is the memory of causeRule.
+	limits func() Limits
+	causes *causes
 	// asked are the commands that have no answer yet.
 	asked []*pendingCommand
 	// layouts say how collections are to be made.

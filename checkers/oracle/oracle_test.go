@@ -343,6 +343,15 @@ func TestStepOracles(t *testing.T) {
 				"state a.0 m1 - m a b\nblock a.0 m1\ndown a.0\nelected a.0 2 1 1:1\nuser a.0 2 2 " +
 				"c 12", "",
 		},
+		"donor writes before the outcome": {
+			asked + "release a.0 m1\nuser a.0 1 2 c 12", writeOnDonor,
+		},
+		"donor writes elsewhere before the outcome": {asked + "release a.0 m1\nuser a.0 1 2 p 12",
+			writeByStranger},
+		"donor writes after the outcome": {
+			asked + "release a.0 m1\ntable 1 2 ensureNewer -..m=a@2|0\nmajority config.0 1 2\n" +
+				"user a.0 1 2 c 12", "",
+		},
 		"recipient writes before the outcome": {asked + "user b.0 1 2 z 12", writeBeforeEnd},
 		"its successor does": {
 			asked + "elected b.1 2 1 1:1\nuser b.1 2 2 z 12", writeBeforeEnd,
@@ -601,6 +610,7 @@ func TestStepOracles(t *testing.T) {
 		},
 		"orphans counted twice":       {moved + "task a.0 m1 - m ready 2", orphansMiscounted},
 		"task done with orphans left": {moved + "task a.0 m1 - m done 0", orphansMiscounted},
+		"task done too early":         {moved + "task a.0 m1 - m done 1", forgotten},
 		"count left when all are gone": {
 			moved + "clean a.0 1 2 c\ntask a.0 m1 - m done 1", orphansMiscounted,
 		},

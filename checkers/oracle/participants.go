@@ -15,8 +15,8 @@ type move struct {
 	request string
 	// began is the step at which its donor knew the collection, life that at which this was made.
 	began, life uint64
-	// asked is the step at which the donor asked the config server to commit.
-	asked uint64
+	// asked is the step at which the donor asked the config server to commit, and in which term.
+	asked, askedIn uint64
 	// blocked is the step at which the donor blocked writes, 0 before, term the donor's then; donor
 	// the documents of the range at that moment.
 	blocked uint64

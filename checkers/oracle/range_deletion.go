@@ -12,16 +12,21 @@ import (
 var deletionRule = verdict.Checker{
 	Name: "range-deletion",
 	Promise: "The range deleter deletes only documents that its shard neither owns nor is " +
-		"receiving, and that no open cursor may still return.",
+		"receiving, and that no open cursor may still return; and it forgets a range only when " +
+		"nothing of it is left.",
 	Signatures: verdict.Meanings{
 		deletedOwned:    "the range deleter deleted a document that its shard owns",
 		deletedReceived: "the range deleter deleted a document that a migration is bringing in",
+		forgotten:       "a range deletion was over although documents of the range were left",
 		deletedPinned:   "the range deleter deleted a document that an open cursor may return",
 	},
 }
 
 var _ = declare(30, deletionRule, func(o *Oracle) hooks {
-	return hooks{event: o.judgeDeletion}
+	return hooks{event: func(e *trace.Event) {
+		o.judgeDeletion(e)
+		o.judgeForgotten(e)
+	}}
 })
 
 // The signatures of deletion violations.
@@ -29,6 +34,7 @@ const (
 	deletedOwned    verdict.Signature = "deleted-owned-document"
 	deletedReceived verdict.Signature = "deleted-incoming-document"
 	deletedPinned   verdict.Signature = "deleted-document-of-open-cursor"
+	forgotten       verdict.Signature = "deletion-over-too-early"
 )
 
 func (o *Oracle) judgeDeletion(e *trace.Event) {
@@ -48,6 +54,12 @@ func (o *Oracle) judgeDeletion(e *trace.Event) {
 					e.Node, o.span(r.min, r.max), r.id, r.state))
 		}
 	}
+	if cu := o.causes.keeper(e.Node, e.Shard, e.NS, e.Key, e.At); cu != nil {
+		o.wrongDeletion(e, deletedPinned,
+			fmt.Sprintf("cursor %s, which a client has not finished with, was let in when %s owned "+
+				"the key", cu.id, e.Shard), cu.step)
+		return
+	}
 	for _, c := range n.cursors {
 		if c.ns == e.NS && holds(c.owned, e.Key) {
 			o.wrongDeletion(e, deletedPinned,
@@ -56,6 +68,24 @@ func (o *Oracle) judgeDeletion(e *trace.Event) {
 					c.id, c.step, e.Shard), c.step)
 			return
 		}
+	}
+}
+
+// judgeForgotten: a count that is right, as orphanCountRule sees to, need not be none.
+func (o *Oracle) judgeForgotten(e *trace.Event) {
+	if e.DeletionState() != trace.DeletionDone || e.Orphans() < 0 ||
+		o.world.Set(e.Shard).Leader != e.Node {
+		return
+	}
+	if left := len(o.world.Set(e.Shard).Documents(e.NS, e.Min, e.Max)); left > 0 &&
+		left == e.Orphans() {
+		o.report(deletionRule, verdict.Violation{
+			Signature: forgotten,
+			NS:        e.NS,
+			Broke: fmt.Sprintf("%s removes task %s of %s as done",
+				e.Node, e.Migration(), o.span(e.Min, e.Max)),
+			Because: []string{fmt.Sprintf("%s holds %d documents there", e.Node, left)},
+		})
 	}
 }
 

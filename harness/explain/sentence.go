@@ -75,9 +75,28 @@ func Sentence(e *trace.Event) string {
 			e.Node, e.Cursor(), rangeText(e), rangeTexts(e.Chunks))
 	case trace.CursorClosed:
 		return fmt.Sprintf("%s closes cursor %s", e.Node, e.Cursor())
+	case trace.Answered, trace.CallEnded, trace.CursorAnswered:
+		return conversationText(e)
 	}
 	subject, says, _ := e.Details()
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", e.Node, e.Kind, says, subject))
+}
+
+// conversationText tells what passed between two nodes.
+func conversationText(e *trace.Event) string {
+	switch {
+	case e.Kind == trace.CursorAnswered && e.CursorState() == trace.CursorLost:
+		return fmt.Sprintf("%s learns from %s that cursor %s is gone", e.Node, e.Peer, e.Cursor())
+	case e.Kind == trace.CursorAnswered:
+		return fmt.Sprintf("%s answers %s: cursor %s %s", e.Node, e.Peer, e.Cursor(), e.State())
+	case e.Kind == trace.Answered && e.Code() != "":
+		return fmt.Sprintf("%s refuses %s of %s with %s", e.Node, e.Asked(), e.Peer, e.Code())
+	case e.Kind == trace.Answered:
+		return fmt.Sprintf("%s answers %s of %s", e.Node, e.Asked(), e.Peer)
+	case e.Code() != "":
+		return fmt.Sprintf("%s of %s at %s fails with %s", e.Asked(), e.Node, e.Peer, e.Code())
+	}
+	return fmt.Sprintf("%s of %s at %s is answered", e.Asked(), e.Node, e.Peer)
 }
 
 // chanceText tells what chance did to a message, or to a node at a place.

@@ -20,6 +20,7 @@ func (r *run) worldOptions() sim.Options {
 		Seed:             r.scenario.Seed,
 		Planned:          r.scenario.Planned,
 		Decisions:        decisions(r.scenario.Decisions),
+		Witness:          r.about.Messages.Witness,
 		Classify:         r.about.Messages.Classify(),
 		Describe:         r.about.Messages.Describe,
 		Observer:         r,

@@ -68,6 +68,7 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	}
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	c.oracle.Speaks(modelOf(s))
+	c.oracle.Limit(c.limits)
 	c.expectLayouts()
 	zones := make(map[env.NodeID]time.Duration)
 	for _, v := range setup.Settings {
@@ -86,6 +87,16 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 		}
 	}
 	return c, nil
+}
+
+// limits are those that the settings of the moment make.
+func (c *cluster) limits() oracle.Limits {
+	s := &c.settings
+	return oracle.Limits{
+		Cursor: s.CursorTimeout,
+		Migration: min(s.OverlapWait, s.CatchUpWait, s.StaleWait, s.WriteConcernTimeout,
+			s.CommandTimeout),
+	}
 }
 
 // expectLayouts informs the oracle of how the scenario's collections are made.
@@ -137,9 +148,11 @@ func (c *cluster) HandOver(id env.NodeID, _ target.HandOver) {
 	if m == nil || node == nil || !m.Leading() {
 		return
 	}
+	over := c.oracle.HandsOver(string(id))
 	node.Spawn(nil, "operator steps down", func(t env.Task) {
 		// A stepdown that finds no successor is refused, which is an answer.
 		_ = m.StepDown(t)
+		over()
 	})
 }
 

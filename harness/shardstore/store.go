@@ -50,7 +50,8 @@ var description = &target.Description{
 	Anomalies: verdict.KnownAnomalies(),
 	Faults:    faults.Names(), Sites: failpoint.All(), Settings: settable(),
 	Messages: target.Messages{
-		Classify: classifier, Describe: answerText, Codec: codec.BSON, Role: faults.RoleOf,
+		Witness: witness, Classify: classifier, Describe: answerText, Codec: codec.BSON,
+		Role:       faults.RoleOf,
 		Repeatable: faults.MayDouble,
 	},
 	Parked: func(task string) bool { return strings.Contains(task, ": journal is parked") },

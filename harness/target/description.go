@@ -54,6 +54,9 @@ func (s *Setting) Has(name string) bool {
 
 // Messages is what must be known of the messages that nodes send each other.
 type Messages struct {
+	// Witness, when set, has a node emit what an exchange with it is worth to those who judge what
+	// nodes say and do by what others see of it.
+	Witness func(n env.Node, x *env.Exchange)
 	// Classify names the class of a message. Each world is given a classifier of its own.
 	Classify func() func(env.Message) string
 	// Describe says what a reply answers, for people; nil: its type.

@@ -71,6 +71,13 @@ const (
 
 	ClusterChanged
 
+	// Of conversations: what passes between two nodes, as it is seen on the way, whatever the
+	// servers believe.
+
+	Answered
+	CallEnded
+	CursorAnswered
+
 	// Of chance. No world emits it: it is added to what is kept of a run.
 
 	Chance
@@ -168,6 +175,16 @@ var layouts = [kinds]layout{
 		detail:  "change",
 		parse:   parsed(ParseClusterChange),
 		subject: "zones",
+	},
+	Answered: {
+		name: "answered", subject: "request", detail: "code", amount: "arrived",
+	},
+	CallEnded: {
+		name: "call-ended", subject: "request", detail: "code", amount: "sent",
+	},
+	CursorAnswered: {
+		name: "cursor-answered", subject: "cursor", detail: "state",
+		parse: parsed(ParseCursorState), amount: "arrived",
 	},
 	Chance: {
 		name:    "chance",

@@ -36,9 +36,10 @@ func (e *Event) Session() string {
 	return ""
 }
 
-// Cursor is the name of the cursor that is opened or closed.
+// Cursor is the name of the cursor that is opened, closed or spoken of.
 func (e *Event) Cursor() string {
-	if e.Kind == CursorOpened || e.Kind == CursorClosed {
+	switch e.Kind {
+	case CursorOpened, CursorClosed, CursorAnswered:
 		return e.subject
 	}
 	return ""
@@ -58,6 +59,41 @@ func (e *Event) Request() string {
 	}
 	return ""
 }
+
+// Asked is what the request of an Answered or a CallEnded asks for.
+func (e *Event) Asked() string {
+	if e.Kind == Answered || e.Kind == CallEnded {
+		return e.subject
+	}
+	return ""
+}
+
+// Code is that of the error of an Answered or a CallEnded; empty for none.
+func (e *Event) Code() string {
+	if e.Kind == Answered || e.Kind == CallEnded {
+		return e.detail
+	}
+	return ""
+}
+
+// Arrived is when the request of an Answered or a CursorAnswered came, in true virtual time.
+func (e *Event) Arrived() int64 {
+	if e.Kind == Answered || e.Kind == CursorAnswered {
+		return e.amount
+	}
+	return 0
+}
+
+// Sent is when the request of a CallEnded was sent, in true virtual time.
+func (e *Event) Sent() int64 {
+	if e.Kind == CallEnded {
+		return e.amount
+	}
+	return 0
+}
+
+// CursorState is what a CursorAnswered tells of the cursor.
+func (e *Event) CursorState() CursorState { return CursorState(e.stateOf(CursorAnswered)) }
 
 // Window is the active window of a BalancerState.
 func (e *Event) Window() string { return e.subjectOf(BalancerState) }

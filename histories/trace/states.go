@@ -217,3 +217,24 @@ func (p PrimaryMovePhase) CommitWindow() bool { return p >= PrimaryCatchUp && p 
 
 // Terminal says whether the move has ended, with success or without.
 func (p PrimaryMovePhase) Terminal() bool { return p == PrimaryDone || p == PrimaryAborted }
+
+// CursorState is what answers tell of a cursor. The zero value is none.
+type CursorState uint8
+
+// The states.
+const (
+	CursorLives  CursorState = iota + 1 // there is another batch to be asked for
+	CursorEnds                          // the query was exhausted, or failed
+	CursorKilled                        // the client wants no more of it
+	CursorLost                          // the client, which wants more, is told that it is gone
+)
+
+var cursorStates = []string{"", "lives", "ends", "killed", "lost"}
+
+// String is the state's name, empty for none.
+func (s CursorState) String() string { return nameOf(cursorStates, s) }
+
+// ParseCursorState is the inverse of String.
+func ParseCursorState(s string) (CursorState, bool) {
+	return parseName[CursorState](cursorStates, s)
+}

@@ -47,6 +47,7 @@ func TestNames(t *testing.T) {
 	every(t, ParseBalancerMode, int(BalancerAutoSplitOnly))
 	every(t, ParseRoundPhase, int(RoundEnded))
 	every(t, ParseClusterChange, int(BalancingOff))
+	every(t, ParseCursorState, int(CursorLost))
 	for k := Kind(1); k < kinds; k++ {
 		if got, known := ParseKind(k.String()); !known || got != k {
 			t.Errorf("%s is read as %s", k, got)
@@ -140,7 +141,8 @@ func full() (all []*Event) {
 		&MigrationRequestedEvent{}, &DonorAdvancedEvent{}, &RecipientAdvancedEvent{},
 		&DecisionMadeEvent{}, &MigrationEndedEvent{}, &RangeDeletionEvent{}, &PrimaryMovingEvent{},
 		&BalancerRoundEvent{}, &BalancerChoseEvent{}, &BalancerDoneEvent{}, &BalancerStateEvent{},
-		&BalancerStoppedEvent{}, &ClusterChangedEvent{}, &ChanceEvent{},
+		&BalancerStoppedEvent{}, &ClusterChangedEvent{}, &AnsweredEvent{}, &CallEndedEvent{},
+		&CursorAnsweredEvent{}, &ChanceEvent{},
 	} {
 		v := reflect.ValueOf(p).Elem()
 		for i := range v.NumField() {
@@ -255,7 +257,12 @@ func has(k Kind, method string) bool {
 		return k == Applied
 	}
 	names := map[string][]Kind{
-		"Cursor":           {CursorOpened, CursorClosed},
+		"Cursor":           {CursorOpened, CursorClosed, CursorAnswered},
+		"Asked":            {Answered, CallEnded},
+		"Code":             {Answered, CallEnded},
+		"Arrived":          {Answered, CursorAnswered},
+		"Sent":             {CallEnded},
+		"CursorState":      {CursorAnswered},
 		"Log":              {Elected},
 		"Window":           {BalancerState},
 		"Request":          {MigrationRequested, BalancerChose, BalancerDone},

@@ -79,8 +79,12 @@ func (w *World) hangUp(n *node) {
 func (w *World) serve(t *task) {
 	p := t.request
 	l := p.channel.link
-	received := w.decode(p)
+	received, arrived := w.decode(p), w.now
 	m, err := t.node.handler(t, l.from.id, received)
+	t.witness(env.Exchange{
+		From: l.from.id, To: l.to.id, Request: received, Reply: m, Err: err, Began: arrived,
+		Served: true,
+	})
 	if t.node.inert() {
 		return
 	}

@@ -35,6 +35,9 @@ type Options struct {
 	// Codec, when set, passes every message through bytes and proves that nobody changed one after
 	// sending.
 	Codec env.Codec
+	// Witness, when set, is shown every exchange, and has the node emit what is worth an event. It
+	// must not keep the pointer.
+	Witness func(n env.Node, x *env.Exchange)
 	// Classify names the class of a message, for sites, rules and traces. Nil: all are of class
 	// "message".
 	Classify func(env.Message) string

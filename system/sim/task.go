@@ -236,11 +236,15 @@ func (t *task) Call(to env.NodeID, req env.Message, timeout time.Duration) (env.
 		t.arm(t.node.machine.real(timeout))
 	}
 	t.state, t.last, t.past = taskCalling, exchange{with: to}, t.last
+	began := t.node.world.now
 	t.node.world.request(t, to, req)
 	err := t.wait(taskCalling)
 	reply := t.reply
 	t.reply = nil
 	t.last.at, t.last.answer, t.last.err = t.node.world.now, reply, err
+	t.witness(env.Exchange{
+		From: t.node.machine.id, To: to, Request: req, Reply: reply, Err: err, Began: began,
+	})
 	return reply, err
 }
 

@@ -28,6 +28,7 @@ type World struct {
 	hits     []uint64
 	reached  map[string]uint64
 	passage  PointHit
+	exchange env.Exchange // that is being shown
 	stall    struct {
 		odds    Probability
 		longest time.Duration

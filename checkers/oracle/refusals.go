@@ -1,0 +1,284 @@
+package oracle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// refusal is a kind of end, with the causes that it may have beside those of every refusal: that
+// the node has become something else meanwhile, or was hit by a fault.
+type refusal struct {
+	// of are the requests whose refusal is judged, codes those of the errors.
+	of, codes []string
+	// passed are the requests of the node's own whose failure is passed on; anything for all.
+	passed []string
+	// caused says whether the refusal, of a request that has been worked on since a moment, has one
+	// of the causes that are its own.
+	caused func(c *causes, e *trace.Event, since int64) bool
+	// wants names these causes for people.
+	wants string
+}
+
+var (
+	anything = []string{""}
+	versions = []string{"Find", "Insert", "Update", "Delete", "FindAndModify"}
+	moves    = []string{"ShardsvrMoveRange"}
+	// own are those whose work begins with them: what else is asked for may join what was begun
+	// before, and be refused for what went wrong before it came.
+	own = append([]string{
+		"GetMore", "ShardsvrMoveRange", "RecvChunkStart", "RecvChunkStatus", "RecvChunkCommit",
+		"CommitChunkMigration", "EnsureChunkVersionIsGreaterThan",
+	}, versions...)
+	tables = []string{"GetRoutingTable", "FlushRoutingTableCacheUpdates", "Hello"}
+)
+
+// refusals is the table, by what is refused and why.
+var refusals = []refusal{
+	// Protocol 3.4: who is told that it is out of date, is, or the critical section is held, or
+	// the shard does not know, and has not learned.
+	{versions, []string{"StaleConfig", "StaleDbVersion"}, tables, (*causes).versionDiffers,
+		"the version that it came with is not the shard's, or the critical section was held"},
+	// Only a primary writes.
+	{own, []string{"NotWritablePrimary"}, anything, (*causes).notPrimary,
+		"the node, or that of a shard that it asked, is not the settled primary"},
+	{own, []string{"PrimarySteppedDown", "InterruptedDueToReplStateChange"}, anything, never,
+		"the node became something else"},
+	// A node that has seen nothing fail of its own does not say that something did.
+	{own, []string{"NetworkTimeout", "HostUnreachable", "FailPointEnabled"}, anything, never,
+		"a request of the node failed"},
+	// Protocol 4: a shard takes part in one migration at a time, and a collection may forbid them.
+	{[]string{"ShardsvrMoveRange", "RecvChunkStart"}, []string{"ConflictingOperationInProgress"},
+		anything, (*causes).competes,
+		"another migration, a critical section or a change of the collection was in the way"},
+	// Protocol 5.1 S4, 5.2: a donor gives up because of its recipient, or a limit.
+	{moves, []string{"OperationFailed"}, anything, (*causes).recipientLost,
+		"the recipient failed or has another primary"},
+	{[]string{"RecvChunkStatus"}, []string{
+		"OperationFailed", "ExceededTimeLimit", "WriteConcernFailed", "Interrupted",
+		"TransactionTooOld", "StaleSession", "IncompatibleShardingMetadata", "InternalError",
+		"FailPointEnabled",
+	}, anything, (*causes).recipientFails,
+		"the donor has ended the migration or has another primary, or it took longer than a limit"},
+	{moves, []string{"ExceededTimeLimit"}, anything, (*causes).tookLong, "it took longer than a limit"},
+	{moves, []string{"ExceededMemoryLimit"}, anything, (*causes).captured,
+		"clients have changed the range since it began to be cloned"},
+	{moves, []string{"ChunkTooBig"}, anything, (*causes).hasDocuments, "the shard has several documents"},
+	{moves, []string{"IncompatibleShardingMetadata"}, tables, (*causes).elsewhere,
+		"the range is not inside one chunk of the shard"},
+	{moves, []string{"Interrupted"}, anything, (*causes).learned, "the placement changed meanwhile"},
+}
+
+func never(*causes, *trace.Event, int64) bool { return false }
+
+// judgeRefusal looks the refusal up and asks for its cause.
+func (c *causes) judgeRefusal(e *trace.Event) {
+	for i := range refusals {
+		r := &refusals[i]
+		if !isListed(r.of, e.Asked()) || !slices.Contains(r.codes, e.Code()) {
+			continue
+		}
+		since := c.since(e)
+		n := c.of(e.Node)
+		if n.quiet(since) && !c.passedOn(n, r.passed, since) && !r.caused(c, e, since) {
+			c.noCause(e, refusedIdly,
+				fmt.Sprintf("%s refuses %s of %s with %s", e.Node, e.Asked(), e.Peer, e.Code()),
+				r.wants, since)
+		}
+	}
+}
+
+func isListed(names []string, name string) bool {
+	return names[0] == "" || slices.Contains(names, name)
+}
+
+// since is when the work on a refused request began: it may have joined what was in progress.
+func (c *causes) since(e *trace.Event) int64 {
+	since := e.Arrived()
+	donates := slices.Contains(moves, e.Asked())
+	if !donates && !strings.HasPrefix(e.Asked(), "RecvChunk") {
+		return since
+	}
+	for _, p := range c.takes[e.Node] {
+		if p.donor == donates && (!donates || p.over == 0 || p.over >= since) {
+			since = min(since, p.began)
+		}
+	}
+	return since
+}
+
+// passedOn says whether a request of the node's own has failed since.
+func (c *causes) passedOn(n *evidence, requests []string, since int64) bool {
+	if isListed(requests, "") {
+		return n.any >= since
+	}
+	return slices.ContainsFunc(requests, func(r string) bool { return n.handed[r] >= since })
+}
+
+// versionDiffers judges primaries only: on other members nobody announces who blocks requests.
+func (c *causes) versionDiffers(e *trace.Event, since int64) bool {
+	n := c.of(e.Node)
+	k := n.about(e.NS)
+	if len(e.Chunks) == 0 || !n.settledSince(since) || k.at >= since || len(k.chunks) == 0 ||
+		len(k.blocks) > 0 || k.changed >= since {
+		return true
+	}
+	return e.Chunks[0].Epoch != k.chunks[0].Epoch || e.Chunks[0].Major != k.chunks[0].Major
+}
+
+// notPrimary: who asks others on the way says so also when one of these has no primary; and who is
+// handing over does while it still leads.
+func (c *causes) notPrimary(e *trace.Event, since int64) bool {
+	if n := c.of(e.Node); n.shard != "" && !n.settledSince(since) {
+		return true
+	}
+	for _, node := range slices.Sorted(maps.Keys(c.nodes)) {
+		if n := c.nodes[node]; n.leaving > 0 || n.left >= since {
+			return true
+		}
+	}
+	cluster := c.world.LatestCluster()
+	if !cluster.Knows() {
+		return true
+	}
+	sets := append(cluster.Shards(), slices.Sorted(maps.Keys(c.shards))...)
+	return slices.ContainsFunc(sets, func(set string) bool { return !c.stable(set, since) })
+}
+
+// competes: a donor takes part until it has answered the request, a recipient until its donor has
+// ended the migration.
+func (c *causes) competes(e *trace.Event, since int64) bool {
+	n := c.of(e.Node)
+	k := n.about(e.NS)
+	if !c.unchanged(e.NS, since) || c.forbids[e.NS] || len(k.blocks) > 0 || k.changed >= since ||
+		k.at >= since || k.at == 0 {
+		return true
+	}
+	return slices.ContainsFunc(c.takes[e.Node], func(p *part) bool {
+		if p.donor {
+			return p.answered == 0 || p.answered >= since
+		}
+		return p.over == 0 || p.over >= since || c.move(p.id).ended == 0
+	})
+}
+
+// donated is the newest migration of which the node is the donor.
+func (c *causes) donated(node string) *part {
+	for _, p := range slices.Backward(c.takes[node]) {
+		if p.donor {
+			return p
+		}
+	}
+	return nil
+}
+
+func (c *causes) recipientLost(e *trace.Event, since int64) bool {
+	p := c.donated(e.Node)
+	return p == nil || !c.stable(p.peer, since)
+}
+
+func (c *causes) tookLong(e *trace.Event, since int64) bool {
+	return c.limits == nil || e.At-since >= slack(c.limits().Migration)
+}
+
+func (c *causes) captured(e *trace.Event, _ int64) bool {
+	p := c.donated(e.Node)
+	return p == nil || p.captured > 0
+}
+
+func (c *causes) hasDocuments(e *trace.Event, _ int64) bool {
+	p := c.donated(e.Node)
+	return p == nil || len(c.world.Set(c.of(e.Node).shard).Documents(p.ns, "", "\xff\xff")) > 1
+}
+
+func (c *causes) elsewhere(e *trace.Event, since int64) bool {
+	p := c.donated(e.Node)
+	if p == nil || p.max == "" || !c.unchanged(p.ns, since) {
+		return true
+	}
+	return !slices.ContainsFunc(c.world.Latest(p.ns), func(at trace.Chunk) bool {
+		return at.Min == p.min && at.Max == p.max && at.Shard == c.of(e.Node).shard
+	})
+}
+
+func (c *causes) learned(e *trace.Event, since int64) bool {
+	return c.of(e.Node).about(e.NS).at >= since || !c.unchanged(e.NS, since)
+}
+
+// recipientFails: a recipient gives up because its donor has, or another one leads, or the
+// collection has changed, or it took too long. Only one of another migration says nothing of it.
+func (c *causes) recipientFails(e *trace.Event, since int64) bool {
+	p := c.received(e.Node)
+	if p == nil || c.limits == nil || e.At-since >= slack(c.limits().Migration) ||
+		!c.unchanged(p.ns, since) {
+		return true
+	}
+	return !c.stable(p.peer, since) || slices.ContainsFunc(c.takes[c.world.Set(p.peer).Leader],
+		func(d *part) bool { return d.id == p.id && d.over != 0 })
+}
+
+// received is the newest migration of which the node is the recipient.
+func (c *causes) received(node string) *part {
+	for _, p := range slices.Backward(c.takes[node]) {
+		if !p.donor {
+			return p
+		}
+	}
+	return nil
+}
+
+// judgeCall judges what only its caller knows to be the answer to the newest attempt.
+func (c *causes) judgeCall(e *trace.Event) {
+	switch {
+	case e.Asked() == "GetRoutingTable" && e.Code() == "" && c.of(e.Node).shard == "":
+		c.judgeRead(e)
+	case e.Asked() == "CommitChunkMigration" &&
+		(e.Code() == "ConflictingOperationInProgress" || e.Code() == "StaleEpoch"):
+		c.judgeCommitRefused(e)
+	}
+}
+
+// judgeCommitRefused: the config server refuses a commit only if the chunk is not as the donor
+// names it (protocol 3.3), migrations are not allowed, or the balancer has been stopped.
+func (c *causes) judgeCommitRefused(e *trace.Event) {
+	p := c.donated(e.Node)
+	if p == nil || p.named == nil {
+		return
+	}
+	m := c.move(p.id)
+	now := c.world.Latest(p.ns)
+	same := slices.ContainsFunc(now, func(at trace.Chunk) bool {
+		return at.Min <= p.min && p.max <= at.Max && at.Shard == m.from &&
+			at.Major == p.named.Major && at.Minor == p.named.Minor && at.Epoch == p.named.Epoch
+	})
+	if !same || c.forbids[p.ns] || !c.unchanged(p.ns, p.began) || c.settings >= p.began ||
+		!c.world.LatestCluster().Knows() ||
+		c.world.LatestCluster().Mode != trace.BalancerFull && c.balancer.stopped != 0 {
+		return
+	}
+	c.noCause(e, refusedIdly,
+		fmt.Sprintf("the config server refuses to commit migration %s with %s", p.id, e.Code()),
+		"the chunk is not the donor's any more under the version that it names", p.began)
+}
+
+func (c *causes) noCause(
+	e *trace.Event, signature verdict.Signature, broke, wants string, since int64,
+) {
+	c.report(causeRule, verdict.Violation{
+		Signature: signature, NS: e.NS, Broke: broke,
+		Because: []string{
+			"the cause would have to be that " + wants,
+			fmt.Sprintf("nothing of the kind has happened in the last %v, nor did a fault hit %s",
+				elapsed(e.At-since), e.Node),
+		},
+	})
+}
+
+func databaseOf(ns string) string {
+	database, _, _ := strings.Cut(ns, ".")
+	return database
+}

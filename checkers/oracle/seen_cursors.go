@@ -1,0 +1,89 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// seenCursor is a query as its client sees it: open from the answer that names it until it is
+// exhausted, closed or left alone for too long.
+type seenCursor struct {
+	id, node, ns string
+	opened, used int64
+	step         uint64
+	// over: no answer speaks of it any more.
+	over bool
+	// version is the placement that the query was let in with; nil for one that keeps nothing.
+	version *trace.Chunk
+}
+
+// followCursor follows what answers tell.
+func (c *causes) followCursor(e *trace.Event) {
+	cu := c.cursors[e.Cursor()]
+	switch {
+	case e.CursorState() == trace.CursorLost:
+		c.judgeLoss(e, cu)
+	case e.CursorState() != trace.CursorLives && cu != nil:
+		cu.over = true
+	case cu != nil:
+		cu.used = e.At
+	case e.CursorState() == trace.CursorLives && e.NS != "":
+		cu = &seenCursor{
+			id: e.Cursor(), node: e.Node, ns: e.NS, opened: e.Arrived(), used: e.At, step: e.Step,
+		}
+		if len(e.Chunks) > 0 {
+			kept := e.Chunks[0]
+			cu.version = &kept
+		}
+		c.cursors[cu.id], c.living = cu, append(c.living, cu)
+	}
+}
+
+// open says whether the cursor cannot have been closed by now but for no reason: it is in use, its
+// node and its collection are as they were.
+func (c *causes) open(cu *seenCursor, now int64) bool {
+	n := c.of(cu.node)
+	return !cu.over && c.limits != nil && now-cu.used < slack(c.limits().Cursor) &&
+		n.role < cu.opened && c.drops[cu.ns] < cu.step && c.lives[cu.ns] < cu.step &&
+		c.written[databaseOf(cu.ns)] < cu.opened
+}
+
+// judgeLoss judges a cursor that its client is told is gone.
+func (c *causes) judgeLoss(e *trace.Event, cu *seenCursor) {
+	if cu == nil || !c.open(cu, e.At) || !c.of(cu.node).settled || c.struckSince(cu) {
+		return
+	}
+	cu.over = true
+	e.NS = cu.ns
+	c.noCause(e, lostIdly,
+		fmt.Sprintf("%s has closed cursor %s, which %s wants to go on with", cu.node, cu.id, e.Node),
+		"the cursor was exhausted, closed by its client, not used for long, or its collection is "+
+			"gone", cu.opened)
+}
+
+func (c *causes) struckSince(cu *seenCursor) bool { return c.of(cu.node).struck >= cu.opened }
+
+// keeper is an open cursor on a node that keeps a document of the key from deletion, as far as
+// others can see; nil for none. What it was let in with says what the shard owned then.
+func (c *causes) keeper(node, shard, ns, key string, now int64) *seenCursor {
+	c.living = slices.DeleteFunc(c.living, func(cu *seenCursor) bool { return cu.over })
+	for _, cu := range c.living {
+		if cu.node == node && cu.ns == ns && cu.version != nil && c.open(cu, now) &&
+			c.ownedAt(shard, ns, key, cu.version) {
+			return cu
+		}
+	}
+	return nil
+}
+
+// ownedAt says whether a shard owned a key at the version that it had of itself.
+func (c *causes) ownedAt(shard, ns, key string, v *trace.Chunk) bool {
+	for _, p := range slices.Backward(c.placements[ns]) {
+		if p.epoch == v.Epoch && p.majors[shard] == v.Major {
+			return p.table.Owner(key) == shard
+		}
+	}
+	return false
+}

@@ -1,0 +1,150 @@
+package shardstore
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/rpc"
+)
+
+// witness has an event emitted for what oracles go by: failures, as their server answers and as
+// their caller learns of them; routing tables, as they arrive; and what answers tell of cursors. No
+// server takes part in it, so that none can leave it out.
+func witness(n env.Node, x *env.Exchange) {
+	asked, ok := x.Request.(*rpc.Envelope)
+	if !ok {
+		return
+	}
+	said, _ := x.Reply.(*rpc.Envelope)
+	code := failure(x.Err, said)
+	if x.Served {
+		witnessAnswer(n, x, asked.Body, code)
+		witnessCursor(n, x, asked.Body, said)
+		return
+	}
+	if _, table := asked.Body.(*command.GetRoutingTable); !table && code == "" {
+		return
+	}
+	n.Emit(trace.CallEndedEvent{
+		Peer: string(x.To), NS: subject(asked.Body), Request: nameOf(asked.Body),
+		Code: string(code), Sent: int64(x.Began),
+	}.Event())
+	if req, scan := asked.Body.(*command.GetMore); scan && isLoss(code) {
+		n.Emit(trace.CursorAnsweredEvent{
+			Peer: string(x.To), Cursor: req.Cursor, State: trace.CursorLost,
+			Arrived: int64(x.Began),
+		}.Event())
+	}
+}
+
+func isLoss(c errcode.Code) bool {
+	return c == errcode.CursorNotFound || c == errcode.QueryPlanKilled
+}
+
+// witnessAnswer tells of refusals, and of what a donor answers. That there is such a document
+// already is no refusal.
+func witnessAnswer(n env.Node, x *env.Exchange, body env.Message, code errcode.Code) {
+	_, moves := body.(*command.ShardsvrMoveRange)
+	if code == "" && !moves || code == errcode.DuplicateKey {
+		return
+	}
+	n.Emit(trace.AnsweredEvent{
+		Peer: string(x.From), NS: subject(body), Chunks: attached(body), Request: nameOf(body),
+		Code: string(code), Arrived: int64(x.Began),
+	}.Event())
+}
+
+// failure is the code of what has failed; a recipient that tells that it has failed is such.
+func failure(err error, said *rpc.Envelope) errcode.Code {
+	switch {
+	case err != nil:
+		return errcode.Of(err)
+	case said == nil:
+		return ""
+	case said.Err != nil:
+		return said.Err.Code
+	}
+	if st, ok := said.Body.(*command.RecvStatus); ok && st.Error != "" {
+		code, _, _ := strings.Cut(st.Error, ":")
+		return errcode.Code(code)
+	}
+	return ""
+}
+
+func nameOf(body env.Message) string { return reflect.TypeOf(body).Elem().Name() }
+
+// subject is the collection that a command is about, if any.
+func subject(body env.Message) string {
+	f := reflect.ValueOf(body).Elem().FieldByName("NS")
+	if f.IsValid() && f.Kind() == reflect.String {
+		return f.String()
+	}
+	return ""
+}
+
+// attached is the placement that a command comes with, as a chunk without bounds; none when it is
+// not versioned.
+func attached(body env.Message) []trace.Chunk {
+	f := reflect.ValueOf(body).Elem().FieldByName("Place")
+	if !f.IsValid() {
+		return nil
+	}
+	p, ok := f.Interface().(command.Placement)
+	if !ok || !p.Versioned {
+		return nil
+	}
+	return []trace.Chunk{{Major: p.Shard.Major, Minor: p.Shard.Minor, Epoch: p.Shard.Epoch}}
+}
+
+// witnessCursor tells what an answer of a shard about a query tells. Routers have cursors, too,
+// but no documents.
+func witnessCursor(n env.Node, x *env.Exchange, body env.Message, said *rpc.Envelope) {
+	if strings.HasPrefix(string(x.To), "router") {
+		return
+	}
+	batch := &command.Batch{}
+	if said != nil && said.Err == nil {
+		batch, _ = said.Body.(*command.Batch)
+	}
+	e := trace.CursorAnsweredEvent{Peer: string(x.From), Arrived: int64(x.Began)}
+	switch req := body.(type) {
+	case *command.KillCursors:
+		e.State = trace.CursorKilled
+		for _, e.Cursor = range req.Cursors {
+			n.Emit(e.Event())
+		}
+		return
+	case *command.GetMore:
+		e.Cursor = req.Cursor
+		if said != nil && said.Err != nil && said.Err.Code != errcode.CursorInUse {
+			e.State = trace.CursorEnds
+		}
+	case *command.Find:
+		e.NS, e.Cursor = req.NS, batch.Cursor
+		if keeps(req) {
+			e.Chunks = attached(req)
+		}
+	default:
+		return
+	}
+	if said != nil && said.Err == nil {
+		e.State = trace.CursorEnds
+		if batch.Cursor != "" {
+			e.State = trace.CursorLives
+		}
+	}
+	if e.State != 0 && e.Cursor != "" {
+		n.Emit(e.Event())
+	}
+}
+
+// keeps says whether a query keeps what it may see from deletion (protocol 10.1): others see what
+// they find, or the state of a time.
+func keeps(req *command.Find) bool {
+	return req.Place.Versioned && req.Concern != command.Available &&
+		req.Concern != command.Snapshot
+}

@@ -1,0 +1,69 @@
+package trace
+
+// AnsweredEvent: a node answers a request of Peer with an error; or, without a Code, that a migration
+// is over.
+type AnsweredEvent struct {
+	Peer string
+	NS   string
+	// Chunks is the placement that the request came with, if any: a version, and no bounds.
+	Chunks []Chunk
+	// Request is what was asked for.
+	Request string
+	// Code is that of the error.
+	Code string
+	// Arrived is when the request came, in true virtual time.
+	Arrived int64
+}
+
+// Event is the event that travels.
+func (p AnsweredEvent) Event() *Event {
+	return &Event{
+		Kind: Answered, Peer: p.Peer, NS: p.NS, Chunks: p.Chunks, subject: p.Request,
+		detail: p.Code, amount: p.Arrived,
+	}
+}
+
+// CallEndedEvent: a node learns that its request to Peer has failed, by an answer or by none; or,
+// without a Code, what it asked of the routing table.
+type CallEndedEvent struct {
+	Peer string
+	NS   string
+	// Request is what was asked for.
+	Request string
+	// Code is that of the error.
+	Code string
+	// Sent is when the request was sent, in true virtual time.
+	Sent int64
+}
+
+// Event is the event that travels.
+func (p CallEndedEvent) Event() *Event {
+	return &Event{
+		Kind: CallEnded, Peer: p.Peer, NS: p.NS, subject: p.Request, detail: p.Code,
+		amount: p.Sent,
+	}
+}
+
+// CursorAnsweredEvent: a node answers Peer about a query; or, if the cursor is lost, learns so from
+// Peer.
+type CursorAnsweredEvent struct {
+	Peer string
+	NS   string
+	// Chunks is the placement that a query which keeps its documents came with: a version, and no
+	// bounds. Later batches have none.
+	Chunks []Chunk
+	// Cursor is the name under which the query goes on, or did.
+	Cursor string
+	// State is what is known of it from now on.
+	State CursorState
+	// Arrived is when the request came, in true virtual time.
+	Arrived int64
+}
+
+// Event is the event that travels.
+func (p CursorAnsweredEvent) Event() *Event {
+	return &Event{
+		Kind: CursorAnswered, Peer: p.Peer, NS: p.NS, Chunks: p.Chunks, subject: p.Cursor,
+		detail: p.State.String(), state: uint8(p.State), amount: p.Arrived,
+	}
+}
