@@ -66,6 +66,8 @@ type Oracle struct {
 	// moves are the migrations by identifier, nodes what single nodes hold now.
 	moves map[string]*move
 	nodes map[string]*node
+	// processes are what the nodes' processes have done since they started.
+	processes map[string]*process
 	// down are the nodes that have crashed and not come back.
 	down map[string]bool
 	// open are the migrations whose donor has asked for the commit and whose outcome is not final,
@@ -99,8 +101,9 @@ type Oracle struct {
 	broken   *verdict.Violation
 	observed int
 	show     func(key string) string
-	// step is that of the event being judged.
+	// step and now are those of the event being judged.
 	step uint64
+	now  int64
 }
 
 // NewOracle returns an oracle that has seen nothing. show turns an encoded key into text for
@@ -110,6 +113,7 @@ func New(key func(string) string) *Oracle {
 		world:      model.New(),
 		moves:      map[string]*move{},
 		nodes:      map[string]*node{},
+		processes:  map[string]*process{},
 		down:       map[string]bool{},
 		drops:      map[string]uint64{},
 		executions: map[string]execution{},

@@ -70,6 +70,7 @@ func (e *Endpoint) serve(t env.Task, from env.NodeID, m env.Message) (env.Messag
 	out := &Envelope{}
 	h := e.handlers[reflect.TypeOf(in.Body)]
 	if h == nil {
+		e.node.Assert(false, "node %s has no command %T, which %s has sent", e.node.ID(), in.Body, from)
 		out.Err = errcode.New(errcode.CommandNotFound, "node %s has no command %T",
 			e.node.ID(), in.Body)
 	} else if body, err := h(t, from, in.Body); err != nil {
