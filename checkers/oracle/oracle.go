@@ -101,9 +101,8 @@ type Oracle struct {
 	broken   *verdict.Violation
 	observed int
 	show     func(key string) string
-	// step and now are those of the event being judged.
+	// step is that of the event being judged.
 	step uint64
-	now  int64
 }
 
 // NewOracle returns an oracle that has seen nothing. show turns an encoded key into text for

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
-	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // statisticsRule is statistics: what servers count for operators is what they have done.
@@ -28,7 +27,7 @@ const miscounted verdict.Signature = "counter-wrong"
 // Statistics judges the counters with which a node has answered.
 func (o *Oracle) Statistics(node string, counters map[string]int64) {
 	p := o.process(node)
-	for _, expected := range p.expectations() {
+	for _, expected := range append(p.expectations(), bytesOf(counters)...) {
 		value, counted := expected.of(counters)
 		if !counted || expected.least <= value && value <= expected.most {
 			continue
@@ -44,219 +43,24 @@ func (o *Oracle) Statistics(node string, counters map[string]int64) {
 	}
 }
 
-// process is what a node's process has done since it started. It is donor of at most one migration
-// at a time, and recipient of at most one.
-type process struct {
-	// began is the step, started the time.
-	began   uint64
-	started int64
-
-	giving    *given
-	receiving *received
-
-	created, cloning, ready          int64
-	ended, aborted, failed           span
-	completed                        int64
-	donorTime                        int64
-	section, commitWait, entered     span
-	cloned, caughtUp, given, deleted span
-}
-
-// span is how much something is at least and at most: what is not over when a term ends may have
-// been counted, or not.
-type span struct{ least, most int64 }
-
-func (s *span) add(n int64, certain bool) {
-	s.most += n
-	if certain {
-		s.least += n
-	}
-}
-
-// given is a migration of which the process is the donor.
-type given struct {
-	id                                  string
-	created, blocked, committing, freed int64
-	furthest                            trace.DonorState
-	committed                           bool
-	done                                int64
-}
-
-// received is one of which it is the recipient.
-type received struct {
-	id               string
-	state            trace.RecipientState
-	entered, over    int64
-	cloned, caughtUp int64
-	failed           bool
-}
-
-func (o *Oracle) process(node string) *process {
-	p := o.processes[node]
-	if p == nil {
-		p = &process{}
-		o.processes[node] = p
-	}
-	return p
-}
-
-// tally counts an event for the process that it is of.
-func (o *Oracle) tally(e *trace.Event) {
-	o.now = e.At
-	switch e.Kind {
-	case trace.NodeUp:
-		o.processes[e.Node] = &process{began: e.Step, started: e.At}
-	case trace.SteppedDown:
-		p := o.process(e.Node)
-		p.endGiving(false)
-		p.endReceiving(false)
-	case trace.DonorAdvanced:
-		o.process(e.Node).give(e)
-	case trace.RecipientAdvanced:
-		o.process(e.Node).receive(e)
-	case trace.CriticalSection:
-		o.process(e.Node).release(e)
-	case trace.MigrationEnded:
-		if g := o.process(e.Node).giving; g != nil && g.id == e.Migration() && g.done == 0 {
-			g.committed = e.Decision() == trace.Committed && !e.Recovered()
-		}
-	case trace.Applied:
-		o.tallyDocument(e)
-	}
-}
-
-// tallyDocument counts a document that was written for a migration, or deleted after one.
-func (o *Oracle) tallyDocument(e *trace.Event) {
-	switch e.Actor {
-	case trace.RangeDeleter:
-		// Not the copies that a movePrimary leaves behind.
-		m := o.moves[e.For()]
-		o.process(e.Node).deleted.add(1, m != nil && m.ns == e.NS)
-	case trace.Recipient:
-		r := o.process(e.Node).receiving
-		switch {
-		case r == nil || r.id != e.For():
-		case r.state == trace.RecipientClone:
-			r.cloned++
-			if m := o.moves[r.id]; m != nil {
-				o.tallyGiven(m)
-			}
-		case r.state == trace.RecipientCatchup:
-			r.caughtUp++
-		}
-	}
-}
-
-// tallyGiven counts a document that has arrived for the donor that has given it.
-func (o *Oracle) tallyGiven(m *move) {
-	if donor := o.world.Set(m.from).Leader; donor != "" {
-		if p := o.process(donor); p.giving != nil && p.giving.id == m.id {
-			p.given.least++
-		}
-	}
-}
-
-func (p *process) give(e *trace.Event) {
-	state := e.DonorState()
-	if state == trace.DonorCreated {
-		p.endGiving(true)
-		p.giving = &given{id: e.Migration(), created: e.At}
-		p.created++
-	}
-	g := p.giving
-	if g == nil || g.id != e.Migration() {
-		return
-	}
-	switch state {
-	case trace.DonorCloning:
-		p.cloning++
-	case trace.DonorCriticalSection:
-		g.blocked = e.At
-	case trace.DonorCommittingOnConfig:
-		g.committing = e.At
-	case trace.DonorDone:
-		g.done = e.At
-		return
-	}
-	g.furthest = state
-}
-
-// release notes when users could write again.
-func (p *process) release(e *trace.Event) {
-	g := p.giving
-	if e.SectionState() == trace.SectionReleased && g != nil && g.id == e.Migration() &&
-		g.blocked != 0 && g.freed == 0 {
-		g.freed = e.At
-	}
-}
-
-// endGiving counts the migration given. Whatever followed its end is over, too, if that is certain;
-// at the end of a term what is not over is not counted any more.
-func (p *process) endGiving(certain bool) {
-	g := p.giving
-	p.giving = nil
-	if g == nil {
-		return
-	}
-	if g.done != 0 {
-		p.ended.add(1, certain)
-		p.aborted.add(1, certain && g.furthest < trace.DonorCloneCompleted)
-		if certain {
-			p.donorTime += g.done - g.created
-		}
-		if certain && g.committed {
-			p.completed++
-		}
-	}
-	if g.freed != 0 {
-		p.section.add(g.freed-g.blocked, certain)
-		p.commitWait.most += g.freed - g.blocked // 4.2 does not announce when it commits
-		if certain && g.committing != 0 {
-			p.commitWait.least += g.freed - g.committing
-		}
-	}
-}
-
-func (p *process) receive(e *trace.Event) {
-	state := e.RecipientState()
-	if state == trace.RecipientReady || p.receiving == nil || p.receiving.id != e.Migration() {
-		p.endReceiving(true)
-		p.receiving = &received{id: e.Migration()}
-	}
-	r := p.receiving
-	if state == trace.RecipientReady {
-		p.ready++
-	}
-	r.state = state
-	switch {
-	case state == trace.RecipientEnteredCritSec && r.entered == 0:
-		r.entered = e.At
-	case state.Terminal():
-		r.over, r.failed = e.At, state.Failed()
-	}
-}
-
-// endReceiving counts the migration received.
-func (p *process) endReceiving(certain bool) {
-	r := p.receiving
-	p.receiving = nil
-	if r == nil {
-		return
-	}
-	ended := certain && r.over != 0
-	p.cloned.add(r.cloned, r.state > trace.RecipientClone && !r.failed)
-	p.caughtUp.add(r.caughtUp, ended && !r.failed)
-	if r.failed {
-		p.failed.add(1, ended)
-	} else if r.entered != 0 && r.over != 0 {
-		p.entered.add(r.over-r.entered, true)
-	}
-}
-
 // expectation is what a counter may be, and why.
 type expectation struct {
 	name, what string
 	span
+}
+
+// bytesOf are what counters of bytes may be by the documents that are counted beside them.
+func bytesOf(counters map[string]int64) (all []expectation) {
+	const least, most = 1, 16 << 20 // of a document, or of the _id of one that was deleted
+	for _, kind := range []string{
+		"ClonedOnDonor", "ClonedOnRecipient", "ClonedOnCatchUpOnRecipient", "DeletedByRangeDeleter",
+	} {
+		n := counters["countDocs"+kind]
+		all = append(all, expectation{
+			"countBytes" + kind, fmt.Sprintf("counted %d documents", n), span{n * least, n * most},
+		})
+	}
+	return all
 }
 
 // of is the counter's value, or that of the sum.
@@ -302,7 +106,16 @@ func (p *process) expectations() []expectation {
 			span{times(p.donorTime, 0).least, noLimit},
 		},
 		{
-			"totalCriticalSectionTimeMillis", "blocked writes as a donor", times(p.section.least, p.section.most),
+			"totalDonorChunkCloneTimeMillis", "cloned as a donor",
+			span{times(p.cloneTime, 0).least, noLimit},
+		},
+		{
+			"unfinishedMigrationFromPreviousPrimary", "completed migrations of earlier primaries",
+			span{p.inherited, noLimit},
+		},
+		{
+			"totalCriticalSectionTimeMillis", "blocked writes as a donor",
+			times(p.section.least, p.section.most),
 		},
 		{
 			"totalCriticalSectionCommitTimeMillis", "blocked reads as a donor",
