@@ -38,6 +38,7 @@ receive b.0 m1 - m kClone
 copy b.0 1 1 c 11 m1
 receive b.0 m1 - m kCatchup
 copy b.0 1 2 d 12 m1
+state a.0 m1 - m a b kCloneCaughtUp
 block a.0 m1
 state a.0 m1 - m a b kCriticalSection
 receive b.0 m1 - m kEnteredCritSec
@@ -98,7 +99,7 @@ func TestStatistics(t *testing.T) {
 // What is under way when a term ends may have been counted or not; a process that has started again
 // has counted nothing, and recovers what it did not begin.
 func TestStatisticsOfTermsAndProcesses(t *testing.T) {
-	begun := strings.Split(wholeMove, "block a.0")[0]
+	begun := strings.Split(wholeMove, "state a.0 m1 - m a b kCloneC")[0]
 	for name, c := range map[string]struct {
 		add            []*trace.Event
 		counter        string

@@ -36,7 +36,7 @@ func (s *span) add(n int64, certain bool) {
 type donorRun struct {
 	id string
 	// The times of its steps.
-	created, cloning, blocked, committing, freed, done int64
+	created, cloning, caughtUp, blocked, committing, freed, done int64
 
 	furthest  trace.DonorState
 	committed bool
@@ -129,6 +129,8 @@ func (p *process) give(e *trace.Event) {
 	case trace.DonorCloning:
 		p.cloning++
 		g.cloning = e.At
+	case trace.DonorCloneCaughtUp:
+		g.caughtUp = e.At
 	case trace.DonorCriticalSection:
 		g.blocked = e.At
 	case trace.DonorCommittingOnConfig:
@@ -173,22 +175,28 @@ func (p *process) endGiving(certain bool) {
 	if g.done != 0 {
 		p.ended.add(1, certain)
 		p.aborted.add(1, certain && g.furthest < trace.DonorCloneCompleted)
-		if certain {
-			p.donorTime += g.done - g.created
-		}
-		if certain && g.committed {
-			p.completed++
-		}
+		p.addTimes(g, certain)
 	}
 	if g.freed != 0 {
 		p.section.add(g.freed-g.blocked, certain)
-		if certain {
-			p.cloneTime += g.blocked - g.cloning
-		}
 		p.commitWait.most += g.freed - g.blocked // 4.2 does not announce when it commits
 		if certain && g.committing != 0 {
 			p.commitWait.least += g.freed - g.committing
 		}
+	}
+}
+
+// addTimes adds how long a migration took that has ended, if that was counted for certain.
+func (p *process) addTimes(g *donorRun, certain bool) {
+	if !certain {
+		return
+	}
+	p.donorTime += g.done - g.created
+	if g.caughtUp != 0 {
+		p.cloneTime += g.caughtUp - g.cloning
+	}
+	if g.committed {
+		p.completed++
 	}
 }
 
