@@ -122,9 +122,11 @@ func (c *Cluster) start(node env.Node) *settings.Settings {
 	return &own
 }
 
-// listen has the server take commands; every server takes those that change its settings.
+// listen has the server take commands, in a cluster whose parties know who takes which; every server
+// takes those that change its settings.
 func (c *Cluster) listen(node env.Node, now *hlc.Clock) *rpc.Endpoint {
 	ep := rpc.Listen(node, now)
+	ep.Complete()
 	rpc.Handle(ep, parameterCommands{c.adjusted[node.ID()]}.set)
 	return ep
 }

@@ -67,6 +67,8 @@ type Oracle struct {
 	// moves are the migrations by identifier, nodes what single nodes hold now.
 	moves map[string]*move
 	nodes map[string]*node
+	// processes are what the nodes' processes have done since they started.
+	processes map[string]*process
 	// down are the nodes that have crashed and not come back.
 	down map[string]bool
 	// open are the migrations whose donor has asked for the commit and whose outcome is not final,
@@ -121,6 +123,7 @@ func New(key func(string) string) *Oracle {
 		world:      model.New(),
 		moves:      map[string]*move{},
 		nodes:      map[string]*node{},
+		processes:  map[string]*process{},
 		down:       map[string]bool{},
 		drops:      map[string]uint64{},
 		elections:  map[string]uint64{},

@@ -98,7 +98,7 @@ func (s *script) line(t *testing.T, w []string) {
 	if e.Kind == trace.CatalogWritten {
 		node = "config." + map[bool]string{true: "0", false: "1"}[e.Term == 1]
 	}
-	e.Step, e.Node = s.step, node
+	e.Step, e.Node, e.At = s.step, node, s.now()
 	s.o.Observe(e)
 }
 

@@ -63,7 +63,7 @@ func (s *Stepper) touches(n int64) func(e *trace.Event) bool {
 func (s *Stepper) place(n int64) string {
 	for _, c := range s.film.Result.Scenario.Collections {
 		if c.NS == s.ns {
-			p := timeline.Placement{NS: c.NS, Hashed: c.Hashed}
+			p := timeline.Placement{NS: c.NS, Hashed: c.Hashed, Share: c.Share}
 			return string(p.Shard(n))
 		}
 	}

@@ -41,6 +41,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		return s
 	}
 	s.Collections = []scenario.Collection{drawCollection(d, p.size)}
+	s.Collections[0].Share = drawShare(d, p.size)
 	if p.size.moves > 1 && d.Chance("streams", streamShare) {
 		drawStreams(d, p.size, s)
 	}
@@ -87,7 +88,7 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	s.Faults = drawFaults(d, p,
 		faults.Space{MovesPrimary: len(s.Primaries) > 0, Splits: len(splits) > 0})
 	s.FaultsEnd = size.span + faultsTail
-	if size.moves > 1 && d.Chance("operations", operatorShare) {
+	if size.moves > 1 && operated(d) {
 		addOperators(d, s, size)
 	}
 	return s
@@ -202,6 +203,21 @@ func drawCollection(d keyed.Source, z size) scenario.Collection {
 	}
 	return c
 }
+
+// sharedKeys is how many percent of the scenarios have several documents with one shard key.
+const sharedKeys = 20
+
+// drawShare is how many documents have one shard key. With a balancer each has its own: chunks are
+// so small then that few such documents fill one, which cannot be split and is moved in vain.
+func drawShare(d keyed.Source, z size) int {
+	if z.moves <= 1 || operated(d) || !d.Chance("shared keys", sharedKeys) {
+		return 0
+	}
+	return keyed.Pick(d, "share", 2, 2, 3, 10)
+}
+
+// operated says whether the scenario has a balancer and operators besides its migrations.
+func operated(d keyed.Source) bool { return d.Chance("operations", operatorShare) }
 
 const (
 	// unshardedShare is how many percent of the scenarios have an unsharded collection whose

@@ -42,8 +42,8 @@ func (p *Profile) kinds() []*faults.Kind {
 // deepKinds are the faults of control messages and of the commit window: what found the deepest
 // bugs when it was measured.
 var deepKinds = []string{
-	"donor-failover", "recipient-crash", "config-failover", "stepdown", "power-loss", "duplicate",
-	"hold", "lost-request", "lost-reply", "stale-request", "stale-task",
+	"donor-failover", "recipient-crash", "config-failover", "stepdown", "power-loss", "crash-loop",
+	"duplicate", "hold", "lost-request", "lost-reply", "stale-request", "stale-task",
 	"slow-disk", "pause", "partial-partition", "slow-link",
 }
 

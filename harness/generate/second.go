@@ -30,6 +30,7 @@ func addCollection(s *scenario.Scenario, d keyed.Source, z size) {
 	own := d.Fork(0x2d)
 	coll := drawCollection(own, z)
 	coll.NS = secondNamespace
+	coll.Share = s.Collections[0].Share
 	if own.Chance("few owners", 60) { // so that shards get it, with its indexes, by a migration
 		coll.Bounds = coll.Bounds[:own.IntN("inner bounds", len(coll.Bounds))]
 	}

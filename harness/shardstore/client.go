@@ -21,12 +21,12 @@ import (
 // NewClient makes the node an application that sends its operations to routers.
 func (c *cluster) NewClient(node env.Node) target.Client {
 	s := &session{
-		node:      node,
-		client:    c.Cluster.NewClient(node),
-		hashed:    hashed(c.scenario),
-		creations: creations(c.scenario),
-		lossy:     c.settings.TerminateReads == 0,
-		oracle:    c.oracle,
+		node:        node,
+		client:      c.Cluster.NewClient(node),
+		collections: byName(c.scenario),
+		creations:   creations(c.scenario),
+		lossy:       c.settings.TerminateReads == 0,
+		oracle:      c.oracle,
 	}
 	c.sessions = append(c.sessions, s)
 	return s
@@ -40,10 +40,10 @@ type session struct {
 	// it is known to have changed something.
 	newest   *scenario.Op
 	recorded bool
-	// hashed names the collections whose scans do not come in the order of the key; creations says
-	// how to make each again.
-	hashed    map[string]bool
-	creations map[string]command.ShardCollection
+	// collections are the scenario's by name: scans of hashed ones do not come in the order of the
+	// key. creations says how to make each again.
+	collections map[string]scenario.Collection
+	creations   map[string]command.ShardCollection
 	// lossy: range deletion overtakes the reads of secondaries.
 	lossy  bool
 	oracle *oracle.Oracle
@@ -76,13 +76,28 @@ func (s *session) answer(op *scenario.Op, a *client.Answer, r histories.Result) 
 }
 
 func (s *session) read(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
-	a := s.client.Find(t, s.find(op, ofKey(op.Key)))
+	a := s.client.Find(t, s.find(op, s.filter(op)))
 	if len(a.Docs) == 0 {
 		return a, histories.Result{}
 	}
 	r := found(a.Docs[0])
 	r.N = len(a.Docs)
 	return a, r
+}
+
+// filter is that of a read: by the shard key alone, if only one document has it.
+func (s *session) filter(op *scenario.Op) bson.Raw {
+	if s.collections[op.NS].Share > 1 {
+		return only(s.named(op))
+	}
+	return ofKey(op.Key)
+}
+
+// named is the document of the operation's key.
+func (s *session) named(op *scenario.Op) docName { return s.at(op, op.Key) }
+
+func (s *session) at(op *scenario.Op, number int64) docName {
+	return docName{number, s.collections[op.NS].Place(number)}
 }
 
 // find is a read as it is sent.
@@ -108,17 +123,20 @@ func (s *session) scan(
 	t env.Task, op *scenario.Op, tick func() uint64,
 ) (client.Answer, histories.Result) {
 	var r histories.Result
-	a := s.client.Scan(t, s.find(op, between(op.Key, op.To)), func(batch []bson.Raw) {
+	a := s.client.Scan(t, s.find(op, between(s.named(op).k, op.To)), func(batch []bson.Raw) {
 		at := tick()
 		for _, doc := range batch {
-			one := found(doc)
+			one, number := found(doc), numberOf(doc)
+			if number < op.Key || number >= op.To {
+				continue // another one with a shard key in the range
+			}
 			r.Items = append(r.Items,
-				histories.Item{Key: numberOf(doc), Value: one.Value, List: one.List, Return: at})
+				histories.Item{Key: number, Value: one.Value, List: one.List, Return: at})
 		}
 	})
 	r.Complete = a.Certainty == client.OK
 	switch {
-	case s.hashed[op.NS]:
+	case s.collections[op.NS].Hashed:
 		// Such a scan comes in the order of the hash, of which a history knows nothing.
 		slices.SortStableFunc(r.Items, func(x, y histories.Item) int {
 			return cmp.Compare(x.Key, y.Key)
@@ -135,7 +153,7 @@ func (s *session) update(
 ) (client.Answer, histories.Result) {
 	a := s.client.Update(t, command.Update{
 		NS:      op.NS,
-		Filter:  only(op.Key),
+		Filter:  only(s.named(op)),
 		Change:  change,
 		Upsert:  upsert,
 		Concern: command.Majority,
@@ -149,7 +167,7 @@ func (s *session) findAndModify(
 ) (client.Answer, histories.Result) {
 	f.NS, f.Concern = op.NS, command.Majority
 	if f.Filter == nil {
-		f.Filter = only(op.Key)
+		f.Filter = only(s.named(op))
 	}
 	a := s.client.FindAndModify(t, f)
 	r := histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
@@ -162,7 +180,7 @@ func (s *session) findAndModify(
 
 func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
 	a := s.client.Insert(t, command.Insert{
-		NS: op.NS, Docs: []bson.Raw{documentOf(op.Key, op.Value)}, Concern: command.Majority,
+		NS: op.NS, Docs: []bson.Raw{documentOf(s.named(op), op.Value)}, Concern: command.Majority,
 	})
 	if a.Certainty == client.Failed && errcode.Is(a.Err, errcode.DuplicateKey) {
 		// That there was a document is an observation like that of a read: the answer waited until a

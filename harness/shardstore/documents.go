@@ -12,7 +12,11 @@ import (
 	"github.com/shardproof/shardproof/system/document"
 )
 
-// Documents are {_id: k, k: k, v: identity of the last write, l: pushed identities}.
+// Documents are {_id: number, k: shard key, v: identity of the last write, l: pushed identities}.
+
+// docName is how a document is addressed: by its number, which clients call its key, and the value
+// of its shard key, which it may share with others.
+type docName struct{ id, k int64 }
 
 func raw(d bson.D) bson.Raw {
 	b, err := bson.Marshal(d)
@@ -22,10 +26,10 @@ func raw(d bson.D) bson.Raw {
 	return b
 }
 
-func documentOf(k int64, v string) bson.Raw {
+func documentOf(n docName, v string) bson.Raw {
 	return built(func(b []byte) []byte {
-		b = bsoncore.AppendInt64Element(b, "_id", k)
-		b = bsoncore.AppendInt64Element(b, "k", k)
+		b = bsoncore.AppendInt64Element(b, "_id", n.id)
+		b = bsoncore.AppendInt64Element(b, "k", n.k)
 		return bsoncore.AppendStringElement(b, "v", v)
 	})
 }
@@ -62,16 +66,16 @@ func ofKey(k int64) bson.Raw {
 	return built(func(b []byte) []byte { return bsoncore.AppendInt64Element(b, "k", k) })
 }
 
-func only(k int64) bson.Raw {
+func only(n docName) bson.Raw {
 	return built(func(b []byte) []byte {
-		return bsoncore.AppendInt64Element(bsoncore.AppendInt64Element(b, "_id", k), "k", k)
+		return bsoncore.AppendInt64Element(bsoncore.AppendInt64Element(b, "_id", n.id), "k", n.k)
 	})
 }
 
 // expecting is only, and the document has that value.
-func expecting(k int64, v string) bson.Raw {
+func expecting(n docName, v string) bson.Raw {
 	return built(func(b []byte) []byte {
-		b = bsoncore.AppendInt64Element(bsoncore.AppendInt64Element(b, "_id", k), "k", k)
+		b = bsoncore.AppendInt64Element(bsoncore.AppendInt64Element(b, "_id", n.id), "k", n.k)
 		return bsoncore.AppendStringElement(b, "v", v)
 	})
 }

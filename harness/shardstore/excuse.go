@@ -114,7 +114,8 @@ func (c *cluster) places(v *checkers.Violation) []string {
 	}
 	places := []string{string(key.Int(k))}
 	for _, coll := range c.scenario.Collections {
-		if at, err := founded(coll).Key.Of(documentOf(k, "")); coll.NS == v.NS && err == nil {
+		at, err := founded(coll).Key.Of(documentOf(docName{k, coll.Place(k)}, ""))
+		if coll.NS == v.NS && err == nil {
 			places = append(places, string(at))
 		}
 	}

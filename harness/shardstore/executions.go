@@ -63,7 +63,7 @@ var (
 	_ = executes(opkind.Write, onDocument(
 		func(s *session, t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
 			return s.findAndModify(t, op, command.FindAndModify{
-				Change: documentOf(op.Key, op.Value), Upsert: true,
+				Change: documentOf(s.named(op), op.Value), Upsert: true,
 			})
 		}))
 	_ = executes(opkind.CAS, onDocument((*session).compareAndSet))
@@ -77,7 +77,7 @@ var (
 		}))
 	_ = executes(opkind.Upsert, onDocument(
 		func(s *session, t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
-			return s.update(t, op, documentOf(op.Key, op.Value), true)
+			return s.update(t, op, documentOf(s.named(op), op.Value), true)
 		}))
 	_ = executes(opkind.Push, onDocument(
 		func(s *session, t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
@@ -92,7 +92,7 @@ func (s *session) compareAndSet(t env.Task, op *scenario.Op) (client.Answer, his
 		return s.insert(t, op)
 	}
 	return s.findAndModify(t, op, command.FindAndModify{
-		Filter: expecting(op.Key, op.Expect), Change: documentOf(op.Key, op.Value),
+		Filter: expecting(s.named(op), op.Expect), Change: documentOf(s.named(op), op.Value),
 	})
 }
 

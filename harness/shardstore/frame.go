@@ -33,7 +33,7 @@ func (c *cluster) Frame() *timeline.Frame {
 }
 
 func (c *cluster) placement(coll scenario.Collection) timeline.Placement {
-	p := timeline.Placement{NS: coll.NS, Hashed: coll.Hashed}
+	p := timeline.Placement{NS: coll.NS, Hashed: coll.Hashed, Share: coll.Share}
 	table, err := c.Catalog(coll.NS)
 	if err != nil {
 		p.Wrong = err.Error()

@@ -107,22 +107,22 @@ func founded(c scenario.Collection) system.Collection {
 		coll.Bounds = append(coll.Bounds, key.Int(b))
 	}
 	for k := range int64(c.Preload) {
-		coll.Docs = append(coll.Docs, documentOf(k, histories.PreloadValue(k)))
+		coll.Docs = append(coll.Docs, documentOf(docName{k, c.Place(k)}, histories.PreloadValue(k)))
 	}
 	return coll
 }
 
-func hashed(s *scenario.Scenario) map[string]bool {
-	of := make(map[string]bool)
+func byName(s *scenario.Scenario) map[string]scenario.Collection {
+	of := make(map[string]scenario.Collection)
 	for _, c := range s.Collections {
-		of[c.NS] = c.Hashed
+		of[c.NS] = c
 	}
 	return of
 }
 
 // numberOf is the key that clients use of a stored document.
 func numberOf(doc bson.Raw) int64 {
-	k, _ := document.Field(doc, "k")
-	n, _ := k.AsInt64OK()
+	id, _ := document.Field(doc, "_id")
+	n, _ := id.AsInt64OK()
 	return n
 }

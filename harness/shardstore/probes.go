@@ -120,7 +120,7 @@ func (p *prober) reshape(t env.Task, c *scenario.Collection, moves bool) {
 		return // the survey has found that
 	}
 	k := p.draw(t, "key", c.NS, max(1, c.Keys))
-	at, err := table.Collection().Key.Of(documentOf(int64(k), ""))
+	at, err := table.Collection().Key.Of(documentOf(docName{int64(k), c.Place(int64(k))}, ""))
 	if err != nil {
 		panic("shardstore: a document without a shard key: " + err.Error())
 	}
@@ -270,7 +270,7 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 	p.tryKey(t, s.newest.NS, s.newest.Key, what,
 		func() error {
 			a := s.client.Update(t, command.Update{
-				NS: s.newest.NS, Filter: only(s.newest.Key), Change: set("probe"),
+				NS: s.newest.NS, Filter: only(s.named(s.newest)), Change: set("probe"),
 				Concern: command.Majority,
 			})
 			kept := s.recorded && s.newest.Kind.Of().Effect != opkind.Remove

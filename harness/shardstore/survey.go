@@ -59,7 +59,7 @@ func (s *survey) Repair(t env.Task) (repaired []string) {
 	return repaired
 }
 
-// Statistics adds up the counters of all members of all shards.
+// Statistics adds up the counters of all members of all shards, and has them judged.
 func (s *survey) Statistics(t env.Task) map[string]int64 {
 	sum := make(map[string]int64)
 	for _, name := range s.Topology().ShardNames() {
@@ -69,9 +69,12 @@ func (s *survey) Statistics(t env.Task) map[string]int64 {
 			if err != nil {
 				continue
 			}
+			own := make(map[string]int64, len(reply.Values))
 			for _, v := range reply.Values {
+				own[v.Name] = v.Count
 				sum[v.Name] += v.Count
 			}
+			s.oracle.Statistics(string(id), own)
 		}
 	}
 	return sum

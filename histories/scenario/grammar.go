@@ -11,7 +11,7 @@ package scenario
 //	name WORD   seed N   planned   target WORD   protocol 4.2 | 8.0
 //	topology shards=N members=N config=N routers=N clients=N
 //	balancer on   faults-end TIME   limit TIME
-//	collection NS ranged | hashed | unsharded keys=N preload=N [bounds=KEY,...] [owners=N] [absent]
+//	collection NS ranged | hashed | unsharded keys=N preload=N [bounds=KEY,...] [owners=N] [share=N] [absent]
 //	preset quick | drawn                                   at most once, before the first set
 //	set SETTING VALUE                                      each setting once; one of the preset is replaced
 //	op N at TIME client N KIND NS k=KEY | RANGE [v=VALUE] [if=VALUE | if-absent] [batch=N]
@@ -81,7 +81,7 @@ func (l *line) collection() Collection {
 	default:
 		l.fail("unexpected "+quoteWord(kind), "expected ranged, hashed or unsharded")
 	}
-	l.pairs("keys=, preload=, bounds= and owners=", func(name, value string) bool {
+	l.pairs("keys=, preload=, bounds=, owners= and share=", func(name, value string) bool {
 		switch name {
 		case "keys":
 			c.Keys = int(l.integer(value, "a number such as keys=40"))
@@ -91,6 +91,8 @@ func (l *line) collection() Collection {
 			c.Bounds = l.integers(value)
 		case "owners":
 			c.Owners = int(l.integer(value, "a number of shards such as owners=1"))
+		case "share":
+			c.Share = int(l.integer(value, "a number of keys such as share=2"))
 		default:
 			return false
 		}

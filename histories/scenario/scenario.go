@@ -55,8 +55,8 @@ type Topology struct {
 	Shards, Members, ConfigMembers, Routers, Clients int
 }
 
-// Collection is a collection, made before the run starts unless it is Absent. Documents are {_id:
-// k, k: k, ...}; the shard key is k.
+// Collection is a collection, made before the run starts unless it is Absent. The document of key n
+// is {_id: n, k: n, ...}; the shard key is k.
 type Collection struct {
 	NS     string
 	Hashed bool
@@ -69,6 +69,9 @@ type Collection struct {
 	// i starts on shard i modulo the number of Owners, which are the first shards; 0: all of them.
 	Bounds []int64
 	Owners int
+	// Share is how many keys in a row have the shard key of the first, as documents {_id: n, k: n -
+	// n%Share, ...}; 0 and 1: each has its own.
+	Share int
 	// Keys is how many keys the workload uses: 0 to Keys-1. Preload of them exist at the start.
 	Keys, Preload int
 }

@@ -494,6 +494,10 @@ func TestMalformed(t *testing.T) {
 			"collection test.more ranged keys=3 owners=9",
 			"bad.txt:5: owners=9; expected owners=1 to 2",
 		},
+		{
+			"collection test.more unsharded keys=3 share=2",
+			"bad.txt:5: share=2; expected share=1 or more, of a sharded collection",
+		},
 		{"protocol 5.0", "bad.txt:5: there is no protocol 5.0; expected 8.0 or 4.2"},
 		{
 			"collection test.more ranged keys=3 bounds=2,1",

@@ -79,6 +79,14 @@ func (t Topology) String() string {
 		t.Shards, t.Members, t.ConfigMembers, t.Routers, t.Clients)
 }
 
+// Place is the value of the shard key of the document with a key.
+func (c Collection) Place(key int64) int64 {
+	if c.Share <= 1 {
+		return key
+	}
+	return key - key%int64(c.Share)
+}
+
 // String is the collection's line.
 func (c Collection) String() string {
 	kind := "ranged"
@@ -95,6 +103,9 @@ func (c Collection) String() string {
 	}
 	if c.Owners != 0 {
 		line += fmt.Sprintf(" owners=%d", c.Owners)
+	}
+	if c.Share != 0 {
+		line += fmt.Sprintf(" share=%d", c.Share)
 	}
 	if c.Absent {
 		line += " absent"

@@ -122,6 +122,9 @@ func (s *Scenario) checkCollections(Names) *defect {
 		case c.Owners < 0 || c.Owners > s.Topology.Shards || c.Unsharded && c.Owners > 0:
 			return flaw("collection", i, fmt.Sprintf("owners=%d", c.Owners),
 				fmt.Sprintf("owners=1 to %d, of a sharded collection", s.Topology.Shards))
+		case c.Share < 0 || c.Unsharded && c.Share > 0:
+			return flaw("collection", i, fmt.Sprintf("share=%d", c.Share),
+				"share=1 or more, of a sharded collection")
 		case !areAscending(c.Bounds):
 			return flaw("collection", i, fmt.Sprintf("the bounds %v do not ascend", c.Bounds),
 				"each greater than the one before, and neither MinKey nor MaxKey")
@@ -133,7 +136,8 @@ func (s *Scenario) checkCollections(Names) *defect {
 
 // like says whether a collection may take the other one's name: clients use both in the same way.
 func (c *Collection) like(other *Collection) bool {
-	return c.Keys == other.Keys && c.Hashed == other.Hashed && !c.Unsharded && !other.Unsharded
+	return c.Keys == other.Keys && c.Hashed == other.Hashed && c.Share == other.Share &&
+		!c.Unsharded && !other.Unsharded
 }
 
 func areAscending(bounds []int64) bool {

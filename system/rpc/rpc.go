@@ -27,6 +27,8 @@ type Endpoint struct {
 	node     env.Node
 	clock    *hlc.Clock
 	handlers map[reflect.Type]handler
+	// complete: a command without a handler is a mistake of the cluster's.
+	complete bool
 }
 
 type handler func(t env.Task, from env.NodeID, req env.Message) (env.Message, error)
@@ -41,6 +43,10 @@ func Listen(node env.Node, c *hlc.Clock) *Endpoint {
 
 // Clock is the node's clock.
 func (e *Endpoint) Clock() *hlc.Clock { return e.clock }
+
+// Complete says that only parties that know what this node serves will send to it: from now on a
+// command without a handler fails an assertion.
+func (e *Endpoint) Complete() { e.complete = true }
 
 // Node is the node the endpoint belongs to.
 func (e *Endpoint) Node() env.Node { return e.node }
@@ -70,6 +76,8 @@ func (e *Endpoint) serve(t env.Task, from env.NodeID, m env.Message) (env.Messag
 	out := &Envelope{}
 	h := e.handlers[reflect.TypeOf(in.Body)]
 	if h == nil {
+		e.node.Assert(!e.complete, "node %s has no command %T, which %s has sent",
+			e.node.ID(), in.Body, from)
 		out.Err = errcode.New(errcode.CommandNotFound, "node %s has no command %T",
 			e.node.ID(), in.Body)
 	} else if body, err := h(t, from, in.Body); err != nil {

@@ -32,6 +32,8 @@ type Source interface{ Frame() *Frame }
 type Placement struct {
 	NS     string
 	Hashed bool
+	// Share is how many numbers in a row have the shard key of the first.
+	Share  int
 	Chunks []trace.Chunk
 	// Wrong says why there is no table.
 	Wrong string
@@ -85,6 +87,9 @@ func ownerIn(chunks []trace.Chunk, k key.Key) string {
 // Shard is the encoded shard key of a document by its number.
 func (p *Placement) Shard(number int64) key.Key {
 	pattern := key.Pattern{Field: "k", Hashed: p.Hashed}
+	if p.Share > 1 {
+		number -= number % int64(p.Share)
+	}
 	doc, err := bson.Marshal(bson.D{{Key: "k", Value: number}})
 	if err != nil {
 		panic("frame: a number cannot be encoded: " + err.Error())

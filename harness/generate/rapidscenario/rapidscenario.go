@@ -46,6 +46,7 @@ func Scenarios(b Bounds, settings []scenario.Setting) *rapid.Generator[*scenario
 				Keys:    b.Keys,
 				Preload: b.Keys * 2 / 3,
 				Bounds:  []int64{int64(b.Keys / 2)},
+				Share:   rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "share"),
 			}},
 			FaultsEnd: b.Span + 300*time.Millisecond,
 			Limit:     90 * time.Second,

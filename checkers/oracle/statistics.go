@@ -1,0 +1,152 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers/verdict"
+)
+
+// statisticsRule is statistics: what servers count for operators is what they have done.
+var statisticsRule = verdict.Checker{
+	Name: "statistics",
+	Promise: "The counters of a server (shardingStatistics) agree with what its process has done: " +
+		"migrations, documents, and the time for which users had to wait.",
+	Signatures: verdict.Meanings{
+		miscounted: "a counter is not what the process did since it started",
+	},
+}
+
+var _ = declare(117, statisticsRule, func(o *Oracle) hooks {
+	return hooks{event: o.tally}
+})
+
+// miscounted is the signature of a counter that does not agree with the events.
+const miscounted verdict.Signature = "counter-wrong"
+
+// Statistics judges the counters with which a node has answered.
+func (o *Oracle) Statistics(node string, counters map[string]int64) {
+	p := o.process(node)
+	for _, expected := range append(p.expectations(), bytesOf(counters)...) {
+		value, counted := expected.of(counters)
+		if !counted || expected.least <= value && value <= expected.most {
+			continue
+		}
+		o.report(statisticsRule, verdict.Violation{
+			Signature: miscounted,
+			Broke: fmt.Sprintf("%s answers that %s is %d, which must be from %d to %d",
+				node, expected.name, value, expected.least, expected.most),
+			Because: []string{
+				"its process has " + expected.what + ", by the events since it started",
+			},
+		}, p.began)
+	}
+}
+
+// expectation is what a counter may be, and why.
+type expectation struct {
+	name, what string
+	span
+}
+
+// bytesOf are what counters of bytes may be by the documents that are counted beside them.
+func bytesOf(counters map[string]int64) (all []expectation) {
+	const least, most = 1, 16 << 20 // of a document, or of the _id of one that was deleted
+	for _, kind := range []string{
+		"ClonedOnDonor", "ClonedOnRecipient", "ClonedOnCatchUpOnRecipient", "DeletedByRangeDeleter",
+	} {
+		n := counters["countDocs"+kind]
+		all = append(all, expectation{
+			"countBytes" + kind, fmt.Sprintf("counted %d documents", n), span{n * least, n * most},
+		})
+	}
+	return all
+}
+
+// of is the counter's value, or that of the sum.
+func (x *expectation) of(counters map[string]int64) (sum int64, counted bool) {
+	for _, name := range strings.Split(x.name, "+") {
+		n, known := counters[name]
+		if !known {
+			return 0, false
+		}
+		sum += n
+	}
+	return sum, true
+}
+
+// noLimit is the most of what only grows with what cannot be seen.
+const noLimit = 1 << 62
+
+// expectations are those of a process in which nothing is under way.
+func (p *process) expectations() []expectation {
+	p.endGiving(true)
+	p.endReceiving(true)
+	return []expectation{
+		{
+			"countDonorMoveChunkStarted",
+			fmt.Sprintf("begun %d migrations, %d of which have cloned", p.created, p.cloning),
+			span{p.cloning, p.created},
+		},
+		{
+			"countDonorMoveChunkAborted", "ended migrations before it requested a commit",
+			p.aborted,
+		},
+		{
+			"countDonorMoveChunkCommitted", "completed migrations that were committed",
+			span{p.completed, p.ended.most},
+		},
+		{
+			"countDonorMoveChunkAborted+countDonorMoveChunkCommitted" +
+				"+countDonorMoveChunkCommitUncertain",
+			"ended migrations", p.ended,
+		},
+		{
+			"totalDonorMoveChunkTimeMillis", "worked on migrations",
+			span{times(p.donorTime, 0).least, noLimit},
+		},
+		{
+			"totalDonorChunkCloneTimeMillis", "cloned as a donor",
+			span{times(p.cloneTime, 0).least, noLimit},
+		},
+		{
+			"unfinishedMigrationFromPreviousPrimary", "completed migrations of earlier primaries",
+			span{p.inherited, noLimit},
+		},
+		{
+			"totalCriticalSectionTimeMillis", "blocked writes as a donor",
+			times(p.section.least, p.section.most),
+		},
+		{
+			"totalCriticalSectionCommitTimeMillis", "blocked reads as a donor",
+			times(p.commitWait.least, p.commitWait.most),
+		},
+		{
+			"countRecipientMoveChunkStarted", "received migrations", span{p.ready, p.ready},
+		},
+		{"countRecipientMoveChunkFailed", "failed as a recipient", p.failed},
+		{
+			"totalRecipientCriticalSectionTimeMillis", "blocked users as a recipient",
+			span{times(p.entered.least, 0).least, noLimit},
+		},
+		{"countDocsClonedOnRecipient", "cloned documents", p.cloned},
+		{
+			"countDocsClonedOnCatchUpOnRecipient", "applied changes",
+			span{p.caughtUp.least, noLimit},
+		},
+		{
+			"countDocsClonedOnDonor", "given documents that have arrived",
+			span{p.given.least, noLimit},
+		},
+		{
+			"countDocsDeletedByRangeDeleter", "deleted orphans", p.deleted,
+		},
+	}
+}
+
+// times is a time of that many nanoseconds, in milliseconds by a node's clock, of which faults keep
+// the drift below half of the right rate.
+func times(least, most int64) span {
+	const millisecond = 1_000_000
+	return span{least / 2 / millisecond, 2*most/millisecond + 1}
+}
