@@ -99,6 +99,9 @@ func (w *world) apply(op *histories.Op) {
 		w.set(op.Value)
 	case scenario.Upsert:
 		r.Applied = true
+		if op.ID%3 > 0 {
+			r.Found, r.Upserted = w.found, !w.found
+		}
 		w.set(op.Value)
 	case scenario.CAS:
 		r.Applied = w.found && op.Expect != "" && w.value == op.Expect ||
