@@ -355,6 +355,10 @@ func answer(op *histories.Op) string {
 		return "found no document"
 	case kind.Reads() && len(r.List) > 0:
 		return fmt.Sprintf("returned the list %v", r.List)
+	case r.Upserted:
+		return "found no document"
+	case r.Found && r.Value == "":
+		return "found a document"
 	case r.Found:
 		return "returned " + r.Value
 	case kind.Value && !r.Applied && !kind.Returns:

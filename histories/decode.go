@@ -58,6 +58,7 @@ func (d *opDecoder) result(r *Result) {
 	r.List = d.listField(`"list":`)
 	r.Applied = d.boolField(`"applied":`)
 	r.N = int(d.intField(`"n":`))
+	r.Upserted = d.boolField(`"upserted":`)
 	if d.field(`"items":`) {
 		d.items(r)
 	}

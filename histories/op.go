@@ -70,9 +70,12 @@ type Result struct {
 	List  []string `json:"list,omitempty"`
 	// Applied is true when a write took effect: the CAS matched, the insert was no duplicate, the
 	// update found its document.
-	Applied bool   `json:"applied,omitempty"`
-	N       int    `json:"n,omitempty"`
-	Items   []Item `json:"items,omitempty"`
+	Applied bool `json:"applied,omitempty"`
+	N       int  `json:"n,omitempty"`
+	// Upserted is true when a write that replaces or makes a document says that it made one. Without
+	// it and without Found it says neither.
+	Upserted bool   `json:"upserted,omitempty"`
+	Items    []Item `json:"items,omitempty"`
 	// Complete is true when a scan reached its end.
 	Complete bool `json:"complete,omitempty"`
 }

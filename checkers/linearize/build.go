@@ -324,6 +324,10 @@ func (b *keyBuilder) intend(key int32, a *KeyOp, op *histories.Op) {
 func (b *keyBuilder) replaced(key int32, a *KeyOp, op *histories.Op) {
 	kind, r := op.Kind.Of(), &op.Result
 	switch {
+	case kind.Tells && r.Upserted:
+		a.See = Exactly
+	case kind.Tells && r.Found:
+		a.See = Present
 	case !kind.Returns:
 	case r.Found:
 		a.See, a.Seen = Exactly, b.id(key, r.Value)

@@ -1,6 +1,7 @@
 package linearize
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -99,6 +100,9 @@ func (w *world) apply(op *histories.Op) {
 		w.set(op.Value)
 	case scenario.Upsert:
 		r.Applied = true
+		if op.ID%3 > 0 {
+			r.Found, r.Upserted = w.found, !w.found
+		}
 		w.set(op.Value)
 	case scenario.CAS:
 		r.Applied = w.found && op.Expect != "" && w.value == op.Expect ||
@@ -189,7 +193,7 @@ func TestAgreesWithSearch(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(1, uint64(len(name))))
 			tally := map[string]int{}
-			for n := range rounds(t) {
+			for n := range rounds() {
 				ops := run(r, kinds, 3+r.IntN(longest[name]), 2+r.IntN(5), []int{0, 5, 30}[n%3])
 				spoilt := n%2 == 1
 				if spoilt {
@@ -205,11 +209,13 @@ func TestAgreesWithSearch(t *testing.T) {
 	}
 }
 
-func rounds(t *testing.T) int {
+var ofEachMix = flag.Int("histories", 1500, "how many histories are searched of each mix")
+
+func rounds() int {
 	if testing.Short() {
-		return 300
+		return *ofEachMix / 5
 	}
-	return 1500
+	return *ofEachMix
 }
 
 func compare(t *testing.T, name string, ops []histories.Op, spoilt bool, tally map[string]int) {

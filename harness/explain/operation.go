@@ -37,6 +37,8 @@ func answerText(op *histories.Op) string {
 		text += " → " + resultText(&op.Result)
 	case op.Result.Found:
 		text += " → acknowledged, replaced " + resultText(&op.Result)
+	case op.Result.Upserted:
+		text += " → acknowledged, found no document"
 	case kind.Returns &&
 		(kind.Effect == opkind.Set || kind.Effect == opkind.Remove && op.Result.Applied):
 		text += " → acknowledged, found no document"
@@ -68,6 +70,8 @@ func resultText(r *histories.Result) string {
 	switch {
 	case !r.Found:
 		return "absent"
+	case r.Value == "" && len(r.List) == 0:
+		return "a document"
 	case len(r.List) > 0:
 		return fmt.Sprintf("%s %v", r.Value, r.List)
 	}

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/harness/shardstore/replies"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -77,6 +78,7 @@ func (s *session) answer(op *scenario.Op, a *client.Answer, r histories.Result) 
 
 func (s *session) read(t env.Task, op *scenario.Op) (client.Answer, histories.Result) {
 	a := s.client.Find(t, s.find(op, s.filter(op)))
+	s.judge(op, replies.Read(op, s.collections[op.NS], &a))
 	if len(a.Docs) == 0 {
 		return a, histories.Result{}
 	}
@@ -123,8 +125,10 @@ func (s *session) scan(
 	t env.Task, op *scenario.Op, tick func() uint64,
 ) (client.Answer, histories.Result) {
 	var r histories.Result
+	judged := replies.NewScan(op, s.collections[op.NS])
 	a := s.client.Scan(t, s.find(op, between(s.named(op).k, op.To)), func(batch []bson.Raw) {
 		at := tick()
+		s.judge(op, judged.Batch(batch))
 		for _, doc := range batch {
 			one, number := found(doc), numberOf(doc)
 			if number < op.Key || number >= op.To {
@@ -134,6 +138,7 @@ func (s *session) scan(
 				histories.Item{Key: number, Value: one.Value, List: one.List, Return: at})
 		}
 	})
+	s.judge(op, judged.End(&a))
 	r.Complete = a.Certainty == client.OK
 	switch {
 	case s.collections[op.NS].Hashed:
@@ -158,7 +163,12 @@ func (s *session) update(
 		Upsert:  upsert,
 		Concern: command.Majority,
 	})
-	return a, histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
+	s.judge(op, replies.Write(op, s.collections[op.NS], &a))
+	r := histories.Result{
+		Applied: a.Written.N > 0, N: a.Written.N, Upserted: upsert && a.Written.Upserted,
+	}
+	r.Found = upsert && r.Applied && !r.Upserted
+	return a, r
 }
 
 // findAndModify changes the document of the operation's key, fills in f what is the same for all.
@@ -170,6 +180,7 @@ func (s *session) findAndModify(
 		f.Filter = only(s.named(op))
 	}
 	a := s.client.FindAndModify(t, f)
+	s.judge(op, replies.Write(op, s.collections[op.NS], &a))
 	r := histories.Result{Applied: a.Written.N > 0, N: a.Written.N}
 	if a.Written.Image != nil {
 		image := found(a.Written.Image)
@@ -182,12 +193,18 @@ func (s *session) insert(t env.Task, op *scenario.Op) (client.Answer, histories.
 	a := s.client.Insert(t, command.Insert{
 		NS: op.NS, Docs: []bson.Raw{documentOf(s.named(op), op.Value)}, Concern: command.Majority,
 	})
+	s.judge(op, replies.Write(op, s.collections[op.NS], &a))
 	if a.Certainty == client.Failed && errcode.Is(a.Err, errcode.DuplicateKey) {
 		// That there was a document is an observation like that of a read: the answer waited until a
 		// majority had what it rests on.
 		a.Certainty = client.OK
 	}
 	return a, histories.Result{Applied: a.Written.N > 0}
+}
+
+// judge has an answer that is wrong in itself reported.
+func (s *session) judge(op *scenario.Op, wrong []string) {
+	s.oracle.Answered(op.ID, string(op.Kind), op.NS, op.Key, wrong)
 }
 
 // creations are the requests that make the scenario's collections again, with the chunks that they

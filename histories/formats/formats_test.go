@@ -16,11 +16,14 @@ const own = `{"schema":"shardproof.history/1","seed":0}
 {"end":true,"records":1}
 `
 
+const jepsenLog = "INFO  jepsen.util - 0\t:invoke\t:write\t4\n" +
+	"INFO  jepsen.util - 0\t:ok\t:write\t4\n"
+
 // A file is read by what it holds, or refused with its place.
 func TestRead(t *testing.T) {
 	for name, c := range map[string]struct{ text, refused string }{
 		"own":       {own, ""},
-		"jepsen":    {"INFO  jepsen.util - 0\t:invoke\t:write\t4\nINFO  jepsen.util - 0\t:ok\t:write\t4\n", ""},
+		"jepsen":    {jepsenLog, ""},
 		"foreign":   {"[1, 2]\n", ":1: this is not a file of shardproof"},
 		"misspelt":  {strings.Replace(own, `"ok"`, `"okay"`, 1), ":2: operation 1 has the unknown outcome"},
 		"too large": {own + strings.Repeat(" ", 1000), "has more than 1000 bytes"},

@@ -101,9 +101,10 @@ type Kind struct {
 	Condition Condition
 	Effect    Effect
 	Refused   Refusal
-	// Returns: an acknowledged one returns the document that it found, before its effect.
-	Returns bool
-	Index   Index
+	// Returns: an acknowledged one returns the document that it found, before its effect. Tells: it
+	// may say no more than whether there was one.
+	Returns, Tells bool
+	Index          Index
 }
 
 // Reads says whether it only looks.

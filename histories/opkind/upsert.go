@@ -5,5 +5,5 @@ const Upsert Name = "upsert"
 
 var _ = declare(70, Upsert, Kind{
 	About: "blind replacement; returns only counts",
-	Shape: Keyed, Value: true, Effect: Set,
+	Shape: Keyed, Value: true, Effect: Set, Tells: true,
 })

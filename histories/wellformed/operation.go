@@ -111,7 +111,7 @@ func readFlaw(op *histories.Op) (wrong, remedy string) {
 // answerFlaw looks for answers that the kind does not give.
 func answerFlaw(op *histories.Op) (wrong, remedy string) {
 	r := &op.Result
-	silent := !r.Found && r.Value == "" && len(r.List) == 0 && !r.Applied && r.N == 0
+	silent := !r.Found && r.Value == "" && len(r.List) == 0 && !r.Applied && r.N == 0 && !r.Upserted
 	switch shape := op.Kind.Of().Shape; {
 	case r.N < 0 || op.Retries < 0:
 		return fmt.Sprintf("counts %d documents and %d retries", r.N, op.Retries),
@@ -122,6 +122,9 @@ func answerFlaw(op *histories.Op) (wrong, remedy string) {
 	case shape == opkind.Ranged && !silent:
 		return "is a scan with the answer to an operation on one key",
 			`write what it returned as "items"`
+	case r.Upserted && (!op.Kind.Of().Tells || r.Found):
+		return fmt.Sprintf("is a %s that says \"upserted\"", op.Kind),
+			"write it of an upsert that found no document, and of nothing else"
 	case !r.Found && (r.Value != "" || len(r.List) > 0):
 		return fmt.Sprintf("returned the value %q of no document", r.Value),
 			`write "found":true with the document that was there`

@@ -1,0 +1,222 @@
+// Package replies judges what an answer says by the request alone: every field of every reply to a
+// client, also those of which histories know nothing.
+//
+// What a document held at some moment is for the history checkers. Here are the rules that hold
+// whatever the state was: an update counts one document or none, an upsert that found nothing
+// returns nothing, a scan's batch is no larger than it may be.
+//
+// Promise: each field of client.Answer, command.Written and command.Batch has a rule in Fields or a
+// reason there why it has none, and a test compares the two. What is told is a clause with the
+// values in it.
+//
+// Refusal: only answers of the certainty OK are judged; others promise nothing.
+package replies
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/histories/opkind"
+	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/system/client"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
+	"github.com/shardproof/shardproof/system/key"
+)
+
+// Fields says of each field of a reply how it is judged.
+var Fields = map[string]string{
+	"Answer.Certainty": "what is not OK is not judged",
+	"Answer.Written":   "field by field",
+	"Answer.Docs":      "at most one document of the key that was asked for; see document",
+	"Answer.Err":       "an error is no reply",
+	"Answer.After":     "a write has a later time",
+	"Answer.Time":      "never zero; that of a write is after what the client knew before",
+	"Answer.Since":     "how old what was read may be is judged by read-times",
+	"Answer.Retries":   "the client's own count",
+
+	"Written.N":            "by kind; see outcomes",
+	"Written.Modified":     "by kind; see outcomes",
+	"Written.Upserted":     "by kind; see outcomes",
+	"Written.Image":        "by kind, and as every document",
+	"Written.Retried":      "a network that duplicates requests may bring it about at any time",
+	"Written.ConcernError": "makes the outcome unknown",
+	"Written.Time":         "as Answer.Time",
+
+	"Batch.Cursor": "getMore and its end use it",
+	"Batch.Docs":   "no more than the batch may have, in the order of the shard key",
+	"Batch.Time":   "as Answer.Time",
+	"Batch.Since":  "as Answer.Since",
+}
+
+// Write judges the answer to a write: at most one clause for each rule.
+func Write(op *scenario.Op, c scenario.Collection, a *client.Answer) (flaws []string) {
+	if a.Certainty != client.OK || a.Err != nil {
+		return nil
+	}
+	w := &a.Written
+	if flaw := outcomeFlaw(op, w); flaw != "" {
+		flaws = append(flaws, flaw)
+	}
+	if w.Image != nil {
+		flaws = append(flaws, Document(op, c, w.Image)...)
+	}
+	if w.Time == 0 || w.Time != a.Time || w.N > 0 && !w.Retried && a.Time <= a.After {
+		flaws = append(flaws, fmt.Sprintf("its operation time is %v, and the client had known %v "+
+			"before", a.Time, a.After))
+	}
+	return flaws
+}
+
+// outcome is what counts and flags may be together.
+type outcome struct {
+	n, modified     int
+	upserted, image bool
+}
+
+func (o outcome) String() string {
+	return fmt.Sprintf("n %d, modified %d, upserted %t, an image %t", o.n, o.modified, o.upserted,
+		o.image)
+}
+
+var (
+	inserted = outcome{n: 1}
+	nothing  = outcome{}
+	updated  = outcome{n: 1, modified: 1}
+	upserted = outcome{n: 1, upserted: true}
+	replaced = outcome{n: 1, modified: 1, image: true}
+	removed  = outcome{n: 1, image: true}
+)
+
+// outcomes are what an acknowledged operation may say that it did. Every write has a value that no
+// document had before, so whatever is matched is modified.
+func outcomes(op *scenario.Op) []outcome {
+	kind := op.Kind.Of()
+	creates := kind.Condition == opkind.DocumentMissing ||
+		kind.Condition == opkind.DocumentExpected && op.Expect == ""
+	switch {
+	case creates:
+		return []outcome{inserted}
+	case kind.Effect == opkind.Remove:
+		return []outcome{removed, nothing}
+	case kind.Expects():
+		return []outcome{replaced, nothing}
+	case kind.Returns:
+		return []outcome{replaced, upserted}
+	case kind.Tells:
+		return []outcome{updated, upserted}
+	}
+	return []outcome{updated, nothing}
+}
+
+func outcomeFlaw(op *scenario.Op, w *command.Written) string {
+	said := outcome{w.N, w.Modified, w.Upserted, w.Image != nil}
+	var may []string
+	for _, one := range outcomes(op) {
+		if said == one {
+			return ""
+		}
+		may = append(may, one.String())
+	}
+	return fmt.Sprintf("it says: %v; it may say: %s", said, strings.Join(may, ", or: "))
+}
+
+// Document judges a document that was returned: it is of the key that was asked for, and has the
+// fields that clients have written.
+func Document(op *scenario.Op, c scenario.Collection, doc bson.Raw) (flaws []string) {
+	var id, k int64
+	_, err := document.Fields(doc, func(name []byte, v bson.RawValue) bool {
+		known := true
+		switch string(name) {
+		case "_id":
+			id, known = v.AsInt64OK()
+		case "k":
+			k, known = v.AsInt64OK()
+		case "v":
+			_, known = v.StringValueOK()
+			if text, _ := v.StringValueOK(); op.Kind.Of().Expects() && text != op.Expect {
+				flaws = append(flaws, fmt.Sprintf("it returned the value %q as the %q that it "+
+					"expected", text, op.Expect))
+			}
+		case "l":
+			_, known = v.ArrayOK()
+		default:
+			known = false
+		}
+		if !known {
+			flaws = append(flaws, fmt.Sprintf("a document has the field %s: %v", name, v))
+		}
+		return true
+	})
+	if err != nil {
+		return append(flaws, fmt.Sprintf("a document cannot be read: %v", err))
+	}
+	if k != c.Place(id) || op.Kind.Of().Shape == opkind.Keyed && id != op.Key {
+		flaws = append(flaws, fmt.Sprintf("it asked for k=%d and was returned _id %d, k %d", op.Key,
+			id, k))
+	}
+	return flaws
+}
+
+// Read judges the answer to a point read.
+func Read(op *scenario.Op, c scenario.Collection, a *client.Answer) (flaws []string) {
+	if a.Certainty != client.OK {
+		return nil
+	}
+	if len(a.Docs) > 1 {
+		flaws = append(flaws, fmt.Sprintf("it returned %d documents of one key", len(a.Docs)))
+	}
+	for _, doc := range a.Docs {
+		flaws = append(flaws, Document(op, c, doc)...)
+	}
+	if a.Time == 0 {
+		flaws = append(flaws, "it has no operation time")
+	}
+	return flaws
+}
+
+// Scan judges the batches of a scan, one after the other.
+type Scan struct {
+	op *scenario.Op
+	of scenario.Collection
+	by key.Pattern
+	// last is the shard key of the newest document.
+	last key.Key
+}
+
+// NewScan begins a scan of a collection.
+func NewScan(op *scenario.Op, c scenario.Collection) *Scan {
+	return &Scan{op: op, of: c, by: key.Pattern{Field: "k", Hashed: c.Hashed}}
+}
+
+// Batch judges the next batch.
+func (s *Scan) Batch(docs []bson.Raw) (flaws []string) {
+	if s.op.Batch > 0 && len(docs) > s.op.Batch {
+		flaws = append(flaws, fmt.Sprintf("a batch has %d documents and was to have %d at most",
+			len(docs), s.op.Batch))
+	}
+	for _, doc := range docs {
+		flaws = append(flaws, Document(s.op, s.of, doc)...)
+		at, err := s.by.Of(doc)
+		switch {
+		case err != nil:
+			flaws = append(flaws, fmt.Sprintf("a document has no shard key: %v", err))
+		case bytes.Compare([]byte(at), []byte(s.last)) < 0:
+			flaws = append(flaws, fmt.Sprintf("%v came after a document with a higher shard key",
+				doc))
+		}
+		s.last = max(s.last, at)
+	}
+	return flaws
+}
+
+// End judges the answer to the scan as a whole.
+func (s *Scan) End(a *client.Answer) (flaws []string) {
+	if a.Certainty == client.OK && a.Time == 0 {
+		return []string{"it has no operation time"}
+	}
+	return nil
+}
