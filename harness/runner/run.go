@@ -208,9 +208,9 @@ func (r *run) quiesce() {
 	})
 }
 
-// rest waits until nothing is outstanding.
+// rest waits until nothing is outstanding, and no server works on what its client has given up.
 func (r *run) rest() {
-	for r.world.Now() < r.deadline && len(r.system.Outstanding()) > 0 {
+	for r.world.Now() < r.deadline && (len(r.system.Outstanding()) > 0 || r.world.Serving()) {
 		next := min(r.world.Now().Add(pollEvery), r.deadline)
 		if why := r.world.Run(nil, next); why == sim.Broken || why == sim.Exhausted {
 			return

@@ -12,6 +12,7 @@ import (
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
 )
 
 // balancing follows the balancer's rounds.
@@ -130,12 +131,50 @@ func (o operatorConnection) enlarge(t env.Task) {
 	}
 }
 
+// patience is the shortest time of each setting with which a migration can be expected to succeed.
+var patience = []struct {
+	name  string
+	of    func(*settings.Settings) time.Duration
+	least time.Duration
+}{
+	{
+		"moveChunkCatchUpMaxWaitMillis",
+		func(s *settings.Settings) time.Duration { return s.CatchUpWait }, 5 * time.Second,
+	},
+	{
+		"moveRangeMaxWaitMillis",
+		func(s *settings.Settings) time.Duration { return s.MoveWait }, 20 * time.Second,
+	},
+	{
+		"criticalSectionWaitMillis",
+		func(s *settings.Settings) time.Duration { return s.StaleWait }, 2 * time.Second,
+	},
+	{
+		"writeConcernTimeoutMillis",
+		func(s *settings.Settings) time.Duration { return s.WriteConcernTimeout }, 2 * time.Second,
+	},
+	{
+		"socketTimeoutMS",
+		func(s *settings.Settings) time.Duration { return s.AttemptTimeout }, 2 * time.Second,
+	},
+	{
+		"timeoutMS",
+		func(s *settings.Settings) time.Duration { return s.ClientDeadline }, 5 * time.Second,
+	},
+}
+
 // regular ends the mode in which the balancer moves at random, and settings with which no migration
-// can succeed: one that waits for history as long as it may take to catch up altogether.
+// can succeed: times that are too short, and one that waits for history as long as it may take to
+// catch up altogether.
 func (o operatorConnection) regular(t env.Task) {
 	o.set(t, o.Topology().MembersOf(configsvr.Name), "balancerRandomMigrations", "0")
 	for _, name := range o.Topology().ShardNames() {
 		o.set(t, o.Topology().MembersOf(name), "sessionModsWaitMillis", "20ms")
+	}
+	for _, p := range patience {
+		if p.of(&o.settings) < p.least {
+			o.set(t, o.Servers(), p.name, p.least.String())
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"github.com/shardproof/shardproof/system/env"
@@ -47,6 +48,11 @@ func (w *World) Waiting() []Wait {
 		})
 	}
 	return waits
+}
+
+// Serving says whether any task answers a request, also one that nobody waits for any more.
+func (w *World) Serving() bool {
+	return slices.ContainsFunc(w.unended(), func(t *task) bool { return t.request != nil })
 }
 
 // unended are the tasks of the running processes, by node and age.
