@@ -316,10 +316,21 @@ func (r *protocolSteps) write(e *trace.Event) {
 		case m.ns != e.NS:
 		case change == trace.ChunkMoved && subject == m.id:
 			r.step(m, migrationmodel.ConfigCommits)
+		case change == trace.ChunkMoved && r.overtakes(m, e.Chunks):
+			m.lost = true
 		case change == trace.ForbidsMigrations, m.raises(r.world.Latest(e.NS), e.Chunks):
 			r.step(m, migrationmodel.ConfigRefuses)
 		}
 	}
+}
+
+// overtakes: in 4.2 the late commit of another migration brings the range to where it was to go, and
+// its own donor is answered that it is there (H-21).
+func (r *protocolSteps) overtakes(m *machine, chunks []trace.Chunk) bool {
+	return r.machine.Protocol() == migrationmodel.V42 &&
+		slices.ContainsFunc(chunks, func(c trace.Chunk) bool {
+			return m.overlaps(c) && c.Shard == m.to
+		})
 }
 
 // committed follows what a majority of the config server has.
