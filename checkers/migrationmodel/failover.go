@@ -103,8 +103,12 @@ func (s *State) remember() {
 // undoneThere are the losses of the recipient.
 func undoneThere() []loss {
 	return []loss{
-		{func(s *State) bool { return s.Recipient == Ready && s.TheirTask == Pending },
-			func(s *State) { s.TheirTask = NoTask }},
+		{
+			func(s *State) bool {
+				return (s.Recipient == Ready || s.Recipient == Failed) && s.TheirTask == Pending
+			},
+			func(s *State) { s.TheirTask = NoTask },
+		},
 		{func(s *State) bool { return s.Recipient == CommitStart && !s.Resumed && s.Receipt },
 			func(s *State) { s.Receipt, s.Blocks = false, false }},
 		{func(s *State) bool { return s.Recipient == CommitStart && !s.Resumed && s.Blocks },

@@ -55,8 +55,9 @@ type machine struct {
 	id, ns, min, max string
 	from, to         string
 	// lost: it is followed no more. placed: its donor owned the range when it began. movedOn:
-	// another migration has given the range away since.
-	lost, placed, movedOn bool
+	// another migration has given the range away since. over: its donor has ended, which one that is
+	// killed after that says once more.
+	lost, placed, movedOn, over bool
 }
 
 func (m *machine) holds(key string) bool { return m.min <= key && key < m.max }
@@ -174,11 +175,14 @@ func (r *protocolSteps) take(e *trace.Event, m *machine) {
 		r.deletion(e, m)
 		return
 	}
-	step := stepOf(e)
-	if step == migrationmodel.DonorClones {
-		step = r.clones(e, m)
+	switch step := stepOf(e); {
+	case step == migrationmodel.DonorClones:
+		r.step(m, r.clones(e, m))
+	case step == migrationmodel.DonorEnds && m.over:
+	default:
+		m.over = m.over || step == migrationmodel.DonorEnds
+		r.step(m, step)
 	}
-	r.step(m, step)
 }
 
 // clones: the donor begins with the placement that it knows, and will be refused if that is older

@@ -70,6 +70,7 @@ func TestProtocolSteps(t *testing.T) {
 		"a new primary decides without a fence": {
 			sent + "elected a.1 2 1 1:1\ndecide a.1 m1 aborted\n", "coordinator document is not",
 		},
+		"a donor that has ended is killed": {followed + "state a.0 m1 - m a b kDone\n", ""},
 		"a deposed primary does what it likes": {
 			sent + "elected a.1 2 1 1:1\nrelease a.0 m1\nuser a.0 1 2 c 13\n" +
 				"end a.0 m1 aborted\n", "",
