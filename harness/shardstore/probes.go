@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/histories/opkind"
@@ -119,6 +120,9 @@ func (p *prober) reshape(t env.Task, c *scenario.Collection, moves bool) {
 	if err != nil {
 		return // the survey has found that
 	}
+	if moves {
+		p.hurryDeletion(t)
+	}
 	k := p.draw(t, "key", c.NS, max(1, c.Keys))
 	at, err := table.Collection().Key.Of(documentOf(docName{int64(k), c.Place(int64(k))}, ""))
 	if err != nil {
@@ -137,6 +141,17 @@ func (p *prober) reshape(t env.Task, c *scenario.Collection, moves bool) {
 		p.try(t, c.NS, "merge the chunks of "+whole, func() error {
 			return p.routed(t, &command.MergeChunks{NS: c.NS, Min: chunk.Min, Max: chunk.Max})
 		})
+	}
+}
+
+// hurryDeletion has what is moved away deleted soon: a range cannot come back before that.
+func (p *prober) hurryDeletion(t env.Task) {
+	const soon = 20 * time.Millisecond
+	if p.settings.OrphanCleanupDelay <= soon {
+		return
+	}
+	for _, name := range p.Topology().ShardNames() {
+		p.set(t, p.Topology().MembersOf(name), "orphanCleanupDelaySecs", soon.String())
 	}
 }
 
