@@ -100,6 +100,7 @@ func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) 
 func (c *Cluster) bootMember(t env.Task, name string) (*replset.Member, *rpc.Endpoint) {
 	node := t.Node()
 	now := hlc.New(node)
+	delete(c.members, node.ID()) // that of the process before, until this one has recovered
 	m := replset.Boot(t, replset.Config{
 		Name: name, Self: node.ID(), Members: c.nodes[name], Settings: c.start(node), Clock: now,
 		Reading: &c.reading,

@@ -172,14 +172,34 @@ func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
 		}
 	}
 	if got, want := joined(m.Owned), joined(want); !slices.Equal(got, want) {
-		a.add(v, metadataDiffers, "",
-			fmt.Sprintf("%s believes that %s owns %s", m.Node, m.Shard, a.ranges(got)),
-			"the catalogue says "+a.ranges(want))
+		v.Add(verdict.Violation{
+			Signature: metadataDiffers, NS: a.NS, Ranges: differing(got, want),
+			Broke:   fmt.Sprintf("%s believes that %s owns %s", m.Node, m.Shard, a.ranges(got)),
+			Because: []string{"the catalogue says " + a.ranges(want)},
+		})
 	} else if m.Major != major && !a.Reshaped {
 		a.add(v, metadataDiffers, "",
 			fmt.Sprintf("%s has major version %d of %s", m.Node, m.Major, m.Shard),
 			fmt.Sprintf("the catalog has major version %d", major))
 	}
+}
+
+// differing is what is in one of two lists of ranges only, cut at all their bounds.
+func differing(one, other []Range) (all []verdict.KeyRange) {
+	var bounds []string
+	for _, r := range slices.Concat(one, other) {
+		bounds = append(bounds, r.Min, r.Max)
+	}
+	slices.Sort(bounds)
+	bounds = slices.Compact(bounds)
+	for i := range len(bounds) - 1 {
+		lo, hi := bounds[i], bounds[i+1]
+		within := func(r Range) bool { return r.Min <= lo && hi <= r.Max }
+		if slices.ContainsFunc(one, within) != slices.ContainsFunc(other, within) {
+			all = append(all, verdict.KeyRange{Min: lo, Max: hi})
+		}
+	}
+	return all
 }
 
 // joined are the ranges in order, with neighbours made one: how a range is cut into chunks is

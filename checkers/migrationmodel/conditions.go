@@ -177,6 +177,19 @@ var (
 		func(s *State) bool { return idle(s) && !s.Blocks && !s.Receipt },
 		"the recipient still holds its critical section, or is still at work",
 	}
+	// A request that comes late may make the recipient begin once more after it was released. It gets
+	// no further than copying, since its donor is over.
+	releasedOnce = condition{
+		func(s *State) bool {
+			return (idle(s) || s.Recipient <= Copying) && !s.Blocks && !s.Receipt
+		},
+		"the recipient still holds its critical section, or is still at work",
+	}
+	// To fence is to use the session of the migration, which a recipient at work has in hand.
+	sessionFree = condition{
+		func(s *State) bool { return idle(s) || s.Recipient == Ready && s.TheirTask == NoTask },
+		"the recipient has the session of the migration in hand",
+	}
 	fenced = condition{
 		func(s *State) bool { return s.Fenced },
 		"the recipient does not refuse yet what was sent for this migration",

@@ -103,7 +103,7 @@ func donorDecision() []action {
 		inside("the donor fences the recipient", func(s *State) { s.Fenced = true },
 			notFenced, recordIs(RecordCommitted), released),
 		inside("the donor fences the recipient", func(s *State) { s.Fenced = true },
-			notFenced, recordIs(RecordAborted), released, taskDropped),
+			notFenced, recordIs(RecordAborted), releasedOnce, sessionFree, taskDropped),
 		inside("the donor removes its record", func(s *State) { s.Record = Forgotten },
 			recordIs(RecordCommitted), fenced, theirTaskDropped, taskNotPending),
 		inside("the donor removes its record", func(s *State) { s.Record = Forgotten },
@@ -120,7 +120,7 @@ func donorDeletion() []action {
 		does(DonorReadiesDeletion, func(s *State) { s.Task = TaskReady },
 			recordIs(RecordCommitted), fenced, theirTaskDropped, taskIs(Pending)),
 		does(DonorDropsDeletion, func(s *State) { s.Task = Gone },
-			recordIs(RecordAborted), released, taskIs(Pending)),
+			recordIs(RecordAborted), releasedOnce, taskIs(Pending)),
 		does(DonorBeginsDeletion, func(s *State) { s.Task = Processing }, taskIs(TaskReady)),
 		does(DonorFinishesDeletion, func(s *State) { s.Task = Gone }, taskIs(Processing)),
 	}

@@ -49,7 +49,8 @@ func Invariants(p Protocol) []Invariant {
 				return !s.Sent || outcomeFinal.holds(&s) || s.Blocks
 			}},
 		{"nothing begins on the recipient after the end", func(s State) bool {
-			return s.Record != Forgotten || idle(&s) && s.TheirTask != Pending
+			late := s.Recipient == Ready && s.TheirTask == NoTask && s.Fenced
+			return s.Record != Forgotten || (idle(&s) || late) && s.TheirTask != Pending
 		}},
 		{"while the outcome is open, the donor has it on record with its range deletion",
 			func(s State) bool {

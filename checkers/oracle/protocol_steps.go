@@ -253,11 +253,16 @@ func (r *protocolSteps) learn(e *trace.Event) {
 		return
 	}
 	for _, m := range r.order {
+		owns := model.Table(e.Chunks).Owner(m.min) != ""
+		if m.movedOn && !m.lost && m.ns == e.NS && e.Shard == m.from && !owns {
+			m.maybe(migrationmodel.DonorLearnsItLost) // late: the range has moved on already
+		}
 		if !m.about(e.NS) {
 			continue
 		}
-		owns := model.Table(e.Chunks).Owner(m.min) != ""
 		switch {
+		case e.Shard == m.from && owns && r.machine.Protocol() == migrationmodel.V42:
+			m.past(migrationmodel.DonorLearnsItOwns) // what was read before a late commit (H-21)
 		case e.Shard == m.from && owns:
 			r.step(m, migrationmodel.DonorLearnsItOwns)
 		case e.Shard == m.from:

@@ -206,7 +206,8 @@ func (c *causes) elsewhere(e *trace.Event, since int64) bool {
 }
 
 func (c *causes) learned(e *trace.Event, since int64) bool {
-	return c.of(e.Node).about(e.NS).at >= since || !c.unchanged(e.NS, since)
+	k := c.of(e.Node).about(e.NS)
+	return k.at >= since || k.changed >= since || !c.unchanged(e.NS, since)
 }
 
 // recipientFails: a recipient gives up because its donor has, or another one leads, or the

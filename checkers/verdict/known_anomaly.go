@@ -92,6 +92,17 @@ func (d *Damage) Explains(v *Violation, places []string, ended func(op int) int6
 	return v.NS == d.NS && slices.ContainsFunc(places, in) && d.reaches(v, ended)
 }
 
+// Covers reports whether all that a violation about ranges is about may have been damaged.
+func Covers(damaged []Damage, v *Violation) bool {
+	covered := func(r KeyRange) bool {
+		return slices.ContainsFunc(damaged, func(d Damage) bool {
+			return v.NS == d.NS && d.Min <= r.Min && r.Max <= d.Max
+		})
+	}
+	uncovered := func(r KeyRange) bool { return !covered(r) }
+	return len(v.Ranges) > 0 && !slices.ContainsFunc(v.Ranges, uncovered)
+}
+
 // reaches: a violation without evidence of its own is about the end of the run.
 func (d *Damage) reaches(v *Violation, ended func(op int) int64) bool {
 	return len(v.Ops)+len(v.Events)+len(v.Times) == 0 ||

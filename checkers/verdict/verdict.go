@@ -85,7 +85,12 @@ type Violation struct {
 	Events []uint64 `json:"events,omitempty"`
 	// Times are about when that happened which is neither: virtual nanoseconds.
 	Times []int64 `json:"times,omitempty"`
+	// Ranges are the encoded shard keys that it is about, when it is about ranges instead of a key.
+	Ranges []KeyRange `json:"-"`
 }
+
+// KeyRange are the encoded shard keys from Min up to Max.
+type KeyRange struct{ Min, Max string }
 
 // String is the violation as a short paragraph.
 func (v *Violation) String() string {

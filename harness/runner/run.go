@@ -208,9 +208,13 @@ func (r *run) quiesce() {
 	})
 }
 
-// rest waits until nothing is outstanding, and no server works on what its client has given up.
+// rest waits until clients can be served, nothing is outstanding, and no server works on what its
+// client has given up.
 func (r *run) rest() {
-	for r.world.Now() < r.deadline && (len(r.system.Outstanding()) > 0 || r.world.Serving()) {
+	busy := func() bool {
+		return !r.system.Ready() || len(r.system.Outstanding()) > 0 || r.world.Serving()
+	}
+	for r.world.Now() < r.deadline && busy() {
 		next := min(r.world.Now().Add(pollEvery), r.deadline)
 		if why := r.world.Run(nil, next); why == sim.Broken || why == sim.Exhausted {
 			return

@@ -7,6 +7,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/harness/target"
+	"github.com/shardproof/shardproof/histories/commandkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system"
@@ -89,9 +90,24 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	return c, nil
 }
 
-// limits are those that the settings of the moment make.
+// limits are the shortest that the settings make, with those that operators change while it runs:
+// a server may have the new value or the old one.
 func (c *cluster) limits() oracle.Limits {
-	s := &c.settings
+	least := limitsOf(&c.settings)
+	for i := range c.scenario.Commands {
+		changed := c.settings
+		if o := &c.scenario.Commands[i]; o.Do != commandkind.SetParameter ||
+			changed.Set(o.Name, o.Value) != nil {
+			continue
+		}
+		other := limitsOf(&changed)
+		least.Cursor = min(least.Cursor, other.Cursor)
+		least.Migration = min(least.Migration, other.Migration)
+	}
+	return least
+}
+
+func limitsOf(s *settings.Settings) oracle.Limits {
 	return oracle.Limits{
 		Cursor: s.CursorTimeout,
 		Migration: min(s.OverlapWait, s.CatchUpWait, s.StaleWait, s.WriteConcernTimeout,

@@ -44,7 +44,8 @@ type excuser struct {
 }
 
 func (x excuser) unfenced(v *checkers.Violation) bool {
-	return slices.ContainsFunc(x.oracle.Unfenced(), func(d verdict.Damage) bool {
+	damaged := x.oracle.Unfenced()
+	return verdict.Covers(damaged, v) || slices.ContainsFunc(damaged, func(d verdict.Damage) bool {
 		return d.Explains(x.evidence(v), x.places(v), x.ended)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/checkers/endstate"
+	"github.com/shardproof/shardproof/checkers/oracle"
 	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/catalog"
@@ -265,6 +266,14 @@ func (p *prober) continueSessions(t env.Task) {
 	}
 }
 
+// droppedBetween: what the session has just sent again was executed before its collection was
+// dropped, and once more in one of the same name, which is a known anomaly.
+func (p *prober) droppedBetween(s *session) bool {
+	return slices.ContainsFunc(p.oracle.ExecutedTwice(), func(twice oracle.Twice) bool {
+		return twice.Session == s.client.Session() && twice.NS == s.newest.NS
+	})
+}
+
 func (p *prober) continueSession(t env.Task, client int, s *session) {
 	if s.newest == nil {
 		return
@@ -274,7 +283,7 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 		again := false
 		p.tryKey(t, s.newest.NS, s.newest.Key, what, func() error {
 			a := s.client.Repeat(t)
-			again = a.Err == nil && !a.Written.Retried
+			again = a.Err == nil && !a.Written.Retried && !p.droppedBetween(s)
 			if p.forgets() && errcode.Is(a.Err, errcode.IncompleteTransactionHistory) {
 				return nil
 			}
