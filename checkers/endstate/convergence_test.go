@@ -1,6 +1,7 @@
 package endstate
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -179,4 +180,28 @@ func TestConvergence(t *testing.T) {
 func unknown(m Member) Member {
 	m.Known, m.Owned, m.Major = false, nil, 0
 	return m
+}
+
+// TestDiffering: what two lists of ranges do not have in common, cut at all their bounds.
+func TestDiffering(t *testing.T) {
+	for name, c := range map[string]struct {
+		one, other []Range
+		want       []verdict.KeyRange
+	}{
+		"equal":         {[]Range{{"a", "c"}}, []Range{{"a", "c"}}, nil},
+		"nothing there": {[]Range{{"a", "c"}}, nil, []verdict.KeyRange{{Min: "a", Max: "c"}}},
+		"cut otherwise": {[]Range{{"a", "b"}, {"b", "c"}}, []Range{{"a", "c"}}, nil},
+		"a part of it": {
+			[]Range{{"a", "d"}}, []Range{{"b", "c"}},
+			[]verdict.KeyRange{{Min: "a", Max: "b"}, {Min: "c", Max: "d"}},
+		},
+		"beside each other": {
+			[]Range{{"a", "b"}}, []Range{{"b", "c"}},
+			[]verdict.KeyRange{{Min: "a", Max: "b"}, {Min: "b", Max: "c"}},
+		},
+	} {
+		if got := differing(c.one, c.other); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, not %v", name, got, c.want)
+		}
+	}
 }

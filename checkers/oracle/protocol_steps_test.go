@@ -95,6 +95,11 @@ func TestProtocolSteps(t *testing.T) {
 		"the collection is dropped": {
 			sent + "table 1 2 drop\nmajority config.0 1 2\nrelease a.0 m1\n", "",
 		},
+		"a late request makes the recipient begin once more": {
+			until(followed, "receive b.0 m1 - m kReady") +
+				"elected a.1 2 1 1:1\ntable 1 2 bump -..m=a@2|0\nmajority config.0 1 2\n" +
+				"receive b.0 m1 - m kReady\ndecide a.1 m1 aborted\ntask a.1 m1 - m dropped 0\n", "",
+		},
 		"the range moves on": {
 			followed + "table 1 3 move_m2 -..m=c@3|0<b\nmajority config.0 1 3\nknows b.0\n" +
 				"user b.0 1 2 c 14\n", "",

@@ -102,3 +102,26 @@ func TestDamage(t *testing.T) {
 		t.Error("what is about no collection is explained")
 	}
 }
+
+// A violation about ranges is covered when each of them lies in one damaged range of its namespace.
+func TestCovers(t *testing.T) {
+	damaged := []Damage{
+		{NS: "test.docs", Min: "b", Max: "f"}, {NS: "test.docs", Min: "m", Max: "p"},
+	}
+	for name, c := range map[string]struct {
+		ns     string
+		ranges []KeyRange
+		want   bool
+	}{
+		"inside one":        {"test.docs", []KeyRange{{"b", "f"}}, true},
+		"inside both":       {"test.docs", []KeyRange{{"c", "d"}, {"m", "n"}}, true},
+		"beyond the end":    {"test.docs", []KeyRange{{"c", "g"}}, false},
+		"one of two":        {"test.docs", []KeyRange{{"c", "d"}, {"x", "y"}}, false},
+		"another namespace": {"test.more", []KeyRange{{"c", "d"}}, false},
+		"about no range":    {"test.docs", nil, false},
+	} {
+		if got := Covers(damaged, &Violation{NS: c.ns, Ranges: c.ranges}); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
