@@ -36,6 +36,8 @@ type Fact struct {
 	// What is a clause for people, NS the collection that it is about, if any.
 	What, NS string
 	holds    func(*Oracle) bool
+	// about are the encoded shard keys that it concerns, if it is about any.
+	about []verdict.KeyRange
 }
 
 // pendingCommand is a command that has no answer yet.
@@ -62,7 +64,7 @@ func (o *Oracle) Asked(f *Fact) (answered func(acknowledged bool)) {
 			return
 		}
 		o.report(acknowledgedRule, verdict.Violation{
-			Signature: neverSo, NS: f.NS,
+			Signature: neverSo, NS: f.NS, Ranges: f.about,
 			Broke: "a command was acknowledged after which " + f.What,
 			Because: []string{
 				"a majority of the config server never had that since the command was given",
@@ -162,11 +164,15 @@ func NotJumbo(ns, at string) *Fact {
 // OwnedBy is that a shard owns a key of a collection, or has a database. A collection that is gone
 // is where its database is: there is nothing to move.
 func OwnedBy(ns, at, shard string) *Fact {
-	return &Fact{What: ns + " is on " + shard, NS: ns, holds: func(o *Oracle) bool {
+	holds := func(o *Oracle) bool {
 		database, _, _ := strings.Cut(ns, ".")
 		return o.world.Table(ns).Owner(at) == shard ||
 			!o.world.Sharded(ns) && o.world.Table(database).Owner(at) == shard
-	}}
+	}
+	return &Fact{
+		What: ns + " is on " + shard, NS: ns, holds: holds,
+		about: []verdict.KeyRange{{Min: at, Max: at + "\x00"}},
+	}
 }
 
 func inTable(what, ns string, holds func(model.Table) bool) *Fact {

@@ -333,12 +333,12 @@ func (r *protocolSteps) write(e *trace.Event) {
 	}
 }
 
-// overtakes: in 4.2 the late commit of another migration brings the range to where it was to go, and
-// its own donor is answered that it is there (H-21).
+// overtakes: in 4.2 the late commit of another migration takes the range from the donor, which is
+// then answered that it is gone and takes that for its own commit (H-21).
 func (r *protocolSteps) overtakes(m *machine, chunks []trace.Chunk) bool {
 	return r.machine.Protocol() == migrationmodel.V42 &&
 		slices.ContainsFunc(chunks, func(c trace.Chunk) bool {
-			return m.overlaps(c) && c.Shard == m.to
+			return m.overlaps(c) && c.Shard != m.from
 		})
 }
 

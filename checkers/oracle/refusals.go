@@ -46,7 +46,7 @@ var refusals = []refusal{
 	// Only a primary writes.
 	{own, []string{"NotWritablePrimary"}, anything, (*causes).notPrimary,
 		"the node, or that of a shard that it asked, is not the settled primary"},
-	{own, []string{"PrimarySteppedDown", "InterruptedDueToReplStateChange"}, anything, never,
+	{own, []string{"PrimarySteppedDown", "InterruptedDueToReplStateChange"}, anything, (*causes).openedBefore,
 		"the node became something else"},
 	// A node that has seen nothing fail of its own does not say that something did.
 	{own, []string{"NetworkTimeout", "HostUnreachable", "FailPointEnabled"}, anything, never,
@@ -74,6 +74,13 @@ var refusals = []refusal{
 }
 
 func never(*causes, *trace.Event, int64) bool { return false }
+
+// openedBefore: what reads on goes by the term in which its cursor was opened, which is not known; a
+// cursor that is older than its timeout is none any more.
+func (c *causes) openedBefore(e *trace.Event, _ int64) bool {
+	return e.Asked() == "GetMore" &&
+		(c.limits == nil || c.of(e.Node).role >= e.At-int64(c.limits().Cursor))
+}
 
 // judgeRefusal looks the refusal up and asks for its cause.
 func (c *causes) judgeRefusal(e *trace.Event) {

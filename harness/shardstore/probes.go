@@ -168,15 +168,18 @@ func single(at key.Key) key.Range {
 
 func (p *prober) move(t env.Task, c *scenario.Collection, k int, of key.Range, to string) bool {
 	what := fmt.Sprintf("move k=%d of %s to %s", k, c.NS, to)
-	return p.tryKey(t, c.NS, int64(k), what, func() error {
+	tooBig := false
+	done := p.tryKey(t, c.NS, int64(k), what, func() error {
 		err := p.once(t, &command.MoveRange{
 			NS: c.NS, Min: of.Min, Max: of.Max, To: to, WaitDelete: true, Name: "probe",
 		})
-		if c.Share > 1 && errcode.Is(err, errcode.ChunkTooBig) {
-			return nil // the documents of one shard key may be more than a chunk has room for
+		// The documents of one shard key may be more than a chunk has room for.
+		if tooBig = c.Share > 1 && errcode.Is(err, errcode.ChunkTooBig); tooBig {
+			return nil
 		}
 		return err
 	})
+	return done && !tooBig
 }
 
 // movePrimaries moves a database's unsharded collections to another shard and back.
