@@ -29,6 +29,7 @@ const stepOutsideModel verdict.Signature = "step-outside-model"
 var _ = declare(87, protocolRule, func(o *Oracle) hooks {
 	r := &protocolSteps{
 		Oracle: o, machines: map[string]*machine{}, views: map[string]placementVersion{},
+		elected: map[string]bool{},
 	}
 	return hooks{event: r.observe, commit: r.committed}
 })
@@ -44,6 +45,9 @@ type protocolSteps struct {
 	order    []*machine
 	// views is which version of a namespace's placement a node knows.
 	views map[string]placementVersion
+	// elected are the primaries whose step-up is not over: they serve nobody, and begin recoveries,
+	// which forget what they know, when it is.
+	elected map[string]bool
 }
 
 // placementVersion is that of a shard; of a node that knows none there is none.
@@ -115,7 +119,10 @@ func (r *protocolSteps) observe(e *trace.Event) {
 	case trace.Applied:
 		r.serve(e)
 	case trace.Elected:
+		r.elected[e.Node] = true
 		r.failOver(e)
+	case trace.Writable:
+		delete(r.elected, e.Node)
 	case trace.CatalogWritten:
 		r.write(e)
 	}
@@ -263,6 +270,8 @@ func (r *protocolSteps) learn(e *trace.Event) {
 		switch {
 		case e.Shard == m.from && owns && r.machine.Protocol() == migrationmodel.V42:
 			m.past(migrationmodel.DonorLearnsItOwns) // what was read before a late commit (H-21)
+		case e.Shard == m.from && owns && r.elected[e.Node]:
+			m.maybe(migrationmodel.DonorLearnsItOwns)
 		case e.Shard == m.from && owns:
 			r.step(m, migrationmodel.DonorLearnsItOwns)
 		case e.Shard == m.from:

@@ -13,7 +13,9 @@ import (
 //
 //	request NODE MIGRATION MIN MAX FROM TO     knows NODE [MIN MAX MAJOR]
 //	reads NODE MIGRATION                       hold|unhold NODE MIGRATION, of a recipient
+//	writable NODE
 const followed = opening + `
+writable a.0
 knows a.0 - m 1
 request a.0 m1 - m a b
 state a.0 m1 - m a b kCreated
@@ -181,6 +183,8 @@ func (s *script) followedLine(t *testing.T, w []string) {
 			Shard: shard, Peer: w[6], NS: "test.docs", Migration: w[2], Min: bound(w[3]),
 			Max: bound(w[4]),
 		}.Event()
+	case "writable":
+		e = trace.WritableEvent{Shard: shard, Term: 1}.Event()
 	case "knows":
 		known := trace.MetadataInstalledEvent{Shard: shard, NS: "test.docs"}
 		if len(w) > 2 {

@@ -140,9 +140,9 @@ func (r *recipientMigration) write(t env.Task, ops ...oplog.Op) error {
 }
 
 // fail ends the recipient migration unless it holds the critical section, which only the donor may
-// end. Its tasks end at their next wait.
+// end, or takes it again as its predecessor had it. Its tasks end at their next wait.
 func (r *recipientMigration) fail(state recipientState, err error) {
-	if r.s.recipient != r || r.state >= recipientEnteredCritSec {
+	if r.s.recipient != r || r.state >= recipientEnteredCritSec || r.recovered {
 		return
 	}
 	r.err = err

@@ -241,9 +241,7 @@ func (s *Service) recvRelease(
 	}
 	// A failover during the wait may have brought the recipient migration back.
 	for r := s.recipient; r != nil && r.start.Session == req.Session; r = s.recipient {
-		if r.state < recipientEnteredCritSec && !r.recovered {
-			r.fail(recipientAborted, errReleased(req.Migration))
-		}
+		r.fail(recipientAborted, errReleased(req.Migration))
 		r.released = true
 		r.changed.Broadcast()
 		if err := r.changed.WaitFor(t, s.waitSlack(), func() bool { return r.over }); err != nil {
