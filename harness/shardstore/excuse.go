@@ -26,10 +26,10 @@ func (c *cluster) Excuse(
 	var excuses []verdict.Excuse
 	if older {
 		excuses = append(excuses, verdict.Excuse{Anomaly: verdict.UnfencedCommit,
-			Explains: x.unfenced})
+			Explains: x.underAnyName(x.unfenced)})
 	}
 	excuses = append(excuses, verdict.Excuse{Anomaly: verdict.ExecutedTwice,
-		Explains: x.executedTwice})
+		Explains: x.underAnyName(x.executedTwice)})
 	anomalies = verdict.Apply(excuses, verdicts)
 	if older && c.leaked {
 		anomalies = append(anomalies, verdict.LeakedOrphans.Name)
@@ -41,6 +41,39 @@ func (c *cluster) Excuse(
 type excuser struct {
 	*cluster
 	history []histories.Op
+}
+
+// underAnyName: a violation about a collection that was renamed names it as one of its names, and
+// what explains it may have happened under another.
+func (x excuser) underAnyName(
+	explains func(*checkers.Violation) bool,
+) func(*checkers.Violation) bool {
+	return func(v *checkers.Violation) bool {
+		return slices.ContainsFunc(x.namesOf(v.NS), func(ns string) bool {
+			named := *v
+			named.NS = ns
+			return explains(&named)
+		})
+	}
+}
+
+// namesOf are the names that the collection of that name may have had, itself among them.
+func (x excuser) namesOf(ns string) []string {
+	names := []string{ns}
+	for n := 0; n < len(names); n++ {
+		for i := range x.history {
+			op := &x.history[i]
+			if !op.Kind.Of().Renames || op.Outcome == histories.Failed {
+				continue
+			}
+			for _, pair := range [][2]string{{op.NS, op.Into}, {op.Into, op.NS}} {
+				if pair[0] == names[n] && !slices.Contains(names, pair[1]) {
+					names = append(names, pair[1])
+				}
+			}
+		}
+	}
+	return names
 }
 
 func (x excuser) unfenced(v *checkers.Violation) bool {

@@ -2,6 +2,7 @@ package shardstore
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers"
@@ -74,5 +75,28 @@ func TestExecutedTwiceExplains(t *testing.T) {
 		if got := explains(twice, &c.v, []string{c.key}, history); got != c.want {
 			t.Errorf("%s: explained %v", name, got)
 		}
+	}
+}
+
+// A collection that was renamed is excused under each of its names; a rename that failed gives none.
+func TestNamesOf(t *testing.T) {
+	rename := func(from, into string, outcome histories.Outcome) histories.Op {
+		return histories.Op{Kind: opkind.Rename, NS: from, Into: into, Outcome: outcome}
+	}
+	x := excuser{history: []histories.Op{
+		rename("t.a", "t.b", histories.OK), rename("t.b", "t.c", histories.Unknown),
+		rename("t.c", "t.d", histories.Failed),
+	}}
+	for ns, want := range map[string][]string{
+		"t.a": {"t.a", "t.b", "t.c"}, "t.c": {"t.c", "t.b", "t.a"}, "t.d": {"t.d"},
+	} {
+		if got := x.namesOf(ns); !slices.Equal(got, want) {
+			t.Errorf("%s had the names %v, not %v", ns, got, want)
+		}
+	}
+	seen := func(v *checkers.Violation) bool { return v.NS == "t.a" }
+	if !x.underAnyName(seen)(&checkers.Violation{NS: "t.c"}) ||
+		x.underAnyName(seen)(&checkers.Violation{NS: "t.d"}) {
+		t.Error("what happened under an earlier name is not excused, or under another's")
 	}
 }
