@@ -54,8 +54,9 @@ type Limits struct {
 // or given up for taking long.
 func (o *Oracle) Limit(now func() Limits) { o.limits = now }
 
-// slack is what a clock may go wrong: a limit counts as exceeded a little before its time.
-func slack(limit time.Duration) int64 { return int64(limit) * 9 / 10 }
+// slack is what a clock may go wrong: a limit counts as exceeded before its time, as on a node whose
+// clock gains half as much again.
+func slack(limit time.Duration) int64 { return int64(limit) * 2 / 3 }
 
 // causes is what has been seen that may be the cause of something later.
 type causes struct {
