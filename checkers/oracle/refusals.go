@@ -214,7 +214,7 @@ func (c *causes) elsewhere(e *trace.Event, since int64) bool {
 
 func (c *causes) learned(e *trace.Event, since int64) bool {
 	k := c.of(e.Node).about(e.NS)
-	return k.at >= since || k.changed >= since || !c.unchanged(e.NS, since)
+	return k.at >= since || k.changed >= since || len(k.blocks) > 0 || !c.unchanged(e.NS, since)
 }
 
 // recipientFails: a recipient gives up because its donor has, or another one leads, or the
