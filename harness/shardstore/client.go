@@ -41,6 +41,8 @@ type session struct {
 	// it is known to have changed something.
 	newest   *scenario.Op
 	recorded bool
+	// answered is what it was answered.
+	answered command.Written
 	// collections are the scenario's by name: scans of hashed ones do not come in the order of the
 	// key. creations says how to make each again.
 	collections map[string]scenario.Collection
@@ -56,6 +58,7 @@ func (s *session) Do(t env.Task, op *scenario.Op, tick func() uint64) target.Ans
 	if !op.Kind.Of().Reads() {
 		s.newest = op
 		s.recorded = !op.Kind.Whole() && a.Certainty == client.OK && a.Written.N > 0
+		s.answered = a.Written
 	}
 	return s.answer(op, &a, r)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/checkers/oracle"
+	"github.com/shardproof/shardproof/harness/shardstore/replies"
 	"github.com/shardproof/shardproof/histories/opkind"
 	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/system/catalog"
@@ -289,6 +290,9 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 			again = a.Err == nil && !a.Written.Retried && !p.droppedBetween(s)
 			if p.forgets() && errcode.Is(a.Err, errcode.IncompleteTransactionHistory) {
 				return nil
+			}
+			if told := replies.Differing(&a.Written, &s.answered); a.Written.Retried && told != "" {
+				return errcode.New(errcode.OperationFailed, "the record of it says %s", told)
 			}
 			return a.Err
 		})

@@ -71,6 +71,21 @@ func Write(op *scenario.Op, c scenario.Collection, a *client.Answer) (flaws []st
 	return flaws
 }
 
+// Differing compares what a statement is answered when it is sent again with what it was answered
+// first; empty when the two are the same.
+func Differing(again, first *command.Written) string {
+	says := func(w *command.Written) outcome {
+		return outcome{w.N, w.Modified, w.Upserted, w.Image != nil}
+	}
+	switch {
+	case says(again) != says(first):
+		return fmt.Sprintf("%v, and it was answered %v", says(again), says(first))
+	case !bytes.Equal(again.Image, first.Image):
+		return fmt.Sprintf("the image %v, and it was answered %v", again.Image, first.Image)
+	}
+	return ""
+}
+
 // outcome is what counts and flags may be together.
 type outcome struct {
 	n, modified     int

@@ -161,6 +161,27 @@ func TestWrites(t *testing.T) {
 	}
 }
 
+// A statement that is sent again is answered as it was.
+func TestDiffering(t *testing.T) {
+	first := command.Written{N: 1, Modified: 1, Image: of(t, 7, "w1"), Time: 5}
+	same, other := first, first
+	same.Retried, same.Time = true, 9
+	other.Image = of(t, 7, "w2")
+	for name, c := range map[string]struct {
+		again command.Written
+		want  string
+	}{
+		"the same":      {same, ""},
+		"another image": {other, "the image"},
+		"no result":     {command.Written{Retried: true}, "n 0, modified 0"},
+	} {
+		switch told := replies.Differing(&c.again, &first); {
+		case c.want == "" && told != "", !strings.Contains(told, c.want):
+			t.Errorf("%s: told %q", name, told)
+		}
+	}
+}
+
 // The time of a write is after what its client knew; one that was executed before has its old time.
 func TestTimes(t *testing.T) {
 	op := &scenario.Op{Kind: scenario.Insert, Key: 7}
