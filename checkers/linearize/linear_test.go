@@ -278,3 +278,37 @@ func acts(k *Key) (s string) {
 	}
 	return s
 }
+
+// An insert that was refused saw a document, of which it does not say which: two lives that may come
+// in either order leave it a place in one order only, and nothing is proven by the other.
+func TestRefusedBetweenLives(t *testing.T) {
+	op := func(kind scenario.OpKind, value string, call, end uint64, r histories.Result) histories.Op {
+		return histories.Op{
+			NS: "t.t", Kind: kind, Value: value, Call: call, Return: end, Outcome: histories.OK,
+			Result: r,
+		}
+	}
+	made := histories.Result{Applied: true}
+	removed := func(v string) histories.Result {
+		return histories.Result{Found: true, Value: v, Applied: true}
+	}
+	ops := []histories.Op{
+		op(scenario.Insert, "a", 1, 11, made), op(scenario.Delete, "", 2, 20, removed("b")),
+		op(scenario.Insert, "b", 5, 15, made), op(scenario.Delete, "", 7, 14, removed("a")),
+		op(scenario.Read, "", 10, 12, histories.Result{Found: true, Value: "a"}),
+		op(scenario.Insert, "x", 16, 18, histories.Result{}),
+		op(scenario.Insert, "c", 17, 25, made),
+		op(scenario.Read, "", 21, 22, histories.Result{}),
+		op(scenario.Delete, "", 26, 28, removed("c")),
+	}
+	for i := range ops {
+		ops[i].ID, ops[i].Client = i, i
+	}
+	keys := Split(ops)
+	if got := keys[0].Analyse(); got.Answer == Contradiction {
+		t.Errorf("a valid history is refused: %+v", got.Proof)
+	}
+	if got, _ := keys[0].Search(Limits{Time: time.Minute, Acts: 100}); got != Explained {
+		t.Errorf("the search says %v", got)
+	}
+}
