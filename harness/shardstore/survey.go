@@ -84,12 +84,12 @@ func (s *survey) Statistics(t env.Task) map[string]int64 {
 // chunks stay where they are. They number their chunks above the whole collection's version
 // (protocol 3.2), so they do whenever the last migration was between others, and not only when they
 // are set to raise the major version themselves. The balancer splits chunks too, at the bounds of
-// zones.
+// zones, and where one could not be moved as a whole.
 func (c *cluster) raises() bool {
 	reshapes := []commandkind.Name{
 		commandkind.SplitChunk, commandkind.MergeChunks, commandkind.ZoneRange, commandkind.Defragment,
 	}
-	return !protocolOf(c.scenario).MovesPartOfChunk() ||
+	return !protocolOf(c.scenario).MovesPartOfChunk() || c.Chooses() ||
 		slices.ContainsFunc(c.scenario.Commands, func(c scenario.Command) bool {
 			return slices.Contains(reshapes, c.Do)
 		})
