@@ -59,7 +59,7 @@ func analyseUnique(h keyed) *uniqueFindings {
 	v.Checked = len(h.ops)
 	for i := range h.keys {
 		k := &h.keys[i]
-		h.checkGlimpses(v, k)
+		h.checkWeakReads(v, k)
 		switch r := k.Analyse(); r.Answer {
 		case linearize.Contradiction:
 			f.broken = append(f.broken, i)
@@ -73,10 +73,10 @@ func analyseUnique(h keyed) *uniqueFindings {
 	return &f
 }
 
-// checkGlimpses holds reads of any concern to the one thing that all promise: what they show was
+// checkWeakReads holds reads of any concern to the one thing that all promise: what they show was
 // written, before they returned, by a write that nobody was told had failed.
-func (h keyed) checkGlimpses(v *Verdict, k *linearize.Key) {
-	for _, g := range k.Glimpses {
+func (h keyed) checkWeakReads(v *Verdict, k *linearize.Key) {
+	for _, g := range k.WeakReads {
 		if g.Seen <= linearize.Unnamed {
 			continue
 		}

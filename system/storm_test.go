@@ -135,7 +135,7 @@ func (s *storm) strike(p *sim.PointHit) sim.Action {
 		return sim.Action{Crash: true}
 	case 1:
 		return sim.Action{Err: errcode.New(errcode.FailPointEnabled,
-			"the storm struck at %s", p.Site)}
+			"the storm interrupted %s", p.Site)}
 	}
 	return sim.Action{Pause: time.Duration(pick("pause", 700)) * time.Millisecond}
 }

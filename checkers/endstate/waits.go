@@ -45,8 +45,8 @@ func (w *Wait) toldIn(line string) bool { return strings.TrimLeft(line, arrow) =
 func (w *Wait) worksFor(id string) bool { return w.About == id || mentions(w.Task, id) }
 
 // chain is who waits for whom, from the tasks that are to carry something out down to the one that
-// does not answer: a line each. A task that waits for no answer is waited for by whoever does the
-// same work, or works in the background of its node.
+// does not answer: a line each. A task that waits for no answer is waited for by the task that does
+// the same work, or works in the background of its node.
 func (p *Progress) chain(u *Unfinished) []string {
 	c := chain{waits: p.Waiting, told: map[int]bool{}}
 	for i := range p.Waiting {

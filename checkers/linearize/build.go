@@ -11,7 +11,7 @@ import (
 
 // Split takes a history apart into its keys, ordered by namespace and key. Operations that
 // certainly failed leave no act, only the knowledge that their identity must never be seen; reads
-// of weaker concern than linearizable leave glimpses.
+// of weaker concern than linearizable leave weak reads.
 func Split(ops []histories.Op) []Key {
 	b := keyBuilder{
 		ops:    ops,
@@ -255,11 +255,11 @@ func (b *keyBuilder) seen(i, at int32, op *histories.Op, s keySighting) {
 		k.Acts = append(k.Acts, a)
 		return
 	}
-	g := Glimpse{Op: at, Seen: a.Seen, Return: a.Return,
+	g := WeakRead{Op: at, Seen: a.Seen, Return: a.Return,
 		Passing: op.Concern == "local" || op.Concern == "available"}
-	k.Glimpses = append(k.Glimpses, g)
+	k.WeakReads = append(k.WeakReads, g)
 	for _, g.Seen = range k.Lists[a.List] {
-		k.Glimpses = append(k.Glimpses, g)
+		k.WeakReads = append(k.WeakReads, g)
 	}
 }
 

@@ -95,13 +95,13 @@ type Key struct {
 	// the collection has.
 	Wiped  bool
 	Places int
-	// Glimpses are what reads of weaker concern saw: no claim about order, but nobody may see what
+	// WeakReads are what reads of weaker concern saw: no claim about order, but nobody may see what
 	// was never written, and what a majority read saw is there to stay.
-	Glimpses []Glimpse
+	WeakReads []WeakRead
 }
 
-// Glimpse is an identity that a read of weaker concern than linearizable saw before it returned.
-type Glimpse struct {
+// WeakRead is an identity that a read of weaker concern than linearizable saw before it returned.
+type WeakRead struct {
 	Op     int32
 	Seen   ID
 	Return uint64

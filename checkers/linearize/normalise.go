@@ -12,7 +12,7 @@ func (k *Key) normalise() {
 			s.witness(&k.Acts[i], k.Acts[i].Return)
 		}
 	}
-	for _, g := range k.Glimpses {
+	for _, g := range k.WeakReads {
 		if !g.Passing {
 			s.saw(g.Seen, g.Return)
 		}

@@ -82,7 +82,7 @@ func past(from, to Donor, then func(*State), more ...condition) action {
 func donorKnowledge() []action {
 	return []action{
 		does(DonorLearnsItOwns, func(s *State) { s.Owns = true }, commitNotSure, mayRefresh),
-		// What was read before the commit may arrive after it; whoever blocks serves nobody.
+		// What was read before the commit may arrive after it; a shard that blocks serves nobody.
 		does(DonorLearnsItOwns, func(s *State) { s.Owns = true }, writesBlocked),
 		does(DonorLearnsItLost, func(s *State) { s.Owns = false }),
 		does(DonorServes, nothing, donorServes),

@@ -156,19 +156,19 @@ func (g *Graph) Dead() (at int, ok bool) {
 // firstNot is the first state that no ended one can be reached from.
 func firstNot(states []State, before [][]int) (at int, ok bool) {
 	ends := make([]bool, len(states))
-	var todo []int
+	var pending []int
 	for i, s := range states {
 		if ends[i] = Ended(s); ends[i] {
-			todo = append(todo, i)
+			pending = append(pending, i)
 		}
 	}
-	for len(todo) > 0 {
-		i := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	for len(pending) > 0 {
+		i := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
 		for _, from := range before[i] {
 			if !ends[from] {
 				ends[from] = true
-				todo = append(todo, from)
+				pending = append(pending, from)
 			}
 		}
 	}

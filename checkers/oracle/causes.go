@@ -111,8 +111,8 @@ type evidence struct {
 	// it is a primary whose step-up is over.
 	role    int64
 	settled bool
-	// struck is when a fault hit one of its tasks.
-	struck int64
+	// faulted is when a fault hit one of its tasks.
+	faulted int64
 	// faults are those that have hit it and are not repaired.
 	faults map[int]bool
 	// leaving counts the operators who have it hand over; left is when the last of them had ended.
@@ -157,7 +157,8 @@ func (c *causes) of(node string) *evidence {
 	n := c.nodes[node]
 	if n == nil {
 		n = &evidence{
-			faults: map[int]bool{}, handed: map[string]int64{}, knows: map[string]*knowledge{}, tables: map[string]*reads{},
+			faults: map[int]bool{}, handed: map[string]int64{},
+			knows: map[string]*knowledge{}, tables: map[string]*reads{},
 		}
 		c.nodes[node] = n
 	}
@@ -209,13 +210,13 @@ func (c *causes) judge(e *trace.Event) {
 		c.settings = e.At
 	case trace.Fault, trace.Repair:
 		n := c.of(e.Peer)
-		if n.struck = e.At; e.Kind == trace.Fault {
+		if n.faulted = e.At; e.Kind == trace.Fault {
 			n.faults[e.FaultNumber()] = true
 		} else {
 			delete(n.faults, e.FaultNumber())
 		}
 	case trace.PointHit:
-		c.of(e.Node).struck = e.At
+		c.of(e.Node).faulted = e.At
 	case trace.MigrationRequested, trace.DonorAdvanced, trace.RecipientAdvanced:
 		c.takePart(e)
 	default:
@@ -370,7 +371,7 @@ func (c *causes) noteMajority(e *trace.Event) {
 
 // quiet says whether nothing has happened to a node since a moment that may have any effect.
 func (n *evidence) quiet(since int64) bool {
-	return n.role < since && n.struck < since && len(n.faults) == 0
+	return n.role < since && n.faulted < since && len(n.faults) == 0
 }
 
 // settledSince says whether a node has been the primary of its set since before a moment.

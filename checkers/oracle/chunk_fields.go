@@ -298,7 +298,8 @@ func (f *fields) judgeMerged(w *model.Write) {
 			f.wrong(w, wrongDate, fmt.Sprintf("%s is on its shard since time %d", f.name(c), c.Since),
 				fmt.Sprintf("the latest of its parts came at time %d", since))
 		}
-		if z := f.world.LatestCluster(); z != nil && w.Is(trace.AutoMerge) && z.Crosses(w.NS, c.Min, c.Max) {
+		z := f.world.LatestCluster()
+		if z != nil && w.Is(trace.AutoMerge) && z.Crosses(w.NS, c.Min, c.Max) {
 			f.wrong(w, wrongMerge, f.name(c)+" was joined without being asked for",
 				"it crosses the boundary of a zone")
 		}

@@ -52,7 +52,7 @@ func (c *causes) open(cu *seenCursor, now int64) bool {
 
 // judgeLoss judges a cursor that its client is told is gone.
 func (c *causes) judgeLoss(e *trace.Event, cu *seenCursor) {
-	if cu == nil || !c.open(cu, e.At) || !c.of(cu.node).settled || c.struckSince(cu) {
+	if cu == nil || !c.open(cu, e.At) || !c.of(cu.node).settled || c.faultedSince(cu) {
 		return
 	}
 	cu.over = true
@@ -63,7 +63,7 @@ func (c *causes) judgeLoss(e *trace.Event, cu *seenCursor) {
 			"gone", cu.opened)
 }
 
-func (c *causes) struckSince(cu *seenCursor) bool { return c.of(cu.node).struck >= cu.opened }
+func (c *causes) faultedSince(cu *seenCursor) bool { return c.of(cu.node).faulted >= cu.opened }
 
 // keeper is an open cursor on a node that keeps a document of the key from deletion, as far as
 // others can see; nil for none. What it was let in with says what the shard owned then.

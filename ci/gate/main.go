@@ -48,7 +48,8 @@ func main() {
 	flag.StringVar(&o.only, "bug", "", "only these known bugs, with commas between them")
 	flag.StringVar(&o.demo, "demo", "",
 		"run this known bug with everything the tool prints, then replay the failure")
-	flag.StringVar(&o.table, "table", "", "also write at which seed each was found as a Markdown table to this file")
+	flag.StringVar(&o.table, "table", "",
+		"also write at which seed each was found as a Markdown table to this file")
 	flag.IntVar(&o.budget, "budget", 0,
 		"only known bugs that may take at most so many seeds; 0 for all")
 	flag.BoolVar(&o.compare, "strategies", false,

@@ -17,7 +17,7 @@ A sweep runs one scenario without faults and records every injection point: ever
 failpoint is passed, every message and every durable write. Then it runs the scenario once for each
 fault that makes sense at each of these points, with all checkers.
 
-A row is a phase of the migration (or of whatever else is swept) and the actor that the fault hits;
+A row is a phase of the migration (or of what else is swept) and the actor that the fault hits;
 a column is a kind of fault, as ` + "`shardproof sweep --help`" + ` explains; a cell counts
 runs. A plain number means that every promise held in all of them; "5 of 7" means that it did in 5.
 
@@ -27,12 +27,14 @@ Each section is written by the command that it names; ` + "`make sweeps`" + ` wr
 // raceHead begins a file of matrices of race sweeps.
 const raceHead = `# Race sweeps: every two activities
 
-A race sweep takes two activities of the store at a time. The first stands still at each of its sites, the second begins, and when
-it has passed one of its own the first goes on; once for every site of the first and every event of the second, once for longer
-than anybody waits for an answer, and all of it once more while the first loses its primacy.
+A race sweep takes two activities of the store at a time. The first is held at each of its sites
+while the second begins; when the second has passed one of its own sites, the first goes on. This is
+done once for every site of the first and every event of the second, once for longer than any caller
+waits for an answer, and all of it once more while the node of the first steps down.
 
-A row is the activity that is held, a column the one that goes on. A cell says how often the first was held and let go again, with
-all checkers; where a promise broke it says in how many of these runs. ` + "`make race-sweep`" + ` writes it again.
+A row is the activity that is held, a column the one that goes on. A cell counts the runs in which
+the first was held and went on again, with all checkers; where a promise broke, the cell says in how
+many of these runs. ` + "`make race-sweep`" + ` writes it again.
 `
 
 // renewSection writes a section of a file of matrices in place of the one with that name, or at the

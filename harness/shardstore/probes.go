@@ -22,7 +22,7 @@ import (
 )
 
 // prober tries, when everything has come to rest, what must be possible then. Of each collection it
-// tries one thing with one range, drawn anew in each run; of sessions it continues all.
+// tries one thing with one range, another one in each run; of sessions it continues all.
 type prober struct {
 	operatorConnection
 	client *client.Client

@@ -12,7 +12,6 @@ import (
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/rpc"
-	"github.com/shardproof/shardproof/system/settings"
 )
 
 // balancing follows the balancer's rounds.
@@ -133,34 +132,15 @@ func (o operatorConnection) enlarge(t env.Task) {
 
 // patience is the shortest time of each setting with which a migration can be expected to succeed.
 var patience = []struct {
-	name  string
-	of    func(*settings.Settings) time.Duration
-	least time.Duration
+	setting string
+	least   time.Duration
 }{
-	{
-		"moveChunkCatchUpMaxWaitMillis",
-		func(s *settings.Settings) time.Duration { return s.CatchUpWait }, 5 * time.Second,
-	},
-	{
-		"moveRangeMaxWaitMillis",
-		func(s *settings.Settings) time.Duration { return s.MoveWait }, 20 * time.Second,
-	},
-	{
-		"criticalSectionWaitMillis",
-		func(s *settings.Settings) time.Duration { return s.StaleWait }, 2 * time.Second,
-	},
-	{
-		"writeConcernTimeoutMillis",
-		func(s *settings.Settings) time.Duration { return s.WriteConcernTimeout }, 2 * time.Second,
-	},
-	{
-		"socketTimeoutMS",
-		func(s *settings.Settings) time.Duration { return s.AttemptTimeout }, 2 * time.Second,
-	},
-	{
-		"timeoutMS",
-		func(s *settings.Settings) time.Duration { return s.ClientDeadline }, 5 * time.Second,
-	},
+	{"moveChunkCatchUpMaxWaitMillis", 5 * time.Second},
+	{"moveRangeMaxWaitMillis", 20 * time.Second},
+	{"criticalSectionWaitMillis", 2 * time.Second},
+	{"writeConcernTimeoutMillis", 2 * time.Second},
+	{"socketTimeoutMS", 2 * time.Second},
+	{"timeoutMS", 5 * time.Second},
 }
 
 // regular ends the mode in which the balancer moves at random, and settings with which no migration
@@ -172,8 +152,11 @@ func (o operatorConnection) regular(t env.Task) {
 		o.set(t, o.Topology().MembersOf(name), "sessionModsWaitMillis", "20ms")
 	}
 	for _, p := range patience {
-		if p.of(&o.settings) < p.least {
-			o.set(t, o.Servers(), p.name, p.least.String())
+		now, _ := o.settings.Get(p.setting)
+		if wait, err := time.ParseDuration(now); err != nil {
+			panic(fmt.Sprintf("shardstore: setting %s is %q: %v", p.setting, now, err))
+		} else if wait < p.least {
+			o.set(t, o.Servers(), p.setting, p.least.String())
 		}
 	}
 }

@@ -42,12 +42,12 @@ func TestUpset(t *testing.T) {
 	run := append(migrating[4:5:5], failing)
 	pairs := FaultPairs(run)
 	for _, two := range pairs {
-		held, struck := two[0].String(), two[1].String()
+		held, other := two[0].String(), two[1].String()
 		if !strings.HasPrefix(
 			held, "fault 1 at request.versionCheck.after #4 by shard-b.0 pause",
-		) || !strings.Contains(struck, "at donor.sendConfigCommit #1") &&
-			!strings.Contains(struck, "request.versionCheck.after") {
-			t.Errorf("%s\nwith %s", held, struck)
+		) || !strings.Contains(other, "at donor.sendConfigCommit #1") &&
+			!strings.Contains(other, "request.versionCheck.after") {
+			t.Errorf("%s\nwith %s", held, other)
 		}
 	}
 	if len(pairs) != 4 {
