@@ -263,7 +263,8 @@ func (c *causes) noteAnswer(e *trace.Event) {
 		return // of another request, which found this migration in its way
 	}
 	for _, p := range c.takes[e.Node] {
-		if p.donor && p.over != 0 && p.answered == 0 && isListed(moves, e.Asked()) {
+		// The request for a migration came before the migration was over.
+		if p.donor && e.Arrived() < p.over && p.answered == 0 && isListed(moves, e.Asked()) {
 			p.answered = e.At
 		}
 	}

@@ -91,6 +91,13 @@ func donor(at int64, state trace.DonorState, named ...trace.Chunk) happening {
 	}}
 }
 
+// answeredMove is the answer to a request to move a range.
+func answeredMove(at, arrived int64) happening {
+	return happening{at, "a.0", trace.AnsweredEvent{
+		Peer: "config.0", NS: "test.docs", Request: "ShardsvrMoveRange", Arrived: arrived * ms,
+	}}
+}
+
 func recipient(at int64, state trace.RecipientState) happening {
 	return happening{at, "a.0", trace.RecipientAdvancedEvent{
 		Shard: "a", Peer: "b", NS: "test.docs", Min: "m", Max: "z", Migration: "m2", State: state,
@@ -146,6 +153,18 @@ func TestCauses(t *testing.T) {
 		"a competing migration": {
 			[]happening{donor(80, trace.DonorCreated), recipient(80, trace.RecipientClone), section},
 			nil, refused("RecvChunkStart", "ConflictingOperationInProgress"), refusedIdly,
+		},
+		"a migration that was answered": {
+			nil, []happening{
+				donor(50, trace.DonorCreated), donor(60, trace.DonorDone), answeredMove(70, 40),
+			},
+			refused("ShardsvrMoveRange", "ConflictingOperationInProgress"), refusedIdly,
+		},
+		"a migration whose donor deletes the range": {
+			nil, []happening{
+				donor(50, trace.DonorCreated), donor(60, trace.DonorDone), answeredMove(75, 70),
+			},
+			refused("ShardsvrMoveRange", "ConflictingOperationInProgress"), "",
 		},
 		"a donor that gives up": {
 			[]happening{
