@@ -88,20 +88,36 @@ func (o operatorConnection) removeShard(t env.Task, name string) {
 // 14.2, SERVER-74982). In 4.2 it also drops what moves of a primary have left that ended half way,
 // when nothing is in progress any more (invariants 20.1).
 func (o operatorConnection) relieve(t env.Task, name string, left *command.RemoveShardReply) {
+	inTheWay := left.Unfinished != ""
 	for _, database := range left.Databases {
-		for _, to := range o.Topology().ShardNames() {
-			if to != name && o.movePrimary(t, database, to) == nil {
-				break
-			}
+		if o.moveAway(t, database, name) {
+			inTheWay = t.Sleep(retryEvery) == nil // what has been refused leaves nothing behind
 		}
 	}
 	if left.Jumbo > 0 && left.Jumbo == left.Chunks && o.settling {
 		o.clearMarks(t, name)
 	}
-	if left.Unfinished != "" && o.settling && !protocolOf(o.scenario).CoordinatesMovePrimary() &&
+	if inTheWay && o.settling && !protocolOf(o.scenario).CoordinatesMovePrimary() &&
 		len(o.Outstanding()) == 0 {
 		o.dropStale(t)
 	}
+}
+
+// moveAway moves a database from a shard to the first of the others that takes it. It reports
+// whether one of them has refused because it has such a collection already: the copy of a move that
+// ended half way stays until an operator drops it (invariants 20.1).
+func (o operatorConnection) moveAway(t env.Task, database, from string) (copied bool) {
+	for _, to := range o.Topology().ShardNames() {
+		if to == from {
+			continue
+		}
+		err := o.movePrimary(t, database, to)
+		if err == nil {
+			break
+		}
+		copied = copied || errcode.Is(err, errcode.IncompatibleShardingMetadata)
+	}
+	return copied
 }
 
 func (o operatorConnection) movePrimary(t env.Task, database, to string) error {
