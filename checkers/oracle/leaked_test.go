@@ -16,13 +16,16 @@ func TestMayForget(t *testing.T) {
 		script, shard, key string
 		may                bool
 	}{
-		"the donor deletes":                    {swept, "a", "c", false},
-		"the donor has begun nothing":          {given, "a", "c", false},
-		"the donor's task was killed":          {given + "fault a.0 kill-operation\n", "a", "c", true},
-		"a fault that kills nothing":           {given + "fault a.0 slow-disk\n", "a", "c", false},
-		"killed when it deletes":               {swept + "fault a.0 kill-operation\n", "a", "c", false},
-		"killed before the migration":          {"fault a.0 kill-operation\n" + given, "a", "c", false},
-		"the donor never read what became":     {moved, "a", "c", true},
+		"the donor deletes":                {swept, "a", "c", false},
+		"the donor has begun nothing":      {given, "a", "c", false},
+		"the donor's task was killed":      {given + "fault a.0 kill-operation\n", "a", "c", true},
+		"a fault that kills nothing":       {given + "fault a.0 slow-disk\n", "a", "c", false},
+		"killed when it deletes":           {swept + "fault a.0 kill-operation\n", "a", "c", false},
+		"killed before the migration":      {"fault a.0 kill-operation\n" + given, "a", "c", false},
+		"the donor never read what became": {moved, "a", "c", true},
+		"the donor had given up": {
+			strings.Replace(given, "table 1 2", "release a.0 m1\ntable 1 2", 1), "a", "c", true,
+		},
 		"the donor has a successor":            {swept + "elected a.1 2 1 1:1\n", "a", "c", true},
 		"the recipient has a successor":        {swept + "elected b.1 2 1 1:1\n", "a", "c", false},
 		"dropped since":                        {swept + "table 1 3 drop\nmajority config.0 1 3\n", "a", "c", true},

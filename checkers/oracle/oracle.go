@@ -75,7 +75,9 @@ type Oracle struct {
 	// oldest first.
 	open []string
 	// unfenced are commits that took effect behind the donor's back.
-	unfenced []unfencedCommit
+	unfenced  []unfencedCommit
+	primaries map[string]*primaryMove
+	homes     map[string]home
 	// executions are by session, transaction and statement; twice are those that happened again.
 	executions map[string]execution
 	twice      []Twice
@@ -122,6 +124,8 @@ func New(key func(string) string) *Oracle {
 	o := &Oracle{
 		world:      model.New(),
 		moves:      map[string]*move{},
+		primaries:  map[string]*primaryMove{},
+		homes:      map[string]home{},
 		nodes:      map[string]*node{},
 		processes:  map[string]*process{},
 		down:       map[string]bool{},

@@ -100,6 +100,10 @@ func (o *Oracle) follow(e *trace.Event) {
 			m.request = e.Request()
 		}
 		o.askCommit(e)
+	case trace.PrimaryMoving:
+		if o.primaries[e.Migration()] == nil {
+			o.primaries[e.Migration()] = &primaryMove{from: e.Shard}
+		}
 	case trace.CatalogWritten:
 		o.noteUnfenced(e)
 		o.followLives(e)

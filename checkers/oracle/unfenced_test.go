@@ -1,8 +1,11 @@
 package oracle
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // A commit is unfenced when, as it is written, a primary of the donor leads that does not hold the
@@ -37,4 +40,53 @@ func TestUnfencedCommits(t *testing.T) {
 			t.Errorf("%s: unfenced %v", name, got)
 		}
 	}
+}
+
+// A movePrimary of 4.2 that commits once more when the database has moved on is unfenced, too.
+func TestUnfencedPrimary(t *testing.T) {
+	commit := func(move, to string, since uint64) *trace.Event {
+		return trace.CatalogWrittenEvent{
+			Shard: "config", Term: 1, Index: 1, NS: "test", Why: trace.PrimaryMoved.Of(move),
+			Chunks: []trace.Chunk{{Min: "", Max: "z", Shard: to, Major: 2, Since: since}},
+		}.Event()
+	}
+	moves := func(move, from, to string) []*trace.Event {
+		return []*trace.Event{
+			trace.PrimaryMovingEvent{Shard: from, Peer: to, NS: "test", Migration: move}.Event(),
+			trace.CriticalSectionEvent{
+				Shard: from, NS: "test", Actor: trace.Donor, Migration: move,
+				State: trace.WritesBlocked,
+			}.Event(),
+			commit(move, to, 1<<20),
+		}
+	}
+	away, back := moves("p1", "a", "b"), moves("p2", "b", "a")
+	for name, c := range map[string]struct {
+		events   []*trace.Event
+		unfenced int
+	}{
+		"away and back":             {slices.Concat(away, back), 0},
+		"once more when it is back": {append(slices.Concat(away, back), away[2]), 1},
+		"sent again":                {append(slices.Clone(away), away[2]), 0},
+		"without its section":       {[]*trace.Event{away[0], away[2]}, 1},
+	} {
+		o := New(nil)
+		for _, shard := range []string{"a", "b"} {
+			o.Observe(elected(shard))
+		}
+		for i, e := range c.events {
+			observed := *e
+			observed.Step, observed.At, observed.Node = uint64(i+10), int64(i+10), e.Shard+".0"
+			o.Observe(&observed)
+		}
+		if got := len(o.unfenced); got != c.unfenced {
+			t.Errorf("%s: %d are unfenced, want %d", name, got, c.unfenced)
+		}
+	}
+}
+
+func elected(shard string) *trace.Event {
+	e := trace.ElectedEvent{Shard: shard, Term: 1}.Event()
+	e.Node = shard + ".0"
+	return e
 }

@@ -76,11 +76,12 @@ func explain(excuses []Excuse, violations []Violation) (names []string, all bool
 }
 
 // Damage is a part of a namespace that an anomaly may have damaged from a moment on: the encoded
-// shard keys from Min up to Max, from step Step at virtual nanosecond At.
+// shard keys from Min up to Max, from step Step. Those who read the past may be misled about what
+// has happened since the virtual nanosecond From.
 type Damage struct {
 	NS, Min, Max string
 	Step         uint64
-	At           int64
+	From         int64
 }
 
 // Explains reports whether a violation may come from the damage: it is about a single key of the
@@ -106,7 +107,7 @@ func Covers(damaged []Damage, v *Violation) bool {
 // reaches: a violation without evidence of its own is about the end of the run.
 func (d *Damage) reaches(v *Violation, ended func(op int) int64) bool {
 	return len(v.Ops)+len(v.Events)+len(v.Times) == 0 ||
-		slices.ContainsFunc(v.Ops, func(op int) bool { return ended(op) >= d.At }) ||
+		slices.ContainsFunc(v.Ops, func(op int) bool { return ended(op) >= d.From }) ||
 		slices.ContainsFunc(v.Events, func(step uint64) bool { return step >= d.Step }) ||
-		slices.ContainsFunc(v.Times, func(at int64) bool { return at >= d.At })
+		slices.ContainsFunc(v.Times, func(at int64) bool { return at >= d.From })
 }

@@ -65,7 +65,7 @@ func TestExcuses(t *testing.T) {
 
 // Damage explains what is about a key of its range and was not over when it began.
 func TestDamage(t *testing.T) {
-	d := Damage{NS: "test.docs", Min: "b", Max: "x", Step: 100, At: 1000}
+	d := Damage{NS: "test.docs", Min: "b", Max: "x", Step: 100, From: 1000}
 	ended := func(op int) int64 { return int64(op) }
 	about := func(v Violation) Violation {
 		if v.NS == "" {

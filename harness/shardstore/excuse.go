@@ -13,6 +13,7 @@ import (
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/opkind"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/key"
 )
 
@@ -77,10 +78,26 @@ func (x excuser) namesOf(ns string) []string {
 }
 
 func (x excuser) unfenced(v *checkers.Violation) bool {
-	damaged := x.oracle.Unfenced()
+	damaged := x.damaged()
 	return verdict.Covers(damaged, v) || slices.ContainsFunc(damaged, func(d verdict.Damage) bool {
 		return d.Explains(x.evidence(v), x.places(v), x.ended)
 	})
+}
+
+// damaged is what unfenced commits may have damaged; that of a database, in each of its unsharded
+// collections.
+func (x excuser) damaged() []verdict.Damage {
+	all := x.oracle.Unfenced()
+	for _, d := range all {
+		for _, c := range x.scenario.Collections {
+			if c.Unsharded && catalog.DatabaseOf(c.NS) == d.NS {
+				in := d
+				in.NS = c.NS
+				all = append(all, in)
+			}
+		}
+	}
+	return all
 }
 
 // evidence is the violation with the operations that prove it; none where all of a key do, of which
