@@ -65,6 +65,7 @@ var backgroundFaults = []knob{
 	{"sim.net.duplicatePerMillion", []string{"0", "0", "1000", "10000"}},
 	{"sim.disk.slowPerMillion", []string{"0", "0", "1000", "10000"}},
 	{"sim.task.stallsPerMillion", []string{"0", "0", "2000", "10000"}},
+	{"sim.task.errorsPerMillion", []string{"0", "0", "0", "300", "2000"}},
 }
 
 // QuickSettings are values with which a migration takes milliseconds: the first ones of all knobs.

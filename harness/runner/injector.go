@@ -84,6 +84,7 @@ func (in *injector) startBackground(r *run, p *faultWorld) {
 		})
 	}
 	r.world.SetStalls(sim.Probability(c.stall), c.stallDelay)
+	r.world.SetStepFailures(sim.Probability(c.failures))
 	if p.diskTail > 0 {
 		for _, n := range r.servers {
 			r.world.SetDiskSlowness(n.ID, 1, p.diskTail)

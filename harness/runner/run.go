@@ -184,6 +184,7 @@ func (r *run) heal() {
 	r.injector.end()
 	r.world.HealNetwork()
 	r.world.SetStalls(0, 0)
+	r.world.SetStepFailures(0)
 	for _, n := range r.servers {
 		r.world.SetDiskSlowness(n.ID, 1, 0)
 		r.world.ResetClock(n.ID)

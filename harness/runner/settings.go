@@ -30,6 +30,8 @@ type conditions struct {
 	// stallDelay at most.
 	stall      int
 	stallDelay time.Duration
+	// failures is the share of sites at which a step fails, in parts per million.
+	failures int
 	// sync is what a disk takes to make data durable.
 	sync time.Duration
 	// yield is how often a task lets others run in the middle of its work, in parts per million.
@@ -116,6 +118,10 @@ var worldSettings = []condition{
 	{"sim.task.stallDelay", "the maximum duration of a stall", func(c *conditions) *time.Duration {
 		return &c.stallDelay
 	}, nil},
+	{
+		"sim.task.errorsPerMillion", "how many passes of failpoints in a million fail the step",
+		nil, func(c *conditions) *int { return &c.failures },
+	},
 	{
 		"sim.task.yieldsPerMillion", "how many scheduling points in a million let other tasks run",
 		nil, func(c *conditions) *int { return &c.yield },

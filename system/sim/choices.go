@@ -37,6 +37,8 @@ const (
 	Demotion = "net.priorityChange"
 	// For how long does the task stall at the site, in nanoseconds.
 	Stall = "task.stall"
+	// Does the step at the site fail.
+	StepFailure = "task.error"
 	// How much longer does the operation take, in nanoseconds.
 	DiskTail = "disk.delay"
 	// How many bytes that were not synced survive the crash.

@@ -29,8 +29,8 @@ type machine struct {
 
 // siteState is a node's history at one site. Questions are nil until they are asked.
 type siteState struct {
-	hits         uint64
-	yield, stall *question
+	hits               uint64
+	yield, stall, fail *question
 }
 
 func (m *machine) site(s failpoint.Site) *siteState {
@@ -87,6 +87,23 @@ func (m *machine) stall(site failpoint.Site, nth uint64) time.Duration {
 func (w *World) SetStalls(odds Probability, longest time.Duration) {
 	w.stall.odds, w.stall.longest = odds, longest
 }
+
+// fails is whether the step of the task that passes the site for the nth time fails.
+func (m *machine) fails(site failpoint.Site, nth uint64) bool {
+	w := m.world
+	if w.failures == 0 && w.gate.explicit == nil {
+		return false
+	}
+	s := m.site(site)
+	if s.fail == nil {
+		s.fail = m.questionAt(site, StepFailure)
+	}
+	return w.gate.decide(s.fail, nth, w.failures)
+}
+
+// SetStepFailures has steps fail now and then at the sites that tasks pass, as for lack of memory.
+// Zero odds: no more.
+func (w *World) SetStepFailures(odds Probability) { w.failures = odds }
 
 func (m *machine) service() time.Duration {
 	return m.world.opts.Service * time.Duration(m.slowness)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
@@ -67,9 +68,24 @@ func (t *task) Point(site failpoint.Site, note env.Note) error {
 	}
 	if d := t.node.machine.stall(site, nth); d > 0 {
 		t.arm(d)
-		return t.wait(taskHeld)
+		if err := t.wait(taskHeld); err != nil {
+			return err
+		}
+	}
+	if t.node.machine.fails(site, nth) {
+		t.node.Emit(announced(site, note))
+		return errcode.New(errcode.FailPointEnabled, "failpoint %s by chance", site)
 	}
 	return nil
+}
+
+func announced(site failpoint.Site, note env.Note) *trace.Event {
+	return trace.PointHitEvent{
+		Site:      site.String(),
+		Peer:      note.Peer,
+		Migration: note.ID,
+		N:         note.N,
+	}.Event()
 }
 
 func (w *World) count(site failpoint.Site) {
@@ -88,12 +104,7 @@ func (t *task) pass(site failpoint.Site, note env.Note, nth uint64) error {
 		do = w.opts.OnPoint(&w.passage)
 	}
 	if do.Announce || w.opts.TracePoints {
-		t.node.Emit(trace.PointHitEvent{
-			Site:      site.String(),
-			Peer:      note.Peer,
-			Migration: note.ID,
-			N:         note.N,
-		}.Event())
+		t.node.Emit(announced(site, note))
 	}
 	if t.node.dead {
 		t.vanish()

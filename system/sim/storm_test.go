@@ -40,6 +40,7 @@ func newStorm(o sim.Options) *storm {
 	o.Observer, o.OnPoint = s, s.onPoint
 	s.w = sim.New(o)
 	s.w.SetStalls(50_000, time.Millisecond)
+	s.w.SetStepFailures(5_000)
 	for _, id := range stormNodes {
 		s.w.AddNode(id, s.boot)
 	}

@@ -33,6 +33,7 @@ type World struct {
 		odds    Probability
 		longest time.Duration
 	}
+	failures Probability // of steps at sites
 	// running is the task in control, nil in inline code.
 	running *task
 	broken  *BrokenInvariant
