@@ -35,7 +35,7 @@ var settingKnobs = []knob{
 	{"migrateCloneBatchBytes", []string{"100", "400", "16777216"}},
 	{"migrateCloneInsertionBatchDelayMS", []string{"0s", "0s", "1ms", "8ms"}},
 	{"chunkMigrationFetcherMaxBufferedSizeBytesPerThread", []string{"67108864", "100", "600"}},
-	{"transferModsBatchBytes", []string{"60", "200", "16777216"}},
+	{"transferModsBatchBytes", []string{"60", "200", "16777216", "12"}},
 	{"transferModsMemoryBytes", []string{"524288000", "524288000", "524288000", "60"}},
 	{"incrementChunkMajorVersionOnChunkSplits", []string{"0", "0", "1"}},
 	{"incrementChunkMajorVersionOnChunkMerges", []string{"0", "0", "1"}},

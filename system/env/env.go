@@ -153,7 +153,8 @@ type Task interface {
 // Disk is the durable part of a node: named files that survive a crash as far as they were synced.
 // Operations take time, one after the other. A crash keeps everything synced, and of the rest a
 // prefix of the appended bytes, possibly torn inside a record. The disk keeps the bytes that it is
-// given; nobody changes them afterwards.
+// given; nobody changes them afterwards. What survived one crash without a Sync need not survive
+// the next.
 type Disk interface {
 	// Append adds p at the end of the file, which is made when missing, and does not wait for it.
 	// Durable after the next Sync of the file.

@@ -45,9 +45,10 @@ func (f *file) content() []byte {
 	return all
 }
 
-// cut keeps the first n bytes, which are durable from now on.
+// cut keeps the first n bytes. What was not durable is not durable now either: the next crash may
+// take it, unless somebody syncs the file.
 func (f *file) cut(n int) {
-	*f = file{pieces: [][]byte{f.content()[:n:n]}, size: n, synced: n}
+	*f = file{pieces: [][]byte{f.content()[:n:n]}, size: n, synced: min(f.synced, n)}
 }
 
 type opKind uint8
