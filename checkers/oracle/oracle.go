@@ -94,6 +94,7 @@ type Oracle struct {
 	machine *migrationmodel.Model
 
 	balancer balancer
+	rounds   *rounds
 	// limits are the limits of the moment, nil when nobody says; causes is the memory of causeRule.
 	limits func() Limits
 	causes *causes

@@ -24,7 +24,11 @@ func witness(n env.Node, x *env.Exchange) {
 	if x.Served {
 		witnessAnswer(n, x, asked.Body, code)
 		witnessCursor(n, x, asked.Body, said)
+		witnessRequest(n, asked.Body)
 		return
+	}
+	if code == "" && said != nil {
+		witnessWeights(n, x, asked.Body, said.Body)
 	}
 	if _, table := asked.Body.(*command.GetRoutingTable); !table && code == "" {
 		return

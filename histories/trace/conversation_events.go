@@ -67,3 +67,42 @@ func (p CursorAnsweredEvent) Event() *Event {
 		detail: p.State.String(), state: uint8(p.State), amount: p.Arrived,
 	}
 }
+
+// WeighedEvent: a node learns from the shard Peer how much it has of a collection, or of one of its
+// chunks.
+type WeighedEvent struct {
+	Peer string
+	NS   string
+	// Min and Max bound the chunk, and are empty for the whole collection.
+	Min, Max string
+	// Bytes is how much.
+	Bytes int64
+}
+
+// Event is the event that travels.
+func (p WeighedEvent) Event() *Event {
+	return &Event{
+		Kind: Weighed, Peer: p.Peer, NS: p.NS, Min: p.Min, Max: p.Max, amount: p.Bytes,
+	}
+}
+
+// MoveAskedEvent: a donor has dealt with a request of the balancer to move to Peer.
+type MoveAskedEvent struct {
+	Peer string
+	NS   string
+	Min  string
+	// Max is empty when the donor decides how much.
+	Max string
+	// Request is the request's name.
+	Request string
+	// Asking is what else it says.
+	Asking string
+}
+
+// Event is the event that travels.
+func (p MoveAskedEvent) Event() *Event {
+	return &Event{
+		Kind: MoveAsked, Peer: p.Peer, NS: p.NS, Min: p.Min, Max: p.Max, subject: p.Request,
+		detail: p.Asking,
+	}
+}

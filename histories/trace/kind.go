@@ -77,6 +77,8 @@ const (
 	Answered
 	CallEnded
 	CursorAnswered
+	Weighed
+	MoveAsked
 
 	// Of chance. No world emits it: it is added to what is kept of a run.
 
@@ -186,6 +188,8 @@ var layouts = [kinds]layout{
 		name: "cursor-answered", subject: "cursor", detail: "state",
 		parse: parsed(ParseCursorState), amount: "arrived",
 	},
+	Weighed:   {name: "weighed", amount: "bytes"},
+	MoveAsked: {name: "move-asked", subject: "request", detail: "asking"},
 	Chance: {
 		name:    "chance",
 		detail:  "question",

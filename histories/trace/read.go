@@ -52,7 +52,7 @@ func (e *Event) Log() string { return e.subjectOf(Elected) }
 // begun a migration.
 func (e *Event) Request() string {
 	switch e.Kind {
-	case BalancerChose, BalancerDone:
+	case BalancerChose, BalancerDone, MoveAsked:
 		return e.subject
 	case MigrationRequested:
 		return e.detail
@@ -83,6 +83,17 @@ func (e *Event) Arrived() int64 {
 	}
 	return 0
 }
+
+// Bytes is how much there is by a Weighed.
+func (e *Event) Bytes() int64 {
+	if e.Kind == Weighed {
+		return e.amount
+	}
+	return 0
+}
+
+// Asking is what the request of a MoveAsked says beside what is to move.
+func (e *Event) Asking() string { return e.detailOf(MoveAsked) }
 
 // Sent is when the request of a CallEnded was sent, in true virtual time.
 func (e *Event) Sent() int64 {
