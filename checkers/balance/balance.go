@@ -85,10 +85,11 @@ func (c *Collection) zoneOf(lo, hi string) (zone string, crosses bool) {
 	return "", crosses
 }
 
-// Crossing are the points at which chunks have to be cut for zones, by the lower bounds of these.
-func (c *Collection) Crossing() map[string][]string {
+// Cuts are the points at which chunks have to be cut for zones, by the lower bounds of these.
+func (r *Round) Cuts(ns string) map[string][]string {
 	points := map[string][]string{}
-	if c.Off || c.Defragment {
+	c := r.collection(ns)
+	if c == nil || c.Off || c.Defragment {
 		return points
 	}
 	for _, at := range c.Chunks {
@@ -133,6 +134,14 @@ func (r *Round) End(ns, lo string) string {
 		}
 	}
 	return ""
+}
+
+// ChunkBytes is the size of a chunk of the collection that is aimed at.
+func (r *Round) ChunkBytes(ns string) int64 {
+	if c := r.collection(ns); c != nil {
+		return c.ChunkBytes
+	}
+	return 0
 }
 
 // shard is the shard of that name, nil for none.

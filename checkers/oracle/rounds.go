@@ -56,6 +56,8 @@ type chosen struct {
 	open   bool
 	asking []string
 	step   uint64
+	// chunkBytes is what the size of a chunk was set to.
+	chunkBytes []int64
 }
 
 // openRound is a round that has begun.
@@ -71,6 +73,8 @@ type openRound struct {
 	// a change since something was chosen.
 	disturbed bool
 	requests  []string
+	// cut are the chunks that were to be cut, by namespace and lower bound.
+	cut []string
 	// bytes and sizes are what shards have said.
 	bytes, sizes map[weighed]int64
 }
@@ -208,6 +212,7 @@ func (r *rounds) choose(e *trace.Event) {
 			continue
 		}
 		c.asking = append(c.asking, state.Request(c.Choice, of == 0))
+		c.chunkBytes = append(c.chunkBytes, state.ChunkBytes(c.NS))
 		if c.Max == "" {
 			c.Max = state.End(c.NS, c.Min)
 		}
@@ -240,6 +245,9 @@ func (r *rounds) judgeRound() {
 		}
 		all = append(all, r.chosen[id].Choice)
 	}
+	if len(now.states) == 1 && len(now.requests) == 0 {
+		r.splits.judgeCuts(now, now.states[0])
+	}
 	var wrong string
 	for _, state := range now.states {
 		if !state.On || state.Window {
@@ -250,7 +258,7 @@ func (r *rounds) judgeRound() {
 			return
 		}
 	}
-	if len(now.states) > 1 {
+	if len(now.states) > 1 || wrong == "" {
 		return
 	}
 	r.report(policyRule, verdict.Violation{

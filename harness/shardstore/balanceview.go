@@ -11,6 +11,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/store"
 )
 
@@ -116,4 +117,22 @@ func readCollection(data *store.Store, doc bson.Raw, chunkBytes int64) *balance.
 	})
 	slices.SortFunc(c.Zones, func(a, b balance.Zone) int { return cmp.Compare(a.Min, b.Min) })
 	return c
+}
+
+// extent is what a member has of a collection, counted document by document.
+func (c *cluster) extent(node, ns string) (x balance.Extent, hashed, known bool) {
+	m := c.Member(env.NodeID(node))
+	if m == nil {
+		return x, false, false
+	}
+	m.Store().ScanKey(ns, key.Everything, store.Latest, store.Place{},
+		func(k key.Key, _ string, doc bson.Raw) bool {
+			x.Keys = append(x.Keys, string(k))
+			x.Bytes += int64(len(doc))
+			return true
+		})
+	for i := range c.scenario.Collections {
+		hashed = hashed || c.scenario.Collections[i].NS == ns && c.scenario.Collections[i].Hashed
+	}
+	return x, hashed, true
 }

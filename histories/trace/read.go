@@ -68,17 +68,29 @@ func (e *Event) Asked() string {
 	return ""
 }
 
-// Code is that of the error of an Answered or a CallEnded; empty for none.
+// Code is that of the error of an Answered, a CallEnded or a SplitMade; empty for none.
 func (e *Event) Code() string {
-	if e.Kind == Answered || e.Kind == CallEnded {
+	if e.Kind == Answered || e.Kind == CallEnded || e.Kind == SplitMade {
 		return e.detail
 	}
 	return ""
 }
 
-// Arrived is when the request of an Answered or a CursorAnswered came, in true virtual time.
+// ChunkBytes is the size of a chunk that is aimed at by a SplitFound or a SplitBegun.
+func (e *Event) ChunkBytes() int64 {
+	switch e.Kind {
+	case SplitFound:
+		return int64(e.number)
+	case SplitBegun:
+		return e.amount
+	}
+	return 0
+}
+
+// Arrived is when the request of an Answered, a CursorAnswered or a SplitFound came, in true virtual
+// time.
 func (e *Event) Arrived() int64 {
-	if e.Kind == Answered || e.Kind == CursorAnswered {
+	if e.Kind == Answered || e.Kind == CursorAnswered || e.Kind == SplitFound {
 		return e.amount
 	}
 	return 0
