@@ -65,6 +65,7 @@ type openRound struct {
 	node   string
 	number int
 	step   uint64
+	at     int64
 	// states are those that the config server's primary has had since, until something was chosen.
 	states []*balance.Round
 	// stale says that it may have another state now.
@@ -114,7 +115,7 @@ func (r *rounds) judge(e *trace.Event) {
 func (r *rounds) turn(e *trace.Event) {
 	if e.RoundPhase() == trace.RoundBegun {
 		r.now = &openRound{
-			node: e.Node, number: e.Round(), step: e.Step,
+			node: e.Node, number: e.Round(), step: e.Step, at: e.At,
 			bytes: map[weighed]int64{}, sizes: map[weighed]int64{},
 		}
 		r.look()

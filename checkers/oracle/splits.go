@@ -215,12 +215,20 @@ func (s *splits) keys(all []string) (text string) {
 	return "[" + text + "]"
 }
 
+// reachable says that a round could ask the shard: it had a primary all the time, and no request of
+// the round's node has failed. One that finds no primary asks for nothing.
+func (s *splits) reachable(now *openRound, shard string) bool {
+	primary := s.causes.of(s.world.Set(shard).Leader)
+	return primary.settled && primary.role < now.at && s.causes.of(now.node).any < now.at
+}
+
 // judgeCuts judges that a round has had cut what it must, of a state that was the only one.
 func (s *splits) judgeCuts(now *openRound, state *balance.Round) {
 	for i := range state.Collections {
 		ns := state.Collections[i].NS
 		for _, at := range state.Collections[i].Chunks {
-			if state.Cuts(ns)[at.Min] == nil || slices.Contains(now.cut, ns+at.Min) {
+			if state.Cuts(ns)[at.Min] == nil || slices.Contains(now.cut, ns+at.Min) ||
+				!s.reachable(now, at.Shard) {
 				continue
 			}
 			s.report(splitRule, verdict.Violation{
