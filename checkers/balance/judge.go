@@ -116,6 +116,28 @@ func (r *Round) Forbids(choice Choice) string {
 	return ""
 }
 
+// Single says why a chunk must not move like that for which a shard has asked; "" when it may.
+func (r *Round) Single(choice Choice) string {
+	if wrong := r.Forbids(choice); wrong != "" {
+		return wrong
+	}
+	used := taken{}
+	for _, s := range r.Shards {
+		if s.Busy {
+			used[s.Name] = true
+		}
+	}
+	if used[choice.From] || used[choice.To] {
+		return "one of its shards is taken"
+	}
+	c := r.collection(choice.NS)
+	zone, _ := c.zoneOf(choice.Min, choice.Max)
+	if to := r.receivers(c, used, zone); !slices.Contains(to, choice.To) {
+		return fmt.Sprintf("least of the collection have %v", to)
+	}
+	return ""
+}
+
 // Request is what the request for a choice has to say, beside what moves; single means that a shard
 // has asked for it, which forces nothing.
 func (r *Round) Request(choice Choice, single bool) string {

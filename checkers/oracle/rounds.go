@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/shardproof/shardproof/checkers/balance"
 	"github.com/shardproof/shardproof/checkers/model"
@@ -47,7 +48,8 @@ type rounds struct {
 	// chosen are all requests by name, and underWay those of the term that have not ended.
 	chosen   map[string]chosen
 	underWay []string
-	term     uint64
+	// changed is when the catalogue or what is under way was changed last.
+	changed int64
 }
 
 // chosen is a request, and what it may say.
@@ -102,11 +104,14 @@ func (r *rounds) judge(e *trace.Event) {
 		return
 	}
 	switch e.Kind {
+	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState:
+		r.changed = e.At
 	case trace.BalancerRound:
 		r.turn(e)
 	case trace.BalancerChose:
 		r.choose(e)
 	case trace.BalancerDone:
+		r.changed = e.At
 		r.underWay = slices.DeleteFunc(r.underWay, func(id string) bool { return id == e.Request() })
 	}
 }
@@ -179,12 +184,7 @@ func (r *rounds) look() {
 		now.disturbed = true
 		return
 	}
-	for i := range state.Shards {
-		s := &state.Shards[i]
-		s.Busy = slices.ContainsFunc(r.underWay, func(id string) bool {
-			return r.chosen[id].From == s.Name || r.chosen[id].To == s.Name
-		})
-	}
+	r.takeBusy(state)
 	for _, known := range now.states {
 		if known.Equal(state) {
 			return
@@ -218,8 +218,46 @@ func (r *rounds) choose(e *trace.Event) {
 			c.Max = state.End(c.NS, c.Min)
 		}
 	}
+	if of == 0 {
+		r.judgeSingle(e, c.Choice)
+	}
 	r.chosen[e.Request()] = c
-	r.underWay = append(r.underWay, e.Request())
+	r.underWay, r.changed = append(r.underWay, e.Request()), e.At
+}
+
+// quiet is for how long nothing may have changed before a single chunk is chosen, which is announced
+// a little later.
+const quiet = int64(time.Millisecond)
+
+// judgeSingle judges that a chunk moves for which a shard of 4.2 has asked (top-chunk optimisation):
+// it goes to the shard that has least.
+func (r *rounds) judgeSingle(e *trace.Event, choice balance.Choice) {
+	state := r.view(e.Node)
+	n := r.causes.of(e.Node)
+	if state == nil || len(n.faults) > 0 || e.At-max(r.changed, n.struck) < quiet ||
+		slices.ContainsFunc(state.Shards, func(s balance.Shard) bool { return s.MaxBytes > 0 }) {
+		return
+	}
+	r.takeBusy(state)
+	if wrong := state.Single(choice); wrong != "" {
+		r.report(policyRule, verdict.Violation{
+			Signature: notOfPolicy,
+			NS:        e.NS,
+			Broke: fmt.Sprintf("%s moves the chunk at %s from %s to %s, and %s",
+				e.Request(), r.show(choice.Min), choice.From, choice.To, wrong),
+			Because: []string{"nothing was changed just before it was chosen"},
+		})
+	}
+}
+
+// takeBusy has the shards of requests that have not ended be busy.
+func (r *rounds) takeBusy(state *balance.Round) {
+	for i := range state.Shards {
+		s := &state.Shards[i]
+		s.Busy = slices.ContainsFunc(r.underWay, func(id string) bool {
+			return r.chosen[id].From == s.Name || r.chosen[id].To == s.Name
+		})
+	}
 }
 
 // number takes the name of a request apart, which is balancer/term/round/number.
