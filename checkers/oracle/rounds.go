@@ -52,7 +52,8 @@ type rounds struct {
 	changed int64
 }
 
-// chosen is a request, and what it may say.
+// chosen is a request, and what it may say: anything if it goes out after its round, which a fault
+// has delayed, as operators may have set something else since.
 type chosen struct {
 	balance.Choice
 	open   bool
@@ -203,7 +204,10 @@ func (r *rounds) choose(e *trace.Event) {
 		Choice: balance.Choice{NS: e.NS, Min: e.Min, Max: e.Max, From: e.Shard, To: e.Peer},
 		open:   e.Max == "", step: e.Step,
 	}
-	states := []*balance.Round{r.view(e.Node)}
+	var states []*balance.Round
+	if inRound || of == 0 {
+		states = append(states, r.view(e.Node))
+	}
 	if inRound {
 		states = append(states, r.now.states...)
 		r.now.requests = append(r.now.requests, e.Request())
@@ -344,7 +348,7 @@ func (r *rounds) judgeAsked(e *trace.Event) {
 	switch donor, _, _ := strings.Cut(e.Node, "."); {
 	case donor != c.From || e.Peer != c.To || e.NS != c.NS || e.Min != c.Min || e.Max != max:
 		what = fmt.Sprintf("to move %s of %s to %s", r.span(e.Min, e.Max), e.NS, e.Peer)
-	case !slices.Contains(c.asking, e.Asking()):
+	case len(c.asking) > 0 && !slices.Contains(c.asking, e.Asking()):
 		what = fmt.Sprintf("with %q", e.Asking())
 	default:
 		return
