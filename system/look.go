@@ -29,6 +29,9 @@ func (c *Cluster) Topology() Topology { return c.topology }
 // Settings are those the cluster reads.
 func (c *Cluster) Settings() *settings.Settings { return c.settings }
 
+// SettingsOf are those of a server's newest process, nil before its first.
+func (c *Cluster) SettingsOf(id env.NodeID) *settings.Settings { return c.adjusted[id] }
+
 // Sets lists the replica sets: the config server first, then the shards.
 func (c *Cluster) Sets() []string { return c.sets }
 

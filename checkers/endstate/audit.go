@@ -15,9 +15,9 @@ type Audit struct {
 	UUID string
 	// Members are all data members and the config members.
 	Members []Member
-	// Reshaped is true when chunks were split or merged. That gives a shard whose chunks stay the
-	// collection's major version, of which its members need not know.
-	Reshaped bool
+	// SameSince are the major versions, by shard, from which on only splits and merges have given it
+	// newer ones. Its members need not know of these, as the shard keeps what it has.
+	SameSince map[string]uint32
 	// Keys of the collection are 0 to Keys-1.
 	Keys int
 	// Final are the operations of the last pass over all keys, which began when everything was at

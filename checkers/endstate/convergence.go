@@ -177,11 +177,19 @@ func (a *Audit) checkMetadata(v *verdict.Verdict, m *Member) {
 			Broke:   fmt.Sprintf("%s believes that %s owns %s", m.Node, m.Shard, a.ranges(got)),
 			Because: []string{"the catalogue says " + a.ranges(want)},
 		})
-	} else if m.Major != major && !a.Reshaped {
+	} else if m.Major > major || m.Major < a.oldest(m.Shard, major) {
 		a.add(v, metadataDiffers, "",
 			fmt.Sprintf("%s has major version %d of %s", m.Node, m.Major, m.Shard),
 			fmt.Sprintf("the catalog has major version %d", major))
 	}
+}
+
+// oldest is the lowest major version that a shard's members may go by.
+func (a *Audit) oldest(shard string, newest uint32) uint32 {
+	if since, known := a.SameSince[shard]; known {
+		return since
+	}
+	return newest
 }
 
 // differing is what is in one of two lists of ranges only, cut at all their bounds.

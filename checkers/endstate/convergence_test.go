@@ -136,8 +136,17 @@ func TestConvergence(t *testing.T) {
 			func(a *Audit) { a.Members[0].Owned = []Range{{Min: minKey, Max: maxKey}} },
 			metadataDiffers,
 		},
-		"owns too little":   {func(a *Audit) { a.Members[0].Owned = nil }, metadataDiffers},
-		"old version":       {func(a *Audit) { a.Members[0].Major = 1 }, metadataDiffers},
+		"owns too little": {func(a *Audit) { a.Members[0].Owned = nil }, metadataDiffers},
+		"old version":     {func(a *Audit) { a.Members[0].Major = 1 }, metadataDiffers},
+		"a version from before a split": {func(a *Audit) {
+			a.Members[0].Major, a.SameSince = 1, map[string]uint32{"a": 1}
+		}, ""},
+		"a version from before a move": {func(a *Audit) {
+			a.Members[0].Major, a.SameSince = 0, map[string]uint32{"a": 1}
+		}, metadataDiffers},
+		"a version of the future": {func(a *Audit) {
+			a.Members[0].Major, a.SameSince = 3, map[string]uint32{"a": 1}
+		}, metadataDiffers},
 		"other incarnation": {func(a *Audit) { a.Members[0].Epoch = "f" }, metadataDiffers},
 		"document lost":     {func(a *Audit) { a.Members[2].Documents = nil }, documentLost},
 		"document changed": {func(a *Audit) {

@@ -89,6 +89,8 @@ type Oracle struct {
 	drops map[string]uint64
 	// lives is the step at which the collection was made that has the name.
 	lives map[string]uint64
+	// same are the major versions from which on a shard has had the same ranges, by namespace.
+	same map[string]map[string]uint32
 	// forbids says of which namespaces a majority of the config server forbids migrations.
 	forbids map[string]bool
 
@@ -96,6 +98,8 @@ type Oracle struct {
 	machine *migrationmodel.Model
 
 	balancer balancer
+	rounds   *rounds
+	splits   *splits
 	// limits are the limits of the moment, nil when nobody says; causes is the memory of causeRule.
 	limits func() Limits
 	causes *causes
@@ -134,6 +138,7 @@ func New(key func(string) string) *Oracle {
 		executions: map[string]execution{},
 		lives:      map[string]uint64{},
 		forbids:    map[string]bool{},
+		same:       map[string]map[string]uint32{},
 		layouts:    map[string]layout{},
 		verdicts:   map[string]*verdict.Verdict{},
 		show:       key,
@@ -218,6 +223,7 @@ func (o *Oracle) judgeCommit(w *model.Write) {
 	}
 	o.settle(w)
 	o.followDrop(w)
+	o.followReshape(w)
 	if id := w.Migration(); id != "" {
 		if m := o.move(id); m.committed == 0 {
 			m.committed = o.step

@@ -78,8 +78,7 @@ func Sentence(e *trace.Event) string {
 	case trace.Answered, trace.CallEnded, trace.CursorAnswered:
 		return conversationText(e)
 	}
-	subject, says, _ := e.Details()
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", e.Node, e.Kind, says, subject))
+	return balancingText(e)
 }
 
 // conversationText tells what passed between two nodes.
@@ -97,6 +96,35 @@ func conversationText(e *trace.Event) string {
 		return fmt.Sprintf("%s of %s at %s fails with %s", e.Asked(), e.Node, e.Peer, e.Code())
 	}
 	return fmt.Sprintf("%s of %s at %s is answered", e.Asked(), e.Node, e.Peer)
+}
+
+// balancingText tells what the balancer, a splitter and shards have told each other, and of events
+// of any other kind what there is.
+func balancingText(e *trace.Event) string {
+	switch e.Kind {
+	case trace.Weighed:
+		what := e.NS
+		if e.Min != "" {
+			what = rangeText(e) + " of " + e.NS
+		}
+		return fmt.Sprintf("%s learns that %s has %d bytes of %s", e.Node, e.Peer, e.Bytes(), what)
+	case trace.MoveAsked:
+		return fmt.Sprintf("%s was asked to move %s to %s for %s: %s",
+			e.Node, rangeText(e), e.Peer, e.Request(), e.Asking())
+	case trace.SplitBegun:
+		return fmt.Sprintf("%s looks for chunks of %s larger than %d bytes",
+			e.Node, e.NS, e.ChunkBytes())
+	case trace.SplitFound:
+		return fmt.Sprintf("%s answers %s that %s can be cut into %s",
+			e.Node, e.Peer, rangeText(e), rangeTexts(e.Chunks))
+	case trace.SplitAsked:
+		return fmt.Sprintf("%s has asked %s to cut %s", e.Node, e.Peer, rangeTexts(e.Chunks))
+	case trace.SplitMade:
+		return fmt.Sprintf("%s answers %s about cutting %s %s",
+			e.Node, e.Peer, rangeTexts(e.Chunks), e.Code())
+	}
+	subject, says, _ := e.Details()
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s", e.Node, e.Kind, says, subject))
 }
 
 // chanceText tells what chance did to a message, or to a node at a place.

@@ -70,6 +70,8 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 	c.oracle = oracle.New(func(k string) string { return key.Key(k).String() })
 	c.oracle.Speaks(modelOf(s))
 	c.oracle.Limit(c.limits)
+	c.oracle.Views(c.view)
+	c.oracle.Extents(c.extent)
 	c.expectLayouts()
 	zones := make(map[env.NodeID]time.Duration)
 	for _, v := range setup.Settings {

@@ -2,15 +2,12 @@ package shardstore
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/checkers/endstate"
 	"github.com/shardproof/shardproof/harness/target"
-	"github.com/shardproof/shardproof/histories/commandkind"
-	"github.com/shardproof/shardproof/histories/scenario"
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
@@ -80,21 +77,6 @@ func (s *survey) Statistics(t env.Task) map[string]int64 {
 	return sum
 }
 
-// raises reports whether splits or merges may have given a new major version to a shard whose
-// chunks stay where they are. They number their chunks above the whole collection's version
-// (protocol 3.2), so they do whenever the last migration was between others, and not only when they
-// are set to raise the major version themselves. The balancer splits chunks too, at the bounds of
-// zones, and where one could not be moved as a whole.
-func (c *cluster) raises() bool {
-	reshapes := []commandkind.Name{
-		commandkind.SplitChunk, commandkind.MergeChunks, commandkind.ZoneRange, commandkind.Defragment,
-	}
-	return !protocolOf(c.scenario).MovesPartOfChunk() || c.Chooses() ||
-		slices.ContainsFunc(c.scenario.Commands, func(c scenario.Command) bool {
-			return slices.Contains(reshapes, c.Do)
-		})
-}
-
 // audited is the state of the cluster for one collection.
 type audited struct {
 	endstate.Audit
@@ -104,7 +86,7 @@ type audited struct {
 // auditOf asks every member for its state of one collection.
 func (o operatorConnection) auditOf(t env.Task, ns string, keys int) audited {
 	a := audited{Audit: endstate.Audit{
-		NS: ns, Keys: keys, Reshaped: o.raises(),
+		NS: ns, Keys: keys, SameSince: o.oracle.SameSince(ns),
 		Show: func(of string) string { return key.Key(of).String() },
 	}}
 	table, err := o.Catalog(ns)

@@ -24,7 +24,13 @@ func witness(n env.Node, x *env.Exchange) {
 	if x.Served {
 		witnessAnswer(n, x, asked.Body, code)
 		witnessCursor(n, x, asked.Body, said)
+		witnessRequest(n, asked.Body)
+		witnessSplits(n, x, asked.Body, said, code)
 		return
+	}
+	witnessSplitter(n, x, asked.Body, said)
+	if code == "" && said != nil {
+		witnessWeights(n, x, asked.Body, said.Body)
 	}
 	if _, table := asked.Body.(*command.GetRoutingTable); !table && code == "" {
 		return

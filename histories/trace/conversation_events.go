@@ -67,3 +67,105 @@ func (p CursorAnsweredEvent) Event() *Event {
 		detail: p.State.String(), state: uint8(p.State), amount: p.Arrived,
 	}
 }
+
+// WeighedEvent: a node learns from the shard Peer how much it has of a collection, or of one of its
+// chunks.
+type WeighedEvent struct {
+	Peer string
+	NS   string
+	// Min and Max bound the chunk, and are empty for the whole collection.
+	Min, Max string
+	// Bytes is how much.
+	Bytes int64
+}
+
+// Event is the event that travels.
+func (p WeighedEvent) Event() *Event {
+	return &Event{
+		Kind: Weighed, Peer: p.Peer, NS: p.NS, Min: p.Min, Max: p.Max, amount: p.Bytes,
+	}
+}
+
+// MoveAskedEvent: a donor has dealt with a request of the balancer to move to Peer.
+type MoveAskedEvent struct {
+	Peer string
+	NS   string
+	Min  string
+	// Max is empty when the donor decides how much.
+	Max string
+	// Request is the request's name.
+	Request string
+	// Asking is what else it says.
+	Asking string
+}
+
+// Event is the event that travels.
+func (p MoveAskedEvent) Event() *Event {
+	return &Event{
+		Kind: MoveAsked, Peer: p.Peer, NS: p.NS, Min: p.Min, Max: p.Max, subject: p.Request,
+		detail: p.Asking,
+	}
+}
+
+// SplitAskedEvent: a node has asked Peer to cut a chunk, and knows what became of it.
+type SplitAskedEvent struct {
+	Peer, NS, Min, Max string
+	// Chunks are the pieces, of which only the bounds are known.
+	Chunks []Chunk
+}
+
+// Event is the event that travels.
+func (p SplitAskedEvent) Event() *Event {
+	return &Event{
+		Kind: SplitAsked, Peer: p.Peer, NS: p.NS, Min: p.Min, Max: p.Max, Chunks: p.Chunks,
+	}
+}
+
+// SplitFoundEvent: a shard answers Peer where a range can be cut into chunks of a size.
+type SplitFoundEvent struct {
+	Peer, NS, Min, Max string
+	// Chunks are the pieces, of which only the bounds are known.
+	Chunks []Chunk
+	// ChunkBytes is the size.
+	ChunkBytes int64
+	// Arrived is when the request came, in true virtual time.
+	Arrived int64
+}
+
+// Event is the event that travels.
+func (p SplitFoundEvent) Event() *Event {
+	return &Event{
+		Kind: SplitFound, Peer: p.Peer, NS: p.NS, Min: p.Min, Max: p.Max, Chunks: p.Chunks,
+		number: int(p.ChunkBytes), amount: p.Arrived,
+	}
+}
+
+// SplitBegunEvent: a shard of 4.2 has learned that it may cut chunks of a collection that have
+// outgrown a size, and is about to look at one.
+type SplitBegunEvent struct {
+	NS string
+	// ChunkBytes is the size.
+	ChunkBytes int64
+}
+
+// Event is the event that travels.
+func (p SplitBegunEvent) Event() *Event {
+	return &Event{Kind: SplitBegun, NS: p.NS, amount: p.ChunkBytes}
+}
+
+// SplitMadeEvent: the config server answers Peer, a shard, that it has cut a chunk, or why not.
+type SplitMadeEvent struct {
+	Peer, NS, Min, Max string
+	// Chunks are the pieces, of which only the bounds are known.
+	Chunks []Chunk
+	// Code is that of the error.
+	Code string
+}
+
+// Event is the event that travels.
+func (p SplitMadeEvent) Event() *Event {
+	return &Event{
+		Kind: SplitMade, Peer: p.Peer, NS: p.NS, Min: p.Min, Max: p.Max, Chunks: p.Chunks,
+		detail: p.Code,
+	}
+}

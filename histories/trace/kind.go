@@ -77,6 +77,12 @@ const (
 	Answered
 	CallEnded
 	CursorAnswered
+	Weighed
+	MoveAsked
+	SplitAsked
+	SplitFound
+	SplitBegun
+	SplitMade
 
 	// Of chance. No world emits it: it is added to what is kept of a run.
 
@@ -186,6 +192,12 @@ var layouts = [kinds]layout{
 		name: "cursor-answered", subject: "cursor", detail: "state",
 		parse: parsed(ParseCursorState), amount: "arrived",
 	},
+	Weighed:    {name: "weighed", amount: "bytes"},
+	MoveAsked:  {name: "move-asked", subject: "request", detail: "asking"},
+	SplitAsked: {name: "split-asked"},
+	SplitFound: {name: "split-found", number: "chunkBytes", amount: "arrived"},
+	SplitBegun: {name: "split-begun", amount: "chunkBytes"},
+	SplitMade:  {name: "split-made", detail: "code"},
 	Chance: {
 		name:    "chance",
 		detail:  "question",

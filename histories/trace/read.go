@@ -52,7 +52,7 @@ func (e *Event) Log() string { return e.subjectOf(Elected) }
 // begun a migration.
 func (e *Event) Request() string {
 	switch e.Kind {
-	case BalancerChose, BalancerDone:
+	case BalancerChose, BalancerDone, MoveAsked:
 		return e.subject
 	case MigrationRequested:
 		return e.detail
@@ -68,21 +68,44 @@ func (e *Event) Asked() string {
 	return ""
 }
 
-// Code is that of the error of an Answered or a CallEnded; empty for none.
+// Code is that of the error of an Answered, a CallEnded or a SplitMade; empty for none.
 func (e *Event) Code() string {
-	if e.Kind == Answered || e.Kind == CallEnded {
+	if e.Kind == Answered || e.Kind == CallEnded || e.Kind == SplitMade {
 		return e.detail
 	}
 	return ""
 }
 
-// Arrived is when the request of an Answered or a CursorAnswered came, in true virtual time.
-func (e *Event) Arrived() int64 {
-	if e.Kind == Answered || e.Kind == CursorAnswered {
+// ChunkBytes is the size of a chunk that is aimed at by a SplitFound or a SplitBegun.
+func (e *Event) ChunkBytes() int64 {
+	switch e.Kind {
+	case SplitFound:
+		return int64(e.number)
+	case SplitBegun:
 		return e.amount
 	}
 	return 0
 }
+
+// Arrived is when the request of an Answered, a CursorAnswered or a SplitFound came, in true virtual
+// time.
+func (e *Event) Arrived() int64 {
+	if e.Kind == Answered || e.Kind == CursorAnswered || e.Kind == SplitFound {
+		return e.amount
+	}
+	return 0
+}
+
+// Bytes is how much there is by a Weighed.
+func (e *Event) Bytes() int64 {
+	if e.Kind == Weighed {
+		return e.amount
+	}
+	return 0
+}
+
+// Asking is what the request of a MoveAsked says beside what is to move.
+func (e *Event) Asking() string { return e.detailOf(MoveAsked) }
 
 // Sent is when the request of a CallEnded was sent, in true virtual time.
 func (e *Event) Sent() int64 {

@@ -142,7 +142,8 @@ func full() (all []*Event) {
 		&DecisionMadeEvent{}, &MigrationEndedEvent{}, &RangeDeletionEvent{}, &PrimaryMovingEvent{},
 		&BalancerRoundEvent{}, &BalancerChoseEvent{}, &BalancerDoneEvent{}, &BalancerStateEvent{},
 		&BalancerStoppedEvent{}, &ClusterChangedEvent{}, &AnsweredEvent{}, &CallEndedEvent{},
-		&CursorAnsweredEvent{}, &ChanceEvent{},
+		&CursorAnsweredEvent{}, &WeighedEvent{}, &MoveAskedEvent{}, &SplitAskedEvent{},
+		&SplitFoundEvent{}, &SplitBegunEvent{}, &SplitMadeEvent{}, &ChanceEvent{},
 	} {
 		v := reflect.ValueOf(p).Elem()
 		for i := range v.NumField() {
@@ -259,13 +260,16 @@ func has(k Kind, method string) bool {
 	names := map[string][]Kind{
 		"Cursor":           {CursorOpened, CursorClosed, CursorAnswered},
 		"Asked":            {Answered, CallEnded},
-		"Code":             {Answered, CallEnded},
-		"Arrived":          {Answered, CursorAnswered},
+		"Code":             {Answered, CallEnded, SplitMade},
+		"Arrived":          {Answered, CursorAnswered, SplitFound},
+		"Bytes":            {Weighed},
+		"Asking":           {MoveAsked},
+		"ChunkBytes":       {SplitFound, SplitBegun},
 		"Sent":             {CallEnded},
 		"CursorState":      {CursorAnswered},
 		"Log":              {Elected},
 		"Window":           {BalancerState},
-		"Request":          {MigrationRequested, BalancerChose, BalancerDone},
+		"Request":          {MigrationRequested, BalancerChose, BalancerDone, MoveAsked},
 		"Zones":            {ClusterChanged},
 		"Place":            {Chance},
 		"FaultKind":        {Fault, Repair},

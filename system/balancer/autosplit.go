@@ -97,7 +97,7 @@ func (v clusterView) rebalance(
 			To:     to,
 			Reason: policy.TopChunk,
 		},
-		roundOptions: v.roundOptions,
+		roundOptions: v.of(c.Table.Collection()),
 		name:         fmt.Sprintf("balancer/%d/0/%d", v.number, v.singles),
 	})
 }

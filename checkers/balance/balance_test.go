@@ -1,0 +1,155 @@
+package balance_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/balance"
+)
+
+// chunks reads "a:x b:y! c:x" as chunks that begin at a, b and c, on the shards x, y and x; a mark
+// says that one is jumbo. The last ends at z.
+func chunks(text string) (all []balance.Chunk) {
+	for _, word := range strings.Fields(text) {
+		lo, shard, _ := strings.Cut(word, ":")
+		name, jumbo := strings.CutSuffix(shard, "!")
+		if n := len(all); n > 0 {
+			all[n-1].Max = lo
+		}
+		all = append(all, balance.Chunk{Min: lo, Max: "z", Shard: name, Jumbo: jumbo})
+	}
+	return all
+}
+
+// choices reads "a:x-y" as the chunk at a that goes from x to y.
+func choices(r *balance.Round, text string) (all []balance.Choice) {
+	for _, word := range strings.Fields(text) {
+		lo, way, _ := strings.Cut(word, ":")
+		from, to, _ := strings.Cut(way, "-")
+		all = append(all, balance.Choice{
+			NS: "db.c", Min: lo, Max: r.End("db.c", lo), From: from, To: to,
+		})
+	}
+	return all
+}
+
+func TestJudge(t *testing.T) {
+	east := []balance.Zone{{Min: "c", Max: "f", Name: "east"}}
+	for name, c := range map[string]struct {
+		chunks  string
+		round   balance.Round
+		coll    balance.Collection
+		right   []string
+		mistake []string
+	}{
+		"even": {
+			chunks: "a:x b:y c:v", right: []string{""}, mistake: []string{"a:x-y"},
+		},
+		"uneven": {
+			chunks: "a:x b:x c:x d:y e:v",
+			right:  []string{"a:x-y", "a:x-v"}, mistake: []string{"", "b:x-v", "a:x-y e:v-x"},
+		},
+		"one has all": {
+			chunks: "a:x b:x c:x", right: []string{"a:x-v", "a:x-y"},
+			mistake: []string{"", "b:x-v", "a:x-v b:x-y"},
+		},
+		"its first is jumbo": {
+			chunks: "a:x! b:x c:x", right: []string{"b:x-v"}, mistake: []string{"a:x-v", ""},
+		},
+		"draining first": {
+			chunks: "a:x b:x c:x d:x e:y",
+			round:  balance.Round{Shards: []balance.Shard{{Name: "v"}, {Name: "x"}, {Name: "y", Draining: true}}},
+			right:  []string{"e:y-v"}, mistake: []string{"a:x-v", ""},
+		},
+		"nobody takes it": {
+			chunks: "a:y b:y c:y",
+			round:  balance.Round{Shards: []balance.Shard{{Name: "x", Draining: true}, {Name: "y", Draining: true}}},
+			right:  []string{""}, mistake: []string{"a:y-x"},
+		},
+		"out of its zone": {
+			chunks: "a:x c:x f:x",
+			round:  balance.Round{Shards: []balance.Shard{{Name: "v"}, {Name: "x"}, {Name: "y", Zones: []string{"east"}}}},
+			coll:   balance.Collection{Zones: east},
+			right:  []string{"c:x-y"}, mistake: []string{"a:x-v", "c:x-v", ""},
+		},
+		"a busy shard": {
+			chunks: "a:x b:x c:x",
+			round:  balance.Round{Shards: []balance.Shard{{Name: "v", Busy: true}, {Name: "x"}, {Name: "y"}}},
+			right:  []string{"a:x-y"}, mistake: []string{"a:x-v", ""},
+		},
+		"a full shard": {
+			chunks: "a:x b:x c:x",
+			round:  balance.Round{Shards: []balance.Shard{{Name: "v", MaxBytes: 5}, {Name: "x"}, {Name: "y"}}},
+			coll:   balance.Collection{Bytes: map[string]int64{"v": 5}},
+			right:  []string{"a:x-y"}, mistake: []string{"a:x-v"},
+		},
+		"by size": {
+			chunks: "a:x b:y c:v", round: balance.Round{BySize: true},
+			coll:  balance.Collection{ChunkBytes: 10, Bytes: map[string]int64{"x": 40, "y": 10, "v": 20}},
+			right: []string{"a:x-y"}, mistake: []string{"a:x-v", ""},
+		},
+		"by size, of those that answer": {
+			chunks: "a:x b:y c:v", round: balance.Round{BySize: true},
+			coll:  balance.Collection{ChunkBytes: 10, Bytes: map[string]int64{"x": 40, "v": 11}},
+			right: []string{""}, mistake: []string{"a:x-y", "a:x-v"},
+		},
+		"a small chunk between others": {
+			chunks: "a:x b:y c:x", round: balance.Round{BySize: true},
+			coll: balance.Collection{
+				Defragment: true, ChunkBytes: 100, Sizes: map[string]int64{"a": 50, "b": 10, "c": 60},
+			},
+			right: []string{"b:y-x"}, mistake: []string{"", "b:y-v"},
+		},
+		"a small chunk beside one of unknown size": {
+			chunks: "a:x b:y", round: balance.Round{BySize: true},
+			coll: balance.Collection{
+				Defragment: true, ChunkBytes: 100, Sizes: map[string]int64{"b": 10},
+			},
+			right: []string{""}, mistake: []string{"b:y-x"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := c.round
+			if r.Shards == nil {
+				r.Shards = []balance.Shard{{Name: "v"}, {Name: "x"}, {Name: "y"}}
+			}
+			c.coll.NS, c.coll.Chunks = "db.c", chunks(c.chunks)
+			r.Collections = []balance.Collection{c.coll}
+			show := func(k string) string { return k }
+			for _, text := range c.right {
+				if wrong := r.Judge(choices(&r, text), show); wrong != "" {
+					t.Errorf("%q: %s", text, wrong)
+				}
+			}
+			for _, text := range c.mistake {
+				if r.Judge(choices(&r, text), show) == "" {
+					t.Errorf("%q is nothing wrong", text)
+				}
+			}
+		})
+	}
+}
+
+func TestPoints(t *testing.T) {
+	ten := strings.Split("abcdefghij", "")
+	for name, c := range map[string]struct {
+		keys []string
+		size int64
+		want string
+	}{
+		"less than a chunk":          {ten, 101, ""},
+		"one key":                    {strings.Split("aaaaaaaaaa", ""), 30, ""},
+		"even parts":                 {ten, 50, "e"},
+		"a tail that is left":        {ten, 40, "d h"},
+		"a key with many documents":  {strings.Split("abbbbbbbbc", ""), 30, "b"},
+		"parts of a single document": {ten, 10, "b c d e f g h i j"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := balance.Extent{Keys: c.keys, Bytes: 100}
+			if got := x.Points("a", "z", c.size); !slices.Equal(got, strings.Fields(c.want)) {
+				t.Errorf("%v, want %s", got, c.want)
+			}
+		})
+	}
+}

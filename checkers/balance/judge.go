@@ -1,0 +1,180 @@
+package balance
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Judge holds what a round has chosen, in its order, against what it has to choose, and says what
+// is wrong; "" is nothing. Show turns an encoded key into text.
+func (r *Round) Judge(chosen []Choice, show func(string) string) string {
+	used := taken{}
+	for _, s := range r.Shards {
+		if s.Busy {
+			used[s.Name] = true
+		}
+	}
+	// While a collection was looked at of which nothing was chosen, any of these were taken.
+	before := []taken{maps.Clone(used)}
+	done := map[string]bool{}
+	for len(chosen) > 0 {
+		c := r.collection(chosen[0].NS)
+		if c == nil {
+			return fmt.Sprintf("%s is no sharded collection", chosen[0].NS)
+		}
+		n := slices.IndexFunc(chosen, func(other Choice) bool { return other.NS != c.NS })
+		if n < 0 {
+			n = len(chosen)
+		}
+		if done[c.NS] {
+			return fmt.Sprintf("%s was looked at twice", c.NS)
+		}
+		done[c.NS] = true
+		if wrong := r.judgeOne(c, chosen[:n], used, show); wrong != "" {
+			return wrong
+		}
+		before = append(before, maps.Clone(used))
+		chosen = chosen[n:]
+	}
+	for i := range r.Collections {
+		c := &r.Collections[i]
+		if !done[c.NS] && !slices.ContainsFunc(before, func(used taken) bool {
+			return r.judgeOne(c, nil, maps.Clone(used), show) == ""
+		}) {
+			return r.judgeOne(c, nil, before[len(before)-1], show)
+		}
+	}
+	return ""
+}
+
+// judgeOne judges what was chosen for one collection, and takes the shards away.
+func (r *Round) judgeOne(
+	c *Collection, chosen []Choice, used taken, show func(string) string,
+) string {
+	switch {
+	case r.AtRandom && !c.Defragment:
+		return r.judgeRandom(c, chosen, used, show)
+	case c.Defragment && !c.Off:
+		return r.judgeFragments(c, chosen, used, show)
+	}
+	for _, choice := range chosen {
+		o := r.next(c, used)
+		if !slices.Contains(o.any, choice) {
+			return fmt.Sprintf("%s moves, and what had to come was %s",
+				choice.show(show), o.text(show))
+		}
+		used[choice.From], used[choice.To] = true, true
+	}
+	if o := r.next(c, used); !o.idle {
+		return fmt.Sprintf("it has left undone %s", o.text(show))
+	}
+	return ""
+}
+
+// judgeRandom judges what holds for every choice.
+func (r *Round) judgeRandom(
+	c *Collection, chosen []Choice, used taken, show func(string) string,
+) string {
+	for _, choice := range chosen {
+		if wrong := r.Forbids(choice); wrong != "" {
+			return choice.show(show) + " moves, and " + wrong
+		}
+		if used[choice.From] || used[choice.To] {
+			return choice.show(show) + " moves, and one of its shards is taken"
+		}
+		used[choice.From], used[choice.To] = true, true
+	}
+	return ""
+}
+
+// Forbids says why a chunk must not move like that, whatever the policy; "" when it may.
+func (r *Round) Forbids(choice Choice) string {
+	c, to := r.collection(choice.NS), r.shard(choice.To)
+	if c == nil || to == nil {
+		return "there is no such collection or shard"
+	}
+	i := slices.IndexFunc(c.Chunks, func(at Chunk) bool {
+		return at.Min == choice.Min && at.Max == choice.Max && at.Shard == choice.From
+	})
+	if i < 0 {
+		return fmt.Sprintf("%s has no such chunk", choice.From)
+	}
+	zone, crosses := c.zoneOf(choice.Min, choice.Max)
+	switch {
+	case choice.From == choice.To:
+		return "it is there already"
+	case c.Off:
+		return "nothing of the collection may move"
+	case c.Chunks[i].Jumbo:
+		return "it is jumbo"
+	case crosses:
+		return "it has to be cut for zones first"
+	case !r.takes(to, zone):
+		return fmt.Sprintf("%s takes nothing of zone %q", choice.To, zone)
+	}
+	return ""
+}
+
+// Single says why a chunk must not move like that for which a shard has asked; "" when it may.
+func (r *Round) Single(choice Choice) string {
+	if wrong := r.Forbids(choice); wrong != "" {
+		return wrong
+	}
+	used := taken{}
+	for _, s := range r.Shards {
+		if s.Busy {
+			used[s.Name] = true
+		}
+	}
+	if used[choice.From] || used[choice.To] {
+		return "one of its shards is taken"
+	}
+	c := r.collection(choice.NS)
+	zone, _ := c.zoneOf(choice.Min, choice.Max)
+	if to := r.receivers(c, used, zone); !slices.Contains(to, choice.To) {
+		return fmt.Sprintf("least of the collection have %v", to)
+	}
+	return ""
+}
+
+// Request is what the request for a choice has to say, beside what moves; single means that a shard
+// has asked for it, which forces nothing.
+func (r *Round) Request(choice Choice, single bool) string {
+	forced := r.Forced && !single
+	c := r.collection(choice.NS)
+	if c == nil {
+		return ""
+	}
+	if from := r.shard(choice.From); r.BySize && !r.AtRandom && !c.Defragment && from != nil {
+		forced = forced || from.Draining
+	}
+	return Asking(r.WaitForDelete, forced, r.Throttle, c.ChunkBytes)
+}
+
+// Asking is what a request of the balancer says, beside what moves.
+func Asking(waitForDelete, forced bool, throttle string, chunkBytes int64) string {
+	text := fmt.Sprintf("balancer chunkBytes=%d throttle=%s", chunkBytes, throttle)
+	if waitForDelete {
+		text += " waitForDelete"
+	}
+	if forced {
+		text += " forceJumbo=balancer"
+	}
+	return text
+}
+
+func (o options) text(show func(string) string) string {
+	if len(o.any) == 0 {
+		return "nothing"
+	}
+	text := o.any[0].show(show)
+	if n := len(o.any); n > 1 {
+		text += fmt.Sprintf(", or another of %d equals", n)
+	}
+	return text
+}
+
+func (c Choice) show(key func(string) string) string {
+	return fmt.Sprintf("[%s, %s) of %s from %s to %s", key(c.Min), key(c.Max), c.NS, c.From, c.To)
+}

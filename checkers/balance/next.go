@@ -1,0 +1,205 @@
+package balance
+
+import (
+	"maps"
+	"math"
+	"slices"
+)
+
+// options are what may come next for a collection: any of these, and nothing only if there is none
+// that has to come.
+type options struct {
+	any []Choice
+	// idle says that nothing need come.
+	idle bool
+}
+
+// taken are the shards that are part of a migration.
+type taken map[string]bool
+
+// next is what may come next for a collection when these shards are taken: what drains, then what
+// is in the wrong zone, then what is uneven.
+func (r *Round) next(c *Collection, used taken) options {
+	if c.Off || c.Defragment || len(r.Shards)-len(used) < 2 {
+		return options{idle: true}
+	}
+	for _, urgent := range []bool{true, false} {
+		if any, idle := r.rescues(c, used, urgent); len(any) > 0 {
+			return options{any, idle}
+		}
+	}
+	o := options{idle: true}
+	for _, zone := range c.zoneNames() {
+		any, idle := r.levels(c, used, zone)
+		if o.any = append(o.any, any...); !idle {
+			return options{any: o.any}
+		}
+	}
+	return o
+}
+
+// rescues are the moves of chunks that cannot stay: from shards that drain, or else from shards
+// that are not of their zone. Of each shard the first chunk goes that another can take.
+func (r *Round) rescues(c *Collection, used taken, draining bool) (any []Choice, idle bool) {
+	idle = true
+	for i := range r.Shards {
+		from := &r.Shards[i]
+		if used[from.Name] || draining && !from.Draining {
+			continue
+		}
+		for _, at := range c.Chunks {
+			zone, crosses := c.zoneOf(at.Min, at.Max)
+			if at.Shard != from.Name || at.Jumbo || crosses || !draining && from.has(zone) {
+				continue
+			}
+			to := r.receivers(c, used, zone)
+			for _, name := range to {
+				any = append(any, Choice{c.NS, at.Min, at.Max, from.Name, name})
+			}
+			if len(to) > 0 {
+				_, known := r.weight(c, from.Name)
+				idle = idle && !known
+				break
+			}
+		}
+	}
+	return any, idle
+}
+
+// receivers are the shards with least of the collection among those that take the zone.
+func (r *Round) receivers(c *Collection, used taken, zone string) (best []string) {
+	least := int64(math.MaxInt64)
+	for i := range r.Shards {
+		s := &r.Shards[i]
+		w, known := r.weight(c, s.Name)
+		switch {
+		case used[s.Name] || !known || !r.takes(s, zone) || w > least:
+		case w < least:
+			best, least = []string{s.Name}, w
+		default:
+			best = append(best, s.Name)
+		}
+	}
+	return best
+}
+
+// weight is how much a shard has of a collection: bytes as it has said, or chunks.
+func (r *Round) weight(c *Collection, shard string) (w int64, known bool) {
+	if r.BySize {
+		w, known = c.Bytes[shard]
+		return w, known
+	}
+	for _, at := range c.Chunks {
+		if at.Shard == shard {
+			w++
+		}
+	}
+	return w, true
+}
+
+// zoneNames are the names of the zones, and "" at the end for what is in none.
+func (c *Collection) zoneNames() []string {
+	names := map[string]bool{}
+	for _, z := range c.Zones {
+		names[z.Name] = true
+	}
+	return append(slices.Sorted(maps.Keys(names)), "")
+}
+
+// levels is the move from the shard with most of the zone to the one with least of the collection,
+// if they differ enough. Of equals any may be taken, and if there is nothing to do between two of
+// them that may be all.
+func (r *Round) levels(c *Collection, used taken, zone string) (any []Choice, idle bool) {
+	load, ideal, known := r.loads(c, zone)
+	if !known {
+		return nil, true
+	}
+	donors, receivers := r.heaviest(c, used, zone, load), r.receivers(c, used, zone)
+	idle = len(donors) == 0 || len(receivers) == 0
+	for _, from := range donors {
+		for _, to := range receivers {
+			if at := c.firstOf(from, zone); at != nil && r.uneven(c, load[from], load[to], ideal) {
+				any = append(any, Choice{c.NS, at.Min, at.Max, from, to})
+			} else {
+				idle = true
+			}
+		}
+	}
+	return any, idle
+}
+
+// heaviest are the shards with most of the zone among those of it.
+func (r *Round) heaviest(
+	c *Collection, used taken, zone string, load map[string]int64,
+) (best []string) {
+	most := int64(-1)
+	for i := range r.Shards {
+		s := &r.Shards[i]
+		_, known := r.weight(c, s.Name)
+		switch {
+		case used[s.Name] || s.Draining || !s.has(zone) || !known || load[s.Name] < most:
+		case load[s.Name] > most:
+			best, most = []string{s.Name}, load[s.Name]
+		default:
+			best = append(best, s.Name)
+		}
+	}
+	return best
+}
+
+// uneven is the condition under which something moves from one shard to another (errata E2, E15).
+func (r *Round) uneven(c *Collection, from, to, ideal int64) bool {
+	return from > ideal && to < ideal && (!r.BySize || from-to >= 3*c.ChunkBytes)
+}
+
+// loads are what shards have of a zone, and what each should have; known is false when no shard
+// may have any of it.
+func (r *Round) loads(c *Collection, zone string) (load map[string]int64, ideal int64, known bool) {
+	load = map[string]int64{}
+	var all, members int64
+	for i := range r.Shards {
+		s := &r.Shards[i]
+		w, answered := r.weight(c, s.Name)
+		if r.BySize {
+			if !answered || !s.has(zone) {
+				continue
+			}
+		} else {
+			w = c.count(s.Name, zone)
+		}
+		load[s.Name] = w
+		all += w
+		if s.has(zone) && !s.Draining {
+			members++
+		}
+	}
+	if members == 0 {
+		return nil, 0, false
+	}
+	if r.BySize {
+		return load, all / members, true
+	}
+	return load, (2*all + members) / (2 * members), true
+}
+
+// count is how many chunks of a zone a shard has; what has to be cut first counts as in none.
+func (c *Collection) count(shard, zone string) (n int64) {
+	for _, at := range c.Chunks {
+		if of, _ := c.zoneOf(at.Min, at.Max); of == zone && at.Shard == shard {
+			n++
+		}
+	}
+	return n
+}
+
+// firstOf is the shard's first chunk of the zone that may move.
+func (c *Collection) firstOf(shard, zone string) *Chunk {
+	for i := range c.Chunks {
+		at := &c.Chunks[i]
+		of, crosses := c.zoneOf(at.Min, at.Max)
+		if at.Shard == shard && of == zone && !crosses && !at.Jumbo {
+			return at
+		}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package balance
+
+import "slices"
+
+// Extent is what a shard has of a collection: the shard keys of its documents in the order of keys,
+// equal ones as often as there are documents, and how many bytes they take together.
+type Extent struct {
+	Keys  []string
+	Bytes int64
+}
+
+// Within are the keys of a range.
+func (x Extent) Within(lo, hi string) []string {
+	from, _ := slices.BinarySearch(x.Keys, lo)
+	to, _ := slices.BinarySearch(x.Keys, hi)
+	return x.Keys[from:to]
+}
+
+// Points is where a range is to be split into parts of that size (protocol 13.1). All documents
+// count as of the average size.
+func (x Extent) Points(lo, hi string, chunkBytes int64) []string {
+	keys, n := x.Within(lo, hi), int64(len(x.Keys))
+	if n == 0 || x.Bytes < chunkBytes || len(keys) == 0 || keys[0] == keys[len(keys)-1] {
+		return nil
+	}
+	every := chunkBytes / max(1, x.Bytes/n)
+	points, rest := scan(keys, nil, every, len(keys))
+	if len(points) == 0 || 5*rest >= 4*every {
+		return points
+	}
+	again := min(3, len(points))
+	smaller := every - (every-rest)/int64(again+1)
+	if rest < every-smaller {
+		return points[:len(points)-1]
+	}
+	points, _ = scan(keys, points[:len(points)-again], smaller, again)
+	return points
+}
+
+// scan adds at most so many points behind the last, a key after every so many documents, and says
+// how many documents are left behind the last.
+func scan(keys, points []string, every int64, atMost int) (all []string, rest int64) {
+	at, last := 0, ""
+	if n := len(points); n > 0 {
+		last = points[n-1]
+		at, _ = slices.BinarySearch(keys, last)
+	} else {
+		rest = 1
+	}
+	for _, k := range keys[min(at+1, len(keys)):] {
+		if atMost == 0 {
+			break
+		}
+		if rest++; rest < every || k == last || k == keys[0] {
+			continue
+		}
+		points, last, rest = append(points, k), k, 0
+		atMost--
+	}
+	return points, rest
+}
+
+// Automatic is where 4.2 splits a chunk on its own account (protocol 13.2): into halves of the size
+// that is aimed at, at two points at least, of which the one next to an end of all keys moves to the
+// outermost document; but that of a hashed key, which does not grow.
+func (x Extent) Automatic(lo, hi string, chunkBytes int64, first, last, hashed bool) []string {
+	points := slices.Clone(x.Points(lo, hi, chunkBytes/2))
+	if len(points) < 2 {
+		return nil
+	}
+	keys := x.Within(lo, hi)
+	switch outer := len(keys) - 1; {
+	case hashed:
+	case first && lo < keys[0]:
+		points[0] = min(points[0], keys[0])
+	case last && !first:
+		points[len(points)-1] = max(points[len(points)-1], keys[outer])
+	}
+	return points
+}

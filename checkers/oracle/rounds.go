@@ -1,0 +1,363 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shardproof/shardproof/checkers/balance"
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// policyRule is balancing-policy (protocol 14.1, 14.2).
+var policyRule = verdict.Checker{
+	Name: "balancing-policy",
+	Promise: "A round of the balancer chooses what the policy of the version demands, nothing " +
+		"else and nothing less, and donors are asked for just that, as operators have set.",
+	Signatures: verdict.Meanings{
+		notOfPolicy: "a round chose what the policy does not have, or left undone what it demands",
+		notAsChosen: "a donor was asked for another migration than was chosen, or in another way " +
+			"than operators have set",
+	},
+}
+
+var _ = declare(102, policyRule, func(o *Oracle) hooks {
+	o.rounds = &rounds{Oracle: o, chosen: map[string]chosen{}}
+	return hooks{event: o.rounds.judge}
+})
+
+// The signatures of what a round does wrong.
+const (
+	notOfPolicy verdict.Signature = "not-of-the-policy"
+	notAsChosen verdict.Signature = "not-as-chosen"
+)
+
+// Views says how the oracle gets to know what a member of the config server has on disk of all that
+// a round goes by; without it, rounds are not judged.
+func (o *Oracle) Views(view func(node string) *balance.Round) { o.rounds.view = view }
+
+// rounds follows the rounds of the newest primary of the config server.
+type rounds struct {
+	*Oracle
+	view func(node string) *balance.Round
+	now  *openRound
+	// chosen are all requests by name, and underWay those of the term that have not ended.
+	chosen   map[string]chosen
+	underWay []string
+	// changed is when the catalogue or what is under way was changed last.
+	changed int64
+}
+
+// chosen is a request, and what it may say: anything if it goes out after its round, which a fault
+// has delayed, as operators may have set something else since.
+type chosen struct {
+	balance.Choice
+	open   bool
+	asking []string
+	step   uint64
+	// chunkBytes is what the size of a chunk was set to.
+	chunkBytes []int64
+}
+
+// openRound is a round that has begun.
+type openRound struct {
+	node   string
+	number int
+	step   uint64
+	at     int64
+	// states are those that the config server's primary has had since, until something was chosen.
+	states []*balance.Round
+	// stale says that it may have another state now.
+	stale bool
+	// disturbed says that what the round does may have another reason than these states: a fault, or
+	// a change since something was chosen.
+	disturbed bool
+	requests  []string
+	// cut are the chunks that were to be cut, by namespace and lower bound.
+	cut []string
+	// bytes and sizes are what shards have said.
+	bytes, sizes map[weighed]int64
+}
+
+// weighed is a collection on a shard, or a chunk.
+type weighed struct{ ns, shard, min string }
+
+func (r *rounds) judge(e *trace.Event) {
+	if r.view == nil {
+		return
+	}
+	if e.Kind == trace.MoveAsked {
+		r.judgeAsked(e)
+		return
+	}
+	if r.now != nil {
+		r.follow(e)
+	}
+	set := r.world.Set(model.Config)
+	if e.Kind == trace.Elected && e.Shard == model.Config {
+		r.now, r.underWay = nil, nil
+	}
+	if e.Term != set.Term || e.Node != set.Leader {
+		return
+	}
+	switch e.Kind {
+	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState:
+		r.changed = e.At
+	case trace.BalancerRound:
+		r.turn(e)
+	case trace.BalancerChose:
+		r.choose(e)
+	case trace.BalancerDone:
+		r.changed = e.At
+		r.underWay = slices.DeleteFunc(r.underWay, func(id string) bool { return id == e.Request() })
+	}
+}
+
+// turn begins a round, or judges it.
+func (r *rounds) turn(e *trace.Event) {
+	if e.RoundPhase() == trace.RoundBegun {
+		r.now = &openRound{
+			node: e.Node, number: e.Round(), step: e.Step, at: e.At,
+			bytes: map[weighed]int64{}, sizes: map[weighed]int64{},
+		}
+		r.look()
+		return
+	}
+	if now := r.now; now != nil && now.number == e.Round() {
+		r.look()
+		r.judgeRound()
+	}
+	r.now = nil
+}
+
+// follow takes notice of what may make a round choose something else.
+func (r *rounds) follow(e *trace.Event) {
+	now := r.now
+	if now.stale {
+		r.look()
+	}
+	switch e.Kind {
+	case trace.Fault, trace.Repair:
+		now.disturbed = now.disturbed || e.Peer == now.node || e.FaultKind() == "error" ||
+			e.FaultKind() == "kill-operation"
+	case trace.PointHit:
+		now.disturbed = now.disturbed || e.Node == now.node
+	case trace.Weighed:
+		if e.Node == now.node {
+			now.weigh(e)
+		}
+	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState, trace.BalancerDone:
+		if e.Node != now.node {
+			return
+		}
+		now.stale = true
+		moved := e.Kind == trace.BalancerDone || e.Change() == trace.ChunkMoved ||
+			e.Change() == trace.Split || e.Change() == trace.Jumbo
+		now.disturbed = now.disturbed || len(now.requests) > 0 && !moved
+	}
+}
+
+// weigh takes what a shard says; one that says something else than before leaves it open which the
+// round goes by.
+func (now *openRound) weigh(e *trace.Event) {
+	said, at := now.bytes, weighed{e.NS, e.Peer, e.Min}
+	if e.Min != "" {
+		said = now.sizes
+	}
+	before, known := said[at]
+	now.disturbed = now.disturbed || known && before != e.Bytes()
+	said[at] = e.Bytes()
+}
+
+// look takes the state of the moment down, until something is chosen.
+func (r *rounds) look() {
+	now := r.now
+	now.stale = false
+	if len(now.requests) > 0 {
+		return
+	}
+	state := r.view(now.node)
+	if state == nil {
+		now.disturbed = true
+		return
+	}
+	r.takeBusy(state)
+	for _, known := range now.states {
+		if known.Equal(state) {
+			return
+		}
+	}
+	now.states = append(now.states, state)
+}
+
+// choose takes a request down, and what it has to say.
+func (r *rounds) choose(e *trace.Event) {
+	of, _, inRound := number(e.Request())
+	if inRound = inRound && r.now != nil && of == r.now.number; inRound {
+		r.look()
+	}
+	c := chosen{
+		Choice: balance.Choice{NS: e.NS, Min: e.Min, Max: e.Max, From: e.Shard, To: e.Peer},
+		open:   e.Max == "", step: e.Step,
+	}
+	var states []*balance.Round
+	if inRound || of == 0 {
+		states = append(states, r.view(e.Node))
+	}
+	if inRound {
+		states = append(states, r.now.states...)
+		r.now.requests = append(r.now.requests, e.Request())
+	}
+	for _, state := range states {
+		if state == nil {
+			continue
+		}
+		c.asking = append(c.asking, state.Request(c.Choice, of == 0))
+		c.chunkBytes = append(c.chunkBytes, state.ChunkBytes(c.NS))
+		if c.Max == "" {
+			c.Max = state.End(c.NS, c.Min)
+		}
+	}
+	if of == 0 {
+		r.judgeSingle(e, c.Choice)
+	}
+	r.chosen[e.Request()] = c
+	r.underWay, r.changed = append(r.underWay, e.Request()), e.At
+}
+
+// quiet is for how long nothing may have changed before a single chunk is chosen, which is announced
+// a little later.
+const quiet = int64(time.Millisecond)
+
+// judgeSingle judges that a chunk moves for which a shard of 4.2 has asked (top-chunk optimisation):
+// it goes to the shard that has least.
+func (r *rounds) judgeSingle(e *trace.Event, choice balance.Choice) {
+	state := r.view(e.Node)
+	n := r.causes.of(e.Node)
+	if state == nil || len(n.faults) > 0 || e.At-max(r.changed, n.struck) < quiet ||
+		slices.ContainsFunc(state.Shards, func(s balance.Shard) bool { return s.MaxBytes > 0 }) {
+		return
+	}
+	r.takeBusy(state)
+	if wrong := state.Single(choice); wrong != "" {
+		r.report(policyRule, verdict.Violation{
+			Signature: notOfPolicy,
+			NS:        e.NS,
+			Broke: fmt.Sprintf("%s moves the chunk at %s from %s to %s, and %s",
+				e.Request(), r.show(choice.Min), choice.From, choice.To, wrong),
+			Because: []string{"nothing was changed just before it was chosen"},
+		})
+	}
+}
+
+// takeBusy has the shards of requests that have not ended be busy.
+func (r *rounds) takeBusy(state *balance.Round) {
+	for i := range state.Shards {
+		s := &state.Shards[i]
+		s.Busy = slices.ContainsFunc(r.underWay, func(id string) bool {
+			return r.chosen[id].From == s.Name || r.chosen[id].To == s.Name
+		})
+	}
+}
+
+// number takes the name of a request apart, which is balancer/term/round/number.
+func number(request string) (round, n int, known bool) {
+	parts := strings.Split(request, "/")
+	if len(parts) != 4 {
+		return 0, 0, false
+	}
+	round, err1 := strconv.Atoi(parts[2])
+	n, err2 := strconv.Atoi(parts[3])
+	return round, n, err1 == nil && err2 == nil
+}
+
+// judgeRound judges what a round has chosen, if it is clear what it went by.
+func (r *rounds) judgeRound() {
+	now := r.now
+	if now.disturbed || len(now.states) == 0 {
+		return
+	}
+	var all []balance.Choice
+	for i, id := range now.requests {
+		if _, n, _ := number(id); n != i+1 {
+			return
+		}
+		all = append(all, r.chosen[id].Choice)
+	}
+	if len(now.states) == 1 && len(now.requests) == 0 {
+		r.splits.judgeCuts(now, now.states[0])
+	}
+	var wrong string
+	for _, state := range now.states {
+		if !state.On || state.Window {
+			return
+		}
+		judged := now.as(state)
+		if wrong = judged.Judge(all, r.show); wrong == "" {
+			return
+		}
+	}
+	if len(now.states) > 1 || wrong == "" {
+		return
+	}
+	r.report(policyRule, verdict.Violation{
+		Signature: notOfPolicy,
+		Broke:     fmt.Sprintf("round %d of the balancer: %s", now.number, wrong),
+		Because: []string{
+			"nothing was changed from when it began until it chose, and no fault hit it",
+		},
+	}, now.step)
+}
+
+// as is the state with what shards have said.
+func (now *openRound) as(state *balance.Round) *balance.Round {
+	judged := *state
+	judged.Collections = slices.Clone(state.Collections)
+	for i := range judged.Collections {
+		c := &judged.Collections[i]
+		c.Bytes, c.Sizes = map[string]int64{}, map[string]int64{}
+		for _, s := range judged.Shards {
+			if bytes, said := now.bytes[weighed{c.NS, s.Name, ""}]; said {
+				c.Bytes[s.Name] = bytes
+			}
+		}
+		for _, at := range c.Chunks {
+			if bytes, said := now.sizes[weighed{c.NS, at.Shard, at.Min}]; said {
+				c.Sizes[at.Min] = bytes
+			}
+		}
+	}
+	return &judged
+}
+
+// judgeAsked judges what a donor was asked for.
+func (r *rounds) judgeAsked(e *trace.Event) {
+	c, known := r.chosen[e.Request()]
+	if !known {
+		return // of a deposed primary
+	}
+	max := c.Max
+	if c.open {
+		max = ""
+	}
+	what := ""
+	switch donor, _, _ := strings.Cut(e.Node, "."); {
+	case donor != c.From || e.Peer != c.To || e.NS != c.NS || e.Min != c.Min || e.Max != max:
+		what = fmt.Sprintf("to move %s of %s to %s", r.span(e.Min, e.Max), e.NS, e.Peer)
+	case len(c.asking) > 0 && !slices.Contains(c.asking, e.Asking()):
+		what = fmt.Sprintf("with %q", e.Asking())
+	default:
+		return
+	}
+	r.report(policyRule, verdict.Violation{
+		Signature: notAsChosen,
+		NS:        e.NS,
+		Broke:     fmt.Sprintf("%s was asked by %s %s", e.Node, e.Request(), what),
+		Because: []string{fmt.Sprintf("chosen was %s of %s from %s to %s, with %q",
+			r.span(c.Min, c.Max), c.NS, c.From, c.To, c.asking)},
+	}, c.step)
+}

@@ -1,0 +1,193 @@
+package oracle
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/balance"
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// uneven is a cluster of three shards, of which one has all four chunks.
+func uneven() *balance.Round {
+	return &balance.Round{
+		On:     true,
+		Shards: []balance.Shard{{Name: "a"}, {Name: "b"}, {Name: "c"}},
+		Collections: []balance.Collection{{NS: "test.docs", ChunkBytes: 100, Chunks: []balance.Chunk{
+			{Min: "\x00", Max: "g", Shard: "a"}, {Min: "g", Max: "m", Shard: "a"},
+			{Min: "m", Max: "r", Shard: "a"}, {Min: "r", Max: "\xff", Shard: "a"},
+		}}},
+	}
+}
+
+// play judges a round that asks for these migrations of the first chunk, FROM-TO, and what donors
+// are asked for.
+func play(t *testing.T, change func(*balance.Round), during []*trace.Event, chosen ...string) *Oracle {
+	t.Helper()
+	s := script{o: New(nil)}
+	state := uneven()
+	change(state)
+	s.o.Views(func(string) *balance.Round { copied := *state; return &copied })
+	s.lines(t, "elected config.0 1 0 1:0\nround config.0 1 1 begun")
+	see := func(e *trace.Event) {
+		s.step++
+		if e.Step = s.step; e.Node == "" {
+			e.Node = "config.0"
+		}
+		s.o.Observe(e)
+	}
+	for _, e := range during {
+		see(e)
+	}
+	for i, c := range chosen {
+		from, to, _ := strings.Cut(c, "-")
+		see(trace.BalancerChoseEvent{
+			Shard: from, Peer: to, Term: 1, NS: "test.docs", Min: "\x00", Max: "g",
+			Request: "balancer/1/1/" + string(rune('1'+i)),
+		}.Event())
+	}
+	s.lines(t, "round config.0 1 1 ended")
+	return s.o
+}
+
+// expectOf expects that of one rule, whatever others say.
+func expectOf(t *testing.T, o *Oracle, rule verdict.Checker, want verdict.Signature) {
+	t.Helper()
+	for _, v := range o.Verdicts() {
+		var got verdict.Signature
+		if v.Checker == rule.Name && len(v.Violations) > 0 {
+			got = v.Violations[0].Signature
+		}
+		if v.Checker == rule.Name && got != want {
+			t.Errorf("got %q, want %q: %v", got, want, v.Violations)
+		}
+	}
+}
+
+func TestRounds(t *testing.T) {
+	same := func(*balance.Round) {}
+	fault := trace.FaultEvent{Number: 1, FaultKind: "pause", Target: "config.0"}.Event()
+	for name, c := range map[string]struct {
+		change    func(*balance.Round)
+		during    []*trace.Event
+		chosen    []string
+		signature verdict.Signature
+	}{
+		"what is uneven":              {same, nil, []string{"a-b"}, ""},
+		"to the other of two equals":  {same, nil, []string{"a-c"}, ""},
+		"nothing":                     {same, nil, nil, notOfPolicy},
+		"nothing, as a fault hit it":  {same, []*trace.Event{fault}, nil, ""},
+		"nothing outside the window":  {func(r *balance.Round) { r.Window = true }, nil, nil, ""},
+		"what is off":                 {func(r *balance.Round) { r.Collections[0].Off = true }, nil, []string{"a-b"}, notOfPolicy},
+		"from who has nothing":        {same, nil, []string{"b-c"}, notOfPolicy},
+		"two of which one was due":    {same, nil, []string{"a-b", "a-c"}, notOfPolicy},
+		"into what drains":            {func(r *balance.Round) { r.Shards[1].Draining = true }, nil, []string{"a-b"}, notOfPolicy},
+		"what is jumbo":               {func(r *balance.Round) { r.Collections[0].Chunks[0].Jumbo = true }, nil, []string{"a-b"}, notOfPolicy},
+		"at random to itself":         {func(r *balance.Round) { r.AtRandom = true }, nil, []string{"a-a"}, notOfPolicy},
+		"at random to anybody":        {func(r *balance.Round) { r.AtRandom = true }, nil, []string{"a-c"}, ""},
+		"by size without any answers": {func(r *balance.Round) { r.BySize = true }, nil, nil, ""},
+		"by size with much": {
+			func(r *balance.Round) { r.BySize = true }, []*trace.Event{
+				trace.WeighedEvent{Peer: "a", NS: "test.docs", Bytes: 400}.Event(),
+				trace.WeighedEvent{Peer: "b", NS: "test.docs"}.Event(),
+			}, nil, notOfPolicy,
+		},
+		"by size with little": {
+			func(r *balance.Round) { r.BySize = true }, []*trace.Event{
+				trace.WeighedEvent{Peer: "a", NS: "test.docs", Bytes: 299}.Event(),
+				trace.WeighedEvent{Peer: "b", NS: "test.docs"}.Event(),
+			}, nil, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expectOf(t, play(t, c.change, c.during, c.chosen...), policyRule, c.signature)
+		})
+	}
+}
+
+func TestRequests(t *testing.T) {
+	const asking = "balancer chunkBytes=100 throttle="
+	for name, c := range map[string]struct {
+		to, asking string
+		signature  verdict.Signature
+	}{
+		"as chosen":             {"b", asking, ""},
+		"to another":            {"c", asking, notAsChosen},
+		"of another size":       {"b", "balancer chunkBytes=0 throttle=", notAsChosen},
+		"in an operator's name": {"b", "operator " + asking, notAsChosen},
+		"by force":              {"b", asking + " forceJumbo=balancer", notAsChosen},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := play(t, func(*balance.Round) {}, nil, "a-b")
+			e := trace.MoveAskedEvent{
+				Peer: c.to, NS: "test.docs", Min: "\x00", Max: "g", Request: "balancer/1/1/1",
+				Asking: c.asking,
+			}.Event()
+			e.Node = "a.0"
+			o.Observe(e)
+			expectOf(t, o, policyRule, c.signature)
+		})
+	}
+}
+
+// TestSplits: documents a to j of ten bytes each, and chunks of thirty.
+func TestSplits(t *testing.T) {
+	documents := balance.Extent{Keys: strings.Split("abcdefghij", ""), Bytes: 100}
+	cut := func(at string) (all []trace.Chunk) {
+		lo := "\x00"
+		for _, hi := range append(strings.Split(at, ""), "\xff") {
+			if hi != "" {
+				all, lo = append(all, trace.Chunk{Min: lo, Max: hi}), hi
+			}
+		}
+		return all
+	}
+	found := func(at string) *trace.Event {
+		return trace.SplitFoundEvent{
+			NS: "test.docs", Min: "\x00", Max: "\xff", Chunks: cut(at), ChunkBytes: 30,
+		}.Event()
+	}
+	jumbo := trace.CatalogWrittenEvent{
+		Shard: "config", Term: 1, Index: 2, NS: "test.docs", Why: trace.Jumbo.String(),
+		Chunks: []trace.Chunk{{Min: "\x00", Max: "\xff", Shard: "a", Jumbo: true}},
+	}.Event()
+	begun := trace.SplitBegunEvent{NS: "test.docs", ChunkBytes: 60}.Event()
+	made := func(at string) *trace.Event {
+		return trace.SplitMadeEvent{
+			Peer: "a.0", NS: "test.docs", Min: "\x00", Max: "\xff", Chunks: cut(at),
+		}.Event()
+	}
+	want := strings.Join(documents.Points("\x00", "\xff", 30), "")
+	itself := strings.Join(documents.Automatic("\x00", "\xff", 60, true, true, false), "")
+	for name, c := range map[string]struct {
+		events    []*trace.Event
+		signature verdict.Signature
+	}{
+		"where it is due":                  {[]*trace.Event{found(want)}, ""},
+		"where it is not due":              {[]*trace.Event{found("b")}, wrongPoints},
+		"marked though it can be cut":      {[]*trace.Event{found(want), jumbo}, jumboIdly},
+		"marked though nobody was asked":   {[]*trace.Event{jumbo}, jumboIdly},
+		"cut by itself":                    {[]*trace.Event{begun, made(itself)}, ""},
+		"cut by itself where it is no use": {[]*trace.Event{begun, made("bc")}, wrongPoints},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.o.Views(func(string) *balance.Round { return uneven() })
+			s.o.Extents(func(string, string) (balance.Extent, bool, bool) {
+				return documents, false, true
+			})
+			s.lines(t, "elected config.0 1 0 1:0\nelected a.0 1 0 1:0\ntable 1 1 founding -..+=a@1|0")
+			s.lines(t, "round config.0 1 1 begun")
+			for _, e := range c.events {
+				s.step++
+				e.Step, e.Node = s.step, "a.0"
+				if e.Kind == trace.CatalogWritten {
+					e.Node = "config.0"
+				}
+				s.o.Observe(e)
+			}
+			expectOf(t, s.o, splitRule, c.signature)
+		})
+	}
+}

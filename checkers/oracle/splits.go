@@ -1,0 +1,244 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/shardproof/shardproof/checkers/balance"
+	"github.com/shardproof/shardproof/checkers/model"
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// splitRule is split-points (protocol 13.1, 13.2, 13.5).
+var splitRule = verdict.Checker{
+	Name: "split-points",
+	Promise: "A chunk is cut without being asked for only where a boundary of zones or the size of " +
+		"its documents demands it, and is marked jumbo only if it cannot be cut.",
+	Signatures: verdict.Meanings{
+		wrongPoints: "a chunk was to be cut where neither zones nor the size of its documents say",
+		notCut:      "a round left a chunk as it was although the boundary of a zone is inside",
+		jumboIdly:   "a chunk was marked jumbo although nobody had found that it cannot be cut",
+	},
+}
+
+var _ = declare(103, splitRule, func(o *Oracle) hooks {
+	o.splits = &splits{Oracle: o, looks: map[string][]look{}, found: map[string]foundPoints{}}
+	return hooks{event: o.splits.judge}
+})
+
+// The signatures of splits.
+const (
+	wrongPoints verdict.Signature = "split-points-wrong"
+	notCut      verdict.Signature = "chunk-not-cut"
+	jumboIdly   verdict.Signature = "jumbo-without-cause"
+)
+
+// Extents says how the oracle gets to know what a member has of a collection, and whether its key
+// is hashed; without it, the points of splits are not judged.
+func (o *Oracle) Extents(of func(node, ns string) (x balance.Extent, hashed, known bool)) {
+	o.splits.extent = of
+}
+
+// splits is what is known of splits that nobody has asked for.
+type splits struct {
+	*Oracle
+	extent func(node, ns string) (x balance.Extent, hashed, known bool)
+	// looks are what a shard's member has seen of a collection when it was about to cut a chunk of it
+	// by itself.
+	looks map[string][]look
+	// found are the newest answers where a range can be cut.
+	found map[string]foundPoints
+}
+
+// look is what a member had when it was about to cut a chunk.
+type look struct {
+	balance.Extent
+	hashed     bool
+	chunkBytes int64
+}
+
+// foundPoints is an answer where a range can be cut.
+type foundPoints struct {
+	step   uint64
+	points []string
+}
+
+func (s *splits) judge(e *trace.Event) {
+	if s.extent == nil {
+		return
+	}
+	switch e.Kind {
+	case trace.SplitBegun:
+		s.begin(e)
+	case trace.SplitFound:
+		s.judgeFound(e)
+	case trace.SplitAsked:
+		s.judgeAsked(e)
+	case trace.SplitMade:
+		s.judgeMade(e)
+	case trace.CatalogWritten:
+		if set := s.world.Set(model.Config); set.Leads(e) && e.Change() == trace.Jumbo {
+			s.judgeJumbo(e)
+		}
+	}
+}
+
+// begin takes down what the member has.
+func (s *splits) begin(e *trace.Event) {
+	x, hashed, known := s.extent(e.Node, e.NS)
+	if known {
+		at := e.Node + " " + e.NS
+		s.looks[at] = append(s.looks[at], look{x, hashed, e.ChunkBytes()})
+	}
+}
+
+// points are where the pieces of an event meet.
+func points(e *trace.Event) (all []string) {
+	for _, piece := range e.Chunks[1:] {
+		all = append(all, piece.Min)
+	}
+	return all
+}
+
+// judgeFound judges where a shard says that a chunk can be cut which was too big to be moved. Its
+// documents may have changed since it looked if the answer took its time.
+func (s *splits) judgeFound(e *trace.Event) {
+	s.found[e.NS+e.Min] = foundPoints{e.Step, points(e)}
+	x, _, known := s.extent(e.Node, e.NS)
+	if !known || e.Arrived() != e.At {
+		return
+	}
+	if want := x.Points(e.Min, e.Max, e.ChunkBytes()); !slices.Equal(want, points(e)) {
+		s.wrong(e, want, fmt.Sprintf("%s has %d documents of %d bytes in all, and a chunk has %d",
+			e.Node, len(x.Keys), x.Bytes, e.ChunkBytes()))
+	}
+	for _, id := range s.rounds.underWay {
+		c := s.rounds.chosen[id]
+		if c.NS == e.NS && c.Min == e.Min && len(c.asking) > 0 &&
+			!slices.Contains(c.chunkBytes, e.ChunkBytes()) {
+			s.wrong(e, points(e), fmt.Sprintf(
+				"operators have set a chunk to have %v bytes, and asked for was %d",
+				c.chunkBytes, e.ChunkBytes()))
+		}
+	}
+}
+
+// judgeAsked judges what the config server has asked for, when no operator asks for anything.
+func (s *splits) judgeAsked(e *trace.Event) {
+	if now := s.rounds.now; now != nil && now.node == e.Node {
+		now.cut = append(now.cut, e.NS+e.Min)
+	}
+	if s.causes.commands > 0 || s.ordered(e) {
+		return
+	}
+	s.wrong(e, nil, "no boundary of zones is there, and no answer says so")
+}
+
+// ordered says whether the chunk is to be cut like that: for zones, or because it was too big.
+func (s *splits) ordered(e *trace.Event) bool {
+	at := points(e)
+	if found, known := s.found[e.NS+e.Min]; known && slices.Equal(found.points, at) {
+		return true
+	}
+	now := s.rounds.now
+	if s.rounds.view == nil || now == nil {
+		return true // of a round that is over
+	}
+	for _, state := range now.states {
+		if slices.Equal(state.Cuts(e.NS)[e.Min], at) {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeMade judges what a shard of 4.2 has had cut by itself: of what it has looked at, there is a
+// state of its documents that says so.
+func (s *splits) judgeMade(e *trace.Event) {
+	looks := s.looks[e.Peer+" "+e.NS]
+	if len(looks) == 0 || e.Code() != "" || s.causes.commands > 0 || len(points(e)) < 2 ||
+		len(s.causes.of(e.Peer).faults) > 0 || s.ordered(e) {
+		return
+	}
+	table := s.world.Latest(e.NS)
+	if len(table) == 0 {
+		return
+	}
+	first, last := s.first(e.NS), s.last(e.NS)
+	var want []string
+	for _, l := range looks {
+		want = l.Automatic(e.Min, e.Max, l.chunkBytes, e.Min == first, e.Max == last, l.hashed)
+		if slices.Equal(want, points(e)) {
+			return
+		}
+	}
+	s.wrong(e, want, "of what the shard has looked at nothing is to be cut like that")
+}
+
+func (s *splits) first(ns string) string { return s.world.Latest(ns)[0].Min }
+
+func (s *splits) last(ns string) string {
+	table := s.world.Latest(ns)
+	return table[len(table)-1].Max
+}
+
+// judgeJumbo judges that a chunk is marked.
+func (s *splits) judgeJumbo(e *trace.Event) {
+	for _, at := range e.Chunks {
+		if found, known := s.found[e.NS+at.Min]; !at.Jumbo || known && len(found.points) == 0 {
+			continue
+		}
+		s.report(splitRule, verdict.Violation{
+			Signature: jumboIdly,
+			NS:        e.NS,
+			Broke: fmt.Sprintf("the chunk %s on %s was marked jumbo",
+				s.span(at.Min, at.Max), at.Shard),
+			Because: []string{"nobody has answered that it cannot be cut"},
+		}, e.Step)
+	}
+}
+
+func (s *splits) wrong(e *trace.Event, want []string, because string) {
+	s.report(splitRule, verdict.Violation{
+		Signature: wrongPoints,
+		NS:        e.NS,
+		Broke: fmt.Sprintf("the chunk %s is to be cut at %s instead of %s",
+			s.span(e.Min, e.Max), s.keys(points(e)), s.keys(want)),
+		Because: []string{because},
+	}, e.Step)
+}
+
+func (s *splits) keys(all []string) (text string) {
+	for _, k := range all {
+		text += s.show(k) + " "
+	}
+	return "[" + text + "]"
+}
+
+// reachable says that a round could ask the shard: it had a primary all the time, and no request of
+// the round's node has failed. One that finds no primary asks for nothing.
+func (s *splits) reachable(now *openRound, shard string) bool {
+	primary := s.causes.of(s.world.Set(shard).Leader)
+	return primary.settled && primary.role < now.at && s.causes.of(now.node).any < now.at
+}
+
+// judgeCuts judges that a round has had cut what it must, of a state that was the only one.
+func (s *splits) judgeCuts(now *openRound, state *balance.Round) {
+	for i := range state.Collections {
+		ns := state.Collections[i].NS
+		for _, at := range state.Collections[i].Chunks {
+			if state.Cuts(ns)[at.Min] == nil || slices.Contains(now.cut, ns+at.Min) ||
+				!s.reachable(now, at.Shard) {
+				continue
+			}
+			s.report(splitRule, verdict.Violation{
+				Signature: notCut,
+				NS:        ns,
+				Broke: fmt.Sprintf("round %d of the balancer has left the chunk %s as it was",
+					now.number, s.span(at.Min, at.Max)),
+				Because: []string{"the boundary of a zone is inside, all the time since it began"},
+			}, now.step)
+		}
+	}
+}

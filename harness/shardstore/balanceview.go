@@ -1,0 +1,138 @@
+package shardstore
+
+import (
+	"cmp"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/checkers/balance"
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/store"
+)
+
+// view is what a member of the config server has on disk of all that a round of the balancer goes
+// by; nil when it is down. It reads the documents, and asks no server what it makes of them.
+func (c *cluster) view(node string) *balance.Round {
+	m, own := c.Member(env.NodeID(node)), c.SettingsOf(env.NodeID(node))
+	if m == nil || own == nil {
+		return nil
+	}
+	p := protocolOf(c.scenario)
+	r := &balance.Round{BySize: p.BalancesBySize(), AtRandom: own.BalancerRandom != 0}
+	data, chunkBytes := m.Store(), int64(own.MaxChunkBytes)
+	data.Scan(configsvr.Settings, store.Latest, func(_ string, doc bson.Raw) bool {
+		switch id, _ := doc.Lookup("_id").StringValueOK(); id {
+		case "chunksize":
+			chunkBytes, _ = doc.Lookup("value").AsInt64OK()
+		case configsvr.BalancerSetting:
+			readSwitches(r, doc)
+		}
+		return true
+	})
+	data.Scan(configsvr.Shards, store.Latest, func(_ string, doc bson.Raw) bool {
+		r.Shards = append(r.Shards, readShard(doc))
+		return true
+	})
+	slices.SortFunc(r.Shards, func(a, b balance.Shard) int { return cmp.Compare(a.Name, b.Name) })
+	data.Scan(configsvr.Collections, store.Latest, func(_ string, doc bson.Raw) bool {
+		if coll := readCollection(data, doc, chunkBytes); coll != nil {
+			coll.Defragment = coll.Defragment && p.MergesByItself()
+			r.Collections = append(r.Collections, *coll)
+		}
+		return true
+	})
+	return r
+}
+
+// readSwitches reads the balancer's document of config.settings.
+func readSwitches(r *balance.Round, doc bson.Raw) {
+	mode, _ := doc.Lookup("mode").StringValueOK()
+	r.On = mode == string(command.BalancerFull)
+	r.Window = len(doc.Lookup("activeWindow").Value) > 0
+	r.Forced, _ = doc.Lookup("attemptToBalanceJumboChunks").BooleanOK()
+	r.WaitForDelete, _ = doc.Lookup("_waitForDelete").BooleanOK()
+	switch v := doc.Lookup("_secondaryThrottle"); v.Type {
+	case bson.TypeBoolean:
+		if v.Boolean() {
+			r.Throttle = throttleText(command.WriteConcern{W: 2})
+		}
+	case bson.TypeEmbeddedDocument:
+		w := v.Document().Lookup("w")
+		if n, isNumber := w.AsInt64OK(); isNumber {
+			r.Throttle = throttleText(command.WriteConcern{W: int(n)})
+		} else {
+			r.Throttle = throttleText(command.Majority)
+		}
+	}
+	if r.Throttle == "" {
+		r.Throttle = throttleText(command.WriteConcern{})
+	}
+}
+
+func readShard(doc bson.Raw) balance.Shard {
+	var s balance.Shard
+	s.Name, _ = doc.Lookup("_id").StringValueOK()
+	s.Draining, _ = doc.Lookup("draining").BooleanOK()
+	s.MaxBytes, _ = doc.Lookup("maxSize").AsInt64OK()
+	if zones, ok := doc.Lookup("tags").ArrayOK(); ok {
+		values, _ := zones.Values()
+		for _, v := range values {
+			s.Zones = append(s.Zones, v.StringValue())
+		}
+	}
+	return s
+}
+
+// readCollection reads a sharded collection; nil when it is not one.
+func readCollection(data *store.Store, doc bson.Raw, chunkBytes int64) *balance.Collection {
+	coll, err := catalog.DecodeCollection(doc)
+	if err != nil || coll.Unsharded {
+		return nil
+	}
+	table, err := configsvr.ReadTable(data, coll.NS, store.Latest)
+	if err != nil {
+		return nil
+	}
+	c := &balance.Collection{
+		NS: coll.NS, Off: coll.NoBalance || !coll.AllowMigrations, Defragment: coll.Defragment,
+		ChunkBytes: cmp.Or(coll.ChunkBytes, chunkBytes),
+	}
+	for at := range table.Chunks() {
+		c.Chunks = append(c.Chunks, balance.Chunk{
+			Min: string(at.Min), Max: string(at.Max), Shard: at.Shard, Jumbo: at.Jumbo,
+		})
+	}
+	data.Scan(configsvr.Tags, store.Latest, func(_ string, doc bson.Raw) bool {
+		if ns, _, zone, err := catalog.DecodeAnyZone(doc); err == nil && ns == coll.NS {
+			c.Zones = append(c.Zones, balance.Zone{
+				Min: string(zone.Min), Max: string(zone.Max), Name: zone.Name,
+			})
+		}
+		return true
+	})
+	slices.SortFunc(c.Zones, func(a, b balance.Zone) int { return cmp.Compare(a.Min, b.Min) })
+	return c
+}
+
+// extent is what a member has of a collection, counted document by document.
+func (c *cluster) extent(node, ns string) (x balance.Extent, hashed, known bool) {
+	m := c.Member(env.NodeID(node))
+	if m == nil {
+		return x, false, false
+	}
+	m.Store().ScanKey(ns, key.Everything, store.Latest, store.Place{},
+		func(k key.Key, _ string, doc bson.Raw) bool {
+			x.Keys = append(x.Keys, string(k))
+			x.Bytes += int64(len(doc))
+			return true
+		})
+	for i := range c.scenario.Collections {
+		hashed = hashed || c.scenario.Collections[i].NS == ns && c.scenario.Collections[i].Hashed
+	}
+	return x, hashed, true
+}

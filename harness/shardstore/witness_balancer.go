@@ -1,0 +1,55 @@
+package shardstore
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/shardproof/shardproof/checkers/balance"
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+)
+
+// witnessRequest tells what a donor was asked for by the balancer.
+func witnessRequest(n env.Node, body env.Message) {
+	req, moves := body.(*command.ShardsvrMoveRange)
+	if !moves || !strings.HasPrefix(req.MigrationOf, "balancer/") {
+		return
+	}
+	asking := balance.Asking(req.WaitDelete, req.ForceJumbo == command.ForceBalancer,
+		throttleText(req.Throttle), req.ChunkBytes)
+	if !req.Balancer {
+		asking = "operator " + asking
+	}
+	n.Emit(trace.MoveAskedEvent{
+		Peer: req.To, NS: req.NS, Min: string(req.Min), Max: string(req.Max),
+		Request: req.MigrationOf, Asking: asking,
+	}.Event())
+}
+
+// throttleText is a write concern as the oracles compare it.
+func throttleText(w command.WriteConcern) string { return fmt.Sprintf("%+v", w) }
+
+// witnessWeights tells what a shard has said of how much it has.
+func witnessWeights(n env.Node, x *env.Exchange, asked, said env.Message) {
+	shard, _, _ := strings.Cut(string(x.To), ".")
+	switch req := asked.(type) {
+	case *command.ShardsvrGetStatsForBalancing:
+		reply, _ := said.(*command.StatsForBalancing)
+		for i, of := range req.Collections {
+			if reply != nil && i < len(reply.Bytes) {
+				n.Emit(trace.WeighedEvent{Peer: shard, NS: of.NS, Bytes: reply.Bytes[i]}.Event())
+			}
+		}
+	case *command.DataSize:
+		reply, _ := said.(*command.DataSizes)
+		for i, of := range req.Ranges {
+			if reply != nil && i < len(reply.Bytes) {
+				n.Emit(trace.WeighedEvent{
+					Peer: shard, NS: req.NS, Min: string(of.Min), Max: string(of.Max),
+					Bytes: reply.Bytes[i],
+				}.Event())
+			}
+		}
+	}
+}
