@@ -59,30 +59,49 @@ func TestJudge(t *testing.T) {
 		},
 		"draining first": {
 			chunks: "a:x b:x c:x d:x e:y",
-			round:  balance.Round{Shards: []balance.Shard{{Name: "v"}, {Name: "x"}, {Name: "y", Draining: true}}},
-			right:  []string{"e:y-v"}, mistake: []string{"a:x-v", ""},
+			round: balance.Round{Shards: []balance.Shard{
+				{Name: "v"},
+				{Name: "x"},
+				{Name: "y", Draining: true},
+			}},
+			right: []string{"e:y-v"}, mistake: []string{"a:x-v", ""},
 		},
 		"nobody takes it": {
 			chunks: "a:y b:y c:y",
-			round:  balance.Round{Shards: []balance.Shard{{Name: "x", Draining: true}, {Name: "y", Draining: true}}},
-			right:  []string{""}, mistake: []string{"a:y-x"},
+			round: balance.Round{Shards: []balance.Shard{
+				{Name: "x", Draining: true},
+				{Name: "y", Draining: true},
+			}},
+			right: []string{""}, mistake: []string{"a:y-x"},
 		},
 		"out of its zone": {
 			chunks: "a:x c:x f:x",
-			round:  balance.Round{Shards: []balance.Shard{{Name: "v"}, {Name: "x"}, {Name: "y", Zones: []string{"east"}}}},
-			coll:   balance.Collection{Zones: east},
-			right:  []string{"c:x-y"}, mistake: []string{"a:x-v", "c:x-v", ""},
+			round: balance.Round{Shards: []balance.Shard{
+				{Name: "v"},
+				{Name: "x"},
+				{Name: "y", Zones: []string{"east"}},
+			}},
+			coll:  balance.Collection{Zones: east},
+			right: []string{"c:x-y"}, mistake: []string{"a:x-v", "c:x-v", ""},
 		},
 		"a busy shard": {
 			chunks: "a:x b:x c:x",
-			round:  balance.Round{Shards: []balance.Shard{{Name: "v", Busy: true}, {Name: "x"}, {Name: "y"}}},
-			right:  []string{"a:x-y"}, mistake: []string{"a:x-v", ""},
+			round: balance.Round{Shards: []balance.Shard{
+				{Name: "v", Busy: true},
+				{Name: "x"},
+				{Name: "y"},
+			}},
+			right: []string{"a:x-y"}, mistake: []string{"a:x-v", ""},
 		},
 		"a full shard": {
 			chunks: "a:x b:x c:x",
-			round:  balance.Round{Shards: []balance.Shard{{Name: "v", MaxBytes: 5}, {Name: "x"}, {Name: "y"}}},
-			coll:   balance.Collection{Bytes: map[string]int64{"v": 5}},
-			right:  []string{"a:x-y"}, mistake: []string{"a:x-v"},
+			round: balance.Round{Shards: []balance.Shard{
+				{Name: "v", MaxBytes: 5},
+				{Name: "x"},
+				{Name: "y"},
+			}},
+			coll:  balance.Collection{Bytes: map[string]int64{"v": 5}},
+			right: []string{"a:x-y"}, mistake: []string{"a:x-v"},
 		},
 		"by size": {
 			chunks: "a:x b:y c:v", round: balance.Round{BySize: true},

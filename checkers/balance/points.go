@@ -61,8 +61,8 @@ func scan(keys, points []string, every int64, atMost int) (all []string, rest in
 }
 
 // Automatic is where 4.2 splits a chunk on its own account (protocol 13.2): into halves of the size
-// that is aimed at, at two points at least, of which the one next to an end of all keys moves to the
-// outermost document; but that of a hashed key, which does not grow.
+// that is aimed at, at two points at least. The one next to an end of all keys moves to the
+// outermost document, but that of a hashed key, which does not grow.
 func (x Extent) Automatic(lo, hi string, chunkBytes int64, first, last, hashed bool) []string {
 	points := slices.Clone(x.Points(lo, hi, chunkBytes/2))
 	if len(points) < 2 {

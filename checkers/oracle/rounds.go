@@ -229,12 +229,12 @@ func (r *rounds) choose(e *trace.Event) {
 	r.underWay, r.changed = append(r.underWay, e.Request()), e.At
 }
 
-// quiet is for how long nothing may have changed before a single chunk is chosen, which is announced
-// a little later.
+// quiet is for how long nothing may have changed before a single chunk is chosen, which is
+// announced a little later.
 const quiet = int64(time.Millisecond)
 
-// judgeSingle judges that a chunk moves for which a shard of 4.2 has asked (top-chunk optimisation):
-// it goes to the shard that has least.
+// judgeSingle judges that a chunk moves for which a shard of 4.2 has asked (top-chunk
+// optimisation): it goes to the shard that has least.
 func (r *rounds) judgeSingle(e *trace.Event, choice balance.Choice) {
 	state := r.view(e.Node)
 	n := r.causes.of(e.Node)

@@ -23,7 +23,9 @@ func uneven() *balance.Round {
 
 // play judges a round that asks for these migrations of the first chunk, FROM-TO, and what donors
 // are asked for.
-func play(t *testing.T, change func(*balance.Round), during []*trace.Event, chosen ...string) *Oracle {
+func play(
+	t *testing.T, change func(*balance.Round), during []*trace.Event, chosen ...string,
+) *Oracle {
 	t.Helper()
 	s := script{o: New(nil)}
 	state := uneven()
@@ -74,18 +76,23 @@ func TestRounds(t *testing.T) {
 		chosen    []string
 		signature verdict.Signature
 	}{
-		"what is uneven":              {same, nil, []string{"a-b"}, ""},
-		"to the other of two equals":  {same, nil, []string{"a-c"}, ""},
-		"nothing":                     {same, nil, nil, notOfPolicy},
-		"nothing, as a fault hit it":  {same, []*trace.Event{fault}, nil, ""},
-		"nothing outside the window":  {func(r *balance.Round) { r.Window = true }, nil, nil, ""},
-		"what is off":                 {func(r *balance.Round) { r.Collections[0].Off = true }, nil, []string{"a-b"}, notOfPolicy},
-		"from who has nothing":        {same, nil, []string{"b-c"}, notOfPolicy},
-		"two of which one was due":    {same, nil, []string{"a-b", "a-c"}, notOfPolicy},
-		"into what drains":            {func(r *balance.Round) { r.Shards[1].Draining = true }, nil, []string{"a-b"}, notOfPolicy},
-		"what is jumbo":               {func(r *balance.Round) { r.Collections[0].Chunks[0].Jumbo = true }, nil, []string{"a-b"}, notOfPolicy},
-		"at random to itself":         {func(r *balance.Round) { r.AtRandom = true }, nil, []string{"a-a"}, notOfPolicy},
-		"at random to anybody":        {func(r *balance.Round) { r.AtRandom = true }, nil, []string{"a-c"}, ""},
+		"what is uneven":             {same, nil, []string{"a-b"}, ""},
+		"to the other of two equals": {same, nil, []string{"a-c"}, ""},
+		"nothing":                    {same, nil, nil, notOfPolicy},
+		"nothing, as a fault hit it": {same, []*trace.Event{fault}, nil, ""},
+		"nothing outside the window": {func(r *balance.Round) { r.Window = true }, nil, nil, ""},
+		"what is off": {func(r *balance.Round) { r.Collections[0].Off = true },
+			nil, []string{"a-b"}, notOfPolicy},
+		"from who has nothing":     {same, nil, []string{"b-c"}, notOfPolicy},
+		"two of which one was due": {same, nil, []string{"a-b", "a-c"}, notOfPolicy},
+		"into what drains": {func(r *balance.Round) { r.Shards[1].Draining = true },
+			nil, []string{"a-b"}, notOfPolicy},
+		"what is jumbo": {func(r *balance.Round) { r.Collections[0].Chunks[0].Jumbo = true },
+			nil, []string{"a-b"}, notOfPolicy},
+		"at random to itself": {func(r *balance.Round) { r.AtRandom = true },
+			nil, []string{"a-a"}, notOfPolicy},
+		"at random to anybody": {func(r *balance.Round) { r.AtRandom = true },
+			nil, []string{"a-c"}, ""},
 		"by size without any answers": {func(r *balance.Round) { r.BySize = true }, nil, nil, ""},
 		"by size with much": {
 			func(r *balance.Round) { r.BySize = true }, []*trace.Event{

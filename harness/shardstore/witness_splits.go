@@ -36,7 +36,7 @@ func witnessSplits(
 	}
 }
 
-// witnessSplitter tells, as the caller learns of it, what it has had cut, or what it may cut itself.
+// witnessSplitter tells, as the caller learns of it, what it has had cut, or may cut itself.
 func witnessSplitter(n env.Node, x *env.Exchange, body env.Message, said *rpc.Envelope) {
 	switch req := body.(type) {
 	case *command.ShardsvrSplitChunk:
