@@ -59,9 +59,6 @@ func (m *Member) handle(rd raft.Ready) {
 		m.commit(commit)
 	}
 	m.dispatch(rd.Messages)
-	if len(rd.ReadStates) > 0 {
-		m.confirmed(rd.ReadStates)
-	}
 }
 
 func (m *Member) dispatch(msgs []pb.Message) {

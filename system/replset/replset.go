@@ -82,9 +82,8 @@ type Member struct {
 	termScope *env.Scope
 	election  electionClock
 	beat      env.Timer
-	counting  int    // waiters that count members
-	reads     uint64 // identities of read confirmations, issued
-	read      uint64 // the highest one confirmed
+	counting  int // waiters that count members
+	proofs    proofs
 
 	said trace.Event
 }
@@ -107,6 +106,7 @@ func Boot(t env.Task, cfg Config) *Member {
 		"%s does not lead replica set %s yet",
 		cfg.Self, cfg.Name))
 	fresh := m.revive(t)
+	m.proofs = newProofs(m.self, m.voters.Voters)
 	m.raft = m.newRaft()
 	m.node.Receive(m.receive)
 	m.node.Spawn(nil, "journal", m.runJournal)
