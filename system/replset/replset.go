@@ -24,6 +24,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
@@ -43,8 +44,9 @@ type Config struct {
 	// interval, which is read once.
 	Settings *settings.Settings
 	Clock    *hlc.Clock
-	// Reading is shared by the members that run in one process.
-	Reading *Reading
+	// Reading is what entries say. Members of one process share it, for they get the very bytes that
+	// their primary made; nil is allowed.
+	Reading *document.Memo[[]byte, *oplog.Entry]
 }
 
 // Member is one incarnation of a member of a replica set.
