@@ -18,11 +18,13 @@ import (
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/migration"
 	"github.com/shardproof/shardproof/system/moveprimary"
+	"github.com/shardproof/shardproof/system/oplog"
 	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/replset"
 	"github.com/shardproof/shardproof/system/router"
@@ -46,7 +48,7 @@ type Cluster struct {
 	bootstrap *bootstrapState
 	sets      []string
 	nodes     map[string][]env.NodeID // of each replica set
-	reading   replset.Reading
+	reading   document.Memo[[]byte, *oplog.Entry]
 	// Of each node the last incarnation that booted.
 	members  map[env.NodeID]*replset.Member
 	shards   map[env.NodeID]*shard.Server

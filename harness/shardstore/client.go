@@ -37,12 +37,8 @@ func (c *cluster) NewClient(node env.Node) target.Client {
 type session struct {
 	node   env.Node
 	client *client.Client
-	// newest is the newest operation that was sent as a statement, nil for none; recorded is set when
-	// it is known to have changed something.
-	newest   *scenario.Op
-	recorded bool
-	// answered is what it was answered.
-	answered command.Written
+	// newest is the newest statement that was sent.
+	newest statement
 	// collections are the scenario's by name: scans of hashed ones do not come in the order of the
 	// key. creations says how to make each again.
 	collections map[string]scenario.Collection
@@ -52,13 +48,22 @@ type session struct {
 	oracle *oracle.Oracle
 }
 
+// statement is an operation that was sent as one, and what it was answered; recorded is set when it
+// is known to have changed something. The zero statement is none.
+type statement struct {
+	op       *scenario.Op
+	recorded bool
+	answered command.Written
+}
+
 // Do carries out one operation.
 func (s *session) Do(t env.Task, op *scenario.Op, tick func() uint64) target.Answer {
 	a, r := executions[op.Kind](s, t, op, tick)
 	if !op.Kind.Of().Reads() {
-		s.newest = op
-		s.recorded = !op.Kind.Whole() && a.Certainty == client.OK && a.Written.N > 0
-		s.answered = a.Written
+		s.newest = statement{
+			op: op, answered: a.Written,
+			recorded: !op.Kind.Whole() && a.Certainty == client.OK && a.Written.N > 0,
+		}
 	}
 	return s.answer(op, &a, r)
 }

@@ -274,24 +274,25 @@ func (p *prober) continueSessions(t env.Task) {
 // dropped, and once more in one of the same name, which is a known anomaly.
 func (p *prober) droppedBetween(s *session) bool {
 	return slices.ContainsFunc(p.oracle.ExecutedTwice(), func(twice oracle.Twice) bool {
-		return twice.Session == s.client.Session() && twice.NS == s.newest.NS
+		return twice.Session == s.client.Session() && twice.NS == s.newest.op.NS
 	})
 }
 
 func (p *prober) continueSession(t env.Task, client int, s *session) {
-	if s.newest == nil {
+	op := s.newest.op
+	if op == nil {
 		return
 	}
-	if s.recorded {
+	if s.newest.recorded {
 		what := fmt.Sprintf("send the newest statement of client %d again", client)
 		again := false
-		p.tryKey(t, s.newest.NS, s.newest.Key, what, func() error {
+		p.tryKey(t, op.NS, op.Key, what, func() error {
 			a := s.client.Repeat(t)
 			again = a.Err == nil && !a.Written.Retried && !p.droppedBetween(s)
 			if p.forgets() && errcode.Is(a.Err, errcode.IncompleteTransactionHistory) {
 				return nil
 			}
-			if told := replies.Differing(&a.Written, &s.answered); a.Written.Retried && told != "" {
+			if told := replies.Differing(&a.Written, &s.newest.answered); a.Written.Retried && told != "" {
 				return errcode.New(errcode.OperationFailed, "the record of it says %s", told)
 			}
 			return a.Err
@@ -299,20 +300,20 @@ func (p *prober) continueSession(t env.Task, client int, s *session) {
 		i := slices.IndexFunc(p.trials.Made, func(m endstate.Trial) bool { return m.What == what })
 		p.trials.Made[i].Again = again
 	}
-	if s.newest.Kind.Whole() {
+	if op.Kind.Whole() {
 		return
 	}
 	what := fmt.Sprintf("execute another statement of client %d", client)
-	p.tryKey(t, s.newest.NS, s.newest.Key, what,
+	p.tryKey(t, op.NS, op.Key, what,
 		func() error {
 			a := s.client.Update(t, command.Update{
-				NS: s.newest.NS, Filter: only(s.named(s.newest)), Change: set("probe"),
+				NS: op.NS, Filter: only(s.named(op)), Change: set("probe"),
 				Concern: command.Majority,
 			})
-			kept := s.recorded && s.newest.Kind.Of().Effect != opkind.Remove
+			kept := s.newest.recorded && op.Kind.Of().Effect != opkind.Remove
 			if a.Err == nil && a.Written.N == 0 && kept {
 				return errcode.New(errcode.OperationFailed, "no document with k=%d was found",
-					s.newest.Key)
+					op.Key)
 			}
 			return a.Err
 		})

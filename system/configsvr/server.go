@@ -15,6 +15,8 @@
 package configsvr
 
 import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/document"
@@ -53,7 +55,7 @@ type Server struct {
 	changes  int               // entries of the changelog written by this incarnation
 	ddl      ddlCoordinator
 	// collections are the documents of that namespace.
-	collections document.Memo[catalog.Collection]
+	collections document.Memo[bson.Raw, catalog.Collection]
 }
 
 // New starts to serve over a member that has recovered.

@@ -19,7 +19,7 @@ func TestMemo(t *testing.T) {
 		return string(doc), nil
 	}
 	first, twin, bad := bson.Raw("abc"), bson.Raw("abc"), bson.Raw("x")
-	var m Memo[string]
+	var m Memo[bson.Raw, string]
 	for i, step := range []struct {
 		doc   bson.Raw
 		want  string
@@ -34,6 +34,16 @@ func TestMemo(t *testing.T) {
 			t.Errorf("step %d: %q and %v after %d reads, not %q and %v after %d",
 				i, got, err, reads, step.want, step.err, step.reads)
 		}
+	}
+	var none *Memo[bson.Raw, string]
+	none.Remember(first, "other")
+	if got, err := none.Read(first, read); got != "abc" || err != nil {
+		t.Errorf("nil remembers %q, %v", got, err)
+	}
+	m.Remember(nil, "other")
+	m.Remember(twin, "remembered")
+	if got, err := m.Read(twin, read); got != "remembered" || err != nil {
+		t.Errorf("what was remembered is read as %q, %v", got, err)
 	}
 	for range 10 * mostKept {
 		if _, err := m.Read(bson.Raw("some"), read); err != nil || len(m.of) > mostKept {

@@ -7,13 +7,19 @@ import (
 
 // Cond is a queue of waiting tasks of one node. As nothing runs between a caller's test and its
 // Wait, there is no lost wake-up. The zero Cond is ready. It must not be copied once used.
-type Cond struct{ waiting []Task }
+type Cond struct {
+	waiting []Task
+	one     [1]Task // where waiting begins: most queues never hold more
+}
 
 // Wait parks the task until Signal or Broadcast reaches it, for at most timeout (zero or less: no
 // limit), then with errcode.ExceededTimeLimit. A woken caller tests its condition again.
 func (c *Cond) Wait(t Task, timeout time.Duration) error {
 	if err := t.Err(); err != nil {
 		return err
+	}
+	if c.waiting == nil {
+		c.waiting = c.one[:0]
 	}
 	c.waiting = append(c.waiting, t)
 	err := t.Park(timeout)
@@ -55,11 +61,11 @@ func (c *Cond) Signal() {
 
 // Broadcast wakes every waiting task, in the order of their arrival.
 func (c *Cond) Broadcast() {
-	woken := c.waiting
-	c.waiting = nil
-	for _, t := range woken {
+	for _, t := range c.waiting {
 		t.Unpark()
 	}
+	clear(c.waiting)
+	c.waiting = c.waiting[:0]
 }
 
 func (c *Cond) remove(t Task) (found bool) {

@@ -117,11 +117,11 @@ func put(id int64, value string) oplog.Op {
 		Kind: oplog.Insert,
 		NS:   testNS,
 		ID:   string(key.Int(id)),
-		Doc:  document(id, value),
+		Doc:  documentOf(id, value),
 	}
 }
 
-func document(id int64, value string) bson.Raw {
+func documentOf(id int64, value string) bson.Raw {
 	b, err := bson.Marshal(bson.D{{Key: "_id", Value: id}, {Key: "v", Value: value}})
 	if err != nil {
 		panic(err)

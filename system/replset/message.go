@@ -48,13 +48,15 @@ func (m *Member) receive(from env.NodeID, in env.Message) {
 	}
 	msg := r.message()
 	m.listen(msg)
+	if m.proves(msg) {
+		return
+	}
 	if m.knows(msg) {
 		m.deliver(&pb.Message{Type: pb.MsgHeartbeatResp, From: m.self, To: msg.From, Term: m.term,
 			Context: msg.Context})
 		return
 	}
-	// Answers to read confirmations are many and come while entries are on their way.
-	m.probing = msg.Type == pb.MsgHeartbeatResp && len(msg.Context) == 0 || msg.Reject
+	m.probing = msg.Type == pb.MsgHeartbeatResp || msg.Reject
 	m.step(msg)
 	m.readyLoop()
 	m.probing = false

@@ -59,9 +59,6 @@ func (m *Member) handle(rd raft.Ready) {
 		m.commit(commit)
 	}
 	m.dispatch(rd.Messages)
-	if len(rd.ReadStates) > 0 {
-		m.confirmed(rd.ReadStates)
-	}
 }
 
 func (m *Member) dispatch(msgs []pb.Message) {
@@ -97,13 +94,10 @@ func (m *Member) decode(e *pb.Entry) *oplog.Entry {
 		return &oplog.Entry{}
 	}
 	if m.proposed != nil {
-		m.cfg.Reading.remember(e.Data, m.proposed)
+		m.cfg.Reading.Remember(e.Data, m.proposed)
 		return m.proposed
 	}
-	if entry := m.cfg.Reading.find(e.Data); entry != nil {
-		return entry
-	}
-	entry, err := oplog.Unmarshal(e.Data)
+	entry, err := m.cfg.Reading.Read(e.Data, oplog.Unmarshal)
 	if err != nil {
 		m.fail("entry %d.%d does not decode: %v", e.Term, e.Index, err)
 	}

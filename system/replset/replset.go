@@ -24,6 +24,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/document"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
@@ -43,8 +44,9 @@ type Config struct {
 	// interval, which is read once.
 	Settings *settings.Settings
 	Clock    *hlc.Clock
-	// Reading is shared by the members that run in one process.
-	Reading *Reading
+	// Reading is what entries say. Members of one process share it, for they get the very bytes that
+	// their primary made; nil is allowed.
+	Reading *document.Memo[[]byte, *oplog.Entry]
 }
 
 // Member is one incarnation of a member of a replica set.
@@ -82,9 +84,8 @@ type Member struct {
 	termScope *env.Scope
 	election  electionClock
 	beat      env.Timer
-	counting  int    // waiters that count members
-	reads     uint64 // identities of read confirmations, issued
-	read      uint64 // the highest one confirmed
+	counting  int // waiters that count members
+	proofs    proofs
 
 	said trace.Event
 }
@@ -107,6 +108,7 @@ func Boot(t env.Task, cfg Config) *Member {
 		"%s does not lead replica set %s yet",
 		cfg.Self, cfg.Name))
 	fresh := m.revive(t)
+	m.proofs = newProofs(m.self, m.voters.Voters)
 	m.raft = m.newRaft()
 	m.node.Receive(m.receive)
 	m.node.Spawn(nil, "journal", m.runJournal)

@@ -86,6 +86,9 @@ func (m *Member) heartbeat() {
 	m.raft.Tick()
 	m.dirty = true
 	m.readyLoop()
+	if m.leading {
+		m.proofs.repeat(m)
+	}
 }
 
 // StepDown hands the leadership to the member whose log is the longest. While that one catches up,

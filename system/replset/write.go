@@ -1,7 +1,6 @@
 package replset
 
 import (
-	"encoding/binary"
 	"time"
 
 	"go.etcd.io/raft/v3"
@@ -183,36 +182,4 @@ func (m *Member) AwaitEntry(t env.Task, at oplog.Time) error {
 		}
 		return m.committed.Index >= at.Index, nil
 	})
-}
-
-// Confirm waits for proof that the member was still the leader at some instant after the call, and
-// until everything applied before the call is committed: what was read before it was then the
-// newest. Errors: errcode.PrimarySteppedDown and errcode.NotWritablePrimary without leadership,
-// errcode.ExceededTimeLimit, the task's own error.
-func (m *Member) Confirm(t env.Task) error {
-	if err := m.needLeader(); err != nil {
-		return err
-	}
-	at, term := m.Applied(), m.led
-	m.reads++
-	id := m.reads
-	m.raft.ReadIndex(binary.BigEndian.AppendUint64(nil, id))
-	m.dirty = true
-	m.readyLoop()
-	return m.wait(t, m.cfg.Settings.WriteConcernTimeout, func() (bool, error) {
-		if !m.leadsIn(term) {
-			return false, errcode.New(errcode.PrimarySteppedDown,
-				"%s no longer leads replica set %s in term %d", m.cfg.Self, m.cfg.Name, term)
-		}
-		return m.read >= id && m.committed.Index >= at.Index, nil
-	})
-}
-
-// confirmed notes which reads a quorum has confirmed; raft answers them in the order in which they
-// were asked.
-func (m *Member) confirmed(states []raft.ReadState) {
-	for _, s := range states {
-		m.read = max(m.read, binary.BigEndian.Uint64(s.RequestCtx))
-	}
-	m.wake()
 }

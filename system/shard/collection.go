@@ -36,7 +36,7 @@ type Collection struct {
 	flushing   bool // the copy of the routing table is being written
 	flushed    env.Cond
 	encoded    map[key.Key]encodedChunk // by where they begin, of the last flush
-	copied     document.Memo[cacheDoc]
+	copied     document.Memo[bson.Raw, cacheDoc]
 	section    criticalSection
 	recovering map[string]bool
 	settled    env.Cond // the section was left, or a recovery ended

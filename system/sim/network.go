@@ -280,7 +280,11 @@ func (w *World) reconnect() {
 	lost := w.network.lost
 	w.network.lost = nil
 	for _, p := range lost {
-		w.disconnect(p, 0)
+		if p.awaited() {
+			w.disconnect(p, 0)
+		} else {
+			w.network.release(p)
+		}
 	}
 }
 

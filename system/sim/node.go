@@ -169,7 +169,8 @@ func (n *node) Spawn(scope *env.Scope, name string, fn func(env.Task)) {
 func (n *node) newTask(scope *env.Scope, name string) *task {
 	w := n.world
 	w.tasks++
-	t := &task{node: n, scope: scope, name: name, id: w.tasks, timer: noSlot}
+	t := w.blankTask()
+	t.node, t.scope, t.name, t.id = n, scope, name, w.tasks
 	if scope != &n.scope {
 		t.ticket = scope.Join(t)
 		t.err = scope.Err()
@@ -181,6 +182,19 @@ func (n *node) newTask(scope *env.Scope, name string) *task {
 		n.first = t
 	}
 	n.last = t
+	return t
+}
+
+// blankTask is a new task, or one that has ended. Its calls are numbered on, so that what belongs
+// to a call of the former task is recognised.
+func (w *World) blankTask() *task {
+	k := len(w.ended)
+	if k == 0 {
+		return &task{timer: noSlot}
+	}
+	t := w.ended[k-1]
+	w.ended = w.ended[:k-1]
+	*t = task{timer: noSlot, calls: t.calls + 1}
 	return t
 }
 
@@ -302,8 +316,7 @@ func (w *World) switchTo(t *task) {
 	w.running = t
 	c.next()
 	w.running = nil
-	if t.state == taskEnded {
-		t.co = nil
+	if c.task == nil {
 		w.pool.give(c)
 	}
 }

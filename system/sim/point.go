@@ -130,6 +130,7 @@ func (t *task) hold(do *Action) error {
 	if do.Until == nil || do.Until.open {
 		return nil
 	}
+	t.latched = true
 	do.Until.waiting = append(do.Until.waiting, t)
 	return t.wait(taskHeld)
 }

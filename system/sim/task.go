@@ -56,6 +56,8 @@ type task struct {
 	// refused counts waits that failed at once since the last real one.
 	refused int32
 	ticket  int
+	// latched is set once the task has waited for a latch.
+	latched bool
 
 	// calls numbers the calls, to distinguish late replies from the awaited one.
 	calls uint64
@@ -103,13 +105,18 @@ func (t *task) end() {
 	t.leave()
 }
 
-// leave removes the task from its scope and node.
+// leave removes the task from its scope and node, and keeps it for reuse: unless a latch may still
+// know it, nobody wakes it any more, as the number of the call that a late answer belongs to is
+// over.
 func (t *task) leave() {
 	t.state = taskEnded
 	if t.scope != &t.node.scope {
 		t.scope.Leave(t.ticket)
 	}
 	t.node.remove(t)
+	if w := t.node.world; !t.latched && !w.frozen {
+		w.ended = append(w.ended, t)
+	}
 }
 
 // spinLimit is how many waits may fail in a row without any time passing, before the task is taken

@@ -25,6 +25,7 @@ type World struct {
 	byID     map[env.NodeID]*machine
 	network  network
 	tasks    uint64
+	ended    []*task // to be used again
 	hits     []uint64
 	reached  map[string]uint64
 	passage  PointHit

@@ -42,7 +42,7 @@ type Journal[T any] struct {
 	log     Log
 	ns      string
 	actor   trace.Actor
-	decoded document.Memo[T]
+	decoded document.Memo[bson.Raw, T]
 }
 
 // New returns the journal in a namespace; actor is on whose behalf it is written.
