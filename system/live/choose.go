@@ -30,7 +30,7 @@ func (n *node) Emit(e *trace.Event) {
 	n.events++
 	e.Step, e.At, e.Node = n.events, int64(n.Now()), string(n.opts.ID)
 	e.SetClock(func() int64 { return int64(n.Now()) })
-	n.opts.Observe(e)
+	n.opts.Observe(n.incarnation, e)
 }
 
 // Sometimes implements env.Node: it emits an event the first time only.

@@ -45,9 +45,9 @@ type Options struct {
 	Limits tcp.Limits
 	// Classify names the class of a message, for names of tasks. Nil: all are "request".
 	Classify func(env.Message) string
-	// Observe is called on the loop with every event; it must not wait and not keep the pointer.
-	// Nil: nobody is.
-	Observe func(*trace.Event)
+	// Observe is called on the loop with every event of the incarnation; it must not wait and not
+	// keep the pointer. Nil: nobody is.
+	Observe func(incarnation int, e *trace.Event)
 	// Log is for people. Nil: nothing is logged.
 	Log *slog.Logger
 }
@@ -77,6 +77,6 @@ func (o *Options) fill() {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Observe == nil {
-		o.Observe = func(*trace.Event) {}
+		o.Observe = func(int, *trace.Event) {}
 	}
 }

@@ -32,12 +32,11 @@ type Folder struct {
 	err   error
 }
 
-// lockFile is held by the process that uses the folder; unfinished ends the name of a file that was
-// to replace another one.
-const (
-	lockFile   = ".lock"
-	unfinished = ".new"
-)
+// LockFile is locked by the process that uses the folder.
+const LockFile = ".lock"
+
+// unfinished ends the name of a file that was to replace another one.
+const unfinished = ".new"
 
 // ErrLocked means that another process uses the folder.
 var ErrLocked = errors.New("another process uses the folder")
@@ -48,7 +47,7 @@ func Open(path string) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, err
 	}
-	lock := flock.New(filepath.Join(path, lockFile))
+	lock := flock.New(filepath.Join(path, LockFile))
 	switch held, err := lock.TryLock(); {
 	case err != nil:
 		return nil, fmt.Errorf("folder %s cannot be locked: %w", path, err)
