@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"net/http/pprof"
 	"time"
 
+	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/live"
 )
 
@@ -66,10 +68,14 @@ func (p *process) serveStatus(w http.ResponseWriter, r *http.Request) {
 
 func (p *process) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	s, err := p.status(r.Context())
+	var text bytes.Buffer
+	if err == nil {
+		err = p.node.Run(r.Context(), "metrics", func(env.Task) { p.metrics.write(&text, s) })
+	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-	p.metrics.write(w, s)
+	_, _ = text.WriteTo(w)
 }

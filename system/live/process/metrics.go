@@ -3,44 +3,44 @@ package process
 import (
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
-
-	"github.com/VictoriaMetrics/metrics"
+	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
-// metricSet is what a process counts. Counters are fed by the node's events; what is looked up is
-// written at every request.
+// metricSet is what a process counts, in the text format of Prometheus. It is fed by the node's
+// events and written by a task of the node: all of it belongs to the loop.
 type metricSet struct {
-	set  *metrics.Set
-	name string // of the replica set
+	set      string // the replica set
+	counters map[string]uint64
 	// sections are when the critical sections in progress began, by what they are about.
 	sections map[string]int64
+	blocked  histogram
 }
 
-func newMetrics(name string) *metricSet {
-	m := &metricSet{set: metrics.NewSet(), name: name, sections: make(map[string]int64)}
-	return m
+func newMetrics(set string) *metricSet {
+	return &metricSet{set: set, counters: make(map[string]uint64), sections: make(map[string]int64)}
 }
 
 // observe counts an event.
 func (m *metricSet) observe(e *trace.Event) {
 	switch e.Kind {
 	case trace.Elected:
-		m.count("shardproof_elections_total", "set", m.name)
+		m.count("shardproof_elections_total", "set", m.set)
 	case trace.SteppedDown:
-		m.count("shardproof_stepdowns_total", "set", m.name)
+		m.count("shardproof_stepdowns_total", "set", m.set)
 	case trace.RolledBack:
-		m.count("shardproof_rollbacks_total", "set", m.name)
-	case trace.DonorAdvanced, trace.RecipientAdvanced:
-		role := "donor"
-		if e.Kind == trace.RecipientAdvanced {
-			role = "recipient"
-		}
-		m.count("shardproof_migration_phases_total", "role", role, "phase", e.State())
+		m.count("shardproof_rollbacks_total", "set", m.set)
+	case trace.DonorAdvanced:
+		m.count("shardproof_migration_phases_total", "role", "donor", "phase", e.State())
+	case trace.RecipientAdvanced:
+		m.count("shardproof_migration_phases_total", "role", "recipient", "phase", e.State())
 	case trace.MigrationEnded:
 		m.count("shardproof_migrations_total", "decision", e.Decision().String())
 	case trace.RangeDeletion:
@@ -59,58 +59,79 @@ func (m *metricSet) section(e *trace.Event) {
 		m.sections[what] = e.At
 	case e.SectionState().Terminal() && blocked:
 		delete(m.sections, what)
-		m.set.GetOrCreatePrometheusHistogram("shardproof_critical_section_seconds").
-			Update(float64(e.At-began) / 1e9)
+		m.blocked.add(float64(e.At-began) / 1e9)
 	}
 }
 
 // count adds one to a counter with labels, given as names and values.
-func (m *metricSet) count(name string, labels ...string) {
-	m.set.GetOrCreateCounter(name + labelled(labels...)).Inc()
-}
+func (m *metricSet) count(name string, labels ...string) { m.counters[name+labelled(labels...)]++ }
 
 func labelled(labels ...string) string {
-	var text string
+	var parts []string
 	for i := 0; i+1 < len(labels); i += 2 {
-		if i > 0 {
-			text += ","
-		}
-		text += fmt.Sprintf("%s=%q", labels[i], labels[i+1])
+		parts = append(parts, fmt.Sprintf("%s=%q", labels[i], labels[i+1]))
 	}
-	return "{" + text + "}"
+	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// write writes everything in the text format of Prometheus: counters, what the status says, and the
-// shard's own counters.
+// write writes counters, what the status says, and the shard's own counters.
 func (m *metricSet) write(w io.Writer, s *Status) {
-	m.set.WritePrometheus(w)
-	gauge := func(name string, value float64) {
-		fmt.Fprintf(w, "%s%s %v\n", name, labelled("set", m.name), value)
+	for _, name := range slices.Sorted(maps.Keys(m.counters)) {
+		fmt.Fprintf(w, "%s %d\n", name, m.counters[name])
 	}
-	gauge("shardproof_incarnation", float64(s.Incarnation))
-	gauge("shardproof_event_log_dropped", float64(s.EventsDropped))
+	gauge := func(name string, value uint64) {
+		fmt.Fprintf(w, "%s%s %d\n", name, labelled("set", m.set), value)
+	}
+	gauge("shardproof_incarnation", uint64(s.Incarnation))
+	gauge("shardproof_event_log_dropped_total", s.EventsDropped)
+	gauge("shardproof_goroutines", uint64(runtime.NumGoroutine()))
 	if s.Set != "" {
-		gauge("shardproof_primary", truth(s.Role == "primary"))
-		gauge("shardproof_term", float64(s.Term))
-		gauge("shardproof_log_applied_index", float64(s.Applied))
-		gauge("shardproof_log_majority_index", float64(s.Majority))
-		gauge("shardproof_replication_lag_entries", float64(s.Applied-min(s.Majority, s.Applied)))
+		m.blocked.write(w, "shardproof_critical_section_seconds")
+		var primary uint64
+		if s.Role == "primary" {
+			primary = 1
+		}
+		gauge("shardproof_primary", primary)
+		gauge("shardproof_term", s.Term)
+		gauge("shardproof_log_applied_index", s.Applied)
+		gauge("shardproof_log_majority_index", s.Majority)
+		gauge("shardproof_replication_lag_entries", s.Applied-min(s.Majority, s.Applied))
 	}
 	for _, c := range s.Statistics {
 		fmt.Fprintf(w, "shardproof_sharding_statistics%s %d\n",
-			labelled("set", m.name, "name", c.Name), c.Count)
+			labelled("set", m.set, "name", c.Name), c.Count)
 		if c.Name == "numOrphanDocs" {
-			gauge("shardproof_orphan_documents", float64(c.Count))
+			gauge("shardproof_orphan_documents", uint64(c.Count))
 		}
 	}
-	metrics.WriteProcessMetrics(w)
 }
 
-func truth(is bool) float64 {
-	if is {
-		return 1
+// bounds are the upper bounds of a histogram's buckets, in seconds.
+var bounds = [...]float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30}
+
+// histogram counts durations. The zero histogram is empty.
+type histogram struct {
+	within [len(bounds)]uint64
+	all    uint64
+	sum    float64
+}
+
+func (h *histogram) add(seconds float64) {
+	for i, bound := range bounds {
+		if seconds <= bound {
+			h.within[i]++
+		}
 	}
-	return 0
+	h.all++
+	h.sum += seconds
+}
+
+func (h *histogram) write(w io.Writer, name string) {
+	for i, bound := range bounds {
+		fmt.Fprintf(w, "%s_bucket{le=\"%v\"} %d\n", name, bound, h.within[i])
+	}
+	fmt.Fprintf(w, "%s_bucket{le=\"+Inf\"} %d\n%s_sum %v\n%s_count %d\n",
+		name, h.all, name, h.sum, name, h.all)
 }
 
 // classify names a message after its command.

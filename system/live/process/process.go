@@ -180,9 +180,24 @@ func (p *process) observe(incarnation int, e *trace.Event) {
 	p.events.Add(incarnation, e)
 	p.metrics.observe(e)
 	if text := worthLogging[e.Kind]; text != "" {
-		p.log.Info(text, "set", e.Shard, "term", e.Term, "migration", e.Migration(),
-			"state", e.State(), "why", e.Why())
+		p.log.LogAttrs(context.Background(), slog.LevelInfo, text, attributes(e)...)
 	}
+}
+
+// attributes are what an event has of the things that people look for.
+func attributes(e *trace.Event) (all []slog.Attr) {
+	for _, a := range []slog.Attr{
+		slog.String("set", e.Shard), slog.String("peer", e.Peer), slog.String("ns", e.NS),
+		slog.String("migration", e.Migration()), slog.String("state", e.State()),
+	} {
+		if a.Value.String() != "" {
+			all = append(all, a)
+		}
+	}
+	if e.Term > 0 {
+		all = append(all, slog.Uint64("term", e.Term))
+	}
+	return all
 }
 
 // worthLogging are the events that people who run a cluster want to read.
