@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/live/process"
 )
@@ -24,15 +22,9 @@ import (
 // pollEvery is how often a state is asked for that is waited for.
 const pollEvery = 50 * time.Millisecond
 
-// running reports whether a process of the node has its folder, and its number. The lock says so,
-// since a process of that number may be another program by now.
+// running reports whether a process of the node has its folder, and its number.
 func (p *plan) running(id env.NodeID) (pid int, is bool) {
-	lock := flock.New(filepath.Join(p.of(id), process.LockFile))
-	if _, err := os.Stat(lock.Path()); err != nil {
-		return 0, false
-	}
-	if free, err := lock.TryLock(); err != nil || free {
-		_ = lock.Unlock()
+	if !process.Locked(p.of(id)) {
 		return 0, false
 	}
 	text, err := os.ReadFile(filepath.Join(p.of(id), process.PidFile))

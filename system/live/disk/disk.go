@@ -32,11 +32,22 @@ type Folder struct {
 	err   error
 }
 
-// LockFile is locked by the process that uses the folder.
-const LockFile = ".lock"
+// lockFile is locked by the process that uses the folder; unfinished ends the name of a file that was
+// to replace another one.
+const (
+	lockFile   = ".lock"
+	unfinished = ".new"
+)
 
-// unfinished ends the name of a file that was to replace another one.
-const unfinished = ".new"
+// Locked reports whether a process uses the folder.
+func Locked(path string) bool {
+	if _, err := os.Stat(filepath.Join(path, lockFile)); err != nil {
+		return false
+	}
+	lock := flock.New(filepath.Join(path, lockFile))
+	free, err := lock.TryRLock()
+	return errors.Join(err, lock.Unlock()) == nil && !free
+}
 
 // ErrLocked means that another process uses the folder.
 var ErrLocked = errors.New("another process uses the folder")
@@ -47,7 +58,7 @@ func Open(path string) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, err
 	}
-	lock := flock.New(filepath.Join(path, LockFile))
+	lock := flock.New(filepath.Join(path, lockFile))
 	switch held, err := lock.TryLock(); {
 	case err != nil:
 		return nil, fmt.Errorf("folder %s cannot be locked: %w", path, err)

@@ -134,7 +134,7 @@ func (l *Ledger) Read(
 
 func (l *Ledger) find(k int64, concern command.ReadConcern) command.Find {
 	return command.Find{NS: l.NS, Concern: concern,
-		Filter: document(bson.D{{Key: "k", Value: k}})}
+		Filter: document(bson.D{{Key: "_id", Value: k}, {Key: "k", Value: k}})}
 }
 
 // Move asks for the move of one range after the other until ctx ends, by choices of the node. What
@@ -207,6 +207,35 @@ func (l *Ledger) check(t env.Task, own *client.Client, k int64) (string, error) 
 			k, v, before.acked, tried), nil
 	}
 	return "", nil
+}
+
+// Touch writes one document to a part of the collection of each shard as it was created, and tries
+// until a majority has it.
+func (l *Ledger) Touch(ctx context.Context, n *live.Node, c *system.Cluster) error {
+	var failed error
+	err := n.Run(ctx, "touch", func(t env.Task) {
+		own := c.NewClient(t.Node())
+		for i := range l.Shards {
+			k := l.Keys + int64(i)
+			if i+1 < len(l.Shards) {
+				k = l.Keys * int64(i) / int64(len(l.Shards))
+			}
+			op := command.Update{NS: l.NS, Upsert: true, Concern: command.Majority,
+				Filter: document(bson.D{{Key: "_id", Value: -k - 1}, {Key: "k", Value: k}}),
+				Change: document(bson.D{{Key: "$set", Value: bson.D{{Key: "touched", Value: true}}}})}
+			for {
+				answer := own.Update(t, op)
+				if answer.Certainty == client.OK {
+					break
+				}
+				if t.Err() != nil {
+					failed = answer.Err
+					return
+				}
+			}
+		}
+	})
+	return errors.Join(err, failed)
 }
 
 // Report is what was done since the last one.

@@ -35,8 +35,11 @@ const (
 	DataFolder   = "data"
 	EventsFolder = "events"
 	PidFile      = "pid"
-	LockFile     = DataFolder + "/" + disk.LockFile
 )
+
+// Locked reports whether a process has the folder of a node. That is what says that it runs: a
+// process of the number in PidFile may be another program by now.
+func Locked(folder string) bool { return disk.Locked(filepath.Join(folder, DataFolder)) }
 
 // ErrAtOnce as the cause of the end of a context has the process end without handing over.
 var ErrAtOnce = errors.New("stop at once")

@@ -102,11 +102,8 @@ func (p *peer) live() {
 func (p *peer) write(ctx context.Context, c net.Conn) error {
 	var spare []byte
 	for {
-		p.mu.Lock()
-		batch := p.queue
-		p.queue = spare[:0]
-		p.mu.Unlock()
-		if len(batch) == 0 {
+		batch := p.take(spare)
+		if batch == nil {
 			select {
 			case <-p.wake:
 			case <-ctx.Done():
@@ -124,6 +121,19 @@ func (p *peer) write(ctx context.Context, c net.Conn) error {
 			spare = nil
 		}
 	}
+}
+
+// take is what is queued, nil when nothing is; then spare is still the caller's, else it is the
+// memory of the next queue.
+func (p *peer) take(spare []byte) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.queue) == 0 {
+		return nil
+	}
+	batch := p.queue
+	p.queue = spare[:0]
+	return batch
 }
 
 // mostSpare bounds the memory of a queue that a connection keeps while nothing is sent.
