@@ -121,26 +121,25 @@ func (p *plan) sets() []string {
 	return all
 }
 
-// missing says what keeps the cluster from being ready; empty when nothing does.
+// missing says what keeps the cluster from being whole; empty when nothing does.
 func (p *plan) missing(all map[env.NodeID]*process.Status) string {
 	led := primaries(all)
-	var sets, routers []string
+	var sets, nodes, parts []string
 	for _, set := range p.sets() {
 		if led[set] == nil {
 			sets = append(sets, set)
 		}
 	}
 	for _, id := range p.order {
-		if s := all[id]; isRouter(id) && (s == nil || s.Role != "router") {
-			routers = append(routers, string(id))
+		if s := all[id]; s == nil || s.Role == "recovering" {
+			nodes = append(nodes, string(id))
 		}
 	}
-	var parts []string
 	if len(sets) > 0 {
 		parts = append(parts, "no primary of "+strings.Join(sets, ", "))
 	}
-	if len(routers) > 0 {
-		parts = append(parts, "no "+strings.Join(routers, ", "))
+	if len(nodes) > 0 {
+		parts = append(parts, "no answer of "+strings.Join(nodes, ", "))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -162,11 +161,14 @@ func (p *plan) awaitEnd(ctx context.Context, id env.NodeID) error {
 // signal sends a signal to the node's process; it does nothing when none runs.
 func (p *plan) signal(id env.NodeID, s syscall.Signal) error {
 	pid, is := p.running(id)
-	switch {
-	case !is:
+	for deadline := time.Now().Add(bootTime); is && pid <= 0; pid, is = p.running(id) {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("a process uses the folder of %s, but its number is not known", id)
+		}
+		time.Sleep(pollEvery)
+	}
+	if !is {
 		return nil
-	case pid <= 0:
-		return fmt.Errorf("a process uses the folder of %s, but its number is not known", id)
 	}
 	if err := syscall.Kill(pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("%s (process %d): %w", id, pid, err)

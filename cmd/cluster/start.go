@@ -141,8 +141,7 @@ func (p *plan) awaitReady(ctx context.Context, out io.Writer) error {
 		if missing == "" {
 			return nil
 		}
-		show(fmt.Sprintf("%d of %d nodes answer, %s, %s", len(all), len(p.order), missing,
-			time.Since(began).Round(time.Second)))
+		show(missing + ", " + time.Since(began).Round(time.Second).String())
 		if id, ended := p.endedEarly(time.Since(began)); ended {
 			clear()
 			return fmt.Errorf("%s has ended: %s", id, p.lastWords(id))

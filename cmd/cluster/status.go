@@ -29,11 +29,7 @@ func newStatus() *cobra.Command {
 			}
 			all := p.survey(c.Context())
 			p.print(c.OutOrStdout(), all)
-			missing := p.missing(all)
-			if missing == "" && len(all) < len(p.order) {
-				missing = fmt.Sprintf("%d of %d nodes answer", len(all), len(p.order))
-			}
-			if missing != "" {
+			if missing := p.missing(all); missing != "" {
 				return &failure{exitDegraded, errors.New("the cluster is degraded: " + missing)}
 			}
 			return nil

@@ -159,7 +159,10 @@ func (p *process) start(boot env.Boot) error {
 	if err != nil {
 		return fmt.Errorf("%s cannot listen for other nodes: %w", p.cfg.Node, err)
 	}
-	data := filepath.Join(p.cfg.Folder, DataFolder)
+	data, pid := filepath.Join(p.cfg.Folder, DataFolder), filepath.Join(p.cfg.Folder, PidFile)
+	if !disk.Locked(data) { // else the number is that of the process that has the folder
+		_ = os.Remove(pid)
+	}
 	p.events, err = eventlog.Open(filepath.Join(p.cfg.Folder, EventsFolder), eventlog.Limits{},
 		p.log)
 	if err != nil {
@@ -174,8 +177,7 @@ func (p *process) start(boot env.Boot) error {
 		p.events.Close()
 		return errors.Join(err, listener.Close())
 	}
-	return os.WriteFile(filepath.Join(p.cfg.Folder, PidFile),
-		strconv.AppendInt(nil, int64(os.Getpid()), 10), 0o600)
+	return os.WriteFile(pid, strconv.AppendInt(nil, int64(os.Getpid()), 10), 0o600)
 }
 
 // observe sees every event, on the node's loop.
