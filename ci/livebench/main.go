@@ -64,7 +64,8 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%d shards of %d members, %d clients, %v each\n", *shards, *members, *clients, *lasts)
+	fmt.Printf("%d shards of %d members, %d clients, %v each\n",
+		*shards, *members, *clients, *lasts)
 	fmt.Printf("%-18s %10s %10s %10s %10s %8s\n", "", "ops/s", "p50", "p99", "max", "unknown")
 	for _, kind := range kinds {
 		measure(kind, all, l)

@@ -23,8 +23,8 @@ func newNode(serve Serve) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "node FILE",
 		Short: "run one node in the foreground, by its configuration",
-		Long: `Runs one node until it is told to stop: by SIGTERM, when it hands over what it leads, or
-by SIGINT at once. It logs to standard error, a JSON object a line.`,
+		Long: `Runs one node until it is told to stop: by SIGTERM, when it hands over what it leads,
+or by SIGINT at once. It logs to standard error, a JSON object a line.`,
 		Args: one("a configuration file"),
 		RunE: failing(func(c *cobra.Command, args []string) error {
 			cfg, err := process.Load(args[0])

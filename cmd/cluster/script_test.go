@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// TestScripts runs clusters of real processes by the commands: what they print and their exit codes.
+// TestScripts runs clusters of real processes by the commands: what they print, their exit codes.
 // The command `exits CODE ARGS...` runs the tool and wants that code.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{

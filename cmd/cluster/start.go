@@ -34,8 +34,8 @@ func newStart() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "start FOLDER",
 		Short: "start a cluster, or start it again",
-		Long: `Starts every process of a cluster that is not running and waits until it can serve. The
-first start makes the cluster in the folder; later ones recover it.`,
+		Long: `Starts every process of a cluster that is not running and waits until it can serve.
+The first start makes the cluster in the folder; later ones recover it.`,
 		Args: one("the folder of a cluster"),
 		RunE: failing(func(c *cobra.Command, args []string) error { return f.run(c, args[0]) }),
 	}

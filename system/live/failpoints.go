@@ -29,8 +29,8 @@ func failpointOn(site failpoint.Site) bool {
 	return on != nil && (*on)[site]
 }
 
-// refreshFailpoints looks which failpoints are on. It runs when a node starts, as sites are declared
-// while the program is initialised, and after every change.
+// refreshFailpoints looks which failpoints are on. It runs when a node starts, as sites are
+// declared while the program is initialised, and after every change.
 func refreshFailpoints() {
 	switching.Lock()
 	defer switching.Unlock()

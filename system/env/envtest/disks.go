@@ -23,7 +23,8 @@ var disks = []func(h *hall) promise{
 				holds(h, t, "log")
 				h.Say(fmt.Sprint(d.Sync(t, "log")))
 				holds(h, t, "log")
-				h.Say(fmt.Sprint(d.Append(t, "log", []byte("one ")), d.Append(t, "log", []byte("two"))))
+				h.Say(fmt.Sprint(d.Append(t, "log", []byte("one "))))
+				h.Say(fmt.Sprint(d.Append(t, "log", []byte("two"))))
 				holds(h, t, "log")
 				h.Say(fmt.Sprint(d.Replace(t, "log", []byte("new"))))
 				holds(h, t, "log")
@@ -33,7 +34,7 @@ var disks = []func(h *hall) promise{
 				h.Say(fmt.Sprint(d.Replace(t, "log", nil)))
 				holds(h, t, "log")
 			},
-			said: []string{`log "" true <nil>`, "<nil>", `log "" true <nil>`, "<nil> <nil>",
+			said: []string{`log "" true <nil>`, "<nil>", `log "" true <nil>`, "<nil>", "<nil>",
 				`log "one two" false <nil>`, "<nil>", `log "new" false <nil>`, "<nil>", "<nil>",
 				`log "new end" false <nil>`, "<nil>", `log "" false <nil>`},
 		}

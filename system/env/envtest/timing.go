@@ -2,6 +2,7 @@ package envtest
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/shardproof/shardproof/system/env"
 )
@@ -26,12 +27,13 @@ var timing = []func(h *hall) promise{
 			name: "timers fire in the order of their times",
 			a: func(t env.Task) {
 				n, began := t.Node(), t.Node().Mono()
-				n.After(2*idle, func() { h.Say(fmt.Sprint("second ", n.Mono().Sub(began) >= 2*idle)) })
-				n.After(idle, func() { h.Say(fmt.Sprint("first ", n.Mono().Sub(began) >= idle)) })
+				for _, d := range []time.Duration{2 * idle, idle} {
+					n.After(d, func() { h.Say(fmt.Sprint(int(d/idle), " ", n.Mono().Sub(began) >= d)) })
+				}
 				_ = t.Sleep(3 * idle)
 				h.Say("end")
 			},
-			said: []string{"first true", "second true", "end"},
+			said: []string{"1 true", "2 true", "end"},
 		}
 	},
 	func(h *hall) promise {

@@ -32,8 +32,8 @@ type Folder struct {
 	err   error
 }
 
-// lockFile is locked by the process that uses the folder; unfinished ends the name of a file that was
-// to replace another one.
+// lockFile is locked by the process that uses the folder; unfinished ends the name of a file that
+// was to replace another one.
 const (
 	lockFile   = ".lock"
 	unfinished = ".new"

@@ -42,8 +42,8 @@ func TestOneProcess(t *testing.T) {
 	}
 }
 
-// TestUnfinishedReplacement: what a crash leaves of a replacement is gone at the next start, and the
-// old content is there.
+// TestUnfinishedReplacement: what a crash leaves of a replacement is gone at the next start, and
+// the old content is there.
 func TestUnfinishedReplacement(t *testing.T) {
 	path := t.TempDir()
 	f := open(t, path)

@@ -99,7 +99,8 @@ func TestTornEnd(t *testing.T) {
 	if all := read(t, folder); len(all) != 9 {
 		t.Errorf("of ten events, the last of them torn, %d are read", len(all))
 	}
-	if err := os.WriteFile(files[0], []byte("something else, and longer than that"), 0o600); err != nil {
+	other := []byte("something else, and longer than that")
+	if err := os.WriteFile(files[0], other, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if eventlog.Read(folder, nil) == nil {

@@ -215,27 +215,25 @@ func (l *Ledger) Touch(ctx context.Context, n *live.Node, c *system.Cluster) err
 	var failed error
 	err := n.Run(ctx, "touch", func(t env.Task) {
 		own := c.NewClient(t.Node())
-		for i := range l.Shards {
-			k := l.Keys + int64(i)
-			if i+1 < len(l.Shards) {
-				k = l.Keys * int64(i) / int64(len(l.Shards))
-			}
-			op := command.Update{NS: l.NS, Upsert: true, Concern: command.Majority,
-				Filter: document(bson.D{{Key: "_id", Value: -k - 1}, {Key: "k", Value: k}}),
-				Change: document(bson.D{{Key: "$set", Value: bson.D{{Key: "touched", Value: true}}}})}
-			for {
-				answer := own.Update(t, op)
-				if answer.Certainty == client.OK {
-					break
-				}
-				if t.Err() != nil {
-					failed = answer.Err
-					return
-				}
-			}
+		for i := 0; i < len(l.Shards) && failed == nil; i++ {
+			failed = l.touch(t, own, l.Keys*int64(i)/int64(len(l.Shards)))
 		}
 	})
 	return errors.Join(err, failed)
+}
+
+// touch writes a document beside that of a key, whose values are its writer's.
+func (l *Ledger) touch(t env.Task, own *client.Client, k int64) error {
+	op := command.Update{NS: l.NS, Upsert: true, Concern: command.Majority,
+		Filter: document(bson.D{{Key: "_id", Value: -k - 1}, {Key: "k", Value: k}}),
+		Change: document(bson.D{{Key: "$set", Value: bson.D{{Key: "touched", Value: true}}}}),
+	}
+	for {
+		answer := own.Update(t, op)
+		if answer.Certainty == client.OK || t.Err() != nil {
+			return answer.Err
+		}
+	}
 }
 
 // Report is what was done since the last one.

@@ -59,8 +59,8 @@ type Clients struct {
 	Listener net.Listener
 	// Node runs tasks on the router.
 	Node *live.Node
-	// Cluster is the router's own view: Cluster.Router(Node.ID()), to be asked for inside a task, is
-	// the router, nil until it has booted.
+	// Cluster is the router's own view: Cluster.Router(Node.ID()), to be asked for inside a task,
+	// is the router, nil until it has booted.
 	Cluster *system.Cluster
 	Config  *Config
 	Log     *slog.Logger
@@ -78,8 +78,8 @@ type process struct {
 	began   time.Time
 }
 
-// Run runs the node until ctx ends, then stops it and returns nil: it hands over what it leads first,
-// unless the cause is ErrAtOnce. Any other end is an
+// Run runs the node until ctx ends, then stops it and returns nil: it hands over what it leads
+// first, unless the cause is ErrAtOnce. Any other end is an
 // error: what was wrong at the start, or *live.Broken.
 func Run(ctx context.Context, cfg *Config, opts Options) error {
 	if opts.Log == nil {

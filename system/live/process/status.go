@@ -140,7 +140,8 @@ func (p *process) catalog() (*Catalog, error) {
 	})
 	read(configsvr.Collections, func(doc bson.Raw) error {
 		c.Collections = append(c.Collections, CatalogCollection{
-			NS: text(doc, "_id"), Key: doc.Lookup("key").String(), Chunks: chunks[text(doc, "uuid")],
+			NS: text(doc, "_id"), Key: doc.Lookup("key").String(),
+			Chunks: chunks[text(doc, "uuid")],
 		})
 		return nil
 	})

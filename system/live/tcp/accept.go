@@ -146,7 +146,7 @@ func (in *incoming) take(ctx context.Context, r io.Reader, h *head) error {
 	return nil
 }
 
-// A long body must come within bodyTimeout, and as much more as it has multiples of leastRate bytes.
+// A long body must come within bodyTimeout, and a second more for each leastRate bytes of it.
 const (
 	bodyTimeout = 5 * time.Second
 	leastRate   = 1 << 20

@@ -50,8 +50,8 @@ func TestLengthCostsNothing(t *testing.T) {
 	}
 }
 
-// FuzzFrame: whatever comes, reading ends with a frame or an error, and a frame that was read is the
-// one that writing it gives.
+// FuzzFrame: whatever comes, reading ends with a frame or an error, and a frame that was read is
+// the one that writing it gives.
 func FuzzFrame(f *testing.F) {
 	f.Add(appendFrame(nil, frame{hello, 0, []byte(`{"Version":"shardproof 1"}`)}))
 	f.Add(appendFrame(appendFrame(nil, frame{oneWay, 0, []byte("a")}), frame{request, 7, nil}))

@@ -16,7 +16,9 @@ type inbox struct{ lines chan string }
 
 func newInbox() *inbox { return &inbox{make(chan string, 1000)} }
 
-func (b *inbox) OneWay(from string, body []byte) { b.lines <- "one-way " + from + " " + string(body) }
+func (b *inbox) OneWay(from string, body []byte) {
+	b.lines <- "one-way " + from + " " + string(body)
+}
 
 func (b *inbox) Request(from string, body []byte, a *Answer) {
 	switch string(body) {
