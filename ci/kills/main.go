@@ -25,10 +25,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/live"
 	"github.com/shardproof/shardproof/system/live/ledger"
 	"github.com/shardproof/shardproof/system/live/process"
 )
@@ -58,8 +56,7 @@ type rig struct {
 	config *process.Config
 	ledger *ledger.Ledger
 	// probe is a client that finds out when the cluster serves again.
-	probe *live.Node
-	view  *system.Cluster
+	probe *ledger.Client
 }
 
 func run() error {
@@ -84,6 +81,12 @@ func run() error {
 			return err
 		}
 	}
+	mover, err := r.dial("client.mover")
+	if err != nil {
+		cancel()
+		return err
+	}
+	clients.Go(func() { _ = r.ledger.Move(ctx, mover, 100*time.Millisecond) })
 	took, err := r.killAll()
 	cancel()
 	clients.Wait()
@@ -107,15 +110,16 @@ func (r *rig) begin() error {
 	if r.nodes, err = r.config.Topology.Nodes(); err != nil {
 		return err
 	}
-	if r.probe, r.view, err = r.dial("client.probe"); err != nil {
+	if r.probe, err = r.dial("client.probe"); err != nil {
 		return err
 	}
 	r.ledger = &ledger.Ledger{NS: "test.ledger", Shards: []string{"shard-a", "shard-b"}, Keys: 400}
-	return r.ledger.Create(context.Background(), r.probe, r.view)
+	return r.ledger.Create(context.Background(), r.probe)
 }
 
-func (r *rig) dial(id env.NodeID) (*live.Node, *system.Cluster, error) {
-	return process.Dial(r.config, id, filepath.Join(r.folder, "clients", string(id)))
+func (r *rig) dial(id env.NodeID) (*ledger.Client, error) {
+	n, view, err := process.Dial(r.config, id, filepath.Join(r.folder, "clients", string(id)))
+	return &ledger.Client{Node: n, View: view}, err
 }
 
 // tool runs a command of `shardproof cluster`.
@@ -127,18 +131,15 @@ func (r *rig) tool(args ...string) error {
 	return nil
 }
 
-// write starts a writer; the first client moves ranges, too.
+// write starts a writer.
 func (r *rig) write(ctx context.Context, clients *sync.WaitGroup, i int) error {
-	n, view, err := r.dial(env.NodeID(fmt.Sprintf("client.%d", i)))
+	own, err := r.dial(env.NodeID(fmt.Sprintf("client.%d", i)))
 	if err != nil {
 		return err
 	}
 	clients.Go(func() {
-		_ = r.ledger.Write(ctx, n, view, int64(i), int64(*writers), command.Majority)
+		_ = r.ledger.Write(ctx, own, int64(i), int64(*writers), command.Majority)
 	})
-	if i == 0 {
-		clients.Go(func() { _ = r.ledger.Move(ctx, n, view, 100*time.Millisecond) })
-	}
 	return nil
 }
 
@@ -222,11 +223,11 @@ const mostRecovery = time.Minute
 func (r *rig) served() error {
 	ctx, cancel := context.WithTimeout(context.Background(), mostRecovery)
 	defer cancel()
-	return r.ledger.Touch(ctx, r.probe, r.view)
+	return r.ledger.Touch(ctx, r.probe)
 }
 
 func (r *rig) check() error {
-	wrong, err := r.ledger.Check(context.Background(), r.probe, r.view)
+	wrong, err := r.ledger.Check(context.Background(), r.probe)
 	if len(wrong) > 0 {
 		err = errors.Join(err, errors.New("acknowledged writes are gone:\n"+
 			strings.Join(wrong, "\n")))

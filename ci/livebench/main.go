@@ -19,7 +19,6 @@ import (
 	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/live"
 	"github.com/shardproof/shardproof/system/live/ledger"
 	"github.com/shardproof/shardproof/system/live/process"
 )
@@ -39,12 +38,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "livebench:", err)
 		os.Exit(1)
 	}
-}
-
-// client is one with its view of the cluster.
-type client struct {
-	node *live.Node
-	view *system.Cluster
 }
 
 func run() error {
@@ -73,30 +66,31 @@ func run() error {
 	return nil
 }
 
-func prepare(folder string) ([]client, *ledger.Ledger, error) {
+func prepare(folder string) ([]*ledger.Client, *ledger.Ledger, error) {
 	cfg, err := process.Load(filepath.Join(folder, "nodes", "router.0", "node.json"))
 	if err != nil {
 		return nil, nil, err
 	}
-	all := make([]client, *clients)
+	all := make([]*ledger.Client, *clients)
 	for i := range all {
 		id := env.NodeID(fmt.Sprintf("client.%d", i))
-		all[i].node, all[i].view, err = process.Dial(cfg, id, filepath.Join(folder, string(id)))
+		n, view, err := process.Dial(cfg, id, filepath.Join(folder, string(id)))
 		if err != nil {
 			return nil, nil, err
 		}
+		all[i] = &ledger.Client{Node: n, View: view}
 	}
 	l := &ledger.Ledger{NS: "test.bench", Keys: 10_000}
 	for i := range *shards {
 		l.Shards = append(l.Shards, system.ShardName(i))
 	}
-	return all, l, l.Create(context.Background(), all[0].node, all[0].view)
+	return all, l, l.Create(context.Background(), all[0])
 }
 
 // kind is a kind of operation.
 type kind struct {
 	name string
-	run  func(ctx context.Context, l *ledger.Ledger, c client, i int64) error
+	run  operate
 }
 
 var kinds = []kind{
@@ -106,19 +100,22 @@ var kinds = []kind{
 	{"linearizable read", reads(command.Linearizable)},
 }
 
-func writes(wc command.WriteConcern) func(context.Context, *ledger.Ledger, client, int64) error {
-	return func(ctx context.Context, l *ledger.Ledger, c client, i int64) error {
-		return l.Write(ctx, c.node, c.view, i, int64(*clients), wc)
+// operate is what one client does until the context ends.
+type operate func(ctx context.Context, l *ledger.Ledger, c *ledger.Client, i int64) error
+
+func writes(wc command.WriteConcern) operate {
+	return func(ctx context.Context, l *ledger.Ledger, c *ledger.Client, i int64) error {
+		return l.Write(ctx, c, i, int64(*clients), wc)
 	}
 }
 
-func reads(rc command.ReadConcern) func(context.Context, *ledger.Ledger, client, int64) error {
-	return func(ctx context.Context, l *ledger.Ledger, c client, i int64) error {
-		return l.Read(ctx, c.node, c.view, i, int64(*clients), rc)
+func reads(rc command.ReadConcern) operate {
+	return func(ctx context.Context, l *ledger.Ledger, c *ledger.Client, i int64) error {
+		return l.Read(ctx, c, i, int64(*clients), rc)
 	}
 }
 
-func measure(k kind, all []client, l *ledger.Ledger) {
+func measure(k kind, all []*ledger.Client, l *ledger.Ledger) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), *lasts)
 	defer cancel()
@@ -132,6 +129,9 @@ func measure(k kind, all []client, l *ledger.Ledger) {
 	}
 	running.Wait()
 	r := l.Report()
+	if r.Unknown > len(all) { // each client's last operation may be cut off
+		fmt.Fprintln(os.Stderr, "livebench: of unknown outcome, for example:", r.Err)
+	}
 	fmt.Printf("%-18s %10.0f %10v %10v %10v %8d\n", k.name,
 		float64(r.Done)/time.Since(began).Seconds(), r.P50.Round(10*time.Microsecond),
 		r.P99.Round(10*time.Microsecond), r.Max.Round(10*time.Microsecond), r.Unknown)

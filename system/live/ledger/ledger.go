@@ -38,23 +38,41 @@ type Ledger struct {
 	entries map[int64]entry
 	took    []time.Duration
 	unknown int
+	err     error
 }
 
 // entry is the highest value of a key that was acknowledged, and that was tried.
 type entry struct{ acked, tried int64 }
 
+// Client is a client node with its one session. It is used by one call at a time.
+type Client struct {
+	Node *live.Node
+	// View is the cluster as the node sees it.
+	View *system.Cluster
+	own  *client.Client
+}
+
+// session is called in tasks of the client's node: another session of that node would be taken for
+// this one, with older statements.
+func (c *Client) session(t env.Task) *client.Client {
+	if c.own == nil {
+		c.own = c.View.NewClient(t.Node())
+	}
+	return c.own
+}
+
 // shardKey is the collection's.
 var shardKey = key.Pattern{Field: "k"}
 
 // Create makes the collection, with a chunk on each shard.
-func (l *Ledger) Create(ctx context.Context, n *live.Node, c *system.Cluster) error {
+func (l *Ledger) Create(ctx context.Context, c *Client) error {
 	var bounds []key.Key
 	for i := 1; i < len(l.Shards); i++ {
 		bounds = append(bounds, key.Int(l.Keys*int64(i)/int64(len(l.Shards))))
 	}
 	var failed error
-	err := n.Run(ctx, "create", func(t env.Task) {
-		answer := c.NewClient(t.Node()).ShardCollection(t, command.ShardCollection{
+	err := c.Node.Run(ctx, "create", func(t env.Task) {
+		answer := c.session(t).ShardCollection(t, command.ShardCollection{
 			NS: l.NS, Key: shardKey, Bounds: bounds, Shards: l.Shards,
 		})
 		if answer.Certainty != client.OK && !errcode.Is(answer.Err, errcode.NamespaceExists) {
@@ -67,11 +85,10 @@ func (l *Ledger) Create(ctx context.Context, n *live.Node, c *system.Cluster) er
 // Write has one client write the keys from first on, every step-th, round after round until ctx
 // ends. The concern is that of every write; only majority writes are entered as acknowledged.
 func (l *Ledger) Write(
-	ctx context.Context, n *live.Node, c *system.Cluster, first, step int64,
-	concern command.WriteConcern,
+	ctx context.Context, c *Client, first, step int64, concern command.WriteConcern,
 ) error {
-	return n.Run(ctx, "writer", func(t env.Task) {
-		own := c.NewClient(t.Node())
+	return c.Node.Run(ctx, "writer", func(t env.Task) {
+		own := c.session(t)
 		for k := first; t.Err() == nil; k += step {
 			if k >= l.Keys {
 				k = first
@@ -101,6 +118,9 @@ func (l *Ledger) write(t env.Task, own *client.Client, k int64, concern command.
 	defer l.mu.Unlock()
 	if answer.Certainty != client.OK {
 		l.unknown++
+		if l.err == nil {
+			l.err = answer.Err
+		}
 		return
 	}
 	l.took = append(l.took, took)
@@ -112,11 +132,10 @@ func (l *Ledger) write(t env.Task, own *client.Client, k int64, concern command.
 
 // Read has one client read keys, and enters how long that took, until ctx ends.
 func (l *Ledger) Read(
-	ctx context.Context, n *live.Node, c *system.Cluster, first, step int64,
-	concern command.ReadConcern,
+	ctx context.Context, c *Client, first, step int64, concern command.ReadConcern,
 ) error {
-	return n.Run(ctx, "reader", func(t env.Task) {
-		own := c.NewClient(t.Node())
+	return c.Node.Run(ctx, "reader", func(t env.Task) {
+		own := c.session(t)
 		for k := first; t.Err() == nil; k += step {
 			if k >= l.Keys {
 				k = first
@@ -139,11 +158,9 @@ func (l *Ledger) find(k int64, concern command.ReadConcern) command.Find {
 
 // Move asks for the move of one range after the other until ctx ends, by choices of the node. What
 // becomes of them does not matter here.
-func (l *Ledger) Move(
-	ctx context.Context, n *live.Node, c *system.Cluster, pause time.Duration,
-) error {
-	return n.Run(ctx, "mover", func(t env.Task) {
-		own, pick := c.NewClient(t.Node()), func(what string, n int) int {
+func (l *Ledger) Move(ctx context.Context, c *Client, pause time.Duration) error {
+	return c.Node.Run(ctx, "mover", func(t env.Task) {
+		own, pick := c.session(t), func(what string, n int) int {
 			return t.Node().Choose("ledger.move", what, n)
 		}
 		for t.Err() == nil {
@@ -157,9 +174,7 @@ func (l *Ledger) Move(
 }
 
 // Check reads every key that was written and returns a sentence about each that is wrong.
-func (l *Ledger) Check(ctx context.Context, n *live.Node, c *system.Cluster) (
-	wrong []string, err error,
-) {
+func (l *Ledger) Check(ctx context.Context, c *Client) (wrong []string, err error) {
 	l.mu.Lock()
 	keys := make([]int64, 0, len(l.entries))
 	for k := range l.entries {
@@ -168,8 +183,8 @@ func (l *Ledger) Check(ctx context.Context, n *live.Node, c *system.Cluster) (
 	l.mu.Unlock()
 	slices.Sort(keys)
 	var failed error
-	err = n.Run(ctx, "check", func(t env.Task) {
-		own := c.NewClient(t.Node())
+	err = c.Node.Run(ctx, "check", func(t env.Task) {
+		own := c.session(t)
 		for _, k := range keys {
 			var sentence string
 			if sentence, failed = l.check(t, own, k); failed != nil {
@@ -211,10 +226,10 @@ func (l *Ledger) check(t env.Task, own *client.Client, k int64) (string, error) 
 
 // Touch writes one document to a part of the collection of each shard as it was created, and tries
 // until a majority has it.
-func (l *Ledger) Touch(ctx context.Context, n *live.Node, c *system.Cluster) error {
+func (l *Ledger) Touch(ctx context.Context, c *Client) error {
 	var failed error
-	err := n.Run(ctx, "touch", func(t env.Task) {
-		own := c.NewClient(t.Node())
+	err := c.Node.Run(ctx, "touch", func(t env.Task) {
+		own := c.session(t)
 		for i := 0; i < len(l.Shards) && failed == nil; i++ {
 			failed = l.touch(t, own, l.Keys*int64(i)/int64(len(l.Shards)))
 		}
@@ -241,18 +256,20 @@ type Report struct {
 	// Done operations succeeded, Unknown ones have no known outcome.
 	Done, Unknown int
 	P50, P99, Max time.Duration
+	// Err is why the first outcome that is not known is not.
+	Err error
 }
 
 // Report says what was done since the last time.
 func (l *Ledger) Report() Report {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := Report{Done: len(l.took), Unknown: l.unknown}
+	r := Report{Done: len(l.took), Unknown: l.unknown, Err: l.err}
 	if n := len(l.took); n > 0 {
 		slices.Sort(l.took)
 		r.P50, r.P99, r.Max = l.took[n/2], l.took[n*99/100], l.took[n-1]
 	}
-	l.took, l.unknown = nil, 0
+	l.took, l.unknown, l.err = nil, 0, nil
 	return r
 }
 

@@ -16,10 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shardproof/shardproof/system"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
-	"github.com/shardproof/shardproof/system/live"
 	"github.com/shardproof/shardproof/system/live/ledger"
 	"github.com/shardproof/shardproof/system/live/process"
 )
@@ -107,7 +105,7 @@ func (c *cluster) stopAll() {
 }
 
 // dial is a client of the cluster.
-func (c *cluster) dial(i int) (*live.Node, *system.Cluster) {
+func (c *cluster) dial(i int) *ledger.Client {
 	c.t.Helper()
 	n, view, err := process.Dial(c.configs["router.0"], env.NodeID(fmt.Sprintf("client.%d", i)),
 		filepath.Join(c.t.TempDir(), "client"))
@@ -115,7 +113,7 @@ func (c *cluster) dial(i int) (*live.Node, *system.Cluster) {
 		c.t.Fatal(err)
 	}
 	c.t.Cleanup(n.Stop)
-	return n, view
+	return &ledger.Client{Node: n, View: view}
 }
 
 func (c *cluster) get(id env.NodeID, path string) string {
@@ -144,18 +142,18 @@ func (c *cluster) primary(set string) env.NodeID {
 	return ""
 }
 
-func newLedger(t *testing.T, n *live.Node, view *system.Cluster) *ledger.Ledger {
+func newLedger(t *testing.T, own *ledger.Client) *ledger.Ledger {
 	t.Helper()
 	l := &ledger.Ledger{NS: "test.ledger", Shards: []string{"shard-a", "shard-b"}, Keys: 200}
-	if err := l.Create(context.Background(), n, view); err != nil {
+	if err := l.Create(context.Background(), own); err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-func sound(t *testing.T, l *ledger.Ledger, n *live.Node, view *system.Cluster) {
+func sound(t *testing.T, l *ledger.Ledger, own *ledger.Client) {
 	t.Helper()
-	wrong, err := l.Check(context.Background(), n, view)
+	wrong, err := l.Check(context.Background(), own)
 	if err != nil || len(wrong) > 0 {
 		t.Errorf("%v; %v", wrong, err)
 	}
@@ -165,21 +163,21 @@ func sound(t *testing.T, l *ledger.Ledger, n *live.Node, view *system.Cluster) {
 // go, and nothing that was acknowledged is lost.
 func TestLoad(t *testing.T) {
 	c := newCluster(t, small)
-	n, view := c.dial(9)
-	l := newLedger(t, n, view)
+	own := c.dial(9)
+	l := newLedger(t, own)
 	ctx, cancel := context.WithTimeout(context.Background(), *load)
 	defer cancel()
 	var clients sync.WaitGroup
 	for i := range 4 {
-		own, view := c.dial(i)
+		own := c.dial(i)
 		clients.Go(func() {
-			if err := l.Write(ctx, own, view, int64(i), 4, command.Majority); err != nil {
+			if err := l.Write(ctx, own, int64(i), 4, command.Majority); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	mover, moverView := c.dial(8)
-	clients.Go(func() { _ = l.Move(ctx, mover, moverView, 50*time.Millisecond) })
+	mover := c.dial(8)
+	clients.Go(func() { _ = l.Move(ctx, mover, 50*time.Millisecond) })
 	for turn := 0; ctx.Err() == nil; turn++ {
 		id := c.primary([]string{"shard-a", "config", "shard-b"}[turn%3])
 		c.stop(id, []error{nil, process.ErrAtOnce}[turn%2])
@@ -190,7 +188,7 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	clients.Wait()
-	sound(t, l, n, view)
+	sound(t, l, own)
 	r := l.Report()
 	t.Logf("%d writes, %d of unknown outcome, p50 %v, p99 %v", r.Done, r.Unknown, r.P50, r.P99)
 	if r.Done == 0 {
@@ -201,18 +199,18 @@ func TestLoad(t *testing.T) {
 // TestRestart: a cluster whose processes have all ended has everything when they start again.
 func TestRestart(t *testing.T) {
 	c := newCluster(t, small)
-	n, view := c.dial(0)
-	l := newLedger(t, n, view)
+	own := c.dial(0)
+	l := newLedger(t, own)
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	if err := l.Write(ctx, n, view, 0, 1, command.Majority); err != nil {
+	if err := l.Write(ctx, own, 0, 1, command.Majority); err != nil {
 		t.Fatal(err)
 	}
 	c.stopAll()
 	for id := range c.configs {
 		c.start(id)
 	}
-	sound(t, l, n, view)
+	sound(t, l, own)
 }
 
 // TestAdmin: status, metrics and failpoints of running nodes.
