@@ -7,9 +7,11 @@ MUTANTS    ?= 600
 MUTANT_CPU ?= 60s
 WORKERS    ?= 1
 BASE       ?= main
+KILLS      ?= 300
+LOAD       ?= 10m
 TOOL   := bin/shardproof
 
-.PHONY: run test race bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories figures doc-commands mutation build clean
+.PHONY: run test race bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories figures doc-commands mutation kills live-race live-bench live-fuzz build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -85,6 +87,23 @@ doc-commands:
 ## mutation: MUTANTS small bugs made by rules, tried one by one; resumes where it stopped; report in ci/mutation/TABLE.md
 mutation:
 	$(GO) run ./ci/mutation -sample $(MUTANTS) -cpu $(MUTANT_CPU) -workers $(WORKERS) -report ci/mutation/TABLE.md
+
+## kills: KILLS times SIGKILL at random moments to processes of a live cluster under load; no acknowledged write may be lost
+kills: build
+	$(GO) run ./ci/kills -kills $(KILLS)
+
+## live-race: a live cluster under load for LOAD, with the race detector
+live-race:
+	$(GO) test -race -count=1 -timeout 1h -run TestLoad -v ./system/live/process -load $(LOAD)
+
+## live-bench: operations a second and their latencies in a live cluster of this machine
+live-bench: build
+	$(GO) run ./ci/livebench
+
+## live-fuzz: hostile bytes for the ports of nodes, ten minutes each way
+live-fuzz:
+	$(GO) test -run '^$$' -fuzz FuzzFrame -fuzztime 10m ./system/live/tcp
+	$(GO) test -run '^$$' -fuzz FuzzConnection -fuzztime 10m ./system/live/tcp
 
 build:
 	@mkdir -p bin

@@ -55,6 +55,8 @@ type Cluster struct {
 	routers  map[env.NodeID]*router.Router
 	adjusted map[env.NodeID]*settings.Settings
 	zones    map[env.NodeID]time.Duration
+	// open: anyone may send commands, not only parties that know who takes which.
+	open bool
 }
 
 // Assemble adds the servers of a cluster to the world. The settings are those every server starts
@@ -98,6 +100,11 @@ func Assemble(w World, top Topology, s *settings.Settings, colls ...Collection) 
 	return c, nil
 }
 
+// Open says that servers that boot afterwards may be sent commands by anyone: one that a server does
+// not know is answered with an error. Without it such a command is a mistake of the cluster's own
+// code and fails an assertion.
+func (c *Cluster) Open() { c.open = true }
+
 // bootMember recovers the member before the node answers anyone.
 func (c *Cluster) bootMember(t env.Task, name string) (*replset.Member, *rpc.Endpoint) {
 	node := t.Node()
@@ -129,7 +136,9 @@ func (c *Cluster) start(node env.Node) *settings.Settings {
 // takes those that change its settings.
 func (c *Cluster) listen(node env.Node, now *hlc.Clock) *rpc.Endpoint {
 	ep := rpc.Listen(node, now)
-	ep.Complete()
+	if !c.open {
+		ep.Complete()
+	}
 	rpc.Handle(ep, parameterCommands{c.adjusted[node.ID()]}.set)
 	return ep
 }

@@ -29,7 +29,11 @@ import (
 
 // Main runs the command line of the process for these systems and returns its exit code. The first
 // of them is that of scenarios that name none, and of seeds.
-func Main(targets ...target.Target) int {
+func Main(targets ...target.Target) int { return MainWith(nil, targets...) }
+
+// MainWith is Main with commands of the program's own. An error of theirs may say by a method
+// ExitCode what the program ends with.
+func MainWith(own []*cobra.Command, targets ...target.Target) int {
 	if os.Getenv("GOGC") == "" {
 		// Worlds are small and short-lived: collecting at four times the live heap saves a fifth of
 		// the time.
@@ -38,13 +42,20 @@ func Main(targets ...target.Target) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := newRoot(targets)
+	root.AddCommand(own...)
+	nameExamples(root)
 	root.SetArgs(os.Args[1:])
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitPassed
 	}
 	var end *exitError
-	if !errors.As(err, &end) {
+	var other interface{ ExitCode() int }
+	switch {
+	case errors.As(err, &end):
+	case errors.As(err, &other):
+		end = &exitError{other.ExitCode(), err}
+	default:
 		end = usageError(err)
 	}
 	if end.err != nil {
@@ -81,8 +92,7 @@ func newRoot(t target.Set) *cobra.Command {
 			if len(args) > 0 {
 				return usageError(
 					fmt.Errorf(
-						"there is no command %q; the commands are run, explore, sweep, replay, "+
-							"shrink, step, check, memory, upgrade and list", args[0],
+						"there is no command %q; the commands are %s", args[0], commandNames(c),
 					),
 				)
 			}
@@ -97,6 +107,18 @@ func newRoot(t target.Set) *cobra.Command {
 		newCheck(), newMemory(), newUpgrade(), newList(t))
 	nameExamples(root)
 	return root
+}
+
+// commandNames lists the commands for a sentence.
+func commandNames(root *cobra.Command) string {
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() && c.Name() != "help" && c.Name() != "completion" {
+			names = append(names, c.Name())
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // nameExamples has the examples of all commands below c begin with the program's name.

@@ -1,14 +1,20 @@
 // Command shardproof proves that moving data between shards loses nothing, or shows how it does: it
 // runs seeds, replays them, checks histories and lists what it knows.
 //
-// Promise: it has all commands of cmd/cli, for the systems that come with this module.
+// Promise: it has all commands of cmd/cli, for the systems that come with this module, and those of
+// cmd/cluster, which run the store as real processes.
 package main
 
 import (
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/shardproof/shardproof/cmd/cli"
+	"github.com/shardproof/shardproof/cmd/cluster"
 	"github.com/shardproof/shardproof/harness"
 )
 
-func main() { os.Exit(cli.Main(harness.Targets()...)) }
+func main() {
+	os.Exit(cli.MainWith([]*cobra.Command{cluster.New(nil)}, harness.Targets()...))
+}

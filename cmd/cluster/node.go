@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/live/eventlog"
+	"github.com/shardproof/shardproof/system/live/process"
+)
+
+func newNode(serve Serve) *cobra.Command {
+	var verbose bool
+	c := &cobra.Command{
+		Use:   "node FILE",
+		Short: "run one node in the foreground, by its configuration",
+		Long: `Runs one node until it is told to stop: by SIGTERM, when it hands over what it leads,
+or by SIGINT at once. It logs to standard error, a JSON object a line.`,
+		Args: one("a configuration file"),
+		RunE: failing(func(c *cobra.Command, args []string) error {
+			cfg, err := process.Load(args[0])
+			if err != nil {
+				return err
+			}
+			return run(cfg, serve, verbose)
+		}),
+	}
+	c.Flags().BoolVar(&verbose, "verbose", false, "log what matters for debugging, too")
+	return c
+}
+
+func run(cfg *process.Config, serve Serve, verbose bool) error {
+	debug.SetGCPercent(100) // that of commands is for short lives
+	level := slog.LevelInfo
+	if verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
+	defer signal.Stop(signals)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	go func() {
+		if <-signals == os.Interrupt {
+			cancel(process.ErrAtOnce)
+			return
+		}
+		cancel(nil)
+	}()
+	err := process.Run(ctx, cfg, process.Options{Log: log, ServeClients: serve})
+	if err != nil {
+		log.Error("the process ends", "why", err)
+	}
+	return err
+}
+
+func newEvents() *cobra.Command {
+	return &cobra.Command{
+		Use:   "events FOLDER",
+		Short: "print the newest events of a node's folder, a JSON object a line",
+		Args:  one("the folder of a node"),
+		RunE: failing(func(c *cobra.Command, args []string) error {
+			out := bufio.NewWriter(c.OutOrStdout())
+			folder := filepath.Join(args[0], process.EventsFolder)
+			err := eventlog.Read(folder, func(incarnation int, e *trace.Event) error {
+				line, err := json.Marshal(struct {
+					Incarnation int          `json:"incarnation"`
+					Event       *trace.Event `json:"event"`
+				}{incarnation, e})
+				if err != nil {
+					return err
+				}
+				_, err = out.Write(append(line, '\n'))
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return out.Flush()
+		}),
+	}
+}

@@ -1,0 +1,74 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shardproof/shardproof/system/env"
+)
+
+func newStop() *cobra.Command {
+	var timeout time.Duration
+	var nodes []string
+	c := &cobra.Command{
+		Use:   "stop FOLDER",
+		Short: "stop a cluster, or some of its nodes",
+		Long: `Stops every process of the cluster at once, without handing over: nothing that was
+acknowledged by a majority is lost. With --node, primaries among the nodes hand over first.`,
+		Args: one("the folder of a cluster"),
+		RunE: failing(func(c *cobra.Command, args []string) error {
+			p, err := load(args[0])
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(c.Context(), timeout)
+			defer cancel()
+			return p.stop(ctx, c, nodes)
+		}),
+	}
+	c.Flags().StringArrayVar(&nodes, "node", nil, "stop this node only, such as shard-a.0")
+	c.Flags().DurationVar(&timeout, "timeout", 30*time.Second,
+		"how long to wait before processes are killed")
+	return c
+}
+
+func (p *plan) stop(ctx context.Context, c *cobra.Command, nodes []string) error {
+	ids, how := slices.Clone(p.order), syscall.SIGINT
+	if len(nodes) > 0 {
+		ids, how = nil, syscall.SIGTERM
+	}
+	for _, name := range nodes {
+		if !slices.Contains(p.order, env.NodeID(name)) {
+			return &failure{exitUsage, fmt.Errorf("the cluster has no node %q; it has %v",
+				name, p.order)}
+		}
+		ids = append(ids, env.NodeID(name))
+	}
+	for _, id := range ids {
+		if err := p.signal(id, how); err != nil {
+			return err
+		}
+	}
+	for _, id := range ids {
+		if p.awaitEnd(ctx, id) == nil {
+			continue
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "%s does not end by itself and is killed\n", id)
+		if err := p.signal(id, syscall.SIGKILL); err != nil {
+			return err
+		}
+		killed, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		err := p.awaitEnd(killed, id)
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%d processes have ended.\n", len(ids))
+	return nil
+}
