@@ -31,6 +31,7 @@ const (
 	VerdictFile     = "verdict.json"
 	StoryFile       = "story.md"
 	CurveFile       = "curve.csv"
+	ReportFile      = "report.html"
 )
 
 // MaxEvents is how many events a folder keeps: the last ones, since a failure is near the end.
@@ -160,7 +161,7 @@ func holdsFiles(path string, files []file) (bool, error) {
 	}
 	for _, e := range entries {
 		known := slices.ContainsFunc(files, func(f file) bool { return f.name == e.Name() })
-		if !known && !slices.Contains([]string{VerdictFile, StoryFile, CurveFile}, e.Name()) {
+		if !known && !slices.Contains([]string{VerdictFile, StoryFile, CurveFile, ReportFile}, e.Name()) {
 			return false, &ExistsError{path}
 		}
 	}
