@@ -66,7 +66,9 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	if err != nil {
 		return usageError(err)
 	}
-	o := runner.Options{Targets: f.targets, Events: true, Curve: f.curve != ""}
+	o := runner.Options{
+		Targets: f.targets, Events: true, Places: true, Curve: f.curve != "",
+	}
 	o.Window.From, o.Window.To = f.from, f.to
 	if f.trace != "" {
 		file, err := createNew(f.trace)

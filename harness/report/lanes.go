@@ -60,7 +60,10 @@ func lanesOf(r *runner.Result) *lanes {
 func (l *lanes) addSet(set string, members []string) {
 	slices.Sort(members)
 	kind := "router"
-	if set != "router" && !strings.HasPrefix(set, "stream-reader") {
+	switch {
+	case strings.HasPrefix(set, streamReader):
+		kind = "client"
+	case set != "router":
 		kind = "member"
 		l.add(lane{Name: set, Kind: "set"})
 	}
@@ -86,15 +89,20 @@ func (l *lanes) client(n int) int { return l.of(clientName(n)) }
 
 func clientName(n int) string { return fmt.Sprintf("client.%d", n) }
 
-// rankOf sorts routers and the config server before shards.
+// streamReader is what the nodes are called that read change streams.
+const streamReader = "stream-reader"
+
+// rankOf sorts who asks, routers and the config server before shards.
 func rankOf(set string) string {
-	switch set {
-	case "router":
+	switch {
+	case strings.HasPrefix(set, streamReader):
 		return "0"
-	case "config":
+	case set == "router":
 		return "1"
+	case set == "config":
+		return "2"
 	}
-	return "2"
+	return "3"
 }
 
 // setOf is the replica set of a node, or what it is.

@@ -110,7 +110,7 @@ function showStory() {
   if (!view.story) return fill('story');
   const rows = view.story.map((m, i) => {
     const e = m.step ? view.events[indexOf(m.step)] : null;
-    const code = e && e.s === m.step && e.c ? view.code[e.c[0]].split(' ')[0] : '';
+    const code = e && e.s === m.step && e.c ? codeOf(e) : '';
     return make('div', {
       class: 'row' + (m.here ? ' here' : m.proof ? ' must' : ''), role: 'button', tabindex: 0,
       'data-step': m.step, 'data-op': m.op, onclick: () => pickMoment(m),
@@ -122,6 +122,17 @@ function showStory() {
       code ? make('span', {class: 'code'}, code) : null));
   });
   fill('story', make('h2', {}, 'How it came to that'), make('div', {class: 'list'}, ...rows));
+}
+
+// codeOf is where an event was emitted, and where that was called from.
+function codeOf(e) {
+  let folder = '';
+  return e.c.slice(0, 3).map(c => {
+    const file = view.code[c].split(' ')[0], cut = file.lastIndexOf('/') + 1;
+    const text = file.slice(0, cut) === folder ? file.slice(cut) : file;
+    folder = file.slice(0, cut);
+    return text;
+  }).join(' ← ');
 }
 
 function pickMoment(m) {

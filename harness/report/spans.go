@@ -74,7 +74,8 @@ func (s *spanning) take(e *trace.Event) {
 	node, set := s.lanes.of(e.Node), s.lanes.of(e.Shard)
 	switch e.Kind {
 	case trace.Fault:
-		s.begin(e, span{Class: "fault", Lane: s.lanes.of(e.Peer), Text: explain.Sentence(e)}, faultName(e))
+		fault := span{Class: "fault", Lane: s.lanes.of(e.Peer), Text: explain.Sentence(e)}
+		s.begin(e, fault, faultName(e))
 	case trace.Repair:
 		s.end(faultName(e), e.At)
 	case trace.NodeDown:

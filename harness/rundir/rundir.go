@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -49,6 +50,13 @@ type Environment struct {
 	// Hash is the trace hash, Steps the number of events.
 	Hash  string `json:"hash"`
 	Steps uint64 `json:"steps"`
+}
+
+// String names the build and the machine.
+func (e *Environment) String() string {
+	return strings.Join(slices.DeleteFunc([]string{
+		e.Commit, e.Build, e.Go, e.OS + "/" + e.Arch,
+	}, func(s string) bool { return s == "" }), " ")
 }
 
 // Record is what is saved of a run before it is checked.
@@ -146,6 +154,9 @@ func jsonDocument(v any) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
+// addedLater are the files that a folder may have besides its record.
+var addedLater = []string{VerdictFile, StoryFile, CurveFile, ReportFile}
+
 // holdsFiles says whether path is a folder with exactly these files, and maybe a verdict. Something
 // else there is an error.
 func holdsFiles(path string, files []file) (bool, error) {
@@ -161,7 +172,7 @@ func holdsFiles(path string, files []file) (bool, error) {
 	}
 	for _, e := range entries {
 		known := slices.ContainsFunc(files, func(f file) bool { return f.name == e.Name() })
-		if !known && !slices.Contains([]string{VerdictFile, StoryFile, CurveFile, ReportFile}, e.Name()) {
+		if !known && !slices.Contains(addedLater, e.Name()) {
 			return false, &ExistsError{path}
 		}
 	}
@@ -220,6 +231,12 @@ func (f *Folder) Conclude(verdict any, story string) error {
 		return err
 	}
 	return errors.Join(f.Add(VerdictFile, text), f.Add(StoryFile, []byte(story)))
+}
+
+// Has says whether there is a file of that name.
+func (f *Folder) Has(name string) bool {
+	_, err := os.Lstat(filepath.Join(f.Path, name))
+	return err == nil
 }
 
 // Add writes one more file, whole or not at all. The same content twice is no error, another one is
