@@ -95,6 +95,7 @@ func newRoot(t target.Set) *cobra.Command {
 	})
 	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t),
 		newReport(t), newCheck(), newMemory(), newUpgrade(), newList(t))
+	tellMachines(root)
 	nameExamples(root)
 	return root
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/cmd/cli/results"
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/report"
 	"github.com/shardproof/shardproof/harness/rundir"
@@ -80,6 +81,9 @@ func (f *reportFlags) write(c *cobra.Command, what string) error {
 	if err != nil {
 		return &exitError{exitHarness, fmt.Errorf("the page could not be written: %w", err)}
 	}
+	one := caseOf(r, saved, []string{commandLine("replay", what)})
+	one.Page = file
+	results.Of(c.Context()).Add(one)
 	fmt.Fprintf(c.OutOrStdout(), "%s  %d KiB\n", file, (len(page)+1023)/1024)
 	return exitWith(code)
 }

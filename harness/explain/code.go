@@ -34,6 +34,31 @@ func CodeLines(r *runner.Result) (lines []string) {
 	return lines
 }
 
+// CodeAt is the one place in the code to begin with, as file and line: from where the last write of
+// the document was made that no client asked for, or else the last place of CodeLines. Empty for
+// none.
+func CodeAt(r *runner.Result) (at string) {
+	s := StoryOf(r)
+	if s == nil {
+		return ""
+	}
+	written := false
+	for i := range s.Moments {
+		n, found := slices.BinarySearchFunc(r.Events, s.Moments[i].Step, byStep)
+		if !found || !tellsCode(&r.Events[n]) || len(r.Places[r.Events[n].Step]) == 0 {
+			continue
+		}
+		place := r.Places[r.Events[n].Step]
+		applied := r.Events[n].Kind == trace.Applied
+		if written && !applied {
+			continue
+		}
+		written = applied
+		at, _, _ = strings.Cut(place[min(len(place), callersTold)-1], " ")
+	}
+	return at
+}
+
 func byStep(e trace.Event, step uint64) int { return int(int64(e.Step) - int64(step)) }
 
 // tellsCode says whether the code that emitted an event may be what is wrong.

@@ -225,7 +225,7 @@ class Picture {
   // drawNames covers what has been drawn beyond the left edge.
   drawNames(root) {
     root.append(svg('rect', {
-      x: 0, y: 0, width: MARGIN.left - 4, height: this.bottom, fill: 'var(--ground)',
+      x: 0, y: MARGIN.top - 6, width: MARGIN.left - 4, height: this.bottom - MARGIN.top + 6, fill: 'var(--ground)',
     }));
     if (this.lanes[0] && this.lanes[0].y > MARGIN.top) {
       root.append(svg('text', {x: 6, y: this.faultTop + 12}, 'faults'));
@@ -250,7 +250,7 @@ class Picture {
         'stroke-dasharray': '1 4',
       }));
       root.append(svg('text', {
-        x, y: 12, 'text-anchor': i === many ? 'end' : 'middle', style: 'fill: var(--faint)',
+        x, y: 12, 'text-anchor': i === many ? 'end' : i ? 'middle' : 'start', style: 'fill: var(--faint)',
       }, duration(this.scale.time(u))));
     }
   }
