@@ -9,7 +9,7 @@ WORKERS    ?= 1
 BASE       ?= main
 TOOL   := bin/shardproof
 
-.PHONY: run test race bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories figures doc-commands mutation build clean
+.PHONY: run test race bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories figures doc-commands mutation page-test page-shots build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -85,6 +85,17 @@ doc-commands:
 ## mutation: MUTANTS small bugs made by rules, tried one by one; resumes where it stopped; report in ci/mutation/TABLE.md
 mutation:
 	$(GO) run ./ci/mutation -sample $(MUTANTS) -cpu $(MUTANT_CPU) -workers $(WORKERS) -report ci/mutation/TABLE.md
+
+## page-test: the page of a run in headless Chromium, which must be installed
+page-test:
+	$(GO) test -count=1 -tags browser ./harness/report
+
+## page-shots: pictures of the demo's page for the documentation; make demo comes first
+page-shots:
+	bin/shardproof-demo report $$(ls -d out/demo/*/ | grep -v -e '-min/$$' | head -1) || test $$? -eq 1
+	$(GO) test -count=1 -tags browser -run Screenshots ./harness/report \
+		-page "$$(pwd)/$$(ls -d out/demo/*/ | grep -v -e '-min/$$' | head -1)report.html" \
+		-shots "$$(pwd)/docs/pictures"
 
 build:
 	@mkdir -p bin

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/cmd/cli/results"
+	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/explain"
-	"github.com/shardproof/shardproof/harness/report"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/target"
@@ -90,11 +90,11 @@ func (f *reportFlags) write(c *cobra.Command, what string) error {
 
 // pageOf is the page of a run, with what is known of it besides.
 func (f *reportFlags) pageOf(r *runner.Result, what, saved string) ([]byte, error) {
-	p := report.Page{Run: r, Build: versionText(), Commands: []string{
+	p := harness.Page{Run: r, Build: versionText(), Commands: []string{
 		commandLine("replay", what), commandLine("step", what),
 	}}
 	if r.Passed() {
-		return report.HTML(p)
+		return harness.Report(p)
 	}
 	p.Commands = append(p.Commands, commandLine("step", what, "--at here --show all"),
 		commandLine("shrink", what))
@@ -105,7 +105,7 @@ func (f *reportFlags) pageOf(r *runner.Result, what, saved string) ([]byte, erro
 	if p.Smallest, p.Annotated, err = f.smallest(saved, r); err != nil {
 		return nil, err
 	}
-	return report.HTML(p)
+	return harness.Report(p)
 }
 
 // smallest is what `shrink` has made of a saved run, where it has.
@@ -137,7 +137,7 @@ func (f *reportFlags) smallest(
 // mayReplace refuses to write over a file that is no page of a report.
 func mayReplace(file string) error {
 	old, err := os.ReadFile(file)
-	if err != nil || bytes.Contains(old, []byte(report.Generator)) {
+	if err != nil || bytes.Contains(old, []byte(harness.PageGenerator)) {
 		return nil
 	}
 	return &rundir.ExistsError{Path: file}

@@ -38,6 +38,9 @@ const (
 // MaxEvents is how many events a folder keeps: the last ones, since a failure is near the end.
 const MaxEvents = 200_000
 
+// FileError says what is wrong with a file, and what to do about it.
+type FileError = histories.FileError
+
 // Environment is where a run took place: what a replay elsewhere may be compared with.
 type Environment struct {
 	Commit string   `json:"commit,omitempty"`
