@@ -49,7 +49,7 @@ func open(t *testing.T, path, anchor string) *browser {
 	}
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(
 		chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox,
-		chromedp.WindowSize(1300, 1250))...)
+		chromedp.WindowSize(1400, 1600))...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
@@ -158,6 +158,10 @@ func TestFailingPage(t *testing.T) {
 	b.press("ArrowRight")
 	b.want(`picture.matches(view.events[chosen])`, "true")
 	b.want(`document.querySelector('#state').textContent.includes('k=5')`, "true")
+	b.want(`[...tools.querySelectorAll('button')].find(
+		x => x.textContent === 'messages').getAttribute('aria-pressed')`, "true")
+	b.press("m")
+	b.want(`picture.messages`, "false")
 	b.press("?")
 	b.want(`document.getElementById('keys').hidden`, "false")
 	b.clean()

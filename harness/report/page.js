@@ -110,7 +110,7 @@ function showStory() {
   if (!view.story) return fill('story');
   const rows = view.story.map((m, i) => {
     const e = m.step ? view.events[indexOf(m.step)] : null;
-    const code = e && e.s === m.step && e.c ? codeOf(e) : '';
+    const code = e && e.s === m.step && e.c && e.k !== 'majority' ? codeOf(e) : '';
     return make('div', {
       class: 'row' + (m.here ? ' here' : m.proof ? ' must' : ''), role: 'button', tabindex: 0,
       'data-step': m.step, 'data-op': m.op, onclick: () => pickMoment(m),
@@ -149,7 +149,7 @@ function select(label, options, value, change) {
 }
 
 function toggle(text, title, on, change) {
-  const made = make('button', {title, 'aria-pressed': on, onclick: () => {
+  const made = make('button', {title, 'aria-pressed': String(on), onclick: () => {
     const now = made.getAttribute('aria-pressed') !== 'true';
     made.setAttribute('aria-pressed', now);
     change(now);
