@@ -11,7 +11,7 @@ KILLS      ?= 300
 LOAD       ?= 10m
 TOOL   := bin/shardproof
 
-.PHONY: run test race bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories figures doc-commands mutation kills live-race live-bench live-fuzz build clean
+.PHONY: run test race bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories figures doc-commands mutation kills live-race live-bench live-fuzz page-test page-shots build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -104,6 +104,17 @@ live-bench: build
 live-fuzz:
 	$(GO) test -run '^$$' -fuzz FuzzFrame -fuzztime 10m ./system/live/tcp
 	$(GO) test -run '^$$' -fuzz FuzzConnection -fuzztime 10m ./system/live/tcp
+
+## page-test: the page of a run in headless Chromium, which must be installed
+page-test:
+	$(GO) test -count=1 -tags browser ./harness/report
+
+## page-shots: pictures of the demo's page for the documentation; make demo comes first
+page-shots:
+	bin/shardproof-demo report $$(ls -d out/demo/*/ | grep -v -e '-min/$$' | head -1) || test $$? -eq 1
+	$(GO) test -count=1 -tags browser -run Screenshots ./harness/report \
+		-page "$$(pwd)/$$(ls -d out/demo/*/ | grep -v -e '-min/$$' | head -1)report.html" \
+		-shots "$$(pwd)/docs/pictures"
 
 build:
 	@mkdir -p bin

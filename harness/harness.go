@@ -17,6 +17,7 @@ import (
 	"github.com/shardproof/shardproof/harness/campaign"
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/generate"
+	"github.com/shardproof/shardproof/harness/report"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/shardstore"
 	"github.com/shardproof/shardproof/harness/shrink"
@@ -91,6 +92,15 @@ func Shrink(s *Scenario, o ShrinkOptions) (*Shrunk, error) {
 	o.Targets = orOurs(o.Targets)
 	return shrink.Failure(s, o)
 }
+
+// Page is what the page of a run is made of.
+type Page = report.Page
+
+// PageGenerator is in every page, to tell it from files of others.
+const PageGenerator = report.Generator
+
+// Report is the page of a run as one HTML file that needs nothing beside it.
+func Report(p Page) ([]byte, error) { return report.HTML(p) }
 
 // Explain is the failure block of a run that was made with Options.Events and did not pass: which
 // promise broke, how it came to that, and what proves it.

@@ -2,8 +2,10 @@ package harness
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/shardproof/shardproof/harness/explain"
+	"github.com/shardproof/shardproof/harness/report"
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -19,7 +21,7 @@ func RunAndSave(
 		return Run(s, o)
 	}
 	var saved *rundir.Folder
-	o.Events = true
+	o.Events, o.Places = true, true
 	o.Record = func(r *runner.Result) (err error) {
 		where.Hash, where.Steps = r.HashText(), r.Steps
 		saved, err = rundir.Save(folder, rundir.Record{
@@ -35,5 +37,20 @@ func RunAndSave(
 	if o.Curve || len(r.Curve) > 0 {
 		err = errors.Join(err, saved.Add(rundir.CurveFile, []byte(runner.CurveText(r.Curve))))
 	}
-	return r, err
+	return r, errors.Join(err, addPage(saved, r, folder, where))
+}
+
+// addPage adds the page of the run, unless there is one: that may know more.
+func addPage(saved *rundir.Folder, r *runner.Result, folder string, in rundir.Environment) error {
+	if saved.Has(rundir.ReportFile) {
+		return nil
+	}
+	page, err := report.HTML(report.Page{
+		Run: r, Build: in.String(),
+		Commands: []string{"shardproof replay " + folder, "shardproof step " + folder},
+	})
+	if err != nil {
+		return fmt.Errorf("the page of the run: %w", err)
+	}
+	return saved.Add(rundir.ReportFile, page)
 }

@@ -73,6 +73,7 @@ var floors = [][]string{
 	{"runner", "failuredb", "shardstore", "example/kvtarget"},
 	{"generate", "generate/rapidscenario", "sweep", "campaign", "explain"},
 	{"search", "shrink", "debugger", "race"},
+	{"report"},
 	{""},
 	{"harnesstest"},
 }

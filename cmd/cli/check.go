@@ -65,7 +65,7 @@ at a time is refused before anything is judged.`,
 			l.search.FirstProof = !all
 			code := exitPassed
 			for _, file := range args {
-				of, err := checkOne(c.OutOrStdout(), file, l)
+				of, err := checkOne(c, file, l)
 				if err != nil {
 					return usageError(err)
 				}
@@ -86,7 +86,8 @@ at a time is refused before anything is judged.`,
 }
 
 // checkOne judges one file and prints its line.
-func checkOne(out io.Writer, file string, limits checkLimits) (int, error) {
+func checkOne(c *cobra.Command, file string, limits checkLimits) (int, error) {
+	out := c.OutOrStdout()
 	if info, err := os.Stat(file); err != nil {
 		return 0, fmt.Errorf("%s is neither a file nor the folder of a saved run", file)
 	} else if info.IsDir() {
@@ -106,6 +107,7 @@ func checkOne(out io.Writer, file string, limits checkLimits) (int, error) {
 	fmt.Fprintf(out, "%-9s %s   %s operations\n",
 		strings.ToUpper(string(worst.Outcome)), printable(file), withCommas(uint64(len(ops))))
 	printVerdicts(out, verdicts)
+	noteFile(c, file, verdicts)
 	return outcomeCode(worst.Outcome), nil
 }
 

@@ -104,7 +104,8 @@ func newRoot(t target.Set) *cobra.Command {
 		return usageError(fmt.Errorf("%w; `%s --help` shows the flags", err, c.CommandPath()))
 	})
 	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t),
-		newCheck(), newMemory(), newUpgrade(), newList(t))
+		newReport(t), newCheck(), newMemory(), newUpgrade(), newList(t))
+	tellMachines(root)
 	nameExamples(root)
 	return root
 }

@@ -129,15 +129,16 @@ func (j *exploreJob) keep(run int, failed *runner.Result) {
 	out := j.command.OutOrStdout()
 	if j.found = append(j.found, folder); len(j.found) > explainedMost {
 		fmt.Fprintf(out, "%s   %s\n", failed.Signature(), folder)
+		noteFailure(j.command, failed, folder, commandLine("replay", folder))
 		return
 	}
-	fmt.Fprintln(out, explain.Report(r, explain.Where{
+	tellFailure(j.command, r, explain.Where{
 		Run:    fmt.Sprintf("run %s", withCommas(uint64(run))),
 		Folder: folder,
 		Replay: []string{commandLine("replay", folder)},
 		Shrink: []string{commandLine("shrink", folder)},
 		Look:   []string{filepath.Join(folder, "story.md"), filepath.Join(folder, "scenario.txt")},
-	}))
+	})
 }
 
 // novelty says whether the search still leads anywhere.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/shardproof/shardproof/harness/rundir"
 	"github.com/shardproof/shardproof/harness/runner"
-	"github.com/shardproof/shardproof/histories"
 )
 
 // sums are what the commands of one search or campaign have done together.
@@ -55,14 +54,14 @@ func readKept[T any](path, schema string, kept *T) (there bool, err error) {
 	}
 	d := document[T]{Kept: *kept}
 	if err := json.Unmarshal(text, &d); err != nil {
-		return false, &histories.FileError{
+		return false, &rundir.FileError{
 			File:   path,
 			Wrong:  "it is damaged: " + err.Error(),
 			Remedy: "choose another folder, or start over without this one",
 		}
 	}
 	if d.Schema != schema {
-		return false, &histories.FileError{
+		return false, &rundir.FileError{
 			File:   path,
 			Wrong:  fmt.Sprintf("it has the schema %q, not %q", d.Schema, schema),
 			Remedy: "choose another folder",

@@ -6,8 +6,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shardproof/shardproof/cmd/cli/lists"
+	"github.com/shardproof/shardproof/cmd/cli/results"
 	"github.com/shardproof/shardproof/harness/target"
 )
+
+// listed is a line of a list for programs.
+type listed struct {
+	List  string   `json:"list"`
+	Name  string   `json:"name"`
+	About []string `json:"about"`
+}
 
 func newList(targets target.Set) *cobra.Command {
 	names, system := lists.Names(), ""
@@ -31,6 +39,9 @@ name it prints all lists, one below the other.`,
 			for _, name := range args {
 				if err := lists.Write(c.OutOrStdout(), of, name, len(args) > 1); err != nil {
 					return usageError(err)
+				}
+				for _, row := range lists.Rows(of, name) {
+					results.Of(c.Context()).Enter(listed{name, row[0], row[1:]})
 				}
 			}
 			return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/cmd/cli/results"
 	"github.com/shardproof/shardproof/harness/failuredb"
 )
 
@@ -39,6 +40,7 @@ func listMemory(c *cobra.Command, dir string) error {
 	for _, e := range m.Entries() {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%v\n",
 			e.Status, e.Signature, e.Times, sightingText(e.First), sightingText(e.Last), e.Cases)
+		results.Of(c.Context()).Enter(e)
 	}
 	if err := w.Flush(); err != nil {
 		return err

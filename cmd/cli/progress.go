@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -29,8 +30,7 @@ const (
 func newProgress(out io.Writer) *progress {
 	p := &progress{out: out}
 	if f, ok := out.(*os.File); ok {
-		p.terminal = isatty.IsTerminal(f.Fd()) && os.Getenv("NO_COLOR") == "" &&
-			os.Getenv("TERM") != "dumb"
+		p.terminal = isatty.IsTerminal(f.Fd()) && os.Getenv("TERM") != "dumb"
 	}
 	if !p.terminal {
 		p.next = time.Now().Add(elsewhereText)
@@ -54,7 +54,7 @@ func (p *progress) text(line string) {
 
 func (p *progress) renew(now time.Time, line string) {
 	if p.terminal {
-		fmt.Fprintf(p.out, "\r\x1b[K%s", line)
+		fmt.Fprintf(p.out, "\r\x1b[K%s", cutLine(line, columns()))
 		p.next, p.shown = now.Add(onTerminal), true
 		return
 	}
@@ -68,9 +68,38 @@ func (p *progress) line(s *campaign.Summary) string {
 		of = " of " + withCommas(uint64(s.Wanted))
 	}
 	rate := float64(s.Runs) / max(s.Wall.Seconds(), 0.001)
-	return fmt.Sprintf("%s%s seeds, %.0f/s, %s operations, %s migrations, %d failed, %s",
-		withCommas(uint64(s.Runs)), of, rate, withCommas(uint64(s.Ops)),
-		withCommas(uint64(s.Committed+s.Aborted)), len(s.Failures), s.Wall.Round(time.Second))
+	return fmt.Sprintf("%s%s seeds, %d failed, %.0f/s, %s%s, %s operations, %s migrations",
+		withCommas(uint64(s.Runs)), of, len(s.Failures), rate, s.Wall.Round(time.Second),
+		leftText(s.Wanted-s.Runs, rate), withCommas(uint64(s.Ops)),
+		withCommas(uint64(s.Committed+s.Aborted)))
+}
+
+// leftText says how long so many seeds take at a rate, nothing when that is not known.
+func leftText(seeds int, rate float64) string {
+	if seeds <= 0 || rate <= 0 {
+		return ""
+	}
+	left := time.Duration(float64(seeds) / rate * float64(time.Second))
+	return ", " + left.Round(time.Second).String() + " left"
+}
+
+// columns is how wide the terminal is, as far as its shell says so.
+func columns() int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	const usual = 80
+	return usual
+}
+
+// cutLine cuts a line that a terminal would wrap: a wrapped one could not be taken away again. What
+// matters most stands first.
+func cutLine(line string, columns int) string {
+	runes := []rune(line)
+	if len(runes) < columns {
+		return line
+	}
+	return string(runes[:max(columns-2, 0)]) + "…"
 }
 
 // clear takes the line away, so that what follows stands alone.

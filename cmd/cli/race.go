@@ -249,13 +249,15 @@ func (j *raceJob) keep(number int, c *race.Case, failed *runner.Result) {
 	out := j.command.OutOrStdout()
 	fmt.Fprintf(out, "%s   %s   %s\n", signature, c, folder)
 	if j.kept[signature] == 1 {
-		fmt.Fprintln(out, explain.Report(r, explain.Where{
+		tellFailure(j.command, r, explain.Where{
 			Run:    fmt.Sprintf("run %s", withCommas(uint64(number))),
 			Folder: folder,
 			Replay: []string{commandLine("replay", folder)},
 			Shrink: []string{commandLine("shrink", folder)},
-		}))
+		})
+		return
 	}
+	noteFailure(j.command, failed, folder, commandLine("replay", folder))
 }
 
 // spent is the time that the sweep has taken so far.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/cmd/cli/results"
 	"github.com/shardproof/shardproof/harness"
 	"github.com/shardproof/shardproof/harness/explain"
 	"github.com/shardproof/shardproof/harness/rundir"
@@ -66,7 +67,9 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	if err != nil {
 		return usageError(err)
 	}
-	o := runner.Options{Targets: f.targets, Events: true, Curve: f.curve != ""}
+	o := runner.Options{
+		Targets: f.targets, Events: true, Places: true, Curve: f.curve != "",
+	}
 	o.Window.From, o.Window.To = f.from, f.to
 	if f.trace != "" {
 		file, err := createNew(f.trace)
@@ -94,8 +97,13 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	if r.Passed() {
 		fmt.Fprintf(out, "PASS  seed %d   %s   %s steps   trace hash %s%s\n",
 			s.Seed, s.Name, withCommas(r.Steps), r.HashText(), anomaliesShown(r))
+		noteFailure(c, r, saved, commandLine("replay", what))
 	} else {
-		fmt.Fprint(out, explain.Report(r, f.where(r, what)))
+		w := f.where(r, what)
+		fmt.Fprint(out, explain.Report(r, w))
+		one := caseOf(r, saved, w.Replay)
+		one.Text = explain.Report(r, w)
+		results.Of(c.Context()).Add(one)
 		fmt.Fprintf(out, "  Trace     %s after %s steps\n", r.HashText(), withCommas(r.Steps))
 	}
 	if saved != "" {

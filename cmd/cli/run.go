@@ -127,6 +127,7 @@ func (f *runFlags) campaign(
 	}
 	all := m.total(s)
 	printSummary(c.OutOrStdout(), subject, all, s, f.parallel)
+	countRuns(c, all.Sum.Counters, all.Violations, all.Undecided)
 	if f.table {
 		printTable(c.OutOrStdout(), all.Sum.Counters)
 	}
@@ -287,6 +288,7 @@ func (f *runFlags) reportFailure(
 	default:
 		fmt.Fprintf(out, "%s  seed %d   Replay  %s\n",
 			failure.Result.Signature(), failure.Seed, f.replayCommand(failure.Seed))
+		noteFailure(c, failure.Result, "", f.replayCommand(failure.Seed))
 		_, err := m.failed(failure, "")
 		return err
 	}
@@ -323,7 +325,7 @@ func (f *runFlags) save(
 	} else {
 		w.Known, err = m.failed(failure, name)
 	}
-	fmt.Fprintln(c.OutOrStdout(), explain.Report(r, w))
+	tellFailure(c, r, w)
 	return err
 }
 

@@ -296,14 +296,15 @@ func (j *sweepJob) keep(c *cobra.Command, number int, failed *runner.Result) {
 	}
 	if j.folders = append(j.folders, folder); len(j.folders) > explainedMost {
 		fmt.Fprintf(c.OutOrStdout(), "%s   %s\n", failed.Signature(), folder)
+		noteFailure(c, failed, folder, commandLine("replay", folder))
 		return
 	}
-	fmt.Fprintln(c.OutOrStdout(), explain.Report(r, explain.Where{
+	tellFailure(c, r, explain.Where{
 		Run:    fmt.Sprintf("run %s", withCommas(uint64(number))),
 		Folder: folder,
 		Replay: []string{commandLine("replay", folder)},
 		Shrink: []string{commandLine("shrink", folder)},
-	}))
+	})
 }
 
 // finish prints the matrix and keeps it.

@@ -126,6 +126,14 @@ func (s *Stepper) Where() string {
 	return s.line(s.at) + "\n"
 }
 
+// Time is the virtual time of that event, in nanoseconds.
+func (s *Stepper) Time() int64 {
+	if len(s.events()) == 0 {
+		return 0
+	}
+	return s.events()[s.at].At
+}
+
 func (s *Stepper) line(i int) string {
 	e := &s.events()[i]
 	return fmt.Sprintf("%8d %10s  %s",

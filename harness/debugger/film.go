@@ -26,13 +26,20 @@ type Film struct {
 // NewFilm runs a scenario once. The film must be closed.
 func NewFilm(targets target.Set, s *scenario.Scenario) (*Film, error) {
 	f := &Film{frames: map[uint64]*timeline.Frame{}}
-	r, err := runner.Run(s, runner.Options{Targets: targets, Events: true, Pool: &f.pool})
+	r, err := runner.Run(s, runner.Options{
+		Targets: targets, Events: true, Places: true, Pool: &f.pool,
+	})
 	if err != nil {
 		f.pool.Close()
 		return nil, err
 	}
 	f.Result, f.plan = r, r.Plan()
 	return f, nil
+}
+
+// FilmOf is the film of a run that was made with Options.Events. The film must be closed.
+func FilmOf(r *runner.Result) *Film {
+	return &Film{Result: r, plan: r.Plan(), frames: map[uint64]*timeline.Frame{}}
 }
 
 // Close frees what the film keeps for replays.

@@ -34,6 +34,7 @@ func (s *slice) moments() (all []Moment) {
 				At:     op.ReturnAt,
 				Weight: Must,
 				Text:   Operation(op) + s.background(op),
+				Op:     op.ID,
 				op:     answerText(op),
 			})
 		}
@@ -46,14 +47,14 @@ func (s *slice) moments() (all []Moment) {
 func (s *slice) mark(all []Moment) {
 	for i := len(all) - 1; i >= 0 && len(s.turns) == 0; i-- {
 		if all[i].Weight == Must {
-			all[i].Text = hereMark + all[i].Text
+			all[i].Text = HereMark + all[i].Text
 			return
 		}
 	}
 }
 
-// hereMark is what a turn begins with, or else the last event of the contradiction.
-const hereMark = "HERE  "
+// HereMark is what a turn begins with, or else the last event of the contradiction.
+const HereMark = "HERE  "
 
 // sentence tells one event in the light of the contradiction.
 func (s *slice) sentence(i int) string {
@@ -66,7 +67,7 @@ func (s *slice) sentence(i int) string {
 	}
 	switch {
 	case len(turned) > 0:
-		return hereMark + strings.Join(turned, "; ")
+		return HereMark + strings.Join(turned, "; ")
 	case s.lastBelief[i]:
 		return Sentence(e) + ", and learns no more of it"
 	case e.Kind == trace.Applied && s.concerned(e):

@@ -53,6 +53,7 @@ func Report(r *runner.Result, w Where) string {
 		}
 		row("Story", wrapAll(StoryLines(r), storyIndent)...)
 		prose("Because", FirstLines(v.Because, reasons)...)
+		prose("Code", CodeLines(r)...)
 		prose("Also", otherFailures(r, worst)...)
 	}
 	prose("Smallest", w.Smallest...)

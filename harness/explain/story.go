@@ -23,6 +23,7 @@
 package explain
 
 import (
+	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -68,6 +69,8 @@ type Moment struct {
 	Text string
 	// Weight says how much it matters; Must is never left out.
 	Weight Weight
+	// Op is the operation whose return it is, zero for an event.
+	Op int
 	// op is what an operation was asked and answered.
 	op string
 	// migration is set for a phase of one: such moments are told together when they follow each
@@ -87,6 +90,25 @@ const (
 	Close                     // a write of the document, a change of its owner
 	Must                      // part of the contradiction, or a turn
 )
+
+// StoryOf tells how a failing run, made with Options.Events, came to its failure; nil for a run
+// without a contradiction.
+func StoryOf(r *runner.Result) *Story {
+	if len(r.Worst().Violations) == 0 {
+		return nil
+	}
+	return Build(recordOf(r), contradictionOf(r), storyLines)
+}
+
+// Proof are the operations that contradict each other, by identifier, and the steps of the events
+// that do.
+func Proof(r *runner.Result) (ops []int, steps []uint64) {
+	if len(r.Worst().Violations) == 0 {
+		return nil, nil
+	}
+	about := contradictionOf(r)
+	return about.Ops, about.Steps
+}
 
 // Build tells the slice of the contradiction in at most so many moments, not counting those that
 // must be there.

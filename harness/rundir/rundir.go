@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/shardproof/shardproof/histories"
 	"github.com/shardproof/shardproof/histories/scenario"
@@ -31,10 +32,14 @@ const (
 	VerdictFile     = "verdict.json"
 	StoryFile       = "story.md"
 	CurveFile       = "curve.csv"
+	ReportFile      = "report.html"
 )
 
 // MaxEvents is how many events a folder keeps: the last ones, since a failure is near the end.
 const MaxEvents = 200_000
+
+// FileError says what is wrong with a file, and what to do about it.
+type FileError = histories.FileError
 
 // Environment is where a run took place: what a replay elsewhere may be compared with.
 type Environment struct {
@@ -48,6 +53,13 @@ type Environment struct {
 	// Hash is the trace hash, Steps the number of events.
 	Hash  string `json:"hash"`
 	Steps uint64 `json:"steps"`
+}
+
+// String names the build and the machine.
+func (e *Environment) String() string {
+	return strings.Join(slices.DeleteFunc([]string{
+		e.Commit, e.Build, e.Go, e.OS + "/" + e.Arch,
+	}, func(s string) bool { return s == "" }), " ")
 }
 
 // Record is what is saved of a run before it is checked.
@@ -145,6 +157,9 @@ func jsonDocument(v any) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
+// addedLater are the files that a folder may have besides its record.
+var addedLater = []string{VerdictFile, StoryFile, CurveFile, ReportFile}
+
 // holdsFiles says whether path is a folder with exactly these files, and maybe a verdict. Something
 // else there is an error.
 func holdsFiles(path string, files []file) (bool, error) {
@@ -160,7 +175,7 @@ func holdsFiles(path string, files []file) (bool, error) {
 	}
 	for _, e := range entries {
 		known := slices.ContainsFunc(files, func(f file) bool { return f.name == e.Name() })
-		if !known && !slices.Contains([]string{VerdictFile, StoryFile, CurveFile}, e.Name()) {
+		if !known && !slices.Contains(addedLater, e.Name()) {
 			return false, &ExistsError{path}
 		}
 	}
@@ -219,6 +234,12 @@ func (f *Folder) Conclude(verdict any, story string) error {
 		return err
 	}
 	return errors.Join(f.Add(VerdictFile, text), f.Add(StoryFile, []byte(story)))
+}
+
+// Has says whether there is a file of that name.
+func (f *Folder) Has(name string) bool {
+	_, err := os.Lstat(filepath.Join(f.Path, name))
+	return err == nil
 }
 
 // Add writes one more file, whole or not at all. The same content twice is no error, another one is

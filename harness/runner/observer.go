@@ -84,6 +84,10 @@ func (r *run) observe() {
 		r.recorded.coverage = newCoverage(r.about)
 		r.observers.add(r.recorded.coverage.observer())
 	}
+	if r.options.Places {
+		r.recorded.places = places{}
+		r.observers.add(r.recorded.places.observer())
+	}
 	for _, o := range r.options.Observers {
 		r.observers.add(o)
 	}

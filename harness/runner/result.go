@@ -39,6 +39,9 @@ type Result struct {
 	// Options.Coverage asked for them. What the numbers stand for is no matter; equal ones stand
 	// for the same in all runs of a build.
 	Coverage []uint64
+	// Places are where in the code the events were emitted, by step, when Options.Places asked for
+	// them: file and line with the function, and then its callers.
+	Places map[uint64][]string
 	// Decisions are the faults that chance decided.
 	Decisions []scenario.Decision
 }

@@ -36,6 +36,8 @@ type Options struct {
 	Pool *sim.Pool
 	// Events keeps every event in the result.
 	Events bool
+	// Places finds out where in the code each event was emitted, which costs a little time.
+	Places bool
 	// Record, when set, is given the run before it is checked, with everything but its verdicts:
 	// what it keeps is kept even if a checker fails or never ends.
 	Record func(*Result) error
@@ -97,6 +99,7 @@ type recorded struct {
 	points   *pointRecorder
 	curve    *curve
 	events   []trace.Event
+	places   places
 }
 
 func newRun(s *scenario.Scenario, o Options) (*run, error) {

@@ -93,11 +93,13 @@ type InjectionPoint struct {
 }
 
 // Step is what one step of the trace is: its kind ("start", "deliver" and so on), where it happens
-// and what it is about: the task, the channel, the operation, the kind of the event.
+// and what it is about: the task, the channel, the operation, the kind of the event. Nth counts the
+// messages of a channel, as an InjectionPoint does; it is 0 where there is nothing to count.
 type Step struct {
 	Kind string
 	Node env.NodeID
 	Name string
+	Nth  uint64
 }
 
 // Window is a range of steps, both included. The zero Window is all of them.

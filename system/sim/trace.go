@@ -72,7 +72,7 @@ func (w *World) note(s traceStep, m *machine, name string, n, id uint64) {
 		w.write(s, m, name, n)
 	}
 	if w.opts.OnStep != nil {
-		w.opts.OnStep(Step{stepNames[s], nameOf(m), name})
+		w.opts.OnStep(Step{stepNames[s], nameOf(m), name, n})
 	}
 }
 

@@ -69,6 +69,21 @@ func Write(out io.Writer, t target.Target, name string, titled bool) error {
 	return fmt.Errorf("there is no list %q; the lists are %s", name, strings.Join(Names(), ", "))
 }
 
+// Rows are the rows of the list of that name, which there is.
+func Rows(t target.Target, name string) (rows [][]string) {
+	for _, l := range allLists {
+		if l.name != name {
+			continue
+		}
+		var text bytes.Buffer
+		l.show(&text, t)
+		for line := range strings.Lines(text.String()) {
+			rows = append(rows, strings.Split(strings.TrimRight(line, "\n"), "\t"))
+		}
+	}
+	return rows
+}
+
 func listProfiles(w io.Writer, _ target.Target) {
 	all := 0
 	for _, p := range generate.Profiles() {

@@ -1,0 +1,105 @@
+package explain
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/shardproof/shardproof/harness/runner"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// codeLines is how many places in the code a failure block has.
+const codeLines = 4
+
+// CodeLines are where in the code a failure came about: what servers wrote of the document on their
+// own, what changed who owns it, and the failpoints at which faults happened, the last ones of the
+// story. It needs a run made with Options.Places.
+func CodeLines(r *runner.Result) (lines []string) {
+	s := StoryOf(r)
+	if s == nil || len(r.Places) == 0 {
+		return nil
+	}
+	for i := len(s.Moments) - 1; i >= 0 && len(lines) < codeLines; i-- {
+		m := &s.Moments[i]
+		at, found := slices.BinarySearchFunc(r.Events, m.Step, byStep)
+		if !found || !tellsCode(&r.Events[at]) || len(r.Places[m.Step]) == 0 {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("step %d, %s: %s",
+			m.Step, kindText(&r.Events[at]), PlaceText(r.Places[m.Step])))
+	}
+	slices.Reverse(lines)
+	return lines
+}
+
+// CodeAt is the one place in the code to begin with, as file and line: from where the last write of
+// the document was made that no client asked for, or else the last place of CodeLines. Empty for
+// none.
+func CodeAt(r *runner.Result) (at string) {
+	s := StoryOf(r)
+	if s == nil {
+		return ""
+	}
+	written := false
+	for i := range s.Moments {
+		n, found := slices.BinarySearchFunc(r.Events, s.Moments[i].Step, byStep)
+		if !found || !tellsCode(&r.Events[n]) || len(r.Places[r.Events[n].Step]) == 0 {
+			continue
+		}
+		place := r.Places[r.Events[n].Step]
+		applied := r.Events[n].Kind == trace.Applied
+		if written && !applied {
+			continue
+		}
+		written = applied
+		at, _, _ = strings.Cut(place[min(len(place), callersTold)-1], " ")
+	}
+	return at
+}
+
+func byStep(e trace.Event, step uint64) int { return int(int64(e.Step) - int64(step)) }
+
+// tellsCode says whether the code that emitted an event may be what is wrong.
+func tellsCode(e *trace.Event) bool {
+	switch e.Kind {
+	case trace.Applied:
+		return e.Actor != trace.User && e.Actor != trace.System
+	case trace.PointHit, trace.CatalogWritten, trace.Fault:
+		return true
+	}
+	return false
+}
+
+func kindText(e *trace.Event) string {
+	switch {
+	case e.Kind == trace.Applied && e.Hash == 0:
+		return e.Actor.String() + " deletes"
+	case e.Kind == trace.Applied:
+		return e.Actor.String() + " writes"
+	case e.Kind == trace.Fault:
+		return "fault " + fmt.Sprint(e.FaultNumber())
+	}
+	return e.Kind.String()
+}
+
+// callersTold is how many functions a place is told with: the one that does it mostly serves several
+// callers.
+const callersTold = 3
+
+// PlaceText is a place in the code and where it was called from, as file and line.
+func PlaceText(place []string) string {
+	var all []string
+	folder := ""
+	for _, one := range place[:min(len(place), callersTold)] {
+		file, _, _ := strings.Cut(one, " ")
+		in, name := path.Split(file)
+		if in == folder {
+			file = name
+		}
+		folder = in
+		all = append(all, file)
+	}
+	return strings.Join(all, " ← ")
+}
