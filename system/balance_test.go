@@ -133,7 +133,7 @@ func TestSessionsAreSplit(t *testing.T) {
 	defer w.Close()
 	s := settings.Default80()
 	const sessions = "config.system.sessions"
-	top := system.Topology{Shards: 2, Members: 1, ConfigMembers: 1, Routers: 1, Balancer: true}
+	top := system.Topology{Shards: 2, Members: 1, ConfigMembers: 1, Routers: 1}
 	cluster, err := system.Assemble(w, top, &s,
 		system.Collection{NS: sessions, Key: key.Pattern{Field: "_id"}})
 	if err != nil {

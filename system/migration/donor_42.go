@@ -7,7 +7,6 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/rangedel"
 )
 
 // steps42 are the timed steps of 4.2 (protocol 4). Nothing of them is durable but a count of
@@ -194,24 +193,6 @@ func (d *donorMigration) cleanUp42(t env.Task) error {
 			_ = d.refreshRecipient(t) // or it finds out when it is asked
 			return nil
 		}})
-}
-
-// orphans is what the donor is to delete.
-func (d *donorMigration) orphans() rangedel.Task {
-	r := &d.record
-	k := rangedel.Task{
-		Migration: r.Migration,
-		NS:        r.NS,
-		UUID:      r.UUID,
-		Donor:     r.Donor,
-		Min:       r.Min,
-		Max:       r.Max,
-		When:      rangedel.Delayed,
-	}
-	if d.req.WaitDelete {
-		k.When = rangedel.Now
-	}
-	return k
 }
 
 func (d *donorMigration) refreshRecipient(t env.Task) error {

@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/shard"
 )
 
@@ -175,6 +176,25 @@ func (d *donorMigration) report(t env.Task) {
 	if t.Point(failpoint.DonorChangelogCommit, env.Note{ID: d.record.Migration}) == nil {
 		_ = d.s.logChange(t, "moveChunk.commit", d.record.NS, d.record.Migration)
 	}
+}
+
+// orphans is what the donor is to delete after the commit: after a delay, unless somebody waits for
+// it.
+func (d *donorMigration) orphans() rangedel.Task {
+	r := &d.record
+	k := rangedel.Task{
+		Migration: r.Migration,
+		NS:        r.NS,
+		UUID:      r.UUID,
+		Donor:     r.Donor,
+		Min:       r.Min,
+		Max:       r.Max,
+		When:      rangedel.Delayed,
+	}
+	if d.req.WaitDelete {
+		k.When = rangedel.Now
+	}
+	return k
 }
 
 func (d *donorMigration) awaitDeletion(t env.Task) error {

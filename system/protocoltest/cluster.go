@@ -125,7 +125,7 @@ func (r *Rig) start(seed uint64, colls []system.Collection) error {
 	colls[0].Shards = r.On
 	top := system.Topology{
 		Shards: max(r.Shards, 2), Members: 3, ConfigMembers: 3, Routers: 2, Clients: 8,
-		Profile: r.Protocol, Balancer: r.Balances,
+		Profile: r.Protocol, BalancerOff: !r.Balances,
 	}
 	var err error
 	if r.Cluster, err = system.Assemble(r.World, top, &r.Settings, colls...); err != nil {
