@@ -7,7 +7,6 @@ import (
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system"
-	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
@@ -140,7 +139,7 @@ func TestSessionsAreSplit(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Run(nil, env.Time(10*time.Second))
-	if table, err := cluster.Catalog(sessions); err != nil || table.Len() != policy.SessionChunks {
+	if table, err := cluster.Catalog(sessions); err != nil || table.Len() != s.SessionChunks {
 		t.Errorf("after ten seconds the sessions have %v (%v)", table, err)
 	}
 }

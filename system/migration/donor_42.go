@@ -61,7 +61,12 @@ func (d *donorMigration) enterCriticalSection42(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorBeforeCritSec, func(env.Task) error { return nil }},
 		step{failpoint.DonorFirstChunk, d.announceFirst},
-		step{failpoint.DonorMinOpTimeInc, d.count},
+		step{failpoint.DonorMinOpTimeInc, func(t env.Task) error {
+			if err := d.count(t); err != nil {
+				return err
+			}
+			return d.awaitLock(t)
+		}},
 		step{failpoint.DonorLockAcquire, d.blockWrites},
 		step{failpoint.DonorWritesBlocked, func(env.Task) error { return nil }},
 		step{failpoint.DonorSignal, d.collection.SignalSecondaries})

@@ -35,7 +35,7 @@ func (d *donorMigration) commit(t env.Task) error {
 // not even one that passed its version check before.
 func (d *donorMigration) enterCriticalSection(t env.Task) error {
 	return inOrder(t, d.record.Migration,
-		step{failpoint.DonorBeforeCritSec, func(env.Task) error { return nil }},
+		step{failpoint.DonorBeforeCritSec, d.awaitLock},
 		step{failpoint.DonorLockAcquire, d.blockWrites},
 		step{failpoint.DonorWritesBlocked, func(env.Task) error { return nil }},
 		step{failpoint.DonorSignal, func(t env.Task) error {
@@ -46,9 +46,20 @@ func (d *donorMigration) enterCriticalSection(t env.Task) error {
 		}})
 }
 
+// awaitLock is when the donor begins to wait for the lock under which it blocks writes.
+func (d *donorMigration) awaitLock(env.Task) error {
+	d.locking = d.s.node.Mono()
+	return nil
+}
+
 func (d *donorMigration) blockWrites(env.Task) error {
 	if err := d.live(); err != nil {
 		return err
+	}
+	if took, most := d.s.node.Mono().Sub(d.locking), d.s.settings.LockWait; took > most {
+		return errcode.New(errcode.LockTimeout,
+			"the lock for the critical section of migration %s took %v, more than %v",
+			d.record.Migration, took, most)
 	}
 	d.collection.EnterWrites(d.holder())
 	d.blocked = d.s.node.Mono()

@@ -78,6 +78,8 @@ func (r *Rig) Defaults() {
 	r.Settings = settings.Default(r.Protocol)
 	r.Settings.OrphanCleanupDelay = 100 * time.Millisecond
 	r.Settings.RetryBackoff = 50 * time.Millisecond
+	r.Settings.CommandTimeout = 3 * time.Second
+	r.Settings.TransactionLifetime = 0
 }
 
 // assemble is the verb "cluster".

@@ -29,6 +29,7 @@ type Sharding struct {
 	// Our own: ExceededMemoryLimit.
 	MemoryExceeded  int64 `name:"countDonorMoveChunkMemoryExceeded"`
 	CommitUncertain int64 `name:"countDonorMoveChunkCommitUncertain"`
+	LockTimeouts    int64 `name:"countDonorMoveChunkLockTimeout"`
 
 	// Of the recipient.
 	RecipientStarted     int64         `name:"countRecipientMoveChunkStarted"`
