@@ -40,6 +40,9 @@ type Sharding struct {
 	BytesCaughtUp        int64         `name:"countBytesClonedOnCatchUpOnRecipient"`
 	RecipientSectionTime time.Duration `name:"totalRecipientCriticalSectionTimeMillis"`
 
+	// Of requests: those that were refused for their version.
+	StaleConfig int64 `name:"countStaleConfigErrors"`
+
 	// Of range deletion.
 	DocsDeleted  int64 `name:"countDocsDeletedByRangeDeleter"`
 	BytesDeleted int64 `name:"countBytesDeletedByRangeDeleter"`
