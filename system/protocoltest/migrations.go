@@ -61,7 +61,7 @@ func (r *Rig) move(l Line) error {
 	r.askFor(patience, what, configsvr.Name, &command.MoveRange{
 		NS: Sharded, Min: rng.Min, Max: rng.Max, To: to, Name: "move",
 		WaitDelete: l.Has("wait"), ForceJumbo: command.ForceJumbo(l.Arg("force", "")),
-		Throttle: command.WriteConcern{W: throttle},
+		Throttle: command.WriteConcern{W: throttle}, ChunkBytes: l.Number("bytes", 0),
 	})
 	return nil
 }
