@@ -7,7 +7,6 @@ import (
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system"
-	"github.com/shardproof/shardproof/system/balancer/policy"
 	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/client"
 	"github.com/shardproof/shardproof/system/command"
@@ -133,14 +132,14 @@ func TestSessionsAreSplit(t *testing.T) {
 	defer w.Close()
 	s := settings.Default80()
 	const sessions = "config.system.sessions"
-	top := system.Topology{Shards: 2, Members: 1, ConfigMembers: 1, Routers: 1, Balancer: true}
+	top := system.Topology{Shards: 2, Members: 1, ConfigMembers: 1, Routers: 1}
 	cluster, err := system.Assemble(w, top, &s,
 		system.Collection{NS: sessions, Key: key.Pattern{Field: "_id"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.Run(nil, env.Time(10*time.Second))
-	if table, err := cluster.Catalog(sessions); err != nil || table.Len() != policy.SessionChunks {
+	if table, err := cluster.Catalog(sessions); err != nil || table.Len() != s.SessionChunks {
 		t.Errorf("after ten seconds the sessions have %v (%v)", table, err)
 	}
 }

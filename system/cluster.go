@@ -238,6 +238,10 @@ type parameterCommands struct{ of *settings.Settings }
 func (p parameterCommands) set(
 	t env.Task, _ env.NodeID, req *command.SetParameter,
 ) (*command.Done, error) {
+	if settings.StartupOnly(req.Name) {
+		return nil, errcode.New(errcode.IllegalOperation,
+			"setting %s counts from the start of a server on and cannot be changed later", req.Name)
+	}
 	if err := p.of.Set(req.Name, req.Value); err != nil {
 		return nil, errcode.New(errcode.BadValue, "%v", err)
 	}

@@ -106,7 +106,9 @@ func keys(docs []bson.Raw) (ks []int64) {
 	return ks
 }
 
-var small = system.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 2}
+var small = system.Topology{
+	Shards: 2, Members: 3, ConfigMembers: 3, Routers: 2, BalancerOff: true,
+}
 
 func TestClusterServesReadsAndWrites(t *testing.T) {
 	for _, hashed := range []bool{false, true} {

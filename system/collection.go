@@ -57,10 +57,11 @@ func createCollections(top Topology, colls []Collection) (*bootstrapState, error
 		f.config = append(f.config, op)
 		f.shards[name] = []oplog.Op{shard.Identity(name)}
 	}
-	if top.Balancer {
+	if top.BalancerOff {
 		op, err := configsvr.PutSetting(configsvr.BalancerSetting, bson.D{
 			{Key: "_id", Value: configsvr.BalancerSetting},
-			{Key: "mode", Value: string(command.BalancerFull)},
+			{Key: "mode", Value: string(command.BalancerOff)},
+			{Key: "stopped", Value: true},
 		})
 		if err != nil {
 			return nil, err

@@ -21,7 +21,7 @@ type Topology struct {
 	Routers       int
 	Clients       int
 	Profile       protocol.Profile // which every server speaks; zero: 8.0
-	Balancer      bool             // the balancer is on at the start
+	BalancerOff   bool             // the balancer is off at the start, as operators have set it
 }
 
 // Validate returns a sentence about the first number that is out of range, or nil.

@@ -131,7 +131,8 @@ var window = Operations{
 		w := Windows[p.pick("which window", len(Windows))].Window
 		all = append(all, p.setting(set, scenario.Setting{Name: "activeWindow", Value: w}))
 		if p.chance("unset", 70) {
-			all = append(all, p.setting(unset))
+			all = append(all, p.setting(unset,
+				scenario.Setting{Name: "activeWindow", Value: commandkind.NoValue}))
 		}
 		return all
 	},
@@ -334,7 +335,7 @@ func (p *operationsPlan) span(c *scenario.Collection) (lo, hi int64) {
 	return lo, hi
 }
 
-// setting writes the balancer's document again.
+// setting sets fields of the balancer's document.
 func (p *operationsPlan) setting(at time.Duration, fields ...scenario.Setting) scenario.Command {
 	return scenario.Command{At: at, Do: commandkind.PutSetting, Name: "balancer", Fields: fields}
 }

@@ -11,7 +11,7 @@ import (
 // Cluster is what operators have said of the balancer, of shards, zones and collections. It is
 // never changed; nil is that of which nothing is known.
 type Cluster struct {
-	// Mode is the balancer's, 0 when nobody has set it; Window is like 23:00-7:00, empty for all
+	// Mode is the balancer's, full when nobody has set it (protocol 14.3); Window is like 23:00-7:00, empty for all
 	// day.
 	Mode   trace.BalancerMode
 	Window string
@@ -35,7 +35,7 @@ func Administers(e *trace.Event) bool {
 
 // With is the cluster after the event.
 func (c *Cluster) With(e *trace.Event) *Cluster {
-	next := Cluster{}
+	next := Cluster{Mode: trace.BalancerFull}
 	if c != nil {
 		next = *c
 	}

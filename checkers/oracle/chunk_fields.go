@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shardproof/shardproof/checkers/migrationmodel"
 	"github.com/shardproof/shardproof/checkers/model"
 	"github.com/shardproof/shardproof/checkers/verdict"
 	"github.com/shardproof/shardproof/histories/trace"
@@ -232,7 +233,7 @@ func (f *fields) judgeMoved(w *model.Write) {
 const keptMillis = 10_000
 
 // judgeProlonged: the new placement is followed by those before, of which only the oldest may be
-// forgotten, and only those that ended long ago.
+// forgotten, and only those that ended long ago, or in 4.2 began long ago (protocol 3.3).
 func (f *fields) judgeProlonged(w *model.Write, c, old *trace.Chunk) {
 	if len(c.History) == 0 {
 		return
@@ -247,7 +248,8 @@ func (f *fields) judgeProlonged(w *model.Write, c, old *trace.Chunk) {
 		return
 	}
 	lost, now := old.History[len(before)], c.History[0].ValidAfter
-	if len(before) == 0 || millis(lost.ValidAfter)+keptMillis > millis(now) {
+	older := f.machine != nil && f.machine.Protocol() == migrationmodel.V42
+	if len(before) == 0 && !older || millis(lost.ValidAfter)+keptMillis > millis(now) {
 		f.wrong(w, notKept, fmt.Sprintf("%s forgets that it was on %s from time %d on",
 			f.name(c), lost.Shard, lost.ValidAfter),
 			fmt.Sprintf("it moves at time %d, and snapshots may still ask", now))

@@ -9,8 +9,10 @@ topology shards=3 members=3 config=3 routers=2 clients=6
 faults-end 3s
 limit 90s
 collection test.docs ranged keys=12 preload=9 bounds=4,8
-preset drawn
+preset short
 set defaultConfigCommandTimeoutMS 400ms
+set shardRequestTimeoutMillis 400ms
+set drainOverlappingRangeDeletionsOnStartTimeoutMS 400ms
 set criticalSectionWaitMillis 500ms
 set writeConcernTimeoutMillis 500ms
 set socketTimeoutMS 800ms

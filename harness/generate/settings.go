@@ -57,6 +57,31 @@ var worldKnobs = []knob{
 	{"sim.task.yieldsPerMillion", []string{"125000", "500000", "20000"}},
 }
 
+// limitKnobs are limits that follow another one, as what they bound is the same kind of wait, or are
+// out of reach in a run at their default.
+var limitKnobs = []struct{ name, like, value string }{
+	{"shardRequestTimeoutMillis", "defaultConfigCommandTimeoutMS", ""},
+	{
+		"drainOverlappingRangeDeletionsOnStartTimeoutMS",
+		"receiveChunkWaitForRangeDeleterTimeoutMS", "",
+	},
+	{"transactionLifetimeLimitSeconds", "", "0s"},
+}
+
+// limits are the settings of limitKnobs beside the others.
+func limits(others []scenario.Setting) (all []scenario.Setting) {
+	for _, k := range limitKnobs {
+		value := k.value
+		for _, v := range others {
+			if v.Name == k.like {
+				value = v.Value
+			}
+		}
+		all = append(all, scenario.Setting{Name: k.name, Value: value})
+	}
+	return all
+}
+
 // backgroundFaults are small rates of the world's own faults, drawn for profiles that have faults
 // at all.
 var backgroundFaults = []knob{
@@ -70,7 +95,7 @@ var backgroundFaults = []knob{
 
 // QuickSettings are values with which a migration takes milliseconds: the first ones of all knobs.
 // The defaults are those of real systems.
-func QuickSettings() []scenario.Setting { return scenario.Preset("drawn") }
+func QuickSettings() []scenario.Setting { return scenario.Preset("short") }
 
 // DrawSetting draws one setting of a cluster or of its world, and a value.
 func DrawSetting(roll func(question string, n int) int) scenario.Setting {
@@ -105,6 +130,7 @@ func drawSettings(d keyed.Source, p Profile) []scenario.Setting {
 	for _, k := range worldKnobs {
 		add(k, wild)
 	}
+	all = append(all, limits(all)...)
 	if p.size.faults == 0 {
 		return all
 	}

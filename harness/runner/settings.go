@@ -137,14 +137,19 @@ var worldSettings = []condition{
 }
 
 // SettingInfo describes one setting for `shardproof list settings`.
-type SettingInfo struct{ Name, Default, About string }
+type SettingInfo struct {
+	Name, Default, About string
+	// Unit is what a plain number counts, Reader who goes by the setting; empty for those of the
+	// world.
+	Unit, Reader string
+}
 
 // Settings lists the settings that a scenario may set: those of the system, those of its world, and
 // those of which there is one for every node.
 func Settings(t target.Target) (all []SettingInfo) {
 	var families []SettingInfo
 	for _, of := range t.Describe().Settings {
-		in := SettingInfo{of.Name, of.Default, of.About}
+		in := SettingInfo{of.Name, of.Default, of.About, of.Unit, of.Reader}
 		if of.Prefix != "" {
 			families = append(families, in)
 		} else {
@@ -153,7 +158,7 @@ func Settings(t target.Target) (all []SettingInfo) {
 	}
 	c := calm()
 	for _, w := range worldSettings {
-		all = append(all, SettingInfo{w.name, w.get(&c), w.about})
+		all = append(all, SettingInfo{Name: w.name, Default: w.get(&c), About: w.about})
 	}
 	return append(all, families...)
 }

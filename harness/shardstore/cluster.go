@@ -140,7 +140,7 @@ func topology(s *scenario.Scenario) system.Topology {
 		Routers:       t.Routers,
 		Clients:       t.Clients,
 		Profile:       protocolOf(s),
-		Balancer:      s.Balancer,
+		BalancerOff:   !s.Balancer,
 	}
 }
 

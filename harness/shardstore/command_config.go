@@ -71,36 +71,50 @@ func settingsDocument(c *scenario.Command) (bson.Raw, error) {
 	return raw(doc), nil
 }
 
+// settingsFields are the fields of config.settings, by how commands name them.
+var settingsFields = map[string]string{
+	"mode":          "mode",
+	"activeWindow":  "activeWindow",
+	"throttle":      "_secondaryThrottle",
+	"waitForDelete": "_waitForDelete",
+	"jumbo":         "attemptToBalanceJumboChunks",
+	"bytes":         "value",
+	"enabled":       "enabled",
+}
+
+// settingsField is a field and its value; null for one that is to be gone.
 func settingsField(f scenario.Setting) (name string, value any, err error) {
+	name = settingsFields[f.Name]
+	if f.Value == commandkind.NoValue {
+		return name, nil, nil
+	}
+	value, err = settingsValue(f)
+	return name, value, err
+}
+
+func settingsValue(f scenario.Setting) (any, error) {
 	switch f.Name {
 	case "mode":
 		if !slices.Contains([]command.BalancerMode{
 			command.BalancerFull, command.BalancerAutoSplitOnly, command.BalancerOff,
 		}, command.BalancerMode(f.Value)) {
-			return "", nil, fmt.Errorf("mode is full, autoSplitOnly or off, not %q", f.Value)
+			return nil, fmt.Errorf("mode is full, autoSplitOnly or off, not %q", f.Value)
 		}
-		return "mode", f.Value, nil
+		return f.Value, nil
 	case "activeWindow":
 		start, stop, ok := strings.Cut(f.Value, "-")
 		if !ok {
-			return "", nil, fmt.Errorf(
+			return nil, fmt.Errorf(
 				"activeWindow is two times of a day such as 23:00-7:00, not %q", f.Value,
 			)
 		}
-		return "activeWindow", bson.D{{Key: "start", Value: start}, {Key: "stop", Value: stop}}, nil
+		return bson.D{{Key: "start", Value: start}, {Key: "stop", Value: stop}}, nil
 	case "throttle":
-		value, err := throttling(f.Value)
-		return "_secondaryThrottle", value, err
+		return throttling(f.Value)
 	case "bytes":
-		value, err := strconv.ParseInt(f.Value, 10, 64)
-		return "value", value, err
+		return strconv.ParseInt(f.Value, 10, 64)
 	}
-	on, err := strconv.ParseBool(f.Value)
-	return map[string]string{
-		"waitForDelete": "_waitForDelete",
-		"jumbo":         "attemptToBalanceJumboChunks",
-		"enabled":       "enabled",
-	}[f.Name], on, err
+	return strconv.ParseBool(f.Value)
 }
 
 // throttling is true or false, or the write concern of each batch.

@@ -17,6 +17,7 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/protocol"
 	"github.com/shardproof/shardproof/system/rpc"
 	"github.com/shardproof/shardproof/system/settings"
 )
@@ -102,17 +103,30 @@ func (p *prober) draw(t env.Task, what, ns string, n int) int {
 	return t.Node().Choose(ChooseProbe, what+" "+ns, n)
 }
 
-// other is a shard that may take what another one has, empty for none. A shard that drains takes
-// nothing back.
-func (p *prober) other(t env.Task, ns, shard string) string {
-	c := p.oracle.Cluster()
+// other is a shard that may take a range from another one and give it back, empty for none.
+func (p *prober) other(t env.Task, ns, shard string, of key.Range) string {
 	others := slices.DeleteFunc(slices.Clone(p.Topology().ShardNames()), func(s string) bool {
-		return s == shard || c != nil && (!c.Has(s) || c.Draining(s))
+		return s == shard || !p.takes(s, ns, of)
 	})
-	if len(others) == 0 || c.Draining(shard) {
+	if len(others) == 0 || !p.takes(shard, ns, of) {
 		return ""
 	}
 	return others[p.draw(t, "shard", ns, len(others))]
+}
+
+// takes reports whether a shard takes a range: it must not drain, and 4.2 has operators keep to
+// zones as well (protocol 14.1).
+func (p *prober) takes(shard, ns string, of key.Range) bool {
+	c := p.oracle.Cluster()
+	if c == nil {
+		return true
+	}
+	if !c.Has(shard) || c.Draining(shard) {
+		return false
+	}
+	zone := c.Zone(ns, string(of.Min), string(of.Max))
+	return protocolOf(p.scenario) != protocol.V42 || of.Empty() || zone == "" ||
+		c.InZone(shard, zone)
 }
 
 // reshape cuts the range of one key out of its chunk, may move it to another shard and back, and
@@ -134,7 +148,7 @@ func (p *prober) reshape(t env.Task, c *scenario.Collection, moves bool) {
 	whole := p.oracle.Span(string(chunk.Min), string(chunk.Max)) + " of " + c.NS
 	cut := chunk.Min == at || p.try(t, c.NS, fmt.Sprintf("split %s at k=%d", whole, k),
 		func() error { return p.routed(t, &command.SplitChunk{NS: c.NS, At: at}) })
-	if to := p.other(t, c.NS, chunk.Shard); moves && to != "" && !(p.move(t, c, k, one, to) &&
+	if to := p.other(t, c.NS, chunk.Shard, one); moves && to != "" && !(p.move(t, c, k, one, to) &&
 		p.move(t, c, k, one, chunk.Shard)) || !cut {
 		return
 	}
@@ -190,7 +204,7 @@ func (p *prober) movePrimaries(t env.Task, ns string) {
 		return
 	}
 	database, home := catalog.DatabaseOf(ns), table.Shards()[0]
-	to := p.other(t, ns, home)
+	to := p.other(t, ns, home, key.Range{})
 	for _, shard := range []string{to, home} {
 		if to != "" && !p.try(t, ns, "move the primary of "+database+" to "+shard, func() error {
 			return p.movePrimary(t, database, shard)

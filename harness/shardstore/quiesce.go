@@ -81,9 +81,7 @@ func (o operatorConnection) lead(t env.Task) {
 			})
 		}
 	}
-	o.retryUntil(t, &command.PutSetting{ID: configsvr.BalancerSetting, Doc: raw(bson.D{
-		{Key: "mode", Value: string(command.BalancerFull)},
-	})})
+	o.retryUntil(t, &command.PutSetting{ID: configsvr.BalancerSetting}) // nobody has set anything
 	if o.scenario.Protocol == "4.2" {
 		o.enlarge(t)
 	}

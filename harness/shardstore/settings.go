@@ -24,13 +24,15 @@ func settable() (all []target.Setting) {
 		all = append(all, target.Setting{Name: name,
 			Default: value,
 			About:   settings.About(name),
+			Unit:    settings.Unit(name),
+			Reader:  settings.Reader(name),
 			Check: func(name, value string) error {
 				any := settings.Default80()
 				return any.Set(name, value)
 			}})
 	}
 	return append(all, target.Setting{
-		Name: zonePrefix + "config.0", Prefix: zonePrefix, Default: "0s",
+		Name: zonePrefix + "config.0", Prefix: zonePrefix, Default: "0s", Unit: settings.Seconds, Reader: "balancer",
 		About: "the UTC offset of the local time of a config server member",
 		Check: func(name, value string) error {
 			_, _, err := zone(name, value)

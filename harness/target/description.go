@@ -41,6 +41,9 @@ type Description struct {
 // Setting is one that a scenario may set.
 type Setting struct {
 	Name, Default, About string
+	// Unit is what a plain number counts, Reader who goes by the setting; empty when there is
+	// nothing to say.
+	Unit, Reader string
 	// Prefix, when set, starts the names of a family of settings, of which Name is one.
 	Prefix string
 	// Check says what is wrong with a value.

@@ -12,7 +12,7 @@ package scenario
 //	topology shards=N members=N config=N routers=N clients=N
 //	balancer on   faults-end TIME   limit TIME
 //	collection NS ranged | hashed | unsharded keys=N preload=N [bounds=KEY,...] [owners=N] [share=N] [absent]
-//	preset quick | drawn                                   at most once, before the first set
+//	preset quick | drawn | short                             at most once, before the first set
 //	set SETTING VALUE                                      each setting once; one of the preset is replaced
 //	op N at TIME client N KIND NS k=KEY | RANGE [v=VALUE] [if=VALUE | if-absent] [batch=N]
 //	    [concern=WORD] [prefer=secondary] [age=TIME] [into=NS] [causal] [drop-target]

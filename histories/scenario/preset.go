@@ -29,8 +29,17 @@ recvChunkStatusWaitMillis 20ms
 socketTimeoutMS 2s
 moveRangeMaxWaitMillis 20s
 cursorTimeoutMillis 2s`)},
-	// drawn is what half of the drawn scenarios have, and the other half vary.
-	{"drawn", settingsOf(`
+	// drawn is what half of the drawn scenarios had before the limits in short were settings.
+	{"drawn", drawn},
+	// short is what half of the drawn scenarios have, and the other half vary: limits that are
+	// reached within a run, and batches that are small. The defaults are those of real systems.
+	{"short", slices.Concat(drawn, settingsOf(`
+shardRequestTimeoutMillis 500ms
+drainOverlappingRangeDeletionsOnStartTimeoutMS 2s
+transactionLifetimeLimitSeconds 0s`))},
+}
+
+var drawn = settingsOf(`
 electionTimeoutMillis 150ms
 heartbeatIntervalMillis 50ms
 oplogMinRetentionEntries 2000
@@ -66,8 +75,7 @@ minSnapshotHistoryWindowInSeconds 0s
 persistedChunkCacheUpdateMaxBatchSize 1000
 sim.net.jitter 400us
 sim.disk.syncLatency 100us
-sim.task.yieldsPerMillion 125000`)},
-}
+sim.task.yieldsPerMillion 125000`)
 
 func settingsOf(text string) (all []Setting) {
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {

@@ -399,7 +399,7 @@ func TestMalformed(t *testing.T) {
 			"bad.txt:5: the failpoint d.register is now called donor.register; expected the " +
 				"present name",
 		},
-		{"preset slow", "bad.txt:5: there is no preset slow; expected quick or drawn"},
+		{"preset slow", "bad.txt:5: there is no preset slow; expected quick or drawn or short"},
 		{
 			"set known 1\npreset quick",
 			"bad.txt:6: the preset comes behind a setting; expected it before the first set",

@@ -99,7 +99,7 @@ func (b *Balancer) status(
 	err := b.server.InTerm(t, "balancerStatus", func(own env.Task) error {
 		reply = &command.BalancerStatusReply{
 			Mode:    b.options().mode,
-			InRound: !b.now.idle(),
+			InRound: b.now.inRound || !b.now.scheduler.idle(),
 			Rounds:  b.now.rounds,
 		}
 		return b.server.Majority(own)

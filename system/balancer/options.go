@@ -11,9 +11,11 @@ import (
 
 // settingsDoc is the balancer's document of config.settings (protocol 2.1).
 type settingsDoc struct {
-	ID     string               `bson:"_id"`
-	Mode   command.BalancerMode `bson:"mode"`
-	Window *windowDoc           `bson:"activeWindow,omitempty"`
+	ID   string               `bson:"_id"`
+	Mode command.BalancerMode `bson:"mode"`
+	// Stopped is how older shells read and write the mode off.
+	Stopped bool       `bson:"stopped"`
+	Window  *windowDoc `bson:"activeWindow,omitempty"`
 	// Throttle is a bool or a write concern.
 	Throttle      bson.RawValue `bson:"_secondaryThrottle,omitempty"`
 	WaitForDelete bool          `bson:"_waitForDelete,omitempty"`
@@ -56,9 +58,9 @@ func (b *Balancer) options() roundOptions {
 	return o
 }
 
-// document is what was set; a balancer that nothing was set for is off.
+// document is what was set; a balancer that nothing was set for is on.
 func (b *Balancer) document() settingsDoc {
-	doc := settingsDoc{ID: configsvr.BalancerSetting, Mode: command.BalancerOff}
+	doc := settingsDoc{ID: configsvr.BalancerSetting, Mode: command.BalancerFull}
 	if raw := b.server.Setting(configsvr.BalancerSetting); raw != nil {
 		err := bson.Unmarshal(raw, &doc)
 		b.node.Assert(err == nil, "the settings of the balancer %v cannot be read: %v", raw, err)
@@ -85,7 +87,7 @@ func (d *settingsDoc) options() (o roundOptions, err error) {
 
 // parseThrottle reads a bool, where true is one secondary, or a write concern (protocol 16).
 func parseThrottle(v bson.RawValue) (command.WriteConcern, error) {
-	if v.IsZero() {
+	if v.IsZero() || v.Type == bson.TypeNull {
 		return command.WriteConcern{}, nil
 	}
 	if on, ok := v.BooleanOK(); ok {

@@ -29,8 +29,8 @@ var knownFields = map[string][]string{
 	autoMerge: {"enabled"},
 }
 
-// putSetting replaces a document of config.settings. Whether the balancer is on stays as it is when
-// the document does not say.
+// putSetting sets fields of a document of config.settings as an operator's $set does: the others
+// stay as they are, and a field that is set to null is gone. Without fields the document is removed.
 func (b *Balancer) putSetting(
 	t env.Task, _ env.NodeID, req *command.PutSetting,
 ) (*command.Done, error) {
@@ -68,6 +68,9 @@ func checkValue(req *command.PutSetting) error {
 	if len(req.Doc) == 0 || req.ID == configsvr.BalancerSetting {
 		return nil
 	}
+	if cleared(req.Doc) {
+		return nil
+	}
 	switch bytes, isNumber := req.Doc.Lookup("value").AsInt64OK(); {
 	case req.ID == chunkSize && (!isNumber || bytes <= 0):
 		return errcode.New(errcode.BadValue,
@@ -78,16 +81,24 @@ func checkValue(req *command.PutSetting) error {
 	return nil
 }
 
+// cleared reports whether a document of one field has that removed, which leaves nothing of it.
+func cleared(doc bson.Raw) bool {
+	elements, err := doc.Elements()
+	return err == nil && !slices.ContainsFunc(elements, func(e bson.RawElement) bool {
+		return e.Value().Type != bson.TypeNull
+	})
+}
+
 func (b *Balancer) put(t env.Task, req *command.PutSetting) error {
-	if req.ID == configsvr.BalancerSetting {
+	switch {
+	case len(req.Doc) == 0 || req.ID != configsvr.BalancerSetting && cleared(req.Doc):
+		return b.server.Write(t, configsvr.RemoveSetting(req.ID))
+	case req.ID == configsvr.BalancerSetting:
 		doc, err := mergeSettings(b.document(), req.Doc)
 		if err != nil {
 			return err
 		}
 		return b.store(t, doc)
-	}
-	if len(req.Doc) == 0 {
-		return b.server.Write(t, configsvr.RemoveSetting(req.ID))
 	}
 	fields := bson.D{{Key: "_id", Value: req.ID}}
 	elements, _ := req.Doc.Elements()
@@ -101,31 +112,35 @@ func (b *Balancer) put(t env.Task, req *command.PutSetting) error {
 	return b.server.Write(t, op)
 }
 
-// mergeSettings is the document as an operator writes it, with the mode of the old one unless the
-// new one has its own.
-func mergeSettings(old settingsDoc, raw bson.Raw) (doc settingsDoc, err error) {
-	doc = settingsDoc{ID: old.ID, Mode: old.Mode, Closed: old.Closed}
-	if len(raw) == 0 {
-		return doc, nil
+// mergeSettings is the document after an operator has set some of its fields.
+func mergeSettings(doc settingsDoc, fields bson.Raw) (settingsDoc, error) {
+	if v := fields.Lookup("activeWindow"); !v.IsZero() {
+		doc.Window = nil // a window is set as a whole
 	}
-	if stopped, ok := raw.Lookup("stopped").BooleanOK(); ok {
+	if stopped, ok := fields.Lookup("stopped").BooleanOK(); ok {
 		doc.Mode = command.BalancerFull
 		if stopped {
 			doc.Mode = command.BalancerOff
 		}
 	}
-	if err := bson.Unmarshal(raw, &doc); err != nil {
+	if err := bson.Unmarshal(fields, &doc); err != nil {
 		return doc, errcode.New(errcode.BadValue,
 			"the settings of the balancer cannot be read: %v", err)
 	}
-	_, err = doc.options()
+	if doc.Mode == "" {
+		doc.Mode = command.BalancerFull
+	}
+	if doc.Throttle.Type == bson.TypeNull {
+		doc.Throttle = bson.RawValue{}
+	}
+	_, err := doc.options()
 	return doc.switched(doc.Mode), err
 }
 
 // switched is the document with another mode. What was asked for before a stop may commit again
 // once the balancer is on.
 func (d settingsDoc) switched(mode command.BalancerMode) settingsDoc {
-	d.Mode = mode
+	d.Mode, d.Stopped = mode, mode == command.BalancerOff
 	d.Closed = d.Closed && mode != command.BalancerFull
 	return d
 }

@@ -80,7 +80,7 @@ func TestModeIsKept(t *testing.T) {
 		{bson.D{{Key: "stopped", Value: true}}, command.BalancerOff, true},
 	} {
 		got, err := mergeSettings(stopped, encoded(t, c.doc))
-		if err != nil || got.Mode != c.mode || got.Closed != c.closed || got.WaitForDelete {
+		if err != nil || got.Mode != c.mode || got.Closed != c.closed || !got.WaitForDelete {
 			t.Errorf("%v makes of a stopped balancer %+v (%v)", c.doc, got, err)
 		}
 	}

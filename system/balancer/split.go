@@ -25,7 +25,7 @@ func (r *round) split(t env.Task) error {
 		}
 		splits := policy.ZoneSplits(&c)
 		if coll.NS == sessionsCollection {
-			splits = append(splits, policy.SessionSplits(c.Table, policy.SessionChunks)...)
+			splits = append(splits, policy.SessionSplits(c.Table, r.settings.SessionChunks)...)
 		}
 		for _, s := range splits {
 			_ = r.cut(t, s)

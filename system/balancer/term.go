@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/shardproof/shardproof/system/command"
-	"github.com/shardproof/shardproof/system/configsvr"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/rpc"
@@ -23,11 +22,11 @@ type term struct {
 	changed   env.Cond // any of the above changed
 }
 
-// run is the balancer's main loop (protocol 14.1). Until an operator has switched it on or off
-// there is nothing to do.
+// run is the balancer's main loop (protocol 14.1). A balancer that is off has nothing to do until
+// an operator sets something.
 func (m *term) run(t env.Task) {
 	if m.changed.WaitFor(
-		t, 0, func() bool { return m.server.Setting(configsvr.BalancerSetting) != nil },
+		t, 0, func() bool { return m.woken || m.document().Mode != command.BalancerOff },
 	) != nil {
 		return
 	}

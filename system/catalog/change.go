@@ -31,10 +31,10 @@ func (b Bump) above(v Version) Version {
 
 // Move gives a range inside one chunk of shard from to shard to (protocol 3.2, 3.3). The moved
 // piece gets the next major version; the remainders of its chunk and one other chunk of the donor,
-// the control chunk, follow with minor versions, so that the donor's version rises too. Placements
-// that ended before validAfter-window are forgotten. A range that is on to already needs no change.
+// the control chunk, follow with minor versions, so that the donor's version rises too. What the
+// window does not reach is forgotten. A range that is on to already needs no change.
 func Move(
-	t *Table, rng key.Range, from, to string, validAfter hlc.Timestamp, window time.Duration,
+	t *Table, rng key.Range, from, to string, validAfter hlc.Timestamp, window HistoryWindow,
 ) ([]Chunk, error) {
 	c, err := chunkContaining(t, rng)
 	if err != nil || c.Shard == to {
@@ -83,11 +83,22 @@ func (c Chunk) remainder(piece key.Range, v Version) Chunk {
 	return c
 }
 
-// prependPlacement keeps at least the placement that ends now.
-func prependPlacement(now Placement, before []Placement, window time.Duration) []Placement {
-	oldest := hlc.At(now.ValidAfter.Millis() - window.Milliseconds())
-	keep := len(before)
-	for keep > 1 && before[keep-1].ValidAfter < oldest {
+// HistoryWindow says which placements before the newest a chunk remembers (protocol 3.3): those
+// that began within Reach before it.
+type HistoryWindow struct {
+	Reach time.Duration
+	// DropsLast is how 4.2 does it: the placement that ends now is forgotten, too, if it began
+	// before that. Later versions keep it, as a read within the window needs it.
+	DropsLast bool
+}
+
+func prependPlacement(now Placement, before []Placement, window HistoryWindow) []Placement {
+	oldest := hlc.At(now.ValidAfter.Millis() - window.Reach.Milliseconds())
+	keep, least := len(before), 1
+	if window.DropsLast {
+		least = 0
+	}
+	for keep > least && before[keep-1].ValidAfter < oldest {
 		keep--
 	}
 	return append([]Placement{now}, before[:keep]...)

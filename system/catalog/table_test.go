@@ -106,7 +106,8 @@ func requested(t *testing.T, now *catalog.Table, d *datadriven.TestData) ([]cata
 		d.ScanArgs(t, "to", &to)
 		d.ScanArgs(t, "at", &at)
 		d.MaybeScanArgs(t, "window", &window)
-		return catalog.Move(now, within(t, d), from, to, hlc.At(int64(at)), milliseconds(window))
+		return catalog.Move(now, within(t, d), from, to, hlc.At(int64(at)),
+			catalog.HistoryWindow{Reach: milliseconds(window)})
 	case "split":
 		return catalog.Split(now, within(t, d), points(t, d), bump)
 	case "merge":
@@ -212,7 +213,7 @@ func TestRefusedTables(t *testing.T) {
 
 func TestRefusedUpdates(t *testing.T) {
 	old := table(t, 2, key.Int(0), key.Int(10))
-	moved, err := catalog.Move(old, old.Owner(key.Int(5)).Range, "shard-b", "shard-a", hlc.At(5), 0)
+	moved, err := catalog.Move(old, old.Owner(key.Int(5)).Range, "shard-b", "shard-a", hlc.At(5), catalog.HistoryWindow{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,7 +397,8 @@ func drawChange(
 	); what {
 	case "move":
 		to := rapid.SampledFrom([]string{"shard-a", "shard-b", "shard-c"}).Draw(t, "to")
-		changed, err = catalog.Move(now, c.Range, c.Shard, to, at, milliseconds(3))
+		changed, err = catalog.Move(now, c.Range, c.Shard, to, at,
+			catalog.HistoryWindow{Reach: milliseconds(3)})
 	case "part":
 		rng := c.Range.Intersect(key.Range{
 			Min: key.Int(rapid.Int64Range(0, 30).Draw(t, "min")),
@@ -405,7 +407,8 @@ func drawChange(
 		if rng.Empty() {
 			return nil, what
 		}
-		changed, err = catalog.Move(now, rng, c.Shard, "shard-a", at, milliseconds(3))
+		changed, err = catalog.Move(now, rng, c.Shard, "shard-a", at,
+			catalog.HistoryWindow{Reach: milliseconds(3)})
 	case "split":
 		p := key.Int(rapid.Int64Range(0, 30).Draw(t, "point"))
 		if p <= c.Min || p >= c.Max {

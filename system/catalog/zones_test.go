@@ -364,7 +364,7 @@ func TestJumbo(t *testing.T) {
 			t.Fatalf("cleared twice: %v, %v", again, err)
 		}
 		moved := changed(t, marked)(catalog.Move(marked, c.Range, c.Shard, "shard-z",
-			hlc.At(199), 0))
+			hlc.At(199), catalog.HistoryWindow{}))
 		if moved.Owner(c.Min).Jumbo {
 			t.Fatalf("moved and still jumbo: %v", moved.Owner(c.Min))
 		}

@@ -48,12 +48,13 @@ type BalancerCollectionStatusReply struct {
 	FirstViolation string
 }
 
-// PutSetting is an operator's write of a document of config.settings: "balancer", "chunksize",
+// PutSetting is an operator's write to a document of config.settings: "balancer", "chunksize",
 // "autosplit" or "automerge" (protocol 2.1). What the config server does not understand is an
 // errcode.BadValue.
 type PutSetting struct {
-	ID  string
-	Doc bson.Raw // without _id; empty removes the document
+	ID string
+	// Doc are the fields to be set, without _id, where null removes one; empty removes the document.
+	Doc bson.Raw
 }
 
 // ShardsvrGetStatsForBalancing asks a shard how much data it has of collections (protocol 14.2),

@@ -48,6 +48,7 @@ func init() {
 	codec.Register[CollectionOptions]()
 	codec.Register[CollectionOptionsReply]()
 	codec.Register[RangeTaskOp]()
+	codec.Register[AwaitRangeDeletion]()
 	codec.Register[RangeTaskReply]()
 	codec.Register[RecvChunkAbort]()
 	codec.Register[RecvChunkCommit]()

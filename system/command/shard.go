@@ -197,6 +197,13 @@ type RangeTaskReply struct {
 	Orphans int64
 }
 
+// AwaitRangeDeletion waits until the shard deletes nothing of the collection in a range: who asked
+// for a migration with waitForDelete, and did not get the donor's answer, asks for it.
+type AwaitRangeDeletion struct {
+	NS, UUID string
+	Min, Max key.Key
+}
+
 // Audit asks a member for everything the final checks compare; it is answered in any state.
 type Audit struct{ NS string }
 

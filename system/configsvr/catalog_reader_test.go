@@ -134,7 +134,7 @@ func (h *history) change(ns string) {
 	switch rapid.IntRange(0, 2).Draw(h.t, "kind") {
 	case 0:
 		changed, err = catalog.Move(t, c.Range, c.Shard, "shard-c",
-			hlc.At(int64(100+len(h.m.entries))), 0)
+			hlc.At(int64(100+len(h.m.entries))), catalog.HistoryWindow{})
 	case 1:
 		changed, err = catalog.Split(t, c.Range, []key.Key{point}, catalog.Minor)
 	case 2:
@@ -249,7 +249,8 @@ func increment(b *testing.B, m *member, book *catalogReader) []catalog.Chunk {
 	}
 	c := t.Owner(key.Int(int64(t.Len()) * 5))
 	to := map[string]string{"shard-a": "shard-b", "shard-b": "shard-a"}[c.Shard]
-	moved, err := catalog.Move(t, c.Range, c.Shard, to, hlc.At(int64(100+len(m.entries))), 0)
+	moved, err := catalog.Move(t, c.Range, c.Shard, to, hlc.At(int64(100+len(m.entries))),
+		catalog.HistoryWindow{})
 	if err != nil {
 		b.Fatal(err)
 	}

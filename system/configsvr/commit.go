@@ -11,7 +11,16 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/protocol"
 )
+
+// historyWindow is for how long placements are remembered (protocol 3.3).
+func (s *Server) historyWindow() time.Duration {
+	if s.profile == protocol.V42 {
+		return shortestHistory
+	}
+	return max(s.settings.HistoryWindow, s.settings.TransactionLifetime, shortestHistory)
+}
 
 // shortestHistory is the least time for which placements are remembered, regardless of the setting.
 const shortestHistory = 10 * time.Second
@@ -89,13 +98,13 @@ func (s *Server) commit(t env.Task, req *command.CommitChunkMigration) error {
 		return err
 	}
 	return s.give(t, table, req, s.ep.Clock().Now().Cluster,
-		max(s.settings.HistoryWindow, shortestHistory))
+		catalog.HistoryWindow{Reach: s.historyWindow()})
 }
 
 // give records that the recipient owns the range from a time on: all chunks in one entry.
 func (s *Server) give(
 	t env.Task, table *catalog.Table, req *command.CommitChunkMigration, validAfter hlc.Timestamp,
-	window time.Duration,
+	window catalog.HistoryWindow,
 ) error {
 	at := func(site failpoint.Site) error {
 		return t.Point(site, env.Note{Peer: req.To, ID: req.Migration})
@@ -177,7 +186,8 @@ func (s *Server) commitUnfenced(t env.Task, req *command.CommitChunkMigration) e
 	case chunk.Shard != req.From:
 		return conflictError("chunk %v is not on %s any more", chunk, req.From)
 	}
-	return s.give(t, table, req, req.ValidAfter, shortestHistory)
+	return s.give(t, table, req, req.ValidAfter,
+		catalog.HistoryWindow{Reach: s.historyWindow(), DropsLast: true})
 }
 
 // incarnation checks that the collection is the one the migration began with and may be migrated.

@@ -189,8 +189,7 @@ func (m *migrationManager) carryOut(t env.Task, r *runningMigration) (err error)
 			return err
 		}
 	}
-	return m.s.movePiece(t, d.request(), d.chunk(), d.From,
-		m.s.node.Mono().Add(m.s.settings.MoveWait))
+	return m.s.movePiece(t, d.request(), d.chunk(), d.From, m.s.moveEnds())
 }
 
 // migrationLockReason is why a collection is locked, the same for all its migrations.

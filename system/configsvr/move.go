@@ -29,7 +29,7 @@ func (s *Server) moveRange(
 		); err != nil {
 			return err
 		}
-		if err := s.mayReceive(req.To); err != nil {
+		if err := s.mayAsk(own, req); err != nil {
 			return err
 		}
 		asked, err := s.ranged(req)
@@ -43,6 +43,9 @@ func (s *Server) moveRange(
 	})
 	return &command.Done{}, err
 }
+
+// moveEnds is when whoever has asked for a migration now gives up on it: later than any donor does.
+func (s *Server) moveEnds() env.Time { return s.node.Mono().Add(s.settings.MoveWait) }
 
 // ranged says by its range what a request says by a key.
 func (s *Server) ranged(req *command.MoveRange) (*command.MoveRange, error) {
@@ -61,7 +64,7 @@ func (s *Server) ranged(req *command.MoveRange) (*command.MoveRange, error) {
 func (s *Server) Migrate(t env.Task, req *command.MoveRange, chunk catalog.Chunk) error {
 	if s.profile.MovesPartOfChunk() {
 		return s.movePiece(t, req, key.Range{Min: req.Min, Max: req.Max}, chunk.Shard,
-			s.node.Mono().Add(s.settings.MoveWait))
+			s.moveEnds())
 	}
 	if err := s.manager.awaitRecovered(t); err != nil {
 		return err
@@ -70,7 +73,7 @@ func (s *Server) Migrate(t env.Task, req *command.MoveRange, chunk catalog.Chunk
 }
 
 func (s *Server) movePieces(t env.Task, req *command.MoveRange) error {
-	ends := s.node.Mono().Add(s.settings.MoveWait)
+	ends := s.moveEnds()
 	if req.Min == "" || req.Max == "" {
 		return s.moveOpen(t, req, ends)
 	}
@@ -139,7 +142,10 @@ func (s *Server) moveWhole(
 	t env.Task, req *command.MoveRange, chunk catalog.Chunk, piece key.Range,
 ) error {
 	if chunk.Shard == req.To {
-		return nil
+		return s.awaitDeleted(t, req, piece, chunk.Shard, s.moveEnds())
+	}
+	if err := s.checkMoveAllowed(t, req, piece); err != nil {
+		return err
 	}
 	chunk, err := s.isolate(t, req.NS, chunk, piece)
 	if err == nil {
@@ -173,7 +179,7 @@ func (s *Server) movePiece(
 		case err != nil:
 			return err
 		case chunk.Shard == req.To && chunkHolds(chunk, piece):
-			return nil
+			return s.awaitDeleted(t, req, piece, donor, ends)
 		case chunk.Shard != donor:
 			return conflictError("range %v of %s went from %s to %s meanwhile",
 				piece, req.NS, donor, chunk.Shard)
@@ -183,7 +189,10 @@ func (s *Server) movePiece(
 			return nil
 		}
 		if !isUndecided(err) {
-			return s.verified(req, piece, err)
+			if s.verified(req, piece) {
+				return s.awaitDeleted(t, req, piece, donor, ends)
+			}
+			return err
 		}
 		if s.node.Mono().Add(pause) >= ends {
 			return err
@@ -225,14 +234,11 @@ func (s *Server) sendMove(
 // isUndecided reports whether the migration may still run, or run again without harm, after the
 // donor's error.
 func isUndecided(err error) bool {
-	return rpc.Gone(err) || errcode.Is(err, errcode.Interrupted, errcode.ExceededTimeLimit)
+	return rpc.Gone(err) || errcode.Is(err, errcode.Interrupted)
 }
 
-// verified turns a donor's error into success when the range has arrived nevertheless.
-func (s *Server) verified(req *command.MoveRange, piece key.Range, err error) error {
-	chunk, lookup := s.holder(req.NS, piece)
-	if lookup == nil && chunk.Shard == req.To && chunkHolds(chunk, piece) {
-		return nil
-	}
-	return err
+// verified reports whether the range has arrived in spite of the donor's error.
+func (s *Server) verified(req *command.MoveRange, piece key.Range) bool {
+	chunk, err := s.holder(req.NS, piece)
+	return err == nil && chunk.Shard == req.To && chunkHolds(chunk, piece)
 }

@@ -60,8 +60,7 @@ func (s *Server) commitMergeAllChunks(
 
 // HistoryBegins is the earliest time whose owners a snapshot read may still ask for.
 func (s *Server) HistoryBegins() hlc.Timestamp {
-	window := max(s.settings.HistoryWindow, shortestHistory)
-	return hlc.At(s.ep.Clock().Now().Cluster.Millis() - window.Milliseconds())
+	return hlc.At(s.ep.Clock().Now().Cluster.Millis() - s.historyWindow().Milliseconds())
 }
 
 // checkKept checks that a shard still has the first chunk of a range, in the incarnation that it

@@ -58,6 +58,8 @@ const (
 	OperationFailed                Code = "OperationFailed"
 	ChunkTooBig                    Code = "ChunkTooBig"
 	IndexNotFound                  Code = "IndexNotFound"
+	LockTimeout                    Code = "LockTimeout"
+	ResumableRangeDeleterDisabled  Code = "ResumableRangeDeleterDisabled"
 	ExceededMemoryLimit            Code = "ExceededMemoryLimit"
 	SessionTransferIncomplete      Code = "SessionTransferIncomplete"
 	StaleSession                   Code = "StaleSession"

@@ -73,6 +73,21 @@ func Lookup(doc bson.Raw, path string) (bson.RawValue, error) {
 	return bson.RawValue{Type: bson.TypeNull}, nil
 }
 
+// In reports whether the document has the pattern's field, be it null.
+func (p Pattern) In(doc bson.Raw) bool {
+	for path := p.Field; ; {
+		field, inner, nested := strings.Cut(path, ".")
+		v, found := document.Field(doc, field)
+		switch {
+		case !found || nested && v.Type != bson.TypeEmbeddedDocument:
+			return false
+		case !nested:
+			return true
+		}
+		doc, path = v.Document(), inner
+	}
+}
+
 // hashBytes is the first eight bytes of the MD5 sum, as a number.
 func hashBytes(b []byte) int64 {
 	sum := md5.Sum(b)

@@ -9,7 +9,7 @@ import (
 // them, and holds at most so much: a recipient that writes slower than its donor reads makes the
 // donor wait instead of filling its own memory (protocol 5.2 steps 4 and 5).
 type boundedQueue struct {
-	most    int // by weigh; one batch always fits
+	most    int // by weigh; one batch always fits, and with 0 any number
 	weigh   func(*command.Mods) int
 	batches []*command.Mods
 	load    int
@@ -41,7 +41,9 @@ func (c *boundedQueue) fetch(
 // put waits until there is room.
 func (c *boundedQueue) put(t env.Task, m *command.Mods) error {
 	w := c.weigh(m)
-	err := c.changed.WaitFor(t, 0, func() bool { return c.load == 0 || c.load+w <= c.most })
+	err := c.changed.WaitFor(t, 0, func() bool {
+		return c.most == 0 || c.load == 0 || c.load+w <= c.most
+	})
 	if err != nil {
 		return err
 	}

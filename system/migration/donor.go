@@ -49,7 +49,8 @@ type donorMigration struct {
 	counted    bool
 	validAfter hlc.Timestamp
 
-	timing stepTiming
+	timing  stepTiming
+	locking env.Time // since when the donor waits for the lock
 	// blocked and committing are when writes were blocked and when the commit began; zero: not, or
 	// ended.
 	blocked, committing env.Time
@@ -116,7 +117,7 @@ func (d *donorMigration) checkPreconditions(t env.Task) error {
 				return err
 			}
 			return d.s.ranges.AwaitNoOverlap(t, md.Table.Collection().UUID, d.record.Range(),
-				d.s.settings.OverlapWait)
+				d.s.settings.DrainWait)
 		}},
 		step{failpoint.DonorPreconditions, d.takePlacement})
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
-	"github.com/shardproof/shardproof/system/rangedel"
 )
 
 // steps42 are the timed steps of 4.2 (protocol 4). Nothing of them is durable but a count of
@@ -62,7 +61,12 @@ func (d *donorMigration) enterCriticalSection42(t env.Task) error {
 	return inOrder(t, d.record.Migration,
 		step{failpoint.DonorBeforeCritSec, func(env.Task) error { return nil }},
 		step{failpoint.DonorFirstChunk, d.announceFirst},
-		step{failpoint.DonorMinOpTimeInc, d.count},
+		step{failpoint.DonorMinOpTimeInc, func(t env.Task) error {
+			if err := d.count(t); err != nil {
+				return err
+			}
+			return d.awaitLock(t)
+		}},
 		step{failpoint.DonorLockAcquire, d.blockWrites},
 		step{failpoint.DonorWritesBlocked, func(env.Task) error { return nil }},
 		step{failpoint.DonorSignal, d.collection.SignalSecondaries})
@@ -194,24 +198,6 @@ func (d *donorMigration) cleanUp42(t env.Task) error {
 			_ = d.refreshRecipient(t) // or it finds out when it is asked
 			return nil
 		}})
-}
-
-// orphans is what the donor is to delete.
-func (d *donorMigration) orphans() rangedel.Task {
-	r := &d.record
-	k := rangedel.Task{
-		Migration: r.Migration,
-		NS:        r.NS,
-		UUID:      r.UUID,
-		Donor:     r.Donor,
-		Min:       r.Min,
-		Max:       r.Max,
-		When:      rangedel.Delayed,
-	}
-	if d.req.WaitDelete {
-		k.When = rangedel.Now
-	}
-	return k
 }
 
 func (d *donorMigration) refreshRecipient(t env.Task) error {

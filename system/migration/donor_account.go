@@ -27,6 +27,8 @@ func (d *donorMigration) account(reached donorState, err error) {
 		n.TooBig++
 	case errcode.ExceededMemoryLimit:
 		n.MemoryExceeded++
+	case errcode.LockTimeout:
+		n.LockTimeouts++
 	}
 	what := "moveChunk.from"
 	if err != nil {

@@ -114,9 +114,9 @@ func (d *donorMigration) mayBlockWrites(st *command.RecvStatus) bool {
 	if st.State != recipientSteady.String() && st.State != recipientCatchUp.String() {
 		return false
 	}
-	chunk := d.s.settings.MaxChunkBytes
-	return d.untransferred() < chunk/100*d.s.settings.CatchUpPercent &&
-		d.sessions.bytes() < int(int64(sessionAllowance)*int64(chunk)/defaultChunkBytes)
+	chunk := d.chunkBytes()
+	return int64(d.untransferred()) < chunk*int64(d.s.settings.CatchUpPercent)/100 &&
+		int64(d.sessions.bytes()) < sessionAllowance*chunk/defaultChunkBytes
 }
 
 // untransferred estimates the bytes of captured changes from the average size of a document.

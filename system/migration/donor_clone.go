@@ -11,7 +11,6 @@ import (
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
-	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/statedoc"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -90,11 +89,9 @@ func (d *donorMigration) insertRecord(t env.Task) error {
 }
 
 func (d *donorMigration) insertTask(t env.Task) error {
-	op := d.s.ranges.Add(rangedel.Task{
-		Migration: d.record.Migration, NS: d.record.NS, UUID: d.record.UUID, Donor: d.record.Donor,
-		Min: d.record.Min, Max: d.record.Max, Pending: true, When: rangedel.Delayed,
-	})
-	return d.insert(t, failpoint.DonorTaskLocal, failpoint.DonorTaskMajority, op)
+	k := d.orphans()
+	k.Pending = true
+	return d.insert(t, failpoint.DonorTaskLocal, failpoint.DonorTaskMajority, d.s.ranges.Add(k))
 }
 
 // insert writes and waits for the majority, announcing both.
@@ -205,7 +202,7 @@ func (d *donorMigration) nextClone(t env.Task) (*command.Mods, error) {
 	if err := d.live(); err != nil {
 		return nil, err
 	}
-	b := modsBatch{room: d.s.settings.CloneBatchBytes, most: d.s.settings.CloneBatchDocs}
+	b := modsBatch{room: d.s.settings.CloneBatchBytes}
 	if d.clone.live {
 		d.fillAlongKey(&b)
 	} else {

@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/rangedel"
 	"github.com/shardproof/shardproof/system/shard"
 )
 
@@ -34,7 +35,7 @@ func (d *donorMigration) commit(t env.Task) error {
 // not even one that passed its version check before.
 func (d *donorMigration) enterCriticalSection(t env.Task) error {
 	return inOrder(t, d.record.Migration,
-		step{failpoint.DonorBeforeCritSec, func(env.Task) error { return nil }},
+		step{failpoint.DonorBeforeCritSec, d.awaitLock},
 		step{failpoint.DonorLockAcquire, d.blockWrites},
 		step{failpoint.DonorWritesBlocked, func(env.Task) error { return nil }},
 		step{failpoint.DonorSignal, func(t env.Task) error {
@@ -45,9 +46,20 @@ func (d *donorMigration) enterCriticalSection(t env.Task) error {
 		}})
 }
 
+// awaitLock is when the donor begins to wait for the lock under which it blocks writes.
+func (d *donorMigration) awaitLock(env.Task) error {
+	d.locking = d.s.node.Mono()
+	return nil
+}
+
 func (d *donorMigration) blockWrites(env.Task) error {
 	if err := d.live(); err != nil {
 		return err
+	}
+	if took, most := d.s.node.Mono().Sub(d.locking), d.s.settings.LockWait; took > most {
+		return errcode.New(errcode.LockTimeout,
+			"the lock for the critical section of migration %s took %v, more than %v",
+			d.record.Migration, took, most)
 	}
 	d.collection.EnterWrites(d.holder())
 	d.blocked = d.s.node.Mono()
@@ -175,6 +187,25 @@ func (d *donorMigration) report(t env.Task) {
 	if t.Point(failpoint.DonorChangelogCommit, env.Note{ID: d.record.Migration}) == nil {
 		_ = d.s.logChange(t, "moveChunk.commit", d.record.NS, d.record.Migration)
 	}
+}
+
+// orphans is what the donor is to delete after the commit: after a delay, unless somebody waits for
+// it.
+func (d *donorMigration) orphans() rangedel.Task {
+	r := &d.record
+	k := rangedel.Task{
+		Migration: r.Migration,
+		NS:        r.NS,
+		UUID:      r.UUID,
+		Donor:     r.Donor,
+		Min:       r.Min,
+		Max:       r.Max,
+		When:      rangedel.Delayed,
+	}
+	if d.req.WaitDelete {
+		k.When = rangedel.Now
+	}
+	return k
 }
 
 func (d *donorMigration) awaitDeletion(t env.Task) error {

@@ -53,13 +53,12 @@ func (d *donorMigration) current(id string) bson.Raw {
 type modsBatch struct {
 	mods command.Mods
 	room int // in bytes
-	most int // documents; 0: no limit
 	size int
 }
 
 // reload adds a document; false means that it does not fit.
 func (b *modsBatch) reload(doc bson.Raw) bool {
-	if b.most > 0 && len(b.mods.Reloads) == b.most || !b.fits(len(doc)) {
+	if !b.fits(len(doc)) {
 		return false
 	}
 	b.mods.Reloads = append(b.mods.Reloads, doc)

@@ -23,6 +23,10 @@ func (r *recipientMigration) awaitOverlap(t env.Task) error {
 	if err := r.at(t, failpoint.RecipientWaitOverlap, 0); err != nil {
 		return err
 	}
+	if r.s.settings.DeleterDisabled > 0 {
+		return errcode.New(errcode.ResumableRangeDeleterDisabled,
+			"range deletion is disabled, so nothing would delete what a failed migration leaves")
+	}
 	return r.s.ranges.AwaitNoOverlap(t, r.start.UUID, r.rng(), r.s.settings.OverlapWait)
 }
 

@@ -3,6 +3,8 @@ package migration
 import (
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
@@ -32,20 +34,36 @@ func (r *recipientMigration) clone(t env.Task) error {
 		if docs == nil {
 			return r.at(t, failpoint.RecipientCloneDone, r.cloned)
 		}
-		if err := r.insertFetched(t, docs); err != nil {
+		if err := r.insertFetched(t, docs.Reloads); err != nil {
 			return err
 		}
 	}
 }
 
-func (r *recipientMigration) insertFetched(t env.Task, docs *command.Mods) error {
-	if err := r.insertClone(t, docs.Reloads); err != nil {
+// insertFetched writes what one request has fetched, in batches of as many documents as the
+// recipient is to insert at once, and pauses after each.
+func (r *recipientMigration) insertFetched(t env.Task, docs []bson.Raw) error {
+	for len(docs) > 0 {
+		n := len(docs)
+		if most := r.s.settings.CloneBatchDocs; most > 0 {
+			n = min(n, most)
+		}
+		if err := r.insertBatch(t, docs[:n]); err != nil {
+			return err
+		}
+		docs = docs[n:]
+	}
+	return nil
+}
+
+func (r *recipientMigration) insertBatch(t env.Task, docs []bson.Raw) error {
+	if err := r.insertClone(t, docs); err != nil {
 		return err
 	}
-	r.cloned += len(docs.Reloads)
+	r.cloned += len(docs)
 	n := r.s.shard.Statistics()
-	n.DocsCloned += int64(len(docs.Reloads))
-	n.BytesCloned += int64(bytesOf(docs))
+	n.DocsCloned += int64(len(docs))
+	n.BytesCloned += int64(bytesOf(&command.Mods{Reloads: docs}))
 	return r.throttle(t)
 }
 

@@ -90,6 +90,9 @@ func (p Profile) CoordinatesMovePrimary() bool { return p == V80 }
 // on).
 func (p Profile) ForcesJumbo() bool { return p == V80 }
 
+// TakesMissingShardKey: a document may lack the shard key, which then counts as null (from 4.4 on).
+func (p Profile) TakesMissingShardKey() bool { return p == V80 }
+
 // JumboSlack is how many percent of the size that balancing aims at a chunk may have before it is
 // too big (errata E9).
 func (p Profile) JumboSlack() int {

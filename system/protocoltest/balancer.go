@@ -22,8 +22,9 @@ func (r *Rig) balancerRequests() Verbs {
 		// balancer start|stop|status: asks the config server; collection: whether test.docs is as
 		// the balancer would have it.
 		"balancer": r.balancer,
-		// setting balancer mode=full window=(23:00,7:00) throttle=majority wait jumbo; setting
-		// chunksize bytes=400.
+		// setting balancer mode=full window=(23:00,7:00) throttle=majority wait jumbo: sets these
+		// fields; window=none removes it. setting chunksize bytes=400. Without fields the document
+		// is removed.
 		"setting": r.putSetting,
 		// parameter config name=value: changes a setting of every member of the set while it runs.
 		"parameter": r.setParameter,
@@ -112,6 +113,9 @@ func settingField(name string, vals []string) (bson.E, error) {
 	case "mode":
 		return bson.E{Key: "mode", Value: vals[0]}, nil
 	case "window":
+		if len(vals) == 1 { // window=none
+			return bson.E{Key: "activeWindow"}, nil
+		}
 		hours := bson.D{{Key: "start", Value: vals[0]}, {Key: "stop", Value: vals[1]}}
 		return bson.E{Key: "activeWindow", Value: hours}, nil
 	case "throttle":

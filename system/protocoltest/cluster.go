@@ -78,6 +78,8 @@ func (r *Rig) Defaults() {
 	r.Settings = settings.Default(r.Protocol)
 	r.Settings.OrphanCleanupDelay = 100 * time.Millisecond
 	r.Settings.RetryBackoff = 50 * time.Millisecond
+	r.Settings.CommandTimeout = 3 * time.Second
+	r.Settings.TransactionLifetime = 0
 }
 
 // assemble is the verb "cluster".
@@ -125,7 +127,7 @@ func (r *Rig) start(seed uint64, colls []system.Collection) error {
 	colls[0].Shards = r.On
 	top := system.Topology{
 		Shards: max(r.Shards, 2), Members: 3, ConfigMembers: 3, Routers: 2, Clients: 8,
-		Profile: r.Protocol, Balancer: r.Balances,
+		Profile: r.Protocol, BalancerOff: !r.Balances,
 	}
 	var err error
 	if r.Cluster, err = system.Assemble(r.World, top, &r.Settings, colls...); err != nil {

@@ -2,6 +2,7 @@ package protocoltest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,9 +14,11 @@ import (
 )
 
 // ask sends a command to the primary of a set, and shows what is answered.
-func (r *Rig) ask(what, set string, req env.Message) {
+func (r *Rig) ask(what, set string, req env.Message) { r.askFor(time.Minute, what, set, req) }
+
+func (r *Rig) askFor(patience time.Duration, what, set string, req env.Message) {
 	r.Request(r.Operator(), func(t env.Task) {
-		_, err := rpc.CallPrimary[command.Done](t, r.Operator().Sets[set], req, time.Minute)
+		_, err := rpc.CallPrimary[command.Done](t, r.Operator().Sets[set], req, patience)
 		r.answer(what, err)
 	})
 }
@@ -50,9 +53,15 @@ func (r *Rig) move(l Line) error {
 		r.ask(what, from, req)
 		return nil
 	}
-	r.ask(what, configsvr.Name, &command.MoveRange{
+	patience, err := time.ParseDuration(l.Arg("patience", "1m"))
+	if err != nil {
+		return err
+	}
+	throttle, _ := strconv.Atoi(l.Arg("throttle", "0"))
+	r.askFor(patience, what, configsvr.Name, &command.MoveRange{
 		NS: Sharded, Min: rng.Min, Max: rng.Max, To: to, Name: "move",
 		WaitDelete: l.Has("wait"), ForceJumbo: command.ForceJumbo(l.Arg("force", "")),
+		Throttle: command.WriteConcern{W: throttle}, ChunkBytes: l.Number("bytes", 0),
 	})
 	return nil
 }

@@ -1,9 +1,12 @@
 package rangedel
 
 import (
+	"slices"
+
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/failpoint"
+	"github.com/shardproof/shardproof/system/key"
 )
 
 func (r *Service) cleanupOrphaned(
@@ -41,6 +44,28 @@ func (r *Service) awaitTasks(t env.Task, ns string) error {
 		}
 	}
 	return lead.AwaitMajority(t)
+}
+
+// awaitDeletion waits for whatever deletes in a range (command.AwaitRangeDeletion). In 4.2 that is
+// what this primary was asked for.
+func (r *Service) awaitDeletion(
+	t env.Task, _ env.NodeID, req *command.AwaitRangeDeletion,
+) (*command.Done, error) {
+	lead, err := r.member.Lead()
+	if err != nil {
+		return nil, err
+	}
+	rng := key.Range{Min: req.Min, Max: req.Max}
+	err = r.changed.WaitFor(t, 0, func() bool {
+		return lead.Err() != nil || !r.overlaps(req.UUID, rng) &&
+			!slices.ContainsFunc(r.sweeps, func(w *rangeSweep) bool {
+				return w.UUID == req.UUID && w.Range().Overlaps(rng)
+			})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &command.Done{}, lead.AwaitMajority(t)
 }
 
 func (r *Service) gone(f For) bool {

@@ -20,6 +20,9 @@ const retryPause = 100 * time.Millisecond
 
 // start works on a task until it is done or the term ends.
 func (r *Service) start(k Task) {
+	if r.settings.DeleterDisabled > 0 {
+		return
+	}
 	r.running[k.Migration] = true
 	r.persist(k, func(t env.Task) error {
 		return r.carryOut(t, k)
@@ -148,6 +151,11 @@ func (r *Service) deleteBatch(
 		failpoint.RangeCheckDoc, failpoint.RangeCheckOwnership, failpoint.RangeBatchBefore,
 	} {
 		if err := t.Point(at, env.Note{ID: k.Migration, N: batch}); err != nil {
+			return false, err
+		}
+	}
+	if r.settings.HighPriority == 0 {
+		if err := t.Yield(failpoint.RangeBatchBefore); err != nil {
 			return false, err
 		}
 	}

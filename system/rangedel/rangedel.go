@@ -66,6 +66,7 @@ func New(
 	sh.FollowRenames(r.rename)
 	rpc.Handle(ep, r.taskOp)
 	rpc.Handle(ep, r.cleanupOrphaned)
+	rpc.Handle(ep, r.awaitDeletion)
 	rpc.Handle(ep, r.statsForBalancing)
 	sh.AddAudit(r.audit)
 	sh.AddStatistics(r.count)

@@ -142,7 +142,7 @@ func (p *shardCursor) look() (err error) {
 	return err
 }
 
-func (p *shardCursor) timeout() time.Duration { return p.router.settings.CommandTimeout }
+func (p *shardCursor) timeout() time.Duration { return p.router.settings.ShardTimeout }
 
 // kill closes the cursors on the shards without waiting for it. A message that gets lost leaves a
 // cursor to its timeout.

@@ -254,7 +254,8 @@ func (s *stage) moved(l protocoltest.Line) error {
 	s.changed += hlc.At(1)
 	rng := key.Range{Min: l.Bound("min", key.Min), Max: l.Bound("max", key.Max)}
 	from, to := "shard-"+l.Arg("from", ""), "shard-"+l.Arg("to", "")
-	changed, err := catalog.Move(s.table, rng, from, to, s.changed, time.Minute)
+	changed, err := catalog.Move(s.table, rng, from, to, s.changed,
+		catalog.HistoryWindow{Reach: time.Minute})
 	if err == nil {
 		s.table, err = s.table.With(changed)
 	}

@@ -141,7 +141,7 @@ func (l *shardTail) read(t env.Task, s *changeStream, reach hlc.Timestamp) error
 		return err
 	}
 	got, err := rpc.CallPrimary[command.ChangesRead](t, l.set, l.request(s, reach),
-		s.router.settings.CommandTimeout)
+		s.router.settings.ShardTimeout)
 	if err != nil {
 		return err
 	}

@@ -153,7 +153,7 @@ func (r *Router) attempt(
 	if err := t.Yield(failpoint.RouterSend); err != nil {
 		return table, nil, err
 	}
-	written, err := rpc.CallPrimary[command.Written](t, set, req, r.settings.CommandTimeout)
+	written, err := rpc.CallPrimary[command.Written](t, set, req, r.settings.ShardTimeout)
 	return table, written, err
 }
 

@@ -29,6 +29,7 @@ type Sharding struct {
 	// Our own: ExceededMemoryLimit.
 	MemoryExceeded  int64 `name:"countDonorMoveChunkMemoryExceeded"`
 	CommitUncertain int64 `name:"countDonorMoveChunkCommitUncertain"`
+	LockTimeouts    int64 `name:"countDonorMoveChunkLockTimeout"`
 
 	// Of the recipient.
 	RecipientStarted     int64         `name:"countRecipientMoveChunkStarted"`
@@ -38,6 +39,9 @@ type Sharding struct {
 	DocsCaughtUp         int64         `name:"countDocsClonedOnCatchUpOnRecipient"`
 	BytesCaughtUp        int64         `name:"countBytesClonedOnCatchUpOnRecipient"`
 	RecipientSectionTime time.Duration `name:"totalRecipientCriticalSectionTimeMillis"`
+
+	// Of requests: those that were refused for their version.
+	StaleConfig int64 `name:"countStaleConfigErrors"`
 
 	// Of range deletion.
 	DocsDeleted  int64 `name:"countDocsDeletedByRangeDeleter"`

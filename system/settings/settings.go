@@ -5,6 +5,7 @@ package settings
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -26,7 +27,7 @@ type Settings struct {
 	CatchUpTimeout time.Duration `name:"stepDownCatchUpMillis"`
 
 	// Commands.
-	// 30s in real systems; 3s here.
+	// 30s a server waits for another's answer to one command.
 	CommandTimeout time.Duration `name:"defaultConfigCommandTimeoutMS"`
 	// 5m a stale request waits behind a critical section.
 	StaleWait time.Duration `name:"criticalSectionWaitMillis"`
@@ -40,7 +41,9 @@ type Settings struct {
 	AttemptTimeout time.Duration `name:"socketTimeoutMS"`
 	// 20s a client goes on retrying one operation.
 	ClientDeadline time.Duration `name:"timeoutMS"`
-	// 60s the config server and the router wait for one migration.
+	// 3s a router waits for one answer of a shard; real ones wait as long as their client does.
+	ShardTimeout time.Duration `name:"shardRequestTimeoutMillis"`
+	// 24h the config server and the router wait for one migration, which gives up long before.
 	MoveWait time.Duration `name:"moveRangeMaxWaitMillis"`
 	// 10 tables a router tries for one request.
 	StaleRetries int `name:"maxNumStaleVersionRetries"`
@@ -54,15 +57,25 @@ type Settings struct {
 	RangeDeleterDelay time.Duration `name:"rangeDeleterBatchDelayMS"`
 	// 0; 1, as from 8.2 on: a deletion ends the secondaries' reads that it overtakes.
 	TerminateReads int `name:"terminateSecondaryReadsOnOrphanCleanup"`
-	// 10s.
+	// 0; 1: deletions do not make way for users' operations.
+	HighPriority int `name:"rangeDeleterHighPriority"`
+	// 0; 1: ranges are not deleted, and none is received (8.0).
+	DeleterDisabled int `name:"disableResumableRangeDeleter"`
+	// 10s on the recipient.
 	OverlapWait time.Duration `name:"receiveChunkWaitForRangeDeleterTimeoutMS"`
-	// 0: no limit but the bytes.
+	// 10s on the donor (8.0).
+	DrainWait time.Duration `name:"drainOverlappingRangeDeletionsOnStartTimeoutMS"`
+	// 500ms a donor waits for the lock under which it blocks writes.
+	LockWait time.Duration `name:"migrationLockAcquisitionMaxWaitMS"`
+	// 1, and nothing else.
+	Concurrency int `name:"chunkMigrationConcurrency"`
+	// 0: no limit but what was fetched at once.
 	CloneBatchDocs int `name:"migrateCloneInsertionBatchSize"`
 	// 16 MiB.
 	CloneBatchBytes int `name:"migrateCloneBatchBytes"`
 	// 0.
 	CloneBatchDelay time.Duration `name:"migrateCloneInsertionBatchDelayMS"`
-	// 64 MiB that a recipient has fetched and not inserted.
+	// 64 MiB and 64 KiB that a recipient has fetched and not inserted; 0: no limit (errata E4).
 	FetchBufferBytes int `name:"chunkMigrationFetcherMaxBufferedSizeBytesPerThread"`
 	// 16 MiB.
 	ModsBatchBytes int `name:"transferModsBatchBytes"`
@@ -84,6 +97,8 @@ type Settings struct {
 	RetryBackoff time.Duration `name:"migrationRetryBackoffMillis"`
 	// 300s.
 	HistoryWindow time.Duration `name:"minSnapshotHistoryWindowInSeconds"`
+	// 60s; placements are kept for no less (8.0).
+	TransactionLifetime time.Duration `name:"transactionLifetimeLimitSeconds"`
 	// 1000 chunks of a shard's own copy of the table in one entry; 0: no limit.
 	CacheBatch int `name:"persistedChunkCacheUpdateMaxBatchSize"`
 
@@ -102,6 +117,8 @@ type Settings struct {
 	BalancerPause time.Duration `name:"balancerShortIntervalMillis"`
 	// 0; 1: the balancer moves at random (failpoint balancerShouldReturnRandomMigrations).
 	BalancerRandom int `name:"balancerRandomMigrations"`
+	// 1024.
+	SessionChunks int `name:"minNumChunksForSessionsCollection"`
 	// 1h from one pass of the automerger to the next (8.0).
 	MergeInterval time.Duration `name:"autoMergerIntervalSecs"`
 	// 15s after each shard that it has merge.
@@ -137,19 +154,23 @@ func Default80() Settings {
 		HeartbeatInterval:   100 * time.Millisecond,
 		LogRetention:        2000,
 		CatchUpTimeout:      time.Second,
-		CommandTimeout:      3 * time.Second,
+		CommandTimeout:      30 * time.Second,
 		StaleWait:           5 * time.Minute,
 		WriteConcernTimeout: 5 * time.Second,
 		CursorTimeout:       10 * time.Minute,
 		AttemptTimeout:      5 * time.Second,
 		ClientDeadline:      20 * time.Second,
-		MoveWait:            time.Minute,
+		ShardTimeout:        3 * time.Second,
+		MoveWait:            24 * time.Hour,
 		StaleRetries:        10,
 		OrphanCleanupDelay:  900 * time.Second,
 		RangeDeleterDelay:   20 * time.Millisecond,
 		OverlapWait:         10 * time.Second,
 		CloneBatchBytes:     16 << 20,
-		FetchBufferBytes:    64 << 20,
+		DrainWait:           10 * time.Second,
+		LockWait:            500 * time.Millisecond,
+		Concurrency:         1,
+		FetchBufferBytes:    4 * (16<<20 + 16<<10),
 		ModsBatchBytes:      16 << 20,
 		ModsMemoryLimit:     500 << 20,
 		CatchUpPercent:      10,
@@ -160,9 +181,11 @@ func Default80() Settings {
 		SessionsPoll:        time.Second,
 		RetryBackoff:        time.Second,
 		HistoryWindow:       300 * time.Second,
+		TransactionLifetime: time.Minute,
 		CacheBatch:          1000,
 		BalancerInterval:    10 * time.Second,
 		BalancerPause:       time.Second,
+		SessionChunks:       1024,
 		MergeInterval:       time.Hour,
 		MergePause:          15 * time.Second,
 	}
@@ -182,31 +205,66 @@ var settingNames, settingFields = func() ([]string, map[string]int) {
 // Names lists the settings in the order of their declaration.
 func Names() []string { return slices.Clone(settingNames) }
 
-// Set parses value, a Go duration or a whole number, into the named setting.
+// Set parses value into the named setting: a Go duration such as 900s, or a whole number in the
+// setting's unit; a switch is true or false, or 1 or 0.
 func (s *Settings) Set(name, value string) error {
 	i, ok := settingFields[name]
 	if !ok {
 		return fmt.Errorf("there is no setting %q; `shardproof list settings` names them all", name)
 	}
+	if name == fixed && value != "1" {
+		return fmt.Errorf("setting %s is 1 and cannot be changed from 8.0.5 on", name)
+	}
 	return parseInto(reflect.ValueOf(s).Elem().Field(i), name, value)
 }
 
+// fixed is the setting that later versions have fixed (protocol 16).
+const fixed = "chunkMigrationConcurrency"
+
 func parseInto(field reflect.Value, name, value string) error {
 	if field.Type() == reflect.TypeFor[time.Duration]() {
-		d, err := time.ParseDuration(value)
-		if err != nil || d < 0 {
-			return fmt.Errorf("setting %s needs a duration of zero or more such as 20ms, not %q",
-				name, value)
+		d, err := parseDuration(name, value)
+		if err != nil {
+			return err
 		}
 		field.SetInt(int64(d))
 		return nil
 	}
+	if on, err := strconv.ParseBool(value); Unit(name) == Switch && err == nil {
+		value = "0"
+		if on {
+			value = "1"
+		}
+	}
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 0 {
+	switch {
+	case err != nil || n < 0:
 		return fmt.Errorf("setting %s needs a whole number of zero or more, not %q", name, value)
+	case Unit(name) == Switch && n > 1:
+		return fmt.Errorf("setting %s is true or false, not %q", name, value)
 	}
 	field.SetInt(int64(n))
 	return nil
+}
+
+func parseDuration(name, value string) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	if n, isNumber := strconv.ParseInt(value, 10, 64); isNumber == nil {
+		each := time.Millisecond
+		if Unit(name) == Seconds {
+			each = time.Second
+		}
+		d, err = time.Duration(n)*each, nil
+		if n > int64(math.MaxInt64/each) {
+			err = isNumber
+			d = -1
+		}
+	}
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("setting %s needs a duration of zero or more such as 20ms "+
+			"or a number of %s, not %q", name, Unit(name), value)
+	}
+	return d, nil
 }
 
 // Get prints the named setting as Set parses it; the second result is false for an unknown name.

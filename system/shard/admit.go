@@ -75,6 +75,8 @@ func (c *Collection) stale(place command.Placement, v placementVerdict) error {
 	code := errcode.StaleConfig
 	if place.Database {
 		code = errcode.StaleDbVersion
+	} else {
+		c.server.statistics.StaleConfig++
 	}
 	return errcode.With(code, info, "%s: shard %s has version %s, the request %s: %s",
 		c.ns, info.Shard, info.Wanted, place.Shard, why)

@@ -171,7 +171,8 @@ func (c *testCluster) move(from, to key.Key, shard string) {
 	owner := c.catalog.Owner(rng.Min).Shard
 	at := c.client.Clock().Tick()
 	c.change(
-		must(c.catalog.With(must(catalog.Move(c.catalog, rng, owner, shard, at, time.Minute)))),
+		must(c.catalog.With(must(catalog.Move(c.catalog, rng, owner, shard, at,
+			catalog.HistoryWindow{Reach: time.Minute})))),
 	)
 }
 

@@ -63,7 +63,7 @@ func (w *writeCommand) create(doc bson.Raw) (docChange, error) {
 	if err != nil {
 		return docChange{}, err
 	}
-	k, err := p.Of(doc)
+	k, err := w.keyOf(p, doc)
 	if err != nil {
 		return docChange{}, err
 	}
@@ -149,7 +149,7 @@ func (w *writeCommand) unmoved(p key.Pattern, k key.Key, id string, doc bson.Raw
 	if err != nil {
 		return err
 	}
-	newKey, err := p.Of(doc)
+	newKey, err := w.keyOf(p, doc)
 	if err != nil {
 		return err
 	}
@@ -159,6 +159,16 @@ func (w *writeCommand) unmoved(p key.Pattern, k key.Key, id string, doc bson.Raw
 			key.Key(id), k, key.Key(newID), newKey)
 	}
 	return nil
+}
+
+// keyOf is the shard key of a document that is about to be written. That a document lacks it is
+// allowed from 4.4 on (protocol 3.4).
+func (w *writeCommand) keyOf(p key.Pattern, doc bson.Raw) (key.Key, error) {
+	if !w.server.cfg.Profile.TakesMissingShardKey() && !p.In(doc) {
+		return "", errcode.New(errcode.ShardKeyNotFound,
+			"the document %v has no shard key %s, which 4.2 requires", doc, p.Field)
+	}
+	return p.Of(doc)
 }
 
 // target is the shard key that the filter fixes.

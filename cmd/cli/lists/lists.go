@@ -146,10 +146,18 @@ func listCheckers(w io.Writer, t target.Target) {
 
 func listSettings(w io.Writer, t target.Target) {
 	for _, s := range runner.Settings(t) {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Default, s.About)
+		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Default, s.About+note(s))
 	}
 	fmt.Fprintf(w, "failpoint.<name>\toff\t%s\n",
 		`terms such as 30%2*return("crash")->return("pause=50ms")`)
+}
+
+// note is the unit of a setting, and who reads it.
+func note(s runner.SettingInfo) string {
+	if s.Unit == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s; read by: %s)", s.Unit, s.Reader)
 }
 
 func listStrategies(w io.Writer, _ target.Target) {

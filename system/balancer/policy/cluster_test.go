@@ -137,7 +137,8 @@ func (c *cluster) carryOut(migrations []policy.Migration) {
 				coll.ChunkBytes)
 		}
 		c.seconds++
-		moved, err := catalog.Move(coll.Table, rng, m.Chunk.Shard, m.To, hlc.At(c.seconds*1000), 0)
+		moved, err := catalog.Move(coll.Table, rng, m.Chunk.Shard, m.To, hlc.At(c.seconds*1000),
+			catalog.HistoryWindow{})
 		if err == nil {
 			coll.Table, err = coll.Table.With(moved)
 		}

@@ -63,7 +63,9 @@ func (r *Round) BySize(c *Collection) {
 			r.weights[i] = bytes
 		}
 	}
-	r.urgent(c, true)
+	if r.urgent(c, true) {
+		return
+	}
 	copy(r.load, r.weights)
 	for zone := range r.survey.zones {
 		r.levelSizes(c, zone)
@@ -95,18 +97,24 @@ func (r *Round) levelSizes(c *Collection, zone int) {
 // unknownWeight is the weight of a shard whose answer is missing.
 const unknownWeight = -1
 
-// urgent moves what must not stay where it is: first from shards that drain, then from shards that
-// are not of the zone. One chunk per shard: the first that another shard can take.
-func (r *Round) urgent(c *Collection, open bool) {
+// urgent moves what must not stay where it is: first from shards that drain, and if there is
+// nothing of that, from shards that are not of the zone. One chunk per shard: the first that
+// another shard can take. It reports whether it has chosen any: then the collection's other chunks
+// wait (protocol 14.1).
+func (r *Round) urgent(c *Collection, open bool) bool {
 	r.closed = append(r.closed[:0], make([]bool, len(r.survey.zones))...)
-	for i := range r.shards {
-		if r.shards[i].Draining {
-			r.rescue(c, i, Draining, open)
+	before := len(r.chosen)
+	for _, reason := range []Reason{Draining, ZoneViolation} {
+		for i := range r.shards {
+			if reason == ZoneViolation || r.shards[i].Draining {
+				r.rescue(c, i, reason, open)
+			}
+		}
+		if len(r.chosen) > before {
+			return true
 		}
 	}
-	for i := range r.shards {
-		r.rescue(c, i, ZoneViolation, open)
-	}
+	return false
 }
 
 func (r *Round) rescue(c *Collection, shard int, reason Reason, open bool) {

@@ -29,11 +29,8 @@ func ZoneSplits(c *Collection) []Split {
 	return splits
 }
 
-// SessionChunks is how many chunks the collection of sessions is to have at least (protocol 13.2).
-const SessionChunks = 1024
-
 // SessionSplits returns the splits after which a collection whose keys are random UUIDs has at
-// least so many chunks, of equal shares; none when it has them.
+// least so many chunks, of equal shares; none when it has them (protocol 13.2).
 func SessionSplits(t *catalog.Table, chunks int) []Split {
 	if t.Len() >= chunks {
 		return nil

@@ -26,11 +26,12 @@ func splitAll(t fataler, now *catalog.Table, splits []policy.Split) *catalog.Tab
 
 func TestSessionSplits(t *testing.T) {
 	whole := newTable(t, "config.system.sessions", nil, func(int) string { return "a" }, never)
-	now := splitAll(t, whole, policy.SessionSplits(whole, policy.SessionChunks))
-	if now.Len() != policy.SessionChunks {
+	const chunks = 1024
+	now := splitAll(t, whole, policy.SessionSplits(whole, chunks))
+	if now.Len() != chunks {
 		t.Errorf("%d chunks", now.Len())
 	}
-	if more := policy.SessionSplits(now, policy.SessionChunks); more != nil {
+	if more := policy.SessionSplits(now, chunks); more != nil {
 		t.Errorf("%d chunks are to be split again", len(more))
 	}
 }

@@ -58,7 +58,7 @@ type Topology struct {
 func (p Topology) System() (system.Topology, error) {
 	profile, err := protocol.Parse(p.Protocol)
 	top := system.Topology{Shards: p.Shards, Members: p.Members, ConfigMembers: p.ConfigMembers,
-		Routers: p.Routers, Profile: profile, Balancer: p.Balancer}
+		Routers: p.Routers, Profile: profile, BalancerOff: !p.Balancer}
 	return top, errors.Join(err, top.Validate())
 }
 

@@ -1,0 +1,62 @@
+package configsvr
+
+import (
+	"slices"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/key"
+	"github.com/shardproof/shardproof/system/rpc"
+)
+
+// awaitDeleted keeps a request that waits for the deletion from being answered before it, when the
+// range has arrived and the donor, which would have waited itself, has not answered.
+func (s *Server) awaitDeleted(
+	t env.Task, req *command.MoveRange, piece key.Range, donor string, ends env.Time,
+) error {
+	if !req.WaitDelete {
+		return nil
+	}
+	chunk, err := s.holder(req.NS, piece)
+	if err != nil {
+		return err
+	}
+	table, err := s.catalog.latest(req.NS)
+	if err != nil {
+		return err
+	}
+	had := []string{donor} // or whoever had it before, when that is not known any more
+	for _, p := range chunk.History {
+		had = append(had, p.Shard)
+	}
+	slices.Sort(had)
+	ask := &command.AwaitRangeDeletion{
+		NS: req.NS, UUID: table.Collection().UUID, Min: chunk.Min, Max: chunk.Max,
+	}
+	for _, shard := range slices.Compact(had) {
+		if shard == req.To || s.shards[shard] == nil {
+			continue
+		}
+		if err := s.askUntil(t, ends, shard, ask); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askUntil repeats a request that may be repeated until it is answered.
+func (s *Server) askUntil(t env.Task, ends env.Time, shard string, req env.Message) error {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		_, err := rpc.CallPrimary[command.Done](t, s.shards[shard], req, s.settings.CommandTimeout)
+		if err == nil || errcode.Is(err, errcode.ShardNotFound) {
+			return nil
+		}
+		if !isUndecided(err) || s.node.Mono().Add(pause) >= ends {
+			return err
+		}
+		if err := t.Sleep(pause); err != nil {
+			return err
+		}
+	}
+}
