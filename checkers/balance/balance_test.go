@@ -108,6 +108,29 @@ func TestJudge(t *testing.T) {
 			coll:  balance.Collection{ChunkBytes: 10, Bytes: map[string]int64{"x": 40, "y": 10, "v": 20}},
 			right: []string{"a:x-y"}, mistake: []string{"a:x-v", ""},
 		},
+		"by size, one reason": {
+			chunks: "a:v c:w e:y", round: balance.Round{BySize: true, Shards: []balance.Shard{
+				{Name: "v"},
+				{Name: "w"},
+				{Name: "x", Zones: []string{"east"}},
+				{Name: "y", Draining: true},
+			}},
+			coll: balance.Collection{
+				Zones: []balance.Zone{{Min: "c", Max: "d", Name: "east"}},
+				Bytes: map[string]int64{"v": 1, "w": 2, "x": 3, "y": 4},
+			},
+			right: []string{"e:y-v"}, mistake: []string{"e:y-v c:w-x", "c:w-x", ""},
+		},
+		"by number, all reasons": {
+			chunks: "a:v b:x c:w d:w e:y", round: balance.Round{Shards: []balance.Shard{
+				{Name: "v"},
+				{Name: "w"},
+				{Name: "x", Zones: []string{"east"}},
+				{Name: "y", Draining: true},
+			}},
+			coll:  balance.Collection{Zones: []balance.Zone{{Min: "c", Max: "d", Name: "east"}}},
+			right: []string{"e:y-v c:w-x"}, mistake: []string{"e:y-v", ""},
+		},
 		"by size, of those that answer": {
 			chunks: "a:x b:y c:v", round: balance.Round{BySize: true},
 			coll:  balance.Collection{ChunkBytes: 10, Bytes: map[string]int64{"x": 40, "v": 11}},

@@ -58,15 +58,16 @@ func (r *Round) judgeOne(
 	case c.Defragment && !c.Off:
 		return r.judgeFragments(c, chosen, used, show)
 	}
+	var before *options
 	for _, choice := range chosen {
-		o := r.next(c, used)
+		o := r.next(c, used, before)
 		if !slices.Contains(o.any, choice) {
 			return fmt.Sprintf("%s moves, and what had to come was %s",
 				choice.show(show), o.text(show))
 		}
-		used[choice.From], used[choice.To] = true, true
+		used[choice.From], used[choice.To], before = true, true, &o
 	}
-	if o := r.next(c, used); !o.idle {
+	if o := r.next(c, used, before); !o.idle {
 		return fmt.Sprintf("it has left undone %s", o.text(show))
 	}
 	return ""

@@ -12,27 +12,46 @@ type options struct {
 	any []Choice
 	// idle says that nothing need come.
 	idle bool
+	why  reason
 }
+
+// reason is why something moves, the most urgent first.
+type reason int
+
+const (
+	drains reason = iota
+	wrongZone
+	tooMuch
+)
 
 // taken are the shards that are part of a migration.
 type taken map[string]bool
 
 // next is what may come next for a collection when these shards are taken: what drains, then what
-// is in the wrong zone, then what is uneven.
-func (r *Round) next(c *Collection, used taken) options {
+// is in the wrong zone, then what is uneven. By size, one round serves a collection for one reason:
+// that of the choice before, if there is one (protocol 14.1).
+func (r *Round) next(c *Collection, used taken, before *options) options {
 	if c.Off || c.Defragment || len(r.Shards)-len(used) < 2 {
 		return options{idle: true}
 	}
-	for _, urgent := range []bool{true, false} {
-		if any, idle := r.rescues(c, used, urgent); len(any) > 0 {
-			return options{any, idle}
+	serves := func(why reason) bool { return before == nil || !r.BySize || before.why == why }
+	for _, why := range []reason{drains, wrongZone} {
+		if !serves(why) {
+			continue
+		}
+		if any, idle := r.rescues(c, used, why == drains); len(any) > 0 {
+			return options{any, idle, why}
 		}
 	}
-	o := options{idle: true}
+	if !serves(tooMuch) {
+		return options{idle: true}
+	}
+	o := options{idle: true, why: tooMuch}
 	for _, zone := range c.zoneNames() {
 		any, idle := r.levels(c, used, zone)
 		if o.any = append(o.any, any...); !idle {
-			return options{any: o.any}
+			o.idle = false
+			break
 		}
 	}
 	return o

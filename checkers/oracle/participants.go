@@ -121,6 +121,10 @@ func (o *Oracle) follow(e *trace.Event) {
 		if k := e.FaultKind(); k == "kill-operation" || k == "error" {
 			o.killed = e.Step
 		}
+	case trace.PointHit:
+		if e.StepFailed() {
+			o.killed = e.Step
+		}
 	case trace.RangeDeletion:
 		if m := o.move(e.Migration()); m.from == e.Shard {
 			m.swept = true

@@ -24,6 +24,7 @@ func (c *cluster) view(node string) *balance.Round {
 	}
 	p := protocolOf(c.scenario)
 	r := &balance.Round{BySize: p.BalancesBySize(), AtRandom: own.BalancerRandom != 0}
+	readSwitches(r, nil)
 	data, chunkBytes := m.Store(), int64(own.MaxChunkBytes)
 	data.Scan(configsvr.Settings, store.Latest, func(_ string, doc bson.Raw) bool {
 		switch id, _ := doc.Lookup("_id").StringValueOK(); id {
@@ -49,13 +50,15 @@ func (c *cluster) view(node string) *balance.Round {
 	return r
 }
 
-// readSwitches reads the balancer's document of config.settings.
+// readSwitches reads the balancer's document of config.settings. A field that nobody has set has its
+// default: the balancer is on, and waits for no secondary.
 func readSwitches(r *balance.Round, doc bson.Raw) {
-	mode, _ := doc.Lookup("mode").StringValueOK()
-	r.On = mode == string(command.BalancerFull)
+	mode, set := doc.Lookup("mode").StringValueOK()
+	r.On = !set || mode == string(command.BalancerFull)
 	r.Window = len(doc.Lookup("activeWindow").Value) > 0
 	r.Forced, _ = doc.Lookup("attemptToBalanceJumboChunks").BooleanOK()
 	r.WaitForDelete, _ = doc.Lookup("_waitForDelete").BooleanOK()
+	r.Throttle = throttleText(command.WriteConcern{})
 	switch v := doc.Lookup("_secondaryThrottle"); v.Type {
 	case bson.TypeBoolean:
 		if v.Boolean() {
@@ -68,9 +71,6 @@ func readSwitches(r *balance.Round, doc bson.Raw) {
 		} else {
 			r.Throttle = throttleText(command.Majority)
 		}
-	}
-	if r.Throttle == "" {
-		r.Throttle = throttleText(command.WriteConcern{})
 	}
 }
 

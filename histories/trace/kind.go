@@ -106,7 +106,9 @@ var layouts = [kinds]layout{
 	ProcessAborted: {name: "process-aborted", detail: "why"},
 	Fault:          {name: "fault", number: "fault", detail: "faultKind"},
 	Repair:         {name: "repair", number: "fault", detail: "faultKind"},
-	PointHit:       {name: "point", detail: "site", subject: "migration", number: "n"},
+	PointHit: {
+		name: "point", detail: "site", subject: "migration", number: "n", amount: "failed",
+	},
 	Reached:        {name: "reached", detail: "probe", number: "n"},
 	Elected:        {name: "elected", subject: "log"},
 	Writable:       {name: "writable"},

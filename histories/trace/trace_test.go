@@ -254,6 +254,8 @@ func has(k Kind, method string) bool {
 		}[k]
 	case "Session":
 		return k == Applied || k == Executed
+	case "StepFailed":
+		return k == PointHit
 	case "For":
 		return k == Applied
 	}

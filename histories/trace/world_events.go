@@ -85,13 +85,19 @@ type PointHitEvent struct {
 	Migration string
 	// N counts what the site counts.
 	N int
+	// Failed is set when chance has the step at the site fail.
+	Failed bool
 }
 
 // Event is the event that travels.
 func (p PointHitEvent) Event() *Event {
-	return &Event{
+	e := &Event{
 		Kind: PointHit, detail: p.Site, Peer: p.Peer, subject: p.Migration, number: p.N,
 	}
+	if p.Failed {
+		e.amount = 1
+	}
+	return e
 }
 
 // ReachedEvent: a Sometimes probe was true.

@@ -73,18 +73,19 @@ func (t *task) Point(site failpoint.Site, note env.Note) error {
 		}
 	}
 	if t.node.machine.fails(site, nth) {
-		t.node.Emit(announced(site, note))
+		t.node.Emit(announced(site, note, true))
 		return errcode.New(errcode.FailPointEnabled, "failpoint %s by chance", site)
 	}
 	return nil
 }
 
-func announced(site failpoint.Site, note env.Note) *trace.Event {
+func announced(site failpoint.Site, note env.Note, failed bool) *trace.Event {
 	return trace.PointHitEvent{
 		Site:      site.String(),
 		Peer:      note.Peer,
 		Migration: note.ID,
 		N:         note.N,
+		Failed:    failed,
 	}.Event()
 }
 
@@ -104,7 +105,7 @@ func (t *task) pass(site failpoint.Site, note env.Note, nth uint64) error {
 		do = w.opts.OnPoint(&w.passage)
 	}
 	if do.Announce || w.opts.TracePoints {
-		t.node.Emit(announced(site, note))
+		t.node.Emit(announced(site, note, false))
 	}
 	if t.node.dead {
 		t.vanish()
