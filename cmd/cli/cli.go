@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -30,6 +31,14 @@ import (
 // Main runs the command line of the process for these systems and returns its exit code. The first
 // of them is that of scenarios that name none, and of seeds.
 func Main(targets ...target.Target) int {
+	if os.Getenv(workerVariable) == "" {
+		return supervise()
+	}
+	return workerCode(work(targets))
+}
+
+// work is Main of the process that does the work.
+func work(targets target.Set) int {
 	if os.Getenv("GOGC") == "" {
 		// Worlds are small and short-lived: collecting at four times the live heap saves a fifth of
 		// the time.
@@ -37,20 +46,50 @@ func Main(targets ...target.Target) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	go obey(ctx.Done())
+	out := &resultWriter{to: os.Stdout}
 	root := newRoot(targets)
+	root.SetOut(out)
 	root.SetArgs(os.Args[1:])
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exitPassed
+	return endCode(root.ExecuteContext(ctx), out.err)
+}
+
+// endCode tells what kept a command from its work, and what kept its results from standard output;
+// a broken promise is the code whatever else failed.
+func endCode(err, unwritten error) int {
+	code := exitPassed
+	if err != nil {
+		var end *exitError
+		if !errors.As(err, &end) {
+			end = usageError(err)
+		}
+		if end.err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", programName(), end.err)
+		}
+		code = end.code
 	}
-	var end *exitError
-	if !errors.As(err, &end) {
-		end = usageError(err)
+	if unwritten == nil {
+		return code
 	}
-	if end.err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", programName(), end.err)
+	fmt.Fprintf(os.Stderr, "%s: the results could not be written: %v\n", programName(), unwritten)
+	if code == exitBroke {
+		return code
 	}
-	return end.code
+	return exitHarness
+}
+
+// resultWriter keeps the first error, which printing does not look at.
+type resultWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (w *resultWriter) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 // aboutText has the name of the program and what its first system is.
