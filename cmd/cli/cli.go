@@ -130,7 +130,8 @@ func newRoot(t target.Set) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError(fmt.Errorf("%w; `%s --help` shows the flags", err, c.CommandPath()))
+		return usageError(fmt.Errorf("%w; `%s --help` shows the flags",
+			flagMistake(err), c.CommandPath()))
 	})
 	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t),
 		newCheck(), newMemory(), newUpgrade(), newList(t))

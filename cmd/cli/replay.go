@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
+	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // replayFlags are the flags of `replay`.
@@ -63,6 +65,9 @@ differs and exits with code 3.`,
 
 func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	s, saved, err := f.load(what)
+	if err == nil {
+		err = f.refuseReplay(c, what)
+	}
 	if err != nil {
 		return usageError(err)
 	}
@@ -94,9 +99,16 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	if r.Passed() {
 		fmt.Fprintf(out, "PASS  seed %d   %s   %s steps   trace hash %s%s\n",
 			s.Seed, s.Name, withCommas(r.Steps), r.HashText(), anomaliesShown(r))
+		if f.explain {
+			fmt.Fprintln(out, "  Passing   there is no failure to explain")
+		}
 	} else {
 		fmt.Fprint(out, explain.Report(r, f.where(r, what)))
 		fmt.Fprintf(out, "  Trace     %s after %s steps\n", r.HashText(), withCommas(r.Steps))
+	}
+	for _, id := range idleFaults(s, r.Events) {
+		fmt.Fprintf(out, "  Fault     %d never took effect: what it waits for did not come before the "+
+			"faults ended\n", id)
 	}
 	if saved != "" {
 		if err := compareWithSaved(c, saved, r); err != nil {
@@ -104,6 +116,38 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 		}
 	}
 	return exitWith(code)
+}
+
+// refuseReplay refuses flags that would be ignored.
+func (f *replayFlags) refuseReplay(c *cobra.Command, what string) error {
+	var err error
+	if _, no := os.Stat(what); no == nil {
+		err = withoutEffect(c, "on a scenario that is in a file, which says so itself",
+			"profile", "protocol", "target")
+	}
+	if f.trace == "" {
+		err = cmp.Or(err, withoutEffect(c, "without --trace", "from", "to"))
+	}
+	if f.to > 0 && f.to < f.from {
+		err = cmp.Or(err, fmt.Errorf("--to %d is before --from %d", f.to, f.from))
+	}
+	return err
+}
+
+// idleFaults are the faults of a scenario that no event tells of.
+func idleFaults(s *scenario.Scenario, events []trace.Event) (idle []int) {
+	begun := map[int]bool{}
+	for i := range events {
+		if events[i].Kind == trace.Fault {
+			begun[events[i].FaultNumber()] = true
+		}
+	}
+	for i := range s.Faults {
+		if id := s.Faults[i].ID; !begun[id] {
+			idle = append(idle, id)
+		}
+	}
+	return idle
 }
 
 // manyNeighbours is how many scenarios --explain tries.
