@@ -138,10 +138,10 @@ func (f *runFlags) campaign(
 	if f.table {
 		printTable(c.OutOrStdout(), all.Sum.Counters)
 	}
-	if err := errors.Join(s.Broken, m.close(c.OutOrStdout())); err != nil {
-		return &exitError{exitHarness, err}
-	}
 	code = worseCode(worseCode(code, m.earlier()), verdictOf(s))
+	if err := errors.Join(s.Broken, m.close(c.OutOrStdout())); err != nil {
+		return &exitError{worseCode(code, exitHarness), err}
+	}
 	if code == exitPassed && c.Context().Err() != nil {
 		code = exitInterrupted
 	}
