@@ -52,8 +52,8 @@ type follower struct {
 	now          []possibility
 	// next and met are those of a return: in which the act has happened, and has not.
 	next, met possibilities
-	stopped      func() bool
-	steps        int
+	stopped   func() bool
+	steps     int
 }
 
 // fewer says whether p has used no more acts of unknown outcome than q, of any kind: what q may do,

@@ -63,12 +63,14 @@ type timer struct {
 }
 
 func newTimer(limits Limits) *timer {
+	//shardproof:allow call a limit of time is of the real world; it can only make a key undecided
 	return &timer{Limits: limits, end: time.Now().Add(limits.Time)}
 }
 
 func (t *timer) stopped() bool {
 	switch {
 	case t.limit != "":
+	//shardproof:allow call a limit of time is of the real world; it can only make a key undecided
 	case !time.Now().Before(t.end):
 		t.limit = fmt.Sprintf("the limit of time, %v", t.Time.Round(time.Millisecond))
 	case t.Stop != nil:
@@ -86,7 +88,9 @@ func porcupineFinds(spec *specification, acts []KeyOp, of []int32, t *timer) Fou
 			ClientId: i, Input: a, Call: int64(a.Call), Return: int64(max(a.Call, a.Return)),
 		}
 	}
-	answer := porcupine.CheckOperationsTimeout(spec.model(t), ops, max(1, time.Until(t.end)))
+	//shardproof:allow call a limit of time is of the real world; it can only make a key undecided
+	left := max(1, time.Until(t.end))
+	answer := porcupine.CheckOperationsTimeout(spec.model(t), ops, left)
 	switch {
 	case t.limit != "":
 		return open("the search of its %d operations was ended by %s", len(ops), t.limit)

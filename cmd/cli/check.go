@@ -81,10 +81,11 @@ func newCheck() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "check recorded client histories: shardproof's own, or Jepsen's",
+		Short: "check recorded client histories: shardproof's own, or of other tools",
 		Long: `Check decides whether client histories keep their consistency promises. It
 reads shardproof's own histories (history.ndjson.zst, plain NDJSON, or the folder of a saved run)
-and the logs of Jepsen's etcd and key-value tests. It prints one verdict for each file, with its
+Jepsen's history.edn, the logs of its etcd and key-value tests, and porcupine's
+operations as JSON. It prints one verdict for each file, with its
 violations below it. A history with an unknown word, a time that cannot be, or two calls of a client
 at a time is refused before anything is judged.`,
 		Example: "  shardproof check out/lost-write-4711\n  shardproof check etcd_000.log",

@@ -18,7 +18,6 @@ import (
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/target"
 	"github.com/shardproof/shardproof/histories/scenario"
-	"github.com/shardproof/shardproof/histories/trace"
 )
 
 // replayFlags are the flags of `replay`.
@@ -106,7 +105,7 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 		fmt.Fprint(out, explain.Report(r, f.where(r, what)))
 		fmt.Fprintf(out, "  Trace     %s after %s steps\n", r.HashText(), withCommas(r.Steps))
 	}
-	for _, id := range idleFaults(s, r.Events) {
+	for _, id := range r.IdleFaults() {
 		fmt.Fprintf(out, "  Fault     %d never took effect: what it waits for did not come before the "+
 			"faults ended\n", id)
 	}
@@ -132,22 +131,6 @@ func (f *replayFlags) refuseReplay(c *cobra.Command, what string) error {
 		err = cmp.Or(err, fmt.Errorf("--to %d is before --from %d", f.to, f.from))
 	}
 	return err
-}
-
-// idleFaults are the faults of a scenario that no event tells of.
-func idleFaults(s *scenario.Scenario, events []trace.Event) (idle []int) {
-	begun := map[int]bool{}
-	for i := range events {
-		if events[i].Kind == trace.Fault {
-			begun[events[i].FaultNumber()] = true
-		}
-	}
-	for i := range s.Faults {
-		if id := s.Faults[i].ID; !begun[id] {
-			idle = append(idle, id)
-		}
-	}
-	return idle
 }
 
 // manyNeighbours is how many scenarios --explain tries.

@@ -84,7 +84,7 @@ type ExistsError struct{ Path string }
 
 // Error names the path and the remedy.
 func (e *ExistsError) Error() string {
-	return e.Path + " exists with other content, which is never overwritten; move it away or choose another name"
+	return e.Path + " exists with other content; move it away or choose another name"
 }
 
 // Folder is a saved run.

@@ -88,6 +88,23 @@ func (r *Result) Kind() string {
 	return r.Signature() + root
 }
 
+// IdleFaults are the numbers of the scenario's faults that never took effect. It needs the run's
+// events.
+func (r *Result) IdleFaults() (idle []int) {
+	begun := map[int]bool{}
+	for i := range r.Events {
+		if r.Events[i].Kind == trace.Fault {
+			begun[r.Events[i].FaultNumber()] = true
+		}
+	}
+	for i := range r.Scenario.Faults {
+		if id := r.Scenario.Faults[i].ID; !begun[id] {
+			idle = append(idle, id)
+		}
+	}
+	return idle
+}
+
 // Plan is the scenario with every fault that chance decided written out: it replays this run step
 // by step, and taking a line out leaves all other answers as they were.
 func (r *Result) Plan() *scenario.Scenario {
