@@ -9,9 +9,10 @@ WORKERS    ?= 1
 BASE       ?= main
 KILLS      ?= 300
 LOAD       ?= 10m
+FUZZTIME   ?= 10m
 TOOL   := bin/shardproof
 
-.PHONY: run test race bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories figures doc-commands mutation kills live-race live-bench live-fuzz page-test page-shots build clean
+.PHONY: run test race fuzz bench bench-table bench-parts bench-against lint demo gate soak sweeps race-sweep small-histories figures doc-commands mutation kills live-race live-bench live-fuzz page-test page-shots build clean
 
 ## run: a thousand seeds of the standard campaign, every history checked
 run: build
@@ -24,6 +25,14 @@ test:
 ## race: the same with the race detector; it sees goroutines of the tool, not tasks of a world (docs/verdicts.md)
 race:
 	$(GO) test -race -short ./...
+
+## fuzz: every parser, and check as a whole, each for FUZZTIME
+fuzz:
+	for target in FuzzCheck:./histories/formats FuzzRead:./histories FuzzReadEvents:./histories \
+			FuzzParse:./histories/scenario FuzzTerms:./faults/terms; do \
+		$(GO) test $${target#*:} -run '^$$' -fuzz "^$${target%%:*}$$" -fuzztime $(FUZZTIME) \
+			-fuzzminimizetime 100x || exit 1; \
+	done
 
 ## bench: benchmarks of the executor, the checkers and whole runs
 bench:

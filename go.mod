@@ -22,6 +22,8 @@ require (
 
 require golang.org/x/sync v0.24.0
 
+require olympos.io/encoding/edn v0.0.0-20201019073823-d3554ca0b0a3
+
 require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1

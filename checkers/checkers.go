@@ -133,7 +133,7 @@ func withoutWatches(ops []histories.Op) []histories.Op {
 // CheckFile is Check of a history file in any form that formats.Read reads, as runs and Jepsen's
 // tests leave it; an error says where the file is wrong and what to do.
 func CheckFile(path string, limits Limits) ([]Verdict, error) {
-	ops, err := formats.Read(path, 0)
+	ops, err := formats.Read(path, formats.Limits{})
 	if err != nil {
 		return nil, err
 	}

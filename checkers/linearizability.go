@@ -1,14 +1,15 @@
 package checkers
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/shardproof/shardproof/checkers/linearize"
 	"github.com/shardproof/shardproof/checkers/verdict"
 )
 
-// Linearizability asks the judge of linearizability, porcupine, wherever the identity check has no
-// answer, on a sample of the rest, and on every contradiction.
+// Linearizability searches for an order wherever the identity check has no answer, on a sample of
+// the rest, and on every contradiction.
 var Linearizability = Checker{
 	Name: "linearizability",
 	Promise: "The operations on each key have an order that respects real time and explains " +
@@ -28,16 +29,20 @@ type Limits struct {
 	// for any.
 	Search time.Duration
 	Left   func() time.Duration
-	// Acts is the most operations on a key that are searched.
+	// Acts is the most operations on a key that are searched where too much happens at a time to
+	// follow it.
 	Acts int
 	// Sample is how many operations of keys that are explained already may be searched again.
 	Sample int
+	// Stop names another limit that is reached, such as that of memory, and is empty before that; nil
+	// for none.
+	Stop func() string
 	// FirstProof ends the search at the first key that is proven to have no order.
 	FirstProof bool
 }
 
 func (l *Limits) isZero() bool {
-	return l.Search == 0 && l.Left == nil && l.Acts == 0 && l.Sample == 0 && !l.FirstProof
+	return l.Search == 0 && l.Left == nil && l.Stop == nil && l.Acts == 0 && l.Sample == 0 && !l.FirstProof
 }
 
 // StandardLimits are those of a run.
@@ -73,43 +78,56 @@ func (s *keySearch) judge(f *uniqueFindings) {
 }
 
 // search is that of one key, in what is left of the time.
-func (s *keySearch) search(k *linearize.Key) (answer linearize.Answer, exceeded string) {
-	bound := linearize.Limits{Time: s.limits.Search, Acts: s.limits.Acts}
+func (s *keySearch) search(k *linearize.Key) linearize.Found {
+	bound := linearize.Limits{Time: s.limits.Search, Acts: s.limits.Acts, Stop: s.limits.Stop}
 	if s.limits.Left != nil {
 		bound.Time = min(bound.Time, s.limits.Left())
 	}
-	answer, exceeded = k.Search(bound)
 	s.verdict.Checked += len(k.Acts)
-	return answer, exceeded
+	return k.Search(bound)
 }
 
 // decide judges a key that nobody has judged yet.
 func (s *keySearch) decide(k *linearize.Key) {
-	switch answer, exceeded := s.search(k); answer {
+	switch found := s.search(k); found.Answer {
 	case linearize.Contradiction:
-		s.verdict.Add(s.unexplained(k))
+		s.verdict.Add(s.unexplained(k, found.Core))
 	case linearize.Open:
-		s.verdict.LeaveOpen("k=%d of %s: %s", k.Key, k.NS, exceeded)
+		s.verdict.LeaveOpen("k=%d of %s: %s", k.Key, k.NS, found.Exceeded)
 	}
 }
 
-func (h keyed) unexplained(k *linearize.Key) Violation {
+// unexplained tells the core of a contradiction: what the other operations on the key were answered
+// does not matter.
+func (h keyed) unexplained(k *linearize.Key, core []int32) Violation {
 	violation := h.about(k, NotLinearizable)
 	violation.Broke = "k=" + violation.Key +
 		": no order of its operations respects real time and explains their results"
-	for i := range min(len(k.Acts), verdict.MaxViolations) {
-		violation.Ops = append(violation.Ops, h.ops[k.Acts[i].Op].ID)
-		violation.Because = append(violation.Because, h.tell(int(k.Acts[i].Op)))
+	if n := len(core); n > 0 && n < len(k.Acts) {
+		violation.Broke = fmt.Sprintf("k=%s: no order explains %s, whatever else was answered "+
+			"on it", violation.Key, countedResults(n))
+	}
+	for _, i := range core[:min(len(core), verdict.MaxViolations)] {
+		op := int(k.Acts[i].Op)
+		violation.Ops = append(violation.Ops, h.ops[op].ID)
+		violation.Because = append(violation.Because, h.tell(op))
 	}
 	return violation
+}
+
+func countedResults(n int) string {
+	if n == 1 {
+		return "the result of this operation"
+	}
+	return fmt.Sprintf("the results of these %d operations", n)
 }
 
 // confirm has a proven contradiction proven a second time. A search that finds an order would mean
 // that a checker is wrong, which is said and leaves the run undecided at best.
 func (s *keySearch) confirm(k *linearize.Key) {
-	switch answer, _ := s.search(k); answer {
+	switch found := s.search(k); found.Answer {
 	case linearize.Contradiction:
-		s.verdict.Add(s.unexplained(k))
+		s.verdict.Add(s.unexplained(k, found.Core))
 	case linearize.Explained:
 		s.verdict.LeaveOpen(
 			"k=%d of %s: checkers disagree: unique-writes found a contradiction, and the search "+
@@ -127,7 +145,7 @@ func (s *keySearch) sample(explained []int) {
 		if budget -= len(k.Acts); budget < 0 {
 			return
 		}
-		if answer, _ := s.search(k); answer == linearize.Contradiction {
+		if s.search(k).Answer == linearize.Contradiction {
 			s.verdict.LeaveOpen(
 				"k=%d of %s: checkers disagree: unique-writes found an order, and the search "+
 					"found none", k.Key, k.NS,

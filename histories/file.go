@@ -40,6 +40,8 @@ type FileError struct {
 	Line   int
 	Wrong  string
 	Remedy string
+	// Foreign is true of a file that is not shardproof's at all.
+	Foreign bool
 }
 
 // Error is "file:line: what is wrong; what to do".
@@ -163,8 +165,10 @@ func (r *Reader[T]) readHeader() error {
 		if bytes.HasPrefix(text, []byte("shardproof scenario ")) {
 			return r.refuse("this is a scenario", "run it with `shardproof replay`")
 		}
-		return r.refuse("this is not a file of shardproof",
-			`the first line must be {"schema":"`+want+`",...}`)
+		return &FileError{
+			File: r.file, Line: r.line, Wrong: "this is not a file of shardproof",
+			Remedy: `the first line must be {"schema":"` + want + `",...}`, Foreign: true,
+		}
 	}
 	if r.Header.Schema != want {
 		return r.refuse(fmt.Sprintf("the file has schema %q and this build reads %q",

@@ -1,7 +1,6 @@
 package linearize
 
 import (
-	"encoding/binary"
 	"fmt"
 	"time"
 
@@ -10,35 +9,124 @@ import (
 
 // Limits bound a search, which may be exponential.
 type Limits struct {
-	// Time is the longest one search may take; Acts is the longest history of a key that is
-	// searched at all, since memory grows with its square.
+	// Time is the longest one search may take; Acts is the longest history of a key that porcupine
+	// searches at all, since the memory for that grows with its square.
 	Time time.Duration
 	Acts int
+	// Stop names the limit that was reached meanwhile, such as that of memory; nil for none.
+	Stop func() string
 }
 
-// Search decides by porcupine whether an order explains the key. When a limit is reached it answers
-// Open, and exceeded says which. What it needs not to know is left out: acts of unknown outcome
-// that nobody saw, unless somebody's failed condition may have met them.
-func (k *Key) Search(limits Limits) (answer Answer, exceeded string) {
-	ops := k.operations()
+// Found is what a search has found. Exceeded says which limit left it Open. Core is the part of the
+// acts that a Contradiction follows from, whatever the others noticed.
+type Found struct {
+	Answer   Answer
+	Exceeded string
+	Core     []int32
+}
+
+func open(format string, args ...any) Found { return Found{Exceeded: fmt.Sprintf(format, args...)} }
+
+// Search decides whether an order explains the key: by following the events in time, or, where too
+// much happens at a time, by porcupine. What it needs not to know is left out: acts of unknown
+// outcome that nobody saw, unless somebody's failed condition may have met them.
+func (k *Key) Search(limits Limits) Found {
+	acts, of := k.searched()
 	switch {
 	case k.Places > mostNames:
-		return Open, fmt.Sprintf("its collection had %d names, and a search follows %d at most",
+		return open("its collection had %d names, and a search follows %d at most",
 			k.Places, mostNames)
-	case len(ops) > limits.Acts:
-		return Open, fmt.Sprintf("its %d operations are more than the %d that a search may have",
-			len(ops), limits.Acts)
 	case limits.Time <= 0:
-		return Open, "no time was left to search its operations"
+		return open("no time was left to search its operations")
 	}
-	switch porcupine.CheckOperationsTimeout(k.model(), ops, limits.Time) {
-	case porcupine.Ok:
-		return Explained, ""
-	case porcupine.Illegal:
-		return Contradiction, ""
+	spec := k.specification()
+	t := newTimer(limits)
+	switch answer, stuck := follow(spec, acts, t.stopped); {
+	case answer == Contradiction:
+		return Found{Answer: Contradiction, Core: coreOf(spec, acts, of, stuck, t)}
+	case answer == Explained:
+		return Found{Answer: Explained}
+	case t.limit != "":
+		return open("the search of its %d operations was ended by %s", len(acts), t.limit)
+	case len(acts) > limits.Acts:
+		return open("too much happens at a time, and its %d operations are more than the %d that "+
+			"a search may then have", len(acts), limits.Acts)
 	}
-	return Open, fmt.Sprintf("the search of its %d operations took longer than %v", len(ops),
-		limits.Time.Round(time.Millisecond))
+	return porcupineFinds(spec, plain(acts), of, t)
+}
+
+// timer says when a search has to end, and why.
+type timer struct {
+	Limits
+	end   time.Time
+	limit string
+}
+
+func newTimer(limits Limits) *timer {
+	//shardproof:allow call a limit of time is of the real world; it can only make a key undecided
+	return &timer{Limits: limits, end: time.Now().Add(limits.Time)}
+}
+
+func (t *timer) stopped() bool {
+	switch {
+	case t.limit != "":
+	//shardproof:allow call a limit of time is of the real world; it can only make a key undecided
+	case !time.Now().Before(t.end):
+		t.limit = fmt.Sprintf("the limit of time, %v", t.Time.Round(time.Millisecond))
+	case t.Stop != nil:
+		t.limit = t.Stop()
+	}
+	return t.limit != ""
+}
+
+// porcupineFinds searches in another way, which needs more memory and can undo its choices.
+func porcupineFinds(spec *specification, acts []KeyOp, of []int32, t *timer) Found {
+	ops := make([]porcupine.Operation, len(acts))
+	for i := range acts {
+		a := &acts[i]
+		ops[i] = porcupine.Operation{
+			ClientId: i, Input: a, Call: int64(a.Call), Return: int64(max(a.Call, a.Return)),
+		}
+	}
+	//shardproof:allow call a limit of time is of the real world; it can only make a key undecided
+	left := max(1, time.Until(t.end))
+	answer := porcupine.CheckOperationsTimeout(spec.model(t), ops, left)
+	switch {
+	case t.limit != "":
+		return open("the search of its %d operations was ended by %s", len(ops), t.limit)
+	case answer == porcupine.Ok:
+		return Found{Answer: Explained}
+	case answer == porcupine.Illegal:
+		return Found{Answer: Contradiction, Core: of}
+	}
+	return open("the search of its %d operations took longer than %v", len(ops),
+		t.Time.Round(time.Millisecond))
+}
+
+// model is the specification as porcupine asks for it. Where a limit is reached nothing is possible
+// any more, which ends the search within a moment.
+func (s *specification) model(t *timer) porcupine.Model {
+	steps := 0
+	return porcupine.Model{
+		Init: func() any { return documents{} },
+		Step: func(state, input, _ any) (bool, any) {
+			if steps++; steps%1024 == 0 && t.stopped() || t.limit != "" {
+				return false, state
+			}
+			all, a := state.(documents), input.(*KeyOp)
+			if !s.holds(&all, a) {
+				return a.Maybe, state
+			}
+			return true, s.apply(all, a)
+		},
+		Hash: func(state any) uint64 {
+			h := uint64(0)
+			for _, d := range state.(documents) {
+				h = h*31 + uint64(d.value)*0x9e3779b97f4a7c15 + uint64(d.list)*0xbf58476d1ce4e5b9
+			}
+			return h
+		},
+	}
 }
 
 // vague says whether somebody noticed something that is true of many states, or a document that has
@@ -54,84 +142,16 @@ func (k *Key) vague() bool {
 	return false
 }
 
-func (k *Key) operations() []porcupine.Operation {
+// searched are the acts that a search needs, and which of Acts they are. One of unknown outcome
+// whose condition is not met did nothing; that it may do nothing in other states too needs no
+// saying, since it may also come last.
+func (k *Key) searched() (acts []KeyOp, of []int32) {
 	keep := k.Repeats || k.vague()
-	ops := make([]porcupine.Operation, 0, len(k.Acts))
-	for i := range k.Acts {
-		a := &k.Acts[i]
-		if a.Maybe && !keep && a.Do != Remove && a.Do != Move {
+	for i, a := range k.Acts {
+		if a.Maybe && (a.Do == Leave || !keep && a.Do != Remove && a.Do != Move) {
 			continue
 		}
-		ops = append(ops, porcupine.Operation{
-			ClientId: i, Input: a, Call: int64(a.Call), Return: int64(max(a.Call, a.Return)),
-		})
+		acts, of = append(acts, a), append(of, int32(i))
 	}
-	return ops
-}
-
-// documents is a state: what is in each place.
-type documents [mostNames]document
-
-// document is a state that porcupine can compare: the list is the bytes of its identities.
-type document struct {
-	value ID
-	list  string
-}
-
-func (k *Key) model() porcupine.Model {
-	texts := make([]string, len(k.Lists))
-	for i, list := range k.Lists {
-		texts[i] = listText(list)
-	}
-	lists := k.pushes()
-	return porcupine.Model{
-		Init: func() any { return documents{} },
-		Step: func(s, input, _ any) (bool, any) {
-			return applyAct(s.(documents), input.(*KeyOp), texts, lists)
-		},
-		Hash: func(s any) uint64 {
-			h := uint64(0)
-			for _, d := range s.(documents) {
-				h = h*31 + uint64(d.value)*0x9e3779b97f4a7c15 + uint64(len(d.list))
-				if n := len(d.list); n >= 4 {
-					h ^= uint64(binary.LittleEndian.Uint32([]byte(d.list[n-4:]))) << 32
-				}
-			}
-			return h
-		},
-	}
-}
-
-func listText(list []ID) string {
-	var b []byte
-	for _, id := range list {
-		b = binary.LittleEndian.AppendUint32(b, uint32(id))
-	}
-	return string(b)
-}
-
-// applyAct is the specification of one act. One of unknown outcome whose condition is not met did
-// nothing; that it may do nothing in other states too needs no saying, since it may also come last.
-func applyAct(all documents, a *KeyOp, texts []string, lists bool) (bool, any) {
-	d := all[a.Place]
-	holds := a.holds(d.value)
-	if lists && a.See == Exactly && a.Seen != Absent && a.Do == Leave {
-		holds = holds && texts[a.List] == d.list
-	}
-	if !holds {
-		return a.Maybe, all
-	}
-	if a.Do == Move {
-		all[a.Into], all[a.Place] = d, document{}
-		return true, all
-	}
-	next := document{a.value(d.value), d.list}
-	switch a.Do {
-	case Set, Remove:
-		next.list = ""
-	case Append:
-		next.list += listText([]ID{a.Put})
-	}
-	all[a.Place] = next
-	return true, all
+	return acts, of
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"time"
@@ -24,10 +25,46 @@ import (
 type checkLimits struct {
 	search checkers.Limits
 	// total is the longest time to search all keys of a file, 0 for any; most is how many bytes it
-	// may have, unpacked.
-	total time.Duration
-	most  int64
+	// may have, unpacked; memory is how many bytes of memory a file may take, 0 for any.
+	total  time.Duration
+	most   int64
+	memory int64
 }
+
+// refuse says which limit cannot be one.
+func (l *checkLimits) refuse() error {
+	switch {
+	case l.search.Search <= 0:
+		return fmt.Errorf("--longest must be more than 0s, not %v", l.search.Search)
+	case l.total < 0:
+		return fmt.Errorf("--for must be 0s (no limit) or more, not %v", l.total)
+	case l.most < 0:
+		return fmt.Errorf("--max-bytes must be 0 (no limit) or more, not %d", l.most)
+	case l.memory < 0:
+		return fmt.Errorf("--max-memory must be 0 (no limit) or more, not %d", l.memory)
+	}
+	return nil
+}
+
+// memoryReached names the limit of memory when the process has taken that much.
+func (l *checkLimits) memoryReached() string {
+	if l.memory == 0 || memoryTaken() < l.memory {
+		return ""
+	}
+	return fmt.Sprintf("the limit of memory, --max-memory %d bytes", l.memory)
+}
+
+// memoryTaken is how much of the system's memory Go's runtime holds.
+func memoryTaken() int64 {
+	taken := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+	}
+	metrics.Read(taken)
+	return int64(taken[0].Value.Uint64() - taken[1].Value.Uint64())
+}
+
+// errMemory is the reason to stop reading.
+var errMemory = errors.New("reading it was ended by")
 
 // begin starts the time of a file.
 func (l checkLimits) begin() checkers.Limits {
@@ -35,6 +72,7 @@ func (l checkLimits) begin() checkers.Limits {
 		end := time.Now().Add(l.total)
 		l.search.Left = func() time.Duration { return time.Until(end) }
 	}
+	l.search.Stop = l.memoryReached
 	return l.search
 }
 
@@ -43,10 +81,11 @@ func newCheck() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "check recorded client histories: shardproof's own, or Jepsen's",
+		Short: "check recorded client histories: shardproof's own, or of other tools",
 		Long: `Check decides whether client histories keep their consistency promises. It
 reads shardproof's own histories (history.ndjson.zst, plain NDJSON, or the folder of a saved run)
-and the logs of Jepsen's etcd and key-value tests. It prints one verdict for each file, with its
+Jepsen's history.edn, the logs of its etcd and key-value tests, and porcupine's
+operations as JSON. It prints one verdict for each file, with its
 violations below it. A history with an unknown word, a time that cannot be, or two calls of a client
 at a time is refused before anything is judged.`,
 		Example: "  shardproof check out/lost-write-4711\n  shardproof check etcd_000.log",
@@ -54,14 +93,18 @@ at a time is refused before anything is judged.`,
 			if len(args) == 0 {
 				return usageError(errors.New(c.CommandPath() + " needs at least one history file"))
 			}
-			if l.search.Search <= 0 || l.total < 0 || l.most < 0 {
-				return usageError(errors.New("--longest must be above 0, --for and --max-bytes not below"))
+			if err := l.refuse(); err != nil {
+				return usageError(err)
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			// Most of the memory is the history, which stays: less room for garbage is enough.
 			defer debug.SetGCPercent(debug.SetGCPercent(50))
+			if l.memory > 0 {
+				// Garbage is collected the harder the nearer the limit is.
+				defer debug.SetMemoryLimit(debug.SetMemoryLimit(l.memory / 10 * 9))
+			}
 			l.search.FirstProof = !all
 			code := exitPassed
 			for _, file := range args {
@@ -82,6 +125,8 @@ at a time is refused before anything is judged.`,
 		"search all keys, instead of stopping at the first that is proven to be wrong")
 	c.Flags().Int64Var(&l.most, "max-bytes", 8<<30,
 		"refuse a file with more bytes than this, unpacked; 0 for no limit")
+	c.Flags().Int64Var(&l.memory, "max-memory", 4<<30,
+		"stop and leave a file undecided when this many bytes of memory are taken; 0 for no limit")
 	return c
 }
 
@@ -98,8 +143,17 @@ func checkOne(c *cobra.Command, file string, limits checkLimits) (int, error) {
 				folder, rundir.HistoryFile)
 		}
 	}
-	ops, err := formats.Read(file, limits.most)
-	if err != nil {
+	ops, err := formats.Read(file, formats.Limits{Bytes: limits.most, Stop: func() error {
+		if limit := limits.memoryReached(); limit != "" {
+			return fmt.Errorf("%w %s", errMemory, limit)
+		}
+		return nil
+	}})
+	switch {
+	case errors.Is(err, errMemory):
+		fmt.Fprintf(out, "UNDECIDED %s   %v\n", printable(file), err)
+		return exitUndecided, nil
+	case err != nil:
 		return 0, err
 	}
 	verdicts := checkers.Check(ops, limits.begin())

@@ -15,10 +15,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -32,8 +34,20 @@ import (
 func Main(targets ...target.Target) int { return MainWith(nil, targets...) }
 
 // MainWith is Main with commands of the program's own. An error of theirs may say by a method
-// ExitCode what the program ends with.
+// ExitCode what the program ends with. They judge nothing: how they end is not supervised.
 func MainWith(own []*cobra.Command, targets ...target.Target) int {
+	isOwn := func(c *cobra.Command) bool { return len(os.Args) > 1 && c.Name() == os.Args[1] }
+	if slices.ContainsFunc(own, isOwn) {
+		return work(own, targets)
+	}
+	if os.Getenv(workerVariable) == "" {
+		return supervise()
+	}
+	return workerCode(work(own, targets))
+}
+
+// work is Main of the process that does the work.
+func work(own []*cobra.Command, targets target.Set) int {
 	if os.Getenv("GOGC") == "" {
 		// Worlds are small and short-lived: collecting at four times the live heap saves a fifth of
 		// the time.
@@ -41,27 +55,64 @@ func MainWith(own []*cobra.Command, targets ...target.Target) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if os.Getenv(workerVariable) != "" {
+		go obey(ctx.Done())
+	}
+	out := &resultWriter{to: os.Stdout}
 	root := newRoot(targets)
 	root.AddCommand(own...)
 	nameExamples(root)
+	root.SetOut(out)
 	root.SetArgs(os.Args[1:])
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exitPassed
+	return endCode(root.ExecuteContext(ctx), out.err)
+}
+
+// endCode tells what kept a command from its work, and what kept its results from standard output;
+// a broken promise is the code whatever else failed.
+func endCode(err, unwritten error) int {
+	code := exitPassed
+	if err != nil {
+		end := endOf(err)
+		if end.err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", programName(), end.err)
+		}
+		code = end.code
 	}
+	if unwritten == nil {
+		return code
+	}
+	fmt.Fprintf(os.Stderr, "%s: the results could not be written: %v\n", programName(), unwritten)
+	if code == exitBroke {
+		return code
+	}
+	return exitHarness
+}
+
+// endOf is what an error of a command means for the exit code.
+func endOf(err error) *exitError {
 	var end *exitError
 	var other interface{ ExitCode() int }
 	switch {
 	case errors.As(err, &end):
+		return end
 	case errors.As(err, &other):
-		end = &exitError{other.ExitCode(), err}
-	default:
-		end = usageError(err)
+		return &exitError{other.ExitCode(), err}
 	}
-	if end.err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", programName(), end.err)
+	return usageError(err)
+}
+
+// resultWriter keeps the first error, which printing does not look at.
+type resultWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (w *resultWriter) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	if w.err == nil {
+		w.err = err
 	}
-	return end.code
+	return n, err
 }
 
 // aboutText has the name of the program and what its first system is.
@@ -101,7 +152,8 @@ func newRoot(t target.Set) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usageError(fmt.Errorf("%w; `%s --help` shows the flags", err, c.CommandPath()))
+		return usageError(fmt.Errorf("%w; `%s --help` shows the flags",
+			flagMistake(err), c.CommandPath()))
 	})
 	root.AddCommand(newRun(t), newExplore(t), newSweep(t), newReplay(t), newShrink(t), newStep(t),
 		newReport(t), newCheck(), newMemory(), newUpgrade(), newList(t))

@@ -50,8 +50,8 @@ var programHash = sync.OnceValue(func() string {
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 })
 
-// buildName names the commit that the process was built from, with a + when files were changed;
-// empty when it is not known.
+// buildName names the commit that the process was built from, or else by what it is: a + and a
+// hash when files were changed, the hash alone when no commit is known.
 func buildName() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -66,7 +66,11 @@ func buildName() string {
 			changed = "+"
 		}
 	}
-	return commit + changed
+	if commit == "" || changed != "" {
+		// Another program of the same commit is another build.
+		return commit + changed + programHash()
+	}
+	return commit
 }
 
 // versionText is the version of the module, the commit as far as it is known, and Go's version.

@@ -72,6 +72,12 @@ func strategyNames() string {
 
 func (f *exploreFlags) explore(c *cobra.Command) error {
 	in, start, err := f.start()
+	if err == nil {
+		err = cmp.Or(notNegative("cpu", f.cpu), f.runFlags.refuse(c))
+	}
+	if in.Name != "sweep" && in.Name != "reorder" && in.Name != "portfolio" {
+		err = cmp.Or(err, withoutEffect(c, "on the strategy "+in.Name, "exhaust"))
+	}
 	if err != nil {
 		return usageError(err)
 	}

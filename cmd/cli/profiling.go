@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"runtime"
 	"runtime/pprof"
 
 	"github.com/spf13/cobra"
+
+	"github.com/shardproof/shardproof/harness/rundir"
 )
 
 // profiling writes profiles of the tool itself.
@@ -49,5 +53,9 @@ func (p *profiling) start() (stop func(), err error) {
 
 // createNew makes a new file; one that exists is an error, since nothing is overwritten.
 func createNew(name string) (*os.File, error) {
-	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, &rundir.ExistsError{Path: name}
+	}
+	return file, err
 }

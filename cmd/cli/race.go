@@ -153,6 +153,11 @@ func (j *raceJob) open(pairs []race.Pair) error {
 	if j.journal, err = rundir.OpenJournal(filepath.Join(f.out, journalFile), title); err != nil {
 		return err
 	}
+	if len(j.journal.Lines) == 0 {
+		if err := ownFile(filepath.Join(f.out, pairsFile), ""); err != nil {
+			return errors.Join(err, j.journal.Close())
+		}
+	}
 	for _, line := range j.journal.Lines {
 		o, err := race.ParseOutcome(line)
 		if err != nil {

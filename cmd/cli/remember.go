@@ -46,7 +46,7 @@ type remembering struct {
 }
 
 // remember opens the memory that the flags name, and the campaign that is to be continued or begun.
-func (f *runFlags) remember() (*remembering, error) {
+func (f *runFlags) remember(notes io.Writer) (*remembering, error) {
 	if f.memory == "" {
 		return nil, nil
 	}
@@ -60,7 +60,7 @@ func (f *runFlags) remember() (*remembering, error) {
 		done:    make(map[uint64]bool),
 		known:   make(map[string]bool),
 	}
-	if err := r.open(f); err != nil {
+	if err := r.open(f, notes); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	for _, e := range m.Entries() {
@@ -69,13 +69,11 @@ func (f *runFlags) remember() (*remembering, error) {
 	return r, nil
 }
 
-func (r *remembering) open(f *runFlags) (err error) {
+func (r *remembering) open(f *runFlags, notes io.Writer) (err error) {
 	path := filepath.Join(r.Dir(), campaignFile)
 	if !f.goOn {
-		for _, old := range []string{path, filepath.Join(r.Dir(), totalFile)} {
-			if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
-				return err
-			}
+		if err := r.startOver(path, notes); err != nil {
+			return err
 		}
 		if err := r.Begin(newSighting(0)); err != nil {
 			return err
@@ -90,7 +88,7 @@ func (r *remembering) open(f *runFlags) (err error) {
 		set = append(set, s.Name+"="+s.Value)
 	}
 	title := fmt.Sprintf(
-		"shardproof campaign 1: build %q, first seed %d, profile %s, protocol %s, set %q",
+		campaignTitle+"1: build %q, first seed %d, profile %s, protocol %s, set %q",
 		buildName(), f.first, f.profile, f.protocol, set,
 	)
 	if r.campaign, err = rundir.OpenJournal(path, title); err != nil {
@@ -108,6 +106,29 @@ func (r *remembering) open(f *runFlags) (err error) {
 		}
 		if r.done[seed] = true; signature != "held" {
 			r.broken++
+		}
+	}
+	return nil
+}
+
+// campaignTitle begins the first line of a campaign's journal.
+const campaignTitle = "shardproof campaign "
+
+// startOver forgets where an earlier campaign stood, and says so. Files of other origin stay.
+func (r *remembering) startOver(journal string, notes io.Writer) error {
+	total := filepath.Join(r.Dir(), totalFile)
+	if err := errors.Join(
+		ownFile(journal, campaignTitle), ownFile(total, `{"schema":"shardproof.campaign/`),
+	); err != nil {
+		return err
+	}
+	if text, err := os.ReadFile(journal); err == nil {
+		fmt.Fprintf(notes, "%s: a new campaign begins; the one before had finished %d seeds, and "+
+			"--continue would have resumed it\n", programName(), strings.Count(string(text), "\n")-1)
+	}
+	for _, old := range []string{journal, total} {
+		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
 		}
 	}
 	return nil
@@ -190,7 +211,7 @@ func (r *remembering) replay(e *failuredb.Entry, out io.Writer) (fails bool, err
 		if err != nil {
 			return false, err
 		}
-		switch got := result.Signature(); got {
+		switch got := result.Kind(); got {
 		case e.Signature:
 			fails = true
 		case "":
@@ -234,7 +255,7 @@ func (r *remembering) failed(f *campaign.Failure, folder string) (string, error)
 	if r == nil {
 		return "", nil
 	}
-	signature := f.Result.Signature()
+	signature := f.Result.Kind()
 	status, err := r.Failed(signature, newSighting(f.Seed), folder)
 	return fmt.Sprintf("%s signature %s", status, signature), err
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -64,6 +65,9 @@ differs and exits with code 3.`,
 
 func (f *replayFlags) replay(c *cobra.Command, what string) error {
 	s, saved, err := f.load(what)
+	if err == nil {
+		err = f.refuseReplay(c, what)
+	}
 	if err != nil {
 		return usageError(err)
 	}
@@ -98,6 +102,9 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 		fmt.Fprintf(out, "PASS  seed %d   %s   %s steps   trace hash %s%s\n",
 			s.Seed, s.Name, withCommas(r.Steps), r.HashText(), anomaliesShown(r))
 		noteFailure(c, r, saved, commandLine("replay", what))
+		if f.explain {
+			fmt.Fprintln(out, "  Passing   there is no failure to explain")
+		}
 	} else {
 		w := f.where(r, what)
 		fmt.Fprint(out, explain.Report(r, w))
@@ -106,12 +113,32 @@ func (f *replayFlags) replay(c *cobra.Command, what string) error {
 		results.Of(c.Context()).Add(one)
 		fmt.Fprintf(out, "  Trace     %s after %s steps\n", r.HashText(), withCommas(r.Steps))
 	}
+	for _, id := range r.IdleFaults() {
+		fmt.Fprintf(out, "  Fault     %d never took effect: what it waits for did not come before the "+
+			"faults ended\n", id)
+	}
 	if saved != "" {
 		if err := compareWithSaved(c, saved, r); err != nil {
 			return err
 		}
 	}
 	return exitWith(code)
+}
+
+// refuseReplay refuses flags that would be ignored.
+func (f *replayFlags) refuseReplay(c *cobra.Command, what string) error {
+	var err error
+	if _, no := os.Stat(what); no == nil {
+		err = withoutEffect(c, "on a scenario that is in a file, which says so itself",
+			"profile", "protocol", "target")
+	}
+	if f.trace == "" {
+		err = cmp.Or(err, withoutEffect(c, "without --trace", "from", "to"))
+	}
+	if f.to > 0 && f.to < f.from {
+		err = cmp.Or(err, fmt.Errorf("--to %d is before --from %d", f.to, f.from))
+	}
+	return err
 }
 
 // manyNeighbours is how many scenarios --explain tries.

@@ -90,6 +90,9 @@ and the same flags; its summary covers all parts.`,
 }
 
 func (f *runFlags) run(c *cobra.Command) error {
+	if err := f.refuse(c); err != nil {
+		return usageError(err)
+	}
 	draw, err := f.drawing()
 	if err != nil {
 		return usageError(err)
@@ -103,7 +106,12 @@ func (f *runFlags) run(c *cobra.Command) error {
 		return usageError(err)
 	}
 	defer stop()
-	m, err := f.remember()
+	if f.memory == "" {
+		if err := tryFolder(f.out); err != nil {
+			return &exitError{exitHarness, err}
+		}
+	}
+	m, err := f.remember(c.ErrOrStderr())
 	if err != nil {
 		return &exitError{exitHarness, err}
 	}
@@ -131,10 +139,10 @@ func (f *runFlags) campaign(
 	if f.table {
 		printTable(c.OutOrStdout(), all.Sum.Counters)
 	}
-	if err := errors.Join(s.Broken, m.close(c.OutOrStdout())); err != nil {
-		return &exitError{exitHarness, err}
-	}
 	code = worseCode(worseCode(code, m.earlier()), verdictOf(s))
+	if err := errors.Join(s.Broken, m.close(c.OutOrStdout())); err != nil {
+		return &exitError{worseCode(code, exitHarness), err}
+	}
 	if code == exitPassed && c.Context().Err() != nil {
 		code = exitInterrupted
 	}
@@ -283,7 +291,7 @@ func (f *runFlags) reportFailure(
 			"DIVERGED  seed %d: the trace hash was %s, and %s when its scenario was replayed\n  "+
 				"Replay    %s\n\n", failure.Seed,
 			failure.Result.HashText(), failure.Diverged, f.replayCommand(failure.Seed))
-	case len(s.Failures) <= explainedMost || m.wants(failure.Result.Signature()):
+	case len(s.Failures) <= explainedMost || m.wants(failure.Result.Kind()):
 		return f.save(c, failure, s, m)
 	default:
 		fmt.Fprintf(out, "%s  seed %d   Replay  %s\n",
@@ -303,9 +311,8 @@ func (f *runFlags) save(
 	c *cobra.Command, failure *campaign.Failure, s *campaign.Summary, m *remembering,
 ) error {
 	name := fmt.Sprintf("%s-%d", failure.Result.Signature(), failure.Seed)
+	r, name, err := f.saveNew(failure.Result.Scenario, name)
 	folder := filepath.Join(cmp.Or(f.memory, f.out), name)
-	r, err := harness.RunAndSave(failure.Result.Scenario, runner.Options{Targets: f.targets},
-		folder, thisEnvironment())
 	if r == nil {
 		return err
 	}
@@ -327,6 +334,23 @@ func (f *runFlags) save(
 	}
 	tellFailure(c, r, w)
 	return err
+}
+
+// sameName is how many runs of one name are kept: a seed that fails again with the same signature on
+// another path, as it does while somebody edits the store, is another failure.
+const sameName = 100
+
+// saveNew runs a scenario and keeps it under a name that is free, or that the same run has already.
+func (f *runFlags) saveNew(s *scenario.Scenario, name string) (*runner.Result, string, error) {
+	free := name
+	for n := 2; ; n++ {
+		r, err := harness.RunAndSave(s, runner.Options{Targets: f.targets},
+			filepath.Join(cmp.Or(f.memory, f.out), free), thisEnvironment())
+		if there := (*rundir.ExistsError)(nil); !errors.As(err, &there) || n > sameName {
+			return r, free, err
+		}
+		free = fmt.Sprintf("%s-%d", name, n)
+	}
 }
 
 func (f *runFlags) replayCommand(seed uint64) string {

@@ -68,6 +68,9 @@ func (f *shrinkFlags) shrink(c *cobra.Command, what string) error {
 	if err != nil {
 		return usageError(err)
 	}
+	if err := cmp.Or(notNegative("for", f.for_), notNegative("cpu", f.cpu), f.refuseReplay(c, what)); err != nil {
+		return usageError(err)
+	}
 	if f.budget < 1 || f.parallel < 1 {
 		return usageError(errors.New("--runs and --parallel must be 1 or more"))
 	}
@@ -169,6 +172,11 @@ func (j *shrinkJob) open() error {
 	var err error
 	if j.journal, err = rundir.OpenJournal(filepath.Join(j.out, journalFile), title); err != nil {
 		return &exitError{exitHarness, err}
+	}
+	if len(j.journal.Lines) == 0 {
+		if err := ownFile(filepath.Join(j.out, minFile), ""); err != nil {
+			return &exitError{exitHarness, errors.Join(err, j.journal.Close())}
+		}
 	}
 	j.known, err = shrink.ParseTrials(j.journal.Lines)
 	if err != nil {

@@ -100,7 +100,7 @@ func (f *stepFlags) answer(out io.Writer, st *debugger.Stepper) error {
 // walk carries out the lines of the input until it ends or says so.
 func (f *stepFlags) walk(c *cobra.Command, st *debugger.Stepper, film *debugger.Film) error {
 	out := c.OutOrStdout()
-	prompt := ""
+	prompt, mistakes := "", 0
 	if file, ok := c.InOrStdin().(*os.File); ok && isatty.IsTerminal(file.Fd()) {
 		prompt = "> "
 	}
@@ -112,11 +112,15 @@ func (f *stepFlags) walk(c *cobra.Command, st *debugger.Stepper, film *debugger.
 			return nil
 		}
 		if err != nil {
-			text = err.Error() + "\n"
+			text, mistakes = err.Error()+"\n", mistakes+1
 		}
 		fmt.Fprint(out, text, prompt)
 	}
-	return lines.Err()
+	if err := lines.Err(); err != nil || mistakes == 0 || prompt != "" {
+		return err
+	}
+	return usageError(fmt.Errorf("%s could not be carried out",
+		counted(mistakes, "line of the input", "lines of the input")))
 }
 
 // stepGreeting says what is walked through.

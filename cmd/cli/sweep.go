@@ -115,6 +115,9 @@ func indented(lines string) string {
 }
 
 func (f *sweepFlags) sweep(c *cobra.Command, what string) error {
+	if err := notNegative("for", f.for_); err != nil {
+		return usageError(err)
+	}
 	p, base, err := f.plan(what)
 	if err != nil {
 		return usageError(err)
@@ -215,6 +218,11 @@ func (j *sweepJob) open(base *runner.Result) error {
 	var err error
 	if j.journal, err = rundir.OpenJournal(filepath.Join(j.out, journalFile), title); err != nil {
 		return err
+	}
+	if len(j.journal.Lines) == 0 {
+		if err := ownFile(filepath.Join(j.out, matrixFile), ""); err != nil {
+			return errors.Join(err, j.journal.Close())
+		}
 	}
 	if _, err := readKept(filepath.Join(j.out, spentFile), spentSchema, &j.before); err != nil {
 		return errors.Join(err, j.journal.Close())

@@ -70,6 +70,7 @@ func TestRefusals(t *testing.T) {
 			"there is no failpoint \"config.comit.reply\"; did you mean config.commit.reply",
 		},
 		{site, ``, `no terms are given`},
+		{site, `1*return("crash"`, `a bracket or a quotation mark may be missing`},
 		{site, `sleep(50)`, `use return("pause=50ms")`},
 		{site, `pause`, `use return("until=<failpoint>")`},
 		{site, `panic`, `use return("crash")`},

@@ -70,10 +70,22 @@ func parseTerm(term string) (*link, error) {
 		return nil, err
 	}
 	l := &link{partsPerMillion: parts}
-	if err := l.rest.Enable(rest); err != nil {
+	if err := enable(&l.rest, rest); err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "failpoint: "))
 	}
 	return l, nil
+}
+
+// enable has the library parse a term. It panics where a bracket or a quotation mark is missing.
+func enable(f *pingcap.Failpoint, term string) (err error) {
+	defer func() {
+		//shardproof:allow recover no task runs here: a text is parsed
+		if recover() != nil {
+			err = fmt.Errorf("%q is not a term: a bracket or a quotation mark may be missing, as in "+
+				"1*return(\"crash\")", term)
+		}
+	}()
+	return f.Enable(term)
 }
 
 // cutPercent takes a leading "30%" or "0.5%" off. The library would draw it from the process's

@@ -44,15 +44,15 @@ type Options struct {
 	// Skip, when set, says which seeds need not be run: an earlier part of the campaign has
 	// finished them.
 	Skip func(seed uint64) bool
-	// Known, when set, says which signatures are known: broken promises with one are counted, but
+	// Known, when set, says which kinds of failures are known (runner.Result.Kind): broken promises with one are counted, but
 	// do not stop the campaign.
-	Known func(signature string) bool
+	Known func(kind string) bool
 	// Progress is called after every seed, Failed before it for one that did not pass, Finished
 	// between the two for every seed that ran to its end and has a result; one call at a time. What
 	// Finished and Failed return ends the campaign when it is not nil.
 	Progress func(*Summary)
 	Failed   func(*Failure, *Summary) error
-	Finished func(seed uint64, signature string, s *Summary) error
+	Finished func(seed uint64, kind string, s *Summary) error
 }
 
 // Failure is a seed that did not pass.
@@ -73,7 +73,7 @@ type Summary struct {
 	Repeated  int
 	Undecided int
 	Failures  []Failure
-	// Known counts failures with a known signature, which are not among Failures.
+	// Known counts failures of a known kind, which are not among Failures.
 	Known map[string]int
 	// Broken is why the campaign could not go on: what it found could not be kept.
 	Broken error
@@ -221,7 +221,7 @@ func (c *campaign) done(f Failure, again bool, took time.Duration) {
 		c.failed(&f)
 	}
 	if f.finished() && c.Finished != nil {
-		c.end(c.Finished(f.Seed, f.Result.Signature(), s))
+		c.end(c.Finished(f.Seed, f.Result.Kind(), s))
 	}
 	if c.Progress != nil {
 		c.Progress(s)
@@ -232,8 +232,8 @@ func (c *campaign) done(f Failure, again bool, took time.Duration) {
 func (c *campaign) failed(f *Failure) {
 	s := &c.summary
 	if f.finished() && f.Result.Worst().Outcome == checkers.Fail && c.Known != nil &&
-		c.Known(f.Result.Signature()) {
-		s.Known[f.Result.Signature()]++
+		c.Known(f.Result.Kind()) {
+		s.Known[f.Result.Kind()]++
 		return
 	}
 	s.Failures = append(s.Failures, *f)

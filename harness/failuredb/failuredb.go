@@ -105,6 +105,15 @@ func Open(dir string) (*Memory, error) {
 				Remedy: "take the line out",
 			}
 		}
+		if l.Case != "" && filepath.Base(l.Case) != l.Case || l.Case == ".." {
+			_ = j.Close()
+			return nil, &histories.FileError{
+				File:   path,
+				Line:   i + 2,
+				Wrong:  fmt.Sprintf("the case %q is not a folder beside the file", l.Case),
+				Remedy: "take the line out",
+			}
+		}
 		m.fold(&l)
 	}
 	return m, nil

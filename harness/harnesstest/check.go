@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os" //shardproof:allow import a test may be told to replay a file; the run itself sees none
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/shardproof/shardproof/harness"
@@ -60,7 +61,10 @@ type Suite struct {
 //		harnesstest.Check(t, harnesstest.Suite{Seeds: 50})
 //	}
 //
-// go test -run 'TestMigrations/seed=7$' repeats one seed, -shardproof.seeds=1000 runs more, and
+// The scenario of a seed that fails is stored below testdata/shardproof of the test's package, to be
+// committed; every later run of the test begins with those that are there.
+//
+// go test -run '^TestMigrations$' -shardproof.seed=7 runs one seed, -shardproof.seeds=1000 runs more, and
 // -shardproof.replay=FILE runs a scenario that was saved or edited.
 func Check(t *testing.T, suite Suite) {
 	t.Helper()
@@ -78,9 +82,37 @@ func Check(t *testing.T, suite Suite) {
 	if *seedFlag > 0 {
 		first, seeds = *seedFlag, 1
 	}
+	if *seedFlag == 0 {
+		suite.again(t)
+	}
+	name := t.Name()
 	for seed := first; seed < first+uint64(seeds); seed++ {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			suite.check(t, suite.draw(seed), "go test -run '"+t.Name()+"$'")
+			s := suite.draw(seed)
+			suite.check(t, s, fmt.Sprintf("go test -run '^%s$' -shardproof.seed=%d", name, seed),
+				storedIn(name))
+		})
+	}
+}
+
+// storedIn is the folder, in that of the test's package, in which scenarios that have failed are kept
+// for good.
+func storedIn(test string) string {
+	return filepath.Join("testdata", "shardproof", filepath.FromSlash(test))
+}
+
+// again runs what has failed before, as a sub-test each.
+func (suite *Suite) again(t *testing.T) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(storedIn(t.Name()), "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := t.Name()
+	for _, file := range files {
+		t.Run("stored="+strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			s := suite.read(t, file)
+			suite.check(t, s, "go test -run '^"+name+"$' -shardproof.replay="+file, "")
 		})
 	}
 }
@@ -115,6 +147,12 @@ func checkFile(t *testing.T, suite Suite, file string) {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = filepath.Join(file, rundir.ScenarioFile)
 	}
+	suite.check(t, suite.read(t, file),
+		"go test -run '^"+t.Name()+"$' -shardproof.replay="+file, "")
+}
+
+func (suite *Suite) read(t *testing.T, file string) *scenario.Scenario {
+	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -123,11 +161,12 @@ func checkFile(t *testing.T, suite Suite, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	suite.check(t, s, "go test -run '"+t.Name()+"$' -shardproof.replay="+file)
+	return s
 }
 
-// check runs one scenario, and once more with everything recorded when it fails.
-func (suite *Suite) check(t *testing.T, s *scenario.Scenario, replay string) {
+// check runs one scenario, and once more with everything recorded when it fails. Its scenario is
+// then kept for good in the folder stored, unless that is empty.
+func (suite *Suite) check(t *testing.T, s *scenario.Scenario, replay, stored string) {
 	t.Helper()
 	r, err := harness.Run(s, suite.options())
 	if err != nil {
@@ -141,8 +180,25 @@ func (suite *Suite) check(t *testing.T, s *scenario.Scenario, replay string) {
 	if err != nil {
 		t.Logf("the failing run was not saved: %v", err)
 	}
+	if stored != "" {
+		if file, err := store(kept, stored); err != nil {
+			t.Logf("the failing scenario was not stored: %v", err)
+		} else {
+			t.Logf("stored as %s; every later run of the test begins with it, until it is deleted", file)
+		}
+	}
 	t.Attr("shardproof.replay", replay)
 	t.Fatal("\n" + explain.Report(kept, explain.Where{Folder: folder, Replay: []string{replay}}))
+}
+
+// store writes the plan of a failing run into a new file.
+func store(r *runner.Result, folder string) (file string, err error) {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", err
+	}
+	file = filepath.Join(folder, fmt.Sprintf("%s-%d-%s.txt", r.Signature(), r.Scenario.Seed,
+		r.HashText()))
+	return file, rundir.Replace(file, []byte(r.Plan().String()))
 }
 
 func (suite *Suite) folder(t *testing.T) string {

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/shardproof/shardproof/checkers"
@@ -65,6 +66,46 @@ func (r *Result) Signature() string {
 	default:
 		return worst.Checker + "-" + string(worst.Outcome)
 	}
+}
+
+// Kind tells failures apart that clients see alike: the signature, and behind it that of what the
+// step oracles first saw go wrong with the same key, if they saw anything. Empty for a run that
+// passed.
+func (r *Result) Kind() string {
+	worst := r.Worst()
+	if r.Passed() || len(worst.Violations) == 0 || len(worst.Violations[0].Events) > 0 {
+		return r.Signature()
+	}
+	about, root, first := &worst.Violations[0], "", uint64(math.MaxUint64)
+	for i := range r.Verdicts {
+		for j := range r.Verdicts[i].Violations {
+			v := &r.Verdicts[i].Violations[j]
+			if len(v.Events) == 0 || about.Key != "" && v.Key != about.Key {
+				continue
+			}
+			if step := v.Events[len(v.Events)-1]; step < first {
+				root, first = "/"+string(v.Signature), step
+			}
+		}
+	}
+	return r.Signature() + root
+}
+
+// IdleFaults are the numbers of the scenario's faults that never took effect. It needs the run's
+// events.
+func (r *Result) IdleFaults() (idle []int) {
+	begun := map[int]bool{}
+	for i := range r.Events {
+		if r.Events[i].Kind == trace.Fault {
+			begun[r.Events[i].FaultNumber()] = true
+		}
+	}
+	for i := range r.Scenario.Faults {
+		if id := r.Scenario.Faults[i].ID; !begun[id] {
+			idle = append(idle, id)
+		}
+	}
+	return idle
 }
 
 // Plan is the scenario with every fault that chance decided written out: it replays this run step

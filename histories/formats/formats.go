@@ -1,14 +1,16 @@
-// Package formats reads a history whatever form it has: shardproof's own, packed or not, or one of
-// those that Jepsen's tests leave.
+// Package formats reads a history whatever form it has: shardproof's own, packed or not, one of those
+// that Jepsen's tests leave, or porcupine's operations.
 //
-// Promise: the form is told by what the file holds, not by its name; what is returned is a history
-// as package wellformed defines it.
+// Promise: the form is told by what the file holds, not by its name; what is returned of shardproof's
+// own is a history as package wellformed defines it.
 //
-// Refusal: no form is guessed. A file of none is refused as one that is not shardproof's.
+// Refusal: no form is guessed. A file of none is refused, with the forms that there are.
 package formats
 
 import (
 	"bufio"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -20,26 +22,78 @@ import (
 // recognised is how much of a file tells its form.
 const recognised = 1 << 16
 
-// Read reads the file at that path, of at most so many bytes, unpacked; 0 for any. Errors are of
-// type *histories.FileError unless the file cannot be opened or read.
-func Read(path string, most int64) ([]histories.Op, error) {
+// Limits bound what reading may cost; the zero Limits do not.
+type Limits struct {
+	// Bytes is how many bytes a file may have, unpacked; 0 for any.
+	Bytes int64
+	// Stop is asked again and again while a file is read; its error ends that. Nil for never.
+	Stop func() error
+}
+
+// Read reads the file at that path. Errors are of type *histories.FileError unless the file cannot
+// be opened or read, or Stop says so.
+func Read(path string, limits Limits) ([]histories.Op, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	in := bufio.NewReaderSize(f, recognised)
+	in := bufio.NewReaderSize(&stoppable{f, limits.Stop}, recognised)
 	head, err := in.Peek(recognised)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if jepsen.Recognise(head) {
-		return jepsen.Read(path, in)
+	if foreign := jepsen.Recognise(head); foreign != nil {
+		return foreign(path, &bounded{in, path, limits.Bytes, limits.Bytes})
 	}
 	_, ops, err := histories.ReadSized[histories.Op](path, in,
-		histories.Extent{Size: histories.SizeOf(f), Most: most})
+		histories.Extent{Size: histories.SizeOf(f), Most: limits.Bytes})
+	if file := (*histories.FileError)(nil); errors.As(err, &file) && file.Foreign {
+		return nil, &histories.FileError{
+			File: path, Line: 1, Wrong: "this is no history in a form that is known",
+			Remedy: "give " + Forms,
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	return ops, wellformed.CheckFile(path, ops)
+}
+
+// Forms names the forms that Read reads.
+const Forms = "a history of shardproof (history.ndjson.zst or plain NDJSON), a log of Jepsen's etcd " +
+	"test, a history.edn of Jepsen (registers, compare-and-set, sets, single appends), a key-value " +
+	"history of the public data set, or porcupine's key-value operations as JSON"
+
+// bounded is a source of at most so many bytes; 0 for any.
+type bounded struct {
+	io.Reader
+	file       string
+	left, most int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.left -= int64(n); b.most > 0 && b.left < 0 {
+		return 0, &histories.FileError{
+			File: b.file, Wrong: fmt.Sprintf("the file has more than %d bytes", b.most),
+			Remedy: "raise the limit, --max-bytes",
+		}
+	}
+	return n, err
+}
+
+// stoppable is a source that ends with an error when it is told to.
+type stoppable struct {
+	io.Reader
+	stop func() error
+}
+
+func (s *stoppable) Read(p []byte) (int, error) {
+	if s.stop != nil {
+		if err := s.stop(); err != nil {
+			return 0, err
+		}
+	}
+	return s.Reader.Read(p)
 }

@@ -24,7 +24,7 @@ func TestRead(t *testing.T) {
 	for name, c := range map[string]struct{ text, refused string }{
 		"own":       {own, ""},
 		"jepsen":    {jepsenLog, ""},
-		"foreign":   {"[1, 2]\n", ":1: this is not a file of shardproof"},
+		"foreign":   {"[1, 2]\n", ":1: this is no history in a form that is known; give a history of shardproof"},
 		"misspelt":  {strings.Replace(own, `"ok"`, `"okay"`, 1), ":2: operation 1 has the unknown outcome"},
 		"too large": {own + strings.Repeat(" ", 1000), "has more than 1000 bytes"},
 		"empty":     {"", ":1: the file is empty"},
@@ -33,7 +33,7 @@ func TestRead(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ops, err := formats.Read(path, 1000)
+		ops, err := formats.Read(path, formats.Limits{Bytes: 1000})
 		var refused *histories.FileError
 		switch {
 		case c.refused == "" && (err != nil || len(ops) != 1):

@@ -1,5 +1,6 @@
-// Package jepsen reads histories that others recorded: the register logs of Jepsen's etcd tests and
-// the key-value histories of the public data set of linearizability checkers.
+// Package jepsen reads histories that others recorded: the register logs of Jepsen's etcd tests, the
+// histories in EDN that Jepsen writes, the key-value histories of the public data set of
+// linearizability checkers, and porcupine's operations as JSON.
 //
 // Promise: every line is understood or refused with its place; the operations mean to the checkers
 // what they meant to their authors. Identities in these histories may repeat, which only
@@ -9,6 +10,7 @@ package jepsen
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 
@@ -18,18 +20,36 @@ import (
 // NS is the namespace of all operations.
 const NS = "jepsen.history"
 
-// Recognise says whether the text is a history that this package reads.
-func Recognise(text []byte) bool {
-	line, _, _ := bytes.Cut(bytes.TrimLeft(text, " \t\r\n"), []byte("\n"))
-	return registerLine.Match(line) || kvLine.Match(line)
+// Reader reads a history of one form; file stands for the source in errors, which are of type
+// *histories.FileError unless r fails.
+type Reader func(file string, r io.Reader) ([]histories.Op, error)
+
+// Recognise is the reader of a history that begins so; nil when it has none of these forms.
+func Recognise(head []byte) Reader {
+	line, _, _ := bytes.Cut(bytes.TrimLeft(head, " \t\r\n"), []byte("\n"))
+	line = bytes.TrimRight(line, " \t\r")
+	switch {
+	case registerLine.Match(line) || kvLine.Match(line):
+		return Read
+	case isEDN(head):
+		return ReadEDN
+	case isPorcupine(head):
+		return ReadPorcupine
+	}
+	return nil
 }
 
-// Read reads a history of either kind; file stands for the source in errors, which are of type
-// *histories.FileError unless r fails. Call and Return are numbers of lines.
+// longestLine is how long a line may be.
+const longestLine = 1 << 24
+
+// Read reads a log of either kind. Call and Return are numbers of lines.
 func Read(file string, r io.Reader) ([]histories.Op, error) {
-	p := parser{file: file, open: map[int]int{}, kv: kv{puts: map[put]bool{}}}
+	p := parser{
+		file: file, open: map[int]int{},
+		kv: kv{puts: map[put]bool{}, words: map[int64]map[string]bool{}},
+	}
 	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 1<<24)
+	lines.Buffer(nil, longestLine)
 	for lines.Scan() {
 		p.line++
 		text := bytes.TrimSpace(lines.Bytes())
@@ -40,13 +60,19 @@ func Read(file string, r io.Reader) ([]histories.Op, error) {
 			return nil, err
 		}
 	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		p.line++
+		return nil, p.refuse(fmt.Sprintf("the line has more than %d bytes", longestLine),
+			"give a history as Jepsen writes it")
+	}
 	if err := lines.Err(); err != nil {
 		return nil, err
 	}
 	if len(p.ops) == 0 {
 		return nil, p.refuse("the file holds no operation", "give a history as Jepsen writes it")
 	}
-	return p.finish(), nil
+	ops := p.finish()
+	return ops, p.kv.explain(&p)
 }
 
 // parser reads one history. Each process has at most one operation in progress, open by process.
@@ -98,13 +124,12 @@ func (p *parser) end(process int) (*histories.Op, error) {
 	return &p.ops[i], nil
 }
 
-// finish gives what never ended the last line as its end, and reads its full meaning into what did.
+// finish gives what never ended a line behind the last as its end.
 func (p *parser) finish() []histories.Op {
 	for i := range p.ops {
 		if p.ops[i].Return == 0 {
-			p.ops[i].Return = uint64(p.line)
+			p.ops[i].Return = uint64(p.line + 1)
 		}
 	}
-	p.kv.explain(p.ops)
 	return p.ops
 }

@@ -1,7 +1,9 @@
 package jepsen
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,11 +17,14 @@ var kvLine = regexp.MustCompile(
 )
 
 // kv reads strings as documents: a key starts as the empty string, which is no document; a put
-// gives the document its value, and each append pushes to its list. Strings are runs of "x client
-// number y".
-type kv struct{ puts map[put]bool }
+// gives the document its value, and each append pushes to its list. A string that was read is taken
+// apart into the words that were put and appended to its key.
+type kv struct {
+	puts  map[put]bool
+	words map[int64]map[string]bool
+}
 
-// put is what was put where: the same piece may have been appended to another key.
+// put is what was put where: the same word may have been appended to another key.
 type put struct {
 	key   int64
 	value string
@@ -33,7 +38,11 @@ func (p *parser) keyValue(m [][]byte) error {
 	}
 	value := strings.Trim(string(m[5]), `"`)
 	if string(m[2]) == "invoke" {
-		return p.call(process, p.kv.op(string(m[3]), key, value))
+		op, err := p.kv.op(p, string(m[3]), key, value)
+		if err != nil {
+			return err
+		}
+		return p.call(process, op)
 	}
 	op, err := p.end(process)
 	if err != nil {
@@ -49,41 +58,73 @@ func (p *parser) keyValue(m [][]byte) error {
 	return nil
 }
 
-func (v *kv) op(kind string, key int64, value string) histories.Op {
-	switch kind {
-	case "put":
-		v.puts[put{key, value}] = true
-		return histories.Op{Kind: scenario.Upsert, Key: key, Value: value}
-	case "append":
-		return histories.Op{Kind: scenario.Push, Key: key, Value: value}
+func (v *kv) op(p *parser, kind string, key int64, value string) (histories.Op, error) {
+	if kind == "get" {
+		return histories.Op{Kind: scenario.Read, Key: key}, nil
 	}
-	return histories.Op{Kind: scenario.Read, Key: key}
+	if value == "" {
+		return histories.Op{}, p.refuse("the "+kind+" has no value", "put and append words")
+	}
+	if v.words[key] == nil {
+		v.words[key] = map[string]bool{}
+	}
+	v.words[key][value] = true
+	if kind == "put" {
+		v.puts[put{key, value}] = true
+		return histories.Op{Kind: scenario.Upsert, Key: key, Value: value}, nil
+	}
+	return histories.Op{Kind: scenario.Push, Key: key, Value: value}, nil
 }
 
-// explain takes the strings that were read apart, once it is known which pieces were put.
-func (v *kv) explain(ops []histories.Op) {
-	for i := range ops {
-		op := &ops[i]
-		if op.Kind != scenario.Read || op.Outcome != histories.OK || op.NS != NS ||
-			op.Result.Found {
+// explain takes the strings that were read apart, once it is known which words there are.
+func (v *kv) explain(p *parser) error {
+	longest := map[int64]int{}
+	for key, words := range v.words {
+		for word := range words {
+			longest[key] = max(longest[key], len(word))
+		}
+	}
+	for i := range p.ops {
+		op := &p.ops[i]
+		read := op.Kind == scenario.Read && op.Outcome == histories.OK && !op.Result.Found
+		if !read || op.Result.Value == "" {
 			continue
 		}
-		if op.Result.Value == "" {
-			continue
+		pieces, ways := cut(op.Result.Value, v.words[op.Key], longest[op.Key])
+		if ways > 1 {
+			p.line = int(op.Return)
+			return p.refuse(fmt.Sprintf("%.60q can be taken apart into the words of its key in several "+
+				"ways", op.Result.Value), "append words none of which is made of others")
 		}
-		r := histories.Result{Found: true, List: pieces(op.Result.Value)}
+		r := histories.Result{Found: true, List: pieces}
 		if v.puts[put{op.Key, r.List[0]}] {
 			r.Value, r.List = r.List[0], r.List[1:]
 		}
 		op.Result = r
 	}
+	return nil
 }
 
-// pieces cuts after every "y".
-func pieces(s string) []string {
-	all := strings.SplitAfter(s, "y")
-	if all[len(all)-1] == "" {
-		all = all[:len(all)-1]
+// cut takes a string apart into words, and says in how many ways that can be done: 0, 1, or 2 for
+// more. Where there is none, the string itself is the only piece, which nobody has written.
+func cut(s string, words map[string]bool, longest int) (pieces []string, ways int) {
+	// at[i] is in how many ways the first i bytes can be taken apart, last[i] the length of the last
+	// word of one of them.
+	at, last := make([]uint8, len(s)+1), make([]int, len(s)+1)
+	at[0] = 1
+	for end := 1; end <= len(s); end++ {
+		for n := 1; n <= min(end, longest); n++ {
+			if at[end-n] > 0 && words[s[end-n:end]] {
+				at[end], last[end] = min(2, at[end]+at[end-n]), n
+			}
+		}
 	}
-	return all
+	if at[len(s)] == 0 {
+		return []string{s}, 0
+	}
+	for end := len(s); end > 0; end -= last[end] {
+		pieces = append(pieces, s[end-last[end]:end])
+	}
+	slices.Reverse(pieces)
+	return pieces, int(at[len(s)])
 }

@@ -70,6 +70,12 @@ func (s *Scenario) checkProtocol(Names) *defect {
 	return nil
 }
 
+// The most of what a scenario may have. A run keeps all of it in memory.
+const (
+	mostKeys    = 1_000_000
+	mostServers = 1_000
+)
+
 func (s *Scenario) checkTopology(Names) *defect {
 	t := s.Topology
 	if t.Shards > 26 {
@@ -89,6 +95,10 @@ func (s *Scenario) checkTopology(Names) *defect {
 		if n.count < 1 {
 			return flaw("topology", 0, fmt.Sprintf("%s=%d", n.what, n.count), n.what+"=1 or more")
 		}
+		if n.count > mostServers {
+			return flaw("topology", 0, fmt.Sprintf("%s=%d", n.what, n.count),
+				fmt.Sprintf("at most %s=%d", n.what, mostServers))
+		}
 	}
 	return nil
 }
@@ -107,6 +117,9 @@ func (s *Scenario) checkCollections(Names) *defect {
 	seen := map[string]bool{}
 	for i, c := range s.Collections {
 		switch {
+		case c.Keys > mostKeys:
+			return flaw("collection", i, fmt.Sprintf("keys=%d", c.Keys),
+				fmt.Sprintf("at most keys=%d", mostKeys))
 		case seen[c.NS] || !strings.Contains(c.NS, "."):
 			return flaw("collection", i, "the namespace "+quoteWord(c.NS)+
 				" is given twice or has no dot", "a namespace of its own such as test.docs")

@@ -7,9 +7,14 @@ import (
 )
 
 func (s *Scenario) checkOps(Names) *defect {
-	ids := map[int]bool{}
+	ids, values := map[int]bool{}, map[string]int{}
 	for i := range s.Ops {
 		o := &s.Ops[i]
+		if by, taken := values[o.Value]; taken && o.Value != "" {
+			return flaw("op", i, fmt.Sprintf("the value %s is written by operation %d already",
+				quoteWord(o.Value), by), "a value of its own, by which the write is told from others")
+		}
+		values[o.Value] = o.ID
 		if ids[o.ID] {
 			return flaw("op", i, fmt.Sprintf("operation %d is given twice", o.ID),
 				"a number of its own")

@@ -1,0 +1,74 @@
+package linearize
+
+import "slices"
+
+// document is a state of one place: its value, or Absent, and a node of the tree of lists.
+type document struct {
+	value ID
+	list  int32
+}
+
+// documents is a state: what is in each place.
+type documents [mostNames]document
+
+// unseenValue stands for every value that nobody can tell from another: no act has noticed it.
+const unseenValue ID = -1
+
+// specification is what the acts of one key mean to a search.
+type specification struct {
+	lists *listTree
+	// reads says whether lists were read at all; else they say nothing.
+	reads bool
+}
+
+func (k *Key) specification() *specification {
+	return &specification{newListTree(k.Lists), k.pushes()}
+}
+
+// plain are the acts with unseenValue for each value that none of them noticed.
+func plain(acts []KeyOp) []KeyOp {
+	noticed := map[ID]bool{}
+	for i := range acts {
+		if a := &acts[i]; a.See == Exactly || a.See == Except {
+			noticed[a.Seen] = true
+		}
+	}
+	all := slices.Clone(acts)
+	for i := range all {
+		if a := &all[i]; a.Do.puts() && a.Put >= firstName && !noticed[a.Put] {
+			a.Put = unseenValue
+		}
+	}
+	return all
+}
+
+// holds says whether the act could have noticed the state.
+func (s *specification) holds(all *documents, a *KeyOp) bool {
+	d := &all[a.Place]
+	if !a.holds(d.value) {
+		return false
+	}
+	readsList := s.reads && a.See == Exactly && a.Seen != Absent && a.Do == Leave
+	return !readsList || s.lists.read[a.List] == d.list
+}
+
+// apply is the state after an act that holds.
+func (s *specification) apply(all documents, a *KeyOp) documents {
+	d := all[a.Place]
+	if a.Do == Move {
+		all[a.Into], all[a.Place] = d, document{}
+		return all
+	}
+	next := document{a.value(d.value), d.list}
+	switch a.Do {
+	case Set, Remove:
+		next.list = emptyList
+	case Append:
+		next.list = s.lists.push(d.list, a.Put)
+	}
+	if !s.reads {
+		next.list = emptyList
+	}
+	all[a.Place] = next
+	return all
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// Go ends a program that panics, and one that is out of memory, with exit code 2, which here means
+// undecided; nothing in the program can change that. So the work is done by a second process with
+// exit codes of its own, and whatever is not one of them is a harness that failed.
+
+// workerVariable is set in the environment of the process that does the work.
+const workerVariable = "SHARDPROOF_WORKER"
+
+// workerCodes is added to the exit codes of the worker. What the runtime ends with, and what a shell
+// makes of a signal, is outside of the range.
+const workerCodes = 32
+
+// workerMost is the greatest exit code that the worker moves.
+const workerMost = exitUsage
+
+func workerCode(code int) int {
+	if code <= workerMost {
+		return code + workerCodes
+	}
+	return code
+}
+
+// supervise runs this program again as a worker and returns what its end means.
+func supervise() int {
+	path, err := os.Executable()
+	if err != nil {
+		return harnessFailed("it cannot find its own program", err)
+	}
+	// The worker dies with the thread that made it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	worker := &exec.Cmd{
+		Path:        path,
+		Args:        os.Args,
+		Env:         append(os.Environ(), workerVariable+"=1"),
+		Stdin:       os.Stdin,
+		Stdout:      os.Stdout,
+		Stderr:      os.Stderr,
+		SysProcAttr: workerAttributes(),
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if err := worker.Start(); err != nil {
+		return harnessFailed("it cannot start itself", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- worker.Wait() }()
+	for {
+		select {
+		case s := <-signals:
+			_ = worker.Process.Signal(s)
+		case err := <-ended:
+			return endOfWorker(worker.ProcessState, err)
+		}
+	}
+}
+
+// endOfWorker is the exit code of the whole program.
+func endOfWorker(state *os.ProcessState, err error) int {
+	var failed *exec.ExitError
+	if err != nil && !errors.As(err, &failed) {
+		return harnessFailed("its worker is lost", err)
+	}
+	switch code := state.ExitCode(); {
+	case code == exitInterrupted:
+		return code
+	case code >= workerCodes && code <= workerCodes+workerMost:
+		return code - workerCodes
+	case brokenPipe(state):
+		return brokenPipeCode
+	}
+	return harnessFailed("it crashed", errors.New(state.String()))
+}
+
+func harnessFailed(what string, err error) int {
+	fmt.Fprintf(os.Stderr, "%s: %s: %v\n", programName(), what, err)
+	return exitHarness
+}
+
+// graceful is how long a command that was interrupted may take to report and to save.
+const graceful = 10 * time.Second
+
+// obey ends the process when it does not end by itself after it was interrupted, or when it is
+// interrupted a second time.
+func obey(interrupted <-chan struct{}) {
+	<-interrupted
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+	select {
+	case <-again:
+	case <-time.After(graceful):
+	}
+	fmt.Fprintf(os.Stderr, "%s: interrupted\n", programName())
+	os.Exit(exitInterrupted)
+}
