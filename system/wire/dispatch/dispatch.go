@@ -1,0 +1,99 @@
+// Package dispatch leads one message of a client to the command that answers it.
+//
+// Promise: every message gets one answer, also an unknown command; every answer carries the cluster
+// time. Everything that commands keep (cursors, the fail point) is touched by tasks of the router's
+// node only.
+//
+// Refusal: it knows no connections.
+package dispatch
+
+import (
+	"maps"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/wire/collections"
+	"github.com/shardproof/shardproof/system/wire/crud"
+	"github.com/shardproof/shardproof/system/wire/cursor"
+	"github.com/shardproof/shardproof/system/wire/deployment"
+	"github.com/shardproof/shardproof/system/wire/failcommand"
+	"github.com/shardproof/shardproof/system/wire/handshake"
+	"github.com/shardproof/shardproof/system/wire/reply"
+	"github.com/shardproof/shardproof/system/wire/request"
+	"github.com/shardproof/shardproof/system/wire/sharding"
+)
+
+// Dispatcher has all commands of one router.
+type Dispatcher struct {
+	d        *deployment.Deployment
+	commands map[string]request.Handler
+	failures failcommand.Point
+}
+
+// New is the dispatcher of a deployment; authenticates says that clients must say who they are.
+func New(d *deployment.Deployment, authenticates bool) *Dispatcher {
+	p := &Dispatcher{d: d, commands: make(map[string]request.Handler)}
+	idle := func() time.Duration { return d.Settings.CursorTimeout }
+	cursors := cursor.NewRegistry(d.Endpoint.Node(), idle)
+	for _, all := range []map[string]request.Handler{
+		handshake.New(d, authenticates).Commands(), collections.New(d).Commands(),
+		crud.New(d, cursors).Commands(), sharding.New(d).Commands(), p.failures.Commands(),
+	} {
+		maps.Copy(p.commands, all)
+	}
+	return p
+}
+
+// Meet is what the fail point does with a request.
+func (p *Dispatcher) Meet(r *request.Request) failcommand.Fate { return p.failures.Meet(r) }
+
+// Answer carries a request out.
+func (p *Dispatcher) Answer(t env.Task, r *request.Request, fate failcommand.Fate) bson.D {
+	doc, err := p.execute(t, r, fate)
+	if err != nil {
+		if r.Session.Numbered {
+			err = reply.LabelWrite(err)
+		}
+		doc = reply.FailureOf(err).Document()
+	} else {
+		doc = fate.Amend(doc)
+	}
+	return p.timed(doc)
+}
+
+func (p *Dispatcher) execute(
+	t env.Task, r *request.Request, fate failcommand.Fate,
+) (bson.D, error) {
+	if fate.Failure != nil {
+		return nil, fate.Failure
+	}
+	do := p.commands[r.Name]
+	if do == nil {
+		return nil, errcode.New(errcode.CommandNotFound, "no such command: '%s'", r.Name)
+	}
+	if r.Session.InTransaction {
+		return nil, &reply.Failure{
+			Number:  reply.Number(reply.CommandNotSupported),
+			Message: "transactions of several statements are not supported",
+		}
+	}
+	return do(t, r)
+}
+
+// timed adds what the router knows of the cluster time.
+func (p *Dispatcher) timed(doc bson.D) bson.D {
+	now := catalog.TimestampBSON(p.d.Endpoint.Clock().Now().Cluster)
+	return append(doc,
+		bson.E{Key: "$clusterTime", Value: bson.D{
+			{Key: "clusterTime", Value: now},
+			{Key: "signature", Value: bson.D{
+				{Key: "hash", Value: bson.Binary{Data: make([]byte, 20)}},
+				{Key: "keyId", Value: int64(0)},
+			}},
+		}},
+		bson.E{Key: "operationTime", Value: now})
+}
