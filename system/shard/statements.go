@@ -8,6 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/pipeline"
 	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -100,7 +101,7 @@ func (w *writeCommand) modify(c change) (docChange, error) {
 		}
 		return w.upsert(p, rng, c)
 	}
-	doc, err := query.Apply(c.with, old)
+	doc, err := pipeline.Update(c.with, old)
 	if err != nil {
 		return docChange{}, err
 	}
@@ -120,7 +121,7 @@ func (w *writeCommand) modify(c change) (docChange, error) {
 }
 
 func (w *writeCommand) upsert(p key.Pattern, rng key.Range, c change) (docChange, error) {
-	doc, err := query.NewFrom(c.filter, c.with, c.newID)
+	doc, err := pipeline.NewFrom(c.filter, c.with, c.newID)
 	if err != nil {
 		return docChange{}, err
 	}

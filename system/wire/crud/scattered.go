@@ -6,6 +6,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/pipeline"
 	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/wire/reply"
 	"github.com/shardproof/shardproof/system/wire/request"
@@ -22,7 +23,11 @@ func changeOf(doc bson.Raw, name string, multi bool) (bson.Raw, error) {
 		return nil, errcode.New(reply.FailedToParse, "an update has no %s", name)
 	}
 	if v.Type == bson.TypeArray {
-		return nil, errcode.New(errcode.BadValue, "updates by pipelines are not supported")
+		stages, err := request.Documents(doc, name)
+		if err != nil {
+			return nil, err
+		}
+		return pipeline.Change(stages)
 	}
 	change, ok := v.DocumentOK()
 	if !ok {
@@ -39,7 +44,7 @@ func changeOf(doc bson.Raw, name string, multi bool) (bson.Raw, error) {
 
 // upsertedID is the _id of the document that an upsert has made: as the package query decides.
 func upsertedID(u *command.Update) bson.RawValue {
-	doc, err := query.NewFrom(u.Filter, u.Change, u.NewID)
+	doc, err := pipeline.NewFrom(u.Filter, u.Change, u.NewID)
 	if err != nil {
 		return bson.RawValue{Type: bson.TypeNull}
 	}

@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/wire/collections"
@@ -81,7 +82,28 @@ func (p *Dispatcher) execute(
 			Message: "transactions of several statements are not supported",
 		}
 	}
+	if err := supportsConcern(r); err != nil {
+		return nil, err
+	}
 	return do(t, r)
+}
+
+// supportsConcern refuses snapshot reads by commands that read no collection.
+func supportsConcern(r *request.Request) error {
+	concern, err := r.Document("readConcern")
+	if err != nil {
+		return err
+	}
+	level, err := request.Text(concern, "level", "")
+	if err != nil || level != string(command.Snapshot) {
+		return err
+	}
+	switch r.Name {
+	case "find", "aggregate", "distinct":
+		return nil
+	}
+	return errcode.New(reply.InvalidOptions,
+		"read concern snapshot is not supported by command %s", r.Name)
 }
 
 // timed adds what the router knows of the cluster time.

@@ -21,6 +21,9 @@ import (
 
 const name = "failCommand"
 
+// afterCheckout is a fail point of getMore alone.
+const afterCheckout = "failGetMoreAfterCursorCheckout"
+
 // Point is the fail point of one server.
 type Point struct {
 	on bool
@@ -76,11 +79,8 @@ func (p *Point) configure(_ env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	if which != name && which != "onPrimaryTransactionalWrite" {
-		return nil, errcode.New("Location51045", "there is no fail point %q here", which)
-	}
-	if which != name {
-		return reply.Result(bson.E{Key: "count", Value: int32(0)}), nil
+	if which != name && which != afterCheckout {
+		return nil, errcode.New(errcode.BadValue, "there is no fail point %q here", which)
 	}
 	count := p.entered
 	next := Point{entered: count}
@@ -90,6 +90,9 @@ func (p *Point) configure(_ env.Task, r *request.Request) (bson.D, error) {
 	data, err := r.Document("data")
 	if err == nil && next.on {
 		err = next.read(data)
+	}
+	if which == afterCheckout {
+		next.commands = []string{"getMore"}
 	}
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/shardproof/shardproof/system"
@@ -27,55 +28,76 @@ import (
 type Cluster struct {
 	world *sim.World
 	inner *system.Cluster
-	node  env.Node
+	nodes map[env.NodeID]env.Node
 	tasks chan func()
 	ended chan struct{}
 }
 
-// Start starts a cluster and serves its router on an address of the loopback until stop is called.
-// URI is what drivers connect to.
+// Start starts a cluster and serves its two routers on addresses of the loopback until stop is
+// called. URI is what drivers connect to.
 func Start(users *wire.Users) (c *Cluster, uri string, stop func() error, err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	if c, err = assemble(); err != nil {
 		return nil, "", nil, err
 	}
-	if c, err = assemble(); err != nil {
-		return nil, "", nil, errors.Join(err, l.Close())
-	}
 	ctx, cancel := context.WithCancel(context.Background())
-	pumped, served := make(chan error, 1), make(chan error, 1)
-	go func() { pumped <- c.pump(ctx) }()
-	go func() {
-		served <- wire.Serve(ctx, l, wire.Config{Runner: c, Router: c.router, Users: users})
-	}()
+	ended := []chan error{make(chan error, 1)}
+	go func() { ended[0] <- c.pump(ctx) }()
 	stop = func() error {
 		cancel()
-		err := errors.Join(<-pumped, <-served)
+		var all error
+		for _, one := range ended {
+			all = errors.Join(all, <-one)
+		}
 		c.world.Close()
-		return err
+		return all
 	}
-	return c, "mongodb://" + l.Addr().String(), stop, nil
+	var hosts []string
+	for _, id := range c.inner.Topology().RouterNodes() {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, "", nil, errors.Join(err, stop())
+		}
+		hosts = append(hosts, l.Addr().String())
+		r, served := runner{c, id}, make(chan error, 1)
+		ended = append(ended, served)
+		go func() {
+			cfg := wire.Config{Runner: r, Router: r.router, Users: users}
+			served <- wire.Serve(ctx, l, cfg)
+		}()
+	}
+	return c, "mongodb://" + strings.Join(hosts, ","), stop, nil
 }
+
+// runner runs tasks of one router's node.
+type runner struct {
+	*Cluster
+	id env.NodeID
+}
+
+func (r runner) router() *router.Router { return r.inner.Router(r.id) }
 
 // assemble makes a world with a cluster and runs it until clients can be served.
 func assemble() (*Cluster, error) {
 	const patience = env.Time(time.Minute)
 	s := settings.Default80()
-	c := &Cluster{tasks: make(chan func()), ended: make(chan struct{})}
+	c := &Cluster{
+		nodes: make(map[env.NodeID]env.Node), tasks: make(chan func()),
+		ended: make(chan struct{}),
+	}
 	c.world = sim.New(sim.Options{Seed: 1, Codec: codec.BSON})
-	top := system.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 1}
+	top := system.Topology{Shards: 2, Members: 3, ConfigMembers: 3, Routers: 2}
 	var err error
 	if c.inner, err = system.Assemble(listening{c.world, c}, top, &s); err != nil {
 		return nil, err
 	}
-	c.world.Run(func() bool { return c.inner.Ready() && c.node != nil }, patience)
+	c.world.Run(c.inner.Ready, patience)
 	if err := c.world.Err(); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// listening is a world that notes the node of the router as it boots.
+// listening is a world that notes nodes as they boot.
 type listening struct {
 	*sim.World
 	c *Cluster
@@ -84,16 +106,10 @@ type listening struct {
 // AddNode adds the node to the world.
 func (w listening) AddNode(id env.NodeID, boot env.Boot) {
 	w.World.AddNode(id, func(t env.Task) {
-		if id == routerID {
-			w.c.node = t.Node()
-		}
+		w.c.nodes[id] = t.Node()
 		boot(t)
 	})
 }
-
-const routerID env.NodeID = "router.0"
-
-func (c *Cluster) router() *router.Router { return c.inner.Router(routerID) }
 
 // Do has fn look at the cluster, or change it, between two steps of its world.
 func (c *Cluster) Do(fn func(*system.Cluster, *sim.World)) {
@@ -129,11 +145,11 @@ func (c *Cluster) pump(ctx context.Context) error {
 var errStopped = errors.New("the cluster was stopped")
 
 // Run has the router's node run fn as a task.
-func (c *Cluster) Run(ctx context.Context, name string, fn func(env.Task)) error {
+func (c runner) Run(ctx context.Context, name string, fn func(env.Task)) error {
 	done := make(chan struct{})
 	var task env.Task
 	begin := func() {
-		c.node.Spawn(nil, name, func(t env.Task) {
+		c.nodes[c.id].Spawn(nil, name, func(t env.Task) {
 			task = t
 			defer close(done)
 			fn(t)
