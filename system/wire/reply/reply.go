@@ -70,7 +70,7 @@ var names = map[int32]string{
 }
 
 func init() {
-	for code, number := range numbers {
+	for code, number := range numbers { //shardproof:allow map numbers are distinct
 		names[number] = string(code)
 	}
 }

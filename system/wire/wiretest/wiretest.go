@@ -80,6 +80,7 @@ func (r runner) router() *router.Router { return r.inner.Router(r.id) }
 func assemble() (*Cluster, error) {
 	const patience = env.Time(time.Minute)
 	s := settings.Default80()
+	s.OrphanCleanupDelay = 0 // a range may come back at once
 	c := &Cluster{
 		nodes: make(map[env.NodeID]env.Node), tasks: make(chan func()),
 		ended: make(chan struct{}),
