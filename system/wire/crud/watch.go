@@ -156,10 +156,22 @@ func (c *stream) event(t env.Task, ch *command.Change) (bson.Raw, error) {
 		db, coll, _ := strings.Cut(ch.To, ".")
 		event = append(event, bson.E{Key: "to", Value: namespace(db, coll)})
 	}
-	if ch.Key != nil {
-		event = append(event, bson.E{Key: "documentKey", Value: ch.Key})
+	if id := identity(ch); id != nil {
+		event = append(event, bson.E{Key: "documentKey", Value: id})
 	}
 	return bson.Marshal(event)
+}
+
+// identity is the document's {_id}: as the document has it, else as the log names it, where all
+// whole numbers are of one type.
+func identity(ch *command.Change) any {
+	if v, err := ch.Doc.LookupErr("_id"); err == nil {
+		return bson.D{{Key: "_id", Value: v}}
+	}
+	if ch.Key == nil {
+		return nil
+	}
+	return ch.Key
 }
 
 func namespace(db, coll string) bson.D {
