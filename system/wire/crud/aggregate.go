@@ -34,7 +34,7 @@ func (s *Service) aggregate(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	ns, docs, err := s.input(t, r, &stages)
+	find, docs, err := s.input(t, r, &stages)
 	if err != nil {
 		return nil, err
 	}
@@ -47,35 +47,35 @@ func (s *Service) aggregate(t env.Task, r *request.Request) (bson.D, error) {
 		}
 		docs = nil
 	}
-	return s.first(t, cursor.Open(ns, cursor.List(docs)), int(size), false)
+	return s.first(t, openAt(find.NS, cursor.List(docs), find.At), int(size), false)
 }
 
 // input are the documents that the pipeline begins with; the stages that they have passed are
 // taken away.
 func (s *Service) input(
 	t env.Task, r *request.Request, stages *[]bson.Raw,
-) (ns string, docs []bson.Raw, err error) {
+) (find *command.Find, docs []bson.Raw, err error) {
 	if _, whole := r.Value("aggregate").AsInt64OK(); whole {
-		return r.DB + ".$cmd.aggregate", nil, s.withoutCollection(*stages)
+		return &command.Find{NS: r.DB + ".$cmd.aggregate"}, nil, s.withoutCollection(*stages)
 	}
-	if ns, err = r.Collection(); err != nil {
-		return "", nil, err
-	}
-	find, err := readOptions(r, ns)
+	ns, err := r.Collection()
 	if err != nil {
-		return "", nil, err
+		return nil, nil, err
+	}
+	if find, err = s.readOptions(r, ns); err != nil {
+		return nil, nil, err
 	}
 	if len(*stages) > 0 {
 		filter, err := request.Document((*stages)[0], "$match")
 		if err != nil {
-			return "", nil, err
+			return nil, nil, err
 		}
 		if filter != nil {
 			find.Filter, *stages = filter, (*stages)[1:]
 		}
 	}
 	docs, err = s.collect(t, find)
-	return ns, docs, err
+	return find, docs, err
 }
 
 // withoutCollection refuses pipelines on a database that need one, which are all but those that

@@ -11,6 +11,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/wire/cursor"
 	"github.com/shardproof/shardproof/system/wire/deployment"
@@ -220,7 +221,7 @@ func (s *Service) find(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	find, err := readOptions(r, ns)
+	find, err := s.readOptions(r, ns)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +236,7 @@ func (s *Service) find(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.first(t, cursor.Open(ns, source), p.batch, p.single)
+	return s.first(t, openAt(ns, source, find.At), p.batch, p.single)
 }
 
 // first answers with the first batch of a new cursor; a batch of zero only opens it.
@@ -253,6 +254,15 @@ func (s *Service) first(t env.Task, c *cursor.Cursor, size int, single bool) (bs
 	return batchReply("firstBatch", docs, s.cursors.Keep(t, c), c), nil
 }
 
+// openAt is a cursor that tells its clients the time of the snapshot that it reads, if it reads one.
+func openAt(ns string, source cursor.Source, at hlc.Timestamp) *cursor.Cursor {
+	c := cursor.Open(ns, source)
+	if at != 0 {
+		c.At = catalog.TimestampBSON(at)
+	}
+	return c
+}
+
 func batchReply(name string, docs []bson.Raw, id int64, c *cursor.Cursor) bson.D {
 	batch := make(bson.A, len(docs))
 	for i, doc := range docs {
@@ -261,6 +271,9 @@ func batchReply(name string, docs []bson.Raw, id int64, c *cursor.Cursor) bson.D
 	fields := bson.D{{Key: name, Value: batch}}
 	if mark := c.Mark(); mark != nil {
 		fields = append(fields, bson.E{Key: "postBatchResumeToken", Value: mark})
+	}
+	if c.At != (bson.Timestamp{}) {
+		fields = append(fields, bson.E{Key: "atClusterTime", Value: c.At})
 	}
 	fields = append(fields, bson.E{Key: "id", Value: id}, bson.E{Key: "ns", Value: c.NS})
 	return reply.Result(bson.E{Key: "cursor", Value: fields})

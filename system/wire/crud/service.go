@@ -68,8 +68,9 @@ func writeConcern(r *request.Request) (command.WriteConcern, error) {
 	return request.WriteConcern(doc)
 }
 
-// readOptions are how a read was asked for.
-func readOptions(r *request.Request, ns string) (*command.Find, error) {
+// readOptions are how a read was asked for. A snapshot read that names no time gets the newest that
+// the router has seen.
+func (s *Service) readOptions(r *request.Request, ns string) (*command.Find, error) {
 	find := &command.Find{NS: ns, Concern: command.Local}
 	doc, err := r.Document("readConcern")
 	if err != nil {
@@ -86,6 +87,9 @@ func readOptions(r *request.Request, ns string) (*command.Find, error) {
 		return nil, errcode.New(reply.FailedToParse, "there is no read concern %q", level)
 	}
 	find.After, find.At = timeOf(doc, "afterClusterTime"), timeOf(doc, "atClusterTime")
+	if find.Concern == command.Snapshot && find.At == 0 {
+		find.At = s.d.Endpoint.Clock().Now().Cluster
+	}
 	mode, err := r.Document("$readPreference")
 	if err != nil {
 		return nil, err

@@ -5,30 +5,35 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/wire/reply"
 	"github.com/shardproof/shardproof/system/wire/request"
 )
 
 // selected are the documents that a count or a distinct is about.
-func (s *Service) selected(t env.Task, r *request.Request) ([]bson.Raw, error) {
+func (s *Service) selected(
+	t env.Task, r *request.Request,
+) (docs []bson.Raw, at hlc.Timestamp, err error) {
 	ns, err := r.Collection()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	find, err := readOptions(r, ns)
+	find, err := s.readOptions(r, ns)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if find.Filter, err = r.Document("query"); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return s.collect(t, find)
+	docs, err = s.collect(t, find)
+	return docs, find.At, err
 }
 
 func (s *Service) count(t env.Task, r *request.Request) (bson.D, error) {
-	docs, err := s.selected(t, r)
+	docs, _, err := s.selected(t, r)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +53,7 @@ func (s *Service) distinct(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	docs, err := s.selected(t, r)
+	docs, at, err := s.selected(t, r)
 	if err != nil {
 		return nil, err
 	}
@@ -64,5 +69,9 @@ func (s *Service) distinct(t env.Task, r *request.Request) (bson.D, error) {
 	for i, v := range values {
 		list[i] = v
 	}
-	return reply.Result(bson.E{Key: "values", Value: list}), nil
+	doc := bson.D{{Key: "values", Value: list}}
+	if at != 0 {
+		doc = append(doc, bson.E{Key: "atClusterTime", Value: catalog.TimestampBSON(at)})
+	}
+	return append(doc, reply.OK()...), nil
 }

@@ -47,6 +47,9 @@ func (s *Service) watch(
 	if err != nil {
 		return nil, err
 	}
+	if request.Bool(options, "showExpandedEvents", false) {
+		return nil, errcode.New(reply.CommandNotSupported, "expanded events are not supported")
+	}
 	req := &command.Watch{NS: ns}
 	if err := resumeAfter(req, options); err != nil {
 		return nil, err

@@ -28,7 +28,9 @@ type Source interface {
 
 // Cursor is one query of a client.
 type Cursor struct {
-	NS     string
+	NS string
+	// At is the time of the snapshot that is read; zero for other reads.
+	At     bson.Timestamp
 	source Source
 	// pending were read from the source and not returned.
 	pending []bson.Raw

@@ -93,6 +93,9 @@ func (p *Point) configure(_ env.Task, r *request.Request) (bson.D, error) {
 	}
 	if which == afterCheckout {
 		next.commands = []string{"getMore"}
+		if f := next.fate.Failure; f != nil {
+			reply.LabelChangeStream(f)
+		}
 	}
 	if err != nil {
 		return nil, err

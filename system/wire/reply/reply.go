@@ -7,6 +7,7 @@ package reply
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -159,4 +160,17 @@ func ConcernError(why string) bson.E {
 		{Key: "errmsg", Value: why},
 		{Key: "errInfo", Value: bson.D{{Key: "wtimeout", Value: true}}},
 	}}
+}
+
+// resumable are the codes after which a change stream may be resumed.
+var resumable = []int32{
+	6, 7, 63, 89, 91, 133, 150, 189, 234, 262, 9001, 10107, 11600, 11602, 13388, 13435, 13436,
+}
+
+// LabelChangeStream gives the failure of a change stream the label by which drivers know that they
+// may resume it.
+func LabelChangeStream(f *Failure) {
+	if slices.Contains(resumable, f.Number) {
+		f.Labels = append(f.Labels, "ResumableChangeStreamError")
+	}
 }
