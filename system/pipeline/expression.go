@@ -86,8 +86,11 @@ func evaluateAll(array bson.RawArray, doc bson.Raw) ([]bson.RawValue, error) {
 
 // operate evaluates an operator on its operands: an array, or one.
 func operate(op string, operand bson.RawValue, doc bson.Raw) (bson.RawValue, error) {
-	if op == "$literal" {
+	switch op {
+	case "$literal":
 		return operand, nil
+	case "$setField":
+		return setField(operand, doc)
 	}
 	var values []bson.RawValue
 	var err error
@@ -106,6 +109,36 @@ func operate(op string, operand bson.RawValue, doc bson.Raw) (bson.RawValue, err
 		return null, failure("Unrecognized expression '%s'", op)
 	}
 	return fn(op, values)
+}
+
+// setField is {field, input, value}: the input with one more field, whose name may hold anything.
+func setField(operand bson.RawValue, doc bson.Raw) (bson.RawValue, error) {
+	spec, _ := operand.DocumentOK()
+	var parts [3]bson.RawValue
+	for i, name := range []string{"field", "input", "value"} {
+		v, _, err := evaluate(spec.Lookup(name), doc)
+		if err != nil {
+			return null, err
+		}
+		parts[i] = v
+	}
+	name, ok := parts[0].StringValueOK()
+	input, isDoc := parts[1].DocumentOK()
+	if !ok || !isDoc {
+		return null, failure("$setField takes {field, input, value}, not %v", operand)
+	}
+	elements, err := input.Elements()
+	var made bson.D
+	for _, e := range elements {
+		if e.Key() != name {
+			made = append(made, bson.E{Key: e.Key(), Value: e.Value()})
+		}
+	}
+	if err != nil {
+		return null, err
+	}
+	raw, err := bson.Marshal(append(made, bson.E{Key: name, Value: parts[2]}))
+	return bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: raw}, err
 }
 
 type operator func(op string, values []bson.RawValue) (bson.RawValue, error)

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/query"
 )
 
@@ -50,7 +51,30 @@ func Update(change, doc bson.Raw) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	return query.Apply(made[0], doc) // which keeps the _id, and refuses another
+	return keepID(made[0], doc)
+}
+
+// keepID is what the stages have made of a document, with its _id, which they must not change.
+func keepID(made, doc bson.Raw) (bson.Raw, error) {
+	id, err := doc.LookupErr("_id")
+	if err != nil {
+		return made, nil
+	}
+	if own, err := made.LookupErr("_id"); err == nil {
+		if query.Compare(own, id) != 0 {
+			return nil, errcode.New(errcode.ImmutableField, "the _id %v would become %v", id, own)
+		}
+		return made, nil
+	}
+	whole := bson.D{{Key: "_id", Value: id}}
+	elements, err := made.Elements()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range elements {
+		whole = append(whole, bson.E{Key: e.Key(), Value: e.Value()})
+	}
+	return bson.Marshal(whole)
 }
 
 // NewFrom is query.NewFrom for changes of all kinds.
@@ -74,5 +98,5 @@ func NewFrom(filter, change, newID bson.Raw) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	return query.Apply(made[0], doc)
+	return keepID(made[0], doc)
 }

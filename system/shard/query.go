@@ -90,6 +90,7 @@ func (s *Server) plan(t env.Task, req *command.Find) (*cursorQuery, error) {
 	}
 	var err error
 	if req.Concern == command.Available {
+		q.drops = q.c.drops
 		q.rng, err = q.bounds()
 	} else {
 		err = q.admit(t, req.Place)

@@ -38,6 +38,10 @@ func (s *Service) aggregate(t env.Task, r *request.Request) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
+	if out != nil && find.Concern == command.Linearizable {
+		return nil, errcode.New(reply.InvalidOptions,
+			"a pipeline that writes cannot read with read concern linearizable")
+	}
 	if docs, err = pipeline.Run(stages, docs); err != nil {
 		return nil, err
 	}

@@ -130,7 +130,14 @@ func (c *stream) poll(t env.Task, n int) ([]bson.Raw, error) {
 		}
 		docs = append(docs, doc)
 	}
-	return pipeline.Run(c.stages, docs)
+	docs, err = pipeline.Run(c.stages, docs)
+	for _, doc := range docs {
+		if !request.Has(doc, "_id") {
+			return nil, errcode.New(reply.ChangeStreamFatalError,
+				"the stages took the resume token, which is the _id, out of an event: %v", doc)
+		}
+	}
+	return docs, err
 }
 
 // Close leaves the stream to its timeout: the router keeps nothing but its places.

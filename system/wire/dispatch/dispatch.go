@@ -17,6 +17,7 @@ import (
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
 	"github.com/shardproof/shardproof/system/wire/collections"
 	"github.com/shardproof/shardproof/system/wire/crud"
 	"github.com/shardproof/shardproof/system/wire/cursor"
@@ -54,6 +55,7 @@ func (p *Dispatcher) Meet(r *request.Request) failcommand.Fate { return p.failur
 
 // Answer carries a request out.
 func (p *Dispatcher) Answer(t env.Task, r *request.Request, fate failcommand.Fate) bson.D {
+	p.hear(r)
 	doc, err := p.execute(t, r, fate)
 	if err != nil {
 		if r.Session.Numbered {
@@ -64,6 +66,24 @@ func (p *Dispatcher) Answer(t env.Task, r *request.Request, fate failcommand.Fat
 		doc = fate.Amend(doc)
 	}
 	return p.timed(doc)
+}
+
+// farAhead is by how much a client's cluster time may be ahead of the node's clock: nobody proves
+// that the time is a server's, and a wrong one would never be made good.
+const farAhead = time.Minute
+
+// hear takes over the cluster time that a client has from other routers.
+func (p *Dispatcher) hear(r *request.Request) {
+	gossip, err := r.Document("$clusterTime")
+	if err != nil || gossip == nil {
+		return
+	}
+	seconds, count, ok := gossip.Lookup("clusterTime").TimestampOK()
+	at := catalog.Timestamp(bson.Timestamp{T: seconds, I: count})
+	limit := p.d.Endpoint.Node().Now().Add(farAhead)
+	if ok && at <= hlc.At(int64(limit)/int64(time.Millisecond)) {
+		p.d.Endpoint.Clock().Advance(hlc.Vector{Cluster: at})
+	}
 }
 
 func (p *Dispatcher) execute(
