@@ -52,7 +52,7 @@ func evaluateDocument(fields, doc bson.Raw) (bson.RawValue, bool, error) {
 		v, err := operate(elements[0].Key(), elements[0].Value(), doc)
 		return v, true, err
 	}
-	var made bson.D
+	made := bson.D{}
 	for _, e := range elements {
 		v, found, err := evaluate(e.Value(), doc)
 		if err != nil {
@@ -128,7 +128,7 @@ func setField(operand bson.RawValue, doc bson.Raw) (bson.RawValue, error) {
 		return null, failure("$setField takes {field, input, value}, not %v", operand)
 	}
 	elements, err := input.Elements()
-	var made bson.D
+	made := bson.D{}
 	for _, e := range elements {
 		if e.Key() != name {
 			made = append(made, bson.E{Key: e.Key(), Value: e.Value()})

@@ -110,7 +110,7 @@ func project(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	var plain bson.D
+	plain := bson.D{}
 	var computed []bson.RawElement
 	for _, e := range elements {
 		v := e.Value()
@@ -120,12 +120,6 @@ func project(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 		}
 		plain = append(plain, bson.E{Key: e.Key(), Value: v})
 	}
-	if len(computed) > 0 && !slices.ContainsFunc(plain, func(e bson.E) bool {
-		return e.Key != "_id"
-	}) {
-		// Nothing but what is computed, and the _id, is shown.
-		plain = append(plain, bson.E{Key: "\x00", Value: int32(1)})
-	}
 	shown, err := bson.Marshal(plain)
 	if err != nil {
 		return nil, err
@@ -133,6 +127,13 @@ func project(spec bson.RawValue, docs []bson.Raw) ([]bson.Raw, error) {
 	p, err := query.ParseProjection(shown)
 	if err != nil {
 		return nil, err
+	}
+	named := slices.ContainsFunc(plain, func(e bson.E) bool { return e.Key != "_id" })
+	if len(computed) > 0 && !named {
+		p = query.OnlyID(!slices.ContainsFunc(plain, func(e bson.E) bool {
+			v, ok := e.Value.(bson.RawValue)
+			return ok && !isTrue(v)
+		}))
 	}
 	return each(docs, func(doc bson.Raw) (bson.Raw, error) {
 		made, err := p.Apply(doc)

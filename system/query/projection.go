@@ -53,6 +53,9 @@ func ParseProjection(spec bson.Raw) (*Projection, error) {
 	return p, err
 }
 
+// OnlyID shows the _id, or with false nothing at all.
+func OnlyID(id bool) *Projection { return &Projection{include: true, id: id} }
+
 func isSwitch(v bson.RawValue) bool {
 	return v.Type == bson.TypeBoolean || isNumber(v.Type)
 }
