@@ -59,6 +59,12 @@ func fromTimestampBSON(ts bson.Timestamp) hlc.Timestamp {
 	return hlc.Timestamp(uint64(ts.T)<<32 | uint64(ts.I))
 }
 
+// TimestampBSON is a cluster time as clients know it.
+func TimestampBSON(ts hlc.Timestamp) bson.Timestamp { return toTimestampBSON(ts) }
+
+// Timestamp undoes TimestampBSON.
+func Timestamp(ts bson.Timestamp) hlc.Timestamp { return fromTimestampBSON(ts) }
+
 // collectionDoc is a document of config.collections.
 type collectionDoc struct {
 	NS              string         `bson:"_id"`

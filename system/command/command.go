@@ -81,18 +81,24 @@ type Insert struct {
 	Place   Placement
 }
 
-// Update changes at most one document that matches Filter, which must fix the shard key.
+// Update changes at most one document that matches Filter, which must fix the shard key unless the
+// collection is not sharded.
 type Update struct {
-	NS      string
-	Filter  bson.Raw
-	Change  bson.Raw // a replacement, or operators ($set, $unset, $inc, $push)
-	Upsert  bool
+	NS     string
+	Filter bson.Raw
+	Change bson.Raw // a replacement, or operators
+	// Sort says which of several documents is meant; nil is the first by shard key.
+	Sort   bson.Raw
+	Upsert bool
+	// NewID is {_id: value} for an upsert to which neither Filter nor Change gives an _id.
+	NewID   bson.Raw
 	Session Session
 	Concern WriteConcern
 	Place   Placement
 }
 
-// Delete removes at most one document that matches Filter, which must fix the shard key.
+// Delete removes at most one document that matches Filter, which must fix the shard key unless the
+// collection is not sharded.
 type Delete struct {
 	NS      string
 	Filter  bson.Raw
@@ -106,9 +112,11 @@ type FindAndModify struct {
 	NS      string
 	Filter  bson.Raw
 	Change  bson.Raw // nil with Remove
+	Sort    bson.Raw // as of an Update
 	Remove  bool
 	Upsert  bool
-	New     bool // return the document after the change instead
+	NewID   bson.Raw // as of an Update
+	New     bool     // return the document after the change instead
 	Session Session
 	Concern WriteConcern
 	Place   Placement

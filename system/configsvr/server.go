@@ -87,6 +87,8 @@ func New(cfg Config) *Server {
 	rpc.Handle(s.ep, s.dropIndex)
 	rpc.Handle(s.ep, s.logChange)
 	rpc.Handle(s.ep, s.getDatabase)
+	rpc.Handle(s.ep, s.createDatabase)
+	rpc.Handle(s.ep, s.readCatalog)
 	rpc.Handle(s.ep, s.commitMovePrimary)
 	if !s.profile.CoordinatesMovePrimary() {
 		rpc.Handle(s.ep, s.orderMovePrimary)

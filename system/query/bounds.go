@@ -17,7 +17,7 @@ func Equality(filter bson.Raw, field string) (bson.RawValue, bool) {
 	}
 	conditions, ok := operatorsOf(want)
 	if !ok {
-		return want, true
+		return want, want.Type != bson.TypeRegex
 	}
 	if v, err := conditions.LookupErr("$eq"); err == nil {
 		return v, true

@@ -68,7 +68,7 @@ func run(
 			}
 		}
 	case "upsert":
-		said(query.NewFrom(docs[0], docs[1]))
+		said(query.NewFrom(docs[0], docs[1], nil))
 	case "bounds":
 		for _, filter := range docs {
 			said(query.Bounds(filter, field))

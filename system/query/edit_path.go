@@ -8,6 +8,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
+// maxPadding is the greatest number of an element that a path may make.
+const maxPadding = 10_000
+
 // removedValue as the new value of a field means that there is none. It has no type, as no value
 // has.
 var removedValue bson.RawValue
@@ -53,6 +56,9 @@ func editInner(
 	fn func(bson.RawValue, bool) (bson.RawValue, error),
 ) (bson.RawValue, error) {
 	parent := emptyDoc
+	if array, ok := old.ArrayOK(); exists && ok {
+		return editElement(bson.Raw(array), path, inner, fn)
+	}
 	if exists {
 		var ok bool
 		if parent, ok = old.DocumentOK(); !ok {
@@ -65,6 +71,45 @@ func editInner(
 		return removedValue, err
 	}
 	return bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: next}, nil
+}
+
+// editElement changes the element of an array that the path numbers, or what lies in it; elements
+// that are missing before it become null.
+func editElement(
+	array bson.Raw, path, inner string, fn func(bson.RawValue, bool) (bson.RawValue, error),
+) (bson.RawValue, error) {
+	name, _, nested := strings.Cut(inner, ".")
+	index, err := strconv.ParseUint(name, 10, 31)
+	if err != nil || index > maxPadding {
+		return removedValue, badValue("the path %s leads through the array %v", path, array)
+	}
+	values, err := bson.RawArray(array).Values()
+	if err != nil {
+		return removedValue, err
+	}
+	missing := uint64(len(values)) <= index
+	one := func(old bson.RawValue, exists bool) (bson.RawValue, error) {
+		next, err := fn(old, exists)
+		if err == nil && next.Type == removedValue.Type && !nested {
+			next = nullValue // taking an element away leaves its place
+		}
+		return next, err
+	}
+	if !missing || nested {
+		for uint64(len(values)) < index {
+			values = append(values, nullValue)
+		}
+	}
+	next, err := editPath(bson.Raw(arrayOf(values).Value), inner, one)
+	if err != nil {
+		return removedValue, err
+	}
+	if missing && !nested {
+		if v := next.Lookup(name); v.Type == bson.TypeNull {
+			return arrayOf(values), nil
+		}
+	}
+	return bson.RawValue{Type: bson.TypeArray, Value: next}, nil
 }
 
 // incrementValue adds whole numbers. A sum of two int32 that does not fit becomes an int64; doubles
@@ -94,45 +139,3 @@ func incrementValue(
 }
 
 func isInteger(v bson.RawValue) bool { return v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64 }
-
-func pushValue(
-	old bson.RawValue, exists bool, operand bson.RawValue, path string,
-) (bson.RawValue, error) {
-	b, n := beginDocument(), 0
-	add := func(_ string, v bson.RawValue) (bool, error) {
-		b = appendElement(b, strconv.Itoa(n), v)
-		n++
-		return true, nil
-	}
-	if exists {
-		array, ok := old.ArrayOK()
-		if !ok {
-			return removedValue, badValue("$push to %s, which is %v and no array", path, old)
-		}
-		if _, err := everyElement(bson.Raw(array), add); err != nil {
-			return removedValue, err
-		}
-	}
-	if err := eachPushed(operand, add); err != nil {
-		return removedValue, err
-	}
-	next, err := finishDocument(b, nil)
-	return bson.RawValue{Type: bson.TypeArray, Value: next}, err
-}
-
-// eachPushed calls add for the operand, or for the elements of {$each: array}.
-func eachPushed(operand bson.RawValue, add func(string, bson.RawValue) (bool, error)) error {
-	modifiers, ok := operatorsOf(operand)
-	if !ok {
-		_, err := add("", operand)
-		return err
-	}
-	_, err := everyElement(modifiers, func(name string, v bson.RawValue) (bool, error) {
-		array, ok := v.ArrayOK()
-		if name != "$each" || !ok {
-			return false, badValue("$push takes a value or {$each: array}, not %v", operand)
-		}
-		return everyElement(bson.Raw(array), add)
-	})
-	return err
-}

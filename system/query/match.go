@@ -4,8 +4,7 @@
 // key, so a filter selects only documents whose keys lie in its Bounds. Everything that is not
 // supported is refused with errcode.BadValue.
 //
-// Refusal: no server-side script, no regular expression, no positional operator; paths do not lead
-// through arrays.
+// Refusal: no server-side script; regular expressions are those of RE2, which need no backtracking.
 package query
 
 import (
@@ -27,24 +26,26 @@ func badValue(format string, args ...any) error {
 }
 
 // Match reports whether the document fulfils every condition of the filter: {field: value}, {field:
-// {$op: value}} with $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin and $exists, and $and and $or of
-// filters. A nil filter selects everything.
+// {$op: value}}, and $and, $or and $nor of filters; fields may be dotted paths. The operators are
+// $eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $not, $size, $all, $elemMatch, $mod, $type and
+// $regex. A nil filter selects everything.
 //
 // Only values of one class compare; a missing field is null; an array also fulfils a condition when
-// an element does.
+// an element does, also on the way of a path.
 func Match(filter, doc bson.Raw) (bool, error) {
 	return everyElement(filter, func(name string, want bson.RawValue) (bool, error) {
 		switch {
+		case name == "$comment":
+			return true, nil
 		case name == "$and" || name == "$or":
 			return matchList(name == "$or", want, doc)
+		case name == "$nor":
+			any, err := matchList(true, want, doc)
+			return !any, err
 		case strings.HasPrefix(name, "$"):
-			return false, badValue("the operator %s is not supported", name)
+			return false, badValue("unknown top level operator: %s", name)
 		}
-		got, exists, err := lookUpPath(doc, name)
-		if err != nil {
-			return false, err
-		}
-		return matchField(want, got, exists)
+		return matchField(want, fieldAt(doc, name))
 	})
 }
 
@@ -74,23 +75,6 @@ func matchList(any bool, list bson.RawValue, doc bson.Raw) (bool, error) {
 	return all != any, err
 }
 
-// lookUpPath returns the value at a dotted path, null when it is missing.
-func lookUpPath(doc bson.Raw, path string) (v bson.RawValue, exists bool, err error) {
-	name, inner, nested := strings.Cut(path, ".")
-	v, found := document.Field(doc, name)
-	switch {
-	case !found:
-		return nullValue, false, nil
-	case !nested:
-		return v, true, nil
-	case v.Type == bson.TypeEmbeddedDocument:
-		return lookUpPath(v.Document(), inner)
-	case v.Type == bson.TypeArray:
-		return nullValue, false, badValue("the path %s leads through an array", path)
-	}
-	return nullValue, false, nil
-}
-
 // operatorsOf returns the conditions when the value is a document of operators.
 func operatorsOf(v bson.RawValue) (bson.Raw, bool) {
 	doc, ok := v.DocumentOK()
@@ -101,40 +85,52 @@ func operatorsOf(v bson.RawValue) (bson.Raw, bool) {
 	return doc, err == nil && strings.HasPrefix(first.Key(), "$")
 }
 
-func matchField(want, got bson.RawValue, exists bool) (bool, error) {
+func matchField(want bson.RawValue, got field) (bool, error) {
 	conditions, ok := operatorsOf(want)
 	if !ok {
-		return anyElement(got, func(v bson.RawValue) bool { return equalValues(v, want) }), nil
+		if want.Type == bson.TypeRegex {
+			return matchRegex(want, bson.RawValue{}, got)
+		}
+		return got.any(func(v bson.RawValue) bool { return equalValues(v, want) }), nil
 	}
 	return everyElement(conditions, func(op string, operand bson.RawValue) (bool, error) {
-		return matchOperator(op, operand, got, exists)
+		if op == "$regex" {
+			return matchRegex(operand, conditions.Lookup("$options"), got)
+		}
+		return matchOperator(op, operand, got)
 	})
 }
 
-func matchOperator(op string, operand, got bson.RawValue, exists bool) (bool, error) {
+func matchOperator(op string, operand bson.RawValue, got field) (bool, error) {
 	switch op {
 	case "$eq", "$ne":
-		return anyElement(got, func(v bson.RawValue) bool {
+		return got.any(func(v bson.RawValue) bool {
 			return equalValues(v, operand)
 		}) == (op == "$eq"), nil
 	case "$in", "$nin":
 		in, err := matchIn(operand, got)
 		return in == (op == "$in"), err
 	case "$exists":
-		return exists == isTrue(operand), nil
+		return got.exists() == isTrue(operand), nil
 	case "$gt", "$gte", "$lt", "$lte":
 		return matchOrder(op, operand, got)
+	case "$options":
+		return true, nil
 	}
-	return false, badValue("the operator %s is not supported", op)
+	return matchRare(op, operand, got)
 }
 
-func matchIn(list, got bson.RawValue) (bool, error) {
+func matchIn(list bson.RawValue, got field) (bool, error) {
 	wanted, ok := list.ArrayOK()
 	if !ok {
 		return false, badValue("$in takes an array, not %v", list)
 	}
 	none, err := everyElement(bson.Raw(wanted), func(_ string, want bson.RawValue) (bool, error) {
-		return !anyElement(got, func(v bson.RawValue) bool { return equalValues(v, want) }), nil
+		if want.Type == bson.TypeRegex {
+			matches, err := matchRegex(want, bson.RawValue{}, got)
+			return !matches, err
+		}
+		return !got.any(func(v bson.RawValue) bool { return equalValues(v, want) }), nil
 	})
 	return !none, err
 }
@@ -147,13 +143,13 @@ func isTrue(v bson.RawValue) bool {
 	return !ok && v.Type != bson.TypeNull || n != 0
 }
 
-func matchOrder(op string, operand, got bson.RawValue) (bool, error) {
+func matchOrder(op string, operand bson.RawValue, got field) (bool, error) {
 	var space [40]byte
 	bound, err := key.Append(space[:0], operand)
 	if err != nil {
 		return false, err
 	}
-	return anyElement(got, func(v bson.RawValue) bool {
+	return got.any(func(v bson.RawValue) bool {
 		var space [40]byte
 		k, err := key.Append(space[:0], v)
 		return err == nil && orderFulfils(bytes.Compare(k, bound), op) && sameClass(k, bound)
@@ -179,26 +175,13 @@ func sameClass(a, b []byte) bool {
 	return bound == key.Min || bound == key.Max || key.Key(a).Class() == bound.Class()
 }
 
-// anyElement reports whether the value, or an element of it when it is an array, fulfils the
-// condition.
-func anyElement(v bson.RawValue, condition func(bson.RawValue) bool) bool {
-	if condition(v) {
-		return true
-	}
-	array, ok := v.ArrayOK()
-	if !ok {
-		return false
-	}
-	none, err := everyElement(bson.Raw(array), func(_ string, e bson.RawValue) (bool, error) {
-		return !condition(e), nil
-	})
-	return err == nil && !none
-}
-
-// equalValues compares by key where there is one, else byte for byte.
+// equalValues compares by key where there is one, documents and arrays field by field.
 func equalValues(a, b bson.RawValue) bool {
 	if a.Type == b.Type && bytes.Equal(a.Value, b.Value) {
 		return true
+	}
+	if isContainer(a) && a.Type == b.Type {
+		return Compare(a, b) == 0
 	}
 	var spaceA, spaceB [40]byte
 	ka, err := key.Append(spaceA[:0], a)

@@ -11,15 +11,15 @@ import (
 )
 
 // Apply returns the document after a change: a replacement, which keeps the _id, or the operators
-// $set, $unset, $inc and $push (with $each); $setOnInsert does nothing. Changing the _id is an
-// errcode.ImmutableField.
+// $set, $unset, $inc, $mul, $min, $max, $rename, $push, $addToSet, $pop, $pull and $pullAll;
+// $setOnInsert does nothing. Changing the _id is an errcode.ImmutableField.
 func Apply(change, doc bson.Raw) (bson.Raw, error) {
 	return applyChange(change, doc, false)
 }
 
 // NewFrom returns the document that an upsert inserts when nothing matches: the fields that the
-// filter fixes, changed. It must have an _id then.
-func NewFrom(filter, change bson.Raw) (bson.Raw, error) {
+// filter fixes, changed. If it has no _id then, it gets that of newID, which must have one.
+func NewFrom(filter, change, newID bson.Raw) (bson.Raw, error) {
 	doc, err := fixedBy(filter)
 	if err != nil {
 		return nil, err
@@ -27,12 +27,16 @@ func NewFrom(filter, change bson.Raw) (bson.Raw, error) {
 	if doc, err = applyChange(change, doc, true); err != nil {
 		return nil, err
 	}
-	if _, err := doc.LookupErr("_id"); err != nil {
+	if _, err := doc.LookupErr("_id"); err == nil {
+		return idFirst(doc)
+	}
+	id, err := newID.LookupErr("_id")
+	if err != nil {
 		return nil,
 			badValue("neither the filter %v nor the change %v gives the new document an _id",
 				filter, change)
 	}
-	return idFirst(doc)
+	return idFirst(finishElement(doc, "_id", id))
 }
 
 func fixedBy(filter bson.Raw) (bson.Raw, error) {
@@ -98,18 +102,15 @@ func applyOperator(op string, doc bson.Raw, path string, operand bson.RawValue) 
 	if path == "" || strings.HasPrefix(path, "$") {
 		return nil, badValue("%s cannot change the field %q", op, path)
 	}
+	if op == "$rename" {
+		return renameField(doc, path, operand)
+	}
+	edit, known := edits[op]
+	if !known {
+		return nil, badValue("unknown modifier: %s", op)
+	}
 	return editPath(doc, path, func(old bson.RawValue, exists bool) (bson.RawValue, error) {
-		switch op {
-		case "$set", "$setOnInsert":
-			return operand, nil
-		case "$unset":
-			return removedValue, nil
-		case "$inc":
-			return incrementValue(old, exists, operand, path)
-		case "$push":
-			return pushValue(old, exists, operand, path)
-		}
-		return removedValue, badValue("the operator %s is not supported", op)
+		return edit(old, exists, operand, path)
 	})
 }
 
@@ -147,6 +148,16 @@ func idFirst(doc bson.Raw) (bson.Raw, error) {
 		return true, nil
 	})
 	return finishDocument(b, err)
+}
+
+// finishElement is the document with one more field at its end.
+func finishElement(doc bson.Raw, name string, v bson.RawValue) bson.Raw {
+	b := append([]byte(nil), doc[:len(doc)-1]...)
+	next, err := finishDocument(appendElement(b, name, v), nil)
+	if err != nil {
+		panic(err) // a document that ended can end once more
+	}
+	return next
 }
 
 func appendElement(b []byte, name string, v bson.RawValue) []byte {

@@ -65,6 +65,10 @@ func New(
 	rpc.Handle(ep, passOn[command.RenameCollection](r))
 	rpc.Handle(ep, passOn[command.CreateIndex](r))
 	rpc.Handle(ep, passOn[command.DropIndex](r))
+	rpc.Handle(ep, r.createUnsharded)
+	rpc.Handle(ep, r.dropUnsharded)
+	rpc.Handle(ep, r.renameUnsharded)
+	rpc.Handle(ep, r.indexUnsharded)
 	rpc.Handle(ep, r.splitChunk)
 	rpc.Handle(ep, r.mergeChunks)
 	return r
@@ -77,6 +81,18 @@ func (r *Router) Table(ns string) *Table {
 	}
 	return nil
 }
+
+// Endpoint is the router's own, for what else its node serves.
+func (r *Router) Endpoint() *rpc.Endpoint { return r.ep }
+
+// Settings are those of the router's process.
+func (r *Router) Settings() *settings.Settings { return r.settings }
+
+// ConfigSet and ShardSets are the router's views of the replica sets.
+func (r *Router) ConfigSet() *rpc.Set { return r.config }
+
+// ShardSets is described with ConfigSet.
+func (r *Router) ShardSets() map[string]*rpc.Set { return r.shards }
 
 func (r *Router) routesOf(ns string) *routingCache {
 	known := r.routes[ns]

@@ -126,6 +126,9 @@ func (r *Router) targets(
 		}
 		req.At = r.ep.Clock().Now().Cluster
 	}
+	if table.Collection().Unsharded {
+		return ownersOf(table, rng), nil
+	}
 	return ownersAt(table, rng, req.At)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
 	"github.com/shardproof/shardproof/system/hlc"
+	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/rpc"
 )
 
@@ -49,7 +50,8 @@ func (r *Router) nextChanges(
 
 // isFatal reports whether a stream cannot go on: other failures only leave it where it is.
 func isFatal(t env.Task, err error) bool {
-	return t.Err() != nil || errcode.Is(err, errcode.ChangeStreamHistoryLost)
+	return t.Err() != nil ||
+		errcode.Is(err, errcode.ChangeStreamHistoryLost, errcode.StaleDbVersion)
 }
 
 // tell answers with the changes that are final by now.
@@ -72,10 +74,6 @@ func (r *Router) openStream(
 	if err != nil {
 		return nil, nil, err
 	}
-	if table.Collection().Unsharded {
-		return table, nil, errcode.New(errcode.NamespaceNotFound,
-			"there is no sharded collection %s to watch", req.NS)
-	}
 	now := r.ep.Clock().Now().Cluster
 	s := &changeStream{router: r, ns: req.NS, limit: req.BatchSize, after: command.Mark(now)}
 	if req.Resume {
@@ -83,6 +81,9 @@ func (r *Router) openStream(
 	}
 	from := s.after.TS - min(s.after.TS, 1) // other shards may have changes of the token's time
 	owners, known := table.OwnersSince(from)
+	if s.pinned = table.Collection().Unsharded; s.pinned {
+		owners, known = []string{table.Owner(key.Min).Shard}, true
+	}
 	if !known {
 		return table, nil, errcode.New(errcode.ChangeStreamHistoryLost,
 			"the owners of %s at %s are not on record any more", req.NS, from)
@@ -145,7 +146,9 @@ func (l *shardTail) read(t env.Task, s *changeStream, reach hlc.Timestamp) error
 	if err != nil {
 		return err
 	}
-	l.opens, l.receivers = nil, got.Receivers
+	if l.receivers = got.Receivers; !s.pinned {
+		l.opens = nil
+	}
 	l.changes = append(l.changes, got.Changes...)
 	l.high = max(l.high, got.Upto)
 	return nil

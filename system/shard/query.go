@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/shardproof/shardproof/histories/trace"
+	"github.com/shardproof/shardproof/system/catalog"
 	"github.com/shardproof/shardproof/system/command"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
@@ -89,6 +90,7 @@ func (s *Server) plan(t env.Task, req *command.Find) (*cursorQuery, error) {
 	}
 	var err error
 	if req.Concern == command.Available {
+		q.drops = q.c.drops
 		q.rng, err = q.bounds()
 	} else {
 		err = q.admit(t, req.Place)
@@ -117,20 +119,20 @@ func (q *cursorQuery) admit(t env.Task, place command.Placement) error {
 			continue // the placement changed at the point just passed
 		}
 		q.drops = q.c.drops
-		return q.pin(place.Versioned)
+		return q.pin(place)
 	}
 }
 
 // pin fixes what the query will look at, and what of it the shard owns. Which states it will see is
 // open, but none is older than what is committed here now.
-func (q *cursorQuery) pin(versioned bool) (err error) {
+func (q *cursorQuery) pin(place command.Placement) (err error) {
 	if q.since = q.server.cfg.Member.CommittedTS(); q.concern == command.Snapshot {
 		q.since = q.at
 	}
-	if q.rng, err = q.bounds(); err != nil || !versioned {
+	if q.rng, err = q.bounds(); err != nil || !place.Versioned {
 		return err
 	}
-	if q.concern == command.Snapshot {
+	if q.concern == command.Snapshot && !place.Database {
 		owned, err := q.c.known.Table.OwnedAt(q.server.name, q.rng, q.at)
 		q.past = &snapshotOwnership{owned}
 		return err
@@ -193,7 +195,17 @@ func (q *cursorQuery) pattern() (key.Pattern, bool, error) {
 		return key.Pattern{}, false, err
 	}
 	p, ok := m.Store().Pattern(q.c.ns, index)
+	if now, exists := q.c.pattern(); !ok && exists && now == catalog.Unsharded && q.c.unsharded() {
+		// It was made since, or came with the database from another shard, where its past is.
+		return p, false, errcode.New(errcode.SnapshotTooOld,
+			"shard %s has had collection %s for a shorter time than that", q.server.name, q.c.ns)
+	}
 	return p, ok && !p.IsZero(), nil
+}
+
+// unsharded reports whether the collection is known not to be sharded.
+func (c *Collection) unsharded() bool {
+	return c.known != nil && c.known.Table.Collection().Unsharded
 }
 
 // batch returns the next documents, at most size; 0 means all. An empty query is done.

@@ -8,6 +8,7 @@ import (
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/key"
 	"github.com/shardproof/shardproof/system/oplog"
+	"github.com/shardproof/shardproof/system/pipeline"
 	"github.com/shardproof/shardproof/system/query"
 	"github.com/shardproof/shardproof/system/store"
 )
@@ -22,14 +23,14 @@ func (s *Server) insert(t env.Task, _ env.NodeID, req *command.Insert) (*command
 func (s *Server) update(t env.Task, _ env.NodeID, req *command.Update) (*command.Written, error) {
 	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
 	return s.execute(t, r, 1, func(w *writeCommand, _ int) (docChange, error) {
-		return w.modify(req.Filter, req.Change, req.Upsert)
+		return w.modify(change{req.Filter, req.Change, req.Sort, req.Upsert, req.NewID})
 	})
 }
 
 func (s *Server) remove(t env.Task, _ env.NodeID, req *command.Delete) (*command.Written, error) {
 	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
 	return s.execute(t, r, 1, func(w *writeCommand, _ int) (docChange, error) {
-		return w.erase(req.Filter)
+		return w.erase(req.Filter, nil)
 	})
 }
 
@@ -39,9 +40,9 @@ func (s *Server) findAndModify(
 	r := writeRequest{req.NS, req.Session, req.Concern, req.Place}
 	return s.execute(t, r, 1, func(w *writeCommand, _ int) (ch docChange, err error) {
 		if req.Remove {
-			ch, err = w.erase(req.Filter)
+			ch, err = w.erase(req.Filter, req.Sort)
 		} else {
-			ch, err = w.modify(req.Filter, req.Change, req.Upsert)
+			ch, err = w.modify(change{req.Filter, req.Change, req.Sort, req.Upsert, req.NewID})
 		}
 		if ch.outcome.Image = ch.pre; req.New && ch.outcome.N > 0 {
 			ch.outcome.Image = ch.op.Doc
@@ -78,29 +79,40 @@ func (w *writeCommand) create(doc bson.Raw) (docChange, error) {
 	}, nil
 }
 
-func (w *writeCommand) modify(filter, with bson.Raw, upsert bool) (docChange, error) {
-	p, k, err := w.target(filter)
+// change is what an update asks for.
+type change struct {
+	filter, with, sort bson.Raw
+	upsert             bool
+	newID              bson.Raw
+}
+
+func (w *writeCommand) modify(c change) (docChange, error) {
+	p, rng, err := w.target(c.filter)
 	if err != nil {
 		return docChange{}, err
 	}
-	id, old, err := w.match(k, filter)
+	id, old, err := w.match(rng, c.filter, c.sort)
 	if err != nil {
 		return docChange{}, err
 	}
 	if old == nil {
-		if !upsert {
-			return docChange{key: k}, nil
+		if !c.upsert {
+			return docChange{key: rng.Min}, nil
 		}
-		return w.upsert(p, k, filter, with)
+		return w.upsert(p, rng, c)
 	}
-	doc, err := query.Apply(with, old)
+	doc, err := pipeline.Update(c.with, old)
+	if err != nil {
+		return docChange{}, err
+	}
+	k, err := p.Of(old)
 	if err != nil {
 		return docChange{}, err
 	}
 	if err := w.unmoved(p, k, id, doc); err != nil {
 		return docChange{}, err
 	}
-	op := oplog.Op{Kind: oplog.Update, ID: id, Doc: doc, Replaces: query.Replaces(with)}
+	op := oplog.Op{Kind: oplog.Update, ID: id, Doc: doc, Replaces: query.Replaces(c.with)}
 	ch := docChange{op: op, pre: old, key: k, outcome: command.Written{N: 1, Modified: 1}}
 	if query.Same(old, doc) {
 		ch.op.Kind, ch.outcome.Modified = oplog.Noop, 0
@@ -108,8 +120,8 @@ func (w *writeCommand) modify(filter, with bson.Raw, upsert bool) (docChange, er
 	return ch, nil
 }
 
-func (w *writeCommand) upsert(p key.Pattern, k key.Key, filter, with bson.Raw) (docChange, error) {
-	doc, err := query.NewFrom(filter, with)
+func (w *writeCommand) upsert(p key.Pattern, rng key.Range, c change) (docChange, error) {
+	doc, err := pipeline.NewFrom(c.filter, c.with, c.newID)
 	if err != nil {
 		return docChange{}, err
 	}
@@ -117,29 +129,32 @@ func (w *writeCommand) upsert(p key.Pattern, k key.Key, filter, with bson.Raw) (
 	if err != nil {
 		return docChange{}, err
 	}
-	if err := w.unmoved(p, k, id, doc); err != nil {
-		return docChange{}, err
+	if !w.place.Database {
+		if err := w.unmoved(p, rng.Min, id, doc); err != nil {
+			return docChange{}, err
+		}
 	}
 	ch, err := w.create(doc)
 	ch.outcome.Upserted = true
 	return ch, err
 }
 
-func (w *writeCommand) erase(filter bson.Raw) (docChange, error) {
-	_, k, err := w.target(filter)
+func (w *writeCommand) erase(filter, sort bson.Raw) (docChange, error) {
+	p, rng, err := w.target(filter)
 	if err != nil {
 		return docChange{}, err
 	}
-	id, old, err := w.match(k, filter)
+	id, old, err := w.match(rng, filter, sort)
 	if old == nil || err != nil {
-		return docChange{key: k}, err
+		return docChange{key: rng.Min}, err
 	}
+	k, err := p.Of(old)
 	return docChange{
 		op:      oplog.Op{Kind: oplog.Delete, ID: id},
 		pre:     old,
 		key:     k,
 		outcome: command.Written{N: 1},
-	}, nil
+	}, err
 }
 
 // unmoved refuses a change of the identity or of the shard key, which would need a transaction over
@@ -171,35 +186,44 @@ func (w *writeCommand) keyOf(p key.Pattern, doc bson.Raw) (key.Key, error) {
 	return p.Of(doc)
 }
 
-// target is the shard key that the filter fixes.
-func (w *writeCommand) target(filter bson.Raw) (key.Pattern, key.Key, error) {
+// target is where the documents of the filter are: at the shard key that it fixes, or anywhere that
+// it allows in a collection that is not sharded.
+func (w *writeCommand) target(filter bson.Raw) (key.Pattern, key.Range, error) {
 	p, err := w.pattern()
 	if err != nil {
-		return p, "", err
+		return p, key.Range{}, err
 	}
 	v, fixed := query.Equality(filter, p.Field)
+	if !fixed && w.place.Database {
+		rng, err := query.Bounds(filter, p.Field)
+		return p, rng, err
+	}
 	if !fixed {
-		return p, "", errcode.New(errcode.ShardKeyNotFound,
+		return p, key.Range{}, errcode.New(errcode.ShardKeyNotFound,
 			"the filter %s does not fix the shard key %s", filter, p.Field)
 	}
 	k, err := p.OfValue(v)
-	return p, k, err
+	return p, key.Range{Min: k, Max: key.After(k)}, err
 }
 
-// match returns the first document with the shard key that fulfils the filter and that the shard
-// owns: an update must not touch an orphan (protocol 10.1).
-func (w *writeCommand) match(k key.Key, filter bson.Raw) (id string, doc bson.Raw, err error) {
-	if w.place.Versioned && !w.c.known.Owns(k) {
-		return "", nil, nil
+// match returns the first document of the range, in the order of the sort or else of the shard key,
+// that fulfils the filter and that the shard owns: an update must not touch an orphan (protocol
+// 10.1).
+func (w *writeCommand) match(
+	rng key.Range, filter, sort bson.Raw,
+) (id string, doc bson.Raw, err error) {
+	order, err := query.ParseOrder(sort)
+	if err != nil || w.place.Versioned && !w.place.Database && !w.c.known.Owns(rng.Min) {
+		return "", nil, err
 	}
-	only := key.Range{Min: k, Max: key.After(k)}
-	w.server.cfg.Member.Store().ScanKey(w.ns, only, store.Latest, store.Place{},
+	w.server.cfg.Member.Store().ScanKey(w.ns, rng, store.Latest, store.Place{},
 		func(_ key.Key, at string, d bson.Raw) bool {
 			var ok bool
-			if ok, err = query.Match(filter, d); ok {
+			ok, err = query.Match(filter, d)
+			if ok && (doc == nil || order.Compare(d, doc) < 0) {
 				id, doc = at, d
 			}
-			return !ok && err == nil
+			return err == nil && (doc == nil || len(order) > 0)
 		})
 	return id, doc, err
 }

@@ -1,0 +1,83 @@
+package command
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/codec"
+	"github.com/shardproof/shardproof/system/hlc"
+)
+
+// CreateDatabase makes sure that a database exists: the config server gives a new one to the shard
+// that is the primary of the fewest. It is answered with the database as it is then.
+type CreateDatabase struct{ Name string }
+
+// CreateUnsharded makes sure that an unsharded collection exists, on the primary shard of its
+// database, which exists. It is answered with Written, and N of 0 when the collection was there.
+// With Exclusive that is an errcode.NamespaceExists.
+type CreateUnsharded struct {
+	NS        string
+	Options   bson.Raw // of the client, kept as they are
+	Exclusive bool
+	Concern   WriteConcern
+	Place     Placement
+}
+
+// DropUnsharded removes an unsharded collection; Written.N is 0 when there was none.
+type DropUnsharded struct {
+	NS      string
+	Concern WriteConcern
+	Place   Placement
+}
+
+// RenameUnsharded gives an unsharded collection another name in its database. DropTarget removes a
+// collection that has the name; otherwise that is an errcode.NamespaceExists.
+type RenameUnsharded struct {
+	NS, To     string
+	DropTarget bool
+	Concern    WriteConcern
+	Place      Placement
+}
+
+// IndexUnsharded makes an index of an unsharded collection, or with a nil Spec removes it;
+// Written.N is 0 when there was nothing to do.
+type IndexUnsharded struct {
+	NS      string
+	Name    string
+	Spec    bson.Raw
+	Concern WriteConcern
+	Place   Placement
+}
+
+// ListUnsharded asks the primary of a shard for the collections of a database that it has.
+type ListUnsharded struct{ Database string }
+
+// UnshardedList answers ListUnsharded. Copies of sharded collections are among them.
+type UnshardedList struct{ Collections []ListedCollection }
+
+// ListedCollection is a collection of a shard: its namespace, how it was made ({uuid, key, options})
+// and its indexes besides that of the shard key.
+type ListedCollection struct {
+	NS      string
+	Options bson.Raw
+	Indexes []IndexSpec
+}
+
+// ReadCatalog reads all documents of a namespace of the database config with majority read concern
+// at or after After, in the order of their _id. Any member of the config server may answer, with a
+// Batch.
+type ReadCatalog struct {
+	NS    string
+	After hlc.Timestamp
+}
+
+func init() {
+	codec.Register[CreateDatabase]()
+	codec.Register[CreateUnsharded]()
+	codec.Register[DropUnsharded]()
+	codec.Register[RenameUnsharded]()
+	codec.Register[IndexUnsharded]()
+	codec.Register[ListUnsharded]()
+	codec.Register[UnshardedList]()
+	codec.Register[ListedCollection]()
+	codec.Register[ReadCatalog]()
+}

@@ -1,0 +1,294 @@
+// Package collections answers the commands about databases, collections and indexes as wholes.
+//
+// Promise: it lists what there is, sharded or not; what it makes and removes is so on a majority
+// before the answer.
+//
+// Refusal: indexes have no effect on queries; a database of which everything was dropped is listed
+// no more, and keeps its primary shard.
+package collections
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/configsvr"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/query"
+	"github.com/shardproof/shardproof/system/wire/deployment"
+	"github.com/shardproof/shardproof/system/wire/reply"
+	"github.com/shardproof/shardproof/system/wire/request"
+)
+
+// Service answers for one router.
+type Service struct{ d *deployment.Deployment }
+
+// New is the service over a deployment.
+func New(d *deployment.Deployment) *Service { return &Service{d} }
+
+// Commands are the commands that the service answers, by name.
+func (s *Service) Commands() map[string]request.Handler {
+	return map[string]request.Handler{
+		"create":           s.create,
+		"drop":             s.drop,
+		"dropDatabase":     s.dropDatabase,
+		"listDatabases":    s.listDatabases,
+		"listCollections":  s.listCollections,
+		"listIndexes":      s.listIndexes,
+		"createIndexes":    s.createIndexes,
+		"dropIndexes":      s.dropIndexes,
+		"renameCollection": s.rename,
+		"collStats":        s.collStats,
+		"dbStats":          s.dbStats,
+		"collMod":          s.collMod,
+	}
+}
+
+// generic are arguments that every command may have.
+var generic = map[string]bool{
+	"lsid": true, "$db": true, "$clusterTime": true, "writeConcern": true, "txnNumber": true,
+	"$readPreference": true, "maxTimeMS": true, "comment": true, "apiVersion": true,
+	"apiStrict": true, "apiDeprecationErrors": true, "readConcern": true,
+}
+
+func (s *Service) create(t env.Task, r *request.Request) (bson.D, error) {
+	ns, err := r.Collection()
+	if err != nil {
+		return nil, err
+	}
+	if r.Has("viewOn") || r.Has("timeseries") || r.Has("encryptedFields") {
+		return nil, errcode.New(reply.CommandNotSupported,
+			"views, time series and encrypted collections are not supported")
+	}
+	elements, err := r.Body.Elements()
+	if err != nil {
+		return nil, err
+	}
+	var options bson.D
+	for _, e := range elements[1:] {
+		if !generic[e.Key()] {
+			options = append(options, bson.E{Key: e.Key(), Value: e.Value()})
+		}
+	}
+	var raw bson.Raw
+	if len(options) > 0 {
+		if raw, err = bson.Marshal(options); err != nil {
+			return nil, err
+		}
+	}
+	err = s.d.Create(t, ns, raw, true)
+	if errcode.Is(err, errcode.IllegalOperation) {
+		err = errcode.New(errcode.NamespaceExists, "collection %s exists and is sharded", ns)
+	}
+	return reply.OK(), err
+}
+
+func (s *Service) drop(t env.Task, r *request.Request) (bson.D, error) {
+	ns, err := r.Collection()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.d.Drop(t, ns); err != nil {
+		return nil, err
+	}
+	return reply.Result(
+		bson.E{Key: "nIndexesWas", Value: int32(1)}, bson.E{Key: "ns", Value: ns}), nil
+}
+
+func (s *Service) dropDatabase(t env.Task, r *request.Request) (bson.D, error) {
+	if r.DB == "admin" || r.DB == "config" || r.DB == "local" {
+		return nil, errcode.New(errcode.IllegalOperation, "database %s cannot be dropped", r.DB)
+	}
+	all, err := s.d.Collections(t, r.DB)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range all {
+		if _, err := s.d.Drop(t, c.NS); err != nil {
+			return nil, err
+		}
+	}
+	return reply.Result(bson.E{Key: "dropped", Value: r.DB}), nil
+}
+
+func (s *Service) listDatabases(t env.Task, r *request.Request) (bson.D, error) {
+	docs, err := s.d.Catalog(t, configsvr.Databases)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := r.Document("filter")
+	if err != nil {
+		return nil, err
+	}
+	names := []string{"admin", "config"}
+	for _, doc := range docs {
+		name, _ := doc.Lookup("_id").StringValueOK()
+		all, err := s.d.Collections(t, name)
+		if err != nil {
+			return nil, err
+		}
+		if len(all) > 0 {
+			names = append(names, name)
+		}
+	}
+	list := bson.A{}
+	for _, name := range names {
+		doc, err := bson.Marshal(bson.D{
+			{Key: "name", Value: name}, {Key: "sizeOnDisk", Value: int64(0)},
+			{Key: "empty", Value: false},
+		})
+		if err != nil {
+			return nil, err
+		}
+		ok, err := query.Match(filter, doc)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			list = append(list, bson.Raw(doc))
+		}
+	}
+	return reply.Result(
+		bson.E{Key: "databases", Value: list}, bson.E{Key: "totalSize", Value: int64(0)}), nil
+}
+
+// inCatalog are the namespaces that can be read in the database config.
+var inCatalog = []string{
+	configsvr.Changelog, configsvr.Chunks, configsvr.Collections, configsvr.Databases,
+	configsvr.Settings, configsvr.Shards, configsvr.Tags, "config.version",
+}
+
+func (s *Service) namespaces(t env.Task, db string) ([]command.ListedCollection, error) {
+	if db != "config" {
+		return s.d.Collections(t, db)
+	}
+	var all []command.ListedCollection
+	for _, ns := range inCatalog {
+		all = append(all, command.ListedCollection{NS: ns})
+	}
+	return all, nil
+}
+
+func (s *Service) listCollections(t env.Task, r *request.Request) (bson.D, error) {
+	all, err := s.namespaces(t, r.DB)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := r.Document("filter")
+	if err != nil {
+		return nil, err
+	}
+	var docs []bson.Raw
+	for _, c := range all {
+		doc, err := listed(&c, r.Bool("nameOnly", false))
+		if err != nil {
+			return nil, err
+		}
+		ok, err := query.Match(filter, doc)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			docs = append(docs, doc)
+		}
+	}
+	return whole(r.DB+".$cmd.listCollections", docs), nil
+}
+
+func listed(c *command.ListedCollection, nameOnly bool) (bson.Raw, error) {
+	_, name, _ := strings.Cut(c.NS, ".")
+	doc := bson.D{{Key: "name", Value: name}, {Key: "type", Value: "collection"}}
+	if !nameOnly {
+		options, _ := c.Options.Lookup("options").DocumentOK()
+		if options == nil {
+			options, _ = bson.Marshal(bson.D{})
+		}
+		doc = append(doc,
+			bson.E{Key: "options", Value: options},
+			bson.E{Key: "info", Value: bson.D{{Key: "readOnly", Value: false}}},
+			bson.E{Key: "idIndex", Value: idIndex},
+		)
+	}
+	return bson.Marshal(doc)
+}
+
+var idIndex = bson.D{
+	{Key: "v", Value: int32(2)}, {Key: "key", Value: bson.D{{Key: "_id", Value: int32(1)}}},
+	{Key: "name", Value: "_id_"},
+}
+
+// whole is a cursor that is exhausted with its first batch.
+func whole(ns string, docs []bson.Raw) bson.D {
+	batch := make(bson.A, len(docs))
+	for i, doc := range docs {
+		batch[i] = doc
+	}
+	return reply.Result(bson.E{Key: "cursor", Value: bson.D{
+		{Key: "firstBatch", Value: batch}, {Key: "id", Value: int64(0)}, {Key: "ns", Value: ns},
+	}})
+}
+
+func (s *Service) rename(t env.Task, r *request.Request) (bson.D, error) {
+	from, err := r.Text(r.Name, "")
+	if err != nil {
+		return nil, err
+	}
+	to, err := r.Text("to", "")
+	if err != nil {
+		return nil, err
+	}
+	drop := r.Bool("dropTarget", false)
+	_, err = deployment.Ask[command.Written](t, s.d, &command.RenameUnsharded{
+		NS: from, To: to, DropTarget: drop, Concern: command.Majority,
+	})
+	if errcode.Is(err, errcode.IllegalOperation) {
+		_, err = deployment.Ask[command.Done](t, s.d,
+			&command.RenameCollection{NS: from, To: to, DropTarget: drop})
+	}
+	return reply.OK(), err
+}
+
+func (s *Service) collStats(t env.Task, r *request.Request) (bson.D, error) {
+	ns, err := r.Collection()
+	if err != nil {
+		return nil, err
+	}
+	table, err := s.d.Table(t, ns)
+	sharded := err == nil && !table.Collection().Unsharded
+	return reply.Result(
+		bson.E{Key: "ns", Value: ns}, bson.E{Key: "sharded", Value: sharded}), nil
+}
+
+func (s *Service) dbStats(t env.Task, r *request.Request) (bson.D, error) {
+	all, err := s.namespaces(t, r.DB)
+	return reply.Result(bson.E{Key: "db", Value: r.DB},
+		bson.E{Key: "collections", Value: int32(len(all))}), err
+}
+
+// collMod changes nothing: collections have no options that have an effect.
+func (s *Service) collMod(t env.Task, r *request.Request) (bson.D, error) {
+	ns, err := r.Collection()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.find(t, ns); err != nil {
+		return nil, err
+	}
+	return reply.OK(), nil
+}
+
+func (s *Service) find(t env.Task, ns string) (*command.ListedCollection, error) {
+	db, _, _ := strings.Cut(ns, ".")
+	all, err := s.namespaces(t, db)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range all {
+		if c.NS == ns {
+			return &c, nil
+		}
+	}
+	return nil, errcode.New(errcode.NamespaceNotFound, "ns does not exist: %s", ns)
+}

@@ -1,0 +1,124 @@
+package collections
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/wire/deployment"
+	"github.com/shardproof/shardproof/system/wire/reply"
+	"github.com/shardproof/shardproof/system/wire/request"
+)
+
+func (s *Service) listIndexes(t env.Task, r *request.Request) (bson.D, error) {
+	ns, err := r.Collection()
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.find(t, ns)
+	if err != nil {
+		return nil, err
+	}
+	first, err := bson.Marshal(idIndex)
+	if err != nil {
+		return nil, err
+	}
+	docs := []bson.Raw{first}
+	for _, i := range c.Indexes {
+		docs = append(docs, i.Doc)
+	}
+	return whole(ns, docs), nil
+}
+
+func (s *Service) createIndexes(t env.Task, r *request.Request) (bson.D, error) {
+	ns, err := r.Collection()
+	if err != nil {
+		return nil, err
+	}
+	specs, err := r.Documents("indexes")
+	if err != nil {
+		return nil, err
+	}
+	if err := s.d.Create(t, ns, nil, false); err != nil &&
+		!errcode.Is(err, errcode.IllegalOperation) {
+		return nil, err
+	}
+	for _, spec := range specs {
+		name, err := request.Text(spec, "name", "")
+		if err != nil {
+			return nil, err
+		}
+		keys, err := request.Document(spec, "key")
+		if err != nil || name == "" || len(keys) == 0 {
+			return nil, errcode.New(reply.FailedToParse, "an index has a name and a key: %v", spec)
+		}
+		if name == "_id_" {
+			continue
+		}
+		if err := s.createIndex(t, ns, name, keys, spec); err != nil {
+			return nil, err
+		}
+	}
+	return reply.Result(
+		bson.E{Key: "numIndexesBefore", Value: int32(1)},
+		bson.E{Key: "numIndexesAfter", Value: int32(1 + len(specs))},
+		bson.E{Key: "createdCollectionAutomatically", Value: false},
+	), nil
+}
+
+func (s *Service) createIndex(t env.Task, ns, name string, keys, spec bson.Raw) error {
+	_, err := deployment.Ask[command.Written](t, s.d, &command.IndexUnsharded{
+		NS: ns, Name: name, Spec: spec, Concern: command.Majority,
+	})
+	if !errcode.Is(err, errcode.IllegalOperation) {
+		return err
+	}
+	first, err := keys.IndexErr(0)
+	if err != nil {
+		return err
+	}
+	_, err = deployment.Ask[command.Done](t, s.d,
+		&command.CreateIndex{NS: ns, Field: first.Key()})
+	return err
+}
+
+func (s *Service) dropIndexes(t env.Task, r *request.Request) (bson.D, error) {
+	ns, err := r.Collection()
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.find(t, ns)
+	if err != nil {
+		return nil, err
+	}
+	which, ok := r.Value("index").StringValueOK()
+	if !ok {
+		return nil, errcode.New(reply.TypeMismatch, "an index is named by a text, not %v",
+			r.Value("index"))
+	}
+	var names []string
+	for _, i := range c.Indexes {
+		if which == "*" || which == i.Name {
+			names = append(names, i.Name)
+		}
+	}
+	if len(names) == 0 && which != "*" {
+		return nil, errcode.New(errcode.IndexNotFound, "index not found with name [%s]", which)
+	}
+	for _, name := range names {
+		_, err := deployment.Ask[command.Written](t, s.d,
+			&command.IndexUnsharded{NS: ns, Name: name, Concern: command.Majority})
+		if errcode.Is(err, errcode.IllegalOperation) {
+			field, _, _ := strings.Cut(name, "_")
+			_, err = deployment.Ask[command.Done](t, s.d,
+				&command.DropIndex{NS: ns, Field: field})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return reply.Result(bson.E{Key: "nIndexesWas", Value: int32(1 + len(c.Indexes))}), nil
+}

@@ -1,0 +1,137 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/wire/failcommand"
+	"github.com/shardproof/shardproof/system/wire/frame"
+	"github.com/shardproof/shardproof/system/wire/reply"
+	"github.com/shardproof/shardproof/system/wire/request"
+)
+
+// greetingLimit bounds what a client may send before it has said who it is.
+const greetingLimit = 64 << 10
+
+// errClosed ends a connection on behalf of the fail point.
+var errClosed = errors.New("closed by the fail point")
+
+// connection is one client's.
+type connection struct {
+	server  *Server
+	raw     net.Conn
+	in      *bufio.Reader
+	answers int32
+	appName string
+	login   login
+}
+
+func newConnection(s *Server, raw net.Conn) *connection {
+	return &connection{server: s, raw: raw, in: bufio.NewReader(raw)}
+}
+
+// run reads and answers messages until the connection ends.
+func (c *connection) run(ctx context.Context) error {
+	for {
+		limit := frame.MaxMessage
+		if c.server.cfg.Users != nil && c.login.user == "" {
+			limit = greetingLimit
+		}
+		m, err := frame.Read(c.in, limit)
+		if errors.Is(err, frame.ErrMalformed) {
+			f := &reply.Failure{Number: reply.Number(reply.ProtocolError), Message: err.Error()}
+			return errors.Join(err, c.send(&frame.Message{}, f.Document()))
+		}
+		if err != nil {
+			return err
+		}
+		doc, err := c.answer(ctx, m)
+		if err != nil {
+			return err
+		}
+		if m.MoreToCome {
+			continue
+		}
+		if err := c.send(m, doc); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *connection) send(m *frame.Message, doc bson.D) error {
+	raw, err := bson.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	c.answers++
+	_, err = c.raw.Write(frame.AppendReply(nil, m, c.answers, raw))
+	return err
+}
+
+// answer is the answer to one message; an error ends the connection.
+func (c *connection) answer(ctx context.Context, m *frame.Message) (bson.D, error) {
+	r, err := request.Parse(m)
+	if err != nil {
+		return reply.FailureOf(err).Document(), nil
+	}
+	c.identify(r)
+	if doc, ours := c.login.step(c.server.cfg.Users, r); ours {
+		return doc, nil
+	}
+	if c.server.cfg.Users != nil && c.login.user == "" && !anonymous[r.Name] {
+		err := errcode.New(reply.Unauthorized, "command %s requires authentication", r.Name)
+		return reply.FailureOf(err).Document(), nil
+	}
+	return c.execute(ctx, r)
+}
+
+// anonymous are the commands of clients that have not said who they are.
+var anonymous = map[string]bool{
+	"hello": true, "isMaster": true, "ismaster": true, "buildInfo": true, "buildinfo": true,
+	"ping": true, "saslStart": true, "saslContinue": true, "connectionStatus": true,
+	"logout": true,
+}
+
+// identify notes what the client calls itself, which its first hello says, and tells the request.
+func (c *connection) identify(r *request.Request) {
+	if client, err := r.Document("client"); err == nil && c.appName == "" && client != nil {
+		application, _ := request.Document(client, "application")
+		c.appName, _ = request.Text(application, "name", "")
+	}
+	r.AppName, r.User, r.RemoteAddr = c.appName, c.login.user, c.raw.RemoteAddr().String()
+}
+
+// execute has the node answer; what the fail point wants to block is blocked here, where nobody
+// else waits for it.
+func (c *connection) execute(ctx context.Context, r *request.Request) (doc bson.D, err error) {
+	s := c.server
+	var fate failcommand.Fate
+	answered := false
+	err = s.cfg.Runner.Run(ctx, "wire."+r.Name, func(t env.Task) {
+		if fate = s.table.Meet(r); fate.Block == 0 && !fate.Close {
+			doc, answered = s.table.Answer(t, r, fate), true
+		}
+	})
+	if err != nil || answered {
+		return doc, err
+	}
+	select {
+	case <-time.After(fate.Block):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if fate.Close {
+		return nil, errClosed
+	}
+	err = s.cfg.Runner.Run(ctx, "wire."+r.Name, func(t env.Task) {
+		doc = s.table.Answer(t, r, fate)
+	})
+	return doc, err
+}

@@ -1,0 +1,167 @@
+package crud
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/pipeline"
+	"github.com/shardproof/shardproof/system/wire/cursor"
+	"github.com/shardproof/shardproof/system/wire/reply"
+	"github.com/shardproof/shardproof/system/wire/request"
+)
+
+// aggregate runs a pipeline over what its first stage reads: a leading $match is the filter that the
+// shards evaluate, everything else is done here.
+func (s *Service) aggregate(t env.Task, r *request.Request) (bson.D, error) {
+	stages, err := r.Documents("pipeline")
+	if err != nil {
+		return nil, err
+	}
+	options, err := r.Document("cursor")
+	if err != nil {
+		return nil, err
+	}
+	size, err := request.Int(options, "batchSize", firstBatch)
+	if err != nil {
+		return nil, err
+	}
+	if len(stages) > 0 && request.Has(stages[0], "$changeStream") {
+		return s.watch(t, r, stages, int(size))
+	}
+	out, err := s.takeOutput(r, &stages)
+	if err != nil {
+		return nil, err
+	}
+	find, docs, err := s.input(t, r, &stages)
+	if err != nil {
+		return nil, err
+	}
+	if out != nil && find.Concern == command.Linearizable {
+		return nil, errcode.New(reply.InvalidOptions,
+			"a pipeline that writes cannot read with read concern linearizable")
+	}
+	if docs, err = pipeline.Run(stages, docs); err != nil {
+		return nil, err
+	}
+	if out != nil {
+		if err := out.write(t, s, r, docs); err != nil {
+			return nil, err
+		}
+		docs = nil
+	}
+	return s.first(t, openAt(find.NS, cursor.List(docs), find.At), int(size), false)
+}
+
+// input are the documents that the pipeline begins with; the stages that they have passed are
+// taken away.
+func (s *Service) input(
+	t env.Task, r *request.Request, stages *[]bson.Raw,
+) (find *command.Find, docs []bson.Raw, err error) {
+	if _, whole := r.Value("aggregate").AsInt64OK(); whole {
+		return &command.Find{NS: r.DB + ".$cmd.aggregate"}, nil, s.withoutCollection(*stages)
+	}
+	ns, err := r.Collection()
+	if err != nil {
+		return nil, nil, err
+	}
+	if find, err = s.readOptions(r, ns); err != nil {
+		return nil, nil, err
+	}
+	if len(*stages) > 0 {
+		filter, err := request.Document((*stages)[0], "$match")
+		if err != nil {
+			return nil, nil, err
+		}
+		if filter != nil {
+			find.Filter, *stages = filter, (*stages)[1:]
+		}
+	}
+	docs, err = s.collect(t, find)
+	return find, docs, err
+}
+
+// withoutCollection refuses pipelines on a database that need one, which are all but those that
+// begin with documents of their own or with the lists of what goes on, which are empty.
+func (s *Service) withoutCollection(stages []bson.Raw) error {
+	if len(stages) > 0 {
+		for _, name := range []string{
+			"$documents", "$listLocalSessions", "$currentOp", "$listSessions",
+		} {
+			if request.Has(stages[0], name) {
+				return nil
+			}
+		}
+	}
+	return errcode.New(reply.InvalidNamespace,
+		"the first stage needs a collection, and the command names none")
+}
+
+// output is a last stage that writes what the pipeline makes.
+type output struct {
+	ns string
+	// replace empties the collection first; otherwise documents of the same _id are replaced.
+	replace bool
+}
+
+// takeOutput takes a last $out or $merge away.
+func (s *Service) takeOutput(r *request.Request, stages *[]bson.Raw) (*output, error) {
+	if len(*stages) == 0 {
+		return nil, nil
+	}
+	last := (*stages)[len(*stages)-1]
+	for _, name := range []string{"$out", "$merge"} {
+		v, err := last.LookupErr(name)
+		if err != nil {
+			continue
+		}
+		*stages = (*stages)[:len(*stages)-1]
+		if doc, ok := v.DocumentOK(); ok && name == "$merge" {
+			v = doc.Lookup("into")
+		}
+		db, coll := r.DB, ""
+		if doc, ok := v.DocumentOK(); ok {
+			if db, err = request.Text(doc, "db", r.DB); err != nil {
+				return nil, err
+			}
+			v = doc.Lookup("coll")
+		}
+		coll, ok := v.StringValueOK()
+		if !ok || coll == "" {
+			return nil, errcode.New(reply.FailedToParse, "%s names no collection: %v", name, last)
+		}
+		return &output{ns: db + "." + coll, replace: name == "$out"}, nil
+	}
+	return nil, nil
+}
+
+func (o *output) write(t env.Task, s *Service, r *request.Request, docs []bson.Raw) error {
+	concern, err := writeConcern(r)
+	if err != nil {
+		return err
+	}
+	if o.replace {
+		if _, err := s.d.Drop(t, o.ns); err != nil {
+			return err
+		}
+	}
+	if err := s.d.Create(t, o.ns, nil, false); err != nil {
+		return err
+	}
+	for _, doc := range docs {
+		doc, err := s.withID(doc, command.Session{})
+		if err != nil {
+			return err
+		}
+		filter, err := bson.Marshal(bson.D{{Key: "_id", Value: doc.Lookup("_id")}})
+		if err != nil {
+			return err
+		}
+		u := &command.Update{NS: o.ns, Filter: filter, Change: doc, Upsert: true, Concern: concern}
+		if _, err := s.updateOne(t, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}

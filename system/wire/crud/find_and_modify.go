@@ -1,0 +1,95 @@
+package crud
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/query"
+	"github.com/shardproof/shardproof/system/wire/deployment"
+	"github.com/shardproof/shardproof/system/wire/reply"
+	"github.com/shardproof/shardproof/system/wire/request"
+)
+
+func (s *Service) findAndModify(t env.Task, r *request.Request) (bson.D, error) {
+	ns, err := r.Collection()
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.parseFindAndModify(r, ns)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := r.Document("fields")
+	if err != nil {
+		return nil, err
+	}
+	show, err := query.ParseProjection(fields)
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.ask(t, ns, f.Upsert, f)
+	if errcode.Is(err, errcode.ShardKeyNotFound) {
+		w, err = s.searched(t, ns, f.Filter, f.Sort, func(exact bson.Raw) (*command.Written, error) {
+			one := *f
+			one.Filter, one.Sort, one.Upsert = exact, nil, false
+			return deployment.Ask[command.Written](t, s.d, &one)
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return modified(f, w, show)
+}
+
+func (s *Service) parseFindAndModify(
+	r *request.Request, ns string,
+) (f *command.FindAndModify, err error) {
+	st := statement(r, 0)
+	f = &command.FindAndModify{
+		NS: ns, Session: st, Remove: r.Bool("remove", false), Upsert: r.Bool("upsert", false),
+		New: r.Bool("new", false),
+	}
+	if f.Upsert {
+		f.NewID = s.newID(st)
+	}
+	if f.Concern, err = writeConcern(r); err != nil {
+		return nil, err
+	}
+	if f.Filter, err = r.Document("query"); err != nil {
+		return nil, err
+	}
+	if f.Sort, err = r.Document("sort"); err != nil || f.Remove {
+		return f, err
+	}
+	f.Change, err = changeOf(r.Body, "update", false)
+	return f, err
+}
+
+// modified is the answer to a findAndModify.
+func modified(
+	f *command.FindAndModify, w *command.Written, show *query.Projection,
+) (bson.D, error) {
+	last := bson.D{{Key: "n", Value: int32(w.N)}}
+	if !f.Remove {
+		last = append(last, bson.E{Key: "updatedExisting", Value: w.N > 0 && !w.Upserted})
+	}
+	if w.Upserted {
+		u := &command.Update{Filter: f.Filter, Change: f.Change, NewID: f.NewID}
+		last = append(last, bson.E{Key: "upserted", Value: upsertedID(u)})
+	}
+	var value any
+	if w.Image != nil {
+		image, err := show.Apply(w.Image)
+		if err != nil {
+			return nil, err
+		}
+		value = image
+	}
+	doc := bson.D{{Key: "lastErrorObject", Value: last}, {Key: "value", Value: value}}
+	if w.ConcernError != "" {
+		doc = append(doc, reply.ConcernError(w.ConcernError))
+	}
+	return append(doc, reply.OK()...), nil
+}

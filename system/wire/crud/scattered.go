@@ -1,0 +1,181 @@
+package crud
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/pipeline"
+	"github.com/shardproof/shardproof/system/query"
+	"github.com/shardproof/shardproof/system/wire/reply"
+	"github.com/shardproof/shardproof/system/wire/request"
+)
+
+// searches is how often a document is looked for that matched and was changed before it could be
+// written to.
+const searches = 10
+
+// changeOf reads a replacement or operators. Several documents cannot be replaced.
+func changeOf(doc bson.Raw, name string, multi bool) (bson.Raw, error) {
+	v, err := doc.LookupErr(name)
+	if err != nil {
+		return nil, errcode.New(reply.FailedToParse, "an update has no %s", name)
+	}
+	if v.Type == bson.TypeArray {
+		stages, err := request.Documents(doc, name)
+		if err != nil {
+			return nil, err
+		}
+		return pipeline.Change(stages)
+	}
+	change, ok := v.DocumentOK()
+	if !ok {
+		return nil, errcode.New(reply.FailedToParse, "%s must be a document, not %v", name, v)
+	}
+	if multi && query.Replaces(change) {
+		return nil, errcode.New(reply.FailedToParse, "a replacement changes one document, not many")
+	}
+	if request.Has(doc, "arrayFilters") {
+		return nil, errcode.New(errcode.BadValue, "arrayFilters are not supported")
+	}
+	return change, nil
+}
+
+// upsertedID is the _id of the document that an upsert has made: as the package query decides.
+func upsertedID(u *command.Update) bson.RawValue {
+	doc, err := pipeline.NewFrom(u.Filter, u.Change, u.NewID)
+	if err != nil {
+		return bson.RawValue{Type: bson.TypeNull}
+	}
+	return doc.Lookup("_id")
+}
+
+func (s *Service) updateOne(t env.Task, u *command.Update) (*command.Written, error) {
+	w, err := s.ask(t, u.NS, u.Upsert, u)
+	if !errcode.Is(err, errcode.ShardKeyNotFound) {
+		return w, err
+	}
+	return s.searched(t, u.NS, u.Filter, u.Sort, func(exact bson.Raw) (*command.Written, error) {
+		one := *u
+		one.Filter, one.Sort, one.Upsert = exact, nil, false
+		return s.ask(t, u.NS, false, &one)
+	})
+}
+
+func (s *Service) deleteOne(t env.Task, d *command.Delete) (*command.Written, error) {
+	w, err := s.ask(t, d.NS, false, d)
+	if !errcode.Is(err, errcode.ShardKeyNotFound) {
+		return w, err
+	}
+	return s.searched(t, d.NS, d.Filter, nil, func(exact bson.Raw) (*command.Written, error) {
+		one := *d
+		one.Filter = exact
+		return s.ask(t, d.NS, false, &one)
+	})
+}
+
+// searched finds a document and writes to it by its shard key if it still matches; otherwise it
+// looks for another.
+func (s *Service) searched(
+	t env.Task, ns string, filter, sort bson.Raw,
+	write func(exact bson.Raw) (*command.Written, error),
+) (*command.Written, error) {
+	for range searches {
+		docs, err := s.matching(t, ns, filter, sort)
+		if err != nil || len(docs) == 0 {
+			return &command.Written{}, err
+		}
+		exact, err := s.exactly(t, ns, docs[0], filter)
+		if err != nil {
+			return nil, err
+		}
+		if w, err := write(exact); err != nil || w.N > 0 {
+			return w, err
+		}
+	}
+	return nil, errcode.New(errcode.ConflictingOperationInProgress,
+		"%d documents of %s that matched were changed before they could be written to",
+		searches, ns)
+}
+
+// matching are the documents that match now, in an order.
+func (s *Service) matching(t env.Task, ns string, filter, sort bson.Raw) ([]bson.Raw, error) {
+	order, err := query.ParseOrder(sort)
+	if err != nil {
+		return nil, err
+	}
+	docs, err := s.collect(t, &command.Find{NS: ns, Filter: filter, Concern: command.Local})
+	sortBy(docs, order)
+	return docs, err
+}
+
+// exactly is a filter that only the document fulfils, as long as it fulfils the other filter.
+func (s *Service) exactly(t env.Task, ns string, doc, filter bson.Raw) (bson.Raw, error) {
+	table, err := s.d.Table(t, ns)
+	if err != nil {
+		return nil, err
+	}
+	field := table.Collection().Key.Field
+	exact := bson.D{{Key: "_id", Value: doc.Lookup("_id")}}
+	if field != "_id" {
+		v, err := doc.LookupErr(field)
+		if err != nil {
+			v = bson.RawValue{Type: bson.TypeNull}
+		}
+		exact = append(exact, bson.E{Key: field, Value: v})
+	}
+	if len(filter) > 0 {
+		exact = append(exact, bson.E{Key: "$and", Value: bson.A{filter}})
+	}
+	return bson.Marshal(exact)
+}
+
+func (s *Service) updateMany(t env.Task, u *command.Update) (*command.Written, error) {
+	sum, err := s.many(t, u.NS, u.Filter, func(exact bson.Raw) (*command.Written, error) {
+		one := *u
+		one.Filter, one.Upsert, one.Session = exact, false, command.Session{}
+		return s.ask(t, u.NS, false, &one)
+	})
+	if err != nil || sum.N > 0 || !u.Upsert {
+		return sum, err
+	}
+	one := *u
+	one.Session = command.Session{}
+	return s.ask(t, u.NS, true, &one)
+}
+
+func (s *Service) deleteMany(t env.Task, d *command.Delete) (*command.Written, error) {
+	return s.many(t, d.NS, d.Filter, func(exact bson.Raw) (*command.Written, error) {
+		one := *d
+		one.Filter, one.Session = exact, command.Session{}
+		return s.ask(t, d.NS, false, &one)
+	})
+}
+
+// many writes to every document that matches when the command begins, one after the other.
+func (s *Service) many(
+	t env.Task, ns string, filter bson.Raw,
+	write func(exact bson.Raw) (*command.Written, error),
+) (*command.Written, error) {
+	sum := &command.Written{}
+	docs, err := s.matching(t, ns, filter, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, doc := range docs {
+		exact, err := s.exactly(t, ns, doc, filter)
+		if err != nil {
+			return nil, err
+		}
+		w, err := write(exact)
+		if err != nil {
+			return nil, err
+		}
+		sum.N, sum.Modified = sum.N+w.N, sum.Modified+w.Modified
+		if w.ConcernError != "" {
+			sum.ConcernError = w.ConcernError
+		}
+	}
+	return sum, nil
+}

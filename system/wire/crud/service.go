@@ -1,0 +1,137 @@
+// Package crud answers the commands by which clients read and write documents.
+//
+// Promise: what a shard can decide alone is decided there, atomically and, for a numbered statement,
+// at most once. A statement that fixes no shard key of a sharded collection, and one that changes
+// many documents, is carried out in two steps: the documents are found, and each is changed if it
+// still matches.
+//
+// Refusal: no transactions of several statements.
+package crud
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
+	"github.com/shardproof/shardproof/system/wire/cursor"
+	"github.com/shardproof/shardproof/system/wire/deployment"
+	"github.com/shardproof/shardproof/system/wire/reply"
+	"github.com/shardproof/shardproof/system/wire/request"
+)
+
+// Service answers the commands of one router's clients.
+type Service struct {
+	d       *deployment.Deployment
+	cursors *cursor.Registry
+	made    uint64 // _ids
+}
+
+// New is the service over a deployment; its cursors are those of the registry.
+func New(d *deployment.Deployment, cursors *cursor.Registry) *Service {
+	return &Service{d: d, cursors: cursors}
+}
+
+// Commands are the commands that the service answers, by name.
+func (s *Service) Commands() map[string]request.Handler {
+	return map[string]request.Handler{
+		"insert":        s.insert,
+		"update":        s.update,
+		"delete":        s.remove,
+		"findAndModify": s.findAndModify,
+		"findandmodify": s.findAndModify,
+		"find":          s.find,
+		"getMore":       s.getMore,
+		"killCursors":   s.killCursors,
+		"count":         s.count,
+		"distinct":      s.distinct,
+		"aggregate":     s.aggregate,
+	}
+}
+
+// statement names the i-th statement of a request to the shards.
+func statement(r *request.Request, i int) command.Session {
+	if !r.Session.Numbered || r.Session.ID == "" {
+		return command.Session{}
+	}
+	return command.Session{ID: r.Session.ID, Txn: r.Session.Txn, Stmt: int32(i)}
+}
+
+// writeConcern reads the argument of that name; without one a write counts when a majority has it.
+func writeConcern(r *request.Request) (command.WriteConcern, error) {
+	doc, err := r.Document("writeConcern")
+	if err != nil {
+		return command.WriteConcern{}, err
+	}
+	return request.WriteConcern(doc)
+}
+
+// readOptions are how a read was asked for. A snapshot read that names no time gets the newest that
+// the router has seen.
+func (s *Service) readOptions(r *request.Request, ns string) (*command.Find, error) {
+	find := &command.Find{NS: ns, Concern: command.Local}
+	doc, err := r.Document("readConcern")
+	if err != nil {
+		return nil, err
+	}
+	level, err := request.Text(doc, "level", string(command.Local))
+	if err != nil {
+		return nil, err
+	}
+	switch find.Concern = command.ReadConcern(level); find.Concern {
+	case command.Local, command.MajorityRead, command.Linearizable, command.Available,
+		command.Snapshot:
+	default:
+		return nil, errcode.New(reply.FailedToParse, "there is no read concern %q", level)
+	}
+	find.After, find.At = timeOf(doc, "afterClusterTime"), timeOf(doc, "atClusterTime")
+	if find.Concern == command.Snapshot && find.At == 0 {
+		find.At = s.d.Endpoint.Clock().Now().Cluster
+	}
+	mode, err := r.Document("$readPreference")
+	if err != nil {
+		return nil, err
+	}
+	preference, err := request.Text(mode, "mode", "primary")
+	find.Secondary = preference == "secondary" || preference == "secondaryPreferred"
+	return find, err
+}
+
+func timeOf(doc bson.Raw, name string) hlc.Timestamp {
+	t, i, ok := doc.Lookup(name).TimestampOK()
+	if !ok {
+		return 0
+	}
+	return catalog.Timestamp(bson.Timestamp{T: t, I: i})
+}
+
+// ask sends a write to the router, and makes the collection if that is what it needs.
+func (s *Service) ask(
+	t env.Task, ns string, create bool, req env.Message,
+) (*command.Written, error) {
+	for try := 0; ; try++ {
+		written, err := deployment.Ask[command.Written](t, s.d, req)
+		if !errcode.Is(err, errcode.NamespaceNotFound) || try == 2 {
+			return written, err
+		}
+		if !create {
+			return &command.Written{}, nil
+		}
+		if err := s.d.Create(t, ns, nil, false); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// newID is {_id: value} for a document without one. For a numbered statement it is a function of
+// its number: sent again, the statement has the same.
+func (s *Service) newID(st command.Session) bson.Raw {
+	id := s.objectID(st)
+	doc, err := bson.Marshal(bson.D{{Key: "_id", Value: id}})
+	if err != nil {
+		panic(err) // an ObjectID always has a document
+	}
+	return doc
+}

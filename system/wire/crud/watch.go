@@ -1,0 +1,246 @@
+package crud
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/hlc"
+	"github.com/shardproof/shardproof/system/pipeline"
+	"github.com/shardproof/shardproof/system/wire/cursor"
+	"github.com/shardproof/shardproof/system/wire/deployment"
+	"github.com/shardproof/shardproof/system/wire/reply"
+	"github.com/shardproof/shardproof/system/wire/request"
+)
+
+// pollEvery is how long a stream without news waits before it asks again.
+const pollEvery = 10 * time.Millisecond
+
+// stream is a source: the changes of a collection.
+type stream struct {
+	s      *Service
+	ns     string
+	id     string
+	mark   command.Token
+	lookup bool
+	stages []bson.Raw
+	ended  bool
+}
+
+// watch opens a change stream.
+func (s *Service) watch(
+	t env.Task, r *request.Request, stages []bson.Raw, size int,
+) (bson.D, error) {
+	ns, err := r.Collection()
+	if err != nil {
+		return nil, errcode.New(reply.CommandNotSupported,
+			"change streams on a whole database or cluster are not supported")
+	}
+	options, err := request.Document(stages[0], "$changeStream")
+	if err != nil {
+		return nil, err
+	}
+	if request.Bool(options, "showExpandedEvents", false) {
+		return nil, errcode.New(reply.CommandNotSupported, "expanded events are not supported")
+	}
+	req := &command.Watch{NS: ns}
+	if err := resumeAfter(req, options); err != nil {
+		return nil, err
+	}
+	full, err := request.Text(options, "fullDocument", "default")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := pipeline.Run(stages[1:], nil); err != nil {
+		return nil, err
+	}
+	if err := s.d.Create(t, ns, nil, false); err != nil && !errcode.Is(err, errcode.IllegalOperation) {
+		return nil, err
+	}
+	batch, err := deployment.Ask[command.ChangeBatch](t, s.d, req)
+	if err != nil {
+		return nil, err
+	}
+	c := &stream{
+		s: s, ns: ns, id: batch.Stream, mark: batch.Upto, lookup: full == "updateLookup",
+		stages: stages[1:],
+	}
+	return s.first(t, cursor.Open(ns, c), size, false)
+}
+
+func resumeAfter(req *command.Watch, options bson.Raw) error {
+	for _, name := range []string{"resumeAfter", "startAfter"} {
+		token, err := request.Document(options, name)
+		if err != nil {
+			return err
+		}
+		if token == nil {
+			continue
+		}
+		req.Resume = true
+		if req.After, err = parseToken(token); err != nil {
+			return err
+		}
+	}
+	if at := timeOf(options, "startAtOperationTime"); at > 0 {
+		req.Resume, req.After = true, command.Mark(at-1)
+	}
+	return nil
+}
+
+// Mark is the place up to which the stream was read.
+func (c *stream) Mark() bson.Raw { return tokenOf(c.mark) }
+
+// Next waits for changes that pass the stages, at most so long.
+func (c *stream) Next(t env.Task, n int, wait time.Duration) ([]bson.Raw, bool, error) {
+	for end := t.Node().Mono().Add(wait); ; {
+		docs, err := c.poll(t, n)
+		if err != nil {
+			return nil, false, err
+		}
+		if len(docs) > 0 || c.ended || t.Node().Mono().Add(pollEvery) > end {
+			return docs, !c.ended, nil
+		}
+		if err := t.Sleep(pollEvery); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+func (c *stream) poll(t env.Task, n int) ([]bson.Raw, error) {
+	req := &command.NextChanges{Stream: c.id, BatchSize: n}
+	batch, err := deployment.Ask[command.ChangeBatch](t, c.s.d, req)
+	if err != nil {
+		return nil, err
+	}
+	c.id, c.mark = batch.Stream, batch.Upto
+	c.ended = batch.Stream == ""
+	var docs []bson.Raw
+	for i := range batch.Changes {
+		doc, err := c.event(t, &batch.Changes[i])
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, doc)
+	}
+	docs, err = pipeline.Run(c.stages, docs)
+	for _, doc := range docs {
+		if !request.Has(doc, "_id") {
+			return nil, errcode.New(reply.ChangeStreamFatalError,
+				"the stages took the resume token, which is the _id, out of an event: %v", doc)
+		}
+	}
+	return docs, err
+}
+
+// Close leaves the stream to its timeout: the router keeps nothing but its places.
+func (c *stream) Close(env.Task) {}
+
+func (c *stream) event(t env.Task, ch *command.Change) (bson.Raw, error) {
+	db, coll, _ := strings.Cut(c.ns, ".")
+	event := bson.D{
+		{Key: "_id", Value: tokenOf(ch.Token)},
+		{Key: "operationType", Value: string(ch.Kind)},
+		{Key: "clusterTime", Value: catalog.TimestampBSON(ch.Token.TS)},
+	}
+	switch ch.Kind {
+	case command.ChangeInsert, command.ChangeReplace:
+		event = append(event, bson.E{Key: "fullDocument", Value: ch.Doc})
+	case command.ChangeUpdate:
+		event = append(event, bson.E{Key: "updateDescription", Value: description(ch.Doc)})
+		if c.lookup {
+			event = append(event, bson.E{Key: "fullDocument", Value: c.newest(t, ch)})
+		}
+	}
+	if ch.Kind != command.ChangeInvalidate {
+		event = append(event, bson.E{Key: "ns", Value: namespace(db, coll)})
+	}
+	if ch.Kind == command.ChangeRename {
+		db, coll, _ := strings.Cut(ch.To, ".")
+		event = append(event, bson.E{Key: "to", Value: namespace(db, coll)})
+	}
+	if id := identity(ch); id != nil {
+		event = append(event, bson.E{Key: "documentKey", Value: id})
+	}
+	return bson.Marshal(event)
+}
+
+// identity is the document's {_id}: as the document has it, else as the log names it, where all
+// whole numbers are of one type.
+func identity(ch *command.Change) any {
+	if v, err := ch.Doc.LookupErr("_id"); err == nil {
+		return bson.D{{Key: "_id", Value: v}}
+	}
+	if ch.Key == nil {
+		return nil
+	}
+	return ch.Key
+}
+
+func namespace(db, coll string) bson.D {
+	return bson.D{{Key: "db", Value: db}, {Key: "coll", Value: coll}}
+}
+
+// description says of an update which fields the document has since: the log keeps what came of a
+// change, not what was before.
+func description(doc bson.Raw) bson.D {
+	fields := bson.D{}
+	elements, _ := doc.Elements()
+	for _, e := range elements {
+		if e.Key() != "_id" {
+			fields = append(fields, bson.E{Key: e.Key(), Value: e.Value()})
+		}
+	}
+	return bson.D{
+		{Key: "updatedFields", Value: fields}, {Key: "removedFields", Value: bson.A{}},
+		{Key: "truncatedArrays", Value: bson.A{}},
+	}
+}
+
+// newest is the document as it is now, nil when it is gone.
+func (c *stream) newest(t env.Task, ch *command.Change) any {
+	find := &command.Find{NS: c.ns, Filter: ch.Key, Concern: command.MajorityRead}
+	docs, err := c.s.collect(t, find)
+	if err != nil || len(docs) == 0 {
+		return nil
+	}
+	return docs[0]
+}
+
+// tokenOf is a place as clients keep it: {_data: "time.shard.n"}, the time as 16 hexadecimal
+// digits.
+func tokenOf(at command.Token) bson.Raw {
+	doc, err := bson.Marshal(bson.D{
+		{Key: "_data", Value: fmt.Sprintf("%016x.%x.%d", uint64(at.TS), at.Shard, at.N)},
+	})
+	if err != nil {
+		panic(err) // a text always has a document
+	}
+	return doc
+}
+
+func parseToken(doc bson.Raw) (at command.Token, err error) {
+	data, _ := doc.Lookup("_data").StringValueOK()
+	parts := strings.Split(data, ".")
+	if len(parts) == 3 {
+		var ts uint64
+		var shard []byte
+		if ts, err = strconv.ParseUint(parts[0], 16, 64); err == nil {
+			if _, err = fmt.Sscanf(parts[1], "%x", &shard); err == nil || parts[1] == "" {
+				at.TS, at.Shard = hlc.Timestamp(ts), string(shard)
+				at.N, err = strconv.Atoi(parts[2])
+			}
+		}
+	}
+	if len(parts) != 3 || err != nil {
+		return at, errcode.New(reply.InvalidResumeToken, "%v is no resume token", doc)
+	}
+	return at, nil
+}

@@ -1,0 +1,176 @@
+// Package deployment is the cluster as commands of clients see it: the router that they are sent
+// to, and behind it the config server and the shards for what no router serves.
+//
+// Promise: collections and databases come into being when something is first written to them, as
+// clients expect; a request is answered in bounded time.
+//
+// Refusal: it knows nothing of the wire protocol.
+package deployment
+
+import (
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/shardproof/shardproof/system/catalog"
+	"github.com/shardproof/shardproof/system/command"
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
+	"github.com/shardproof/shardproof/system/router"
+	"github.com/shardproof/shardproof/system/rpc"
+	"github.com/shardproof/shardproof/system/settings"
+)
+
+// Deployment is a cluster behind one router, for tasks of the router's node.
+type Deployment struct {
+	Endpoint *rpc.Endpoint
+	Config   *rpc.Set
+	Shards   map[string]*rpc.Set
+	Settings *settings.Settings
+}
+
+// Behind is the cluster that a router serves.
+func Behind(r *router.Router) *Deployment {
+	return &Deployment{r.Endpoint(), r.ConfigSet(), r.ShardSets(), r.Settings()}
+}
+
+// Ask sends a command to the router.
+func Ask[Resp any](t env.Task, d *Deployment, req env.Message) (*Resp, error) {
+	return rpc.Call[Resp](t, d.Endpoint, d.Endpoint.Node().ID(), req, d.patience())
+}
+
+// Move sends the router a command that moves data, which takes long.
+func Move(t env.Task, d *Deployment, req env.Message) error {
+	_, err := rpc.Call[command.Done](t, d.Endpoint, d.Endpoint.Node().ID(), req,
+		2*d.Settings.MoveWait)
+	return err
+}
+
+// patience is how long the router may take; its own attempts end before.
+func (d *Deployment) patience() time.Duration {
+	return d.Settings.AttemptTimeout + d.Settings.CommandTimeout + d.Settings.WriteConcernTimeout
+}
+
+// AskConfig sends a command to the primary of the config server.
+func AskConfig[Resp any](t env.Task, d *Deployment, req env.Message) (*Resp, error) {
+	return rpc.CallPrimary[Resp](t, d.Config, req, d.Settings.MoveWait)
+}
+
+// Catalog reads a namespace of the database config.
+func (d *Deployment) Catalog(t env.Task, ns string) ([]bson.Raw, error) {
+	req := &command.ReadCatalog{NS: ns, After: d.Endpoint.Clock().Now().Config}
+	batch, err := rpc.CallAny[command.Batch](t, d.Config, req, d.Settings.CommandTimeout)
+	if err != nil {
+		return nil, err
+	}
+	return batch.Docs, nil
+}
+
+// Table reads the routing table of a collection.
+func (d *Deployment) Table(t env.Task, ns string) (*catalog.Table, error) {
+	req := &command.GetRoutingTable{NS: ns, After: d.Endpoint.Clock().Now().Config}
+	update, err := rpc.CallAny[command.RoutingUpdate](t, d.Config, req, d.Settings.CommandTimeout)
+	if err != nil {
+		return nil, err
+	}
+	return catalog.NewTable(update.Collection, update.Chunks)
+}
+
+// Database reads a database and the names of its sharded collections.
+func (d *Deployment) Database(t env.Task, name string) (*command.DatabaseReply, error) {
+	req := &command.GetDatabase{Name: name, After: d.Endpoint.Clock().Now().Config}
+	return rpc.CallAny[command.DatabaseReply](t, d.Config, req, d.Settings.CommandTimeout)
+}
+
+// Collections lists the collections of a database, by namespace: those of the primary shard, and
+// the sharded ones as their first owner has them.
+func (d *Deployment) Collections(t env.Task, name string) ([]command.ListedCollection, error) {
+	db, err := d.Database(t, name)
+	if errcode.Is(err, errcode.NamespaceNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := d.listOn(t, db.Database.Primary, name)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(c command.ListedCollection) bool {
+		return slices.Contains(db.Sharded, c.NS)
+	})
+	for _, ns := range db.Sharded {
+		one, err := d.sharded(t, ns)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b command.ListedCollection) int {
+		if a.NS < b.NS {
+			return -1
+		}
+		return 1
+	})
+	return all, nil
+}
+
+func (d *Deployment) listOn(
+	t env.Task, shard, database string,
+) ([]command.ListedCollection, error) {
+	set := d.Shards[shard]
+	if set == nil {
+		return nil, errcode.New(errcode.ShardNotFound, "there is no shard %q", shard)
+	}
+	list, err := rpc.AskPrimary[command.UnshardedList](t, set,
+		&command.ListUnsharded{Database: database}, d.Settings.CommandTimeout)
+	if err != nil {
+		return nil, err
+	}
+	return list.Collections, nil
+}
+
+func (d *Deployment) sharded(t env.Task, ns string) (one command.ListedCollection, err error) {
+	one.NS = ns
+	table, err := d.Table(t, ns)
+	if err != nil {
+		return one, err
+	}
+	list, err := d.listOn(t, table.Shards()[0], catalog.DatabaseOf(ns))
+	for _, c := range list {
+		if c.NS == ns {
+			one = c
+		}
+	}
+	return one, err
+}
+
+// Create makes sure that the database and the collection exist. Options are the client's; exclusive
+// refuses a collection that exists.
+func (d *Deployment) Create(t env.Task, ns string, options bson.Raw, exclusive bool) error {
+	if _, err := AskConfig[command.DatabaseReply](t, d,
+		&command.CreateDatabase{Name: catalog.DatabaseOf(ns)}); err != nil {
+		return err
+	}
+	_, err := Ask[command.Written](t, d, &command.CreateUnsharded{
+		NS: ns, Options: options, Exclusive: exclusive, Concern: command.Majority,
+	})
+	return err
+}
+
+// Drop removes a collection, sharded or not; false when there was none.
+func (d *Deployment) Drop(t env.Task, ns string) (bool, error) {
+	req := &command.DropUnsharded{NS: ns, Concern: command.Majority}
+	dropped, err := Ask[command.Written](t, d, req)
+	switch {
+	case err == nil:
+		return dropped.N > 0, nil
+	case errcode.Is(err, errcode.NamespaceNotFound):
+		return false, nil
+	case !errcode.Is(err, errcode.IllegalOperation):
+		return false, err
+	}
+	_, err = Ask[command.Done](t, d, &command.DropCollection{NS: ns})
+	return err == nil, err
+}

@@ -1,0 +1,111 @@
+// Package wire serves a router's clients over MongoDB's wire protocol: it listens, reads messages,
+// has them answered by tasks of the router's node, and knows who is at the other end of a
+// connection.
+//
+// Promise: bytes are read and written here, outside of the node, which only answers. A message that
+// is malformed ends its connection with an error, and no other; a client that goes away interrupts
+// what it has asked for.
+//
+// Refusal: it decides nothing about data.
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+
+	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/router"
+	"github.com/shardproof/shardproof/system/wire/deployment"
+	"github.com/shardproof/shardproof/system/wire/dispatch"
+)
+
+// Runner runs tasks of the router's node.
+type Runner interface {
+	// Run has fn run as a task and returns when it has ended. When ctx ends, the task is
+	// interrupted. An error says that the node has ended.
+	Run(ctx context.Context, name string, fn func(env.Task)) error
+}
+
+// Config is what a Server is made from.
+type Config struct {
+	Runner Runner
+	// Router is called in a task and returns the router of the node.
+	Router func() *router.Router
+	// Users may use the server; nil lets everyone in, and is refused off loopback.
+	Users *Users
+	// TLS encrypts connections; nil does not.
+	TLS *tls.Config
+	// Logger takes what happens to connections; nil is slog.Default.
+	Logger *slog.Logger
+}
+
+// ErrOpenToAll refuses to listen where others than the machine's own users could come in without
+// saying who they are.
+var ErrOpenToAll = errors.New(
+	"without users the server listens on loopback only: give it a file of users")
+
+// Server serves the clients of one router.
+type Server struct {
+	cfg   Config
+	table *dispatch.Dispatcher
+	conns sync.WaitGroup
+}
+
+// Serve serves the listener's connections until ctx ends, and then waits for them to close.
+func Serve(ctx context.Context, l net.Listener, cfg Config) error {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	if cfg.Users == nil && !isLoopback(l.Addr()) {
+		return ErrOpenToAll
+	}
+	s := &Server{cfg: cfg}
+	err := cfg.Runner.Run(ctx, "wire.start", func(env.Task) {
+		s.table = dispatch.New(deployment.Behind(cfg.Router()), cfg.Users != nil)
+	})
+	if err != nil {
+		return err
+	}
+	if cfg.TLS != nil {
+		l = tls.NewListener(l, cfg.TLS)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer s.conns.Wait()
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	for {
+		c, err := l.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.conns.Go(func() { s.serve(ctx, c) })
+	}
+}
+
+func isLoopback(addr net.Addr) bool {
+	host, _, err := net.SplitHostPort(addr.String())
+	return err == nil && net.ParseIP(host).IsLoopback()
+}
+
+// serve answers one connection until it ends.
+func (s *Server) serve(ctx context.Context, raw net.Conn) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
+	defer stop()
+	defer func() { _ = raw.Close() }()
+	c := newConnection(s, raw)
+	err := c.run(ctx)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && ctx.Err() == nil {
+		s.cfg.Logger.Debug("a client's connection ended", "client", raw.RemoteAddr(), "error", err)
+	}
+}
