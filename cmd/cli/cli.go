@@ -26,6 +26,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shardproof/shardproof/cmd/supervise"
 	"github.com/shardproof/shardproof/harness/target"
 )
 
@@ -40,10 +41,7 @@ func MainWith(own []*cobra.Command, targets ...target.Target) int {
 	if slices.ContainsFunc(own, isOwn) {
 		return work(own, targets)
 	}
-	if os.Getenv(workerVariable) == "" {
-		return supervise()
-	}
-	return workerCode(work(own, targets))
+	return supervise.Main(func() int { return work(own, targets) })
 }
 
 // work is Main of the process that does the work.
@@ -55,8 +53,8 @@ func work(own []*cobra.Command, targets target.Set) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if os.Getenv(workerVariable) != "" {
-		go obey(ctx.Done())
+	if supervise.IsWorker() {
+		go supervise.Obey(ctx.Done())
 	}
 	out := &resultWriter{to: os.Stdout}
 	root := newRoot(targets)

@@ -75,3 +75,15 @@ op 1 at 10ms client 0 read test.docs k=1
 op 2 at 20ms client 1 write test.docs k=1 v=w2
 move 1 at 10ms test.docs [2, MaxKey) to shard-a
 `
+
+// A broken promise outweighs results that could not be printed; nothing else does.
+func TestUnwrittenResults(t *testing.T) {
+	full := errors.New("no space left on device")
+	for code, want := range map[int]int{
+		exitPassed: exitHarness, exitUndecided: exitHarness, exitBroke: exitBroke,
+	} {
+		if got := endCode(exitWith(code), full); got != want {
+			t.Errorf("code %d: got %d, want %d", code, got, want)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 	"text/tabwriter"
@@ -13,7 +15,6 @@ import (
 	"github.com/shardproof/shardproof/harness/campaign"
 	"github.com/shardproof/shardproof/harness/runner"
 	"github.com/shardproof/shardproof/harness/target"
-	stats "github.com/shardproof/shardproof/system/serverstatus"
 )
 
 // printSummary prints what a campaign of a system did, and which of its failpoints it never reached;
@@ -189,8 +190,8 @@ func printTable(out io.Writer, s *runner.Counters) {
 		}
 	}
 	fmt.Fprintf(w, "shardingStatistics\n")
-	for _, v := range (&stats.Sharding{}).Values() {
-		fmt.Fprintf(w, "  %s\t%s\n", v.Name, withCommas(uint64(s.Statistics[v.Name])))
+	for _, name := range slices.Sorted(maps.Keys(s.Statistics)) {
+		fmt.Fprintf(w, "  %s\t%s\n", name, withCommas(uint64(s.Statistics[name])))
 	}
 }
 

@@ -1,7 +1,7 @@
-package cli
+package supervise
 
 import "os"
 
-const brokenPipeCode = exitHarness
+const brokenPipeCode = HarnessFailed
 
 func brokenPipe(*os.ProcessState) bool { return false }

@@ -1,4 +1,12 @@
-package cli
+// Package supervise has a program end with exit codes that no crash can imitate. Go ends a program
+// that panics, and one that is out of memory, with exit code 2, which may be a verdict; nothing in
+// the program can change that. So the work is done by a second process with exit codes of its own.
+//
+// Promise: whatever is not an exit code of the work is HarnessFailed; signals to interrupt reach the
+// worker, and where the system can do it the worker dies with its supervisor.
+//
+// Refusal: it does not judge, and does not start the work again.
+package supervise
 
 import (
 	"errors"
@@ -6,14 +14,20 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 )
 
-// Go ends a program that panics, and one that is out of memory, with exit code 2, which here means
-// undecided; nothing in the program can change that. So the work is done by a second process with
-// exit codes of its own, and whatever is not one of them is a harness that failed.
+// Exit codes that the supervisor itself may end with.
+const (
+	// HarnessFailed is what a crash ends with.
+	HarnessFailed = 4
+	// Interrupted is what an interrupted program ends with.
+	Interrupted = 130
+)
 
 // workerVariable is set in the environment of the process that does the work.
 const workerVariable = "SHARDPROOF_WORKER"
@@ -23,7 +37,19 @@ const workerVariable = "SHARDPROOF_WORKER"
 const workerCodes = 32
 
 // workerMost is the greatest exit code that the worker moves.
-const workerMost = exitUsage
+const workerMost = 64
+
+// Main runs the work in a second process, which calls Main as well, and returns what its end means:
+// a code from 0 to 64, or Interrupted.
+func Main(work func() int) int {
+	if IsWorker() {
+		return workerCode(work())
+	}
+	return supervise()
+}
+
+// IsWorker reports whether this process is the one that does the work.
+func IsWorker() bool { return os.Getenv(workerVariable) != "" }
 
 func workerCode(code int) int {
 	if code <= workerMost {
@@ -74,7 +100,7 @@ func endOfWorker(state *os.ProcessState, err error) int {
 		return harnessFailed("its worker is lost", err)
 	}
 	switch code := state.ExitCode(); {
-	case code == exitInterrupted:
+	case code == Interrupted:
 		return code
 	case code >= workerCodes && code <= workerCodes+workerMost:
 		return code - workerCodes
@@ -85,16 +111,16 @@ func endOfWorker(state *os.ProcessState, err error) int {
 }
 
 func harnessFailed(what string, err error) int {
-	fmt.Fprintf(os.Stderr, "%s: %s: %v\n", programName(), what, err)
-	return exitHarness
+	fmt.Fprintf(os.Stderr, "%s: %s: %v\n", name(), what, err)
+	return HarnessFailed
 }
 
 // graceful is how long a command that was interrupted may take to report and to save.
 const graceful = 10 * time.Second
 
-// obey ends the process when it does not end by itself after it was interrupted, or when it is
+// Obey ends the process when it does not end by itself after it was interrupted, or when it is
 // interrupted a second time.
-func obey(interrupted <-chan struct{}) {
+func Obey(interrupted <-chan struct{}) {
 	<-interrupted
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
@@ -102,6 +128,9 @@ func obey(interrupted <-chan struct{}) {
 	case <-again:
 	case <-time.After(graceful):
 	}
-	fmt.Fprintf(os.Stderr, "%s: interrupted\n", programName())
-	os.Exit(exitInterrupted)
+	fmt.Fprintf(os.Stderr, "%s: interrupted\n", name())
+	os.Exit(Interrupted)
 }
+
+// name is what the program was called by.
+func name() string { return strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") }
