@@ -10,13 +10,10 @@
 package cluster
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"github.com/shardproof/shardproof/system/live/process"
 )
 
 // The exit codes, besides 0 and those of cmd/cli.
@@ -57,8 +54,8 @@ routers that talk over TCP and keep their data in files. A folder holds everythi
 
 Exit codes: 0 done, 1 the cluster is degraded (status), 4 failed, 64 wrong usage.`
 
-// New returns the command. Routers serve their clients by serve; nil: they have no client port.
-func New(serve Serve) *cobra.Command {
+// New returns the command.
+func New() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cluster",
 		Short: "run a sharded cluster as real processes",
@@ -75,7 +72,7 @@ func New(serve Serve) *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error { return c.Help() },
 	}
-	c.AddCommand(newStart(), newStatus(), newStop(), newNode(serve), newEvents())
+	c.AddCommand(newStart(), newStatus(), newStop(), newNode(), newEvents())
 	return c
 }
 
@@ -89,6 +86,3 @@ func one(what string) cobra.PositionalArgs {
 		return nil
 	}
 }
-
-// Serve serves the clients of a router.
-type Serve = func(ctx context.Context, c process.Clients) error

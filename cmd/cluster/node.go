@@ -18,7 +18,7 @@ import (
 	"github.com/shardproof/shardproof/system/live/process"
 )
 
-func newNode(serve Serve) *cobra.Command {
+func newNode() *cobra.Command {
 	var verbose bool
 	c := &cobra.Command{
 		Use:   "node FILE",
@@ -31,14 +31,14 @@ or by SIGINT at once. It logs to standard error, a JSON object a line.`,
 			if err != nil {
 				return err
 			}
-			return run(cfg, serve, verbose)
+			return run(cfg, verbose)
 		}),
 	}
 	c.Flags().BoolVar(&verbose, "verbose", false, "log what matters for debugging, too")
 	return c
 }
 
-func run(cfg *process.Config, serve Serve, verbose bool) error {
+func run(cfg *process.Config, verbose bool) error {
 	debug.SetGCPercent(100) // that of commands is for short lives
 	level := slog.LevelInfo
 	if verbose {
@@ -57,7 +57,7 @@ func run(cfg *process.Config, serve Serve, verbose bool) error {
 		}
 		cancel(nil)
 	}()
-	err := process.Run(ctx, cfg, process.Options{Log: log, ServeClients: serve})
+	err := process.Run(ctx, cfg, process.Options{Log: log, ServeClients: serveClients})
 	if err != nil {
 		log.Error("the process ends", "why", err)
 	}

@@ -35,6 +35,8 @@ type plan struct {
 	Settings map[string]string `json:"settings,omitempty"`
 	// Plaintext: nodes talk without TLS.
 	Plaintext bool `json:"plaintext,omitempty"`
+	// Access is for clients.
+	Access access `json:"access,omitzero"`
 	// Nodes, Admin and Clients are the ports.
 	Nodes   map[env.NodeID]int `json:"nodes"`
 	Admin   map[env.NodeID]int `json:"admin"`
@@ -159,12 +161,18 @@ func (p *plan) config(id env.NodeID) *process.Config {
 		c.Nodes[other] = address(p.Nodes[other])
 	}
 	if isRouter(id) {
-		c.Clients = address(p.Clients[id])
+		c.Clients = p.clientAddress(id)
+		c.UsersFile, c.TLSCert, c.TLSKey = p.Access.Users, p.Access.Cert, p.Access.Key
 	}
 	if !p.Plaintext {
 		c.KeyFile = filepath.Join(p.folder, keyFile)
 	}
 	return c
+}
+
+// clientAddress is where a router listens for clients.
+func (p *plan) clientAddress(router env.NodeID) string {
+	return net.JoinHostPort(p.Access.host(), fmt.Sprint(p.Clients[router]))
 }
 
 // writeConfig writes the configuration of a node and returns its file.

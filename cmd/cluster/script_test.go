@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"shardproof": func() {
-		os.Exit(cli.MainWith([]*cobra.Command{cluster.New(nil)}, harness.Targets()...))
+		os.Exit(cli.MainWith([]*cobra.Command{cluster.New()}, harness.Targets()...))
 	}})
 }
 

@@ -27,6 +27,7 @@ type startFlags struct {
 // firstOnly are the flags that an existing cluster does not take.
 var firstOnly = []string{
 	"shards", "members", "config-members", "routers", "protocol", "balancer", "port", "plaintext",
+	"listen", "users", "tls-cert", "tls-key",
 }
 
 func newStart() *cobra.Command {
@@ -49,6 +50,11 @@ The first start makes the cluster in the folder; later ones recover it.`,
 	c.Flags().IntVar(&f.port, "port", 27017,
 		"the first router's port for clients; other ports follow from 100 on; 0: free ones")
 	c.Flags().BoolVar(&f.plan.Plaintext, "plaintext", false, "no TLS between the nodes")
+	a := &f.plan.Access
+	c.Flags().StringVar(&a.Listen, "listen", "", "the IP address for clients (default loopback)")
+	c.Flags().StringVar(&a.Users, "users", "", "file of lines name:password; needed off loopback")
+	c.Flags().StringVar(&a.Cert, "tls-cert", "", "the routers' certificate, a PEM file")
+	c.Flags().StringVar(&a.Key, "tls-key", "", "the key of that certificate, a PEM file")
 	c.Flags().StringArrayVar(&f.set, "set", nil, "name=value sets a setting of every server")
 	c.Flags().DurationVar(&f.timeout, "timeout", time.Minute,
 		"how long to wait until the cluster can serve")
@@ -91,6 +97,9 @@ func (f *startFlags) planned(c *cobra.Command, folder string) (*plan, error) {
 	switch {
 	case errors.Is(err, errNoCluster):
 		p, f.plan.Settings = &f.plan, changed
+		if err := p.Access.absolute(); err != nil {
+			return nil, err
+		}
 		if err := p.check(); err != nil {
 			return nil, &failure{exitUsage, err}
 		}
@@ -123,6 +132,9 @@ func (f *startFlags) planned(c *cobra.Command, folder string) (*plan, error) {
 func (p *plan) check() error {
 	all, err := p.Topology.Nodes()
 	if err != nil {
+		return err
+	}
+	if err := p.Access.validate(); err != nil {
 		return err
 	}
 	trial := *p
@@ -206,7 +218,7 @@ func (p *plan) describe(out io.Writer) {
 		t.Shards, t.Members, t.ConfigMembers, t.Routers)
 	for _, id := range p.order {
 		if isRouter(id) {
-			fmt.Fprintf(out, "  %-12s clients on %s\n", id, address(p.Clients[id]))
+			fmt.Fprintf(out, "  %-12s clients on %s\n", id, p.clientAddress(id))
 		}
 	}
 	for _, id := range p.order {

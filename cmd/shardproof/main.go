@@ -16,5 +16,5 @@ import (
 )
 
 func main() {
-	os.Exit(cli.MainWith([]*cobra.Command{cluster.New(nil)}, harness.Targets()...))
+	os.Exit(cli.MainWith([]*cobra.Command{cluster.New()}, harness.Targets()...))
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -118,7 +119,7 @@ func (p *process) look(t env.Task, s *Status) error {
 
 // catalog reads the documents of this member of the config server.
 func (p *process) catalog() (*Catalog, error) {
-	c := &Catalog{Balancer: "off"}
+	c := &Catalog{Balancer: string(command.BalancerFull)}
 	var all []error
 	read := func(ns string, each func(doc bson.Raw) error) {
 		for _, docs := range p.cluster.ConfigDocuments(ns) {
@@ -147,7 +148,7 @@ func (p *process) catalog() (*Catalog, error) {
 	})
 	read(configsvr.Settings, func(doc bson.Raw) error {
 		if text(doc, "_id") == configsvr.BalancerSetting {
-			c.Balancer = text(doc, "mode")
+			c.Balancer = cmp.Or(text(doc, "mode"), c.Balancer)
 		}
 		return nil
 	})

@@ -126,9 +126,14 @@ func supportsConcern(r *request.Request) error {
 		"read concern snapshot is not supported by command %s", r.Name)
 }
 
-// timed adds what the router knows of the cluster time.
+// timed adds what the router knows of the cluster time: a router that has asked nobody yet knows
+// none, and drivers take a time of zero for a mistake.
 func (p *Dispatcher) timed(doc bson.D) bson.D {
-	now := catalog.TimestampBSON(p.d.Endpoint.Clock().Now().Cluster)
+	known := p.d.Endpoint.Clock().Now().Cluster
+	if known == 0 {
+		return doc
+	}
+	now := catalog.TimestampBSON(known)
 	return append(doc,
 		bson.E{Key: "$clusterTime", Value: bson.D{
 			{Key: "clusterTime", Value: now},
