@@ -86,6 +86,9 @@ type Watch struct {
 	After  Token
 	// BatchSize bounds what is asked of a shard at once; 0: no bound.
 	BatchSize int
+	// Unsharded allows a collection that is not sharded, which may not exist yet. Without it such a
+	// collection is NamespaceNotFound: who follows a sharded one learns that it is gone.
+	Unsharded bool
 }
 
 // NextChanges asks a router to go on with a stream. It answers at once, with what is certain by

@@ -74,6 +74,10 @@ func (r *Router) openStream(
 	if err != nil {
 		return nil, nil, err
 	}
+	if table.Collection().Unsharded && !req.Unsharded {
+		return table, nil, errcode.New(errcode.NamespaceNotFound,
+			"there is no sharded collection %s to watch", req.NS)
+	}
 	now := r.ep.Clock().Now().Cluster
 	s := &changeStream{router: r, ns: req.NS, limit: req.BatchSize, after: command.Mark(now)}
 	if req.Resume {

@@ -50,7 +50,7 @@ func (s *Service) watch(
 	if request.Bool(options, "showExpandedEvents", false) {
 		return nil, errcode.New(reply.CommandNotSupported, "expanded events are not supported")
 	}
-	req := &command.Watch{NS: ns}
+	req := &command.Watch{NS: ns, Unsharded: true}
 	if err := resumeAfter(req, options); err != nil {
 		return nil, err
 	}
