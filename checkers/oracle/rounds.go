@@ -79,9 +79,19 @@ type openRound struct {
 	requests  []string
 	// cut are the chunks that were to be cut, by namespace and lower bound.
 	cut []string
-	// bytes and sizes are what shards have said.
-	bytes, sizes map[weighed]int64
+	// bytes and sizes are what shards have said, answered and failed which of them were asked so.
+	bytes, sizes     map[weighed]int64
+	answered, failed map[question]bool
 }
+
+// question is a request for sizes, by what it asks a shard for.
+type question struct{ shard, request string }
+
+// The requests for the sizes of chunks, and for what shards have of collections.
+const (
+	asksSizes = "DataSize"
+	asksBytes = "ShardsvrGetStatsForBalancing"
+)
 
 // weighed is a collection on a shard, or a chunk.
 type weighed struct{ ns, shard, min string }
@@ -123,6 +133,7 @@ func (r *rounds) turn(e *trace.Event) {
 		r.now = &openRound{
 			node: e.Node, number: e.Round(), step: e.Step, at: e.At,
 			bytes: map[weighed]int64{}, sizes: map[weighed]int64{},
+			answered: map[question]bool{}, failed: map[question]bool{},
 		}
 		r.look()
 		return
@@ -150,6 +161,11 @@ func (r *rounds) follow(e *trace.Event) {
 		if e.Node == now.node {
 			now.weigh(e)
 		}
+	case trace.CallEnded:
+		if asked := e.Asked(); e.Node == now.node && e.Code() != "" &&
+			(asked == asksSizes || asked == asksBytes) {
+			now.note(now.failed, question{r.causes.of(e.Peer).shard, asked})
+		}
 	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState, trace.BalancerDone:
 		if e.Node != now.node {
 			return
@@ -164,13 +180,21 @@ func (r *rounds) follow(e *trace.Event) {
 // weigh takes what a shard says; one that says something else than before leaves it open which the
 // round goes by.
 func (now *openRound) weigh(e *trace.Event) {
-	said, at := now.bytes, weighed{e.NS, e.Peer, e.Min}
+	said, at, asked := now.bytes, weighed{e.NS, e.Peer, e.Min}, asksBytes
 	if e.Min != "" {
-		said = now.sizes
+		said, asked = now.sizes, asksSizes
 	}
+	now.note(now.answered, question{e.Peer, asked})
 	before, known := said[at]
 	now.disturbed = now.disturbed || known && before != e.Bytes()
 	said[at] = e.Bytes()
+}
+
+// note notes that a shard was asked. When one of two requests has failed, it is not known whether the
+// round goes by the other.
+func (now *openRound) note(in map[question]bool, asked question) {
+	in[asked] = true
+	now.disturbed = now.disturbed || now.answered[asked] && now.failed[asked]
 }
 
 // look takes the state of the moment down, until something is chosen.

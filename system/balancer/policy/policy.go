@@ -97,10 +97,10 @@ func (r *Round) levelSizes(c *Collection, zone int) {
 // unknownWeight is the weight of a shard whose answer is missing.
 const unknownWeight = -1
 
-// urgent moves what must not stay where it is: first from shards that drain, and if there is
-// nothing of that, from shards that are not of the zone. One chunk per shard: the first that
-// another shard can take. It reports whether it has chosen any: then the collection's other chunks
-// wait (protocol 14.1).
+// urgent moves what must not stay where it is: first from shards that drain, then from shards that
+// are not of the zone. One chunk per shard: the first that another shard can take. By size, where
+// chunks are open, one round serves a collection for one reason: urgent reports whether it has
+// chosen any (protocol 14.1).
 func (r *Round) urgent(c *Collection, open bool) bool {
 	r.closed = append(r.closed[:0], make([]bool, len(r.survey.zones))...)
 	before := len(r.chosen)
@@ -110,7 +110,7 @@ func (r *Round) urgent(c *Collection, open bool) bool {
 				r.rescue(c, i, reason, open)
 			}
 		}
-		if len(r.chosen) > before {
+		if open && len(r.chosen) > before {
 			return true
 		}
 	}
