@@ -174,6 +174,7 @@ var layouts = [kinds]layout{
 	BalancerDone: {name: "balancer-done", subject: "request", detail: "outcome"},
 	BalancerState: {
 		name: "balancer-state", detail: "mode", parse: parsed(ParseBalancerMode), subject: "window",
+		number: "closed",
 	},
 	BalancerStopped: {name: "balancer-stopped"},
 	ClusterChanged: {

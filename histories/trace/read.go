@@ -269,6 +269,9 @@ func (e *Event) Round() int { return e.numberOf(BalancerRound) }
 // RoundPhase says whether the round of a BalancerRound begins or ends.
 func (e *Event) RoundPhase() RoundPhase { return RoundPhase(e.stateOf(BalancerRound)) }
 
+// Closed says whether nothing that the balancer has asked for is committed after a BalancerState.
+func (e *Event) Closed() bool { return e.Kind == BalancerState && e.number == 1 }
+
 // BalancerMode is that of a BalancerState.
 func (e *Event) BalancerMode() BalancerMode { return BalancerMode(e.stateOf(BalancerState)) }
 

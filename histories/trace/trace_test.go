@@ -290,6 +290,7 @@ func has(k Kind, method string) bool {
 		"RecipientState":   {RecipientAdvanced},
 		"Decision":         {DecisionMade, MigrationEnded},
 		"Recovered":        {MigrationEnded},
+		"Closed":           {BalancerState},
 		"SectionState":     {CriticalSection},
 		"DeletionState":    {RangeDeletion},
 		"Orphans":          {RangeDeletion},
