@@ -105,6 +105,8 @@ type Oracle struct {
 	causes *causes
 	// asked are the commands that have no answer yet.
 	asked []*pendingCommand
+	// services are those that operators have switched, by name.
+	services map[string]*service
 	// layouts say how collections are to be made.
 	layouts map[string]layout
 
@@ -140,6 +142,7 @@ func New(key func(string) string) *Oracle {
 		forbids:    map[string]bool{},
 		same:       map[string]map[string]uint32{},
 		layouts:    map[string]layout{},
+		services:   map[string]*service{},
 		verdicts:   map[string]*verdict.Verdict{},
 		show:       key,
 		listed:     declaredRules.All(),

@@ -19,11 +19,15 @@ var splitRule = verdict.Checker{
 		wrongPoints: "a chunk was to be cut where neither zones nor the size of its documents say",
 		notCut:      "a round left a chunk as it was although the boundary of a zone is inside",
 		jumboIdly:   "a chunk was marked jumbo although nobody had found that it cannot be cut",
+		unwanted:    "a shard cuts chunks by itself, or may, although that is switched off",
 	},
 }
 
 var _ = declare(103, splitRule, func(o *Oracle) hooks {
-	o.splits = &splits{Oracle: o, looks: map[string][]look{}, found: map[string]foundPoints{}}
+	o.splits = &splits{
+		Oracle: o, looks: map[string][]look{}, found: map[string]foundPoints{},
+		permits: map[string]int{}, cuts: map[string]bool{}, zoned: map[string]bool{},
+	}
 	return hooks{event: o.splits.judge}
 })
 
@@ -49,6 +53,10 @@ type splits struct {
 	looks map[string][]look
 	// found are the newest answers where a range can be cut.
 	found map[string]foundPoints
+	// permits counts how often a member has learned that it may cut a chunk of a collection, less
+	// what it has cut, which cuts names; zoned are the collections that were ever of a zone.
+	permits     map[string]int
+	cuts, zoned map[string]bool
 }
 
 // look is what a member had when it was about to cut a chunk.
@@ -70,13 +78,17 @@ func (s *splits) judge(e *trace.Event) {
 	}
 	switch e.Kind {
 	case trace.SplitBegun:
+		s.permit(e)
 		s.begin(e)
 	case trace.SplitFound:
 		s.judgeFound(e)
 	case trace.SplitAsked:
 		s.judgeAsked(e)
 	case trace.SplitMade:
+		s.judgePermitted(e)
 		s.judgeMade(e)
+	case trace.ClusterChanged:
+		s.zoned[e.NS] = s.zoned[e.NS] || e.ClusterChange() == trace.ZoneRange
 	case trace.CatalogWritten:
 		if set := s.world.Set(model.Config); set.Leads(e) && e.Change() == trace.Jumbo {
 			s.judgeJumbo(e)

@@ -197,7 +197,7 @@ var layouts = [kinds]layout{
 	MoveAsked:  {name: "move-asked", subject: "request", detail: "asking"},
 	SplitAsked: {name: "split-asked"},
 	SplitFound: {name: "split-found", number: "chunkBytes", amount: "arrived"},
-	SplitBegun: {name: "split-begun", amount: "chunkBytes"},
+	SplitBegun: {name: "split-begun", number: "chunkBytes", amount: "sent"},
 	SplitMade:  {name: "split-made", detail: "code"},
 	Chance: {
 		name:    "chance",

@@ -78,11 +78,8 @@ func (e *Event) Code() string {
 
 // ChunkBytes is the size of a chunk that is aimed at by a SplitFound or a SplitBegun.
 func (e *Event) ChunkBytes() int64 {
-	switch e.Kind {
-	case SplitFound:
+	if e.Kind == SplitFound || e.Kind == SplitBegun {
 		return int64(e.number)
-	case SplitBegun:
-		return e.amount
 	}
 	return 0
 }
@@ -107,9 +104,10 @@ func (e *Event) Bytes() int64 {
 // Asking is what the request of a MoveAsked says beside what is to move.
 func (e *Event) Asking() string { return e.detailOf(MoveAsked) }
 
-// Sent is when the request of a CallEnded was sent, in true virtual time.
+// Sent is when the request of a CallEnded, or that which a SplitBegun follows from, was sent, in true
+// virtual time.
 func (e *Event) Sent() int64 {
-	if e.Kind == CallEnded {
+	if e.Kind == CallEnded || e.Kind == SplitBegun {
 		return e.amount
 	}
 	return 0

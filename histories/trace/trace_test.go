@@ -265,7 +265,7 @@ func has(k Kind, method string) bool {
 		"Bytes":            {Weighed},
 		"Asking":           {MoveAsked},
 		"ChunkBytes":       {SplitFound, SplitBegun},
-		"Sent":             {CallEnded},
+		"Sent":             {CallEnded, SplitBegun},
 		"CursorState":      {CursorAnswered},
 		"Log":              {Elected},
 		"Window":           {BalancerState},
