@@ -100,6 +100,7 @@ type Oracle struct {
 	balancer balancer
 	rounds   *rounds
 	splits   *splits
+	order    *order
 	// limits are the limits of the moment, nil when nobody says; causes is the memory of causeRule.
 	limits func() Limits
 	causes *causes

@@ -13,12 +13,13 @@ var deletionRule = verdict.Checker{
 	Name: "range-deletion",
 	Promise: "The range deleter deletes only documents that its shard neither owns nor is " +
 		"receiving, and that no open cursor may still return; and it forgets a range only when " +
-		"nothing of it is left.",
+		"nothing of it is left, and tells nobody before that.",
 	Signatures: verdict.Meanings{
 		deletedOwned:    "the range deleter deleted a document that its shard owns",
 		deletedReceived: "the range deleter deleted a document that a migration is bringing in",
 		forgotten:       "a range deletion was over although documents of the range were left",
 		deletedPinned:   "the range deleter deleted a document that an open cursor may return",
+		cleanedTooEarly: "a shard answered that its range deletions are done while they were not",
 	},
 }
 
@@ -35,6 +36,7 @@ const (
 	deletedReceived verdict.Signature = "deleted-incoming-document"
 	deletedPinned   verdict.Signature = "deleted-document-of-open-cursor"
 	forgotten       verdict.Signature = "deletion-over-too-early"
+	cleanedTooEarly verdict.Signature = "cleaned-up-too-early"
 )
 
 func (o *Oracle) judgeDeletion(e *trace.Event) {
