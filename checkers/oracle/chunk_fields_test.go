@@ -104,6 +104,24 @@ func TestChunkDates(t *testing.T) {
 	expectSignature(t, o, wrongDate)
 }
 
+// Chunks are joined without being asked for once no snapshot can ask where their parts were.
+func TestMergesKeepTheWindow(t *testing.T) {
+	for later, want := range map[uint64]verdict.Signature{9_999: wrongMerge, 10_000: ""} {
+		for why, want := range map[trace.CatalogChange]verdict.Signature{
+			trace.AutoMerge: want, trace.Merge: "",
+		} {
+			o := observe(t, four+"table 1 3 split m..o=a@1|4 o..t=a@1|5\n")
+			e := trace.CatalogWrittenEvent{
+				Shard: "config", Term: 1, Index: 4, NS: "test.docs", Why: why.String(),
+				Chunks: chunks([]string{"m..t=a@1|6"}), ClusterTime: int64(later << 20),
+			}.Event()
+			e.Step, e.Node = 9, "config.0"
+			o.Observe(e)
+			expectSignature(t, o, want)
+		}
+	}
+}
+
 // An epoch is that of the collection.
 func TestChunkEpochs(t *testing.T) {
 	o := observe(t, four)

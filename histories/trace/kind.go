@@ -121,7 +121,7 @@ var layouts = [kinds]layout{
 		number:  "statement",
 		detail:  "migration",
 	},
-	CatalogWritten:    {name: "catalog-written", detail: "why", parse: parseChange},
+	CatalogWritten:    {name: "catalog-written", detail: "why", parse: parseChange, amount: "time"},
 	MetadataInstalled: {name: "metadata-installed", detail: "version"},
 	MetadataCleared:   {name: "metadata-cleared"},
 	CriticalSection: {

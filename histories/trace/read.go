@@ -247,6 +247,14 @@ func (e *Event) Decision() Decision {
 // Recovered says whether a MigrationEnded is the work of a later primary.
 func (e *Event) Recovered() bool { return e.Kind == MigrationEnded && e.number == 1 }
 
+// ClusterTime is that of the entry of a CatalogWritten, 0 when it is not known.
+func (e *Event) ClusterTime() uint64 {
+	if e.Kind == CatalogWritten {
+		return uint64(e.amount)
+	}
+	return 0
+}
+
 // SectionState is that of a CriticalSection.
 func (e *Event) SectionState() SectionState { return SectionState(e.stateOf(CriticalSection)) }
 

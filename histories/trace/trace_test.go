@@ -283,6 +283,7 @@ func has(k Kind, method string) bool {
 		"Version":          {MetadataInstalled},
 		"Change":           {CatalogWritten},
 		"FormerName":       {CatalogWritten},
+		"ClusterTime":      {CatalogWritten},
 		"ClusterChange":    {ClusterChanged},
 		"Statement":        {Executed},
 		"Txn":              {Executed},
