@@ -16,7 +16,7 @@ var fieldsRule = verdict.Checker{
 	Name: "chunk-fields",
 	Promise: "A change of the catalogue writes the chunks that it concerns and no others, and " +
 		"each of their fields follows from the change: bounds, owner, version, history, date, " +
-		"jumbo flag and epoch. The zones of a collection follow its name.",
+		"jumbo flag and epoch.",
 	Signatures: verdict.Meanings{
 		wrongBounds: "a change wrote other chunks than those it concerns",
 		wrongStep:   "a chunk has a higher version than follows from the change",
@@ -25,16 +25,12 @@ var fieldsRule = verdict.Checker{
 		wrongFlag:   "a jumbo flag was kept or lost",
 		wrongEpoch:  "chunks have another epoch than their collection",
 		wrongMerge:  "a merge joined what it must not join",
-		zonesLost:   "a renamed collection is not in the zones that it was in before",
 	},
 }
 
 var _ = declare(25, fieldsRule, func(o *Oracle) hooks {
-	f, z := &fields{Oracle: o, gone: map[string]model.Table{}}, &renamedZones{Oracle: o}
-	return hooks{event: func(e *trace.Event) {
-		f.judge(e)
-		z.judge(e)
-	}}
+	f := &fields{Oracle: o, gone: map[string]model.Table{}}
+	return hooks{event: f.judge}
 })
 
 // The signatures of fields that do not follow.
