@@ -315,13 +315,13 @@ func (s *splits) permit(e *trace.Event) {
 	}
 }
 
-// judgePermitted judges that a shard has a chunk cut in several pieces: unless zones demand it or
-// the chunk was too big to be moved, it has asked before, once for each cut.
+// judgePermitted judges that a shard has a chunk cut in several pieces: unless the config server may
+// have asked for it, the shard has asked whether it may, once for each cut.
 func (s *splits) judgePermitted(e *trace.Event) {
 	found, known := s.found[e.NS+e.Min]
 	cut := fmt.Sprint(e.NS, e.Min, e.Max, points(e))
 	if e.Code() != "" || len(points(e)) < 2 || s.causes.commands > 0 || s.zoned[e.NS] ||
-		known && len(found.points) > 0 || s.cuts[cut] {
+		known && len(found.points) > 0 || s.cuts[cut] || s.ordered(e) {
 		return
 	}
 	s.cuts[cut] = true

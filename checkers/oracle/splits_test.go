@@ -30,14 +30,18 @@ func TestServices(t *testing.T) {
 		events    []*trace.Event
 		signature verdict.Signature
 	}{
-		"it may":                         {nil, []*trace.Event{begun(1 << 40), cut("b")}, ""},
-		"it may not":                     {nil, []*trace.Event{cut("b")}, unwanted},
-		"it may once":                    {nil, []*trace.Event{begun(1 << 40), cut("b"), cut("c")}, unwanted},
-		"it hears of one cut twice":      {nil, []*trace.Event{begun(1 << 40), cut("b"), cut("b")}, ""},
-		"zones demand it":                {nil, []*trace.Event{zoned, cut("b")}, ""},
-		"it is off":                      {[]said{{false, true}}, []*trace.Event{begun(1 << 40)}, unwanted},
-		"it has asked before":            {[]said{{false, true}}, []*trace.Event{begun(0)}, ""},
-		"nobody knows whether it is off": {[]said{{false, false}}, []*trace.Event{begun(1 << 40)}, ""},
+		"it may":     {nil, []*trace.Event{begun(1 << 40), cut("b")}, ""},
+		"it may not": {nil, []*trace.Event{cut("b")}, unwanted},
+		"it may once": {
+			nil, []*trace.Event{begun(1 << 40), cut("b"), cut("c")}, unwanted,
+		},
+		"it hears of one cut twice": {nil, []*trace.Event{begun(1 << 40), cut("b"), cut("b")}, ""},
+		"zones demand it":           {nil, []*trace.Event{zoned, cut("b")}, ""},
+		"it is off":                 {[]said{{false, true}}, []*trace.Event{begun(1 << 40)}, unwanted},
+		"it has asked before":       {[]said{{false, true}}, []*trace.Event{begun(0)}, ""},
+		"nobody knows whether it is off": {
+			[]said{{false, false}}, []*trace.Event{begun(1 << 40)}, "",
+		},
 		"it is on again": {
 			[]said{{false, true}, {true, false}}, []*trace.Event{begun(1 << 40)}, "",
 		},
@@ -50,6 +54,7 @@ func TestServices(t *testing.T) {
 			s.o.Views(func(string) *balance.Round { return uneven() })
 			s.o.Extents(func(string, string) (x balance.Extent, hashed, known bool) { return })
 			s.lines(t, "elected config.0 1 0 1:0\nelected a.0 1 0 1:0\ntable 1 1 founding -..+=a@1|0")
+			s.lines(t, "round config.0 1 1 begun")
 			for _, w := range c.said {
 				s.o.Asked(ServiceIs(AutoSplit, w.on))(w.acknowledged)
 			}
