@@ -272,8 +272,8 @@ func (f *fields) judgeSplit(w *model.Write) {
 }
 
 // judgeMerged: several chunks of one shard become one, which is there since its latest part came.
-// What nobody asked for leaves jumbo chunks alone, the bounds of zones, and what snapshots may still
-// ask for at the time of the write, 0 if that is not known.
+// What nobody asked for leaves jumbo chunks alone, the bounds of zones, and what snapshots may
+// still ask for at the time of the write, 0 if that is not known.
 func (f *fields) judgeMerged(w *model.Write, now uint64) {
 	for i := range w.Chunks {
 		c := &w.Chunks[i]

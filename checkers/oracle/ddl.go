@@ -104,8 +104,8 @@ func (o *Oracle) mixedLives(
 	}, dropped)
 }
 
-// renamedZones is the memory of incarnationRule about zones. An entry that renames a collection says so
-// in several events, in whatever order.
+// renamedZones is the memory of incarnationRule about zones. An entry that renames a collection says
+// so in several events, in whatever order.
 type renamedZones struct {
 	*Oracle
 	// term and index are the newest entry of the config server, before is what was known of the

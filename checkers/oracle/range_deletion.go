@@ -143,7 +143,8 @@ func (o *Oracle) CleansUp(shard, ns string) (answered func(done bool)) {
 	}
 }
 
-// deletionsOf are the deletions that a shard has on record, of the collection that has the name now.
+// deletionsOf are the deletions that a shard has on record, of the collection that has the name
+// now.
 func (o *Oracle) deletionsOf(shard, ns string) (of []deletion) {
 	for _, d := range o.order.tasks[shard] {
 		if d.ns == ns && d.life == o.lives[ns] {
