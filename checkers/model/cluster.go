@@ -134,6 +134,20 @@ func (c *Cluster) Assigned(ns, lo, hi string) bool {
 	})
 }
 
+// LostZone is a range that was of a zone under a former name of the collection and is not under
+// the new one; an empty zone for none.
+func (c *Cluster) LostZone(ns string, before *Cluster, former string) (lo, hi, zone string) {
+	if before == nil {
+		return "", "", ""
+	}
+	for _, was := range before.zones[former] {
+		if c == nil || !slices.Contains(c.zones[ns], was) {
+			return was.min, was.max, was.name
+		}
+	}
+	return "", "", ""
+}
+
 // InZone says whether the shard may have ranges of the zone.
 func (c *Cluster) InZone(name, zone string) bool {
 	return zone == "" || slices.Contains(c.shards[name].zones, zone)

@@ -37,17 +37,25 @@ func (s *Set) Remembers(e *trace.Event) bool {
 	return s.DurableHistory()[statementID(e)].Hash == uint64(e.Txn())
 }
 
-// In are the statements that touched keys of the namespace in [lo, hi), of the newest transaction
-// of their sessions only: those that their clients may still try again.
-func (h History) In(ns, lo, hi string) History {
-	in := Within(h, documentPlace(ns, lo), documentPlace(ns, hi))
+// In are the statements that touched keys of the namespace in [lo, hi), or such keys under another
+// name of the same collection, of which of says whether a statement is one. Only those count of the
+// newest transaction of their sessions: those that their clients may still try again.
+func (h History) In(ns, lo, hi string, of func(id string, txn uint64) bool) History {
+	in := History{}
 	//shardproof:allow map each statement is judged by itself
-	for id, d := range in {
-		if d.Hash < h.newest(id) {
-			delete(in, id)
+	for id, d := range h {
+		name, key := d.StatementPlace()
+		if lo <= key && key < hi && (name == ns || of(id, d.Hash)) && d.Hash >= h.newest(id) {
+			in[id] = d
 		}
 	}
 	return in
+}
+
+// StatementPlace is where a statement of a History wrote: the namespace and the encoded shard key.
+func (d Doc) StatementPlace() (ns, key string) {
+	ns, key, _ = strings.Cut(d.Key, "\x00")
+	return ns, key
 }
 
 // newest is the newest transaction number of a statement's session.

@@ -38,6 +38,9 @@ type Fact struct {
 	holds    func(*Oracle) bool
 	// about are the encoded shard keys that it concerns, if it is about any.
 	about []verdict.KeyRange
+	// service is what is switched on or off, if anything.
+	service string
+	on      bool
 }
 
 // pendingCommand is a command that has no answer yet.
@@ -54,12 +57,16 @@ func (o *Oracle) Asked(f *Fact) (answered func(acknowledged bool)) {
 	if f == nil {
 		return func(bool) { done() }
 	}
+	o.switches(f)
 	a := &pendingCommand{fact: *f, step: o.step}
 	o.asked = append(o.asked, a)
 	return func(acknowledged bool) {
 		done()
 		o.lookAtAsked()
 		o.asked = slices.DeleteFunc(o.asked, func(other *pendingCommand) bool { return other == a })
+		if acknowledged {
+			o.switched(&a.fact)
+		}
 		if !acknowledged || a.held {
 			return
 		}

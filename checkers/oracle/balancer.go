@@ -28,8 +28,10 @@ var Balancing = verdict.Checker{
 		outsideWindow:   "a migration was requested outside the active window",
 		whileOff:        "a migration was requested although balancing was disabled",
 		commitAfterStop: "a migration of the balancer committed after a stop was acknowledged",
-		pingPong:        "a chunk moves back and forth although nothing has changed",
-		ownerRemoved:    "a removed shard owns a range",
+		openedAfterStop: "a setting lets migrations of the balancer commit that was written after " +
+			"a stop was acknowledged and does not start it",
+		pingPong:     "a chunk moves back and forth although nothing has changed",
+		ownerRemoved: "a removed shard owns a range",
 		notBalanced: "the balancer stopped while chunks are in the wrong place or unevenly " +
 			"distributed",
 	},
@@ -47,6 +49,7 @@ const (
 	outsideWindow   verdict.Signature = "moved-outside-window"
 	whileOff        verdict.Signature = "moved-while-disabled"
 	commitAfterStop verdict.Signature = "commit-after-stop"
+	openedAfterStop verdict.Signature = "open-after-stop"
 	pingPong        verdict.Signature = "ping-pong"
 	ownerRemoved    verdict.Signature = "removed-shard-owns-data"
 	notBalanced     verdict.Signature = "not-balanced"
@@ -254,6 +257,14 @@ func (o *Oracle) administer(e *trace.Event) {
 	switch {
 	case e.BalancerMode() == trace.BalancerFull:
 		o.balancer.stopped = 0
+	case e.Kind == trace.BalancerState && o.balancer.stopped != 0 && !e.Closed():
+		o.report(Balancing, verdict.Violation{
+			Signature: openedAfterStop,
+			Broke: fmt.Sprintf("a majority of the config server has the balancer's mode %s, and "+
+				"would commit what it has asked for", e.BalancerMode()),
+			Because: []string{fmt.Sprintf("the balancer had acknowledged a stop at step %d, and "+
+				"nobody has started it since", o.balancer.stopped)},
+		}, o.balancer.stopped, e.Step)
 	case e.ClusterChange() == trace.ShardRemoved:
 		for _, ns := range o.world.Tables() {
 			if left := o.world.Table(ns).Owned(e.Peer); len(left) > 0 {

@@ -12,7 +12,7 @@ import (
 
 // Lines about the balancer and what operators do; each begins with a word, a node and a term.
 //
-//	mode NODE TERM INDEX MODE [WINDOW]         shard NODE TERM INDEX SHARD added|draining|removed|zones [ZONES]
+//	mode NODE TERM INDEX MODE[/closed] [WINDOW]         shard NODE TERM INDEX SHARD added|draining|removed|zones [ZONES]
 //	zone NODE TERM INDEX MIN MAX [ZONE]        balancing NODE TERM INDEX on|off
 //	round NODE TERM N begun|ended              chose NODE TERM REQUEST FROM TO MIN [LOCAL-TIME [ZONE-OFFSET]]
 //	done NODE TERM REQUEST                     stopped NODE TERM            ask NODE TERM MIGRATION REQUEST FROM TO
@@ -20,12 +20,14 @@ func administer(t *testing.T, ns string, w []string) *trace.Event {
 	shard, term := shardOf(w[1]), num(w[2])
 	switch w[0] {
 	case "mode":
-		mode, known := trace.ParseBalancerMode(w[4])
+		word, closed := strings.CutSuffix(w[4], "/closed")
+		mode, known := trace.ParseBalancerMode(word)
 		if !known {
 			t.Fatalf("unknown mode %s", w[4])
 		}
 		return trace.BalancerStateEvent{
 			Shard: shard, Term: term, Index: num(w[3]), Mode: mode, Window: strings.Join(w[5:], ""),
+			Closed: closed,
 		}.Event()
 	case "round":
 		phase, _ := trace.ParseRoundPhase(w[4])
@@ -268,6 +270,21 @@ func TestBalancing(t *testing.T) {
 			stopped +
 				"ask a.0 0 m1 balancer/1/1/1 a c\nelected config.1 2 2 1:2\ntable 2 3 move_m1 " +
 				"-..g=c@2|0<a g..m=a@2|1\nmajority config.1 2 3", commitAfterStop,
+		},
+		"a window after a stop": {
+			stopped + "mode config.0 1 3 off/closed 9:00-17:00\nmajority config.0 1 3", "",
+		},
+		"a window that opens": {
+			stopped + "mode config.0 1 3 off 9:00-17:00\nmajority config.0 1 3", openedAfterStop,
+		},
+		"a mode that opens": {
+			stopped + "mode config.0 1 3 autoSplitOnly\nmajority config.0 1 3", openedAfterStop,
+		},
+		"off after a start": {
+			stopped + "mode config.0 1 3 full\nmode config.0 1 4 off\nmajority config.0 1 4", "",
+		},
+		"a window that is rolled back": {
+			stopped + "mode config.0 1 3 off 9:00-17:00\nelected config.1 2 2", "",
 		},
 		"an operator's commit after a stop": {stopped + "ask a.0 0 m1 7 a c\n" + move, ""},
 		"commit after the next start": {

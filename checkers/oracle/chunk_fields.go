@@ -76,7 +76,7 @@ func (f *fields) judge(e *trace.Event) {
 	case w.Is(trace.Split):
 		f.judgeSplit(w)
 	case merges(w):
-		f.judgeMerged(w)
+		f.judgeMerged(w, e.ClusterTime())
 	default:
 		f.judgeRaised(w)
 	}
@@ -274,8 +274,9 @@ func (f *fields) judgeSplit(w *model.Write) {
 }
 
 // judgeMerged: several chunks of one shard become one, which is there since its latest part came.
-// What nobody asked for leaves jumbo chunks alone, and the bounds of zones.
-func (f *fields) judgeMerged(w *model.Write) {
+// What nobody asked for leaves jumbo chunks alone, the bounds of zones, and what snapshots may
+// still ask for at the time of the write, 0 if that is not known.
+func (f *fields) judgeMerged(w *model.Write, now uint64) {
 	for i := range w.Chunks {
 		c := &w.Chunks[i]
 		var since uint64
@@ -299,6 +300,11 @@ func (f *fields) judgeMerged(w *model.Write) {
 		if c.Since != since || len(c.History) != 1 {
 			f.wrong(w, wrongDate, fmt.Sprintf("%s is on its shard since time %d", f.name(c), c.Since),
 				fmt.Sprintf("the latest of its parts came at time %d", since))
+		}
+		if w.Is(trace.AutoMerge) && now != 0 && millis(since)+keptMillis > millis(now) {
+			f.wrong(w, wrongMerge, f.name(c)+" was joined without being asked for",
+				fmt.Sprintf("a part of it came at time %d, and at time %d snapshots may still ask",
+					since, now))
 		}
 		z := f.world.LatestCluster()
 		if z != nil && w.Is(trace.AutoMerge) && z.Crosses(w.NS, c.Min, c.Max) {

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/shardproof/shardproof/checkers/verdict"
@@ -19,6 +20,8 @@ func TestChunkFields(t *testing.T) {
 	const (
 		renamed = "table 1 3 drop\ntable 1 4 renameFrom_test.docs -..g=a@1|0 "
 		rest    = "m..t=a@1|2 t..+=b@1|3"
+		zoned   = "zone config.0 1 3 m o hot\nplain table 1 4 renameFrom_test.docs -..g=a@1|0 " +
+			"g..m=a@1|1* " + rest + "\n"
 	)
 	for name, c := range map[string]struct {
 		line      string
@@ -69,6 +72,21 @@ func TestChunkFields(t *testing.T) {
 		"a rename loses the flag": {renamed + "g..m=a@1|1 " + rest, wrongFlag},
 		"a rename with a past":    {renamed + "g..m=a@1|1<b* " + rest, notKept},
 		"a rename that moves":     {renamed + "g..m=b@1|1* " + rest, wrongBounds},
+		"zones that follow": {
+			zoned + "plain zone config.0 1 4 m o hot\nmajority config.0 1 4", "",
+		},
+		"zones that are told of first": {
+			strings.Replace(zoned, "plain table 1 4", "zone config.0 1 4 m o\n"+
+				"plain zone config.0 1 4 m o hot\nplain table 1 4", 1) + "majority config.0 1 4", "",
+		},
+		"zones that are lost": {zoned + "majority config.0 1 4", zonesLost},
+		"zones that are others": {
+			zoned + "plain zone config.0 1 4 m p hot\nmajority config.0 1 4", zonesLost,
+		},
+		"zones that come late": {zoned + "plain zone config.0 1 5 m o hot", zonesLost},
+		"a rename that is rolled back": {
+			zoned + "elected config.1 2 3\nmajority config.1 2 3", "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) { expectSignature(t, observe(t, four+c.line), c.signature) })
 	}
@@ -84,6 +102,24 @@ func TestChunkDates(t *testing.T) {
 	e.Step, e.Node, e.Chunks[1].Since = 9, "config.0", 0
 	o.Observe(e)
 	expectSignature(t, o, wrongDate)
+}
+
+// Chunks are joined without being asked for once no snapshot can ask where their parts were.
+func TestMergesKeepTheWindow(t *testing.T) {
+	for later, want := range map[uint64]verdict.Signature{9_999: wrongMerge, 10_000: ""} {
+		for why, want := range map[trace.CatalogChange]verdict.Signature{
+			trace.AutoMerge: want, trace.Merge: "",
+		} {
+			o := observe(t, four+"table 1 3 split m..o=a@1|4 o..t=a@1|5\n")
+			e := trace.CatalogWrittenEvent{
+				Shard: "config", Term: 1, Index: 4, NS: "test.docs", Why: why.String(),
+				Chunks: chunks([]string{"m..t=a@1|6"}), ClusterTime: int64(later << 20),
+			}.Event()
+			e.Step, e.Node = 9, "config.0"
+			o.Observe(e)
+			expectSignature(t, o, want)
+		}
+	}
 }
 
 // An epoch is that of the collection.

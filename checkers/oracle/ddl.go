@@ -14,16 +14,21 @@ var incarnationRule = verdict.Checker{
 	Name: "ddl",
 	Promise: "A dropped collection accepts no client's write, and a migration that began " +
 		"before the drop neither copies nor deletes anything in a new collection of the same " +
-		"name.",
+		"name. A renamed collection keeps its zones.",
 	Signatures: verdict.Meanings{
 		wroteDropped:   "a client's write took effect in a dropped collection",
 		deletedAnother: "a range deletion hit a later collection of the same name",
 		copiedAnother:  "a migration copied into a later collection of the same name",
+		zonesLost:      "a renamed collection is not in the zones that it was in before",
 	},
 }
 
 var _ = declare(90, incarnationRule, func(o *Oracle) hooks {
-	return hooks{event: o.judgeIncarnation}
+	z := &renamedZones{Oracle: o}
+	return hooks{event: func(e *trace.Event) {
+		o.judgeIncarnation(e)
+		z.judge(e)
+	}}
 })
 
 // The signatures of violations that mix the lives of a namespace.
@@ -31,6 +36,7 @@ const (
 	wroteDropped   verdict.Signature = "write-to-dropped-collection"
 	deletedAnother verdict.Signature = "deletion-in-recreated-collection"
 	copiedAnother  verdict.Signature = "clone-into-recreated-collection"
+	zonesLost      verdict.Signature = "zones-lost-by-rename"
 )
 
 // followDrop notes when a majority of the config server has a drop.
@@ -96,4 +102,67 @@ func (o *Oracle) mixedLives(
 			because,
 		},
 	}, dropped)
+}
+
+// renamedZones is the memory of incarnationRule about zones. An entry that renames a collection says
+// so in several events, in whatever order.
+type renamedZones struct {
+	*Oracle
+	// term and index are the newest entry of the config server, before is what was known of the
+	// cluster when it came.
+	term, index uint64
+	before      *model.Cluster
+	// from and to are the names if that entry renames a collection, at a step.
+	from, to string
+	step     uint64
+}
+
+// judge takes the entries of the config server's leader one after the other.
+func (z *renamedZones) judge(e *trace.Event) {
+	config := z.world.Set(model.Config)
+	switch e.Kind {
+	case trace.Elected:
+		if e.Shard == config.Name {
+			z.from, z.index = "", 0 // whether the new one has the entry is open
+		}
+		return
+	case trace.Majority:
+		if e.Shard == config.Name && e.Index >= z.index {
+			z.judgeEntry()
+		}
+		return
+	case trace.CatalogWritten, trace.ClusterChanged:
+	default:
+		return
+	}
+	if !config.Leads(e) {
+		return
+	}
+	if e.Term != z.term || e.Index != z.index {
+		z.judgeEntry()
+		z.term, z.index, z.before = e.Term, e.Index, z.world.LatestCluster()
+	}
+	if from := e.FormerName(); from != "" {
+		z.from, z.to, z.step = from, e.NS, e.Step
+	}
+}
+
+// judgeEntry judges the entry that is complete now.
+func (z *renamedZones) judgeEntry() {
+	if z.from == "" {
+		return
+	}
+	from, to := z.from, z.to
+	z.from = ""
+	lo, hi, zone := z.world.LatestCluster().LostZone(to, z.before, from)
+	if zone == "" {
+		return
+	}
+	z.reportOf(incarnationRule, verdict.Violation{
+		Signature: zonesLost,
+		NS:        to,
+		Broke: fmt.Sprintf("%s was renamed to %s, where %s is not of zone %s",
+			from, to, z.span(lo, hi), zone),
+		Because: []string{"it was under the former name, and no operator has taken it out"},
+	}, z.step)
 }

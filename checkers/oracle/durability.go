@@ -110,7 +110,8 @@ func (o *Oracle) reportDifference(
 }
 
 // compareHistory: of what the donor has on record and a client may try again, the recipient
-// executes nothing (protocol 7).
+// executes nothing (protocol 7). A statement is part of the collection that it was executed on, also
+// under a name that it had before.
 func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 	donor, recipient := o.world.Set(r.From), o.world.Set(r.To)
 	m, had := o.move(w.Migration()), donor.History()
@@ -118,7 +119,9 @@ func (o *Oracle) compareHistory(w *model.Write, ns string, r model.Move) {
 		had = m.history
 	}
 	durable, applied := recipient.DurableHistory(), recipient.History()
-	sent := had.In(ns, r.Min, r.Max)
+	sent := had.In(ns, r.Min, r.Max, func(id string, txn uint64) bool {
+		return o.executedIn(o.lives[ns], id, txn)
+	})
 	for _, id := range ids(sent, nil) {
 		if st := sent[id]; !durable.Refuses(id, st) {
 			o.reportForgotten(w, ns, r, id, st, applied.Refuses(id, st))
@@ -130,8 +133,8 @@ func (o *Oracle) reportForgotten(
 	w *model.Write, ns string, r model.Move, id string, st model.Doc, soon bool,
 ) {
 	session, number, _ := strings.Cut(id, "\x00")
-	key := o.show(strings.TrimPrefix(st.Key, ns+"\x00"))
-	v := verdict.Violation{Signature: notRemembered, NS: ns, Key: key}
+	name, at := st.StatementPlace()
+	v := verdict.Violation{Signature: notRemembered, NS: ns, Key: o.show(at)}
 	what := "does not know it"
 	if soon {
 		v.Signature, what = rememberedYet, "does not know it, although its primary does"
@@ -145,6 +148,9 @@ func (o *Oracle) reportForgotten(
 			w.Migration(), w.Step,
 		),
 		"a retry that reaches " + r.To + " would be executed again",
+	}
+	if name != ns {
+		v.Because = append(v.Because, "the collection was called "+name+" when it was executed")
 	}
 	o.report(durabilityRule, v, o.move(w.Migration()).blocked, w.Step)
 }

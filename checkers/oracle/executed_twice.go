@@ -2,6 +2,8 @@ package oracle
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/shardproof/shardproof/histories/trace"
 )
@@ -17,6 +19,8 @@ type Twice struct {
 type execution struct {
 	at   *trace.Event
 	step uint64
+	// life is that of the collection, 0 for one that is not sharded.
+	life uint64
 }
 
 // ExecutedTwice lists the statements that a drop has separated from their history: it stays with
@@ -30,7 +34,7 @@ func (o *Oracle) noteExecution(e *trace.Event) {
 	if e.Actor != trace.User || !o.world.Set(e.Shard).Leads(e) {
 		return
 	}
-	id := fmt.Sprintf("%s/%d/%d", e.Session(), e.Txn(), e.Statement())
+	id := executionID(e.Session(), strconv.Itoa(e.Statement()), uint64(e.Txn()))
 	first, again := o.executions[id]
 	if again && first.at.Shard != e.Shard && first.at.NS == e.NS && first.at.Key == e.Key &&
 		o.drops[e.NS] > first.step && o.world.Set(first.at.Shard).Remembers(first.at) {
@@ -38,5 +42,17 @@ func (o *Oracle) noteExecution(e *trace.Event) {
 		return
 	}
 	kept := *e // events are used again
-	o.executions[id] = execution{&kept, e.Step}
+	o.executions[id] = execution{&kept, e.Step, o.lives[e.NS]}
+}
+
+func executionID(session, number string, txn uint64) string {
+	return fmt.Sprintf("%s/%d/%s", session, txn, number)
+}
+
+// executedIn says whether a statement of a history was executed on a sharded collection, which life
+// stands for, whatever name that had.
+func (o *Oracle) executedIn(life uint64, statement string, txn uint64) bool {
+	session, number, _ := strings.Cut(statement, "\x00")
+	first, known := o.executions[executionID(session, number, txn)]
+	return known && life != 0 && first.life == life
 }

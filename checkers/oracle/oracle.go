@@ -100,11 +100,14 @@ type Oracle struct {
 	balancer balancer
 	rounds   *rounds
 	splits   *splits
+	order    *order
 	// limits are the limits of the moment, nil when nobody says; causes is the memory of causeRule.
 	limits func() Limits
 	causes *causes
 	// asked are the commands that have no answer yet.
 	asked []*pendingCommand
+	// services are those that operators have switched, by name.
+	services map[string]*service
 	// layouts say how collections are to be made.
 	layouts map[string]layout
 
@@ -140,6 +143,7 @@ func New(key func(string) string) *Oracle {
 		forbids:    map[string]bool{},
 		same:       map[string]map[string]uint32{},
 		layouts:    map[string]layout{},
+		services:   map[string]*service{},
 		verdicts:   map[string]*verdict.Verdict{},
 		show:       key,
 		listed:     declaredRules.All(),

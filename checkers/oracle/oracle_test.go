@@ -297,6 +297,17 @@ release a.0 m1
 var known = strings.NewReplacer("state a.0 m1", "execute a.0 1 1 c s 5 0\nstate a.0 m1",
 	"majority b.0 1 1\n", "import b.0 1 2 c s 5 0\nmajority b.0 1 2\n").Replace(moved)
 
+// renamed is the same, and the statement was executed before the collection got its name.
+var renamed = strings.NewReplacer(
+	"table 1 1 founding", "plain table 1 1 founding",
+	"elected a.0 1 0 1:0\n", "elected a.0 1 0 1:0\nplain execute a.0 1 1 c s 5 0\n"+
+		"plain table 1 2 drop\ntable 1 3 renameFrom_test.plain -..m=a@1|0 m..+=b@1|1\n"+
+		"majority config.0 1 3\n",
+	"table 1 2 move", "table 1 4 move",
+	"majority config.0 1 2", "majority config.0 1 4",
+	"majority b.0 1 1\n", "plain import b.0 1 2 c s 5 0\nmajority b.0 1 2\n",
+).Replace(moved)
+
 // given is a migration that its donor has given up and completed.
 const given = opening + `
 state a.0 m1 - m a b
@@ -404,6 +415,17 @@ func TestStepOracles(t *testing.T) {
 		"commit with the history": {known, ""},
 		"commit without the history": {
 			strings.Replace(known, "import b.0 1 2 c s 5 0\n", "", 1), notRemembered,
+		},
+		"history under a former name": {renamed, ""},
+		"commit without the history under a former name": {
+			strings.Replace(renamed, "plain import b.0 1 2 c s 5 0\n", "", 1), notRemembered,
+		},
+		"the former name is another collection's": {
+			strings.NewReplacer("plain execute a.0 1 1 c s 5 0\n", "", "state a.0 m1 - m a b\n",
+				"plain table 1 4 founding -..+=a@1|0\nmajority config.0 1 4\n"+
+					"plain execute a.0 1 1 c s 5 0\nstate a.0 m1 - m a b\n",
+				"plain import b.0 1 2 c s 5 0\n", "", "table 1 4 move", "table 1 5 move",
+				"majority config.0 1 4\ndecide", "majority config.0 1 5\ndecide").Replace(renamed), "",
 		},
 		"history of another statement": {
 			strings.Replace(known, "c s 5 0\nmajority", "c s 5 1\nmajority", 1), notRemembered,

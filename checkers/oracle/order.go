@@ -34,6 +34,7 @@ var _ = declare(85, orderRule, func(o *Oracle) hooks {
 		phases: map[string]trace.PrimaryMovePhase{},
 		tasks:  map[string][]deletion{},
 	}
+	o.order = r
 	return hooks{event: r.judge}
 })
 

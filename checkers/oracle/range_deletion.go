@@ -13,12 +13,13 @@ var deletionRule = verdict.Checker{
 	Name: "range-deletion",
 	Promise: "The range deleter deletes only documents that its shard neither owns nor is " +
 		"receiving, and that no open cursor may still return; and it forgets a range only when " +
-		"nothing of it is left.",
+		"nothing of it is left, and tells nobody before that.",
 	Signatures: verdict.Meanings{
 		deletedOwned:    "the range deleter deleted a document that its shard owns",
 		deletedReceived: "the range deleter deleted a document that a migration is bringing in",
 		forgotten:       "a range deletion was over although documents of the range were left",
 		deletedPinned:   "the range deleter deleted a document that an open cursor may return",
+		cleanedTooEarly: "a shard answered that its range deletions are done while they were not",
 	},
 }
 
@@ -35,6 +36,7 @@ const (
 	deletedReceived verdict.Signature = "deleted-incoming-document"
 	deletedPinned   verdict.Signature = "deleted-document-of-open-cursor"
 	forgotten       verdict.Signature = "deletion-over-too-early"
+	cleanedTooEarly verdict.Signature = "cleaned-up-too-early"
 )
 
 func (o *Oracle) judgeDeletion(e *trace.Event) {
@@ -114,4 +116,40 @@ func holds(ranges []trace.Chunk, key string) bool {
 	return slices.ContainsFunc(ranges, func(c trace.Chunk) bool {
 		return c.Min <= key && key < c.Max
 	})
+}
+
+// CleansUp is called when a shard is asked to answer once its range deletions of a collection are
+// done, and what it returns when the answer has come, with whether it is that they are.
+func (o *Oracle) CleansUp(shard, ns string) (answered func(done bool)) {
+	asked := o.step
+	before := o.deletionsOf(shard, ns)
+	return func(done bool) {
+		if !done || o.drops[ns] >= asked {
+			return
+		}
+		for _, d := range o.deletionsOf(shard, ns) {
+			if !slices.Contains(before, d) {
+				continue
+			}
+			o.report(deletionRule, verdict.Violation{
+				Signature: cleanedTooEarly,
+				NS:        ns,
+				Broke: fmt.Sprintf("%s has answered that nothing of %s is left to be deleted",
+					shard, ns),
+				Because: []string{fmt.Sprintf("the deletion %s of %s was on record when it was "+
+					"asked, at step %d, and is so now", d.migration, o.span(d.min, d.max), asked)},
+			}, d.step, asked)
+		}
+	}
+}
+
+// deletionsOf are the deletions that a shard has on record, of the collection that has the name
+// now.
+func (o *Oracle) deletionsOf(shard, ns string) (of []deletion) {
+	for _, d := range o.order.tasks[shard] {
+		if d.ns == ns && d.life == o.lives[ns] {
+			of = append(of, d)
+		}
+	}
+	return of
 }

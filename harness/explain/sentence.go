@@ -176,7 +176,11 @@ func balancerText(e *trace.Event) string {
 		return fmt.Sprintf("the balancer requests the migration of %s from %s to %s (%s): %s",
 			requestedText(e), e.Shard, e.Peer, e.Request(), e.Why())
 	case trace.BalancerState:
-		return "the balancer's mode is set to " + e.State() + windowText(e.Window())
+		closed := ""
+		if e.Closed() {
+			closed = ", and nothing that it has asked for is committed"
+		}
+		return "the balancer's mode is set to " + e.State() + windowText(e.Window()) + closed
 	case trace.BalancerRound:
 		return fmt.Sprintf("round %d of the balancer on %s has %s", e.Round(), e.Node, e.RoundPhase())
 	case trace.BalancerDone:

@@ -40,10 +40,12 @@ var (
 // cleanUp has a shard delete its orphans of a namespace. In 4.2 one command deletes one range and
 // says where to go on.
 func (o operatorConnection) cleanUp(t env.Task, set *rpc.Set, ns string) error {
+	answered := o.oracle.CleansUp(set.Name(), ns)
 	for from := key.Min; ; {
 		done, err := rpc.CallPrimary[command.CleanedUp](t, set,
 			&command.CleanupOrphaned{NS: ns, From: from}, o.settings.MoveWait)
 		if err != nil || done.StoppedAt == "" || done.StoppedAt == key.Max {
+			answered(err == nil)
 			return err
 		}
 		from = done.StoppedAt

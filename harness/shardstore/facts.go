@@ -46,8 +46,13 @@ func factOf(req env.Message) *oracle.Fact {
 	return nil
 }
 
-// settingFact is the mode that an operator has given the balancer.
+// settingFact is the mode that an operator has given the balancer, or that chunks are cut on
+// writes, which nothing in a document means.
 func settingFact(r *command.PutSetting) *oracle.Fact {
+	if r.ID == oracle.AutoSplit {
+		on, said := r.Doc.Lookup("enabled").BooleanOK()
+		return oracle.ServiceIs(r.ID, on || !said)
+	}
 	word, _ := r.Doc.Lookup("mode").StringValueOK()
 	mode, said := trace.ParseBalancerMode(word)
 	if r.ID != configsvr.BalancerSetting || !said {

@@ -51,7 +51,9 @@ func witnessSplitter(n env.Node, x *env.Exchange, body env.Message, said *rpc.En
 			return
 		}
 		if policy, ok := said.Body.(*command.SplitPolicy); ok && policy.AutoSplit {
-			n.Emit(trace.SplitBegunEvent{NS: req.NS, ChunkBytes: policy.ChunkBytes}.Event())
+			n.Emit(trace.SplitBegunEvent{
+				NS: req.NS, ChunkBytes: policy.ChunkBytes, Sent: int64(x.Began),
+			}.Event())
 		}
 	}
 }

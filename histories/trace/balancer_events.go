@@ -69,14 +69,20 @@ type BalancerStateEvent struct {
 	Mode BalancerMode
 	// Window is the active window, such as 23:00-7:00, empty for all day.
 	Window string
+	// Closed: nothing that the balancer has asked for is committed.
+	Closed bool
 }
 
 // Event is the event that travels.
 func (p BalancerStateEvent) Event() *Event {
-	return &Event{
+	e := &Event{
 		Kind: BalancerState, Shard: p.Shard, Term: p.Term, Index: p.Index,
 		detail: p.Mode.String(), state: uint8(p.Mode), subject: p.Window,
 	}
+	if p.Closed {
+		e.number = 1
+	}
+	return e
 }
 
 // BalancerStoppedEvent: a stop is answered: nothing that the balancer asked for is committed

@@ -146,11 +146,15 @@ type SplitBegunEvent struct {
 	NS string
 	// ChunkBytes is the size.
 	ChunkBytes int64
+	// Sent is when it asked whether it may, in true virtual time.
+	Sent int64
 }
 
 // Event is the event that travels.
 func (p SplitBegunEvent) Event() *Event {
-	return &Event{Kind: SplitBegun, NS: p.NS, amount: p.ChunkBytes}
+	return &Event{
+		Kind: SplitBegun, NS: p.NS, number: int(p.ChunkBytes), amount: p.Sent,
+	}
 }
 
 // SplitMadeEvent: the config server answers Peer, a shard, that it has cut a chunk, or why not.

@@ -123,7 +123,7 @@ var layouts = [kinds]layout{
 		number:  "statement",
 		detail:  "migration",
 	},
-	CatalogWritten:    {name: "catalog-written", detail: "why", parse: parseChange},
+	CatalogWritten:    {name: "catalog-written", detail: "why", parse: parseChange, amount: "time"},
 	MetadataInstalled: {name: "metadata-installed", detail: "version"},
 	MetadataCleared:   {name: "metadata-cleared"},
 	CriticalSection: {
@@ -176,6 +176,7 @@ var layouts = [kinds]layout{
 	BalancerDone: {name: "balancer-done", subject: "request", detail: "outcome"},
 	BalancerState: {
 		name: "balancer-state", detail: "mode", parse: parsed(ParseBalancerMode), subject: "window",
+		number: "closed",
 	},
 	BalancerStopped: {name: "balancer-stopped"},
 	ClusterChanged: {
@@ -198,7 +199,7 @@ var layouts = [kinds]layout{
 	MoveAsked:  {name: "move-asked", subject: "request", detail: "asking"},
 	SplitAsked: {name: "split-asked"},
 	SplitFound: {name: "split-found", number: "chunkBytes", amount: "arrived"},
-	SplitBegun: {name: "split-begun", amount: "chunkBytes"},
+	SplitBegun: {name: "split-begun", number: "chunkBytes", amount: "sent"},
 	SplitMade:  {name: "split-made", detail: "code"},
 	Chance: {
 		name:    "chance",

@@ -9,6 +9,8 @@ type CatalogWrittenEvent struct {
 	Chunks []Chunk
 	// Why is the text of a CatalogChange, or any other.
 	Why string
+	// ClusterTime is that of the entry, 0 when nobody says.
+	ClusterTime int64
 }
 
 // Event is the event that travels.
@@ -16,7 +18,7 @@ func (p CatalogWrittenEvent) Event() *Event {
 	change, _ := ParseCatalogChange(p.Why)
 	return &Event{
 		Kind: CatalogWritten, Shard: p.Shard, Term: p.Term, Index: p.Index, NS: p.NS,
-		Chunks: p.Chunks, detail: p.Why, state: uint8(change),
+		Chunks: p.Chunks, detail: p.Why, state: uint8(change), amount: p.ClusterTime,
 	}
 }
 

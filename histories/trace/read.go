@@ -78,11 +78,8 @@ func (e *Event) Code() string {
 
 // ChunkBytes is the size of a chunk that is aimed at by a SplitFound or a SplitBegun.
 func (e *Event) ChunkBytes() int64 {
-	switch e.Kind {
-	case SplitFound:
+	if e.Kind == SplitFound || e.Kind == SplitBegun {
 		return int64(e.number)
-	case SplitBegun:
-		return e.amount
 	}
 	return 0
 }
@@ -107,9 +104,10 @@ func (e *Event) Bytes() int64 {
 // Asking is what the request of a MoveAsked says beside what is to move.
 func (e *Event) Asking() string { return e.detailOf(MoveAsked) }
 
-// Sent is when the request of a CallEnded was sent, in true virtual time.
+// Sent is when the request of a CallEnded, or that which a SplitBegun follows from, was sent, in true
+// virtual time.
 func (e *Event) Sent() int64 {
-	if e.Kind == CallEnded {
+	if e.Kind == CallEnded || e.Kind == SplitBegun {
 		return e.amount
 	}
 	return 0
@@ -252,6 +250,14 @@ func (e *Event) Decision() Decision {
 // Recovered says whether a MigrationEnded is the work of a later primary.
 func (e *Event) Recovered() bool { return e.Kind == MigrationEnded && e.number == 1 }
 
+// ClusterTime is that of the entry of a CatalogWritten, 0 when it is not known.
+func (e *Event) ClusterTime() uint64 {
+	if e.Kind == CatalogWritten {
+		return uint64(e.amount)
+	}
+	return 0
+}
+
 // SectionState is that of a CriticalSection.
 func (e *Event) SectionState() SectionState { return SectionState(e.stateOf(CriticalSection)) }
 
@@ -271,6 +277,9 @@ func (e *Event) Round() int { return e.numberOf(BalancerRound) }
 
 // RoundPhase says whether the round of a BalancerRound begins or ends.
 func (e *Event) RoundPhase() RoundPhase { return RoundPhase(e.stateOf(BalancerRound)) }
+
+// Closed says whether nothing that the balancer has asked for is committed after a BalancerState.
+func (e *Event) Closed() bool { return e.Kind == BalancerState && e.number == 1 }
 
 // BalancerMode is that of a BalancerState.
 func (e *Event) BalancerMode() BalancerMode { return BalancerMode(e.stateOf(BalancerState)) }

@@ -87,6 +87,7 @@ func (b *Balancer) noticed(index uint64, op *oplog.Op) {
 			Index:  index,
 			Mode:   mode,
 			Window: doc.Window.String(),
+			Closed: doc.Closed,
 		}.Event())
 	}
 	if b.now != nil {

@@ -73,6 +73,7 @@ func (s *Server) announce(index uint64, e *oplog.Entry) {
 	}
 	for _, w := range written {
 		w.Shard, w.Term, w.Index = Name, s.member.Term(), index
+		w.ClusterTime = int64(e.TS)
 		s.node.Emit(w.Event())
 	}
 }

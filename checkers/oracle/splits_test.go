@@ -1,0 +1,72 @@
+package oracle
+
+import (
+	"testing"
+
+	"github.com/shardproof/shardproof/checkers/balance"
+	"github.com/shardproof/shardproof/checkers/verdict"
+	"github.com/shardproof/shardproof/histories/trace"
+)
+
+// A shard cuts chunks by itself only as often as it has learned that it may, and does not learn it
+// when it asks after an operator was told that it may not.
+func TestServices(t *testing.T) {
+	cut := func(at string) *trace.Event {
+		return trace.SplitMadeEvent{
+			Peer: "a.0", NS: "test.docs", Min: "\x00", Max: "\xff",
+			Chunks: []trace.Chunk{{Min: "\x00", Max: at}, {Min: at, Max: "x"}, {Min: "x", Max: "\xff"}},
+		}.Event()
+	}
+	zoned := trace.ClusterChangedEvent{
+		Shard: "config", Term: 1, Index: 2, NS: "test.docs", Change: trace.ZoneRange,
+		Min: "b", Max: "d", Zones: "hot",
+	}.Event()
+	begun := func(sent int64) *trace.Event {
+		return trace.SplitBegunEvent{NS: "test.docs", ChunkBytes: 60, Sent: sent}.Event()
+	}
+	type said struct{ on, acknowledged bool }
+	for name, c := range map[string]struct {
+		said      []said
+		events    []*trace.Event
+		signature verdict.Signature
+	}{
+		"it may":     {nil, []*trace.Event{begun(1 << 40), cut("b")}, ""},
+		"it may not": {nil, []*trace.Event{cut("b")}, unwanted},
+		"it may once": {
+			nil, []*trace.Event{begun(1 << 40), cut("b"), cut("c")}, unwanted,
+		},
+		"it hears of one cut twice": {nil, []*trace.Event{begun(1 << 40), cut("b"), cut("b")}, ""},
+		"zones demand it":           {nil, []*trace.Event{zoned, cut("b")}, ""},
+		"it is off":                 {[]said{{false, true}}, []*trace.Event{begun(1 << 40)}, unwanted},
+		"it has asked before":       {[]said{{false, true}}, []*trace.Event{begun(0)}, ""},
+		"nobody knows whether it is off": {
+			[]said{{false, false}}, []*trace.Event{begun(1 << 40)}, "",
+		},
+		"it is on again": {
+			[]said{{false, true}, {true, false}}, []*trace.Event{begun(1 << 40)}, "",
+		},
+		"it may be on again": {
+			[]said{{true, false}, {false, true}}, []*trace.Event{begun(1 << 40)}, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := script{o: New(nil)}
+			s.o.Views(func(string) *balance.Round { return uneven() })
+			s.o.Extents(func(string, string) (x balance.Extent, hashed, known bool) { return })
+			s.lines(t, "elected config.0 1 0 1:0\nelected a.0 1 0 1:0\ntable 1 1 founding -..+=a@1|0")
+			s.lines(t, "round config.0 1 1 begun")
+			for _, w := range c.said {
+				s.o.Asked(ServiceIs(AutoSplit, w.on))(w.acknowledged)
+			}
+			for _, e := range c.events {
+				s.step++
+				e.Step, e.Node = s.step, "a.0"
+				if e.Kind == trace.ClusterChanged {
+					e.Node = "config.0"
+				}
+				s.o.Observe(e)
+			}
+			expectOf(t, s.o, splitRule, c.signature)
+		})
+	}
+}
