@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/shardproof/shardproof/checkers/balance"
 	"github.com/shardproof/shardproof/checkers/model"
@@ -26,6 +27,7 @@ var splitRule = verdict.Checker{
 var _ = declare(103, splitRule, func(o *Oracle) hooks {
 	o.splits = &splits{
 		Oracle: o, looks: map[string][]look{}, found: map[string]foundPoints{},
+		latest:  map[string]*trace.Event{},
 		permits: map[string]int{}, cuts: map[string]bool{}, zoned: map[string]bool{},
 	}
 	return hooks{event: o.splits.judge}
@@ -51,6 +53,8 @@ type splits struct {
 	// looks are what a shard's member has seen of a collection when it was about to cut a chunk of it
 	// by itself.
 	looks map[string][]look
+	// latest is when a member began to look at a collection for the last time, and what for.
+	latest map[string]*trace.Event
 	// found are the newest answers where a range can be cut.
 	found map[string]foundPoints
 	// permits counts how often a member has learned that it may cut a chunk of a collection, less
@@ -80,6 +84,8 @@ func (s *splits) judge(e *trace.Event) {
 	case trace.SplitBegun:
 		s.permit(e)
 		s.begin(e)
+	case trace.Applied:
+		s.lookAgain(e)
 	case trace.SplitFound:
 		s.judgeFound(e)
 	case trace.SplitAsked:
@@ -98,10 +104,26 @@ func (s *splits) judge(e *trace.Event) {
 
 // begin takes down what the member has.
 func (s *splits) begin(e *trace.Event) {
-	x, hashed, known := s.extent(e.Node, e.NS)
-	if known {
-		at := e.Node + " " + e.NS
-		s.looks[at] = append(s.looks[at], look{x, hashed, e.ChunkBytes()})
+	began := *e
+	s.latest[e.Node+" "+e.NS] = &began
+	s.look(&began)
+}
+
+func (s *splits) look(began *trace.Event) {
+	if x, hashed, known := s.extent(began.Node, began.NS); known {
+		at := began.Node + " " + began.NS
+		s.looks[at] = append(s.looks[at], look{x, hashed, began.ChunkBytes()})
+	}
+}
+
+// longestLook is how long a member may take from when it may cut a chunk until it has looked: its
+// task may stall.
+const longestLook = int64(50 * time.Millisecond)
+
+// lookAgain takes down what the member has after a change while it may still look.
+func (s *splits) lookAgain(e *trace.Event) {
+	if began := s.latest[e.Node+" "+e.NS]; began != nil && e.At-began.At <= longestLook {
+		s.look(began)
 	}
 }
 

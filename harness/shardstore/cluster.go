@@ -24,7 +24,9 @@ type cluster struct {
 	world    target.World
 	scenario *scenario.Scenario
 	settings settings.Settings
-	oracle   *oracle.Oracle
+	// impatient are the settings before an operator made them regular at the end; nil until then.
+	impatient *settings.Settings
+	oracle    *oracle.Oracle
 	// balancing follows the balancer; settling is set when the faults have healed and it is brought
 	// to its end.
 	balancing balancing
@@ -93,16 +95,22 @@ func (Store) Start(setup target.Setup) (target.System, error) {
 }
 
 // limits are the shortest that the settings make, with those that operators change while it runs:
-// a server may have the new value or the old one.
+// a server may have the new value or the old one, and what has begun goes by the one it began with.
 func (c *cluster) limits() oracle.Limits {
-	least := limitsOf(&c.settings)
+	all := []settings.Settings{c.settings}
 	for i := range c.scenario.Commands {
 		changed := c.settings
-		if o := &c.scenario.Commands[i]; o.Do != commandkind.SetParameter ||
-			changed.Set(o.Name, o.Value) != nil {
-			continue
+		if o := &c.scenario.Commands[i]; o.Do == commandkind.SetParameter &&
+			changed.Set(o.Name, o.Value) == nil {
+			all = append(all, changed)
 		}
-		other := limitsOf(&changed)
+	}
+	if c.impatient != nil {
+		all = append(all, *c.impatient)
+	}
+	least := limitsOf(&all[0])
+	for i := range all {
+		other := limitsOf(&all[i])
 		least.Cursor = min(least.Cursor, other.Cursor)
 		least.Migration = min(least.Migration, other.Migration)
 	}

@@ -145,6 +145,9 @@ var patience = []struct {
 // can succeed: times that are too short, and one that waits for history as long as it may take to
 // catch up altogether.
 func (o operatorConnection) regular(t env.Task) {
+	if before := o.settings; o.impatient == nil {
+		o.impatient = &before
+	}
 	o.set(t, o.Topology().MembersOf(configsvr.Name), "balancerRandomMigrations", "0")
 	for _, name := range o.Topology().ShardNames() {
 		o.set(t, o.Topology().MembersOf(name), "sessionModsWaitMillis", "20ms")
