@@ -192,8 +192,8 @@ func (s *splits) ordered(e *trace.Event) bool {
 func (s *splits) judgeMade(e *trace.Event) {
 	looks := s.looks[e.Peer+" "+e.NS]
 	if len(looks) == 0 || e.Code() != "" || s.causes.commands > 0 || len(points(e)) < 2 ||
-		len(s.causes.of(e.Peer).faults) > 0 || s.ordered(e) {
-		return
+		len(s.causes.of(e.Peer).faults) > 0 || s.zoned[e.NS] || s.ordered(e) {
+		return // where zones begin and end, a round that is over may have asked for it
 	}
 	table := s.world.Latest(e.NS)
 	if len(table) == 0 {
