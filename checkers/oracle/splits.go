@@ -27,7 +27,7 @@ var splitRule = verdict.Checker{
 var _ = declare(103, splitRule, func(o *Oracle) hooks {
 	o.splits = &splits{
 		Oracle: o, looks: map[string][]look{}, found: map[string]foundPoints{},
-		latest:  map[string]*trace.Event{},
+		latest: map[string]*trace.Event{}, wished: map[string][]string{},
 		permits: map[string]int{}, cuts: map[string]bool{}, zoned: map[string]bool{},
 	}
 	return hooks{event: o.splits.judge}
@@ -53,6 +53,9 @@ type splits struct {
 	// looks are what a shard's member has seen of a collection when it was about to cut a chunk of it
 	// by itself.
 	looks map[string][]look
+	// wished are the bounds of ranges that operators have had moved, by collection: 4.2 cuts the
+	// range out of its chunks first.
+	wished map[string][]string
 	// latest is when a member began to look at a collection for the last time, and what for.
 	latest map[string]*trace.Event
 	// found are the newest answers where a range can be cut.
@@ -169,15 +172,22 @@ func (s *splits) judgeAsked(e *trace.Event) {
 	s.wrong(e, nil, "no boundary of zones is there, and no answer says so")
 }
 
-// ordered says whether the chunk is to be cut like that: for zones, or because it was too big.
+// MovesRange is called when an operator has a range moved.
+func (o *Oracle) MovesRange(ns, lo, hi string) {
+	o.splits.wished[ns] = append(o.splits.wished[ns], lo, hi)
+}
+
+// ordered says whether the chunk is to be cut like that: for zones, because it was too big, or for a
+// range that is to move.
 func (s *splits) ordered(e *trace.Event) bool {
 	at := points(e)
 	if found, known := s.found[e.NS+e.Min]; known && slices.Equal(found.points, at) {
 		return true
 	}
+	unasked := func(k string) bool { return !slices.Contains(s.wished[e.NS], k) }
 	now := s.rounds.now
-	if s.rounds.view == nil || now == nil {
-		return true // of a round that is over
+	if s.rounds.view == nil || now == nil || !slices.ContainsFunc(at, unasked) {
+		return true // of a round that is over, or for an operator
 	}
 	for _, state := range now.states {
 		if slices.Equal(state.Cuts(e.NS)[e.Min], at) {

@@ -34,6 +34,7 @@ type movements struct {
 func (m movements) MoveRange(what scenario.Migration) []target.Step {
 	req := moveRange(what)
 	return oneStep(func(t env.Task) error {
+		m.oracle.MovesRange(req.NS, string(req.Min), string(req.Max))
 		answered := m.oracle.Asked(factOf(&req))
 		err := m.client.MoveRange(t, req, m.wait)
 		answered(err == nil)
