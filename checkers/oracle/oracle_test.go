@@ -543,6 +543,14 @@ func TestStepOracles(t *testing.T) {
 		"copy of a new migration": {
 			dropped + again + "state a.0 m2 - m a b\ncopy b.0 1 2 c 12 m2", "",
 		},
+		"copy of a migration that found the next": {
+			dropped + "state a.0 m2 - m a b kCreated\n" + again +
+				"state a.0 m2 - m a b kCloning\ncopy b.0 1 2 c 12 m2", "",
+		},
+		"copy of a migration that found the one before": {
+			dropped + "state a.0 m2 - m a b kCreated\nstate a.0 m2 - m a b kCloning\n" + again +
+				"copy b.0 1 2 c 12 m2", copiedAnother,
+		},
 		"owned document deleted": {opening + "clean a.0 1 2 c", deletedOwned},
 		"owned document deleted by a zombie": {
 			opening + "elected a.1 2 1 1:1\nclean a.0 1 2 c", "",

@@ -15,6 +15,9 @@ type move struct {
 	request string
 	// began is the step at which its donor knew the collection, life that at which this was made.
 	began, life uint64
+	// nameless says that there was no collection of that name then: it is about the one that its
+	// donor finds when it begins to clone, with the placement (protocol 5).
+	nameless bool
 	// asked is the step at which the donor asked the config server to commit, and in which term.
 	asked, askedIn uint64
 	// blocked is the step at which the donor blocked writes, 0 before, term the donor's then; donor
@@ -95,6 +98,10 @@ func (o *Oracle) follow(e *trace.Event) {
 		m.ns, m.min, m.max, m.from, m.to = e.NS, e.Min, e.Max, e.Shard, e.Peer
 		if m.began == 0 && e.Kind == trace.DonorAdvanced {
 			m.began, m.life = e.Step, o.lives[e.NS]
+			m.nameless = o.world.Latest(e.NS) == nil
+		}
+		if m.nameless && e.Kind == trace.DonorAdvanced && e.DonorState() == trace.DonorCloning {
+			m.nameless, m.life = false, o.lives[e.NS]
 		}
 		if e.Kind == trace.MigrationRequested {
 			m.request = e.Request()
