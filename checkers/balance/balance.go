@@ -5,8 +5,8 @@
 // Promise: it is a second, slow and short form of the rules, which shares no code with the store.
 // A choice between equals is left open.
 //
-// Refusal: it does not know when a round looked at what. Whoever asks hands in one state of the
-// cluster, and takes no answer for a proof when there were several.
+// Refusal: it does not know when a round looked at what. Callers hand in one state of the
+// cluster, and must take no answer for a proof when there were several.
 package balance
 
 import (

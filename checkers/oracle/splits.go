@@ -105,7 +105,7 @@ func (s *splits) judge(e *trace.Event) {
 	}
 }
 
-// begin takes down what the member has.
+// begin notes what the member has.
 func (s *splits) begin(e *trace.Event) {
 	began := *e
 	s.latest[e.Node+" "+e.NS] = &began
@@ -123,7 +123,7 @@ func (s *splits) look(began *trace.Event) {
 // task may stall.
 const longestLook = int64(50 * time.Millisecond)
 
-// lookAgain takes down what the member has after a change while it may still look.
+// lookAgain notes what the member has after a change while it may still look.
 func (s *splits) lookAgain(e *trace.Event) {
 	if began := s.latest[e.Node+" "+e.NS]; began != nil && e.At-began.At <= longestLook {
 		s.look(began)

@@ -69,7 +69,9 @@ func TestArrowsGoDown(t *testing.T) {
 		if slices.Contains(rigs, to) && floor(from) != "ci" {
 			t.Errorf("%s imports %s outside of its tests: that is a rig of tests", from, to)
 		}
-		known := to == "histories/trace" || to == "histories/keyed"
+		known := slices.Contains([]string{
+			"histories/trace", "histories/keyed", "histories/packed",
+		}, to)
 		if floor(from) == "system" && floor(to) == "histories" && !known {
 			t.Errorf("%s imports %s: the store knows events and numbers, not histories", from, to)
 		}

@@ -44,7 +44,8 @@ func (s *Server) moveRange(
 	return &command.Done{}, err
 }
 
-// moveEnds is when whoever has asked for a migration now gives up on it: later than any donor does.
+// moveEnds is when a client whose migration begins now gives up on it: later than any donor
+// does.
 func (s *Server) moveEnds() env.Time { return s.node.Mono().Add(s.settings.MoveWait) }
 
 // ranged says by its range what a request says by a key.

@@ -26,7 +26,7 @@ func (s *Server) awaitDeleted(
 	if err != nil {
 		return err
 	}
-	had := []string{donor} // or whoever had it before, when that is not known any more
+	had := []string{donor} // or who had it before, when that is not known any more
 	for _, p := range chunk.History {
 		had = append(had, p.Shard)
 	}

@@ -1,11 +1,11 @@
 package live
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/shardproof/shardproof/histories/packed"
 	"github.com/shardproof/shardproof/system/env"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/live/tcp"
@@ -193,35 +193,27 @@ func (n *node) end(id uint64, m env.Message, err error) {
 	}
 }
 
-// An error is its code and its reason, each after its length, and its detail in the codec's bytes,
-// if it has one.
-
+// encodeError writes an error's code and reason, each after its length, and its detail in the
+// codec's bytes, if it has one.
 func (n *node) encodeError(err error) []byte {
 	e := coded(err).(*errcode.Error)
-	var b []byte
-	for _, text := range []string{string(e.Code), e.Reason} {
-		b = binary.AppendUvarint(b, uint64(len(text)))
-		b = append(b, text...)
-	}
+	b := packed.AppendText(nil, string(e.Code), e.Reason)
 	if e.Detail != nil {
 		b = append(b, n.encode(e.Detail)...)
 	}
 	return b
 }
 
+// decodeError undoes encodeError; what it cannot read is an errcode.Internal.
 func (n *node) decodeError(b []byte) error {
-	var texts [2]string
-	for i := range texts {
-		length, size := binary.Uvarint(b)
-		if size <= 0 || length > uint64(len(b)-size) {
-			return errcode.New(errcode.Internal, "the error cannot be read")
-		}
-		texts[i] = string(b[size : size+int(length)])
-		b = b[size+int(length):]
+	r := packed.Read(b)
+	e := &errcode.Error{Code: errcode.Code(r.Text()), Reason: r.Text()}
+	rest, whole := r.Rest()
+	if !whole {
+		return errcode.New(errcode.Internal, "the error cannot be read")
 	}
-	e := &errcode.Error{Code: errcode.Code(texts[0]), Reason: texts[1]}
-	if len(b) > 0 {
-		detail, err := n.opts.Codec.Decode(b)
+	if len(rest) > 0 {
+		detail, err := n.opts.Codec.Decode(rest)
 		if err != nil {
 			return errcode.New(errcode.Internal, "the detail of %v cannot be read: %v", e, err)
 		}

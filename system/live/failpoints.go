@@ -97,8 +97,8 @@ func DisableFailpoint(site string) error {
 }
 
 // Failpoints is the endpoint of github.com/pingcap/failpoint: PUT /SITE with terms switches a
-// failpoint on, DELETE /SITE off, GET /SITE shows its terms, GET / those of all. Whoever can reach
-// it can crash the process: it is for loopback.
+// failpoint on, DELETE /SITE off, GET /SITE shows its terms, GET / those of all. Who can reach it
+// can crash the process: it is for loopback.
 func Failpoints() http.Handler {
 	library := &pingcap.HttpHandler{}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

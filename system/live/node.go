@@ -261,7 +261,7 @@ func (n *Node) Err() error {
 }
 
 // Stop ends the node at once and waits until it has let go of its folder and addresses. To the
-// other nodes, and to the disk, it looks like a crash; whoever wants to hand over does so before,
+// other nodes, and to the disk, it looks like a crash; who wants to hand over does so before,
 // in a task.
 func (n *Node) Stop() {
 	n.n.loop.post(func() { n.n.dead, n.n.loop.over = true, true })

@@ -3,6 +3,7 @@ package oplog
 import (
 	"encoding/binary"
 
+	"github.com/shardproof/shardproof/histories/packed"
 	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/hlc"
 )
@@ -59,10 +60,9 @@ func (o *Op) size() int {
 // Append appends the operation to an entry that has begun.
 func (o *Op) Append(b []byte) []byte {
 	b = append(b, byte(o.Kind), o.flags(), o.Actor)
-	b = appendText(b, o.NS)
-	b = appendText(b, o.ID)
+	b = packed.AppendText(b, o.NS, o.ID)
 	b = appendDocument(b, o.Doc)
-	b = appendText(b, o.Tag)
+	b = packed.AppendText(b, o.Tag)
 	if o.Stmt != nil {
 		b = o.Stmt.append(b)
 	}
@@ -87,19 +87,14 @@ func (o *Op) flags() byte {
 }
 
 func (s *Stmt) append(b []byte) []byte {
-	b = appendText(b, s.Session)
+	b = packed.AppendText(b, s.Session)
 	b = binary.AppendVarint(b, s.Txn)
 	b = binary.AppendVarint(b, int64(s.ID))
-	b = appendText(b, s.NS)
-	b = appendText(b, s.Key)
+	b = packed.AppendText(b, s.NS, s.Key)
 	b = binary.AppendUvarint(b, s.Prev.Term)
 	b = binary.AppendUvarint(b, s.Prev.Index)
 	b = appendDocument(b, s.Result)
 	return appendDocument(b, s.Image)
-}
-
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 func appendDocument(b, doc []byte) []byte {
@@ -112,46 +107,36 @@ func appendDocument(b, doc []byte) []byte {
 // Unmarshal undoes Marshal; its documents share memory with b, which must not change any more.
 // Bytes that are not exactly one entry are an errcode.BadValue.
 func Unmarshal(b []byte) (*Entry, error) {
-	r := entryReader{rest: b, all: string(b)}
-	e := &Entry{TS: hlc.Timestamp(r.uint())}
-	// An operation has at least seven bytes, so that a broken count cannot make us allocate without
-	// bound.
-	if n := r.uint(); n <= uint64(len(r.rest))/7 {
-		if n > 0 {
-			e.Ops = make([]Op, n)
-		}
-	} else {
-		r.broken = true
+	r := entryReader{packed.Read(b)}
+	e := &Entry{TS: hlc.Timestamp(r.Uint())}
+	// An operation has at least seven bytes.
+	if n := r.Count(7); n > 0 {
+		e.Ops = make([]Op, n)
 	}
 	for i := range e.Ops {
 		r.op(&e.Ops[i])
 	}
-	if r.broken || len(r.rest) > 0 {
+	if !r.Whole() {
 		return nil, errcode.New(errcode.BadValue, "%d bytes are no log entry", len(b))
 	}
 	return e, nil
 }
 
 // entryReader takes an entry apart. Once the input is broken it reads zeros.
-type entryReader struct {
-	rest []byte
-	// all is the whole input, of which texts are parts.
-	all    string
-	broken bool
-}
+type entryReader struct{ packed.Reader }
 
 func (r *entryReader) op(o *Op) {
-	o.Kind = Kind(r.byte())
-	flags := r.byte()
-	o.Actor = r.byte()
-	o.NS = r.text()
-	o.ID = r.text()
+	o.Kind = Kind(r.Byte())
+	flags := r.Byte()
+	o.Actor = r.Byte()
+	o.NS = r.Text()
+	o.ID = r.Text()
 	o.Doc = r.document()
-	o.Tag = r.text()
+	o.Tag = r.Text()
 	o.FromMigrate = flags&flagFromMigrate != 0
 	o.Replaces = flags&flagReplaces != 0
 	if flags >= flagsEnd || flags&flagDeadEnd != 0 && flags&flagStmt == 0 {
-		r.fail()
+		r.Refuse()
 	}
 	if flags&flagStmt != 0 {
 		o.Stmt = r.stmt()
@@ -161,69 +146,21 @@ func (r *entryReader) op(o *Op) {
 
 func (r *entryReader) stmt() *Stmt {
 	return &Stmt{
-		Session: r.text(),
-		Txn:     r.int(),
-		ID:      int32(r.int()),
-		NS:      r.text(),
-		Key:     r.text(),
-		Prev:    Time{Term: r.uint(), Index: r.uint()},
+		Session: r.Text(),
+		Txn:     r.Int(),
+		ID:      int32(r.Int()),
+		NS:      r.Text(),
+		Key:     r.Text(),
+		Prev:    Time{Term: r.Uint(), Index: r.Uint()},
 		Result:  r.document(),
 		Image:   r.document(),
 	}
 }
 
-func (r *entryReader) fail() { r.rest, r.broken = nil, true }
-
-func (r *entryReader) byte() byte {
-	if len(r.rest) == 0 {
-		r.fail()
-		return 0
-	}
-	b := r.rest[0]
-	r.rest = r.rest[1:]
-	return b
-}
-
-func (r *entryReader) uint() uint64 {
-	v, n := binary.Uvarint(r.rest)
-	if n <= 0 {
-		r.fail()
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return v
-}
-
-func (r *entryReader) int() int64 {
-	v, n := binary.Varint(r.rest)
-	if n <= 0 {
-		r.fail()
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return v
-}
-
-func (r *entryReader) bytes(n uint64) []byte {
-	if n > uint64(len(r.rest)) {
-		r.fail()
-		return nil
-	}
-	b := r.rest[:n:n]
-	r.rest = r.rest[n:]
-	return b
-}
-
-func (r *entryReader) text() string {
-	n := len(r.bytes(r.uint()))
-	end := len(r.all) - len(r.rest)
-	return r.all[end-n : end]
-}
-
 func (r *entryReader) document() []byte {
-	n := r.uint()
+	n := r.Uint()
 	if n == 0 {
 		return nil
 	}
-	return r.bytes(n - 1)
+	return r.Bytes(n - 1)
 }

@@ -10,8 +10,8 @@ const (
 	Switch       = "switch" // true or false
 )
 
-// fact is what lists say of a setting. Whoever reads it does so at each use, so that a change counts
-// from then on. A default of 4.2 is named where it differs.
+// fact is what lists say of a setting. A setting is read at each use, so that
+// a change counts from then on. A default of 4.2 is named where it differs.
 type fact struct{ name, unit, reader, does string }
 
 var about = []fact{
