@@ -26,6 +26,10 @@ var left = map[string]string{
 	"system/codec":        "makes bytes of messages, for a world to prove that nodes share nothing",
 	"codec.go":            "the same, of one package",
 	"system/protocoltest": "tests",
+	"system/env/envtest":  "tests",
+	"system/live/...":     "the real world, which no run of the simulation enters",
+	"system/wire/...":     "serves drivers of real clusters, whose own test suite judges it",
+	"system/pipeline":     "what aggregations of drivers do to documents; the same suite judges it",
 }
 
 // run does what the flags ask for.

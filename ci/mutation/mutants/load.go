@@ -20,8 +20,8 @@ type Scope struct {
 	Root string
 	// Patterns are the packages, as the go command takes them.
 	Patterns []string
-	// Leave holds, by path below Root, packages and the base names of files that are left alone,
-	// each with the reason.
+	// Leave holds what is left alone, each with the reason: packages, by path below Root, those
+	// below a path that ends in /..., and the base names of files.
 	Leave map[string]string
 }
 
@@ -95,6 +95,11 @@ func (set *Set) addPackage(p *packages.Package) error {
 // left says whether a file is left alone.
 func (set *Set) left(name string) bool {
 	dir, base := filepath.ToSlash(filepath.Dir(name)), filepath.Base(name)
+	for path := dir; path != "."; path = filepath.ToSlash(filepath.Dir(path)) {
+		if _, below := set.scope.Leave[path+"/..."]; below {
+			return true
+		}
+	}
 	_, pkg := set.scope.Leave[dir]
 	_, file := set.scope.Leave[base]
 	return pkg || file
