@@ -85,13 +85,26 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if size.moves > 1 && d.Chance("unsharded", unshardedShare) {
 		addUnsharded(d, s, size)
 	}
-	s.Faults = drawFaults(d, p,
-		faults.Space{MovesPrimary: len(s.Primaries) > 0, Splits: len(splits) > 0})
+	s.Faults = drawFaults(d, p, faults.Space{
+		MovesPrimary: len(s.Primaries) > 0,
+		Splits:       len(splits) > 0,
+		Whole:        WholeTimes(s.Ops),
+	})
 	s.FaultsEnd = size.span + faultsTail
 	if size.moves > 1 && operated(d) {
 		addOperators(d, s, size)
 	}
 	return s
+}
+
+// WholeTimes are the times at which operations on a whole collection start.
+func WholeTimes(ops []scenario.Op) (times []time.Duration) {
+	for _, op := range ops {
+		if op.Kind.Whole() {
+			times = append(times, op.At)
+		}
+	}
+	return times
 }
 
 // olderShare is how many percent of the seeds speak 4.2.
