@@ -22,8 +22,9 @@ var (
 // administered lists the messages of administration that the scenario sends.
 func (s *Space) administered() (all []string) {
 	if len(s.Whole) > 0 {
-		all = append(all, "ShardsvrParticipate", "ShardsvrParticipate", "ShardsvrParticipate")
-		all = append(all, wholeRequests...)
+		// Its steps are many, and each is another situation.
+		all = append(slices.Repeat([]string{"ShardsvrParticipate"}, 8), wholeRequests...)
+		all = append(all, "DropCollection", "DropCollection")
 	}
 	if s.MovesPrimary {
 		all = append(all, primaryMessages...)
@@ -34,10 +35,14 @@ func (s *Space) administered() (all []string) {
 	return all
 }
 
-// administers draws whether a fault meets messages of administration, half of the time where
-// operations on whole collections are rare.
+// administers draws whether a fault meets messages of administration: most often where there are
+// operations on whole collections, as few scenarios have them.
 func (d *Draw) administers() bool {
-	return len(d.administered()) > 0 && d.n("administers", 2) == 0
+	of, most := d.n("administers", 4), 2
+	if len(d.Whole) > 0 {
+		most = 3
+	}
+	return len(d.administered()) > 0 && of < most
 }
 
 // administration draws one of the messages, and when to look out for it: shortly before what sends

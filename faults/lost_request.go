@@ -26,15 +26,15 @@ func drawLoss(d *Draw) scenario.Fault {
 		Target: d.one("link", "*>*", "*>*", "*>*", d.link("which")),
 		For:    d.span("window"),
 	}
-	messages := ""
+	messages, most := "", 3
 	if d.administers() {
 		messages, f.When = d.administration()
-		f.Target = "*>*"
+		f.Target, most = "*>*", 6
 	} else {
 		messages, f.When = messagesArgs(d), d.anchored(migration...)
 	}
 	f.Args = []scenario.Setting{
-		setting("messages", messages), setting("count", 1+d.n("count", 3)),
+		setting("messages", messages), setting("count", 1+d.n("count", most)),
 	}
 	return f
 }
