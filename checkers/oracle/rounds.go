@@ -45,6 +45,9 @@ type rounds struct {
 	*Oracle
 	view func(node string) *balance.Round
 	now  *openRound
+	// between are the states that the primary has had since its last round ended: the next one may
+	// have read its settings in any of them, as it begins a little later.
+	between []*balance.Round
 	// chosen are all requests by name, and underWay those of the term that have not ended.
 	chosen   map[string]chosen
 	underWay []string
@@ -109,7 +112,8 @@ func (r *rounds) judge(e *trace.Event) {
 	}
 	set := r.world.Set(model.Config)
 	if e.Kind == trace.Elected && e.Shard == model.Config {
-		r.now, r.underWay = nil, nil
+		r.now, r.underWay, r.between = nil, nil, nil
+		r.lookBetween(e.Node)
 	}
 	if e.Term != set.Term || e.Node != set.Leader {
 		return
@@ -117,6 +121,7 @@ func (r *rounds) judge(e *trace.Event) {
 	switch e.Kind {
 	case trace.CatalogWritten, trace.ClusterChanged, trace.BalancerState:
 		r.changed = e.At
+		r.lookBetween(e.Node)
 	case trace.BalancerRound:
 		r.turn(e)
 	case trace.BalancerChose:
@@ -142,7 +147,19 @@ func (r *rounds) turn(e *trace.Event) {
 		r.look()
 		r.judgeRound()
 	}
-	r.now = nil
+	r.now, r.between = nil, nil
+	r.lookBetween(e.Node)
+}
+
+// lookBetween takes the state of the moment down between two rounds.
+func (r *rounds) lookBetween(node string) {
+	if r.now != nil || r.view == nil {
+		return
+	}
+	state, n := r.view(node), len(r.between)
+	if state != nil && (n == 0 || !r.between[n-1].Equal(state)) {
+		r.between = append(r.between, state)
+	}
 }
 
 // follow takes notice of what may make a round choose something else.
@@ -233,7 +250,7 @@ func (r *rounds) choose(e *trace.Event) {
 		states = append(states, r.view(e.Node))
 	}
 	if inRound {
-		states = append(states, r.now.states...)
+		states = append(append(states, r.between...), r.now.states...)
 		r.now.requests = append(r.now.requests, e.Request())
 	}
 	for _, state := range states {
