@@ -91,6 +91,8 @@ var backgroundFaults = []knob{
 	{"sim.disk.slowPerMillion", []string{"0", "0", "1000", "10000"}},
 	{"sim.task.stallsPerMillion", []string{"0", "0", "2000", "10000"}},
 	{"sim.task.errorsPerMillion", []string{"0", "0", "0", "300", "2000"}},
+	{"sim.task.siteStallsPerMillion", []string{"0", "0", "10000", "60000"}},
+	{"sim.task.siteErrorsPerMillion", []string{"0", "0", "5000", "20000"}},
 }
 
 // QuickSettings are values with which a migration takes milliseconds: the first ones of all knobs.
