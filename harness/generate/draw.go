@@ -94,7 +94,24 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if size.moves > 1 && operated(d) {
 		addOperators(d, s, size)
 	}
+	if size.topology.Clients > 1 && d.Chance("a client leaves", leaverShare) {
+		leaveEarly(s.Ops, size.span*time.Duration(keyed.Pick(d, "leaves", 10, 25, 50))/100)
+	}
 	return s
+}
+
+// leaverShare is how many percent of the seeds have a client that stops early.
+const leaverShare = 20
+
+// leaveEarly has another client do what the first would have done from some time on. The newest
+// write of the first can be tried again all the while, however often its collection is moved or
+// renamed: a client that goes on soon makes the servers forget what it has done before.
+func leaveEarly(ops []scenario.Op, at time.Duration) {
+	for i := range ops {
+		if ops[i].Client == 0 && ops[i].At >= at {
+			ops[i].Client = 1
+		}
+	}
 }
 
 // WholeTimes are the times at which operations on a whole collection start.
