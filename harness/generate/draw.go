@@ -10,8 +10,10 @@
 package generate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/shardproof/shardproof/faults"
@@ -79,6 +81,9 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 	if two {
 		addCollection(s, d, rest)
 	}
+	if size.moves > 1 && d.Chance("purges", purgeShare) {
+		addPurges(s, d)
+	}
 	s.Commands = drawCommands(d, size)
 	splits := drawSplits(d, size, s.Collections[0])
 	s.Commands = append(s.Commands, splits...)
@@ -98,6 +103,22 @@ func Draw(seed uint64, p Profile) *scenario.Scenario {
 		leaveEarly(s.Ops, size.span*time.Duration(keyed.Pick(d, "leaves", 10, 25, 50))/100)
 	}
 	return s
+}
+
+// purgeShare is how many percent of the seeds delete many documents at once.
+const purgeShare = 20
+
+// addPurges has the clients delete documents of the first collection together.
+func addPurges(s *scenario.Scenario, d keyed.Source) {
+	s.Ops = append(s.Ops, workloads.DrawPurges(d.IntN, workloads.PurgeParams{
+		NS:      mainNamespace,
+		Keys:    s.Collections[0].Keys,
+		Clients: s.Topology.Clients,
+		Moves:   s.Migrations,
+		Count:   keyed.Pick(d, "how many purges", 1, 2, 4),
+		FirstID: len(s.Ops) + 1,
+	})...)
+	slices.SortStableFunc(s.Ops, func(a, b scenario.Op) int { return cmp.Compare(a.At, b.At) })
 }
 
 // leaverShare is how many percent of the seeds have a client that stops early.

@@ -36,7 +36,7 @@ var settingKnobs = []knob{
 	{"migrateCloneBatchBytes", []string{"100", "400", "16777216", "1"}},
 	{"migrateCloneInsertionBatchDelayMS", []string{"0s", "0s", "1ms", "8ms"}},
 	{"chunkMigrationFetcherMaxBufferedSizeBytesPerThread", []string{"67108864", "100", "600", "1"}},
-	{"transferModsBatchBytes", []string{"60", "200", "16777216", "12", "1"}},
+	{"transferModsBatchBytes", []string{"60", "200", "16777216", "12", "1", "1"}},
 	{"transferModsMemoryBytes", []string{"524288000", "524288000", "524288000", "60", "1"}},
 	{"incrementChunkMajorVersionOnChunkSplits", []string{"0", "0", "1"}},
 	{"incrementChunkMajorVersionOnChunkMerges", []string{"0", "0", "1"}},

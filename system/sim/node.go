@@ -6,6 +6,7 @@ import (
 
 	"github.com/shardproof/shardproof/histories/trace"
 	"github.com/shardproof/shardproof/system/env"
+	"github.com/shardproof/shardproof/system/errcode"
 	"github.com/shardproof/shardproof/system/failpoint"
 )
 
@@ -100,18 +101,29 @@ func (w *World) SetStalls(odds Probability, at SiteOdds, longest time.Duration) 
 	w.stall.odds, w.stall.at, w.stall.longest = odds, at, longest
 }
 
-// fails is whether the step of the task that passes the site for the nth time fails.
-func (m *machine) fails(site failpoint.Site, nth uint64) bool {
+// stepFailures are what a step fails with: what its caller gives up for, and what it tries again.
+var stepFailures = []errcode.Code{
+	errcode.FailPointEnabled, errcode.NetworkTimeout, errcode.HostUnreachable,
+	errcode.ExceededTimeLimit,
+}
+
+// fails is why the step of the task that passes the site for the nth time fails; empty: it does not.
+func (m *machine) fails(site failpoint.Site, nth uint64) errcode.Code {
 	w := m.world
 	odds := max(w.failures.odds, w.failures.at.of(site))
 	if odds == 0 && w.gate.explicit == nil {
-		return false
+		return ""
 	}
 	s := m.site(site)
 	if s.fail == nil {
 		s.fail = m.questionAt(site, StepFailure)
 	}
-	return w.gate.decide(s.fail, nth, odds)
+	most := int64(len(stepFailures))
+	which := w.gate.amount(s.fail, nth, odds, most)
+	if which <= 0 {
+		return ""
+	}
+	return stepFailures[min(which, most)-1]
 }
 
 // SetStepFailures has steps fail now and then at the sites that tasks pass, as for lack of memory.
