@@ -253,21 +253,31 @@ func (r *rounds) choose(e *trace.Event) {
 		states = append(append(states, r.between...), r.now.states...)
 		r.now.requests = append(r.now.requests, e.Request())
 	}
-	for _, state := range states {
-		if state == nil {
-			continue
-		}
-		c.asking = append(c.asking, state.Request(c.Choice, of == 0))
-		c.chunkBytes = append(c.chunkBytes, state.ChunkBytes(c.NS))
-		if c.Max == "" {
-			c.Max = state.End(c.NS, c.Min)
-		}
-	}
+	states = slices.DeleteFunc(states, func(s *balance.Round) bool { return s == nil })
+	c.expect(states, of == 0)
 	if of == 0 {
 		r.judgeSingle(e, c.Choice)
 	}
 	r.chosen[e.Request()] = c
 	r.underWay, r.changed = append(r.underWay, e.Request()), e.At
+}
+
+// expect says what the request may say: the settings of a round are read before it begins, and those
+// of its collection when it has chosen.
+func (c *chosen) expect(states []*balance.Round, single bool) {
+	for _, state := range states {
+		c.chunkBytes = append(c.chunkBytes, state.ChunkBytes(c.NS))
+		if c.Max == "" {
+			c.Max = state.End(c.NS, c.Min)
+		}
+	}
+	for _, state := range states {
+		for _, bytes := range c.chunkBytes {
+			c.asking = append(c.asking, state.Request(c.Choice, single, bytes))
+		}
+	}
+	slices.Sort(c.asking)
+	c.asking = slices.Compact(c.asking)
 }
 
 // quiet is for how long nothing may have changed before a single chunk is chosen, which is

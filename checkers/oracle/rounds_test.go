@@ -139,8 +139,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestSettingsBetweenRounds: a round reads its settings a little before it begins, and operators may
-// set others in between.
+// TestSettingsBetweenRounds: a round reads its settings a little before it begins, and those of a
+// collection when it asks; operators may set others in between.
 func TestSettingsBetweenRounds(t *testing.T) {
 	state := uneven()
 	s := script{o: New(nil)}
@@ -149,8 +149,8 @@ func TestSettingsBetweenRounds(t *testing.T) {
 		copied.Collections = slices.Clone(state.Collections)
 		return &copied
 	})
-	set := func(forced bool) {
-		state.Forced = forced
+	set := func(forced bool, chunkBytes int64) {
+		state.Forced, state.Collections[0].ChunkBytes = forced, chunkBytes
 		answered := s.o.Asked(nil)
 		answered(true)
 	}
@@ -163,14 +163,14 @@ func TestSettingsBetweenRounds(t *testing.T) {
 		s.o.Observe(begun)
 		asked := trace.MoveAskedEvent{
 			Peer: "b", NS: "test.docs", Min: "\x00", Max: "g", Request: begun.Request(),
-			Asking: balance.Asking(false, forced, "", 100),
+			Asking: balance.Asking(false, forced, "", 200),
 		}.Event()
 		asked.Node = "a.0"
 		s.o.Observe(asked)
 	}
 	s.lines(t, "elected config.0 1 0 1:0")
-	set(true)
-	set(false)
+	set(true, 100)
+	set(false, 200)
 	s.lines(t, "round config.0 1 1 begun")
 	ask("1", true)
 	s.lines(t, "round config.0 1 1 ended")
